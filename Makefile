@@ -14,7 +14,7 @@ SOURCES = git ls-files --cached --others --exclude-standard -- '*.c' '*.h'
 
 .DEFAULT_GOAL := build
 .PHONY: build install deb demo test test-quick bench mutants fmt tidy fuzz asan web clean help
-.PHONY: deps-build deps-test
+.PHONY: deps-build deps-test test-kubernetes
 
 build: deps-build build/build.ninja ## build/bin/myriad and myriad-agent, optimised (default)
 	@scripts/build build myriad myriad-agent
@@ -35,6 +35,12 @@ test: deps-test ## everything: both compilers, the sanitizers, style; ends with 
 
 test-quick: deps-test ## the release build's tests without the slow ones
 	@scripts/test quick
+
+test-kubernetes: deps-test build/build.ninja ## on a real Kubernetes, which it builds on first use
+	@scripts/kubernetes >/dev/null
+	@scripts/build build myriad
+	@tests/kubernetes/run.py build/bin/myriad --full
+	@tests/kubernetes/scale.py build/bin/myriad
 
 bench: deps-test build/build.ninja ## timings beside a reference; NAME=plan for one group
 	@scripts/build build bench_programs

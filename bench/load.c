@@ -218,7 +218,7 @@ static void go(struct node *node)
     load.under_way++;
     myr_wire_sender_init(&node->sender);
     myr_wire_receiver_init(&node->receiver);
-    struct myr_io_tls_names names = {cert, key, ca, NULL, false, false};
+    struct myr_io_tls_names names = {.certificate = cert, .key = key, .ca = ca};
     if (!node->enrolling && myr_io_tls_create(&names, &node->tls, &err) < 0) {
         fprintf(stderr, "load: %s\n", err.message);
         exit(1);
@@ -330,7 +330,7 @@ int main(int argc, char **argv)
     load.folder = argv[5];
     read_nodes(argv[4]);
     uv_loop_init(&load.loop);
-    struct myr_io_tls_names names = {NULL, NULL, NULL, argv[3], false, false};
+    struct myr_io_tls_names names = {.fingerprint = argv[3]};
     if (myr_io_tls_create(&names, &load.stranger, &err) < 0) {
         fprintf(stderr, "load: %s\n", err.message);
         return 2;

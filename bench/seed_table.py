@@ -49,7 +49,8 @@ def published():
 
 
 def simulate(program, design, servers, lb, seed, extra=(), place="random"):
-    words = f"reducescatter:ring,8GB,ranks={servers * 8},place={place},seed={seed}"
+    words = (f"reducescatter:ring,8GB,ranks={servers * 8},place={place},seed={seed},"
+             "schedule=collapsed")
     command = [program, "sim", "--design", design, "--lb", lb, "--seed", seed, *FITTED, *extra,
                "--workload", words, "-o", "json"]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True,

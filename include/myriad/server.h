@@ -14,9 +14,11 @@ struct myr_server_init {
     const char *cluster, *nodes;
     uint32_t gpus_per_node, nodes_per_leaf;
     const char *http, *agents; /* "127.0.0.1:4680"; port 0: any */
+    const char *etcd;          /* its members, "URL,URL": the state is kept there; or NULL */
     const char *hosts;         /* further names of this machine: "DNS:head,IP:10.0.0.1", or NULL */
     const char *unix_user;     /* whose ranks the first token's are */
-    bool twin, pretend;
+    const char *world;         /* "agents", "twin" or "slurm" */
+    bool pretend;
     double speed;
 };
 

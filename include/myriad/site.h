@@ -12,6 +12,7 @@
  *   import     the formats read
  *   port_names which port of a box a name means, by rules that are data
  *   verify     found against planned, and the shortest repair
+ *   orders     the repair as work orders, and what was mended since the last run
  *   built      a design beside what was found of it, in one question
  *   cost       what miswiring costs the flows, and what to mend first
  *   binding    design ids to GUIDs, MACs, serials, host names, addresses
@@ -29,6 +30,7 @@
 #include "myriad/site/deadlock.h"
 #include "myriad/site/export.h"
 #include "myriad/site/import.h"
+#include "myriad/site/orders.h"
 #include "myriad/site/port_names.h"
 #include "myriad/site/repair.h"
 #include "myriad/site/source_port.h"

@@ -12,6 +12,7 @@
  *   svg      drawing by shapes
  *   chart    bars and curves as SVG
  *   page     one HTML page that needs nothing else
+ *   qr       a short text as a code to scan
  *
  * Include this header; the parts under text/ are its chapters.
  */
@@ -26,5 +27,6 @@
 #include "myriad/text/option.h"
 #include "myriad/text/page.h"
 #include "myriad/text/progress.h"
+#include "myriad/text/qr.h"
 #include "myriad/text/svg.h"
 #include "myriad/text/table.h"

@@ -55,6 +55,7 @@ struct agent {
     struct test test;
     struct pretended pretended;
     bool asked_renewal;
+    uint32_t server_at; /* in the list of servers */
     struct symptoms symptoms;
 };
 
@@ -397,6 +398,17 @@ static uint64_t boot_hash(const char *boot, const char *state)
     return hash;
 }
 
+/* A server that went away may be led by another: each of the list in turn. */
+static void next_server(struct session *session)
+{
+    struct agent *agent = session->context;
+    const struct settings *settings = agent->settings;
+    agent->server_at = (agent->server_at + 1) % (settings->other_count + 1);
+    bool first = agent->server_at == 0;
+    session->host = first ? settings->host : settings->others[agent->server_at - 1].host;
+    session->port = first ? settings->port : settings->others[agent->server_at - 1].port;
+}
+
 /* In a process of its own, whose memory goes with it: keys are made once in a node's life. */
 static int enrol_apart(const struct settings *settings, struct myr_err *err)
 {
@@ -487,6 +499,7 @@ static int start(struct agent *agent, struct myr_err *err)
     agent->session.boot = boot_hash(agent->runs.boot, settings->state);
     agent->session.calls = (struct session_calls){on_welcome, on_message, on_refused};
     agent->session.context = agent;
+    agent->session.next = settings->other_count > 0 ? next_server : NULL;
     session_start(&agent->session);
     if (!settings->pretend) {
         agent->symptoms = (struct symptoms){.loop = &agent->loop, .session = &agent->session};

@@ -17,7 +17,8 @@ static const struct myr_option rows[] = {
      .type = MYR_OPTION_TEXT,
      .value = "HOST:PORT",
      .at = AT(server),
-     .help = "where the controller listens for agents"},
+     .help = "where the controller listens for agents; several, with commas, where several may "
+             "lead"},
     {.name = "name",
      .type = MYR_OPTION_TEXT,
      .value = "NODE",
@@ -87,6 +88,29 @@ int options_server(const char *text, struct settings *ret, struct myr_err *err)
     }
     snprintf(ret->host, sizeof(ret->host), "%.*s", (int)len, from);
     ret->port = (uint16_t)port;
+    return MYR_OK;
+}
+
+/* "a:4681,b:4681": the first, and those that may lead in its place. */
+static int take_servers(const char *text, struct settings *ret, struct myr_err *err)
+{
+    char one[300];
+    struct settings place = {0};
+    for (bool first = true; first || *text; first = false) {
+        size_t len = strcspn(text, ",");
+        snprintf(one, sizeof(one), "%.*s", (int)(len < sizeof(one) ? len : sizeof(one) - 1), text);
+        text += len + (text[len] == ',');
+        MYR_TRY(options_server(one, first ? ret : &place, err));
+        if (first) {
+            continue;
+        }
+        if (ret->other_count == OPTIONS_OTHERS) {
+            return myr_err_set(err, MYR_ERANGE, "--server: more than %d servers",
+                               OPTIONS_OTHERS + 1);
+        }
+        memcpy(ret->others[ret->other_count].host, place.host, sizeof(place.host));
+        ret->others[ret->other_count++].port = place.port;
+    }
     return MYR_OK;
 }
 
@@ -180,7 +204,7 @@ int options_read(int argc, char **argv, struct settings *ret, struct myr_buf *re
     if (!options.server) {
         return myr_err_set(err, MYR_EINVAL, "--server HOST:PORT is needed");
     }
-    MYR_TRY(options_server(options.server, &settings, err));
+    MYR_TRY(take_servers(options.server, &settings, err));
     if (options.name) {
         snprintf(settings.name, sizeof(settings.name), "%.255s", options.name);
     } else if (gethostname(settings.name, sizeof(settings.name) - 1) < 0) {

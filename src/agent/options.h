@@ -9,9 +9,17 @@ struct options {
     const char *server, *name, *state, *token, *token_file, *pretend, *sockets;
 };
 
+enum { OPTIONS_OTHERS = 4 };
+
 struct settings {
     char host[256], name[256], state[512], sockets[512];
     uint16_t port;
+    /* Where else a server may lead, tried in turn. */
+    struct {
+        char host[256];
+        uint16_t port;
+    } others[OPTIONS_OTHERS];
+    uint32_t other_count;
     const char *pretend; /* or NULL */
     struct enrol_token token;
     bool has_token, help;

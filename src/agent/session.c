@@ -180,6 +180,9 @@ static void on_closed(void *context, struct myr_io_stream *stream, const struct 
     }
     session->said_down = true;
     forget_connection(session);
+    if (session->next) {
+        session->next(session);
+    }
     retry_later(session);
 }
 

@@ -23,8 +23,9 @@ struct session {
     uv_loop_t *loop;
     const char *host, *name;
     uint16_t port;
-    struct myr_io_tls *tls; /* NULL: plain, to this machine itself alone */
-    uint64_t boot;          /* for hello */
+    void (*next)(struct session *session); /* another host and port, after a failure; or NULL */
+    struct myr_io_tls *tls;                /* NULL: plain, to this machine itself alone */
+    uint64_t boot;                         /* for hello */
     struct session_calls calls;
     void *context;
     /* The rest is its own. */

@@ -147,12 +147,14 @@ int cli_print(const struct myr_buf *buf);
 MYR_MUST_USE int cli_catalog(struct myr_catalog *catalog, struct myr_arena *arena,
                              const struct myr_option_list *files, struct myr_err *err);
 
-extern const struct cli_verb cli_plan_audit_verb, cli_init_spec_verb;
+extern const struct cli_verb cli_plan_audit_verb, cli_plan_optimise_verb, cli_init_spec_verb;
+extern const struct cli_verb cli_explain_plan_verb;
 extern const struct myr_command cli_init_spec_command, cli_plan_grow_command;
 extern const struct cli_verb cli_plan_verb, cli_plan_grow_verb, cli_design_verb, cli_catalog_verb;
 extern const struct cli_verb cli_design_apply_verb;
 extern const struct myr_command cli_design_apply_command;
-extern const struct cli_verb cli_export_verb, cli_verify_verb, cli_bind_verb;
+extern const struct cli_verb cli_export_verb, cli_verify_verb, cli_verify_orders_verb,
+    cli_bind_verb;
 extern const struct cli_verb cli_sched_verb, cli_sched_place_verb, cli_sched_replay_verb,
     cli_sched_bench_verb;
 extern const struct cli_verb cli_twin_verb, cli_twin_run_verb, cli_twin_replay_verb,

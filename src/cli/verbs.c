@@ -8,11 +8,13 @@
 #include "client/client.h"
 #include "fit/fit.h"
 #include "goodput/goodput.h"
+#include "kubernetes/kubernetes.h"
 
 static const struct cli_verb *const verbs[] = {
     &cli_plan_verb,
     &cli_plan_audit_verb,
     &cli_plan_grow_verb,
+    &cli_plan_optimise_verb,
     &cli_design_verb,
     &cli_design_apply_verb,
     &cli_catalog_verb,
@@ -44,6 +46,7 @@ static const struct cli_verb *const verbs[] = {
 
     &cli_export_verb,
     &cli_verify_verb,
+    &cli_verify_orders_verb,
     &cli_bind_verb,
 
     &cli_sched_verb,
@@ -67,6 +70,9 @@ static const struct cli_verb *const verbs[] = {
     &cli_tenant_verb,
     &cli_tenant_set_verb,
     &cli_submit_verb,
+    &cli_kubernetes_verb,
+    &cli_kubernetes_schedule_verb,
+    &cli_kubernetes_job_verb,
     &cli_job_verb,
     &cli_job_list_verb,
     &cli_job_show_verb,
@@ -88,6 +94,7 @@ static const struct cli_verb *const verbs[] = {
     &cli_restore_verb,
     &cli_whatif_verb,
     &cli_explain_verb,
+    &cli_explain_plan_verb,
 
     &cli_commands_verb,
     &cli_completion_verb,

@@ -1,6 +1,7 @@
 /* A small cluster under the core, driven by hand. */
 #pragma once
 
+#include "holds.h"
 #include "myriad/control.h"
 
 struct fixture {
@@ -12,6 +13,7 @@ static inline void tell(struct fixture *f, struct myr_event event)
 {
     int rc = myr_control_step(f->control, f->now_ms, &event, NULL);
     MYR_ASSERT(rc == MYR_OK);
+    control_assert(f->control);
 }
 
 /* Effects of the last event, of one kind. */

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "holds.h"
 #include "myriad/sched/tenant_tree.h"
 
 struct myr_control_policy myr_control_policy_default(void)
@@ -136,7 +137,7 @@ static void advance(struct myr_control *c, int64_t now_ms, bool takeover)
 static bool is_about_node(enum myr_event_kind kind)
 {
     return (kind >= MYR_EVENT_JOIN && kind <= MYR_EVENT_FENCED) || kind == MYR_EVENT_DRAIN ||
-           kind == MYR_EVENT_UNDRAIN || kind == MYR_EVENT_MAINTAIN;
+           kind == MYR_EVENT_UNDRAIN || kind == MYR_EVENT_MAINTAIN || kind == MYR_EVENT_HOLD;
 }
 
 static bool is_about_job(enum myr_event_kind kind)
@@ -164,6 +165,10 @@ static int check(const struct myr_control *c, int64_t now_ms, const struct myr_e
     if (kind == MYR_EVENT_SYMPTOM && event->code >= MYR_SYMPTOMS) {
         return myr_err_set(err, MYR_ERANGE, "symptom %u, below %d is expected", event->code,
                            MYR_SYMPTOMS);
+    }
+    if (kind == MYR_EVENT_HOLD && event->code >= MYR_HOLDS) {
+        return myr_err_set(err, MYR_ERANGE, "hold %u, below %d is expected", event->code,
+                           MYR_HOLDS);
     }
     if (kind == MYR_EVENT_WEIGHT &&
         (event->count >= c->tenants || event->value < 1 || event->value > MYR_TENANT_WEIGHT_MAX)) {
@@ -257,6 +262,9 @@ static void take(struct myr_control *c, const struct myr_event *event)
     case MYR_EVENT_WEIGHT:
         placing_weight(c, event);
         break;
+    case MYR_EVENT_HOLD:
+        node_hold(c, event);
+        break;
     }
 }
 
@@ -288,6 +296,7 @@ int myr_control_step(struct myr_control *c, int64_t now_ms, const struct myr_eve
     }
     take_deadlines(c);
     settle(c);
+    MYR_SLOW_ASSERT(control_assert_of(c, event));
     return MYR_OK;
 }
 

@@ -394,7 +394,7 @@ static void events_are_taken_up_to_their_limits(void **state)
     for (uint32_t kind = 0; kind < MYR_EVENT_KINDS + 2; kind++) {
         bool of_node = (kind >= MYR_EVENT_JOIN && kind <= MYR_EVENT_FENCED) ||
                        kind == MYR_EVENT_DRAIN || kind == MYR_EVENT_UNDRAIN ||
-                       kind == MYR_EVENT_MAINTAIN;
+                       kind == MYR_EVENT_MAINTAIN || kind == MYR_EVENT_HOLD;
         bool of_job =
             (kind >= MYR_EVENT_STARTED && kind <= MYR_EVENT_STEP) || kind == MYR_EVENT_CANCEL;
         struct myr_control *copy = myr_control_fork(f.control), *kept = f.control;
@@ -417,6 +417,8 @@ static void events_are_taken_up_to_their_limits(void **state)
     assert_int_equal(step(&f, f.now_ms, symptom, NULL), MYR_ERANGE);
     symptom.code--;
     assert_int_equal(step(&f, f.now_ms, symptom, NULL), MYR_OK);
+    struct myr_event hold = {.kind = MYR_EVENT_HOLD, .code = MYR_HOLDS};
+    assert_int_equal(step(&f, f.now_ms, hold, NULL), MYR_ERANGE);
     const struct myr_event weights[] = {
         {.kind = MYR_EVENT_WEIGHT, .count = UINT32_MAX, .value = 1},
         {.kind = MYR_EVENT_WEIGHT, .value = 0},

@@ -54,7 +54,7 @@ const char *myr_event_kind_name(enum myr_event_kind kind)
     static const char *const names[] = {"tick",    "takeover", "join",    "silent", "back",
                                         "started", "stopped",  "exit",    "step",   "symptom",
                                         "tested",  "fenced",   "submit",  "cancel", "drain",
-                                        "undrain", "maintain", "approve", "weight"};
+                                        "undrain", "maintain", "approve", "weight", "hold"};
     _Static_assert(MYR_ARRAY_COUNT(names) == MYR_EVENT_KINDS, "a name for each");
     return (uint32_t)kind < MYR_EVENT_KINDS ? names[kind] : "?";
 }

@@ -79,6 +79,7 @@ static void explain_node(const struct myr_control *c, uint32_t id, struct myr_ex
     put(e, "used", "%s",
         node->drain & DRAIN_PERSON  ? "no: a person drains it"
         : node->drain & DRAIN_FAULT ? "no: it failed and is drained"
+        : node->drain & DRAIN_HELD  ? "no: the scheduler below has it for others, or drains it"
         : node->bad                 ? "no: it failed, and the limit of drains leaves it to a person"
         : node->lost                ? "no: it was not heard for too long"
         : node->silent              ? "nothing new: it is silent"

@@ -232,6 +232,16 @@ static bool can_save(const struct myr_control *c, const struct job *job)
     return can;
 }
 
+/* A scheduler below gave one of its nodes to others before it was up. */
+static bool is_crowded_out(const struct myr_control *c, const struct job *job)
+{
+    bool away = false;
+    for (uint32_t at = job->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
+        away = away || node_of(c, c->ranks.items[at].node)->drain & DRAIN_AWAY;
+    }
+    return away && !job->whole;
+}
+
 /* The queue takes its GPUs away. Those of ranks that are gone can be had at once. */
 static void taken(struct myr_control *c, const struct myr_decision *decision)
 {
@@ -245,9 +255,10 @@ static void taken(struct myr_control *c, const struct myr_decision *decision)
         return;
     }
     /* A node that is given away before it fails is no failure of the job: it saves, and moves. */
-    bool lost = decision->reason == MYR_STOP_NODE && !can_save(c, job);
-    bool broken =
-        lost || decision->reason == MYR_STOP_FAILED || job->state == MYR_CONTROL_RECOVERING;
+    bool crowded = is_crowded_out(c, job);
+    bool lost = decision->reason == MYR_STOP_NODE && !can_save(c, job) && !crowded;
+    bool broken = lost || crowded || decision->reason == MYR_STOP_FAILED ||
+                  job->state == MYR_CONTROL_RECOVERING;
     job->taken = 1;
     if (lost && job->after == AFTER_NONE) {
         count_failure(c, job);

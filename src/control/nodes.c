@@ -22,8 +22,8 @@ static enum myr_node_state state_of(const struct node *node)
 void node_settle(struct myr_control *c, uint32_t id)
 {
     struct node *node = node_of(c, id);
-    bool gone =
-        node->boot == 0 || !node->checked || node->lost || node->bad || node->drain & DRAIN_FAULT;
+    bool gone = node->boot == 0 || !node->checked || node->lost || node->bad ||
+                node->drain & (DRAIN_FAULT | DRAIN_AWAY);
     placing_node(c, id, gone, node->drain || node->silent || node->testing || node->doubted);
     emit_node(c, id, state_of(node));
     if (node->state == MYR_NODE_DRAINED && node->drain & DRAIN_FAULT) {
@@ -89,9 +89,9 @@ static bool has_strict_ranks(const struct myr_control *c, const struct node *nod
 static void fence(struct myr_control *c, uint32_t id)
 {
     struct node *node = node_of(c, id);
-    if (node->lost && node->rank_count > 0 &&
-        (node->drain & DRAIN_FAULT || has_strict_ranks(c, node))) {
-        node->fencing = 1;
+    node->fencing = node->lost && node->rank_count > 0 &&
+                    (node->drain & DRAIN_FAULT || has_strict_ranks(c, node));
+    if (node->fencing) {
         emit(c, &(struct myr_effect){
                     .kind = MYR_EFFECT_FENCE, .node = id, .job = MYR_NONE, .boot = node->boot});
         timer_set(c, TIMER_NODE, id, c->head.steady_ms + c->policy.fence_retry_ms);
@@ -330,8 +330,10 @@ void node_fenced(struct myr_control *c, const struct myr_event *event)
     if (event->boot != node->boot || event->code != 0) {
         return; /* tried again at the deadline, as long as it matters */
     }
-    node->fencing = 0;
-    timer_set(c, TIMER_NODE, event->node, -1);
+    if (node->fencing) { /* else it is late, and the deadline is of a silence since */
+        node->fencing = 0;
+        timer_set(c, TIMER_NODE, event->node, -1);
+    }
     fail_jobs(c, event->node);
     close_ranks(c, event->node);
     node_settle(c, event->node);
@@ -378,6 +380,17 @@ void node_drain(struct myr_control *c, uint32_t id, bool drain)
         forgive(c, id);
     }
     node_settle(c, id);
+}
+
+void node_hold(struct myr_control *c, const struct myr_event *event)
+{
+    struct node *node = node_of(c, event->node);
+    uint8_t others = node->drain & (DRAIN_PERSON | DRAIN_FAULT);
+    uint8_t held = event->code == MYR_HOLD_NONE  ? 0
+                   : event->code == MYR_HOLD_NEW ? DRAIN_HELD
+                                                 : DRAIN_HELD | DRAIN_AWAY;
+    node->drain = (uint8_t)(others | held);
+    node_settle(c, event->node);
 }
 
 void node_approve(struct myr_control *c, int64_t count)

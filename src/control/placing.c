@@ -73,8 +73,9 @@ void placing_done(struct myr_control *c, uint32_t id)
     if (!job->ending) {
         job->ending = 1;
         int rc = myr_queue_exited(c->queue, now_s(c), id, job->run, MYR_EXIT_OK);
-        /* Where the queue was about to move it, there is nothing left to move. */
-        told(c, rc == MYR_ESTALE ? myr_queue_cancel(c->queue, now_s(c), id) : rc);
+        /* Where the queue was about to move it, there is nothing left to move; but it is done, and
+         * jobs may wait for just that. */
+        told(c, rc == MYR_ESTALE ? myr_queue_succeeded(c->queue, now_s(c), id) : rc);
     }
 }
 

@@ -10,6 +10,7 @@
  *   again     a controller or a node that is there again
  *   jobs      a job from its first start to its end
  *   nodes     a node from its first word to its repair, and what that means for its jobs
+ *   holds     what is true between events
  *   core      one event
  *   save      the state as bytes
  *   fork      the state copied, or made larger
@@ -44,7 +45,8 @@ struct rank {
     uint64_t gpus;
 };
 
-enum drain_why { DRAIN_PERSON = 1, DRAIN_FAULT = 2 };
+/* HELD and AWAY: by a scheduler below; the second also for what already has GPUs there. */
+enum drain_why { DRAIN_PERSON = 1, DRAIN_FAULT = 2, DRAIN_HELD = 4, DRAIN_AWAY = 8 };
 
 struct node {
     uint8_t state;   /* enum myr_node_state: follows from the others */
@@ -267,6 +269,7 @@ void node_tested(struct myr_control *c, const struct myr_event *event);
 void node_fenced(struct myr_control *c, const struct myr_event *event);
 void node_symptom(struct myr_control *c, const struct myr_event *event);
 void node_drain(struct myr_control *c, uint32_t id, bool drain);
+void node_hold(struct myr_control *c, const struct myr_event *event);
 void node_approve(struct myr_control *c, int64_t count);
 void node_deadline(struct myr_control *c, uint32_t id);
 /* A rank of a job ended badly there: test it, or give it up; 'certain': it says so itself. */

@@ -53,10 +53,27 @@ static void a_certificate_is_renewed_with_its_names(void **state)
     }
 }
 
+/* Libraries keep some memory for good; whatever is done a second time may take no more. */
+static void nothing_more_is_kept_the_second_time(void **state)
+{
+    static void (*const tests[])(void **) = {
+        a_certificate_is_renewed_with_its_names,
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(tests); i++) {
+        tests[i](state);
+        long before = myr_leaks_now();
+        tests[i](state);
+        if (myr_leaks_now() != before) {
+            fail_msg("test %zu keeps %ld pieces more", i, myr_leaks_now() - before);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_certificate_is_renewed_with_its_names),
+        cmocka_unit_test(nothing_more_is_kept_the_second_time),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     OPENSSL_cleanup();

@@ -118,7 +118,7 @@ static bool wait_for(int fd, short events, int timeout_ms)
 }
 
 /* A connected socket, or -1 with errno. */
-static int try_one(const struct addrinfo *at)
+static int try_one(const struct addrinfo *at, int limit_ms)
 {
     int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) {
@@ -127,7 +127,8 @@ static int try_one(const struct addrinfo *at)
     int failed = 0, on = 1;
     socklen_t size = sizeof(failed);
     if (connect(fd, at->ai_addr, at->ai_addrlen) != 0) {
-        if (errno != EINPROGRESS || !wait_for(fd, POLLOUT, CONNECT_MS)) {
+        if (errno != EINPROGRESS ||
+            !wait_for(fd, POLLOUT, limit_ms < CONNECT_MS ? limit_ms : CONNECT_MS)) {
             failed = errno;
         } else {
             (void)getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &size);
@@ -169,7 +170,7 @@ static int connect_to(const struct address *address, struct line *line, struct m
             myr_err_hint(err, "https://%s:%s", address->host, address->port);
             break;
         }
-        line->fd = try_one(at);
+        line->fd = try_one(at, line->timeout_ms);
         why = line->fd < 0 ? errno : 0;
     }
     freeaddrinfo(found);
@@ -203,9 +204,10 @@ static bool wait_tls(const struct line *line, int rc)
            (what == SSL_ERROR_WANT_WRITE && wait_for(line->fd, POLLOUT, line->timeout_ms));
 }
 
-static int agree(const struct address *address, const char *ca, struct line *line,
-                 struct myr_err *err)
+static int agree(const struct address *address, const struct myr_http_request *request,
+                 struct line *line, struct myr_err *err)
 {
+    const char *ca = request->ca;
     unsigned char bytes[16];
     bool number = inet_pton(AF_INET, address->host, bytes) == 1 ||
                   inet_pton(AF_INET6, address->host, bytes) == 1;
@@ -220,6 +222,13 @@ static int agree(const struct address *address, const char *ca, struct line *lin
     if (rc != 1) {
         ERR_clear_error();
         return myr_err_set(err, MYR_EINVAL, "%s: no certificate of an authority", ca ? ca : "");
+    }
+    if (request->own_certificate &&
+        (SSL_CTX_use_certificate_chain_file(line->context, request->own_certificate) != 1 ||
+         SSL_CTX_use_PrivateKey_file(line->context, request->own_key, SSL_FILETYPE_PEM) != 1)) {
+        ERR_clear_error();
+        return myr_err_set(err, MYR_EINVAL, "%s, %s: no certificate and its key",
+                           request->own_certificate, request->own_key);
     }
     SSL_CTX_set_verify(line->context, SSL_VERIFY_PEER, NULL);
     line->ssl = SSL_new(line->context);
@@ -340,7 +349,7 @@ static int converse(const struct myr_http_request *request, const struct address
     MYR_TRY(put_head(request, address, &head, err));
     MYR_TRY(connect_to(address, line, err));
     if (address->secure) {
-        MYR_TRY(agree(address, request->ca, line, err));
+        MYR_TRY(agree(address, request, line, err));
     }
     MYR_TRY(send_all(address, line, (struct myr_str){head.data, head.len}, err));
     MYR_TRY(send_all(address, line, request->body, err));

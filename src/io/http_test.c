@@ -122,6 +122,9 @@ static void bodies_come_by_length_in_chunks_or_to_the_end(void **state)
         "HTTP/1.1 200 OK\r\nTRANSFER-encoding: Chunked\r\n\r\n2\r\nhe\r\n3;x=y\r\nllo\r\n0\r\n\r\n",
         "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.0 200\r\nServer: x\r\n\r\nhello",
         "HTTP/1.1 200 OK\nContent-Length:5\n\nhello",
+        "HTTP/1.1 200 OK\r\nContent-Length:\t 5 \t \r\nX:\r\n\r\nhello",
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\ncontent-length: 5\r\n\r\nhello",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0005 \r\nhello\r\n0\r\nX: y\r\n\r\n",
     };
     (void)state;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(texts); i++) {
@@ -130,6 +133,60 @@ static void bodies_come_by_length_in_chunks_or_to_the_end(void **state)
         expect_body(texts[i], 7, "hello");
     }
     expect_body("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 0, "");
+}
+
+/* The status alone says that there is no body, whatever the head says of its length. */
+static void some_answers_have_no_body(void **state)
+{
+    static const struct {
+        const char *text;
+        uint32_t status;
+    } cases[] = {
+        {"HTTP/1.1 204 No Content\r\n\r\n", 204},
+        {"HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n", 304},
+        {"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 200},
+        {"HTTP/1.1 599 X\r\nContent-Length: 0\r\n\r\n", 599},
+    };
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        struct outcome outcome;
+        struct script script = says(cases[i].text);
+        script.lingers = true; /* it is known at once, not only at the end of the connection */
+        ask(&script, (struct myr_http_request){.timeout_s = 60}, NULL, NULL, &outcome);
+        assert_int_equal(outcome.rc, MYR_OK);
+        assert_int_equal(outcome.answer.status, cases[i].status);
+        assert_int_equal(outcome.answer.body.len, 0);
+        myr_http_answer_done(&outcome.answer);
+    }
+}
+
+/* What is sent, to the byte: what a server takes it for must not depend on its kindness. */
+static void a_request_has_these_bytes(void **state)
+{
+    struct outcome outcome;
+    struct script script = says("HTTP/1.1 204 No Content\r\n\r\n");
+    struct myr_http_request requests[] = {
+        {.method = "GET"},
+        {.method = "DELETE", .token = "t"},
+        {.method = "POST", .type = "a/b", .key = "k", .token = "t", .body = MYR_STR("x=1")},
+    };
+    static const char *const behind[] = {
+        "\r\n\r\n",
+        "\r\nAuthorization: Bearer t\r\nContent-Length: 0\r\n\r\n",
+        "\r\nAuthorization: Bearer t\r\nIdempotency-Key: k\r\nContent-Type: a/b\r\n"
+        "Content-Length: 3\r\n\r\nx=1",
+    };
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(requests); i++) {
+        ask(&script, requests[i], NULL, NULL, &outcome);
+        size_t len = strlen(outcome.heard), tail = strlen(behind[i]);
+        assert_true(len > tail);
+        assert_string_equal(outcome.heard + len - tail, behind[i]);
+        assert_int_equal(strncmp(outcome.heard, requests[i].method, strlen(requests[i].method)), 0);
+        const char *host = strstr(outcome.heard, " /v1/x HTTP/1.1\r\nHost: 127.0.0.1:");
+        assert_non_null(host);
+        myr_http_answer_done(&outcome.answer);
+    }
 }
 
 static void a_request_carries_its_token_key_and_body(void **state)
@@ -172,6 +229,12 @@ static void broken_answers_are_one_line_and_no_answer(void **state)
     expect_refused("", "without an answer");
     expect_refused("SSH-2.0-OpenSSH_9\r\n\r\n", "no status");
     expect_refused("HTTP/1.1 999 X\r\n\r\n", "no status");
+    expect_refused("HTTP/1.1 600 X\r\n\r\n", "no status");
+    expect_refused("HTTP/1.1 099 X\r\n\r\n", "no status");
+    expect_refused("HTTP/1.1 2000\r\n\r\n", "no status");
+    expect_refused("HTTP/1.2 200 OK\r\n\r\n", "no status");
+    expect_refused("\r\n\r\n", "no status");
+    expect_refused("HTTP/1.1 200 OK\r\n: x\r\n\r\n", "no name");
     expect_refused("HTTP/2 200\r\n\r\n", "no status");
     expect_refused("HTTP/1.1 200 OK\r\nnonsense\r\n\r\n", "no name");
     expect_refused("HTTP/1.1 200 OK\r\nContent-Length: 5x\r\n\r\n", "no number");
@@ -304,10 +367,37 @@ static void nobody_there_says_how_to_start_one(void **state)
     close(fd);
 }
 
+/* Libraries keep some memory for good; whatever is done a second time may take no more. */
+static void nothing_more_is_kept_the_second_time(void **state)
+{
+    static void (*const tests[])(void **) = {
+        bodies_come_by_length_in_chunks_or_to_the_end,
+        some_answers_have_no_body,
+        a_request_has_these_bytes,
+        a_request_carries_its_token_key_and_body,
+        broken_answers_are_one_line_and_no_answer,
+        answers_beyond_the_limits_are_not_kept,
+        a_stream_ends_when_its_reader_has_enough,
+        bad_addresses_are_refused_before_anything_is_sent,
+        plain_http_stays_on_this_machine,
+        nobody_there_says_how_to_start_one,
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(tests); i++) {
+        tests[i](state);
+        long before = myr_leaks_now();
+        tests[i](state);
+        if (myr_leaks_now() != before) {
+            fail_msg("test %zu keeps %ld pieces more", i, myr_leaks_now() - before);
+        }
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(bodies_come_by_length_in_chunks_or_to_the_end),
+        cmocka_unit_test(some_answers_have_no_body),
+        cmocka_unit_test(a_request_has_these_bytes),
         cmocka_unit_test(a_request_carries_its_token_key_and_body),
         cmocka_unit_test(broken_answers_are_one_line_and_no_answer),
         cmocka_unit_test(answers_beyond_the_limits_are_not_kept),
@@ -316,6 +406,7 @@ int main(void)
         cmocka_unit_test(bad_addresses_are_refused_before_anything_is_sent),
         cmocka_unit_test(plain_http_stays_on_this_machine),
         cmocka_unit_test(nobody_there_says_how_to_start_one),
+        cmocka_unit_test(nothing_more_is_kept_the_second_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

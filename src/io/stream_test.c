@@ -197,14 +197,107 @@ static void bytes_come_back_plain_and_by_tls(void **state)
     (void)state;
     echo(NULL, NULL, "");
     struct papers p = papers_of(5);
-    struct myr_io_tls *ours =
-        tls_of((struct myr_io_tls_names){p.cert, p.key, p.ca, NULL, true, false});
-    struct myr_io_tls *theirs =
-        tls_of((struct myr_io_tls_names){p.node_cert, p.node_key, p.ca, NULL, false, false});
+    struct myr_io_tls *ours = tls_of(
+        (struct myr_io_tls_names){.certificate = p.cert, .key = p.key, .ca = p.ca, .server = true});
+    struct myr_io_tls *theirs = tls_of(
+        (struct myr_io_tls_names){.certificate = p.node_cert, .key = p.node_key, .ca = p.ca});
     echo(ours, theirs, "gpu-07");
     myr_io_tls_free(ours);
     myr_io_tls_free(theirs);
     papers_done(&p);
+}
+
+/* Until something holds; what does not come within many rounds never will. */
+#define RUN_UNTIL(pair, condition)                         \
+    do {                                                   \
+        for (int i = 0; i < 100000 && !(condition); i++) { \
+            uv_run(&(pair)->loop, UV_RUN_NOWAIT);          \
+            usleep(i < 100 ? 0 : 100);                     \
+        }                                                  \
+        assert_true(condition);                            \
+    } while (0)
+
+/*
+ * A peer that does not read: what is written waits and is counted, and comes whole and in order
+ * when it reads again. What was written before a close is sent first; what comes after is not.
+ */
+static void flow(struct myr_io_tls *ours, struct myr_io_tls *theirs)
+{
+    enum { SIZE = 24 << 20 }; /* more than the system takes for a peer that does not read */
+    struct pair pair = {0};
+    char *bytes = myr_xcalloc(SIZE, 1);
+    for (int i = 0; i < SIZE; i++) {
+        bytes[i] = (char)(i * 11 + i / 241);
+    }
+    pair_begin(&pair, ours, theirs);
+    myr_io_write(pair.client.stream, MYR_STR("first")); /* before the connection stands */
+    assert_int_equal(myr_io_pending(pair.client.stream), 5);
+    RUN_UNTIL(&pair, pair.server.open && pair.server.got.len == 5);
+    RUN_UNTIL(&pair, myr_io_pending(pair.client.stream) == 0);
+    assert_memory_equal(pair.server.got.data, "first", 5);
+    myr_buf_clear(&pair.server.got);
+
+    myr_io_pause(pair.server.stream, true);
+    myr_io_pause(pair.server.stream, true); /* once more does no harm */
+    myr_io_write(pair.client.stream, (struct myr_str){bytes, SIZE});
+    for (int i = 0; i < 200; i++) {
+        uv_run(&pair.loop, UV_RUN_NOWAIT);
+    }
+    assert_int_equal(pair.server.got.len, 0);
+    assert_true(myr_io_pending(pair.client.stream) > 0);
+    myr_io_pause(pair.server.stream, false);
+    RUN_UNTIL(&pair, pair.server.got.len == SIZE);
+    assert_memory_equal(pair.server.got.data, bytes, SIZE);
+    RUN_UNTIL(&pair, myr_io_pending(pair.client.stream) == 0);
+
+    myr_buf_clear(&pair.server.got);
+    myr_io_write(pair.client.stream, (struct myr_str){bytes, SIZE / 8});
+    myr_io_close(pair.client.stream);
+    assert_false(pair.client.closed); /* from the loop alone */
+    myr_io_write(pair.client.stream, MYR_STR("too late"));
+    myr_io_close(pair.client.stream); /* once more does no harm */
+    RUN_UNTIL(&pair, pair.server.closed && pair.client.closed);
+    assert_int_equal(pair.server.got.len, SIZE / 8);
+    assert_memory_equal(pair.server.got.data, bytes, SIZE / 8);
+    assert_int_equal(pair.client.why.code, MYR_OK);
+    pair_end(&pair);
+    free(bytes);
+}
+
+static void who_does_not_read_is_waited_for(void **state)
+{
+    (void)state;
+    flow(NULL, NULL);
+    struct papers p = papers_of(5);
+    struct myr_io_tls *ours = tls_of(
+        (struct myr_io_tls_names){.certificate = p.cert, .key = p.key, .ca = p.ca, .server = true});
+    struct myr_io_tls *theirs = tls_of(
+        (struct myr_io_tls_names){.certificate = p.node_cert, .key = p.node_key, .ca = p.ca});
+    flow(ours, theirs);
+    myr_io_tls_free(ours);
+    myr_io_tls_free(theirs);
+    papers_done(&p);
+}
+
+/* At once, though much waits; both sides hear of it once. */
+static void who_is_cut_off_hears_of_it(void **state)
+{
+    (void)state;
+    enum { SIZE = 16 << 20 };
+    struct pair pair = {0};
+    char *bytes = myr_xcalloc(SIZE, 1);
+    pair_begin(&pair, NULL, NULL);
+    RUN_UNTIL(&pair, pair.server.open && pair.client.open);
+    myr_io_pause(pair.server.stream, true);
+    myr_io_write(pair.client.stream, (struct myr_str){bytes, SIZE});
+    myr_io_abort(pair.client.stream);
+    assert_false(pair.client.closed);
+    RUN_UNTIL(&pair, pair.client.closed);
+    myr_io_pause(pair.server.stream, false);
+    RUN_UNTIL(&pair, pair.server.closed);
+    assert_true(pair.server.got.len < SIZE);
+    pair_end(&pair);
+    free(bytes);
 }
 
 /* A stranger comes in only where strangers may, and believes the authority by its fingerprint. */
@@ -212,10 +305,9 @@ static void strangers_enrol_by_fingerprint(void **state)
 {
     (void)state;
     struct papers p = papers_of(5);
-    struct myr_io_tls *ours =
-        tls_of((struct myr_io_tls_names){p.cert, p.key, p.ca, NULL, true, true});
-    struct myr_io_tls *theirs =
-        tls_of((struct myr_io_tls_names){NULL, NULL, NULL, p.fingerprint, false, false});
+    struct myr_io_tls *ours = tls_of((struct myr_io_tls_names){
+        .certificate = p.cert, .key = p.key, .ca = p.ca, .server = true, .strangers = true});
+    struct myr_io_tls *theirs = tls_of((struct myr_io_tls_names){.fingerprint = p.fingerprint});
     echo(ours, theirs, "");
     myr_io_tls_free(ours);
     myr_io_tls_free(theirs);
@@ -247,28 +339,104 @@ static void wrong_papers_are_refused(void **state)
 {
     (void)state;
     struct papers p = papers_of(5), other = papers_of(5), old = papers_of(0);
-    struct myr_io_tls_names server = {p.cert, p.key, p.ca, NULL, true, true};
+    struct myr_io_tls_names server = {
+        .certificate = p.cert, .key = p.key, .ca = p.ca, .server = true, .strangers = true};
     /* an authority that is not ours */
     refused(server,
-            (struct myr_io_tls_names){other.node_cert, other.node_key, p.ca, NULL, false, false},
+            (struct myr_io_tls_names){
+                .certificate = other.node_cert, .key = other.node_key, .ca = p.ca},
             "certificate", false);
     /* a server that is not the one of the token */
-    refused(server, (struct myr_io_tls_names){NULL, NULL, NULL, other.fingerprint, false, false},
-            "fingerprint", true);
+    refused(server, (struct myr_io_tls_names){.fingerprint = other.fingerprint}, "fingerprint",
+            true);
     /* a node that plays the server */
-    refused((struct myr_io_tls_names){p.node_cert, p.node_key, p.ca, NULL, true, true},
-            (struct myr_io_tls_names){NULL, NULL, p.ca, NULL, false, false}, "purpose", true);
+    refused((struct myr_io_tls_names){.certificate = p.node_cert,
+                                      .key = p.node_key,
+                                      .ca = p.ca,
+                                      .server = true,
+                                      .strangers = true},
+            (struct myr_io_tls_names){.ca = p.ca}, "purpose", true);
     /* nobody at all, where strangers may not come */
     server.strangers = false;
-    refused(server, (struct myr_io_tls_names){NULL, NULL, p.ca, NULL, false, false},
-            "did not return a certificate", false);
+    refused(server, (struct myr_io_tls_names){.ca = p.ca}, "did not return a certificate", false);
     /* a certificate that has run out */
-    refused((struct myr_io_tls_names){old.cert, old.key, old.ca, NULL, true, false},
-            (struct myr_io_tls_names){old.node_cert, old.node_key, old.ca, NULL, false, false},
-            "expired", false);
+    refused(
+        (struct myr_io_tls_names){
+            .certificate = old.cert, .key = old.key, .ca = old.ca, .server = true},
+        (struct myr_io_tls_names){.certificate = old.node_cert, .key = old.node_key, .ca = old.ca},
+        "expired", false);
     papers_done(&p);
     papers_done(&other);
     papers_done(&old);
+}
+
+/*
+ * Who has seen the authority's certificate can show it, and has a leaf that bears its name; but not
+ * one that it has signed.
+ */
+static void a_forged_chain_is_refused(void **state)
+{
+    (void)state;
+    struct papers p = papers_of(5), forger = papers_of(5); /* authorities of the same name */
+    struct myr_buf leaf = {0}, ca = {0};
+    struct myr_err err = {0};
+    assert_int_equal(myr_file_read(forger.cert, 1 << 20, &leaf, &err), MYR_OK);
+    assert_int_equal(myr_file_read(p.ca, 1 << 20, &ca, &err), MYR_OK);
+    const char *end = strstr(leaf.data, "-----END CERTIFICATE-----\n");
+    assert_non_null(end);
+    leaf.len = (size_t)(end - leaf.data) + strlen("-----END CERTIFICATE-----\n");
+    myr_buf_put(&leaf, ca.data, ca.len);
+    save(forger.cert, &leaf);
+    refused((struct myr_io_tls_names){.certificate = forger.cert,
+                                      .key = forger.key,
+                                      .ca = forger.ca,
+                                      .server = true,
+                                      .strangers = true},
+            (struct myr_io_tls_names){.fingerprint = p.fingerprint}, "fingerprint", true);
+    myr_buf_done(&leaf);
+    myr_buf_done(&ca);
+    papers_done(&p);
+    papers_done(&forger);
+}
+
+/* Papers as text, and a certificate that must be for the name or address that was asked for. */
+static void others_servers_are_known_by_their_name(void **state)
+{
+    (void)state;
+    struct papers p = papers_of(5);
+    struct myr_err err = {0};
+    struct myr_buf ca = {0}, cert = {0}, key = {0};
+    assert_int_equal(myr_file_read(p.ca, 1 << 20, &ca, &err), MYR_OK);
+    assert_int_equal(myr_file_read(p.node_cert, 1 << 20, &cert, &err), MYR_OK);
+    assert_int_equal(myr_file_read(p.node_key, 1 << 20, &key, &err), MYR_OK);
+    struct myr_io_tls_names server = {
+        .certificate = p.cert, .key = p.key, .ca = p.ca, .server = true};
+    struct myr_io_tls_names client = {
+        .certificate_pem = cert.data, .key_pem = key.data, .ca_pem = ca.data};
+    static const char *const good[] = {"127.0.0.1", "localhost"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(good); i++) {
+        client.host = good[i];
+        struct myr_io_tls *ours = tls_of(server), *theirs = tls_of(client);
+        echo(ours, theirs, "gpu-07");
+        myr_io_tls_free(ours);
+        myr_io_tls_free(theirs);
+    }
+    client.host = "127.0.0.2";
+    refused(server, client, "IP address mismatch", true);
+    client.host = "elsewhere";
+    refused(server, client, "hostname mismatch", true);
+    /* Text that is none of it. */
+    struct myr_io_tls *tls = NULL;
+    client.ca_pem = "-----BEGIN NOTHING-----";
+    assert_int_equal(myr_io_tls_create(&client, &tls, &err), MYR_EINVAL);
+    client.ca_pem = ca.data;
+    client.key_pem = cert.data;
+    assert_int_equal(myr_io_tls_create(&client, &tls, &err), MYR_EINVAL);
+    assert_null(tls);
+    myr_buf_done(&ca);
+    myr_buf_done(&cert);
+    myr_buf_done(&key);
+    papers_done(&p);
 }
 
 static void nobody_there_is_told(void **state)
@@ -344,16 +512,42 @@ static void secrets_differ_and_digests_are_known(void **state)
     myr_buf_done(&b);
 }
 
+/* Libraries keep some memory for good; whatever is done a second time may take no more. */
+static void nothing_more_is_kept_the_second_time(void **state)
+{
+    static void (*const tests[])(void **) = {
+        bytes_come_back_plain_and_by_tls,   who_does_not_read_is_waited_for,
+        who_is_cut_off_hears_of_it,         strangers_enrol_by_fingerprint,
+        wrong_papers_are_refused,           nobody_there_is_told,
+        requests_for_odd_names_are_refused, secrets_differ_and_digests_are_known,
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(tests); i++) {
+        tests[i](state);
+        long before = myr_leaks_now();
+        tests[i](state);
+        if (myr_leaks_now() != before) {
+            fail_msg("test %zu keeps %ld pieces more", i, myr_leaks_now() - before);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_come_back_plain_and_by_tls),
+        cmocka_unit_test(who_does_not_read_is_waited_for),
+        cmocka_unit_test(who_is_cut_off_hears_of_it),
         cmocka_unit_test(strangers_enrol_by_fingerprint),
         cmocka_unit_test(wrong_papers_are_refused),
+        cmocka_unit_test(a_forged_chain_is_refused),
+        cmocka_unit_test(others_servers_are_known_by_their_name),
         cmocka_unit_test(nobody_there_is_told),
         cmocka_unit_test(requests_for_odd_names_are_refused),
         cmocka_unit_test(secrets_differ_and_digests_are_known),
+        cmocka_unit_test(nothing_more_is_kept_the_second_time),
     };
+    /* Each thread of the pool keeps a resolver of its own: one, so that what is kept is known. */
+    assert_int_equal(setenv("UV_THREADPOOL_SIZE", "1", 1), 0);
     int failures = cmocka_run_group_tests(tests, NULL, NULL);
     /* What the libraries keep for the whole process. */
     uv_library_shutdown();

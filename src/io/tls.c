@@ -1,7 +1,9 @@
 #include "tls_context.h"
 
+#include <arpa/inet.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/pem.h>
 #include <openssl/x509v3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +16,7 @@ struct myr_io_tls {
     uint32_t refs; /* streams and the one who made it */
     bool server, strangers;
     char fingerprint[65];
+    char host[256]; /* of a server that is not ours; else empty */
 };
 
 static int failed(struct myr_err *err, const char *what, const char *path)
@@ -31,6 +34,66 @@ static int any_chain(int ok, X509_STORE_CTX *context)
     (void)ok;
     (void)context;
     return 1;
+}
+
+/* Every certificate of the text; how many there are, 0 when one of them cannot be used. */
+static uint32_t each_certificate(const char *pem, SSL_CTX *context,
+                                 bool (*use)(SSL_CTX *context, X509 *one, uint32_t at))
+{
+    BIO *bio = BIO_new_mem_buf(pem, -1);
+    uint32_t count = 0;
+    for (X509 *one; bio && (one = PEM_read_bio_X509(bio, NULL, NULL, NULL)); count++) {
+        bool used = use(context, one, count);
+        X509_free(one);
+        if (!used) {
+            count = 0;
+            break;
+        }
+    }
+    BIO_free(bio);
+    return count;
+}
+
+static bool use_shown(SSL_CTX *context, X509 *one, uint32_t at)
+{
+    return at == 0 ? SSL_CTX_use_certificate(context, one) == 1
+                   : SSL_CTX_add1_chain_cert(context, one) == 1;
+}
+
+static bool use_believed(SSL_CTX *context, X509 *one, uint32_t at)
+{
+    (void)at;
+    return X509_STORE_add_cert(SSL_CTX_get_cert_store(context), one) == 1;
+}
+
+static bool use_key(SSL_CTX *context, const char *pem)
+{
+    BIO *bio = BIO_new_mem_buf(pem, -1);
+    EVP_PKEY *key = bio ? PEM_read_bio_PrivateKey(bio, NULL, NULL, NULL) : NULL;
+    bool used = key && SSL_CTX_use_PrivateKey(context, key) == 1;
+    EVP_PKEY_free(key);
+    BIO_free(bio);
+    return used;
+}
+
+static int load_texts(SSL_CTX *context, const struct myr_io_tls_names *names, struct myr_err *err)
+{
+    if (names->certificate_pem &&
+        each_certificate(names->certificate_pem, context, use_shown) == 0) {
+        return failed(err, "no certificate", "the client's certificate");
+    }
+    if (names->key_pem && !use_key(context, names->key_pem)) {
+        return failed(err, "no key, or not that of the certificate", "the client's key");
+    }
+    if (names->ca_pem && each_certificate(names->ca_pem, context, use_believed) == 0) {
+        return failed(err, "no certificate of an authority", "the authority");
+    }
+    ERR_clear_error(); /* the end of a text is one too */
+    if (!names->ca && !names->ca_pem && !names->fingerprint &&
+        SSL_CTX_set_default_verify_paths(context) != 1) {
+        return failed(err, "no authorities", "this machine");
+    }
+    return MYR_OK;
 }
 
 static int load(struct myr_io_tls *tls, const struct myr_io_tls_names *names, struct myr_err *err)
@@ -53,23 +116,36 @@ static int load(struct myr_io_tls *tls, const struct myr_io_tls_names *names, st
         }
         snprintf(tls->fingerprint, sizeof(tls->fingerprint), "%s", names->fingerprint);
     }
-    return MYR_OK;
+    if (names->host) {
+        if (strlen(names->host) >= sizeof(tls->host)) {
+            return myr_err_set(err, MYR_ERANGE, "'%.40s...' is no name of a host", names->host);
+        }
+        snprintf(tls->host, sizeof(tls->host), "%s", names->host);
+    }
+    return load_texts(context, names, err);
 }
 
 int myr_io_tls_create(const struct myr_io_tls_names *names, struct myr_io_tls **ret,
                       struct myr_err *err)
 {
-    MYR_ASSERT(names->ca || names->fingerprint);
+    MYR_ASSERT(names->ca || names->ca_pem || names->fingerprint || names->host);
+    MYR_ASSERT(!names->host || !names->server);
     struct myr_io_tls *tls = myr_xcalloc(1, sizeof(*tls));
     tls->refs = 1;
     tls->server = names->server;
     tls->strangers = names->strangers;
     tls->context = SSL_CTX_new(names->server ? TLS_server_method() : TLS_client_method());
-    if (!tls->context || SSL_CTX_set_min_proto_version(tls->context, TLS1_3_VERSION) != 1) {
+    int oldest = names->host ? TLS1_2_VERSION : TLS1_3_VERSION;
+    if (!tls->context || SSL_CTX_set_min_proto_version(tls->context, oldest) != 1) {
         myr_io_tls_free(tls);
         return failed(err, "OpenSSL", "TLS 1.3");
     }
     int rc = load(tls, names, err);
+    if (rc == MYR_OK && names->host) {
+        SSL *trial = tls_new(tls); /* a name that no certificate can have is told here */
+        SSL_free(trial);
+        rc = trial ? MYR_OK : failed(err, "no name of a host", names->host);
+    }
     if (rc < 0) {
         myr_io_tls_free(tls);
         return rc;
@@ -83,7 +159,7 @@ int myr_io_tls_create(const struct myr_io_tls_names *names, struct myr_io_tls **
     if (names->server && !names->strangers) {
         verify |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
     }
-    SSL_CTX_set_verify(tls->context, verify, names->ca ? NULL : any_chain);
+    SSL_CTX_set_verify(tls->context, verify, names->fingerprint && !names->ca ? any_chain : NULL);
     *ret = tls;
     return MYR_OK;
 }
@@ -104,7 +180,23 @@ void tls_ref(struct myr_io_tls *tls)
 
 SSL *tls_new(struct myr_io_tls *tls)
 {
-    return SSL_new(tls->context);
+    unsigned char bytes[16];
+    SSL *ssl = SSL_new(tls->context);
+    if (!ssl || !tls->host[0]) {
+        return ssl;
+    }
+    bool number =
+        inet_pton(AF_INET, tls->host, bytes) == 1 || inet_pton(AF_INET6, tls->host, bytes) == 1;
+    int rc = number ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), tls->host)
+                    : SSL_set1_host(ssl, tls->host);
+    if (rc == 1 && !number) {
+        rc = (int)SSL_set_tlsext_host_name(ssl, tls->host);
+    }
+    if (rc != 1) { /* then nobody is believed */
+        SSL_free(ssl);
+        return NULL;
+    }
+    return ssl;
 }
 
 bool tls_is_server(const struct myr_io_tls *tls)

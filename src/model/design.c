@@ -11,6 +11,8 @@ static const char *const kind_names[MYR_DEVICE_KIND_COUNT] = {
 /* What NICs are called on a node, by network. */
 static const char *const nic_names[MYR_NET_COUNT] = {"nic", "st", "eth", "bmc"};
 
+const char *const myr_basis_names[MYR_BASIS_COUNT] = {"computed", "counted", "given", "assumed"};
+
 const char *myr_device_kind_name(enum myr_device_kind kind)
 {
     return kind_names[kind];

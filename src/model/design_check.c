@@ -64,6 +64,25 @@ static bool group_ok(const struct myr_port_group *group, uint32_t next)
            group->net < MYR_NET_COUNT && group->count <= 65536;
 }
 
+/* Numbers that nobody can print would break every answer that shows them. */
+static int check_figures(const struct myr_design *design, const char *name, struct myr_err *err)
+{
+    for (uint32_t i = 0; i < design->figure_count; i++) {
+        const struct myr_figure *figure = &design->figures[i];
+        const uint32_t used[] = {figure->path, figure->unit, figure->text, figure->rule,
+                                 figure->inputs};
+        bool right = figure->basis < MYR_BASIS_COUNT && figure->digits <= 12 &&
+                     figure->value >= -1e300 && figure->value <= 1e300;
+        for (uint32_t k = 0; k < MYR_ARRAY_COUNT(used); k++) {
+            right = right && string_ok(design, used[k]);
+        }
+        if (!right) {
+            return broken(err, name, "a figure has a field outside", i);
+        }
+    }
+    return MYR_OK;
+}
+
 static int check_types(const struct myr_design *design, const char *name, struct myr_err *err)
 {
     for (uint32_t i = 0; i < design->devtype_count; i++) {
@@ -513,6 +532,7 @@ static int check_room(const struct myr_design *design, const char *name, struct 
 int myr_design_check(const struct myr_design *design, const char *name, struct myr_err *err)
 {
     MYR_TRY(check_strings(design, name, err));
+    MYR_TRY(check_figures(design, name, err));
     MYR_TRY(check_types(design, name, err));
     MYR_TRY(check_cards(design, name, err));
     MYR_TRY(check_devices(design, name, err));

@@ -140,6 +140,8 @@ static int read_field(struct myr_arena *arena, const struct field *field,
         return read_gbps(field, node, place, err);
     case FIELD_TB:
         return read_scaled(field, node, 1e12, place, err);
+    case FIELD_COUNT:
+        return read_scaled(field, node, 1, place, err);
     case FIELD_PB:
         return read_scaled(field, node, 1e15, place, err);
     case FIELD_NODE:

@@ -23,6 +23,7 @@ enum field_type {
     FIELD_GBPS,   /* uint32_t; "400", "400G", "1.6T" */
     FIELD_TB,     /* double; "3000", "3P", "500T" */
     FIELD_PB,     /* double; "3", "3P" */
+    FIELD_COUNT,  /* double; "10000000000", "10G" */
     FIELD_NODE,   /* const struct myr_doc *: read by the caller */
 };
 

@@ -53,6 +53,7 @@ static const struct field switch_fields[] = {
     FIELD_ROW_U32("lane_gbps", struct myr_part, sw.lane_gbps, 1, 1000),
     FIELD_ROW_SPEEDS("lane_also", struct myr_part, sw.lane_also),
     FIELD_ROW_U32("mgmt_ports", struct myr_part, sw.mgmt_ports, 0, 16),
+    FIELD_ROW_U32("chips", struct myr_part, sw.chips, 1, 16),
     FIELD_ROW_U32("per_box", struct myr_part, sw.per_box, 1, 16),
 };
 
@@ -136,6 +137,10 @@ static const struct field storage_fields[] = {
     FIELD_ROW_TEXT("nic", struct myr_part, storage.nic),
     FIELD_ROW_U32("nic_ports", struct myr_part, storage.nic_ports, 1, 64),
     FIELD_ROW_TEXT("software", struct myr_part, storage.software),
+    FIELD_ROW_DOUBLE("disk_read_mbytes", struct myr_part, storage.disk_read_mbytes, 0, 1e6),
+    FIELD_ROW_DOUBLE("disk_write_mbytes", struct myr_part, storage.disk_write_mbytes, 0, 1e6),
+    FIELD_ROW_DOUBLE("iops", struct myr_part, storage.iops, 0, BIG),
+    FIELD_ROW_DOUBLE("metadata_ops", struct myr_part, storage.metadata_ops, 0, BIG),
 };
 
 static const struct field ethernet_fields[] = {
@@ -182,7 +187,7 @@ struct myr_part part_defaults(enum myr_part_kind kind)
     switch (kind) {
     case MYR_PART_SWITCH:
         part.sw.mgmt_ports = MYR_PART_NONE;
-        part.sw.per_box = 1;
+        part.sw.per_box = part.sw.chips = 1;
         break;
     case MYR_PART_ETHERNET:
         part.eth.mgmt_ports = MYR_PART_NONE;

@@ -14,7 +14,7 @@ static const char all_kinds[] =
     "         watts_copper: 4.5, order: O, title: T, vendor: V, source: S, watts: 6,\n"
     "         rack_units: 7, weight_kg: 8, assumed: true, top: finned, takes: qsfp56 sfp, lanes: "
     "9,\n"
-    "         lane_gbps: 10, lane_also: [11], mgmt_ports: 2, per_box: 3}\n"
+    "         lane_gbps: 10, lane_also: [11], mgmt_ports: 2, chips: 4, per_box: 3}\n"
     "nics:\n"
     "  t-nic: {technology: infiniband, form: qsfp, top: flat, cages: 2, cage_ports: 3,\n"
     "          port_gbps: 4, also: [5, 6], takes: sfp, lanes: 7, lane_gbps: 8, lane_also: [9],\n"
@@ -58,7 +58,7 @@ static void every_field_of_switches_cards_and_gpus_is_read(void **state)
     assert_true(sw->breakout == MYR_BREAKOUT_MODULE && sw->watts_copper == 4.5);
     assert_string_equal(sw->form, "osfp");
     assert_true(sw->lanes == 9 && sw->lane_gbps == 10 && sw->lane_also.items[0] == 11);
-    assert_true(sw->mgmt_ports == 2 && sw->per_box == 3);
+    assert_true(sw->mgmt_ports == 2 && sw->chips == 4 && sw->per_box == 3);
     assert_string_equal(sw->top, "finned");
     assert_string_equal(sw->takes, "qsfp56 sfp");
     assert_string_equal(part->order, "O");

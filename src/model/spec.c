@@ -9,82 +9,6 @@
 /* Far more than there are rules; every name is looked for among all findings. */
 enum { ACCEPT_MAX = 256 };
 
-static const char *const rate_names[] = {"none", "good", "better", "best"};
-
-/* "3P", "500T": the letter is the unit, so that a bare number says nothing. */
-static int read_capacity(const struct myr_doc *node, struct myr_spec_storage *storage,
-                         struct myr_err *err)
-{
-    static const struct field row =
-        FIELD_ROW_SCALED("capacity", FIELD_TB, struct myr_spec_storage, capacity_tb, 0, 1e9);
-    double plain;
-    if (storage->capacity_tb > 0) {
-        return myr_doc_error(err, node, MYR_EINVAL, "give 'capacity' or 'capacity_tb', not both");
-    }
-    if (node->kind == MYR_DOC_SCALAR && myr_str_to_double(node->text, &plain)) {
-        return myr_doc_error(err, node, MYR_EINVAL,
-                             "'capacity' is a bare number; write 3P or 500T (bytes, decimal)");
-    }
-    return field_read_scaled(&row, node, storage, err);
-}
-
-static int read_storage(struct myr_arena *arena, const struct myr_catalog *catalog,
-                        const struct myr_doc *node, struct myr_spec_storage *storage,
-                        struct myr_err *err)
-{
-    struct storage_nodes {
-        const struct myr_doc *server, *erasure, *capacity;
-        double capacity_pb;
-        bool binary;
-    } nodes = {0};
-    static const struct field node_fields[] = {
-        FIELD_ROW_NODE("server", struct storage_nodes, server),
-        FIELD_ROW_NODE("erasure", struct storage_nodes, erasure),
-        FIELD_ROW_SCALED("capacity_pb", FIELD_PB, struct storage_nodes, capacity_pb, 0, 1e6),
-        FIELD_ROW_BOOL("binary", struct storage_nodes, binary),
-        FIELD_ROW_NODE("capacity", struct storage_nodes, capacity),
-    };
-    static const struct field storage_fields[] = {
-        FIELD_ROW_SCALED("capacity_tb", FIELD_TB, struct myr_spec_storage, capacity_tb, 0, 1e9),
-        FIELD_ROW_U32("copies", struct myr_spec_storage, copies, 1, 10),
-        FIELD_ROW_CHOICE("rate", struct myr_spec_storage, rate_class, rate_names),
-        FIELD_ROW_U32("servers", struct myr_spec_storage, servers, 1, 100000),
-    };
-    static const struct field erasure_fields[] = {
-        FIELD_ROW_U32("data", struct myr_spec_storage, erasure_data, 1, 255),
-        FIELD_ROW_U32("parity", struct myr_spec_storage, erasure_parity, 0, 255),
-    };
-    const struct field_table tables[] = {
-        {node_fields, MYR_ARRAY_COUNT(node_fields), &nodes},
-        {storage_fields, MYR_ARRAY_COUNT(storage_fields), storage},
-    };
-    storage->node = node;
-    MYR_TRY(fields_read(arena, node, "storage", tables, 2, err));
-    if (nodes.erasure) {
-        struct field_table table = {erasure_fields, MYR_ARRAY_COUNT(erasure_fields), storage};
-        MYR_TRY(fields_read(arena, nodes.erasure, "erasure", &table, 1, err));
-        if (!storage->erasure_data) {
-            return myr_doc_error(err, nodes.erasure, MYR_EINVAL, "'erasure' lacks 'data'");
-        }
-    }
-    if (storage->copies && storage->erasure_data) {
-        return myr_doc_error(err, node, MYR_EINVAL, "give 'copies' or 'erasure', not both");
-    }
-    if (nodes.capacity && nodes.capacity_pb > 0) {
-        return myr_doc_error(err, nodes.capacity, MYR_EINVAL,
-                             "give 'capacity' or 'capacity_pb', not both");
-    }
-    if (nodes.capacity) {
-        MYR_TRY(read_capacity(nodes.capacity, storage, err));
-    }
-    /* People say 3 PB and mean 3,000 or 3,072 TB: 'binary' says which. */
-    if (nodes.capacity_pb > 0) {
-        storage->capacity_tb = nodes.capacity_pb * (nodes.binary ? 1024 : 1000);
-    }
-    return spec_need_optional(catalog, nodes.server, "server", MYR_PART_STORAGE,
-                              &storage->server_part, err);
-}
-
 static int read_names(struct myr_arena *arena, const struct myr_doc *node, const char *what,
                       struct myr_spec *spec, struct myr_err *err)
 {
@@ -164,7 +88,7 @@ static int read_prices(struct myr_arena *arena, const struct myr_catalog *catalo
 
 struct root_nodes {
     const struct myr_doc *server, *networks, *storage, *room, *supplied, *prices, *items, *accept,
-        *groups;
+        *groups, *facility, *optimise;
 };
 
 static int read_networks(struct myr_arena *arena, const struct myr_catalog *catalog,
@@ -195,10 +119,16 @@ static int read_sections(struct myr_arena *arena, const struct myr_catalog *cata
         MYR_TRY(spec_read_groups(arena, catalog, nodes->groups, spec, err));
     }
     if (nodes->storage) {
-        MYR_TRY(read_storage(arena, catalog, nodes->storage, &spec->storage, err));
+        MYR_TRY(spec_read_storage(arena, catalog, nodes->storage, &spec->storage, err));
     }
     if (nodes->room) {
         MYR_TRY(spec_read_room(arena, catalog, nodes->room, &spec->room, err));
+    }
+    if (nodes->facility) {
+        MYR_TRY(spec_read_facility(arena, nodes->facility, &spec->facility, err));
+    }
+    if (nodes->optimise) {
+        MYR_TRY(spec_read_optimise(arena, catalog, nodes->optimise, spec, err));
     }
     if (nodes->items) {
         MYR_TRY(spec_read_items(arena, catalog, nodes->items, "other", spec, err));
@@ -225,6 +155,8 @@ int myr_spec_read(struct myr_arena *arena, const struct myr_catalog *catalog,
         FIELD_ROW_NODE("items", struct root_nodes, items),
         FIELD_ROW_NODE("accept", struct root_nodes, accept),
         FIELD_ROW_NODE("groups", struct root_nodes, groups),
+        FIELD_ROW_NODE("facility", struct root_nodes, facility),
+        FIELD_ROW_NODE("optimise", struct root_nodes, optimise),
     };
     static const struct field root_fields[] = {
         FIELD_ROW_TEXT("name", struct myr_spec, name),
@@ -234,6 +166,8 @@ int myr_spec_read(struct myr_arena *arena, const struct myr_catalog *catalog,
     struct myr_spec spec = {.root = doc, .name = "cluster", .server_part = MYR_PART_NONE};
     spec.storage.server_part = MYR_PART_NONE;
     spec_room_defaults(&spec.room);
+    spec_facility_defaults(&spec.facility);
+    spec_optimise_defaults(&spec.optimise);
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         struct myr_spec_net *net = &spec.nets[id];
         net->switch_part = net->spine_switch = net->core_switch = MYR_PART_NONE;

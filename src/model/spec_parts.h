@@ -35,3 +35,19 @@ void spec_room_defaults(struct myr_spec_room *room);
 MYR_MUST_USE int spec_read_room(struct myr_arena *arena, const struct myr_catalog *catalog,
                                 const struct myr_doc *node, struct myr_spec_room *room,
                                 struct myr_err *err);
+
+/* The same of the facility (spec_facility.c). */
+void spec_facility_defaults(struct myr_spec_facility *facility);
+MYR_MUST_USE int spec_read_facility(struct myr_arena *arena, const struct myr_doc *node,
+                                    struct myr_spec_facility *facility, struct myr_err *err);
+
+/* The storage system (spec_storage.c). */
+MYR_MUST_USE int spec_read_storage(struct myr_arena *arena, const struct myr_catalog *catalog,
+                                   const struct myr_doc *node, struct myr_spec_storage *storage,
+                                   struct myr_err *err);
+
+/* What is left open, and what is wanted (spec_optimise.c); servers and groups have been read. */
+void spec_optimise_defaults(struct myr_spec_optimise *optimise);
+MYR_MUST_USE int spec_read_optimise(struct myr_arena *arena, const struct myr_catalog *catalog,
+                                    const struct myr_doc *node, struct myr_spec *spec,
+                                    struct myr_err *err);

@@ -1,3 +1,4 @@
+#include "figures/figures.h"
 #include "plan_internal.h"
 
 /* The plan as a tree for programs: all of it from the finished design. */
@@ -151,8 +152,9 @@ static void put_findings(struct myr_answer *answer, const struct myr_design *des
     myr_answer_end(answer);
 }
 
-static void put_storage(struct myr_answer *answer, const struct myr_design_head *head)
+static void put_storage(struct myr_answer *answer, const struct myr_design *design)
 {
+    const struct myr_design_head *head = design->head;
     if (!head->storage_servers) {
         myr_answer_null(answer, "storage");
         return;
@@ -161,6 +163,7 @@ static void put_storage(struct myr_answer *answer, const struct myr_design_head 
     myr_answer_u64(answer, "servers", head->storage_servers);
     myr_answer_double(answer, "raw_tb", myr_plan_raw_tb(head), 3);
     myr_answer_double(answer, "usable_tb", myr_plan_usable_tb(head), 3);
+    plan_figures_tree(design, answer, FIG_ST_CAPACITY, FIG_ST_OBJECT_READ, 1);
     myr_answer_end(answer);
 }
 
@@ -189,6 +192,14 @@ static void put_totals(struct myr_answer *answer, const struct myr_design *desig
     myr_answer_u64(answer, "links", design->link_count);
     myr_answer_u64(answer, "cables", cables);
     myr_answer_u64(answer, "fibres", fibres);
+    plan_figure_put(design, answer, "racks", FIG_RACKS);
+    plan_figure_put(design, answer, "it_power_kw", FIG_IT);
+    plan_figure_put(design, answer, "facility_power_kw", FIG_FACILITY);
+    plan_figure_put(design, answer, "pue", FIG_PUE);
+    plan_figure_put(design, answer, "energy_mwh_per_year", FIG_MWH);
+    plan_figure_put(design, answer, "energy_cost_per_year", FIG_ENERGY_COST);
+    plan_figure_put(design, answer, "energy_currency", FIG_ENERGY_CURRENCY);
+    plan_figure_put(design, answer, "carbon_t_per_year", FIG_CARBON);
     myr_answer_double(answer, "bytes_per_cable", myr_design_bytes_per_cable(design), 1);
     myr_answer_end(answer);
 }
@@ -234,10 +245,13 @@ const struct myr_value *myr_plan_answer(const struct myr_design *design, struct 
         put_network(answer, design, id);
     }
     myr_answer_end(answer);
-    put_storage(answer, head);
+    put_storage(answer, design);
     plan_room_answer(design, answer);
+    plan_figures_tree(design, answer, FIG_IT_SERVERS, FIG_FLOOR_LIMIT, 0);
+    plan_figures_tree(design, answer, FIG_COOLING, FIG_WITH_IMMERSION_FITS, 0);
     const struct myr_value *bom = put_bom(answer, design);
     put_totals(answer, design);
     put_findings(answer, design);
+    plan_figures_list(design, answer);
     return bom;
 }

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "faults_test.h"
+#include "kept.h"
 #include "myriad/physical.h"
 
 #define RAILS   "servers: 64\nnetworks: {compute: {switch: mqm9790-ns2f}, oob: }\n"
@@ -390,7 +391,8 @@ static const struct fault {
     {"physical-bom-cables", SPLIT, bom_cables},
 };
 
-static void expect_only(struct fixture *f, const char *rule)
+/* Everything that people read of the findings goes to 'told'. */
+static void expect_only(struct fixture *f, const char *rule, struct myr_buf *told)
 {
     struct myr_physical physical;
     bool found = rule == NULL;
@@ -402,6 +404,8 @@ static void expect_only(struct fixture *f, const char *rule)
                      finding->where, finding->message);
         }
         assert_true(finding->places > 0 && *finding->where && *finding->remedy);
+        myr_buf_printf(told, "%s, %llu at %s: %s\n", finding->rule,
+                       (unsigned long long)finding->places, finding->where, finding->message);
         found = true;
     }
     if (!found) {
@@ -413,6 +417,7 @@ static void expect_only(struct fixture *f, const char *rule)
 static void each_planted_fault_is_named_and_nothing_else(void **state)
 {
     (void)state;
+    struct myr_buf told = {0};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(faults); i++) {
         struct fixture f;
         plan(&f, faults[i].spec);
@@ -422,12 +427,14 @@ static void each_planted_fault_is_named_and_nothing_else(void **state)
         }
         order_again(&f);
         if (ordering) {
-            expect_only(&f, NULL);
+            expect_only(&f, NULL, NULL);
             faults[i].plant(&f);
         }
-        expect_only(&f, faults[i].rule);
+        expect_only(&f, faults[i].rule, &told);
         release(&f);
     }
+    assert_kept("physical-faults.txt", &told); /* the numbers in the words are the fault's */
+    myr_buf_done(&told);
 }
 
 static void every_rule_has_its_fault(void **state)
@@ -466,9 +473,9 @@ static void a_good_design_is_left_alone(void **state)
     for (size_t i = 0; i < MYR_ARRAY_COUNT(specs); i++) {
         struct fixture f;
         plan(&f, specs[i]);
-        expect_only(&f, NULL);
+        expect_only(&f, NULL, NULL);
         order_again(&f);
-        expect_only(&f, NULL);
+        expect_only(&f, NULL, NULL);
         release(&f);
     }
 }

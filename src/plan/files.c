@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "myriad/plan/report.h"
 #include "myriad/text/csv.h"
 #include "plan_internal.h"
 
@@ -13,6 +14,8 @@
 struct names {
     struct myr_buf text;
     uint32_t *start; /* by device; device_count + 1 */
+    const struct myr_report *about;
+    struct myr_buf workbook; /* made first: it alone may fail */
 };
 
 static void names_init(struct names *names, const struct myr_design *design)
@@ -29,6 +32,7 @@ static void names_init(struct names *names, const struct myr_design *design)
 static void names_done(struct names *names)
 {
     myr_buf_done(&names->text);
+    myr_buf_done(&names->workbook);
     free(names->start);
 }
 
@@ -223,6 +227,21 @@ static void put_floor(const struct myr_design *design, const struct names *names
     myr_outfile_write(file, text.data, text.len);
 }
 
+static void put_report(const struct myr_design *design, const struct names *names,
+                       struct myr_outfile *file)
+{
+    struct myr_buf text MYR_CLEANUP(myr_buf_done) = {0};
+    myr_plan_report(design, names->about, &text);
+    myr_outfile_write(file, text.data, text.len);
+}
+
+static void put_workbook(const struct myr_design *design, const struct names *names,
+                         struct myr_outfile *file)
+{
+    (void)design;
+    myr_outfile_write(file, names->workbook.data, names->workbook.len);
+}
+
 /* In the order in which they take their names: design.myr, which every later stage reads, last. */
 static const struct {
     const char *name;
@@ -232,7 +251,8 @@ static const struct {
     {"design.json", put_json, false},  {"bom.csv", put_bom, false},
     {"cables.csv", put_cables, false}, {"labels.csv", put_labels, false},
     {"racks.csv", put_racks, true},    {"topology.svg", put_drawing, false},
-    {"racks.svg", put_floor, true},    {"design.myr", put_design, false},
+    {"racks.svg", put_floor, true},    {"report.html", put_report, false},
+    {"bom.xlsx", put_workbook, false}, {"design.myr", put_design, false},
 };
 
 const char *myr_plan_file_name(const struct myr_design *design, uint32_t index)
@@ -248,10 +268,14 @@ const char *myr_plan_file_name(const struct myr_design *design, uint32_t index)
     return NULL;
 }
 
-int plan_add_files(struct myr_file_set *set, const struct myr_design *design, struct myr_err *err)
+int plan_add_files(struct myr_file_set *set, const struct myr_design *design,
+                   const struct myr_report *about, struct myr_err *err)
 {
+    static const struct myr_report plain = {0};
     struct names names MYR_CLEANUP(names_done) = {0};
     names_init(&names, design);
+    names.about = about ? about : &plain;
+    MYR_TRY(myr_plan_workbook(design, names.about, &names.workbook, err));
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(plan_files); i++) {
         if (plan_files[i].of_room && !design->room) {
             continue;
@@ -264,10 +288,11 @@ int plan_add_files(struct myr_file_set *set, const struct myr_design *design, st
     return MYR_OK;
 }
 
-int myr_plan_write(const struct myr_design *design, const char *folder, struct myr_err *err)
+int myr_plan_write(const struct myr_design *design, const struct myr_report *about,
+                   const char *folder, struct myr_err *err)
 {
     struct myr_file_set set MYR_CLEANUP(myr_file_set_abandon) = {0};
     MYR_TRY(myr_file_set_begin(&set, folder, err));
-    MYR_TRY(plan_add_files(&set, design, err));
+    MYR_TRY(plan_add_files(&set, design, about, err));
     return myr_file_set_commit(&set, err);
 }

@@ -17,10 +17,10 @@ int plan_groups(struct plan *plan, struct myr_err *err)
 {
     const struct myr_spec *spec = plan->spec;
     uint64_t nodes = 0, gpus = 0;
-    if (spec->group_count > 1 && spec->room.node) {
+    if (spec->group_count > 1 && spec->room.node && spec->room.server_kw > 0) {
         return myr_doc_error(err, spec->room.node, MYR_EINVAL,
-                             "racks are planned for servers of one kind, the spec has %u groups; "
-                             "leave out 'room', or plan each group alone",
+                             "'server_kw' is one number and the spec has %u groups; leave it out, "
+                             "or state 'watts' of their parts",
                              spec->group_count);
     }
     for (uint32_t i = 0; i < (spec->group_count ? spec->group_count : 1); i++) {
@@ -33,6 +33,13 @@ int plan_groups(struct plan *plan, struct myr_err *err)
                                                                  .servers = spec->servers,
                                                                  .networks = UINT32_MAX});
         struct plan_group *group = &plan->groups[i];
+        if (spec->room.node && group->server->server.nodes != plan->server->server.nodes) {
+            return myr_doc_error(err, spec->room.node, MYR_EINVAL,
+                                 "racks are planned for servers with as many nodes each; '%s' has "
+                                 "%u, '%s' %u",
+                                 plan->server->id, plan->server->server.nodes, group->server->id,
+                                 group->server->server.nodes);
+        }
         uint64_t own = (uint64_t)group->servers * group->server->server.nodes;
         nodes += own;
         gpus += own * group->server->server.gpus_per_node;

@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "figures/figures.h"
 #include "plan_internal.h"
 
 /* The plan for people: what it is, its networks, its bill of materials, what to look at. */
@@ -156,6 +157,39 @@ static void show_total(const struct myr_design *design, struct myr_answer *answe
     }
 }
 
+/* "1,412.3 kW", or "140.25 MW". */
+static const char *power_text(double kw, char ret[32])
+{
+    if (kw >= 10000) {
+        snprintf(ret, 32, "%.2f MW", kw / 1000);
+    } else {
+        snprintf(ret, 32, "%.1f kW", kw);
+    }
+    return ret;
+}
+
+static void show_power(const struct myr_design *design, struct myr_answer *answer)
+{
+    char it[32], facility[32], money[MYR_PLAN_MONEY_MAX];
+    uint32_t assumed = 0;
+    if (design->figure_count == 0) {
+        return; /* a file of an older program */
+    }
+    for (uint32_t i = 0; i < design->figure_count; i++) {
+        assumed += design->figures[i].basis == MYR_BASIS_ASSUMED;
+    }
+    myr_answer_fact(answer, "power", "%s IT, %s with cooling by %s (PUE %.3f)",
+                    power_text(plan_figure_of(design, FIG_IT), it),
+                    power_text(plan_figure_of(design, FIG_FACILITY), facility),
+                    plan_figure_text(design, FIG_COOLING), plan_figure_of(design, FIG_PUE));
+    double cost = plan_figure_of(design, FIG_ENERGY_COST);
+    myr_plan_money(cost < 9e16 ? (int64_t)(cost * 100 + 0.5) : INT64_MAX / 2,
+                   plan_figure_text(design, FIG_ENERGY_CURRENCY), money);
+    myr_answer_fact(answer, "energy", "%.1f GWh a year, %s, %.0f t of CO2; %u figures assumed",
+                    plan_figure_of(design, FIG_MWH) / 1000, money,
+                    plan_figure_of(design, FIG_CARBON), assumed);
+}
+
 void myr_plan_page(const struct myr_design *design, struct myr_answer *answer,
                    const struct myr_value *bom)
 {
@@ -178,6 +212,7 @@ void myr_plan_page(const struct myr_design *design, struct myr_answer *answer,
                         head->storage_servers, myr_plan_raw_tb(head), myr_plan_usable_tb(head));
     }
     plan_room_page(design, answer);
+    show_power(design, answer);
     show_total(design, answer);
     show_networks(design, answer);
     show_bom(answer, bom);

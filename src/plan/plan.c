@@ -75,6 +75,8 @@ static void finish(struct plan *plan)
     design->bom = keep(plan, plan->bom.items, plan->bom.count, sizeof(*design->bom));
     design->findings =
         keep(plan, plan->findings.items, plan->findings.count, sizeof(*design->findings));
+    design->figure_count = (uint32_t)plan->figures.count;
+    design->figures = keep(plan, plan->figures.items, plan->figures.count, sizeof(*design->figures));
     design->strings = keep(plan, plan->strings.data, plan->strings.len, 1);
     if (!design->room) {
         design->racks = keep(plan, NULL, 0, sizeof(*design->racks));
@@ -82,6 +84,19 @@ static void finish(struct plan *plan)
         design->cooling = keep(plan, NULL, 0, sizeof(*design->cooling));
         design->trays = keep(plan, NULL, 0, sizeof(*design->trays));
     }
+}
+
+int plan_unproved(struct plan *plan, struct myr_err *err)
+{
+    MYR_TRY(plan_size(plan, err));
+    MYR_TRY(plan_place(plan, err));
+    MYR_TRY(plan_optics(plan, err));
+    plan_wire(plan);
+    plan->design.devtypes = plan->devtypes.items;
+    fill_head(plan);
+    MYR_TRY(plan_price(plan, err));
+    plan_storage_figures(plan);
+    return MYR_OK;
 }
 
 static int run(struct plan *plan, struct myr_err *err)
@@ -105,8 +120,11 @@ static int run(struct plan *plan, struct myr_err *err)
     plan_insides(plan);
     plan_domains(plan);
     MYR_TRY(plan_price(plan, err));
+    plan_storage_figures(plan);
+    plan_power(plan);
     plan_plugged(plan);
     plan_keep_groups(plan);
+    plan_advice(plan);
     plan_check_accepts(plan);
     finish(plan);
     return MYR_OK;

@@ -97,6 +97,7 @@ struct plan {
 
     uint32_t storage_part, storage_servers;
     double storage_raw_tb, storage_usable_tb;
+    struct storage_needs *storage_needs; /* NULL without storage */
     const char *storage_rule, *storage_inputs;
 
     struct myr_design design;
@@ -111,6 +112,7 @@ struct plan {
     MYR_VEC(struct myr_card) cards;
     MYR_VEC(struct myr_bom_row) bom;
     MYR_VEC(struct myr_finding) findings;
+    MYR_VEC(struct myr_figure) figures;
     const struct myr_part *uncountable; /* the first part with which the price overflowed */
     uint32_t next_link, next_cable;
     uint32_t cable_links; /* links already in the cable being laid */
@@ -138,8 +140,14 @@ void plan_finding(struct plan *plan, enum myr_severity severity, const char *rul
 /* Gives back what grew on the heap. */
 void plan_release(struct plan *plan);
 
+/* What a changed key of the spec would save. */
+void plan_advice(struct plan *plan);
+
 /* The last of them: what the spec accepts and nobody found. */
 void plan_check_accepts(struct plan *plan);
+
+/* Steps 1 to 5 and 8: a design with its bill that nothing was proved of yet; no room. */
+MYR_MUST_USE int plan_unproved(struct plan *plan, struct myr_err *err);
 
 /* 1. resolve: every default filled in */
 MYR_MUST_USE int plan_resolve(struct plan *plan, struct myr_err *err);
@@ -216,12 +224,19 @@ void plan_host_slots(struct net_plan *net);
 MYR_MUST_USE int plan_whole_splitters(const struct net_plan *net, uint32_t down,
                                       struct myr_err *err);
 
+/* What was asked of storage and what each wish needs (storage/); the bill's rows of its tiers. */
+void plan_storage_figures(struct plan *plan);
+uint32_t plan_tier_servers(const struct plan *plan, uint32_t tier, uint32_t *ret_part);
+
+/* 8b. power: supply, cooling and energy of all that was planned (power/) */
+void plan_power(struct plan *plan);
+
 /* 9. plugged: held against the parts, by rules written apart */
 void plan_plugged(struct plan *plan);
 
-/* The files of a plan, into a set that is open. */
+/* The files of a plan, into a set that is open. 'about' is for the report, or NULL. */
 MYR_MUST_USE int plan_add_files(struct myr_file_set *set, const struct myr_design *design,
-                                struct myr_err *err);
+                                const struct myr_report *about, struct myr_err *err);
 
 /* wiring helpers shared by place.c and wire.c */
 uint32_t plan_leaf_hosts(const struct net_plan *net, uint32_t leaf);

@@ -395,6 +395,15 @@ static void storage_rows(struct plan *plan)
         add_row(plan, "storage system", "storage software", software, 1,
                 "one for the storage cluster", "comes with the storage servers");
     }
+    for (uint32_t tier = 0; tier < MYR_TIER_COUNT; tier++) {
+        uint32_t part, count = plan_tier_servers(plan, tier, &part);
+        if (count) {
+            add_row(plan, "storage system",
+                    myr_arena_printf(plan->arena, "%s storage server", myr_tier_names[tier]), part,
+                    count, "ceil(usable * stored / data / raw of one server)",
+                    "a tier behind the flash; its cables are not planned");
+        }
+    }
 }
 
 static void supplied_finding(struct plan *plan)

@@ -220,7 +220,7 @@ static int submit_one(struct request *request, const struct myr_jobfile *file, u
                                 .restart = (uint8_t)file->restart,
                                 .service = file->service,
                                 .retries = file->retries,
-                                .lease_s = file->lease_s,
+                                .lease_s = server->engine ? MYR_LEASE_S_MAX : file->lease_s,
                                 .limit_s = file->time_limit_s,
                                 .after = file->after_count ? file->after[0] + 1 : 0};
     struct job_row *row = myr_xcalloc(1, sizeof(*row));

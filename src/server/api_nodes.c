@@ -177,10 +177,14 @@ static int change(struct request *request, enum myr_event_kind kind, const char 
     for (uint32_t i = 0; i < count; i++) {
         struct node_row *node = &server->rows.nodes[ids[i]];
         snprintf(node->reason, sizeof(node->reason), "%s", reason);
+        node->reason_theirs = false;
         rows_put_node(server, ids[i]);
         desk_post(server, &(struct myr_event){.kind = (uint8_t)kind, .node = ids[i]});
     }
     MYR_TRY(desk_run(server, err));
+    for (uint32_t i = 0; server->world.drain && i < count; i++) {
+        server->world.drain(server, ids[i], kind == MYR_EVENT_DRAIN, reason);
+    }
     if (count == 1) {
         put_one(server, ids[0], ret);
         return MYR_OK;
@@ -307,7 +311,7 @@ int api_cluster(struct request *request, struct myr_buf *ret, struct myr_err *er
     myr_json_init(&json, ret, MYR_JSON_COMPACT);
     myr_json_object(&json, NULL);
     myr_json_text(&json, "name", server->config.cluster);
-    myr_json_text(&json, "world", server->config.twin ? "twin" : "agents");
+    myr_json_text(&json, "world", world_names[server->config.world]);
     myr_json_text(&json, "version", server->version);
     myr_json_i64(&json, "time_ms", core_ms(server));
     myr_json_u64(&json, "seq", server->feed.next);

@@ -6,11 +6,15 @@
 #include "server.h"
 
 static const char *const keys[] = {
-    "cluster", "world",   "nodes",   "gpus_per_node", "nodes_per_leaf", "http",  "agents", "policy",
-    "spares",  "pretend", "beat_ms", "speed",         "fence",          "power", "faults",
+    "cluster", "world",  "nodes",  "gpus_per_node", "nodes_per_leaf", "http",
+    "agents",  "policy", "spares", "pretend",       "beat_ms",        "speed",
+    "fence",   "power",  "faults", "slurm",         "etcd",
 };
+static const char *const etcd_keys[] = {"endpoints", "prefix", "ca", "certificate", "key", "ttl_s"};
+static const char *const slurm_keys[] = {"partition", "conf",      "bin",      "spool",
+                                         "poll_s",    "timeout_s", "accounts", "options"};
 static const char *const power_keys[] = {"kw_per_gpu", "price_kwh", "currency"};
-static const char *const worlds[] = {"agents", "twin"};
+const char *const world_names[WORLD_COUNT] = {"agents", "twin", "slurm"};
 static const char *const policies[] = {"fifo", "first-fit", "fair", "preempt"};
 
 /* "127.0.0.1:4680", "[::1]:4680" */
@@ -82,6 +86,12 @@ static int read_nodes(const struct myr_doc *top, struct config *ret, struct myr_
     struct myr_str text;
     MYR_TRY(myr_doc_need(top, "the configuration", "nodes", &node, err));
     MYR_TRY(myr_doc_text(node, "nodes", &text, err));
+    uint64_t count;
+    if (myr_str_to_u64(text, &count)) { /* one node of that name is never meant */
+        return myr_doc_error(err, node, MYR_EINVAL,
+                             "nodes: host names are expected, as in gpu-[1-%llu], not a number",
+                             (unsigned long long)count);
+    }
     MYR_CLEANUP(myr_free_at) char *list = strndup(text.data, text.len);
     struct myr_err why = {0};
     int rc = names_expand(list, &ret->names, &ret->node_count, &why);
@@ -107,6 +117,75 @@ static int read_power(const struct myr_doc *top, struct config *ret, struct myr_
     return read_text(map, "currency", ret->currency, sizeof(ret->currency), err);
 }
 
+static int read_slurm(const struct myr_doc *top, struct slurm_config *ret, struct myr_err *err)
+{
+    const struct myr_doc *map = myr_doc_get(top, "slurm");
+    if (!map) {
+        return MYR_OK;
+    }
+    MYR_TRY(myr_doc_expect(map, MYR_DOC_MAP, "slurm", err));
+    MYR_TRY(myr_doc_check_keys(map, "slurm", slurm_keys, MYR_ARRAY_COUNT(slurm_keys), err));
+    MYR_TRY(read_text(map, "partition", ret->partition, sizeof(ret->partition), err));
+    MYR_TRY(read_text(map, "conf", ret->conf, sizeof(ret->conf), err));
+    MYR_TRY(read_text(map, "bin", ret->bin, sizeof(ret->bin), err));
+    MYR_TRY(read_text(map, "spool", ret->spool, sizeof(ret->spool), err));
+    MYR_TRY(read_text(map, "options", ret->options, sizeof(ret->options), err));
+    MYR_TRY(read_count(map, "poll_s", 1, 3600, &ret->poll_s, err));
+    MYR_TRY(read_count(map, "timeout_s", 1, 600, &ret->timeout_s, err));
+    const struct myr_doc *accounts = myr_doc_get(map, "accounts");
+    return accounts ? myr_doc_bool(accounts, "slurm.accounts", &ret->accounts, err) : MYR_OK;
+}
+
+static int read_endpoints(const struct myr_doc *map, struct etcd_config *ret, struct myr_err *err)
+{
+    const struct myr_doc *list;
+    MYR_TRY(myr_doc_need(map, "etcd", "endpoints", &list, err));
+    MYR_TRY(myr_doc_expect(list, MYR_DOC_LIST, "etcd.endpoints", err));
+    if (list->count < 1 || list->count > ETCD_MEMBERS) {
+        return myr_doc_error(err, list, MYR_ERANGE, "'etcd.endpoints' has %u, 1 to %d are expected",
+                             list->count, ETCD_MEMBERS);
+    }
+    for (uint32_t i = 0; i < list->count; i++) {
+        struct myr_str text;
+        MYR_TRY(myr_doc_text(list->items[i], "etcd.endpoints", &text, err));
+        while (text.len > 0 && text.data[text.len - 1] == '/') {
+            text.len--;
+        }
+        if (text.len >= sizeof(ret->endpoints[i]) || text.len < 8 ||
+            (memcmp(text.data, "http://", 7) != 0 && memcmp(text.data, "https://", 8) != 0)) {
+            return myr_doc_error(err, list->items[i], MYR_EINVAL,
+                                 "'etcd.endpoints': such as http://127.0.0.1:2379 is expected");
+        }
+        snprintf(ret->endpoints[i], sizeof(ret->endpoints[i]), "%.*s", (int)text.len, text.data);
+    }
+    ret->count = list->count;
+    return MYR_OK;
+}
+
+static int read_etcd(const struct myr_doc *top, const char *cluster, struct etcd_config *ret,
+                     struct myr_err *err)
+{
+    const struct myr_doc *map = myr_doc_get(top, "etcd");
+    if (!map) {
+        return MYR_OK;
+    }
+    MYR_TRY(myr_doc_expect(map, MYR_DOC_MAP, "etcd", err));
+    MYR_TRY(myr_doc_check_keys(map, "etcd", etcd_keys, MYR_ARRAY_COUNT(etcd_keys), err));
+    snprintf(ret->prefix, sizeof(ret->prefix), "/myriad/%s/", cluster);
+    MYR_TRY(read_text(map, "prefix", ret->prefix, sizeof(ret->prefix) - 1, err));
+    size_t len = strlen(ret->prefix);
+    snprintf(ret->prefix + len, 2, "%s", ret->prefix[len - 1] == '/' ? "" : "/");
+    MYR_TRY(read_text(map, "ca", ret->ca, sizeof(ret->ca), err));
+    MYR_TRY(read_text(map, "certificate", ret->certificate, sizeof(ret->certificate), err));
+    MYR_TRY(read_text(map, "key", ret->key, sizeof(ret->key), err));
+    MYR_TRY(read_count(map, "ttl_s", 2, 60, &ret->ttl_s, err));
+    if ((ret->certificate[0] != 0) != (ret->key[0] != 0)) {
+        return myr_doc_error(err, map, MYR_EINVAL,
+                             "'etcd': 'certificate' and 'key' are expected together");
+    }
+    return read_endpoints(map, ret, err);
+}
+
 static int read_top(const struct myr_doc *top, struct config *ret, struct myr_err *err)
 {
     const struct myr_doc *http = myr_doc_get(top, "http"), *agents = myr_doc_get(top, "agents");
@@ -120,11 +199,12 @@ static int read_top(const struct myr_doc *top, struct config *ret, struct myr_er
     MYR_TRY(read_count(top, "nodes_per_leaf", 1, 1024, &ret->nodes_per_leaf, err));
     MYR_TRY(read_count(top, "spares", 0, ret->node_count - 1, &ret->spares, err));
     MYR_TRY(read_count(top, "beat_ms", 50, 60000, &ret->beat_ms, err));
-    MYR_TRY(read_choice(top, "world", worlds, MYR_ARRAY_COUNT(worlds), &world, err));
+    MYR_TRY(read_choice(top, "world", world_names, WORLD_COUNT, &world, err));
     MYR_TRY(read_choice(top, "policy", policies, MYR_ARRAY_COUNT(policies), &policy, err));
     MYR_TRY(read_text(top, "fence", ret->fence, sizeof(ret->fence), err));
     MYR_TRY(read_text(top, "faults", ret->faults, sizeof(ret->faults), err));
-    ret->twin = world == 1;
+    ret->world = (enum world_kind)world;
+    ret->twin = world == WORLD_TWIN;
     ret->policy = (enum myr_queue_preset)policy;
     if (http) {
         MYR_TRY(read_address(http, "http", ret->http_address, sizeof(ret->http_address),
@@ -140,6 +220,8 @@ static int read_top(const struct myr_doc *top, struct config *ret, struct myr_er
     if (speed) {
         MYR_TRY(myr_doc_double(speed, "speed", 0.01, 10000, &ret->speed, err));
     }
+    MYR_TRY(read_slurm(top, &ret->slurm, err));
+    MYR_TRY(read_etcd(top, ret->cluster, &ret->etcd, err));
     return read_power(top, ret, err);
 }
 
@@ -159,6 +241,8 @@ static struct config defaults(void)
         .price_kwh = 0.6,
         .currency = "CNY",
         .faults = "rsc-1",
+        .slurm = {.poll_s = 5, .timeout_s = 30},
+        .etcd = {.ttl_s = 3},
     };
 }
 

@@ -35,6 +35,8 @@ static void bad_ones_are_told_with_their_place(void **state)
     (void)state;
     fails("nodes: a\nbogus: 1\n", "c:2:1", "bogus");
     fails("cluster: a\n", "c:1:1", "nodes");
+    fails("nodes: 64\n", "c:1:8", "as in gpu-[1-64], not a number");
+    fails("nodes: '8'\n", "c:1:8", "not a number");
     fails("nodes: 'a[1'\n", "c:1:8", "']' is missing");
     fails("nodes: a\nspares: 1\n", "c:2:9", "spares");
     fails("nodes: a\nhttp: localhost\n", "c:2:7", "is no address");

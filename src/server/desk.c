@@ -22,6 +22,9 @@ static struct myr_control_policy policy_of(const struct config *config)
     policy.queue = myr_queue_policy_preset(config->policy);
     policy.queue.confirm = true;
     policy.spares = config->spares;
+    if (config->world == WORLD_SLURM) { /* steps are not told there, but that it runs is */
+        policy.first_step_ms = policy.hang_ms = UINT32_MAX;
+    }
     return policy;
 }
 

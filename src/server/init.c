@@ -54,6 +54,18 @@ static int make_papers(const struct myr_server_init *init, struct myr_err *err)
     return save_buf(init->folder, "server-key.pem", &key, true, err);
 }
 
+/* "URL,URL" as a list. */
+static void put_etcd(const char *urls, struct myr_buf *text)
+{
+    myr_buf_puts(text, "etcd:\n  endpoints: [");
+    for (const char *at = urls; *at;) {
+        size_t len = strcspn(at, ",");
+        myr_buf_printf(text, "%s\"%.*s\"", at == urls ? "" : ", ", (int)len, at);
+        at += len + (at[len] == ',');
+    }
+    myr_buf_puts(text, "]\n");
+}
+
 static int make_config(const struct myr_server_init *init, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
@@ -65,13 +77,16 @@ static int make_config(const struct myr_server_init *init, struct myr_err *err)
                    "# A server of Myriad; docs/server.md says what each line means.\n"
                    "cluster: \"%s\"\nworld: %s\nnodes: \"%s\"\ngpus_per_node: %u\n"
                    "nodes_per_leaf: %u\nhttp: \"%s\"\nagents: \"%s\"\npolicy: fair\n",
-                   init->cluster, init->twin ? "twin" : "agents", init->nodes, init->gpus_per_node,
-                   init->nodes_per_leaf, init->http, init->agents);
+                   init->cluster, init->world ? init->world : "agents", init->nodes,
+                   init->gpus_per_node, init->nodes_per_leaf, init->http, init->agents);
     if (init->pretend) {
         myr_buf_puts(&text, "pretend: true\n");
     }
     if (init->speed > 0 && init->speed != 1) {
         myr_buf_printf(&text, "speed: %g\n", init->speed);
+    }
+    if (init->etcd) {
+        put_etcd(init->etcd, &text);
     }
     MYR_TRY(save_buf(init->folder, "myriad.yaml", &text, false, err));
     /* What init takes, serve takes. */
@@ -96,19 +111,46 @@ static void take_back(const char *folder)
     (void)rmdir(folder);
 }
 
+static bool nobody_waits(void *context, const char *leader, const char *why)
+{
+    (void)context;
+    (void)leader;
+    (void)why;
+    return false;
+}
+
+/* A file in the folder; or a state in etcd that must not be there yet. */
+static int make_store(const struct myr_server_init *init, struct store **ret, struct myr_err *err)
+{
+    char path[4096];
+    struct config config;
+    if (!init->etcd) {
+        snprintf(path, sizeof(path), "%s/state.db", init->folder);
+        return store_open(path, ret, err);
+    }
+    snprintf(path, sizeof(path), "%s/myriad.yaml", init->folder);
+    MYR_TRY(config_read(path, &config, err));
+    int rc = store_stand_by(&config.etcd, "init", nobody_waits, NULL, ret, err);
+    if (rc == MYR_OK && !store_is_empty(*ret)) {
+        store_close(*ret);
+        rc = myr_err_set(err, MYR_EINVAL, "etcd holds the state of a cluster under '%s' already",
+                         config.etcd.prefix);
+    }
+    config_done(&config);
+    return rc;
+}
+
 /* The store with one token in it, whose secret goes to a file of its own. */
 static int make_token(const struct myr_server_init *init, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf secret = {0};
-    char path[4096];
     struct server server = {.folder = init->folder};
     struct token_row token = {.user = "admin", .role = ROLE_ADMIN};
     snprintf(token.unix_user, sizeof(token.unix_user), "%s",
              init->unix_user ? init->unix_user : "");
     MYR_TRY(myr_io_secret(24, &secret, err));
     myr_io_digest((struct myr_str){secret.data, secret.len}, token.digest);
-    snprintf(path, sizeof(path), "%s/state.db", init->folder);
-    MYR_TRY(store_open(path, &server.store, err));
+    MYR_TRY(make_store(init, &server.store, err));
     rows_put_token(&server, &token, false);
     int rc = store_commit(server.store, err);
     store_close(server.store);

@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "api.h"
+#include "engine/engine.h"
 #include "myriad/server.h"
+#include "slurm/slurm.h"
 
 /* systemd is told by one datagram; without it nobody is. */
 static void notify(const char *text)
@@ -77,11 +79,16 @@ static void stop(struct server *server)
     http_end(server);
     if (server->config.twin) {
         simulated_end(server);
+    } else if (server->engine) {
+        engine_end(server);
     } else {
         sessions_end(server);
     }
     desk_end(server);
     uv_close((uv_handle_t *)&server->second, on_nothing);
+    if (server->config.etcd.count > 0) {
+        uv_close((uv_handle_t *)&server->keep, on_nothing);
+    }
 }
 
 static void on_second(uv_timer_t *timer)
@@ -91,7 +98,9 @@ static void on_second(uv_timer_t *timer)
     if (server->stuck) {
         desk_turn(server); /* is there room again? */
     }
-    if (!server->config.twin) {
+    if (server->engine) {
+        engine_second(server);
+    } else if (!server->config.twin) {
         sessions_second(server);
     }
     server->refusals_said = 0;
@@ -198,6 +207,73 @@ static int check_store(const char *path, struct myr_err *err)
     return MYR_ECORRUPT;
 }
 
+/* Said once each, not four times a second. */
+struct standby {
+    char said[200];
+};
+
+static bool on_standby(void *context, const char *leader, const char *why)
+{
+    struct standby *standby = context;
+    char text[200];
+    snprintf(text, sizeof(text), "standby: %.150s%s", leader ? leader : why,
+             leader ? " leads" : "");
+    if (strcmp(text, standby->said) != 0) {
+        if (!standby->said[0]) {
+            notify("READY=1"); /* it does what it is there for */
+        }
+        log_say(leader ? "info" : "error", "%s", text);
+        memcpy(standby->said, text, sizeof(text));
+    }
+    return true;
+}
+
+static int open_store(struct server *server, struct myr_err *err)
+{
+    char path[4096], name[192], host[64] = "";
+    struct standby standby = {0};
+    if (server->config.etcd.count == 0) {
+        snprintf(path, sizeof(path), "%s/state.db", server->folder);
+        MYR_TRY(check_store(path, err));
+        return store_open(path, &server->store, err);
+    }
+    (void)gethostname(host, sizeof(host) - 1);
+    snprintf(name, sizeof(name), "%s:%u", host, server->config.http_port);
+    MYR_TRY(store_stand_by(&server->config.etcd, name, on_standby, &standby, &server->store, err));
+    log_say("info", "this server leads");
+    return store_is_empty(server->store)
+               ? myr_err_set(err, MYR_ENOENT,
+                             "etcd holds no state under '%s'; myriad init --etcd makes one",
+                             server->config.etcd.prefix)
+               : MYR_OK;
+}
+
+/* Nobody else may lead while this server acts; when another does, it ends and stands by anew. */
+static void on_keep(uv_timer_t *timer)
+{
+    struct server *server = timer->data;
+    struct myr_err err = {0};
+    if (store_keep(server->store, &err) == MYR_ESTALE && !server->overtaken) {
+        server->overtaken = true;
+        log_say("error", "%s", err.message);
+        stop(server);
+    }
+}
+
+static int world_begin(struct server *server, struct myr_err *err)
+{
+    switch (server->config.world) {
+    case WORLD_TWIN:
+        return simulated_begin(server, err);
+    case WORLD_SLURM:
+        return engine_begin(server, &slurm_ops, err);
+    case WORLD_AGENTS:
+    case WORLD_COUNT:
+        break;
+    }
+    return sessions_begin(server, err);
+}
+
 static int begin(struct server *server, struct myr_err *err)
 {
     char path[4096];
@@ -208,13 +284,11 @@ static int begin(struct server *server, struct myr_err *err)
     }
     raise_limit(server);
     papers_renew(server->folder);
-    snprintf(path, sizeof(path), "%s/state.db", server->folder);
-    MYR_TRY(check_store(path, err));
-    MYR_TRY(store_open(path, &server->store, err));
+    MYR_TRY(open_store(server, err));
     MYR_TRY(rows_load(server, err));
     feed_init(&server->feed);
     MYR_TRY(desk_begin(server, err));
-    MYR_TRY(server->config.twin ? simulated_begin(server, err) : sessions_begin(server, err));
+    MYR_TRY(world_begin(server, err));
     /* What the takeover decides is on the disk before anybody is answered. */
     MYR_TRY(desk_run(server, err));
     MYR_TRY(http_begin(server, api_routes, api_route_count, err));
@@ -223,6 +297,12 @@ static int begin(struct server *server, struct myr_err *err)
     uv_timer_init(&server->loop, &server->second);
     server->second.data = server;
     uv_timer_start(&server->second, on_second, 1000, 1000);
+    if (server->config.etcd.count > 0) {
+        uint64_t every_ms = 1000 * (uint64_t)server->config.etcd.ttl_s / 3;
+        uv_timer_init(&server->loop, &server->keep);
+        server->keep.data = server;
+        uv_timer_start(&server->keep, on_keep, every_ms, every_ms);
+    }
     return MYR_OK;
 }
 
@@ -264,6 +344,7 @@ static void tell_ready(const struct server *server, const struct myr_serve *serv
 static void release(struct server *server)
 {
     store_close(server->store);
+    engine_free(server->engine);
     myr_control_free(server->control);
     rows_done(&server->rows);
     feed_done(&server->feed);
@@ -303,8 +384,9 @@ int myr_serve(const struct myr_serve *serve, struct myr_err *err)
         *serve->report = (struct myr_serve_report){server->rows.node_count, healthy_nodes(server),
                                                    server->config.gpus_per_node};
     }
-    rc = server->stuck ? myr_err_set(err, MYR_EIO, "not all is kept: %s", server->stuck_why)
-                       : desk_snapshot(server, err);
+    rc = server->overtaken ? myr_err_set(err, MYR_EAWAY, "another server leads now")
+         : server->stuck   ? myr_err_set(err, MYR_EIO, "not all is kept: %s", server->stuck_why)
+                           : desk_snapshot(server, err);
     uv_close((uv_handle_t *)&signals.term, on_nothing);
     uv_close((uv_handle_t *)&signals.interrupt, on_nothing);
     uv_close((uv_handle_t *)&signals.hangup, on_nothing);

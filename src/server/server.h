@@ -15,6 +15,8 @@
  *   relays     connections that carry many agents
  *   sessions   agents
  *   simulated  the other world: nodes of the twin
+ *   engine/    a third world: somebody else's scheduler
+ *   slurm/     Slurm as one
  *   api_*      what is asked, and the answer
  *   serve      all of it
  *
@@ -33,12 +35,30 @@
 
 enum { SERVER_TENANTS = 256, SERVER_NAME = 64, SERVER_RELAYS = 1024 };
 
+/* Where the nodes are. */
+enum world_kind { WORLD_AGENTS, WORLD_TWIN, WORLD_SLURM, WORLD_COUNT };
+extern const char *const world_names[WORLD_COUNT];
+
+/* Of the map 'slurm' in myriad.yaml. */
+struct slurm_config {
+    char partition[SERVER_NAME]; /* empty: the default one */
+    char conf[512];              /* SLURM_CONF; empty: Slurm's own default */
+    char bin[512];               /* where its commands are; empty: in the path */
+    char spool[512]; /* a folder that nodes and server share; empty: 'slurm' in the server's */
+    uint32_t poll_s, timeout_s;
+    bool accounts;     /* a tenant is an account of the same name */
+    char options[512]; /* further ones of sbatch, in words */
+};
+
 /* myriad.yaml */
 struct config {
     char cluster[SERVER_NAME];
     char http_address[64], agents_address[64];
     uint16_t http_port, agents_port;
-    bool twin, pretend;
+    enum world_kind world;
+    bool twin, pretend; /* twin: follows from the world */
+    struct slurm_config slurm;
+    struct etcd_config etcd;
     double speed;    /* of the twin's time */
     char faults[32]; /* of the twin: whose rate; "none" */
     uint32_t gpus_per_node, nodes_per_leaf;
@@ -65,6 +85,7 @@ struct node_row {
     uint64_t memory_bytes;
     char reason[160]; /* why a person drained it */
     bool revoked;
+    bool reason_theirs; /* not stored: the reason is that of a scheduler below */
     /* Not stored. */
     struct session *session;
     int64_t heard_ms; /* steady; of the last word */
@@ -161,6 +182,8 @@ struct world {
     /* Answered by http_output(). False: nobody can say. */
     bool (*fetch)(struct server *server, const struct question *question, void *whom);
     int (*inject)(struct server *server, uint32_t node, const char *fault, struct myr_err *err);
+    /* A person drains or resumes a node, and the core has taken it; or NULL. */
+    void (*drain)(struct server *server, uint32_t node, bool drain, const char *reason);
 };
 
 struct output {
@@ -191,7 +214,8 @@ struct server {
     uint64_t events, commits, refused_events;
     uint64_t node_changes;  /* of their rows, counted */
     uint32_t refusals_said; /* in this second */
-    uv_timer_t wake, second;
+    uv_timer_t wake, second, keep;
+    bool overtaken; /* another server leads */
     uv_check_t check;
     uv_idle_t idle;
 
@@ -205,6 +229,7 @@ struct server {
     uint64_t handled[32]; /* of the time a message took, by power of two microseconds */
 
     struct simulated *simulated;
+    struct engine *engine;                 /* of another's scheduler, or NULL */
     int64_t clock_base_ms, clock_since_ms; /* the twin's: then, by the steady clock */
     struct http *http;
     struct backup *backup; /* the one under way, or NULL */

@@ -20,6 +20,7 @@ void myr_cabling_done(struct myr_cabling *cabling)
     myr_vec_done(&cabling->links);
     myr_vec_done(&cabling->bare);
     myr_vec_done(&cabling->errors);
+    myr_vec_done(&cabling->optics);
     myr_strmap_done(&cabling->names);
 }
 

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "kind_other.h"
 #include "message.h"
 #include "myriad/base/infile.h"
 #include "myriad/text/doc.h"
@@ -197,8 +198,9 @@ static bool has_column(struct myr_str header, const char *wanted)
 /* A row of words between commas is the header of a list; a line of a document has "key: ". */
 static bool is_header(struct myr_str line)
 {
+    bool quoted = line.data[0] == '"' && contains(line, "\",\"");
     return memchr(line.data, ',', line.len) && !contains(line, ": ") && !contains(line, "=") &&
-           !strchr("{[-?%&!\"'<(", line.data[0]) && line.data[line.len - 1] != ':';
+           (quoted || !strchr("{[-?%&!\"'<(", line.data[0])) && line.data[line.len - 1] != ':';
 }
 
 static enum myr_kind list_kind(struct myr_str header)
@@ -211,7 +213,9 @@ static enum myr_kind list_kind(struct myr_str header)
              has_column(header, ",adevice,");
     bool z = has_column(header, ",znodename,") || has_column(header, ",znode,") ||
              has_column(header, ",zdevice,");
-    return a && z ? MYR_KIND_P2P : MYR_KIND_CSV;
+    /* Sheets that name both ends alike. */
+    bool alike = has_column(header, ",name,") && has_column(header, ",hcaport,");
+    return (a && z) || alike ? MYR_KIND_P2P : MYR_KIND_CSV;
 }
 
 /* A list that would be one of ours with commas between its columns. */
@@ -278,6 +282,9 @@ static bool is_ibnetdiscover(struct myr_str text, struct myr_str line)
     static const char *const words[] = {
         "vendid=", "devid=", "sysimgguid=", "switchguid=", "Switch\t",
         "Switch ", "Ca\t",   "Hca\t",       "Hca ",        "Ca "};
+    if (contains(line, "\t: 0x")) {
+        return false; /* a list of switches or hosts, without links */
+    }
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(words); i++) {
         if (begins(line, words[i])) {
             return true;
@@ -293,16 +300,21 @@ static enum myr_kind line_kind(struct myr_str text, struct myr_str line)
     if (lid && (begins(line, "SW") || begins(line, "CA")) && contains(line, " 0x")) {
         return MYR_KIND_IB_LINES;
     }
-    if (begins(line, "Switch: ") || begins(line, "CA: ")) {
+    bool one_line = begins(line, "0x") && contains(line, "==(") && contains(line, ")==>");
+    if (one_line || begins(line, "Switch: ") || begins(line, "CA: ")) {
         return MYR_KIND_IBLINKINFO;
     }
-    if (contains(text, "Neighbor Guid") || begins(line, "{ SW ") || begins(line, "{ CA ")) {
+    bool cables = contains(text, "\nPort=") && contains(text, "Port Name=");
+    if (cables || contains(text, "G-> HCA_") || contains(text, "G-> MQM") ||
+        contains(text, "Neighbor Guid") || begins(line, "{ SW ") || begins(line, "{ CA ")) {
         return MYR_KIND_IBDIAGNET;
     }
     if (contains(text, "LocalPort") && contains(text, "RemoteDevice")) {
         return MYR_KIND_SONIC_LLDP;
     }
-    bool graph = begins(line, "graph ") || begins(line, "digraph ") || begins(line, "graph{");
+    bool remark = begins(line, "/*") || begins(line, "//") || begins(line, "strict ");
+    bool graph = begins(line, "graph ") || begins(line, "digraph ") || begins(line, "graph{") ||
+                 (remark && contains(text, "graph ") && contains(text, " -- "));
     return graph || (begins(line, "\"") && contains(line, "\" -- \"")) ? MYR_KIND_PTM
                                                                        : MYR_KIND_TEXT;
 }
@@ -324,7 +336,8 @@ static struct myr_str beginning(struct myr_str text)
 }
 
 /* 'ret_line' is the line that decided, 'ret_keys' the keys of a document. */
-static enum myr_kind look(struct myr_str whole, struct myr_str *ret_line, struct keys *ret_keys)
+static enum myr_kind known_kind(struct myr_str whole, struct myr_str *ret_line,
+                                struct keys *ret_keys)
 {
     struct myr_str text = beginning(whole);
     *ret_line = MYR_STR("");
@@ -342,7 +355,10 @@ static enum myr_kind look(struct myr_str whole, struct myr_str *ret_line, struct
     }
     if (first == '{' || (first == '[' && !is_port(trim(text)))) {
         json_keys(text, ret_keys);
-        if (contains(text, "\"source_port_node_description\"") ||
+        bool compared = contains(text, "\"Added Links\"") || contains(text, "\"Removed Links\"") ||
+                        (contains(text, "\"added\"") && contains(text, "\"removed\""));
+        if (compared || contains(text, "\"source_port_node_description\"") ||
+            (contains(text, "\"source_guid\"") && contains(text, "\"destination_guid\"")) ||
             contains(text, "\"peerHostname\"") || contains(text, "\"peer_hostname\"")) {
             return MYR_KIND_LINKS_JSON;
         }
@@ -383,11 +399,24 @@ static enum myr_kind look(struct myr_str whole, struct myr_str *ret_line, struct
     return starts_with_key ? document_kind(ret_keys, MYR_KIND_YAML) : MYR_KIND_TEXT;
 }
 
+/* What is one of ours is that; what is nothing in particular may be somebody else's. */
+static enum myr_kind look(struct myr_str whole, struct myr_str *ret_line, struct keys *ret_keys,
+                          const struct kind_other **ret_other)
+{
+    enum myr_kind kind = known_kind(whole, ret_line, ret_keys);
+    struct myr_str text = beginning(whole);
+    bool open = kind == MYR_KIND_TEXT || kind == MYR_KIND_BINARY || kind == MYR_KIND_CSV ||
+                kind == MYR_KIND_YAML || kind == MYR_KIND_JSON || kind == MYR_KIND_XML;
+    *ret_other = open ? kind_other_of(text, first_line(text)) : NULL;
+    return *ret_other ? MYR_KIND_OTHER : kind;
+}
+
 enum myr_kind myr_kind_of(struct myr_str text)
 {
     struct myr_str line;
     struct keys keys;
-    return look(text, &line, &keys);
+    const struct kind_other *other;
+    return look(text, &line, &keys, &other);
 }
 
 /* "YAML with the keys 'a', 'b'" */
@@ -442,7 +471,8 @@ const char *myr_kind_words(struct myr_str text, char ret[MYR_KIND_WORDS_MAX])
     };
     struct myr_str line;
     struct keys keys;
-    enum myr_kind kind = look(text, &line, &keys);
+    const struct kind_other *other;
+    enum myr_kind kind = look(text, &line, &keys, &other);
     char excerpt[MYR_EXCERPT_MAX];
     if (kind == MYR_KIND_CSV) {
         snprintf(ret, MYR_KIND_WORDS_MAX, "%s with the header '%s'", names[kind],
@@ -452,7 +482,7 @@ const char *myr_kind_words(struct myr_str text, char ret[MYR_KIND_WORDS_MAX])
     if (kind == MYR_KIND_JSON || kind == MYR_KIND_YAML) {
         return document_words(names[kind], &keys, ret);
     }
-    snprintf(ret, MYR_KIND_WORDS_MAX, "%s", names[kind]);
+    snprintf(ret, MYR_KIND_WORDS_MAX, "%s", other ? other->words : names[kind]);
     return ret;
 }
 
@@ -467,7 +497,10 @@ int myr_kind_check(const char *file, struct myr_str text, uint32_t wanted, const
         [MYR_KIND_SEPARATED] = "put commas between the columns, or save as \"CSV UTF-8\"",
     };
     char words[MYR_KIND_WORDS_MAX];
-    enum myr_kind kind = myr_kind_of(text);
+    struct myr_str line;
+    struct keys keys;
+    const struct kind_other *other;
+    enum myr_kind kind = look(text, &line, &keys, &other);
     struct text_place start = {1, 1};
     MYR_ASSERT(kind < MYR_KIND_COUNT);
     if (kind == MYR_KIND_TEXT || (wanted & 1U << kind)) {
@@ -479,8 +512,9 @@ int myr_kind_check(const char *file, struct myr_str text, uint32_t wanted, const
     }
     int rc = text_error_at(err, file, start, MYR_EINVAL, "looks like %s; %s is expected",
                            myr_kind_words(text, words), expected);
-    if (hints[kind]) {
-        myr_err_hint(err, "%s", hints[kind]);
+    const char *hint = other ? other->hint : hints[kind];
+    if (hint) {
+        myr_err_hint(err, "%s", hint);
     }
     return rc;
 }

@@ -22,7 +22,7 @@ static const struct {
     {BYTES("\0\0\0\0"), MYR_KIND_BINARY, "binary data"},
     {BYTES("\x7F"
            "ELF\x02\x01\x01\0\0"),
-     MYR_KIND_BINARY, "binary data"},
+     MYR_KIND_OTHER, "a program"},
     {BYTES("\xFF\xD8\xE0\x01\x02\xC3\x28\xA0\xA1\xF0\x82"), MYR_KIND_BINARY, "binary data"},
     {BYTES("\x1F\x8B\x08\0\0"), MYR_KIND_GZIP, "a gzip archive"},
     {BYTES("PK\x03\x04\x14\0"), MYR_KIND_ZIP, "a ZIP archive or an Excel workbook"},
@@ -31,7 +31,7 @@ static const struct {
     {BYTES("<svg xmlns='x'/>"), MYR_KIND_SVG, "an SVG drawing"},
     {BYTES("<?xml version='1.0'?>\n<svg/>"), MYR_KIND_SVG, "an SVG drawing"},
     {BYTES("<!DOCTYPE html>\n<title>"), MYR_KIND_HTML, "an HTML page"},
-    {BYTES("<?xml version='1.0'?><lldp/>"), MYR_KIND_XML, "XML"},
+    {BYTES("<?xml version=\"1.0\"?>\n<a/>\n"), MYR_KIND_XML, "XML"},
     {BYTES("#\n# Topology file: generated on Mon\n#\n"), MYR_KIND_IBNETDISCOVER,
      "ibnetdiscover output"},
     {BYTES("vendid=0x2c9\ndevid=0xd2f2\n"), MYR_KIND_IBNETDISCOVER, "ibnetdiscover output"},
@@ -98,6 +98,8 @@ static const struct {
     {BYTES("hello\n"), MYR_KIND_TEXT, "some text"},
     {BYTES("[17] \"S-1\"[1]\n"), MYR_KIND_TEXT, "some text"},
     {BYTES("- a\n- b\n"), MYR_KIND_TEXT, "some text"},
+    {BYTES("%PDF-1.7\n"), MYR_KIND_OTHER, "a PDF document"},
+    {BYTES("CA 'mlx5_0'\n\tCA type: MT4129\n"), MYR_KIND_OTHER, "ibstat output"},
     {BYTES("iteration 10, loss: 3\n"), MYR_KIND_TEXT, "some text"},
     {BYTES("one stray \xFF byte\n"), MYR_KIND_TEXT, "some text"},
     {BYTES("# only a remark\n"), MYR_KIND_TEXT, "some text"},
@@ -106,7 +108,7 @@ static const struct {
 static void every_kind_is_told_and_named(void **state)
 {
     (void)state;
-    uint32_t seen = 0;
+    uint64_t seen = 0;
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(samples); i++) {
         char words[MYR_KIND_WORDS_MAX];
         enum myr_kind kind = myr_kind_of(samples[i].text);
@@ -114,9 +116,9 @@ static void every_kind_is_told_and_named(void **state)
             fail_msg("sample %u is of kind %d, not %d", i, (int)samples[i].kind, (int)kind);
         }
         assert_string_equal(myr_kind_words(samples[i].text, words), samples[i].words);
-        seen |= 1U << kind;
+        seen |= UINT64_C(1) << kind;
     }
-    assert_int_equal(seen, (1U << MYR_KIND_COUNT) - 1);
+    assert_true(seen == (UINT64_C(1) << MYR_KIND_COUNT) - 1);
 }
 
 static void a_reader_takes_its_own_kind_and_what_is_not_known(void **state)
@@ -124,7 +126,7 @@ static void a_reader_takes_its_own_kind_and_what_is_not_known(void **state)
     (void)state;
     struct myr_err err = {0};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(samples); i++) {
-        uint32_t own = 1U << samples[i].kind;
+        uint32_t own = UINT32_C(1) << samples[i].kind;
         assert_int_equal(myr_kind_check("f", samples[i].text, own, "x", &err), MYR_OK);
         assert_string_equal(err.message, "");
         struct myr_err other = {0};
@@ -141,6 +143,10 @@ static void a_reader_takes_its_own_kind_and_what_is_not_known(void **state)
             myr_buf_printf(&buf, "f:1:1: looks like %s; a thing is expected", samples[i].words);
         }
         assert_string_equal(other.message, buf.data);
+        if (samples[i].kind == MYR_KIND_OTHER) {
+            myr_buf_done(&buf);
+            continue;
+        }
         assert_int_equal(other.hint[0] != 0, samples[i].kind == MYR_KIND_GZIP ||
                                                  samples[i].kind == MYR_KIND_ZIP ||
                                                  samples[i].kind == MYR_KIND_UTF16 ||

@@ -41,19 +41,19 @@ static void put_field(struct myr_buf *payload, const struct myr_wire_field *fiel
     switch (field->kind) {
     case MYR_WIRE_U32:
         put_le(payload, *(const uint32_t *)(const void *)at, 4);
-        return;
+        break;
     case MYR_WIRE_U64:
         put_le(payload, *(const uint64_t *)(const void *)at, 8);
-        return;
+        break;
     case MYR_WIRE_I64:
         put_le(payload, (uint64_t) * (const int64_t *)(const void *)at, 8);
-        return;
+        break;
     case MYR_WIRE_TEXT: {
         const struct myr_str *text = (const void *)at;
         size_t len = text->len < MYR_WIRE_TEXT_MAX ? text->len : MYR_WIRE_TEXT_MAX;
         put_le(payload, len, 4);
         myr_buf_put(payload, text->data ? text->data : "", len);
-        return;
+        break;
     }
     case MYR_WIRE_U32_LIST: {
         const struct myr_wire_list *list = (const void *)at;
@@ -62,12 +62,11 @@ static void put_field(struct myr_buf *payload, const struct myr_wire_field *fiel
         for (uint32_t i = 0; i < list->count; i++) {
             put_le(payload, list->items[i], 4);
         }
-        return;
-    }
-    case MYR_WIRE_KIND_COUNT:
         break;
     }
-    MYR_ASSERT(field->kind < MYR_WIRE_KIND_COUNT);
+    case MYR_WIRE_KIND_COUNT: /* no table holds it */
+        MYR_ASSERT(field->kind < MYR_WIRE_KIND_COUNT);
+    }
 }
 
 void myr_wire_send(struct myr_wire_sender *sender, struct myr_buf *buf, enum myr_wire_type type,

@@ -75,7 +75,7 @@ def test_killed_inside_of_writing():
             else:  # killed at the same point again and again, for a while
                 agent.controller.quiet("nothing", 0.6)
         except (AssertionError, OSError):
-            assert agent.process.wait(10) == -signal.SIGKILL  # that is why
+            assert agent.process.wait(harness.PATIENCE_S) == -signal.SIGKILL  # that is why
         agent.env = {}
         agent.kill()
         agent.start()
@@ -109,7 +109,7 @@ def test_killed_inside_of_a_stop():
             agent.controller.expect("stopped", job)
             answered = True
         except (AssertionError, OSError):
-            assert agent.process.wait(10) == -signal.SIGKILL
+            assert agent.process.wait(harness.PATIENCE_S) == -signal.SIGKILL
         agent.env = {}
         agent.kill()
         agent.start()
@@ -210,10 +210,11 @@ def test_launchers_are_killed_anywhere():
 def test_who_hides_is_found_by_its_group():
     """Without an environment and in a session of its own: only the control group knows it."""
     agent = Agent().start()
-    agent.order(1, 1, f"env -i setsid sleep 98765{os.getpid()} & sleep 1000", gpus=1)
+    unique = f"98765{os.getpid()}.5"  # no other number that somebody sleeps for holds it
+    agent.order(1, 1, f"env -i setsid sleep {unique} & sleep 1000", gpus=1)
     agent.controller.expect("started", 1)
-    hidden = until(lambda: processes_with(f"98765{os.getpid()}") and [
-        pid for pid in processes_with(f"98765{os.getpid()}")
+    hidden = until(lambda: processes_with(unique) and [
+        pid for pid in processes_with(unique)
         if Path(f"/proc/{pid}/comm").read_text() == "sleep\n"], "it hides")
     in_group = "/myriad-1-1-" in Path(f"/proc/{hidden[0]}/cgroup").read_text()
     os.kill(agent.shim(1, 1), signal.SIGKILL)

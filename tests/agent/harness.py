@@ -37,6 +37,12 @@ def alive(pid):
     return state not in "ZX"
 
 
+def free_port():
+    """A port that nobody listens on now."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
 # Numbers of jobs that no other test on this machine uses at the same time.
 OWN_JOBS = 1000 * os.getpid()
 
@@ -229,7 +235,7 @@ class Agent:
         Agent.open.remove(self)
         self.kill(signal.SIGTERM)
         # A launcher ends a moment after it has told how its ranks did.
-        end = time.monotonic() + 10
+        end = time.monotonic() + PATIENCE_S
         while (left := processes_with(str(self.folder))) and time.monotonic() < end:
             time.sleep(0.05)
         for pid in left:

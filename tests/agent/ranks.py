@@ -3,8 +3,10 @@ import os
 import random
 import shutil
 import socket
+import stat
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -35,6 +37,44 @@ def test_ranks_start_and_end():
     assert (ended["rank"], ended["code"], ended["signal"]) == (5, 3, 0), ended
     assert ended["line"] == b"ValueError: bad", ended
     agent.done()
+
+
+def test_gpus_of_others_cannot_be_opened():
+    """Device files of GPUs without a driver: what may be opened says that there is no device, what
+    the group refuses says that it may not. The minor numbers are not in the order of the bus."""
+    minors = [3, 2, 0, 1]
+    with tempfile.TemporaryDirectory(prefix="myriad-gpus-") as folder:
+        os.chmod(folder, 0o755)
+        nodes = []
+        for i, minor in enumerate(minors):
+            gpu = Path(folder) / "proc" / f"0000:{i}a:00.0"
+            gpu.mkdir(parents=True)
+            (gpu / "information").write_text(f"Model: \t\t none\nDevice Minor: \t {minor}\n")
+            nodes.append(f"{folder}/nvidia{minor}")
+        try:
+            for minor in minors:
+                os.mknod(f"{folder}/nvidia{minor}", 0o666 | stat.S_IFCHR, os.makedev(195, minor))
+                os.chmod(f"{folder}/nvidia{minor}", 0o666)
+        except PermissionError:
+            return print("  no device files can be made here: the rest is skipped")
+        agent = Agent(env={"MYRIAD_AGENT_NVIDIA_PROC": f"{folder}/proc"}).start()
+        look = "; ".join(f"(: <{node}) 2>&1" for node in nodes)
+        agent.order(1, 1, f"if [ $RANK = 0 ]; then unset CUDA_VISIBLE_DEVICES; {look}; fi; "
+                    "until [ -e go ]; do sleep 0.1; done", gpus=0b0110)
+        agent.controller.expect("started", 1)
+        log = (agent.state / "run" / "1.1" / "shim.log").read_text()
+        (agent.work / "go").touch()
+        agent.controller.expect("exit", 1)
+        said = agent.fetch(1, 0).decode().splitlines()
+        assert len(said) == 4, said
+        if "closed by" in log:
+            assert "2 GPUs of others are closed by cgroup version" in log, log
+            refused = ["Operation not permitted" in line for line in said]
+            assert refused == [True, False, False, True], (log, said)
+        else:
+            assert "no cgroup can close them" in log, log
+            print("  no control group can be made here: the rest is skipped")
+        agent.done()
 
 
 def test_start_again_and_after_a_stop():
@@ -68,7 +108,7 @@ def test_start_again_and_after_a_stop():
 def test_the_contract_of_the_environment():
     """Two agents, one gang of four ranks that meet and add up."""
     agents = [Agent().start(), Agent().start(name="n1")]
-    port = 20000 + os.getpid() % 20000
+    port = harness.free_port()
     for i, agent in enumerate(agents):
         shutil.copy(HERE / "allreduce.py", agent.work)
         agent.order(3, 1, f"env > env.$RANK; exec {PYTHON} {agent.work}/allreduce.py",
@@ -101,7 +141,9 @@ def test_ranks_that_do_not_die_are_told():
     agent = Agent().start()
     agent.order(1, 1, "sleep 1000", gpus=1)
     agent.controller.expect("started", 1)
-    (agent.run_folder(1, 1) / "stuck").write_text("count 2\nwaiting 2\n")
+    whole = agent.run_folder(1, 1) / "stuck.new"  # nobody is to read half of it
+    whole.write_text("count 2\nwaiting 2\n")
+    whole.rename(agent.run_folder(1, 1) / "stuck")
     told = agent.controller.expect("symptom")
     assert told["id"] == b"rank-unkillable" and told["count"] == 2, told
     agent.controller.quiet("symptom stopped", 1.5)
@@ -204,7 +246,7 @@ def test_leases():
 def test_the_lease_of_a_node_that_sees_no_steps():
     """One rank tells of steps, on the first node; the other node hears of them there."""
     agents = [Agent().start(), Agent().start(name="n1")]
-    port = 20000 + (os.getpid() + 7) % 20000
+    port = harness.free_port()
     for i, agent in enumerate(agents):
         shutil.copy(ROOT / "python/myriad_progress.py", agent.work)
         first = (f"[ $RANK = 0 ] || exec sleep 1000; {PYTHON} -c 'import sys, time, os\n"

@@ -67,6 +67,7 @@ class Shell:
 
     def __init__(self, myriad):
         self.folder = tempfile.mkdtemp(prefix="myriad-docs-")
+        os.chmod(self.folder, 0o755)  # ranks are other users' processes
         path = Path(self.folder) / "bin"
         path.mkdir()
         (path / "myriad").symlink_to(myriad)
@@ -78,6 +79,9 @@ class Shell:
         home.mkdir()
         environment = {"PATH": f"{path}:{os.environ['PATH']}", "HOME": str(home), "LANG": "C.UTF-8",
                        "COLUMNS": "80", "TERM": "dumb", "PS1": ""}
+        # Where tests/engines has started the real thing.
+        environment |= {name: os.environ[name] for name in ("SLURM_CONF", "MEMBERS")
+                        if name in os.environ}
         self.shell = subprocess.Popen(["bash", "--noprofile", "--norc"], stdin=subprocess.PIPE,
                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                       cwd=self.work, env=environment, encoding="utf-8")

@@ -1,4 +1,4 @@
-/* ibdiagnet2.net_dump and ibdiagnet2.lst. */
+/* ibdiagnet2.net_dump, .lst and .cables, and .topo files. */
 #include "fuzz_site.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -2,7 +2,7 @@
 plan() {
   echo "== $1 servers of $2: $3"
   printf 'name: width\nservers: %s\nserver: %s\nnetworks:\n  compute: {%s}\n%b' "$1" "$2" "$3" "${4-}" > s.yaml
-  myriad plan s.yaml --out d -o json 2>&1 | sed '/"question"/,/^  },/d'
+  myriad plan s.yaml --out d -o json 2>&1 | sed '/"question"/,/^  },/d;/^  "power": {/,/^  },/d;/^  "cooling": {/,/^  },/d;/^  "figures": \[/,/^  \],/d'
   (cd d 2>/dev/null && md5sum bom.csv cables.csv labels.csv design.json topology.svg)
   for n in 0 3; do myriad path d/design.myr --nodes $n-$((n + 1)) -o json 2>&1 | sed '/"question"/,/^  },/d' | md5sum; done
   for f in dot p2p; do myriad export $f d/design.myr 2>&1 | md5sum; done

@@ -20,7 +20,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 SEED = 20261115
 SPEC = ROOT / "examples/h100-10k.yaml"
-PLAN = ["design.myr", "design.json", "bom.csv", "cables.csv", "labels.csv", "topology.svg"]
+PLAN = ["design.myr", "design.json", "bom.csv", "bom.xlsx", "cables.csv", "labels.csv",
+        "topology.svg", "report.html"]
 
 
 def read_all(folder):

@@ -8,7 +8,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FILES = {"design.myr", "design.json", "bom.csv", "cables.csv", "labels.csv", "topology.svg"}
+FILES = {"design.myr", "design.json", "bom.csv", "bom.xlsx", "cables.csv", "labels.csv",
+         "topology.svg", "report.html"}
 EXAMPLES = ["h100-64", "h100-64-corrected", "h100-10k", "nvl72-9k", "ascend-910b-1k"]
 SKIPPED = 77
 

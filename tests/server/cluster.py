@@ -41,6 +41,7 @@ class Cluster:
         self.environment = {}
         self.home = pathlib.Path(home or self.folder / "server")
         # Ranks of another user must reach what the tests give them.
+        self.folder.mkdir(exist_ok=True)
         os.chmod(self.folder, 0o755)
         subprocess.run([self.myriad, "init", self.home, "--nodes", ",".join(self.nodes),
                         "--pretend", "--user", user, "--http", "127.0.0.1:0",

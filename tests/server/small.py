@@ -197,6 +197,18 @@ def the_servers_certificate_is_renewed(lab):
 
 
 @check
+def a_world_that_breaks_still_starts_once(lab):
+    """At this rate some node of two thousand breaks within the seconds that a start takes."""
+    folder = Path(lab.top, "breaking")
+    lab.run("init", str(folder), "--world", "twin", "--nodes", "n[1-2000]", "--speed", "3600")
+    config = folder / "myriad.yaml"
+    assert "faults" not in config.read_text()
+    config.write_text(config.read_text() + "faults: 500\n")
+    told = json.loads(lab.run("serve", str(folder), "--once", "-o", "json").stdout)["served"][0]
+    assert told["nodes"] == told["healthy"] == 2000, told
+
+
+@check
 def hints_can_be_pasted(lab):
     folder = os.path.join(lab.top, "two words")
     init(lab, folder)

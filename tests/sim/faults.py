@@ -66,8 +66,13 @@ def devices(check, program):
 
 def slow_nodes(check, program):
     got = tree(program, "allreduce:ring,128MB", "--lb", "spray", "--slow", "node/00009:0.5")
-    want = 2 * (2 * 127 / 128 * 128 * 80) + 2 * 127 * 2.625
-    check.equal("one slow node slows the ring", got["sim_time_us"], want, PS * 10)
+    # Its port is busy all the time: bytes follow bytes, and the latencies pass meanwhile.
+    bytes_us = 2 * (2 * 127 / 128 * 128 * 80)
+    check.true("one slow node slows the ring",
+               bytes_us + 2 <= got["sim_time_us"] <= bytes_us + 2 * 127 * 2.625)
+    got = tree(program, "allreduce:ring,128MB,schedule=collapsed", "--lb", "spray",
+               "--slow", "node/00009:0.5")
+    check.equal("in lockstep", got["sim_time_us"], bytes_us + 2 * 127 * 2.625, PS * 10)
     step = "step:llama3-8b,tp=1,pp=8,micro_batch=1,global_batch=64"
     free = tree(program, step, "--lb", "spray")["sim_time_us"]
     slow = tree(program, step, "--lb", "spray", "--slow", "node/00009:0.5")["sim_time_us"]

@@ -42,7 +42,8 @@ def shared(check, program):
     job = "allgather:ring,128MB,ranks=16"
     jobs = sim(program, "--topology", TREE, "--lb", "spray", "--job", job, "--job", job)["jobs"]
     for got in jobs:
-        check.equal("half of the ports", got["end_us"], 2 * 15 / 16 * 128 * 80 + 15 * 2.5, PS * 10)
+        # The farthest piece meets 4 us one time more than the mean of its 15 hops.
+        check.equal("half of the ports", got["end_us"], 2 * 15 / 16 * 128 * 80 + 38, PS * 10)
 
 
 def storage(check, program):

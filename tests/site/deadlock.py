@@ -74,7 +74,7 @@ def dead_words(draw, ends):
 
 def check_tables(case, path, dead, names):
     """The file against the netlist without what is dead."""
-    links, switches = dependency.netlist((case.folder / "fabric.topo").read_text())
+    links, switches = names.all, names.switches
     fabric = dependency.Fabric(links, switches, names.ends(dead))
     found = dependency.tables((case.folder / path).read_text())
 

@@ -46,28 +46,48 @@ class Fabric:
         self.hosts = {end[0] + 1: peer for end, peer in self.links.items()
                       if end[0] not in switches and peer[0] in switches}
         self.edges = {}
+        self.known = {}  # target -> switch -> (buffer, whether it arrives, where it leads)
 
-    def walk(self, start, target, egress, lane=lambda switch, came, leaves: 0):
-        """Follows one destination's entries and adds the edges; true when it arrives."""
-        switch, came_by, before = start[0], start[1], None
-        for _ in range(128):
-            port = egress(switch, target)
-            if port is None or (port == 0 and switch != target):
-                return False
-            if port == 0:
-                return True
-            peer = self.links.get((switch, port))
-            if peer is None:
-                return False
-            if peer[0] not in self.switches:
-                return peer[0] + 1 == target
-            node = (switch, port, lane(switch, came_by, port))
-            if before is not None:
+    def walk(self, start, target, egress, lane=None):
+        """Follows one destination's entries and adds the edges; true when it arrives.
+
+        Without lanes, what lies behind a switch is the same whoever comes there, and is followed
+        once; so 'egress' must not change between walks.
+        """
+        known = {} if lane else self.known.setdefault(target, {})
+        (switch, came_by), before, trail, arrives = start, None, [], False
+        while True:
+            place = (switch, came_by)
+            if before is not None and switch == target:
+                arrives = True
+                break
+            seen = known.get(place if lane else switch)
+            node, arrives, peer = seen or self.hop(place, target, egress, lane)
+            if node is not None and before is not None:
                 self.edges.setdefault(before, set()).add(node)
+            if seen or node is None:
+                known[place if lane else switch] = (node, arrives, peer)
+                break
+            # Until more is known: who comes here again on the same walk goes round in a circle.
+            known[place if lane else switch] = (node, False, peer)
+            trail.append((place if lane else switch, node, peer))
             before, (switch, came_by) = node, peer
-            if switch == target:
-                return True
-        return False
+        for place, node, peer in trail:
+            known[place] = (node, arrives, peer)
+        return arrives
+
+    def hop(self, place, target, egress, lane):
+        """(buffer, False, where it leads), or (None, whether it has arrived, None)."""
+        switch, came_by = place
+        port = egress(switch, target)
+        if port is None or port == 0:
+            return None, port == 0 and switch == target, None
+        peer = self.links.get((switch, port))
+        if peer is None:
+            return None, False, None
+        if peer[0] not in self.switches:
+            return None, peer[0] + 1 == target, None
+        return (switch, port, lane(switch, came_by, port) if lane else 0), False, peer
 
     def cycle(self):
         """Some circle of nodes, or None: nodes without a predecessor are taken away in turn."""
@@ -105,7 +125,7 @@ class Names:
     def __init__(self, ends, text):
         self.devices = {name: int(guid, 16) for guid, name in
                         re.findall(r'^Switch\s+\d+ "S-([0-9a-f]+)"\s+# "([^"]+)"', text, re.M)}
-        self.all, _ = netlist(text)
+        self.all, self.switches = netlist(text)
         # The k-th link between two switches here is the k-th there: both count ports upwards.
         there, counts = {}, {}
         for (a, port), (b, _) in sorted(self.all.items()):

@@ -15,6 +15,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 import spell
+import spell_more
 from wiring import ROOT, STATES, Checks, Wiring, call, plan
 
 DATA = ROOT / "tests/data/site"
@@ -193,6 +194,8 @@ def cases():
     yield "eth400-three-hosts", "eth400", "three-hosts", lists(ports="cumulus", nics="mlx5")
     yield from dgx_cases()
     yield from infiniband_cases()
+    yield from other_ethernet_cases()
+    yield from other_infiniband_cases()
 
 
 def dgx_cases():
@@ -236,6 +239,67 @@ def infiniband_cases():
     yield "xdr-dark-plane", "xdr", "dark-plane", infiniband(spell.four_chips, header=145)
     yield "xdr-swaps", "xdr", "all-of-it", infiniband(spell.four_chips, header=145)
     yield "xdr-ufm", "xdr", "cuts", infiniband(spell.ufm, forms=("nvos",))
+
+
+FAULTS_IN_TURN = ("nothing", "swap-uplinks", "reversed-rails", "swapped-nics", "cuts", "leaf-pair",
+                  "all-of-it")
+
+
+def other_ethernet_cases():
+    """Systems of further vendors, names of a site's own, and lists with more than the fabric."""
+    boxes = [("eth400", "huawei"), ("eth800", "h3c"), ("eth400", "ruijie"), ("eth800", "ios-xr"),
+             ("eth200", "srlinux"), ("eth400", "sros"), ("eth800", "os10"), ("eth400", "eos-words"),
+             ("eth200", "h3c"), ("eth800", "huawei"), ("eth400", "ios-xr"), ("eth400", "os10")]
+    for number, (design, system) in enumerate(boxes):
+        yield f"{design}-other-{system}", design, FAULTS_IN_TURN[number % 7], lists(
+            ports=system, nics=["bnxt", "ens", "arm", "rocep", "slot"][number % 5],
+            hosts=["serial", "rack", "manager", "shouted"][number % 4],
+            switches=["own", "capitals", "domain"][number % 3])
+    yield "eth800-with-oob", "eth800", "swap-uplinks", lists(
+        spell_more.p2p_with_oob, ports="sonic", nics="ens", hosts="rack")
+    yield "eth400-cvt-sheet", "eth400", "reversed-rails", lists(
+        spell_more.cvt_sheet, ports="cumulus", nics="count", hosts="manager")
+    yield "eth400-cvt-links", "eth400", "cuts", lists(
+        spell_more.cvt_links, ports="sonic-alias", nics="rail", hosts="shouted")
+    yield "eth400-netbox-full", "eth400", "all-of-it", lists(
+        spell_more.netbox_full, ports="eos", nics="ens", hosts="rack")
+    yield "eth800-netbox-view", "eth800", "leaf-pair", lists(
+        spell_more.netbox_view, ports="junos", nics="mlx5", hosts="serial")
+    for form, design, system, fault in (("ifname", "eth400", "eos", "swapped-nics"),
+                                        ("ifname", "eth800", "huawei", "nothing"),
+                                        ("index", "eth400", "junos", "swap-uplinks"),
+                                        ("hosts-mac", "eth400", "cumulus", "reversed-rails"),
+                                        ("one-file", "eth800", "nx-os", "leaf-pair")):
+        write = getattr(spell_more, f"lldp_{form.replace('-', '_')}")
+        yield f"{design}-lldp-{form}-{system}", design, fault, lists(
+            write, ports=system, nics="ens", hosts="rack")
+    yield "eth800-sonic-table-oob", "eth800", "nothing", lambda site: spell_more.sonic_table_oob(
+        site, spell.Speller(site.box, ports="sonic", nics="ens", hosts="manager"),
+        spell.Speller(site.box, ports="sonic-alias", nics="ens", hosts="manager"))
+    yield "eth400-netq-filled", "eth400", "swapped-nics", lists(
+        spell_more.netq_filled, ports="cumulus", nics="ens", hosts="shouted")
+    yield "eth800-ptm-plain", "eth800", "reversed-rails", lists(
+        spell_more.ptm_plain, ports="cumulus", nics="ens", hosts="rack")
+
+
+def other_infiniband_cases():
+    for number, (design, system) in enumerate((("ib400", "ib-p"), ("ib400", "ib-port"),
+                                               ("hdr", "ib-p"))):
+        yield f"{design}-list-{system}", design, FAULTS_IN_TURN[number + 1], lists(
+            ports=system, nics="ib", hosts="rack", switches="managed" if number else "own")
+    for number, (form, design, nics) in enumerate((
+            ("topo", "ib400", "mlx5"), ("topo", "hdr", "ib"), ("ufm_filled", "ib400", "mlx5"),
+            ("iblinkinfo_lines", "ib400", "mlx5"), ("iblinkinfo_lines", "hdr", "hca"))):
+        yield f"{design}-{form.replace('_', '-')}", design, FAULTS_IN_TURN[(number + 2) % 7], \
+            infiniband(getattr(spell_more, form), nics, ["rack", "serial"][number % 2])
+    # Switches that the design does not know by name: what changed places is not to be seen then.
+    for number, (form, design) in enumerate((("ib_lines", "hdr"), ("net_dump", "ib400"),
+                                             ("ib_list", "ib400"), ("topo", "ib400"))):
+        yield f"{design}-site-names-{form.replace('_', '-')}", design, \
+            FAULTS_IN_TURN[(number + 2) % 5], infiniband(
+                getattr(spell if hasattr(spell, form) else spell_more, form), "mlx5",
+                "serial", "managed-site" if number % 2 else "site")
+    yield "ib400-ufm-guids", "ib400", "unnamed-nics", infiniband(spell_more.ufm_guids)
 
 
 def three_hosts_known(site):

@@ -16,6 +16,7 @@ import zipfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+import kinds_other
 from wiring import ROOT, call
 
 TIMEOUT_S = 60
@@ -110,8 +111,8 @@ def readers():
     yield [*verify, "--from", "ibnetdiscover-p", "FILE"], "output of 'ibnetdiscover -p'", \
         {"ports.txt"}
     yield [*verify, "--from", "iblinkinfo", "FILE"], "iblinkinfo output", {"links.txt"}
-    yield [*verify, "--from", "ibdiagnet", "FILE"], "ibdiagnet2.net_dump or ibdiagnet2.lst", \
-        {"net_dump", "lst"}
+    yield [*verify, "--from", "ibdiagnet", "FILE"], \
+        "ibdiagnet2.net_dump, .lst, .cables or a .topo", {"net_dump", "lst"}
     yield [*verify, "--from", "links-json", "FILE"], "UFM's or NetQ's links as JSON", \
         {"ufm.json", "netq.json", "other.json"}
     yield [*verify, "--from", "sonic-lldp", "FILE"], "SONiC's 'show lldp table'", {"leaf.txt"}
@@ -147,6 +148,22 @@ def faults(done, name, words, expected):
         yield f"{wanted!r} is expected: {lines[0]}"
 
 
+def run_others(myriad, folder):
+    """Others' files into the reader that guesses, and into one other in turn."""
+    kinds = {**kinds_other.TEXTS, **kinds_other.BYTES}
+    strict = [(a, e) for a, e, _ in readers() if "--from" in a]
+    for number, (name, (content, words)) in enumerate(kinds.items()):
+        mode = "wb" if isinstance(content, bytes) else "w"
+        with open(folder / name, mode) as file:
+            file.write(content)
+        guessing = ["verify", "lab/design.myr", "FILE"], BUILT
+        for arguments, expected in (guessing, strict[number % len(strict)]):
+            command = [myriad, *(name if word == "FILE" else word for word in arguments)]
+            done = subprocess.run(command, cwd=folder, capture_output=True, check=False,
+                                  timeout=TIMEOUT_S, stdin=subprocess.DEVNULL)
+            yield arguments, name, list(faults(done, name, words, expected))
+
+
 def main():
     myriad = os.path.abspath(sys.argv[1])
     failed = count = 0
@@ -166,6 +183,11 @@ def main():
                 failed += bool(complaints)
                 for complaint in complaints:
                     print(f"{' '.join(arguments)} < {name}: {complaint}")
+        for arguments, name, complaints in run_others(myriad, Path(folder)):
+            count += 1
+            failed += bool(complaints)
+            for complaint in complaints:
+                print(f"{' '.join(arguments)} < {name}: {complaint}")
     print(f"{count} cases, {failed} failed")
     sys.exit(1 if failed or count < 200 else 0)
 

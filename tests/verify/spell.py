@@ -43,7 +43,25 @@ def numbers(box, split):
     return 4 if split else box.per
 
 
+def gigabits(p):
+    """Of one port of a cage of 800 Gb/s, as a number and as a word."""
+    return 800 // p.per, {1: "Eight", 2: "Four", 4: "Two", 8: ""}[p.per] + "Hundred"
+
+
 SWITCH_PORTS = {
+    "huawei": lambda p, b: f"{gigabits(p)[0]}GE1/0/{p.cage}" + (f":{p.rank}" if p.per > 1 else ""),
+    "h3c": lambda p, b: f"{gigabits(p)[1]}GigE1/0/{p.cage}"
+    + (f":{p.rank}" if p.per > 1 else ""),
+    "ruijie": lambda p, b: f"{gigabits(p)[1]}GigabitEthernet 0/{p.cage}"
+    + (f":{p.rank}" if p.per > 1 else ""),
+    "ios-xr": lambda p, b: f"{gigabits(p)[1]}GigE0/0/0/{p.cage - 1}"
+    + (f"/{p.rank - 1}" if p.per > 1 else ""),
+    "srlinux": lambda p, b: f"ethernet-1/{p.cage}" + (f"/{p.rank}" if p.per > 1 else ""),
+    "sros": lambda p, b: f"1/1/c{p.cage}/{p.rank}",
+    "os10": lambda p, b: f"ethernet1/1/{p.cage}" + (f":{p.rank}" if p.per > 1 else ""),
+    "eos-words": lambda p, b: f"ethernet {p.cage}/{lane(p, b) + 1}",
+    "ib-p": lambda p, b: f"P{(p.cage - 1) * b.per + p.rank}",
+    "ib-port": lambda p, b: f"Port {p.cage}/{p.rank}",
     "own": None,
     "sonic": lambda p, b: f"Ethernet{(p.cage - 1) * b.lanes + lane(p, b)}",
     "sonic-alias": lambda p, b: f"etp{p.cage}" + (LETTERS[p.rank - 1] if p.per > 1 else ""),
@@ -80,6 +98,13 @@ NICS = {
     "rail": lambda n: f"rail{n + 1}",
     "rdma": lambda n: f"rdma{n}",
     "capitals": lambda n: f"NIC{n}",
+    "bnxt": lambda n: f"bnxt_re{n}",
+    "ens": lambda n: f"ens{n + 1}f0np0",
+    "arm": lambda n: f"enP{n + 2}p1s0f0np0",
+    "rocep": lambda n: f"rocep{PCI[n]}s0",
+    "ib": lambda n: f"ib{n}",
+    "count": lambda n: f"{n + 1}",
+    "slot": lambda n: f"Slot{n + 1}-P1",
 }
 
 HOSTS = {
@@ -89,6 +114,10 @@ HOSTS = {
     "domain": lambda n: f"gpu{n + 1:04d}.hall-3.example.net",
     "capitals": lambda n: f"NODE-{n:05d}",
     "own-domain": lambda n: f"node-{n:05d}.cluster.local",
+    "serial": lambda n: f"MT{random.Random(n).randrange(10**9):09d}X",
+    "rack": lambda n: f"r{n // 4 + 11:02d}-gpu-{n % 4 + 1:02d}",
+    "manager": lambda n: f"dgx-{n + 1:02d}.cm.cluster",
+    "shouted": lambda n: f"GPU_SRV_{n + 1:03d}",
 }
 
 SWITCHES = {
@@ -97,6 +126,9 @@ SWITCHES = {
     "domain": lambda name: f"{name}.fabric.example.net",
     "managed": lambda name: f"MF0;{name}:MQM9700/U1",
     "blanks": lambda name: f"  {name} ",
+    "site": lambda name: "dc1" + name.replace("leaf", "-lf").replace("spine", "-sp"),
+    "managed-site": lambda name: "MF0;dc1" + name.replace("leaf", "-lf").replace(
+        "spine", "-sp") + ":MQM9700/U1",
 }
 
 

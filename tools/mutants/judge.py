@@ -79,16 +79,27 @@ class Judge:
                 swapped[str(self.world.shared.folder / output)] = str(new)
         return {"LD_LIBRARY_PATH": str(place)}, swapped
 
-    def show(self, mutant, place):
-        """The first test that notices, and how; None for a mutant that survives."""
+    def show(self, mutant, place, asked, budget_s):
+        """The first test that notices, and how, or that the mutant survived.
+
+        'asked' are names of tests that have looked already; whoever looks is added. Tests are asked
+        until what they cost comes to the budget.
+        """
         environment, swapped = self.link(mutant, place)
         tests, executed = self.world.watching(mutant)
+        spent_s = 0.0
         for test in tests:
-            status, _ = self.world.look(test, environment, swapped)
+            if test.name in asked:
+                continue
+            if spent_s > 0 and spent_s + test.cost > budget_s:
+                continue
+            spent_s += test.cost
+            asked.add(test.name)
+            status = self.world.look(test, environment, swapped)
             if status not in (0, SKIPPED) and self.world.passes(test):
                 how = "hang" if status is None else f"status {status}"
                 return {"outcome": "noticed", "by": test.name, "how": how}
-        return {"outcome": "survived", "tests": len(tests), "executed": executed}
+        return {"outcome": "survived", "tests": len(asked), "executed": executed}
 
 
 def replace_word(command, old, new, before=""):

@@ -8,8 +8,10 @@
 For each seed and module COUNT mutants are drawn: a comparison flipped, an operator swapped, a
 statement deleted or a constant changed. One that does not compile is drawn again; one whose object
 code is the same is counted apart. A mutant is noticed when a test of `make test-quick` (but those
-that look at the sources alone) fails or hangs. Only tests that execute the changed line run, the
-cheapest first; a line that none executes survives.
+that look at the sources alone) fails or hangs. Only tests that execute the changed line run: those
+of its own module first, the cheapest first; then, for what survived them, all others, until BUDGET
+seconds are spent on one mutant. So the figure is a lower bound. With --near the others are not
+asked: minutes a module, to see where tests are missing.
 
 The end is a table by module and the list of survivors; build/mutants.json holds both. What was
 found out is kept in build-mutants: a run that was stopped goes on where it was, and a later one
@@ -58,8 +60,8 @@ class Progress:
 class Memory:
     """Outcomes of earlier runs, by the mutant and the text of its file."""
 
-    def __init__(self, world, path):
-        self.world, self.path = world, path
+    def __init__(self, world, path, near):
+        self.world, self.path, self.near = world, path, near
         self.rows = json.loads(path.read_text()) if path.exists() else {}
         self.tree = digest(*(f.read_bytes() for f in sorted(world.source.rglob("*"))
                              if f.is_file()))
@@ -73,9 +75,10 @@ class Memory:
         return f"{mutant.key} {self.texts[mutant.file][:16]}"
 
     def get(self, mutant):
-        """What is known; that a mutant survived holds for one tree only."""
+        """What is known; that a mutant survived holds for one tree and the tests asked only."""
         row = self.rows.get(self.key(mutant))
-        if row and row["outcome"] == "survived" and row["tree"] != self.tree:
+        if row and row["outcome"] == "survived" and (
+                row["tree"] != self.tree or row.get("near") and not self.near):
             return None
         return row
 
@@ -95,9 +98,10 @@ class Run:
         self.world, self.args, self.progress = world, args, progress
         self.judge = Judge(world, world.folder / "work")
         shutil.rmtree(self.judge.folder, ignore_errors=True)
-        self.memory = Memory(world, world.folder / "outcomes.json")
+        self.memory = Memory(world, world.folder / "outcomes.json", args.near)
         self.pool = concurrent.futures.ThreadPoolExecutor(args.workers)
         self.lock, self.next_place, self.places = threading.Lock(), 0, {}
+        self.asked = {}  # mutant -> names of the tests that it was shown to
 
     def place(self):
         with self.lock:
@@ -134,20 +138,40 @@ class Run:
                 equivalent += outcome == "equivalent"
         return valid, equivalent
 
-    def judged(self, mutant):
+    def judged(self, mutant, last):
+        """What became of a mutant; what survives is kept linked for the tests that come later."""
         known = self.memory.get(mutant)
         if known:
             return known
         place = self.places.pop(mutant, None)
-        if place is None:  # two seeds drew the same one
+        if place is None:  # it is known to compile since an earlier run
             place = self.place()
             self.judge.compile(mutant, place)
-        try:
-            row = self.judge.show(mutant, place)
-        finally:
-            shutil.rmtree(place, ignore_errors=True)
-        self.memory.put(mutant, row)
+        asked = self.asked.setdefault(mutant, set())
+        budget_s = self.args.budget if last else 1e9
+        row = self.judge.show(mutant, place, asked, budget_s)
+        if row["outcome"] == "survived" and not last:
+            self.places[mutant] = place
+            return row
+        shutil.rmtree(place, ignore_errors=True)
+        self.memory.put(mutant, {**row, "near": self.args.near})
         return row
+
+    def round(self, rows, last):
+        """Judges each mutant with the tests that are measured by now."""
+        self.progress.start = time.monotonic()
+        # Two seeds may draw the same one.
+        waiting = {self.pool.submit(self.judged, mutant, last): mutant
+                   for mutant in dict.fromkeys(row[2] for row in rows)}
+        found = {}
+        for done, future in enumerate(concurrent.futures.as_completed(waiting), 1):
+            mutant = waiting[future]
+            found[mutant] = result = future.result()
+            if result["outcome"] == "survived" and last:
+                self.progress.say(f"survived: {mutant.file}:{mutant.line}: "
+                                  f"{mutant.diff()}".replace("\n", "\n    "))
+            self.progress.step(done, len(waiting), f"{mutant.file}: {result['outcome']}")
+        return {row: found[row[2]] for row in rows}
 
     def all(self):
         """(module, equivalent, [(seed, mutant, outcome)]) of every module asked for."""
@@ -158,16 +182,13 @@ class Run:
                 drawn[module, seed] = self.draw(module, seed)
         rows = [(module, seed, mutant) for (module, seed), (valid, _) in drawn.items()
                 for mutant in valid]
-        self.progress.start = time.monotonic()
-        waiting = {self.pool.submit(self.judged, row[2]): row for row in rows}
-        found = {}
-        for done, future in enumerate(concurrent.futures.as_completed(waiting), 1):
-            module, seed, mutant = waiting[future]
-            found[module, seed, mutant] = row = future.result()
-            if row["outcome"] == "survived":
-                self.progress.say(f"survived: {mutant.file}:{mutant.line}: "
-                                  f"{mutant.diff()}".replace("\n", "\n    "))
-            self.progress.step(done, len(rows), f"{module}: {row['outcome']}")
+        self.world.measure({name for module in self.args.modules + self.args.beside
+                            for name in self.world.near(module)})
+        found = self.round(rows, self.args.near)
+        left = [row for row in rows if found[row]["outcome"] == "survived"]
+        if left and not self.args.near:
+            self.world.measure(set(self.world.tests))
+            found.update(self.round(left, True))
         for module in self.args.modules:
             yield (module, sum(drawn[module, seed][1] for seed in self.args.seeds),
                    [(row[1], row[2], found[row]) for row in rows if row[0] == module])
@@ -210,12 +231,18 @@ def arguments():
     parser.add_argument("--tests", type=int, default=100000,
                         help="at most so many a mutant beside its module's own: sooner done, and a "
                              "lower bound of what all of them notice")
+    parser.add_argument("--budget", type=float, default=60.0,
+                        help="seconds of tests of other modules for one mutant")
+    parser.add_argument("--near", nargs="?", const="", metavar="MODULES",
+                        help="only unit tests of the module itself, and of these besides")
     parser.add_argument("--keep", action="store_true",
                         help="judge the copy of the last run, and not the tree as it is now")
     parser.add_argument("--root", type=Path, default=ROOT, help="the tree; this one if not given")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     args = parser.parse_args()
     args.seeds = args.seed.split(",")
+    args.beside = args.near.split(",") if args.near else []
+    args.near = args.near is not None
     return args
 
 
@@ -224,12 +251,12 @@ def main():
     try:
         world = World(args.root, args.root / "build-mutants", args.workers, args.tests,
                       progress.say)
-        world.prepare(args.keep)
-        known = world.modules()
+        known = sorted(path.name for path in (args.root / "src").iterdir() if path.is_dir())
         args.modules = args.module.split(",") if args.module else known
         unknown = [name for name in args.modules if name not in known]
         if unknown:
             raise Failed(f"no module '{unknown[0]}'; there are {', '.join(known)}")
+        world.prepare(args.keep, args.modules + args.beside if args.near else [])
         report(list(Run(world, args, progress).all()), args)
     except Failed as failure:
         sys.exit(f"mutants: {failure}")

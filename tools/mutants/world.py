@@ -3,10 +3,11 @@
 Everything lies under one folder (build-mutants), the sources too: a copy, so that the tree that is
 worked in neither changes nor is changed. Two builds are made of the copy:
 
-- cover: instrumented. Every test runs there once, and says which lines it executes.
 - shared: each module a shared library. A mutant is one compiled file and one linked library (or
   program) in a folder of its own, and tests find it there first: nothing else is linked again, and
   mutants do not get in each other's way.
+- cover: the libraries once more, instrumented (record.c), and nothing else: the programs of the
+  first build run with them, and say which lines they execute.
 """
 import collections
 import concurrent.futures
@@ -24,6 +25,8 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+
+from cover import Map
 
 LEFT_OUT = re.compile(r"^(slow|cross|tidy)$")  # as make test-quick; tidy is about sources
 SKIPPED = 77
@@ -63,7 +66,17 @@ class Test:
         self.labels = properties.get("LABELS", [])
         self.folder = properties.get("WORKING_DIRECTORY", ".")
         self.environment = dict(row.split("=", 1) for row in properties.get("ENVIRONMENT", []))
-        self.seconds = 0.0
+        self.cpu_s = self.wall_s = 0.0
+
+    @property
+    def cost(self):
+        """What one run takes from the machine: one that waits leaves it to others."""
+        return self.cpu_s + 0.2 * self.wall_s
+
+    def can_run(self, folder):
+        """Whether the programs that it names are there; a build may be of some of them only."""
+        return all(os.path.exists(word) for word in self.command
+                   if word.startswith(str(folder) + os.sep) and len(word) > len(str(folder)) + 1)
 
     @property
     def alone(self):
@@ -77,11 +90,11 @@ class Build:
     def __init__(self, folder, source, settings):
         self.folder, self.source, self.settings = folder, source, settings
 
-    def make(self, jobs):
+    def make(self, jobs, *targets):
         self.folder.mkdir(parents=True, exist_ok=True)
         call(["cmake", "-G", "Ninja", "-S", self.source, "-B", self.folder,
               "-DCMAKE_C_COMPILER=gcc", *(f"-D{row}" for row in self.settings)])
-        call(["ninja", "-C", self.folder, "-j", str(jobs), "--quiet"])
+        call(["ninja", "-C", self.folder, "-j", str(jobs), "--quiet", *targets])
 
     def tests(self):
         listed = call(["ctest", "--show-only=json-v1"], cwd=self.folder)
@@ -119,28 +132,32 @@ def limits(cpu_s):
     return apply
 
 
-def run_test(test, cwd, environment, limit_s, command):
-    """(exit status, seconds) of a test; a status of None is a hang. Leaves nothing behind."""
+def run_test(test, cwd, environment, limit, command):
+    """(exit status, CPU seconds, seconds) of a test; a status of None is a hang. 'limit' is
+    (CPU seconds, seconds). Leaves nothing behind."""
     start = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="myriad-mutant-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="myriad-mutant-",
+                                     ignore_cleanup_errors=True) as scratch:
         os.chmod(scratch, 0o755)  # daemons of other users have their files there
         child = subprocess.Popen(command, cwd=os.path.join(cwd, test.folder),
                                  env={**os.environ, **test.environment, "TMPDIR": scratch,
                                       **environment},
-                                 start_new_session=True, preexec_fn=limits(int(limit_s)), **QUIET)
-        try:
-            # The CPU limit is the one that counts; the clock only ends what sleeps.
-            status = child.wait(timeout=limit_s * 6)
-            status = None if status == -signal.SIGXCPU else status
-        except subprocess.TimeoutExpired:
+                                 start_new_session=True, preexec_fn=limits(int(limit[0])), **QUIET)
+        # The CPU limit is the one that counts; the clock only ends what sleeps.
+        watch = threading.Timer(limit[1], end_group, [child.pid])
+        watch.start()
+        _, status, usage = os.wait4(child.pid, 0)
+        status = child.returncode = os.waitstatus_to_exitcode(status)
+        if not watch.is_alive() or status == -signal.SIGXCPU:
             status = None
-        finally:
-            try:
-                os.killpg(child.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-            child.wait()
-    return status, time.monotonic() - start
+        watch.cancel()
+        end_group(child.pid)
+    return status, usage.ru_utime + usage.ru_stime, time.monotonic() - start
+
+
+def end_group(group):
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
 
 
 class World:
@@ -155,29 +172,40 @@ class World:
         self.shared = Build(folder / "shared", self.source, [
             "CMAKE_BUILD_TYPE=Shared", "MYRIAD_SHARED=ON", "MYRIAD_WERROR=OFF",
             "CMAKE_C_FLAGS=-O2 -g0 -fno-semantic-interposition"])
+        # Blocks stay in the order of their lines: the debug information says which are whose.
         self.cover = Build(folder / "cover", self.source, [
-            "CMAKE_BUILD_TYPE=Cover", "MYRIAD_WERROR=OFF",
-            "CMAKE_C_FLAGS=-O1 -g --coverage -fno-inline -fno-early-inlining"
-            " -fprofile-update=atomic"])
+            "CMAKE_BUILD_TYPE=Cover", "MYRIAD_SHARED=ON", "MYRIAD_WERROR=OFF",
+            "CMAKE_C_FLAGS=-O1 -g -fsanitize-coverage=trace-pc -fno-inline -fno-reorder-blocks"
+            " -fno-crossjumping -fno-tree-tail-merge",
+            *(f"CMAKE_{kind}_LINKER_FLAGS=-Wl,--no-as-needed,{folder / 'librecord.so'}"
+              for kind in ("SHARED", "EXE"))])
+        self.map = Map(self.cover.folder)
         self.tests = {}
-        self.lines = {}  # file -> line -> names of tests, empty where nothing executes it
-        self.functions = {}  # file -> function -> (first line, last line)
+        self.lines = {}  # file -> line -> names of tests
         self.kills = collections.Counter()  # test -> mutants that it was the first to notice
         self.good = {}  # test -> whether it passes in the shared build without a mutant
+        self.measured = set()
         self.lock, self.alone = threading.Lock(), threading.Lock()
 
-    def prepare(self, keep):
+    def prepare(self, keep, near):
+        """Builds what the tests need: all of them, or those of some modules alone ('near')."""
         if not keep:
             self.copy()
-        self.say("building with coverage")
-        self.cover.make(self.jobs)
-        self.measure()
         self.say("building the modules as shared libraries")
-        self.shared.make(self.jobs)
-        shared = self.shared.tests()
-        self.tests = {name: shared[name] for name in self.tests if name in shared}
-        for name, test in self.tests.items():
-            test.seconds = self.seconds[name]
+        self.shared.make(self.jobs, *(target for name in near for target in self.unit_tests(name)))
+        self.say("building them with coverage")
+        call(["gcc", "-D_GNU_SOURCE", "-O2", "-fPIC", "-shared", Path(__file__).parent / "record.c",
+              "-o", self.folder / "librecord.so"])
+        self.cover.make(self.jobs, *(f"libmyr_{name}.so" for name in near or self.modules()))
+        self.tests = {name: test for name, test in self.shared.tests().items()
+                      if test.can_run(self.shared.folder)}
+        self.libraries = {path.name: digest(path.read_bytes())
+                          for path in self.cover.folder.glob("libmyr_*.so")}
+
+    def unit_tests(self, module):
+        """Targets of the test programs that lie beside a module's code."""
+        return [f"{module}_{path.stem}"
+                for path in sorted((self.source / "src" / module).rglob("*_test.c"))]
 
     def copy(self):
         """The tree as it is now, tracked or not, without what git ignores."""
@@ -203,41 +231,59 @@ class World:
         return sorted(path.name for path in (self.source / "src").iterdir()
                       if any(path.rglob("*.c")))
 
-    # Coverage: one run of every test, kept until its program or its files change.
+    # Coverage: one run of a test, kept until its program, its files or a library that it executed
+    # changes.
 
-    def measure(self):
-        self.tests, self.seconds = self.cover.tests(), {}
+    def near(self, module):
+        """The tests that know most of a module: its own."""
+        return {name for name in self.tests if name.startswith(module + "/")}
+
+    def measure(self, names):
+        """Learns what these tests execute and what they cost."""
         kept = self.folder / "covered"
         kept.mkdir(exist_ok=True)
-        everything = digest(*(path.read_bytes() for path in sorted(self.source.rglob("*"))
-                              if path.is_file() and path.suffix in (".yaml", ".md")))
-        stale = {}
-        for name, test in self.tests.items():
+        fresh = [name for name in sorted(names) if name in self.tests and name not in self.measured]
+        self.measured.update(fresh)
+        inputs = digest(*(path.read_bytes() for folder in ("catalog", "examples")
+                          for path in sorted((self.source / folder).rglob("*.yaml"))))
+        rows = {}
+        for name in fresh:
             path = kept / (name.replace("/", "+") + ".json")
-            stamp = self.stamp(test, everything)
-            if not path.exists() or json.loads(path.read_text())["stamp"] != stamp:
-                stale[name] = (path, stamp)
+            stamp = self.stamp(self.tests[name], inputs)
+            row = json.loads(path.read_text()) if path.exists() else {}
+            same = row.get("stamp") == stamp and all(
+                self.libraries.get(library) == text for library, text in row["libraries"].items())
+            rows[name] = row if same else (path, stamp)
+        stale = [name for name in fresh if isinstance(rows[name], tuple)]
         start, done = time.monotonic(), 0
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
-            waiting = [pool.submit(self.cover_one, self.tests[name], *stale[name])
-                       for name in sorted(stale, key=lambda name: self.tests[name].alone)]
+            waiting = {pool.submit(self.cover_one, self.tests[name], *rows[name]): name
+                       for name in sorted(stale, key=lambda name: self.tests[name].alone)}
             for future in concurrent.futures.as_completed(waiting):
                 done += 1
+                name = waiting[future]
+                rows[name] = future.result()
                 left = (time.monotonic() - start) / done * (len(stale) - done)
-                self.say(f"coverage {done}/{len(stale)} {future.result()}, {left:.0f} s left")
-        for name in sorted(self.tests):
-            row = json.loads((kept / (name.replace("/", "+") + ".json")).read_text())
-            if row["status"] != 0:
-                if row["status"] != SKIPPED:
-                    self.say(f"{name} fails without a mutant (status {row['status']}): left out")
-                del self.tests[name]
-                continue
-            self.seconds[name] = row["seconds"]
-            self.remember(name, row["files"])
+                if done % 10 == 0 or done == len(stale):
+                    self.say(f"coverage {done}/{len(stale)} {name}, {left:.0f} s left")
+        for name in fresh:
+            self.remember(name, rows[name])
 
-    def stamp(self, test, everything):
+    def remember(self, name, row):
+        if row["status"] != 0:
+            if row["status"] != SKIPPED:
+                self.say(f"{name} fails without a mutant (status {row['status']}): left out")
+            del self.tests[name]
+            return
+        self.tests[name].cpu_s, self.tests[name].wall_s = row["cpu_s"], row["wall_s"]
+        for file, executed in row["files"].items():
+            lines = self.lines.setdefault(file, {})
+            for line in executed:
+                lines.setdefault(line, set()).add(name)
+
+    def stamp(self, test, inputs):
         """Changes with the test's program, and with the files beside a script."""
-        parts = [everything, *test.command]
+        parts = [inputs, *test.command]
         for word in test.command:
             path = Path(word)
             if path.is_file():
@@ -248,87 +294,66 @@ class World:
         return digest(*parts)
 
     def cover_one(self, test, path, stamp):
-        """Runs a test in the instrumented build and keeps what it executed."""
+        """Runs a test with the instrumented libraries and keeps what it executed."""
         for _ in range(2):  # a busy machine deserves another try
-            prefix = Path(tempfile.mkdtemp(prefix="cover-", dir=self.folder))
-            os.chmod(prefix, 0o777)  # as above
+            record = Path(tempfile.mkdtemp(prefix="cover-", dir=self.folder))
+            os.chmod(record, 0o777)  # daemons of other users write there
             try:
                 with self.alone if test.alone else contextlib.nullcontext():
-                    status, seconds = run_test(test, self.cover.folder,
-                                               {"GCOV_PREFIX": str(prefix)}, 900, test.command)
-                files = self.executed(prefix)
+                    status, cpu_s, wall_s = run_test(
+                        test, self.shared.folder,
+                        {"LD_LIBRARY_PATH": str(self.cover.folder), "MYRIAD_RECORD": str(record)},
+                        (900, 3600), test.command)
+                libraries = {file.name: self.libraries.get(file.name, "")
+                             for file in record.iterdir()}
+                with self.lock:
+                    files = self.map.executed(record)
             finally:
-                shutil.rmtree(prefix)
+                shutil.rmtree(record)
             if status in (0, SKIPPED):
                 break
-        path.write_text(json.dumps({"stamp": stamp, "status": status, "seconds": seconds,
-                                    "files": files}))
-        return test.name
-
-    def executed(self, prefix):
-        """file -> [executed lines, other lines, functions] out of the counters of one run."""
-        counters = []
-        for path in sorted(prefix.rglob("*.gcda")):
-            note = Path("/", path.relative_to(prefix)).with_suffix(".gcno")
-            if re.search(r"_test\.c\.gcda$", path.name) or not note.exists():
-                continue
-            path.with_suffix(".gcno").symlink_to(note)
-            counters.append(str(path))
-        files = {}
-        for at in range(0, len(counters), 50):
-            said = subprocess.run(["gcov", "--json-format", "--stdout", *counters[at:at + 50]],
-                                  capture_output=True, check=False, cwd=prefix).stdout
-            for line in said.splitlines():
-                for row in json.loads(line)["files"]:
-                    found = re.search(r"(?:^|/)(src/\w+/.*\.c)$", row["file"])
-                    if found:
-                        self.add_counts(files.setdefault(found.group(1), [[], [], {}]), row)
-        return {name: row for name, row in files.items() if row[0]}
-
-    @staticmethod
-    def add_counts(known, row):
-        for line in row["lines"]:
-            known[0 if line["count"] else 1].append(line["line_number"])
-        for function in row["functions"]:
-            known[2][function["name"]] = [function["start_line"], function["end_line"]]
-
-    def remember(self, name, files):
-        for file, (executed, others, functions) in files.items():
-            lines = self.lines.setdefault(file, {})
-            for line in others:
-                lines.setdefault(line, set())
-            for line in executed:
-                lines.setdefault(line, set()).add(name)
-            self.functions.setdefault(file, {}).update(functions)
+        row = {"stamp": stamp, "status": status, "cpu_s": cpu_s, "wall_s": wall_s,
+               "libraries": libraries, "files": files}
+        path.write_text(json.dumps(row))
+        return row
 
     def watching(self, mutant):
-        """(tests that could notice, whether any of them executes the line), the cheapest first."""
+        """(measured tests that could notice, whether any of them executes the line), in the order
+        in which it pays to ask them."""
+        module = mutant.file.split("/")[1]
         lines = self.lines.get(mutant.file, {})
-        names = lines.get(mutant.line)
-        executed = True
-        if names is None:  # no code of its own: a table, a constant, a line of a longer statement
-            first, last = self.around(mutant)
+        code, functions = self.map.of(mutant.file)
+        names = lines.get(mutant.line, set())
+        executed = bool(names)
+        if not code:  # in no library: a program's own
+            names, executed = {name for name in self.measured if name in self.tests}, True
+        elif not names:
+            # No code of its own (a table, a constant, a line of a longer statement), or a block
+            # that the debug information gives to other lines: whoever enters the function.
+            first, last = self.around(mutant, functions)
             names = {name for line, found in lines.items() if first <= line <= last
                      for name in found}
-        elif not names:
-            # A process that is killed leaves no counters: ask the module's own tests all the same.
-            executed = False
-            module = mutant.file.split("/")[1]
-            near = {name for found in lines.values() for name in found
-                    if name.startswith(module + "/")}
-            names = set(sorted(near, key=lambda name: self.tests[name].seconds)[:6])
+            executed = mutant.line not in code
         tests = [self.tests[name] for name in names if name in self.tests]
-        # A module's own tests know most of it: four times as likely for the same price. And who
-        # has noticed many will notice more.
-        own = mutant.file.split("/")[1] + "/"
-        tests.sort(key=lambda test: (test.alone, test.seconds / (1 + self.kills[test.name]) / (
-            4 if test.name.startswith(own) else 1), test.name))
-        tests = [test for at, test in enumerate(tests)
-                 if at < self.most or test.name.startswith(own)]
+        # A module's own tests know most of it: four times as likely for the same price, and the one
+        # of the same file twenty times. And who has noticed many will notice more.
+        own, same = module + "/", f"{module}/{Path(mutant.file).stem}"
+
+        def price(test):
+            likely = 20 if test.name == same else 4 if test.name.startswith(own) else 1
+            return (test.alone, test.cost / (1 + self.kills[test.name]) / likely, test.name)
+
+        tests.sort(key=price)
+        others = 0
+        for at, test in enumerate(tests):
+            others += not test.name.startswith(own)
+            if others > self.most:
+                return tests[:at], executed
         return tests, executed
 
-    def around(self, mutant):
-        for first, last in self.functions.get(mutant.file, {}).values():
+    @staticmethod
+    def around(mutant, functions):
+        for first, last in functions:
             if first <= mutant.line <= last:
                 return first, last
         return 0, 1 << 30
@@ -339,15 +364,15 @@ class World:
         """Whether the test passes in the shared build as it is; asked once."""
         with self.lock:
             if test.name not in self.good:
-                status, _ = self.look(test, {}, None)
+                status = self.look(test, {}, None)
                 self.good[test.name] = status == 0
                 if status != 0:
                     self.say(f"{test.name} fails in the shared build without a mutant: left out")
             return self.good[test.name]
 
     def look(self, test, environment, swapped):
-        """One run of a test; 'swapped' maps programs of the build to the mutant's own."""
+        """The exit status of one run; 'swapped' maps programs of the build to the mutant's own."""
         command = [swapped.get(word, word) for word in test.command] if swapped else test.command
-        limit_s = 30 + 10 * test.seconds
+        limit = (5 + 5 * test.cpu_s, 20 + 5 * test.wall_s)
         with self.alone if test.alone else contextlib.nullcontext():
-            return run_test(test, self.shared.folder, environment, limit_s, command)
+            return run_test(test, self.shared.folder, environment, limit, command)[0]

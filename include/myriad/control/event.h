@@ -43,6 +43,8 @@ enum myr_event_kind {
     MYR_EVENT_MAINTAIN,
     MYR_EVENT_APPROVE, /* so many nodes (value) may be drained for faults beside the limit */
     MYR_EVENT_WEIGHT,  /* of a tenant (count) in the fair share: value */
+    /* of a scheduler below this one, whose nodes they are */
+    MYR_EVENT_HOLD, /* code: enum myr_hold */
     MYR_EVENT_KINDS
 };
 
@@ -52,6 +54,14 @@ enum myr_start {
     MYR_START_NODE,      /* it could not, and is to be looked at */
     MYR_START_OWN_FAULT, /* the job's command, image, user or prolog is wrong: a failure of its own
                           */
+};
+
+/* What a node is good for that another scheduler has, drains, reserves or gives to others. */
+enum myr_hold {
+    MYR_HOLD_NONE, /* it is ours to use */
+    MYR_HOLD_NEW,  /* nothing new; what is there runs on */
+    MYR_HOLD_ALL,  /* what is to start there gets another place, and that is no failure */
+    MYR_HOLDS
 };
 
 enum myr_symptom {

@@ -22,6 +22,7 @@ struct myr_http_request {
     const char *ca;     /* PEM file, or NULL: those that this machine believes */
     const char *type;   /* of the body, or NULL */
     const char *key;    /* Idempotency-Key: the same request twice is one; or NULL */
+    const char *own_certificate, *own_key; /* PEM files to be known by, or NULL */
     struct myr_str body;
     uint32_t timeout_s; /* without a byte; 0: 30 */
 };

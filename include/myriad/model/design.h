@@ -28,6 +28,7 @@
 #include <stdint.h>
 
 #include "myriad/base.h"
+#include "myriad/model/figures.h"
 #include "myriad/model/records.h"
 #include "myriad/model/room.h"
 
@@ -106,6 +107,8 @@ struct myr_design {
     uint32_t card_count, bisection_count; /* 0 in files of older programs */
     struct myr_card *cards;
     struct myr_bisection *bisections; /* by network */
+    uint32_t figure_count;
+    struct myr_figure *figures; /* NULL in files of older programs */
 
     uint32_t string_bytes;
     char *strings; /* offset 0 is "" */

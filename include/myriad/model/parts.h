@@ -50,7 +50,7 @@ struct myr_part_switch {
     uint32_t lanes, lane_gbps;   /* electrical lanes of a cage; 0: not known */
     struct myr_speeds lane_also; /* lower speeds of a lane */
     uint32_t mgmt_ports;         /* MYR_PART_NONE: not known */
-    uint32_t per_box;            /* switches that are ordered as one box */
+    uint32_t chips, per_box;     /* chips that share every port; switches ordered as one box */
     double watts_copper, watts_multimode; /* with that kind of cable; part.watts is the most */
     double buffer_mb;
 };
@@ -106,8 +106,7 @@ struct myr_part_transceiver {
     uint32_t technology;
     bool built_in; /* part of the switch: never ordered */
     struct myr_speeds also;
-    uint32_t medium;
-    uint32_t wavelength_nm;
+    uint32_t medium, wavelength_nm;
     const char *grid;      /* "cwdm4": several wavelengths in one fibre; or NULL */
     const char *connector; /* "mpo12-apc" */
     const char *fits;      /* restricted to these hosts ("cx7 bluefield3"), or NULL */
@@ -134,6 +133,7 @@ struct myr_part_storage {
     const char *nic;
     uint32_t nic_ports;
     const char *software; /* service part that comes with each cluster of it, or NULL */
+    double disk_read_mbytes, disk_write_mbytes, iops, metadata_ops; /* 0: a class value */
 };
 
 struct myr_part_ethernet {

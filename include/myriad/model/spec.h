@@ -14,7 +14,10 @@
 #include "myriad/base.h"
 #include "myriad/model/catalog.h"
 #include "myriad/model/groups.h"
+#include "myriad/model/spec_facility.h"
+#include "myriad/model/spec_optimise.h"
 #include "myriad/model/spec_room.h"
+#include "myriad/model/spec_storage.h"
 #include "myriad/text/doc.h"
 
 #define MYR_SPEC_SERVERS_MAX 1000000
@@ -118,17 +121,6 @@ struct myr_spec_net {
     uint32_t quantity_count;
 };
 
-enum myr_rate_class { MYR_RATE_NONE, MYR_RATE_GOOD, MYR_RATE_BETTER, MYR_RATE_BEST };
-
-struct myr_spec_storage {
-    const struct myr_doc *node; /* NULL: no storage system */
-    uint32_t server_part;
-    double capacity_tb; /* usable, decimal */
-    uint32_t copies, erasure_data, erasure_parity;
-    uint32_t rate_class;
-    uint32_t servers; /* given: not computed */
-};
-
 /* What others supply: planned and cabled, but not in the bill of materials. */
 enum myr_supplied {
     MYR_SUPPLIED_SERVERS = 1,
@@ -147,6 +139,8 @@ struct myr_spec {
     struct myr_spec_net nets[MYR_NET_COUNT];
     struct myr_spec_storage storage;
     struct myr_spec_room room;
+    struct myr_spec_facility facility;
+    struct myr_spec_optimise optimise;
     uint32_t supplied;
     const char *price_book; /* NULL: nothing is priced */
     const struct myr_doc *price_node;

@@ -60,6 +60,12 @@ MYR_MUST_USE int myr_queue_back(struct myr_queue *queue, int64_t now_s, uint32_t
 /* Nothing new is placed there; what runs stays. */
 MYR_MUST_USE int myr_queue_drain(struct myr_queue *queue, int64_t now_s, uint32_t node, bool drain);
 
+/*
+ * The job has done its work, whatever was being decided about it meanwhile (a move, say): those who
+ * wait for it may start. Else as myr_queue_cancel().
+ */
+MYR_MUST_USE int myr_queue_succeeded(struct myr_queue *queue, int64_t now_s, uint32_t id);
+
 /* What users ask. */
 MYR_MUST_USE int myr_queue_cancel(struct myr_queue *queue, int64_t now_s, uint32_t id);
 /* A held job does not start, and holding does not count as waiting; what runs goes on. */

@@ -31,3 +31,5 @@ unsigned myr_mute_post(struct myr_mute *mute, const struct myr_mute_request *req
                        struct myr_err *err);
 /* Jobs that were taken so far: a fuzzer begins anew when there are many. */
 uint32_t myr_mute_jobs(const struct myr_mute *mute);
+/* A part of a state that lies in etcd, and the changes in it; the first byte chooses which. */
+MYR_MUST_USE int myr_mute_segment(struct myr_str bytes, struct myr_err *err);

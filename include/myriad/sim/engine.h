@@ -8,7 +8,7 @@
  *
  * A task computes for a given time, or sends a pattern; it starts when the tasks before it are
  * done. Rates of the transfers under way are max-min fair: no transfer can go faster without
- * slowing one that is no faster. When a transfer starts or ends only those that it can affect are
+ * slowing one that is no faster. When a transfer starts or ends only those whose rate changes are
  * solved again; 'solved' in the result counts them.
  *
  * Each direction of a link is a channel with a capacity; GPUs have channels of their own into and
@@ -44,6 +44,7 @@ struct myr_sim_options {
      * its lead over that one (0: ideal congestion control, 1000: none).
      */
     uint32_t pause_permille;
+    myr_ps series_ps;     /* length of the intervals of a time series; 0: none is kept */
     uint32_t queue_pairs; /* each message goes as so many equal parts, hashed apart; 0: 1 */
 };
 
@@ -53,6 +54,8 @@ struct myr_sim;
 
 struct myr_sim *myr_sim_create(struct myr_graph *graph, const struct myr_sim_options *options);
 void myr_sim_free(struct myr_sim *sim);
+/* Before anything is routed: ordered paths are kept, for a report. */
+void myr_sim_keep_paths(struct myr_sim *sim);
 
 #define MYR_MESSAGE_STORAGE UINT32_C(0x80000000) /* with it: number of a storage server */
 
@@ -88,6 +91,11 @@ uint32_t myr_sim_transfer(struct myr_sim *sim, uint32_t pattern, uint64_t bytes,
                           uint32_t latency_rounds);
 /* 'task' starts after 'before' has ended. */
 void myr_sim_after(struct myr_sim *sim, uint32_t task, uint32_t before);
+/*
+ * The bytes of 'task' move after 'before' has ended; its latency may pass before that. So one
+ * sender sends pieces one behind the other, as over a wire.
+ */
+void myr_sim_follows(struct myr_sim *sim, uint32_t task, uint32_t before);
 
 /*
  * Fair rates of these transfers if all of them moved at once, in bits per second of one flow.
@@ -112,8 +120,20 @@ void myr_sim_slow_node(struct myr_sim *sim, uint32_t node, uint32_t permille);
 uint32_t myr_sim_node_permille(const struct myr_sim *sim, uint32_t node);
 uint32_t myr_sim_gpus_per_node(const struct myr_sim *sim);
 
+/* What no run can be shorter than; from the tasks and their paths, not from rates. */
+struct myr_sim_bounds {
+    bool known;       /* not where paths change because of faults */
+    myr_ps alpha;     /* the longest chain of latencies and computing */
+    myr_ps chain;     /* the same with the bytes, each alone on its path */
+    myr_ps beta;      /* bytes out of the busiest sender, at full rate */
+    myr_ps incast;    /* into the busiest receiver */
+    myr_ps bisection; /* over the busiest link or bundle of links inside the network */
+    myr_ps best;      /* the largest of them */
+};
+
 struct myr_sim_result {
     myr_ps end;
+    struct myr_sim_bounds bounds;
     uint64_t transfers, flows;
     uint64_t events, solved; /* transfers solved again, over all events */
     uint64_t hash;           /* of all completion times */

@@ -27,6 +27,8 @@ struct myr_sim_question {
     struct myr_balance_options balance;           /* its seed also draws random workloads */
     uint32_t queue_pairs, efficiency_permille, sharing_loss_permille, pause_permille;
     const char *message_overhead; /* a time in words, or NULL */
+    const char *series_step;      /* the same: intervals of the time series */
+    bool keep_paths;              /* for a file of them */
     myr_sim_progress *progress;   /* NULL: none */
     void *progress_context;
 };
@@ -36,6 +38,7 @@ struct myr_sim_job {
     myr_ps end;
     myr_ps alone;    /* 0 when it was the only one */
     double slowdown; /* by the others: end over alone */
+    myr_ps bound;    /* of a collective: no algorithm of its kind can be quicker */
     /* Of a collective, NCCL's two bandwidths in gigabytes per second; 0 of anything else. */
     double algorithm_gbytes_per_s, bus_gbytes_per_s;
 };
@@ -86,6 +89,10 @@ struct myr_sim_files {
     const char *report;  /* a page */
     const char *heatmap; /* a drawing */
     const char *fct;     /* a row for each flow */
+    const char *flows;   /* tasks and what they waited for */
+    const char *paths;   /* ordered paths */
+    const char *trace;   /* the run as a timeline */
+    const char *series;  /* what channels carried, by interval */
 };
 
 /* Before the run: what can be said about the names alone. */

@@ -2,8 +2,9 @@
  * read: other simulators' input files, in one small form.
  *
  * A trace is a list of operations of ranks and the order between them. Readers turn GOAL schedules,
- * HPCC flow files, htsim connection matrices and SimAI workloads into it; myr_load_trace() turns it
- * into tasks of the engine. A Clos shape is what htsim and HPCC topology files say about a fabric.
+ * HPCC flow files, htsim connection matrices, SimAI workloads and our own flow lists into it;
+ * myr_load_trace() turns it into tasks of the engine. A Clos shape is what htsim and HPCC topology
+ * files say about a fabric.
  *
  * Whatever is wrong with a file is one line, "file:line:column: what". Sizes that come from a file
  * are held against the limits below before anything is allocated for them.
@@ -26,6 +27,7 @@ enum myr_trace_format {
     MYR_TRACE_HPCC,  /* flow list */
     MYR_TRACE_HTSIM, /* connection matrix with triggers */
     MYR_TRACE_SIMAI, /* layers with collectives */
+    MYR_TRACE_FLOWS, /* our own: flows and what they wait for */
     MYR_TRACE_FORMAT_COUNT,
 };
 
@@ -43,6 +45,7 @@ struct myr_trace_op {
     uint32_t from, to; /* ranks; of a collective 'from' is the split */
     uint32_t line;     /* where the file says it */
     uint64_t bytes;
+    uint32_t hops; /* of a message: times that its latency is waited for; 0: once */
     myr_ps duration;
     myr_ps start; /* not before; time 0 is the first start of the file */
 };

@@ -52,6 +52,20 @@ double myr_report_load(const struct myr_sim *sim, uint32_t channel);
  * be written is told when the file is committed.
  */
 void myr_report_fct(const struct myr_report *report, struct myr_outfile *file);
+/*
+ * id,after,from,to,bytes,compute_us,hops: every task and what it waited for; a row for each flow of
+ * a transfer that moves several in lockstep. Read back as a workload (read.h, "flows").
+ */
+void myr_report_flows(const struct myr_report *report, struct myr_outfile *file);
+/*
+ * phase,from,to,permille,latency_us,path: the channels of each flow, or of each part of it, in
+ * their order. Of an engine that was told to keep them (myr_sim_keep_paths).
+ */
+void myr_report_paths(const struct myr_report *report, struct myr_outfile *file);
+/* The run as trace events in JSON, which Perfetto shows. */
+void myr_report_trace(const struct myr_report *report, struct myr_outfile *file);
+/* time_us,channel,gbps,load: what channels carried, by interval (myr_sim_options.series_ps). */
+void myr_report_series(const struct myr_report *report, struct myr_outfile *file);
 /* The heat map alone, as an SVG document. */
 void myr_report_heatmap(const struct myr_report *report, struct myr_buf *buf);
 /* One HTML page that needs nothing else. */

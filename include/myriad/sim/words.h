@@ -9,6 +9,7 @@
  *   checkpoint:SIZE and read:SIZE[,stripes=N]   between all nodes and the storage servers
  *   file:PATH[,format=NAME][,endless=SIZE]      another simulator's file (read.h)
  *
+ * Collectives take schedule=full|collapsed and chunks=N, an all-to-all window=N.
  * Each but a file takes ranks=N, first=GPU, place=block|random|sorted, disorder=PERCENT and seed=N.
  * Sizes are bytes or 1KB, 1MB, 1GiB; times 500ns, 50us, 1ms. A word that is not understood gets one
  * line that begins with the option it came from.
@@ -27,6 +28,9 @@ struct myr_sim_load {
     enum myr_collective kind;
     uint32_t ranks;
     uint64_t bytes;
+    enum myr_algorithm algorithm; /* of a collective: the one that was chosen */
+    bool full;                    /* every send of it was played */
+    struct myr_collective_shape shape;
 };
 
 /* 'hosts' may be NULL; 'seed' is used where the words give none. */

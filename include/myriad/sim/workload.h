@@ -18,11 +18,28 @@ struct myr_ranks {
 MYR_MUST_USE int myr_load_flow(struct myr_sim *sim, struct myr_message message, uint64_t bytes,
                                uint32_t after, uint32_t *ret, struct myr_err *err);
 
+enum myr_schedule_form {
+    MYR_SCHEDULE_AUTO, /* full where that is cheap */
+    MYR_SCHEDULE_FULL,
+    MYR_SCHEDULE_COLLAPSED,
+    MYR_SCHEDULE_FORMS,
+};
+extern const char *const myr_schedule_names[MYR_SCHEDULE_FORMS];
+
+struct myr_collective_load {
+    uint32_t end;                 /* task */
+    enum myr_algorithm algorithm; /* the one that was chosen */
+    bool full;                    /* every send of the schedule is a task */
+};
+
 /* A collective over a group: the cheapest algorithm that fits with AUTO. */
 MYR_MUST_USE int myr_load_collective(struct myr_sim *sim, struct myr_ranks ranks,
-                                     enum myr_collective collective, enum myr_algorithm algorithm,
-                                     uint32_t local, uint64_t bytes, uint32_t after, uint32_t *ret,
-                                     struct myr_err *err);
+                                     const struct myr_collective_shape *shape,
+                                     enum myr_schedule_form form, uint32_t after,
+                                     struct myr_collective_load *ret, struct myr_err *err);
+
+/* The largest number of consecutive ranks that always share a scale-up domain, or a node. */
+uint32_t myr_local_ranks(const struct myr_graph *graph, struct myr_ranks ranks);
 
 struct myr_step {
     const struct myr_model *model;

@@ -64,12 +64,28 @@ struct myr_cabling_errors {
     uint64_t count;
 };
 
+/* Light in the lanes of a module, in dBm; lanes 0: not told. */
+struct myr_light {
+    uint32_t lanes;
+    double least, next, most; /* 'next': of the lane with the second least */
+};
+
+/* What is plugged into a port, told apart from its cable. */
+struct myr_cabling_optic {
+    uint64_t guid; /* of the device, or of a NIC's port */
+    struct myr_str port;
+    uint32_t medium; /* enum myr_medium; MYR_NONE: not told */
+    struct myr_light rx, tx;
+    uint32_t line; /* in its file */
+};
+
 struct myr_cabling {
     struct myr_arena *arena;
     MYR_VEC(struct myr_cabling_device) devices;
     MYR_VEC(struct myr_cabling_link) links;
     MYR_VEC(struct myr_cabling_bare) bare;
     MYR_VEC(struct myr_cabling_errors) errors;
+    MYR_VEC(struct myr_cabling_optic) optics;
     bool numbered; /* InfiniBand's view: NICs are devices of their own, ports mostly numbers */
     struct myr_strmap names;       /* device names; ambiguous ones keep the first */
     MYR_VEC(const char *) files;   /* names of the files that were read */

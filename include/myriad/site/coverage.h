@@ -1,6 +1,6 @@
 /*
  * coverage: how much of the plan was seen, by layer, pod and rack. What nobody looked at is not
- * right, and what could not be read neither.
+ * right, and what could not be read neither. What is there but ill has a reason.
  */
 #pragma once
 
@@ -11,6 +11,18 @@ struct myr_ready {
     uint32_t key; /* layer, pod or rack */
     uint32_t cables, right;
     uint32_t unseen, unread, bad; /* the others: not seen, not read, wrong or missing or degraded */
+};
+
+/* What is the matter with a degraded link. */
+enum myr_why {
+    MYR_WHY_SPEED,
+    MYR_WHY_ERRORS,
+    MYR_WHY_BER,
+    MYR_WHY_FEC,
+    MYR_WHY_MEDIUM,
+    MYR_WHY_DIRTY, /* one lane gets much less light than the next */
+    MYR_WHY_LIGHT, /* more or less light than such modules send or take */
+    MYR_WHYS,
 };
 
 struct myr_coverage {

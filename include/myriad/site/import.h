@@ -6,7 +6,8 @@
  *   lldp           lldpcli's JSON: -f json and -f json0; one text a device
  *   netbox         NetBox's cables as CSV
  *   p2p            point-to-point lists: A-Node Name,A-Type,A-Port,Z-Node Name,Z-Type,Z-Port
- *   ibnetdiscover-p, iblinkinfo, ibdiagnet (net_dump and lst): a line a port
+ *   ibnetdiscover-p, iblinkinfo, ibdiagnet (net_dump, lst, topo): a line a port; ibdiagnet's
+ *   cables beside them: what is plugged into the ports
  *   links-json     records of links as UFM and NetQ give them
  *   sonic-lldp     SONiC's 'show lldp table', one text a device
  *   ptm            dot files of the prescriptive topology manager
@@ -36,7 +37,7 @@ enum myr_import_format {
     MYR_IMPORT_P2P,
     MYR_IMPORT_IB_LINES, /* ibnetdiscover -p */
     MYR_IMPORT_IBLINKINFO,
-    MYR_IMPORT_IBDIAGNET,  /* net_dump and lst */
+    MYR_IMPORT_IBDIAGNET,  /* net_dump, lst, cables, topo */
     MYR_IMPORT_LINKS_JSON, /* UFM, NetQ */
     MYR_IMPORT_SONIC_LLDP,
     MYR_IMPORT_PTM,

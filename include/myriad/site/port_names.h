@@ -42,7 +42,7 @@ struct myr_box {
     bool host;
     uint32_t cages, lanes;
     uint32_t numbers; /* that InfiniBand counts for one cage, as the design divides the box */
-    uint32_t planes;  /* switch chips that share each port: 4 in a Q3400, else 1 */
+    uint32_t planes;  /* switch chips that share each port, as the catalogue says; mostly 1 */
 };
 
 /* The built-in rules. Everything belongs to the arena, but for the two lists: done() gives back. */

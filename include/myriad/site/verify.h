@@ -33,9 +33,6 @@ enum myr_port_state {
 
 extern const char *const myr_port_state_names[MYR_STATE_COUNT];
 
-/* What is the matter with a degraded link. */
-enum myr_why { MYR_WHY_SPEED, MYR_WHY_ERRORS, MYR_WHY_BER, MYR_WHY_FEC, MYR_WHY_MEDIUM, MYR_WHYS };
-
 /* Consecutive ports of the design: a whole device, or one port of a host; count 0: not known. */
 struct myr_port_span {
     uint32_t first, count;

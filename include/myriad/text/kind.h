@@ -43,6 +43,7 @@ enum myr_kind {
     MYR_KIND_LINKS_JSON, /* links of UFM or NetQ */
     MYR_KIND_SONIC_LLDP,
     MYR_KIND_PTM,
+    MYR_KIND_OTHER, /* something that no reader takes, and that has a name */
     MYR_KIND_COUNT,
 };
 

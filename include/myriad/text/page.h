@@ -9,6 +9,8 @@
 #include "myriad/base.h"
 
 void myr_page_begin(struct myr_buf *buf, const char *title);
+/* The same in another language, by its mark: "zh". */
+void myr_page_begin_in(struct myr_buf *buf, const char *lang, const char *title);
 void myr_page_end(struct myr_buf *buf);
 /* Escaped text, as part of whatever is open. */
 void myr_page_text(struct myr_buf *buf, const char *text);

@@ -370,6 +370,25 @@ static int prepare(struct shim *s, struct myr_err *err)
     return MYR_OK;
 }
 
+/* The other GPUs of this node are closed to the job. Where that cannot be, it runs on trust. */
+static void close_devices(const struct shim *s)
+{
+    const char *named = getenv("MYRIAD_AGENT_NVIDIA_PROC");
+    const char *proc = named && *named ? named : "/proc/driver/nvidia/gpus";
+    struct device others[DEVICES_MAX];
+    uint32_t count;
+    const char *by;
+    if (!devices_of_others(proc, s->order.gpus, others, &count) || count == 0) {
+        return;
+    }
+    if (cgroup_deny(&s->cgroup, others, count, &by)) {
+        say("%u GPUs of others are closed by %s", count, by);
+    } else {
+        say("%u GPUs of others are hidden by CUDA_VISIBLE_DEVICES alone: no cgroup can close them",
+            count);
+    }
+}
+
 static void begin(struct shim *s)
 {
     struct myr_err err = {0};
@@ -380,6 +399,7 @@ static void begin(struct shim *s)
     myr_buf_puts(&text, "launched 1\n");
     shim_put_file(s, "launched", &text);
     cgroup_open(&s->cgroup, tag, true);
+    close_devices(s);
     int rc = jobfile_read(&s->arena, s->order.spec, &s->job, &err);
     rc = rc < 0 ? rc : person_find(s->order.user, &s->person, &err);
     rc = rc < 0 ? rc : progress_pattern_init(&s->pattern, s->job.pattern, &err);

@@ -105,15 +105,37 @@ uint32_t kill_descendants(int signal, struct told *told, uint32_t *ret_stuck);
 /* To all whose environment holds the tag, for when their launcher is gone. */
 uint32_t kill_tagged(const char *tag, int signal, uint32_t *ret_stuck);
 
+/* --- the group that they cannot leave (cgroup.c, devices.c) */
+
+struct device {
+    uint32_t major, minor;
+};
+
 struct cgroup {
-    char path[AGENT_PATH_MAX]; /* "": none can be made here */
+    char path[AGENT_PATH_MAX];    /* "": none can be made here */
+    char devices[AGENT_PATH_MAX]; /* its folder in version 1's controller of devices, or "" */
+    int version;
 };
 void cgroup_open(struct cgroup *cgroup, const char *tag, bool make);
 void cgroup_add(const struct cgroup *cgroup, pid_t pid);
+/* Nobody in the group may open these. Whether that holds now, and by what. */
+bool cgroup_deny(const struct cgroup *cgroup, const struct device *devices, uint32_t count,
+                 const char **ret_by);
 void cgroup_kill(const struct cgroup *cgroup);
 /* True too where there is none. */
 bool cgroup_is_empty(const struct cgroup *cgroup);
 void cgroup_remove(const struct cgroup *cgroup);
+
+#define DEVICES_MAX 64
+
+/*
+ * The device files of the GPUs that are not among 'gpus' (a bit each, as NVML counts them), by what
+ * the driver says under 'proc'. False: the driver says nothing, or knows no GPU of such a number.
+ */
+bool devices_of_others(const char *proc, uint64_t gpus, struct device ret[DEVICES_MAX],
+                       uint32_t *ret_count);
+/* By a filter on a group of version 2. */
+bool device_filter(const char *group, const struct device *devices, uint32_t count);
 
 /* The launcher's exit status. */
 int shim_run(const char *folder);

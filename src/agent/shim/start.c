@@ -179,6 +179,8 @@ static void put_devices(struct env *env, uint64_t gpus)
         }
     }
     env_text(env, "CUDA_VISIBLE_DEVICES", (struct myr_str){list.data, list.len});
+    /* Without this CUDA counts the fastest first, and NVML, whose numbers these are, does not. */
+    env_text(env, "CUDA_DEVICE_ORDER", myr_str_from("PCI_BUS_ID"));
 }
 
 static void put_ranks(struct env *env, const struct order *order, uint32_t local_rank)

@@ -4,6 +4,7 @@
 
 #include "client/client.h"
 #include "client/job.h"
+#include "kubernetes/kubernetes.h"
 #include "myriad/io/ca.h"
 #include "myriad/server/jobfile.h"
 #include "myriad/work/layout_file.h"
@@ -11,8 +12,10 @@
 struct options {
     const char *layout;
     bool wait;
+    struct kubernetes_job kubernetes;
 };
-static const struct options defaults = {0};
+static const struct options defaults = {
+    .kubernetes = {.scheduler = "myriad", .resource = "nvidia.com/gpu", .gpus_per_node = 8}};
 
 enum { TRIES = 3 };
 
@@ -20,6 +23,13 @@ static const struct myr_option rows[] = {
     CLI_PATH("layout", "FILE", struct options, layout,
              "a layout that myriad fit --layout-out wrote: sets gpus, layout and MYRIAD_LAYOUT"),
     CLI_FLAG("wait", struct options, wait, "until it ends; exit status 1 when it fails"),
+    CLI_PATH("kubeconfig", "FILE", struct options, kubernetes.kubeconfig,
+             "makes a Kubernetes Job there instead of asking a server"),
+    CLI_TEXT("context", "NAME", struct options, kubernetes.context, "of that file"),
+    CLI_TEXT("namespace", "NAME", struct options, kubernetes.space, "of that Job"),
+    CLI_TEXT("image", "IMAGE", struct options, kubernetes.image,
+             "of that Job, where the file names none"),
+    CLI_COUNT("gpus-per-node", struct options, kubernetes.gpus_per_node, 1, 64, "of that cluster"),
 };
 
 static const struct myr_command command = {
@@ -30,8 +40,9 @@ static const struct myr_command command = {
                "keys. An answer that is lost on the way is asked for again, and the job is one all "
                "the same. With --layout the ranks find the layout's words in MYRIAD_LAYOUT "
                "(tp=8,pp=4,...), and the job has as many GPUs as it takes. With --wait: exit "
-               "status 0 when it is done, 1 when it failed or was cancelled. CSV output has one "
-               "row.",
+               "status 0 when it is done, 1 when it failed or was cancelled. With --kubeconfig "
+               "the job becomes a Job of that Kubernetes cluster, which 'myriad kubernetes "
+               "schedule' binds. CSV output has one row.",
     .example = "myriad submit examples/jobs/hello.yaml --wait",
     CLI_CLIENT_OPTIONS(rows, defaults),
     .operand_min = 1,
@@ -255,8 +266,15 @@ static int run(struct cli *cli, struct myr_err *err)
     if (options->layout) {
         MYR_TRY(add_layout(cli, file, options->layout, &text, err));
     }
-    MYR_TRY(client_open(cli, &client, err));
     struct myr_str body = {text.len ? text.data : "", text.len};
+    if (options->kubernetes.kubeconfig) {
+        if (options->wait) {
+            return myr_err_set(err, MYR_EINVAL,
+                               "--wait is for a server; 'kubectl wait job' waits for a Job");
+        }
+        return kubernetes_submit(cli, &options->kubernetes, file, body, err);
+    }
+    MYR_TRY(client_open(cli, &client, err));
     MYR_TRY(send_job(&client, file, body, &doc, err));
     const char *id = client_text(cli, doc, "id");
     const char *path = myr_arena_printf(&cli->arena, "/v1/jobs/%s", client_word(cli, id));

@@ -1,10 +1,13 @@
 /* explain: one job or node of a saved state of the controller. */
 #include "myriad/control/explain.h"
 #include "cli.h"
+#include "explain/explain.h"
 
 static const struct options {
     char none;
 } defaults;
+
+static const struct myr_command *const subcommands[] = {&cli_explain_plan_command};
 
 static const struct myr_command command = {
     .name = "explain",
@@ -17,6 +20,8 @@ static const struct myr_command command = {
     .common = &cli_common_table,
     .operand_min = 2,
     .operand_max = 2,
+    .subcommands = subcommands,
+    .subcommand_count = MYR_ARRAY_COUNT(subcommands),
 };
 
 static int run(struct cli *cli, struct myr_err *err)

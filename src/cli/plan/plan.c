@@ -1,10 +1,12 @@
 /* plan: from a spec to a design, its files and its price. */
 #include "myriad/plan.h"
 
+#include "myriad/plan/report.h"
 #include "plan/plan.h"
 
 struct options {
-    const char *out, *server, *prices;
+    const char *out, *server, *prices, *date, *revision;
+    uint32_t lang;
     uint64_t gpus;
     uint32_t fabric;
     bool explain;
@@ -12,12 +14,19 @@ struct options {
     struct myr_option_list catalogs;
 };
 
+static const char *const languages[] = {"en", "zh"};
+
 static const struct options defaults = {.cables_a_day = CLI_CABLES_A_DAY,
                                         .devices_a_day = CLI_DEVICES_A_DAY};
 
 static const struct myr_option rows[] = {
     CLI_PATH("out", "DIR", struct options, out,
-             "also write design.myr, design.json, bom.csv, cables.csv, labels.csv, topology.svg"),
+             "also write design.myr, design.json, bom.csv, bom.xlsx, cables.csv, labels.csv, "
+             "topology.svg, report.html"),
+    CLI_CHOICE("lang", "WORD", struct options, lang, languages,
+               "what report.html and bom.xlsx are written in"),
+    CLI_TEXT("date", "DATE", struct options, date, "the report's date"),
+    CLI_TEXT("revision", "TEXT", struct options, revision, "the report's revision"),
     CLI_FLAG("explain", struct options, explain, "print the rule and the inputs behind every line"),
     CLI_CREW_ROWS(struct options),
     CLI_LIST("catalog", "FILE", struct options, catalogs,
@@ -35,7 +44,8 @@ static const struct myr_option rows[] = {
 };
 
 static const struct myr_command *const subcommands[] = {&cli_plan_audit_command,
-                                                        &cli_plan_grow_command};
+                                                        &cli_plan_grow_command,
+                                                        &cli_plan_optimise_command};
 
 static const struct myr_command command = {
     .name = "plan",
@@ -87,8 +97,9 @@ static void show(struct cli *cli, const struct options *options, const struct my
     if (options->out) {
         myr_answer_heading(answer, "Files in %s", options->out);
         myr_answer_para(answer,
-                        "design.myr, for every later stage; design.json, bom.csv, cables.csv, "
-                        "labels.csv%s; topology.svg%s, for a browser",
+                        "report.html, to be read; design.myr, for every later stage; design.json, "
+                        "bom.csv, bom.xlsx, cables.csv, labels.csv%s; topology.svg%s, for a "
+                        "browser",
                         design->room ? ", racks.csv" : "", design->room ? ", racks.svg" : "");
         myr_answer_next(answer, "myriad export p2p %s/design.myr --out %s/p2p.csv",
                         myr_answer_word(answer, options->out),
@@ -129,6 +140,29 @@ static int read_spec(struct cli *cli, const struct options *options,
     return myr_spec_read_price_list(&cli->arena, catalog, options->prices, ret, err);
 }
 
+/* Whose report it is. The spec's bytes are read again: they are what the digest is of. */
+static int write_all(struct cli *cli, const struct options *options,
+                     const struct myr_design *design, const struct myr_start_text *start,
+                     struct myr_err *err)
+{
+    MYR_CLEANUP(myr_lang_done) struct myr_lang lang = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    bool other;
+    const char *file = cli->operands.count ? cli->operands.items[0] : NULL;
+    struct myr_report about = {.date = options->date, .revision = options->revision};
+    MYR_TRY(myr_report_language(&cli->arena, languages[options->lang], &lang, &other, err));
+    about.lang = other ? &lang : NULL;
+    if (!file) {
+        myr_report_digest((struct myr_str){start->spec.data, start->spec.len}, about.digest);
+    } else if (strcmp(file, "-") != 0) {
+        MYR_TRY(myr_file_read(file, MYR_DOC_BYTES_MAX, &text, err));
+        myr_report_digest((struct myr_str){text.data, text.len}, about.digest);
+        const char *base = strrchr(file, '/');
+        about.spec = base ? base + 1 : file;
+    }
+    return myr_plan_write(design, &about, options->out, err);
+}
+
 static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
@@ -149,7 +183,7 @@ static int run(struct cli *cli, struct myr_err *err)
                                                        (uint32_t)options->devices_a_day},
                                err));
     } else if (options->out) {
-        MYR_TRY(myr_plan_write(&design, options->out, err));
+        MYR_TRY(write_all(cli, options, &design, &start, err));
     }
     show(cli, options, &design, cli->operands.count ? NULL : &start);
     cli->no = myr_plan_open_errors(&design) > 0;

@@ -12,7 +12,7 @@
 const struct myr_value *cli_put_assumed(struct cli *cli, const struct myr_start_text *text);
 void cli_show_assumed(struct cli *cli, const struct myr_value *list);
 
-extern const struct myr_command cli_plan_audit_command;
+extern const struct myr_command cli_plan_audit_command, cli_plan_optimise_command;
 
 enum { CLI_CABLES_A_DAY = 100, CLI_DEVICES_A_DAY = 12 };
 

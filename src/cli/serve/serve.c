@@ -7,13 +7,13 @@
 #include "myriad/server.h"
 
 struct init_options {
-    const char *cluster, *nodes, *design, *http, *agents, *hosts, *user;
+    const char *cluster, *nodes, *design, *http, *agents, *hosts, *user, *etcd;
     uint64_t gpus_per_node, nodes_per_leaf, speed;
     uint32_t world;
     bool pretend;
 };
 
-static const char *const worlds[] = {"agents", "twin"};
+static const char *const worlds[] = {"agents", "twin", "slurm"};
 
 static const struct init_options init_defaults = {
     .cluster = "myriad",
@@ -34,10 +34,12 @@ static const struct myr_option init_rows[] = {
     CLI_COUNT("nodes-per-leaf", struct init_options, nodes_per_leaf, 1, 1024,
               "nodes under one set of leaves, in the order of the list"),
     CLI_CHOICE("world", "WORLD", struct init_options, world, worlds,
-               "agents on real nodes, or the twin's simulated ones"),
+               "agents on real nodes, the twin's simulated ones, or a Slurm that is there"),
     CLI_TEXT("http", "ADDRESS", struct init_options, http,
              "where people and pages ask; beyond loopback TLS is used"),
     CLI_TEXT("agents", "ADDRESS", struct init_options, agents, "where agents connect"),
+    CLI_TEXT("etcd", "URLS", struct init_options, etcd,
+             "keep the state in etcd, for several servers: http://127.0.0.1:2379,..."),
     CLI_TEXT("hosts", "NAMES", struct init_options, hosts,
              "further names of this machine for its certificate: DNS:head,IP:10.0.0.1"),
     CLI_TEXT(
@@ -80,8 +82,9 @@ static int init_run(struct cli *cli, struct myr_err *err)
                                    .http = options->http,
                                    .agents = options->agents,
                                    .hosts = options->hosts,
+                                   .etcd = options->etcd,
                                    .unix_user = user,
-                                   .twin = options->world == 1,
+                                   .world = worlds[options->world],
                                    .pretend = options->pretend,
                                    .speed = (double)options->speed};
     if (options->design) {
@@ -97,7 +100,7 @@ static int init_run(struct cli *cli, struct myr_err *err)
                                        "server-key.pem", "admin.token", "state.db"};
     myr_answer_text(&cli->answer, "folder", folder);
     struct myr_value *files = myr_answer_list(&cli->answer, "files");
-    for (size_t i = 0; i < MYR_ARRAY_COUNT(made); i++) {
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(made) - (options->etcd ? 1 : 0); i++) {
         myr_answer_object(&cli->answer, NULL);
         myr_answer_text(&cli->answer, "name", made[i]);
         myr_answer_end(&cli->answer);

@@ -11,7 +11,7 @@ struct options {
     uint64_t seed, queue_pairs, efficiency, sharing_loss, pause;
     bool polarised;
     const char *design, *topology, *workload, *message_overhead;
-    const char *report, *heatmap, *fct;
+    const char *report, *heatmap, *fct, *flows, *paths, *trace, *series, *series_step;
     struct myr_option_list jobs, faults, slow;
 };
 
@@ -44,6 +44,16 @@ static const struct myr_option rows[] = {
     CLI_PATH("heatmap", "FILE.svg", struct options, heatmap, "also draw the load of the links"),
     CLI_PATH("fct", "FILE.csv", struct options, fct,
              "also write a row for each flow: when it ran, what held it back"),
+    CLI_PATH("flows", "FILE.csv", struct options, flows,
+             "also write every task and what it waited for; a workload (file:FILE.csv)"),
+    CLI_PATH("paths", "FILE.csv", struct options, paths,
+             "also write the links of every flow, in their order"),
+    CLI_PATH("trace", "FILE.json", struct options, trace,
+             "also write the run as a timeline for Perfetto"),
+    CLI_PATH("series", "FILE.csv", struct options, series,
+             "also write what each link carried, by interval"),
+    CLI_TEXT("series-step", "TIME", struct options, series_step,
+             "length of these intervals, such as 10us"),
     CLI_CHOICE("mode", "MODE", struct options, mode, modes, "engine"),
 };
 
@@ -53,7 +63,8 @@ static const char details[] =
     "or auto; step:MODEL,tflops=400,tp=8,pp=8,global_batch=B,... for a training step; "
     "checkpoint:SIZE and read:SIZE[,stripes=N] between all nodes and the storage servers. "
     "file:PATH[,format=goal|hpcc|htsim|simai][,endless=SIZE] for other simulators' files. "
-    "Sizes are bytes or 1KB, 1MB, 1GB. Each takes ranks=N, first=GPU, "
+    "Sizes are bytes or 1KB, 1MB, 1GB. Collectives take schedule=full|collapsed and chunks=N, an "
+    "all-to-all window=N. Each takes ranks=N, first=GPU, "
     "place=block|random|sorted, disorder=PERCENT (of a sorted list out of place) and "
     "seed=N. With several jobs each is compared with running alone.\n\n"
     "Faults: link/ID or a device, then :down@TIME, :up@TIME, :degrade=0.5@TIME or "
@@ -108,6 +119,8 @@ static struct myr_sim_question question_of(struct cli *cli, struct myr_progress 
         .sharing_loss_permille = (uint32_t)options->sharing_loss,
         .pause_permille = (uint32_t)options->pause,
         .message_overhead = options->message_overhead,
+        .series_step = options->series_step,
+        .keep_paths = options->paths != NULL,
         .progress = cli_sim_progress,
         .progress_context = progress,
     };
@@ -230,6 +243,50 @@ static void put_bandwidth(struct myr_answer *answer, const struct myr_sim_job *j
     myr_answer_end(answer);
 }
 
+/* What was chosen, and what it could not have been quicker than. */
+static void put_schedule(struct myr_answer *answer, const struct myr_sim_job *job)
+{
+    bool collective = job->load.collective;
+    if (collective) {
+        myr_answer_text(answer, "algorithm", myr_algorithm_names[job->load.algorithm]);
+        myr_answer_text(answer, "schedule", job->load.full ? "full" : "collapsed");
+    } else {
+        myr_answer_null(answer, "algorithm");
+        myr_answer_null(answer, "schedule");
+    }
+    myr_answer_double(answer, "end_us", us(job->end), 6);
+    if (collective) {
+        myr_answer_double(answer, "bound_us", us(job->bound), 6);
+    } else {
+        myr_answer_null(answer, "bound_us");
+    }
+}
+
+static void put_bounds(struct cli *cli, const struct myr_sim_answer *sim)
+{
+    struct myr_answer *answer = &cli->answer;
+    const struct myr_sim_bounds *bounds = &sim->result.bounds;
+    if (!bounds->known) {
+        myr_answer_null(answer, "bounds_us"); /* paths change on the way */
+        return;
+    }
+    double part = bounds->best > 0 ? (double)sim->result.end / (double)bounds->best : 1;
+    myr_answer_object(answer, "bounds_us");
+    myr_answer_double(answer, "alpha", us(bounds->alpha), 6);
+    myr_answer_double(answer, "chain", us(bounds->chain), 6);
+    myr_answer_double(answer, "beta", us(bounds->beta), 6);
+    myr_answer_double(answer, "incast", us(bounds->incast), 6);
+    myr_answer_double(answer, "bisection", us(bounds->bisection), 6);
+    myr_answer_double(answer, "best", us(bounds->best), 6);
+    myr_answer_double(answer, "of_best", part, 6);
+    myr_answer_end(answer);
+    myr_answer_fact(
+        answer, "lower bound", "%s (latency %s, senders %s, receivers %s, links %s)",
+        myr_times_text(&cli->arena, bounds->best), myr_times_text(&cli->arena, bounds->alpha),
+        myr_times_text(&cli->arena, bounds->beta), myr_times_text(&cli->arena, bounds->incast),
+        myr_times_text(&cli->arena, bounds->bisection));
+}
+
 static void put_job(struct cli *cli, const struct myr_sim_answer *sim, uint32_t i)
 {
     const struct myr_sim_job *job = &sim->jobs[i];
@@ -239,7 +296,7 @@ static void put_job(struct cli *cli, const struct myr_sim_answer *sim, uint32_t 
     const char *end = myr_times_text(&cli->arena, job->end);
     myr_answer_object(answer, NULL);
     myr_answer_text(answer, "workload", job->load.words);
-    myr_answer_double(answer, "end_us", us(job->end), 6);
+    put_schedule(answer, job);
     if (several) {
         myr_answer_double(answer, "alone_us", us(job->alone), 6);
         myr_answer_double(answer, "slowdown", job->slowdown, 6);
@@ -253,6 +310,10 @@ static void put_job(struct cli *cli, const struct myr_sim_answer *sim, uint32_t 
     put_bandwidth(answer, job);
     myr_answer_end(answer);
     if (job->load.collective) {
+        myr_answer_fact(answer, "schedule", "%s, %s; no algorithm of its kind ends before %s",
+                        myr_algorithm_names[job->load.algorithm],
+                        job->load.full ? "every send played" : "collapsed to rounds in lockstep",
+                        myr_times_text(&cli->arena, job->bound));
         myr_answer_fact(answer, "bandwidth", "algorithm %.3f GB/s, bus %.3f GB/s",
                         job->algorithm_gbytes_per_s, job->bus_gbytes_per_s);
     }
@@ -275,6 +336,7 @@ static void put_answer(struct cli *cli, const struct myr_sim_answer *sim)
     myr_answer_double(answer, "sim_time_us", us(sim->result.end), 6);
     myr_answer_fact(answer, "flows", "%s", myr_u64_grouped(sim->result.flows, flows));
     myr_answer_fact(answer, "simulated time", "%s", myr_times_text(&cli->arena, sim->result.end));
+    put_bounds(cli, sim);
     put_times(cli, sim);
     put_rates(answer, sim);
     myr_answer_u64(answer, "events", sim->result.events);
@@ -289,7 +351,11 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_CLEANUP(myr_progress_done) struct myr_progress progress;
     MYR_CLEANUP(myr_sim_answer_done) struct myr_sim_answer sim = {0};
     const struct options *options = cli->options;
-    struct myr_sim_files files = {options->report, options->heatmap, options->fct};
+    struct myr_sim_files files = {options->report, options->heatmap, options->fct,   options->flows,
+                                  options->paths,  options->trace,   options->series};
+    if ((options->series != NULL) != (options->series_step != NULL)) {
+        return myr_err_set(err, MYR_EINVAL, "--series and --series-step go together");
+    }
     cli_progress(&progress, "simulating", 0);
     struct myr_sim_question question = question_of(cli, &progress);
     MYR_TRY(myr_sim_files_check(&files, err)); /* not after minutes of simulation */

@@ -1,45 +1,24 @@
 /* verify: the built fabric against the design, and the fewest repairs. */
-#include "cli.h"
-#include "myriad/site.h"
+#include "verify/verify.h"
 
-static const char *const nets[] = {"compute", "storage", "service", "oob", "all"};
 enum { LIST_SUMMARY }; /* the others are enum myr_verify_list, from 1 */
 static const char *const lists[] = {"summary", "steps", "ports", "patterns", "unread"};
 
 struct options {
-    uint32_t from, net, list;
-    bool equivalent, partial;
-    uint64_t errors_max;
-    const char *binding, *port_names;
-    struct myr_option_list speeds, hcas;
+    uint32_t list;
+    struct cli_verify built;
 };
 
-static const struct options defaults = {.from = MYR_IMPORT_AUTO};
+static const struct options defaults = {.built = {.from = MYR_IMPORT_AUTO}};
 
 static const struct myr_option rows[] = {
-    {CLI_ROW("from", MYR_OPTION_CHOICE, "FORMAT", struct options, from,
-             "what the files are; auto looks at how they begin"),
-     .choices = myr_import_names, .choice_count = MYR_IMPORT_FORMAT_COUNT},
-    CLI_CHOICE("net", "NETWORK", struct options, net, nets, "the network that is judged"),
     CLI_CHOICE(
         "list", "WHAT", struct options, list, lists,
         "one list alone: repair steps, ports that are not right, patterns, or names not read"),
-    CLI_FLAG("equivalent", struct options, equivalent,
-             "parallel links, equal spines and equal cores may stand for each other"),
-    CLI_FLAG("partial", struct options, partial,
-             "a fabric under construction: what the files do not list is unseen, and no fault"),
-    CLI_PATH("binding", "FILE", struct options, binding,
-             "binding.yaml: which GUID, host or address is which device"),
-    CLI_LIST("speed-map", "SPEED=GBPS", struct options, speeds,
-             "what a link of four lanes stands for, such as HDR=400 with ibsim"),
-    CLI_LIST("hca-map", "NAME=PORT", struct options, hcas,
-             "what hosts call a port of the design, such as mlx5_3=nic1; or a file with the "
-             "columns port and hca-name"),
-    CLI_PATH("port-names", "FILE", struct options, port_names,
-             "your own rules of port names, as in catalog/port-names.csv"),
-    CLI_COUNT("errors-max", struct options, errors_max, 0, 0,
-              "symbol errors that a link may have before it is degraded"),
+    CLI_VERIFY_ROWS(struct options, built),
 };
+
+static const struct myr_command *const subcommands[] = {&cli_verify_orders_command};
 
 static const struct myr_command command = {
     .name = "verify",
@@ -56,6 +35,8 @@ static const struct myr_command command = {
     CLI_OPTIONS(rows, defaults),
     .operand_min = 2,
     .operand_max = MYR_OPERANDS_MAX,
+    .subcommands = subcommands,
+    .subcommand_count = MYR_ARRAY_COUNT(subcommands),
 };
 
 /* Every list is in the tree but the ports, of which there may be a hundred thousand. */
@@ -80,29 +61,16 @@ static void show(struct cli *cli, const struct options *options, const struct my
                         built->truncated);
     }
     if (built->verify.repair.step_count) {
-        myr_answer_next(answer, "%s --list steps -o csv", cli_again(cli, cli->command, "list"));
+        myr_answer_next(answer, "%s --out orders, for sheets to print",
+                        cli_again(cli, &cli_verify_orders_command, "list"));
     }
 }
 
 static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
-    struct myr_built_question question = {
-        .design = cli->operands.items[0],
-        .files = cli->operands.items + 1,
-        .file_count = cli->operands.count - 1,
-        .from = (enum myr_import_format)options->from,
-        .net = options->net,
-        .binding = options->binding,
-        .speeds = options->speeds.items,
-        .speed_count = options->speeds.count,
-        .hca_map = options->hcas.items,
-        .hca_count = options->hcas.count,
-        .port_names = options->port_names,
-        .partial = options->partial,
-        .judge = {.equivalent = options->equivalent, .errors_max = options->errors_max}};
     MYR_CLEANUP(myr_built_close) struct myr_built built;
-    MYR_TRY(myr_built_open(&built, &question, err));
+    MYR_TRY(cli_verify_open(cli, &options->built, &built, err));
     show(cli, options, &built);
     cli->no = !myr_verify_clean(&built.verify);
     return MYR_OK;

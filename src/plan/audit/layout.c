@@ -9,10 +9,44 @@ static const char *const *const column_words[COLUMN_COUNT] = {
     [COUNT] = (const char *const[]){"count", "quantity", "qty", "数量", NULL},
 };
 
-static int read_header(struct myr_csv *csv, int columns[COLUMN_COUNT], struct myr_err *err)
+/* Columns of a layout; 'name' is the device's in racks.csv of a plan, whose rows are one device. */
+struct columns {
+    int at[COLUMN_COUNT];
+    int name; /* below 0: a layout of rack, item and count */
+};
+
+static int field_named(const struct myr_csv *csv, const char *name)
+{
+    for (uint32_t i = 0; i < csv->count; i++) {
+        if (myr_str_eq(audit_trim(myr_csv_text(csv->fields[i])), myr_str_from(name))) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+/* The file that the planner itself writes: what it calls item is a device, the part has a column. */
+static bool is_plans_own(const struct myr_csv *csv, struct columns *columns)
+{
+    int rack = field_named(csv, "rack"), item = field_named(csv, "item");
+    int part = field_named(csv, "part");
+    if (rack < 0 || item < 0 || part < 0 || field_named(csv, "u") < 0 ||
+        field_named(csv, "count") >= 0) {
+        return false;
+    }
+    *columns = (struct columns){{rack, part, -1}, item};
+    return true;
+}
+
+static int read_header(struct myr_csv *csv, struct columns *ret, struct myr_err *err)
 {
     int rc = myr_csv_next(csv, err);
+    int *columns = ret->at;
     MYR_TRY(rc < 0 ? rc : MYR_OK);
+    if (rc > 0 && is_plans_own(csv, ret)) {
+        return MYR_OK;
+    }
+    ret->name = -1;
     for (uint32_t i = 0; i < COLUMN_COUNT; i++) {
         columns[i] = -1;
     }
@@ -68,9 +102,55 @@ static void join(struct audit *audit, const struct audit_line *line)
     }
 }
 
-static int read_row(struct audit *audit, struct myr_csv *csv, const int columns[COLUMN_COUNT],
+static bool begins(struct myr_str text, const char *word)
+{
+    size_t len = strlen(word);
+    return text.len > len && memcmp(text.data, word, len) == 0;
+}
+
+/*
+ * What a device's own name says: "leaf/storage-p0-3" is a leaf of storage; one that names no
+ * network is of compute. The nodes of a server have a row each: the first stands for it.
+ */
+static void read_name(const struct audit *audit, struct myr_str name, struct audit_line *line)
+{
+    static const struct {
+        const char *word;
+        enum audit_tier tier;
+    } tiers[] = {{"leaf/", AUDIT_TIER_LEAF},
+                 {"router/", AUDIT_TIER_LEAF},
+                 {"spine/", AUDIT_TIER_SPINE},
+                 {"core/", AUDIT_TIER_CORE}};
+    line->quantity = 1;
+    line->says.net = AUDIT_ANY_NET;
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(tiers); i++) {
+        if (begins(name, tiers[i].word)) {
+            uint32_t net = audit_words_system(name);
+            line->says.tier = tiers[i].tier;
+            line->says.net = net < MYR_NET_COUNT ? net : MYR_NET_COMPUTE;
+        }
+    }
+    if (begins(name, "access/") || begins(name, "aggregation/")) {
+        uint32_t net = audit_words_system(name);
+        line->says.net = net < MYR_NET_COUNT ? net : AUDIT_ANY_NET;
+        if (line->role == AUDIT_ETHERNET) {
+            line->role = begins(name, "access/") ? AUDIT_ACCESS : AUDIT_AGGREGATION;
+        }
+    }
+    uint64_t number = 0;
+    for (size_t i = 5; i < name.len && i < 15; i++) {
+        number = number * 10 + (uint64_t)(name.data[i] - '0');
+    }
+    if (begins(name, "node/") && line->part != MYR_PART_NONE &&
+        audit_part(audit, line->part)->kind == MYR_PART_SERVER) {
+        line->quantity = number % audit_part(audit, line->part)->server.nodes == 0;
+    }
+}
+
+static int read_row(struct audit *audit, struct myr_csv *csv, const struct columns *where,
                     struct myr_str *rack_above, struct myr_err *err)
 {
+    const int *columns = where->at;
     struct myr_str rack = (uint32_t)columns[RACK] < csv->count
                               ? audit_trim(myr_csv_text(csv->fields[columns[RACK]]))
                               : MYR_STR("");
@@ -90,7 +170,9 @@ static int read_row(struct audit *audit, struct myr_csv *csv, const int columns[
     if (rack.len == 0) {
         return myr_csv_error(err, csv, (uint32_t)columns[ITEM], "the row names no rack");
     }
-    MYR_TRY(read_count(csv, (uint32_t)columns[COUNT], &line.quantity, err));
+    if (where->name < 0) {
+        MYR_TRY(read_count(csv, (uint32_t)columns[COUNT], &line.quantity, err));
+    }
     line.where = myr_arena_printf(audit->arena, "%s:%u", csv->file, csv->line);
     line.shown = myr_arena_strndup(audit->arena, item.data, item.len);
     line.rack = myr_arena_strndup(audit->arena, rack.data, rack.len);
@@ -103,6 +185,9 @@ static int read_row(struct audit *audit, struct myr_csv *csv, const int columns[
         }
         audit_line_finish(audit, &line, item);
     }
+    if (where->name >= 0 && (uint32_t)where->name < csv->count) {
+        read_name(audit, audit_trim(myr_csv_text(csv->fields[where->name])), &line);
+    }
     myr_vec_push(&audit->placed, line);
     join(audit, &line);
     return MYR_OK;
@@ -113,17 +198,17 @@ int audit_read_layout(struct audit *audit, const char *file, struct myr_str text
 {
     enum { ROWS_MAX = 2000000 };
     struct myr_csv csv;
-    int columns[COLUMN_COUNT];
+    struct columns columns;
     struct myr_str rack = {"", 0};
     myr_csv_init(&csv, audit->arena, file, text);
-    MYR_TRY(read_header(&csv, columns, err));
+    MYR_TRY(read_header(&csv, &columns, err));
     for (;;) {
         int rc = myr_csv_next(&csv, err);
         MYR_TRY(rc < 0 ? rc : MYR_OK);
         if (rc == 0) {
             break;
         }
-        MYR_TRY(read_row(audit, &csv, columns, &rack, err));
+        MYR_TRY(read_row(audit, &csv, &columns, &rack, err));
         if (audit->placed.count > ROWS_MAX) {
             return myr_csv_error(err, &csv, 0, "more than %d rows", ROWS_MAX);
         }

@@ -247,7 +247,7 @@ int myr_grow_write(struct myr_growth *growth, const char *folder, struct myr_gro
         MYR_TRY(myr_file_set_add(&set, "install.csv", &text, err));
         MYR_TRY(add_sheets(&set, growth, &install, crews.crews, &arena, err));
     }
-    MYR_TRY(plan_add_files(&set, &growth->grown, err));
+    MYR_TRY(plan_add_files(&set, &growth->grown, NULL, err));
     MYR_TRY(myr_file_set_commit(&set, err));
     growth->crews = crews.crews;
     growth->days = install.days;

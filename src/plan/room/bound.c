@@ -14,6 +14,12 @@
  * it: their ways sum up to no less than the k nearest places for servers around the best position
  * of the whole room, F(k). The bound is the sum of w F(k) over all switches; the two drops and
  * the fixed slack come on top for every cable.
+ *
+ * Switches that all servers have chains to cannot share one position: a rack takes some of them
+ * beside its servers, and more only in the place of servers, which then stand farther away than all
+ * others. So each rack r offers so many seats for F(k) around r, and so many more for F(k) and the
+ * distance of the k-th place for every server that they put out; the m cheapest seats of the room
+ * are the least that m such switches cost.
  */
 
 enum { F_KINDS_MAX = 64 };
@@ -30,6 +36,7 @@ struct bound {
     uint32_t *servers;            /* by device: servers that have such chains */
     double *sum;                  /* by device: chains of the servers in hand */
     uint32_t *touched, touched_count;
+    struct load one;              /* what a server needs, at the least */
     uint32_t kinds;
     uint32_t kind_k[F_KINDS_MAX];
     double kind_mm[F_KINDS_MAX];
@@ -123,7 +130,9 @@ static double nearest_in(const struct bound *b, uint32_t from, double reach_mm, 
     return sum - (*ret_count - k) * reach_mm;
 }
 
-static double around(const struct bound *b, uint32_t from, uint32_t k, double *reach)
+/* 'ret_within': a distance within which there are fewer than k places; may be NULL. */
+static double around(const struct bound *b, uint32_t from, uint32_t k, double *reach,
+                     double *ret_within)
 {
     double count, high = *reach;
     double sum = nearest_in(b, from, high, k, &count);
@@ -155,9 +164,11 @@ static double around(const struct bound *b, uint32_t from, uint32_t k, double *r
             low = middle;
         }
     }
-    nearest_in(b, from, high, k, &count);
     sum = nearest_in(b, from, high, k, &count);
     *reach = high;
+    if (ret_within) {
+        *ret_within = low;
+    }
     return sum > 0 ? sum : 0;
 }
 
@@ -178,7 +189,7 @@ static double least_around(const struct bound *b, uint32_t k)
                 continue;
             }
         }
-        last = around(b, rack, k, &reach);
+        last = around(b, rack, k, &reach, NULL);
         last_rack = rack;
         best = best < 0 || last < best ? last : best;
     }
@@ -199,6 +210,79 @@ static double nearest_mm(struct bound *b, uint32_t k)
     b->kind_k[b->kinds] = k;
     b->kind_mm[b->kinds] = least_around(b, k);
     return b->kind_mm[b->kinds++];
+}
+
+/* ---- seats ---- */
+
+struct seat {
+    double mm;
+    uint32_t count;
+};
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct seat *x = a, *y = b;
+    return x->mm < y->mm ? -1 : x->mm > y->mm;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x > y ? -1 : x < y;
+}
+
+static struct load rack_load(const struct bound *b, uint32_t rack)
+{
+    return (struct load){b->design->racks[rack].watts_max, b->design->racks[rack].units,
+                         (int64_t)more_of(b, rack)->kg_max * 1000};
+}
+
+/* Switches that a rack takes when 'kept' of its servers stay. */
+static uint32_t seats_beside(const struct bound *b, uint32_t rack, uint32_t kept,
+                             const struct load *need)
+{
+    struct load left = rack_load(b, rack);
+    left.watts -= b->one.watts * kept;
+    left.units -= b->one.units * kept;
+    left.grams -= b->one.grams * kept;
+    return left.watts < 0 || left.units < 0 || left.grams < 0 ? 0 : room_fits(&left, need);
+}
+
+/*
+ * The least that 'count' switches cost which k servers each have chains to, the heaviest weights in
+ * the cheapest seats. 'need' is what a switch needs at the least.
+ */
+static double seats_mm(struct bound *b, uint32_t k, double *weights, uint32_t count,
+                       const struct load *need)
+{
+    const struct myr_design *design = b->design;
+    struct seat *seats =
+        MYR_ARENA_NEW(b->plan->arena, struct seat, (size_t)design->rack_count * (b->places + 1));
+    uint32_t seat_count = 0;
+    double reach = 1000, within;
+    for (uint32_t rack = 0; rack < design->rack_count; rack++) {
+        double here = around(b, rack, k, &reach, &within);
+        uint32_t taken = 0;
+        for (uint32_t lost = 0; lost <= b->places && taken < count; lost++) {
+            uint32_t all = seats_beside(b, rack, b->places - lost, need);
+            if (all > taken) {
+                seats[seat_count++] = (struct seat){here + lost * within, all - taken};
+                taken = all;
+            }
+        }
+    }
+    qsort(seats, seat_count, sizeof(*seats), by_cost);
+    qsort(weights, count, sizeof(*weights), by_weight);
+    double sum = 0;
+    uint32_t at = 0, used = 0;
+    for (uint32_t i = 0; i < count && at < seat_count; i++) {
+        sum += weights[i] * seats[at].mm;
+        if (++used == seats[at].count) {
+            at++;
+            used = 0;
+        }
+    }
+    return sum;
 }
 
 /* ---- chains ---- */
@@ -344,6 +428,10 @@ static bool alike(const struct bound *b, uint32_t one, uint32_t other)
     uint32_t p = design->first_port[design->head->first_node + one * nodes];
     uint32_t end = design->first_port[design->head->first_node + (one + 1) * nodes];
     uint32_t q = design->first_port[design->head->first_node + other * nodes];
+    uint32_t other_end = design->first_port[design->head->first_node + (other + 1) * nodes];
+    if (end - p != other_end - q) {
+        return false; /* servers of two kinds */
+    }
     for (; p < end; p++, q++) {
         uint32_t x = design->port_link[p], y = design->port_link[q];
         if ((x == MYR_NONE) != (y == MYR_NONE)) {
@@ -370,6 +458,14 @@ static struct load part_load(const struct plan *plan, uint32_t part)
                          (int64_t)(what->weight_kg * 1000 + 0.5)};
 }
 
+static struct load device_load(const struct bound *b, uint32_t device)
+{
+    const struct plan *plan = b->plan;
+    const struct myr_devtype *type = &plan->devtypes.items[b->design->device_type[device]];
+    return part_load(plan, myr_catalog_find(plan->catalog,
+                                            myr_str_from(plan->strings.data + type->part)));
+}
+
 static double net_mm(struct bound *b, const struct net_plan *net)
 {
     b->net = &net->out;
@@ -389,19 +485,29 @@ static double net_mm(struct bound *b, const struct net_plan *net)
         add_servers(b, s, end - s);
         s = end;
     }
+    /* Those that all servers have chains to share what seats there are. */
+    double *weights = MYR_ARENA_NEW(b->plan->arena, double, (size_t)b->design->device_count + 1);
+    struct load need = {INT64_MAX, INT64_MAX, INT64_MAX};
     double sum = 0;
+    uint32_t shared = 0;
     for (uint32_t i = 0; i < b->design->device_count; i++) {
-        if (b->weight[i] > 0) {
+        if (b->weight[i] <= 0) {
+            continue;
+        }
+        if (b->servers[i] == servers && servers > 1) {
+            struct load one = device_load(b, i);
+            need.watts = one.watts < need.watts ? one.watts : need.watts;
+            need.units = one.units < need.units ? one.units : need.units;
+            need.grams = one.grams < need.grams ? one.grams : need.grams;
+            weights[shared++] = b->weight[i];
+        } else {
             sum += b->weight[i] * nearest_mm(b, b->servers[i]);
         }
     }
+    if (shared && servers <= (uint64_t)b->places * b->design->rack_count + b->wider_count) {
+        sum += seats_mm(b, servers, weights, shared, &need);
+    }
     return sum;
-}
-
-static struct load rack_load(const struct bound *b, uint32_t rack)
-{
-    return (struct load){b->design->racks[rack].watts_max, b->design->racks[rack].units,
-                         (int64_t)more_of(b, rack)->kg_max * 1000};
 }
 
 /* How many servers every rack takes, and which racks take more. */
@@ -438,8 +544,16 @@ uint64_t room_bound_mm(const struct plan *plan)
     }
     b->servers = MYR_ARENA_NEW(plan->arena, uint32_t, devices);
     b->touched = MYR_ARENA_NEW(plan->arena, uint32_t, devices);
-    struct load server = part_load(plan, plan->server_part);
+    /* Servers of several kinds: none needs less than the least of all. */
+    struct load server = part_load(plan, plan->groups[0].server_part);
+    for (uint32_t i = 1; i < plan->group_count; i++) {
+        struct load one = part_load(plan, plan->groups[i].server_part);
+        server.watts = one.watts < server.watts ? one.watts : server.watts;
+        server.units = one.units < server.units ? one.units : server.units;
+        server.grams = one.grams < server.grams ? one.grams : server.grams;
+    }
     server.watts = spec->server_kw > 0 ? (int64_t)(spec->server_kw * 1000 + 0.5) : server.watts;
+    b->one = server;
     count_places(b, &server);
     double ways = 0, dropped = design->cable_count;
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {

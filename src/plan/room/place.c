@@ -15,7 +15,8 @@
  *             ones from the servers to the spines: that is what bound.c measures against.
  */
 
-enum { LOST_TRIED_MAX = 8, FLATNESS_COUNT = 3 };
+/* Rooms of so many servers are polished from every start, larger ones from the best. */
+enum { LOST_TRIED_MAX = 8, FLATNESS_COUNT = 3, POLISHED_MAX = 512 };
 
 static uint32_t pod_end(const struct room *room, uint32_t block)
 {
@@ -180,16 +181,35 @@ static void find_centres(struct room *room, const double *shares)
     }
 }
 
+/*
+ * Spread over two halls, half of the switches above have most of their cables from the other hall.
+ * In the fullest hall all of them have the fewest; what comes from the others comes by the corner.
+ */
+static void gather_shares(const struct room *room, double *shares)
+{
+    uint32_t fullest = 0;
+    for (uint32_t h = 1; h < room->hall_count; h++) {
+        fullest = shares[h] > shares[fullest] ? h : fullest;
+    }
+    for (uint32_t h = 0; h < room->hall_count; h++) {
+        shares[h] = h == fullest ? shares[h] : 0;
+    }
+}
+
 static uint32_t place_once(struct room *room)
 {
     double shares[MYR_ROOM_BUILDINGS_MAX];
     uint32_t next = 0, block = 0, topped = 0;
     hall_shares(room, shares);
+    if (room->gathered) {
+        gather_shares(room, shares);
+    }
     find_centres(room, shares);
     double share = 0;
     for (uint32_t h = 0; h < room->hall_count; h++) {
         share += shares[h];
         uint32_t end = (uint32_t)(share * room->top_count + 0.5);
+        end = !room->gathered ? end : share > 0 ? room->top_count : 0;
         end = h + 1 == room->hall_count || end > room->top_count ? room->top_count : end;
         topped += place_tops(room, &room->halls[h], shares[h], next, end - next);
         next = end;
@@ -352,28 +372,38 @@ static void choose_way(struct room *room)
         int64_t ways;
         uint32_t lost;
         double flatness;
-        bool banded;
+        bool banded, gathered;
     } best = {.ways = INT64_MAX};
-    for (uint32_t i = 0; i < 2 * FLATNESS_COUNT * (LOST_TRIED_MAX + 1); i++) {
-        uint32_t lost = i / 2 / FLATNESS_COUNT;
-        if (lost > room->per_rack) {
-            break;
+    uint32_t losses = room->per_rack < LOST_TRIED_MAX ? room->per_rack : LOST_TRIED_MAX;
+    uint32_t ways_each = 2 * FLATNESS_COUNT * (losses + 1);
+    bool small = room->plan->spec->servers <= POLISHED_MAX;
+    uint32_t first = room->hall_count > 1 ? 0 : ways_each; /* the first half gathers */
+    for (uint32_t k = first; k < 2 * ways_each; k++) {
+        uint32_t i = k % ways_each, lost = i / 2 / FLATNESS_COUNT;
+        if (k == ways_each && best.ways < INT64_MAX) {
+            break; /* gathered they all found a place, and that is shorter */
         }
+        room->gathered = k < ways_each;
         room->lost_least = room->lost_most = lost;
         room->banded = i % 2;
         room->flatness = i / 2 % FLATNESS_COUNT / (double)(FLATNESS_COUNT - 1);
         clear_racks(room);
         if (place_once(room) == room->block_count && room->missing == 0) {
+            if (small) {
+                room_polish(room);
+            }
             int64_t ways = ways_mm(room);
             if (ways < best.ways) {
                 best.ways = ways;
                 best.lost = lost;
                 best.flatness = room->flatness;
                 best.banded = room->banded;
+                best.gathered = room->gathered;
             }
         }
     }
     room->banded = best.banded;
+    room->gathered = best.gathered;
     room->flatness = best.flatness;
     room->lost_least = best.lost;
     room->lost_most = best.ways < INT64_MAX ? best.lost : room->per_rack;

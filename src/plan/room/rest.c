@@ -171,12 +171,12 @@ void room_units(struct room *room)
         uint32_t rack = room->device_rack[i], kind = design->place[i].kind;
         if (kind == MYR_DEVICE_NODE) {
             uint32_t node = i - design->head->first_node;
+            uint32_t units = (uint32_t)room->groups[room_group(room, node / nodes)].units;
             if (node % nodes == 0) {
                 base = low[rack];
-                low[rack] += (uint32_t)room->server.units;
+                low[rack] += units;
             }
-            room->device_unit[i] =
-                (uint16_t)(base + node % nodes * (uint32_t)room->server.units / nodes);
+            room->device_unit[i] = (uint16_t)(base + node % nodes * units / nodes);
             continue;
         }
         uint32_t units = (uint32_t)room_load(room, i).units;

@@ -25,10 +25,39 @@ static void rack_limits(struct room *room)
         (struct load){(int64_t)(limit_or(spec->rack_kw * 1000, part->watts, 15000) + 0.5),
                       (int64_t)limit_or(spec->rack_u, part->rack_units, 42),
                       (int64_t)(limit_or(spec->rack_kg, part->weight_kg, 1500) * 1000 + 0.5)};
-    room->server =
-        (struct load){(int64_t)(limit_or(spec->server_kw * 1000, plan->server->watts, 0) + 0.5),
-                      (int64_t)(plan->server->rack_units + 0.999),
-                      (int64_t)(plan->server->weight_kg * 1000 + 0.5)};
+    for (uint32_t i = 0; i < plan->group_count; i++) {
+        const struct myr_part *server = plan->groups[i].server;
+        struct load *one = &room->groups[i];
+        *one = (struct load){(int64_t)(limit_or(spec->server_kw * 1000, server->watts, 0) + 0.5),
+                             (int64_t)(server->rack_units + 0.999),
+                             (int64_t)(server->weight_kg * 1000 + 0.5)};
+        room->server.watts = one->watts > room->server.watts ? one->watts : room->server.watts;
+        room->server.units = one->units > room->server.units ? one->units : room->server.units;
+        room->server.grams = one->grams > room->server.grams ? one->grams : room->server.grams;
+    }
+}
+
+uint32_t room_group(const struct room *room, uint32_t server)
+{
+    uint32_t group = 0, end = room->plan->groups[0].servers;
+    while (server >= end) {
+        end += room->plan->groups[++group].servers;
+    }
+    return group;
+}
+
+/*
+ * Places are dealt out as if every server were of the most demanding kind; what the others need
+ * less is given back before anything else moves in.
+ */
+static void give_back(struct room *room)
+{
+    for (uint32_t i = 0; room->plan->group_count > 1 && i < room->plan->spec->servers; i++) {
+        const struct load *own = &room->groups[room_group(room, i)];
+        struct load less = {room->server.watts - own->watts, room->server.units - own->units,
+                            room->server.grams - own->grams};
+        room_give(&room->racks[room->server_rack[i]], &less);
+    }
 }
 
 static int check_single(const struct room *room, struct myr_err *err)
@@ -72,6 +101,7 @@ static int place_in(struct room *room, uint32_t columns, struct myr_err *err)
     room->items.count = 0;
     room->pairs = 0;
     MYR_TRY(room_place(room, err));
+    give_back(room);
     return room_rest(room, err);
 }
 
@@ -188,9 +218,11 @@ static void put_loads(struct room *room)
         *load = (struct myr_type_load){(uint32_t)need.watts, (uint32_t)need.units,
                                        (uint32_t)need.grams};
         if (design->place[i].kind == MYR_DEVICE_NODE) {
-            *load = (struct myr_type_load){(uint32_t)room->server.watts / nodes,
-                                           ceil_div((uint64_t)room->server.units, nodes),
-                                           (uint32_t)room->server.grams / nodes};
+            uint32_t server = (i - design->head->first_node) / nodes;
+            const struct load *own = &room->groups[room_group(room, server)];
+            *load = (struct myr_type_load){(uint32_t)own->watts / nodes,
+                                           ceil_div((uint64_t)own->units, nodes),
+                                           (uint32_t)own->grams / nodes};
         }
     }
 }

@@ -45,6 +45,7 @@ struct room {
     struct myr_arena *arena;
     const struct myr_spec_room *spec;
     struct load rack, server; /* limits of a rack; needs of a GPU server */
+    struct load groups[MYR_GROUPS_MAX]; /* needs of a server of each kind; server: the most of all */
     uint32_t per_rack;        /* servers that an empty rack holds */
     uint32_t hall_count;
     struct hall halls[MYR_ROOM_BUILDINGS_MAX];
@@ -65,6 +66,7 @@ struct room {
     MYR_VEC(uint32_t) devices_of;   /* scratch */
     uint32_t lost_least, lost_most; /* places for servers that a rack may lose to switches */
     bool banded;                    /* blocks are cut from bands of rows */
+    bool gathered;                  /* all upper switches in one building */
     double flatness;                /* how much the upper switches keep to the centre's row */
     uint32_t pairs;                 /* of racks whose power was dealt out anew */
     uint32_t missing;               /* servers without a place in the last attempt */
@@ -87,6 +89,9 @@ struct load room_load(const struct room *room, uint32_t device);
 /* Id of the part that devices of this type are; "" where there is none. */
 const char *room_part(const struct room *room, uint32_t type);
 const char *room_rack_name(const struct room *room, uint32_t rack);
+
+/* The kind of a server. */
+uint32_t room_group(const struct room *room, uint32_t server);
 
 /* blocks.c: who belongs to whom */
 void room_blocks(struct room *room);

@@ -21,7 +21,8 @@ static int check_and_advance(struct myr_queue *q, int64_t now_s, uint32_t id)
     return rc < 0 ? rc : queue_advance(q, now_s);
 }
 
-int myr_queue_cancel(struct myr_queue *q, int64_t now_s, uint32_t id)
+/* It ends in whatever state it is; what runs is stopped first. */
+static int end_as(struct myr_queue *q, int64_t now_s, uint32_t id, enum myr_job_result result)
 {
     int rc = check_and_advance(q, now_s, id);
     if (rc < 0) {
@@ -32,15 +33,25 @@ int myr_queue_cancel(struct myr_queue *q, int64_t now_s, uint32_t id)
     job->service = MYR_NONE;
     if (job->state == MYR_JOB_CLAIMS) {
         queue_claim_drop(q, id);
-        job->result = MYR_RESULT_CANCELLED;
+        job->result = result;
         queue_settle(q, id);
     } else {
-        queue_end_job(q, id, MYR_RESULT_CANCELLED, MYR_STOP_CANCEL);
+        queue_end_job(q, id, result, MYR_STOP_CANCEL);
     }
     if (service != MYR_NONE) {
         queue_replace_replica(q, service, id);
     }
     return MYR_OK;
+}
+
+int myr_queue_cancel(struct myr_queue *q, int64_t now_s, uint32_t id)
+{
+    return end_as(q, now_s, id, MYR_RESULT_CANCELLED);
+}
+
+int myr_queue_succeeded(struct myr_queue *q, int64_t now_s, uint32_t id)
+{
+    return end_as(q, now_s, id, MYR_RESULT_OK);
 }
 
 static void start_holding(struct myr_queue *q, uint32_t id)

@@ -163,10 +163,11 @@ int sessions_begin(struct server *server, struct myr_err *err)
     snprintf(cert, sizeof(cert), "%s/server.pem", server->folder);
     snprintf(key, sizeof(key), "%s/server-key.pem", server->folder);
     snprintf(ca, sizeof(ca), "%s/ca.pem", server->folder);
-    struct myr_io_tls_names names = {cert, key, ca, NULL, true, true};
+    struct myr_io_tls_names names = {
+        .certificate = cert, .key = key, .ca = ca, .server = true, .strangers = true};
     MYR_TRY(myr_io_tls_create(&names, &server->tls, err));
     server->world =
-        (struct world){sessions_committed, orders_effect, NULL, orders_fetch, orders_inject};
+        (struct world){sessions_committed, orders_effect, NULL, orders_fetch, orders_inject, NULL};
     MYR_TRY(open_door(server, &service, err));
     desk_post(server, &(struct myr_event){.kind = MYR_EVENT_TAKEOVER});
     /* Nobody has been heard by this controller yet; the core gives them time to come. */

@@ -15,6 +15,7 @@
 
 #include "myriad/server/folder.h"
 #include "server.h"
+#include "store/etcd.h"
 
 const char *const myr_verdict_names[3] = {"ok", "warn", "bad"};
 
@@ -291,6 +292,35 @@ static void check_store(const char *folder, bool runs, struct myr_server_finding
     store_close(store);
 }
 
+static int look_at_head(void *context, const char *key, struct myr_str value, uint64_t created,
+                        struct myr_err *err)
+{
+    bool *there = context;
+    (void)value;
+    (void)created;
+    (void)err;
+    *there = *there || strcmp(key, "head") == 0;
+    return MYR_OK;
+}
+
+static void check_etcd(const struct etcd_config *config, struct myr_server_findings *to)
+{
+    struct myr_err err = {0};
+    struct etcd *etcd = etcd_new(config);
+    bool there = false;
+    int rc = etcd_range(etcd, "head", look_at_head, &there, &err);
+    etcd_free(etcd);
+    if (rc < 0) {
+        hint(say(to, MYR_VERDICT_BAD, "store", "etcd: %.200s", err.message), "%.150s", err.hint);
+    } else if (!there) {
+        hint(say(to, MYR_VERDICT_BAD, "store", "etcd holds no state under %s", config->prefix),
+             "myriad init DIR --etcd URLS");
+    } else {
+        say(to, MYR_VERDICT_OK, "store", "etcd, %u members, under %s", config->count,
+            config->prefix);
+    }
+}
+
 static void check_folder(const char *folder, struct myr_server_findings *to)
 {
     struct config config;
@@ -310,10 +340,14 @@ static void check_folder(const char *folder, struct myr_server_findings *to)
     check_disk(folder, to);
     bool runs = check_server(folder, to);
     check_port("http", config.http_address, config.http_port, runs, to);
-    if (!config.twin) {
+    if (config.world == WORLD_AGENTS) {
         check_port("agents", config.agents_address, config.agents_port, runs, to);
     }
-    check_store(folder, runs, to);
+    if (config.etcd.count > 0) {
+        check_etcd(&config.etcd, to);
+    } else {
+        check_store(folder, runs, to);
+    }
     config_done(&config);
 }
 

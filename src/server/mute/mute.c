@@ -7,6 +7,7 @@
 
 #include "api.h"
 #include "link.h"
+#include "store/segment.h"
 
 enum { NODES = 4, TURN = 16 }; /* so many connections speak in one turn of the loop */
 
@@ -41,7 +42,7 @@ static int begin(struct myr_mute *mute, struct myr_err *err)
     feed_init(&server->feed);
     MYR_TRY(desk_begin(server, err));
     server->world =
-        (struct world){sessions_committed, orders_effect, NULL, orders_fetch, orders_inject};
+        (struct world){sessions_committed, orders_effect, NULL, orders_fetch, orders_inject, NULL};
     server->http = myr_xcalloc(1, sizeof(*server->http));
     server->http->routes = api_routes;
     server->http->route_count = api_route_count;
@@ -197,4 +198,22 @@ unsigned myr_mute_post(struct myr_mute *mute, const struct myr_mute_request *ask
 uint32_t myr_mute_jobs(const struct myr_mute *mute)
 {
     return myr_control_jobs(mute->server.control);
+}
+
+int myr_mute_segment(struct myr_str bytes, struct myr_err *err)
+{
+    struct segment_head head;
+    struct image image = {0};
+    bool part = bytes.len > 0 && bytes.data[0] == 'p';
+    struct myr_str rest = {bytes.data + (bytes.len > 0), bytes.len - (bytes.len > 0)};
+    if (part) {
+        return segment_read_part(rest, &head, err);
+    }
+    int rc = segment_take(&image, rest, err);
+    MYR_ASSERT(rc == MYR_OK || image.entries.count == 0);
+    for (size_t i = 1; i < image.entries.count; i++) {
+        MYR_ASSERT(strcmp(image.entries.items[i - 1].key, image.entries.items[i].key) < 0);
+    }
+    image_done(&image);
+    return rc;
 }

@@ -28,11 +28,37 @@ static uint64_t link_capacity(const struct myr_sim *sim, uint32_t channel)
     return efficiency ? bps / 1000 * efficiency : bps;
 }
 
-static void set_capacity(struct myr_sim *sim, uint32_t channel, uint64_t bps)
+/* Before anything moves: nobody has to be solved again. */
+static void first_capacity(struct myr_sim *sim, uint32_t channel, uint64_t bps)
 {
-    MYR_ASSERT(channel < sim->channel_count);
-    sim->channels[channel].capacity = sim->channels[channel].full_capacity = bps;
-    sim->channels[channel].first = MYR_NONE;
+    struct sim_channel *own = &sim->channels[channel];
+    MYR_ASSERT(channel < sim->channel_count && sim->now == 0 && own->entry_count == 0);
+    own->capacity = own->full_capacity = bps;
+    own->counted_capacity = (__int128)bps * SIM_RATE_PER_BPS * 1000;
+    sim->fills[channel].room = own->counted_capacity;
+}
+
+void sim_set_capacity(struct myr_sim *sim, uint32_t channel, uint64_t bps)
+{
+    sim_touch(sim, channel);
+    sim->channels[channel].capacity = bps;
+    sim_recapacity(sim, channel);
+}
+
+void sim_channels_open(struct myr_sim *sim, uint32_t count)
+{
+    sim->channel_count = count;
+    sim->channels = myr_xcalloc(count, sizeof(*sim->channels));
+    sim->fills = myr_xcalloc(count, sizeof(*sim->fills));
+    sim->finish_place = myr_xcalloc(count, sizeof(*sim->finish_place));
+    sim->finish_at = myr_xcalloc(count, sizeof(*sim->finish_at));
+    for (uint32_t c = 0; c < count; c++) {
+        sim->channels[c].first_entry = MYR_NONE;
+        sim->fills[c].place = sim->finish_place[c] = MYR_NONE;
+        sim->fills[c].level = SIM_RATE_NONE;
+    }
+    sim->solve_mark = 1;
+    sim->late_task = MYR_NONE;
 }
 
 /*
@@ -64,8 +90,14 @@ static void pool_add(const struct myr_sim *sim, uint32_t device, struct pool *po
 static void pool_set(struct myr_sim *sim, bool pod, uint32_t index, const struct pool *pool)
 {
     for (uint32_t way = 0; way < 2; way++) {
-        struct sim_channel *channel = &sim->channels[sim_pool(sim, pod, index, way)];
-        channel->capacity = channel->full_capacity = pool->least[way] * pool->alive;
+        uint32_t id = sim_pool(sim, pod, index, way);
+        uint64_t bps = pool->least[way] * pool->alive;
+        if (sim->edge_start) { /* under way */
+            sim_set_capacity(sim, id, bps);
+            sim->channels[id].full_capacity = bps;
+        } else {
+            first_capacity(sim, id, bps);
+        }
     }
 }
 
@@ -105,7 +137,7 @@ static void pool_capacities(struct myr_sim *sim)
 {
     const struct myr_network *net = sim->graph->net;
     for (uint32_t c = sim->pool_base; c < sim->channel_count; c++) {
-        set_capacity(sim, c, 0);
+        first_capacity(sim, c, 0);
     }
     if (!sim->graph->clos) {
         return;
@@ -138,16 +170,14 @@ void sim_channels_make(struct myr_sim *sim)
 {
     const struct myr_design_head *head = sim->graph->design->head;
     MYR_ASSERT(!sim->channels && sim->channel_count >= sim->pool_base);
-    sim->channels = myr_xcalloc(sim->channel_count, sizeof(*sim->channels));
-    sim->residual = myr_xcalloc(sim->channel_count, sizeof(*sim->residual));
-    sim->weight = myr_xcalloc(sim->channel_count, sizeof(*sim->weight));
+    sim_channels_open(sim, sim->channel_count);
     for (uint32_t c = 0; c < sim->link_channels; c++) {
-        set_capacity(sim, c, link_capacity(sim, c));
+        first_capacity(sim, c, link_capacity(sim, c));
     }
     /* A GPU without a scale-up domain still talks to itself: 1 Gb/s stands for nothing. */
     uint64_t scale_up = (uint64_t)(head->scale_up_gbps ? head->scale_up_gbps : 1) * 1000000000;
     for (uint32_t c = sim->scale_up_base; c < sim->pool_base; c++) {
-        set_capacity(sim, c, scale_up);
+        first_capacity(sim, c, scale_up);
     }
     pool_capacities(sim);
 }

@@ -2,17 +2,18 @@
 
 /* What must hold at any time; looked at where slow checks are compiled in. */
 
-/* Nothing carries more than it can; shares are rounded down one by one, as when they are given. */
+/* Nothing carries more than it can, but for the part that the solver lets pass. */
 bool sim_within_capacity(const struct myr_sim *sim)
 {
     for (size_t i = 0; i < sim->touched.count; i++) {
-        const struct sim_channel *channel = &sim->channels[sim->touched.items[i]];
-        uint64_t used = 0;
-        for (uint32_t n = channel->first; n != MYR_NONE; n = sim->nodes.items[n].next) {
-            const struct sim_task *task = &sim->tasks.items[sim->nodes.items[n].task];
-            used += (uint64_t)((unsigned __int128)task->rate * sim_use_weight(sim, task, n) / 1000);
+        uint32_t id = sim->touched.items[i];
+        const struct sim_channel *channel = &sim->channels[id];
+        sim_moved used = 0, most = (sim_moved)sim_capacity(sim, id) * SIM_RATE_PER_BPS * 1000;
+        for (uint32_t e = 0; e < channel->entry_count; e++) {
+            struct sim_entry entry = sim->entries.items[channel->first_entry + e];
+            used += (sim_moved)sim_rate(sim, entry.slot) * sim->hops.items[entry.hop].weight;
         }
-        if (used > sim_capacity(sim, sim->touched.items[i])) {
+        if (used > most + (most >> 26) + 1000000) {
             return false;
         }
     }

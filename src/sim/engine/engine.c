@@ -44,31 +44,49 @@ void myr_sim_free(struct myr_sim *sim)
         return;
     }
     free(sim->channels);
-    free(sim->residual);
-    free(sim->weight);
+    free(sim->fills);
+    free(sim->finish_place);
+    free(sim->finish_at);
     free(sim->node_slow);
     free(sim->edge_start);
+    free(sim->backed_up);
     myr_vec_done(&sim->messages);
     myr_vec_done(&sim->uses);
     myr_vec_done(&sim->patterns);
+    myr_vec_done(&sim->paths);
+    myr_vec_done(&sim->path_channels);
+    myr_vec_done(&sim->samples);
+    free(sim->sampled);
     myr_vec_done(&sim->tasks);
     myr_vec_done(&sim->edges);
-    myr_vec_done(&sim->nodes);
     myr_vec_done(&sim->faults);
-    free(sim->backed_up);
-    myr_vec_done(&sim->seeds);
-    myr_vec_done(&sim->set);
+    myr_vec_done(&sim->slots);
+    myr_vec_done(&sim->holders);
+    myr_vec_done(&sim->free_slots);
+    myr_vec_done(&sim->hops);
+    myr_vec_done(&sim->entries);
+    for (uint32_t i = 0; i < SIM_CLASSES; i++) {
+        myr_vec_done(&sim->free_hops.blocks[i]);
+        myr_vec_done(&sim->free_entries.blocks[i]);
+    }
+    myr_vec_done(&sim->finish);
     myr_vec_done(&sim->touched);
+    myr_vec_done(&sim->fill_heap);
     myr_heap_done(&sim->events);
     free(sim);
+}
+
+void myr_sim_keep_paths(struct myr_sim *sim)
+{
+    MYR_ASSERT(sim->patterns.count == 0);
+    sim->keep_paths = true;
 }
 
 uint32_t myr_sim_pattern(struct myr_sim *sim, const struct myr_message *messages, uint32_t count)
 {
     struct sim_pattern pattern = {.first_message = (uint32_t)sim->messages.count,
                                   .message_count = count,
-                                  .phase = sim->phase,
-                                  .spare_nodes = MYR_NONE};
+                                  .phase = sim->phase};
     MYR_ASSERT(!sim->edge_start); /* what runs is not added to */
     for (uint32_t i = 0; i < count; i++) {
         myr_vec_push(&sim->messages, messages[i]);
@@ -146,8 +164,8 @@ myr_ps myr_sim_pattern_latency(const struct myr_sim *sim, uint32_t pattern)
 
 static uint32_t add_task(struct myr_sim *sim, struct sim_task task)
 {
-    MYR_ASSERT(!sim->edge_start && sim->tasks.count < MYR_NONE);
-    task.bottleneck = MYR_NONE;
+    MYR_ASSERT(!sim->edge_start && sim->tasks.count < MYR_NONE / 2);
+    task.bottleneck = task.slot = MYR_NONE;
     myr_vec_push(&sim->tasks, task);
     return (uint32_t)sim->tasks.count - 1;
 }
@@ -171,7 +189,14 @@ void myr_sim_after(struct myr_sim *sim, uint32_t task, uint32_t before)
 {
     MYR_ASSERT(task < sim->tasks.count && before < sim->tasks.count);
     MYR_ASSERT(!sim->edge_start); /* sorted once, when the run starts */
-    struct sim_edge edge = {before, task};
+    struct sim_edge edge = {before, task & INT32_MAX, false};
+    myr_vec_push(&sim->edges, edge);
+}
+
+void myr_sim_follows(struct myr_sim *sim, uint32_t task, uint32_t before)
+{
+    MYR_ASSERT(task < sim->tasks.count && before < sim->tasks.count && !sim->edge_start);
+    struct sim_edge edge = {before, task & INT32_MAX, true};
     myr_vec_push(&sim->edges, edge);
 }
 
@@ -196,8 +221,10 @@ void myr_sim_slow_node(struct myr_sim *sim, uint32_t node, uint32_t permille)
         uint32_t link = design->port_link[p];
         for (uint32_t way = 0; link != MYR_NONE && way < 2; way++) {
             struct sim_channel *channel = &sim->channels[link * 2 + way];
+            uint64_t bps = channel->full_capacity / 1000 * permille;
+            sim_set_capacity(sim, link * 2 + way, bps);
             /* Full speed as well: a fault that ends gives back the slow NIC, not a fast one. */
-            channel->capacity = channel->full_capacity = channel->full_capacity / 1000 * permille;
+            channel->full_capacity = bps;
         }
     }
 }

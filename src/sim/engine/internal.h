@@ -1,11 +1,27 @@
-/* The engine's state, shared by its parts: patterns and routes, rates, events. */
+/*
+ * The engine's state, shared by its parts: patterns and routes, rates, events.
+ *
+ * The state of a run is flat arrays of plain values that name each other by index: no pointer is
+ * kept in any of them. So a run can be copied, written to a file and taken up again (state.c).
+ */
 #pragma once
 
 #include "myriad/sim/engine.h"
 
-#define SIM_RATE_NONE    UINT64_MAX
-#define SIM_VERSION_MASK UINT32_C(0x3FFFFFFF) /* what of a version an event carries */
-#define SIM_SLACK_BPS    4096U                /* less than this left over counts as full */
+#define SIM_RATE_NONE UINT64_MAX
+#define SIM_LOOSE     UINT32_C(0x80000000) /* with the channel that holds one: being solved */
+#define SIM_TIME_MAX  (INT64_MAX / 2)      /* 53 days; sums of two times stay whole */
+
+/*
+ * Rates are thousandths of a bit per second, times picoseconds: what moves is counted in units of
+ * 1e-15 bit, exactly, so that nothing is lost however often rates change.
+ */
+#define SIM_RATE_PER_BPS  UINT64_C(1000)
+#define SIM_MOVED_PER_BIT UINT64_C(1000000000000000)
+/* Levels are rounded down: what is left after less than this part of a picosecond has arrived. */
+#define SIM_PS_PART 16
+
+typedef unsigned __int128 sim_moved;
 
 /* How much of a channel one unit of a pattern's rate takes, in thousandths. */
 struct sim_use {
@@ -15,56 +31,104 @@ struct sim_use {
 
 struct sim_pattern {
     uint32_t first_message, message_count;
-    uint32_t first_use, use_count;
+    uint32_t first_use, use_count; /* of a single message in the order of its path */
     uint32_t network_flows;
     uint32_t phase, batch; /* patterns of one phase are routed together: a batch */
     bool cyclic;           /* latency is the mean over its flows, not the longest */
     myr_ps latency;
-    uint32_t spare_nodes; /* entries of transfers that ended, for the next one */
 };
 
 enum sim_task_kind { SIM_COMPUTE, SIM_TRANSFER };
-enum sim_state { SIM_WAITING, SIM_LATENCY, SIM_MOVING, SIM_DONE };
+/* Ready: the latency is over, the bytes wait for those of another. */
+enum sim_state { SIM_WAITING, SIM_LATENCY, SIM_READY, SIM_MOVING, SIM_DONE };
 
 struct sim_task {
     uint8_t kind, state;
     uint32_t pattern, latency_rounds;
-    uint32_t waits_for; /* tasks before it that are not done */
+    uint32_t waits_for;   /* tasks before it that are not done */
+    uint32_t moves_after; /* those before its bytes */
     uint32_t bottleneck;
-    uint32_t first_node; /* of its entries in the channels' lists */
-    uint64_t bits_left, bits;
-    uint64_t counted_left; /* bits_left when its bytes were last counted */
-    uint64_t rate;         /* bits per second of one flow, its fair share */
-    uint64_t pace;         /* what of it pauses leave */
-    uint32_t version;      /* of its finish event */
-    uint32_t mark;
-    myr_ps duration, start, end, updated;
+    uint32_t slot; /* while it moves */
+    uint64_t bits;
+    myr_ps duration, start, end;
 };
 
-/* One entry in the list of transfers over a channel. */
-struct sim_node {
-    uint32_t task, next, previous;
+/*
+ * A transfer under way. One that is held by a channel has moved as far as the channel's clock: what
+ * is left of it is 'target' less the clock, and a new rate of the channel costs it nothing.
+ */
+struct sim_slot {
+    sim_moved target;  /* by the clock of the channel that holds it; what is left while none does */
+    sim_moved counted; /* what was left when its bytes were last counted */
+    uint32_t task, first_hop, hop_count;
+    uint32_t held_hop; /* its hop over the channel that holds it */
+    myr_ps updated;    /* pause.c: paces are its own, not the channel's */
+    uint64_t pace;
+};
+
+/* One channel of a transfer under way, and where in the channel's list it stands. */
+struct sim_hop {
+    uint32_t channel, weight, place;
+};
+
+/* One transfer in the list of a channel. */
+struct sim_entry {
+    uint32_t slot, hop;
 };
 
 struct sim_channel {
     uint64_t capacity; /* bits per second */
     uint64_t full_capacity;
     uint64_t bytes;
-    uint64_t wanted; /* sum of the weights of those who move over it */
-    uint32_t first;  /* node, MYR_NONE: nobody */
-    uint32_t mark;   /* of the solve that has it in its list */
+    uint64_t wanted;           /* sum of the weights of those who move over it */
+    sim_moved clock;           /* how far those have moved that it holds */
+    __int128 counted_capacity; /* what of the capacity is in the room, in its units */
+    myr_ps updated;            /* of the clock */
+    uint32_t first_entry, entry_count, entry_class;
+    uint32_t held;    /* the first so many entries: those that it holds, a heap by target */
+    uint32_t changed; /* mark of the solve that changed its level or whom it holds */
+};
+
+/* What the solver needs of a channel, together: a solve in a full fabric reads little else. */
+struct sim_fill {
+    __int128 room;         /* thousandths of rates: capacity less those held elsewhere */
+    uint64_t held_weight;  /* of those that it holds and that keep its level */
+    uint64_t loose_weight; /* of those that are being solved, over it */
+    uint64_t level;        /* rate of those that it holds; SIM_RATE_NONE: it holds nobody */
+    uint64_t key;          /* no more than the level at which it will next be looked at */
+    uint32_t place, mark;  /* in the solver's heap; of the solve that has touched it */
 };
 
 struct sim_edge {
-    uint32_t before, task;
+    uint32_t before;
+    uint32_t task : 31;
+    uint32_t moves : 1; /* holds up its bytes only, not its latency */
 };
 
 struct sim_event {
     uint8_t kind;
-    uint32_t a, version;
+    uint32_t a;
 };
 
 enum sim_event_kind { SIM_EVENT_TASK, SIM_EVENT_FAULT, SIM_EVENT_REROUTE };
+
+/* An ordered way of one message, or of a part of it; kept when somebody wants to see them. */
+struct sim_path {
+    uint32_t pattern, message, share; /* permille of the message */
+    uint32_t first, count;            /* in path_channels */
+};
+
+/* What a channel carried in an interval. */
+struct sim_sample {
+    uint32_t tick, channel;
+    uint64_t bytes;
+};
+
+/* Free blocks of a pool of hops or entries, by the power of two of their size. */
+enum { SIM_CLASSES = 32 };
+struct sim_free {
+    MYR_VEC(uint32_t) blocks[SIM_CLASSES];
+};
 
 struct myr_sim {
     struct myr_graph *graph;
@@ -72,34 +136,53 @@ struct myr_sim {
     uint32_t link_channels, channel_count;
     uint32_t scale_up_base, pool_base;
     struct sim_channel *channels;
-    uint32_t *node_slow; /* permille lost, by node; NULL: all at full speed */
+    struct sim_fill *fills; /* by channel */
+    uint32_t *node_slow;    /* permille lost, by node; NULL: all at full speed */
 
     MYR_VEC(struct myr_message) messages;
     MYR_VEC(struct sim_use) uses;
     MYR_VEC(struct sim_pattern) patterns;
+    MYR_VEC(struct sim_path) paths;
+    MYR_VEC(uint32_t) path_channels;
     uint32_t routed_patterns, phase, batch_count;
-    bool defer;
+    bool defer, keep_paths;
 
     MYR_VEC(struct sim_task) tasks;
     MYR_VEC(struct sim_edge) edges;
     uint32_t *edge_start; /* by task, made when the run starts */
-    MYR_VEC(struct sim_node) nodes;
     MYR_VEC(struct myr_sim_fault) faults;
+
+    MYR_VEC(struct sim_slot) slots;
+    MYR_VEC(uint32_t) holders; /* by slot: its channel, MYR_NONE; SIM_LOOSE with it */
+    MYR_VEC(uint32_t) free_slots;
+    MYR_VEC(struct sim_hop) hops;
+    MYR_VEC(struct sim_entry) entries;
+    struct sim_free free_hops, free_entries;
 
     myr_ps now;
     struct myr_heap events;
-    MYR_VEC(uint32_t) seeds; /* tasks whose rates may change */
+    MYR_VEC(uint32_t) finish; /* channels, a heap by when the next of theirs ends */
+    uint32_t *finish_place;   /* by channel; MYR_NONE: not in the heap */
+    myr_ps *finish_at;        /* by channel */
+
     uint32_t solve_mark;
-    MYR_VEC(uint32_t) set;     /* tasks being solved */
-    MYR_VEC(uint32_t) touched; /* channels being solved */
-    uint64_t *residual;
-    uint64_t *weight;
+    MYR_VEC(uint32_t) touched; /* channels since the last solve */
+    MYR_VEC(uint32_t) fill_heap;
+    uint32_t loose_slots;
+    uint32_t late_task; /* one that would end after the clock's last moment, or MYR_NONE */
+    uint32_t ticks;     /* intervals of the time series that are over */
+    uint64_t *sampled;  /* by channel: its bytes at the last of them */
+    MYR_VEC(struct sim_sample) samples;
     uint64_t *backed_up; /* pause.c: by link channel */
     struct myr_sim_result result;
 };
 
 /* channels.c: all capacities, once the numbers of channels are known; ids beyond the links'. */
 void sim_channels_make(struct myr_sim *sim);
+/* Room for so many, all without capacity; for a test's engine too. */
+void sim_channels_open(struct myr_sim *sim, uint32_t count);
+/* At any time: whoever it concerns is solved again. */
+void sim_set_capacity(struct myr_sim *sim, uint32_t channel, uint64_t bps);
 uint32_t sim_scale_up_out(const struct myr_sim *sim, uint32_t gpu);
 uint32_t sim_scale_up_in(const struct myr_sim *sim, uint32_t gpu);
 uint32_t sim_pool(const struct myr_sim *sim, bool pod, uint32_t index, bool down);
@@ -117,15 +200,7 @@ MYR_MUST_USE int sim_route_patterns(struct myr_sim *sim, const uint32_t *ids, ui
 bool sim_within_capacity(const struct myr_sim *sim);
 bool sim_conserved(const struct myr_sim *sim);
 
-/* How much of the channel that this entry is for one unit of the transfer's rate takes. */
-static inline uint32_t sim_use_weight(const struct myr_sim *sim, const struct sim_task *task,
-                                      uint32_t node)
-{
-    const struct sim_pattern *pattern = &sim->patterns.items[task->pattern];
-    return sim->uses.items[pattern->first_use + (node - task->first_node)].weight;
-}
-
-/* What a channel can carry now: a shared link loses some. */
+/* What a channel can carry now, in bits per second: a shared link loses some. */
 static inline uint64_t sim_capacity(const struct myr_sim *sim, uint32_t id)
 {
     const struct sim_channel *channel = &sim->channels[id];
@@ -137,25 +212,38 @@ static inline uint64_t sim_capacity(const struct myr_sim *sim, uint32_t id)
     return channel->capacity - channel->capacity / 1000 * lost;
 }
 
-/* pause.c: after a solve, what victims of pause frames lose. */
-void sim_pause(struct myr_sim *sim);
+/* bound.c: before the run, and after it. */
+void sim_bounds(struct myr_sim *sim);
+bool sim_above_bounds(const struct myr_sim *sim);
 
-/* rates.c: solve takes again whatever the seeds can affect, and pushes new finish events. */
-void sim_attach(struct myr_sim *sim, uint32_t id);
-void sim_detach(struct myr_sim *sim, uint32_t id);
+/* flight.c: transfers on and off their channels. */
+uint32_t sim_attach(struct myr_sim *sim, uint32_t task, sim_moved left);
+void sim_detach(struct myr_sim *sim, uint32_t slot);
+/* From whatever holds it, if anything does, to the channel of this hop. */
+void sim_hold(struct myr_sim *sim, uint32_t slot, uint32_t hop);
+/* The transfer that ends first of those that the channel holds. */
+uint32_t sim_first_held(const struct myr_sim *sim, uint32_t channel);
+
+/* level.c: before a channel's level, capacity or list changes; its clock then shows this moment. */
+void sim_touch(struct myr_sim *sim, uint32_t channel);
+/* Its capacity may have changed. */
+void sim_recapacity(struct myr_sim *sim, uint32_t channel);
+/* Rate of a transfer, in thousandths of a bit per second; what is left of it, now. */
+uint64_t sim_rate(const struct myr_sim *sim, uint32_t slot);
+sim_moved sim_left(const struct myr_sim *sim, uint32_t slot);
+bool sim_paused(const struct myr_sim *sim);
+
+/* rates.c: whatever has been touched, and what that reaches. */
 void sim_solve(struct myr_sim *sim);
 
-/* Brings a transfer's progress up to now. Here because every solve does it for its whole set. */
-static inline void sim_update(struct myr_sim *sim, uint32_t id)
-{
-    struct sim_task *task = &sim->tasks.items[id];
-    unsigned __int128 moved =
-        (unsigned __int128)task->pace * (uint64_t)(sim->now - task->updated) / MYR_PS_PER_S;
-    MYR_ASSERT(sim->now >= task->updated);
-    task->bits_left -= moved < task->bits_left ? (uint64_t)moved : task->bits_left;
-    task->updated = sim->now;
-}
+/* pause.c: after a solve, what victims of pause frames lose; when the next transfer ends. */
+void sim_pause(struct myr_sim *sim);
+void sim_pause_advance(struct myr_sim *sim);
+myr_ps sim_pause_next(const struct myr_sim *sim);
 
 /* progress.c */
-void sim_push_finish(struct myr_sim *sim, uint32_t id);
 void sim_push_event(struct myr_sim *sim, myr_ps at, struct sim_event event);
+void sim_finish_update(struct myr_sim *sim, uint32_t channel);
+void sim_finish_drop(struct myr_sim *sim, uint32_t channel);
+myr_ps sim_time_to_move(sim_moved left, uint64_t rate); /* SIM_TIME_MAX: longer than that */
+bool sim_arrived(const struct myr_sim *sim, uint32_t slot);

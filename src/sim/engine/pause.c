@@ -3,88 +3,137 @@
 /*
  * Head-of-line blocking by pause frames (PFC), as a correction of fair rates.
  *
- * On a lossless link a full egress queue of a switch pauses the links that feed it. A pause stops
- * everything on such a link, also what goes elsewhere. How long depends on queues that a fluid does
- * not have; the two ends are known. With ideal congestion control the slow transfers are slow at
- * their source, nobody is paused, and the rates are the fair ones. Without any, what shares a link
- * with a transfer that is held up behind it goes no faster than that one. The option says where
- * between these two ends the fabric is.
+ * On a lossless link a full egress queue of a switch pauses the links that feed it, these fill the
+ * queues before them, and so on back to the senders' NICs. A pause stops everything on such a link,
+ * also what goes elsewhere, and who is stopped holds up what is behind it in turn. How long depends
+ * on queues that a fluid does not have; the two ends are known. With ideal congestion control the
+ * slow transfers are slow at their source, nobody is paused, and the rates are the fair ones.
+ * Without any, what shares a link with a transfer that is held up behind it goes no faster than
+ * that one. The option says where between these two ends the fabric is.
  *
  * Victims move slower than their fair rate, and what they leave is not given to others: that is
- * what a pause does. So fair rates stay the basis, and only the pace is changed.
+ * what a pause does. So fair rates stay the basis, and only the pace is changed. Paces are those of
+ * transfers, not of channels: each has its own progress here, and all are looked at every time.
  */
+
+void sim_pause_advance(struct myr_sim *sim)
+{
+    for (uint32_t i = 0; i < sim->slots.count; i++) {
+        struct sim_slot *own = &sim->slots.items[i];
+        if (own->task == MYR_NONE) {
+            continue;
+        }
+        sim_moved moved = (sim_moved)own->pace * (uint64_t)(sim->now - own->updated);
+        own->target -= moved < own->target ? moved : own->target;
+        own->updated = sim->now;
+    }
+}
+
+myr_ps sim_pause_next(const struct myr_sim *sim)
+{
+    myr_ps next = SIM_TIME_MAX;
+    for (uint32_t i = 0; i < sim->slots.count; i++) {
+        const struct sim_slot *own = &sim->slots.items[i];
+        if (own->task == MYR_NONE || own->pace == 0) {
+            continue;
+        }
+        myr_ps wait = sim_time_to_move(own->target, own->pace);
+        if (wait < next - sim->now) {
+            next = sim->now + wait;
+        }
+    }
+    return next;
+}
+
+/* A shared egress: its queue is full, whatever comes for it has to wait. */
+static bool fills_up(const struct myr_sim *sim, uint32_t channel)
+{
+    return channel < sim->link_channels && sim->channels[channel].wanted > 1000;
+}
 
 static uint32_t device_behind(const struct myr_sim *sim, uint32_t channel)
 {
     return myr_channel_to_device(sim->graph->design, channel);
 }
 
-/* Whether the transfer waits at an egress of the switch that the channel leads into. */
-static bool held_behind(const struct myr_sim *sim, const struct sim_task *task, uint32_t channel)
+/* Lowers what the channel lets through; whether that is news. */
+static bool back_up(struct myr_sim *sim, uint32_t channel, uint64_t pace)
 {
-    uint32_t egress = task->bottleneck;
-    return egress < sim->link_channels && egress != channel &&
-           device_behind(sim, myr_channel_back(egress)) == device_behind(sim, channel) &&
-           sim->channels[egress].wanted > 1000;
+    if (channel >= sim->link_channels || sim->backed_up[channel] <= pace) {
+        return false;
+    }
+    sim->backed_up[channel] = pace;
+    return true;
 }
 
-/* The slowest rate on the channel that backs up into it; SIM_RATE_NONE when none does. */
-static uint64_t backed_up(const struct myr_sim *sim, uint32_t id)
+/*
+ * The channels on which this transfer stands in the way of others. With an ordered path: all before
+ * the last one on which it is slowed down. Of many flows in lockstep: those that lead into the
+ * switch at whose egress it is held.
+ */
+static bool spread(struct myr_sim *sim, const struct sim_slot *own, uint32_t holder)
 {
-    uint64_t slowest = SIM_RATE_NONE;
-    for (uint32_t n = sim->channels[id].first; n != MYR_NONE; n = sim->nodes.items[n].next) {
-        const struct sim_task *task = &sim->tasks.items[sim->nodes.items[n].task];
-        if (task->rate < slowest && held_behind(sim, task, id)) {
-            slowest = task->rate;
+    const struct sim_task *task = &sim->tasks.items[own->task];
+    bool ordered = sim->patterns.items[task->pattern].message_count == 1, news = false;
+    uint32_t last = fills_up(sim, holder) ? own->held_hop - own->first_hop : 0;
+    for (uint32_t i = 0; i < own->hop_count; i++) {
+        uint32_t channel = sim->hops.items[own->first_hop + i].channel;
+        bool here =
+            channel < sim->link_channels && sim->backed_up[channel] < sim->fills[holder].level;
+        last = here && i > last ? i : last;
+    }
+    for (uint32_t i = 0; i < own->hop_count; i++) {
+        uint32_t channel = sim->hops.items[own->first_hop + i].channel;
+        bool feeds = channel < sim->link_channels && holder < sim->link_channels &&
+                     channel != holder && fills_up(sim, holder) &&
+                     device_behind(sim, myr_channel_back(holder)) == device_behind(sim, channel);
+        if (ordered ? i < last : feeds) {
+            news = back_up(sim, channel, own->pace) || news;
         }
     }
-    return slowest;
+    return news;
 }
 
-static uint64_t pace_of(const struct myr_sim *sim, const struct sim_task *task)
+static void set_pace(struct myr_sim *sim, uint32_t slot)
 {
-    const struct sim_pattern *pattern = &sim->patterns.items[task->pattern];
-    uint64_t slowest = task->rate;
-    for (uint32_t u = 0; u < pattern->use_count; u++) {
-        uint32_t id = sim->uses.items[pattern->first_use + u].channel;
-        uint64_t rate = id < sim->link_channels ? sim->backed_up[id] : SIM_RATE_NONE;
-        slowest = rate < slowest ? rate : slowest;
+    struct sim_slot *own = &sim->slots.items[slot];
+    uint64_t rate = sim_rate(sim, slot), slowest = rate;
+    for (uint32_t i = own->first_hop; i < own->first_hop + own->hop_count; i++) {
+        uint32_t channel = sim->hops.items[i].channel;
+        uint64_t most = channel < sim->link_channels ? sim->backed_up[channel] : SIM_RATE_NONE;
+        slowest = most < slowest ? most : slowest;
     }
-    MYR_ASSERT(slowest <= task->rate && sim->options.pause_permille <= 1000);
+    MYR_ASSERT(slowest <= rate && sim->options.pause_permille <= 1000);
     unsigned __int128 lost =
-        (unsigned __int128)(task->rate - slowest) * sim->options.pause_permille / 1000;
-    return task->rate - (uint64_t)lost;
-}
-
-static void set_pace(struct myr_sim *sim, uint32_t id)
-{
-    struct sim_task *task = &sim->tasks.items[id];
-    uint64_t pace = pace_of(sim, task);
-    if (pace != task->pace || task->mark == sim->solve_mark) {
-        sim_update(sim, id);
-        task->pace = pace;
-        sim_push_finish(sim, id);
-    }
+        (unsigned __int128)(rate - slowest) * sim->options.pause_permille / 1000;
+    own->pace = rate - (uint64_t)lost;
 }
 
 void sim_pause(struct myr_sim *sim)
 {
     if (!sim->backed_up) {
-        sim->backed_up = myr_xrealloc(NULL, sim->link_channels + 1, sizeof(uint64_t));
-        memset(sim->backed_up, 0xFF, (sim->link_channels + 1) * sizeof(uint64_t));
+        sim->backed_up = myr_xcalloc(sim->link_channels + 1, sizeof(uint64_t));
     }
-    /* Only on these have rates or bottlenecks changed. All of them before the first pace is set:
-     * a pace depends on every channel of its transfer. */
-    for (size_t i = 0; i < sim->touched.count; i++) {
-        uint32_t id = sim->touched.items[i];
-        if (id < sim->link_channels) {
-            sim->backed_up[id] = backed_up(sim, id);
+    memset(sim->backed_up, 0xFF, (sim->link_channels + 1) * sizeof(uint64_t));
+    for (uint32_t slot = 0; slot < sim->slots.count; slot++) {
+        if (sim->slots.items[slot].task != MYR_NONE) {
+            sim->slots.items[slot].pace = sim_rate(sim, slot);
         }
     }
-    for (size_t i = 0; i < sim->touched.count; i++) {
-        uint32_t id = sim->touched.items[i];
-        for (uint32_t n = sim->channels[id].first; n != MYR_NONE; n = sim->nodes.items[n].next) {
-            set_pace(sim, sim->nodes.items[n].task);
+    /* Paces only fall, and each is one of the rates or a mean of two: this ends; 64 is plenty. */
+    bool news = true;
+    for (uint32_t round = 0; news && round < 64; round++) {
+        news = false;
+        for (uint32_t slot = 0; slot < sim->slots.count; slot++) {
+            const struct sim_slot *own = &sim->slots.items[slot];
+            if (own->task != MYR_NONE) {
+                news = spread(sim, own, sim->holders.items[slot]) || news;
+            }
+        }
+        for (uint32_t slot = 0; news && slot < sim->slots.count; slot++) {
+            if (sim->slots.items[slot].task != MYR_NONE) {
+                set_pace(sim, slot);
+            }
         }
     }
 }

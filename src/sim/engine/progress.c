@@ -1,28 +1,103 @@
 #include "engine/internal.h"
 
 /*
- * When a transfer will end. Events cannot be taken back: each carries the
- * version of its task, and one whose task has moved on is ignored when it is taken.
+ * When transfers end. Each channel stands once in a heap, with the time when the first of those
+ * that it holds has arrived: a change of rates moves channels, not transfers.
  */
 
 void sim_push_event(struct myr_sim *sim, myr_ps at, struct sim_event event)
 {
-    uint64_t version = event.version & SIM_VERSION_MASK;
-    MYR_ASSERT(event.kind <= SIM_EVENT_REROUTE); /* two bits */
-    myr_heap_push(&sim->events, at, (uint64_t)event.kind << 62 | version << 32 | event.a);
+    MYR_ASSERT(event.kind <= SIM_EVENT_REROUTE && at >= sim->now);
+    myr_heap_push(&sim->events, at, (uint64_t)event.kind << 62 | event.a);
 }
 
-void sim_push_finish(struct myr_sim *sim, uint32_t id)
+/*
+ * Rounded up, but for a part of a picosecond: levels are rounded down, and two transfers that end
+ * at the same time should not end one picosecond apart because of it.
+ */
+myr_ps sim_time_to_move(sim_moved left, uint64_t rate)
 {
-    struct sim_task *task = &sim->tasks.items[id];
-    MYR_ASSERT(task->state == SIM_MOVING && task->updated == sim->now);
-    task->version++;
-    if (task->pace == 0) {
-        return; /* it stands still until something changes */
+    MYR_ASSERT(rate > 0);
+    sim_moved part = rate / SIM_PS_PART;
+    left = left > part ? left - part : 0;
+    sim_moved wait = (left + rate - 1) / rate;
+    return wait < SIM_TIME_MAX ? (myr_ps)wait : SIM_TIME_MAX;
+}
+
+bool sim_arrived(const struct myr_sim *sim, uint32_t slot)
+{
+    return sim_left(sim, slot) <= sim_rate(sim, slot) / SIM_PS_PART;
+}
+
+static bool sooner(const struct myr_sim *sim, uint32_t a, uint32_t b)
+{
+    return sim->finish_at[a] < sim->finish_at[b] ||
+           (sim->finish_at[a] == sim->finish_at[b] && a < b);
+}
+
+static void put(struct myr_sim *sim, uint32_t place, uint32_t id)
+{
+    sim->finish.items[place] = id;
+    sim->finish_place[id] = place;
+}
+
+static void up(struct myr_sim *sim, uint32_t place)
+{
+    uint32_t id = sim->finish.items[place];
+    while (place && sooner(sim, id, sim->finish.items[(place - 1) / 4])) {
+        put(sim, place, sim->finish.items[(place - 1) / 4]);
+        place = (place - 1) / 4;
     }
-    /* Rounded up: at the event nothing is left, and it is not taken twice. */
-    unsigned __int128 wait =
-        ((unsigned __int128)task->bits_left * MYR_PS_PER_S + task->pace - 1) / task->pace;
-    struct sim_event event = {SIM_EVENT_TASK, id, task->version};
-    sim_push_event(sim, sim->now + (myr_ps)wait, event);
+    put(sim, place, id);
+}
+
+static void down(struct myr_sim *sim, uint32_t place)
+{
+    uint32_t id = sim->finish.items[place], count = (uint32_t)sim->finish.count;
+    for (uint32_t first; (first = place * 4 + 1) < count;) {
+        uint32_t best = first, end = first + 4 < count ? first + 4 : count;
+        for (uint32_t c = first + 1; c < end; c++) {
+            best = sooner(sim, sim->finish.items[c], sim->finish.items[best]) ? c : best;
+        }
+        if (!sooner(sim, sim->finish.items[best], id)) {
+            break;
+        }
+        put(sim, place, sim->finish.items[best]);
+        place = best;
+    }
+    put(sim, place, id);
+}
+
+void sim_finish_drop(struct myr_sim *sim, uint32_t id)
+{
+    uint32_t place = sim->finish_place[id];
+    if (place == MYR_NONE) {
+        return;
+    }
+    uint32_t last = sim->finish.items[--sim->finish.count];
+    sim->finish_place[id] = MYR_NONE;
+    if (last != id) {
+        put(sim, place, last);
+        up(sim, place);
+        down(sim, sim->finish_place[last]);
+    }
+}
+
+void sim_finish_update(struct myr_sim *sim, uint32_t id)
+{
+    const struct sim_channel *channel = &sim->channels[id];
+    uint64_t level = sim->fills[id].level;
+    if (channel->held == 0 || level == 0) {
+        sim_finish_drop(sim, id); /* those that it holds stand still until something changes */
+        return;
+    }
+    MYR_ASSERT(channel->updated == sim->now);
+    myr_ps wait = sim_time_to_move(sim_left(sim, sim_first_held(sim, id)), level);
+    sim->finish_at[id] = wait < SIM_TIME_MAX - sim->now ? sim->now + wait : SIM_TIME_MAX;
+    if (sim->finish_place[id] == MYR_NONE) {
+        sim->finish_place[id] = (uint32_t)sim->finish.count;
+        myr_vec_push(&sim->finish, id);
+    }
+    up(sim, sim->finish_place[id]);
+    down(sim, sim->finish_place[id]);
 }

@@ -1,253 +1,365 @@
 #include "engine/internal.h"
 
 /*
- * Incremental max-min rates.
+ * Max-min rates, kept up to date from the lowest upwards.
  *
- * Rates are max-min fair exactly when every transfer has a bottleneck: a full channel on which
- * nobody is faster. A change can only take away bottlenecks or overfill channels near it. So: solve
- * a small set of transfers with all others held, then look at the channels touched. Whoever has
- * lost its bottleneck, or is faster than one that is held back there, joins the set, and it is
- * solved again. When nobody joins, everyone has a bottleneck: the rates are those of a full solve.
+ * Rates are max-min fair exactly when every transfer is held by a full channel on which nobody is
+ * faster. The rate of those that a channel holds is its level; it depends on lower levels only:
+ * level = (capacity - what those take that are held elsewhere) / weight of those held here. So a
+ * change is followed upwards, in the order of levels, and no channel is settled twice. Channels are
+ * looked at by a key that is no more than their new level:
+ *
+ * - one whose level would rise is looked at when the old level is reached. Those that it holds
+ *   become loose: they rise with the water, on all their channels, until one of these is full.
+ * - one whose level falls first takes over those that are faster than the new level and held
+ *   elsewhere; then it is settled, and all that were held or loose on it get its level.
+ *
+ * A channel that nothing has changed is never looked at, and transfers whose holder's level changes
+ * are not written to: their progress is told by the holder's clock.
  */
 
-static struct sim_pattern *pattern_of(struct myr_sim *sim, const struct sim_task *task)
+enum { TOLERANCE_BITS = 32 }; /* a level that changes by less than this part is left as it is */
+
+static uint64_t tolerance(uint64_t level)
 {
-    return &sim->patterns.items[task->pattern];
+    return (level >> TOLERANCE_BITS) + 1;
 }
 
-/* Entries for one transfer: those of an ended one of the same pattern, or new ones. */
-static uint32_t take_nodes(struct myr_sim *sim, struct sim_pattern *pattern)
+/* Its level if all who are loose over it stayed there; SIM_RATE_NONE when nobody would. */
+static uint64_t level_of(const struct sim_fill *fill)
 {
-    uint32_t first = pattern->spare_nodes;
-    if (first != MYR_NONE) {
-        pattern->spare_nodes = sim->nodes.items[first].next;
-        return first;
+    uint64_t weight = fill->held_weight + fill->loose_weight;
+    if (weight == 0) {
+        return SIM_RATE_NONE;
     }
-    first = (uint32_t)sim->nodes.count;
-    myr_vec_reserve(&sim->nodes, sim->nodes.count + pattern->use_count);
-    sim->nodes.count += pattern->use_count;
-    return first;
+    if (fill->room <= 0) {
+        return 0;
+    }
+    sim_moved room = (sim_moved)fill->room;
+    return room >> 64 ? (uint64_t)(room / weight) : (uint64_t)room / weight;
 }
 
-void sim_attach(struct myr_sim *sim, uint32_t id)
+static uint64_t key_of(const struct sim_fill *fill)
 {
-    struct sim_task *task = &sim->tasks.items[id];
-    struct sim_pattern *pattern = pattern_of(sim, task);
-    MYR_ASSERT(task->state == SIM_MOVING);
-    if (pattern->use_count == 0) {
+    uint64_t level = level_of(fill);
+    return fill->held_weight && fill->level < level ? fill->level : level;
+}
+
+/* The heap of channels to look at: the lowest key first, of equal ones the lowest number. */
+
+static bool heap_before(const struct myr_sim *sim, uint32_t a, uint32_t b)
+{
+    uint64_t left = sim->fills[a].key, right = sim->fills[b].key;
+    return left < right || (left == right && a < b);
+}
+
+static void heap_put(struct myr_sim *sim, uint32_t place, uint32_t id)
+{
+    sim->fill_heap.items[place] = id;
+    sim->fills[id].place = place;
+}
+
+static void heap_up(struct myr_sim *sim, uint32_t place)
+{
+    uint32_t id = sim->fill_heap.items[place];
+    while (place && heap_before(sim, id, sim->fill_heap.items[(place - 1) / 4])) {
+        heap_put(sim, place, sim->fill_heap.items[(place - 1) / 4]);
+        place = (place - 1) / 4;
+    }
+    heap_put(sim, place, id);
+}
+
+static void heap_down(struct myr_sim *sim, uint32_t place)
+{
+    uint32_t id = sim->fill_heap.items[place], count = (uint32_t)sim->fill_heap.count;
+    for (uint32_t first; (first = place * 4 + 1) < count;) {
+        uint32_t best = first, end = first + 4 < count ? first + 4 : count;
+        for (uint32_t c = first + 1; c < end; c++) {
+            best = heap_before(sim, sim->fill_heap.items[c], sim->fill_heap.items[best]) ? c : best;
+        }
+        if (!heap_before(sim, sim->fill_heap.items[best], id)) {
+            break;
+        }
+        heap_put(sim, place, sim->fill_heap.items[best]);
+        place = best;
+    }
+    heap_put(sim, place, id);
+}
+
+static void heap_order(struct myr_sim *sim)
+{
+    for (uint32_t i = (uint32_t)sim->fill_heap.count / 4 + 1; i-- > 0;) {
+        if (i < sim->fill_heap.count) {
+            heap_down(sim, i);
+        }
+    }
+}
+
+static void heap_pop(struct myr_sim *sim)
+{
+    uint32_t top = sim->fill_heap.items[0], last = sim->fill_heap.items[--sim->fill_heap.count];
+    sim->fills[top].place = MYR_NONE;
+    if (sim->fill_heap.count) {
+        heap_put(sim, 0, last);
+        heap_down(sim, 0);
+    }
+}
+
+/* Into the heap, or further up in it where its key has fallen. What has grown is seen later. */
+static void look_at(struct myr_sim *sim, uint32_t id)
+{
+    struct sim_fill *fill = &sim->fills[id];
+    if (fill->place == MYR_NONE) {
+        if (fill->held_weight + fill->loose_weight == 0) {
+            return;
+        }
+        fill->key = key_of(fill);
+        fill->place = (uint32_t)sim->fill_heap.count;
+        myr_vec_push(&sim->fill_heap, id);
+        heap_up(sim, fill->place);
         return;
     }
-    task->first_node = take_nodes(sim, pattern);
-    for (uint32_t i = 0; i < pattern->use_count; i++) {
-        const struct sim_use *use = &sim->uses.items[pattern->first_use + i];
-        struct sim_channel *channel = &sim->channels[use->channel];
-        uint32_t at = task->first_node + i;
-        channel->wanted += use->weight;
-        sim->nodes.items[at] = (struct sim_node){id, channel->first, MYR_NONE};
-        if (channel->first != MYR_NONE) {
-            sim->nodes.items[channel->first].previous = at;
-        }
-        channel->first = at;
+    if (fill->key > fill->level && fill->held_weight) {
+        fill->key = fill->level;
+        heap_up(sim, fill->place);
+    }
+    /* Without dividing: whether the level is below the key. */
+    uint64_t weight = fill->held_weight + fill->loose_weight;
+    if (fill->room < (__int128)((sim_moved)fill->key * weight)) {
+        fill->key = level_of(fill);
+        heap_up(sim, fill->place);
     }
 }
 
-void sim_detach(struct myr_sim *sim, uint32_t id)
+/* It rises on all its channels: what it took of those that do not hold it is free again. */
+static void loosen(struct myr_sim *sim, uint32_t slot)
 {
-    struct sim_task *task = &sim->tasks.items[id];
-    struct sim_pattern *pattern = pattern_of(sim, task);
-    for (uint32_t i = 0; i < pattern->use_count; i++) {
-        const struct sim_use *use = &sim->uses.items[pattern->first_use + i];
-        struct sim_channel *channel = &sim->channels[use->channel];
-        struct sim_node *node = &sim->nodes.items[task->first_node + i];
-        MYR_ASSERT(node->task == id && channel->wanted >= use->weight);
-        channel->wanted -= use->weight;
-        if (node->next != MYR_NONE) {
-            sim->nodes.items[node->next].previous = node->previous;
-        }
-        if (node->previous != MYR_NONE) {
-            sim->nodes.items[node->previous].next = node->next;
+    uint32_t holder = sim->holders.items[slot];
+    const struct sim_slot *own = &sim->slots.items[slot];
+    uint64_t rate = sim->fills[holder].level;
+    MYR_ASSERT(!(holder & SIM_LOOSE));
+    sim->holders.items[slot] |= SIM_LOOSE;
+    sim->loose_slots++;
+    for (uint32_t i = own->first_hop; i < own->first_hop + own->hop_count; i++) {
+        struct sim_hop hop = sim->hops.items[i];
+        struct sim_fill *fill = &sim->fills[hop.channel];
+        sim_touch(sim, hop.channel);
+        fill->loose_weight += hop.weight;
+        if (hop.channel == holder) {
+            fill->held_weight -= hop.weight;
         } else {
-            channel->first = node->next;
+            fill->room += (__int128)rate * hop.weight;
         }
-    }
-    if (pattern->use_count) {
-        sim->nodes.items[task->first_node].next = pattern->spare_nodes;
-        pattern->spare_nodes = task->first_node;
+        look_at(sim, hop.channel);
     }
 }
 
-static void join_set(struct myr_sim *sim, uint32_t id)
+/* Held by this channel from now on, at its level; it keeps a place in the others' room. */
+static void settle_loose(struct myr_sim *sim, uint32_t slot, uint32_t at_hop)
 {
-    struct sim_task *task = &sim->tasks.items[id];
-    if (task->mark != sim->solve_mark && task->state == SIM_MOVING) {
-        task->mark = sim->solve_mark;
-        myr_vec_push(&sim->set, id);
-    }
-}
-
-/* What the set may use of a channel: what those outside of it leave. */
-static void measure_channel(struct myr_sim *sim, uint32_t id)
-{
-    const struct sim_channel *channel = &sim->channels[id];
-    uint64_t taken = 0, weight = 0;
-    for (uint32_t n = channel->first; n != MYR_NONE; n = sim->nodes.items[n].next) {
-        const struct sim_task *task = &sim->tasks.items[sim->nodes.items[n].task];
-        uint64_t each = sim_use_weight(sim, task, n);
-        if (task->mark == sim->solve_mark) {
-            weight += each;
-        } else if (task->rate != SIM_RATE_NONE) {
-            taken += (uint64_t)((unsigned __int128)task->rate * each / 1000);
-        }
-    }
-    uint64_t capacity = sim_capacity(sim, id);
-    sim->residual[id] = capacity > taken ? capacity - taken : 0;
-    sim->weight[id] = weight;
-}
-
-/* 128 bits, as wherever rates are multiplied: no pool of links is too large. */
-static uint64_t share_of(const struct myr_sim *sim, uint32_t id)
-{
-    MYR_ASSERT(sim->weight[id] > 0);
-    return (uint64_t)((unsigned __int128)sim->residual[id] * 1000 / sim->weight[id]);
-}
-
-static void list_channels(struct myr_sim *sim, size_t first_task)
-{
-    for (size_t i = first_task; i < sim->set.count; i++) {
-        const struct sim_task *task = &sim->tasks.items[sim->set.items[i]];
-        const struct sim_pattern *pattern = &sim->patterns.items[task->pattern];
-        for (uint32_t u = 0; u < pattern->use_count; u++) {
-            uint32_t id = sim->uses.items[pattern->first_use + u].channel;
-            if (sim->channels[id].mark != sim->solve_mark) {
-                sim->channels[id].mark = sim->solve_mark;
-                myr_vec_push(&sim->touched, id);
+    const struct sim_slot *own = &sim->slots.items[slot];
+    uint32_t id = sim->hops.items[at_hop].channel;
+    uint64_t level = sim->fills[id].level;
+    sim_hold(sim, slot, at_hop);
+    sim->loose_slots--;
+    for (uint32_t i = own->first_hop; i < own->first_hop + own->hop_count; i++) {
+        struct sim_hop hop = sim->hops.items[i];
+        struct sim_fill *fill = &sim->fills[hop.channel];
+        fill->loose_weight -= hop.weight;
+        if (i == at_hop) {
+            fill->held_weight += hop.weight;
+        } else {
+            fill->room -= (__int128)level * hop.weight;
+            if (fill->held_weight) { /* its level may have to change */
+                look_at(sim, hop.channel);
             }
         }
     }
 }
 
-static void fix_rate(struct myr_sim *sim, uint32_t id, uint64_t rate, uint32_t bottleneck)
+/* Those held elsewhere and faster than this become loose; whether there were any. */
+static bool take_over(struct myr_sim *sim, uint32_t id, uint64_t level)
 {
-    struct sim_task *task = &sim->tasks.items[id];
-    const struct sim_pattern *pattern = &sim->patterns.items[task->pattern];
-    task->rate = rate;
-    task->bottleneck = bottleneck;
-    for (uint32_t u = 0; u < pattern->use_count; u++) {
-        const struct sim_use *use = &sim->uses.items[pattern->first_use + u];
-        uint64_t part = (uint64_t)((unsigned __int128)rate * use->weight / 1000);
-        uint64_t *left = &sim->residual[use->channel];
-        MYR_ASSERT(sim->weight[use->channel] >= use->weight);
-        *left -= part < *left ? part : *left; /* shares are rounded down: a little may be missing */
-        sim->weight[use->channel] -= use->weight;
+    const struct sim_channel *channel = &sim->channels[id];
+    uint64_t most = level + tolerance(level);
+    bool any = false;
+    for (uint32_t i = channel->held; i < channel->entry_count; i++) {
+        uint32_t slot = sim->entries.items[channel->first_entry + i].slot;
+        uint32_t holder = sim->holders.items[slot];
+        if (!(holder & SIM_LOOSE) && sim->fills[holder].level > most) {
+            loosen(sim, slot);
+            any = true;
+        }
     }
+    return any;
+}
+
+/* All that it holds and that did not rise get the new, lower level: others gain the difference. */
+static void lower(struct myr_sim *sim, uint32_t id, uint64_t by)
+{
+    const struct sim_channel *channel = &sim->channels[id];
+    for (uint32_t e = 0; e < channel->held; e++) {
+        struct sim_entry entry = sim->entries.items[channel->first_entry + e];
+        const struct sim_slot *own = &sim->slots.items[entry.slot];
+        if (sim->holders.items[entry.slot] & SIM_LOOSE) {
+            continue;
+        }
+        for (uint32_t i = own->first_hop; i < own->first_hop + own->hop_count; i++) {
+            struct sim_hop hop = sim->hops.items[i];
+            if (i != entry.hop) {
+                sim_touch(sim, hop.channel);
+                sim->fills[hop.channel].room += (__int128)by * hop.weight;
+                look_at(sim, hop.channel);
+            }
+        }
+    }
+}
+
+static void settle_all_loose(struct myr_sim *sim, uint32_t id)
+{
+    const struct sim_channel *channel = &sim->channels[id];
+    /* Whoever is taken in goes to the front part, in exchange for one that was seen before. */
+    for (uint32_t i = 0; i < channel->entry_count && sim->fills[id].loose_weight; i++) {
+        struct sim_entry entry = sim->entries.items[channel->first_entry + i];
+        if (sim->holders.items[entry.slot] & SIM_LOOSE) {
+            settle_loose(sim, entry.slot, entry.hop);
+        }
+    }
+}
+
+static void settle(struct myr_sim *sim, uint32_t id, uint64_t level)
+{
+    struct sim_fill *fill = &sim->fills[id];
+    uint64_t old = fill->level;
+    heap_pop(sim);
+    if (level != old) {
+        fill->level = level;
+        sim->channels[id].changed = sim->solve_mark;
+        if (fill->held_weight) {
+            MYR_ASSERT(level < old);
+            lower(sim, id, old - level);
+        }
+    }
+    settle_all_loose(sim, id);
 }
 
 /*
- * Progressive filling of the set: the channel with the smallest share fixes whoever is on it. A
- * share only grows while others are fixed, so the heap may hold old ones; what has grown goes back.
+ * The lowest channel has nobody left: whoever was loose on it is held elsewhere now. When nobody is
+ * loose any more, as after a transfer that uses half of the fabric alone, that holds for most.
  */
-static void fill(struct myr_sim *sim)
+static void drop_idle(struct myr_sim *sim)
 {
-    MYR_CLEANUP(myr_heap_done) struct myr_heap heap = {0};
-    struct myr_heap_item item;
-    for (size_t i = 0; i < sim->set.count; i++) {
-        sim->tasks.items[sim->set.items[i]].rate = SIM_RATE_NONE;
+    uint32_t kept = 0, count = (uint32_t)sim->fill_heap.count;
+    if (sim->loose_slots || count < 32) {
+        heap_pop(sim);
+        return;
     }
-    for (size_t i = 0; i < sim->touched.count; i++) {
-        measure_channel(sim, sim->touched.items[i]);
-        if (sim->weight[sim->touched.items[i]]) {
-            myr_heap_push(&heap, (int64_t)share_of(sim, sim->touched.items[i]),
-                          sim->touched.items[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t id = sim->fill_heap.items[i];
+        if (sim->fills[id].held_weight) {
+            heap_put(sim, kept++, id);
+        } else {
+            sim->fills[id].place = MYR_NONE;
         }
     }
-    size_t unfixed = sim->set.count;
-    while (unfixed && myr_heap_pop(&heap, &item)) {
-        uint32_t id = (uint32_t)item.value;
-        if (sim->weight[id] == 0) {
-            continue;
+    sim->fill_heap.count = kept;
+    heap_order(sim);
+}
+
+/* The channel with the lowest key: put back higher up, or settled. */
+static void take_lowest(struct myr_sim *sim)
+{
+    uint32_t id = sim->fill_heap.items[0];
+    struct sim_fill *fill = &sim->fills[id];
+    uint64_t level = level_of(fill), key = key_of(fill);
+    if (level == SIM_RATE_NONE) {
+        drop_idle(sim);
+        return;
+    }
+    if (key > fill->key) {
+        fill->key = key;
+        heap_down(sim, 0);
+        return;
+    }
+    if (fill->held_weight) {
+        uint64_t slack = tolerance(fill->level);
+        if (level <= fill->level + slack && fill->level <= level + slack) {
+            settle(sim, id, fill->level);
+            return;
         }
-        uint64_t share = share_of(sim, id);
-        if ((int64_t)share > item.key) {
-            myr_heap_push(&heap, (int64_t)share, id);
-            continue;
-        }
-        for (uint32_t n = sim->channels[id].first; n != MYR_NONE; n = sim->nodes.items[n].next) {
-            uint32_t other = sim->nodes.items[n].task;
-            const struct sim_task *task = &sim->tasks.items[other];
-            if (task->mark == sim->solve_mark && task->rate == SIM_RATE_NONE) {
-                fix_rate(sim, other, share, id);
-                unfixed--;
+        if (level > fill->level) {
+            const struct sim_channel *channel = &sim->channels[id];
+            for (uint32_t e = 0; e < channel->held; e++) {
+                uint32_t slot = sim->entries.items[channel->first_entry + e].slot;
+                if (!(sim->holders.items[slot] & SIM_LOOSE)) {
+                    loosen(sim, slot);
+                }
             }
+            return;
         }
     }
-    MYR_ASSERT(unfixed == 0); /* every transfer of the set uses a channel */
+    /* On a channel that was full before nobody was faster than its old level. */
+    bool full_before = fill->level != SIM_RATE_NONE && level >= fill->level;
+    if (!full_before && take_over(sim, id, level)) {
+        return; /* its level is higher now */
+    }
+    settle(sim, id, level);
 }
 
-/* Those outside of the set whose rate is no longer right on this channel. */
-static void check_channel(struct myr_sim *sim, uint32_t id)
+/* A channel that held nobody and has less capacity than before: whoever is too fast is solved. */
+static void relieve(struct myr_sim *sim, uint32_t id)
 {
+    const struct sim_fill *fill = &sim->fills[id];
     const struct sim_channel *channel = &sim->channels[id];
-    uint64_t held_at = SIM_RATE_NONE, fastest = 0;
-    for (uint32_t n = channel->first; n != MYR_NONE; n = sim->nodes.items[n].next) {
-        const struct sim_task *task = &sim->tasks.items[sim->nodes.items[n].task];
-        if (task->bottleneck == id && task->mark == sim->solve_mark && task->rate < held_at) {
-            held_at = task->rate;
-        }
-        fastest = task->rate > fastest ? task->rate : fastest;
-    }
-    bool slack = sim->residual[id] > SIM_SLACK_BPS;
-    for (uint32_t n = channel->first; n != MYR_NONE; n = sim->nodes.items[n].next) {
-        uint32_t other = sim->nodes.items[n].task;
-        const struct sim_task *task = &sim->tasks.items[other];
-        if (task->mark == sim->solve_mark) {
-            continue;
-        }
-        bool too_fast = held_at != SIM_RATE_NONE && task->rate > held_at + SIM_SLACK_BPS;
-        bool lost = task->bottleneck == id && (slack || fastest > task->rate + SIM_SLACK_BPS);
-        if (too_fast || lost) {
-            join_set(sim, other);
-        }
+    if (fill->held_weight == 0 && fill->loose_weight == 0 && fill->room < 0 && channel->wanted) {
+        __int128 share = channel->counted_capacity / (__int128)channel->wanted;
+        take_over(sim, id, (uint64_t)share);
     }
 }
 
-/* Rates of whatever the seeds can affect; the set is what was solved. */
+/* Rates of whatever has been touched, and of what that reaches. */
 static void solve_rates(struct myr_sim *sim)
 {
-    sim->solve_mark++;
-    sim->set.count = sim->touched.count = 0;
-    for (size_t i = 0; i < sim->seeds.count; i++) {
-        join_set(sim, sim->seeds.items[i]);
+    for (size_t i = 0; i < sim->touched.count; i++) {
+        relieve(sim, sim->touched.items[i]); /* may touch more */
     }
-    sim->seeds.count = 0;
-    size_t known = 0;
-    /* The set only grows, and has at most all transfers under way: this ends. */
-    while (sim->set.count > known) {
-        for (size_t i = known; i < sim->set.count; i++) {
-            sim_update(sim, sim->set.items[i]);
-        }
-        list_channels(sim, known);
-        known = sim->set.count;
-        fill(sim);
-        for (size_t i = 0; i < sim->touched.count; i++) {
-            check_channel(sim, sim->touched.items[i]);
+    for (size_t i = 0; i < sim->touched.count; i++) {
+        uint32_t id = sim->touched.items[i];
+        struct sim_fill *fill = &sim->fills[id];
+        if (fill->place == MYR_NONE && fill->held_weight + fill->loose_weight) {
+            fill->key = key_of(fill);
+            fill->place = (uint32_t)sim->fill_heap.count;
+            myr_vec_push(&sim->fill_heap, id);
         }
     }
+    heap_order(sim);
+    while (sim->fill_heap.count) {
+        take_lowest(sim);
+    }
+    MYR_ASSERT(sim->loose_slots == 0); /* every transfer uses a channel, and is held by one */
     MYR_SLOW_ASSERT(sim_within_capacity(sim));
 }
 
 void sim_solve(struct myr_sim *sim)
 {
     solve_rates(sim);
-    if (sim->options.pause_permille && sim->graph) {
-        sim_pause(sim);
-    } else {
-        for (size_t i = 0; i < sim->set.count; i++) {
-            struct sim_task *task = &sim->tasks.items[sim->set.items[i]];
-            task->pace = task->rate;
-            sim_push_finish(sim, sim->set.items[i]);
+    for (size_t i = 0; i < sim->touched.count; i++) {
+        uint32_t id = sim->touched.items[i];
+        if (sim->channels[id].held == 0) {
+            sim->fills[id].level = SIM_RATE_NONE;
+        }
+        if (sim->channels[id].changed == sim->solve_mark) {
+            sim->result.solved += sim->channels[id].held;
+            if (!sim_paused(sim)) {
+                sim_finish_update(sim, id);
+            }
         }
     }
-    sim->result.solved += sim->set.count;
+    if (sim_paused(sim)) {
+        sim_pause(sim);
+    }
+    sim->touched.count = 0;
+    sim->solve_mark++;
 }
 
 void myr_sim_fair_rates(struct myr_sim *sim, uint32_t first, uint32_t count, uint64_t *ret_bps)
@@ -256,21 +368,25 @@ void myr_sim_fair_rates(struct myr_sim *sim, uint32_t first, uint32_t count, uin
     for (uint32_t i = 0; i < count; i++) {
         struct sim_task *task = &sim->tasks.items[first + i];
         MYR_ASSERT(task->state == SIM_WAITING);
-        if (task->kind == SIM_TRANSFER && pattern_of(sim, task)->use_count) {
+        if (task->kind == SIM_TRANSFER && sim->patterns.items[task->pattern].use_count) {
             task->state = SIM_MOVING;
-            sim_attach(sim, first + i);
-            myr_vec_push(&sim->seeds, first + i);
+            sim_attach(sim, first + i, (sim_moved)task->bits * SIM_MOVED_PER_BIT);
         }
     }
-    solve_rates(sim);
+    sim_solve(sim);
     for (uint32_t i = 0; i < count; i++) {
         struct sim_task *task = &sim->tasks.items[first + i];
-        ret_bps[i] = task->rate;
+        bool moved = task->state == SIM_MOVING;
+        ret_bps[i] = moved ? sim_rate(sim, task->slot) / SIM_RATE_PER_BPS : 0;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        struct sim_task *task = &sim->tasks.items[first + i];
         if (task->state == SIM_MOVING) {
-            sim_detach(sim, first + i);
+            sim_detach(sim, task->slot);
         }
         task->state = SIM_WAITING;
-        task->rate = 0;
         task->bottleneck = MYR_NONE;
     }
+    sim_solve(sim);
+    sim->result.solved = 0;
 }

@@ -20,6 +20,7 @@ struct router {
     uint32_t *weight;               /* by channel, of the pattern at hand */
     uint64_t *load;                 /* by channel: what the policies see of each other */
     MYR_VEC(uint32_t) used;
+    uint32_t pattern, message; /* at hand */
 };
 
 static void add_use(struct router *router, uint32_t channel, uint32_t weight)
@@ -138,13 +139,39 @@ static int collect(struct router *router, struct myr_err *err)
 static myr_ps path_latency(const struct myr_sim *sim, const uint32_t *channels, uint32_t count)
 {
     const struct myr_design *design = sim->graph->design;
-    myr_ps total = (myr_ps)(count > 0 ? count - 1 : 0) * sim->options.switch_ps;
+    __int128 total = (__int128)(count > 0 ? count - 1 : 0) * sim->options.switch_ps;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t cable = design->link_cable[channels[i] / 2];
         myr_ps own = (myr_ps)design->cabletypes[design->cable_type[cable]].length_mm * 5;
         total += sim->options.link_ps < 0 ? own : sim->options.link_ps;
     }
-    return total;
+    return total < SIM_TIME_MAX ? (myr_ps)total : SIM_TIME_MAX;
+}
+
+/* A way of a message, or of a part of it: from its first channel to its last. */
+static void keep_path(struct router *router, uint32_t share, const uint32_t *channels,
+                      uint32_t count)
+{
+    struct myr_sim *sim = router->sim;
+    if (!sim->keep_paths) {
+        return;
+    }
+    struct sim_path path = {.pattern = router->pattern,
+                            .message = router->message,
+                            .share = share,
+                            .first = (uint32_t)sim->path_channels.count};
+    const struct sim_pattern *pattern = &sim->patterns.items[router->pattern];
+    struct myr_message message = sim->messages.items[pattern->first_message + router->message];
+    uint32_t through = count ? sending_gpu(sim, message) : message.to;
+    if (message.from != through) { /* inside the domain: to the end, or to another rail's GPU */
+        myr_vec_push(&sim->path_channels, sim_scale_up_out(sim, message.from));
+        myr_vec_push(&sim->path_channels, sim_scale_up_in(sim, through));
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        myr_vec_push(&sim->path_channels, channels[i]);
+    }
+    path.count = (uint32_t)sim->path_channels.count - path.first;
+    myr_vec_push(&sim->paths, path);
 }
 
 /* Inside the scale-up domain, and the hop to another rail's GPU. */
@@ -162,6 +189,10 @@ static void local_uses(struct router *router, const struct sim_pattern *pattern)
             add_use(router, sim_scale_up_in(sim, to), 1000);
             latency = sim->options.scale_up_ps;
         }
+        if (inside) {
+            router->message = m;
+            keep_path(router, 1000, NULL, 0);
+        }
         myr_vec_push(&router->hops, latency);
     }
 }
@@ -171,37 +202,36 @@ static myr_ps sprayed_uses(struct router *router, const struct myr_flow *flow)
 {
     struct myr_sim *sim = router->sim;
     const struct myr_graph *graph = sim->graph;
-    uint32_t channels[] = {graph->design->port_link[flow->from_port] * 2,
-                           graph->design->port_link[flow->to_port] * 2 + 1};
     uint32_t a = myr_graph_host_switch(graph, flow->from_port);
     uint32_t b = myr_graph_host_switch(graph, flow->to_port);
+    uint32_t channels[6], count = 0;
     struct myr_path path;
-    add_use(router, channels[0], flow->share);
-    add_use(router, channels[1], flow->share);
+    channels[count++] = graph->design->port_link[flow->from_port] * 2;
     if (a != b) {
         struct myr_spot from = myr_graph_leaf_spot(graph, a), to = myr_graph_leaf_spot(graph, b);
-        add_use(router, sim_pool(sim, false, a - graph->net->first_leaf, false), flow->share);
-        add_use(router, sim_pool(sim, false, b - graph->net->first_leaf, true), flow->share);
+        uint32_t pods = graph->net->pods;
+        channels[count++] = sim_pool(sim, false, a - graph->net->first_leaf, false);
         if (from.pod != to.pod) {
-            uint32_t pods = graph->net->pods;
-            add_use(router, sim_pool(sim, true, from.unit * pods + from.pod, false), flow->share);
-            add_use(router, sim_pool(sim, true, to.unit * pods + to.pod, true), flow->share);
+            channels[count++] = sim_pool(sim, true, from.unit * pods + from.pod, false);
+            channels[count++] = sim_pool(sim, true, to.unit * pods + to.pod, true);
         }
+        channels[count++] = sim_pool(sim, false, b - graph->net->first_leaf, true);
     }
+    channels[count++] = graph->design->port_link[flow->to_port] * 2 + 1;
+    for (uint32_t i = 0; i < count; i++) {
+        add_use(router, channels[i], flow->share);
+    }
+    keep_path(router, flow->share, channels, count);
     bool found = myr_path_by_value(graph, flow->from_port, flow->to_port, 0, &path);
     return found ? path_latency(sim, path.channels, path.count) : 0;
 }
 
-/*
- * A pattern that is routed again gets new uses behind; the old ones are no longer looked at. The
- * entries kept for its next transfer have the old number, and are forgotten.
- */
+/* A pattern that is routed again gets new uses behind; the old ones are no longer looked at. */
 static void flush_uses(struct router *router, struct sim_pattern *pattern)
 {
     struct myr_sim *sim = router->sim;
     pattern->first_use = (uint32_t)sim->uses.count;
     pattern->use_count = (uint32_t)router->used.count;
-    pattern->spare_nodes = MYR_NONE;
     for (size_t i = 0; i < router->used.count; i++) {
         uint32_t channel = router->used.items[i];
         struct sim_use use = {channel, router->weight[channel]};
@@ -223,6 +253,7 @@ static myr_ps routed_uses(struct router *router, const struct myr_routes *routes
         for (uint32_t i = 0; i < count; i++) {
             add_use(router, channels[i], routes->weight.items[*route]);
         }
+        keep_path(router, routes->weight.items[*route], channels, count);
         myr_ps latency = path_latency(router->sim, channels, count);
         longest = latency > longest ? latency : longest;
     }
@@ -232,15 +263,15 @@ static myr_ps routed_uses(struct router *router, const struct myr_routes *routes
 /* Of the messages' latencies: the longest, or the mean of a cyclic pattern. */
 static myr_ps pattern_latency(const struct router *router, bool cyclic)
 {
-    myr_ps longest = 0, sum = 0;
+    __int128 longest = 0, sum = 0;
     for (size_t m = 0; m < router->hops.count; m++) {
         myr_ps latency = router->hops.items[m];
         longest = latency > longest ? latency : longest;
         sum += latency;
     }
-    myr_ps count = (myr_ps)router->hops.count;
-    myr_ps base = cyclic && count ? sum / count : longest;
-    return base + router->sim->options.message_ps;
+    __int128 count = (__int128)router->hops.count;
+    __int128 all = (cyclic && count ? sum / count : longest) + router->sim->options.message_ps;
+    return all < SIM_TIME_MAX ? (myr_ps)all : SIM_TIME_MAX;
 }
 
 /* Flows and routes come in the order of the patterns: one pass over all. */
@@ -251,13 +282,14 @@ static void make_uses(struct router *router, const struct myr_routes *routes)
     for (uint32_t k = 0; k < router->id_count; k++) {
         uint32_t id = router->ids[k];
         struct sim_pattern *pattern = &sim->patterns.items[id];
+        router->pattern = id;
         local_uses(router, pattern);
         uint32_t message = MYR_NONE;
         myr_ps local = 0;
         for (; flow < router->flow_pattern.count && router->flow_pattern.items[flow] == id;
              flow++) {
             if (router->flow_message.items[flow] != message) {
-                message = router->flow_message.items[flow];
+                message = router->message = router->flow_message.items[flow];
                 local = router->hops.items[message]; /* the hop to another rail's GPU */
             }
             myr_ps latency = local;

@@ -6,9 +6,7 @@
 
 static struct sim_event unpack_event(uint64_t value)
 {
-    return (struct sim_event){.kind = (uint8_t)(value >> 62),
-                              .a = (uint32_t)value,
-                              .version = (uint32_t)(value >> 32) & SIM_VERSION_MASK};
+    return (struct sim_event){.kind = (uint8_t)(value >> 62), .a = (uint32_t)value};
 }
 
 /* Sorted by the task before, by counting: who ends finds those that wait for it side by side. */
@@ -20,7 +18,8 @@ static void list_edges(struct myr_sim *sim)
     struct sim_edge *sorted = myr_xcalloc(sim->edges.count, sizeof(*sorted));
     for (size_t i = 0; i < sim->edges.count; i++) {
         start[sim->edges.items[i].before + 2]++;
-        sim->tasks.items[sim->edges.items[i].task].waits_for++;
+        struct sim_task *task = &sim->tasks.items[sim->edges.items[i].task];
+        *(sim->edges.items[i].moves ? &task->moves_after : &task->waits_for) += 1;
     }
     for (size_t i = 2; i < tasks + 2; i++) {
         start[i] += start[i - 1];
@@ -38,15 +37,19 @@ static void list_edges(struct myr_sim *sim)
 static void start_task(struct myr_sim *sim, uint32_t id)
 {
     struct sim_task *task = &sim->tasks.items[id];
-    struct sim_event event = {SIM_EVENT_TASK, id, ++task->version};
-    myr_ps wait = task->duration;
+    struct sim_event event = {SIM_EVENT_TASK, id};
+    __int128 wait = task->duration;
     MYR_ASSERT(task->state == SIM_WAITING && task->waits_for == 0);
     if (task->kind == SIM_TRANSFER) {
-        wait = sim->patterns.items[task->pattern].latency * task->latency_rounds;
+        wait = (__int128)sim->patterns.items[task->pattern].latency * task->latency_rounds;
     }
     task->start = sim->now;
     task->state = SIM_LATENCY;
-    sim_push_event(sim, sim->now + wait, event);
+    if (wait >= SIM_TIME_MAX - sim->now) {
+        sim->late_task = id; /* the run ends with this */
+        return;
+    }
+    sim_push_event(sim, sim->now + (myr_ps)wait, event);
 }
 
 static uint64_t mix_hash(uint64_t hash, uint64_t value)
@@ -65,71 +68,67 @@ static void end_task(struct myr_sim *sim, uint32_t id)
     /* Each task mixes its own number in, so the order of equal times does not matter. */
     sim->result.hash += mix_hash((uint64_t)task->end, id);
     for (uint32_t e = sim->edge_start[id]; e < sim->edge_start[id + 1]; e++) {
-        uint32_t next = sim->edges.items[e].task;
-        MYR_ASSERT(sim->edges.items[e].before == id && sim->tasks.items[next].waits_for > 0);
-        if (--sim->tasks.items[next].waits_for == 0) {
-            start_task(sim, next);
-        }
-    }
-}
-
-/* Whoever was held back where this transfer went may now go faster. */
-static void seed_neighbours(struct myr_sim *sim, const struct sim_task *task)
-{
-    const struct sim_pattern *pattern = &sim->patterns.items[task->pattern];
-    for (uint32_t u = 0; u < pattern->use_count; u++) {
-        uint32_t id = sim->uses.items[pattern->first_use + u].channel;
-        for (uint32_t n = sim->channels[id].first; n != MYR_NONE; n = sim->nodes.items[n].next) {
-            uint32_t other = sim->nodes.items[n].task;
-            /* Pauses also reach those who are held back elsewhere. */
-            if (sim->tasks.items[other].bottleneck == id || sim->options.pause_permille) {
-                myr_vec_push(&sim->seeds, other);
+        struct sim_edge edge = sim->edges.items[e];
+        struct sim_task *next = &sim->tasks.items[edge.task];
+        MYR_ASSERT(edge.before == id && (edge.moves ? next->moves_after : next->waits_for) > 0);
+        if (edge.moves) {
+            next->moves_after--;
+            if (next->moves_after == 0 && next->state == SIM_READY) {
+                /* As an event of this moment: what ends now has left its channels by then. */
+                sim_push_event(sim, sim->now, (struct sim_event){SIM_EVENT_TASK, edge.task});
             }
+        } else if (--next->waits_for == 0) {
+            start_task(sim, edge.task);
         }
     }
 }
 
 /* Counts what has moved since it was last counted, on the channels that it moved over. */
-static void count_bytes(struct myr_sim *sim, struct sim_task *task)
+static void count_bytes(struct myr_sim *sim, uint32_t slot)
 {
-    const struct sim_pattern *pattern = &sim->patterns.items[task->pattern];
-    uint64_t moved = task->counted_left - task->bits_left;
-    MYR_ASSERT(task->bits_left <= task->counted_left && task->counted_left <= task->bits);
-    for (uint32_t u = 0; u < pattern->use_count; u++) {
-        const struct sim_use *use = &sim->uses.items[pattern->first_use + u];
-        sim->channels[use->channel].bytes += /* bits to bytes, and the weight's thousandths */
-            (uint64_t)((unsigned __int128)moved * use->weight / 8000);
+    struct sim_slot *own = &sim->slots.items[slot];
+    sim_moved left = sim_left(sim, slot);
+    MYR_ASSERT(left <= own->counted);
+    uint64_t bits = (uint64_t)((own->counted - left) / SIM_MOVED_PER_BIT);
+    bits -= left ? bits % 8 : 0; /* whole bytes; the rest is counted next time */
+    for (uint32_t i = own->first_hop; i < own->first_hop + own->hop_count; i++) {
+        const struct sim_hop *hop = &sim->hops.items[i];
+        sim->channels[hop->channel].bytes += /* bits to bytes, and the weight's thousandths */
+            (uint64_t)((unsigned __int128)bits * hop->weight / 8000);
     }
-    task->counted_left = task->bits_left;
+    own->counted -= (sim_moved)bits * SIM_MOVED_PER_BIT;
 }
 
-static void end_transfer(struct myr_sim *sim, uint32_t id)
+static void touch_holder(struct myr_sim *sim, uint32_t slot)
 {
+    if (sim->holders.items[slot] != MYR_NONE) {
+        sim_touch(sim, sim->holders.items[slot]);
+    }
+}
+
+static void end_transfer(struct myr_sim *sim, uint32_t slot)
+{
+    uint32_t id = sim->slots.items[slot].task;
     struct sim_task *task = &sim->tasks.items[id];
-    const struct sim_pattern *pattern = &sim->patterns.items[task->pattern];
-    MYR_ASSERT(task->state == SIM_MOVING && task->bits_left == 0);
-    sim_detach(sim, id); /* first: who has ended is nobody's neighbour */
-    seed_neighbours(sim, task);
-    count_bytes(sim, task);
+    MYR_ASSERT(task->state == SIM_MOVING && task->slot == slot);
+    touch_holder(sim, slot);
+    sim->slots.items[slot].target = 0; /* but for a part of a picosecond it has all arrived */
+    count_bytes(sim, slot);
+    sim_detach(sim, slot);
     sim->result.transfers++;
-    sim->result.flows += pattern->message_count;
+    sim->result.flows += sim->patterns.items[task->pattern].message_count;
     end_task(sim, id);
 }
 
-static void task_event(struct myr_sim *sim, uint32_t id, uint32_t version)
+/* The latency is over. What has no bytes, or stays on one GPU, is over with it. */
+static void task_event(struct myr_sim *sim, uint32_t id)
 {
     struct sim_task *task = &sim->tasks.items[id];
-    if ((task->version & SIM_VERSION_MASK) != version || task->state == SIM_DONE) {
-        return; /* its rate has changed since */
-    }
-    if (task->state == SIM_MOVING) {
-        sim_update(sim, id);
-        MYR_ASSERT(task->bits_left == 0);
-        end_transfer(sim, id);
+    MYR_ASSERT(task->state == SIM_LATENCY || task->state == SIM_READY);
+    if (task->moves_after) {
+        task->state = SIM_READY;
         return;
     }
-    /* The latency is over. What has no bytes, or stays on one GPU, is over with it. */
-    MYR_ASSERT(task->state == SIM_LATENCY);
     bool moves = task->kind == SIM_TRANSFER && task->bits > 0 &&
                  sim->patterns.items[task->pattern].use_count > 0;
     if (!moves) {
@@ -137,27 +136,7 @@ static void task_event(struct myr_sim *sim, uint32_t id, uint32_t version)
         return;
     }
     task->state = SIM_MOVING;
-    task->bits_left = task->counted_left = task->bits;
-    task->rate = task->pace = 0;
-    task->updated = sim->now;
-    sim_attach(sim, id);
-    myr_vec_push(&sim->seeds, id);
-}
-
-static void seed_channel(struct myr_sim *sim, uint32_t channel)
-{
-    for (uint32_t n = sim->channels[channel].first; n != MYR_NONE; n = sim->nodes.items[n].next) {
-        myr_vec_push(&sim->seeds, sim->nodes.items[n].task);
-    }
-}
-
-static void seed_everyone(struct myr_sim *sim)
-{
-    for (uint32_t t = 0; t < sim->tasks.count; t++) {
-        if (sim->tasks.items[t].state == SIM_MOVING) {
-            myr_vec_push(&sim->seeds, t);
-        }
-    }
+    sim_attach(sim, id, (sim_moved)task->bits * SIM_MOVED_PER_BIT);
 }
 
 static void change_link(struct myr_sim *sim, uint32_t link, uint32_t permille)
@@ -165,8 +144,7 @@ static void change_link(struct myr_sim *sim, uint32_t link, uint32_t permille)
     MYR_ASSERT(link * 2 + 1 < sim->link_channels && permille <= 1000);
     for (uint32_t way = 0; way < 2; way++) {
         struct sim_channel *channel = &sim->channels[link * 2 + way];
-        channel->capacity = channel->full_capacity / 1000 * permille;
-        seed_channel(sim, link * 2 + way);
+        sim_set_capacity(sim, link * 2 + way, channel->full_capacity / 1000 * permille);
     }
 }
 
@@ -196,9 +174,6 @@ static void each_link(struct myr_sim *sim, const struct myr_sim_fault *fault, bo
             change_link(sim, link, permille);
         }
         sim_refresh_pools(sim, link);
-    }
-    if (sim->options.balance.policy == MYR_POLICY_SPRAY) {
-        seed_everyone(sim); /* whoever uses a pool that has changed */
     }
 }
 
@@ -233,23 +208,30 @@ static uint8_t *patterns_to_move(const struct myr_sim *sim, const struct myr_sim
     return move;
 }
 
-/* Takes the moving transfers of the marked patterns off their channels, or puts them back on. */
-static void move_transfers(struct myr_sim *sim, const uint8_t *move, bool attach)
+/* A transfer that is taken off its channels, until its pattern has been routed again. */
+struct waiting {
+    uint32_t task;
+    sim_moved left;
+};
+
+struct waiting_list {
+    struct waiting *items;
+    size_t count, capacity;
+};
+
+/* Takes the moving transfers of the marked patterns off their channels. */
+static void take_off(struct myr_sim *sim, const uint8_t *move, struct waiting_list *waiting)
 {
     for (uint32_t t = 0; t < sim->tasks.count; t++) {
-        struct sim_task *task = &sim->tasks.items[t];
-        if (task->kind != SIM_TRANSFER || task->state != SIM_MOVING || !move[task->pattern]) {
-            continue;
-        }
-        if (attach) {
-            sim_attach(sim, t);
-            myr_vec_push(&sim->seeds, t);
-        } else {
-            /* In this order: what moved up to now moved at the old rate, over the old channels. */
-            sim_update(sim, t);
-            sim_detach(sim, t);
-            count_bytes(sim, task);
-            seed_neighbours(sim, task);
+        const struct sim_task *task = &sim->tasks.items[t];
+        if (task->kind == SIM_TRANSFER && task->state == SIM_MOVING && move[task->pattern]) {
+            uint32_t slot = task->slot;
+            /* In this order: what moved up to now moved over the old channels. */
+            touch_holder(sim, slot);
+            struct waiting one = {t, sim_left(sim, slot)};
+            count_bytes(sim, slot);
+            sim_detach(sim, slot);
+            myr_vec_push(waiting, one);
         }
     }
 }
@@ -295,9 +277,12 @@ static int reroute(struct myr_sim *sim, const struct myr_sim_fault *fault, struc
         return MYR_OK; /* the pools have done it */
     }
     MYR_CLEANUP(myr_free_at) uint8_t *move = patterns_to_move(sim, fault);
-    move_transfers(sim, move, false);
+    MYR_CLEANUP(myr_vec_free_at) struct waiting_list waiting = {0};
+    take_off(sim, move, &waiting);
     MYR_TRY(route_marked(sim, move, err));
-    move_transfers(sim, move, true);
+    for (size_t i = 0; i < waiting.count; i++) {
+        sim_attach(sim, waiting.items[i].task, waiting.items[i].left);
+    }
     return MYR_OK;
 }
 
@@ -310,14 +295,14 @@ static int take_event(struct myr_sim *sim, struct sim_event event, struct myr_er
         fault = &sim->faults.items[event.a];
         each_link(sim, fault, false);
         if (fault->kind != MYR_FAULT_DEGRADE) {
-            struct sim_event later = {SIM_EVENT_REROUTE, event.a, 0};
+            struct sim_event later = {SIM_EVENT_REROUTE, event.a};
             sim_push_event(sim, sim->now + fault->reroute, later);
         }
         return MYR_OK;
     case SIM_EVENT_REROUTE:
         return reroute(sim, &sim->faults.items[event.a], err);
     default:
-        task_event(sim, event.a, event.version);
+        task_event(sim, event.a);
         return MYR_OK;
     }
 }
@@ -339,8 +324,9 @@ static void name_blocked(const struct myr_sim *sim, const struct sim_task *task,
     if (pattern->message_count > 1) {
         myr_buf_printf(buf, " and %u more flows", pattern->message_count - 1);
     }
-    if (task->bottleneck < sim->link_channels) {
-        uint32_t link = task->bottleneck / 2;
+    uint32_t holder = task->slot == MYR_NONE ? MYR_NONE : sim->holders.items[task->slot];
+    if (holder < sim->link_channels) {
+        uint32_t link = holder / 2;
         /* An engine without a design counts its links itself. */
         link = sim->graph ? myr_design_link_id(sim->graph->design, link) : link;
         myr_buf_printf(buf, " at link/%08u", link);
@@ -373,10 +359,9 @@ static int stalled(const struct myr_sim *sim, struct myr_err *err)
 
 static void start_all(struct myr_sim *sim)
 {
-    list_edges(sim);
     sim->result.blocked = (uint32_t)sim->tasks.count;
     for (uint32_t i = 0; i < sim->faults.count; i++) {
-        struct sim_event event = {SIM_EVENT_FAULT, i, 0};
+        struct sim_event event = {SIM_EVENT_FAULT, i};
         sim_push_event(sim, sim->faults.items[i].at, event);
     }
     for (uint32_t t = 0; t < sim->tasks.count; t++) {
@@ -386,46 +371,168 @@ static void start_all(struct myr_sim *sim)
     }
 }
 
-int myr_sim_run(struct myr_sim *sim, myr_sim_progress *progress, void *context,
-                struct myr_sim_result *ret, struct myr_err *err)
+/* When the next thing happens; SIM_TIME_MAX when nothing does. */
+static myr_ps next_time(const struct myr_sim *sim)
+{
+    myr_ps next = sim->events.count ? sim->events.items[0].key : SIM_TIME_MAX;
+    myr_ps end = sim_paused(sim)     ? sim_pause_next(sim)
+                 : sim->finish.count ? sim->finish_at[sim->finish.items[0]]
+                                     : SIM_TIME_MAX;
+    return end < next ? end : next;
+}
+
+/* All those of the channel that have arrived by now. */
+static void finish_channel(struct myr_sim *sim, uint32_t id)
+{
+    sim_finish_drop(sim, id);
+    sim_touch(sim, id);
+    sim->channels[id].changed = sim->solve_mark; /* it goes back into the heap */
+    while (sim->channels[id].held && sim_arrived(sim, sim_first_held(sim, id))) {
+        end_transfer(sim, sim_first_held(sim, id));
+        sim->result.events++;
+    }
+}
+
+static void finish_paused(struct myr_sim *sim)
+{
+    for (uint32_t slot = 0; slot < sim->slots.count; slot++) {
+        const struct sim_slot *own = &sim->slots.items[slot];
+        if (own->task != MYR_NONE && own->target <= own->pace / SIM_PS_PART) {
+            end_transfer(sim, slot);
+            sim->result.events++;
+        }
+    }
+}
+
+/* Everything that happens now; what ends may start what begins at once. */
+static int take_moment(struct myr_sim *sim, struct myr_err *err)
 {
     struct myr_heap_item item;
-    MYR_ASSERT(sim->now == 0 && sim->events.count == 0); /* a simulation runs once */
-    MYR_TRY(sim_route_deferred(sim, err));
-    start_all(sim);
-    int rc = MYR_OK;
-    uint64_t shown = 0;
-    bool more = myr_heap_pop(&sim->events, &item);
-    while (more && rc == MYR_OK) {
-        MYR_ASSERT(item.key >= sim->now);
-        sim->now = item.key;
-        while (more && item.key == sim->now && rc == MYR_OK) {
-            rc = take_event(sim, unpack_event(item.value), err);
-            sim->result.events++;
-            more = myr_heap_pop(&sim->events, &item);
+    if (sim_paused(sim)) {
+        finish_paused(sim);
+    }
+    while (sim->finish.count && sim->finish_at[sim->finish.items[0]] <= sim->now) {
+        finish_channel(sim, sim->finish.items[0]);
+    }
+    while (sim->events.count && sim->events.items[0].key == sim->now) {
+        myr_heap_pop(&sim->events, &item);
+        MYR_TRY(take_event(sim, unpack_event(item.value), err));
+        sim->result.events++;
+    }
+    return MYR_OK;
+}
+
+static int too_late(const struct myr_sim *sim, struct myr_err *err)
+{
+    int rc = myr_err_set(err, MYR_ERANGE,
+                         "the run goes on after %lld days of simulated time, the last that the "
+                         "clock can show",
+                         (long long)(SIM_TIME_MAX / MYR_PS_PER_S / 86400));
+    myr_err_hint(err, "give fewer bytes or shorter times");
+    MYR_ASSERT(sim->result.blocked > 0);
+    return rc;
+}
+
+static bool anybody_moves(const struct myr_sim *sim)
+{
+    for (uint32_t slot = 0; slot < sim->slots.count; slot++) {
+        if (sim->slots.items[slot].task != MYR_NONE && sim_rate(sim, slot) > 0) {
+            return true;
         }
-        if (sim->seeds.count) {
-            /* The event in hand may be stale after solving; that is seen when it is taken. */
+    }
+    return false;
+}
+
+/* What every channel has carried since the last interval; the one at hand ends now. */
+static void take_sample(struct myr_sim *sim)
+{
+    if (!sim->sampled) {
+        sim->sampled = myr_xcalloc(sim->channel_count, sizeof(*sim->sampled));
+    }
+    for (uint32_t slot = 0; slot < sim->slots.count; slot++) {
+        if (sim->slots.items[slot].task != MYR_NONE) {
+            count_bytes(sim, slot);
+        }
+    }
+    for (uint32_t c = 0; c < sim->channel_count; c++) {
+        uint64_t bytes = sim->channels[c].bytes - sim->sampled[c];
+        if (bytes) {
+            struct sim_sample sample = {sim->ticks, c, bytes};
+            myr_vec_push(&sim->samples, sample);
+            sim->sampled[c] = sim->channels[c].bytes;
+        }
+    }
+    sim->ticks++;
+}
+
+/* The intervals that end before the next thing happens. */
+static int sample_until(struct myr_sim *sim, myr_ps next, struct myr_err *err)
+{
+    enum { TICKS_MAX = 100000, SAMPLES_MAX = 50000000 };
+    myr_ps step = sim->options.series_ps;
+    while (step && (myr_ps)(sim->ticks + 1) * step <= next) {
+        if (sim->ticks == TICKS_MAX || sim->samples.count > SAMPLES_MAX) {
+            return myr_err_set(err, MYR_ERANGE,
+                               "the time series has more than %d intervals or %d rows; give a "
+                               "longer interval",
+                               TICKS_MAX, SAMPLES_MAX);
+        }
+        sim->now = (myr_ps)(sim->ticks + 1) * step;
+        if (sim_paused(sim)) {
+            sim_pause_advance(sim);
+        }
+        take_sample(sim);
+    }
+    return MYR_OK;
+}
+
+static int run_all(struct myr_sim *sim, myr_sim_progress *progress, void *context,
+                   struct myr_err *err)
+{
+    uint64_t shown = 0;
+    while (sim->result.blocked) { /* faults after the last task change nothing */
+        myr_ps next = next_time(sim);
+        if (sim->late_task != MYR_NONE || (next == SIM_TIME_MAX && anybody_moves(sim))) {
+            return too_late(sim, err);
+        }
+        if (next == SIM_TIME_MAX) {
+            return stalled(sim, err);
+        }
+        MYR_ASSERT(next >= sim->now);
+        MYR_TRY(sample_until(sim, next, err));
+        sim->now = next;
+        if (sim_paused(sim)) {
+            sim_pause_advance(sim);
+        }
+        MYR_TRY(take_moment(sim, err));
+        if (sim->touched.count) {
             sim_solve(sim);
-            if (more) {
-                myr_heap_push(&sim->events, item.key, item.value);
-            }
-            more = myr_heap_pop(&sim->events, &item);
         }
         /* Asking the clock costs more than an event: the caller is told now and then. */
         if (progress && sim->result.events - shown >= 256) {
             shown = sim->result.events;
             progress(context, sim->tasks.count - sim->result.blocked, sim->tasks.count);
         }
-        if (sim->result.blocked == 0) {
-            break; /* faults after the last task change nothing */
-        }
     }
+    return MYR_OK;
+}
+
+int myr_sim_run(struct myr_sim *sim, myr_sim_progress *progress, void *context,
+                struct myr_sim_result *ret, struct myr_err *err)
+{
+    MYR_ASSERT(sim->now == 0 && sim->events.count == 0); /* a simulation runs once */
+    MYR_TRY(sim_route_deferred(sim, err));
+    list_edges(sim);
+    sim_bounds(sim);
+    sim_solve(sim); /* what was changed before the run, slow nodes, is settled at time 0 */
+    start_all(sim);
+    int rc = run_all(sim, progress, context, err);
     sim->result.end = sim->now;
-    if (rc == MYR_OK && sim->result.blocked) {
-        rc = stalled(sim, err);
+    if (sim->options.series_ps) {
+        take_sample(sim); /* what is left of the last interval */
     }
     MYR_SLOW_ASSERT(rc < 0 || sim_conserved(sim));
+    MYR_ASSERT(rc < 0 || sim_above_bounds(sim));
     *ret = sim->result;
     return rc;
 }

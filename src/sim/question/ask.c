@@ -28,6 +28,13 @@ static int set_options(struct myr_sim_answer *answer, const struct myr_sim_quest
                            "--message-overhead is '%.40s', a time such as 2us is expected",
                            overhead);
     }
+    if (question->series_step &&
+        (!myr_sim_parse_time(myr_str_from(question->series_step), &engine->series_ps) ||
+         engine->series_ps == 0)) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "--series-step is '%.40s', a time such as 10us is expected",
+                           question->series_step);
+    }
     return MYR_OK;
 }
 
@@ -59,6 +66,9 @@ static int prepare(struct myr_sim_answer *answer, const struct myr_sim_question 
     }
     MYR_ASSERT(!answer->sim);
     answer->sim = myr_sim_create(&answer->graph, &answer->engine);
+    if (question->keep_paths && only == MYR_NONE) {
+        myr_sim_keep_paths(answer->sim);
+    }
     MYR_TRY(add_breakage(answer, question, err));
     if (answer->job_count > 1 && only == MYR_NONE) {
         myr_sim_defer_routing(answer->sim); /* so that the jobs know of each other */
@@ -140,12 +150,31 @@ static int initial_rates(struct myr_sim_answer *answer, struct myr_err *err)
     return MYR_OK;
 }
 
-/* Bandwidths are by the job's own end: other jobs may run on long after it. */
-static void judge_job(const struct myr_sim *sim, struct myr_sim_job *job)
+/*
+ * From the collective and the rates of the NICs and of the scale-up domain alone: neither schedule
+ * nor paths are looked at. Who is quicker has left something out.
+ */
+static myr_ps collective_bound(const struct myr_sim_answer *answer,
+                               const struct myr_collective_shape *shape)
 {
+    const struct myr_network *net = answer->graph.net;
+    struct myr_collective_bound least = myr_collective_least(shape);
+    double nic = (double)net->host_gbps * net->planes * 1e9 / 8;
+    double scale_up = shape->local > 1 ? answer->fabric.design->head->scale_up_gbps * 1e9 / 8 : 0;
+    double domain = least.domain_bytes / (nic * shape->local);
+    double gpu = least.gpu_bytes / (nic + scale_up);
+    return (myr_ps)((domain > gpu ? domain : gpu) * (double)MYR_PS_PER_S);
+}
+
+/* Bandwidths are by the job's own end: other jobs may run on long after it. */
+static void judge_job(const struct myr_sim_answer *answer, struct myr_sim_job *job)
+{
+    const struct myr_sim *sim = answer->sim;
     job->end = load_end(sim, &job->load);
     job->slowdown = job->alone > 0 ? (double)job->end / (double)job->alone : 1;
     if (job->load.collective) {
+        job->bound = collective_bound(answer, &job->load.shape);
+        MYR_ASSERT(job->end + job->end / 1000000 + MYR_PS_PER_NS >= job->bound);
         double seconds = seconds_of(job->end);
         double rate = seconds > 0 ? (double)job->load.bytes / 1e9 / seconds : 0;
         job->algorithm_gbytes_per_s = rate;
@@ -209,7 +238,7 @@ int myr_sim_ask(struct myr_sim_answer *ret, const struct myr_sim_question *quest
     MYR_TRY(
         myr_sim_run(ret->sim, question->progress, question->progress_context, &ret->result, err));
     for (uint32_t i = 0; i < ret->job_count; i++) {
-        judge_job(ret->sim, &ret->jobs[i]);
+        judge_job(ret, &ret->jobs[i]);
     }
     myr_times_collect(&ret->times, &ret->arena, ret->sim, 0, myr_sim_task_count(ret->sim));
     judge_links(ret);

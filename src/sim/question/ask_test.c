@@ -226,7 +226,7 @@ static void files_are_written_and_say_what_they_show(void **state)
     close(mkstemp(map));
     question.pause_permille = 123;
     assert_int_equal(myr_sim_ask(&answer, &question, NULL), MYR_OK);
-    struct myr_sim_files files = {page, map, rows};
+    struct myr_sim_files files = {.report = page, .heatmap = map, .fct = rows};
     assert_int_equal(myr_sim_files_check(&files, NULL), MYR_OK);
     assert_int_equal(myr_sim_files_write(&answer, &files, NULL), MYR_OK);
     struct myr_buf text = {0};

@@ -95,7 +95,10 @@ int myr_sim_files_check(const struct myr_sim_files *files, struct myr_err *err)
 {
     const struct {
         const char *option, *path;
-    } all[] = {{"--report", files->report}, {"--heatmap", files->heatmap}, {"--fct", files->fct}};
+    } all[] = {{"--report", files->report}, {"--heatmap", files->heatmap},
+               {"--fct", files->fct},       {"--flows", files->flows},
+               {"--paths", files->paths},   {"--trace", files->trace},
+               {"--series", files->series}};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
         if (all[i].path && strcmp(all[i].path, "-") == 0) {
             return myr_err_set(err, MYR_EINVAL,
@@ -107,13 +110,18 @@ int myr_sim_files_check(const struct myr_sim_files *files, struct myr_err *err)
     return MYR_OK;
 }
 
+typedef void write_rows(const struct myr_report *report, struct myr_outfile *file);
+
 /* The file's name is taken together with the others', when all of them are written. */
-static int add_rows(struct myr_file_set *set, const struct myr_report *report, const char *path,
-                    struct myr_err *err)
+static int add_rows(struct myr_file_set *set, const struct myr_report *report, write_rows *write,
+                    const char *path, struct myr_err *err)
 {
     MYR_CLEANUP(myr_outfile_abandon) struct myr_outfile file = {0};
+    if (!path) {
+        return MYR_OK;
+    }
     MYR_TRY(myr_file_set_open(set, path, &file, err));
-    myr_report_fct(report, &file);
+    write(report, &file);
     return myr_outfile_commit(&file, err);
 }
 
@@ -133,9 +141,11 @@ static int write_set(const struct myr_report *report, const struct myr_sim_files
         myr_report_heatmap(report, &buf);
         MYR_TRY(myr_file_set_add(&set, files->heatmap, &buf, err));
     }
-    if (files->fct) {
-        MYR_TRY(add_rows(&set, report, files->fct, err));
-    }
+    MYR_TRY(add_rows(&set, report, myr_report_fct, files->fct, err));
+    MYR_TRY(add_rows(&set, report, myr_report_flows, files->flows, err));
+    MYR_TRY(add_rows(&set, report, myr_report_paths, files->paths, err));
+    MYR_TRY(add_rows(&set, report, myr_report_trace, files->trace, err));
+    MYR_TRY(add_rows(&set, report, myr_report_series, files->series, err));
     return myr_file_set_commit(&set, err);
 }
 
@@ -144,7 +154,8 @@ int myr_sim_files_write(const struct myr_sim_answer *answer, const struct myr_si
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {0};
     struct facts facts = {.arena = &scratch};
-    if (!files->report && !files->heatmap && !files->fct) {
+    bool rows = files->fct || files->flows || files->paths || files->trace || files->series;
+    if (!files->report && !files->heatmap && !rows) {
         return MYR_OK;
     }
     myr_arena_init(&scratch);

@@ -123,7 +123,8 @@ static int read_trace(const struct sim_source *source, enum myr_trace_format *re
     MYR_TRY(sim_source_format(source, "--workload", myr_trace_format_names, MYR_TRACE_FORMAT_COUNT,
                               myr_trace_guess(source->path, content), &format, err));
     if (source->format.len == 0) { /* a guess is nothing that can be expected of a file */
-        MYR_TRY(myr_kind_check(source->path, content, TRACE_KINDS,
+        MYR_TRY(myr_kind_check(source->path, content,
+                               format == MYR_TRACE_FLOWS ? FLOW_KINDS : TRACE_KINDS,
                                "a GOAL, HPCC, htsim or SimAI file", err));
     }
     *ret_format = (enum myr_trace_format)format;

@@ -132,31 +132,75 @@ static int check_size_word(const struct sim_words *words, struct myr_err *err)
                        words->option, sim_words_shown(word), word.data, known.data);
 }
 
+/* schedule=full|collapsed, chunks=N, window=N */
+static int read_schedule(const struct sim_words *words, struct myr_collective_shape *shape,
+                         enum myr_schedule_form *ret, struct myr_err *err)
+{
+    uint64_t chunks = 0, window = 0;
+    struct myr_str text;
+    *ret = MYR_SCHEDULE_AUTO;
+    MYR_TRY(sim_words_number(words, "chunks", 1, 1024, &chunks, err));
+    MYR_TRY(sim_words_number(words, "window", 1, MYR_PAIRWISE_RANKS_MAX, &window, err));
+    shape->chunks = (uint32_t)chunks;
+    shape->window = (uint32_t)window;
+    if (window && shape->collective != MYR_ALL_TO_ALL) {
+        return myr_err_set(err, MYR_EINVAL, "%s: 'window' is for alltoall", words->option);
+    }
+    if (!sim_words_keyed(words, "schedule", &text)) {
+        return MYR_OK;
+    }
+    for (uint32_t i = 0; i < MYR_SCHEDULE_FORMS; i++) {
+        if (myr_str_eq(text, myr_str_from(myr_schedule_names[i]))) {
+            *ret = (enum myr_schedule_form)i;
+            if (window && *ret == MYR_SCHEDULE_COLLAPSED) {
+                return myr_err_set(err, MYR_EINVAL, "%s: a 'window' is only in the full schedule",
+                                   words->option);
+            }
+            return MYR_OK;
+        }
+    }
+    return myr_err_set(err, MYR_EINVAL,
+                       "%s: 'schedule' is '%.*s'; auto, full or collapsed is "
+                       "expected",
+                       words->option, sim_words_shown(text), text.data);
+}
+
 /* Without a word about the algorithm the quickest is found by playing each of them. */
 static int load_collective(struct maker *maker, enum myr_collective kind, struct myr_sim_load *ret,
                            struct myr_err *err)
 {
-    enum myr_algorithm algorithm =
-        kind == MYR_ALL_TO_ALL ? MYR_ALGORITHM_PAIRWISE : MYR_ALGORITHM_AUTO;
-    uint32_t at = 0, local = maker->graph->design->head->gpus_per_node, end;
+    static const char *const keys[] = {SIM_PLACE_KEYS, "schedule", "chunks", "window"};
+    struct myr_collective_shape shape = {.collective = kind, .algorithm = MYR_ALGORITHM_AUTO};
+    struct myr_collective_load load;
+    enum myr_schedule_form form;
+    uint32_t at = 0;
+    if (kind == MYR_ALL_TO_ALL) {
+        shape.algorithm = MYR_ALGORITHM_PAIRWISE;
+    }
     for (uint32_t a = 0; a < MYR_ALGORITHM_COUNT && maker->words.count; a++) {
         if (myr_str_eq(maker->words.items[0], myr_str_from(myr_algorithm_names[a]))) {
-            algorithm = (enum myr_algorithm)a;
+            shape.algorithm = (enum myr_algorithm)a;
             at = 1;
         }
     }
     if (at == 0) {
         MYR_TRY(check_size_word(&maker->words, err));
     }
-    MYR_TRY(begin(maker, at, place_keys, MYR_ARRAY_COUNT(place_keys), &ret->bytes, err));
-    const struct sim_place *place = &maker->place;
+    MYR_TRY(begin(maker, at, keys, MYR_ARRAY_COUNT(keys), &ret->bytes, err));
+    MYR_TRY(read_schedule(&maker->words, &shape, &form, err));
+    struct myr_ranks ranks = {maker->place.gpus, maker->place.count};
+    shape.ranks = ranks.count;
+    shape.bytes = ret->bytes;
+    /* Only what lies together may be taken as such: else a rank's neighbours are others' GPUs. */
+    shape.local = myr_local_ranks(maker->graph, ranks);
+    MYR_TRY(myr_load_collective(maker->sim, ranks, &shape, form, MYR_NONE, &load, err));
     ret->collective = true;
     ret->kind = kind;
-    ret->ranks = place->count;
-    /* Only whole nodes may be taken as such: else a rank's neighbours are others' GPUs. */
-    bool whole = place->count % local == 0 && place->gpus[0] % local == 0;
-    return myr_load_collective(maker->sim, (struct myr_ranks){place->gpus, place->count}, kind,
-                               algorithm, whole ? local : 1, ret->bytes, MYR_NONE, &end, err);
+    ret->ranks = ranks.count;
+    ret->algorithm = shape.algorithm = load.algorithm;
+    ret->full = load.full;
+    ret->shape = shape;
+    return MYR_OK;
 }
 
 /* Words of a step that are its own; the others are the layout's. */
@@ -298,6 +342,7 @@ int myr_sim_load_words(struct myr_sim *sim, const struct myr_graph *graph,
     struct myr_sim_load load = {.words = words, .first_task = myr_sim_task_count(sim)};
     int rc;
     myr_arena_init(&scratch);
+    myr_sim_phase(sim, 0); /* every job begins with its first */
     if (strncmp(words, "file:", 5) == 0) {
         rc = sim_source_load(sim, graph, hosts, words, &load, err);
     } else {

@@ -5,10 +5,8 @@
 /* The one place that knows every format: guesses which one a file is in, and reads it. */
 
 const char *const myr_trace_format_names[MYR_TRACE_FORMAT_COUNT] = {
-    [MYR_TRACE_GOAL] = "goal",
-    [MYR_TRACE_HPCC] = "hpcc",
-    [MYR_TRACE_HTSIM] = "htsim",
-    [MYR_TRACE_SIMAI] = "simai",
+    [MYR_TRACE_GOAL] = "goal",   [MYR_TRACE_HPCC] = "hpcc",   [MYR_TRACE_HTSIM] = "htsim",
+    [MYR_TRACE_SIMAI] = "simai", [MYR_TRACE_FLOWS] = "flows",
 };
 
 const char *const myr_shape_format_names[MYR_SHAPE_FORMAT_COUNT] = {
@@ -34,6 +32,9 @@ enum myr_trace_format myr_trace_guess(const char *path, struct myr_str text)
     scan_init(&scan, path, text);
     if (!scan_line(&scan) || !scan_word(&scan)) {
         return MYR_TRACE_HPCC;
+    }
+    if (scan.word.len > 9 && memcmp(scan.word.data, "id,after,", 9) == 0) {
+        return MYR_TRACE_FLOWS;
     }
     if (scan_is(&scan, "num_ranks")) {
         return MYR_TRACE_GOAL;
@@ -73,16 +74,17 @@ int myr_trace_read(const char *file, struct myr_str text, enum myr_trace_format 
         [MYR_TRACE_HPCC] = "an HPCC flow list",
         [MYR_TRACE_HTSIM] = "an htsim connection matrix",
         [MYR_TRACE_SIMAI] = "a SimAI workload",
+        [MYR_TRACE_FLOWS] = "a list of flows",
     };
     static int (*const readers[])(struct scan *, struct myr_trace *, struct myr_err *) = {
-        [MYR_TRACE_GOAL] = read_goal,
-        [MYR_TRACE_HPCC] = read_hpcc_flows,
-        [MYR_TRACE_HTSIM] = read_htsim_matrix,
-        [MYR_TRACE_SIMAI] = read_simai,
+        [MYR_TRACE_GOAL] = read_goal,          [MYR_TRACE_HPCC] = read_hpcc_flows,
+        [MYR_TRACE_HTSIM] = read_htsim_matrix, [MYR_TRACE_SIMAI] = read_simai,
+        [MYR_TRACE_FLOWS] = read_flows,
     };
     struct scan scan;
     *ret = (struct myr_trace){0};
-    MYR_TRY(myr_kind_check(file, text, TRACE_KINDS, expected[format], err));
+    MYR_TRY(myr_kind_check(file, text, format == MYR_TRACE_FLOWS ? FLOW_KINDS : TRACE_KINDS,
+                           expected[format], err));
     scan_init(&scan, file, text);
     int rc = readers[format](&scan, ret, err);
     if (rc == MYR_OK) {

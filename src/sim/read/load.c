@@ -80,15 +80,21 @@ static int add_collective(struct loader *loader, uint32_t id, struct myr_err *er
     enum myr_algorithm algorithm =
         op->collective == MYR_ALL_TO_ALL ? MYR_ALGORITHM_PAIRWISE : MYR_ALGORITHM_RING;
     MYR_CLEANUP(myr_schedule_plan_done) struct myr_schedule_plan plan = {0};
-    MYR_TRY(myr_collective_plan((enum myr_collective)op->collective, algorithm, split.size,
-                                local_ranks(loader, split), op->bytes, &plan, err));
+    struct myr_collective_shape shape = {.collective = (enum myr_collective)op->collective,
+                                         .algorithm = algorithm,
+                                         .ranks = split.size,
+                                         .local = local_ranks(loader, split),
+                                         .bytes = op->bytes};
+    MYR_TRY(myr_collective_plan(&shape, &plan, err));
     uint64_t key = (uint64_t)op->collective << 32 | op->from;
     uint32_t *known = myr_u64map_find(&loader->rounds, key);
-    uint32_t pattern = known ? *known : MYR_NONE;
+    uint32_t pattern = known ? *known : MYR_NONE, places = 0;
     for (size_t i = 0; i < plan.rounds.count; i++) {
         const struct myr_round *round = &plan.rounds.items[i];
-        uint32_t own = pattern + (uint32_t)i;
-        if (!known) {
+        bool again = i > 0 && round->first_pair == plan.rounds.items[i - 1].first_pair;
+        places += i > 0 && !again;
+        uint32_t own = pattern + places;
+        if (!known && !again) {
             own = round_pattern(loader, split, &plan, round);
             pattern = i == 0 ? own : pattern;
             MYR_TRY(myr_sim_route(loader->sim, err));
@@ -121,7 +127,7 @@ static int add_ops(struct loader *loader, struct myr_trace_tasks *ret, struct my
         const struct myr_trace_op *op = &trace->ops.items[i];
         if (op->kind == MYR_TRACE_MESSAGE) {
             loader->first[i] = loader->last[i] =
-                myr_sim_transfer(sim, flow_pattern(loader, op), op->bytes, 1);
+                myr_sim_transfer(sim, flow_pattern(loader, op), op->bytes, op->hops ? op->hops : 1);
         }
     }
     for (uint32_t i = 0; rc == MYR_OK && i < trace->ops.count; i++) {

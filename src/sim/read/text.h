@@ -6,6 +6,7 @@
 
 /* The formats are plain text; SimAI's first line has colons, as YAML's would. */
 #define TRACE_KINDS (MYR_KIND_BIT(TEXT) | MYR_KIND_BIT(EMPTY) | MYR_KIND_BIT(YAML))
+#define FLOW_KINDS  (MYR_KIND_BIT(CSV) | MYR_KIND_BIT(TEXT))
 
 struct scan {
     const char *file;
@@ -68,6 +69,7 @@ MYR_MUST_USE int trace_check_order(const struct myr_trace *trace, const struct s
 MYR_MUST_USE int read_goal(struct scan *scan, struct myr_trace *ret, struct myr_err *err);
 MYR_MUST_USE int read_hpcc_flows(struct scan *scan, struct myr_trace *ret, struct myr_err *err);
 MYR_MUST_USE int read_htsim_matrix(struct scan *scan, struct myr_trace *ret, struct myr_err *err);
+MYR_MUST_USE int read_flows(struct scan *scan, struct myr_trace *ret, struct myr_err *err);
 MYR_MUST_USE int read_simai(struct scan *scan, struct myr_trace *ret, struct myr_err *err);
 MYR_MUST_USE int read_hpcc_topology(struct scan *scan, struct myr_clos_shape *ret,
                                     struct myr_err *err);

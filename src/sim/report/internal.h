@@ -7,6 +7,8 @@
 #include "myriad/text/svg.h"
 
 void report_put_rank(struct myr_buf *buf, uint32_t rank);
+/* Picoseconds as microseconds, exactly. */
+void report_put_us(struct myr_buf *buf, myr_ps ps);
 
 /* A time for people, in the unit of its size: "812 ns", "1.947 us", "8.121 ms". */
 void report_put_time(struct myr_buf *buf, myr_ps ps);

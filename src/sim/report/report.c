@@ -121,23 +121,6 @@ uint32_t myr_report_critical_path(const struct myr_report *report, uint32_t job,
     return (uint32_t)path.count;
 }
 
-void report_put_rank(struct myr_buf *buf, uint32_t rank)
-{
-    if (rank & MYR_MESSAGE_STORAGE) {
-        myr_buf_put_lit(buf, "storage-");
-        rank &= ~MYR_MESSAGE_STORAGE;
-    }
-    myr_buf_put_u64(buf, rank);
-}
-
-/* Picoseconds as microseconds, exactly. */
-static void put_exact_us(struct myr_buf *buf, myr_ps ps)
-{
-    myr_buf_put_u64(buf, (uint64_t)(ps / MYR_PS_PER_US));
-    myr_buf_putc(buf, '.');
-    myr_buf_put_u64_pad(buf, (uint64_t)(ps % MYR_PS_PER_US), 6);
-}
-
 static void put_flows(const struct myr_sim *sim, uint32_t id, struct myr_buf *name,
                       struct myr_outfile *file, struct myr_buf *buf)
 {
@@ -155,9 +138,9 @@ static void put_flows(const struct myr_sim *sim, uint32_t id, struct myr_buf *na
         myr_buf_putc(buf, ',');
         myr_buf_put_u64(buf, task->bits / 8);
         myr_buf_putc(buf, ',');
-        put_exact_us(buf, task->start);
+        report_put_us(buf, task->start);
         myr_buf_putc(buf, ',');
-        put_exact_us(buf, task->end);
+        report_put_us(buf, task->end);
         myr_buf_putc(buf, ',');
         if (name->len) {
             myr_buf_put(buf, name->data, name->len);

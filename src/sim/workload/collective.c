@@ -1,7 +1,8 @@
 #include "myriad/sim/collective.h"
 
-const char *const myr_algorithm_names[MYR_ALGORITHM_COUNT] = {
-    "ring", "tree", "halving", "pairwise", "hier", "in-network", "auto"};
+#include "workload/shape.h"
+
+/* The collapsed forms: what a group does in lockstep, as few rounds. */
 
 void myr_schedule_plan_done(struct myr_schedule_plan *plan)
 {
@@ -9,17 +10,16 @@ void myr_schedule_plan_done(struct myr_schedule_plan *plan)
     myr_vec_done(&plan->rounds);
 }
 
-static void open_round(struct myr_schedule_plan *plan, uint64_t bytes, uint32_t hops)
+/* After the round before it, unless it is told otherwise. */
+static struct myr_round *open_round(struct myr_schedule_plan *plan, uint64_t bytes, uint32_t hops)
 {
-    struct myr_round round = {
-        .first_pair = (uint32_t)plan->pairs.count, .bytes = bytes, .hops = hops};
+    uint32_t count = (uint32_t)plan->rounds.count;
+    struct myr_round round = {.first_pair = (uint32_t)plan->pairs.count,
+                              .bytes = bytes,
+                              .hops = hops,
+                              .after = {count ? count - 1 : MYR_NONE, MYR_NONE}};
     myr_vec_push(&plan->rounds, round);
-}
-
-static void open_ring(struct myr_schedule_plan *plan, uint64_t bytes, uint32_t hops)
-{
-    open_round(plan, bytes, hops);
-    plan->rounds.items[plan->rounds.count - 1].cyclic = true;
+    return &plan->rounds.items[count];
 }
 
 static void put_pair(struct myr_schedule_plan *plan, uint32_t from, uint32_t to)
@@ -29,235 +29,199 @@ static void put_pair(struct myr_schedule_plan *plan, uint32_t from, uint32_t to)
     plan->rounds.items[plan->rounds.count - 1].pair_count++;
 }
 
-static uint64_t part(uint64_t bytes, uint64_t times, uint64_t of)
-{
-    return (uint64_t)(((unsigned __int128)bytes * times + of - 1) / of);
-}
-
-/* Steps of a ring, in pieces of S/N: all-reduce goes round twice. */
-static uint32_t ring_steps(enum myr_collective collective, uint32_t ranks)
-{
-    return (collective == MYR_ALL_REDUCE ? 2 : 1) * (ranks - 1);
-}
-
 /*
- * Channel c enters node j at local rank (c - j) mod L, visits the others in order and leaves from
- * the one before the entry, whose rail is the next node's entry: NICs of one rail only talk to each
- * other, and every NIC carries one channel.
+ * The last round as several, of equal parts of its steps and bytes: latency and bytes take turns,
+ * as they do in the ring itself. With all latency in front others would have the links for
+ * themselves until the first byte.
  */
-static uint32_t ring_rank(uint32_t channel, uint32_t position, uint32_t local)
+static void spread_ring(struct myr_schedule_plan *plan)
 {
-    uint32_t node = position / local, step = position % local;
-    uint32_t entry = (channel + local - node % local) % local;
-    return node * local + (entry + step) % local;
+    enum { SEGMENTS_MAX = 32 };
+    struct myr_round whole = plan->rounds.items[plan->rounds.count - 1];
+    uint32_t segments = whole.hops < SEGMENTS_MAX ? whole.hops : SEGMENTS_MAX;
+    for (uint32_t i = 0; i < segments; i++) {
+        struct myr_round part = whole;
+        part.hops = (uint32_t)((uint64_t)whole.hops * (i + 1) / segments -
+                               (uint64_t)whole.hops * i / segments);
+        part.bytes = (uint64_t)((unsigned __int128)whole.bytes * (i + 1) / segments -
+                                (unsigned __int128)whole.bytes * i / segments);
+        if (i == 0) {
+            plan->rounds.items[plan->rounds.count - 1] = part;
+        } else {
+            part.after[0] = (uint32_t)plan->rounds.count - 1;
+            part.after[1] = MYR_NONE;
+            myr_vec_push(&plan->rounds, part);
+        }
+    }
 }
 
-static void plan_ring(struct myr_schedule_plan *plan, enum myr_collective collective,
-                      uint32_t ranks, uint32_t local, uint64_t bytes)
+static void plan_ring(struct myr_schedule_plan *plan, const struct myr_collective_shape *shape)
 {
-    uint32_t channels = local > 1 && ranks > local && ranks % local == 0 ? local : 1;
-    uint32_t steps = ring_steps(collective, ranks);
-    open_ring(plan, part(bytes, steps, (uint64_t)ranks * channels), steps);
+    uint32_t ranks = shape->ranks, channels = shape_channels(shape);
+    uint32_t steps = shape_ring_steps(shape->collective, ranks);
+    open_round(plan, shape_part(shape->bytes, steps, (uint64_t)ranks * channels), steps)->cyclic =
+        true;
     for (uint32_t c = 0; c < channels; c++) {
         for (uint32_t i = 0; i < ranks; i++) {
             uint32_t next = i + 1 == ranks ? 0 : i + 1;
-            if (channels > 1) {
-                put_pair(plan, ring_rank(c, i, local), ring_rank(c, next, local));
-            } else {
-                put_pair(plan, i, next);
-            }
+            put_pair(plan, shape_ring_rank(shape, c, i), shape_ring_rank(shape, c, next));
         }
     }
+    spread_ring(plan);
 }
 
-static uint32_t depth_of(uint32_t ranks)
+/* A chain: every link of it carries all bytes. */
+static void plan_chain(struct myr_schedule_plan *plan, const struct myr_collective_shape *shape)
 {
-    uint32_t depth = 0;
-    while ((UINT64_C(1) << depth) < ranks) {
-        depth++;
+    open_round(plan, shape->bytes, shape->ranks - 1)->cyclic = true;
+    for (uint32_t i = 0; i + 1 < shape->ranks; i++) {
+        put_pair(plan, i, i + 1);
     }
-    return depth;
 }
 
-/* In-order binary tree over 0..n-1: the parent of i, or n for the root. */
-static uint32_t tree_parent(uint32_t i, uint32_t ranks)
+/* Each tree carries half of the data: up, then down. */
+static void plan_tree(struct myr_schedule_plan *plan, const struct myr_collective_shape *shape)
 {
-    uint32_t bit = 1;
-    while (bit < ranks && !(i & bit)) {
-        bit <<= 1;
-    }
-    if (bit >= ranks) {
-        return ranks;
-    }
-    uint32_t up = (i ^ bit) | bit << 1;
-    return up < ranks ? up : i ^ bit;
-}
-
-/*
- * Two trees, the second shifted by one so that inner nodes of one are leaves of the other
- * (Sanders, Speck, Traeff 2009): each carries half of the data up, then down.
- */
-static void plan_tree(struct myr_schedule_plan *plan, enum myr_collective collective,
-                      uint32_t ranks, uint64_t bytes)
-{
-    bool up = collective != MYR_ALL_GATHER && collective != MYR_BROADCAST;
-    bool down = collective != MYR_REDUCE_SCATTER;
+    uint32_t ranks = shape->ranks;
     for (uint32_t way = 0; way < 2; way++) {
-        if (way == 0 ? !up : !down) {
-            continue;
-        }
-        open_round(plan, part(bytes, 1, 2), depth_of(ranks));
-        for (uint32_t shift = 0; shift < 2; shift++) {
+        open_round(plan, shape_part(shape->bytes, 1, 2), shape_depth(ranks));
+        for (uint32_t tree = 0; tree < 2; tree++) {
             for (uint32_t i = 0; i < ranks; i++) {
-                uint32_t parent = tree_parent(i, ranks);
+                uint32_t parent = shape_tree_parent(i, ranks);
                 if (parent == ranks) {
                     continue;
                 }
-                uint32_t child = (i + shift) % ranks, above = (parent + shift) % ranks;
+                uint32_t child = (i + tree) % ranks, above = (parent + tree) % ranks;
                 put_pair(plan, way == 0 ? child : above, way == 0 ? above : child);
             }
         }
     }
 }
 
-/* Distances N/2, N/4, ...: each step exchanges half of what the last one did. */
-static void plan_halving(struct myr_schedule_plan *plan, enum myr_collective collective,
-                         uint32_t ranks, uint64_t bytes)
+/* The source feeds the roots of two trees over all others: nobody sends more than the buffer. */
+static void plan_tree_broadcast(struct myr_schedule_plan *plan,
+                                const struct myr_collective_shape *shape)
 {
-    uint32_t depth = depth_of(ranks);
-    uint32_t steps = collective == MYR_ALL_REDUCE ? 2 * depth : depth;
-    for (uint32_t s = 0; s < steps; s++) {
-        bool gathering = collective == MYR_ALL_GATHER || s >= depth;
-        uint32_t k = s % depth;
-        uint32_t distance = gathering ? 1U << k : ranks >> (k + 1);
-        open_round(plan, part(bytes, distance, ranks), 1);
-        for (uint32_t i = 0; i < ranks; i++) {
+    uint32_t others = shape->ranks - 1;
+    open_round(plan, shape_part(shape->bytes, 1, 2), shape_depth(others) + 1);
+    for (uint32_t tree = 0; tree < 2; tree++) {
+        for (uint32_t i = 0; i < others; i++) {
+            uint32_t parent = shape_tree_parent(i, others);
+            put_pair(plan, parent == others ? 0 : 1 + (parent + tree) % others,
+                     1 + (i + tree) % others);
+        }
+    }
+}
+
+/* Distances N/2, N/4, ...: each step exchanges half of what the last one did. */
+static void plan_halving(struct myr_schedule_plan *plan, const struct myr_collective_shape *shape)
+{
+    for (uint32_t s = 0; s < shape_halving_steps(shape); s++) {
+        uint32_t distance = shape_halving_distance(shape, s);
+        open_round(plan, shape_part(shape->bytes, distance, shape->ranks), 1);
+        for (uint32_t i = 0; i < shape->ranks; i++) {
             put_pair(plan, i, i ^ distance);
         }
     }
 }
 
-static void plan_pairwise(struct myr_schedule_plan *plan, uint32_t ranks, uint64_t bytes)
+/* All pairs at once and in lockstep: the fullest link is full from the first byte to the last. */
+static void plan_pairwise(struct myr_schedule_plan *plan, const struct myr_collective_shape *shape)
 {
-    for (uint32_t shift = 1; shift < ranks; shift++) {
-        open_round(plan, part(bytes, 1, ranks), 1);
-        for (uint32_t i = 0; i < ranks; i++) {
-            put_pair(plan, i, (i + shift) % ranks);
+    open_round(plan, shape_part(shape->bytes, 1, shape->ranks), 1);
+    for (uint32_t shift = 1; shift < shape->ranks; shift++) {
+        for (uint32_t i = 0; i < shape->ranks; i++) {
+            put_pair(plan, i, (i + shift) % shape->ranks);
         }
     }
 }
 
-/* Rings inside every node at once. */
-static void local_rings(struct myr_schedule_plan *plan, uint32_t ranks, uint32_t local,
-                        uint64_t bytes)
+/*
+ * Inside every domain at once, each rank exchanges a piece with every other. A domain is a switch:
+ * only what each GPU sends and gets counts, so neighbours stand for all.
+ */
+static void local_exchange(struct myr_schedule_plan *plan, const struct myr_collective_shape *shape,
+                           uint64_t bytes)
 {
-    open_ring(plan, part(bytes, local - 1, local), local - 1);
-    for (uint32_t i = 0; i < ranks; i++) {
+    uint32_t local = shape->local;
+    open_round(plan, shape_part(bytes, 1, local) * (local - 1), 1);
+    for (uint32_t i = 0; i < shape->ranks; i++) {
         put_pair(plan, i, i / local * local + (i + 1) % local);
     }
 }
 
-/* Rings of equal local ranks: each over its own rail. */
-static void rail_rings(struct myr_schedule_plan *plan, enum myr_collective collective,
-                       uint32_t ranks, uint32_t local, uint64_t bytes)
+/* Rings of equal local ranks, or the same ranks through switches that reduce: over their rails. */
+static void rail_rounds(struct myr_schedule_plan *plan, const struct myr_collective_shape *shape,
+                        uint64_t bytes)
 {
-    uint32_t nodes = ranks / local, steps = ring_steps(collective, nodes);
-    open_ring(plan, part(bytes, steps, (uint64_t)nodes * local), steps);
+    uint32_t ranks = shape->ranks, local = shape->local;
+    struct shape_rail rail = shape_rail_of(shape, bytes);
+    open_round(plan, rail.bytes * rail.steps, rail.steps * rail.hops)->cyclic = rail.steps > 1;
     for (uint32_t i = 0; i < ranks; i++) {
         put_pair(plan, i, (i + local) % ranks);
     }
 }
 
-static void plan_hier(struct myr_schedule_plan *plan, enum myr_collective collective,
-                      uint32_t ranks, uint32_t local, uint64_t bytes)
+/* A round over the pairs of an earlier one, behind the round of the chunk before. */
+static uint32_t repeat(struct myr_schedule_plan *plan, uint32_t round, uint64_t bytes)
 {
-    if (local > 1 && collective != MYR_ALL_GATHER) {
-        local_rings(plan, ranks, local, bytes);
-    }
-    if (ranks > local) {
-        rail_rings(plan, collective, ranks, local, bytes);
-    }
-    if (local > 1 && collective != MYR_REDUCE_SCATTER) {
-        local_rings(plan, ranks, local, bytes);
+    struct myr_round again = plan->rounds.items[round];
+    uint32_t id = (uint32_t)plan->rounds.count;
+    again.bytes = bytes;
+    myr_vec_push(&plan->rounds, again);
+    return id;
+}
+
+/*
+ * Phases of a chunk follow each other; a phase of a chunk follows the same phase of the one before.
+ * So with several chunks the domains are busy with one while another is on the network.
+ */
+static void plan_phases(struct myr_schedule_plan *plan, const struct myr_collective_shape *shape)
+{
+    struct shape_phases phases = shape_phases_of(shape);
+    for (uint32_t c = 0; c < phases.chunks; c++) {
+        uint64_t bytes = shape_chunk_bytes(shape->bytes, c, phases.chunks);
+        for (uint32_t p = 0; p < phases.count; p++) {
+            bool rail = phases.items[p] == SHAPE_RAIL;
+            if (c == 0) {
+                (rail ? rail_rounds : local_exchange)(plan, shape, bytes);
+                continue;
+            }
+            struct shape_rail one = shape_rail_of(shape, bytes);
+            uint64_t moved = rail ? one.bytes * one.steps
+                                  : shape_part(bytes, 1, shape->local) * (shape->local - 1);
+            uint32_t id = repeat(plan, p, moved);
+            plan->rounds.items[id].after[0] = p ? id - 1 : MYR_NONE;
+            plan->rounds.items[id].after[1] = id - phases.count;
+        }
     }
 }
 
-/* The switches add up: every rank sends the buffer once and gets it once. */
-static void plan_in_network(struct myr_schedule_plan *plan, uint32_t ranks, uint64_t bytes)
+int myr_collective_plan(const struct myr_collective_shape *given, struct myr_schedule_plan *ret,
+                        struct myr_err *err)
 {
-    open_round(plan, bytes, 2);
-    for (uint32_t i = 0; i < ranks; i++) {
-        put_pair(plan, i, (i + 1) % ranks);
-    }
-}
-
-static int check(enum myr_collective collective, enum myr_algorithm algorithm, uint32_t ranks,
-                 uint32_t local, struct myr_err *err)
-{
-    const char *name = myr_algorithm_names[algorithm];
-    bool all_to_all = collective == MYR_ALL_TO_ALL;
-    if (ranks < 2) {
-        return myr_err_set(err, MYR_EINVAL, "a collective needs at least 2 ranks, not %u", ranks);
-    }
-    if (all_to_all != (algorithm == MYR_ALGORITHM_PAIRWISE)) {
-        return myr_err_set(err, MYR_EINVAL, "%s cannot run as '%s'; pairwise is for all-to-all",
-                           myr_collective_name(collective), name);
-    }
-    if (algorithm == MYR_ALGORITHM_PAIRWISE && ranks > MYR_PAIRWISE_RANKS_MAX) {
-        return myr_err_set(err, MYR_ERANGE, "all-to-all of %u ranks; at most %d are simulated",
-                           ranks, MYR_PAIRWISE_RANKS_MAX);
-    }
-    if (algorithm == MYR_ALGORITHM_HALVING && (ranks & (ranks - 1))) {
-        return myr_err_set(err, MYR_EINVAL, "halving needs a power of two of ranks, not %u", ranks);
-    }
-    if (algorithm == MYR_ALGORITHM_HIER && ranks % local) {
-        return myr_err_set(err, MYR_EINVAL, "hier needs whole nodes: %u ranks, %u a node", ranks,
-                           local);
-    }
-    return MYR_OK;
-}
-
-int myr_collective_plan(enum myr_collective collective, enum myr_algorithm algorithm,
-                        uint32_t ranks, uint32_t local, uint64_t bytes,
-                        struct myr_schedule_plan *ret, struct myr_err *err)
-{
-    local = local ? local : 1;
-    MYR_TRY(check(collective, algorithm, ranks, local, err));
+    struct myr_collective_shape shape = *given;
+    shape.local = shape.local ? shape.local : 1;
+    MYR_TRY(shape_check(&shape, err));
     *ret = (struct myr_schedule_plan){0};
-    switch (algorithm) {
+    bool broadcast = shape.collective == MYR_BROADCAST;
+    switch (shape.algorithm) {
     case MYR_ALGORITHM_TREE:
-        plan_tree(ret, collective, ranks, bytes);
+        (broadcast ? plan_tree_broadcast : plan_tree)(ret, &shape);
         break;
     case MYR_ALGORITHM_HALVING:
-        plan_halving(ret, collective, ranks, bytes);
+        plan_halving(ret, &shape);
         break;
     case MYR_ALGORITHM_PAIRWISE:
-        plan_pairwise(ret, ranks, bytes);
+        plan_pairwise(ret, &shape);
         break;
     case MYR_ALGORITHM_HIER:
-        plan_hier(ret, collective, ranks, local, bytes);
-        break;
     case MYR_ALGORITHM_IN_NETWORK:
-        plan_in_network(ret, ranks, bytes);
+        plan_phases(ret, &shape);
         break;
     default:
-        plan_ring(ret, collective, ranks, local, bytes);
+        (broadcast ? plan_chain : plan_ring)(ret, &shape);
         break;
     }
     return MYR_OK;
-}
-
-double myr_collective_bus_factor(enum myr_collective collective, uint32_t ranks)
-{
-    double n = ranks;
-    switch (collective) {
-    case MYR_ALL_REDUCE:
-        return 2 * (n - 1) / n;
-    case MYR_ALL_GATHER:
-    case MYR_REDUCE_SCATTER:
-    case MYR_ALL_TO_ALL:
-        return (n - 1) / n;
-    default:
-        return 1;
-    }
 }

@@ -33,7 +33,8 @@ static struct myr_schedule_plan plan_of(enum myr_collective collective,
 {
     struct myr_schedule_plan plan;
     struct myr_err err = {0};
-    if (myr_collective_plan(collective, algorithm, ranks, local, bytes, &plan, &err) < 0) {
+    struct myr_collective_shape shape = {collective, algorithm, ranks, local, bytes, 0, 0};
+    if (myr_collective_plan(&shape, &plan, &err) < 0) {
         fail_msg("%s", err.message);
     }
     return plan;
@@ -51,7 +52,11 @@ static void every_rank_of_a_ring_moves_its_bound(void **state)
             assert_int_equal(totals.out[i], 2000 * (ranks - 1));
             assert_int_equal(totals.in[i], 2000 * (ranks - 1));
         }
-        assert_int_equal(plan.rounds.items[0].hops, 2 * (ranks - 1));
+        uint32_t hops = 0;
+        for (size_t r = 0; r < plan.rounds.count; r++) {
+            hops += plan.rounds.items[r].hops;
+        }
+        assert_int_equal(hops, 2 * (ranks - 1));
         myr_schedule_plan_done(&plan);
     }
 }
@@ -155,6 +160,7 @@ static void hierarchies_use_the_network_for_a_share_only(void **state)
     struct myr_schedule_plan plan = plan_of(MYR_ALL_REDUCE, MYR_ALGORITHM_HIER, 64, 8, 64000);
     assert_int_equal(plan.rounds.count, 3);
     assert_int_equal(plan.rounds.items[0].bytes, 64000 * 7 / 8);
+    assert_int_equal(plan.rounds.items[0].hops, 1);
     assert_int_equal(plan.rounds.items[1].bytes, 64000 / 8 * 2 * 7 / 8);
     for (uint32_t i = 0; i < plan.rounds.items[1].pair_count; i++) {
         const struct myr_pair *pair = &plan.pairs.items[plan.rounds.items[1].first_pair + i];
@@ -163,17 +169,173 @@ static void hierarchies_use_the_network_for_a_share_only(void **state)
     myr_schedule_plan_done(&plan);
 }
 
+static void refused(struct myr_collective_shape shape, const char *words)
+{
+    struct myr_schedule_plan plan;
+    struct myr_sends sends;
+    struct myr_err err = {0};
+    assert_true(myr_collective_plan(&shape, &plan, &err) < 0);
+    assert_non_null(strstr(err.message, words));
+    assert_true(myr_collective_sends(&shape, &sends, &err) < 0);
+    assert_non_null(strstr(err.message, words));
+}
+
 static void what_does_not_fit_is_refused(void **state)
 {
     (void)state;
-    struct myr_schedule_plan plan;
-    assert_true(myr_collective_plan(MYR_ALL_REDUCE, MYR_ALGORITHM_RING, 1, 1, 1, &plan, NULL) < 0);
-    assert_true(myr_collective_plan(MYR_ALL_REDUCE, MYR_ALGORITHM_HALVING, 6, 1, 1, &plan, NULL) <
-                0);
-    assert_true(myr_collective_plan(MYR_ALL_REDUCE, MYR_ALGORITHM_HIER, 12, 8, 1, &plan, NULL) < 0);
-    assert_true(myr_collective_plan(MYR_ALL_TO_ALL, MYR_ALGORITHM_RING, 4, 1, 1, &plan, NULL) < 0);
-    assert_true(myr_collective_plan(MYR_ALL_TO_ALL, MYR_ALGORITHM_PAIRWISE,
-                                    MYR_PAIRWISE_RANKS_MAX + 1, 1, 1, &plan, NULL) < 0);
+    refused((struct myr_collective_shape){MYR_ALL_REDUCE, MYR_ALGORITHM_RING, 1, 1, 1, 0, 0},
+            "at least 2 ranks");
+    refused((struct myr_collective_shape){MYR_ALL_REDUCE, MYR_ALGORITHM_HALVING, 6, 1, 1, 0, 0},
+            "a power of two");
+    refused((struct myr_collective_shape){MYR_ALL_REDUCE, MYR_ALGORITHM_HIER, 12, 8, 1, 0, 0},
+            "whole scale-up domains");
+    refused((struct myr_collective_shape){MYR_ALL_TO_ALL, MYR_ALGORITHM_RING, 4, 1, 1, 0, 0},
+            "pairwise is for");
+    refused((struct myr_collective_shape){MYR_ALL_GATHER, MYR_ALGORITHM_TREE, 4, 1, 1, 0, 0},
+            "cannot run as 'tree'");
+    refused((struct myr_collective_shape){MYR_REDUCE_SCATTER, MYR_ALGORITHM_TREE, 4, 1, 1, 0, 0},
+            "cannot run as 'tree'");
+    refused((struct myr_collective_shape){MYR_BROADCAST, MYR_ALGORITHM_HALVING, 4, 1, 1, 0, 0},
+            "broadcast cannot run as 'halving'");
+    refused((struct myr_collective_shape){MYR_BROADCAST, MYR_ALGORITHM_IN_NETWORK, 4, 1, 1, 0, 0},
+            "broadcast cannot run as 'in-network'");
+    refused((struct myr_collective_shape){MYR_ALL_TO_ALL, MYR_ALGORITHM_PAIRWISE,
+                                          MYR_PAIRWISE_RANKS_MAX + 1, 1, 1, 0, 0},
+            "at most 4096");
+}
+
+/*
+ * What a schedule means, without an engine: every send carries what its rank has by then, and in
+ * the end everybody has what the collective promises. Pieces are bits of a set; a reduction is the
+ * union, so a rank's own piece is its bit.
+ */
+static void run_broadcast(const struct myr_sends *sends, uint32_t ranks, uint32_t chunks)
+{
+    uint32_t *had = calloc((size_t)ranks * 2 * chunks, sizeof(*had));
+    assert_non_null(had);
+    for (size_t i = 0; i < sends->items.count; i++) {
+        const struct myr_send *send = &sends->items.items[i];
+        uint32_t piece = send->channel * chunks + send->chunk;
+        /* In the order of the list, and each waits for the one that brought it what it sends. */
+        assert_true(send->from == 0 || had[send->from * 2 * chunks + piece]);
+        bool waits = send->from == 0;
+        for (uint32_t k = 0; k < send->after_count; k++) {
+            const struct myr_send *before =
+                &sends->items.items[sends->after.items[send->first_after + k]];
+            waits = waits || (before->to == send->from && before->chunk == send->chunk &&
+                              before->channel == send->channel);
+        }
+        assert_true(waits);
+        had[send->to * 2 * chunks + piece]++;
+    }
+    uint32_t channels = sends->items.items[sends->items.count - 1].channel + 1;
+    for (uint32_t r = 1; r < ranks; r++) {
+        for (uint32_t p = 0; p < channels * chunks; p++) {
+            assert_int_equal(had[r * 2 * chunks + p], 1);
+        }
+    }
+    free(had);
+}
+
+static struct myr_sends sends_of(struct myr_collective_shape shape)
+{
+    struct myr_sends sends;
+    struct myr_err err = {0};
+    if (myr_collective_sends(&shape, &sends, &err) < 0) {
+        fail_msg("%s", err.message);
+    }
+    assert_int_equal(sends.items.count, myr_collective_send_count(&shape));
+    return sends;
+}
+
+static void broadcasts_bring_every_chunk_to_every_rank_once(void **state)
+{
+    (void)state;
+    const enum myr_algorithm algorithms[] = {MYR_ALGORITHM_RING, MYR_ALGORITHM_TREE};
+    for (uint32_t ranks = 2; ranks <= 33; ranks++) {
+        for (uint32_t a = 0; a < 2; a++) {
+            for (uint32_t chunks = 1; chunks <= 3; chunks++) {
+                struct myr_sends sends = sends_of((struct myr_collective_shape){
+                    MYR_BROADCAST, algorithms[a], ranks, 1, 6000, chunks, 0});
+                run_broadcast(&sends, ranks, chunks);
+                myr_sends_done(&sends);
+            }
+        }
+    }
+}
+
+/* Who has contributed to what a rank holds, when every send carries all that its rank has then. */
+static void run_reduction(const struct myr_sends *sends, uint32_t ranks, uint64_t *set)
+{
+    for (uint32_t r = 0; r < ranks; r++) {
+        set[r] = UINT64_C(1) << r;
+    }
+    for (size_t i = 0; i < sends->items.count; i++) {
+        const struct myr_send *send = &sends->items.items[i];
+        for (uint32_t k = 0; k < send->after_count; k++) {
+            assert_true(sends->after.items[send->first_after + k] < i);
+        }
+        set[send->to] |= set[send->from];
+    }
+}
+
+static void every_rank_hears_of_every_other_in_all_schedules(void **state)
+{
+    (void)state;
+    const struct myr_collective_shape shapes[] = {
+        {MYR_ALL_REDUCE, MYR_ALGORITHM_RING, 24, 1, 24000, 0, 0},
+        {MYR_ALL_REDUCE, MYR_ALGORITHM_RING, 24, 8, 24000, 0, 0},
+        {MYR_ALL_REDUCE, MYR_ALGORITHM_TREE, 24, 1, 24000, 2, 0},
+        {MYR_ALL_REDUCE, MYR_ALGORITHM_HALVING, 32, 1, 24000, 0, 0},
+        {MYR_ALL_REDUCE, MYR_ALGORITHM_HIER, 24, 8, 24000, 0, 0},
+        {MYR_ALL_REDUCE, MYR_ALGORITHM_HIER, 24, 8, 24000, 3, 0},
+        {MYR_ALL_REDUCE, MYR_ALGORITHM_HIER, 8, 8, 24000, 0, 0},
+        {MYR_ALL_GATHER, MYR_ALGORITHM_HIER, 24, 8, 24000, 0, 0},
+        {MYR_ALL_TO_ALL, MYR_ALGORITHM_PAIRWISE, 24, 1, 24000, 0, 3},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(shapes); i++) {
+        uint64_t set[64];
+        struct myr_sends sends = sends_of(shapes[i]);
+        run_reduction(&sends, shapes[i].ranks, set);
+        for (uint32_t r = 0; r < shapes[i].ranks; r++) {
+            assert_int_equal(set[r], (UINT64_C(1) << shapes[i].ranks) - 1);
+        }
+        myr_sends_done(&sends);
+    }
+}
+
+/* Bytes out and in of every rank: the collapsed form moves what the full schedule does. */
+static void both_forms_move_the_same_bytes(void **state)
+{
+    (void)state;
+    const enum myr_collective kinds[] = {MYR_ALL_REDUCE, MYR_ALL_GATHER, MYR_REDUCE_SCATTER,
+                                         MYR_ALL_TO_ALL, MYR_BROADCAST};
+    uint32_t compared = 0;
+    for (uint32_t k = 0; k < MYR_ARRAY_COUNT(kinds); k++) {
+        for (uint32_t a = 0; a < MYR_ALGORITHM_AUTO; a++) {
+            struct myr_collective_shape shape = {
+                kinds[k], (enum myr_algorithm)a, 32, 8, 32 * 64 * 1000, 2, 0};
+            struct myr_schedule_plan plan;
+            if (myr_collective_plan(&shape, &plan, NULL) < 0) {
+                continue;
+            }
+            struct totals rounds = total_of(&plan), own = {0};
+            struct myr_sends sends = sends_of(shape);
+            for (size_t i = 0; i < sends.items.count; i++) {
+                const struct myr_send *send = &sends.items.items[i];
+                own.out[send->from] += send->bytes;
+                own.in[send->to] += send->bytes;
+            }
+            for (uint32_t r = 0; r < 32; r++) {
+                assert_int_equal(own.out[r], rounds.out[r]);
+                assert_int_equal(own.in[r], rounds.in[r]);
+            }
+            compared++;
+            myr_sends_done(&sends);
+            myr_schedule_plan_done(&plan);
+        }
+    }
+    assert_int_equal(compared, 5 + 4 + 4 + 1 + 2);
 }
 
 int main(void)
@@ -186,6 +348,9 @@ int main(void)
         cmocka_unit_test(all_to_all_meets_every_pair_once),
         cmocka_unit_test(hierarchies_use_the_network_for_a_share_only),
         cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(broadcasts_bring_every_chunk_to_every_rank_once),
+        cmocka_unit_test(every_rank_hears_of_every_other_in_all_schedules),
+        cmocka_unit_test(both_forms_move_the_same_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,36 @@ int myr_load_flow(struct myr_sim *sim, struct myr_message message, uint64_t byte
     return MYR_OK;
 }
 
-/* A round as a pattern, routed on its own: rounds of one collective never overlap. */
+static uint32_t block_of(const struct myr_ranks ranks, uint32_t rank, uint32_t size)
+{
+    return gpu_of(ranks, rank) / size;
+}
+
+/* Whether blocks of 'local' ranks lie in one block of 'size' GPUs each. */
+static bool lie_together(struct myr_ranks ranks, uint32_t local, uint32_t size)
+{
+    for (uint32_t i = 0; i < ranks.count; i++) {
+        if (block_of(ranks, i, size) != block_of(ranks, i / local * local, size)) {
+            return false;
+        }
+    }
+    return ranks.count % local == 0;
+}
+
+uint32_t myr_local_ranks(const struct myr_graph *graph, struct myr_ranks ranks)
+{
+    const struct myr_design_head *head = graph->design->head;
+    uint32_t sizes[] = {head->scale_up_gpus, head->gpus_per_node};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(sizes); i++) {
+        uint32_t local = sizes[i] < ranks.count ? sizes[i] : ranks.count;
+        if (local > 1 && lie_together(ranks, local, sizes[i])) {
+            return local;
+        }
+    }
+    return 1;
+}
+
+/* A round as a pattern, routed on its own: rounds over other pairs do not overlap with it. */
 static int round_pattern(struct myr_sim *sim, struct myr_ranks ranks,
                          const struct myr_schedule_plan *plan, const struct myr_round *round,
                          uint32_t *ret, struct myr_err *err)
@@ -44,6 +73,127 @@ static int round_pattern(struct myr_sim *sim, struct myr_ranks ranks,
     return myr_sim_route(sim, err);
 }
 
+/* The collapsed form; a task a round. */
+static int load_rounds(struct myr_sim *sim, struct myr_ranks ranks,
+                       const struct myr_collective_shape *shape, uint32_t after, uint32_t *ret,
+                       struct myr_err *err)
+{
+    MYR_CLEANUP(myr_schedule_plan_done) struct myr_schedule_plan plan = {0};
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(uint32_t) patterns = {0};
+    MYR_TRY(myr_collective_plan(shape, &plan, err));
+    uint32_t first = myr_sim_task_count(sim), phase = 0;
+    for (uint32_t i = 0; i < plan.rounds.count; i++) {
+        const struct myr_round *round = &plan.rounds.items[i];
+        uint32_t pattern = MYR_NONE;
+        for (uint32_t k = 0; k < i && pattern == MYR_NONE; k++) { /* few, and the first ones */
+            bool same = plan.rounds.items[k].first_pair == round->first_pair;
+            pattern = same ? patterns.items[k] : MYR_NONE;
+        }
+        if (pattern == MYR_NONE) {
+            myr_sim_phase(sim, phase++);
+            MYR_TRY(round_pattern(sim, ranks, &plan, round, &pattern, err));
+        }
+        myr_vec_push(&patterns, pattern);
+        uint32_t task = myr_sim_transfer(sim, pattern, round->bytes, round->hops);
+        MYR_ASSERT(task == first + i);
+        if (round->after[0] == MYR_NONE && round->after[1] == MYR_NONE) {
+            follow(sim, task, after);
+        }
+        for (uint32_t k = 0; k < 2; k++) {
+            follow(sim, task, round->after[k] == MYR_NONE ? MYR_NONE : first + round->after[k]);
+        }
+    }
+    *ret = first + (uint32_t)plan.rounds.count - 1; /* all others are before it */
+    return MYR_OK;
+}
+
+/* One pattern for each pair of ranks and step; those of a step are routed together. */
+static int send_patterns(struct myr_sim *sim, struct myr_ranks ranks, const struct myr_sends *sends,
+                         uint32_t *patterns, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_u64map_done) struct myr_u64map known = {0};
+    uint32_t last = 0;
+    for (size_t i = 0; i < sends->items.count; i++) {
+        last = sends->items.items[i].step > last ? sends->items.items[i].step : last;
+    }
+    for (uint32_t step = 0; step <= last; step++) {
+        myr_sim_phase(sim, step);
+        for (size_t i = 0; i < sends->items.count; i++) {
+            const struct myr_send *send = &sends->items.items[i];
+            if (send->step != step) {
+                continue;
+            }
+            uint64_t key = ((uint64_t)step << 48) ^ ((uint64_t)send->from << 24) ^ send->to;
+            uint32_t *seen = myr_u64map_find(&known, key);
+            if (!seen) {
+                struct myr_message message = {gpu_of(ranks, send->from), gpu_of(ranks, send->to)};
+                patterns[i] = myr_sim_pattern(sim, &message, 1);
+                myr_u64map_add(&known, key, patterns[i]);
+            } else {
+                patterns[i] = *seen;
+            }
+        }
+        MYR_TRY(myr_sim_route(sim, err));
+    }
+    return MYR_OK;
+}
+
+/* The full schedule; a task a send, and one that waits for all that nobody else waits for. */
+static int load_sends(struct myr_sim *sim, struct myr_ranks ranks,
+                      const struct myr_collective_shape *shape, uint32_t after, uint32_t *ret,
+                      struct myr_err *err)
+{
+    MYR_CLEANUP(myr_sends_done) struct myr_sends sends = {0};
+    MYR_TRY(myr_collective_sends(shape, &sends, err));
+    size_t count = sends.items.count;
+    MYR_CLEANUP(myr_free_at) uint32_t *patterns = myr_xcalloc(count, sizeof(*patterns));
+    MYR_CLEANUP(myr_free_at) uint8_t *awaited = myr_xcalloc(count, 1);
+    MYR_TRY(send_patterns(sim, ranks, &sends, patterns, err));
+    uint32_t first = myr_sim_task_count(sim);
+    for (size_t i = 0; i < count; i++) {
+        const struct myr_send *send = &sends.items.items[i];
+        uint32_t task = myr_sim_transfer(sim, patterns[i], send->bytes, send->hops);
+        for (uint32_t k = 0; k < send->after_count; k++) {
+            uint32_t before = sends.after.items[send->first_after + k];
+            awaited[before] = 1;
+            myr_sim_after(sim, task, first + before);
+        }
+        if (send->after_count == 0) {
+            follow(sim, task, after);
+        }
+        if (send->follows != MYR_NONE) {
+            awaited[send->follows] = 1;
+            myr_sim_follows(sim, task, first + send->follows);
+        }
+    }
+    *ret = myr_sim_compute(sim, 0);
+    for (size_t i = 0; i < count; i++) {
+        if (!awaited[i]) {
+            myr_sim_after(sim, *ret, first + (uint32_t)i);
+        }
+    }
+    return MYR_OK;
+}
+
+/*
+ * Where nothing is said: the full schedule, unless it has so many sends that playing it takes
+ * seconds. Trees and chains in one chunk are no pipelines; their collapsed form is one of very many
+ * chunks, which is what libraries come near to.
+ */
+static bool plays_in_full(const struct myr_collective_shape *shape, enum myr_schedule_form form)
+{
+    enum { SENDS_MAX = 65536, PAIRS_MAX = 20000 };
+    bool pipeline = shape->algorithm == MYR_ALGORITHM_TREE || shape->collective == MYR_BROADCAST;
+    uint64_t most = shape->algorithm == MYR_ALGORITHM_PAIRWISE ? PAIRS_MAX : SENDS_MAX;
+    if (form != MYR_SCHEDULE_AUTO) {
+        return form == MYR_SCHEDULE_FULL;
+    }
+    if ((pipeline && shape->chunks == 0) || shape->ranks < 2) {
+        return false;
+    }
+    return shape->window > 0 || myr_collective_send_count(shape) <= most;
+}
+
 static void free_trial(struct myr_sim **trial)
 {
     myr_sim_free(*trial);
@@ -54,15 +204,13 @@ static void free_trial(struct myr_sim **trial)
  * cannot run. Only playing it tells: hashing costs a ring nothing and halving a factor of four.
  */
 static myr_ps alone_end(const struct myr_sim *sim, struct myr_ranks ranks,
-                        enum myr_collective collective, enum myr_algorithm algorithm,
-                        uint32_t local, uint64_t bytes)
+                        const struct myr_collective_shape *shape, enum myr_schedule_form form)
 {
     struct myr_err err = {0};
     struct myr_sim_result result;
+    struct myr_collective_load load;
     MYR_CLEANUP(free_trial) struct myr_sim *trial = myr_sim_create(sim->graph, &sim->options);
-    uint32_t last = MYR_NONE;
-    int rc = myr_load_collective(trial, ranks, collective, algorithm, local, bytes, MYR_NONE, &last,
-                                 &err);
+    int rc = myr_load_collective(trial, ranks, shape, form, MYR_NONE, &load, &err);
     if (rc == MYR_OK) {
         rc = myr_sim_run(trial, NULL, NULL, &result, &err);
     }
@@ -71,44 +219,37 @@ static myr_ps alone_end(const struct myr_sim *sim, struct myr_ranks ranks,
 
 /* The quickest algorithm that can run this collective over these ranks; the first of equals. */
 static enum myr_algorithm quickest(const struct myr_sim *sim, struct myr_ranks ranks,
-                                   enum myr_collective collective, uint32_t local, uint64_t bytes)
+                                   struct myr_collective_shape shape, enum myr_schedule_form form)
 {
     enum myr_algorithm best = MYR_ALGORITHM_RING;
     myr_ps best_end = -1;
-    if (collective == MYR_ALL_TO_ALL) {
+    if (shape.collective == MYR_ALL_TO_ALL) {
         return MYR_ALGORITHM_PAIRWISE;
     }
     for (uint32_t a = 0; a <= MYR_ALGORITHM_HIER; a++) {
-        enum myr_algorithm algorithm = (enum myr_algorithm)a;
-        myr_ps end = algorithm == MYR_ALGORITHM_PAIRWISE
-                         ? -1
-                         : alone_end(sim, ranks, collective, algorithm, local, bytes);
+        shape.algorithm = (enum myr_algorithm)a;
+        myr_ps end = a == MYR_ALGORITHM_PAIRWISE ? -1 : alone_end(sim, ranks, &shape, form);
         if (end >= 0 && (best_end < 0 || end < best_end)) {
-            best = algorithm;
+            best = shape.algorithm;
             best_end = end;
         }
     }
     return best;
 }
 
-int myr_load_collective(struct myr_sim *sim, struct myr_ranks ranks, enum myr_collective collective,
-                        enum myr_algorithm algorithm, uint32_t local, uint64_t bytes,
-                        uint32_t after, uint32_t *ret, struct myr_err *err)
+const char *const myr_schedule_names[MYR_SCHEDULE_FORMS] = {"auto", "full", "collapsed"};
+
+int myr_load_collective(struct myr_sim *sim, struct myr_ranks ranks,
+                        const struct myr_collective_shape *given, enum myr_schedule_form form,
+                        uint32_t after, struct myr_collective_load *ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_schedule_plan_done) struct myr_schedule_plan plan = {0};
-    local = local ? local : 1;
-    if (algorithm == MYR_ALGORITHM_AUTO && ranks.count > 1) {
-        algorithm = quickest(sim, ranks, collective, local, bytes);
+    struct myr_collective_shape shape = *given;
+    shape.ranks = ranks.count;
+    shape.local = shape.local ? shape.local : 1;
+    if (shape.algorithm == MYR_ALGORITHM_AUTO && ranks.count > 1) {
+        shape.algorithm = quickest(sim, ranks, shape, form);
     }
-    MYR_TRY(myr_collective_plan(collective, algorithm, ranks.count, local, bytes, &plan, err));
-    for (size_t i = 0; i < plan.rounds.count; i++) {
-        const struct myr_round *round = &plan.rounds.items[i];
-        uint32_t pattern;
-        myr_sim_phase(sim, (uint32_t)i);
-        MYR_TRY(round_pattern(sim, ranks, &plan, round, &pattern, err));
-        *ret = myr_sim_transfer(sim, pattern, round->bytes, round->hops);
-        follow(sim, *ret, after); /* a round begins when the one before has ended */
-        after = *ret;
-    }
-    return MYR_OK;
+    ret->algorithm = shape.algorithm;
+    ret->full = plays_in_full(&shape, form);
+    return (ret->full ? load_sends : load_rounds)(sim, ranks, &shape, after, &ret->end, err);
 }

@@ -92,6 +92,7 @@ int ib_links_device(struct myr_import *import, struct import_place place, const 
     }
     struct myr_cabling_device *known = &cabling->devices.items[device];
     known->guid = known->guid ? known->guid : end->guid;
+    known->port_guid = known->port_guid ? known->port_guid : end->port_guid;
     known->is_switch = known->is_switch || end->is_switch;
     if (known->name.len == 0 && name.len) {
         known->name = name;

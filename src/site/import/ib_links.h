@@ -7,6 +7,7 @@
 struct ib_end {
     bool is_switch;
     uint64_t guid, lid;
+    uint64_t port_guid; /* of a NIC */
     struct myr_str name;
     uint64_t port;
     bool no_fec; /* of the link, as this end tells it */

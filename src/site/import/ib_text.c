@@ -44,6 +44,9 @@ static int complain(const struct scan *s, const char *what, struct myr_err *err)
     return rc;
 }
 
+/* How a text of ibdiagnet begins tells which of its files it is. */
+enum { LOOK_BYTES = 16 * 1024 };
+
 /* 'stanza' is the device that the lines are about, where a format has such. */
 typedef int line_reader(struct scan *, struct ib_end *stanza, struct myr_err *);
 
@@ -193,8 +196,26 @@ static void linkinfo_speed(struct myr_str state, uint32_t *ret_gbps, uint32_t *r
     }
 }
 
+/* The GUID that may stand in front of a LID; false when it is none. */
+static bool guid_in_front(struct scan *s, uint64_t *ret)
+{
+    scan_blanks(s);
+    return !(s->end - s->at > 2 && s->at[0] == '0' && s->at[1] == 'x') || guid(s, " \t", ret);
+}
+
+/* With -l the name of the device is in its line, and nothing says what kind of thing it is. */
+static void name_in_line(struct scan *s, struct ib_end *own)
+{
+    if (scan_take(s, "\"")) {
+        own->name = scan_until(s, "\"");
+        own->is_switch = false;
+        (void)scan_take(s, "\"");
+    }
+}
+
 static int read_linkinfo_line(struct scan *s, struct ib_end *stanza, struct myr_err *err)
 {
+    enum { NIC_PORTS_MAX = 4 };
     struct ib_end own, far = {.lid = 0};
     uint32_t gbps, width;
     const char *arrow = memmem(s->at, (size_t)(s->end - s->at), "==(", 3);
@@ -202,9 +223,10 @@ static int read_linkinfo_line(struct scan *s, struct ib_end *stanza, struct myr_
         return linkinfo_head(s, stanza, err);
     }
     own = *stanza;
-    if (s->at[0] == '0' && s->at + 1 < s->end && s->at[1] == 'x' && !guid(s, " \t", &own.guid)) {
+    if (!guid_in_front(s, &own.guid)) {
         return complain(s, "a GUID", err);
     }
+    name_in_line(s, &own);
     if (!number(s, &own.lid) || !bracketed_port(s, &own.port) || !scan_take(s, "==(")) {
         return complain(s, "a LID and a port, then ==(", err);
     }
@@ -212,8 +234,9 @@ static int read_linkinfo_line(struct scan *s, struct ib_end *stanza, struct myr_
     if (!scan_take(s, ")==>")) {
         return complain(s, "')==>'", err);
     }
-    uint64_t guid_of_own = own.guid;
-    own.guid = 0; /* far ends are told by LID alone */
+    uint64_t guid_of_own = own.guid, guid_of_far;
+    own.is_switch = own.is_switch || own.port > NIC_PORTS_MAX;
+    own.guid = 0; /* far ends are mostly told by LID alone */
     MYR_TRY(look_at(s, &own, err));
     const uint32_t device = myr_strmap_get(
         &s->import->ids, myr_str_from(myr_arena_printf(s->import->cabling->arena, "lid %llu",
@@ -222,13 +245,14 @@ static int read_linkinfo_line(struct scan *s, struct ib_end *stanza, struct myr_
         struct myr_cabling_device *known = &s->import->cabling->devices.items[device];
         known->guid = known->guid ? known->guid : guid_of_own;
     }
-    if (!number(s, &far.lid)) {
+    if (!guid_in_front(s, &guid_of_far) || !number(s, &far.lid)) {
         return MYR_OK; /* down: nothing behind the arrow */
     }
     if (!bracketed_port(s, &far.port) || !scan_take(s, "\"")) {
         return complain(s, "a port and a name in quotes", err);
     }
     far.name = scan_until(s, "\"");
+    far.is_switch = far.port > NIC_PORTS_MAX;
     return ib_links_add(s->import, scan_here(s), &own, &far, gbps, width, err);
 }
 
@@ -338,6 +362,8 @@ static int list_end(struct scan *s, struct ib_end *ret, struct myr_err *err)
             (void)scan_take(s, "}");
         } else if (scan_take(s, "NodeGUID:")) {
             (void)guid(s, " \t}", &ret->guid);
+        } else if (scan_take(s, "PortGUID:")) {
+            (void)guid(s, " \t}", &ret->port_guid);
         } else if (scan_take(s, "PN:")) {
             (void)guid(s, " \t}", &ret->port);
         } else if (word(s).len == 0) {
@@ -382,5 +408,12 @@ static int read_ibdiagnet_line(struct scan *s, struct ib_end *stanza, struct myr
 int import_ibdiagnet(struct myr_import *import, const char *file, struct myr_str text,
                      struct myr_err *err)
 {
+    size_t start = text.len < LOOK_BYTES ? text.len : LOOK_BYTES;
+    if (memmem(text.data, start, "Port Name=", 10) && memmem(text.data, start, "GUID=0x", 7)) {
+        return import_ib_cables(import, file, text, err);
+    }
+    if (memmem(text.data, start, "G-> ", 4)) {
+        return import_ib_topo(import, file, text, err);
+    }
     return read_lines(import, file, text, read_ibdiagnet_line, err);
 }

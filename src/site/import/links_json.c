@@ -1,4 +1,5 @@
 #include "import/readers.h"
+#include "import/ufm_compare.h"
 
 /*
  * Links as JSON records, one object a link, wherever they lie in the text:
@@ -6,7 +7,14 @@
  *   UFM    {"source_port_node_description": "leaf-1:1/19/2", "source_guid": "0x98..", ...}
  *   NetQ   {"hostname": "leaf01", "ifname": "swp1", "peerHostname": "gpu01", "peerIfname": "eth0"}
  *
- * UFM tells both ends of a link at once. NetQ tells what one end heard, as LLDP does.
+ * UFM tells both ends of a link at once. NetQ tells what one end heard, as LLDP does. Older UFM
+ * tells GUIDs and numbers alone: {"source_guid": "98..", "source_port": "29", ...}.
+ *
+ * UFM's comparison of the fabric with a topology that was kept tells what is there now and was not
+ * then, and what is gone; of all other cables it says nothing (ufm_compare.c has its sentences):
+ *
+ *   {"added": {"nodes": [{"guid": .., "system_name": ..}], "links": [{"name": "98.._29:9c.._1"}]},
+ *    "removed": ...}
  */
 
 enum slot {
@@ -20,6 +28,9 @@ enum slot {
     OWN_PORT,
     PEER_HOST,
     PEER_PORT,
+    LINK_NAME,
+    NODE_GUID,
+    NODE_NAME,
     SLOT_COUNT,
 };
 
@@ -39,6 +50,9 @@ static const struct {
     {"peer_hostname", PEER_HOST},
     {"peerIfname", PEER_PORT},
     {"peer_ifname", PEER_PORT},
+    {"name", LINK_NAME},
+    {"guid", NODE_GUID},
+    {"system_name", NODE_NAME},
 };
 
 struct record {
@@ -52,6 +66,7 @@ struct links_reader {
     struct record records[JSON_DEPTH_MAX + 1]; /* by depth */
     uint32_t slot;                             /* of the value that comes; SLOT_COUNT: none */
     uint32_t links;
+    enum ufm_section section; /* of a comparison; UFM_NOW: it is none */
 };
 
 static struct import_place place_of(const struct links_reader *r)
@@ -108,10 +123,25 @@ static void split_name(struct myr_str *name, struct myr_str *port, bool *ret_swi
     }
 }
 
+/* The device of an end; one without a name is told by its GUID. */
+static int device_of(struct links_reader *r, struct myr_str name, uint64_t guid, uint32_t *ret,
+                     struct myr_err *err)
+{
+    struct myr_cabling *cabling = r->import->cabling;
+    MYR_TRY(import_check_room(r->import, place_of(r), err));
+    if (name.len) {
+        *ret = myr_cabling_device(cabling, name);
+    } else {
+        *ret = ufm_device(r->import, guid);
+    }
+    struct myr_cabling_device *device = &cabling->devices.items[*ret];
+    device->guid = device->guid ? device->guid : guid;
+    return MYR_OK;
+}
+
 static int ufm_end(struct links_reader *r, const struct record *record, enum slot first,
                    struct myr_cabling_end *ret, struct myr_err *err)
 {
-    struct myr_cabling *cabling = r->import->cabling;
     struct myr_str name = record->slots[first], port = record->slots[first + 1];
     struct myr_str guid_text = record->slots[first + 2];
     uint64_t guid = 0, number;
@@ -122,14 +152,12 @@ static int ufm_end(struct links_reader *r, const struct record *record, enum slo
     }
     split_name(&name, &port, &is_switch);
     is_switch = is_switch || (myr_str_to_u64(port, &number) && number > 4);
-    if (name.len == 0 || port.len == 0 || !import_name_is_good(name)) {
+    if ((name.len == 0 && guid == 0) || port.len == 0 || !import_name_is_good(name)) {
         return import_error(err, place_of(r), "a link without the name or the port of an end");
     }
-    MYR_TRY(import_check_room(r->import, place_of(r), err));
-    ret->device = myr_cabling_device(cabling, name);
+    MYR_TRY(device_of(r, name, guid, &ret->device, err));
     ret->port = port;
-    struct myr_cabling_device *device = &cabling->devices.items[ret->device];
-    device->guid = device->guid ? device->guid : guid;
+    struct myr_cabling_device *device = &r->import->cabling->devices.items[ret->device];
     device->is_switch = device->is_switch || is_switch;
     device->reported = !r->import->partial;
     return MYR_OK;
@@ -145,6 +173,41 @@ static int put_ufm(struct links_reader *r, const struct record *record, struct m
     myr_vec_push(&r->import->cabling->links, link);
     r->links++;
     return MYR_OK;
+}
+
+/* A link of a comparison, or a node that gives a GUID its name. */
+static int put_compared(struct links_reader *r, const struct record *record, struct myr_err *err)
+{
+    const struct myr_str *s = record->slots;
+    struct ufm_change change = {.section = r->section, .line = place_of(r).line};
+    uint64_t guid;
+    if (s[NODE_GUID].len && s[NODE_NAME].len && import_hex(s[NODE_GUID], &guid) && guid) {
+        if (!import_name_is_good(s[NODE_NAME])) {
+            return import_error(err, place_of(r), "a name has control characters or is too long");
+        }
+        ufm_name(r->import, guid, s[NODE_NAME]);
+        r->links++;
+        return MYR_OK;
+    }
+    if (!ufm_change_of_name(s[LINK_NAME], &change)) {
+        return MYR_OK;
+    }
+    MYR_TRY(import_check_room(r->import, place_of(r), err));
+    r->links++;
+    return ufm_change_put(r->import, place_of(r), &change, err);
+}
+
+/* "GUID 98.. (leaf-1) Port 29 to GUID 9c.. (gpu01 mlx5_0) Port 1" */
+static int put_sentence(struct links_reader *r, struct myr_err *err)
+{
+    struct ufm_change change = {.section = r->section, .line = place_of(r).line};
+    struct myr_str text = keep(r, r->json.text);
+    if (r->section == UFM_NOW || !ufm_change_of_sentence(text, &change)) {
+        return MYR_OK;
+    }
+    MYR_TRY(import_check_room(r->import, place_of(r), err));
+    r->links++;
+    return ufm_change_put(r->import, place_of(r), &change, err);
 }
 
 static int put_netq(struct links_reader *r, const struct record *record, struct myr_err *err)
@@ -171,7 +234,11 @@ static int put_netq(struct links_reader *r, const struct record *record, struct 
 static int end_record(struct links_reader *r, const struct record *record, struct myr_err *err)
 {
     const struct myr_str *s = record->slots;
-    if (s[A_NAME].len && s[B_NAME].len) {
+    bool ends = s[A_GUID].len && s[A_PORT].len && s[B_GUID].len && s[B_PORT].len;
+    if (r->section != UFM_NOW) {
+        return put_compared(r, record, err);
+    }
+    if ((s[A_NAME].len && s[B_NAME].len) || ends) {
         return put_ufm(r, record, err);
     }
     bool heard = s[OWN_HOST].len && s[OWN_PORT].len && s[PEER_HOST].len && s[PEER_PORT].len;
@@ -190,10 +257,13 @@ static int step(struct links_reader *r, enum json_event event, struct myr_err *e
         break;
     case JSON_KEY:
         r->slot = slot_of(r->json.text);
+        r->section = ufm_section_of(r->json.text, r->section);
         return MYR_OK;
     case JSON_STRING:
         if (r->slot < SLOT_COUNT) {
             r->records[depth].slots[r->slot] = keep(r, r->json.text);
+        } else {
+            MYR_TRY(put_sentence(r, err));
         }
         break;
     case JSON_CUT:
@@ -201,8 +271,9 @@ static int step(struct links_reader *r, enum json_event event, struct myr_err *e
     case JSON_BAD:
         return import_error(err, place_of(r), "%s", r->json.fault);
     case JSON_END:
-        return r->links ? MYR_OK
-                        : import_error(err, place_of(r), "no link of UFM or NetQ is in this text");
+        return r->links || r->section != UFM_NOW
+                   ? MYR_OK
+                   : import_error(err, place_of(r), "no link of UFM or NetQ is in this text");
     default:
         break;
     }

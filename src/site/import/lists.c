@@ -121,6 +121,31 @@ static uint32_t column_of(const struct list_format *format, struct myr_str text)
     return COLUMN_COUNT;
 }
 
+/*
+ * Sheets of cable checkers name both ends alike, "Rack,U,Name,HCA/Port,Rack,U,Name,Port": the first
+ * one is A's.
+ */
+static uint32_t paired_column(const struct list_reader *reader, struct myr_str text)
+{
+    static const struct {
+        const char *name;
+        enum column first, second;
+    } pairs[] = {{"name", A_DEVICE, B_DEVICE},
+                 {"nodename", A_DEVICE, B_DEVICE},
+                 {"hcaport", A_PORT, B_PORT},
+                 {"port", A_PORT, B_PORT}};
+    char plain[HEADER_NAME_MAX];
+    struct myr_str name = {plain, plain_name(text, plain)};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(pairs) && reader->format == &p2p_format; i++) {
+        if (name.len && myr_str_eq(name, myr_str_from(pairs[i].name))) {
+            return reader->at[pairs[i].first] == MYR_NONE    ? pairs[i].first
+                   : reader->at[pairs[i].second] == MYR_NONE ? pairs[i].second
+                                                             : COLUMN_COUNT;
+        }
+    }
+    return COLUMN_COUNT;
+}
+
 static int read_header(struct list_reader *reader, struct myr_err *err)
 {
     struct myr_csv *csv = &reader->csv;
@@ -137,6 +162,7 @@ static int read_header(struct list_reader *reader, struct myr_err *err)
     }
     for (uint32_t f = 0; f < csv->count; f++) {
         uint32_t column = column_of(reader->format, csv->fields[f]);
+        column = column == COLUMN_COUNT ? paired_column(reader, csv->fields[f]) : column;
         if (column == COLUMN_COUNT) {
             continue;
         }
@@ -185,8 +211,9 @@ static int read_length(const struct list_reader *reader, uint32_t *ret, struct m
     static const struct {
         const char *unit;
         double mm;
-    } units[] = {{"m", 1000},   {"cm", 10},   {"km", 1000000},
-                 {"ft", 304.8}, {"in", 25.4}, {"mi", 1609344}};
+    } units[] = {{"m", 1000},     {"cm", 10},       {"km", 1000000},    {"ft", 304.8},
+                 {"in", 25.4},    {"mi", 1609344},  {"meters", 1000},   {"centimeters", 10},
+                 {"feet", 304.8}, {"inches", 25.4}, {"miles", 1609344}, {"kilometers", 1e6}};
     struct myr_str text = field(reader, LENGTH), unit = field(reader, LENGTH_UNIT);
     char excerpt[MYR_EXCERPT_MAX];
     double value;
@@ -194,12 +221,18 @@ static int read_length(const struct list_reader *reader, uint32_t *ret, struct m
     if (text.len == 0) {
         return MYR_OK;
     }
+    const char *blank = memchr(text.data, ' ', text.len);
+    if (blank && unit.len == 0) { /* exports have both in one cell: "10.5 m" */
+        size_t digits = (size_t)(blank - text.data);
+        unit = (struct myr_str){blank + 1, text.len - digits - 1};
+        text.len = digits;
+    }
     if (!myr_str_to_double(text, &value) || !(value >= 0 && value <= 100000)) {
         return myr_csv_error(err, &reader->csv, reader->at[LENGTH], "'%s' is no length",
                              myr_text_excerpt(text, excerpt));
     }
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(units); i++) {
-        if (myr_str_eq(unit, myr_str_from(units[i].unit))) {
+        if (myr_str_eq_nocase(unit, myr_str_from(units[i].unit))) {
             double mm = value * units[i].mm;
             *ret = mm < (double)UINT32_MAX ? (uint32_t)(mm + 0.5) : UINT32_MAX;
             return MYR_OK;

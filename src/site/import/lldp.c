@@ -203,15 +203,40 @@ static int open_block(struct lldp_reader *reader, struct myr_err *err)
     return MYR_OK;
 }
 
+/* "et-0/0/16:1": a name of an interface, and no sentence about it. */
+static bool is_interface(struct myr_str text)
+{
+    enum { INTERFACE_MAX = 40 };
+    bool digit = false;
+    for (size_t i = 0; i < text.len; i++) {
+        digit = digit || (text.data[i] >= '0' && text.data[i] <= '9');
+        if (text.data[i] == ' ') {
+            return false;
+        }
+    }
+    return digit && text.len <= INTERFACE_MAX;
+}
+
+/*
+ * What a port is called: its id, mostly. Some systems send an address, or the number that SNMP
+ * gives the port (Junos), and the name behind it as the description.
+ */
+static struct myr_str port_name(const struct neighbour *n)
+{
+    uint64_t number;
+    bool by_mac = is_word(n->port_type, "mac");
+    bool by_index = is_word(n->port_type, "local") && myr_str_to_u64(n->port, &number);
+    bool described = (by_mac && n->description.len) || (by_index && is_interface(n->description));
+    return described || n->port.len == 0 ? n->description : n->port;
+}
+
 /* A neighbour without any name is dropped: it says no more than that something is there. */
 static int put_neighbour(struct lldp_reader *reader, struct myr_err *err)
 {
     struct myr_cabling *cabling = reader->import->cabling;
     const struct neighbour *n = &reader->neighbour;
     struct myr_str name = n->name, id = n->id;
-    struct myr_str port = n->port, description = n->description;
     struct myr_str interface = n->interface;
-    bool by_mac = is_word(n->port_type, "mac");
     name = name.len ? name : id;
     if (interface.len == 0 || name.len == 0) {
         return MYR_OK;
@@ -221,8 +246,7 @@ static int put_neighbour(struct lldp_reader *reader, struct myr_err *err)
     }
     struct myr_cabling_link link = {
         .a = {reader->device, interface},
-        .b = {myr_cabling_device(cabling, name),
-              (by_mac && description.len) || port.len == 0 ? description : port},
+        .b = {myr_cabling_device(cabling, name), port_name(n)},
         .one_sided = true,
         .file = reader->file_index,
     };

@@ -66,24 +66,71 @@ static int read_edge(struct scan *s, struct myr_err *err)
     return MYR_OK;
 }
 
+/* The end of the statement at hand, and whether it is an edge: dot sets attributes too. */
+static const char *statement_end(const struct scan *s, bool *ret_edge)
+{
+    bool quote = false, list = false, colon = false, equals = false, arrows = false;
+    const char *at = s->at;
+    for (; at < s->end; at++) {
+        quote = quote != (*at == '"');
+        if (quote) {
+            continue;
+        }
+        list = (list || *at == '[') && *at != ']';
+        if (!list && (*at == ';' || *at == '{' || *at == '}' || *at == '#')) {
+            break;
+        }
+        bool arrow = *at == '-' && at + 1 < s->end && (at[1] == '-' || at[1] == '>');
+        arrows = arrows || (!list && arrow);
+        colon = colon || (!list && *at == ':');
+        equals = equals || (!list && *at == '=');
+    }
+    *ret_edge = arrows || (colon && !equals); /* an end without an arrow is one that is broken */
+    return at;
+}
+
+/* Past a remark that runs over lines; true while the text is inside of one. */
+static bool skip_remark(struct scan *s, bool inside)
+{
+    if (!inside && !scan_take(s, "/*")) {
+        return false;
+    }
+    const char *end = memmem(s->at, (size_t)(s->end - s->at), "*/", 2);
+    s->at = end ? end + 2 : s->end;
+    return end == NULL;
+}
+
+static int read_statements(struct scan *s, bool *inside, struct myr_err *err)
+{
+    for (scan_blanks(s); s->at < s->end; scan_blanks(s)) {
+        bool edge, remark = s->end - s->at > 1 && s->at[0] == '/' && s->at[1] == '/';
+        *inside = skip_remark(s, *inside);
+        scan_blanks(s);
+        if (*inside || s->at == s->end || *s->at == '#' || remark) {
+            return MYR_OK;
+        }
+        const char *end = statement_end(s, &edge);
+        if (edge) {
+            MYR_TRY(read_edge(s, err));
+        } else {
+            s->at = end + (end < s->end && *end != '#'); /* attributes, a brace, the graph's name */
+        }
+    }
+    return MYR_OK;
+}
+
 int import_ptm(struct myr_import *import, const char *file, struct myr_str text,
                struct myr_err *err)
 {
     struct scan s = scan_of(import, file, text);
+    size_t links = import->cabling->links.count;
+    bool inside = false;
     while (scan_line(&s)) {
-        scan_blanks(&s);
-        if (scan_take(&s, "graph") || scan_take(&s, "digraph")) {
-            while (s.at < s.end && *s.at != '{') {
-                s.at++;
-            }
-        }
-        while (scan_take(&s, "{") || scan_take(&s, "}") || scan_take(&s, ";")) {
-        }
-        while (s.at < s.end && *s.at != '#' && *s.at != '}' &&
-               !(s.end - s.at > 1 && s.at[0] == '/' && s.at[1] == '/')) {
-            MYR_TRY(read_edge(&s, err));
-            scan_blanks(&s);
-        }
+        MYR_TRY(read_statements(&s, &inside, err));
+    }
+    if (import->cabling->links.count == links && !memmem(text.data, text.len, "graph", 5)) {
+        return import_error(err, ((struct import_place){file, 1, 1}),
+                            "\"device\":\"port\" -- \"device\":\"port\" is expected");
     }
     return MYR_OK;
 }

@@ -21,13 +21,17 @@ int import_netbox(struct myr_import *import, const char *file, struct myr_str te
 int import_p2p(struct myr_import *import, const char *file, struct myr_str text,
                struct myr_err *err);
 
-/* What ibnetdiscover -p, iblinkinfo and ibdiagnet (net_dump, lst) print. */
+/* What ibnetdiscover -p, iblinkinfo and ibdiagnet (net_dump, lst; cables, topo) print. */
 int import_ib_lines(struct myr_import *import, const char *file, struct myr_str text,
                     struct myr_err *err);
 int import_iblinkinfo(struct myr_import *import, const char *file, struct myr_str text,
                       struct myr_err *err);
 int import_ibdiagnet(struct myr_import *import, const char *file, struct myr_str text,
                      struct myr_err *err);
+int import_ib_cables(struct myr_import *import, const char *file, struct myr_str text,
+                     struct myr_err *err);
+int import_ib_topo(struct myr_import *import, const char *file, struct myr_str text,
+                   struct myr_err *err);
 /* Links as JSON records: UFM's and NetQ's. */
 int import_links_json(struct myr_import *import, const char *file, struct myr_str text,
                       struct myr_err *err);

@@ -37,11 +37,11 @@ void myr_box_of(const struct myr_design *design, uint32_t devtype,
         ret->technology = sw->technology;
         ret->cages = sw->cages > type->cages ? sw->cages : type->cages;
         ret->lanes = lanes_of(sw->form);
+        ret->planes = sw->chips;
         least = sw->port_gbps ? sw->cage_gbps / sw->port_gbps : 1;
     } else if (found != MYR_PART_NONE && catalog->parts.items[found].kind == MYR_PART_ETHERNET) {
         ret->technology = MYR_TECH_ETHERNET;
     }
     ret->numbers = myr_site_numbers(type);
     ret->numbers = least > ret->numbers ? least : ret->numbers;
-    ret->planes = myr_str_eq(ret->part, MYR_STR("q3400")) ? 4 : 1;
 }

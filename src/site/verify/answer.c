@@ -265,7 +265,8 @@ static const struct myr_value *put_unread(const struct myr_verify *verify,
 /* "speed", "errors fec": what is the matter with a degraded link. */
 static void put_why(const struct myr_verify *verify, struct myr_answer *answer, uint32_t port)
 {
-    static const char *const names[MYR_WHYS] = {"speed", "errors", "ber", "fec", "medium"};
+    static const char *const names[MYR_WHYS] = {"speed",  "errors", "ber",  "fec",
+                                                "medium", "dirty",  "light"};
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
     for (uint32_t w = 0; w < MYR_WHYS; w++) {
         if (verify->state[port] == MYR_STATE_DEGRADED && verify->why[port] >> w & 1) {

@@ -67,9 +67,15 @@ static uint32_t medium_told(struct myr_str text)
     static const struct {
         const char *start;
         enum myr_medium medium;
-    } words[] = {{"smf", MYR_MEDIUM_SINGLE}, {"mmf", MYR_MEDIUM_MULTI}, {"dac", MYR_MEDIUM_COPPER}};
+    } words[] = {{"smf", MYR_MEDIUM_SINGLE},          {"mmf", MYR_MEDIUM_MULTI},
+                 {"dac", MYR_MEDIUM_COPPER},          {"singlemode", MYR_MEDIUM_SINGLE},
+                 {"multimode", MYR_MEDIUM_MULTI},     {"single-mode", MYR_MEDIUM_SINGLE},
+                 {"multi-mode", MYR_MEDIUM_MULTI},    {"copper", MYR_MEDIUM_COPPER},
+                 {"direct attach", MYR_MEDIUM_COPPER}};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(words); i++) {
-        if (text.len >= 3 && memcmp(text.data, words[i].start, 3) == 0) {
+        size_t len = strlen(words[i].start);
+        if (text.len >= len &&
+            myr_str_eq_nocase((struct myr_str){text.data, len}, myr_str_from(words[i].start))) {
             return words[i].medium;
         }
     }
@@ -106,35 +112,102 @@ static bool is_slow(const struct myr_cabling_link *link, uint32_t gbps, struct s
     return gbps ? gbps < expected.planned_gbps : link->width && link->width < expected.width;
 }
 
-/* Errors that were told apart from the cables, by the GUID of a device or of a NIC's port. */
-static void degrade_by_counters(struct verify_job *job)
+/* Devices by their GUIDs and those of their ports, for what was told apart from the cables. */
+static void collect_guids(const struct myr_cabling *cabling, struct myr_u64map *ret)
 {
-    struct myr_verify *verify = job->verify;
-    const struct myr_cabling *cabling = verify->cabling;
-    MYR_CLEANUP(myr_u64map_done) struct myr_u64map devices = {0};
-    for (uint32_t i = 0; i < cabling->devices.count && cabling->errors.count; i++) {
+    for (uint32_t i = 0; i < cabling->devices.count; i++) {
         const uint64_t guids[] = {cabling->devices.items[i].guid,
                                   cabling->devices.items[i].port_guid};
         for (uint32_t g = 0; g < MYR_ARRAY_COUNT(guids); g++) {
             if (guids[g]) {
-                (void)myr_u64map_add(&devices, guids[g], i); /* the first one that has it */
+                (void)myr_u64map_add(ret, guids[g], i); /* the first one that has it */
             }
         }
     }
+}
+
+/* The port that a source tells of by GUID and number; MYR_NONE: none that is in its place. */
+static uint32_t port_told(struct verify_job *job, const struct myr_u64map *devices, uint64_t guid,
+                          struct myr_str port)
+{
+    const uint32_t *device = myr_u64map_find(devices, guid);
+    struct myr_cabling_end end = {device ? *device : 0, port};
+    uint32_t found = device ? identify_port(&job->identify, end) : MYR_NONE;
+    bool there = found != MYR_NONE && (job->verify->state[found] == MYR_STATE_RIGHT ||
+                                       job->verify->state[found] == MYR_STATE_DEGRADED);
+    return there ? found : MYR_NONE;
+}
+
+static void degrade(struct myr_verify *verify, uint32_t port, uint8_t why)
+{
+    MYR_ASSERT(why && verify->found[port] != MYR_NONE); /* it was in its place */
+    verify->state[port] = MYR_STATE_DEGRADED;
+    verify->why[port] |= why;
+    if (!verify_is_foreign(verify, verify->found[port])) {
+        verify->state[verify->found[port]] = MYR_STATE_DEGRADED;
+        verify->why[verify->found[port]] |= why;
+    }
+}
+
+/* What modules of a kind of fibre send and take: SR4, and the wider of DR4 and FR4, in dBm. */
+static const struct {
+    double tx_least, rx_least, most;
+} ranges[] = {[MYR_MEDIUM_COPPER] = {-99, -99, 99},
+              [MYR_MEDIUM_MULTI] = {-4.6, -6.4, 4},
+              [MYR_MEDIUM_SINGLE] = {-3.3, -7.2, 5.1}};
+
+/* One cause: a single dark lane is dirt, whatever the range says of it. */
+static uint8_t why_of_optic(const struct myr_verify *verify, uint32_t port,
+                            const struct myr_cabling_optic *optic)
+{
+    const double dirty_db = 2;
+    const struct myr_design *design = verify->design;
+    uint32_t link = design->port_link[port];
+    if (link == MYR_NONE) {
+        return 0;
+    }
+    const struct myr_cabletype *type =
+        &design->cabletypes[design->cable_type[design->link_cable[link]]];
+    const struct myr_light *rx = &optic->rx, *tx = &optic->tx;
+    if (optic->medium != MYR_NONE && type->part && optic->medium != type->medium) {
+        return 1U << MYR_WHY_MEDIUM;
+    }
+    uint32_t medium = optic->medium == MYR_NONE ? type->medium : optic->medium;
+    if (medium == MYR_MEDIUM_COPPER) {
+        return 0;
+    }
+    if (rx->lanes > 1 && rx->next - rx->least > dirty_db) {
+        return 1U << MYR_WHY_DIRTY;
+    }
+    bool dim = (rx->lanes && rx->least < ranges[medium].rx_least) ||
+               (tx->lanes && tx->least < ranges[medium].tx_least);
+    bool bright = (rx->lanes && rx->most > ranges[medium].most) ||
+                  (tx->lanes && tx->most > ranges[medium].most);
+    return (uint8_t)((dim || bright) << MYR_WHY_LIGHT);
+}
+
+/* Errors and modules that were told apart from the cables. */
+static void degrade_by_others(struct verify_job *job)
+{
+    struct myr_verify *verify = job->verify;
+    const struct myr_cabling *cabling = verify->cabling;
+    MYR_CLEANUP(myr_u64map_done) struct myr_u64map devices = {0};
+    if (cabling->errors.count + cabling->optics.count) {
+        collect_guids(cabling, &devices);
+    }
     for (uint32_t i = 0; i < cabling->errors.count; i++) {
         const struct myr_cabling_errors *row = &cabling->errors.items[i];
-        const uint32_t *device = myr_u64map_find(&devices, row->guid);
-        struct myr_cabling_end end = {device ? *device : 0, row->port};
-        uint32_t port = device ? identify_port(&job->identify, end) : MYR_NONE;
-        if (port == MYR_NONE || verify->state[port] != MYR_STATE_RIGHT ||
-            row->count <= verify->options.errors_max) {
-            continue;
+        uint32_t port = port_told(job, &devices, row->guid, row->port);
+        if (port != MYR_NONE && row->count > verify->options.errors_max) {
+            degrade(verify, port, 1U << MYR_WHY_ERRORS);
         }
-        MYR_ASSERT(verify->found[port] != MYR_NONE); /* it was right */
-        verify->state[port] = MYR_STATE_DEGRADED;
-        verify->why[port] |= 1U << MYR_WHY_ERRORS;
-        if (!verify_is_foreign(verify, verify->found[port])) {
-            verify->state[verify->found[port]] = MYR_STATE_DEGRADED;
+    }
+    for (uint32_t i = 0; i < cabling->optics.count; i++) {
+        const struct myr_cabling_optic *row = &cabling->optics.items[i];
+        uint32_t port = port_told(job, &devices, row->guid, row->port);
+        uint8_t why = port == MYR_NONE ? 0 : why_of_optic(verify, port, row);
+        if (why) {
+            degrade(verify, port, why);
         }
     }
 }
@@ -180,5 +253,5 @@ void verify_degrade(struct verify_job *job)
             verify->state[p] = MYR_STATE_DEGRADED;
         }
     }
-    degrade_by_counters(job);
+    degrade_by_others(job);
 }

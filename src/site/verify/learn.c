@@ -1,17 +1,20 @@
 #include "verify/identify.h"
 
 /*
- * Which system the boxes of a type run: the one that reads all of their ports' names, and where
- * several do and disagree, the one by which the cables lead where the plan has them.
+ * Which system the boxes of a type run: the one that reads their ports' names, all but slips of the
+ * pen, and where several do and disagree, the one by which the cables lead where the plan has them.
+ * Names of ports outside of the fabric (management) say nothing of it.
  */
 
-enum { CONFIRMED_PERCENT = 90 };
+enum { READ_PERCENT = 98, CONFIRMED_PERCENT = 90 };
 
 struct learner {
     struct identify *identify;
     struct spelling *spelling;
     const struct myr_design *design;
     const struct myr_cabling *cabling;
+    uint32_t *named;                             /* by type: ends whose name somebody reads */
+    uint32_t (*read)[MYR_PORT_SYSTEMS_MAX];      /* by type and system: of these */
     uint32_t *asked;                             /* by type: cables that can confirm */
     uint32_t (*confirmed)[MYR_PORT_SYSTEMS_MAX]; /* by type and system */
 };
@@ -33,17 +36,31 @@ static bool is_number(struct myr_str port)
     return myr_str_to_u64(port, &number);
 }
 
-static void narrow(const struct learner *l, struct myr_cabling_end end)
+static void count_readers(const struct learner *l, struct myr_cabling_end end)
 {
     uint32_t type = switch_type(l, end), all = 0;
     if (type == MYR_NONE || (l->cabling->numbered && is_number(end.port))) {
         return;
     }
     const struct spelled *spelled = spelling_of(l->spelling, type, end.port);
+    bool fabric = false;
     for (uint32_t i = 0; i < spelled->count; i++) {
         all |= spelled->systems[i];
+        fabric = fabric || spelled->index[i] != MYR_PORT_SPARE;
     }
-    l->spelling->systems[type] &= all ? all : UINT32_MAX;
+    for (uint32_t s = 0; fabric && s < MYR_PORT_SYSTEMS_MAX; s++) {
+        l->read[type][s] += all >> s & 1;
+    }
+    l->named[type] += fabric;
+}
+
+static void keep_readers(const struct learner *l, uint32_t type)
+{
+    for (uint32_t s = 0; l->named[type] && s < MYR_PORT_SYSTEMS_MAX; s++) {
+        if ((uint64_t)l->read[type][s] * 100 < (uint64_t)l->named[type] * READ_PERCENT) {
+            l->spelling->systems[type] &= ~(UINT32_C(1) << s);
+        }
+    }
 }
 
 /* Whether a name of this type still has several readings. */
@@ -118,13 +135,16 @@ void identify_learn(struct identify *identify)
     for (uint32_t t = 0; t < l.design->devtype_count; t++) {
         l.spelling->systems[t] = l.spelling->boxes[t].host ? 0 : UINT32_MAX;
     }
+    l.named = MYR_ARENA_NEW(identify->arena, uint32_t, types);
+    l.read = myr_arena_alloc(identify->arena, types, sizeof(*l.read));
     for (size_t i = 0; i < links; i++) {
-        narrow(&l, l.cabling->links.items[i].a);
-        narrow(&l, l.cabling->links.items[i].b);
+        count_readers(&l, l.cabling->links.items[i].a);
+        count_readers(&l, l.cabling->links.items[i].b);
     }
     l.asked = MYR_ARENA_NEW(identify->arena, uint32_t, types);
     l.confirmed = myr_arena_alloc(identify->arena, types, sizeof(*l.confirmed));
     for (uint32_t t = 0; t < l.design->devtype_count; t++) {
+        keep_readers(&l, t);
         if (l.spelling->boxes[t].host || !is_open(&l, t)) {
             continue;
         }

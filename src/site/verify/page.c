@@ -91,10 +91,14 @@ static bool is_slow_as_all(const struct myr_verify *verify, uint32_t port)
 /* Links that are in their place, but not as they should be. */
 static void show_degraded(const struct myr_verify *verify, struct myr_answer *answer)
 {
-    static const char *const whys[MYR_WHYS] = {"fewer lanes than the others", "errors",
+    static const char *const whys[MYR_WHYS] = {"fewer lanes than the others",
+                                               "errors",
                                                "more bit errors than correction can mend (2.4e-4)",
                                                "errors are not corrected (FEC)",
-                                               "a cable of another kind than planned"};
+                                               "a cable of another kind than planned",
+                                               "one lane gets 2 dB less light than the next: clean "
+                                               "it",
+                                               "light out of the range of such modules"};
     MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
     uint32_t shown = 0, left = 0;
     if (verify->counts[MYR_STATE_DEGRADED] == 0) {

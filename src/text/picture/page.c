@@ -19,7 +19,11 @@ static const char style[] =
     ".tile b{font-size:16px}table{display:block;overflow-x:auto;white-space:nowrap}"
     ".wide{overflow-x:auto}.wide svg{max-width:none;min-width:760px}}"
     "@media (prefers-color-scheme:dark){body{color:#e6edf3;background:#0d1117}"
-    "td,th,.tile{border-color:#30363d}.muted,.tile span{color:#8b949e}}";
+    "td,th,.tile{border-color:#30363d}.muted,.tile span{color:#8b949e}}"
+    /* On paper nothing scrolls: tables break between rows, a heading stays with what it heads. */
+    "@media print{body{max-width:none;margin:0;font-size:11px;color:#000;background:#fff}"
+    "h2{break-after:avoid}tr,svg,.tile{break-inside:avoid}thead{display:table-header-group}"
+    ".wide svg{min-width:0;max-width:100%}}";
 
 void myr_page_text(struct myr_buf *buf, const char *text)
 {
@@ -45,7 +49,13 @@ void myr_page_text(struct myr_buf *buf, const char *text)
 
 void myr_page_begin(struct myr_buf *buf, const char *title)
 {
-    myr_buf_put_lit(buf, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+    myr_page_begin_in(buf, "en", title);
+}
+
+void myr_page_begin_in(struct myr_buf *buf, const char *lang, const char *title)
+{
+    myr_buf_printf(buf, "<!DOCTYPE html>\n<html lang=\"%s\">", lang);
+    myr_buf_put_lit(buf, "<head><meta charset=\"utf-8\">"
                          "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
     myr_page_text(buf, title);
     myr_buf_put_lit(buf, "</title><style>");

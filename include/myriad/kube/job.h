@@ -1,0 +1,28 @@
+/*
+ * job: a job file as a Kubernetes Job, the same file that agents and Slurm run.
+ *
+ * A pod a node, or less where the job is smaller: as many pods as 'gpus' is worth nodes, each with
+ * 'gpus_per_pod' GPUs, and in each one process a GPU with what torchrun would give it (RANK,
+ * WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, ...), made of the annotations that Myriad writes before it
+ * binds. Keys of the file that nobody would read there are refused by name.
+ */
+#pragma once
+
+#include "myriad/base.h"
+
+struct myr_kube_job {
+    const char *file;    /* for messages */
+    struct myr_str text; /* YAML or JSON, as myr_jobfile_read() has taken it */
+    const char *name, *tenant;
+    uint32_t gpus, gpus_per_node, retries;
+    int64_t time_limit_s; /* 0: none */
+    int32_t priority;
+    const char *space, *scheduler, *image; /* image: where the file names none; NULL: none */
+    const char *resource;                  /* "nvidia.com/gpu" */
+    uint32_t port;                         /* MASTER_PORT */
+};
+
+/* The Job as JSON, which kubectl takes as well. Its name ends in 'suffix', where that is no NULL.
+ */
+MYR_MUST_USE int myr_kube_job_write(const struct myr_kube_job *job, const char *suffix,
+                                    struct myr_buf *ret, struct myr_err *err);

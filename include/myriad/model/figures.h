@@ -1,0 +1,29 @@
+/*
+ * figures: what a plan says in numbers beside its counts: power, cooling, energy, storage. Records
+ * of a design, like those of records.h.
+ *
+ * A figure has a path ("power.it.servers_kw"), a value, and how it came about: the rule, what went
+ * into it, and on what it rests. Whoever shows a figure can therefore also explain it, and a reader
+ * sees at once which numbers nobody has given. The order is that of the computation.
+ */
+#pragma once
+
+#include <stdint.h>
+
+enum myr_basis {
+    MYR_BASIS_COMPUTED, /* from other figures */
+    MYR_BASIS_COUNTED,  /* from the design and its parts */
+    MYR_BASIS_GIVEN,    /* by the spec */
+    MYR_BASIS_ASSUMED,  /* by nobody: a class value of docs/planning.md */
+    MYR_BASIS_COUNT,
+};
+
+extern const char *const myr_basis_names[MYR_BASIS_COUNT];
+
+struct myr_figure {
+    double value;              /* 0 where it is a word */
+    uint32_t path, unit, text; /* strings; text: the word, 0 for numbers */
+    uint32_t rule, inputs;     /* strings */
+    uint8_t basis, digits;     /* digits: behind the point, at most */
+    uint16_t pad;
+};

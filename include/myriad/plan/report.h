@@ -1,0 +1,32 @@
+/*
+ * report: the design as a document that is handed over: what is built and why, pictures, the bill,
+ * what it costs, what to look at, and how each number came about; and the bill as a workbook.
+ *
+ * All of it is made of the finished design. The same design, words and date give the same bytes.
+ */
+#pragma once
+
+#include "myriad/model.h"
+#include "myriad/text/lang.h"
+
+#define MYR_REPORT_DIGEST 65
+
+/* What stands on its first lines besides; any of them may be NULL. */
+struct myr_report {
+    const struct myr_lang *lang; /* NULL: English */
+    const char *date, *revision;
+    const char *spec;               /* the name of its file */
+    char digest[MYR_REPORT_DIGEST]; /* SHA-256 of the spec's bytes, or "" */
+};
+
+/* The built-in languages: "en" (for which 'ret' is left empty and false is given back), "zh". */
+MYR_MUST_USE int myr_report_language(struct myr_arena *arena, const char *name,
+                                     struct myr_lang *ret, bool *ret_other, struct myr_err *err);
+void myr_report_digest(struct myr_str bytes, char ret[MYR_REPORT_DIGEST]);
+
+/* One HTML page that needs nothing else. */
+void myr_plan_report(const struct myr_design *design, const struct myr_report *about,
+                     struct myr_buf *buf);
+/* The bill, the networks and the findings as a workbook (OOXML). */
+MYR_MUST_USE int myr_plan_workbook(const struct myr_design *design, const struct myr_report *about,
+                                   struct myr_buf *ret, struct myr_err *err);

@@ -1,0 +1,172 @@
+/*
+ * cgroup: what a launcher's processes cannot leave, whatever they do: they are found there when
+ * they hide, and see only the GPUs that the job was given.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shim/shim.h"
+
+/* Version 2 where it is mounted, else the freezer's, which every host has. */
+static bool find_mount(const char *type, const char *option, char ret[AGENT_PATH_MAX])
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    if (file_get("/proc/self", "mounts", &text, NULL) < 0 || text.len == 0) {
+        return false;
+    }
+    char *line = text.data;
+    while (line && *line) {
+        char *end = strchr(line, '\n');
+        char *from = strchr(line, ' ');
+        char *path_end = from ? strchr(from + 1, ' ') : NULL;
+        if (end) {
+            *end = '\0';
+        }
+        size_t len = strlen(type);
+        if (path_end && path_end < line + strlen(line) && strncmp(path_end + 1, type, len) == 0 &&
+            path_end[1 + len] == ' ' && (!option || strstr(path_end, option))) {
+            snprintf(ret, AGENT_PATH_MAX, "%.*s", (int)(path_end - from - 1), from + 1);
+            return true;
+        }
+        line = end ? end + 1 : NULL;
+    }
+    return false;
+}
+
+/* Below where this process itself is: that is what a service manager has given it. */
+static bool find_own(const char *row, char ret[AGENT_PATH_MAX])
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    if (file_get("/proc/self", "cgroup", &text, NULL) < 0 || text.len == 0) {
+        return false;
+    }
+    const char *at = strstr(text.data, row);
+    if (!at) {
+        return false;
+    }
+    at += strlen(row);
+    size_t len = strcspn(at, "\n");
+    snprintf(ret, AGENT_PATH_MAX, "%.*s", (int)(len < 512 ? len : 512), len == 1 ? "" : at);
+    return true;
+}
+
+static bool try_folder(char path[AGENT_PATH_MAX], const char *root, const char *own,
+                       const char *tag, bool make)
+{
+    int len = snprintf(path, AGENT_PATH_MAX, "%s%s/myriad-%s", root, own, tag);
+    if (len < AGENT_PATH_MAX - 32) {
+        struct stat st;
+        if (make ? mkdir(path, 0755) == 0 || errno == EEXIST : stat(path, &st) == 0) {
+            return true;
+        }
+    }
+    path[0] = '\0';
+    return false;
+}
+
+void cgroup_open(struct cgroup *cgroup, const char *tag, bool make)
+{
+    char root[AGENT_PATH_MAX];
+    char own[AGENT_PATH_MAX];
+    *cgroup = (struct cgroup){0};
+    if (find_mount("cgroup", "devices", root) && find_own("devices:", own)) {
+        (void)try_folder(cgroup->devices, root, own, tag, make);
+    }
+    if (find_mount("cgroup2", NULL, root) && find_own("0::", own) &&
+        try_folder(cgroup->path, root, own, tag, make)) {
+        cgroup->version = 2;
+        return;
+    }
+    if (find_mount("cgroup", "freezer", root) && find_own("freezer:", own) &&
+        try_folder(cgroup->path, root, own, tag, make)) {
+        cgroup->version = 1;
+    }
+}
+
+/* Whether all of it was taken. */
+static bool write_to(const char *folder, const char *name, const char *text)
+{
+    char path[AGENT_PATH_MAX + 32];
+    path_join(path, folder, name);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return false;
+    }
+    bool whole = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    close(fd);
+    return whole;
+}
+
+void cgroup_add(const struct cgroup *cgroup, pid_t pid)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%d", (int)pid);
+    if (cgroup->path[0]) {
+        /* What a group cannot do, the sweep over descendants does. */
+        (void)write_to(cgroup->path, "cgroup.procs", text);
+    }
+    if (cgroup->devices[0]) {
+        (void)write_to(cgroup->devices, "cgroup.procs", text);
+    }
+}
+
+bool cgroup_deny(const struct cgroup *cgroup, const struct device *devices, uint32_t count,
+                 const char **ret_by)
+{
+    if (cgroup->version == 2 && device_filter(cgroup->path, devices, count)) {
+        *ret_by = "cgroup version 2";
+        return true;
+    }
+    bool all = cgroup->devices[0] != '\0';
+    for (uint32_t i = 0; all && i < count; i++) {
+        char rule[64];
+        snprintf(rule, sizeof(rule), "c %u:%u rwm", devices[i].major, devices[i].minor);
+        all = write_to(cgroup->devices, "devices.deny", rule);
+    }
+    *ret_by = "cgroup version 1";
+    return all;
+}
+
+void cgroup_kill(const struct cgroup *cgroup)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    if (!cgroup->path[0]) {
+        return;
+    }
+    if (file_is_there(cgroup->path, "cgroup.kill")) {
+        (void)write_to(cgroup->path, "cgroup.kill", "1");
+        return;
+    }
+    if (file_get(cgroup->path, "cgroup.procs", &text, NULL) < 0) {
+        return;
+    }
+    for (char *at = text.len ? text.data : NULL; at && *at;) {
+        size_t len = strcspn(at, "\n");
+        uint64_t pid;
+        if (myr_str_to_u64((struct myr_str){at, len}, &pid) && (pid_t)pid != getpid()) {
+            process_signal((pid_t)pid, process_began((pid_t)pid, NULL, NULL), SIGKILL);
+        }
+        at += len + (at[len] == '\n');
+    }
+}
+
+bool cgroup_is_empty(const struct cgroup *cgroup)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    return !cgroup->path[0] || file_get(cgroup->path, "cgroup.procs", &text, NULL) < 0 ||
+           text.len == 0;
+}
+
+void cgroup_remove(const struct cgroup *cgroup)
+{
+    if (cgroup->path[0]) {
+        (void)rmdir(cgroup->path);
+    }
+    if (cgroup->devices[0]) {
+        (void)rmdir(cgroup->devices);
+    }
+}

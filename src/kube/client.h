@@ -1,0 +1,75 @@
+/*
+ * client: requests to the API server over a few connections that are kept. A request ends once, by
+ * its 'done', from the loop and never from inside of kube_ask().
+ */
+#pragma once
+
+#include <uv.h>
+
+#include "kube.h"
+#include "myriad/io.h"
+
+enum { CLIENT_CONNECTIONS = 8 };
+
+struct client_answer {
+    int rc;                    /* MYR_OK: there is an answer, of whatever status */
+    const struct myr_err *err; /* why not */
+    uint32_t status;
+    struct myr_str body;
+};
+
+struct client_request {
+    const char *method, *type; /* constants */
+    char *path;                /* with its question */
+    struct myr_buf body;
+    /* A stream of lines: 'piece' gets the body as it comes; a connection of its own. */
+    myr_http_piece *piece;
+    void (*done)(void *context, const struct client_answer *answer);
+    void *context;
+    uint32_t timeout_s; /* without a byte; 0: the client's */
+    bool later;         /* when nothing else is to be asked */
+    /* The client's own. */
+    bool again; /* tried on a connection that had been closed meanwhile */
+    struct client_request *next;
+};
+
+struct client_line;
+
+struct client_queue {
+    struct client_request *first, *last;
+};
+
+struct client {
+    uv_loop_t *loop;
+    const struct myr_kube_access *access;
+    struct myr_io_tls *tls;
+    struct myr_buf token;
+    int64_t token_ms;
+    uint32_t timeout_s;
+    struct client_line *lines;         /* all connections */
+    uint32_t line_count;               /* without those of streams */
+    struct client_queue urgent, other; /* that wait for a connection */
+    uint64_t asked;
+    bool closing;
+    uv_timer_t tick;
+};
+
+MYR_MUST_USE int kube_begin(struct client *client, uv_loop_t *loop,
+                            const struct myr_kube_access *access, uint32_t timeout_s,
+                            struct myr_err *err);
+/* Other credentials from now on; connections that are there are closed when they are idle. */
+MYR_MUST_USE int kube_renew(struct client *client, const struct myr_kube_access *access,
+                            struct myr_err *err);
+/* 'path' and the body are the client's from here on. */
+void kube_ask(struct client *client, const struct client_request *request);
+/* Ends a stream, by its context; its 'done' comes. */
+void kube_drop(struct client *client, const void *context);
+/* All requests end as given up, without their 'done'. The loop has to run once more. */
+void kube_end(struct client *client);
+/* What a status that is no success says, in one line. */
+int kube_refused(const struct myr_kube_access *access, const struct client_request *request,
+                 uint32_t status, struct myr_str body, struct myr_err *err);
+char *kube_path(const char *fmt, ...) MYR_PRINTF(1, 2);
+/* As one word of a question: what is not plain is escaped. */
+void kube_put_word(struct myr_buf *buf, struct myr_str text);
+int64_t kube_now_ms(void);

@@ -1,0 +1,578 @@
+/* decide: what is to be done with every gang, from what is known now. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "kube.h"
+
+enum {
+    PARTING_MS = 1500, /* a pod that was deleted may be the first of all of them */
+    GATHER_MS = 5000,  /* before it is told that pods of a gang are missing */
+    TELL_MS = 60000,   /* between two texts of one reason */
+    FAILED_KINDS = 32, /* kinds of pods that found no room in this round, remembered */
+    REASON_BYTES = 700,
+};
+
+enum kube_reason { REASON_SIZE, REASON_GATHERS, REASON_REFUSED, REASON_ROOM, REASON_NO_OWNER };
+
+struct round {
+    struct myr_kube_cluster *c;
+    int64_t now_ms;
+    uint64_t epoch;
+    uint64_t *closed; /* nodes kept for a gang that has waited long enough; NULL: none */
+    struct {
+        uint64_t digest;
+        uint32_t count;
+        struct kube_tally tally;
+    } failed[FAILED_KINDS];
+    uint32_t failed_count;
+    MYR_VEC(struct kube_told) told;
+};
+
+static const char *keep(struct round *r, struct myr_str text)
+{
+    return myr_arena_strndup(&r->c->arena, text.len ? text.data : "", text.len);
+}
+
+static void wake_at(struct round *r, int64_t at_ms)
+{
+    r->c->wake_ms = at_ms < r->c->wake_ms ? at_ms : r->c->wake_ms;
+}
+
+static struct myr_kube_decision *add(struct round *r, const struct kube_gang *gang,
+                                     enum myr_kube_act act, const char *reason)
+{
+    const struct kube_pod *first = gang->first;
+    myr_vec_push(&r->c->decisions, (struct myr_kube_decision){.act = act, .gang = gang->key});
+    struct myr_kube_decision *d = &r->c->decisions.items[r->c->decisions.count - 1];
+    d->reason = keep(r, myr_str_from(reason));
+    if (first->owner_uid.len) {
+        d->owner_kind = keep(r, first->owner_kind);
+        d->owner_name = keep(r, first->owner_name);
+        d->owner_uid = keep(r, first->owner_uid);
+        d->owner_api = keep(r, first->owner_api);
+    }
+    return d;
+}
+
+static struct myr_kube_seat seat_of(struct round *r, const struct kube_pod *pod, struct myr_str at)
+{
+    return (struct myr_kube_seat){.space = keep(r, pod->space),
+                                  .name = keep(r, pod->name),
+                                  .uid = keep(r, pod->uid),
+                                  .version = keep(r, pod->version),
+                                  .node = keep(r, at)};
+}
+
+static void fly(struct round *r, const char *gang)
+{
+    char *copy = myr_xcalloc(1, strlen(gang) + 1);
+    memcpy(copy, gang, strlen(gang));
+    myr_vec_push(&r->c->flying, (struct kube_flying){copy});
+}
+
+/* --- waiting */
+
+/* Said when it is new; another text of the same reason not more than once a minute. */
+static void tell(struct round *r, const struct kube_gang *gang, enum kube_reason what,
+                 const char *text)
+{
+    uint64_t key = myr_hash_bytes(gang->key, strlen(gang->key));
+    uint64_t digest = myr_hash_bytes(text, strlen(text));
+    struct kube_told told = {key, digest, what, r->now_ms};
+    uint32_t most = KUBE_GANG_PODS_TOLD;
+    for (size_t i = 0; i < r->c->told.count; i++) {
+        const struct kube_told *before = &r->c->told.items[i];
+        bool again = before->gang == key && before->what == what;
+        if (again && (before->text == digest || r->now_ms - before->at_ms < TELL_MS)) {
+            myr_vec_push(&r->told, *before);
+            return;
+        }
+        most = again ? 1 : most; /* other numbers: one pod and the Job will do */
+    }
+    myr_vec_push(&r->told, told);
+    struct myr_kube_seat *seats =
+        MYR_ARENA_NEW(&r->c->arena, struct myr_kube_seat, KUBE_GANG_PODS_TOLD);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < gang->count && count < most; i++) {
+        if (kube_pod_live(gang->pods[i]) && gang->pods[i]->node.len == 0) {
+            seats[count++] = seat_of(r, gang->pods[i], MYR_STR(""));
+        }
+    }
+    struct myr_kube_decision *d = add(r, gang, MYR_KUBE_WAIT, text);
+    d->seats = seats;
+    d->seat_count = count;
+}
+
+static const char *const misfits[KUBE_MISFITS] = {
+    [KUBE_NOT_READY] = "not ready",
+    [KUBE_CORDONED] = "cordoned",
+    [KUBE_TAINTED] = "tainted, and the pods do not tolerate it",
+    [KUBE_NOT_SELECTED] = "not selected by the pods' nodeSelector or affinity",
+    [KUBE_PORT_TAKEN] = "with a port of the host in use",
+};
+
+static void tell_room(struct round *r, const struct kube_gang *gang, uint32_t count,
+                      const struct kube_tally *tally)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    myr_buf_printf(&text, "%u pods need a place at once, %u of %u nodes have %u", count,
+                   tally->counts[KUBE_FITS], tally->nodes, tally->places);
+    if (tally->empty < count) {
+        myr_buf_printf(&text, " (%u if nothing ran)", tally->empty);
+    }
+    const char *mark = ": ";
+    for (uint32_t i = 0; i < KUBE_RESOURCES; i++) {
+        if (tally->short_of[i]) {
+            struct myr_str name = r->c->resources.ids.keys[i];
+            myr_buf_printf(&text, "%s%u short of %.*s", mark, tally->short_of[i], (int)name.len,
+                           name.data);
+            mark = ", ";
+        }
+    }
+    for (uint32_t i = 0; i < KUBE_MISFITS; i++) {
+        if (misfits[i] && tally->counts[i]) {
+            myr_buf_printf(&text, "%s%u %s", mark, tally->counts[i], misfits[i]);
+            mark = ", ";
+        }
+    }
+    if (tally->kept) {
+        myr_buf_printf(&text, "%s%u kept for a gang that has waited longer", mark, tally->kept);
+    }
+    tell(r, gang, REASON_ROOM, text.data);
+}
+
+/* --- a gang that is to be placed */
+
+/* Nodes that a gang could use are nobody else's any more. */
+static void close_nodes(struct round *r, const struct kube_gang *gang)
+{
+    uint32_t count = (uint32_t)r->c->nodes.count;
+    if (!r->closed) {
+        r->closed = MYR_ARENA_NEW(&r->c->arena, uint64_t, count / 64 + 1);
+    }
+    for (uint32_t i = 0; i < gang->count; i++) {
+        const struct kube_needs *needs = &gang->pods[i]->needs;
+        if (i > 0 && needs->digest == gang->pods[i - 1]->needs.digest) {
+            continue;
+        }
+        for (uint32_t id = 0; id < count; id++) {
+            const struct kube_node *node = r->c->nodes.items[id];
+            if (node && kube_may(needs, node) == KUBE_FITS) {
+                r->closed[id / 64] |= 1ULL << id % 64;
+            }
+        }
+    }
+    r->failed_count = 0; /* their counts were others */
+}
+
+/* The address at which rank 0 is found: a pod on the host's network has its node's. */
+static const char *master_of(struct round *r, const struct kube_pod *pod, uint32_t node)
+{
+    if (!pod->host_network && pod->hostname.len && pod->subdomain.len) {
+        return myr_arena_printf(&r->c->arena, "%s.%s.%s.svc", pod->hostname.data,
+                                pod->subdomain.data, pod->space.data);
+    }
+    return keep(r, r->c->nodes.items[node]->address);
+}
+
+/* Pods of one kind are placed together: 'at' gets the node of each, or nothing is taken. */
+static bool place_all(struct round *r, struct kube_pod **pods, uint32_t count, uint32_t *at,
+                      struct kube_tally *tally)
+{
+    MYR_CLEANUP(myr_free_at) uint32_t *nodes = myr_xcalloc(count, sizeof(*nodes));
+    for (uint32_t i = 0; i < count; i++) {
+        at[i] = MYR_NONE;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t alike = 0, next = 0;
+        if (at[i] != MYR_NONE) {
+            continue;
+        }
+        for (uint32_t k = i; k < count; k++) {
+            alike += pods[k]->needs.digest == pods[i]->needs.digest;
+        }
+        if (!kube_place(r->c, &pods[i]->needs, alike, r->closed, nodes, tally)) {
+            for (uint32_t k = 0; k < count; k++) {
+                if (at[k] != MYR_NONE) {
+                    kube_use_add(r->c, at[k], &pods[k]->needs, -1);
+                }
+            }
+            return false;
+        }
+        for (uint32_t k = i; k < count; k++) {
+            if (pods[k]->needs.digest == pods[i]->needs.digest) {
+                at[k] = nodes[next++];
+            }
+        }
+    }
+    return true;
+}
+
+static const struct kube_tally *failed_before(const struct round *r, uint64_t digest,
+                                              uint32_t count)
+{
+    for (uint32_t i = 0; i < r->failed_count; i++) {
+        if (r->failed[i].digest == digest && count >= r->failed[i].count) {
+            return &r->failed[i].tally;
+        }
+    }
+    return NULL;
+}
+
+static void bind(struct round *r, const struct kube_gang *gang, struct kube_pod **pods,
+                 uint32_t count, const uint32_t *at)
+{
+    struct myr_kube_seat *seats = MYR_ARENA_NEW(&r->c->arena, struct myr_kube_seat, count);
+    for (uint32_t i = 0; i < count; i++) {
+        seats[i] = seat_of(r, pods[i], r->c->nodes.items[at[i]]->name);
+        seats[i].rank = i;
+        MYR_ASSERT(pods[i]->assumed == MYR_NONE && pods[i]->node.len == 0);
+        pods[i]->assumed = at[i];
+    }
+    struct myr_kube_decision *d = add(r, gang, MYR_KUBE_BIND, "");
+    d->seats = seats;
+    d->seat_count = count;
+    d->master = master_of(r, pods[0], at[0]);
+    d->placement = myr_arena_printf(&r->c->arena, "%llx-%llu", (unsigned long long)r->epoch,
+                                    (unsigned long long)++r->c->placements);
+    fly(r, gang->key);
+}
+
+static void place_gang(struct round *r, const struct kube_gang *gang, uint32_t count)
+{
+    struct kube_pod **pods = MYR_ARENA_NEW(&r->c->arena, struct kube_pod *, count);
+    uint32_t *at = MYR_ARENA_NEW(&r->c->arena, uint32_t, count), filled = 0;
+    bool alike = true;
+    for (uint32_t i = 0; i < gang->count && filled < count; i++) {
+        struct kube_pod *pod = gang->pods[i];
+        if (kube_pod_live(pod) && pod->node.len == 0) {
+            if (pod->needs.refused[0]) {
+                char text[REASON_BYTES];
+                snprintf(text, sizeof(text), "pod %.100s asks for %s, which is not understood here",
+                         pod->name.data, pod->needs.refused);
+                tell(r, gang, REASON_REFUSED, text);
+                return;
+            }
+            pods[filled++] = pod;
+            alike = alike && pod->needs.digest == pods[0]->needs.digest;
+        }
+    }
+    MYR_ASSERT(filled == count && count > 0);
+    uint64_t digest = pods[0]->needs.digest;
+    const struct kube_tally *before = alike ? failed_before(r, digest, count) : NULL;
+    struct kube_tally tally;
+    if (!before && place_all(r, pods, count, at, &tally)) {
+        bind(r, gang, pods, count, at);
+        return;
+    }
+    if (alike && !before && r->failed_count < FAILED_KINDS) {
+        r->failed[r->failed_count].digest = digest;
+        r->failed[r->failed_count].count = count;
+        r->failed[r->failed_count++].tally = tally;
+    }
+    tell_room(r, gang, count, before ? before : &tally);
+    r->c->gangs_waiting++;
+    if ((before ? before : &tally)->empty < count) {
+        return; /* it will never fit: nobody waits for it */
+    }
+    if (r->now_ms - gang->created_ms >= r->c->policy.hold_ms) {
+        close_nodes(r, gang);
+    } else {
+        wake_at(r, gang->created_ms + r->c->policy.hold_ms);
+    }
+}
+
+/* How many of those that wait are to be placed now; 0: not yet. */
+static uint32_t to_place(const struct kube_gang *gang)
+{
+    if (gang->waits >= gang->size) {
+        return gang->size;
+    }
+    /* Some are done already, and their owner makes only the others again. */
+    uint32_t done = gang->done % gang->size;
+    return done > 0 && gang->waits == gang->size - done ? gang->waits : 0;
+}
+
+static void start_gang(struct round *r, const struct kube_gang *gang)
+{
+    char text[REASON_BYTES];
+    if (gang->size == 0) {
+        snprintf(text, sizeof(text),
+                 "annotation " MYR_KUBE_GANG_SIZE " is missing, no number from 1 to %d, or not the "
+                 "same in all pods of the gang",
+                 MYR_KUBE_GANG_MAX);
+        tell(r, gang, REASON_SIZE, text);
+        return;
+    }
+    uint32_t count = to_place(gang);
+    if (count > 0) {
+        place_gang(r, gang, count);
+    } else if (r->now_ms - gang->created_ms < GATHER_MS) {
+        wake_at(r, gang->created_ms + GATHER_MS);
+    } else {
+        snprintf(text, sizeof(text), "%u of %u pods are there; none is bound before all are",
+                 gang->waits, gang->size);
+        tell(r, gang, REASON_GATHERS, text);
+        r->c->gangs_waiting++;
+    }
+}
+
+/* --- a gang that is bound, or in part */
+
+struct standing {
+    struct myr_str placement;
+    uint32_t world, bound, planned, fresh, done;
+    bool parting;           /* one of them went just now */
+    char why[REASON_BYTES]; /* it cannot go on; empty: it can */
+};
+
+/* "pod NAME failed"; the first of them counts. */
+static void set_why(struct standing *s, const char *what, struct myr_str name, const char *is)
+{
+    if (!s->why[0]) {
+        snprintf(s->why, sizeof(s->why), "%s %.*s %s", what, (int)name.len, name.data, is);
+    }
+}
+
+/* One pod of a gang that has bound ones. */
+static void count_pod(struct round *r, const struct kube_pod *pod, struct standing *s)
+{
+    bool same = myr_str_eq(pod->placement, s->placement);
+    if (kube_pod_live(pod) && pod->node.len > 0) {
+        uint32_t id = kube_node_find(r->c, pod->node);
+        const struct kube_node *node = id == MYR_NONE ? NULL : r->c->nodes.items[id];
+        s->bound += same;
+        if (!same) {
+            set_why(s, "pod", pod->name, "is of another placement");
+        } else if (!myr_str_eq(pod->node, pod->planned_node)) {
+            set_why(s, "pod", pod->name, "is not where it was to go");
+        } else if (id == MYR_NONE) {
+            return; /* never heard of: its node may be on the way to us */
+        } else if (kube_node_lost(r->c, node, r->now_ms)) {
+            set_why(s, "node", pod->node, "was lost");
+        } else if (node->lost_ms >= 0) {
+            wake_at(r, node->lost_ms + r->c->policy.lost_ms);
+        }
+    } else if (kube_pod_live(pod)) {
+        s->planned += same;
+        s->fresh += !same;
+    } else if (same && pod->phase == KUBE_SUCCEEDED) {
+        s->done++;
+    } else if (same && pod->phase == KUBE_FAILED) {
+        set_why(s, "pod", pod->name, "failed");
+    } else if (same) {
+        kube_break(r->c, pod, r->now_ms);
+    }
+}
+
+/* Whoever deletes a Job deletes its pods one by one: that is no reason to make them again. */
+static void look_for_broken(struct round *r, struct standing *s)
+{
+    for (size_t i = 0; i < r->c->broken.count && !s->why[0]; i++) {
+        const struct kube_broken *broken = &r->c->broken.items[i];
+        if (!myr_str_eq(myr_str_from(broken->placement), s->placement)) {
+            continue;
+        }
+        if (r->now_ms - broken->at_ms >= PARTING_MS) {
+            snprintf(s->why, sizeof(s->why), "%s", broken->why);
+        } else {
+            s->parting = true;
+            wake_at(r, broken->at_ms + PARTING_MS);
+        }
+    }
+}
+
+static void stand(struct round *r, const struct kube_gang *gang, struct standing *s)
+{
+    *s = (struct standing){0};
+    for (uint32_t i = 0; i < gang->count; i++) {
+        const struct kube_pod *pod = gang->pods[i];
+        if (kube_pod_live(pod) && pod->node.len > 0 && pod->placement.len) {
+            s->placement = pod->placement;
+            s->world = pod->planned_world == MYR_NONE ? 0 : pod->planned_world;
+            break;
+        }
+    }
+    if (!s->placement.len) {
+        return; /* somebody else has bound them: theirs to look after */
+    }
+    for (uint32_t i = 0; i < gang->count; i++) {
+        count_pod(r, gang->pods[i], s);
+    }
+    look_for_broken(r, s);
+    /* Their owner has made one anew: one of them is missing. */
+    if (!s->why[0] && !s->parting && s->fresh > 0 && s->bound + s->planned + s->done < s->world) {
+        snprintf(s->why, sizeof(s->why), "%u of its %u pods are gone",
+                 s->world - s->bound - s->planned - s->done, s->world);
+    }
+}
+
+static void remake(struct round *r, const struct kube_gang *gang, const char *why)
+{
+    char text[REASON_BYTES];
+    if (!gang->first->owner_uid.len) {
+        snprintf(text, sizeof(text), "%s; nobody would make the others again: they are left alone",
+                 why);
+        tell(r, gang, REASON_NO_OWNER, text);
+        return;
+    }
+    struct myr_kube_seat *seats = MYR_ARENA_NEW(&r->c->arena, struct myr_kube_seat, gang->count);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < gang->count; i++) {
+        const struct kube_pod *pod = gang->pods[i];
+        /* Those that wait with a plan of the old placement go too: none of it stays. */
+        if (kube_pod_live(pod) && (pod->node.len > 0 || pod->placement.len)) {
+            seats[count++] = seat_of(r, pod, pod->node);
+        }
+    }
+    MYR_ASSERT(count > 0);
+    snprintf(text, sizeof(text), "%s: all %u pods of the gang are made again", why, count);
+    struct myr_kube_decision *d = add(r, gang, MYR_KUBE_REMAKE, text);
+    d->seats = seats;
+    d->seat_count = count;
+    fly(r, gang->key);
+}
+
+static int compare_seats(const void *left, const void *right)
+{
+    const struct myr_kube_seat *a = left, *b = right;
+    return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+/* Where a scheduler died in the middle: the rest goes where it was to go, if that is still free. */
+static bool finish(struct round *r, const struct kube_gang *gang, const struct standing *s)
+{
+    struct myr_kube_seat *seats = MYR_ARENA_NEW(&r->c->arena, struct myr_kube_seat, gang->count);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < gang->count; i++) {
+        const struct kube_pod *pod = gang->pods[i];
+        if (!kube_pod_live(pod) || !myr_str_eq(pod->placement, s->placement)) {
+            continue;
+        }
+        uint32_t id = kube_node_find(r->c, pod->planned_node);
+        if (pod->planned_rank == MYR_NONE || id == MYR_NONE ||
+            (pod->node.len == 0 && !kube_fits(r->c, &pod->needs, id))) {
+            return false;
+        }
+        seats[count] = seat_of(r, pod, pod->planned_node);
+        seats[count].bound = pod->node.len > 0;
+        seats[count++].rank = pod->planned_rank;
+    }
+    qsort(seats, count, sizeof(*seats), compare_seats);
+    for (uint32_t i = 1; i < count; i++) {
+        if (seats[i].rank == seats[i - 1].rank) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < gang->count; i++) {
+        struct kube_pod *pod = gang->pods[i];
+        if (kube_pod_live(pod) && pod->node.len == 0 && myr_str_eq(pod->placement, s->placement)) {
+            pod->assumed = kube_node_find(r->c, pod->planned_node);
+            kube_use_add(r->c, pod->assumed, &pod->needs, 1);
+        }
+    }
+    struct myr_kube_decision *d =
+        add(r, gang, MYR_KUBE_BIND, "a binding that was begun is finished");
+    d->seats = seats;
+    d->seat_count = count;
+    d->placement = keep(r, s->placement);
+    fly(r, gang->key);
+    return true;
+}
+
+static void look_after(struct round *r, const struct kube_gang *gang)
+{
+    struct standing s;
+    stand(r, gang, &s);
+    if (!s.placement.len) {
+        return;
+    }
+    if (s.why[0]) {
+        remake(r, gang, s.why);
+    } else if (!s.parting && s.planned > 0 && s.bound + s.planned + s.done == s.world) {
+        if (!finish(r, gang, &s)) {
+            remake(r, gang, "a binding that was begun cannot be finished");
+        }
+    }
+}
+
+/* --- all of them */
+
+/* A placement of which nothing is left need not be remembered. */
+static void forget_broken(struct myr_kube_cluster *c)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < c->broken.count; i++) {
+        struct kube_broken *b = &c->broken.items[i];
+        bool there = false;
+        for (size_t k = 0; k < c->pods.count && !there; k++) {
+            const struct kube_pod *pod = c->pods.items[k];
+            there =
+                pod && kube_pod_live(pod) && myr_str_eq(pod->placement, myr_str_from(b->placement));
+        }
+        if (there) {
+            c->broken.items[kept++] = *b;
+        } else {
+            free(b->placement);
+            free(b->why);
+        }
+    }
+    c->broken.count = kept;
+}
+
+const struct myr_kube_decision *myr_kube_decide(struct myr_kube_cluster *c, int64_t now_ms,
+                                                uint64_t epoch, uint32_t *ret_count)
+{
+    struct round r = {.c = c, .now_ms = now_ms, .epoch = epoch};
+    struct kube_gangs gangs;
+    myr_arena_done(&c->arena);
+    myr_arena_init(&c->arena);
+    c->decisions.count = 0;
+    c->changed = false;
+    c->wake_ms = INT64_MAX;
+    c->gangs_waiting = 0;
+    kube_use_count(c);
+    kube_gangs_find(c, &gangs);
+    forget_broken(c);
+    for (uint32_t i = 0; i < gangs.count; i++) {
+        const struct kube_gang *gang = &gangs.items[i];
+        bool busy = kube_is_flying(c, gang->key);
+        for (uint32_t k = 0; k < gang->count && !busy; k++) {
+            busy = gang->pods[k]->assumed != MYR_NONE; /* the watch has not told of it yet */
+        }
+        if (busy) {
+            continue;
+        }
+        if (gang->bound > 0) {
+            look_after(&r, gang);
+        } else if (gang->waits > 0) {
+            start_gang(&r, gang);
+        }
+    }
+    myr_vec_done(&c->told);
+    c->told.items = r.told.items;
+    c->told.count = r.told.count;
+    c->told.capacity = r.told.capacity;
+    *ret_count = (uint32_t)c->decisions.count;
+    return c->decisions.items;
+}
+
+void myr_kube_over(struct myr_kube_cluster *c, const char *gang, bool done)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf key = {0};
+    for (size_t i = 0; i < c->flying.count; i++) {
+        if (strcmp(c->flying.items[i].gang, gang) == 0) {
+            free(c->flying.items[i].gang);
+            c->flying.items[i] = c->flying.items[--c->flying.count];
+            break;
+        }
+    }
+    for (size_t i = 0; i < c->pods.count && !done; i++) {
+        struct kube_pod *pod = c->pods.items[i];
+        if (pod && pod->assumed != MYR_NONE) {
+            kube_gang_key(pod, &key);
+            pod->assumed = strcmp(key.data, gang) == 0 ? MYR_NONE : pod->assumed;
+        }
+    }
+    c->changed = true;
+}

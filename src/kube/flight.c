@@ -1,0 +1,421 @@
+/*
+ * flight: a decision carried out. Annotations of all pods first, and only when all of them are
+ * there the bindings: so whoever finds a bound pod finds the whole plan beside it. A request whose
+ * answer was lost is asked again until it is known what became of it; a binding cannot happen
+ * twice, because the API server refuses the second.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "service.h"
+
+enum {
+    RETRY_MS = 1000,
+    REFUSED_MS = 10000, /* before a decision that was forbidden is made again */
+    SETTLE_MS = 1000,   /* after a deletion, until the watch has told of it */
+};
+
+enum step { STEP_ANNOTATE, STEP_BIND, STEP_CHECK, STEP_DELETE, STEP_OVER };
+
+struct place {
+    struct flight *flight;
+    struct myr_kube_seat seat; /* texts in the flight's arena */
+    enum step todo;
+    bool asked;
+};
+
+struct flight {
+    struct service *service;
+    struct myr_arena arena;
+    struct myr_kube_decision decision; /* texts in the arena */
+    struct place *places;
+    uint32_t count, asked;
+    enum step step;
+    bool broken; /* it did not come true for all: decide again */
+    bool forbidden, abandoned, told;
+    int64_t begun_ms;
+    uv_timer_t timer;
+    struct flight *next;
+};
+
+static void go(struct flight *f);
+
+static void on_timer_closed(uv_handle_t *handle)
+{
+    struct flight *f = handle->data;
+    struct service *s = f->service;
+    for (struct flight **at = &s->flights; *at; at = &(*at)->next) {
+        if (*at == f) {
+            *at = f->next;
+            break;
+        }
+    }
+    myr_kube_over(s->cluster, f->decision.gang, !f->broken);
+    s->round_due = true;
+    myr_arena_done(&f->arena);
+    free(f);
+}
+
+static void land(struct flight *f)
+{
+    if (!f->told) {
+        f->told = true;
+        uv_close((uv_handle_t *)&f->timer, on_timer_closed);
+    }
+}
+
+static void on_land(uv_timer_t *timer)
+{
+    land(timer->data);
+}
+
+static void land_later(struct flight *f, int64_t ms)
+{
+    uv_timer_start(&f->timer, on_land, (uint64_t)ms, 0);
+}
+
+static void on_again(uv_timer_t *timer)
+{
+    go(timer->data);
+}
+
+static const char *copy(struct flight *f, const char *text)
+{
+    return text ? myr_arena_strndup(&f->arena, text, strlen(text)) : NULL;
+}
+
+/* --- what is asked for a pod */
+
+static void put_annotations(const struct flight *f, const struct myr_kube_seat *seat,
+                            struct myr_buf *body)
+{
+    struct myr_json json;
+    char number[24];
+    myr_json_init(&json, body, MYR_JSON_COMPACT);
+    myr_json_object(&json, NULL);
+    myr_json_object(&json, "metadata");
+    /* Only this pod, and only as it was when it was decided upon. */
+    myr_json_text(&json, "uid", seat->uid);
+    if (seat->version[0]) {
+        myr_json_text(&json, "resourceVersion", seat->version);
+    }
+    myr_json_object(&json, "annotations");
+    snprintf(number, sizeof(number), "%u", seat->rank);
+    myr_json_text(&json, MYR_KUBE_RANK, number);
+    snprintf(number, sizeof(number), "%u", f->count);
+    myr_json_text(&json, MYR_KUBE_WORLD, number);
+    myr_json_text(&json, MYR_KUBE_MASTER, f->decision.master);
+    myr_json_text(&json, MYR_KUBE_NODE, seat->node);
+    myr_json_text(&json, MYR_KUBE_PLACEMENT, f->decision.placement);
+    myr_json_end(&json);
+    myr_json_end(&json);
+    myr_json_end(&json);
+}
+
+static void put_binding(const struct myr_kube_seat *seat, struct myr_buf *body)
+{
+    struct myr_json json;
+    myr_json_init(&json, body, MYR_JSON_COMPACT);
+    myr_json_object(&json, NULL);
+    myr_json_text(&json, "apiVersion", "v1");
+    myr_json_text(&json, "kind", "Binding");
+    myr_json_object(&json, "metadata");
+    myr_json_text(&json, "name", seat->name);
+    myr_json_text(&json, "namespace", seat->space);
+    myr_json_text(&json, "uid", seat->uid);
+    myr_json_end(&json);
+    myr_json_object(&json, "target");
+    myr_json_text(&json, "apiVersion", "v1");
+    myr_json_text(&json, "kind", "Node");
+    myr_json_text(&json, "name", seat->node);
+    myr_json_end(&json);
+    myr_json_end(&json);
+}
+
+static void put_deletion(const struct myr_kube_seat *seat, struct myr_buf *body)
+{
+    struct myr_json json;
+    myr_json_init(&json, body, MYR_JSON_COMPACT);
+    myr_json_object(&json, NULL);
+    myr_json_text(&json, "apiVersion", "v1");
+    myr_json_text(&json, "kind", "DeleteOptions");
+    myr_json_object(&json, "preconditions");
+    myr_json_text(&json, "uid", seat->uid);
+    myr_json_end(&json);
+    myr_json_end(&json);
+}
+
+/* --- answers */
+
+static void ask_place(struct place *p);
+
+/* Was it our own binding whose answer was lost? */
+static void check_bound(struct place *p, struct myr_str body)
+{
+    const struct myr_doc *top;
+    struct myr_arena scratch = {0};
+    bool ours = false;
+    myr_arena_init(&scratch);
+    if (myr_doc_read_json(&scratch, "pod", body, &top, NULL) == MYR_OK) {
+        ours =
+            myr_str_eq(kube_text(myr_doc_get(top, "metadata"), "uid"), myr_str_from(p->seat.uid)) &&
+            myr_str_eq(kube_text(myr_doc_get(top, "spec"), "nodeName"), myr_str_from(p->seat.node));
+    }
+    myr_arena_done(&scratch);
+    p->todo = STEP_OVER;
+    p->flight->broken = p->flight->broken || !ours;
+}
+
+static enum source source_of(enum step step)
+{
+    return step == STEP_ANNOTATE ? SOURCE_PATCH : step == STEP_DELETE ? SOURCE_DELETE : SOURCE_BIND;
+}
+
+/* True: it is decided. False: nobody knows, it is asked again. */
+static bool judge(struct place *p, const struct client_answer *answer)
+{
+    struct flight *f = p->flight;
+    struct service *s = f->service;
+    struct myr_err err = {0};
+    char path[160];
+    if (answer->rc < 0) {
+        kube_trouble(s, source_of(p->todo), answer->err);
+        return false;
+    }
+    if (answer->status >= 200 && answer->status <= 299) {
+        kube_trouble(s, source_of(p->todo), NULL);
+        if (p->todo == STEP_CHECK) {
+            check_bound(p, answer->body);
+        } else {
+            p->todo = STEP_OVER;
+        }
+        return true;
+    }
+    if (answer->status == 409 && p->todo == STEP_BIND) {
+        p->todo = STEP_CHECK;
+        return false;
+    }
+    if (p->todo == STEP_DELETE && (answer->status == 404 || answer->status == 409)) {
+        p->todo = STEP_OVER; /* it is gone already, or another pod has its name */
+        return true;
+    }
+    if (answer->status == 404 || answer->status == 409 || answer->status == 422) {
+        f->broken = true; /* it has changed meanwhile */
+        p->todo = STEP_OVER;
+        return true;
+    }
+    snprintf(path, sizeof(path), "/api/v1/namespaces/%.60s/pods/%.60s", p->seat.space,
+             p->seat.name);
+    (void)kube_refused(&s->access,
+                       &(struct client_request){.method = p->todo == STEP_ANNOTATE ? "PATCH"
+                                                          : p->todo == STEP_DELETE ? "DELETE"
+                                                                                   : "POST",
+                                                .path = path},
+                       answer->status, answer->body, &err);
+    kube_trouble(s, source_of(p->todo), &err);
+    if (answer->status >= 500 || answer->status == 429 || answer->status == 401) {
+        return false;
+    }
+    f->broken = f->forbidden = true;
+    p->todo = STEP_OVER;
+    return true;
+}
+
+static void on_answer(void *context, const struct client_answer *answer)
+{
+    struct place *p = context;
+    struct flight *f = p->flight;
+    p->asked = false;
+    f->asked--;
+    judge(p, answer);
+    if (f->asked > 0) {
+        return;
+    }
+    bool open = false;
+    for (uint32_t i = 0; i < f->count; i++) {
+        open = open || f->places[i].todo != STEP_OVER;
+    }
+    if (open && !f->abandoned && !(f->broken && f->step == STEP_ANNOTATE)) {
+        uv_timer_start(&f->timer, on_again,
+                       answer->rc == MYR_OK && answer->status == 409 ? 0 : RETRY_MS, 0);
+    } else {
+        go(f);
+    }
+}
+
+static void ask_place(struct place *p)
+{
+    struct flight *f = p->flight;
+    struct service *s = f->service;
+    const char *space = p->seat.space, *name = p->seat.name;
+    struct client_request request = {.done = on_answer, .context = p};
+    switch (p->todo) {
+    case STEP_ANNOTATE:
+        request.method = "PATCH";
+        request.type = "application/merge-patch+json";
+        request.path = kube_path("/api/v1/namespaces/%s/pods/%s", space, name);
+        put_annotations(f, &p->seat, &request.body);
+        s->report.patches++;
+        break;
+    case STEP_BIND:
+        request.method = "POST";
+        request.type = "application/json";
+        request.path = kube_path("/api/v1/namespaces/%s/pods/%s/binding", space, name);
+        put_binding(&p->seat, &request.body);
+        s->report.bindings++;
+        break;
+    case STEP_DELETE:
+        request.method = "DELETE";
+        request.type = "application/json";
+        request.path = kube_path("/api/v1/namespaces/%s/pods/%s", space, name);
+        put_deletion(&p->seat, &request.body);
+        s->report.deletions++;
+        break;
+    case STEP_CHECK:
+        request.method = "GET";
+        request.path = kube_path("/api/v1/namespaces/%s/pods/%s", space, name);
+        break;
+    case STEP_OVER:
+        return;
+    }
+    p->asked = true;
+    f->asked++;
+    kube_ask(&s->client, &request);
+}
+
+/* --- the steps */
+
+static struct tell_owner owner_of(const struct flight *f)
+{
+    const struct myr_kube_decision *d = &f->decision;
+    return (struct tell_owner){f->places[0].seat.space, d->owner_kind, d->owner_name, d->owner_uid,
+                               d->owner_api};
+}
+
+static void told_bound(struct flight *f)
+{
+    struct service *s = f->service;
+    struct tell_owner owner = owner_of(f);
+    char text[700];
+    const char *first = f->places[0].seat.node, *last = f->places[f->count - 1].seat.node;
+    for (uint32_t i = 0; i < f->count; i++) {
+        if (!f->places[i].seat.bound) {
+            snprintf(text, sizeof(text), "Successfully assigned %s/%s to %s as rank %u of %u",
+                     f->places[i].seat.space, f->places[i].seat.name, f->places[i].seat.node,
+                     f->places[i].seat.rank, f->count);
+            kube_tell_pod(s, &f->places[i].seat, &(struct tell){"Scheduled", "Normal", text});
+        }
+    }
+    snprintf(text, sizeof(text), "%u pods bound at once: rank 0 on %s, rank %u on %s", f->count,
+             first, f->count - 1, last);
+    kube_tell_owner(s, &owner, &(struct tell){"GangBound", "Normal", text});
+    s->report.gangs_bound++;
+    s->report.gangs_finished += f->decision.master == NULL;
+    s->report.pods_bound += f->count;
+    kube_say(s, "info", "bound %s: %s in %lld ms", f->decision.gang, text,
+             (long long)(kube_now_ms() - f->begun_ms));
+}
+
+static void told_deleted(struct flight *f)
+{
+    struct tell_owner owner = owner_of(f);
+    kube_tell_owner(f->service, &owner,
+                    &(struct tell){"GangRemade", "Warning", f->decision.reason});
+    f->service->report.gangs_remade++;
+    kube_say(f->service, "warning", "remade %s: %s", f->decision.gang, f->decision.reason);
+}
+
+/* Everything of a step is over: the next one, or the end. */
+static void advance(struct flight *f)
+{
+    if (f->broken) {
+        kube_say(f->service, "info", "%s: %s, decided again", f->decision.gang,
+                 f->forbidden ? "refused" : "has changed meanwhile");
+        land_later(f, f->forbidden ? REFUSED_MS : 0);
+    } else if (f->step == STEP_ANNOTATE) {
+        f->step = STEP_BIND;
+        for (uint32_t i = 0; i < f->count; i++) {
+            f->places[i].todo = STEP_BIND;
+        }
+        go(f);
+    } else if (f->step == STEP_BIND) {
+        told_bound(f);
+        land(f);
+    } else {
+        told_deleted(f);
+        land_later(f, SETTLE_MS);
+    }
+}
+
+static void go(struct flight *f)
+{
+    uint32_t open = 0;
+    MYR_ASSERT(f->asked == 0);
+    if (f->abandoned) {
+        f->broken = true;
+        land(f);
+        return;
+    }
+    /* Nothing is bound yet: what has changed is decided again, and the rest need not be asked. */
+    bool stop = f->broken && f->step == STEP_ANNOTATE;
+    for (uint32_t i = 0; i < f->count && !stop; i++) {
+        open += f->places[i].todo != STEP_OVER;
+    }
+    if (open == 0) {
+        advance(f);
+        return;
+    }
+    for (uint32_t i = 0; i < f->count; i++) {
+        ask_place(&f->places[i]);
+    }
+}
+
+void kube_flight_begin(struct service *s, const struct myr_kube_decision *d)
+{
+    struct flight *f = myr_xcalloc(1, sizeof(*f));
+    f->service = s;
+    f->begun_ms = kube_now_ms();
+    f->count = d->seat_count;
+    myr_arena_init(&f->arena);
+    f->decision = (struct myr_kube_decision){.act = d->act,
+                                             .gang = copy(f, d->gang),
+                                             .master = copy(f, d->master),
+                                             .placement = copy(f, d->placement),
+                                             .owner_kind = copy(f, d->owner_kind),
+                                             .owner_name = copy(f, d->owner_name),
+                                             .owner_uid = copy(f, d->owner_uid),
+                                             .owner_api = copy(f, d->owner_api),
+                                             .reason = copy(f, d->reason)};
+    /* A plan that is finished has its annotations already. */
+    f->step = d->act == MYR_KUBE_REMAKE ? STEP_DELETE : d->master ? STEP_ANNOTATE : STEP_BIND;
+    f->places = MYR_ARENA_NEW(&f->arena, struct place, f->count);
+    for (uint32_t i = 0; i < f->count; i++) {
+        const struct myr_kube_seat *seat = &d->seats[i];
+        f->places[i] = (struct place){.flight = f,
+                                      .todo = seat->bound ? STEP_OVER : f->step,
+                                      .seat = {.space = copy(f, seat->space),
+                                               .name = copy(f, seat->name),
+                                               .uid = copy(f, seat->uid),
+                                               .version = copy(f, seat->version),
+                                               .node = copy(f, seat->node),
+                                               .rank = seat->rank,
+                                               .bound = seat->bound}};
+    }
+    int rc = uv_timer_init(&s->loop, &f->timer);
+    MYR_ASSERT(rc == 0 && f->count > 0);
+    f->timer.data = f;
+    f->next = s->flights;
+    s->flights = f;
+    go(f);
+}
+
+void kube_flight_abandon(struct service *s)
+{
+    for (struct flight *f = s->flights; f; f = f->next) {
+        f->abandoned = true;
+        if (f->asked == 0 || s->stopping) {
+            f->broken = true;
+            land(f);
+        }
+    }
+}

@@ -1,0 +1,313 @@
+/*
+ * kube: objects, decisions, and the talk with the API server. Each file calls only those above it:
+ *
+ *   access     kubeconfig and service account
+ *   quantity   "100m", "64Gi"
+ *   object     nodes and pods out of their JSON
+ *   match      selectors, affinity, taints
+ *   table      all nodes and pods that are known
+ *   topology   which node stands beside which
+ *   place      a gang's pods on nodes
+ *   gangs      what belongs together, and how it stands
+ *   decide     what is to be done
+ *   client     requests to the API server
+ *   watch      list and watch
+ *   trouble    what is told, and once
+ *   tell       Events
+ *   flight     decisions carried out
+ *   lease      who of several schedulers acts
+ *   schedule   all of it
+ */
+#pragma once
+
+#include "myriad/kube/access.h"
+#include "myriad/kube/cluster.h"
+#include "myriad/sched/place.h"
+
+enum {
+    KUBE_RESOURCES = 32, /* kinds that are told apart */
+    KUBE_PORTS = 16,     /* of the host, of one pod */
+};
+
+#define KUBE_GANG_PODS_TOLD 64 /* pods of a gang that get an event of their own */
+
+/* A name that goes into a path: lower case letters, digits, '-' and '.'. */
+bool kube_is_name(struct myr_str text);
+/* The token to show now; empty: none. */
+MYR_MUST_USE int kube_token(const struct myr_kube_access *access, struct myr_buf *ret,
+                            struct myr_err *err);
+
+/* quantity.c: thousandths, rounded up; false: no quantity. What is too large is INT64_MAX. */
+MYR_MUST_USE bool kube_quantity(struct myr_str text, int64_t *ret_milli);
+/* "2026-11-16T08:45:00Z" in milliseconds since 1970; false: no such time. */
+MYR_MUST_USE bool kube_time(struct myr_str text, int64_t *ret_ms);
+/* By name, numbers by their value: n2 before n10. */
+int kube_natural(struct myr_str a, struct myr_str b);
+
+/* --- object.c */
+
+struct kube_pair {
+    struct myr_str key, value;
+};
+
+struct kube_pairs {
+    struct kube_pair *items;
+    uint32_t count;
+};
+
+enum kube_effect { KUBE_NO_SCHEDULE, KUBE_NO_EXECUTE, KUBE_OTHER_EFFECT };
+
+struct kube_taint {
+    struct myr_str key, value;
+    enum kube_effect effect;
+};
+
+struct kube_amount {
+    uint32_t resource; /* of the table */
+    int64_t milli;
+};
+
+struct kube_amounts {
+    struct kube_amount *items;
+    uint32_t count;
+};
+
+struct kube_node {
+    struct myr_arena arena;
+    struct myr_str name, uid, address, leaf;
+    struct kube_pairs labels;
+    struct kube_taint *taints;
+    uint32_t taint_count;
+    struct kube_amounts has;
+    bool unschedulable, ready;
+    int64_t lost_ms; /* not ready since then, by our clock; -1: ready */
+    uint64_t digest; /* of all that decides */
+    uint32_t seen;   /* by which list */
+    uint32_t place;  /* in the topology */
+};
+
+struct kube_toleration {
+    struct myr_str key, value;
+    bool exists;
+    bool all_effects;
+    enum kube_effect effect;
+};
+
+enum kube_operator {
+    KUBE_IN,
+    KUBE_NOT_IN,
+    KUBE_EXISTS,
+    KUBE_DOES_NOT_EXIST,
+    KUBE_GT,
+    KUBE_LT,
+    KUBE_OPERATORS
+};
+
+struct kube_expression {
+    struct myr_str key;
+    enum kube_operator is;
+    bool field; /* metadata.name rather than a label */
+    struct myr_str *values;
+    uint32_t value_count;
+};
+
+/* All of them. */
+struct kube_term {
+    struct kube_expression *items;
+    uint32_t count;
+};
+
+enum kube_phase { KUBE_PENDING, KUBE_RUNNING, KUBE_SUCCEEDED, KUBE_FAILED };
+
+/* What decides where a pod may go; pods of one template have equal ones. */
+struct kube_needs {
+    struct kube_amounts amounts;
+    struct kube_pairs selector;
+    struct kube_term *terms; /* one of them; none: any node */
+    uint32_t term_count;
+    bool has_terms;
+    struct kube_toleration *tolerations;
+    uint32_t toleration_count;
+    uint32_t ports[KUBE_PORTS], port_count; /* of the host */
+    uint64_t digest;
+    char refused[160]; /* what is asked and not understood; empty: all is understood */
+};
+
+struct kube_pod {
+    struct myr_arena arena;
+    struct myr_str space, name, uid, version, node;
+    struct myr_str gang, owner_kind, owner_name, owner_uid, owner_api;
+    bool ours, deleting, host_network, indexed;
+    enum kube_phase phase;
+    uint32_t gang_size; /* 0: what is said is no size */
+    uint64_t index;
+    int32_t priority, own_priority; /* of its class; of the annotation */
+    int64_t created_ms;
+    struct kube_needs needs;
+    struct myr_str hostname, subdomain;
+    /* What a scheduler of ours has planned; rank MYR_NONE: nothing. */
+    struct myr_str planned_node, placement;
+    uint32_t planned_rank, planned_world;
+    /* Ours, not the API server's. */
+    uint32_t assumed; /* node of a binding under way; MYR_NONE: none */
+    uint32_t seen;
+};
+
+/* Names of resources, numbered as they are met. */
+struct kube_resources {
+    struct myr_strmap ids;
+    struct myr_arena arena;
+};
+
+/* MYR_NONE: there are too many. */
+uint32_t kube_resource(struct kube_resources *resources, struct myr_str name);
+
+/* Made from an object; NULL with an error when it is none. The caller frees it. */
+struct kube_node *kube_node_read(struct kube_resources *resources, const struct myr_doc *object,
+                                 const struct myr_kube_policy *policy, struct myr_err *err);
+struct kube_pod *kube_pod_read(struct kube_resources *resources, const struct myr_doc *object,
+                               const struct myr_kube_policy *policy, struct myr_err *err);
+void kube_node_free(struct kube_node *node);
+void kube_pod_free(struct kube_pod *pod);
+
+static inline bool kube_pod_live(const struct kube_pod *pod)
+{
+    return pod->phase <= KUBE_RUNNING && !pod->deleting;
+}
+
+/* needs.c */
+void kube_needs_read(struct kube_resources *resources, struct myr_arena *arena,
+                     const struct myr_doc *spec, struct kube_needs *ret);
+/* The text of a member, or an empty one. */
+struct myr_str kube_text(const struct myr_doc *map, const char *key);
+struct kube_pairs kube_pairs_read(struct myr_arena *arena, const struct myr_doc *map);
+struct myr_str kube_pair(const struct kube_pairs *pairs, const char *key, bool *ret_there);
+struct myr_str kube_keep(struct myr_arena *arena, struct myr_str text);
+enum kube_effect kube_effect_of(struct myr_str text);
+/* The list of that name, NULL when there is none. */
+const struct myr_doc *kube_list(const struct myr_doc *map, const char *key);
+
+/* --- match.c */
+
+enum kube_misfit {
+    KUBE_FITS,
+    KUBE_NOT_READY,
+    KUBE_CORDONED,
+    KUBE_TAINTED,
+    KUBE_NOT_SELECTED,
+    KUBE_SHORT, /* of a resource */
+    KUBE_PORT_TAKEN,
+    KUBE_MISFITS
+};
+
+/* Whether such a pod may go there at all, whatever is free. */
+enum kube_misfit kube_may(const struct kube_needs *needs, const struct kube_node *node);
+
+/* --- table.c */
+
+struct kube_use {
+    int64_t used[KUBE_RESOURCES];
+    uint32_t ports[64], port_count; /* of the host, taken by pods there; beyond 64: all are */
+};
+
+struct kube_flying {
+    char *gang;
+};
+
+struct kube_told {
+    uint64_t gang, text; /* digests */
+    uint32_t what;       /* enum kube_reason */
+    int64_t at_ms;
+};
+
+/* A placement of which a pod went away: its others are to go too. */
+struct kube_broken {
+    char *placement, *why;
+    int64_t at_ms;
+};
+
+struct myr_kube_cluster {
+    struct myr_kube_policy policy;
+    char scheduler[64], labels[4][128];
+    struct kube_resources resources;
+    MYR_VEC(struct kube_node *) nodes; /* NULL: gone */
+    MYR_VEC(struct kube_pod *) pods;
+    MYR_VEC(char *) node_keys; /* of the maps: an object's own text goes with it */
+    MYR_VEC(char *) pod_keys;
+    struct myr_strmap node_ids, pod_ids; /* by name, by uid */
+    uint32_t pods_gone;                  /* places of 'pods' that nobody has */
+    uint32_t listing[MYR_KUBE_KINDS];    /* number of the list under way, or of the last one */
+    MYR_VEC(struct kube_flying) flying;
+    MYR_VEC(struct kube_told) told;
+    MYR_VEC(struct kube_broken) broken;
+    bool changed, order_stale;
+    int64_t wake_ms;
+    /* topology.c */
+    struct myr_place_shape shape; /* gpus_per_node is set for each gang */
+    uint32_t *node_at;            /* by place: the node, or MYR_NONE */
+    /* decide.c */
+    struct kube_use *use; /* by node */
+    struct myr_arena arena;
+    MYR_VEC(struct myr_kube_decision) decisions;
+    uint32_t gangs_waiting;
+    uint64_t placements;
+};
+
+uint32_t kube_node_find(const struct myr_kube_cluster *cluster, struct myr_str name);
+uint32_t kube_pod_find(const struct myr_kube_cluster *cluster, struct myr_str uid);
+bool kube_node_lost(const struct myr_kube_cluster *cluster, const struct kube_node *node,
+                    int64_t now_ms);
+/* "namespace/name/owner" */
+void kube_gang_key(const struct kube_pod *pod, struct myr_buf *ret);
+bool kube_is_flying(const struct myr_kube_cluster *cluster, const char *gang);
+
+/* A pod of this placement is gone; said again it changes nothing. */
+void kube_break(struct myr_kube_cluster *cluster, const struct kube_pod *pod, int64_t now_ms);
+
+/* --- topology.c */
+void kube_order(struct myr_kube_cluster *cluster);
+
+/* --- place.c */
+
+/* Why nodes did not do, counted. */
+struct kube_tally {
+    uint32_t nodes, places, counts[KUBE_MISFITS];
+    uint32_t empty;                    /* places, if nothing ran there */
+    uint32_t kept;                     /* nodes, for a gang that is before it */
+    uint32_t short_of[KUBE_RESOURCES]; /* nodes */
+};
+
+void kube_use_count(struct myr_kube_cluster *cluster);
+void kube_use_add(struct myr_kube_cluster *cluster, uint32_t node, const struct kube_needs *needs,
+                  int sign);
+/*
+ * Nodes for 'count' pods of these needs, in rank order, into ret[]; counted as used. Nodes that
+ * 'closed' names (bit by node) are left out. False: they do not all fit, and nothing is taken.
+ */
+bool kube_place(struct myr_kube_cluster *cluster, const struct kube_needs *needs, uint32_t count,
+                const uint64_t *closed, uint32_t *ret, struct kube_tally *tally);
+/* Whether one more such pod fits there now. */
+bool kube_fits(const struct myr_kube_cluster *cluster, const struct kube_needs *needs,
+               uint32_t node);
+
+/* --- gangs.c */
+
+struct kube_gang {
+    const char *key;
+    const struct kube_pod *first;
+    struct kube_pod **pods; /* all of it, in the order of their ranks */
+    uint32_t count;
+    uint32_t size;         /* as said */
+    uint32_t waits, bound; /* live pods */
+    uint32_t done;         /* succeeded */
+    int32_t priority, own_priority;
+    int64_t created_ms;
+};
+
+struct kube_gangs {
+    struct kube_gang *items;
+    uint32_t count;
+};
+
+/* Of all pods of ours, in the order in which they are served. In the cluster's arena. */
+void kube_gangs_find(struct myr_kube_cluster *cluster, struct kube_gangs *ret);

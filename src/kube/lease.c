@@ -1,0 +1,239 @@
+/*
+ * lease: who of several schedulers acts. The holder renews it; when nobody has for its length, by
+ * the clock of whoever looks, another one takes it. A holder that cannot renew stops acting before
+ * that.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "service.h"
+
+enum { PARTS = 3 }; /* renewals in the length of a lease */
+
+static void ask(struct lease *l);
+
+static int64_t length_ms(const struct lease *l)
+{
+    return (int64_t)l->service->schedule->lease_s * 1000;
+}
+
+bool kube_lease_held(const struct lease *l)
+{
+    if (!l->service->schedule->lease_name) {
+        return true;
+    }
+    return l->leads && kube_now_ms() - l->held_ms < length_ms(l) * (PARTS - 1) / PARTS;
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct lease *l = timer->data;
+    struct service *s = l->service;
+    if (l->leads && !kube_lease_held(l)) {
+        l->leads = false;
+        kube_flight_abandon(s);
+        kube_say(s, "warning", "the lease could not be renewed: nothing is bound from here on");
+    }
+    if (!l->asking) {
+        ask(l);
+    }
+}
+
+static char *lease_path(const struct service *s, bool named)
+{
+    const struct myr_kube_schedule *c = s->schedule;
+    return named ? kube_path("/apis/coordination.k8s.io/v1/namespaces/%s/leases/%s", c->lease_space,
+                             c->lease_name)
+                 : kube_path("/apis/coordination.k8s.io/v1/namespaces/%s/leases", c->lease_space);
+}
+
+static void put_lease(const struct lease *l, const char *holder, struct myr_buf *body)
+{
+    const struct myr_kube_schedule *c = l->service->schedule;
+    struct myr_json json;
+    char now[40];
+    bool new_holder = strcmp(l->holder, c->identity) != 0;
+    kube_put_time(now, true);
+    myr_json_init(&json, body, MYR_JSON_COMPACT);
+    myr_json_object(&json, NULL);
+    myr_json_text(&json, "apiVersion", "coordination.k8s.io/v1");
+    myr_json_text(&json, "kind", "Lease");
+    myr_json_object(&json, "metadata");
+    myr_json_text(&json, "name", c->lease_name);
+    myr_json_text(&json, "namespace", c->lease_space);
+    if (l->version[0]) {
+        myr_json_text(&json, "resourceVersion", l->version);
+    }
+    myr_json_end(&json);
+    myr_json_object(&json, "spec");
+    myr_json_text(&json, "holderIdentity", holder);
+    myr_json_u64(&json, "leaseDurationSeconds", c->lease_s);
+    myr_json_text(&json, "acquireTime", now);
+    myr_json_text(&json, "renewTime", now);
+    myr_json_u64(&json, "leaseTransitions", l->changes + (new_holder && l->version[0]));
+    myr_json_end(&json);
+    myr_json_end(&json);
+}
+
+/* What is there; false: nothing that is a lease. */
+static bool read_lease(struct lease *l, struct myr_str body)
+{
+    const struct myr_doc *top;
+    struct myr_arena scratch = {0};
+    uint64_t changes = 0;
+    myr_arena_init(&scratch);
+    bool ok = myr_doc_read_json(&scratch, "lease", body, &top, NULL) == MYR_OK;
+    struct myr_str version = kube_text(ok ? myr_doc_get(top, "metadata") : NULL, "resourceVersion");
+    ok = ok && version.len > 0 && version.len < sizeof(l->version);
+    if (ok) {
+        const struct myr_doc *spec = myr_doc_get(top, "spec");
+        struct myr_str holder = kube_text(spec, "holderIdentity");
+        if (!myr_str_eq(version, myr_str_from(l->version))) {
+            l->seen_ms = kube_now_ms();
+        }
+        snprintf(l->version, sizeof(l->version), "%.*s", (int)version.len, version.data);
+        snprintf(l->holder, sizeof(l->holder), "%.*s", (int)(holder.len < 250 ? holder.len : 250),
+                 holder.data);
+        if (myr_str_to_u64(kube_text(spec, "leaseTransitions"), &changes)) {
+            l->changes = changes;
+        }
+    }
+    myr_arena_done(&scratch);
+    return ok;
+}
+
+static void refused(struct lease *l, const struct client_answer *answer, const char *method)
+{
+    struct myr_err err = {0};
+    MYR_CLEANUP(myr_free_at) char *path = lease_path(l->service, true);
+    if (answer->rc < 0) {
+        kube_trouble(l->service, SOURCE_LEASE, answer->err);
+        return;
+    }
+    (void)kube_refused(&l->service->access,
+                       &(struct client_request){.method = method, .path = path}, answer->status,
+                       answer->body, &err);
+    kube_trouble(l->service, SOURCE_LEASE, &err);
+}
+
+static void on_put(void *context, const struct client_answer *answer)
+{
+    struct lease *l = context;
+    struct service *s = l->service;
+    l->asking = false;
+    if (answer->rc == MYR_OK && answer->status == 409) {
+        l->seen_ms = kube_now_ms(); /* somebody was quicker */
+        return;
+    }
+    if (answer->rc < 0 || answer->status < 200 || answer->status > 299 ||
+        !read_lease(l, answer->body)) {
+        refused(l, answer, "PUT");
+        return;
+    }
+    kube_trouble(s, SOURCE_LEASE, NULL);
+    l->held_ms = kube_now_ms();
+    if (!l->leads) {
+        l->leads = true;
+        s->round_due = true;
+        kube_say(s, "info", "holds the lease %s/%s: binds from here on", s->schedule->lease_space,
+                 s->schedule->lease_name);
+    }
+}
+
+static void take(struct lease *l)
+{
+    struct service *s = l->service;
+    bool there = l->version[0] != '\0';
+    struct client_request request = {.method = there ? "PUT" : "POST",
+                                     .type = "application/json",
+                                     .path = lease_path(s, there),
+                                     .done = on_put,
+                                     .context = l};
+    put_lease(l, s->schedule->identity, &request.body);
+    l->asking = true;
+    s->report.leases++;
+    kube_ask(&s->client, &request);
+}
+
+static void on_get(void *context, const struct client_answer *answer)
+{
+    struct lease *l = context;
+    struct service *s = l->service;
+    l->asking = false;
+    if (answer->rc == MYR_OK && answer->status == 404) {
+        l->version[0] = l->holder[0] = '\0';
+        take(l);
+        return;
+    }
+    if (answer->rc < 0 || answer->status != 200 || !read_lease(l, answer->body)) {
+        refused(l, answer, "GET");
+        return;
+    }
+    kube_trouble(s, SOURCE_LEASE, NULL);
+    bool ours = strcmp(l->holder, s->schedule->identity) == 0;
+    if (l->leads && !ours) {
+        l->leads = false;
+        kube_flight_abandon(s);
+        kube_say(s, "warning", "%s holds the lease now", l->holder);
+    }
+    if (ours || !l->holder[0] || kube_now_ms() - l->seen_ms >= length_ms(l)) {
+        take(l);
+    }
+}
+
+/* The holder writes at once; who does not hold it looks first. */
+static void ask(struct lease *l)
+{
+    struct service *s = l->service;
+    if (s->stopping) {
+        return;
+    }
+    if (l->leads) {
+        take(l);
+        return;
+    }
+    l->asking = true;
+    s->report.leases++;
+    kube_ask(&s->client,
+             &(struct client_request){
+                 .method = "GET", .path = lease_path(s, true), .done = on_get, .context = l});
+}
+
+void kube_lease_begin(struct service *s)
+{
+    struct lease *l = &s->lease;
+    *l = (struct lease){.service = s, .held_ms = -1};
+    int rc = uv_timer_init(&s->loop, &l->timer);
+    MYR_ASSERT(rc == 0);
+    l->timer.data = l;
+    if (s->schedule->lease_name) {
+        uint64_t every_ms = (uint64_t)length_ms(l) / PARTS;
+        uv_timer_start(&l->timer, on_timer, 0, every_ms);
+    }
+}
+
+static void on_released(void *context, const struct client_answer *answer)
+{
+    struct service *s = context;
+    (void)answer;
+    s->lease.asking = false;
+}
+
+void kube_lease_end(struct service *s)
+{
+    struct lease *l = &s->lease;
+    uv_timer_stop(&l->timer);
+    if (!s->schedule->lease_name || !kube_lease_held(l) || l->asking) {
+        return;
+    }
+    l->leads = false;
+    struct client_request request = {.method = "PUT",
+                                     .type = "application/json",
+                                     .path = lease_path(s, true),
+                                     .done = on_released,
+                                     .context = s};
+    put_lease(l, "", &request.body);
+    l->asking = true;
+    s->report.leases++;
+    kube_ask(&s->client, &request);
+}

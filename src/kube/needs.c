@@ -1,0 +1,295 @@
+/* needs: what a pod asks of a node, out of its spec. */
+#include <stdio.h>
+
+#include "kube.h"
+
+enum { LIST_MAX = 4096 };
+
+struct myr_str kube_text(const struct myr_doc *map, const char *key)
+{
+    const struct myr_doc *node = myr_doc_get(map, key);
+    return node && node->kind == MYR_DOC_SCALAR ? node->text : (struct myr_str){"", 0};
+}
+
+const struct myr_doc *kube_list(const struct myr_doc *map, const char *key)
+{
+    const struct myr_doc *node = myr_doc_get(map, key);
+    return node && node->kind == MYR_DOC_LIST && node->count <= LIST_MAX ? node : NULL;
+}
+
+struct myr_str kube_keep(struct myr_arena *arena, struct myr_str text)
+{
+    return (struct myr_str){myr_arena_strndup(arena, text.len ? text.data : "", text.len),
+                            text.len};
+}
+
+struct kube_pairs kube_pairs_read(struct myr_arena *arena, const struct myr_doc *map)
+{
+    struct kube_pairs pairs = {0};
+    if (!map || map->kind != MYR_DOC_MAP) {
+        return pairs;
+    }
+    pairs.items = MYR_ARENA_NEW(arena, struct kube_pair, map->count + 1);
+    for (uint32_t i = 0; i < map->count; i++) {
+        if (map->entries[i].value->kind == MYR_DOC_SCALAR) {
+            pairs.items[pairs.count++] =
+                (struct kube_pair){kube_keep(arena, map->entries[i].key),
+                                   kube_keep(arena, map->entries[i].value->text)};
+        }
+    }
+    return pairs;
+}
+
+struct myr_str kube_pair(const struct kube_pairs *pairs, const char *key, bool *ret_there)
+{
+    struct myr_str wanted = myr_str_from(key);
+    for (uint32_t i = 0; i < pairs->count; i++) {
+        if (myr_str_eq(pairs->items[i].key, wanted)) {
+            *ret_there = true;
+            return pairs->items[i].value;
+        }
+    }
+    *ret_there = false;
+    return (struct myr_str){"", 0};
+}
+
+enum kube_effect kube_effect_of(struct myr_str text)
+{
+    return myr_str_eq(text, MYR_STR("NoSchedule"))  ? KUBE_NO_SCHEDULE
+           : myr_str_eq(text, MYR_STR("NoExecute")) ? KUBE_NO_EXECUTE
+                                                    : KUBE_OTHER_EFFECT;
+}
+
+uint32_t kube_resource(struct kube_resources *resources, struct myr_str name)
+{
+    uint32_t id = myr_strmap_get(&resources->ids, name);
+    if (id != MYR_MAP_NONE) {
+        return id;
+    }
+    if (resources->ids.count >= KUBE_RESOURCES) {
+        return MYR_NONE;
+    }
+    id = resources->ids.count;
+    bool added = myr_strmap_add(&resources->ids, kube_keep(&resources->arena, name), id);
+    MYR_ASSERT(added);
+    return id;
+}
+
+/* What is asked and not understood: the first of it is told. */
+static void refuse(struct kube_needs *needs, const char *what)
+{
+    if (!needs->refused[0]) {
+        snprintf(needs->refused, sizeof(needs->refused), "%s", what);
+    }
+}
+
+/* Adds the amounts of one container; 'most' takes the larger instead. */
+static void add_amounts(struct kube_resources *resources, struct kube_needs *needs,
+                        const struct myr_doc *map, int64_t totals[KUBE_RESOURCES], bool most)
+{
+    if (!map || map->kind != MYR_DOC_MAP) {
+        return;
+    }
+    for (uint32_t i = 0; i < map->count; i++) {
+        const struct myr_doc_entry *entry = &map->entries[i];
+        int64_t milli;
+        if (entry->value->kind != MYR_DOC_SCALAR || !kube_quantity(entry->value->text, &milli)) {
+            refuse(needs, "a request that is no quantity");
+            continue;
+        }
+        uint32_t id = kube_resource(resources, entry->key);
+        if (id == MYR_NONE) {
+            refuse(needs, "a resource beyond the 32 kinds that are told apart");
+        } else if (most) {
+            totals[id] = milli > totals[id] ? milli : totals[id];
+        } else if (__builtin_add_overflow(totals[id], milli, &totals[id])) {
+            totals[id] = INT64_MAX;
+        }
+    }
+}
+
+static void read_ports(struct kube_needs *needs, const struct myr_doc *container)
+{
+    const struct myr_doc *ports = kube_list(container, "ports");
+    for (uint32_t i = 0; ports && i < ports->count; i++) {
+        uint64_t port = 0;
+        if (!myr_str_to_u64(kube_text(ports->items[i], "hostPort"), &port) || port == 0) {
+            continue;
+        }
+        if (port > UINT16_MAX || needs->port_count == KUBE_PORTS) {
+            refuse(needs, "more than 16 ports of the host");
+            return;
+        }
+        bool udp = myr_str_eq(kube_text(ports->items[i], "protocol"), MYR_STR("UDP"));
+        needs->ports[needs->port_count++] = (uint32_t)port | (udp ? 1U << 16 : 0);
+    }
+}
+
+/* Containers run together, the others one by one before them: the larger of both is asked for. */
+static void read_amounts(struct kube_resources *resources, struct myr_arena *arena,
+                         const struct myr_doc *spec, struct kube_needs *needs)
+{
+    int64_t totals[KUBE_RESOURCES] = {0};
+    const struct myr_doc *containers = kube_list(spec, "containers");
+    const struct myr_doc *before = kube_list(spec, "initContainers");
+    for (uint32_t i = 0; containers && i < containers->count; i++) {
+        const struct myr_doc *asked = myr_doc_get(containers->items[i], "resources");
+        add_amounts(resources, needs, myr_doc_get(asked, "requests"), totals, false);
+        read_ports(needs, containers->items[i]);
+    }
+    for (uint32_t i = 0; before && i < before->count; i++) {
+        const struct myr_doc *asked = myr_doc_get(before->items[i], "resources");
+        /* One that goes on beside the others (a sidecar) is asked for like them. */
+        bool stays = kube_text(before->items[i], "restartPolicy").len > 0;
+        add_amounts(resources, needs, myr_doc_get(asked, "requests"), totals, !stays);
+    }
+    add_amounts(resources, needs, myr_doc_get(spec, "overhead"), totals, false);
+    uint32_t pods = kube_resource(resources, MYR_STR("pods"));
+    if (pods != MYR_NONE) {
+        totals[pods] = 1000;
+    }
+    needs->amounts.items = MYR_ARENA_NEW(arena, struct kube_amount, KUBE_RESOURCES);
+    for (uint32_t id = 0; id < KUBE_RESOURCES; id++) {
+        if (totals[id] > 0) {
+            needs->amounts.items[needs->amounts.count++] = (struct kube_amount){id, totals[id]};
+        }
+    }
+}
+
+static void read_tolerations(struct myr_arena *arena, const struct myr_doc *spec,
+                             struct kube_needs *needs)
+{
+    const struct myr_doc *list = kube_list(spec, "tolerations");
+    if (!list) {
+        return;
+    }
+    needs->tolerations = MYR_ARENA_NEW(arena, struct kube_toleration, list->count + 1);
+    for (uint32_t i = 0; i < list->count; i++) {
+        struct myr_str effect = kube_text(list->items[i], "effect");
+        needs->tolerations[needs->toleration_count++] = (struct kube_toleration){
+            .key = kube_keep(arena, kube_text(list->items[i], "key")),
+            .value = kube_keep(arena, kube_text(list->items[i], "value")),
+            .exists = myr_str_eq(kube_text(list->items[i], "operator"), MYR_STR("Exists")),
+            .all_effects = effect.len == 0,
+            .effect = kube_effect_of(effect)};
+    }
+}
+
+static const char *const operators[KUBE_OPERATORS] = {"In",           "NotIn", "Exists",
+                                                      "DoesNotExist", "Gt",    "Lt"};
+
+static void read_expressions(struct myr_arena *arena, const struct myr_doc *list, bool field,
+                             struct kube_needs *needs, struct kube_term *term)
+{
+    for (uint32_t i = 0; list && i < list->count; i++) {
+        const struct myr_doc *values = kube_list(list->items[i], "values");
+        struct myr_str is = kube_text(list->items[i], "operator");
+        struct kube_expression *e = &term->items[term->count++];
+        *e = (struct kube_expression){.key = kube_keep(arena, kube_text(list->items[i], "key")),
+                                      .is = KUBE_OPERATORS,
+                                      .field = field};
+        for (uint32_t o = 0; o < KUBE_OPERATORS; o++) {
+            e->is = myr_str_eq(is, myr_str_from(operators[o])) ? (enum kube_operator)o : e->is;
+        }
+        if (e->is == KUBE_OPERATORS || (field && !myr_str_eq(e->key, MYR_STR("metadata.name")))) {
+            refuse(needs, "a nodeAffinity with an unknown operator or field");
+        }
+        e->values = MYR_ARENA_NEW(arena, struct myr_str, values ? values->count + 1 : 1);
+        for (uint32_t v = 0; values && v < values->count; v++) {
+            if (values->items[v]->kind == MYR_DOC_SCALAR) {
+                e->values[e->value_count++] = kube_keep(arena, values->items[v]->text);
+            }
+        }
+    }
+}
+
+static void read_affinity(struct myr_arena *arena, const struct myr_doc *spec,
+                          struct kube_needs *needs)
+{
+    static const char required[] = "requiredDuringSchedulingIgnoredDuringExecution";
+    const struct myr_doc *affinity = myr_doc_get(spec, "affinity");
+    const struct myr_doc *nodes = myr_doc_get(affinity, "nodeAffinity");
+    const struct myr_doc *terms = kube_list(myr_doc_get(nodes, required), "nodeSelectorTerms");
+    if (kube_list(myr_doc_get(affinity, "podAffinity"), required) ||
+        kube_list(myr_doc_get(affinity, "podAntiAffinity"), required)) {
+        refuse(needs, "a required podAffinity or podAntiAffinity");
+    }
+    const struct myr_doc *spreads = kube_list(spec, "topologySpreadConstraints");
+    for (uint32_t i = 0; spreads && i < spreads->count; i++) {
+        if (!myr_str_eq(kube_text(spreads->items[i], "whenUnsatisfiable"),
+                        MYR_STR("ScheduleAnyway"))) {
+            refuse(needs, "a topologySpreadConstraint that must hold");
+        }
+    }
+    if (!terms) {
+        return;
+    }
+    needs->has_terms = true;
+    needs->terms = MYR_ARENA_NEW(arena, struct kube_term, terms->count + 1);
+    for (uint32_t i = 0; i < terms->count; i++) {
+        const struct myr_doc *labels = kube_list(terms->items[i], "matchExpressions");
+        const struct myr_doc *fields = kube_list(terms->items[i], "matchFields");
+        uint32_t count = (labels ? labels->count : 0) + (fields ? fields->count : 0);
+        if (count == 0) {
+            continue; /* a term without anything matches no node */
+        }
+        struct kube_term *term = &needs->terms[needs->term_count++];
+        term->items = MYR_ARENA_NEW(arena, struct kube_expression, count);
+        read_expressions(arena, labels, false, needs, term);
+        read_expressions(arena, fields, true, needs, term);
+    }
+}
+
+static uint64_t mix(uint64_t digest, struct myr_str text)
+{
+    return myr_hash_u64(digest * 31 + myr_hash_bytes(text.data, text.len) + text.len);
+}
+
+/* Pods of one template have the same; then they are placed together. */
+static uint64_t digest_of(const struct kube_needs *needs)
+{
+    uint64_t digest = needs->has_terms;
+    for (uint32_t i = 0; i < needs->amounts.count; i++) {
+        digest = myr_hash_u64(digest + needs->amounts.items[i].resource) +
+                 (uint64_t)needs->amounts.items[i].milli;
+    }
+    for (uint32_t i = 0; i < needs->selector.count; i++) {
+        digest = mix(mix(digest, needs->selector.items[i].key), needs->selector.items[i].value);
+    }
+    for (uint32_t i = 0; i < needs->toleration_count; i++) {
+        const struct kube_toleration *t = &needs->tolerations[i];
+        digest = mix(mix(digest, t->key), t->value) +
+                 (uint64_t)(t->exists + 2 * t->all_effects + 4 * (int)t->effect);
+    }
+    for (uint32_t i = 0; i < needs->term_count; i++) {
+        for (uint32_t k = 0; k < needs->terms[i].count; k++) {
+            const struct kube_expression *e = &needs->terms[i].items[k];
+            digest = mix(digest + (uint64_t)e->is * 2 + e->field, e->key);
+            for (uint32_t v = 0; v < e->value_count; v++) {
+                digest = mix(digest, e->values[v]);
+            }
+        }
+        digest = myr_hash_u64(digest + 7);
+    }
+    for (uint32_t i = 0; i < needs->port_count; i++) {
+        digest = myr_hash_u64(digest + needs->ports[i]);
+    }
+    return digest;
+}
+
+void kube_needs_read(struct kube_resources *resources, struct myr_arena *arena,
+                     const struct myr_doc *spec, struct kube_needs *ret)
+{
+    *ret = (struct kube_needs){0};
+    read_amounts(resources, arena, spec, ret);
+    ret->selector = kube_pairs_read(arena, myr_doc_get(spec, "nodeSelector"));
+    read_tolerations(arena, spec, ret);
+    read_affinity(arena, spec, ret);
+    if (kube_list(spec, "schedulingGates") && kube_list(spec, "schedulingGates")->count > 0) {
+        refuse(ret, "a scheduling gate that nobody has opened");
+    }
+    if (kube_list(spec, "resourceClaims") && kube_list(spec, "resourceClaims")->count > 0) {
+        refuse(ret, "resourceClaims");
+    }
+    ret->digest = digest_of(ret);
+}

@@ -1,0 +1,244 @@
+/*
+ * place: a gang's pods on nodes.
+ *
+ * Every question is asked of a fresh placer, built from what is used now: nothing is carried from
+ * one decision to the next that could go wrong in between. A node has as many places as pods of
+ * this kind would fit on it if it were empty; what others use takes places away.
+ */
+#include <stdlib.h>
+
+#include "kube.h"
+
+enum { PLACES_MAX = MYR_SCHED_GPUS_MAX };
+
+static void add_port(struct kube_use *use, uint32_t port)
+{
+    if (use->port_count < MYR_ARRAY_COUNT(use->ports)) {
+        use->ports[use->port_count] = port;
+    }
+    use->port_count++;
+}
+
+void kube_use_add(struct myr_kube_cluster *c, uint32_t node, const struct kube_needs *needs,
+                  int sign)
+{
+    struct kube_use *use = &c->use[node];
+    MYR_ASSERT(node < c->nodes.count && (sign == 1 || sign == -1));
+    for (uint32_t i = 0; i < needs->amounts.count; i++) {
+        int64_t *used = &use->used[needs->amounts.items[i].resource];
+        int64_t milli = needs->amounts.items[i].milli;
+        if (__builtin_add_overflow(*used, sign * milli, used)) {
+            *used = INT64_MAX; /* more than any node has */
+        }
+    }
+    if (sign > 0) {
+        for (uint32_t i = 0; i < needs->port_count; i++) {
+            add_port(use, needs->ports[i]);
+        }
+    } else {
+        MYR_ASSERT(use->port_count >= needs->port_count);
+        use->port_count -= needs->port_count; /* only the last ones are taken back */
+    }
+}
+
+void kube_use_count(struct myr_kube_cluster *c)
+{
+    free(c->use);
+    c->use = myr_xcalloc(c->nodes.count + 1, sizeof(*c->use));
+    for (size_t i = 0; i < c->pods.count; i++) {
+        const struct kube_pod *pod = c->pods.items[i];
+        if (!pod || pod->phase > KUBE_RUNNING) {
+            continue;
+        }
+        uint32_t node = pod->node.len ? kube_node_find(c, pod->node) : pod->assumed;
+        if (node != MYR_NONE) {
+            kube_use_add(c, node, &pod->needs, 1);
+        }
+    }
+}
+
+static int64_t has(const struct kube_node *node, uint32_t resource)
+{
+    for (uint32_t i = 0; i < node->has.count; i++) {
+        if (node->has.items[i].resource == resource) {
+            return node->has.items[i].milli;
+        }
+    }
+    return 0;
+}
+
+/* Pods that fit beside 'use' (NULL: if it were empty); *ret_short: what there is too little of. */
+static uint32_t room(const struct kube_node *node, const struct kube_use *use,
+                     const struct kube_needs *needs, uint32_t *ret_short)
+{
+    int64_t most = PLACES_MAX;
+    for (uint32_t i = 0; i < needs->amounts.count; i++) {
+        const struct kube_amount *asked = &needs->amounts.items[i];
+        int64_t left = has(node, asked->resource) - (use ? use->used[asked->resource] : 0);
+        int64_t fits = left > 0 ? left / asked->milli : 0;
+        if (fits == 0 && most > 0) {
+            *ret_short = asked->resource;
+        }
+        most = fits < most ? fits : most;
+    }
+    return (uint32_t)(needs->port_count && most > 1 ? 1 : most);
+}
+
+static bool port_taken(const struct kube_use *use, const struct kube_needs *needs)
+{
+    if (needs->port_count && use->port_count > MYR_ARRAY_COUNT(use->ports)) {
+        return true;
+    }
+    for (uint32_t i = 0; i < needs->port_count; i++) {
+        for (uint32_t k = 0; k < use->port_count; k++) {
+            if (use->ports[k] == needs->ports[i]) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool kube_fits(const struct myr_kube_cluster *c, const struct kube_needs *needs, uint32_t node)
+{
+    uint32_t lacks;
+    return c->nodes.items[node] && kube_may(needs, c->nodes.items[node]) == KUBE_FITS &&
+           !port_taken(&c->use[node], needs) &&
+           room(c->nodes.items[node], &c->use[node], needs, &lacks) > 0;
+}
+
+/* Places of every node, 0 where it may not go; the most that any has when it is empty. */
+static uint32_t count_places(struct myr_kube_cluster *c, const struct kube_needs *needs,
+                             const uint64_t *closed, uint8_t *places, struct kube_tally *tally)
+{
+    uint32_t most = 0;
+    *tally = (struct kube_tally){0};
+    for (uint32_t id = 0; id < c->nodes.count; id++) {
+        const struct kube_node *node = c->nodes.items[id];
+        uint32_t lacks = MYR_NONE;
+        if (!node) {
+            continue;
+        }
+        tally->nodes++;
+        enum kube_misfit misfit = kube_may(needs, node);
+        if (misfit == KUBE_FITS) {
+            uint32_t empty = room(node, NULL, needs, &lacks);
+            most = empty > most ? empty : most;
+            tally->empty += empty;
+            places[id] = (uint8_t)room(node, &c->use[id], needs, &lacks);
+            misfit = places[id] == 0 ? KUBE_SHORT : KUBE_FITS;
+        }
+        if (misfit == KUBE_FITS && port_taken(&c->use[id], needs)) {
+            misfit = KUBE_PORT_TAKEN;
+        }
+        if (misfit == KUBE_FITS && closed && closed[id / 64] >> id % 64 & 1) {
+            tally->kept++;
+            places[id] = 0;
+            continue;
+        }
+        places[id] = misfit == KUBE_FITS ? places[id] : 0;
+        tally->places += places[id];
+        tally->counts[misfit]++;
+        if (misfit == KUBE_SHORT && lacks < KUBE_RESOURCES) {
+            tally->short_of[lacks]++;
+        }
+    }
+    return most;
+}
+
+/* The house's placer: whole nodes, as few leaves as can be. */
+static bool place_well(const struct myr_kube_cluster *c, const uint8_t *places, uint32_t most,
+                       uint32_t count, uint32_t *ret)
+{
+    struct myr_place_shape shape = c->shape;
+    shape.gpus_per_node = most;
+    struct myr_placer *placer = myr_placer_create(&shape);
+    const uint64_t all = most == 64 ? UINT64_MAX : (1ULL << most) - 1;
+    for (uint32_t at = 0; at < shape.nodes; at++) {
+        uint32_t id = c->node_at[at], have = id == MYR_NONE ? 0 : places[id];
+        if (have == 0) {
+            myr_placer_set_node(placer, at, false);
+        } else if (have < most) {
+            myr_place_take(placer, at, all & ~((1ULL << have) - 1));
+        }
+    }
+    struct myr_gang gang = {0};
+    uint32_t filled = 0;
+    bool placed = false;
+    if (count <= (uint64_t)shape.nodes * most) {
+        gang.shares = myr_xcalloc(myr_place_nodes(placer, count) + 1, sizeof(*gang.shares));
+        placed = myr_place(placer, count, &gang);
+    }
+    for (uint32_t i = 0; placed && i < gang.count; i++) {
+        uint32_t pods = (uint32_t)__builtin_popcountll(gang.shares[i].gpus);
+        for (uint32_t k = 0; k < pods; k++) {
+            ret[filled++] = c->node_at[gang.shares[i].node];
+        }
+    }
+    MYR_ASSERT(!placed || filled == count);
+    free(gang.shares);
+    myr_placer_free(placer);
+    return placed;
+}
+
+struct leaf {
+    uint32_t first, places;
+};
+
+static int compare_leaves(const void *left, const void *right)
+{
+    const struct leaf *a = left, *b = right;
+    return a->places != b->places ? (a->places > b->places ? -1 : 1)
+                                  : (a->first > b->first) - (a->first < b->first);
+}
+
+static int compare_places(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* No whole nodes left, but places enough: the leaves with the most of them, in their order. */
+static void place_anyhow(const struct myr_kube_cluster *c, const uint8_t *places, uint32_t count,
+                         uint32_t *ret)
+{
+    uint32_t size = c->shape.group_nodes, leaves = c->shape.nodes / size, filled = 0;
+    MYR_CLEANUP(myr_free_at) struct leaf *order = myr_xcalloc(leaves + 1, sizeof(*order));
+    MYR_CLEANUP(myr_free_at) uint32_t *spots = myr_xcalloc(count, sizeof(*spots));
+    for (uint32_t at = 0; at < c->shape.nodes; at++) {
+        order[at / size].first = at - at % size;
+        order[at / size].places += c->node_at[at] == MYR_NONE ? 0 : places[c->node_at[at]];
+    }
+    qsort(order, leaves, sizeof(*order), compare_leaves);
+    for (uint32_t i = 0; i < leaves && filled < count; i++) {
+        for (uint32_t at = order[i].first; at < order[i].first + size; at++) {
+            uint32_t have = c->node_at[at] == MYR_NONE ? 0 : places[c->node_at[at]];
+            for (uint32_t k = 0; k < have && filled < count; k++) {
+                spots[filled++] = at;
+            }
+        }
+    }
+    MYR_ASSERT(filled == count);
+    qsort(spots, count, sizeof(*spots), compare_places);
+    for (uint32_t i = 0; i < count; i++) {
+        ret[i] = c->node_at[spots[i]];
+    }
+}
+
+bool kube_place(struct myr_kube_cluster *c, const struct kube_needs *needs, uint32_t count,
+                const uint64_t *closed, uint32_t *ret, struct kube_tally *tally)
+{
+    MYR_CLEANUP(myr_free_at) uint8_t *places = myr_xcalloc(c->nodes.count + 1, sizeof(*places));
+    kube_order(c);
+    uint32_t most = count_places(c, needs, closed, places, tally);
+    if (tally->places < count || count == 0) {
+        return false;
+    }
+    if (!place_well(c, places, most, count, ret)) {
+        place_anyhow(c, places, count, ret);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        kube_use_add(c, ret[i], needs, 1);
+    }
+    return true;
+}

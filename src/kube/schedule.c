@@ -1,0 +1,341 @@
+/* schedule: all of it, from the first question to the last word. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "service.h"
+
+enum {
+    ROUND_MS = 20, /* between two rounds of decisions */
+    VERSION_RETRY_MS = 3000,
+    RELEASE_MS = 1000, /* for the lease to be given back */
+    OLDEST_MINOR = 16,
+    IDLE_AFTER_MS = 3000,
+};
+
+/* --- decisions */
+
+static void record_work(struct service *s, double ms, uint32_t gangs)
+{
+    for (uint32_t i = 0; i < gangs; i++) {
+        s->work_ms[s->work_count++ % WORK_SAMPLES] = ms / gangs;
+    }
+}
+
+static double cpu_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1000 + (double)now.tv_nsec / 1e6;
+}
+
+static void tell_waiting(struct service *s, const struct myr_kube_decision *d)
+{
+    const struct tell tell = {"FailedScheduling", "Warning", d->reason};
+    for (uint32_t i = 0; i < d->seat_count; i++) {
+        kube_tell_pod(s, &d->seats[i], &tell);
+    }
+    if (d->seat_count && d->owner_uid) {
+        const struct tell_owner owner = {d->seats[0].space, d->owner_kind, d->owner_name,
+                                         d->owner_uid, d->owner_api};
+        kube_tell_owner(s, &owner, &(struct tell){"GangWaits", "Warning", d->reason});
+    }
+    kube_say(s, "info", "waits %s: %s", d->gang, d->reason);
+}
+
+static void decide_now(struct service *s)
+{
+    uint32_t count, bound = 0;
+    double begun = cpu_ms();
+    s->round_ms = kube_now_ms();
+    s->round_due = false;
+    s->rounds++;
+    const struct myr_kube_decision *decisions =
+        myr_kube_decide(s->cluster, kube_wall_ms(), s->epoch, &count);
+    double took = cpu_ms() - begun;
+    for (uint32_t i = 0; i < count; i++) {
+        bound += decisions[i].act == MYR_KUBE_BIND;
+        if (decisions[i].act == MYR_KUBE_WAIT) {
+            tell_waiting(s, &decisions[i]);
+        } else {
+            kube_flight_begin(s, &decisions[i]);
+        }
+    }
+    if (bound) {
+        record_work(s, took, bound);
+    }
+}
+
+static void on_wake(uv_timer_t *timer)
+{
+    struct service *s = timer->data;
+    s->round_due = true; /* on_check() does it behind this turn */
+}
+
+static bool all_known(const struct service *s)
+{
+    for (uint32_t i = 0; i < MYR_KUBE_KINDS; i++) {
+        if (!s->watches[i].listed || s->watches[i].relist) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Behind every turn of the loop: what came may change what is to be done. */
+static void on_check(uv_check_t *check)
+{
+    struct service *s = check->data;
+    if (s->stopping || !s->begun || !all_known(s) || !kube_lease_held(&s->lease)) {
+        return;
+    }
+    if (!s->round_due && !myr_kube_changed(s->cluster)) {
+        return;
+    }
+    int64_t since_ms = kube_now_ms() - s->round_ms;
+    if (since_ms < ROUND_MS) {
+        if (!uv_is_active((uv_handle_t *)&s->wake) || uv_timer_get_due_in(&s->wake) > ROUND_MS) {
+            uv_timer_start(&s->wake, on_wake, (uint64_t)(ROUND_MS - since_ms), 0);
+        }
+        return;
+    }
+    decide_now(s);
+    int64_t wake_ms = myr_kube_wake_ms(s->cluster), now_ms = kube_wall_ms();
+    uv_timer_stop(&s->wake);
+    if (wake_ms != INT64_MAX) {
+        int64_t wait_ms = wake_ms > now_ms + ROUND_MS ? wake_ms - now_ms : ROUND_MS;
+        uv_timer_start(&s->wake, on_wake, (uint64_t)wait_ms, 0);
+    }
+}
+
+/* Seconds in which nothing was decided and nothing is under way are idle ones. */
+static void on_second(uv_timer_t *timer)
+{
+    struct service *s = timer->data;
+    uint64_t asked = s->client.asked - s->report.leases;
+    bool idle = s->begun && all_known(s) && !s->flights && s->rounds == s->rounds_before &&
+                kube_now_ms() - s->round_ms > IDLE_AFTER_MS;
+    if (idle) {
+        s->report.idle_seconds++;
+        s->idle_requests += (double)(asked - s->asked_before);
+    }
+    s->asked_before = asked;
+    s->rounds_before = s->rounds;
+}
+
+/* --- the beginning: does it speak what we do? */
+
+static void ask_version(struct service *s);
+
+static void on_version_again(uv_timer_t *timer)
+{
+    struct service *s = timer->data;
+    if (s->begun) {
+        on_wake(timer);
+    } else {
+        ask_version(s);
+    }
+}
+
+static int check_version(struct service *s, struct myr_str body, struct myr_err *err)
+{
+    const struct myr_doc *top;
+    struct myr_arena scratch = {0};
+    uint64_t major = 0, minor = 0;
+    char said[64] = "";
+    bool untold = false;
+    myr_arena_init(&scratch);
+    if (myr_doc_read_json(&scratch, "version", body, &top, NULL) == MYR_OK) {
+        struct myr_str first = kube_text(top, "major"), second = kube_text(top, "minor");
+        snprintf(said, sizeof(said), "%.*s.%.*s", (int)(first.len < 20 ? first.len : 20),
+                 first.data, (int)(second.len < 20 ? second.len : 20), second.data);
+        /* Some vendors write "20+". */
+        second.len -= second.len > 0 && second.data[second.len - 1] == '+';
+        if (!myr_str_to_u64(first, &major) || !myr_str_to_u64(second, &minor)) {
+            major = 0;
+        }
+        /* Built from sources without a stamp: what it serves will show. */
+        untold = first.len == 0 && second.len == 0 && kube_text(top, "gitVersion").len > 0;
+    }
+    myr_arena_done(&scratch);
+    if (untold || (major == 1 && minor >= OLDEST_MINOR)) {
+        kube_say(s, "info", "%s: Kubernetes %s", s->access.url,
+                 untold ? "of a version that it does not tell" : said);
+        return MYR_OK;
+    }
+    return myr_err_set(err, MYR_EVERSION,
+                       "%s: speaks %s%s; Kubernetes 1.%d or later of major version 1 is expected",
+                       s->access.url, said[0] && said[0] != '.' ? "Kubernetes " : "no version",
+                       said[0] && said[0] != '.' ? said : "", OLDEST_MINOR);
+}
+
+static void on_version(void *context, const struct client_answer *answer)
+{
+    struct service *s = context;
+    struct myr_err err = {0};
+    char path[] = "/version";
+    int rc = answer->rc;
+    if (rc < 0) {
+        err = *answer->err;
+    } else if (answer->status != 200) {
+        rc = kube_refused(&s->access, &(struct client_request){.method = "GET", .path = path},
+                          answer->status, answer->body, &err);
+    } else {
+        rc = check_version(s, answer->body, &err);
+    }
+    if (rc < 0) {
+        kube_trouble(s, SOURCE_VERSION, &err);
+        uv_timer_start(&s->wake, on_version_again, VERSION_RETRY_MS, 0);
+        return;
+    }
+    kube_trouble(s, SOURCE_VERSION, NULL);
+    s->begun = true;
+    kube_watch_begin(s, MYR_KUBE_NODES);
+    kube_watch_begin(s, MYR_KUBE_PODS);
+    kube_lease_begin(s);
+}
+
+static void ask_version(struct service *s)
+{
+    kube_ask(&s->client,
+             &(struct client_request){
+                 .method = "GET", .path = kube_path("/version"), .done = on_version, .context = s});
+}
+
+/* --- the end */
+
+static void on_nothing(uv_handle_t *handle)
+{
+    (void)handle;
+}
+
+static void end_now(uv_timer_t *timer)
+{
+    struct service *s = timer->data;
+    kube_end(&s->client);
+    kube_flight_abandon(s);
+    if (s->begun) {
+        kube_watch_end(&s->watches[MYR_KUBE_NODES]);
+        kube_watch_end(&s->watches[MYR_KUBE_PODS]);
+        uv_close((uv_handle_t *)&s->lease.timer, on_nothing);
+    }
+    uv_close((uv_handle_t *)&s->wake, on_nothing);
+    uv_close((uv_handle_t *)&s->second, on_nothing);
+    uv_close((uv_handle_t *)&s->limit, on_nothing);
+    uv_close((uv_handle_t *)&s->check, on_nothing);
+    uv_close((uv_handle_t *)&s->term, on_nothing);
+    uv_close((uv_handle_t *)&s->interrupt, on_nothing);
+}
+
+static void on_release_wait(uv_timer_t *timer)
+{
+    struct service *s = timer->data;
+    static const int64_t step_ms = 20;
+    if (s->lease.asking && kube_now_ms() - s->begun_ms < RELEASE_MS) {
+        uv_timer_start(timer, on_release_wait, (uint64_t)step_ms, 0);
+    } else {
+        end_now(timer);
+    }
+}
+
+static void stop(struct service *s)
+{
+    if (s->stopping) {
+        return;
+    }
+    s->report.seconds = (double)(kube_now_ms() - s->begun_ms) / 1000;
+    s->report.counts = myr_kube_counts(s->cluster);
+    if (s->begun) {
+        kube_lease_end(s);
+    }
+    s->stopping = true;
+    s->begun_ms = kube_now_ms();
+    uv_timer_start(&s->limit, on_release_wait, 0, 0);
+}
+
+static void on_limit(uv_timer_t *timer)
+{
+    stop(timer->data);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    (void)number;
+    stop(handle->data);
+}
+
+static int compare_doubles(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static void sum_up(struct service *s)
+{
+    struct myr_kube_report *r = &s->report;
+    size_t count = s->work_count < WORK_SAMPLES ? (size_t)s->work_count : WORK_SAMPLES;
+    r->requests = s->client.asked;
+    r->requests_per_s = r->seconds > 0 ? (double)r->requests / r->seconds : 0;
+    r->idle_requests_per_s = r->idle_seconds > 0 ? s->idle_requests / r->idle_seconds : 0;
+    r->decisions = s->work_count;
+    if (count > 0) {
+        qsort(s->work_ms, count, sizeof(double), compare_doubles);
+        r->work_p50_ms = s->work_ms[count / 2];
+        r->work_p99_ms = s->work_ms[(count * 99 + 99) / 100 - 1];
+        r->work_max_ms = s->work_ms[count - 1];
+    }
+}
+
+static void init_handles(struct service *s)
+{
+    uv_timer_init(&s->loop, &s->wake);
+    uv_timer_init(&s->loop, &s->second);
+    uv_timer_init(&s->loop, &s->limit);
+    uv_check_init(&s->loop, &s->check);
+    uv_signal_init(&s->loop, &s->term);
+    uv_signal_init(&s->loop, &s->interrupt);
+    s->wake.data = s->second.data = s->limit.data = s->check.data = s;
+    s->term.data = s->interrupt.data = s;
+    uv_check_start(&s->check, on_check);
+    uv_signal_start(&s->term, on_signal, SIGTERM);
+    uv_signal_start(&s->interrupt, on_signal, SIGINT);
+    uv_timer_start(&s->second, on_second, 1000, 1000);
+    if (s->schedule->stop_after_s) {
+        uv_timer_start(&s->limit, on_limit, (uint64_t)s->schedule->stop_after_s * 1000, 0);
+    }
+}
+
+int myr_kube_schedule(const struct myr_kube_schedule *schedule, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_free_at) struct service *s = myr_xcalloc(1, sizeof(*s));
+    s->schedule = schedule;
+    MYR_TRY(myr_kube_access_find(&schedule->where, &s->access, err));
+    int rc = uv_loop_init(&s->loop);
+    MYR_ASSERT(rc == 0);
+    rc = kube_begin(&s->client, &s->loop, &s->access, schedule->timeout_s, err);
+    if (rc < 0) {
+        uv_loop_close(&s->loop);
+        myr_kube_access_done(&s->access);
+        return rc;
+    }
+    signal(SIGPIPE, SIG_IGN);
+    s->begun_ms = kube_now_ms();
+    s->epoch = (uint64_t)kube_wall_ms();
+    s->work_ms = myr_xcalloc(WORK_SAMPLES, sizeof(double));
+    s->cluster = myr_kube_cluster_create(&schedule->policy);
+    s->lease.service = s;
+    init_handles(s);
+    ask_version(s);
+    uv_run(&s->loop, UV_RUN_DEFAULT);
+    rc = uv_loop_close(&s->loop);
+    MYR_ASSERT(rc == 0);
+    sum_up(s);
+    if (schedule->report) {
+        *schedule->report = s->report;
+    }
+    myr_kube_cluster_free(s->cluster);
+    myr_kube_access_done(&s->access);
+    free(s->work_ms);
+    return MYR_OK;
+}

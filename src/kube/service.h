@@ -1,0 +1,115 @@
+/* service: what the parts of the running scheduler know of each other. */
+#pragma once
+
+#include "client.h"
+#include "myriad/kube/schedule.h"
+
+/* Where trouble may come from; each is told on its own, and all of one cause in one line. */
+enum source {
+    SOURCE_NODES,
+    SOURCE_PODS,
+    SOURCE_LEASE,
+    SOURCE_PATCH,
+    SOURCE_BIND,
+    SOURCE_DELETE,
+    SOURCE_EVENTS,
+    SOURCE_VERSION,
+    SOURCES
+};
+
+struct trouble {
+    bool on;
+    int code;
+};
+
+struct service;
+
+/* Objects of one kind. */
+struct watch {
+    struct service *service;
+    enum myr_kube_kind kind;
+    enum source source;
+    const char *path;
+    bool listed, relist; /* listed: all of them are known, and the watch goes on from there */
+    char version[64];
+    struct myr_buf more, line;
+    uint32_t failures;
+    int64_t begun_ms;
+    uv_timer_t retry;
+};
+
+struct lease {
+    struct service *service;
+    uv_timer_t timer;
+    char version[64], holder[256];
+    int64_t seen_ms;  /* when that version was first seen */
+    int64_t held_ms;  /* when it was last renewed by us; -1: it is not ours */
+    uint64_t changes; /* leaseTransitions */
+    bool asking, leads;
+};
+
+enum { WORK_SAMPLES = 1 << 16 };
+
+struct service {
+    const struct myr_kube_schedule *schedule;
+    uv_loop_t loop;
+    struct myr_kube_access access;
+    struct client client;
+    struct myr_kube_cluster *cluster;
+    struct watch watches[MYR_KUBE_KINDS];
+    struct lease lease;
+    struct flight *flights;
+    struct trouble troubles[SOURCES];
+    struct myr_kube_report report;
+    uint64_t epoch;
+    uint64_t event_count;
+    bool begun, stopping;
+    int64_t begun_ms, round_ms; /* of the last decisions */
+    bool round_due;
+    uv_timer_t wake, second, limit;
+    uv_check_t check;
+    uv_signal_t term, interrupt;
+    /* idle times */
+    uint64_t asked_before, rounds, rounds_before;
+    double idle_requests;
+    double *work_ms; /* of decisions that bound a gang, the last WORK_SAMPLES */
+    uint64_t work_count;
+};
+
+/* trouble.c */
+MYR_PRINTF(3, 4)
+void kube_say(struct service *service, const char *level, const char *fmt, ...);
+/* 'err' NULL: all is well there. */
+void kube_trouble(struct service *service, enum source source, const struct myr_err *err);
+/* Milliseconds of the wall, as the API server's objects have them. */
+int64_t kube_wall_ms(void);
+/* "2026-11-16T08:55:00.000000Z" */
+const char *kube_put_time(char ret[40], bool fine);
+
+/* watch.c */
+void kube_watch_begin(struct service *service, enum myr_kube_kind kind);
+void kube_watch_end(struct watch *watch);
+
+/* flight.c */
+void kube_flight_begin(struct service *service, const struct myr_kube_decision *decision);
+/* Those that are under way end where they are: somebody else acts from now on. */
+void kube_flight_abandon(struct service *service);
+
+/* tell.c */
+struct tell {
+    const char *reason, *type, *text; /* type: "Normal" or "Warning" */
+};
+void kube_tell_pod(struct service *service, const struct myr_kube_seat *seat,
+                   const struct tell *tell);
+/* The Job, or whoever owns the pods; nothing when nobody does. */
+struct tell_owner {
+    const char *space, *kind, *name, *uid, *api;
+};
+void kube_tell_owner(struct service *service, const struct tell_owner *owner,
+                     const struct tell *tell);
+
+/* lease.c */
+void kube_lease_begin(struct service *service);
+bool kube_lease_held(const struct lease *lease);
+/* Given back, so that another one need not wait. */
+void kube_lease_end(struct service *service);

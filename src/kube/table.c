@@ -1,0 +1,431 @@
+/* table: every node and pod that is known, as lists and watches tell them. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "kube.h"
+
+enum { GONE_MAX = 1024, VERSION_MAX = 64 };
+
+struct myr_kube_policy myr_kube_policy_default(void)
+{
+    return (struct myr_kube_policy){
+        .scheduler = "myriad",
+        .leaf_labels = {"myriad/leaf", "network.topology.nvidia.com/leaf"},
+        .nodes_per_leaf = 8,
+        .hold_ms = 600000,
+        .lost_ms = 5000,
+    };
+}
+
+struct myr_kube_cluster *myr_kube_cluster_create(const struct myr_kube_policy *policy)
+{
+    struct myr_kube_cluster *c = myr_xcalloc(1, sizeof(*c));
+    c->policy = *policy;
+    snprintf(c->scheduler, sizeof(c->scheduler), "%s", policy->scheduler);
+    c->policy.scheduler = c->scheduler;
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(c->labels); i++) {
+        if (policy->leaf_labels[i]) {
+            snprintf(c->labels[i], sizeof(c->labels[i]), "%s", policy->leaf_labels[i]);
+            c->policy.leaf_labels[i] = c->labels[i];
+        }
+    }
+    c->policy.nodes_per_leaf = policy->nodes_per_leaf ? policy->nodes_per_leaf : 8;
+    c->wake_ms = INT64_MAX;
+    c->order_stale = true;
+    myr_arena_init(&c->arena);
+    myr_arena_init(&c->resources.arena);
+    return c;
+}
+
+void myr_kube_cluster_free(struct myr_kube_cluster *c)
+{
+    if (!c) {
+        return;
+    }
+    for (size_t i = 0; i < c->nodes.count; i++) {
+        kube_node_free(c->nodes.items[i]);
+        free(c->node_keys.items[i]);
+    }
+    for (size_t i = 0; i < c->pods.count; i++) {
+        kube_pod_free(c->pods.items[i]);
+        free(c->pod_keys.items[i]);
+    }
+    for (size_t i = 0; i < c->flying.count; i++) {
+        free(c->flying.items[i].gang);
+    }
+    for (size_t i = 0; i < c->broken.count; i++) {
+        free(c->broken.items[i].placement);
+        free(c->broken.items[i].why);
+    }
+    myr_vec_done(&c->nodes);
+    myr_vec_done(&c->node_keys);
+    myr_vec_done(&c->pods);
+    myr_vec_done(&c->pod_keys);
+    myr_vec_done(&c->flying);
+    myr_vec_done(&c->told);
+    myr_vec_done(&c->broken);
+    myr_vec_done(&c->decisions);
+    myr_strmap_done(&c->node_ids);
+    myr_strmap_done(&c->pod_ids);
+    myr_strmap_done(&c->resources.ids);
+    myr_arena_done(&c->resources.arena);
+    myr_arena_done(&c->arena);
+    free(c->use);
+    free(c->node_at);
+    free(c);
+}
+
+uint32_t kube_node_find(const struct myr_kube_cluster *c, struct myr_str name)
+{
+    return name.len ? myr_strmap_get(&c->node_ids, name) : MYR_NONE;
+}
+
+uint32_t kube_pod_find(const struct myr_kube_cluster *c, struct myr_str uid)
+{
+    return myr_strmap_get(&c->pod_ids, uid);
+}
+
+static char *copy_text(struct myr_str text)
+{
+    char *copy = myr_xcalloc(1, text.len + 1);
+    memcpy(copy, text.data, text.len);
+    return copy;
+}
+
+bool kube_node_lost(const struct myr_kube_cluster *c, const struct kube_node *node, int64_t now_ms)
+{
+    return !node || (node->lost_ms >= 0 && now_ms - node->lost_ms >= c->policy.lost_ms);
+}
+
+void kube_gang_key(const struct kube_pod *pod, struct myr_buf *ret)
+{
+    struct myr_str name = pod->gang.len ? pod->gang : pod->name;
+    struct myr_str owner = pod->gang.len ? pod->owner_uid : pod->uid;
+    myr_buf_clear(ret);
+    myr_buf_printf(ret, "%.*s/%.*s/%.*s", (int)pod->space.len, pod->space.data, (int)name.len,
+                   name.data, (int)owner.len, owner.data);
+}
+
+bool kube_is_flying(const struct myr_kube_cluster *c, const char *gang)
+{
+    for (size_t i = 0; i < c->flying.count; i++) {
+        if (strcmp(c->flying.items[i].gang, gang) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --- nodes */
+
+static void put_node(struct myr_kube_cluster *c, struct kube_node *node, int64_t now_ms)
+{
+    uint32_t id = kube_node_find(c, node->name);
+    struct kube_node *old = id != MYR_NONE ? c->nodes.items[id] : NULL;
+    if (id == MYR_NONE) {
+        char *key = copy_text(node->name);
+        id = (uint32_t)c->nodes.count;
+        myr_vec_push(&c->nodes, NULL);
+        myr_vec_push(&c->node_keys, key);
+        bool added = myr_strmap_add(&c->node_ids, (struct myr_str){key, node->name.len}, id);
+        MYR_ASSERT(added);
+    }
+    if (!node->ready) {
+        node->lost_ms = old && !old->ready ? old->lost_ms : now_ms;
+    }
+    node->seen = c->listing[MYR_KUBE_NODES];
+    c->changed = c->changed || !old || old->digest != node->digest;
+    if (!old || !myr_str_eq(old->leaf, node->leaf)) {
+        c->order_stale = true;
+    } else {
+        node->place = old->place;
+    }
+    kube_node_free(old);
+    c->nodes.items[id] = node;
+}
+
+static void drop_node(struct myr_kube_cluster *c, uint32_t id)
+{
+    if (id != MYR_NONE && c->nodes.items[id]) {
+        kube_node_free(c->nodes.items[id]);
+        c->nodes.items[id] = NULL;
+        c->changed = c->order_stale = true;
+    }
+}
+
+/* --- pods */
+
+/* Places that nobody has are given back now and then. */
+static void compact_pods(struct myr_kube_cluster *c)
+{
+    if (c->pods_gone < GONE_MAX || c->pods_gone < c->pods.count / 2) {
+        return;
+    }
+    uint32_t kept = 0;
+    myr_strmap_done(&c->pod_ids);
+    c->pod_ids = (struct myr_strmap){0};
+    for (size_t i = 0; i < c->pods.count; i++) {
+        if (!c->pods.items[i]) {
+            free(c->pod_keys.items[i]);
+            continue;
+        }
+        c->pods.items[kept] = c->pods.items[i];
+        c->pod_keys.items[kept] = c->pod_keys.items[i];
+        bool added = myr_strmap_add(&c->pod_ids, myr_str_from(c->pod_keys.items[kept]), kept);
+        MYR_ASSERT(added);
+        kept++;
+    }
+    c->pods.count = c->pod_keys.count = kept;
+    c->pods_gone = 0;
+}
+
+static bool differs(const struct kube_pod *a, const struct kube_pod *b)
+{
+    return a->phase != b->phase || a->deleting != b->deleting || !myr_str_eq(a->node, b->node) ||
+           !myr_str_eq(a->gang, b->gang) || a->gang_size != b->gang_size ||
+           !myr_str_eq(a->placement, b->placement) || a->needs.digest != b->needs.digest;
+}
+
+/* A binding under way is taken over; one that is over is what the API server says. */
+static void take_over(const struct myr_kube_cluster *c, const struct kube_pod *old,
+                      struct kube_pod *pod, bool listed)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf key = {0};
+    if (pod->node.len > 0 || !kube_pod_live(pod) || old->assumed == MYR_NONE) {
+        return;
+    }
+    kube_gang_key(pod, &key);
+    if (!listed || kube_is_flying(c, key.data)) {
+        pod->assumed = old->assumed;
+    }
+}
+
+static void put_pod(struct myr_kube_cluster *c, struct kube_pod *pod, bool listed)
+{
+    uint32_t id = kube_pod_find(c, pod->uid);
+    struct kube_pod *old = id != MYR_NONE ? c->pods.items[id] : NULL;
+    if (id == MYR_NONE) {
+        char *key = copy_text(pod->uid);
+        id = (uint32_t)c->pods.count;
+        myr_vec_push(&c->pods, NULL);
+        myr_vec_push(&c->pod_keys, key);
+        bool added = myr_strmap_add(&c->pod_ids, (struct myr_str){key, pod->uid.len}, id);
+        MYR_ASSERT(added);
+    } else if (!old) {
+        c->pods_gone--;
+    }
+    pod->seen = c->listing[MYR_KUBE_PODS];
+    c->changed = c->changed || !old || differs(old, pod);
+    if (old) {
+        take_over(c, old, pod, listed);
+    }
+    kube_pod_free(old);
+    c->pods.items[id] = pod;
+}
+
+/* The others of its placement cannot go on without it. */
+void kube_break(struct myr_kube_cluster *c, const struct kube_pod *pod, int64_t now_ms)
+{
+    char why[400];
+    for (size_t i = 0; i < c->broken.count; i++) {
+        if (myr_str_eq(myr_str_from(c->broken.items[i].placement), pod->placement)) {
+            return;
+        }
+    }
+    snprintf(why, sizeof(why), "pod %.253s was deleted", pod->name.data);
+    struct kube_broken broken = {copy_text(pod->placement), copy_text(myr_str_from(why)), now_ms};
+    myr_vec_push(&c->broken, broken);
+}
+
+static void drop_pod(struct myr_kube_cluster *c, uint32_t id, int64_t now_ms)
+{
+    struct kube_pod *pod = id != MYR_NONE ? c->pods.items[id] : NULL;
+    if (!pod) {
+        return;
+    }
+    if (pod->ours && pod->phase <= KUBE_RUNNING && pod->node.len && pod->placement.len) {
+        kube_break(c, pod, now_ms);
+    }
+    kube_pod_free(pod);
+    c->pods.items[id] = NULL;
+    c->pods_gone++;
+    c->changed = true;
+    compact_pods(c);
+}
+
+/* --- objects, lines and pages */
+
+static int take(struct myr_kube_cluster *c, enum myr_kube_kind kind, enum myr_kube_change change,
+                const struct myr_doc *object, int64_t now_ms, bool listed, struct myr_err *err)
+{
+    if (kind == MYR_KUBE_NODES) {
+        struct kube_node *node = kube_node_read(&c->resources, object, &c->policy, err);
+        if (!node) {
+            return MYR_EINVAL;
+        }
+        if (change == MYR_KUBE_DELETED) {
+            drop_node(c, kube_node_find(c, node->name));
+            kube_node_free(node);
+        } else {
+            put_node(c, node, now_ms);
+        }
+        return MYR_OK;
+    }
+    struct kube_pod *pod = kube_pod_read(&c->resources, object, &c->policy, err);
+    if (!pod) {
+        return MYR_EINVAL;
+    }
+    if (change == MYR_KUBE_DELETED) {
+        drop_pod(c, kube_pod_find(c, pod->uid), now_ms);
+        kube_pod_free(pod);
+    } else {
+        put_pod(c, pod, listed);
+    }
+    return MYR_OK;
+}
+
+static void read_version(const struct myr_doc *object, char ret[VERSION_MAX])
+{
+    struct myr_str text = kube_text(myr_doc_get(object, "metadata"), "resourceVersion");
+    ret[0] = '\0';
+    /* It goes into a path: only what is harmless there. */
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.data[i] < '0' || text.data[i] > '9') {
+            return;
+        }
+    }
+    if (text.len < VERSION_MAX) {
+        memcpy(ret, text.data, text.len);
+        ret[text.len] = '\0';
+    }
+}
+
+int myr_kube_line(struct myr_kube_cluster *c, enum myr_kube_kind kind, struct myr_str line,
+                  int64_t now_ms, struct myr_kube_said *ret, struct myr_err *err)
+{
+    static const char *const changes[] = {"ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"};
+    const struct myr_doc *top, *type, *object;
+    struct myr_kube_said said = {0};
+    struct myr_arena scratch = {0};
+    uint32_t change;
+    myr_arena_init(&scratch);
+    int rc = myr_doc_read_json(&scratch, "watch", line, &top, err);
+    if (rc == MYR_OK) {
+        rc = myr_doc_expect(top, MYR_DOC_MAP, "a line of a watch", err);
+    }
+    if (rc == MYR_OK) {
+        rc = myr_doc_need(top, "a line of a watch", "type", &type, err);
+    }
+    if (rc == MYR_OK) {
+        rc = myr_doc_choice(type, "type", changes, MYR_ARRAY_COUNT(changes), &change, err);
+    }
+    if (rc == MYR_OK) {
+        rc = myr_doc_need(top, "a line of a watch", "object", &object, err);
+    }
+    if (rc == MYR_OK) {
+        said.change = (enum myr_kube_change)change;
+        read_version(object, said.version);
+        if (said.change == MYR_KUBE_ERROR) {
+            uint64_t code = 0;
+            struct myr_str text = kube_text(object, "message");
+            said.code = myr_str_to_u64(kube_text(object, "code"), &code) && code < 1000
+                            ? (uint32_t)code
+                            : 0;
+            snprintf(said.text, sizeof(said.text), "%.*s", (int)(text.len < 250 ? text.len : 250),
+                     text.data);
+        } else if (said.change != MYR_KUBE_BOOKMARK) {
+            rc = take(c, kind, said.change, object, now_ms, false, err);
+        }
+    }
+    if (rc == MYR_OK) {
+        *ret = said;
+    }
+    myr_arena_done(&scratch);
+    return rc;
+}
+
+/* What no page of the list had is gone. */
+static void end_list(struct myr_kube_cluster *c, enum myr_kube_kind kind, int64_t now_ms)
+{
+    uint32_t number = c->listing[kind];
+    for (uint32_t i = 0; kind == MYR_KUBE_NODES && i < c->nodes.count; i++) {
+        if (c->nodes.items[i] && c->nodes.items[i]->seen != number) {
+            drop_node(c, i);
+        }
+    }
+    /* From behind: giving places back moves only those that were looked at. */
+    for (size_t i = c->pods.count; kind == MYR_KUBE_PODS && i-- > 0;) {
+        if (i < c->pods.count && c->pods.items[i] && c->pods.items[i]->seen != number) {
+            drop_pod(c, (uint32_t)i, now_ms);
+        }
+    }
+}
+
+static int take_page(struct myr_kube_cluster *c, enum myr_kube_kind kind, const struct myr_doc *top,
+                     int64_t now_ms, struct myr_kube_page *ret, struct myr_err *err)
+{
+    const struct myr_doc *items;
+    struct myr_str more = kube_text(myr_doc_get(top, "metadata"), "continue");
+    MYR_TRY(myr_doc_expect(top, MYR_DOC_MAP, "a list", err));
+    read_version(top, ret->version);
+    if (!ret->version[0]) {
+        return myr_doc_error(err, top, MYR_EINVAL, "a list without a resourceVersion");
+    }
+    items = myr_doc_get(top, "items");
+    if (items && items->kind == MYR_DOC_LIST) { /* null: there are none */
+        for (uint32_t i = 0; i < items->count; i++) {
+            MYR_TRY(take(c, kind, MYR_KUBE_ADDED, items->items[i], now_ms, true, err));
+        }
+        ret->items = items->count;
+    }
+    myr_buf_clear(&ret->more);
+    myr_buf_put(&ret->more, more.data, more.len);
+    if (more.len == 0) {
+        end_list(c, kind, now_ms);
+    }
+    return MYR_OK;
+}
+
+int myr_kube_list(struct myr_kube_cluster *c, enum myr_kube_kind kind, bool first,
+                  struct myr_str body, int64_t now_ms, struct myr_kube_page *ret,
+                  struct myr_err *err)
+{
+    const struct myr_doc *top;
+    struct myr_arena scratch = {0};
+    myr_arena_init(&scratch);
+    int rc = myr_doc_read_json(&scratch, "list", body, &top, err);
+    if (rc == MYR_OK) {
+        c->listing[kind] += first;
+        rc = take_page(c, kind, top, now_ms, ret, err);
+    }
+    myr_arena_done(&scratch);
+    return rc;
+}
+
+bool myr_kube_changed(const struct myr_kube_cluster *c)
+{
+    return c->changed;
+}
+
+int64_t myr_kube_wake_ms(const struct myr_kube_cluster *c)
+{
+    return c->wake_ms;
+}
+
+struct myr_kube_counts myr_kube_counts(const struct myr_kube_cluster *c)
+{
+    struct myr_kube_counts counts = {.gangs_waiting = c->gangs_waiting};
+    for (size_t i = 0; i < c->nodes.count; i++) {
+        const struct kube_node *node = c->nodes.items[i];
+        counts.nodes += node != NULL;
+        counts.usable += node && node->ready && !node->unschedulable;
+    }
+    for (size_t i = 0; i < c->pods.count; i++) {
+        const struct kube_pod *pod = c->pods.items[i];
+        counts.pods += pod != NULL;
+        counts.ours += pod && pod->ours;
+        counts.waiting += pod && pod->ours && kube_pod_live(pod) && pod->node.len == 0;
+        counts.bound += pod && pod->ours && kube_pod_live(pod) && pod->node.len > 0;
+    }
+    return counts;
+}

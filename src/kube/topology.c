@@ -1,0 +1,69 @@
+/*
+ * topology: nodes in the order of the fabric. Leaves are named by a label; nodes without one stand
+ * in the order of their names, so many to a leaf. The placer wants leaves of one size: smaller ones
+ * are filled up with places that no node has.
+ */
+#include <stdlib.h>
+
+#include "kube.h"
+
+struct spot {
+    struct myr_str leaf, name;
+    uint32_t node;
+};
+
+static int compare(const void *left, const void *right)
+{
+    const struct spot *a = left, *b = right;
+    int order = kube_natural(a->leaf, b->leaf);
+    return order ? order : kube_natural(a->name, b->name);
+}
+
+/* Nodes with a label share a leaf with their like; a leaf is as large as the largest of them. */
+static uint32_t leaf_size(const struct spot *spots, uint32_t count, uint32_t otherwise)
+{
+    uint32_t most = 0, run = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (spots[i].leaf.len == 0) {
+            continue;
+        }
+        run = i > 0 && myr_str_eq(spots[i].leaf, spots[i - 1].leaf) ? run + 1 : 1;
+        most = run > most ? run : most;
+    }
+    return most ? most : otherwise;
+}
+
+void kube_order(struct myr_kube_cluster *c)
+{
+    if (!c->order_stale) {
+        return;
+    }
+    uint32_t count = 0, place = 0, nodes = (uint32_t)c->nodes.count;
+    MYR_CLEANUP(myr_free_at) struct spot *spots = myr_xcalloc(nodes + 1, sizeof(*spots));
+    for (uint32_t i = 0; i < nodes; i++) {
+        if (c->nodes.items[i]) {
+            spots[count++] = (struct spot){c->nodes.items[i]->leaf, c->nodes.items[i]->name, i};
+        }
+    }
+    qsort(spots, count, sizeof(*spots), compare);
+    uint32_t size = leaf_size(spots, count, c->policy.nodes_per_leaf);
+    for (uint32_t i = 0; i < count; i++) {
+        bool other = i > 0 && !myr_str_eq(spots[i].leaf, spots[i - 1].leaf);
+        if (other && place % size) {
+            place += size - place % size;
+        }
+        c->nodes.items[spots[i].node]->place = place++;
+    }
+    uint32_t places = (place + size - 1) / size * size;
+    free(c->node_at);
+    c->node_at = myr_xcalloc(places + 1, sizeof(*c->node_at));
+    for (uint32_t i = 0; i < places; i++) {
+        c->node_at[i] = MYR_NONE;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        c->node_at[c->nodes.items[spots[i].node]->place] = spots[i].node;
+    }
+    c->shape = (struct myr_place_shape){
+        .nodes = places, .gpus_per_node = 1, .group_nodes = size, .pod_nodes = places};
+    c->order_stale = false;
+}

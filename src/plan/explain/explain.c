@@ -1,0 +1,230 @@
+#include "myriad/plan/explain.h"
+
+#include <stdio.h>
+
+#include "explain/rules.h"
+#include "plan_internal.h"
+
+/* Paths, rules and inputs of the numbers of a plan, all read from its own tree. */
+
+enum { PATH_BYTES = 256 };
+
+static const struct myr_value *child(const struct myr_value *parent, const char *word, size_t len)
+{
+    uint32_t index = 0, at = 0;
+    bool digits = len > 0 && len < 10;
+    for (size_t i = 0; i < len; i++) {
+        digits = digits && word[i] >= '0' && word[i] <= '9';
+        index = digits ? index * 10 + (uint32_t)(word[i] - '0') : 0;
+    }
+    for (const struct myr_value *v = parent->first; v; v = v->next, at++) {
+        bool named = v->key && strlen(v->key) == len && memcmp(v->key, word, len) == 0;
+        if (named || (parent->kind == MYR_VALUE_LIST && digits && at == index)) {
+            return v;
+        }
+    }
+    return NULL;
+}
+
+static const struct myr_value *at_path(const struct myr_value *root, const char *path)
+{
+    while (root && *path) {
+        const char *dot = strchr(path, '.');
+        size_t len = dot ? (size_t)(dot - path) : strlen(path);
+        root = child(root, path, len);
+        path += len + (dot ? 1 : 0);
+    }
+    return root;
+}
+
+/* "bom[3].total" is read as "bom.3.total". */
+static void plain(const char *path, char ret[PATH_BYTES])
+{
+    size_t put = 0;
+    for (; *path && put + 1 < PATH_BYTES; path++) {
+        if (*path == '[') {
+            ret[put++] = '.';
+        } else if (*path != ']') {
+            ret[put++] = *path;
+        }
+    }
+    ret[put] = '\0';
+}
+
+/* The path without its last words: as many as there are dots in front of an input. */
+static const char *absolute(struct myr_arena *arena, const char *path, const char *input,
+                            size_t len)
+{
+    size_t dots = 0;
+    while (dots < len && input[dots] == '.') {
+        dots++;
+    }
+    size_t keep = strlen(path);
+    for (size_t i = 0; i < dots; i++) {
+        while (keep > 0 && path[keep - 1] != '.') {
+            keep--;
+        }
+        keep -= i + 1 < dots && keep > 0;
+    }
+    return myr_arena_printf(arena, "%.*s%.*s", dots ? (int)keep : 0, path, (int)(len - dots),
+                            input + dots);
+}
+
+/* "leaf_down = 32, leaf_up = 32": the inputs of a rule with their values. */
+static const char *inputs_of(struct myr_answer *answer, const char *path, const char *inputs)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    while (*inputs) {
+        size_t len = strcspn(inputs, " ");
+        const char *full = absolute(answer->arena, path, inputs, len);
+        const struct myr_value *value = at_path(&answer->root, full);
+        if (value && value->kind != MYR_VALUE_OBJECT && value->kind != MYR_VALUE_LIST) {
+            myr_buf_printf(&text, "%s%s = %.*s", text.len ? ", " : "", full,
+                           value->kind == MYR_VALUE_NULL ? 4 : (int)value->text.len,
+                           value->kind == MYR_VALUE_NULL ? "null" : value->text.data);
+        }
+        inputs += len;
+        inputs += *inputs == ' ';
+    }
+    return myr_arena_printf(answer->arena, "%s", text.data ? text.data : "");
+}
+
+static const struct myr_figure *figure_of(const struct myr_design *design, const char *path)
+{
+    for (uint32_t i = 0; i < design->figure_count; i++) {
+        if (strcmp(myr_design_str(design, design->figures[i].path), path) == 0) {
+            return &design->figures[i];
+        }
+    }
+    return NULL;
+}
+
+/* "bom.3.quantity": the line has its own rule. */
+static const struct myr_bom_row *line_of(const struct myr_design *design, const char *path)
+{
+    unsigned index = 0;
+    char key[16] = "";
+    if (sscanf(path, "bom.%u.%15s", &index, key) == 2 && strcmp(key, "quantity") == 0 &&
+        index < design->bom_count) {
+        return &design->bom[index];
+    }
+    return NULL;
+}
+
+static bool explain(const struct myr_design *design, struct myr_answer *answer, const char *path,
+                    const struct myr_value *value, struct myr_explained *ret)
+{
+    const struct myr_figure *figure = figure_of(design, path);
+    const struct myr_bom_row *line = line_of(design, path);
+    *ret = (struct myr_explained){.path = myr_arena_printf(answer->arena, "%s", path),
+                                  .value = value,
+                                  .unit = "",
+                                  .basis = myr_basis_names[MYR_BASIS_COUNTED]};
+    if (figure) {
+        ret->unit = myr_design_str(design, figure->unit);
+        ret->basis = myr_basis_names[figure->basis];
+        ret->rule = myr_design_str(design, figure->rule);
+        ret->inputs = myr_design_str(design, figure->inputs);
+        return true;
+    }
+    if (line) {
+        ret->rule = myr_design_str(design, line->rule);
+        ret->inputs = myr_design_str(design, line->inputs);
+        return true;
+    }
+    const struct explain_rule *rule = explain_rule_of(path);
+    if (!rule) {
+        return false;
+    }
+    ret->rule = rule->rule;
+    ret->inputs = inputs_of(answer, path, rule->inputs);
+    return true;
+}
+
+int myr_plan_explain_path(const struct myr_design *design, struct myr_answer *answer,
+                          const char *path, struct myr_explained *ret, struct myr_err *err)
+{
+    char known[PATH_BYTES], shown[MYR_EXCERPT_MAX];
+    plain(path, known);
+    const struct myr_value *value = known[0] ? at_path(&answer->root, known) : NULL;
+    if (!value) {
+        int rc = myr_err_set(err, MYR_ENOENT, "'%s' is no number of this plan",
+                             myr_text_excerpt(myr_str_from(path), shown));
+        myr_err_hint(err, "without a path all of them are listed: networks.compute.switches.leaf");
+        return rc;
+    }
+    if (value->kind == MYR_VALUE_OBJECT || value->kind == MYR_VALUE_LIST) {
+        return myr_err_set(err, MYR_EINVAL, "'%s' holds several numbers, one of them is expected",
+                           myr_text_excerpt(myr_str_from(path), shown));
+    }
+    if (!explain(design, answer, known, value, ret)) {
+        return myr_err_set(err, MYR_EINVAL, "'%s' is a word, a number is expected",
+                           myr_text_excerpt(myr_str_from(path), shown));
+    }
+    return MYR_OK;
+}
+
+struct walk {
+    const struct myr_design *design;
+    struct myr_answer *answer;
+    struct myr_explained *list;
+    uint32_t count, room;
+};
+
+/* What was asked and what is only listed again are no numbers of the plan. */
+static bool left_out(const char *key)
+{
+    static const char *const keys[] = {"schema", "question", "findings", "figures", "files",
+                                       "assumed"};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
+        if (strcmp(key, keys[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void visit(struct walk *walk, const struct myr_value *value, char path[PATH_BYTES],
+                  size_t len)
+{
+    if (value->kind == MYR_VALUE_NUMBER) {
+        struct myr_explained found;
+        if (explain(walk->design, walk->answer, path, value, &found)) {
+            MYR_ASSERT(walk->count < walk->room);
+            walk->list[walk->count++] = found;
+        }
+        return;
+    }
+    uint32_t at = 0;
+    for (const struct myr_value *v = value->first; v; v = v->next, at++) {
+        if (len == 0 && v->key && left_out(v->key)) {
+            continue;
+        }
+        int more = v->key ? snprintf(path + len, PATH_BYTES - len, "%s%s", len ? "." : "", v->key)
+                          : snprintf(path + len, PATH_BYTES - len, ".%u", at);
+        if (more > 0 && len + (size_t)more < PATH_BYTES) {
+            visit(walk, v, path, len + (size_t)more);
+        }
+        path[len] = '\0';
+    }
+}
+
+static uint32_t leaves(const struct myr_value *value)
+{
+    uint32_t count = value->kind == MYR_VALUE_NUMBER;
+    for (const struct myr_value *v = value->first; v; v = v->next) {
+        count += leaves(v);
+    }
+    return count;
+}
+
+struct myr_explained *myr_plan_explain_all(const struct myr_design *design,
+                                           struct myr_answer *answer, uint32_t *ret_count)
+{
+    char path[PATH_BYTES] = "";
+    struct walk walk = {.design = design, .answer = answer, .room = leaves(&answer->root)};
+    walk.list = MYR_ARENA_NEW(answer->arena, struct myr_explained, (size_t)walk.room + 1);
+    visit(&walk, &answer->root, path, 0);
+    *ret_count = walk.count;
+    return walk.list;
+}

@@ -1,0 +1,11 @@
+/* rules: the rules of numbers that are counted rather than computed. Private to the planner. */
+#pragma once
+
+/* '*' stands for any one word of a path. 'inputs' are paths of the same tree, by spaces; a leading
+ * dot is the object that the number is in. */
+struct explain_rule {
+    const char *path, *rule, *inputs;
+};
+
+/* NULL: no row fits. */
+const struct explain_rule *explain_rule_of(const char *path);

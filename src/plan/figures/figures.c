@@ -1,0 +1,170 @@
+#include "figures/figures.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static const struct figure_row {
+    const char *path, *unit, *rule;
+    int digits;
+} rows[FIG_COUNT] = {
+#define X(id, path, unit, digits, rule) [FIG_##id] = {path, unit, rule, digits},
+    FIGURES(X)
+#undef X
+};
+
+static struct myr_figure *add(struct plan *plan, enum figure_id id, enum myr_basis basis,
+                              const char *inputs)
+{
+    const struct figure_row *row = &rows[id];
+    struct myr_figure figure = {.path = plan_string(plan, row->path),
+                                .unit = plan_string(plan, row->unit),
+                                .rule = plan_string(plan, row->rule),
+                                .inputs = plan_string(plan, inputs),
+                                .basis = (uint8_t)basis,
+                                .digits = (uint8_t)row->digits};
+    for (size_t i = 0; i < plan->figures.count; i++) {
+        MYR_ASSERT(plan->figures.items[i].path != figure.path);
+    }
+    myr_vec_push(&plan->figures, figure);
+    return &plan->figures.items[plan->figures.count - 1];
+}
+
+void plan_figure(struct plan *plan, enum figure_id id, double value, enum myr_basis basis,
+                 const char *inputs, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, inputs);
+    vsnprintf(text, sizeof(text), inputs, args);
+    va_end(args);
+    add(plan, id, basis, text)->value = value;
+}
+
+void plan_figure_word(struct plan *plan, enum figure_id id, const char *word, enum myr_basis basis)
+{
+    uint32_t text = plan_string(plan, word);
+    add(plan, id, basis, "")->text = text;
+}
+
+double plan_figure_value(const struct plan *plan, enum figure_id id)
+{
+    for (size_t i = 0; i < plan->figures.count; i++) {
+        if (strcmp(plan->strings.data + plan->figures.items[i].path, rows[id].path) == 0) {
+            return plan->figures.items[i].value;
+        }
+    }
+    return 0;
+}
+
+/* ---- from the finished design ---- */
+
+static const struct myr_figure *find(const struct myr_design *design, const char *path)
+{
+    for (uint32_t i = 0; i < design->figure_count; i++) {
+        if (strcmp(myr_design_str(design, design->figures[i].path), path) == 0) {
+            return &design->figures[i];
+        }
+    }
+    return NULL;
+}
+
+/* An empty unit is a plain number; a word is what has text. */
+static void put(struct myr_answer *answer, const char *key, const struct myr_design *design,
+                const struct myr_figure *figure)
+{
+    if (!figure) {
+        myr_answer_null(answer, key);
+    } else if (figure->text) {
+        myr_answer_text(answer, key, myr_design_str(design, figure->text));
+    } else {
+        myr_answer_double(answer, key, figure->value, figure->digits);
+    }
+}
+
+void plan_figure_put(const struct myr_design *design, struct myr_answer *answer, const char *key,
+                     enum figure_id id)
+{
+    put(answer, key, design, find(design, rows[id].path));
+}
+
+double plan_figure_of(const struct myr_design *design, enum figure_id id)
+{
+    const struct myr_figure *figure = find(design, rows[id].path);
+    return figure ? figure->value : 0;
+}
+
+const char *plan_figure_text(const struct myr_design *design, enum figure_id id)
+{
+    const struct myr_figure *figure = find(design, rows[id].path);
+    return figure ? myr_design_str(design, figure->text) : "";
+}
+
+/* Words of a path: "power.it.kw" has three. */
+static uint32_t split(const char *path, struct myr_str *ret, uint32_t most)
+{
+    uint32_t count = 0;
+    for (;;) {
+        const char *dot = strchr(path, '.');
+        MYR_ASSERT(count < most);
+        ret[count++] = (struct myr_str){path, dot ? (size_t)(dot - path) : strlen(path)};
+        if (!dot) {
+            return count;
+        }
+        path = dot + 1;
+    }
+}
+
+enum { WORDS_MAX = 6, KEY_MAX = 48 };
+
+static const char *key_of(struct myr_str word, char ret[KEY_MAX])
+{
+    snprintf(ret, KEY_MAX, "%.*s", (int)word.len, word.data);
+    return ret;
+}
+
+void plan_figures_tree(const struct myr_design *design, struct myr_answer *answer,
+                       enum figure_id first, enum figure_id last, uint32_t skip)
+{
+    struct myr_str open[WORDS_MAX];
+    uint32_t depth = 0;
+    char key[KEY_MAX];
+    for (uint32_t id = first; id <= (uint32_t)last; id++) {
+        struct myr_str words[WORDS_MAX];
+        uint32_t count = split(rows[id].path, words, WORDS_MAX), common = 0;
+        MYR_ASSERT(count > skip);
+        while (common < depth && common + skip + 1 < count &&
+               myr_str_eq(open[common], words[skip + common])) {
+            common++;
+        }
+        for (; depth > common; depth--) {
+            myr_answer_end(answer);
+        }
+        for (; depth + skip + 1 < count; depth++) {
+            open[depth] = words[skip + depth];
+            myr_answer_object(answer, key_of(open[depth], key));
+        }
+        put(answer, key_of(words[count - 1], key), design, find(design, rows[id].path));
+    }
+    for (; depth > 0; depth--) {
+        myr_answer_end(answer);
+    }
+}
+
+const struct myr_value *plan_figures_list(const struct myr_design *design,
+                                          struct myr_answer *answer)
+{
+    const struct myr_value *list = myr_answer_list(answer, "figures");
+    for (uint32_t i = 0; i < design->figure_count; i++) {
+        const struct myr_figure *figure = &design->figures[i];
+        myr_answer_object(answer, NULL);
+        myr_answer_text(answer, "path", myr_design_str(design, figure->path));
+        put(answer, "value", design, figure);
+        myr_answer_text(answer, "unit", myr_design_str(design, figure->unit));
+        myr_answer_text(answer, "basis", myr_basis_names[figure->basis]);
+        myr_answer_text(answer, "rule", myr_design_str(design, figure->rule));
+        myr_answer_text(answer, "inputs", myr_design_str(design, figure->inputs));
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+    return list;
+}

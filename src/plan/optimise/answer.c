@@ -1,0 +1,233 @@
+#include <stdio.h>
+
+#include "optimise/optimise.h"
+
+/* The optimum for programs, and for people beside it. */
+
+static const char *const state_names[MYR_POINT_STATE_COUNT] = {"refused", "faulty", "unpriced",
+                                                               "limited", "good"};
+
+static double scale_of(uint32_t metric)
+{
+    return metric == MYR_METRIC_CAPEX || metric == MYR_METRIC_COST_OF_YEARS ? 100
+           : metric == MYR_METRIC_POWER_KW || metric == MYR_METRIC_BANDWIDTH ? 1000
+                                                                             : 1;
+}
+
+static int digits_of(uint32_t metric)
+{
+    return scale_of(metric) == 100 ? 2 : scale_of(metric) == 1000 ? 3 : 0;
+}
+
+/* A value of a list of choices as the spec writes it. */
+static void put_choice(const struct myr_optimum *optimum, const struct myr_catalog *catalog,
+                       struct myr_answer *answer, const struct myr_plan_point *point, uint32_t choice)
+{
+    const struct myr_choice_list *list = &optimum->spec->optimise.choices[choice];
+    const char *key = myr_choice_names[choice];
+    if (!list->count) {
+        myr_answer_null(answer, key);
+        return;
+    }
+    double value = list->values[point->at[choice]];
+    switch (choice) {
+    case MYR_CHOICE_SWITCH:
+        myr_answer_text(answer, key, catalog->parts.items[(uint32_t)value].id);
+        break;
+    case MYR_CHOICE_TOPOLOGY:
+        myr_answer_text(answer, key, myr_topology_name((enum myr_topology)value));
+        break;
+    case MYR_CHOICE_FILL:
+        myr_answer_text(answer, key, value == MYR_FILL_DENSE ? "dense" : "regular");
+        break;
+    case MYR_CHOICE_COOLING:
+        myr_answer_text(answer, key, myr_cooling_names[(uint32_t)value]);
+        break;
+    default:
+        myr_answer_double(answer, key, value, 3);
+        break;
+    }
+}
+
+static void put_metrics(struct myr_answer *answer, const struct myr_plan_point *point)
+{
+    for (uint32_t i = 0; i < MYR_METRIC_COUNT; i++) {
+        if (point->known[i]) {
+            myr_answer_double(answer, myr_metric_names[i],
+                              (double)point->metric[i] / scale_of(i), digits_of(i));
+        } else {
+            myr_answer_null(answer, myr_metric_names[i]);
+        }
+    }
+}
+
+/* The constraint with the least room, as a share of its limit; MYR_METRIC_COUNT: there is none. */
+static uint32_t tightest(const struct myr_optimum *optimum, const struct myr_plan_point *point)
+{
+    uint32_t found = MYR_METRIC_COUNT;
+    double least = 0;
+    for (uint32_t i = 0; i < MYR_METRIC_COUNT; i++) {
+        if (optimum->limits[i] == INT64_MAX || !point->known[i] ||
+            i == optimum->spec->optimise.objective) {
+            continue;
+        }
+        double limit = (double)optimum->limits[i], value = (double)point->metric[i];
+        double slack = i == MYR_METRIC_BANDWIDTH ? value - limit : limit - value;
+        slack = limit > 0 ? slack / limit : slack;
+        if (found == MYR_METRIC_COUNT || slack < least) {
+            found = i;
+            least = slack;
+        }
+    }
+    return found;
+}
+
+static void put_relaxed(const struct myr_optimum *optimum, struct myr_answer *answer,
+                        const struct myr_relaxed *relaxed)
+{
+    uint32_t metric = relaxed->metric, objective = optimum->spec->optimise.objective;
+    double more = (double)relaxed->more / scale_of(metric);
+    double saves = (double)relaxed->saves / scale_of(objective);
+    myr_answer_object(answer, NULL);
+    myr_answer_text(answer, "constraint", myr_metric_names[metric]);
+    myr_answer_double(answer, "limit", (double)optimum->limits[metric] / scale_of(metric),
+                      digits_of(metric));
+    if (relaxed->binds) {
+        myr_answer_double(answer, "more", more, digits_of(metric));
+        myr_answer_double(answer, "saves", saves, digits_of(objective));
+        myr_answer_double(answer, "saves_per_unit", saves / more, 4);
+    } else {
+        myr_answer_null(answer, "more");
+        myr_answer_null(answer, "saves");
+        myr_answer_null(answer, "saves_per_unit");
+    }
+    myr_answer_end(answer);
+}
+
+static void put_point(const struct myr_optimum *optimum, const struct myr_catalog *catalog,
+                      struct myr_answer *answer, const char *key, uint32_t at)
+{
+    const struct myr_plan_point *point = &optimum->points[at];
+    struct myr_relaxed relaxed;
+    myr_answer_object(answer, key);
+    myr_answer_object(answer, "choices");
+    for (uint32_t i = 0; i < MYR_CHOICE_COUNT; i++) {
+        put_choice(optimum, catalog, answer, point, i);
+    }
+    myr_answer_end(answer);
+    put_metrics(answer, point);
+    myr_answer_u64(answer, "leaf", point->leaf);
+    myr_answer_u64(answer, "spine", point->spine);
+    myr_answer_u64(answer, "core", point->core);
+    uint32_t tight = tightest(optimum, point);
+    if (tight == MYR_METRIC_COUNT) {
+        myr_answer_null(answer, "binding");
+    } else {
+        myr_answer_text(answer, "binding", myr_metric_names[tight]);
+    }
+    myr_answer_list(answer, "relaxed");
+    for (uint32_t i = 0; i < MYR_METRIC_COUNT; i++) {
+        if (myr_optimise_relax(optimum, at, i, &relaxed)) {
+            put_relaxed(optimum, answer, &relaxed);
+        }
+    }
+    myr_answer_end(answer);
+    myr_answer_end(answer);
+}
+
+/* What was tried and is not in the front, and why: a word for each reason. */
+static void put_counts(const struct myr_optimum *optimum, struct myr_answer *answer)
+{
+    myr_answer_u64(answer, "evaluated", optimum->count);
+    myr_answer_bool(answer, "exact", optimum->exact);
+    myr_answer_u64(answer, "planned_in_full", optimum->planned);
+    myr_answer_u64(answer, "struck_out", optimum->struck);
+    myr_answer_object(answer, "points");
+    for (uint32_t i = 0; i < MYR_POINT_STATE_COUNT; i++) {
+        myr_answer_u64(answer, state_names[i], optimum->by_state[i]);
+    }
+    myr_answer_end(answer);
+}
+
+static void show_front(struct myr_answer *answer, const struct myr_value *front, bool moved)
+{
+    static const struct myr_answer_column columns[] = {
+        {"choices.switch", "SWITCH", 0, 0},
+        {"choices.topology", "TOPOLOGY", 0, 0},
+        {"choices.tiers", "TIERS", MYR_COLUMN_NUMBER, 0},
+        {"choices.fill", "FILL", 0, 0},
+        {"choices.oversubscription", "RATIO", MYR_COLUMN_NUMBER, 1},
+        {"choices.planes", "PLANES", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
+        {"choices.cooling", "COOLING", 0, 0},
+        {"capex", "CAPEX", MYR_COLUMN_NUMBER, 0},
+        {"cost_of_years", "WITH ENERGY", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
+        {"power_kw", "kW", MYR_COLUMN_NUMBER, 0},
+        {"bandwidth_per_gpu_gbps", "Gb/s a GPU", MYR_COLUMN_NUMBER, 1},
+        {"blast_gpus", "BLAST", MYR_COLUMN_NUMBER, 0},
+        {"binding", "BINDING", MYR_COLUMN_WIDE, 0},
+        {"moved_cables", "MOVED", MYR_COLUMN_NUMBER, 0},
+    };
+    myr_answer_heading(answer, "Beaten by nothing");
+    myr_answer_table(answer, front, columns, MYR_ARRAY_COUNT(columns) - (moved ? 0 : 1));
+}
+
+static void show_best(const struct myr_optimum *optimum, struct myr_answer *answer)
+{
+    uint32_t objective = optimum->spec->optimise.objective;
+    const struct myr_plan_point *best = &optimum->points[optimum->best[0]];
+    char number[64];
+    snprintf(number, sizeof(number), "%.*f", digits_of(objective),
+             (double)best->metric[objective] / scale_of(objective));
+    myr_answer_fact(answer, "best", "%s %s; %u leaf, %u spine, %u core switches",
+                    myr_metric_names[objective], number, best->leaf, best->spine, best->core);
+    for (uint32_t i = 0; i < MYR_METRIC_COUNT; i++) {
+        struct myr_relaxed relaxed;
+        if (!myr_optimise_relax(optimum, optimum->best[0], i, &relaxed) || !relaxed.binds) {
+            continue;
+        }
+        double more = (double)relaxed.more / scale_of(i);
+        double saves = (double)relaxed.saves / scale_of(objective);
+        myr_answer_fact(answer, "loosened", "%s by %g would save %.2f of %s, %.4g a unit",
+                        myr_metric_names[i], more, saves, myr_metric_names[objective],
+                        saves / more);
+    }
+}
+
+void myr_optimise_answer(const struct myr_optimum *optimum, const struct myr_catalog *catalog,
+                         struct myr_answer *answer)
+{
+    uint32_t objective = optimum->spec->optimise.objective;
+    myr_answer_text(answer, "name", optimum->spec->name);
+    myr_answer_text(answer, "objective", myr_metric_names[objective]);
+    if (optimum->best_count) {
+        put_point(optimum, catalog, answer, "best", optimum->best[0]);
+    } else {
+        myr_answer_null(answer, "best");
+    }
+    const struct myr_value *front = myr_answer_list(answer, "front");
+    for (uint32_t i = 0; i < optimum->front_count; i++) {
+        put_point(optimum, catalog, answer, NULL, optimum->front[i]);
+    }
+    myr_answer_end(answer);
+    put_counts(optimum, answer);
+    myr_answer_rows(answer, front);
+    myr_answer_fact(answer, "evaluated",
+                    "%u designs: %u good, %u break a constraint, %u cannot be built, %u with an "
+                    "error, %u unpriced",
+                    optimum->count, optimum->by_state[MYR_POINT_GOOD],
+                    optimum->by_state[MYR_POINT_LIMITED], optimum->by_state[MYR_POINT_REFUSED],
+                    optimum->by_state[MYR_POINT_FAULTY], optimum->by_state[MYR_POINT_UNPRICED]);
+    if (!optimum->best_count) {
+        myr_answer_para(answer, "No design meets all constraints.");
+        for (uint32_t i = 0, said = 0; i < optimum->count && said < 3; i++) {
+            if (optimum->points[i].why && optimum->points[i].state != MYR_POINT_LIMITED) {
+                myr_answer_fact(answer, state_names[optimum->points[i].state], "%s",
+                                optimum->points[i].why);
+                said++;
+            }
+        }
+        return;
+    }
+    show_best(optimum, answer);
+    show_front(answer, front, optimum->spec->optimise.grow_to > 0);
+}

@@ -1,0 +1,204 @@
+#include "figures/figures.h"
+#include "myriad/plan/grow.h"
+#include "optimise/optimise.h"
+
+/*
+ * One point of the space. It goes through the planner's own steps up to the bill and the energy;
+ * only what proves a finished design (walks over its graph, flows, the check against the parts) is
+ * left to those few that are planned in full. Points that differ in cooling alone share a plan.
+ */
+
+struct myr_spec optimise_spec(const struct myr_spec *spec, const struct myr_plan_point *point)
+{
+    struct myr_spec trial = *spec;
+    struct myr_spec_net *net = &trial.nets[MYR_NET_COMPUTE];
+    const struct myr_choice_list *lists = spec->optimise.choices;
+    for (uint32_t i = 0; i < MYR_CHOICE_COUNT; i++) {
+        if (!lists[i].count) {
+            continue;
+        }
+        double value = lists[i].values[point->at[i]];
+        switch (i) {
+        case MYR_CHOICE_SWITCH:
+            net->switch_part = (uint32_t)value;
+            break;
+        case MYR_CHOICE_TOPOLOGY:
+            net->topology = (enum myr_topology)value;
+            break;
+        case MYR_CHOICE_TIERS:
+            net->tiers = (uint32_t)value;
+            break;
+        case MYR_CHOICE_FILL:
+            net->fill = (uint32_t)value;
+            break;
+        case MYR_CHOICE_OVERSUBSCRIPTION:
+            net->oversubscription[0] = value;
+            net->oversubscription_count =
+                net->oversubscription_count ? net->oversubscription_count : 1;
+            break;
+        case MYR_CHOICE_PLANES:
+            net->planes = (uint32_t)value;
+            break;
+        default:
+            trial.facility.cooling = (uint32_t)value;
+            break;
+        }
+    }
+    return trial;
+}
+
+/* Gb/s of a GPU into the network, less what the tiers above cannot pass on. */
+static int64_t bandwidth_milli(const struct plan *plan)
+{
+    const struct net_plan *net = &plan->nets[MYR_NET_COMPUTE];
+    const struct myr_network *out = &net->out;
+    if (!net->present || plan->gpus == 0) {
+        return 0;
+    }
+    double gbps = (double)out->host_ports * out->host_gbps / plan->gpus;
+    for (uint32_t i = 0; i + 1 < out->tiers; i++) {
+        double ratio = out->oversubscription_milli[i] / 1000.0;
+        gbps /= ratio > 1 ? ratio : 1;
+    }
+    return (int64_t)(gbps * 1000 + 0.5);
+}
+
+/* GPUs that lose a port when one switch with hosts fails. */
+static int64_t blast_gpus(const struct plan *plan)
+{
+    const struct net_plan *net = &plan->nets[MYR_NET_COMPUTE];
+    const struct myr_network *out = &net->out;
+    uint64_t ports = out->leaf_down ? out->leaf_down : out->hosts_per_switch;
+    uint64_t all = out->planes ? out->host_ports / out->planes : 0;
+    return (int64_t)(ports < all ? ports : all);
+}
+
+static bool compute_unpriced(const struct plan *plan)
+{
+    for (size_t i = 0; i < plan->bom.count; i++) {
+        const struct myr_bom_row *row = &plan->bom.items[i];
+        if (row->unit_cents < 0 && strcmp(plan->strings.data + row->system, "compute") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *open_error(const struct plan *plan)
+{
+    for (size_t i = 0; i < plan->findings.count; i++) {
+        const struct myr_finding *finding = &plan->findings.items[i];
+        if (finding->severity == MYR_SEVERITY_ERROR && !finding->accepted) {
+            return plan->strings.data + finding->rule;
+        }
+    }
+    return NULL;
+}
+
+static void set(struct myr_plan_point *point, enum myr_metric metric, double value)
+{
+    point->known[metric] = true;
+    point->metric[metric] = (int64_t)(value + (value < 0 ? -0.5 : 0.5));
+}
+
+static bool money_decides(const struct myr_spec *spec)
+{
+    const struct myr_spec_optimise *o = &spec->optimise;
+    return o->objective == MYR_METRIC_CAPEX || o->objective == MYR_METRIC_COST_OF_YEARS ||
+           o->limits[MYR_METRIC_CAPEX] >= 0 || o->limits[MYR_METRIC_COST_OF_YEARS] >= 0;
+}
+
+/* Installed cables that move when the cluster grows to what the spec says. */
+static void measure_growth(struct myr_arena *arena, const struct myr_catalog *catalog,
+                           const struct myr_spec *trial, struct myr_plan_point *point)
+{
+    struct myr_design small = {0}, large = {0};
+    struct myr_growth growth;
+    struct myr_err err = {0};
+    struct myr_spec grown = *trial;
+    if (!trial->optimise.grow_to) {
+        return;
+    }
+    grown.servers = trial->optimise.grow_to;
+    if (myr_plan(arena, catalog, trial, &small, &err) == MYR_OK &&
+        myr_plan(arena, catalog, &grown, &large, &err) == MYR_OK &&
+        myr_grow(arena, &small, &large, (struct myr_grow_names){"", ""}, &growth, &err) ==
+            MYR_OK) {
+        set(point, MYR_METRIC_MOVED, growth.move_count);
+    }
+}
+
+static void read_plan(struct myr_arena *keep, struct plan *plan, struct myr_plan_point *point)
+{
+    const struct net_plan *net = &plan->nets[MYR_NET_COMPUTE];
+    const char *error = open_error(plan);
+    set(point, MYR_METRIC_CAPEX, 0);
+    point->metric[MYR_METRIC_CAPEX] = plan->design.head->total_cents;
+    double years = plan_figure_value(plan, FIG_TCO) * 100;
+    if (years > 0 && years < 9e18) {
+        set(point, MYR_METRIC_COST_OF_YEARS, years);
+    }
+    set(point, MYR_METRIC_POWER_KW, plan_figure_value(plan, FIG_FACILITY) * 1000);
+    set(point, MYR_METRIC_BANDWIDTH, (double)bandwidth_milli(plan));
+    set(point, MYR_METRIC_BLAST, (double)blast_gpus(plan));
+    set(point, MYR_METRIC_RACKS, plan_figure_value(plan, FIG_RACKS));
+    set(point, MYR_METRIC_HOPS, net->out.diameter_hops);
+    point->leaf = net->out.leaf;
+    point->spine = net->out.spine;
+    point->core = net->out.core;
+    point->state = MYR_POINT_GOOD;
+    if (error) {
+        point->state = MYR_POINT_FAULTY;
+        point->why = myr_arena_printf(keep, "%s", error);
+    } else if (money_decides(plan->spec) && compute_unpriced(plan)) {
+        point->state = MYR_POINT_UNPRICED;
+        point->why = "a part of the compute network has no price";
+    }
+}
+
+/* The kinds of cooling of one plan: its figures are computed anew, all else stands. */
+static void measure_cooling(struct myr_arena *keep, struct plan *plan, struct myr_spec *trial,
+                            const struct myr_spec *spec, struct myr_plan_point *points, uint32_t count)
+{
+    size_t figures = plan->figures.count, findings = plan->findings.count;
+    for (uint32_t i = 0; i < count; i++) {
+        *trial = optimise_spec(spec, &points[i]);
+        trial->room.node = NULL;
+        plan->figures.count = figures;
+        plan->findings.count = findings;
+        plan_power(plan);
+        read_plan(keep, plan, &points[i]);
+    }
+}
+
+void optimise_measure(struct myr_arena *keep, const struct myr_catalog *catalog,
+                      const struct myr_optimum *optimum, struct myr_plan_point *points, uint32_t count)
+{
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
+    struct myr_err err = {0};
+    struct myr_spec trial = optimise_spec(optimum->spec, &points[0]);
+    myr_arena_init(&arena);
+    trial.room.node = NULL; /* lengths are the spec's; the best are placed */
+    struct plan *plan = MYR_ARENA_NEW(&arena, struct plan, 1);
+    plan->arena = &arena;
+    plan->catalog = catalog;
+    plan->spec = &trial;
+    (void)plan_string(plan, "");
+    if (plan_unproved(plan, &err) < 0) {
+        const char *why = myr_arena_printf(keep, "%s", err.message);
+        for (uint32_t i = 0; i < count; i++) {
+            points[i].state = MYR_POINT_REFUSED;
+            points[i].why = why;
+        }
+        plan_release(plan);
+        return;
+    }
+    measure_cooling(keep, plan, &trial, optimum->spec, points, count);
+    struct myr_plan_point grown = points[0];
+    measure_growth(&arena, catalog, &trial, &grown);
+    for (uint32_t i = 0; i < count; i++) {
+        points[i].known[MYR_METRIC_MOVED] = grown.known[MYR_METRIC_MOVED];
+        points[i].metric[MYR_METRIC_MOVED] = grown.metric[MYR_METRIC_MOVED];
+    }
+    plan_release(plan);
+}

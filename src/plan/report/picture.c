@@ -1,0 +1,105 @@
+#include "report/report.h"
+
+/*
+ * Drawings inside the page. Their words stand between tags and are said one by one; their styles
+ * would hold for the whole page, so every rule is kept to its own drawing.
+ */
+
+static void put_unescaped(struct myr_buf *to, struct myr_str text)
+{
+    static const struct {
+        const char *from;
+        char to;
+    } names[] = {{"&lt;", '<'}, {"&gt;", '>'}, {"&amp;", '&'}, {"&quot;", '"'}};
+    for (size_t i = 0; i < text.len;) {
+        size_t taken = 0;
+        for (size_t k = 0; k < MYR_ARRAY_COUNT(names) && !taken; k++) {
+            size_t len = strlen(names[k].from);
+            if (text.len - i >= len && memcmp(text.data + i, names[k].from, len) == 0) {
+                myr_buf_putc(to, names[k].to);
+                taken = len;
+            }
+        }
+        if (!taken) {
+            myr_buf_putc(to, text.data[i]);
+            taken = 1;
+        }
+        i += taken;
+    }
+}
+
+static void put_word(const struct report *report, struct myr_str text)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf plain = {0};
+    put_unescaped(&plain, text);
+    myr_buf_putc(&plain, '\0');
+    myr_page_text(report->buf,
+                  myr_lang_say(report->about->lang,
+                               myr_arena_strndup(report->arena, plain.data, plain.len - 1)));
+}
+
+/* Before each selector of a rule, whatever it stands in: "#p1 ". */
+static void put_style(const struct report *report, struct myr_str css)
+{
+    bool selector = true, fresh = true;
+    for (size_t i = 0; i < css.len; i++) {
+        char c = css.data[i];
+        if (selector && c == '@') {
+            const char *open = memchr(css.data + i, '{', css.len - i);
+            size_t len = open ? (size_t)(open - css.data) - i + 1 : css.len - i;
+            myr_buf_put(report->buf, css.data + i, len);
+            i += len - 1;
+            continue;
+        }
+        if (selector && fresh && c != '}' && c != ' ' && c != '\n') {
+            myr_buf_printf(report->buf, "#p%u ", *report->pictures);
+            fresh = false;
+        }
+        myr_buf_putc(report->buf, c);
+        if (c == '{') {
+            selector = false;
+        } else if (c == '}' || (selector && c == ',')) {
+            selector = fresh = true;
+        }
+    }
+}
+
+void report_picture(const struct report *report, const struct myr_buf *svg, bool wide)
+{
+    const char *at = svg->len ? strstr(svg->data, "<svg") : NULL;
+    if (!at) {
+        return;
+    }
+    const char *end = svg->data + svg->len;
+    bool in_style = false;
+    ++*report->pictures;
+    if (wide) {
+        myr_page_wide_begin(report->buf);
+    }
+    myr_buf_printf(report->buf, "<svg id=\"p%u\"", *report->pictures);
+    at += strlen("<svg");
+    const char *close = memchr(at, '>', (size_t)(end - at));
+    while (close) {
+        myr_buf_put(report->buf, at, (size_t)(close - at) + 1);
+        at = close + 1;
+        const char *tag = memchr(at, '<', (size_t)(end - at));
+        close = tag ? memchr(tag, '>', (size_t)(end - tag)) : NULL;
+        if (!close) {
+            break;
+        }
+        struct myr_str words = {at, (size_t)(tag - at)};
+        if (in_style) {
+            put_style(report, words);
+        } else if (!report->about->lang || strspn(words.data, " \n\t") >= words.len) {
+            myr_buf_put(report->buf, words.data, words.len);
+        } else {
+            put_word(report, words);
+        }
+        in_style = strncmp(tag, "<style", 6) == 0;
+        at = tag;
+    }
+    myr_buf_putc(report->buf, '\n');
+    if (wide) {
+        myr_page_wide_end(report->buf);
+    }
+}

@@ -1,0 +1,136 @@
+#include "report/report.h"
+
+#include <openssl/evp.h>
+#include <stdio.h>
+
+#include "plan_languages.h"
+
+/* --- languages */
+
+int myr_report_language(struct myr_arena *arena, const char *name, struct myr_lang *ret,
+                        bool *ret_other, struct myr_err *err)
+{
+    *ret = (struct myr_lang){0};
+    *ret_other = false;
+    if (strcmp(name, "en") == 0) {
+        return MYR_OK;
+    }
+    for (size_t i = 0; i < plan_languages_count; i++) {
+        const struct myr_embedded *file = &plan_languages[i];
+        size_t len = strlen(name);
+        const char *base = strrchr(file->name, '/');
+        base = base ? base + 1 : file->name;
+        if (strncmp(base, name, len) == 0 && strcmp(base + len, ".yaml") == 0) {
+            *ret_other = true;
+            return myr_lang_read(arena, myr_arena_printf(arena, "%s", name), file->name,
+                                 (struct myr_str){(const char *)file->data, file->size}, ret, err);
+        }
+    }
+    return myr_err_set(err, MYR_EINVAL, "no report is written in '%.40s'; en and zh are", name);
+}
+
+void myr_report_digest(struct myr_str bytes, char ret[MYR_REPORT_DIGEST])
+{
+    unsigned char digest[32];
+    size_t len = sizeof(digest);
+    ret[0] = '\0';
+    if (EVP_Q_digest(NULL, "SHA256", NULL, bytes.data, bytes.len, digest, &len) == 1) {
+        for (size_t i = 0; i < len; i++) {
+            snprintf(ret + 2 * i, 3, "%02x", digest[i]);
+        }
+    }
+}
+
+/* --- the document */
+
+static void put_tiles(const struct report *report)
+{
+    const struct myr_design *design = report->design;
+    const struct myr_design_head *head = design->head;
+    char text[MYR_PLAN_MONEY_MAX];
+    uint64_t cables = 0, fibres = 0, switches = 0, unpriced = 0;
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+        const struct myr_network *net = &design->networks[id];
+        fibres += net->fibres;
+        switches += net->leaf + net->spine + net->core + net->access + net->aggregation;
+        for (uint32_t layer = 0; layer < MYR_LAYER_COUNT; layer++) {
+            cables += net->cables[layer];
+        }
+    }
+    for (uint32_t i = 0; i < design->bom_count; i++) {
+        unpriced += design->bom[i].unit_cents < 0;
+    }
+    myr_page_tiles_begin(report->buf);
+    myr_page_tile(report->buf, report_say(report, "GPUs"), "%s", myr_u64_grouped(head->gpus, text));
+    myr_page_tile(report->buf, report_say(report, "servers"), "%s",
+                  myr_u64_grouped(head->servers, text));
+    myr_page_tile(report->buf, report_say(report, "switches"), "%s",
+                  myr_u64_grouped(switches, text));
+    myr_page_tile(report->buf, report_say(report, "cables"), "%s", myr_u64_grouped(cables, text));
+    myr_page_tile(report->buf, report_say(report, "fibres"), "%s", myr_u64_grouped(fibres, text));
+    if (design->room) {
+        myr_page_tile(report->buf, report_say(report, "racks in use"), "%s",
+                      myr_u64_grouped(design->room->racks_used, text));
+        myr_page_tile(report->buf, report_say(report, "IT power"), "%.1f kW",
+                      (double)design->room->watts / 1000);
+    }
+    if (unpriced < design->bom_count) {
+        myr_page_tile(
+            report->buf, report_say(report, "price"), "%s",
+            myr_plan_money(head->total_cents, myr_design_str(design, head->currency), text));
+    }
+    myr_page_tiles_end(report->buf);
+    if (unpriced == 1) {
+        report_para(report, "1 line of the bill has no price; it is not in the total.");
+    } else if (unpriced) {
+        report_para(report, "%llu lines of the bill have no price; they are not in the total.",
+                    (unsigned long long)unpriced);
+    }
+}
+
+static void put_head(const struct report *report)
+{
+    const struct myr_report *about = report->about;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
+    myr_buf_puts(&line, report_say(report, "Design report"));
+    if (about->revision) {
+        myr_buf_printf(&line, " · %s", report_say(report, "revision %s", about->revision));
+    }
+    if (about->date) {
+        myr_buf_printf(&line, " · %s", about->date);
+    }
+    if (about->spec) {
+        myr_buf_printf(&line, " · %s", report_say(report, "made from %s", about->spec));
+    }
+    if (about->digest[0]) {
+        myr_buf_printf(&line, " · SHA-256 %.16s…", about->digest);
+    }
+    myr_buf_putc(&line, '\0');
+    myr_page_note(report->buf, line.data);
+}
+
+void myr_plan_report(const struct myr_design *design, const struct myr_report *about,
+                     struct myr_buf *buf)
+{
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf svg = {0};
+    uint32_t pictures = 0;
+    struct report report = {design, about, &arena, buf, &pictures};
+    myr_arena_init(&arena);
+    myr_page_begin_in(buf, about->lang ? about->lang->name : "en",
+                      myr_design_str(design, design->head->name));
+    put_head(&report);
+    put_tiles(&report);
+    report_networks(&report);
+    report_heading(&report, "Topology");
+    myr_plan_svg(design, &svg);
+    report_picture(&report, &svg, false);
+    report_bill(&report);
+    report_room(&report);
+    report_findings(&report);
+    report_origins(&report);
+    if (about->digest[0]) {
+        myr_page_note(buf, report_say(&report, "SHA-256 of the spec: %s", about->digest));
+    }
+    myr_page_end(buf);
+}

@@ -1,0 +1,110 @@
+#include <stdio.h>
+
+#include "report/report.h"
+
+/* Racks, what they carry, and what to look at. */
+
+/* A drawing of more is no page any more: the file beside it is named instead. */
+enum { PICTURE_BYTES_MAX = 3 << 20 };
+
+static void put_fullest(const struct report *report)
+{
+    static const char *const heads[] = {"rack",    ">devices", ">kW", ">kW limit",
+                                        ">U used", ">U",       ">kg"};
+    enum { SHOWN = 8 };
+    const struct myr_design *design = report->design;
+    uint32_t best[SHOWN];
+    uint32_t count = 0;
+    /* The few that are nearest to their limit of power; ties in the order of the room. */
+    for (uint32_t i = 0; i < design->rack_count; i++) {
+        if (design->rack_more[i].devices == 0) {
+            continue;
+        }
+        uint32_t at = count < SHOWN ? count++ : SHOWN;
+        if (at == SHOWN) {
+            if (design->rack_more[best[SHOWN - 1]].watts >= design->rack_more[i].watts) {
+                continue;
+            }
+            at = SHOWN - 1;
+        }
+        while (at > 0 && design->rack_more[best[at - 1]].watts < design->rack_more[i].watts) {
+            best[at] = best[at - 1];
+            at--;
+        }
+        best[at] = i;
+    }
+    report_para(report, "The racks that draw the most:");
+    report_table(report, heads, MYR_ARRAY_COUNT(heads));
+    for (uint32_t i = 0; i < count; i++) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+        const struct myr_rack_more *more = &design->rack_more[best[i]];
+        const struct myr_rack *rack = &design->racks[best[i]];
+        myr_design_rack_name(design, best[i], &name);
+        myr_buf_putc(&name, '\0');
+        myr_page_row_begin(report->buf);
+        myr_page_cell(report->buf, name.data);
+        report_count(report, more->devices);
+        myr_page_number(report->buf, "%.1f", more->watts / 1000.0);
+        myr_page_number(report->buf, "%.1f", rack->watts_max / 1000.0);
+        report_count(report, more->units);
+        report_count(report, rack->units);
+        report_count(report, more->kg);
+        myr_page_row_end(report->buf);
+    }
+    myr_page_table_end(report->buf);
+}
+
+void report_room(const struct report *report)
+{
+    const struct myr_room *room = report->design->room;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf svg = {0};
+    report_heading(report, "Room and racks");
+    if (!room) {
+        report_para(report, "The spec has no room: racks, lengths and their power are not placed.");
+        return;
+    }
+    report_para(report, "%u of %u racks are in use, %.1f of %.1f kW.", room->racks_used,
+                report->design->rack_count, (double)room->watts / 1000,
+                (double)room->watts_max / 1000);
+    report_para(report,
+                "Cables: %.1f km along the trays, the longest %.1f m; the fullest tray is "
+                "filled to %.0f %%.",
+                (double)room->cable_mm / 1e6, room->longest_mm / 1e3,
+                room->tray_fill_permille / 10.0);
+    if (room->lower_bound_mm) {
+        report_para(report, "No placement of these cables needs less than %.1f km.",
+                    (double)room->lower_bound_mm / 1e6);
+    }
+    myr_plan_racks_svg(report->design, &svg);
+    if (svg.len <= PICTURE_BYTES_MAX) {
+        report_picture(report, &svg, true);
+    } else {
+        report_para(report, "The floor plan of %u racks is in racks.svg beside this page.",
+                    report->design->rack_count);
+    }
+    put_fullest(report);
+}
+
+void report_findings(const struct report *report)
+{
+    static const char *const heads[] = {"severity", "where", "rule", "what", "remedy"};
+    const struct myr_design *design = report->design;
+    report_heading(report, "What to look at");
+    if (design->finding_count == 0) {
+        report_para(report, "Nothing: no rule of good practice is broken.");
+        return;
+    }
+    report_table(report, heads, MYR_ARRAY_COUNT(heads));
+    for (uint32_t i = 0; i < design->finding_count; i++) {
+        const struct myr_finding *finding = &design->findings[i];
+        bool known = finding->accepted && finding->severity == MYR_SEVERITY_ERROR;
+        myr_page_row_begin(report->buf);
+        report_cell(report, known ? "accepted" : plan_severity_names[finding->severity]);
+        myr_page_cell(report->buf, report_string(report, finding->where));
+        myr_page_cell(report->buf, myr_design_str(design, finding->rule));
+        myr_page_cell(report->buf, report_string(report, finding->message));
+        myr_page_cell(report->buf, report_string(report, finding->remedy));
+        myr_page_row_end(report->buf);
+    }
+    myr_page_table_end(report->buf);
+}

@@ -1,0 +1,151 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <xlsxwriter.h>
+
+#include "report/report.h"
+
+/*
+ * The bill as a workbook: numbers as numbers, totals as formulas with their values, so that a
+ * buyer may change a quantity and see what becomes of it.
+ */
+
+struct sheet {
+    const struct report *report;
+    lxw_workbook *book;
+    lxw_worksheet *sheet;
+    lxw_format *bold, *count, *money;
+    lxw_row_t row;
+};
+
+/* Widths in characters; a name that is longer wraps in the eye, not in the file. */
+static void head(struct sheet *to, const char *const *names, const double *widths, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        worksheet_set_column(to->sheet, (lxw_col_t)i, (lxw_col_t)i, widths[i], NULL);
+        worksheet_write_string(to->sheet, to->row, (lxw_col_t)i,
+                               report_say(to->report, "%s", names[i]), to->bold);
+    }
+    worksheet_freeze_panes(to->sheet, 1, 0);
+    to->row++;
+}
+
+static void text(struct sheet *to, lxw_col_t column, const char *words)
+{
+    worksheet_write_string(to->sheet, to->row, column, words, NULL);
+}
+
+static void put_bill(struct sheet *to)
+{
+    static const char *const names[] = {"system",     "name",  "part", "quantity",
+                                        "unit price", "total", "rule", "figures"};
+    static const double widths[] = {16, 44, 24, 12, 14, 18, 48, 40};
+    const struct myr_design *design = to->report->design;
+    head(to, names, widths, MYR_ARRAY_COUNT(names));
+    for (uint32_t i = 0; i < design->bom_count; i++) {
+        const struct myr_bom_row *row = &design->bom[i];
+        char formula[64];
+        text(to, 0, report_string(to->report, row->system));
+        text(to, 1, report_string(to->report, row->name));
+        text(to, 2, myr_design_str(design, row->part));
+        worksheet_write_number(to->sheet, to->row, 3, (double)row->quantity, to->count);
+        if (row->unit_cents >= 0) {
+            snprintf(formula, sizeof(formula), "=D%u*E%u", to->row + 1, to->row + 1);
+            worksheet_write_number(to->sheet, to->row, 4, (double)row->unit_cents / 100, to->money);
+            worksheet_write_formula_num(to->sheet, to->row, 5, formula, to->money,
+                                        (double)row->total_cents / 100);
+        }
+        text(to, 6, report_string(to->report, row->rule));
+        text(to, 7, report_string(to->report, row->inputs));
+        to->row++;
+    }
+    char formula[64];
+    snprintf(formula, sizeof(formula), "=SUM(F2:F%u)", to->row);
+    worksheet_write_string(to->sheet, to->row, 0, report_say(to->report, "all"), to->bold);
+    worksheet_write_formula_num(to->sheet, to->row, 5, formula, to->money,
+                                (double)design->head->total_cents / 100);
+}
+
+static void put_findings(struct sheet *to)
+{
+    static const char *const names[] = {"severity", "where", "rule", "what", "remedy"};
+    static const double widths[] = {12, 24, 20, 80, 60};
+    const struct myr_design *design = to->report->design;
+    head(to, names, widths, MYR_ARRAY_COUNT(names));
+    for (uint32_t i = 0; i < design->finding_count; i++) {
+        const struct myr_finding *finding = &design->findings[i];
+        bool known = finding->accepted && finding->severity == MYR_SEVERITY_ERROR;
+        text(to, 0,
+             report_say(to->report, "%s",
+                        known ? "accepted" : plan_severity_names[finding->severity]));
+        text(to, 1, report_string(to->report, finding->where));
+        text(to, 2, myr_design_str(design, finding->rule));
+        text(to, 3, report_string(to->report, finding->message));
+        text(to, 4, report_string(to->report, finding->remedy));
+        to->row++;
+    }
+}
+
+static lxw_error fill(lxw_workbook *book, const struct report *report)
+{
+    const char *name = myr_design_str(report->design, report->design->head->name);
+    /* The library would put the clock in: the same design gives the same bytes. */
+    lxw_doc_properties properties = {.title = (char *)name, .created = 1577836800};
+    workbook_set_properties(book, &properties);
+    struct sheet to = {.report = report, .book = book};
+    to.bold = workbook_add_format(book);
+    format_set_bold(to.bold);
+    to.count = workbook_add_format(book);
+    format_set_num_format(to.count, "#,##0");
+    to.money = workbook_add_format(book);
+    format_set_num_format(to.money, "#,##0.00");
+    to.sheet = workbook_add_worksheet(book, report_say(report, "Bill of materials"));
+    put_bill(&to);
+    to.sheet = workbook_add_worksheet(book, report_say(report, "What to look at"));
+    to.row = 0;
+    put_findings(&to);
+    return workbook_close(book);
+}
+
+static int take_file(const char *path, struct myr_buf *ret, struct myr_err *err)
+{
+    FILE *file = fopen(path, "rb");
+    char piece[1 << 16];
+    size_t got;
+    if (!file) {
+        return myr_err_errno(err, "cannot read", path);
+    }
+    while ((got = fread(piece, 1, sizeof(piece), file)) > 0) {
+        myr_buf_put(ret, piece, got);
+    }
+    int bad = ferror(file);
+    (void)fclose(file);
+    return bad ? myr_err_set(err, MYR_EIO, "%s: cannot be read back", path) : MYR_OK;
+}
+
+/* The library writes files by name alone: one of its own, that nobody else sees. */
+int myr_plan_workbook(const struct myr_design *design, const struct myr_report *about,
+                      struct myr_buf *ret, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
+    struct report report = {.design = design, .about = about, .arena = &arena};
+    const char *folder = getenv("TMPDIR");
+    char path[4096];
+    int len =
+        snprintf(path, sizeof(path), "%s/myriad-bom-XXXXXX", folder && *folder ? folder : "/tmp");
+    myr_arena_init(&arena);
+    int fd = len < (int)sizeof(path) ? mkstemp(path) : -1;
+    if (fd < 0) {
+        return myr_err_errno(err, "cannot make a temporary file in", folder ? folder : "/tmp");
+    }
+    close(fd);
+    lxw_workbook_options options = {.tmpdir = (char *)(folder && *folder ? folder : NULL)};
+    lxw_workbook *book = workbook_new_opt(path, &options);
+    lxw_error failed = book ? fill(book, &report) : LXW_ERROR_MEMORY_MALLOC_FAILED;
+    int rc = failed ? myr_err_set(err, MYR_EIO, "the workbook cannot be written: %s",
+                                  lxw_strerror(failed))
+                    : take_file(path, ret, err);
+    (void)unlink(path);
+    return rc;
+}

@@ -1,0 +1,213 @@
+#include <math.h>
+
+#include "storage/storage.h"
+
+/* What the storage system gives, and whether the wishes that are no count of servers hold. */
+
+static const struct {
+    const char *name;
+    double read_gbytes, write_gbytes; /* for each started 256 GPUs */
+} classes[] = {{"best", 125, 62.5}, {"better", 40, 20}, {"good", 15, 7.5}};
+
+static const char *class_of(const struct plan *plan, double read, double write)
+{
+    double units = ceil_div(plan->gpus, 256);
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(classes); i++) {
+        if (read >= classes[i].read_gbytes * units && write >= classes[i].write_gbytes * units) {
+            return classes[i].name;
+        }
+    }
+    return "none";
+}
+
+/* The chance that more than 'lost' of 'of' servers are down at once, each with chance q. */
+static double more_down(uint64_t of, uint64_t lost, double q)
+{
+    double sum = 0;
+    for (uint64_t k = lost + 1; k <= of; k++) {
+        double ways = 1;
+        for (uint64_t i = 0; i < k; i++) {
+            ways *= (double)(of - i) / (double)(i + 1);
+        }
+        for (uint64_t i = 0; i < of; i++) {
+            ways *= i < k ? q : 1 - q;
+        }
+        sum += ways;
+    }
+    return sum;
+}
+
+static void put_availability(struct plan *plan, const struct storage_needs *needs)
+{
+    const struct myr_spec_storage *spec = &plan->spec->storage;
+    double mtbf = spec->mtbf_hours > 0 ? spec->mtbf_hours : 26280;
+    double repair = spec->repair_hours > 0 ? spec->repair_hours : 24;
+    bool given = spec->mtbf_hours > 0 && spec->repair_hours > 0;
+    double q = repair / (mtbf + repair);
+    uint64_t lost = needs->stored - needs->data;
+    double share = 1 - more_down(needs->stored, lost, q);
+    plan_figure(plan, FIG_ST_DOWN, q, given ? MYR_BASIS_GIVEN : MYR_BASIS_ASSUMED,
+                "%g h / (%g + %g h)", repair, mtbf, repair);
+    plan_figure(plan, FIG_ST_NINES, share, MYR_BASIS_COMPUTED,
+                "a stripe lies on %u servers and may lose %u", (unsigned)needs->stored,
+                (unsigned)lost);
+    if (spec->availability_percent <= 0) {
+        return;
+    }
+    plan_figure(plan, FIG_ST_WISH, spec->availability_percent / 100, MYR_BASIS_GIVEN,
+                "availability_percent");
+    /* Billionths are compared: more digits than anybody states. */
+    if (llround(share * 1e9) < llround(spec->availability_percent * 1e7)) {
+        plan_finding(plan, MYR_SEVERITY_ERROR, "storage-availability", "storage",
+                     "another copy, more parity, or a shorter repair",
+                     "data is there %.7f %% of the time, %.7g %% are asked for", share * 100,
+                     spec->availability_percent);
+    }
+    if (plan->storage_servers < needs->stored) {
+        plan_finding(plan, MYR_SEVERITY_ERROR, "storage-stripe", "storage",
+                     "more storage servers, or a narrower code",
+                     "a stripe needs %u servers to lie on, there are %u", (unsigned)needs->stored,
+                     plan->storage_servers);
+    }
+}
+
+static void put_needs(struct plan *plan, const struct storage_needs *needs)
+{
+    const struct {
+        enum figure_id id;
+        uint64_t value;
+    } rows[] = {{FIG_ST_CAPACITY, needs->by_capacity}, {FIG_ST_RATE, needs->by_rate},
+                {FIG_ST_IOPS, needs->by_iops},         {FIG_ST_METADATA, needs->by_metadata},
+                {FIG_ST_FILES, needs->by_files},       {FIG_ST_CHECKPOINT, needs->by_checkpoint}};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        plan_figure(plan, rows[i].id, (double)rows[i].value, MYR_BASIS_COMPUTED,
+                    "%u servers are planned", plan->storage_servers);
+    }
+}
+
+static void put_rates(struct plan *plan, const struct storage_needs *needs)
+{
+    const struct storage_server *one = &needs->one;
+    double count = plan->storage_servers;
+    double read = count * (double)storage_reads(one) / 1000;
+    double write = count * (double)storage_writes(one) / 1000 * (double)needs->data /
+                   (double)needs->stored;
+    plan_figure(plan, FIG_ST_READ, read, MYR_BASIS_COMPUTED, "%.0f * %llu MB/s", count,
+                (unsigned long long)storage_reads(one));
+    plan_figure(plan, FIG_ST_WRITE, write, MYR_BASIS_COMPUTED, "%.0f * %llu MB/s * %u / %u", count,
+                (unsigned long long)storage_writes(one), (unsigned)needs->data,
+                (unsigned)needs->stored);
+    plan_figure(plan, FIG_ST_GPU_READ, plan->gpus ? read / plan->gpus : 0, MYR_BASIS_COMPUTED,
+                "%.1f GB/s / %u", read, plan->gpus);
+    plan_figure(plan, FIG_ST_GPU_IOPS, count * (double)one->iops, MYR_BASIS_COMPUTED,
+                "%.0f * %llu", count, (unsigned long long)one->iops);
+    plan_figure(plan, FIG_ST_META_OPS, count * (double)one->metadata_ops, MYR_BASIS_COMPUTED,
+                "%.0f * %llu", count, (unsigned long long)one->metadata_ops);
+    plan_figure_word(plan, FIG_ST_CLASS, class_of(plan, read, write), MYR_BASIS_COMPUTED);
+    plan_figure(plan, FIG_ST_NIC, (double)one->port_mbytes / 1000, MYR_BASIS_COUNTED, "its card");
+    plan_figure(plan, FIG_ST_DISK_READ, (double)one->read_mbytes / 1000, one->read_basis,
+                "its disks");
+    plan_figure(plan, FIG_ST_DISK_WRITE, (double)one->write_mbytes / 1000, one->write_basis,
+                "its disks");
+    plan_figure(plan, FIG_ST_ONE_IOPS, (double)one->iops, one->iops_basis, "4 KiB, read");
+    plan_figure(plan, FIG_ST_ONE_META, (double)one->metadata_ops, one->metadata_basis,
+                "look-ups and creations");
+}
+
+static void put_checkpoint(struct plan *plan, const struct storage_needs *needs)
+{
+    const struct myr_spec_storage *spec = &plan->spec->storage;
+    if (!spec->model) {
+        return;
+    }
+    double gb = (double)needs->state_bytes / 1e9, kept = spec->checkpoints ? spec->checkpoints : 2;
+    double write = plan_figure_value(plan, FIG_ST_WRITE);
+    double read = plan_figure_value(plan, FIG_ST_READ);
+    plan_figure(plan, FIG_ST_STATE, gb, MYR_BASIS_COMPUTED, "%s", spec->model);
+    plan_figure(plan, FIG_ST_WINDOW, spec->window_s, MYR_BASIS_GIVEN, "window_s");
+    plan_figure(plan, FIG_ST_TAKES, write > 0 ? gb / write : 0, MYR_BASIS_COMPUTED,
+                "%.1f GB / %.1f GB/s", gb, write);
+    plan_figure(plan, FIG_ST_READS, read > 0 ? gb / read : 0, MYR_BASIS_COMPUTED,
+                "%.1f GB / %.1f GB/s, one replica reads it", gb, read);
+    plan_figure(plan, FIG_ST_SPACE, gb * kept / 1000, spec->checkpoints ? MYR_BASIS_COMPUTED
+                                                                        : MYR_BASIS_ASSUMED,
+                "%g kept", kept);
+}
+
+static void put_files(struct plan *plan, const struct storage_needs *needs)
+{
+    const struct myr_spec_storage *spec = &plan->spec->storage;
+    if (spec->files <= 0) {
+        return;
+    }
+    double ops = plan_figure_value(plan, FIG_ST_META_OPS);
+    plan_figure(plan, FIG_ST_FILE_COUNT, spec->files, MYR_BASIS_GIVEN, "files");
+    plan_figure(plan, FIG_ST_FILE_DATA, (double)needs->file_gb / 1000, MYR_BASIS_COMPUTED,
+                "%g files of %g KB", spec->files, spec->file_kb);
+    plan_figure(plan, FIG_ST_FILE_META, spec->files * ENTRY_BYTES * ENTRY_COPIES / 1e12,
+                MYR_BASIS_ASSUMED, "%d bytes, %d copies", ENTRY_BYTES, ENTRY_COPIES);
+    plan_figure(plan, FIG_ST_SCAN, ops > 0 ? spec->files / ops / 3600 : 0, MYR_BASIS_COMPUTED,
+                "%g / %.0f a second", spec->files, ops);
+}
+
+/* ---- tiers behind the flash ---- */
+
+uint32_t plan_tier_servers(const struct plan *plan, uint32_t tier, uint32_t *ret_part)
+{
+    static const char *const parts[MYR_TIER_COUNT] = {"hybrid-24x20", "object-36x22"};
+    const struct myr_spec_tier *spec = &plan->spec->storage.tiers[tier];
+    if (!spec->node) {
+        return 0;
+    }
+    *ret_part = spec->server_part != MYR_PART_NONE
+                    ? spec->server_part
+                    : myr_catalog_find(plan->catalog, myr_str_from(parts[tier]));
+    MYR_ASSERT(*ret_part != MYR_PART_NONE); /* they are built in */
+    const struct myr_part_storage *server = &part_at(plan, *ret_part)->storage;
+    uint64_t data = spec->erasure_data ? spec->erasure_data : 1;
+    uint64_t stored = spec->erasure_data ? data + spec->erasure_parity
+                                         : (spec->copies ? spec->copies : 3);
+    uint64_t raw = server->disks * server->disk_gb * data;
+    uint64_t wanted = (uint64_t)(spec->capacity_tb * 1000 + 0.5) * stored;
+    uint64_t count = wanted / raw + (wanted % raw > 0);
+    return count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+}
+
+static void put_tier(struct plan *plan, uint32_t tier, uint32_t base)
+{
+    const struct myr_spec_tier *spec = &plan->spec->storage.tiers[tier];
+    uint32_t part, count = plan_tier_servers(plan, tier, &part);
+    if (!count) {
+        return;
+    }
+    const struct myr_part_storage *server = &part_at(plan, part)->storage;
+    struct storage_server one = storage_one(plan, server);
+    double data = spec->erasure_data ? spec->erasure_data : 1;
+    double stored = spec->erasure_data ? data + spec->erasure_parity
+                                       : (spec->copies ? spec->copies : 3);
+    double raw = (double)count * server->disks * (double)server->disk_gb / 1000;
+    const char *id = part_at(plan, part)->id;
+    plan_figure(plan, (enum figure_id)base, count, MYR_BASIS_COMPUTED, "%s, stored/data=%g/%g", id,
+                stored, data);
+    plan_figure(plan, (enum figure_id)(base + 1), raw, MYR_BASIS_COMPUTED, "%u x %llu GB each",
+                server->disks, (unsigned long long)server->disk_gb);
+    plan_figure(plan, (enum figure_id)(base + 2), raw * data / stored, MYR_BASIS_COMPUTED,
+                "%.2f TB * %g / %g", raw, data, stored);
+    plan_figure(plan, (enum figure_id)(base + 3), count * (double)storage_reads(&one) / 1000,
+                one.read_basis, "%u * %llu MB/s", count, (unsigned long long)storage_reads(&one));
+}
+
+void plan_storage_figures(struct plan *plan)
+{
+    const struct storage_needs *needs = plan->storage_needs;
+    if (!needs) {
+        return;
+    }
+    put_needs(plan, needs);
+    put_rates(plan, needs);
+    put_checkpoint(plan, needs);
+    put_files(plan, needs);
+    put_availability(plan, needs);
+    put_tier(plan, MYR_TIER_HYBRID, FIG_ST_HYBRID_SERVERS);
+    put_tier(plan, MYR_TIER_OBJECT, FIG_ST_OBJECT_SERVERS);
+}

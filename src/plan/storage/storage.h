@@ -1,0 +1,35 @@
+/* storage: what the steps of sizing the storage system share. Private to the planner. */
+#pragma once
+
+#include "figures/figures.h"
+
+/* Bytes of an entry (name, inode, layout) in a metadata service, and how often it is kept. */
+enum { ENTRY_BYTES = 1024, ENTRY_COPIES = 3 };
+
+/* What one server does, in whole units a second; marked where the part is silent. */
+struct storage_server {
+    uint64_t port_mbytes, read_mbytes, write_mbytes; /* ports; disks */
+    uint64_t iops, metadata_ops, metadata_gb;
+    enum myr_basis read_basis, write_basis, iops_basis, metadata_basis;
+};
+
+/* Servers that each wish asks for by itself, and the wishes in whole units. */
+struct storage_needs {
+    struct storage_server one;
+    uint64_t stored, data; /* stored / data: copies, or what a code makes of it */
+    uint64_t read_mbytes, write_mbytes;
+    uint64_t by_capacity, by_rate, by_iops, by_metadata, by_files, by_checkpoint;
+    uint64_t state_bytes, usable_gb, file_gb;
+    double wanted_metadata_ops;
+};
+
+struct storage_server storage_one(const struct plan *plan, const struct myr_part_storage *server);
+
+static inline uint64_t storage_least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Ports and disks of all servers, less what copies or a code write besides. */
+uint64_t storage_reads(const struct storage_server *one);
+uint64_t storage_writes(const struct storage_server *one);

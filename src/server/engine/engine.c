@@ -1,0 +1,469 @@
+#include "engine/engine.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PORT_FIRST = 20000, /* of the ranks' rendezvous */
+    PORT_COUNT = 10000,
+    REASON = 160,
+};
+
+/* What was last said of a node. */
+struct seen {
+    bool known;
+    bool drain_asked; /* and not yet seen on their side */
+    uint8_t is;       /* enum engine_node_is */
+    uint8_t hold;     /* enum myr_hold, as the core was told */
+};
+
+struct stop {
+    uint32_t job, epoch, grace_s;
+};
+
+struct engine {
+    const struct engine_ops *ops;
+    void *own;
+    struct seen *nodes;
+    MYR_VEC(uint32_t) starts; /* jobs whose gangs are to start, of this turn */
+    MYR_VEC(struct stop) stops;
+    bool away;
+};
+
+void engine_set_own(struct server *server, void *own)
+{
+    server->engine->own = own;
+}
+
+void *engine_own(const struct server *server)
+{
+    return server->engine->own;
+}
+
+static void post(struct server *server, struct myr_event event)
+{
+    desk_post(server, &event);
+}
+
+/* --- effects out --- */
+
+/* Nobody looks into a node here: what its scheduler says of it is the test. */
+static void answer_test(struct server *server, const struct myr_effect *effect)
+{
+    uint8_t is = server->engine->nodes[effect->node].is;
+    if (is == ENGINE_NODE_UP || is == ENGINE_NODE_HELD) {
+        post(server, (struct myr_event){.kind = MYR_EVENT_TESTED,
+                                        .node = effect->node,
+                                        .boot = effect->boot,
+                                        .epoch = effect->epoch});
+    } /* else it joins anew when it is there */
+}
+
+static void ask_drain(struct server *server, uint32_t node, bool drain, const char *reason)
+{
+    struct engine *engine = server->engine;
+    engine->nodes[node].drain_asked = drain;
+    engine->ops->node(server, node, drain, reason);
+}
+
+static void on_effect(struct server *server, const struct myr_effect *effect)
+{
+    struct engine *engine = server->engine;
+    switch ((enum myr_effect_kind)effect->kind) {
+    case MYR_EFFECT_START: /* those of a gang come one behind the other */
+        if (engine->starts.count == 0 ||
+            engine->starts.items[engine->starts.count - 1] != effect->job) {
+            myr_vec_push(&engine->starts, effect->job);
+        }
+        return;
+    case MYR_EFFECT_STOP: {
+        struct stop *last =
+            engine->stops.count ? &engine->stops.items[engine->stops.count - 1] : NULL;
+        if (!last || last->job != effect->job || last->epoch != effect->epoch) {
+            myr_vec_push(&engine->stops,
+                         (struct stop){effect->job, effect->epoch, effect->grace_s});
+        }
+        return;
+    }
+    case MYR_EFFECT_TEST:
+        answer_test(server, effect);
+        return;
+    case MYR_EFFECT_FENCE: /* nobody here switches power: who is not heard is waited for */
+        post(server,
+             (struct myr_event){
+                 .kind = MYR_EVENT_FENCED, .node = effect->node, .boot = effect->boot, .code = 1});
+        return;
+    case MYR_EFFECT_REPAIR:
+        if (engine->nodes[effect->node].is == ENGINE_NODE_UP) {
+            ask_drain(server, effect->node, true, "jobs failed there again and again");
+        }
+        return;
+    default:
+        return;
+    }
+}
+
+/* Every node of an incarnation must come to the same: job and epoch say which. */
+static void set_master(const struct server *server, struct engine_gang *gang)
+{
+    const struct node_row *first = &server->rows.nodes[gang->shares[0].node];
+    uint64_t draw = myr_hash_u64((uint64_t)gang->job << 32 | gang->epoch);
+    snprintf(gang->master, sizeof(gang->master), "%s %llu",
+             first->address[0] ? first->address : first->name,
+             (unsigned long long)(PORT_FIRST + draw % PORT_COUNT));
+}
+
+/* False: not now. A node that others have gives its place in the gang up. */
+static bool may_start(struct server *server, const struct myr_control_rank *ranks, uint32_t count)
+{
+    bool may = true;
+    for (uint32_t i = 0; i < count; i++) {
+        struct seen *seen = &server->engine->nodes[ranks[i].node];
+        if (seen->is == ENGINE_NODE_HELD || seen->drain_asked) {
+            seen->hold = MYR_HOLD_ALL;
+            post(server, (struct myr_event){
+                             .kind = MYR_EVENT_HOLD, .node = ranks[i].node, .code = MYR_HOLD_ALL});
+        }
+        may = may && seen->is == ENGINE_NODE_UP && !seen->drain_asked;
+    }
+    return may;
+}
+
+static void start(struct server *server, uint32_t id)
+{
+    struct myr_control_job job = myr_control_job(server->control, id);
+    const struct job_row *row = rows_job(server, id);
+    if (!row || job.state != MYR_CONTROL_STARTING) {
+        return; /* taken back in the same turn */
+    }
+    MYR_CLEANUP(myr_free_at)
+    struct myr_control_rank *ranks = myr_xcalloc(job.nodes + 1, sizeof(*ranks));
+    struct engine_gang gang = {.job = id,
+                               .epoch = job.epoch,
+                               .world = job.spec.gpus,
+                               .row = row,
+                               .shares = ranks,
+                               .count =
+                                   myr_control_job_ranks(server->control, id, ranks, job.nodes)};
+    MYR_ASSERT(gang.count == job.nodes && gang.count > 0);
+    if (may_start(server, ranks, gang.count)) {
+        set_master(server, &gang);
+        server->engine->ops->start(server, &gang);
+    }
+}
+
+static void on_committed(struct server *server)
+{
+    struct engine *engine = server->engine;
+    /* Stops first: what is to start may wait for what they free. */
+    for (size_t i = 0; i < engine->stops.count; i++) {
+        const struct stop stop = engine->stops.items[i];
+        engine->ops->stop(server, stop.job, stop.epoch, stop.grace_s);
+    }
+    engine->stops.count = 0;
+    for (size_t i = 0; i < engine->starts.count; i++) {
+        start(server, engine->starts.items[i]);
+    }
+    engine->starts.count = 0;
+}
+
+static int on_submit(struct server *server, const struct myr_job_spec *spec,
+                     const struct job_row *row, struct myr_err *err)
+{
+    const struct engine_ops *ops = server->engine->ops;
+    return ops->submit ? ops->submit(server, spec, row, err) : MYR_OK;
+}
+
+static bool on_fetch(struct server *server, const struct question *question, void *whom)
+{
+    return server->engine->ops->fetch(server, question, whom);
+}
+
+static int on_inject(struct server *server, uint32_t node, const char *fault, struct myr_err *err)
+{
+    (void)server;
+    (void)node;
+    (void)fault;
+    return myr_err_set(err, MYR_EDENIED,
+                       "faults are put only into a simulated world (world: twin)");
+}
+
+static void on_drain(struct server *server, uint32_t node, bool drain, const char *reason)
+{
+    ask_drain(server, node, drain, reason);
+}
+
+int engine_begin(struct server *server, const struct engine_ops *ops, struct myr_err *err)
+{
+    struct engine *engine = myr_xcalloc(1, sizeof(*engine));
+    engine->ops = ops;
+    engine->nodes = myr_xcalloc(server->rows.node_count, sizeof(*engine->nodes));
+    server->engine = engine;
+    server->world =
+        (struct world){on_committed, on_effect, on_submit, on_fetch, on_inject, on_drain};
+    desk_post(server, &(struct myr_event){.kind = MYR_EVENT_TAKEOVER});
+    return ops->begin(server, err);
+}
+
+void engine_second(struct server *server)
+{
+    if (server->engine->ops->second) {
+        server->engine->ops->second(server);
+    }
+}
+
+void engine_end(struct server *server)
+{
+    server->engine->ops->end(server);
+}
+
+void engine_free(struct engine *engine)
+{
+    if (engine) {
+        myr_vec_done(&engine->starts);
+        myr_vec_done(&engine->stops);
+        free(engine->nodes);
+        free(engine);
+    }
+}
+
+/* --- events in --- */
+
+static void join(struct server *server, uint32_t node)
+{
+    server->rows.nodes[node].boot = myr_control_node(server->control, node).boot + 1;
+    rows_put_node(server, node);
+    post(server, (struct myr_event){
+                     .kind = MYR_EVENT_JOIN, .node = node, .boot = server->rows.nodes[node].boot});
+}
+
+/* It is there: new, given back, or heard again. */
+static void be_there(struct server *server, uint32_t node, const struct seen *was)
+{
+    struct myr_control_node core = myr_control_node(server->control, node);
+    bool given_up = core.state == MYR_NODE_REPAIR ||
+                    (core.state == MYR_NODE_SUSPECT && !core.silent && core.ranks == 0);
+    if (core.boot == 0 || (was->known && was->is == ENGINE_NODE_DOWN) ||
+        (given_up && (!was->known || was->is != ENGINE_NODE_UP))) {
+        join(server, node);
+    } else if (core.silent || was->is == ENGINE_NODE_SILENT || was->is == ENGINE_NODE_ABSENT) {
+        post(server, (struct myr_event){.kind = MYR_EVENT_BACK, .node = node, .boot = core.boot});
+    }
+}
+
+/* A gang is to start there, and has not yet. */
+static bool is_awaited(const struct server *server, uint32_t node)
+{
+    struct myr_control_rank ranks[64];
+    uint32_t count = myr_control_node_ranks(server->control, node, ranks, 64);
+    for (uint32_t i = 0; i < count && i < 64; i++) {
+        if (!ranks[i].old && !ranks[i].up &&
+            myr_control_job(server->control, ranks[i].job).state == MYR_CONTROL_STARTING) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The core is told edges; after a start it may know more than we do. */
+static void be_held(struct server *server, uint32_t node, struct seen *seen, bool held)
+{
+    enum myr_node_state state = myr_control_node(server->control, node).state;
+    bool unsure = !seen->known && (state == MYR_NODE_DRAINED || state == MYR_NODE_DRAINING);
+    uint8_t hold = !held                      ? MYR_HOLD_NONE
+                   : is_awaited(server, node) ? MYR_HOLD_ALL
+                   : seen->hold               ? seen->hold
+                                              : MYR_HOLD_NEW;
+    if (hold != seen->hold || unsure) {
+        post(server, (struct myr_event){.kind = MYR_EVENT_HOLD, .node = node, .code = hold});
+        seen->hold = hold;
+    }
+}
+
+static void be_away(struct server *server, uint32_t node, const struct seen *was, uint8_t is)
+{
+    struct myr_control_node core = myr_control_node(server->control, node);
+    if (core.boot == 0 || (was->known && was->is == is)) {
+        return;
+    }
+    if (is == ENGINE_NODE_DOWN) {
+        post(server, (struct myr_event){.kind = MYR_EVENT_SYMPTOM,
+                                        .node = node,
+                                        .boot = core.boot,
+                                        .code = MYR_SYMPTOM_FAILED});
+    } else {
+        post(server, (struct myr_event){.kind = MYR_EVENT_SILENT, .node = node});
+    }
+}
+
+static void note_words(struct server *server, uint32_t node, const struct engine_node *now)
+{
+    struct node_row *row = &server->rows.nodes[node];
+    if (now->address && strcmp(row->address, now->address) != 0) {
+        snprintf(row->address, sizeof(row->address), "%s", now->address);
+    }
+    const char *reason = now->reason ? now->reason : "";
+    /* What a person said here stays until that person takes it back. */
+    if (row->reason[0] == '\0' || row->reason_theirs) {
+        row->reason_theirs = reason[0] != '\0';
+        snprintf(row->reason, sizeof(row->reason), "%.*s", REASON - 1, reason);
+    }
+}
+
+void engine_node(struct server *server, uint32_t node, const struct engine_node *now)
+{
+    struct seen *seen = &server->engine->nodes[node], was = *seen;
+    const struct node_row *row = &server->rows.nodes[node];
+    bool there = now->is == ENGINE_NODE_UP || now->is == ENGINE_NODE_HELD;
+    MYR_ASSERT(node < server->rows.node_count);
+    if (was.known && was.is == now->is && !was.drain_asked) {
+        note_words(server, node, now);
+        return;
+    }
+    if (!was.known && now->is == ENGINE_NODE_UP && row->reason[0] && !row->reason_theirs) {
+        ask_drain(server, node, true, row->reason); /* a person did, and it was not carried out */
+    }
+    note_words(server, node, now);
+    if (now->is == ENGINE_NODE_HELD) {
+        seen->drain_asked = false;
+    }
+    if (there) {
+        be_there(server, node, &was);
+        be_held(server, node, seen, now->is == ENGINE_NODE_HELD || seen->drain_asked);
+    } else {
+        be_away(server, node, &was, (uint8_t)now->is);
+    }
+    seen->known = true;
+    seen->is = (uint8_t)now->is;
+}
+
+MYR_PRINTF(3, 4)
+static void note_why(struct server *server, uint32_t job, const char *fmt, ...)
+{
+    struct job_row *row = rows_job(server, job);
+    va_list args;
+    va_start(args, fmt);
+    if (row) {
+        vsnprintf(row->reason, sizeof(row->reason), fmt, args);
+    }
+    va_end(args);
+}
+
+/* One event for each part of a gang: the present incarnation's, and with 'older' those before. */
+struct told {
+    enum myr_event_kind kind;
+    uint32_t job, epoch, node;
+    uint8_t code;
+    bool older;
+};
+
+static void tell_parts(struct server *server, const struct told *told)
+{
+    const struct engine *engine = server->engine;
+    uint32_t slots = myr_control_ranks(server->control);
+    for (uint32_t i = 0; i < slots; i++) {
+        struct myr_control_rank rank = myr_control_rank(server->control, i);
+        bool meant = rank.used && rank.job == told->job &&
+                     (told->older ? rank.epoch <= told->epoch : rank.epoch == told->epoch) &&
+                     (told->node == MYR_NONE || rank.node == told->node);
+        bool unheard = engine->nodes[rank.used ? rank.node : 0].is == ENGINE_NODE_SILENT;
+        if (!meant || (told->older && unheard)) {
+            continue; /* of a node that is not heard nobody knows what runs there */
+        }
+        post(server, (struct myr_event){.kind = (uint8_t)told->kind,
+                                        .node = rank.node,
+                                        .job = told->job,
+                                        .epoch = rank.epoch,
+                                        .code = told->code,
+                                        .boot = myr_control_node(server->control, rank.node).boot});
+    }
+}
+
+void engine_started(struct server *server, uint32_t job, uint32_t epoch, uint32_t node,
+                    enum myr_start code, const char *why)
+{
+    if (code != MYR_START_OK && why) {
+        note_why(server, job, "%s", why);
+        log_say("warning", "job %u did not start: %s", job, why);
+    }
+    tell_parts(server, &(struct told){MYR_EVENT_STARTED, job, epoch, node, (uint8_t)code, false});
+}
+
+void engine_exited(struct server *server, uint32_t job, uint32_t epoch, uint32_t node, bool bad,
+                   const char *why)
+{
+    if (bad && why) {
+        note_why(server, job, "%s", why);
+    }
+    tell_parts(server, &(struct told){MYR_EVENT_EXIT, job, epoch, node, bad, false});
+}
+
+void engine_gone(struct server *server, uint32_t job, uint32_t epoch, uint32_t node)
+{
+    tell_parts(server, &(struct told){MYR_EVENT_STOPPED, job, epoch, node, 0, true});
+}
+
+void engine_runs(struct server *server, uint32_t job, uint32_t epoch)
+{
+    struct myr_control_job is = myr_control_job(server->control, job);
+    struct myr_control_rank rank = {.node = MYR_NONE};
+    if (myr_control_job_ranks(server->control, job, &rank, 1) > 0 && rank.epoch == epoch) {
+        post(server, (struct myr_event){.kind = MYR_EVENT_STEP,
+                                        .node = rank.node,
+                                        .boot = myr_control_node(server->control, rank.node).boot,
+                                        .job = job,
+                                        .epoch = epoch,
+                                        .value = is.step,
+                                        .saved = is.saved_step});
+    }
+}
+
+void engine_cancelled(struct server *server, uint32_t job, const char *why)
+{
+    const struct job_row *row = rows_job(server, job);
+    if (row && row->state < MYR_CONTROL_DONE) {
+        note_why(server, job, "%s", why);
+        log_say("info", "job %u: %s", job, why);
+        post(server, (struct myr_event){.kind = MYR_EVENT_CANCEL, .job = job});
+    }
+}
+
+void engine_waits(struct server *server, uint32_t job, const char *why)
+{
+    const struct job_row *row = rows_job(server, job);
+    if (row && row->state == MYR_CONTROL_STARTING) {
+        note_why(server, job, "%s", why);
+    }
+}
+
+void engine_away(struct server *server, const char *why)
+{
+    struct engine *engine = server->engine;
+    char text[280];
+    if ((why != NULL) == engine->away) {
+        return;
+    }
+    engine->away = why != NULL;
+    snprintf(text, sizeof(text), "%s: %.200s", engine->ops->name,
+             why ? why : "its controller answers again");
+    log_say(why ? "error" : "info", "%s", text);
+    feed_notice(server, text);
+}
+
+bool engine_wants(const struct server *server, uint32_t job, uint32_t epoch)
+{
+    if (job >= myr_control_jobs(server->control)) {
+        return false;
+    }
+    struct myr_control_job is = myr_control_job(server->control, job);
+    return is.epoch == epoch && is.state >= MYR_CONTROL_STARTING && is.state < MYR_CONTROL_DONE;
+}
+
+void engine_again(struct server *server, uint32_t job)
+{
+    if (job < myr_control_jobs(server->control)) {
+        start(server, job);
+    }
+}

@@ -1,0 +1,208 @@
+/* What Slurm's commands print: lines of real ones, and lines that none would print. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "myriad/server/slurm.h"
+
+struct gathered {
+    uint32_t count;
+    struct myr_slurm_node nodes[16];
+    struct myr_slurm_job jobs[16];
+    char names[4096];
+};
+
+static int take_node(void *context, const struct myr_slurm_node *node, struct myr_err *err)
+{
+    struct gathered *all = context;
+    (void)err;
+    all->nodes[all->count++ % 16] = *node;
+    return MYR_OK;
+}
+
+static int take_job(void *context, const struct myr_slurm_job *job, struct myr_err *err)
+{
+    struct gathered *all = context;
+    (void)err;
+    all->jobs[all->count++ % 16] = *job;
+    return MYR_OK;
+}
+
+static int take_name(void *context, struct myr_str name, struct myr_err *err)
+{
+    struct gathered *all = context;
+    size_t len = strlen(all->names);
+    (void)err;
+    all->count++;
+    snprintf(all->names + len, sizeof(all->names) - len, "%s%.*s", len ? " " : "", (int)name.len,
+             name.data);
+    return MYR_OK;
+}
+
+static struct myr_slurm_node one_node(const char *line)
+{
+    struct gathered all = {0};
+    struct myr_err err = {0};
+    assert_int_equal(myr_slurm_read_nodes("sinfo", myr_str_from(line), take_node, &all, &err), 0);
+    assert_int_equal(all.count, 1);
+    return all.nodes[0];
+}
+
+static void a_line_is_a_node(void **state)
+{
+    (void)state;
+    struct myr_slurm_node node =
+        one_node("n001|all*|192|2000000|gpu:h100:8(S:0-1)|drained|10.0.0.1|fan | loud\n");
+    assert_true(myr_str_eq(node.name, MYR_STR("n001")));
+    assert_true(myr_str_eq(node.partition, MYR_STR("all")) && node.in_default);
+    assert_int_equal(node.cpus, 192);
+    assert_int_equal(node.memory_mb, 2000000);
+    assert_int_equal(node.gpus, 8);
+    assert_true(myr_str_eq(node.address, MYR_STR("10.0.0.1")));
+    assert_true(myr_str_eq(node.reason, MYR_STR("fan | loud"))); /* bars of people do no harm */
+    assert_int_equal(one_node("n|p|1|1|(null)|idle|n|none").gpus, 0);
+    assert_int_equal(one_node("n|p|1|1|(null)|idle|n|none").reason.len, 0);
+    assert_int_equal(one_node("n|p|1|1|gpu:a100:4(S:0,2),gpu:h100:2,shard:9|idle|n|x").gpus, 6);
+    assert_int_equal(one_node("n|p|1|1|gpu|idle|n|x").gpus, 1);
+    assert_int_equal(one_node("n|p|1|1|gpux:4|idle|n|x").gpus, 0);
+}
+
+static void states_say_what_may_be_done(void **state)
+{
+    static const struct {
+        const char *word;
+        enum myr_slurm_node_is is;
+    } rows[] = {
+        {"idle", MYR_SLURM_NODE_UP},           {"allocated", MYR_SLURM_NODE_UP},
+        {"mixed", MYR_SLURM_NODE_UP},          {"mixed-", MYR_SLURM_NODE_UP},
+        {"completing", MYR_SLURM_NODE_UP},     {"idle~", MYR_SLURM_NODE_UP},
+        {"idle#", MYR_SLURM_NODE_UP},          {"planned", MYR_SLURM_NODE_UP},
+        {"idle*", MYR_SLURM_NODE_SILENT},      {"allocated*", MYR_SLURM_NODE_SILENT},
+        {"down*", MYR_SLURM_NODE_SILENT},      {"down", MYR_SLURM_NODE_DOWN},
+        {"down~", MYR_SLURM_NODE_DOWN},        {"drained", MYR_SLURM_NODE_HELD},
+        {"draining", MYR_SLURM_NODE_HELD},     {"drained*", MYR_SLURM_NODE_SILENT},
+        {"reserved", MYR_SLURM_NODE_RESERVED}, {"maint", MYR_SLURM_NODE_HELD},
+        {"idle$", MYR_SLURM_NODE_HELD},        {"idle@", MYR_SLURM_NODE_HELD},
+        {"inval", MYR_SLURM_NODE_HELD},        {"unknown*", MYR_SLURM_NODE_SILENT},
+        {"unknown", MYR_SLURM_NODE_SILENT},    {"future", MYR_SLURM_NODE_ABSENT},
+        {"sparkling", MYR_SLURM_NODE_SILENT},  {"", MYR_SLURM_NODE_SILENT},
+    };
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        char line[120];
+        snprintf(line, sizeof(line), "n|p|1|1|gpu:8|%s|a|none", rows[i].word);
+        if (one_node(line).is != rows[i].is) {
+            fail_msg("'%s' is read as %d", rows[i].word, one_node(line).is);
+        }
+    }
+}
+
+static void a_line_is_a_job(void **state)
+{
+    (void)state;
+    struct gathered all = {0};
+    struct myr_err err = {0};
+    const char *text = "12|RUNNING|ada|n[001-002]|None|myriad:abc:3.1\n"
+                       "13_[0-4]|PENDING|bob||Resources|a | b\n"
+                       "14|CANCELLED|bob|n003|None|(null)\n15|NODE_FAIL|x|n1|None|\n";
+    assert_int_equal(myr_slurm_read_jobs("squeue", myr_str_from(text), take_job, &all, &err), 0);
+    assert_int_equal(all.count, 4);
+    assert_int_equal(all.jobs[0].is, MYR_SLURM_JOB_RUNS);
+    assert_true(myr_str_eq(all.jobs[0].comment, MYR_STR("myriad:abc:3.1")));
+    assert_int_equal(all.jobs[1].is, MYR_SLURM_JOB_WAITS);
+    assert_true(myr_str_eq(all.jobs[1].comment, MYR_STR("a | b")));
+    assert_int_equal(all.jobs[2].is, MYR_SLURM_JOB_CANCELLED);
+    assert_int_equal(all.jobs[3].is, MYR_SLURM_JOB_LOST);
+}
+
+static void what_is_no_answer_is_refused(void **state)
+{
+    (void)state;
+    struct gathered all = {0};
+    struct myr_err err = {0};
+    assert_true(
+        myr_slurm_read_jobs("squeue", MYR_STR("slurm_load_jobs error"), take_job, &all, &err) < 0);
+    assert_string_equal(err.message, "squeue:1:1: 'slurm_load_jobs error' has not the 6 fields "
+                                     "that were asked for");
+    assert_true(myr_slurm_read_nodes("sinfo", MYR_STR("n|p|1|1|g|idle|a|none\nn|p|many|1|g|i|a|r"),
+                                     take_node, &all, &err) < 0);
+    assert_true(strncmp(err.message, "sinfo:2:1: ", 11) == 0);
+}
+
+static void lists_of_nodes_are_names(void **state)
+{
+    static const struct {
+        const char *list, *names;
+    } rows[] = {
+        {"n1", "n1"},
+        {"n[08-10,3],x", "n08 n09 n10 n3 x"},
+        {"r[1-2]n[1-2]", "r1n1 r1n2 r2n1 r2n2"},
+        {"r[1-2]b", "r1b r2b"},
+        {"", ""},
+        {"(null)", ""},
+    };
+    static const char *const bad[] = {"n[",   "n]",  "n[]", "n[2-1]", "n[a]", "n[1-99999999999]",
+                                      "a,,b", "n[1-"};
+    struct myr_err err = {0};
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        struct gathered all = {0};
+        assert_int_equal(myr_slurm_read_names(myr_str_from(rows[i].list), take_name, &all, &err),
+                         0);
+        assert_string_equal(all.names, rows[i].names);
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
+        struct gathered all = {0};
+        assert_true(myr_slurm_read_names(myr_str_from(bad[i]), take_name, &all, &err) < 0);
+    }
+}
+
+static void numbers_and_faults_are_read(void **state)
+{
+    static const struct {
+        const char *text;
+        enum myr_slurm_fault fault;
+    } rows[] = {
+        {"slurm_load_jobs error: Unable to contact slurm controller (connect failure)",
+         MYR_SLURM_AWAY},
+        {"sbatch: error: Batch job submission failed: Socket timed out on send/recv operation",
+         MYR_SLURM_AWAY},
+        {"sinfo: error: Munge encode failed: Failed to access \"/x\": No such file or directory",
+         MYR_SLURM_DENIED},
+        {"slurm_load_partitions: Protocol authentication error", MYR_SLURM_DENIED},
+        {"slurm_load_jobs error: Incompatible versions of client and server code",
+         MYR_SLURM_VERSION},
+        {"sbatch: error: Batch job submission failed: Invalid account or account/partition "
+         "combination specified",
+         MYR_SLURM_REFUSED},
+        {"", MYR_SLURM_REFUSED},
+    };
+    uint64_t id = 0;
+    (void)state;
+    assert_true(myr_slurm_read_id(MYR_STR("1234\n"), &id) && id == 1234);
+    assert_true(myr_slurm_read_id(MYR_STR("77;east"), &id) && id == 77);
+    assert_false(myr_slurm_read_id(MYR_STR("Submitted batch job 7"), &id));
+    assert_false(myr_slurm_read_id(MYR_STR("0"), &id));
+    assert_false(myr_slurm_read_id(MYR_STR(""), &id));
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        char why[300];
+        assert_int_equal(
+            myr_slurm_read_fault("sbatch", myr_str_from(rows[i].text), why, sizeof(why)),
+            rows[i].fault);
+        assert_true(why[0] != '\0' && !strchr(why, '\n'));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_line_is_a_node),         cmocka_unit_test(states_say_what_may_be_done),
+        cmocka_unit_test(a_line_is_a_job),          cmocka_unit_test(what_is_no_answer_is_refused),
+        cmocka_unit_test(lists_of_nodes_are_names), cmocka_unit_test(numbers_and_faults_are_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,370 @@
+/*
+ * script: a gang as a batch script, and the words of the sbatch that submits it.
+ *
+ * The script holds all that its ranks need, so that nodes read nothing from the server. Two marks
+ * in the gang's folder make a start single: 'started' is a link that only one job of Slurm's can
+ * make, whatever was submitted twice when an answer was lost; 'stopped' is written before a gang is
+ * given up, and what is started after it ends at once.
+ */
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "slurm/slurm.h"
+
+enum { WORDS_MAX = 96 };
+
+/* What a shell takes for exactly this text. */
+static void put_quoted(struct myr_buf *to, struct myr_str text)
+{
+    myr_buf_putc(to, '\'');
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.data[i] == '\'') {
+            myr_buf_puts(to, "'\\''");
+        } else {
+            myr_buf_putc(to, text.data[i]);
+        }
+    }
+    myr_buf_putc(to, '\'');
+}
+
+static bool is_variable(struct myr_str name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.data[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+        if (!letter && (i == 0 || c < '0' || c > '9')) {
+            return false;
+        }
+    }
+    return name.len > 0;
+}
+
+static int put_env(const struct myr_doc *top, struct myr_buf *to, struct myr_err *err)
+{
+    const struct myr_doc *map = myr_doc_get(top, "env");
+    for (uint32_t i = 0; map && i < map->count; i++) {
+        const struct myr_doc_entry *entry = &map->entries[i];
+        char shown[MYR_EXCERPT_MAX];
+        if (!is_variable(entry->key)) {
+            return myr_doc_error(err, entry->value, MYR_EINVAL,
+                                 "'%s' is no name of a variable: letters, digits and '_'",
+                                 myr_text_excerpt(entry->key, shown));
+        }
+        myr_buf_printf(to, "export %.*s=", (int)entry->key.len, entry->key.data);
+        put_quoted(to, entry->value->text);
+        myr_buf_putc(to, '\n');
+    }
+    return MYR_OK;
+}
+
+/* The words that a rank becomes. */
+static void put_command(const struct myr_doc *top, struct myr_buf *to)
+{
+    const struct myr_doc *command = myr_doc_get(top, "command");
+    if (command->kind != MYR_DOC_LIST) {
+        myr_buf_puts(to, "/bin/sh -c ");
+        put_quoted(to, command->text);
+    }
+    for (uint32_t i = 0; command->kind == MYR_DOC_LIST && i < command->count; i++) {
+        myr_buf_puts(to, i ? " " : "");
+        put_quoted(to, command->items[i]->text);
+    }
+    myr_buf_putc(to, '\n');
+}
+
+static void put_image(const struct myr_doc *top, struct myr_buf *to)
+{
+    const struct myr_doc *image = myr_doc_get(top, "image");
+    if (!image) {
+        myr_buf_puts(to, "exec ");
+        return;
+    }
+    myr_buf_puts(to, "run=$(command -v apptainer || command -v singularity) || {\n"
+                     "  echo 'myriad: this node has no apptainer for the image' >&2; exit 125; }\n"
+                     "exec \"$run\" exec --nv ");
+    put_quoted(to, image->text);
+    myr_buf_putc(to, ' ');
+}
+
+static uint32_t gpus_of(const struct myr_control_rank *share)
+{
+    return (uint32_t)__builtin_popcountll(share->gpus);
+}
+
+/* As many GPUs on every node; 0: they differ. */
+static uint32_t equal_gpus(const struct engine_gang *gang)
+{
+    uint32_t each = gpus_of(&gang->shares[0]);
+    for (uint32_t i = 1; i < gang->count; i++) {
+        each = gpus_of(&gang->shares[i]) == each ? each : 0;
+    }
+    return each;
+}
+
+/* From the rank alone: Slurm numbers nodes as it likes, not in the order of the ranks. */
+static void put_place(const struct engine_gang *gang, struct myr_buf *to)
+{
+    uint32_t each = equal_gpus(gang);
+    myr_buf_printf(to,
+                   "RANK=$SLURM_PROCID\n"
+                   "NODE_RANK=$((RANK / %u)) LOCAL_RANK=$((RANK %% %u)) LOCAL_WORLD_SIZE=%u\n",
+                   each, each, each);
+    myr_buf_puts(to, "GROUP_RANK=$NODE_RANK ROLE_RANK=$RANK\n"
+                     "export RANK NODE_RANK LOCAL_RANK LOCAL_WORLD_SIZE GROUP_RANK ROLE_RANK\n");
+}
+
+static void put_shared(const struct engine_gang *gang, const struct myr_doc *top,
+                       struct myr_buf *to)
+{
+    const struct myr_doc *checkpoint = myr_doc_get(top, "checkpoint");
+    const char *blank = strchr(gang->master, ' ');
+    MYR_ASSERT(blank != NULL);
+    myr_buf_printf(to, "export MASTER_ADDR=%.*s MASTER_PORT=%s\n", (int)(blank - gang->master),
+                   gang->master, blank + 1);
+    myr_buf_printf(to, "export WORLD_SIZE=%u ROLE_WORLD_SIZE=%u GROUP_WORLD_SIZE=%u\n", gang->world,
+                   gang->world, gang->count);
+    myr_buf_printf(to, "export TORCHELASTIC_RESTART_COUNT=%u TORCHELASTIC_RUN_ID=%u\n",
+                   gang->epoch > 0 ? gang->epoch - 1 : 0, gang->job);
+    myr_buf_printf(to, "export MYRIAD_JOB=%u MYRIAD_EPOCH=%u MYRIAD_INCARNATION=%u.%u\n", gang->job,
+                   gang->epoch, gang->job, gang->epoch);
+    if (gang->row->array_index) {
+        myr_buf_printf(to, "export MYRIAD_ARRAY_INDEX=%u\n", gang->row->array_index - 1);
+    }
+    if (checkpoint) {
+        myr_buf_puts(to, "export MYRIAD_CHECKPOINT_DIR=");
+        put_quoted(to, checkpoint->text);
+        myr_buf_putc(to, '\n');
+    }
+}
+
+/* A program of the user's on each node, before or after the ranks. */
+static void put_step(const struct engine_gang *gang, const struct myr_doc *top, const char *key,
+                     struct myr_buf *to)
+{
+    const struct myr_doc *node = myr_doc_get(top, key);
+    if (!node) {
+        return;
+    }
+    myr_buf_printf(to,
+                   "srun --nodes=%u --ntasks=%u --ntasks-per-node=1 --export=ALL --cpu-bind=none "
+                   "--mpi=none --output=\"$dir/%s.log\" /bin/sh -c ",
+                   gang->count, gang->count, key);
+    put_quoted(to, node->text);
+    myr_buf_puts(to, strcmp(key, "prolog") == 0 ? " || { echo $? > \"$dir/exit\"; exit 1; }\n"
+                                                : " || :\n");
+}
+
+static void put_hosts(const struct server *server, const struct engine_gang *gang,
+                      struct myr_buf *to)
+{
+    myr_buf_puts(to, "cat > \"$dir/hosts\" <<'END'\n");
+    for (uint32_t i = 0; i < gang->count; i++) {
+        for (uint32_t g = 0; g < gpus_of(&gang->shares[i]); g++) { /* a line a rank */
+            myr_buf_printf(to, "%s\n", server->rows.nodes[gang->shares[i].node].name);
+        }
+    }
+    myr_buf_puts(to, "END\n");
+}
+
+static int put_script(const struct server *server, const struct engine_gang *gang,
+                      const struct myr_doc *top, const char *folder, struct myr_buf *to,
+                      struct myr_err *err)
+{
+    const struct myr_doc *directory = myr_doc_get(top, "directory");
+    myr_buf_printf(to, "#!/bin/sh\n# job %u of Myriad, incarnation %u\ndir=", gang->job,
+                   gang->epoch);
+    put_quoted(to, myr_str_from(folder));
+    myr_buf_puts(to, "\n"
+                     "[ -e \"$dir/stopped\" ] && exit 0\n"
+                     "ln -s \"$SLURM_JOB_ID\" \"$dir/started\" 2> /dev/null ||\n"
+                     "  [ \"$(readlink \"$dir/started\")\" = \"$SLURM_JOB_ID\" ] || exit 0\n"
+                     "USER=$(id -un) LOGNAME=$(id -un)\n"
+                     "HOME=$(getent passwd \"$USER\" | cut -d: -f6)\n"
+                     "export USER LOGNAME HOME\n");
+    MYR_TRY(put_env(top, to, err));
+    put_shared(gang, top, to);
+    put_hosts(server, gang, to);
+    myr_buf_puts(to, "cd ");
+    put_quoted(to, directory ? directory->text : MYR_STR("/"));
+    myr_buf_puts(to, " || { echo 126 > \"$dir/exit\"; exit 126; }\n");
+    put_step(gang, top, "prolog", to);
+    myr_buf_puts(to, "cat > \"$dir/rank\" <<'END_OF_RANK_OF_MYRIAD'\n");
+    put_place(gang, to);
+    put_image(top, to);
+    put_command(top, to);
+    myr_buf_printf(
+        to,
+        "END_OF_RANK_OF_MYRIAD\n"
+        "SLURM_HOSTFILE=\"$dir/hosts\" srun --nodes=%u --ntasks=%u "
+        "--distribution=arbitrary \\\n"
+        "  --kill-on-bad-exit=1 --export=ALL --cpu-bind=none --mpi=none --unbuffered \\\n"
+        "  --output=\"$dir/rank-%%t.log\" /bin/sh \"$dir/rank\"\n"
+        "code=$?\n",
+        gang->count, gang->world);
+    put_step(gang, top, "epilog", to);
+    myr_buf_puts(to, "echo $code > \"$dir/exit\"\nexit $code\n");
+    return MYR_OK;
+}
+
+/* --- the words of sbatch --- */
+
+struct words {
+    struct script *script;
+    uint32_t count;
+};
+
+MYR_PRINTF(2, 3)
+static void word(struct words *words, const char *fmt, ...)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    va_list args;
+    va_start(args, fmt);
+    int len = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    MYR_ASSERT(words->count < WORDS_MAX - 1 && len >= 0);
+    myr_buf_reserve(&text, (size_t)len + 1);
+    va_start(args, fmt);
+    vsnprintf(text.data, (size_t)len + 1, fmt, args);
+    va_end(args);
+    words->script->argv[words->count++] =
+        myr_arena_strndup(&words->script->arena, text.data, (size_t)len);
+}
+
+/* Names in rank order; neighbours that count up by one are folded: n[001-016]. */
+static void put_names(const struct server *server, const struct engine_gang *gang,
+                      struct myr_buf *to)
+{
+    for (uint32_t i = 0; i < gang->count;) {
+        const char *name = server->rows.nodes[gang->shares[i].node].name;
+        size_t len = strlen(name), digits = 0;
+        while (digits < len && digits < 18 && name[len - digits - 1] >= '0' &&
+               name[len - digits - 1] <= '9') {
+            digits++;
+        }
+        uint64_t first = 0;
+        bool counts = myr_str_to_u64((struct myr_str){name + len - digits, digits}, &first);
+        uint64_t last = first;
+        uint32_t next = i + 1;
+        char wanted[SERVER_NAME + 24];
+        for (; counts && next < gang->count; next++, last++) {
+            snprintf(wanted, sizeof(wanted), "%.*s%0*llu", (int)(len - digits), name, (int)digits,
+                     (unsigned long long)(last + 1));
+            if (strcmp(wanted, server->rows.nodes[gang->shares[next].node].name) != 0) {
+                break;
+            }
+        }
+        myr_buf_puts(to, i ? "," : "");
+        if (last == first) {
+            myr_buf_puts(to, name);
+        } else {
+            myr_buf_printf(to, "%.*s[%0*llu-%0*llu]", (int)(len - digits), name, (int)digits,
+                           (unsigned long long)first, (int)digits, (unsigned long long)last);
+        }
+        i = next;
+    }
+}
+
+/* Whole nodes are had alone; parts of them with their share of cores and memory. */
+static void put_size(const struct server *server, const struct engine_gang *gang,
+                     const struct script_place *place, struct words *words)
+{
+    uint32_t each = equal_gpus(gang), all = server->config.gpus_per_node;
+    word(words, "--nodes=%u", gang->count);
+    word(words, "--ntasks=%u", gang->world);
+    if (each == all) {
+        word(words, "--exclusive");
+        word(words, "--mem=0");
+    } else {
+        uint64_t cpus = place->node_cpus / all, memory = place->node_memory_mb / all;
+        word(words, "--cpus-per-task=%llu", (unsigned long long)(cpus ? cpus : 1));
+        word(words, "--mem-per-cpu=%llu",
+             (unsigned long long)(cpus ? memory / cpus : memory) > 0
+                 ? (unsigned long long)(cpus ? memory / cpus : memory)
+                 : 1ULL);
+    }
+    if (place->gpus_known) {
+        word(words, "--gres=gpu:%u", each);
+    }
+}
+
+static void put_options(const struct config *config, struct words *words)
+{
+    const char *at = config->slurm.options;
+    while (*(at += strspn(at, " ")) && words->count < WORDS_MAX - 8) {
+        size_t len = strcspn(at, " ");
+        word(words, "%.*s", (int)len, at);
+        at += len;
+    }
+}
+
+static void put_words(const struct server *server, const struct engine_gang *gang,
+                      const struct script_place *place, const char *folder, struct script *script)
+{
+    struct words words = {.script = script};
+    const struct slurm_config *config = &server->config.slurm;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf names = {0};
+    put_names(server, gang, &names);
+    word(&words, "sbatch");
+    word(&words, "--parsable");
+    word(&words, "--no-requeue");
+    word(&words, "--export=PATH");
+    word(&words, "--job-name=%s", gang->row->name);
+    word(&words, "--comment=%s", place->comment);
+    word(&words, "--nodelist=%s", names.data);
+    put_size(server, gang, place, &words);
+    word(&words, "--chdir=/");
+    word(&words, "--output=%s/batch.log", folder);
+    if (config->partition[0]) {
+        word(&words, "--partition=%s", config->partition);
+    }
+    if (place->account) {
+        word(&words, "--account=%s", place->account);
+    }
+    if (gang->row->time_limit_s > 0) { /* Myriad ends it in time; Slurm's limit is behind that */
+        word(&words, "--time=%lld", (long long)(gang->row->time_limit_s + 59) / 60 + 2);
+    }
+    if (place->as_root) {
+        word(&words, "--uid=%s", gang->row->unix_user);
+    }
+    put_options(&server->config, &words);
+    script->argv[words.count] = NULL;
+}
+
+void script_folder(const char *spool, uint32_t job, uint32_t epoch, char *ret, size_t size)
+{
+    snprintf(ret, size, "%s/%u.%u", spool, job, epoch);
+}
+
+int script_make(const struct server *server, const struct engine_gang *gang,
+                const struct script_place *place, struct script *ret, struct myr_err *err)
+{
+    const struct myr_doc *top = NULL;
+    struct myr_str text = myr_str_from(gang->row->file);
+    char folder[1024];
+    if (equal_gpus(gang) == 0) {
+        return myr_err_set(err, MYR_ERANGE,
+                           "Slurm gives each node of a job as many GPUs; the free ones lie apart");
+    }
+    *ret = (struct script){0};
+    myr_arena_init(&ret->arena);
+    script_folder(place->spool, gang->job, gang->epoch, folder, sizeof(folder));
+    ret->argv = MYR_ARENA_NEW(&ret->arena, const char *, WORDS_MAX);
+    int rc = text.len > 0 && text.data[0] == '{'
+                 ? myr_doc_read_json(&ret->arena, "job", text, &top, err)
+                 : myr_doc_read_yaml(&ret->arena, "job", text, &top, err);
+    rc = rc < 0 ? rc : put_script(server, gang, top, folder, &ret->text, err);
+    if (rc < 0) {
+        script_done(ret);
+        return rc;
+    }
+    put_words(server, gang, place, folder, ret);
+    return MYR_OK;
+}
+
+void script_done(struct script *script)
+{
+    myr_arena_done(&script->arena);
+    myr_buf_done(&script->text);
+}

@@ -1,0 +1,81 @@
+/* state: what the engine knows of Slurm, for the files that share it. */
+#pragma once
+
+#include "slurm/slurm.h"
+
+enum {
+    SOON_MS = 200, /* until it is looked at what has just been asked for */
+    FLUSH_MS = 5,  /* orders for nodes of one moment become one command */
+    DAY_MS = 86400 * 1000,
+    OUTPUT_BYTES = 48 << 10,
+    PATH_BYTES = 1024,
+};
+
+enum stage {
+    STAGE_ASKED,  /* sbatch is under way */
+    STAGE_UNSURE, /* it failed, or took too long: the next look tells whether it is there */
+    STAGE_THERE,  /* as 'id' */
+};
+
+struct gang {
+    uint32_t job, epoch;
+    uint64_t id; /* Slurm's; 0: not known yet */
+    enum stage stage;
+    bool seen, up_told, stopping, killed;
+    uint64_t known_at; /* the number of the look at that time: older ones know nothing of it */
+    int64_t since_ms;  /* steady: of the last order */
+    int64_t runs_ms;   /* steady: when it was last told that it runs */
+    int64_t kill_ms;   /* steady: who is told to end gets so long; 0: it was not */
+};
+
+struct node_order {
+    uint32_t node;
+    bool drain;
+    char reason[160];
+};
+
+struct node_seen {
+    uint64_t look, others; /* the look that saw it; the one that saw others' jobs on it */
+    char other[96];        /* whose */
+};
+
+struct slurm {
+    struct server *server;
+    struct calls *calls;
+    char spool[PATH_BYTES], tag[20];
+    MYR_VEC(struct gang) gangs;
+    MYR_VEC(uint32_t) early; /* jobs that were to start before the first look */
+    MYR_VEC(struct node_order) orders;
+    struct node_seen *nodes;
+    uint64_t node_cpus, node_memory_mb;
+    bool gpus_known, closing;
+    /* the look under way */
+    uint64_t look, looks_done;
+    bool jobs_here, nodes_here, whole, failed, under_way;
+    struct myr_buf jobs, lines; /* what squeue and sinfo printed */
+    int64_t whole_ms;           /* steady: the last whole one */
+    uv_timer_t timer, flush;
+    void (*on_timer)(uv_timer_t *timer); /* looks */
+    uint32_t open_handles;
+};
+
+static inline struct slurm *slurm_of(const struct server *server)
+{
+    return engine_own(server);
+}
+
+/* orders.c */
+struct gang *slurm_gang(struct slurm *slurm, uint32_t job, uint32_t epoch);
+void slurm_drop(struct slurm *slurm, const struct gang *gang);
+/* So soon at the latest, unless one is under way. */
+void slurm_look_in(struct slurm *slurm, int64_t ms);
+/* 'softly': its ranks get a signal, and it goes on. */
+void slurm_cancel(struct slurm *slurm, uint64_t id, bool softly);
+/* Its script has begun, once; nothing runs under this number again. */
+bool slurm_was_started(const struct slurm *slurm, uint32_t job, uint32_t epoch);
+void slurm_start(struct server *server, const struct engine_gang *gang);
+void slurm_stop(struct server *server, uint32_t job, uint32_t epoch, uint32_t grace_s);
+void slurm_node(struct server *server, uint32_t node, bool drain, const char *reason);
+
+/* look.c */
+void slurm_look(struct slurm *slurm);

@@ -1,0 +1,231 @@
+#include "engine/internal.h"
+
+/*
+ * Transfers under way. Each has a block of hops, one a channel that it uses, and each channel a
+ * block of entries, one a transfer. The two name each other, so that a transfer is taken off all
+ * its channels without a search. The entries of those that a channel holds come first, as a heap:
+ * all of them move at one rate, so the one with the least left ends first, whatever the rate.
+ */
+
+static uint32_t class_of(uint32_t count)
+{
+    uint32_t class = 0;
+    while (UINT32_C(1) << class < count) {
+        class ++;
+    }
+    return class;
+}
+
+/* A block for so many; 'ret_grow' is how far the pool has to grow, 0 when one was free. */
+static uint32_t take_block(struct sim_free *free, uint32_t class, size_t used, uint32_t *ret_grow)
+{
+    *ret_grow = 0;
+    if (free->blocks[class].count) {
+        return free->blocks[class].items[--free->blocks[class].count];
+    }
+    MYR_ASSERT(used + (UINT64_C(1) << class) < MYR_NONE);
+    *ret_grow = UINT32_C(1) << class;
+    return (uint32_t)used;
+}
+
+static uint32_t take_hops(struct myr_sim *sim, uint32_t count)
+{
+    uint32_t grow, first = take_block(&sim->free_hops, class_of(count), sim->hops.count, &grow);
+    myr_vec_reserve(&sim->hops, sim->hops.count + grow);
+    sim->hops.count += grow;
+    return first;
+}
+
+static uint32_t take_entries(struct myr_sim *sim, uint32_t class)
+{
+    uint32_t grow, first = take_block(&sim->free_entries, class, sim->entries.count, &grow);
+    myr_vec_reserve(&sim->entries, sim->entries.count + grow);
+    sim->entries.count += grow;
+    return first;
+}
+
+static uint32_t take_slot(struct myr_sim *sim)
+{
+    if (sim->free_slots.count) {
+        return sim->free_slots.items[--sim->free_slots.count];
+    }
+    myr_vec_push(&sim->slots, (struct sim_slot){0});
+    myr_vec_push(&sim->holders, MYR_NONE);
+    return (uint32_t)sim->slots.count - 1;
+}
+
+static void put_entry(struct myr_sim *sim, const struct sim_channel *channel, uint32_t place,
+                      struct sim_entry entry)
+{
+    sim->entries.items[channel->first_entry + place] = entry;
+    sim->hops.items[entry.hop].place = place;
+}
+
+static void add_entry(struct myr_sim *sim, uint32_t id, struct sim_entry entry)
+{
+    struct sim_channel *channel = &sim->channels[id];
+    bool none = channel->entry_count == 0 && channel->first_entry == MYR_NONE;
+    if (none || channel->entry_count == UINT32_C(1) << channel->entry_class) {
+        uint32_t class = none ? 0 : channel->entry_class + 1;
+        uint32_t first = take_entries(sim, class);
+        if (!none) {
+            struct sim_entry *items = sim->entries.items;
+            memcpy(&items[first], &items[channel->first_entry],
+                   channel->entry_count * sizeof(*items));
+            myr_vec_push(&sim->free_entries.blocks[channel->entry_class], channel->first_entry);
+        }
+        channel->first_entry = first;
+        channel->entry_class = class;
+    }
+    put_entry(sim, channel, channel->entry_count++, entry);
+}
+
+static bool before(const struct myr_sim *sim, struct sim_entry a, struct sim_entry b)
+{
+    const struct sim_slot *left = &sim->slots.items[a.slot], *right = &sim->slots.items[b.slot];
+    return left->target < right->target || (left->target == right->target && a.slot < b.slot);
+}
+
+static void held_up(struct myr_sim *sim, const struct sim_channel *channel, uint32_t place)
+{
+    struct sim_entry *items = &sim->entries.items[channel->first_entry];
+    struct sim_entry moved = items[place];
+    while (place && before(sim, moved, items[(place - 1) / 2])) {
+        put_entry(sim, channel, place, items[(place - 1) / 2]);
+        place = (place - 1) / 2;
+    }
+    put_entry(sim, channel, place, moved);
+}
+
+static void held_down(struct myr_sim *sim, const struct sim_channel *channel, uint32_t place)
+{
+    struct sim_entry *items = &sim->entries.items[channel->first_entry];
+    struct sim_entry moved = items[place];
+    for (uint32_t child; (child = place * 2 + 1) < channel->held; place = child) {
+        if (child + 1 < channel->held && before(sim, items[child + 1], items[child])) {
+            child++;
+        }
+        if (!before(sim, items[child], moved)) {
+            break;
+        }
+        put_entry(sim, channel, place, items[child]);
+    }
+    put_entry(sim, channel, place, moved);
+}
+
+/* The entry of this hop leaves the held ones and becomes the first of the others. */
+static void let_go(struct myr_sim *sim, uint32_t id, uint32_t hop)
+{
+    struct sim_channel *channel = &sim->channels[id];
+    struct sim_entry *items = &sim->entries.items[channel->first_entry];
+    uint32_t place = sim->hops.items[hop].place, last = channel->held - 1;
+    MYR_ASSERT(channel->held > 0 && place < channel->held);
+    struct sim_entry gone = items[place], moved = items[last];
+    channel->held--;
+    channel->changed = sim->solve_mark;
+    put_entry(sim, channel, last, gone);
+    if (place != last) {
+        put_entry(sim, channel, place, moved);
+        held_up(sim, channel, place);
+        held_down(sim, channel, sim->hops.items[moved.hop].place);
+    }
+}
+
+void sim_hold(struct myr_sim *sim, uint32_t slot, uint32_t hop)
+{
+    uint32_t old = sim->holders.items[slot], id = sim->hops.items[hop].channel;
+    struct sim_slot *own = &sim->slots.items[slot];
+    struct sim_channel *channel = &sim->channels[id];
+    if (old != MYR_NONE && (old & ~SIM_LOOSE) == id) {
+        sim->holders.items[slot] = id;
+        return; /* by its clock already */
+    }
+    sim_moved left = sim_left(sim, slot);
+    if (old != MYR_NONE) {
+        let_go(sim, old & ~SIM_LOOSE, own->held_hop);
+    }
+    MYR_ASSERT(channel->updated == sim->now);
+    own->target = sim_paused(sim) ? left : channel->clock + left;
+    own->held_hop = hop;
+    sim->holders.items[slot] = id;
+    struct sim_entry *items = &sim->entries.items[channel->first_entry];
+    uint32_t place = sim->hops.items[hop].place;
+    struct sim_entry entry = items[place];
+    put_entry(sim, channel, place, items[channel->held]);
+    put_entry(sim, channel, channel->held, entry);
+    channel->held++;
+    channel->changed = sim->solve_mark;
+    held_up(sim, channel, channel->held - 1);
+}
+
+uint32_t sim_first_held(const struct myr_sim *sim, uint32_t channel)
+{
+    MYR_ASSERT(sim->channels[channel].held > 0);
+    return sim->entries.items[sim->channels[channel].first_entry].slot;
+}
+
+uint32_t sim_attach(struct myr_sim *sim, uint32_t id, sim_moved left)
+{
+    struct sim_task *task = &sim->tasks.items[id];
+    const struct sim_pattern *pattern = &sim->patterns.items[task->pattern];
+    MYR_ASSERT(task->state == SIM_MOVING && pattern->use_count > 0);
+    uint32_t slot = take_slot(sim), first = take_hops(sim, pattern->use_count);
+    sim->slots.items[slot] = (struct sim_slot){.target = left,
+                                               .counted = left,
+                                               .task = id,
+                                               .first_hop = first,
+                                               .hop_count = pattern->use_count,
+                                               .updated = sim->now};
+    sim->holders.items[slot] = MYR_NONE;
+    task->slot = slot;
+    for (uint32_t i = 0; i < pattern->use_count; i++) {
+        struct sim_use use = sim->uses.items[pattern->first_use + i];
+        sim_touch(sim, use.channel);
+        sim->hops.items[first + i] = (struct sim_hop){use.channel, use.weight, 0};
+        add_entry(sim, use.channel, (struct sim_entry){slot, first + i});
+        sim->channels[use.channel].wanted += use.weight;
+        if (sim->options.sharing_loss_permille) {
+            sim_recapacity(sim, use.channel);
+        }
+        sim->fills[use.channel].loose_weight += use.weight;
+    }
+    sim->loose_slots++; /* MYR_NONE has the bit of it */
+    return slot;
+}
+
+void sim_detach(struct myr_sim *sim, uint32_t slot)
+{
+    struct sim_slot *own = &sim->slots.items[slot];
+    uint32_t holder = sim->holders.items[slot];
+    MYR_ASSERT(holder == MYR_NONE || !(holder & SIM_LOOSE));
+    uint64_t rate = holder == MYR_NONE ? 0 : sim->fills[holder].level;
+    for (uint32_t i = own->first_hop; i < own->first_hop + own->hop_count; i++) {
+        struct sim_hop hop = sim->hops.items[i];
+        struct sim_channel *channel = &sim->channels[hop.channel];
+        sim_touch(sim, hop.channel);
+        if (hop.channel == holder) {
+            let_go(sim, holder, i);
+            sim->fills[holder].held_weight -= hop.weight;
+        } else if (holder == MYR_NONE) {
+            sim->fills[hop.channel].loose_weight -= hop.weight;
+        } else {
+            sim->fills[hop.channel].room += (__int128)rate * hop.weight;
+        }
+        uint32_t place = sim->hops.items[i].place, last = --channel->entry_count;
+        if (place != last) {
+            put_entry(sim, channel, place, sim->entries.items[channel->first_entry + last]);
+        }
+        MYR_ASSERT(channel->wanted >= hop.weight);
+        channel->wanted -= hop.weight;
+        if (sim->options.sharing_loss_permille) {
+            sim_recapacity(sim, hop.channel);
+        }
+    }
+    sim->loose_slots -= holder == MYR_NONE;
+    myr_vec_push(&sim->free_hops.blocks[class_of(own->hop_count)], own->first_hop);
+    sim->tasks.items[own->task].bottleneck = holder;
+    sim->tasks.items[own->task].slot = MYR_NONE;
+    sim->holders.items[slot] = MYR_NONE;
+    own->task = MYR_NONE;
+    myr_vec_push(&sim->free_slots, slot);
+}

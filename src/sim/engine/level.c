@@ -1,0 +1,55 @@
+#include "engine/internal.h"
+
+/* What is true of a channel and of a transfer at this moment; what a solve has to look at. */
+
+bool sim_paused(const struct myr_sim *sim)
+{
+    return sim->options.pause_permille && sim->graph;
+}
+
+void sim_touch(struct myr_sim *sim, uint32_t id)
+{
+    struct sim_fill *fill = &sim->fills[id];
+    if (fill->mark == sim->solve_mark) {
+        return;
+    }
+    struct sim_channel *channel = &sim->channels[id];
+    fill->mark = sim->solve_mark;
+    if (fill->level != SIM_RATE_NONE) {
+        channel->clock += (sim_moved)fill->level * (uint64_t)(sim->now - channel->updated);
+    }
+    channel->updated = sim->now;
+    myr_vec_push(&sim->touched, id);
+}
+
+/* The room follows the capacity: both are kept as differences. */
+void sim_recapacity(struct myr_sim *sim, uint32_t id)
+{
+    struct sim_fill *fill = &sim->fills[id];
+    __int128 capacity = (__int128)sim_capacity(sim, id) * SIM_RATE_PER_BPS * 1000;
+    MYR_ASSERT(fill->mark == sim->solve_mark);
+    fill->room += capacity - sim->channels[id].counted_capacity;
+    sim->channels[id].counted_capacity = capacity;
+}
+
+uint64_t sim_rate(const struct myr_sim *sim, uint32_t slot)
+{
+    uint32_t holder = sim->holders.items[slot];
+    return holder == MYR_NONE ? 0 : sim->fills[holder & ~SIM_LOOSE].level;
+}
+
+sim_moved sim_left(const struct myr_sim *sim, uint32_t slot)
+{
+    const struct sim_slot *own = &sim->slots.items[slot];
+    uint32_t holder = sim->holders.items[slot];
+    if (holder == MYR_NONE || sim_paused(sim)) {
+        return own->target;
+    }
+    const struct sim_channel *channel = &sim->channels[holder & ~SIM_LOOSE];
+    sim_moved clock = channel->clock;
+    if (channel->updated != sim->now) { /* between solves: the level is that of all this time */
+        uint64_t level = sim->fills[holder & ~SIM_LOOSE].level;
+        clock += (sim_moved)level * (uint64_t)(sim->now - channel->updated);
+    }
+    return own->target > clock ? own->target - clock : 0;
+}

@@ -1,0 +1,192 @@
+#include "workload/shape.h"
+
+const char *const myr_algorithm_names[MYR_ALGORITHM_COUNT] = {
+    "ring", "tree", "halving", "pairwise", "hier", "in-network", "auto"};
+
+uint32_t shape_channels(const struct myr_collective_shape *shape)
+{
+    uint32_t local = shape->local;
+    return local > 1 && shape->ranks > local && shape->ranks % local == 0 ? local : 1;
+}
+
+uint32_t shape_ring_steps(enum myr_collective collective, uint32_t ranks)
+{
+    return (collective == MYR_ALL_REDUCE ? 2 : 1) * (ranks - 1);
+}
+
+/*
+ * Channel c enters domain j at local rank (c - j) mod L, visits the others in order and leaves from
+ * the one before the entry, whose rail is the next domain's entry: NICs of one rail only talk to
+ * each other, and every NIC carries one channel.
+ */
+uint32_t shape_ring_rank(const struct myr_collective_shape *shape, uint32_t channel,
+                         uint32_t position)
+{
+    uint32_t local = shape->local;
+    if (shape_channels(shape) == 1) {
+        return position;
+    }
+    uint32_t domain = position / local, step = position % local;
+    uint32_t entry = (channel + local - domain % local) % local;
+    return domain * local + (entry + step) % local;
+}
+
+uint32_t shape_depth(uint32_t ranks)
+{
+    uint32_t depth = 0;
+    while ((UINT64_C(1) << depth) < ranks) {
+        depth++;
+    }
+    return depth;
+}
+
+/* Two of these, the second shifted by one: who is inside in one is outside in the other (Sanders,
+ * Speck, Traeff 2009). */
+uint32_t shape_tree_parent(uint32_t i, uint32_t ranks)
+{
+    uint32_t bit = 1;
+    while (bit < ranks && !(i & bit)) {
+        bit <<= 1;
+    }
+    if (bit >= ranks) {
+        return ranks;
+    }
+    uint32_t up = (i ^ bit) | bit << 1;
+    return up < ranks ? up : i ^ bit;
+}
+
+uint32_t shape_halving_steps(const struct myr_collective_shape *shape)
+{
+    uint32_t depth = shape_depth(shape->ranks);
+    return shape->collective == MYR_ALL_REDUCE ? 2 * depth : depth;
+}
+
+uint32_t shape_halving_distance(const struct myr_collective_shape *shape, uint32_t step)
+{
+    uint32_t depth = shape_depth(shape->ranks), k = step % depth;
+    bool gathering = shape->collective == MYR_ALL_GATHER || step >= depth;
+    return gathering ? UINT32_C(1) << k : shape->ranks >> (k + 1);
+}
+
+/* Switches that reduce take every byte of a domain once, and give the result back. */
+struct shape_rail shape_rail_of(const struct myr_collective_shape *shape, uint64_t bytes)
+{
+    uint32_t domains = shape->ranks / shape->local;
+    if (shape->algorithm == MYR_ALGORITHM_IN_NETWORK) {
+        uint64_t all = shape_part(bytes, 1, shape->local);
+        bool reduce = shape->collective == MYR_ALL_REDUCE;
+        return (struct shape_rail){1, 2, reduce ? all : shape_part(all, domains - 1, domains)};
+    }
+    return (struct shape_rail){shape_ring_steps(shape->collective, domains), 1,
+                               shape_part(bytes, 1, shape->ranks)};
+}
+
+struct shape_phases shape_phases_of(const struct myr_collective_shape *shape)
+{
+    struct shape_phases phases = {.chunks = shape->chunks ? shape->chunks : 1};
+    if (shape->local > 1 && shape->collective != MYR_ALL_GATHER) {
+        phases.items[phases.count++] = SHAPE_SCATTER;
+    }
+    if (shape->ranks > shape->local) {
+        phases.items[phases.count++] = SHAPE_RAIL;
+    }
+    if (shape->local > 1 && shape->collective != MYR_REDUCE_SCATTER) {
+        phases.items[phases.count++] = SHAPE_GATHER;
+    }
+    return phases;
+}
+
+static int check_pair(const struct myr_collective_shape *shape, struct myr_err *err)
+{
+    enum myr_collective collective = shape->collective;
+    const char *name = myr_collective_name(collective);
+    switch (shape->algorithm) {
+    case MYR_ALGORITHM_TREE:
+        if (collective != MYR_ALL_REDUCE && collective != MYR_BROADCAST) {
+            return myr_err_set(err, MYR_EINVAL,
+                               "%s cannot run as 'tree': every rank ends with another part; take "
+                               "ring, halving or hier",
+                               name);
+        }
+        return MYR_OK;
+    case MYR_ALGORITHM_HALVING:
+    case MYR_ALGORITHM_HIER:
+    case MYR_ALGORITHM_IN_NETWORK:
+        return collective == MYR_BROADCAST
+                   ? myr_err_set(err, MYR_EINVAL,
+                                 "broadcast cannot run as '%s'; take ring (a chain) or tree",
+                                 myr_algorithm_names[shape->algorithm])
+                   : MYR_OK;
+    default:
+        return MYR_OK;
+    }
+}
+
+int shape_check(const struct myr_collective_shape *shape, struct myr_err *err)
+{
+    const char *name = myr_algorithm_names[shape->algorithm];
+    bool all_to_all = shape->collective == MYR_ALL_TO_ALL;
+    uint32_t ranks = shape->ranks;
+    if (ranks < 2) {
+        return myr_err_set(err, MYR_EINVAL, "a collective needs at least 2 ranks, not %u", ranks);
+    }
+    if (all_to_all != (shape->algorithm == MYR_ALGORITHM_PAIRWISE)) {
+        return myr_err_set(err, MYR_EINVAL, "%s cannot run as '%s'; pairwise is for all-to-all",
+                           myr_collective_name(shape->collective), name);
+    }
+    MYR_TRY(check_pair(shape, err));
+    if (shape->algorithm == MYR_ALGORITHM_PAIRWISE && ranks > MYR_PAIRWISE_RANKS_MAX) {
+        return myr_err_set(err, MYR_ERANGE, "all-to-all of %u ranks; at most %d are simulated",
+                           ranks, MYR_PAIRWISE_RANKS_MAX);
+    }
+    if (shape->algorithm == MYR_ALGORITHM_HALVING && (ranks & (ranks - 1))) {
+        return myr_err_set(err, MYR_EINVAL, "halving needs a power of two of ranks, not %u", ranks);
+    }
+    bool phases =
+        shape->algorithm == MYR_ALGORITHM_HIER || shape->algorithm == MYR_ALGORITHM_IN_NETWORK;
+    if (phases && ranks % shape->local) {
+        return myr_err_set(err, MYR_EINVAL, "%s needs whole scale-up domains: %u ranks, %u in one",
+                           name, ranks, shape->local);
+    }
+    return MYR_OK;
+}
+
+/*
+ * All-gather: what a domain, or a GPU, does not have must come in. Reduce-scatter is the same
+ * backwards, and an all-reduce without reducing switches is at least one after the other. An
+ * all-to-all sends away what is for others; a broadcast brings everybody the buffer.
+ */
+struct myr_collective_bound myr_collective_least(const struct myr_collective_shape *shape)
+{
+    double ranks = shape->ranks, local = shape->local ? shape->local : 1,
+           bytes = (double)shape->bytes;
+    double others = (ranks - local) / ranks * bytes, mine = (ranks - 1) / ranks * bytes;
+    bool network = shape->algorithm == MYR_ALGORITHM_IN_NETWORK;
+    bool several = shape->ranks > shape->local;
+    switch (shape->collective) {
+    case MYR_ALL_REDUCE:
+        return (struct myr_collective_bound){several ? (network ? bytes : 2 * others) : 0,
+                                             network ? bytes : 2 * mine};
+    case MYR_ALL_TO_ALL:
+        return (struct myr_collective_bound){local * others, mine};
+    case MYR_BROADCAST:
+        return (struct myr_collective_bound){several ? bytes : 0, bytes};
+    default:
+        return (struct myr_collective_bound){others, mine};
+    }
+}
+
+double myr_collective_bus_factor(enum myr_collective collective, uint32_t ranks)
+{
+    double n = ranks;
+    switch (collective) {
+    case MYR_ALL_REDUCE:
+        return 2 * (n - 1) / n;
+    case MYR_ALL_GATHER:
+    case MYR_REDUCE_SCATTER:
+    case MYR_ALL_TO_ALL:
+        return (n - 1) / n;
+    default:
+        return 1;
+    }
+}

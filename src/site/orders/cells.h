@@ -1,0 +1,59 @@
+/*
+ * The columns of an order, for the lists and for the answer: one text a cell, empty where there is
+ * nothing to say.
+ */
+#pragma once
+
+#include "orders/orders.h"
+
+enum order_cell_kind { CELL_NUMBER, CELL_TEXT, CELL_FLAG };
+
+struct order_column {
+    const char *key, *chinese;
+    enum order_cell_kind kind;
+};
+
+/* Of a plug: where it is, where it goes, its cable, its other end. */
+enum {
+    CELL_ORDER,
+    CELL_CREW,
+    CELL_WALK,
+    CELL_VISIT,
+    CELL_AFTER,
+    CELL_DO,
+    CELL_RACK,
+    CELL_UNIT,
+    CELL_DEVICE,
+    CELL_PORT,
+    CELL_TO_RACK,
+    CELL_TO_UNIT,
+    CELL_TO_DEVICE,
+    CELL_TO_PORT,
+    CELL_PLUG_1,
+    CELL_CABLE = 0, /* from here on: relative to CELL_PLUG_1 and CELL_PLUG_2 */
+    CELL_LABEL,
+    CELL_LENGTH,
+    CELL_COLOUR,
+    CELL_PART,
+    CELL_OTHER_RACK,
+    CELL_OTHER_UNIT,
+    CELL_OTHER_DEVICE,
+    CELL_OTHER_PORT,
+    CELLS_OF_PLUG,
+    CELL_PLUG_2 = CELL_PLUG_1 + CELLS_OF_PLUG,
+    CELL_LEGS = CELL_PLUG_2 + CELLS_OF_PLUG,
+    CELL_SAME_CAGE,
+    CELL_LEAVE_MODULE,
+    CELL_CHECK_FIRST,
+    CELL_WAIT,
+    CELL_SINCE,
+    CELL_SENTENCE,
+    CELL_CODE,
+    CELL_COUNT,
+};
+
+extern const struct order_column order_columns[CELL_COUNT];
+
+/* Clears the cells and fills them. */
+void order_cells(const struct myr_orders *orders, uint32_t index, enum myr_language language,
+                 struct myr_buf cells[CELL_COUNT]);

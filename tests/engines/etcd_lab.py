@@ -1,0 +1,95 @@
+"""Three members of etcd on loopback, started and ended by pid."""
+import pathlib
+import signal
+import subprocess
+import sys
+import urllib.request
+import json
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from slurm_lab import free_ports  # noqa: E402
+from cluster import LIMIT_S, Failed, wait_for  # noqa: E402
+
+
+class Etcd:
+    def __init__(self, folder, members=3, more=()):
+        self.folder = pathlib.Path(folder)
+        self.more = [str(word) for word in more]
+        first = free_ports(2 * members)
+        self.clients = [f"http://127.0.0.1:{first + 2 * i}" for i in range(members)]
+        self.peers = [f"http://127.0.0.1:{first + 2 * i + 1}" for i in range(members)]
+        self.processes = [None] * members
+        self.joined = [False] * members
+
+    def __enter__(self):
+        try:
+            for i in range(len(self.clients)):
+                self.start(i)
+            wait_for("etcd has a leader", self.leader_or_none)
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def start(self, i):
+        at = self.folder / f"etcd{i}"
+        at.mkdir(parents=True, exist_ok=True)
+        cluster = ",".join(f"m{k}={url}" for k, url in enumerate(self.peers))
+        with open(self.folder / f"etcd{i}.log", "ab") as log:
+            self.processes[i] = subprocess.Popen(
+                ["etcd", "--name", f"m{i}", "--data-dir", at / "data",
+                 "--listen-client-urls", self.clients[i],
+                 "--advertise-client-urls", self.clients[i],
+                 "--listen-peer-urls", self.peers[i],
+                 "--initial-advertise-peer-urls", self.peers[i], "--initial-cluster", cluster,
+                 "--initial-cluster-state", "existing" if self.joined[i] else "new",
+                 "--logger=zap", *self.more],
+                stdout=log, stderr=log)
+        self.joined[i] = True
+
+    def kill(self, i):
+        self.processes[i].send_signal(signal.SIGKILL)
+        self.processes[i].wait(LIMIT_S)
+
+    def stop(self):
+        for process in self.processes:
+            if process and process.poll() is None:
+                process.send_signal(signal.SIGCONT)
+                process.kill()
+                process.wait(LIMIT_S)
+
+    def call(self, i, path, body):
+        request = urllib.request.Request(self.clients[i] + "/v3/" + path,
+                                         data=json.dumps(body).encode())
+        with urllib.request.urlopen(request, timeout=5) as answer:
+            return json.loads(answer.read())
+
+    def status(self, i):
+        try:
+            return self.call(i, "maintenance/status", {})
+        except (OSError, ValueError):
+            return {}
+
+    def leader_or_none(self):
+        """The number of the member that leads, counted from 1."""
+        for i in range(len(self.clients)):
+            status = self.status(i)
+            if status.get("leader") and status["leader"] == status["header"]["member_id"]:
+                return i + 1
+        return None
+
+    def leader(self):
+        return wait_for("etcd has a leader", self.leader_or_none) - 1
+
+    def size(self, i=0):
+        return int(self.status(i).get("dbSize", 0))
+
+
+def members_of(etcd):
+    return ",".join(etcd.clients)
+
+
+__all__ = ["Etcd", "Failed", "members_of", "wait_for"]

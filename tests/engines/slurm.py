@@ -1,0 +1,297 @@
+#!/usr/bin/env python3
+"""The same job file on a real Slurm: the nodes that Myriad chose, in the order of the ranks.
+
+    tests/engines/slurm.py MYRIAD AGENT [--nodes N] [--gang N] [--case NAME]
+
+A controller and a daemon for each node on loopback. Cases: 'gang' (chosen nodes, rank order,
+output, end), 'drain' (Slurm's drains avoided, ours seen there with a reason), 'down' (a node set
+down: placed again), 'others' (nodes with others' jobs left alone), 'same' (agents and Slurm place
+the same job file alike), 'parts' (GPUs of a node shared by jobs),
+'cancel' (from here, and from there), 'restart' (killed and started again, nothing runs twice),
+'away' (a controller that is gone, hangs, or does not take our credential: one line, and back).
+"""
+import argparse
+import os
+import pathlib
+import shutil
+import signal
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from slurm_lab import Slurm, need  # noqa: E402
+from cluster import Cluster, Failed, wait_for  # noqa: E402
+
+RANK = ("echo \"$RANK $NODE_RANK $LOCAL_RANK $LOCAL_WORLD_SIZE $WORLD_SIZE $SLURMD_NODENAME "
+        "$MASTER_ADDR $MYRIAD_EPOCH $GREETING\"")
+
+SEES = "echo gpu: $CUDA_VISIBLE_DEVICES:$SLURM_JOB_GPUS"
+
+
+def check(holds, what):
+    if not holds:
+        raise Failed(what)
+
+
+class Lab:
+    """A Myriad on a Slurm."""
+
+    def __init__(self, myriad, slurm, folder):
+        self.slurm = slurm
+        # Not in the order of their names: a rank order that Slurm would not choose by itself.
+        self.cluster = Cluster(myriad, "", folder, slurm.names[::-1],
+                               options=("--world", "slurm", "--gpus-per-node", str(slurm.gpus),
+                                        "--nodes-per-leaf", str(slurm.leaf)))
+        self.cluster.configure(slurm=f"{{conf: '{slurm.own_conf()}', poll_s: 1, timeout_s: 10}}")
+        self.cluster.environment = {"PATH": slurm.env["PATH"]}
+
+    def start(self, healthy=None):
+        if not self.cluster.start_server():
+            raise Failed("the server did not start: " + self.cluster.tail())
+        wanted = len(self.slurm.names) if healthy is None else healthy
+        wait_for("nodes healthy", lambda: self.cluster.healthy() == wanted)
+
+    def submit(self, nodes, command, **more):
+        lines = "".join(f"{key}: {value}\n" for key, value in more.items())
+        return self.cluster.submit(f"name: t\nnodes: {nodes}\ncommand: '{command}'\n"
+                                   f"env: {{GREETING: \"it''s fine\"}}\n{lines}"
+                                   .replace("it''s", "it's"))
+
+    def state(self, job):
+        return self.cluster.job(job)["state"]
+
+    def wait(self, job, *states):
+        try:
+            wait_for(f"job {job} {' or '.join(states)}", lambda: self.state(job) in states)
+        except Failed as fault:
+            raise Failed(f"{fault}: {self.cluster.job(job)} {self.slurm.jobs()}") from fault
+        return self.cluster.job(job)
+
+    def output(self, job, rank):
+        """What it has written so far; nothing before it speaks."""
+        status, answer = self.cluster.ask(f"/v1/jobs/{job}/logs?rank={rank}")
+        return answer["text"] if status == 200 else ""
+
+    def running(self):
+        return [row for row in self.slurm.jobs() if row[1] in ("RUNNING", "CONFIGURING",
+                                                                "PENDING")]
+
+
+def gang(lab, size):
+    """Lands on exactly the chosen nodes, in rank order, and is followed to its end."""
+    gpus = lab.slurm.gpus
+    job = lab.submit(size, RANK + "; sleep 1")
+    info = lab.wait(job, "done", "failed")
+    check(info["state"] == "done", f"the gang failed: {info['reason']}")
+    chosen = info["node_names"]
+    check(len(chosen) == size and len(set(chosen)) == size, f"chosen: {chosen}")
+    for rank in range(size * gpus):
+        words = lab.output(job, rank).split()
+        node = rank // gpus
+        want = [str(rank), str(node), str(rank % gpus), str(gpus), str(size * gpus), chosen[node],
+                "127.0.0.1", "1", "it's", "fine"]
+        check(words == want, f"rank {rank} said {words}, {want} was expected")
+    print(f"gang: {size} nodes, {size * gpus} ranks, each where and what it should be")
+    return chosen
+
+
+def drain(lab, _):
+    slurm = lab.slurm
+    first = slurm.names[0]
+    slurm.ask("scontrol", "update", f"NodeName={first}", "State=DRAIN", "Reason=fan 3 | loud")
+    node = wait_for("the drain seen", lambda: (lambda n: n if n["state"] == "drained" else None)(
+        lab.cluster.get(f"/v1/nodes/{first}")))
+    check("fan 3 | loud" in node["reason"], f"the reason is '{node['reason']}'")
+    job = lab.submit(len(slurm.names) - 1, "true")
+    info = lab.wait(job, "done", "failed")
+    check(info["state"] == "done" and first not in info["node_names"], f"not avoided: {info}")
+    slurm.ask("scontrol", "update", f"NodeName={first}", "State=RESUME")
+    wait_for("it is back", lambda: lab.cluster.get(f"/v1/nodes/{first}")["state"] == "healthy")
+    lab.cluster.post(f"/v1/nodes/{first}/drain", {"reason": "noise"})
+    wait_for("our drain there", lambda: slurm.state(first).startswith("drained|myriad: admin: noi"))
+    lab.cluster.post(f"/v1/nodes/{first}/resume", {})
+    wait_for("our resume there", lambda: slurm.state(first).startswith("idle|none"))
+    wait_for("it is ours", lambda: lab.cluster.get(f"/v1/nodes/{first}")["state"] == "healthy")
+    print("drain: theirs is avoided, ours is theirs too, both with the reason")
+
+
+def down(lab, _):
+    job = lab.submit(2, RANK + "; [ $MYRIAD_EPOCH -gt 1 ] || sleep 600")
+    info = lab.wait(job, "running")
+    wait_for("its ranks speak", lambda: lab.output(job, 0))
+    gone = info["node_names"][1]
+    lab.slurm.ask("scontrol", "update", f"NodeName={gone}", "State=DOWN", "Reason=broken")
+    info = lab.wait(job, "done", "failed")
+    check(info["state"] == "done" and info["epoch"] > 1, f"not placed again: {info}")
+    check(gone not in info["node_names"], f"placed on the lost node again: {info['node_names']}")
+    lab.slurm.ask("scontrol", "update", f"NodeName={gone}", "State=RESUME")
+    wait_for("it is back", lambda: lab.cluster.get(f"/v1/nodes/{gone}")["state"] == "healthy")
+    print("down: the job was placed again without the node, which came back")
+
+
+def others(lab, _):
+    slurm = lab.slurm
+    own = slurm.names[:2]
+    theirs = slurm.ask("sbatch", "--parsable", f"--nodelist={','.join(own)}", "-N2", "-D", "/",
+                       "--exclusive", "-o", "/dev/null", "--wrap", "sleep 600").strip()
+    wait_for("others' job seen", lambda: all(
+        lab.cluster.get(f"/v1/nodes/{name}")["state"] == "drained" for name in own))
+    reason = lab.cluster.get(f"/v1/nodes/{own[0]}")["reason"]
+    check(f"job {theirs} of root" in reason, f"the reason is '{reason}'")
+    job = lab.submit(2, "true")
+    info = lab.wait(job, "done", "failed")
+    check(info["state"] == "done" and not set(own) & set(info["node_names"]), f"{info}")
+    slurm.ask("scancel", theirs)
+    wait_for("they are ours again", lambda: lab.cluster.healthy() == len(slurm.names))
+    print("others: nodes with others' jobs are left alone, and used when those are over")
+
+
+def parts(lab, _):
+    """Two jobs share a node's GPUs; a gang of one node and a half is refused."""
+    one, two = (lab.cluster.submit(f"name: t\ngpus: 1\ncommand: '{SEES}; sleep 600'\n")
+                for _ in range(2))
+    where = [lab.wait(job, "running")["node_names"] for job in (one, two)]
+    check(where[0] == where[1], f"not on one node: {where}")
+    sees = [wait_for("it speaks", lambda job=job: lab.output(job, 0)).split()
+            for job in (one, two)]
+    check(sees[0][1] != sees[1][1], f"both have the same GPU: {sees}")
+    status, answer = lab.cluster.ask("/v1/jobs", b"name: t\ngpus: 3\ncommand: 'true'\n")
+    check(status == 400 and "whole nodes" in answer["error"], f"{status} {answer}")
+    for job in (one, two):
+        lab.cluster.post(f"/v1/jobs/{job}/cancel", {})
+        lab.wait(job, "cancelled")
+    print("parts: jobs share a node and have GPUs of their own")
+
+
+def same(lab, _):
+    """The same files, unchanged, on agents: the same nodes and GPUs in the same order."""
+    here = lab.cluster
+    files = [f"name: s{i}\ngpus: {gpus}\ncommand: sleep 600\n"
+             for i, gpus in enumerate((1, 4, 1, 2))]
+    with Cluster(here.myriad, lab.agent, here.folder / "agents-lab", here.nodes,
+                 options=("--gpus-per-node", str(lab.slurm.gpus), "--nodes-per-leaf",
+                          str(lab.slurm.leaf))) as other:
+        (other.folder / "pretend.yaml").write_text(f"gpus: {lab.slurm.gpus}\ngpu_kind: H100\n")
+        other.start()
+        placed = []
+        for cluster in (here, other):
+            jobs = [cluster.submit(text) for text in files]
+            wait_for("all run", lambda: all(cluster.job(job)["state"] == "running"
+                                            for job in jobs))
+            placed.append([(cluster.job(job)["node_names"], cluster.job(job)["node_gpus"])
+                           for job in jobs])
+            for job in jobs:
+                cluster.post(f"/v1/jobs/{job}/cancel", {})
+            wait_for("all are over", lambda: not cluster.get("/v1/jobs")["jobs"])
+    check(placed[0] == placed[1], f"Slurm: {placed[0]}, agents: {placed[1]}")
+    print(f"same: {len(files)} job files, the same placement on agents and on Slurm")
+
+
+def cancel(lab, _):
+    job = lab.submit(1, "trap \"echo saving; exit 0\" TERM; echo up; while :; do sleep 0.1; done")
+    lab.wait(job, "running")
+    wait_for("it speaks", lambda: "up" in lab.output(job, 0))
+    lab.cluster.post(f"/v1/jobs/{job}/cancel", {})
+    lab.wait(job, "cancelled")
+    check("saving" in lab.output(job, 0), "the rank had no time to save")
+    job = lab.submit(1, "sleep 600")
+    lab.wait(job, "running")
+    mine = [row[0] for row in lab.running()]
+    check(len(mine) == 1, f"{mine}")
+    lab.slurm.ask("scancel", mine[0])
+    info = lab.wait(job, "cancelled", "failed", "done")
+    check(info["state"] == "cancelled" and "Slurm" in info["reason"], f"{info}")
+    print("cancel: with time to save; and from Slurm's side")
+
+
+def restart(lab, _):
+    job = lab.submit(2, RANK + "; sleep 4")
+    second = lab.submit(1, RANK + "; sleep 4")
+    lab.cluster.end_server(signal.SIGKILL)  # perhaps in the middle of the submission
+    check(lab.cluster.start_server(), "it did not start again")
+    for one in (job, second):
+        info = lab.wait(one, "done", "failed")
+        check(info["state"] == "done" and info["epoch"] == 1, f"started twice: {info}")
+    lab.wait(lab.submit(1, "true"), "done")
+    third = lab.submit(1, "sleep 3")
+    lab.wait(third, "running")
+    lab.cluster.end_server(signal.SIGKILL)
+    time.sleep(4)  # it ends while nobody looks
+    check(lab.cluster.start_server(), "it did not start again")
+    info = lab.wait(third, "done", "failed")
+    check(info["state"] == "done" and info["epoch"] == 1, f"{info}")
+    count = len([row for row in lab.slurm.jobs() if row[3] == "t"])
+    print(f"restart: killed twice, every job ran once ({count} jobs of Slurm's in all)")
+
+
+def said(lab, word, since=0):
+    return wait_for(f"'{word}' in the log", lambda: next(
+        (line for line in (lab.cluster.folder / "server.log").read_text()[since:].splitlines()
+         if word in line), None))
+
+
+def away(lab, _):
+    slurm, log = lab.slurm, lab.cluster.folder / "server.log"
+    job = lab.submit(1, "sleep 3")
+    lab.wait(job, "running")
+    lines, stranger = [], slurm.start_stranger()
+    for name, begin, end, words in (
+            ("gone", lambda: (slurm.controller.terminate(), slurm.controller.wait(60)),
+             slurm.start_controller, "does not answer"),
+            ("hangs", lambda: slurm.controller.send_signal(signal.SIGSTOP),
+             lambda: slurm.controller.send_signal(signal.SIGCONT), "does not answer"),
+            ("no credential", lambda: slurm.use_munge("nowhere.sock"),
+             lambda: slurm.use_munge("munge.sock"), "munge gives no credential"),
+            ("wrong credential", lambda: slurm.use_munge(stranger),
+             lambda: slurm.use_munge("munge.sock"), "do the munge keys agree")):
+        since = len(log.read_text())
+        begin()
+        lines.append(f"{name}: {said(lab, 'error Slurm: ', since)}")
+        check(words in lines[-1], f"'{words}' is not in: {lines[-1]}")
+        end()
+        said(lab, "answers again", since)
+        new = [line for line in log.read_text()[since:].splitlines() if "error" in line]
+        check(len(new) == 1, f"more than one line: {new}")
+    info = lab.wait(job, "done", "failed")
+    check(info["state"] == "done" and info["epoch"] == 1, f"{info}")
+    lab.wait(lab.submit(1, "true"), "done")
+    print("away: one line each, and back by itself:")
+    print("\n".join("  " + line for line in lines))
+
+
+CASES = {"parts": parts, "same": same, "gang": gang, "drain": drain, "down": down, "others": others, "cancel": cancel,
+         "restart": restart, "away": away}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("myriad")
+    parser.add_argument("agent")
+    parser.add_argument("--nodes", type=int, default=4)
+    parser.add_argument("--gang", type=int, default=3)
+    parser.add_argument("--gpus", type=int, default=2)
+    parser.add_argument("--case", action="append", choices=sorted(CASES))
+    words = parser.parse_args()
+    need()
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="myriad-slurm-"))
+    try:
+        with Slurm(folder / "slurm", words.nodes, gpus=words.gpus) as slurm:
+            lab = Lab(words.myriad, slurm, folder)
+            lab.agent = words.agent
+            with lab.cluster:
+                lab.start()
+                for name in words.case or CASES:
+                    CASES[name](lab, words.gang)
+    except Failed as fault:
+        print(f"failed: {fault}", file=sys.stderr)
+        print((folder / "server.log").read_text()[-3000:], file=sys.stderr)
+        return 1
+    finally:
+        if not os.environ.get("KEEP"):
+            shutil.rmtree(folder, ignore_errors=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""report.html and bom.xlsx, as a reader of them would check: what they say is what the plan says,
+the Chinese one is Chinese, nothing is fetched from elsewhere.
+
+    tests/plan/report.py MYRIAD [--office]
+
+With --office LibreOffice reads the workbook, and what it reads is compared (77 where it is not
+installed).
+"""
+import csv
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+EXAMPLES = ["h100-64", "h100-64-corrected", "h100-128-room", "mixed-train-infer", "nvl72-9k",
+            "roce-10k", "ascend-910b-1k"]
+# A sentence, or a piece of one: words of the language, not names of parts, paths or formulas.
+ENGLISH = re.compile(r"(?<![\w/.\-])[A-Za-z]?[a-z]{2,}(?: (?:a |of |to )?[a-z]{2,}){1,}(?![\w/\-])")
+# Words that are names: options of a spec, and functions of a formula.
+NAMES = {"fill", "tiers", "topology", "regular", "ceil", "floor", "max"}
+
+
+class Page(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.texts, self.rows, self.styles, self.links, self.ids = [], [], [], [], []
+        self.stack, self.cell = [], None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.stack.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.cell = ""
+        for key, value in attrs:
+            if key in ("src", "href", "xlink:href"):
+                self.links.append(value)
+            if key == "id":
+                self.ids.append(value)
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th"):
+            self.rows[-1].append(self.cell)
+            self.cell = None
+        while self.stack and self.stack.pop() != tag:
+            pass
+
+    def handle_data(self, data):
+        if "style" in self.stack[-1:]:
+            self.styles.append(data)
+        elif data.strip():
+            self.texts.append(data.strip())
+            if self.cell is not None:
+                self.cell += data
+
+
+def run(*words):
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1), (words, done.stderr)
+    return done.stdout
+
+
+def number(text):
+    return None if text in ("-", "") else float(text.replace(",", ""))
+
+
+def check_bill(page, plan, name):
+    rows = [row for row in page.rows if len(row) == 6]
+    lines = [row for row in rows if row[2] and row[3] and number_or_none(row[3]) is not None]
+    expected = sorted((row["part"], float(row["quantity"]), row["unit_price"], row["total"])
+                      for row in plan["bom"])
+    found = sorted((row[2], number(row[3]), number(row[4]), number(row[5])) for row in lines)
+    assert [(p, q, u or -1, t or -1) for p, q, u, t in found] == \
+           [(p, q, u or -1, t or -1) for p, q, u, t in expected], name
+    total = number(rows[-1][5])
+    assert total == (plan["totals"]["cost"] or 0), (name, total)
+
+
+def number_or_none(text):
+    try:
+        return number(text)
+    except ValueError:
+        return None
+
+
+def check_findings(page, plan, name):
+    rules = sorted(row[2] for row in page.rows if len(row) == 5 and re.fullmatch(r"[a-z-]+", row[2])
+                   and row[2] != "rule")
+    assert rules == sorted(finding["rule"] for finding in plan["findings"]), (name, rules)
+
+
+def check_chinese(page, name):
+    bad = []
+    for text in page.texts:
+        for line in text.splitlines():
+            line = re.sub(r"'[^']*'", "", line)
+            for match in ENGLISH.finditer(line):
+                if not set(match.group().split()) <= NAMES:
+                    bad.append(line)
+    assert not bad, (name, bad[:5])
+    assert sum(len(re.findall(r"[\u4e00-\u9fff]", text)) for text in page.texts) > 300, name
+
+
+def check_page(path, plan, lang):
+    text = path.read_text()
+    page = Page(text)
+    assert f'<html lang="{lang}">' in text
+    assert not [link for link in page.links if not link.startswith("#")], page.links
+    assert len(page.ids) == len(set(page.ids)), page.ids
+    for style in page.styles[1:]:  # the first is the page's own
+        for rule in re.findall(r"([^{}]+)\{[^{}]*\}", re.sub(r"@[^{]+\{", "", style)):
+            assert all(part.strip().startswith("#p") for part in rule.split(",")), rule
+    check_bill(page, plan, path)
+    check_findings(page, plan, path)
+    if lang == "zh":
+        check_chinese(page, path)
+
+
+SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+
+
+def read_workbook(path):
+    """Rows of the first sheet, by the format's rules alone."""
+    with zipfile.ZipFile(path) as book:
+        assert book.testzip() is None
+        words = ["".join(item.itertext()) for item in
+                 ElementTree.fromstring(book.read("xl/sharedStrings.xml"))]
+        sheet = ElementTree.fromstring(book.read("xl/worksheets/sheet1.xml"))
+    rows = []
+    for row in sheet.iter(SHEET + "row"):
+        cells = {}
+        for cell in row:
+            value = cell.find(SHEET + "v")
+            if value is not None:
+                column = re.match("[A-Z]+", cell.get("r")).group()
+                cells[column] = (words[int(value.text)] if cell.get("t") == "s"
+                                 else float(value.text))
+        rows.append(cells)
+    return rows
+
+
+def check_workbook(path, plan):
+    rows = read_workbook(path)
+    lines = rows[1:-1]
+    assert len(lines) == len(plan["bom"])
+    for line, row in zip(lines, plan["bom"]):
+        assert line["C"] == row["part"] and line["D"] == row["quantity"], (line, row)
+        assert line.get("E") == row["unit_price"] and line.get("F") == row["total"], (line, row)
+    assert rows[-1]["F"] == (plan["totals"]["cost"] or 0)
+
+
+def check_office(myriad, folder):
+    office = shutil.which("soffice") or shutil.which("libreoffice")
+    if not office:
+        print("LibreOffice is not installed")
+        sys.exit(77)
+    for lang in ("en", "zh"):
+        out = Path(folder) / lang
+        spec = str(ROOT / "examples/h100-64.yaml")
+        plan = json.loads(run(myriad, "plan", spec, "--out", str(out), "--lang", lang, "-o",
+                              "json"))
+        subprocess.run([office, "--headless", f"-env:UserInstallation=file://{folder}/profile",
+                        "--convert-to", "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,"
+                        "false,false,false,false,1", "--outdir", str(out), str(out / "bom.xlsx")],
+                       check=True, capture_output=True, timeout=600)
+        read = list(csv.reader(next(out.glob("bom*-*.csv"), out / "bom.csv").open()))
+        lines = read[1:-1]
+        assert len(lines) == len(plan["bom"]), (len(lines), read[:3])
+        for line, row in zip(lines, plan["bom"]):
+            got = [line[2], number(line[3]), number(line[4]), number(line[5])]
+            want = [row["part"], row["quantity"], row["unit_price"], row["total"]]
+            assert got == want, (got, want)
+        assert number(read[-1][5]) == plan["totals"]["cost"], read[-1]
+        print("ok", lang, len(lines), "lines")
+
+
+def main():
+    myriad = str(Path(sys.argv[1]).resolve())
+    with tempfile.TemporaryDirectory(prefix="myriad-report-") as folder:
+        if "--office" in sys.argv:
+            check_office(myriad, folder)
+            return
+        for name in EXAMPLES:
+            spec = ROOT / "examples" / f"{name}.yaml"
+            for lang in ("en", "zh"):
+                out = Path(folder) / f"{name}-{lang}"
+                plan = json.loads(run(myriad, "plan", str(spec), "--out", str(out), "--lang", lang,
+                                      "--date", "2026-11-16", "--revision", "B & <C>", "-o",
+                                      "json"))
+                check_page(out / "report.html", plan, lang)
+                check_workbook(out / "bom.xlsx", plan)
+                text = (out / "report.html").read_text()
+                assert hashlib.sha256(spec.read_bytes()).hexdigest() in text
+                assert "B &amp; &lt;C&gt;" in text and "2026-11-16" in text
+            print("ok", name)
+        again = Path(folder) / "again"
+        run(myriad, "plan", str(ROOT / "examples/h100-64.yaml"), "--out", str(again), "--lang",
+            "zh", "--date", "2026-11-16", "--revision", "B & <C>")
+        for name in ("report.html", "bom.xlsx"):
+            assert (again / name).read_bytes() == \
+                   (Path(folder) / "h100-64-zh" / name).read_bytes(), name
+        done = subprocess.run([myriad, "plan", str(ROOT / "examples/h100-64.yaml"), "--lang", "fr"],
+                              capture_output=True, text=True, check=False)
+        assert done.returncode == 2 and "fr" in done.stderr, done.stderr
+        print("ok the same bytes, and an unknown language")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""What a run writes for other programs, and reads back: tests/sim/files.py MYRIAD"""
+import csv
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from lib import TREE, Checks, call, sim
+
+
+def rows(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def again(check, program, folder):
+    """The flows of a run as a workload: the same tasks end at the same times."""
+    flows, first, second = (folder / name for name in ("flows.csv", "first.csv", "second.csv"))
+    for lb, workload in (("ecmp", "permutation:1MB"), ("spray", "allreduce:halving,1MB,ranks=16"),
+                         ("ecmp", "alltoall:1MB,ranks=12,window=3")):
+        words = ("--topology", TREE, "--lb", lb)
+        one = sim(program, *words, "--workload", workload, "--flows", flows, "--fct", first)
+        two = sim(program, *words, "--workload", f"file:{flows}", "--fct", second)
+        check.equal(f"{workload} again", two["sim_time_us"], one["sim_time_us"])
+        ends = [sorted((row["from"], row["to"], row["end_us"]) for row in rows(path))
+                for path in (first, second)]
+        check.true("every flow ends as before", ends[0] == ends[1])
+
+
+def paths(check, program, folder):
+    """Every path leads from its sender to its receiver, link by link, under every policy."""
+    out = folder / "paths.csv"
+    for lb in ("ecmp", "adaptive", "flowlet", "planned", "spray", "rail"):
+        done = call(program, "--topology", TREE, "--lb", lb, "--workload", "permutation:1MB",
+                    "--paths", out, "-o", "json")
+        if done.returncode:
+            check.true(f"{lb}: {done.stderr}", "expected" in done.stderr)
+            continue
+        found = {}
+        for row in rows(out):
+            key = row["from"], row["to"]
+            found.setdefault(key, []).append((int(row["permille"]), row["path"].split()))
+        check.true(f"{lb}: all flows", len(found) == 128)
+        for (source, to), ways in found.items():
+            total = sum(part for part, _ in ways)
+            check.true(f"{lb}: {source} to {to}: parts of {total}", 990 <= total <= 1000)
+            check.true("its own NICs", all(way[0] == f"link/{int(source):08}>" and
+                                           way[-1] == f"link/{int(to):08}<" for _, way in ways))
+            check.true("up and down again", all(2 <= len(way) <= 6 and len(way) % 2 == 0
+                                                for _, way in ways))
+
+
+def timeline(check, program, folder):
+    out = folder / "trace.json"
+    got = sim(program, "--topology", TREE, "--job", "alltoall:1MB,ranks=8",
+              "--job", "permutation:1MB,first=8,ranks=8", "--trace", out)
+    events = json.loads(out.read_text())["traceEvents"]
+    check.equal("an event a flow", len(events), got["flows"])
+    check.equal("the last ends with the run", max(one["ts"] + one["dur"] for one in events),
+                got["sim_time_us"], 1e-6)
+    check.true("a process a job", {one["pid"] for one in events} == {1, 2})
+
+
+def series(check, program, folder):
+    """All bytes of every link turn up in the intervals, and none is fuller than it can be."""
+    out = folder / "series.csv"
+    for extra in ([], ["--pause", 500]):
+        sim(program, "--topology", TREE, "--lb", "ecmp", "--workload", "incast:8:1,1MB",
+            "--series", out, "--series-step", "7us", *extra)
+        found = rows(out)
+        into = [row for row in found if row["channel"] == "link/00000000<"]
+        total = sum(float(row["gbps"]) * 7e-6 * 1e9 / 8 for row in into)
+        check.equal("8 MB into the receiver", total, 8e6, 100)
+        check.true("no link is more than full", all(float(row["load"]) < 1.00001 for row in found))
+        check.true("in order", [float(row["time_us"]) for row in into]
+                   == sorted(float(row["time_us"]) for row in into))
+    done = call(program, "--topology", TREE, "--workload", "permutation:1MB", "--series", out)
+    check.true("an interval is needed", done.returncode == 2 and "go together" in done.stderr)
+
+
+def bad(check, program, folder):
+    """One line, with the place, and exit status 2."""
+    head = "id,after,from,to,bytes,compute_us,hops\n"
+    for text, place, words in (
+            ("id,after,from\n0,,1\n", "1:1", "columns"),
+            (head + "0,,1,2,1000,,1,9\n", "2:1", "8 fields"),
+            (head + "x,,1,2,1000,,1\n", "2:1", "'id' must be a number"),
+            (head + "0,,1,2,-5,,1\n", "2:8", "'bytes' must be a number"),
+            (head + "0,,1,2000000,5,,1\n", "2:6", "'to' must be a number"),
+            (head + "0,7,1,2,5,,1\n", "2:3", "no row has the id 7"),
+            (head + "0,1,1,2,5,,1\n1,0,2,3,5,,1\n", "2:1", "can never start"),
+            (head + "0,a b,1,2,5,,1\n", "2:3", "'after' must be ids"),
+            (head + "0,,,,,1e99,\n", "2:7", "'compute_us' must be a time"),
+            (head + "0,,1,2,5,,0\n", "2:11", "'hops' must be a number"),
+            (head + "0,,storage-1,2,5,,1\n", "2:4", "'from' must be a number")):
+        path = folder / "bad.csv"
+        path.write_text(text)
+        done = call(program, "--topology", TREE, "--workload", f"file:{path},format=flows")
+        check.true(f"{text!r}: {done.stderr}", done.returncode == 2 and not done.stdout
+                   and done.stderr.startswith(f"myriad: {path}:{place}: ")
+                   and words in done.stderr and done.stderr.count("\n") <= 2)
+
+
+def main():
+    program, check = sys.argv[1], Checks()
+    with tempfile.TemporaryDirectory() as folder:
+        for test in (again, paths, timeline, series, bad):
+            test(check, program, Path(folder))
+    check.end()
+
+
+if __name__ == "__main__":
+    main()
