@@ -32,6 +32,7 @@ static int read_price_map(struct myr_catalog *catalog, const struct myr_doc *nod
     };
     static const struct field price_fields[] = {
         FIELD_ROW_U32("per_servers", struct myr_price, per_servers, 1, 1000000),
+        FIELD_ROW_U32("warranty_months", struct myr_price, warranty_months, 1, 600),
         FIELD_ROW_BOOL("assumed", struct myr_price, assumed),
         FIELD_ROW_TEXT("note", struct myr_price, note),
     };
@@ -89,6 +90,7 @@ int catalog_read_book(struct myr_catalog *catalog, const struct myr_doc_entry *e
         FIELD_ROW_TEXT("currency", struct myr_price_book, currency),
         FIELD_ROW_TEXT("date", struct myr_price_book, date),
         FIELD_ROW_TEXT("source", struct myr_price_book, source),
+        FIELD_ROW_U32("warranty_months", struct myr_price_book, warranty_months, 1, 600),
     };
     static const struct field parts_fields[] = {FIELD_ROW_NODE("parts", struct book_parts, parts)};
     struct myr_price_book *book = find_book(catalog, entry->key);

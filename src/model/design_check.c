@@ -42,7 +42,8 @@ static int check_strings(const struct myr_design *design, const char *name, stru
         const struct myr_bom_row *row = &design->bom[i];
         if (!string_ok(design, row->system) || !string_ok(design, row->name) ||
             !string_ok(design, row->part) || !string_ok(design, row->rule) ||
-            !string_ok(design, row->inputs) || !string_ok(design, row->price_note)) {
+            !string_ok(design, row->inputs) || !string_ok(design, row->price_note) ||
+            (design->bom_more && !string_ok(design, design->bom_more[i].specification))) {
             return broken(err, name, "a line of the bill of materials has a string outside", i);
         }
     }

@@ -114,6 +114,24 @@ static void put_network(struct myr_answer *answer, const struct myr_design *desi
     myr_answer_end(answer);
 }
 
+/* Null in designs of older programs, and where nobody has said. */
+static void put_more(struct myr_answer *answer, const struct myr_design *design, uint32_t line)
+{
+    const struct myr_bom_more *more = design->bom_more ? &design->bom_more[line] : NULL;
+    myr_answer_text(answer, "specification",
+                    more ? myr_design_str(design, more->specification) : NULL);
+    if (more && more->warranty_months) {
+        myr_answer_u64(answer, "warranty_months", more->warranty_months);
+    } else {
+        myr_answer_null(answer, "warranty_months");
+    }
+    if (more) {
+        myr_answer_double(answer, "spare_share", more->spare_permille / 1000.0, 3);
+    } else {
+        myr_answer_null(answer, "spare_share");
+    }
+}
+
 static const struct myr_value *put_bom(struct myr_answer *answer, const struct myr_design *design)
 {
     const struct myr_value *bom = myr_answer_list(answer, "bom");
@@ -129,6 +147,7 @@ static const struct myr_value *put_bom(struct myr_answer *answer, const struct m
         myr_answer_text(answer, "rule", myr_design_str(design, row->rule));
         myr_answer_text(answer, "inputs", myr_design_str(design, row->inputs));
         myr_answer_text(answer, "price_note", myr_design_str(design, row->price_note));
+        put_more(answer, design, i);
         myr_answer_end(answer);
     }
     myr_answer_end(answer);

@@ -73,6 +73,9 @@ static void finish(struct plan *plan)
         keep(plan, plan->cabletypes.items, plan->cabletypes.count, sizeof(*design->cabletypes));
     design->cards = keep(plan, plan->cards.items, plan->cards.count, sizeof(*design->cards));
     design->bom = keep(plan, plan->bom.items, plan->bom.count, sizeof(*design->bom));
+    MYR_ASSERT(plan->bom_more.count == plan->bom.count);
+    design->bom_more =
+        keep(plan, plan->bom_more.items, plan->bom_more.count, sizeof(*design->bom_more));
     design->findings =
         keep(plan, plan->findings.items, plan->findings.count, sizeof(*design->findings));
     design->figure_count = (uint32_t)plan->figures.count;

@@ -111,6 +111,7 @@ struct plan {
     MYR_VEC(struct myr_cabletype) cabletypes;
     MYR_VEC(struct myr_card) cards;
     MYR_VEC(struct myr_bom_row) bom;
+    MYR_VEC(struct myr_bom_more) bom_more; /* as many */
     MYR_VEC(struct myr_finding) findings;
     MYR_VEC(struct myr_figure) figures;
     const struct myr_part *uncountable; /* the first part with which the price overflowed */

@@ -54,6 +54,22 @@ static const struct myr_price *price_of(const struct plan *plan, uint32_t part)
     return NULL;
 }
 
+/* The price's own, or what its book promises for all that it quotes. */
+static uint16_t warranty_of(const struct plan *plan, const struct myr_price *price)
+{
+    if (!price || price->warranty_months || price->assumed) {
+        return price ? (uint16_t)price->warranty_months : 0;
+    }
+    for (size_t i = 0; plan->spec->price_book && i < plan->catalog->books.count; i++) {
+        const struct myr_price_book *book = &plan->catalog->books.items[i];
+        if (strcmp(book->id, plan->spec->price_book) == 0 &&
+            myr_price_find(book, price->part) == price) {
+            return (uint16_t)book->warranty_months;
+        }
+    }
+    return 0;
+}
+
 static const char *price_text(struct plan *plan, const struct myr_price *price)
 {
     if (!price) {
@@ -101,6 +117,9 @@ static void add_row(struct plan *plan, const char *system, const char *name, uin
                      "%s has no price; it is not in the total", what->order);
     }
     myr_vec_push(&plan->bom, row);
+    myr_vec_push(&plan->bom_more,
+                 (struct myr_bom_more){.specification = plan_string(plan, what->title),
+                                       .warranty_months = warranty_of(plan, price)});
 }
 
 /* The quantity that the spec pins for this part on this network, if any. */
@@ -128,10 +147,15 @@ static void add_net_row(struct plan *plan, const struct net_plan *net, const cha
                          "%s: %llu ordered, %llu needed", part_at(plan, part)->order,
                          (unsigned long long)pin->quantity, (unsigned long long)quantity);
         }
-        quantity = pin->quantity;
     }
-    if (quantity > 0) {
-        add_row(plan, myr_net_names[net->id], name, part, quantity, rule, inputs);
+    uint64_t ordered = pin ? pin->quantity : quantity;
+    if (ordered > 0) {
+        add_row(plan, myr_net_names[net->id], name, part, ordered, rule, inputs);
+        if (ordered > quantity && quantity > 0) {
+            uint64_t permille = (ordered - quantity) * 1000 / quantity;
+            plan->bom_more.items[plan->bom_more.count - 1].spare_permille =
+                (uint16_t)(permille < UINT16_MAX ? permille : UINT16_MAX);
+        }
     }
 }
 

@@ -32,7 +32,8 @@ TOP = ["version", "name", "servers", "nodes", "gpus", "gpus_per_node", "scale_up
 CABLES = ["cable", "link", "network", "layer", "a_device", "a_port", "b_device", "b_port", "gbps",
           "part", "length_m", "medium", "optic_a", "optic_b"]
 LABELS = ["cable", "end", "device", "port", "label"]
-BOM = ["system", "name", "part", "quantity", "unit_price", "total", "rule", "inputs", "price_note"]
+BOM = ["system", "name", "part", "quantity", "unit_price", "total", "rule", "inputs", "price_note",
+       "specification", "warranty_months", "spare_share"]
 INSIDE = {"numa", "pcie_switch", "gpu", "nic", "scale_up_switch", "dpu"}
 SWITCHES = {"leaf", "spine", "core", "access", "agg", "router"}
 NETWORKS = {"compute", "storage", "service", "oob"}

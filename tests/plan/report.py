@@ -80,14 +80,16 @@ def number(text):
 
 def check_bill(page, plan, name):
     rows = next(table for table in page.tables if table[-1][0] in ("all", "合计"))
-    lines = [row for row in rows if row[2] and row[3] and number_or_none(row[3]) is not None]
+    lines = [row for row in rows if row[2] and number_or_none(row[4]) is not None]
     expected = sorted((row["part"], float(row["quantity"]), row["unit_price"], row["total"])
                       for row in plan["bom"])
-    found = sorted((row[2], number(row[3]), number(row[4]), number(row[5])) for row in lines)
+    found = sorted((row[2], number(row[4]), number(row[5]), number(row[6])) for row in lines)
     assert [(p, q, u or -1, t or -1) for p, q, u, t in found] == \
            [(p, q, u or -1, t or -1) for p, q, u, t in expected], name
-    total = number(rows[-1][5])
+    total = number(rows[-1][6])
     assert total == (plan["totals"]["cost"] or 0), (name, total)
+    warranties = sum(bool(row[7]) for row in lines)
+    assert warranties == sum(row["warranty_months"] is not None for row in plan["bom"]), name
 
 
 def number_or_none(text):

@@ -22,13 +22,15 @@
 struct myr_price {
     uint32_t part;
     int64_t cents;
-    uint32_t per_servers; /* the price is for each started so many servers; 0: per piece */
+    uint32_t warranty_months; /* of this part; 0: the book's */
+    uint32_t per_servers;     /* the price is for each started so many servers; 0: per piece */
     bool assumed;
     const char *note;
 };
 
 struct myr_price_book {
     const char *id, *title, *currency, *date, *source;
+    uint32_t warranty_months; /* of what it quotes; 0: not stated */
     MYR_VEC(struct myr_price) prices;
 };
 

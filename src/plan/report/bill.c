@@ -69,8 +69,8 @@ static void put_cost_chart(const struct report *report, const struct system *sys
 
 static void put_rows(const struct report *report, const struct system *systems, uint32_t count)
 {
-    static const char *const heads[] = {"system",    "name",        "part",
-                                        ">quantity", ">unit price", ">total"};
+    static const char *const heads[] = {"system",    "name",        "part",   "specification",
+                                        ">quantity", ">unit price", ">total", "warranty"};
     const struct myr_design *design = report->design;
     report_table(report, heads, MYR_ARRAY_COUNT(heads));
     for (uint32_t s = 0; s < count; s++) {
@@ -83,27 +83,31 @@ static void put_rows(const struct report *report, const struct system *systems, 
             myr_page_cell(report->buf, report_string(report, row->system));
             myr_page_cell(report->buf, report_string(report, row->name));
             myr_page_cell(report->buf, myr_design_str(design, row->part));
+            myr_page_cell(report->buf, report_specification(report, i));
             report_count(report, row->quantity);
             myr_page_number(report->buf, "%s", report_money(report, row->unit_cents));
             myr_page_number(report->buf, "%s",
                             report_money(report, row->unit_cents < 0 ? -1 : row->total_cents));
+            myr_page_cell(report->buf, report_warranty(report, i));
             myr_page_row_end(report->buf);
         }
         myr_page_row_begin(report->buf);
         myr_page_cell(report->buf,
                       report_say(report, "%s, together", report_string(report, systems[s].name)));
-        for (uint32_t i = 0; i < 4; i++) {
+        for (uint32_t i = 0; i < 5; i++) {
             myr_page_cell(report->buf, "");
         }
         myr_page_number(report->buf, "%s", report_money(report, systems[s].cents));
+        myr_page_cell(report->buf, "");
         myr_page_row_end(report->buf);
     }
     myr_page_row_begin(report->buf);
     myr_page_cell(report->buf, report_say(report, "all"));
-    for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < 5; i++) {
         myr_page_cell(report->buf, "");
     }
     myr_page_number(report->buf, "%s", report_money(report, design->head->total_cents));
+    myr_page_cell(report->buf, "");
     myr_page_row_end(report->buf);
     myr_page_table_end(report->buf);
 }

@@ -35,6 +35,10 @@ const char *report_number(const struct report *report, uint64_t number);
 /* "48,681,100", or "-" where none is known. */
 const char *report_money(const struct report *report, int64_t cents);
 
+/* Of a line of the bill; "" where nobody has said. */
+const char *report_specification(const struct report *report, uint32_t line);
+const char *report_warranty(const struct report *report, uint32_t line);
+
 /* --- chapters */
 
 void report_networks(const struct report *report);

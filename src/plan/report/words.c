@@ -90,3 +90,20 @@ const char *report_money(const struct report *report, int64_t cents)
     return cents % 100 ? myr_arena_printf(report->arena, "%s.%02d", text, (int)(cents % 100))
                        : myr_arena_printf(report->arena, "%s", text);
 }
+
+const char *report_specification(const struct report *report, uint32_t line)
+{
+    const struct myr_bom_more *more = report->design->bom_more;
+    return more ? report_string(report, more[line].specification) : "";
+}
+
+const char *report_warranty(const struct report *report, uint32_t line)
+{
+    const struct myr_bom_more *more = report->design->bom_more;
+    uint32_t months = more ? more[line].warranty_months : 0;
+    if (months == 0) {
+        return "";
+    }
+    return months % 12 == 0 ? report_say(report, "%u years", months / 12)
+                            : report_say(report, "%u months", months);
+}

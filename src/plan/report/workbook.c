@@ -38,9 +38,9 @@ static void text(struct sheet *to, lxw_col_t column, const char *words)
 
 static void put_bill(struct sheet *to)
 {
-    static const char *const names[] = {"system",     "name",  "part", "quantity",
-                                        "unit price", "total", "rule", "figures"};
-    static const double widths[] = {16, 44, 24, 12, 14, 18, 48, 40};
+    static const char *const names[] = {"system", "name", "part",    "quantity",      "unit price",
+                                        "total",  "rule", "figures", "specification", "warranty"};
+    static const double widths[] = {16, 44, 24, 12, 14, 18, 48, 40, 60, 12};
     const struct myr_design *design = to->report->design;
     head(to, names, widths, MYR_ARRAY_COUNT(names));
     for (uint32_t i = 0; i < design->bom_count; i++) {
@@ -58,6 +58,8 @@ static void put_bill(struct sheet *to)
         }
         text(to, 6, report_string(to->report, row->rule));
         text(to, 7, report_string(to->report, row->inputs));
+        text(to, 8, report_specification(to->report, i));
+        text(to, 9, report_warranty(to->report, i));
         to->row++;
     }
     char formula[64];
