@@ -250,7 +250,7 @@ static void put_codewords(struct drawing *drawing, const uint8_t *bytes, uint32_
                 continue;
             }
             drawing->qr->dark[y * side + x] =
-                bit < count * 8 ? bytes[bit / 8] >> (7 - bit % 8) & 1 : 0;
+                bit < count * 8 ? (uint8_t)(bytes[bit / 8] >> (7 - bit % 8) & 1) : 0;
             bit++;
         }
     }
