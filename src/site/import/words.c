@@ -110,19 +110,18 @@ int import_check_room(const struct myr_import *import, struct import_place place
 
 struct myr_str import_tidy(struct myr_import *import, struct myr_str name)
 {
+    bool messy = false;
     while (name.len && (name.data[0] == ' ' || name.data[0] == '\t')) {
         name = (struct myr_str){name.data + 1, name.len - 1};
     }
     while (name.len && (name.data[name.len - 1] == ' ' || name.data[name.len - 1] == '\t')) {
         name.len--;
     }
-    /* Hardly a name of a hundred thousand cables holds a blank: that is looked for in one go. */
-    const char *end = name.data + name.len;
-    const char *blank = name.len ? memchr(name.data, ' ', name.len) : NULL;
-    while (blank && blank[1] != ' ') { /* the last byte is none */
-        blank = memchr(blank + 1, ' ', (size_t)(end - blank - 1));
+    const char *blank = name.len ? memchr(name.data, ' ', name.len) : NULL; /* mostly none */
+    for (size_t i = blank ? (size_t)(blank - name.data) + 1 : name.len; i < name.len; i++) {
+        messy = messy || (name.data[i] == ' ' && name.data[i - 1] == ' ');
     }
-    if (!blank) {
+    if (!messy) {
         return name;
     }
     char *plain = myr_arena_strndup(import->cabling->arena, name.data, name.len);
