@@ -249,8 +249,8 @@ static void put_codewords(struct drawing *drawing, const uint8_t *bytes, uint32_
             if (drawing->fixed[y * side + x]) {
                 continue;
             }
-            drawing->qr->dark[y * side + x] =
-                bit < count * 8 ? bytes[bit / 8] >> (7 - bit % 8) & 1 : 0;
+            bool dark = bit < count * 8 && (bytes[bit / 8] >> (7 - bit % 8) & 1) != 0;
+            drawing->qr->dark[y * side + x] = dark;
             bit++;
         }
     }
