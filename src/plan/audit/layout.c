@@ -212,10 +212,10 @@ int audit_read_layout(struct audit *audit, const char *file, struct myr_str text
         MYR_TRY(read_row(audit, &csv, &columns, &rack, err));
         /* A rack may come back: what is no device of a network stands at the end of racks.csv. */
         if (rack.len > 0 && myr_strmap_get(&racks, rack) == MYR_MAP_NONE) {
-            myr_strmap_add(&racks,
-                           (struct myr_str){myr_arena_strndup(audit->arena, rack.data, rack.len),
-                                            rack.len},
-                           audit->out->racks++);
+            myr_strmap_add(
+                &racks,
+                (struct myr_str){myr_arena_strndup(audit->arena, rack.data, rack.len), rack.len},
+                audit->out->racks++);
         }
         if (audit->placed.count > ROWS_MAX) {
             return myr_csv_error(err, &csv, 0, "more than %d rows", ROWS_MAX);
