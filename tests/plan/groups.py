@@ -7,6 +7,7 @@ A cluster of groups is held against what is known without it: the same servers a
 same networks, counts follow from the parts, every node hangs where its group says. Who counts GPUs
 by node refuses what is mixed.
 """
+import csv
 import json
 import random
 import subprocess
@@ -121,12 +122,39 @@ def refused(myriad, mixed, folder):
     run(myriad, "sched", "place", "--design", folder / "alike" / "design.myr", "--nodes", 16)
 
 
+def in_a_room(myriad, folder):
+    """Kinds of different power and height in one room: no rack carries more than it may."""
+    text = (ROOT / "examples" / "mixed-train-infer.yaml").read_text()
+    text += "room: {rows: 14, columns: 20, rack_kw: 22, place: PLACE}\n"
+    for place in ("aligned", "shortest"):
+        path = folder / "room.yaml"
+        path.write_text(text.replace("PLACE", place))
+        run(myriad, "plan", path, "--out", folder / "room")
+        watts, taken, servers = {}, set(), 0
+        with open(folder / "room" / "racks.csv", newline="", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                watts[row["rack"]] = watts.get(row["rack"], 0) + int(row["watts"])
+                servers += row["item"].startswith("node/")
+                for unit in range(int(row["u"]), int(row["u"]) + int(row["units"])):
+                    assert 1 <= unit <= 42 and (row["rack"], unit) not in taken, row
+                    taken.add((row["rack"], unit))
+        assert servers == 224 and max(watts.values()) <= 22000, (servers, max(watts.values()))
+    # The plan's own racks are a layout that audit reads: all of them, and nothing is missing.
+    spec = folder / "room.yaml"
+    text = run(myriad, "plan", "audit", folder / "room" / "bom.csv", "--layout",
+               folder / "room" / "racks.csv", "--spec", spec, "-o", "json")[0]
+    answer = json.loads(text)
+    assert answer["racks"] == len(watts), (answer["racks"], len(watts))
+    assert not [f for f in answer["findings"] if f["rule"].startswith("layout")], answer["findings"]
+
+
 def main():
     myriad = Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         same_as_one(myriad, folder, random.Random(SEED))
         refused(myriad, example(myriad, folder), folder)
+        in_a_room(myriad, folder)
     print("groups: counts, ids, networks and refusals are right")
 
 

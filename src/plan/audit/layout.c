@@ -162,7 +162,6 @@ static int read_row(struct audit *audit, struct myr_csv *csv, const struct colum
     if (rack.len == 0) { /* a merged cell */
         rack = *rack_above;
     } else {
-        audit->out->racks += !myr_str_eq(rack, *rack_above);
         *rack_above = rack;
     }
     if (item.len == 0) {
@@ -199,6 +198,7 @@ int audit_read_layout(struct audit *audit, const char *file, struct myr_str text
 {
     enum { ROWS_MAX = 2000000 };
     struct myr_csv csv;
+    MYR_CLEANUP(myr_strmap_done) struct myr_strmap racks = {0};
     struct columns columns;
     struct myr_str rack = {"", 0};
     myr_csv_init(&csv, audit->arena, file, text);
@@ -210,6 +210,13 @@ int audit_read_layout(struct audit *audit, const char *file, struct myr_str text
             break;
         }
         MYR_TRY(read_row(audit, &csv, &columns, &rack, err));
+        /* A rack may come back: what is no device of a network stands at the end of racks.csv. */
+        if (rack.len > 0 && myr_strmap_get(&racks, rack) == MYR_MAP_NONE) {
+            myr_strmap_add(
+                &racks,
+                (struct myr_str){myr_arena_strndup(audit->arena, rack.data, rack.len), rack.len},
+                audit->out->racks++);
+        }
         if (audit->placed.count > ROWS_MAX) {
             return myr_csv_error(err, &csv, 0, "more than %d rows", ROWS_MAX);
         }
