@@ -13,6 +13,7 @@
  *   port_names which port of a box a name means, by rules that are data
  *   verify     found against planned, and the shortest repair
  *   orders     the repair as work orders, and what was mended since the last run
+ *   tenants    which nodes are whose
  *   built      a design beside what was found of it, in one question
  *   cost       what miswiring costs the flows, and what to mend first
  *   binding    design ids to GUIDs, MACs, serials, host names, addresses
@@ -35,4 +36,5 @@
 #include "myriad/site/repair.h"
 #include "myriad/site/source_port.h"
 #include "myriad/site/tables.h"
+#include "myriad/site/tenants.h"
 #include "myriad/site/verify.h"

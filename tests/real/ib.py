@@ -281,6 +281,28 @@ def judge_hosts(myriad, scratch, fabrics):
                  "2 leaves, 2 cuts, 2 slow links")
 
 
+def partitions(myriad, scratch):
+    """OpenSM gives every port the keys of its tenant, and nobody else's."""
+    design = plan_fabric(myriad, scratch, FABRICS[0][0])
+    folder = scratch.path / scratch.unique("tenants")
+    folder.mkdir()
+    (folder / "tenants.csv").write_text('tenant,nodes\nresearch,0-31\nproduct,"32-40,44"\n')
+    run(myriad, "export", "partitions", design, "--tenants", folder / "tenants.csv", "--out",
+        folder / "partitions.conf")
+    guids = export(myriad, scratch, design, "opensm")
+    fabric = Ibsim(scratch, export(myriad, scratch, design, "ibsim"))
+    fabric.opensm("ftree", "-F", "opensm.conf", "-P", folder / "partitions.conf", folder=guids)
+    found = fabric.tool("ibnetdiscover")
+    wanted = {0: "0x8001", 31: "0x8001", 32: "0x8002", 40: "0x8002", 44: "0x8002", 41: None}
+    for node, key in wanted.items():
+        lid = re.search(rf'"node-{node:05d}-nic3" lid (\d+)', found).group(1)
+        table = set(re.findall("0x[0-9a-f]{4}", fabric.tool("smpquery", "pkeys", lid, "1")))
+        expect({"0x8001", "0x8002"} & table == ({key} if key else set()) and
+               {"0x7fff", "0xffff"} & table, f"node {node} has the keys {sorted(table)}")
+    scratch.stop(fabric.process)
+    note(f"{len(wanted)} nodes have the keys of their tenants")
+
+
 def read_tables(text):
     """{switch GUID: {destination port GUID: egress}} of dump_lfts, or of a file for OpenSM."""
     tables, switch = {}, None
@@ -467,4 +489,4 @@ def documents(myriad, scratch):
 
 main({"documents": documents, "bring-up": bring_up, "clean": clean, "faults": faults,
       "tables": tables, "file-routing": file_routing, "hosts": hosts,
-      "hosts-2048": hosts_2048})
+      "hosts-2048": hosts_2048, "partitions": partitions})

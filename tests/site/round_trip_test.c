@@ -123,7 +123,10 @@ static void every_design_can_be_exported_and_gives_the_same_bytes_twice(void **s
         for (uint32_t i = 0; i < myr_exporter_count; i++) {
             struct files files[2] = {0};
             struct myr_err err = {0};
-            struct myr_export job = {&planned.design, MYR_NET_COMPUTE, &planned.catalog, NULL};
+            struct myr_export job = {.design = &planned.design,
+                                     .net = MYR_NET_COMPUTE,
+                                     .catalog = &planned.catalog,
+                                     .tenants = MYR_SOURCE_DIR "/tests/data/tenants.csv"};
             for (uint32_t twice = 0; twice < 2; twice++) {
                 struct myr_export_sink sink = {&files[twice], take_file};
                 int rc = myr_export_run(&myr_exporters[i], &job, &sink, &err);
@@ -179,7 +182,7 @@ static void slurm_has_every_node_once_and_one_switch_above_all(void **state)
             const struct myr_exporter *exporter;
             struct files files = {0};
             struct myr_err err = {0};
-            struct myr_export job = {&planned.design, MYR_NET_COMPUTE, NULL, NULL};
+            struct myr_export job = {.design = &planned.design, .net = MYR_NET_COMPUTE};
             struct myr_export_sink sink = {&files, take_file};
             assert_int_equal(myr_exporter_find(names[i], &exporter, &err), MYR_OK);
             assert_int_equal(myr_export_run(exporter, &job, &sink, &err), MYR_OK);

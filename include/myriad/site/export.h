@@ -24,6 +24,7 @@ struct myr_export {
     enum myr_net_id net;               /* MYR_NET_COUNT: all of them, where the format allows it */
     const struct myr_catalog *catalog; /* for part numbers and the kind of network; may be NULL */
     const struct myr_binding *binding; /* real GUIDs and host names; may be NULL */
+    const char *tenants;               /* a list of tenants and their nodes; may be NULL */
 };
 
 /* Takes one finished file. The name may have one folder in front: "leaf-p0-g0-r0/frr.conf". */

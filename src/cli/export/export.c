@@ -5,7 +5,7 @@
 static const char *const nets[] = {"compute", "storage", "service", "oob", "all"};
 
 struct options {
-    const char *out, *binding;
+    const char *out, *binding, *tenants;
     uint32_t net;
     bool list;
     struct myr_option_list catalogs;
@@ -20,6 +20,8 @@ static const struct myr_option rows[] = {
                "which network of the design; all: cable lists only"),
     CLI_FLAG("list", struct options, list, "show the formats, their files and who reads them"),
     CLI_PATH("binding", "FILE", struct options, binding, "binding.yaml: real GUIDs and host names"),
+    CLI_PATH("tenants", "FILE", struct options, tenants,
+             "CSV list with the columns tenant and nodes, for partitions"),
     CLI_LIST("catalog", "FILE", struct options, catalogs, "own parts, added to the built-in ones"),
 };
 
@@ -141,7 +143,8 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_TRY(myr_exporter_find(cli->operands.items[0], &exporter, err));
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
     MYR_TRY(myr_design_open(&design, cli->operands.items[1], err));
-    struct myr_export job = {&design, (enum myr_net_id)options->net, &catalog, NULL};
+    struct myr_export job = {&design, (enum myr_net_id)options->net, &catalog, NULL,
+                             options->tenants};
     if (options->binding) {
         myr_binding_init(&binding, &cli->arena, &design);
         MYR_TRY(myr_binding_read(&binding, options->binding, err));

@@ -12,6 +12,8 @@ const struct myr_exporter myr_exporters[] = {
     {"opensm", "subnet manager: engine, roots, compute and storage ports, names", NULL,
      "opensm.conf, root_guids.txt, cn_guids.txt, io_guids.txt, torus-2QoS.conf, node-name-map",
      "opensm, infiniband-diags", export_opensm, false},
+    {"partitions", "a partition key for each tenant (--tenants)", "partitions.conf",
+     "partitions.conf", "opensm -P", export_partitions, false},
     {"slurm", "scheduler: tree of rail groups, pods and core", "topology.conf", "topology.conf",
      "slurmctld (topology/tree)", export_slurm, false},
     {"slurm-block", "scheduler: blocks of scale-up domains or rail groups", "topology.conf",

@@ -34,6 +34,9 @@ int export_sonic_z9864f(const struct myr_export *job, const struct myr_export_si
 int export_nccl(const struct myr_export *job, const struct myr_export_sink *sink,
                 struct myr_err *err);
 
+int export_partitions(const struct myr_export *job, const struct myr_export_sink *sink,
+                      struct myr_err *err);
+
 /* The cabling of the job's network or networks, NICs as ports of their nodes. */
 void export_cabling(const struct myr_export *job, struct myr_cabling *cabling,
                     struct myr_arena *arena);

@@ -96,8 +96,7 @@ static void show_degraded(const struct myr_verify *verify, struct myr_answer *an
                                                "more bit errors than correction can mend (2.4e-4)",
                                                "errors are not corrected (FEC)",
                                                "a cable of another kind than planned",
-                                               "one lane gets 2 dB less light than the next: clean "
-                                               "it",
+                                               "one lane gets much less light: clean it",
                                                "light out of the range of such modules"};
     MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
     uint32_t shown = 0, left = 0;

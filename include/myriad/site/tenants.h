@@ -1,0 +1,28 @@
+/*
+ * tenants: which nodes belong to whom, for exports that keep tenants apart.
+ *
+ *     tenant,nodes
+ *     research,0-31
+ *     product,"32-40,44"
+ *
+ * Nodes are the numbers of the design's addresses (node/00042 is 42). A node has one tenant; nodes
+ * of nobody are of none.
+ */
+#pragma once
+
+#include "myriad/base.h"
+#include "myriad/model.h"
+
+#define MYR_SITE_TENANTS_MAX 32000
+
+struct myr_site_tenants {
+    MYR_VEC(struct myr_str) names; /* in the order of the file */
+    uint32_t *of_node;             /* by position of the node's device; MYR_NONE: nobody's */
+};
+
+/* Texts live in the arena. 'file' is the name for messages. Release with myr_site_tenants_done() in
+ * any case. */
+MYR_MUST_USE int myr_site_tenants_read(struct myr_site_tenants *ret, struct myr_arena *arena,
+                                       const struct myr_design *design, const char *file,
+                                       struct myr_str text, struct myr_err *err);
+void myr_site_tenants_done(struct myr_site_tenants *tenants);
