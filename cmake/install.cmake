@@ -77,6 +77,8 @@ if(MYRIAD_INSTALL_LICENCE)
 endif()
 install(DIRECTORY docs DESTINATION ${doc} COMPONENT command PATTERN "pictures/make" EXCLUDE)
 install(DIRECTORY examples catalog DESTINATION ${doc} COMPONENT command)
+# Manifests, where docs/kubernetes.md expects them.
+install(DIRECTORY packaging/kubernetes DESTINATION ${doc}/packaging COMPONENT command)
 # By which programs of users tell their progress; where docs/agent.md expects them.
 install(FILES python/myriad_progress.py DESTINATION ${doc}/python COMPONENT command)
 install(FILES packaging/progress/myriad_progress.h DESTINATION ${doc}/packaging/progress

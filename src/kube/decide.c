@@ -25,6 +25,7 @@ struct round {
         struct kube_tally tally;
     } failed[FAILED_KINDS];
     uint32_t failed_count;
+    bool counted; /* what is used is known: only where something is to be placed */
     MYR_VEC(struct kube_told) told;
 };
 
@@ -36,6 +37,14 @@ static const char *keep(struct round *r, struct myr_str text)
 static void wake_at(struct round *r, int64_t at_ms)
 {
     r->c->wake_ms = at_ms < r->c->wake_ms ? at_ms : r->c->wake_ms;
+}
+
+static void count_use(struct round *r)
+{
+    if (!r->counted) {
+        kube_use_count(r->c);
+        r->counted = true;
+    }
 }
 
 static struct myr_kube_decision *add(struct round *r, const struct kube_gang *gang,
@@ -258,6 +267,7 @@ static void place_gang(struct round *r, const struct kube_gang *gang, uint32_t c
         }
     }
     MYR_ASSERT(filled == count && count > 0);
+    count_use(r);
     uint64_t digest = pods[0]->needs.digest;
     const struct kube_tally *before = alike ? failed_before(r, digest, count) : NULL;
     struct kube_tally tally;
@@ -444,6 +454,7 @@ static bool finish(struct round *r, const struct kube_gang *gang, const struct s
 {
     struct myr_kube_seat *seats = MYR_ARENA_NEW(&r->c->arena, struct myr_kube_seat, gang->count);
     uint32_t count = 0;
+    count_use(r);
     for (uint32_t i = 0; i < gang->count; i++) {
         const struct kube_pod *pod = gang->pods[i];
         if (!kube_pod_live(pod) || !myr_str_eq(pod->placement, s->placement)) {
@@ -531,7 +542,6 @@ const struct myr_kube_decision *myr_kube_decide(struct myr_kube_cluster *c, int6
     c->changed = false;
     c->wake_ms = INT64_MAX;
     c->gangs_waiting = 0;
-    kube_use_count(c);
     kube_gangs_find(c, &gangs);
     forget_broken(c);
     for (uint32_t i = 0; i < gangs.count; i++) {

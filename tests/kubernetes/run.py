@@ -3,8 +3,8 @@
 
     tests/kubernetes/run.py MYRIAD [--full] [NAME...]
 
-Without --full nodes are objects alone, and it takes about two minutes; with it 32 hollow kubelets
-run the pods, 1,000 more nodes stand beside them, and the stock scheduler's gangs are shown.
+Without --full nodes are objects alone; with it 32 hollow kubelets run pods too, 1,000 more nodes
+stand beside them, and the stock scheduler's gangs are shown. NAME: some of the tests alone.
 """
 import argparse
 import collections
@@ -339,8 +339,14 @@ def troubles(lab, myriad, nodes):
     wrong.end()
     say(f"wrong token: {line[0]}; back when the file was mended")
 
-    person = Scheduler(lab, myriad, "--alone",
-                       kubeconfig=lab.kubeconfig("person", certificate="person"))
+    # A person's certificate that has run out, and then a good one in the same file.
+    lab.certificate("old", "/O=system:masters/CN=person", "extendedKeyUsage=clientAuth\n", -1)
+    path = lab.kubeconfig("person", certificate="old")
+    person = Scheduler(lab, myriad, "--alone", kubeconfig=path)
+    line = person.line("not accepted .401")
+    lab.kubeconfig("person", certificate="person")
+    person.line("well again")
+    say(f"expired certificate of a person: {line[0]}; back when the file was mended")
     lab.job("papers", 2)
     bound(lab, "papers", 2)
     # The API server comes back with a certificate that has run out, then with a good one.
@@ -421,6 +427,55 @@ def plain_job(lab, myriad, nodes):
     scheduler.end()
     lab.delete_job(name)
     say(f"a plain Job and a job file (as {name}) were bound on {placed}")
+
+
+def same_placement(lab, myriad, nodes):
+    """The same job files, unchanged, on Myriad's own server: the same nodes in the same order."""
+    away = ("node-2", "node-9", "node-11", "node-30")
+    folder = lab.top / "server"
+    environment = {key: value for key, value in os.environ.items()
+                   if not key.startswith("MYRIAD_")}
+
+    def ask(*words):
+        done = subprocess.run([myriad, *map(str, words), "--dir", folder, "-o", "json"],
+                              env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, (words, done.stderr)
+        return json.loads(done.stdout)
+    subprocess.run([myriad, "init", folder, "--world", "twin", "--nodes", f"node-[0-{nodes - 1}]",
+                    "--nodes-per-leaf", "8", "--speed", "60", "--http", "127.0.0.1:0",
+                    "--agents", "127.0.0.1:0"],
+                   env=environment, check=True, capture_output=True)
+    server = lab.start("server", [myriad, "serve", folder])
+    wait("the server", lambda: (folder / "server.url").exists() and subprocess.run(
+        [myriad, "node", "list", "--dir", folder], env=environment, capture_output=True,
+        check=False).returncode == 0)
+    wait("healthy nodes", lambda: all(node["state"] == "healthy"
+                                      for node in ask("node", "list")["nodes"]))
+    for name in away:
+        ask("node", "drain", name)
+        lab.kubectl("cordon", name)
+    scheduler = Scheduler(lab, myriad)
+    made = []
+    for size in (3, 1, 8, 5, 12):
+        file = lab.top / f"same-{size}.yaml"
+        file.write_text(f"name: same\nnodes: {size}\ncommand: python3 train.py\n"
+                        "image: lab/train:1\ntwin: {hours: 100}\n")
+        number = ask("submit", file)["jobs"][0]["id"]
+        ranks = wait("its ranks", lambda: ask("job", "show", number)["jobs"][0]["ranks"])
+        ours = [rank["node"].split("/")[-1] for rank in sorted(ranks, key=lambda r: r["first"])]
+        done = subprocess.run([myriad, "submit", file, "--kubeconfig", lab.admin, "-o", "json"],
+                              env=environment, capture_output=True, text=True, check=True)
+        made.append(json.loads(done.stdout)["kubernetes"][0]["name"])
+        theirs = bound(lab, made[-1], size)
+        assert theirs == ours, (size, ours, theirs)
+    scheduler.end()
+    lab.stop(server, signal.SIGTERM)
+    for name in made:
+        lab.delete_job(name)
+    for name in away:
+        lab.kubectl("uncordon", name)
+    say("same placement: 5 job files, unchanged, on a server's nodes and here: the same nodes, "
+        "rank by rank")
 
 
 def page(lab, myriad, nodes):
@@ -532,7 +587,7 @@ def no_taints(lab):
 
 
 SHORT = [gang, one_at_a_time, lost_node, drained_node, respects, half_bound, restarts, takeover,
-         rights, plain_job, page, troubles]
+         rights, plain_job, same_placement, page, troubles]
 
 
 def main():

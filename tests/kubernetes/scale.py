@@ -15,6 +15,18 @@ import time
 from lab import (Kubernetes, Scheduler, bound, lab_folder, programs, say, skip, wait)
 
 
+def cpu_of(process):
+    """Seconds of processor time so far."""
+    with open(f"/proc/{process}/stat", encoding="ascii") as stat:
+        words = stat.read().rsplit(")", 1)[1].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def memory_of(process):
+    with open(f"/proc/{process}/status", encoding="ascii") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS:")) / 1024
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("myriad")
@@ -49,7 +61,10 @@ def main():
                 pods += size
                 if len(running) > 40:
                     lab.delete_job(running.pop(0))
+            cpu_s = cpu_of(scheduler.child.pid)
+            memory = memory_of(scheduler.child.pid)
             time.sleep(30)
+            idle_s = cpu_of(scheduler.child.pid) - cpu_s
             report = scheduler.end()
         finally:
             lab.close()
@@ -61,6 +76,8 @@ def main():
         f"{report['patches']} patches, {report['bindings']} bindings, {report['events']} events, "
         f"{report['lists']} lists, {report['watches']} watches, {report['leases']} of the lease); "
         f"{report['idle_requests_per_s']:.3f} a second in {report['idle_seconds']:.0f} s of idle; "
+        f"processor {cpu_s * 1000 / options.gangs:.1f} ms a gang in all (lists, watches, TLS), "
+        f"{idle_s / 30 * 100:.2f} % of a core at idle, {memory:.0f} MB; "
         f"Job to bound {waits[len(waits) // 2]:.2f} s p50, "
         f"{waits[len(waits) * 99 // 100]:.2f} s p99")
     assert report["gangs_bound"] == options.gangs, report

@@ -283,6 +283,8 @@ static int run(struct cli *cli, struct myr_err *err)
     }
     MYR_TRY(client_get(&client, path, &doc, err));
     job_show(cli, doc);
+    myr_answer_list(&cli->answer, "kubernetes"); /* none was made there */
+    myr_answer_end(&cli->answer);
     cli->no = options->wait && strcmp(client_text(cli, doc, "state"), "done") != 0;
     myr_answer_next(&cli->answer, "myriad job %s %s", options->wait ? "logs" : "show", id);
     return MYR_OK;

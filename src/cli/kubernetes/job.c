@@ -85,6 +85,8 @@ static void show(struct cli *cli, const struct myr_doc *made)
     const struct myr_doc *meta = myr_doc_get(made, "metadata"), *spec = myr_doc_get(made, "spec");
     struct myr_answer *answer = &cli->answer;
     const char *name = kept(cli, meta, "name"), *space = kept(cli, meta, "namespace");
+    myr_answer_list(answer, "jobs"); /* none was made on a server */
+    myr_answer_end(answer);
     struct myr_value *list = myr_answer_list(answer, "kubernetes");
     uint64_t pods = 0;
     (void)!myr_str_to_u64(myr_str_from(kept(cli, spec, "parallelism")), &pods);
