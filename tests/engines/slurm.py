@@ -260,8 +260,8 @@ def away(lab, _):
     print("\n".join("  " + line for line in lines))
 
 
-CASES = {"parts": parts, "same": same, "gang": gang, "drain": drain, "down": down, "others": others, "cancel": cancel,
-         "restart": restart, "away": away}
+CASES = {"gang": gang, "drain": drain, "down": down, "others": others, "parts": parts,
+         "same": same, "cancel": cancel, "restart": restart, "away": away}
 
 
 def main():

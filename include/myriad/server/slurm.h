@@ -10,8 +10,8 @@
 #include "myriad/base.h"
 
 /*
- * sinfo -e -o: names, partition ('*': the default one), CPUs, MB, GPUs, state, reason. Nodes that are
- * alike share a line: with -N a line a node takes sinfo itself seconds of CPU at 12,500.
+ * sinfo -e -o: names, partition ('*': the default one), CPUs, MB, GPUs, state, reason. Nodes that
+ * are alike share a line: a line a node (-N) takes sinfo itself seconds of CPU at 12,500.
  */
 #define MYR_SLURM_NODE_FORMAT "%N|%P|%c|%m|%G|%T|%E"
 /* squeue -o: id, state, user, nodes, why it waits, comment. */
@@ -29,9 +29,9 @@ enum myr_slurm_node_is {
 
 /* Nodes that are alike. */
 struct myr_slurm_node {
-    struct myr_str names; /* a list for myr_slurm_read_names() */
+    struct myr_str names;                    /* a list for myr_slurm_read_names() */
     struct myr_str partition, state, reason; /* reason: empty: none */
-    bool in_default;                                        /* its partition is the default one */
+    bool in_default;                         /* its partition is the default one */
     uint64_t cpus, memory_mb, gpus;
     enum myr_slurm_node_is is;
 };

@@ -339,7 +339,7 @@ static void set_next(struct slurm *slurm)
     for (size_t i = 0; i < slurm->gangs.count && !slurm->failed; i++) {
         const struct gang *gang = &slurm->gangs.items[i];
         if (!gang->up_told || gang->stopping) { /* seldomer the longer it takes */
-            int64_t soon_ms = (now_ms - gang->since_ms) / 4;
+            int64_t soon_ms = (now_ms - gang->since_ms) / 2;
             soon_ms = soon_ms > SOON_MS ? soon_ms : SOON_MS;
             wait_ms = soon_ms < wait_ms ? soon_ms : wait_ms;
         }

@@ -4,7 +4,7 @@
 #include "slurm/slurm.h"
 
 enum {
-    SOON_MS = 200, /* until it is looked at what has just been asked for */
+    SOON_MS = 300, /* until it is looked at what has just been asked for */
     FLUSH_MS = 5,  /* orders for nodes of one moment become one command */
     DAY_MS = 86400 * 1000,
     OUTPUT_BYTES = 48 << 10,
