@@ -189,7 +189,7 @@ static void something_happens(struct life *life)
 {
     uint32_t node = myr_rng_below(&life->rng, NODES), jobs = myr_control_jobs(life->f.control);
     struct agent *agent = &life->agents[node];
-    switch (myr_rng_below(&life->rng, 18)) {
+    switch (myr_rng_below(&life->rng, 20)) {
     case 0:
         submit_some(life);
         break;
@@ -240,6 +240,9 @@ static void something_happens(struct life *life)
     case 14:
         happens(life, (struct myr_event){.kind = MYR_EVENT_TAKEOVER});
         break;
+    case 15:
+        happens_to(life, MYR_EVENT_HOLD, node, myr_rng_below(&life->rng, MYR_HOLDS));
+        break;
     default:
         pass(life, 1 + (int64_t)myr_rng_below(&life->rng, 40000));
     }
@@ -268,6 +271,7 @@ static void heal(struct life *life)
         while (life->agents[node].says.count > 0) {
             hear(life, node);
         }
+        happens_to(life, MYR_EVENT_HOLD, node, MYR_HOLD_NONE);
         if (seen.state != MYR_NODE_HEALTHY && seen.state != MYR_NODE_CHECKING) {
             happens_to(life, MYR_EVENT_UNDRAIN, node, 0);
         }

@@ -84,8 +84,7 @@ bool timer_due(struct myr_control *c, struct timer *ret)
         return false;
     }
     *ret = c->timers.items[0];
-    pop(c);
-    *deadline_of(c, (enum timer_kind)ret->kind, ret->id) = -1;
+    *deadline_of(c, (enum timer_kind)ret->kind, ret->id) = -1; /* tidy() takes it out */
     return true;
 }
 

@@ -28,6 +28,7 @@ struct script {
     struct myr_str text;
     size_t step;  /* 0: at once */
     bool lingers; /* keeps the connection open, silent */
+    size_t takes; /* reads so much before it says anything, after a while */
 };
 
 static void answer_one(int listener, int heard, const struct script *script)
@@ -36,6 +37,15 @@ static void answer_one(int listener, int heard, const struct script *script)
     int fd = accept(listener, NULL, NULL);
     ssize_t got = recv(fd, request, sizeof(request), 0);
     ssize_t told = got > 0 ? write(heard, request, (size_t)got) : 0;
+    usleep(script->takes ? 100000 : 0); /* what is sent meanwhile fills every buffer */
+    for (size_t taken = 0; taken + (size_t)got < script->takes;) {
+        static char more[1 << 16];
+        ssize_t next = recv(fd, more, sizeof(more), 0);
+        if (next <= 0) {
+            _exit(1);
+        }
+        taken += (size_t)next;
+    }
     size_t step = script->step ? script->step : script->text.len;
     for (size_t at = 0; at < script->text.len && told >= 0; at += step) {
         size_t left = script->text.len - at;
@@ -187,6 +197,23 @@ static void a_request_has_these_bytes(void **state)
         assert_non_null(host);
         myr_http_answer_done(&outcome.answer);
     }
+}
+
+/* More than the system takes at once: the rest waits for the server, and all of it comes. */
+static void a_long_request_waits_for_its_server(void **state)
+{
+    (void)state;
+    enum { SIZE = 24 << 20 };
+    struct outcome outcome;
+    struct script script = says("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    char *body = myr_xcalloc(SIZE, 1);
+    script.takes = SIZE + 64; /* of a head that is longer than that */
+    ask(&script, (struct myr_http_request){.method = "POST", .body = {body, SIZE}, .timeout_s = 60},
+        NULL, NULL, &outcome);
+    assert_int_equal(outcome.rc, MYR_OK);
+    assert_int_equal(outcome.answer.body.len, 2);
+    myr_http_answer_done(&outcome.answer);
+    free(body);
 }
 
 static void a_request_carries_its_token_key_and_body(void **state)
@@ -398,6 +425,7 @@ int main(void)
         cmocka_unit_test(bodies_come_by_length_in_chunks_or_to_the_end),
         cmocka_unit_test(some_answers_have_no_body),
         cmocka_unit_test(a_request_has_these_bytes),
+        cmocka_unit_test(a_long_request_waits_for_its_server),
         cmocka_unit_test(a_request_carries_its_token_key_and_body),
         cmocka_unit_test(broken_answers_are_one_line_and_no_answer),
         cmocka_unit_test(answers_beyond_the_limits_are_not_kept),

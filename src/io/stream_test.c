@@ -208,13 +208,13 @@ static void bytes_come_back_plain_and_by_tls(void **state)
 }
 
 /* Until something holds; what does not come within many rounds never will. */
-#define RUN_UNTIL(pair, condition)                         \
-    do {                                                   \
-        for (int i = 0; i < 100000 && !(condition); i++) { \
-            uv_run(&(pair)->loop, UV_RUN_NOWAIT);          \
-            usleep(i < 100 ? 0 : 100);                     \
-        }                                                  \
-        assert_true(condition);                            \
+#define RUN_UNTIL(pair, condition)                                     \
+    do {                                                               \
+        for (int round = 0; round < 100000 && !(condition); round++) { \
+            uv_run(&(pair)->loop, UV_RUN_NOWAIT);                      \
+            usleep(round < 100 ? 0 : 100);                             \
+        }                                                              \
+        assert_true(condition);                                        \
     } while (0)
 
 /*
@@ -448,6 +448,7 @@ static void nobody_there_is_told(void **state)
     uv_loop_init(&loop);
     assert_int_equal(myr_io_connect(&loop, "127.0.0.1", 1, NULL, &calls, &side, &side.stream, &err),
                      MYR_OK);
+    myr_io_write(side.stream, MYR_STR("never sent"));
     uv_run(&loop, UV_RUN_DEFAULT);
     assert_true(side.closed && !side.open);
     assert_non_null(strstr(side.why.message, "127.0.0.1:1: connection refused"));
@@ -460,7 +461,45 @@ static void nobody_there_is_told(void **state)
         MYR_OK);
     uv_run(&loop, UV_RUN_DEFAULT);
     assert_true(side.closed && side.why.code == MYR_EIO);
+    assert_int_equal(strncmp(side.why.message, "no.such.host.invalid:1: ", 24), 0);
     assert_int_equal(uv_loop_close(&loop), 0);
+}
+
+/* By name and by either kind of address; and given up in the midst of looking it up. */
+static void peers_are_found_by_name_and_by_address(void **state)
+{
+    static const char *const hosts[] = {"127.0.0.1", "::1"};
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(hosts); i++) {
+        struct pair pair = {0};
+        struct side named = {0};
+        struct myr_err err = {0};
+        struct myr_io_service service = {calls, on_accept, &pair.server, 4};
+        uv_loop_init(&pair.loop);
+        if (myr_io_listen(&pair.loop, hosts[i], 0, NULL, &service, &pair.listener, &err) < 0) {
+            uv_loop_close(&pair.loop); /* a machine without that kind */
+            continue;
+        }
+        uint16_t port = myr_io_port(pair.listener);
+        char expected[64];
+        snprintf(expected, sizeof(expected), i ? "[%s]:%u" : "%s:%u", hosts[i], port);
+        assert_int_equal(myr_io_connect(&pair.loop, hosts[i], port, NULL, &calls, &pair.client,
+                                        &pair.client.stream, &err),
+                         MYR_OK);
+        RUN_UNTIL(&pair, pair.client.open && pair.server.open);
+        assert_string_equal(myr_io_address(pair.client.stream), expected);
+        if (i == 0) {
+            assert_int_equal(myr_io_connect(&pair.loop, "ip4.localhost.invalid", port, NULL, &calls,
+                                            &named, &named.stream, &err),
+                             MYR_OK);
+            myr_io_abort(named.stream); /* while it is being looked up */
+            assert_false(named.closed);
+            RUN_UNTIL(&pair, named.closed);
+            assert_false(named.open);
+        }
+        myr_io_close(pair.client.stream);
+        pair_end(&pair);
+    }
 }
 
 static void requests_for_odd_names_are_refused(void **state)
@@ -542,6 +581,7 @@ int main(void)
         cmocka_unit_test(a_forged_chain_is_refused),
         cmocka_unit_test(others_servers_are_known_by_their_name),
         cmocka_unit_test(nobody_there_is_told),
+        cmocka_unit_test(peers_are_found_by_name_and_by_address),
         cmocka_unit_test(requests_for_odd_names_are_refused),
         cmocka_unit_test(secrets_differ_and_digests_are_known),
         cmocka_unit_test(nothing_more_is_kept_the_second_time),

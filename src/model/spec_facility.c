@@ -161,7 +161,8 @@ static int check(const struct part_nodes *nodes, const F *facility, struct myr_e
                              sum);
     }
     if (facility->it_kw > 0 && nodes->per_gpu) {
-        return myr_doc_error(err, nodes->per_gpu, MYR_EINVAL, "give 'it_kw' or 'per_gpu', not both");
+        return myr_doc_error(err, nodes->per_gpu, MYR_EINVAL,
+                             "give 'it_kw' or 'per_gpu', not both");
     }
     if (facility->ups == MYR_UPS_NONE && (facility->ups_modules || facility->ups_module_kw > 0)) {
         return myr_doc_error(err, nodes->ups, MYR_EINVAL,

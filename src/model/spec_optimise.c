@@ -8,11 +8,11 @@ const char *const myr_metric_names[MYR_METRIC_COUNT] = {
     "capex",      "cost_of_years", "power_kw", "bandwidth_per_gpu_gbps",
     "blast_gpus", "moved_cables",  "racks",    "hops"};
 
-static const char *const topology_names[] = {"rail", "clos", "rail-only", "middle-of-rack",
-                                             "dragonfly", "dragonfly+"};
-static const enum myr_topology topologies[] = {
-    MYR_TOPOLOGY_RAIL,           MYR_TOPOLOGY_CLOS,      MYR_TOPOLOGY_RAIL_ONLY,
-    MYR_TOPOLOGY_MIDDLE_OF_RACK, MYR_TOPOLOGY_DRAGONFLY, MYR_TOPOLOGY_DRAGONFLY_PLUS};
+static const char *const topology_names[] = {"rail",           "clos",      "rail-only",
+                                             "middle-of-rack", "dragonfly", "dragonfly+"};
+static const enum myr_topology topologies[] = {MYR_TOPOLOGY_RAIL,      MYR_TOPOLOGY_CLOS,
+                                               MYR_TOPOLOGY_RAIL_ONLY, MYR_TOPOLOGY_MIDDLE_OF_RACK,
+                                               MYR_TOPOLOGY_DRAGONFLY, MYR_TOPOLOGY_DRAGONFLY_PLUS};
 static const char *const fill_names[] = {"regular", "dense"};
 
 #define O struct myr_spec_optimise
@@ -49,8 +49,8 @@ static int read_value(const struct myr_catalog *catalog, const struct myr_doc *n
         *ret = MYR_FILL_REGULAR + word;
         return MYR_OK;
     case MYR_CHOICE_COOLING:
-        MYR_TRY(myr_doc_choice(node, "cooling", myr_cooling_names + 1, MYR_COOLING_COUNT - 1,
-                               &word, err));
+        MYR_TRY(myr_doc_choice(node, "cooling", myr_cooling_names + 1, MYR_COOLING_COUNT - 1, &word,
+                               err));
         *ret = word + 1;
         return MYR_OK;
     case MYR_CHOICE_OVERSUBSCRIPTION:
@@ -83,7 +83,8 @@ static int read_choices(const struct myr_catalog *catalog, const struct myr_doc 
         }
         for (uint32_t k = 0; k < list->node->count; k++) {
             double value = 0;
-            MYR_TRY(read_value(catalog, list->node->items[k], (enum myr_open_choice)i, &value, err));
+            MYR_TRY(
+                read_value(catalog, list->node->items[k], (enum myr_open_choice)i, &value, err));
             for (uint32_t old = 0; old < list->count; old++) {
                 if (list->values[old] == value) {
                     return myr_doc_error(err, list->node->items[k], MYR_EINVAL,
@@ -132,10 +133,10 @@ int spec_read_optimise(struct myr_arena *arena, const struct myr_catalog *catalo
         MYR_TRY(fields_read(arena, nodes.constraints, "constraints", &table, 1, err));
     }
     if (optimise->grow_to && (spec->group_count || optimise->grow_to < spec->servers)) {
-        return myr_doc_error(err, myr_doc_get(node, "grow_to"), MYR_EINVAL,
-                             spec->group_count
-                                 ? "'grow_to' with 'groups', servers of one kind are expected"
-                                 : "'grow_to' is less than 'servers', as many or more are expected");
+        return myr_doc_error(
+            err, myr_doc_get(node, "grow_to"), MYR_EINVAL,
+            spec->group_count ? "'grow_to' with 'groups', servers of one kind are expected"
+                              : "'grow_to' is less than 'servers', as many or more are expected");
     }
     bool moved = optimise->objective == MYR_METRIC_MOVED || optimise->limits[MYR_METRIC_MOVED] >= 0;
     if (moved && !optimise->grow_to) {

@@ -11,8 +11,7 @@ static const char *const rate_names[] = {"none", "good", "better", "best"};
 /* "3P", "500T": the letter is the unit, so that a bare number says nothing. */
 static int read_capacity(const struct myr_doc *node, S *storage, struct myr_err *err)
 {
-    static const struct field row =
-        FIELD_ROW_SCALED("capacity", FIELD_TB, S, capacity_tb, 0, 1e9);
+    static const struct field row = FIELD_ROW_SCALED("capacity", FIELD_TB, S, capacity_tb, 0, 1e9);
     double plain;
     if (storage->capacity_tb > 0) {
         return myr_doc_error(err, node, MYR_EINVAL, "give 'capacity' or 'capacity_tb', not both");
@@ -177,8 +176,8 @@ int spec_read_storage(struct myr_arena *arena, const struct myr_catalog *catalog
     storage->node = node;
     MYR_TRY(fields_read(arena, node, "storage", tables, 2, err));
     if (nodes.erasure) {
-        MYR_TRY(read_erasure(arena, nodes.erasure, &storage->erasure_data,
-                             &storage->erasure_parity, err));
+        MYR_TRY(read_erasure(arena, nodes.erasure, &storage->erasure_data, &storage->erasure_parity,
+                             err));
     }
     MYR_TRY(check(node, storage, err));
     if (nodes.capacity && nodes.capacity_pb > 0) {

@@ -45,8 +45,9 @@ static void advise_fill(struct plan *plan)
     bool core = dense.core < out->core;
     plan_finding(plan, MYR_SEVERITY_INFO, "advice-fill", "compute",
                  "'fill: dense', where pairs with one link more or less do no harm",
-                 "'fill: dense' needs %u %s switches instead of %u", core ? dense.core : dense.spine,
-                 core ? "core" : "spine", core ? out->core : out->spine);
+                 "'fill: dense' needs %u %s switches instead of %u",
+                 core ? dense.core : dense.spine, core ? "core" : "spine",
+                 core ? out->core : out->spine);
 }
 
 /* A third tier that nobody needs costs switches, modules and hops. */

@@ -76,7 +76,8 @@ static void finish(struct plan *plan)
     design->findings =
         keep(plan, plan->findings.items, plan->findings.count, sizeof(*design->findings));
     design->figure_count = (uint32_t)plan->figures.count;
-    design->figures = keep(plan, plan->figures.items, plan->figures.count, sizeof(*design->figures));
+    design->figures =
+        keep(plan, plan->figures.items, plan->figures.count, sizeof(*design->figures));
     design->strings = keep(plan, plan->strings.data, plan->strings.len, 1);
     if (!design->room) {
         design->racks = keep(plan, NULL, 0, sizeof(*design->racks));

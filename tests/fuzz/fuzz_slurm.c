@@ -25,11 +25,11 @@ static int take_node(void *context, const struct myr_slurm_node *node, struct my
 {
     (void)context;
     (void)err;
-    check_within(node->name);
+    check_within(node->names);
     check_within(node->state);
     check_within(node->reason);
-    MYR_ASSERT(node->name.len > 0 && node->is <= MYR_SLURM_NODE_ABSENT);
-    MYR_ASSERT(!memchr(node->name.data, '|', node->name.len));
+    MYR_ASSERT(node->names.len > 0 && node->is <= MYR_SLURM_NODE_ABSENT);
+    MYR_ASSERT(!memchr(node->names.data, '|', node->names.len));
     return MYR_OK;
 }
 

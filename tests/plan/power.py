@@ -58,7 +58,8 @@ def published(myriad, folder):
     near("kW of a GPU", answer["power"]["per_gpu"]["rule_kw"], 1.4025, 4)
     near("100,000 GPUs", answer["totals"]["it_power_kw"], 140250)
     check("IT power comes from the rule", answer["power"]["it"]["source"] == "per-gpu")
-    shares = "{fans: 0.02, pumps: 0.01, chiller: 0.135, ups: 0.03, transformer: 0.01, lighting: 0.005}"
+    shares = ("{fans: 0.02, pumps: 0.01, chiller: 0.135, ups: 0.03, transformer: 0.01, "
+              "lighting: 0.005}")
     answer = plan(myriad, folder, LARGE +
                   f"facility: {{it_kw: 150000, overheads: {shares}}}\n")
     totals = answer["totals"]
@@ -118,7 +119,8 @@ def random_facilities(myriad, folder, seed, count):
         volts = rng.choice([400, 415, 480])
         ups = rng.choice(["n", "n+1", "2n"])
         module = rng.choice([100, 250, 500])
-        spec = (f"servers: {servers}\nserver: h100-8gpu\nnetworks: {{compute: , service: , oob: }}\n"
+        spec = (f"servers: {servers}\nserver: h100-8gpu\n"
+                "networks: {compute: , service: , oob: }\n"
                 f"room: {{rows: {rows}, columns: {columns}, rack_kw: {kw}}}\n"
                 f"facility: {{cooling: {kind}, load: {load}, cdu: {{kw: {cdu}, spares: {spares}, "
                 f"per: {per}}}, ups: {{kind: {ups}, module_kw: {module}}}, "

@@ -33,13 +33,17 @@ class Page(HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.texts, self.rows, self.styles, self.links, self.ids = [], [], [], [], []
+        self.tables = []
         self.stack, self.cell = [], None
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
         self.stack.append(tag)
-        if tag == "tr":
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
             self.rows.append([])
+            self.tables[-1].append(self.rows[-1])
         elif tag in ("td", "th"):
             self.cell = ""
         for key, value in attrs:
@@ -75,7 +79,7 @@ def number(text):
 
 
 def check_bill(page, plan, name):
-    rows = [row for row in page.rows if len(row) == 6]
+    rows = next(table for table in page.tables if table[-1][0] in ("all", "合计"))
     lines = [row for row in rows if row[2] and row[3] and number_or_none(row[3]) is not None]
     expected = sorted((row["part"], float(row["quantity"]), row["unit_price"], row["total"])
                       for row in plan["bom"])
@@ -93,9 +97,27 @@ def number_or_none(text):
         return None
 
 
+def check_figures(page, plan, name):
+    """Every figure of the plan is in the report, with its value; what is compared has columns."""
+    shown = {row[0]: row for row in page.rows if len(row) == 6 and "." in row[0]}
+    for figure in plan["figures"]:
+        path, value = figure["path"], figure["value"]
+        if path.startswith("cooling.compare."):
+            _, _, kind, what = path.split(".")
+            if what != "fits":
+                columns = {"air": 1, "cold-plate": 2, "immersion": 3}
+                table = next(t for t in page.tables if len(t[0]) == 5 and len(t) == 11)
+                cells = [row[columns[kind]] for row in table]
+                assert any(number_or_none(cell) == value for cell in cells), (name, path)
+            continue
+        row = shown[path]
+        if isinstance(value, (int, float)):
+            assert abs(number(row[1]) - value) <= 1e-6 * max(1, abs(value)), (name, row, value)
+
+
 def check_findings(page, plan, name):
-    rules = sorted(row[2] for row in page.rows if len(row) == 5 and re.fullmatch(r"[a-z-]+", row[2])
-                   and row[2] != "rule")
+    table = next((t for t in page.tables if t[0][0] in ("severity", "级别")), [[]])
+    rules = sorted(row[2] for row in table[1:])
     assert rules == sorted(finding["rule"] for finding in plan["findings"]), (name, rules)
 
 
@@ -122,6 +144,7 @@ def check_page(path, plan, lang):
             assert all(part.strip().startswith("#p") for part in rule.split(",")), rule
     check_bill(page, plan, path)
     check_findings(page, plan, path)
+    check_figures(page, plan, path)
     if lang == "zh":
         check_chinese(page, path)
 

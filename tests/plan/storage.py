@@ -87,7 +87,8 @@ def availability(myriad, folder):
         named = "storage-availability" in {f["rule"] for f in answer["findings"]}
         check(f"{text}: {named} at {wanted}", named == (wanted < 0.999999))
     # A wish that no number of copies of such servers meets.
-    answer = with_storage(myriad, folder, "{capacity_pb: 1, copies: 1, availability_percent: 99.99}")
+    answer = with_storage(myriad, folder,
+                          "{capacity_pb: 1, copies: 1, availability_percent: 99.99}")
     check("one copy", "storage-availability" in {f["rule"] for f in answer["findings"]})
 
 
@@ -149,8 +150,9 @@ def short(myriad, folder):
 
 
 def tiers(myriad, folder):
-    answer = with_storage(myriad, folder, "{capacity_pb: 1, tiers: [{kind: object, capacity_pb: 20, "
-                          "erasure: {data: 10, parity: 4}}, {kind: hybrid, capacity_pb: 5}]}")
+    answer = with_storage(myriad, folder, "{capacity_pb: 1, tiers: [{kind: object, "
+                          "capacity_pb: 20, erasure: {data: 10, parity: 4}}, "
+                          "{kind: hybrid, capacity_pb: 5}]}")
     found = answer["storage"]["tiers"]
     check(f"object {found}", found["object"]["servers"] == up(20000 * 1.4 / (36 * 22))
           and found["hybrid"]["servers"] == up(5000 * 3 / (24 * 20)))

@@ -100,7 +100,7 @@ class Scratch:
         shutil.rmtree(self.path, ignore_errors=True)
 
 
-def run(*command, timeout=30, ok=(0,), env=None, text=None, cwd=None):
+def run(*command, timeout=120, ok=(0,), env=None, text=None, cwd=None):
     """Runs a command and returns what it printed; any other exit status is a failure."""
     command = [find(str(command[0])) or str(command[0]), *map(str, command[1:])]
     try:
@@ -193,7 +193,7 @@ class Ibsim:
             self.process.stdin.flush()
             self._wait_prompt()
 
-    def tool(self, *command, timeout=30, ok=(0,)):
+    def tool(self, *command, timeout=120, ok=(0,)):
         """A diagnostic tool on this fabric. Some of them hang for ever: hence the time-out."""
         return run(*command, timeout=timeout, ok=ok, env=self.env).output
 

@@ -173,7 +173,8 @@ def simai(folder):
             "all_gpus: 8 checkpoints: 0 checkpoint_initiates: 0\n1\n"
             "embedding_layer -1 556000 ALLREDUCE 8000000 1 NONE 0 1 NONE 0 1\n")
     found = sim(folder, *K8, "--workload", put(folder, "micro.txt", text))
-    ring = sim(folder, *K8, "--workload", "allreduce:ring,8MB,ranks=8,schedule=collapsed")["sim_time_us"]
+    ring = sim(folder, *K8, "--workload",
+               "allreduce:ring,8MB,ranks=8,schedule=collapsed")["sim_time_us"]
     expect("simai all-reduce", round(found["sim_time_us"] - ring, 6), 556.003)
     # Data parallel gradients run beside the backward computing of the layer before.
     layers = ("HYBRID_TRANSFORMER model_parallel_NPU_group: 2 all_gpus: 8\n2\n"

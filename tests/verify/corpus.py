@@ -300,6 +300,7 @@ def other_infiniband_cases():
                 getattr(spell if hasattr(spell, form) else spell_more, form), "mlx5",
                 "serial", "managed-site" if number % 2 else "site")
     yield "ib400-ufm-guids", "ib400", "unnamed-nics", infiniband(spell_more.ufm_guids)
+    yield "odd-topo", "odd", "all-of-it", infiniband(spell_more.topo, "hca", "rack")
 
 
 def three_hosts_known(site):

@@ -9,6 +9,7 @@ doubled or exchanged, and LLDP is told by one end, twice, or cut off.
 import csv
 import json
 import re
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -92,6 +93,79 @@ def check_health(checks, myriad, design, folder):
     expected = {end: why for number, (_, why) in ill.items() if why
                 for end in wiring.planned[number]}
     checks.same("ill links", rows, expected)
+
+
+def stanza(guid, port, kind, rx, tx=(0.5, 0.6, 0.4, 0.5)):
+    """What ibdiagnet2.cables says of one port."""
+    rule = "-" * 55
+    lines = [rule, f"Port={port} Lid=0x00a4 GUID=0x{guid} Port Name=x/U1/P{port}", rule, "",
+             "Vendor: NVIDIA", "PN: MMA4Z00-NS", "SN: MT2350X00001", "Length: 30 m",
+             f"Type: {kind}", "Temperature: 41 C", "RX power type: OMA"]
+    lines += [f"RX{n + 1} Power: 1.000 mW, {dbm:.3f} dBm" for n, dbm in enumerate(rx)]
+    lines += [f"TX{n + 1} Power: 1.000 mW, {dbm:.3f} dBm" for n, dbm in enumerate(tx)]
+    return "\n".join(lines) + "\n"
+
+
+def check_modules(checks, myriad, design, folder):
+    """ibdiagnet2.cables beside a fabric: dirty, dark and wrong modules, and those without light."""
+    topo = (folder / "ibnetdiscover/fabric.topo").read_text()
+    found = re.search(r'"S-(\w+)"\t\t# "(leaf-p0-g0-r0)"', topo)
+    fine, none = (-1.0, -1.2, -0.9, -1.1), (-999.999,) * 4
+    ill = {3: ("1310 nm EML", (-1.0, -1.2, -4.0, -1.1)), 5: ("1310 nm EML", (-8.0,) * 4),
+           7: ("Copper cable- unequalized", none), 9: ("1310 nm EML", fine),
+           11: ("1310 nm EML", none)}
+    path = folder / "ibdiagnet2.cables"
+    path.write_text("".join(stanza(found[1], port, *rest) for port, rest in ill.items()))
+    text = call(myriad, "verify", design, folder / "ibnetdiscover/fabric.topo", path, "--list",
+                "ports", "-o", "csv", codes=(1,))
+    rows = {(row["device"], row["port"]): row["why"] for row in csv.DictReader(text.splitlines())}
+    own = {port: why for (device, port), why in rows.items() if device == "leaf/p0-g0-r0"}
+    checks.same("modules", own, {"2/1": "dirty", "3/1": "light", "4/1": "medium"})
+    checks.same("modules: both ends", len(rows), 6)
+    bad = folder / "bad.cables"
+    bad.write_text(stanza(found[1], "x", "1310 nm EML", fine))
+    done = subprocess.run([myriad, "verify", design, bad, "--from", "ibdiagnet"], check=False,
+                          capture_output=True, text=True)
+    checks.true(f"modules: {done.stderr}", done.returncode == 2 and
+                f"{bad}:2:" in done.stderr and "a port and its GUID" in done.stderr)
+
+
+def check_compare(checks, myriad, design, folder):
+    """UFM's comparison: what came is there, what went is empty, the rest nobody looked at."""
+    topo = (folder / "ibnetdiscover/fabric.topo").read_text()
+    call(myriad, "bind", design, folder / "ibnetdiscover/fabric.topo", "--out",
+         folder / "ufm-binding.yaml")
+    guids = dict(re.findall(r'"[SH]-(\w+)"\t\t# "([^"]+)"', topo))
+    guids = {name: guid for guid, name in guids.items()}
+    wiring = Wiring(myriad, design)
+
+    def end(port):
+        device, name = port
+        if device.startswith("node"):
+            return guids[f"{device}-{name}"], 1
+        cage, half = map(int, name.split("/"))
+        return guids[device], 2 * cage + half - 2
+
+    hosts = [(a, z) for a, z in wiring.planned if a[0].startswith("node")]
+    right, gone, one, other = hosts[5], hosts[9], hosts[20], hosts[33]
+    links = {"added": [right, (one[0], other[1])], "removed": [gone]}
+    named = {key: {"nodes": [], "links": [{"name": ":".join(f"{g}_{p}" for g, p in map(end, pair))}
+                                          for pair in pairs]} for key, pairs in links.items()}
+
+    def words(port):
+        return "GUID %s (x) Port %d" % end(port)
+
+    told = {"Added Links": [f"{words(right[0])} to {words(right[1])}"],
+            "Removed Links": [f"{words(gone[0])} to {words(gone[1])}"],
+            "Changed Links": [f"{words(one[0])} to {words(one[1])} peer changed to "
+                              f"{words(other[1])}"]}
+    for number, document in enumerate((named, told)):
+        path = folder / f"compare-{number}.json"
+        path.write_text(json.dumps(document))
+        result = json.loads(call(myriad, "verify", design, path, "--binding",
+                                 folder / "ufm-binding.yaml", "-o", "json", codes=(1,)))
+        checks.same(f"comparison {number}", numbers(result, "right", "wrong", "missing"),
+                    {"right": 2, "wrong": 2, "missing": 2})
 
 
 def check_lldp(checks, myriad, design, folder):
@@ -288,6 +362,8 @@ def main():
         design = plan(myriad, folder, "h100-64")
         check_exports(checks, myriad, design, folder)
         check_health(checks, myriad, design, folder)
+        check_modules(checks, myriad, design, folder)
+        check_compare(checks, myriad, design, folder)
         check_lldp(checks, myriad, design, folder)
         check_identity(checks, myriad, design, folder)
         check_crew_list(checks, myriad, design, folder)

@@ -19,7 +19,7 @@ sys.dont_write_bytecode = True
 import kinds_other
 from wiring import ROOT, call
 
-TIMEOUT_S = 60
+TIMEOUT_S = 600
 EXPORTS = {"fabric.topo": "ibnetdiscover", "p2p.csv": "p2p"}
 
 

@@ -267,7 +267,11 @@ def hall_of_racks(checks, myriad, folder):
     checks.same("not seen any more", links(since["not_seen"]), before & blind)
     old = {f["since_run"] for f in since["open"] if links([f]) & before}
     checks.same("runs of the old ones", old, {1})
-    third = hall.run(now, hidden=sorted(hidden))["since"]
+    painted = hall.run(now, "--colour", "fabric=violet", hidden=sorted(hidden))
+    third = painted["since"]
+    kinds = {order["colour"] for order in painted["orders"] if order["cable"]}
+    checks.true(f"colours of a layer: {kinds}", "violet" in kinds and kinds <= {"violet", "yellow",
+                                                                            "aqua", "black"})
     checks.same("nothing happened", [len(third["mended"]), len(third["new"]),
                                      len(third["open"])], [0, 0, len(since["open"])])
     check_bad_states(checks, hall)

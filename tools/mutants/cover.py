@@ -11,7 +11,7 @@ from pathlib import Path
 CALL = re.compile(r"^ *([0-9a-f]+):\s+call\w*\s.*<__sanitizer_cov_trace_pc(?:@plt)?>")
 NEXT = re.compile(r"^ *([0-9a-f]+):\s")
 FUNCTION = re.compile(r"^([0-9a-f]+) <([\w.]+)>:$")
-UNIT = re.compile(r"^CU: (?:\./)?(src/\S+\.c):$")
+UNIT = re.compile(r"^CU: (?:\S*?/)?(src/\S+\.c):$")
 ROW = re.compile(r"^(\S+)\s+(\d+)\s+(0x[0-9a-f]+|0)\b")
 
 

@@ -233,8 +233,9 @@ def arguments():
                              "lower bound of what all of them notice")
     parser.add_argument("--budget", type=float, default=60.0,
                         help="seconds of tests of other modules for one mutant")
-    parser.add_argument("--near", nargs="?", const="", metavar="MODULES",
-                        help="only unit tests of the module itself, and of these besides")
+    parser.add_argument("--near", nargs="?", const="", metavar="TESTS",
+                        help="only tests of the module itself, and of these modules or names "
+                             "besides, such as plan,verify/,e2e/golden-sim")
     parser.add_argument("--keep", action="store_true",
                         help="judge the copy of the last run, and not the tree as it is now")
     parser.add_argument("--root", type=Path, default=ROOT, help="the tree; this one if not given")

@@ -192,11 +192,14 @@ class World:
         if not keep:
             self.copy()
         self.say("building the modules as shared libraries")
-        self.shared.make(self.jobs, *(target for name in near for target in self.unit_tests(name)))
+        programs = ["myriad", "myriad-agent"] if near else []
+        self.shared.make(self.jobs, *programs,
+                         *(target for name in near for target in self.unit_tests(name)))
         self.say("building them with coverage")
         call(["gcc", "-D_GNU_SOURCE", "-O2", "-fPIC", "-shared", Path(__file__).parent / "record.c",
               "-o", self.folder / "librecord.so"])
-        self.cover.make(self.jobs, *(f"libmyr_{name}.so" for name in near or self.modules()))
+        modules = [name for name in near if name in self.modules()] or self.modules()
+        self.cover.make(self.jobs, *(f"libmyr_{name}.so" for name in modules))
         self.tests = {name: test for name, test in self.shared.tests().items()
                       if test.can_run(self.shared.folder)}
         self.libraries = {path.name: digest(path.read_bytes())
@@ -234,9 +237,10 @@ class World:
     # Coverage: one run of a test, kept until its program, its files or a library that it executed
     # changes.
 
-    def near(self, module):
-        """The tests that know most of a module: its own."""
-        return {name for name in self.tests if name.startswith(module + "/")}
+    def near(self, word):
+        """The tests that know most of a module: its own. Or those whose names begin so."""
+        begin = word if "/" in word else word + "/"
+        return {name for name in self.tests if name.startswith(begin)}
 
     def measure(self, names):
         """Learns what these tests execute and what they cost."""

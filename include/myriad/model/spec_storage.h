@@ -32,14 +32,14 @@ struct myr_spec_storage {
     uint32_t rate_class;
     uint32_t servers; /* given: not computed */
 
-    double read_gbytes, write_gbytes;   /* a second, of all of it */
-    double iops, metadata_ops;          /* a second */
-    double files, file_kb, scan_hours;  /* scan: all of them looked at once */
-    const struct myr_doc *model_node;   /* for messages */
-    const char *model;                  /* whose checkpoint is written */
-    double window_s;                    /* in which it is */
-    uint32_t checkpoints;               /* that are kept */
-    double availability_percent;        /* 0: no wish */
-    double mtbf_hours, repair_hours;    /* of one server */
+    double read_gbytes, write_gbytes;  /* a second, of all of it */
+    double iops, metadata_ops;         /* a second */
+    double files, file_kb, scan_hours; /* scan: all of them looked at once */
+    const struct myr_doc *model_node;  /* for messages */
+    const char *model;                 /* whose checkpoint is written */
+    double window_s;                   /* in which it is */
+    uint32_t checkpoints;              /* that are kept */
+    double availability_percent;       /* 0: no wish */
+    double mtbf_hours, repair_hours;   /* of one server */
     struct myr_spec_tier tiers[MYR_TIER_COUNT];
 };

@@ -32,11 +32,11 @@ struct myr_plan_point {
 
 /* What loosening one constraint would win. */
 struct myr_relaxed {
-    uint32_t metric;    /* which constraint */
-    uint32_t point;     /* what would then be allowed */
-    int64_t more;       /* by how much the limit has to move */
-    int64_t saves;      /* of the objective */
-    bool binds;         /* false: nothing better lies beyond it */
+    uint32_t metric; /* which constraint */
+    uint32_t point;  /* what would then be allowed */
+    int64_t more;    /* by how much the limit has to move */
+    int64_t saves;   /* of the objective */
+    bool binds;      /* false: nothing better lies beyond it */
 };
 
 struct myr_optimum {

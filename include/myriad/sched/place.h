@@ -96,8 +96,10 @@ uint32_t myr_placer_zone_free(const struct myr_placer *placer, enum myr_zone zon
 
 /*
  * What speaks against a node or a leaf now: load and flaps of its links, power that its row has not
- * left. In thousandths of what one node sends in a step; request.h adds it to the cost.
+ * left. In thousandths of what one node sends in a step, at most MYR_PENALTY_MAX, which outweighs
+ * everything else; request.h adds it to the cost.
  */
+enum { MYR_PENALTY_MAX = 1 << 20 };
 void myr_placer_set_penalty(struct myr_placer *placer, uint32_t node, uint32_t milli);
 void myr_placer_set_leaf_penalty(struct myr_placer *placer, uint32_t leaf, uint32_t milli);
 

@@ -1,16 +1,19 @@
 /*
  * slurm: what Slurm's commands print, read into plain values.
  *
- * Myriad asks Slurm with its own commands and formats that it chooses (MYR_SLURM_*_FORMAT): one
- * line a thing, fields between bars, the one that people write last, so that a bar in it does no
- * harm. Measured at 12,500 nodes these are a tenth of what --json prints (docs/slurm.md).
+ * Myriad asks Slurm with its own commands and formats that it chooses (MYR_SLURM_*_FORMAT): fields
+ * between bars, the one that people write last, so that a bar in it does no harm. What was measured
+ * of the ways to ask is in docs/slurm.md.
  */
 #pragma once
 
 #include "myriad/base.h"
 
-/* sinfo -N -o: name, partition ('*': the default one), CPUs, MB, GPUs, state, address, reason. */
-#define MYR_SLURM_NODE_FORMAT "%N|%P|%c|%m|%G|%T|%o|%E"
+/*
+ * sinfo -e -o: names, partition ('*': the default one), CPUs, MB, GPUs, state, reason. Nodes that are
+ * alike share a line: with -N a line a node takes sinfo itself seconds of CPU at 12,500.
+ */
+#define MYR_SLURM_NODE_FORMAT "%N|%P|%c|%m|%G|%T|%E"
 /* squeue -o: id, state, user, nodes, why it waits, comment. */
 #define MYR_SLURM_JOB_FORMAT "%i|%T|%u|%N|%r|%k"
 
@@ -24,8 +27,10 @@ enum myr_slurm_node_is {
     MYR_SLURM_NODE_ABSENT,   /* not there yet */
 };
 
+/* Nodes that are alike. */
 struct myr_slurm_node {
-    struct myr_str name, partition, state, address, reason; /* reason: empty: none */
+    struct myr_str names; /* a list for myr_slurm_read_names() */
+    struct myr_str partition, state, reason; /* reason: empty: none */
     bool in_default;                                        /* its partition is the default one */
     uint64_t cpus, memory_mb, gpus;
     enum myr_slurm_node_is is;

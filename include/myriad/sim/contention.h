@@ -8,8 +8,9 @@
  *
  * A slowdown is line rate of a GPU's NIC over the fair rate that its flow gets; 1 is undisturbed.
  * Jobs have MYR_CONTENTION_NODES nodes, fewer where a leaf holds fewer; nodes are drawn at random
- * inside the level. A ring and a shift of an all-to-all (to the next rail) move in lockstep: the
- * slowest flow counts. Flows of a permutation are on their own: the mean counts.
+ * inside the level. A ring and a whole all-to-all between nodes (all shifts at once, each to
+ * another rail) move in lockstep: the slowest flow counts. Flows of a permutation are on their own:
+ * the mean counts.
  */
 #pragma once
 

@@ -40,8 +40,8 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {0};
     struct myr_optimum optimum;
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
-    MYR_TRY(myr_spec_load(&cli->arena, &catalog, cli->operands.items[0], options->prices, &spec,
-                          err));
+    MYR_TRY(
+        myr_spec_load(&cli->arena, &catalog, cli->operands.items[0], options->prices, &spec, err));
     if (!spec.optimise.node) {
         int rc = myr_doc_error(err, spec.root, MYR_EINVAL,
                                "the spec lacks 'optimise': what is left open, and what is wanted");

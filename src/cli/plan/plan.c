@@ -43,9 +43,8 @@ static const struct myr_option rows[] = {
                "with --gpus: what the compute network speaks"),
 };
 
-static const struct myr_command *const subcommands[] = {&cli_plan_audit_command,
-                                                        &cli_plan_grow_command,
-                                                        &cli_plan_optimise_command};
+static const struct myr_command *const subcommands[] = {
+    &cli_plan_audit_command, &cli_plan_grow_command, &cli_plan_optimise_command};
 
 static const struct myr_command command = {
     .name = "plan",

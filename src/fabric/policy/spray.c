@@ -5,7 +5,9 @@
 /*
  * Spraying is linear: what goes to one switch can be spread together, wherever it came from. In a
  * regular Clos without dead links it is even simpler: every uplink of a switch carries the same,
- * and so does every link down to it. There the loads are sums over leaves and pods.
+ * and so does every link down to it. There the loads are sums over leaves and pods. Dead links
+ * change that for the flows whose leaf or pod they belong to, and for no others: only those are
+ * followed hop by hop.
  */
 
 /* Fractions of sprayed flows are kept finer than loads: they are divided again at every hop. */
@@ -43,6 +45,7 @@ struct sums {
     uint64_t *pod[2];          /* the same for pods */
     uint64_t *leaf_highest[2]; /* load of the fullest link of each */
     uint64_t *pod_highest[2];
+    uint8_t *dead_leaf, *dead_pod; /* that dead links belong to */
 };
 
 /* Uplink k of every leaf must lead to the same position, and as many to each. */
@@ -167,34 +170,76 @@ static void sums_done(struct sums *sums)
         free(sums->leaf_highest[side]);
         free(sums->pod_highest[side]);
     }
+    free(sums->dead_leaf);
+    free(sums->dead_pod);
 }
 
-static void spray_whole(const struct myr_graph *graph, const struct myr_flow *flows, size_t count,
-                        struct myr_routes *ret, uint64_t *load)
+static void sums_init(struct sums *sums, const struct myr_graph *graph)
 {
     const struct myr_network *net = graph->net;
-    MYR_CLEANUP(sums_done) struct sums sums = {.graph = graph};
-    sums.pods = net->pods ? net->pods : 1;
-    size_t pods = (size_t)(net->leaf / graph->unit_leaves) * sums.pods;
+    *sums = (struct sums){.graph = graph, .pods = net->pods ? net->pods : 1};
+    size_t pods = (size_t)(net->leaf / graph->unit_leaves) * sums->pods;
     for (uint32_t side = 0; side < 2; side++) {
-        sums.leaf[side] = myr_xcalloc((size_t)net->leaf, sizeof(uint64_t));
-        sums.leaf_highest[side] = myr_xcalloc((size_t)net->leaf, sizeof(uint64_t));
-        sums.pod[side] = myr_xcalloc(pods, sizeof(uint64_t));
-        sums.pod_highest[side] = myr_xcalloc(pods, sizeof(uint64_t));
+        sums->leaf[side] = myr_xcalloc((size_t)net->leaf, sizeof(uint64_t));
+        sums->leaf_highest[side] = myr_xcalloc((size_t)net->leaf, sizeof(uint64_t));
+        sums->pod[side] = myr_xcalloc(pods, sizeof(uint64_t));
+        sums->pod_highest[side] = myr_xcalloc(pods, sizeof(uint64_t));
     }
-    const struct myr_rung *ends[2];
-    for (size_t i = 0; i < count; i++) {
-        if (rungs_of(graph, &flows[i], ends)) {
-            add_sums(&sums, ends, flows[i].share);
-            load_hosts(graph, &flows[i], load);
-        } else {
-            ret->unroutable++;
+    sums->dead_leaf = myr_xcalloc((size_t)net->leaf, 1);
+    sums->dead_pod = myr_xcalloc(pods, 1);
+}
+
+/* Leaves that lost an uplink, and pods whose spines did. */
+static void note_dead(struct sums *sums)
+{
+    const struct myr_graph *graph = sums->graph;
+    const struct myr_network *net = graph->net;
+    for (uint32_t i = 0; i < net->leaf + net->spine && graph->dead_count; i++) {
+        const struct myr_rung *rung = &graph->rungs[i];
+        for (uint32_t k = 0; k < rung->up_count; k++) {
+            if (!myr_graph_link_dead(graph, graph->channels[rung->up + k] / 2)) {
+                continue;
+            }
+            if (i < net->leaf) {
+                sums->dead_leaf[i] = 1;
+            } else {
+                sums->dead_pod[pod_of(sums, rung)] = 1;
+            }
         }
     }
-    load_sums(&sums, load);
+}
+
+/* Whether a flow that is alive meets the same number of links everywhere. */
+static bool is_whole(const struct sums *sums, const struct myr_rung *ends[2])
+{
+    bool crosses = ends[0]->pod != ends[1]->pod, whole = true;
+    for (uint32_t side = 0; side < 2 && ends[0] != ends[1]; side++) {
+        whole = whole && !sums->dead_leaf[ends[side] - sums->graph->rungs] &&
+                !(crosses && sums->dead_pod[pod_of(sums, ends[side])]);
+    }
+    return whole;
+}
+
+static void add_whole(struct sums *sums, const struct myr_flow *flows, size_t count, uint64_t *load)
+{
+    const struct myr_rung *ends[2];
     for (size_t i = 0; i < count; i++) {
-        bool sent = rungs_of(graph, &flows[i], ends);
-        myr_vec_push(&ret->limit, sent ? sums_limit(&sums, ends) : UINT64_MAX);
+        if (rungs_of(sums->graph, &flows[i], ends) && is_whole(sums, ends)) {
+            add_sums(sums, ends, flows[i].share);
+            load_hosts(sums->graph, &flows[i], load);
+        }
+    }
+    load_sums(sums, load);
+}
+
+static void limit_whole(const struct sums *sums, const struct myr_flow *flows, size_t count,
+                        uint64_t *ret)
+{
+    const struct myr_rung *ends[2];
+    for (size_t i = 0; i < count; i++) {
+        if (rungs_of(sums->graph, &flows[i], ends) && is_whole(sums, ends)) {
+            ret[i] = sums_limit(sums, ends);
+        }
     }
 }
 
@@ -296,12 +341,22 @@ static bool has_way(const struct spray *spray, uint32_t from, uint32_t to)
     return from == to || myr_path_candidates(spray->graph, from, to, candidates) > 0;
 }
 
-/* Flows by the switch where they end: 'order' from start[switch]. */
-static void by_target(const struct myr_graph *graph, const struct myr_flow *flows, size_t count,
-                      uint32_t *order, uint32_t *start)
+/*
+ * Flows by the switch where they end: 'order' from start[switch]. With sums only those that are in
+ * none of them.
+ */
+static bool is_followed(const struct myr_graph *graph, const struct sums *sums,
+                        const struct myr_flow *flow)
+{
+    const struct myr_rung *ends[2];
+    return sums ? rungs_of(graph, flow, ends) && !is_whole(sums, ends) : ports_alive(graph, flow);
+}
+
+static void by_target(const struct myr_graph *graph, const struct sums *sums,
+                      const struct myr_flow *flows, size_t count, uint32_t *order, uint32_t *start)
 {
     for (size_t i = 0; i < count; i++) {
-        if (ports_alive(graph, &flows[i])) {
+        if (is_followed(graph, sums, &flows[i])) {
             start[myr_graph_host_switch(graph, flows[i].to_port) - graph->first_switch + 2]++;
         }
     }
@@ -309,7 +364,7 @@ static void by_target(const struct myr_graph *graph, const struct myr_flow *flow
         start[s] += start[s - 1];
     }
     for (size_t i = 0; i < count; i++) {
-        if (ports_alive(graph, &flows[i])) {
+        if (is_followed(graph, sums, &flows[i])) {
             uint32_t to = myr_graph_host_switch(graph, flows[i].to_port) - graph->first_switch;
             order[start[to + 1]++] = (uint32_t)i;
         }
@@ -349,8 +404,10 @@ static void spray_group(struct spray *spray, const struct myr_flow *flows, const
     }
 }
 
-static void spray_any(const struct myr_graph *graph, const struct myr_flow *flows, size_t count,
-                      struct myr_routes *ret, uint64_t *load)
+/* 'sums' are of a regular Clos, whose other flows are added up; or NULL. */
+static void spray_flows(const struct myr_graph *graph, struct sums *sums,
+                        const struct myr_flow *flows, size_t count, struct myr_routes *ret,
+                        uint64_t *load)
 {
     MYR_CLEANUP(spray_done) struct spray spray = {.graph = graph, .load = load};
     size_t switches = (size_t)graph->switch_count + 2;
@@ -359,14 +416,20 @@ static void spray_any(const struct myr_graph *graph, const struct myr_flow *flow
     spray.known = myr_xcalloc(switches, sizeof(uint32_t));
     MYR_CLEANUP(myr_free_at) uint32_t *order = myr_xcalloc(count + 1, sizeof(*order));
     MYR_CLEANUP(myr_free_at) uint32_t *start = myr_xcalloc(switches, sizeof(*start));
-    by_target(graph, flows, count, order, start);
+    by_target(graph, sums, flows, count, order, start);
     for (size_t i = 0; i < count; i++) {
         myr_vec_push(&ret->limit, UINT64_MAX);
     }
+    /* All loads first: what limits a flow is the fullest link when all of them are there. */
     for (uint32_t pass = 0; pass < 2; pass++) {
         for (uint32_t s = 0; s < graph->switch_count; s++) {
             spray_group(&spray, flows, order + start[s], start[s + 1] - start[s],
                         graph->first_switch + s, pass ? ret->limit.items : NULL);
+        }
+        if (sums && pass == 0) {
+            add_whole(sums, flows, count, load);
+        } else if (sums) {
+            limit_whole(sums, flows, count, ret->limit.items);
         }
     }
     for (size_t i = 0; i < count; i++) {
@@ -378,9 +441,12 @@ void policy_spray(const struct myr_graph *graph, const struct myr_flow *flows, s
                   struct myr_routes *ret, uint64_t *load)
 {
     ret->sprayed = true;
-    if (graph->dead_count == 0 && graph->regular && graph->net->spine && alike(graph)) {
-        spray_whole(graph, flows, count, ret, load);
+    if (graph->regular && graph->net->spine && alike(graph)) {
+        MYR_CLEANUP(sums_done) struct sums sums;
+        sums_init(&sums, graph);
+        note_dead(&sums);
+        spray_flows(graph, &sums, flows, count, ret, load);
     } else {
-        spray_any(graph, flows, count, ret, load);
+        spray_flows(graph, NULL, flows, count, ret, load);
     }
 }

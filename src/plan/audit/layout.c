@@ -25,7 +25,8 @@ static int field_named(const struct myr_csv *csv, const char *name)
     return -1;
 }
 
-/* The file that the planner itself writes: what it calls item is a device, the part has a column. */
+/* The file that the planner itself writes: what it calls item is a device, the part has a column.
+ */
 static bool is_plans_own(const struct myr_csv *csv, struct columns *columns)
 {
     int rack = field_named(csv, "rack"), item = field_named(csv, "item");

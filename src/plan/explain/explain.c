@@ -102,9 +102,12 @@ static const struct myr_figure *figure_of(const struct myr_design *design, const
 /* "bom.3.quantity": the line has its own rule. */
 static const struct myr_bom_row *line_of(const struct myr_design *design, const char *path)
 {
-    unsigned index = 0;
-    char key[16] = "";
-    if (sscanf(path, "bom.%u.%15s", &index, key) == 2 && strcmp(key, "quantity") == 0 &&
+    static const char head[] = "bom.", tail[] = ".quantity";
+    size_t len = strlen(path), ends = sizeof(head) + sizeof(tail) - 2;
+    uint64_t index;
+    if (len > ends && memcmp(path, head, sizeof(head) - 1) == 0 &&
+        strcmp(path + len - sizeof(tail) + 1, tail) == 0 &&
+        myr_str_to_u64((struct myr_str){path + sizeof(head) - 1, len - ends}, &index) &&
         index < design->bom_count) {
         return &design->bom[index];
     }
@@ -174,8 +177,8 @@ struct walk {
 /* What was asked and what is only listed again are no numbers of the plan. */
 static bool left_out(const char *key)
 {
-    static const char *const keys[] = {"schema", "question", "findings", "figures", "files",
-                                       "assumed"};
+    static const char *const keys[] = {"schema",  "question", "findings",
+                                       "figures", "files",    "assumed"};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
         if (strcmp(key, keys[i]) == 0) {
             return true;

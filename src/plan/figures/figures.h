@@ -13,25 +13,27 @@
  * X(id, path, unit, digits, rule). Paths of one object stand together: the answer is written in
  * this order.
  */
-#define FIGURES_COMPARED(X, ID, path)                                                              \
-    X(ID##_PUE, path ".pue", "", 4, "1 + the shares of this kind of cooling")                      \
-    X(ID##_KW, path ".facility_kw", "kW", 1, "IT power * PUE")                                     \
-    X(ID##_MWH, path ".energy_mwh_per_year", "MWh", 1, "facility * 8,760 h * load")                \
-    X(ID##_COST, path ".energy_cost_per_year", "money", 2, "energy * tariff")                      \
-    X(ID##_PLANT, path ".plant_cost", "money", 2, "IT power * price of the plant a kW")            \
-    X(ID##_YEARS, path ".cost_of_years", "money", 2, "plant + years * energy cost")                \
-    X(ID##_CARBON, path ".carbon_t_per_year", "t", 1, "energy * grid factor * (1 - green share)")  \
-    X(ID##_LEAKS, path ".leak_points", "", 0, "quick connectors of all racks and tanks")           \
-    X(ID##_RIDE, path ".ride_through_s", "s", 0,                                                   \
-      "heat that 10 K take up in what cools, over the power: how long all runs on without cooling") \
-    X(ID##_RACK, path ".rack_kw_max", "kW", 1, "the most that one rack may draw, cooled so")       \
+#define FIGURES_COMPARED(X, ID, path)                                                             \
+    X(ID##_PUE, path ".pue", "", 4, "1 + the shares of this kind of cooling")                     \
+    X(ID##_KW, path ".facility_kw", "kW", 1, "IT power * PUE")                                    \
+    X(ID##_MWH, path ".energy_mwh_per_year", "MWh", 1, "facility * 8,760 h * load")               \
+    X(ID##_COST, path ".energy_cost_per_year", "money", 2, "energy * tariff")                     \
+    X(ID##_PLANT, path ".plant_cost", "money", 2, "IT power * price of the plant a kW")           \
+    X(ID##_YEARS, path ".cost_of_years", "money", 2, "plant + years * energy cost")               \
+    X(ID##_CARBON, path ".carbon_t_per_year", "t", 1, "energy * grid factor * (1 - green share)") \
+    X(ID##_LEAKS, path ".leak_points", "", 0, "quick connectors of all racks and tanks")          \
+    X(ID##_RIDE, path ".ride_through_s", "s", 0,                                                  \
+      "heat that 10 K take up in what cools, over the power: how long all runs on without "       \
+      "cooling")                                                                                  \
+    X(ID##_RACK, path ".rack_kw_max", "kW", 1, "the most that one rack may draw, cooled so")      \
     X(ID##_FITS, path ".fits", "", 0, "1 where no rack draws more")
 
 #define FIGURES_POWER(X)                                                                           \
     X(IT_SERVERS, "power.it.servers_kw", "kW", 1, "servers * watts of the part, or of the room")   \
     X(IT_STORAGE, "power.it.storage_kw", "kW", 1, "storage servers * watts of the part")           \
     X(IT_FABRIC, "power.it.fabric_kw", "kW", 1,                                                    \
-      "switches of compute and storage, each at the watts for its cables: copper, multimode, most") \
+      "switches of compute and storage, each at the watts for its cables: copper, multimode, "     \
+      "most")                                                                                      \
     X(IT_ETHERNET, "power.it.ethernet_kw", "kW", 1, "switches of service and oob * watts")         \
     X(IT_MANAGEMENT, "power.it.management_kw", "kW", 1,                                            \
       "management nodes and fabric managers * watts")                                              \
@@ -52,8 +54,7 @@
     X(PUE_UPS, "power.pue.ups", "", 4, "share of IT power; HVDC converts once less")               \
     X(PUE_TRANSFORMER, "power.pue.transformer", "", 4, "share of IT power")                        \
     X(PUE_LIGHTING, "power.pue.lighting", "", 4, "share of IT power")                              \
-    X(PUE, "power.pue.value", "", 4,                                                               \
-      "1 + fans + pumps + chiller + ups + transformer + lighting")                                 \
+    X(PUE, "power.pue.value", "", 4, "1 + fans + pumps + chiller + ups + transformer + lighting")  \
     X(FACILITY, "power.facility_kw", "kW", 3, "IT power * PUE")                                    \
     X(MWH, "power.energy.mwh_per_year", "MWh", 1, "facility * 8,760 h * load")                     \
     X(TARIFF, "power.energy.tariff_per_kwh", "money", 4, "what a kWh costs")                       \
@@ -88,18 +89,22 @@
     X(UPS_KIND, "power.ups.kind", "", 0, "none, n, n+1 or 2n")                                     \
     X(UPS_LOAD, "power.ups.load_kw", "kW", 1, "IT power at the most")                              \
     X(UPS_MODULE, "power.ups.module_kw", "kW", 1, "rating of one module")                          \
-    X(UPS_MODULES, "power.ups.modules", "", 0, "n = ceil(load / module); n+1: one more; 2n: twice") \
+    X(UPS_MODULES, "power.ups.modules", "", 0,                                                     \
+      "n = ceil(load / module); n+1: one more; 2n: twice")                                         \
     X(UPS_MINUTES, "power.ups.minutes", "min", 1, "how long batteries carry it")                   \
     X(UPS_KWH, "power.ups.battery_kwh", "kWh", 1, "load * minutes / 60")                           \
     X(PROVISIONED, "power.pool.provisioned_kw", "kW", 1, "limits of all racks in use")             \
     X(STRANDED, "power.pool.stranded_kw", "kW", 1, "provisioned, less what they draw")             \
     X(POOLED, "power.pool.more_servers", "", 0,                                                    \
-      "servers that lines of racks would carry if each shared its power: sum of floor(left / one)") \
+      "servers that lines of racks would carry if each shared its power: sum of floor(left / "     \
+      "one)")                                                                                      \
     X(STEP_IDLE, "power.step.idle_share", "", 3, "what a GPU draws before it computes")            \
     X(STEP, "power.step.kw", "kW", 1, "GPUs * watts of one * (1 - idle share): all start at once") \
-    X(STEP_LIMIT, "power.step.limit_share", "", 3, "of the facility's power, that may come at once") \
+    X(STEP_LIMIT, "power.step.limit_share", "", 3,                                                 \
+      "of the facility's power, that may come at once")                                            \
     X(WAVES, "power.step.waves", "", 0, "ceil(step / (limit share * facility power))")             \
-    X(FLOOR, "power.floor.kg_per_m2", "kg/m2", 1, "heaviest rack and its own weight, over its floor") \
+    X(FLOOR, "power.floor.kg_per_m2", "kg/m2", 1,                                                  \
+      "heaviest rack and its own weight, over its floor")                                          \
     X(FLOOR_LIMIT, "power.floor.limit_kg_per_m2", "kg/m2", 1, "what the floor carries")
 
 #define FIGURES_COOLING(X)                                                                         \
@@ -137,57 +142,61 @@
     FIGURES_COMPARED(X, WITH_PLATE, "cooling.compare.cold-plate")                                  \
     FIGURES_COMPARED(X, WITH_IMMERSION, "cooling.compare.immersion")
 
-#define FIGURES_STORAGE(X)                                                                         \
-    X(ST_CAPACITY, "storage.needs.by_capacity", "", 0,                                             \
-      "ceil(usable * stored / data / raw of one server)")                                          \
-    X(ST_RATE, "storage.needs.by_rate", "", 0,                                                     \
-      "ceil(max(read, write * stored / data) / rate of one server)")                               \
-    X(ST_IOPS, "storage.needs.by_iops", "", 0, "ceil(operations / operations of one server)")      \
-    X(ST_METADATA, "storage.needs.by_metadata", "", 0,                                             \
-      "ceil(max(asked, files / scan time) / metadata operations of one server)")                   \
-    X(ST_FILES, "storage.needs.by_files", "", 0,                                                   \
-      "ceil(files * bytes of an entry * copies / metadata space of one server)")                   \
-    X(ST_CHECKPOINT, "storage.needs.by_checkpoint", "", 0,                                         \
-      "ceil(state * stored / data / window / write rate of one server)")                           \
-    X(ST_READ, "storage.gives.read_gbytes_per_s", "GB/s", 1,                                       \
-      "servers * the least of its ports and its disks")                                            \
-    X(ST_WRITE, "storage.gives.write_gbytes_per_s", "GB/s", 1,                                     \
-      "servers * the least of its ports and its disks * data / stored")                            \
-    X(ST_GPU_READ, "storage.gives.read_gbytes_per_s_per_gpu", "GB/s", 4, "read rate / GPUs")       \
-    X(ST_GPU_IOPS, "storage.gives.iops", "", 0, "servers * operations of one")                     \
-    X(ST_META_OPS, "storage.gives.metadata_ops_per_s", "", 0, "servers * metadata operations of one") \
-    X(ST_CLASS, "storage.gives.class", "", 0, "the best published class that both rates reach")    \
-    X(ST_NIC, "storage.server.port_gbytes_per_s", "GB/s", 3, "ports * speed / 8")                  \
-    X(ST_DISK_READ, "storage.server.read_gbytes_per_s", "GB/s", 3, "disks * read rate of one")     \
-    X(ST_DISK_WRITE, "storage.server.write_gbytes_per_s", "GB/s", 3, "disks * write rate of one")  \
-    X(ST_ONE_IOPS, "storage.server.iops", "", 0, "of the part")                                    \
-    X(ST_ONE_META, "storage.server.metadata_ops_per_s", "", 0, "of the part")                      \
-    X(ST_STATE, "storage.checkpoint.state_gb", "GB", 1, "parameters * 14 bytes: weights, master, moments") \
-    X(ST_WINDOW, "storage.checkpoint.window_s", "s", 1, "given")                                   \
-    X(ST_TAKES, "storage.checkpoint.takes_s", "s", 2, "state / write rate of all servers")         \
-    X(ST_READS, "storage.checkpoint.restore_s", "s", 2, "state * readers / read rate of all servers") \
-    X(ST_SPACE, "storage.checkpoint.kept_tb", "TB", 2, "state * checkpoints kept")                 \
-    X(ST_FILE_COUNT, "storage.files.count", "", 0, "given")                                        \
-    X(ST_FILE_DATA, "storage.files.data_tb", "TB", 2, "files * mean size, rounded up to 4 KiB")    \
-    X(ST_FILE_META, "storage.files.metadata_tb", "TB", 3, "files * bytes of an entry * copies")    \
-    X(ST_SCAN, "storage.files.scan_h", "h", 2, "files / metadata operations of all servers")       \
-    X(ST_DOWN, "storage.availability.server_down", "", 7, "repair / (time between failures + repair)") \
-    X(ST_NINES, "storage.availability.share", "", 9,                                               \
-      "1 - chance that more of a stripe's servers are down at once than it can lose")              \
+#define FIGURES_STORAGE(X)                                                                        \
+    X(ST_CAPACITY, "storage.needs.by_capacity", "", 0,                                            \
+      "ceil(usable * stored / data / raw of one server)")                                         \
+    X(ST_RATE, "storage.needs.by_rate", "", 0,                                                    \
+      "ceil(max(read, write * stored / data) / rate of one server)")                              \
+    X(ST_IOPS, "storage.needs.by_iops", "", 0, "ceil(operations / operations of one server)")     \
+    X(ST_METADATA, "storage.needs.by_metadata", "", 0,                                            \
+      "ceil(max(asked, files / scan time) / metadata operations of one server)")                  \
+    X(ST_FILES, "storage.needs.by_files", "", 0,                                                  \
+      "ceil(files * bytes of an entry * copies / metadata space of one server)")                  \
+    X(ST_CHECKPOINT, "storage.needs.by_checkpoint", "", 0,                                        \
+      "ceil(state * stored / data / window / write rate of one server)")                          \
+    X(ST_READ, "storage.gives.read_gbytes_per_s", "GB/s", 1,                                      \
+      "servers * the least of its ports and its disks")                                           \
+    X(ST_WRITE, "storage.gives.write_gbytes_per_s", "GB/s", 1,                                    \
+      "servers * the least of its ports and its disks * data / stored")                           \
+    X(ST_GPU_READ, "storage.gives.read_gbytes_per_s_per_gpu", "GB/s", 4, "read rate / GPUs")      \
+    X(ST_GPU_IOPS, "storage.gives.iops", "", 0, "servers * operations of one")                    \
+    X(ST_META_OPS, "storage.gives.metadata_ops_per_s", "", 0,                                     \
+      "servers * metadata operations of one")                                                     \
+    X(ST_CLASS, "storage.gives.class", "", 0, "the best published class that both rates reach")   \
+    X(ST_NIC, "storage.server.port_gbytes_per_s", "GB/s", 3, "ports * speed / 8")                 \
+    X(ST_DISK_READ, "storage.server.read_gbytes_per_s", "GB/s", 3, "disks * read rate of one")    \
+    X(ST_DISK_WRITE, "storage.server.write_gbytes_per_s", "GB/s", 3, "disks * write rate of one") \
+    X(ST_ONE_IOPS, "storage.server.iops", "", 0, "of the part")                                   \
+    X(ST_ONE_META, "storage.server.metadata_ops_per_s", "", 0, "of the part")                     \
+    X(ST_STATE, "storage.checkpoint.state_gb", "GB", 1,                                           \
+      "parameters * 14 bytes: weights, master, moments")                                          \
+    X(ST_WINDOW, "storage.checkpoint.window_s", "s", 1, "given")                                  \
+    X(ST_TAKES, "storage.checkpoint.takes_s", "s", 2, "state / write rate of all servers")        \
+    X(ST_READS, "storage.checkpoint.restore_s", "s", 2,                                           \
+      "state * readers / read rate of all servers")                                               \
+    X(ST_SPACE, "storage.checkpoint.kept_tb", "TB", 2, "state * checkpoints kept")                \
+    X(ST_FILE_COUNT, "storage.files.count", "", 0, "given")                                       \
+    X(ST_FILE_DATA, "storage.files.data_tb", "TB", 2, "files * mean size, rounded up to 4 KiB")   \
+    X(ST_FILE_META, "storage.files.metadata_tb", "TB", 3, "files * bytes of an entry * copies")   \
+    X(ST_SCAN, "storage.files.scan_h", "h", 2, "files / metadata operations of all servers")      \
+    X(ST_DOWN, "storage.availability.server_down", "", 7,                                         \
+      "repair / (time between failures + repair)")                                                \
+    X(ST_NINES, "storage.availability.share", "", 9,                                              \
+      "1 - chance that more of a stripe's servers are down at once than it can lose")             \
     X(ST_WISH, "storage.availability.wish", "", 9, "given")
 
 /* What one tier below the flash holds. */
-#define FIGURES_TIER(X, ID, path)                                                                  \
-    X(ID##_SERVERS, path ".servers", "", 0, "ceil(usable * stored / data / raw of one server)")    \
-    X(ID##_RAW, path ".raw_tb", "TB", 2, "servers * raw of one")                                   \
-    X(ID##_USABLE, path ".usable_tb", "TB", 2, "raw * data / stored")                              \
-    X(ID##_READ, path ".read_gbytes_per_s", "GB/s", 1,                                             \
+#define FIGURES_TIER(X, ID, path)                                                               \
+    X(ID##_SERVERS, path ".servers", "", 0, "ceil(usable * stored / data / raw of one server)") \
+    X(ID##_RAW, path ".raw_tb", "TB", 2, "servers * raw of one")                                \
+    X(ID##_USABLE, path ".usable_tb", "TB", 2, "raw * data / stored")                           \
+    X(ID##_READ, path ".read_gbytes_per_s", "GB/s", 1,                                          \
       "servers * the least of its ports and its disks")
 
-#define FIGURES(X)     \
-    FIGURES_POWER(X)   \
-    FIGURES_COOLING(X) \
-    FIGURES_STORAGE(X) \
+#define FIGURES(X)                                     \
+    FIGURES_POWER(X)                                   \
+    FIGURES_COOLING(X)                                 \
+    FIGURES_STORAGE(X)                                 \
     FIGURES_TIER(X, ST_HYBRID, "storage.tiers.hybrid") \
     FIGURES_TIER(X, ST_OBJECT, "storage.tiers.object")
 
@@ -205,8 +214,7 @@ enum { FIG_COMPARED = FIG_WITH_PLATE_PUE - FIG_WITH_AIR_PUE };
 MYR_PRINTF(5, 6)
 void plan_figure(struct plan *plan, enum figure_id id, double value, enum myr_basis basis,
                  const char *inputs, ...);
-void plan_figure_word(struct plan *plan, enum figure_id id, const char *word,
-                      enum myr_basis basis);
+void plan_figure_word(struct plan *plan, enum figure_id id, const char *word, enum myr_basis basis);
 /* Of a figure that was added; 0 for others. */
 double plan_figure_value(const struct plan *plan, enum figure_id id);
 

@@ -9,7 +9,7 @@ static const char *const state_names[MYR_POINT_STATE_COUNT] = {"refused", "fault
 
 static double scale_of(uint32_t metric)
 {
-    return metric == MYR_METRIC_CAPEX || metric == MYR_METRIC_COST_OF_YEARS ? 100
+    return metric == MYR_METRIC_CAPEX || metric == MYR_METRIC_COST_OF_YEARS  ? 100
            : metric == MYR_METRIC_POWER_KW || metric == MYR_METRIC_BANDWIDTH ? 1000
                                                                              : 1;
 }
@@ -21,7 +21,8 @@ static int digits_of(uint32_t metric)
 
 /* A value of a list of choices as the spec writes it. */
 static void put_choice(const struct myr_optimum *optimum, const struct myr_catalog *catalog,
-                       struct myr_answer *answer, const struct myr_plan_point *point, uint32_t choice)
+                       struct myr_answer *answer, const struct myr_plan_point *point,
+                       uint32_t choice)
 {
     const struct myr_choice_list *list = &optimum->spec->optimise.choices[choice];
     const char *key = myr_choice_names[choice];
@@ -53,8 +54,8 @@ static void put_metrics(struct myr_answer *answer, const struct myr_plan_point *
 {
     for (uint32_t i = 0; i < MYR_METRIC_COUNT; i++) {
         if (point->known[i]) {
-            myr_answer_double(answer, myr_metric_names[i],
-                              (double)point->metric[i] / scale_of(i), digits_of(i));
+            myr_answer_double(answer, myr_metric_names[i], (double)point->metric[i] / scale_of(i),
+                              digits_of(i));
         } else {
             myr_answer_null(answer, myr_metric_names[i]);
         }

@@ -122,8 +122,7 @@ static void measure_growth(struct myr_arena *arena, const struct myr_catalog *ca
     grown.servers = trial->optimise.grow_to;
     if (myr_plan(arena, catalog, trial, &small, &err) == MYR_OK &&
         myr_plan(arena, catalog, &grown, &large, &err) == MYR_OK &&
-        myr_grow(arena, &small, &large, (struct myr_grow_names){"", ""}, &growth, &err) ==
-            MYR_OK) {
+        myr_grow(arena, &small, &large, (struct myr_grow_names){"", ""}, &growth, &err) == MYR_OK) {
         set(point, MYR_METRIC_MOVED, growth.move_count);
     }
 }
@@ -158,7 +157,8 @@ static void read_plan(struct myr_arena *keep, struct plan *plan, struct myr_plan
 
 /* The kinds of cooling of one plan: its figures are computed anew, all else stands. */
 static void measure_cooling(struct myr_arena *keep, struct plan *plan, struct myr_spec *trial,
-                            const struct myr_spec *spec, struct myr_plan_point *points, uint32_t count)
+                            const struct myr_spec *spec, struct myr_plan_point *points,
+                            uint32_t count)
 {
     size_t figures = plan->figures.count, findings = plan->findings.count;
     for (uint32_t i = 0; i < count; i++) {
@@ -172,7 +172,8 @@ static void measure_cooling(struct myr_arena *keep, struct plan *plan, struct my
 }
 
 void optimise_measure(struct myr_arena *keep, const struct myr_catalog *catalog,
-                      const struct myr_optimum *optimum, struct myr_plan_point *points, uint32_t count)
+                      const struct myr_optimum *optimum, struct myr_plan_point *points,
+                      uint32_t count)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     struct myr_err err = {0};

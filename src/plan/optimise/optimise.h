@@ -9,7 +9,8 @@ struct myr_spec optimise_spec(const struct myr_spec *spec, const struct myr_plan
 
 /* Sizes, cables and prices one point, without its cooling; then all kinds of cooling of it. */
 void optimise_measure(struct myr_arena *keep, const struct myr_catalog *catalog,
-                      const struct myr_optimum *optimum, struct myr_plan_point *points, uint32_t count);
+                      const struct myr_optimum *optimum, struct myr_plan_point *points,
+                      uint32_t count);
 
 /* Which constraints the point breaks. */
 uint32_t optimise_broken(const struct myr_optimum *optimum, const struct myr_plan_point *point);

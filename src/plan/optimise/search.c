@@ -19,7 +19,7 @@ int64_t optimise_value(const struct myr_plan_point *point, uint32_t metric)
 /* Cents, watts and thousandths of Gb/s of what the spec states in units. */
 static int64_t in_units(uint32_t metric, double limit)
 {
-    double scale = metric == MYR_METRIC_CAPEX || metric == MYR_METRIC_COST_OF_YEARS ? 100
+    double scale = metric == MYR_METRIC_CAPEX || metric == MYR_METRIC_COST_OF_YEARS  ? 100
                    : metric == MYR_METRIC_POWER_KW || metric == MYR_METRIC_BANDWIDTH ? 1000
                                                                                      : 1;
     double value = limit * scale;
@@ -105,9 +105,9 @@ static void rank(struct myr_arena *arena, struct myr_optimum *optimum)
 }
 
 /* What the front is spread over; racks and hops are constraints only. */
-static const uint32_t spread[] = {MYR_METRIC_CAPEX,     MYR_METRIC_COST_OF_YEARS,
-                                  MYR_METRIC_POWER_KW,  MYR_METRIC_BANDWIDTH,
-                                  MYR_METRIC_BLAST,     MYR_METRIC_MOVED};
+static const uint32_t spread[] = {MYR_METRIC_CAPEX,    MYR_METRIC_COST_OF_YEARS,
+                                  MYR_METRIC_POWER_KW, MYR_METRIC_BANDWIDTH,
+                                  MYR_METRIC_BLAST,    MYR_METRIC_MOVED};
 
 /* Nowhere worse and somewhere better, or the same in all and named first. */
 static bool beats(const struct myr_optimum *optimum, uint32_t a, uint32_t b)
@@ -185,7 +185,8 @@ static void place_best(struct myr_arena *arena, const struct myr_catalog *catalo
             continue;
         }
         point->state = rc == MYR_OK ? MYR_POINT_FAULTY : MYR_POINT_REFUSED;
-        point->why = myr_arena_printf(arena, "%s", rc == MYR_OK ? first_error(&design) : err.message);
+        point->why =
+            myr_arena_printf(arena, "%s", rc == MYR_OK ? first_error(&design) : err.message);
         optimum->struck++;
         optimum->best_count--;
         memmove(optimum->best + i, optimum->best + i + 1,
@@ -235,8 +236,8 @@ bool myr_optimise_relax(const struct myr_optimum *optimum, uint32_t at, uint32_t
     if (optimum->limits[metric] == INT64_MAX || metric == objective || !point->known[objective]) {
         return false;
     }
-    int64_t limit = metric == MYR_METRIC_BANDWIDTH ? -optimum->limits[metric]
-                                                   : optimum->limits[metric];
+    int64_t limit =
+        metric == MYR_METRIC_BANDWIDTH ? -optimum->limits[metric] : optimum->limits[metric];
     double most = 0;
     for (uint32_t i = 0; i < optimum->count; i++) {
         const struct myr_plan_point *other = &optimum->points[i];

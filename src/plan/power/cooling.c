@@ -135,8 +135,8 @@ static void put_bill(struct facility *f)
                 : tank ? (uint32_t)f->racks
                        : 0,
                 tank ? "tanks" : "boxes");
-    plan_figure(plan, FIG_BILL_COOLANT, f->coolant_l, MYR_BASIS_ASSUMED,
-                "100 a CDU, 1.2 a kW%s", tank ? ", 700 a tank" : "");
+    plan_figure(plan, FIG_BILL_COOLANT, f->coolant_l, MYR_BASIS_ASSUMED, "100 a CDU, 1.2 a kW%s",
+                tank ? ", 700 a tank" : "");
     plan_figure(plan, FIG_BILL_TANKS, tank ? (double)f->racks : 0, MYR_BASIS_COMPUTED,
                 "one a rack, with immersion");
     double air_w = f->it_w - f->liquid_w;
@@ -175,9 +175,8 @@ static void put_heat(struct facility *f)
     double load = plan_figure_value(plan, FIG_LOAD);
     plan_figure(plan, FIG_REUSE_SHARE, share.value, share.basis, "of what liquid carries");
     plan_figure(plan, FIG_REUSABLE, f->liquid_w / 1000, MYR_BASIS_COMPUTED, "all of the liquid's");
-    plan_figure(plan, FIG_REUSED, f->liquid_w / 1e6 * share.value * load * 8760,
-                MYR_BASIS_COMPUTED, "%.1f kW * %g * %g * 8,760 h", f->liquid_w / 1000, share.value,
-                load);
+    plan_figure(plan, FIG_REUSED, f->liquid_w / 1e6 * share.value * load * 8760, MYR_BASIS_COMPUTED,
+                "%.1f kW * %g * %g * 8,760 h", f->liquid_w / 1000, share.value, load);
 }
 
 void power_cooling(struct facility *f)

@@ -31,9 +31,9 @@ static double air_limit_w(const struct facility *f)
 enum myr_cooling power_kind(const struct facility *f, enum myr_basis *ret_basis)
 {
     *ret_basis = f->spec->cooling ? MYR_BASIS_GIVEN : MYR_BASIS_ASSUMED;
-    return f->spec->cooling                 ? (enum myr_cooling)f->spec->cooling
+    return f->spec->cooling              ? (enum myr_cooling)f->spec->cooling
            : f->rack_w <= air_limit_w(f) ? MYR_COOLING_AIR
-                                            : MYR_COOLING_COLD_PLATE;
+                                         : MYR_COOLING_COLD_PLATE;
 }
 
 /* What the spec gives holds for the kind that is built, not for those it is compared with. */
@@ -104,8 +104,8 @@ static void put_money(struct facility *f, const struct terms *terms, double mwh)
     exchange.basis = same && spec->exchange <= 0 ? MYR_BASIS_COMPUTED : exchange.basis;
     plan_figure(plan, FIG_EXCHANGE, exchange.value, exchange.basis, "%s for one %s", bill,
                 f->currency);
-    double total = (double)plan->design.head->total_cents / 100 +
-                   terms->years.value * cost * exchange.value;
+    double total =
+        (double)plan->design.head->total_cents / 100 + terms->years.value * cost * exchange.value;
     plan_figure(plan, FIG_TCO, total, MYR_BASIS_COMPUTED, "%.2f + %g * %.2f * %g",
                 (double)plan->design.head->total_cents / 100, terms->years.value, cost,
                 exchange.value);
@@ -193,7 +193,8 @@ static void compare(struct facility *f, enum myr_cooling kind, uint32_t base)
         {watts / 1000, MYR_BASIS_COMPUTED, "the same IT power"},
         {mwh, MYR_BASIS_COMPUTED, "the same load"},
         {cost, MYR_BASIS_COMPUTED, "the same tariff"},
-        {bought, price.basis, myr_arena_printf(plan->arena, "%g %s a kW", price.value, f->currency)},
+        {bought, price.basis,
+         myr_arena_printf(plan->arena, "%g %s a kW", price.value, f->currency)},
         {bought + terms.years.value * cost, MYR_BASIS_COMPUTED, "plant and energy"},
         {mwh * terms.grid.value * (1 - terms.green.value), MYR_BASIS_COMPUTED, "the same grid"},
         {power_connectors(f, kind), MYR_BASIS_COMPUTED, "none with air"},

@@ -6,10 +6,18 @@
  * fifth. Breakers and UPS are sized by the most all the same.
  */
 
-enum sum { SUM_SERVERS, SUM_STORAGE, SUM_FABRIC, SUM_ETHERNET, SUM_MANAGEMENT, SUM_OTHER, SUM_COUNT };
+enum sum {
+    SUM_SERVERS,
+    SUM_STORAGE,
+    SUM_FABRIC,
+    SUM_ETHERNET,
+    SUM_MANAGEMENT,
+    SUM_OTHER,
+    SUM_COUNT
+};
 
-static const enum figure_id sum_figures[SUM_COUNT] = {FIG_IT_SERVERS,  FIG_IT_STORAGE,
-                                                      FIG_IT_FABRIC,   FIG_IT_ETHERNET,
+static const enum figure_id sum_figures[SUM_COUNT] = {FIG_IT_SERVERS,    FIG_IT_STORAGE,
+                                                      FIG_IT_FABRIC,     FIG_IT_ETHERNET,
                                                       FIG_IT_MANAGEMENT, FIG_IT_OTHER};
 
 struct tally {
@@ -27,7 +35,7 @@ static enum sum sum_of(const struct myr_place *place)
         return SUM_MANAGEMENT;
     default:
         return place->net == MYR_NET_COMPUTE || place->net == MYR_NET_STORAGE ? SUM_FABRIC
-                                                                             : SUM_ETHERNET;
+                                                                              : SUM_ETHERNET;
     }
 }
 

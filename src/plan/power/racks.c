@@ -46,9 +46,8 @@ static void others(const struct plan *plan, double *ret_units)
     for (uint32_t i = 0; i < design->device_count; i++) {
         if (design->place[i].kind != MYR_DEVICE_NODE) {
             uint32_t part = myr_catalog_find(
-                plan->catalog,
-                myr_str_from(plan->strings.data +
-                             plan->devtypes.items[design->device_type[i]].part));
+                plan->catalog, myr_str_from(plan->strings.data +
+                                            plan->devtypes.items[design->device_type[i]].part));
             *ret_units += part == MYR_PART_NONE ? 1 : part_at(plan, part)->rack_units;
         }
     }
@@ -63,9 +62,8 @@ struct guess {
 static void guess_large(struct facility *f, const struct plan_group *group, struct guess *guess)
 {
     const struct myr_part *largest = largest_rack(f->plan);
-    uint64_t own = largest ? ceil_div((uint64_t)(group->server->watts + 0.5),
-                                      (uint64_t)largest->watts)
-                           : 1;
+    uint64_t own =
+        largest ? ceil_div((uint64_t)(group->server->watts + 0.5), (uint64_t)largest->watts) : 1;
     double each_w = group->server->watts / (double)(own ? own : 1);
     guess->racks += (own ? own : 1) * group->servers;
     f->rack_w = each_w > f->rack_w ? each_w : f->rack_w;
@@ -139,9 +137,8 @@ static void measure(struct facility *f)
         f->lines[at].watts += more->watts;
         f->lines[at].racks++;
         f->rack_w = more->watts > f->rack_w ? more->watts : f->rack_w;
-        f->rack_limit_w =
-            design->racks[i].watts_max > f->rack_limit_w ? design->racks[i].watts_max
-                                                         : f->rack_limit_w;
+        f->rack_limit_w = design->racks[i].watts_max > f->rack_limit_w ? design->racks[i].watts_max
+                                                                       : f->rack_limit_w;
     }
     f->racks = design->room->racks_used;
     plan_figure(plan, FIG_RACKS, (double)f->racks, MYR_BASIS_COUNTED, "%u racks of the room",

@@ -8,7 +8,8 @@
  * held against the load; one that it leaves open is chosen, and shown.
  */
 
-static const double breakers_a[] = {16, 20, 25, 32, 40, 50, 63, 80, 100, 125, 160, 200, 250, 315, 400};
+static const double breakers_a[] = {16,  20,  25,  32,  40,  50,  63, 80,
+                                    100, 125, 160, 200, 250, 315, 400};
 static const double busways_a[] = {100,  160,  250,  400,  630,  800,  1000, 1250,
                                    1600, 2000, 2500, 3200, 4000, 5000, 6300};
 
@@ -47,19 +48,33 @@ static void put_size(struct facility *f, enum figure_id id, double given, double
                 given > 0 ? MYR_BASIS_GIVEN : MYR_BASIS_COMPUTED, "%.1f A flow", amps);
 }
 
+#define OVERLOADED \
+    "%s of %g A carries %.1f A continuously, %.1f A flow when the other feed has failed"
+
 /* A size that the spec gives is an error; one that nobody makes is for people to solve. */
-static void overload(struct facility *f, const char *rule, const char *what, double amps,
-                     double given, double size, double share)
+static enum myr_severity severity_of(double given)
 {
-    size = given > 0 ? given : size;
-    if (amps <= size * share + 1e-9) {
-        return;
+    return given > 0 ? MYR_SEVERITY_ERROR : MYR_SEVERITY_WARNING;
+}
+
+struct feed_size {
+    double given, size, amps;
+};
+
+static void check_feeds(struct facility *f, struct feed_size rack, struct feed_size line,
+                        double share)
+{
+    static const char remedy[] = "a larger one, a higher voltage, or less behind it";
+    double breaker = rack.given > 0 ? rack.given : rack.size;
+    double busway = line.given > 0 ? line.given : line.size;
+    if (rack.amps > breaker * share + 1e-9) {
+        plan_finding(f->plan, severity_of(rack.given), "breaker-overload", "facility", remedy,
+                     OVERLOADED, "a rack's breaker", breaker, breaker * share, rack.amps);
     }
-    plan_finding(f->plan, given > 0 ? MYR_SEVERITY_ERROR : MYR_SEVERITY_WARNING, rule, "facility",
-                 "a larger one, a higher voltage, or less behind it",
-                 "%s of %g A carries %.1f A continuously, %.1f A flow when the other feed has "
-                 "failed",
-                 what, size, size * share, amps);
+    if (line.amps > busway * share + 1e-9) {
+        plan_finding(f->plan, severity_of(line.given), "busway-overload", "facility", remedy,
+                     OVERLOADED, "a line's busway", busway, busway * share, line.amps);
+    }
 }
 
 static void put_feeds(struct facility *f)
@@ -73,8 +88,7 @@ static void put_feeds(struct facility *f)
         line_w = f->lines[i].watts > line_w ? f->lines[i].watts : line_w;
     }
     double rack_a = power_amps(f, f->rack_w), line_a = power_amps(f, line_w);
-    double breaker =
-        next_size(breakers_a, MYR_ARRAY_COUNT(breakers_a), rack_a, share.value);
+    double breaker = next_size(breakers_a, MYR_ARRAY_COUNT(breakers_a), rack_a, share.value);
     double busway = next_size(busways_a, MYR_ARRAY_COUNT(busways_a), line_a, share.value);
     plan_figure_word(plan, FIG_SUPPLY, spec->supply == MYR_SUPPLY_HVDC ? "hvdc" : "ac",
                      spec->supply_node ? MYR_BASIS_GIVEN : MYR_BASIS_ASSUMED);
@@ -89,9 +103,8 @@ static void put_feeds(struct facility *f)
     plan_figure(plan, FIG_LINE_AMPS, line_a, MYR_BASIS_COMPUTED, "%.1f kW at %g V", line_w / 1000,
                 volts.value);
     put_size(f, FIG_BUSWAY, spec->busway_a, busway, line_a);
-    overload(f, "breaker-overload", "a rack's breaker", rack_a, spec->breaker_a, breaker,
-             share.value);
-    overload(f, "busway-overload", "a line's busway", line_a, spec->busway_a, busway, share.value);
+    check_feeds(f, (struct feed_size){spec->breaker_a, breaker, rack_a},
+                (struct feed_size){spec->busway_a, busway, line_a}, share.value);
 }
 
 static void put_ups(struct facility *f)
@@ -133,8 +146,8 @@ static void put_pool(struct facility *f)
     double given = 0, drawn = 0, more = 0, worst = 0;
     for (uint32_t i = 0; i < f->line_count; i++) {
         const struct power_line *line = &f->lines[i];
-        double pool = f->spec->pool_kw > 0 ? f->spec->pool_kw * 1000
-                                           : f->rack_limit_w * line->racks;
+        double pool =
+            f->spec->pool_kw > 0 ? f->spec->pool_kw * 1000 : f->rack_limit_w * line->racks;
         given += pool;
         drawn += line->watts;
         worst = line->watts > worst ? line->watts : worst;
@@ -167,14 +180,14 @@ static void put_step(struct facility *f)
     double at_once = limit.value * f->facility_w;
     double waves = at_once > 0 && step > 0 ? floor(step / at_once + 0.999999) : 1;
     plan_figure(plan, FIG_STEP_IDLE, idle.value, idle.basis, "of a GPU's power limit");
-    plan_figure(plan, FIG_STEP, step / 1000, MYR_BASIS_COMPUTED, "%u * %g W * (1 - %g)",
-                plan->gpus, gpu_w, idle.value);
+    plan_figure(plan, FIG_STEP, step / 1000, MYR_BASIS_COMPUTED, "%u * %g W * (1 - %g)", plan->gpus,
+                gpu_w, idle.value);
     plan_figure(plan, FIG_STEP_LIMIT, limit.value, limit.basis, "that generators and UPS accept");
     plan_figure(plan, FIG_WAVES, waves, MYR_BASIS_COMPUTED, "%.1f kW of %.1f kW at once",
                 step / 1000, at_once / 1000);
     if (waves > 1) {
-        plan_finding(plan, limit.basis == MYR_BASIS_GIVEN ? MYR_SEVERITY_WARNING
-                                                          : MYR_SEVERITY_INFO,
+        plan_finding(plan,
+                     limit.basis == MYR_BASIS_GIVEN ? MYR_SEVERITY_WARNING : MYR_SEVERITY_INFO,
                      "step-load", "facility",
                      myr_arena_printf(plan->arena, "start jobs in %.0f waves", waves),
                      "all GPUs starting together draw %.1f kW more at once, %.1f kW are accepted",
@@ -200,17 +213,16 @@ static void put_floor(struct facility *f)
     double aisle = room->aisle_every ? room->aisle_m / room->aisle_every : 0;
     double area = room->row_pitch_m * (room->column_pitch_m + aisle);
     double load = (kg + empty.value) / area;
-    plan_figure(plan, FIG_FLOOR, load, empty.basis == MYR_BASIS_GIVEN ? MYR_BASIS_COMPUTED
-                                                                      : MYR_BASIS_ASSUMED,
+    plan_figure(plan, FIG_FLOOR, load,
+                empty.basis == MYR_BASIS_GIVEN ? MYR_BASIS_COMPUTED : MYR_BASIS_ASSUMED,
                 "(%.0f + %g kg) / (%g m * (%g + %g m))", kg, empty.value, room->row_pitch_m,
                 room->column_pitch_m, aisle);
     plan_figure(plan, FIG_FLOOR_LIMIT, limit.value, limit.basis, "of a raised or concrete floor");
     if (load > limit.value) {
-        plan_finding(plan, limit.basis == MYR_BASIS_GIVEN ? MYR_SEVERITY_ERROR
-                                                          : MYR_SEVERITY_WARNING,
-                     "floor-load", "facility", "lighter racks, wider aisles, or a stronger floor",
-                     "the heaviest rack loads the floor with %.1f kg/m2, it carries %g", load,
-                     limit.value);
+        plan_finding(
+            plan, limit.basis == MYR_BASIS_GIVEN ? MYR_SEVERITY_ERROR : MYR_SEVERITY_WARNING,
+            "floor-load", "facility", "lighter racks, wider aisles, or a stronger floor",
+            "the heaviest rack loads the floor with %.1f kg/m2, it carries %g", load, limit.value);
     }
 }
 

@@ -35,9 +35,7 @@ static void put_network(const struct report *report, enum myr_net_id id)
     const char *part = switch_part(report, id);
     const char *name = myr_lang_say(report->about->lang, myr_net_names[id]);
     uint32_t ports = net->nodes_on_it ? net->host_ports / net->nodes_on_it : 0;
-    myr_buf_put_lit(report->buf, "<h3>");
-    myr_page_text(report->buf, report_say(report, "%s network", name));
-    myr_buf_put_lit(report->buf, "</h3>\n");
+    report_subheading(report, "%s network", name);
     if (ports && ports * net->nodes_on_it == net->host_ports) {
         report_para(report, "Each of %s nodes has %u ports of %u Gb/s on it.",
                     report_number(report, net->nodes_on_it), ports, net->host_gbps);
@@ -74,9 +72,7 @@ static void put_storage(const struct report *report)
     if (!head->storage_servers) {
         return;
     }
-    myr_buf_put_lit(report->buf, "<h3>");
-    myr_page_text(report->buf, report_say(report, "Storage"));
-    myr_buf_put_lit(report->buf, "</h3>\n");
+    report_subheading(report, "Storage");
     report_para(report, "%u storage servers: %.2f TB raw, %.2f TB usable.", head->storage_servers,
                 myr_plan_raw_tb(head), myr_plan_usable_tb(head));
 }
@@ -85,9 +81,7 @@ static void put_servers(const struct report *report)
 {
     const struct myr_design *design = report->design;
     const struct myr_design_head *head = design->head;
-    myr_buf_put_lit(report->buf, "<h3>");
-    myr_page_text(report->buf, report_say(report, "Servers"));
-    myr_buf_put_lit(report->buf, "</h3>\n");
+    report_subheading(report, "Servers");
     if (design->group_count == 0) {
         report_para(report, "%s servers (%s) with %u GPUs each: %s GPUs.",
                     report_number(report, head->servers), myr_design_str(design, head->server_part),

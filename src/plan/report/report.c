@@ -71,9 +71,8 @@ static void put_tiles(const struct report *report)
     if (design->room) {
         myr_page_tile(report->buf, report_say(report, "racks in use"), "%s",
                       myr_u64_grouped(design->room->racks_used, text));
-        myr_page_tile(report->buf, report_say(report, "IT power"), "%.1f kW",
-                      (double)design->room->watts / 1000);
     }
+    report_power_tiles(report);
     if (unpriced < design->bom_count) {
         myr_page_tile(
             report->buf, report_say(report, "price"), "%s",
@@ -127,6 +126,7 @@ void myr_plan_report(const struct myr_design *design, const struct myr_report *a
     report_picture(&report, &svg, false);
     report_bill(&report);
     report_room(&report);
+    report_figures(&report);
     report_findings(&report);
     report_origins(&report);
     if (about->digest[0]) {

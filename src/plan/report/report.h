@@ -19,6 +19,8 @@ const char *report_say(const struct report *report, const char *fmt, ...);
 /* The same as a heading, and as a paragraph. */
 void report_heading(const struct report *report, const char *english);
 MYR_PRINTF(2, 3)
+void report_subheading(const struct report *report, const char *fmt, ...);
+MYR_PRINTF(2, 3)
 void report_para(const struct report *report, const char *fmt, ...);
 /* A string of the design in the report's language. */
 const char *report_string(const struct report *report, uint32_t string);
@@ -38,5 +40,8 @@ const char *report_money(const struct report *report, int64_t cents);
 void report_networks(const struct report *report);
 void report_bill(const struct report *report);
 void report_room(const struct report *report);
+void report_figures(const struct report *report);
+/* For the tiles at the top. */
+void report_power_tiles(const struct report *report);
 void report_findings(const struct report *report);
 void report_origins(const struct report *report);

@@ -26,6 +26,16 @@ void report_heading(const struct report *report, const char *english)
     myr_page_heading(report->buf, myr_lang_say(report->about->lang, english));
 }
 
+void report_subheading(const struct report *report, const char *fmt, ...)
+{
+    va_list arguments;
+    va_start(arguments, fmt);
+    myr_buf_put_lit(report->buf, "<h3>");
+    myr_page_text(report->buf, say_all(report, fmt, arguments));
+    myr_buf_put_lit(report->buf, "</h3>\n");
+    va_end(arguments);
+}
+
 void report_para(const struct report *report, const char *fmt, ...)
 {
     va_list arguments;

@@ -36,7 +36,7 @@ struct bound {
     uint32_t *servers;            /* by device: servers that have such chains */
     double *sum;                  /* by device: chains of the servers in hand */
     uint32_t *touched, touched_count;
-    struct load one;              /* what a server needs, at the least */
+    struct load one; /* what a server needs, at the least */
     uint32_t kinds;
     uint32_t kind_k[F_KINDS_MAX];
     double kind_mm[F_KINDS_MAX];
@@ -462,8 +462,8 @@ static struct load device_load(const struct bound *b, uint32_t device)
 {
     const struct plan *plan = b->plan;
     const struct myr_devtype *type = &plan->devtypes.items[b->design->device_type[device]];
-    return part_load(plan, myr_catalog_find(plan->catalog,
-                                            myr_str_from(plan->strings.data + type->part)));
+    return part_load(
+        plan, myr_catalog_find(plan->catalog, myr_str_from(plan->strings.data + type->part)));
 }
 
 static double net_mm(struct bound *b, const struct net_plan *net)

@@ -162,3 +162,12 @@ const char *room_rack_name(const struct room *room, uint32_t rack)
         room->arena, "%s%s%s%u", several ? room->spec->buildings[stand->hall].name : "",
         several ? "/" : "", myr_room_column_name(stand->column + 1, letters), stand->row + 1);
 }
+
+uint32_t room_group(const struct room *room, uint32_t server)
+{
+    uint32_t group = 0, end = room->plan->groups[0].servers;
+    while (server >= end) {
+        end += room->plan->groups[++group].servers;
+    }
+    return group;
+}

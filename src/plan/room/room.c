@@ -37,15 +37,6 @@ static void rack_limits(struct room *room)
     }
 }
 
-uint32_t room_group(const struct room *room, uint32_t server)
-{
-    uint32_t group = 0, end = room->plan->groups[0].servers;
-    while (server >= end) {
-        end += room->plan->groups[++group].servers;
-    }
-    return group;
-}
-
 /*
  * Places are dealt out as if every server were of the most demanding kind; what the others need
  * less is given back before anything else moves in.

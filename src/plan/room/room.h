@@ -45,8 +45,9 @@ struct room {
     struct myr_arena *arena;
     const struct myr_spec_room *spec;
     struct load rack, server; /* limits of a rack; needs of a GPU server */
-    struct load groups[MYR_GROUPS_MAX]; /* needs of a server of each kind; server: the most of all */
-    uint32_t per_rack;        /* servers that an empty rack holds */
+    struct load
+        groups[MYR_GROUPS_MAX]; /* needs of a server of each kind; server: the most of all */
+    uint32_t per_rack;          /* servers that an empty rack holds */
     uint32_t hall_count;
     struct hall halls[MYR_ROOM_BUILDINGS_MAX];
     uint32_t rack_count, columns, rows;

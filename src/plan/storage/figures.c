@@ -90,8 +90,8 @@ static void put_rates(struct plan *plan, const struct storage_needs *needs)
     const struct storage_server *one = &needs->one;
     double count = plan->storage_servers;
     double read = count * (double)storage_reads(one) / 1000;
-    double write = count * (double)storage_writes(one) / 1000 * (double)needs->data /
-                   (double)needs->stored;
+    double write =
+        count * (double)storage_writes(one) / 1000 * (double)needs->data / (double)needs->stored;
     plan_figure(plan, FIG_ST_READ, read, MYR_BASIS_COMPUTED, "%.0f * %llu MB/s", count,
                 (unsigned long long)storage_reads(one));
     plan_figure(plan, FIG_ST_WRITE, write, MYR_BASIS_COMPUTED, "%.0f * %llu MB/s * %u / %u", count,
@@ -99,8 +99,8 @@ static void put_rates(struct plan *plan, const struct storage_needs *needs)
                 (unsigned)needs->stored);
     plan_figure(plan, FIG_ST_GPU_READ, plan->gpus ? read / plan->gpus : 0, MYR_BASIS_COMPUTED,
                 "%.1f GB/s / %u", read, plan->gpus);
-    plan_figure(plan, FIG_ST_GPU_IOPS, count * (double)one->iops, MYR_BASIS_COMPUTED,
-                "%.0f * %llu", count, (unsigned long long)one->iops);
+    plan_figure(plan, FIG_ST_GPU_IOPS, count * (double)one->iops, MYR_BASIS_COMPUTED, "%.0f * %llu",
+                count, (unsigned long long)one->iops);
     plan_figure(plan, FIG_ST_META_OPS, count * (double)one->metadata_ops, MYR_BASIS_COMPUTED,
                 "%.0f * %llu", count, (unsigned long long)one->metadata_ops);
     plan_figure_word(plan, FIG_ST_CLASS, class_of(plan, read, write), MYR_BASIS_COMPUTED);
@@ -129,9 +129,8 @@ static void put_checkpoint(struct plan *plan, const struct storage_needs *needs)
                 "%.1f GB / %.1f GB/s", gb, write);
     plan_figure(plan, FIG_ST_READS, read > 0 ? gb / read : 0, MYR_BASIS_COMPUTED,
                 "%.1f GB / %.1f GB/s, one replica reads it", gb, read);
-    plan_figure(plan, FIG_ST_SPACE, gb * kept / 1000, spec->checkpoints ? MYR_BASIS_COMPUTED
-                                                                        : MYR_BASIS_ASSUMED,
-                "%g kept", kept);
+    plan_figure(plan, FIG_ST_SPACE, gb * kept / 1000,
+                spec->checkpoints ? MYR_BASIS_COMPUTED : MYR_BASIS_ASSUMED, "%g kept", kept);
 }
 
 static void put_files(struct plan *plan, const struct storage_needs *needs)
@@ -165,8 +164,8 @@ uint32_t plan_tier_servers(const struct plan *plan, uint32_t tier, uint32_t *ret
     MYR_ASSERT(*ret_part != MYR_PART_NONE); /* they are built in */
     const struct myr_part_storage *server = &part_at(plan, *ret_part)->storage;
     uint64_t data = spec->erasure_data ? spec->erasure_data : 1;
-    uint64_t stored = spec->erasure_data ? data + spec->erasure_parity
-                                         : (spec->copies ? spec->copies : 3);
+    uint64_t stored =
+        spec->erasure_data ? data + spec->erasure_parity : (spec->copies ? spec->copies : 3);
     uint64_t raw = server->disks * server->disk_gb * data;
     uint64_t wanted = (uint64_t)(spec->capacity_tb * 1000 + 0.5) * stored;
     uint64_t count = wanted / raw + (wanted % raw > 0);
@@ -183,8 +182,8 @@ static void put_tier(struct plan *plan, uint32_t tier, uint32_t base)
     const struct myr_part_storage *server = &part_at(plan, part)->storage;
     struct storage_server one = storage_one(plan, server);
     double data = spec->erasure_data ? spec->erasure_data : 1;
-    double stored = spec->erasure_data ? data + spec->erasure_parity
-                                       : (spec->copies ? spec->copies : 3);
+    double stored =
+        spec->erasure_data ? data + spec->erasure_parity : (spec->copies ? spec->copies : 3);
     double raw = (double)count * server->disks * (double)server->disk_gb / 1000;
     const char *id = part_at(plan, part)->id;
     plan_figure(plan, (enum figure_id)base, count, MYR_BASIS_COMPUTED, "%s, stored/data=%g/%g", id,

@@ -90,8 +90,7 @@ static int need_checkpoint(struct plan *plan, struct storage_needs *needs, struc
     }
     needs->state_bytes = myr_checkpoint_bytes(&model, MYR_PRECISION_BF16);
     double written = (double)needs->state_bytes * (double)needs->stored / (double)needs->data;
-    needs->by_checkpoint =
-        divide(up(written / 1e6 / spec->window_s), storage_writes(&needs->one));
+    needs->by_checkpoint = divide(up(written / 1e6 / spec->window_s), storage_writes(&needs->one));
     return MYR_OK;
 }
 
@@ -105,6 +104,9 @@ static uint64_t most_of(const struct storage_needs *needs)
     }
     return most;
 }
+
+#define TOO_FEW "%u storage servers, %llu are needed for %s"
+#define REMEDY  "raise storage.servers or leave it out"
 
 static void check_given(struct plan *plan, const struct storage_needs *needs, uint64_t count)
 {
@@ -129,20 +131,22 @@ static void check_given(struct plan *plan, const struct storage_needs *needs, ui
                      "%u storage servers hold %.2f TB, %.2f TB are asked for", spec->servers,
                      plan->storage_usable_tb, spec->capacity_tb);
     }
-    const struct {
-        uint64_t by;
-        const char *rule, *what;
-    } rows[] = {{needs->by_iops, "storage-iops", "operations"},
-                {needs->by_metadata, "storage-metadata", "metadata operations"},
-                {needs->by_files, "storage-files", "the entries of all files"},
-                {needs->by_checkpoint, "storage-checkpoint", "a checkpoint in its window"}};
-    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
-        if (spec->servers < rows[i].by) {
-            plan_finding(plan, MYR_SEVERITY_ERROR, rows[i].rule, "storage",
-                         "raise storage.servers or leave it out",
-                         "%u storage servers, %llu are needed for %s", spec->servers,
-                         (unsigned long long)rows[i].by, rows[i].what);
-        }
+    uint32_t given = spec->servers;
+    if (given < needs->by_iops) {
+        plan_finding(plan, MYR_SEVERITY_ERROR, "storage-iops", "storage", REMEDY, TOO_FEW, given,
+                     (unsigned long long)needs->by_iops, "operations");
+    }
+    if (given < needs->by_metadata) {
+        plan_finding(plan, MYR_SEVERITY_ERROR, "storage-metadata", "storage", REMEDY, TOO_FEW,
+                     given, (unsigned long long)needs->by_metadata, "metadata operations");
+    }
+    if (given < needs->by_files) {
+        plan_finding(plan, MYR_SEVERITY_ERROR, "storage-files", "storage", REMEDY, TOO_FEW, given,
+                     (unsigned long long)needs->by_files, "the entries of all files");
+    }
+    if (given < needs->by_checkpoint) {
+        plan_finding(plan, MYR_SEVERITY_ERROR, "storage-checkpoint", "storage", REMEDY, TOO_FEW,
+                     given, (unsigned long long)needs->by_checkpoint, "a checkpoint in its window");
     }
 }
 
@@ -154,13 +158,12 @@ static const char *inputs_of(const struct plan *plan, const struct storage_needs
     uint64_t wanted = needs->read_mbytes > write ? needs->read_mbytes : write;
     const char *more = "";
     if (spec->iops > 0 || needs->wanted_metadata_ops > 0 || spec->files > 0 || spec->model) {
-        more = myr_arena_printf(plan->arena,
-                                "; by operations %llu, by metadata %llu, by files %llu, by "
-                                "checkpoint %llu",
-                                (unsigned long long)needs->by_iops,
-                                (unsigned long long)needs->by_metadata,
-                                (unsigned long long)needs->by_files,
-                                (unsigned long long)needs->by_checkpoint);
+        more = myr_arena_printf(
+            plan->arena,
+            "; by operations %llu, by metadata %llu, by files %llu, by "
+            "checkpoint %llu",
+            (unsigned long long)needs->by_iops, (unsigned long long)needs->by_metadata,
+            (unsigned long long)needs->by_files, (unsigned long long)needs->by_checkpoint);
     }
     return myr_arena_printf(
         plan->arena,
@@ -209,8 +212,8 @@ int plan_storage(struct plan *plan, struct myr_err *err)
     needs->usable_gb = asked_gb > needs->file_gb ? asked_gb : needs->file_gb;
     needs->by_capacity = divide(needs->usable_gb * needs->stored, raw_gb * needs->data);
     uint64_t by_read = divide(needs->read_mbytes, storage_reads(&needs->one));
-    uint64_t by_write = divide(needs->write_mbytes * needs->stored / needs->data,
-                               storage_writes(&needs->one));
+    uint64_t by_write =
+        divide(needs->write_mbytes * needs->stored / needs->data, storage_writes(&needs->one));
     needs->by_rate = by_read > by_write ? by_read : by_write;
     needs->by_iops = divide(up(spec->iops), needs->one.iops);
     MYR_TRY(need_checkpoint(plan, needs, err));

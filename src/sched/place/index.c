@@ -354,6 +354,7 @@ void myr_placer_set_kind(struct myr_placer *p, uint32_t node, uint8_t kind)
 
 static void set_penalty(struct myr_placer *p, uint32_t *at, uint32_t milli)
 {
+    milli = milli < MYR_PENALTY_MAX ? milli : MYR_PENALTY_MAX;
     p->penalised += (uint32_t)(milli != 0) - (uint32_t)(*at != 0);
     *at = milli;
 }

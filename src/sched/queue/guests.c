@@ -99,6 +99,9 @@ static int64_t usable_until_s(const struct myr_queue *q, uint32_t node, int64_t 
     }
     for (size_t w = 0; w < q->windows.count; w++) {
         const struct myr_window *window = &q->windows.items[w].spec;
+        if (q->windows.items[w].cancelled) {
+            continue; /* kept for whoever asks, but nothing happens then */
+        }
         if (node >= window->first && node - window->first < window->count &&
             q->now_s < window->end_s && window->start_s < until_s) {
             until_s = window->start_s;

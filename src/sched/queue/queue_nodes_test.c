@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "myriad/sched/events.h"
 #include "myriad/sched/spares.h"
 
 static void services_lend_what_they_do_not_need_and_get_it_back(void **state)
@@ -136,6 +137,29 @@ static void only_jobs_that_end_in_time_start_before_maintenance(void **state)
     myr_queue_free(queue);
 }
 
+/* Two windows close the same nodes; when the earlier one is cancelled only the later one counts. */
+static void a_cancelled_window_ends_no_time_to_run(void **state)
+{
+    (void)state;
+    struct myr_queue_policy policy = policy_of(false);
+    struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
+    struct myr_window early = {.count = 4, .start_s = 7000, .end_s = 9000, .drain_s = 2000};
+    struct myr_window late = {.count = 4, .start_s = 10000, .end_s = 20000, .drain_s = 5000};
+    struct myr_err err = {0};
+    assert_int_equal(myr_queue_maintain(queue, &early, &err), MYR_OK);
+    assert_int_equal(myr_queue_maintain(queue, &late, &err), MYR_OK);
+    decide(queue, 5000, NULL);
+    uint32_t id = submit(queue, 6000, (struct myr_queue_job){.gpus = 1, .limit_s = 3000});
+    uint32_t long_one = submit(queue, 6000, (struct myr_queue_job){.gpus = 1, .limit_s = 5000});
+    decide(queue, 6000, NULL);
+    assert_false(runs(queue, id) || runs(queue, long_one));
+    assert_int_equal(myr_queue_cancel_window(queue, 6100, 0), MYR_OK);
+    decide(queue, 6100, NULL);
+    assert_true(runs(queue, id));
+    assert_false(runs(queue, long_one));
+    myr_queue_free(queue);
+}
+
 static void spares_follow_the_failures_that_are_away_at_once(void **state)
 {
     (void)state;
@@ -179,6 +203,7 @@ int main(void)
         cmocka_unit_test(a_spare_takes_the_place_of_a_lost_node),
         cmocka_unit_test(maintenance_empties_its_nodes_in_time),
         cmocka_unit_test(only_jobs_that_end_in_time_start_before_maintenance),
+        cmocka_unit_test(a_cancelled_window_ends_no_time_to_run),
         cmocka_unit_test(spares_follow_the_failures_that_are_away_at_once),
         cmocka_unit_test(a_job_that_was_stopped_is_looked_at_again_when_it_becomes_overdue),
     };

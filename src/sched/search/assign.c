@@ -244,21 +244,21 @@ uint32_t assign_broken(const struct search *q, const struct digit_order *order, 
     return q->split[level] ? broken_at(q, order, &s, f, unit) : 0;
 }
 
-double assign_price(const struct search *q, const struct digit_order *order, double limit)
+int64_t assign_price(const struct search *q, const struct digit_order *order, int64_t limit)
 {
     const struct myr_job_traffic *t = q->traffic;
     bool domains = q->p->domain_nodes > 1;
-    double sum = 0;
+    int64_t sum = 0;
     /* What every order pays goes first: those that cannot win are given up sooner. */
     for (uint32_t f = 0; f < t->family_count && !domains; f++) {
-        sum += t->families[f].bytes * t->families[f].group_count;
+        sum += q->weight[f] * t->families[f].group_count;
     }
     for (uint32_t f = 0; f < t->family_count; f++) {
         for (uint32_t level = domains ? UNIT_DOMAIN : UNIT_LEAF; level < UNIT_COUNT; level++) {
             if (limit >= 0 && sum >= limit) {
                 return sum;
             }
-            sum += t->families[f].bytes * assign_broken(q, order, f, (enum unit)level);
+            sum += q->weight[f] * assign_broken(q, order, f, (enum unit)level);
         }
     }
     return sum;

@@ -9,16 +9,20 @@
 
 enum { ORDERS_MAX = 24 };
 
+/* Parts and runs are in parts of 2^16, weights a little coarser than costs: no product overflows. */
+#define ONE          (INT64_C(1) << 16)
+#define WEIGHT_SHIFT 10
+
 /* How the free nodes lie, freest first, as far as the gang reaches. */
 struct room {
-    double leaf_run, pod_run; /* nodes in the leaf, the pod, of a node drawn at random */
-    uint32_t most;            /* free nodes of the freest leaf */
-    const uint32_t *leaves;   /* by free nodes: how many leaves have so many */
+    int64_t leaf_run, pod_run; /* nodes in the leaf, the pod, of a node drawn at random */
+    uint32_t most;             /* free nodes of the freest leaf */
+    const uint32_t *leaves;    /* by free nodes: how many leaves have so many */
 };
 
-static void add_run(double run, double *left, double *sum)
+static void add_run(int64_t run, int64_t *left, int64_t *sum)
 {
-    double used = run < *left ? run : *left;
+    int64_t used = run < *left ? run : *left;
     *sum += used * run;
     *left -= used;
 }
@@ -27,7 +31,7 @@ static struct room look_at_room(const struct search *q)
 {
     struct search_scratch *s = q->s;
     struct room room = {.leaves = s->start};
-    double left = q->nodes, sum = 0;
+    int64_t left = q->nodes, sum = 0;
     for (uint32_t leaf = 0; leaf < q->p->groups; leaf++) {
         room.most = s->leaf_free[leaf] > room.most ? s->leaf_free[leaf] : room.most;
     }
@@ -40,38 +44,38 @@ static struct room look_at_room(const struct search *q)
             add_run(k, &left, &sum);
         }
     }
-    room.leaf_run = sum / q->nodes;
+    room.leaf_run = sum * ONE / q->nodes;
     left = q->nodes;
     sum = 0;
     /* The freest pods, without sorting them: the mean over all that are as free as the mean. */
     for (uint32_t pod = 0; pod < q->p->pods; pod++) {
-        room.pod_run += (double)s->pod_free[pod] * s->pod_free[pod];
+        room.pod_run += (int64_t)s->pod_free[pod] * s->pod_free[pod];
         sum += s->pod_free[pod];
         left = s->pod_free[pod] >= q->nodes ? 0 : left;
     }
     /* One pod holds it all: nothing need cross the core. */
-    room.pod_run = left > 0 ? room.pod_run / sum : 1e9;
+    room.pod_run = left > 0 ? room.pod_run * ONE / sum : INT64_MAX;
     return room;
 }
 
 /* The part of the gang that whole blocks inside leaves can hold. */
-static double part_in_leaves(const struct search *q, const struct room *room, uint32_t block)
+static int64_t part_in_leaves(const struct search *q, const struct room *room, uint32_t block)
 {
     uint64_t nodes = 0;
     MYR_ASSERT(block > 0);
     for (uint32_t k = block; k <= room->most; k++) {
         nodes += (uint64_t)room->leaves[k] * (k / block * block);
     }
-    return nodes < q->nodes ? (double)nodes / q->nodes : 1;
+    return nodes < q->nodes ? (int64_t)nodes * ONE / q->nodes : ONE;
 }
 
-static double part_in_pods(const struct search *q, uint32_t block)
+static int64_t part_in_pods(const struct search *q, uint32_t block)
 {
     uint64_t nodes = 0;
     for (uint32_t pod = 0; pod < q->p->pods; pod++) {
         nodes += q->s->pod_free[pod] / block * block;
     }
-    return nodes < q->nodes ? (double)nodes / q->nodes : 1;
+    return nodes < q->nodes ? (int64_t)nodes * ONE / q->nodes : ONE;
 }
 
 /* Positions between the first and the last member of a group. */
@@ -89,25 +93,30 @@ static uint32_t span_of(const struct myr_traffic_family *f, const uint32_t *stri
 }
 
 struct judged {
-    uint32_t bits;            /* digits inside a block */
-    double leaf_cut, pod_cut; /* parts of the gang in blocks that do not fit whole */
+    uint32_t bits;             /* digits inside a block */
+    int64_t leaf_cut, pod_cut; /* parts of the gang in blocks that do not fit whole */
 };
 
-static double estimate(const struct search *q, const struct room *room, const uint32_t *stride,
-                       const struct judged *block)
+/* The part of the groups of a span that the ends of runs cut through. */
+static int64_t cut_part(int64_t span, int64_t run)
+{
+    return span * ONE < run ? span * ONE * ONE / run : ONE;
+}
+
+static int64_t estimate(const struct search *q, const struct room *room, const uint32_t *stride,
+                        const struct judged *block)
 {
     const struct myr_job_traffic *t = q->traffic;
-    double sum = 0;
+    int64_t sum = 0;
     for (uint32_t i = 0; i < t->family_count; i++) {
         const struct myr_traffic_family *f = &t->families[i];
-        double span = span_of(f, stride, t);
-        double leaf = span < room->leaf_run ? span / room->leaf_run : 1;
-        double pod = span < room->pod_run ? span / room->pod_run : 1;
+        uint32_t span = span_of(f, stride, t);
+        int64_t leaf = cut_part(span, room->leaf_run), pod = cut_part(span, room->pod_run);
         if (f->digit_bits != 0 && (f->digit_bits & block->bits) == f->digit_bits) {
-            leaf *= block->leaf_cut;
-            pod *= block->pod_cut;
+            leaf = leaf * block->leaf_cut / ONE;
+            pod = pod * block->pod_cut / ONE;
         }
-        sum += f->bytes * f->group_count * (leaf + pod);
+        sum += (q->weight[i] * f->group_count >> WEIGHT_SHIFT) * (leaf + pod);
     }
     return sum;
 }
@@ -165,8 +174,8 @@ static const struct judged *judge(const struct search *q, const struct room *roo
     struct judged *it = &known[bits];
     if (it->bits != bits) {
         it->bits = bits;
-        it->leaf_cut = 1 - part_in_leaves(q, room, block);
-        it->pod_cut = 1 - part_in_pods(q, block);
+        it->leaf_cut = ONE - part_in_leaves(q, room, block);
+        it->pod_cut = ONE - part_in_pods(q, block);
     }
     return it;
 }

@@ -5,11 +5,10 @@
 enum { KICKS = 32 }; /* disturbed placements that a tiny gang tries again from */
 
 /* Keeps what was just tried when it is cheaper than it was before. */
-static bool accept(struct swaps *w, double base, double groups)
+static bool accept(struct swaps *w, int64_t base, int64_t groups)
 {
     swaps_price(w);
-    double before = base + groups, after = w->base + w->groups_cost;
-    if (after < before * (1 - 1e-12) - 1e-12) {
+    if (w->base + w->groups_cost < base + groups) {
         return true;
     }
     w->groups_cost = groups;
@@ -27,7 +26,7 @@ static bool try_swap(struct swaps *w, uint32_t i, uint32_t j)
         return false;
     }
     w->tries++;
-    double base = w->base, groups = w->groups_cost;
+    int64_t base = w->base, groups = w->groups_cost;
     if (q->traffic && !spare && swaps_change(w, i, j) + swaps_change(w, j, i) >= 0) {
         return false;
     }
@@ -52,7 +51,7 @@ static bool try_groups(struct swaps *w, const struct myr_traffic_family *f, uint
             }
         }
     }
-    double groups = w->groups_cost;
+    int64_t groups = w->groups_cost;
     w->tries++;
     for (uint32_t m = 0; m < f->group_size; m++) {
         swaps_exchange(w, f->firsts[a] + f->offsets[m], f->firsts[b] + f->offsets[m]);
@@ -77,7 +76,7 @@ static bool try_gather(struct swaps *w, const uint32_t *members, uint32_t count,
 {
     uint32_t with[SEARCH_SWAP_CELLS], done = 0, from = w->slots;
     struct cell_set own_cells = {0};
-    double base = w->base, groups = w->groups_cost;
+    int64_t base = w->base, groups = w->groups_cost;
     for (uint32_t m = 0; m < count; m++) {
         add_cell(&own_cells, members[m]);
     }

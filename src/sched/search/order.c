@@ -11,87 +11,80 @@ enum myr_level order_level(const struct myr_placer *p, uint32_t a, uint32_t b)
     return p->pod_of[a] == p->pod_of[b] ? MYR_LEVEL_POD : MYR_LEVEL_CORE;
 }
 
-double order_group_level(const struct search *q, const struct myr_traffic_family *family,
-                         uint32_t first, const uint32_t *cells)
-{
-    uint32_t node = cells[first];
-    enum myr_level level = MYR_LEVEL_DOMAIN;
-    for (uint32_t m = 1; m < family->group_size && level < MYR_LEVEL_CORE; m++) {
-        enum myr_level to = order_level(q->p, node, cells[first + family->offsets[m]]);
-        level = to > level ? to : level;
-    }
-    return (double)level;
-}
-
 /* One byte from each node to the next and around, along the topology. */
-static double ring_cost(const struct search *q, const uint32_t *cells)
+static int64_t ring_cost(const struct search *q, const uint32_t *cells)
 {
-    double sum = 0;
+    int64_t sum = 0;
     for (uint32_t i = 0; i < q->nodes && q->nodes > 1; i++) {
         uint32_t next = i + 1 < q->nodes ? i + 1 : 0;
-        sum += (double)order_level(q->p, cells[i], cells[next]);
+        sum += order_level(q->p, cells[i], cells[next]);
     }
-    return sum;
+    return sum * q->unit_cost;
 }
 
-/* Room lost for gangs when so many of the free nodes of a unit are taken. */
-static double room_lost(double weight, double free, double taken, double size)
+/* Room lost for gangs when so many of the free nodes of a unit are taken: f² - f'². */
+static uint64_t room_lost(uint32_t free, uint32_t taken)
 {
-    return weight * taken * (2 * free - taken) / size;
+    return (uint64_t)taken * (2 * (uint64_t)free - taken);
 }
 
-/* Fragmentation and penalties, in units of what a node sends. */
-void order_other_cost(const struct search *q, struct myr_place_cost *ret)
+/* What a choice of nodes costs whatever runs where, before it is priced. */
+struct taken {
+    uint64_t leaf_lost, pod_lost; /* room */
+    uint64_t milli;               /* penalties */
+    uint32_t leaves, pods;
+};
+
+static struct taken look_at_nodes(const struct search *q)
 {
     const struct myr_placer *p = q->p;
     const uint32_t *nodes = q->s->nodes;
     bool whole = q->gpus == p->shape.gpus_per_node;
-    ret->leaves = 0;
-    ret->pods = 0;
-    ret->fragmentation = 0;
-    ret->penalty = 0;
+    struct taken t = {0};
     for (uint32_t i = 0, end; i < q->nodes; i = end) {
         uint32_t leaf = p->group_of[nodes[i]];
         for (end = i + 1; end < q->nodes && p->group_of[nodes[end]] == leaf; end++) {
         }
-        ret->leaves++;
-        ret->fragmentation += !whole ? 0
-                                     : room_lost(MYR_FRAGMENT_LEAF, p->by_group.count[leaf],
-                                                 end - i, p->shape.group_nodes);
+        t.leaves++;
+        t.leaf_lost += whole ? room_lost(p->by_group.count[leaf], end - i) : 0;
         for (uint32_t k = i; k < end && p->penalised; k++) {
-            ret->penalty += 0.001 * (p->node_penalty[nodes[k]] + p->group_penalty[leaf]);
+            t.milli += (uint64_t)p->node_penalty[nodes[k]] + p->group_penalty[leaf];
         }
     }
     for (uint32_t i = 0, end; i < q->nodes; i = end) {
         uint32_t pod = p->pod_of[nodes[i]];
         for (end = i + 1; end < q->nodes && p->pod_of[nodes[end]] == pod; end++) {
         }
-        ret->pods++;
-        ret->fragmentation +=
-            !whole ? 0
-                   : room_lost(MYR_FRAGMENT_POD, p->by_pod.count[pod], end - i, p->shape.pod_nodes);
+        t.pods++;
+        t.pod_lost += whole ? room_lost(p->by_pod.count[pod], end - i) : 0;
     }
-    ret->fragmentation *= q->unit_bytes;
-    ret->penalty *= q->unit_bytes;
+    return t;
 }
 
-double order_room_cost(const struct search *q)
+int64_t order_base_cost(const struct search *q)
+{
+    struct taken t = look_at_nodes(q);
+    return (int64_t)t.leaf_lost * q->leaf_room + (int64_t)t.pod_lost * q->pod_room +
+           search_penalty(q, t.milli);
+}
+
+int64_t order_room_cost(const struct search *q)
 {
     const struct myr_placer *p = q->p;
     const struct search_scratch *s = q->s;
     uint32_t per = p->shape.pod_nodes / p->shape.group_nodes, in_pod = 0;
-    double sum = 0;
+    uint64_t leaf_lost = 0, pod_lost = 0;
     for (uint32_t i = 0; i < q->touched_count && q->gpus == p->shape.gpus_per_node; i++) {
         uint32_t leaf = s->touched[i], take = s->take[leaf];
-        sum += room_lost(MYR_FRAGMENT_LEAF, p->by_group.count[leaf], take, p->shape.group_nodes);
+        leaf_lost += room_lost(p->by_group.count[leaf], take);
         in_pod += take;
         uint32_t pod = leaf / per;
         if (i + 1 == q->touched_count || s->touched[i + 1] / per != pod) {
-            sum += room_lost(MYR_FRAGMENT_POD, p->by_pod.count[pod], in_pod, p->shape.pod_nodes);
+            pod_lost += room_lost(p->by_pod.count[pod], in_pod);
             in_pod = 0;
         }
     }
-    return sum * q->unit_bytes;
+    return (int64_t)leaf_lost * q->leaf_room + (int64_t)pod_lost * q->pod_room;
 }
 
 /* Bytes by level: in the order of cells no digit is moved. */
@@ -123,11 +116,19 @@ static void count_levels(struct search *q, const uint32_t *cells, double *ret)
     }
 }
 
-/* s->nodes must hold the same nodes as 'cells', along the topology. */
+/*
+ * What people and programs are told, in bytes; nothing is decided by it. s->nodes must hold the
+ * same nodes as 'cells', along the topology.
+ */
 void order_cost(struct search *q, const uint32_t *cells, struct myr_place_cost *ret)
 {
-    *ret = (struct myr_place_cost){0};
-    order_other_cost(q, ret);
+    const struct myr_place_shape *shape = &q->p->shape;
+    struct taken t = look_at_nodes(q);
+    *ret = (struct myr_place_cost){.leaves = t.leaves, .pods = t.pods};
+    ret->fragmentation =
+        q->unit_bytes * (MYR_FRAGMENT_LEAF * (double)t.leaf_lost / shape->group_nodes +
+                         MYR_FRAGMENT_POD * (double)t.pod_lost / shape->pod_nodes);
+    ret->penalty = q->unit_bytes * 0.001 * (double)t.milli;
     if (q->traffic) {
         count_levels(q, cells, ret->bytes_by_level);
     }
@@ -153,7 +154,7 @@ static void find_nodes(struct search *q)
 }
 
 /* Small gangs keep several different placements: swaps do better from some than from others. */
-static void remember_start(struct search *q, const struct digit_order *order, double cost)
+static void remember_start(struct search *q, const struct digit_order *order, int64_t cost)
 {
     struct search_scratch *s = q->s;
     uint32_t at = q->start_count;
@@ -181,7 +182,7 @@ static void remember_start(struct search *q, const struct digit_order *order, do
     }
 }
 
-static bool is_best(struct search *q, double cost)
+static bool is_best(struct search *q, int64_t cost)
 {
     if (q->best_cost >= 0 && cost >= q->best_cost) {
         return false;
@@ -192,11 +193,11 @@ static bool is_best(struct search *q, double cost)
     return true;
 }
 
-double order_consider(struct search *q, const struct digit_order *order)
+int64_t order_consider(struct search *q, const struct digit_order *order)
 {
     bool swaps = q->nodes <= SEARCH_SWAP_CELLS;
-    double limit = q->best_cost >= 0 && !swaps ? SEARCH_NEAR * q->best_cost - q->base_cost : -1;
-    double cost = q->base_cost + assign_price(q, order, limit);
+    int64_t limit = q->best_cost >= 0 && !swaps ? search_near(q->best_cost) - q->base_cost : -1;
+    int64_t cost = q->base_cost + assign_price(q, order, limit);
     if (is_best(q, cost)) {
         assign_cells(q, order, q->s->best);
     }
@@ -208,7 +209,7 @@ double order_consider(struct search *q, const struct digit_order *order)
 
 void order_consider_ring(struct search *q)
 {
-    double cost = q->base_cost + ring_cost(q, q->s->nodes);
+    int64_t cost = q->base_cost + ring_cost(q, q->s->nodes);
     if (is_best(q, cost)) {
         memcpy(q->s->best, q->s->nodes, q->nodes * sizeof(uint32_t));
     }

@@ -106,6 +106,24 @@ static uint32_t count_nodes(struct search *q)
     return sum;
 }
 
+/* From bytes to integers: here and nowhere else. */
+static void set_weights(struct search *q)
+{
+    const struct myr_place_shape *shape = &q->p->shape;
+    /* A pod is whole leaves: this many parts are divided without a rest by all that follows. */
+    int64_t whole = INT64_C(1000) * shape->pod_nodes;
+    q->unit_cost = whole * (whole < SEARCH_COST_PARTS ? SEARCH_COST_PARTS / whole : 1);
+    q->unit_bytes = q->traffic ? q->traffic->between_bytes / q->nodes : 1;
+    for (uint32_t f = 0; q->traffic && f < q->traffic->family_count; f++) {
+        double part = q->traffic->families[f].bytes / q->unit_bytes;
+        int64_t weight = (int64_t)(part * (double)q->unit_cost + 0.5);
+        q->weight[f] = weight > 0 ? weight : 1; /* little is more than nothing */
+    }
+    /* 0.05 and 0.02 of request.h */
+    q->leaf_room = q->unit_cost / (INT64_C(20) * shape->group_nodes);
+    q->pod_room = q->unit_cost / (INT64_C(50) * shape->pod_nodes);
+}
+
 static struct search start(struct myr_placer *p, const struct myr_request *r)
 {
     if (!p->scratch) {
@@ -114,7 +132,7 @@ static struct search start(struct myr_placer *p, const struct myr_request *r)
     struct search q = {.p = p, .request = r, .s = p->scratch, .nodes = r->nodes, .best_cost = -1};
     q.gpus = r->gpus_per_node ? r->gpus_per_node : p->shape.gpus_per_node;
     q.traffic = r->traffic && r->traffic->family_count ? r->traffic : NULL;
-    q.unit_bytes = q.traffic ? q.traffic->between_bytes / r->nodes : 1;
+    set_weights(&q);
     MYR_ASSERT(q.gpus <= p->shape.gpus_per_node);
     MYR_ASSERT(!r->traffic ||
                (r->traffic->cells == r->nodes && r->traffic->gpus_per_cell == q.gpus));
@@ -138,7 +156,6 @@ static void order_plainly(struct search *q)
 
 static void set_base(struct search *q)
 {
-    struct myr_place_cost other;
     select_sort(q);
     /* Nodes of a leaf are all alike: which ones they are matters at the end only. */
     q->have_nodes = q->p->penalised || q->p->domain_nodes > 1 || !q->traffic;
@@ -147,8 +164,7 @@ static void set_base(struct search *q)
         return;
     }
     select_nodes(q);
-    order_other_cost(q, &other);
-    q->base_cost = other.fragmentation + other.penalty;
+    q->base_cost = order_base_cost(q);
 }
 
 /* The same nodes assigned in the same blocks cost the same again. */
@@ -168,12 +184,12 @@ static bool is_new(struct search *q, uint32_t block)
 
 /* The candidates with this block, over one assignment; the least cost of them, as order_consider()
  * says. */
-static double order_candidates(struct search *q, uint32_t block)
+static int64_t order_candidates(struct search *q, uint32_t block)
 {
-    double least = -1;
+    int64_t least = -1;
     for (uint32_t i = 0; i < q->candidate_count; i++) {
         if (q->s->candidates[i].block == block) {
-            double cost = order_consider(q, &q->s->candidates[i].order);
+            int64_t cost = order_consider(q, &q->s->candidates[i].order);
             least = least < 0 || cost < least ? cost : least;
         }
     }
@@ -200,8 +216,8 @@ static void order_blocks(struct search *q, uint32_t block)
         return;
     }
     bool varies = assign_blocks(q, block, false);
-    double cost = order_candidates(q, block);
-    if (varies && (small || cost < SEARCH_NEAR * q->best_cost)) {
+    int64_t cost = order_candidates(q, block);
+    if (varies && (small || cost < search_near(q->best_cost))) {
         assign_blocks(q, block, true);
         (void)order_candidates(q, block);
     }
@@ -212,7 +228,7 @@ static bool try_pods(struct search *q, uint32_t block)
 {
     struct {
         uint32_t pod;
-        double estimate;
+        int64_t estimate;
     } looks[CLOSE_LOOKS];
     uint32_t count = 0, most = q->nodes <= SMALL_GANG ? CLOSE_LOOKS : 1;
     for (uint32_t pod = 0; pod < q->p->pods; pod++) {
@@ -220,7 +236,7 @@ static bool try_pods(struct search *q, uint32_t block)
             continue;
         }
         select_pod(q, pod, q->nodes, block);
-        double estimate = select_estimate(q, block);
+        int64_t estimate = select_estimate(q, block);
         select_clear(q);
         uint32_t at = count;
         while (at > 0 && looks[at - 1].estimate > estimate) {
@@ -268,9 +284,7 @@ static bool try_domain(struct search *q)
         }
     }
     if (best != MYR_NONE) {
-        struct myr_place_cost other;
-        order_other_cost(q, &other);
-        q->base_cost = other.fragmentation + other.penalty;
+        q->base_cost = order_base_cost(q);
         q->have_nodes = true;
         order_plainly(q);
     }
@@ -421,6 +435,17 @@ static void take_best(struct search *q, struct myr_gang *gang)
     }
 }
 
+/*
+ * Two ways of counting the same: by positions as searched, in integers, and by cells as returned,
+ * in bytes. A millionth is for what rounding to integers loses.
+ */
+static bool agrees(const struct search *q, double total)
+{
+    double searched = (double)q->best_cost / (double)q->unit_cost * q->unit_bytes;
+    double near = 1e-6 * (total + q->unit_bytes * q->nodes);
+    return searched - total <= near && total - searched <= near;
+}
+
 bool myr_place_gang(struct myr_placer *p, const struct myr_request *r, struct myr_placement *ret)
 {
     struct search q = start(p, r);
@@ -438,9 +463,7 @@ bool myr_place_gang(struct myr_placer *p, const struct myr_request *r, struct my
     }
     straighten(&q);
     order_cost(&q, q.s->best, &ret->cost);
-    /* Two ways of counting the same: by positions as searched, and by cells as returned. */
-    MYR_ASSERT(q.best_cost - ret->cost.total <= 1e-6 * ret->cost.total &&
-               ret->cost.total - q.best_cost <= 1e-6 * ret->cost.total);
+    MYR_ASSERT(agrees(&q, ret->cost.total));
     take_best(&q, &ret->gang);
     return true;
 }

@@ -19,12 +19,18 @@
 #define SEARCH_COUNTS_MAX \
     ((size_t)(SEARCH_SWAP_CELLS / 3 + 1) * MYR_TRAFFIC_FAMILIES_MAX * 3 * SEARCH_SLOTS_MAX)
 #define SEARCH_STARTS    4    /* placements that swaps start from */
-#define SEARCH_NEAR      1.15 /* large gangs look at variants of what is so near the best */
 #define SEARCH_TRIED_MAX 64
 /* Candidates that are priced: all of them for tiny gangs, for others the most promising. */
 #define SEARCH_CANDIDATES_MAX   64
 #define SEARCH_CANDIDATES_SMALL 24
 #define SEARCH_CANDIDATES_LARGE 16
+/*
+ * Costs are integers, in parts of what one node sends in a step: sums do not depend on the order of
+ * their terms, equal placements cost the same to the last bit, and every machine decides alike.
+ * One node's bytes are about this many parts, a multiple of what rooms and penalties are divided by
+ * (set_weights()); three levels of a million nodes with the greatest penalties stay below 2^62.
+ */
+#define SEARCH_COST_PARTS (INT64_C(1) << 30)
 
 /* Levels that a group may be broken at. */
 enum unit { UNIT_DOMAIN, UNIT_LEAF, UNIT_POD, UNIT_COUNT };
@@ -51,7 +57,7 @@ struct digit_order {
 struct candidate {
     struct digit_order order;
     uint32_t block;
-    double estimate;
+    int64_t estimate;
 };
 
 struct swaps;
@@ -78,7 +84,7 @@ struct search_scratch {
     struct candidate candidates[SEARCH_CANDIDATES_MAX]; /* most promising first */
     /* The cheapest so far of a small gang, cheapest first. */
     uint32_t starts[SEARCH_STARTS][SEARCH_SWAP_CELLS];
-    double start_cost[SEARCH_STARTS];
+    int64_t start_cost[SEARCH_STARTS];
 };
 
 struct search {
@@ -88,9 +94,13 @@ struct search {
     struct search_scratch *s;
     uint32_t nodes, gpus; /* GPUs a node */
     double unit_bytes;    /* what a node sends */
+    int64_t unit_cost;    /* the same as a cost */
+    /* By family: what one group costs for each level that it is broken at. */
+    int64_t weight[MYR_TRAFFIC_FAMILIES_MAX];
+    int64_t leaf_room, pod_room; /* what a part of the room lost there costs */
     uint32_t touched_count;
-    double base_cost; /* of the chosen nodes, whatever runs where */
-    double best_cost; /* of s->best; negative: none yet */
+    int64_t base_cost; /* of the chosen nodes, whatever runs where */
+    int64_t best_cost; /* of s->best; negative: none yet */
     uint32_t start_count;
     bool improved; /* s->best has other nodes than s->best_nodes */
     bool settled;  /* as near as can be: nothing to improve */
@@ -110,6 +120,18 @@ static inline bool search_may_use(const struct search *q, uint32_t node)
     return (q->s->words[node / 64] >> node % 64 & 1) != 0;
 }
 
+/* What thousandths of a penalty cost. */
+static inline int64_t search_penalty(const struct search *q, uint64_t milli)
+{
+    return (int64_t)milli * (q->unit_cost / 1000);
+}
+
+/* Large gangs look at variants of what costs no more than this. */
+static inline int64_t search_near(int64_t cost)
+{
+    return cost + cost / 20 * 3;
+}
+
 /* scratch.c; index.h has the other half. */
 struct search_scratch *scratch_create(const struct myr_placer *p);
 
@@ -127,30 +149,29 @@ void select_sort(struct search *q);
 void select_nodes(struct search *q);
 /* Tells choices apart. */
 uint64_t select_hash(const struct search *q);
-double select_estimate(const struct search *q, uint32_t block);
+int64_t select_estimate(const struct search *q, uint32_t block);
 
 /* order.c */
 enum myr_level order_level(const struct myr_placer *p, uint32_t a, uint32_t b);
-double order_group_level(const struct search *q, const struct myr_traffic_family *family,
-                         uint32_t first, const uint32_t *cells);
 /*
  * Prices the order along what was assigned, and takes it over into s->best when it is cheaper. The
- * cost, or for large gangs some cost above SEARCH_NEAR times the best.
+ * cost, or for large gangs some cost that is not near the best.
  */
-double order_consider(struct search *q, const struct digit_order *order);
+int64_t order_consider(struct search *q, const struct digit_order *order);
 /* The same for s->cells of a gang without a layout. */
 void order_consider_ring(struct search *q);
-void order_other_cost(const struct search *q, struct myr_place_cost *ret);
+/* Fragmentation and penalties of s->nodes. */
+int64_t order_base_cost(const struct search *q);
 /* The same for the chosen leaves, when no node has penalties: fragmentation. */
-double order_room_cost(const struct search *q);
+int64_t order_room_cost(const struct search *q);
 void order_cost(struct search *q, const uint32_t *cells, struct myr_place_cost *ret);
 
 /* assign.c: s->nodes are laid along positions, and orders of the digits priced over them. */
 void assign_straight(struct search *q);
 /* Blocks stay whole where they can; returns whether 'columns' makes a difference. */
 bool assign_blocks(struct search *q, uint32_t block, bool columns);
-/* Σ bytes x level; may stop early once it reaches 'limit' (negative: no limit). */
-double assign_price(const struct search *q, const struct digit_order *order, double limit);
+/* Σ weight x level; may stop early once it reaches 'limit' (negative: no limit). */
+int64_t assign_price(const struct search *q, const struct digit_order *order, int64_t limit);
 /* Groups of a family that are broken at a level. */
 uint32_t assign_broken(const struct search *q, const struct digit_order *order, uint32_t family,
                        enum unit level);

@@ -20,24 +20,23 @@ static void take_from(struct search *q, uint32_t leaf, uint32_t nodes)
 }
 
 /* What speaks against one more node of a leaf: room lost for gangs, and penalties. */
-static double leaf_price(const struct search *q, uint32_t leaf, uint32_t nodes)
+static int64_t leaf_price(const struct search *q, uint32_t leaf, uint32_t nodes)
 {
     const struct myr_placer *p = q->p;
     uint32_t in_pod = leaf * p->shape.group_nodes / p->shape.pod_nodes;
-    double f = p->by_group.count[leaf], pod = p->by_pod.count[in_pod];
-    double price = nodes * (MYR_FRAGMENT_LEAF * (2 * f - nodes) / p->shape.group_nodes +
-                            MYR_FRAGMENT_POD * (2 * pod - nodes) / p->shape.pod_nodes);
-    price = q->gpus == p->shape.gpus_per_node ? price : 0;
-    return price + nodes * 0.001 * p->group_penalty[leaf];
+    int64_t f = p->by_group.count[leaf], pod = p->by_pod.count[in_pod];
+    int64_t room = q->leaf_room * (2 * f - nodes) + q->pod_room * (2 * pod - nodes);
+    room = q->gpus == p->shape.gpus_per_node ? room : 0;
+    return nodes * (room + search_penalty(q, p->group_penalty[leaf]));
 }
 
 /* Penalties of the nodes that would be taken: the least of the leaf. */
-static double node_penalties(const struct search *q, uint32_t leaf)
+static int64_t node_penalties(const struct search *q, uint32_t leaf)
 {
     const struct myr_placer *p = q->p;
     uint32_t end = index_group_end(p, leaf), have = 0;
     uint32_t *least = q->s->sequence; /* free at this time */
-    double sum = 0;
+    uint64_t milli = 0;
     for (uint32_t node = leaf * p->shape.group_nodes; node < end && p->penalised; node++) {
         if (!search_may_use(q, node)) {
             continue;
@@ -54,9 +53,9 @@ static double node_penalties(const struct search *q, uint32_t leaf)
         }
     }
     for (uint32_t i = 0; i < have; i++) {
-        sum += 0.001 * least[i];
+        milli += least[i];
     }
-    return sum;
+    return search_penalty(q, milli);
 }
 
 /* The leaf that holds the whole gang and is missed least; MYR_NONE when none holds it. */
@@ -64,12 +63,12 @@ uint32_t select_leaf(struct search *q)
 {
     const struct myr_placer *p = q->p;
     uint32_t best = MYR_NONE;
-    double best_price = 0;
+    int64_t best_price = 0;
     for (uint32_t leaf = 0; leaf < p->groups; leaf++) {
         if (q->s->leaf_free[leaf] < q->nodes) {
             continue;
         }
-        double price = leaf_price(q, leaf, q->nodes) + node_penalties(q, leaf);
+        int64_t price = leaf_price(q, leaf, q->nodes) + node_penalties(q, leaf);
         if (best == MYR_NONE || price < best_price) {
             best = leaf;
             best_price = price;
@@ -346,14 +345,14 @@ uint64_t select_hash(const struct search *q)
 }
 
 /* Enough to tell which of several pods to look at closely. */
-double select_estimate(const struct search *q, uint32_t block)
+int64_t select_estimate(const struct search *q, uint32_t block)
 {
     uint32_t whole = 0;
-    double price = 0;
+    int64_t price = 0;
     for (uint32_t i = 0; i < q->touched_count; i++) {
         uint32_t leaf = q->s->touched[i];
         whole += q->s->take[leaf] / block * block;
         price += leaf_price(q, leaf, q->s->take[leaf]);
     }
-    return (double)(q->nodes - whole) + 0.25 * q->touched_count + price;
+    return (4 * (int64_t)(q->nodes - whole) + q->touched_count) * (q->unit_cost / 4) + price;
 }

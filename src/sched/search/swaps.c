@@ -123,11 +123,6 @@ static void number_units(struct swaps *w)
     }
 }
 
-static double penalty_of(const struct myr_placer *p, uint32_t node)
-{
-    return 0.001 * ((double)p->node_penalty[node] + p->group_penalty[p->group_of[node]]);
-}
-
 /* A node joins the gang, or leaves it: room lost for other gangs, and penalties. */
 static void count_node(struct swaps *w, uint32_t node, bool joins)
 {
@@ -135,15 +130,16 @@ static void count_node(struct swaps *w, uint32_t node, bool joins)
     uint32_t leaf = p->group_of[node], pod = p->pod_of[node];
     uint32_t *take = &w->q->s->take[leaf], *pod_take = &w->q->s->pod_take[pod];
     uint32_t before = joins ? *take : *take - 1, pod_before = joins ? *pod_take : *pod_take - 1;
-    double change = p->penalised ? penalty_of(p, node) : 0;
+    int64_t change = 0;
+    if (p->penalised) {
+        change = search_penalty(w->q, (uint64_t)p->node_penalty[node] + p->group_penalty[leaf]);
+    }
     if (w->q->gpus == p->shape.gpus_per_node) {
         /* f² - (f - 1)² */
-        change +=
-            MYR_FRAGMENT_LEAF * (2.0 * (p->by_group.count[leaf] - before) - 1) /
-                p->shape.group_nodes +
-            MYR_FRAGMENT_POD * (2.0 * (p->by_pod.count[pod] - pod_before) - 1) / p->shape.pod_nodes;
+        change += w->q->leaf_room * (2 * (int64_t)(p->by_group.count[leaf] - before) - 1) +
+                  w->q->pod_room * (2 * (int64_t)(p->by_pod.count[pod] - pod_before) - 1);
     }
-    w->base += (joins ? change : -change) * w->q->unit_bytes;
+    w->base += joins ? change : -change;
     w->leaves += before ? 0 : joins ? 1U : UINT32_MAX;
     w->pods += pod_before ? 0 : joins ? 1U : UINT32_MAX;
     *take = joins ? before + 1 : before;
@@ -193,10 +189,11 @@ void swaps_exchange(struct swaps *w, uint32_t i, uint32_t j)
 }
 
 /* A ring along the topology: one edge a node; those that leave a leaf or a pod are dearer. */
-static double ring_cost(const struct swaps *w)
+static int64_t ring_cost(const struct swaps *w)
 {
     uint32_t pods = w->pods > 1 ? w->pods : 0, leaves = w->leaves > 1 ? w->leaves : 0;
-    return w->q->nodes > 1 ? (double)w->q->nodes + leaves + pods : 0;
+    int64_t edges = (int64_t)w->q->nodes + leaves + pods;
+    return w->q->nodes > 1 ? edges * w->q->unit_cost : 0;
 }
 
 void swaps_price(struct swaps *w)
@@ -204,13 +201,13 @@ void swaps_price(struct swaps *w)
     const struct myr_job_traffic *t = w->q->traffic;
     w->groups_cost = t ? 0 : ring_cost(w);
     for (uint32_t f = 0; t && f < t->family_count; f++) {
-        w->groups_cost += t->families[f].bytes * w->broken[f];
+        w->groups_cost += w->q->weight[f] * w->broken[f];
     }
 }
 
-double swaps_change(const struct swaps *w, uint32_t cell, uint32_t to)
+int64_t swaps_change(const struct swaps *w, uint32_t cell, uint32_t to)
 {
-    double sum = 0;
+    int64_t sum = 0;
     for (uint32_t i = 0; i < w->of[cell].count; i++) {
         const struct group *group = &w->groups[w->of[cell].groups[i]];
         int change = 0;
@@ -231,7 +228,7 @@ double swaps_change(const struct swaps *w, uint32_t cell, uint32_t to)
             uint32_t after = group->distinct[level] - (counts[a] == 1) + (counts[b] == 0);
             change += (after > 1) - (group->distinct[level] > 1);
         }
-        sum += change * w->q->traffic->families[group->family].bytes;
+        sum += change * w->q->weight[group->family];
     }
     return sum;
 }

@@ -59,7 +59,7 @@ struct swaps {
     uint32_t group_count, counted;             /* of them no pairs */
     uint32_t broken[MYR_TRAFFIC_FAMILIES_MAX]; /* by family: over all levels */
     uint32_t leaves, pods;                     /* that the cells touch */
-    double base, groups_cost;                  /* the two parts of the cost */
+    int64_t base, groups_cost;                 /* the two parts of the cost */
     bool narrow;                               /* look only where a broken group could be mended */
     uint32_t tries, tries_max;
 };
@@ -107,6 +107,6 @@ void swaps_set_down(struct swaps *w);
 /* Two slots trade nodes; all counts follow, the price of the groups does not. */
 void swaps_exchange(struct swaps *w, uint32_t i, uint32_t j);
 /* What the groups of a cell would cost more if it moved to where another slot is. */
-double swaps_change(const struct swaps *w, uint32_t cell, uint32_t to);
+int64_t swaps_change(const struct swaps *w, uint32_t cell, uint32_t to);
 /* groups_cost from the counts. */
 void swaps_price(struct swaps *w);

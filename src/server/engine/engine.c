@@ -105,16 +105,6 @@ static void on_effect(struct server *server, const struct myr_effect *effect)
     }
 }
 
-/* Every node of an incarnation must come to the same: job and epoch say which. */
-static void set_master(const struct server *server, struct engine_gang *gang)
-{
-    const struct node_row *first = &server->rows.nodes[gang->shares[0].node];
-    uint64_t draw = myr_hash_u64((uint64_t)gang->job << 32 | gang->epoch);
-    snprintf(gang->master, sizeof(gang->master), "%s %llu",
-             first->address[0] ? first->address : first->name,
-             (unsigned long long)(PORT_FIRST + draw % PORT_COUNT));
-}
-
 /* False: not now. A node that others have gives its place in the gang up. */
 static bool may_start(struct server *server, const struct myr_control_rank *ranks, uint32_t count)
 {
@@ -149,7 +139,9 @@ static void start(struct server *server, uint32_t id)
                                    myr_control_job_ranks(server->control, id, ranks, job.nodes)};
     MYR_ASSERT(gang.count == job.nodes && gang.count > 0);
     if (may_start(server, ranks, gang.count)) {
-        set_master(server, &gang);
+        /* Each start another one: what is left of the last may still have its own. */
+        gang.port =
+            (uint16_t)(PORT_FIRST + myr_hash_u64((uint64_t)id << 32 | job.epoch) % PORT_COUNT);
         server->engine->ops->start(server, &gang);
     }
 }
@@ -301,9 +293,6 @@ static void be_away(struct server *server, uint32_t node, const struct seen *was
 static void note_words(struct server *server, uint32_t node, const struct engine_node *now)
 {
     struct node_row *row = &server->rows.nodes[node];
-    if (now->address && strcmp(row->address, now->address) != 0) {
-        snprintf(row->address, sizeof(row->address), "%s", now->address);
-    }
     const char *reason = now->reason ? now->reason : "";
     /* What a person said here stays until that person takes it back. */
     if (row->reason[0] == '\0' || row->reason_theirs) {

@@ -36,8 +36,7 @@ enum engine_node_is {
 
 struct engine_node {
     enum engine_node_is is;
-    const char *reason;  /* for people: "Slurm: drained: fan"; or NULL */
-    const char *address; /* for MASTER_ADDR; NULL: as before */
+    const char *reason; /* for people: "Slurm: drained: fan"; or NULL */
 };
 
 /* A gang in rank order; valid during the call. */
@@ -46,7 +45,7 @@ struct engine_gang {
     const struct job_row *row;  /* its file, user, tenant's number, array_index */
     const struct myr_control_rank *shares;
     uint32_t count;
-    char master[96]; /* "address port": what MASTER_ADDR and MASTER_PORT are */
+    uint16_t port; /* of the ranks' rendezvous, on the first node */
 };
 
 struct engine_ops {

@@ -146,6 +146,7 @@ static void take_own(struct slurm *slurm, const struct myr_slurm_job *job, uint3
     if (gang && gang->stage != STAGE_THERE && !over) {
         gang->stage = STAGE_THERE;
         gang->id = number;
+        log_say("info", "job %u is Slurm's job %llu", id, (unsigned long long)number);
         if (gang->stopping) {
             slurm_cancel(slurm, number, false);
         }
@@ -260,38 +261,36 @@ static void take_forgotten(struct slurm *slurm)
 
 /* --- nodes --- */
 
-static int each_node(void *context, const struct myr_slurm_node *node, struct myr_err *err)
+struct alike {
+    struct slurm *slurm;
+    const struct myr_slurm_node *node;
+};
+
+static int each_name(void *context, struct myr_str name, struct myr_err *err)
 {
-    struct slurm *slurm = context;
-    struct server *server = slurm->server;
-    const struct slurm_config *config = &server->config.slurm;
-    uint32_t id = myr_strmap_get(&server->rows.node_ids, node->name);
-    bool counts = config->partition[0]
-                      ? myr_str_eq(node->partition, myr_str_from(config->partition))
-                      : node->in_default;
-    (void)err;
-    if (id == MYR_MAP_NONE || !counts) {
-        return MYR_OK;
-    }
-    struct node_seen *seen = &slurm->nodes[id];
     static const enum engine_node_is is[] = {ENGINE_NODE_UP,   ENGINE_NODE_HELD,
                                              ENGINE_NODE_HELD, ENGINE_NODE_SILENT,
                                              ENGINE_NODE_DOWN, ENGINE_NODE_ABSENT};
-    char reason[200] = "", address[64];
-    struct engine_node now = {.is = is[node->is], .reason = reason, .address = address};
-    snprintf(address, sizeof(address), "%.*s",
-             (int)(node->address.len < 63 ? node->address.len : 63), node->address.data);
+    const struct alike *alike = context;
+    struct slurm *slurm = alike->slurm;
+    const struct myr_slurm_node *node = alike->node;
+    const struct config *config = &slurm->server->config;
+    uint32_t id = myr_strmap_get(&slurm->server->rows.node_ids, name);
+    char reason[200] = "";
+    struct engine_node now = {.is = is[node->is], .reason = reason};
+    (void)err;
+    if (id == MYR_MAP_NONE) {
+        return MYR_OK;
+    }
+    struct node_seen *seen = &slurm->nodes[id];
     seen->look = slurm->look;
-    slurm->gpus_known = slurm->gpus_known || node->gpus > 0;
-    slurm->node_cpus = node->cpus;
-    slurm->node_memory_mb = node->memory_mb;
-    if (node->is == MYR_SLURM_NODE_RESERVED && strstr(config->options, "--reservation")) {
+    if (node->is == MYR_SLURM_NODE_RESERVED && strstr(config->slurm.options, "--reservation")) {
         now.is = ENGINE_NODE_UP;
     }
-    if (now.is == ENGINE_NODE_UP && node->gpus > 0 && node->gpus < server->config.gpus_per_node) {
+    if (now.is == ENGINE_NODE_UP && node->gpus > 0 && node->gpus < config->gpus_per_node) {
         now.is = ENGINE_NODE_HELD;
         snprintf(reason, sizeof(reason), "Slurm: %llu GPUs, %u are expected",
-                 (unsigned long long)node->gpus, server->config.gpus_per_node);
+                 (unsigned long long)node->gpus, config->gpus_per_node);
     } else if (now.is == ENGINE_NODE_UP && seen->others == slurm->look) {
         now.is = ENGINE_NODE_HELD;
         snprintf(reason, sizeof(reason), "%s", seen->other);
@@ -301,8 +300,24 @@ static int each_node(void *context, const struct myr_slurm_node *node, struct my
                  node->reason.len ? ": " : "",
                  (int)(node->reason.len < 100 ? node->reason.len : 100), node->reason.data);
     }
-    engine_node(server, id, &now);
+    engine_node(slurm->server, id, &now);
     return MYR_OK;
+}
+
+static int each_node(void *context, const struct myr_slurm_node *node, struct myr_err *err)
+{
+    struct slurm *slurm = context;
+    const char *partition = slurm->server->config.slurm.partition;
+    struct alike alike = {slurm, node};
+    bool counts =
+        partition[0] ? myr_str_eq(node->partition, myr_str_from(partition)) : node->in_default;
+    if (!counts) {
+        return MYR_OK;
+    }
+    slurm->gpus_known = slurm->gpus_known || node->gpus > 0;
+    slurm->node_cpus = node->cpus;
+    slurm->node_memory_mb = node->memory_mb;
+    return myr_slurm_read_names(node->names, each_name, &alike, err);
 }
 
 static void take_absent(struct slurm *slurm)
@@ -416,7 +431,7 @@ void slurm_look(struct slurm *slurm)
     const struct slurm_config *config = &slurm->server->config.slurm;
     static const char *const jobs[] = {
         "squeue", "-h", "-a", "-t", "all", "-o", MYR_SLURM_JOB_FORMAT, NULL};
-    static const char *const nodes[] = {"sinfo", "-h", "-a", "-N", "-o", MYR_SLURM_NODE_FORMAT,
+    static const char *const nodes[] = {"sinfo", "-h", "-a", "-e", "-o", MYR_SLURM_NODE_FORMAT,
                                         NULL};
     MYR_ASSERT(!slurm->under_way);
     slurm->whole = slurm->looks_done == 0 ||

@@ -9,7 +9,7 @@ enum {
     NAMES_MAX = 1000000,
     NAME_MAX_BYTES = 255,
     BRACKETS_MAX = 8, /* in one name: "r[1-2]n[01-16]" has two */
-    NODE_FIELDS = 8,
+    NODE_FIELDS = 7,
     JOB_FIELDS = 6,
 };
 
@@ -140,19 +140,17 @@ int myr_slurm_read_nodes(const char *file, struct myr_str text, myr_slurm_node_e
     struct myr_str line, f[NODE_FIELDS];
     for (uint32_t number = 1; next_line(&text, &line); number++) {
         struct myr_slurm_node node = {0};
-        /* CPUs and memory of nodes that differ stand as "64+" where lines are joined. */
         if (!cut(line, f, NODE_FIELDS) || f[0].len == 0 || !myr_str_to_u64(f[2], &node.cpus) ||
             !myr_str_to_u64(f[3], &node.memory_mb)) {
             return unexpected(file, number, line, NODE_FIELDS, err);
         }
-        bool none = myr_str_eq(f[7], MYR_STR("none")) || myr_str_eq(f[7], MYR_STR("None"));
-        node.name = f[0];
+        bool none = myr_str_eq(f[6], MYR_STR("none")) || myr_str_eq(f[6], MYR_STR("None"));
+        node.names = f[0];
         node.in_default = f[1].len > 0 && f[1].data[f[1].len - 1] == '*';
         node.partition = (struct myr_str){f[1].data, f[1].len - node.in_default};
         node.gpus = count_gpus(f[4]);
         node.state = f[5];
-        node.address = f[6];
-        node.reason = none ? MYR_STR("") : f[7];
+        node.reason = none ? MYR_STR("") : f[6];
         node.is = node_is(node.state);
         MYR_TRY(each(context, &node, err));
     }

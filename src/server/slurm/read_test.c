@@ -56,19 +56,18 @@ static void a_line_is_a_node(void **state)
 {
     (void)state;
     struct myr_slurm_node node =
-        one_node("n001|all*|192|2000000|gpu:h100:8(S:0-1)|drained|10.0.0.1|fan | loud\n");
-    assert_true(myr_str_eq(node.name, MYR_STR("n001")));
+        one_node("n[001-002]|all*|192|2000000|gpu:h100:8(S:0-1)|drained|fan | loud\n");
+    assert_true(myr_str_eq(node.names, MYR_STR("n[001-002]")));
     assert_true(myr_str_eq(node.partition, MYR_STR("all")) && node.in_default);
     assert_int_equal(node.cpus, 192);
     assert_int_equal(node.memory_mb, 2000000);
     assert_int_equal(node.gpus, 8);
-    assert_true(myr_str_eq(node.address, MYR_STR("10.0.0.1")));
     assert_true(myr_str_eq(node.reason, MYR_STR("fan | loud"))); /* bars of people do no harm */
-    assert_int_equal(one_node("n|p|1|1|(null)|idle|n|none").gpus, 0);
-    assert_int_equal(one_node("n|p|1|1|(null)|idle|n|none").reason.len, 0);
-    assert_int_equal(one_node("n|p|1|1|gpu:a100:4(S:0,2),gpu:h100:2,shard:9|idle|n|x").gpus, 6);
-    assert_int_equal(one_node("n|p|1|1|gpu|idle|n|x").gpus, 1);
-    assert_int_equal(one_node("n|p|1|1|gpux:4|idle|n|x").gpus, 0);
+    assert_int_equal(one_node("n|p|1|1|(null)|idle|none").gpus, 0);
+    assert_int_equal(one_node("n|p|1|1|(null)|idle|none").reason.len, 0);
+    assert_int_equal(one_node("n|p|1|1|gpu:a100:4(S:0,2),gpu:h100:2,shard:9|idle|x").gpus, 6);
+    assert_int_equal(one_node("n|p|1|1|gpu|idle|x").gpus, 1);
+    assert_int_equal(one_node("n|p|1|1|gpux:4|idle|x").gpus, 0);
 }
 
 static void states_say_what_may_be_done(void **state)
@@ -94,7 +93,7 @@ static void states_say_what_may_be_done(void **state)
     (void)state;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
         char line[120];
-        snprintf(line, sizeof(line), "n|p|1|1|gpu:8|%s|a|none", rows[i].word);
+        snprintf(line, sizeof(line), "n|p|1|1|gpu:8|%s|none", rows[i].word);
         if (one_node(line).is != rows[i].is) {
             fail_msg("'%s' is read as %d", rows[i].word, one_node(line).is);
         }
@@ -128,7 +127,7 @@ static void what_is_no_answer_is_refused(void **state)
         myr_slurm_read_jobs("squeue", MYR_STR("slurm_load_jobs error"), take_job, &all, &err) < 0);
     assert_string_equal(err.message, "squeue:1:1: 'slurm_load_jobs error' has not the 6 fields "
                                      "that were asked for");
-    assert_true(myr_slurm_read_nodes("sinfo", MYR_STR("n|p|1|1|g|idle|a|none\nn|p|many|1|g|i|a|r"),
+    assert_true(myr_slurm_read_nodes("sinfo", MYR_STR("n|p|1|1|g|idle|none\nn|p|many|1|g|i|r"),
                                      take_node, &all, &err) < 0);
     assert_true(strncmp(err.message, "sinfo:2:1: ", 11) == 0);
 }

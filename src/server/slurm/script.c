@@ -115,14 +115,17 @@ static void put_place(const struct engine_gang *gang, struct myr_buf *to)
                      "export RANK NODE_RANK LOCAL_RANK LOCAL_WORLD_SIZE GROUP_RANK ROLE_RANK\n");
 }
 
-static void put_shared(const struct engine_gang *gang, const struct myr_doc *top,
-                       struct myr_buf *to)
+static void put_shared(const struct server *server, const struct engine_gang *gang,
+                       const struct myr_doc *top, struct myr_buf *to)
 {
     const struct myr_doc *checkpoint = myr_doc_get(top, "checkpoint");
-    const char *blank = strchr(gang->master, ' ');
-    MYR_ASSERT(blank != NULL);
-    myr_buf_printf(to, "export MASTER_ADDR=%.*s MASTER_PORT=%s\n", (int)(blank - gang->master),
-                   gang->master, blank + 1);
+    const char *first = server->rows.nodes[gang->shares[0].node].name;
+    /* Slurm knows where a node is, whatever its name means to others. */
+    myr_buf_printf(
+        to,
+        "MASTER_ADDR=$(scontrol show node -o %s | sed -n 's/.* NodeAddr=\\([^ ]*\\).*/\\1/p')\n"
+        "export MASTER_ADDR=${MASTER_ADDR:-%s} MASTER_PORT=%u\n",
+        first, first, gang->port);
     myr_buf_printf(to, "export WORLD_SIZE=%u ROLE_WORLD_SIZE=%u GROUP_WORLD_SIZE=%u\n", gang->world,
                    gang->world, gang->count);
     myr_buf_printf(to, "export TORCHELASTIC_RESTART_COUNT=%u TORCHELASTIC_RUN_ID=%u\n",
@@ -184,7 +187,7 @@ static int put_script(const struct server *server, const struct engine_gang *gan
                      "HOME=$(getent passwd \"$USER\" | cut -d: -f6)\n"
                      "export USER LOGNAME HOME\n");
     MYR_TRY(put_env(top, to, err));
-    put_shared(gang, top, to);
+    put_shared(server, gang, top, to);
     put_hosts(server, gang, to);
     myr_buf_puts(to, "cd ");
     put_quoted(to, directory ? directory->text : MYR_STR("/"));

@@ -56,9 +56,13 @@ static int begin(struct sqlite *store, struct myr_err *err)
     MYR_TRY(run(store, "PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=2000;", err));
     MYR_TRY(version_of(store, &version, err));
     if (version == 0) {
+        /*
+         * Keys in an index of their own: without row ids SQLite reads a value of megabytes (the
+         * snapshot) whole whenever a search passes by its key. Files made so before are read alike.
+         */
         MYR_TRY(run(store,
-                    "BEGIN; CREATE TABLE kv(key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT "
-                    "ROWID; PRAGMA user_version=1; COMMIT;",
+                    "BEGIN; CREATE TABLE kv(key TEXT PRIMARY KEY, value BLOB NOT NULL); "
+                    "PRAGMA user_version=1; COMMIT;",
                     err));
     } else if (version != STORE_VERSION) {
         return myr_err_set(err, MYR_EVERSION,

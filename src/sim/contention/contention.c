@@ -106,7 +106,12 @@ static uint32_t gpu_at(const struct table_maker *maker, const struct job *job, u
     return maker->slots[job->first + slot % job->count].node * local + rail % local;
 }
 
-/* A job's flows: one a GPU. */
+/*
+ * A job's flows: one a GPU, or one to every other node. The whole all-to-all is looked at and not
+ * one of its shifts: nobody waits between them, so what counts is what all of them put on a link.
+ * On the other nodes each takes another rail, in turn: all GPUs of all nodes would be as many times
+ * more flows as a node has GPUs, for the same load.
+ */
 static void job_messages(struct table_maker *maker, const struct job *job,
                          enum myr_contention_pattern pattern, struct myr_rng *rng)
 {
@@ -120,18 +125,21 @@ static void job_messages(struct table_maker *maker, const struct job *job,
     for (uint32_t i = 0; i < count; i++) {
         uint32_t slot = i / local, rail = i % local;
         struct myr_message message = {gpu_at(maker, job, slot, rail), 0};
-        switch (pattern) {
-        case MYR_CONTENTION_RING:
-            message.to = gpu_at(maker, job, slot + 1, rail);
-            break;
-        case MYR_CONTENTION_ALL_TO_ALL: /* its middle round: to the farthest, on another rail */
-            message.to = gpu_at(maker, job, slot + job->count / 2, rail + 1);
-            break;
-        default:
-            message.to = gpu_at(maker, job, order[i] / local, order[i] % local);
-            break;
+        uint32_t others = pattern == MYR_CONTENTION_ALL_TO_ALL ? job->count - 1 : 1;
+        for (uint32_t shift = 1; shift <= others; shift++) {
+            switch (pattern) {
+            case MYR_CONTENTION_RING:
+                message.to = gpu_at(maker, job, slot + 1, rail);
+                break;
+            case MYR_CONTENTION_ALL_TO_ALL:
+                message.to = gpu_at(maker, job, slot + shift, rail + shift);
+                break;
+            default:
+                message.to = gpu_at(maker, job, order[i] / local, order[i] % local);
+                break;
+            }
+            myr_vec_push(&maker->messages, message);
         }
-        myr_vec_push(&maker->messages, message);
     }
 }
 
@@ -173,8 +181,8 @@ static void close_jobs(struct table_maker *maker)
 }
 
 /* These jobs at the same time; what they suffer is added to the cell. */
-static void add_slowdowns(struct table_maker *maker, struct job_range jobs,
-                          struct myr_contention_cell *cell)
+static void add_slowdowns(struct table_maker *maker, enum myr_contention_pattern pattern,
+                          struct job_range jobs, struct myr_contention_cell *cell)
 {
     const struct myr_network *net = maker->graph->net;
     double line = (double)net->host_gbps * net->planes * 1e9, sum = 0;
@@ -186,7 +194,10 @@ static void add_slowdowns(struct table_maker *maker, struct job_range jobs,
     myr_sim_fair_rates(maker->sim, first->first_task, count, rates);
     for (uint32_t i = 0; i < count; i++) {
         /* Flows inside a scale-up domain are faster than line rate: nothing holds them back. */
-        double slow = rates[i] && (double)rates[i] < line ? line / (double)rates[i] : 1;
+        /* An all-to-all is one task a job: of each GPU, a flow to every other node. */
+        bool fans = pattern == MYR_CONTENTION_ALL_TO_ALL;
+        double own = (double)rates[i] * (fans ? first[i].count - 1 : 1);
+        double slow = rates[i] && own < line ? line / own : 1;
         cell->worst = slow > cell->worst ? slow : cell->worst;
         sum += slow;
     }
@@ -211,7 +222,7 @@ static int fill_cell(struct table_maker *maker, enum myr_contention_pattern patt
     *ret = (struct myr_contention_cell){.worst = 1, .jobs = runs ? jobs.count : 0};
     for (; jobs.first < runs; jobs.first++) {
         MYR_TRY(routed ? MYR_OK : open_jobs(maker, pattern, jobs, err));
-        add_slowdowns(maker, jobs, ret);
+        add_slowdowns(maker, pattern, jobs, ret);
         if (!routed) {
             close_jobs(maker);
         }

@@ -18,6 +18,7 @@
  * are not written to: their progress is told by the holder's clock.
  */
 
+enum { MARGIN_BITS = 8 };
 enum { TOLERANCE_BITS = 32 }; /* a level that changes by less than this part is left as it is */
 
 static uint64_t tolerance(uint64_t level)
@@ -126,7 +127,9 @@ static void look_at(struct myr_sim *sim, uint32_t id)
     /* Without dividing: whether the level is below the key. */
     uint64_t weight = fill->held_weight + fill->loose_weight;
     if (fill->room < (__int128)((sim_moved)fill->key * weight)) {
-        fill->key = level_of(fill);
+        /* A little lower than it is: what takes away more in a moment changes nothing then. */
+        uint64_t level = level_of(fill);
+        fill->key = level - (level >> MARGIN_BITS);
         heap_up(sim, fill->place);
     }
 }

@@ -96,6 +96,10 @@ static int read_cable(struct scan *s, const struct topo_system *system, struct m
     speed_of(words[1], &gbps, &width);
     struct ib_end own = end_of(s, system->model, system->name, device, port);
     struct ib_end far = end_of(s, words[2], words[3], far_device, far_port);
+    /* The file is of a fabric that was walked through whole: who is a neighbour was found. */
+    uint32_t found;
+    MYR_TRY(ib_links_device(s->import, scan_here(s), &far, &found, err));
+    s->import->cabling->devices.items[found].reported = !s->import->partial;
     return ib_links_add(s->import, scan_here(s), &own, &far, gbps, width, err);
 }
 

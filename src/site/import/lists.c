@@ -88,6 +88,7 @@ struct list_reader {
     uint32_t at[COLUMN_COUNT]; /* field of each column; MYR_NONE: not there */
     uint32_t field_count;
     uint32_t file;
+    uint32_t last[2]; /* devices of the row before */
 };
 
 static size_t plain_name(struct myr_str text, char ret[HEADER_NAME_MAX])
@@ -289,10 +290,9 @@ struct end_columns {
 static const struct end_columns columns_a = {A_DEVICE, A_PORT, A_TYPE};
 static const struct end_columns columns_b = {B_DEVICE, B_PORT, B_TYPE};
 
-static int check_names(struct list_reader *reader, const struct end_columns *columns,
-                       struct myr_err *err)
+static int check_names(const struct list_reader *reader, const struct end_columns *columns,
+                       struct myr_str name, struct myr_str port, struct myr_err *err)
 {
-    struct myr_str name = field(reader, columns->device), port = field(reader, columns->port);
     if (!import_name_is_good(name) || !import_name_is_good(port)) {
         uint32_t bad = reader->at[import_name_is_good(name) ? columns->port : columns->device];
         return myr_csv_error(err, &reader->csv, bad,
@@ -305,6 +305,17 @@ static int check_names(struct list_reader *reader, const struct end_columns *col
                              reader->format->shown[columns->port]);
     }
     return MYR_OK;
+}
+
+/* Lists go device by device: the one of the row before is looked at first. */
+static uint32_t device_of(struct list_reader *reader, bool second, struct myr_str name)
+{
+    struct myr_cabling *cabling = reader->import->cabling;
+    uint32_t last = reader->last[second];
+    if (last >= cabling->devices.count || !myr_str_eq(cabling->devices.items[last].name, name)) {
+        reader->last[second] = myr_cabling_device(cabling, name);
+    }
+    return reader->last[second];
 }
 
 static int read_end(struct list_reader *reader, const struct end_columns *columns,
@@ -320,8 +331,8 @@ static int read_end(struct list_reader *reader, const struct end_columns *column
                                     "a port without a device in column '%s'",
                                     reader->format->shown[columns->device]);
     }
-    MYR_TRY(check_names(reader, columns, err));
-    ret->device = myr_cabling_device(cabling, name);
+    MYR_TRY(check_names(reader, columns, name, port, err));
+    ret->device = device_of(reader, columns == &columns_b, name);
     ret->port = port;
     struct myr_cabling_device *found = &cabling->devices.items[ret->device];
     found->reported = !reader->import->partial;
@@ -334,11 +345,13 @@ static int read_end(struct list_reader *reader, const struct end_columns *column
 /* Rows that are about something else than a network cable in its place. */
 static bool is_other(const struct list_reader *reader)
 {
+    if (!reader->format->has_types) {
+        return false;
+    }
     struct myr_str a = field(reader, A_TYPE), b = field(reader, B_TYPE);
     bool interfaces = (a.len == 0 || myr_str_eq(a, MYR_STR("dcim.interface"))) &&
                       (b.len == 0 || myr_str_eq(b, MYR_STR("dcim.interface")));
-    return reader->format->has_types &&
-           (!interfaces || myr_str_eq(field(reader, STATUS), MYR_STR("planned")));
+    return !interfaces || myr_str_eq_nocase(field(reader, STATUS), MYR_STR("planned"));
 }
 
 static int read_row(struct list_reader *reader, struct myr_err *err)
@@ -372,8 +385,10 @@ static int read_row(struct list_reader *reader, struct myr_err *err)
 static int read_list(struct myr_import *import, const struct list_format *format, const char *file,
                      struct myr_str text, struct myr_err *err)
 {
-    struct list_reader reader = {
-        .import = import, .format = format, .file = (uint32_t)import->cabling->files.count - 1};
+    struct list_reader reader = {.import = import,
+                                 .format = format,
+                                 .file = (uint32_t)import->cabling->files.count - 1,
+                                 .last = {MYR_NONE, MYR_NONE}};
     myr_csv_init(&reader.csv, import->cabling->arena, file, text);
     MYR_TRY(read_header(&reader, err));
     int rc;

@@ -117,7 +117,8 @@ struct myr_str import_tidy(struct myr_import *import, struct myr_str name)
     while (name.len && (name.data[name.len - 1] == ' ' || name.data[name.len - 1] == '\t')) {
         name.len--;
     }
-    for (size_t i = 1; i < name.len; i++) {
+    const char *blank = name.len ? memchr(name.data, ' ', name.len) : NULL; /* mostly none */
+    for (size_t i = blank ? (size_t)(blank - name.data) + 1 : name.len; i < name.len; i++) {
         messy = messy || (name.data[i] == ' ' && name.data[i - 1] == ' ');
     }
     if (!messy) {

@@ -277,19 +277,22 @@ static void put_blocks(struct maker *m, uint32_t total)
     MYR_ASSERT(orders->count == total);
 }
 
+/* What people call the layers of a fabric; by enum myr_layer. */
+static const char *const layer_words[MYR_LAYER_COUNT] = {"host", "fabric", "core", "local",
+                                                         "global"};
+
 static int read_colours(struct myr_orders *orders, const struct myr_orders_question *question,
                         struct myr_err *err)
 {
     for (uint32_t i = 0; i < question->colour_count; i++) {
         const char *rule = question->colours[i], *equals = strchr(rule, '=');
+        struct myr_str word = {rule, equals ? (size_t)(equals - rule) : 0};
         uint32_t layer = 0;
-        size_t length = equals ? (size_t)(equals - rule) : 0;
-        while (layer < MYR_LAYER_COUNT && (strlen(myr_layer_names[layer]) != length ||
-                                           memcmp(rule, myr_layer_names[layer], length) != 0)) {
+        while (layer < MYR_LAYER_COUNT && !myr_str_eq(word, myr_str_from(layer_words[layer]))) {
             layer++;
         }
         if (layer == MYR_LAYER_COUNT || equals[1] == '\0') {
-            int rc = myr_err_set(err, MYR_EINVAL, "'%s' is no layer and its colour", rule);
+            int rc = myr_err_set(err, MYR_EINVAL, "'%.40s' is no layer and its colour", rule);
             myr_err_hint(err, "host, fabric, core, local or global, such as host=blue");
             return rc;
         }

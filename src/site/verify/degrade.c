@@ -72,7 +72,7 @@ static uint32_t medium_told(struct myr_str text)
                  {"multimode", MYR_MEDIUM_MULTI},     {"single-mode", MYR_MEDIUM_SINGLE},
                  {"multi-mode", MYR_MEDIUM_MULTI},    {"copper", MYR_MEDIUM_COPPER},
                  {"direct attach", MYR_MEDIUM_COPPER}};
-    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(words); i++) {
+    for (uint32_t i = 0; text.len && i < MYR_ARRAY_COUNT(words); i++) {
         size_t len = strlen(words[i].start);
         if (text.len >= len &&
             myr_str_eq_nocase((struct myr_str){text.data, len}, myr_str_from(words[i].start))) {

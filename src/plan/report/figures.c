@@ -1,0 +1,153 @@
+#include <stdio.h>
+
+#include "report/report.h"
+
+/* Power, cooling and storage: every figure with what it rests on and how it came about. */
+
+static const char *value_of(const struct report *report, const struct myr_figure *figure)
+{
+    if (figure->text) {
+        return report_string(report, figure->text);
+    }
+    char text[64];
+    snprintf(text, sizeof(text), "%.*f", figure->digits, figure->value);
+    if (figure->digits > 0) { /* "10.00" says no more than "10" */
+        size_t len = strlen(text);
+        while (len > 1 && text[len - 1] == '0') {
+            text[--len] = '\0';
+        }
+        text[text[len - 1] == '.' ? len - 1 : len] = '\0';
+    }
+    return myr_arena_printf(report->arena, "%s", text);
+}
+
+static bool is_below(const char *path, const char *prefix)
+{
+    return strncmp(path, prefix, strlen(prefix)) == 0;
+}
+
+static const struct myr_figure *find(const struct report *report, const char *path)
+{
+    const struct myr_design *design = report->design;
+    for (uint32_t i = 0; i < design->figure_count; i++) {
+        if (strcmp(myr_design_str(design, design->figures[i].path), path) == 0) {
+            return &design->figures[i];
+        }
+    }
+    return NULL;
+}
+
+/* What is paid over the years is in the bill's currency, what energy costs in the tariff's. */
+static const char *unit_of(const struct report *report, const struct myr_figure *figure)
+{
+    const struct myr_design *design = report->design;
+    const char *unit = myr_design_str(design, figure->unit);
+    const struct myr_figure *tariff = find(report, "power.energy.currency");
+    if (strcmp(unit, "money") != 0) {
+        return unit;
+    }
+    if (strcmp(myr_design_str(design, figure->path), "power.energy.cost_of_years") == 0 ||
+        !tariff) {
+        return myr_design_str(design, design->head->currency);
+    }
+    return myr_design_str(design, tariff->text);
+}
+
+/* All below 'prefix'; what is compared has a table of its own. */
+static void put_figures(const struct report *report, const char *prefix)
+{
+    static const char *const heads[] = {"figure", ">value", "unit", "rests on", "rule", "figures"};
+    const struct myr_design *design = report->design;
+    report_table(report, heads, MYR_ARRAY_COUNT(heads));
+    for (uint32_t i = 0; i < design->figure_count; i++) {
+        const struct myr_figure *figure = &design->figures[i];
+        const char *path = myr_design_str(design, figure->path);
+        if (!is_below(path, prefix) || is_below(path, "cooling.compare.")) {
+            continue;
+        }
+        myr_page_row_begin(report->buf);
+        myr_page_cell(report->buf, path);
+        myr_page_number(report->buf, "%s", value_of(report, figure));
+        myr_page_cell(report->buf, unit_of(report, figure));
+        report_cell(report, myr_basis_names[figure->basis]);
+        myr_page_cell(report->buf, report_string(report, figure->rule));
+        myr_page_cell(report->buf, report_string(report, figure->inputs));
+        myr_page_row_end(report->buf);
+    }
+    myr_page_table_end(report->buf);
+}
+
+static void put_kinds(const struct report *report)
+{
+    static const char *const kinds[] = {"air", "cold-plate", "immersion"};
+    static const char *const rows[] = {
+        "pue",
+        "facility_kw",
+        "energy_mwh_per_year",
+        "energy_cost_per_year",
+        "plant_cost",
+        "cost_of_years",
+        "carbon_t_per_year",
+        "leak_points",
+        "ride_through_s",
+        "rack_kw_max",
+    };
+    static const char *const heads[] = {"cooling compared", ">air", ">cold-plate", ">immersion",
+                                        "unit"};
+    if (!find(report, "cooling.compare.air.pue")) {
+        return;
+    }
+    report_table(report, heads, MYR_ARRAY_COUNT(heads));
+    for (uint32_t r = 0; r < MYR_ARRAY_COUNT(rows); r++) {
+        const struct myr_figure *last = NULL;
+        myr_page_row_begin(report->buf);
+        report_cell(report, rows[r]);
+        for (uint32_t k = 0; k < MYR_ARRAY_COUNT(kinds); k++) {
+            char path[96];
+            snprintf(path, sizeof(path), "cooling.compare.%s.%s", kinds[k], rows[r]);
+            const struct myr_figure *figure = find(report, path);
+            last = figure ? figure : last;
+            myr_page_number(report->buf, "%s", figure ? value_of(report, figure) : "-");
+        }
+        myr_page_cell(report->buf, last ? unit_of(report, last) : "");
+        myr_page_row_end(report->buf);
+    }
+    myr_page_table_end(report->buf);
+}
+
+void report_power_tiles(const struct report *report)
+{
+    static const struct {
+        const char *path, *name, *unit;
+    } tiles[] = {{"power.it.kw", "IT power", " kW"},
+                 {"power.facility_kw", "facility power", " kW"},
+                 {"power.pue.value", "PUE", ""}};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(tiles); i++) {
+        const struct myr_figure *figure = find(report, tiles[i].path);
+        if (figure) {
+            myr_page_tile(report->buf, report_say(report, "%s", tiles[i].name), "%s%s",
+                          value_of(report, figure), tiles[i].unit);
+        }
+    }
+}
+
+void report_figures(const struct report *report)
+{
+    const struct myr_figure *it = find(report, "power.it.kw");
+    const struct myr_figure *pue = find(report, "power.pue.value");
+    const struct myr_figure *all = find(report, "power.facility_kw");
+    if (it && pue && all) {
+        report_heading(report, "Power and cooling");
+        report_para(report, "%s kW of IT, %s kW with all that serves it: a PUE of %s.",
+                    value_of(report, it), value_of(report, all), value_of(report, pue));
+        put_kinds(report);
+        report_subheading(report, "Power");
+        put_figures(report, "power.");
+        report_subheading(report, "Cooling");
+        put_figures(report, "cooling.");
+    }
+    if (report->design->head->storage_servers && find(report, "storage.gives.read_gbytes_per_s")) {
+        report_heading(report, "Storage in figures");
+        put_figures(report, "storage.");
+    }
+}
