@@ -65,12 +65,31 @@ static int check_keys(const struct myr_doc *top, struct myr_err *err)
     return MYR_OK;
 }
 
-static void put_env(struct myr_json *json, const char *name, const char *value)
+/* Kubelets replace $(NAME) and make one $ of two, in commands and in the environment: so that a
+ * shell gets what the file says, every $ is written twice. */
+static void put_literal(struct myr_json *json, const char *key, struct myr_str text)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf twice = {0};
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.data[i] == '$') {
+            myr_buf_putc(&twice, '$');
+        }
+        myr_buf_putc(&twice, text.data[i]);
+    }
+    myr_json_str(json, key, (struct myr_str){twice.len ? twice.data : "", twice.len});
+}
+
+static void put_env_str(struct myr_json *json, struct myr_str name, struct myr_str value)
 {
     myr_json_object(json, NULL);
-    myr_json_text(json, "name", name);
-    myr_json_text(json, "value", value);
+    myr_json_str(json, "name", name);
+    put_literal(json, "value", value);
     myr_json_end(json);
+}
+
+static void put_env(struct myr_json *json, const char *name, const char *value)
+{
+    put_env_str(json, myr_str_from(name), myr_str_from(value));
 }
 
 static void put_env_u32(struct myr_json *json, const char *name, uint32_t value)
@@ -107,10 +126,7 @@ static void put_envs(struct myr_json *json, const struct myr_kube_job *job,
     const struct myr_doc *env = myr_doc_get(top, "env");
     myr_json_list(json, "env");
     for (uint32_t i = 0; env && env->kind == MYR_DOC_MAP && i < env->count; i++) {
-        myr_json_object(json, NULL);
-        myr_json_str(json, "name", env->entries[i].key);
-        myr_json_str(json, "value", env->entries[i].value->text);
-        myr_json_end(json);
+        put_env_str(json, env->entries[i].key, env->entries[i].value->text);
     }
     put_env_from(json, "NODE_RANK", MYR_KUBE_RANK);
     put_env_from(json, "GROUP_RANK", MYR_KUBE_RANK);
@@ -134,16 +150,16 @@ static void put_command(struct myr_json *json, const struct myr_doc *top)
     myr_json_list(json, "command");
     myr_json_text(json, NULL, "/bin/sh");
     myr_json_text(json, NULL, "-c");
-    myr_json_text(json, NULL, launcher);
+    put_literal(json, NULL, MYR_STR(launcher));
     myr_json_text(json, NULL, "rank");
     if (command->kind == MYR_DOC_LIST) {
         for (uint32_t i = 0; i < command->count; i++) {
-            myr_json_str(json, NULL, command->items[i]->text);
+            put_literal(json, NULL, command->items[i]->text);
         }
     } else {
         myr_json_text(json, NULL, "/bin/sh");
         myr_json_text(json, NULL, "-c");
-        myr_json_str(json, NULL, command->text);
+        put_literal(json, NULL, command->text);
     }
     myr_json_end(json);
 }

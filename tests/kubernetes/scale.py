@@ -10,6 +10,7 @@ asserted is that of the load at idle: no request but the lease's and those of wa
 import argparse
 import os
 import random
+import re
 import time
 
 from lab import (Kubernetes, Scheduler, bound, lab_folder, programs, say, skip, wait)
@@ -65,6 +66,8 @@ def main():
             memory = memory_of(scheduler.child.pid)
             time.sleep(30)
             idle_s = cpu_of(scheduler.child.pid) - cpu_s
+            flights = sorted(int(re.search(r"in (\d+) ms$", line).group(1))
+                             for line in scheduler.lines() if " bound " in line)
             report = scheduler.end()
         finally:
             lab.close()
@@ -79,7 +82,8 @@ def main():
         f"processor {cpu_s * 1000 / options.gangs:.1f} ms a gang in all (lists, watches, TLS), "
         f"{idle_s / 30 * 100:.2f} % of a core at idle, {memory:.0f} MB; "
         f"Job to bound {waits[len(waits) // 2]:.2f} s p50, "
-        f"{waits[len(waits) * 99 // 100]:.2f} s p99")
+        f"{waits[len(waits) * 99 // 100]:.2f} s p99, of which from the decision on "
+        f"{flights[len(flights) // 2]} ms p50, {flights[len(flights) * 99 // 100]} ms p99")
     assert report["gangs_bound"] == options.gangs, report
     assert report["idle_requests_per_s"] < 0.1, report
 
