@@ -51,6 +51,44 @@ def paths(check, program, folder):
                                                 for _, way in ways))
 
 
+def given(check, program, folder):
+    """Paths of a file in place of the policy's: every flow ends as under the policy itself."""
+    out, first, second = (folder / name for name in ("given.csv", "one.csv", "two.csv"))
+    for lb, workload in (("planned", "permutation:1MB"), ("spray", "alltoall:1MB,ranks=20"),
+                         ("ecmp", "allreduce:halving,1MB,ranks=32"),
+                         ("flowlet", "permutation:1MB"),
+                         ("ecmp", "allreduce:ring,1MB,ranks=8,schedule=collapsed")):
+        words = ("--topology", TREE, "--workload", workload)
+        sim(program, *words, "--lb", lb, "--paths", out, "--fct", first)
+        sim(program, *words, "--lb", "ecmp", "--routes", out, "--fct", second)
+        ends = [[(row["from"], row["to"], row["end_us"]) for row in rows(path)]
+                for path in (first, second)]
+        check.true(f"{workload} by the paths of {lb}", ends[0] == ends[1])
+    head = "phase,from,to,permille,latency_us,path\n"
+    for text, words in (
+            ("", "the columns"), ("a,b\n", "1:1: the columns"), (head, "no path in it"),
+            (head + "0,1,2,1000,2.0\n", "2:1: 5 fields"),
+            (head + "x,1,2,1000,2.0,link/1>\n", "2:1: 'phase'"),
+            (head + "0,1,999,1000,2.0,link/1>\n", "2:5: 'to'"),
+            (head + "0,1,2,1001,2.0,link/1>\n", "2:7: 'permille'"),
+            (head + "0,1,2,0,2.0,link/1>\n", "2:7: a path has"),
+            (head + "0,1,2,1000,2.0,\n", "2:16: a path has"),
+            (head + "0,1,2,1000,soon,link/1>\n", "2:12: 'latency_us'"),
+            (head + "0,1,2,1000,2.0,link/1\n", "2:16: 'link/1' is no link"),
+            (head + "0,1,2,1000,2.0,link/999999>\n", "is no link"),
+            (head + "0,1,2,1000,2.0,pool/9999/up\n", "is no link"),
+            (head + "0,1,2,1000,2.0,gpu/1/down\n", "is no link"),
+            (head + "0,1,2,1000,2.0,link/1> link/2>\n", "does not begin where"),
+            (head + "0,1,2,1000,2.0,link/1> link/2<\n", "no path is given from GPU")):
+        out.write_text(text)
+        done = call(program, "--topology", TREE, "--workload", "permutation:1MB", "--routes", out)
+        check.true(f"{text!r}: {done.stderr}", done.returncode == 2 and not done.stdout
+                   and words in done.stderr and done.stderr.count("\n") <= 2)
+    done = call(program, "--topology", TREE, "--workload", "permutation:1MB", "--routes", out,
+                "--fault", "link/3:down@1us")
+    check.true("no faults beside it", done.returncode == 2 and "avoid no fault" in done.stderr)
+
+
 def timeline(check, program, folder):
     out = folder / "trace.json"
     got = sim(program, "--topology", TREE, "--job", "alltoall:1MB,ranks=8",
@@ -105,7 +143,7 @@ def bad(check, program, folder):
 def main():
     program, check = sys.argv[1], Checks()
     with tempfile.TemporaryDirectory() as folder:
-        for test in (again, paths, timeline, series, bad):
+        for test in (again, paths, given, timeline, series, bad):
             test(check, program, Path(folder))
     check.end()
 

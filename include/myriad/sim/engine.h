@@ -59,6 +59,13 @@ void myr_sim_keep_paths(struct myr_sim *sim);
 
 #define MYR_MESSAGE_STORAGE UINT32_C(0x80000000) /* with it: number of a storage server */
 
+/*
+ * Before anything is routed: paths from a file, as myr_report_paths() writes them, in place of
+ * those of the policy. 'file' is for messages.
+ */
+MYR_MUST_USE int myr_sim_given_paths(struct myr_sim *sim, const char *file, struct myr_str text,
+                                     struct myr_err *err);
+
 /* A flow between two GPUs. Inside a scale-up domain it stays off the network. */
 struct myr_message {
     uint32_t from, to; /* GPUs, or storage servers */

@@ -29,6 +29,7 @@ struct myr_sim_question {
     const char *message_overhead; /* a time in words, or NULL */
     const char *series_step;      /* the same: intervals of the time series */
     bool keep_paths;              /* for a file of them */
+    const char *routes;           /* such a file, in place of the policy's paths; or NULL */
     myr_sim_progress *progress;   /* NULL: none */
     void *progress_context;
 };

@@ -11,7 +11,7 @@ struct options {
     uint64_t seed, queue_pairs, efficiency, sharing_loss, pause;
     bool polarised;
     const char *design, *topology, *workload, *message_overhead;
-    const char *report, *heatmap, *fct, *flows, *paths, *trace, *series, *series_step;
+    const char *report, *heatmap, *fct, *flows, *paths, *trace, *series, *series_step, *routes;
     struct myr_option_list jobs, faults, slow;
 };
 
@@ -48,6 +48,8 @@ static const struct myr_option rows[] = {
              "also write every task and what it waited for; a workload (file:FILE.csv)"),
     CLI_PATH("paths", "FILE.csv", struct options, paths,
              "also write the links of every flow, in their order"),
+    CLI_PATH("routes", "FILE.csv", struct options, routes,
+             "paths as --paths writes them, in place of the policy's"),
     CLI_PATH("trace", "FILE.json", struct options, trace,
              "also write the run as a timeline for Perfetto"),
     CLI_PATH("series", "FILE.csv", struct options, series,
@@ -121,6 +123,7 @@ static struct myr_sim_question question_of(struct cli *cli, struct myr_progress 
         .message_overhead = options->message_overhead,
         .series_step = options->series_step,
         .keep_paths = options->paths != NULL,
+        .routes = options->routes,
         .progress = cli_sim_progress,
         .progress_context = progress,
     };

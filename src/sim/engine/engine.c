@@ -56,6 +56,9 @@ void myr_sim_free(struct myr_sim *sim)
     myr_vec_done(&sim->paths);
     myr_vec_done(&sim->path_channels);
     myr_vec_done(&sim->samples);
+    myr_vec_done(&sim->given);
+    myr_vec_done(&sim->given_channels);
+    myr_u64map_done(&sim->given_rows);
     free(sim->sampled);
     myr_vec_done(&sim->tasks);
     myr_vec_done(&sim->edges);

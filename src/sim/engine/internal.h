@@ -118,6 +118,13 @@ struct sim_path {
     uint32_t first, count;            /* in path_channels */
 };
 
+/* A row of a file of paths (given.c). */
+struct sim_given {
+    uint64_t key; /* phase and pair */
+    uint32_t share, first, count;
+    myr_ps latency;
+};
+
 /* What a channel carried in an interval. */
 struct sim_sample {
     uint32_t tick, channel;
@@ -144,6 +151,9 @@ struct myr_sim {
     MYR_VEC(struct sim_pattern) patterns;
     MYR_VEC(struct sim_path) paths;
     MYR_VEC(uint32_t) path_channels;
+    MYR_VEC(struct sim_given) given;
+    MYR_VEC(uint32_t) given_channels;
+    struct myr_u64map given_rows; /* key, to the first of its rows */
     uint32_t routed_patterns, phase, batch_count;
     bool defer, keep_paths;
 
@@ -195,6 +205,10 @@ void sim_refresh_pools(struct myr_sim *sim, uint32_t link);
 /* route.c: fills the uses of these patterns, as flows of one moment. */
 MYR_MUST_USE int sim_route_patterns(struct myr_sim *sim, const uint32_t *ids, uint32_t count,
                                     struct myr_err *err);
+
+/* given.c: the rows of a message, or NULL. */
+const struct sim_given *sim_given_find(const struct myr_sim *sim, uint32_t phase,
+                                       struct myr_message message, uint32_t *ret_count);
 
 /* check.c: no channel of the last solve is over its capacity; bytes into and out of switches. */
 bool sim_within_capacity(const struct myr_sim *sim);

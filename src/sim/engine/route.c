@@ -325,6 +325,45 @@ static void router_done(struct router *router)
     myr_flows_done(&router->flows);
 }
 
+static int given_message(struct router *router, const struct sim_pattern *pattern, uint32_t message,
+                         struct myr_err *err)
+{
+    struct myr_sim *sim = router->sim;
+    struct myr_message ends = sim->messages.items[pattern->first_message + message];
+    uint32_t rows = 0;
+    const struct sim_given *row = sim_given_find(sim, pattern->phase, ends, &rows);
+    if (!row && ends.from != ends.to) {
+        return myr_err_set(err, MYR_EINVAL, "no path is given from GPU %u to GPU %u in phase %u",
+                           ends.from & ~MYR_MESSAGE_STORAGE, ends.to & ~MYR_MESSAGE_STORAGE,
+                           pattern->phase);
+    }
+    for (uint32_t r = 0; r < rows; r++) {
+        for (uint32_t c = 0; c < row[r].count; c++) {
+            add_use(router, sim->given_channels.items[row[r].first + c], row[r].share);
+        }
+    }
+    myr_ps latency = row ? row->latency - sim->options.message_ps : 0;
+    myr_vec_push(&router->hops, latency > 0 ? latency : 0);
+    return MYR_OK;
+}
+
+/* By the paths of a file; the latencies are the file's too. */
+static int route_given(struct router *router, struct myr_err *err)
+{
+    struct myr_sim *sim = router->sim;
+    for (uint32_t k = 0; k < router->id_count; k++) {
+        struct sim_pattern *pattern = &sim->patterns.items[router->ids[k]];
+        pattern->network_flows = pattern->message_count;
+        router->hops.count = 0;
+        for (uint32_t m = 0; m < pattern->message_count; m++) {
+            MYR_TRY(given_message(router, pattern, m, err));
+        }
+        pattern->latency = pattern_latency(router, pattern->cyclic);
+        flush_uses(router, pattern);
+    }
+    return MYR_OK;
+}
+
 int sim_route_patterns(struct myr_sim *sim, const uint32_t *ids, uint32_t count,
                        struct myr_err *err)
 {
@@ -336,6 +375,9 @@ int sim_route_patterns(struct myr_sim *sim, const uint32_t *ids, uint32_t count,
         balance.policy = MYR_POLICY_FLOWLET;
     }
     router.weight = myr_xcalloc(sim->channel_count, sizeof(uint32_t));
+    if (sim->given.count) {
+        return route_given(&router, err);
+    }
     MYR_TRY(collect(&router, err));
     routes.sprayed = balance.policy == MYR_POLICY_SPRAY;
     if (!routes.sprayed) {

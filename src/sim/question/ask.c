@@ -66,6 +66,12 @@ static int prepare(struct myr_sim_answer *answer, const struct myr_sim_question 
     }
     MYR_ASSERT(!answer->sim);
     answer->sim = myr_sim_create(&answer->graph, &answer->engine);
+    if (question->routes) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+        MYR_TRY(myr_file_read(question->routes, UINT32_C(1) << 30, &text, err));
+        struct myr_str content = {text.len ? text.data : "", text.len};
+        MYR_TRY(myr_sim_given_paths(answer->sim, question->routes, content, err));
+    }
     if (question->keep_paths && only == MYR_NONE) {
         myr_sim_keep_paths(answer->sim);
     }
@@ -206,6 +212,10 @@ static int check_workloads(const struct myr_sim_question *question, struct myr_e
         int rc = myr_err_set(err, MYR_EINVAL, "give --workload WORDS");
         myr_err_hint(err, "myriad sim --help lists them");
         return rc;
+    }
+    if (question->routes && question->faults.count) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "--routes: paths from a file avoid no fault; give them without --fault");
     }
     /* Each job is played alone and then with the others: standard input is there only once. */
     for (uint32_t i = 0; question->workloads.count > 1 && i < question->workloads.count; i++) {

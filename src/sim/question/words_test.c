@@ -292,11 +292,15 @@ static void a_collective_knows_its_kind_and_bytes(void **state)
         enum myr_collective kind;
         uint32_t tasks;
     } cases[] = {
-        {"allreduce:ring,1MB", MYR_ALL_REDUCE, 1},
-        {"allreduce:halving,1MB", MYR_ALL_REDUCE, 8},
-        {"allgather:ring,1MB", MYR_ALL_GATHER, 1},
-        {"reducescatter:ring,1MB", MYR_REDUCE_SCATTER, 1},
-        {"alltoall:1MB", MYR_ALL_TO_ALL, 15},
+        /* Every send, and one that ends with the last of them; or the rounds. */
+        {"allreduce:ring,1MB", MYR_ALL_REDUCE, 16 * 30 + 1},
+        {"allreduce:ring,1MB,schedule=collapsed", MYR_ALL_REDUCE, 30},
+        {"allreduce:halving,1MB", MYR_ALL_REDUCE, 16 * 8 + 1},
+        {"allreduce:halving,1MB,schedule=collapsed", MYR_ALL_REDUCE, 8},
+        {"allgather:ring,1MB", MYR_ALL_GATHER, 16 * 15 + 1},
+        {"reducescatter:ring,1MB", MYR_REDUCE_SCATTER, 16 * 15 + 1},
+        {"alltoall:1MB", MYR_ALL_TO_ALL, 16 * 15 + 1},
+        {"alltoall:1MB,schedule=collapsed", MYR_ALL_TO_ALL, 1},
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         assert_int_equal(

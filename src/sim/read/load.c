@@ -90,17 +90,23 @@ static int add_collective(struct loader *loader, uint32_t id, struct myr_err *er
     uint32_t *known = myr_u64map_find(&loader->rounds, key);
     uint32_t pattern = known ? *known : MYR_NONE, places = 0;
     for (size_t i = 0; i < plan.rounds.count; i++) {
-        const struct myr_round *round = &plan.rounds.items[i];
-        bool again = i > 0 && round->first_pair == plan.rounds.items[i - 1].first_pair;
-        places += i > 0 && !again;
-        uint32_t own = pattern + places;
-        if (!known && !again) {
-            own = round_pattern(loader, split, &plan, round);
-            pattern = i == 0 ? own : pattern;
+        struct myr_round round = plan.rounds.items[i];
+        bool first = i == 0;
+        /* The parts of a ring as one: traces have thousands of collectives. */
+        while (i + 1 < plan.rounds.count &&
+               plan.rounds.items[i + 1].first_pair == round.first_pair) {
+            i++;
+            round.bytes += plan.rounds.items[i].bytes;
+            round.hops += plan.rounds.items[i].hops;
+        }
+        uint32_t own = pattern + places++;
+        if (!known) {
+            own = round_pattern(loader, split, &plan, &round);
+            pattern = first ? own : pattern;
             MYR_TRY(myr_sim_route(loader->sim, err));
         }
-        uint32_t task = myr_sim_transfer(loader->sim, own, round->bytes, round->hops);
-        if (i == 0) {
+        uint32_t task = myr_sim_transfer(loader->sim, own, round.bytes, round.hops);
+        if (first) {
             loader->first[id] = task;
         } else {
             myr_sim_after(loader->sim, task, loader->last[id]);
