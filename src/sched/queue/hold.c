@@ -286,8 +286,7 @@ static uint32_t next_to_hold(struct myr_queue *q)
     uint32_t best = MYR_NONE;
     int64_t soonest_s = INT64_MAX;
     bool best_due = false;
-    bool alone =
-        q->big_runs == 0 && large_waiting(q) < 2 && q->now_s - q->big_last_s >= RARE_S;
+    bool alone = q->big_runs == 0 && large_waiting(q) < 2 && q->now_s - q->big_last_s >= RARE_S;
     for (uint32_t i = q->busy_first; i != MYR_NONE; i = q->lines.items[i].next_busy) {
         const struct line *line = &q->lines.items[i];
         int64_t after_s = queue_hold_s(q, line->gpus);
@@ -299,8 +298,8 @@ static uint32_t next_to_hold(struct myr_queue *q)
                 break; /* those behind it have waited less */
             }
             bool due = queue_strict(q, id);
-            if (!due && (q->now_s < q->hold_retry_s ||
-                         (!alone && queue_is_large(q, line->gpus, 2)))) {
+            if (!due &&
+                (q->now_s < q->hold_retry_s || (!alone && queue_is_large(q, line->gpus, 2)))) {
                 soonest_s = q->now_s;
                 break;
             }

@@ -28,7 +28,7 @@ enum { WORTH_TIMES = 3 };
 /* Who asks for room. */
 struct claim {
     uint32_t job, gpus;
-    int64_t cost_s; /* what its end costs, by the lengths of others of its size */
+    int64_t cost_s;           /* what its end costs, by the lengths of others of its size */
     uint32_t nodes, per_node; /* a gang needs so many, with so many GPUs of each */
     bool gang;
     int32_t priority;
@@ -49,8 +49,7 @@ static bool floods(const struct myr_queue *q, const struct claim *claim, const s
 /* What the end of a job that runs costs from now on. */
 static int64_t cost_of(const struct myr_queue *q, const struct qjob *job)
 {
-    return queue_lengths_cost_s(q->lengths, job->spec.gpus,
-                                job->saved_s + queue_worked_s(q, job));
+    return queue_lengths_cost_s(q->lengths, job->spec.gpus, job->saved_s + queue_worked_s(q, job));
 }
 
 static bool may_stop(const struct myr_queue *q, const struct claim *claim,
