@@ -496,9 +496,9 @@ static void try_line(struct myr_queue *q, uint32_t at)
                           .graced = is_graced(q, line->first)};
     int64_t again_s = q->now_s + retry_s(q, claim.job);
     queue_lift_holds(q, claim.job, claim.priority, true);
-    bool found = find_room(q, &claim);
+    bool found = find_room(q, &claim) && ends_more(q, &claim);
     int64_t cost = found ? price(q, &claim) : INT64_MAX;
-    bool done = found && ends_more(q, &claim) && pay(q, &claim, cost);
+    bool done = found && pay(q, &claim, cost);
     if (done) {
         take_over(q, &claim);
         queue_drop_hold(q, claim.job);
