@@ -126,6 +126,7 @@ static bool tenants_sound(const struct myr_queue *q)
         uint32_t parent = q->tenants[t].parent;
         struct brothers *b = &brothers[parent == MYR_NONE ? 0 : parent + 1];
         b->count += jobs[t] > 0;
+        b->jobs += jobs[t];
         b->weight += jobs[t] == 0 ? 0 : q->tenants[t].weight ? q->tenants[t].weight : 1;
     }
     size_t count = q->tenant_count;

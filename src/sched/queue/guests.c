@@ -6,17 +6,15 @@
  * anybody may, as a guest whom the gang stops when it has the rest together.
  */
 enum {
-    AGE_SHARE = 2,   /* what has run for long likely runs for one part in so many of it again */
-    STRICT_AFTER = 2 /* times the patience: then nothing new starts there, so that it ends */
+    AGE_SHARE = 2, /* what has run for long likely runs for one part in so many of it again */
 };
 
 /* So long from now the nodes are likely not needed yet. */
 static int64_t spare_s(const struct myr_queue *q, const struct hold *hold)
 {
     int64_t longest_s = 0;
-    if (q->policy.patience_s > 0 &&
-        queue_waited_s(q, hold->job) >= STRICT_AFTER * q->policy.patience_s) {
-        return INT64_MIN;
+    if (queue_strict(q, hold->job)) {
+        return INT64_MIN; /* nothing new starts there any more, so that it ends */
     }
     for (size_t i = 0; i < hold->nodes.count; i++) {
         int64_t ready_s = queue_ready_s(q, hold->nodes.items[i]) / AGE_SHARE;

@@ -5,9 +5,9 @@
 /*
  * One part of the cluster in so many is held for gangs beside the first. Nodes are chosen anew
  * after CHOOSE_S: every time would cost a look at all nodes for each decision. A gang whose drain
- * cannot be afforded asks again after ASK_S.
+ * cannot be afforded asks again after ASK_S. Large gangs are rare where none has run for RARE_S.
  */
-enum { HOLD_SHARE = 8, CHOOSE_S = 60, ASK_S = 300, CROWD_SHARE = 2 };
+enum { HOLD_SHARE = 8, CHOOSE_S = 60, ASK_S = 300, RARE_S = 24 * 3600 };
 
 void queue_set_held(struct myr_queue *q, const struct hold *hold, bool held)
 {
@@ -230,14 +230,16 @@ static void choose_nodes(struct myr_queue *q, struct hold *hold)
 }
 
 /*
- * Whether the nodes of a hold are likely to be free soon enough, and what stands idle until then is
- * left of the policy's share.
+ * Whether the nodes of a hold are likely to be free soon enough by themselves, and what stands idle
+ * until then is left of the policy's share. To stop what would run for long is no cheap room: who
+ * is stopped waits for as long as the gang runs.
  */
 static bool can_afford(const struct myr_queue *q, const struct hold *hold)
 {
-    int64_t last_s = 0, sum_s = 0;
+    int64_t last_s = 0, longest_s = 0, sum_s = 0;
     for (size_t i = 0; i < hold->nodes.count; i++) {
         int64_t ready_s = queue_ready_s(q, hold->nodes.items[i]);
+        longest_s = ready_s > longest_s ? ready_s : longest_s;
         if (q->policy.preempt && ready_s > q->policy.grace_s) {
             ready_s = q->policy.grace_s; /* then it is stopped */
         }
@@ -245,7 +247,7 @@ static bool can_afford(const struct myr_queue *q, const struct hold *hold)
         sum_s += ready_s;
     }
     int64_t idle = (last_s * (int64_t)hold->nodes.count - sum_s) * q->shape.gpus_per_node;
-    return last_s <= q->policy.drain_s && idle <= q->drain_left / 1000000;
+    return longest_s <= q->policy.drain_s && idle <= q->drain_left / 1000000;
 }
 
 /* Large gangs that wait, up to two. */
@@ -275,16 +277,16 @@ static bool held_before(const struct myr_queue *q, uint32_t id, uint32_t other)
 
 /*
  * The job that has waited longest and has no nodes held for it: an overdue one of any size (a whole
- * node may never come free by itself among small jobs), else a large gang beyond 'hold'. While
- * another large one runs or waits the end of one makes room for the next, and at no cost: then it
- * is left to luck for a part of the patience.
+ * node may never come free by itself among small jobs), else a large gang beyond 'hold'. Where
+ * another large one runs or waits, or did a while ago, the end of one makes room for the next at no
+ * cost, and first-fit serves them well enough: then nothing is held for one before it is strict.
  */
 static uint32_t next_to_hold(struct myr_queue *q)
 {
     uint32_t best = MYR_NONE;
     int64_t soonest_s = INT64_MAX;
     bool best_due = false;
-    bool alone = q->big_runs == 0 && large_waiting(q) < 2;
+    bool alone = q->big_runs == 0 && large_waiting(q) < 2 && q->now_s - q->big_last_s >= RARE_S;
     for (uint32_t i = q->busy_first; i != MYR_NONE; i = q->lines.items[i].next_busy) {
         const struct line *line = &q->lines.items[i];
         int64_t after_s = queue_hold_s(q, line->gpus);
@@ -295,9 +297,9 @@ static uint32_t next_to_hold(struct myr_queue *q)
                 soonest_s = due_s < soonest_s ? due_s : soonest_s;
                 break; /* those behind it have waited less */
             }
-            bool due = queue_overdue(q, id);
-            if (!due && (q->now_s < q->hold_retry_s ||
-                         (!alone && queue_waited_s(q, id) < q->policy.patience_s / CROWD_SHARE))) {
+            bool due = queue_strict(q, id);
+            if (!due &&
+                (q->now_s < q->hold_retry_s || (!alone && queue_is_large(q, line->gpus, 2)))) {
                 soonest_s = q->now_s;
                 break;
             }
@@ -372,18 +374,18 @@ static void open_holds(struct myr_queue *q)
         if (id == MYR_NONE || queue_may_start(q, id)) {
             return;
         }
-        held -= queue_overdue(q, id) ? drop_outranked(q, id) : 0;
+        held -= queue_strict(q, id) ? drop_outranked(q, id) : 0;
         uint32_t needed = queue_nodes_of(q, queue_job(q, id));
         if (q->holds.count && needed + held > q->shape.nodes / HOLD_SHARE) {
             return; /* one gang at a time if it is large */
         }
         struct hold hold = {.job = id, .chosen = UINT64_MAX, .since_s = q->now_s};
         choose_nodes(q, &hold);
-        if (!queue_overdue(q, id) && !can_afford(q, &hold)) {
+        if (!queue_strict(q, id) && !can_afford(q, &hold)) {
             queue_set_held(q, &hold, false);
             myr_vec_done(&hold.nodes);
             ask_later(q);
-            continue; /* an overdue one needs no leave */
+            continue; /* a strict one needs no leave */
         }
         held += needed;
         myr_vec_push(&q->holds, hold);
@@ -404,7 +406,7 @@ void queue_serve_holds(struct myr_queue *q)
             queue_start_above(q, id); /* what is held gives way to those */
             if (queue_may_start(q, id) && queue_start(q, id)) {
                 over = true;
-            } else if (q->drain_left < 0 && !queue_overdue(q, id)) {
+            } else if (q->drain_left < 0 && !queue_strict(q, id)) {
                 over = true; /* all that was saved is spent: it would cost the others too much */
                 ask_later(q);
             } else {

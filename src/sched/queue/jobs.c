@@ -178,7 +178,9 @@ static void wake_for(struct myr_queue *q, uint32_t id)
     const struct qjob *job = queue_job(q, id);
     uint32_t gpus = job->spec.gpus;
     bool gang = queue_is_gang(q, gpus);
+    bool patient = q->policy.patience_s < INT64_MAX / 4;
     const int64_t after[] = {queue_hold_s(q, gpus), q->policy.patience_s,
+                             patient ? 2 * q->policy.patience_s : 0,
                              gang ? queue_locality_s(q, gpus, q->policy.locality_s) : 0,
                              gang ? queue_locality_s(q, gpus, q->policy.spread_s) : 0};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(after); i++) {
@@ -226,6 +228,7 @@ static void count_present(struct myr_queue *q, uint32_t tenant, bool more)
         uint64_t weight = q->tenants[t].weight ? q->tenants[t].weight : 1;
         MYR_ASSERT(more || q->tenant_jobs[t] > 0);
         q->tenant_jobs[t] += more ? 1 : UINT32_MAX;
+        b->jobs += more ? 1 : UINT32_MAX;
         if (q->tenant_jobs[t] == (more ? 1 : 0)) {
             b->count += more ? 1 : UINT32_MAX;
             b->weight += more ? weight : 0 - weight;
@@ -358,6 +361,9 @@ static void leave_nodes(struct myr_queue *q, uint32_t id, bool gone)
         job->leaving += job->gang.count;
     }
     queue_count_running(q, &job->spec, false);
+    if (queue_is_large(q, job->spec.gpus, 4)) {
+        q->big_last_s = q->now_s;
+    }
     queue_leave_own(q, id);
     job->spec.gpus = job->wish;
 }
@@ -509,6 +515,9 @@ int queue_advance(struct myr_queue *q, int64_t now_s)
 {
     if (now_s < q->now_s) {
         return MYR_EINVAL;
+    }
+    if (q->now_s == INT64_MIN) {
+        q->big_last_s = now_s;
     }
     if (q->now_s != INT64_MIN && now_s > q->now_s) {
         int64_t passed_s = now_s - q->now_s, idle = idle_held(q);

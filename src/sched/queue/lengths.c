@@ -86,30 +86,43 @@ int64_t queue_lengths_end_s(struct lengths *l, uint32_t gpus)
 
 static_assert(LENGTH_BUCKETS < UINT8_MAX, "a bucket in a byte");
 
-/* From the longest on: each bucket's jobs, and all that were longer. */
-static void find_means(struct lengths *l, uint32_t class)
+/*
+ * What one end costs from each age on: of those that ran so long, let all go on for some time more,
+ * and divide what they run by how many end; the time that makes it least. This is the inverse of
+ * Gittins' index: to run first who has the least of it ends the most jobs an hour. Where most jobs
+ * are short and few very long it grows with age; where all are alike it falls.
+ */
+static void find_costs(struct lengths *l, uint32_t class)
 {
     const int64_t most_s = INT64_C(1) << 30; /* so that no sum overflows */
-    int64_t sum_s = 0, count = 0;
+    int64_t alive = 0;
     for (uint32_t b = LENGTH_BUCKETS; b-- > 0;) {
-        int64_t here = l->counts[class][b], end_s = bucket_end_s(b);
-        sum_s += here * (end_s < most_s ? end_s : most_s);
-        count += here;
-        l->mean[class][b] = (uint8_t)(count >= FEW ? bucket_of(sum_s / count) + 1 : 0);
+        int64_t age_s = b ? bucket_end_s(b - 1) : 0, ended = 0, spent_s = 0, best_s = INT64_MAX;
+        alive += l->counts[class][b];
+        for (uint32_t e = b; alive >= FEW && e < LENGTH_BUCKETS && ended < alive; e++) {
+            int64_t here = l->counts[class][e], end_s = bucket_end_s(e);
+            int64_t ran_s = end_s < most_s ? end_s - age_s : most_s;
+            ended += here;
+            spent_s += here * ran_s;
+            if (here > 0) {
+                int64_t each_s = (spent_s + (alive - ended) * ran_s) / ended;
+                best_s = each_s < best_s ? each_s : best_s;
+            }
+        }
+        l->cost[class][b] = (uint8_t)(best_s < INT64_MAX ? bucket_of(best_s) + 1 : 0);
     }
     l->told[class] = l->totals[class];
 }
 
-int64_t queue_lengths_left_s(struct lengths *l, uint32_t gpus, int64_t age_s)
+int64_t queue_lengths_cost_s(struct lengths *l, uint32_t gpus, int64_t age_s)
 {
-    uint32_t class = telling_class(l, gpus), mean = 0;
+    uint32_t class = telling_class(l, gpus), cost = 0;
     if (class != LENGTH_CLASSES) {
         if (has_grown(l->totals[class], l->told[class])) {
-            find_means(l, class);
+            find_costs(l, class);
         }
         uint32_t bucket = bucket_of(age_s);
-        mean = l->mean[class][bucket < LENGTH_BUCKETS ? bucket : LENGTH_BUCKETS - 1];
+        cost = l->cost[class][bucket < LENGTH_BUCKETS ? bucket : LENGTH_BUCKETS - 1];
     }
-    int64_t length_s = mean ? bucket_end_s(mean - 1) : 0;
-    return length_s > age_s ? length_s - age_s : age_s;
+    return cost ? bucket_end_s(cost - 1) : age_s;
 }

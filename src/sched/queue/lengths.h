@@ -13,7 +13,7 @@ struct lengths {
     uint32_t totals[LENGTH_CLASSES];
     uint32_t asked[LENGTH_CLASSES]; /* total at which 'end_s' was found */
     int64_t end_s[LENGTH_CLASSES];
-    uint32_t told[LENGTH_CLASSES]; /* total at which 'mean' was found */
-    /* The bucket, plus one, with the mean of those that ran for so long; 0: too few to tell. */
-    uint8_t mean[LENGTH_CLASSES][LENGTH_BUCKETS];
+    uint32_t told[LENGTH_CLASSES]; /* total at which 'cost' was found */
+    /* The bucket, plus one, of what an end costs from there on; 0: too few to tell. */
+    uint8_t cost[LENGTH_CLASSES][LENGTH_BUCKETS];
 };

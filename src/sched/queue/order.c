@@ -73,59 +73,11 @@ static const struct line *next_line(const struct myr_queue *q, uint32_t above)
     return best;
 }
 
-/* How long a node is likely to be in use, in octaves of a minute. */
-static uint32_t stay_of(const struct myr_queue *q, uint32_t node)
-{
-    int64_t longest_s = 0;
-    for (uint32_t i = 0; i < q->node_job_count[node]; i++) {
-        uint32_t id = q->node_jobs[(size_t)node * q->shape.gpus_per_node + i];
-        const struct qjob *job = queue_job(q, id);
-        int64_t age_s = q->now_s - job->start_s + job->saved_s;
-        int64_t left_s = queue_lengths_left_s(q->lengths, job->spec.gpus, age_s);
-        longest_s = left_s > longest_s ? left_s : longest_s;
-    }
-    return longest_s < 60 ? 0 : 64 - (uint32_t)__builtin_clzll((uint64_t)longest_s / 60);
-}
-
-/*
- * A job that shares a node goes to the fullest that holds it, and of those to the one that is in
- * use longest in any case: so the others come free as a whole, and gangs find room. In octaves,
- * because nobody knows better; beyond that leaves that are in use already fill up first.
- */
-static bool place_beside(struct myr_queue *q, uint32_t gpus, struct myr_gang *gang)
-{
-    enum { LOOK_MAX = 128 };
-    uint32_t best = MYR_NONE, looked = 0, best_stay = 0, best_free = 0;
-    for (uint32_t n = myr_place_partly(q->placer, gpus, MYR_NONE);
-         n != MYR_NONE && looked < LOOK_MAX; n = myr_place_partly(q->placer, gpus, n), looked++) {
-        uint32_t stay = stay_of(q, n), whole = myr_placer_free_beside(q->placer, n);
-        bool better = stay != best_stay ? stay > best_stay
-                                        : whole < best_free || (whole == best_free && n < best);
-        if (best == MYR_NONE || better) {
-            best = n;
-            best_stay = stay;
-            best_free = whole;
-        }
-    }
-    if (best == MYR_NONE) {
-        return false;
-    }
-    uint64_t mask = myr_placer_free_mask(q->placer, best), taken = 0;
-    for (uint32_t i = 0; i < gpus; i++, mask &= mask - 1) {
-        taken |= mask & (0 - mask);
-    }
-    myr_place_take(q->placer, best, taken);
-    gang->shares[0] = (struct myr_share){best, taken};
-    gang->count = 1;
-    return true;
-}
-
 static void place(struct myr_queue *q, uint32_t id)
 {
     uint32_t gpus = queue_job(q, id)->spec.gpus;
     struct myr_gang *gang = queue_gang_room(q, id);
-    bool placed = !q->policy.plain && gpus < q->shape.gpus_per_node && place_beside(q, gpus, gang);
-    placed = placed || myr_place(q->placer, gpus, gang);
+    bool placed = myr_place(q->placer, gpus, gang);
     MYR_ASSERT(placed && gang->count > 0);
 }
 

@@ -23,11 +23,11 @@ struct myr_queue_policy myr_queue_policy_preset(enum myr_queue_preset preset)
                                       .yield_s = 24 * 3600,
                                       .stop_after_s = 600,
                                       .grace_s = 1200,
-                                      .loss_permille = 6};
+                                      .loss_permille = 6,
+                                      .plain = true};
     if (preset == MYR_QUEUE_FIFO || preset == MYR_QUEUE_FIRST_FIT) {
         policy.order = preset == MYR_QUEUE_FIFO ? MYR_ORDER_FIFO : MYR_ORDER_SKIP;
         policy.patience_s = policy.hold_s = 0;
-        policy.plain = true;
     }
     policy.preempt = preset == MYR_QUEUE_PREEMPT;
     return policy;
@@ -77,6 +77,11 @@ bool queue_overdue(const struct myr_queue *q, uint32_t id)
     return q->policy.patience_s > 0 && queue_waited_s(q, id) >= q->policy.patience_s;
 }
 
+bool queue_strict(const struct myr_queue *q, uint32_t id)
+{
+    return queue_overdue(q, id) && queue_waited_s(q, id) / 2 >= q->policy.patience_s;
+}
+
 int64_t queue_locality_s(const struct myr_queue *q, uint32_t gpus, int64_t most_s)
 {
     uint32_t nodes = myr_place_nodes(q->placer, gpus), per = q->shape.group_nodes;
@@ -97,6 +102,27 @@ int64_t queue_hold_s(const struct myr_queue *q, uint32_t gpus)
     return hold_s;
 }
 
+/*
+ * Whether a tenant has more jobs than chance gives it: by five standard deviations of drawing the
+ * tenant of each job by weight. Equals who come and go are never told apart by that, whatever they
+ * run at a moment, so they are served as they come; who floods is, as soon as it matters. With
+ * share s = w / W of N jobs: (n - s N)² >= 25 s (1 - s) N, times W².
+ */
+static bool has_too_many(const struct myr_queue *q, uint32_t tenant, const struct brothers *b,
+                         uint64_t weight)
+{
+    enum { DEVIATIONS = 5 };
+    __extension__ typedef unsigned __int128 wide;
+    wide mine = (wide)q->tenant_jobs[tenant] * b->weight, due = (wide)b->jobs * weight;
+    if (mine <= due) {
+        return false;
+    }
+    wide over = mine - due, spread = (wide)(b->weight - weight) * weight;
+    /* (over / 5)² without overflow: weights and counts have 32 bits, sums of weights some more */
+    wide limit = spread * b->jobs * DEVIATIONS * DEVIATIONS;
+    return over >> 63 || over * over >= limit;
+}
+
 /* Octaves beyond its share among its brothers; integers in doubles, so exact everywhere. */
 static uint32_t octaves(const struct myr_queue *q, uint32_t tenant)
 {
@@ -106,7 +132,7 @@ static uint32_t octaves(const struct myr_queue *q, uint32_t tenant)
     const struct brothers *b = &q->brothers[parent == MYR_NONE ? 0 : parent + 1];
     uint64_t all = parent == MYR_NONE ? q->busy_gpus : q->tenant_gpus[parent];
     uint64_t weight = q->tenants[tenant].weight ? q->tenants[tenant].weight : 1;
-    if (b->count < 2 || q->tenant_gpus[tenant] == 0) {
+    if (b->count < 2 || q->tenant_gpus[tenant] == 0 || !has_too_many(q, tenant, b, weight)) {
         return 0;
     }
     double runs = (double)q->tenant_gpus[tenant] * (double)b->weight * 1024;

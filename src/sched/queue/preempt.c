@@ -16,11 +16,19 @@ enum { RETRY_S = 60, RETRY_SHARE = 16, RETRY_HELD_S = 600, RETRY_HELD_SHARE = 40
 enum { LOOKS_MAX = 1 << 16 };
 
 /* Gangs of one part of the cluster in so many are not stopped for a smaller equal. */
-enum { BIG_PART = 4 };
+enum { BIG_PART = 4, HALF_PART = 2 };
+
+/*
+ * Equals are stopped for a job where so many times as many jobs are likely to end in the same time
+ * with it as with them. What is learned of lengths is rough, and who is stopped waits again, so a
+ * little more would only share the wait out.
+ */
+enum { WORTH_TIMES = 3 };
 
 /* Who asks for room. */
 struct claim {
-    uint32_t job, gpus, level;
+    uint32_t job, gpus;
+    int64_t cost_s;           /* what its end costs, by the lengths of others of its size */
     uint32_t nodes, per_node; /* a gang needs so many, with so many GPUs of each */
     bool gang;
     int32_t priority;
@@ -36,6 +44,12 @@ static bool floods(const struct myr_queue *q, const struct claim *claim, const s
     enum { FAR_OCTAVES = 4, ROOT_SHIFT = 24 };
     uint32_t own = queue_excess(q, queue_job(q, claim->job)->spec.tenant) >> ROOT_SHIFT;
     return queue_excess(q, victim->spec.tenant) >> ROOT_SHIFT >= own + FAR_OCTAVES;
+}
+
+/* What the end of a job that runs costs from now on. */
+static int64_t cost_of(const struct myr_queue *q, const struct qjob *job)
+{
+    return queue_lengths_cost_s(q->lengths, job->spec.gpus, job->saved_s + queue_worked_s(q, job));
 }
 
 static bool may_stop(const struct myr_queue *q, const struct claim *claim,
@@ -66,7 +80,10 @@ static bool may_stop(const struct myr_queue *q, const struct claim *claim,
     if (q->now_s - victim->start_s < q->policy.run_min_s) {
         return false;
     }
-    return queue_level_of(q, victim->saved_s + queue_worked_s(q, victim)) > claim->level;
+    if (q->big_runs > 0 && queue_is_large(q, claim->gpus, HALF_PART)) {
+        return false; /* two such would leave nothing for anybody else, for nobody knows how long */
+    }
+    return floods(q, claim, victim) || cost_of(q, victim) >= WORTH_TIMES * claim->cost_s;
 }
 
 /* Jobs of one node, cheapest to stop first. */
@@ -135,6 +152,25 @@ static int64_t price(const struct myr_queue *q, const struct claim *claim)
         cost += victim->spec.priority == claim->priority ? queue_stop_cost(q, victim) : 0;
     }
     return cost;
+}
+
+/*
+ * Whether more jobs end with the claim than with q->victims together: a gang that stops many equals
+ * makes many wait for one.
+ */
+static bool ends_more(const struct myr_queue *q, const struct claim *claim)
+{
+    enum { ONE = 1024 };
+    int64_t sum = 0;
+    for (size_t i = 0; i < q->victims.count && !claim->graced; i++) {
+        const struct qjob *victim = queue_job(q, q->victims.items[i]);
+        if (victim->spec.priority == claim->priority && victim->guest_of != claim->job &&
+            !floods(q, claim, victim)) {
+            int64_t cost_s = cost_of(q, victim);
+            sum += cost_s > 0 ? claim->cost_s * ONE / cost_s : ONE;
+        }
+    }
+    return sum * WORTH_TIMES <= ONE;
 }
 
 /*
@@ -323,7 +359,7 @@ bool queue_find_stops(struct myr_queue *q, uint32_t id, int32_t priority, bool a
                           .nodes = queue_nodes_of(q, job),
                           .per_node = queue_request_per_node(q, job),
                           .gang = is_gang(q, job),
-                          .level = queue_level_of(q, job->saved_s),
+                          .cost_s = queue_lengths_cost_s(q->lengths, job->spec.gpus, job->saved_s),
                           .priority = priority,
                           .by_level = q->policy.preempt,
                           .anyone = anyone};
@@ -381,6 +417,11 @@ static int64_t least_cost(const struct myr_queue *q, uint32_t gpus)
     return lacks * q->policy.restart_s;
 }
 
+static int64_t first_cost_s(const struct myr_queue *q, const struct line *line)
+{
+    return queue_lengths_cost_s(q->lengths, line->gpus, queue_job(q, line->first)->saved_s);
+}
+
 /*
  * Whether somebody who asks for no more and may stop no fewer searched in vain a moment ago, and
  * could not pay what it would have cost even now.
@@ -388,10 +429,11 @@ static int64_t least_cost(const struct myr_queue *q, uint32_t gpus)
 static bool was_in_vain(const struct myr_queue *q, const struct line *line)
 {
     uint32_t excess = queue_excess(q, line->tenant);
+    int64_t cost_s = first_cost_s(q, line);
     for (uint32_t i = 0; i < VAIN_MAX; i++) {
         const struct vain *vain = &q->tries.vain[i];
         if (vain->gpus && q->now_s - vain->at_s < RETRY_S && vain->gpus <= line->gpus &&
-            vain->level <= line->level && vain->excess <= excess &&
+            vain->length_s <= cost_s && vain->excess <= excess &&
             vain->priority >= line->priority && vain->cost > q->loss_left / 1000) {
             return true;
         }
@@ -402,7 +444,7 @@ static bool was_in_vain(const struct myr_queue *q, const struct line *line)
 static void note_vain(struct myr_queue *q, const struct line *line, int64_t cost)
 {
     struct vain vain = {.gpus = line->gpus,
-                        .level = line->level,
+                        .length_s = first_cost_s(q, line),
                         .excess = queue_excess(q, line->tenant),
                         .priority = line->priority,
                         .at_s = q->now_s,
@@ -447,14 +489,14 @@ static void try_line(struct myr_queue *q, uint32_t at)
                           .nodes = queue_nodes_of(q, queue_job(q, line->first)),
                           .per_node = queue_request_per_node(q, queue_job(q, line->first)),
                           .gang = is_gang(q, queue_job(q, line->first)),
-                          .level = line->level,
+                          .cost_s = first_cost_s(q, line),
                           .priority = line->priority,
                           .by_level = q->policy.preempt,
                           .early = queue_waited_s(q, line->first) < q->policy.stop_after_s,
                           .graced = is_graced(q, line->first)};
     int64_t again_s = q->now_s + retry_s(q, claim.job);
     queue_lift_holds(q, claim.job, claim.priority, true);
-    bool found = find_room(q, &claim);
+    bool found = find_room(q, &claim) && ends_more(q, &claim);
     int64_t cost = found ? price(q, &claim) : INT64_MAX;
     bool done = found && pay(q, &claim, cost);
     if (done) {

@@ -246,20 +246,60 @@ static void who_has_given_way_for_a_day_goes_first(void **state)
     myr_queue_free(q);
 }
 
-static void what_comes_within_a_minute_of_a_gang_goes_first(void **state)
+/*
+ * Gangs of half a cluster come one after the other: none has nodes held for it, small jobs go on,
+ * and the end of one makes room for the next. After a day without any it is another matter.
+ */
+static void nothing_is_held_where_large_gangs_are_common(void **state)
 {
     (void)state;
-    struct myr_queue_policy policy = policy_of(false);
+    for (uint32_t rare = 0; rare < 2; rare++) {
+        struct myr_queue_policy policy = policy_of(false);
+        struct myr_queue *q = queue_with(&four, &policy, plain, 2);
+        uint32_t other = submit(q, 0, (struct myr_queue_job){.gpus = 16});
+        decide(q, 0, NULL);
+        finish(q, 100, other);
+        int64_t now_s = 100 + (rare ? 24 * 3600 : 3600);
+        for (uint32_t i = 0; i < 3; i++) {
+            submit(q, now_s, (struct myr_queue_job){.gpus = 8});
+        }
+        uint32_t gang = submit(q, now_s, (struct myr_queue_job){.gpus = 16});
+        decide(q, now_s, NULL);
+        decide(q, now_s + policy.hold_s, NULL);
+        uint32_t small = submit(q, now_s + 1000, (struct myr_queue_job){.gpus = 8});
+        decide(q, now_s + 1000, NULL);
+        assert_true(!runs(q, gang) && runs(q, small) == !rare);
+        myr_queue_free(q);
+    }
+}
+
+/* Jobs of one size that all run for an hour: to stop one for another would help nobody. */
+static void equals_are_not_stopped_for_each_other(void **state)
+{
+    (void)state;
+    struct myr_queue_policy policy = policy_of(true);
+    policy.loss_permille = 1000; /* whatever it costs */
     struct myr_queue *q = queue_with(&four, &policy, plain, 2);
-    uint32_t all = submit(q, 0, (struct myr_queue_job){.gpus = 32});
-    decide(q, 0, NULL);
-    uint32_t gang = submit(q, 10, (struct myr_queue_job){.gpus = 16});
-    uint32_t soon = submit(q, 50, (struct myr_queue_job){.gpus = 8});
-    uint32_t also = submit(q, 60, (struct myr_queue_job){.gpus = 8});
-    uint32_t late = submit(q, 80, (struct myr_queue_job){.gpus = 8});
-    finish(q, 100, all);
-    decide(q, 100, NULL);
-    assert_true(runs(q, soon) && runs(q, also) && runs(q, gang) && !runs(q, late));
+    for (uint32_t alike = 0; alike < 2; alike++) {
+        int64_t now_s = alike ? 1000000 : 0;
+        for (uint32_t i = 0; i < 32 && alike; i++, now_s += 9000) {
+            uint32_t id = submit(q, now_s, (struct myr_queue_job){.gpus = 8});
+            decide(q, now_s, NULL);
+            finish(q, now_s + 9000, id);
+        }
+        uint32_t old[4], next;
+        for (uint32_t i = 0; i < 4; i++) {
+            old[i] = submit(q, now_s, (struct myr_queue_job){.gpus = 8});
+        }
+        decide(q, now_s, NULL);
+        next = submit(q, now_s + 7201, (struct myr_queue_job){.gpus = 8});
+        decide(q, now_s + 7201, NULL);
+        assert_int_equal(runs(q, next), !alike); /* unknown lengths: who has run least goes on */
+        for (uint32_t i = 0; i < 4; i++) {
+            finish(q, now_s + 9000, old[i]);
+        }
+        finish(q, now_s + 9000, next);
+    }
     myr_queue_free(q);
 }
 
@@ -269,6 +309,7 @@ static void a_drain_ends_when_its_share_is_spent(void **state)
     (void)state;
     struct myr_queue_policy policy = policy_of(false);
     struct myr_queue *q = queue_with(&four, &policy, plain, 2);
+    decide(q, -24 * 3600, NULL); /* large gangs are rare here */
     for (uint32_t i = 0; i < 3; i++) {
         submit(q, 0, (struct myr_queue_job){.gpus = 8});
     }
@@ -276,7 +317,8 @@ static void a_drain_ends_when_its_share_is_spent(void **state)
     decide(q, 0, NULL);
     decide(q, policy.hold_s, NULL);
     uint32_t small = submit(q, 1000, (struct myr_queue_job){.gpus = 8});
-    int64_t saved_gpu_s = (int64_t)32 * policy.drain_ppm * policy.drain_save_s / 5 / 1000000;
+    int64_t saved_gpu_s =
+        (int64_t)32 * policy.drain_ppm * (policy.drain_save_s / 5 + 24 * 3600) / 1000000;
     decide(q, saved_gpu_s / 8, NULL);
     assert_false(runs(q, small)); /* the node stands idle for the gang */
     decide(q, saved_gpu_s / 8 + 3600, NULL);
@@ -289,7 +331,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_has_given_way_for_a_day_goes_first),
-        cmocka_unit_test(what_comes_within_a_minute_of_a_gang_goes_first),
+        cmocka_unit_test(nothing_is_held_where_large_gangs_are_common),
+        cmocka_unit_test(equals_are_not_stopped_for_each_other),
         cmocka_unit_test(a_drain_ends_when_its_share_is_spent),
         cmocka_unit_test(a_flood_takes_neither_share_nor_priority_of_others),
         cmocka_unit_test(idle_nodes_in_many_leaves_start_a_gang_at_once),

@@ -9,6 +9,8 @@
 
 #include "myriad/sched/why.h"
 
+enum { A_DAY_S = 24 * 3600 };
+
 static void higher_priority_goes_first_and_takes_the_place_of_lower(void **state)
 {
     (void)state;
@@ -49,7 +51,9 @@ static void what_has_run_long_makes_room_just_after_a_checkpoint(void **state)
     (void)state;
     struct myr_queue_policy policy = policy_of(true);
     policy.loss_permille = 100; /* the cluster is small and new */
-    struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
+    static const struct myr_place_shape eight = {8, 8, 2, 8};
+    struct myr_queue *queue = queue_with(&eight, &policy, plain, 2);
+    (void)submit(queue, 0, (struct myr_queue_job){.gpus = 32, .fixed = true});
     /* The second began later: when the third comes it has just saved, the first has not. */
     uint32_t first = submit(queue, 0, (struct myr_queue_job){.gpus = 16});
     decide(queue, 0, NULL);
@@ -188,6 +192,7 @@ static void short_jobs_use_nodes_that_are_held(void **state)
     policy.holds_max = 1;
     policy.patience_s = 900;
     struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
+    decide(queue, -A_DAY_S, NULL); /* large gangs are rare here */
     uint32_t busy = submit(queue, 0, (struct myr_queue_job){.gpus = 8, .limit_s = 10000});
     decide(queue, 0, NULL);
     uint32_t gang = submit(queue, 1, (struct myr_queue_job){.gpus = 32});
@@ -251,12 +256,13 @@ static void guests_on_held_nodes_make_room_for_the_gang(void **state)
 {
     (void)state;
     struct myr_queue_policy policy = policy_of(true);
-    policy.loss_permille = 100;
+    policy.loss_permille = 1000; /* whatever it costs */
     struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
+    decide(queue, -A_DAY_S, NULL); /* large gangs are rare here */
     uint32_t busy = submit(queue, 0, (struct myr_queue_job){.gpus = 8, .fixed = true});
     decide(queue, 0, NULL);
     uint32_t gang = submit(queue, 1, (struct myr_queue_job){.gpus = 32});
-    int64_t now_s = 1 + policy.patience_s;
+    int64_t now_s = 1 + policy.hold_s;
     decide(queue, now_s, NULL);
     uint32_t guest = submit(queue, now_s, (struct myr_queue_job){.gpus = 8});
     uint32_t fixed = submit(queue, now_s, (struct myr_queue_job){.gpus = 1, .fixed = true});
@@ -372,6 +378,7 @@ static void held_nodes_and_priorities_are_part_of_the_answer(void **state)
     struct myr_queue_policy policy = policy_of(true);
     policy.patience_s = 900;
     struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
+    decide(queue, -A_DAY_S, NULL); /* large gangs are rare here */
     uint32_t busy = submit(queue, 0, (struct myr_queue_job){.gpus = 8, .priority = 3});
     decide(queue, 0, NULL);
     uint32_t gang = submit(queue, 1, (struct myr_queue_job){.gpus = 32});

@@ -22,11 +22,12 @@ static uint64_t weight_of(const struct myr_queue *q, uint32_t t)
 
 /*
  * Below 0 when a's tenant would run less for its weight with the job than b's: compared where their
- * families part, so that a large organisation with many teams gets no more than one with few.
+ * families part, so that a large organisation with many teams gets no more than one with few. What
+ * equals send at one moment goes as it came.
  */
 static int compare_share(const struct myr_queue *q, const struct line *a, const struct line *b)
 {
-    uint64_t x = a->gpus, y = b->gpus;
+    uint64_t x = 0, y = 0;
     if (a->tenant != b->tenant) {
         uint32_t path_a[MYR_TENANT_DEPTH_MAX], path_b[MYR_TENANT_DEPTH_MAX];
         uint32_t depth_a = path_of(q, a->tenant, path_a), depth_b = path_of(q, b->tenant, path_b);
@@ -37,8 +38,11 @@ static int compare_share(const struct myr_queue *q, const struct line *a, const 
         if (d == depth_a || d == depth_b) {
             return d == depth_a ? -1 : 1; /* the parent's own job before the child's */
         }
-        x = (q->tenant_gpus[path_a[d]] + x) * weight_of(q, path_b[d]);
-        y = (q->tenant_gpus[path_b[d]] + y) * weight_of(q, path_a[d]);
+        if (weight_of(q, path_a[d]) == weight_of(q, path_b[d])) {
+            return 0;
+        }
+        x = (q->tenant_gpus[path_a[d]] + a->gpus) * weight_of(q, path_b[d]);
+        y = (q->tenant_gpus[path_b[d]] + b->gpus) * weight_of(q, path_a[d]);
     }
     return x < y ? -1 : x > y;
 }
@@ -48,16 +52,6 @@ static uint32_t level_of(const struct myr_queue *q, const struct line *line)
 {
     bool yielded = q->policy.yield_s > 0 && q->now_s - line->since_s >= q->policy.yield_s;
     return yielded ? 0 : line->level;
-}
-
-/*
- * A gang counts as come a little later than it did: of what comes within a minute the jobs of one
- * node go first, so that in a rush many short waits do not stand behind one.
- */
-static int64_t came_s(const struct myr_queue *q, const struct line *line)
-{
-    enum { GANG_LATER_S = 60 };
-    return line->since_s + (queue_is_gang(q, line->gpus) ? GANG_LATER_S : 0);
 }
 
 bool queue_line_before(const struct myr_queue *q, const struct line *a, const struct line *b)
@@ -76,9 +70,8 @@ bool queue_line_before(const struct myr_queue *q, const struct line *a, const st
             return excess_a < excess_b;
         }
     }
-    int64_t came_a = fair ? came_s(q, a) : a->since_s, came_b = fair ? came_s(q, b) : b->since_s;
-    if (came_a != came_b) {
-        return came_a < came_b;
+    if (a->since_s != b->since_s) {
+        return a->since_s < b->since_s;
     }
     int share = fair ? compare_share(q, a, b) : 0;
     return share != 0 ? share < 0 : a->first < b->first;

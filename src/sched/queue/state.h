@@ -154,7 +154,7 @@ struct size {
 
 /* The tenants below one parent that have jobs, waiting or running; its brothers share by weight. */
 struct brothers {
-    uint32_t count, unused;
+    uint32_t count, jobs; /* tenants, and all their jobs */
     uint64_t weight;
 };
 
@@ -189,9 +189,10 @@ struct window {
 
 /* A search for jobs to stop that was in vain: for whom, when, and what it would have cost. */
 struct vain {
-    uint32_t gpus, level, excess;
+    uint32_t gpus, excess;
     int32_t priority;
-    int64_t at_s, cost;
+    uint32_t unused;
+    int64_t at_s, cost, length_s; /* 'length_s': queue_lengths_cost_s() */
 };
 
 /*
@@ -290,6 +291,7 @@ struct myr_queue {
     int64_t drain_left;    /* GPU seconds x 1000000 that may still stand idle on nodes held */
     int64_t drained_gpu_s; /* that have */
     int64_t hold_scan_s;   /* nobody becomes due for a hold before this */
+    int64_t big_last_s;    /* when the last gang of a quarter ended; at first, the first event */
     int64_t hold_retry_s;  /* no large gang asks for nodes before this */
 };
 
@@ -345,6 +347,8 @@ int64_t queue_unsaved_s(const struct myr_queue *q, const struct qjob *job);
 /* GPU seconds that are lost when it is stopped now. */
 int64_t queue_stop_cost(const struct myr_queue *q, const struct qjob *job);
 bool queue_overdue(const struct myr_queue *q, uint32_t id);
+/* The same for twice as long: whatever that costs. */
+bool queue_strict(const struct myr_queue *q, uint32_t id);
 /* A gang of one part of the cluster in so many, or more. */
 bool queue_is_large(const struct myr_queue *q, uint32_t gpus, uint32_t part);
 /*
@@ -370,11 +374,8 @@ struct lengths *queue_lengths_create(void);
 void queue_lengths_add(struct lengths *l, uint32_t gpus, int64_t seconds);
 /* Nearly all jobs of about this size were over by then; INT64_MAX: too few have ended. */
 int64_t queue_lengths_end_s(struct lengths *l, uint32_t gpus);
-/*
- * How much longer a job of this size that has run for so long is likely to run: the mean of those
- * that ran as long; as long again where too few have.
- */
-int64_t queue_lengths_left_s(struct lengths *l, uint32_t gpus, int64_t age_s);
+/* Seconds that jobs of this size and age run for each of them that ends; 'age_s': too few tell. */
+int64_t queue_lengths_cost_s(struct lengths *l, uint32_t gpus, int64_t age_s);
 
 /* cells.c: whose cells are whose; all but the first three need q->cells. */
 struct cells *queue_cells_create(const struct myr_place_shape *shape,

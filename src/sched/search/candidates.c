@@ -9,7 +9,8 @@
 
 enum { ORDERS_MAX = 24 };
 
-/* Parts and runs are in parts of 2^16, weights a little coarser than costs: no product overflows. */
+/* Parts and runs are in parts of 2^16, weights a little coarser than costs: no product overflows.
+ */
 #define ONE          (INT64_C(1) << 16)
 #define WEIGHT_SHIFT 10
 

@@ -18,7 +18,7 @@
 #define SEARCH_SLOTS_MAX   240 /* fewer than 256: units of slots are numbered by bytes */
 #define SEARCH_COUNTS_MAX \
     ((size_t)(SEARCH_SWAP_CELLS / 3 + 1) * MYR_TRAFFIC_FAMILIES_MAX * 3 * SEARCH_SLOTS_MAX)
-#define SEARCH_STARTS    4    /* placements that swaps start from */
+#define SEARCH_STARTS    4 /* placements that swaps start from */
 #define SEARCH_TRIED_MAX 64
 /* Candidates that are priced: all of them for tiny gangs, for others the most promising. */
 #define SEARCH_CANDIDATES_MAX   64
