@@ -12,7 +12,8 @@
 struct fit {
     struct myr_profiles profiles;
     struct myr_runs runs;
-    bool *used;    /* rows that the fit may see */
+    bool *used;      /* rows that the fit may see */
+    double *weights; /* of rows: many of one machine count less */
     double weight; /* of the priors */
 };
 
