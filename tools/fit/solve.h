@@ -14,7 +14,7 @@ struct fit {
     struct myr_runs runs;
     bool *used;      /* rows that the fit may see */
     double *weights; /* of rows: many of one machine count less */
-    double weight; /* of the priors */
+    double weight;   /* of the priors */
 };
 
 /* Log of predicted over measured. */
