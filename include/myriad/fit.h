@@ -14,6 +14,8 @@
  *   study.h     a case answered, with all that lies around it
  *   curve.h     how far more GPUs carry
  *   failures.h  goodput of a job of some size; training.h: of a whole training run
+ *   recipe.h    what a run switches on beside its layout
+ *   why.h       what makes one of two layouts the faster one
  *   advice.h    what lies around it: other choices, other hardware, what does not fit
  *
  * Its folders: question (cases, studies, layout files), cost (time and memory of a layout), search,
@@ -37,6 +39,7 @@
 #include "myriad/fit/place.h"
 #include "myriad/fit/pools.h"
 #include "myriad/fit/profile.h"
+#include "myriad/fit/recipe.h"
 #include "myriad/fit/report.h"
 #include "myriad/fit/runs.h"
 #include "myriad/fit/search.h"
@@ -44,3 +47,4 @@
 #include "myriad/fit/training.h"
 #include "myriad/fit/trainlog.h"
 #include "myriad/fit/validate.h"
+#include "myriad/fit/why.h"

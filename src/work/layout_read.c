@@ -24,17 +24,22 @@ static const struct key_number numbers[] = {
     NUMBER("first_layers", first_layers, 1, MYR_MODEL_LAYERS_MAX),
     NUMBER("last_layers", last_layers, 1, MYR_MODEL_LAYERS_MAX),
     NUMBER("recompute_layers", recompute_layers, 1, MYR_MODEL_LAYERS_MAX),
+    NUMBER("offload_layers", offload_layers, 1, MYR_MODEL_LAYERS_MAX),
 };
 
 static const struct key_flag flags[] = {
     {"sequence_parallel", offsetof(struct myr_layout, sequence_parallel)},
     {"flash_attention", offsetof(struct myr_layout, flash_attention)},
+    {"output_counts", offsetof(struct myr_layout, output_counts)},
 };
 
-static const char *const others[] = {"recompute", "schedule", "precision", "order"};
+static const char *const others[] = {"recompute", "schedule", "precision",      "kernels",
+                                     "weights",   "order",    "recompute_parts"};
 static const char *const recompute_names[] = {"none", "selective", "full"};
 static const char *const schedule_names[] = {"1f1b", "interleaved", "zero-bubble", "dualpipe"};
 static const char *const precision_names[] = {"bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32"};
+static const char *const kernels_names[] = {"fused", "eager", "compiled"};
+static const char *const weights_names[] = {"master", "bf16", "fp32", "cast"};
 
 static const struct key_table table = {
     "layout",
@@ -57,16 +62,22 @@ static int read_choices(const struct myr_doc *map, struct myr_layout *layout, st
 {
     uint32_t recompute = layout->recompute;
     uint32_t schedule = layout->vp > 1 ? MYR_SCHEDULE_INTERLEAVED : layout->schedule;
-    uint32_t precision = layout->precision;
+    uint32_t precision = layout->precision, kernels = layout->kernels, weights = layout->weights;
     MYR_TRY(read_choice(map, "recompute", recompute_names, MYR_ARRAY_COUNT(recompute_names),
                         &recompute, err));
     MYR_TRY(read_choice(map, "schedule", schedule_names, MYR_ARRAY_COUNT(schedule_names), &schedule,
                         err));
     MYR_TRY(read_choice(map, "precision", precision_names, MYR_ARRAY_COUNT(precision_names),
                         &precision, err));
+    MYR_TRY(
+        read_choice(map, "kernels", kernels_names, MYR_ARRAY_COUNT(kernels_names), &kernels, err));
+    MYR_TRY(
+        read_choice(map, "weights", weights_names, MYR_ARRAY_COUNT(weights_names), &weights, err));
     layout->recompute = (enum myr_recompute)recompute;
     layout->schedule = (enum myr_schedule)schedule;
     layout->precision = (enum myr_precision)precision;
+    layout->kernels = (enum myr_operators)kernels;
+    layout->weights = (enum myr_weights)weights;
     return MYR_OK;
 }
 
@@ -118,6 +129,35 @@ static int read_order(const struct myr_doc *map, struct myr_layout *layout, stru
     return MYR_OK;
 }
 
+/* "mla_up_proj;mlp", as recipes write it. */
+static int read_parts(const struct myr_doc *map, struct myr_layout *layout, struct myr_err *err)
+{
+    const struct myr_doc *node = myr_doc_get(map, "recompute_parts");
+    struct myr_str text = {"", 0};
+    MYR_TRY(node ? myr_doc_text(node, "recompute_parts", &text, err) : MYR_OK);
+    while (text.len > 0) {
+        size_t len = 0;
+        while (len < text.len && text.data[len] != ';') {
+            len++;
+        }
+        struct myr_str word = {text.data, len};
+        uint32_t part = 0;
+        while (part < MYR_AGAIN_COUNT &&
+               !myr_str_eq(word, myr_str_from(myr_again_name((enum myr_again)part)))) {
+            part++;
+        }
+        if (part == MYR_AGAIN_COUNT) {
+            return myr_doc_error(err, node, MYR_EINVAL,
+                                 "'recompute_parts' takes core_attn, mlp, moe_act, mla_up_proj, "
+                                 "layernorm and act, with ';' between them");
+        }
+        layout->recompute_parts |= 1U << part;
+        len += len < text.len;
+        text = (struct myr_str){text.data + len, text.len - len};
+    }
+    return MYR_OK;
+}
+
 /* What the keys that are not there follow from. */
 static int fill(const struct myr_doc *map, uint64_t gpus, struct myr_layout *layout,
                 struct myr_err *err)
@@ -156,6 +196,7 @@ int myr_layout_parse(const struct myr_doc *map, uint64_t gpus, struct myr_layout
     MYR_TRY(myr_work_read_map(map, &table, &layout, err));
     MYR_TRY(read_choices(map, &layout, err));
     MYR_TRY(read_order(map, &layout, err));
+    MYR_TRY(read_parts(map, &layout, err));
     MYR_TRY(fill(map, gpus, &layout, err));
     *ret = layout;
     return MYR_OK;
@@ -179,6 +220,29 @@ const char *myr_precision_name(enum myr_precision precision)
     return precision_names[precision];
 }
 
+const char *myr_again_name(enum myr_again part)
+{
+    static const char *const names[] = {
+#define AGAIN_NAME(name, text) text,
+        MYR_AGAIN_PARTS(AGAIN_NAME)
+#undef AGAIN_NAME
+    };
+    MYR_ASSERT((size_t)part < MYR_ARRAY_COUNT(names));
+    return names[part];
+}
+
+const char *myr_operators_name(enum myr_operators kernels)
+{
+    MYR_ASSERT((size_t)kernels < MYR_ARRAY_COUNT(kernels_names));
+    return kernels_names[kernels];
+}
+
+const char *myr_weights_name(enum myr_weights weights)
+{
+    MYR_ASSERT((size_t)weights < MYR_ARRAY_COUNT(weights_names));
+    return weights_names[weights];
+}
+
 void myr_layout_write(struct myr_buf *buf, const struct myr_layout *layout)
 {
     myr_buf_put_lit(buf, "layout:\n");
@@ -190,11 +254,28 @@ void myr_layout_write(struct myr_buf *buf, const struct myr_layout *layout)
     }
     for (size_t i = 0; i < MYR_ARRAY_COUNT(flags); i++) {
         bool value = *(const bool *)((const char *)layout + flags[i].offset);
-        myr_buf_printf(buf, "  %s: %s\n", flags[i].key, value ? "true" : "false");
+        if (value || flags[i].offset != offsetof(struct myr_layout, output_counts)) {
+            myr_buf_printf(buf, "  %s: %s\n", flags[i].key, value ? "true" : "false");
+        }
     }
     myr_buf_printf(buf, "  recompute: %s\n", myr_recompute_name(layout->recompute));
     myr_buf_printf(buf, "  schedule: %s\n", myr_schedule_name(layout->schedule));
     myr_buf_printf(buf, "  precision: %s\n", myr_precision_name(layout->precision));
+    for (uint32_t i = 0, some = 0; i < MYR_AGAIN_COUNT; i++) {
+        if (layout->recompute_parts >> i & 1) {
+            myr_buf_printf(buf, "%s%s",
+                           some++ ? ";" : "  recompute_parts: ", myr_again_name((enum myr_again)i));
+        }
+    }
+    if (layout->recompute_parts) {
+        myr_buf_putc(buf, '\n');
+    }
+    if (layout->kernels != MYR_KERNELS_FUSED) {
+        myr_buf_printf(buf, "  kernels: %s\n", myr_operators_name(layout->kernels));
+    }
+    if (layout->weights != MYR_WEIGHTS_MASTER) {
+        myr_buf_printf(buf, "  weights: %s\n", myr_weights_name(layout->weights));
+    }
     myr_buf_put_lit(buf, "  order: ");
     for (size_t i = 0; i < MYR_LAYOUT_ORDER_COUNT; i++) {
         myr_buf_printf(buf, "%s%s", i ? "-" : "", myr_axis_name(layout->order[i]));

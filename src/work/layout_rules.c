@@ -116,6 +116,10 @@ static enum myr_layout_rule broken_widths(const struct myr_layout *layout,
 static bool stage_layers_ok(const struct myr_layout *layout, const struct myr_model *model)
 {
     uint32_t fixed_stages = (layout->first_layers > 0) + (layout->last_layers > 0);
+    if (layout->output_counts) { /* the last chunk has to hold what counts */
+        uint32_t ends = 1 + model->mtp_count, all = layout->pp * layout->vp;
+        return fixed_stages == 0 && layout->pp > 1 && (model->layer_count + ends) / all >= ends;
+    }
     if (fixed_stages == 0) {
         return true;
     }

@@ -41,6 +41,13 @@ struct myr_span myr_layout_chunk_layers(const struct myr_layout *layout,
     if (layout->first_layers > 0 || layout->last_layers > 0) {
         return fixed_span(layout, model->layer_count, chunk);
     }
+    if (layout->output_counts) {
+        uint32_t ends = 1 + model->mtp_count;
+        struct myr_span span = even_span(model->layer_count + ends, chunks, chunk);
+        MYR_ASSERT(chunk + 1 < chunks || span.count >= ends);
+        span.count -= chunk + 1 == chunks ? ends : 0;
+        return span;
+    }
     return even_span(model->layer_count, chunks, chunk);
 }
 

@@ -121,6 +121,19 @@ struct myr_numerics myr_numerics_of(enum myr_precision precision)
 struct myr_numerics myr_layout_numerics(const struct myr_layout *layout)
 {
     struct myr_numerics numerics = myr_numerics_of(layout->precision);
+    switch (layout->weights) {
+    case MYR_WEIGHTS_BF16:
+        numerics.weight_bytes = numerics.gradient_bytes = numerics.reduce_bytes = 2;
+        numerics.optimiser_bytes = 4;
+        break;
+    case MYR_WEIGHTS_FP32:
+    case MYR_WEIGHTS_CAST:
+        numerics.weight_bytes = numerics.gradient_bytes = numerics.reduce_bytes = 4;
+        numerics.optimiser_bytes = 8;
+        break;
+    case MYR_WEIGHTS_MASTER:
+        break;
+    }
     if (layout->gradient_bytes > 0) {
         numerics.gradient_bytes = layout->gradient_bytes;
         numerics.reduce_bytes = layout->gradient_bytes;

@@ -26,6 +26,9 @@ static struct kept attention_kept(const struct myr_layout *layout, const struct 
         kept.whole += a * (2 * (uint64_t)mla->q_rank + 2 * (uint64_t)mla->kv_rank + mla->rope_dim);
     }
     kept.cut = a * (heads * qk + kv_heads * (qk + v) + heads * v);
+    if (myr_model_is_mla(model) && layout->recompute_parts & MYR_AGAIN(LATENT_UP)) {
+        kept.cut = a * heads * v; /* queries, keys and values come from the latents again */
+    }
     if (layout->flash_attention) {
         kept.cut += 4 * heads; /* logarithm of the sum of exponentials, fp32 */
     } else if (layout->recompute == MYR_RECOMPUTE_NONE) {
@@ -38,9 +41,12 @@ static struct kept attention_kept(const struct myr_layout *layout, const struct 
 static struct kept ffn_kept(const struct myr_layout *layout, const struct myr_model *model)
 {
     uint64_t a = myr_layout_numerics(layout).activation_bytes;
+    bool again = layout->recompute_parts & MYR_AGAIN(FFN);
+    uint64_t widened =
+        (model->gated ? 3 : 2) - (layout->recompute_parts & MYR_AGAIN(ACTIVATION) ? 1 : 0);
     return (struct kept){
         .whole = a * model->hidden + (model->dropout ? model->hidden : 0),
-        .cut = a * (model->gated ? 3 : 2) * (model->ffn_hidden / layout->tp),
+        .cut = again ? 0 : a * widened * (model->ffn_hidden / layout->tp),
     };
 }
 
@@ -53,11 +59,43 @@ static struct kept moe_kept(const struct myr_layout *layout, const struct myr_mo
     uint64_t k = moe->experts_per_token;
     /* Under sequence parallelism etp ranks' tokens are gathered for each cut expert. */
     uint64_t arrived = layout->sequence_parallel ? etp : 1;
-    uint64_t routed = k * (a * model->hidden + a * matrices * (moe->expert_hidden / etp));
+    uint64_t widened = matrices - (layout->recompute_parts & MYR_AGAIN(EXPERT_ACTIVATION) ? 1 : 0);
+    uint64_t routed = k * (a * model->hidden + a * widened * (moe->expert_hidden / etp));
     return (struct kept){
         .whole = a * model->hidden + 4 * (uint64_t)moe->expert_count + arrived * routed +
                  k * a * model->hidden,
         .cut = a * matrices * moe->shared_count * (moe->shared_hidden / layout->tp),
+    };
+}
+
+/*
+ * What PyTorch's own operators keep of a layer with experts or without, for each token: counted
+ * operator by operator, and measured within a few percent (docs/fit.md). In units of bytes:
+ *
+ *   eager     a norm written out in Python keeps its input in fp32, the normalised input and what
+ *             it hands on (8 h); attention queries, keys, values (repeated to all heads) and its
+ *             output; a gated FFN the gate, its activation, the other half and their product
+ *   compiled  a norm its input and output (4 h); attention the same; the FFN three of its four
+ *   autocast  residuals are fp32, and every product takes a bf16 copy of its input of its own
+ *   selective every second product and attention's output: what torchtitan's policy saves
+ */
+static struct kept torch_kept(const struct myr_layout *layout, const struct myr_model *model,
+                              bool moe)
+{
+    uint64_t h = model->hidden, heads = model->head_count / layout->tp;
+    uint64_t q = heads * myr_model_qk_dim(model), v = heads * myr_model_v_dim(model);
+    uint64_t kv = (uint64_t)myr_work_kv_heads(model, layout->tp) * myr_model_v_dim(model);
+    uint64_t f = moe ? 0 : model->ffn_hidden / layout->tp;
+    uint64_t halves = model->gated ? 2 : 1;
+    bool eager = layout->kernels == MYR_KERNELS_EAGER;
+    bool autocast = layout->weights == MYR_WEIGHTS_FP32;
+    if (layout->recompute == MYR_RECOMPUTE_SELECTIVE) {
+        return (struct kept){.whole = 4 * h, .cut = 2 * q + 2 * kv + 2 * v + 2 * f};
+    }
+    uint64_t norm = eager ? (autocast ? 13 : 8) : autocast ? 6 : 4;
+    return (struct kept){
+        .whole = norm * h * model->norms_per_layer + h,
+        .cut = 2 * (2 * q + 2 * v) + (eager ? 4 : 3) * f * halves,
     };
 }
 
@@ -66,6 +104,13 @@ static uint64_t whole_layer_bytes(const struct myr_layout *layout, const struct 
                                   bool moe)
 {
     uint64_t a = myr_layout_numerics(layout).activation_bytes;
+    if (layout->kernels != MYR_KERNELS_FUSED) {
+        struct kept torch = torch_kept(layout, model, moe);
+        struct kept experts = moe ? moe_kept(layout, model) : (struct kept){0, 0};
+        return clamp_u64((myr_u128)(torch.whole + experts.whole) *
+                             myr_work_tokens_between(layout, model) +
+                         (myr_u128)(torch.cut + experts.cut) * myr_work_tokens(layout, model));
+    }
     struct kept attention = attention_kept(layout, model);
     struct kept ffn = moe ? moe_kept(layout, model) : ffn_kept(layout, model);
     uint64_t norms = a * model->hidden * model->norms_per_layer;
@@ -120,7 +165,7 @@ static myr_u128 stage_activations(const struct myr_layout *layout, const struct 
                                   uint32_t stage)
 {
     struct layer_bytes bytes = layer_bytes(layout, model);
-    uint32_t last_chunk = layout->pp * layout->vp - 1;
+    uint32_t last_chunk = layout->pp * layout->vp - 1, layers = 0;
     myr_u128 sum = 0;
     for (uint32_t i = 0; i < myr_layout_stage_chunk_count(layout); i++) {
         uint32_t chunk = myr_layout_stage_chunk(layout, stage, i);
@@ -133,8 +178,10 @@ static myr_u128 stage_activations(const struct myr_layout *layout, const struct 
             one += (myr_work_mtp_is_moe(model) ? bytes.moe : bytes.dense) * model->mtp_count;
         }
         sum += one * myr_layout_in_flight(layout, stage, i);
+        layers += span.count;
     }
-    return sum;
+    uint32_t away = layout->offload_layers < layers ? layout->offload_layers : layers;
+    return layers ? sum / layers * (layers - away) : sum;
 }
 
 /* The loss follows its forward pass at once, so there is one micro-batch's worth of logits. */
@@ -142,8 +189,13 @@ static myr_u128 output_bytes(const struct myr_layout *layout, const struct myr_m
 {
     uint64_t a = myr_layout_numerics(layout).activation_bytes;
     uint64_t columns = ((uint64_t)model->vocab + layout->tp - 1) / layout->tp;
+    /* PyTorch: logits as fp32, their logarithms and gradients; compiled, bf16 and what is fused. */
+    bool apart = layout->weights == MYR_WEIGHTS_CAST; /* torchtitan's loss, outside the graph */
+    uint64_t logit = layout->kernels == MYR_KERNELS_EAGER || apart ? 12
+                     : layout->kernels == MYR_KERNELS_COMPILED     ? 2
+                                                                   : 4;
     myr_u128 one = (myr_u128)(2 * a * model->hidden) * myr_work_tokens_between(layout, model) +
-                   (myr_u128)(4 * columns) * myr_work_tokens(layout, model);
+                   (myr_u128)(logit * columns) * myr_work_tokens(layout, model);
     return one * (1 + model->mtp_count);
 }
 
@@ -193,6 +245,64 @@ static uint64_t rank_checkpoint(const struct myr_layout *layout, const struct my
            divide_up((myr_u128)params->expert * each, myr_layout_edp(layout) * copies);
 }
 
+/*
+ * PyTorch frees gradients after each step, so that with one micro-batch in it there are two
+ * moments to look at: the loss, with all activations and no gradients, and the end of the backward
+ * pass, with gradients alone. The compiler's graph hands them out at its end, and adds up the
+ * embedding's in fp32. Autocast keeps bf16 copies of the weights until then.
+ */
+static void torch_moment(const struct myr_layout *layout, const struct myr_model *model,
+                         const struct myr_rank_params *params, const struct stage *parts,
+                         struct myr_state *state)
+{
+    myr_u128 held = (myr_u128)params->sharded + params->replicated + params->expert;
+    myr_u128 copies = layout->weights == MYR_WEIGHTS_FP32 ? 2 * held : 0;
+    if (myr_layout_micro_batches(layout) > 1 || layout->pp > 1) {
+        state->working_bytes = clamp_u64(state->working_bytes + copies);
+        return;
+    }
+    bool wide = layout->kernels == MYR_KERNELS_COMPILED && layout->weights == MYR_WEIGHTS_BF16;
+    uint64_t table = parts->has_first ? weights_sum(myr_work_head(model, layout->tp)) : 0;
+    myr_u128 end = (myr_u128)state->gradient_bytes + (wide ? 4 * (myr_u128)table : 0);
+    myr_u128 loss = (myr_u128)state->activation_bytes + state->output_bytes + copies;
+    if (loss >= end) {
+        state->gradient_bytes = 0;
+        state->working_bytes = clamp_u64(state->working_bytes + copies);
+    } else {
+        state->activation_bytes = 0;
+        state->output_bytes = 0;
+        state->working_bytes = clamp_u64(state->working_bytes + end - state->gradient_bytes);
+    }
+}
+
+/*
+ * FSDP keeps the embedding and the output gathered, with their gradients, and one layer's products
+ * while it is made again; tensor groups gather inputs and scatter outputs of whole sequences. With
+ * a pipeline weights stay gathered for the step, and gradients add up whole.
+ */
+static void fsdp_moment(const struct myr_layout *layout, const struct myr_model *model,
+                        const struct myr_rank_params *params, struct myr_state *state)
+{
+    struct myr_layout whole = *layout;
+    myr_u128 held = (myr_u128)params->sharded + params->replicated + params->expert;
+    myr_u128 roots = 2 * (myr_u128)weights_sum(myr_work_head(model, layout->tp));
+    myr_u128 sum = state->working_bytes;
+    whole.recompute = MYR_RECOMPUTE_NONE;
+    if (layout->zero == 3 && layout->pp > 1) {
+        state->weight_bytes = clamp_u64(state->weight_bytes + 2 * held);
+        state->gradient_bytes = clamp_u64(4 * held);
+    } else if (layout->zero == 3) {
+        sum += 4 * roots;
+    }
+    if (layout->recompute == MYR_RECOMPUTE_SELECTIVE) {
+        sum += whole_layer_bytes(&whole, model, false);
+    }
+    if (layout->tp > 1) {
+        sum += (myr_u128)(6 * model->hidden) * myr_work_tokens(layout, model);
+    }
+    state->working_bytes = clamp_u64(sum);
+}
+
 struct myr_state myr_state_of(const struct myr_layout *layout, const struct myr_model *model,
                               uint32_t stage)
 {
@@ -219,6 +329,12 @@ struct myr_state myr_state_of(const struct myr_layout *layout, const struct myr_
         .working_bytes = clamp_u64(working_bytes(layout, model, &parts)),
         .checkpoint_bytes = rank_checkpoint(layout, model, &parts, &params),
     };
+    if (layout->kernels != MYR_KERNELS_FUSED && layout->weights == MYR_WEIGHTS_CAST) {
+        fsdp_moment(layout, model, &params, &state);
+    }
+    if (layout->kernels != MYR_KERNELS_FUSED) {
+        torch_moment(layout, model, &params, &parts, &state);
+    }
     state.total_bytes =
         clamp_u64((myr_u128)state.weight_bytes + state.gradient_bytes + state.optimiser_bytes +
                   state.activation_bytes + state.output_bytes + state.working_bytes);

@@ -1,6 +1,6 @@
 /*
- * fit-constants RUNS.csv: fits the constants of the cost model and prints catalog/profiles/
- * fitted.yaml, with the width of the intervals that rows left out give.
+ * fit-constants RUNS.csv [MORE.csv]: fits the constants of the cost model and prints
+ * catalog/profiles/ fitted.yaml, with the width of the intervals that rows left out give.
  *
  *   --leave-out   prints the log error of each row with its family of sources left out, as CSV
  *   --folds       the same with a tenth of the layouts left out at a time
@@ -15,6 +15,8 @@
 #include <time.h>
 
 #include "left.h"
+
+#define OWN_WEIGHT 1.0 /* of a row of the second file */
 
 static int by_value(const void *a, const void *b)
 {
@@ -95,7 +97,7 @@ static void report_row(const struct myr_run *run)
 }
 
 struct lefts {
-    struct left layouts, families, devices;
+    struct left layouts, families, devices, releases;
 };
 
 static void measure_all(struct fit *fit, int rounds, struct lefts *ret)
@@ -103,9 +105,11 @@ static void measure_all(struct fit *fit, int rounds, struct lefts *ret)
     left_init(&ret->layouts, fit->runs.count);
     left_init(&ret->families, fit->runs.count);
     left_init(&ret->devices, fit->runs.count);
+    left_init(&ret->releases, fit->runs.count);
     left_measure(fit, BY_LAYOUT, rounds, &ret->layouts);
     left_measure(fit, BY_FAMILY, rounds, &ret->families);
     left_measure(fit, BY_DEVICE, rounds, &ret->devices);
+    left_measure(fit, BY_RELEASE, rounds, &ret->releases);
 }
 
 static void lefts_done(struct lefts *lefts)
@@ -113,6 +117,7 @@ static void lefts_done(struct lefts *lefts)
     left_done(&lefts->layouts);
     left_done(&lefts->families);
     left_done(&lefts->devices);
+    left_done(&lefts->releases);
 }
 
 static void report_lefts(const struct fit *fit, const struct lefts *lefts)
@@ -120,6 +125,7 @@ static void report_lefts(const struct fit *fit, const struct lefts *lefts)
     report_all(fit, "without ", "left out", lefts->families.errors);
     report_all(fit, "layouts of ", "layouts left out", lefts->layouts.errors);
     report_all(fit, "devices of ", "devices left out", lefts->devices.errors);
+    report_all(fit, "releases of ", "releases left out", lefts->releases.errors);
     fprintf(stderr, "interval coverage of left-out families %.1f %%\n",
             left_coverage(fit, &lefts->layouts, &lefts->families, &lefts->devices));
 }
@@ -168,7 +174,7 @@ static void print_yaml(const struct fit *fit, const double widths[MYR_INTERVAL_C
 }
 
 struct options {
-    const char *path;
+    const char *path, *more;
     bool families, layouts, weights, rows, quick;
     double weight;
     int rounds;
@@ -196,7 +202,8 @@ static struct options read_options(int argc, char **argv)
         } else if (strcmp(word, "--weight") == 0 && more) {
             o.weight = number(argv[++i], o.weight);
         } else if (word[0] != '-') {
-            o.path = word;
+            o.more = o.path ? word : NULL;
+            o.path = o.path ? o.path : word;
         }
     }
     return o;
@@ -235,6 +242,20 @@ static void leave_out(struct fit *fit, const struct options *o)
     lefts_done(&lefts);
 }
 
+/* Rows of a second file behind those of the first; they point into themselves. */
+static void append(struct myr_runs *runs, const struct myr_runs *more, struct myr_arena *arena)
+{
+    uint32_t count = runs->count + more->count;
+    struct myr_run *items = MYR_ARENA_NEW(arena, struct myr_run, count);
+    for (uint32_t i = 0; i < count; i++) {
+        items[i] = i < runs->count ? runs->items[i] : more->items[i - runs->count];
+        items[i].it.model = &items[i].model;
+        items[i].it.recipes = items[i].recipes;
+    }
+    runs->items = items;
+    runs->count = count;
+}
+
 int main(int argc, char **argv)
 {
     struct options o = read_options(argc, argv);
@@ -247,7 +268,18 @@ int main(int argc, char **argv)
         fprintf(stderr, "fit-constants: %s\n", o.path ? err.message : "give a CSV of runs");
         return 2;
     }
+    struct myr_runs more = {0};
+    if (o.more && myr_runs_read(&more, &arena, &fit.profiles, o.more, &err) < 0) {
+        fprintf(stderr, "fit-constants: %s\n", err.message);
+        return 2;
+    }
+    uint32_t first = fit.runs.count;
+    append(&fit.runs, &more, &arena);
     fit.used = calloc(fit.runs.count, sizeof(bool));
+    fit.weights = calloc(fit.runs.count, sizeof(double));
+    for (uint32_t i = 0; i < fit.runs.count; i++) {
+        fit.weights[i] = i < first ? 1 : OWN_WEIGHT;
+    }
     for (uint32_t i = 0; i < fit.runs.count; i++) {
         fit.used[i] = true;
         if (fit.runs.items[i].refused) {
@@ -263,5 +295,6 @@ int main(int argc, char **argv)
     }
     myr_arena_done(&arena);
     free(fit.used);
+    free(fit.weights);
     return 0;
 }

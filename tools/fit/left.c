@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define FOLDS 10
+#define FOLDS       10
+#define LEFT_ROUNDS 8 /* from the constants of all rows: steps settle in as many */
 
 bool left_same_family(const struct myr_run *a, const struct myr_run *b)
 {
@@ -37,6 +38,8 @@ static bool together(const struct myr_run *a, const struct myr_run *b, enum grou
         return left_same_family(a, b);
     case BY_DEVICE:
         return a->it.device == b->it.device;
+    case BY_RELEASE:
+        return a->it.stack == b->it.stack;
     case BY_LAYOUT:
         break;
     }
@@ -65,7 +68,7 @@ static void one_group(struct fit *fit, uint32_t first, enum grouping grouping, i
         fit->used[i] = i != first && !together(&items[first], &items[i], grouping);
         done[i] = done[i] || !fit->used[i];
     }
-    (void)fit_solve(fit, rounds, true);
+    (void)fit_solve(fit, rounds < LEFT_ROUNDS ? rounds : LEFT_ROUNDS, false);
     for (uint32_t i = 0; i < n; i++) {
         if (fit->used[i] || !fit_row_counts(fit, i)) {
             continue;

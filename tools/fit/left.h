@@ -9,7 +9,7 @@ struct left {
 };
 
 /* Which rows are left out together. */
-enum grouping { BY_FAMILY, BY_LAYOUT, BY_DEVICE };
+enum grouping { BY_FAMILY, BY_LAYOUT, BY_DEVICE, BY_RELEASE };
 
 void left_init(struct left *left, uint32_t rows);
 void left_done(struct left *left);

@@ -47,7 +47,7 @@ static double loss_of(const struct fit *fit, double *errors)
     for (uint32_t i = 0; i < fit->runs.count; i++) {
         if (fit->used[i] && fit_row_counts(fit, i)) {
             errors[i] = fit_row_error(&fit->runs.items[i]) / MISS;
-            sum += sqrt(1 + errors[i] * errors[i]) - 1;
+            sum += fit->weights[i] * (sqrt(1 + errors[i] * errors[i]) - 1);
         }
     }
     for (uint32_t i = 0; i < myr_fit_constant_count(); i++) {
@@ -90,7 +90,7 @@ static void assemble(const struct fit *fit, const double *errors, const double *
         if (!fit->used[i] || !fit_row_counts(fit, i)) {
             continue;
         }
-        double w = 1 / sqrt(1 + errors[i] * errors[i]);
+        double w = fit->weights[i] / sqrt(1 + errors[i] * errors[i]);
         for (uint32_t j = 0; j < p; j++) {
             double g = w * slopes[(size_t)j * n + i];
             if (g == 0) {

@@ -12,8 +12,9 @@
 struct fit {
     struct myr_profiles profiles;
     struct myr_runs runs;
-    bool *used;    /* rows that the fit may see */
-    double weight; /* of the priors */
+    bool *used;      /* rows that the fit may see */
+    double *weights; /* of rows: many of one machine count less */
+    double weight;   /* of the priors */
 };
 
 /* Log of predicted over measured. */

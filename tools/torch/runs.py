@@ -160,9 +160,11 @@ def main():
     names = options.only.split(",") if options.only else list(SHAPES)
     began = time.monotonic()
     print(f"torch {torch.__version__}, {torch.cuda.get_device_name()}", flush=True)
-    fields = ("model", "layers", "hidden", "ffn", "heads", "kv_heads", "vocab", "seq", "mbs",
-              "mode", "weights", "iter_s", "spread", "peak_mem_gib", "reserved_gib", "params",
-              "loss", "took_s")
+    shape = ("model", "layers", "hidden", "ffn", "heads", "kv_heads", "vocab", "seq", "mbs")
+    fields = ("id", "source", "software", *shape, "gated", "hw", "gpus", "gbs", "sharding",
+              "recompute", "precision", "compile", "iter_s", "spread", "peak_mem_gib",
+              "reserved_gib", "params", "loss", "took_s")
+    device = torch.cuda.get_device_name()
     with open(options.out, "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, fields)
         writer.writeheader()
@@ -172,7 +174,11 @@ def main():
                     if time.monotonic() - began > options.seconds:
                         print(f"{name} {mode} {weights}: no time left", flush=True)
                         continue
-                    row = dict(zip(fields, (name, *SHAPES[name], mode, weights)))
+                    row = dict(zip(shape, (name, *SHAPES[name])))
+                    row.update(id=f"{name}-{mode}-{weights}", source="torch-own", gated=1, gpus=1,
+                               software=f"torch {mode}", hw=device, gbs=row["mbs"],
+                               sharding="none", recompute="none", compile=int(mode == "compile"),
+                               precision="amp_bf16" if weights == "amp" else "bf16")
                     try:
                         row.update(measure(SHAPES[name], mode, weights))
                     except torch.cuda.OutOfMemoryError:

@@ -20,13 +20,14 @@
 
 #include "myriad/fit/search.h"
 
-#define MYR_CASE_SOFTWARE "NeMo 25.05" /* the release that is taken where none is named */
+#define MYR_CASE_SOFTWARE "NeMo 25.05" /* for GPUs of several kinds, where none is named */
 
 /* Names and numbers as people give them. NULL, 0 and, where 0 means something, -1: not given. */
 struct myr_case_question {
     const char *model;    /* a built-in name, the beginning of one, or a file */
     const char *device;   /* of a profile, in place of that of the design */
     const char *software; /* a release; else MYR_CASE_SOFTWARE */
+    const char *recipe;   /* capabilities that are stated: "cuda_graphs=full,..." */
     const char *profile;  /* a file with constants of the user's own */
     const char *design;   /* a file; 'contention.json' beside it is used where there is one */
     const char *layout;   /* a file: then nothing of the layout is open */
@@ -51,6 +52,8 @@ struct myr_case {
     struct myr_fit_topology topology;
     struct myr_layout layout; /* where it was given */
     struct myr_fit_query query;
+    struct myr_stated stated; /* what the question says of the recipe */
+    struct myr_recipe recipes[MYR_PRECISION_COUNT];
     bool has_design, has_layout;
     const char *design_gpu; /* the design's, where 'device' names other GPUs than those; or NULL */
     bool stack_exact;       /* the release is known */

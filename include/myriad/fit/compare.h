@@ -63,6 +63,7 @@ struct myr_log_comparison {
     struct myr_model model;
     struct myr_fit_query query;
     struct myr_layout layout;
+    struct myr_recipe recipes[MYR_PRECISION_COUNT];
     bool stack_exact;
     bool fits;            /* in memory, as modelled; it ran, so it did */
     double low_s, high_s; /* the prediction's interval, nine of ten */

@@ -17,10 +17,17 @@ struct myr_fit_case {
     const struct myr_device *device;
     const struct myr_stack *stack;
     const double *constants;
+    const struct myr_recipe *recipes;        /* by precision; NULL: the stack's own */
     double nic_gbps;                         /* 0: the device's */
     uint32_t domain_gpus;                    /* 0: the device's */
     const struct myr_fit_topology *topology; /* NULL: NICs into a fabric that nobody described */
 };
+
+static inline const struct myr_recipe *myr_fit_recipe(const struct myr_fit_case *it,
+                                                      enum myr_precision precision)
+{
+    return it->recipes ? &it->recipes[precision] : &it->stack->recipe;
+}
 
 /* Named parts of a step; they sum to 'step_s'. */
 #define MYR_FIT_TERMS(X)          \
@@ -54,6 +61,9 @@ struct myr_fit_cost {
     double mfu; /* model FLOPs (causal) over the peak of the precision */
     double tokens_per_s_per_gpu;
 };
+
+/* What the stack and its recipe decide of a layout, its precision given. */
+void myr_fit_habits(const struct myr_fit_case *it, struct myr_layout *layout);
 
 /* The layout must have passed myr_layout_check(). No allocation. */
 void myr_fit_cost_of(const struct myr_fit_case *it, const struct myr_layout *layout,

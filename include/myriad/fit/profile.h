@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "myriad/work.h"
+#include "myriad/fit/recipe.h"
 
 #define MYR_FIT_CONSTANTS_MAX 80 /* more would fit noise; the limit is part of the contract */
 
@@ -24,26 +24,30 @@ struct myr_device {
     uint32_t domain_gpus;          /* scale-up domain */
     double domain_bytes_per_s;     /* a GPU, one way */
     double nic_gbps;               /* a GPU, unless a run says otherwise */
+    double host_bytes_per_s;       /* to the host's memory, one way */
     double power_w, usual_power_w; /* this device's limit, and its generation's usual one */
     uint32_t sm_count, tile_m, tile_n;
-    bool extrapolated; /* no published run stands behind it */
+    const char *software; /* the release taken where none is named */
+    bool extrapolated;    /* no published run stands behind it */
 };
 
 /* How a stack's kernels are launched and what they share; constants differ by era. */
-enum myr_era { MYR_ERA_EAGER, MYR_ERA_FLASH, MYR_ERA_NEMO, MYR_ERA_FSDP };
+enum myr_era { MYR_ERA_EAGER, MYR_ERA_FLASH, MYR_ERA_NEMO, MYR_ERA_FSDP, MYR_ERA_TORCH };
 
 struct myr_stack {
     const char *name; /* the 'software' of a published run */
     const char *line; /* releases of one line follow each other: "NeMo" */
     double order;     /* within the line; a later release has a larger one */
     enum myr_era era;
-    bool flash;           /* attention never stores its scores */
-    bool overlap_tensor;  /* tensor-parallel transfers are cut and hidden */
-    bool overlap_data;    /* gradient and parameter exchange is hidden */
-    uint32_t schedules;   /* a bit of each enum myr_schedule that it runs */
-    uint32_t moe_release; /* 1: first kernels; 2: fused all-to-all; 3: graphs launch them too */
-    bool shared_scales;   /* fp8 scales are agreed on by all ranks, each micro-batch */
-    int kernel_constant;  /* index of the release's kernel factor, or -1 */
+    bool flash;               /* attention never stores its scores */
+    bool overlap_data;        /* gradient and parameter exchange is hidden */
+    uint32_t schedules;       /* a bit of each enum myr_schedule that it runs */
+    bool shared_scales;       /* fp8 scales are agreed on by all ranks, each micro-batch */
+    bool low_dispatch;        /* tokens go to experts in fp8 */
+    bool fused_loss;          /* one kernel, in place, from logits to their gradient */
+    enum myr_weights weights; /* that it trains with where nothing says otherwise */
+    struct myr_recipe recipe; /* where no rule says otherwise */
+    int kernel_constant;      /* index of the release's kernel factor, or -1 */
 };
 
 /* Dense operations a second in a precision. */
@@ -81,7 +85,8 @@ const char *myr_interval_name(enum myr_interval interval);
 struct myr_profiles {
     struct myr_device *devices;
     struct myr_stack *stacks;
-    uint32_t device_count, stack_count, constant_count;
+    struct myr_recipe_rule *rules;
+    uint32_t device_count, stack_count, rule_count, constant_count;
     double constants[MYR_FIT_CONSTANTS_MAX];
     double intervals[MYR_INTERVAL_COUNT]; /* of the logarithm of the error */
 };
@@ -95,9 +100,22 @@ int myr_fit_constant_index(struct myr_str name);
 double myr_profiles_spread(const struct myr_profiles *profiles, const struct myr_model *model,
                            const struct myr_device *device, bool stack_known, bool axes_open);
 
+/* What a run of the model does, for each precision; 'stated' may be NULL. */
+void myr_profiles_recipes(const struct myr_profiles *profiles, const struct myr_stack *stack,
+                          const struct myr_device *device, const struct myr_model *model,
+                          const struct myr_stated *stated,
+                          struct myr_recipe ret[MYR_PRECISION_COUNT]);
+
 /* The built-in profiles. */
 MYR_MUST_USE int myr_profiles_init(struct myr_profiles *profiles, struct myr_arena *arena,
                                    struct myr_err *err);
+/*
+ * Adds the lists 'devices', 'stacks' and 'recipes' of a document, those that it has, in the form of
+ * the shipped files. A name that is there already is replaced; rules come after the shipped ones.
+ * To be called before anything points to a device or a stack.
+ */
+MYR_MUST_USE int myr_profiles_extend(struct myr_profiles *profiles, struct myr_arena *arena,
+                                     const struct myr_doc *doc, struct myr_err *err);
 MYR_MUST_USE int myr_profiles_device(const struct myr_profiles *profiles, struct myr_str name,
                                      const struct myr_device **ret, struct myr_err *err);
 /* An unknown release takes the nearest earlier one of its line; '*ret_exact' says so. */

@@ -29,8 +29,11 @@ struct myr_run {
     struct myr_model model;
     struct myr_layout layout; /* open axes as last resolved */
     struct myr_fit_case it;
+    struct myr_stated stated; /* what the row says of its recipe */
+    struct myr_recipe recipes[MYR_PRECISION_COUNT];
     uint32_t gpus, dp;      /* as published; dp 0: what is left */
     double measured_s;      /* 0: none published */
+    double peak_bytes;      /* of memory, as published; 0: not */
     uint32_t open;          /* MYR_RUN_OPEN_* */
     uint32_t guessed;       /* MYR_RUN_GUESSED_* */
     bool stack_exact;       /* the release is known */

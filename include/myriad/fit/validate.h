@@ -15,6 +15,8 @@ struct myr_validation_row {
     bool compared;        /* predicted and measured: */
     double error;         /* without its sign */
     double signed_error;  /* above 0: told too slow */
+    double peak_bytes;    /* of memory, predicted; 0 where the run is refused */
+    double peak_error;    /* signed, where the row has a peak */
 };
 
 struct myr_validation {

@@ -19,6 +19,7 @@
 #pragma once
 
 #include "myriad/work/count.h"
+#include "myriad/work/habits.h"
 
 #define MYR_LAYOUT_GPUS_MAX  (1U << 24)
 #define MYR_LAYOUT_BATCH_MAX (1U << 24) /* sequences in one step */
@@ -74,6 +75,7 @@ struct myr_layout {
     uint32_t shard;            /* ranks that ZeRO cuts over (HSDP); 0: all of dp * cp */
     bool sequence_parallel;    /* activations between tensor-parallel parts are cut too */
     bool flash_attention;      /* the matrix of scores is never stored */
+    bool output_counts;        /* output and prediction modules count as layers in the deal */
     uint32_t micro_batch;      /* sequences */
     uint32_t global_batch;     /* sequences */
     uint32_t seq_tokens;       /* 0: the model's */
@@ -81,9 +83,13 @@ struct myr_layout {
     uint32_t first_layers;     /* layers on the first and on the last stage; 0: by the rule of */
     uint32_t last_layers;      /* myr_layout_chunk_layers() */
     uint32_t recompute_layers; /* of each chunk, the first so many, with 'full'; 0: all */
+    uint32_t recompute_parts;  /* MYR_AGAIN() bits: parts of every layer made again */
+    uint32_t offload_layers;   /* of a stage, whose activations wait in the host's memory */
     enum myr_recompute recompute;
     enum myr_schedule schedule;
     enum myr_precision precision;
+    enum myr_operators kernels;
+    enum myr_weights weights;
     enum myr_axis order[MYR_LAYOUT_ORDER_COUNT]; /* tp, cp, ep, dp, pp; fastest first */
 };
 

@@ -16,6 +16,7 @@ struct myr_case_question cli_case_question(const struct cli_case *of)
     q.model = of->model;
     q.device = of->device;
     q.software = of->software;
+    q.recipe = of->recipe;
     q.profile = of->profile;
     q.design = of->design;
     q.layout = of->layout;

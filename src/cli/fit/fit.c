@@ -36,7 +36,7 @@ static const struct myr_option rows[] = {
 static const struct myr_command *const subcommands[] = {
     &cli_fit_curve_command,   &cli_fit_validate_command,  &cli_fit_calibrate_command,
     &cli_fit_compare_command, &cli_fit_constants_command, &cli_fit_models_command,
-    &cli_fit_devices_command,
+    &cli_fit_devices_command, &cli_fit_stacks_command,    &cli_fit_why_command,
 };
 
 static const struct myr_command command = {

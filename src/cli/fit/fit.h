@@ -9,16 +9,16 @@
 
 /* The options that make a case; 0, NULL and past the range: not given. */
 struct cli_case {
-    const char *model, *device, *software, *profile, *design, *layout;
+    const char *model, *device, *software, *recipe, *profile, *design, *layout;
     uint64_t gpus, batch, seq;
     uint64_t tp, pp, vp, dp, cp, ep, mbs, zero;
     uint32_t recompute, schedule, precision;
 };
 
 #define CLI_CASE_ZERO_OPEN 4
-#define CLI_CASE_DEFAULTS                                         \
-    {                                                             \
-        .software = MYR_CASE_SOFTWARE, .zero = CLI_CASE_ZERO_OPEN \
+#define CLI_CASE_DEFAULTS          \
+    {                              \
+        .zero = CLI_CASE_ZERO_OPEN \
     }
 
 extern const char *const cli_case_recomputes[4];
@@ -32,11 +32,15 @@ void cli_case_devices(struct myr_buf *buf);
 #define CLI_CASE_MODEL_ROW(holder, of)                           \
     CLI_NAME("model", "NAME", holder, of.model, cli_case_models, \
              "a built-in model, a model file or a config.json")
-#define CLI_CASE_DEVICE_ROWS(holder, of)                                             \
-    CLI_NAME("device", "NAME", holder, of.device, cli_case_devices,                  \
-             "kind of GPU, as 'myriad fit devices' lists them"),                     \
-        CLI_TEXT("software", "NAME", holder, of.software, "release of the trainer"), \
-        CLI_PATH("profile", "FILE", holder, of.profile,                              \
+#define CLI_CASE_DEVICE_ROWS(holder, of)                                                \
+    CLI_NAME("device", "NAME", holder, of.device, cli_case_devices,                     \
+             "kind of GPU, as 'myriad fit devices' lists them"),                        \
+        CLI_TEXT("software", "NAME", holder, of.software,                               \
+                 "release of the trainer, as 'myriad fit stacks' lists them; else the " \
+                 "latest measured on the device"),                                      \
+        CLI_TEXT("recipe", "WORDS", holder, of.recipe,                                  \
+                 "what the run switches on, such as cuda_graphs=full,tp_overlap=1"),    \
+        CLI_PATH("profile", "FILE", holder, of.profile,                                 \
                  "your own constants, as 'fit calibrate' writes them")
 #define CLI_CASE_BATCH_ROWS(holder, of)                                        \
     CLI_COUNT("batch", holder, of.batch, 1, 1 << 24, "sequences in one step"), \
@@ -100,8 +104,8 @@ MYR_MUST_USE int cli_fit_pools(struct cli *cli, const struct myr_case_question *
 
 extern const struct cli_verb cli_fit_verb, cli_fit_curve_verb, cli_fit_validate_verb,
     cli_fit_calibrate_verb, cli_fit_compare_verb, cli_fit_constants_verb, cli_fit_models_verb,
-    cli_fit_devices_verb;
+    cli_fit_devices_verb, cli_fit_stacks_verb, cli_fit_why_verb;
 /* The rows, for the verb above them. */
 extern const struct myr_command cli_fit_curve_command, cli_fit_validate_command,
     cli_fit_calibrate_command, cli_fit_compare_command, cli_fit_constants_command,
-    cli_fit_models_command, cli_fit_devices_command;
+    cli_fit_models_command, cli_fit_devices_command, cli_fit_stacks_command, cli_fit_why_command;

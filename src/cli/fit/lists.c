@@ -37,6 +37,17 @@ const struct myr_command cli_fit_devices_command = {
     NO_OPTIONS,
 };
 
+const struct myr_command cli_fit_stacks_command = {
+    .name = "fit stacks",
+    .operands = "",
+    .summary = "list the releases of trainers that the model knows",
+    .details = "--software takes one of these names; an unknown release takes the nearest earlier "
+               "one of its line. What a run of it switches on is decided by release, device, "
+               "precision and model (catalog/profiles/stacks.yaml), or by --recipe.",
+    .example = "myriad fit stacks",
+    CLI_OPTIONS(rows, defaults),
+};
+
 const struct myr_command cli_fit_constants_command = {
     .name = "fit constants",
     .operands = "",
@@ -138,6 +149,58 @@ static int run_devices(struct cli *cli, struct myr_err *err)
 }
 
 const struct cli_verb cli_fit_devices_verb = {&cli_fit_devices_command, run_devices, .group = NULL};
+
+static const char *era_word(enum myr_era era)
+{
+    static const char *const words[] = {"unfused", "flash attention", "fused", "FSDP", "PyTorch"};
+    return words[era];
+}
+
+static int run_stacks(struct cli *cli, struct myr_err *err)
+{
+    static const struct myr_answer_column columns[] = {
+        MYR_COLUMN("name", "STACK", 0),          MYR_COLUMN("line", "LINE", 0),
+        MYR_COLUMN("kernels", "KERNELS", 0),     MYR_COLUMN("rules", "RULES", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("usual_for", "TAKEN FOR", 0),
+    };
+    const struct options *options = cli->options;
+    struct myr_answer *answer = &cli->answer;
+    struct myr_profiles profiles;
+    MYR_TRY(myr_profiles_init(&profiles, &cli->arena, err));
+    MYR_TRY(options->profile ? myr_profiles_load(&profiles, &cli->arena, options->profile, err)
+                             : MYR_OK);
+    struct myr_value *list = myr_answer_list(answer, "stacks");
+    for (uint32_t i = 0; i < profiles.stack_count; i++) {
+        const struct myr_stack *stack = &profiles.stacks[i];
+        MYR_CLEANUP(myr_buf_done) struct myr_buf devices = {0};
+        uint32_t rules = 0;
+        for (uint32_t k = 0; k < profiles.rule_count; k++) {
+            const struct myr_recipe_rule *rule = &profiles.rules[k];
+            rules += strcmp(rule->line, stack->line) == 0 && stack->order >= rule->from &&
+                     stack->order < rule->to;
+        }
+        for (uint32_t k = 0; k < profiles.device_count; k++) {
+            if (strcmp(profiles.devices[k].software, stack->name) == 0) {
+                myr_buf_printf(&devices, "%s%s", devices.len ? " " : "", profiles.devices[k].name);
+            }
+        }
+        myr_answer_object(answer, NULL);
+        myr_answer_text(answer, "name", stack->name);
+        myr_answer_text(answer, "line", stack->line);
+        myr_answer_text(answer, "kernels", era_word(stack->era));
+        myr_answer_text(answer, "weights", myr_weights_name(stack->weights));
+        myr_answer_bool(answer, "overlap_data", stack->overlap_data);
+        myr_answer_u64(answer, "rules", rules);
+        myr_answer_str(answer, "usual_for", (struct myr_str){devices.data, devices.len});
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+    myr_answer_rows(answer, list);
+    myr_answer_table(answer, list, columns, MYR_ARRAY_COUNT(columns));
+    return MYR_OK;
+}
+
+const struct cli_verb cli_fit_stacks_verb = {&cli_fit_stacks_command, run_stacks, .group = NULL};
 
 static int run_constants(struct cli *cli, struct myr_err *err)
 {

@@ -46,6 +46,20 @@ static void put_assumed(struct myr_answer *answer, const struct myr_run *run)
     myr_answer_end(answer);
 }
 
+/* What the run switched on: as its columns say, or as the rules have it for such a run. */
+static void put_recipe(struct myr_answer *answer, const struct myr_run *run)
+{
+    myr_answer_object(answer, "recipe");
+    for (uint32_t i = 0; i < MYR_CAPABILITY_COUNT; i++) {
+        enum myr_capability one = (enum myr_capability)i;
+        uint8_t value = run->recipes[run->layout.precision].of[i];
+        char word[64];
+        myr_answer_text(answer, myr_capability_name(one),
+                        run->refused ? NULL : myr_capability_word(one, value, word));
+    }
+    myr_answer_end(answer);
+}
+
 static void put_run(struct myr_answer *answer, const struct myr_run *run,
                     const struct myr_validation_row *row)
 {
@@ -61,8 +75,13 @@ static void put_run(struct myr_answer *answer, const struct myr_run *run,
     cli_put_known(answer, "measured", run->measured_s > 0, run->measured_s, 6);
     cli_put_known(answer, "error", row->compared, row->error, 3);
     cli_put_known(answer, "signed_error", row->compared, row->signed_error, 3);
+    cli_put_known(answer, "peak_gib", known, row->peak_bytes / 1073741824, 3);
+    cli_put_known(answer, "peak_measured_gib", known && run->peak_bytes > 0,
+                  run->peak_bytes / 1073741824, 3);
+    cli_put_known(answer, "peak_error", known && run->peak_bytes > 0, row->peak_error, 3);
     myr_answer_text(answer, "refused", run->refused);
     put_assumed(answer, run);
+    put_recipe(answer, run);
     myr_answer_end(answer);
 }
 

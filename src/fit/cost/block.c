@@ -2,12 +2,18 @@
 
 #include <math.h>
 
+#define ACCUMULATE_BYTES 6.0 /* a weight's gradient, added to what is kept: read, read, written */
+#define TORCH_FFN_SHARE  0.6 /* of what PyTorch reads and writes; caches hold the rest */
+#define TORCH_AUTOCAST   110 /* bytes a hidden element more, eager; compiled a quarter of it */
+#define OFFLOAD_SEEN     0.2 /* of activations' way to the host and back; the rest is behind */
+
 /* One question; the numbers that every operator needs are looked up once. */
 struct work {
     const struct myr_fit_case *it;
     const struct myr_model *model;
     const struct myr_layout *layout;
     const double *c;
+    const struct myr_recipe *recipe;
     double kernel;           /* the release's factor */
     double flops, low_flops; /* a second, large products: bf16, and the run's precision */
     double flash_flops;
@@ -47,7 +53,9 @@ static void rates(struct work *w)
     case MYR_PRECISION_MXFP8:
         w->low_flops = device->fp8_flops * w->c[fp8[g]] * w->kernel;
         w->cast_bytes =
-            w->c[w->layout->precision == MYR_PRECISION_FP8 ? FIT_CAST_FP8 : FIT_CAST_MX];
+            w->c[w->layout->precision == MYR_PRECISION_MXFP8                  ? FIT_CAST_MX
+                 : w->recipe->of[MYR_CAPABILITY_SCALES] == MYR_SCALES_DELAYED ? FIT_CAST_FP8
+                                                                              : FIT_CAST_CURRENT];
         break;
     case MYR_PRECISION_NVFP4:
         w->low_flops = device->fp4_flops * w->c[FIT_GEMM_BLACKWELL_FP4] * w->kernel;
@@ -61,9 +69,17 @@ static void rates(struct work *w)
     case MYR_PRECISION_FP16:
         break;
     }
+    if (w->recipe->of[MYR_CAPABILITY_SCALES] == MYR_SCALES_ROWS &&
+        w->layout->precision == MYR_PRECISION_FP8) {
+        w->low_flops *= w->c[FIT_ROWWISE];
+    }
     w->flash_flops = device->bf16_flops * w->c[flash[g]] * w->kernel;
-    if (w->it->stack->era == MYR_ERA_FSDP) {
-        w->flash_flops *= w->c[FIT_FLASH_PORTABLE];
+    if (w->it->stack->era == MYR_ERA_TORCH && w->cast_bytes > 0) {
+        w->cast_bytes = w->c[FIT_CAST_TORCH];
+    }
+    if (w->it->stack->era == MYR_ERA_FSDP || w->it->stack->era == MYR_ERA_TORCH) {
+        w->flash_flops *=
+            w->c[w->it->stack->era == MYR_ERA_FSDP ? FIT_FLASH_PORTABLE : FIT_FLASH_TORCH];
     }
     w->bytes_per_s = device->memory_bytes_per_s * w->c[hbm[g]];
     w->passes = w->it->stack->era == MYR_ERA_FSDP ? w->c[FIT_EAGER_PASSES] : 1;
@@ -105,7 +121,7 @@ static void linear(const struct work *w, double m, double n, double k, bool low,
 {
     double flops = low ? w->low_flops : w->flops;
     *forward += gemm_s(w, m, n, k, flops);
-    double weights = gemm_s(w, n, k, m, flops) + n * k * w->c[FIT_ACCUMULATE] / w->bytes_per_s;
+    double weights = gemm_s(w, n, k, m, flops) + n * k * ACCUMULATE_BYTES / w->bytes_per_s;
     *backward += gemm_s(w, m, k, n, flops) + weights;
     layer->weight_s += weights;
     if (low && w->cast_bytes > 0) {
@@ -147,8 +163,12 @@ static void attention_scores(const struct work *w, bool full, struct fit_layer *
     double *bwd = &layer->backward.terms[MYR_FIT_ATTENTION];
     if (w->it->stack->flash && layout->flash_attention) {
         double pairs = (double)myr_model_pairs(model, full, seq) / layout->cp;
-        /* Heads narrower than 128 leave part of the tensor cores idle. */
-        double filled = fit_min(1, 2 * width / 2 / (width / 2 + 128));
+        /* Plain parts of a causal sequence are uneven: the last rank's sees all others. */
+        bool uneven = w->it->stack->era == MYR_ERA_TORCH && model->causal;
+        pairs *= uneven ? 2 - 1.0 / layout->cp : 1;
+        /* Heads narrower than 128 leave part of the tensor cores idle; the first blocks of a
+         * sequence are half masked. */
+        double filled = fit_min(1, 0.54 + 0.46 * width / 2 / 128) * seq / (seq + 250.0);
         double forward = 2 * b * pairs * heads * width / (w->flash_flops * filled);
         *fwd += forward;
         /* Five products instead of two: scores are recomputed. */
@@ -171,10 +191,28 @@ static void dense_ffn(const struct work *w, double width, struct fit_layer *laye
     double *f = &layer->forward.terms[MYR_FIT_GEMM], *b = &layer->backward.terms[MYR_FIT_GEMM];
     linear(w, m, width * (w->model->gated ? 2 : 1) / tp, h, true, f, b, layer);
     linear(w, m, h, width / tp, true, f, b, layer);
+    if (w->layout->kernels != MYR_KERNELS_FUSED) {
+        /* Reads and writes of each operator, forward and backward: 10 and 16 bytes one by one, 6
+         * and 10 where the compiler joins them; half without a gate. */
+        bool eager = w->layout->kernels == MYR_KERNELS_EAGER;
+        double each =
+            m * width * (w->model->gated ? 1 : 0.5) / tp * TORCH_FFN_SHARE / w->bytes_per_s;
+        layer->forward.terms[MYR_FIT_MEMORY] += each * (eager ? 10 : 6);
+        layer->backward.terms[MYR_FIT_MEMORY] += each * (eager ? 16 : 10);
+        return;
+    }
     double passes = m * width * (w->model->gated ? 1.5 : 1) / tp * 2 * w->c[FIT_FFN_PASSES] *
                     w->passes / w->bytes_per_s;
     layer->forward.terms[MYR_FIT_MEMORY] += passes;
     layer->backward.terms[MYR_FIT_MEMORY] += passes * w->c[FIT_BACKWARD_PASSES];
+    if (w->layout->recompute_parts & MYR_AGAIN(ACTIVATION)) {
+        layer->backward.terms[MYR_FIT_MEMORY] += passes / 2;
+    }
+    if (w->layout->recompute_parts & MYR_AGAIN(FFN)) {
+        double again = gemm_s(w, m, width * (w->model->gated ? 2 : 1) / tp, h, w->low_flops);
+        layer->backward.terms[MYR_FIT_GEMM] += again;
+        layer->backward.terms[MYR_FIT_MEMORY] += passes;
+    }
 }
 
 /* Experts of a rank work on what the routers of its group send them: balanced, as trained for. */
@@ -182,10 +220,11 @@ static void expert_products(const struct work *w, double arrived, double etp,
                             struct fit_layer *layer)
 {
     const struct myr_moe *moe = &w->model->moe;
-    bool late = w->it->stack->moe_release >= 2;
+    uint8_t grouped = w->recipe->of[MYR_CAPABILITY_GROUPED];
     double h = w->model->hidden, f = moe->expert_hidden / etp;
     double experts = (double)moe->expert_count / w->layout->ep, rows = arrived / experts;
-    double rate = w->low_flops * w->c[late ? FIT_GROUPED_LATE : FIT_GROUPED_EARLY] * rows /
+    double rate = w->low_flops *
+                  w->c[grouped == MYR_GROUPED_LOOP ? FIT_GROUPED_LOOP : FIT_GROUPED] * rows /
                   (rows + w->c[FIT_GROUPED_ROWS]);
     double matrices = w->model->gated ? 3 : 2;
     double weights = experts * matrices * h * f * 2 / w->bytes_per_s;
@@ -193,38 +232,47 @@ static void expert_products(const struct work *w, double arrived, double etp,
     double down = 2 * arrived * h * f / (rate * f / (f + w->depth * w->low_flops));
     double forward = fit_max(up + down, weights);
     layer->forward.terms[MYR_FIT_EXPERTS] += forward;
-    double accumulated = experts * matrices * h * f * w->c[FIT_ACCUMULATE] / w->bytes_per_s;
+    double accumulated = experts * matrices * h * f * ACCUMULATE_BYTES / w->bytes_per_s;
     layer->backward.terms[MYR_FIT_EXPERTS] += 2 * forward + accumulated;
     layer->weight_s += forward + accumulated;
     /* A bias of each expert is added in a pass of its own: grouped products have no place for it.
      */
-    double fused = w->it->stack->moe_release >= 4 ? w->c[FIT_EXPERT_FUSED] : 1;
-    double biases = w->model->ffn_bias ? w->c[FIT_EXPERT_BIAS] * (h + (matrices - 1) * f) : 0;
+    double fused = grouped == MYR_GROUPED_FUSED ? w->c[FIT_EXPERT_FUSED] : 1;
+    /* Read and written once where that is all; apart, with an activation of its own. */
+    double apart = grouped == MYR_GROUPED_FUSED ? 2 : w->c[FIT_EXPERT_BIAS];
+    double biases = w->model->ffn_bias ? apart * (h + (matrices - 1) * f) : 0;
+    /* Where tokens are sent by domain they are sorted on the way. */
+    double flex = w->recipe->of[MYR_CAPABILITY_DISPATCHER] == MYR_DISPATCH_ALL_TO_ALL
+                      ? 1
+                      : w->c[FIT_EXPERT_FLEX];
     double moved = arrived *
-                   (h * w->c[FIT_PERMUTE] + (matrices / 2) * f * w->c[FIT_FFN_PASSES] +
+                   (h * w->c[FIT_PERMUTE] * flex + (matrices / 2) * f * w->c[FIT_FFN_PASSES] +
                     w->cast_bytes * (h + f) / 2 + biases) *
                    2 * fused / w->bytes_per_s;
     layer->forward.terms[MYR_FIT_MEMORY] += moved;
     layer->backward.terms[MYR_FIT_MEMORY] += moved * w->c[FIT_BACKWARD_PASSES];
+    if (w->layout->recompute_parts & MYR_AGAIN(EXPERT_ACTIVATION)) {
+        layer->backward.terms[MYR_FIT_MEMORY] +=
+            arrived * (matrices / 2) * f * w->c[FIT_FFN_PASSES] * 2 * fused / w->bytes_per_s;
+    }
 }
 
 static void experts(const struct work *w, struct fit_layer *layer)
 {
     const struct myr_layout *layout = w->layout;
     const struct myr_moe *moe = &w->model->moe;
-    bool late = w->it->stack->moe_release >= 2;
+    bool covered = w->recipe->of[MYR_CAPABILITY_EXPERT_OVERLAP];
     double etp = myr_layout_etp(layout);
     double own = w->tokens / layout->tp * moe->experts_per_token; /* tokens a rank sends */
-    double seen = w->c[late ? FIT_EXPERT_LATE : FIT_EXPERT_EARLY];
+    double seen = w->c[covered ? FIT_EXPERT_SEEN_OVERLAP : FIT_EXPERT_SEEN];
     if (layout->schedule == MYR_SCHEDULE_DUALPIPE) {
         seen = 0.1; /* the other direction's arithmetic covers it: that is what DualPipe is for */
     }
-    struct myr_numerics numerics = myr_layout_numerics(layout);
+    bool low = w->it->stack->low_dispatch && layout->precision != MYR_PRECISION_BF16;
     expert_products(w, own * etp, etp, layer);
-    double dispatch = fit_collective_s(w->it, MYR_ALL_TO_ALL, layout->ep, w->places.ep_near,
-                                       own * w->model->hidden * numerics.dispatch_bytes);
-    double combine = fit_collective_s(w->it, MYR_ALL_TO_ALL, layout->ep, w->places.ep_near,
-                                      own * w->model->hidden * 2);
+    double token = w->tokens / layout->tp * w->model->hidden;
+    double dispatch = fit_dispatch_s(w->it, layout, w->places.ep_near, token * (low ? 1 : 2));
+    double combine = fit_dispatch_s(w->it, layout, w->places.ep_near, token * 2);
     double regroup =
         fit_collective_s(w->it, MYR_ALL_GATHER, (uint32_t)etp, fit_near_all((uint32_t)etp),
                          own * etp * w->model->hidden * 2);
@@ -233,6 +281,27 @@ static void experts(const struct work *w, struct fit_layer *layer)
     if (moe->shared_count) {
         dense_ffn(w, (double)moe->shared_count * moe->shared_hidden, layer);
     }
+}
+
+/* What is gathered for a product in low precision is cast before it is sent; sums stay bf16. */
+static double gathered_share(const struct work *w)
+{
+    bool able = w->it->stack->era == MYR_ERA_NEMO || w->it->stack->era == MYR_ERA_TORCH;
+    if (!able || w->recipe->of[MYR_CAPABILITY_SCALES] == MYR_SCALES_ROWS) {
+        return 1;
+    }
+    switch (w->layout->precision) {
+    case MYR_PRECISION_FP8:
+    case MYR_PRECISION_MXFP8:
+        return 0.5;
+    case MYR_PRECISION_NVFP4:
+        return 0.28; /* half a byte, and a scale for sixteen of them */
+    case MYR_PRECISION_BF16:
+    case MYR_PRECISION_FP16:
+    case MYR_PRECISION_FP32:
+        break;
+    }
+    return 1;
 }
 
 static void tensor_comm(const struct work *w, double blocks, struct fit_layer *layer)
@@ -244,8 +313,8 @@ static void tensor_comm(const struct work *w, double blocks, struct fit_layer *l
     double bytes = w->tokens * w->model->hidden * 2;
     double once, backward;
     if (layout->sequence_parallel) {
-        double gather =
-            fit_collective_s(w->it, MYR_ALL_GATHER, layout->tp, w->places.tp_near, bytes);
+        double gather = fit_collective_s(w->it, MYR_ALL_GATHER, layout->tp, w->places.tp_near,
+                                         bytes * gathered_share(w));
         double scatter =
             fit_collective_s(w->it, MYR_REDUCE_SCATTER, layout->tp, w->places.tp_near, bytes);
         once = gather + scatter;
@@ -254,7 +323,7 @@ static void tensor_comm(const struct work *w, double blocks, struct fit_layer *l
         once = fit_collective_s(w->it, MYR_ALL_REDUCE, layout->tp, w->places.tp_near, bytes);
         backward = once;
     }
-    double seen = w->c[w->it->stack->overlap_tensor ? FIT_TENSOR_OVERLAP : FIT_TENSOR_EAGER];
+    double seen = w->recipe->of[MYR_CAPABILITY_TENSOR_OVERLAP] ? w->c[FIT_TENSOR_OVERLAP] : 1;
     layer->forward.terms[MYR_FIT_TENSOR] += seen * blocks * once;
     layer->backward.terms[MYR_FIT_TENSOR] += seen * blocks * backward;
 }
@@ -270,8 +339,9 @@ static void context_comm(const struct work *w, struct fit_layer *layer)
     double heads = fit_max((double)model->kv_head_count / layout->tp, 1);
     double bytes = w->tokens * heads * width * 2 * (layout->cp - 1);
     double once = fit_collective_s(w->it, MYR_SEND_RECEIVE, layout->cp, w->places.cp_near, bytes);
-    layer->forward.terms[MYR_FIT_CONTEXT] += w->c[FIT_CONTEXT_SEEN] * once;
-    layer->backward.terms[MYR_FIT_CONTEXT] += w->c[FIT_CONTEXT_SEEN] * 2 * once;
+    double seen = w->it->stack->era == MYR_ERA_TORCH ? 1 : w->c[FIT_CONTEXT_SEEN];
+    layer->forward.terms[MYR_FIT_CONTEXT] += seen * once;
+    layer->backward.terms[MYR_FIT_CONTEXT] += seen * 2 * once;
 }
 
 static double sum(struct fit_pass *pass)
@@ -286,17 +356,89 @@ static double sum(struct fit_pass *pass)
 /* A host that cannot launch kernels fast enough sets the pace, transfers included. */
 static void launch_bound(const struct work *w, bool moe, struct fit_layer *layer)
 {
-    bool late = w->it->stack->moe_release >= 3;
-    double host = w->c[w->it->stack->era == MYR_ERA_EAGER ? FIT_LAUNCH_EAGER : FIT_LAUNCH_FUSED];
-    host *= w->layout->tp > 1 ? w->c[FIT_LAUNCH_TENSOR] : 1;
-    host += moe ? w->c[late ? FIT_EXPERT_LAUNCH_LATE : FIT_EXPERT_LAUNCH_EARLY] : 0;
+    bool eager = w->it->stack->era == MYR_ERA_EAGER;
+    bool fixed = w->recipe->of[MYR_CAPABILITY_TOKEN_DROP];
+    double host = w->c[eager ? FIT_LAUNCH_EAGER : FIT_LAUNCH_FUSED] * (w->layout->tp > 1 ? 1.1 : 1);
+    if (w->layout->kernels != MYR_KERNELS_FUSED) {
+        host = w->c[w->layout->kernels == MYR_KERNELS_EAGER ? FIT_TORCH_HOST
+                                                            : FIT_TORCH_HOST_COMPILED];
+    }
+    bool plain = w->recipe->of[MYR_CAPABILITY_DISPATCHER] == MYR_DISPATCH_ALL_TO_ALL;
+    host += moe ? w->c[fixed   ? FIT_EXPERT_LAUNCH_STATIC
+                       : plain ? FIT_EXPERT_LAUNCH
+                               : FIT_EXPERT_LAUNCH_FLEX]
+                : 0;
     host *= 1e-6;
+    switch (w->recipe->of[MYR_CAPABILITY_GRAPHS]) {
+    case MYR_GRAPHS_FULL: /* the host launches once an iteration */
+        host = 0;
+        break;
+    case MYR_GRAPHS_LAYER:
+        host *= 0.1; /* one launch where there were dozens */
+        break;
+    case MYR_GRAPHS_PARTS:
+        host *= w->c[FIT_LAUNCH_PARTS];
+        break;
+    case MYR_GRAPHS_ROUTER: /* without attention, which is the larger part */
+        host *= 0.6 + 0.4 * w->c[FIT_LAUNCH_PARTS];
+        break;
+    default:
+        break;
+    }
     double recomputed = w->layout->recompute == MYR_RECOMPUTE_FULL ? 1 : 0;
     double forward = sum(&layer->forward), backward = sum(&layer->backward);
     layer->forward.terms[MYR_FIT_LAUNCH] = soft_max(forward, host) - forward;
     layer->backward.terms[MYR_FIT_LAUNCH] = soft_max(backward, host * (2 + recomputed)) - backward;
     sum(&layer->forward);
     sum(&layer->backward);
+}
+
+/* What stands between products and attention: norms, residuals, rotations. */
+static void between(const struct work *w, struct fit_layer *layer)
+{
+    double *forward = &layer->forward.terms[MYR_FIT_MEMORY];
+    double *backward = &layer->backward.terms[MYR_FIT_MEMORY];
+    double state = w->whole_tokens * w->model->hidden / w->bytes_per_s;
+    if (w->layout->kernels != MYR_KERNELS_FUSED) {
+        bool eager = w->layout->kernels == MYR_KERNELS_EAGER;
+        bool autocast = w->layout->weights == MYR_WEIGHTS_FP32;
+        double bytes = w->c[eager ? FIT_TORCH_EAGER : FIT_TORCH_COMPILED] +
+                       (autocast ? TORCH_AUTOCAST * (eager ? 1 : 0.25) : 0);
+        *forward += state * bytes / 3;
+        *backward += state * bytes * 2 / 3;
+        return;
+    }
+    double whole = state * 2 * w->c[FIT_WHOLE_PASSES] * w->passes;
+    *forward += whole;
+    *backward += whole * w->c[FIT_BACKWARD_PASSES];
+    if (w->layout->recompute_parts & MYR_AGAIN(NORM)) {
+        *backward += whole / 2;
+    }
+}
+
+/* Parts of a layer that are made again on their own, beside FFN and experts. */
+static void again(const struct work *w, bool full, struct fit_layer *layer)
+{
+    const struct myr_layout *layout = w->layout;
+    const struct myr_model *model = w->model;
+    struct fit_layer attention = {0};
+    if (layout->recompute_parts & MYR_AGAIN(CORE_ATTENTION) && layout->flash_attention) {
+        attention_scores(w, full, &attention);
+        layer->backward.terms[MYR_FIT_ATTENTION] += attention.forward.terms[MYR_FIT_ATTENTION];
+    }
+    if (layout->recompute_parts & MYR_AGAIN(LATENT_UP) && myr_model_is_mla(model)) {
+        const struct myr_mla *mla = &model->mla;
+        double a = (double)model->head_count / layout->tp;
+        double query = a * myr_model_qk_dim(model), key = a * (mla->nope_dim + mla->v_dim);
+        layer->backward.terms[MYR_FIT_GEMM] +=
+            gemm_s(w, w->tokens, query, mla->q_rank ? mla->q_rank : model->hidden, w->low_flops) +
+            gemm_s(w, w->tokens, key, mla->kv_rank, w->low_flops);
+    }
+    if (layout->kernels != MYR_KERNELS_FUSED && layout->recompute == MYR_RECOMPUTE_SELECTIVE) {
+        /* torchtitan's policy: every second product, and all between them. */
+        layer->backward.terms[MYR_FIT_GEMM] += 0.4 * layer->forward.terms[MYR_FIT_GEMM];
+        layer->backward.terms[MYR_FIT_MEMORY] += layer->forward.terms[MYR_FIT_MEMORY];
+    }
 }
 
 static void one_layer(const struct work *w, enum fit_kind kind, struct fit_layer *layer)
@@ -313,10 +455,8 @@ static void one_layer(const struct work *w, enum fit_kind kind, struct fit_layer
     } else {
         dense_ffn(w, w->model->ffn_hidden, layer);
     }
-    double whole = w->whole_tokens * w->model->hidden * 2 * w->c[FIT_WHOLE_PASSES] * w->passes /
-                   w->bytes_per_s;
-    layer->forward.terms[MYR_FIT_MEMORY] += whole;
-    layer->backward.terms[MYR_FIT_MEMORY] += whole * w->c[FIT_BACKWARD_PASSES];
+    between(w, layer);
+    again(w, full, layer);
     tensor_comm(w, moe && !experts_of->shared_count ? 1 : 2, layer);
     context_comm(w, layer);
     if (w->layout->recompute == MYR_RECOMPUTE_FULL) {
@@ -324,7 +464,31 @@ static void one_layer(const struct work *w, enum fit_kind kind, struct fit_layer
             layer->backward.terms[i] += layer->forward.terms[i];
         }
     }
+    if (w->layout->offload_layers) {
+        /* Out while the next layer runs forward, back before this one runs backward. */
+        double layers = (double)w->model->layer_count / w->layout->pp;
+        double bytes = (double)myr_layer_activation_bytes(w->layout, w->model, moe) *
+                       fit_min(1, w->layout->offload_layers / layers);
+        double way = OFFLOAD_SEEN * bytes / w->it->device->host_bytes_per_s;
+        layer->forward.terms[MYR_FIT_MEMORY] += way;
+        layer->backward.terms[MYR_FIT_MEMORY] += way;
+    }
     launch_bound(w, moe, layer);
+}
+
+/* Traffic of one logit in both passes. */
+static double logit_bytes(const struct work *w)
+{
+    switch (w->layout->kernels) {
+    case MYR_KERNELS_EAGER:
+        return w->c[FIT_TORCH_LOGIT];
+    case MYR_KERNELS_COMPILED:
+        return w->c[FIT_TORCH_LOGIT_COMPILED];
+    case MYR_KERNELS_FUSED:
+        break;
+    }
+    /* Stacks without a fused loss go over fp32 copies, one operator at a time: counted. */
+    return w->it->stack->fused_loss ? w->c[FIT_VOCAB_PASSES] : 46;
 }
 
 static void vocabulary(const struct work *w, struct fit_blocks *ret)
@@ -333,7 +497,7 @@ static void vocabulary(const struct work *w, struct fit_blocks *ret)
     double forward = 0, backward = 0;
     struct fit_layer head = {0};
     linear(w, w->tokens, columns, h, false, &forward, &backward, &head);
-    double logits = w->tokens * columns * w->c[FIT_VOCAB_PASSES] / w->bytes_per_s;
+    double logits = w->tokens * columns * logit_bytes(w) / w->bytes_per_s;
     ret->output = (struct fit_layer){.weight_s = head.weight_s};
     ret->output.forward.terms[MYR_FIT_VOCABULARY] = forward + logits / 2;
     ret->output.backward.terms[MYR_FIT_VOCABULARY] = backward + logits / 2;
@@ -341,7 +505,9 @@ static void vocabulary(const struct work *w, struct fit_blocks *ret)
     ret->embedding = (struct fit_layer){0};
     double table = w->tokens * h * 2 * 4 / w->bytes_per_s;
     ret->embedding.forward.terms[MYR_FIT_VOCABULARY] = table;
-    ret->embedding.backward.terms[MYR_FIT_VOCABULARY] = table;
+    /* The table's gradient is made whole, and added to the one that is kept. */
+    double made = w->layout->kernels == MYR_KERNELS_FUSED ? 12 * columns * h / w->bytes_per_s : 0;
+    ret->embedding.backward.terms[MYR_FIT_VOCABULARY] = table + made;
     sum(&ret->output.forward);
     sum(&ret->output.backward);
     sum(&ret->embedding.forward);
@@ -353,6 +519,7 @@ void fit_blocks_of(const struct myr_fit_case *it, const struct myr_layout *layou
 {
     struct work w = {.it = it, .model = it->model, .layout = layout, .c = it->constants};
     const struct myr_model *model = it->model;
+    w.recipe = myr_fit_recipe(it, layout->precision);
     w.kernel = it->stack->kernel_constant >= 0 ? w.c[it->stack->kernel_constant] : 1;
     w.tokens = (double)layout->micro_batch * myr_layout_seq(layout, model) / layout->cp;
     w.whole_tokens = layout->sequence_parallel ? w.tokens / layout->tp : w.tokens;
@@ -384,6 +551,7 @@ void fit_blocks_of(const struct myr_fit_case *it, const struct myr_layout *layou
 static struct work bare(const struct myr_fit_case *it, const struct myr_layout *layout)
 {
     struct work w = {.it = it, .layout = layout, .c = it->constants};
+    w.recipe = myr_fit_recipe(it, layout->precision);
     w.kernel = it->stack->kernel_constant >= 0 ? w.c[it->stack->kernel_constant] : 1;
     rates(&w);
     return w;

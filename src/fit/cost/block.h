@@ -81,6 +81,10 @@ struct fit_line fit_collective_line(const struct myr_fit_case *it, enum myr_coll
 double fit_collective_s(const struct myr_fit_case *it, enum myr_collective collective,
                         uint32_t members, struct fit_near near, double bytes);
 
+/* Tokens to the experts of a group and back to where they came from: 'bytes' of tokens once. */
+double fit_dispatch_s(const struct myr_fit_case *it, const struct myr_layout *layout,
+                      struct fit_near near, double bytes);
+
 static inline double fit_max(double a, double b)
 {
     return a > b ? a : b;

@@ -215,6 +215,35 @@ struct fit_line fit_collective_line(const struct myr_fit_case *it, enum myr_coll
     return (struct fit_line){latency * turns, (n - 1) / n * turns * each};
 }
 
+/*
+ * A plain all-to-all sends a copy of a token for each of its experts. Libraries that know of
+ * scale-up domains send one to each domain that has some of them, and fan it out there; an
+ * all-gather sends one to every domain.
+ */
+double fit_dispatch_s(const struct myr_fit_case *it, const struct myr_layout *layout,
+                      struct fit_near near, double bytes)
+{
+    uint32_t members = layout->ep;
+    double copies = it->model->moe.experts_per_token;
+    if (members < 2 || bytes <= 0) {
+        return 0;
+    }
+    struct fit_line plain = fit_collective_line(it, MYR_ALL_TO_ALL, members, near);
+    double n = members, here = near.at[0], domains = n / here;
+    double inside = it->device->domain_bytes_per_s * it->constants[FIT_NVLINK];
+    uint8_t dispatcher = myr_fit_recipe(it, layout->precision)->of[MYR_CAPABILITY_DISPATCHER];
+    if (dispatcher == MYR_DISPATCH_ALL_TO_ALL || domains <= 1) {
+        return fit_line_s(plain, copies * bytes);
+    }
+    double none = 1; /* that no expert of a token lies in a domain */
+    for (uint32_t i = 0; i < it->model->moe.experts_per_token; i++) {
+        none *= 1 - 1 / domains;
+    }
+    double sent = (domains - 1) * (dispatcher == MYR_DISPATCH_GATHER ? 1 : 1 - none);
+    double away = sent / (copies * (1 - 1 / domains)) * plain.each_s * copies;
+    return plain.fixed_s + bytes * fit_max(away, copies * (here - 1) / n / inside);
+}
+
 double fit_collective_s(const struct myr_fit_case *it, enum myr_collective collective,
                         uint32_t members, struct fit_near near, double bytes)
 {

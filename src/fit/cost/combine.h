@@ -89,6 +89,8 @@ void fit_exchanges_of(const struct myr_fit_case *it, const struct myr_layout *la
 
 /* Weights, gradients and the optimiser's state of a stage. */
 double fit_state_bytes(const struct myr_layout *layout, const struct myr_rank_params *params);
+/* No moment of a step holds less of them. */
+double fit_state_floor_bytes(const struct myr_layout *layout, const struct myr_rank_params *params);
 /* What replicas exchange beyond what passes hide, and the optimiser. */
 double fit_update_s(const struct myr_fit_case *it, const struct myr_layout *layout,
                     const struct fit_pipe *pipe, const struct fit_exchanges *exchanges);

@@ -19,8 +19,6 @@
       "inner dimension at which a product reaches half its rate, Hopper in bf16")                  \
     X(DEPTH_AMPERE, "depth.ampere", "1", 200, 20, 2000, 0.6,                                       \
       "inner dimension at which a product reaches half its rate on Ampere")                        \
-    X(ACCUMULATE, "accumulate", "B", 6, 0.5, 40, 0.5,                                              \
-      "traffic of adding up one weight's gradient, each micro-batch")                              \
     X(WAVE, "wave", "1", 0.5, 0.0, 1.0, 0.5,                                                       \
       "share of tile and wave quantisation that is not hidden")                                    \
     X(HBM_AMPERE, "hbm.ampere", "1", 0.80, 0.4, 1.0, 0.15,                                         \
@@ -29,7 +27,7 @@
       "share of the memory bandwidth reached on Hopper")                                           \
     X(HBM_BLACKWELL, "hbm.blackwell", "1", 0.70, 0.3, 1.0, 0.15,                                   \
       "share of the memory bandwidth reached on Blackwell")                                        \
-    X(FLASH_AMPERE, "flash.ampere", "1", 0.50, 0.2, 0.8, 0.2,                                      \
+    X(FLASH_AMPERE, "flash.ampere", "1", 0.60, 0.2, 0.95, 0.2,                                     \
       "share of the bf16 peak that fused attention reaches forward on Ampere")                     \
     X(FLASH_HOPPER, "flash.hopper", "1", 0.55, 0.15, 0.85, 0.1,                                    \
       "share of the bf16 peak that fused attention reaches forward on Hopper")                     \
@@ -37,9 +35,11 @@
       "share of the bf16 peak that fused attention reaches forward on Blackwell")                  \
     X(FLASH_PORTABLE, "flash.portable", "1", 0.7, 0.3, 1.0, 0.3,                                   \
       "rate of portable (Triton, ALiBi) attention against the vendor's")                           \
+    X(FLASH_TORCH, "flash.torch", "1", 1.3, 0.6, 2.0, 0.2,                                         \
+      "rate of PyTorch's attention against other trainers'")                                       \
     X(POWER, "power", "1", 0.5, 0.01, 1.5, 0.5,                                                    \
       "gain in sustained rate for a power limit above the generation's, as a share of it")         \
-    X(FLASH_BACKWARD, "flash.backward", "1", 0.8, 0.4, 1.1, 0.2,                                   \
+    X(FLASH_BACKWARD, "flash.backward", "1", 0.86, 0.5, 1.1, 0.05,                                 \
       "rate of fused attention backward against forward")                                          \
     X(SCORE_GEMM, "score.gemm", "1", 0.45, 0.15, 0.8, 0.3,                                         \
       "share of the peak that attention reaches where it is not fused")                            \
@@ -48,7 +48,7 @@
       "reads and writes of the hidden state in a layer, forward")                                  \
     X(FFN_PASSES, "passes.ffn", "1", 3, 1, 12, 0.4,                                                \
       "reads and writes of the widened state, forward")                                            \
-    X(BACKWARD_PASSES, "passes.backward", "1", 1.6, 0.8, 4.0, 0.3,                                 \
+    X(BACKWARD_PASSES, "passes.backward", "1", 2.5, 0.8, 8.0, 0.3,                                 \
       "traffic of memory-bound operators backward against forward")                                \
     X(EAGER_PASSES, "passes.unfused", "1", 1.5, 0.8, 4.0, 0.3,                                     \
       "traffic of memory-bound operators without fused kernels against with them")                 \
@@ -56,14 +56,16 @@
       "traffic of one logit, forward and backward")                                                \
     X(CAST_FP8, "cast.fp8", "B", 4, 0.5, 20, 0.5,                                                  \
       "traffic of one cast activation, fp8 with one scale a tensor")                               \
+    X(CAST_CURRENT, "cast.current", "B", 6, 0.5, 30, 0.4,                                          \
+      "traffic of one cast activation, fp8 with a scale of its own each time")                     \
+    X(CAST_TORCH, "cast.torch", "B", 12, 2, 40, 0.4,                                               \
+      "traffic of one cast activation, fp8 in PyTorch")                                            \
     X(CAST_MX, "cast.mx", "B", 6, 0.5, 30, 0.5,                                                    \
       "traffic of one cast activation, fp8 with one scale a block")                                \
     X(LAUNCH_EAGER, "launch.eager", "us", 700, 200, 2500, 0.3,                                     \
       "least time of one layer forward that the host takes, early Megatron and DeepSpeed")         \
     X(LAUNCH_FUSED, "launch.fused", "us", 350, 60, 1500, 0.4,                                      \
       "least time of one layer forward that the host takes, later stacks")                         \
-    X(LAUNCH_TENSOR, "launch.tensor", "1", 1.1, 1.0, 2.0, 0.2,                                     \
-      "least time of a layer with tensor parallelism against without")                             \
     X(LAUNCH_MICRO, "launch.micro", "ms", 1, 0.01, 30, 1.0,                                        \
       "time of one micro-batch outside its layers")                                                \
     X(NVLINK, "link.domain", "1", 0.75, 0.4, 1.0, 0.15, "share of the scale-up bandwidth reached") \
@@ -76,36 +78,40 @@
       "NIC bandwidth lost for each doubling of the servers of a group")                            \
     X(NIC_RAILS, "link.rails", "1", 0.5, 0.0001, 4.0, 0.3,                                         \
       "NIC bandwidth lost past two servers by early stacks where some GPUs of servers share NICs") \
-    X(TENSOR_EAGER, "exposed.tensor", "1", 1.0, 0.6, 1.2, 0.1,                                     \
-      "share of tensor-parallel time seen without overlap")                                        \
     X(TENSOR_OVERLAP, "exposed.tensor-overlap", "1", 0.4, 0.02, 1.0, 0.4,                          \
       "share of tensor-parallel time seen with overlap")                                           \
     X(CONTEXT_SEEN, "exposed.context", "1", 0.4, 0.02, 1.5, 0.5,                                   \
       "share of context-parallel time seen")                                                       \
     X(PIPELINE_SEEN, "exposed.pipeline", "1", 0.8, 0.05, 2.0, 0.4,                                 \
-      "share of transfers between stages seen, without interleaving")                              \
-    X(PIPELINE_INTERLEAVED, "exposed.pipeline-interleaved", "1", 0.3, 0.01, 2.0, 0.5,              \
-      "share of transfers between stages seen, with interleaving")                                 \
+      "share of transfers between stages seen")                                                    \
     X(DATA_HIDE, "hidden.data", "1", 0.7, 0.05, 1.2, 0.4,                                          \
       "share of a pass that hides data-parallel transfers")                                        \
     X(DATA_FLOOR, "exposed.data", "1", 0.1, 0.005, 0.8, 0.6,                                       \
       "share of data-parallel time seen however long the pass")                                    \
-    X(DATA_EAGER, "exposed.data-eager", "1", 1.0, 0.4, 1.5, 0.2,                                   \
-      "share of data-parallel time seen by stacks without overlap")                                \
-    X(ZERO3_HIDE, "hidden.zero3", "1", 0.8, 0.1, 1.2, 0.3,                                         \
-      "share of a layer's time that hides the gathering of its parameters (ZeRO-3)")               \
     X(ZERO3_FLOOR, "exposed.zero3", "1", 0.1, 0.005, 0.9, 0.6,                                     \
       "share of the gathering of parameters seen in any case (ZeRO-3)")                            \
     X(ZERO3_EARLY, "link.zero3-early", "1", 0.3, 0.05, 1.0, 0.5,                                   \
       "bandwidth of gathering parameters by early stacks against later ones (ZeRO-3)")             \
-    X(EXPERT_EARLY, "exposed.expert-early", "1", 1.0, 0.3, 2.0, 0.3,                               \
-      "share of all-to-all time seen with the first expert kernels")                               \
-    X(EXPERT_LATE, "exposed.expert-late", "1", 0.6, 0.02, 1.5, 0.4,                                \
-      "share of all-to-all time seen with later expert kernels")                                   \
-    X(GROUPED_EARLY, "experts.early", "1", 0.6, 0.2, 1.0, 0.3,                                     \
-      "rate of experts' products against single ones, first expert kernels")                       \
-    X(GROUPED_LATE, "experts.late", "1", 0.8, 0.3, 1.1, 0.3,                                       \
-      "rate of experts' products against single ones, later expert kernels")                       \
+    X(EXPERT_SEEN, "exposed.expert", "1", 0.9, 0.2, 2.0, 0.3, "share of all-to-all time seen")     \
+    X(EXPERT_SEEN_OVERLAP, "exposed.expert-overlap", "1", 0.3, 0.02, 1.0, 0.4,                     \
+      "share of all-to-all time seen where another micro-batch covers it")                         \
+    X(GROUPED, "experts.rate", "1", 0.8, 0.3, 1.4, 0.3,                                            \
+      "rate of experts' grouped products against single ones")                                     \
+    X(GROUPED_LOOP, "experts.loop", "1", 0.6, 0.2, 1.0, 0.3,                                       \
+      "rate of experts' products one by one against single ones")                                  \
+    X(EXPERT_LAUNCH, "launch.experts", "us", 900, 50, 5000, 0.6,                                   \
+      "least time of an expert layer forward beyond a dense one, its sizes known to the device "   \
+      "alone")                                                                                     \
+    X(EXPERT_LAUNCH_STATIC, "launch.experts-static", "us", 500, 5, 5000, 0.6,                      \
+      "least time of an expert layer forward beyond a dense one, its sizes fixed "                 \
+      "as tokens are dropped")                                                                     \
+    X(LAUNCH_PARTS, "launch.parts", "1", 0.6, 0.05, 1.0, 0.4,                                      \
+      "least time of a layer where graphs hold parts of it, against none")                         \
+    X(STRAGGLER, "straggler", "1", 0.005, 0.0001, 0.04, 0.6, "spread of ranks' speed")             \
+    X(EXPERT_FLEX, "experts.flex", "1", 0.7, 0.2, 1.2, 0.3,                                        \
+      "passes over routed tokens where they are sent by domain, against expert by expert")         \
+    X(EXPERT_LAUNCH_FLEX, "launch.experts-flex", "us", 700, 5, 5000, 0.5,                          \
+      "least time of an expert layer forward beyond a dense one where tokens are sent by domain")  \
     X(GROUPED_ROWS, "experts.rows", "1", 128, 4, 1500, 0.8,                                        \
       "tokens of an expert at which its product reaches half its rate")                            \
     X(PERMUTE, "experts.passes", "1", 8, 2, 60, 0.5,                                               \
@@ -115,17 +121,21 @@
       "apart")                                                                                     \
     X(EXPERT_BIAS, "experts.bias", "1", 2, 0.5, 12, 0.5,                                           \
       "passes over what an expert with biases makes, forward: its activation is not fused")        \
-    X(EXPERT_LAUNCH_EARLY, "launch.experts-early", "us", 900, 50, 5000, 0.6,                       \
-      "least time of an expert layer forward beyond a dense one, first expert kernels")            \
-    X(EXPERT_LAUNCH_LATE, "launch.experts-late", "us", 300, 5, 2000, 0.6,                          \
-      "least time of an expert layer forward beyond a dense one, later expert kernels")            \
-    X(OPTIMISER_BYTES, "optimiser.bytes", "B", 30, 14, 120, 0.4,                                   \
-      "traffic of one parameter's update")                                                         \
+    X(TORCH_EAGER, "torch.hidden-eager", "B", 520, 100, 1500, 0.3,                                 \
+      "traffic of one hidden element of a layer in a step, PyTorch eager")                         \
+    X(TORCH_COMPILED, "torch.hidden-compiled", "B", 50, 10, 400, 0.4,                              \
+      "traffic of one hidden element of a layer in a step, PyTorch compiled")                      \
+    X(TORCH_LOGIT, "torch.logit-eager", "B", 46, 10, 120, 0.3,                                     \
+      "traffic of one logit in a step, PyTorch eager")                                             \
+    X(TORCH_LOGIT_COMPILED, "torch.logit-compiled", "B", 8, 2, 60, 0.4,                            \
+      "traffic of one logit in a step, PyTorch compiled")                                          \
+    X(TORCH_HOST, "torch.launch-eager", "us", 800, 200, 3000, 0.4,                                 \
+      "least time of one layer forward that the host takes, PyTorch eager")                        \
+    X(TORCH_HOST_COMPILED, "torch.launch-compiled", "us", 400, 50, 2000, 0.4,                      \
+      "least time of one layer forward that the host takes, PyTorch compiled")                     \
+    X(ROWWISE, "gemm.rowwise", "1", 0.6, 0.2, 1.0, 0.3,                                            \
+      "rate of fp8 products with a scale a row against one a tensor")                              \
     X(STEP, "step", "ms", 4, 1, 100, 0.3, "time of each step outside everything else")             \
-    X(STRAGGLER_AMPERE, "straggler.ampere", "1", 0.006, 0.0002, 0.04, 0.6,                         \
-      "spread of ranks' speed on machines with Ampere")                                            \
-    X(STRAGGLER_LATER, "straggler.later", "1", 0.004, 0.0001, 0.03, 0.6,                           \
-      "spread of ranks' speed on machines after Ampere")                                           \
     X(SERVERS_AMPERE, "servers.ampere", "1", 0.004, 0.00001, 0.05, 0.7,                            \
       "share of the step added for each doubling of the servers, Ampere")                          \
     X(SERVERS_LATER, "servers.later", "1", 0.002, 0.00001, 0.05, 0.7,                              \
@@ -133,9 +143,6 @@
     X(SERVERS_SCALES, "servers.scales", "1", 2, 1, 6, 0.4,                                         \
       "stragglers and servers where all ranks agree on fp8 scales each micro-batch, against once " \
       "a step")                                                                                    \
-    X(K_EARLY, "kernel.megatron-early", "1", 1.0, 0.7, 1.4, 0.05,                                  \
-      "rate of all kernels against other stacks: Megatron-LM to 2022, Megatron-DeepSpeed, "        \
-      "GPT-NeoX")                                                                                  \
     X(K_2023, "kernel.megatron-2023", "1", 1.0, 0.7, 1.4, 0.05,                                    \
       "rate of all kernels against other stacks: Megatron-LM 2023")                                \
     X(K_MEGASCALE, "kernel.megascale", "1", 1.1, 0.7, 1.5, 0.1,                                    \
@@ -143,24 +150,14 @@
       "included")                                                                                  \
     X(K_2024, "kernel.megatron-2024", "1", 1.0, 0.7, 1.4, 0.05,                                    \
       "rate of all kernels against other stacks: Megatron-LM 2024, Megatron-Core 0.8, NeMo 24.07") \
-    X(K_ZERO3, "kernel.deepspeed-zero3", "1", 0.85, 0.6, 1.4, 0.05,                                \
-      "rate of all kernels against other stacks: DeepSpeed ZeRO-3 of 2021")                        \
-    X(K_FSDP, "kernel.fsdp", "1", 0.9, 0.7, 1.4, 0.05,                                             \
-      "rate of all kernels against other stacks: PyTorch FSDP")                                    \
-    X(K_HAI, "kernel.hai-llm", "1", 1.0, 0.5, 1.6, 0.05,                                           \
-      "rate of all kernels against other stacks: HAI-LLM")                                         \
-    X(K_2502, "kernel.nemo-25.02", "1", 1.0, 0.7, 1.4, 0.05,                                       \
-      "rate of all kernels against other stacks: NeMo 25.02")                                      \
-    X(K_2505, "kernel.nemo-25.05", "1", 1.0, 0.7, 1.4, 0.05,                                       \
-      "rate of all kernels against other stacks: NeMo 25.05")                                      \
-    X(K_2509, "kernel.bridge-25.09", "1", 1.0, 0.7, 1.4, 0.05,                                     \
-      "rate of all kernels against other stacks: Megatron-Bridge 25.09")                           \
-    X(K_2511, "kernel.bridge-25.11", "1", 1.05, 0.7, 1.4, 0.05,                                    \
-      "rate of all kernels against other stacks: Megatron-Bridge 25.11")                           \
+    X(K_2502, "kernel.nemo-25", "1", 1.0, 0.7, 1.4, 0.05,                                          \
+      "rate of all kernels against other stacks: NeMo 25.02 and 25.05")                            \
+    X(K_2509, "kernel.bridge-25", "1", 1.0, 0.7, 1.4, 0.05,                                        \
+      "rate of all kernels against other stacks: Megatron-Bridge 25.09 to 26.02")                  \
+    X(K_MINDSPEED, "kernel.mindspeed", "1", 1.0, 0.6, 1.4, 0.1,                                    \
+      "rate of all kernels against other stacks: MindSpeed-LLM on Ascend")                         \
     X(K_2604, "kernel.bridge-26.04", "1", 1.05, 0.7, 1.4, 0.05,                                    \
-      "rate of all kernels against other stacks: Megatron-Bridge 26.04")                           \
-    X(K_2606, "kernel.bridge-26.06", "1", 1.1, 0.7, 1.5, 0.1,                                      \
-      "rate of all kernels against other stacks: Megatron-Bridge 26.06 and later")
+      "rate of all kernels against other stacks: Megatron-Bridge 26.04 and later")
 
 enum fit_constant {
 #define FIT_CONSTANT_ENUM(id, ...) FIT_##id,

@@ -4,6 +4,8 @@
 
 #include "cost/combine.h"
 
+#define UPDATE_BYTES 28 /* a gradient read, weight, master and moments read and written */
+
 static const char *const term_names[] = {
 #define FIT_TERM_NAME(name, text) text,
     MYR_FIT_TERMS(FIT_TERM_NAME)
@@ -57,7 +59,8 @@ static struct fit_exchange exchange_of(const struct myr_fit_case *it,
     }
     /* Scattering and gathering are the same way in opposite directions. */
     struct fit_line ring = fit_collective_line(it, MYR_ALL_GATHER, shard, near);
-    ret.reduce = scaled(ring, times, slow * (layout->zero == 3 ? gathered : reduced));
+    bool wide = layout->zero < 3 || layout->weights == MYR_WEIGHTS_CAST;
+    ret.reduce = scaled(ring, times, slow * (wide ? reduced : gathered));
     ret.gather = scaled(ring, times, slow * gathered);
     ret.copies =
         scaled(fit_collective_line(it, MYR_ALL_REDUCE, members / shard, apart), 1, reduced / shard);
@@ -86,7 +89,7 @@ static double data_s(const struct myr_fit_case *it, const struct myr_layout *lay
     if (layout->zero == 0) {
         double hidden = c[FIT_DATA_HIDE] * pipe->backward_s;
         return it->stack->overlap_data ? fit_max(reduce * c[FIT_DATA_FLOOR], reduce - hidden)
-                                       : reduce * c[FIT_DATA_EAGER];
+                                       : reduce;
     }
     double gather = fit_line_s(exchange->gather, params);
     double copies = fit_line_s(exchange->copies, params);
@@ -94,7 +97,7 @@ static double data_s(const struct myr_fit_case *it, const struct myr_layout *lay
     bool each = layout->zero == 2;
     double times = each ? pipe->micro_batches : 1;
     if (!it->stack->overlap_data) {
-        return (times * reduce + copies + gather) * c[FIT_DATA_EAGER];
+        return times * reduce + copies + gather;
     }
     double scatter;
     if (each) {
@@ -111,12 +114,12 @@ static double zero3_s(const struct myr_fit_case *it, const struct fit_exchanges 
                       double dense, double expert, const struct fit_pipe *pipe)
 {
     const struct fit_exchange *d = &exchanges->dense, *e = &exchanges->expert;
-    double hide = it->constants[FIT_ZERO3_HIDE], least = it->constants[FIT_ZERO3_FLOOR];
+    double least = it->constants[FIT_ZERO3_FLOOR];
     double gather = fit_line_s(d->gather, dense) + fit_line_s(e->gather, expert);
     double both = gather + fit_line_s(d->reduce, dense) + fit_line_s(e->reduce, expert);
     double copies = fit_line_s(d->copies, dense) + fit_line_s(e->copies, expert);
-    double forward = fit_max(least * gather, gather - hide * pipe->forward_s);
-    double backward = fit_max(least * both, both - hide * pipe->backward_s);
+    double forward = fit_max(least * gather, gather - pipe->forward_s);
+    double backward = fit_max(least * both, both - pipe->backward_s);
     return pipe->micro_batches * (forward + backward) + copies;
 }
 
@@ -132,14 +135,28 @@ static double data_of(const struct myr_fit_case *it, const struct myr_layout *la
     return time + (expert > 0 ? data_s(it, layout, &exchanges->expert, expert, pipe) : 0);
 }
 
-static double optimiser_s(const struct myr_fit_case *it, const struct fit_exchanges *exchanges,
+/*
+ * Traffic of one parameter's update. PyTorch reads and writes what it has: the gradient for its
+ * norm and its scale, then weight, gradient and moments; autocast casts each weight on the way in
+ * and each gradient on the way out.
+ */
+static double update_bytes(const struct myr_layout *layout)
+{
+    if (layout->kernels == MYR_KERNELS_FUSED || layout->weights == MYR_WEIGHTS_MASTER) {
+        return UPDATE_BYTES;
+    }
+    return layout->weights == MYR_WEIGHTS_BF16 ? 20 : layout->weights == MYR_WEIGHTS_FP32 ? 52 : 40;
+}
+
+static double optimiser_s(const struct myr_fit_case *it, const struct myr_layout *layout,
+                          const struct fit_exchanges *exchanges,
                           const struct myr_rank_params *params)
 {
     static const uint8_t hbm[] = {FIT_HBM_AMPERE, FIT_HBM_HOPPER, FIT_HBM_BLACKWELL};
     const double *c = it->constants;
     double own = (double)(params->sharded + params->replicated) / exchanges->dense.shard +
                  (double)params->expert / exchanges->expert.shard;
-    return own * c[FIT_OPTIMISER_BYTES] /
+    return own * update_bytes(layout) /
                (it->device->memory_bytes_per_s * c[hbm[it->device->generation]]) +
            c[FIT_STEP] * 1e-3;
 }
@@ -147,7 +164,7 @@ static double optimiser_s(const struct myr_fit_case *it, const struct fit_exchan
 double fit_update_s(const struct myr_fit_case *it, const struct myr_layout *layout,
                     const struct fit_pipe *pipe, const struct fit_exchanges *exchanges)
 {
-    return data_of(it, layout, pipe, exchanges) + optimiser_s(it, exchanges, &pipe->params);
+    return data_of(it, layout, pipe, exchanges) + optimiser_s(it, layout, exchanges, &pipe->params);
 }
 
 double fit_straggler_share(const struct myr_fit_case *it, const struct myr_layout *layout)
@@ -160,7 +177,7 @@ double fit_straggler_share(const struct myr_fit_case *it, const struct myr_layou
     /* Hosts and networks of a time come with its GPUs. */
     bool early = it->device->generation == MYR_GENERATION_AMPERE;
     double servers = gpus / 8;
-    double spread = c[early ? FIT_STRAGGLER_AMPERE : FIT_STRAGGLER_LATER];
+    double spread = c[FIT_STRAGGLER];
     bool low = layout->precision == MYR_PRECISION_FP8 && it->stack->shared_scales;
     /* The slowest of N: sigma * sqrt(2 ln N). Who waits each micro-batch averages nothing out. */
     return (low ? c[FIT_SERVERS_SCALES] : 1) *
@@ -184,7 +201,7 @@ void fit_close_with(const struct myr_fit_case *it, const struct myr_layout *layo
 {
     memcpy(ret->terms_s, pipe->terms, sizeof(ret->terms_s));
     ret->terms_s[MYR_FIT_DATA] = data_of(it, layout, pipe, exchanges);
-    ret->terms_s[MYR_FIT_OPTIMISER] = optimiser_s(it, exchanges, &pipe->params);
+    ret->terms_s[MYR_FIT_OPTIMISER] = optimiser_s(it, layout, exchanges, &pipe->params);
     double total = 0;
     for (int i = 0; i < MYR_FIT_TERM_COUNT; i++) {
         total += ret->terms_s[i];
@@ -202,6 +219,18 @@ void fit_rates(const struct myr_fit_case *it, const struct myr_layout *layout,
     double gpus = (double)myr_layout_gpus(layout);
     cost->mfu = useful / (cost->step_s * gpus * myr_device_peak(it->device, layout->precision));
     cost->tokens_per_s_per_gpu = (double)layout->global_batch * seq / (cost->step_s * gpus);
+}
+
+void myr_fit_habits(const struct myr_fit_case *it, struct myr_layout *layout)
+{
+    const struct myr_recipe *recipe = myr_fit_recipe(it, layout->precision);
+    bool torch = it->stack->era == MYR_ERA_TORCH;
+    layout->flash_attention = it->stack->flash;
+    layout->weights = torch ? it->stack->weights : MYR_WEIGHTS_MASTER;
+    layout->kernels = !torch                               ? MYR_KERNELS_FUSED
+                      : recipe->of[MYR_CAPABILITY_COMPILE] ? MYR_KERNELS_COMPILED
+                                                           : MYR_KERNELS_EAGER;
+    layout->recompute_parts = recipe->of[MYR_CAPABILITY_PARTS];
 }
 
 void myr_fit_cost_of(const struct myr_fit_case *it, const struct myr_layout *layout,
@@ -238,6 +267,20 @@ double fit_state_bytes(const struct myr_layout *layout, const struct myr_rank_pa
            expert *
                (n.weight_bytes / (zero >= 3 ? expert_cut : 1) +
                 n.gradient_bytes / (zero >= 2 ? expert_cut : 1) + n.optimiser_bytes / expert_cut);
+}
+
+/* Gradients of PyTorch's may be gone at the fullest moment. */
+double fit_state_floor_bytes(const struct myr_layout *layout, const struct myr_rank_params *params)
+{
+    double all = fit_state_bytes(layout, params);
+    if (layout->kernels == MYR_KERNELS_FUSED) {
+        return all;
+    }
+    double dense = (double)(params->sharded + params->replicated), expert = (double)params->expert;
+    double each = myr_layout_numerics(layout).gradient_bytes;
+    double cut = layout->zero >= 2 ? myr_layout_shard(layout) : 1;
+    double expert_cut = layout->zero >= 2 ? myr_layout_expert_shard(layout) : 1;
+    return all - each * (dense / cut + expert / expert_cut);
 }
 
 const char *myr_fit_memory_term(const struct myr_fit_memory *memory)

@@ -26,10 +26,9 @@ void myr_fit_parts_of(const struct myr_fit_case *it, const struct myr_layout *la
     static const uint8_t waiting[] = {MYR_FIT_LAUNCH, MYR_FIT_BUBBLE, MYR_FIT_STRAGGLER};
     static const uint8_t moving[] = {MYR_FIT_TENSOR, MYR_FIT_CONTEXT, MYR_FIT_EXPERT_COMM,
                                      MYR_FIT_PIPELINE, MYR_FIT_DATA};
-    static const uint8_t seen[] = {FIT_TENSOR_EAGER,  FIT_TENSOR_OVERLAP,       FIT_CONTEXT_SEEN,
-                                   FIT_PIPELINE_SEEN, FIT_PIPELINE_INTERLEAVED, FIT_DATA_FLOOR,
-                                   FIT_DATA_EAGER,    FIT_ZERO3_FLOOR,          FIT_EXPERT_EARLY,
-                                   FIT_EXPERT_LATE};
+    static const uint8_t seen[] = {FIT_TENSOR_OVERLAP,     FIT_CONTEXT_SEEN, FIT_PIPELINE_SEEN,
+                                   FIT_DATA_FLOOR,         FIT_ZERO3_FLOOR,  FIT_EXPERT_SEEN,
+                                   FIT_EXPERT_SEEN_OVERLAP};
     double bare[MYR_FIT_CONSTANTS_MAX];
     struct myr_fit_case open = *it;
     struct myr_fit_cost cost, gross;
@@ -38,7 +37,6 @@ void myr_fit_parts_of(const struct myr_fit_case *it, const struct myr_layout *la
         bare[seen[i]] = fit_max(1, bare[seen[i]]);
     }
     bare[FIT_DATA_HIDE] = 0;
-    bare[FIT_ZERO3_HIDE] = 0;
     open.constants = bare;
     myr_fit_cost_of(it, layout, &cost);
     myr_fit_cost_of(&open, layout, &gross);

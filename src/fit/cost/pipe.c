@@ -105,10 +105,13 @@ double fit_hop_s(const struct myr_fit_case *it, const struct myr_layout *layout,
         return 0;
     }
     bytes /= layout->tp; /* each tensor rank sends its part; the domain puts them together */
-    bool eager = it->stack->era == MYR_ERA_EAGER && layout->vp == 1;
-    double seen =
-        it->constants[eager || layout->vp == 1 ? FIT_PIPELINE_SEEN : FIT_PIPELINE_INTERLEAVED];
-    return seen * layout->vp * 2 * fit_collective_s(it, MYR_SEND_RECEIVE, layout->pp, near, bytes);
+    double seen = it->constants[FIT_PIPELINE_SEEN];
+    /* Of the stages in a block only the last one sends out of it; a pipeline has slack for that. */
+    double inside = near.at[0];
+    double out = fit_collective_s(it, MYR_SEND_RECEIVE, layout->pp, near, bytes);
+    double in = fit_collective_s(it, MYR_SEND_RECEIVE, layout->pp, fit_near_all(layout->pp), bytes);
+    double mean = inside < layout->pp ? (out + (inside - 1) * in) / inside : in;
+    return seen * layout->vp * 2 * mean;
 }
 
 /* Idle share of the first stage's warm-up and drain, against plain 1F1B. */

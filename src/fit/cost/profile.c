@@ -5,6 +5,7 @@
 
 #include "cost/constants.h"
 #include "cost/numbers.h"
+#include "cost/recipe.h"
 #include "myriad/fit/goodput.h"
 
 _Static_assert(FIT_CONSTANT_COUNT <= MYR_FIT_CONSTANTS_MAX, "too many fitted constants");
@@ -160,7 +161,7 @@ static int read_device(struct myr_arena *arena, const struct myr_doc *map, struc
                        struct myr_err *err)
 {
     static const char *const generations[] = {"ampere", "hopper", "blackwell"};
-    static const double usual_w[] = {400, 700, 1200};
+    static const double usual_w[] = {400.0 / 312, 700.0 / 989, 1200.0 / 2450}; /* a TFLOP/s */
     static const struct number_row rows[] = {
         {"bf16", 1e12, offsetof(struct myr_device, bf16_flops)},
         {"fp8", 1e12, offsetof(struct myr_device, fp8_flops)},
@@ -169,11 +170,13 @@ static int read_device(struct myr_arena *arena, const struct myr_doc *map, struc
         {"memory_gbps", 1e9, offsetof(struct myr_device, memory_bytes_per_s)},
         {"domain_gbps", 1e9, offsetof(struct myr_device, domain_bytes_per_s)},
         {"nic_gbps", 1, offsetof(struct myr_device, nic_gbps)},
+        {"host_gbps", 1e9, offsetof(struct myr_device, host_bytes_per_s)},
         {"power", 1, offsetof(struct myr_device, power_w)},
     };
     uint32_t generation = 0;
     if (text(arena, map, "name", &ret->name, err) < 0 ||
         text(arena, map, "alias", &ret->alias, err) < 0 ||
+        text(arena, map, "software", &ret->software, err) < 0 ||
         choice(map, "generation", generations, 3, &generation, err) < 0 ||
         numbers(map, rows, MYR_ARRAY_COUNT(rows), ret, err) < 0 ||
         whole(map, "domain", &ret->domain_gpus, err) < 0 ||
@@ -182,7 +185,8 @@ static int read_device(struct myr_arena *arena, const struct myr_doc *map, struc
         return MYR_EINVAL; /* the program's own data: which key is in the message */
     }
     ret->generation = (enum myr_generation)generation;
-    ret->usual_power_w = usual_w[generation];
+    /* What limits a device is power for each of the operations that its sheet promises. */
+    ret->usual_power_w = usual_w[generation] * ret->bf16_flops / 1e12;
     return MYR_OK;
 }
 
@@ -204,24 +208,31 @@ static int read_schedules(const struct myr_doc *map, uint32_t *ret, struct myr_e
 static int read_stack(struct myr_arena *arena, const struct myr_doc *map, struct myr_stack *ret,
                       struct myr_err *err)
 {
-    static const char *const eras[] = {"eager", "flash", "nemo", "fsdp"};
-    uint32_t era = 0;
+    static const char *const eras[] = {"eager", "flash", "nemo", "fsdp", "torch"};
+    static const char *const weights[] = {"master", "bf16", "fp32", "cast"};
+    const struct myr_doc *kind = myr_doc_get(map, "weights");
+    struct myr_stated stated = {0};
+    uint32_t era = 0, own = 0;
     const char *kernel = "";
+    stated.recipe.of[MYR_CAPABILITY_GROUPED] = MYR_GROUPED_KERNEL;
     if (text(arena, map, "name", &ret->name, err) < 0 ||
         text(arena, map, "line", &ret->line, err) < 0 ||
         number(map, "order", 1, &ret->order, err) < 0 ||
-        choice(map, "era", eras, 4, &era, err) < 0 || flag(map, "flash", &ret->flash, err) < 0 ||
-        flag(map, "overlap_tensor", &ret->overlap_tensor, err) < 0 ||
+        choice(map, "era", eras, 5, &era, err) < 0 || flag(map, "flash", &ret->flash, err) < 0 ||
+        (kind && myr_doc_choice(kind, "weights", weights, 4, &own, err) < 0) ||
         flag(map, "overlap_data", &ret->overlap_data, err) < 0 ||
         flag(map, "shared_scales", &ret->shared_scales, err) < 0 ||
-        whole(map, "moe", &ret->moe_release, err) < 0 ||
-        read_schedules(map, &ret->schedules, err) < 0 ||
-        text(arena, map, "kernel", &kernel, err) < 0) {
+        flag(map, "low_dispatch", &ret->low_dispatch, err) < 0 ||
+        flag(map, "fused_loss", &ret->fused_loss, err) < 0 ||
+        fit_recipe_read(map, &stated, err) < 0 || read_schedules(map, &ret->schedules, err) < 0 ||
+        (myr_doc_get(map, "kernel") && text(arena, map, "kernel", &kernel, err) < 0)) {
         return MYR_EINVAL;
     }
     ret->era = (enum myr_era)era;
+    ret->weights = (enum myr_weights)own;
+    ret->recipe = stated.recipe;
     ret->kernel_constant = myr_fit_constant_index(myr_str_from(kernel));
-    return ret->kernel_constant < 0
+    return kernel[0] && ret->kernel_constant < 0
                ? myr_doc_error(err, map, MYR_EINVAL, "no fitted constant is named '%s'", kernel)
                : MYR_OK;
 }
@@ -255,39 +266,94 @@ static int read_constants(struct myr_profiles *profiles, struct myr_arena *arena
     return rc;
 }
 
-/* The list of that name in a file of the program's own. */
-static int read_list(struct myr_arena *arena, const char *file, const char *key,
-                     const struct myr_doc **ret, struct myr_err *err)
+/* A list of the document, or none. */
+static int list_of(const struct myr_doc *doc, const char *key, const struct myr_doc **ret,
+                   struct myr_err *err)
 {
-    const struct myr_doc *doc;
-    MYR_TRY(read_file(arena, file, &doc, err));
-    return myr_doc_need(doc, "profile", key, ret, err);
+    *ret = myr_doc_get(doc, key);
+    return *ret ? myr_doc_expect(*ret, MYR_DOC_LIST, key, err) : MYR_OK;
+}
+
+static int add_devices(struct myr_profiles *profiles, struct myr_arena *arena,
+                       const struct myr_doc *list, struct myr_err *err)
+{
+    uint32_t had = profiles->device_count;
+    struct myr_device *all = MYR_ARENA_NEW(arena, struct myr_device, had + list->count);
+    for (uint32_t i = 0; i < had; i++) {
+        all[i] = profiles->devices[i];
+    }
+    profiles->devices = all;
+    for (uint32_t i = 0; i < list->count; i++) {
+        struct myr_device one = {0};
+        MYR_TRY(read_device(arena, list->items[i], &one, err));
+        uint32_t at = 0;
+        while (at < profiles->device_count && strcmp(all[at].name, one.name) != 0) {
+            at++;
+        }
+        profiles->device_count += at == profiles->device_count;
+        all[at] = one;
+    }
+    return MYR_OK;
+}
+
+static int add_stacks(struct myr_profiles *profiles, struct myr_arena *arena,
+                      const struct myr_doc *list, struct myr_err *err)
+{
+    uint32_t had = profiles->stack_count;
+    struct myr_stack *all = MYR_ARENA_NEW(arena, struct myr_stack, had + list->count);
+    for (uint32_t i = 0; i < had; i++) {
+        all[i] = profiles->stacks[i];
+    }
+    profiles->stacks = all;
+    for (uint32_t i = 0; i < list->count; i++) {
+        struct myr_stack one = {0};
+        MYR_TRY(read_stack(arena, list->items[i], &one, err));
+        uint32_t at = 0;
+        while (at < profiles->stack_count && strcmp(all[at].name, one.name) != 0) {
+            at++;
+        }
+        profiles->stack_count += at == profiles->stack_count;
+        all[at] = one;
+    }
+    return MYR_OK;
+}
+
+static int add_rules(struct myr_profiles *profiles, struct myr_arena *arena,
+                     const struct myr_doc *list, struct myr_err *err)
+{
+    uint32_t had = profiles->rule_count;
+    struct myr_recipe_rule *all = MYR_ARENA_NEW(arena, struct myr_recipe_rule, had + list->count);
+    for (uint32_t i = 0; i < had; i++) {
+        all[i] = profiles->rules[i];
+    }
+    profiles->rules = all;
+    for (uint32_t i = 0; i < list->count; i++) {
+        MYR_TRY(fit_rule_read(profiles, arena, list->items[i], &all[had + i], err));
+        profiles->rule_count++;
+    }
+    return MYR_OK;
+}
+
+int myr_profiles_extend(struct myr_profiles *profiles, struct myr_arena *arena,
+                        const struct myr_doc *doc, struct myr_err *err)
+{
+    const struct myr_doc *devices, *stacks, *rules;
+    MYR_TRY(list_of(doc, "devices", &devices, err));
+    MYR_TRY(list_of(doc, "stacks", &stacks, err));
+    MYR_TRY(list_of(doc, "recipes", &rules, err));
+    MYR_TRY(devices ? add_devices(profiles, arena, devices, err) : MYR_OK);
+    MYR_TRY(stacks ? add_stacks(profiles, arena, stacks, err) : MYR_OK);
+    return rules ? add_rules(profiles, arena, rules, err) : MYR_OK;
 }
 
 int myr_profiles_init(struct myr_profiles *profiles, struct myr_arena *arena, struct myr_err *err)
 {
-    const struct myr_doc *devices, *stacks;
+    const struct myr_doc *hardware, *software;
     *profiles = (struct myr_profiles){0};
-    if (read_list(arena, "catalog/profiles/hardware.yaml", "devices", &devices, err) < 0 ||
-        read_list(arena, "catalog/profiles/stacks.yaml", "stacks", &stacks, err) < 0) {
-        return MYR_EINVAL;
-    }
-    profiles->devices = MYR_ARENA_NEW(arena, struct myr_device, devices->count);
-    for (uint32_t i = 0; i < devices->count; i++) {
-        int rc = read_device(arena, devices->items[i], &profiles->devices[profiles->device_count++],
-                             err);
-        if (rc < 0) {
-            return rc;
-        }
-    }
-    profiles->stacks = MYR_ARENA_NEW(arena, struct myr_stack, stacks->count);
-    for (uint32_t i = 0; i < stacks->count; i++) {
-        int rc =
-            read_stack(arena, stacks->items[i], &profiles->stacks[profiles->stack_count++], err);
-        if (rc < 0) {
-            return rc;
-        }
-    }
+    MYR_TRY(read_file(arena, "catalog/profiles/hardware.yaml", &hardware, err));
+    MYR_TRY(read_file(arena, "catalog/profiles/stacks.yaml", &software, err));
+    MYR_TRY(myr_profiles_extend(profiles, arena, hardware, err));
+    MYR_TRY(myr_profiles_extend(profiles, arena, software, err));
     return read_constants(profiles, arena, err);
 }
 

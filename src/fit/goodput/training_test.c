@@ -69,7 +69,7 @@ static void defaults_are_those_that_the_docs_name(void **state)
     same.pue = 1.25;
     same.kwh = 0.65;
     same.spare_risk = 0.001;
-    same.of.software = "NeMo 25.05";
+    same.of.software = "Megatron-Bridge 26.06"; /* the latest measured on H100 */
     struct myr_training *a = plan(&q), *b = plan(&same);
     assert_true(a->cases[0].campaign.energy_cost == b->cases[0].campaign.energy_cost);
     assert_true(a->cases[0].campaign.spares == b->cases[0].campaign.spares);

@@ -579,7 +579,7 @@ static int read_interval(struct myr_profiles *profiles, const struct myr_doc *ma
 int myr_profiles_parse(struct myr_profiles *profiles, const struct myr_doc *doc,
                        struct myr_err *err)
 {
-    static const char *const keys[] = {"constants", "interval"};
+    static const char *const keys[] = {"constants", "interval", "devices", "stacks", "recipes"};
     MYR_TRY(myr_doc_expect(doc, MYR_DOC_MAP, "profile", err));
     MYR_TRY(myr_doc_check_keys(doc, NULL, keys, MYR_ARRAY_COUNT(keys), err));
     const struct myr_doc *constants = myr_doc_get(doc, "constants");
@@ -593,5 +593,6 @@ int myr_profiles_load(struct myr_profiles *profiles, struct myr_arena *arena, co
 {
     const struct myr_doc *doc;
     MYR_TRY(myr_doc_read_file(arena, path, &doc, err));
-    return myr_profiles_parse(profiles, doc, err);
+    MYR_TRY(myr_profiles_parse(profiles, doc, err));
+    return myr_profiles_extend(profiles, arena, doc, err);
 }

@@ -69,7 +69,6 @@ static int look_up(struct myr_log_comparison *c, struct myr_arena *arena,
                    const struct myr_log_question *u, struct myr_err *err)
 {
     const struct myr_case_question *of = &u->of;
-    struct myr_str release = myr_str_from(of->software ? of->software : MYR_CASE_SOFTWARE);
     MYR_TRY(need(of->device, "the device: give --device NAME", err));
     MYR_TRY(myr_profiles_init(&c->profiles, arena, err));
     MYR_TRY(of->profile ? myr_profiles_load(&c->profiles, arena, of->profile, err) : MYR_OK);
@@ -77,7 +76,14 @@ static int look_up(struct myr_log_comparison *c, struct myr_arena *arena,
     MYR_TRY(of->model ? myr_model_find(arena, of->model, &c->model, err)
                       : myr_trainlog_model(&c->log, &c->model, err));
     MYR_TRY(myr_profiles_device(&c->profiles, myr_str_from(of->device), &c->query.it.device, err));
+    struct myr_str release =
+        myr_str_from(of->software ? of->software : c->query.it.device->software);
     MYR_TRY(myr_profiles_stack(&c->profiles, release, &c->query.it.stack, &c->stack_exact, err));
+    struct myr_stated stated = {0};
+    MYR_TRY(of->recipe ? myr_recipe_words("--recipe", of->recipe, &stated, err) : MYR_OK);
+    myr_profiles_recipes(&c->profiles, c->query.it.stack, c->query.it.device, &c->model, &stated,
+                         c->recipes);
+    c->query.it.recipes = c->recipes;
     /* What the log says of a model by name: its modules may have been left out. */
     if (of->model && c->log.given[MYR_LOG_MTP]) {
         c->model.mtp_count = (uint32_t)c->log.arguments[MYR_LOG_MTP];

@@ -346,7 +346,7 @@ double myr_kernel_predict(const struct myr_kernel *kernel, const struct myr_devi
                           const double *constants)
 {
     static const struct myr_stack plain = {
-        .era = MYR_ERA_NEMO, .flash = true, .moe_release = 3, .kernel_constant = -1};
+        .era = MYR_ERA_NEMO, .flash = true, .kernel_constant = -1};
     struct myr_fit_case it = {.device = device, .stack = &plain, .constants = constants};
     struct fit_rates rates = fit_rates_of(&it, kernel->precision);
     double m = kernel->m, n = kernel->n, k = kernel->k;
@@ -354,8 +354,8 @@ double myr_kernel_predict(const struct myr_kernel *kernel, const struct myr_devi
     case MYR_KERNEL_GEMM:
         return fit_product_s(&it, kernel->precision, m, n, k);
     case MYR_KERNEL_GROUPED: {
-        double rate = rates.flops * constants[FIT_GROUPED_LATE] * m /
-                      (m + constants[FIT_GROUPED_ROWS]) * k / (k + rates.depth);
+        double rate = rates.flops * constants[FIT_GROUPED] * m / (m + constants[FIT_GROUPED_ROWS]) *
+                      k / (k + rates.depth);
         double weights = 2 * n * k * kernel->count / rates.bytes_per_s;
         return fit_max(myr_kernel_flops(kernel) / rate, weights);
     }

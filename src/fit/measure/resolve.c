@@ -17,6 +17,7 @@ struct choice {
  * none and full that has to go.
  */
 #define LIGHT_SHARE 0.4
+#define VP_MAX      16 /* chunks that an open row is taken to have at most, as in the search */
 
 static double recompute_share_of(const struct myr_fit_case *it, const struct myr_layout *layout)
 {
@@ -96,7 +97,13 @@ static void consider_zero(const struct myr_run *run, struct myr_layout layout, s
     bool open = run->open & MYR_RUN_OPEN_ZERO;
     for (uint32_t zero = open ? 0 : layout.zero; zero <= (open ? 3 : layout.zero); zero++) {
         layout.zero = zero;
+        layout.output_counts = false;
         consider(run, layout, best);
+        /* Recipes of models with prediction modules leave the last chunk room for them. */
+        layout.output_counts = run->model.mtp_count > 0 && layout.pp > 1;
+        if (layout.output_counts && layout.schedule != MYR_SCHEDULE_DUALPIPE) {
+            consider(run, layout, best);
+        }
     }
 }
 
@@ -115,14 +122,12 @@ static void consider_batches(const struct myr_run *run, struct myr_layout layout
                              struct choice *best)
 {
     bool open_batch = run->open & MYR_RUN_OPEN_MICRO_BATCH, open_vp = run->open & MYR_RUN_OPEN_VP;
-    uint32_t vp_max = open_vp ? run->model.layer_count / layout.pp : layout.vp;
+    uint32_t deep = (run->model.layer_count + 2) / layout.pp;
+    uint32_t vp_max = open_vp ? (deep < VP_MAX ? deep : VP_MAX) : layout.vp;
     uint32_t batch_max = open_batch ? 64 : layout.micro_batch;
     for (uint32_t b = open_batch ? 1 : layout.micro_batch; b <= batch_max; b *= 2) {
         layout.micro_batch = b;
         for (uint32_t vp = open_vp ? 1 : layout.vp; vp <= vp_max; vp++) {
-            if (open_vp && run->model.layer_count % (layout.pp * vp) != 0 && vp > 1) {
-                continue;
-            }
             layout.vp = vp;
             if (layout.schedule != MYR_SCHEDULE_DUALPIPE) {
                 layout.schedule = vp > 1 ? MYR_SCHEDULE_INTERLEAVED : MYR_SCHEDULE_1F1B;

@@ -45,6 +45,19 @@
     X(precision)            \
     X(iter_s)               \
     X(tokens_per_s_per_gpu) \
+    X(tflops_per_gpu)       \
+    X(flops_kind)           \
+    X(compile)              \
+    X(recompute_modules)    \
+    X(dispatcher)           \
+    X(tp_overlap)           \
+    X(cuda_graphs)          \
+    X(token_drop)           \
+    X(cpu_offload)          \
+    X(fp8_recipe)           \
+    X(moe_a2a_overlap)      \
+    X(grouped_gemm)         \
+    X(peak_mem_gib)         \
     X(note)
 /* clang-format on */
 
@@ -107,7 +120,8 @@ static const char *odd_number(const struct reader *r)
                                          COLUMN_vp,         COLUMN_mbs,
                                          COLUMN_gbs};
     static const enum column rates[] = {COLUMN_nic_gbps_per_gpu, COLUMN_iter_s,
-                                        COLUMN_tokens_per_s_per_gpu};
+                                        COLUMN_tokens_per_s_per_gpu, COLUMN_tflops_per_gpu,
+                                        COLUMN_peak_mem_gib};
     char excerpt[MYR_EXCERPT_MAX];
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(counts); i++) {
         struct myr_str text = field(r, counts[i]);
@@ -281,6 +295,78 @@ static void choose_etp(struct myr_run *run)
     run->open |= cut && grid % layout->ep == 0 ? MYR_RUN_OPEN_ETP : 0;
 }
 
+/* Columns that state the recipe; what is empty is the rules' to say. */
+static const char *read_recipe(const struct reader *r, struct myr_run *run)
+{
+    static const enum column columns[] = {
+        [MYR_CAPABILITY_DISPATCHER] = COLUMN_dispatcher,
+        [MYR_CAPABILITY_GRAPHS] = COLUMN_cuda_graphs,
+        [MYR_CAPABILITY_GROUPED] = COLUMN_grouped_gemm,
+        [MYR_CAPABILITY_TENSOR_OVERLAP] = COLUMN_tp_overlap,
+        [MYR_CAPABILITY_EXPERT_OVERLAP] = COLUMN_moe_a2a_overlap,
+        [MYR_CAPABILITY_TOKEN_DROP] = COLUMN_token_drop,
+        [MYR_CAPABILITY_SCALES] = COLUMN_fp8_recipe,
+        [MYR_CAPABILITY_COMPILE] = COLUMN_compile,
+        [MYR_CAPABILITY_PARTS] = COLUMN_recompute_modules,
+    };
+    char excerpt[MYR_EXCERPT_MAX];
+    for (uint32_t i = 0; i < MYR_CAPABILITY_COUNT; i++) {
+        struct myr_str word = field(r, columns[i]);
+        bool whole = i == MYR_CAPABILITY_PARTS && fit_word_has(word, "full");
+        if (fit_word_open(word) || whole) {
+            continue;
+        }
+        if (!myr_capability_read((enum myr_capability)i, word, &run->stated.recipe.of[i])) {
+            return myr_arena_printf(r->arena, "%s '%s' is no word for it", column_names[columns[i]],
+                                    myr_text_excerpt(word, excerpt));
+        }
+        run->stated.set |= 1U << i;
+    }
+    /* Tables of torchtitan say in a note which scales they mean. */
+    if (fit_word_has(field(r, COLUMN_note), "rowwise")) {
+        run->stated.set |= 1U << MYR_CAPABILITY_SCALES;
+        run->stated.recipe.of[MYR_CAPABILITY_SCALES] = MYR_SCALES_ROWS;
+    }
+    myr_profiles_recipes(r->profiles, run->it.stack, run->it.device, &run->model, &run->stated,
+                         run->recipes);
+    run->it.recipes = run->recipes;
+    return NULL;
+}
+
+/* A number behind a word: 40 of "layers:40"; 0 when there is none. */
+static uint32_t count_behind(struct myr_str text, const char *word)
+{
+    size_t len = strlen(word);
+    uint64_t value = 0;
+    bool there = text.len > len &&
+                 myr_str_eq_nocase((struct myr_str){text.data, len}, (struct myr_str){word, len});
+    bool whole = there && myr_str_to_u64((struct myr_str){text.data + len, text.len - len}, &value);
+    return whole && value <= MYR_MODEL_LAYERS_MAX ? (uint32_t)value : 0;
+}
+
+/* What the recipe decides of the layout. */
+static void recipe_layout(const struct reader *r, struct myr_run *run)
+{
+    struct myr_layout *layout = &run->layout;
+    struct myr_str modules = field(r, COLUMN_recompute_modules);
+    const struct myr_recipe *recipe = &run->recipes[layout->precision];
+    myr_fit_habits(&run->it, layout);
+    if (run->it.stack->era == MYR_ERA_TORCH && fit_word_has(field(r, COLUMN_precision), "amp")) {
+        layout->weights = MYR_WEIGHTS_FP32;
+    }
+    if (!fit_word_open(modules)) {
+        bool full = fit_word_has(modules, "full");
+        run->open &= ~(uint32_t)MYR_RUN_OPEN_RECOMPUTE;
+        layout->recompute = full ? MYR_RECOMPUTE_FULL : MYR_RECOMPUTE_NONE;
+        layout->recompute_layers = count_behind(modules, "full:");
+        if (recipe->of[MYR_CAPABILITY_PARTS] & MYR_AGAIN(CORE_ATTENTION) &&
+            !layout->flash_attention) {
+            layout->recompute = MYR_RECOMPUTE_SELECTIVE;
+        }
+    }
+    layout->offload_layers = count_behind(field(r, COLUMN_cpu_offload), "layers:");
+}
+
 /* DualPipe is HAI-LLM's; performance recipes of the NeMo line reduce gradients in bf16. */
 static void stack_habits(struct myr_run *run)
 {
@@ -358,6 +444,7 @@ static void read_layout(const struct reader *r, struct myr_run *run)
     layout->schedule = layout->vp > 1 ? MYR_SCHEDULE_INTERLEAVED : MYR_SCHEDULE_1F1B;
     choose_etp(run);
     stack_habits(run);
+    recipe_layout(r, run);
 }
 
 /*
@@ -469,11 +556,22 @@ static void read_run(struct reader *r, struct myr_run *run)
     uint32_t node = count_of(r, COLUMN_gpus_per_node, 0), domain = run->it.device->domain_gpus;
     run->it.domain_gpus = domain > 8 && node <= 8 ? domain : node;
     run->it.nic_gbps = number_of(r, COLUMN_nic_gbps_per_gpu);
+    run->refused = read_recipe(r, run);
+    if (run->refused) {
+        return;
+    }
     read_layout(r, run);
+    run->peak_bytes = number_of(r, COLUMN_peak_mem_gib) * 1073741824;
     double rate = number_of(r, COLUMN_tokens_per_s_per_gpu);
     if (run->measured_s <= 0 && rate > 0) {
         run->measured_s = (double)run->layout.global_batch *
                           myr_layout_seq(&run->layout, &run->model) / (rate * run->gpus);
+    }
+    double useful = number_of(r, COLUMN_tflops_per_gpu) * 1e12 * run->gpus;
+    if (run->measured_s <= 0 && useful > 0 && fit_word_has(field(r, COLUMN_flops_kind), "model")) {
+        uint32_t seq = myr_layout_seq(&run->layout, &run->model);
+        run->measured_s = 3 * (double)myr_model_flops(&run->model, seq).forward *
+                          run->layout.global_batch / useful;
     }
     if (check_sizes(run, &why) < 0) {
         run->refused = myr_arena_printf(r->arena, "%s", why.message);
@@ -515,6 +613,7 @@ int myr_runs_parse(struct myr_runs *runs, struct myr_arena *arena,
     }
     for (uint32_t i = 0; rc >= 0 && i < runs->count; i++) {
         runs->items[i].it.model = &runs->items[i].model; /* the rows no longer move */
+        runs->items[i].it.recipes = runs->items[i].recipes;
         bool expressible = runs->items[i].refused == NULL;
         myr_run_resolve(&runs->items[i]);
         if (expressible && runs->items[i].refused) {

@@ -75,7 +75,7 @@ static void sum_ends(const struct fit_line_up *line, struct fit_pool_costs *b,
     }
     struct myr_layout one = b->layout;
     one.pp = 1;
-    one.global_batch = one.dp * one.micro_batch;
+    one.global_batch = 2 * one.dp * one.micro_batch; /* gradients are there all the time */
     one.recompute = MYR_RECOMPUTE_NONE;
     one.recompute_layers = 0;
     struct myr_state state = myr_state_of(&one, model, 0);

@@ -127,6 +127,12 @@ int myr_fit_pools_search(const struct myr_fit_query *query, const struct myr_fit
                          uint32_t pool_count, struct myr_arena *arena, struct myr_fit_pools *ret,
                          struct myr_err *err)
 {
+    /* What PyTorch's own operators keep depends on the moment, which mixtures do not follow. */
+    if (query->it.stack->era == MYR_ERA_TORCH) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "'%s' is modelled on one kind of GPUs alone; name another --software",
+                           query->it.stack->name);
+    }
     struct fit_mixer *x = MYR_ARENA_NEW(arena, struct fit_mixer, 1);
     MYR_ASSERT(pool_count >= 2 && pool_count <= MYR_FIT_POOLS_MAX);
     *ret = (struct myr_fit_pools){0};

@@ -253,12 +253,14 @@ static int look_up(struct myr_case *it, struct myr_arena *arena, const struct my
                    struct myr_err *err)
 {
     struct myr_fit_case *of = &it->query.it;
-    struct myr_str release = myr_str_from(u->software ? u->software : MYR_CASE_SOFTWARE);
     MYR_TRY(read_profiles(it, arena, u->profile, err));
+    MYR_TRY(u->recipe ? myr_recipe_words("--recipe", u->recipe, &it->stated, err) : MYR_OK);
     MYR_TRY(myr_model_find(arena, u->model, &it->model, err));
     MYR_TRY(u->layout ? take_layout(it, arena, u, err) : MYR_OK);
     MYR_TRY(u->design ? take_design(it, arena, u, err) : MYR_OK);
     MYR_TRY(u->device && !u->design ? choose_device(it, arena, u, err) : MYR_OK);
+    const char *usual = of->device ? of->device->software : MYR_CASE_SOFTWARE;
+    struct myr_str release = myr_str_from(u->software ? u->software : usual);
     return myr_profiles_stack(&it->profiles, release, &of->stack, &it->stack_exact, err);
 }
 
@@ -278,6 +280,11 @@ int myr_case_init(struct myr_case *ret, struct myr_arena *arena,
     }
     q->it.model = &ret->model;
     q->it.constants = ret->profiles.constants;
+    if (q->it.device) {
+        myr_profiles_recipes(&ret->profiles, q->it.stack, q->it.device, &ret->model, &ret->stated,
+                             ret->recipes);
+        q->it.recipes = ret->recipes;
+    }
     if (ret->has_layout) {
         fix_query(q, &ret->layout, myr_layout_seq(&ret->layout, &ret->model));
     } else {

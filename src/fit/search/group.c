@@ -166,7 +166,7 @@ static double recomputed_least(const struct fit_visit *v, uint32_t zero)
         double layers = v->depth->early[i].layers;
         struct myr_rank_params params = fit_params_least(v, layers, v->depth->early[i].moe);
         /* A hair more memory than there is: rounding must never exclude what fits. */
-        double left = v->limit_bytes * (1 + 1e-8) - fit_state_bytes(&layout, &params);
+        double left = v->limit_bytes * (1 + 1e-8) - fit_state_floor_bytes(&layout, &params);
         double recomputed = recomputed_in(v, layers, fit_min(m, v->depth->pp - i), left);
         if (recomputed > layers * (1 + 1e-8)) {
             return -1;

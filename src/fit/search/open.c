@@ -134,7 +134,7 @@ static bool visit_shard(struct fit_visit *v, struct fit_cut *cut, struct myr_lay
             cut->params[i] =
                 myr_rank_params(&layout, s->query->it.model, cut->shape->kinds[i].stage);
         }
-        cut->state[i] = fit_state_bytes(&layout, &cut->params[i]);
+        cut->state[i] = fit_state_floor_bytes(&layout, &cut->params[i]);
     }
     cut->params_known = true;
     uint32_t least = fit_least_choice(v, cut, cut->first);
@@ -326,8 +326,8 @@ static bool begin_family(struct fit_visit *v, struct fit_search *s, const struct
     v->layout.shard = 0;
     for (uint32_t zero = 0; zero <= 3; zero++) {
         v->layout.zero = zero;
-        v->layer_bytes[zero][0] = fit_state_bytes(&v->layout, &v->layer[0]);
-        v->layer_bytes[zero][1] = fit_state_bytes(&v->layout, &v->layer[1]);
+        v->layer_bytes[zero][0] = fit_state_floor_bytes(&v->layout, &v->layer[0]);
+        v->layer_bytes[zero][1] = fit_state_floor_bytes(&v->layout, &v->layer[1]);
     }
     v->layout.zero = 0;
     return true;

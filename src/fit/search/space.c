@@ -282,7 +282,7 @@ void fit_space_init(struct fit_space *space, struct myr_arena *arena,
     space->base.global_batch = query->batch;
     space->base.seq_tokens = query->seq_tokens;
     space->base.precision = precision;
-    space->base.flash_attention = space->flash;
+    myr_fit_habits(&query->it, &space->base);
     space->base.gradient_bytes = query->it.stack->era == MYR_ERA_NEMO ? 2 : 0;
     for (uint32_t d = 1; d <= query->gpus / d; d++) {
         if (query->gpus % d == 0 && space->divisor_count + 2 <= FIT_DIVISORS_MAX) {

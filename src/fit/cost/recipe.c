@@ -1,0 +1,262 @@
+#include "cost/recipe.h"
+
+static const struct {
+    const char *name, *words;
+} capabilities[] = {
+#define CAPABILITY_ROW(name, text, words) {text, words},
+    MYR_CAPABILITIES(CAPABILITY_ROW)
+#undef CAPABILITY_ROW
+};
+
+const char *myr_capability_name(enum myr_capability capability)
+{
+    MYR_ASSERT(capability < MYR_CAPABILITY_COUNT);
+    return capabilities[capability].name;
+}
+
+/* The next of some words, up to a separator; an empty one at the end. */
+static struct myr_str next_word(struct myr_str *rest, char separator)
+{
+    size_t len = 0;
+    while (len < rest->len && rest->data[len] != separator) {
+        len++;
+    }
+    struct myr_str word = {rest->data, len};
+    len += len < rest->len;
+    *rest = (struct myr_str){rest->data + len, rest->len - len};
+    return word;
+}
+
+const char *myr_capability_word(enum myr_capability capability, uint32_t value, char ret[64])
+{
+    struct myr_str rest = myr_str_from(capabilities[capability].words), word = {"", 0};
+    size_t at = 0;
+    ret[0] = 0;
+    if (capability == MYR_CAPABILITY_PARTS) {
+        for (uint32_t i = 0; i < MYR_AGAIN_COUNT; i++) {
+            if (value >> i & 1) {
+                const char *name = myr_again_name((enum myr_again)i);
+                at += (size_t)snprintf(ret + at, 64 - at, "%s%s", at ? ";" : "", name);
+            }
+        }
+        return at ? ret : "none";
+    }
+    for (uint32_t i = 0; i <= value; i++) {
+        word = next_word(&rest, ',');
+    }
+    (void)snprintf(ret, 64, "%.*s", (int)word.len, word.data);
+    return ret;
+}
+
+static bool read_parts(struct myr_str word, uint8_t *ret)
+{
+    uint8_t bits = 0;
+    bool known = true;
+    while (known && word.len > 0) {
+        struct myr_str part = next_word(&word, ';');
+        known = myr_str_eq_nocase(part, MYR_STR("none"));
+        for (uint32_t i = 0; i < MYR_AGAIN_COUNT; i++) {
+            if (myr_str_eq_nocase(part, myr_str_from(myr_again_name((enum myr_again)i)))) {
+                bits |= (uint8_t)(1U << i);
+                known = true;
+            }
+        }
+    }
+    *ret = known ? bits : *ret;
+    return known;
+}
+
+bool myr_capability_read(enum myr_capability capability, struct myr_str word, uint8_t *ret)
+{
+    struct myr_str rest = myr_str_from(capabilities[capability].words);
+    if (capability == MYR_CAPABILITY_PARTS) {
+        return read_parts(word, ret);
+    }
+    for (uint8_t i = 0; rest.len > 0; i++) {
+        if (myr_str_eq_nocase(next_word(&rest, ','), word)) {
+            *ret = i;
+            return true;
+        }
+    }
+    /* Trainers name the parts that they capture. */
+    static const char *const captured[] = {"attn", "moe_router", "moe_preprocess", "mlp", "mamba"};
+    bool parts = capability == MYR_CAPABILITY_GRAPHS && word.len > 0, attention = false;
+    while (parts && word.len > 0) {
+        struct myr_str part = next_word(&word, ';');
+        parts = false;
+        for (size_t i = 0; i < MYR_ARRAY_COUNT(captured); i++) {
+            parts = parts || myr_str_eq_nocase(part, myr_str_from(captured[i]));
+        }
+        attention = attention || myr_str_eq_nocase(part, myr_str_from(captured[0]));
+    }
+    *ret = parts ? (attention ? MYR_GRAPHS_PARTS : MYR_GRAPHS_ROUTER) : *ret;
+    return parts;
+}
+
+static void state(struct myr_stated *stated, enum myr_capability capability, uint8_t value)
+{
+    stated->set |= 1U << capability;
+    stated->recipe.of[capability] = value;
+}
+
+int myr_recipe_words(const char *name, const char *text, struct myr_stated *ret,
+                     struct myr_err *err)
+{
+    struct myr_str rest = myr_str_from(text);
+    struct myr_stated stated = {0};
+    char excerpt[MYR_EXCERPT_MAX];
+    while (rest.len > 0) {
+        struct myr_str pair = next_word(&rest, ','), value = pair;
+        struct myr_str key = next_word(&value, '=');
+        uint32_t i = 0;
+        while (i < MYR_CAPABILITY_COUNT &&
+               !myr_str_eq_nocase(key, myr_str_from(capabilities[i].name))) {
+            i++;
+        }
+        uint8_t number = 0;
+        if (i == MYR_CAPABILITY_COUNT) {
+            int rc = myr_err_set(err, MYR_EINVAL, "%s: no capability is named '%s'", name,
+                                 myr_text_excerpt(key, excerpt));
+            myr_err_hint(err, "known: dispatcher cuda_graphs grouped_gemm tp_overlap "
+                              "moe_a2a_overlap token_drop fp8_recipe compile recompute_modules");
+            return rc;
+        }
+        if (!myr_capability_read((enum myr_capability)i, value, &number)) {
+            return myr_err_set(
+                err, MYR_EINVAL, "%s: %s '%s', expected %s", name, capabilities[i].name,
+                myr_text_excerpt(value, excerpt),
+                capabilities[i].words[0]
+                    ? capabilities[i].words
+                    : "core_attn, mlp, moe_act, mla_up_proj, layernorm, act or none");
+        }
+        state(&stated, (enum myr_capability)i, number);
+    }
+    *ret = stated;
+    return MYR_OK;
+}
+
+int fit_recipe_read(const struct myr_doc *map, struct myr_stated *ret, struct myr_err *err)
+{
+    char digits[24], excerpt[MYR_EXCERPT_MAX];
+    for (uint32_t i = 0; i < MYR_CAPABILITY_COUNT; i++) {
+        const struct myr_doc *node = myr_doc_get(map, capabilities[i].name);
+        struct myr_str word = {digits, 0};
+        uint8_t value = 0;
+        if (!node) {
+            continue;
+        }
+        if (capabilities[i].words[0] == '0') { /* a number to YAML */
+            uint64_t number;
+            MYR_TRY(myr_doc_u64(node, capabilities[i].name, 0, 1, &number, err));
+            word.len = (size_t)snprintf(digits, sizeof(digits), "%u", (unsigned)number);
+        } else {
+            MYR_TRY(myr_doc_text(node, capabilities[i].name, &word, err));
+        }
+        if (!myr_capability_read((enum myr_capability)i, word, &value)) {
+            return myr_doc_error(err, node, MYR_EINVAL, "%s '%s', expected %s",
+                                 capabilities[i].name, myr_text_excerpt(word, excerpt),
+                                 capabilities[i].words);
+        }
+        state(ret, (enum myr_capability)i, value);
+    }
+    return MYR_OK;
+}
+
+/* A list of names, as bits of the table that they are from. */
+static int read_bits(const struct myr_doc *map, const char *key, const char *const *names,
+                     uint32_t count, uint32_t *ret, struct myr_err *err)
+{
+    const struct myr_doc *list = myr_doc_get(map, key);
+    *ret = list ? 0 : UINT32_MAX;
+    MYR_TRY(list ? myr_doc_expect(list, MYR_DOC_LIST, key, err) : MYR_OK);
+    for (uint32_t i = 0; list && i < list->count; i++) {
+        uint32_t at = 0;
+        MYR_TRY(myr_doc_choice(list->items[i], key, names, count, &at, err));
+        *ret |= 1U << at;
+    }
+    return MYR_OK;
+}
+
+static int read_release(const struct myr_doc *map, const char *key, double otherwise, double *ret,
+                        struct myr_err *err)
+{
+    const struct myr_doc *node = myr_doc_get(map, key);
+    *ret = otherwise;
+    return node ? myr_doc_double(node, key, 0, 1e6, ret, err) : MYR_OK;
+}
+
+int fit_rule_read(const struct myr_profiles *profiles, struct myr_arena *arena,
+                  const struct myr_doc *map, struct myr_recipe_rule *ret, struct myr_err *err)
+{
+    static const char *const precisions[] = {"bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32"};
+    const char *devices[32];
+    struct myr_recipe_rule rule = {.experts = -1};
+    const struct myr_doc *line, *experts;
+    struct myr_str name;
+    bool with = false;
+    uint32_t count = profiles->device_count < 32 ? profiles->device_count : 32;
+    for (uint32_t i = 0; i < count; i++) {
+        devices[i] = profiles->devices[i].name;
+    }
+    MYR_TRY(myr_doc_need(map, "a rule", "line", &line, err));
+    MYR_TRY(myr_doc_text(line, "line", &name, err));
+    rule.line = myr_arena_strndup(arena, name.data, name.len);
+    MYR_TRY(read_release(map, "from", 0, &rule.from, err));
+    MYR_TRY(read_release(map, "before", 1e9, &rule.to, err));
+    MYR_TRY(read_bits(map, "devices", devices, count, &rule.devices, err));
+    MYR_TRY(read_bits(map, "precisions", precisions, MYR_ARRAY_COUNT(precisions), &rule.precisions,
+                      err));
+    experts = myr_doc_get(map, "experts");
+    MYR_TRY(experts ? myr_doc_bool(experts, "experts", &with, err) : MYR_OK);
+    rule.experts = experts ? with : -1;
+    rule.models = myr_doc_get(map, "models");
+    MYR_TRY(rule.models ? myr_doc_expect(rule.models, MYR_DOC_LIST, "models", err) : MYR_OK);
+    MYR_TRY(fit_recipe_read(map, &rule.sets, err));
+    *ret = rule;
+    return MYR_OK;
+}
+
+static bool names_model(const struct myr_doc *models, const char *name)
+{
+    for (uint32_t i = 0; models && i < models->count; i++) {
+        struct myr_str one;
+        if (myr_doc_text(models->items[i], "models", &one, NULL) == MYR_OK &&
+            myr_str_eq_nocase(one, myr_str_from(name ? name : ""))) {
+            return true;
+        }
+    }
+    return models == NULL;
+}
+
+static void apply(const struct myr_stated *stated, struct myr_recipe *recipe)
+{
+    for (uint32_t i = 0; i < MYR_CAPABILITY_COUNT; i++) {
+        recipe->of[i] = stated->set >> i & 1 ? stated->recipe.of[i] : recipe->of[i];
+    }
+}
+
+void myr_profiles_recipes(const struct myr_profiles *profiles, const struct myr_stack *stack,
+                          const struct myr_device *device, const struct myr_model *model,
+                          const struct myr_stated *stated,
+                          struct myr_recipe ret[MYR_PRECISION_COUNT])
+{
+    bool experts = model->moe.expert_count > 0;
+    uint32_t at = (uint32_t)(device - profiles->devices);
+    for (uint32_t p = 0; p < MYR_PRECISION_COUNT; p++) {
+        ret[p] = stack->recipe;
+        for (uint32_t i = 0; i < profiles->rule_count; i++) {
+            const struct myr_recipe_rule *rule = &profiles->rules[i];
+            bool fits = strcmp(rule->line, stack->line) == 0 && stack->order >= rule->from &&
+                        stack->order < rule->to && rule->precisions >> p & 1 &&
+                        (at < 32 ? rule->devices >> at & 1 : rule->devices == UINT32_MAX) &&
+                        (rule->experts < 0 || rule->experts == experts) &&
+                        names_model(rule->models, model->name);
+            if (fits) {
+                apply(&rule->sets, &ret[p]);
+            }
+        }
+        if (stated) {
+            apply(stated, &ret[p]);
+        }
+    }
+}
