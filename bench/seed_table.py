@@ -167,7 +167,8 @@ def plot(table):
     parts += [f'<text x="{x}" y="362" text-anchor="middle">{row["servers"]}</text>'
               for x, row in zip(xs, table)]
     parts.append('<text x="370" y="385" text-anchor="middle">servers; GB/s; dots published, lines '
-                 "simulated, fitted: blue planned, orange stock (median, 10-90 % band)</text></svg>")
+                 "simulated, fitted: blue planned, orange stock (median, 10-90 % band)"
+                 "</text></svg>")
     return "\n".join(parts) + "\n"
 
 

@@ -27,3 +27,10 @@ struct myr_figure {
     uint8_t basis, digits;     /* digits: behind the point, at most */
     uint16_t pad;
 };
+
+/* What else the line of the bill at the same position says; absent in files of older programs. */
+struct myr_bom_more {
+    uint32_t specification;   /* string: what the part is */
+    uint16_t warranty_months; /* 0: nobody has said */
+    uint16_t spare_permille;  /* ordered beyond what is needed, of what is needed */
+};

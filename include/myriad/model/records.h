@@ -159,13 +159,6 @@ struct myr_bom_row {
     int64_t total_cents;
 };
 
-/* What else the line of the bill at the same position says; absent in files of older programs. */
-struct myr_bom_more {
-    uint32_t specification;   /* string: what the part is */
-    uint16_t warranty_months; /* 0: nobody has said */
-    uint16_t spare_permille;  /* ordered beyond what is needed, of what is needed */
-};
-
 enum myr_severity { MYR_SEVERITY_INFO, MYR_SEVERITY_WARNING, MYR_SEVERITY_ERROR };
 
 struct myr_finding {

@@ -5,6 +5,7 @@
 
 /* What chapters are made of: sentences, cells and figures in the report's language. */
 
+MYR_PRINTF(2, 0)
 static const char *say_all(const struct report *report, const char *fmt, va_list arguments)
 {
     char text[2048];
