@@ -3,8 +3,7 @@
 #include "measure/words.h"
 #include "myriad/text/csv.h"
 
-#define RUNS_BYTES_MAX (64U << 20)
-#define FIELD_MAX      2000000U /* of any size in a row: three of them multiply within 64 bits */
+#define FIELD_MAX 2000000U /* of any size in a row: three of them multiply within 64 bits */
 
 /* Columns that are read; their order in the file does not matter. */
 /* clang-format off: it does not come to rest on this list */
@@ -295,7 +294,6 @@ static void choose_etp(struct myr_run *run)
     run->open |= cut && grid % layout->ep == 0 ? MYR_RUN_OPEN_ETP : 0;
 }
 
-/* Columns that state the recipe; what is empty is the rules' to say. */
 static const char *read_recipe(const struct reader *r, struct myr_run *run)
 {
     static const enum column columns[] = {
@@ -322,7 +320,7 @@ static const char *read_recipe(const struct reader *r, struct myr_run *run)
         }
         run->stated.set |= 1U << i;
     }
-    /* Tables of torchtitan say in a note which scales they mean. */
+    /* torchtitan's tables: in a note. */
     if (fit_word_has(field(r, COLUMN_note), "rowwise")) {
         run->stated.set |= 1U << MYR_CAPABILITY_SCALES;
         run->stated.recipe.of[MYR_CAPABILITY_SCALES] = MYR_SCALES_ROWS;
@@ -331,17 +329,6 @@ static const char *read_recipe(const struct reader *r, struct myr_run *run)
                          run->recipes);
     run->it.recipes = run->recipes;
     return NULL;
-}
-
-/* A number behind a word: 40 of "layers:40"; 0 when there is none. */
-static uint32_t count_behind(struct myr_str text, const char *word)
-{
-    size_t len = strlen(word);
-    uint64_t value = 0;
-    bool there = text.len > len &&
-                 myr_str_eq_nocase((struct myr_str){text.data, len}, (struct myr_str){word, len});
-    bool whole = there && myr_str_to_u64((struct myr_str){text.data + len, text.len - len}, &value);
-    return whole && value <= MYR_MODEL_LAYERS_MAX ? (uint32_t)value : 0;
 }
 
 /* What the recipe decides of the layout. */
@@ -358,13 +345,13 @@ static void recipe_layout(const struct reader *r, struct myr_run *run)
         bool full = fit_word_has(modules, "full");
         run->open &= ~(uint32_t)MYR_RUN_OPEN_RECOMPUTE;
         layout->recompute = full ? MYR_RECOMPUTE_FULL : MYR_RECOMPUTE_NONE;
-        layout->recompute_layers = count_behind(modules, "full:");
+        layout->recompute_layers = fit_word_behind(modules, "full:");
         if (recipe->of[MYR_CAPABILITY_PARTS] & MYR_AGAIN(CORE_ATTENTION) &&
             !layout->flash_attention) {
             layout->recompute = MYR_RECOMPUTE_SELECTIVE;
         }
     }
-    layout->offload_layers = count_behind(field(r, COLUMN_cpu_offload), "layers:");
+    layout->offload_layers = fit_word_behind(field(r, COLUMN_cpu_offload), "layers:");
 }
 
 /* DualPipe is HAI-LLM's; performance recipes of the NeMo line reduce gradients in bf16. */
@@ -498,28 +485,6 @@ static int find_stack(const struct reader *r, struct myr_run *run, struct myr_er
     return rc;
 }
 
-/* Sizes that contradict each other; what is open is not counted. */
-static int check_sizes(const struct myr_run *run, struct myr_err *err)
-{
-    const struct myr_layout *l = &run->layout;
-    if (!run->gpus || !l->tp || !l->pp || !l->cp || !l->ep || !l->dp || !l->vp || !l->micro_batch ||
-        !l->global_batch) {
-        return myr_err_set(err, MYR_EINVAL, "no size of a layout can be 0");
-    }
-    uint64_t ranks = (uint64_t)l->tp * l->pp * l->cp;
-    bool open = run->open & (MYR_RUN_OPEN_TP | MYR_RUN_OPEN_PP | MYR_RUN_OPEN_CP);
-    if (!open && run->gpus % ranks != 0) {
-        return myr_err_set(err, MYR_EINVAL, "tp %u x pp %u x cp %u does not divide %u GPUs", l->tp,
-                           l->pp, l->cp, run->gpus);
-    }
-    if (!open && run->dp && run->gpus / ranks != run->dp) {
-        return myr_err_set(err, MYR_EINVAL, "tp %u x pp %u x cp %u x dp %u is not %u GPUs", l->tp,
-                           l->pp, l->cp, run->dp, run->gpus);
-    }
-    /* A layout that no rule allows as it stands may still have an open axis that mends it. */
-    return run->open == 0 ? myr_layout_check(l, &run->model, 0, err) : MYR_OK;
-}
-
 /* What a row cannot do without, whichever way its layout is given. */
 static int read_subject(struct reader *r, struct myr_run *run, struct myr_err *why)
 {
@@ -569,11 +534,13 @@ static void read_run(struct reader *r, struct myr_run *run)
     }
     double useful = number_of(r, COLUMN_tflops_per_gpu) * 1e12 * run->gpus;
     if (run->measured_s <= 0 && useful > 0 && fit_word_has(field(r, COLUMN_flops_kind), "model")) {
-        uint32_t seq = myr_layout_seq(&run->layout, &run->model);
-        run->measured_s = 3 * (double)myr_model_flops(&run->model, seq).forward *
-                          run->layout.global_batch / useful;
+        run->measured_s =
+            3 *
+            (double)myr_model_flops(&run->model, myr_layout_seq(&run->layout, &run->model))
+                .forward *
+            run->layout.global_batch / useful;
     }
-    if (check_sizes(run, &why) < 0) {
+    if (fit_run_check_sizes(run, &why) < 0) {
         run->refused = myr_arena_printf(r->arena, "%s", why.message);
     }
 }
@@ -621,33 +588,4 @@ int myr_runs_parse(struct myr_runs *runs, struct myr_arena *arena,
         }
     }
     return rc;
-}
-
-int myr_runs_read(struct myr_runs *runs, struct myr_arena *arena,
-                  const struct myr_profiles *profiles, const char *path, struct myr_err *err)
-{
-    MYR_CLEANUP(myr_buf_done) struct myr_buf file = {0}; /* what the rows keep is copied */
-    *runs = (struct myr_runs){0};
-    MYR_TRY(myr_file_read(path, RUNS_BYTES_MAX, &file, err));
-    MYR_TRY(
-        myr_runs_parse(runs, arena, profiles, path, (struct myr_str){file.data, file.len}, err));
-    /* A table is read for its times: whoever calls them otherwise would be told of none. */
-    return runs->has_times ? MYR_OK
-                           : myr_err_set(err, MYR_EINVAL,
-                                         "%s:1:1: no column says how long a step took, expected "
-                                         "'iter_s' or 'tokens_per_s_per_gpu'",
-                                         path);
-}
-
-double myr_run_spread(const struct myr_run *run, const struct myr_profiles *profiles)
-{
-    bool open =
-        run->open & ~(uint32_t)(MYR_RUN_OPEN_RECOMPUTE | MYR_RUN_OPEN_ETP | MYR_RUN_OPEN_ZERO);
-    return myr_profiles_spread(profiles, &run->model, run->it.device, run->stack_exact, open);
-}
-
-size_t myr_run_family_len(const struct myr_run *run)
-{
-    const char *dash = strchr(run->source, '-');
-    return dash ? (size_t)(dash - run->source) : strlen(run->source);
 }

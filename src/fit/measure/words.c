@@ -1,5 +1,7 @@
 #include "measure/words.h"
 
+#include "myriad/work.h"
+
 struct myr_str fit_word_trim(struct myr_str text)
 {
     while (text.len > 0 && (text.data[0] == ' ' || text.data[0] == '\t')) {
@@ -178,4 +180,15 @@ bool fit_word_recompute(struct myr_str text, enum myr_recompute *ret)
         return IS_ANY(text, "none", "no", "0", "0.0", "false", "off");
     }
     return true;
+}
+
+/* A number behind a word: 40 of "layers:40"; 0 when there is none. */
+uint32_t fit_word_behind(struct myr_str text, const char *word)
+{
+    size_t len = strlen(word);
+    uint64_t value = 0;
+    bool there = text.len > len &&
+                 myr_str_eq_nocase((struct myr_str){text.data, len}, (struct myr_str){word, len});
+    bool whole = there && myr_str_to_u64((struct myr_str){text.data + len, text.len - len}, &value);
+    return whole && value <= MYR_MODEL_LAYERS_MAX ? (uint32_t)value : 0;
 }

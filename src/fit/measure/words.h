@@ -24,3 +24,10 @@ bool fit_word_precision(struct myr_str text, enum myr_precision *ret);
 bool fit_word_zero(struct myr_str text, uint32_t *ret, bool *ret_hybrid);
 /* False where the table leaves it to a recipe. */
 bool fit_word_recompute(struct myr_str text, enum myr_recompute *ret);
+
+struct myr_run;
+
+/* Sizes of a row that contradict each other. */
+MYR_MUST_USE int fit_run_check_sizes(const struct myr_run *run, struct myr_err *err);
+/* A number behind a word: 40 of "layers:40"; 0 when there is none. */
+uint32_t fit_word_behind(struct myr_str text, const char *word);
