@@ -183,8 +183,8 @@ static void a_request_has_these_bytes(void **state)
     static const char *const behind[] = {
         "\r\n\r\n",
         "\r\nAuthorization: Bearer t\r\nContent-Length: 0\r\n\r\n",
-        "\r\nAuthorization: Bearer t\r\nIdempotency-Key: k\r\nContent-Type: a/b\r\n"
-        "Content-Length: 3\r\n\r\nx=1",
+        ("\r\nAuthorization: Bearer t\r\nIdempotency-Key: k\r\nContent-Type: a/b\r\n"
+         "Content-Length: 3\r\n\r\nx=1"),
     };
     (void)state;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(requests); i++) {
