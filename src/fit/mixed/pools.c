@@ -127,6 +127,7 @@ int myr_fit_pools_search(const struct myr_fit_query *query, const struct myr_fit
                          uint32_t pool_count, struct myr_arena *arena, struct myr_fit_pools *ret,
                          struct myr_err *err)
 {
+    *ret = (struct myr_fit_pools){0};
     /* What PyTorch's own operators keep depends on the moment, which mixtures do not follow. */
     if (query->it.stack->era == MYR_ERA_TORCH) {
         return myr_err_set(err, MYR_EINVAL,
@@ -135,7 +136,6 @@ int myr_fit_pools_search(const struct myr_fit_query *query, const struct myr_fit
     }
     struct fit_mixer *x = MYR_ARENA_NEW(arena, struct fit_mixer, 1);
     MYR_ASSERT(pool_count >= 2 && pool_count <= MYR_FIT_POOLS_MAX);
-    *ret = (struct myr_fit_pools){0};
     *x = (struct fit_mixer){.query = query, .pools = pools, .arena = arena};
     search_alone(x, pool_count, ret);
     /* All pools first: what they reach bounds what fewer of them have to. */

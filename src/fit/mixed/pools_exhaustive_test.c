@@ -95,6 +95,12 @@ static void a_batch_is_shared_as_trying_every_split_of_every_layout_shares_it(vo
         query.zero = 0;
         query.pp = 1;
         query.cp = 1;
+        if (query.it.stack->era == MYR_ERA_TORCH) { /* refused, and nothing is told as found */
+            assert_int_equal(myr_fit_pools_search(&query, pools, 2, &arena, &found, NULL),
+                             MYR_EINVAL);
+            assert_false(found.batch.found);
+            continue;
+        }
         double best = naive_batch(&query, pools);
         bool any = myr_fit_pools_search(&query, pools, 2, &arena, &found, NULL) == MYR_OK;
         bool same =
