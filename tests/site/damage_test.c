@@ -63,6 +63,7 @@ static void strings_lie_inside(void **state)
     DAMAGE(d, bom[last].rule, end, "bill of materials");
     DAMAGE(d, bom[0].inputs, end, "bill of materials");
     DAMAGE(d, bom[0].price_note, end, "bill of materials");
+    DAMAGE(d, bom_more[0].specification, end, "bill of materials");
     assert_true(d->finding_count > 0);
     DAMAGE(d, findings[0].rule, end, "a finding");
     DAMAGE(d, findings[0].where, end, "a finding");
