@@ -107,6 +107,8 @@ static const struct explain_rule rows[] = {
     {"room.cooling.*.kw_used", "all that hangs on it when what stands beside it has failed", ""},
     {"bom.*.unit_price", "the spec's own price, else the price list's, else the book's", ""},
     {"bom.*.total", "quantity * unit price", ".quantity .unit_price"},
+    {"bom.*.warranty_months", "the price's own, else the book's for what it quotes", ""},
+    {"bom.*.spare_share", "what the spec orders beyond what is needed, of what is needed", ""},
     {"totals.cost", "sum of the bill's totals; lines without a price are not in it",
      ".unpriced_lines"},
     {"totals.unpriced_lines", "counted: lines of the bill without a price", ""},
