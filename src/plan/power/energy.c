@@ -85,7 +85,9 @@ static void put_money(struct facility *f, const struct terms *terms, double mwh)
 {
     struct plan *plan = f->plan;
     const struct myr_spec_facility *spec = f->spec;
-    const char *bill = plan->strings.data + plan->design.head->currency;
+    /* A copy: the strings move as figures are added. */
+    const char *bill =
+        myr_arena_printf(plan->arena, "%s", plan->strings.data + plan->design.head->currency);
     f->currency = spec->currency ? spec->currency : "USD";
     double cost = mwh * 1000 * terms->tariff.value;
     plan_figure(plan, FIG_TARIFF, terms->tariff.value, terms->tariff.basis, "%s a kWh",
