@@ -275,7 +275,8 @@ int plan_add_files(struct myr_file_set *set, const struct myr_design *design,
     struct names names MYR_CLEANUP(names_done) = {0};
     names_init(&names, design);
     names.about = about ? about : &plain;
-    MYR_TRY(myr_plan_workbook(design, names.about, &names.workbook, err));
+    MYR_TRY(myr_plan_workbook(design, names.about, set->folder ? set->folder : ".", &names.workbook,
+                              err));
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(plan_files); i++) {
         if (plan_files[i].of_room && !design->room) {
             continue;

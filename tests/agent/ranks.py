@@ -30,9 +30,11 @@ def test_ranks_start_and_end():
     assert (ended["code"], ended["signal"], ended.epoch) == (0, 0, 1), ended
     assert agent.fetch(1, 0) == b"rank 0 of 2 on 1,3\n"
     assert agent.fetch(1, 1) == b"rank 1 of 2 on 1,3\n"
-    agent.order(2, 1, 'if [ "$RANK" = 5 ]; then echo fine; echo "ValueError: bad"; exit 3; fi; '
+    agent.order(2, 1, 'if [ "$RANK" = 5 ]; then until [ -e fail ]; do sleep 0.1; done; '
+                'echo fine; echo "ValueError: bad"; exit 3; fi; '
                 'sleep 1000', first_rank=4)
     agent.controller.expect("started", 2)
+    (agent.work / "fail").touch()
     ended = agent.controller.expect("exit", 2)
     assert (ended["rank"], ended["code"], ended["signal"]) == (5, 3, 0), ended
     assert ended["line"] == b"ValueError: bad", ended
@@ -401,9 +403,11 @@ def test_bad_orders():
 
 def test_prolog_and_epilog():
     agent = Agent().start()
-    agent.order(1, 1, "cat told", gpus=1, spec="prolog: echo before > told\n"
-                "epilog: echo after > done; exit 3\n")
+    # Ranks that end at once may be told of by their end alone.
+    agent.order(1, 1, "cat told; until [ -e go ]; do sleep 0.1; done", gpus=1,
+                spec="prolog: echo before > told\nepilog: echo after > done; exit 3\n")
     agent.controller.expect("started", 1)
+    (agent.work / "go").touch()
     assert agent.controller.expect("exit", 1)["code"] == 0
     assert agent.fetch(1, 0) == b"before\n" and (agent.work / "done").read_text() == "after\n"
     agent.order(2, 1, "sleep 1000", gpus=1, spec="prolog: sleep 1000\nepilog: touch end2\n")

@@ -27,6 +27,6 @@ void myr_report_digest(struct myr_str bytes, char ret[MYR_REPORT_DIGEST]);
 /* One HTML page that needs nothing else. */
 void myr_plan_report(const struct myr_design *design, const struct myr_report *about,
                      struct myr_buf *buf);
-/* The bill, the networks and the findings as a workbook (OOXML). */
+/* The bill and the findings as a workbook (OOXML); what is written meanwhile lies in 'folder'. */
 MYR_MUST_USE int myr_plan_workbook(const struct myr_design *design, const struct myr_report *about,
-                                   struct myr_buf *ret, struct myr_err *err);
+                                   const char *folder, struct myr_buf *ret, struct myr_err *err);

@@ -126,23 +126,21 @@ static int take_file(const char *path, struct myr_buf *ret, struct myr_err *err)
     return bad ? myr_err_set(err, MYR_EIO, "%s: cannot be read back", path) : MYR_OK;
 }
 
-/* The library writes files by name alone: one of its own, that nobody else sees. */
+/* The library writes files by name alone: one of its own beside those that are written. */
 int myr_plan_workbook(const struct myr_design *design, const struct myr_report *about,
-                      struct myr_buf *ret, struct myr_err *err)
+                      const char *folder, struct myr_buf *ret, struct myr_err *err)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     struct report report = {.design = design, .about = about, .arena = &arena};
-    const char *folder = getenv("TMPDIR");
     char path[4096];
-    int len =
-        snprintf(path, sizeof(path), "%s/myriad-bom-XXXXXX", folder && *folder ? folder : "/tmp");
     myr_arena_init(&arena);
+    int len = snprintf(path, sizeof(path), "%s/.bom-XXXXXX", folder);
     int fd = len < (int)sizeof(path) ? mkstemp(path) : -1;
     if (fd < 0) {
-        return myr_err_errno(err, "cannot make a temporary file in", folder ? folder : "/tmp");
+        return myr_err_errno(err, "cannot make a temporary file in", folder);
     }
     close(fd);
-    lxw_workbook_options options = {.tmpdir = (char *)(folder && *folder ? folder : NULL)};
+    lxw_workbook_options options = {.tmpdir = (char *)folder};
     lxw_workbook *book = workbook_new_opt(path, &options);
     lxw_error failed = book ? fill(book, &report) : LXW_ERROR_MEMORY_MALLOC_FAILED;
     int rc = failed ? myr_err_set(err, MYR_EIO, "the workbook cannot be written: %s",

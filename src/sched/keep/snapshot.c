@@ -48,6 +48,22 @@ static void rebuild(struct myr_queue *q)
     }
 }
 
+/* States of older programs do not say how many jobs brothers have together. */
+static void count_brothers(struct myr_queue *q)
+{
+    for (uint64_t i = 0; q->brothers && i <= q->tenant_count; i++) {
+        if (q->brothers[i].jobs) {
+            return;
+        }
+    }
+    for (uint32_t t = 0; q->brothers && q->tenants && q->tenant_jobs && t < q->tenant_count; t++) {
+        uint32_t parent = q->tenants[t].parent;
+        if (parent == MYR_NONE || parent < q->tenant_count) {
+            q->brothers[parent == MYR_NONE ? 0 : parent + 1].jobs += q->tenant_jobs[t];
+        }
+    }
+}
+
 void myr_queue_copy(const struct myr_queue *q, struct myr_queue **into)
 {
     if (!*into) {
@@ -144,7 +160,11 @@ int myr_queue_load(struct myr_str bytes, struct myr_queue **ret, struct myr_err 
         return rc;
     }
     struct myr_queue *q = myr_xcalloc(1, sizeof(*q));
-    if (!flat_load(&queue_flat, q, &state) || state.len > 0 || !queue_is_sound(q)) {
+    bool whole = flat_load(&queue_flat, q, &state) && state.len == 0;
+    if (whole) {
+        count_brothers(q);
+    }
+    if (!whole || !queue_is_sound(q)) {
         myr_queue_free(q);
         return myr_err_set(err, MYR_ECORRUPT, "state of a queue: it contradicts itself");
     }

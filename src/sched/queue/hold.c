@@ -286,7 +286,8 @@ static uint32_t next_to_hold(struct myr_queue *q)
     uint32_t best = MYR_NONE;
     int64_t soonest_s = INT64_MAX;
     bool best_due = false;
-    bool alone = q->big_runs == 0 && large_waiting(q) < 2 && q->now_s - q->big_last_s >= RARE_S;
+    bool alone = q->big_runs == 0 && large_waiting(q) < 2 &&
+                 q->now_s - (int64_t)q->big_last_min * 60 >= RARE_S;
     for (uint32_t i = q->busy_first; i != MYR_NONE; i = q->lines.items[i].next_busy) {
         const struct line *line = &q->lines.items[i];
         int64_t after_s = queue_hold_s(q, line->gpus);

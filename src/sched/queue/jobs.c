@@ -2,6 +2,13 @@
 
 #include "queue/state.h"
 
+/* The minute that has begun, as far as it can be told. */
+static int32_t minute_of(int64_t time_s)
+{
+    int64_t minute = time_s / 60 - (time_s % 60 < 0);
+    return minute < INT32_MIN ? INT32_MIN : minute < INT32_MAX ? (int32_t)minute : INT32_MAX;
+}
+
 static uint32_t line_for(struct myr_queue *q, const struct qjob *job, uint32_t level)
 {
     struct line line = {.tenant = job->spec.tenant,
@@ -362,7 +369,7 @@ static void leave_nodes(struct myr_queue *q, uint32_t id, bool gone)
     }
     queue_count_running(q, &job->spec, false);
     if (queue_is_large(q, job->spec.gpus, 4)) {
-        q->big_last_s = q->now_s;
+        q->big_last_min = minute_of(q->now_s);
     }
     queue_leave_own(q, id);
     job->spec.gpus = job->wish;
@@ -517,7 +524,7 @@ int queue_advance(struct myr_queue *q, int64_t now_s)
         return MYR_EINVAL;
     }
     if (q->now_s == INT64_MIN) {
-        q->big_last_s = now_s;
+        q->big_last_min = minute_of(now_s);
     }
     if (q->now_s != INT64_MIN && now_s > q->now_s) {
         int64_t passed_s = now_s - q->now_s, idle = idle_held(q);

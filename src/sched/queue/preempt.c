@@ -443,8 +443,9 @@ static bool was_in_vain(const struct myr_queue *q, const struct line *line)
 
 static void note_vain(struct myr_queue *q, const struct line *line, int64_t cost)
 {
+    int64_t length_s = first_cost_s(q, line);
     struct vain vain = {.gpus = line->gpus,
-                        .length_s = first_cost_s(q, line),
+                        .length_s = length_s < UINT32_MAX ? (uint32_t)length_s : UINT32_MAX,
                         .excess = queue_excess(q, line->tenant),
                         .priority = line->priority,
                         .at_s = q->now_s,

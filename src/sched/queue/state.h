@@ -189,10 +189,9 @@ struct window {
 
 /* A search for jobs to stop that was in vain: for whom, when, and what it would have cost. */
 struct vain {
-    uint32_t gpus, excess;
+    uint32_t gpus, length_s, excess; /* 'length_s': queue_lengths_cost_s(), as far as it goes */
     int32_t priority;
-    uint32_t unused;
-    int64_t at_s, cost, length_s; /* 'length_s': queue_lengths_cost_s() */
+    int64_t at_s, cost;
 };
 
 /*
@@ -272,7 +271,12 @@ struct myr_queue {
     struct tries tries;
     struct myr_heap wakes; /* value: the job that it is for, or MYR_NONE */
     MYR_VEC(struct myr_decision) decisions;
-    bool handed;               /* the caller has them: the next one starts anew */
+    bool handed; /* the caller has them: the next one starts anew */
+    /*
+     * The minute in which the last gang of a quarter ended; at first, the first event. It takes no
+     * room, and states of older programs stay readable: they have 0.
+     */
+    int32_t big_last_min;
     MYR_VEC(uint32_t) victims; /* scratch */
     MYR_VEC(uint32_t) nodes;   /* scratch */
     struct kind_count kinds;   /* scratch */
@@ -291,7 +295,6 @@ struct myr_queue {
     int64_t drain_left;    /* GPU seconds x 1000000 that may still stand idle on nodes held */
     int64_t drained_gpu_s; /* that have */
     int64_t hold_scan_s;   /* nobody becomes due for a hold before this */
-    int64_t big_last_s;    /* when the last gang of a quarter ended; at first, the first event */
     int64_t hold_retry_s;  /* no large gang asks for nodes before this */
 };
 
