@@ -320,25 +320,42 @@ static void relieve(struct myr_sim *sim, uint32_t id)
     }
 }
 
+/* Whether one that holds nobody carries more than it can: what it let pass rose meanwhile. */
+static bool is_over(const struct myr_sim *sim, uint32_t id)
+{
+    const struct sim_fill *fill = &sim->fills[id];
+    const struct sim_channel *channel = &sim->channels[id];
+    return fill->held_weight == 0 && fill->loose_weight == 0 && channel->wanted &&
+           fill->room < -(__int128)channel->wanted * 1000;
+}
+
 /* Rates of whatever has been touched, and of what that reaches. */
 static void solve_rates(struct myr_sim *sim)
 {
-    for (size_t i = 0; i < sim->touched.count; i++) {
-        relieve(sim, sim->touched.items[i]); /* may touch more */
-    }
-    for (size_t i = 0; i < sim->touched.count; i++) {
-        uint32_t id = sim->touched.items[i];
-        struct sim_fill *fill = &sim->fills[id];
-        if (fill->place == MYR_NONE && fill->held_weight + fill->loose_weight) {
-            fill->key = key_of(fill);
-            fill->place = (uint32_t)sim->fill_heap.count;
-            myr_vec_push(&sim->fill_heap, id);
+    bool over;
+    do {
+        for (size_t i = 0; i < sim->touched.count; i++) {
+            relieve(sim, sim->touched.items[i]); /* may touch more */
         }
-    }
-    heap_order(sim);
-    while (sim->fill_heap.count) {
-        take_lowest(sim);
-    }
+        for (size_t i = 0; i < sim->touched.count; i++) {
+            uint32_t id = sim->touched.items[i];
+            struct sim_fill *fill = &sim->fills[id];
+            if (fill->place == MYR_NONE && fill->held_weight + fill->loose_weight) {
+                fill->key = key_of(fill);
+                fill->place = (uint32_t)sim->fill_heap.count;
+                myr_vec_push(&sim->fill_heap, id);
+            }
+        }
+        heap_order(sim);
+        bool any = sim->fill_heap.count > 0;
+        while (sim->fill_heap.count) {
+            take_lowest(sim);
+        }
+        over = false;
+        for (size_t i = 0; any && !over && i < sim->touched.count; i++) {
+            over = is_over(sim, sim->touched.items[i]);
+        }
+    } while (over);
     MYR_ASSERT(sim->loose_slots == 0); /* every transfer uses a channel, and is held by one */
     MYR_SLOW_ASSERT(sim_within_capacity(sim));
 }
