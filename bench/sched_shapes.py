@@ -126,5 +126,5 @@ def summarise(bench, table):
         beaten = [row["name"] for (of, group), rows in table.items() for row in rows
                   if of == policy and group != "half" and row["beaten"]]
         bench.figure(f"all/{policy}/median-mean", statistics.median(means), "x", 1.0)
-        bench.figure(f"all/{policy}/beaten", len(beaten), "traces", 1.0)
+        bench.figure(f"all/{policy}/beaten", len(beaten), "traces", 0)
         print(f"{policy} is beaten in mean and longest wait on: {' '.join(beaten) or 'none'}")
