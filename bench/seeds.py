@@ -28,7 +28,7 @@ def run(bench):
                 print(f"seed {seed}: {answer['first_violation']}", flush=True)
     took = time.monotonic() - began
     bench.figure("seeds", seeds, "seeds")
-    bench.figure("seeds/broken", broken, "seeds", goal=1)
+    bench.figure("seeds/broken", broken, "seeds", goal=0)
     bench.figure("seeds/events", events / 1e6, "M")
     bench.figure("seeds/time", took / 60, "min", goal=40 * seeds / 1000)
 
