@@ -272,10 +272,7 @@ struct myr_queue {
     struct myr_heap wakes; /* value: the job that it is for, or MYR_NONE */
     MYR_VEC(struct myr_decision) decisions;
     bool handed; /* the caller has them: the next one starts anew */
-    /*
-     * The minute in which the last gang of a quarter ended; at first, the first event. It takes no
-     * room, and states of older programs stay readable: they have 0.
-     */
+    /* When a gang of a quarter ended last, or the first event; a gap in older programs' states. */
     int32_t big_last_min;
     MYR_VEC(uint32_t) victims; /* scratch */
     MYR_VEC(uint32_t) nodes;   /* scratch */
