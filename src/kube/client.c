@@ -129,6 +129,7 @@ static void on_data(void *context, struct myr_io_stream *stream, struct myr_str 
     struct client_line *line = context;
     struct myr_err err = {0};
     line->heard_ms = kube_now_ms();
+    line->client->heard++;
     if (!line->request) {
         myr_io_abort(stream); /* nobody has asked */
         return;

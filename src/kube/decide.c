@@ -506,8 +506,7 @@ const struct myr_kube_decision *myr_kube_decide(struct myr_kube_cluster *c, int6
 {
     struct round r = {.c = c, .now_ms = now_ms, .epoch = epoch};
     struct kube_gangs gangs;
-    myr_arena_done(&c->arena);
-    myr_arena_init(&c->arena);
+    myr_arena_clear(&c->arena);
     c->decisions.count = 0;
     c->changed = false;
     c->wake_ms = INT64_MAX;

@@ -278,6 +278,7 @@ struct myr_kube_cluster {
     struct myr_kube_policy policy;
     char scheduler[64], labels[4][128];
     struct kube_resources resources;
+    struct myr_arena scratch;          /* of a line */
     MYR_VEC(struct kube_node *) nodes; /* NULL: gone */
     MYR_VEC(struct kube_pod *) pods;
     MYR_VEC(char *) node_keys; /* of the maps: an object's own text goes with it */

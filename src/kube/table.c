@@ -33,6 +33,7 @@ struct myr_kube_cluster *myr_kube_cluster_create(const struct myr_kube_policy *p
     c->wake_ms = INT64_MAX;
     c->order_stale = c->use_stale = true;
     myr_arena_init(&c->arena);
+    myr_arena_init(&c->scratch);
     myr_arena_init(&c->resources.arena);
     return c;
 }
@@ -64,6 +65,7 @@ void myr_kube_cluster_free(struct myr_kube_cluster *c)
     myr_strmap_done(&c->resources.ids);
     myr_arena_done(&c->resources.arena);
     myr_arena_done(&c->arena);
+    myr_arena_done(&c->scratch);
     free(c->use);
     free(c->node_at);
     free(c);
@@ -292,10 +294,8 @@ int myr_kube_line(struct myr_kube_cluster *c, enum myr_kube_kind kind, struct my
     static const char *const changes[] = {"ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"};
     const struct myr_doc *top, *type, *object;
     struct myr_kube_said said = {0};
-    struct myr_arena scratch = {0};
     uint32_t change;
-    myr_arena_init(&scratch);
-    int rc = myr_doc_read_json_parts(&scratch, "watch", line, line_parts[kind], &top, err);
+    int rc = myr_doc_read_json_parts(&c->scratch, "watch", line, line_parts[kind], &top, err);
     if (rc == MYR_OK) {
         rc = myr_doc_expect(top, MYR_DOC_MAP, "a line of a watch", err);
     }
@@ -326,7 +326,7 @@ int myr_kube_line(struct myr_kube_cluster *c, enum myr_kube_kind kind, struct my
     if (rc == MYR_OK) {
         *ret = said;
     }
-    myr_arena_done(&scratch);
+    myr_arena_clear(&c->scratch);
     return rc;
 }
 
