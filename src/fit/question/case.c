@@ -301,8 +301,6 @@ int myr_case_init(struct myr_case *ret, struct myr_arena *arena,
         myr_case_done(ret);
         return rc;
     }
-    ret->spread =
-        myr_profiles_spread(&ret->profiles, &ret->model, q->it.device, ret->stack_exact, false);
     MYR_ASSERT(q->gpus > 0 && q->batch > 0 && q->seq_tokens > 0);
     return MYR_OK;
 }
@@ -346,6 +344,13 @@ int myr_case_answer(const struct myr_case *it, struct myr_arena *arena, struct m
                           : myr_fit_search(&it->query, arena, ret, err);
 }
 
+struct myr_fit_spread myr_case_spread(const struct myr_case *it, const struct myr_layout *layout,
+                                      const struct myr_fit_cost *cost)
+{
+    return myr_fit_spread(&it->profiles, &it->query.it, layout, cost,
+                          it->stack_exact ? 0 : MYR_UNKNOWN_RELEASE);
+}
+
 int myr_case_price(const struct myr_case *it, const struct myr_layout *layout,
                    const struct myr_fit_placement *placement, struct myr_arena *arena,
                    struct myr_case_price *ret, struct myr_err *err)
@@ -360,8 +365,9 @@ int myr_case_price(const struct myr_case *it, const struct myr_layout *layout,
         of.domain_gpus = price.topology.domain_gpus;
     }
     myr_fit_cost_of(&of, layout, &price.cost);
-    price.low_s = price.cost.step_s / (1 + it->spread);
-    price.high_s = price.cost.step_s * (1 + it->spread);
+    price.spread = myr_case_spread(it, layout, &price.cost);
+    price.low_s = price.cost.step_s / (1 + price.spread.share);
+    price.high_s = price.cost.step_s * (1 + price.spread.share);
     myr_fit_memory_of(&of, layout, &price.memory);
     *ret = price;
     return MYR_OK;
