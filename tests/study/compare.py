@@ -209,7 +209,8 @@ def mixed(myriad, folder):
         check("it trains", side["step_s_interval"] is not None)
     other = ask(myriad, "compare", *words, "--group", "other")
     check("another group", {s["job_gpus"] for s in other["designs"]} == {128})
-    check("another GPU", {s["device"] for s in other["designs"]} != {answer["designs"][0]["device"]})
+    check("another GPU",
+          {s["device"] for s in other["designs"]} != {answer["designs"][0]["device"]})
     done = run(myriad, "compare", *words, "--group", "infer", codes=(2,))
     check(f"off the network: {done.stderr}", "infer" in done.stderr)
 
@@ -260,14 +261,16 @@ def bad(myriad, folder):
     (folder / "broken.yaml").write_text("servers: 0\n")
     (folder / "prices.csv").write_text("part,price\nsn5600,much\n")
     cases = [
-        ([good], "needs PLAN PLAN"), ([good] * 9, "one too many"), ([good, folder / "none.yaml"], "none.yaml"),
+        ([good], "needs PLAN PLAN"), ([good] * 9, "one too many"),
+        ([good, folder / "none.yaml"], "none.yaml"),
         ([good, folder / "broken.yaml"], "broken.yaml:1"), ([good, good, "--lb", "best"], "best"),
         ([good, good, good, "--lb", "spray", "--lb", "spray"], "2 times"),
         ([good, good, "--efficiency", "1001"], "1001"), ([good, good, "--efficiency", "x"], "'x'"),
         ([good, good, "--in-use", "0"], "--in-use"), ([good, good, "--in-use", "1.5"], "--in-use"),
         ([good, good, "--workload", "nonsense"], "nonsense"),
         ([good, good, "--model", "no-such-model", "--batch", "8"], "no-such-model"),
-        ([good, good, "--model", "llama3-8b"], "--batch"), ([good, good, "--batch", "8"], "--model"),
+        ([good, good, "--model", "llama3-8b"], "--batch"),
+        ([good, good, "--batch", "8"], "--model"),
         ([good, good, "--layout", "l.yaml"], "--model"),
         ([good, good, "--group", "train"], "train"), ([good, good, "--lang", "fr"], "fr"),
         ([good, good, "--prices", folder / "prices.csv"], "prices.csv:2"),

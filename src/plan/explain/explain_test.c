@@ -1,5 +1,13 @@
 #include "myriad/plan/explain.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
 #include "planned_test.h"
 
 static struct myr_explained explained(struct planned *p, const char *path)

@@ -1,5 +1,13 @@
 #include "figures/figures.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
 #include "planned_test.h"
 
 /* Check values of docs/planning.md and of published designs, not of the code. */

@@ -1,5 +1,13 @@
 #include "myriad/plan/report.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
 #include "myriad/plan/grow.h"
 #include "planned_test.h"
 #include "report/labels.h"
