@@ -31,10 +31,12 @@ struct myr_case_question {
     const char *recipe;   /* capabilities that are stated: "cuda_graphs=full,..." */
     const char *profile;  /* a file with constants of the user's own */
     const char *design;   /* a file; 'contention.json' beside it is used where there is one */
-    const char *layout;   /* a file: then nothing of the layout is open */
-    uint64_t gpus;        /* else those of the layout, or all of the design */
-    uint64_t batch;       /* sequences; else the layout's */
-    uint64_t seq;         /* tokens; else the layout's, or the model's */
+    const struct myr_design *planned;        /* in place of a file; outlives the case */
+    const struct myr_contention *contention; /* of 'planned', or NULL */
+    const char *layout;                      /* a file: then nothing of the layout is open */
+    uint64_t gpus;                           /* else those of the layout, or all of the design */
+    uint64_t batch;                          /* sequences; else the layout's */
+    uint64_t seq;                            /* tokens; else the layout's, or the model's */
     uint64_t tp, pp, vp, dp, cp, ep, micro_batch;
     int zero, recompute, precision;
     int schedule;       /* enum myr_schedule, MYR_FIT_SCHEDULE_STACK, MYR_FIT_SCHEDULE_ANY */
