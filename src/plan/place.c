@@ -494,8 +494,8 @@ static void put_units(struct plan *plan)
         if (hosts->managed && hosts->of_net == MYR_NET_COUNT) {
             bool strip = hosts->kind == MYR_DEVICE_PDU;
             uint16_t type =
-                add_type(plan, myr_catalog_find(plan->catalog,
-                                                strip ? MYR_STR("rack-pdu") : MYR_STR("cdu")));
+                add_type(plan, myr_catalog_find(plan->catalog, strip ? MYR_STR("rack-pdu")
+                                                                     : MYR_STR("cooling-cdu")));
             hosts->first_device = plan->design.device_count;
             add_nic_group(plan, type, oob, hosts);
             put_plain(plan, hosts->kind, hosts->count, type, 0);

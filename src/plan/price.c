@@ -399,8 +399,8 @@ static void unit_rows(struct plan *plan, const struct net_plan *net)
     } units[] = {
         {"rack-pdu", "rack PDU", "one for each feed of a rack in use",
          "racks in use * feeds, counted in the room", plan->pdus},
-        {"cdu", "cooling unit", "as many as the facility needs", "facility.cooling.cdu.count",
-         plan->cdus},
+        {"cooling-cdu", "cooling unit", "as many as the facility needs", "cooling.cdu.count",
+         plan->spec->facility.bill ? 0 : plan->cdus}, /* else the cooling plant has them */
     };
     for (uint32_t i = 0; net->id == MYR_NET_OOB && i < MYR_ARRAY_COUNT(units); i++) {
         uint32_t part = myr_catalog_find(plan->catalog, myr_str_from(units[i].id));

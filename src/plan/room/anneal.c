@@ -162,6 +162,13 @@ static int64_t draw_patience(struct anneal *a)
     return zeros * 256 + 256 - ((int64_t)(bits << zeros) >> 23 & 255);
 }
 
+/* Power strips were counted for the racks in use: as many as are in use stay so. */
+static bool keeps_racks(const struct anneal *a, uint32_t from, uint32_t to)
+{
+    bool begun = a->room->racks[to].left.units < a->room->rack.units;
+    return begun && (a->crowd.rack_things[from] > 1 || a->out_count > 0);
+}
+
 static void draw(struct anneal *a)
 {
     struct crowd *crowd = &a->crowd;
@@ -169,6 +176,9 @@ static void draw(struct anneal *a)
     uint32_t from = crowd->things[thing].rack;
     if (to == from || a->room->racks[to].hall != a->room->racks[from].hall ||
         !make_place(a, thing, to)) {
+        return;
+    }
+    if (a->room->spec->managed && !keeps_racks(a, from, to)) {
         return;
     }
     int64_t cost = cost_of(a, thing, to);
