@@ -263,6 +263,7 @@ static int parse_at(const struct myr_sim_question *question, myr_ps *ret, struct
         return myr_err_set(err, MYR_EINVAL, "--at is '%.40s', a time such as 10us is expected",
                            question->save_at);
     }
+    MYR_ASSERT(!question->save || !question->planned); /* who resumes opens the fabric again */
     if (question->save && strcmp(question->save, "-") == 0) {
         return myr_err_set(err, MYR_EINVAL, "--save: standard output is the answer's; name a file");
     }
@@ -292,8 +293,11 @@ static int open_fabric(struct myr_sim_answer *ret, const struct myr_sim_question
                        struct myr_err *err)
 {
     ret->job_count = question->workloads.count;
+    const struct myr_design *planned = question->planned;
     MYR_TRY(check_workloads(question, err));
-    MYR_TRY(myr_sim_fabric_open(&ret->fabric, question->design, question->topology, err));
+    MYR_TRY(planned ? myr_sim_fabric_borrow(&ret->fabric, planned,
+                                            myr_design_str(planned, planned->head->name), err)
+                    : myr_sim_fabric_open(&ret->fabric, question->design, question->topology, err));
     MYR_TRY(set_options(ret, question, err));
     ret->jobs = MYR_ARENA_NEW(&ret->arena, struct myr_sim_job, ret->job_count);
     return MYR_OK;
