@@ -168,3 +168,4 @@ extern const struct cli_verb cli_route_verb, cli_route_failover_verb, cli_route_
     cli_path_verb;
 extern const struct cli_verb cli_sim_verb, cli_sim_contention_verb, cli_sim_sweep_verb,
     cli_sim_compare_verb;
+extern const struct cli_verb cli_compare_verb;

@@ -1,10 +1,45 @@
 #include "myriad/work/count.h"
 #include "weights.h"
 
+/* Far beyond any sequence; products of it still fit 128 bits. */
+static uint64_t pairs_capped(myr_u128 pairs)
+{
+    return pairs < (UINT64_C(1) << 60) ? (uint64_t)pairs : UINT64_C(1) << 60;
+}
+
+/*
+ * Attention that is not made of pairs is told as as many of them as cost the same products. The
+ * delta rule reads, corrects and asks its state, key_dim x value_dim a head, for every token.
+ */
+static uint64_t delta_pairs(const struct myr_model *model, uint64_t s)
+{
+    const struct myr_delta *it = &model->delta;
+    uint64_t width =
+        (uint64_t)model->head_count * (myr_model_qk_dim(model) + myr_model_v_dim(model));
+    return pairs_capped((myr_u128)s * 3 * it->value_heads * it->key_dim * it->value_dim / width);
+}
+
+/* An indexer scores all pairs with its own heads, attention sees those that it keeps. */
+static uint64_t kept_pairs(const struct myr_model *model, uint64_t s)
+{
+    const struct myr_indexer *it = &model->indexer;
+    uint64_t all = s * (s + 1) / 2, w = it->kept_tokens;
+    uint64_t width =
+        (uint64_t)model->head_count * (myr_model_qk_dim(model) + myr_model_v_dim(model));
+    uint64_t kept = w < s ? w * (w + 1) / 2 + (s - w) * w : all;
+    return pairs_capped(kept + (myr_u128)all * it->head_count * it->head_dim / width);
+}
+
 uint64_t myr_model_pairs(const struct myr_model *model, bool full, uint32_t seq_tokens)
 {
     uint64_t s = seq_tokens;
     uint64_t w = model->window_tokens;
+    if (model->delta.value_heads > 0 && !full) {
+        return delta_pairs(model, s);
+    }
+    if (model->indexer.head_count > 0) {
+        return kept_pairs(model, s);
+    }
     if (!model->causal) {
         return s * s;
     }
@@ -15,16 +50,26 @@ uint64_t myr_model_pairs(const struct myr_model *model, bool full, uint32_t seq_
 }
 
 /* Weights of the attention's projections that multiply: without norms, biases and sinks. */
-static uint64_t attention_products(const struct myr_model *model)
+static uint64_t attention_products(const struct myr_model *model, bool full)
 {
     uint64_t h = model->hidden;
     uint64_t a = model->head_count;
+    if (model->delta.value_heads > 0 && !full) {
+        const struct myr_delta *it = &model->delta;
+        uint64_t key = (uint64_t)it->key_heads * it->key_dim;
+        uint64_t value = (uint64_t)it->value_heads * it->value_dim;
+        return h * (2 * key + 3 * value + 2 * it->value_heads) + (2 * key + value) * it->taps;
+    }
     if (!myr_model_is_mla(model)) {
-        return 2 * h * model->head_dim * (a + model->kv_head_count);
+        return 2 * h * model->head_dim * (a + model->kv_head_count) +
+               (model->query_gate ? h * model->head_dim * a : 0);
     }
     const struct myr_mla *mla = &model->mla;
+    const struct myr_indexer *index = &model->indexer;
     uint64_t qk = a * (mla->nope_dim + mla->rope_dim);
     uint64_t q = mla->q_rank ? (h + qk) * mla->q_rank : h * qk;
+    q += (mla->q_rank ? mla->q_rank : h) * index->head_count * index->head_dim +
+         h * (index->head_count ? index->head_dim + index->head_count : 0);
     return q + h * (mla->kv_rank + mla->rope_dim) +
            mla->kv_rank * a * (mla->nope_dim + mla->v_dim) + a * mla->v_dim * h;
 }
@@ -36,7 +81,7 @@ static struct myr_flops layer_flops(const struct myr_model *model, bool moe, boo
     uint64_t h = model->hidden;
     uint64_t matrices = model->gated ? 3 : 2;
     myr_u128 per_weight = 2 * (myr_u128)seq_tokens;
-    struct myr_flops flops = {.attention = per_weight * attention_products(model)};
+    struct myr_flops flops = {.attention = per_weight * attention_products(model, full)};
     uint64_t pair_width =
         (uint64_t)model->head_count * (myr_model_qk_dim(model) + myr_model_v_dim(model));
     flops.scores = 2 * (myr_u128)myr_model_pairs(model, full, seq_tokens) * pair_width;

@@ -29,10 +29,18 @@ bool myr_model_layer_is_moe(const struct myr_model *model, uint32_t layer)
 
 bool myr_model_layer_is_full(const struct myr_model *model, uint32_t layer)
 {
-    if (model->window_tokens == 0) {
+    if (model->window_tokens == 0 && model->delta.value_heads == 0) {
         return true;
     }
     return model->full_every > 0 && (layer + 1) % model->full_every == 0;
+}
+
+uint32_t myr_model_delta_layers(const struct myr_model *model)
+{
+    if (model->delta.value_heads == 0) {
+        return 0;
+    }
+    return model->layer_count - (model->full_every ? model->layer_count / model->full_every : 0);
 }
 
 /* MoE layers below 'layer'. */

@@ -39,6 +39,7 @@ static int check_shape(const struct myr_model *model, struct myr_err *err)
         {"mtp", model->mtp_count, 0, MYR_MODEL_MTP_MAX},
         {"window", model->window_tokens, 0, MYR_MODEL_SEQ_MAX},
         {"full_every", model->full_every, 0, MYR_MODEL_LAYERS_MAX},
+        {"activation_weights", model->activation_weights, 0, MYR_MODEL_DIM_MAX},
     };
     MYR_TRY(check_ranges(ranges, MYR_ARRAY_COUNT(ranges), err));
     if (model->head_count % model->kv_head_count != 0) {
@@ -73,6 +74,37 @@ static int check_mla(const struct myr_model *model, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Attention that is not of the usual kind. */
+static int check_other(const struct myr_model *model, struct myr_err *err)
+{
+    const struct myr_indexer *index = &model->indexer;
+    const struct myr_delta *delta = &model->delta;
+    bool indexed = index->head_count > 0, linear = delta->value_heads > 0;
+    const struct range ranges[] = {
+        {"indexer.heads", index->head_count, 0, MYR_MODEL_HEADS_MAX},
+        {"indexer.dim", index->head_dim, indexed ? 1 : 0, MYR_MODEL_DIM_MAX},
+        {"indexer.tokens", index->kept_tokens, indexed ? 1 : 0, MYR_MODEL_SEQ_MAX},
+        {"delta.key_heads", delta->key_heads, linear ? 1 : 0, MYR_MODEL_HEADS_MAX},
+        {"delta.key_dim", delta->key_dim, linear ? 1 : 0, MYR_MODEL_DIM_MAX},
+        {"delta.value_heads", delta->value_heads, 0, MYR_MODEL_HEADS_MAX},
+        {"delta.value_dim", delta->value_dim, linear ? 1 : 0, MYR_MODEL_DIM_MAX},
+        {"delta.taps", delta->taps, 0, MYR_MODEL_DIM_MAX},
+    };
+    MYR_TRY(check_ranges(ranges, MYR_ARRAY_COUNT(ranges), err));
+    if ((indexed || linear) && !model->causal) {
+        return myr_err_set(err, MYR_EINVAL, "an indexer and linear layers need causal attention");
+    }
+    if (indexed && !myr_model_is_mla(model)) {
+        return myr_err_set(err, MYR_EINVAL, "an indexer needs latent attention");
+    }
+    if ((int)indexed + linear + (model->window_tokens > 0) > 1) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "a window, an indexer and linear layers exclude each "
+                           "other");
+    }
+    return MYR_OK;
+}
+
 static int check_moe(const struct myr_model *model, struct myr_err *err)
 {
     const struct myr_moe *moe = &model->moe;
@@ -103,7 +135,7 @@ int myr_model_check(const struct myr_model *model, struct myr_err *err)
 {
     int rc;
     if ((rc = check_shape(model, err)) < 0 || (rc = check_mla(model, err)) < 0 ||
-        (rc = check_moe(model, err)) < 0) {
+        (rc = check_other(model, err)) < 0 || (rc = check_moe(model, err)) < 0) {
         return rc;
     }
     /* A single layer fits 64 bits by the limits above; the sum over layers need not. */
@@ -111,7 +143,8 @@ int myr_model_check(const struct myr_model *model, struct myr_err *err)
     uint64_t dense = weights_sum(myr_work_layer(model, false, whole));
     uint64_t moe = weights_sum(myr_work_layer(model, true, whole));
     myr_u128 bound = (myr_u128)(dense > moe ? dense : moe) * model->layer_count +
-                     2 * (myr_u128)weights_sum(myr_work_embedding(model, 1));
+                     2 * (myr_u128)weights_sum(myr_work_embedding(model, 1)) +
+                     2 * (myr_u128)model->layer_count; /* a mean is rounded down */
     if (model->mtp_count > 0) {
         bound += (myr_u128)weights_sum(myr_work_mtp(model, whole)) * model->mtp_count;
     }

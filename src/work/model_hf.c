@@ -1,6 +1,8 @@
 /* Hugging Face config.json: finds the family, reads its keys. */
 #include "model_hf.h"
 
+#include "model_details.h"
+#include "model_hf_finish.h"
 #include "model_read.h"
 
 uint32_t myr_model_hf_count(void)
@@ -79,14 +81,21 @@ static const struct myr_doc *said(const struct myr_doc *doc, const char *key)
 }
 
 /* Every kind of layer has a name; those that are no softmax attention have other weights. */
-static int check_layer_types(const struct myr_doc *doc, struct myr_err *err)
+static int check_layer_types(const struct myr_doc *doc, const struct myr_model *model,
+                             struct myr_err *err)
 {
-    static const char *const known[] = {"full_attention", "sliding_attention", "chunked_attention"};
+    static const char *const usual[] = {"full_attention", "sliding_attention", "chunked_attention"};
+    static const char *const delta[] = {"full_attention", "linear_attention"};
+    static const char *const index[] = {"full_attention", "deepseek_sparse_attention"};
+    const char *const *known = model->delta.value_heads    ? delta
+                               : model->indexer.head_count ? index
+                                                           : usual;
+    size_t known_count = known == usual ? MYR_ARRAY_COUNT(usual) : MYR_ARRAY_COUNT(delta);
     const struct myr_doc *types = said(doc, "layer_types");
     for (uint32_t i = 0; types && types->kind == MYR_DOC_LIST && i < types->count; i++) {
         const struct myr_doc *kind = types->items[i];
         bool found = false;
-        for (size_t k = 0; k < MYR_ARRAY_COUNT(known) && kind->kind == MYR_DOC_SCALAR; k++) {
+        for (size_t k = 0; k < known_count && kind->kind == MYR_DOC_SCALAR; k++) {
             found = found || myr_str_eq(kind->text, myr_str_from(known[k]));
         }
         if (!found) {
@@ -103,28 +112,26 @@ static int check_layer_types(const struct myr_doc *doc, struct myr_err *err)
  * A key that the family's own code does not know, but that speaks of other layers than those just
  * counted: better no number than a wrong one. Expert counts of 1 are a dense model's.
  */
-static int check_unread(const struct myr_doc *doc, const struct myr_model *model, const char *what,
-                        struct myr_err *err)
+static int check_unread(const struct myr_doc *doc, const struct hf_family *family,
+                        const struct myr_model *model, const char *what, struct myr_err *err)
 {
     static const char *const experts[] = {"num_local_experts", "num_experts", "n_routed_experts",
                                           "num_routed_experts", "moe_num_experts"};
-    static const char *const layers[] = {
+    static const char *const others[] = {
         "is_encoder_decoder",
         "hybrid_override_pattern",
         "layers_block_type",
         "attn_layer_period",
-        "attn_type_list",
-        "full_attention_interval",
         "linear_attn_config",
-        "linear_num_key_heads",
-        "linear_num_value_heads",
         "mamba_d_state",
         "mamba_num_heads",
         "ssm_state_size",
         "ssm_cfg",
-        "index_topk",
-        "index_n_heads",
+        NULL,
     };
+    static const char *const linear[] = {"attn_type_list", "full_attention_interval",
+                                         "linear_num_key_heads", "linear_num_value_heads", NULL};
+    static const char *const indexed[] = {"index_topk", "index_n_heads", NULL};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(experts) && model->moe.expert_count == 0; i++) {
         const struct myr_doc *node = said(doc, experts[i]);
         if (node && !(node->kind == MYR_DOC_SCALAR && myr_str_eq(node->text, MYR_STR("1")))) {
@@ -136,15 +143,20 @@ static int check_unread(const struct myr_doc *doc, const struct myr_model *model
         return myr_doc_error(err, said(doc, "kv_lora_rank"), MYR_EINVAL,
                              "%s has no latent attention, but here is 'kv_lora_rank'", what);
     }
-    for (size_t i = 0; i < MYR_ARRAY_COUNT(layers); i++) {
-        if (said(doc, layers[i])) {
-            return myr_doc_error(err, said(doc, layers[i]), MYR_EINVAL,
-                                 "'%s' speaks of layers that %s has not, and that are not "
-                                 "understood",
-                                 layers[i], what);
+    bool listed = family->finish == hf_finish_minimax; /* has read its list */
+    const char *const *const lists[] = {others, model->delta.value_heads ? others : linear,
+                                        model->indexer.head_count ? others : indexed};
+    for (size_t k = 0; k < MYR_ARRAY_COUNT(lists); k++) {
+        for (const char *const *key = lists[k]; *key; key++) {
+            if (said(doc, *key) && !(listed && strcmp(*key, "attn_type_list") == 0)) {
+                return myr_doc_error(err, said(doc, *key), MYR_EINVAL,
+                                     "'%s' speaks of layers that %s has not, and that are not "
+                                     "understood",
+                                     *key, what);
+            }
         }
     }
-    return check_layer_types(doc, err);
+    return check_layer_types(doc, model, err);
 }
 
 int myr_work_model_from_hf(struct myr_arena *arena, const struct myr_doc *config,
@@ -164,10 +176,12 @@ int myr_work_model_from_hf(struct myr_arena *arena, const struct myr_doc *config
                                           MYR_MODEL_MTP_MAX, false};
     MYR_TRY(myr_work_read_numbers(doc, what, KEYS_FOREIGN, &mtp, 1, &model, err));
     const struct myr_doc *tied = myr_work_key(doc, KEYS_FOREIGN, "tie_word_embeddings");
+    tied = tied ? tied : myr_work_key(config, KEYS_FOREIGN, "tie_word_embeddings");
     MYR_TRY(tied ? myr_doc_bool(tied, "tie_word_embeddings", &model.tied, err) : MYR_OK);
     MYR_TRY(family->finish(doc, &model, err));
+    MYR_TRY(myr_work_hf_details(doc, &model.details, err));
     MYR_TRY(check_shape(doc, &model, what, err));
-    MYR_TRY(check_unread(doc, &model, what, err));
+    MYR_TRY(check_unread(doc, family, &model, what, err));
     model.name = doc->file;
     model.source = myr_arena_printf(arena, "config.json of type %s%s", family->type,
                                     doc == config ? "" : ", its language part");

@@ -1,7 +1,7 @@
 /* What no table of keys can say about a family: flags, windows, and layers that differ. */
 #include "model_hf_finish.h"
 
-static int read_flag(const struct myr_doc *doc, const char *key, bool *value, struct myr_err *err)
+int hf_flag(const struct myr_doc *doc, const char *key, bool *value, struct myr_err *err)
 {
     const struct myr_doc *node = myr_work_key(doc, KEYS_FOREIGN, key);
     return node ? myr_doc_bool(node, key, value, err) : MYR_OK;
@@ -40,7 +40,7 @@ static int read_layer_types(const struct myr_doc *types, struct myr_model *model
     return MYR_OK;
 }
 
-static int read_window(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+int hf_window(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     static const struct key_number rows[] = {
         ROW_OR_ZERO("sliding_window", window_tokens, MYR_MODEL_SEQ_MAX),
@@ -57,7 +57,7 @@ static int read_window(const struct myr_doc *doc, struct myr_model *model, struc
 static int read_qwen_window(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     bool used = false;
-    int rc = read_flag(doc, "use_sliding_window", &used, err);
+    int rc = hf_flag(doc, "use_sliding_window", &used, err);
     if (rc != MYR_OK || !used) {
         return rc;
     }
@@ -66,20 +66,20 @@ static int read_qwen_window(const struct myr_doc *doc, struct myr_model *model, 
                              "'use_sliding_window' without 'layer_types' does not say which layers "
                              "have the window");
     }
-    return read_window(doc, model, err);
+    return hf_window(doc, model, err);
 }
 
 int hf_finish_llama(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
-    MYR_TRY(read_flag(doc, "attention_bias", &model->qkv_bias, err));
+    MYR_TRY(hf_flag(doc, "attention_bias", &model->qkv_bias, err));
     model->out_bias = model->qkv_bias;
-    return read_flag(doc, "mlp_bias", &model->ffn_bias, err);
+    return hf_flag(doc, "mlp_bias", &model->ffn_bias, err);
 }
 
 /* Also Mixtral and Grok-1, whose layers all have experts. */
 int hf_finish_mistral(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
-    return read_window(doc, model, err);
+    return hf_window(doc, model, err);
 }
 
 int hf_finish_qwen2(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
@@ -89,13 +89,12 @@ int hf_finish_qwen2(const struct myr_doc *doc, struct myr_model *model, struct m
 
 int hf_finish_qwen3(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
-    MYR_TRY(read_flag(doc, "attention_bias", &model->qkv_bias, err));
+    MYR_TRY(hf_flag(doc, "attention_bias", &model->qkv_bias, err));
     model->out_bias = model->qkv_bias;
     return read_qwen_window(doc, model, err);
 }
 
-static int check_sparse_layers(const struct myr_doc *doc, struct myr_model *model,
-                               struct myr_err *err)
+int hf_sparse_layers(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     const struct myr_doc *dense = myr_work_key(doc, KEYS_FOREIGN, "mlp_only_layers");
     if (dense && (dense->kind != MYR_DOC_LIST || dense->count > 0)) {
@@ -111,34 +110,36 @@ static int check_sparse_layers(const struct myr_doc *doc, struct myr_model *mode
 
 int hf_finish_qwen2_moe(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
-    MYR_TRY(check_sparse_layers(doc, model, err));
+    MYR_TRY(hf_sparse_layers(doc, model, err));
     model->moe.shared_gate = model->moe.shared_count > 0;
     return hf_finish_qwen2(doc, model, err);
 }
 
 int hf_finish_qwen3_moe(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
-    MYR_TRY(check_sparse_layers(doc, model, err));
+    MYR_TRY(hf_sparse_layers(doc, model, err));
     return hf_finish_qwen3(doc, model, err);
 }
 
 int hf_finish_deepseek(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
-    bool bias = false;
-    int rc = read_flag(doc, "attention_bias", &bias, err);
-    if (rc == MYR_OK && bias) {
-        rc = myr_doc_error(err, myr_doc_get(doc, "attention_bias"), MYR_EINVAL,
-                           "biases in latent attention are not understood");
-    }
+    MYR_TRY(hf_flag(doc, "attention_bias", &model->qkv_bias, err));
+    model->out_bias = model->qkv_bias;
     struct myr_moe *moe = &model->moe;
     if (moe->expert_count == 0) {
         *moe = (struct myr_moe){.interval = 1};
-        return rc;
+        return MYR_OK;
     }
     moe->shared_hidden = moe->shared_count > 0 ? moe->expert_hidden : 0;
     /* The layer's own number, not its distance from the first, must divide by the interval. */
     moe->first_dense = (moe->first_dense + moe->interval - 1) / moe->interval * moe->interval;
-    return rc;
+    return hf_dense_layers(doc, model, err);
+}
+
+int hf_finish_deepseek_v2(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    MYR_TRY(hf_no_bias(doc, "mlp_bias", err));
+    return hf_finish_deepseek(doc, model, err);
 }
 
 int hf_finish_gpt2(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
@@ -154,7 +155,7 @@ int hf_finish_gpt2(const struct myr_doc *doc, struct myr_model *model, struct my
 
 int hf_finish_neox(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
-    int rc = read_flag(doc, "attention_bias", &model->qkv_bias, err);
+    int rc = hf_flag(doc, "attention_bias", &model->qkv_bias, err);
     model->out_bias = model->qkv_bias;
     return rc;
 }
@@ -163,7 +164,7 @@ int hf_finish_gpt_oss(const struct myr_doc *doc, struct myr_model *model, struct
 {
     model->full_every = 2; /* unless 'layer_types' says otherwise */
     MYR_TRY(hf_finish_neox(doc, model, err));
-    return read_window(doc, model, err);
+    return hf_window(doc, model, err);
 }
 
 int hf_finish_plain(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
@@ -179,7 +180,7 @@ int hf_finish_plain(const struct myr_doc *doc, struct myr_model *model, struct m
 /* One flag for the biases of all four projections of attention. */
 int hf_finish_bias(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
-    int rc = read_flag(doc, "bias", &model->qkv_bias, err);
+    int rc = hf_flag(doc, "bias", &model->qkv_bias, err);
     model->out_bias = model->qkv_bias;
     return rc;
 }
@@ -187,7 +188,7 @@ int hf_finish_bias(const struct myr_doc *doc, struct myr_model *model, struct my
 int hf_finish_bigcode(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     bool multi_query = true;
-    MYR_TRY(read_flag(doc, "multi_query", &multi_query, err));
+    MYR_TRY(hf_flag(doc, "multi_query", &multi_query, err));
     model->kv_head_count = multi_query ? 1 : model->head_count;
     return hf_finish_gpt2(doc, model, err);
 }
@@ -195,9 +196,9 @@ int hf_finish_bigcode(const struct myr_doc *doc, struct myr_model *model, struct
 int hf_finish_chatglm(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     bool grouped = false, linear_bias = false;
-    MYR_TRY(read_flag(doc, "multi_query_attention", &grouped, err));
-    MYR_TRY(read_flag(doc, "add_qkv_bias", &model->qkv_bias, err));
-    MYR_TRY(read_flag(doc, "add_bias_linear", &linear_bias, err));
+    MYR_TRY(hf_flag(doc, "multi_query_attention", &grouped, err));
+    MYR_TRY(hf_flag(doc, "add_qkv_bias", &model->qkv_bias, err));
+    MYR_TRY(hf_flag(doc, "add_bias_linear", &linear_bias, err));
     model->kv_head_count = grouped ? model->kv_head_count : model->head_count;
     model->qkv_bias = model->qkv_bias || linear_bias;
     model->out_bias = model->ffn_bias = linear_bias;
@@ -215,7 +216,7 @@ int hf_finish_llama4(const struct myr_doc *doc, struct myr_model *model, struct 
 
 int hf_finish_cohere(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
-    MYR_TRY(read_flag(doc, "use_qk_norm", &model->qk_norm, err));
+    MYR_TRY(hf_flag(doc, "use_qk_norm", &model->qk_norm, err));
     model->qk_norm_wide = model->qk_norm;
     return hf_finish_llama(doc, model, err);
 }
@@ -224,13 +225,13 @@ int hf_finish_cohere(const struct myr_doc *doc, struct myr_model *model, struct 
 int hf_finish_cohere2(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     MYR_TRY(hf_finish_llama(doc, model, err));
-    return read_window(doc, model, err);
+    return hf_window(doc, model, err);
 }
 
 int hf_finish_ernie(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     bool bias = false;
-    MYR_TRY(read_flag(doc, "use_bias", &bias, err));
+    MYR_TRY(hf_flag(doc, "use_bias", &bias, err));
     model->qkv_bias = model->out_bias = model->ffn_bias = bias;
     return MYR_OK;
 }
@@ -269,10 +270,10 @@ int hf_finish_falcon(const struct myr_doc *doc, struct myr_model *model, struct 
     static const char norms_key[] = "num_ln_in_parallel_attn";
     bool fresh = false, multi_query = true, parallel = true, bias = false;
     uint64_t norms = 2;
-    MYR_TRY(read_flag(doc, "new_decoder_architecture", &fresh, err));
-    MYR_TRY(read_flag(doc, "multi_query", &multi_query, err));
-    MYR_TRY(read_flag(doc, "parallel_attn", &parallel, err));
-    MYR_TRY(read_flag(doc, "bias", &bias, err));
+    MYR_TRY(hf_flag(doc, "new_decoder_architecture", &fresh, err));
+    MYR_TRY(hf_flag(doc, "multi_query", &multi_query, err));
+    MYR_TRY(hf_flag(doc, "parallel_attn", &parallel, err));
+    MYR_TRY(hf_flag(doc, "bias", &bias, err));
     const struct myr_doc *node = myr_work_key(doc, KEYS_FOREIGN, norms_key);
     MYR_TRY(node ? myr_doc_u64(node, norms_key, 1, 2, &norms, err) : MYR_OK);
     if (!fresh) {
@@ -287,13 +288,13 @@ int hf_finish_falcon(const struct myr_doc *doc, struct myr_model *model, struct 
 int hf_finish_gemma2(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     MYR_TRY(hf_finish_llama(doc, model, err));
-    return read_window(doc, model, err);
+    return hf_window(doc, model, err);
 }
 
 /* GLM's biases are those of queries, keys and values alone. */
 int hf_finish_glm(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
-    return read_flag(doc, "attention_bias", &model->qkv_bias, err);
+    return hf_flag(doc, "attention_bias", &model->qkv_bias, err);
 }
 
 int hf_finish_glm_moe(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
@@ -302,8 +303,16 @@ int hf_finish_glm_moe(const struct myr_doc *doc, struct myr_model *model, struct
     moe->shared_hidden = moe->shared_count > 0 ? moe->expert_hidden : 0;
     /* The layer's own number, not its distance from the first, must divide by the interval. */
     moe->first_dense = (moe->first_dense + moe->interval - 1) / moe->interval * moe->interval;
-    MYR_TRY(read_flag(doc, "use_qk_norm", &model->qk_norm, err));
+    MYR_TRY(hf_flag(doc, "use_qk_norm", &model->qk_norm, err));
     return hf_finish_glm(doc, model, err);
+}
+
+/* As GLM's, but all four projections have the bias. */
+int hf_finish_dots(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
+{
+    MYR_TRY(hf_finish_glm_moe(doc, model, err));
+    model->out_bias = model->qkv_bias;
+    return MYR_OK;
 }
 
 int hf_finish_mpt(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
@@ -313,11 +322,11 @@ int hf_finish_mpt(const struct myr_doc *doc, struct myr_model *model, struct myr
     };
     bool unbiased = true, learned = true, alibi = false;
     const struct myr_doc *attention = myr_work_key(doc, KEYS_FOREIGN, "attn_config");
-    MYR_TRY(read_flag(doc, "no_bias", &unbiased, err));
-    MYR_TRY(read_flag(doc, "learned_pos_emb", &learned, err));
+    MYR_TRY(hf_flag(doc, "no_bias", &unbiased, err));
+    MYR_TRY(hf_flag(doc, "learned_pos_emb", &learned, err));
     if (attention) {
         MYR_TRY(myr_doc_expect(attention, MYR_DOC_MAP, "attn_config", err));
-        MYR_TRY(read_flag(attention, "alibi", &alibi, err));
+        MYR_TRY(hf_flag(attention, "alibi", &alibi, err));
         MYR_TRY(myr_work_read_numbers(attention, "attn_config", KEYS_FOREIGN, rows, 1, model, err));
     }
     model->ffn_hidden = (model->ffn_hidden ? model->ffn_hidden : 4) * model->hidden;
@@ -353,27 +362,27 @@ int hf_finish_qwen(const struct myr_doc *doc, struct myr_model *model, struct my
 
 int hf_finish_seed(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
-    MYR_TRY(read_flag(doc, "attention_bias", &model->qkv_bias, err));
-    MYR_TRY(read_flag(doc, "attention_out_bias", &model->out_bias, err));
-    return read_flag(doc, "mlp_bias", &model->ffn_bias, err);
+    MYR_TRY(hf_flag(doc, "attention_bias", &model->qkv_bias, err));
+    MYR_TRY(hf_flag(doc, "attention_out_bias", &model->out_bias, err));
+    return hf_flag(doc, "mlp_bias", &model->ffn_bias, err);
 }
 
 int hf_finish_stablelm(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
-    return read_flag(doc, "use_qkv_bias", &model->qkv_bias, err);
+    return hf_flag(doc, "use_qkv_bias", &model->qkv_bias, err);
 }
 
 int hf_finish_starcoder2(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     bool bias = true;
-    MYR_TRY(read_flag(doc, "use_bias", &bias, err));
+    MYR_TRY(hf_flag(doc, "use_bias", &bias, err));
     model->qkv_bias = model->out_bias = model->ffn_bias = bias;
-    return read_window(doc, model, err);
+    return hf_window(doc, model, err);
 }
 
 int hf_finish_phimoe(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     MYR_TRY(hf_finish_neox(doc, model, err));
-    MYR_TRY(read_flag(doc, "lm_head_bias", &model->head_bias, err));
-    return read_window(doc, model, err);
+    MYR_TRY(hf_flag(doc, "lm_head_bias", &model->head_bias, err));
+    return hf_window(doc, model, err);
 }

@@ -1,6 +1,7 @@
 #include "model_read.h"
 
 #include "keys.h"
+#include "model_details.h"
 
 /* The rows of docs/work.md, "Model files". */
 #define NUMBER(key, member, min, max)                            \
@@ -28,13 +29,19 @@ static const struct key_number top_numbers[] = {
     NUMBER("max_positions", position_max, 1, MYR_MODEL_SEQ_MAX),
     NUMBER("mtp", mtp_count, 0, MYR_MODEL_MTP_MAX),
     NUMBER("norms_per_layer", norms_per_layer, 0, MYR_MODEL_NORMS_MAX),
+    NUMBER("activation_weights", activation_weights, 0, MYR_MODEL_DIM_MAX),
 };
 
 static const struct key_flag top_flags[] = {
-    FLAG("causal", causal),   FLAG("gated", gated),
-    FLAG("tied", tied),       FLAG("embedding_norm", embedding_norm),
-    FLAG("qk_norm", qk_norm), FLAG("attention_sink", attention_sink),
-    FLAG("dropout", dropout), FLAG("qk_norm_wide", qk_norm_wide),
+    FLAG("causal", causal),
+    FLAG("gated", gated),
+    FLAG("tied", tied),
+    FLAG("embedding_norm", embedding_norm),
+    FLAG("qk_norm", qk_norm),
+    FLAG("attention_sink", attention_sink),
+    FLAG("dropout", dropout),
+    FLAG("qk_norm_wide", qk_norm_wide),
+    FLAG("query_gate", query_gate),
 };
 
 static const struct key_number mla_numbers[] = {
@@ -66,8 +73,23 @@ static const struct key_number window_numbers[] = {
     NUMBER("full_every", full_every, 0, MYR_MODEL_LAYERS_MAX),
 };
 
-static const char *const other_keys[] = {"name",   "source", "mla",  "moe",
-                                         "window", "bias",   "norm", "positions"};
+static const struct key_number indexer_numbers[] = {
+    NEEDED("heads", indexer.head_count, 1, MYR_MODEL_HEADS_MAX),
+    NEEDED("dim", indexer.head_dim, 1, MYR_MODEL_DIM_MAX),
+    NEEDED("tokens", indexer.kept_tokens, 1, MYR_MODEL_SEQ_MAX),
+};
+
+static const struct key_number delta_numbers[] = {
+    NEEDED("key_heads", delta.key_heads, 1, MYR_MODEL_HEADS_MAX),
+    NEEDED("key_dim", delta.key_dim, 1, MYR_MODEL_DIM_MAX),
+    NEEDED("value_heads", delta.value_heads, 1, MYR_MODEL_HEADS_MAX),
+    NEEDED("value_dim", delta.value_dim, 1, MYR_MODEL_DIM_MAX),
+    NUMBER("taps", delta.taps, 0, MYR_MODEL_DIM_MAX),
+    NUMBER("full_every", full_every, 0, MYR_MODEL_LAYERS_MAX),
+};
+
+static const char *const other_keys[] = {"name", "source", "mla",     "moe",       "window", "bias",
+                                         "norm", "delta",  "indexer", "positions", "details"};
 
 static const struct key_table top_table = {
     "the model",
@@ -88,13 +110,23 @@ static const struct key_table moe_table = {
 static const struct key_table window_table = {
     "window", window_numbers, MYR_ARRAY_COUNT(window_numbers), NULL, 0, NULL, 0,
 };
+static const struct key_table indexer_table = {
+    "indexer", indexer_numbers, MYR_ARRAY_COUNT(indexer_numbers), NULL, 0, NULL, 0,
+};
+static const struct key_table delta_table = {
+    "delta", delta_numbers, MYR_ARRAY_COUNT(delta_numbers), NULL, 0, NULL, 0,
+};
 
 static int read_parts(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     const struct {
         const char *key;
         const struct key_table *table;
-    } parts[] = {{"mla", &mla_table}, {"moe", &moe_table}, {"window", &window_table}};
+    } parts[] = {{"mla", &mla_table},
+                 {"moe", &moe_table},
+                 {"window", &window_table},
+                 {"indexer", &indexer_table},
+                 {"delta", &delta_table}};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(parts); i++) {
         const struct myr_doc *map = myr_doc_get(doc, parts[i].key);
         MYR_TRY(map ? myr_work_read_map(map, parts[i].table, model, err) : MYR_OK);
@@ -167,6 +199,7 @@ static int model_from_ours(struct myr_arena *arena, const struct myr_doc *doc,
     MYR_TRY(read_parts(doc, &model, err));
     MYR_TRY(read_choices(doc, &model, err));
     MYR_TRY(read_bias(doc, &model, err));
+    MYR_TRY(myr_work_read_details(doc, &model.details, err));
     if (model.positions == MYR_POSITIONS_LEARNED && model.position_max == 0) {
         model.position_max = model.seq_tokens; /* a table as long as the sequence */
     }

@@ -30,9 +30,10 @@ static struct weights grouped_attention(const struct myr_model *model, uint32_t 
     uint64_t h = model->hidden;
     uint64_t q = share_of(model->head_count, tp) * model->head_dim;
     uint64_t kv = (uint64_t)myr_work_kv_heads(model, tp) * model->head_dim;
-    struct weights w = {.sharded = h * q + 2 * h * kv + q * h};
+    uint64_t q_out = model->query_gate ? 2 * q : q;
+    struct weights w = {.sharded = h * q_out + 2 * h * kv + q * h};
     if (model->qkv_bias) {
-        w.sharded += q + 2 * kv;
+        w.sharded += q_out + 2 * kv;
     }
     if (model->out_bias) {
         w.replicated += h; /* added once, after the reduction */
@@ -65,12 +66,61 @@ static struct weights latent_attention(const struct myr_model *model, uint32_t t
     w.replicated += h * (mla->kv_rank + mla->rope_dim) + mla->kv_rank;
     w.sharded += mla->kv_rank * heads * (mla->nope_dim + mla->v_dim);
     w.sharded += heads * mla->v_dim * h;
+    if (model->qkv_bias) { /* those of the down-projections; the others have none */
+        w.replicated += mla->q_rank + mla->kv_rank + mla->rope_dim;
+    }
+    if (model->out_bias) {
+        w.replicated += h;
+    }
     return w;
 }
 
+/* Queries from the latent, one key a token with a norm of weight and bias, a weight a head. */
+static struct weights indexer(const struct myr_model *model)
+{
+    const struct myr_indexer *it = &model->indexer;
+    uint64_t h = model->hidden, from = model->mla.q_rank ? model->mla.q_rank : h;
+    if (it->head_count == 0) {
+        return (struct weights){0};
+    }
+    return (struct weights){.replicated = from * it->head_count * it->head_dim + h * it->head_dim +
+                                          2 * (uint64_t)it->head_dim + h * it->head_count};
+}
+
+/*
+ * Queries, keys, values and a gate of the values; two numbers a head and token (step and decay);
+ * the convolution over queries, keys and values; a bias and a rate a head; the output's norm.
+ */
+static struct weights delta_attention(const struct myr_model *model, uint32_t tp)
+{
+    const struct myr_delta *it = &model->delta;
+    uint64_t h = model->hidden, heads = share_of(it->value_heads, tp);
+    uint64_t key = share_of(it->key_heads, tp) * it->key_dim, value = heads * it->value_dim;
+    return (struct weights){.sharded = h * (2 * key + 2 * value + 2 * heads) +
+                                       (2 * key + value) * it->taps + 2 * heads + value * h,
+                            .replicated = it->value_dim};
+}
+
+static struct weights full_attention(const struct myr_model *model, uint32_t tp)
+{
+    struct weights w =
+        myr_model_is_mla(model) ? latent_attention(model, tp) : grouped_attention(model, tp);
+    return weights_add(w, indexer(model));
+}
+
+/* Where layers differ, the mean of them: stages hold about as many of each kind. */
 struct weights myr_work_attention(const struct myr_model *model, uint32_t tp)
 {
-    return myr_model_is_mla(model) ? latent_attention(model, tp) : grouped_attention(model, tp);
+    struct weights full = full_attention(model, tp);
+    uint64_t all = model->layer_count, linear = myr_model_delta_layers(model);
+    if (linear == 0) {
+        return full;
+    }
+    struct weights other = delta_attention(model, tp);
+    return (struct weights){
+        .sharded = (linear * other.sharded + (all - linear) * full.sharded) / all,
+        .replicated = (linear * other.replicated + (all - linear) * full.replicated) / all,
+    };
 }
 
 static struct weights ffn(const struct myr_model *model, uint64_t width, uint32_t tp)
@@ -88,7 +138,12 @@ static struct weights ffn(const struct myr_model *model, uint64_t width, uint32_
 
 struct weights myr_work_dense_ffn(const struct myr_model *model, uint32_t tp)
 {
-    return model->ffn_hidden ? ffn(model, model->ffn_hidden, tp) : (struct weights){0};
+    if (model->ffn_hidden == 0) {
+        return (struct weights){0};
+    }
+    struct weights w = ffn(model, model->ffn_hidden, tp);
+    w.replicated += model->activation_weights;
+    return w;
 }
 
 struct weights myr_work_moe(const struct myr_model *model, struct weights_share share)
@@ -161,7 +216,8 @@ struct myr_params myr_model_params(const struct myr_model *model)
         .moe = weights_sum(myr_work_moe(model, whole)),
         .norms = model->norms_per_layer * myr_work_norm(model),
         .embedding = weights_sum(myr_work_embedding(model, 1)),
-        .head = model->tied ? 0 : weights_sum(myr_work_head(model, 1)),
+        .head = model->tied ? (model->head_bias ? model->vocab : 0)
+                            : weights_sum(myr_work_head(model, 1)),
         .final_norm = myr_work_norm(model),
     };
     uint64_t moe_layers = myr_model_moe_layers(model, 0, model->layer_count);
@@ -173,8 +229,12 @@ struct myr_params myr_model_params(const struct myr_model *model)
     }
     p.dense_layer = dense_layers ? p.attention + p.ffn + p.norms : 0;
     p.moe_layer = moe_layers ? p.attention + p.moe + p.norms : 0;
-    p.total = p.embedding + dense_layers * p.dense_layer + moe_layers * p.moe_layer + p.final_norm +
-              p.head;
+    /* Layer kinds one by one: their mean is rounded. */
+    uint64_t linear = myr_model_delta_layers(model);
+    uint64_t attention = linear * (linear ? weights_sum(delta_attention(model, 1)) : 0) +
+                         (model->layer_count - linear) * weights_sum(full_attention(model, 1));
+    p.total = p.embedding + attention + dense_layers * p.ffn + moe_layers * p.moe +
+              model->layer_count * p.norms + p.final_norm + p.head;
     p.active = p.total - moe_layers * idle;
     p.mtp = model->mtp_count ? model->mtp_count * weights_sum(myr_work_mtp(model, whole)) : 0;
     return p;

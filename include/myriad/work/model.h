@@ -1,10 +1,11 @@
 /*
  * model: a decoder-only transformer as plain numbers, and what follows from them exactly.
  *
- * The description holds what changes a parameter count, a FLOP count or a message size, and
- * nothing else (no activation function, no rotary base). One struct covers dense and expert
- * models, grouped and latent attention; a field that does not apply is 0 or false. Whoever fills
- * it by hand calls myr_model_check() before anything else; what is counted then cannot overflow.
+ * The description holds what changes a parameter count, a FLOP count or a message size; what only
+ * a trainer must be told (activation function, rotary base) is apart, in 'details'. One struct
+ * covers dense and expert models, grouped and latent attention; a field that does not apply is 0 or
+ * false. Whoever fills it by hand calls myr_model_check() before anything else; what is counted
+ * then cannot overflow.
  *
  * Strings of a model read by the readers lie in the reader's arena.
  */
@@ -15,6 +16,8 @@
 
 #include "myriad/base.h"
 #include "myriad/text/doc.h"
+#include "myriad/work/attention.h"
+#include "myriad/work/details.h"
 
 #define MYR_MODEL_LAYERS_MAX  4096U
 #define MYR_MODEL_HIDDEN_MAX  (1U << 18)
@@ -35,15 +38,6 @@ enum myr_norm {
 };
 
 enum myr_positions { MYR_POSITIONS_ROTARY, MYR_POSITIONS_LEARNED, MYR_POSITIONS_NONE };
-
-/* Latent attention (DeepSeek-V2, arXiv 2405.04434, section 2.1). Used where kv_rank > 0. */
-struct myr_mla {
-    uint32_t q_rank; /* 0: queries are projected from h directly */
-    uint32_t kv_rank;
-    uint32_t nope_dim; /* part of a query/key head without rotation */
-    uint32_t rope_dim; /* rotated part; its key is shared by all heads */
-    uint32_t v_dim;
-};
 
 /* Mixture of experts. Layer i is one when i >= first_dense and (i - first_dense) % interval == 0.
  */
@@ -70,12 +64,16 @@ struct myr_model {
     uint32_t kv_head_count; /* = head_count with latent attention */
     uint32_t head_dim;      /* unused with latent attention */
     struct myr_mla mla;
+    struct myr_indexer indexer;
+    struct myr_delta delta;
+    bool query_gate; /* the projection of the queries yields a gate of the same width too */
     bool causal;
     uint32_t window_tokens; /* 0: attention sees the whole sequence */
-    uint32_t full_every;    /* with a window: every n-th layer sees all; 0: none does */
+    uint32_t full_every;    /* with a window or delta: every n-th layer sees all; 0: none does */
 
-    uint32_t ffn_hidden; /* of the layers that are not MoE; 0 when all are */
-    bool gated;          /* three matrices instead of two, experts included */
+    uint32_t ffn_hidden;         /* of the layers that are not MoE; 0 when all are */
+    bool gated;                  /* three matrices instead of two, experts included */
+    uint32_t activation_weights; /* learned numbers of a plain FFN's activation function */
     struct myr_moe moe;
 
     uint32_t vocab;
@@ -96,6 +94,7 @@ struct myr_model {
     bool ffn_bias;  /* experts included */
     bool head_bias; /* of the output matrix */
     bool dropout;   /* trained with dropout: its masks are kept for the backward pass */
+    struct myr_model_details details;
 };
 
 /* Every field in range, and all of them consistent. The message names the field. */
@@ -120,6 +119,8 @@ bool myr_model_layer_is_moe(const struct myr_model *model, uint32_t layer);
 bool myr_model_layer_is_full(const struct myr_model *model, uint32_t layer); /* no window */
 /* MoE layers among 'first' to 'first' + 'count' - 1, in O(1). */
 uint32_t myr_model_moe_layers(const struct myr_model *model, uint32_t first, uint32_t count);
+/* Layers that are linear attention. */
+uint32_t myr_model_delta_layers(const struct myr_model *model);
 
 /*
  * Readers. A file is our own description (docs/work.md lists the keys) or, when it has a key

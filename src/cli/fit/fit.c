@@ -79,6 +79,7 @@ static void put_found(struct myr_answer *answer, const char *key, const struct m
     myr_answer_end(answer);
     myr_answer_double(answer, "step_s", cost->step_s, 6);
     cli_put_pair(answer, "step_s_interval", price->low_s, price->high_s, 6);
+    cli_fit_put_rests_on(answer, it, layout, &price->spread);
     myr_answer_double(answer, "mfu", cost->mfu, 5);
     myr_answer_double(answer, "tokens_per_s_per_gpu", cost->tokens_per_s_per_gpu, 3);
     cli_put_memory(answer, &price->memory);
@@ -247,10 +248,17 @@ static void show_step(struct cli *cli, const struct myr_case *it, const struct m
                     cli_layout_words(&cli->arena, &study->answer.top[0].layout));
     myr_answer_fact(answer, "step", "%.3f s (90 %%: %.3f to %.3f s)", cost->step_s,
                     study->prices[0].low_s, study->prices[0].high_s);
+    myr_answer_fact(
+        answer, "rests on", "%s",
+        cli_fit_rests_on(&cli->arena, it, &study->answer.top[0].layout, &study->prices[0].spread));
     myr_answer_fact(answer, "MFU", "%.1f %%, %.0f tokens/s a GPU", 100 * cost->mfu,
                     cost->tokens_per_s_per_gpu);
-    myr_answer_fact(answer, "memory", "%.1f of %.1f GiB", memory->total_bytes / gib,
-                    memory->limit_bytes / gib);
+    myr_answer_fact(answer, "memory", "%.1f of %.1f GiB, of them %.1f kept back; %.1f free",
+                    memory->total_bytes / gib, memory->limit_bytes / gib,
+                    memory->reserve_bytes / gib, (memory->limit_bytes - memory->total_bytes) / gib);
+    myr_answer_fact(answer, "peak", "%.1f GiB as the trainer counts (90 %%: %.1f to %.1f)",
+                    memory->peak_bytes / gib, memory->peak_low_bytes / gib,
+                    memory->peak_high_bytes / gib);
     myr_answer_heading(answer, "Where its step goes");
     for (int i = 0; i < MYR_FIT_TERM_COUNT; i++) {
         if (cost->terms_s[i] > 0.0005 * cost->step_s) {
@@ -354,7 +362,7 @@ static int write_report(const struct options *options, const struct myr_case *it
                         const struct myr_study *study, struct myr_arena *arena, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
-    struct myr_fit_report report = {&it->query, &study->answer, it->spread};
+    struct myr_fit_report report = {&it->query, &study->answer, study->prices[0].spread.share};
     if (options->report) {
         myr_fit_report_html(&report, arena, &buf);
         MYR_TRY(myr_file_write(options->report, &buf, err));

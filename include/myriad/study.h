@@ -1,0 +1,12 @@
+/*
+ * study: questions that need several modules at once.
+ *
+ *   compare.h   designs side by side: money, power, simulated traffic, training
+ *
+ * Planner, simulator and trainer's model each know one thing; what somebody who has to choose asks
+ * goes through all of them. Nothing is computed here that a module below could compute: a study
+ * asks them, puts their numbers side by side and says by which rule each came about.
+ */
+#pragma once
+
+#include "myriad/study/compare.h"
