@@ -30,6 +30,8 @@ static const struct cli_verb *const verbs[] = {
     &cli_sim_verb,
     &cli_sim_contention_verb,
     &cli_sim_resume_verb,
+    &cli_sim_sweep_verb,
+    &cli_sim_compare_verb,
     &cli_fit_verb,
     &cli_fit_curve_verb,
     &cli_fit_validate_verb,
