@@ -5,7 +5,6 @@
  *   place.h     levels of a fabric
  *   cost.h      time and memory of one layout
  *   parts.h     a step taken apart
- *   launch.h    a layout as the arguments of trainers
  *   runs.h      published or own measurements, and the error of the model on them
  *   validate.h  the error on measured runs
  *   search.h    the best layout
@@ -20,7 +19,7 @@
  *
  * Its folders: question (cases, studies, layout files), cost (time and memory of a layout), search,
  * mixed (pools of several GPUs), goodput (failures, training runs), measure (runs, logs, kernels,
- * calibration), report (plots, timeline, launch lines).
+ * calibration), report (plots, timeline).
  */
 #pragma once
 
@@ -34,7 +33,6 @@
 #include "myriad/fit/failures.h"
 #include "myriad/fit/goodput.h"
 #include "myriad/fit/kernels.h"
-#include "myriad/fit/launch.h"
 #include "myriad/fit/parts.h"
 #include "myriad/fit/place.h"
 #include "myriad/fit/pools.h"
