@@ -22,15 +22,19 @@ Every ratio stands with fill, cores a node and select plugin: Slurm's cost depen
 """
 import json
 import os
+import pathlib
 import random
 import re
 import resource
 import shutil
-import socket
 import statistics
 import subprocess
+import sys
 import time
 from datetime import datetime
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests/engines"))
+import slurm_lab  # noqa: E402
 
 LONG = True
 NODES, LEAF, POD = 12500, 32, 512
@@ -58,7 +62,7 @@ def run(bench):
         try:
             with Slurm(bench.folder / name, plugin, cores) as slurm:
                 compare(bench, name, slurm, goal)
-        except (RuntimeError, OSError, subprocess.SubprocessError) as fault:
+        except (RuntimeError, slurm_lab.Failed, OSError, subprocess.SubprocessError) as fault:
             bench.fail(name, str(fault).splitlines()[0])
 
 
@@ -156,101 +160,24 @@ def cores_of(name):
     return name.split("-")[1]
 
 
-class Slurm:
-    """A controller of its own: folder, keys, ports; stopped by its pid."""
+class Slurm(slurm_lab.Slurm):
+    """The lab's controller of 12,500 nodes without daemons, with a tree of switches above them."""
 
     def __init__(self, folder, plugin, cores):
-        self.folder, self.plugin, self.cores = folder, plugin, cores
-        self.munged = self.controller = None
+        linear = plugin == "linear"
+        super().__init__(folder, NODES, gpus=8, cloud=True, digits=5, size=(cores, 2, 2000000),
+                         settings={
+                             "SelectType": f"select/{plugin}",
+                             "SelectTypeParameters": "CR_Memory" if linear else "CR_Core_Memory",
+                             "TopologyPlugin": "topology/tree", "MinJobAge": 2,
+                             "SchedulerParameters": ",".join(TUNED)})
         self.random = random.Random(2026)
         self.jobs = {}  # our number: (Slurm's id, nodes)
         self.next_job = 0
         self.mark = 0
-        self.env = dict(os.environ, SLURM_CONF=str(folder / "etc/slurm.conf"),
-                        PATH=os.environ["PATH"] + ":/usr/sbin")
-
-    def __enter__(self):
-        try:
-            self.start()
-        except BaseException:
-            self.stop()
-            raise
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
-
-    def stop(self):
-        for process in (self.controller, self.munged):
-            if process and process.poll() is None:
-                process.terminate()
-                try:
-                    process.wait(20)
-                except subprocess.TimeoutExpired:
-                    process.kill()
-                    process.wait()
-
-    def start(self):
-        for part in ("etc", "state"):
-            (self.folder / part).mkdir(parents=True, mode=0o755)
-        key = self.folder / "munge.key"
-        key.write_bytes(os.urandom(128))
-        key.chmod(0o600)
-        at = str(self.folder)
-        self.munged = subprocess.Popen(
-            ["munged", "--foreground", "--force", f"--socket={at}/munge.sock", f"--key-file={key}",
-             f"--pid-file={at}/munged.pid", f"--log-file={at}/munged.log",
-             f"--seed-file={at}/munge.seed"], env=self.env, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL)
-        self.wait(lambda: (self.folder / "munge.sock").exists(), "munged")
-        self.write_config()
-        self.controller = subprocess.Popen(
-            ["slurmctld", "-D", "-c", "-f", self.env["SLURM_CONF"]], env=self.env,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.wait(lambda: "UP" in self.ask("scontrol", "ping", check=False), "slurmctld")
 
     def write_config(self):
-        at, host = self.folder, socket.gethostname()
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        linear = self.plugin == "linear"
-        nodes = (f"n[00000-{NODES - 1:05}] NodeAddr=127.0.0.1 CPUs={self.cores} Sockets=2 "
-                 f"CoresPerSocket={self.cores // 2} ThreadsPerCore=1 RealMemory=2000000 "
-                 "Gres=gpu:h100:8")
-        (at / "etc/slurm.conf").write_text(f"""ClusterName=bench
-SlurmctldHost={host}(127.0.0.1)
-SlurmctldPort={port}
-SlurmUser=root
-AuthInfo=socket={at}/munge.sock
-StateSaveLocation={at}/state
-SlurmctldLogFile={at}/slurmctld.log
-SlurmctldPidFile={at}/slurmctld.pid
-SlurmctldDebug=info
-LogTimeFormat=iso8601_ms
-SelectType=select/{self.plugin}
-SelectTypeParameters={"CR_Memory" if linear else "CR_Core_Memory"}
-TopologyPlugin=topology/tree
-GresTypes=gpu
-SlurmdTimeout=0
-MinJobAge=2
-ResumeProgram=/bin/true
-SuspendProgram=/bin/true
-ResumeRate=0
-SuspendRate=0
-ResumeTimeout=65000
-SuspendTimeout=1
-SuspendTime=100000000
-SlurmctldParameters=cloud_dns
-PrivateData=cloud
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-SchedulerParameters={",".join(TUNED)}
-NodeName={nodes} State=CLOUD
-PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE DefaultTime=60 OverSubscribe=NO State=UP
-""")
-        (at / "etc/gres.conf").write_text(
-            f"NodeName=n[00000-{NODES - 1:05}] Name=gpu Type=h100 File=/dev/nvidia[0-7]\n")
+        super().write_config()
         leaves = [range(first, min(first + LEAF, NODES)) for first in range(0, NODES, LEAF)]
         lines = [f"SwitchName=rg{i:03} Nodes=n[{leaf[0]:05}-{leaf[-1]:05}]"
                  for i, leaf in enumerate(leaves)]
@@ -259,14 +186,7 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE DefaultTime=60 OverSubs
         lines += [f"SwitchName=pod{i:02} Switches=rg[{first:03}-"
                   f"{min(first + per, len(leaves)) - 1:03}]" for i, first in enumerate(pods)]
         lines.append(f"SwitchName=core Switches=pod[00-{len(pods) - 1:02}]")
-        (at / "etc/topology.conf").write_text("\n".join(lines) + "\n")
-
-    def ask(self, *command, check=True):
-        result = subprocess.run(command, env=self.env, capture_output=True, text=True, check=False,
-                                timeout=LIMIT_S)
-        if check and result.returncode != 0:
-            raise RuntimeError(f"{command[0]}: {result.stderr.strip()}")
-        return result.stdout
+        (self.folder / "etc/topology.conf").write_text("\n".join(lines) + "\n")
 
     def wait(self, done, what):
         end = time.monotonic() + LIMIT_S

@@ -4,6 +4,7 @@
  *   profile.h   devices, software stacks and the fitted constants, as data
  *   place.h     levels of a fabric
  *   cost.h      time and memory of one layout
+ *   interval.h  how far a time may be off, by the distance from what was measured
  *   parts.h     a step taken apart
  *   runs.h      published or own measurements, and the error of the model on them
  *   validate.h  the error on measured runs
@@ -32,6 +33,7 @@
 #include "myriad/fit/curve.h"
 #include "myriad/fit/failures.h"
 #include "myriad/fit/goodput.h"
+#include "myriad/fit/interval.h"
 #include "myriad/fit/kernels.h"
 #include "myriad/fit/parts.h"
 #include "myriad/fit/place.h"

@@ -1,13 +1,16 @@
 /*
- * study: questions whose answer takes the planner, the model of a training step and the scheduler
- * together.
+ * study: questions that need several modules at once.
  *
- *   launch  a predicted layout as a script that starts it: a trainer's arguments, the model's, and
- *           hosts in the order of ranks
+ *   compare.h        designs side by side: money, power, simulated traffic, training
+ *   launch.h         a predicted layout in the words of the trainers that people run
+ *   launch_script.h  the same as a whole script, hosts in the order of ranks
  *
- * A module above plan, fit and sched, because none of these may know the others.
+ * Planner, simulator and trainer's model each know one thing; what somebody who has to choose asks
+ * goes through all of them. Nothing is computed here that a module below could compute: a study
+ * asks them, puts their numbers side by side and says by which rule each came about.
  */
 #pragma once
 
+#include "myriad/study/compare.h"
 #include "myriad/study/launch.h"
 #include "myriad/study/launch_script.h"

@@ -91,8 +91,7 @@ int options_server(const char *text, struct settings *ret, struct myr_err *err)
     return MYR_OK;
 }
 
-/* "a:4681,b:4681": the first, and those that may lead in its place. */
-static int take_servers(const char *text, struct settings *ret, struct myr_err *err)
+int options_servers(const char *text, struct settings *ret, struct myr_err *err)
 {
     char one[300];
     struct settings place = {0};
@@ -204,7 +203,7 @@ int options_read(int argc, char **argv, struct settings *ret, struct myr_buf *re
     if (!options.server) {
         return myr_err_set(err, MYR_EINVAL, "--server HOST:PORT is needed");
     }
-    MYR_TRY(take_servers(options.server, &settings, err));
+    MYR_TRY(options_servers(options.server, &settings, err));
     if (options.name) {
         snprintf(settings.name, sizeof(settings.name), "%.255s", options.name);
     } else if (gethostname(settings.name, sizeof(settings.name) - 1) < 0) {

@@ -29,5 +29,7 @@ struct settings {
 /* A token among the arguments is overwritten there: the process list shows them. */
 MYR_MUST_USE int options_read(int argc, char **argv, struct settings *ret, struct myr_buf *ret_help,
                               struct myr_err *err);
+/* "a:4681,b:4681": the first, and those that may lead in its place. */
+MYR_MUST_USE int options_servers(const char *text, struct settings *ret, struct myr_err *err);
 /* "head:4681", "[::1]:4681" */
 MYR_MUST_USE int options_server(const char *text, struct settings *ret, struct myr_err *err);

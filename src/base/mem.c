@@ -43,6 +43,23 @@ void myr_arena_done(struct myr_arena *arena)
     myr_arena_init(arena);
 }
 
+void myr_arena_clear(struct myr_arena *arena)
+{
+    struct myr_arena_block *newest = arena->blocks;
+    if (!newest) {
+        return;
+    }
+    while (newest->older) {
+        struct myr_arena_block *older = newest->older;
+        newest->older = older->older;
+        arena->total_bytes -= older->size;
+        free(older);
+    }
+    memset(newest->data, 0, newest->used); /* what is given out is zeroed */
+    newest->used = 0;
+    MYR_ASSERT(arena->total_bytes == newest->size);
+}
+
 static struct myr_arena_block *block_new(struct myr_arena *arena, size_t bytes)
 {
     /* calloc: large blocks come zeroed from the system without being touched. */

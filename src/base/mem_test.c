@@ -264,6 +264,28 @@ static void nothing_is_a_pointer_too(void **state)
     free(numbers);
 }
 
+static void a_cleared_arena_is_empty_and_keeps_one_block(void **state)
+{
+    (void)state;
+    struct myr_arena arena = {0};
+    myr_arena_clear(&arena); /* one that never held anything */
+    for (int round = 0; round < 50; round++) {
+        size_t before = arena.total_bytes;
+        for (int i = 0; i < 200; i++) {
+            unsigned char *piece = myr_arena_alloc(&arena, 1, 300);
+            assert_true(is_zero(piece, 300));
+            memset(piece, 0xAA, 300);
+        }
+        unsigned char *big = myr_arena_alloc(&arena, 1, 1 << 20);
+        assert_true(is_zero(big, 1 << 20));
+        memset(big, 0xBB, 1 << 20);
+        myr_arena_clear(&arena);
+        assert_true(round < 4 || arena.total_bytes == before); /* it has found its size */
+    }
+    myr_arena_done(&arena);
+    assert_int_equal(arena.total_bytes, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +295,7 @@ int main(void)
         cmocka_unit_test(blocks_double_up_to_four_megabytes),
         cmocka_unit_test(a_zeroed_arena_works_and_done_makes_it_fresh),
         cmocka_unit_test(copies_of_text_end_in_nul),
+        cmocka_unit_test(a_cleared_arena_is_empty_and_keeps_one_block),
         cmocka_unit_test(heap_memory_grows_and_keeps_what_it_held),
         cmocka_unit_test(memory_that_cannot_be_had_is_named_in_bytes),
         cmocka_unit_test(a_size_that_overflows_is_a_bug_and_not_a_small_piece),

@@ -167,3 +167,4 @@ extern const struct cli_verb cli_route_verb, cli_route_failover_verb, cli_route_
     cli_route_blast_verb, cli_route_tables_verb, cli_route_apply_verb, cli_route_found_verb,
     cli_path_verb;
 extern const struct cli_verb cli_sim_verb, cli_sim_contention_verb;
+extern const struct cli_verb cli_compare_verb;

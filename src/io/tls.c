@@ -150,9 +150,15 @@ int myr_io_tls_create(const struct myr_io_tls_names *names, struct myr_io_tls **
         myr_io_tls_free(tls);
         return rc;
     }
-    /* Ten thousand idle peers keep no buffers, and no sessions: they stay connected for weeks. */
-    SSL_CTX_set_mode(tls->context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
-                                       SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    SSL_CTX_set_mode(tls->context,
+                     SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    if (names->host) {
+        /* A handful of busy connections: buffers stay, and what has come is taken at once. */
+        SSL_CTX_set_read_ahead(tls->context, 1);
+    } else {
+        /* Ten thousand idle peers keep none; they stay connected for weeks. */
+        SSL_CTX_set_mode(tls->context, SSL_MODE_RELEASE_BUFFERS);
+    }
     SSL_CTX_set_session_cache_mode(tls->context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_num_tickets(tls->context, 0);
     int verify = SSL_VERIFY_PEER;

@@ -12,8 +12,6 @@ enum {
     REASON_BYTES = 700,
 };
 
-enum kube_reason { REASON_SIZE, REASON_GATHERS, REASON_REFUSED, REASON_ROOM, REASON_NO_OWNER };
-
 struct round {
     struct myr_kube_cluster *c;
     int64_t now_ms;
@@ -25,8 +23,6 @@ struct round {
         struct kube_tally tally;
     } failed[FAILED_KINDS];
     uint32_t failed_count;
-    bool counted; /* what is used is known: only where something is to be placed */
-    MYR_VEC(struct kube_told) told;
 };
 
 static const char *keep(struct round *r, struct myr_str text)
@@ -39,19 +35,12 @@ static void wake_at(struct round *r, int64_t at_ms)
     r->c->wake_ms = at_ms < r->c->wake_ms ? at_ms : r->c->wake_ms;
 }
 
-static void count_use(struct round *r)
-{
-    if (!r->counted) {
-        kube_use_count(r->c);
-        r->counted = true;
-    }
-}
-
 static struct myr_kube_decision *add(struct round *r, const struct kube_gang *gang,
                                      enum myr_kube_act act, const char *reason)
 {
     const struct kube_pod *first = gang->first;
-    myr_vec_push(&r->c->decisions, (struct myr_kube_decision){.act = act, .gang = gang->key});
+    myr_vec_push(&r->c->decisions, (struct myr_kube_decision){
+                                       .act = act, .gang = keep(r, myr_str_from(gang->key))});
     struct myr_kube_decision *d = &r->c->decisions.items[r->c->decisions.count - 1];
     d->reason = keep(r, myr_str_from(reason));
     if (first->owner_uid.len) {
@@ -72,33 +61,22 @@ static struct myr_kube_seat seat_of(struct round *r, const struct kube_pod *pod,
                                   .node = keep(r, at)};
 }
 
-static void fly(struct round *r, const char *gang)
-{
-    char *copy = myr_xcalloc(1, strlen(gang) + 1);
-    memcpy(copy, gang, strlen(gang));
-    myr_vec_push(&r->c->flying, (struct kube_flying){copy});
-}
-
 /* --- waiting */
 
 /* Said when it is new; another text of the same reason not more than once a minute. */
-static void tell(struct round *r, const struct kube_gang *gang, enum kube_reason what,
-                 const char *text)
+static void tell(struct round *r, struct kube_gang *gang, enum kube_reason what, const char *text)
 {
-    uint64_t key = myr_hash_bytes(gang->key, strlen(gang->key));
     uint64_t digest = myr_hash_bytes(text, strlen(text));
-    struct kube_told told = {key, digest, what, r->now_ms};
-    uint32_t most = KUBE_GANG_PODS_TOLD;
-    for (size_t i = 0; i < r->c->told.count; i++) {
-        const struct kube_told *before = &r->c->told.items[i];
-        bool again = before->gang == key && before->what == what;
-        if (again && (before->text == digest || r->now_ms - before->at_ms < TELL_MS)) {
-            myr_vec_push(&r->told, *before);
-            return;
-        }
-        most = again ? 1 : most; /* other numbers: one pod and the Job will do */
+    struct kube_told *told = &gang->told[what];
+    /* What was not so in the last round is new, whatever was said before. */
+    bool again = told->round > 0 && told->round + 1 >= r->c->rounds;
+    told->round = r->c->rounds;
+    if (again && (told->text == digest || r->now_ms - told->at_ms < TELL_MS)) {
+        return;
     }
-    myr_vec_push(&r->told, told);
+    uint32_t most = again ? 1 : KUBE_GANG_PODS_TOLD; /* other numbers: one pod and the Job will do */
+    told->text = digest;
+    told->at_ms = r->now_ms;
     struct myr_kube_seat *seats =
         MYR_ARENA_NEW(&r->c->arena, struct myr_kube_seat, KUBE_GANG_PODS_TOLD);
     uint32_t count = 0;
@@ -120,7 +98,7 @@ static const char *const misfits[KUBE_MISFITS] = {
     [KUBE_PORT_TAKEN] = "with a port of the host in use",
 };
 
-static void tell_room(struct round *r, const struct kube_gang *gang, uint32_t count,
+static void tell_room(struct round *r, struct kube_gang *gang, uint32_t count,
                       const struct kube_tally *tally)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
@@ -228,7 +206,7 @@ static const struct kube_tally *failed_before(const struct round *r, uint64_t di
     return NULL;
 }
 
-static void bind(struct round *r, const struct kube_gang *gang, struct kube_pod **pods,
+static void bind(struct round *r, struct kube_gang *gang, struct kube_pod **pods,
                  uint32_t count, const uint32_t *at)
 {
     struct myr_kube_seat *seats = MYR_ARENA_NEW(&r->c->arena, struct myr_kube_seat, count);
@@ -236,18 +214,18 @@ static void bind(struct round *r, const struct kube_gang *gang, struct kube_pod 
         seats[i] = seat_of(r, pods[i], r->c->nodes.items[at[i]]->name);
         seats[i].rank = i;
         MYR_ASSERT(pods[i]->assumed == MYR_NONE && pods[i]->node.len == 0);
-        pods[i]->assumed = at[i];
+        pods[i]->assumed = pods[i]->on = at[i]; /* whose use has it already */
     }
+    gang->stale = gang->flying = true;
     struct myr_kube_decision *d = add(r, gang, MYR_KUBE_BIND, "");
     d->seats = seats;
     d->seat_count = count;
     d->master = master_of(r, pods[0], at[0]);
     d->placement = myr_arena_printf(&r->c->arena, "%llx-%llu", (unsigned long long)r->epoch,
                                     (unsigned long long)++r->c->placements);
-    fly(r, gang->key);
 }
 
-static void place_gang(struct round *r, const struct kube_gang *gang, uint32_t count)
+static void place_gang(struct round *r, struct kube_gang *gang, uint32_t count)
 {
     struct kube_pod **pods = MYR_ARENA_NEW(&r->c->arena, struct kube_pod *, count);
     uint32_t *at = MYR_ARENA_NEW(&r->c->arena, uint32_t, count), filled = 0;
@@ -267,7 +245,7 @@ static void place_gang(struct round *r, const struct kube_gang *gang, uint32_t c
         }
     }
     MYR_ASSERT(filled == count && count > 0);
-    count_use(r);
+    kube_use_ready(r->c);
     uint64_t digest = pods[0]->needs.digest;
     const struct kube_tally *before = alike ? failed_before(r, digest, count) : NULL;
     struct kube_tally tally;
@@ -303,7 +281,7 @@ static uint32_t to_place(const struct kube_gang *gang)
     return done > 0 && gang->waits == gang->size - done ? gang->waits : 0;
 }
 
-static void start_gang(struct round *r, const struct kube_gang *gang)
+static void start_gang(struct round *r, struct kube_gang *gang)
 {
     char text[REASON_BYTES];
     if (gang->size == 0) {
@@ -333,8 +311,14 @@ struct standing {
     struct myr_str placement;
     uint32_t world, bound, planned, fresh, done;
     bool parting;           /* one of them went just now */
+    int64_t look_ms;        /* when it may stand otherwise though nothing has changed */
     char why[REASON_BYTES]; /* it cannot go on; empty: it can */
 };
+
+static void look_at(struct standing *s, int64_t at_ms)
+{
+    s->look_ms = at_ms < s->look_ms ? at_ms : s->look_ms;
+}
 
 /* "pod NAME failed"; the first of them counts. */
 static void set_why(struct standing *s, const char *what, struct myr_str name, const char *is)
@@ -345,7 +329,8 @@ static void set_why(struct standing *s, const char *what, struct myr_str name, c
 }
 
 /* One pod of a gang that has bound ones. */
-static void count_pod(struct round *r, const struct kube_pod *pod, struct standing *s)
+static void count_pod(const struct round *r, struct kube_gang *gang, const struct kube_pod *pod,
+                      struct standing *s)
 {
     bool same = myr_str_eq(pod->placement, s->placement);
     if (kube_pod_live(pod) && pod->node.len > 0) {
@@ -361,7 +346,7 @@ static void count_pod(struct round *r, const struct kube_pod *pod, struct standi
         } else if (kube_node_lost(r->c, node, r->now_ms)) {
             set_why(s, "node", pod->node, "was lost");
         } else if (node->lost_ms >= 0) {
-            wake_at(r, node->lost_ms + r->c->policy.lost_ms);
+            look_at(s, node->lost_ms + r->c->policy.lost_ms);
         }
     } else if (kube_pod_live(pod)) {
         s->planned += same;
@@ -371,15 +356,16 @@ static void count_pod(struct round *r, const struct kube_pod *pod, struct standi
     } else if (same && pod->phase == KUBE_FAILED) {
         set_why(s, "pod", pod->name, "failed");
     } else if (same) {
-        kube_break(r->c, pod, r->now_ms);
+        kube_break(gang, pod, r->now_ms);
     }
 }
 
 /* Whoever deletes a Job deletes its pods one by one: that is no reason to make them again. */
-static void look_for_broken(struct round *r, struct standing *s)
+static void look_for_broken(const struct round *r, const struct kube_gang *gang,
+                            struct standing *s)
 {
-    for (size_t i = 0; i < r->c->broken.count && !s->why[0]; i++) {
-        const struct kube_broken *broken = &r->c->broken.items[i];
+    for (size_t i = 0; i < gang->broken.count && !s->why[0]; i++) {
+        const struct kube_broken *broken = &gang->broken.items[i];
         if (!myr_str_eq(myr_str_from(broken->placement), s->placement)) {
             continue;
         }
@@ -387,14 +373,14 @@ static void look_for_broken(struct round *r, struct standing *s)
             snprintf(s->why, sizeof(s->why), "%s", broken->why);
         } else {
             s->parting = true;
-            wake_at(r, broken->at_ms + PARTING_MS);
+            look_at(s, broken->at_ms + PARTING_MS);
         }
     }
 }
 
-static void stand(struct round *r, const struct kube_gang *gang, struct standing *s)
+static void stand(struct round *r, struct kube_gang *gang, struct standing *s)
 {
-    *s = (struct standing){0};
+    *s = (struct standing){.look_ms = INT64_MAX};
     for (uint32_t i = 0; i < gang->count; i++) {
         const struct kube_pod *pod = gang->pods[i];
         if (kube_pod_live(pod) && pod->node.len > 0 && pod->placement.len) {
@@ -407,9 +393,9 @@ static void stand(struct round *r, const struct kube_gang *gang, struct standing
         return; /* somebody else has bound them: theirs to look after */
     }
     for (uint32_t i = 0; i < gang->count; i++) {
-        count_pod(r, gang->pods[i], s);
+        count_pod(r, gang, gang->pods[i], s);
     }
-    look_for_broken(r, s);
+    look_for_broken(r, gang, s);
     /* Their owner has made one anew: one of them is missing. */
     if (!s->why[0] && !s->parting && s->fresh > 0 && s->bound + s->planned + s->done < s->world) {
         snprintf(s->why, sizeof(s->why), "%u of its %u pods are gone",
@@ -417,7 +403,7 @@ static void stand(struct round *r, const struct kube_gang *gang, struct standing
     }
 }
 
-static void remake(struct round *r, const struct kube_gang *gang, const char *why)
+static void remake(struct round *r, struct kube_gang *gang, const char *why)
 {
     char text[REASON_BYTES];
     if (!gang->first->owner_uid.len) {
@@ -440,7 +426,7 @@ static void remake(struct round *r, const struct kube_gang *gang, const char *wh
     struct myr_kube_decision *d = add(r, gang, MYR_KUBE_REMAKE, text);
     d->seats = seats;
     d->seat_count = count;
-    fly(r, gang->key);
+    gang->flying = true;
 }
 
 static int compare_seats(const void *left, const void *right)
@@ -450,11 +436,11 @@ static int compare_seats(const void *left, const void *right)
 }
 
 /* Where a scheduler died in the middle: the rest goes where it was to go, if that is still free. */
-static bool finish(struct round *r, const struct kube_gang *gang, const struct standing *s)
+static bool finish(struct round *r, struct kube_gang *gang, const struct standing *s)
 {
     struct myr_kube_seat *seats = MYR_ARENA_NEW(&r->c->arena, struct myr_kube_seat, gang->count);
     uint32_t count = 0;
-    count_use(r);
+    kube_use_ready(r->c);
     for (uint32_t i = 0; i < gang->count; i++) {
         const struct kube_pod *pod = gang->pods[i];
         if (!kube_pod_live(pod) || !myr_str_eq(pod->placement, s->placement)) {
@@ -479,7 +465,7 @@ static bool finish(struct round *r, const struct kube_gang *gang, const struct s
         struct kube_pod *pod = gang->pods[i];
         if (kube_pod_live(pod) && pod->node.len == 0 && myr_str_eq(pod->placement, s->placement)) {
             pod->assumed = kube_node_find(r->c, pod->planned_node);
-            kube_use_add(r->c, pod->assumed, &pod->needs, 1);
+            kube_use_put(r->c, pod);
         }
     }
     struct myr_kube_decision *d =
@@ -487,102 +473,69 @@ static bool finish(struct round *r, const struct kube_gang *gang, const struct s
     d->seats = seats;
     d->seat_count = count;
     d->placement = keep(r, s->placement);
-    fly(r, gang->key);
+    gang->stale = gang->flying = true;
     return true;
 }
 
-static void look_after(struct round *r, const struct kube_gang *gang)
+static void look_after(struct round *r, struct kube_gang *gang)
 {
     struct standing s;
     stand(r, gang, &s);
-    if (!s.placement.len) {
-        return;
+    if (s.look_ms != INT64_MAX) {
+        wake_at(r, s.look_ms);
     }
-    if (s.why[0]) {
+    if (!s.placement.len) {
+        gang->quiet = true;
+    } else if (s.why[0]) {
         remake(r, gang, s.why);
     } else if (!s.parting && s.planned > 0 && s.bound + s.planned + s.done == s.world) {
         if (!finish(r, gang, &s)) {
             remake(r, gang, "a binding that was begun cannot be finished");
         }
+    } else {
+        gang->quiet = true;
     }
+    gang->quiet_nodes = r->c->node_changes;
+    gang->look_ms = s.look_ms;
 }
 
 /* --- all of them */
-
-/* A placement of which nothing is left need not be remembered. */
-static void forget_broken(struct myr_kube_cluster *c)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < c->broken.count; i++) {
-        struct kube_broken *b = &c->broken.items[i];
-        bool there = false;
-        for (size_t k = 0; k < c->pods.count && !there; k++) {
-            const struct kube_pod *pod = c->pods.items[k];
-            there =
-                pod && kube_pod_live(pod) && myr_str_eq(pod->placement, myr_str_from(b->placement));
-        }
-        if (there) {
-            c->broken.items[kept++] = *b;
-        } else {
-            free(b->placement);
-            free(b->why);
-        }
-    }
-    c->broken.count = kept;
-}
 
 const struct myr_kube_decision *myr_kube_decide(struct myr_kube_cluster *c, int64_t now_ms,
                                                 uint64_t epoch, uint32_t *ret_count)
 {
     struct round r = {.c = c, .now_ms = now_ms, .epoch = epoch};
     struct kube_gangs gangs;
-    myr_arena_done(&c->arena);
-    myr_arena_init(&c->arena);
+    myr_arena_clear(&c->arena);
     c->decisions.count = 0;
     c->changed = false;
     c->wake_ms = INT64_MAX;
     c->gangs_waiting = 0;
-    kube_gangs_find(c, &gangs);
-    forget_broken(c);
+    c->rounds++;
+    kube_gangs_find(c, now_ms, &gangs);
     for (uint32_t i = 0; i < gangs.count; i++) {
-        const struct kube_gang *gang = &gangs.items[i];
-        bool busy = kube_is_flying(c, gang->key);
-        for (uint32_t k = 0; k < gang->count && !busy; k++) {
-            busy = gang->pods[k]->assumed != MYR_NONE; /* the watch has not told of it yet */
-        }
-        if (busy) {
-            continue;
-        }
-        if (gang->bound > 0) {
-            look_after(&r, gang);
-        } else if (gang->waits > 0) {
-            start_gang(&r, gang);
+        if (gangs.items[i]->bound > 0) {
+            look_after(&r, gangs.items[i]);
+        } else {
+            start_gang(&r, gangs.items[i]);
         }
     }
-    myr_vec_done(&c->told);
-    c->told.items = r.told.items;
-    c->told.count = r.told.count;
-    c->told.capacity = r.told.capacity;
     *ret_count = (uint32_t)c->decisions.count;
     return c->decisions.items;
 }
 
-void myr_kube_over(struct myr_kube_cluster *c, const char *gang, bool done)
+void myr_kube_over(struct myr_kube_cluster *c, const char *key, bool done)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf key = {0};
-    for (size_t i = 0; i < c->flying.count; i++) {
-        if (strcmp(c->flying.items[i].gang, gang) == 0) {
-            free(c->flying.items[i].gang);
-            c->flying.items[i] = c->flying.items[--c->flying.count];
-            break;
-        }
-    }
-    for (size_t i = 0; i < c->pods.count && !done; i++) {
-        struct kube_pod *pod = c->pods.items[i];
-        if (pod && pod->assumed != MYR_NONE) {
-            kube_gang_key(pod, &key);
-            pod->assumed = strcmp(key.data, gang) == 0 ? MYR_NONE : pod->assumed;
-        }
-    }
+    struct kube_gang *gang = kube_gang_find(c, myr_str_from(key));
     c->changed = true;
+    if (!gang) {
+        return;
+    }
+    for (uint32_t i = 0; i < gang->count && !done; i++) {
+        gang->pods[i]->assumed = MYR_NONE;
+        kube_use_put(c, gang->pods[i]);
+    }
+    gang->flying = false;
+    gang->stale = true;
+    kube_gang_rest(c, gang);
 }

@@ -1,7 +1,176 @@
-/* gangs: pods that belong together, in the order in which they are served. */
+/*
+ * gangs: pods that belong together, in the order in which they are served. A gang is kept from the
+ * first of its pods to the last; what it comes to is reckoned anew only after a change of it, so
+ * that a word of the API server costs what it changes and not what there is.
+ */
 #include <stdlib.h>
 
 #include "kube.h"
+
+enum { GONE_MAX = 1024 };
+
+void kube_gang_key(const struct kube_pod *pod, struct myr_buf *ret)
+{
+    const struct myr_str parts[] = {pod->space, pod->gang.len ? pod->gang : pod->name,
+                                    pod->gang.len ? pod->owner_uid : pod->uid};
+    myr_buf_clear(ret);
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(parts); i++) {
+        myr_buf_put(ret, "/", i > 0);
+        myr_buf_put(ret, parts[i].data, parts[i].len);
+    }
+}
+
+struct kube_gang *kube_gang_find(const struct myr_kube_cluster *c, struct myr_str key)
+{
+    uint32_t id = myr_strmap_get(&c->gang_ids, key);
+    return id == MYR_MAP_NONE ? NULL : c->gangs.items[id];
+}
+
+/* --- which there are */
+
+static void forget(struct kube_gang *gang, size_t at)
+{
+    free(gang->broken.items[at].placement);
+    free(gang->broken.items[at].why);
+    gang->broken.items[at] = gang->broken.items[--gang->broken.count];
+}
+
+static void free_gang(struct kube_gang *gang)
+{
+    while (gang->broken.count) {
+        forget(gang, gang->broken.count - 1);
+    }
+    myr_vec_done(&gang->broken);
+    free(gang->pods);
+    free(gang);
+}
+
+/* Places that nobody has are given back now and then. */
+static void compact(struct myr_kube_cluster *c)
+{
+    if (c->gangs_gone < GONE_MAX || c->gangs_gone < c->gangs.count / 2) {
+        return;
+    }
+    uint32_t kept = 0;
+    myr_strmap_done(&c->gang_ids);
+    c->gang_ids = (struct myr_strmap){0};
+    for (size_t i = 0; i < c->gangs.count; i++) {
+        struct kube_gang *gang = c->gangs.items[i];
+        if (!gang) {
+            free(c->gang_keys.items[i]);
+            continue;
+        }
+        gang->id = kept;
+        c->gangs.items[kept] = gang;
+        c->gang_keys.items[kept] = c->gang_keys.items[i];
+        bool added = myr_strmap_add(&c->gang_ids, myr_str_from(gang->key), kept++);
+        MYR_ASSERT(added);
+    }
+    c->gangs.count = c->gang_keys.count = kept;
+    c->gangs_gone = 0;
+}
+
+void kube_gang_rest(struct myr_kube_cluster *c, struct kube_gang *gang)
+{
+    if (gang->count == 0 && !gang->flying) {
+        MYR_ASSERT(c->gangs.items[gang->id] == gang);
+        c->gangs.items[gang->id] = NULL;
+        c->gangs_gone++;
+        free_gang(gang);
+        compact(c);
+    }
+}
+
+void kube_gangs_free(struct myr_kube_cluster *c)
+{
+    for (size_t i = 0; i < c->gangs.count; i++) {
+        if (c->gangs.items[i]) {
+            free_gang(c->gangs.items[i]);
+        }
+        free(c->gang_keys.items[i]);
+    }
+    myr_vec_done(&c->gangs);
+    myr_vec_done(&c->gang_keys);
+    myr_strmap_done(&c->gang_ids);
+}
+
+static struct kube_gang *gang_of(struct myr_kube_cluster *c, struct myr_str key)
+{
+    uint32_t id = myr_strmap_get(&c->gang_ids, key);
+    if (id == MYR_MAP_NONE) {
+        char *copy = myr_xcalloc(1, key.len + 1);
+        memcpy(copy, key.data, key.len);
+        id = (uint32_t)c->gangs.count;
+        myr_vec_push(&c->gangs, NULL);
+        myr_vec_push(&c->gang_keys, copy);
+        bool added = myr_strmap_add(&c->gang_ids, (struct myr_str){copy, key.len}, id);
+        MYR_ASSERT(added);
+        c->gangs_gone++;
+    }
+    if (!c->gangs.items[id]) {
+        struct kube_gang *gang = myr_xcalloc(1, sizeof(*gang));
+        gang->key = c->gang_keys.items[id];
+        gang->id = id;
+        c->gangs.items[id] = gang;
+        c->gangs_gone--;
+    }
+    return c->gangs.items[id];
+}
+
+/* --- their pods */
+
+static void add_pod(struct kube_gang *gang, struct kube_pod *pod)
+{
+    if (gang->count == gang->room) {
+        gang->room = gang->room ? gang->room * 2 : 4;
+        gang->pods = myr_xrealloc(gang->pods, gang->room, sizeof(*gang->pods));
+    }
+    pod->seat = gang->count;
+    gang->pods[gang->count++] = pod;
+    gang->unsorted = true;
+}
+
+void kube_gang_drop(struct myr_kube_cluster *c, struct kube_pod *pod)
+{
+    struct kube_gang *gang = pod->gang_of;
+    if (!gang) {
+        return;
+    }
+    MYR_ASSERT(pod->seat < gang->count && gang->pods[pod->seat] == pod);
+    struct kube_pod *last = gang->pods[--gang->count];
+    gang->pods[pod->seat] = last;
+    last->seat = pod->seat;
+    pod->gang_of = NULL;
+    gang->stale = gang->unsorted = true;
+    kube_gang_rest(c, gang);
+}
+
+void kube_gang_put(struct myr_kube_cluster *c, struct kube_pod *pod, struct kube_pod *old)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf key = {0};
+    MYR_ASSERT(!pod->gang_of);
+    if (pod->ours) {
+        kube_gang_key(pod, &key);
+        pod->gang_of = gang_of(c, (struct myr_str){key.data, key.len});
+    }
+    struct kube_gang *gang = pod->gang_of;
+    if (gang && old && old->gang_of == gang) {
+        MYR_ASSERT(gang->pods[old->seat] == old);
+        pod->seat = old->seat;
+        gang->pods[pod->seat] = pod;
+        gang->unsorted =
+            gang->unsorted || pod->indexed != old->indexed || pod->index != old->index;
+        old->gang_of = NULL;
+    } else if (gang) {
+        add_pod(gang, pod);
+    }
+    if (gang) {
+        gang->stale = true;
+    }
+    if (old) {
+        kube_gang_drop(c, old);
+    }
+}
 
 static int compare_pods(const void *left, const void *right)
 {
@@ -17,9 +186,67 @@ static int compare_pods(const void *left, const void *right)
     return order ? order : myr_str_cmp(a->uid, b->uid);
 }
 
+/* --- what they come to */
+
+/* A placement of which nothing is left need not be remembered. */
+static void forget_broken(struct kube_gang *gang)
+{
+    for (size_t i = gang->broken.count; i-- > 0;) {
+        struct myr_str placement = myr_str_from(gang->broken.items[i].placement);
+        bool there = false;
+        for (uint32_t k = 0; k < gang->count && !there; k++) {
+            there =
+                kube_pod_live(gang->pods[k]) && myr_str_eq(gang->pods[k]->placement, placement);
+        }
+        if (!there) {
+            forget(gang, i);
+        }
+    }
+}
+
+static void add_up(struct kube_gang *gang, const struct kube_pod *pod)
+{
+    bool live = kube_pod_live(pod), at_hand = pod->node.len > 0 || pod->assumed != MYR_NONE;
+    gang->done += pod->phase == KUBE_SUCCEEDED;
+    gang->assumed += pod->assumed != MYR_NONE;
+    if (!live) {
+        return;
+    }
+    gang->bound += at_hand;
+    gang->waits += !at_hand;
+    gang->created_ms = pod->created_ms < gang->created_ms ? pod->created_ms : gang->created_ms;
+    gang->priority = pod->priority > gang->priority ? pod->priority : gang->priority;
+    /* Sizes that differ are no size; those of pods that are over do not count. */
+    gang->size = gang->size && gang->size != pod->gang_size ? UINT32_MAX
+                 : pod->gang_size                           ? pod->gang_size
+                                                            : UINT32_MAX;
+}
+
+static void refresh(struct kube_gang *gang)
+{
+    if (gang->unsorted) {
+        qsort(gang->pods, gang->count, sizeof(struct kube_pod *), compare_pods);
+        for (uint32_t i = 0; i < gang->count; i++) {
+            gang->pods[i]->seat = i;
+        }
+    }
+    gang->first = gang->pods[0];
+    gang->size = gang->waits = gang->bound = gang->done = gang->assumed = 0;
+    gang->priority = INT32_MIN;
+    gang->own_priority = gang->first->own_priority;
+    gang->created_ms = INT64_MAX;
+    for (uint32_t i = 0; i < gang->count; i++) {
+        add_up(gang, gang->pods[i]);
+    }
+    gang->size = gang->size == UINT32_MAX ? 0 : gang->size;
+    forget_broken(gang);
+    gang->stale = gang->unsorted = gang->quiet = false;
+}
+
 static int compare_gangs(const void *left, const void *right)
 {
-    const struct kube_gang *a = left, *b = right;
+    const struct kube_gang *a = *(struct kube_gang *const *)left;
+    const struct kube_gang *b = *(struct kube_gang *const *)right;
     if (a->priority != b->priority) {
         return a->priority > b->priority ? -1 : 1;
     }
@@ -32,78 +259,33 @@ static int compare_gangs(const void *left, const void *right)
     return strcmp(a->key, b->key);
 }
 
-static void sum_up(struct kube_gang *gang)
+/* Nothing has happened since it was found well, neither to it nor to any node. */
+static bool is_quiet(const struct myr_kube_cluster *c, const struct kube_gang *gang, int64_t now_ms)
 {
-    qsort(gang->pods, gang->count, sizeof(struct kube_pod *), compare_pods);
-    gang->first = gang->pods[0];
-    gang->priority = INT32_MIN;
-    gang->own_priority = gang->first->own_priority;
-    gang->created_ms = INT64_MAX;
-    for (uint32_t i = 0; i < gang->count; i++) {
-        const struct kube_pod *pod = gang->pods[i];
-        bool live = kube_pod_live(pod);
-        gang->done += pod->phase == KUBE_SUCCEEDED;
-        gang->bound += live && (pod->node.len > 0 || pod->assumed != MYR_NONE);
-        gang->waits += live && pod->node.len == 0 && pod->assumed == MYR_NONE;
-        if (live && pod->created_ms < gang->created_ms) {
-            gang->created_ms = pod->created_ms;
-        }
-        if (live && pod->priority > gang->priority) {
-            gang->priority = pod->priority;
-        }
-        /* Sizes that differ are no size; those of pods that are over do not count. */
-        if (live) {
-            gang->size = gang->size && gang->size != pod->gang_size ? UINT32_MAX
-                         : pod->gang_size                           ? pod->gang_size
-                                                                    : UINT32_MAX;
-        }
-    }
-    gang->size = gang->size == UINT32_MAX ? 0 : gang->size;
+    return gang->quiet && gang->quiet_nodes == c->node_changes && now_ms < gang->look_ms;
 }
 
-void kube_gangs_find(struct myr_kube_cluster *c, struct kube_gangs *ret)
+void kube_gangs_find(struct myr_kube_cluster *c, int64_t now_ms, struct kube_gangs *ret)
 {
-    struct myr_strmap ids = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf key = {0};
-    MYR_CLEANUP(myr_free_at) uint32_t *gang_of = myr_xcalloc(c->pods.count + 1, sizeof(uint32_t));
+    struct kube_gang **found = MYR_ARENA_NEW(&c->arena, struct kube_gang *, c->gangs.count + 1);
     uint32_t count = 0;
-    for (size_t i = 0; i < c->pods.count; i++) {
-        const struct kube_pod *pod = c->pods.items[i];
-        gang_of[i] = MYR_NONE;
-        if (!pod || !pod->ours) {
+    for (size_t i = 0; i < c->gangs.count; i++) {
+        struct kube_gang *gang = c->gangs.items[i];
+        if (!gang || gang->count == 0) {
             continue;
         }
-        kube_gang_key(pod, &key);
-        uint32_t id = myr_strmap_get(&ids, (struct myr_str){key.data, key.len});
-        if (id == MYR_MAP_NONE) {
-            id = count++;
-            char *kept = myr_arena_strndup(&c->arena, key.data, key.len);
-            bool added = myr_strmap_add(&ids, (struct myr_str){kept, key.len}, id);
-            MYR_ASSERT(added);
+        if (gang->stale) {
+            refresh(gang);
         }
-        gang_of[i] = id;
-    }
-    struct kube_gang *gangs = MYR_ARENA_NEW(&c->arena, struct kube_gang, count + 1);
-    for (size_t i = 0; i < c->pods.count; i++) {
-        if (gang_of[i] != MYR_NONE) {
-            gangs[gang_of[i]].count++;
+        if (gang->flying || gang->assumed > 0) {
+            continue; /* the watch has not told of it yet */
+        }
+        if (gang->bound > 0 && is_quiet(c, gang, now_ms)) {
+            c->wake_ms = gang->look_ms < c->wake_ms ? gang->look_ms : c->wake_ms;
+        } else if (gang->bound > 0 || gang->waits > 0) {
+            found[count++] = gang;
         }
     }
-    for (uint32_t g = 0; g < count; g++) {
-        gangs[g].key = ids.keys[g].data;
-        gangs[g].pods = MYR_ARENA_NEW(&c->arena, struct kube_pod *, gangs[g].count);
-        gangs[g].count = 0;
-    }
-    for (size_t i = 0; i < c->pods.count; i++) {
-        if (gang_of[i] != MYR_NONE) {
-            struct kube_gang *gang = &gangs[gang_of[i]];
-            gang->pods[gang->count++] = c->pods.items[i];
-        }
-    }
-    for (uint32_t g = 0; g < count; g++) {
-        sum_up(&gangs[g]);
-    }
-    qsort(gangs, count, sizeof(*gangs), compare_gangs);
-    myr_strmap_done(&ids);
-    *ret = (struct kube_gangs){gangs, count};
+    qsort(found, count, sizeof(struct kube_gang *), compare_gangs);
+    *ret = (struct kube_gangs){found, count};
 }

@@ -5,10 +5,11 @@
  *   quantity   "100m", "64Gi"
  *   object     nodes and pods out of their JSON
  *   match      selectors, affinity, taints
+ *   use        what is taken of each node
+ *   gangs      what belongs together, and how it stands
  *   table      all nodes and pods that are known
  *   topology   which node stands beside which
  *   place      a gang's pods on nodes
- *   gangs      what belongs together, and how it stands
  *   decide     what is to be done
  *   client     requests to the API server
  *   watch      list and watch
@@ -27,6 +28,7 @@
 enum {
     KUBE_RESOURCES = 32, /* kinds that are told apart */
     KUBE_PORTS = 16,     /* of the host, of one pod */
+    KUBE_KINDS = 16,     /* of pods, of which is remembered where they may go */
 };
 
 #define KUBE_GANG_PODS_TOLD 64 /* pods of a gang that get an event of their own */
@@ -150,7 +152,10 @@ struct kube_pod {
     uint32_t planned_rank, planned_world;
     /* Ours, not the API server's. */
     uint32_t assumed; /* node of a binding under way; MYR_NONE: none */
+    uint32_t on;      /* node by whose use it is counted; MYR_NONE: none */
     uint32_t seen;
+    struct kube_gang *gang_of; /* NULL: not ours */
+    uint32_t seat;             /* its place in the gang's list */
 };
 
 /* Names of resources, numbered as they are met. */
@@ -165,6 +170,8 @@ uint32_t kube_resource(struct kube_resources *resources, struct myr_str name);
 /* Made from an object; NULL with an error when it is none. The caller frees it. */
 struct kube_node *kube_node_read(struct kube_resources *resources, const struct myr_doc *object,
                                  const struct myr_kube_policy *policy, struct myr_err *err);
+/* What these read of an object; all else may be left out of it. */
+extern const struct myr_doc_part kube_node_parts[], kube_pod_parts[];
 struct kube_pod *kube_pod_read(struct kube_resources *resources, const struct myr_doc *object,
                                const struct myr_kube_policy *policy, struct myr_err *err);
 void kube_node_free(struct kube_node *node);
@@ -203,21 +210,27 @@ enum kube_misfit {
 /* Whether such a pod may go there at all, whatever is free. */
 enum kube_misfit kube_may(const struct kube_needs *needs, const struct kube_node *node);
 
-/* --- table.c */
+/* --- the cluster */
 
 struct kube_use {
     int64_t used[KUBE_RESOURCES];
     uint32_t ports[64], port_count; /* of the host, taken by pods there; beyond 64: all are */
+    uint64_t stamp;                 /* another one after every change of the node or its use */
 };
 
-struct kube_flying {
-    char *gang;
+enum kube_reason {
+    REASON_SIZE,
+    REASON_GATHERS,
+    REASON_REFUSED,
+    REASON_ROOM,
+    REASON_NO_OWNER,
+    KUBE_REASONS
 };
 
 struct kube_told {
-    uint64_t gang, text; /* digests */
-    uint32_t what;       /* enum kube_reason */
-    int64_t at_ms;
+    uint64_t text;  /* digest */
+    uint64_t round; /* in which it was last so; 0: never */
+    int64_t at_ms;  /* when it was said */
 };
 
 /* A placement of which a pod went away: its others are to go too. */
@@ -226,10 +239,46 @@ struct kube_broken {
     int64_t at_ms;
 };
 
+struct kube_gang {
+    const char *key; /* "namespace/name/owner" */
+    uint32_t id;
+    struct kube_pod **pods; /* all of it, in the order of their ranks when it is not stale */
+    uint32_t count, room;
+    bool stale, unsorted; /* what follows, or the order of its pods, is to be made anew */
+    bool flying;          /* a decision on it is carried out */
+    const struct kube_pod *first;
+    uint32_t size;         /* as said */
+    uint32_t waits, bound; /* live pods */
+    uint32_t done;         /* succeeded */
+    uint32_t assumed;      /* pods of a binding that the watch has not told of yet */
+    int32_t priority, own_priority;
+    int64_t created_ms;
+    /* A bound one that was found well, until it or any node changes, or that time has come. */
+    bool quiet;
+    uint64_t quiet_nodes;
+    int64_t look_ms;
+    struct kube_told told[KUBE_REASONS];
+    MYR_VEC(struct kube_broken) broken;
+};
+
+/* Where pods of one kind may go: by node, each as of a stamp of its use. */
+struct kube_spot {
+    uint64_t stamp; /* 0: not looked at */
+    uint32_t lacks;
+    uint8_t places, empty, misfit;
+};
+
+struct kube_kind {
+    uint64_t digest, used; /* of its needs; when it was last asked for */
+    struct kube_spot *spots;
+    uint32_t count;
+};
+
 struct myr_kube_cluster {
     struct myr_kube_policy policy;
     char scheduler[64], labels[4][128];
     struct kube_resources resources;
+    struct myr_arena scratch;          /* of a line */
     MYR_VEC(struct kube_node *) nodes; /* NULL: gone */
     MYR_VEC(struct kube_pod *) pods;
     MYR_VEC(char *) node_keys; /* of the maps: an object's own text goes with it */
@@ -237,32 +286,75 @@ struct myr_kube_cluster {
     struct myr_strmap node_ids, pod_ids; /* by name, by uid */
     uint32_t pods_gone;                  /* places of 'pods' that nobody has */
     uint32_t listing[MYR_KUBE_KINDS];    /* number of the list under way, or of the last one */
-    MYR_VEC(struct kube_flying) flying;
-    MYR_VEC(struct kube_told) told;
-    MYR_VEC(struct kube_broken) broken;
+    uint64_t node_changes;
     bool changed, order_stale;
     int64_t wake_ms;
+    /* gangs.c */
+    MYR_VEC(struct kube_gang *) gangs; /* NULL: gone */
+    MYR_VEC(char *) gang_keys;
+    struct myr_strmap gang_ids;
+    uint32_t gangs_gone;
     /* topology.c */
     struct myr_place_shape shape; /* gpus_per_node is set for each gang */
     uint32_t *node_at;            /* by place: the node, or MYR_NONE */
-    /* decide.c */
+    /* use.c */
     struct kube_use *use; /* by node */
+    uint32_t use_count;
+    uint64_t stamps;
+    bool use_stale;
+    /* place.c */
+    struct kube_kind kinds[KUBE_KINDS];
+    uint64_t asked;
+    /* decide.c */
     struct myr_arena arena;
     MYR_VEC(struct myr_kube_decision) decisions;
     uint32_t gangs_waiting;
-    uint64_t placements;
+    uint64_t placements, rounds;
 };
 
-uint32_t kube_node_find(const struct myr_kube_cluster *cluster, struct myr_str name);
+static inline uint32_t kube_node_find(const struct myr_kube_cluster *c, struct myr_str name)
+{
+    return name.len ? myr_strmap_get(&c->node_ids, name) : MYR_NONE;
+}
+
+/* --- use.c */
+
+/* Made true again where it could not be kept; to be called before anything asks for it. */
+void kube_use_ready(struct myr_kube_cluster *cluster);
+void kube_use_add(struct myr_kube_cluster *cluster, uint32_t node, const struct kube_needs *needs,
+                  int sign);
+/* The pod is counted where it is now, or no more. */
+void kube_use_put(struct myr_kube_cluster *cluster, struct kube_pod *pod);
+void kube_use_drop(struct myr_kube_cluster *cluster, struct kube_pod *pod);
+/* The node itself has changed. */
+void kube_use_touch(struct myr_kube_cluster *cluster, uint32_t node);
+
+/* --- gangs.c */
+
+struct kube_gangs {
+    struct kube_gang **items;
+    uint32_t count;
+};
+
+/* "namespace/name/owner" */
+void kube_gang_key(const struct kube_pod *pod, struct myr_buf *ret);
+struct kube_gang *kube_gang_find(const struct myr_kube_cluster *cluster, struct myr_str key);
+/* A pod comes, in place of 'old' where that is no NULL; a pod goes. */
+void kube_gang_put(struct myr_kube_cluster *cluster, struct kube_pod *pod, struct kube_pod *old);
+void kube_gang_drop(struct myr_kube_cluster *cluster, struct kube_pod *pod);
+/* Gone with its last pod, unless it is under way. */
+void kube_gang_rest(struct myr_kube_cluster *cluster, struct kube_gang *gang);
+void kube_gangs_free(struct myr_kube_cluster *cluster);
+/* Those that are to be looked at now, in the order in which they are served; in the arena. */
+void kube_gangs_find(struct myr_kube_cluster *cluster, int64_t now_ms, struct kube_gangs *ret);
+
+/* --- table.c */
+
 uint32_t kube_pod_find(const struct myr_kube_cluster *cluster, struct myr_str uid);
 bool kube_node_lost(const struct myr_kube_cluster *cluster, const struct kube_node *node,
                     int64_t now_ms);
-/* "namespace/name/owner" */
-void kube_gang_key(const struct kube_pod *pod, struct myr_buf *ret);
-bool kube_is_flying(const struct myr_kube_cluster *cluster, const char *gang);
-
 /* A pod of this placement is gone; said again it changes nothing. */
-void kube_break(struct myr_kube_cluster *cluster, const struct kube_pod *pod, int64_t now_ms);
+void kube_break(struct kube_gang *gang, const struct kube_pod *pod, int64_t now_ms);
 
 /* --- topology.c */
 void kube_order(struct myr_kube_cluster *cluster);
@@ -277,9 +369,6 @@ struct kube_tally {
     uint32_t short_of[KUBE_RESOURCES]; /* nodes */
 };
 
-void kube_use_count(struct myr_kube_cluster *cluster);
-void kube_use_add(struct myr_kube_cluster *cluster, uint32_t node, const struct kube_needs *needs,
-                  int sign);
 /*
  * Nodes for 'count' pods of these needs, in rank order, into ret[]; counted as used. Nodes that
  * 'closed' names (bit by node) are left out. False: they do not all fit, and nothing is taken.
@@ -289,25 +378,3 @@ bool kube_place(struct myr_kube_cluster *cluster, const struct kube_needs *needs
 /* Whether one more such pod fits there now. */
 bool kube_fits(const struct myr_kube_cluster *cluster, const struct kube_needs *needs,
                uint32_t node);
-
-/* --- gangs.c */
-
-struct kube_gang {
-    const char *key;
-    const struct kube_pod *first;
-    struct kube_pod **pods; /* all of it, in the order of their ranks */
-    uint32_t count;
-    uint32_t size;         /* as said */
-    uint32_t waits, bound; /* live pods */
-    uint32_t done;         /* succeeded */
-    int32_t priority, own_priority;
-    int64_t created_ms;
-};
-
-struct kube_gangs {
-    struct kube_gang *items;
-    uint32_t count;
-};
-
-/* Of all pods of ours, in the order in which they are served. In the cluster's arena. */
-void kube_gangs_find(struct myr_kube_cluster *cluster, struct kube_gangs *ret);

@@ -1,61 +1,15 @@
 /*
  * place: a gang's pods on nodes.
  *
- * Every question is asked of a fresh placer, built from what is used now: nothing is carried from
- * one decision to the next that could go wrong in between. A node has as many places as pods of
- * this kind would fit on it if it were empty; what others use takes places away.
+ * A node has as many places as pods of this kind would fit on it if it were empty; what others use
+ * takes places away. Both are remembered by kind of pod and node until the node or its use changes:
+ * most of a large cluster is as it was at the last question.
  */
 #include <stdlib.h>
 
 #include "kube.h"
 
 enum { PLACES_MAX = MYR_SCHED_GPUS_MAX };
-
-static void add_port(struct kube_use *use, uint32_t port)
-{
-    if (use->port_count < MYR_ARRAY_COUNT(use->ports)) {
-        use->ports[use->port_count] = port;
-    }
-    use->port_count++;
-}
-
-void kube_use_add(struct myr_kube_cluster *c, uint32_t node, const struct kube_needs *needs,
-                  int sign)
-{
-    struct kube_use *use = &c->use[node];
-    MYR_ASSERT(node < c->nodes.count && (sign == 1 || sign == -1));
-    for (uint32_t i = 0; i < needs->amounts.count; i++) {
-        int64_t *used = &use->used[needs->amounts.items[i].resource];
-        int64_t milli = needs->amounts.items[i].milli;
-        if (__builtin_add_overflow(*used, sign * milli, used)) {
-            *used = INT64_MAX; /* more than any node has */
-        }
-    }
-    if (sign > 0) {
-        for (uint32_t i = 0; i < needs->port_count; i++) {
-            add_port(use, needs->ports[i]);
-        }
-    } else {
-        MYR_ASSERT(use->port_count >= needs->port_count);
-        use->port_count -= needs->port_count; /* only the last ones are taken back */
-    }
-}
-
-void kube_use_count(struct myr_kube_cluster *c)
-{
-    free(c->use);
-    c->use = myr_xcalloc(c->nodes.count + 1, sizeof(*c->use));
-    for (size_t i = 0; i < c->pods.count; i++) {
-        const struct kube_pod *pod = c->pods.items[i];
-        if (!pod || pod->phase > KUBE_RUNNING) {
-            continue;
-        }
-        uint32_t node = pod->node.len ? kube_node_find(c, pod->node) : pod->assumed;
-        if (node != MYR_NONE) {
-            kube_use_add(c, node, &pod->needs, 1);
-        }
-    }
-}
 
 static int64_t has(const struct kube_node *node, uint32_t resource)
 {
@@ -107,40 +61,70 @@ bool kube_fits(const struct myr_kube_cluster *c, const struct kube_needs *needs,
            room(c->nodes.items[node], &c->use[node], needs, &lacks) > 0;
 }
 
+/* What is remembered of pods with these needs; in place of those asked for longest ago. */
+static struct kube_spot *spots_of(struct myr_kube_cluster *c, const struct kube_needs *needs)
+{
+    struct kube_kind *kind = &c->kinds[0];
+    for (uint32_t i = 0; i < KUBE_KINDS && kind->digest != needs->digest; i++) {
+        struct kube_kind *other = &c->kinds[i];
+        kind = other->digest == needs->digest || other->used < kind->used ? other : kind;
+    }
+    if (kind->digest != needs->digest || kind->count != c->nodes.count) {
+        free(kind->spots);
+        kind->digest = needs->digest;
+        kind->count = (uint32_t)c->nodes.count;
+        kind->spots = myr_xcalloc(kind->count + 1, sizeof(*kind->spots));
+    }
+    kind->used = ++c->asked;
+    return kind->spots;
+}
+
+static void look_at(const struct myr_kube_cluster *c, const struct kube_needs *needs, uint32_t id,
+                    struct kube_spot *ret)
+{
+    const struct kube_node *node = c->nodes.items[id];
+    const struct kube_use *use = &c->use[id];
+    enum kube_misfit misfit = kube_may(needs, node);
+    *ret = (struct kube_spot){.stamp = use->stamp, .lacks = MYR_NONE};
+    if (misfit == KUBE_FITS) {
+        ret->empty = (uint8_t)room(node, NULL, needs, &ret->lacks);
+        ret->places = (uint8_t)room(node, use, needs, &ret->lacks);
+        misfit = ret->places == 0 ? KUBE_SHORT : KUBE_FITS;
+    }
+    if (misfit == KUBE_FITS && port_taken(use, needs)) {
+        misfit = KUBE_PORT_TAKEN;
+        ret->places = 0;
+    }
+    ret->misfit = (uint8_t)misfit;
+}
+
 /* Places of every node, 0 where it may not go; the most that any has when it is empty. */
 static uint32_t count_places(struct myr_kube_cluster *c, const struct kube_needs *needs,
                              const uint64_t *closed, uint8_t *places, struct kube_tally *tally)
 {
     uint32_t most = 0;
+    struct kube_spot *spots = spots_of(c, needs);
     *tally = (struct kube_tally){0};
     for (uint32_t id = 0; id < c->nodes.count; id++) {
-        const struct kube_node *node = c->nodes.items[id];
-        uint32_t lacks = MYR_NONE;
-        if (!node) {
+        struct kube_spot *spot = &spots[id];
+        if (!c->nodes.items[id]) {
             continue;
+        }
+        if (spot->stamp != c->use[id].stamp) {
+            look_at(c, needs, id, spot);
         }
         tally->nodes++;
-        enum kube_misfit misfit = kube_may(needs, node);
-        if (misfit == KUBE_FITS) {
-            uint32_t empty = room(node, NULL, needs, &lacks);
-            most = empty > most ? empty : most;
-            tally->empty += empty;
-            places[id] = (uint8_t)room(node, &c->use[id], needs, &lacks);
-            misfit = places[id] == 0 ? KUBE_SHORT : KUBE_FITS;
-        }
-        if (misfit == KUBE_FITS && port_taken(&c->use[id], needs)) {
-            misfit = KUBE_PORT_TAKEN;
-        }
-        if (misfit == KUBE_FITS && closed && closed[id / 64] >> id % 64 & 1) {
+        tally->empty += spot->empty;
+        most = spot->empty > most ? spot->empty : most;
+        if (spot->misfit == KUBE_FITS && closed && closed[id / 64] >> id % 64 & 1) {
             tally->kept++;
-            places[id] = 0;
             continue;
         }
-        places[id] = misfit == KUBE_FITS ? places[id] : 0;
-        tally->places += places[id];
-        tally->counts[misfit]++;
-        if (misfit == KUBE_SHORT && lacks < KUBE_RESOURCES) {
-            tally->short_of[lacks]++;
+        places[id] = spot->places;
+        tally->places += spot->places;
+        tally->counts[spot->misfit]++;
+        if (spot->misfit == KUBE_SHORT && spot->lacks < KUBE_RESOURCES) {
+            tally->short_of[spot->lacks]++;
         }
     }
     return most;

@@ -8,6 +8,7 @@
 
 enum {
     ROUND_MS = 20, /* between two rounds of decisions */
+    GATHER_US = 2000,
     VERSION_RETRY_MS = 3000,
     RELEASE_MS = 1000, /* for the lease to be given back */
     OLDEST_MINOR = 16,
@@ -106,6 +107,20 @@ static void on_check(uv_check_t *check)
     if (wake_ms != INT64_MAX) {
         int64_t wait_ms = wake_ms > now_ms + ROUND_MS ? wake_ms - now_ms : ROUND_MS;
         uv_timer_start(&s->wake, on_wake, (uint64_t)wait_ms, 0);
+    }
+}
+
+/*
+ * Where one word came, more are on their way: an API server tells of every pod on its own, and
+ * answers as often. To be woken for each would cost more than to read it; so whoever was just woken
+ * waits a moment before it looks again. The first word after a rest is read at once.
+ */
+static void on_gather(uv_prepare_t *prepare)
+{
+    struct service *s = prepare->data;
+    if (s->client.heard != s->heard_before && !s->stopping) {
+        s->heard_before = s->client.heard;
+        (void)nanosleep(&(struct timespec){.tv_nsec = GATHER_US * 1000L}, NULL);
     }
 }
 
@@ -224,6 +239,7 @@ static void end_now(uv_timer_t *timer)
     uv_close((uv_handle_t *)&s->second, on_nothing);
     uv_close((uv_handle_t *)&s->limit, on_nothing);
     uv_close((uv_handle_t *)&s->check, on_nothing);
+    uv_close((uv_handle_t *)&s->gather, on_nothing);
     uv_close((uv_handle_t *)&s->term, on_nothing);
     uv_close((uv_handle_t *)&s->interrupt, on_nothing);
 }
@@ -293,11 +309,13 @@ static void init_handles(struct service *s)
     uv_timer_init(&s->loop, &s->second);
     uv_timer_init(&s->loop, &s->limit);
     uv_check_init(&s->loop, &s->check);
+    uv_prepare_init(&s->loop, &s->gather);
     uv_signal_init(&s->loop, &s->term);
     uv_signal_init(&s->loop, &s->interrupt);
-    s->wake.data = s->second.data = s->limit.data = s->check.data = s;
+    s->wake.data = s->second.data = s->limit.data = s->check.data = s->gather.data = s;
     s->term.data = s->interrupt.data = s;
     uv_check_start(&s->check, on_check);
+    uv_prepare_start(&s->gather, on_gather);
     uv_signal_start(&s->term, on_signal, SIGTERM);
     uv_signal_start(&s->interrupt, on_signal, SIGINT);
     uv_timer_start(&s->second, on_second, 1000, 1000);

@@ -68,6 +68,8 @@ struct service {
     bool round_due;
     uv_timer_t wake, second, limit;
     uv_check_t check;
+    uv_prepare_t gather;
+    uint64_t heard_before;
     uv_signal_t term, interrupt;
     /* idle times */
     uint64_t asked_before, rounds, rounds_before;

@@ -31,8 +31,9 @@ struct myr_kube_cluster *myr_kube_cluster_create(const struct myr_kube_policy *p
     }
     c->policy.nodes_per_leaf = policy->nodes_per_leaf ? policy->nodes_per_leaf : 8;
     c->wake_ms = INT64_MAX;
-    c->order_stale = true;
+    c->order_stale = c->use_stale = true;
     myr_arena_init(&c->arena);
+    myr_arena_init(&c->scratch);
     myr_arena_init(&c->resources.arena);
     return c;
 }
@@ -50,34 +51,24 @@ void myr_kube_cluster_free(struct myr_kube_cluster *c)
         kube_pod_free(c->pods.items[i]);
         free(c->pod_keys.items[i]);
     }
-    for (size_t i = 0; i < c->flying.count; i++) {
-        free(c->flying.items[i].gang);
+    for (uint32_t i = 0; i < KUBE_KINDS; i++) {
+        free(c->kinds[i].spots);
     }
-    for (size_t i = 0; i < c->broken.count; i++) {
-        free(c->broken.items[i].placement);
-        free(c->broken.items[i].why);
-    }
+    kube_gangs_free(c);
     myr_vec_done(&c->nodes);
     myr_vec_done(&c->node_keys);
     myr_vec_done(&c->pods);
     myr_vec_done(&c->pod_keys);
-    myr_vec_done(&c->flying);
-    myr_vec_done(&c->told);
-    myr_vec_done(&c->broken);
     myr_vec_done(&c->decisions);
     myr_strmap_done(&c->node_ids);
     myr_strmap_done(&c->pod_ids);
     myr_strmap_done(&c->resources.ids);
     myr_arena_done(&c->resources.arena);
     myr_arena_done(&c->arena);
+    myr_arena_done(&c->scratch);
     free(c->use);
     free(c->node_at);
     free(c);
-}
-
-uint32_t kube_node_find(const struct myr_kube_cluster *c, struct myr_str name)
-{
-    return name.len ? myr_strmap_get(&c->node_ids, name) : MYR_NONE;
 }
 
 uint32_t kube_pod_find(const struct myr_kube_cluster *c, struct myr_str uid)
@@ -97,25 +88,6 @@ bool kube_node_lost(const struct myr_kube_cluster *c, const struct kube_node *no
     return !node || (node->lost_ms >= 0 && now_ms - node->lost_ms >= c->policy.lost_ms);
 }
 
-void kube_gang_key(const struct kube_pod *pod, struct myr_buf *ret)
-{
-    struct myr_str name = pod->gang.len ? pod->gang : pod->name;
-    struct myr_str owner = pod->gang.len ? pod->owner_uid : pod->uid;
-    myr_buf_clear(ret);
-    myr_buf_printf(ret, "%.*s/%.*s/%.*s", (int)pod->space.len, pod->space.data, (int)name.len,
-                   name.data, (int)owner.len, owner.data);
-}
-
-bool kube_is_flying(const struct myr_kube_cluster *c, const char *gang)
-{
-    for (size_t i = 0; i < c->flying.count; i++) {
-        if (strcmp(c->flying.items[i].gang, gang) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* --- nodes */
 
 static void put_node(struct myr_kube_cluster *c, struct kube_node *node, int64_t now_ms)
@@ -129,12 +101,17 @@ static void put_node(struct myr_kube_cluster *c, struct kube_node *node, int64_t
         myr_vec_push(&c->node_keys, key);
         bool added = myr_strmap_add(&c->node_ids, (struct myr_str){key, node->name.len}, id);
         MYR_ASSERT(added);
+        c->use_stale = true; /* pods may have been told of before it */
     }
     if (!node->ready) {
         node->lost_ms = old && !old->ready ? old->lost_ms : now_ms;
     }
     node->seen = c->listing[MYR_KUBE_NODES];
-    c->changed = c->changed || !old || old->digest != node->digest;
+    if (!old || old->digest != node->digest) {
+        c->changed = true;
+        c->node_changes++;
+        kube_use_touch(c, id);
+    }
     if (!old || !myr_str_eq(old->leaf, node->leaf)) {
         c->order_stale = true;
     } else {
@@ -150,6 +127,8 @@ static void drop_node(struct myr_kube_cluster *c, uint32_t id)
         kube_node_free(c->nodes.items[id]);
         c->nodes.items[id] = NULL;
         c->changed = c->order_stale = true;
+        c->node_changes++;
+        kube_use_touch(c, id);
     }
 }
 
@@ -187,15 +166,10 @@ static bool differs(const struct kube_pod *a, const struct kube_pod *b)
 }
 
 /* A binding under way is taken over; one that is over is what the API server says. */
-static void take_over(const struct myr_kube_cluster *c, const struct kube_pod *old,
-                      struct kube_pod *pod, bool listed)
+static void take_over(const struct kube_pod *old, struct kube_pod *pod, bool listed)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf key = {0};
-    if (pod->node.len > 0 || !kube_pod_live(pod) || old->assumed == MYR_NONE) {
-        return;
-    }
-    kube_gang_key(pod, &key);
-    if (!listed || kube_is_flying(c, key.data)) {
+    bool done = pod->node.len > 0 || !kube_pod_live(pod) || old->assumed == MYR_NONE;
+    if (!done && (!listed || (pod->gang_of && pod->gang_of->flying))) {
         pod->assumed = old->assumed;
     }
 }
@@ -216,25 +190,28 @@ static void put_pod(struct myr_kube_cluster *c, struct kube_pod *pod, bool liste
     }
     pod->seen = c->listing[MYR_KUBE_PODS];
     c->changed = c->changed || !old || differs(old, pod);
+    kube_gang_put(c, pod, old);
     if (old) {
-        take_over(c, old, pod, listed);
+        take_over(old, pod, listed);
+        kube_use_drop(c, old);
     }
+    kube_use_put(c, pod);
     kube_pod_free(old);
     c->pods.items[id] = pod;
 }
 
 /* The others of its placement cannot go on without it. */
-void kube_break(struct myr_kube_cluster *c, const struct kube_pod *pod, int64_t now_ms)
+void kube_break(struct kube_gang *gang, const struct kube_pod *pod, int64_t now_ms)
 {
     char why[400];
-    for (size_t i = 0; i < c->broken.count; i++) {
-        if (myr_str_eq(myr_str_from(c->broken.items[i].placement), pod->placement)) {
+    for (size_t i = 0; i < gang->broken.count; i++) {
+        if (myr_str_eq(myr_str_from(gang->broken.items[i].placement), pod->placement)) {
             return;
         }
     }
     snprintf(why, sizeof(why), "pod %.253s was deleted", pod->name.data);
     struct kube_broken broken = {copy_text(pod->placement), copy_text(myr_str_from(why)), now_ms};
-    myr_vec_push(&c->broken, broken);
+    myr_vec_push(&gang->broken, broken);
 }
 
 static void drop_pod(struct myr_kube_cluster *c, uint32_t id, int64_t now_ms)
@@ -244,8 +221,10 @@ static void drop_pod(struct myr_kube_cluster *c, uint32_t id, int64_t now_ms)
         return;
     }
     if (pod->ours && pod->phase <= KUBE_RUNNING && pod->node.len && pod->placement.len) {
-        kube_break(c, pod, now_ms);
+        kube_break(pod->gang_of, pod, now_ms);
     }
+    kube_gang_drop(c, pod);
+    kube_use_drop(c, pod);
     kube_pod_free(pod);
     c->pods.items[id] = NULL;
     c->pods_gone++;
@@ -254,6 +233,15 @@ static void drop_pod(struct myr_kube_cluster *c, uint32_t id, int64_t now_ms)
 }
 
 /* --- objects, lines and pages */
+
+static const struct myr_doc_part page_meta[] = {
+    {"resourceVersion", NULL}, {"continue", NULL}, {NULL, NULL}};
+static const struct myr_doc_part line_parts[MYR_KUBE_KINDS][3] = {
+    [MYR_KUBE_NODES] = {{"type", NULL}, {"object", kube_node_parts}},
+    [MYR_KUBE_PODS] = {{"type", NULL}, {"object", kube_pod_parts}}};
+static const struct myr_doc_part page_parts[MYR_KUBE_KINDS][3] = {
+    [MYR_KUBE_NODES] = {{"metadata", page_meta}, {"items", kube_node_parts}},
+    [MYR_KUBE_PODS] = {{"metadata", page_meta}, {"items", kube_pod_parts}}};
 
 static int take(struct myr_kube_cluster *c, enum myr_kube_kind kind, enum myr_kube_change change,
                 const struct myr_doc *object, int64_t now_ms, bool listed, struct myr_err *err)
@@ -306,10 +294,8 @@ int myr_kube_line(struct myr_kube_cluster *c, enum myr_kube_kind kind, struct my
     static const char *const changes[] = {"ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"};
     const struct myr_doc *top, *type, *object;
     struct myr_kube_said said = {0};
-    struct myr_arena scratch = {0};
     uint32_t change;
-    myr_arena_init(&scratch);
-    int rc = myr_doc_read_json(&scratch, "watch", line, &top, err);
+    int rc = myr_doc_read_json_parts(&c->scratch, "watch", line, line_parts[kind], &top, err);
     if (rc == MYR_OK) {
         rc = myr_doc_expect(top, MYR_DOC_MAP, "a line of a watch", err);
     }
@@ -340,7 +326,7 @@ int myr_kube_line(struct myr_kube_cluster *c, enum myr_kube_kind kind, struct my
     if (rc == MYR_OK) {
         *ret = said;
     }
-    myr_arena_done(&scratch);
+    myr_arena_clear(&c->scratch);
     return rc;
 }
 
@@ -393,7 +379,7 @@ int myr_kube_list(struct myr_kube_cluster *c, enum myr_kube_kind kind, bool firs
     const struct myr_doc *top;
     struct myr_arena scratch = {0};
     myr_arena_init(&scratch);
-    int rc = myr_doc_read_json(&scratch, "list", body, &top, err);
+    int rc = myr_doc_read_json_parts(&scratch, "list", body, page_parts[kind], &top, err);
     if (rc == MYR_OK) {
         c->listing[kind] += first;
         rc = take_page(c, kind, top, now_ms, ret, err);

@@ -16,6 +16,7 @@ static const char *const cdu_names[] = {"row", "room"};
 
 static const struct field plain_fields[] = {
     FIELD_ROW_CHOICE("cooling", F, cooling, myr_cooling_names),
+    FIELD_ROW_BOOL("bill", F, bill),
     FIELD_ROW_DOUBLE("it_kw", F, it_kw, 0.001, 1e8),
     FIELD_ROW_DOUBLE("load", F, load, 0.01, 1),
     FIELD_ROW_DOUBLE("heat_reuse", F, heat_reuse, 0, 1),

@@ -5,6 +5,7 @@
 #include "myriad/plan/report.h"
 #include "myriad/text/csv.h"
 #include "plan_internal.h"
+#include "report/labels.h"
 
 /*
  * The files of a plan. Cable and label lists have one row a cable (hundreds of thousands), so names
@@ -268,6 +269,23 @@ const char *myr_plan_file_name(const struct myr_design *design, uint32_t index)
     return NULL;
 }
 
+/* Sheets to print where they are asked for: with a code on each they are large. */
+static int add_labels(struct myr_file_set *set, const struct myr_design *design,
+                      const struct myr_report *about, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    struct report_labels which;
+    struct myr_outfile file;
+    if (!about->labels) {
+        return MYR_OK;
+    }
+    MYR_TRY(report_labels_choose(design, about->labels, &which, err));
+    report_labels_put(design, about, &which, &text);
+    MYR_TRY(myr_file_set_open(set, MYR_REPORT_LABELS, &file, err));
+    myr_outfile_write(&file, text.data, text.len);
+    return myr_outfile_commit(&file, err);
+}
+
 int plan_add_files(struct myr_file_set *set, const struct myr_design *design,
                    const struct myr_report *about, struct myr_err *err)
 {
@@ -275,6 +293,7 @@ int plan_add_files(struct myr_file_set *set, const struct myr_design *design,
     struct names names MYR_CLEANUP(names_done) = {0};
     names_init(&names, design);
     names.about = about ? about : &plain;
+    MYR_TRY(add_labels(set, design, names.about, err));
     MYR_TRY(myr_plan_workbook(design, names.about, set->folder ? set->folder : ".", &names.workbook,
                               err));
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(plan_files); i++) {

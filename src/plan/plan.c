@@ -126,6 +126,7 @@ static int run(struct plan *plan, struct myr_err *err)
     MYR_TRY(plan_price(plan, err));
     plan_storage_figures(plan);
     plan_power(plan);
+    MYR_TRY(plan_countable(plan, err)); /* with the lines of the cooling plant */
     plan_plugged(plan);
     plan_keep_groups(plan);
     plan_advice(plan);

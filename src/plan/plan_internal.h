@@ -218,6 +218,11 @@ void plan_domains(struct plan *plan);
 
 /* 8. price */
 MYR_MUST_USE int plan_price(struct plan *plan, struct myr_err *err);
+/* One line more, at the price that is known for the part. */
+void plan_bill_row(struct plan *plan, const char *system, const char *name, uint32_t part,
+                   uint64_t quantity, const char *rule, const char *inputs);
+/* An error where a line made the total more than can be counted. */
+MYR_MUST_USE int plan_countable(const struct plan *plan, struct myr_err *err);
 
 /* Splitters, twin cages and the place of each kind of hosts: known once the switch is. */
 void plan_host_slots(struct net_plan *net);

@@ -85,8 +85,8 @@ static const char *price_text(struct plan *plan, const struct myr_price *price)
                           : "";
 }
 
-static void add_row(struct plan *plan, const char *system, const char *name, uint32_t part,
-                    uint64_t quantity, const char *rule, const char *inputs)
+void plan_bill_row(struct plan *plan, const char *system, const char *name, uint32_t part,
+                   uint64_t quantity, const char *rule, const char *inputs)
 {
     const struct myr_part *what = part_at(plan, part);
     const struct myr_price *price = price_of(plan, part);
@@ -150,7 +150,7 @@ static void add_net_row(struct plan *plan, const struct net_plan *net, const cha
     }
     uint64_t ordered = pin ? pin->quantity : quantity;
     if (ordered > 0) {
-        add_row(plan, myr_net_names[net->id], name, part, ordered, rule, inputs);
+        plan_bill_row(plan, myr_net_names[net->id], name, part, ordered, rule, inputs);
         if (ordered > quantity && quantity > 0) {
             uint64_t permille = (ordered - quantity) * 1000 / quantity;
             plan->bom_more.items[plan->bom_more.count - 1].spare_permille =
@@ -319,8 +319,8 @@ static void pinned_rows(struct plan *plan, const struct net_plan *net, size_t fi
                                     part_at(plan, pin->part)->order) == 0;
         }
         if (!there) {
-            add_row(plan, myr_net_names[net->id], part_at(plan, pin->part)->title, pin->part,
-                    pin->quantity, "pinned by the spec", "no rule asks for it");
+            plan_bill_row(plan, myr_net_names[net->id], part_at(plan, pin->part)->title, pin->part,
+                          pin->quantity, "pinned by the spec", "no rule asks for it");
         }
     }
 }
@@ -364,12 +364,12 @@ static void item_rows(struct plan *plan, const char *system, bool others)
         double base = item_base(plan, item);
         double quantity = item->quantity * base; /* a started piece is a whole one, below */
         const struct myr_part *part = part_at(plan, item->part);
-        add_row(plan, item->system, item->name ? item->name : part->title, item->part,
-                (uint64_t)(quantity + 0.999999),
-                item->per == MYR_PER_PIECE
-                    ? "as many as the spec asks for"
-                    : myr_arena_printf(plan->arena, "asked for per %s", myr_per_names[item->per]),
-                myr_arena_printf(plan->arena, "%g * %g", item->quantity, base));
+        plan_bill_row(plan, item->system, item->name ? item->name : part->title, item->part,
+                      (uint64_t)(quantity + 0.999999),
+                      item->per == MYR_PER_PIECE ? "as many as the spec asks for"
+                                                 : myr_arena_printf(plan->arena, "asked for per %s",
+                                                                    myr_per_names[item->per]),
+                      myr_arena_printf(plan->arena, "%g * %g", item->quantity, base));
     }
 }
 
@@ -412,20 +412,20 @@ static void access_rows(struct plan *plan, const struct net_plan *net)
 static void storage_rows(struct plan *plan)
 {
     const struct myr_part *server = part_at(plan, plan->storage_part);
-    add_row(plan, "storage system", "storage server", plan->storage_part, plan->storage_servers,
-            plan->storage_rule, plan->storage_inputs);
+    plan_bill_row(plan, "storage system", "storage server", plan->storage_part,
+                  plan->storage_servers, plan->storage_rule, plan->storage_inputs);
     if (server->storage.software) {
         uint32_t software = myr_catalog_find(plan->catalog, myr_str_from(server->storage.software));
-        add_row(plan, "storage system", "storage software", software, 1,
-                "one for the storage cluster", "comes with the storage servers");
+        plan_bill_row(plan, "storage system", "storage software", software, 1,
+                      "one for the storage cluster", "comes with the storage servers");
     }
     for (uint32_t tier = 0; tier < MYR_TIER_COUNT; tier++) {
         uint32_t part, count = plan_tier_servers(plan, tier, &part);
         if (count) {
-            add_row(plan, "storage system",
-                    myr_arena_printf(plan->arena, "%s storage server", myr_tier_names[tier]), part,
-                    count, "ceil(usable * stored / data / raw of one server)",
-                    "a tier behind the flash; its cables are not planned");
+            plan_bill_row(plan, "storage system",
+                          myr_arena_printf(plan->arena, "%s storage server", myr_tier_names[tier]),
+                          part, count, "ceil(usable * stored / data / raw of one server)",
+                          "a tier behind the flash; its cables are not planned");
         }
     }
 }
@@ -447,16 +447,29 @@ static void supplied_finding(struct plan *plan)
     }
 }
 
+int plan_countable(const struct plan *plan, struct myr_err *err)
+{
+    if (!plan->uncountable) {
+        return MYR_OK;
+    }
+    int rc = myr_doc_error(err, plan->spec->root, MYR_ERANGE,
+                           "with the price of '%s' the total is more than can be counted "
+                           "(92,233,720,368,547,758.07)",
+                           plan->uncountable->id);
+    myr_err_hint(err, "a smaller price or quantity of '%s', or none", plan->uncountable->id);
+    return rc;
+}
+
 int plan_price(struct plan *plan, struct myr_err *err)
 {
     if (!(plan->spec->supplied & MYR_SUPPLIED_SERVERS)) {
         for (uint32_t i = 0; i < plan->group_count; i++) {
             const struct plan_group *group = &plan->groups[i];
-            add_row(plan, "servers",
-                    group->name ? myr_arena_printf(plan->arena, "GPU server, %s", group->name)
-                                : "GPU server",
-                    group->server_part, group->servers, "as many as the spec asks for",
-                    myr_arena_printf(plan->arena, "servers=%u", group->servers));
+            plan_bill_row(plan, "servers",
+                          group->name ? myr_arena_printf(plan->arena, "GPU server, %s", group->name)
+                                      : "GPU server",
+                          group->server_part, group->servers, "as many as the spec asks for",
+                          myr_arena_printf(plan->arena, "servers=%u", group->servers));
         }
     }
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
@@ -474,19 +487,11 @@ int plan_price(struct plan *plan, struct myr_err *err)
     if (plan->management_nodes && !(plan->spec->supplied & MYR_SUPPLIED_MANAGEMENT_NODES)) {
         uint32_t part = myr_catalog_find(plan->catalog, MYR_STR("mgmt-node"));
         if (part != MYR_PART_NONE) {
-            add_row(plan, "servers", "management node", part, plan->management_nodes,
-                    "the largest extra_nodes of the networks", "extra_nodes");
+            plan_bill_row(plan, "servers", "management node", part, plan->management_nodes,
+                          "the largest extra_nodes of the networks", "extra_nodes");
         }
     }
     item_rows(plan, NULL, true);
     supplied_finding(plan);
-    if (plan->uncountable) {
-        int rc = myr_doc_error(err, plan->spec->root, MYR_ERANGE,
-                               "with the price of '%s' the total is more than can be counted "
-                               "(92,233,720,368,547,758.07)",
-                               plan->uncountable->id);
-        myr_err_hint(err, "a smaller price or quantity of '%s', or none", plan->uncountable->id);
-        return rc;
-    }
-    return MYR_OK;
+    return plan_countable(plan, err);
 }

@@ -8,7 +8,7 @@
 static const char *const keys[] = {
     "cluster", "world",  "nodes",  "gpus_per_node", "nodes_per_leaf", "http",
     "agents",  "policy", "spares", "pretend",       "beat_ms",        "speed",
-    "fence",   "power",  "faults", "slurm",         "etcd",
+    "fence",   "power",  "faults", "slurm",         "etcd",           "fence_timeout_s",
 };
 static const char *const etcd_keys[] = {"endpoints", "prefix", "ca", "certificate", "key", "ttl_s"};
 static const char *const slurm_keys[] = {"partition", "conf",      "bin",      "spool",
@@ -186,6 +186,17 @@ static int read_etcd(const struct myr_doc *top, const char *cluster, struct etcd
     return read_endpoints(map, ret, err);
 }
 
+static int read_fence(const struct myr_doc *top, struct config *ret, struct myr_err *err)
+{
+    MYR_TRY(read_text(top, "fence", ret->fence, sizeof(ret->fence), err));
+    if (ret->fence[0] && ret->fence[0] != '/') {
+        /* Whoever starts the server must not decide which program of that name it is. */
+        return myr_doc_error(err, myr_doc_get(top, "fence"), MYR_EINVAL,
+                             "'fence' is '%.100s', a path from '/' on is expected", ret->fence);
+    }
+    return read_count(top, "fence_timeout_s", 1, 3600, &ret->fence_timeout_s, err);
+}
+
 static int read_top(const struct myr_doc *top, struct config *ret, struct myr_err *err)
 {
     const struct myr_doc *http = myr_doc_get(top, "http"), *agents = myr_doc_get(top, "agents");
@@ -201,7 +212,7 @@ static int read_top(const struct myr_doc *top, struct config *ret, struct myr_er
     MYR_TRY(read_count(top, "beat_ms", 50, 60000, &ret->beat_ms, err));
     MYR_TRY(read_choice(top, "world", world_names, WORLD_COUNT, &world, err));
     MYR_TRY(read_choice(top, "policy", policies, MYR_ARRAY_COUNT(policies), &policy, err));
-    MYR_TRY(read_text(top, "fence", ret->fence, sizeof(ret->fence), err));
+    MYR_TRY(read_fence(top, ret, err));
     MYR_TRY(read_text(top, "faults", ret->faults, sizeof(ret->faults), err));
     ret->world = (enum world_kind)world;
     ret->twin = world == WORLD_TWIN;
@@ -241,6 +252,7 @@ static struct config defaults(void)
         .price_kwh = 0.6,
         .currency = "CNY",
         .faults = "rsc-1",
+        .fence_timeout_s = 60,
         .slurm = {.poll_s = 5, .timeout_s = 30},
         .etcd = {.ttl_s = 3},
     };

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/fence.h"
 #include "link.h"
 
 enum {
@@ -60,11 +61,7 @@ void orders_effect(struct server *server, const struct myr_effect *effect)
         return; /* for people, and for the rows */
     }
     if (effect->kind == MYR_EFFECT_FENCE) {
-        /* Without a program that switches power nobody can say that it is off: leases do. */
-        desk_post(server, &(struct myr_event){.kind = MYR_EVENT_FENCED,
-                                              .node = effect->node,
-                                              .boot = effect->boot,
-                                              .code = 1});
+        fence_node(server, effect);
         return;
     }
     struct session *session = server->rows.nodes[effect->node].session;

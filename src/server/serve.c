@@ -11,6 +11,7 @@
 
 #include "api.h"
 #include "engine/engine.h"
+#include "engine/fence.h"
 #include "myriad/server.h"
 #include "slurm/slurm.h"
 
@@ -84,6 +85,7 @@ static void stop(struct server *server)
     } else {
         sessions_end(server);
     }
+    fence_end(server);
     desk_end(server);
     uv_close((uv_handle_t *)&server->second, on_nothing);
     if (server->config.etcd.count > 0) {
@@ -262,6 +264,9 @@ static void on_keep(uv_timer_t *timer)
 
 static int world_begin(struct server *server, struct myr_err *err)
 {
+    if (!server->config.twin) { /* there the power is simulated too */
+        fence_begin(server);
+    }
     switch (server->config.world) {
     case WORLD_TWIN:
         return simulated_begin(server, err);
@@ -343,6 +348,7 @@ static void tell_ready(const struct server *server, const struct myr_serve *serv
 
 static void release(struct server *server)
 {
+    fence_end(server); /* where it has not come to serving */
     store_close(server->store);
     engine_free(server->engine);
     myr_control_free(server->control);

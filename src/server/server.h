@@ -69,6 +69,7 @@ struct config {
     double kw_per_gpu, price_kwh; /* for usage */
     char currency[8];
     char fence[512]; /* a program that is given a node's name; empty: none */
+    uint32_t fence_timeout_s;
 };
 
 enum role { ROLE_NONE, ROLE_VIEWER, ROLE_USER, ROLE_OPERATOR, ROLE_ADMIN, ROLE_COUNT };
@@ -230,6 +231,7 @@ struct server {
 
     struct simulated *simulated;
     struct engine *engine;                 /* of another's scheduler, or NULL */
+    struct fences *fences;
     int64_t clock_base_ms, clock_since_ms; /* the twin's: then, by the steady clock */
     struct http *http;
     struct backup *backup; /* the one under way, or NULL */

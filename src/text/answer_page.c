@@ -59,6 +59,14 @@ static void put_fact(struct myr_buf *buf, const struct myr_answer_form *form,
     myr_buf_putc(buf, '\n');
 }
 
+/* Behind the point of a number that has one; "12.0" is a whole number. */
+static int digits_told(struct myr_str text)
+{
+    const char *point = memchr(text.data, '.', text.len);
+    int digits = (int)(text.data + text.len - point) - 1;
+    return digits == 1 && point[1] == '0' ? 0 : digits;
+}
+
 /* A number of the tree with the digits that people want; other values as they are. */
 static void add_cell(struct myr_table *table, const struct myr_answer_column *column,
                      const struct myr_value *value)
@@ -70,7 +78,8 @@ static void add_cell(struct myr_table *table, const struct myr_answer_column *co
         myr_table_text(table, value->text.data[0] == 't' ? "yes" : "no");
     } else if (value->kind == MYR_VALUE_NUMBER && memchr(value->text.data, '.', value->text.len) &&
                myr_str_to_double(value->text, &number)) {
-        myr_table_double(table, number, column->digits);
+        bool mixed = column->flags & MYR_COLUMN_MIXED;
+        myr_table_double(table, number, mixed ? digits_told(value->text) : column->digits);
     } else if (value->kind == MYR_VALUE_LIST || value->kind == MYR_VALUE_OBJECT) {
         MYR_CLEANUP(myr_buf_done) struct myr_buf words = {0};
         for (const struct myr_value *v = value->first; v; v = v->next) {

@@ -23,6 +23,10 @@ struct reader {
     struct myr_str text;
     size_t at;
     enum expected expected;
+    /* Only parts of it are wanted; then 'next' are those of the value that comes, NULL: all. */
+    bool partly;
+    const struct myr_doc_part *next;
+    const struct myr_doc_part *parts[MYR_DOC_DEPTH_MAX]; /* of every open list or map */
 };
 
 MYR_PRINTF(4, 5)
@@ -37,6 +41,16 @@ static int fail(struct reader *reader, size_t offset, struct myr_err *err, const
                                 MYR_EINVAL, fmt, args);
     va_end(args);
     return rc;
+}
+
+/*
+ * Where a value stands. Counting characters takes longer than reading the rest, and those who want
+ * a part of a large text get it from a program, on one line.
+ */
+static struct text_place place_of(struct reader *reader, size_t offset)
+{
+    return reader->partly ? (struct text_place){1, (uint32_t)offset + 1}
+                          : text_cursor_move(&reader->cursor, offset);
 }
 
 /* The byte at 'at', or NUL at the end (a NUL in the text is wrong everywhere, too). */
@@ -249,7 +263,7 @@ static bool skip_word(struct reader *reader, struct myr_str word)
 static int read_scalar(struct reader *reader, struct myr_err *err)
 {
     size_t start = reader->at;
-    struct text_place place = text_cursor_move(&reader->cursor, start);
+    struct text_place place = place_of(reader, start);
     struct myr_doc scalar = {.kind = MYR_DOC_SCALAR, .line = place.line, .column = place.column};
     char c = peek(reader);
     int rc = MYR_OK;
@@ -281,10 +295,99 @@ static int read_value(struct reader *reader, struct myr_err *err)
     if (c != '[' && c != '{') {
         return read_scalar(reader, err);
     }
-    struct text_place place = text_cursor_move(&reader->cursor, reader->at);
+    struct text_place place = place_of(reader, reader->at);
     reader->at++;
     reader->expected = c == '[' ? EXPECT_VALUE_OR_END : EXPECT_KEY_OR_END;
-    return doc_build_open(&reader->build, place, c == '[' ? MYR_DOC_LIST : MYR_DOC_MAP, NULL, err);
+    MYR_TRY(
+        doc_build_open(&reader->build, place, c == '[' ? MYR_DOC_LIST : MYR_DOC_MAP, NULL, err));
+    reader->parts[reader->build.depth - 1] = reader->next;
+    return MYR_OK;
+}
+
+/* --- what is not wanted: only quotes and brackets are looked at */
+
+static int pass_string(struct reader *reader, struct myr_err *err)
+{
+    size_t start = reader->at;
+    reader->at++;
+    for (;;) {
+        const char *data = reader->text.data + reader->at;
+        const char *quote = memchr(data, '"', reader->text.len - reader->at);
+        if (!quote) {
+            return fail(reader, start, err, "the quote opened here is never closed");
+        }
+        size_t len = (size_t)(quote - data), escapes = 0;
+        while (escapes < len && data[len - 1 - escapes] == '\\') {
+            escapes++;
+        }
+        reader->at += len + 1;
+        if (escapes % 2 == 0) {
+            return MYR_OK;
+        }
+    }
+}
+
+/* A number or a word, of at least one character. */
+static int pass_word(struct reader *reader, struct myr_err *err)
+{
+    size_t start = reader->at;
+    while (reader->at < reader->text.len && !strchr(",]} \n\t\r\"[{:", peek(reader))) {
+        reader->at++;
+    }
+    return reader->at > start ? MYR_OK : fail_found(reader, err, "a value");
+}
+
+static int pass_value(struct reader *reader, struct myr_err *err)
+{
+    static const bool marks[256] = {['"'] = true, ['['] = true, [']'] = true, ['{'] = true,
+                                    ['}'] = true};
+    uint64_t lists = 0; /* the innermost open bracket is the lowest bit: 1 for a list */
+    uint32_t depth = 0;
+    skip_blanks(reader);
+    if (!marks[(unsigned char)peek(reader)]) {
+        return pass_word(reader, err);
+    }
+    do {
+        while (reader->at < reader->text.len && !marks[(unsigned char)peek(reader)]) {
+            reader->at++;
+        }
+        char c = peek(reader);
+        if (c == '"') {
+            MYR_TRY(pass_string(reader, err));
+            continue;
+        }
+        bool list = c == '[' || c == ']', opens = c == '[' || c == '{';
+        if (opens && depth == MYR_DOC_DEPTH_MAX) {
+            return fail(reader, reader->at, err, "nested more than %d levels deep",
+                        MYR_DOC_DEPTH_MAX);
+        }
+        if (c == '\0' || (!opens && (depth == 0 || (lists & 1) != list))) {
+            return fail_found(reader, err, depth == 0 ? "a value" : lists & 1 ? "']'" : "'}'");
+        }
+        lists = opens ? lists << 1 | list : lists >> 1;
+        depth = opens ? depth + 1 : depth - 1;
+        reader->at++;
+    } while (depth > 0);
+    return MYR_OK;
+}
+
+/* Sets what is wanted of the value behind this key; false: nothing. */
+static bool wanted(struct reader *reader, struct myr_str key)
+{
+    const struct myr_doc_part *part = reader->parts[reader->build.depth - 1];
+    reader->next = NULL;
+    if (!part) {
+        return true;
+    }
+    for (; part->key; part++) {
+        /* The first byte tells most of them apart; a key ends in NUL, and may hold one. */
+        if (part->key[0] == key.data[0] && strcmp(part->key, key.data) == 0 &&
+            strlen(part->key) == key.len) {
+            reader->next = part->below;
+            return true;
+        }
+    }
+    return false;
 }
 
 static int read_key(struct reader *reader, struct myr_err *err)
@@ -292,7 +395,7 @@ static int read_key(struct reader *reader, struct myr_err *err)
     if (peek(reader) != '"') {
         return fail_found(reader, err, "a key in quotes");
     }
-    struct text_place place = text_cursor_move(&reader->cursor, reader->at);
+    struct text_place place = place_of(reader, reader->at);
     struct myr_str key = {0};
     MYR_TRY(read_string(reader, &key, err));
     skip_blanks(reader);
@@ -300,6 +403,10 @@ static int read_key(struct reader *reader, struct myr_err *err)
         return fail_found(reader, err, "':' after the key");
     }
     reader->at++;
+    if (reader->partly && !wanted(reader, key)) {
+        reader->expected = EXPECT_COMMA_OR_END;
+        return pass_value(reader, err);
+    }
     doc_build_key(&reader->build, place, key);
     reader->expected = EXPECT_VALUE;
     return MYR_OK;
@@ -335,6 +442,7 @@ static int read_comma(struct reader *reader, struct myr_err *err)
         return fail(reader, comma, err, "a ',' before '%c' is not allowed", end);
     }
     reader->expected = end == ']' ? EXPECT_VALUE : EXPECT_KEY;
+    reader->next = reader->parts[reader->build.depth - 1]; /* a list's are those of its items */
     return MYR_OK;
 }
 
@@ -381,9 +489,18 @@ static void reader_done(struct reader *reader)
 int myr_doc_read_json(struct myr_arena *arena, const char *file, struct myr_str text,
                       const struct myr_doc **ret, struct myr_err *err)
 {
+    return myr_doc_read_json_parts(arena, file, text, NULL, ret, err);
+}
+
+int myr_doc_read_json_parts(struct myr_arena *arena, const char *file, struct myr_str text,
+                            const struct myr_doc_part *parts, const struct myr_doc **ret,
+                            struct myr_err *err)
+{
     text = utf8_skip_mark(text);
     MYR_TRY(doc_check_text(file, text, err));
-    MYR_CLEANUP(reader_done) struct reader reader = {.text = text, .expected = EXPECT_VALUE};
+    MYR_CLEANUP(reader_done)
+    struct reader reader = {
+        .text = text, .expected = EXPECT_VALUE, .partly = parts != NULL, .next = parts};
     doc_build_init(&reader.build, arena, file);
     text_cursor_init(&reader.cursor, text);
     MYR_TRY(read_all(&reader, err));

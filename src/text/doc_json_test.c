@@ -192,6 +192,58 @@ static void accepts_what_another_reader_accepts(void **state)
     assert_in_range(accepted, rounds / 10, rounds - rounds / 10);
 }
 
+static const struct myr_doc_part below[] = {{"name", NULL}, {NULL, NULL}};
+static const struct myr_doc_part parts[] = {{"type", NULL}, {"items", below}, {NULL, NULL}};
+
+static void what_is_not_wanted_is_passed_over(void **state)
+{
+    (void)state;
+    const struct myr_doc *root = NULL;
+    struct myr_err err = {0};
+    const char *text = "{\"noise\":{\"a\":[1,{\"}\":\"]\\\"\\\\\"}],\"b\":-1e5},\"type\" : "
+                       "\"x\", \"n\":null ,\"items\":[{\"name\":{\"all\":[1,2]},\"more\":[[]]},7,"
+                       "{\"other\":\"\"}],\"last\":true}";
+    assert_int_equal(
+        myr_doc_read_json_parts(&arena, "s.json", myr_str_from(text), parts, &root, &err), MYR_OK);
+    assert_int_equal(root->count, 2);
+    assert_string_equal(myr_doc_get(root, "type")->text.data, "x");
+    const struct myr_doc *items = myr_doc_get(root, "items");
+    assert_int_equal(items->count, 3);
+    assert_int_equal(items->items[0]->count, 1);
+    assert_int_equal(myr_doc_get(myr_doc_get(items->items[0], "name"), "all")->count, 2);
+    assert_string_equal(items->items[1]->text.data, "7");
+    assert_int_equal(items->items[2]->count, 0);
+    /* The place counts bytes of the one line. */
+    assert_int_equal(root->entries[0].key_line, 1);
+    assert_int_equal(root->entries[0].key_column, strstr(text, "\"type\"") - text + 1);
+}
+
+static void what_is_passed_over_still_has_an_end(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"{\"a\":{\"b\":1}", "s.json:1:13: the text ends where ',' or '}' is expected"},
+        {"{\"a\":{\"b\":1]}", "s.json:1:12: '}' is expected, not ']'"},
+        {"{\"a\":[1}}", "s.json:1:8: ']' is expected, not '}'"},
+        {"{\"a\":\"b}", "s.json:1:6: the quote opened here is never closed"},
+        {"{\"a\":}", "s.json:1:6: a value is expected, not '}'"},
+        {"{\"a\":]}", "s.json:1:6: a value is expected, not ']'"},
+        {"{\"a\": ,\"type\":1}", "s.json:1:7: a value is expected, not ','"},
+        {"{\"a\":[[1,2]", "s.json:1:12: the text ends where ']' is expected"},
+        {"{\"a\":1 2}", "s.json:1:8: ',' or '}' is expected, not '2'"},
+        {"{\"a\"", "s.json:1:5: the text ends where ':' after the key is expected"},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        const struct myr_doc *root = NULL;
+        struct myr_err err = {0};
+        assert_true(myr_doc_read_json_parts(&arena, "s.json", myr_str_from(cases[i].text), parts,
+                                            &root, &err) < 0);
+        assert_string_equal(err.message, cases[i].message);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +253,8 @@ int main(void)
         cmocka_unit_test(broken_text_gets_one_plain_line),
         cmocka_unit_test(nesting_is_limited),
         cmocka_unit_test(accepts_what_another_reader_accepts),
+        cmocka_unit_test(what_is_not_wanted_is_passed_over),
+        cmocka_unit_test(what_is_passed_over_still_has_an_end),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

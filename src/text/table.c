@@ -173,7 +173,9 @@ static void measure(const struct myr_table *table, enum myr_format format, struc
         layout->widths[c] = myr_text_width(myr_str_from(column->title));
         for (size_t i = c; i < table->cells.count; i += table->column_count) {
             struct myr_str cell = table->cells.items[i];
-            uint32_t decimals = cell.data && is_bare(column, cell) ? decimals_of(cell) : 0;
+            bool lined_up =
+                cell.data && is_bare(column, cell) && !(column->flags & MYR_COLUMN_MIXED);
+            uint32_t decimals = lined_up ? decimals_of(cell) : 0;
             if (layout->decimals[c] < decimals) {
                 layout->decimals[c] = decimals;
             }

@@ -51,6 +51,18 @@ size_t utf8_first_bad(struct myr_str text)
 {
     size_t at = 0;
     while (at < text.len) {
+        /* Most text is ASCII: eight bytes at once while none has its high bit. */
+        uint64_t eight;
+        while (text.len - at >= sizeof(eight)) {
+            memcpy(&eight, text.data + at, sizeof(eight));
+            if (eight & 0x8080808080808080ULL) {
+                break;
+            }
+            at += sizeof(eight);
+        }
+        if (at == text.len) {
+            break;
+        }
         size_t start = at;
         if (utf8_next(text, &at) == UTF8_BAD) {
             return start;

@@ -30,8 +30,12 @@ static const struct key_number numbers[] = {
 static const struct key_flag flags[] = {
     {"sequence_parallel", offsetof(struct myr_layout, sequence_parallel)},
     {"flash_attention", offsetof(struct myr_layout, flash_attention)},
+    {"fused_loss", offsetof(struct myr_layout, fused_loss)},
+    {"low_kept", offsetof(struct myr_layout, low_kept)},
     {"output_counts", offsetof(struct myr_layout, output_counts)},
 };
+
+#define FLAGS_ALWAYS 2 /* those that are written where they are false too */
 
 static const char *const others[] = {"recompute", "schedule", "precision",      "kernels",
                                      "weights",   "order",    "recompute_parts"};
@@ -254,7 +258,7 @@ void myr_layout_write(struct myr_buf *buf, const struct myr_layout *layout)
     }
     for (size_t i = 0; i < MYR_ARRAY_COUNT(flags); i++) {
         bool value = *(const bool *)((const char *)layout + flags[i].offset);
-        if (value || flags[i].offset != offsetof(struct myr_layout, output_counts)) {
+        if (value || i < FLAGS_ALWAYS) {
             myr_buf_printf(buf, "  %s: %s\n", flags[i].key, value ? "true" : "false");
         }
     }

@@ -9,62 +9,101 @@ struct kept {
 };
 
 /*
+ * Bytes of what is kept. Products in low precision keep their input as they took it; attention
+ * keeps its output beside that, and activation functions what they are given, unless the trainer
+ * stores that in low precision too.
+ */
+struct widths {
+    uint64_t plain;    /* between products */
+    uint64_t input;    /* of a product */
+    uint64_t attended; /* output of attention, which is a product's input */
+    uint64_t widened;  /* what an activation function is given */
+};
+
+static struct widths widths_of(const struct myr_layout *layout)
+{
+    uint64_t a = myr_layout_numerics(layout).activation_bytes;
+    bool low = layout->precision == MYR_PRECISION_FP8 || layout->precision == MYR_PRECISION_MXFP8 ||
+               layout->precision == MYR_PRECISION_NVFP4;
+    if (!low) {
+        return (struct widths){a, a, a, a};
+    }
+    return layout->low_kept ? (struct widths){a, 1, 1, 1} : (struct widths){a, 1, a + 1, a};
+}
+
+/* Input of both parts of a layer, unless it comes from its norm again. */
+static uint64_t input_bytes(const struct myr_layout *layout, const struct myr_model *model)
+{
+    bool again = layout->recompute_parts & MYR_AGAIN(NORM);
+    return again ? 0 : widths_of(layout).input * model->hidden;
+}
+
+/*
  * What backward needs of each operation, after Korthikanti et al., "Reducing activation
  * recomputation in large transformer models" (2022), section 4, in general form: inputs of
  * matrices and norms, dropout masks of one byte, scores unless flash attention makes them again.
  */
 static struct kept attention_kept(const struct myr_layout *layout, const struct myr_model *model)
 {
-    uint64_t a = myr_layout_numerics(layout).activation_bytes;
+    struct widths w = widths_of(layout);
     uint64_t heads = model->head_count / layout->tp;
     uint64_t qk = myr_model_qk_dim(model);
     uint64_t v = myr_model_v_dim(model);
     uint64_t kv_heads = myr_work_kv_heads(model, layout->tp);
-    struct kept kept = {.whole = a * model->hidden + (model->dropout ? model->hidden : 0)};
+    struct kept kept = {.whole = input_bytes(layout, model)};
+    kept.whole += model->dropout ? model->hidden : 0;
     if (myr_model_is_mla(model)) {
         const struct myr_mla *mla = &model->mla;
-        kept.whole += a * (2 * (uint64_t)mla->q_rank + 2 * (uint64_t)mla->kv_rank + mla->rope_dim);
+        kept.whole +=
+            w.plain * (2 * (uint64_t)mla->q_rank + 2 * (uint64_t)mla->kv_rank + mla->rope_dim);
     }
-    kept.cut = a * (heads * qk + kv_heads * (qk + v) + heads * v);
+    kept.cut = w.plain * (heads * qk + kv_heads * (qk + v)) + w.attended * heads * v;
     if (myr_model_is_mla(model) && layout->recompute_parts & MYR_AGAIN(LATENT_UP)) {
-        kept.cut = a * heads * v; /* queries, keys and values come from the latents again */
+        kept.cut = w.attended * heads * v; /* queries, keys and values come from the latents */
     }
     if (layout->flash_attention) {
         kept.cut += 4 * heads; /* logarithm of the sum of exponentials, fp32 */
     } else if (layout->recompute == MYR_RECOMPUTE_NONE) {
-        uint64_t score_bytes = a + (model->dropout ? 1 + a : 0);
+        uint64_t score_bytes = w.plain + (model->dropout ? 1 + w.plain : 0);
         kept.cut += score_bytes * heads * myr_layout_seq(layout, model);
     }
     return kept;
 }
 
+/* Bytes of one column of an FFN: what its activation function takes, and what it gives. */
+static uint64_t column_bytes(const struct myr_layout *layout, const struct myr_model *model,
+                             bool again)
+{
+    struct widths w = widths_of(layout);
+    return (model->gated ? 2 : 1) * w.widened + (again ? 0 : w.input);
+}
+
 static struct kept ffn_kept(const struct myr_layout *layout, const struct myr_model *model)
 {
-    uint64_t a = myr_layout_numerics(layout).activation_bytes;
     bool again = layout->recompute_parts & MYR_AGAIN(FFN);
-    uint64_t widened =
-        (model->gated ? 3 : 2) - (layout->recompute_parts & MYR_AGAIN(ACTIVATION) ? 1 : 0);
+    uint64_t column = column_bytes(layout, model, layout->recompute_parts & MYR_AGAIN(ACTIVATION));
     return (struct kept){
-        .whole = a * model->hidden + (model->dropout ? model->hidden : 0),
-        .cut = again ? 0 : a * widened * (model->ffn_hidden / layout->tp),
+        .whole = input_bytes(layout, model) + (model->dropout ? model->hidden : 0),
+        .cut = again ? 0 : column * (model->ffn_hidden / layout->tp),
     };
 }
 
+/* Tokens' shares weigh what experts make inside, so that their sum needs nothing kept. */
 static struct kept moe_kept(const struct myr_layout *layout, const struct myr_model *model)
 {
     const struct myr_moe *moe = &model->moe;
-    uint64_t a = myr_layout_numerics(layout).activation_bytes;
+    struct widths w = widths_of(layout);
     uint64_t etp = myr_layout_etp(layout);
-    uint64_t matrices = model->gated ? 3 : 2;
     uint64_t k = moe->experts_per_token;
     /* Under sequence parallelism etp ranks' tokens are gathered for each cut expert. */
     uint64_t arrived = layout->sequence_parallel ? etp : 1;
-    uint64_t widened = matrices - (layout->recompute_parts & MYR_AGAIN(EXPERT_ACTIVATION) ? 1 : 0);
-    uint64_t routed = k * (a * model->hidden + a * widened * (moe->expert_hidden / etp));
+    uint64_t column =
+        column_bytes(layout, model, layout->recompute_parts & MYR_AGAIN(EXPERT_ACTIVATION));
+    uint64_t routed = k * (w.input * model->hidden + column * (moe->expert_hidden / etp));
+    uint64_t shared = column_bytes(layout, model, false);
     return (struct kept){
-        .whole = a * model->hidden + 4 * (uint64_t)moe->expert_count + arrived * routed +
-                 k * a * model->hidden,
-        .cut = a * matrices * moe->shared_count * (moe->shared_hidden / layout->tp),
+        .whole = input_bytes(layout, model) + 4 * (uint64_t)moe->expert_count + arrived * routed,
+        .cut = shared * moe->shared_count * (moe->shared_hidden / layout->tp),
     };
 }
 
@@ -184,16 +223,33 @@ static myr_u128 stage_activations(const struct myr_layout *layout, const struct 
     return layers ? sum / layers * (layers - away) : sum;
 }
 
+/*
+ * What a loss needs for each logit. Operator by operator: three of fp32 (logits or their gradient,
+ * logarithms, the gradient that comes out). Where the trainer asks the allocator for bf16 logits
+ * first and says what it reserved, their block is counted too: nothing of fp32 fits in it. One
+ * graph with the model: bf16 logits and gradient, or those alone. Megatron's own keeps exponents
+ * in fp32; a fused kernel writes the gradient over the logits and works beside them.
+ */
+static uint64_t logit_bytes(const struct myr_layout *layout)
+{
+    bool cast = layout->weights == MYR_WEIGHTS_CAST;
+    switch (layout->kernels) {
+    case MYR_KERNELS_EAGER:
+        return cast ? 14 : 12;
+    case MYR_KERNELS_COMPILED:
+        return !cast ? 2 : layout->fused_loss ? 4 : 14;
+    case MYR_KERNELS_FUSED:
+        break;
+    }
+    return layout->fused_loss ? 4 : 6;
+}
+
 /* The loss follows its forward pass at once, so there is one micro-batch's worth of logits. */
 static myr_u128 output_bytes(const struct myr_layout *layout, const struct myr_model *model)
 {
     uint64_t a = myr_layout_numerics(layout).activation_bytes;
     uint64_t columns = ((uint64_t)model->vocab + layout->tp - 1) / layout->tp;
-    /* PyTorch: logits as fp32, their logarithms and gradients; compiled, bf16 and what is fused. */
-    bool apart = layout->weights == MYR_WEIGHTS_CAST; /* torchtitan's loss, outside the graph */
-    uint64_t logit = layout->kernels == MYR_KERNELS_EAGER || apart ? 12
-                     : layout->kernels == MYR_KERNELS_COMPILED     ? 2
-                                                                   : 4;
+    uint64_t logit = logit_bytes(layout);
     myr_u128 one = (myr_u128)(2 * a * model->hidden) * myr_work_tokens_between(layout, model) +
                    (myr_u128)(logit * columns) * myr_work_tokens(layout, model);
     return one * (1 + model->mtp_count);
@@ -277,8 +333,11 @@ static void torch_moment(const struct myr_layout *layout, const struct myr_model
 
 /*
  * FSDP keeps the embedding and the output gathered, with their gradients, and one layer's products
- * while it is made again; tensor groups gather inputs and scatter outputs of whole sequences. With
- * a pipeline weights stay gathered for the step, and gradients add up whole.
+ * while it is made again; tensor groups gather inputs and scatter outputs of whole sequences (an
+ * input, what is to be scattered, and the gradients of both). With a pipeline weights stay gathered
+ * for the step, and gradients add up whole until each layer's are scattered to their fp32 shares;
+ * PyTorch's stages have a buffer for each micro-batch that comes in from either side, and keep what
+ * they handed on until its gradient is there.
  */
 static void fsdp_moment(const struct myr_layout *layout, const struct myr_model *model,
                         const struct myr_rank_params *params, struct myr_state *state)
@@ -290,7 +349,12 @@ static void fsdp_moment(const struct myr_layout *layout, const struct myr_model 
     whole.recompute = MYR_RECOMPUTE_NONE;
     if (layout->zero == 3 && layout->pp > 1) {
         state->weight_bytes = clamp_u64(state->weight_bytes + 2 * held);
-        state->gradient_bytes = clamp_u64(4 * held);
+        state->gradient_bytes = clamp_u64(4 * held + divide_up(4 * held, myr_layout_shard(layout)));
+        myr_u128 layer = weights_sum(myr_work_layer(model, false, myr_work_share(layout)));
+        myr_u128 between = (myr_u128)(2 * model->hidden) * myr_work_tokens_between(layout, model);
+        uint32_t batches = myr_layout_micro_batches(layout);
+        uint32_t flights = batches < layout->pp ? batches : layout->pp;
+        sum += 4 * layer + between * (2 * (uint64_t)batches + flights);
     } else if (layout->zero == 3) {
         sum += 4 * roots;
     }
@@ -298,7 +362,7 @@ static void fsdp_moment(const struct myr_layout *layout, const struct myr_model 
         sum += whole_layer_bytes(&whole, model, false);
     }
     if (layout->tp > 1) {
-        sum += (myr_u128)(6 * model->hidden) * myr_work_tokens(layout, model);
+        sum += (myr_u128)(8 * model->hidden) * myr_work_tokens(layout, model);
     }
     state->working_bytes = clamp_u64(sum);
 }

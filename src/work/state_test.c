@@ -97,7 +97,19 @@ static void modern_layers_keep_what_their_parts_need(void **state)
     l = myr_layout_default();
     l.dp = l.ep = 8;
     token = 2 * 7168 * 4 + 2 * (2 * 1536 + 2 * 512 + 64) + 2 * 128 * (192 + 192 + 128 + 128) +
-            4 * 128 + 4 * 256 + 8 * (2 * 7168 + 2 * 3 * 2048) + 8 * 2 * 7168 + 2 * 3 * 2048;
+            4 * 128 + 4 * 256 + 8 * (2 * 7168 + 2 * 3 * 2048) + 2 * 3 * 2048;
+    assert_int_equal(myr_layer_activation_bytes(&l, &model, true), 4096 * token);
+    /* FP8: a byte for each input of a product; outputs of attention are kept beside it. */
+    l.precision = MYR_PRECISION_FP8;
+    token = 7168 * (2 * 2 + 2 * 1) + 2 * (2 * 1536 + 2 * 512 + 64) +
+            128 * (2 * (192 + 192 + 128) + 3 * 128) + 4 * 128 + 4 * 256 +
+            8 * (7168 + (2 * 2 + 1) * 2048) + (2 * 2 + 1) * 2048;
+    assert_int_equal(myr_layer_activation_bytes(&l, &model, true), 4096 * token);
+    /* And as DeepSeek keeps it: all of it low, norms, latents' products and activations again. */
+    l.low_kept = true;
+    l.recompute_parts = MYR_AGAIN(NORM) | MYR_AGAIN(LATENT_UP) | MYR_AGAIN(EXPERT_ACTIVATION);
+    token = 7168 * 2 * 2 + 2 * (2 * 1536 + 2 * 512 + 64) + 128 * 128 + 4 * 128 + 4 * 256 +
+            8 * (7168 + 2 * 2048) + 3 * 2048;
     assert_int_equal(myr_layer_activation_bytes(&l, &model, true), 4096 * token);
 }
 
@@ -214,6 +226,9 @@ static void the_fullest_stage_is_the_largest_of_all(void **state)
     l.pp = 4;
     struct myr_state last = myr_state_fullest(&l, &llama, &stage);
     assert_int_equal(stage, 3);
+    assert_int_equal(last.output_bytes, UINT64_C(8192) * (2 * 2 * 4096 + 6 * 128256));
+    l.fused_loss = true;
+    last = myr_state_fullest(&l, &llama, &stage);
     assert_int_equal(last.output_bytes, UINT64_C(8192) * (2 * 2 * 4096 + 4 * 128256));
     l.global_batch = 64;
     myr_state_fullest(&l, &llama, &stage);

@@ -10,6 +10,7 @@ back), 'slow' (a member that hangs is left), 'partition' (an agent that is cut o
 job: its second copy waits).
 """
 import argparse
+import base64
 import os
 import pathlib
 import random
@@ -249,7 +250,54 @@ def partition(pair, etcd, words):
     print("partition: a strict job that was cut off has no second copy beside it")
 
 
-CASES = {"kill": kill, "stale": stale, "full": full, "slow": slow, "partition": partition}
+def backup(pair, etcd, words):
+    """The state in etcd copied out, lost, and put back; and a relay that follows the lead."""
+    del words
+    pair.nodes, through = pair.nodes[:2], pair.nodes[2]
+    begin(pair)
+    pair.nodes.append(through)
+    relay, port = pair.start_relay("r1")
+    pair.start_agent(through, port)
+    wait_for("the one behind the relay", lambda: pair.healthy() == 3)
+    job = pair.submit("name: kept\ngpus: 8\ncommand: sleep 600\n")
+    wait_for("it runs", lambda: pair.job(job)["state"] == "running")
+    kept, again = pair.folder / "kept", pair.folder / "again"
+
+    def run(*command, code=0):
+        result = subprocess.run([pair.myriad, *map(str, command)], capture_output=True, text=True,
+                                check=False, timeout=120)
+        check(result.returncode == code, f"{command}: {result.returncode} {result.stderr}")
+        return result.stderr
+    leader = pair.leads()
+    run("backup", pair.homes[leader], pair.folder / "live")
+    # The lead moves; the relay finds it, and what is behind it is healthy again.
+    pair.servers[leader].send_signal(signal.SIGKILL)
+    pair.servers[leader].wait(60)
+    wait_for("the other leads", lambda: pair.leads() == 1 - leader)
+    wait_for("all nodes through agents and relay", lambda: pair.healthy() == 3)
+    check(relay.poll() is None, "the relay is gone")
+    check("a server leads" in run("restore", pair.folder / "live", again, code=3),
+          "a restore under a server that leads")
+    other = pair.servers[1 - leader]
+    other.send_signal(signal.SIGTERM)
+    other.wait(60)
+    run("backup", pair.homes[0], kept)
+    check("already" in run("restore", kept, again, code=2), "restored over a state")
+    prefix = base64.b64encode(b"/myriad/").decode()
+    end = base64.b64encode(b"/myriad0").decode()
+    etcd.call(0, "kv/deleterange", {"key": prefix, "range_end": end})
+    run("restore", kept, again)
+    check(not (again / "state.db").exists(), "a second state lies in the folder")
+    pair.run(0)
+    wait_for("it leads again", lambda: pair.leads() == 0)
+    wait_for("nodes are back", lambda: pair.healthy() == 3)
+    check(pair.job(job)["state"] == "running" and pair.job(job)["epoch"] == 1, pair.job(job))
+    pair.post(f"/v1/jobs/{job}/cancel", {})
+    wait_for("it is cancelled", lambda: pair.job(job)["state"] == "cancelled")
+    print("backup: live and at rest, put back into etcd; the relay followed the lead")
+
+
+CASES = {"backup": backup, "kill": kill, "stale": stale, "full": full, "slow": slow, "partition": partition}
 
 
 def main():

@@ -46,11 +46,16 @@ def free_ports(count):
 
 
 class Slurm:
-    """'cloud': nodes without daemons, which are allocated and never come up."""
+    """'cloud': nodes without daemons, which are allocated and never come up.
+
+    'settings' are lines of slurm.conf in place of those here; 'size' is what a node has beside its
+    GPUs: cores, sockets, MB.
+    """
 
     def __init__(self, folder, nodes, gpus=2, cloud=False, more="", node_more="", leaf=16,
-                 prefix="n", digits=3, partition=""):
+                 prefix="n", digits=3, partition="", settings=None, size=None):
         self.folder = pathlib.Path(folder)
+        self.settings, self.size = settings or {}, size or (4 * gpus, 1, 8000 * gpus)
         self.count, self.gpus, self.cloud, self.leaf = nodes, gpus, cloud, leaf
         self.more, self.node_more, self.partition = more, node_more, partition
         self.digits, self.prefix = digits, prefix
@@ -166,19 +171,20 @@ class Slurm:
     def write_config(self):
         at, host = self.folder, socket.gethostname()
         port = free_ports(self.count + 1 if not self.cloud else 1)
-        cores = 4 * self.gpus
-        size = (f"CPUs={cores} Sockets=1 CoresPerSocket={cores} ThreadsPerCore=1 "
-                f"RealMemory={8000 * self.gpus} Gres=gpu:h100:{self.gpus} {self.node_more}")
+        cores, sockets, memory = self.size
+        size = (f"CPUs={cores} Sockets={sockets} CoresPerSocket={cores // sockets} "
+                f"ThreadsPerCore=1 RealMemory={memory} Gres=gpu:h100:{self.gpus} "
+                f"{self.node_more}")
         if self.cloud:
             nodes = f"NodeName={self.list} NodeAddr=127.0.0.1 {size} State=CLOUD"
-            extra = ("ResumeProgram=/bin/true\nSuspendProgram=/bin/true\nResumeRate=0\n"
-                     "SuspendRate=0\nResumeTimeout=65000\nSuspendTimeout=1\n"
-                     "SuspendTime=100000000\nPrivateData=cloud\nSlurmctldParameters=cloud_dns\n"
-                     "SlurmdTimeout=0\n")
+            extra = {"ResumeProgram": "/bin/true", "SuspendProgram": "/bin/true", "ResumeRate": 0,
+                     "SuspendRate": 0, "ResumeTimeout": 65000, "SuspendTimeout": 1,
+                     "SuspendTime": 100000000, "PrivateData": "cloud",
+                     "SlurmctldParameters": "cloud_dns", "SlurmdTimeout": 0}
         else:
             nodes = (f"NodeName={self.list} NodeHostname=localhost NodeAddr=127.0.0.1 "
                      f"Port=[{port + 1}-{port + self.count}] {size} State=UNKNOWN")
-            extra = "SlurmdTimeout=300\nSlurmdParameters=config_overrides\n"
+            extra = {"SlurmdTimeout": 300, "SlurmdParameters": "config_overrides"}
             for name in self.names:
                 (at / "spool" / name).mkdir(exist_ok=True)
             for gpu in range(self.gpus):
@@ -190,34 +196,24 @@ class Slurm:
             f"NodeName={self.list} Name=gpu Type=h100 File={at}/dev/gpu"
             + (f"[0-{last}]\n" if last else "0\n") if not self.cloud else
             f"NodeName={self.list} Name=gpu Type=h100 File=/dev/nvidia[0-{last}]\n")
-        self.conf.write_text(f"""ClusterName=lab
-SlurmctldHost={host}(127.0.0.1)
-SlurmctldPort={port}
-SlurmUser=root
-AuthInfo=socket={at}/munge.sock
-StateSaveLocation={at}/state
-SlurmctldLogFile={at}/slurmctld.log
-SlurmctldPidFile={at}/slurmctld.pid
-SlurmctldDebug=info
-SlurmdSpoolDir={at}/spool/%n
-SlurmdPidFile={at}/slurmd.%n.pid
-SlurmdLogFile={at}/log/%n.log
-LogTimeFormat=iso8601_ms
-SelectType=select/cons_tres
-SelectTypeParameters=CR_Core_Memory
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-GresTypes=gpu
-ReturnToService=1
-KillWait=5
-MessageTimeout=30
-MinJobAge=60
-SchedulerParameters=batch_sched_delay=0,sched_min_interval=1000,sched_interval=2
-{extra}{self.more}
-{nodes}
-{self.partition}
-PartitionName=all Nodes={self.list} Default=YES MaxTime=INFINITE OverSubscribe=NO State=UP
-""")
+        lines = {
+            "ClusterName": "lab", "SlurmctldHost": f"{host}(127.0.0.1)", "SlurmctldPort": port,
+            "SlurmUser": "root", "AuthInfo": f"socket={at}/munge.sock",
+            "StateSaveLocation": f"{at}/state", "SlurmctldLogFile": f"{at}/slurmctld.log",
+            "SlurmctldPidFile": f"{at}/slurmctld.pid", "SlurmctldDebug": "info",
+            "SlurmdSpoolDir": f"{at}/spool/%n", "SlurmdPidFile": f"{at}/slurmd.%n.pid",
+            "SlurmdLogFile": f"{at}/log/%n.log", "LogTimeFormat": "iso8601_ms",
+            "SelectType": "select/cons_tres", "SelectTypeParameters": "CR_Core_Memory",
+            "ProctrackType": "proctrack/linuxproc", "TaskPlugin": "task/none", "GresTypes": "gpu",
+            "ReturnToService": 1, "KillWait": 5, "MessageTimeout": 30, "MinJobAge": 60,
+            "SchedulerParameters":
+                "batch_sched_delay=0,sched_min_interval=1000,sched_interval=2",
+            **extra, **self.settings}
+        self.conf.write_text(
+            "".join(f"{key}={value}\n" for key, value in lines.items())
+            + f"{self.more}\n{nodes}\n{self.partition}\n"
+            + f"PartitionName=all Nodes={self.list} Default=YES MaxTime=INFINITE "
+            + "OverSubscribe=NO State=UP\n")
 
     def ask(self, *command, check=True, limit_s=LIMIT_S):
         result = subprocess.run([str(word) for word in command], env=self.env, text=True,

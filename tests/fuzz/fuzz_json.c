@@ -1,6 +1,7 @@
 /*
  * The JSON reader: accepts and rejects as jansson does, reads the same values, and what the JSON
- * writer makes of the tree reads back as the same tree.
+ * writer makes of the tree reads back as the same tree. Read in parts, what is whole gives the same
+ * tree with all else cut away.
  */
 #include <jansson.h>
 
@@ -122,6 +123,51 @@ static void round_trip(struct myr_arena *arena, const struct myr_doc *root)
     myr_buf_done(&buf);
 }
 
+static const struct myr_doc_part inner[] = {{"b", NULL}, {"name", NULL}, {NULL, NULL}};
+static const struct myr_doc_part wanted[] = {
+    {"a", inner}, {"servers", NULL}, {"type", NULL}, {"object", inner}, {NULL, NULL}};
+
+/* 'some' is 'all' without what 'parts' does not name; parts NULL: it is all of it. */
+static void expect_part(const struct myr_doc *all, const struct myr_doc *some,
+                        const struct myr_doc_part *parts)
+{
+    uint32_t at = 0;
+    MYR_ASSERT(all->kind == some->kind && all->quoted == some->quoted);
+    MYR_ASSERT(myr_str_eq(all->text, some->text));
+    for (uint32_t i = 0; i < all->count; i++) {
+        const struct myr_doc_part *below = parts;
+        if (all->kind == MYR_DOC_LIST) {
+            expect_part(all->items[i], some->items[at++], below);
+            continue;
+        }
+        while (below && below->key &&
+               !myr_str_eq(all->entries[i].key, myr_str_from(below->key))) {
+            below++;
+        }
+        if (parts && !below->key) {
+            continue;
+        }
+        MYR_ASSERT(at < some->count && myr_str_eq(all->entries[i].key, some->entries[at].key));
+        expect_part(all->entries[i].value, some->entries[at++].value,
+                    parts ? below->below : NULL);
+    }
+    MYR_ASSERT(at == some->count);
+}
+
+static void read_parts(struct myr_arena *arena, struct myr_str text, const struct myr_doc *whole)
+{
+    const struct myr_doc *some = NULL;
+    struct myr_err err = {0};
+    int rc = myr_doc_read_json_parts(arena, file, text, wanted, &some, &err);
+    if (rc < 0) {
+        fuzz_check_error(&err, rc, file);
+    }
+    if (whole) {
+        MYR_ASSERT(rc == MYR_OK);
+        expect_part(whole, some, wanted);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct myr_arena arena;
@@ -145,6 +191,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (rc == MYR_OK) {
         round_trip(&arena, root);
     }
+    read_parts(&arena, text, rc == MYR_OK ? root : NULL);
     json_decref(theirs);
     myr_arena_done(&arena);
     return 0;

@@ -1,26 +1,60 @@
 #!/usr/bin/env python3
 """Own work and load on the API server at the size of a large cluster; nodes made by POST.
 
-    tests/kubernetes/scale.py MYRIAD [--nodes 5000] [--gangs 200]
+    tests/kubernetes/scale.py MYRIAD [--nodes 5000] [--gangs 200] [--perf FILE]
 
-Gangs of 1 to 64 pods are made one after the other until 'gangs' were bound, older ones are deleted
-to make room; then nothing is done for half a minute. Prints one line of figures; the limit that is
-asserted is that of the load at idle: no request but the lease's and those of watches that end.
+Gangs of 1 to 64 pods are made one after the other, older ones are deleted to make room; then
+nothing is done for half a minute. Prints one line of figures, and one for each size of gang.
+
+Own work of a job is all processor time that the scheduler's process takes for it, user and system:
+from the Job's POST until its pods are bound and their events are told, and again for its deletion,
+less what the process takes in so much time when it is idle. What is asserted is the load at idle:
+no request but the lease's and those of watches that end. --perf: 'perf record' of the scheduler.
 """
 import argparse
 import os
 import random
 import re
+import signal
+import subprocess
 import time
 
 from lab import (Kubernetes, Scheduler, bound, lab_folder, programs, say, skip, wait)
 
+SIZES = (1, 4, 8, 16, 32, 64)
+SETTLE_S = 0.15  # without work: what a gang has caused is over
+
 
 def cpu_of(process):
-    """Seconds of processor time so far."""
-    with open(f"/proc/{process}/stat", encoding="ascii") as stat:
-        words = stat.read().rsplit(")", 1)[1].split()
-    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+    """Milliseconds of processor time so far, of all its threads."""
+    total = 0
+    for task in os.listdir(f"/proc/{process}/task"):
+        with open(f"/proc/{process}/task/{task}/schedstat", encoding="ascii") as stat:
+            total += int(stat.read().split()[0])
+    return total / 1e6
+
+
+def settled(process, lines):
+    """What it has taken once it rests; 'lines' is true when what was to be done is done."""
+    until = time.monotonic() + 60
+    while not lines():
+        assert time.monotonic() < until, "it never rests"
+        time.sleep(0.02)
+    before = cpu_of(process)
+    while True:
+        time.sleep(SETTLE_S)
+        now = cpu_of(process)
+        # An idle one wakes twice a second, for some hundredths of a millisecond.
+        if now - before < 0.15:
+            return now
+        assert time.monotonic() < until, "it never rests"
+        before = now
+
+
+def part(values, share):
+    """The value below which that share of them lies."""
+    values = sorted(values)
+    return values[min(len(values) - 1, int(len(values) * share))]
 
 
 def memory_of(process):
@@ -33,6 +67,7 @@ def main():
     parser.add_argument("myriad")
     parser.add_argument("--nodes", type=int, default=5000)
     parser.add_argument("--gangs", type=int, default=200)
+    parser.add_argument("--perf")
     options = parser.parse_args()
     binaries = programs()
     if not binaries:
@@ -48,41 +83,73 @@ def main():
             wait("nodes without taints", lambda: "not-ready" not in lab.get(
                 "/api/v1/nodes", raw=True), limit_s=900, step_s=5)
             say(f"{options.nodes} nodes made in {time.monotonic() - begun:.0f} s")
-            begun = time.monotonic()
             scheduler = Scheduler(lab, os.path.abspath(options.myriad), "--nodes-per-leaf", "32")
             scheduler.line("holds the lease")
-            waits, running, pods = [], [], 0
-            for number in range(options.gangs):
-                name, size = f"gang-{number}", draw.choice([1, 1, 2, 4, 8, 16, 32, 64])
-                begun_gang = time.monotonic()
+            pid = scheduler.child.pid
+            time.sleep(2)
+            start_ms = cpu_of(pid)
+            time.sleep(20)
+            idle_ms = (cpu_of(pid) - start_ms) / 20  # a second
+            perf = options.perf and subprocess.Popen(
+                ["perf", "record", "-g", "-q", "-o", options.perf, "-p", str(pid)])
+            waits, running, work, sizes = [], [], {}, {}
+
+            def timed(name, act, until):
+                """Processor time from before act() until it rests, less that of an idle one."""
+                before, begun = cpu_of(pid), time.monotonic()
+                act()
+                after = settled(pid, until)
+                work[name] = work.get(name, 0) + after - before - \
+                    idle_ms * (time.monotonic() - begun)
+
+            def make(name, size):
+                begun = time.monotonic()
                 lab.job(name, size)
                 bound(lab, name, size)
-                waits.append(time.monotonic() - begun_gang)
+                waits.append(time.monotonic() - begun)
+
+            def drop(name):
+                timed(name, lambda: lab.delete_job(name), lambda: True)
+
+            for number in range(options.gangs):
+                name, size = f"gang-{number}", SIZES[number % len(SIZES)]
+                sizes[name] = size
+                timed(name, lambda: make(name, size), lambda: any(
+                    f"bound default/{name}/" in line for line in scheduler.lines()))
                 running.append(name)
-                pods += size
                 if len(running) > 40:
-                    lab.delete_job(running.pop(0))
-            cpu_s = cpu_of(scheduler.child.pid)
-            memory = memory_of(scheduler.child.pid)
+                    drop(running.pop(draw.randrange(len(running))))
+            for name in running:
+                drop(name)
+            if perf:
+                perf.send_signal(signal.SIGINT)
+                perf.wait()
+            before = cpu_of(pid)
+            memory = memory_of(pid)
             time.sleep(30)
-            idle_s = cpu_of(scheduler.child.pid) - cpu_s
+            idle_part = (cpu_of(pid) - before) / 30 / 10
             flights = sorted(int(re.search(r"in (\d+) ms$", line).group(1))
                              for line in scheduler.lines() if " bound " in line)
             report = scheduler.end()
         finally:
             lab.close()
-    waits.sort()
-    say(f"scale: {options.nodes} nodes, {options.gangs} gangs of {pods} pods: own work "
-        f"{report['work_p50_ms']:.2f} ms p50, {report['work_p99_ms']:.2f} ms p99, "
-        f"{report['work_max_ms']:.2f} ms at most; {report['requests_per_s']:.1f} requests a "
+    for size in SIZES:
+        of_size = [work[name] for name in work if sizes[name] == size]
+        if of_size:
+            say(f"own work of a job of {size} pods: {part(of_size, 0.5):.2f} ms p50, "
+                f"{max(of_size):.2f} ms at most of {len(of_size)}")
+    pods = sum(sizes.values())
+    say(f"scale: {options.nodes} nodes, {options.gangs} gangs of {pods} pods: own work of a job "
+        f"{part(work.values(), 0.5):.2f} ms p50, {part(work.values(), 0.99):.2f} ms p99; "
+        f"of which the decision {report['work_p50_ms']:.2f} ms p50, {report['work_p99_ms']:.2f} ms "
+        f"p99; first list {start_ms:.0f} ms; {report['requests_per_s']:.1f} requests a "
         f"second over {report['seconds']:.0f} s ({report['requests']} in all: "
         f"{report['patches']} patches, {report['bindings']} bindings, {report['events']} events, "
         f"{report['lists']} lists, {report['watches']} watches, {report['leases']} of the lease); "
         f"{report['idle_requests_per_s']:.3f} a second in {report['idle_seconds']:.0f} s of idle; "
-        f"processor {cpu_s * 1000 / options.gangs:.1f} ms a gang in all (lists, watches, TLS), "
-        f"{idle_s / 30 * 100:.2f} % of a core at idle, {memory:.0f} MB; "
-        f"Job to bound {waits[len(waits) // 2]:.2f} s p50, "
-        f"{waits[len(waits) * 99 // 100]:.2f} s p99, of which from the decision on "
+        f"{idle_part:.3f} % of a core at idle, {memory:.0f} MB; "
+        f"Job to bound {part(waits, 0.5):.2f} s p50, "
+        f"{part(waits, 0.99):.2f} s p99, of which from the decision on "
         f"{flights[len(flights) // 2]} ms p50, {flights[len(flights) * 99 // 100]} ms p99")
     assert report["gangs_bound"] == options.gangs, report
     assert report["idle_requests_per_s"] < 0.1, report

@@ -19,7 +19,8 @@ FAILED = []
 SLOWEST_S = 600
 SWITCHES = ["mqm9790-ns2f", "sn5600", "mqm9700-ns2f", "q3400-ra"]
 MONEY = ("capex", "cost_of_years")
-SPREAD = ("capex", "cost_of_years", "power_kw", "bandwidth_per_gpu_gbps", "blast_gpus")
+SPREAD = ("capex", "cost_of_years", "power_kw", "bandwidth_per_gpu_gbps", "blast_gpus",
+          "moved_cables")
 
 
 def check(what, held):
@@ -54,8 +55,16 @@ def random_case(rng):
         networks["storage"] = {}
         base.append("storage: {capacity_tb: 500}")
     base.append("supplied: [servers]")
+    if rng.random() < 0.2:
+        base.append("facility: {bill: true}")
+        prices.update({"cooling-cdu": rng.choice([200000, 900000]), "cooling-manifold": 4000,
+                       "cooling-connector": 900, "cooling-coolant": 60, "cooling-tank": 80000,
+                       "cooling-air-unit": rng.choice([50000, 300000])})
+        base[2] = ("prices: {book: cn-2024-05, parts: {"
+                   + ", ".join(f"{k}: {v}" for k, v in prices.items()) + "}}")
+    grow_to = servers * 2 if servers <= 64 and rng.random() < 0.3 else None
     objective = rng.choice(["capex", "cost_of_years", "power_kw", "bandwidth_per_gpu_gbps",
-                            "blast_gpus"])
+                            "blast_gpus", "racks", "hops"] + ["moved_cables"] * bool(grow_to))
     limits = {}
     if rng.random() < 0.4:
         limits["power_kw_max"] = round(servers * rng.uniform(11, 17), 1)
@@ -65,7 +74,13 @@ def random_case(rng):
         limits["capex_max"] = servers * rng.choice([350000, 450000, 700000])
     if rng.random() < 0.3:
         limits["blast_gpus_max"] = rng.choice([32, 64, 100])
-    return base, networks, choices, objective, limits
+    if rng.random() < 0.2:
+        limits["racks_max"] = rng.choice([servers // 2 + 1, servers, 2 * servers])
+    if rng.random() < 0.2:
+        limits["hops_max"] = rng.choice([0, 2, 4])
+    if grow_to and rng.random() < 0.4:
+        limits["moved_cables_max"] = rng.choice([0, 64, 256])
+    return base, networks, choices, objective, limits, grow_to
 
 
 def words(value):
@@ -91,7 +106,23 @@ def measure(answer, base):
         "power_kw": round(answer["power"]["facility_kw"], 3),
         "bandwidth_per_gpu_gbps": int(gbps * 1000 + 0.5),
         "blast_gpus": min(down, net["host_ports"] // net["planes"]),
+        "racks": answer["power"]["racks"]["count"],
+        "hops": net["diameter_hops"],
+        "moved_cables": None,
     }
+
+
+def moved(myriad, folder, lines, servers, grow_to):
+    """What really moves, by the verb that plans the growth; None where there is no such growth."""
+    small, large = folder / "small.yaml", folder / "large.yaml"
+    small.write_text("\n".join(lines) + "\n")
+    large.write_text("\n".join(lines).replace(f"servers: {servers}", f"servers: {grow_to}", 1)
+                     + "\n")
+    done = subprocess.run([myriad, "plan", "grow", str(small), str(large), "-o", "json"],
+                          capture_output=True, text=True, timeout=SLOWEST_S, check=False)
+    if done.returncode not in (0, 1):
+        return None
+    return sum(net["total"] for net in json.loads(done.stdout)["moved"].values())
 
 
 def candidates(choices):
@@ -102,7 +133,8 @@ def candidates(choices):
 
 
 def brute(myriad, folder, case):
-    base, networks, choices, objective, limits = case
+    base, networks, choices, objective, limits, grow_to = case
+    servers = int(base[0].split()[1])
     money = objective in MONEY or "capex_max" in limits
     found = []
     for number, chosen in enumerate(candidates(choices)):
@@ -110,9 +142,14 @@ def brute(myriad, folder, case):
         for axis, value in chosen.items():
             if axis != "cooling":
                 nets["compute"][axis] = value
-        lines = list(base) + [f"networks: {words(nets)}"]
+        billed = "facility: {bill: true}" in base
+        lines = [line for line in base if not line.startswith("facility")]
+        lines.append(f"networks: {words(nets)}")
+        facility = {"bill": "true"} if billed else {}
         if "cooling" in chosen:
-            lines.append(f"facility: {{cooling: {chosen['cooling']}}}")
+            facility["cooling"] = chosen["cooling"]
+        if facility:
+            lines.append(f"facility: {words(facility)}")
         path = folder / f"try{number}.yaml"
         path.write_text("\n".join(lines) + "\n")
         done = subprocess.run([myriad, "plan", str(path), "-o", "json"], capture_output=True,
@@ -125,11 +162,18 @@ def brute(myriad, folder, case):
         if money and unpriced:
             continue
         values = measure(answer, base)
+        if grow_to:
+            values["moved_cables"] = moved(myriad, folder, lines, servers, grow_to)
         held = (values["power_kw"] <= limits.get("power_kw_max", 1e12) + 0.0005
                 and values["bandwidth_per_gpu_gbps"]
                 >= limits.get("bandwidth_per_gpu_gbps_min", 0) * 1000
                 and values["capex"] <= limits.get("capex_max", 1e15) * 100
-                and values["blast_gpus"] <= limits.get("blast_gpus_max", 1e9))
+                and values["blast_gpus"] <= limits.get("blast_gpus_max", 1e9)
+                and values["racks"] <= limits.get("racks_max", 1e9)
+                and values["hops"] <= limits.get("hops_max", 1e9)
+                and ("moved_cables_max" not in limits
+                     or (values["moved_cables"] is not None
+                         and values["moved_cables"] <= limits["moved_cables_max"])))
         if held:
             found.append((number, chosen, values))
     return found
@@ -151,8 +195,9 @@ def front_of(found):
             if other == number:
                 continue
             pairs = [(good(against, m), good(values, m)) for m in SPREAD]
-            if any(a is None or b is None for a, b in pairs):
-                pairs = [(a, b) for a, b in pairs if a is not None and b is not None]
+            # What is known beats what is not.
+            pairs = [(a if a is not None else 1e30, b if b is not None else 1e30)
+                     for a, b in pairs]
             if all(a <= b for a, b in pairs) and (any(a < b for a, b in pairs) or other < number):
                 beaten = True
         if not beaten:
@@ -163,12 +208,14 @@ def front_of(found):
 def one(myriad, seed, number):
     rng = random.Random(seed * 100003 + number)
     case = random_case(rng)
-    base, networks, choices, objective, limits = case
+    base, networks, choices, objective, limits, grow_to = case
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         optimise = {"objective": objective, "choices": choices}
         if limits:
             optimise["constraints"] = limits
+        if grow_to:
+            optimise["grow_to"] = grow_to
         spec = "\n".join(base + [f"networks: {words(networks)}", f"optimise: {words(optimise)}"])
         path = folder / "spec.yaml"
         path.write_text(spec + "\n")

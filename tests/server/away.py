@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """A controller that is away, and clocks that jump: a gang that makes steps goes on through both.
 
-    tests/server/away.py MYRIAD AGENT CLOCK
+    tests/server/away.py MYRIAD AGENT CLOCK [AWAY_S]
 
-CLOCK is loaded before the C library: the server's wall clock then follows a file.
+CLOCK is loaded before the C library: the server's wall clock then follows a file. The controller is
+away for AWAY_S seconds: four leases, or as many as it is given (900 by hand).
 """
 import os
 import pathlib
@@ -16,13 +17,13 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cluster import Cluster, Failed, wait_for  # noqa: E402
 
 LEASE_S = 6
-AWAY_S = 4 * LEASE_S
+AWAY_S = int(sys.argv[4]) if len(sys.argv) > 4 else 4 * LEASE_S
 # Steps in the words of a training program that knows nothing of Myriad.
 GANG = f"""name: gang
 gpus: 16
 lease_s: {LEASE_S}
 retries: 0
-command: for i in $(seq 1 2000); do echo " iteration $i/ 2000 |"; sleep 0.3; done
+command: for i in $(seq 1 20000); do echo " iteration $i/ 20000 |"; sleep 0.3; done
 """
 
 

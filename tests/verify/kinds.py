@@ -20,6 +20,7 @@ import kinds_other
 from wiring import ROOT, call
 
 TIMEOUT_S = 600
+EVERY = int(os.environ.get("MYRIAD_EVERY", "1"))  # sanitizers see one in so many
 EXPORTS = {"fabric.topo": "ibnetdiscover", "p2p.csv": "p2p"}
 
 
@@ -169,9 +170,11 @@ def main():
     failed = count = 0
     with tempfile.TemporaryDirectory(prefix="myriad-kinds-") as folder:
         kinds = samples(myriad, Path(folder))
-        for arguments, expected, own in readers():
+        for turn, (arguments, expected, own) in enumerate(readers()):
             assert own <= kinds.keys(), own - kinds.keys()
-            for name, words in kinds.items():
+            for number, (name, words) in enumerate(kinds.items(), turn):
+                if number % EVERY and name not in own:
+                    continue
                 command = [myriad, *(name if word == "FILE" else word for word in arguments)]
                 done = subprocess.run(command, cwd=folder, capture_output=True, check=False,
                                       timeout=TIMEOUT_S, stdin=subprocess.DEVNULL)
@@ -189,7 +192,7 @@ def main():
             for complaint in complaints:
                 print(f"{' '.join(arguments)} < {name}: {complaint}")
     print(f"{count} cases, {failed} failed")
-    sys.exit(1 if failed or count < 200 else 0)
+    sys.exit(1 if failed or count < 200 // EVERY else 0)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
  *   --weights     the error left out by the weight of the priors
  *   --quick       leaves nothing out: the intervals stay as they are
  *   --rows        also prints each row with what it left open and its terms
+ *   --dump FILE   writes the log errors of all rows, as fitted and left out in each way
  *   --weight W    of the priors; --rounds N at most
  */
 #include <math.h>
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "left.h"
+#include "widths.h"
 
 #define OWN_WEIGHT 1.0 /* of a row of the second file */
 
@@ -38,17 +39,18 @@ static void report(const char *what, double *errors, uint32_t count)
             100 * errors[count / 2], 100 * mean, 100 * errors[(uint32_t)(0.9 * (count - 1) + 0.5)]);
 }
 
-/* Errors by family and of all; 'logs' NULL: as fitted. */
+/* Errors by family and of all; 'left' NULL: as fitted. */
 static void report_all(const struct fit *fit, const char *before, const char *all,
-                       const double *logs)
+                       const struct left *left)
 {
     uint32_t n = fit->runs.count;
     double *errors = calloc(n, sizeof(double)), *picked = calloc(n, sizeof(double));
-    bool *done = calloc(n, sizeof(bool));
+    bool *done = calloc(n, sizeof(bool)), *counts = calloc(n, sizeof(bool));
     uint32_t count = 0;
     for (uint32_t i = 0; i < n; i++) {
-        if (fit_row_counts(fit, i)) {
-            double e = logs ? logs[i] : fit_row_error(&fit->runs.items[i]);
+        counts[i] = left ? left->counts[i] : fit_row_counts(fit, i);
+        if (counts[i]) {
+            double e = left ? left->errors[i] : fit_row_error(&fit->runs.items[i]);
             errors[i] = fabs(exp(e) - 1);
         }
     }
@@ -59,7 +61,7 @@ static void report_all(const struct fit *fit, const char *before, const char *al
         for (uint32_t j = i; !done[i] && j < n; j++) {
             if (left_same_family(run, &fit->runs.items[j])) {
                 done[j] = j > i;
-                if (fit_row_counts(fit, j)) {
+                if (counts[j]) {
                     picked[count++] = errors[j];
                 }
             }
@@ -69,11 +71,19 @@ static void report_all(const struct fit *fit, const char *before, const char *al
     }
     count = 0;
     for (uint32_t i = 0; i < n; i++) {
-        if (fit_row_counts(fit, i)) {
+        if (counts[i]) {
             picked[count++] = errors[i];
         }
     }
     report(all, picked, count);
+    count = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (counts[i] && fit->runs.items[i].model.moe.expert_count > 0) {
+            picked[count++] = errors[i];
+        }
+    }
+    report("  of them with experts", picked, count);
+    free(counts);
     free(errors);
     free(picked);
     free(done);
@@ -97,37 +107,45 @@ static void report_row(const struct myr_run *run)
 }
 
 struct lefts {
-    struct left layouts, families, devices, releases;
+    struct left by[GROUPINGS];
 };
+
+static const char *const grouping_names[GROUPINGS] = {"families", "layouts",   "devices",
+                                                      "releases", "many GPUs", "long sequences"};
 
 static void measure_all(struct fit *fit, int rounds, struct lefts *ret)
 {
-    left_init(&ret->layouts, fit->runs.count);
-    left_init(&ret->families, fit->runs.count);
-    left_init(&ret->devices, fit->runs.count);
-    left_init(&ret->releases, fit->runs.count);
-    left_measure(fit, BY_LAYOUT, rounds, &ret->layouts);
-    left_measure(fit, BY_FAMILY, rounds, &ret->families);
-    left_measure(fit, BY_DEVICE, rounds, &ret->devices);
-    left_measure(fit, BY_RELEASE, rounds, &ret->releases);
+    for (int g = 0; g < GROUPINGS; g++) {
+        clock_t start = clock();
+        left_init(&ret->by[g], fit->runs.count);
+        left_measure(fit, (enum grouping)g, rounds, &ret->by[g]);
+        fprintf(stderr, "%s left out in %.1f s\n", grouping_names[g],
+                (double)(clock() - start) / CLOCKS_PER_SEC);
+    }
 }
 
 static void lefts_done(struct lefts *lefts)
 {
-    left_done(&lefts->layouts);
-    left_done(&lefts->families);
-    left_done(&lefts->devices);
-    left_done(&lefts->releases);
+    for (int g = 0; g < GROUPINGS; g++) {
+        left_done(&lefts->by[g]);
+    }
 }
 
-static void report_lefts(const struct fit *fit, const struct lefts *lefts)
+static void report_lefts(const struct fit *fit, const struct lefts *lefts, double open)
 {
-    report_all(fit, "without ", "left out", lefts->families.errors);
-    report_all(fit, "layouts of ", "layouts left out", lefts->layouts.errors);
-    report_all(fit, "devices of ", "devices left out", lefts->devices.errors);
-    report_all(fit, "releases of ", "releases left out", lefts->releases.errors);
-    fprintf(stderr, "interval coverage of left-out families %.1f %%\n",
-            left_coverage(fit, &lefts->layouts, &lefts->families, &lefts->devices));
+    struct widths_coverage covered[GROUPINGS];
+    for (int g = 0; g < GROUPINGS; g++) {
+        char before[48], all[48];
+        snprintf(before, sizeof(before), "%s of ", grouping_names[g]);
+        snprintf(all, sizeof(all), "%s left out", grouping_names[g]);
+        report_all(fit, before, all, &lefts->by[g]);
+    }
+    widths_check(fit, lefts->by, open, covered);
+    for (int g = 0; g < GROUPINGS; g++) {
+        fprintf(stderr, "intervals hold %.1f %% of %u rows, %s left out\n",
+                covered[g].count ? 100.0 * covered[g].inside / covered[g].count : 0,
+                covered[g].count, grouping_names[g]);
+    }
 }
 
 static void print_rows(const struct fit *fit, const struct left *left)
@@ -137,6 +155,31 @@ static void print_rows(const struct fit *fit, const struct left *left)
             printf("%s,%s,%.5f\n", fit->runs.items[i].id, fit->runs.items[i].source,
                    left->errors[i]);
         }
+    }
+}
+
+/* Log errors of every row and way of leaving out, for those who want to look at them. */
+static void dump_lefts(const struct fit *fit, const struct lefts *lefts, const char *path)
+{
+    FILE *file = fopen(path, "w");
+    for (uint32_t i = 0; file && i < fit->runs.count; i++) {
+        const struct myr_run *run = &fit->runs.items[i];
+        if (!fit_row_counts(fit, i)) {
+            continue;
+        }
+        fprintf(file, "%s,%s,%s,%s,%.5f", run->id, run->source, run->software, run->model.name,
+                fit_row_error(run));
+        for (int g = 0; g < GROUPINGS; g++) {
+            if (lefts->by[g].counts[i]) {
+                fprintf(file, ",%.5f", lefts->by[g].errors[i]);
+            } else {
+                fprintf(file, ",");
+            }
+        }
+        fprintf(file, "\n");
+    }
+    if (file) {
+        (void)fclose(file);
     }
 }
 
@@ -151,13 +194,48 @@ static void compare_weights(struct fit *fit, int rounds)
         fprintf(stderr, "weight %.1f\n", weights[k]);
         double robust[2] = {0, 0};
         for (uint32_t i = 0; i < fit->runs.count; i++) {
-            double a = lefts.layouts.errors[i] / 0.04, b = lefts.families.errors[i] / 0.04;
+            double a = lefts.by[BY_LAYOUT].errors[i] / 0.04;
+            double b = lefts.by[BY_FAMILY].errors[i] / 0.04;
             robust[0] += sqrt(1 + a * a) - 1;
             robust[1] += sqrt(1 + b * b) - 1;
         }
         fprintf(stderr, "  loss of layouts %.1f, of families %.1f\n", robust[0], robust[1]);
         lefts_done(&lefts);
     }
+}
+
+static bool same_place(const struct myr_measured *a, const struct myr_measured *b)
+{
+    return a->device == b->device && a->stack == b->stack && a->precision == b->precision &&
+           a->gpus == b->gpus && a->tokens == b->tokens && a->experts == b->experts;
+}
+
+/* Where runs were measured, each place once. */
+static void print_measured(const struct fit *fit)
+{
+    const struct myr_profiles *p = &fit->profiles;
+    struct myr_measured *places = calloc(fit->runs.count, sizeof(*places));
+    uint32_t count = 0;
+    printf("# Device, software, precision, GPUs, tokens and experts of the runs behind them.\n"
+           "measured:\n");
+    for (uint32_t i = 0; i < fit->runs.count; i++) {
+        const struct myr_run *run = &fit->runs.items[i];
+        uint32_t j = 0;
+        if (!fit_row_counts(fit, i)) {
+            continue;
+        }
+        places[count] = myr_measured_of(p, &run->it, &run->layout);
+        while (!same_place(&places[j], &places[count])) {
+            j++;
+        }
+        if (j == count) {
+            const struct myr_measured *at = &places[count++];
+            printf("  - [%s, %s, %s, %u, %u, %u]\n", p->devices[at->device].name,
+                   p->stacks[at->stack].name, myr_precision_name(at->precision), at->gpus,
+                   at->tokens, at->experts);
+        }
+    }
+    free(places);
 }
 
 static void print_yaml(const struct fit *fit, const double widths[MYR_INTERVAL_COUNT])
@@ -167,14 +245,18 @@ static void print_yaml(const struct fit *fit, const double widths[MYR_INTERVAL_C
     for (uint32_t i = 0; i < myr_fit_constant_count(); i++) {
         printf("  %s: %.6g\n", myr_fit_constant(i)->name, fit->profiles.constants[i]);
     }
-    printf("# Nine of ten log errors of rows left out stay below.\ninterval:\n");
+    printf(
+        "# Of nine of ten log errors of rows left out: dense models and experts beside a measured\n"
+        "# run, open axes, and what each unit of distance adds (myriad/fit/interval.h).\n"
+        "interval:\n");
     for (int i = 0; i < MYR_INTERVAL_COUNT; i++) {
-        printf("  %s: %.3f\n", myr_interval_name((enum myr_interval)i), widths[i]);
+        printf("  %s: %.4f\n", myr_interval_name((enum myr_interval)i), widths[i]);
     }
+    print_measured(fit);
 }
 
 struct options {
-    const char *path, *more;
+    const char *path, *more, *dump;
     bool families, layouts, weights, rows, quick;
     double weight;
     int rounds;
@@ -201,6 +283,8 @@ static struct options read_options(int argc, char **argv)
             o.rounds = (int)number(argv[++i], o.rounds);
         } else if (strcmp(word, "--weight") == 0 && more) {
             o.weight = number(argv[++i], o.weight);
+        } else if (strcmp(word, "--dump") == 0 && more) {
+            o.dump = argv[++i];
         } else if (word[0] != '-') {
             o.more = o.path ? word : NULL;
             o.path = o.path ? o.path : word;
@@ -225,9 +309,17 @@ static void fit_and_print(struct fit *fit, const struct options *o)
     memcpy(widths, fit->profiles.intervals, sizeof(widths));
     if (!o->quick) {
         measure_all(fit, o->rounds, &lefts);
-        report_lefts(fit, &lefts);
-        left_widths(fit, &lefts.layouts, &lefts.families, &lefts.devices, NULL, widths);
         widths[MYR_INTERVAL_AXES_OPEN] = left_open_width(fit);
+        report_lefts(fit, &lefts, widths[MYR_INTERVAL_AXES_OPEN]);
+        widths_fit(fit, lefts.by, widths);
+        for (int experts = 0; experts < 2; experts++) {
+            fprintf(stderr, "median half-width %s, layouts left out: %.1f %%\n",
+                    experts ? "with experts" : "dense",
+                    100 * widths_median(fit, lefts.by, widths, experts));
+        }
+        if (o->dump) {
+            dump_lefts(fit, &lefts, o->dump);
+        }
         lefts_done(&lefts);
     }
     print_yaml(fit, widths);
@@ -237,8 +329,8 @@ static void leave_out(struct fit *fit, const struct options *o)
 {
     struct lefts lefts;
     measure_all(fit, o->rounds, &lefts);
-    report_lefts(fit, &lefts);
-    print_rows(fit, o->layouts ? &lefts.layouts : &lefts.families);
+    report_lefts(fit, &lefts, left_open_width(fit));
+    print_rows(fit, &lefts.by[o->layouts ? BY_LAYOUT : BY_FAMILY]);
     lefts_done(&lefts);
 }
 
@@ -277,6 +369,7 @@ int main(int argc, char **argv)
     append(&fit.runs, &more, &arena);
     fit.used = calloc(fit.runs.count, sizeof(bool));
     fit.weights = calloc(fit.runs.count, sizeof(double));
+    fit.touched = calloc((size_t)fit.runs.count * MYR_FIT_CONSTANTS_MAX, sizeof(bool));
     for (uint32_t i = 0; i < fit.runs.count; i++) {
         fit.weights[i] = i < first ? 1 : OWN_WEIGHT;
     }
@@ -285,6 +378,9 @@ int main(int argc, char **argv)
         if (fit.runs.items[i].refused) {
             fprintf(stderr, "refused %s: %s\n", fit.runs.items[i].id, fit.runs.items[i].refused);
         }
+    }
+    if (o.weights || o.families || o.layouts) {
+        (void)fit_solve(&fit, o.rounds, true); /* what is left out starts from all rows' */
     }
     if (o.weights) {
         compare_weights(&fit, o.rounds);
@@ -296,5 +392,6 @@ int main(int argc, char **argv)
     myr_arena_done(&arena);
     free(fit.used);
     free(fit.weights);
+    free(fit.touched);
     return 0;
 }

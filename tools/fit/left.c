@@ -5,7 +5,9 @@
 #include <stdlib.h>
 
 #define FOLDS       10
-#define LEFT_ROUNDS 8 /* from the constants of all rows: steps settle in as many */
+#define LEFT_ROUNDS 8    /* from the constants of all rows: steps settle in as many */
+#define MANY_GPUS   1024 /* more of them are left out at once, as are */
+#define LONG_TOKENS 8192 /* sequences longer than these */
 
 bool left_same_family(const struct myr_run *a, const struct myr_run *b)
 {
@@ -28,6 +30,14 @@ static uint32_t fold_of(const struct myr_run *run)
     return (hash >> 8) % FOLDS;
 }
 
+/* Whether the grouping leaves this row out at all. */
+static bool concerns(const struct myr_run *run, enum grouping grouping)
+{
+    return grouping == BY_GPUS     ? run->gpus > MANY_GPUS
+           : grouping == BY_TOKENS ? myr_layout_seq(&run->layout, &run->model) > LONG_TOKENS
+                                   : true;
+}
+
 static bool together(const struct myr_run *a, const struct myr_run *b, enum grouping grouping)
 {
     if (a->refused || b->refused) {
@@ -40,7 +50,11 @@ static bool together(const struct myr_run *a, const struct myr_run *b, enum grou
         return a->it.device == b->it.device;
     case BY_RELEASE:
         return a->it.stack == b->it.stack;
+    case BY_GPUS:
+    case BY_TOKENS:
+        return concerns(a, grouping) && concerns(b, grouping);
     case BY_LAYOUT:
+    case GROUPINGS:
         break;
     }
     return fold_of(a) == fold_of(b);
@@ -49,13 +63,15 @@ static bool together(const struct myr_run *a, const struct myr_run *b, enum grou
 void left_init(struct left *left, uint32_t rows)
 {
     left->errors = calloc(rows, sizeof(double));
-    left->known = calloc(rows, sizeof(bool));
+    left->counts = calloc(rows, sizeof(bool));
+    left->group = calloc(rows, sizeof(uint32_t));
 }
 
 void left_done(struct left *left)
 {
     free(left->errors);
-    free(left->known);
+    free(left->counts);
+    free(left->group);
 }
 
 /* Fits without the rows beside 'first' and predicts them. */
@@ -74,11 +90,8 @@ static void one_group(struct fit *fit, uint32_t first, enum grouping grouping, i
             continue;
         }
         ret->errors[i] = fit_row_error(&items[i]);
-        ret->known[i] = false;
-        for (uint32_t j = 0; j < n; j++) {
-            ret->known[i] = ret->known[i] || (fit->used[j] && fit_row_counts(fit, j) &&
-                                              items[i].it.stack == items[j].it.stack);
-        }
+        ret->counts[i] = true;
+        ret->group[i] = first;
     }
 }
 
@@ -89,7 +102,9 @@ void left_measure(struct fit *fit, enum grouping grouping, int rounds, struct le
     bool *done = calloc(n, sizeof(bool));
     memcpy(fitted, fit->profiles.constants, sizeof(fitted));
     for (uint32_t i = 0; i < n; i++) {
-        if (!done[i] && fit_row_counts(fit, i)) {
+        if (!done[i] && fit_row_counts(fit, i) && concerns(&fit->runs.items[i], grouping)) {
+            /* Every fit starts from the constants of all rows, whatever was left out before. */
+            memcpy(fit->profiles.constants, fitted, sizeof(fitted));
             one_group(fit, i, grouping, rounds, done, ret);
         }
     }
@@ -107,8 +122,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The ninth tenth, between neighbours; a guess where there are too few. */
-static double width_of(double *errors, uint32_t count, double otherwise)
+double left_ninth(double *errors, uint32_t count, double otherwise)
 {
     if (count < 8) {
         return otherwise;
@@ -117,43 +131,6 @@ static double width_of(double *errors, uint32_t count, double otherwise)
     double at = 0.9 * (count - 1);
     uint32_t low = (uint32_t)at;
     return errors[low] + (errors[low + 1] - errors[low]) * (at - low);
-}
-
-static bool experts_of(const struct myr_run *run)
-{
-    return run->model.moe.expert_count > 0;
-}
-
-void left_widths(const struct fit *fit, const struct left *layouts, const struct left *families,
-                 const struct left *devices, const struct myr_run *but,
-                 double ret[MYR_INTERVAL_COUNT])
-{
-    uint32_t n = fit->runs.count;
-    double *errors = calloc(n, sizeof(double));
-    for (int kind = 0; kind < MYR_INTERVAL_COUNT; kind++) {
-        bool experts = kind == MYR_INTERVAL_EXPERTS || kind == MYR_INTERVAL_EXPERTS_UNKNOWN;
-        bool far = kind == MYR_INTERVAL_DENSE_UNKNOWN || kind == MYR_INTERVAL_EXPERTS_UNKNOWN;
-        bool any = kind == MYR_INTERVAL_DEVICE_UNKNOWN;
-        if (kind == MYR_INTERVAL_AXES_OPEN) {
-            continue; /* left_open_width() */
-        }
-        const struct left *from = any ? devices : far ? families : layouts;
-        uint32_t count = 0;
-        for (uint32_t i = 0; i < n; i++) {
-            const struct myr_run *run = &fit->runs.items[i];
-            bool fits = any || (experts_of(run) == experts && (!far || !from->known[i]));
-            if (fits && fit_row_counts(fit, i) && (!but || !left_same_family(but, run))) {
-                errors[count++] = fabs(from->errors[i]);
-            }
-        }
-        ret[kind] = width_of(errors, count, 0.25);
-    }
-    /* Knowing less is no help, whatever few rows say. */
-    ret[MYR_INTERVAL_DENSE_UNKNOWN] =
-        fmax(ret[MYR_INTERVAL_DENSE_UNKNOWN], ret[MYR_INTERVAL_DENSE]);
-    ret[MYR_INTERVAL_EXPERTS_UNKNOWN] =
-        fmax(ret[MYR_INTERVAL_EXPERTS_UNKNOWN], ret[MYR_INTERVAL_EXPERTS]);
-    free(errors);
 }
 
 double left_open_width(struct fit *fit)
@@ -170,26 +147,7 @@ double left_open_width(struct fit *fit)
         myr_run_resolve(&guessed);
         moves[count++] = fabs(fit_row_error(&guessed) - fit_row_error(&fit->runs.items[i]));
     }
-    double width = width_of(moves, count, 0.1);
+    double width = left_ninth(moves, count, 0.1);
     free(moves);
     return width;
-}
-
-double left_coverage(const struct fit *fit, const struct left *layouts, const struct left *families,
-                     const struct left *devices)
-{
-    uint32_t inside = 0, count = 0;
-    for (uint32_t i = 0; i < fit->runs.count; i++) {
-        const struct myr_run *run = &fit->runs.items[i];
-        double widths[MYR_INTERVAL_COUNT];
-        if (!fit_row_counts(fit, i)) {
-            continue;
-        }
-        left_widths(fit, layouts, families, devices, run, widths);
-        enum myr_interval kind =
-            families->known[i] ? MYR_INTERVAL_DENSE : MYR_INTERVAL_DENSE_UNKNOWN;
-        inside += fabs(families->errors[i]) <= widths[kind + (experts_of(run) ? 1 : 0)];
-        count++;
-    }
-    return count ? 100.0 * inside / count : 0;
 }

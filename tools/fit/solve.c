@@ -62,8 +62,11 @@ static double limited(const struct myr_constant *c, double value)
     return fmin(fmax(value, fmax(c->min, 1e-6)), c->max);
 }
 
-/* d errors / d log constant, by a small step away from the nearer bound. */
-static void derive(struct fit *fit, const double *errors, double *slopes)
+/*
+ * d errors / d log constant, by a small step away from the nearer bound. Most constants speak of a
+ * few rows: what the first fit never saw move is not asked again.
+ */
+static void derive(struct fit *fit, const double *errors, double *slopes, bool first)
 {
     uint32_t n = fit->runs.count;
     for (uint32_t j = 0; j < myr_fit_constant_count(); j++) {
@@ -71,9 +74,11 @@ static void derive(struct fit *fit, const double *errors, double *slopes)
         double up = kept * (1 + NUDGE) > myr_fit_constant(j)->max ? -1 : 1;
         *value = kept * exp(up * NUDGE);
         for (uint32_t i = 0; i < n; i++) {
-            if (fit->used[i] && fit_row_counts(fit, i)) {
+            bool *touched = &fit->touched[(size_t)j * n + i];
+            if (fit->used[i] && fit_row_counts(fit, i) && (first || *touched)) {
                 double e = fit_row_error(&fit->runs.items[i]) / MISS;
                 slopes[(size_t)j * n + i] = (e - errors[i]) / (up * NUDGE);
+                *touched = *touched || e != errors[i];
             }
         }
         *value = kept;
@@ -180,7 +185,7 @@ double fit_solve(struct fit *fit, int rounds, bool from_priors)
     double best = loss_of(fit, errors);
     for (int round = 0; round < rounds; round++) {
         double before = best;
-        derive(fit, errors, slopes);
+        derive(fit, errors, slopes, from_priors);
         assemble(fit, errors, slopes, s);
         bool moved = advance(fit, s, &damp, &best, errors);
         if (round % 4 == 3) {

@@ -15,6 +15,7 @@ struct fit {
     bool *used;      /* rows that the fit may see */
     double *weights; /* of rows: many of one machine count less */
     double weight;   /* of the priors */
+    bool *touched; /* constant x row: a step of the first fit has moved the row; NULL: not known */
 };
 
 /* Log of predicted over measured. */

@@ -27,6 +27,9 @@ void myr_arena_init(struct myr_arena *arena);
 /* Frees everything; the arena is then as after init. Accepts a zeroed struct. */
 void myr_arena_done(struct myr_arena *arena);
 
+/* Empty again, but with its newest block at hand: for a loop that fills it anew each time. */
+void myr_arena_clear(struct myr_arena *arena);
+
 /* Zeroed memory that lives as long as the arena. Never NULL. 'count * size' must not overflow. */
 void *myr_arena_alloc(struct myr_arena *arena, size_t count, size_t size);
 char *myr_arena_strndup(struct myr_arena *arena, const char *text, size_t len);

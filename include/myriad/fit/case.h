@@ -18,6 +18,7 @@
  */
 #pragma once
 
+#include "myriad/fit/interval.h"
 #include "myriad/fit/search.h"
 
 #define MYR_CASE_SOFTWARE "NeMo 25.05" /* for GPUs of several kinds, where none is named */
@@ -30,10 +31,12 @@ struct myr_case_question {
     const char *recipe;   /* capabilities that are stated: "cuda_graphs=full,..." */
     const char *profile;  /* a file with constants of the user's own */
     const char *design;   /* a file; 'contention.json' beside it is used where there is one */
-    const char *layout;   /* a file: then nothing of the layout is open */
-    uint64_t gpus;        /* else those of the layout, or all of the design */
-    uint64_t batch;       /* sequences; else the layout's */
-    uint64_t seq;         /* tokens; else the layout's, or the model's */
+    const struct myr_design *planned;        /* in place of a file; outlives the case */
+    const struct myr_contention *contention; /* of 'planned', or NULL */
+    const char *layout;                      /* a file: then nothing of the layout is open */
+    uint64_t gpus;                           /* else those of the layout, or all of the design */
+    uint64_t batch;                          /* sequences; else the layout's */
+    uint64_t seq;                            /* tokens; else the layout's, or the model's */
     uint64_t tp, pp, vp, dp, cp, ep, micro_batch;
     int zero, recompute, precision;
     int schedule;       /* enum myr_schedule, MYR_FIT_SCHEDULE_STACK, MYR_FIT_SCHEDULE_ANY */
@@ -57,7 +60,6 @@ struct myr_case {
     bool has_design, has_layout;
     const char *design_gpu; /* the design's, where 'device' names other GPUs than those; or NULL */
     bool stack_exact;       /* the release is known */
-    double spread; /* the step is within 1/(1+s) and 1+s of what is said, nine times of ten */
 };
 
 /* MYR_EINVAL and its neighbours for bad input, with 'file:line:column' where there is a file. */
@@ -75,9 +77,14 @@ void myr_case_axes(const struct myr_case_question *question, struct myr_fit_quer
 MYR_MUST_USE int myr_case_answer(const struct myr_case *it, struct myr_arena *arena,
                                  struct myr_fit_answer *ret, struct myr_err *err);
 
+/* How far the step of a layout may be off, and what measured run that rests on. */
+struct myr_fit_spread myr_case_spread(const struct myr_case *it, const struct myr_layout *layout,
+                                      const struct myr_fit_cost *cost);
+
 struct myr_case_price {
     struct myr_fit_cost cost;
     double low_s, high_s; /* the step is between them, nine times of ten */
+    struct myr_fit_spread spread;
     struct myr_fit_memory memory;
     struct myr_fit_topology topology; /* as the placement leaves it; zero without a design */
 };

@@ -79,6 +79,8 @@ struct myr_fit_memory {
     uint32_t stage;
     double reserve_bytes; /* context, communication buffers, allocator slack */
     double total_bytes, limit_bytes;
+    double peak_bytes; /* as the trainer's own counter says it: allocated, or reserved */
+    double peak_low_bytes, peak_high_bytes; /* between them nine times of ten */
     bool fits;
 };
 

@@ -72,6 +72,7 @@ struct myr_fit_pools {
     double efficiency; /* throughput against the sum of all pools that can work alone */
     /* What the best mixture adds to the fastest pool, over what the others do alone; may be < 0. */
     double worth;
+    double jobs_gain; /* all pools as jobs of their own against the fastest alone, less 1 */
 };
 
 /* "h800:512": a device of the profiles and how many of it. */

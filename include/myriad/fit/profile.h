@@ -38,13 +38,14 @@ struct myr_stack {
     const char *name; /* the 'software' of a published run */
     const char *line; /* releases of one line follow each other: "NeMo" */
     double order;     /* within the line; a later release has a larger one */
+    uint32_t since;   /* month (202506) before which a run is of an earlier one; 0: not said */
     enum myr_era era;
     bool flash;               /* attention never stores its scores */
     bool overlap_data;        /* gradient and parameter exchange is hidden */
     uint32_t schedules;       /* a bit of each enum myr_schedule that it runs */
     bool shared_scales;       /* fp8 scales are agreed on by all ranks, each micro-batch */
     bool low_dispatch;        /* tokens go to experts in fp8 */
-    bool fused_loss;          /* one kernel, in place, from logits to their gradient */
+    bool fused_loss;          /* one kernel or graph from logits to their gradient */
     enum myr_weights weights; /* that it trains with where nothing says otherwise */
     struct myr_recipe recipe; /* where no rule says otherwise */
     int kernel_constant;      /* index of the release's kernel factor, or -1 */
@@ -60,27 +61,38 @@ struct myr_constant {
 };
 
 /*
- * How far a prediction reaches decides how wide its interval is: nine of ten errors of that kind
- * stay below. Other layouts of a known release; a release that no fitted run stands behind; and
- * what a device adds that none stands behind, or a micro-batch that has to be guessed. The fitting
- * tool measures all on rows left out.
+ * How wide intervals are: of the logarithm of the error, nine of ten stay below. First a width of
+ * its own for dense models and for experts, and what open axes add; then what each unit of distance
+ * from a measured run adds (myriad/fit/interval.h).
  */
-#define MYR_INTERVALS(X)                  \
-    X(DENSE, "dense")                     \
-    X(EXPERTS, "experts")                 \
-    X(DENSE_UNKNOWN, "dense-unknown")     \
-    X(EXPERTS_UNKNOWN, "experts-unknown") \
-    X(DEVICE_UNKNOWN, "device-unknown")   \
-    X(AXES_OPEN, "axes-open")
+#define MYR_INTERVALS(X)            \
+    X(DENSE, "dense")               \
+    X(EXPERTS, "experts")           \
+    X(AXES_OPEN, "axes-open")       \
+    X(GPUS, "gpus")                 \
+    X(TOKENS, "tokens")             \
+    X(DEVICE, "device")             \
+    X(PRECISION, "precision")       \
+    X(EXPERT_COUNT, "expert-count") \
+    X(LINE, "trainer")              \
+    X(RELEASE, "release")
 
 enum myr_interval {
 #define MYR_INTERVAL_ENUM(name, text) MYR_INTERVAL_##name,
     MYR_INTERVALS(MYR_INTERVAL_ENUM)
 #undef MYR_INTERVAL_ENUM
-        MYR_INTERVAL_COUNT
+        MYR_INTERVAL_COUNT,
+    MYR_INTERVAL_FIRST_AXIS = MYR_INTERVAL_GPUS
 };
 
 const char *myr_interval_name(enum myr_interval interval);
+
+/* Where a run was measured that stands behind the constants. */
+struct myr_measured {
+    uint32_t device, stack; /* of the profile's lists */
+    enum myr_precision precision;
+    uint32_t gpus, tokens, experts;
+};
 
 struct myr_profiles {
     struct myr_device *devices;
@@ -89,16 +101,14 @@ struct myr_profiles {
     uint32_t device_count, stack_count, rule_count, constant_count;
     double constants[MYR_FIT_CONSTANTS_MAX];
     double intervals[MYR_INTERVAL_COUNT]; /* of the logarithm of the error */
+    struct myr_measured *measured;
+    uint32_t measured_count;
 };
 
 const struct myr_constant *myr_fit_constant(uint32_t index);
 uint32_t myr_fit_constant_count(void);
 /* -1 when there is none of that name. */
 int myr_fit_constant_index(struct myr_str name);
-
-/* The step lies between 1/(1+s) and 1+s of the prediction, nine times of ten. */
-double myr_profiles_spread(const struct myr_profiles *profiles, const struct myr_model *model,
-                           const struct myr_device *device, bool stack_known, bool axes_open);
 
 /* What a run of the model does, for each precision; 'stated' may be NULL. */
 void myr_profiles_recipes(const struct myr_profiles *profiles, const struct myr_stack *stack,

@@ -83,6 +83,7 @@ struct myr_campaign_case {
     const char *practice, *rate;
     double rate_per_1000_node_days;
     const struct myr_campaign *campaign;
+    double spread; /* of the layout's step */
 };
 
 struct myr_campaign_report {
@@ -90,7 +91,6 @@ struct myr_campaign_report {
     const struct myr_fit_query *query;
     const struct myr_campaign_case *cases;
     uint32_t count;
-    double spread;
     const char *currency;
     bool servers_unpriced; /* the price is that of network and storage alone */
     uint32_t gpus_most;    /* of the design; without one nothing bounds them */

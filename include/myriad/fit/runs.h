@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "myriad/fit/cost.h"
+#include "myriad/fit/interval.h"
 
 enum {
     MYR_RUN_OPEN_MICRO_BATCH = 1,
@@ -60,8 +60,9 @@ MYR_MUST_USE int myr_runs_read(struct myr_runs *runs, struct myr_arena *arena,
 void myr_run_resolve(struct myr_run *run);
 /* The cost with the run's share of recomputation. */
 void myr_run_cost(const struct myr_run *run, struct myr_fit_cost *ret);
-/* As myr_profiles_spread(). */
-double myr_run_spread(const struct myr_run *run, const struct myr_profiles *profiles);
+/* As myr_fit_spread(); 'cost' is the run's. */
+struct myr_fit_spread myr_run_spread(const struct myr_run *run, const struct myr_profiles *profiles,
+                                     const struct myr_fit_cost *cost);
 
 /* Length of the family's name: the source up to the first hyphen. */
 size_t myr_run_family_len(const struct myr_run *run);

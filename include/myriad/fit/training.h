@@ -41,6 +41,7 @@ struct myr_training_case {
     struct myr_job_rate rate;
     struct myr_campaign campaign;
     struct myr_played played;
+    double spread;           /* of the step of the layout that was chosen */
     double days[2];          /* nine runs of ten, with the step time's own error */
     uint64_t interval_steps; /* between copies of the quickest tier, at least 1 */
     bool priced;             /* machines have a price */

@@ -41,6 +41,7 @@ struct myr_spec_facility {
     const struct myr_doc *node; /* NULL: not said; the sections below, for messages */
     const struct myr_doc *ups_node, *supply_node, *cdu_node, *pool_node, *module_node;
     uint32_t cooling;                        /* enum myr_cooling */
+    bool bill;                               /* cooling plant has lines in the bill */
     double overheads[MYR_OVERHEAD_COUNT];    /* below 0: by the kind of cooling */
     double cooling_price[MYR_COOLING_COUNT]; /* of plant, per kW of IT, in the energy's currency */
     double it_kw;                            /* stated by somebody; 0: the sum over all parts */

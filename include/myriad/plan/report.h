@@ -7,9 +7,12 @@
 #pragma once
 
 #include "myriad/model.h"
-#include "myriad/text/lang.h"
+#include "myriad/plan/language.h"
 
 #define MYR_REPORT_DIGEST 65
+#define MYR_REPORT_LABELS "labels.html"
+
+struct myr_growth;
 
 /* What stands on its first lines besides; any of them may be NULL. */
 struct myr_report {
@@ -17,11 +20,10 @@ struct myr_report {
     const char *date, *revision;
     const char *spec;               /* the name of its file */
     char digest[MYR_REPORT_DIGEST]; /* SHA-256 of the spec's bytes, or "" */
+    const struct myr_growth *next;  /* plan/grow.h: the phase after this one, or NULL */
+    const char *labels; /* whose cable labels are printed: "all", a network, rack or device; NULL */
 };
 
-/* The built-in languages: "en" (for which 'ret' is left empty and false is given back), "zh". */
-MYR_MUST_USE int myr_report_language(struct myr_arena *arena, const char *name,
-                                     struct myr_lang *ret, bool *ret_other, struct myr_err *err);
 void myr_report_digest(struct myr_str bytes, char ret[MYR_REPORT_DIGEST]);
 
 /* One HTML page that needs nothing else. */

@@ -70,6 +70,31 @@ MYR_MUST_USE int myr_slurm_read_names(struct myr_str list, myr_slurm_name_each *
 /* What sbatch --parsable prints: "1234" or "1234;cluster". */
 MYR_MUST_USE bool myr_slurm_read_id(struct myr_str text, uint64_t *ret);
 
+/*
+ * sacctmgr -nP show assoc format=...: an account of this cluster or, where 'user' is not empty, what
+ * a user may have of it.
+ */
+#define MYR_SLURM_ACCOUNT_FORMAT \
+    "format=account,user,parentname,fairshare,grptres,grpjobs,maxjobs,maxtresperjob,grpsubmitjobs"
+
+struct myr_slurm_amounts {
+    uint64_t gpus, nodes; /* UINT64_MAX: no limit */
+};
+
+struct myr_slurm_account {
+    struct myr_str name, user, parent; /* parent: "" at the top, and for a user */
+    bool by_parent;                    /* its share is its parent's */
+    uint64_t share;
+    struct myr_slurm_amounts group, each; /* of all its jobs at once; of one job */
+    uint64_t group_jobs, most_jobs, group_submits;
+};
+
+typedef int myr_slurm_account_each(void *context, const struct myr_slurm_account *account,
+                                   struct myr_err *err);
+MYR_MUST_USE int myr_slurm_read_accounts(const char *file, struct myr_str text,
+                                         myr_slurm_account_each *each, void *context,
+                                         struct myr_err *err);
+
 /* Why a command failed, from what it wrote to stderr. */
 enum myr_slurm_fault {
     MYR_SLURM_AWAY,    /* nobody answers, or not in time: it is tried again */

@@ -20,8 +20,9 @@ struct myr_sim_words {
 };
 
 struct myr_sim_question {
-    const char *design;   /* a file, or ... */
-    const char *topology; /* ... words (topology.h): one of the two */
+    const char *design;               /* a file, or ... */
+    const char *topology;             /* ... words (topology.h): one of the two; or ... */
+    const struct myr_design *planned; /* ... one in memory, which outlives the answer */
     enum myr_net_id net;
     struct myr_sim_words workloads, faults, slow; /* words.h */
     struct myr_balance_options balance;           /* its seed also draws random workloads */

@@ -44,4 +44,7 @@ struct myr_sim_fabric {
 /* Close in any case; also a zeroed struct. */
 MYR_MUST_USE int myr_sim_fabric_open(struct myr_sim_fabric *ret, const char *design,
                                      const char *topology, struct myr_err *err);
+/* One that somebody else holds; 'name' is for messages. */
+MYR_MUST_USE int myr_sim_fabric_borrow(struct myr_sim_fabric *ret, const struct myr_design *design,
+                                       const char *name, struct myr_err *err);
 void myr_sim_fabric_close(struct myr_sim_fabric *fabric);

@@ -78,6 +78,12 @@ struct myr_import {
 void myr_import_init(struct myr_import *import, struct myr_cabling *cabling);
 void myr_import_done(struct myr_import *import);
 
+/*
+ * When all files are read: devices that were only spelled otherwise, in capitals or with a domain,
+ * are one from now on. Numbers of devices change.
+ */
+void myr_import_finish(struct myr_import *import);
+
 /* "-" is standard input. Of a folder every file is read, in the order of their names. */
 MYR_MUST_USE int myr_import_file(struct myr_import *import, enum myr_import_format format,
                                  const char *path, struct myr_err *err);

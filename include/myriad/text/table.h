@@ -29,6 +29,7 @@ extern const char *const myr_format_names[];
 enum myr_column_flags {
     MYR_COLUMN_NUMBER = 1, /* right-aligned, bare in JSON */
     MYR_COLUMN_WIDE = 2,   /* shown to people only with -o wide */
+    MYR_COLUMN_MIXED = 4,  /* of several units: each number with the digits that it has */
 };
 
 struct myr_column {

@@ -75,6 +75,8 @@ struct myr_layout {
     uint32_t shard;            /* ranks that ZeRO cuts over (HSDP); 0: all of dp * cp */
     bool sequence_parallel;    /* activations between tensor-parallel parts are cut too */
     bool flash_attention;      /* the matrix of scores is never stored */
+    bool fused_loss;           /* from logits to their gradient in one kernel, or one graph */
+    bool low_kept;             /* what is kept for products in low precision is as low itself */
     bool output_counts;        /* output and prediction modules count as layers in the deal */
     uint32_t micro_batch;      /* sequences */
     uint32_t global_batch;     /* sequences */

@@ -50,7 +50,8 @@ struct myr_rank_params myr_layer_params(const struct myr_layout *layout,
  *   cut     A*(q + k + v + attention output) heads; A*f*(3 gated, 2 plain)
  *   scores  (A + dropout*(1 + A))*heads*s where flash attention is off and recompute 'none';
  *           4*heads with flash attention
- *   experts K*(A*h + A*fe*(3 or 2)/etp) a token that arrives, K*A*h to combine, 4*E router
+ *   experts K*(A*h + A*fe*(3 or 2)/etp) a token that arrives, 4*E router
+ *   fp8     inputs of products 1 instead of A; attention's output 1 more, beside its own
  *
  * For GPT (h = a*d, f = 4h, dropout, A = 2) that is s*b*h*(10 + 24/t + 5*a*s/(h*t)), equation 2,
  * and s*b*h/t*(34 + 5*a*s/h) with sequence parallelism, equation 4; 'full' keeps A*h, the input.
@@ -63,7 +64,7 @@ struct myr_state {
     uint64_t gradient_bytes;   /* G*params; ZeRO-2 and 3: over the shard */
     uint64_t optimiser_bytes;  /* O*params; ZeRO-1 to 3: over the shard */
     uint64_t activation_bytes; /* layers kept, times micro-batches in flight */
-    uint64_t output_bytes;     /* last stage: A*2h, and 4*V/tp logits, a token */
+    uint64_t output_bytes;     /* last stage: A*2h, and 4 to 14*V/tp (the loss), a token */
     uint64_t working_bytes;    /* one layer's activations ('full'); two whole layers (ZeRO-3) */
     uint64_t total_bytes;
     uint64_t checkpoint_bytes; /* written by this rank when each byte is written once */

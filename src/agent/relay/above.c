@@ -212,7 +212,18 @@ static void on_closed(void *context, struct myr_io_stream *stream, const struct 
     }
     relay->said_down = true;
     forget(relay);
+    /* Another may lead by now: each of the list in turn. */
+    above_choose(relay, (relay->server_at + 1) % (relay->servers.other_count + 1));
     retry_later(relay);
+}
+
+void above_choose(struct relay *relay, uint32_t at)
+{
+    const struct settings *servers = &relay->servers;
+    MYR_ASSERT(at <= servers->other_count);
+    relay->server_at = at;
+    relay->host = at == 0 ? servers->host : servers->others[at - 1].host;
+    relay->port = at == 0 ? servers->port : servers->others[at - 1].port;
 }
 
 static void connect_now(struct relay *relay)

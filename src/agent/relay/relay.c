@@ -17,7 +17,7 @@
 enum { TOKEN_MAX = 4096, SPARE_FILES = 64 };
 
 /* "host:port", with brackets around an address that has colons. */
-static int split(const char *what, const char *text, char ret_host[256], uint16_t *ret_port,
+static int split(const char *text, char ret_host[256], uint16_t *ret_port,
                  struct myr_err *err)
 {
     struct settings settings = {0};
@@ -32,8 +32,8 @@ static int split(const char *what, const char *text, char ret_host[256], uint16_
              text, any ? "1" : "");
     struct myr_err why = {0};
     if (options_server(known, &settings, &why) < 0) {
-        return myr_err_set(err, MYR_EINVAL, "%s '%.100s': HOST:PORT is expected, or [ADDRESS]:PORT",
-                           what, text);
+        return myr_err_set(err, MYR_EINVAL, "--listen '%.100s': HOST:PORT is expected, or [ADDRESS]:PORT",
+                           text);
     }
     snprintf(ret_host, 256, "%s", settings.host);
     *ret_port = any ? 0 : settings.port;
@@ -59,7 +59,12 @@ static int first_start(struct relay *relay, struct myr_err *err)
     }
     MYR_TRY(myr_file_read(settings->token_file, TOKEN_MAX, &text, err));
     MYR_TRY(enrol_token_read((struct myr_str){text.len ? text.data : "", text.len}, &token, err));
-    int rc = enrol_run(relay->host, relay->port, settings->folder, settings->name, &token, err);
+    /* Who does not lead does not answer; what is refused is refused by all. */
+    int rc = MYR_EAWAY;
+    for (uint32_t at = 0; at <= relay->servers.other_count && rc == MYR_EAWAY; at++) {
+        above_choose(relay, at);
+        rc = enrol_run(relay->host, relay->port, settings->folder, settings->name, &token, err);
+    }
     memset(&token, 0, sizeof(token));
     memset(text.data, 0, text.len);
     return rc;
@@ -85,11 +90,8 @@ static int prepare(struct relay *relay, struct myr_err *err)
 {
     const struct myr_relay *settings = relay->settings;
     MYR_CLEANUP(myr_buf_done) struct myr_buf note = {0};
-    MYR_TRY(split("--server", settings->server, relay->host, &relay->port, err));
-    if (relay->port == 0) {
-        return myr_err_set(err, MYR_EINVAL, "--server '%.100s': a port is expected",
-                           settings->server);
-    }
+    MYR_TRY(options_servers(settings->server, &relay->servers, err));
+    above_choose(relay, 0);
     MYR_TRY(folder_make(settings->folder, 0700, err));
     if (chmod(settings->folder, 0700) < 0) { /* it holds the relay's key */
         return myr_err_errno(err, "not ours", settings->folder);
@@ -180,7 +182,7 @@ int myr_relay_run(const struct myr_relay *settings, struct myr_err *err)
     uint16_t port = 0;
     relay->settings = settings;
     uv_loop_init(&relay->loop);
-    int rc = split("--listen", settings->listen, address, &port, err);
+    int rc = split(settings->listen, address, &port, err);
     rc = rc < 0 ? rc : prepare(relay, err);
     if (rc == MYR_OK) {
         raise_limit(settings->agents_max);

@@ -12,6 +12,7 @@
 #include "myriad/agent/relay.h"
 #include "myriad/io.h"
 #include "myriad/wire.h"
+#include "options.h"
 
 struct relay;
 
@@ -58,7 +59,9 @@ struct relay {
     bool paused;
 
     /* above */
-    char host[256];
+    struct settings servers; /* host, port and others: those that may lead */
+    uint32_t server_at;      /* in that list */
+    const char *host;
     uint16_t port;
     struct myr_io_stream *up;
     bool welcomed;
@@ -101,6 +104,8 @@ void below_pause(struct relay *relay, bool pause);
 void relay_say(struct relay *relay, enum myr_wire_type type, const void *message);
 
 /* above.c */
+/* The one at 'server_at' is asked from now on. */
+void above_choose(struct relay *relay, uint32_t at);
 void above_start(struct relay *relay);
 void above_second(struct relay *relay);
 void above_end(struct relay *relay);

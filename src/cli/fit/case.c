@@ -94,12 +94,53 @@ void cli_put_layout(struct myr_answer *answer, const struct myr_layout *l)
     myr_answer_end(answer);
 }
 
+/* Beside the nearest run: what the layout does that no run of them does. */
+static void put_rests_on(struct myr_buf *words, const struct myr_case *it,
+                         const struct myr_layout *layout, const struct myr_fit_spread *spread)
+{
+    myr_fit_spread_words(&it->profiles, spread, words);
+    if (layout->zero > 0 && layout->zero < 3 && layout->shard > 0 &&
+        layout->shard < layout->dp * layout->cp) {
+        myr_buf_printf(words, "; no measured run cuts ZeRO-%u over part of its replicas",
+                       layout->zero);
+    }
+}
+
+const char *cli_fit_rests_on(struct myr_arena *arena, const struct myr_case *it,
+                             const struct myr_layout *layout, const struct myr_fit_spread *spread)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf words = {0};
+    put_rests_on(&words, it, layout, spread);
+    return myr_arena_strndup(arena, words.data, words.len);
+}
+
+void cli_fit_put_rests_on(struct myr_answer *answer, const struct myr_case *it,
+                          const struct myr_layout *layout, const struct myr_fit_spread *spread)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf words = {0};
+    put_rests_on(&words, it, layout, spread);
+    myr_answer_str(answer, "rests_on", (struct myr_str){words.data, words.len});
+}
+
+void cli_put_pair(struct myr_answer *answer, const char *key, double low, double high, int digits)
+{
+    myr_answer_list(answer, key);
+    myr_answer_double(answer, NULL, low, digits);
+    myr_answer_double(answer, NULL, high, digits);
+    myr_answer_end(answer);
+}
+
 void cli_put_memory(struct myr_answer *answer, const struct myr_fit_memory *memory)
 {
     const struct myr_state *s = &memory->state;
     const double gib = 1073741824;
     myr_answer_double(answer, "memory_gib", memory->total_bytes / gib, 3);
     myr_answer_double(answer, "memory_limit_gib", memory->limit_bytes / gib, 3);
+    myr_answer_double(answer, "memory_margin_gib",
+                      (memory->limit_bytes - memory->total_bytes) / gib, 3);
+    myr_answer_double(answer, "memory_peak_gib", memory->peak_bytes / gib, 3);
+    cli_put_pair(answer, "memory_peak_gib_interval", memory->peak_low_bytes / gib,
+                 memory->peak_high_bytes / gib, 3);
     myr_answer_object(answer, "memory_terms_gib");
     myr_answer_double(answer, "weights", (double)s->weight_bytes / gib, 3);
     myr_answer_double(answer, "gradients", (double)s->gradient_bytes / gib, 3);
@@ -108,14 +149,6 @@ void cli_put_memory(struct myr_answer *answer, const struct myr_fit_memory *memo
     myr_answer_double(answer, "output", (double)s->output_bytes / gib, 3);
     myr_answer_double(answer, "working", (double)s->working_bytes / gib, 3);
     myr_answer_double(answer, "reserve", memory->reserve_bytes / gib, 3);
-    myr_answer_end(answer);
-}
-
-void cli_put_pair(struct myr_answer *answer, const char *key, double low, double high, int digits)
-{
-    myr_answer_list(answer, key);
-    myr_answer_double(answer, NULL, low, digits);
-    myr_answer_double(answer, NULL, high, digits);
     myr_answer_end(answer);
 }
 

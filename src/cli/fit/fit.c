@@ -82,6 +82,7 @@ static void put_found(struct myr_answer *answer, const char *key, const struct m
     myr_answer_end(answer);
     myr_answer_double(answer, "step_s", cost->step_s, 6);
     cli_put_pair(answer, "step_s_interval", price->low_s, price->high_s, 6);
+    cli_fit_put_rests_on(answer, it, layout, &price->spread);
     myr_answer_double(answer, "mfu", cost->mfu, 5);
     myr_answer_double(answer, "tokens_per_s_per_gpu", cost->tokens_per_s_per_gpu, 3);
     cli_put_memory(answer, &price->memory);
@@ -264,10 +265,17 @@ static void show_step(struct cli *cli, const struct myr_case *it, const struct m
                     cli_layout_words(&cli->arena, &study->answer.top[0].layout));
     myr_answer_fact(answer, "step", "%.3f s (90 %%: %.3f to %.3f s)", cost->step_s,
                     study->prices[0].low_s, study->prices[0].high_s);
+    myr_answer_fact(
+        answer, "rests on", "%s",
+        cli_fit_rests_on(&cli->arena, it, &study->answer.top[0].layout, &study->prices[0].spread));
     myr_answer_fact(answer, "MFU", "%.1f %%, %.0f tokens/s a GPU", 100 * cost->mfu,
                     cost->tokens_per_s_per_gpu);
-    myr_answer_fact(answer, "memory", "%.1f of %.1f GiB", memory->total_bytes / gib,
-                    memory->limit_bytes / gib);
+    myr_answer_fact(answer, "memory", "%.1f of %.1f GiB, of them %.1f kept back; %.1f free",
+                    memory->total_bytes / gib, memory->limit_bytes / gib,
+                    memory->reserve_bytes / gib, (memory->limit_bytes - memory->total_bytes) / gib);
+    myr_answer_fact(answer, "peak", "%.1f GiB as the trainer counts (90 %%: %.1f to %.1f)",
+                    memory->peak_bytes / gib, memory->peak_low_bytes / gib,
+                    memory->peak_high_bytes / gib);
     myr_answer_heading(answer, "Where its step goes");
     for (int i = 0; i < MYR_FIT_TERM_COUNT; i++) {
         if (cost->terms_s[i] > 0.0005 * cost->step_s) {
@@ -373,8 +381,8 @@ static int write_report(struct cli *cli, const struct myr_case *it, const struct
     const struct options *options = cli->options;
     MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
     struct myr_report_text launch[MYR_TRAINER_TORCHTITAN + 1];
-    struct myr_fit_report report = {&it->query, &study->answer, it->spread, launch,
-                                    MYR_ARRAY_COUNT(launch)};
+    struct myr_fit_report report = {&it->query, &study->answer, study->prices[0].spread.share,
+                                    launch, MYR_ARRAY_COUNT(launch)};
     for (uint32_t t = 0; t < MYR_ARRAY_COUNT(launch); t++) {
         myr_buf_clear(&buf);
         myr_launch_write(launch_of(cli, it, &study->answer.top[0].layout, (enum myr_trainer)t),

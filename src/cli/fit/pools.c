@@ -228,9 +228,13 @@ static void show_verdict(struct myr_answer *answer, const struct shown *s)
                         found->step_s, 100 * found->gain, fastest->device->name, fastest->gpus,
                         100 * (1 / found->efficiency - 1));
     } else if (found->batch.found || found->layers.found) {
-        myr_answer_para(answer, "%s:%u alone takes %.3f s a step, the best mixture %.3f s",
-                        fastest->device->name, fastest->gpus, found->step_s,
-                        batch_wins ? found->batch.step_s : found->layers.step_s);
+        myr_answer_para(
+            answer,
+            "%s:%u alone takes %.3f s a step, the best mixture %.3f s; as jobs of their "
+            "own all pools together do %.1f %% more than %s:%u",
+            fastest->device->name, fastest->gpus, found->step_s,
+            batch_wins ? found->batch.step_s : found->layers.step_s, 100 * found->jobs_gain,
+            fastest->device->name, fastest->gpus);
     } else {
         myr_answer_para(answer, "%s:%u alone takes %.3f s a step, and no mixture works",
                         fastest->device->name, fastest->gpus, found->step_s);
@@ -274,6 +278,7 @@ static void put_answer(struct cli *cli, const struct shown *s, const struct myr_
     cli_put_known(answer, "gain_percent", works, 100 * found->gain, 3);
     cli_put_known(answer, "efficiency_percent", works, 100 * found->efficiency, 3);
     cli_put_known(answer, "worth_percent", works, 100 * found->worth, 3);
+    cli_put_known(answer, "jobs_gain_percent", works, 100 * found->jobs_gain, 3);
     const struct myr_value *alone = put_alone(answer, s);
     const struct myr_value *batch = put_mixed(answer, "batch", s, &found->batch);
     const struct myr_value *layers = put_mixed(answer, "layers", s, &found->layers);

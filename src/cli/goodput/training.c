@@ -273,13 +273,12 @@ static int write_report(const struct myr_training *t, const char *path, struct m
     for (uint32_t i = 0; i < t->case_count; i++) {
         const struct myr_training_case *c = &t->cases[i];
         cases[i] = (struct myr_campaign_case){myr_practice_name(c->practice), c->rate.name,
-                                              c->rate.per_1000_node_days, &c->campaign};
+                                              c->rate.per_1000_node_days, &c->campaign, c->spread};
     }
     struct myr_campaign_report report = {&t->question,
                                          &t->it.query,
                                          cases,
                                          t->case_count,
-                                         t->it.spread,
                                          t->currency,
                                          t->servers_unpriced,
                                          t->it.has_design ? t->it.design.head->gpus : 0};

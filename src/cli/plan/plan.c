@@ -5,7 +5,7 @@
 #include "plan/plan.h"
 
 struct options {
-    const char *out, *server, *prices, *date, *revision;
+    const char *out, *server, *prices, *date, *revision, *labels, *next;
     uint32_t lang;
     uint64_t gpus;
     uint32_t fabric;
@@ -27,6 +27,11 @@ static const struct myr_option rows[] = {
                "what report.html and bom.xlsx are written in"),
     CLI_TEXT("date", "DATE", struct options, date, "the report's date"),
     CLI_TEXT("revision", "TEXT", struct options, revision, "the report's revision"),
+    CLI_PATH("next", "SPEC", struct options, next,
+             "the phase after this one: the report then says what it adds and moves"),
+    CLI_TEXT("labels", "WHERE", struct options, labels,
+             "also write labels.html, cable labels to print with codes to scan: of all, or of one "
+             "network, rack or device"),
     CLI_FLAG("explain", struct options, explain, "print the rule and the inputs behind every line"),
     CLI_CREW_ROWS(struct options),
     CLI_LIST("catalog", "FILE", struct options, catalogs,
@@ -62,8 +67,9 @@ static const struct myr_command command = {
 };
 
 static void put_files(struct myr_answer *answer, const struct myr_design *design,
-                      const char *folder)
+                      const struct options *options)
 {
+    const char *folder = options->out;
     if (!folder) {
         myr_answer_null(answer, "files");
         return;
@@ -74,6 +80,10 @@ static void put_files(struct myr_answer *answer, const struct myr_design *design
             answer, NULL,
             myr_arena_printf(answer->arena, "%s/%s", folder, myr_plan_file_name(design, i)));
     }
+    if (options->labels) {
+        myr_answer_text(answer, NULL,
+                        myr_arena_printf(answer->arena, "%s/%s", folder, MYR_REPORT_LABELS));
+    }
     myr_answer_end(answer);
 }
 
@@ -82,7 +92,7 @@ static void show(struct cli *cli, const struct options *options, const struct my
 {
     struct myr_answer *answer = &cli->answer;
     const struct myr_value *bom = myr_plan_answer(design, answer);
-    put_files(answer, design, options->out);
+    put_files(answer, design, options);
     const struct myr_value *assumed = cli_put_assumed(cli, start);
     myr_answer_rows(answer, bom);
     if (options->explain) {
@@ -97,9 +107,10 @@ static void show(struct cli *cli, const struct options *options, const struct my
         myr_answer_heading(answer, "Files in %s", options->out);
         myr_answer_para(answer,
                         "report.html, to be read; design.myr, for every later stage; design.json, "
-                        "bom.csv, bom.xlsx, cables.csv, labels.csv%s; topology.svg%s, for a "
+                        "bom.csv, bom.xlsx, cables.csv, labels.csv%s; topology.svg%s%s, for a "
                         "browser",
-                        design->room ? ", racks.csv" : "", design->room ? ", racks.svg" : "");
+                        design->room ? ", racks.csv" : "", design->room ? ", racks.svg" : "",
+                        options->labels ? ", labels.html" : "");
         myr_answer_next(answer, "myriad export p2p %s/design.myr --out %s/p2p.csv",
                         myr_answer_word(answer, options->out),
                         myr_answer_word(answer, options->out));
@@ -142,15 +153,17 @@ static int read_spec(struct cli *cli, const struct options *options,
 /* Whose report it is. The spec's bytes are read again: they are what the digest is of. */
 static int write_all(struct cli *cli, const struct options *options,
                      const struct myr_design *design, const struct myr_start_text *start,
-                     struct myr_err *err)
+                     const struct myr_growth *next, struct myr_err *err)
 {
     MYR_CLEANUP(myr_lang_done) struct myr_lang lang = {0};
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
     bool other;
     const char *file = cli->operands.count ? cli->operands.items[0] : NULL;
-    struct myr_report about = {.date = options->date, .revision = options->revision};
+    struct myr_report about = {
+        .date = options->date, .revision = options->revision, .labels = options->labels};
     MYR_TRY(myr_report_language(&cli->arena, languages[options->lang], &lang, &other, err));
     about.lang = other ? &lang : NULL;
+    about.next = next;
     if (!file) {
         myr_report_digest((struct myr_str){start->spec.data, start->spec.len}, about.digest);
     } else if (strcmp(file, "-") != 0) {
@@ -162,6 +175,41 @@ static int write_all(struct cli *cli, const struct options *options,
     return myr_plan_write(design, &about, options->out, err);
 }
 
+/* Both are for files of a plan that is written as a whole. */
+static int check_files(const struct options *options, struct myr_err *err)
+{
+    const char *option = options->labels ? "--labels" : "--next";
+    if ((!options->labels && !options->next) || (options->out && !options->crews)) {
+        return MYR_OK;
+    }
+    return myr_err_set(err, MYR_EINVAL,
+                       options->out ? "%s does not go with --crews"
+                                    : "%s needs "
+                                      "--out DIR",
+                       option);
+}
+
+/* The larger cluster, laid over this one. */
+static int plan_next(struct cli *cli, const struct options *options,
+                     const struct myr_catalog *catalog, const struct myr_design *design,
+                     struct myr_growth **ret, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {0};
+    const char *name = cli->operands.count ? cli->operands.items[0] : "--gpus";
+    struct myr_design *larger = MYR_ARENA_NEW(&cli->arena, struct myr_design, 1);
+    struct myr_growth *growth = MYR_ARENA_NEW(&cli->arena, struct myr_growth, 1);
+    *ret = NULL;
+    if (!options->next) {
+        return MYR_OK;
+    }
+    MYR_TRY(myr_spec_load(&cli->arena, catalog, options->next, options->prices, &spec, err));
+    MYR_TRY(myr_plan(&cli->arena, catalog, &spec, larger, err));
+    MYR_TRY(myr_grow(&cli->arena, design, larger, (struct myr_grow_names){name, options->next},
+                     growth, err));
+    *ret = growth;
+    return MYR_OK;
+}
+
 static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
@@ -169,10 +217,13 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {0};
     MYR_CLEANUP(myr_start_done) struct myr_start_text start = {0};
     struct myr_design design = {0};
+    struct myr_growth *next;
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
     MYR_TRY(read_spec(cli, options, &catalog, &start, &spec, err));
     MYR_TRY(myr_plan(&cli->arena, &catalog, &spec, &design, err));
     MYR_TRY(cli_check_crews(cli, options->out, err));
+    MYR_TRY(check_files(options, err));
+    MYR_TRY(plan_next(cli, options, &catalog, &design, &next, err));
     if (options->crews) {
         struct myr_growth growth;
         myr_grow_from_nothing(&cli->arena, &design, &growth);
@@ -182,7 +233,7 @@ static int run(struct cli *cli, struct myr_err *err)
                                                        (uint32_t)options->devices_a_day},
                                err));
     } else if (options->out) {
-        MYR_TRY(write_all(cli, options, &design, &start, err));
+        MYR_TRY(write_all(cli, options, &design, &start, next, err));
     }
     show(cli, options, &design, cli->operands.count ? NULL : &start);
     cli->no = myr_plan_open_errors(&design) > 0;

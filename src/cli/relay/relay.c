@@ -19,7 +19,7 @@ static const struct relay_options relay_defaults = {
 
 static const struct myr_option relay_rows[] = {
     CLI_TEXT("server", "HOST:PORT", struct relay_options, server,
-             "where the server listens for agents"),
+             "where the server listens for agents; several, with commas, where several may lead"),
     CLI_TEXT("listen", "ADDRESS", struct relay_options, listen,
              "where agents connect; [::]:4682 is every address, port 0 any that is free"),
     CLI_TEXT("name", "NAME", struct relay_options, name,

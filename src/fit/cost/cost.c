@@ -4,7 +4,11 @@
 
 #include "cost/combine.h"
 
-#define UPDATE_BYTES 28 /* a gradient read, weight, master and moments read and written */
+#define CONTEXT_BYTES   2e9  /* of the driver and of the communication library */
+#define ALLOCATOR_SHARE 0.03 /* of a device's memory that no tensor can use */
+#define RESERVED_SHARE  0.05 /* more that an allocator of PyTorch's holds than it gave out */
+#define PEAK_SPREAD     0.08 /* nine of ten measured peaks are as near (docs/fit.md) */
+#define UPDATE_BYTES    28   /* a gradient read, weight, master and moments read and written */
 
 static const char *const term_names[] = {
 #define FIT_TERM_NAME(name, text) text,
@@ -231,6 +235,8 @@ void myr_fit_habits(const struct myr_fit_case *it, struct myr_layout *layout)
                       : recipe->of[MYR_CAPABILITY_COMPILE] ? MYR_KERNELS_COMPILED
                                                            : MYR_KERNELS_EAGER;
     layout->recompute_parts = recipe->of[MYR_CAPABILITY_PARTS];
+    layout->fused_loss = it->stack->fused_loss;
+    layout->low_kept = it->stack->low_dispatch; /* who sends tokens so keeps them so */
 }
 
 void myr_fit_cost_of(const struct myr_fit_case *it, const struct myr_layout *layout,
@@ -250,10 +256,16 @@ void myr_fit_memory_of(const struct myr_fit_case *it, const struct myr_layout *l
 {
     *ret = (struct myr_fit_memory){.limit_bytes = it->device->memory_bytes};
     ret->state = myr_state_fullest(layout, it->model, &ret->stage);
+    double counted = (double)ret->state.total_bytes;
+    bool reserved = it->stack->era == MYR_ERA_TORCH && layout->weights == MYR_WEIGHTS_CAST;
     /* Context and buffers of the communication library, and what an allocator cannot use. */
-    ret->reserve_bytes = 2e9 + 0.03 * it->device->memory_bytes;
-    ret->total_bytes = (double)ret->state.total_bytes + ret->reserve_bytes;
+    ret->reserve_bytes = CONTEXT_BYTES + ALLOCATOR_SHARE * it->device->memory_bytes;
+    ret->total_bytes = counted + ret->reserve_bytes;
     ret->fits = ret->total_bytes <= ret->limit_bytes;
+    /* What the trainer prints: allocated at once, or (torchtitan) reserved, with holes between. */
+    ret->peak_bytes = counted * (reserved ? 1 + RESERVED_SHARE : 1);
+    ret->peak_low_bytes = ret->peak_bytes / (1 + PEAK_SPREAD);
+    ret->peak_high_bytes = ret->peak_bytes * (1 + PEAK_SPREAD);
 }
 
 double fit_state_bytes(const struct myr_layout *layout, const struct myr_rank_params *params)

@@ -1,6 +1,5 @@
 #include "myriad/fit/profile.h"
 
-#include <math.h>
 #include <myr_fit_profiles.h>
 
 #include "cost/constants.h"
@@ -36,31 +35,6 @@ int myr_fit_constant_index(struct myr_str name)
         }
     }
     return -1;
-}
-
-const char *myr_interval_name(enum myr_interval interval)
-{
-    static const char *const names[] = {
-#define INTERVAL_NAME(name, text) text,
-        MYR_INTERVALS(INTERVAL_NAME)
-#undef INTERVAL_NAME
-    };
-    MYR_ASSERT(interval < MYR_INTERVAL_COUNT);
-    return names[interval];
-}
-
-double myr_profiles_spread(const struct myr_profiles *profiles, const struct myr_model *model,
-                           const struct myr_device *device, bool stack_known, bool axes_open)
-{
-    const double *widths = profiles->intervals;
-    bool experts = model->moe.expert_count > 0;
-    double width = widths[stack_known ? (experts ? MYR_INTERVAL_EXPERTS : MYR_INTERVAL_DENSE)
-                          : experts   ? MYR_INTERVAL_EXPERTS_UNKNOWN
-                                      : MYR_INTERVAL_DENSE_UNKNOWN];
-    double more = device->extrapolated ? widths[MYR_INTERVAL_DEVICE_UNKNOWN] : 0;
-    double open = axes_open ? widths[MYR_INTERVAL_AXES_OPEN] : 0;
-    /* Independent reasons. */
-    return fit_exp(sqrt(width * width + more * more + open * open)) - 1;
 }
 
 static int read_file(struct myr_arena *arena, const char *name, const struct myr_doc **ret,
@@ -218,6 +192,7 @@ static int read_stack(struct myr_arena *arena, const struct myr_doc *map, struct
     if (text(arena, map, "name", &ret->name, err) < 0 ||
         text(arena, map, "line", &ret->line, err) < 0 ||
         number(map, "order", 1, &ret->order, err) < 0 ||
+        (myr_doc_get(map, "since") && whole(map, "since", &ret->since, err) < 0) ||
         choice(map, "era", eras, 5, &era, err) < 0 || flag(map, "flash", &ret->flash, err) < 0 ||
         (kind && myr_doc_choice(kind, "weights", weights, 4, &own, err) < 0) ||
         flag(map, "overlap_data", &ret->overlap_data, err) < 0 ||
@@ -235,6 +210,51 @@ static int read_stack(struct myr_arena *arena, const struct myr_doc *map, struct
     return kernel[0] && ret->kernel_constant < 0
                ? myr_doc_error(err, map, MYR_EINVAL, "no fitted constant is named '%s'", kernel)
                : MYR_OK;
+}
+
+/* [device, software, precision, GPUs, tokens, experts] of a measured run. */
+static int read_measured_run(struct myr_profiles *profiles, const struct myr_doc *row,
+                             struct myr_measured *ret, struct myr_err *err)
+{
+    static const char *const precisions[] = {"bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32"};
+    const struct myr_device *device;
+    const struct myr_stack *stack;
+    struct myr_str words[2];
+    uint64_t counts[3];
+    uint32_t precision;
+    bool exact;
+    MYR_TRY(myr_doc_expect(row, MYR_DOC_LIST, "measured", err));
+    if (row->count != 6) {
+        return myr_doc_error(err, row, MYR_EINVAL, "a measured run has six parts");
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        MYR_TRY(i < 2 ? myr_doc_text(row->items[i], "measured", &words[i], err)
+                      : myr_doc_choice(row->items[i], "measured", precisions, 6, &precision, err));
+        MYR_TRY(myr_doc_u64(row->items[3 + i], "measured", 0, UINT32_MAX, &counts[i], err));
+    }
+    MYR_TRY(myr_profiles_device(profiles, words[0], &device, err));
+    MYR_TRY(myr_profiles_stack(profiles, words[1], &stack, &exact, err));
+    *ret = (struct myr_measured){(uint32_t)(device - profiles->devices),
+                                 (uint32_t)(stack - profiles->stacks),
+                                 (enum myr_precision)precision,
+                                 (uint32_t)counts[0],
+                                 (uint32_t)counts[1],
+                                 (uint32_t)counts[2]};
+    return MYR_OK;
+}
+
+static int read_measured(struct myr_profiles *profiles, struct myr_arena *arena,
+                         const struct myr_doc *doc, struct myr_err *err)
+{
+    const struct myr_doc *list;
+    MYR_TRY(myr_doc_need(doc, "profile", "measured", &list, err));
+    MYR_TRY(myr_doc_expect(list, MYR_DOC_LIST, "measured", err));
+    profiles->measured = MYR_ARENA_NEW(arena, struct myr_measured, list->count + 1);
+    for (uint32_t i = 0; i < list->count; i++) {
+        MYR_TRY(read_measured_run(profiles, list->items[i], &profiles->measured[i], err));
+        profiles->measured_count++;
+    }
+    return list->count ? MYR_OK : myr_doc_error(err, list, MYR_EINVAL, "no measured run is named");
 }
 
 static int read_constants(struct myr_profiles *profiles, struct myr_arena *arena,
@@ -263,7 +283,7 @@ static int read_constants(struct myr_profiles *profiles, struct myr_arena *arena
         rc = number(interval, myr_interval_name((enum myr_interval)i), 1, &profiles->intervals[i],
                     err);
     }
-    return rc;
+    return rc == MYR_OK ? read_measured(profiles, arena, doc, err) : rc;
 }
 
 /* A list of the document, or none. */

@@ -99,11 +99,14 @@ static int add_case(struct myr_training *t, enum myr_practice practice, struct m
     q->rate_per_s = rate.per_1000_node_days / 1000 / 86400 * nodes;
     MYR_TRY(myr_campaign_of(q, practice, t->answer.top, t->answer.top_count, &c->campaign, err));
     t->case_count++;
+    struct myr_fit_cost cost;
+    myr_fit_cost_of(&t->it.query.it, &c->campaign.layout, &cost);
+    c->spread = myr_case_spread(&t->it, &c->campaign.layout, &cost).share;
     c->played = myr_failure_play(&c->campaign.renewal, play);
     c->interval_steps = steps_of(c->campaign.renewal.interval, c->campaign.step_s);
     c->priced = q->price_per_hour > 0;
     if (q->tokens > 0 && c->campaign.ends) {
-        myr_campaign_days(&c->campaign, t->it.spread, c->days);
+        myr_campaign_days(&c->campaign, c->spread, c->days);
         if (t->kwh_known && c->priced && !t->servers_unpriced) {
             c->total_cost = c->campaign.energy_cost + c->campaign.machine_cost;
         }

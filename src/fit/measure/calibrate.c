@@ -424,8 +424,10 @@ static void choose_weight(struct fit *fit, struct myr_calibration *ret, double *
 /* Nine of ten runs like these stay inside what the left-out ones did; ten of them say so. */
 static void set_intervals(const struct myr_profiles *profiles, struct myr_calibration *ret)
 {
-    ret->interval_near = profiles->intervals[MYR_INTERVAL_DENSE];
-    ret->interval_far = profiles->intervals[MYR_INTERVAL_DENSE_UNKNOWN];
+    double near = profiles->intervals[MYR_INTERVAL_DENSE];
+    double release = profiles->intervals[MYR_INTERVAL_RELEASE];
+    ret->interval_near = near;
+    ret->interval_far = sqrt(near * near + release * release);
     if (ret->left_out.count >= 10) {
         double seen = ret->left_out.p90 / 100;
         ret->interval_near = seen < 0.02 ? 0.02 : seen < 1 ? seen : 1;
@@ -562,17 +564,21 @@ static int read_interval(struct myr_profiles *profiles, const struct myr_doc *ma
                          struct myr_err *err)
 {
     static const char *const bounds[] = {"near", "far"};
-    double *targets[] = {&profiles->intervals[MYR_INTERVAL_DENSE],
-                         &profiles->intervals[MYR_INTERVAL_DENSE_UNKNOWN]};
+    double *own = profiles->intervals, near = own[MYR_INTERVAL_DENSE], far = 0;
+    double *targets[] = {&near, &far};
     MYR_TRY(myr_doc_expect(map, MYR_DOC_MAP, "interval", err));
     MYR_TRY(myr_doc_check_keys(map, "interval", bounds, MYR_ARRAY_COUNT(bounds), err));
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(bounds); i++) {
         const struct myr_doc *node = myr_doc_get(map, bounds[i]);
         if (node) {
             MYR_TRY(myr_doc_double(node, bounds[i], 0.001, 10, targets[i], err));
-            targets[i][1] = targets[i][0]; /* one's own runs do not tell experts apart */
         }
     }
+    /* One's own runs do not tell experts apart; 'far' has another release beyond 'near'. */
+    own[MYR_INTERVAL_EXPERTS] = myr_doc_get(map, "near") ? near : own[MYR_INTERVAL_EXPERTS];
+    own[MYR_INTERVAL_DENSE] = near;
+    double more = far > near ? sqrt(far * far - near * near) : 0;
+    own[MYR_INTERVAL_RELEASE] = far > 0 ? more : own[MYR_INTERVAL_RELEASE];
     return MYR_OK;
 }
 
@@ -586,13 +592,4 @@ int myr_profiles_parse(struct myr_profiles *profiles, const struct myr_doc *doc,
     const struct myr_doc *interval = myr_doc_get(doc, "interval");
     MYR_TRY(constants ? read_constants(profiles, constants, err) : MYR_OK);
     return interval ? read_interval(profiles, interval, err) : MYR_OK;
-}
-
-int myr_profiles_load(struct myr_profiles *profiles, struct myr_arena *arena, const char *path,
-                      struct myr_err *err)
-{
-    const struct myr_doc *doc;
-    MYR_TRY(myr_doc_read_file(arena, path, &doc, err));
-    MYR_TRY(myr_profiles_parse(profiles, doc, err));
-    return myr_profiles_extend(profiles, arena, doc, err);
 }

@@ -27,3 +27,12 @@ int myr_calibrate_files(struct myr_calibration_job *ret, struct myr_arena *arena
     }
     return rc;
 }
+
+int myr_profiles_load(struct myr_profiles *profiles, struct myr_arena *arena, const char *path,
+                      struct myr_err *err)
+{
+    const struct myr_doc *doc;
+    MYR_TRY(myr_doc_read_file(arena, path, &doc, err));
+    MYR_TRY(myr_profiles_parse(profiles, doc, err));
+    return myr_profiles_extend(profiles, arena, doc, err);
+}

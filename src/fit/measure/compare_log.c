@@ -100,9 +100,10 @@ static int compare(struct myr_log_comparison *c, struct myr_arena *arena,
     MYR_TRY(need(c->query.gpus > 0, "how many GPUs: give --gpus N", err));
     MYR_TRY(need(c->query.batch > 0, "the batch: give --batch SEQUENCES", err));
     MYR_TRY(choose_layout(c, arena, err));
-    double spread =
-        myr_profiles_spread(&c->profiles, &c->model, c->query.it.device, c->stack_exact, false);
     myr_compare(&c->query.it, &c->layout, &c->log, &c->result);
+    double spread = myr_fit_spread(&c->profiles, &c->query.it, &c->layout, &c->result.cost,
+                                   c->stack_exact ? 0 : MYR_UNKNOWN_RELEASE)
+                        .share;
     c->low_s = c->result.cost.step_s / (1 + spread);
     c->high_s = c->result.cost.step_s * (1 + spread);
     return MYR_OK;

@@ -20,11 +20,13 @@ int myr_runs_read(struct myr_runs *runs, struct myr_arena *arena,
                                          path);
 }
 
-double myr_run_spread(const struct myr_run *run, const struct myr_profiles *profiles)
+struct myr_fit_spread myr_run_spread(const struct myr_run *run, const struct myr_profiles *profiles,
+                                     const struct myr_fit_cost *cost)
 {
-    bool open =
-        run->open & ~(uint32_t)(MYR_RUN_OPEN_RECOMPUTE | MYR_RUN_OPEN_ETP | MYR_RUN_OPEN_ZERO);
-    return myr_profiles_spread(profiles, &run->model, run->it.device, run->stack_exact, open);
+    uint32_t chosen = MYR_RUN_OPEN_RECOMPUTE | MYR_RUN_OPEN_ETP | MYR_RUN_OPEN_ZERO;
+    uint32_t unknown =
+        (run->stack_exact ? 0 : MYR_UNKNOWN_RELEASE) | (run->open & ~chosen ? MYR_UNKNOWN_AXES : 0);
+    return myr_fit_spread(profiles, &run->it, &run->layout, cost, unknown);
 }
 
 size_t myr_run_family_len(const struct myr_run *run)

@@ -57,6 +57,7 @@
     X(moe_a2a_overlap)      \
     X(grouped_gemm)         \
     X(peak_mem_gib)         \
+    X(recipe_source)        \
     X(note)
 /* clang-format on */
 
@@ -481,6 +482,13 @@ static int find_stack(const struct reader *r, struct myr_run *run, struct myr_er
         rc = myr_profiles_stack(r->profiles, myr_str_from(name), &run->it.stack, &run->stack_exact,
                                 err);
         run->stack_exact = false;
+    }
+    /* A line whose tables name no release is told apart by the month of the table. */
+    uint32_t month = fit_word_month(field(r, COLUMN_recipe_source));
+    for (uint32_t i = 0; rc == MYR_OK && month && i < r->profiles->stack_count; i++) {
+        const struct myr_stack *other = &r->profiles->stacks[i], *now = run->it.stack;
+        bool before = strcmp(other->line, now->line) == 0 && other->order < now->order;
+        run->it.stack = now->since > month && before ? other : now;
     }
     return rc;
 }

@@ -35,11 +35,11 @@ static struct myr_validation_row row_of(const struct myr_run *run,
     if (run->refused) {
         return row;
     }
-    double spread = myr_run_spread(run, profiles);
     myr_run_cost(run, &cost);
+    double spread = myr_run_spread(run, profiles, &cost).share;
     struct myr_fit_memory memory;
     myr_fit_memory_of(&run->it, &run->layout, &memory);
-    row.peak_bytes = (double)memory.state.total_bytes;
+    row.peak_bytes = memory.peak_bytes;
     row.peak_error = run->peak_bytes > 0 ? 100 * (row.peak_bytes / run->peak_bytes - 1) : 0;
     row.predicted_s = cost.step_s;
     row.low_s = cost.step_s / (1 + spread);
@@ -91,11 +91,9 @@ void myr_runs_validate(const struct myr_runs *runs, const struct myr_profiles *p
         *row = row_of(run, profiles);
         covered += !run->refused;
         if (row->compared) {
-            double spread = myr_run_spread(run, profiles);
-            double ratio = run->measured_s / row->predicted_s;
             errors[ret->timed++] = row->error;
             ret->mean += row->error;
-            inside += ratio <= 1 + spread && ratio >= 1 / (1 + spread);
+            inside += run->measured_s >= row->low_s && run->measured_s <= row->high_s;
         }
     }
     if (runs->count) {

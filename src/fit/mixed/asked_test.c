@@ -1,4 +1,7 @@
-/* How much is solved for an answer: a bound that got weaker costs time, and changes no answer. */
+/*
+ * How much is solved for an answer: a bound that got weaker costs time, and changes no answer.
+ * Asked with the constants' priors, which no fit moves: a count that rises is the search's doing.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,22 +17,35 @@ static void no_more_partitions_are_solved_than_before(void **state)
         uint32_t gpus[2], batch;
         uint64_t batch_asked, layers_asked;
     } rows[] = {
-        {"h100", "a100-80", {8, 8}, 64, 349, 336},
-        {"h100", "a100-40", {8, 16}, 96, 681, 608},
-        {"h800", "ascend-910b", {16, 8}, 48, 852, 248},
-        {"h200", "h200", {8, 8}, 32, 5, 68},
+        {"h100", "a100-80", {8, 8}, 64, 23, 336},
+        {"h100", "a100-40", {8, 16}, 96, 296, 712},
+        {"h800", "ascend-910b", {16, 8}, 48, 784, 272},
+        {"h200", "h200", {8, 8}, 32, 5, 64},
     };
+    double priors[MYR_FIT_CONSTANTS_MAX] = {0};
+    uint32_t differ = 0;
     (void)state;
+    for (uint32_t i = 0; i < myr_fit_constant_count(); i++) {
+        priors[i] = myr_fit_constant(i)->prior;
+    }
     for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
         struct myr_fit_query query = question(rows[i].batch);
+        query.it.constants = priors;
         struct myr_fit_pool both[] = {pool(rows[i].first, rows[i].gpus[0]),
                                       pool(rows[i].second, rows[i].gpus[1])};
         query.cp = 1;
         struct myr_fit_pools *answer = MYR_ARENA_NEW(&arena, struct myr_fit_pools, 1);
         assert_int_equal(myr_fit_pools_search(&query, both, 2, &arena, answer, NULL), MYR_OK);
-        assert_int_equal(answer->batch.asked, rows[i].batch_asked);
-        assert_int_equal(answer->layers.asked, rows[i].layers_asked);
+        if (answer->batch.asked != rows[i].batch_asked ||
+            answer->layers.asked != rows[i].layers_asked) {
+            print_error(
+                "row %zu: %llu and %llu, were %llu and %llu\n", i,
+                (unsigned long long)answer->batch.asked, (unsigned long long)answer->layers.asked,
+                (unsigned long long)rows[i].batch_asked, (unsigned long long)rows[i].layers_asked);
+            differ++;
+        }
     }
+    assert_int_equal(differ, 0);
 }
 
 int main(void)

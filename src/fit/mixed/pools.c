@@ -1,6 +1,10 @@
 /* pools: which pools take part in a job, how, and whether it is worth it. */
 #include "mixed/mix.h"
 
+#define LEAST_GAIN                                                                \
+    0.05 /* that sharing has to have, where pools could work on jobs of their own \
+          */
+
 static uint32_t gcd(uint32_t a, uint32_t b)
 {
     while (b != 0) {
@@ -112,6 +116,14 @@ static void judge(struct myr_fit_pools *a, uint32_t pool_count)
     }
     a->step_s = fit_min(mixed, alone);
     a->gain = a->any_alone ? alone / a->step_s - 1 : 0;
+    a->jobs_gain = a->any_alone ? rates * alone - 1 : 0;
+    /* What no interval can tell from nothing is no reason to tie pools together, where the others
+     * would do more on a job of their own. */
+    if (a->any_alone && a->gain < LEAST_GAIN && a->jobs_gain > 2 * a->gain) {
+        a->verdict = MYR_FIT_MIX_NONE;
+        a->step_s = alone;
+        a->gain = 0;
+    }
     a->efficiency = rates > 0 ? 1 / a->step_s / rates : 1;
     double others = rates - 1 / alone;
     a->worth = a->any_alone && mixed < 1e30 && others > 0 ? (1 / mixed - 1 / alone) / others : 0;

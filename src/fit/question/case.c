@@ -10,14 +10,19 @@ struct myr_case_question myr_case_question_default(void)
         .zero = -1, .recompute = -1, .precision = -1, .schedule = MYR_FIT_SCHEDULE_STACK};
 }
 
+static bool has_design(const struct myr_case_question *u)
+{
+    return u->design || u->planned;
+}
+
 /* The option that is lacking, or NULL. */
 static const char *lacking(const struct myr_case_question *u)
 {
-    return !u->model                                            ? "--model NAME"
-           : !u->device && !u->design && !u->pooled             ? "--device NAME"
-           : !u->gpus && !u->design && !u->layout && !u->pooled ? "--gpus N"
-           : !u->batch && !u->layout                            ? "--batch SEQUENCES"
-                                                                : NULL;
+    return !u->model                                                ? "--model NAME"
+           : !u->device && !has_design(u) && !u->pooled             ? "--device NAME"
+           : !u->gpus && !has_design(u) && !u->layout && !u->pooled ? "--gpus N"
+           : !u->batch && !u->layout                                ? "--batch SEQUENCES"
+                                                                    : NULL;
 }
 
 static int check_complete(const struct myr_case_question *u, struct myr_err *err)
@@ -202,13 +207,30 @@ static int choose_device(struct myr_case *it, struct myr_arena *arena,
 }
 
 /* What flows that meet lose, where somebody has measured it on this design. */
-static int read_contention(struct myr_arena *arena, const char *design, struct myr_contention *ret,
-                           bool *ret_there, struct myr_err *err)
+static int read_contention(struct myr_arena *arena, const struct myr_case_question *u,
+                           struct myr_contention *ret, bool *ret_there, struct myr_err *err)
 {
-    const char *path = myr_contention_path(arena, design);
     struct stat found;
+    if (u->planned) {
+        *ret_there = u->contention != NULL;
+        *ret = u->contention ? *u->contention : (struct myr_contention){0};
+        return MYR_OK;
+    }
+    const char *path = myr_contention_path(arena, u->design);
     *ret_there = stat(path, &found) == 0;
     return *ret_there ? myr_contention_read(path, ret, err) : MYR_OK;
+}
+
+/* A design of the caller's is looked at through a copy of its record, which maps nothing. */
+static int open_design(struct myr_case *it, const struct myr_case_question *u, struct myr_err *err)
+{
+    if (!u->planned) {
+        return myr_design_open(&it->design, u->design, err);
+    }
+    it->design = *u->planned;
+    it->design.mapping = NULL;
+    it->design.mapping_bytes = 0;
+    return MYR_OK;
 }
 
 static int take_design(struct myr_case *it, struct myr_arena *arena,
@@ -217,22 +239,20 @@ static int take_design(struct myr_case *it, struct myr_arena *arena,
     struct myr_fit_query *q = &it->query;
     struct myr_contention table;
     bool measured;
-    int rc = myr_design_open(&it->design, u->design, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(open_design(it, u, err));
     it->has_design = true;
-    MYR_TRY(myr_design_one_kind(&it->design, u->design, err));
     const struct myr_design_head *head = it->design.head;
+    MYR_TRY(myr_design_one_kind(
+        &it->design, u->design ? u->design : myr_design_str(&it->design, head->name), err));
     q->gpus = q->gpus ? q->gpus : head->gpus;
     if (q->gpus > head->gpus) {
-        rc = myr_err_set(err, MYR_EINVAL, "the design has %u GPUs, %u are asked for", head->gpus,
-                         q->gpus);
+        int rc = myr_err_set(err, MYR_EINVAL, "the design has %u GPUs, %u are asked for",
+                             head->gpus, q->gpus);
         myr_err_hint(err, "--gpus %u, or leave it away", head->gpus);
         return rc;
     }
     MYR_TRY(choose_device(it, arena, u, err));
-    MYR_TRY(read_contention(arena, u->design, &table, &measured, err));
+    MYR_TRY(read_contention(arena, u, &table, &measured, err));
     MYR_TRY(myr_fit_topology_init(&it->topology, arena, &it->design, measured ? &table : NULL,
                                   q->gpus, err));
     q->it.topology = &it->topology;
@@ -257,8 +277,8 @@ static int look_up(struct myr_case *it, struct myr_arena *arena, const struct my
     MYR_TRY(u->recipe ? myr_recipe_words("--recipe", u->recipe, &it->stated, err) : MYR_OK);
     MYR_TRY(myr_model_find(arena, u->model, &it->model, err));
     MYR_TRY(u->layout ? take_layout(it, arena, u, err) : MYR_OK);
-    MYR_TRY(u->design ? take_design(it, arena, u, err) : MYR_OK);
-    MYR_TRY(u->device && !u->design ? choose_device(it, arena, u, err) : MYR_OK);
+    MYR_TRY(has_design(u) ? take_design(it, arena, u, err) : MYR_OK);
+    MYR_TRY(u->device && !has_design(u) ? choose_device(it, arena, u, err) : MYR_OK);
     const char *usual = of->device ? of->device->software : MYR_CASE_SOFTWARE;
     struct myr_str release = myr_str_from(u->software ? u->software : usual);
     return myr_profiles_stack(&it->profiles, release, &of->stack, &it->stack_exact, err);
@@ -301,8 +321,6 @@ int myr_case_init(struct myr_case *ret, struct myr_arena *arena,
         myr_case_done(ret);
         return rc;
     }
-    ret->spread =
-        myr_profiles_spread(&ret->profiles, &ret->model, q->it.device, ret->stack_exact, false);
     MYR_ASSERT(q->gpus > 0 && q->batch > 0 && q->seq_tokens > 0);
     return MYR_OK;
 }
@@ -346,6 +364,13 @@ int myr_case_answer(const struct myr_case *it, struct myr_arena *arena, struct m
                           : myr_fit_search(&it->query, arena, ret, err);
 }
 
+struct myr_fit_spread myr_case_spread(const struct myr_case *it, const struct myr_layout *layout,
+                                      const struct myr_fit_cost *cost)
+{
+    return myr_fit_spread(&it->profiles, &it->query.it, layout, cost,
+                          it->stack_exact ? 0 : MYR_UNKNOWN_RELEASE);
+}
+
 int myr_case_price(const struct myr_case *it, const struct myr_layout *layout,
                    const struct myr_fit_placement *placement, struct myr_arena *arena,
                    struct myr_case_price *ret, struct myr_err *err)
@@ -360,8 +385,9 @@ int myr_case_price(const struct myr_case *it, const struct myr_layout *layout,
         of.domain_gpus = price.topology.domain_gpus;
     }
     myr_fit_cost_of(&of, layout, &price.cost);
-    price.low_s = price.cost.step_s / (1 + it->spread);
-    price.high_s = price.cost.step_s * (1 + it->spread);
+    price.spread = myr_case_spread(it, layout, &price.cost);
+    price.low_s = price.cost.step_s / (1 + price.spread.share);
+    price.high_s = price.cost.step_s * (1 + price.spread.share);
     myr_fit_memory_of(&of, layout, &price.memory);
     *ret = price;
     return MYR_OK;

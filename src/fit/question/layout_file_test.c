@@ -33,6 +33,11 @@ static struct myr_layout draw_layout(struct myr_rng *rng)
     l.shard = maybe(rng, 16);
     l.sequence_parallel = maybe(rng, 1);
     l.flash_attention = maybe(rng, 1);
+    l.fused_loss = maybe(rng, 1);
+    l.low_kept = maybe(rng, 1);
+    l.output_counts = maybe(rng, 1);
+    l.kernels = (enum myr_operators)maybe(rng, MYR_KERNELS_COMPILED);
+    l.weights = (enum myr_weights)maybe(rng, MYR_WEIGHTS_CAST);
     l.micro_batch = one_to(rng, 8);
     l.global_batch = one_to(rng, 4096);
     l.seq_tokens = maybe(rng, 8192);
@@ -67,6 +72,11 @@ static void assert_same(const struct myr_layout *a, const struct myr_layout *b)
     assert_int_equal(a->shard, b->shard);
     assert_int_equal(a->sequence_parallel, b->sequence_parallel);
     assert_int_equal(a->flash_attention, b->flash_attention);
+    assert_int_equal(a->fused_loss, b->fused_loss);
+    assert_int_equal(a->low_kept, b->low_kept);
+    assert_int_equal(a->output_counts, b->output_counts);
+    assert_int_equal(a->kernels, b->kernels);
+    assert_int_equal(a->weights, b->weights);
     assert_int_equal(a->micro_batch, b->micro_batch);
     assert_int_equal(a->global_batch, b->global_batch);
     assert_int_equal(a->seq_tokens, b->seq_tokens);

@@ -179,9 +179,10 @@ void myr_fit_report_html(const struct myr_fit_report *report, struct myr_arena *
 
 /* ---- a training run ---- */
 
-static void put_duration(const struct myr_campaign_report *report, const struct myr_campaign *c,
-                         struct myr_buf *buf)
+static void put_duration(const struct myr_campaign_report *report,
+                         const struct myr_campaign_case *it, struct myr_buf *buf)
 {
+    const struct myr_campaign *c = it->campaign;
     double range[2];
     if (c->days <= 0) { /* not asked for, or for ever */
         myr_page_number(buf, report->question->tokens > 0 ? "never" : "-");
@@ -189,7 +190,7 @@ static void put_duration(const struct myr_campaign_report *report, const struct 
         myr_page_number(buf, "-");
         return;
     }
-    myr_campaign_days(c, report->spread, range);
+    myr_campaign_days(c, it->spread, range);
     myr_page_number(buf, "%.2f", c->days);
     myr_page_number(buf, "%.2f to %.2f", range[0], range[1]);
     myr_page_number(buf, c->energy_mwh < 100 ? "%.2f" : "%.0f", c->energy_mwh);
@@ -217,7 +218,7 @@ static void put_cases(const struct myr_campaign_report *report, struct myr_buf *
         myr_page_number(buf, "%.0f s", c->renewal.interval);
         myr_page_number(buf, "%.0f s", c->renewal.interval * c->renewal.per_period);
         myr_page_number(buf, "%u", c->spares);
-        put_duration(report, c, buf);
+        put_duration(report, it, buf);
         myr_page_row_end(buf);
     }
     myr_page_table_end(buf);

@@ -1,4 +1,6 @@
 /* refuse: why no layout works, and the nearest thing that would. */
+#include <stdio.h>
+
 #include "search/space.h"
 
 #define GIB 1073741824.0
@@ -329,6 +331,23 @@ static void find_nearest(const struct myr_fit_query *query, struct myr_arena *ar
     }
 }
 
+/* A number between half of one that works and all of it: whole servers, the fewest first. */
+static void fewest(struct myr_fit_query *more, uint32_t least, bool grown, uint32_t batch,
+                   struct myr_arena *arena, struct myr_fit_answer *answer)
+{
+    uint32_t domain = more->it.device->domain_gpus, most = more->gpus;
+    for (uint32_t part = 5; part < 8; part++) {
+        uint32_t gpus = (uint32_t)((uint64_t)most * part / 8);
+        struct myr_fit_query less = *more;
+        less.gpus = gpus >= domain ? gpus / domain * domain : gpus;
+        less.batch = grown && batch < less.gpus ? less.gpus : batch;
+        if (less.gpus >= least && less.gpus > most / 2 && works(&less, arena, answer)) {
+            *more = less;
+            return;
+        }
+    }
+}
+
 /* More GPUs, from the number that the state alone asks for; the batch grows with them if it must.
  */
 static bool hint_gpus(const struct myr_fit_query *query, double least_gpus, double device_gib,
@@ -349,18 +368,17 @@ static bool hint_gpus(const struct myr_fit_query *query, double least_gpus, doub
             more.gpus = (uint32_t)gpus;
             more.batch = grown && query->batch < gpus ? (uint32_t)gpus : query->batch;
             tries++;
-            if (works(&more, arena, answer)) {
-                if (more.batch != query->batch) {
-                    myr_err_hint(err,
-                                 "%u GPUs with a batch of %u, or a device with %.0f GiB, would "
-                                 "hold it",
-                                 more.gpus, more.batch, device_gib);
-                } else {
-                    myr_err_hint(err, "%u GPUs, or a device with %.0f GiB, would hold it",
-                                 more.gpus, device_gib);
-                }
-                return true;
+            if (!works(&more, arena, answer)) {
+                continue;
             }
+            fewest(&more, query->gpus + 1, grown, query->batch, arena, answer);
+            char with[48] = "";
+            if (more.batch != query->batch) {
+                snprintf(with, sizeof(with), " with a batch of %u", more.batch);
+            }
+            myr_err_hint(err, "%u GPUs%s, or a device with %.0f GiB, would hold it", more.gpus,
+                         with, device_gib);
+            return true;
         }
     }
     return false;

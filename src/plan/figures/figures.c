@@ -46,14 +46,38 @@ void plan_figure_word(struct plan *plan, enum figure_id id, const char *word, en
     add(plan, id, basis, "")->text = text;
 }
 
-double plan_figure_value(const struct plan *plan, enum figure_id id)
+static struct myr_figure *added(const struct plan *plan, enum figure_id id)
 {
     for (size_t i = 0; i < plan->figures.count; i++) {
         if (strcmp(plan->strings.data + plan->figures.items[i].path, rows[id].path) == 0) {
-            return plan->figures.items[i].value;
+            return &plan->figures.items[i];
         }
     }
-    return 0;
+    return NULL;
+}
+
+void plan_figure_again(struct plan *plan, enum figure_id id, double value, const char *inputs, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, inputs);
+    vsnprintf(text, sizeof(text), inputs, args);
+    va_end(args);
+    struct myr_figure *figure = added(plan, id);
+    MYR_ASSERT(figure);
+    figure->value = value;
+    figure->inputs = plan_string(plan, text);
+}
+
+const char *plan_figure_rule(enum figure_id id)
+{
+    return rows[id].rule;
+}
+
+double plan_figure_value(const struct plan *plan, enum figure_id id)
+{
+    const struct myr_figure *figure = added(plan, id);
+    return figure ? figure->value : 0;
 }
 
 /* ---- from the finished design ---- */

@@ -215,6 +215,11 @@ MYR_PRINTF(5, 6)
 void plan_figure(struct plan *plan, enum figure_id id, double value, enum myr_basis basis,
                  const char *inputs, ...);
 void plan_figure_word(struct plan *plan, enum figure_id id, const char *word, enum myr_basis basis);
+/* The value of one that was added, put right by a later step. */
+MYR_PRINTF(4, 5)
+void plan_figure_again(struct plan *plan, enum figure_id id, double value, const char *inputs, ...);
+/* By which rule it comes about. */
+const char *plan_figure_rule(enum figure_id id);
 /* Of a figure that was added; 0 for others. */
 double plan_figure_value(const struct plan *plan, enum figure_id id);
 

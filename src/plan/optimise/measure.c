@@ -161,11 +161,15 @@ static void measure_cooling(struct myr_arena *keep, struct plan *plan, struct my
                             uint32_t count)
 {
     size_t figures = plan->figures.count, findings = plan->findings.count;
+    size_t lines = plan->bom.count; /* cooling plant may add some */
+    int64_t cents = plan->design.head->total_cents;
     for (uint32_t i = 0; i < count; i++) {
         *trial = optimise_spec(spec, &points[i]);
         trial->room.node = NULL;
         plan->figures.count = figures;
         plan->findings.count = findings;
+        plan->bom.count = plan->bom_more.count = lines;
+        plan->design.head->total_cents = cents;
         plan_power(plan);
         read_plan(keep, plan, &points[i]);
     }

@@ -38,6 +38,7 @@ void plan_power(struct plan *plan)
     power_racks(f);
     power_energy(f);
     power_cooling(f);
+    power_bill(f);
     power_supply(f);
     power_compare(f);
     check_wishes(f);

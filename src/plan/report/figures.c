@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "report/report.h"
+#include "storage/storage.h"
 
 /* Power, cooling and storage: every figure with what it rests on and how it came about. */
 
@@ -115,6 +116,60 @@ static void put_kinds(const struct report *report)
     myr_page_table_end(report->buf);
 }
 
+/* The least that plant and energy of the years cost, of those that every rack keeps to. */
+static void put_choice(const struct report *report)
+{
+    static const char *const kinds[] = {"air", "cold-plate", "immersion"};
+    const struct myr_figure *taken = find(report, "cooling.kind");
+    const struct myr_figure *best = NULL;
+    const char *name = NULL;
+    for (uint32_t k = 0; k < MYR_ARRAY_COUNT(kinds); k++) {
+        char path[96];
+        snprintf(path, sizeof(path), "cooling.compare.%s.fits", kinds[k]);
+        const struct myr_figure *fits = find(report, path);
+        snprintf(path, sizeof(path), "cooling.compare.%s.cost_of_years", kinds[k]);
+        const struct myr_figure *cost = find(report, path);
+        if (!fits || fits->value == 0) {
+            report_para(report, "%s does not carry the fullest rack.",
+                        report_say(report, "%s", kinds[k]));
+        } else if (cost && (!best || cost->value < best->value)) {
+            best = cost;
+            name = kinds[k];
+        }
+    }
+    if (best && taken) {
+        report_para(report,
+                    "%s costs the least over the years, plant and energy together; planned is %s.",
+                    report_say(report, "%s", name), report_string(report, taken->text));
+    }
+}
+
+/* Published rates for each started 32 servers, beside what these servers give. */
+static void put_classes(const struct report *report)
+{
+    static const char *const heads[] = {"class", ">read GB/s asked", ">write GB/s asked",
+                                        "reached"};
+    const struct myr_figure *read = find(report, "storage.gives.read_gbytes_per_s");
+    const struct myr_figure *write = find(report, "storage.gives.write_gbytes_per_s");
+    double units = (report->design->head->gpus + 255) / 256;
+    report_para(report,
+                "Reads %s GB/s, writes %s GB/s; classes for %g started units of 32 servers:",
+                value_of(report, read), value_of(report, write), units);
+    report_table(report, heads, MYR_ARRAY_COUNT(heads));
+    for (uint32_t i = STORAGE_CLASSES; i-- > 0;) {
+        const struct storage_class *class = &storage_classes[i];
+        bool reached = read->value >= class->read_gbytes * units - 1e-9 &&
+                       write->value >= class->write_gbytes * units - 1e-9;
+        myr_page_row_begin(report->buf);
+        report_cell(report, class->name);
+        myr_page_number(report->buf, "%g", class->read_gbytes * units);
+        myr_page_number(report->buf, "%g", class->write_gbytes * units);
+        report_cell(report, reached ? "yes" : "no");
+        myr_page_row_end(report->buf);
+    }
+    myr_page_table_end(report->buf);
+}
+
 void report_power_tiles(const struct report *report)
 {
     static const struct {
@@ -141,6 +196,7 @@ void report_figures(const struct report *report)
         report_para(report, "%s kW of IT, %s kW with all that serves it: a PUE of %s.",
                     value_of(report, it), value_of(report, all), value_of(report, pue));
         put_kinds(report);
+        put_choice(report);
         report_subheading(report, "Power");
         put_figures(report, "power.");
         report_subheading(report, "Cooling");
@@ -148,6 +204,7 @@ void report_figures(const struct report *report)
     }
     if (report->design->head->storage_servers && find(report, "storage.gives.read_gbytes_per_s")) {
         report_heading(report, "Storage in figures");
+        put_classes(report);
         put_figures(report, "storage.");
     }
 }

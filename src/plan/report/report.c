@@ -127,6 +127,7 @@ void myr_plan_report(const struct myr_design *design, const struct myr_report *a
     report_bill(&report);
     report_room(&report);
     report_figures(&report);
+    report_next(&report);
     report_findings(&report);
     report_origins(&report);
     if (about->digest[0]) {

@@ -48,4 +48,5 @@ void report_figures(const struct report *report);
 /* For the tiles at the top. */
 void report_power_tiles(const struct report *report);
 void report_findings(const struct report *report);
+void report_next(const struct report *report);
 void report_origins(const struct report *report);

@@ -4,17 +4,16 @@
 
 /* What the storage system gives, and whether the wishes that are no count of servers hold. */
 
-static const struct {
-    const char *name;
-    double read_gbytes, write_gbytes; /* for each started 256 GPUs */
-} classes[] = {{"best", 125, 62.5}, {"better", 40, 20}, {"good", 15, 7.5}};
+const struct storage_class storage_classes[STORAGE_CLASSES] = {
+    {"best", 125, 62.5}, {"better", 40, 20}, {"good", 15, 7.5}};
 
 static const char *class_of(const struct plan *plan, double read, double write)
 {
     double units = ceil_div(plan->gpus, 256);
-    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(classes); i++) {
-        if (read >= classes[i].read_gbytes * units && write >= classes[i].write_gbytes * units) {
-            return classes[i].name;
+    for (uint32_t i = 0; i < STORAGE_CLASSES; i++) {
+        if (read >= storage_classes[i].read_gbytes * units &&
+            write >= storage_classes[i].write_gbytes * units) {
+            return storage_classes[i].name;
         }
     }
     return "none";

@@ -23,6 +23,13 @@ struct storage_needs {
     double wanted_metadata_ops;
 };
 
+/* Published classes: what they read and write for each started 256 GPUs, the best first. */
+#define STORAGE_CLASSES 3
+extern const struct storage_class {
+    const char *name;
+    double read_gbytes, write_gbytes;
+} storage_classes[STORAGE_CLASSES];
+
 struct storage_server storage_one(const struct plan *plan, const struct myr_part_storage *server);
 
 static inline uint64_t storage_least(uint64_t a, uint64_t b)

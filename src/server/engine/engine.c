@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/fence.h"
+
 enum {
     PORT_FIRST = 20000, /* of the ranks' rendezvous */
     PORT_COUNT = 10000,
@@ -90,10 +92,8 @@ static void on_effect(struct server *server, const struct myr_effect *effect)
     case MYR_EFFECT_TEST:
         answer_test(server, effect);
         return;
-    case MYR_EFFECT_FENCE: /* nobody here switches power: who is not heard is waited for */
-        post(server,
-             (struct myr_event){
-                 .kind = MYR_EVENT_FENCED, .node = effect->node, .boot = effect->boot, .code = 1});
+    case MYR_EFFECT_FENCE:
+        fence_node(server, effect);
         return;
     case MYR_EFFECT_REPAIR:
         if (engine->nodes[effect->node].is == ENGINE_NODE_UP) {

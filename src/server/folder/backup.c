@@ -191,15 +191,34 @@ static int store_from_server(const struct myr_server_copy *copy, const char *pat
     return MYR_OK;
 }
 
-static int store_from_file(const struct myr_server_copy *copy, const char *path,
-                           struct myr_server_copied *ret, struct myr_err *err)
+static bool nobody_leads(void *context, const char *leader, const char *why)
+{
+    snprintf(context, MYR_EXCERPT_MAX, "%s%.150s", leader ? "a server leads: " : "",
+             leader ? leader
+             : why  ? why
+                    : "");
+    return false;
+}
+
+/* The state in etcd, where nobody leads: whoever does writes there. */
+static int open_etcd(const struct etcd_config *config, const char *name, struct store **ret,
+                     struct myr_err *err)
+{
+    char who[MYR_EXCERPT_MAX] = "";
+    int rc = store_stand_by(config, name, nobody_leads, who, ret, err);
+    return rc < 0 && who[0] ? myr_err_set(err, MYR_EAWAY, "etcd: %s", who) : rc;
+}
+
+static int store_at_rest(const struct myr_server_copy *copy, const struct config *config,
+                         const char *path, struct myr_server_copied *ret, struct myr_err *err)
 {
     char from[MYR_SERVER_PATH_MAX];
     struct stat status;
     struct store *store;
     struct store_copy *work;
     join(copy->folder, "state.db", from);
-    MYR_TRY(store_open(from, &store, err));
+    MYR_TRY(config->etcd.count > 0 ? open_etcd(&config->etcd, "backup", &store, err)
+                                   : store_open(from, &store, err));
     int rc = store_copy_begin(store, path, &work, err);
     if (rc == MYR_OK) {
         rc = store_copy_step(work, ALL_PAGES, err);
@@ -215,10 +234,12 @@ static int store_from_file(const struct myr_server_copy *copy, const char *path,
     return MYR_OK;
 }
 
-static int check_needed(const char *folder, struct myr_err *err)
+/* 'apart': the state is somewhere else than in the folder. */
+static int check_needed(const char *folder, bool apart, struct myr_err *err)
 {
     for (size_t i = 0; i < MYR_ARRAY_COUNT(needed); i++) {
-        if (!is_there(folder, needed[i])) {
+        bool elsewhere = apart && strcmp(needed[i], "state.db") == 0;
+        if (!elsewhere && !is_there(folder, needed[i])) {
             return myr_err_set(err, MYR_ENOENT, "%s: no server's folder: %s is missing", folder,
                                needed[i]);
         }
@@ -241,8 +262,8 @@ static int copy_files(const char *from, const char *to, struct myr_server_copied
     return MYR_OK;
 }
 
-static int backup(const struct myr_server_copy *copy, struct myr_server_copied *ret,
-                  struct myr_err *err)
+static int backup(const struct myr_server_copy *copy, const struct config *config,
+                  struct myr_server_copied *ret, struct myr_err *err)
 {
     char path[MYR_SERVER_PATH_MAX];
     join(copy->to, "state.db", path);
@@ -250,7 +271,7 @@ static int backup(const struct myr_server_copy *copy, struct myr_server_copied *
     struct myr_err why = {0};
     int rc = store_from_server(copy, path, ret, &why);
     if (rc == MYR_EAWAY) {
-        rc = store_from_file(copy, path, ret, &why);
+        rc = store_at_rest(copy, config, path, ret, &why);
     }
     if (rc < 0) {
         *err = why;
@@ -259,37 +280,82 @@ static int backup(const struct myr_server_copy *copy, struct myr_server_copied *
     return check_store(copy->to, ret, err);
 }
 
+static int read_config(const char *folder, struct config *ret, struct myr_err *err)
+{
+    char path[MYR_SERVER_PATH_MAX];
+    join(folder, "myriad.yaml", path);
+    return config_read(path, ret, err);
+}
+
 int myr_server_backup(const struct myr_server_copy *copy, struct myr_server_copied *ret,
                       struct myr_err *err)
 {
+    struct config config;
     *ret = (struct myr_server_copied){0};
-    MYR_TRY(check_needed(copy->folder, err));
-    MYR_TRY(make_empty(copy->to, err));
-    int rc = backup(copy, ret, err);
-    if (rc < 0) {
-        remove_all(copy->to);
+    MYR_TRY(check_needed(copy->folder, true, err));
+    MYR_TRY(read_config(copy->folder, &config, err));
+    int rc = check_needed(copy->folder, config.etcd.count > 0, err);
+    rc = rc < 0 ? rc : make_empty(copy->to, err);
+    if (rc == MYR_OK) {
+        rc = backup(copy, &config, ret, err);
+        if (rc < 0) {
+            remove_all(copy->to);
+        }
     }
+    config_done(&config);
     return rc;
 }
 
-static int restore(const struct myr_server_copy *copy, struct myr_server_copied *ret,
-                   struct myr_err *err)
+static int put_key(void *context, const char *key, struct myr_str value, struct myr_err *err)
+{
+    (void)err;
+    store_put(context, key, value);
+    return MYR_OK;
+}
+
+/* The state of a cluster of several servers lies in etcd, and the copy goes there too. */
+static int restore_etcd(const struct etcd_config *config, const char *path, struct myr_err *err)
+{
+    struct store *from, *to = NULL;
+    int rc = MYR_OK;
+    MYR_TRY(open_etcd(config, "restore", &to, err));
+    if (!store_is_empty(to)) {
+        rc = myr_err_set(err, MYR_EINVAL, "etcd holds the state of a cluster under '%s' already",
+                         config->prefix);
+        myr_err_hint(err, "etcdctl del --prefix %s, if nobody needs it", config->prefix);
+    }
+    rc = rc < 0 ? rc : store_open(path, &from, err);
+    if (rc == MYR_OK) {
+        rc = store_scan(from, "", put_key, to, err);
+        store_close(from);
+        rc = rc < 0 ? rc : store_commit(to, err);
+    }
+    store_close(to);
+    return rc;
+}
+
+static int restore(const struct myr_server_copy *copy, const struct config *config,
+                   struct myr_server_copied *ret, struct myr_err *err)
 {
     char from_path[MYR_SERVER_PATH_MAX], path[MYR_SERVER_PATH_MAX];
     MYR_TRY(copy_files(copy->folder, copy->to, ret, err));
     join(copy->folder, "state.db", from_path);
     join(copy->to, "state.db", path);
     MYR_TRY(copy_file(from_path, path, ret, err));
-    return check_store(copy->to, ret, err);
+    MYR_TRY(check_store(copy->to, ret, err));
+    if (config->etcd.count > 0) {
+        MYR_TRY(restore_etcd(&config->etcd, path, err));
+        (void)unlink(path); /* it would only look as if it were the state */
+    }
+    return MYR_OK;
 }
 
 int myr_server_restore(const struct myr_server_copy *copy, struct myr_server_copied *ret,
                        struct myr_err *err)
 {
     struct config config;
-    char path[MYR_SERVER_PATH_MAX];
     *ret = (struct myr_server_copied){0};
-    MYR_TRY(check_needed(copy->folder, err));
+    MYR_TRY(check_needed(copy->folder, false, err));
     /* A folder that a server lives in has more than its files: the store's journal. */
     if (is_there(copy->folder, "server.url") || is_there(copy->folder, "state.db-wal")) {
         int rc = myr_err_set(err, MYR_EINVAL, "%s: a server lives there; a backup is expected",
@@ -297,13 +363,14 @@ int myr_server_restore(const struct myr_server_copy *copy, struct myr_server_cop
         myr_err_hint(err, "myriad backup %s TO", copy->folder);
         return rc;
     }
-    join(copy->folder, "myriad.yaml", path);
-    MYR_TRY(config_read(path, &config, err));
-    config_done(&config);
-    MYR_TRY(make_empty(copy->to, err));
-    int rc = restore(copy, ret, err);
-    if (rc < 0) {
-        remove_all(copy->to);
+    MYR_TRY(read_config(copy->folder, &config, err));
+    int rc = make_empty(copy->to, err);
+    if (rc == MYR_OK) {
+        rc = restore(copy, &config, ret, err);
+        if (rc < 0) {
+            remove_all(copy->to);
+        }
     }
+    config_done(&config);
     return rc;
 }

@@ -115,9 +115,10 @@ static void vanished(struct slurm *slurm, const struct gang *gang)
 static void note_wait(struct server *server, const struct gang *gang,
                       const struct myr_slurm_job *job)
 {
-    char why[160];
-    snprintf(why, sizeof(why), "Slurm: job %llu waits: %.*s", (unsigned long long)gang->id,
-             (int)(job->reason.len < 80 ? job->reason.len : 80), job->reason.data);
+    char why[300], limit[160];
+    slurm_accounts_explain(slurm_of(server), gang->job, job->reason, limit, sizeof(limit));
+    snprintf(why, sizeof(why), "Slurm: job %llu waits: %.*s%s", (unsigned long long)gang->id,
+             (int)(job->reason.len < 80 ? job->reason.len : 80), job->reason.data, limit);
     engine_waits(server, gang->job, why);
 }
 

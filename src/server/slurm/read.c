@@ -104,10 +104,11 @@ static enum myr_slurm_node_is node_is(struct myr_str state)
     static const char *const held[] = {
         "draining", "drained",  "drain",  "drng",          "failing",          "failg",
         "fail",     "maint",    "reboot", "reboot_issued", "reboot_requested", "inval",
-        "blocked",  "perfctrs", "npc",    "powering_down", "power_down",       "pow_dn"};
+        "blocked",  "perfctrs", "npc",    "powering_down", "power_down",       "pow_dn",
+        "external"};
     static const char *const reserved[] = {"reserved", "resv"};
     static const char *const down[] = {"down", "error"};
-    static const char *const absent[] = {"future", "futr"};
+    static const char *const absent[] = {"future", "futr", "dynamic_future"};
     bool silent = false, off = false, held_by_mark = false;
     while (state.len > 0 && memchr("*~#!%$@^-+", state.data[state.len - 1], 10)) {
         char mark = state.data[--state.len];
@@ -134,14 +135,25 @@ static enum myr_slurm_node_is node_is(struct myr_str state)
     return is_one_of(state, fit, MYR_ARRAY_COUNT(fit)) ? MYR_SLURM_NODE_UP : MYR_SLURM_NODE_SILENT;
 }
 
+/* "192", or "192+" where nodes of one line have that and more. */
+static bool read_amount(struct myr_str text, uint64_t *ret)
+{
+    text.len -= text.len > 0 && text.data[text.len - 1] == '+';
+    return myr_str_to_u64(text, ret);
+}
+
 int myr_slurm_read_nodes(const char *file, struct myr_str text, myr_slurm_node_each *each,
                          void *context, struct myr_err *err)
 {
     struct myr_str line, f[NODE_FIELDS];
     for (uint32_t number = 1; next_line(&text, &line); number++) {
         struct myr_slurm_node node = {0};
-        if (!cut(line, f, NODE_FIELDS) || f[0].len == 0 || !myr_str_to_u64(f[2], &node.cpus) ||
-            !myr_str_to_u64(f[3], &node.memory_mb)) {
+        bool whole = cut(line, f, NODE_FIELDS);
+        if (whole && f[0].len == 0 && myr_str_eq(f[5], MYR_STR("n/a"))) {
+            continue; /* a partition without nodes */
+        }
+        if (!whole || f[0].len == 0 || !read_amount(f[2], &node.cpus) ||
+            !read_amount(f[3], &node.memory_mb)) {
             return unexpected(file, number, line, NODE_FIELDS, err);
         }
         bool none = myr_str_eq(f[6], MYR_STR("none")) || myr_str_eq(f[6], MYR_STR("None"));
@@ -166,6 +178,7 @@ static enum myr_slurm_job_is job_is(struct myr_str state)
         {"PENDING", MYR_SLURM_JOB_WAITS},       {"REQUEUED", MYR_SLURM_JOB_WAITS},
         {"REQUEUE_HOLD", MYR_SLURM_JOB_WAITS},  {"REQUEUE_FED", MYR_SLURM_JOB_WAITS},
         {"SPECIAL_EXIT", MYR_SLURM_JOB_WAITS},  {"RESV_DEL_HOLD", MYR_SLURM_JOB_WAITS},
+        {"REQUEUED_CRON", MYR_SLURM_JOB_WAITS}, {"EXPEDITING", MYR_SLURM_JOB_WAITS},
         {"CONFIGURING", MYR_SLURM_JOB_STARTS},  {"RUNNING", MYR_SLURM_JOB_RUNS},
         {"SUSPENDED", MYR_SLURM_JOB_RUNS},      {"STOPPED", MYR_SLURM_JOB_RUNS},
         {"RESIZING", MYR_SLURM_JOB_RUNS},       {"SIGNALING", MYR_SLURM_JOB_RUNS},

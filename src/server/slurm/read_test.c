@@ -196,12 +196,83 @@ static void numbers_and_faults_are_read(void **state)
     }
 }
 
+/* "node drained* silent 20.11 26.05": the next word of a line. */
+static struct myr_str next_word(struct myr_str *line)
+{
+    const char *blank = memchr(line->data, ' ', line->len);
+    size_t length = blank ? (size_t)(blank - line->data) : line->len;
+    struct myr_str word = {line->data, length};
+    length += blank != NULL;
+    line->data += length;
+    line->len -= length;
+    return word;
+}
+
+static void check_word(struct myr_str kind, struct myr_str state, struct myr_str meaning)
+{
+    static const char *const of_node[] = {"up", "held", "reserved", "silent", "down", "absent"};
+    static const char *const of_job[] = {"waits", "starts", "runs",  "ends",
+                                         "done",  "failed", "lost", "cancelled"};
+    struct gathered all = {0};
+    struct myr_err err = {0};
+    char line[200];
+    bool node = myr_str_eq(kind, MYR_STR("node"));
+    snprintf(line, sizeof(line), node ? "n1|all*|8|1000|(null)|%.*s|none\n" : "7|%.*s|u|n1|None|\n",
+             (int)state.len, state.data);
+    int rc = node ? myr_slurm_read_nodes("sinfo", myr_str_from(line), take_node, &all, &err)
+                  : myr_slurm_read_jobs("squeue", myr_str_from(line), take_job, &all, &err);
+    const char *is = node ? of_node[all.nodes[0].is] : of_job[all.jobs[0].is];
+    if (rc < 0 || !myr_str_eq(meaning, myr_str_from(is))) {
+        fail_msg("%s is read as %s, not as %.*s", line, is, (int)meaning.len, meaning.data);
+    }
+}
+
+static void words_of_every_version_are_understood(void **state)
+{
+    (void)state;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf file = {0};
+    uint32_t words = 0;
+    assert_int_equal(myr_file_read(MYR_SOURCE_DIR "/tests/data/slurm/states.txt", 1 << 20, &file,
+                                   NULL),
+                     MYR_OK);
+    struct myr_str text = {file.data, file.len};
+    while (text.len > 0) {
+        const char *newline = memchr(text.data, '\n', text.len);
+        assert_non_null(newline);
+        struct myr_str line = {text.data, (size_t)(newline - text.data)};
+        text.data += line.len + 1;
+        text.len -= line.len + 1;
+        if (line.len > 0 && line.data[0] != '#') {
+            struct myr_str kind = next_word(&line), word = next_word(&line);
+            check_word(kind, word, next_word(&line));
+            words++;
+        }
+    }
+    assert_int_equal(words, 131);
+}
+
+static void partitions_without_nodes_and_mixed_sizes_are_read(void **state)
+{
+    (void)state;
+    struct gathered all = {0};
+    struct myr_err err = {0};
+    static const char text[] = "|empty|0|0|(null)|n/a|none\n"
+                               "n[1-2]|all*|96+|1000+|gpu:8|idle|none\n";
+    assert_int_equal(myr_slurm_read_nodes("sinfo", myr_str_from(text), take_node, &all, &err), 0);
+    assert_int_equal(all.count, 1);
+    assert_int_equal(all.nodes[0].cpus, 96);
+    assert_true(myr_slurm_read_nodes("sinfo", MYR_STR("|x|0|0||idle|none\n"), take_node, &all,
+                                     &err) < 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_is_a_node),         cmocka_unit_test(states_say_what_may_be_done),
         cmocka_unit_test(a_line_is_a_job),          cmocka_unit_test(what_is_no_answer_is_refused),
         cmocka_unit_test(lists_of_nodes_are_names), cmocka_unit_test(numbers_and_faults_are_read),
+        cmocka_unit_test(words_of_every_version_are_understood),
+        cmocka_unit_test(partitions_without_nodes_and_mixed_sizes_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

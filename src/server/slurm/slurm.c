@@ -24,6 +24,7 @@ static void on_second(struct server *server)
             slurm_cancel(slurm, gang->id, false);
         }
     }
+    slurm_accounts_look(slurm);
 }
 
 static bool on_fetch(struct server *server, const struct question *question, void *whom)
@@ -72,7 +73,7 @@ static int on_submit(struct server *server, const struct myr_job_spec *spec,
                            "the server runs as another user and cannot submit to Slurm for '%s'",
                            row->unix_user);
     }
-    return MYR_OK;
+    return slurm_accounts_check(slurm_of(server), row, spec->gpus, err);
 }
 
 /* Whose a job of Slurm's is: the digest of the authority that init made is nobody else's. */
@@ -114,7 +115,9 @@ static int on_begin(struct server *server, struct myr_err *err)
     engine_set_own(server, slurm);
     slurm->server = server;
     slurm->nodes = myr_xcalloc(server->rows.node_count, sizeof(*slurm->nodes));
-    slurm->calls = calls_new(server);
+    slurm->calls = calls_new(
+        server, &(struct call_how){server->config.slurm.bin, server->config.slurm.conf,
+                                   server->config.slurm.timeout_s});
     uv_timer_init(&server->loop, &slurm->timer);
     uv_timer_init(&server->loop, &slurm->flush);
     slurm->timer.data = slurm->flush.data = slurm;
@@ -132,6 +135,7 @@ static void on_closed(uv_handle_t *handle)
         myr_vec_done(&slurm->gangs);
         myr_vec_done(&slurm->early);
         myr_vec_done(&slurm->orders);
+        myr_vec_done(&slurm->accounts);
         myr_buf_done(&slurm->jobs);
         myr_buf_done(&slurm->lines);
         free(slurm->nodes);

@@ -2,9 +2,10 @@
  * slurm: a Slurm that is there runs our gangs. Each file calls only those above it in this list:
  *
  *   read      what its commands print (myriad/server/slurm.h)
- *   call      one of its commands, without waiting for it
  *   script    the batch script of a gang, and the words of its sbatch
+ *   limits    what sacctmgr prints (myriad/server/slurm.h)
  *   orders    what the core wants done
+ *   accounts  tenants and their accounts
  *   look      what became of it, and how the nodes are
  *   slurm     the engine made of these
  *
@@ -14,35 +15,11 @@
  */
 #pragma once
 
+#include "engine/call.h"
 #include "engine/engine.h"
 #include "myriad/server/slurm.h"
 
 extern const struct engine_ops slurm_ops;
-
-/* call.c */
-struct call_result {
-    int code; /* exit status; -1: it did not run, or was ended */
-    bool late;
-    struct myr_str out, err;
-};
-
-typedef void call_done(struct server *server, void *context, const struct call_result *result);
-
-/* The command's name and its words, NULL at the end. */
-struct call_order {
-    const char *const *argv;
-    struct myr_str input;
-    call_done *done;
-    void *context;
-};
-
-struct calls;
-
-struct calls *calls_new(struct server *server);
-/* Those under way are ended; nobody is told. */
-void calls_free(struct calls *calls);
-void call(struct calls *calls, const struct call_order *order);
-uint64_t calls_made(const struct calls *calls);
 
 /* script.c */
 struct script_place {

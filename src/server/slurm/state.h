@@ -39,6 +39,14 @@ struct node_seen {
     char other[96];        /* whose */
 };
 
+/* Of Slurm's accounting; 'user' empty: the account itself. */
+struct account {
+    char name[SERVER_NAME], user[SERVER_NAME], parent[SERVER_NAME];
+    uint64_t share; /* 0: its parent's */
+    struct myr_slurm_amounts group, each;
+    uint64_t group_jobs, most_jobs;
+};
+
 struct slurm {
     struct server *server;
     struct calls *calls;
@@ -54,6 +62,10 @@ struct slurm {
     bool jobs_here, nodes_here, whole, failed, under_way;
     struct myr_buf jobs, lines; /* what squeue and sinfo printed */
     int64_t whole_ms;           /* steady: the last whole one */
+    /* accounts.c */
+    MYR_VEC(struct account) accounts;
+    int64_t accounts_ms; /* steady: when they were last asked for */
+    bool accounts_away, limits_hold;
     uv_timer_t timer, flush;
     void (*on_timer)(uv_timer_t *timer); /* looks */
     uint32_t open_handles;
@@ -76,6 +88,16 @@ bool slurm_was_started(const struct slurm *slurm, uint32_t job, uint32_t epoch);
 void slurm_start(struct server *server, const struct engine_gang *gang);
 void slurm_stop(struct server *server, uint32_t job, uint32_t epoch, uint32_t grace_s);
 void slurm_node(struct server *server, uint32_t node, bool drain, const char *reason);
+
+/* accounts.c */
+/* Asked for now and then, where tenants are accounts. */
+void slurm_accounts_look(struct slurm *slurm);
+/* An error: the account's limits would never let it start. */
+MYR_MUST_USE int slurm_accounts_check(const struct slurm *slurm, const struct job_row *row,
+                                      uint32_t gpus, struct myr_err *err);
+/* " (account research: 16 GPUs at once)", or nothing. */
+void slurm_accounts_explain(const struct slurm *slurm, uint32_t job, struct myr_str reason,
+                            char *ret, size_t size);
 
 /* look.c */
 void slurm_look(struct slurm *slurm);

@@ -239,7 +239,10 @@ int myr_sim_ask(struct myr_sim_answer *ret, const struct myr_sim_question *quest
     *ret = (struct myr_sim_answer){.job_count = question->workloads.count};
     myr_arena_init(&ret->arena);
     MYR_TRY(check_workloads(question, err));
-    MYR_TRY(myr_sim_fabric_open(&ret->fabric, question->design, question->topology, err));
+    const struct myr_design *planned = question->planned;
+    MYR_TRY(planned ? myr_sim_fabric_borrow(&ret->fabric, planned,
+                                            myr_design_str(planned, planned->head->name), err)
+                    : myr_sim_fabric_open(&ret->fabric, question->design, question->topology, err));
     MYR_TRY(set_options(ret, question, err));
     ret->jobs = MYR_ARENA_NEW(&ret->arena, struct myr_sim_job, ret->job_count);
     MYR_TRY(run_alone(ret, question, err));

@@ -118,6 +118,13 @@ int myr_sim_fabric_open(struct myr_sim_fabric *ret, const char *design, const ch
     return myr_design_one_kind(&ret->opened, design, err);
 }
 
+int myr_sim_fabric_borrow(struct myr_sim_fabric *ret, const struct myr_design *design,
+                          const char *name, struct myr_err *err)
+{
+    *ret = (struct myr_sim_fabric){.design = design};
+    return myr_design_one_kind(design, name, err);
+}
+
 void myr_sim_fabric_close(struct myr_sim_fabric *fabric)
 {
     myr_design_close(&fabric->opened);

@@ -14,6 +14,7 @@ static int import_files(struct myr_built *built, const struct myr_built_question
     for (uint32_t i = 0; i < question->file_count; i++) {
         MYR_TRY(myr_import_file(&import, question->from, question->files[i], err));
     }
+    myr_import_finish(&import);
     built->truncated = import.truncated_count;
     return MYR_OK;
 }

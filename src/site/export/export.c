@@ -29,6 +29,8 @@ const struct myr_exporter myr_exporters[] = {
      "DEVICE/frr.conf, links.csv, devices.csv", "FRR (zebra, bgpd)", export_frr, false},
     {"nccl", "NCCL settings that follow from the fabric, with reasons", "nccl.conf", "nccl.conf",
      "NCCL (/etc/nccl.conf)", export_nccl, false},
+    {"nccl-topo", "NCCL's topology of one node: PCIe, NVLink, cards", "nccl-topo.xml",
+     "nccl-topo.xml", "NCCL (NCCL_TOPO_FILE)", export_nccl_topo, false},
     {"sonic-sn5600", "SONiC on SN5600 (Spectrum-4): lossless RoCE, addresses, BGP", NULL,
      "DEVICE/config_db.json", "SONiC", export_sonic_sn5600, false},
     {"sonic-z9864f", "SONiC on Z9864F (Tomahawk 5): lossless RoCE, addresses, BGP", NULL,

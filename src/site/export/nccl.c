@@ -1,9 +1,21 @@
+#include "export/dgx.h"
 #include "export/writers.h"
 
 /*
  * NCCL: settings that follow from the fabric, each with its reason; what NCCL chooses well by
  * itself is left to it. The file is /etc/nccl.conf of every node.
  */
+
+bool dgx_is(const char *part)
+{
+    static const char *const parts[] = {"h100-8gpu", "h200-8gpu", "dgx-h100", "dgx-h200"};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(parts); i++) {
+        if (strcmp(part, parts[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
 
 /* DSCP 26 in the upper six bits, and that the sender heeds ECN. */
 static const char traffic_class[] = "106";
@@ -30,8 +42,10 @@ static bool needs_levels(const struct myr_network *net)
 static void put_cards(struct myr_buf *buf, const struct myr_export *job)
 {
     const struct myr_design *design = job->design;
-    const char *part = myr_design_str(design, design->devtypes[design->device_type[0]].part);
-    if (strcmp(part, "h100-8gpu") == 0) {
+    const struct myr_devtype *type =
+        &design->devtypes[design->device_type[design->head->first_node]];
+    const char *part = myr_design_str(design, type->part);
+    if (dgx_is(part)) {
         put(buf,
             "as in DGX H100, where mlx5_1, 2, 7 and 8 are other cards; other makers may differ",
             "NCCL_IB_HCA", "=mlx5_0,mlx5_3,mlx5_4,mlx5_5,mlx5_6,mlx5_9,mlx5_10,mlx5_11");

@@ -33,6 +33,8 @@ int export_sonic_z9864f(const struct myr_export *job, const struct myr_export_si
                         struct myr_err *err);
 int export_nccl(const struct myr_export *job, const struct myr_export_sink *sink,
                 struct myr_err *err);
+int export_nccl_topo(const struct myr_export *job, const struct myr_export_sink *sink,
+                     struct myr_err *err);
 
 int export_partitions(const struct myr_export *job, const struct myr_export_sink *sink,
                       struct myr_err *err);

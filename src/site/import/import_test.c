@@ -391,6 +391,58 @@ static void broken_texts_are_refused_in_their_place(void **state)
     }
 }
 
+/* People and hosts spell one machine in many ways; two machines keep their domains. */
+static void devices_that_are_spelled_otherwise_are_one(void **state)
+{
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    read_text(&f, MYR_IMPORT_P2P, "p2p.csv",
+              "A-Node Name,A-Port,Z-Node Name,Z-Port\n"
+              "GPU01,nic0,leaf1,1\n"
+              "gpu01.hall2.example,nic1,Leaf1.hall2.example,2\n"
+              "web.a.example,nic0,leaf1,3\n"
+              "web.b.example,nic0,leaf1,4\n"
+              "web,nic0,leaf1,5\n"
+              "10.0.0.1,nic0,leaf1,6\n"
+              "10.0.0.2,nic0,leaf1,7\n"
+              "leaf1,8,?,\n");
+    assert_int_equal(f.cabling.devices.count, 9);
+    myr_import_finish(&f.import);
+    assert_int_equal(f.cabling.devices.count, 7); /* gpu01, leaf1, three webs, two addresses */
+    for (size_t i = 0; i < f.cabling.links.count; i++) {
+        assert_int_equal(f.cabling.links.items[i].b.device, f.cabling.links.items[0].b.device);
+        assert_true(f.cabling.links.items[i].a.device < f.cabling.devices.count);
+    }
+    assert_int_equal(f.cabling.links.items[0].a.device, f.cabling.links.items[1].a.device);
+    assert_int_equal(f.cabling.bare.items[0].end.device, f.cabling.links.items[0].b.device);
+    struct myr_str name = f.cabling.devices.items[f.cabling.links.items[5].a.device].name;
+    assert_true(myr_str_eq(name, MYR_STR("10.0.0.1")));
+    assert_int_equal(myr_cabling_device(&f.cabling, MYR_STR("10.0.0.2")),
+                     f.cabling.links.items[6].a.device);
+    finish(&f);
+}
+
+/* SONiC's table has a host's address as its port, and the interface as the description. */
+static void sonic_tables_tell_hosts_by_description(void **state)
+{
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    read_text(&f, MYR_IMPORT_SONIC_LLDP, "leaf1.txt",
+              "Capability codes: (R) Router, (B) Bridge, (O) Other\n"
+              "LocalPort    RemoteDevice    RemotePortID       Capability    RemotePortDescr\n"
+              "-----------  --------------  -----------------  ------------  ---------------\n"
+              "Ethernet0    gpu01           b8:3f:d2:da:11:38  O             enp27s0f1np1\n"
+              "Ethernet8    spine1          etp3               BR            Ethernet16\n"
+              "Ethernet16   gpu02           b8:3f:d2:da:11:39  O\n");
+    assert_int_equal(f.cabling.links.count, 3);
+    assert_true(myr_str_eq(f.cabling.links.items[0].b.port, MYR_STR("enp27s0f1np1")));
+    assert_true(myr_str_eq(f.cabling.links.items[1].b.port, MYR_STR("etp3")));
+    assert_true(myr_str_eq(f.cabling.links.items[2].b.port, MYR_STR("b8:3f:d2:da:11:39")));
+    finish(&f);
+}
+
 /* Cabling to text and back, twice; the second text must be the first. */
 static void what_is_written_reads_back_the_same(void **state)
 {
@@ -450,6 +502,8 @@ int main(void)
         cmocka_unit_test(half_rows_are_empty_ports_and_marks_are_unknown_ones),
         cmocka_unit_test(error_counters_of_the_cable_are_summed),
         cmocka_unit_test(broken_texts_are_refused_in_their_place),
+        cmocka_unit_test(devices_that_are_spelled_otherwise_are_one),
+        cmocka_unit_test(sonic_tables_tell_hosts_by_description),
         cmocka_unit_test(what_is_written_reads_back_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
 #include "import/scan.h"
+#include "myriad/site/binding.h"
 
 /*
  * Two plain texts:
@@ -136,10 +137,11 @@ int import_ptm(struct myr_import *import, const char *file, struct myr_str text,
 }
 
 /* Columns are as wide as the dashes below their heads. */
-enum { COLUMNS = 3 };
+/* The port's description, the last of five, may be missing. */
+enum { COLUMNS = 3, DESCRIPTION = 4, COLUMNS_MAX = 5 };
 
 struct columns {
-    size_t start[COLUMNS], len[COLUMNS];
+    size_t start[COLUMNS_MAX], len[COLUMNS_MAX];
     uint32_t count;
 };
 
@@ -152,7 +154,7 @@ static bool read_rule(const struct scan *s, struct columns *ret)
         while (i < len && s->line_start[i] == '-') {
             i++;
         }
-        if (i > start && ret->count < COLUMNS) {
+        if (i > start && ret->count < COLUMNS_MAX) {
             ret->start[ret->count] = start;
             ret->len[ret->count++] = i - start;
         }
@@ -161,7 +163,7 @@ static bool read_rule(const struct scan *s, struct columns *ret)
         }
         i += i < len && s->line_start[i] == ' ';
     }
-    return ret->count == COLUMNS;
+    return ret->count >= COLUMNS;
 }
 
 static struct myr_str cell(struct scan *s, const struct columns *columns, uint32_t column)
@@ -173,12 +175,26 @@ static struct myr_str cell(struct scan *s, const struct columns *columns, uint32
     return import_tidy(s->import, text);
 }
 
+/* What the neighbour calls its port; of one that sends an address, the description is the name. */
+static struct myr_str far_port(struct scan *s, const struct columns *columns)
+{
+    struct myr_str port = cell(s, columns, 2);
+    uint64_t mac;
+    if (columns->count <= DESCRIPTION || !myr_mac_parse(port, &mac)) {
+        return port;
+    }
+    struct columns last = *columns;
+    last.len[DESCRIPTION] = SIZE_MAX; /* nothing stands behind it */
+    struct myr_str description = cell(s, &last, DESCRIPTION);
+    return description.len ? description : port;
+}
+
 static int read_neighbour(struct scan *s, const struct columns *columns, uint32_t device,
                           struct myr_err *err)
 {
     struct myr_cabling *cabling = s->import->cabling;
     struct myr_str own = cell(s, columns, 0), far = cell(s, columns, 1);
-    struct myr_str port = cell(s, columns, 2);
+    struct myr_str port = far_port(s, columns);
     if (own.len == 0 || own.data[0] == '-' ||
         myr_str_eq(own, MYR_STR("Total entries displayed:"))) {
         return MYR_OK;
@@ -215,7 +231,7 @@ int import_sonic_lldp(struct myr_import *import, const char *file, struct myr_st
         bool total = s.end - s.at > 5 && memcmp(s.at, "Total", 5) == 0;
         if (columns.count == 0) {
             (void)read_rule(&s, &columns);
-            columns.count = columns.count == COLUMNS ? COLUMNS : 0;
+            columns.count = columns.count >= COLUMNS ? columns.count : 0;
         } else if (!total) {
             MYR_TRY(read_neighbour(&s, &columns, device, err));
         }

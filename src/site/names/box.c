@@ -36,7 +36,7 @@ void myr_box_of(const struct myr_design *design, uint32_t devtype,
         const struct myr_part_switch *sw = &catalog->parts.items[found].sw;
         ret->technology = sw->technology;
         ret->cages = sw->cages > type->cages ? sw->cages : type->cages;
-        ret->lanes = lanes_of(sw->form);
+        ret->lanes = sw->lanes ? sw->lanes : lanes_of(sw->form);
         ret->planes = sw->chips;
         least = sw->port_gbps ? sw->cage_gbps / sw->port_gbps : 1;
     } else if (found != MYR_PART_NONE && catalog->parts.items[found].kind == MYR_PART_ETHERNET) {

@@ -166,7 +166,7 @@ static const struct myr_port_group *group_of_cage(const struct myr_box *box, int
 static uint32_t nic_index(const struct myr_box *box, int64_t nic, int64_t lane)
 {
     const struct myr_port_group *group = &box->type->groups[0];
-    int64_t index = (nic - 1) * group->per_cage + lane - 1;
+    int64_t index = nic + lane - 2; /* whatever cages they share: twin ones are two NICs */
     return index >= 0 && index < group->count ? group->first + (uint32_t)index : MYR_NONE;
 }
 
@@ -187,7 +187,7 @@ uint32_t reading_by_rule(const struct myr_name_rule *rule, const struct myr_box 
     scope.items[LANES].value = box->lanes;
     scope.items[CAGES].value = box->cages;
     scope.items[NUMBERS].value = box->numbers;
-    if (!value_of(rule->cage, &scope, &cage) || cage < 0 || cage > box->cages) {
+    if (!value_of(rule->cage, &scope, &cage) || cage < 0 || (cage > box->cages && !box->host)) {
         return MYR_NONE;
     }
     const struct myr_port_group *group = cage > 0 ? group_of_cage(box, cage - 1) : NULL;

@@ -17,11 +17,12 @@ static bool has_digit(struct myr_str text)
 /* What drivers call NICs, for names that have no space: "gpu-042-mlx5_3", but not "gpu-n042". */
 static bool is_nic_word(struct myr_str word)
 {
-    static const char *const starts[] = {"mlx", "ib",   "hca",   "HCA",  "nic",  "hfi", "en",
+    static const char *const starts[] = {"mlx", "ib",   "hca",   "nic",  "hfi",  "en",
                                          "eth", "bnxt", "irdma", "roce", "rdma", "cxi"};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(starts); i++) {
         size_t len = strlen(starts[i]);
-        if (word.len > len && memcmp(word.data, starts[i], len) == 0) {
+        if (word.len > len &&
+            myr_str_eq_nocase((struct myr_str){word.data, len}, myr_str_from(starts[i]))) {
             return has_digit(word);
         }
     }

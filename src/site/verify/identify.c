@@ -466,13 +466,17 @@ enum { ALIAS_MAX = 300, ALIAS_DEVICE_BYTES = 4 };
 
 static struct myr_str alias_key(uint32_t found, struct myr_str name, char ret[ALIAS_MAX])
 {
-    size_t len =
-        name.len < ALIAS_MAX - ALIAS_DEVICE_BYTES ? name.len : ALIAS_MAX - ALIAS_DEVICE_BYTES;
+    size_t len = ALIAS_DEVICE_BYTES;
     for (uint32_t i = 0; i < ALIAS_DEVICE_BYTES; i++) {
         ret[i] = (char)(found >> (8 * i));
     }
-    memcpy(ret + ALIAS_DEVICE_BYTES, name.data, len);
-    return (struct myr_str){ret, len + ALIAS_DEVICE_BYTES};
+    for (size_t i = 0; i < name.len && len < ALIAS_MAX; i++) {
+        char c = name.data[i];
+        if (c != ' ') { /* names are the same in capitals, and with blanks */
+            ret[len++] = (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+        }
+    }
+    return (struct myr_str){ret, len};
 }
 
 void identify_alias(struct identify *identify, uint32_t found, struct myr_str name, uint32_t port)

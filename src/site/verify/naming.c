@@ -4,15 +4,27 @@
 
 enum { KEY_MAX = 300, KEY_NUMBER_BYTES = 4 };
 
-/* A number in front of a text: one map serves all types, or all devices. */
+static char small(char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+}
+
+/*
+ * A number in front of a text: one map serves all types, or all devices. Capitals and blanks do not
+ * count: "MLX5_3" is mlx5_3.
+ */
 static struct myr_str key_of(uint32_t number, struct myr_str name, char ret[KEY_MAX])
 {
-    size_t len = name.len < KEY_MAX - KEY_NUMBER_BYTES ? name.len : KEY_MAX - KEY_NUMBER_BYTES;
+    size_t len = KEY_NUMBER_BYTES;
     for (uint32_t i = 0; i < KEY_NUMBER_BYTES; i++) {
         ret[i] = (char)(number >> (8 * i));
     }
-    memcpy(ret + KEY_NUMBER_BYTES, name.data, len);
-    return (struct myr_str){ret, len + KEY_NUMBER_BYTES};
+    for (size_t i = 0; i < name.len && len < KEY_MAX; i++) {
+        if (name.data[i] != ' ') {
+            ret[len++] = small(name.data[i]);
+        }
+    }
+    return (struct myr_str){ret, len};
 }
 
 static bool add_key(struct myr_strmap *map, struct myr_arena *arena, struct myr_str key,
@@ -170,9 +182,11 @@ static int compare_tallies(const void *left, const void *right)
     if (a->text.len != b->text.len) {
         return a->text.len < b->text.len ? -1 : 1;
     }
-    int order = memcmp(a->text.data, b->text.data, a->text.len);
-    if (order) {
-        return order;
+    for (size_t i = 0; i < a->text.len; i++) {
+        char x = small(a->text.data[i]), y = small(b->text.data[i]);
+        if (x != y) {
+            return x < y ? -1 : 1;
+        }
     }
     return a->index != b->index ? (a->index < b->index ? -1 : 1)
                                 : (a->type > b->type) - (a->type < b->type);
@@ -293,7 +307,7 @@ static void decide_by_votes(struct namer *n, struct myr_u64map *given)
     }
 }
 
-/* "ibp26s0" stands before "ibp156s0": numbers count, whatever is between them. */
+/* "ibp26s0" stands before "IBP156s0": numbers count, whatever is between them. */
 static int compare_counted(struct myr_str a, struct myr_str b)
 {
     size_t i = 0, j = 0;
@@ -301,8 +315,8 @@ static int compare_counted(struct myr_str a, struct myr_str b)
         uint64_t x = 0, y = 0;
         bool digits = a.data[i] >= '0' && a.data[i] <= '9' && b.data[j] >= '0' && b.data[j] <= '9';
         if (!digits) {
-            if (a.data[i] != b.data[j]) {
-                return a.data[i] < b.data[j] ? -1 : 1;
+            if (small(a.data[i]) != small(b.data[j])) {
+                return small(a.data[i]) < small(b.data[j]) ? -1 : 1;
             }
             i++;
             j++;
@@ -344,20 +358,57 @@ static uint32_t list_in_order(const struct namer *n, uint32_t type, struct meani
     return count;
 }
 
+/*
+ * How hosts count the ports of cards with several: card by card, while the design has the first
+ * ports of all cards, then the second ones. With one port a card both are the same.
+ */
+struct card_order {
+    uint32_t ports, per_card;
+};
+
+static uint32_t rank_of(struct card_order order, uint32_t index)
+{
+    uint32_t cards = order.ports / order.per_card;
+    return index % cards * order.per_card + index / cards;
+}
+
+static uint32_t index_of(struct card_order order, uint32_t rank)
+{
+    return rank % order.per_card * (order.ports / order.per_card) + rank / order.per_card;
+}
+
 /* Whether more than half of the names are decided, and their ports rise as the names do. */
-static bool rises(struct meaning *const *names, uint32_t count)
+static bool rises(struct meaning *const *names, uint32_t count, struct card_order order)
 {
     uint32_t decided = 0, last = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (names[i]->index != MYR_NONE) {
-            if (decided && names[i]->index <= last) {
-                return false;
-            }
-            last = names[i]->index;
-            decided++;
+        if (names[i]->index == MYR_NONE) {
+            continue;
         }
+        uint32_t rank = rank_of(order, names[i]->index);
+        if (names[i]->index >= order.ports || (decided && rank <= last)) {
+            return false;
+        }
+        last = rank;
+        decided++;
     }
     return decided * 2 > count;
+}
+
+static void fill_gaps(struct meaning *const *names, uint32_t count, struct card_order order)
+{
+    for (uint32_t i = 0; i < count;) {
+        uint32_t end = i;
+        while (end < count && names[end]->index == MYR_NONE) {
+            end++;
+        }
+        uint32_t first = i == 0 ? 0 : rank_of(order, names[i - 1]->index) + 1;
+        uint32_t next = end == count ? order.ports : rank_of(order, names[end]->index);
+        for (uint32_t k = i; k < end && next - first == end - i; k++) {
+            names[k]->index = index_of(order, first + k - i);
+        }
+        i = end + 1;
+    }
 }
 
 /*
@@ -366,24 +417,17 @@ static bool rises(struct meaning *const *names, uint32_t count)
  */
 static void decide_by_order(struct namer *n, uint32_t type)
 {
+    static const uint32_t per_card[] = {1, 2, 4};
     uint32_t ports = n->identify->design->devtypes[type].groups[0].count;
     struct meaning **names =
         MYR_ARENA_NEW(n->identify->arena, struct meaning *, n->meanings.count + 1);
     uint32_t count = list_in_order(n, type, names);
-    if (!rises(names, count)) {
-        return;
-    }
-    for (uint32_t i = 0; i < count;) {
-        uint32_t end = i;
-        while (end < count && names[end]->index == MYR_NONE) {
-            end++;
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(per_card); i++) {
+        struct card_order order = {ports, per_card[i]};
+        if (ports % per_card[i] == 0 && rises(names, count, order)) {
+            fill_gaps(names, count, order);
+            return;
         }
-        uint32_t first = i == 0 ? 0 : names[i - 1]->index + 1;
-        uint32_t next = end == count ? ports : names[end]->index;
-        for (uint32_t k = i; k < end && next - first == end - i; k++) {
-            names[k]->index = first + k - i;
-        }
-        i = end + 1;
     }
 }
 

@@ -1,8 +1,9 @@
 /*
- * call: a command of Slurm's, run beside the loop. Its output is gathered, its time is limited, and
- * whoever asked is told once. posix_spawn shares our memory until exec: a server of hundreds of
- * megabytes starts a command as quickly as a small one.
+ * posix_spawn shares our memory until exec: a server of hundreds of megabytes starts a command as
+ * quickly as a small one.
  */
+#include "engine/call.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,8 +15,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "slurm/slurm.h"
 
 enum {
     OUTPUT_MAX = 64 << 20,
@@ -44,6 +43,7 @@ struct one {
 
 struct calls {
     struct server *server;
+    struct call_how how;
     struct one *first, **last; /* that wait */
     struct one *at_work;
     uint32_t working;
@@ -64,9 +64,8 @@ static bool is_kept(const char *text)
     return strncmp(text, "LC_ALL=", 7) != 0;
 }
 
-static char **make_env(const struct server *server)
+static char **make_env(const char *conf)
 {
-    const char *conf = server->config.slurm.conf;
     char **env = myr_xcalloc(ENV_MAX + 3, sizeof(*env));
     uint32_t count = 0;
     for (char **at = environ; *at && count < ENV_MAX; at++) {
@@ -93,12 +92,13 @@ static void strings_free(char **strings)
     free(strings);
 }
 
-struct calls *calls_new(struct server *server)
+struct calls *calls_new(struct server *server, const struct call_how *how)
 {
     struct calls *calls = myr_xcalloc(1, sizeof(*calls));
     calls->server = server;
+    calls->how = *how;
     calls->last = &calls->first;
-    calls->env = make_env(server);
+    calls->env = make_env(how->slurm_conf);
     return calls;
 }
 
@@ -235,7 +235,7 @@ static int spawn(struct one *one, int input, int out, int err)
     posix_spawnattr_t attributes;
     sigset_t normal, none;
     char path[1024];
-    const char *bin = one->calls->server->config.slurm.bin;
+    const char *bin = one->calls->how.bin;
     snprintf(path, sizeof(path), "%s%s%s", bin, bin[0] ? "/" : "", one->argv[0]);
     sigfillset(&normal);
     sigdelset(&normal, SIGKILL);
@@ -270,8 +270,7 @@ static void watch(struct one *one, int out, int err)
     uv_timer_init(loop, &one->limit);
     one->exit_poll.data = one->limit.data = one;
     uv_poll_start(&one->exit_poll, UV_READABLE, on_exit_seen);
-    uv_timer_start(&one->limit, on_limit,
-                   (uint64_t)one->calls->server->config.slurm.timeout_s * 1000, 0);
+    uv_timer_start(&one->limit, on_limit, (uint64_t)one->calls->how.timeout_s * 1000, 0);
     one->open_handles = 4;
 }
 

@@ -1,0 +1,186 @@
+#include "myriad/fit/interval.h"
+
+#include <math.h>
+
+#include "cost/block.h"
+
+#define EXPERTS_LEAST 0.25 /* of a step, as experts are of the runs measured with them */
+
+const char *myr_interval_name(enum myr_interval interval)
+{
+    static const char *const names[] = {
+#define INTERVAL_NAME(name, text) text,
+        MYR_INTERVALS(INTERVAL_NAME)
+#undef INTERVAL_NAME
+    };
+    MYR_ASSERT(interval < MYR_INTERVAL_COUNT);
+    return names[interval];
+}
+
+/* Doublings from 1 on; what is not there is none. */
+static double doublings(double count)
+{
+    return count > 1 ? fit_log2(count) : 0;
+}
+
+/* By name: a case may have been made with another copy of the lists. */
+static uint32_t device_at(const struct myr_profiles *profiles, const char *name)
+{
+    uint32_t at = 0;
+    while (at + 1 < profiles->device_count && strcmp(profiles->devices[at].name, name) != 0) {
+        at++;
+    }
+    return at;
+}
+
+static uint32_t stack_at(const struct myr_profiles *profiles, const char *name)
+{
+    uint32_t at = 0;
+    while (at + 1 < profiles->stack_count && strcmp(profiles->stacks[at].name, name) != 0) {
+        at++;
+    }
+    return at;
+}
+
+struct myr_measured myr_measured_of(const struct myr_profiles *profiles,
+                                    const struct myr_fit_case *it, const struct myr_layout *layout)
+{
+    return (struct myr_measured){
+        .device = device_at(profiles, it->device->name),
+        .stack = stack_at(profiles, it->stack->name),
+        .precision = layout->precision,
+        .gpus = (uint32_t)myr_layout_gpus(layout),
+        .tokens = myr_layout_seq(layout, it->model),
+        .experts = it->model->moe.expert_count,
+    };
+}
+
+/* The same device; another of its generation; one of another, or of another vendor. */
+static double device_apart(const struct myr_profiles *profiles, uint32_t a, uint32_t b)
+{
+    const struct myr_device *one = &profiles->devices[a], *other = &profiles->devices[b];
+    if (a == b) {
+        return 0;
+    }
+    bool near = one->generation == other->generation && !one->extrapolated && !other->extrapolated;
+    return near ? 1 : 2;
+}
+
+struct myr_fit_distance myr_fit_distance_of(const struct myr_profiles *profiles,
+                                            const struct myr_measured *question,
+                                            const struct myr_measured *run)
+{
+    struct myr_fit_distance ret = {{0}};
+    bool line = strcmp(profiles->stacks[question->stack].line, profiles->stacks[run->stack].line);
+    ret.axes[MYR_INTERVAL_GPUS] = fabs(doublings(question->gpus) - doublings(run->gpus));
+    ret.axes[MYR_INTERVAL_TOKENS] = fabs(doublings(question->tokens) - doublings(run->tokens));
+    ret.axes[MYR_INTERVAL_DEVICE] = device_apart(profiles, question->device, run->device);
+    ret.axes[MYR_INTERVAL_PRECISION] = question->precision != run->precision;
+    ret.axes[MYR_INTERVAL_EXPERT_COUNT] =
+        fabs(doublings(question->experts + 1.0) - doublings(run->experts + 1.0));
+    ret.axes[MYR_INTERVAL_LINE] = line;
+    ret.axes[MYR_INTERVAL_RELEASE] = question->stack != run->stack;
+    return ret;
+}
+
+struct myr_fit_shares myr_fit_shares_of(const struct myr_fit_cost *cost)
+{
+    struct myr_fit_shares ret;
+    const double *t = cost->terms_s;
+    for (int i = 0; i < MYR_INTERVAL_COUNT; i++) {
+        ret.axes[i] = 1;
+    }
+    MYR_ASSERT(cost->step_s > 0);
+    ret.axes[MYR_INTERVAL_TOKENS] = (t[MYR_FIT_ATTENTION] + t[MYR_FIT_CONTEXT]) / cost->step_s;
+    double experts = t[MYR_FIT_EXPERTS] + t[MYR_FIT_EXPERT_COMM] + t[MYR_FIT_LAUNCH];
+    /* A run with experts tells less of a model without, in all that the two do alike. */
+    ret.axes[MYR_INTERVAL_EXPERT_COUNT] = fit_max(experts / cost->step_s, EXPERTS_LEAST);
+    return ret;
+}
+
+double myr_fit_width(const double intervals[MYR_INTERVAL_COUNT], bool experts,
+                     const struct myr_fit_distance *distance, const struct myr_fit_shares *shares)
+{
+    double own = intervals[experts ? MYR_INTERVAL_EXPERTS : MYR_INTERVAL_DENSE];
+    double sum = own * own;
+    for (int i = MYR_INTERVAL_FIRST_AXIS; i < MYR_INTERVAL_COUNT; i++) {
+        double part = intervals[i] * distance->axes[i] * shares->axes[i];
+        sum += part * part;
+    }
+    return sqrt(sum);
+}
+
+/* The axis that adds most to a width. */
+static enum myr_interval most_of(const double intervals[MYR_INTERVAL_COUNT],
+                                 const struct myr_fit_distance *away,
+                                 const struct myr_fit_shares *shares)
+{
+    enum myr_interval most = MYR_INTERVAL_COUNT;
+    double best = 0;
+    for (int i = MYR_INTERVAL_FIRST_AXIS; i < MYR_INTERVAL_COUNT; i++) {
+        double part = intervals[i] * away->axes[i] * shares->axes[i];
+        most = part > best ? (enum myr_interval)i : most;
+        best = part > best ? part : best;
+    }
+    return most;
+}
+
+struct myr_fit_spread myr_fit_spread(const struct myr_profiles *profiles,
+                                     const struct myr_fit_case *it, const struct myr_layout *layout,
+                                     const struct myr_fit_cost *cost, uint32_t unknown)
+{
+    const double *widths = profiles->intervals;
+    struct myr_measured question = myr_measured_of(profiles, it, layout);
+    struct myr_fit_shares shares = myr_fit_shares_of(cost);
+    bool experts = question.experts > 0;
+    struct myr_fit_spread ret = {.most = MYR_INTERVAL_COUNT};
+    double least = -1;
+    for (uint32_t i = 0; i < profiles->measured_count; i++) {
+        const struct myr_measured *run = &profiles->measured[i];
+        struct myr_fit_distance away = myr_fit_distance_of(profiles, &question, run);
+        if (unknown & MYR_UNKNOWN_RELEASE) { /* the release taken is not the one that runs */
+            away.axes[MYR_INTERVAL_RELEASE] = 1;
+        }
+        double width = myr_fit_width(widths, experts, &away, &shares);
+        if (least < 0 || width < least) {
+            least = width;
+            ret.nearest = *run;
+            ret.away = away;
+        }
+    }
+    MYR_ASSERT(least >= 0); /* a profile always has measured runs */
+    double open = unknown & MYR_UNKNOWN_AXES ? widths[MYR_INTERVAL_AXES_OPEN] : 0;
+    ret.share = fit_exp(sqrt(least * least + open * open)) - 1;
+    ret.most = most_of(widths, &ret.away, &shares);
+    return ret;
+}
+
+void myr_fit_spread_words(const struct myr_profiles *profiles, const struct myr_fit_spread *spread,
+                          struct myr_buf *buf)
+{
+    const struct myr_measured *run = &spread->nearest;
+    char gpus[32], tokens[32];
+    myr_buf_printf(buf, "%s, %s, %s, %s GPU%s, %s tokens", profiles->stacks[run->stack].name,
+                   profiles->devices[run->device].name, myr_precision_name(run->precision),
+                   myr_u64_grouped(run->gpus, gpus), run->gpus == 1 ? "" : "s",
+                   myr_u64_grouped(run->tokens, tokens));
+    if (run->experts) {
+        myr_buf_printf(buf, ", %u experts", run->experts);
+    }
+    if (spread->most == MYR_INTERVAL_COUNT) {
+        return;
+    }
+    double away = spread->away.axes[spread->most];
+    switch (spread->most) {
+    case MYR_INTERVAL_GPUS:
+    case MYR_INTERVAL_TOKENS:
+        myr_buf_printf(buf, "; %.2g doublings of %s away", away, myr_interval_name(spread->most));
+        break;
+    case MYR_INTERVAL_EXPERT_COUNT:
+        myr_buf_printf(buf, "; %.2g doublings of experts away", away);
+        break;
+    default:
+        myr_buf_printf(buf, "; another %s", myr_interval_name(spread->most));
+        break;
+    }
+}

@@ -1,0 +1,129 @@
+#include "myriad/plan/explain.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "planned_test.h"
+
+static struct myr_explained explained(struct planned *p, const char *path)
+{
+    struct myr_explained found;
+    if (myr_plan_explain_path(&p->design, &p->answer, path, &found, &p->err) < 0) {
+        fail_msg("%s: %s", path, p->err.message);
+    }
+    return found;
+}
+
+static void a_number_has_its_rule_and_its_inputs_their_values(void **state)
+{
+    (void)state;
+    struct planned p;
+    planned_begin(&p, "servers: 64\nnetworks: {compute: {switch: mqm9790}, oob: {}}\n");
+    struct myr_explained leaf = explained(&p, "networks.compute.switches.leaf");
+    assert_string_equal(leaf.path, "networks.compute.switches.leaf");
+    assert_true(myr_str_eq(leaf.value->text, MYR_STR("16")));
+    assert_non_null(strstr(leaf.inputs, "networks.compute.host_ports = 512"));
+    assert_non_null(strstr(leaf.inputs, "networks.compute.shape.leaf_down = 32"));
+    assert_string_equal(leaf.basis, "counted");
+    struct myr_explained oob = explained(&p, "networks.oob.switches.access");
+    assert_non_null(strstr(oob.inputs, "networks.oob.nodes"));
+    struct myr_explained power = explained(&p, "power.facility_kw");
+    assert_string_equal(power.unit, "kW");
+    assert_string_equal(power.basis, "computed");
+    assert_string_equal(power.rule, "IT power * PUE");
+    assert_string_equal(explained(&p, "power.load").basis, "assumed");
+    planned_end(&p);
+}
+
+static void a_line_of_the_bill_is_found_by_its_position(void **state)
+{
+    (void)state;
+    struct planned p;
+    planned_begin(&p, "servers: 64\n");
+    struct myr_explained dotted = explained(&p, "bom.1.quantity");
+    struct myr_explained braced = explained(&p, "bom[1].quantity");
+    assert_string_equal(dotted.rule, myr_design_str(&p.design, p.design.bom[1].rule));
+    assert_string_equal(dotted.inputs, myr_design_str(&p.design, p.design.bom[1].inputs));
+    assert_ptr_equal(dotted.value, braced.value);
+    assert_string_not_equal(dotted.rule, explained(&p, "bom.0.quantity").rule);
+    planned_end(&p);
+}
+
+static void what_is_no_number_is_refused_with_a_reason(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *says;
+    } cases[] = {
+        {"power", "several numbers"},
+        {"bom", "several numbers"},
+        {"", "no number"},
+        {"power.nothing", "no number"},
+        {"bom.9999.quantity", "no number"},
+        {"bom.x.quantity", "no number"},
+        {"bom.-1.quantity", "no number"},
+        {"name", "is a word"},
+        {"networks.compute.fill", "is a word"},
+        {"gpus.more", "no number"},
+    };
+    struct planned p;
+    struct myr_explained found;
+    planned_begin(&p, "servers: 64\n");
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        struct myr_err err = {0};
+        assert_true(myr_plan_explain_path(&p.design, &p.answer, cases[i].path, &found, &err) < 0);
+        if (!strstr(err.message, cases[i].says)) {
+            fail_msg("'%s': %s", cases[i].path, err.message);
+        }
+    }
+    planned_end(&p);
+}
+
+static uint32_t numbers_below(const struct myr_value *value)
+{
+    uint32_t count = value->kind == MYR_VALUE_NUMBER;
+    for (const struct myr_value *v = value->first; v; v = v->next) {
+        count += numbers_below(v);
+    }
+    return count;
+}
+
+/* Every number of the tree but those that are listed a second time. */
+static void all_numbers_are_explained_once(void **state)
+{
+    (void)state;
+    struct planned p;
+    uint32_t count, expected = 0;
+    planned_begin(&p, "servers: 64\nnetworks: {compute: {}, storage: {}, oob: {}}\n"
+                      "storage: {capacity_tb: 500}\nroom: {rows: 20, columns: 20}\n");
+    const struct myr_explained *all = myr_plan_explain_all(&p.design, &p.answer, &count);
+    for (const struct myr_value *v = p.answer.root.first; v; v = v->next) {
+        expected += strcmp(v->key, "figures") == 0 ? 0 : numbers_below(v);
+    }
+    assert_int_equal(count, expected);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_true(all[i].rule[0] != '\0');
+        assert_true(i == 0 || strcmp(all[i].path, all[i - 1].path) != 0);
+        struct myr_explained one = explained(&p, all[i].path);
+        assert_ptr_equal(one.value, all[i].value);
+        assert_string_equal(one.rule, all[i].rule);
+        assert_string_equal(one.inputs, all[i].inputs);
+    }
+    planned_end(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_number_has_its_rule_and_its_inputs_their_values),
+        cmocka_unit_test(a_line_of_the_bill_is_found_by_its_position),
+        cmocka_unit_test(what_is_no_number_is_refused_with_a_reason),
+        cmocka_unit_test(all_numbers_are_explained_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

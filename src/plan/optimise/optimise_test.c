@@ -1,0 +1,180 @@
+#include "myriad/plan/optimise.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "planned_test.h"
+
+static struct myr_optimum optimised(struct planned *p, const char *text)
+{
+    struct myr_optimum optimum;
+    planned_read(p, text);
+    if (myr_optimise(&p->arena, &p->catalog, &p->spec, &optimum, &p->err) < 0) {
+        fail_msg("%s", p->err.message);
+    }
+    return optimum;
+}
+
+#define BASE                                                                    \
+    "servers: 64\nserver: h100-8gpu\nsupplied: [servers]\nprices: cn-2024-05\n" \
+    "networks: {compute: {switch: mqm9790-ns2f}}\n"
+
+static void the_cheapest_is_first_and_the_order_is_that_of_the_objective(void **state)
+{
+    (void)state;
+    struct planned p;
+    struct myr_optimum o = optimised(&p, BASE "optimise: {objective: capex, choices: "
+                                              "{oversubscription: [1, 3, 2]}}\n");
+    assert_int_equal(o.count, 3);
+    assert_int_equal(o.best_count, 3);
+    assert_true(o.exact);
+    assert_int_equal(o.points[o.best[0]].at[MYR_CHOICE_OVERSUBSCRIPTION], 1); /* 3:1 */
+    for (uint32_t i = 1; i < o.best_count; i++) {
+        assert_true(o.points[o.best[i - 1]].metric[MYR_METRIC_CAPEX] <=
+                    o.points[o.best[i]].metric[MYR_METRIC_CAPEX]);
+    }
+    assert_int_equal(o.design.head->total_cents, o.points[o.best[0]].metric[MYR_METRIC_CAPEX]);
+    planned_end(&p);
+}
+
+static void bandwidth_alone_is_better_when_it_is_more(void **state)
+{
+    (void)state;
+    struct planned p;
+    struct myr_optimum o =
+        optimised(&p, BASE "optimise: {objective: bandwidth_per_gpu_gbps, choices: "
+                           "{oversubscription: [3, 1, 2]}}\n");
+    const struct myr_plan_point *best = &o.points[o.best[0]];
+    assert_int_equal(best->at[MYR_CHOICE_OVERSUBSCRIPTION], 1);
+    assert_int_equal(best->metric[MYR_METRIC_BANDWIDTH], 400000);
+    assert_int_equal(best->metric[MYR_METRIC_BLAST], 32);
+    planned_end(&p);
+}
+
+static void points_that_break_a_limit_are_counted_apart(void **state)
+{
+    (void)state;
+    struct planned p;
+    struct myr_optimum o =
+        optimised(&p, BASE "optimise: {objective: capex, choices: {oversubscription: [1, 2, 3], "
+                           "tiers: [1, 2]}, constraints: {bandwidth_per_gpu_gbps_min: 200}}\n");
+    assert_int_equal(o.count, 6);
+    assert_int_equal(o.by_state[MYR_POINT_REFUSED], 3); /* one switch does not hold 512 ports */
+    assert_int_equal(o.by_state[MYR_POINT_LIMITED], 1); /* 3:1 leaves 133 Gb/s */
+    assert_int_equal(o.by_state[MYR_POINT_GOOD], 2);
+    assert_int_equal(o.best_count, 2);
+    for (uint32_t i = 0; i < o.count; i++) {
+        assert_true(o.points[i].state == MYR_POINT_GOOD || o.points[i].why);
+    }
+    planned_end(&p);
+}
+
+static void the_front_holds_whom_nobody_beats(void **state)
+{
+    (void)state;
+    struct planned p;
+    struct myr_optimum o =
+        optimised(&p, BASE "optimise: {objective: capex, choices: {oversubscription: [1, 2], "
+                           "cooling: [air, immersion]}}\n");
+    /* Immersion draws less in both, so air is beaten; the ratios trade money for bandwidth. */
+    assert_int_equal(o.front_count, 2);
+    for (uint32_t i = 0; i < o.front_count; i++) {
+        assert_int_equal(o.points[o.front[i]].at[MYR_CHOICE_COOLING], 1);
+    }
+    planned_end(&p);
+}
+
+static void one_more_unit_of_a_limit_saves_what_it_says(void **state)
+{
+    (void)state;
+    struct planned p;
+    struct myr_relaxed relaxed;
+    struct myr_optimum o =
+        optimised(&p, BASE "optimise: {objective: capex, choices: {oversubscription: [1, 2]}, "
+                           "constraints: {bandwidth_per_gpu_gbps_min: 300, power_kw_max: 5000}}\n");
+    assert_int_equal(o.best_count, 1);
+    assert_true(myr_optimise_relax(&o, o.best[0], MYR_METRIC_BANDWIDTH, &relaxed));
+    assert_true(relaxed.binds);
+    assert_int_equal(relaxed.more, 100000); /* 300 to 200 Gb/s, in thousandths */
+    const struct myr_plan_point *other = &o.points[relaxed.point];
+    assert_int_equal(relaxed.saves, o.points[o.best[0]].metric[MYR_METRIC_CAPEX] -
+                                        other->metric[MYR_METRIC_CAPEX]);
+    assert_true(relaxed.saves > 0);
+    /* There is power enough: more of it wins nothing. */
+    assert_true(myr_optimise_relax(&o, o.best[0], MYR_METRIC_POWER_KW, &relaxed));
+    assert_false(relaxed.binds);
+    /* And what has no limit has nothing to be loosened. */
+    assert_false(myr_optimise_relax(&o, o.best[0], MYR_METRIC_BLAST, &relaxed));
+    planned_end(&p);
+}
+
+static void without_a_price_money_does_not_decide(void **state)
+{
+    (void)state;
+    struct planned p;
+    struct myr_optimum o = optimised(&p, "servers: 64\nsupplied: [servers]\nnetworks: {compute: "
+                                         "{switch: mqm9790-ns2f}}\noptimise: {objective: capex, "
+                                         "choices: {oversubscription: [1, 2]}}\n");
+    assert_int_equal(o.best_count, 0);
+    assert_int_equal(o.by_state[MYR_POINT_UNPRICED], 2);
+    planned_end(&p);
+    o = optimised(&p, "servers: 64\nsupplied: [servers]\nnetworks: {compute: {switch: "
+                      "mqm9790-ns2f}}\noptimise: {objective: power_kw, choices: "
+                      "{oversubscription: [1, 2]}}\n");
+    assert_int_equal(o.best_count, 2);
+    planned_end(&p);
+}
+
+/* 64 to 128 servers: 256 uplinks move with eight spines and none with sixteen. */
+static void cables_that_move_are_those_of_the_growth(void **state)
+{
+    (void)state;
+    struct planned p;
+    struct myr_optimum o = optimised(&p, BASE "optimise: {objective: moved_cables, grow_to: 128, "
+                                              "choices: {fill: [regular, dense]}}\n");
+    const struct myr_plan_point *regular = &o.points[0];
+    assert_true(regular->known[MYR_METRIC_MOVED]);
+    assert_int_equal(regular->metric[MYR_METRIC_MOVED], 256);
+    planned_end(&p);
+}
+
+static void too_many_designs_are_refused(void **state)
+{
+    (void)state;
+    struct planned p;
+    struct myr_optimum o;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    myr_buf_puts(&text, BASE "optimise: {choices: {oversubscription: [");
+    for (int i = 0; i < 32; i++) {
+        myr_buf_printf(&text, "%s%d.%d", i ? ", " : "", 1 + i / 10, i % 10);
+    }
+    myr_buf_puts(&text, "], tiers: [1, 2, 3], fill: [regular, dense], topology: [rail, clos, "
+                        "rail-only, middle-of-rack, dragonfly, dragonfly+], "
+                        "planes: [1, 2, 4, 8], cooling: [air, cold-plate, immersion], switch: "
+                        "[mqm9790-ns2f, mqm9700-ns2f, sn5600, q3400, qm8790, eth-12t8-64x200, "
+                        "eth-102t4, q3200, eth-25t6]}}\n");
+    myr_buf_putc(&text, '\0');
+    planned_read(&p, text.data);
+    assert_int_equal(myr_optimise(&p.arena, &p.catalog, &p.spec, &o, &p.err), MYR_ERANGE);
+    planned_end(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_cheapest_is_first_and_the_order_is_that_of_the_objective),
+        cmocka_unit_test(bandwidth_alone_is_better_when_it_is_more),
+        cmocka_unit_test(points_that_break_a_limit_are_counted_apart),
+        cmocka_unit_test(the_front_holds_whom_nobody_beats),
+        cmocka_unit_test(one_more_unit_of_a_limit_saves_what_it_says),
+        cmocka_unit_test(without_a_price_money_does_not_decide),
+        cmocka_unit_test(cables_that_move_are_those_of_the_growth),
+        cmocka_unit_test(too_many_designs_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

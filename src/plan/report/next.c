@@ -1,0 +1,122 @@
+#include "myriad/plan/grow.h"
+#include "report/report.h"
+
+/* The phase after this one: what it adds, what it costs, which cables it moves. */
+
+static void put_switches(const struct report *report, const struct myr_growth *growth)
+{
+    static const char *const heads[] = {"network", "switches", ">now", ">then", ">more"};
+    static const char *const kinds[] = {"leaf", "spine", "core", "access", "aggregation"};
+    report_table(report, heads, MYR_ARRAY_COUNT(heads));
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+        const struct myr_network *a = &growth->installed->networks[id];
+        const struct myr_network *b = &growth->planned->networks[id];
+        const uint32_t now[] = {a->leaf, a->spine, a->core, a->access, a->aggregation};
+        const uint32_t then[] = {b->leaf, b->spine, b->core, b->access, b->aggregation};
+        for (uint32_t k = 0; k < MYR_ARRAY_COUNT(kinds); k++) {
+            if (now[k] == 0 && then[k] == 0) {
+                continue;
+            }
+            myr_page_row_begin(report->buf);
+            report_cell(report, myr_net_names[id]);
+            report_cell(report, kinds[k]);
+            report_count(report, now[k]);
+            report_count(report, then[k]);
+            myr_page_number(report->buf, "%+lld", (long long)then[k] - now[k]);
+            myr_page_row_end(report->buf);
+        }
+    }
+    myr_page_table_end(report->buf);
+}
+
+/* "-12,345.50"; what is left over brings nothing back, and is shown as less. */
+static const char *signed_money(const struct report *report, int64_t cents)
+{
+    const char *text = report_money(report, cents < 0 ? -cents : cents);
+    return cents < 0 ? myr_arena_printf(report->arena, "-%s", text) : text;
+}
+
+static void put_lines(const struct report *report, const struct myr_growth *growth)
+{
+    static const char *const heads[] = {"system",    "name",        "part",
+                                        ">quantity", ">unit price", ">total"};
+    report_table(report, heads, MYR_ARRAY_COUNT(heads));
+    for (uint32_t i = 0; i < growth->line_count; i++) {
+        const struct myr_grow_line *line = &growth->lines[i];
+        bool priced = line->unit_cents >= 0;
+        myr_page_row_begin(report->buf);
+        report_cell(report, line->system);
+        report_cell(report, line->name);
+        myr_page_cell(report->buf, line->part);
+        myr_page_number(report->buf, "%s%s", line->quantity < 0 ? "-" : "",
+                        report_number(report, (uint64_t)(line->quantity < 0 ? -line->quantity
+                                                                            : line->quantity)));
+        myr_page_number(report->buf, "%s", report_money(report, line->unit_cents));
+        myr_page_number(report->buf, "%s", priced ? signed_money(report, line->total_cents) : "-");
+        myr_page_row_end(report->buf);
+    }
+    myr_page_row_begin(report->buf);
+    report_cell(report, "all");
+    for (uint32_t i = 0; i < 4; i++) {
+        myr_page_cell(report->buf, "");
+    }
+    myr_page_number(report->buf, "%s", signed_money(report, growth->cost_cents));
+    myr_page_row_end(report->buf);
+    myr_page_table_end(report->buf);
+}
+
+/* Buying ahead what installed cables will have to reach. */
+static void put_ahead(const struct report *report, const struct myr_growth *growth)
+{
+    const struct myr_design_head *head = growth->installed->head;
+    const char *currency = myr_design_str(growth->installed, head->currency);
+    report_subheading(report, "Upper switches first");
+    if (growth->first_switches == 0) {
+        report_para(report, "There is nothing to buy ahead: no installed cable would be spared.");
+        return;
+    }
+    if (growth->first_cents < 0) {
+        report_para(report, "%u switches bought now spare %s of these cables; they have no price.",
+                    growth->first_switches, report_number(report, growth->avoided_total));
+        return;
+    }
+    report_para(report,
+                "%u switches bought now cost %s %s more in this phase and as much less in the "
+                "next; they spare %s of these cables.",
+                growth->first_switches, report_money(report, growth->first_cents), currency,
+                report_number(report, growth->avoided_total));
+    report_para(report, "This phase then costs %s %s instead of %s.",
+                report_money(report, head->total_cents + growth->first_cents), currency,
+                report_money(report, head->total_cents));
+}
+
+void report_next(const struct report *report)
+{
+    const struct myr_growth *growth = report->about->next;
+    if (!growth) {
+        return;
+    }
+    const struct myr_design_head *now = growth->installed->head, *then = growth->planned->head;
+    report_heading(report, "The next phase");
+    report_para(report, "From %s to %s servers, from %s to %s GPUs.",
+                report_number(report, now->servers), report_number(report, then->servers),
+                report_number(report, now->gpus), report_number(report, then->gpus));
+    put_switches(report, growth);
+    report_subheading(report, "What is bought for it");
+    put_lines(report, growth);
+    if (growth->unpriced_lines) {
+        report_para(report, "Lines without a price are not in the sum.");
+    }
+    report_para(report, "Both phases together: %s %s.", report_money(report, then->total_cents),
+                myr_design_str(growth->planned, then->currency));
+    report_subheading(report, "Installed cables that move");
+    if (growth->move_count == 0) {
+        report_para(report, "None.");
+    } else {
+        report_para(report, "%s of %s; no growth into this design moves fewer than %s.",
+                    report_number(report, growth->move_count),
+                    report_number(report, growth->installed->cable_count),
+                    report_number(report, growth->moved_at_least));
+    }
+    put_ahead(report, growth);
+}

@@ -1,0 +1,191 @@
+/*
+ * accounts: tenants and the accounts of their names. Slurm's fair share of an account is its
+ * tenant's weight here; a job that an account's limits would never let start is refused when it is
+ * submitted; one that waits for them is told with the limit that it waits for. Slurm holds them:
+ * Myriad counts nothing of its own, and submits nothing in its stead.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "slurm/state.h"
+
+enum { LOOK_MS = 60000, PARENTS_MAX = 32, WEIGHT_MAX = 1000000 };
+
+static struct account *find(const struct slurm *slurm, struct myr_str name, struct myr_str user)
+{
+    for (size_t i = 0; i < slurm->accounts.count; i++) {
+        struct account *account = &slurm->accounts.items[i];
+        if (myr_str_eq(myr_str_from(account->name), name) &&
+            myr_str_eq(myr_str_from(account->user), user)) {
+            return account;
+        }
+    }
+    return NULL;
+}
+
+static int keep(void *context, const struct myr_slurm_account *seen, struct myr_err *err)
+{
+    struct slurm *slurm = context;
+    struct account account = {.share = seen->by_parent ? 0 : seen->share,
+                              .group = seen->group,
+                              .each = seen->each,
+                              .group_jobs = seen->group_jobs,
+                              .most_jobs = seen->most_jobs};
+    (void)err;
+    if (seen->name.len >= sizeof(account.name) || seen->user.len >= sizeof(account.user) ||
+        seen->parent.len >= sizeof(account.parent)) {
+        return MYR_OK; /* no tenant has such a name */
+    }
+    memcpy(account.name, seen->name.data, seen->name.len);
+    memcpy(account.user, seen->user.data, seen->user.len);
+    memcpy(account.parent, seen->parent.data, seen->parent.len);
+    myr_vec_push(&slurm->accounts, account);
+    return MYR_OK;
+}
+
+/* Fair share becomes weight, where a tenant of that name is known. */
+static void set_weights(struct slurm *slurm)
+{
+    struct server *server = slurm->server;
+    for (uint32_t id = 0; id < server->rows.tenants.count; id++) {
+        struct tenant_row *row = &server->rows.tenants.items[id];
+        const struct account *account = find(slurm, myr_str_from(row->name), MYR_STR(""));
+        if (!account || account->share < 1 || account->share > WEIGHT_MAX ||
+            account->share == row->weight) {
+            continue;
+        }
+        row->weight = (uint32_t)account->share;
+        rows_put_tenant(server, id);
+        desk_post(server, &(struct myr_event){.kind = MYR_EVENT_WEIGHT,
+                                              .count = id,
+                                              .value = (int64_t)row->weight});
+        log_say("info", "tenant %s has weight %u, its fair share in Slurm", row->name,
+                row->weight);
+    }
+}
+
+static void on_accounts(struct server *server, void *context, const struct call_result *result)
+{
+    struct slurm *slurm = context;
+    struct myr_err err = {0};
+    char why[300] = "";
+    if (result->code != 0) {
+        (void)myr_slurm_read_fault("sacctmgr", result->err, why, sizeof(why));
+    } else {
+        slurm->accounts.count = 0;
+        if (myr_slurm_read_accounts("sacctmgr", result->out, keep, slurm, &err) < 0) {
+            snprintf(why, sizeof(why), "%.290s", err.message);
+        }
+    }
+    if (why[0] && !slurm->accounts_away) {
+        log_say("warning", "Slurm: its accounts are not known, and their limits are not shown: %s",
+                why);
+    } else if (!why[0] && slurm->accounts_away) {
+        log_say("info", "Slurm: its accounts are known again");
+    }
+    slurm->accounts_away = why[0] != 0;
+    (void)server;
+    set_weights(slurm);
+}
+
+static void on_enforced(struct server *server, void *context, const struct call_result *result)
+{
+    struct slurm *slurm = context;
+    static const char key[] = "AccountingStorageEnforce";
+    const char *at = result->code == 0 ? memmem(result->out.data, result->out.len, key,
+                                                sizeof(key) - 1)
+                                       : NULL;
+    (void)server;
+    if (at) {
+        size_t length = (size_t)(result->out.data + result->out.len - at);
+        const char *end = memchr(at, '\n', length);
+        slurm->limits_hold = memmem(at, end ? (size_t)(end - at) : length, "limits", 6) != NULL;
+    }
+}
+
+void slurm_accounts_look(struct slurm *slurm)
+{
+    static const char *const accounts[] = {
+        "sacctmgr", "-nP", "show", "assoc", MYR_SLURM_ACCOUNT_FORMAT, NULL};
+    static const char *const config[] = {"scontrol", "show", "config", NULL};
+    int64_t now_ms = steady_ms();
+    if (!slurm->server->config.slurm.accounts ||
+        (slurm->accounts_ms && now_ms - slurm->accounts_ms < LOOK_MS)) {
+        return;
+    }
+    slurm->accounts_ms = now_ms;
+    call(slurm->calls, &(struct call_order){.argv = config, .done = on_enforced, .context = slurm});
+    call(slurm->calls,
+         &(struct call_order){.argv = accounts, .done = on_accounts, .context = slurm});
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The limits of an account with those of all above it, and of the user in it. */
+static bool limits_of(const struct slurm *slurm, const char *tenant, const char *user,
+                      struct account *ret)
+{
+    const struct account *at = find(slurm, myr_str_from(tenant), MYR_STR(""));
+    const struct account *own = find(slurm, myr_str_from(tenant), myr_str_from(user));
+    if (!at) {
+        return false;
+    }
+    *ret = own ? *own : *at;
+    for (uint32_t i = 0; at && i < PARENTS_MAX; i++) {
+        ret->group.gpus = least(ret->group.gpus, at->group.gpus);
+        ret->group.nodes = least(ret->group.nodes, at->group.nodes);
+        ret->group_jobs = least(ret->group_jobs, at->group_jobs);
+        ret->each.gpus = least(ret->each.gpus, at->each.gpus);
+        ret->each.nodes = least(ret->each.nodes, at->each.nodes);
+        at = at->parent[0] ? find(slurm, myr_str_from(at->parent), MYR_STR("")) : NULL;
+    }
+    return true;
+}
+
+int slurm_accounts_check(const struct slurm *slurm, const struct job_row *row, uint32_t gpus,
+                         struct myr_err *err)
+{
+    const char *tenant = slurm->server->rows.tenants.items[row->tenant].name;
+    uint32_t each = slurm->server->config.gpus_per_node, nodes = (gpus + each - 1) / each;
+    struct account limits;
+    if (!slurm->limits_hold || !limits_of(slurm, tenant, row->unix_user, &limits)) {
+        return MYR_OK;
+    }
+    bool by_group = limits.group.gpus < limits.each.gpus;
+    uint64_t most_gpus = least(limits.group.gpus, limits.each.gpus);
+    uint64_t most_nodes = least(limits.group.nodes, limits.each.nodes);
+    if (gpus > most_gpus) {
+        return myr_err_set(err, MYR_ERANGE,
+                           "%u GPUs: Slurm gives account '%s' %llu at most (%s)", gpus, tenant,
+                           (unsigned long long)most_gpus, by_group ? "GrpTRES" : "MaxTRESPerJob");
+    }
+    if (nodes > most_nodes) {
+        return myr_err_set(err, MYR_ERANGE, "%u nodes: Slurm gives account '%s' %llu at most",
+                           nodes, tenant, (unsigned long long)most_nodes);
+    }
+    return MYR_OK;
+}
+
+void slurm_accounts_explain(const struct slurm *slurm, uint32_t job, struct myr_str reason,
+                            char *ret, size_t size)
+{
+    const struct job_row *row = rows_job(slurm->server, job);
+    struct account limits;
+    ret[0] = '\0';
+    bool ours = (reason.len > 5 && memcmp(reason.data, "Assoc", 5) == 0) && row;
+    if (!ours || !limits_of(slurm, slurm->server->rows.tenants.items[row->tenant].name,
+                            row->unix_user, &limits)) {
+        return;
+    }
+    const char *tenant = slurm->server->rows.tenants.items[row->tenant].name;
+    bool jobs = memmem(reason.data, reason.len, "Jobs", 4) != NULL;
+    uint64_t most = jobs ? least(limits.group_jobs, limits.most_jobs) : limits.group.gpus;
+    if (most != UINT64_MAX) {
+        snprintf(ret, size, " (account %s: %llu %s at once)", tenant, (unsigned long long)most,
+                 jobs ? "jobs" : "GPUs");
+    }
+}

@@ -1,0 +1,318 @@
+/*
+ * The script of a gang, read and run: a shell runs it here with an srun that starts its ranks one
+ * after the other, so that what a rank gets is seen and not guessed from the text.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "slurm/slurm.h"
+
+enum { NODES = 8, GPUS = 2 };
+
+static char lab[64], spool[96];
+static struct node_row nodes[NODES];
+static char names[NODES][16];
+static struct server server;
+
+static void put_file(const char *name, const char *text, unsigned mode)
+{
+    char path[256];
+    snprintf(path, sizeof(path), "%s/%s", lab, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    assert_int_equal(chmod(path, mode), 0);
+}
+
+static char *get_file(const char *name)
+{
+    static char text[8192];
+    char path[256];
+    snprintf(path, sizeof(path), "%s/%s", lab, name);
+    FILE *file = fopen(path, "r");
+    if (!file) {
+        return NULL;
+    }
+    size_t size = fread(text, 1, sizeof(text) - 1, file);
+    text[size] = '\0';
+    fclose(file);
+    return text;
+}
+
+static const char fake_srun[] =
+    "#!/bin/sh\n"
+    "echo \"$*\" >> \"$LAB/calls\"\n"
+    "[ -n \"$SLURM_HOSTFILE\" ] && cp \"$SLURM_HOSTFILE\" \"$LAB/hosts\"\n"
+    "for word in \"$@\"; do\n"
+    "  case $word in --ntasks=*) tasks=${word#*=} ;; -c) words=1 ;; esac; last=$word; done\n"
+    "i=0; while [ $i -lt $tasks ]; do\n"
+    "  if [ \"$words\" ]; then SLURM_PROCID=$i /bin/sh -c \"$last\" >> \"$LAB/step\" || exit 1\n"
+    "  else SLURM_PROCID=$i /bin/sh \"$last\" > \"$LAB/rank.$i\" || exit $?; fi\n"
+    "  i=$((i + 1)); done\n";
+
+static int begin(void **state)
+{
+    (void)state;
+    snprintf(lab, sizeof(lab), "/tmp/myriad-script-XXXXXX");
+    assert_non_null(mkdtemp(lab));
+    snprintf(spool, sizeof(spool), "%s/spool", lab);
+    assert_int_equal(mkdir(spool, 0700), 0);
+    char path[128];
+    snprintf(path, sizeof(path), "%s/bin", lab);
+    assert_int_equal(mkdir(path, 0700), 0);
+    put_file("bin/srun", fake_srun, 0700);
+    put_file("bin/scontrol",
+             "#!/bin/sh\necho \"NodeName=$4 Arch=x86_64 NodeAddr=10.1.2.3 NodeHostName=$4\"\n", 0700);
+    for (uint32_t i = 0; i < NODES; i++) {
+        snprintf(names[i], sizeof(names[i]), "n%03u", i + 7);
+        nodes[i].name = names[i];
+    }
+    server = (struct server){.rows = {.nodes = nodes, .node_count = NODES},
+                             .config = {.gpus_per_node = GPUS}};
+    return 0;
+}
+
+static void remove_folder(const char *path)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        execl("/bin/rm", "rm", "-r", path, (char *)NULL);
+        _exit(127);
+    }
+    waitpid(pid, NULL, 0);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    remove_folder(lab);
+    return 0;
+}
+
+/* 'order' gives the nodes by number, in rank order; each gives 'mask'. */
+struct asked {
+    const char *file;
+    const uint32_t *order;
+    uint32_t count, epoch;
+    uint64_t mask;
+    bool as_root;
+    const char *account;
+    int64_t limit_s;
+};
+
+static int make(const struct asked *asked, struct script *ret, struct myr_err *err)
+{
+    struct myr_control_rank shares[NODES] = {0};
+    struct job_row row = {.name = "train",
+                          .unix_user = "someone",
+                          .file = (char *)asked->file,
+                          .time_limit_s = asked->limit_s};
+    uint32_t each = (uint32_t)__builtin_popcountll(asked->mask);
+    for (uint32_t i = 0; i < asked->count; i++) {
+        shares[i] = (struct myr_control_rank){
+            .node = asked->order[i], .gpus = asked->mask, .first = i * each};
+    }
+    return script_make(&server,
+                       &(struct engine_gang){.job = 5,
+                                             .epoch = asked->epoch ? asked->epoch : 1,
+                                             .world = asked->count * each,
+                                             .row = &row,
+                                             .shares = shares,
+                                             .count = asked->count,
+                                             .port = 29500},
+                       &(struct script_place){.spool = spool,
+                                              .comment = "myriad:x:5.1",
+                                              .account = asked->account,
+                                              .node_cpus = 96,
+                                              .node_memory_mb = 2000000,
+                                              .gpus_known = true,
+                                              .as_root = asked->as_root},
+                       ret, err);
+}
+
+static struct script made(const struct asked *asked)
+{
+    struct script script;
+    struct myr_err err = {0};
+    if (make(asked, &script, &err) < 0) {
+        fail_msg("%s", err.message);
+    }
+    return script;
+}
+
+static bool has_word(const struct script *script, const char *word)
+{
+    for (uint32_t i = 0; script->argv[i]; i++) {
+        if (strcmp(script->argv[i], word) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void the_words_name_nodes_size_and_owner(void **state)
+{
+    (void)state;
+    static const uint32_t order[] = {3, 4, 5, 1, 0};
+    struct script script = made(&(struct asked){.file = "name: train\ncommand: 'true'\n",
+                                                .order = order,
+                                                .count = 5,
+                                                .mask = 3,
+                                                .as_root = true,
+                                                .account = "research",
+                                                .limit_s = 61});
+    static const char *const wanted[] = {
+        "--parsable",       "--no-requeue",      "--export=PATH",
+        "--job-name=train", "--comment=myriad:x:5.1", "--nodelist=n[010-012],n008,n007",
+        "--nodes=5",        "--ntasks=10",       "--exclusive",
+        "--mem=0",          "--gres=gpu:2",      "--chdir=/",
+        "--account=research", "--uid=someone",   "--time=4"};
+    assert_string_equal(script.argv[0], "sbatch");
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(wanted); i++) {
+        if (!has_word(&script, wanted[i])) {
+            fail_msg("'%s' is not among the words", wanted[i]);
+        }
+    }
+    script_done(&script);
+}
+
+static void a_part_of_a_node_comes_with_its_share(void **state)
+{
+    (void)state;
+    static const uint32_t order[] = {2};
+    struct script script = made(
+        &(struct asked){.file = "command: 'true'\n", .order = order, .count = 1, .mask = 2});
+    assert_true(has_word(&script, "--gres=gpu:1") && has_word(&script, "--cpus-per-task=48"));
+    assert_true(has_word(&script, "--mem-per-cpu=20833") && has_word(&script, "--nodes=1"));
+    assert_false(has_word(&script, "--exclusive") || has_word(&script, "--uid=someone"));
+    script_done(&script);
+}
+
+static void uneven_gangs_and_bad_names_are_told(void **state)
+{
+    (void)state;
+    struct myr_err err = {0};
+    struct script script;
+    struct myr_control_rank shares[2] = {{.node = 0, .gpus = 3}, {.node = 1, .gpus = 1}};
+    struct job_row row = {.name = "t", .file = (char *)"command: x\n"};
+    assert_int_equal(script_make(&server,
+                                 &(struct engine_gang){.row = &row, .shares = shares, .count = 2},
+                                 &(struct script_place){.spool = spool}, &script, &err),
+                     MYR_ERANGE);
+    assert_non_null(strstr(err.message, "as many GPUs"));
+    static const uint32_t order[] = {0};
+    assert_true(make(&(struct asked){.file = "command: x\nenv:\n  A-B: 1\n",
+                                     .order = order,
+                                     .count = 1,
+                                     .mask = 3},
+                     &script, &err) < 0);
+    assert_non_null(strstr(err.message, "job:3:8: 'A-B' is no name of a variable"));
+}
+
+/* Exit status of the script, run as Slurm's job 'id'. */
+static int run(const struct script *script, const char *id)
+{
+    char folder[256], path[1200];
+    put_file("script", script->text.data, 0700);
+    script_folder(spool, 5, 1, folder, sizeof(folder));
+    (void)mkdir(folder, 0700);
+    pid_t pid = fork();
+    if (pid == 0) {
+        snprintf(path, sizeof(path), "%s/bin:/usr/bin:/bin", lab);
+        setenv("PATH", path, 1);
+        setenv("LAB", lab, 1);
+        setenv("SLURM_JOB_ID", id, 1);
+        snprintf(path, sizeof(path), "%s/script", lab);
+        execl("/bin/sh", "sh", path, (char *)NULL);
+        _exit(127);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void ranks_get_their_place_and_exactly_their_words(void **state)
+{
+    (void)state;
+    static const uint32_t order[] = {3, 0};
+    struct script script = made(&(struct asked){
+        .file = "env:\n"
+                "  ODD: \"it's $(touch $LAB/bad) `id` \\\\ \\\"q\\\" * ~\"\n"
+                "prolog: 'echo before'\n"
+                "command: [printf, '%s|', $RANK, \"a b\", \"it's\", '$(exit 1)']\n",
+        .order = order,
+        .count = 2,
+        .mask = 3});
+    assert_int_equal(run(&script, "77"), 0);
+    assert_string_equal(get_file("hosts"), "n010\nn010\nn007\nn007\n");
+    /* A list is words, not text for a shell. */
+    assert_string_equal(get_file("rank.3"), "$RANK|a b|it's|$(exit 1)|");
+    assert_string_equal(get_file("step"), "before\nbefore\n");
+    assert_string_equal(get_file("spool/5.1/exit"), "0\n");
+    script_done(&script);
+    remove_folder(spool);
+    assert_int_equal(mkdir(spool, 0700), 0);
+    script = made(&(struct asked){
+        .file = "env:\n"
+                "  ODD: \"it's $(touch $LAB/bad) `id` \\\\ \\\"q\\\" * ~\"\n"
+                "command: 'echo $RANK $NODE_RANK $LOCAL_RANK $LOCAL_WORLD_SIZE $WORLD_SIZE "
+                "$MASTER_ADDR:$MASTER_PORT $MYRIAD_JOB $MYRIAD_EPOCH \"$ODD\"; exit $((RANK / 3))'\n",
+        .order = order,
+        .count = 2,
+        .mask = 3});
+    assert_int_equal(run(&script, "78"), 1);
+    assert_string_equal(get_file("rank.2"),
+                        "2 1 0 2 4 10.1.2.3:29500 5 1 it's $(touch $LAB/bad) `id` \\ \"q\" * ~\n");
+    assert_null(get_file("bad"));
+    assert_string_equal(get_file("spool/5.1/exit"), "1\n");
+    script_done(&script);
+}
+
+static void a_start_is_single(void **state)
+{
+    (void)state;
+    static const uint32_t order[] = {0};
+    struct script script = made(&(struct asked){
+        .file = "command: echo once\n", .order = order, .count = 1, .mask = 3});
+    char path[256];
+    snprintf(path, sizeof(path), "%s/calls", lab);
+    remove_folder(spool);
+    assert_int_equal(mkdir(spool, 0700), 0);
+    (void)unlink(path);
+    assert_int_equal(run(&script, "81"), 0);
+    assert_non_null(get_file("calls"));
+    (void)unlink(path);
+    /* The same submission once more, by an answer that was lost: another job of Slurm's. */
+    assert_int_equal(run(&script, "82"), 0);
+    assert_null(get_file("calls"));
+    /* The same job of Slurm's, started by it again after a crash of its own. */
+    assert_int_equal(run(&script, "81"), 0);
+    assert_non_null(get_file("calls"));
+    (void)unlink(path);
+    put_file("spool/5.1/stopped", "", 0600);
+    assert_int_equal(run(&script, "81"), 0);
+    assert_null(get_file("calls"));
+    script_done(&script);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_words_name_nodes_size_and_owner),
+        cmocka_unit_test(a_part_of_a_node_comes_with_its_share),
+        cmocka_unit_test(uneven_gangs_and_bad_names_are_told),
+        cmocka_unit_test(ranks_get_their_place_and_exactly_their_words),
+        cmocka_unit_test(a_start_is_single),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}

@@ -1,0 +1,155 @@
+#include "compare_rows.h"
+
+/*
+ * The measuring of a comparison: each design is simulated and fitted by itself, one after the
+ * other, so that only one simulation is in memory at a time.
+ */
+
+struct steps {
+    const struct myr_compare_question *question;
+    uint64_t done;
+};
+
+enum { STEPS_A_SIDE = 4 }; /* planned, simulated, contention, fitted */
+
+static void tell(const struct steps *steps)
+{
+    const struct myr_compare_question *q = steps->question;
+    if (q->progress) {
+        q->progress(q->progress_context, steps->done, (uint64_t)q->count * STEPS_A_SIDE);
+    }
+}
+
+/* Inside a step nothing is known of how far it is; that it goes on is told. */
+static void tell_inside(void *context, uint64_t done, uint64_t total)
+{
+    (void)done;
+    (void)total;
+    tell(context);
+}
+
+static int simulate(struct myr_compare_side *side, const struct myr_compare_question *question,
+                    struct steps *steps, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_sim_answer_done) struct myr_sim_answer answer = {0};
+    const char *workload = question->workload ? question->workload : MYR_COMPARE_WORKLOAD;
+    struct myr_sim_question ask = {
+        .planned = &side->job,
+        .net = MYR_NET_COMPUTE,
+        .workloads = {&workload, 1},
+        .balance = {side->policy, question->seed, false},
+        .queue_pairs = 1,
+        .efficiency_permille = side->efficiency_permille,
+        .progress = tell_inside,
+        .progress_context = steps,
+    };
+    int rc = myr_sim_ask(&answer, &ask, err);
+    if (rc < 0) {
+        (void)myr_err_wrap(err, "%s", side->file);
+        return rc;
+    }
+    side->simulated = answer.jobs[0];
+    side->algorithm = side->simulated.load.collective
+                          ? myr_algorithm_names[side->simulated.load.algorithm]
+                          : NULL;
+    return MYR_OK;
+}
+
+/* What flows that meet lose on this fabric, when jobs like this fill it. */
+static int contend(struct myr_compare_side *side, const struct myr_compare_question *question,
+                   struct steps *steps, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch;
+    struct myr_balance_options balance = {side->policy, question->seed, false};
+    struct myr_graph graph;
+    myr_arena_init(&scratch);
+    MYR_TRY(myr_graph_init(&graph, &scratch, &side->job, MYR_NET_COMPUTE, err));
+    return myr_contention_compute(&graph, &balance, tell_inside, steps, &side->contention, err);
+}
+
+/* The best layout on it; that none fits is an answer. */
+static int train(struct myr_compare_side *side, struct myr_arena *arena,
+                 const struct myr_compare_question *question, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch;
+    struct myr_case_question ask = question->of;
+    struct myr_err why = {0};
+    myr_arena_init(&scratch);
+    struct myr_case *it = MYR_ARENA_NEW(&scratch, struct myr_case, 1);
+    struct myr_fit_answer *found = MYR_ARENA_NEW(&scratch, struct myr_fit_answer, 1);
+    ask.planned = &side->job;
+    ask.contention = &side->contention;
+    int rc = myr_case_init(it, &scratch, &ask, err);
+    if (rc < 0) {
+        (void)myr_err_wrap(err, "%s", side->file);
+        return rc;
+    }
+    rc = myr_case_answer(it, &scratch, found, &why);
+    if (rc == MYR_OK) {
+        rc = myr_case_price(it, &found->top[0].layout, NULL, &scratch, &side->price, &why);
+    }
+    side->trained = rc == MYR_OK;
+    if (side->trained) {
+        side->layout = found->top[0].layout;
+        side->gpus = it->query.gpus;
+        side->spread = myr_case_spread(it, &side->layout, &side->price.cost).share;
+        side->device = myr_arena_printf(arena, "%s", it->query.it.device->name);
+        side->software = myr_arena_printf(arena, "%s", it->query.it.stack->name);
+    }
+    myr_case_done(it);
+    if (rc < 0 && rc != MYR_EINFEASIBLE) {
+        if (err) {
+            *err = why;
+            (void)myr_err_wrap(err, "%s", side->file);
+        }
+        return rc;
+    }
+    side->not_trained = rc < 0 ? myr_arena_printf(arena, "%s", why.message) : NULL;
+    return MYR_OK;
+}
+
+static int measure(struct myr_compare_side *side, struct myr_arena *arena,
+                   const struct myr_compare_question *question, struct steps *steps,
+                   struct myr_err *err)
+{
+    MYR_TRY(simulate(side, question, steps, err));
+    steps->done++;
+    tell(steps);
+    MYR_TRY(contend(side, question, steps, err));
+    steps->done++;
+    tell(steps);
+    if (question->of.model) {
+        MYR_TRY(train(side, arena, question, err));
+    }
+    steps->done++;
+    tell(steps);
+    return MYR_OK;
+}
+
+int myr_compare_designs(struct myr_design_comparison *ret, struct myr_arena *arena,
+                        const struct myr_catalog *catalog,
+                        const struct myr_compare_question *question, struct myr_err *err)
+{
+    struct steps steps = {.question = question};
+    *ret = (struct myr_design_comparison){.question = question};
+    MYR_TRY(compare_check(question, err));
+    ret->count = question->count;
+    /* All are read before the first is simulated: bad input shows at once. */
+    for (uint32_t i = 0; i < ret->count; i++) {
+        MYR_TRY(compare_open(&ret->sides[i], arena, catalog, question, i, err));
+        steps.done++;
+        tell(&steps);
+    }
+    for (uint32_t i = 0; i < ret->count; i++) {
+        MYR_TRY(measure(&ret->sides[i], arena, question, &steps, err));
+    }
+    MYR_ASSERT(steps.done == (uint64_t)ret->count * STEPS_A_SIDE);
+    return compare_fill(ret, arena, err);
+}
+
+void myr_design_comparison_done(struct myr_design_comparison *comparison)
+{
+    for (uint32_t i = 0; i < comparison->count; i++) {
+        myr_design_close(&comparison->sides[i].design);
+    }
+}

@@ -1,0 +1,497 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "compare_rows.h"
+#include "myriad/plan.h"
+
+/* Rows and winners: each figure with its rule, and who may be compared with whom. */
+
+#define SECONDS_A_YEAR (8760.0 * 3600)
+
+struct fill {
+    struct myr_design_comparison *all;
+    struct myr_arena *arena;
+    struct myr_answer plans[MYR_COMPARE_MAX]; /* the trees of the designs */
+    bool same_gaps;                           /* all bills lack the same lines */
+};
+
+const char *compare_letter(uint32_t index)
+{
+    static const char *const letters[MYR_COMPARE_MAX] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+    MYR_ASSERT(index < MYR_COMPARE_MAX);
+    return letters[index];
+}
+
+const char *compare_number(struct myr_arena *arena, const struct myr_compare_row *row,
+                           uint32_t index)
+{
+    const struct myr_compare_cell *cell = &row->cells[index];
+    return cell->known ? myr_arena_printf(arena, "%.*f", row->digits, cell->value) : "-";
+}
+
+struct head {
+    const char *key, *title, *unit;
+    int digits;
+    enum myr_compare_better better;
+};
+
+static struct myr_compare_row *add(struct fill *fill, const struct head *head)
+{
+    struct myr_design_comparison *all = fill->all;
+    MYR_ASSERT(all->row_count < MYR_COMPARE_ROWS);
+    all->rows[all->row_count] = (struct myr_compare_row){.key = head->key,
+                                                         .title = head->title,
+                                                         .unit = head->unit,
+                                                         .digits = head->digits,
+                                                         .better = head->better};
+    return &all->rows[all->row_count++];
+}
+
+MYR_PRINTF(2, 3)
+static void note(struct fill *fill, const char *fmt, ...)
+{
+    struct myr_design_comparison *all = fill->all;
+    char text[768];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    MYR_ASSERT(all->note_count < MYR_COMPARE_NOTES);
+    all->notes[all->note_count++] = myr_arena_printf(fill->arena, "%s", text);
+}
+
+/* ---- of the plan ---- */
+
+/* A number of the plan's tree with the rule that the plan has for it. */
+static int plan_cell(struct fill *fill, uint32_t side, const char *path,
+                     struct myr_compare_cell *ret, struct myr_err *err)
+{
+    struct myr_explained found;
+    const struct myr_design *design = &fill->all->sides[side].design;
+    MYR_TRY(myr_plan_explain_path(design, &fill->plans[side], path, &found, err));
+    *ret = (struct myr_compare_cell){
+        .basis = found.basis, .rule = found.rule, .inputs = found.inputs, .path = found.path};
+    if (found.value->kind != MYR_VALUE_NUMBER ||
+        !myr_str_to_double(found.value->text, &ret->value)) {
+        ret->why = "the plan has no such figure";
+        return MYR_OK;
+    }
+    ret->known = true;
+    return MYR_OK;
+}
+
+static int plan_row(struct fill *fill, const struct head *head, const char *path,
+                    struct myr_compare_row **ret, struct myr_err *err)
+{
+    struct myr_compare_row *row = add(fill, head);
+    for (uint32_t i = 0; i < fill->all->count; i++) {
+        MYR_TRY(plan_cell(fill, i, path, &row->cells[i], err));
+    }
+    *ret = row;
+    return MYR_OK;
+}
+
+static int plan_rows(struct fill *fill, struct myr_err *err)
+{
+    static const struct {
+        struct head row;
+        const char *path;
+    } heads[] = {
+        {{"gpus", "GPUs", "", 0, MYR_COMPARE_NEITHER}, "gpus"},
+        {{"tiers", "tiers", "", 0, MYR_COMPARE_NEITHER}, "networks.compute.tiers"},
+        {{"switches", "compute switches", "", 0, MYR_COMPARE_LESS},
+         "networks.compute.switches.total"},
+        {{"cables", "compute cables", "", 0, MYR_COMPARE_LESS}, "networks.compute.cables.total"},
+        {{"copper", "of them copper", "", 0, MYR_COMPARE_NEITHER},
+         "networks.compute.copper_cables"},
+        {{"hops", "links, farthest leaves", "", 0, MYR_COMPARE_LESS},
+         "networks.compute.diameter_hops"},
+        {{"bisection_gbps", "bisection", "Gb/s", 0, MYR_COMPARE_MORE},
+         "networks.compute.bisection_gbps"},
+        {{"racks", "racks", "", 0, MYR_COMPARE_LESS}, "power.racks.count"},
+        {{"it_kw", "IT power", "kW", 1, MYR_COMPARE_LESS}, "power.it.kw"},
+        {{"facility_kw", "facility power", "kW", 1, MYR_COMPARE_LESS}, "power.facility_kw"},
+        {{"energy_mwh", "energy a year", "MWh", 0, MYR_COMPARE_LESS}, "power.energy.mwh_per_year"},
+        {{"carbon_t", "carbon a year", "t", 0, MYR_COMPARE_LESS}, "power.carbon.t_per_year"},
+    };
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(heads); i++) {
+        struct myr_compare_row *row;
+        MYR_TRY(plan_row(fill, &heads[i].row, heads[i].path, &row, err));
+    }
+    return MYR_OK;
+}
+
+/* ---- money ---- */
+
+/* Whether the bills of two designs lack the same parts in the same numbers. */
+static bool same_gaps(const struct myr_design *a, const struct myr_design *b)
+{
+    uint32_t i = 0, k = 0;
+    for (;;) {
+        while (i < a->bom_count && a->bom[i].unit_cents >= 0) {
+            i++;
+        }
+        while (k < b->bom_count && b->bom[k].unit_cents >= 0) {
+            k++;
+        }
+        if (i == a->bom_count || k == b->bom_count) {
+            return i == a->bom_count && k == b->bom_count;
+        }
+        if (strcmp(myr_design_str(a, a->bom[i].part), myr_design_str(b, b->bom[k].part)) != 0 ||
+            a->bom[i].quantity != b->bom[k].quantity) {
+            return false;
+        }
+        i++;
+        k++;
+    }
+}
+
+static const char *gaps_of(struct fill *fill, uint32_t side)
+{
+    uint32_t lines = fill->all->sides[side].unpriced;
+    return myr_arena_printf(fill->arena, "%u line%s of the bill without a price", lines,
+                            lines == 1 ? "" : "s");
+}
+
+static int money_rows(struct fill *fill, struct myr_err *err)
+{
+    struct myr_design_comparison *all = fill->all;
+    const char *currency = all->sides[0].currency;
+    const struct head capex = {"capex", "bill of materials", currency, 2, MYR_COMPARE_LESS};
+    const struct head each = {"capex_per_gpu", "bill, one GPU", currency, 2, MYR_COMPARE_LESS};
+    const struct head years = {"tco", "bill and energy of the years", currency, 2,
+                               MYR_COMPARE_LESS};
+    struct myr_compare_row *bill, *share, *tco;
+    MYR_TRY(plan_row(fill, &capex, "totals.cost", &bill, err));
+    share = add(fill, &each);
+    MYR_TRY(plan_row(fill, &years, "power.energy.cost_of_years", &tco, err));
+    for (uint32_t i = 0; i < all->count; i++) {
+        const struct myr_compare_side *side = &all->sides[i];
+        uint32_t gpus = side->design.head->gpus;
+        const struct myr_compare_cell *whole = &bill->cells[i];
+        share->cells[i] = (struct myr_compare_cell){
+            .known = whole->known,
+            .value = whole->value / (gpus ? gpus : 1),
+            .basis = "computed",
+            .rule = "bill / GPUs",
+            .inputs = myr_arena_printf(fill->arena, "%.2f, %u", whole->value, gpus),
+        };
+        if (side->unpriced && !fill->same_gaps) {
+            bill->cells[i].why = share->cells[i].why = tco->cells[i].why = gaps_of(fill, i);
+        }
+        /* Without one price there is no bill, and energy alone is no cost of ownership. */
+        tco->cells[i].known = tco->cells[i].known && whole->known;
+    }
+    return MYR_OK;
+}
+
+/* ---- simulated ---- */
+
+static const char *engine_words(struct fill *fill, uint32_t side)
+{
+    const struct myr_compare_side *s = &fill->all->sides[side];
+    return myr_arena_printf(fill->arena, "%s, %s%s%s, %u permille of line rate, seed %llu",
+                            s->simulated.load.words, myr_policy_names[s->policy],
+                            s->algorithm ? ", " : "", s->algorithm ? s->algorithm : "",
+                            s->efficiency_permille, (unsigned long long)fill->all->question->seed);
+}
+
+static void sim_rows(struct fill *fill)
+{
+    static const struct head heads[] = {
+        {"busbw", "bus bandwidth", "GB/s", 2, MYR_COMPARE_MORE},
+        {"collective_ms", "time of the collective", "ms", 3, MYR_COMPARE_LESS},
+        {"over_bound", "over the least possible", "", 3, MYR_COMPARE_LESS},
+        {"ring_slowdown", "slowdown of rings, all busy", "", 3, MYR_COMPARE_LESS},
+    };
+    static const char *const rules[] = {
+        "NCCL's bus bandwidth: bytes / time * factor of the collective; flows in virtual time",
+        "end of the last flow of the workload",
+        "time / what no algorithm of its kind can go below on these NICs",
+        "contention table: mean slowdown of rings of 16 nodes anywhere, jobs fill the fabric",
+    };
+    struct myr_design_comparison *all = fill->all;
+    for (uint32_t r = 0; r < MYR_ARRAY_COUNT(heads); r++) {
+        struct myr_compare_row *row = add(fill, &heads[r]);
+        for (uint32_t i = 0; i < all->count; i++) {
+            const struct myr_sim_job *job = &all->sides[i].simulated;
+            const struct myr_contention *table = &all->sides[i].contention;
+            double values[] = {
+                job->bus_gbytes_per_s,
+                (double)job->end / (double)MYR_PS_PER_US / 1000,
+                job->bound > 0 ? (double)job->end / (double)job->bound : 0,
+                myr_contention_lookup(table, MYR_CONTENTION_RING, MYR_CONTENTION_FABRIC, 1),
+            };
+            bool asked = r == 1 || r == 3 || job->load.collective;
+            row->cells[i] = (struct myr_compare_cell){
+                .known = asked && values[r] > 0,
+                .value = values[r],
+                .basis = "simulated",
+                .rule = rules[r],
+                .inputs = engine_words(fill, i),
+                .why = asked ? NULL : "the workload is no single collective",
+            };
+        }
+    }
+}
+
+/* ---- trained ---- */
+
+struct trained {
+    double tokens_per_s, kwh, cost; /* of a million tokens */
+    bool money;
+};
+
+/* The job's share of the design's power and cost is that of its GPUs. */
+static struct trained trained_of(struct fill *fill, uint32_t index)
+{
+    const struct myr_design_comparison *all = fill->all;
+    const struct myr_compare_side *side = &all->sides[index];
+    struct trained ret = {0};
+    double part = (double)side->gpus / side->design.head->gpus;
+    double facility_kw = 0, load = 1, years = 0, tco = 0;
+    struct myr_compare_cell cell;
+    ret.tokens_per_s = side->price.cost.tokens_per_s_per_gpu * side->gpus;
+    if (plan_cell(fill, index, "power.facility_kw", &cell, NULL) == MYR_OK && cell.known) {
+        facility_kw = cell.value;
+    }
+    if (plan_cell(fill, index, "power.load", &cell, NULL) == MYR_OK && cell.known) {
+        load = cell.value;
+    }
+    if (plan_cell(fill, index, "power.energy.years", &cell, NULL) == MYR_OK && cell.known) {
+        years = cell.value;
+    }
+    if (plan_cell(fill, index, "power.energy.cost_of_years", &cell, NULL) == MYR_OK && cell.known) {
+        tco = cell.value;
+    }
+    double in_use = all->question->in_use;
+    ret.kwh = facility_kw * load * part / 3600 / (ret.tokens_per_s * in_use) * 1e6;
+    ret.money = side->unpriced < side->design.bom_count && tco > 0 && years > 0;
+    ret.cost =
+        ret.money ? tco * part / (years * SECONDS_A_YEAR * in_use * ret.tokens_per_s) * 1e6 : 0;
+    return ret;
+}
+
+enum { FIT_STEP, FIT_MFU, FIT_GPU, FIT_ALL, FIT_KWH, FIT_COST, FIT_ROWS };
+
+static const char *inputs_of(struct fill *fill, uint32_t row, uint32_t side,
+                             const struct trained *trained)
+{
+    const struct myr_compare_side *s = &fill->all->sides[side];
+    const struct myr_layout *l = &s->layout;
+    double in_use = fill->all->question->in_use;
+    if (row == FIT_KWH || row == FIT_COST) {
+        return myr_arena_printf(fill->arena, "%u of %u GPUs, %.6g tokens/s, in use %g", s->gpus,
+                                s->design.head->gpus, trained->tokens_per_s, in_use);
+    }
+    return myr_arena_printf(
+        fill->arena, "%u x %s, %s: tp %u pp %u vp %u dp %u cp %u ep %u, micro-batch %u, ZeRO-%u",
+        s->gpus, s->device, s->software, l->tp, l->pp, l->vp, l->dp, l->cp, l->ep, l->micro_batch,
+        l->zero);
+}
+
+static void fit_rows(struct fill *fill)
+{
+    struct myr_design_comparison *all = fill->all;
+    const char *currency = all->sides[0].currency;
+    const struct head heads[FIT_ROWS] = {
+        {"step_s", "step", "s", 4, MYR_COMPARE_LESS},
+        {"mfu_percent", "MFU", "%", 2, MYR_COMPARE_MORE},
+        {"tokens_per_s_per_gpu", "tokens/s, one GPU", "", 1, MYR_COMPARE_MORE},
+        {"tokens_per_s", "tokens/s, all GPUs", "", 0, MYR_COMPARE_MORE},
+        {"kwh_per_mtoken", "energy, a million tokens", "kWh", 4, MYR_COMPARE_LESS},
+        {"cost_per_mtoken", "cost, a million tokens", currency, 4, MYR_COMPARE_LESS},
+    };
+    static const char *const rules[FIT_ROWS] = {
+        "fit: the shortest step of all layouts that fit in memory, or of the layout given",
+        "FLOPs of the model / (step * peak of the GPUs)",
+        "batch * sequence / step / GPUs",
+        "batch * sequence / step",
+        "facility power * load * share of the GPUs / (tokens/s * in use)",
+        "cost of the years * share of the GPUs / (tokens/s * in use * seconds of the years)",
+    };
+    for (uint32_t r = 0; all->question->of.model && r < FIT_ROWS; r++) {
+        struct myr_compare_row *row = add(fill, &heads[r]);
+        for (uint32_t i = 0; i < all->count; i++) {
+            const struct myr_compare_side *side = &all->sides[i];
+            struct myr_compare_cell *cell = &row->cells[i];
+            *cell = (struct myr_compare_cell){
+                .basis = r < FIT_KWH ? "fitted" : "computed", .rule = rules[r], .inputs = ""};
+            if (!side->trained) {
+                cell->why = side->not_trained;
+                continue;
+            }
+            struct trained trained = trained_of(fill, i);
+            const struct myr_fit_cost *cost = &side->price.cost;
+            const double values[FIT_ROWS] = {
+                cost->step_s,         100 * cost->mfu, cost->tokens_per_s_per_gpu,
+                trained.tokens_per_s, trained.kwh,     trained.cost};
+            cell->value = values[r];
+            cell->known = r != FIT_COST || trained.money;
+            cell->inputs = inputs_of(fill, r, i, &trained);
+            /* Who trains faster spreads more of what has no price: even equal gaps mislead. */
+            cell->why = r == FIT_COST && side->unpriced ? gaps_of(fill, i) : NULL;
+        }
+    }
+}
+
+/* ---- who wins ---- */
+
+/* As the number that is printed, so that equal print is equal. */
+static int64_t whole(const struct myr_compare_row *row, uint32_t index)
+{
+    double scale = 1;
+    for (int i = 0; i < row->digits; i++) {
+        scale *= 10;
+    }
+    return llround(row->cells[index].value * scale);
+}
+
+static bool is_money(const struct fill *fill, const struct myr_compare_row *row)
+{
+    return row->unit == fill->all->sides[0].currency;
+}
+
+static const char *not_comparable(const struct fill *fill, const struct myr_compare_row *row)
+{
+    const struct myr_design_comparison *all = fill->all;
+    for (uint32_t i = 0; i < all->count; i++) {
+        const struct myr_compare_cell *cell = &row->cells[i];
+        if (!cell->known || cell->why) {
+            return myr_arena_printf(fill->arena, "%s: %s", compare_letter(i),
+                                    cell->why ? cell->why : "not known");
+        }
+        if (is_money(fill, row) && strcmp(all->sides[i].currency, row->unit) != 0) {
+            return myr_arena_printf(fill->arena, "%s is priced in %s", compare_letter(i),
+                                    all->sides[i].currency);
+        }
+    }
+    return NULL;
+}
+
+static void judge(const struct fill *fill, struct myr_compare_row *row)
+{
+    uint32_t ties = 0;
+    row->best = MYR_NONE;
+    row->why = not_comparable(fill, row);
+    if (row->why || row->better == MYR_COMPARE_NEITHER) {
+        return;
+    }
+    row->best = 0;
+    for (uint32_t i = 1; i < fill->all->count; i++) {
+        int64_t one = whole(row, i), best = whole(row, row->best);
+        row->best = (row->better == MYR_COMPARE_LESS ? one < best : one > best) ? i : row->best;
+    }
+    for (uint32_t i = 0; i < fill->all->count; i++) {
+        ties += whole(row, i) == whole(row, row->best);
+    }
+    row->equal = ties == fill->all->count;
+    row->best = row->equal ? MYR_NONE : row->best;
+}
+
+/* ---- what must be known beside ---- */
+
+static const char *technology_name(const struct myr_compare_side *side)
+{
+    return !side->technology_known                   ? "switches of an unknown kind"
+           : side->technology == MYR_TECH_INFINIBAND ? "InfiniBand"
+                                                     : "Ethernet";
+}
+
+static void note_engines(struct fill *fill)
+{
+    for (uint32_t i = 0; i < fill->all->count; i++) {
+        const struct myr_compare_side *side = &fill->all->sides[i];
+        const char *letter = compare_letter(i);
+        if (!side->policy_given) {
+            note(fill, "assumed: %s spreads flows by %s, as %s does where nobody sets it; --lb",
+                 letter, myr_policy_names[side->policy], technology_name(side));
+        }
+        if (!side->efficiency_given) {
+            note(fill,
+                 "assumed: %s leaves %u permille of line rate to data: headers of packets of 4,096 "
+                 "bytes; --efficiency",
+                 letter, side->efficiency_permille);
+        }
+    }
+}
+
+static void note_designs(struct fill *fill)
+{
+    const struct myr_design_comparison *all = fill->all;
+    for (uint32_t i = 0; i < all->count; i++) {
+        const struct myr_compare_side *side = &all->sides[i];
+        uint32_t errors = myr_plan_open_errors(&side->design);
+        if (errors) {
+            note(fill, "%s has %u finding%s of severity error: it cannot be built as it is",
+                 compare_letter(i), errors, errors == 1 ? "" : "s");
+        }
+        if (side->group) {
+            note(fill, "%s: traffic and training are on the group %s alone, %u of %u GPUs",
+                 compare_letter(i), side->group, side->job.head->gpus, side->design.head->gpus);
+        }
+        if (i > 0 && side->design.head->gpus != all->sides[0].design.head->gpus) {
+            note(fill, "%s has %u GPUs, a has %u: look at what is said of one GPU or token",
+                 compare_letter(i), side->design.head->gpus, all->sides[0].design.head->gpus);
+        }
+    }
+    if (fill->same_gaps && all->sides[0].unpriced) {
+        note(fill, "the same %s in all designs: differences stand, sums and ratios lack them",
+             gaps_of(fill, 0));
+    }
+}
+
+/* Most of the model's error is common to all designs; how much of it nobody has measured. */
+static void note_model(struct fill *fill)
+{
+    struct myr_design_comparison *all = fill->all;
+    double low = 0, high = 0, spread = 0;
+    for (uint32_t i = 0; i < all->count; i++) {
+        const struct myr_compare_side *side = &all->sides[i];
+        if (!side->trained) {
+            continue;
+        }
+        double step_s = side->price.cost.step_s;
+        low = low == 0 || step_s < low ? step_s : low;
+        high = step_s > high ? step_s : high;
+        spread = side->spread > spread ? side->spread : spread;
+    }
+    if (low == 0) {
+        return;
+    }
+    double apart = 100 * (high / low - 1);
+    note(fill,
+         "fitted: steps are %.2f %% apart; the model is within %.0f %% of measured runs nine times "
+         "of ten%s",
+         apart, 100 * spread,
+         apart > 0 && apart < 100 * spread
+             ? ", an error that the designs share where they are alike"
+             : "");
+    note(fill, "assumed: steps run during %g of the years; --in-use", all->question->in_use);
+}
+
+int compare_fill(struct myr_design_comparison *comparison, struct myr_arena *arena,
+                 struct myr_err *err)
+{
+    struct fill fill = {.all = comparison, .arena = arena, .same_gaps = true};
+    for (uint32_t i = 0; i < comparison->count; i++) {
+        myr_answer_init(&fill.plans[i], arena, "myriad.plan", 1);
+        (void)myr_plan_answer(&comparison->sides[i].design, &fill.plans[i]);
+        fill.same_gaps =
+            fill.same_gaps && same_gaps(&comparison->sides[0].design, &comparison->sides[i].design);
+    }
+    MYR_TRY(plan_rows(&fill, err));
+    MYR_TRY(money_rows(&fill, err));
+    sim_rows(&fill);
+    fit_rows(&fill);
+    for (uint32_t i = 0; i < comparison->row_count; i++) {
+        judge(&fill, &comparison->rows[i]);
+    }
+    note_designs(&fill);
+    note_engines(&fill);
+    note_model(&fill);
+    note(&fill, "load, PUE, tariff and carbon are the specs' or assumed: 'myriad explain plan SPEC "
+                "PATH' says which");
+    return MYR_OK;
+}

@@ -1,0 +1,185 @@
+#include "myriad/study/compare.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+struct fixture {
+    struct myr_arena arena;
+    struct myr_catalog catalog;
+    struct myr_err err;
+    struct myr_design_comparison *found;
+};
+
+#define EXAMPLES MYR_SOURCE_DIR "/examples/compare/"
+
+static const char *const pair[] = {EXAMPLES "infiniband-1k.yaml", EXAMPLES "roce-1k.yaml"};
+
+static int compare(struct fixture *f, const struct myr_compare_question *question)
+{
+    *f = (struct fixture){0};
+    myr_arena_init(&f->arena);
+    assert_int_equal(myr_catalog_init(&f->catalog, &f->arena, &f->err), MYR_OK);
+    f->found = MYR_ARENA_NEW(&f->arena, struct myr_design_comparison, 1);
+    return myr_compare_designs(f->found, &f->arena, &f->catalog, question, &f->err);
+}
+
+static void release(struct fixture *f)
+{
+    myr_design_comparison_done(f->found);
+    myr_catalog_done(&f->catalog);
+    myr_arena_done(&f->arena);
+}
+
+static struct myr_compare_question question_of(const char *const *files, uint32_t count)
+{
+    return (struct myr_compare_question){
+        .files = files, .count = count, .in_use = 0.9, .of = myr_case_question_default()};
+}
+
+static const struct myr_compare_row *row_of(const struct fixture *f, const char *key)
+{
+    for (uint32_t i = 0; i < f->found->row_count; i++) {
+        if (strcmp(f->found->rows[i].key, key) == 0) {
+            return &f->found->rows[i];
+        }
+    }
+    return NULL;
+}
+
+static bool noted(const struct fixture *f, const char *words)
+{
+    for (uint32_t i = 0; i < f->found->note_count; i++) {
+        if (strstr(f->found->notes[i], words)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void the_same_design_twice_is_equal_in_everything(void **state)
+{
+    (void)state;
+    const char *const same[] = {pair[0], pair[0]};
+    struct fixture f;
+    struct myr_compare_question question = question_of(same, 2);
+    if (compare(&f, &question) < 0) {
+        fail_msg("%s", f.err.message);
+    }
+    for (uint32_t i = 0; i < f.found->row_count; i++) {
+        const struct myr_compare_row *row = &f.found->rows[i];
+        assert_int_equal(row->best, MYR_NONE);
+        assert_true(row->equal == (row->better != MYR_COMPARE_NEITHER));
+        assert_null(row->why);
+    }
+    assert_null(row_of(&f, "step_s")); /* no model was named */
+    release(&f);
+}
+
+static void each_figure_has_a_rule_a_basis_and_a_value(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct myr_compare_question question = question_of(pair, 2);
+    question.of.model = "llama3-8b";
+    question.of.batch = 1024;
+    if (compare(&f, &question) < 0) {
+        fail_msg("%s", f.err.message);
+    }
+    for (uint32_t i = 0; i < f.found->row_count; i++) {
+        for (uint32_t k = 0; k < 2; k++) {
+            const struct myr_compare_cell *cell = &f.found->rows[i].cells[k];
+            assert_true(cell->known);
+            assert_true(cell->rule[0] != '\0' && cell->basis[0] != '\0');
+        }
+    }
+    /* 1.5 twin modules, a NIC module, two fibres and 3/64 of a switch a GPU. */
+    assert_int_equal((int64_t)row_of(&f, "capex_per_gpu")->cells[0].value > 0, 1);
+    assert_int_equal((int64_t)row_of(&f, "switches")->cells[0].value, 48);
+    assert_int_equal((int64_t)row_of(&f, "switches")->best, 1);
+    double rate = row_of(&f, "tokens_per_s")->cells[0].value;
+    double each = row_of(&f, "tokens_per_s_per_gpu")->cells[0].value;
+    assert_true(rate > 1023.9 * each && rate < 1024.1 * each);
+    double step = row_of(&f, "step_s")->cells[0].value;
+    double tokens = 1024.0 * 8192;
+    assert_true(rate * step > 0.999 * tokens && rate * step < 1.001 * tokens);
+    assert_true(noted(&f, "a spreads flows by adaptive"));
+    assert_true(noted(&f, "b spreads flows by ecmp"));
+    release(&f);
+}
+
+static void what_is_given_is_not_called_assumed(void **state)
+{
+    (void)state;
+    static const char *const policies[] = {"spray", "static"}, *const parts[] = {"1000"};
+    struct fixture f;
+    struct myr_compare_question question = question_of(pair, 2);
+    question.policies = (struct myr_sim_words){policies, 2};
+    question.efficiencies = (struct myr_sim_words){parts, 1};
+    if (compare(&f, &question) < 0) {
+        fail_msg("%s", f.err.message);
+    }
+    assert_int_equal(f.found->sides[0].policy, MYR_POLICY_SPRAY);
+    assert_int_equal(f.found->sides[1].policy, MYR_POLICY_STATIC);
+    assert_int_equal(f.found->sides[1].efficiency_permille, 1000);
+    assert_false(noted(&f, "spreads flows"));
+    assert_false(noted(&f, "headers"));
+    release(&f);
+}
+
+static void headers_leave_what_their_bytes_say(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct myr_compare_question question = question_of(pair, 2);
+    if (compare(&f, &question) < 0) {
+        fail_msg("%s", f.err.message);
+    }
+    assert_int_equal(f.found->sides[0].efficiency_permille, 993); /* 4096 / 4122 */
+    assert_int_equal(f.found->sides[1].efficiency_permille, 980); /* 4096 / 4178 */
+    assert_int_equal(f.found->sides[0].technology, MYR_TECH_INFINIBAND);
+    assert_int_equal(f.found->sides[1].technology, MYR_TECH_ETHERNET);
+    release(&f);
+}
+
+static void bad_questions_are_refused_before_anything_is_planned(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"fastest"}, *const much[] = {"1001"};
+    struct fixture f;
+    struct myr_compare_question question = question_of(pair, 1);
+    assert_int_equal(compare(&f, &question), MYR_EINVAL);
+    release(&f);
+    question = question_of(pair, 2);
+    question.policies = (struct myr_sim_words){wrong, 1};
+    assert_int_equal(compare(&f, &question), MYR_EINVAL);
+    assert_non_null(strstr(f.err.message, "fastest"));
+    release(&f);
+    question = question_of(pair, 2);
+    question.efficiencies = (struct myr_sim_words){much, 1};
+    assert_int_equal(compare(&f, &question), MYR_EINVAL);
+    release(&f);
+    question = question_of(pair, 2);
+    question.group = "train";
+    assert_int_equal(compare(&f, &question), MYR_EINVAL);
+    release(&f);
+    question = question_of(pair, 2);
+    question.of.batch = 8;
+    assert_int_equal(compare(&f, &question), MYR_EINVAL);
+    release(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_design_twice_is_equal_in_everything),
+        cmocka_unit_test(each_figure_has_a_rule_a_basis_and_a_value),
+        cmocka_unit_test(what_is_given_is_not_called_assumed),
+        cmocka_unit_test(headers_leave_what_their_bytes_say),
+        cmocka_unit_test(bad_questions_are_refused_before_anything_is_planned),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
