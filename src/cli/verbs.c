@@ -42,6 +42,7 @@ static const struct cli_verb *const verbs[] = {
     &cli_fit_devices_verb,
     &cli_fit_stacks_verb,
     &cli_fit_why_verb,
+    &cli_fit_launch_verb,
     &cli_compare_verb,
     &cli_goodput_verb,
     &cli_goodput_classes_verb,
