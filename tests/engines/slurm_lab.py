@@ -167,7 +167,7 @@ class Slurm:
 
     def start_accounts(self):
         """MariaDB and slurmdbd, known to slurm.conf, with the accounts that were wanted."""
-        at, port = self.folder, free_ports(2)
+        at, port = self.folder, self.account_ports
         log = open(at / "mariadb.log", "ab")
         common = ("--no-defaults", f"--datadir={at}/db", "--user=root")
         subprocess.run(["mariadb-install-db", *common, "--skip-test-db",
@@ -218,7 +218,9 @@ class Slurm:
 
     def write_config(self):
         at, host = self.folder, socket.gethostname()
-        port = free_ports(self.count + 1 if not self.cloud else 1)
+        nodes = 0 if self.cloud else self.count
+        port = free_ports(nodes + 3)
+        self.account_ports = port + nodes + 1
         cores, sockets, memory = self.size
         size = (f"CPUs={cores} Sockets={sockets} CoresPerSocket={cores // sockets} "
                 f"ThreadsPerCore=1 RealMemory={memory} Gres=gpu:h100:{self.gpus} "

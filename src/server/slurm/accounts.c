@@ -48,6 +48,7 @@ static int keep(void *context, const struct myr_slurm_account *seen, struct myr_
 static void set_weights(struct slurm *slurm)
 {
     struct server *server = slurm->server;
+    slurm->tenants_seen = server->rows.tenants.count;
     for (uint32_t id = 0; id < server->rows.tenants.count; id++) {
         struct tenant_row *row = &server->rows.tenants.items[id];
         const struct account *account = find(slurm, myr_str_from(row->name), MYR_STR(""));
@@ -110,6 +111,9 @@ void slurm_accounts_look(struct slurm *slurm)
         "sacctmgr", "-nP", "show", "assoc", MYR_SLURM_ACCOUNT_FORMAT, NULL};
     static const char *const config[] = {"scontrol", "show", "config", NULL};
     int64_t now_ms = steady_ms();
+    if (slurm->tenants_seen != slurm->server->rows.tenants.count) {
+        set_weights(slurm); /* somebody is new */
+    }
     if (!slurm->server->config.slurm.accounts ||
         (slurm->accounts_ms && now_ms - slurm->accounts_ms < LOOK_MS)) {
         return;
