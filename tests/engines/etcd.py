@@ -297,7 +297,8 @@ def backup(pair, etcd, words):
     print("backup: live and at rest, put back into etcd; the relay followed the lead")
 
 
-CASES = {"backup": backup, "kill": kill, "stale": stale, "full": full, "slow": slow, "partition": partition}
+CASES = {"backup": backup, "kill": kill, "stale": stale, "full": full, "slow": slow,
+         "partition": partition}
 
 
 def main():

@@ -294,8 +294,8 @@ def accounts(lab, _):
 # A slurmdbd of its own.
 WITH_ACCOUNTS = [("add", "account", "research", "fairshare=7", "GrpTRES=gres/gpu=4"),
                  ("add", "user", "nobody", "account=research")]
-CASES = {"accounts": accounts, "gang": gang, "drain": drain, "down": down, "others": others, "parts": parts,
-         "same": same, "cancel": cancel, "restart": restart, "away": away}
+CASES = {"accounts": accounts, "gang": gang, "drain": drain, "down": down, "others": others,
+         "parts": parts, "same": same, "cancel": cancel, "restart": restart, "away": away}
 
 
 def main():

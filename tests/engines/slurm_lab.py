@@ -49,8 +49,8 @@ class Slurm:
     """'cloud': nodes without daemons, which are allocated and never come up.
 
     'settings' are lines of slurm.conf in place of those here; 'size' is what a node has beside its
-    GPUs: cores, sockets, MB. 'accounts': words for sacctmgr, each a list, put into a slurmdbd with a
-    MariaDB of its own.
+    GPUs: cores, sockets, MB. 'accounts': words for sacctmgr, each a list, put into a slurmdbd with
+    a MariaDB of its own.
     """
 
     def __init__(self, folder, nodes, gpus=2, cloud=False, more="", node_more="", leaf=16,
