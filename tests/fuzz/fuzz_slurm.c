@@ -69,7 +69,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     whole = (struct myr_str){(const char *)data + 1, size - 1};
     if (data[0] == 'A') {
         int rc = myr_slurm_read_accounts("sacctmgr", whole, take_account, NULL, &err);
-        MYR_ASSERT(rc == MYR_OK || (err.code == rc && err.message[0] && !strchr(err.message, '\n')));
+        MYR_ASSERT(rc == MYR_OK ||
+                   (err.code == rc && err.message[0] && !strchr(err.message, '\n')));
         return 0;
     }
     if (data[0] % 3 == 0) {

@@ -264,8 +264,7 @@ static void partitions_without_nodes_and_mixed_sizes_are_read(void **state)
         myr_slurm_read_nodes("sinfo", MYR_STR("|x|0|0||idle|none\n"), take_node, &all, &err) < 0);
 }
 
-static int take_account(void *context, const struct myr_slurm_account *account,
-                        struct myr_err *err)
+static int take_account(void *context, const struct myr_slurm_account *account, struct myr_err *err)
 {
     struct myr_slurm_account *all = context;
     (void)err;
@@ -292,8 +291,8 @@ static void accounts_have_shares_and_limits(void **state)
     static const char *const bad[] = {"research||root|7\n", "|x||1|||||\n", "a||b|x|||||\n",
                                       "a||b|1|gres/gpu|||||\n", "a||b|1|node=x||||\n"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
-        assert_true(myr_slurm_read_accounts("sacctmgr", myr_str_from(bad[i]), take_account, all,
-                                            &err) < 0);
+        assert_true(
+            myr_slurm_read_accounts("sacctmgr", myr_str_from(bad[i]), take_account, all, &err) < 0);
         assert_non_null(strstr(err.message, "sacctmgr:1:1: "));
     }
 }
