@@ -61,8 +61,8 @@ static int first_start(struct relay *relay, struct myr_err *err)
     MYR_TRY(myr_file_read(settings->token_file, TOKEN_MAX, &text, err));
     MYR_TRY(enrol_token_read((struct myr_str){text.len ? text.data : "", text.len}, &token, err));
     /* Who does not lead does not answer; what is refused is refused by all. */
-    int rc = MYR_EAWAY;
-    for (uint32_t at = 0; at <= relay->servers.other_count && rc == MYR_EAWAY; at++) {
+    int rc = MYR_EIO;
+    for (uint32_t at = 0; at <= relay->servers.other_count && rc == MYR_EIO; at++) {
         above_choose(relay, at);
         rc = enrol_run(relay->host, relay->port, settings->folder, settings->name, &token, err);
     }
