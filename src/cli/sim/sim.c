@@ -80,8 +80,9 @@ static const char details[] =
     "flows, and within the 99th percentile at least 99 % of them have ended. -o csv lists the "
     "jobs.";
 
-static const struct myr_command *const subcommands[] = {&cli_sim_contention_command,
-                                                        &cli_sim_resume_command};
+static const struct myr_command *const subcommands[] = {
+    &cli_sim_contention_command, &cli_sim_resume_command, &cli_sim_sweep_command,
+    &cli_sim_compare_command};
 
 static const struct myr_command command = {
     .name = "sim",
