@@ -8,6 +8,7 @@
  *   read        other simulators' files
  *   words       what people write: workloads, faults, slow nodes
  *   topology    a fabric from words or from another simulator's file
+ *   state       a run that is stopped, kept and taken up again
  *   question    a simulation as a value, and its answer
  *   times       how long flows took, as a distribution
  *   report      a page, a heat map, a table of flows
@@ -26,6 +27,7 @@
 #include "myriad/sim/question.h"
 #include "myriad/sim/read.h"
 #include "myriad/sim/report.h"
+#include "myriad/sim/state.h"
 #include "myriad/sim/sweep.h"
 #include "myriad/sim/times.h"
 #include "myriad/sim/topology.h"

@@ -92,7 +92,7 @@ static int train(struct myr_compare_side *side, struct myr_arena *arena,
     if (side->trained) {
         side->layout = found->top[0].layout;
         side->gpus = it->query.gpus;
-        side->spread = it->spread;
+        side->spread = myr_case_spread(it, &side->layout, &side->price.cost).share;
         side->device = myr_arena_printf(arena, "%s", it->query.it.device->name);
         side->software = myr_arena_printf(arena, "%s", it->query.it.stack->name);
     }
