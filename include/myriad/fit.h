@@ -6,7 +6,6 @@
  *   cost.h      time and memory of one layout
  *   interval.h  how far a time may be off, by the distance from what was measured
  *   parts.h     a step taken apart
- *   launch.h    a layout as the arguments of trainers
  *   runs.h      published or own measurements, and the error of the model on them
  *   validate.h  the error on measured runs
  *   search.h    the best layout
@@ -21,7 +20,7 @@
  *
  * Its folders: question (cases, studies, layout files), cost (time and memory of a layout), search,
  * mixed (pools of several GPUs), goodput (failures, training runs), measure (runs, logs, kernels,
- * calibration), report (plots, timeline, launch lines).
+ * calibration), report (plots, timeline).
  */
 #pragma once
 
@@ -36,7 +35,6 @@
 #include "myriad/fit/goodput.h"
 #include "myriad/fit/interval.h"
 #include "myriad/fit/kernels.h"
-#include "myriad/fit/launch.h"
 #include "myriad/fit/parts.h"
 #include "myriad/fit/place.h"
 #include "myriad/fit/pools.h"

@@ -1,7 +1,9 @@
 /*
  * study: questions that need several modules at once.
  *
- *   compare.h   designs side by side: money, power, simulated traffic, training
+ *   compare.h        designs side by side: money, power, simulated traffic, training
+ *   launch.h         a predicted layout in the words of the trainers that people run
+ *   launch_script.h  the same as a whole script, hosts in the order of ranks
  *
  * Planner, simulator and trainer's model each know one thing; what somebody who has to choose asks
  * goes through all of them. Nothing is computed here that a module below could compute: a study
@@ -10,3 +12,5 @@
 #pragma once
 
 #include "myriad/study/compare.h"
+#include "myriad/study/launch.h"
+#include "myriad/study/launch_script.h"

@@ -1,58 +1,6 @@
 /* What no table of keys can say about a family: flags, windows, and layers that differ. */
 #include "model_hf_finish.h"
 
-int hf_flag(const struct myr_doc *doc, const char *key, bool *value, struct myr_err *err)
-{
-    const struct myr_doc *node = myr_work_key(doc, KEYS_FOREIGN, key);
-    return node ? myr_doc_bool(node, key, value, err) : MYR_OK;
-}
-
-static bool is_full(const struct myr_doc *kind)
-{
-    return kind->kind == MYR_DOC_SCALAR && myr_str_eq(kind->text, MYR_STR("full_attention"));
-}
-
-/* 'layer_types' lists every layer; our description knows "every n-th layer sees all". */
-static int read_layer_types(const struct myr_doc *types, struct myr_model *model,
-                            struct myr_err *err)
-{
-    MYR_TRY(myr_doc_expect(types, MYR_DOC_LIST, "layer_types", err));
-    if (types->count != model->layer_count) {
-        return myr_doc_error(err, types, MYR_EINVAL, "'layer_types' names %u layers of %u",
-                             types->count, model->layer_count);
-    }
-    uint32_t first_full = 0;
-    while (first_full < types->count && !is_full(types->items[first_full])) {
-        first_full++;
-    }
-    model->full_every = first_full < types->count ? first_full + 1 : 0;
-    if (model->full_every == 1) {
-        model->window_tokens = 0;
-    }
-    for (uint32_t i = 0; i < types->count; i++) {
-        if (myr_model_layer_is_full(model, i) != is_full(types->items[i])) {
-            return myr_doc_error(err, types->items[i], MYR_EINVAL,
-                                 "layer %u breaks the rule 'one layer in %u has full attention'; "
-                                 "other patterns are not understood",
-                                 i, model->full_every);
-        }
-    }
-    return MYR_OK;
-}
-
-int hf_window(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
-{
-    static const struct key_number rows[] = {
-        ROW_OR_ZERO("sliding_window", window_tokens, MYR_MODEL_SEQ_MAX),
-    };
-    int rc = myr_work_read_numbers(doc, "the config", KEYS_FOREIGN, rows, 1, model, err);
-    const struct myr_doc *types = myr_work_key(doc, KEYS_FOREIGN, "layer_types");
-    if (rc != MYR_OK || model->window_tokens == 0 || !types) {
-        return rc;
-    }
-    return read_layer_types(types, model, err);
-}
-
 /* Qwen writes a window into every config and switches it on by a flag. */
 static int read_qwen_window(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
@@ -92,20 +40,6 @@ int hf_finish_qwen3(const struct myr_doc *doc, struct myr_model *model, struct m
     MYR_TRY(hf_flag(doc, "attention_bias", &model->qkv_bias, err));
     model->out_bias = model->qkv_bias;
     return read_qwen_window(doc, model, err);
-}
-
-int hf_sparse_layers(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
-{
-    const struct myr_doc *dense = myr_work_key(doc, KEYS_FOREIGN, "mlp_only_layers");
-    if (dense && (dense->kind != MYR_DOC_LIST || dense->count > 0)) {
-        return myr_doc_error(err, dense, MYR_EINVAL,
-                             "'mlp_only_layers' is not empty; a free choice of dense layers is not "
-                             "understood");
-    }
-    /* Layer i has experts when (i + 1) divides by the step. */
-    model->moe.first_dense = model->moe.interval - 1;
-    model->moe.shared_count = model->moe.shared_hidden > 0 ? 1 : 0;
-    return MYR_OK;
 }
 
 int hf_finish_qwen2_moe(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)

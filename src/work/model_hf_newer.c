@@ -6,44 +6,6 @@ static bool is_word(const struct myr_doc *node, const char *word)
     return node->kind == MYR_DOC_SCALAR && myr_str_eq(node->text, myr_str_from(word));
 }
 
-/* 'mlp_layer_types' says layer by layer what the counts say too; another order is not known. */
-int hf_dense_layers(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
-{
-    const struct myr_doc *kinds = myr_work_key(doc, KEYS_FOREIGN, "mlp_layer_types");
-    if (!kinds) {
-        return MYR_OK;
-    }
-    MYR_TRY(myr_doc_expect(kinds, MYR_DOC_LIST, "mlp_layer_types", err));
-    if (kinds->count != model->layer_count) {
-        return myr_doc_error(err, kinds, MYR_EINVAL, "'mlp_layer_types' names %u layers of %u",
-                             kinds->count, model->layer_count);
-    }
-    uint32_t dense = 0;
-    while (dense < kinds->count && is_word(kinds->items[dense], "dense")) {
-        dense++;
-    }
-    model->moe.first_dense = dense;
-    for (uint32_t i = dense; i < kinds->count; i++) {
-        if (!is_word(kinds->items[i], "sparse") || model->moe.interval != 1) {
-            return myr_doc_error(err, kinds->items[i], MYR_EINVAL,
-                                 "layer %u of 'mlp_layer_types' breaks the rule 'first all dense, "
-                                 "then all sparse'; other orders are not understood",
-                                 i);
-        }
-    }
-    return MYR_OK;
-}
-
-/* Biases of plain FFNs beside experts without them: one flag for both would lie. */
-int hf_no_bias(const struct myr_doc *doc, const char *key, struct myr_err *err)
-{
-    bool bias = false;
-    MYR_TRY(hf_flag(doc, key, &bias, err));
-    return bias ? myr_doc_error(err, myr_doc_get(doc, key), MYR_EINVAL,
-                                "'%s': biases beside experts without them are not understood", key)
-                : MYR_OK;
-}
-
 /* A number, or a list with one for each layer, which must all be the same. */
 static int read_alike(const struct myr_doc *doc, const char *key, uint32_t min, uint32_t max,
                       uint32_t *ret, struct myr_err *err)

@@ -242,8 +242,8 @@ WIDTHS = ("intermediate_size", "moe_intermediate_size", "n_inner", "ffn_dim",
           "shared_expert_intermediate_size", "shared_intermediate_size", "intermediate_size_mlp")
 EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 FLAGS = ("attention_bias", "mlp_bias", "use_bias", "use_qkv_bias", "tie_word_embeddings",
-         "use_qk_norm", "bias", "attention_out_bias", "lm_head_bias", "moe_router_enable_expert_bias",
-         "multi_query")
+         "use_qk_norm", "bias", "attention_out_bias", "lm_head_bias", "multi_query",
+         "moe_router_enable_expert_bias")
 
 
 def draw(kind, rng):

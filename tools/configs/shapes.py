@@ -109,10 +109,15 @@ class Embedding(Module):
         self.weight = Parameter(Shape(num_embeddings, embedding_dim))
 
 
+def as_size(shape):
+    return shape if isinstance(shape, (tuple, list)) else (shape,)
+
+
 class LayerNorm(Module):
-    def __init__(self, normalized_shape, eps=1e-5, elementwise_affine=True, bias=True, *_a, **_k):
+    def __init__(self, normalized_shape, eps=1e-5, elementwise_affine=True, bias=True,
+                 *_a, **_k):
         super().__init__()
-        size = normalized_shape if isinstance(normalized_shape, (tuple, list)) else (normalized_shape,)
+        size = as_size(normalized_shape)
         self.weight = Parameter(Shape(*size)) if elementwise_affine else None
         self.bias = Parameter(Shape(*size)) if elementwise_affine and bias else None
 
@@ -120,7 +125,7 @@ class LayerNorm(Module):
 class RMSNorm(Module):
     def __init__(self, normalized_shape, eps=None, elementwise_affine=True, **_k):
         super().__init__()
-        size = normalized_shape if isinstance(normalized_shape, (tuple, list)) else (normalized_shape,)
+        size = as_size(normalized_shape)
         self.weight = Parameter(Shape(*size)) if elementwise_affine else None
 
 
@@ -179,7 +184,8 @@ class Anything:
         self._name = name
 
     def __call__(self, *args, **kwargs):
-        if len(args) == 1 and not kwargs and callable(args[0]) and not isinstance(args[0], Anything):
+        alone = len(args) == 1 and not kwargs and callable(args[0])
+        if alone and not isinstance(args[0], Anything):
             return args[0]  # a decorator leaves what it stands before
         return Anything(self._name + "()")
 
@@ -263,8 +269,8 @@ def make_torch():
     for it in (Module, Parameter, Buffer, Linear, Embedding, LayerNorm, RMSNorm, Conv1d, ModuleList,
                Sequential, ModuleDict):
         setattr(nn, it.__name__, it)
-    for name in ("Dropout", "SiLU", "GELU", "ReLU", "Identity", "Sigmoid", "Tanh", "ReLU6", "Softmax",
-                 "LeakyReLU", "Hardswish", "Mish", "Softplus"):
+    for name in ("Dropout", "SiLU", "GELU", "ReLU", "Identity", "Sigmoid", "Tanh", "ReLU6",
+                 "Softmax", "LeakyReLU", "Hardswish", "Mish", "Softplus"):
         setattr(nn, name, type(name, (Module,), {}))
     nn.functional = Blank("torch.nn.functional")
     nn.init = Blank("torch.nn.init")
@@ -273,7 +279,8 @@ def make_torch():
     for name in ("empty", "zeros", "ones", "rand", "randn"):
         setattr(torch, name, new_shape)
     torch.full = lambda size, *_a, **_k: new_shape(size)
-    torch.tensor = lambda data, **_k: Shape(len(data)) if isinstance(data, (list, tuple)) else Shape()
+    torch.tensor = lambda data, **_k: (Shape(len(data)) if isinstance(data, (list, tuple))
+                                       else Shape())
     torch.arange = lambda *a, **_k: Shape(len(range(*[int(x) for x in a])) if all(
         isinstance(x, (int, float)) for x in a) else 1)
     for name in ("log", "expm1", "exp", "tril", "triu", "sqrt"):

@@ -58,10 +58,17 @@ struct myr_goodput_curve {
 
 void myr_plot_goodput(const struct myr_goodput_curve *curves, uint32_t count, struct myr_buf *buf);
 
+/* How the best layout is started: whoever knows trainers writes it. */
+struct myr_report_text {
+    const char *title, *text;
+};
+
 struct myr_fit_report {
     const struct myr_fit_query *query;
     const struct myr_fit_answer *answer;
     double spread; /* of the 90 % interval */
+    const struct myr_report_text *launch;
+    uint32_t launch_count;
 };
 
 /* Traces the scaling itself; 'arena' holds what that needs. */

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "myriad/study.h"
+
 struct options {
     struct cli_case of;
     struct myr_option_list pools;
@@ -37,6 +39,7 @@ static const struct myr_command *const subcommands[] = {
     &cli_fit_curve_command,   &cli_fit_validate_command,  &cli_fit_calibrate_command,
     &cli_fit_compare_command, &cli_fit_constants_command, &cli_fit_models_command,
     &cli_fit_devices_command, &cli_fit_stacks_command,    &cli_fit_why_command,
+    &cli_fit_launch_command,
 };
 
 static const struct myr_command command = {
@@ -171,6 +174,20 @@ static const struct myr_value *put_sensitivity(struct myr_answer *answer,
     return list;
 }
 
+/* The layout as one trainer is told it, with what the prediction counted on. */
+static const struct myr_launch *launch_of(struct cli *cli, const struct myr_case *it,
+                                          const struct myr_layout *layout, enum myr_trainer trainer)
+{
+    struct myr_launch *launch = MYR_ARENA_NEW(&cli->arena, struct myr_launch, 1);
+    const struct myr_launch_case of = {.layout = layout,
+                                       .model = &it->model,
+                                       .recipe = myr_fit_recipe(&it->query.it, layout->precision),
+                                       .device = it->query.it.device,
+                                       .stack = it->query.it.stack};
+    myr_launch_of(&of, trainer, &cli->arena, launch);
+    return launch;
+}
+
 static void put_launch(struct cli *cli, const struct myr_case *it, const struct myr_study *study)
 {
     struct myr_answer *answer = &cli->answer;
@@ -184,7 +201,7 @@ static void put_launch(struct cli *cli, const struct myr_case *it, const struct 
     myr_answer_object(answer, "launch");
     for (int t = MYR_TRAINER_MEGATRON; t <= MYR_TRAINER_TORCHTITAN; t++) {
         myr_buf_clear(&line);
-        myr_launch_write(&line, (enum myr_trainer)t, best, &it->model);
+        myr_launch_write(launch_of(cli, it, best, (enum myr_trainer)t), &line);
         myr_answer_str(answer, myr_trainer_name((enum myr_trainer)t),
                        (struct myr_str){line.data, line.len});
     }
@@ -320,8 +337,8 @@ static void show_launch(struct cli *cli, const struct myr_case *it, const struct
     MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
     for (int t = MYR_TRAINER_MEGATRON; t <= MYR_TRAINER_TORCHTITAN; t++) {
         myr_buf_clear(&line);
-        myr_launch_write_wrapped(&line, (enum myr_trainer)t, &study->answer.top[0].layout,
-                                 &it->model);
+        myr_launch_write_wrapped(
+            launch_of(cli, it, &study->answer.top[0].layout, (enum myr_trainer)t), &line);
         myr_answer_heading(answer, "Arguments for %s", myr_trainer_name((enum myr_trainer)t));
         myr_answer_verbatim(answer, (struct myr_str){line.data, line.len});
     }
@@ -358,16 +375,28 @@ static int write_layout(const struct options *options, const struct myr_case *it
     return myr_file_write(options->layout_out, &buf, err);
 }
 
-static int write_report(const struct options *options, const struct myr_case *it,
-                        const struct myr_study *study, struct myr_arena *arena, struct myr_err *err)
+static int write_report(struct cli *cli, const struct myr_case *it, const struct myr_study *study,
+                        struct myr_err *err)
 {
+    const struct options *options = cli->options;
     MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
-    struct myr_fit_report report = {&it->query, &study->answer, study->prices[0].spread.share};
+    struct myr_report_text launch[MYR_TRAINER_TORCHTITAN + 1];
+    struct myr_fit_report report = {&it->query, &study->answer, study->prices[0].spread.share,
+                                    launch, MYR_ARRAY_COUNT(launch)};
+    for (uint32_t t = 0; t < MYR_ARRAY_COUNT(launch); t++) {
+        myr_buf_clear(&buf);
+        myr_launch_write(launch_of(cli, it, &study->answer.top[0].layout, (enum myr_trainer)t),
+                         &buf);
+        launch[t] = (struct myr_report_text){myr_trainer_name((enum myr_trainer)t),
+                                             myr_arena_strndup(&cli->arena, buf.data, buf.len)};
+    }
+    myr_buf_clear(&buf);
     if (options->report) {
-        myr_fit_report_html(&report, arena, &buf);
+        myr_fit_report_html(&report, &cli->arena, &buf);
         MYR_TRY(myr_file_write(options->report, &buf, err));
     }
-    return options->plots ? myr_fit_report_plots(&report, options->plots, arena, err) : MYR_OK;
+    return options->plots ? myr_fit_report_plots(&report, options->plots, &cli->arena, err)
+                          : MYR_OK;
 }
 
 static void put_study(struct cli *cli, const struct myr_case *it, const struct myr_study *study)
@@ -459,7 +488,7 @@ static int run_case(struct cli *cli, const struct myr_case_question *question, s
     /* Files before the answer: what cannot be written is an error, and then nothing is printed. */
     if (study->found) {
         MYR_TRY(write_layout(options, it, study, err));
-        MYR_TRY(write_report(options, it, study, &cli->arena, err));
+        MYR_TRY(write_report(cli, it, study, err));
     }
     put_study(cli, it, study);
     cli->no = !study->found;

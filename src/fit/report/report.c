@@ -3,7 +3,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "myriad/fit/launch.h"
 #include "myriad/text/page.h"
 
 enum { CHOICES_MAX = 8, TOP_SHOWN = 5 };
@@ -106,15 +105,11 @@ static void put_sizes(const struct myr_growth *strong, struct myr_buf *buf)
 
 static void put_launch(const struct myr_fit_report *report, struct myr_buf *buf)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
-    for (int t = MYR_TRAINER_MEGATRON; t <= MYR_TRAINER_TORCHTITAN; t++) {
-        myr_buf_clear(&line);
-        myr_launch_write(&line, (enum myr_trainer)t, &report->answer->top[0].layout,
-                         report->query->it.model);
+    for (uint32_t i = 0; i < report->launch_count; i++) {
         myr_buf_put_lit(buf, "<p>");
-        myr_page_text(buf, myr_trainer_name((enum myr_trainer)t));
+        myr_page_text(buf, report->launch[i].title);
         myr_buf_put_lit(buf, "<br>");
-        myr_page_arguments(buf, line.data ? line.data : "");
+        myr_page_arguments(buf, report->launch[i].text);
         myr_buf_put_lit(buf, "</p>\n");
     }
 }
@@ -175,8 +170,10 @@ void myr_fit_report_html(const struct myr_fit_report *report, struct myr_arena *
     myr_page_wide_end(buf);
     myr_page_heading(buf, "Layouts");
     put_layouts(report, buf);
-    myr_page_heading(buf, "To launch it");
-    put_launch(report, buf);
+    if (report->launch_count > 0) {
+        myr_page_heading(buf, "To launch it");
+        put_launch(report, buf);
+    }
     myr_page_end(buf);
 }
 

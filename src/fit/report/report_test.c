@@ -28,49 +28,10 @@ static int setup(void **state)
     return myr_case_answer(&it, &arena, answer, NULL);
 }
 
-/* The line with its breaks taken out again. */
-static void unwrap(const struct myr_buf *wrapped, const char *joint, struct myr_buf *ret)
-{
-    size_t len = strlen(joint);
-    for (size_t i = 0; i < wrapped->len; i++) {
-        if (strncmp(wrapped->data + i, joint, len) == 0) {
-            myr_buf_putc(ret, ' ');
-            i += len - 1;
-        } else {
-            myr_buf_putc(ret, wrapped->data[i]);
-        }
-    }
-}
-
-static void wrapped_arguments_are_the_same_words_in_short_lines(void **state)
-{
-    (void)state;
-    for (int t = MYR_TRAINER_MEGATRON; t <= MYR_TRAINER_TORCHTITAN; t++) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
-        MYR_CLEANUP(myr_buf_done) struct myr_buf wrapped = {0};
-        MYR_CLEANUP(myr_buf_done) struct myr_buf joined = {0};
-        bool json = t == MYR_TRAINER_DEEPSPEED;
-        myr_launch_write(&line, (enum myr_trainer)t, &answer->top[0].layout, &it.model);
-        myr_launch_write_wrapped(&wrapped, (enum myr_trainer)t, &answer->top[0].layout, &it.model);
-        unwrap(&wrapped, json ? "\n    " : " \\\n    ", &joined);
-        char *comment = strstr(line.data, " # ");
-        size_t len = comment ? (size_t)(comment - line.data) : line.len;
-        assert_memory_equal(joined.data, line.data, len);
-        assert_int_equal(joined.data[len], '\n');
-        assert_int_equal(joined.data[len + 1] == '#', comment != NULL);
-        size_t column = 0, longest = 0;
-        for (size_t i = 0; i < wrapped.len; i++) {
-            column = wrapped.data[i] == '\n' ? 0 : column + 1;
-            longest = column > longest ? column : longest;
-        }
-        assert_true(longest <= 76 && longest > 40);
-    }
-}
-
 static void plots_are_files_of_a_folder(void **state)
 {
     static const char *const names[] = {"step.svg", "pipeline.svg", "memory.svg", "linearity.svg"};
-    struct myr_fit_report report = {&it.query, answer, 0.1};
+    struct myr_fit_report report = {.query = &it.query, .answer = answer, .spread = 0.1};
     char folder[] = "/tmp/myriad-plots-XXXXXX", path[96], missing[128];
     struct myr_err err = {0};
     (void)state;
@@ -123,7 +84,6 @@ static void goodput_is_drawn_around_its_best_interval(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrapped_arguments_are_the_same_words_in_short_lines),
         cmocka_unit_test(plots_are_files_of_a_folder),
         cmocka_unit_test(the_axis_of_a_plot_shows_its_data),
         cmocka_unit_test(goodput_is_drawn_around_its_best_interval),

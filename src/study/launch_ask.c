@@ -1,0 +1,318 @@
+/* A question about a launch: the layout, its nodes in rank order, and the script. */
+#include <stdio.h>
+
+#include "launch_script.h"
+#include "myriad/sched.h"
+
+enum { STEPS_USUAL = 1000, HOSTS_BYTES_MAX = 64 << 20, HOST_MAX = 255 };
+
+/* Words that end up in scripts: no line may be smuggled in. */
+static int check_word(const char *option, const char *text, struct myr_err *err)
+{
+    if (text && text[0] == '-') { /* programs would take it for an option, quoted or not */
+        return myr_err_set(err, MYR_EINVAL, "%s begins with '-', expected a path or a name", option);
+    }
+    for (const char *at = text; text && *at; at++) {
+        if ((unsigned char)*at < ' ' || *at == 127) {
+            return myr_err_set(err, MYR_EINVAL,
+                               "%s: a control character at byte %zu, expected "
+                               "text of one line",
+                               option, (size_t)(at - text) + 1);
+        }
+    }
+    return text && !*text ? myr_err_set(err, MYR_EINVAL, "%s is empty", option) : MYR_OK;
+}
+
+static int check_words(const struct myr_launch_run *run, struct myr_err *err)
+{
+    MYR_TRY(check_word("--name", run->name, err));
+    MYR_TRY(check_word("--code", run->code, err));
+    MYR_TRY(check_word("--data", run->data, err));
+    MYR_TRY(check_word("--tokenizer", run->tokenizer, err));
+    return check_word("--checkpoint", run->checkpoint, err);
+}
+
+/* Releases of a line belong to one trainer. */
+static enum myr_trainer trainer_of(const struct myr_stack *stack)
+{
+    static const struct {
+        const char *line;
+        enum myr_trainer trainer;
+    } lines[] = {
+        {"Megatron-Bridge", MYR_TRAINER_BRIDGE},       {"NeMo", MYR_TRAINER_BRIDGE},
+        {"torchtitan", MYR_TRAINER_TORCHTITAN},        {"torch", MYR_TRAINER_TORCHTITAN},
+        {"torch compile", MYR_TRAINER_TORCHTITAN},     {"Meta", MYR_TRAINER_TORCHTITAN},
+        {"llm-foundry", MYR_TRAINER_TORCHTITAN},       {"DeepSpeed", MYR_TRAINER_DEEPSPEED},
+        {"Megatron-DeepSpeed", MYR_TRAINER_DEEPSPEED}, {"GPT-NeoX", MYR_TRAINER_DEEPSPEED}};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(lines); i++) {
+        if (strcmp(lines[i].line, stack->line) == 0) {
+            return lines[i].trainer;
+        }
+    }
+    return MYR_TRAINER_MEGATRON;
+}
+
+/* ---- nodes ---- */
+
+/* A node's number in the design, as a host: "node/00042" is "node-00042". */
+static const char *plain_host(const struct myr_design *design, uint32_t node,
+                              struct myr_arena *arena)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    myr_design_name(design, design->head->first_node + node, &name);
+    for (size_t i = 0; i < name.len; i++) {
+        name.data[i] = name.data[i] == '/' ? '-' : name.data[i];
+    }
+    return myr_arena_strndup(arena, name.data, name.len);
+}
+
+static bool is_host(struct myr_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.data[i];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                     c == '.' || c == '-' || c == '_' || c == ':';
+        if (!plain || (i == 0 && c == '-')) {
+            return false;
+        }
+    }
+    return text.len > 0 && text.len <= HOST_MAX;
+}
+
+/* One name a line, as many as the design has nodes; ssh and Slurm must take them for names. */
+static int read_hosts(const char *path, uint32_t nodes, struct myr_arena *arena, const char ***ret,
+                      struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf file = {0};
+    MYR_TRY(myr_file_read(path, HOSTS_BYTES_MAX, &file, err));
+    const char **names = MYR_ARENA_NEW(arena, const char *, nodes);
+    uint32_t count = 0, line = 0;
+    for (size_t at = 0; at < file.len;) {
+        size_t end = at;
+        while (end < file.len && file.data[end] != '\n') {
+            end++;
+        }
+        size_t len = end - at - (end > at && file.data[end - 1] == '\r');
+        struct myr_str text = {file.data + at, len};
+        line++;
+        at = end + 1;
+        if (len == 0) {
+            continue;
+        }
+        if (!is_host(text)) {
+            return myr_err_set(err, MYR_EINVAL,
+                               "%s:%u:1: not a host's name, expected letters, "
+                               "digits, '.', '-' and '_'",
+                               path, line);
+        }
+        if (count == nodes) {
+            return myr_err_set(err, MYR_EINVAL, "%s:%u:1: more hosts than the design's %u nodes",
+                               path, line, nodes);
+        }
+        names[count++] = myr_arena_strndup(arena, text.data, text.len);
+    }
+    if (count < nodes) {
+        return myr_err_set(err, MYR_EINVAL, "%s: %u hosts, the design has %u nodes", path, count,
+                           nodes);
+    }
+    *ret = names;
+    return MYR_OK;
+}
+
+struct placing {
+    const struct myr_launch_question *q;
+    struct myr_launch_answer *a;
+    struct myr_arena *arena;
+    struct myr_placer *placer;
+    struct myr_sched_state state;
+};
+
+static void placing_done(struct placing *p)
+{
+    myr_sched_state_done(&p->state);
+    myr_placer_free(p->placer);
+}
+
+/* GPUs of a node that ranks fill evenly: all, or as many as divide them. */
+static uint32_t share_of(uint64_t ranks, uint32_t per)
+{
+    while (per > 1 && ranks % per != 0) {
+        per--;
+    }
+    return per;
+}
+
+static int place(struct placing *p, struct myr_err *err)
+{
+    struct myr_launch_answer *a = p->a;
+    const struct myr_design *design = &a->it.design;
+    struct myr_place_shape shape = myr_place_shape_of(design);
+    uint64_t ranks = myr_layout_gpus(&a->layout);
+    struct myr_job_traffic traffic;
+    struct myr_placement placement = {0};
+    const char **names = NULL;
+    if (shape.gpus_per_node > MYR_SCHED_GPUS_MAX) {
+        return myr_err_set(err, MYR_ERANGE, "%s: nodes of %u GPUs, expected at most %d",
+                           p->q->of.design, shape.gpus_per_node, MYR_SCHED_GPUS_MAX);
+    }
+    MYR_TRY(p->q->hosts ? read_hosts(p->q->hosts, shape.nodes, p->arena, &names, err) : MYR_OK);
+    p->placer = myr_placer_create(&shape);
+    uint32_t domain = design->head->scale_up_gpus / shape.gpus_per_node;
+    myr_placer_set_domain(p->placer, domain > 1 ? domain : 1);
+    MYR_TRY(p->q->state ? myr_sched_state_read(&p->state, p->placer, p->q->state, err) : MYR_OK);
+    a->run.gpus_per_node = share_of(ranks, shape.gpus_per_node);
+    a->run.node_count = (uint32_t)(ranks / a->run.gpus_per_node);
+    MYR_TRY(myr_job_traffic_of(&a->layout, &a->it.model, a->run.gpus_per_node, p->arena, &traffic,
+                               err));
+    struct myr_request request = {
+        .nodes = a->run.node_count, .gpus_per_node = a->run.gpus_per_node, .traffic = &traffic};
+    placement.gang.shares = MYR_ARENA_NEW(p->arena, struct myr_share, a->run.node_count);
+    a->placed = a->run.node_count <= shape.nodes && myr_place_gang(p->placer, &request, &placement);
+    if (!a->placed) {
+        (void)myr_err_set(&a->why, MYR_EINFEASIBLE,
+                          "%u nodes of %u GPUs are not free at once: %u whole nodes are",
+                          a->run.node_count, a->run.gpus_per_node,
+                          myr_placer_free_nodes(p->placer));
+        return MYR_OK;
+    }
+    const char **hosts = MYR_ARENA_NEW(p->arena, const char *, a->run.node_count);
+    uint32_t *nodes = MYR_ARENA_NEW(p->arena, uint32_t, a->run.node_count);
+    for (uint32_t i = 0; i < a->run.node_count; i++) {
+        nodes[i] = placement.gang.shares[i].node;
+        hosts[i] = names ? names[nodes[i]] : plain_host(design, nodes[i], p->arena);
+    }
+    a->run.hosts = hosts;
+    struct myr_fit_placement where = {nodes, a->run.node_count, a->run.gpus_per_node};
+    return myr_case_price(&a->it, &a->layout, &where, p->arena, &a->price, err);
+}
+
+/* Without a design: nodes as they are sold with these GPUs. */
+static int count_nodes(const struct myr_launch_question *q, struct myr_arena *arena,
+                       struct myr_launch_answer *a, struct myr_err *err)
+{
+    uint64_t ranks = myr_layout_gpus(&a->layout);
+    uint32_t usual = a->it.query.it.device->domain_gpus > 8 ? 4 : 8;
+    uint32_t per = q->run.gpus_per_node ? q->run.gpus_per_node : share_of(ranks, usual);
+    if (ranks % per != 0) {
+        return myr_err_set(err, MYR_EINVAL, "%llu GPUs do not fill nodes of %u",
+                           (unsigned long long)ranks, per);
+    }
+    a->run.gpus_per_node = per;
+    a->run.node_count = (uint32_t)(ranks / per);
+    a->placed = true;
+    return myr_case_price(&a->it, &a->layout, NULL, arena, &a->price, err);
+}
+
+/* ---- the script ---- */
+
+static void put_recipe(const struct myr_recipe *recipe, struct myr_buf *buf)
+{
+    for (int i = 0; i < MYR_CAPABILITY_COUNT; i++) {
+        char word[64];
+        myr_buf_printf(buf, "%s%s=%s", i ? " " : "", myr_capability_name((enum myr_capability)i),
+                       myr_capability_word((enum myr_capability)i, recipe->of[i], word));
+    }
+}
+
+static void make_head(struct myr_launch_answer *a, const struct myr_recipe *recipe,
+                      enum myr_launcher launcher, struct myr_arena *arena)
+{
+    const struct myr_fit_memory *m = &a->price.memory;
+    const double gib = 1073741824;
+    const char **head = MYR_ARENA_NEW(arena, const char *, 5);
+    MYR_CLEANUP(myr_buf_done) struct myr_buf words = {0};
+    put_recipe(recipe, &words);
+    head[0] = myr_arena_printf(arena,
+                               "%s on %llu x %s with %s, started by %s; written by 'myriad "
+                               "fit launch'.",
+                               a->it.model.name, (unsigned long long)myr_layout_gpus(&a->layout),
+                               a->it.query.it.device->name, myr_trainer_name(a->trainer),
+                               myr_launcher_name(launcher));
+    head[1] = myr_arena_printf(arena,
+                               "Predicted for %s: %.4g s a step (90 %%: %.4g to %.4g s), "
+                               "MFU %.1f %%.",
+                               a->it.query.it.stack->name, a->price.cost.step_s, a->price.low_s,
+                               a->price.high_s, 100 * a->price.cost.mfu);
+    head[2] = myr_arena_printf(arena,
+                               "Predicted memory of the fullest rank: %.1f of %.1f GiB, "
+                               "margin %.1f GiB (%.0f %%).",
+                               m->total_bytes / gib, m->limit_bytes / gib,
+                               (m->limit_bytes - m->total_bytes) / gib,
+                               100 * (1 - m->total_bytes / m->limit_bytes));
+    head[3] =
+        myr_arena_printf(arena, "Recipe that was predicted: %.*s.", (int)words.len, words.data);
+    head[4] = "Steps, rates and weight decay are no prediction: set your own.";
+    a->run.head = head;
+    a->run.head_count = 5;
+}
+
+static void write_script(const struct myr_launch_question *q, struct myr_arena *arena,
+                         struct myr_launch_answer *a)
+{
+    const struct myr_fit_case *it = &a->it.query.it;
+    const struct myr_recipe *recipe = myr_fit_recipe(it, a->layout.precision);
+    struct myr_launch_case of = {&a->layout, &a->it.model, recipe, it->device, it->stack, true};
+    a->trainer = q->trainer < 0 ? trainer_of(it->stack) : (enum myr_trainer)q->trainer;
+    myr_launch_of(&of, a->trainer, arena, &a->launch);
+    make_head(a, recipe, q->launcher, arena);
+    myr_launch_script(&a->launch, &of, &a->run, q->launcher, &a->script);
+}
+
+/* The model's name is a path where it came from a file: its last part names the job. */
+static const char *job_name(const char *model, struct myr_arena *arena)
+{
+    enum { NAME_MAX_BYTES = 64 };
+    const char *slash = strrchr(model, '/');
+    const char *start = slash && slash[1] ? slash + 1 : model;
+    size_t len = strlen(start) < NAME_MAX_BYTES ? strlen(start) : NAME_MAX_BYTES;
+    char *name = MYR_ARENA_NEW(arena, char, len + 1);
+    for (size_t i = 0; i < len; i++) {
+        char c = start[i];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                     c == '.' || c == '-' || c == '_';
+        name[i] = plain ? c : '-';
+    }
+    return name;
+}
+
+int myr_launch_ask(const struct myr_launch_question *question, struct myr_arena *arena,
+                   struct myr_launch_answer *ret, struct myr_err *err)
+{
+    struct myr_fit_answer *best = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
+    *ret = (struct myr_launch_answer){.run = question->run};
+    MYR_TRY(check_words(&question->run, err));
+    MYR_TRY(myr_case_init(&ret->it, arena, &question->of, err));
+    if (!question->of.design && (question->state || question->hosts)) {
+        return myr_err_set(err, MYR_EINVAL, "%s goes with --design",
+                           question->state ? "--state" : "--hosts");
+    }
+    int rc = myr_case_answer(&ret->it, arena, best, &ret->why);
+    if (rc == MYR_EINFEASIBLE) {
+        return MYR_OK;
+    }
+    if (rc < 0) {
+        *err = ret->why;
+        return rc;
+    }
+    ret->layout = best->top[0].layout;
+    MYR_CLEANUP(placing_done)
+    struct placing p = {.q = question, .a = ret, .arena = arena};
+    MYR_TRY(ret->it.has_design ? place(&p, err) : count_nodes(question, arena, ret, err));
+    ret->found = ret->placed ? ret->price.memory.fits : true;
+    if (ret->placed && !ret->found) {
+        (void)myr_err_set(&ret->why, MYR_EINFEASIBLE, "the layout does not fit in memory");
+    }
+    if (!ret->placed || !ret->found) {
+        return MYR_OK;
+    }
+    ret->run.name = question->run.name ? question->run.name : job_name(ret->it.model.name, arena);
+    ret->run.steps = question->run.steps ? question->run.steps : STEPS_USUAL;
+    write_script(question, arena, ret);
+    return MYR_OK;
+}
+
+void myr_launch_answer_done(struct myr_launch_answer *answer)
+{
+    myr_buf_done(&answer->script);
+    myr_case_done(&answer->it);
+}
