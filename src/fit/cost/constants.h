@@ -11,9 +11,9 @@
       "share of the fp8 peak that large products reach on Hopper")                                 \
     X(GEMM_BLACKWELL, "gemm.blackwell", "1", 0.72, 0.4, 0.98, 0.1,                                 \
       "share of the bf16 peak that large products reach on Blackwell")                             \
-    X(GEMM_BLACKWELL_FP8, "gemm.blackwell-fp8", "1", 0.65, 0.35, 0.98, 0.1,                        \
+    X(GEMM_BLACKWELL_FP8, "gemm.blackwell-fp8", "1", 0.69, 0.35, 0.98, 0.1,                        \
       "share of the fp8 peak that large products reach on Blackwell")                              \
-    X(GEMM_BLACKWELL_FP4, "gemm.blackwell-fp4", "1", 0.50, 0.2, 0.98, 0.2,                         \
+    X(GEMM_BLACKWELL_FP4, "gemm.blackwell-fp4", "1", 0.60, 0.2, 0.98, 0.15,                        \
       "share of the fp4 peak that large products reach on Blackwell")                              \
     X(DEPTH, "depth", "1", 95, 20, 1000, 0.6,                                                      \
       "inner dimension at which a product reaches half its rate, Hopper in bf16")                  \
@@ -37,7 +37,7 @@
       "rate of portable (Triton, ALiBi) attention against the vendor's")                           \
     X(FLASH_TORCH, "flash.torch", "1", 1.3, 0.6, 2.0, 0.2,                                         \
       "rate of PyTorch's attention against other trainers'")                                       \
-    X(POWER, "power", "1", 0.5, 0.01, 1.5, 0.5,                                                    \
+    X(POWER, "power", "1", 0.6, 0.01, 1.5, 0.25,                                                   \
       "gain in sustained rate for a power limit above the generation's, as a share of it")         \
     X(FLASH_BACKWARD, "flash.backward", "1", 0.86, 0.5, 1.1, 0.05,                                 \
       "rate of fused attention backward against forward")                                          \
@@ -60,7 +60,7 @@
       "traffic of one cast activation, fp8 with a scale of its own each time")                     \
     X(CAST_TORCH, "cast.torch", "B", 12, 2, 40, 0.4,                                               \
       "traffic of one cast activation, fp8 in PyTorch")                                            \
-    X(CAST_MX, "cast.mx", "B", 6, 0.5, 30, 0.5,                                                    \
+    X(CAST_MX, "cast.mx", "B", 4, 0.5, 30, 0.4,                                                    \
       "traffic of one cast activation, fp8 with one scale a block")                                \
     X(LAUNCH_EAGER, "launch.eager", "us", 700, 200, 2500, 0.3,                                     \
       "least time of one layer forward that the host takes, early Megatron and DeepSpeed")         \
@@ -95,7 +95,7 @@
     X(EXPERT_SEEN, "exposed.expert", "1", 0.9, 0.2, 2.0, 0.3, "share of all-to-all time seen")     \
     X(EXPERT_SEEN_OVERLAP, "exposed.expert-overlap", "1", 0.3, 0.02, 1.0, 0.4,                     \
       "share of all-to-all time seen where another micro-batch covers it")                         \
-    X(GROUPED, "experts.rate", "1", 0.8, 0.3, 1.4, 0.3,                                            \
+    X(GROUPED, "experts.rate", "1", 0.95, 0.3, 1.4, 0.2,                                           \
       "rate of experts' grouped products against single ones")                                     \
     X(GROUPED_LOOP, "experts.loop", "1", 0.6, 0.2, 1.0, 0.3,                                       \
       "rate of experts' products one by one against single ones")                                  \
