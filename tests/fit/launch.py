@@ -97,7 +97,8 @@ def hosts_stand_in_the_order_of_ranks(myriad, folder):
     plain = json.loads(call(myriad, "fit", "launch", *words, "--layout", layout, "--state",
                             str(state), "-o", "json").stdout)
     assert plain["hosts"][0]["host"].endswith(f"{order[0]:05d}"), plain["hosts"][0]
-    state.write_text("node,job\n" + "".join(f"{i},a\n" for i in range(12)))
+    state.write_text("node,job\n" + "".join(
+        f"{i},a\n" for i in range(placed["cluster"]["nodes"] - 4)))
     full = call(myriad, "fit", "launch", *words, "--layout", layout, "--state", str(state), code=1)
     assert "not free at once" in full.stdout, full.stdout
     names.write_text("one\ntwo; reboot\n")

@@ -89,6 +89,10 @@ def draw(rng, configs=None):
     return words, paths
 
 
+class Refused(Exception):
+    """The program says no to the question: that is an answer too."""
+
+
 class Ask:
     """Runs the program and what it writes."""
 
@@ -105,7 +109,7 @@ class Ask:
         done = subprocess.run([self.program, "fit", "launch", *words, "-o", "json"],
                               capture_output=True, text=True, timeout=600, cwd=self.folder)
         if done.returncode == 2:
-            raise ValueError(done.stderr.strip())
+            raise Refused(done.stderr.strip())
         return json.loads(done.stdout)
 
     def run(self, answer, paths):
@@ -177,7 +181,19 @@ def read_job(text):
     return job
 
 
-def questions(seed):
+def questions(seed, configs=None):
     rng = random.Random(seed)
     while True:
-        yield draw(rng)
+        yield draw(rng, configs)
+
+
+def configs_in(folder, source):
+    """Configs of many families as files; the defaults of each type, which models have published."""
+    paths, types = [], set()
+    for line in Path(source).read_text().splitlines():
+        config = json.loads(line)["config"]
+        if config["model_type"] not in types:
+            types.add(config["model_type"])
+            paths.append(Path(folder, f"{config['model_type']}.json"))
+            paths[-1].write_text(json.dumps(config))
+    return paths

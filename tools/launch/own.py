@@ -47,6 +47,7 @@ def stand_in(names=STOOD_IN):
     for name in ("float32", "bfloat16", "float16", "uint8", "float", "half", "int64", "long",
                  "float8_e4m3fn", "int32", "float64", "int8"):
         setattr(torch, name, torch.dtype())
+    torch.cuda = shapes.Blank("torch.cuda")
     torch.cuda.get_device_capability = lambda *a: (10, 0)
     torch.cuda.get_device_properties = lambda *a: types.SimpleNamespace(major=10, minor=0)
     torch.cuda.device_count = lambda: 8
@@ -56,6 +57,7 @@ def stand_in(names=STOOD_IN):
     for name, module in (("torch", torch), ("torch.nn", torch.nn),
                          ("torch.nn.functional", torch.nn.functional),
                          ("torch.nn.init", torch.nn.init),
+                         ("torch.cuda", torch.cuda),
                          ("torch.distributed", torch.distributed)):
         module.__spec__ = importlib.machinery.ModuleSpec(name, None, is_package=True)
         sys.modules[name] = module
@@ -214,7 +216,8 @@ class DeepSpeed:
         self.constants = importlib.import_module("deepspeed.runtime.constants")
 
     def check(self, config, replicas):
-        known = {v for v in vars(self.constants).values() if isinstance(v, str)}
+        known = {v for module in (self.constants, self.zero, self.precision)
+                 for v in vars(module).values() if isinstance(v, str)}
         for key in config:
             assert key in known, f"{key}: no key of DeepSpeed's"
         if "zero_optimization" in config:
