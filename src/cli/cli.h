@@ -166,5 +166,6 @@ extern const struct cli_verb cli_commands_verb, cli_completion_verb, cli_man_ver
 extern const struct cli_verb cli_route_verb, cli_route_failover_verb, cli_route_degraded_verb,
     cli_route_blast_verb, cli_route_tables_verb, cli_route_apply_verb, cli_route_found_verb,
     cli_path_verb;
-extern const struct cli_verb cli_sim_verb, cli_sim_contention_verb;
+extern const struct cli_verb cli_sim_verb, cli_sim_contention_verb, cli_sim_resume_verb,
+    cli_sim_sweep_verb, cli_sim_compare_verb;
 extern const struct cli_verb cli_compare_verb;

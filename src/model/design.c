@@ -5,8 +5,9 @@ enum { NODE_DIGITS = 5 };
 const char *const myr_layer_names[MYR_LAYER_COUNT] = {"host_leaf", "leaf_spine", "spine_core",
                                                       "local", "global"};
 
-static const char *const kind_names[MYR_DEVICE_KIND_COUNT] = {
-    "node", "leaf", "spine", "core", "router", "access", "agg", "store", "mgmt", "fm"};
+static const char *const kind_names[MYR_DEVICE_KIND_COUNT] = {"node",   "leaf",   "spine", "core",
+                                                              "router", "access", "agg",   "store",
+                                                              "mgmt",   "fm",     "pdu",   "cdu"};
 
 /* What NICs are called on a node, by network. */
 static const char *const nic_names[MYR_NET_COUNT] = {"nic", "st", "eth", "bmc"};
@@ -196,6 +197,23 @@ static bool parse_place(struct myr_str text, uint8_t style, bool planes, struct 
            text.len == 0;
 }
 
+/* Those of the two last kinds stand behind all others. */
+static struct myr_device_range last_of(const struct myr_design *design, enum myr_device_kind kind)
+{
+    uint32_t ends[2]; /* the first of the kind, and the first behind it */
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t low = 0, high = design->device_count;
+        while (low < high) {
+            uint32_t middle = low + (high - low) / 2, here = design->place[middle].kind;
+            bool before = here < MYR_DEVICE_PDU || here < (uint32_t)kind + i;
+            low = before ? middle + 1 : low;
+            high = before ? high : middle;
+        }
+        ends[i] = low;
+    }
+    return (struct myr_device_range){ends[0], ends[1] - ends[0]};
+}
+
 struct myr_device_range myr_design_range(const struct myr_design *design, enum myr_device_kind kind,
                                          enum myr_net_id net)
 {
@@ -221,6 +239,9 @@ struct myr_device_range myr_design_range(const struct myr_design *design, enum m
         return (struct myr_device_range){network->first_access, network->access};
     case MYR_DEVICE_AGGREGATION:
         return (struct myr_device_range){network->first_aggregation, network->aggregation};
+    case MYR_DEVICE_PDU:
+    case MYR_DEVICE_CDU:
+        return last_of(design, kind);
     case MYR_DEVICE_KIND_COUNT:
         break;
     }

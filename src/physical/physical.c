@@ -10,6 +10,7 @@ void myr_physical_check(struct myr_arena *arena, const struct myr_catalog *catal
     physical_sockets(&physical);
     physical_joints(&physical);
     physical_cages(&physical);
+    physical_managed(&physical);
     physical_bom(&physical);
     myr_vec_done(&physical.joints);
 }

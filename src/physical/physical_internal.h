@@ -16,6 +16,7 @@
     X(CARD_CAGES, "physical-card-cages", NULL, "count the cages that the cards have")              \
     X(PORTS_MAX, "physical-ports-max", NULL, "use fewer ports than the chip can address")          \
     X(MGMT_PORTS, "physical-mgmt-ports", NULL, "wire the management ports that the box has")       \
+    X(UNMANAGED, "physical-unmanaged", NULL, "wire a strip of every feed into the network")        \
     X(CARD_DROPPED, "physical-card-dropped", NULL, "connect every card of the server")             \
     X(PORT_UNLINKED, "physical-port-unlinked", NULL, "connect every rail of every node")           \
     X(TECHNOLOGY, "physical-technology", NULL, "use one technology along a link")                  \
@@ -122,6 +123,7 @@ bool physical_has(const struct myr_speeds *speeds, uint32_t first, uint32_t want
 void physical_sockets(struct physical *physical); /* looks parts up, judges boxes and cards */
 void physical_joints(struct physical *physical);  /* collects joints and judges them */
 void physical_cages(struct physical *physical);   /* every cage and every cable */
+void physical_managed(struct physical *physical); /* power strips of a room that manages them */
 void physical_bom(struct physical *physical);     /* what is ordered and counted */
 
 /* Rules about one module in one socket, and about one joint. */

@@ -47,6 +47,22 @@ static const struct myr_card *card_of(const struct myr_design *design, uint32_t 
     return NULL;
 }
 
+/* A box that nobody knows is one thing that is wrong, however many groups of ports it has. */
+static bool told_before(const struct physical *physical, uint32_t type, uint32_t group,
+                        uint32_t string)
+{
+    const struct myr_devtype *devtype = &physical->design->devtypes[type];
+    const struct socket *first = &physical->sockets[(size_t)type * MYR_PORT_GROUPS_MAX];
+    for (uint32_t g = 0; g < group; g++) {
+        bool host = devtype->groups[g].role == MYR_PORT_NIC;
+        uint32_t other = !host ? devtype->part : first[g].card ? first[g].card->part : 0;
+        if (!first[g].box && other == string) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void look_up(struct physical *physical, uint32_t type, uint32_t group)
 {
     const struct myr_design *design = physical->design;
@@ -75,6 +91,9 @@ static void look_up(struct physical *physical, uint32_t type, uint32_t group)
         fixed_socket(socket, socket->box);
     } else {
         socket->box = NULL;
+        if (told_before(physical, type, group, string)) {
+            return;
+        }
         physical_report(physical, PHYSICAL_UNKNOWN_PART, physical_place(physical, socket),
                         socket->devices, "'%s' is no %s of the catalogue",
                         myr_design_str(design, string), host ? "card" : "switch");

@@ -15,7 +15,7 @@ static bool is_switch(const struct myr_design *design, uint32_t device)
 {
     uint8_t kind = design->place[device].kind;
     return kind != MYR_DEVICE_NODE && kind != MYR_DEVICE_STORAGE && kind != MYR_DEVICE_MANAGEMENT &&
-           kind != MYR_DEVICE_FABRIC_MANAGER;
+           kind != MYR_DEVICE_FABRIC_MANAGER && kind < MYR_DEVICE_PDU;
 }
 
 static uint32_t peer_device(const struct myr_design *design, uint32_t port)

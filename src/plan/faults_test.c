@@ -19,8 +19,11 @@
 
 #define RAILS   "servers: 64\nnetworks: {compute: {switch: mqm9790-ns2f}, oob: }\n"
 #define MANAGED "servers: 8\nnetworks: {compute: {switch: mqm9700-ns2f, tiers: 2}, oob: }\n"
-#define SPLIT   "servers: 7\nnetworks: {compute: , storage: {switch: mqm9790-ns2f, nic_ports: 1}}\n"
-#define ETHER   "servers: 16\nnetworks: {compute: {switch: sn5600, tiers: 2}}\n"
+#define STRIPS                                                                               \
+    "servers: 8\nnetworks: {compute: , oob: }\nroom: {rows: 4, columns: 4, managed: true,\n" \
+    "  power: [{name: a, rows: 1-4}, {name: b, rows: 1-4}]}\n"
+#define SPLIT "servers: 7\nnetworks: {compute: , storage: {switch: mqm9790-ns2f, nic_ports: 1}}\n"
+#define ETHER "servers: 16\nnetworks: {compute: {switch: sn5600, tiers: 2}}\n"
 #define COPPER                                                                        \
     "servers: 16\nnetworks: {compute: {switch: sn5600, tiers: 2, uplink_gbps: 800,\n" \
     "  length_m: {host_leaf: 30, leaf_spine: 2}}}\n"
@@ -30,6 +33,14 @@
 static void unknown_part(struct fixture *f)
 {
     boxes(f, MYR_DEVICE_LEAF)->part = text(f, "no-such-switch");
+}
+
+/* A strip that hangs in the next rack. */
+static void unmanaged(struct fixture *f)
+{
+    struct myr_device_range strips = myr_design_range(&f->design, MYR_DEVICE_PDU, MYR_NET_OOB);
+    assert_true(strips.count > 2);
+    f->design.device_rack[strips.first] = f->design.device_rack[strips.first + strips.count - 1];
 }
 
 static void unknown_card(struct fixture *f)
@@ -348,6 +359,7 @@ static const struct fault {
     {"physical-card-cages", RAILS, card_cages},
     {"physical-ports-max", ETHER, ports_max},
     {"physical-mgmt-ports", MANAGED, mgmt_ports},
+    {"physical-unmanaged", STRIPS, unmanaged},
     {"physical-card-dropped", RAILS, card_dropped},
     {"physical-port-unlinked", RAILS, port_unlinked},
     {"physical-technology", RAILS, technology},
@@ -468,7 +480,7 @@ static void the_manual_names_every_rule(void **state)
 
 static void a_good_design_is_left_alone(void **state)
 {
-    static const char *const specs[] = {RAILS, SPLIT, ETHER, COPPER};
+    static const char *const specs[] = {RAILS, SPLIT, ETHER, COPPER, STRIPS};
     (void)state;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(specs); i++) {
         struct fixture f;

@@ -3,7 +3,8 @@
 /*
  * Devices and their ports. Order: nodes, storage servers, management nodes, fabric managers, then
  * the switches network by network, tier by tier, plane by plane; within a plane by rail (rail-only)
- * and place. Paths by arithmetic and myr_design_find() rest on this order.
+ * and place; power strips and cooling units of a managed room last. Paths by arithmetic and
+ * myr_design_find() rest on this order.
  */
 
 static uint16_t add_type(struct plan *plan, uint32_t part)
@@ -302,6 +303,7 @@ static uint64_t count_devices(const struct plan *plan)
 {
     uint64_t total =
         (uint64_t)plan->nodes + plan->storage_servers + plan->management_nodes + plan->managers;
+    total += plan->nets[MYR_NET_OOB].present ? (uint64_t)plan->pdus + plan->cdus : 0;
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         const struct myr_network *out = &plan->nets[id].out;
         total += (uint64_t)out->leaf + out->spine + out->core + out->access + out->aggregation;
@@ -483,6 +485,24 @@ static void put_switches(struct plan *plan, struct net_plan *net)
     put_net_row(plan, net, MYR_DEVICE_AGGREGATION, out->aggregation, net->aggregation_type);
 }
 
+/* What has nothing but a management port. */
+static void put_units(struct plan *plan)
+{
+    struct net_plan *oob = &plan->nets[MYR_NET_OOB];
+    for (uint32_t i = 0; oob->present && i < oob->host_class_count; i++) {
+        struct host_class *hosts = &oob->hosts[i];
+        if (hosts->managed && hosts->of_net == MYR_NET_COUNT) {
+            bool strip = hosts->kind == MYR_DEVICE_PDU;
+            uint16_t type =
+                add_type(plan, myr_catalog_find(plan->catalog, strip ? MYR_STR("rack-pdu")
+                                                                     : MYR_STR("cooling-cdu")));
+            hosts->first_device = plan->design.device_count;
+            add_nic_group(plan, type, oob, hosts);
+            put_plain(plan, hosts->kind, hosts->count, type, 0);
+        }
+    }
+}
+
 static void put_ports(struct plan *plan)
 {
     struct myr_design *design = &plan->design;
@@ -521,6 +541,7 @@ int plan_place(struct plan *plan, struct myr_err *err)
             find_managed(plan, &plan->nets[id]);
         }
     }
+    put_units(plan);
     MYR_ASSERT(design->device_count == devices);
     put_ports(plan);
     return MYR_OK;

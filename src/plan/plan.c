@@ -8,6 +8,9 @@
  * its final length when it is filled, and ids follow from the formulas alone.
  */
 
+/* How often a plan is made again; how often with fewer strips than before. */
+enum { PASSES_MAX = 6, PASSES_FREE = 3 };
+
 static void fill_head(struct plan *plan)
 {
     struct myr_design_head *head = plan->design.head;
@@ -135,21 +138,40 @@ static int run(struct plan *plan, struct myr_err *err)
     return MYR_OK;
 }
 
+/*
+ * Power strips and cooling units hang on a network that is sized before the racks are filled, and
+ * how many they are is known after that: the plan is made again with what came out. Their switches
+ * may fill another rack, hence more than once; in the end there are no fewer than before.
+ */
 int myr_plan(struct myr_arena *arena, const struct myr_catalog *catalog,
              const struct myr_spec *spec, struct myr_design *ret, struct myr_err *err)
 {
-    struct plan *plan = MYR_ARENA_NEW(arena, struct plan, 1);
-    plan->arena = arena;
-    plan->catalog = catalog;
-    plan->spec = spec;
-    (void)plan_string(plan, ""); /* offset 0 is the empty string */
-    int rc = run(plan, err);
-    if (rc == MYR_OK) {
-        *ret = plan->design;
-        MYR_SLOW_ASSERT(myr_design_check(ret, "plan", NULL) == MYR_OK);
+    uint32_t pdus = 0, cdus = 0;
+    for (uint32_t pass = 0;; pass++) {
+        struct plan *plan = MYR_ARENA_NEW(arena, struct plan, 1);
+        plan->arena = arena;
+        plan->catalog = catalog;
+        plan->spec = spec;
+        plan->pdus = pdus;
+        plan->cdus = cdus;
+        plan->rough =
+            pass == 0 && spec->room.node && spec->room.managed && spec->nets[MYR_NET_OOB].node;
+        (void)plan_string(plan, ""); /* offset 0 is the empty string */
+        int rc = run(plan, err);
+        uint32_t strips = 0, units = 0;
+        bool same = rc == MYR_OK && plan_units_right(plan, &strips, &units);
+        bool right = rc < 0 || (same && !plan->rough) || pass == PASSES_MAX;
+        if (right && rc == MYR_OK) {
+            *ret = plan->design;
+            MYR_SLOW_ASSERT(myr_design_check(ret, "plan", NULL) == MYR_OK);
+        }
+        plan_release(plan);
+        if (right) {
+            return rc;
+        }
+        pdus = strips > pdus || pass < PASSES_FREE ? strips : pdus;
+        cdus = units > cdus || pass < PASSES_FREE ? units : cdus;
     }
-    plan_release(plan);
-    return rc;
 }
 
 int myr_plan_file(struct myr_arena *arena, const struct myr_catalog *catalog, const char *path,

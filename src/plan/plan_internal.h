@@ -95,6 +95,8 @@ struct plan {
     enum myr_net_id at_net; /* being sized: what a refusal is about */
     uint32_t nodes, management_nodes, managers;
 
+    bool rough;          /* made only to count what is in the next line */
+    uint32_t pdus, cdus; /* power strips and cooling units with a management port */
     uint32_t storage_part, storage_servers;
     double storage_raw_tb, storage_usable_tb;
     struct storage_needs *storage_needs; /* NULL without storage */
@@ -165,8 +167,14 @@ MYR_MUST_USE int plan_size_access_core(struct plan *plan, struct net_plan *net,
                                        struct myr_err *err);
 MYR_MUST_USE int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *err);
 
-/* Out of band: the management ports of all other networks' switches hang on it too. */
-void plan_managed_switches(struct plan *plan, struct net_plan *net);
+/*
+ * Out of band: the management ports of all other networks' switches hang on it too, and those of
+ * the power strips and cooling units of a room that says so. How many these are follows from the
+ * racks that are used: false where the plan was made with another number, which it then says.
+ */
+void plan_managed(struct plan *plan, struct net_plan *net);
+uint32_t plan_rack_feeds(const struct plan *plan, uint32_t rack);
+bool plan_units_right(const struct plan *plan, uint32_t *ret_pdus, uint32_t *ret_cdus);
 
 /* 3. place: devices, types, ports */
 MYR_MUST_USE int plan_place(struct plan *plan, struct myr_err *err);

@@ -390,6 +390,27 @@ static void fabric_rows(struct plan *plan, const struct net_plan *net)
     item_rows(plan, myr_net_names[net->id], false);
 }
 
+/* Power strips and cooling units, where they hang on this network. */
+static void unit_rows(struct plan *plan, const struct net_plan *net)
+{
+    const struct {
+        const char *id, *name, *rule, *inputs;
+        uint32_t count;
+    } units[] = {
+        {"rack-pdu", "rack PDU", "one for each feed of a rack in use",
+         "racks in use * feeds, counted in the room", plan->pdus},
+        {"cooling-cdu", "cooling unit", "as many as the facility needs", "cooling.cdu.count",
+         plan->spec->facility.bill ? 0 : plan->cdus}, /* else the cooling plant has them */
+    };
+    for (uint32_t i = 0; net->id == MYR_NET_OOB && i < MYR_ARRAY_COUNT(units); i++) {
+        uint32_t part = myr_catalog_find(plan->catalog, myr_str_from(units[i].id));
+        if (units[i].count && part != MYR_PART_NONE) {
+            add_net_row(plan, net, units[i].name, part, units[i].count, units[i].rule,
+                        units[i].inputs);
+        }
+    }
+}
+
 static void access_rows(struct plan *plan, const struct net_plan *net)
 {
     size_t first_row = plan->bom.count;
@@ -401,6 +422,7 @@ static void access_rows(struct plan *plan, const struct net_plan *net)
         add_net_row(plan, net, "core switch", net->core_part, net->out.core,
                     net->rule[MYR_DEVICE_CORE], net->inputs[MYR_DEVICE_CORE]);
     }
+    unit_rows(plan, net);
     if (!(plan->spec->supplied & MYR_SUPPLIED_ETHERNET_CABLING)) {
         module_rows(plan, net);
         cable_rows(plan, net);

@@ -406,7 +406,7 @@ int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *er
         nodes += net->hosts[i].count;
     }
     if (net->id == MYR_NET_OOB) {
-        plan_managed_switches(plan, net);
+        plan_managed(plan, net);
     }
     /* Management ports have one home; they fill the rows behind the nodes. */
     uint32_t slots = net->nodes + ceil_div(net->managed, homes);

@@ -1,5 +1,7 @@
 #include "myriad/text/csv.h"
 
+#include <endian.h>
+
 #include "message.h"
 #include "utf8.h"
 
@@ -92,23 +94,54 @@ static int read_quoted(struct myr_csv *csv, struct myr_str *ret, struct myr_err 
     return MYR_OK;
 }
 
+/* Which bytes of a word are 'c': their high bits; bits above the first one may be wrong. */
+static uint64_t bytes_of(uint64_t word, char c)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t zeros = word ^ (ones * (unsigned char)c);
+    return (zeros - ones) & ~zeros & (ones << 7);
+}
+
+static bool is_plain(char c)
+{
+    return c != ',' && c != '\n' && c != '"' && c != '\r';
+}
+
+/* Past all that is neither a divider nor a quote nor a line end, eight bytes at a time. */
+static size_t skip_plain(struct myr_str text, size_t at)
+{
+    while (text.len - at >= sizeof(uint64_t)) {
+        uint64_t word;
+        memcpy(&word, text.data + at, sizeof(word));
+        word = le64toh(word);
+        uint64_t found =
+            bytes_of(word, ',') | bytes_of(word, '\n') | bytes_of(word, '"') | bytes_of(word, '\r');
+        if (found) {
+            return at + (size_t)__builtin_ctzll(found) / 8;
+        }
+        at += sizeof(word);
+    }
+    while (at < text.len && is_plain(text.data[at])) {
+        at++;
+    }
+    return at;
+}
+
 /* Strict: a reader that guesses at quotes shifts columns without anybody noticing. */
 static int read_bare(struct myr_csv *csv, struct myr_str *ret, struct myr_err *err)
 {
     size_t start = csv->at;
-    while (byte_at(csv, csv->at) != ',' && !at_line_end(csv, csv->at)) {
-        char c = byte_at(csv, csv->at);
-        if (c == '"') {
-            return fail_here(csv, err,
-                             "a quote inside a field; quote the whole field and write "
-                             "the quote twice");
-        }
-        if (c == '\r') {
-            return fail_here(csv, err, "a carriage return without a line feed");
-        }
-        csv->at++;
-    }
+    csv->at = skip_plain(csv->text, start);
     *ret = (struct myr_str){csv->text.data + start, csv->at - start};
+    char c = byte_at(csv, csv->at);
+    if (c == '"') {
+        return fail_here(csv, err,
+                         "a quote inside a field; quote the whole field and write "
+                         "the quote twice");
+    }
+    if (c == '\r' && byte_at(csv, csv->at + 1) != '\n') {
+        return fail_here(csv, err, "a carriage return without a line feed");
+    }
     return MYR_OK;
 }
 
@@ -136,11 +169,11 @@ int myr_csv_next(struct myr_csv *csv, struct myr_err *err)
             return rc;
         }
         csv->count++;
-        if (at_line_end(csv, csv->at)) {
+        if (byte_at(csv, csv->at) != ',') {
             skip_line_end(csv);
             return 1;
         }
-        csv->at++; /* the comma: another field follows, if only an empty one */
+        csv->at++; /* another field follows, if only an empty one */
     }
 }
 

@@ -37,7 +37,7 @@ MEASURED = 256  # no exit status: done, and times in the answer differ from run 
 WIDTH = 80
 # What --timing adds beside the time and memory of the whole process.
 TIMED = {"fit": {"search_ms"}, "sched place": {"decision_us"}, "sched replay": {"replay_s"},
-         "twin run": {"run_s"}, "whatif": {"fork_s", "answer_s"}}
+         "twin run": {"run_s"}, "whatif": {"fork_s", "answer_s"}, "sim sweep": {"resumed"}}
 UNITS = {"s": 1, "ms": 1e-3, "us": 1e-6}
 
 

@@ -50,6 +50,7 @@ class Case:
         self.prices = prices
         self.audit = audit  # (which of AUDIT_FILES, its text)
         self.room = room
+        self.message = ""  # what the program said
         self.may_pass = may_pass  # exit 0 or 1 is right as well: the damage need not show
 
     def command(self, folder):
@@ -124,6 +125,7 @@ class Case:
         if any(ord(c) < 32 or ord(c) == 127 for c in "".join(lines)):
             yield f"control characters in the message: {text[:300]!r}"
         start = f"myriad: {bad}:"
+        self.message = lines[0]
         expected = self.expected
         if not lines[0].startswith(start):
             yield f"'{start}' is expected in front: {lines[0]}"
@@ -327,6 +329,29 @@ def audit_cases():
     yield Case("bom/empty", "1:1: the file is empty", audit=("bom", b""))
 
 
+# What a room, a price list, claims, a layout or groups can get wrong: so many kinds at least.
+KINDS = ("room/", "spec/room-", "prices/", "spec/prices-", "claims/", "layout/", "spec/group")
+KINDS_LEAST = 40
+
+
+def kind_of(message):
+    """A complaint without its place, names and numbers: two cases of one kind are alike in it."""
+    text = re.sub(r"^myriad: [^ ]*:\d+:\d+: ", "", message)
+    return re.sub(r"'[^']*'|[\d.,]+", "#", text)
+
+
+def kinds_faults(cases):
+    """How many kinds the cases of KINDS are; each names its place in the file."""
+    own = [case for case in cases if case.name.startswith(KINDS)]
+    for case in own:
+        if case.message and not re.match(r"myriad: [^ ]+:\d+:\d+: \S", case.message):
+            yield f"{case.name}: no line and column: {case.message}"
+    kinds = {kind_of(case.message) for case in own if case.message}
+    print(f"rooms, prices, claims, layouts, groups: {len(own)} cases of {len(kinds)} kinds")
+    if len(kinds) < KINDS_LEAST:
+        yield f"{len(kinds)} kinds of bad rooms and lists, {KINDS_LEAST} are expected"
+
+
 def small_design(myriad, folder):
     (folder / "small.yaml").write_bytes(SMALL_SPEC)
     subprocess.run([myriad, "plan", "small.yaml", "--out", "small"], cwd=folder, check=True,
@@ -362,6 +387,9 @@ def main():
                 failed += bool(faults)
                 for fault in faults:
                     print(f"{case.name}: {fault}")
+        for fault in kinds_faults(cases) if not wanted else ():
+            failed += 1
+            print(fault)
     print(f"{len(cases)} cases, {failed} failed")
     sys.exit(1 if failed or not cases else 0)
 

@@ -8,7 +8,8 @@ output, end), 'drain' (Slurm's drains avoided, ours seen there with a reason), '
 down: placed again), 'others' (nodes with others' jobs left alone), 'same' (agents and Slurm place
 the same job file alike), 'parts' (GPUs of a node shared by jobs),
 'cancel' (from here, and from there), 'restart' (killed and started again, nothing runs twice),
-'away' (a controller that is gone, hangs, or does not take our credential: one line, and back).
+'away' (a controller that is gone, hangs, or does not take our credential: one line, and back),
+'accounts' (alone: with a slurmdbd, whose shares and limits are the tenants').
 """
 import argparse
 import os
@@ -37,13 +38,14 @@ def check(holds, what):
 class Lab:
     """A Myriad on a Slurm."""
 
-    def __init__(self, myriad, slurm, folder):
+    def __init__(self, myriad, slurm, folder, accounts=False):
         self.slurm = slurm
         # Not in the order of their names: a rank order that Slurm would not choose by itself.
         self.cluster = Cluster(myriad, "", folder, slurm.names[::-1],
                                options=("--world", "slurm", "--gpus-per-node", str(slurm.gpus),
                                         "--nodes-per-leaf", str(slurm.leaf)))
-        self.cluster.configure(slurm=f"{{conf: '{slurm.own_conf()}', poll_s: 1, timeout_s: 10}}")
+        self.cluster.configure(slurm=f"{{conf: '{slurm.own_conf()}', poll_s: 1, timeout_s: 10, "
+                               f"accounts: {str(accounts).lower()}}}")
         self.cluster.environment = {"PATH": slurm.env["PATH"]}
 
     def start(self, healthy=None):
@@ -260,7 +262,39 @@ def away(lab, _):
     print("\n".join("  " + line for line in lines))
 
 
-CASES = {"gang": gang, "drain": drain, "down": down, "others": others, "parts": parts,
+def accounts(lab, _):
+    """Tenants are accounts: shares are weights, limits are Slurm's to hold, and are told."""
+    here = lab.cluster
+    tenant = "tenant: research\n"
+    wait_for("the share as a weight", lambda: [
+        row for row in here.get("/v1/tenants")["tenants"]
+        if row["name"] == "research" and row["weight"] == 7] or here.ask(
+            "/v1/tenants/research", {"weight": "1"})[0] != 200, limit_s=300)
+    status, answer = here.ask("/v1/jobs", f"name: b\nnodes: 3\ncommand: x\n{tenant}".encode())
+    check(status >= 400 and "account 'research' 4 at most (GrpTRES)" in answer["error"],
+          f"{status} {answer}")
+    first = here.submit(f"name: a\nnodes: 2\ncommand: sleep 600\n{tenant}")
+    lab.wait(first, "running")
+    account = lab.slurm.ask("squeue", "-h", "-o", "%a").strip()
+    check(account == "research", f"the account is '{account}'")
+    second = here.submit(f"name: b\nnodes: 1\ncommand: sleep 600\n{tenant}")
+    reason = wait_for("the limit told", lambda: (lambda job: job["reason"] if "Assoc" in
+                      job["reason"] else None)(here.job(second)))
+    check("account research: 4 GPUs at once" in reason, reason)
+    time.sleep(3)
+    held = [row for row in lab.slurm.jobs() if row[1] == "PENDING"]
+    check(len(held) == 1 and lab.state(second) == "starting", f"fought with: {lab.slurm.jobs()}")
+    here.post(f"/v1/jobs/{first}/cancel", {})
+    lab.wait(second, "running")
+    here.post(f"/v1/jobs/{second}/cancel", {})
+    wait_for("all are over", lambda: not here.get("/v1/jobs")["jobs"])
+    print(f"accounts: fair share is weight, limits hold: {reason}")
+
+
+# A slurmdbd of its own.
+WITH_ACCOUNTS = [("add", "account", "research", "fairshare=7", "GrpTRES=gres/gpu=4"),
+                 ("add", "user", "nobody", "account=research")]
+CASES = {"accounts": accounts, "gang": gang, "drain": drain, "down": down, "others": others, "parts": parts,
          "same": same, "cancel": cancel, "restart": restart, "away": away}
 
 
@@ -276,12 +310,18 @@ def main():
     need()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="myriad-slurm-"))
     try:
-        with Slurm(folder / "slurm", words.nodes, gpus=words.gpus) as slurm:
-            lab = Lab(words.myriad, slurm, folder)
+        booked = words.case == ["accounts"]
+        if booked:
+            need("slurmdbd", "mariadbd", "mariadb-install-db")
+        # A partition without nodes is nothing odd.
+        with Slurm(folder / "slurm", words.nodes, gpus=words.gpus,
+                   partition="PartitionName=empty State=UP",
+                   accounts=WITH_ACCOUNTS if booked else None) as slurm:
+            lab = Lab(words.myriad, slurm, folder, accounts=booked)
             lab.agent = words.agent
             with lab.cluster:
                 lab.start()
-                for name in words.case or CASES:
+                for name in words.case or [name for name in CASES if name != "accounts"]:
                     CASES[name](lab, words.gang)
     except Failed as fault:
         print(f"failed: {fault}", file=sys.stderr)

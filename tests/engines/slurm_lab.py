@@ -49,11 +49,13 @@ class Slurm:
     """'cloud': nodes without daemons, which are allocated and never come up.
 
     'settings' are lines of slurm.conf in place of those here; 'size' is what a node has beside its
-    GPUs: cores, sockets, MB.
+    GPUs: cores, sockets, MB. 'accounts': words for sacctmgr, each a list, put into a slurmdbd with a
+    MariaDB of its own.
     """
 
     def __init__(self, folder, nodes, gpus=2, cloud=False, more="", node_more="", leaf=16,
-                 prefix="n", digits=3, partition="", settings=None, size=None):
+                 prefix="n", digits=3, partition="", settings=None, size=None,
+                 accounts=None):
         self.folder = pathlib.Path(folder)
         self.settings, self.size = settings or {}, size or (4 * gpus, 1, 8000 * gpus)
         self.count, self.gpus, self.cloud, self.leaf = nodes, gpus, cloud, leaf
@@ -65,6 +67,7 @@ class Slurm:
         self.env = dict(os.environ, SLURM_CONF=str(self.conf), PATH=PATH)
         self.munged = self.controller = None
         self.daemons = {}
+        self.accounts = accounts
 
     def __enter__(self):
         try:
@@ -111,7 +114,11 @@ class Slurm:
         self.folder.chmod(0o755)
         self.write_config()
         self.start_munge()
+        if self.accounts:
+            self.start_accounts()
         self.start_controller()
+        for words in self.accounts or ():  # what a GPU is, slurmdbd learns from the controller
+            self.account(*words)
         if not self.cloud:
             for name in self.names:
                 self.start_node(name)
@@ -157,6 +164,47 @@ class Slurm:
         link = self.folder / "own.sock"
         link.unlink(missing_ok=True)
         link.symlink_to(self.folder / name)
+
+    def start_accounts(self):
+        """MariaDB and slurmdbd, known to slurm.conf, with the accounts that were wanted."""
+        at, port = self.folder, free_ports(2)
+        log = open(at / "mariadb.log", "ab")
+        common = ("--no-defaults", f"--datadir={at}/db", "--user=root")
+        subprocess.run(["mariadb-install-db", *common, "--skip-test-db",
+                        "--auth-root-authentication-method=normal"], env=self.env, stdout=log,
+                       stderr=log, check=True)
+        (at / "init.sql").write_text("CREATE USER 'slurm'@'127.0.0.1' IDENTIFIED BY 'lab';\n"
+                                     "GRANT ALL ON slurm.* TO 'slurm'@'127.0.0.1';\n")
+        self.daemons["mariadb"] = subprocess.Popen(
+            ["mariadbd", *common, f"--socket={at}/db.sock", f"--port={port}",
+             "--bind-address=127.0.0.1", f"--pid-file={at}/db.pid", f"--init-file={at}/init.sql",
+             "--innodb-buffer-pool-size=64M", "--innodb-flush-log-at-trx-commit=0"],
+            env=self.env, stdout=log, stderr=log)
+        conf = at / "etc/slurmdbd.conf"
+        conf.write_text(f"AuthType=auth/munge\nAuthInfo=socket={at}/munge.sock\n"
+                        f"DbdHost={socket.gethostname()}\nDbdAddr=127.0.0.1\nDbdPort={port + 1}\n"
+                        f"SlurmUser=root\nLogFile={at}/slurmdbd.log\nPidFile={at}/slurmdbd.pid\n"
+                        "StorageType=accounting_storage/mysql\nStorageHost=127.0.0.1\n"
+                        f"StoragePort={port}\nStorageUser=slurm\nStoragePass=lab\n"
+                        "StorageLoc=slurm\n")
+        conf.chmod(0o600)
+        with open(self.conf, "a", encoding="utf-8") as more:
+            more.write("AccountingStorageType=accounting_storage/slurmdbd\n"
+                       "AccountingStorageHost=127.0.0.1\n"
+                       f"AccountingStoragePass={at}/munge.sock\n"
+                       f"AccountingStoragePort={port + 1}\nAccountingStorageTRES=gres/gpu\n"
+                       "AccountingStorageEnforce=associations,limits\n")
+        wait_for("MariaDB", lambda: (at / "db.sock").exists())
+        self.daemons["slurmdbd"] = subprocess.Popen(
+            ["slurmdbd", "-D"], env={**self.env, "SLURM_CONF": str(conf)}, stdout=log, stderr=log)
+        log.close()
+        self.account("add", "cluster", "lab")
+
+    def account(self, *words):
+        """sacctmgr, once slurmdbd answers."""
+        wait_for(f"sacctmgr {words}", lambda: subprocess.run(
+            ["sacctmgr", "-i", *words], env=self.env, capture_output=True, check=False,
+            timeout=60).returncode == 0)
 
     def start_controller(self):
         self.controller = subprocess.Popen(["slurmctld", "-D", "-f", self.conf], env=self.env,

@@ -4,6 +4,39 @@
 #include "fuzz.h"
 #include "myriad/sim/read.h"
 
+static inline void fuzz_check_trace(const struct myr_trace *trace)
+{
+    uint32_t messages = 0;
+    for (size_t i = 0; i < trace->ops.count; i++) {
+        const struct myr_trace_op *op = &trace->ops.items[i];
+        MYR_ASSERT(op->start >= 0 && op->start <= MYR_TRACE_TIME_MAX);
+        MYR_ASSERT(op->duration >= 0 && op->duration <= MYR_TRACE_TIME_MAX);
+        MYR_ASSERT(op->line > 0 && op->bytes <= MYR_TRACE_BYTES_MAX);
+        if (op->kind == MYR_TRACE_MESSAGE) {
+            messages++;
+            MYR_ASSERT(op->from < trace->ranks && op->to < trace->ranks);
+        } else if (op->kind == MYR_TRACE_COLLECTIVE) {
+            MYR_ASSERT(op->from < trace->splits.count && trace->splits.items[op->from].size > 1);
+        }
+    }
+    MYR_ASSERT(messages == trace->messages && trace->ranks <= MYR_TRACE_RANKS_MAX);
+    for (size_t i = 0; i < trace->splits.count; i++) {
+        const struct myr_trace_split *split = &trace->splits.items[i];
+        if (split->listed) {
+            MYR_ASSERT(split->first_member + split->size <= trace->members.count);
+        } else {
+            MYR_ASSERT(trace->ranks % ((uint64_t)split->size * split->stride) == 0);
+        }
+    }
+    for (size_t i = 0; i < trace->members.count; i++) {
+        MYR_ASSERT(trace->members.items[i] < trace->ranks);
+    }
+    for (size_t i = 0; i < trace->edges.count; i++) {
+        MYR_ASSERT(trace->edges.items[i].before < trace->ops.count);
+        MYR_ASSERT(trace->edges.items[i].op < trace->ops.count);
+    }
+}
+
 static inline void fuzz_trace(const char *file, enum myr_trace_format format, const uint8_t *data,
                               size_t size)
 {
@@ -15,28 +48,7 @@ static inline void fuzz_trace(const char *file, enum myr_trace_format format, co
         fuzz_check_error(&err, rc, file);
         return;
     }
-    uint32_t messages = 0;
-    for (size_t i = 0; i < trace.ops.count; i++) {
-        const struct myr_trace_op *op = &trace.ops.items[i];
-        MYR_ASSERT(op->start >= 0 && op->start <= MYR_TRACE_TIME_MAX);
-        MYR_ASSERT(op->duration >= 0 && op->duration <= MYR_TRACE_TIME_MAX);
-        MYR_ASSERT(op->line > 0 && op->bytes <= MYR_TRACE_BYTES_MAX);
-        if (op->kind == MYR_TRACE_MESSAGE) {
-            messages++;
-            MYR_ASSERT(op->from < trace.ranks && op->to < trace.ranks);
-        } else if (op->kind == MYR_TRACE_COLLECTIVE) {
-            MYR_ASSERT(op->from < trace.splits.count && trace.splits.items[op->from].size > 1);
-        }
-    }
-    MYR_ASSERT(messages == trace.messages && trace.ranks <= MYR_TRACE_RANKS_MAX);
-    for (size_t i = 0; i < trace.splits.count; i++) {
-        const struct myr_trace_split *split = &trace.splits.items[i];
-        MYR_ASSERT(trace.ranks % ((uint64_t)split->size * split->stride) == 0);
-    }
-    for (size_t i = 0; i < trace.edges.count; i++) {
-        MYR_ASSERT(trace.edges.items[i].before < trace.ops.count);
-        MYR_ASSERT(trace.edges.items[i].op < trace.ops.count);
-    }
+    fuzz_check_trace(&trace);
     myr_trace_done(&trace);
 }
 

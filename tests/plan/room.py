@@ -126,6 +126,45 @@ def seats_of(shape_kw, server_kw, switch, places):
     return found
 
 
+def pairs_m(points, seats_most, leaves, spines):
+    """No less than the ways from all of the leaves to all of the spines: together they need several
+    racks, of so many seats at most, and sets that lie among each other are no nearer than that."""
+    count = leaves + spines
+    if seats_most >= count:
+        return 0
+    least = None
+    for px, py in points:
+        ways = sorted(abs(px - x) + abs(py - y) for x, y in points)
+        full, rest = divmod(count, seats_most)
+        total = seats_most * sum(ways[:full]) + (rest * ways[full] if rest else 0)
+        least = total if least is None else min(least, total)
+    kappa = min(leaves / spines, spines / leaves)
+    return kappa * count * least / (2 + 2 * kappa)
+
+
+def left_over_m(room, hosts, up, seats_most):
+    """Uplinks that no chain uses, of leaves with few hosts: alike for all leaves of a group."""
+    begun = [leaf for leaf in hosts if sum(up[leaf].values()) > sum(hosts[leaf].values())]
+    if not begun:
+        return 0
+    spines = {spine for leaf in begun for spine in up[leaf]}
+    least = min((1 - sum(hosts[leaf].values()) / sum(up[leaf].values())) * min(up[leaf].values())
+                for leaf in begun)
+    return least * pairs_m(room.points(), seats_most, len(begun), len(spines))
+
+
+def one_block_m(room, hosts, up, places, seats):
+    """One group alone: its leaves are what all servers share, and all uplinks are pairs."""
+    servers = {server for below in hosts.values() for server in below}
+    spines = {spine for above in up.values() for spine in above}
+    if any(len(below) < len(servers) for below in hosts.values()) or not spines:
+        return 0
+    weights = [min(below.values()) for below in hosts.values()]
+    least = min(min(up[leaf].values()) for leaf in hosts)
+    return (cheapest_seats(room.points(), places, len(servers), weights, seats)
+            + least * pairs_m(room.points(), seats[-1], len(hosts), len(spines)))
+
+
 def lower_bound_m(room, cables, places, seats):
     """The bound of docs/planning.md, from cables.csv: chains from servers to the top."""
     links_of = Counter(row["cable"] for row in cables)
@@ -173,6 +212,8 @@ def lower_bound_m(room, cables, places, seats):
                 known[k] = nearest_sum(room.points(), places, k)
             total += min(chains.values()) * known[k]
     total += cheapest_seats(room.points(), places, len(servers), shared, seats)
+    total += left_over_m(room, hosts, up, seats[-1])
+    total = max(total, one_block_m(room, hosts, up, places, seats))
     count = len(links_of)
     return (1 + room.slack[0] / 100) * (total + count * 2 * room.drop) + count * room.slack[1]
 

@@ -28,7 +28,7 @@ LINK = " 100Gbps 1us 0\n"
 
 # Name of the file, text, how the complaint begins behind "FILE:", what it must say.
 SPEC = "name: a\nservers: 4\nserver: h100-8gpu\nnetworks: {compute: {switch: mqm9790}}\n"
-KINDS = "a GOAL, HPCC, htsim or SimAI file is expected"
+KINDS = "a GOAL, HPCC, htsim, SimAI or Chakra file is expected"
 WORKLOADS = {
     "kind-spec": ("a.txt", SPEC, "1:1", "looks like a spec; " + KINDS),
     "kind-csv": ("a.txt", "job,nodes,start\n1,4,0\n", "1:1",

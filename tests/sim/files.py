@@ -79,6 +79,13 @@ def given(check, program, folder):
             (head + "0,1,2,1000,2.0,pool/9999/up\n", "is no link"),
             (head + "0,1,2,1000,2.0,gpu/1/down\n", "is no link"),
             (head + "0,1,2,1000,2.0,link/1> link/2>\n", "does not begin where"),
+            (head + "0,1,2,1000,2.0,link/2> link/1<\n", "2:16: 'link/2>' does not begin at the"),
+            (head + "0,1,2,1000,2.0,link/1> link/3<\n", "2:16: the path ends at node/00003, not"),
+            (head + "0,1,2,1000,2.0,link/1>\n", "2:16: the path ends at leaf"),
+            (head + "0,1,2,1000,2.0,pool/0/up\n", "'pool/0/up' does not begin at the sender"),
+            (head + "0,1,2,1000,2.0,link/1> pool/0/up\n", "the path ends at a pool of links"),
+            (head + "0,1,2,1000,2.0,gpu/1/out gpu/2/in\n", "'gpu/2/in' does not begin where"),
+            (head + "0,1,1,1000,2.0,gpu/1/out\n", "the path ends at the domain of GPU 1, not"),
             (head + "0,1,2,1000,2.0,link/1> link/2<\n", "no path is given from GPU")):
         out.write_text(text)
         done = call(program, "--topology", TREE, "--workload", "permutation:1MB", "--routes", out)

@@ -54,6 +54,18 @@ def halving(tasks, kind, ranks, size):
         last, before = now, distance
 
 
+def trees(tasks, kind, ranks, size):
+    """Every rank's piece down a tree of its own; steps over half of the list, a quarter, ..."""
+    count, last, before = len(ranks), None, None
+    far = [1 << k for k in range((count - 1).bit_length())]
+    for step, distance in enumerate(far[::-1] if kind == "allgather" else far):
+        pieces = len(range(distance, count, 2 * distance))
+        now = [tasks.add(ranks[i], ranks[(i + distance) % count], up(size * pieces, count),
+                         [last[i - before]] if last else [], step,
+                         behind=last[i] if last else None) for i in range(count)]
+        last, before = now, distance
+
+
 def pairwise(tasks, ranks, size, window):
     count = len(ranks)
     for i in range(count):
@@ -74,7 +86,7 @@ def chain(tasks, ranks, size, chunks):
 
 def draw(rng):
     """A job's words, and a maker of its tasks."""
-    kind = rng.choice(["permutation", "alltoall", "ring", "halving", "chain"])
+    kind = rng.choice(["permutation", "alltoall", "ring", "halving", "chain", "tree"])
     count = rng.choice([4, 8, 16]) if kind == "halving" else rng.randint(2, 16)
     first = rng.randrange(0, 17 - count)
     ranks = list(range(first, first + count))
@@ -90,8 +102,8 @@ def draw(rng):
         chunks = rng.randint(1, 5)
         return (f"broadcast:ring,{tail},schedule=full,chunks={chunks}",
                 lambda tasks: chain(tasks, ranks, size, chunks))
-    what = rng.choice(["allreduce", "allgather", "reducescatter"])
-    maker = ring if kind == "ring" else halving
+    what = rng.choice(["allgather", "reducescatter"] + ["allreduce"] * (kind != "tree"))
+    maker = {"ring": ring, "halving": halving, "tree": trees}[kind]
     return (f"{what}:{kind},{tail},schedule=full",
             lambda tasks: maker(tasks, what, ranks, size))
 

@@ -6,6 +6,7 @@
  *   --folds       the same with a tenth of the layouts left out at a time
  *   --weights     the error left out by the weight of the priors
  *   --quick       leaves nothing out: the intervals stay as they are
+ *   --brief       leaves out families, layouts and releases alone, and prints no profile
  *   --rows        also prints each row with what it left open and its terms
  *   --dump FILE   writes the log errors of all rows, as fitted and left out in each way
  *   --weight W    of the priors; --rounds N at most
@@ -113,11 +114,14 @@ struct lefts {
 static const char *const grouping_names[GROUPINGS] = {"families", "layouts",   "devices",
                                                       "releases", "many GPUs", "long sequences"};
 
-static void measure_all(struct fit *fit, int rounds, struct lefts *ret)
+static void measure_all(struct fit *fit, int rounds, bool brief, struct lefts *ret)
 {
     for (int g = 0; g < GROUPINGS; g++) {
         clock_t start = clock();
         left_init(&ret->by[g], fit->runs.count);
+        if (brief && g != BY_FAMILY && g != BY_LAYOUT && g != BY_RELEASE) {
+            continue;
+        }
         left_measure(fit, (enum grouping)g, rounds, &ret->by[g]);
         fprintf(stderr, "%s left out in %.1f s\n", grouping_names[g],
                 (double)(clock() - start) / CLOCKS_PER_SEC);
@@ -131,15 +135,20 @@ static void lefts_done(struct lefts *lefts)
     }
 }
 
-static void report_lefts(const struct fit *fit, const struct lefts *lefts, double open)
+static void report_errors(const struct fit *fit, const struct lefts *lefts)
 {
-    struct widths_coverage covered[GROUPINGS];
     for (int g = 0; g < GROUPINGS; g++) {
         char before[48], all[48];
         snprintf(before, sizeof(before), "%s of ", grouping_names[g]);
         snprintf(all, sizeof(all), "%s left out", grouping_names[g]);
         report_all(fit, before, all, &lefts->by[g]);
     }
+}
+
+static void report_lefts(const struct fit *fit, const struct lefts *lefts, double open)
+{
+    struct widths_coverage covered[GROUPINGS];
+    report_errors(fit, lefts);
     widths_check(fit, lefts->by, open, covered);
     for (int g = 0; g < GROUPINGS; g++) {
         fprintf(stderr, "intervals hold %.1f %% of %u rows, %s left out\n",
@@ -190,7 +199,7 @@ static void compare_weights(struct fit *fit, int rounds)
     for (size_t k = 0; k < MYR_ARRAY_COUNT(weights); k++) {
         struct lefts lefts;
         fit->weight = weights[k];
-        measure_all(fit, rounds, &lefts);
+        measure_all(fit, rounds, true, &lefts);
         fprintf(stderr, "weight %.1f\n", weights[k]);
         double robust[2] = {0, 0};
         for (uint32_t i = 0; i < fit->runs.count; i++) {
@@ -257,7 +266,7 @@ static void print_yaml(const struct fit *fit, const double widths[MYR_INTERVAL_C
 
 struct options {
     const char *path, *more, *dump;
-    bool families, layouts, weights, rows, quick;
+    bool families, layouts, weights, rows, quick, brief;
     double weight;
     int rounds;
 };
@@ -278,6 +287,7 @@ static struct options read_options(int argc, char **argv)
         o.layouts = o.layouts || strcmp(word, "--folds") == 0;
         o.weights = o.weights || strcmp(word, "--weights") == 0;
         o.rows = o.rows || strcmp(word, "--rows") == 0;
+        o.brief = o.brief || strcmp(word, "--brief") == 0;
         o.quick = o.quick || strcmp(word, "--quick") == 0;
         if (strcmp(word, "--rounds") == 0 && more) {
             o.rounds = (int)number(argv[++i], o.rounds);
@@ -308,7 +318,12 @@ static void fit_and_print(struct fit *fit, const struct options *o)
     }
     memcpy(widths, fit->profiles.intervals, sizeof(widths));
     if (!o->quick) {
-        measure_all(fit, o->rounds, &lefts);
+        measure_all(fit, o->rounds, o->brief, &lefts);
+        if (o->brief) {
+            report_errors(fit, &lefts);
+            lefts_done(&lefts);
+            return;
+        }
         widths[MYR_INTERVAL_AXES_OPEN] = left_open_width(fit);
         report_lefts(fit, &lefts, widths[MYR_INTERVAL_AXES_OPEN]);
         widths_fit(fit, lefts.by, widths);
@@ -328,7 +343,7 @@ static void fit_and_print(struct fit *fit, const struct options *o)
 static void leave_out(struct fit *fit, const struct options *o)
 {
     struct lefts lefts;
-    measure_all(fit, o->rounds, &lefts);
+    measure_all(fit, o->rounds, false, &lefts);
     report_lefts(fit, &lefts, left_open_width(fit));
     print_rows(fit, &lefts.by[o->layouts ? BY_LAYOUT : BY_FAMILY]);
     lefts_done(&lefts);

@@ -26,6 +26,8 @@ enum myr_device_kind {
     MYR_DEVICE_STORAGE,
     MYR_DEVICE_MANAGEMENT,
     MYR_DEVICE_FABRIC_MANAGER,
+    MYR_DEVICE_PDU, /* power strips of racks, then cooling units: the last devices of all, */
+    MYR_DEVICE_CDU, /* and only where the room says that they are managed */
     MYR_DEVICE_KIND_COUNT,
 };
 

@@ -70,6 +70,10 @@ MYR_MUST_USE int myr_grow(struct myr_arena *arena, const struct myr_design *inst
 /* A spec's file, which is planned, or a design.myr. Close it with myr_design_close(). */
 MYR_MUST_USE int myr_grow_read(struct myr_arena *arena, const struct myr_catalog *catalog,
                                const char *path, struct myr_design *ret, struct myr_err *err);
+/* The same for what the installed one grows into: servers that stand keep their order. */
+MYR_MUST_USE int myr_grow_read_larger(struct myr_arena *arena, const struct myr_catalog *catalog,
+                                      const struct myr_design *installed, const char *path,
+                                      struct myr_design *ret, struct myr_err *err);
 
 /* The growth as an answer and as a page. */
 void myr_grow_answer(const struct myr_growth *growth, struct myr_answer *answer);

@@ -22,7 +22,7 @@
 
 enum myr_algorithm {
     MYR_ALGORITHM_RING,       /* a broadcast: a chain */
-    MYR_ALGORITHM_TREE,       /* double binary tree, pipelined */
+    MYR_ALGORITHM_TREE,       /* double binary tree, pipelined; all-gather: a tree each rank */
     MYR_ALGORITHM_HALVING,    /* recursive halving and doubling; ranks a power of two */
     MYR_ALGORITHM_PAIRWISE,   /* all-to-all: every rank to every other */
     MYR_ALGORITHM_HIER,       /* scale-up first, then rings of equal local ranks, then scale-up */

@@ -31,6 +31,7 @@ struct myr_sim_question {
     const char *series_step;      /* the same: intervals of the time series */
     bool keep_paths;              /* for a file of them */
     const char *routes;           /* such a file, in place of the policy's paths; or NULL */
+    const char *save, *save_at;   /* a file, and the moment whose state it gets; or NULL */
     myr_sim_progress *progress;   /* NULL: none */
     void *progress_context;
 };
@@ -68,6 +69,13 @@ struct myr_sim_answer {
 /* Release in any case; also a zeroed struct. */
 MYR_MUST_USE int myr_sim_ask(struct myr_sim_answer *ret, const struct myr_sim_question *question,
                              struct myr_err *err);
+/*
+ * The rest of a run that was saved; the answer is that of the whole run. 'question' is filled in
+ * with what was asked, and has the progress; its words live as long as the answer. Files that the
+ * question names are read again, and must be what they were.
+ */
+MYR_MUST_USE int myr_sim_resume(struct myr_sim_answer *ret, struct myr_sim_question *question,
+                                const char *path, struct myr_err *err);
 void myr_sim_answer_done(struct myr_sim_answer *answer);
 
 /* The table of contention.h for a fabric, written beside its design unless 'out' says where. */

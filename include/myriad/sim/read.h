@@ -2,9 +2,9 @@
  * read: other simulators' input files, in one small form.
  *
  * A trace is a list of operations of ranks and the order between them. Readers turn GOAL schedules,
- * HPCC flow files, htsim connection matrices, SimAI workloads and our own flow lists into it;
- * myr_load_trace() turns it into tasks of the engine. A Clos shape is what htsim and HPCC topology
- * files say about a fabric.
+ * HPCC flow files, htsim connection matrices, SimAI workloads, Chakra's execution traces and our
+ * own flow lists into it; myr_load_trace() turns it into tasks of the engine. A Clos shape is what
+ * htsim and HPCC topology files say about a fabric.
  *
  * Whatever is wrong with a file is one line, "file:line:column: what". Sizes that come from a file
  * are held against the limits below before anything is allocated for them.
@@ -23,11 +23,12 @@
 #define MYR_TRACE_TIME_MAX  (INT64_C(1000000) * MYR_PS_PER_S) /* start, computing */
 
 enum myr_trace_format {
-    MYR_TRACE_GOAL,  /* LogGOPSim's schedule text */
-    MYR_TRACE_HPCC,  /* flow list */
-    MYR_TRACE_HTSIM, /* connection matrix with triggers */
-    MYR_TRACE_SIMAI, /* layers with collectives */
-    MYR_TRACE_FLOWS, /* our own: flows and what they wait for */
+    MYR_TRACE_GOAL,   /* LogGOPSim's schedule text */
+    MYR_TRACE_HPCC,   /* flow list */
+    MYR_TRACE_HTSIM,  /* connection matrix with triggers */
+    MYR_TRACE_SIMAI,  /* layers with collectives */
+    MYR_TRACE_FLOWS,  /* our own: flows and what they wait for */
+    MYR_TRACE_CHAKRA, /* execution traces: a binary file for each rank */
     MYR_TRACE_FORMAT_COUNT,
 };
 
@@ -56,10 +57,13 @@ struct myr_trace_edge {
 
 /*
  * All ranks in groups of 'size', whose members lie 'stride' ranks apart: tensor parallel groups
- * have stride 1, data parallel groups the stride of what lies inside them.
+ * have stride 1, data parallel groups the stride of what lies inside them. Or one group whose ranks
+ * are listed.
  */
 struct myr_trace_split {
     uint32_t size, stride;
+    uint32_t first_member; /* in myr_trace.members, where they are listed */
+    bool listed;
 };
 
 struct myr_trace {
@@ -67,7 +71,8 @@ struct myr_trace {
     MYR_VEC(struct myr_trace_op) ops;
     MYR_VEC(struct myr_trace_edge) edges;
     MYR_VEC(struct myr_trace_split) splits;
-    uint32_t messages; /* among the ops */
+    MYR_VEC(uint32_t) members; /* ranks of listed groups */
+    uint32_t messages;         /* among the ops */
     /*
      * The first message without end (htsim's size 0), or 0. Such a trace cannot be loaded before
      * myr_trace_limit() has given these messages a size.
@@ -81,6 +86,19 @@ enum myr_trace_format myr_trace_guess(const char *path, struct myr_str text);
 /* 'file' is for messages. On failure nothing is held. */
 MYR_MUST_USE int myr_trace_read(const char *file, struct myr_str text, enum myr_trace_format format,
                                 struct myr_trace *ret, struct myr_err *err);
+/* A file of a trace that has several: name for messages, bytes. */
+struct myr_trace_file {
+    const char *name;
+    struct myr_str text;
+};
+struct myr_chakra_options {
+    uint32_t ranks;     /* all of them do what the one file says; 0: a file for each rank */
+    double flops_per_s; /* of nodes that say operations but no time; 0: such are refused */
+    bool callers;       /* nodes wait for who called them too (ctrl_deps) */
+};
+MYR_MUST_USE int myr_trace_read_chakra(const struct myr_trace_file *files, uint32_t count,
+                                       const struct myr_chakra_options *options,
+                                       struct myr_trace *ret, struct myr_err *err);
 void myr_trace_done(struct myr_trace *trace);
 void myr_trace_limit(struct myr_trace *trace, uint64_t bytes);
 

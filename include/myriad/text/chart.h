@@ -61,6 +61,7 @@ struct myr_curves {
     const struct myr_series *series;
     uint32_t count;
     bool log_x;     /* all x above 0 */
+    bool log_y;     /* all y above 0; not from zero */
     bool from_zero; /* the y axis begins at 0 */
     double y_max;   /* 0: by the points */
 };

@@ -67,7 +67,7 @@ static int run(struct cli *cli, struct myr_err *err)
     struct myr_growth growth;
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
     MYR_TRY(myr_grow_read(&cli->arena, &catalog, small, &installed, err));
-    MYR_TRY(myr_grow_read(&cli->arena, &catalog, large, &planned, err));
+    MYR_TRY(myr_grow_read_larger(&cli->arena, &catalog, &installed, large, &planned, err));
     MYR_TRY(myr_grow(&cli->arena, &installed, &planned, (struct myr_grow_names){small, large},
                      &growth, err));
     struct myr_grow_crews crews = {(uint32_t)options->crews, (uint32_t)options->cables_a_day,

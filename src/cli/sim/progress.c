@@ -10,3 +10,10 @@ void cli_sim_progress(void *context, uint64_t done, uint64_t total)
     progress->total = done >= total / 20 ? total : 0;
     cli_progress_step(progress, done);
 }
+
+void cli_sim_points(void *context, uint64_t done, uint64_t total)
+{
+    struct myr_progress *progress = context;
+    progress->total = total;
+    cli_progress_step(progress, done);
+}

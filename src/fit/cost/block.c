@@ -69,10 +69,6 @@ static void rates(struct work *w)
     case MYR_PRECISION_FP16:
         break;
     }
-    if (w->recipe->of[MYR_CAPABILITY_SCALES] == MYR_SCALES_ROWS &&
-        w->layout->precision == MYR_PRECISION_FP8) {
-        w->low_flops *= w->c[FIT_ROWWISE];
-    }
     w->flash_flops = device->bf16_flops * w->c[flash[g]] * w->kernel;
     if (w->it->stack->era == MYR_ERA_TORCH && w->cast_bytes > 0) {
         w->cast_bytes = w->c[FIT_CAST_TORCH];
@@ -115,18 +111,44 @@ static double gemm_s(const struct work *w, double m, double n, double k, double 
     return fit_max(2 * m * n * k / rate, traffic);
 }
 
-/* A linear layer of n outputs and k inputs for m tokens: forward, and both products backward. */
-static void linear(const struct work *w, double m, double n, double k, bool low, double *forward,
-                   double *backward, struct fit_layer *layer)
+/* How many products read one input, and where it comes from. */
+struct input {
+    double products; /* queries, keys and values; gate and other half */
+    bool gathered;   /* from all of a tensor group; else it is the rank's own */
+};
+
+/*
+ * Casts of a linear layer to low precision, forward and backward. A training library casts what is
+ * read together once. PyTorch's layers cast each for itself, unless the input is gathered: then it
+ * is cast before that, on the rank that has it; with a scale for each row both that and the
+ * gradient have to wait for the whole, and the gradient is cast along each of its two sides.
+ */
+static void casts(const struct work *w, double m, double n, double k, struct input input,
+                  struct fit_layer *layer)
 {
+    double in = m * k, out = m * n;
+    if (w->it->stack->era == MYR_ERA_TORCH) {
+        bool rows = w->recipe->of[MYR_CAPABILITY_SCALES] == MYR_SCALES_ROWS;
+        bool before = input.gathered && w->layout->tp > 1 && !rows;
+        in *= before ? 1.0 / w->layout->tp : input.products;
+        out *= rows ? 2 : 1;
+    }
+    layer->forward.terms[MYR_FIT_MEMORY] += in * w->cast_bytes / w->bytes_per_s;
+    layer->backward.terms[MYR_FIT_MEMORY] += out * w->cast_bytes / w->bytes_per_s;
+}
+
+/* A linear layer of n outputs and k inputs for m tokens: forward, and both products backward. */
+static void linear(const struct work *w, double m, double n, double k, struct input input,
+                   double *forward, double *backward, struct fit_layer *layer)
+{
+    bool low = input.products > 0; /* the vocabulary's product stays as it is */
     double flops = low ? w->low_flops : w->flops;
     *forward += gemm_s(w, m, n, k, flops);
     double weights = gemm_s(w, n, k, m, flops) + n * k * ACCUMULATE_BYTES / w->bytes_per_s;
     *backward += gemm_s(w, m, k, n, flops) + weights;
     layer->weight_s += weights;
     if (low && w->cast_bytes > 0) {
-        layer->forward.terms[MYR_FIT_MEMORY] += m * k * w->cast_bytes / w->bytes_per_s;
-        layer->backward.terms[MYR_FIT_MEMORY] += m * n * w->cast_bytes / w->bytes_per_s;
+        casts(w, m, n, k, input, layer);
     }
 }
 
@@ -136,19 +158,20 @@ static void attention_projections(const struct work *w, struct fit_layer *layer)
     double tp = w->layout->tp, h = model->hidden, a = model->head_count, m = w->tokens;
     double *f = &layer->forward.terms[MYR_FIT_GEMM], *b = &layer->backward.terms[MYR_FIT_GEMM];
     double qk = myr_model_qk_dim(model), v = myr_model_v_dim(model);
+    struct input one = {1, true}, three = {3, true}, own = {1, false};
     if (myr_model_is_mla(model)) {
         const struct myr_mla *mla = &model->mla;
         if (mla->q_rank) {
-            linear(w, m, mla->q_rank, h, true, f, b, layer);
+            linear(w, m, mla->q_rank, h, one, f, b, layer);
         }
-        linear(w, m, a * qk / tp, mla->q_rank ? mla->q_rank : h, true, f, b, layer);
-        linear(w, m, mla->kv_rank + mla->rope_dim, h, true, f, b, layer);
-        linear(w, m, a * (mla->nope_dim + v) / tp, mla->kv_rank, true, f, b, layer);
+        linear(w, m, a * qk / tp, mla->q_rank ? mla->q_rank : h, one, f, b, layer);
+        linear(w, m, mla->kv_rank + mla->rope_dim, h, one, f, b, layer);
+        linear(w, m, a * (mla->nope_dim + v) / tp, mla->kv_rank, one, f, b, layer);
     } else {
         double kv = fit_max(model->kv_head_count / tp, 1);
-        linear(w, m, a * qk / tp + kv * (qk + v), h, true, f, b, layer);
+        linear(w, m, a * qk / tp + kv * (qk + v), h, three, f, b, layer);
     }
-    linear(w, m, h, a * v / tp, true, f, b, layer);
+    linear(w, m, h, a * v / tp, own, f, b, layer);
 }
 
 static void attention_scores(const struct work *w, bool full, struct fit_layer *layer)
@@ -189,8 +212,9 @@ static void dense_ffn(const struct work *w, double width, struct fit_layer *laye
 {
     double tp = w->layout->tp, h = w->model->hidden, m = w->tokens;
     double *f = &layer->forward.terms[MYR_FIT_GEMM], *b = &layer->backward.terms[MYR_FIT_GEMM];
-    linear(w, m, width * (w->model->gated ? 2 : 1) / tp, h, true, f, b, layer);
-    linear(w, m, h, width / tp, true, f, b, layer);
+    double halves = w->model->gated ? 2 : 1;
+    linear(w, m, width * halves / tp, h, (struct input){halves, true}, f, b, layer);
+    linear(w, m, h, width / tp, (struct input){1, false}, f, b, layer);
     if (w->layout->kernels != MYR_KERNELS_FUSED) {
         /* Reads and writes of each operator, forward and backward: 10 and 16 bytes one by one, 6
          * and 10 where the compiler joins them; half without a gate. */
@@ -496,7 +520,7 @@ static void vocabulary(const struct work *w, struct fit_blocks *ret)
     double columns = (double)w->model->vocab / w->layout->tp, h = w->model->hidden;
     double forward = 0, backward = 0;
     struct fit_layer head = {0};
-    linear(w, w->tokens, columns, h, false, &forward, &backward, &head);
+    linear(w, w->tokens, columns, h, (struct input){0, true}, &forward, &backward, &head);
     double logits = w->tokens * columns * logit_bytes(w) / w->bytes_per_s;
     ret->output = (struct fit_layer){.weight_s = head.weight_s};
     ret->output.forward.terms[MYR_FIT_VOCABULARY] = forward + logits / 2;

@@ -133,8 +133,6 @@
       "least time of one layer forward that the host takes, PyTorch eager")                        \
     X(TORCH_HOST_COMPILED, "torch.launch-compiled", "us", 400, 50, 2000, 0.4,                      \
       "least time of one layer forward that the host takes, PyTorch compiled")                     \
-    X(ROWWISE, "gemm.rowwise", "1", 0.6, 0.2, 1.0, 0.3,                                            \
-      "rate of fp8 products with a scale a row against one a tensor")                              \
     X(STEP, "step", "ms", 4, 1, 100, 0.3, "time of each step outside everything else")             \
     X(SERVERS_AMPERE, "servers.ampere", "1", 0.004, 0.00001, 0.05, 0.7,                            \
       "share of the step added for each doubling of the servers, Ampere")                          \

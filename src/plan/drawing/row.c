@@ -274,7 +274,7 @@ struct draw_hosts plan_draw_hosts_of(const struct myr_design *design, uint32_t d
         }
         uint8_t kind = design->place[other].kind;
         bool host = kind == MYR_DEVICE_NODE || kind == MYR_DEVICE_STORAGE ||
-                    kind == MYR_DEVICE_MANAGEMENT || kind == MYR_DEVICE_FABRIC_MANAGER;
+                    kind == MYR_DEVICE_MANAGEMENT || kind >= MYR_DEVICE_FABRIC_MANAGER;
         hosts.ports += host;
         /* The ports of one host on a switch are neighbours. */
         if (!host || other == last) {
@@ -300,7 +300,9 @@ const char *plan_draw_hosts_text(const struct draw_hosts *hosts, char *ret)
     } kinds[] = {{MYR_DEVICE_NODE, "GPU node"},
                  {MYR_DEVICE_STORAGE, "storage server"},
                  {MYR_DEVICE_MANAGEMENT, "management node"},
-                 {MYR_DEVICE_FABRIC_MANAGER, "fabric manager"}};
+                 {MYR_DEVICE_FABRIC_MANAGER, "fabric manager"},
+                 {MYR_DEVICE_PDU, "PDU"},
+                 {MYR_DEVICE_CDU, "CDU"}};
     int at = snprintf(ret, 128, hosts->devices ? "" : "nothing yet");
     for (size_t i = 0; i < MYR_ARRAY_COUNT(kinds); i++) {
         char text[48];
@@ -319,10 +321,9 @@ void plan_draw_pile(struct drawing *drawing, struct draw_area at, const struct d
     static const struct {
         enum myr_device_kind kind;
         const char *css;
-    } tints[] = {{MYR_DEVICE_NODE, "host"},
-                 {MYR_DEVICE_STORAGE, "storage"},
-                 {MYR_DEVICE_MANAGEMENT, "mgmt"},
-                 {MYR_DEVICE_FABRIC_MANAGER, "mgmt"}};
+    } tints[] = {{MYR_DEVICE_NODE, "host"},       {MYR_DEVICE_STORAGE, "storage"},
+                 {MYR_DEVICE_MANAGEMENT, "mgmt"}, {MYR_DEVICE_FABRIC_MANAGER, "mgmt"},
+                 {MYR_DEVICE_PDU, "mgmt"},        {MYR_DEVICE_CDU, "mgmt"}};
     struct myr_svg *svg = &drawing->svg;
     int32_t step = at.width < PX(24) ? PX(1) : PX(2);
     if (hosts->devices > 1) {

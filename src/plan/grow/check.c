@@ -26,15 +26,64 @@ struct count {
     uint32_t old, now;
 };
 
+static const char *group_text(const struct myr_design *design, const struct myr_server_group *one)
+{
+    return myr_design_str(design, one->name);
+}
+
+/* Servers of a group, over all its stretches; of other kinds or networks: none. */
+static uint32_t servers_like(const struct grow *grow, const struct myr_server_group *old)
+{
+    const struct myr_design *plan = grow->plan;
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < plan->group_count; i++) {
+        sum += grow_same_group(grow, old, &plan->groups[i]) ? plan->groups[i].servers : 0;
+    }
+    return sum;
+}
+
+/* Every installed group goes on, with as many servers at least. */
+static int check_groups(const struct grow *grow, struct myr_err *err)
+{
+    const struct myr_design *old = grow->old;
+    if (!grow->plan->group_count) {
+        return refuse(grow, MYR_EINVAL, err, "it has no groups of servers, installed are %u",
+                      old->group_count);
+    }
+    const struct myr_server_group *first = &grow->plan->groups[0];
+    const char *stands = myr_design_str(old, old->head->server_part);
+    if (!old->group_count && (first->servers < old->head->servers ||
+                              strcmp(myr_design_str(grow->plan, first->server_part), stands))) {
+        return refuse(grow, MYR_EINVAL, err,
+                      "none of its groups on the compute network has %u servers '%.60s', which are "
+                      "installed",
+                      old->head->servers, stands);
+    }
+    for (uint32_t i = 0; i < old->group_count; i++) {
+        const struct myr_server_group *one = &old->groups[i];
+        uint32_t stand = 0, now = servers_like(grow, one);
+        for (uint32_t k = 0; k < old->group_count; k++) {
+            bool same = strcmp(group_text(old, &old->groups[k]), group_text(old, one)) == 0;
+            stand += same ? old->groups[k].servers : 0;
+        }
+        if (now < stand) {
+            return refuse(grow, MYR_EINVAL, err,
+                          "its group '%.40s' has %u servers '%.60s' on the networks of those "
+                          "installed, installed are %u",
+                          group_text(old, one), now, myr_design_str(old, one->server_part), stand);
+        }
+    }
+    return MYR_OK;
+}
+
 static int check_hosts(const struct grow *grow, struct myr_err *err)
 {
     const struct myr_design_head *old = grow->old->head, *now = grow->plan->head;
     const char *old_server = myr_design_str(grow->old, old->server_part);
     const char *now_server = myr_design_str(grow->plan, now->server_part);
-    if (grow->old->group_count > 1 || grow->plan->group_count > 1) {
-        return refuse(grow, MYR_EINVAL, err, "servers of several groups cannot be grown");
-    }
-    if (strcmp(old_server, now_server) != 0) {
+    if (grow->old->group_count || grow->plan->group_count) {
+        MYR_TRY(check_groups(grow, err));
+    } else if (strcmp(old_server, now_server) != 0) {
         return refuse(grow, MYR_EINVAL, err, "its servers are '%.60s', those installed '%.60s'",
                       now_server, old_server);
     }

@@ -120,13 +120,3 @@ int myr_grow(struct myr_arena *arena, const struct myr_design *installed,
     MYR_SLOW_ASSERT(myr_design_check(&ret->grown, "grown", NULL) == MYR_OK);
     return MYR_OK;
 }
-
-int myr_grow_read(struct myr_arena *arena, const struct myr_catalog *catalog, const char *path,
-                  struct myr_design *ret, struct myr_err *err)
-{
-    size_t len = strlen(path);
-    if (len > 4 && strcmp(path + len - 4, ".myr") == 0) {
-        return myr_design_open(ret, path, err);
-    }
-    return myr_plan_file(arena, catalog, path, ret, err);
-}

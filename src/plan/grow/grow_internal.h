@@ -53,6 +53,9 @@ MYR_MUST_USE int grow_check(const struct grow *grow, struct myr_err *err);
 MYR_MUST_USE int grow_match(struct grow *grow, struct myr_err *err);
 
 void grow_pair(struct grow *grow, uint32_t old, uint32_t now);
+/* Whether a planned group goes on with an installed one: its name, its servers, its networks. */
+bool grow_same_group(const struct grow *grow, const struct myr_server_group *old,
+                     const struct myr_server_group *now);
 /* Spines and cores of one fabric whose pods are cut anew. */
 void grow_recut(struct grow *grow, enum myr_net_id id, uint32_t fabric);
 

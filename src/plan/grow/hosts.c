@@ -40,7 +40,7 @@ static bool is_switch(const struct myr_design *design, uint32_t device)
 {
     uint32_t kind = design->place[device].kind;
     return kind != MYR_DEVICE_NODE && kind != MYR_DEVICE_STORAGE && kind != MYR_DEVICE_MANAGEMENT &&
-           kind != MYR_DEVICE_FABRIC_MANAGER;
+           kind != MYR_DEVICE_FABRIC_MANAGER && kind < MYR_DEVICE_PDU;
 }
 
 static uint16_t port_class(const struct free_net *net, uint32_t port)

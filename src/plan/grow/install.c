@@ -229,9 +229,9 @@ static void begin(struct site *site, struct myr_arena *arena)
 static void stand_all(struct site *site)
 {
     static const uint8_t order[] = {
-        MYR_DEVICE_CORE,   MYR_DEVICE_SPINE,         MYR_DEVICE_AGGREGATION, MYR_DEVICE_LEAF,
-        MYR_DEVICE_ROUTER, MYR_DEVICE_ACCESS,        MYR_DEVICE_STORAGE,     MYR_DEVICE_MANAGEMENT,
-        MYR_DEVICE_NODE,   MYR_DEVICE_FABRIC_MANAGER};
+        MYR_DEVICE_CORE,   MYR_DEVICE_SPINE,          MYR_DEVICE_AGGREGATION, MYR_DEVICE_LEAF,
+        MYR_DEVICE_ROUTER, MYR_DEVICE_ACCESS,         MYR_DEVICE_STORAGE,     MYR_DEVICE_MANAGEMENT,
+        MYR_DEVICE_NODE,   MYR_DEVICE_FABRIC_MANAGER, MYR_DEVICE_PDU,         MYR_DEVICE_CDU};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(order); i++) {
         uint32_t first = 0, count = 0;
         for (uint32_t d = 0; d < site->design->device_count; d++) {

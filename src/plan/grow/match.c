@@ -14,6 +14,67 @@ static void pair_rows(struct grow *grow, uint32_t first_old, uint32_t first_now,
     }
 }
 
+bool grow_same_group(const struct grow *grow, const struct myr_server_group *old,
+                     const struct myr_server_group *now)
+{
+    const struct myr_design *a = grow->old, *b = grow->plan;
+    return strcmp(myr_design_str(a, old->name), myr_design_str(b, now->name)) == 0 &&
+           strcmp(myr_design_str(a, old->server_part), myr_design_str(b, now->server_part)) == 0 &&
+           (old->networks & ~now->networks) == 0;
+}
+
+/* Groups may stand in several stretches: nodes go into those of their group, in order. */
+static void pair_nodes(struct grow *grow)
+{
+    const struct myr_design *old = grow->old, *now = grow->plan;
+    if (!old->group_count || !now->group_count) {
+        pair_rows(grow, old->head->first_node, now->head->first_node, old->head->nodes);
+        return;
+    }
+    for (uint32_t i = 0; i < old->group_count; i++) {
+        uint32_t put = 0;
+        for (uint32_t k = 0; k < now->group_count; k++) {
+            const struct myr_server_group *group = &now->groups[k];
+            uint32_t first = now->head->first_node + group->first_node;
+            for (uint32_t n = 0; n < group->nodes && put < old->groups[i].nodes; n++) {
+                if (grow_same_group(grow, &old->groups[i], group) &&
+                    grow->from[first + n] == MYR_NONE) {
+                    grow_pair(grow, old->head->first_node + old->groups[i].first_node + put++,
+                              first + n);
+                }
+            }
+        }
+    }
+}
+
+/* The rack at the same place in both rooms. */
+static bool same_rack(const struct grow *grow, uint32_t old, uint32_t now)
+{
+    const struct myr_design *a = grow->old, *b = grow->plan;
+    uint32_t x = a->device_rack[old], y = b->device_rack[now];
+    return a->room && b->room && x != MYR_NONE && y != MYR_NONE &&
+           a->racks[x].row == b->racks[y].row && a->racks[x].column == b->racks[y].column &&
+           a->rack_more[x].building == b->rack_more[y].building;
+}
+
+/* Power strips stay in their racks, cooling units with their lines, where there are some. */
+static void pair_units(struct grow *grow, enum myr_device_kind kind)
+{
+    struct myr_device_range was = myr_design_range(grow->old, kind, MYR_NET_OOB);
+    struct myr_device_range net = myr_design_range(grow->plan, kind, MYR_NET_OOB);
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        uint32_t next = net.first;
+        for (uint32_t i = was.first; i < was.first + was.count; i++) {
+            for (uint32_t at = next; grow->to[i] == MYR_NONE && at < net.first + net.count; at++) {
+                if (grow->from[at] == MYR_NONE && (pass == 1 || same_rack(grow, i, at))) {
+                    grow_pair(grow, i, at);
+                    next = at + 1; /* both are in the order of racks */
+                }
+            }
+        }
+    }
+}
+
 /* Fabric managers stand in the order of their networks, which may each have more of them now. */
 static void pair_managers(struct grow *grow)
 {
@@ -190,11 +251,13 @@ int grow_match(struct grow *grow, struct myr_err *err)
     for (uint32_t i = 0; i < now->device_count; i++) {
         grow->from[i] = MYR_NONE;
     }
-    pair_rows(grow, old->head->first_node, now->head->first_node, old->head->nodes);
+    pair_nodes(grow);
     pair_rows(grow, old->head->first_storage, now->head->first_storage, old->head->storage_servers);
     pair_rows(grow, old->head->first_management, now->head->first_management,
               old->head->management_nodes);
     pair_managers(grow);
+    pair_units(grow, MYR_DEVICE_PDU);
+    pair_units(grow, MYR_DEVICE_CDU);
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         const struct myr_network *was = &old->networks[id], *net = &now->networks[id];
         if (!was->topology) {

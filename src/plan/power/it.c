@@ -88,8 +88,8 @@ static void add_devices(const struct plan *plan, struct tally *tally)
     for (uint32_t i = 0; i < design->device_count; i++) {
         const struct myr_place *place = &design->place[i];
         uint32_t part = parts[design->device_type[i]];
-        if (place->kind == MYR_DEVICE_NODE) {
-            continue; /* counted by servers */
+        if (place->kind == MYR_DEVICE_NODE || place->kind >= MYR_DEVICE_PDU) {
+            continue; /* counted by servers; what supplies and cools is in the overheads */
         }
         if (part == MYR_PART_NONE) {
             add(tally, sum_of(place), 1, 0, 0);

@@ -134,3 +134,83 @@ int room_feeds(struct room *room, struct myr_err *err)
     }
     return MYR_OK;
 }
+
+/* In equal parts over the racks in which something stands, in their order. */
+void room_strips_about(struct room *room)
+{
+    const struct net_plan *oob = &room->plan->nets[MYR_NET_OOB];
+    uint32_t *used = MYR_ARENA_NEW(room->arena, uint32_t, room->rack_count);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < room->rack_count; i++) {
+        if (room->racks[i].left.units < room->rack.units) {
+            used[count++] = i;
+        }
+    }
+    for (uint32_t i = 0; oob->present && count > 0 && i < oob->host_class_count; i++) {
+        const struct host_class *hosts = &oob->hosts[i];
+        for (uint32_t k = 0; hosts->kind >= MYR_DEVICE_PDU && k < hosts->count; k++) {
+            room->device_rack[hosts->first_device + k] = used[(uint64_t)k * count / hosts->count];
+        }
+    }
+}
+
+static void put_strip(struct room *room, uint32_t device, uint32_t rack)
+{
+    struct myr_rack_more *more = room->plan->design.rack_more;
+    more[room->device_rack[device]].devices--;
+    room->device_rack[device] = rack;
+    more[rack].devices++;
+}
+
+/* One for each feed of the racks in use; any that were counted too many in the last rack. */
+static void put_strips(struct room *room, uint32_t first, uint32_t count)
+{
+    const struct myr_design *design = &room->plan->design;
+    uint32_t put = 0, last = 0;
+    for (uint32_t i = 0; i < room->rack_count; i++) {
+        uint32_t feeds = design->rack_more[i].units ? plan_rack_feeds(room->plan, i) : 0;
+        for (uint32_t k = 0; k < feeds && put < count; k++) {
+            put_strip(room, first + put++, i);
+            last = i;
+        }
+    }
+    while (put < count) {
+        put_strip(room, first + put++, last);
+    }
+}
+
+/* At the lower end of the lines in use, dealt out over them. */
+static void put_coolers(struct room *room, uint32_t first, uint32_t count)
+{
+    const struct myr_design *design = &room->plan->design;
+    uint32_t *ends = MYR_ARENA_NEW(room->arena, uint32_t, (size_t)room->rack_count + 1);
+    uint32_t lines = 0;
+    for (uint32_t h = 0; h < room->hall_count; h++) {
+        const struct hall *hall = &room->halls[h];
+        for (uint32_t c = 0; c < hall->columns; c++) {
+            uint32_t used = 0, begin = hall->first_rack + c * hall->rows;
+            for (uint32_t r = 0; r < hall->rows; r++) {
+                used += design->rack_more[begin + r].units > 0;
+            }
+            if (used) {
+                ends[lines++] = begin + hall->rows - 1;
+            }
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        put_strip(room, first + i, ends[lines ? (uint64_t)i * lines / count : 0]);
+    }
+}
+
+void room_strips(struct room *room)
+{
+    const struct net_plan *oob = &room->plan->nets[MYR_NET_OOB];
+    for (uint32_t i = 0; oob->present && i < oob->host_class_count; i++) {
+        const struct host_class *hosts = &oob->hosts[i];
+        if (hosts->kind == MYR_DEVICE_PDU) {
+            put_strips(room, hosts->first_device, hosts->count);
+        } else if (hosts->kind == MYR_DEVICE_CDU) {
+            put_coolers(room, hosts->first_device, hosts->count);
+        }
+    }
+}

@@ -5,6 +5,9 @@
 
 /* One block: as few racks as hold its servers and its switches. */
 
+/* So many racks more than needed are tried so that switches stand between their servers. */
+enum { TOGETHER_TRIED = 12 };
+
 struct load fill_most_of(const struct room *room, const uint32_t *devices, uint32_t count)
 {
     struct load most = {0};
@@ -114,6 +117,78 @@ static void skip_jump(struct filling *fill, uint32_t count)
     }
 }
 
+/* Where the servers of the block would stand: rows and columns, or places in the order of racks. */
+struct stretch {
+    uint32_t low[2], high[2];
+};
+
+static void stretch_to(struct stretch *stretch, const uint32_t *at)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        stretch->low[i] = at[i] < stretch->low[i] ? at[i] : stretch->low[i];
+        stretch->high[i] = at[i] > stretch->high[i] ? at[i] : stretch->high[i];
+    }
+}
+
+static void place_of(const struct filling *fill, uint32_t id, uint32_t *ret)
+{
+    const struct room *room = fill->room;
+    bool aligned = room->spec->place == MYR_ROOM_ALIGNED;
+    ret[0] = aligned ? id : room->racks[id].row;
+    ret[1] = aligned ? 0 : room->racks[id].column;
+}
+
+/*
+ * Whether the switches that were seated last would stand between the servers of their block, or
+ * right beside them: those whose racks are full of switches push the servers to one side.
+ */
+static bool stands_together(const struct filling *fill, const struct block *block,
+                            const struct load *need, uint32_t count)
+{
+    const struct room *room = fill->room;
+    struct stretch stretch = {{UINT32_MAX, UINT32_MAX}, {0, 0}};
+    uint32_t placed = 0, at[2];
+    for (uint32_t i = fill->at; i < fill->at + count && placed < block->servers; i++) {
+        struct load left = room->racks[fill->racks[i]].left;
+        for (uint32_t k = 0; k < block->seats; k++) {
+            bool here = fill->seat_rack[k] == fill->racks[i];
+            left.watts -= here ? need->watts : 0;
+            left.units -= here ? need->units : 0;
+            left.grams -= here ? need->grams : 0;
+        }
+        uint32_t held = room_fits(&left, &room->server);
+        if (held) {
+            place_of(fill, fill->racks[i], at);
+            stretch_to(&stretch, at);
+            placed += held;
+        }
+    }
+    for (uint32_t k = 0; k < block->seats; k++) {
+        place_of(fill, fill->seat_rack[k], at);
+        for (uint32_t i = 0; i < 2; i++) {
+            if (at[i] + 1 < stretch.low[i] || at[i] > stretch.high[i] + 1) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Seats and servers in 'count' racks, for the fewest servers lost. */
+static bool try_racks(struct filling *fill, struct block *block, const struct load *need,
+                      uint32_t count, bool together)
+{
+    const struct room *room = fill->room;
+    for (uint32_t lost = room->lost_least; lost <= room->lost_most; lost++) {
+        if (try_block(fill, block, need, count, lost) >= block->servers &&
+            (!together || stands_together(fill, block, need, count))) {
+            put_block(fill, block, count);
+            return true;
+        }
+    }
+    return false;
+}
+
 /* 'partial': what does not fit is left over and counted. False: nothing was done. */
 bool fill_block(struct filling *fill, struct block *block, bool partial)
 {
@@ -124,14 +199,21 @@ bool fill_block(struct filling *fill, struct block *block, bool partial)
         skip_jump(fill, count);
         count = racks_for_servers(fill, block->servers);
     }
-    uint32_t most = fill->count - fill->at;
-    for (count = count ? count : 1; count <= most; count++) {
+    uint32_t most = fill->count - fill->at, first = count ? count : 1;
+    for (count = first; count <= most && count < first + TOGETHER_TRIED; count++) {
         fill_rank(fill, block, count);
-        for (uint32_t lost = room->lost_least; lost <= room->lost_most; lost++) {
-            if (try_block(fill, block, &need, count, lost) >= block->servers) {
-                put_block(fill, block, count);
-                return true;
-            }
+        if (try_racks(fill, block, &need, count, true)) {
+            return true;
+        }
+        fill_rank_middle(fill, count);
+        if (try_racks(fill, block, &need, count, true)) {
+            return true;
+        }
+    }
+    for (count = first; count <= most; count++) {
+        fill_rank(fill, block, count);
+        if (try_racks(fill, block, &need, count, false)) {
+            return true;
         }
     }
     if (!partial || most == 0) {

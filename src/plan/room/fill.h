@@ -29,6 +29,8 @@ uint32_t fill_seats_in(const struct room *room, const struct stand *rack, const 
 
 /* rank.c: the candidates [at, at + count) of a block, the best for its switches first */
 void fill_rank(struct filling *fill, const struct block *block, uint32_t count);
+/* The same candidates from the middle out, but the one in the middle last: it is for servers. */
+void fill_rank_middle(struct filling *fill, uint32_t count);
 /* The row in which leaves begin, from 1. */
 uint32_t fill_first_row(const struct room *room, const struct hall *hall);
 

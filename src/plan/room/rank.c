@@ -112,3 +112,13 @@ void fill_rank(struct filling *fill, const struct block *block, uint32_t count)
     }
     qsort(fill->order, count, sizeof(*fill->order), fill_compare);
 }
+
+void fill_rank_middle(struct filling *fill, uint32_t count)
+{
+    uint32_t middle = (count - 1) / 2;
+    for (uint32_t i = 0; i < count; i++) {
+        double away = i > middle ? i - middle : i < middle ? middle - i : count;
+        fill->order[i] = (struct choice){away, fill->racks[fill->at + i]};
+    }
+    qsort(fill->order, count, sizeof(*fill->order), fill_compare);
+}

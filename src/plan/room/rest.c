@@ -111,7 +111,7 @@ static int put_devices(struct room *room, bool (*wanted)(uint32_t kind), struct 
 
 static bool is_lower(uint32_t kind)
 {
-    return !is_host(kind) && !is_upper(kind) && kind != MYR_DEVICE_NODE;
+    return !is_host(kind) && !is_upper(kind) && kind != MYR_DEVICE_NODE && kind < MYR_DEVICE_PDU;
 }
 
 /* Security devices and the like: lines of the bill that take units and power. */
@@ -150,6 +150,7 @@ int room_rest(struct room *room, struct myr_err *err)
         room->device_rack[design->head->first_node + i] = room->server_rack[i / nodes];
     }
     MYR_TRY(put_devices(room, is_host, err));
+    room_strips_about(room);
     MYR_TRY(put_devices(room, is_lower, err));
     MYR_TRY(put_devices(room, is_upper, err));
     return put_items(room, err);
@@ -180,6 +181,9 @@ void room_units(struct room *room)
             continue;
         }
         uint32_t units = (uint32_t)room_load(room, i).units;
+        if (kind >= MYR_DEVICE_PDU) {
+            continue; /* at the back of the rack, or beside it */
+        }
         if (is_host(kind)) {
             room->device_unit[i] = (uint16_t)low[rack];
             low[rack] += units;

@@ -93,7 +93,11 @@ static int place_in(struct room *room, uint32_t columns, struct myr_err *err)
     room->pairs = 0;
     MYR_TRY(room_place(room, err));
     give_back(room);
-    return room_rest(room, err);
+    MYR_TRY(room_rest(room, err));
+    if (room->spec->place == MYR_ROOM_SHORTEST && !room->plan->rough) {
+        room_anneal(room);
+    }
+    return MYR_OK;
 }
 
 /* A room that does not say how wide it is gets as wide as it must be. */
@@ -254,6 +258,7 @@ static int run(struct room *room, struct myr_err *err)
     put_racks(room);
     note_mixed(room);
     MYR_TRY(room_feeds(room, err));
+    room_strips(room);
     MYR_TRY(room_lengths(room, err));
     room_trays(room);
     room_headroom(room);

@@ -103,12 +103,19 @@ MYR_MUST_USE int room_place(struct room *room, struct myr_err *err);
 /* polish.c: changes places until no cable gets shorter by it */
 void room_polish(struct room *room);
 
+/* anneal.c: the same for everything that stands, in rooms that are not too large */
+void room_anneal(struct room *room);
+
 /* rest.c: everything else, and units */
 MYR_MUST_USE int room_rest(struct room *room, struct myr_err *err);
 void room_units(struct room *room);
 
 /* feeds.c: power and cooling chains */
 MYR_MUST_USE int room_feeds(struct room *room, struct myr_err *err);
+/* Power strips and cooling units with a management port: about where, for the switches that they
+ * hang on; and where, once all racks are filled. */
+void room_strips_about(struct room *room);
+void room_strips(struct room *room);
 
 /* lengths.c: routes, cables of the right length, trays, headroom */
 MYR_MUST_USE int room_lengths(struct room *room, struct myr_err *err);

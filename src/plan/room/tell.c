@@ -61,6 +61,8 @@ void plan_room_answer(const struct myr_design *design, struct myr_answer *answer
     myr_answer_u64(answer, "racks_used", room->racks_used);
     myr_answer_u64(answer, "racks_mixed_power", room->racks_mixed);
     myr_answer_bool(answer, "managed", room->managed);
+    myr_answer_u64(answer, "pdus", myr_design_range(design, MYR_DEVICE_PDU, MYR_NET_OOB).count);
+    myr_answer_u64(answer, "cdus", myr_design_range(design, MYR_DEVICE_CDU, MYR_NET_OOB).count);
     myr_answer_double(answer, "kw", (double)room->watts / 1000, 1);
     myr_answer_double(answer, "kw_limit", (double)room->watts_max / 1000, 1);
     myr_answer_double(answer, "cable_m", metres(room->cable_mm), 1);

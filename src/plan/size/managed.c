@@ -1,8 +1,9 @@
-#include "plan_internal.h"
+#include "figures/figures.h"
 
 /*
  * Boxes that are not hosts and still want a port of the out-of-band network: the switches of all
- * other networks and the fabric managers. Its own switches are managed over their own ports.
+ * other networks, the fabric managers, and in a managed room the power strips of its racks and the
+ * cooling units. Its own switches are managed over their own ports.
  */
 
 /* One where the part does not say: a switch that nobody can reach is not built. */
@@ -33,7 +34,25 @@ static void add_switches(const struct plan *plan, struct net_plan *oob, const st
     oob->managed += count * ports;
 }
 
-void plan_managed_switches(struct plan *plan, struct net_plan *oob)
+/* One port each, in the order of the racks. */
+static void add_units(struct net_plan *oob, enum myr_device_kind kind, uint32_t count)
+{
+    if (count == 0) {
+        return;
+    }
+    MYR_ASSERT(oob->host_class_count < PLAN_HOSTS_MAX);
+    oob->hosts[oob->host_class_count++] = (struct host_class){.kind = kind,
+                                                              .managed = true,
+                                                              .of_net = MYR_NET_COUNT,
+                                                              .count = count,
+                                                              .nic_part = oob->hosts[0].nic_part,
+                                                              .nic_ports = 1,
+                                                              .per_cage = 1,
+                                                              .start = oob->managed};
+    oob->managed += count;
+}
+
+void plan_managed(struct plan *plan, struct net_plan *oob)
 {
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         const struct net_plan *net = &plan->nets[id];
@@ -52,4 +71,37 @@ void plan_managed_switches(struct plan *plan, struct net_plan *oob)
                      out->aggregation);
         add_switches(plan, oob, net, MYR_DEVICE_FABRIC_MANAGER, net->manager_nic, net->managers);
     }
+    add_units(oob, MYR_DEVICE_PDU, plan->pdus);
+    add_units(oob, MYR_DEVICE_CDU, plan->cdus);
+}
+
+/* A strip for each feed of a rack in use; two where the room names no feeds. */
+static uint32_t strips_of(const struct plan *plan)
+{
+    const struct myr_design *design = &plan->design;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < design->rack_count; i++) {
+        count += design->rack_more[i].units ? plan_rack_feeds(plan, i) : 0;
+    }
+    return count;
+}
+
+uint32_t plan_rack_feeds(const struct plan *plan, uint32_t rack)
+{
+    const struct myr_design *design = &plan->design;
+    if (plan->spec->room.power.count == 0) {
+        return 2;
+    }
+    return (design->racks[rack].power_feed != MYR_NONE) +
+           (design->rack_more[rack].power_b != MYR_NONE);
+}
+
+bool plan_units_right(const struct plan *plan, uint32_t *ret_pdus, uint32_t *ret_cdus)
+{
+    *ret_pdus = *ret_cdus = 0;
+    if (plan->design.room && plan->spec->room.managed && plan->nets[MYR_NET_OOB].present) {
+        *ret_pdus = strips_of(plan);
+        *ret_cdus = (uint32_t)plan_figure_value(plan, FIG_CDUS);
+    }
+    return *ret_pdus == plan->pdus && *ret_cdus == plan->cdus;
 }

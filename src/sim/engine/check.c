@@ -28,7 +28,7 @@ bool sim_conserved(const struct myr_sim *sim)
         return true; /* pools hide which link it was */
     }
     if (sim->given.count) {
-        return true; /* paths of a file may end anywhere: they are played as they are written */
+        return true; /* they may lead through pools, which hide it too */
     }
     const struct myr_design *design = graph->design;
     uint64_t slack = sim->result.transfers * 64 + 64;

@@ -7,7 +7,7 @@
  * all of them move at one rate, so the one with the least left ends first, whatever the rate.
  */
 
-static uint32_t class_of(uint32_t count)
+uint32_t sim_class_of(uint32_t count)
 {
     uint32_t class = 0;
     while (UINT32_C(1) << class < count) {
@@ -30,7 +30,7 @@ static uint32_t take_block(struct sim_free *free, uint32_t class, size_t used, u
 
 static uint32_t take_hops(struct myr_sim *sim, uint32_t count)
 {
-    uint32_t grow, first = take_block(&sim->free_hops, class_of(count), sim->hops.count, &grow);
+    uint32_t grow, first = take_block(&sim->free_hops, sim_class_of(count), sim->hops.count, &grow);
     myr_vec_reserve(&sim->hops, sim->hops.count + grow);
     sim->hops.count += grow;
     return first;
@@ -122,7 +122,7 @@ static void let_go(struct myr_sim *sim, uint32_t id, uint32_t hop)
     MYR_ASSERT(channel->held > 0 && place < channel->held);
     struct sim_entry gone = items[place], moved = items[last];
     channel->held--;
-    channel->changed = sim->solve_mark;
+    sim->fills[id].changed = sim->solve_mark;
     put_entry(sim, channel, last, gone);
     if (place != last) {
         put_entry(sim, channel, place, moved);
@@ -144,7 +144,7 @@ void sim_hold(struct myr_sim *sim, uint32_t slot, uint32_t hop)
     if (old != MYR_NONE) {
         let_go(sim, old & ~SIM_LOOSE, own->held_hop);
     }
-    MYR_ASSERT(channel->updated == sim->now);
+    sim_set_clock(sim, id);
     own->target = sim_paused(sim) ? left : channel->clock + left;
     own->held_hop = hop;
     sim->holders.items[slot] = id;
@@ -154,7 +154,7 @@ void sim_hold(struct myr_sim *sim, uint32_t slot, uint32_t hop)
     put_entry(sim, channel, place, items[channel->held]);
     put_entry(sim, channel, channel->held, entry);
     channel->held++;
-    channel->changed = sim->solve_mark;
+    sim->fills[id].changed = sim->solve_mark;
     held_up(sim, channel, channel->held - 1);
 }
 
@@ -222,7 +222,7 @@ void sim_detach(struct myr_sim *sim, uint32_t slot)
         }
     }
     sim->loose_slots -= holder == MYR_NONE;
-    myr_vec_push(&sim->free_hops.blocks[class_of(own->hop_count)], own->first_hop);
+    myr_vec_push(&sim->free_hops.blocks[sim_class_of(own->hop_count)], own->first_hop);
     sim->tasks.items[own->task].bottleneck = holder;
     sim->tasks.items[own->task].slot = MYR_NONE;
     sim->holders.items[slot] = MYR_NONE;

@@ -96,18 +96,80 @@ static uint32_t channel_of(const struct myr_sim *sim, struct myr_str word)
     return link == MYR_NONE ? MYR_NONE : link * 2 + (way == '<');
 }
 
-static bool joins(const struct myr_sim *sim, uint32_t before, uint32_t channel)
+/* Where a path has come to: a GPU, inside a scale-up domain, a device, or behind a pool. */
+struct place {
+    enum { AT_GPU, IN_DOMAIN, AT_DEVICE, BEHIND_POOL } kind;
+    uint32_t id; /* a GPU, or one of the domain's; a device */
+};
+
+static uint32_t node_of(const struct myr_sim *sim, uint32_t gpu)
 {
-    const struct myr_design *design = sim->graph->design;
-    return before >= sim->link_channels || channel >= sim->link_channels ||
-           myr_channel_to_device(design, before) ==
-               myr_channel_to_device(design, myr_channel_back(channel));
+    const struct myr_design_head *head = sim->graph->design->head;
+    return head->first_node + gpu / (head->gpus_per_node ? head->gpus_per_node : 1);
 }
 
-static int read_path(struct myr_sim *sim, const struct myr_csv *csv, struct myr_err *err)
+static bool same_domain(const struct myr_sim *sim, uint32_t gpu, uint32_t other)
+{
+    uint32_t size = sim->graph->design->head->scale_up_gpus;
+    return gpu / (size ? size : 1) == other / (size ? size : 1);
+}
+
+/* One channel further; false where it does not begin at the place. */
+static bool step(const struct myr_sim *sim, struct place *place, uint32_t channel)
+{
+    const struct myr_design *design = sim->graph->design;
+    if (channel >= sim->pool_base) {
+        bool here = place->kind == AT_DEVICE || place->kind == BEHIND_POOL;
+        *place = (struct place){BEHIND_POOL, MYR_NONE};
+        return here;
+    }
+    if (channel >= sim->scale_up_base) {
+        uint32_t gpu = (channel - sim->scale_up_base) / 2;
+        bool out = (channel - sim->scale_up_base) % 2 == 0;
+        bool here = out ? place->kind == AT_GPU && place->id == gpu
+                        : place->kind == IN_DOMAIN && same_domain(sim, place->id, gpu);
+        *place = (struct place){out ? IN_DOMAIN : AT_GPU, gpu};
+        return here;
+    }
+    uint32_t from = myr_channel_to_device(design, myr_channel_back(channel));
+    uint32_t at = place->kind == AT_GPU ? node_of(sim, place->id) : place->id;
+    bool here = place->kind == BEHIND_POOL || (place->kind != IN_DOMAIN && at == from);
+    *place = (struct place){AT_DEVICE, myr_channel_to_device(design, channel)};
+    return here;
+}
+
+/* "node/00003", or the GPU that an inner channel leads to. */
+static void name_place(const struct myr_sim *sim, struct place place, struct myr_buf *buf)
+{
+    if (place.kind == AT_DEVICE) {
+        myr_design_name(sim->graph->design, place.id, buf);
+    } else if (place.kind == BEHIND_POOL) {
+        myr_buf_puts(buf, "a pool of links");
+    } else {
+        myr_buf_printf(buf, "%sGPU %u", place.kind == IN_DOMAIN ? "the domain of " : "", place.id);
+    }
+}
+
+/* A path leads to its receiver: to the GPU itself, or into its node. */
+static int check_end(const struct myr_sim *sim, const struct myr_csv *csv, struct place place,
+                     uint32_t to, struct myr_err *err)
+{
+    if (place.kind == AT_GPU ? place.id == to
+                             : place.kind == AT_DEVICE && place.id == node_of(sim, to)) {
+        return MYR_OK;
+    }
+    MYR_CLEANUP(myr_buf_done) struct myr_buf ends = {0};
+    name_place(sim, place, &ends);
+    myr_buf_puts(&ends, ", not at ");
+    name_place(sim, (struct place){AT_DEVICE, node_of(sim, to)}, &ends);
+    return myr_csv_error(err, csv, PATH, "the path ends at %s with GPU %u", ends.data, to);
+}
+
+static int read_path(struct myr_sim *sim, const struct myr_csv *csv, struct myr_message ends,
+                     struct myr_err *err)
 {
     struct myr_str text = csv->fields[PATH];
-    uint32_t before = MYR_NONE;
+    struct place place = {AT_GPU, ends.from};
     for (size_t at = 0; at < text.len;) {
         size_t end = at;
         while (end < text.len && text.data[end] != ' ') {
@@ -115,19 +177,21 @@ static int read_path(struct myr_sim *sim, const struct myr_csv *csv, struct myr_
         }
         struct myr_str word = {text.data + at, end - at};
         uint32_t channel = channel_of(sim, word);
+        int shown = word.len > 40 ? 40 : (int)word.len;
         if (channel == MYR_NONE) {
-            return myr_csv_error(err, csv, PATH, "'%.*s' is no link of this fabric",
-                                 word.len > 40 ? 40 : (int)word.len, word.data);
+            return myr_csv_error(err, csv, PATH, "'%.*s' is no link of this fabric", shown,
+                                 word.data);
         }
-        if (before != MYR_NONE && !joins(sim, before, channel)) {
-            return myr_csv_error(err, csv, PATH, "'%.*s' does not begin where the one before ends",
-                                 (int)word.len, word.data);
+        if (!step(sim, &place, channel)) {
+            return myr_csv_error(err, csv, PATH,
+                                 at ? "'%.*s' does not begin where the one before ends"
+                                    : "'%.*s' does not begin at the sender",
+                                 shown, word.data);
         }
         myr_vec_push(&sim->given_channels, channel);
-        before = channel;
         at = end + 1;
     }
-    return MYR_OK;
+    return check_end(sim, csv, place, ends.to, err);
 }
 
 static int read_row(struct myr_sim *sim, const struct myr_csv *csv, struct myr_err *err)
@@ -140,6 +204,10 @@ static int read_row(struct myr_sim *sim, const struct myr_csv *csv, struct myr_e
     MYR_TRY(number(csv, FROM, sim->graph->design->head->gpus - 1, &from, err));
     MYR_TRY(number(csv, TO, sim->graph->design->head->gpus - 1, &to, err));
     MYR_TRY(number(csv, PERMILLE, 1000, &permille, err));
+    if (permille == 0 || csv->fields[PATH].len == 0) {
+        return myr_csv_error(err, csv, permille ? PATH : PERMILLE,
+                             "a path has at least one link, and carries at least one permille");
+    }
     if (!read_us(csv->fields[LATENCY], &latency)) {
         return myr_csv_error(err, csv, LATENCY, "'latency_us' must be a time in microseconds");
     }
@@ -147,12 +215,8 @@ static int read_row(struct myr_sim *sim, const struct myr_csv *csv, struct myr_e
                             .share = (uint32_t)permille,
                             .latency = (myr_ps)latency,
                             .first = (uint32_t)sim->given_channels.count};
-    MYR_TRY(read_path(sim, csv, err));
+    MYR_TRY(read_path(sim, csv, (struct myr_message){(uint32_t)from, (uint32_t)to}, err));
     row.count = (uint32_t)sim->given_channels.count - row.first;
-    if (row.share == 0 || row.count == 0) {
-        return myr_csv_error(err, csv, row.share ? PATH : PERMILLE,
-                             "a path has at least one link, and carries at least one permille");
-    }
     /* Rows of one pair follow each other; the first set of them counts. */
     if (!myr_u64map_find(&sim->given_rows, row.key)) {
         myr_u64map_add(&sim->given_rows, row.key, (uint32_t)sim->given.count);

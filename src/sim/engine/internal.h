@@ -19,7 +19,8 @@
 #define SIM_RATE_PER_BPS  UINT64_C(1000)
 #define SIM_MOVED_PER_BIT UINT64_C(1000000000000000)
 /* Levels are rounded down: what is left after less than this part of a picosecond has arrived. */
-#define SIM_PS_PART 16
+#define SIM_PS_PART        16
+#define SIM_TOLERANCE_BITS 32
 
 typedef unsigned __int128 sim_moved;
 
@@ -85,8 +86,7 @@ struct sim_channel {
     __int128 counted_capacity; /* what of the capacity is in the room, in its units */
     myr_ps updated;            /* of the clock */
     uint32_t first_entry, entry_count, entry_class;
-    uint32_t held;    /* the first so many entries: those that it holds, a heap by target */
-    uint32_t changed; /* mark of the solve that changed its level or whom it holds */
+    uint32_t held; /* the first so many entries: those that it holds, a heap by target */
 };
 
 /* What the solver needs of a channel, together: a solve in a full fabric reads little else. */
@@ -97,6 +97,13 @@ struct sim_fill {
     uint64_t level;        /* rate of those that it holds; SIM_RATE_NONE: it holds nobody */
     uint64_t key;          /* no more than the level at which it will next be looked at */
     uint32_t place, mark;  /* in the solver's heap; of the solve that has touched it */
+    uint32_t changed;      /* mark of the solve that changed its level or whom it holds */
+};
+
+/* In the solver's heap, with the key beside: most comparisons need nothing else. */
+struct sim_fill_place {
+    uint64_t key;
+    uint32_t channel;
 };
 
 struct sim_edge {
@@ -156,6 +163,7 @@ struct myr_sim {
     struct myr_u64map given_rows; /* key, to the first of its rows */
     uint32_t routed_patterns, phase, batch_count;
     bool defer, keep_paths;
+    bool resumed; /* from a state that was loaded */
 
     MYR_VEC(struct sim_task) tasks;
     MYR_VEC(struct sim_edge) edges;
@@ -177,8 +185,9 @@ struct myr_sim {
 
     uint32_t solve_mark;
     MYR_VEC(uint32_t) touched; /* channels since the last solve */
-    MYR_VEC(uint32_t) fill_heap;
+    MYR_VEC(struct sim_fill_place) fill_heap;
     uint32_t loose_slots;
+    bool strict;        /* this solve takes no short cut any more */
     uint32_t late_task; /* one that would end after the clock's last moment, or MYR_NONE */
     uint32_t ticks;     /* intervals of the time series that are over */
     uint64_t *sampled;  /* by channel: its bytes at the last of them */
@@ -226,6 +235,12 @@ static inline uint64_t sim_capacity(const struct myr_sim *sim, uint32_t id)
     return channel->capacity - channel->capacity / 1000 * lost;
 }
 
+/* A level that changes by less than this is left as it is. */
+static inline uint64_t sim_tolerance(uint64_t level)
+{
+    return (level >> SIM_TOLERANCE_BITS) + 1;
+}
+
 /* bound.c: before the run, and after it. */
 void sim_bounds(struct myr_sim *sim);
 bool sim_above_bounds(const struct myr_sim *sim);
@@ -235,11 +250,21 @@ uint32_t sim_attach(struct myr_sim *sim, uint32_t task, sim_moved left);
 void sim_detach(struct myr_sim *sim, uint32_t slot);
 /* From whatever holds it, if anything does, to the channel of this hop. */
 void sim_hold(struct myr_sim *sim, uint32_t slot, uint32_t hop);
+/* The power of two that so many need. */
+uint32_t sim_class_of(uint32_t count);
 /* The transfer that ends first of those that the channel holds. */
 uint32_t sim_first_held(const struct myr_sim *sim, uint32_t channel);
 
-/* level.c: before a channel's level, capacity or list changes; its clock then shows this moment. */
+/* start.c: what is not routed yet is, and the tasks know who waits for them. */
+MYR_MUST_USE int sim_prepare(struct myr_sim *sim, struct myr_err *err);
+
+/* state_check.c: after loading; what of the state cannot be, or NULL. */
+const char *sim_state_wrong(const struct myr_sim *sim);
+
+/* level.c: before a channel's room, capacity or list changes: the next solve looks at it. */
 void sim_touch(struct myr_sim *sim, uint32_t channel);
+/* Before its level changes, or somebody joins: its clock then shows this moment. */
+void sim_set_clock(struct myr_sim *sim, uint32_t channel);
 /* Its capacity may have changed. */
 void sim_recapacity(struct myr_sim *sim, uint32_t channel);
 /* Rate of a transfer, in thousandths of a bit per second; what is left of it, now. */

@@ -10,16 +10,20 @@ bool sim_paused(const struct myr_sim *sim)
 void sim_touch(struct myr_sim *sim, uint32_t id)
 {
     struct sim_fill *fill = &sim->fills[id];
-    if (fill->mark == sim->solve_mark) {
-        return;
+    if (fill->mark != sim->solve_mark) {
+        fill->mark = sim->solve_mark;
+        myr_vec_push(&sim->touched, id);
     }
+}
+
+void sim_set_clock(struct myr_sim *sim, uint32_t id)
+{
     struct sim_channel *channel = &sim->channels[id];
-    fill->mark = sim->solve_mark;
-    if (fill->level != SIM_RATE_NONE) {
-        channel->clock += (sim_moved)fill->level * (uint64_t)(sim->now - channel->updated);
+    uint64_t level = sim->fills[id].level;
+    if (level != SIM_RATE_NONE) {
+        channel->clock += (sim_moved)level * (uint64_t)(sim->now - channel->updated);
     }
     channel->updated = sim->now;
-    myr_vec_push(&sim->touched, id);
 }
 
 /* The room follows the capacity: both are kept as differences. */
@@ -47,7 +51,7 @@ sim_moved sim_left(const struct myr_sim *sim, uint32_t slot)
     }
     const struct sim_channel *channel = &sim->channels[holder & ~SIM_LOOSE];
     sim_moved clock = channel->clock;
-    if (channel->updated != sim->now) { /* between solves: the level is that of all this time */
+    if (channel->updated != sim->now) { /* since then the level has been what it is */
         uint64_t level = sim->fills[holder & ~SIM_LOOSE].level;
         clock += (sim_moved)level * (uint64_t)(sim->now - channel->updated);
     }

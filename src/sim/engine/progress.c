@@ -91,7 +91,6 @@ void sim_finish_update(struct myr_sim *sim, uint32_t id)
         sim_finish_drop(sim, id); /* those that it holds stand still until something changes */
         return;
     }
-    MYR_ASSERT(channel->updated == sim->now);
     myr_ps wait = sim_time_to_move(sim_left(sim, sim_first_held(sim, id)), level);
     sim->finish_at[id] = wait < SIM_TIME_MAX - sim->now ? sim->now + wait : SIM_TIME_MAX;
     if (sim->finish_place[id] == MYR_NONE) {

@@ -19,12 +19,7 @@
  */
 
 enum { MARGIN_BITS = 8 };
-enum { TOLERANCE_BITS = 32 }; /* a level that changes by less than this part is left as it is */
-
-static uint64_t tolerance(uint64_t level)
-{
-    return (level >> TOLERANCE_BITS) + 1;
-}
+enum { RISE_BITS = 5 }; /* a rise by less than this part of the level takes a short cut */
 
 /* Its level if all who are loose over it stayed there; SIM_RATE_NONE when nobody would. */
 static uint64_t level_of(const struct sim_fill *fill)
@@ -40,51 +35,65 @@ static uint64_t level_of(const struct sim_fill *fill)
     return room >> 64 ? (uint64_t)(room / weight) : (uint64_t)room / weight;
 }
 
-static uint64_t key_of(const struct sim_fill *fill)
+/* Up to here it rises with all that it holds, as if nothing else would hold them then. */
+static uint64_t short_rise(const struct myr_sim *sim, uint64_t level)
+{
+    return sim->strict ? level : level + (level >> RISE_BITS);
+}
+
+static uint64_t key_of(const struct myr_sim *sim, const struct sim_fill *fill)
 {
     uint64_t level = level_of(fill);
-    return fill->held_weight && fill->level < level ? fill->level : level;
+    bool rises = fill->held_weight && level > short_rise(sim, fill->level);
+    return rises ? fill->level : level;
 }
 
 /* The heap of channels to look at: the lowest key first, of equal ones the lowest number. */
 
-static bool heap_before(const struct myr_sim *sim, uint32_t a, uint32_t b)
+static bool heap_before(struct sim_fill_place a, struct sim_fill_place b)
 {
-    uint64_t left = sim->fills[a].key, right = sim->fills[b].key;
-    return left < right || (left == right && a < b);
+    return a.key < b.key || (a.key == b.key && a.channel < b.channel);
 }
 
-static void heap_put(struct myr_sim *sim, uint32_t place, uint32_t id)
+static void heap_put(struct myr_sim *sim, uint32_t place, struct sim_fill_place item)
 {
-    sim->fill_heap.items[place] = id;
-    sim->fills[id].place = place;
+    sim->fill_heap.items[place] = item;
+    sim->fills[item.channel].place = place;
 }
 
+static struct sim_fill_place heap_item(const struct myr_sim *sim, uint32_t id)
+{
+    return (struct sim_fill_place){sim->fills[id].key, id};
+}
+
+/* Its key has changed: it is taken from the channel. */
 static void heap_up(struct myr_sim *sim, uint32_t place)
 {
-    uint32_t id = sim->fill_heap.items[place];
-    while (place && heap_before(sim, id, sim->fill_heap.items[(place - 1) / 4])) {
+    struct sim_fill_place item = heap_item(sim, sim->fill_heap.items[place].channel);
+    while (place && heap_before(item, sim->fill_heap.items[(place - 1) / 4])) {
         heap_put(sim, place, sim->fill_heap.items[(place - 1) / 4]);
         place = (place - 1) / 4;
     }
-    heap_put(sim, place, id);
+    heap_put(sim, place, item);
 }
 
 static void heap_down(struct myr_sim *sim, uint32_t place)
 {
-    uint32_t id = sim->fill_heap.items[place], count = (uint32_t)sim->fill_heap.count;
+    struct sim_fill_place item = heap_item(sim, sim->fill_heap.items[place].channel);
+    uint32_t count = (uint32_t)sim->fill_heap.count;
+    const struct sim_fill_place *items = sim->fill_heap.items;
     for (uint32_t first; (first = place * 4 + 1) < count;) {
         uint32_t best = first, end = first + 4 < count ? first + 4 : count;
         for (uint32_t c = first + 1; c < end; c++) {
-            best = heap_before(sim, sim->fill_heap.items[c], sim->fill_heap.items[best]) ? c : best;
+            best = heap_before(items[c], items[best]) ? c : best;
         }
-        if (!heap_before(sim, sim->fill_heap.items[best], id)) {
+        if (!heap_before(items[best], item)) {
             break;
         }
-        heap_put(sim, place, sim->fill_heap.items[best]);
+        heap_put(sim, place, items[best]);
         place = best;
     }
-    heap_put(sim, place, id);
+    heap_put(sim, place, item);
 }
 
 static void heap_order(struct myr_sim *sim)
@@ -98,12 +107,23 @@ static void heap_order(struct myr_sim *sim)
 
 static void heap_pop(struct myr_sim *sim)
 {
-    uint32_t top = sim->fill_heap.items[0], last = sim->fill_heap.items[--sim->fill_heap.count];
-    sim->fills[top].place = MYR_NONE;
+    struct sim_fill_place last = sim->fill_heap.items[--sim->fill_heap.count];
+    sim->fills[sim->fill_heap.items[0].channel].place = MYR_NONE;
     if (sim->fill_heap.count) {
         heap_put(sim, 0, last);
         heap_down(sim, 0);
     }
+}
+
+/* Whether those that it holds have all its room, as nearly as anybody can tell. */
+static bool is_settled(const struct sim_fill *fill)
+{
+    if (fill->loose_weight || fill->held_weight == 0) {
+        return false;
+    }
+    __int128 excess = fill->room - (__int128)((sim_moved)fill->level * fill->held_weight);
+    __int128 most = (__int128)((sim_moved)sim_tolerance(fill->level) * fill->held_weight);
+    return excess <= most && excess >= -most;
 }
 
 /* Into the heap, or further up in it where its key has fallen. What has grown is seen later. */
@@ -114,13 +134,16 @@ static void look_at(struct myr_sim *sim, uint32_t id)
         if (fill->held_weight + fill->loose_weight == 0) {
             return;
         }
-        fill->key = key_of(fill);
+        if (is_settled(fill)) {
+            return;
+        }
+        fill->key = key_of(sim, fill);
         fill->place = (uint32_t)sim->fill_heap.count;
-        myr_vec_push(&sim->fill_heap, id);
+        myr_vec_push(&sim->fill_heap, heap_item(sim, id));
         heap_up(sim, fill->place);
         return;
     }
-    if (fill->key > fill->level && fill->held_weight) {
+    if (fill->held_weight && fill->key > short_rise(sim, fill->level)) {
         fill->key = fill->level;
         heap_up(sim, fill->place);
     }
@@ -131,6 +154,29 @@ static void look_at(struct myr_sim *sim, uint32_t id)
         uint64_t level = level_of(fill);
         fill->key = level - (level >> MARGIN_BITS);
         heap_up(sim, fill->place);
+    }
+}
+
+/* Those that it holds and that are not loose are faster by so much: others have less room. */
+static void shift(struct myr_sim *sim, uint32_t id, __int128 by)
+{
+    const struct sim_channel *channel = &sim->channels[id];
+    for (uint32_t e = 0; e < channel->held; e++) {
+        struct sim_entry entry = sim->entries.items[channel->first_entry + e];
+        const struct sim_slot *own = &sim->slots.items[entry.slot];
+        if (sim->holders.items[entry.slot] & SIM_LOOSE) {
+            continue;
+        }
+        for (uint32_t i = own->first_hop; i < own->first_hop + own->hop_count; i++) {
+            struct sim_hop hop = sim->hops.items[i];
+            struct sim_fill *fill = &sim->fills[hop.channel];
+            if (i == entry.hop) {
+                continue;
+            }
+            sim_touch(sim, hop.channel);
+            fill->room -= by * hop.weight;
+            look_at(sim, hop.channel);
+        }
     }
 }
 
@@ -184,7 +230,7 @@ static void settle_loose(struct myr_sim *sim, uint32_t slot, uint32_t at_hop)
 static bool take_over(struct myr_sim *sim, uint32_t id, uint64_t level)
 {
     const struct sim_channel *channel = &sim->channels[id];
-    uint64_t most = level + tolerance(level);
+    uint64_t most = level + sim_tolerance(level);
     bool any = false;
     for (uint32_t i = channel->held; i < channel->entry_count; i++) {
         uint32_t slot = sim->entries.items[channel->first_entry + i].slot;
@@ -195,27 +241,6 @@ static bool take_over(struct myr_sim *sim, uint32_t id, uint64_t level)
         }
     }
     return any;
-}
-
-/* All that it holds and that did not rise get the new, lower level: others gain the difference. */
-static void lower(struct myr_sim *sim, uint32_t id, uint64_t by)
-{
-    const struct sim_channel *channel = &sim->channels[id];
-    for (uint32_t e = 0; e < channel->held; e++) {
-        struct sim_entry entry = sim->entries.items[channel->first_entry + e];
-        const struct sim_slot *own = &sim->slots.items[entry.slot];
-        if (sim->holders.items[entry.slot] & SIM_LOOSE) {
-            continue;
-        }
-        for (uint32_t i = own->first_hop; i < own->first_hop + own->hop_count; i++) {
-            struct sim_hop hop = sim->hops.items[i];
-            if (i != entry.hop) {
-                sim_touch(sim, hop.channel);
-                sim->fills[hop.channel].room += (__int128)by * hop.weight;
-                look_at(sim, hop.channel);
-            }
-        }
-    }
 }
 
 static void settle_all_loose(struct myr_sim *sim, uint32_t id)
@@ -236,11 +261,11 @@ static void settle(struct myr_sim *sim, uint32_t id, uint64_t level)
     uint64_t old = fill->level;
     heap_pop(sim);
     if (level != old) {
+        sim_set_clock(sim, id);
         fill->level = level;
-        sim->channels[id].changed = sim->solve_mark;
+        fill->changed = sim->solve_mark;
         if (fill->held_weight) {
-            MYR_ASSERT(level < old);
-            lower(sim, id, old - level);
+            shift(sim, id, (__int128)level - (__int128)old);
         }
     }
     settle_all_loose(sim, id);
@@ -258,23 +283,76 @@ static void drop_idle(struct myr_sim *sim)
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t id = sim->fill_heap.items[i];
-        if (sim->fills[id].held_weight) {
-            heap_put(sim, kept++, id);
+        struct sim_fill_place item = sim->fill_heap.items[i];
+        if (sim->fills[item.channel].held_weight) {
+            heap_put(sim, kept++, item);
         } else {
-            sim->fills[id].place = MYR_NONE;
+            sim->fills[item.channel].place = MYR_NONE;
         }
     }
     sim->fill_heap.count = kept;
     heap_order(sim);
 }
 
+/* Whether this one, faster by so much, would be faster than another of its channels allows. */
+static bool held_back(const struct myr_sim *sim, const struct sim_slot *own, uint32_t at_hop,
+                      uint64_t level)
+{
+    uint64_t by = level - sim->fills[sim->hops.items[at_hop].channel].level;
+    for (uint32_t i = own->first_hop; i < own->first_hop + own->hop_count; i++) {
+        struct sim_hop hop = sim->hops.items[i];
+        const struct sim_fill *fill = &sim->fills[hop.channel];
+        if (i == at_hop) {
+            continue;
+        }
+        if (fill->held_weight && fill->place == MYR_NONE) {
+            if (fill->level < level) {
+                return true;
+            }
+            continue; /* full, and so much above that its own level can only change later */
+        }
+        uint64_t weight = fill->held_weight + fill->loose_weight;
+        __int128 left = fill->room - (__int128)((sim_moved)by * hop.weight);
+        if (left < (__int128)((sim_moved)level * weight)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Before a short rise: those that will be held elsewhere become loose; whether there are any. */
+static bool loosen_held_back(struct myr_sim *sim, uint32_t id, uint64_t level)
+{
+    const struct sim_channel *channel = &sim->channels[id];
+    bool any = false;
+    for (uint32_t e = 0; e < channel->held; e++) {
+        struct sim_entry entry = sim->entries.items[channel->first_entry + e];
+        if (!(sim->holders.items[entry.slot] & SIM_LOOSE) &&
+            held_back(sim, &sim->slots.items[entry.slot], entry.hop, level)) {
+            loosen(sim, entry.slot);
+            any = true;
+        }
+    }
+    return any;
+}
+
+static void loosen_all(struct myr_sim *sim, uint32_t id)
+{
+    const struct sim_channel *channel = &sim->channels[id];
+    for (uint32_t e = 0; e < channel->held; e++) {
+        uint32_t slot = sim->entries.items[channel->first_entry + e].slot;
+        if (!(sim->holders.items[slot] & SIM_LOOSE)) {
+            loosen(sim, slot);
+        }
+    }
+}
+
 /* The channel with the lowest key: put back higher up, or settled. */
 static void take_lowest(struct myr_sim *sim)
 {
-    uint32_t id = sim->fill_heap.items[0];
+    uint32_t id = sim->fill_heap.items[0].channel;
     struct sim_fill *fill = &sim->fills[id];
-    uint64_t level = level_of(fill), key = key_of(fill);
+    uint64_t level = level_of(fill), key = key_of(sim, fill);
     if (level == SIM_RATE_NONE) {
         drop_idle(sim);
         return;
@@ -285,20 +363,17 @@ static void take_lowest(struct myr_sim *sim)
         return;
     }
     if (fill->held_weight) {
-        uint64_t slack = tolerance(fill->level);
+        uint64_t slack = sim_tolerance(fill->level);
         if (level <= fill->level + slack && fill->level <= level + slack) {
             settle(sim, id, fill->level);
             return;
         }
-        if (level > fill->level) {
-            const struct sim_channel *channel = &sim->channels[id];
-            for (uint32_t e = 0; e < channel->held; e++) {
-                uint32_t slot = sim->entries.items[channel->first_entry + e].slot;
-                if (!(sim->holders.items[slot] & SIM_LOOSE)) {
-                    loosen(sim, slot);
-                }
-            }
+        if (level > short_rise(sim, fill->level)) {
+            loosen_all(sim, id);
             return;
+        }
+        if (level > fill->level && loosen_held_back(sim, id, level)) {
+            return; /* looked at again when what they need is known */
         }
     }
     /* On a channel that was full before nobody was faster than its old level. */
@@ -314,7 +389,7 @@ static void relieve(struct myr_sim *sim, uint32_t id)
 {
     const struct sim_fill *fill = &sim->fills[id];
     const struct sim_channel *channel = &sim->channels[id];
-    if (fill->held_weight == 0 && fill->loose_weight == 0 && fill->room < 0 && channel->wanted) {
+    if (fill->room < 0 && fill->held_weight == 0 && fill->loose_weight == 0 && channel->wanted) {
         __int128 share = channel->counted_capacity / (__int128)channel->wanted;
         take_over(sim, id, (uint64_t)share);
     }
@@ -325,13 +400,15 @@ static bool is_over(const struct myr_sim *sim, uint32_t id)
 {
     const struct sim_fill *fill = &sim->fills[id];
     const struct sim_channel *channel = &sim->channels[id];
-    return fill->held_weight == 0 && fill->loose_weight == 0 && channel->wanted &&
+    return fill->room < 0 && fill->held_weight == 0 && fill->loose_weight == 0 && channel->wanted &&
            fill->room < -(__int128)channel->wanted * 1000;
 }
 
 /* Rates of whatever has been touched, and of what that reaches. */
 static void solve_rates(struct myr_sim *sim)
 {
+    enum { SHORT_CUTS = 64 };
+    uint64_t taken = 0;
     bool over;
     do {
         for (size_t i = 0; i < sim->touched.count; i++) {
@@ -341,14 +418,19 @@ static void solve_rates(struct myr_sim *sim)
             uint32_t id = sim->touched.items[i];
             struct sim_fill *fill = &sim->fills[id];
             if (fill->place == MYR_NONE && fill->held_weight + fill->loose_weight) {
-                fill->key = key_of(fill);
+                if (is_settled(fill)) {
+                    continue;
+                }
+                fill->key = key_of(sim, fill);
                 fill->place = (uint32_t)sim->fill_heap.count;
-                myr_vec_push(&sim->fill_heap, id);
+                myr_vec_push(&sim->fill_heap, heap_item(sim, id));
             }
         }
         heap_order(sim);
         bool any = sim->fill_heap.count > 0;
-        while (sim->fill_heap.count) {
+        for (; sim->fill_heap.count; taken++) {
+            /* Short cuts may make work for each other; without them every level is met once. */
+            sim->strict = taken > SHORT_CUTS * (uint64_t)sim->touched.count;
             take_lowest(sim);
         }
         over = false;
@@ -365,10 +447,10 @@ void sim_solve(struct myr_sim *sim)
     solve_rates(sim);
     for (size_t i = 0; i < sim->touched.count; i++) {
         uint32_t id = sim->touched.items[i];
-        if (sim->channels[id].held == 0) {
+        if (sim->fills[id].held_weight == 0) {
             sim->fills[id].level = SIM_RATE_NONE;
         }
-        if (sim->channels[id].changed == sim->solve_mark) {
+        if (sim->fills[id].changed == sim->solve_mark) {
             sim->result.solved += sim->channels[id].held;
             if (!sim_paused(sim)) {
                 sim_finish_update(sim, id);

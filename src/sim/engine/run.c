@@ -1,37 +1,13 @@
 #include <stdlib.h>
 
 #include "engine/internal.h"
+#include "myriad/sim/state.h"
 
 /* The event loop: everything that happens at one moment is taken together, then solved once. */
 
 static struct sim_event unpack_event(uint64_t value)
 {
     return (struct sim_event){.kind = (uint8_t)(value >> 62), .a = (uint32_t)value};
-}
-
-/* Sorted by the task before, by counting: who ends finds those that wait for it side by side. */
-static void list_edges(struct myr_sim *sim)
-{
-    size_t tasks = sim->tasks.count;
-    uint32_t *start = myr_xcalloc(tasks + 2, sizeof(*start));
-    MYR_CLEANUP(myr_free_at)
-    struct sim_edge *sorted = myr_xcalloc(sim->edges.count, sizeof(*sorted));
-    for (size_t i = 0; i < sim->edges.count; i++) {
-        start[sim->edges.items[i].before + 2]++;
-        struct sim_task *task = &sim->tasks.items[sim->edges.items[i].task];
-        *(sim->edges.items[i].moves ? &task->moves_after : &task->waits_for) += 1;
-    }
-    for (size_t i = 2; i < tasks + 2; i++) {
-        start[i] += start[i - 1];
-    }
-    for (size_t i = 0; i < sim->edges.count; i++) {
-        sorted[start[sim->edges.items[i].before + 1]++] = sim->edges.items[i];
-    }
-    if (sim->edges.count) {
-        memcpy(sim->edges.items, sorted, sim->edges.count * sizeof(*sorted));
-    }
-    MYR_ASSERT(!sim->edge_start && start[tasks] == sim->edges.count);
-    sim->edge_start = start;
 }
 
 static void start_task(struct myr_sim *sim, uint32_t id)
@@ -386,7 +362,7 @@ static void finish_channel(struct myr_sim *sim, uint32_t id)
 {
     sim_finish_drop(sim, id);
     sim_touch(sim, id);
-    sim->channels[id].changed = sim->solve_mark; /* it goes back into the heap */
+    sim->fills[id].changed = sim->solve_mark; /* it goes back into the heap */
     while (sim->channels[id].held && sim_arrived(sim, sim_first_held(sim, id))) {
         end_transfer(sim, sim_first_held(sim, id));
         sim->result.events++;
@@ -486,10 +462,11 @@ static int sample_until(struct myr_sim *sim, myr_ps next, struct myr_err *err)
     return MYR_OK;
 }
 
-static int run_all(struct myr_sim *sim, myr_sim_progress *progress, void *context,
+/* Up to this moment; 'blocked' tells whether anything is left. */
+static int run_all(struct myr_sim *sim, myr_ps until, myr_sim_progress *progress, void *context,
                    struct myr_err *err)
 {
-    uint64_t shown = 0;
+    uint64_t shown = sim->result.events;
     while (sim->result.blocked) { /* faults after the last task change nothing */
         myr_ps next = next_time(sim);
         if (sim->late_task != MYR_NONE || (next == SIM_TIME_MAX && anybody_moves(sim))) {
@@ -499,6 +476,9 @@ static int run_all(struct myr_sim *sim, myr_sim_progress *progress, void *contex
             return stalled(sim, err);
         }
         MYR_ASSERT(next >= sim->now);
+        if (next > until) {
+            return MYR_OK;
+        }
         MYR_TRY(sample_until(sim, next, err));
         sim->now = next;
         if (sim_paused(sim)) {
@@ -517,22 +497,42 @@ static int run_all(struct myr_sim *sim, myr_sim_progress *progress, void *contex
     return MYR_OK;
 }
 
-int myr_sim_run(struct myr_sim *sim, myr_sim_progress *progress, void *context,
-                struct myr_sim_result *ret, struct myr_err *err)
+static int begin(struct myr_sim *sim, struct myr_err *err)
 {
-    MYR_ASSERT(sim->now == 0 && sim->events.count == 0); /* a simulation runs once */
-    MYR_TRY(sim_route_deferred(sim, err));
-    list_edges(sim);
+    if (sim->edge_start) {
+        return MYR_OK; /* stopped before, or loaded */
+    }
+    MYR_ASSERT(sim->now == 0 && sim->events.count == 0);
+    MYR_TRY(sim_prepare(sim, err));
     sim_bounds(sim);
     sim_solve(sim); /* what was changed before the run, slow nodes, is settled at time 0 */
     start_all(sim);
-    int rc = run_all(sim, progress, context, err);
+    return MYR_OK;
+}
+
+int myr_sim_run_until(struct myr_sim *sim, myr_ps at, bool *ret_over, struct myr_err *err)
+{
+    MYR_TRY(begin(sim, err));
+    MYR_TRY(run_all(sim, at, NULL, NULL, err));
+    *ret_over = sim->result.blocked == 0;
+    return MYR_OK;
+}
+
+int myr_sim_run(struct myr_sim *sim, myr_sim_progress *progress, void *context,
+                struct myr_sim_result *ret, struct myr_err *err)
+{
+    MYR_TRY(begin(sim, err));
+    int rc = run_all(sim, SIM_TIME_MAX, progress, context, err);
     sim->result.end = sim->now;
     if (sim->options.series_ps) {
         take_sample(sim); /* what is left of the last interval */
     }
+    *ret = sim->result;
+    if (rc >= 0 && sim->resumed && !(sim_conserved(sim) && sim_above_bounds(sim))) {
+        return myr_err_set(err, MYR_ECORRUPT,
+                           "the state that was loaded is wrong: the run ends before it can");
+    }
     MYR_SLOW_ASSERT(rc < 0 || sim_conserved(sim));
     MYR_ASSERT(rc < 0 || sim_above_bounds(sim));
-    *ret = sim->result;
     return rc;
 }

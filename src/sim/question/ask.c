@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 
+#include "myriad/sim/state.h"
+#include "question/saved.h"
+
 static double seconds_of(myr_ps ps)
 {
     return (double)ps / (double)MYR_PS_PER_S;
@@ -180,12 +183,16 @@ static void judge_job(const struct myr_sim_answer *answer, struct myr_sim_job *j
     job->slowdown = job->alone > 0 ? (double)job->end / (double)job->alone : 1;
     if (job->load.collective) {
         job->bound = collective_bound(answer, &job->load.shape);
-        MYR_ASSERT(job->end + job->end / 1000000 + MYR_PS_PER_NS >= job->bound);
         double seconds = seconds_of(job->end);
         double rate = seconds > 0 ? (double)job->load.bytes / 1e9 / seconds : 0;
         job->algorithm_gbytes_per_s = rate;
         job->bus_gbytes_per_s = rate * myr_collective_bus_factor(job->load.kind, job->load.ranks);
     }
+}
+
+static bool above_bound(const struct myr_sim_job *job)
+{
+    return job->end + job->end / 1000000 + MYR_PS_PER_NS >= job->bound;
 }
 
 /* Load of a channel: what went over it against what could have, over the whole run. */
@@ -218,14 +225,81 @@ static int check_workloads(const struct myr_sim_question *question, struct myr_e
                            "--routes: paths from a file avoid no fault; give them without --fault");
     }
     /* Each job is played alone and then with the others: standard input is there only once. */
-    for (uint32_t i = 0; question->workloads.count > 1 && i < question->workloads.count; i++) {
+    bool again = question->workloads.count > 1 || question->save;
+    for (uint32_t i = 0; again && i < question->workloads.count; i++) {
         const char *words = question->workloads.items[i];
         if (strcmp(words, "file:-") == 0 || strncmp(words, "file:-,", 7) == 0) {
             return myr_err_set(err, MYR_EINVAL,
-                               "--job: several workloads are read more than once; file:- is "
-                               "standard input, which can be read once");
+                               question->save
+                                   ? "--save: who resumes the run reads its files again; file:- "
+                                     "is standard input, which can be read once"
+                                   : "--job: several workloads are read more than once; file:- is "
+                                     "standard input, which can be read once");
         }
     }
+    return MYR_OK;
+}
+
+/* Up to the moment, which must come before the end; then the state goes to its file. */
+static int save_run(struct myr_sim_answer *answer, const struct myr_sim_question *question,
+                    myr_ps at, struct myr_err *err)
+{
+    bool over;
+    MYR_TRY(myr_sim_run_until(answer->sim, at, &over, err));
+    if (over) {
+        return myr_err_set(
+            err, MYR_EINVAL, "--at %.40s: the run is over after %.6f us; nothing is saved",
+            question->save_at, (double)myr_sim_now(answer->sim) / (double)MYR_PS_PER_US);
+    }
+    return saved_write(answer, question, err);
+}
+
+static int parse_at(const struct myr_sim_question *question, myr_ps *ret, struct myr_err *err)
+{
+    if ((question->save != NULL) != (question->save_at != NULL)) {
+        return myr_err_set(err, MYR_EINVAL, "--save and --at go together");
+    }
+    if (question->save && !myr_sim_parse_time(myr_str_from(question->save_at), ret)) {
+        return myr_err_set(err, MYR_EINVAL, "--at is '%.40s', a time such as 10us is expected",
+                           question->save_at);
+    }
+    MYR_ASSERT(!question->save || !question->planned); /* who resumes opens the fabric again */
+    if (question->save && strcmp(question->save, "-") == 0) {
+        return myr_err_set(err, MYR_EINVAL, "--save: standard output is the answer's; name a file");
+    }
+    return MYR_OK;
+}
+
+/* The engine has its tasks, or a state to go on from. */
+static int finish(struct myr_sim_answer *ret, const struct myr_sim_question *question, bool resumed,
+                  struct myr_err *err)
+{
+    MYR_TRY(
+        myr_sim_run(ret->sim, question->progress, question->progress_context, &ret->result, err));
+    for (uint32_t i = 0; i < ret->job_count; i++) {
+        judge_job(ret, &ret->jobs[i]);
+        if (resumed && !above_bound(&ret->jobs[i])) {
+            return myr_err_set(err, MYR_ECORRUPT,
+                               "the state that was loaded is wrong: a workload ends before it can");
+        }
+        MYR_ASSERT(above_bound(&ret->jobs[i])); /* a bug, not an input */
+    }
+    myr_times_collect(&ret->times, &ret->arena, ret->sim, 0, myr_sim_task_count(ret->sim));
+    judge_links(ret);
+    return MYR_OK;
+}
+
+static int open_fabric(struct myr_sim_answer *ret, const struct myr_sim_question *question,
+                       struct myr_err *err)
+{
+    ret->job_count = question->workloads.count;
+    const struct myr_design *planned = question->planned;
+    MYR_TRY(check_workloads(question, err));
+    MYR_TRY(planned ? myr_sim_fabric_borrow(&ret->fabric, planned,
+                                            myr_design_str(planned, planned->head->name), err)
+                    : myr_sim_fabric_open(&ret->fabric, question->design, question->topology, err));
+    MYR_TRY(set_options(ret, question, err));
+    ret->jobs = MYR_ARENA_NEW(&ret->arena, struct myr_sim_job, ret->job_count);
     return MYR_OK;
 }
 
@@ -236,26 +310,43 @@ static int check_workloads(const struct myr_sim_question *question, struct myr_e
 int myr_sim_ask(struct myr_sim_answer *ret, const struct myr_sim_question *question,
                 struct myr_err *err)
 {
-    *ret = (struct myr_sim_answer){.job_count = question->workloads.count};
+    myr_ps at = 0;
+    *ret = (struct myr_sim_answer){0};
     myr_arena_init(&ret->arena);
-    MYR_TRY(check_workloads(question, err));
-    const struct myr_design *planned = question->planned;
-    MYR_TRY(planned ? myr_sim_fabric_borrow(&ret->fabric, planned,
-                                            myr_design_str(planned, planned->head->name), err)
-                    : myr_sim_fabric_open(&ret->fabric, question->design, question->topology, err));
-    MYR_TRY(set_options(ret, question, err));
-    ret->jobs = MYR_ARENA_NEW(&ret->arena, struct myr_sim_job, ret->job_count);
+    MYR_TRY(parse_at(question, &at, err));
+    MYR_TRY(open_fabric(ret, question, err));
     MYR_TRY(run_alone(ret, question, err));
     MYR_TRY(prepare(ret, question, MYR_NONE, err));
     MYR_TRY(initial_rates(ret, err));
-    MYR_TRY(
-        myr_sim_run(ret->sim, question->progress, question->progress_context, &ret->result, err));
-    for (uint32_t i = 0; i < ret->job_count; i++) {
-        judge_job(ret, &ret->jobs[i]);
+    if (question->save) {
+        MYR_TRY(save_run(ret, question, at, err));
     }
-    myr_times_collect(&ret->times, &ret->arena, ret->sim, 0, myr_sim_task_count(ret->sim));
-    judge_links(ret);
-    return MYR_OK;
+    return finish(ret, question, false, err);
+}
+
+int myr_sim_resume(struct myr_sim_answer *ret, struct myr_sim_question *question, const char *path,
+                   struct myr_err *err)
+{
+    struct saved saved;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    *ret = (struct myr_sim_answer){0};
+    myr_arena_init(&ret->arena);
+    MYR_TRY(myr_file_read(path, UINT64_C(1) << 34, &text, err));
+    struct myr_str content = {text.len ? text.data : "", text.len};
+    MYR_TRY(saved_read(&saved, &ret->arena, path, content, err));
+    saved.question.progress = question->progress;
+    saved.question.progress_context = question->progress_context;
+    *question = saved.question;
+    MYR_TRY(open_fabric(ret, question, err));
+    for (uint32_t i = 0; i < ret->job_count; i++) {
+        memcpy(&ret->jobs[i].alone, saved.alone + i * sizeof(myr_ps), sizeof(myr_ps));
+    }
+    MYR_TRY(prepare(ret, question, MYR_NONE, err));
+    MYR_TRY(initial_rates(ret, err));
+    if (myr_sim_load(ret->sim, saved.image, err) < 0) {
+        return myr_err_wrap(err, "%s", path);
+    }
+    return finish(ret, question, true, err);
 }
 
 void myr_sim_answer_done(struct myr_sim_answer *answer)

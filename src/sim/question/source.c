@@ -5,44 +5,82 @@
 
 enum { PATH_MAX_LEN = 4095 };
 
-/* ",endless=SIZE": the text up to it is left. */
-static int take_endless(struct sim_source *source, const char *option, struct myr_str *text,
-                        struct myr_err *err)
+static int take_endless(struct sim_source *source, struct myr_str value)
 {
-    static const char key[] = ",endless=";
-    const char *tail = memmem(text->data, text->len, key, sizeof(key) - 1);
-    if (!tail) {
-        return MYR_OK;
+    return myr_sim_parse_bytes(value, &source->endless_bytes) && source->endless_bytes > 0 &&
+           source->endless_bytes <= MYR_TRACE_BYTES_MAX;
+}
+
+static int take_ranks(struct sim_source *source, struct myr_str value)
+{
+    return myr_str_to_u64(value, &source->ranks) && source->ranks >= 2 &&
+           source->ranks <= MYR_TRACE_RANKS_MAX;
+}
+
+static int take_tflops(struct sim_source *source, struct myr_str value)
+{
+    return myr_str_to_double(value, &source->tflops) && source->tflops > 0 && source->tflops <= 1e9;
+}
+
+static int take_deps(struct sim_source *source, struct myr_str value)
+{
+    source->callers = myr_str_eq(value, MYR_STR("both"));
+    return source->callers || myr_str_eq(value, MYR_STR("data"));
+}
+
+static int take_format(struct sim_source *source, struct myr_str value)
+{
+    source->format = value;
+    return 1;
+}
+
+/* ",key=value" at the text's end, as long as there are such: what is before them is left. */
+static int take_keys(struct sim_source *source, const char *option, struct myr_str *text,
+                     struct myr_err *err)
+{
+    static const struct {
+        const char *key, *expected;
+        int (*take)(struct sim_source *, struct myr_str);
+    } keys[] = {
+        {"format", NULL, take_format},
+        {"endless", "a size such as 10MB", take_endless},
+        {"ranks", "a whole number of ranks from 2", take_ranks},
+        {"tflops", "a number above 0 such as 400", take_tflops},
+        {"deps", "data or both", take_deps},
+    };
+    for (bool found = true; found;) {
+        const char *comma = text->len ? memrchr(text->data, ',', text->len) : NULL;
+        found = false;
+        for (size_t i = 0; comma && !found && i < MYR_ARRAY_COUNT(keys); i++) {
+            size_t len = strlen(keys[i].key), left = (size_t)(comma - text->data);
+            if (text->len - left < len + 2 || memcmp(comma + 1, keys[i].key, len) != 0 ||
+                comma[len + 1] != '=') {
+                continue;
+            }
+            struct myr_str value = {comma + len + 2, text->len - left - len - 2};
+            if (!keys[i].take(source, value)) {
+                return myr_err_set(err, MYR_EINVAL, "%s: '%s' must be %s, not '%.*s'", option,
+                                   keys[i].key, keys[i].expected, sim_words_shown(value),
+                                   value.data);
+            }
+            text->len = left;
+            found = true;
+        }
     }
-    const char *value = tail + sizeof(key) - 1;
-    struct myr_str size = {value, text->len - (size_t)(value - text->data)};
-    if (!myr_sim_parse_bytes(size, &source->endless_bytes) || source->endless_bytes == 0 ||
-        source->endless_bytes > MYR_TRACE_BYTES_MAX) {
-        return myr_err_set(err, MYR_EINVAL, "%s: 'endless' must be a size such as 10MB, not '%.*s'",
-                           option, sim_words_shown(size), size.data);
-    }
-    text->len = (size_t)(tail - text->data);
     return MYR_OK;
 }
 
 int sim_source_open(struct sim_source *ret, struct myr_arena *arena, const char *option,
                     const char *text, struct myr_err *err)
 {
-    static const char key[] = ",format=";
     const char *path = strchr(text, ':');
     struct myr_str words = myr_str_from(path ? path + 1 : text);
-    MYR_TRY(take_endless(ret, option, &words, err));
-    const char *tail = memmem(words.data, words.len, key, sizeof(key) - 1);
-    size_t len = tail ? (size_t)(tail - words.data) : words.len;
-    if (tail) {
-        const char *name = tail + sizeof(key) - 1;
-        ret->format = (struct myr_str){name, words.len - (size_t)(name - words.data)};
+    MYR_TRY(take_keys(ret, option, &words, err));
+    if (words.len == 0 || words.len > PATH_MAX_LEN) {
+        return myr_err_set(err, MYR_EINVAL, "%s: file:PATH[,format=NAME][,KEY=VALUE] is expected",
+                           option);
     }
-    if (len == 0 || len > PATH_MAX_LEN) {
-        return myr_err_set(err, MYR_EINVAL,
-                           "%s: file:PATH[,format=NAME][,endless=SIZE] is expected", option);
-    }
-    ret->path = myr_arena_strndup(arena, words.data, len);
+    ret->path = myr_arena_strndup(arena, words.data, words.len);
     return myr_file_read(ret->path, MYR_TRACE_FILE_MAX, &ret->text, err);
 }
 
@@ -122,12 +160,21 @@ static int read_trace(const struct sim_source *source, enum myr_trace_format *re
     uint32_t format;
     MYR_TRY(sim_source_format(source, "--workload", myr_trace_format_names, MYR_TRACE_FORMAT_COUNT,
                               myr_trace_guess(source->path, content), &format, err));
+    *ret_format = (enum myr_trace_format)format;
+    if (format != MYR_TRACE_CHAKRA && (source->ranks || source->callers || source->tflops > 0)) {
+        return myr_err_set(err, MYR_EINVAL, "--workload: '%s' is for Chakra traces",
+                           source->ranks     ? "ranks"
+                           : source->callers ? "deps"
+                                             : "tflops");
+    }
+    if (format == MYR_TRACE_CHAKRA) {
+        return sim_source_chakra(source, content, ret, err);
+    }
     if (source->format.len == 0) { /* a guess is nothing that can be expected of a file */
         MYR_TRY(myr_kind_check(source->path, content,
                                format == MYR_TRACE_FLOWS ? FLOW_KINDS : TRACE_KINDS,
-                               "a GOAL, HPCC, htsim or SimAI file", err));
+                               "a GOAL, HPCC, htsim, SimAI or Chakra file", err));
     }
-    *ret_format = (enum myr_trace_format)format;
     MYR_TRY(myr_trace_read(source->path, content, *ret_format, ret, err));
     return limit_endless(source, ret, err);
 }

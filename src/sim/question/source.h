@@ -1,4 +1,4 @@
-/* "file:PATH[,format=NAME][,endless=SIZE]": other simulators' files, as traffic and as fabrics. */
+/* "file:PATH[,format=NAME][,KEY=VALUE...]": other simulators' files, as traffic and as fabrics. */
 #pragma once
 
 #include "myriad/sim/read.h"
@@ -8,6 +8,9 @@ struct sim_source {
     char *path;             /* in the arena that was given */
     struct myr_str format;  /* empty: to be guessed */
     uint64_t endless_bytes; /* of messages without end; 0: not said */
+    uint64_t ranks;         /* that do what one file says; 0: not said */
+    bool callers;           /* nodes of a trace wait for who called them */
+    double tflops;          /* of a GPU, where a file says operations only; 0: not said */
     struct myr_buf text;
 };
 
@@ -20,6 +23,13 @@ void sim_source_done(struct sim_source *source);
 MYR_MUST_USE int sim_source_format(const struct sim_source *source, const char *option,
                                    const char *const *names, uint32_t count, uint32_t guess,
                                    uint32_t *ret, struct myr_err *err);
+
+/*
+ * Chakra has a file for each rank: PATH is that of rank 0, "NAME.0.et", and those of the others lie
+ * beside it. With 'ranks' the one file stands for all.
+ */
+MYR_MUST_USE int sim_source_chakra(const struct sim_source *source, struct myr_str first,
+                                   struct myr_trace *ret, struct myr_err *err);
 
 /* A trace into the engine. */
 MYR_MUST_USE int sim_source_load(struct myr_sim *sim, const struct myr_graph *graph,

@@ -6,7 +6,7 @@
 
 const char *const myr_trace_format_names[MYR_TRACE_FORMAT_COUNT] = {
     [MYR_TRACE_GOAL] = "goal",   [MYR_TRACE_HPCC] = "hpcc",   [MYR_TRACE_HTSIM] = "htsim",
-    [MYR_TRACE_SIMAI] = "simai", [MYR_TRACE_FLOWS] = "flows",
+    [MYR_TRACE_SIMAI] = "simai", [MYR_TRACE_FLOWS] = "flows", [MYR_TRACE_CHAKRA] = "chakra",
 };
 
 const char *const myr_shape_format_names[MYR_SHAPE_FORMAT_COUNT] = {
@@ -27,6 +27,9 @@ enum myr_trace_format myr_trace_guess(const char *path, struct myr_str text)
     }
     if (ends_in(path, ".cm") || ends_in(path, ".tm")) {
         return MYR_TRACE_HTSIM;
+    }
+    if (ends_in(path, ".et")) {
+        return MYR_TRACE_CHAKRA;
     }
     struct scan scan;
     scan_init(&scan, path, text);
@@ -83,6 +86,10 @@ int myr_trace_read(const char *file, struct myr_str text, enum myr_trace_format 
     };
     struct scan scan;
     *ret = (struct myr_trace){0};
+    if (format == MYR_TRACE_CHAKRA) {
+        struct myr_trace_file one = {file, text};
+        return myr_trace_read_chakra(&one, 1, &(struct myr_chakra_options){0}, ret, err);
+    }
     MYR_TRY(myr_kind_check(file, text, format == MYR_TRACE_FLOWS ? FLOW_KINDS : TRACE_KINDS,
                            expected[format], err));
     scan_init(&scan, file, text);

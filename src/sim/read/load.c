@@ -38,9 +38,32 @@ static uint32_t flow_pattern(struct loader *loader, const struct myr_trace_op *o
     return pattern;
 }
 
+static uint32_t member_of(const struct loader *loader, struct myr_trace_split split, uint32_t i)
+{
+    return loader->trace->members.items[split.first_member + i];
+}
+
+/* The same of ranks that are listed: whole nodes of them, or none. */
+static uint32_t local_members(const struct loader *loader, struct myr_trace_split split)
+{
+    uint32_t together = loader->local < split.size ? loader->local : split.size;
+    for (uint32_t i = 0; i < split.size && split.size % together == 0; i++) {
+        uint32_t own = member_of(loader, split, i);
+        uint32_t first = member_of(loader, split, i / together * together);
+        struct myr_message ends = message_of(loader, own, first);
+        if (ends.from / loader->local != ends.to / loader->local) {
+            return 1;
+        }
+    }
+    return split.size % together == 0 ? together : 1;
+}
+
 /* Neighbours in a group that share a node: as many as the stride leaves room for. */
 static uint32_t local_ranks(const struct loader *loader, struct myr_trace_split split)
 {
+    if (split.listed) {
+        return local_members(loader, split);
+    }
     uint32_t together = loader->local / split.stride;
     together = together > split.size ? split.size : together;
     return together > 0 && split.size % together == 0 && loader->local % split.stride == 0
@@ -53,11 +76,16 @@ static uint32_t round_pattern(struct loader *loader, struct myr_trace_split spli
                               const struct myr_schedule_plan *plan, const struct myr_round *round)
 {
     uint32_t block = split.size * split.stride, ranks = loader->trace->ranks;
-    uint32_t groups = ranks / split.size, at = 0;
+    uint32_t groups = split.listed ? 1 : ranks / split.size, at = 0;
     MYR_CLEANUP(myr_free_at)
     struct myr_message *messages =
         myr_xcalloc((size_t)round->pair_count * groups, sizeof(*messages));
-    for (uint32_t base = 0; base < ranks; base += block) {
+    for (uint32_t i = 0; split.listed && i < round->pair_count; i++) {
+        const struct myr_pair *pair = &plan->pairs.items[round->first_pair + i];
+        messages[at++] = message_of(loader, member_of(loader, split, pair->from),
+                                    member_of(loader, split, pair->to));
+    }
+    for (uint32_t base = 0; !split.listed && base < ranks; base += block) {
         for (uint32_t offset = 0; offset < split.stride; offset++) {
             for (uint32_t i = 0; i < round->pair_count; i++) {
                 const struct myr_pair *pair = &plan->pairs.items[round->first_pair + i];

@@ -5,6 +5,7 @@ void myr_trace_done(struct myr_trace *trace)
     myr_vec_done(&trace->ops);
     myr_vec_done(&trace->edges);
     myr_vec_done(&trace->splits);
+    myr_vec_done(&trace->members);
     *trace = (struct myr_trace){0};
 }
 

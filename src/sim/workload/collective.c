@@ -113,14 +113,14 @@ static void plan_tree_broadcast(struct myr_schedule_plan *plan,
     }
 }
 
-/* Distances N/2, N/4, ...: each step exchanges half of what the last one did. */
-static void plan_halving(struct myr_schedule_plan *plan, const struct myr_collective_shape *shape)
+/* A round a step: every rank sends to the one at the step's distance. */
+static void plan_exchanges(struct myr_schedule_plan *plan, const struct myr_collective_shape *shape)
 {
-    for (uint32_t s = 0; s < shape_halving_steps(shape); s++) {
-        uint32_t distance = shape_halving_distance(shape, s);
-        open_round(plan, shape_part(shape->bytes, distance, shape->ranks), 1);
+    for (uint32_t s = 0; s < shape_exchange_steps(shape); s++) {
+        struct shape_exchange exchange = shape_exchange_at(shape, s);
+        open_round(plan, exchange.bytes, 1);
         for (uint32_t i = 0; i < shape->ranks; i++) {
-            put_pair(plan, i, i ^ distance);
+            put_pair(plan, i, shape_exchange_to(shape, i, exchange.distance));
         }
     }
 }
@@ -207,10 +207,14 @@ int myr_collective_plan(const struct myr_collective_shape *given, struct myr_sch
     bool broadcast = shape.collective == MYR_BROADCAST;
     switch (shape.algorithm) {
     case MYR_ALGORITHM_TREE:
-        (broadcast ? plan_tree_broadcast : plan_tree)(ret, &shape);
+        if (shape_exchanges(&shape)) {
+            plan_exchanges(ret, &shape);
+        } else {
+            (broadcast ? plan_tree_broadcast : plan_tree)(ret, &shape);
+        }
         break;
     case MYR_ALGORITHM_HALVING:
-        plan_halving(ret, &shape);
+        plan_exchanges(ret, &shape);
         break;
     case MYR_ALGORITHM_PAIRWISE:
         plan_pairwise(ret, &shape);

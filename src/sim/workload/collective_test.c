@@ -191,10 +191,6 @@ static void what_does_not_fit_is_refused(void **state)
             "whole scale-up domains");
     refused((struct myr_collective_shape){MYR_ALL_TO_ALL, MYR_ALGORITHM_RING, 4, 1, 1, 0, 0},
             "pairwise is for");
-    refused((struct myr_collective_shape){MYR_ALL_GATHER, MYR_ALGORITHM_TREE, 4, 1, 1, 0, 0},
-            "cannot run as 'tree'");
-    refused((struct myr_collective_shape){MYR_REDUCE_SCATTER, MYR_ALGORITHM_TREE, 4, 1, 1, 0, 0},
-            "cannot run as 'tree'");
     refused((struct myr_collective_shape){MYR_BROADCAST, MYR_ALGORITHM_HALVING, 4, 1, 1, 0, 0},
             "broadcast cannot run as 'halving'");
     refused((struct myr_collective_shape){MYR_BROADCAST, MYR_ALGORITHM_IN_NETWORK, 4, 1, 1, 0, 0},
@@ -291,6 +287,8 @@ static void every_rank_hears_of_every_other_in_all_schedules(void **state)
         {MYR_ALL_REDUCE, MYR_ALGORITHM_HIER, 24, 8, 24000, 3, 0},
         {MYR_ALL_REDUCE, MYR_ALGORITHM_HIER, 8, 8, 24000, 0, 0},
         {MYR_ALL_GATHER, MYR_ALGORITHM_HIER, 24, 8, 24000, 0, 0},
+        {MYR_ALL_GATHER, MYR_ALGORITHM_TREE, 23, 1, 23000, 0, 0},
+        {MYR_REDUCE_SCATTER, MYR_ALGORITHM_TREE, 23, 1, 23000, 0, 0},
         {MYR_ALL_TO_ALL, MYR_ALGORITHM_PAIRWISE, 24, 1, 24000, 0, 3},
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(shapes); i++) {
@@ -301,6 +299,51 @@ static void every_rank_hears_of_every_other_in_all_schedules(void **state)
             assert_int_equal(set[r], (UINT64_C(1) << shapes[i].ranks) - 1);
         }
         myr_sends_done(&sends);
+    }
+}
+
+/*
+ * Piece by piece: what a rank sends in a step it has, the other lacks it, and in the end everybody
+ * has every piece, each of which came once. A reduce-scatter is the same run backwards.
+ */
+static void a_tree_of_every_rank_brings_each_piece_once(void **state)
+{
+    (void)state;
+    enum { PIECE = 1000 };
+    for (uint32_t ranks = 2; ranks <= 64; ranks++) {
+        struct myr_collective_shape shape = {
+            MYR_ALL_GATHER, MYR_ALGORITHM_TREE, ranks, 1, (uint64_t)ranks * PIECE, 0, 0};
+        struct myr_sends sends = sends_of(shape);
+        uint64_t has[64], got[64];
+        for (uint32_t r = 0; r < ranks; r++) {
+            has[r] = got[r] = UINT64_C(1) << r;
+        }
+        for (size_t i = 0; i < sends.items.count; i++) {
+            const struct myr_send *send = &sends.items.items[i];
+            uint32_t distance = (send->to + ranks - send->from) % ranks;
+            if (i % ranks == 0) { /* a new step: what was sent in the last one is there */
+                memcpy(has, got, sizeof(has));
+            }
+            assert_int_equal(send->bytes % PIECE, 0);
+            for (uint32_t k = 0; k < send->bytes / PIECE; k++) {
+                uint32_t piece = (send->from + 64 * ranks - 2 * distance * k) % ranks;
+                assert_true(has[send->from] >> piece & 1);
+                assert_false(got[send->to] >> piece & 1);
+                got[send->to] |= UINT64_C(1) << piece;
+            }
+        }
+        shape.collective = MYR_REDUCE_SCATTER;
+        struct myr_sends back = sends_of(shape);
+        assert_int_equal(back.items.count, sends.items.count);
+        for (uint32_t r = 0; r < ranks; r++) {
+            assert_int_equal(got[r], ranks == 64 ? UINT64_MAX : (UINT64_C(1) << ranks) - 1);
+        }
+        for (size_t i = 0; i < back.items.count; i += ranks) { /* step for step, from the end */
+            size_t mirror = back.items.count - ranks - i;
+            assert_int_equal(back.items.items[i].bytes, sends.items.items[mirror].bytes);
+        }
+        myr_sends_done(&sends);
+        myr_sends_done(&back);
     }
 }
 
@@ -335,7 +378,7 @@ static void both_forms_move_the_same_bytes(void **state)
             myr_schedule_plan_done(&plan);
         }
     }
-    assert_int_equal(compared, 5 + 4 + 4 + 1 + 2);
+    assert_int_equal(compared, 5 + 5 + 5 + 1 + 2);
 }
 
 int main(void)
@@ -350,6 +393,7 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(broadcasts_bring_every_chunk_to_every_rank_once),
         cmocka_unit_test(every_rank_hears_of_every_other_in_all_schedules),
+        cmocka_unit_test(a_tree_of_every_rank_brings_each_piece_once),
         cmocka_unit_test(both_forms_move_the_same_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

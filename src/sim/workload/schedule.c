@@ -77,20 +77,23 @@ static void put_chain(struct myr_sends *sends, const struct myr_collective_shape
     }
 }
 
-static void put_halving(struct myr_sends *sends, const struct myr_collective_shape *shape)
+/* What was got in the steps before the last has been waited for by the send before. */
+static void put_exchanges(struct myr_sends *sends, const struct myr_collective_shape *shape)
 {
     uint32_t ranks = shape->ranks, before = 0;
-    for (uint32_t s = 0; s < shape_halving_steps(shape); s++) {
-        uint32_t distance = shape_halving_distance(shape, s), first = (uint32_t)sends->items.count;
+    for (uint32_t s = 0; s < shape_exchange_steps(shape); s++) {
+        struct shape_exchange exchange = shape_exchange_at(shape, s);
+        uint32_t first = (uint32_t)sends->items.count;
         for (uint32_t i = 0; i < ranks; i++) {
             put(sends, (struct myr_send){.from = i,
-                                         .to = i ^ distance,
-                                         .bytes = shape_part(shape->bytes, distance, ranks),
+                                         .to = shape_exchange_to(shape, i, exchange.distance),
+                                         .bytes = exchange.bytes,
                                          .step = s});
-            wait_for(sends, s ? first - ranks + (i ^ before) : MYR_NONE);
+            uint32_t giver = shape_exchange_from(shape, i, before);
+            wait_for(sends, s ? first - ranks + giver : MYR_NONE);
             follow(sends, s ? first - ranks + i : MYR_NONE);
         }
-        before = distance;
+        before = exchange.distance;
     }
 }
 
@@ -350,12 +353,13 @@ uint64_t myr_collective_send_count(const struct myr_collective_shape *shape)
     struct shape_phases phases;
     struct myr_collective_shape own = *shape;
     own.local = (uint32_t)local;
+    if (shape_exchanges(shape)) {
+        return ranks * shape_exchange_steps(shape);
+    }
     switch (shape->algorithm) {
     case MYR_ALGORITHM_TREE:
         return shape->collective == MYR_BROADCAST ? 2 * (ranks - 1) * chunks
                                                   : 4 * (ranks - 1) * chunks;
-    case MYR_ALGORITHM_HALVING:
-        return ranks * shape_halving_steps(shape);
     case MYR_ALGORITHM_PAIRWISE:
         return ranks * (ranks - 1);
     case MYR_ALGORITHM_HIER:
@@ -388,10 +392,10 @@ int myr_collective_sends(const struct myr_collective_shape *given, struct myr_se
     bool broadcast = shape.collective == MYR_BROADCAST;
     switch (shape.algorithm) {
     case MYR_ALGORITHM_TREE:
-        put_tree(ret, &shape);
+        (shape_exchanges(&shape) ? put_exchanges : put_tree)(ret, &shape);
         break;
     case MYR_ALGORITHM_HALVING:
-        put_halving(ret, &shape);
+        put_exchanges(ret, &shape);
         break;
     case MYR_ALGORITHM_PAIRWISE:
         put_pairwise(ret, &shape);

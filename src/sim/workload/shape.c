@@ -55,17 +55,57 @@ uint32_t shape_tree_parent(uint32_t i, uint32_t ranks)
     return up < ranks ? up : i ^ bit;
 }
 
-uint32_t shape_halving_steps(const struct myr_collective_shape *shape)
+bool shape_exchanges(const struct myr_collective_shape *shape)
+{
+    bool parts = shape->collective == MYR_ALL_GATHER || shape->collective == MYR_REDUCE_SCATTER;
+    return shape->algorithm == MYR_ALGORITHM_HALVING ||
+           (shape->algorithm == MYR_ALGORITHM_TREE && parts);
+}
+
+uint32_t shape_exchange_steps(const struct myr_collective_shape *shape)
 {
     uint32_t depth = shape_depth(shape->ranks);
     return shape->collective == MYR_ALL_REDUCE ? 2 * depth : depth;
 }
 
-uint32_t shape_halving_distance(const struct myr_collective_shape *shape, uint32_t step)
+/*
+ * As trees: each rank's piece goes down a tree of its own, all of them the same but for where they
+ * begin, so that what goes between two ranks in a step goes together (NCCL's PAT; Bruck's with the
+ * long ways first). A rank then has the pieces of those a multiple of 2d before it, and sends on
+ * what the one at distance d lacks: as many as there are odd multiples of d among the ranks.
+ */
+static struct shape_exchange tree_exchange(const struct myr_collective_shape *shape, uint32_t step)
 {
+    uint32_t depth = shape_depth(shape->ranks);
+    bool gathering = shape->collective == MYR_ALL_GATHER;
+    uint32_t distance = UINT32_C(1) << (gathering ? depth - 1 - step : step);
+    uint64_t pieces = ((uint64_t)shape->ranks - 1 - distance) / (2 * (uint64_t)distance) + 1;
+    return (struct shape_exchange){distance, shape_part(shape->bytes, pieces, shape->ranks)};
+}
+
+struct shape_exchange shape_exchange_at(const struct myr_collective_shape *shape, uint32_t step)
+{
+    if (shape->algorithm == MYR_ALGORITHM_TREE) {
+        return tree_exchange(shape, step);
+    }
     uint32_t depth = shape_depth(shape->ranks), k = step % depth;
     bool gathering = shape->collective == MYR_ALL_GATHER || step >= depth;
-    return gathering ? UINT32_C(1) << k : shape->ranks >> (k + 1);
+    uint32_t distance = gathering ? UINT32_C(1) << k : shape->ranks >> (k + 1);
+    return (struct shape_exchange){distance, shape_part(shape->bytes, distance, shape->ranks)};
+}
+
+uint32_t shape_exchange_to(const struct myr_collective_shape *shape, uint32_t rank,
+                           uint32_t distance)
+{
+    bool tree = shape->algorithm == MYR_ALGORITHM_TREE;
+    return tree ? (rank + distance) % shape->ranks : rank ^ distance;
+}
+
+uint32_t shape_exchange_from(const struct myr_collective_shape *shape, uint32_t rank,
+                             uint32_t distance)
+{
+    bool tree = shape->algorithm == MYR_ALGORITHM_TREE;
+    return tree ? (rank + shape->ranks - distance) % shape->ranks : rank ^ distance;
 }
 
 /* Switches that reduce take every byte of a domain once, and give the result back. */
@@ -96,30 +136,15 @@ struct shape_phases shape_phases_of(const struct myr_collective_shape *shape)
     return phases;
 }
 
-static int check_pair(const struct myr_collective_shape *shape, struct myr_err *err)
+static int check_broadcast(const struct myr_collective_shape *shape, struct myr_err *err)
 {
-    enum myr_collective collective = shape->collective;
-    const char *name = myr_collective_name(collective);
-    switch (shape->algorithm) {
-    case MYR_ALGORITHM_TREE:
-        if (collective != MYR_ALL_REDUCE && collective != MYR_BROADCAST) {
-            return myr_err_set(err, MYR_EINVAL,
-                               "%s cannot run as 'tree': every rank ends with another part; take "
-                               "ring, halving or hier",
-                               name);
-        }
-        return MYR_OK;
-    case MYR_ALGORITHM_HALVING:
-    case MYR_ALGORITHM_HIER:
-    case MYR_ALGORITHM_IN_NETWORK:
-        return collective == MYR_BROADCAST
-                   ? myr_err_set(err, MYR_EINVAL,
-                                 "broadcast cannot run as '%s'; take ring (a chain) or tree",
-                                 myr_algorithm_names[shape->algorithm])
-                   : MYR_OK;
-    default:
-        return MYR_OK;
-    }
+    bool chain_or_tree =
+        shape->algorithm == MYR_ALGORITHM_RING || shape->algorithm == MYR_ALGORITHM_TREE;
+    return shape->collective == MYR_BROADCAST && !chain_or_tree
+               ? myr_err_set(err, MYR_EINVAL,
+                             "broadcast cannot run as '%s'; take ring (a chain) or tree",
+                             myr_algorithm_names[shape->algorithm])
+               : MYR_OK;
 }
 
 int shape_check(const struct myr_collective_shape *shape, struct myr_err *err)
@@ -134,7 +159,7 @@ int shape_check(const struct myr_collective_shape *shape, struct myr_err *err)
         return myr_err_set(err, MYR_EINVAL, "%s cannot run as '%s'; pairwise is for all-to-all",
                            myr_collective_name(shape->collective), name);
     }
-    MYR_TRY(check_pair(shape, err));
+    MYR_TRY(check_broadcast(shape, err));
     if (shape->algorithm == MYR_ALGORITHM_PAIRWISE && ranks > MYR_PAIRWISE_RANKS_MAX) {
         return myr_err_set(err, MYR_ERANGE, "all-to-all of %u ranks; at most %d are simulated",
                            ranks, MYR_PAIRWISE_RANKS_MAX);

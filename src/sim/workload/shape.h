@@ -30,8 +30,21 @@ uint32_t shape_depth(uint32_t ranks);
 /* In-order binary tree over 0..n-1: the parent of i, or n for the root. */
 uint32_t shape_tree_parent(uint32_t i, uint32_t ranks);
 
-uint32_t shape_halving_steps(const struct myr_collective_shape *shape);
-uint32_t shape_halving_distance(const struct myr_collective_shape *shape, uint32_t step);
+/*
+ * Exchanges of log2 N steps: halving and doubling, between pairs; the trees of an all-gather or a
+ * reduce-scatter, round the list. In a step every rank sends to one and gets from one.
+ */
+bool shape_exchanges(const struct myr_collective_shape *shape);
+uint32_t shape_exchange_steps(const struct myr_collective_shape *shape);
+struct shape_exchange {
+    uint32_t distance;
+    uint64_t bytes;
+};
+struct shape_exchange shape_exchange_at(const struct myr_collective_shape *shape, uint32_t step);
+uint32_t shape_exchange_to(const struct myr_collective_shape *shape, uint32_t rank,
+                           uint32_t distance);
+uint32_t shape_exchange_from(const struct myr_collective_shape *shape, uint32_t rank,
+                             uint32_t distance);
 
 /* Between scale-up domains, over the rail of each local rank: so many sends of so many bytes. */
 struct shape_rail {

@@ -183,7 +183,8 @@ static int load_sends(struct myr_sim *sim, struct myr_ranks ranks,
 static bool plays_in_full(const struct myr_collective_shape *shape, enum myr_schedule_form form)
 {
     enum { SENDS_MAX = 65536, PAIRS_MAX = 20000 };
-    bool pipeline = shape->algorithm == MYR_ALGORITHM_TREE || shape->collective == MYR_BROADCAST;
+    bool tree = shape->algorithm == MYR_ALGORITHM_TREE && shape->collective == MYR_ALL_REDUCE;
+    bool pipeline = tree || shape->collective == MYR_BROADCAST;
     uint64_t most = shape->algorithm == MYR_ALGORITHM_PAIRWISE ? PAIRS_MAX : SENDS_MAX;
     if (form != MYR_SCHEDULE_AUTO) {
         return form == MYR_SCHEDULE_FULL;

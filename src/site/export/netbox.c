@@ -14,8 +14,9 @@ struct netbox {
 };
 
 static const char *const role_titles[MYR_DEVICE_KIND_COUNT] = {
-    "GPU node",      "Leaf switch",        "Spine switch",   "Core switch",     "Router switch",
-    "Access switch", "Aggregation switch", "Storage server", "Management node", "Fabric manager"};
+    "GPU node",        "Leaf switch",    "Spine switch",       "Core switch",
+    "Router switch",   "Access switch",  "Aggregation switch", "Storage server",
+    "Management node", "Fabric manager", "Rack PDU",           "Cooling unit"};
 
 static const char *site_name(const struct netbox *box)
 {
@@ -107,6 +108,7 @@ static int put_types(struct netbox *box, struct myr_err *err)
             myr_buf_putc(&types, ',');
             put_field(&types, model, ',');
             uint32_t units = part && part->rack_units >= 1 ? (uint32_t)part->rack_units : 1;
+            units = design->place[d].kind >= MYR_DEVICE_PDU ? 0 : units; /* behind or beside */
             myr_buf_put_u64(&types, units);
             myr_buf_putc(&types, '\n');
         }
@@ -118,8 +120,8 @@ static int put_types(struct netbox *box, struct myr_err *err)
 static int put_frame(struct netbox *box, struct myr_err *err)
 {
     static const char *const colors[MYR_DEVICE_KIND_COUNT] = {
-        "4caf50", "2196f3", "3f51b5", "9c27b0", "2196f3",
-        "607d8b", "607d8b", "ff9800", "9e9e9e", "9e9e9e"};
+        "4caf50", "2196f3", "3f51b5", "9c27b0", "2196f3", "607d8b",
+        "607d8b", "ff9800", "9e9e9e", "9e9e9e", "795548", "00bcd4"};
     const struct myr_design *design = box->job->design;
     myr_buf_put_lit(&box->text, "name,slug,status\n");
     put_field(&box->text, site_name(box), ',');

@@ -195,8 +195,11 @@ static struct myr_str field(const struct list_reader *reader, enum column column
 static int optional_number(const struct list_reader *reader, enum column column, uint64_t max,
                            uint64_t *ret, struct myr_err *err)
 {
-    struct myr_str text = field(reader, column);
     *ret = 0;
+    if (reader->at[column] == MYR_NONE) {
+        return MYR_OK;
+    }
+    struct myr_str text = field(reader, column);
     if (text.len > 0 && (!myr_str_to_u64(text, ret) || *ret > max)) {
         char excerpt[MYR_EXCERPT_MAX];
         return myr_csv_error(err, &reader->csv, reader->at[column],
@@ -290,10 +293,19 @@ struct end_columns {
 static const struct end_columns columns_a = {A_DEVICE, A_PORT, A_TYPE};
 static const struct end_columns columns_b = {B_DEVICE, B_PORT, B_TYPE};
 
-static int check_names(const struct list_reader *reader, const struct end_columns *columns,
-                       struct myr_str name, struct myr_str port, struct myr_err *err)
+/* The device of the row before on this side: lists go device by device. */
+static bool is_last(const struct list_reader *reader, bool second, struct myr_str name)
 {
-    if (!import_name_is_good(name) || !import_name_is_good(port)) {
+    const struct myr_cabling *cabling = reader->import->cabling;
+    uint32_t last = reader->last[second];
+    return last < cabling->devices.count && myr_str_eq(cabling->devices.items[last].name, name);
+}
+
+/* 'known': the device's name was good in the row before. */
+static int check_names(const struct list_reader *reader, const struct end_columns *columns,
+                       struct myr_str name, struct myr_str port, bool known, struct myr_err *err)
+{
+    if ((!known && !import_name_is_good(name)) || !import_name_is_good(port)) {
         uint32_t bad = reader->at[import_name_is_good(name) ? columns->port : columns->device];
         return myr_csv_error(err, &reader->csv, bad,
                              "a name has control characters or more than %u bytes",
@@ -305,17 +317,6 @@ static int check_names(const struct list_reader *reader, const struct end_column
                              reader->format->shown[columns->port]);
     }
     return MYR_OK;
-}
-
-/* Lists go device by device: the one of the row before is looked at first. */
-static uint32_t device_of(struct list_reader *reader, bool second, struct myr_str name)
-{
-    struct myr_cabling *cabling = reader->import->cabling;
-    uint32_t last = reader->last[second];
-    if (last >= cabling->devices.count || !myr_str_eq(cabling->devices.items[last].name, name)) {
-        reader->last[second] = myr_cabling_device(cabling, name);
-    }
-    return reader->last[second];
 }
 
 static int read_end(struct list_reader *reader, const struct end_columns *columns,
@@ -331,8 +332,10 @@ static int read_end(struct list_reader *reader, const struct end_columns *column
                                     "a port without a device in column '%s'",
                                     reader->format->shown[columns->device]);
     }
-    MYR_TRY(check_names(reader, columns, name, port, err));
-    ret->device = device_of(reader, columns == &columns_b, name);
+    bool second = columns == &columns_b, known = is_last(reader, second, name);
+    MYR_TRY(check_names(reader, columns, name, port, known, err));
+    reader->last[second] = known ? reader->last[second] : myr_cabling_device(cabling, name);
+    ret->device = reader->last[second];
     ret->port = port;
     struct myr_cabling_device *found = &cabling->devices.items[ret->device];
     found->reported = !reader->import->partial;

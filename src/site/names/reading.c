@@ -190,6 +190,9 @@ uint32_t reading_by_rule(const struct myr_name_rule *rule, const struct myr_box 
     if (!value_of(rule->cage, &scope, &cage) || cage < 0 || (cage > box->cages && !box->host)) {
         return MYR_NONE;
     }
+    if (cage == 0 && !myr_str_eq(rule->cage, MYR_STR("0"))) {
+        return MYR_NONE; /* "Ethernet0" where cages count from 1 */
+    }
     const struct myr_port_group *group = cage > 0 ? group_of_cage(box, cage - 1) : NULL;
     bool spare = !group && !box->host;
     /* How an unused cage is divided nobody knows: any way that the rule can read will do. */

@@ -6,7 +6,7 @@
  * Names of ports outside of the fabric (management) say nothing of it.
  */
 
-enum { READ_PERCENT = 98, CONFIRMED_PERCENT = 90 };
+enum { READ_PERCENT = 98, CONFIRMED_PERCENT = 90, HALF_PERCENT = 50, OTHERS_PERCENT = 10 };
 
 struct learner {
     struct identify *identify;
@@ -36,22 +36,31 @@ static bool is_number(struct myr_str port)
     return myr_str_to_u64(port, &number);
 }
 
-static void count_readers(const struct learner *l, struct myr_cabling_end end)
+/* Names are few and ends are many: who reads a name is asked once, and weighed by its ends. */
+static void count_name(const struct learner *l, struct myr_cabling_end end)
 {
-    uint32_t type = switch_type(l, end), all = 0;
-    if (type == MYR_NONE || (l->cabling->numbered && is_number(end.port))) {
-        return;
+    uint32_t type = switch_type(l, end);
+    if (type != MYR_NONE && !(l->cabling->numbered && is_number(end.port))) {
+        spelling_of(l->spelling, type, end.port)->ends++;
     }
-    const struct spelled *spelled = spelling_of(l->spelling, type, end.port);
-    bool fabric = false;
-    for (uint32_t i = 0; i < spelled->count; i++) {
-        all |= spelled->systems[i];
-        fabric = fabric || spelled->index[i] != MYR_PORT_SPARE;
+}
+
+static void count_readers(const struct learner *l, uint32_t type)
+{
+    const struct myr_strmap *words = &l->spelling->words[type];
+    for (uint32_t w = 0; w < words->count; w++) {
+        const struct spelled *spelled = &l->spelling->spelled.items[words->values[w]];
+        uint32_t all = 0;
+        bool fabric = false;
+        for (uint32_t i = 0; i < spelled->count; i++) {
+            all |= spelled->systems[i];
+            fabric = fabric || spelled->index[i] != MYR_PORT_SPARE;
+        }
+        for (uint32_t s = 0; fabric && s < MYR_PORT_SYSTEMS_MAX; s++) {
+            l->read[type][s] += all >> s & 1 ? spelled->ends : 0;
+        }
+        l->named[type] += fabric ? spelled->ends : 0;
     }
-    for (uint32_t s = 0; fabric && s < MYR_PORT_SYSTEMS_MAX; s++) {
-        l->read[type][s] += all >> s & 1;
-    }
-    l->named[type] += fabric;
 }
 
 static void keep_readers(const struct learner *l, uint32_t type)
@@ -119,7 +128,16 @@ static void choose(const struct learner *l, uint32_t type)
     for (uint32_t s = 0; s < MYR_PORT_SYSTEMS_MAX; s++) {
         winners |= best && l->confirmed[type][s] == best ? UINT32_C(1) << s : 0;
     }
-    if (best && (uint64_t)best * 100 >= (uint64_t)l->asked[type] * CONFIRMED_PERCENT) {
+    uint32_t next = 0;
+    for (uint32_t s = 0; s < MYR_PORT_SYSTEMS_MAX; s++) {
+        bool other = !(winners >> s & 1) && l->confirmed[type][s] > next;
+        next = other ? l->confirmed[type][s] : next;
+    }
+    /* Two leaves that changed places are many cables; no other reading has half as many right. */
+    uint64_t asked = l->asked[type];
+    bool clear = (uint64_t)best * 100 >= asked * HALF_PERCENT &&
+                 (uint64_t)next * 100 <= asked * OTHERS_PERCENT;
+    if (best && (clear || (uint64_t)best * 100 >= asked * CONFIRMED_PERCENT)) {
         l->spelling->systems[type] = winners;
         l->spelling->assumed[type] = 1;
     }
@@ -138,12 +156,13 @@ void identify_learn(struct identify *identify)
     l.named = MYR_ARENA_NEW(identify->arena, uint32_t, types);
     l.read = myr_arena_alloc(identify->arena, types, sizeof(*l.read));
     for (size_t i = 0; i < links; i++) {
-        count_readers(&l, l.cabling->links.items[i].a);
-        count_readers(&l, l.cabling->links.items[i].b);
+        count_name(&l, l.cabling->links.items[i].a);
+        count_name(&l, l.cabling->links.items[i].b);
     }
     l.asked = MYR_ARENA_NEW(identify->arena, uint32_t, types);
     l.confirmed = myr_arena_alloc(identify->arena, types, sizeof(*l.confirmed));
     for (uint32_t t = 0; t < l.design->devtype_count; t++) {
+        count_readers(&l, t);
         keep_readers(&l, t);
         if (l.spelling->boxes[t].host || !is_open(&l, t)) {
             continue;

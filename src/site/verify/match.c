@@ -391,8 +391,16 @@ static void note_doubts(struct matcher *matcher)
     struct myr_verify *verify = matcher->verify;
     for (uint32_t i = 0; i < matcher->cabling->links.count; i++) {
         uint32_t a = matcher->end_a[i], b = matcher->end_b[i];
-        if (a == MYR_NONE || verify->found[a] == b || !matcher->cabling->links.items[i].one_sided ||
+        if (a == MYR_NONE || !matcher->cabling->links.items[i].one_sided ||
             (matcher->guessed[i] && matcher->job->flags[a] & VERIFY_UNREAD)) {
+            continue;
+        }
+        if (verify->found[a] == b) {
+            /* Another chip of the same box tells of its part of the link. */
+            bool part = matcher->cabling->numbered && verify->found_link[a] != i;
+            if (part && !verify_is_foreign(verify, a) && matcher->job->planes[a] < UINT8_MAX) {
+                matcher->job->planes[a]++;
+            }
             continue;
         }
         verify->contradicted++;

@@ -46,13 +46,13 @@ static void collect_end(const struct identify *identify, const struct found_ends
     struct myr_port_span known = identify->devices[own.device];
     uint64_t mac;
     bool hearsay = ends->cabling->links.items[end / 2].one_sided && end & 1;
+    uint32_t device = known.count ? identify->design->port_device[known.first] : MYR_NONE;
     if (known.count == 0 || own.port.len == 0 ||
-        identify_port_as(identify, known, own) != MYR_NONE || myr_mac_parse(own.port, &mac)) {
-        return; /* a MAC address that nobody bound is one device's: others cannot tell about it */
-    }
-    uint32_t device = identify->design->port_device[known.first];
-    if (!identify->spelling->boxes[identify->design->device_type[device]].host) {
+        !identify->spelling->boxes[identify->design->device_type[device]].host) {
         return; /* switches are read by the rules of their systems */
+    }
+    if (identify_port_as(identify, known, own) != MYR_NONE || myr_mac_parse(own.port, &mac)) {
+        return; /* a MAC address that nobody bound is one device's: others cannot tell about it */
     }
     struct unit unit = {.device = device,
                         .found = own.device,

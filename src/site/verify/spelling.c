@@ -46,7 +46,7 @@ static void read_all(const struct spelling *spelling, uint32_t type, struct myr_
     }
 }
 
-const struct spelled *spelling_of(struct spelling *spelling, uint32_t type, struct myr_str name)
+struct spelled *spelling_of(struct spelling *spelling, uint32_t type, struct myr_str name)
 {
     struct myr_strmap *words = &spelling->words[type];
     uint32_t at = myr_strmap_get(words, name);

@@ -18,6 +18,7 @@ enum { SPELLING_READINGS = 4 };
 /* The different readings of one name on one type of device. */
 struct spelled {
     uint32_t count;
+    uint32_t ends;                       /* of cables that have this name */
     uint32_t index[SPELLING_READINGS];   /* of the port, or MYR_PORT_SPARE */
     uint32_t systems[SPELLING_READINGS]; /* that read it so, as bits */
 };
@@ -39,7 +40,7 @@ void spelling_init(struct spelling *spelling, struct myr_arena *arena,
 void spelling_done(struct spelling *spelling);
 
 /* All readings of a name on a device of this type, whatever its system. */
-const struct spelled *spelling_of(struct spelling *spelling, uint32_t type, struct myr_str name);
+struct spelled *spelling_of(struct spelling *spelling, uint32_t type, struct myr_str name);
 /* The one that is left: an index, MYR_PORT_SPARE, or MYR_NONE where there is none or several. */
 uint32_t spelling_read(struct spelling *spelling, uint32_t type, struct myr_str name);
 /* The same by these systems alone. */

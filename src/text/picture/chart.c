@@ -279,8 +279,15 @@ static void span_of(const struct myr_curves *curves, struct axis *x, struct axis
         x->low = log2_of(x->low);
         x->high = log2_of(x->high);
     }
+    if (curves->log_y && any) {
+        y->log = true;
+        y->low = log2_of(y->low);
+        y->high = log2_of(y->high);
+    }
     x->high = x->high > x->low ? x->high : x->low + 1;
-    if (y->high <= y->low) {
+    if (y->log && y->high <= y->low) {
+        y->high = y->low + 1;
+    } else if (y->high <= y->low) {
         y->high = y->low + (y->low > 0 ? y->low / 10 : 1);
     }
     x->log = curves->log_x;
@@ -362,7 +369,11 @@ void myr_chart_curves(const struct myr_curves *curves, struct myr_buf *buf)
     } else {
         linear_ticks(&x, true);
     }
-    linear_ticks(&y, curves->y_max <= 0);
+    if (y.log) {
+        log_ticks(&y);
+    } else {
+        linear_ticks(&y, curves->y_max <= 0);
+    }
     begin(&svg, buf, PLOT_TOP + PLOT_HEIGHT + 46, curves->title, curves->note);
     draw_axes(&svg, curves, &x, &y);
     for (uint32_t s = 0; s < curves->count; s++) {

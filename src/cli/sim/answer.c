@@ -1,0 +1,230 @@
+/* The answer of a run: what it was asked on, what came out. */
+#include "sim/sim.h"
+
+/* Simulated time is whole picoseconds inside; people and programs read microseconds. */
+static double us(myr_ps time)
+{
+    return (double)time / (double)MYR_PS_PER_US;
+}
+
+static void put_fabric(struct myr_answer *answer, const struct myr_sim_answer *sim)
+{
+    const struct myr_design *design = sim->fabric.design;
+    const struct myr_network *net = sim->graph.net;
+    const struct myr_sim_options *engine = &sim->engine;
+    char gpus[32];
+    myr_answer_object(answer, "fabric");
+    myr_answer_text(answer, "name", myr_design_str(design, design->head->name));
+    myr_answer_text(answer, "network", myr_net_names[sim->graph.net_id]);
+    myr_answer_u64(answer, "gpus", design->head->gpus);
+    myr_answer_u64(answer, "leaf", net->leaf);
+    myr_answer_u64(answer, "spine", net->spine);
+    myr_answer_u64(answer, "core", net->core);
+    myr_answer_end(answer);
+    myr_answer_object(answer, "latency_us");
+    if (engine->link_ps < 0) {
+        myr_answer_null(answer, "link"); /* by the length of each cable */
+    } else {
+        myr_answer_double(answer, "link", us(engine->link_ps), 6);
+    }
+    myr_answer_double(answer, "switch", us(engine->switch_ps), 6);
+    myr_answer_double(answer, "scale_up", us(engine->scale_up_ps), 6);
+    myr_answer_double(answer, "message", us(engine->message_ps), 6);
+    myr_answer_end(answer);
+    myr_answer_fact(answer, "fabric", "%s, %s GPUs; %s network of %u leaf, %u spine, %u core",
+                    myr_design_str(design, design->head->name),
+                    myr_u64_grouped(design->head->gpus, gpus), myr_net_names[sim->graph.net_id],
+                    net->leaf, net->spine, net->core);
+}
+
+/* For people; programs have every setting in the question. */
+static void show_settings(struct cli *cli, const struct myr_sim_question *question,
+                          const struct myr_sim_answer *sim)
+{
+    struct myr_answer *answer = &cli->answer;
+    myr_answer_fact(answer, "load balance", "%s, seed %llu%s",
+                    myr_policy_names[question->balance.policy],
+                    (unsigned long long)question->balance.seed,
+                    question->balance.polarised ? ", one seed for all switches" : "");
+    myr_answer_fact(answer, "settings",
+                    "efficiency %.1f %%, sharing loss %.1f %%, pause %.1f %%, %u queue pair%s, "
+                    "message overhead %s",
+                    question->efficiency_permille / 10.0, question->sharing_loss_permille / 10.0,
+                    question->pause_permille / 10.0, question->queue_pairs,
+                    question->queue_pairs == 1 ? "" : "s",
+                    sim->engine.message_ps ? myr_times_text(&cli->arena, sim->engine.message_ps)
+                                           : "none");
+    for (uint32_t i = 0; i < question->slow.count; i++) {
+        myr_answer_fact(answer, "slow", "%s", question->slow.items[i]);
+    }
+    for (uint32_t i = 0; i < question->faults.count; i++) {
+        myr_answer_fact(answer, "fault", "%s", question->faults.items[i]);
+    }
+}
+
+static void put_times(struct cli *cli, const struct myr_sim_answer *sim)
+{
+    static const struct {
+        const char *name;
+        uint32_t percent;
+    } parts[] = {{"p50", 50}, {"p99", 99}, {"max", 100}};
+    struct myr_answer *answer = &cli->answer;
+    const struct myr_times *times = &sim->times;
+    double mean = myr_times_mean_us(times);
+    myr_answer_object(answer, "fct_us");
+    myr_answer_u64(answer, "flows", times->flows);
+    myr_answer_double(answer, "mean", mean, 6);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(parts); i++) {
+        myr_ps time = myr_times_percentile(times, parts[i].percent);
+        myr_answer_double(answer, parts[i].name, us(time), 6);
+    }
+    myr_answer_end(answer);
+    myr_answer_fact(answer, "completion", "mean %s, p50 %s, p99 %s, max %s",
+                    myr_times_text(&cli->arena, (myr_ps)(mean * (double)MYR_PS_PER_US)),
+                    myr_times_text(&cli->arena, myr_times_percentile(times, 50)),
+                    myr_times_text(&cli->arena, myr_times_percentile(times, 99)),
+                    myr_times_text(&cli->arena, myr_times_percentile(times, 100)));
+}
+
+static void put_rates(struct myr_answer *answer, const struct myr_sim_answer *sim)
+{
+    const struct myr_sim_rates *rates = &sim->rates;
+    if (rates->count == 0) {
+        myr_answer_null(answer, "rate");
+    } else {
+        myr_answer_object(answer, "rate");
+        myr_answer_double(answer, "mean", rates->mean, 6);
+        myr_answer_double(answer, "mean_slowdown", rates->mean_slowdown, 6);
+        myr_answer_double(answer, "p1", rates->p1, 6);
+        myr_answer_double(answer, "min", rates->least, 6);
+        myr_answer_double(answer, "full_share", rates->full_share, 6);
+        myr_answer_end(answer);
+        myr_answer_fact(answer, "fair rates",
+                        "mean %.1f %% of line rate, least %.1f %%; %.1f %% of the flows at full "
+                        "rate",
+                        rates->mean * 100, rates->least * 100, rates->full_share * 100);
+    }
+    myr_answer_object(answer, "link_load");
+    myr_answer_double(answer, "mean", sim->load_mean, 6);
+    myr_answer_double(answer, "max", sim->load_max, 6);
+    myr_answer_end(answer);
+    myr_answer_fact(answer, "link load", "mean %.1f %%, max %.1f %%", sim->load_mean * 100,
+                    sim->load_max * 100);
+}
+
+/* As nccl-tests count: algorithm is bytes by time, bus what links would show. */
+static void put_bandwidth(struct myr_answer *answer, const struct myr_sim_job *job)
+{
+    if (!job || !job->load.collective) {
+        myr_answer_null(answer, "collective");
+        return;
+    }
+    myr_answer_object(answer, "collective");
+    myr_answer_double(answer, "algbw_gbytes_per_s", job->algorithm_gbytes_per_s, 6);
+    myr_answer_double(answer, "busbw_gbytes_per_s", job->bus_gbytes_per_s, 6);
+    myr_answer_end(answer);
+}
+
+/* What was chosen, and what it could not have been quicker than. */
+static void put_schedule(struct myr_answer *answer, const struct myr_sim_job *job)
+{
+    bool collective = job->load.collective;
+    if (collective) {
+        myr_answer_text(answer, "algorithm", myr_algorithm_names[job->load.algorithm]);
+        myr_answer_text(answer, "schedule", job->load.full ? "full" : "collapsed");
+    } else {
+        myr_answer_null(answer, "algorithm");
+        myr_answer_null(answer, "schedule");
+    }
+    myr_answer_double(answer, "end_us", us(job->end), 6);
+    if (collective) {
+        myr_answer_double(answer, "bound_us", us(job->bound), 6);
+    } else {
+        myr_answer_null(answer, "bound_us");
+    }
+}
+
+static void put_bounds(struct cli *cli, const struct myr_sim_answer *sim)
+{
+    struct myr_answer *answer = &cli->answer;
+    const struct myr_sim_bounds *bounds = &sim->result.bounds;
+    if (!bounds->known) {
+        myr_answer_null(answer, "bounds_us"); /* paths change on the way */
+        return;
+    }
+    double part = bounds->best > 0 ? (double)sim->result.end / (double)bounds->best : 1;
+    myr_answer_object(answer, "bounds_us");
+    myr_answer_double(answer, "alpha", us(bounds->alpha), 6);
+    myr_answer_double(answer, "chain", us(bounds->chain), 6);
+    myr_answer_double(answer, "beta", us(bounds->beta), 6);
+    myr_answer_double(answer, "incast", us(bounds->incast), 6);
+    myr_answer_double(answer, "bisection", us(bounds->bisection), 6);
+    myr_answer_double(answer, "best", us(bounds->best), 6);
+    myr_answer_double(answer, "of_best", part, 6);
+    myr_answer_end(answer);
+    myr_answer_fact(
+        answer, "lower bound", "%s (latency %s, senders %s, receivers %s, links %s)",
+        myr_times_text(&cli->arena, bounds->best), myr_times_text(&cli->arena, bounds->alpha),
+        myr_times_text(&cli->arena, bounds->beta), myr_times_text(&cli->arena, bounds->incast),
+        myr_times_text(&cli->arena, bounds->bisection));
+}
+
+static void put_job(struct cli *cli, const struct myr_sim_answer *sim, uint32_t i)
+{
+    const struct myr_sim_job *job = &sim->jobs[i];
+    struct myr_answer *answer = &cli->answer;
+    bool several = sim->job_count > 1;
+    const char *label = myr_arena_printf(&cli->arena, several ? "job %u" : "workload", i + 1);
+    const char *end = myr_times_text(&cli->arena, job->end);
+    myr_answer_object(answer, NULL);
+    myr_answer_text(answer, "workload", job->load.words);
+    put_schedule(answer, job);
+    if (several) {
+        myr_answer_double(answer, "alone_us", us(job->alone), 6);
+        myr_answer_double(answer, "slowdown", job->slowdown, 6);
+        myr_answer_fact(answer, label, "%s: %s, alone %s, slowdown %.3f", job->load.words, end,
+                        myr_times_text(&cli->arena, job->alone), job->slowdown);
+    } else {
+        myr_answer_null(answer, "alone_us");
+        myr_answer_null(answer, "slowdown");
+        myr_answer_fact(answer, label, "%s: %s", job->load.words, end);
+    }
+    put_bandwidth(answer, job);
+    myr_answer_end(answer);
+    if (job->load.collective) {
+        myr_answer_fact(answer, "schedule", "%s, %s; no algorithm of its kind ends before %s",
+                        myr_algorithm_names[job->load.algorithm],
+                        job->load.full ? "every send played" : "collapsed to rounds in lockstep",
+                        myr_times_text(&cli->arena, job->bound));
+        myr_answer_fact(answer, "bandwidth", "algorithm %.3f GB/s, bus %.3f GB/s",
+                        job->algorithm_gbytes_per_s, job->bus_gbytes_per_s);
+    }
+}
+
+void cli_sim_put(struct cli *cli, const struct myr_sim_question *question,
+                 const struct myr_sim_answer *sim)
+{
+    struct myr_answer *answer = &cli->answer;
+    char flows[32];
+    put_fabric(answer, sim);
+    show_settings(cli, question, sim);
+    struct myr_value *jobs = myr_answer_list(answer, "jobs");
+    for (uint32_t i = 0; i < sim->job_count; i++) {
+        put_job(cli, sim, i);
+    }
+    myr_answer_end(answer);
+    put_bandwidth(answer, sim->job_count == 1 ? &sim->jobs[0] : NULL);
+    myr_answer_u64(answer, "flows", sim->result.flows);
+    myr_answer_u64(answer, "transfers", sim->result.transfers);
+    myr_answer_double(answer, "sim_time_us", us(sim->result.end), 6);
+    myr_answer_fact(answer, "flows", "%s", myr_u64_grouped(sim->result.flows, flows));
+    myr_answer_fact(answer, "simulated time", "%s", myr_times_text(&cli->arena, sim->result.end));
+    put_bounds(cli, sim);
+    put_times(cli, sim);
+    put_rates(answer, sim);
+    myr_answer_u64(answer, "events", sim->result.events);
+    myr_answer_u64(answer, "solved", sim->result.solved);
+    myr_answer_text(answer, "hash",
+                    myr_arena_printf(&cli->arena, "%016llx", (unsigned long long)sim->result.hash));
+    myr_answer_rows(answer, jobs);
+}

@@ -1,0 +1,423 @@
+#include <stdlib.h>
+
+#include "room/anneal.h"
+
+/* Who stands where, who has cables to whom, and what all of that costs in every rack. */
+
+enum { RACKS_MAX = 1024, TABLE_MAX = 1 << 22 };
+
+/* ---- gathering ---- */
+
+static bool of_block(uint32_t kind)
+{
+    return kind == MYR_DEVICE_LEAF || kind == MYR_DEVICE_ROUTER;
+}
+
+/* Servers first, then all that is not a node and has a rack. 'thing_of' is by device. */
+static void gather_things(struct crowd *crowd, uint32_t *thing_of)
+{
+    struct room *room = crowd->room;
+    const struct myr_design *design = &room->plan->design;
+    uint32_t servers = room->plan->spec->servers, nodes = room->plan->server->server.nodes;
+    for (uint32_t i = 0; i < servers; i++) {
+        crowd->things[crowd->count++] =
+            (struct thing){.need = room->groups[room_group(room, i)],
+                           .device = design->head->first_node + i * nodes,
+                           .devices = nodes,
+                           .rack = room->server_rack[i],
+                           .block = ROOM_NONE};
+    }
+    crowd->movable = servers;
+    for (uint32_t i = 0; i < design->device_count; i++) {
+        uint32_t kind = design->place[i].kind;
+        if (kind != MYR_DEVICE_NODE && room->device_rack[i] != MYR_NONE) {
+            crowd->things[crowd->count++] = (struct thing){.need = room_load(room, i),
+                                                           .device = i,
+                                                           .devices = 1,
+                                                           .rack = room->device_rack[i],
+                                                           .block = ROOM_NONE,
+                                                           .fixed = kind >= MYR_DEVICE_PDU};
+            crowd->movable += kind < MYR_DEVICE_PDU; /* strips are the last devices of all */
+        }
+    }
+    for (uint32_t i = 0; i < design->device_count; i++) {
+        thing_of[i] = CROWD_END;
+    }
+    for (uint32_t i = 0; i < crowd->count; i++) {
+        for (uint32_t k = 0; k < crowd->things[i].devices; k++) {
+            thing_of[crowd->things[i].device + k] = i;
+        }
+    }
+    for (uint32_t i = 0; i < room->block_count; i++) {
+        const struct block *block = &room->blocks[i];
+        for (uint32_t k = 0; k < block->servers; k++) {
+            crowd->things[block->first_server + k].block = i;
+        }
+        for (uint32_t k = 0; k < block->seats; k++) {
+            uint32_t device = room->seats[block->first_seat + k], thing = thing_of[device];
+            if (thing != CROWD_END && of_block(design->place[device].kind)) {
+                crowd->things[thing].block = i;
+                crowd->things[thing].leaf = true;
+            }
+        }
+    }
+}
+
+static int compare_u32(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The things at the other ends, in order, each once with the number of its cables. */
+static void gather_peers(struct crowd *crowd, const uint32_t *thing_of)
+{
+    const struct myr_design *design = &crowd->room->plan->design;
+    struct myr_arena *arena = crowd->room->arena;
+    uint32_t *ends = MYR_ARENA_NEW(arena, uint32_t, (size_t)design->port_count + 1);
+    uint32_t put = 0;
+    crowd->first_peer = MYR_ARENA_NEW(arena, uint32_t, (size_t)crowd->count + 1);
+    crowd->peers = MYR_ARENA_NEW(arena, struct peer, (size_t)design->link_count * 2 + 1);
+    for (uint32_t i = 0; i < crowd->count; i++) {
+        const struct thing *thing = &crowd->things[i];
+        uint32_t count = 0;
+        crowd->first_peer[i] = put;
+        for (uint32_t p = design->first_port[thing->device];
+             p < design->first_port[thing->device + thing->devices]; p++) {
+            uint32_t peer = myr_design_peer(design, p);
+            uint32_t other = peer == MYR_NONE ? CROWD_END : thing_of[design->port_device[peer]];
+            if (other != CROWD_END && other != i) {
+                ends[count++] = other;
+            }
+        }
+        qsort(ends, count, sizeof(*ends), compare_u32);
+        for (uint32_t k = 0; k < count; k++) {
+            if (k == 0 || ends[k] != ends[k - 1]) {
+                crowd->peers[put++] = (struct peer){.thing = ends[k]};
+            }
+            crowd->peers[put - 1].cables++;
+        }
+    }
+    crowd->first_peer[crowd->count] = put;
+}
+
+static uint32_t peer_count(const struct crowd *crowd, uint32_t thing)
+{
+    return crowd->first_peer[thing + 1] - crowd->first_peer[thing];
+}
+
+static bool same_peers(const struct crowd *crowd, uint32_t one, uint32_t other)
+{
+    uint32_t count = peer_count(crowd, one);
+    return count == peer_count(crowd, other) &&
+           memcmp(crowd->peers + crowd->first_peer[one], crowd->peers + crowd->first_peer[other],
+                  count * sizeof(*crowd->peers)) == 0;
+}
+
+/* Peers of a thing find each other quickly: things alike share their first peer. */
+static void gather_classes(struct crowd *crowd)
+{
+    struct myr_arena *arena = crowd->room->arena;
+    uint32_t *newest = MYR_ARENA_NEW(arena, uint32_t, (size_t)crowd->count + 1);
+    uint32_t *older = MYR_ARENA_NEW(arena, uint32_t, (size_t)crowd->count + 1);
+    memset(newest, 0xff, sizeof(*newest) * (crowd->count + 1));
+    for (uint32_t i = 0; i < crowd->count; i++) {
+        /* The last list is of those without any peer. */
+        uint32_t list =
+            peer_count(crowd, i) ? crowd->peers[crowd->first_peer[i]].thing : crowd->count;
+        uint32_t found = newest[list];
+        while (found != CROWD_END && !same_peers(crowd, found, i)) {
+            found = older[found];
+        }
+        if (found != CROWD_END) {
+            crowd->things[i].kind_class = crowd->things[found].kind_class;
+        } else {
+            crowd->things[i].kind_class = crowd->class_count++;
+            older[i] = newest[list];
+            newest[list] = i;
+        }
+    }
+}
+
+static void gather_class_peers(struct crowd *crowd)
+{
+    struct myr_arena *arena = crowd->room->arena;
+    uint32_t *seen = MYR_ARENA_NEW(arena, uint32_t, (size_t)crowd->class_count + 1);
+    uint32_t put = 0;
+    crowd->first_class_peer = MYR_ARENA_NEW(arena, uint32_t, (size_t)crowd->count + 1);
+    crowd->class_peers =
+        MYR_ARENA_NEW(arena, struct class_peer, (size_t)crowd->first_peer[crowd->count] + 1);
+    for (uint32_t i = 0; i < crowd->count; i++) {
+        crowd->first_class_peer[i] = put;
+        for (uint32_t k = crowd->first_peer[i]; k < crowd->first_peer[i + 1]; k++) {
+            uint32_t kind_class = crowd->things[crowd->peers[k].thing].kind_class;
+            if (seen[kind_class] != i + 1) {
+                seen[kind_class] = i + 1;
+                crowd->class_peers[put++] = (struct class_peer){kind_class, crowd->peers[k].cables};
+            }
+        }
+    }
+    crowd->first_class_peer[crowd->count] = put;
+}
+
+/* ---- the table ---- */
+
+static void add_ways(struct crowd *crowd, uint32_t kind_class, uint32_t rack, int64_t cables)
+{
+    int64_t *line = crowd->table + (size_t)kind_class * crowd->racks;
+    const int32_t *way = crowd->way + (size_t)rack * crowd->racks;
+    for (uint32_t i = 0; i < crowd->racks; i++) {
+        line[i] += cables * way[i];
+    }
+}
+
+static void fill_table(struct crowd *crowd)
+{
+    struct room *room = crowd->room;
+    crowd->way = MYR_ARENA_NEW(room->arena, int32_t, (size_t)crowd->racks * crowd->racks);
+    crowd->table = MYR_ARENA_NEW(room->arena, int64_t, (size_t)crowd->class_count * crowd->racks);
+    for (uint32_t i = 0; i < crowd->racks; i++) {
+        for (uint32_t k = 0; k < crowd->racks; k++) {
+            crowd->way[(size_t)i * crowd->racks + k] = (int32_t)room_path_mm(room, i, k);
+        }
+    }
+    for (uint32_t i = 0; i < crowd->count; i++) {
+        for (uint32_t k = crowd->first_class_peer[i]; k < crowd->first_class_peer[i + 1]; k++) {
+            add_ways(crowd, crowd->class_peers[k].kind_class, crowd->things[i].rack,
+                     crowd->class_peers[k].cables);
+        }
+    }
+}
+
+static void enter_list(struct crowd *crowd, uint32_t thing, uint32_t rack)
+{
+    crowd->before_in[thing] = CROWD_END;
+    crowd->next_in[thing] = crowd->first_in[rack];
+    if (crowd->first_in[rack] != CROWD_END) {
+        crowd->before_in[crowd->first_in[rack]] = thing;
+    }
+    crowd->first_in[rack] = thing;
+    crowd->rack_things[rack]++;
+}
+
+static void fill_racks(struct crowd *crowd)
+{
+    struct myr_arena *arena = crowd->room->arena;
+    crowd->first_in = MYR_ARENA_NEW(arena, uint32_t, crowd->racks);
+    crowd->rack_things = MYR_ARENA_NEW(arena, uint32_t, crowd->racks);
+    crowd->next_in = MYR_ARENA_NEW(arena, uint32_t, crowd->count);
+    crowd->before_in = MYR_ARENA_NEW(arena, uint32_t, crowd->count);
+    crowd->lines = crowd->room->rows + crowd->room->columns;
+    crowd->block_counts =
+        MYR_ARENA_NEW(arena, uint16_t, (size_t)crowd->room->block_count * crowd->lines * 2 + 1);
+    memset(crowd->first_in, 0xff, sizeof(*crowd->first_in) * crowd->racks);
+    for (uint32_t i = 0; i < crowd->movable; i++) {
+        enter_list(crowd, i, crowd->things[i].rack);
+        crowd_count(crowd, i, ROOM_NONE, crowd->things[i].rack);
+    }
+}
+
+bool crowd_gather(struct crowd *crowd, struct room *room)
+{
+    const struct myr_design *design = &room->plan->design;
+    *crowd = (struct crowd){.room = room, .racks = room->rack_count};
+    if (room->rack_count > RACKS_MAX) {
+        return false;
+    }
+    uint32_t *thing_of = MYR_ARENA_NEW(room->arena, uint32_t, design->device_count);
+    crowd->things = MYR_ARENA_NEW(room->arena, struct thing, design->device_count);
+    gather_things(crowd, thing_of);
+    gather_peers(crowd, thing_of);
+    gather_classes(crowd);
+    if ((uint64_t)crowd->class_count * crowd->racks > TABLE_MAX || crowd->count < 2) {
+        return false;
+    }
+    gather_class_peers(crowd);
+    fill_table(crowd);
+    fill_racks(crowd);
+    return true;
+}
+
+/* ---- moving ---- */
+
+void crowd_leave(struct crowd *crowd, uint32_t thing)
+{
+    uint32_t rack = crowd->things[thing].rack;
+    uint32_t before = crowd->before_in[thing], next = crowd->next_in[thing];
+    if (before == CROWD_END) {
+        crowd->first_in[rack] = next;
+    } else {
+        crowd->next_in[before] = next;
+    }
+    if (next != CROWD_END) {
+        crowd->before_in[next] = before;
+    }
+    crowd->rack_things[rack]--;
+    room_give(&crowd->room->racks[rack], &crowd->things[thing].need);
+}
+
+void crowd_enter(struct crowd *crowd, uint32_t thing, uint32_t rack)
+{
+    uint32_t old = crowd->things[thing].rack;
+    for (uint32_t k = crowd->first_class_peer[thing]; k < crowd->first_class_peer[thing + 1]; k++) {
+        const struct class_peer *peer = &crowd->class_peers[k];
+        add_ways(crowd, peer->kind_class, rack, peer->cables);
+        add_ways(crowd, peer->kind_class, old, -(int64_t)peer->cables);
+    }
+    crowd_count(crowd, thing, old, rack);
+    room_take(&crowd->room->racks[rack], &crowd->things[thing].need, 1);
+    crowd->things[thing].rack = rack;
+    enter_list(crowd, thing, rack);
+}
+
+/* ---- blocks ---- */
+
+static uint16_t *counts_of(const struct crowd *crowd, uint32_t block, bool leaf)
+{
+    return crowd->block_counts + ((size_t)block * 2 + leaf) * crowd->lines;
+}
+
+void crowd_count(struct crowd *crowd, uint32_t thing, uint32_t from, uint32_t to)
+{
+    const struct thing *one = &crowd->things[thing];
+    if (one->block == ROOM_NONE) {
+        return;
+    }
+    uint16_t *counts = counts_of(crowd, one->block, one->leaf);
+    const struct stand *racks = crowd->room->racks;
+    if (from != ROOM_NONE) {
+        counts[racks[from].row]--;
+        counts[crowd->room->rows + racks[from].column]--;
+    }
+    counts[racks[to].row]++;
+    counts[crowd->room->rows + racks[to].column]++;
+}
+
+/* Lines between a leaf and the servers, less one, summed up over the lines that have leaves. */
+static uint32_t lines_outside(const uint16_t *servers, const uint16_t *leaves, uint32_t count)
+{
+    uint32_t low = 0, high = count, sum = 0;
+    while (low < count && !servers[low]) {
+        low++;
+    }
+    if (low == count) {
+        return 0;
+    }
+    while (!servers[high - 1]) {
+        high--;
+    }
+    for (uint32_t i = 0; i + 1 < low; i++) {
+        sum += leaves[i] ? low - 1 - i : 0;
+    }
+    for (uint32_t i = high + 1; i < count; i++) {
+        sum += leaves[i] ? i - high : 0;
+    }
+    return sum;
+}
+
+uint32_t crowd_outside(const struct crowd *crowd, uint32_t thing)
+{
+    uint32_t block = crowd->things[thing].block, rows = crowd->room->rows;
+    if (block == ROOM_NONE) {
+        return 0;
+    }
+    const uint16_t *servers = counts_of(crowd, block, false);
+    const uint16_t *leaves = counts_of(crowd, block, true);
+    return lines_outside(servers, leaves, rows) +
+           lines_outside(servers + rows, leaves + rows, crowd->lines - rows);
+}
+
+uint32_t crowd_cables(const struct crowd *crowd, uint32_t one, uint32_t other)
+{
+    uint32_t low = crowd->first_peer[one], high = crowd->first_peer[one + 1];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (crowd->peers[middle].thing < other) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    bool found = low < crowd->first_peer[one + 1] && crowd->peers[low].thing == other;
+    return found ? crowd->peers[low].cables : 0;
+}
+
+/* ---- the end ---- */
+
+struct stood {
+    uint32_t kind_class, block, rack, thing;
+    int64_t watts, units, grams;
+};
+
+/* Those that may stand for each other come together, by rack. */
+static int compare_stood(const void *a, const void *b)
+{
+    const struct stood *x = a, *y = b;
+    const int64_t keys[][2] = {{x->kind_class, y->kind_class},
+                               {x->block, y->block},
+                               {x->watts, y->watts},
+                               {x->units, y->units},
+                               {x->grams, y->grams},
+                               {x->rack, y->rack},
+                               {x->thing, y->thing}};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
+        if (keys[i][0] != keys[i][1]) {
+            return keys[i][0] < keys[i][1] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+static bool exchangeable(const struct stood *x, const struct stood *y)
+{
+    return x->kind_class == y->kind_class && x->block == y->block && x->watts == y->watts &&
+           x->units == y->units && x->grams == y->grams;
+}
+
+/*
+ * Things of one class are exchangeable, so the lowest number gets the first rack: a crew finds
+ * its way more easily, and no cable is longer for it.
+ */
+static void put_in_order(struct crowd *crowd, uint32_t *racks)
+{
+    struct stood *stood = MYR_ARENA_NEW(crowd->room->arena, struct stood, crowd->movable);
+    uint32_t *members = MYR_ARENA_NEW(crowd->room->arena, uint32_t, crowd->movable);
+    for (uint32_t i = 0; i < crowd->movable; i++) {
+        const struct thing *thing = &crowd->things[i];
+        stood[i] = (struct stood){thing->kind_class, thing->block,      racks[i],         i,
+                                  thing->need.watts, thing->need.units, thing->need.grams};
+    }
+    qsort(stood, crowd->movable, sizeof(*stood), compare_stood);
+    for (uint32_t i = 0, end; i < crowd->movable; i = end) {
+        for (end = i; end < crowd->movable && exchangeable(&stood[i], &stood[end]); end++) {
+            members[end] = stood[end].thing;
+        }
+        qsort(members + i, end - i, sizeof(*members), compare_u32);
+        for (uint32_t k = i; k < end; k++) {
+            racks[members[k]] = stood[k].rack;
+        }
+    }
+}
+
+void crowd_settle(struct crowd *crowd, uint32_t *racks)
+{
+    struct room *room = crowd->room;
+    put_in_order(crowd, racks);
+    for (uint32_t i = 0; i < crowd->movable; i++) {
+        crowd_leave(crowd, i);
+    }
+    for (uint32_t i = 0; i < room->rack_count; i++) {
+        room->racks[i].servers = 0;
+    }
+    for (uint32_t i = 0; i < crowd->movable; i++) {
+        const struct thing *thing = &crowd->things[i];
+        room_take(&room->racks[racks[i]], &thing->need, 1);
+        if (i < room->plan->spec->servers) {
+            room->server_rack[i] = racks[i];
+            room->racks[racks[i]].servers++;
+        }
+        for (uint32_t k = 0; k < thing->devices; k++) {
+            room->device_rack[thing->device + k] = racks[i];
+        }
+    }
+}

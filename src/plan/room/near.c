@@ -1,0 +1,282 @@
+#include <stdlib.h>
+
+#include "room/bound.h"
+
+/* What stands nearest: the k places around a rack, seats for switches, and what each needs. */
+
+/* ---- the k nearest places ---- */
+
+static const struct myr_rack_more *more_of(const struct bound *b, uint32_t rack)
+{
+    return &b->design->rack_more[rack];
+}
+
+/* Sum of 1..n. */
+static double triangle(double n)
+{
+    return n * (n + 1) / 2;
+}
+
+/*
+ * Racks of one column no farther than 'reach' from a point 'base' away and level with row 'at':
+ * their number and the sum of their distances.
+ */
+static double column_within(double base, double reach, double pitch, int64_t at, int64_t rows,
+                            double *ret_sum)
+{
+    double over = reach - base;
+    if (over < 0) {
+        return 0;
+    }
+    double most = over / pitch;
+    int64_t steps = most > 1e9 ? 1000000000 : (int64_t)most;
+    int64_t up = rows - 1 - at < steps ? rows - 1 - at : steps;
+    int64_t down = at < steps ? at : steps;
+    double count = (double)(up + down + 1);
+    *ret_sum += count * base + (triangle((double)up) + triangle((double)down)) * pitch;
+    return count;
+}
+
+/* Straight along rows and columns; from one building to another by their corners. */
+static double way_mm(const struct bound *b, uint32_t from, uint32_t to)
+{
+    const struct myr_rack_more *here = more_of(b, from), *there = more_of(b, to);
+    if (here->building == there->building) {
+        return (double)llabs((int64_t)here->x_mm - (int64_t)there->x_mm) +
+               (double)llabs((int64_t)here->y_mm - (int64_t)there->y_mm);
+    }
+    return 1000.0 * b->plan->spec->room.buildings[here->building].distance_m[there->building] +
+           here->x_mm + here->y_mm + there->x_mm + there->y_mm;
+}
+
+/* Number of places within reach of a rack, and the sum of their distances. */
+static double within(const struct bound *b, uint32_t from, double reach, double *ret_sum)
+{
+    const struct myr_spec_room *spec = &b->plan->spec->room;
+    const struct myr_design *design = b->design;
+    const struct myr_rack_more *here = more_of(b, from);
+    double count = 0, pitch = spec->row_pitch_m * 1000;
+    for (uint32_t rack = 0; rack < design->rack_count;) {
+        const struct myr_rack_more *more = more_of(b, rack);
+        int64_t rows = (int64_t)design->racks[rack].row + 1; /* the highest row comes first */
+        double base;
+        int64_t at = design->racks[from].row;
+        if (more->building == here->building) {
+            base = (double)llabs((int64_t)more->x_mm - (int64_t)here->x_mm);
+        } else {
+            base = (double)here->x_mm + here->y_mm + more->x_mm +
+                   1000.0 * spec->buildings[here->building].distance_m[more->building];
+            at = 0;
+        }
+        count += b->places * column_within(base, reach, pitch, at, rows, ret_sum);
+        rack += (uint32_t)rows;
+    }
+    *ret_sum *= b->places;
+    for (uint32_t i = 0; i < b->wider_count; i++) {
+        double way = way_mm(b, from, b->wider[i]);
+        if (way <= reach) {
+            *ret_sum += way;
+            count++;
+        }
+    }
+    return count;
+}
+
+/* No more than the sum of the ways to the k nearest places: what is within reach, less the farthest
+ * ones at the full reach. */
+static double nearest_in(const struct bound *b, uint32_t from, double reach_mm, uint32_t k,
+                         double *ret_count)
+{
+    double sum = 0;
+    *ret_count = within(b, from, reach_mm, &sum);
+    return sum - (*ret_count - k) * reach_mm;
+}
+
+/* 'ret_within': a distance within which there are fewer than k places; may be NULL. */
+static double around(const struct bound *b, uint32_t from, uint32_t k, double *reach,
+                     double *ret_within)
+{
+    double count, high = *reach;
+    double sum = nearest_in(b, from, high, k, &count);
+    double low = count >= k ? 0 : high;
+    while (count < k) {
+        low = high;
+        high = high * 1.25 + 500;
+        sum = nearest_in(b, from, high, k, &count);
+    }
+    if (low == 0) {
+        low = high * 0.8 - 500;
+        while (low > 0) {
+            nearest_in(b, from, low, k, &count);
+            if (count < k) {
+                break;
+            }
+            high = low;
+            low = low * 0.8 - 500;
+        }
+        low = low > 0 ? low : 0;
+    }
+    while (high - low > 50) {
+        double middle = (low + high) / 2;
+        double here = nearest_in(b, from, middle, k, &count);
+        if (count >= k) {
+            high = middle;
+            sum = here;
+        } else {
+            low = middle;
+        }
+    }
+    sum = nearest_in(b, from, high, k, &count);
+    *reach = high;
+    if (ret_within) {
+        *ret_within = low;
+    }
+    return sum > 0 ? sum : 0;
+}
+
+/* Any position might be the best: those that a neighbour's figure rules out are not looked at. */
+double bound_least_around(const struct bound *b, uint32_t k)
+{
+    const struct myr_design *design = b->design;
+    double reach = 1000, best = -1, last = 0;
+    uint32_t last_rack = 0;
+    uint32_t middle = design->rack_count / 2;
+    for (uint32_t i = 0; i <= design->rack_count; i++) {
+        uint32_t rack = i == 0 ? middle : i - 1;
+        const struct myr_rack_more *more = more_of(b, rack), *old = more_of(b, last_rack);
+        if (i > 1 && more->building == old->building) {
+            double away = (double)llabs((int64_t)more->x_mm - (int64_t)old->x_mm) +
+                          (double)llabs((int64_t)more->y_mm - (int64_t)old->y_mm);
+            if (last - k * away >= best) {
+                continue;
+            }
+        }
+        last = around(b, rack, k, &reach, NULL);
+        last_rack = rack;
+        best = best < 0 || last < best ? last : best;
+    }
+    return best;
+}
+
+double bound_nearest_mm(struct bound *b, uint32_t k)
+{
+    for (uint32_t i = 0; i < b->kinds; i++) {
+        if (b->kind_k[i] == k) {
+            return b->kind_mm[i];
+        }
+    }
+    if (k < 2 || b->kinds == F_KINDS_MAX ||
+        k > (uint64_t)b->places * b->design->rack_count + b->wider_count) {
+        return 0;
+    }
+    b->kind_k[b->kinds] = k;
+    b->kind_mm[b->kinds] = bound_least_around(b, k);
+    return b->kind_mm[b->kinds++];
+}
+
+/* ---- seats ---- */
+
+struct seat {
+    double mm;
+    uint32_t count;
+};
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct seat *x = a, *y = b;
+    return x->mm < y->mm ? -1 : x->mm > y->mm;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x > y ? -1 : x < y;
+}
+
+struct load bound_rack_load(const struct bound *b, uint32_t rack)
+{
+    return (struct load){b->design->racks[rack].watts_max, b->design->racks[rack].units,
+                         (int64_t)more_of(b, rack)->kg_max * 1000};
+}
+
+/* Switches that a rack takes when 'kept' of its servers stay. */
+static uint32_t seats_beside(const struct bound *b, uint32_t rack, uint32_t kept,
+                             const struct load *need)
+{
+    struct load left = bound_rack_load(b, rack);
+    left.watts -= b->one.watts * kept;
+    left.units -= b->one.units * kept;
+    left.grams -= b->one.grams * kept;
+    return left.watts < 0 || left.units < 0 || left.grams < 0 ? 0 : room_fits(&left, need);
+}
+
+/*
+ * The least that 'count' switches cost which k servers each have chains to, the heaviest weights in
+ * the cheapest seats. 'need' is what a switch needs at the least.
+ */
+double bound_seats_mm(struct bound *b, uint32_t k, double *weights, uint32_t count,
+                      const struct load *need)
+{
+    const struct myr_design *design = b->design;
+    struct seat *seats =
+        MYR_ARENA_NEW(b->plan->arena, struct seat, (size_t)design->rack_count * (b->places + 1));
+    uint32_t seat_count = 0;
+    double reach = 1000, within;
+    for (uint32_t rack = 0; rack < design->rack_count; rack++) {
+        double here = around(b, rack, k, &reach, &within);
+        uint32_t taken = 0;
+        for (uint32_t lost = 0; lost <= b->places && taken < count; lost++) {
+            uint32_t all = seats_beside(b, rack, b->places - lost, need);
+            if (all > taken) {
+                seats[seat_count++] = (struct seat){here + lost * within, all - taken};
+                taken = all;
+            }
+        }
+    }
+    qsort(seats, seat_count, sizeof(*seats), by_cost);
+    qsort(weights, count, sizeof(*weights), by_weight);
+    double sum = 0;
+    uint32_t at = 0, used = 0;
+    for (uint32_t i = 0; i < count && at < seat_count; i++) {
+        sum += weights[i] * seats[at].mm;
+        if (++used == seats[at].count) {
+            at++;
+            used = 0;
+        }
+    }
+    return sum;
+}
+
+/* ---- links and loads ---- */
+
+double bound_link_weight(const struct myr_design *design, uint32_t link)
+{
+    uint32_t cable = design->link_cable[link];
+    return 1.0 / (design->first_link[cable + 1] - design->first_link[cable]);
+}
+
+bool bound_of_net(const struct bound *b, uint32_t link, uint32_t *ret_layer)
+{
+    const struct myr_cabletype *type =
+        &b->plan->cabletypes.items[b->design->cable_type[b->design->link_cable[link]]];
+    *ret_layer = type->layer;
+    return &b->plan->nets[type->net].out == b->net;
+}
+
+struct load bound_part_load(const struct plan *plan, uint32_t part)
+{
+    if (part == MYR_PART_NONE) {
+        return (struct load){0, 1, 0};
+    }
+    const struct myr_part *what = part_at(plan, part);
+    return (struct load){(int64_t)(what->watts + 0.5), (int64_t)(what->rack_units + 0.999),
+                         (int64_t)(what->weight_kg * 1000 + 0.5)};
+}
+
+struct load bound_device_load(const struct bound *b, uint32_t device)
+{
+    const struct plan *plan = b->plan;
+    const struct myr_devtype *type = &plan->devtypes.items[b->design->device_type[device]];
+    return bound_part_load(
+        plan, myr_catalog_find(plan->catalog, myr_str_from(plan->strings.data + type->part)));
+}

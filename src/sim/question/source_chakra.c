@@ -1,0 +1,65 @@
+#include <unistd.h>
+
+#include "question/source.h"
+
+struct rank_files {
+    MYR_VEC(struct myr_trace_file) files;
+    MYR_VEC(struct myr_buf) texts;
+};
+
+static void rank_files_done(struct rank_files *it)
+{
+    for (size_t i = 0; i < it->texts.count; i++) {
+        myr_buf_done(&it->texts.items[i]);
+    }
+    myr_vec_done(&it->texts);
+    myr_vec_done(&it->files);
+}
+
+/* Beside the first: as many as there are without a gap. */
+static int read_others(struct rank_files *it, const char *path, struct myr_arena *arena,
+                       struct myr_err *err)
+{
+    static const char ending[] = ".0.et";
+    size_t len = strlen(path), tail = sizeof(ending) - 1, total = 0;
+    if (len <= tail || strcmp(path + len - tail, ending) != 0) {
+        int rc = myr_err_set(err, MYR_EINVAL, "%s: is the trace of one rank", path);
+        myr_err_hint(err, "give that of rank 0, NAME.0.et, with the others beside it, or "
+                          "file:PATH,ranks=N when all ranks do the same");
+        return rc;
+    }
+    for (uint32_t rank = 1; rank < MYR_TRACE_RANKS_MAX; rank++) {
+        const char *name = myr_arena_printf(arena, "%.*s.%u.et", (int)(len - tail), path, rank);
+        struct myr_buf text = {0};
+        if (access(name, F_OK) != 0) {
+            break;
+        }
+        int rc = myr_file_read(name, MYR_TRACE_FILE_MAX, &text, err);
+        myr_vec_push(&it->texts, text);
+        MYR_TRY(rc);
+        total += text.len;
+        if (total > MYR_TRACE_FILE_MAX) {
+            return myr_err_set(err, MYR_EINVAL, "%s: the traces have more than %u bytes", path,
+                               MYR_TRACE_FILE_MAX);
+        }
+        struct myr_trace_file file = {name, {text.len ? text.data : "", text.len}};
+        myr_vec_push(&it->files, file);
+    }
+    return MYR_OK;
+}
+
+int sim_source_chakra(const struct sim_source *source, struct myr_str first, struct myr_trace *ret,
+                      struct myr_err *err)
+{
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {0};
+    MYR_CLEANUP(rank_files_done) struct rank_files it = {0};
+    struct myr_trace_file file = {source->path, first};
+    struct myr_chakra_options options = {(uint32_t)source->ranks, source->tflops * 1e12,
+                                         source->callers};
+    myr_arena_init(&scratch);
+    myr_vec_push(&it.files, file);
+    if (source->ranks == 0) {
+        MYR_TRY(read_others(&it, source->path, &scratch, err));
+    }
+    return myr_trace_read_chakra(it.files.items, (uint32_t)it.files.count, &options, ret, err);
+}
