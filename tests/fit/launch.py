@@ -4,8 +4,8 @@
     tests/fit/launch.py MYRIAD
 
 Drawn answers are held against the trainers' arguments (tests/data/trainer-arguments.json) by
-tools/launch/check.py; here also names that a careless script would run, hosts in the order of ranks,
-and what is refused.
+tools/launch/check.py; here also names that a careless script would run, hosts in the order of
+ranks, and what is refused.
 """
 import json
 import subprocess

@@ -43,7 +43,7 @@ else:
         file.write(os.getcwd())
     for word in words:
         folder = os.path.dirname(word)
-        if os.path.isfile(word) and "deepspeed.json" in word or word.endswith(("run.toml", "recipe.py")):
+        if word.endswith(("/deepspeed.json", "/run.toml", "/recipe.py")):
             for one in os.listdir(folder):
                 shutil.copy(os.path.join(folder, one), out)
     if os.environ.get("SLURM_HOSTFILE"):
@@ -131,8 +131,8 @@ class Ask:
             path = notes / "script"
             # The folder of the trainer is not here: the step into it is noted, not taken.
             body = script.replace("\ncd ", "\nplace=", 1) if "code" in paths else script
-            body = body.replace("\ntorchrun ", "\n${place:+env PLACE=\"$place\"} torchrun ").replace(
-                "\nsrun ", "\n${place:+env PLACE=\"$place\"} srun ") if "code" in paths else body
+            for name in ("torchrun", "srun") if "code" in paths else ():
+                body = body.replace(f"\n{name} ", f'\nenv PLACE="$place" {name} ')
             path.write_text(body)
             checked = subprocess.run(["bash", "-n", path], capture_output=True, text=True)
             assert checked.returncode == 0, checked.stderr

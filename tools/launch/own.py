@@ -22,7 +22,8 @@ import shapes  # noqa: E402
 STOOD_IN = ("torch", "numpy", "tqdm", "omegaconf", "hydra", "triton", "transformer_engine",
             "deepspeed_kernels", "py_cpuinfo", "cpuinfo", "psutil", "hjson", "ninja", "einops",
             "msgpack", "regex", "transformers", "sentencepiece", "tyro", "torchdata", "datasets",
-            "torchao", "intel_extension_for_pytorch", "tools", "tokenizers", "wandb", "tensorboard", "nltk", "tiktoken", "apex")
+            "torchao", "intel_extension_for_pytorch", "tools", "tokenizers", "wandb",
+            "tensorboard", "nltk", "tiktoken", "apex")
 
 
 class Finder(shapes.Finder):
@@ -138,13 +139,12 @@ def facts_of(parser):
     """Every argument as (kind, choices, values): what a later run needs no checkout for."""
     out = {}
     for action in parser._actions:
-        name = type(action).__name__
-        kind = "switch" if action.nargs == 0 else "number" if action.type in (int, float) else "text"
+        number = action.type in (int, float)
+        kind = "switch" if action.nargs == 0 else "number" if number else "text"
         choices = None
         if action.choices is not None:
             choices = [getattr(c, "name", c) for c in action.choices]
             choices = [str(c) for c in choices]
-        del name
         for option in action.option_strings:
             out[option] = {"kind": kind} | ({"choices": choices} if choices else {}) | (
                 {"many": True} if action.nargs in ("+", "*") else {}) | (
@@ -207,7 +207,8 @@ class DeepSpeed:
         sys.modules["deepspeed"] = package
         # What configurations are made of is real; what runs is not.
         real = ("deepspeed.runtime", "deepspeed.runtime.zero", "deepspeed.runtime.zero.config",
-                "deepspeed.runtime.zero.offload_config", "deepspeed.runtime.zero.leaf_module_config",
+                "deepspeed.runtime.zero.offload_config",
+                "deepspeed.runtime.zero.leaf_module_config",
                 "deepspeed.runtime.precision_config", "deepspeed.runtime.config_utils",
                 "deepspeed.runtime.constants", "deepspeed.runtime.fp16.loss_scaler")
         sys.meta_path.insert(0, Partly(real, checkout))
