@@ -255,10 +255,10 @@ static int put_layers(struct simai *simai, struct myr_err *err)
     const struct job *job = &simai->job;
     MYR_ASSERT(job->ep > 0);
     const struct myr_trace_split splits[SPLIT_COUNT] = {
-        [SPLIT_TP] = {job->tp, 1},
-        [SPLIT_DP] = {job->dp, job->tp},
-        [SPLIT_EP] = {job->ep, job->tp},
-        [SPLIT_DP_EP] = {job->dp / job->ep, job->tp * job->ep},
+        [SPLIT_TP] = {.size = job->tp, .stride = 1},
+        [SPLIT_DP] = {.size = job->dp, .stride = job->tp},
+        [SPLIT_EP] = {.size = job->ep, .stride = job->tp},
+        [SPLIT_DP_EP] = {.size = job->dp / job->ep, .stride = job->tp * job->ep},
     };
     uint32_t compute = MYR_NONE, update, end;
     int rc = MYR_OK;
