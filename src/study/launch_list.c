@@ -3,8 +3,8 @@
 
 #include "launch_list.h"
 
-static MYR_PRINTF(2, 0) const char *format_text(struct myr_arena *arena, const char *format,
-                                                va_list args)
+static MYR_PRINTF(2, 0) const
+    char *format_text(struct myr_arena *arena, const char *format, va_list args)
 {
     va_list again;
     va_copy(again, args);

@@ -124,7 +124,8 @@ def lldp_json0(site, look):
                 "id": [{"type": "mac", "value": address(far[0])}], "name": [{"value": name}],
                 "descr": [{"value": "SONiC"}]}], "port": [{
                     "id": [part["id"]], "descr": [{"value": part["descr"]}]}]})
-        files[f"lldp/{look.called.get(device, device)}.json"] = json.dumps({"lldp": [{"interface": records}]}) + "\n"
+        told = json.dumps({"lldp": [{"interface": records}]}) + "\n"
+        files[f"lldp/{look.called.get(device, device)}.json"] = told
     return files
 
 
