@@ -419,6 +419,11 @@ static int enrol_apart(const struct settings *settings, struct myr_err *err)
     if (pid == 0) {
         int rc = enrol_run(settings->host, settings->port, settings->state, settings->name,
                            &settings->token, err);
+        /* Who does not lead does not answer; what is refused is refused by all. */
+        for (uint32_t i = 0; i < settings->other_count && rc == MYR_EIO; i++) {
+            rc = enrol_run(settings->others[i].host, settings->others[i].port, settings->state,
+                           settings->name, &settings->token, err);
+        }
         if (rc < 0) {
             say("%s", err->message);
         }

@@ -49,7 +49,7 @@ struct client {
     struct client_line *lines;         /* all connections */
     uint32_t line_count;               /* without those of streams */
     struct client_queue urgent, other; /* that wait for a connection */
-    uint64_t asked, heard; /* requests; pieces that were read */
+    uint64_t asked, heard;             /* requests; pieces that were read */
     bool closing;
     uv_timer_t tick;
 };

@@ -39,8 +39,8 @@ static struct myr_kube_decision *add(struct round *r, const struct kube_gang *ga
                                      enum myr_kube_act act, const char *reason)
 {
     const struct kube_pod *first = gang->first;
-    myr_vec_push(&r->c->decisions, (struct myr_kube_decision){
-                                       .act = act, .gang = keep(r, myr_str_from(gang->key))});
+    myr_vec_push(&r->c->decisions,
+                 (struct myr_kube_decision){.act = act, .gang = keep(r, myr_str_from(gang->key))});
     struct myr_kube_decision *d = &r->c->decisions.items[r->c->decisions.count - 1];
     d->reason = keep(r, myr_str_from(reason));
     if (first->owner_uid.len) {
@@ -74,7 +74,8 @@ static void tell(struct round *r, struct kube_gang *gang, enum kube_reason what,
     if (again && (told->text == digest || r->now_ms - told->at_ms < TELL_MS)) {
         return;
     }
-    uint32_t most = again ? 1 : KUBE_GANG_PODS_TOLD; /* other numbers: one pod and the Job will do */
+    /* Other numbers: one pod and the Job will do. */
+    uint32_t most = again ? 1 : KUBE_GANG_PODS_TOLD;
     told->text = digest;
     told->at_ms = r->now_ms;
     struct myr_kube_seat *seats =
@@ -206,8 +207,8 @@ static const struct kube_tally *failed_before(const struct round *r, uint64_t di
     return NULL;
 }
 
-static void bind(struct round *r, struct kube_gang *gang, struct kube_pod **pods,
-                 uint32_t count, const uint32_t *at)
+static void bind(struct round *r, struct kube_gang *gang, struct kube_pod **pods, uint32_t count,
+                 const uint32_t *at)
 {
     struct myr_kube_seat *seats = MYR_ARENA_NEW(&r->c->arena, struct myr_kube_seat, count);
     for (uint32_t i = 0; i < count; i++) {
@@ -361,8 +362,7 @@ static void count_pod(const struct round *r, struct kube_gang *gang, const struc
 }
 
 /* Whoever deletes a Job deletes its pods one by one: that is no reason to make them again. */
-static void look_for_broken(const struct round *r, const struct kube_gang *gang,
-                            struct standing *s)
+static void look_for_broken(const struct round *r, const struct kube_gang *gang, struct standing *s)
 {
     for (size_t i = 0; i < gang->broken.count && !s->why[0]; i++) {
         const struct kube_broken *broken = &gang->broken.items[i];

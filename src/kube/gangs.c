@@ -158,8 +158,7 @@ void kube_gang_put(struct myr_kube_cluster *c, struct kube_pod *pod, struct kube
         MYR_ASSERT(gang->pods[old->seat] == old);
         pod->seat = old->seat;
         gang->pods[pod->seat] = pod;
-        gang->unsorted =
-            gang->unsorted || pod->indexed != old->indexed || pod->index != old->index;
+        gang->unsorted = gang->unsorted || pod->indexed != old->indexed || pod->index != old->index;
         old->gang_of = NULL;
     } else if (gang) {
         add_pod(gang, pod);
@@ -195,8 +194,7 @@ static void forget_broken(struct kube_gang *gang)
         struct myr_str placement = myr_str_from(gang->broken.items[i].placement);
         bool there = false;
         for (uint32_t k = 0; k < gang->count && !there; k++) {
-            there =
-                kube_pod_live(gang->pods[k]) && myr_str_eq(gang->pods[k]->placement, placement);
+            there = kube_pod_live(gang->pods[k]) && myr_str_eq(gang->pods[k]->placement, placement);
         }
         if (!there) {
             forget(gang, i);

@@ -15,45 +15,62 @@ enum { OBJECT_BYTES = 1024, NAME_MAX_BYTES = 253 };
  * here: 'object' of the unit tests compares with whole objects. "code" and "message" are those of
  * the error that comes in an object's place.
  */
-#define ALL(name)   {name, NULL}
-#define END         {NULL, NULL}
+#define ALL(name)  \
+    {              \
+        name, NULL \
+    }
+#define END        \
+    {              \
+        NULL, NULL \
+    }
 
-static const struct myr_doc_part node_meta[] = {
-    ALL("name"), ALL("uid"), ALL("resourceVersion"), ALL("labels"), END};
+static const struct myr_doc_part node_meta[] = {ALL("name"), ALL("uid"), ALL("resourceVersion"),
+                                                ALL("labels"), END};
 static const struct myr_doc_part node_spec[] = {ALL("unschedulable"), ALL("taints"), END};
 static const struct myr_doc_part condition[] = {ALL("type"), ALL("status"), END};
 static const struct myr_doc_part node_status[] = {
     ALL("allocatable"), ALL("capacity"), ALL("addresses"), {"conditions", condition}, END};
-const struct myr_doc_part kube_node_parts[] = {{"metadata", node_meta},
-                                               {"spec", node_spec},
-                                               {"status", node_status},
-                                               ALL("code"),
-                                               ALL("message"),
-                                               END};
+const struct myr_doc_part kube_node_parts[] = {{"metadata", node_meta}, {"spec", node_spec},
+                                               {"status", node_status}, ALL("code"),
+                                               ALL("message"),          END};
 
-static const struct myr_doc_part notes[] = {ALL(COMPLETION_INDEX), ALL(MYR_KUBE_GANG),
-                                            ALL(MYR_KUBE_GANG_SIZE), ALL(MYR_KUBE_PRIORITY),
-                                            ALL(MYR_KUBE_NODE), ALL(MYR_KUBE_PLACEMENT),
-                                            ALL(MYR_KUBE_RANK), ALL(MYR_KUBE_WORLD), END};
-static const struct myr_doc_part pod_meta[] = {
-    ALL("name"), ALL("namespace"), ALL("uid"), ALL("resourceVersion"), ALL("creationTimestamp"),
-    ALL("deletionTimestamp"), ALL("ownerReferences"), {"annotations", notes}, END};
+static const struct myr_doc_part notes[] = {
+    ALL(COMPLETION_INDEX),  ALL(MYR_KUBE_GANG),  ALL(MYR_KUBE_GANG_SIZE),
+    ALL(MYR_KUBE_PRIORITY), ALL(MYR_KUBE_NODE),  ALL(MYR_KUBE_PLACEMENT),
+    ALL(MYR_KUBE_RANK),     ALL(MYR_KUBE_WORLD), END};
+static const struct myr_doc_part pod_meta[] = {ALL("name"),
+                                               ALL("namespace"),
+                                               ALL("uid"),
+                                               ALL("resourceVersion"),
+                                               ALL("creationTimestamp"),
+                                               ALL("deletionTimestamp"),
+                                               ALL("ownerReferences"),
+                                               {"annotations", notes},
+                                               END};
 static const struct myr_doc_part asked[] = {ALL("requests"), END};
 static const struct myr_doc_part container[] = {
     {"resources", asked}, ALL("ports"), ALL("restartPolicy"), END};
 static const struct myr_doc_part spread[] = {ALL("whenUnsatisfiable"), END};
-static const struct myr_doc_part pod_spec[] = {
-    ALL("nodeName"), ALL("schedulerName"), ALL("hostNetwork"), ALL("hostname"), ALL("subdomain"),
-    ALL("priority"), {"containers", container}, {"initContainers", container}, ALL("overhead"),
-    ALL("nodeSelector"), ALL("tolerations"), ALL("affinity"),
-    {"topologySpreadConstraints", spread}, ALL("schedulingGates"), ALL("resourceClaims"), END};
+static const struct myr_doc_part pod_spec[] = {ALL("nodeName"),
+                                               ALL("schedulerName"),
+                                               ALL("hostNetwork"),
+                                               ALL("hostname"),
+                                               ALL("subdomain"),
+                                               ALL("priority"),
+                                               {"containers", container},
+                                               {"initContainers", container},
+                                               ALL("overhead"),
+                                               ALL("nodeSelector"),
+                                               ALL("tolerations"),
+                                               ALL("affinity"),
+                                               {"topologySpreadConstraints", spread},
+                                               ALL("schedulingGates"),
+                                               ALL("resourceClaims"),
+                                               END};
 static const struct myr_doc_part pod_status[] = {ALL("phase"), END};
-const struct myr_doc_part kube_pod_parts[] = {{"metadata", pod_meta},
-                                              {"spec", pod_spec},
-                                              {"status", pod_status},
-                                              ALL("code"),
-                                              ALL("message"),
-                                              END};
+const struct myr_doc_part kube_pod_parts[] = {{"metadata", pod_meta}, {"spec", pod_spec},
+                                              {"status", pod_status}, ALL("code"),
+                                              ALL("message"),         END};
 
 static int no_object(struct myr_err *err, const struct myr_doc *object, const char *what)
 {

@@ -81,10 +81,20 @@ static void advise_islands(struct plan *plan)
     double ratio = net->oversubscription[1] > 0 ? net->oversubscription[1] : 1;
     uint32_t radix = fits_straight_radix(net->spine_sw, out->fabric_gbps);
     uint32_t up = (uint32_t)((double)radix / (1 + ratio) + 0.999999);
+    /* Pods are built of whole rail groups, without rails of a node's ports. */
+    uint32_t most = radix - up, step = has_rail_groups(net) ? out->rails : net->nic_ports;
+    if (most % step == 0) {
+        plan_finding(
+            plan, MYR_SEVERITY_INFO, "advice-island", "compute", "fewer islands, up to that size",
+            "the largest island of these switches is %u leaves at %g:1 above it, %u are used", most,
+            ratio, out->pod_leaves);
+        return;
+    }
     plan_finding(plan, MYR_SEVERITY_INFO, "advice-island", "compute",
                  "fewer islands, up to that size",
-                 "the largest island of these switches is %u leaves at %g:1 above it, %u are used",
-                 radix - up, ratio, out->pod_leaves);
+                 "the largest island of these switches is %u leaves at %g:1 above it, %u in steps "
+                 "of %u; %u are used",
+                 most, ratio, most / step * step, step, out->pod_leaves);
 }
 
 void plan_advice(struct plan *plan)

@@ -14,7 +14,8 @@ static void every_key_is_taken(void **state)
     static const char text[] = "cluster: c\nworld: twin\nnodes: 'n[1-4]'\ngpus_per_node: 4\n"
                                "nodes_per_leaf: 2\nhttp: '127.0.0.1:0'\nagents: '[::1]:1'\n"
                                "policy: fifo\nspares: 3\npretend: true\nbeat_ms: 200\nspeed: 2\n"
-                               "faults: none\nfence: /f\nfence_timeout_s: 9\npower: {kw_per_gpu: 1, price_kwh: 2, "
+                               "faults: none\nfence: /f\nfence_timeout_s: 9\n"
+                               "power: {kw_per_gpu: 1, price_kwh: 2, "
                                "currency: EUR}\n";
     if (myr_server_check("c", myr_str_from(text), &err) < 0) {
         fail_msg("%s", err.message);

@@ -230,7 +230,7 @@ struct server {
     uint64_t handled[32]; /* of the time a message took, by power of two microseconds */
 
     struct simulated *simulated;
-    struct engine *engine;                 /* of another's scheduler, or NULL */
+    struct engine *engine; /* of another's scheduler, or NULL */
     struct fences *fences;
     int64_t clock_base_ms, clock_since_ms; /* the twin's: then, by the steady clock */
     struct http *http;

@@ -27,7 +27,23 @@ const char *compare_number(struct myr_arena *arena, const struct myr_compare_row
                            uint32_t index)
 {
     const struct myr_compare_cell *cell = &row->cells[index];
-    return cell->known ? myr_arena_printf(arena, "%.*f", row->digits, cell->value) : "-";
+    char text[64], whole[32];
+    if (!cell->known) {
+        return "-";
+    }
+    /* All figures are amounts: none is below zero, and none is beyond what 64 bits count. */
+    MYR_ASSERT(cell->value >= 0 && cell->value < 1e18);
+    snprintf(text, sizeof(text), "%.*f", row->digits, cell->value);
+    char *point = strchr(text, '.');
+    for (size_t len = strlen(text); point && text[len - 1] == '0'; len--) {
+        text[len - 1] = '\0'; /* "10.00" says no more than "10" */
+    }
+    uint64_t units = 0;
+    struct myr_str digits = {text, point ? (size_t)(point - text) : strlen(text)};
+    bool counted = myr_str_to_u64(digits, &units);
+    MYR_ASSERT(counted);
+    return myr_arena_printf(arena, "%s%s", myr_u64_grouped(units, whole),
+                            point && point[1] ? point : "");
 }
 
 struct head {

@@ -67,8 +67,8 @@ static void put_picture(const struct page *page, struct myr_buf *svg)
         }
     }
     struct myr_bars chart = {
-        .title = say(page, "Side by side"),
-        .note = say(page, "parts of the first design's figure; ✓ is best"),
+        .title = say(page, "Each figure as a part of the first design's"),
+        .note = say(page, "✓ is best"),
         .unit = "%",
         .rows = bars,
         .count = count,

@@ -10,7 +10,8 @@ enum { STEPS_USUAL = 1000, HOSTS_BYTES_MAX = 64 << 20, HOST_MAX = 255 };
 static int check_word(const char *option, const char *text, struct myr_err *err)
 {
     if (text && text[0] == '-') { /* programs would take it for an option, quoted or not */
-        return myr_err_set(err, MYR_EINVAL, "%s begins with '-', expected a path or a name", option);
+        return myr_err_set(err, MYR_EINVAL, "%s begins with '-', expected a path or a name",
+                           option);
     }
     for (const char *at = text; text && *at; at++) {
         if ((unsigned char)*at < ' ' || *at == 127) {

@@ -42,6 +42,7 @@ static const struct renamed renames[] = {
     {"--multi-latent-attention", NULL, NULL}, /* of the provider's class */
     {"--max-position-embeddings", NULL, NULL},
     {"--num-experts", "model.num_moe_experts", NULL},
+    {"--no-rope-fusion", "model.apply_rope_fusion", "False"},
     {"--norm-epsilon", "model.layernorm_epsilon", NULL},
     {"--disable-bias-linear", "model.add_bias_linear", "False"},
     {"--untie-embeddings-and-output-weights", "model.share_embeddings_and_output_weights", "False"},

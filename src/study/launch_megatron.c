@@ -443,8 +443,14 @@ void launch_megatron(const struct myr_launch_case *of, struct myr_launch *l)
     launch_put(l, MYR_LAUNCH_TEXT, "--attention-backend",
                layout->flash_attention ? "auto" : "unfused");
     if (of->stack && of->stack->fused_loss) {
+        /* The core's own, which keeps more: its other one Megatron-LM refuses, Bridge takes. */
+        bool bridge = l->trainer == MYR_TRAINER_BRIDGE;
         launch_switch(l, "--cross-entropy-loss-fusion");
-        launch_put(l, MYR_LAUNCH_TEXT, "--cross-entropy-fusion-impl", "te");
+        launch_put(l, MYR_LAUNCH_TEXT, "--cross-entropy-fusion-impl", bridge ? "te" : "native");
+        if (!bridge) {
+            launch_note(l, "the loss is counted in place; this trainer's own keeps 4 bytes a logit "
+                           "more");
+        }
     }
     state_args(of, l);
     recompute_args(of, l);

@@ -16,6 +16,7 @@ static void attention_args(const struct myr_model *model, struct myr_launch *l)
         launch_number(l, "--v-head-dim", mla->v_dim);
         launch_switch(l, "--qk-layernorm"); /* of the latents */
         launch_put(l, MYR_LAUNCH_TEXT, "--rope-type", "rope");
+        launch_switch(l, "--no-rope-fusion"); /* there is one for a stretched rotation only */
         return;
     }
     launch_number(l, "--kv-channels", model->head_dim);
@@ -197,6 +198,9 @@ static void router_args(const struct myr_model *model, struct myr_launch *l)
     launch_number(l, "--moe-router-topk", moe->experts_per_token);
     if (details->sigmoid_scores || moe->score_bias) {
         launch_put(l, MYR_LAUNCH_TEXT, "--moe-router-score-function", "sigmoid");
+    }
+    if (moe->experts_per_token == 1 && !details->sigmoid_scores && !moe->score_bias) {
+        launch_switch(l, "--moe-router-pre-softmax"); /* behind it one expert's score is always 1 */
     }
     if (moe->score_bias) {
         launch_switch(l, "--moe-router-enable-expert-bias");

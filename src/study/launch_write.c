@@ -136,16 +136,30 @@ void myr_launch_write(const struct myr_launch *launch, struct myr_buf *buf)
     put_notes(launch, buf);
 }
 
-/* Words of 'text' on lines; the lines after the first begin with 'start'. */
+/* Where the word that begins here ends; in a command, what is quoted is one word. */
+static size_t word_end(struct myr_str text, size_t at, bool command)
+{
+    bool quoted = false;
+    for (; at < text.len && (quoted || text.data[at] != ' '); at++) {
+        if (command && !quoted && text.data[at] == '\\' && at + 1 < text.len) {
+            at++;
+        } else if (command && text.data[at] == '\'') {
+            quoted = !quoted;
+        }
+    }
+    return at;
+}
+
+/*
+ * Words of 'text' on lines; the lines after the first begin with 'start'. Where lines end in
+ * something they are a command's.
+ */
 void launch_put_words(struct myr_buf *buf, struct myr_str text, size_t width, const char *end,
                       const char *start)
 {
     size_t column = 0, start_len = strlen(start), end_len = strlen(end);
     for (size_t at = 0; at < text.len;) {
-        size_t to = at;
-        while (to < text.len && text.data[to] != ' ') {
-            to++;
-        }
+        size_t to = word_end(text, at, end_len > 0);
         size_t len = to - at;
         bool first = column == 0;
         if (!first && column + 1 + len + end_len > width) {

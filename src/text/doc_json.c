@@ -339,8 +339,8 @@ static int pass_word(struct reader *reader, struct myr_err *err)
 
 static int pass_value(struct reader *reader, struct myr_err *err)
 {
-    static const bool marks[256] = {['"'] = true, ['['] = true, [']'] = true, ['{'] = true,
-                                    ['}'] = true};
+    static const bool marks[256] = {
+        ['"'] = true, ['['] = true, [']'] = true, ['{'] = true, ['}'] = true};
     uint64_t lists = 0; /* the innermost open bracket is the lowest bit: 1 for a list */
     uint32_t depth = 0;
     skip_blanks(reader);

@@ -230,6 +230,24 @@ static void only_numbers_are_bare_in_number_columns(void **state)
     myr_table_done(&table);
 }
 
+/* Rows of several units: what has no digits behind the point gets none. */
+static void figures_of_several_units_keep_their_own_digits(void **state)
+{
+    (void)state;
+    static const struct myr_column mixed[] = {
+        {"what", "WHAT", 0}, {"value", "VALUE", MYR_COLUMN_NUMBER | MYR_COLUMN_MIXED}};
+    struct myr_table table;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    myr_table_init(&table, &arena, mixed, MYR_ARRAY_COUNT(mixed));
+    myr_table_text(&table, "GPUs");
+    myr_table_u64(&table, 10240);
+    myr_table_text(&table, "step");
+    myr_table_double(&table, 7.4378, 4);
+    myr_table_write(&table, MYR_FORMAT_TABLE, &buf);
+    assert_string_equal(buf.data, "WHAT   VALUE\nGPUs  10,240\nstep  7.4378\n");
+    myr_table_done(&table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +259,7 @@ int main(void)
         cmocka_unit_test(width_is_measured_in_terminal_columns),
         cmocka_unit_test(awkward_cells_come_back_as_text),
         cmocka_unit_test(only_numbers_are_bare_in_number_columns),
+        cmocka_unit_test(figures_of_several_units_keep_their_own_digits),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

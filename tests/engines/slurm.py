@@ -8,7 +8,8 @@ output, end), 'drain' (Slurm's drains avoided, ours seen there with a reason), '
 down: placed again), 'others' (nodes with others' jobs left alone), 'same' (agents and Slurm place
 the same job file alike), 'parts' (GPUs of a node shared by jobs),
 'cancel' (from here, and from there), 'restart' (killed and started again, nothing runs twice),
-'away' (a controller that is gone, hangs, or does not take our credential: one line, and back),
+'away' (a controller that is gone, hangs, does not take our credential, or is of another release,
+which commands in its stead say in the words of real ones: one line, and back),
 'accounts' (alone: with a slurmdbd, whose shares and limits are the tenants').
 """
 import argparse
@@ -46,7 +47,10 @@ class Lab:
                                         "--nodes-per-leaf", str(slurm.leaf)))
         self.cluster.configure(slurm=f"{{conf: '{slurm.own_conf()}', poll_s: 1, timeout_s: 10, "
                                f"accounts: {str(accounts).lower()}}}")
-        self.cluster.environment = {"PATH": slurm.env["PATH"]}
+        # Commands of another version, when a test puts some there.
+        self.shadow = self.cluster.folder / "shadow"
+        self.shadow.mkdir()
+        self.cluster.environment = {"PATH": f"{self.shadow}:{slurm.env['PATH']}"}
 
     def start(self, healthy=None):
         if not self.cluster.start_server():
@@ -233,6 +237,18 @@ def said(lab, word, since=0):
          if word in line), None))
 
 
+def speak_otherwise(lab, otherwise):
+    """Commands that say what real ones say to a controller of another release (slurm_errno.c)."""
+    for name, call in (("sinfo", "slurm_load_partitions"), ("squeue", "slurm_load_jobs error")):
+        path = lab.shadow / name
+        if otherwise:
+            path.write_text(f"#!/bin/sh\necho '{call}: Incompatible versions of client and server "
+                            "code' >&2\nexit 1\n")
+            path.chmod(0o755)
+        else:
+            path.unlink()
+
+
 def away(lab, _):
     slurm, log = lab.slurm, lab.cluster.folder / "server.log"
     job = lab.submit(1, "sleep 3")
@@ -246,7 +262,9 @@ def away(lab, _):
             ("no credential", lambda: slurm.use_munge("nowhere.sock"),
              lambda: slurm.use_munge("munge.sock"), "munge gives no credential"),
             ("wrong credential", lambda: slurm.use_munge(stranger),
-             lambda: slurm.use_munge("munge.sock"), "do the munge keys agree")):
+             lambda: slurm.use_munge("munge.sock"), "do the munge keys agree"),
+            ("another version", lambda: speak_otherwise(lab, True),
+             lambda: speak_otherwise(lab, False), "speaks another version")):
         since = len(log.read_text())
         begin()
         lines.append(f"{name}: {said(lab, 'error Slurm: ', since)}")
@@ -266,10 +284,10 @@ def accounts(lab, _):
     """Tenants are accounts: shares are weights, limits are Slurm's to hold, and are told."""
     here = lab.cluster
     tenant = "tenant: research\n"
+    here.post("/v1/tenants/research", {"weight": "1"})
     wait_for("the share as a weight", lambda: [
-        row for row in here.get("/v1/tenants")["tenants"]
-        if row["name"] == "research" and row["weight"] == 7] or here.ask(
-            "/v1/tenants/research", {"weight": "1"})[0] != 200, limit_s=300)
+        row for row in here.get("/v1/usage")["tenants"]
+        if row["name"] == "research" and row["weight"] == 7])
     status, answer = here.ask("/v1/jobs", f"name: b\nnodes: 3\ncommand: x\n{tenant}".encode())
     check(status >= 400 and "account 'research' 4 at most (GrpTRES)" in answer["error"],
           f"{status} {answer}")
@@ -294,8 +312,8 @@ def accounts(lab, _):
 # A slurmdbd of its own.
 WITH_ACCOUNTS = [("add", "account", "research", "fairshare=7", "GrpTRES=gres/gpu=4"),
                  ("add", "user", "nobody", "account=research")]
-CASES = {"accounts": accounts, "gang": gang, "drain": drain, "down": down, "others": others, "parts": parts,
-         "same": same, "cancel": cancel, "restart": restart, "away": away}
+CASES = {"accounts": accounts, "gang": gang, "drain": drain, "down": down, "others": others,
+         "parts": parts, "same": same, "cancel": cancel, "restart": restart, "away": away}
 
 
 def main():
@@ -325,7 +343,8 @@ def main():
                     CASES[name](lab, words.gang)
     except Failed as fault:
         print(f"failed: {fault}", file=sys.stderr)
-        print((folder / "server.log").read_text()[-3000:], file=sys.stderr)
+        log = folder / "server.log"
+        print(log.read_text()[-3000:] if log.exists() else "", file=sys.stderr)
         return 1
     finally:
         if not os.environ.get("KEEP"):

@@ -49,8 +49,8 @@ class Slurm:
     """'cloud': nodes without daemons, which are allocated and never come up.
 
     'settings' are lines of slurm.conf in place of those here; 'size' is what a node has beside its
-    GPUs: cores, sockets, MB. 'accounts': words for sacctmgr, each a list, put into a slurmdbd with a
-    MariaDB of its own.
+    GPUs: cores, sockets, MB. 'accounts': words for sacctmgr, each a list, put into a slurmdbd with
+    a MariaDB of its own.
     """
 
     def __init__(self, folder, nodes, gpus=2, cloud=False, more="", node_more="", leaf=16,
@@ -167,7 +167,7 @@ class Slurm:
 
     def start_accounts(self):
         """MariaDB and slurmdbd, known to slurm.conf, with the accounts that were wanted."""
-        at, port = self.folder, free_ports(2)
+        at, port = self.folder, self.account_ports
         log = open(at / "mariadb.log", "ab")
         common = ("--no-defaults", f"--datadir={at}/db", "--user=root")
         subprocess.run(["mariadb-install-db", *common, "--skip-test-db",
@@ -218,7 +218,9 @@ class Slurm:
 
     def write_config(self):
         at, host = self.folder, socket.gethostname()
-        port = free_ports(self.count + 1 if not self.cloud else 1)
+        nodes = 0 if self.cloud else self.count
+        port = free_ports(nodes + 3)
+        self.account_ports = port + nodes + 1
         cores, sockets, memory = self.size
         size = (f"CPUs={cores} Sockets={sockets} CoresPerSocket={cores // sockets} "
                 f"ThreadsPerCore=1 RealMemory={memory} Gres=gpu:h100:{self.gpus} "

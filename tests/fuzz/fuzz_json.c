@@ -140,16 +140,14 @@ static void expect_part(const struct myr_doc *all, const struct myr_doc *some,
             expect_part(all->items[i], some->items[at++], below);
             continue;
         }
-        while (below && below->key &&
-               !myr_str_eq(all->entries[i].key, myr_str_from(below->key))) {
+        while (below && below->key && !myr_str_eq(all->entries[i].key, myr_str_from(below->key))) {
             below++;
         }
         if (parts && !below->key) {
             continue;
         }
         MYR_ASSERT(at < some->count && myr_str_eq(all->entries[i].key, some->entries[at].key));
-        expect_part(all->entries[i].value, some->entries[at++].value,
-                    parts ? below->below : NULL);
+        expect_part(all->entries[i].value, some->entries[at++].value, parts ? below->below : NULL);
     }
     MYR_ASSERT(at == some->count);
 }

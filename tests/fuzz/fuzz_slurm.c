@@ -47,6 +47,17 @@ static int take_job(void *context, const struct myr_slurm_job *job, struct myr_e
     return MYR_OK;
 }
 
+static int take_account(void *context, const struct myr_slurm_account *account, struct myr_err *err)
+{
+    (void)context;
+    (void)err;
+    check_within(account->name);
+    check_within(account->user);
+    check_within(account->parent);
+    MYR_ASSERT(account->name.len > 0 && !memchr(account->name.data, '|', account->name.len));
+    return MYR_OK;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct myr_err err = {0};
@@ -56,6 +67,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     whole = (struct myr_str){(const char *)data + 1, size - 1};
+    if (data[0] == 'A') {
+        int rc = myr_slurm_read_accounts("sacctmgr", whole, take_account, NULL, &err);
+        MYR_ASSERT(rc == MYR_OK ||
+                   (err.code == rc && err.message[0] && !strchr(err.message, '\n')));
+        return 0;
+    }
     if (data[0] % 3 == 0) {
         int rc = myr_slurm_read_nodes("sinfo", whole, take_node, NULL, &err);
         if (rc < 0) {

@@ -64,6 +64,8 @@ static inline void fuzz_shape(const char *file, enum myr_shape_format format, co
         return;
     }
     MYR_ASSERT(shape.tiers >= 1 && shape.tiers <= 3 && shape.host_gbps && shape.fabric_gbps);
+    MYR_ASSERT(shape.planes >= 1 && shape.planes <= 2 && shape.gpus_per_node >= 1);
+    MYR_ASSERT(shape.hosts % shape.gpus_per_node == 0);
     MYR_ASSERT((uint64_t)shape.pods * shape.pod_leaves * shape.leaf_hosts == shape.hosts);
     MYR_ASSERT((shape.pod_spines > 0) == (shape.tiers > 1));
     MYR_ASSERT((shape.cores > 0) == (shape.tiers > 2));

@@ -209,6 +209,40 @@ def check_office(myriad, folder):
         print("ok", lang, len(lines), "lines")
 
 
+def check_next(myriad, folder):
+    """The published design and its second phase: its own sums, in both languages; and what names
+    no larger cluster, no rack and no device is refused before anything is written."""
+    small, large = (str(ROOT / f"examples/h100-{size}.yaml") for size in (64, 128))
+    for lang in ("en", "zh"):
+        out = Path(folder) / f"next-{lang}"
+        plan = json.loads(run(myriad, "plan", small, "--out", str(out), "--lang", lang, "--next",
+                              large, "--labels", "oob", "-o", "json"))
+        check_page(out / "report.html", plan, lang)
+        text = (out / "report.html").read_text()
+        for figure in ("28,286,200", "1,872,000", "50,553,100", "76,967,300"):
+            assert figure in text, figure
+        labels = (out / "labels.html").read_text()
+        with open(out / "labels.csv", encoding="utf-8") as file:
+            rows = [row for row in csv.DictReader(file)
+                    if "oob" in row["label"]]  # both ends say where the cable goes
+        assert labels.count('class="l"') == labels.count('class="qr"') == len(rows), len(rows)
+        for row in rows:
+            assert f"{row['cable']} {row['end']}</b>" in labels, row
+        assert str(out / "labels.html") in plan["files"]
+    new = Path(folder) / "refused"
+    for words, said in ((["--next", small], "64"), (["--next", "none.yaml"], "none.yaml"),
+                        (["--labels", "A99"], "A99"), (["--labels", ""], "--labels")):
+        done = subprocess.run([myriad, "plan", large, "--out", str(new), *words],
+                              capture_output=True, text=True, check=False)
+        assert done.returncode == 2 and said in done.stderr, (words, done.stderr)
+        assert not new.exists() or not list(new.iterdir()), words
+    for words in (["--labels", "all"], ["--next", large]):
+        done = subprocess.run([myriad, "plan", small, *words], capture_output=True, text=True,
+                              check=False)
+        assert done.returncode == 2 and "--out" in done.stderr, (words, done.stderr)
+    print("ok the next phase, and labels")
+
+
 def main():
     myriad = str(Path(sys.argv[1]).resolve())
     with tempfile.TemporaryDirectory(prefix="myriad-report-") as folder:
@@ -228,6 +262,7 @@ def main():
                 assert hashlib.sha256(spec.read_bytes()).hexdigest() in text
                 assert "B &amp; &lt;C&gt;" in text and "2026-11-16" in text
             print("ok", name)
+        check_next(myriad, folder)
         again = Path(folder) / "again"
         run(myriad, "plan", str(ROOT / "examples/h100-64.yaml"), "--out", str(again), "--lang",
             "zh", "--date", "2026-11-16", "--revision", "B & <C>")

@@ -7,8 +7,8 @@
 - in seeded random rooms no rack carries more than it may, no two things share a unit, leaves stand
   inside their blocks, and every cable is as long as the way along the trays asks for
 - the lower bound of the answer is computed again, by brute force over all positions, and no plan is
-  below it; the shortest placement is nowhere longer than the aligned one, and with full groups in
-  the mean no more than 4 % above the bound
+  below it; the shortest placement is nowhere longer than the aligned one; most rooms are within 5 %
+  of the bound and none is far off (docs/measurements.md says which are not, and why)
 - what a room gets wrong is a finding with its rule
 """
 import csv
@@ -351,14 +351,19 @@ def look_at(myriad, folder, shape):
     return over
 
 
+def within(what, found, share, most):
+    """So many of the rooms within 5 % of the bound, none more than 'most' above it."""
+    for over in found:
+        check(f"{what}, {100 * over:.1f} % above the bound", over <= most)
+    near = sum(over <= 0.05 for over in found)
+    check(f"{what}, {near} of {len(found)} within 5 %: {found}", near >= share * len(found))
+
+
 def random_rooms(myriad, folder, seed, count):
     """Any room: groups may be begun with few servers, whose leaves have all their uplinks."""
     rng = random.Random(seed)
     found = [look_at(myriad, folder, random_room(rng)) for _ in range(count)]
-    found = [over for over in found if over is not None]
-    for over in found:
-        check(f"{100 * over:.1f} % above the bound", over <= 0.20)
-    return found
+    return [over for over in found if over is not None]
 
 
 def full_rooms(myriad, folder, seed, count):
@@ -374,13 +379,7 @@ def full_rooms(myriad, folder, seed, count):
         racks = servers / (kw // server_kw) / rng.uniform(0.4, 0.9)
         shape = rows, max(2, int(racks / rows) + 1), kw, server_kw, servers, switch
         found.append(look_at(myriad, folder, shape))
-    found = [over for over in found if over is not None]
-    for over in found:
-        check(f"full groups, {100 * over:.1f} % above the bound", over <= 0.08)
-    within = sum(over <= 0.05 for over in found)
-    check(f"full groups, {within} within 5 %: {found}", within >= 0.7 * len(found))
-    check(f"full groups, mean of {found}", sum(found) <= 0.04 * len(found))
-    return found
+    return [over for over in found if over is not None]
 
 
 # What a room gets wrong, and the rule that says so.
@@ -448,18 +447,29 @@ def old_file(myriad):
 
 def main():
     myriad = sys.argv[1]
-    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 20240523
-    count = int(sys.argv[3]) if len(sys.argv) > 3 else 8
+    seeds = [int(sys.argv[2])] if len(sys.argv) > 2 else [20240523, 1, 3]
+    count = int(sys.argv[3]) if len(sys.argv) > 3 else 4
     with tempfile.TemporaryDirectory(prefix="myriad-room-") as name:
         folder = pathlib.Path(name)
         for servers in (126, 128):
             seed_map(myriad, folder, servers)
         findings(myriad, folder)
         buildings(myriad, folder)
-        look_at(myriad, folder, (10, 6, 15, 10, 56, "mqm9790-ns2f"))
-        over = random_rooms(myriad, folder, seed, count)
-        full = full_rooms(myriad, folder, seed, count)
+        # Six columns of ten; and groups of few servers, with more leaves than racks of them.
+        small = [(10, 6, 15, 10, 32, "mqm9790-ns2f"), (10, 6, 20, 10.2, 50, "mqm9790-ns2f"),
+                 (10, 6, 15, 10, 56, "mqm9790-ns2f"), (6, 10, 30, 14.3, 64, "sn5600")]
+        within("6 x 10", [look_at(myriad, folder, shape) for shape in small], 0.7, 0.08)
+        for servers in (33, 36, 68, 97):
+            look_at(myriad, folder, (16, 10, 12, 10.2, servers, "mqm9790-ns2f"))
+        over, full = [], []
+        for seed in seeds:
+            over += random_rooms(myriad, folder, seed, count)
+            full += full_rooms(myriad, folder, seed, count)
+        within("any room", over, 0.6, 0.12)
+        within("full groups", full, 0.7, 0.08)
+        check(f"full groups, mean of {full}", sum(full) <= 0.04 * len(full))
     old_file(myriad)
+    print("seeds", *seeds)
     print("above the bound:", " ".join(f"{100 * x:.1f} %" for x in over))
     print("of full groups:", " ".join(f"{100 * x:.1f} %" for x in full))
     for line in FAILED[:20]:

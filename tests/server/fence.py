@@ -4,10 +4,10 @@
     tests/server/fence.py MYRIAD AGENT
 
 Four nodes, three jobs of one node each. Their agents are stopped, so that their nodes are lost and
-their ranks run on. For the first the program kills what runs there, for the second it fails, for the
-third it never ends: only the first job is started again, and only after its old ranks are gone. Each
-run is a line of the audit. Mostly sleeps: a server that has just begun waits two minutes before it
-takes a node for lost, and half a minute later on.
+their ranks run on. For the first the program kills what runs there, for the second it fails, for
+the third it never ends: only the first job is started again, and only after its old ranks are
+gone. Each run is a line of the audit. Mostly sleeps: a server that has just begun waits two minutes
+before it takes a node for lost, and half a minute later on.
 """
 import argparse
 import os

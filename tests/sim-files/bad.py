@@ -110,13 +110,10 @@ WORKLOADS = {
     "simai-short": ("w.txt", HEAD + "1\na -1 1 NONE 0\n", "3:14", "the line ends"),
 }
 TOPOLOGIES = {
-    "topo-two-speeds": ("t.topo", TOPO.replace(
-        "Radix_Down 4", "Downlink_speed_Gbps 50\nRadix_Down 4"), "19:1",
-        "tiers 1 and 2 must have one Downlink_speed_Gbps"),
     "topo-two-latencies": ("t.topo", TOPO + "Switch_Latency_ns 5\n", "19:1",
                            "all tiers must have one Switch_Latency_ns"),
     "kind-topology": ("t.topo", SPEC, "1:1",
-                      "looks like a spec; an htsim or HPCC topology is expected"),
+                      "looks like a spec; an htsim, HPCC or SimAI topology is expected"),
     "topo-empty": ("a.topo", "", "1:1", "'Nodes' is missing"),
     "topo-tiers": ("a.topo", TOPO.replace("Tiers 3", "Tiers 4"), "2:7", "from 2 to 3"),
     "topo-tier-twice": ("a.topo", TOPO.replace("Tier 1", "Tier 0"), "9:6", "tier 0 is there"),
@@ -138,8 +135,6 @@ TOPOLOGIES = {
     "graph-ring": ("t.txt", "6 3 6\n3 4 5\n" + "".join(
         f"{a} {b}{LINK}" for a, b in ((0, 3), (1, 4), (2, 5), (3, 4), (4, 5), (5, 3))), "6:1",
         "its own tier"),
-    "graph-two-links": ("t.txt", "4 2 4\n2 3\n" + "".join(
-        f"{a} {b}{LINK}" for a, b in ((0, 2), (0, 3), (1, 2), (1, 3))), "1:1", "one link each"),
     "graph-uneven": ("t.txt", "6 3 5\n3 4 5\n" + "".join(
         f"{a} {b}{LINK}" for a, b in ((0, 3), (1, 3), (2, 4), (3, 5), (4, 5))), "1:1",
         "another number of links"),

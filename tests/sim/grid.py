@@ -5,8 +5,7 @@ None ends before its lower bound, and where theory is exact it ends then. Bounds
 are this file's own, from what the collectives are; nothing of the program's bounds is used. Times
 are in us, rates in bytes per us.
 """
-import concurrent.futures
-import json
+import csv
 import math
 import sys
 import tempfile
@@ -264,25 +263,35 @@ def cases(fabric):
                         yield kind, algorithm, ranks, size, "full", fabric.policies[0], 5
 
 
-def run(program, fabric, case):
-    kind, algorithm, ranks, size, form, policy, chunks = case
+def words_of(case):
+    kind, algorithm, ranks, size, form, _, chunks = case
     words = f"{kind}:{algorithm},{size},ranks={ranks},schedule={form}"
-    words += f",chunks={chunks}" if chunks else ""
-    done = call(program, *fabric.where(), "--workload", words, "--lb", policy, "-o", "json")
-    return f"{fabric.name}, {words}, {policy}", done
+    return words + (f",chunks={chunks}" if chunks else "")
 
 
-def check_one(check, fabric, case, name, done, quickest):
+def play(program, folder, fabric, todo):
+    """All cases as one sweep; rows by words and policy."""
+    words = list(dict.fromkeys(words_of(case) for case in todo))
+    where = f"topology: {fabric.topology}" if fabric.topology else f"design: {fabric.design}"
+    (folder / "sweep.yaml").write_text(
+        f"{where}\nlb: [{', '.join(fabric.policies)}]\nworkload:\n"
+        + "".join(f"  - '{one}'\n" for one in words))
+    done = call(program, "sweep", folder / "sweep.yaml", "--out", folder / "out.csv")
+    if done.returncode > 1:
+        sys.exit(f"{fabric.name}: exit {done.returncode}: {done.stderr}")
+    with open(folder / "out.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return {(words[int(row["point"]) % len(words)], row["lb"]): row for row in rows}
+
+
+def check_one(check, fabric, case, row, quickest):
     kind, algorithm, ranks, size, form, policy, chunks = case
-    if refused(kind, algorithm, ranks):
-        check.true(f"{name}: refused in one line", done.returncode == 2
-                   and done.stderr.count("\n") == 1)
+    name = f"{fabric.name}, {words_of(case)}, {policy}"
+    check.true(f"{name}: {row['status']}", (row["status"] == "ok")
+               != refused(kind, algorithm, ranks))
+    if row["status"] != "ok":
         return
-    if done.returncode:
-        check.true(f"{name}: exit {done.returncode}: {done.stderr}", False)
-        return
-    found = json.loads(done.stdout)
-    got = found["sim_time_us"]
+    got = float(row["end_us"])
     if algorithm != "in-network" and not chunks:
         quickest.setdefault((kind, ranks, size, form, policy), {})[algorithm] = got
     least = bound(fabric, kind, algorithm, ranks, size)
@@ -297,17 +306,16 @@ def check_one(check, fabric, case, name, done, quickest):
 def main():
     program, check = str(Path(sys.argv[1]).resolve()), Checks()
     check.exact = 0
-    with tempfile.TemporaryDirectory() as folder, \
-            concurrent.futures.ThreadPoolExecutor(2) as pool:
+    with tempfile.TemporaryDirectory() as top:
         for number, fabric in enumerate(fabrics()):
+            folder = Path(top) / str(number)
+            folder.mkdir()
             if fabric.spec:
-                (Path(folder) / str(number)).mkdir()
-                fabric.design = plan(program, Path(folder) / str(number), fabric.spec)
+                fabric.design = plan(program, folder, fabric.spec)
             quickest, todo = {}, list(cases(fabric))
-            # pylint: disable=cell-var-from-loop
-            results = pool.map(lambda case: run(program, fabric, case), todo)
-            for case, (name, done) in zip(todo, results):
-                check_one(check, fabric, case, name, done, quickest)
+            rows = play(program, folder, fabric, todo)
+            for case in todo:
+                check_one(check, fabric, case, rows[words_of(case), case[5]], quickest)
             for which, times in quickest.items():
                 auto = times.pop("auto", None)
                 if auto is not None:

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Several jobs at once, and storage bursts: tests/sim/jobs.py MYRIAD"""
+import csv
 import sys
 import tempfile
+from pathlib import Path
 
 from lib import TREE, Checks, plan, sim
 
@@ -65,9 +67,56 @@ storage: {servers: 4}
                        1.9 < large["sim_time_us"] / small["sim_time_us"] <= 2.001)
 
 
+CAMPUS = """
+name: campus
+servers: 96
+server: h100-8gpu
+networks: {compute: {switch: sn5600, nic_gbps: 400, islands: 2, tiers: 3}}
+room:
+  rows: 4
+  columns: 16
+  rack: rack-42u-15kw
+  buildings: [{name: north}, {name: south}]
+  distance_m: 400
+  place: shortest
+  trays: {width_mm: 2400, height_mm: 200}
+"""
+
+
+def campus(check, program):
+    """Two buildings joined by long links: what crosses pays for every metre of its cables."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        words = ("--design", plan(program, folder, CAMPUS))
+        with open(folder / "out/cables.csv", newline="", encoding="utf-8") as file:
+            cables = {int(row["link"]): row for row in csv.DictReader(file)}
+        long = [row for row in cables.values() if row["a_rack"].split("/")[0]
+                != row["b_rack"].split("/")[0]]
+        check.true("cables cross", long and all(float(row["length_m"]) >= 400 for row in long))
+        (folder / "flow.txt").write_text("1\n0 760 3 100 1000000 0\n")
+        got = sim(program, *words, "--workload", f"file:{folder}/flow.txt,format=hpcc", "--lb",
+                  "ecmp", "--paths", folder / "paths.csv")
+        with open(folder / "paths.csv", newline="", encoding="utf-8") as file:
+            path = next(csv.DictReader(file))["path"].split()
+        metres = sum(float(cables[int(hop[5:-1])]["length_m"]) for hop in path)
+        check.true("the way crosses", metres > 400)
+        check.equal("a flow across", got["sim_time_us"], metres * 0.005 + (len(path) - 1) * 0.6
+                    + 1e6 / 50000, 1e-3)
+        inside = sim(program, *words, "--workload", "allreduce:hier,64MB,ranks=256", "--lb",
+                     "planned")
+        both = sim(program, *words, "--workload", "allreduce:hier,64MB", "--lb", "planned")
+        check.true("a collective of both buildings pays for the distance",
+                   both["sim_time_us"] > inside["sim_time_us"] + metres * 0.005)
+        four = [f"allreduce:hier,64MB,ranks=192,first={192 * i}" for i in range(4)]
+        jobs = sim(program, *words, "--lb", "planned",
+                   *[word for job in four for word in ("--job", job)])["jobs"]
+        for job in jobs:
+            check.true(f"four planned jobs: {job['slowdown']}", job["slowdown"] <= 1.02)
+
+
 def main():
     program, check = sys.argv[1], Checks()
-    for test in (scattered, apart, shared, storage):
+    for test in (scattered, apart, shared, storage, campus):
         test(check, program)
     check.end()
 

@@ -7,6 +7,7 @@ from nothing at every event, in floating point. Only the paths are the program's
 flow must end when it does here.
 """
 import csv
+import math
 import random
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from collections import defaultdict
 from pathlib import Path
 
 GBPS = 100.0
+CLOSE_US = 1e-4
 
 
 class Tasks:
@@ -153,6 +155,11 @@ def fair(moving, uses, most):
     return rate
 
 
+def whole_ps(at_us):
+    """The next picosecond, but for a sixteenth of one, which has arrived."""
+    return math.ceil(at_us * 1e6 - 1 / 16) / 1e6
+
+
 def play(tasks, known, most):
     """Ends of all sends, in us."""
     count = len(tasks.sends)
@@ -173,7 +180,9 @@ def play(tasks, known, most):
             start(task)
     while moves or bits:
         rate = fair(list(bits), uses, most)
-        ending = {task: now + bits[task] / rate[task] / 1e3 for task in bits}  # bits, Gb/s, us
+        # Bits, Gb/s, us. Transfers end at whole picoseconds: a part of one at a high rate would
+        # else be many at a low rate later on, and nobody could tell what the difference is.
+        ending = {task: whole_ps(now + bits[task] / rate[task] / 1e3) for task in bits}
         free = [task for task in moves
                 if tasks.behind[task] is None or ends[tasks.behind[task]] is not None]
         at = min([moves[task] for task in free] + list(ending.values()))
@@ -236,8 +245,9 @@ def case(program, seed, folder):
     if len(mine) != len(theirs):
         return f"seed {seed}: {len(theirs)} flows, {len(mine)} are right: {' '.join(words)}"
     for own, other in zip(mine, theirs):
-        # Ends are whole picoseconds, and each is the start of the next in a chain: 0.2 ns.
-        if own[:3] != other[:3] or abs(own[3] - other[3]) > 2e-4 + own[3] * 1e-7:
+        # 0.1 ns: one case in a hundred has a flow that is off by 8 to 90 ps, why is not known yet;
+        # sim/rates, which knows no fabrics and no wires, agrees to one picosecond.
+        if own[:3] != other[:3] or abs(own[3] - other[3]) > CLOSE_US:
             return f"seed {seed} ({lb}, {delay}, {' '.join(words)}): {other}, {own} is right"
     return None
 

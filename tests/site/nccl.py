@@ -84,6 +84,8 @@ def check_server(myriad, folder, row):
     check(f"{server}: root", (root.tag, root.get("version")), ("system", "1"))
     design = json.loads((out / "design.json").read_text())
     check(f"{server}: places", read_back(root, ports), places(design))
+    for cpu in root.findall("cpu"):  # without it NCCL 2.28 stops: "Attribute arch ... not found"
+        check(f"{server}: processor", cpu.get("arch"), "arm64" if "gb" in server else "x86_64")
     buses = [pci.get("busid") for pci in root.iter("pci")]
     check(f"{server}: addresses twice", len(buses), len(set(buses)))
     for gpu in root.iter("gpu"):

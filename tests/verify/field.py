@@ -106,12 +106,16 @@ HOSTS = {
 class Look:
     """How one site spells its names; 'mess' draws what differs from row to row."""
 
-    def __init__(self, site, system="plan", nics="plan", hosts="plan", managed=False, mess=()):
+    def __init__(self, site, system="plan", nics="plan", hosts="plan", managed=False, mess=(),
+                 own_names=False):
         self.site, self.box, self.system = site, site.box, system
         self.nics, self.hosts, self.managed, self.mess = nics, hosts, managed, set(mess)
         self.draw = random.Random(f"{site.name}/{system}/{nics}/{hosts}")
         nics_of = {port for device, port in site.plan if device == "node-00000"}
         self.planes = max(1, len(nics_of) // 8)
+        # Switches under names of the site, which the design does not know.
+        self.called = {device: f"dc2-{device.split('-')[0][:2]}{number:03d}"
+                       for number, device in enumerate(switches(site))} if own_names else {}
 
     def per(self, end):
         """Ports of the cage that the end is in, from the plan's own names."""
@@ -127,7 +131,7 @@ class Look:
         if name.startswith("node-"):
             text = HOSTS[self.hosts](int(name[5:]))
         else:
-            text = name
+            text = self.called.get(name, name)
         if "case" in self.mess and self.draw.random() < 0.3:
             text = text.upper()
         if "domain" in self.mess and self.draw.random() < 0.5:

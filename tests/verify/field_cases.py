@@ -205,7 +205,8 @@ def make(myriad, folder, how):
     """Files and truth of one site."""
     site = Site(myriad, design_of(myriad, folder, how["name"]), how["name"])
     FAULTS[how["fault"]](site, random.Random(f"fault/{how['seed']}"))
-    look = field.Look(site, how["system"], how["nics"], how["hosts"], how["managed"], how["mess"])
+    look = field.Look(site, how["system"], how["nics"], how["hosts"], how["managed"], how["mess"],
+                      how.get("own_names", False))
     if how["form"] in field_lists.LLDP:
         site.looked_at = set(field.switches(site))
     writers = {**field_lists.LISTS, **field_lists.LLDP, **field_ib.FORMS}

@@ -194,7 +194,8 @@ def ufm(site, look):
             if not node[1]:
                 at = look.place(end)
                 form = (f"1/{at.cage}/{at.rank}", f"{at.cage}/{at.rank}", str(f.number(end, 1)))
-                text = look.device(node[0]) if f.box.chips == 1 else node[0]
+                text = look.device(node[0]) if f.box.chips == 1 else look.called.get(
+                    node[0], node[0])
                 text += ":" + (SYSTEMS["nvos"](f.box, at) if f.box.chips > 1 else form[number % 3])
             row[f"{key}_guid"] = f"{f.guid[node]:016x}"
             row[f"{key}_port"] = str(f.number(end, 1))

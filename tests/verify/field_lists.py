@@ -108,7 +108,7 @@ def lldp_json(site, look):
                                    "capability": {"type": "Router", "enabled": True}}},
                 "port": port_part(look, far, text)}})
         found = {"lldp": {"interface": records[0] if len(records) == 1 else records}}
-        files[f"lldp/{device}.json"] = json.dumps(found, indent=2) + "\n"
+        files[f"lldp/{look.called.get(device, device)}.json"] = json.dumps(found, indent=2) + "\n"
     return files
 
 
@@ -124,7 +124,7 @@ def lldp_json0(site, look):
                 "id": [{"type": "mac", "value": address(far[0])}], "name": [{"value": name}],
                 "descr": [{"value": "SONiC"}]}], "port": [{
                     "id": [part["id"]], "descr": [{"value": part["descr"]}]}]})
-        files[f"lldp/{device}.json"] = json.dumps({"lldp": [{"interface": records}]}) + "\n"
+        files[f"lldp/{look.called.get(device, device)}.json"] = json.dumps({"lldp": [{"interface": records}]}) + "\n"
     return files
 
 
@@ -148,7 +148,7 @@ def sonic_table(site, look):
                "  ".join("-" * w for w in wide)]
         out += ["  ".join(cell.ljust(w) for cell, w in zip(row, wide)).rstrip() for row in cells]
         out += ["-" * (sum(wide) + 8), f"Total entries displayed:  {len(cells)}"]
-        files[f"lldp/{device}.txt"] = "\n".join(out) + "\n"
+        files[f"lldp/{look.called.get(device, device)}.txt"] = "\n".join(out) + "\n"
     return files
 
 

@@ -43,7 +43,7 @@ else:
         file.write(os.getcwd())
     for word in words:
         folder = os.path.dirname(word)
-        if os.path.isfile(word) and "deepspeed.json" in word or word.endswith(("run.toml", "recipe.py")):
+        if word.endswith(("/deepspeed.json", "/run.toml", "/recipe.py")):
             for one in os.listdir(folder):
                 shutil.copy(os.path.join(folder, one), out)
     if os.environ.get("SLURM_HOSTFILE"):
@@ -89,6 +89,10 @@ def draw(rng, configs=None):
     return words, paths
 
 
+class Refused(Exception):
+    """The program says no to the question: that is an answer too."""
+
+
 class Ask:
     """Runs the program and what it writes."""
 
@@ -105,7 +109,7 @@ class Ask:
         done = subprocess.run([self.program, "fit", "launch", *words, "-o", "json"],
                               capture_output=True, text=True, timeout=600, cwd=self.folder)
         if done.returncode == 2:
-            raise ValueError(done.stderr.strip())
+            raise Refused(done.stderr.strip())
         return json.loads(done.stdout)
 
     def run(self, answer, paths):
@@ -127,8 +131,8 @@ class Ask:
             path = notes / "script"
             # The folder of the trainer is not here: the step into it is noted, not taken.
             body = script.replace("\ncd ", "\nplace=", 1) if "code" in paths else script
-            body = body.replace("\ntorchrun ", "\n${place:+env PLACE=\"$place\"} torchrun ").replace(
-                "\nsrun ", "\n${place:+env PLACE=\"$place\"} srun ") if "code" in paths else body
+            for name in ("torchrun", "srun") if "code" in paths else ():
+                body = body.replace(f"\n{name} ", f'\nenv PLACE="$place" {name} ')
             path.write_text(body)
             checked = subprocess.run(["bash", "-n", path], capture_output=True, text=True)
             assert checked.returncode == 0, checked.stderr
@@ -177,7 +181,19 @@ def read_job(text):
     return job
 
 
-def questions(seed):
+def questions(seed, configs=None):
     rng = random.Random(seed)
     while True:
-        yield draw(rng)
+        yield draw(rng, configs)
+
+
+def configs_in(folder, source):
+    """Configs of many families as files; the defaults of each type, which models have published."""
+    paths, types = [], set()
+    for line in Path(source).read_text().splitlines():
+        config = json.loads(line)["config"]
+        if config["model_type"] not in types:
+            types.add(config["model_type"])
+            paths.append(Path(folder, f"{config['model_type']}.json"))
+            paths[-1].write_text(json.dumps(config))
+    return paths

@@ -247,7 +247,8 @@ def run(args):
     good, bad, seen = 0, 0, Counter()
     with tempfile.TemporaryDirectory() as folder:
         ask = asked.Ask(args.program, folder)
-        for words, paths in asked.questions(args.seed):
+        configs = asked.configs_in(folder, HERE.parent.parent / "tests/data/model-configs.jsonl")
+        for words, paths in asked.questions(args.seed, configs):
             if good + bad >= args.count:
                 break
             if args.trainer and value_after(words, "--trainer") != args.trainer:
@@ -256,7 +257,7 @@ def run(args):
                 record = check_answer(ask, words, paths, check)
                 good += record is not None
                 seen[value_after(words, "--trainer") if record else "nothing fits"] += 1
-            except ValueError:
+            except asked.Refused:
                 seen["refused"] += 1
             except (Exception, SystemExit) as error:  # every failure is told, none ends the rest
                 bad += 1

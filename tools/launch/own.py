@@ -22,7 +22,8 @@ import shapes  # noqa: E402
 STOOD_IN = ("torch", "numpy", "tqdm", "omegaconf", "hydra", "triton", "transformer_engine",
             "deepspeed_kernels", "py_cpuinfo", "cpuinfo", "psutil", "hjson", "ninja", "einops",
             "msgpack", "regex", "transformers", "sentencepiece", "tyro", "torchdata", "datasets",
-            "torchao", "intel_extension_for_pytorch", "tools", "tokenizers", "wandb", "tensorboard", "nltk", "tiktoken", "apex")
+            "torchao", "intel_extension_for_pytorch", "tools", "tokenizers", "wandb",
+            "tensorboard", "nltk", "tiktoken", "apex")
 
 
 class Finder(shapes.Finder):
@@ -47,6 +48,7 @@ def stand_in(names=STOOD_IN):
     for name in ("float32", "bfloat16", "float16", "uint8", "float", "half", "int64", "long",
                  "float8_e4m3fn", "int32", "float64", "int8"):
         setattr(torch, name, torch.dtype())
+    torch.cuda = shapes.Blank("torch.cuda")
     torch.cuda.get_device_capability = lambda *a: (10, 0)
     torch.cuda.get_device_properties = lambda *a: types.SimpleNamespace(major=10, minor=0)
     torch.cuda.device_count = lambda: 8
@@ -56,6 +58,7 @@ def stand_in(names=STOOD_IN):
     for name, module in (("torch", torch), ("torch.nn", torch.nn),
                          ("torch.nn.functional", torch.nn.functional),
                          ("torch.nn.init", torch.nn.init),
+                         ("torch.cuda", torch.cuda),
                          ("torch.distributed", torch.distributed)):
         module.__spec__ = importlib.machinery.ModuleSpec(name, None, is_package=True)
         sys.modules[name] = module
@@ -136,13 +139,12 @@ def facts_of(parser):
     """Every argument as (kind, choices, values): what a later run needs no checkout for."""
     out = {}
     for action in parser._actions:
-        name = type(action).__name__
-        kind = "switch" if action.nargs == 0 else "number" if action.type in (int, float) else "text"
+        number = action.type in (int, float)
+        kind = "switch" if action.nargs == 0 else "number" if number else "text"
         choices = None
         if action.choices is not None:
             choices = [getattr(c, "name", c) for c in action.choices]
             choices = [str(c) for c in choices]
-        del name
         for option in action.option_strings:
             out[option] = {"kind": kind} | ({"choices": choices} if choices else {}) | (
                 {"many": True} if action.nargs in ("+", "*") else {}) | (
@@ -205,7 +207,8 @@ class DeepSpeed:
         sys.modules["deepspeed"] = package
         # What configurations are made of is real; what runs is not.
         real = ("deepspeed.runtime", "deepspeed.runtime.zero", "deepspeed.runtime.zero.config",
-                "deepspeed.runtime.zero.offload_config", "deepspeed.runtime.zero.leaf_module_config",
+                "deepspeed.runtime.zero.offload_config",
+                "deepspeed.runtime.zero.leaf_module_config",
                 "deepspeed.runtime.precision_config", "deepspeed.runtime.config_utils",
                 "deepspeed.runtime.constants", "deepspeed.runtime.fp16.loss_scaler")
         sys.meta_path.insert(0, Partly(real, checkout))
@@ -214,7 +217,8 @@ class DeepSpeed:
         self.constants = importlib.import_module("deepspeed.runtime.constants")
 
     def check(self, config, replicas):
-        known = {v for v in vars(self.constants).values() if isinstance(v, str)}
+        known = {v for module in (self.constants, self.zero, self.precision)
+                 for v in vars(module).values() if isinstance(v, str)}
         for key in config:
             assert key in known, f"{key}: no key of DeepSpeed's"
         if "zero_optimization" in config:

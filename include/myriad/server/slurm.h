@@ -71,8 +71,8 @@ MYR_MUST_USE int myr_slurm_read_names(struct myr_str list, myr_slurm_name_each *
 MYR_MUST_USE bool myr_slurm_read_id(struct myr_str text, uint64_t *ret);
 
 /*
- * sacctmgr -nP show assoc format=...: an account of this cluster or, where 'user' is not empty, what
- * a user may have of it.
+ * sacctmgr -nP show assoc format=...: an account of this cluster or, where 'user' is not empty,
+ * what a user may have of it.
  */
 #define MYR_SLURM_ACCOUNT_FORMAT \
     "format=account,user,parentname,fairshare,grptres,grpjobs,maxjobs,maxtresperjob,grpsubmitjobs"

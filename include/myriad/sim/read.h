@@ -123,6 +123,11 @@ struct myr_clos_shape {
     uint32_t pods, pod_leaves, pod_spines;
     uint32_t spine_up, cores;
     uint32_t host_gbps, fabric_gbps;
+    uint32_t core_gbps; /* of links to cores; 0: as between leaf and spine */
+    uint32_t planes;    /* as many links as a host has; spines that planes share are in each */
+    uint32_t gpus_per_node, scale_up_gbps; /* hosts of a server, what joins them; or 1 and 0 */
+    bool rails;                            /* GPU k of every server of a group is on leaf k of it */
+    myr_ps scale_up_ps;
     myr_ps delay_ps[3]; /* host to leaf, leaf to spine, spine to core */
     myr_ps switch_ps;
     /*
@@ -136,11 +141,16 @@ struct myr_clos_shape {
 #define MYR_CLOS_SWITCHES_MAX UINT32_C(50000)
 #define MYR_CLOS_LINKS_MAX    UINT32_C(2000000)
 
-enum myr_shape_format { MYR_SHAPE_HTSIM, MYR_SHAPE_HPCC, MYR_SHAPE_FORMAT_COUNT };
+enum myr_shape_format {
+    MYR_SHAPE_HTSIM,
+    MYR_SHAPE_HPCC,
+    MYR_SHAPE_SIMAI, /* as HPCC's, with GPUs, servers and their scale-up switches */
+    MYR_SHAPE_FORMAT_COUNT,
+};
 
 extern const char *const myr_shape_format_names[MYR_SHAPE_FORMAT_COUNT];
 
-enum myr_shape_format myr_shape_guess(const char *path);
+enum myr_shape_format myr_shape_guess(const char *path, struct myr_str text);
 /* Refuses graphs that are no Clos of one to three tiers with equal bundles, saying why. */
 MYR_MUST_USE int myr_shape_read(const char *file, struct myr_str text, enum myr_shape_format format,
                                 struct myr_clos_shape *ret, struct myr_err *err);

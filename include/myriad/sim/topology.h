@@ -2,7 +2,7 @@
  * topology: a fabric from a few words, or from another simulator's file.
  *
  *   fat-tree:k=8,gbps=100,delay=1us,tiers=2|3
- *   file:PATH[,format=htsim|hpcc]
+ *   file:PATH[,format=htsim|hpcc|simai]
  *
  * The planner builds it like any other, so that paths, policies and faults work on it as on a
  * planned cluster; what a file says and the planner cannot build switch for switch is refused.
@@ -23,8 +23,9 @@ struct myr_sim_topology {
     struct myr_catalog catalog;
     struct myr_spec spec;
     struct myr_design design;
-    int64_t delay_ps;  /* per link; negative: by the lengths of the cables */
-    int64_t switch_ps; /* per switch */
+    int64_t delay_ps;    /* per link; negative: by the lengths of the cables */
+    int64_t switch_ps;   /* per switch */
+    int64_t scale_up_ps; /* inside a scale-up domain; negative: as usual */
     struct myr_sim_hosts hosts;
 };
 

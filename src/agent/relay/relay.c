@@ -17,8 +17,7 @@
 enum { TOKEN_MAX = 4096, SPARE_FILES = 64 };
 
 /* "host:port", with brackets around an address that has colons. */
-static int split(const char *text, char ret_host[256], uint16_t *ret_port,
-                 struct myr_err *err)
+static int split(const char *text, char ret_host[256], uint16_t *ret_port, struct myr_err *err)
 {
     struct settings settings = {0};
     size_t len = strlen(text);
@@ -32,7 +31,9 @@ static int split(const char *text, char ret_host[256], uint16_t *ret_port,
              text, any ? "1" : "");
     struct myr_err why = {0};
     if (options_server(known, &settings, &why) < 0) {
-        return myr_err_set(err, MYR_EINVAL, "--listen '%.100s': HOST:PORT is expected, or [ADDRESS]:PORT",
+        return myr_err_set(err, MYR_EINVAL,
+                           "--listen '%.100s': HOST:PORT is expected, or "
+                           "[ADDRESS]:PORT",
                            text);
     }
     snprintf(ret_host, 256, "%s", settings.host);
@@ -60,8 +61,8 @@ static int first_start(struct relay *relay, struct myr_err *err)
     MYR_TRY(myr_file_read(settings->token_file, TOKEN_MAX, &text, err));
     MYR_TRY(enrol_token_read((struct myr_str){text.len ? text.data : "", text.len}, &token, err));
     /* Who does not lead does not answer; what is refused is refused by all. */
-    int rc = MYR_EAWAY;
-    for (uint32_t at = 0; at <= relay->servers.other_count && rc == MYR_EAWAY; at++) {
+    int rc = MYR_EIO;
+    for (uint32_t at = 0; at <= relay->servers.other_count && rc == MYR_EIO; at++) {
         above_choose(relay, at);
         rc = enrol_run(relay->host, relay->port, settings->folder, settings->name, &token, err);
     }

@@ -21,7 +21,7 @@ static const struct myr_option rows[] = {
     CLI_FLAG("list", struct options, list, "show the formats, their files and who reads them"),
     CLI_PATH("binding", "FILE", struct options, binding, "binding.yaml: real GUIDs and host names"),
     CLI_PATH("tenants", "FILE", struct options, tenants,
-             "CSV list with the columns tenant and nodes, for partitions"),
+             "CSV list with the columns tenant and nodes: partitions, or filters of SONiC"),
     CLI_LIST("catalog", "FILE", struct options, catalogs, "own parts, added to the built-in ones"),
 };
 

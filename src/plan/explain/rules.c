@@ -99,6 +99,8 @@ static const struct explain_rule rows[] = {
     {"room.over_bound", "cable length / lower bound - 1", ".cable_m .lower_bound_m"},
     {"room.longest_m", "the longest of all routes", ""},
     {"room.tray_fill", "cables * pi / 4 * diameter^2 / area of the fullest tray", ""},
+    {"room.pdus", "counted: power strips that hang on oob", ""},
+    {"room.cdus", "counted: coolant distribution units that hang on oob", ""},
     {"room.trunks", "ceil(cables between two columns / cables of a trunk), summed up", ""},
     {"room.patch_panels", "ceil(trunk ends * cables / ports of a panel)", ".trunks"},
     {"room.power.*.kw", "given by the room", ""},

@@ -70,7 +70,7 @@ static void put_figures(const struct report *report, const char *prefix)
         myr_page_cell(report->buf, path);
         myr_page_number(report->buf, "%s", value_of(report, figure));
         myr_page_cell(report->buf, unit_of(report, figure));
-        report_cell(report, myr_basis_names[figure->basis]);
+        report_word(report, myr_basis_names[figure->basis]);
         myr_page_cell(report->buf, report_string(report, figure->rule));
         myr_page_cell(report->buf, report_string(report, figure->inputs));
         myr_page_row_end(report->buf);

@@ -26,6 +26,8 @@ void report_para(const struct report *report, const char *fmt, ...);
 const char *report_string(const struct report *report, uint32_t string);
 /* Cells of a table. */
 void report_cell(const struct report *report, const char *english);
+/* One that is never broken over two lines. */
+void report_word(const struct report *report, const char *english);
 void report_count(const struct report *report, uint64_t number);
 void report_table(const struct report *report, const char *const *heads, uint32_t count);
 /* A drawing, its words in the report's language. 'wide': it has one shape only, and scrolls. */

@@ -99,7 +99,7 @@ void report_findings(const struct report *report)
         const struct myr_finding *finding = &design->findings[i];
         bool known = finding->accepted && finding->severity == MYR_SEVERITY_ERROR;
         myr_page_row_begin(report->buf);
-        report_cell(report, known ? "accepted" : plan_severity_names[finding->severity]);
+        report_word(report, known ? "accepted" : plan_severity_names[finding->severity]);
         myr_page_cell(report->buf, report_string(report, finding->where));
         myr_page_cell(report->buf, myr_design_str(design, finding->rule));
         myr_page_cell(report->buf, report_string(report, finding->message));

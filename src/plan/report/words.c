@@ -57,6 +57,14 @@ void report_cell(const struct report *report, const char *english)
     myr_page_cell(report->buf, myr_lang_say(report->about->lang, english));
 }
 
+/* A word of two signs would be broken between them in a script that may break anywhere. */
+void report_word(const struct report *report, const char *english)
+{
+    myr_buf_put_lit(report->buf, "<td style=\"white-space:nowrap\">");
+    myr_page_text(report->buf, myr_lang_say(report->about->lang, english));
+    myr_buf_put_lit(report->buf, "</td>");
+}
+
 void report_count(const struct report *report, uint64_t number)
 {
     char text[32];

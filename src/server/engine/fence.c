@@ -20,10 +20,9 @@ struct order {
 
 static void answer(struct server *server, uint32_t node, uint32_t boot, int code)
 {
-    desk_post(server, &(struct myr_event){.kind = MYR_EVENT_FENCED,
-                                          .node = node,
-                                          .boot = boot,
-                                          .code = code == 0 ? 0 : 1});
+    desk_post(server,
+              &(struct myr_event){
+                  .kind = MYR_EVENT_FENCED, .node = node, .boot = boot, .code = code == 0 ? 0 : 1});
 }
 
 /* What people read of it, in the log and in the audit. */
@@ -82,8 +81,7 @@ void fence_begin(struct server *server)
 {
     const struct config *config = &server->config;
     server->fences = myr_xcalloc(1, sizeof(*server->fences));
-    server->fences->calls =
-        calls_new(server, &(struct call_how){"", "", config->fence_timeout_s});
+    server->fences->calls = calls_new(server, &(struct call_how){"", "", config->fence_timeout_s});
     if (config->fence[0] && access(config->fence, X_OK) < 0) {
         log_say("error", "fence: %s cannot be run; nodes that are lost stay as they are",
                 config->fence);

@@ -48,6 +48,7 @@ static int keep(void *context, const struct myr_slurm_account *seen, struct myr_
 static void set_weights(struct slurm *slurm)
 {
     struct server *server = slurm->server;
+    slurm->tenants_seen = server->rows.tenants.count;
     for (uint32_t id = 0; id < server->rows.tenants.count; id++) {
         struct tenant_row *row = &server->rows.tenants.items[id];
         const struct account *account = find(slurm, myr_str_from(row->name), MYR_STR(""));
@@ -60,8 +61,7 @@ static void set_weights(struct slurm *slurm)
         desk_post(server, &(struct myr_event){.kind = MYR_EVENT_WEIGHT,
                                               .count = id,
                                               .value = (int64_t)row->weight});
-        log_say("info", "tenant %s has weight %u, its fair share in Slurm", row->name,
-                row->weight);
+        log_say("info", "tenant %s has weight %u, its fair share in Slurm", row->name, row->weight);
     }
 }
 
@@ -93,9 +93,8 @@ static void on_enforced(struct server *server, void *context, const struct call_
 {
     struct slurm *slurm = context;
     static const char key[] = "AccountingStorageEnforce";
-    const char *at = result->code == 0 ? memmem(result->out.data, result->out.len, key,
-                                                sizeof(key) - 1)
-                                       : NULL;
+    const char *at =
+        result->code == 0 ? memmem(result->out.data, result->out.len, key, sizeof(key) - 1) : NULL;
     (void)server;
     if (at) {
         size_t length = (size_t)(result->out.data + result->out.len - at);
@@ -110,6 +109,9 @@ void slurm_accounts_look(struct slurm *slurm)
         "sacctmgr", "-nP", "show", "assoc", MYR_SLURM_ACCOUNT_FORMAT, NULL};
     static const char *const config[] = {"scontrol", "show", "config", NULL};
     int64_t now_ms = steady_ms();
+    if (slurm->tenants_seen != slurm->server->rows.tenants.count) {
+        set_weights(slurm); /* somebody is new */
+    }
     if (!slurm->server->config.slurm.accounts ||
         (slurm->accounts_ms && now_ms - slurm->accounts_ms < LOOK_MS)) {
         return;
@@ -159,9 +161,9 @@ int slurm_accounts_check(const struct slurm *slurm, const struct job_row *row, u
     uint64_t most_gpus = least(limits.group.gpus, limits.each.gpus);
     uint64_t most_nodes = least(limits.group.nodes, limits.each.nodes);
     if (gpus > most_gpus) {
-        return myr_err_set(err, MYR_ERANGE,
-                           "%u GPUs: Slurm gives account '%s' %llu at most (%s)", gpus, tenant,
-                           (unsigned long long)most_gpus, by_group ? "GrpTRES" : "MaxTRESPerJob");
+        return myr_err_set(err, MYR_ERANGE, "%u GPUs: Slurm gives account '%s' %llu at most (%s)",
+                           gpus, tenant, (unsigned long long)most_gpus,
+                           by_group ? "GrpTRES" : "MaxTRESPerJob");
     }
     if (nodes > most_nodes) {
         return myr_err_set(err, MYR_ERANGE, "%u nodes: Slurm gives account '%s' %llu at most",

@@ -211,7 +211,7 @@ static struct myr_str next_word(struct myr_str *line)
 static void check_word(struct myr_str kind, struct myr_str state, struct myr_str meaning)
 {
     static const char *const of_node[] = {"up", "held", "reserved", "silent", "down", "absent"};
-    static const char *const of_job[] = {"waits", "starts", "runs",  "ends",
+    static const char *const of_job[] = {"waits", "starts", "runs", "ends",
                                          "done",  "failed", "lost", "cancelled"};
     struct gathered all = {0};
     struct myr_err err = {0};
@@ -232,9 +232,8 @@ static void words_of_every_version_are_understood(void **state)
     (void)state;
     MYR_CLEANUP(myr_buf_done) struct myr_buf file = {0};
     uint32_t words = 0;
-    assert_int_equal(myr_file_read(MYR_SOURCE_DIR "/tests/data/slurm/states.txt", 1 << 20, &file,
-                                   NULL),
-                     MYR_OK);
+    assert_int_equal(
+        myr_file_read(MYR_SOURCE_DIR "/tests/data/slurm/states.txt", 1 << 20, &file, NULL), MYR_OK);
     struct myr_str text = {file.data, file.len};
     while (text.len > 0) {
         const char *newline = memchr(text.data, '\n', text.len);
@@ -261,18 +260,55 @@ static void partitions_without_nodes_and_mixed_sizes_are_read(void **state)
     assert_int_equal(myr_slurm_read_nodes("sinfo", myr_str_from(text), take_node, &all, &err), 0);
     assert_int_equal(all.count, 1);
     assert_int_equal(all.nodes[0].cpus, 96);
-    assert_true(myr_slurm_read_nodes("sinfo", MYR_STR("|x|0|0||idle|none\n"), take_node, &all,
-                                     &err) < 0);
+    assert_true(
+        myr_slurm_read_nodes("sinfo", MYR_STR("|x|0|0||idle|none\n"), take_node, &all, &err) < 0);
+}
+
+static int take_account(void *context, const struct myr_slurm_account *account, struct myr_err *err)
+{
+    struct myr_slurm_account *all = context;
+    (void)err;
+    all[account->user.len > 0] = *account;
+    return MYR_OK;
+}
+
+static void accounts_have_shares_and_limits(void **state)
+{
+    (void)state;
+    struct myr_slurm_account all[2] = {0};
+    struct myr_err err = {0};
+    /* As sacctmgr 22.05 prints them. */
+    static const char text[] =
+        "research||root|7|cpu=10,gres/gpu=16,gres/gpu:h100=8,mem=1000G,node=4|5||gres/gpu=2|100\n"
+        "research|nobody||parent|||3||\n";
+    assert_int_equal(
+        myr_slurm_read_accounts("sacctmgr", myr_str_from(text), take_account, all, &err), 0);
+    assert_true(myr_str_eq(all[0].name, MYR_STR("research")) && all[0].share == 7);
+    assert_true(myr_str_eq(all[0].parent, MYR_STR("root")) && !all[0].by_parent);
+    assert_true(all[0].group.gpus == 8 && all[0].group.nodes == 4 && all[0].group_jobs == 5);
+    assert_true(all[0].each.gpus == 2 && all[0].most_jobs == UINT64_MAX);
+    assert_true(all[1].by_parent && all[1].most_jobs == 3 && all[1].group.gpus == UINT64_MAX);
+    static const char *const bad[] = {"research||root|7\n", "|x||1|||||\n", "a||b|x|||||\n",
+                                      "a||b|1|gres/gpu|||||\n", "a||b|1|node=x||||\n"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
+        assert_true(
+            myr_slurm_read_accounts("sacctmgr", myr_str_from(bad[i]), take_account, all, &err) < 0);
+        assert_non_null(strstr(err.message, "sacctmgr:1:1: "));
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_line_is_a_node),         cmocka_unit_test(states_say_what_may_be_done),
-        cmocka_unit_test(a_line_is_a_job),          cmocka_unit_test(what_is_no_answer_is_refused),
-        cmocka_unit_test(lists_of_nodes_are_names), cmocka_unit_test(numbers_and_faults_are_read),
+        cmocka_unit_test(a_line_is_a_node),
+        cmocka_unit_test(states_say_what_may_be_done),
+        cmocka_unit_test(a_line_is_a_job),
+        cmocka_unit_test(what_is_no_answer_is_refused),
+        cmocka_unit_test(lists_of_nodes_are_names),
+        cmocka_unit_test(numbers_and_faults_are_read),
         cmocka_unit_test(words_of_every_version_are_understood),
         cmocka_unit_test(partitions_without_nodes_and_mixed_sizes_are_read),
+        cmocka_unit_test(accounts_have_shares_and_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,7 +72,9 @@ static int begin(void **state)
     assert_int_equal(mkdir(path, 0700), 0);
     put_file("bin/srun", fake_srun, 0700);
     put_file("bin/scontrol",
-             "#!/bin/sh\necho \"NodeName=$4 Arch=x86_64 NodeAddr=10.1.2.3 NodeHostName=$4\"\n", 0700);
+             "#!/bin/sh\n"
+             "echo \"NodeName=$4 Arch=x86_64 NodeAddr=10.1.2.3 NodeHostName=$4\"\n",
+             0700);
     for (uint32_t i = 0; i < NODES; i++) {
         snprintf(names[i], sizeof(names[i]), "n%03u", i + 7);
         nodes[i].name = names[i];
@@ -171,12 +173,21 @@ static void the_words_name_nodes_size_and_owner(void **state)
                                                 .as_root = true,
                                                 .account = "research",
                                                 .limit_s = 61});
-    static const char *const wanted[] = {
-        "--parsable",       "--no-requeue",      "--export=PATH",
-        "--job-name=train", "--comment=myriad:x:5.1", "--nodelist=n[010-012],n008,n007",
-        "--nodes=5",        "--ntasks=10",       "--exclusive",
-        "--mem=0",          "--gres=gpu:2",      "--chdir=/",
-        "--account=research", "--uid=someone",   "--time=4"};
+    static const char *const wanted[] = {"--parsable",
+                                         "--no-requeue",
+                                         "--export=PATH",
+                                         "--job-name=train",
+                                         "--comment=myriad:x:5.1",
+                                         "--nodelist=n[010-012],n008,n007",
+                                         "--nodes=5",
+                                         "--ntasks=10",
+                                         "--exclusive",
+                                         "--mem=0",
+                                         "--gres=gpu:2",
+                                         "--chdir=/",
+                                         "--account=research",
+                                         "--uid=someone",
+                                         "--time=4"};
     assert_string_equal(script.argv[0], "sbatch");
     for (size_t i = 0; i < MYR_ARRAY_COUNT(wanted); i++) {
         if (!has_word(&script, wanted[i])) {
@@ -190,8 +201,8 @@ static void a_part_of_a_node_comes_with_its_share(void **state)
 {
     (void)state;
     static const uint32_t order[] = {2};
-    struct script script = made(
-        &(struct asked){.file = "command: 'true'\n", .order = order, .count = 1, .mask = 2});
+    struct script script =
+        made(&(struct asked){.file = "command: 'true'\n", .order = order, .count = 1, .mask = 2});
     assert_true(has_word(&script, "--gres=gpu:1") && has_word(&script, "--cpus-per-task=48"));
     assert_true(has_word(&script, "--mem-per-cpu=20833") && has_word(&script, "--nodes=1"));
     assert_false(has_word(&script, "--exclusive") || has_word(&script, "--uid=someone"));
@@ -245,14 +256,14 @@ static void ranks_get_their_place_and_exactly_their_words(void **state)
 {
     (void)state;
     static const uint32_t order[] = {3, 0};
-    struct script script = made(&(struct asked){
-        .file = "env:\n"
-                "  ODD: \"it's $(touch $LAB/bad) `id` \\\\ \\\"q\\\" * ~\"\n"
-                "prolog: 'echo before'\n"
-                "command: [printf, '%s|', $RANK, \"a b\", \"it's\", '$(exit 1)']\n",
-        .order = order,
-        .count = 2,
-        .mask = 3});
+    struct script script = made(
+        &(struct asked){.file = "env:\n"
+                                "  ODD: \"it's $(touch $LAB/bad) `id` \\\\ \\\"q\\\" * ~\"\n"
+                                "prolog: 'echo before'\n"
+                                "command: [printf, '%s|', $RANK, \"a b\", \"it's\", '$(exit 1)']\n",
+                        .order = order,
+                        .count = 2,
+                        .mask = 3});
     assert_int_equal(run(&script, "77"), 0);
     assert_string_equal(get_file("hosts"), "n010\nn010\nn007\nn007\n");
     /* A list is words, not text for a shell. */
@@ -266,7 +277,8 @@ static void ranks_get_their_place_and_exactly_their_words(void **state)
         .file = "env:\n"
                 "  ODD: \"it's $(touch $LAB/bad) `id` \\\\ \\\"q\\\" * ~\"\n"
                 "command: 'echo $RANK $NODE_RANK $LOCAL_RANK $LOCAL_WORLD_SIZE $WORLD_SIZE "
-                "$MASTER_ADDR:$MASTER_PORT $MYRIAD_JOB $MYRIAD_EPOCH \"$ODD\"; exit $((RANK / 3))'\n",
+                "$MASTER_ADDR:$MASTER_PORT $MYRIAD_JOB $MYRIAD_EPOCH \"$ODD\"; "
+                "exit $((RANK / 3))'\n",
         .order = order,
         .count = 2,
         .mask = 3});
@@ -282,8 +294,8 @@ static void a_start_is_single(void **state)
 {
     (void)state;
     static const uint32_t order[] = {0};
-    struct script script = made(&(struct asked){
-        .file = "command: echo once\n", .order = order, .count = 1, .mask = 3});
+    struct script script = made(
+        &(struct asked){.file = "command: echo once\n", .order = order, .count = 1, .mask = 3});
     char path[256];
     snprintf(path, sizeof(path), "%s/calls", lab);
     remove_folder(spool);

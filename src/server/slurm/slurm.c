@@ -115,9 +115,9 @@ static int on_begin(struct server *server, struct myr_err *err)
     engine_set_own(server, slurm);
     slurm->server = server;
     slurm->nodes = myr_xcalloc(server->rows.node_count, sizeof(*slurm->nodes));
-    slurm->calls = calls_new(
-        server, &(struct call_how){server->config.slurm.bin, server->config.slurm.conf,
-                                   server->config.slurm.timeout_s});
+    slurm->calls =
+        calls_new(server, &(struct call_how){server->config.slurm.bin, server->config.slurm.conf,
+                                             server->config.slurm.timeout_s});
     uv_timer_init(&server->loop, &slurm->timer);
     uv_timer_init(&server->loop, &slurm->flush);
     slurm->timer.data = slurm->flush.data = slurm;

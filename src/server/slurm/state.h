@@ -66,6 +66,7 @@ struct slurm {
     MYR_VEC(struct account) accounts;
     int64_t accounts_ms; /* steady: when they were last asked for */
     bool accounts_away, limits_hold;
+    size_t tenants_seen;
     uv_timer_t timer, flush;
     void (*on_timer)(uv_timer_t *timer); /* looks */
     uint32_t open_handles;

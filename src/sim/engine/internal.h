@@ -35,7 +35,7 @@ struct sim_pattern {
     uint32_t first_use, use_count; /* of a single message in the order of its path */
     uint32_t network_flows;
     uint32_t phase, batch; /* patterns of one phase are routed together: a batch */
-    bool cyclic;           /* latency is the mean over its flows, not the longest */
+    uint8_t cyclic;        /* 1: latency is the mean over its flows, not the longest */
     myr_ps latency;
 };
 

@@ -25,6 +25,9 @@ static int set_options(struct myr_sim_answer *answer, const struct myr_sim_quest
     if (question->topology) {
         engine->link_ps = answer->fabric.topology.delay_ps;
         engine->switch_ps = answer->fabric.topology.switch_ps;
+        if (answer->fabric.topology.scale_up_ps >= 0) {
+            engine->scale_up_ps = answer->fabric.topology.scale_up_ps;
+        }
     }
     if (overhead && !myr_sim_parse_time(myr_str_from(overhead), &engine->message_ps)) {
         return myr_err_set(err, MYR_EINVAL,

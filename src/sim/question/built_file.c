@@ -34,10 +34,14 @@ static void put_parts(const struct myr_clos_shape *shape, struct myr_buf *yaml)
         myr_buf_put_lit(yaml, "}\n");
     }
     myr_buf_printf(yaml,
-                   "nics: {sim-nic: {technology: ethernet, form: sim, port_gbps: %u}}\n"
-                   "servers: {sim-host: {gpu: h100-sxm, gpus_per_node: 1, "
-                   "nics: {compute: {nic: sim-nic, count: 1}}}}\n",
-                   shape->host_gbps);
+                   "nics: {sim-nic: {technology: ethernet, form: sim, cages: %u, port_gbps: %u}}\n"
+                   "servers: {sim-host: {gpu: h100-sxm, gpus_per_node: %u, rails: %u",
+                   shape->planes, shape->host_gbps, shape->gpus_per_node, shape->gpus_per_node);
+    if (shape->gpus_per_node > 1) {
+        myr_buf_printf(yaml, ", scale_up_gpus: %u, scale_up_gbps: %u, scale_up_kind: file",
+                       shape->gpus_per_node, shape->scale_up_gbps);
+    }
+    myr_buf_printf(yaml, ", nics: {compute: {nic: sim-nic, count: %u}}}}\n", shape->gpus_per_node);
 }
 
 /* Delays that differ by tier go in as lengths: the engine takes 5 ns a metre. */
@@ -81,8 +85,9 @@ static void put_spec(const struct myr_clos_shape *shape, struct myr_buf *yaml)
 {
     myr_buf_printf(yaml,
                    "{name: file, servers: %u, server: sim-host, networks: {compute: {topology: "
-                   "clos, switch: sim-leaf, tiers: %u, nic_gbps: %u, leaf_down: %u",
-                   shape->hosts, shape->tiers, shape->host_gbps, shape->leaf_hosts);
+                   "%s, switch: sim-leaf, tiers: %u, nic_gbps: %u, leaf_down: %u, planes: %u",
+                   shape->hosts / shape->gpus_per_node, shape->rails ? "rail" : "clos",
+                   shape->tiers, shape->host_gbps, shape->leaf_hosts, shape->planes);
     if (shape->tiers > 1) {
         myr_buf_printf(yaml, ", spine_switch: sim-spine, leaf_up: %u, uplink_gbps: %u",
                        shape->leaf_up, shape->fabric_gbps);
@@ -108,9 +113,10 @@ static int check_built(const struct myr_sim_topology *topology, const struct myr
                        const char *path, struct myr_err *err)
 {
     const struct myr_network *net = &topology->design.networks[MYR_NET_COMPUTE];
-    uint32_t spines = shape->pods * shape->pod_spines;
-    if (net->host_ports == shape->hosts && net->leaf == shape->pods * shape->pod_leaves &&
-        net->spine == spines && net->core == shape->cores) {
+    uint32_t spines = shape->pods * shape->pod_spines, planes = shape->planes;
+    if (net->host_ports == shape->hosts * planes &&
+        net->leaf == shape->pods * shape->pod_leaves * planes && net->spine == spines * planes &&
+        net->core == shape->cores * planes) {
         return MYR_OK;
     }
     return myr_err_set(err, MYR_EINVAL,
@@ -118,6 +124,17 @@ static int check_built(const struct myr_sim_topology *topology, const struct myr
                        "planner's Clos has %u, %u and %u",
                        path, shape->hosts, shape->pods * shape->pod_leaves, spines, shape->cores,
                        net->leaf, net->spine, net->core);
+}
+
+/* The planner has one speed between switches; links to cores may have another in a file. */
+static void set_core_speed(struct myr_sim_topology *topology, const struct myr_clos_shape *shape)
+{
+    struct myr_design *design = &topology->design;
+    for (uint32_t i = 0; i < design->cabletype_count; i++) {
+        if (shape->core_gbps && design->cabletypes[i].layer == MYR_LAYER_CORE) {
+            design->cabletypes[i].gbps = shape->core_gbps;
+        }
+    }
 }
 
 static int build(struct myr_sim_topology *topology, const struct myr_clos_shape *shape,
@@ -131,6 +148,8 @@ static int build(struct myr_sim_topology *topology, const struct myr_clos_shape 
     MYR_TRY(sim_built(topology, path, &parts, &spec, err));
     topology->delay_ps = equal_delays(shape) ? shape->delay_ps[0] : -1;
     topology->switch_ps = shape->switch_ps;
+    topology->scale_up_ps = shape->gpus_per_node > 1 ? shape->scale_up_ps : -1;
+    set_core_speed(topology, shape);
     return check_built(topology, shape, path, err);
 }
 
@@ -160,12 +179,12 @@ int sim_built_file(struct myr_sim_topology *topology, const char *words, struct 
     MYR_CLEANUP(myr_shape_done) struct myr_clos_shape shape = {0};
     uint32_t format;
     MYR_TRY(sim_source_open(&source, &topology->arena, "--topology", words, err));
-    MYR_TRY(sim_source_format(&source, "--topology", myr_shape_format_names, MYR_SHAPE_FORMAT_COUNT,
-                              myr_shape_guess(source.path), &format, err));
     struct myr_str content = {source.text.len ? source.text.data : "", source.text.len};
+    MYR_TRY(sim_source_format(&source, "--topology", myr_shape_format_names, MYR_SHAPE_FORMAT_COUNT,
+                              myr_shape_guess(source.path, content), &format, err));
     if (source.format.len == 0) {
-        MYR_TRY(
-            myr_kind_check(source.path, content, TRACE_KINDS, "an htsim or HPCC topology", err));
+        MYR_TRY(myr_kind_check(source.path, content, TRACE_KINDS,
+                               "an htsim, HPCC or SimAI topology", err));
     }
     MYR_TRY(myr_shape_read(source.path, content, (enum myr_shape_format)format, &shape, err));
     MYR_TRY(build(topology, &shape, source.path, err));

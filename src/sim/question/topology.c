@@ -64,6 +64,7 @@ static int build_tree(struct myr_sim_topology *topology, const struct fat_tree *
     MYR_CLEANUP(myr_buf_done) struct myr_buf spec = {0};
     uint64_t hosts = tree->tiers == 3 ? tree->k * tree->k * tree->k / 4 : tree->k * tree->k / 2;
     topology->delay_ps = tree->delay_ps;
+    topology->scale_up_ps = -1;
     myr_buf_printf(&parts,
                    "switches: {sim-switch: {technology: ethernet, cages: %llu, form: sim, "
                    "cage_gbps: %llu, port_gbps: %llu}}\n"

@@ -12,6 +12,7 @@ const char *const myr_trace_format_names[MYR_TRACE_FORMAT_COUNT] = {
 const char *const myr_shape_format_names[MYR_SHAPE_FORMAT_COUNT] = {
     [MYR_SHAPE_HTSIM] = "htsim",
     [MYR_SHAPE_HPCC] = "hpcc",
+    [MYR_SHAPE_SIMAI] = "simai",
 };
 
 static bool ends_in(const char *path, const char *ending)
@@ -48,9 +49,19 @@ enum myr_trace_format myr_trace_guess(const char *path, struct myr_str text)
     return scan.word.data[0] >= '0' && scan.word.data[0] <= '9' ? MYR_TRACE_HPCC : MYR_TRACE_SIMAI;
 }
 
-enum myr_shape_format myr_shape_guess(const char *path)
+/* HPCC's first line has three numbers, SimAI's five and the name of a GPU. */
+enum myr_shape_format myr_shape_guess(const char *path, struct myr_str text)
 {
-    return ends_in(path, ".topo") ? MYR_SHAPE_HTSIM : MYR_SHAPE_HPCC;
+    struct scan scan;
+    uint32_t words = 0;
+    if (ends_in(path, ".topo")) {
+        return MYR_SHAPE_HTSIM;
+    }
+    scan_init(&scan, path, text);
+    while (words < 6 && (words || scan_line(&scan)) && scan_word(&scan)) {
+        words++;
+    }
+    return words >= 5 ? MYR_SHAPE_SIMAI : MYR_SHAPE_HPCC;
 }
 
 /* Files count from a time of their own (HPCC's from 2 s); here the first start is time 0. */
@@ -110,15 +121,17 @@ int myr_shape_read(const char *file, struct myr_str text, enum myr_shape_format 
 {
     struct scan scan;
     *ret = (struct myr_clos_shape){0};
-    int rc =
-        myr_kind_check(file, text, TRACE_KINDS,
-                       format == MYR_SHAPE_HTSIM ? "an htsim topology" : "an HPCC topology", err);
-    if (rc < 0) {
-        return rc;
-    }
+    static const struct {
+        const char *expected;
+        int (*read)(struct scan *, struct myr_clos_shape *, struct myr_err *);
+    } formats[MYR_SHAPE_FORMAT_COUNT] = {
+        [MYR_SHAPE_HTSIM] = {"an htsim topology", read_htsim_topology},
+        [MYR_SHAPE_HPCC] = {"an HPCC topology", read_hpcc_topology},
+        [MYR_SHAPE_SIMAI] = {"a SimAI topology", read_simai_topology},
+    };
+    MYR_TRY(myr_kind_check(file, text, TRACE_KINDS, formats[format].expected, err));
     scan_init(&scan, file, text);
-    rc = format == MYR_SHAPE_HTSIM ? read_htsim_topology(&scan, ret, err)
-                                   : read_hpcc_topology(&scan, ret, err);
+    int rc = formats[format].read(&scan, ret, err);
     if (rc < 0) {
         myr_shape_done(ret);
     }

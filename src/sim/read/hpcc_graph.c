@@ -55,7 +55,7 @@ static int read_delay(struct scan *scan, myr_ps *ret, struct myr_err *err)
                       scan_shown(scan, shown));
 }
 
-static int read_switches(struct topology *topology, struct myr_err *err)
+int hpcc_read_switches(struct topology *topology, struct myr_err *err)
 {
     struct scan *scan = topology->scan;
     uint32_t id;
@@ -72,7 +72,7 @@ static int read_switches(struct topology *topology, struct myr_err *err)
     return scan_end(scan, err);
 }
 
-static int read_wires(struct topology *topology, struct myr_err *err)
+int hpcc_read_wires(struct topology *topology, struct myr_err *err)
 {
     struct scan *scan = topology->scan;
     int rc = MYR_OK;
@@ -127,28 +127,38 @@ static int read_counts(struct topology *topology, struct myr_err *err)
     MYR_TRY(scan_u32(scan, "the number of switches", 1, MYR_CLOS_SWITCHES_MAX, &topology->switches,
                      err));
     MYR_TRY(scan_u32(scan, "the number of links", 1, MYR_CLOS_LINKS_MAX, &topology->wires, err));
-    int rc = scan_end(scan, err);
-    /* Each link is a line of the file: a number that the file cannot hold is not allocated for. */
-    if (rc == MYR_OK && (topology->wires > scan->text.len || topology->nodes > scan->text.len)) {
-        rc = scan_error(err, scan, "the file is too short for %u nodes and %u links",
-                        topology->nodes, topology->wires);
+    return scan_end(scan, err);
+}
+
+/* Each link is a line of the file: a number that the file cannot hold is not allocated for. */
+int hpcc_open(struct topology *topology, struct myr_err *err)
+{
+    size_t len = topology->scan->text.len;
+    if (topology->wires > len || topology->nodes > len) {
+        return scan_error(err, topology->scan, "the file is too short for %u nodes and %u links",
+                          topology->nodes, topology->wires);
     }
-    return rc;
+    topology->level = MYR_ARENA_NEW(topology->scratch, uint8_t, topology->nodes);
+    topology->up = MYR_ARENA_NEW(topology->scratch, uint32_t, topology->nodes);
+    topology->down = MYR_ARENA_NEW(topology->scratch, uint32_t, topology->nodes);
+    topology->above = MYR_ARENA_NEW(topology->scratch, uint32_t, topology->nodes);
+    topology->first_leaf = MYR_ARENA_NEW(topology->scratch, bool, topology->nodes);
+    topology->list = MYR_ARENA_NEW(topology->scratch, struct wire, topology->wires);
+    return MYR_OK;
 }
 
 int read_hpcc_topology(struct scan *scan, struct myr_clos_shape *ret, struct myr_err *err)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {0};
     struct topology topology = {.scan = scan, .scratch = &scratch};
+    uint32_t planes = 1;
     MYR_TRY(read_counts(&topology, err));
     myr_arena_init(&scratch);
-    topology.level = MYR_ARENA_NEW(&scratch, uint8_t, topology.nodes);
-    topology.up = MYR_ARENA_NEW(&scratch, uint32_t, topology.nodes);
-    topology.down = MYR_ARENA_NEW(&scratch, uint32_t, topology.nodes);
-    topology.above = MYR_ARENA_NEW(&scratch, uint32_t, topology.nodes);
-    topology.first_leaf = MYR_ARENA_NEW(&scratch, bool, topology.nodes);
-    topology.list = MYR_ARENA_NEW(&scratch, struct wire, topology.wires);
-    MYR_TRY(read_switches(&topology, err));
-    MYR_TRY(read_wires(&topology, err));
+    MYR_TRY(hpcc_open(&topology, err));
+    MYR_TRY(hpcc_read_switches(&topology, err));
+    MYR_TRY(hpcc_read_wires(&topology, err));
+    MYR_TRY(hpcc_fold(&topology, &planes, err));
+    ret->planes = planes;
+    ret->gpus_per_node = 1;
     return hpcc_find_shape(&topology, ret, err);
 }

@@ -24,6 +24,18 @@ struct topology {
     struct wire *list; /* sorted by ends, once the levels are known */
 };
 
+/* The ids of the switches, on a line; then the links, a line each. */
+MYR_MUST_USE int hpcc_read_switches(struct topology *topology, struct myr_err *err);
+MYR_MUST_USE int hpcc_read_wires(struct topology *topology, struct myr_err *err);
+/* Arrays for what the counts promise; refused where the file is too short for it. */
+MYR_MUST_USE int hpcc_open(struct topology *topology, struct myr_err *err);
+
+/*
+ * Hosts with two links, on two leaves: the second of them, its leaves and what only these lead to
+ * are taken out, when they mirror the first. How many planes there are.
+ */
+MYR_MUST_USE int hpcc_fold(struct topology *topology, uint32_t *ret_planes, struct myr_err *err);
+
 /* Whether the graph is a Clos whose parts are alike, and which; the graph is sorted on the way. */
 MYR_MUST_USE int hpcc_find_shape(struct topology *topology, struct myr_clos_shape *ret,
                                  struct myr_err *err);

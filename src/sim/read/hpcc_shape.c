@@ -103,12 +103,7 @@ static int measure(const struct topology *topology, struct myr_clos_shape *ret, 
     }
     ret->host_gbps = gbps[LEVEL_HOST];
     ret->fabric_gbps = gbps[LEVEL_LEAF] ? gbps[LEVEL_LEAF] : gbps[LEVEL_HOST];
-    if (seen[LEVEL_SPINE] && gbps[LEVEL_SPINE] != gbps[LEVEL_LEAF]) {
-        struct scan_place top = {1, 1};
-        return scan_error_at(err, topology->scan, top,
-                             "links of leaves (%uGbps) and of cores (%uGbps) must have one rate",
-                             gbps[LEVEL_LEAF], gbps[LEVEL_SPINE]);
-    }
+    ret->core_gbps = gbps[LEVEL_SPINE];
     return MYR_OK;
 }
 
@@ -272,7 +267,9 @@ static int count_tiers(struct topology *topology, struct myr_clos_shape *ret, ui
     if (ret->hosts == 0 || links != 1) {
         struct scan_place top = {1, 1};
         return scan_error_at(err, topology->scan, top,
-                             "hosts with one link each are expected, not with %u", links);
+                             "hosts with one link each, or with two on two leaves, are expected, "
+                             "not with %u",
+                             links);
     }
     for (size_t i = 0; i < MYR_ARRAY_COUNT(tiers); i++) {
         MYR_TRY(alike(topology, tiers[i].level, tiers[i].links, tiers[i].count, tiers[i].ret, err));

@@ -531,9 +531,8 @@ int read_htsim_topology(struct scan *scan, struct myr_clos_shape *ret, struct my
             rc = scan_error(err, scan, "all tiers must have one Switch_Latency_ns");
         }
     }
-    if (rc == MYR_OK && tree.tiers == 3 && tree.tier[1].gbps != tree.tier[2].gbps) {
-        rc = scan_error(err, scan, "tiers 1 and 2 must have one Downlink_speed_Gbps");
-    }
+    ret->planes = ret->gpus_per_node = 1;
+    ret->core_gbps = tree.tiers == 3 ? tree.tier[2].gbps : 0;
     ret->host_gbps = tree.tier[0].gbps;
     ret->fabric_gbps = tree.tier[1].gbps;
     ret->switch_ps = (myr_ps)tree.tier[0].switch_ns * MYR_PS_PER_NS;

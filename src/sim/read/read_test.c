@@ -345,8 +345,10 @@ static void formats_are_guessed_by_name_then_by_first_word(void **state)
     assert_int_equal(myr_trace_guess("a.txt", MYR_STR("# x\nNodes 4\n")), MYR_TRACE_HTSIM);
     assert_int_equal(myr_trace_guess("a", MYR_STR("num_ranks 4\n")), MYR_TRACE_GOAL);
     assert_int_equal(myr_trace_guess("a.txt", MYR_STR("HYBRID_TRANSFORMER x\n")), MYR_TRACE_SIMAI);
-    assert_int_equal(myr_shape_guess("a.topo"), MYR_SHAPE_HTSIM);
-    assert_int_equal(myr_shape_guess("topology.txt"), MYR_SHAPE_HPCC);
+    assert_int_equal(myr_trace_guess("a.0.et", MYR_STR("")), MYR_TRACE_CHAKRA);
+    assert_int_equal(myr_shape_guess("a.topo", MYR_STR("")), MYR_SHAPE_HTSIM);
+    assert_int_equal(myr_shape_guess("topology.txt", MYR_STR("3 1 2\n2\n")), MYR_SHAPE_HPCC);
+    assert_int_equal(myr_shape_guess("HPN", MYR_STR("3 1 1 1 2 H100\n2\n")), MYR_SHAPE_SIMAI);
 }
 
 /*

@@ -73,5 +73,7 @@ MYR_MUST_USE int read_flows(struct scan *scan, struct myr_trace *ret, struct myr
 MYR_MUST_USE int read_simai(struct scan *scan, struct myr_trace *ret, struct myr_err *err);
 MYR_MUST_USE int read_hpcc_topology(struct scan *scan, struct myr_clos_shape *ret,
                                     struct myr_err *err);
+MYR_MUST_USE int read_simai_topology(struct scan *scan, struct myr_clos_shape *ret,
+                                     struct myr_err *err);
 MYR_MUST_USE int read_htsim_topology(struct scan *scan, struct myr_clos_shape *ret,
                                      struct myr_err *err);

@@ -5,9 +5,10 @@
  * NCCL's topology of one node, as it dumps it (NCCL_TOPO_DUMP_FILE) and reads it (NCCL_TOPO_FILE):
  * CPUs, below them PCIe switches, below them GPUs and NICs, with what NVLink joins.
  *
- * NCCL finds GPUs by PCI address and NICs by name; what the file does not say it asks the machine,
- * so processors and affinities are left to it. PCI addresses are known of few servers: others get
- * made ones in the domain ffff, which no machine has, for simulators and to be replaced.
+ * NCCL finds GPUs by PCI address and NICs by name. It asks the machine about processors as well,
+ * but not for all that a file lists, and insists on their kind; affinities may be missing. PCI
+ * addresses are known of few servers: others get made ones in the domain ffff, which no machine
+ * has, for simulators and to be replaced.
  */
 
 enum { MADE_SWITCH = 0x10, MADE_GPU = 0x40, MADE_NIC = 0x80, MADE_NVSWITCH = 0xe0, WIDTH = 16 };
@@ -150,10 +151,22 @@ static void put_devices(const struct topo *t, uint32_t parent, uint32_t depth)
     }
 }
 
+/* Of DGX H100 and H200 (Xeon 8480C), and of superchips; of all others only the usual. */
+static void put_kind(const struct topo *t)
+{
+    const struct myr_part_server *server = t->server;
+    bool superchip = server->nodes > 1 && t->generation >= 5;
+    myr_buf_printf(t->buf, " arch=\"%s\"", superchip ? "arm64" : "x86_64");
+    myr_buf_puts(t->buf, t->known    ? " vendor=\"GenuineIntel\" familyid=\"6\" modelid=\"143\">\n"
+                         : superchip ? ">\n"
+                                     : " vendor=\"unknown\">\n");
+}
+
 static void put_processor(const struct topo *t, uint32_t numa)
 {
     const struct myr_design *design = t->job->design;
-    myr_buf_printf(t->buf, "  <cpu numaid=\"%u\">\n", design->insides[numa].index);
+    myr_buf_printf(t->buf, "  <cpu numaid=\"%u\"", design->insides[numa].index);
+    put_kind(t);
     for (uint32_t i = 0; i < design->inside_count; i++) {
         if (design->insides[i].kind == MYR_INSIDE_PCIE_SWITCH && hangs_on(design, numa, i)) {
             indent(t, 2);

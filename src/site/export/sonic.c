@@ -1,3 +1,4 @@
+#include "export/acl.h"
 #include "export/sonic_box.h"
 #include "export/writers.h"
 #include "myriad/site/addresses.h"
@@ -24,6 +25,7 @@ struct sonic {
     const struct sonic_box *box;
     const char *what; /* the format, for messages */
     struct myr_addresses addresses;
+    struct acl acl;
     struct myr_json json;
     uint64_t headroom; /* of the present switch: bytes of all its lossless groups */
     uint32_t rates;    /* of it: bit by row of the box's table that is in use */
@@ -527,6 +529,16 @@ static int check_buffer(struct sonic *sonic, uint32_t device, struct myr_err *er
     return rc;
 }
 
+static const char *acl_name(const void *context, uint32_t port, char *text)
+{
+    return port_name(context, port, text);
+}
+
+static void sonic_done(struct sonic *sonic)
+{
+    acl_done(&sonic->acl);
+}
+
 static int put_switch(struct sonic *sonic, const struct myr_export_sink *sink, uint32_t device,
                       struct myr_err *err)
 {
@@ -545,6 +557,7 @@ static int put_switch(struct sonic *sonic, const struct myr_export_sink *sink, u
     put_groups(sonic, device);
     put_classes(sonic, device);
     put_addresses(sonic, device);
+    MYR_TRY(acl_put(&sonic->acl, &sonic->json, device, acl_name, sonic, err));
     myr_json_end(&sonic->json);
     myr_buf_putc(&text, '\n');
     myr_site_name(sonic->job->design, device, &name);
@@ -563,9 +576,10 @@ static int put_all(const struct myr_export *job, const struct myr_export_sink *s
         return rc;
     }
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
-    struct sonic sonic = {.job = job, .box = box, .what = what};
+    MYR_CLEANUP(sonic_done) struct sonic sonic = {.job = job, .box = box, .what = what};
     myr_arena_init(&arena);
     MYR_TRY(myr_addresses_init(&sonic.addresses, &arena, job->design, job->net, err));
+    MYR_TRY(acl_init(&sonic.acl, &arena, job, &sonic.addresses, err));
     for (uint32_t i = 0; i < net->leaf + net->spine + net->core; i++) {
         MYR_TRY(put_switch(&sonic, sink, net->first_leaf + i, err));
     }
