@@ -144,6 +144,9 @@ def check_page(path, plan, lang):
     for style in page.styles[1:]:  # the first is the page's own
         for rule in re.findall(r"([^{}]+)\{[^{}]*\}", re.sub(r"@[^{]+\{", "", style)):
             assert all(part.strip().startswith("#p") for part in rule.split(",")), rule
+            assert not rule.split()[-1] == "svg", f"{rule}: what a drawing says of itself is lost"
+    # Drawn anew for a phone, and not on paper, which is as narrow.
+    assert re.search(r"@media screen and \(max-width:860px\)\{#p1\{width:100vw;height:", text)
     check_bill(page, plan, path)
     check_findings(page, plan, path)
     check_figures(page, plan, path)

@@ -66,10 +66,11 @@ uint32_t plan_draw_frame(struct drawing *drawing, int32_t top)
     return drawing->narrow.frames++;
 }
 
+/* On paper, which is narrower than that, the wide one is meant: it fits a page. */
 void plan_draw_narrow_style(struct drawing *drawing, struct myr_buf *ret)
 {
-    myr_buf_put_lit(ret, "svg{width:100%;height:auto}\n@media (max-width:860px){svg{width:100vw;"
-                         "height:calc(100vw*");
+    myr_buf_put_lit(ret, "svg{width:100%;height:auto}\n@media screen and (max-width:860px){svg{"
+                         "width:100vw;height:calc(100vw*");
     myr_buf_printf(ret, "%d/%d)}.page{height:", drawing->narrow.y / 10, DRAW_NARROW_WIDTH / 10);
     put_px(ret, to_page(drawing->narrow.y));
     myr_buf_putc(ret, '}');

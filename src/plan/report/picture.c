@@ -38,12 +38,33 @@ static void put_word(const struct report *report, struct myr_str text)
                                myr_arena_strndup(report->arena, plain.data, plain.len - 1)));
 }
 
-/* Before each selector of a rule, whatever it stands in: "#p1 ". */
+static bool begins(struct myr_str css, size_t at, const char *with)
+{
+    size_t len = strlen(with);
+    return css.len - at >= len && memcmp(css.data + at, with, len) == 0;
+}
+
+/*
+ * Before each selector of a rule, whatever it stands in: "#p1 ". A drawing that is a file of its
+ * own speaks of itself as "svg" and is as wide as the window; here it is the one of that name,
+ * within the page's margins.
+ */
 static void put_style(const struct report *report, struct myr_str css)
 {
     bool selector = true, fresh = true;
     for (size_t i = 0; i < css.len; i++) {
         char c = css.data[i];
+        if (selector && fresh && begins(css, i, "svg{")) {
+            myr_buf_printf(report->buf, "#p%u", *report->pictures);
+            i += strlen("svg") - 1;
+            fresh = false;
+            continue;
+        }
+        if (!selector && begins(css, i, "100vw*")) {
+            myr_buf_put_lit(report->buf, "(100vw - 32px)*");
+            i += strlen("100vw*") - 1;
+            continue;
+        }
         if (selector && c == '@') {
             const char *open = memchr(css.data + i, '{', css.len - i);
             size_t len = open ? (size_t)(open - css.data) - i + 1 : css.len - i;
