@@ -234,6 +234,19 @@ class Test:
         total = self.chrome.run("document.querySelector('table').ariaRowCount")
         self.expect(int(total) == self.api.get("/v1/cluster")["nodes"], f"{total} nodes are listed")
 
+    def click_job(self, job_id):
+        """The cluster runs on: a row may have moved between the look and the click."""
+        link = f"document.querySelector('td a[href=\"#/jobs/{job_id}\"]')"
+        for _ in range(20):
+            self.go("#/jobs")
+            self.chrome.wait(f"!!{link}", f"job {job_id} in the list")
+            box = self.chrome.run(f"(() => {{ {link}.scrollIntoView({{block: 'center'}}); const "
+                                  f"box = {link}.getBoundingClientRect(); return "
+                                  "[box.x + box.width / 2, box.y + box.height / 2]; })()")
+            self.chrome.click(*box)
+            if self.chrome.run("location.hash") in ("#/jobs", f"#/jobs/{job_id}"):
+                break  # it is the one, or the page is about to say so
+
     def job_lit(self):
         """A click on a job in the list lights exactly its GPUs."""
         running = [job for job in self.api.get("/v1/jobs")["jobs"] if job["state"] == "running"]
@@ -242,13 +255,7 @@ class Test:
         chosen = {job["id"] for job in running[:1]}
         chosen |= {job["id"] for job in running if job["gpus"] % 8 and job["gpus"] > 64}
         for job_id in sorted(chosen):
-            self.go("#/jobs")
-            link = f"document.querySelector('td a[href=\"#/jobs/{job_id}\"]')"
-            self.chrome.wait(f"!!{link}", f"job {job_id} in the list")
-            box = self.chrome.run(f"(() => {{ {link}.scrollIntoView({{block: 'center'}}); const "
-                                  f"box = {link}.getBoundingClientRect(); return "
-                                  "[box.x + box.width / 2, box.y + box.height / 2]; })()")
-            self.chrome.click(*box)
+            self.click_job(job_id)
             self.chrome.wait(f"location.hash === '#/jobs/{job_id}' && "
                              "!!document.querySelector('.nodelist')", f"the view of job {job_id}")
             self.until(lambda job_id=job_id: self.lit_as_told(job_id), f"job {job_id} lit")
