@@ -31,11 +31,28 @@ struct script {
     size_t takes; /* reads so much before it says anything, after a while */
 };
 
+/* All of a short request, whose head and body may come apart; of a long one the beginning. */
+static ssize_t hear(int fd, char *request, size_t size)
+{
+    size_t got = 0;
+    ssize_t next;
+    while (got < size - 1 && (next = recv(fd, request + got, size - 1 - got, 0)) > 0) {
+        got += (size_t)next;
+        request[got] = '\0';
+        const char *end = strstr(request, "\r\n\r\n"), *told = strstr(request, "Content-Length: ");
+        size_t body = told && told < end ? strtoul(told + strlen("Content-Length: "), NULL, 10) : 0;
+        if (end && got >= (size_t)(end - request) + 4 + body) {
+            break;
+        }
+    }
+    return (ssize_t)got;
+}
+
 static void answer_one(int listener, int heard, const struct script *script)
 {
     char request[4096];
     int fd = accept(listener, NULL, NULL);
-    ssize_t got = recv(fd, request, sizeof(request), 0);
+    ssize_t got = hear(fd, request, sizeof(request));
     ssize_t told = got > 0 ? write(heard, request, (size_t)got) : 0;
     usleep(script->takes ? 100000 : 0); /* what is sent meanwhile fills every buffer */
     for (size_t taken = 0; taken + (size_t)got < script->takes;) {
