@@ -7,11 +7,15 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 
 import wire
+
+sys.path.append(str(Path(__file__).resolve().parent.parent / "server"))
+from ports import free_ports  # noqa: E402
 
 PATIENCE_S = 60  # for what must happen; a machine may be busy
 SEED = int(os.environ.get("SEED", "1"))
@@ -35,12 +39,6 @@ def alive(pid):
     except (OSError, IndexError):
         return False
     return state not in "ZX"
-
-
-def free_port():
-    """A port that nobody listens on now."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
 
 
 # Numbers of jobs that no other test on this machine uses at the same time.

@@ -110,7 +110,7 @@ def test_start_again_and_after_a_stop():
 def test_the_contract_of_the_environment():
     """Two agents, one gang of four ranks that meet and add up."""
     agents = [Agent().start(), Agent().start(name="n1")]
-    port = harness.free_port()
+    port = harness.free_ports()
     for i, agent in enumerate(agents):
         shutil.copy(HERE / "allreduce.py", agent.work)
         agent.order(3, 1, f"env > env.$RANK; exec {PYTHON} {agent.work}/allreduce.py",
@@ -248,7 +248,7 @@ def test_leases():
 def test_the_lease_of_a_node_that_sees_no_steps():
     """One rank tells of steps, on the first node; the other node hears of them there."""
     agents = [Agent().start(), Agent().start(name="n1")]
-    port = harness.free_port()
+    port = harness.free_ports()
     for i, agent in enumerate(agents):
         shutil.copy(ROOT / "python/myriad_progress.py", agent.work)
         first = (f"[ $RANK = 0 ] || exec sleep 1000; {PYTHON} -c 'import sys, time, os\n"

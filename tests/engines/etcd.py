@@ -23,9 +23,10 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from etcd_lab import Etcd, members_of  # noqa: E402
-from slurm_lab import SKIP, free_ports  # noqa: E402
+from slurm_lab import SKIP  # noqa: E402
 from cluster import Cluster, Failed, wait_for  # noqa: E402
 from kill import job_text  # noqa: E402
+from ports import free_ports  # noqa: E402
 
 
 class Pair(Cluster):

@@ -7,8 +7,9 @@ import urllib.request
 import json
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from slurm_lab import free_ports  # noqa: E402
+import slurm_lab  # noqa: E402,F401  (the way to what tests/server has)
 from cluster import LIMIT_S, Failed, wait_for  # noqa: E402
+from ports import free_ports  # noqa: E402
 
 
 class Etcd:

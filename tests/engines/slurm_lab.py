@@ -11,6 +11,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "server"))
 from cluster import LIMIT_S, Failed, wait_for  # noqa: E402
+from ports import free_ports  # noqa: E402
 
 PATH = os.environ["PATH"] + ":/usr/sbin:/usr/bin"
 SKIP = 77
@@ -25,24 +26,6 @@ def need(*tools):
         if not shutil.which(tool, path=PATH):
             print(f"skipped: {tool} is not installed (scripts/deps test)")
             sys.exit(SKIP)
-
-
-def free_ports(count):
-    """The first of so many neighbours that nobody has."""
-    for first in range(21000 + os.getpid() % 200 * 150, 60000, 150):
-        taken = []
-        try:
-            for port in range(first, first + count):
-                probe = socket.socket()
-                taken.append(probe)
-                probe.bind(("127.0.0.1", port))
-            return first
-        except OSError:
-            continue
-        finally:
-            for probe in taken:
-                probe.close()
-    raise Failed(f"no {count} free ports")
 
 
 class Slurm:
@@ -122,7 +105,19 @@ class Slurm:
         if not self.cloud:
             for name in self.names:
                 self.start_node(name)
+            self.wait_idle()
+
+    def wait_idle(self):
+        """Where that does not come about: which node, and the last words of its daemon."""
+        try:
             wait_for("all nodes idle", lambda: set(self.states()) == {"idle"})
+        except Failed as fault:
+            said = [f"{fault}: {self.ask('sinfo', '-h', '-N', '-o', '%N %T %E', check=False)}"]
+            for name in self.names:
+                log = self.folder / "log" / f"{name}.log"
+                said.append(f"{name} (ended: {self.daemons[name].poll()}): "
+                            + (log.read_text()[-300:] if log.exists() else "said nothing"))
+            raise Failed("\n".join(said)) from fault
 
     def start_munge(self, key=None):
         at = self.folder

@@ -7,10 +7,8 @@ import base64
 import http.client
 import json
 import os
-import random
 import re
 import signal
-import socket
 import ssl
 import subprocess
 import sys
@@ -20,6 +18,9 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.append(str(ROOT / "tests/server"))
+from ports import free_ports  # noqa: E402
+
 LIMIT_S = 240  # for anything to come true, on a very busy machine
 MYRIAD = "system:serviceaccount:myriad:myriad"
 
@@ -29,23 +30,6 @@ def programs():
     found = subprocess.run([ROOT / "scripts/kubernetes", "--where"], capture_output=True, text=True,
                            check=False)
     return Path(found.stdout.strip()) if found.returncode == 0 else None
-
-
-GIVEN = set()
-
-
-def free_port():
-    """Below those that the system gives to connections: nobody takes it before it is used."""
-    while True:
-        port = random.randrange(20000, 32000)
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-        if port not in GIVEN:
-            GIVEN.add(port)
-            return port
 
 
 def wait(what, test, limit_s=LIMIT_S, step_s=0.1):
@@ -70,7 +54,7 @@ class Kubernetes:
         self.top, self.bin, self.rbac = Path(top), Path(binaries), rbac
         self.children = []
         self.local = threading.local()
-        self.ports = {name: free_port() for name in
+        self.ports = {name: free_ports() for name in
                       ("etcd", "peer", "api", "controllers", "scheduler")}
         self.url = f"https://127.0.0.1:{self.ports['api']}"
         self._papers()
@@ -194,7 +178,7 @@ class Kubernetes:
             "--leader-elect=false"])
 
     def start_hollow(self, name):
-        port, read_only = free_port(), free_port()
+        port, read_only = free_ports(), free_ports()
         return self.start(f"hollow-{name}", [
             self.bin / "kubemark", "--morph=kubelet", f"--name={name}", "--kubeconfig", self.admin,
             f"--kubelet-port={port}", f"--kubelet-read-only-port={read_only}", "--v=0"],

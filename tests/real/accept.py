@@ -1,9 +1,14 @@
 #!/usr/bin/env python3
 """Exports that a program must simply accept: Slurm's topology, and graphs drawn by Graphviz."""
+import pathlib
 import secrets
 import socket
+import sys
 
 from parts import Skip, expect, main, need, note, os, plan, re, run, subprocess, time, wait_for
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "server"))
+from ports import free_ports  # noqa: E402
 
 SLURM_CONF = """\
 ClusterName=lab
@@ -30,12 +35,6 @@ PartitionName=all Nodes=ALL Default=YES State=UP
 """
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 def start_munge(scratch, folder):
     key = folder / "munge.key"
     key.write_bytes(secrets.token_bytes(128))
@@ -51,7 +50,7 @@ def start_slurm(scratch, folder, nodes):
     """A controller on which nobody but us can call; nodes need no daemon to be in the topology."""
     (folder / "state").mkdir()
     conf = folder / "slurm.conf"
-    conf.write_text(SLURM_CONF.format(host=socket.gethostname().split(".")[0], port=free_port(),
+    conf.write_text(SLURM_CONF.format(host=socket.gethostname().split(".")[0], port=free_ports(),
                                       folder=folder, nodes=nodes))
     scratch.start(["slurmctld", "-D", "-c", "-f", conf],
                   stdout=open(folder / "slurmctld.out", "w", encoding="utf-8"), stderr=-2,

@@ -10,6 +10,8 @@ import time
 import urllib.error
 import urllib.request
 
+from ports import free_ports
+
 LIMIT_S = 120  # for anything: a machine may be busy
 
 
@@ -40,12 +42,13 @@ class Cluster:
         self.agents, self.relays = {}, []
         self.environment = {}
         self.home = pathlib.Path(home or self.folder / "server")
+        port = free_ports(2)  # the same after a restart: agents come back to where they were
         # Ranks of another user must reach what the tests give them.
         self.folder.mkdir(exist_ok=True)
         os.chmod(self.folder, 0o755)
         subprocess.run([self.myriad, "init", self.home, "--nodes", ",".join(self.nodes),
-                        "--pretend", "--user", user, "--http", "127.0.0.1:0",
-                        "--agents", "127.0.0.1:0", *options], check=True,
+                        "--pretend", "--user", user, "--http", f"127.0.0.1:{port}",
+                        "--agents", f"127.0.0.1:{port + 1}", *options], check=True,
                        stdout=subprocess.DEVNULL)
         (self.folder / "pretend.yaml").write_text("gpus: 8\ngpu_kind: H100\n")
         self.token = (self.home / "admin.token").read_text().strip()
@@ -69,12 +72,8 @@ class Cluster:
         self.url = line.split()[1]
         second = self.server.stdout.readline()
         found = re.match(r"agents on port (\d+)", second)
-        port = int(found.group(1)) if found else 0
-        if port and self.agents_port is None:
-            # The same port from now on: agents come back to where they were.
-            self.agents_port = port
-            http = int(self.url.rsplit(":", 1)[1].strip("/"))
-            self.configure(http=f'"127.0.0.1:{http}"', agents=f'"127.0.0.1:{port}"')
+        if found and self.agents_port is None:
+            self.agents_port = int(found.group(1))
         return True
 
     def end_server(self, how=signal.SIGTERM):
