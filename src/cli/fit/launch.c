@@ -139,7 +139,11 @@ static void put_nothing(struct myr_answer *answer)
         "recipe",  "arguments",       "config",     "environment",      "notes",
         "hosts",   "script"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
-        myr_answer_null(answer, keys[i]);
+        if (strcmp(keys[i], "arguments") == 0) { /* the rows of a CSV: there are none */
+            myr_answer_rows(answer, put_items(answer, keys[i], NULL, 0));
+        } else {
+            myr_answer_null(answer, keys[i]);
+        }
     }
 }
 
