@@ -97,6 +97,10 @@ def digits(text):
     return sorted(re.findall(r"\d+", text))
 
 
+def is_number(text):
+    return re.fullmatch(r"[-+]?[\d.]+(?:e-?\d+)?", text) is not None
+
+
 def shown_as(text, value):
     """Whether 'text', a number with perhaps a unit behind it, is what is left of the value."""
     match = NUMBER.search(text)
@@ -118,8 +122,8 @@ class Checker:
             for row in run(myriad, "explain", "plan", *words, *path, "-o", "json")["numbers"]:
                 self.known[row["path"]] = row
         design = json.loads((folder / "design.json").read_text())
-        parts = {kind[key] for kind in design["cable_types"] for key in ("part", "optic_a", "optic_b")
-                 if kind[key]}
+        parts = {kind[key] for kind in design["cable_types"]
+                 for key in ("part", "optic_a", "optic_b") if kind[key]}
         parts |= {device[key] for device in design["devices"] for key in ("part", "name")}
         texts = set(strings({key: plan[key] for key in plan if key not in ("figures", "question")}))
         self.texts = texts | set(names) | parts
@@ -137,8 +141,7 @@ class Checker:
         if not row:
             return f"'{text}': no explanation of {path}"
         self.seen.add(path)
-        if re.fullmatch(r"[-+]?[\d.e]+-?\d*", row["value"]) and shown_as(text + unit,
-                                                                                 float(row["value"])):
+        if is_number(row["value"]) and shown_as(text + unit, float(row["value"])):
             rest = NUMBER.sub(" ", text, count=1).removeprefix(" :1")
             if not re.search(r"\d", rest):
                 return None
@@ -174,7 +177,7 @@ class Checker:
                     if path == prefix and path.startswith("bom."):  # a tip with its rule
                         said.update(re.findall(r"\d+", f"{row['rule']} {row['inputs']}"))
                     if path == prefix or path.startswith(prefix + "."):
-                        if re.fullmatch(r"[-+]?[\d.e]+-?\d*", row["value"]):
+                        if is_number(row["value"]):
                             values.add(float(row["value"]))
                         else:  # a finding, and its remedy
                             said.update(re.findall(r"\d+", f"{row['value']} {row['inputs']}"))
@@ -202,7 +205,8 @@ class Checker:
         cells = [digits(data) for data, path, tags, css in texts
                  if "td" in tags and not path and re.search(r"\d", data)]
         if self.translated and cells != self.cells:
-            other = [pair for pair in itertools.zip_longest(cells, self.cells) if pair[0] != pair[1]]
+            pairs = itertools.zip_longest(cells, self.cells)
+            other = [(here, there) for here, there in pairs if here != there]
             wrong.append(f"cells without a path have other numbers than in English: {other[:3]}")
         self.cells = cells if not self.translated and self.cells is None else self.cells
         for at, (data, path, tags, css) in enumerate(texts):
@@ -304,10 +308,10 @@ def main():
                 plan = run(myriad, "plan", *words, *more, "--out", out, "--lang", lang, "--date",
                            "2026-11-16", "--revision", "B7", "-o", "json")
                 text = (out / "report.html").read_text()
-                digest = re.findall(r"\b[0-9a-f]{64}\b", text)
-                names = [*(word for word in WORD.findall(spec.read_text())
-                           if re.search(r"[a-z]", word)), spec.name, later.name if later else "", "2026-11-16", "B7", "SHA-256",
-                         *digest]
+                names = [word for word in WORD.findall(spec.read_text())
+                         if re.search(r"[a-z]", word)]
+                names += [spec.name, later.name if later else "", "2026-11-16", "B7", "SHA-256"]
+                names += re.findall(r"\b[0-9a-f]{64}\b", text)
                 checker = checker or Checker(myriad, words, plan, names, out)
                 if plan["room"]:
                     checker.words |= {p.split(".")[1] for p in checker.known if
