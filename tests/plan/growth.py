@@ -532,8 +532,7 @@ def check_seed(myriad, folder):
     result = run(myriad, "plan", "grow", small, large, "--out", folder / "phase-2", "-o", "json")
     assert result.returncode == 0, result.stderr
     answer = json.loads(result.stdout)
-    later, first = answer["alternatives"]
-    moved = answer["moved_by_network"]
+    (later, first), moved = answer["alternatives"], answer["moved_by_network"]
     assert answer["cost"] == 28286200 == sum(line["total"] for line in answer["buy"])
     assert answer["moved_cables"] == answer["moved_at_least"] == 282
     assert moved["compute"]["leaf_spine"] == moved["compute"]["total"] == 256
