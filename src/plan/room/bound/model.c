@@ -34,8 +34,10 @@ struct part {
     uint32_t *server_class; /* by server */
     double *to, *arriving;  /* by device */
     double *of_server;      /* by server */
+    uint32_t *reached;      /* by top: spines that have cables to it */
     struct load need;
-    uint32_t id, top_first, top_end, tops, spines; /* spines: between leaves and top, if any */
+    uint32_t id, top_first, top_end, tops;
+    uint32_t spines;              /* that a top has cables to; 0: leaves hang on the tops */
     double spine_top, spine_used; /* cables from one to a top; share of them from below */
     uint32_t class_count;
     struct leaf_class classes[CLASSES];
@@ -277,46 +279,57 @@ static void join_classes(struct part *part)
 
 /* ---- the part ---- */
 
-static bool look_at_switches(struct part *part)
+/* Spines of three tiers: how many have cables to a top, and how many, at the least. */
+static bool look_at_spines(struct part *part)
 {
     const struct bound *b = part->b;
-    const struct myr_network *net = b->net;
-    double used = 0, least = -1;
-    for (uint32_t i = part->top_first; i < part->top_end; i++) {
-        if (root_of(part, i) == part->id) {
-            part->need = least_load(part->need, bound_device_load(b, i));
-            part->tops++;
-        }
-    }
-    for (uint32_t i = net->first_spine; three_tiers(b) && i < net->first_spine + net->spine; i++) {
+    uint32_t first = b->net->first_spine, tops = part->top_end - part->top_first;
+    double *to = part->to + part->top_first, used = 0, least = -1;
+    memset(part->reached, 0, sizeof(*part->reached) * tops);
+    for (uint32_t i = first; i < first + b->net->spine; i++) {
         if (root_of(part, i) != part->id) {
             continue;
         }
-        part->need = least_load(part->need, bound_device_load(b, i));
-        part->spines++;
         if (b->up[i] <= 0) {
             return false;
         }
+        part->need = least_load(part->need, bound_device_load(b, i));
         double share = part->arriving[i] < b->up[i] ? part->arriving[i] / b->up[i] : 1;
         used = share > used ? share : used;
-        memset(part->to + part->top_first, 0,
-               sizeof(*part->to) * (part->top_end - part->top_first));
+        memset(to, 0, sizeof(*to) * tops);
         send_up(b, i, 1, part->to);
-        for (uint32_t k = part->top_first; k < part->top_end; k++) {
-            if (root_of(part, k) == part->id) {
-                least = least < 0 || part->to[k] < least ? part->to[k] : least;
-            }
+        for (uint32_t k = 0; k < tops; k++) {
+            part->reached[k] += to[k] > 0;
+            least = to[k] > 0 && (least < 0 || to[k] < least) ? to[k] : least;
+        }
+    }
+    part->spines = UINT32_MAX;
+    for (uint32_t k = 0; k < tops; k++) {
+        if (root_of(part, part->top_first + k) == part->id && part->reached[k] < part->spines) {
+            part->spines = part->reached[k];
         }
     }
     part->spine_top = least > 0 ? least : 0;
     part->spine_used = used;
-    return part->tops > 0;
+    return true;
+}
+
+static bool look_at_switches(struct part *part)
+{
+    for (uint32_t i = part->top_first; i < part->top_end; i++) {
+        if (root_of(part, i) == part->id) {
+            part->need = least_load(part->need, bound_device_load(part->b, i));
+            part->tops++;
+        }
+    }
+    return part->tops > 0 && (!three_tiers(part->b) || look_at_spines(part));
 }
 
 static bool look_at_part(struct part *part)
 {
     const struct bound *b = part->b;
     part->class_count = part->tops = part->spines = 0;
+    part->spine_top = part->spine_used = 0;
     part->need = (struct load){INT64_MAX, INT64_MAX, INT64_MAX};
     memset(part->server_class, 0xff, sizeof(*part->server_class) * b->plan->spec->servers);
     memset(part->of_server, 0, sizeof(*part->of_server) * b->plan->spec->servers);
@@ -422,7 +435,7 @@ static void draw_stars(struct sketch *sketch, const struct part *part)
     struct sky *sky = sketch->sky;
     uint32_t shares[CLASSES] = {0}, spine_share = MYR_NONE, last = 0;
     struct star *top = new_star(sky, part->tops);
-    double part_of = part->spine_top > 0 ? 6 : 5;
+    double part_of = part->spines ? 6 : 5;
     for (uint32_t i = 0; i < part->class_count; i++) {
         const struct leaf_class *one = &part->classes[i];
         last = one->leaves ? i : last;
@@ -431,7 +444,7 @@ static void draw_stars(struct sketch *sketch, const struct part *part)
             new_var(sketch, (1 - 0.8 * chains_of(part, one)) / part_of);
         }
     }
-    if (part->spine_top > 0) {
+    if (part->spines) {
         spine_share = new_var(sketch, 0.2 / part_of);
         struct star_kind *spines = new_kind(sketch, top, part->spines, part->spine_top / 2);
         spines->fixed = part->spine_top * (1 - part->spine_used);
@@ -512,6 +525,7 @@ double bound_stars_mm(struct bound *b)
     part.to = MYR_ARENA_NEW(arena, double, devices);
     part.arriving = MYR_ARENA_NEW(arena, double, devices);
     part.of_server = MYR_ARENA_NEW(arena, double, servers);
+    part.reached = MYR_ARENA_NEW(arena, uint32_t, (size_t)net->spine + net->core);
     part.top_first = three_tiers(b) ? net->first_core : net->first_spine;
     part.top_end = part.top_first + (three_tiers(b) ? net->core : net->spine);
     join_parts(&part);
