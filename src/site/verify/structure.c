@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "verify/anchor.h"
 #include "verify/hosts.h"
 
 /*
@@ -476,6 +477,51 @@ static bool any_alone(const struct structure *s)
     return false;
 }
 
+/* Switches that votes have named since, of which nobody has learnt how they call their ports. */
+static bool any_new_switch(const struct structure *s, size_t first)
+{
+    for (size_t i = first; i < s->named.count && !s->cabling->numbered; i++) {
+        if (!is_host_port(s->design, s->named.items[i].first_port)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Votes as long as they name anything; who is known now helps to read the others' ports. */
+static void vote_and_learn(struct structure *s)
+{
+    size_t before;
+    do {
+        before = s->named.count;
+        while (vote_round(s)) {
+        }
+        if (any_new_switch(s, before)) {
+            identify_learn(s->identify);
+        }
+    } while (any_new_switch(s, before));
+}
+
+/* Switches under names of the site's own. In InfiniBand numbers are all alike: colours do it. */
+static void by_neighbours(struct structure *s)
+{
+    if (s->cabling->numbered || !any_alone(s)) {
+        return;
+    }
+    size_t before = s->named.count;
+    const uint32_t *places = anchor_switches(s->identify, &s->ends, s->open);
+    for (uint32_t d = 0; d < s->cabling->devices.count; d++) {
+        if (places[d] != MYR_NONE && s->open[d]) {
+            accept(s, d, identity_of_device(s->design, places[d]), 0,
+                   s->ends.first[d + 1] - s->ends.first[d]);
+        }
+    }
+    if (s->named.count > before) {
+        identify_learn(s->identify);
+        vote_and_learn(s);
+    }
+}
+
 static int compare_named(const void *left, const void *right)
 {
     const struct myr_identity *a = left, *b = right;
@@ -521,8 +567,8 @@ void identify_by_structure(struct identify *identify, struct myr_verify *verify)
     s.ends.cabling = s.cabling;
     if (s.open_count) {
         found_ends_fill(&s.ends, s.cabling, identify->arena);
-        while (vote_round(&s)) {
-        }
+        vote_and_learn(&s);
+        by_neighbours(&s);
     }
     if (any_alone(&s)) {
         by_colours(&s);
