@@ -138,8 +138,8 @@ def same_tables(folder, leaves):
         config = json.loads((folder / name / "config_db.json").read_text())
         tables = {port: row.get("vrf_name") for port, row in config["INTERFACE"].items()
                   if "|" not in port}
-        check(f"{name}: interfaces", tables == {p: t for p, t in router.table.items()
-                                                if p != "lo"} and set(tables) == set(config["PORT"]))
+        expected = {port: table for port, table in router.table.items() if port != "lo"}
+        check(f"{name}: interfaces", tables == expected and set(tables) == set(config["PORT"]))
         check(f"{name}: VRFs", {v: row.get("vni") for v, row in config["VRF"].items()}
               == router.vni)
         carried = {row["vni"]: row["vlan"] for row in config["VXLAN_TUNNEL_MAP"].values()}

@@ -21,11 +21,12 @@ class Names:
     def switch_word(self, number, device):
         tier = device.split("-")[0]
         return {"own": device, "sea": f"SEA4-{tier[:2].upper()}-{101 + number}",
-                "plain": f"{tier}sw{number + 1:02d}", "row": f"r{number // 4 + 1}c{number % 4 + 1}-t"
-                }[self.how["switches"]]
+                "plain": f"{tier}sw{number + 1:02d}",
+                "row": f"r{number // 4 + 1}c{number % 4 + 1}-t"}[self.how["switches"]]
 
     def host_word(self, n):
-        return {"aws": f"ip-10-31-{n // 16}-{n % 16 + 20}", "rack": f"GPU-R{n // 4 + 11}-U{n % 4 * 9 + 4}",
+        return {"aws": f"ip-10-31-{n // 16}-{n % 16 + 20}",
+                "rack": f"GPU-R{n // 4 + 11}-U{n % 4 * 9 + 4}",
                 "dell": f"xe9680-{n * 7 + 1301}", "corp": f"mlpod1srv{n + 1:02d}",
                 "shout": f"HGX{n:04d}", "short": f"n{n}", "own": f"node-{n:05d}"}[self.how["hosts"]]
 

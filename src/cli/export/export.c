@@ -149,8 +149,8 @@ static int run(struct cli *cli, struct myr_err *err)
     }
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
     MYR_TRY(myr_design_open(&design, cli->operands.items[1], err));
-    struct myr_export job = {&design, (enum myr_net_id)options->net, &catalog, NULL,
-                             options->tenants, options->vrf};
+    struct myr_export job = {
+        &design, (enum myr_net_id)options->net, &catalog, NULL, options->tenants, options->vrf};
     if (options->binding) {
         myr_binding_init(&binding, &cli->arena, &design);
         MYR_TRY(myr_binding_read(&binding, options->binding, err));

@@ -35,7 +35,8 @@ struct acl {
     bool used;                /* there is a list of tenants */
 };
 
-/* Without a list of tenants, or with VRFs for them, there are no filters. Release with acl_done() in any case. */
+/* Without a list of tenants, or with VRFs for them, there are no filters. Release with acl_done()
+ * in any case. */
 MYR_MUST_USE int acl_init(struct acl *acl, struct myr_arena *arena, const struct myr_export *job,
                           const struct myr_addresses *addresses, struct myr_err *err);
 void acl_done(struct acl *acl);

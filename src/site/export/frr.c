@@ -201,8 +201,7 @@ void frr_put_device(struct frr *frr, uint32_t device)
         myr_buf_put_lit(&frr->text, "ip prefix-list NOTHING seq 5 deny any\n!\n");
     }
     put_bgp_start(frr, device, MYR_NONE);
-    myr_buf_put_lit(&frr->text,
-                    " neighbor FABRIC peer-group\n neighbor FABRIC timers connect 5\n");
+    myr_buf_put_lit(&frr->text, " neighbor FABRIC peer-group\n neighbor FABRIC timers connect 5\n");
     if (is_leaf(design, device) && !frr->vrfs->used) {
         myr_buf_put_lit(&frr->text,
                         " neighbor HOSTS peer-group\n neighbor HOSTS timers connect 5\n");

@@ -17,18 +17,22 @@ static const char daemons[] = "# FRR in a container of this laboratory: the daem
 static const struct {
     const char *group;
     enum myr_device_kind kind;
-} kinds[] = {{"nodes", MYR_DEVICE_NODE},           {"leaf", MYR_DEVICE_LEAF},
-             {"spine", MYR_DEVICE_SPINE},          {"core", MYR_DEVICE_CORE},
-             {"router", MYR_DEVICE_ROUTER},        {"access", MYR_DEVICE_ACCESS},
-             {"aggregation", MYR_DEVICE_AGGREGATION}, {"storage", MYR_DEVICE_STORAGE},
-             {"management", MYR_DEVICE_MANAGEMENT}, {"fabric_manager", MYR_DEVICE_FABRIC_MANAGER}};
+} kinds[] = {{"nodes", MYR_DEVICE_NODE},
+             {"leaf", MYR_DEVICE_LEAF},
+             {"spine", MYR_DEVICE_SPINE},
+             {"core", MYR_DEVICE_CORE},
+             {"router", MYR_DEVICE_ROUTER},
+             {"access", MYR_DEVICE_ACCESS},
+             {"aggregation", MYR_DEVICE_AGGREGATION},
+             {"storage", MYR_DEVICE_STORAGE},
+             {"management", MYR_DEVICE_MANAGEMENT},
+             {"fabric_manager", MYR_DEVICE_FABRIC_MANAGER}};
 
 static bool is_on_net(const struct myr_export *job, uint32_t device)
 {
     const struct myr_design *design = job->design;
     for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
-        if (design->port_link[p] != MYR_NONE &&
-            myr_design_port_group(design, p)->net == job->net) {
+        if (design->port_link[p] != MYR_NONE && myr_design_port_group(design, p)->net == job->net) {
             return true;
         }
     }
@@ -50,8 +54,8 @@ static void put_topology(const struct myr_export *job, struct myr_buf *text)
     myr_buf_put_lit(text, "# containerlab deploy --topo topology.clab.yml, in the folder of\n"
                           "# `myriad export frr`\nname: ");
     myr_json_quote(text, myr_str_from(myr_design_str(design, design->head->name)));
-    myr_buf_put_lit(text, "\ntopology:\n  defaults:\n    kind: linux\n    image: " IMAGE
-                          "\n  nodes:\n");
+    myr_buf_put_lit(text,
+                    "\ntopology:\n  defaults:\n    kind: linux\n    image: " IMAGE "\n  nodes:\n");
     for (uint32_t d = 0; d < design->device_count; d++) {
         if (is_on_net(job, d)) {
             myr_buf_put_lit(text, "    ");
@@ -80,9 +84,9 @@ int export_containerlab(const struct myr_export *job, const struct myr_export_si
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
     if (export_technology(job, job->net) == MYR_TECH_INFINIBAND) {
-        int rc = myr_err_set(err, MYR_EINVAL,
-                             "the %s network is InfiniBand, containers have Ethernet",
-                             myr_net_names[job->net]);
+        int rc =
+            myr_err_set(err, MYR_EINVAL, "the %s network is InfiniBand, containers have Ethernet",
+                        myr_net_names[job->net]);
         myr_err_hint(err, "myriad export ibsim");
         return rc;
     }
@@ -136,9 +140,9 @@ int export_ansible(const struct myr_export *job, const struct myr_export_sink *s
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     MYR_CLEANUP(inventory_done) struct inventory inventory = {.job = job};
     myr_arena_init(&arena);
-    inventory.routed = export_technology(job, job->net) != MYR_TECH_INFINIBAND &&
-                       myr_addresses_init(&inventory.addresses, &arena, job->design, job->net,
-                                          NULL) == MYR_OK;
+    inventory.routed =
+        export_technology(job, job->net) != MYR_TECH_INFINIBAND &&
+        myr_addresses_init(&inventory.addresses, &arena, job->design, job->net, NULL) == MYR_OK;
     myr_buf_put_lit(&inventory.text, "all:\n  children:\n");
     for (uint32_t k = 0; k < MYR_ARRAY_COUNT(kinds); k++) {
         uint32_t count = 0;

@@ -535,7 +535,8 @@ static int put_switch(struct sonic *sonic, const struct myr_export_sink *sink, u
     myr_json_end(&sonic->json);
     put_groups(sonic, device);
     put_classes(sonic, device);
-    struct sonic_net net = {sonic->job, &sonic->addresses, &sonic->vrfs, named, sonic, &sonic->json};
+    struct sonic_net net = {sonic->job, &sonic->addresses, &sonic->vrfs, named,
+                            sonic,      &sonic->json};
     sonic_net_put(&net, device);
     MYR_TRY(acl_put(&sonic->acl, &sonic->json, device, named, sonic, err));
     myr_json_end(&sonic->json);

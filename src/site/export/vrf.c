@@ -38,8 +38,8 @@ uint32_t vrf_next(const struct vrfs *vrfs, uint32_t device, uint32_t from)
 {
     const struct myr_design *design = vrfs->job->design;
     uint32_t next = MYR_NONE;
-    for (uint32_t p = design->first_port[device];
-         vrfs->used && p < design->first_port[device + 1]; p++) {
+    for (uint32_t p = design->first_port[device]; vrfs->used && p < design->first_port[device + 1];
+         p++) {
         uint32_t vrf = vrf_at(vrfs, p);
         next = vrf != MYR_NONE && vrf >= from && vrf < next ? vrf : next;
     }

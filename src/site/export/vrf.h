@@ -36,6 +36,6 @@ bool vrf_has_vni(const struct vrfs *vrfs, uint32_t vrf);
 /* "Vrf-research"; interfaces have 15 letters, so a long name becomes "Vrf_t12", its number. */
 void vrf_put_name(const struct vrfs *vrfs, uint32_t vrf, struct myr_buf *buf);
 
-#define EACH_VRF(vrfs, device, v)                                  \
+#define EACH_VRF(vrfs, device, v)                                 \
     for (uint32_t v = vrf_next(vrfs, device, 0); (v) != MYR_NONE; \
          (v) = vrf_next(vrfs, device, (v) + 1))

@@ -231,8 +231,8 @@ static uint32_t fits_alone(struct anchor *a, uint32_t found, uint32_t device)
         uint32_t there = planned == MYR_NONE ? MYR_NONE : a->design->port_device[planned];
         struct myr_cabling_end far = found_end(a->ends, end ^ 1);
         bool other = a->base[far.device] != MYR_NONE && a->base[far.device] != there;
-        fits += there != MYR_NONE && !is_host(a, there) && !other &&
-                port_of(a, far, there) == planned;
+        fits +=
+            there != MYR_NONE && !is_host(a, there) && !other && port_of(a, far, there) == planned;
     }
     return fits;
 }
@@ -362,14 +362,16 @@ static bool place_part(struct anchor *a)
     size_t devices = (size_t)a->design->device_count + 1;
     uint8_t *known = MYR_ARENA_NEW(arena, uint8_t, devices);
     uint32_t *fits = MYR_ARENA_NEW(arena, uint32_t, devices);
-    struct contest contest = {
-        .best.place = MYR_ARENA_NEW(arena, uint32_t, a->cabling->devices.count + 1)};
+    struct contest contest = {.best.place =
+                                  MYR_ARENA_NEW(arena, uint32_t, a->cabling->devices.count + 1)};
     for (uint32_t d = 0; d < a->cabling->devices.count; d++) {
         if (a->base[d] != MYR_NONE) {
             known[a->base[d]] = 1;
         }
     }
-    for (uint32_t s = 0; s < spelling->names->systems.count; s++) {
+    /* InfiniBand's numbers are the same under all systems. */
+    size_t systems = a->cabling->numbered ? 1 : spelling->names->systems.count;
+    for (uint32_t s = 0; s < systems; s++) {
         for (uint32_t t = 0; t < a->design->devtype_count; t++) {
             spelling->systems[t] = spelling->boxes[t].host ? 0 : UINT32_C(1) << s;
         }
