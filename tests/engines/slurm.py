@@ -10,6 +10,7 @@ the same job file alike), 'parts' (GPUs of a node shared by jobs),
 'cancel' (from here, and from there), 'restart' (killed and started again, nothing runs twice),
 'away' (a controller that is gone, hangs, does not take our credential, or is of another release,
 which commands in its stead say in the words of real ones: one line, and back),
+'missed' (ended while the controller was away, and lost to it),
 'accounts' (alone: with a slurmdbd, whose shares and limits are the tenants').
 """
 import argparse
@@ -280,6 +281,29 @@ def away(lab, _):
     print("\n".join("  " + line for line in lines))
 
 
+def missed(lab, _):
+    """Jobs that ended while the controller was away, and of whose end it never heard: it calls
+    them lost, with healthy nodes; what their scripts wrote counts."""
+    slurm = lab.slurm
+    jobs = [lab.submit(1, f"sleep 2; exit {code}", retries=0) for code in (0, 3)]
+    for job in jobs:
+        lab.wait(job, "running")
+    slurm.controller.terminate()
+    slurm.controller.wait(60)
+    spool = lab.cluster.home.with_suffix(".spool")
+    wait_for("both have ended", lambda: all((spool / f"{job}.1/exit").exists() for job in jobs))
+    slurm.kill_steps()
+    slurm.start_controller()
+    infos = [lab.wait(job, "done", "failed") for job in jobs]
+    check([info["state"] for info in infos] == ["done", "failed"], f"{infos}")
+    check(all(info["epoch"] == 1 for info in infos), f"started again: {infos}")
+    check("exit code 3" in infos[1]["reason"], f"{infos[1]}")
+    lost = [row for row in slurm.jobs() if row[1] == "NODE_FAIL"]
+    check(len(lost) == 2, f"Slurm has not lost them: {slurm.jobs()}")
+    wait_for("nodes healthy", lambda: lab.cluster.healthy() == len(slurm.names))
+    print("missed: ended while the controller was away, which calls them lost: their own codes")
+
+
 def accounts(lab, _):
     """Tenants are accounts: shares are weights, limits are Slurm's to hold, and are told."""
     here = lab.cluster
@@ -307,13 +331,33 @@ def accounts(lab, _):
     here.post(f"/v1/jobs/{second}/cancel", {})
     wait_for("all are over", lambda: not here.get("/v1/jobs")["jobs"])
     print(f"accounts: fair share is weight, limits hold: {reason}")
+    # A QOS: its limits go before those of the account.
+    tenant = "tenant: brief\n"
+    here.post("/v1/tenants/brief", {"weight": "1"})
+    status, answer = here.ask("/v1/jobs", f"name: b\nnodes: 2\ncommand: x\n{tenant}".encode())
+    check(status >= 400 and "QOS 'short' 2 at most (GrpTRES)" in answer["error"],
+          f"{status} {answer}")
+    jobs = [here.submit(f"name: q\nnodes: 1\ncommand: sleep 600\n{tenant}") for _ in range(2)]
+    lab.wait(jobs[0], "running")
+    reason = wait_for("its limit told", lambda: (lambda job: job["reason"] if "QOS" in
+                      job["reason"] else None)(here.job(jobs[1])))
+    check("QOS short: 2 GPUs at once" in reason, reason)
+    for job in jobs:
+        here.post(f"/v1/jobs/{job}/cancel", {})
+    wait_for("all are over", lambda: not here.get("/v1/jobs")["jobs"])
+    print(f"accounts: limits of a QOS hold: {reason}")
 
 
 # A slurmdbd of its own.
 WITH_ACCOUNTS = [("add", "account", "research", "fairshare=7", "GrpTRES=gres/gpu=4"),
-                 ("add", "user", "nobody", "account=research")]
+                 ("add", "user", "nobody", "account=research"),
+                 ("add", "qos", "short", "GrpTRES=gres/gpu=2"),
+                 ("add", "account", "brief", "GrpTRES=gres/gpu=8", "QOS=short",
+                  "DefaultQOS=short"),
+                 ("add", "user", "nobody", "account=brief")]
 CASES = {"accounts": accounts, "gang": gang, "drain": drain, "down": down, "others": others,
-         "parts": parts, "same": same, "cancel": cancel, "restart": restart, "away": away}
+         "parts": parts, "same": same, "cancel": cancel, "restart": restart, "away": away,
+         "missed": missed}
 
 
 def main():
