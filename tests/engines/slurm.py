@@ -10,7 +10,8 @@ the same job file alike), 'parts' (GPUs of a node shared by jobs),
 'cancel' (from here, and from there), 'restart' (killed and started again, nothing runs twice),
 'away' (a controller that is gone, hangs, does not take our credential, or is of another release,
 which commands in its stead say in the words of real ones: one line, and back),
-'missed' (ended while the controller was away, and lost to it),
+'keys' (each of a job file does what it does on agents), 'missed' (ended while the controller was
+away, and lost to it),
 'accounts' (alone: with a slurmdbd, whose shares and limits are the tenants').
 """
 import argparse
@@ -195,6 +196,75 @@ def same(lab, _):
     print(f"same: {len(files)} job files, the same placement on agents and on Slurm")
 
 
+ALL_KEYS = """name: k
+tenant: default
+priority: 3
+nodes: 2
+gpus_per_node: GPUS
+command: [sh, -c, 'echo "$RANK $PWD $A $PATH $MYRIAD_CHECKPOINT_DIR $MYRIAD_ARRAY_INDEX" >>ranks']
+env: {A: "it's $5", PATH: "/usr/bin:/bin:/extra"}
+directory: OUT
+checkpoint: OUT/saved
+retries: 1
+time_limit: 10m
+restart: epoch
+lease_s: 60
+prolog: 'echo before $A >> OUT/around'
+epilog: 'echo after $A >> OUT/around'
+progress: {pattern: "step ([0-9]+)"}
+layout: tp2
+array: 0-1
+"""
+
+
+def use_keys(cluster, out, gpus):
+    """What ranks and people see of every key of a job file."""
+    out.mkdir()
+    os.chmod(out, 0o777)
+
+    def over(job):
+        wait_for(f"job {job} is over", lambda: cluster.job(job)["state"] in (
+            "done", "failed", "cancelled"))
+        return cluster.job(job)["state"]
+    many = cluster.submit(ALL_KEYS.replace("OUT", str(out)).replace("GPUS", str(gpus)))
+    seen = [over(many), over(many + 1)]
+    behind = cluster.submit(f"name: b\nnodes: 1\nafter: {many}\ncommand: 'true'\n")
+    seen.append(over(behind))
+    fails = cluster.submit("name: f\ngpus: 1\nretries: 0\ncommand: exit 3\n")
+    behind = cluster.submit(f"name: b\ngpus: 1\nafter: {fails}\ncommand: 'true'\n")
+    seen += [over(fails), over(behind)]
+    seen.append(over(cluster.submit("name: l\ngpus: 1\ntime_limit: 1s\ncommand: sleep 600\n")))
+    service = cluster.submit("name: s\ngpus: 1\nservice: true\nretries: 9\ncommand: 'true'\n")
+    wait_for("a service begins again", lambda: cluster.job(service)["epoch"] > 1)
+    cluster.post(f"/v1/jobs/{service}/cancel", {})
+    seen.append(over(service))
+    text = [sorted((out / name).read_text().replace(str(out), "OUT").splitlines())
+            for name in ("ranks", "around")]
+    return seen, text
+
+
+def keys(lab, _):
+    """Every key of a job file does on Slurm what it does on agents."""
+    here, gpus = lab.cluster, lab.slurm.gpus
+    slurm = use_keys(here, here.folder / "out-slurm", gpus)
+    with Cluster(here.myriad, lab.agent, here.folder / "agents-keys", here.nodes,
+                 options=("--gpus-per-node", str(gpus), "--nodes-per-leaf",
+                          str(lab.slurm.leaf))) as other:
+        (other.folder / "pretend.yaml").write_text(f"gpus: {gpus}\ngpu_kind: H100\n")
+        other.start()
+        agents = use_keys(other, here.folder / "out-agents", gpus)
+    check(slurm == agents, f"Slurm: {slurm}\nagents: {agents}")
+    check(len(slurm[1][0]) == 4 * gpus and len(slurm[1][1]) == 8, f"{slurm[1]}")
+    # An image is run by the node's own program for that.
+    (lab.shadow / "apptainer").write_text("#!/bin/sh\necho with $1 $2 $3; shift 3; exec \"$@\"\n")
+    (lab.shadow / "apptainer").chmod(0o755)
+    job = here.submit("name: i\ngpus: 1\nimage: lab/train.sif\ncommand: echo $RANK inside\n")
+    info = lab.wait(job, "done", "failed")
+    check(lab.output(job, 0).split("\n")[:2] == ["with exec --nv lab/train.sif", "0 inside"],
+          f"{info} {lab.output(job, 0)}")
+    print(f"keys: all of a job file, alike on agents and on Slurm: {', '.join(slurm[0])}")
+
+
 def cancel(lab, _):
     job = lab.submit(1, "trap \"echo saving; exit 0\" TERM; echo up; while :; do sleep 0.1; done")
     lab.wait(job, "running")
@@ -285,21 +355,24 @@ def missed(lab, _):
     """Jobs that ended while the controller was away, and of whose end it never heard: it calls
     them lost, with healthy nodes; what their scripts wrote counts."""
     slurm = lab.slurm
-    jobs = [lab.submit(1, f"sleep 2; exit {code}", retries=0) for code in (0, 3)]
+    jobs = [lab.submit(1, f"echo up; sleep 3; exit {code}", retries=0) for code in (0, 3)]
     for job in jobs:
         lab.wait(job, "running")
+        wait_for("its ranks speak", lambda job=job: all(lab.output(job, rank) for rank in (0, 1)))
     slurm.controller.terminate()
     slurm.controller.wait(60)
     spool = lab.cluster.home.with_suffix(".spool")
     wait_for("both have ended", lambda: all((spool / f"{job}.1/exit").exists() for job in jobs))
     slurm.kill_steps()
     slurm.start_controller()
+    # A node that registers tells what it runs; by itself it does so seldom.
+    wait_for("Slurm calls them lost", lambda: slurm.ask(
+        "scontrol", "reconfigure", check=False) == "" and len(
+            [row for row in slurm.jobs() if row[1] == "NODE_FAIL"]) == 2)
     infos = [lab.wait(job, "done", "failed") for job in jobs]
     check([info["state"] for info in infos] == ["done", "failed"], f"{infos}")
     check(all(info["epoch"] == 1 for info in infos), f"started again: {infos}")
     check("exit code 3" in infos[1]["reason"], f"{infos[1]}")
-    lost = [row for row in slurm.jobs() if row[1] == "NODE_FAIL"]
-    check(len(lost) == 2, f"Slurm has not lost them: {slurm.jobs()}")
     wait_for("nodes healthy", lambda: lab.cluster.healthy() == len(slurm.names))
     print("missed: ended while the controller was away, which calls them lost: their own codes")
 
@@ -357,7 +430,7 @@ WITH_ACCOUNTS = [("add", "account", "research", "fairshare=7", "GrpTRES=gres/gpu
                  ("add", "user", "nobody", "account=brief")]
 CASES = {"accounts": accounts, "gang": gang, "drain": drain, "down": down, "others": others,
          "parts": parts, "same": same, "cancel": cancel, "restart": restart, "away": away,
-         "missed": missed}
+         "missed": missed, "keys": keys}
 
 
 def main():

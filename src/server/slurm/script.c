@@ -14,7 +14,7 @@
 
 #include "slurm/slurm.h"
 
-enum { WORDS_MAX = 96 };
+enum { WORDS_MAX = 96, SRUN_TRIES = 3, SRUN_PAUSE_S = 1 };
 
 /* What a shell takes for exactly this text. */
 static void put_quoted(struct myr_buf *to, struct myr_str text)
@@ -193,6 +193,35 @@ static void put_hosts(const struct server *server, const struct engine_gang *gan
     myr_buf_puts(to, "END\n");
 }
 
+/*
+ * Ranks are begun once. srun needs the controller for that: where it was away just then, and no
+ * rank has begun, that is waited for and no failure of the job's.
+ */
+static void put_ranks(const struct engine_gang *gang, struct myr_buf *to)
+{
+    myr_buf_printf(to,
+                   "myriad_tries=0\n"
+                   "while :; do\n"
+                   "  SLURM_HOSTFILE=\"$myriad_dir/hosts\" srun --nodes=%u --ntasks=%u "
+                   "--distribution=arbitrary \\\n"
+                   "    --kill-on-bad-exit=1 --export=ALL --cpu-bind=none --mpi=none "
+                   "--unbuffered \\\n"
+                   "    --output=\"$myriad_dir/rank-%%t.log\" /bin/sh \"$myriad_dir/rank\"\n"
+                   "  myriad_code=$?\n"
+                   "  [ \"$myriad_told\" ] && exit 143\n",
+                   gang->count, gang->world);
+    myr_buf_printf(to,
+                   "  { [ $myriad_code -eq 0 ] || [ -e \"$myriad_dir/rank-0.log\" ]; } && break\n"
+                   "  case $(scontrol ping 2>&1) in\n"
+                   "  *DOWN*) ;;\n"
+                   "  *) myriad_tries=$((myriad_tries + 1)) ;;\n"
+                   "  esac\n"
+                   "  [ $myriad_tries -lt %d ] || break\n"
+                   "  sleep %d\n"
+                   "done\n",
+                   SRUN_TRIES, SRUN_PAUSE_S);
+}
+
 static int put_script(const struct server *server, const struct engine_gang *gang,
                       const struct myr_doc *top, const char *folder, struct myr_buf *to,
                       struct myr_err *err)
@@ -221,16 +250,8 @@ static int put_script(const struct server *server, const struct engine_gang *gan
     put_path(top, to);
     put_image(top, to);
     put_command(top, to);
-    myr_buf_printf(
-        to,
-        "END_OF_RANK_OF_MYRIAD\n"
-        "SLURM_HOSTFILE=\"$myriad_dir/hosts\" srun --nodes=%u --ntasks=%u "
-        "--distribution=arbitrary \\\n"
-        "  --kill-on-bad-exit=1 --export=ALL --cpu-bind=none --mpi=none --unbuffered \\\n"
-        "  --output=\"$myriad_dir/rank-%%t.log\" /bin/sh \"$myriad_dir/rank\"\n"
-        "myriad_code=$?\n"
-        "[ \"$myriad_told\" ] && exit 143\n",
-        gang->count, gang->world);
+    myr_buf_puts(to, "END_OF_RANK_OF_MYRIAD\n");
+    put_ranks(gang, to);
     put_step(gang, top, "epilog", to);
     myr_buf_puts(to, "echo $myriad_code > \"$myriad_dir/exit\"\nexit $myriad_code\n");
     return MYR_OK;

@@ -52,7 +52,9 @@ static char *get_file(const char *name)
 static const char fake_srun[] =
     "#!/bin/sh\n"
     "echo \"$*\" >> \"$LAB/calls\"\n"
-    "[ -n \"$SLURM_HOSTFILE\" ] && cp \"$SLURM_HOSTFILE\" \"$LAB/hosts\"\n"
+    "[ -e \"$LAB/away\" ] && { rm \"$LAB/away\"; exit 1; }\n" /* no controller */
+    "[ -n \"$SLURM_HOSTFILE\" ] && cp \"$SLURM_HOSTFILE\" \"$LAB/hosts\" &&\n"
+    "  : > \"${SLURM_HOSTFILE%/*}/rank-0.log\"\n"
     "for word in \"$@\"; do\n"
     "  case $word in --ntasks=*) tasks=${word#*=} ;; -c) words=1 ;; esac; last=$word; done\n"
     "i=0; while [ $i -lt $tasks ]; do\n"
@@ -363,6 +365,22 @@ static void who_was_told_to_end_has_no_end_of_its_own(void **state)
     script_done(&script);
 }
 
+/* Nothing has begun: a step that a controller was not there to make is no failure of the job's. */
+static void a_controller_that_is_away_is_waited_for(void **state)
+{
+    (void)state;
+    static const uint32_t order[] = {0};
+    struct script script = made(
+        &(struct asked){.file = "command: echo once\n", .order = order, .count = 1, .mask = 3});
+    begin_anew();
+    put_file("away", "", 0600);
+    assert_int_equal(run(&script, "92"), 0);
+    assert_null(get_file("away"));
+    assert_string_equal(get_file("rank.0"), "once\n");
+    assert_string_equal(get_file("spool/5.1/exit"), "0\n");
+    script_done(&script);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -372,6 +390,7 @@ int main(void)
         cmocka_unit_test(ranks_get_their_place_and_exactly_their_words),
         cmocka_unit_test(a_start_is_single),
         cmocka_unit_test(variables_of_the_user_are_the_ranks),
+        cmocka_unit_test(a_controller_that_is_away_is_waited_for),
         cmocka_unit_test(who_was_told_to_end_has_no_end_of_its_own),
     };
     return cmocka_run_group_tests(tests, begin, end);
