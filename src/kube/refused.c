@@ -55,7 +55,10 @@ int kube_refused(const struct myr_kube_access *access, const struct client_reque
         myr_err_hint(err, "kubectl apply -f packaging/kubernetes/rbac.yaml gives what is needed");
         return rc;
     }
-    if (status == 404 && text[0] == '\0' && strncmp(request->path, "/apis/", 6) == 0) {
+    /* An object that is not there is named; of a path that nobody serves no more is said. */
+    bool nobody =
+        text[0] == '\0' || strcmp(text, "the server could not find the requested resource") == 0;
+    if (status == 404 && nobody && strncmp(request->path, "/apis/", 6) == 0) {
         return not_served(access, request->path + 6, err);
     }
     int code = status == 404                    ? MYR_ENOENT
