@@ -71,12 +71,26 @@ class Test:
     @classmethod
     def parts(cls, entry):
         """The test, or its cases where it has many: one of them is sooner asked than all."""
-        command = entry.get("command")
-        if not command or not command[0].endswith("tests/golden/run.py"):
+        command = entry.get("command") or [""]
+        folder = Path(command[0]).parent
+        if command[0].endswith("tests/golden/run.py"):
+            names = sorted({path.stem for pattern in command[2:]
+                            for path in folder.glob(pattern + ".cmd")})
+            rest = []
+        elif command[0].endswith("tests/agent/run.py") and "--part" in command:
+            at = command.index("--part")
+            text = (folder / (command[at + 1] + ".py")).read_text()
+            names = re.findall(r"^def (test_\w+)\(", text, re.M)
+            rest = command[2:at] + command[at + 2:]
+        elif re.search(r"tests/server/\w+\.py$", command[0]) and len(command) == 2:
+            text = Path(command[0]).read_text()
+            names, rest = re.findall(r"^@check\ndef (\w+)\(", text, re.M), []
+        else:
+            names = []
+        if not names:
             return [cls(entry)]
-        names = sorted({path.stem for pattern in command[2:]
-                        for path in Path(command[0]).parent.glob(pattern + ".cmd")})
-        return [cls(entry, f"{entry['name']}:{name}", [*command[:2], name]) for name in names]
+        return [cls(entry, f"{entry['name']}:{name}", [*command[:2], name, *rest])
+                for name in names]
 
     @property
     def cost(self):
