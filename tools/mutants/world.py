@@ -179,12 +179,23 @@ def run_test(test, cwd, environment, limit, command):
             status = None
         watch.cancel()
         end_group(child.pid)
+        if status != 0:
+            end_left(scratch)
     return status, usage.ru_utime + usage.ru_stime, time.monotonic() - start
 
 
 def end_group(group):
     with contextlib.suppress(ProcessLookupError):
         os.killpg(group, signal.SIGKILL)
+
+
+def end_left(scratch):
+    """Ends what a test that was cut short has left in sessions of their own, such as agents: who
+    has the test's own folder among its variables."""
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if f"TMPDIR={scratch}\0".encode() in (entry / "environ").read_bytes():
+                os.kill(int(entry.name), signal.SIGKILL)
 
 
 class World:
