@@ -7,12 +7,20 @@ refuses. Lists come in pages of three. No code of the program is used.
 import json
 import queue
 import re
+import socket
 import threading
 import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 PAGE = 3
 TOKEN = "a-token-of-the-test"
+
+
+def nobody():
+    """A port on which nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 def node(name, ready="True", leaf=None, gpus=8):
@@ -147,6 +155,10 @@ def answer(handler):
     if isinstance(fault, tuple):
         refuse(handler, *fault)
         return
+    if fault == "garbage":
+        handler.wfile.write(b"SSH-2.0-OpenSSH_9.2\r\n\r\n")
+        handler.close_connection = True
+        return
     if fault == "drop":  # done, and nobody hears of it
         handler.wfile.write = lambda data: len(data)
         handler.close_connection = True
@@ -157,6 +169,9 @@ def answer(handler):
     elif where.path in ("/api/v1/nodes", "/api/v1/pods"):
         kind = where.path.rsplit("/", 1)[1]
         (follow if words.get("watch") == "1" else listed)(handler, api, kind, words)
+    elif where.path.endswith("/jobs"):
+        body["metadata"].update(uid="made-1", namespace=where.path.split("/")[5])
+        reply(handler, 201, body)
     elif "/leases" in where.path:
         lease(handler, api, where.path, body)
     elif where.path.endswith("/events"):

@@ -29,18 +29,22 @@ def wait(what, test):
         time.sleep(0.02)
 
 
+def kubeconfig(folder, port, token=fake.TOKEN):
+    path = os.path.join(folder, "config")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"apiVersion": "v1", "kind": "Config", "current-context": "c",
+                   "contexts": [{"name": "c", "context": {"cluster": "k", "user": "u"}}],
+                   "clusters": [{"name": "k", "cluster": {"server": f"http://127.0.0.1:{port}"}}],
+                   "users": [{"name": "u", "user": {"token": token}}]}, file)
+    return path
+
+
 class Scheduler:
     all = []
 
     def __init__(self, myriad, api, *words, token=fake.TOKEN):
         self.folder = tempfile.TemporaryDirectory(prefix="myriad-kube-")
-        path = os.path.join(self.folder.name, "config")
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump({"apiVersion": "v1", "kind": "Config", "current-context": "c",
-                       "contexts": [{"name": "c", "context": {"cluster": "k", "user": "u"}}],
-                       "clusters": [{"name": "k", "cluster":
-                                     {"server": f"http://127.0.0.1:{api.port}"}}],
-                       "users": [{"name": "u", "user": {"token": token}}]}, file)
+        path = kubeconfig(self.folder.name, api.port, token)
         self.child = subprocess.Popen(
             [myriad, "kubernetes", "schedule", "--kubeconfig", path, "--lost-after", "0",
              "--identity", "me", "-o", "json", *words], stdin=subprocess.DEVNULL,
@@ -344,7 +348,59 @@ def who_is_not_let_in_says_so_once(api, myriad):
     assert scheduler.end()["lists"] == 2
 
 
-TESTS = (a_gang_is_bound, who_finds_no_room_is_told_why, what_goes_wrong_is_asked_again,
+def a_job_file_becomes_a_job(api, myriad):
+    """What is posted, what is said of it, and one line for each way in which it is refused."""
+    with tempfile.TemporaryDirectory(prefix="myriad-kube-") as folder:
+        config, job = kubeconfig(folder, api.port), os.path.join(folder, "job.yaml")
+        with open(job, "w", encoding="utf-8") as file:
+            file.write("name: train\ngpus: 16\nimage: busybox\ncommand: date\n")
+
+        def submit(*words):
+            done = subprocess.run([myriad, "submit", job, "--kubeconfig", config, "-o", "json",
+                                   *words], capture_output=True, text=True, check=False,
+                                  stdin=subprocess.DEVNULL, timeout=LIMIT_S)
+            return done.returncode, done.stdout, done.stderr
+
+        code, out, err = submit("--namespace", "team")
+        assert code == 0, err
+        row = api.asked("POST", "/jobs$")[0]
+        assert row["path"] == "/apis/batch/v1/namespaces/team/jobs", row
+        assert row["headers"]["Content-Type"] == "application/json"
+        made = row["body"]
+        name = made["metadata"]["name"]
+        assert re.fullmatch(r"train-[0-9a-f]{8}", name), name
+        assert (made["kind"], made["apiVersion"]) == ("Job", "batch/v1")
+        assert made["spec"]["parallelism"] == made["spec"]["completions"] == 2, made["spec"]
+        pod = made["spec"]["template"]
+        assert pod["spec"]["schedulerName"] == "myriad", pod
+        assert pod["metadata"]["annotations"]["myriad/gang-size"] == "2", pod
+        limits = pod["spec"]["containers"][0]["resources"]["limits"]
+        assert limits["nvidia.com/gpu"] in (8, "8"), limits
+        answer = json.loads(out)
+        assert answer["jobs"] == [] and answer["kubernetes"] == [
+            {"id": name, "name": name, "namespace": "team", "uid": "made-1", "pods": 2,
+             "state": "queued"}], answer
+        assert submit()[0] == 0
+        assert api.asked("POST", "/jobs$")[1]["path"].split("/")[5] == "default"
+        for fault, said in (((401, ""), "are not accepted (401 Unauthorized)"),
+                            ((403, "jobs is forbidden"), "forbidden: jobs is forbidden"),
+                            ((404, ""), "POST /apis/batch/v1/namespaces/default/jobs: status 404"),
+                            ((409, "it\nis there"), "status 409: it is there"),
+                            ((429, "too many"), "status 429: too many"),
+                            ((422, "bad"), "status 422: bad"), ((503, "away"), "status 503: away"),
+                            ("garbage", "does not speak HTTP"),
+                            ("drop", "closed without an answer")):
+            api.faults = [["POST", "/jobs$", fault]]
+            code, out, err = submit()
+            assert code in (1, 2, 3) and out == "", (fault, code, out)
+            line = err.splitlines()[0]
+            assert said in line and f"http://127.0.0.1:{api.port}" in line, (fault, err)
+        kubeconfig(folder, fake.nobody())
+        code, out, err = submit()
+        assert code == 3 and out == "" and len(err.splitlines()) <= 2, (code, err)
+
+
+TESTS = (a_job_file_becomes_a_job, a_gang_is_bound, who_finds_no_room_is_told_why, what_goes_wrong_is_asked_again,
          watches_that_end_are_begun_again, a_lost_node_makes_the_gang_anew,
          one_of_two_holds_the_lease, who_is_not_let_in_says_so_once)
 
