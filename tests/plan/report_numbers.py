@@ -119,7 +119,7 @@ class Checker:
         self.asked = [myriad, "explain", "plan", *words]
         self.known, self.found, self.translated = {}, {}, False
         for path in ([], ["findings"], ["devices"], *([["racks"]] if plan["room"] else [])):
-            for row in run(myriad, "explain", "plan", *words, *path, "-o", "json")["numbers"]:
+            for row in (self.ask(*path) or {"numbers": []})["numbers"]:
                 self.known[row["path"]] = row
         design = json.loads((folder / "design.json").read_text())
         parts = {kind[key] for kind in design["cable_types"]
@@ -150,8 +150,8 @@ class Checker:
         unknown = [one for one in re.findall(r"\d+", text.replace(",", "")) if one not in known]
         return f"'{text}': {unknown} of {path}: {said[:120]}" if unknown else None
 
-    def ask(self, path):
-        done = subprocess.run([*self.asked, path, "-o", "json"], capture_output=True, text=True,
+    def ask(self, *path):
+        done = subprocess.run([*self.asked, *path, "-o", "json"], capture_output=True, text=True,
                               check=False, cwd=ROOT, timeout=LIMIT_S)
         return json.loads(done.stdout) if done.returncode == 0 else None
 

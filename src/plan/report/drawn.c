@@ -15,10 +15,10 @@ static bool has_digit(const char *text)
 static const struct card {
     const char *title, *paths;
 } cards[] = {
-    {"Compute network", "networks.compute report.drawn.compute"},
-    {"Storage network", "networks.storage report.drawn.storage"},
-    {"Service network", "networks.service report.drawn.service"},
-    {"Out-of-band network", "networks.oob report.drawn.oob"},
+    {"Compute network", "networks.compute report.drawn.compute report.ports_per_node.compute"},
+    {"Storage network", "networks.storage report.drawn.storage report.ports_per_node.storage"},
+    {"Service network", "networks.service report.drawn.service report.ports_per_node.service"},
+    {"Out-of-band network", "networks.oob report.drawn.oob report.ports_per_node.oob"},
     {"Inside a node", "report.inside scale_up_gpus report.scale_up_gbps"},
     {"Findings", "findings"},
     {"Legend", ""},
