@@ -19,6 +19,8 @@ import sys
 import tempfile
 from html.parser import HTMLParser
 
+import growth
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIMIT_S = 600
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
@@ -266,22 +268,45 @@ def own_cases(folder):
         yield files[0], files[1] if len(files) > 1 else None, []
 
 
+def random_cases(folder, count):
+    """Clusters that grow, of all topologies, on switches small enough that few are not drawn."""
+    rng = random.Random(count)
+    catalog = folder / "catalog.yaml"
+    catalog.write_text(growth.CATALOG)
+    for number in range(count):
+        _topology, *texts = growth.pair(rng)
+        files = [folder / f"{number}{end}.yaml" for end in "ab"]
+        for file, text in zip(files, texts):
+            file.write_text(text)
+        yield *files, ["--catalog", str(catalog)]
+
+
 def cases(folder, everything):
     for spec, later, more in CASES:
         yield (ROOT / f"examples/{spec}.yaml",
                ROOT / f"examples/{later}.yaml" if later else None, more)
     yield from own_cases(folder)
+    yield from random_cases(folder, 60 if everything else 10)
     if everything:
         for spec in sorted((ROOT / "examples").glob("*.yaml")):
             if spec.stem not in ("gpu-1m", "h100-100k", "campus-2x50k"):
                 yield spec, None, []
 
 
+def is_planned(myriad, words):
+    """Random ones may not be; then there is one clear line."""
+    done = subprocess.run([myriad, "explain", "plan", *words, "gpus"], capture_output=True,
+                          text=True, check=False, cwd=ROOT, timeout=LIMIT_S)
+    said = done.stderr.splitlines()
+    assert done.returncode == 0 or (said and len(said) <= 2 and done.returncode in (1, 2)), said
+    return done.returncode == 0
+
+
 def break_it(checker, text, rng):
     """A path that is lost, a number that is another, a new one: each must be noticed."""
     body = text.index("</style></head>")
     marks = [m for m in re.finditer(r' title="[^"]*">([^<]*\d[^<]*)<', text) if m.start() > body]
-    for mark in rng.sample(marks, min(12, len(marks))):
+    for mark in rng.sample(marks, min(6, len(marks))):
         end = mark.end(1)
         if re.fullmatch(r"[\d,.+-]+", mark.group(1)):
             broken = text[:mark.start(1)] + "987654" + text[end:]
@@ -302,15 +327,20 @@ def main():
         folder = pathlib.Path(name)
         for spec, later, more in cases(folder, "--all" in sys.argv):
             words = [str(spec), *(["--next", str(later)] if later else [])]
+            if "--catalog" in more:
+                words, more = words + more, []
+            if not is_planned(myriad, words):
+                continue
             checker = None
             for lang in ("en", "zh"):
                 out = folder / f"{spec.stem}-{lang}"
                 plan = run(myriad, "plan", *words, *more, "--out", out, "--lang", lang, "--date",
                            "2026-11-16", "--revision", "B7", "-o", "json")
                 text = (out / "report.html").read_text()
-                names = [word for word in WORD.findall(spec.read_text())
+                given = [pathlib.Path(word) for word in words if word.endswith(".yaml")]
+                names = [word for file in given for word in WORD.findall(file.read_text())
                          if re.search(r"[a-z]", word)]
-                names += [spec.name, later.name if later else "", "2026-11-16", "B7", "SHA-256"]
+                names += [*(file.name for file in given), "2026-11-16", "B7", "SHA-256"]
                 names += re.findall(r"\b[0-9a-f]{64}\b", text)
                 checker = checker or Checker(myriad, words, plan, names, out)
                 if plan["room"]:
@@ -325,7 +355,7 @@ def main():
                 failed += len(wrong)
                 for line in wrong[:8]:
                     print("FAILED", spec.stem, lang, line)
-                if not wrong:
+                if not wrong and (spec.stem, lang) in (("h100-64", "zh"), ("campus-0", "en")):
                     break_it(checker, text, rng)
             if later:
                 chapter = {path for path in checker.known if path.startswith("next.")}

@@ -15,7 +15,8 @@ static bool has_digit(const char *text)
 static const struct card {
     const char *title, *paths;
 } cards[] = {
-    {"Compute network", "networks.compute report.drawn.compute report.ports_per_node.compute"},
+    {"Compute network", "networks.compute report.drawn.compute report.ports_per_node.compute "
+                        "report.scale_up_gbps"},
     {"Storage network", "networks.storage report.drawn.storage report.ports_per_node.storage"},
     {"Service network", "networks.service report.drawn.service report.ports_per_node.service"},
     {"Out-of-band network", "networks.oob report.drawn.oob report.ports_per_node.oob"},
