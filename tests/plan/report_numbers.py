@@ -36,9 +36,10 @@ ORDINAL = re.compile(
 
 # What a drawing says of itself.
 NOT_DRAWN = re.compile(r"\d+ of \d+ are not drawn")
+TICK = re.compile(r"([\d.]+) M [A-Z]{3}")
 LEGEND = {"1 link of a pair", "thicker: 2, 4, 8 or more"}
 # Classes of a drawing's scales, legends and names.
-SCALE = {"tick", "axis", "key", "id", "on", "name"}
+SCALE = {"axis", "key", "id", "on", "name"}
 
 
 class Page(HTMLParser):
@@ -202,7 +203,7 @@ class Checker:
         return None
 
     def look(self, text):
-        wrong = []
+        wrong, ticks = [], []
         texts = Page(text).texts
         cells = [digits(data) for data, path, tags, css in texts
                  if "td" in tags and not path and re.search(r"\d", data)]
@@ -214,13 +215,16 @@ class Checker:
         for at, (data, path, tags, css) in enumerate(texts):
             if not re.search(r"\d", data) or "code" in tags or SCALE & set(css.split()):
                 continue
+            if "svg" in tags and not path and TICK.fullmatch(data):
+                ticks.append(float(TICK.fullmatch(data).group(1)))
+                continue
             if "svg" in tags:
                 known = self.translated or data in LEGEND
                 problem = None if known else self.drawn(data.strip(), path)
                 if problem:
                     wrong.append(f"'{data.strip()}' ({css}): {problem}")
                 continue
-            unit = texts[at + 1][0] if tags[-1] == "span" and at + 1 < len(texts) else ""
+            unit = texts[at + 1][0] if tags[-1] == "bdi" and at + 1 < len(texts) else ""
             problem = self.explained(data, path, unit) if path else None
             if problem and self.is_name(data, tags, css) and "td" in tags:
                 problem = None  # a part's name in a row that explains a number
@@ -228,6 +232,9 @@ class Checker:
                 problem = f"'{data.strip()}' in {tags[-2:]}: a number without a path"
             if problem:
                 wrong.append(problem)
+        steps = {round(after - before, 6) for before, after in zip(ticks, ticks[1:])}
+        if len(steps) > 1 or (ticks and ticks[0] != 0):
+            wrong.append(f"{ticks} is no scale")
         return wrong
 
 
