@@ -76,7 +76,8 @@ class Hall:
     def rows_m(self, one, other):
         if not self.cross:
             return abs(one - other) * self.pitch["row"]
-        return min(abs(one - (c - 1)) + abs(other - (c - 1)) for c in self.cross) * self.pitch["row"]
+        return self.pitch["row"] * min(abs(one - (c - 1)) + abs(other - (c - 1))
+                                       for c in self.cross)
 
     def distance(self, one, other):
         for pair in self.keys.get("distances", []):
