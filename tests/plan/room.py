@@ -366,7 +366,8 @@ def look_at(myriad, folder, shape, again=False):
         if place == "shortest" and not mixed:
             check_bound(what, shape, cables, answer, again)
             places = min(int(kw / server_kw + 1e-9), 60 // 8)
-            over = total / said - 1, 1 <= seats_of(kw, server_kw, switch, places)[0] <= 3
+            beside = seats_of(kw, server_kw, switch, places)[0]
+            over = total / said - 1, places == 1 or 1 <= beside <= 3
     if len(totals) == 2:
         check(f"{shape}: shortest {totals['shortest']:.0f} m, aligned {totals['aligned']:.0f} m",
               totals["shortest"] <= totals["aligned"] * 1.0001)
@@ -395,10 +396,13 @@ def tiny_rooms(myriad, folder):
 
 
 def within(what, found):
-    """Each room within 5 % of the bound. Where a rack full of servers has power left for one
-    to three switches, these spread over the room, which the bound does not see: 9 % there."""
+    """Each room within 5 % of the bound. Where a rack holds one server, or has power left for 1 to
+    3 switches beside its servers, switches spread over the room, which the bound does not see
+    (docs/measurements.md): 9 % there, and 5 % in most of them too."""
     for over, scarce in found:
         check(f"{what}, {100 * over:.1f} % above the bound", over <= (0.09 if scarce else 0.05))
+    near = sum(over <= 0.05 for over, _ in found)
+    check(f"{what}, {near} of {len(found)} within 5 %: {found}", near >= 0.75 * len(found))
 
 
 def random_rooms(myriad, folder, seed, count):
