@@ -218,9 +218,8 @@ static int64_t first_threshold(const struct anneal *a, uint64_t draws, uint32_t 
     }
     double pitch = (a->room->spec->row_pitch_m + a->room->spec->column_pitch_m) * 500;
     bool enough = draws >= (uint64_t)crowd->movable * DRAWS_ENOUGH;
-    return (int64_t)((double)cables / (crowd->count + 1) * pitch) * (!enough   ? 1
-                                                                     : run % 2 ? LOOSER
-                                                                               : LOOSE);
+    int64_t looseness = run == 0 ? LOOSENESS : run % 2 ? LOOSE : LOOSER;
+    return (int64_t)((double)cables / (crowd->count + 1) * pitch) * (enough ? looseness : 1);
 }
 
 /* Everything back to where it stood in the beginning. */

@@ -225,7 +225,7 @@ bool fill_block(struct filling *fill, struct block *block, bool partial)
     if (fill_whole(fill, block, &need)) {
         return true;
     }
-    if (fill->at != at) { /* torn apart is better than not at all */
+    if (fill->at != at && partial) { /* torn apart is better than not at all */
         fill->at = at;
         if (fill_whole(fill, block, &need)) {
             return true;
