@@ -395,14 +395,14 @@ def tiny_rooms(myriad, folder):
               least * 0.9999 <= got <= least * 1.01)
 
 
-def within(what, found):
+def within(what, found, share=0):
     """Each room within 5 % of the bound. Where a rack holds one server, or has power left for 1 to
     3 switches beside its servers, switches spread over the room, which the bound does not see
-    (docs/measurements.md): 9 % there, and 5 % in most of them too."""
+    (docs/measurements.md): 9 % there. Of all drawn ones a share is within 5 %."""
     for over, scarce in found:
         check(f"{what}, {100 * over:.1f} % above the bound", over <= (0.09 if scarce else 0.05))
     near = sum(over <= 0.05 for over, _ in found)
-    check(f"{what}, {near} of {len(found)} within 5 %: {found}", near >= 0.75 * len(found))
+    check(f"{what}, {near} of {len(found)} within 5 %: {found}", near >= share * len(found))
 
 
 def random_rooms(myriad, folder, seed, count):
@@ -512,8 +512,8 @@ def main():
         for seed in seeds:
             over += random_rooms(myriad, folder, seed, count)
             full += full_rooms(myriad, folder, seed, count)
-        within("any room", over)
-        within("full groups", full)
+        within("any room", over, 0.75)
+        within("full groups", full, 0.75)
     old_file(myriad)
     print("seeds", *seeds)
     print("above the bound:", " ".join(f"{100 * x:.1f} %" for x, _ in over))
