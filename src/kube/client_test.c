@@ -128,7 +128,7 @@ static void on_done(void *context, const struct client_answer *answer)
     lab.over++;
     if (answer->rc < 0) {
         lab.failed++;
-        snprintf(lab.why, sizeof(lab.why), "%s", answer->err->message);
+        snprintf(lab.why, sizeof(lab.why), "%.290s", answer->err->message);
         return;
     }
     snprintf(path, sizeof(path), "/%u", (unsigned)(count - lab.done));
