@@ -270,5 +270,7 @@ int main(void)
         cmocka_unit_test(who_is_not_understood_or_silent_fails_all_of_it),
         cmocka_unit_test(a_stream_is_told_when_it_is_granted),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    uv_library_shutdown();
+    return failed;
 }
