@@ -63,6 +63,11 @@ static void bad_kubeconfigs_are_one_line_with_a_place(void **state)
         {CONFIG("server: 'https://a', insecure-skip-tls-verify: true", "token: abc"),
          "certificate-authority"},
         {CONFIG("server: 'https://a', certificate-authority-data: '%%'", "token: abc"), "base64"},
+        {CONFIG("server: 'https://a', certificate-authority-data: 'QUJD%%'", "token: abc"),
+         "base64"}, /* good up to there */
+        {CONFIG("server: 'https://a', certificate-authority-data: ''", "token: abc"), "base64"},
+        {CONFIG("server: 'https://a', certificate-authority-data: 'QQBC'", "token: abc"),
+         "base64"}, /* a NUL in it */
         {CONFIG("server: 'https://a', certificate-authority: gone.pem", "token: abc"),
          "dir/gone.pem"},
         {CONFIG("server: 'https://a'", "exec: {command: aws}"), "'exec'"},

@@ -237,6 +237,96 @@ static void what_is_not_understood_waits(void **state)
     expect("", "", "'resourceClaims':[]", NULL);
 }
 
+static int said(struct myr_kube_cluster *c, enum myr_kube_kind kind, const char *object,
+                const char *change)
+{
+    char text[4096];
+    struct myr_kube_said got;
+    struct myr_err err = {0};
+    snprintf(text, sizeof(text), "{'type':'%s','object':{%s}}", change, object);
+    for (char *at = text; *at; at++) {
+        *at = (char)(*at == '\'' ? '"' : *at);
+    }
+    int rc = myr_kube_line(c, kind, myr_str_from(text), 1000, &got, &err);
+    assert_true(rc == MYR_OK || err.message[0]);
+    return rc;
+}
+
+/* Names and uids have 1 to 253 bytes; what has none is refused, and nothing is kept of it. */
+static void objects_without_a_name_are_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"",
+                                      "'metadata':[]",
+                                      "'metadata':{}",
+                                      "'metadata':{'name':'a','namespace':'d'}",
+                                      "'metadata':{'uid':'u','namespace':'d'}",
+                                      "'metadata':{'name':'A b','uid':'u','namespace':'d'}"};
+    struct myr_kube_policy policy = myr_kube_policy_default();
+    struct myr_kube_cluster *c = myr_kube_cluster_create(&policy);
+    for (int kind = MYR_KUBE_NODES; kind <= MYR_KUBE_PODS; kind++) {
+        for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
+            assert_true(said(c, (enum myr_kube_kind)kind, bad[i], "ADDED") < 0);
+        }
+        char longest[255], object[900];
+        memset(longest, 'a', sizeof(longest));
+        for (int length = 253; length <= 254; length++) {
+            snprintf(object, sizeof(object), "'metadata':{'name':'%.*s','uid':'u','namespace':'d'}",
+                     length, longest);
+            assert_int_equal(said(c, (enum myr_kube_kind)kind, object, "ADDED") == MYR_OK,
+                             length == 253);
+            snprintf(object, sizeof(object), "'metadata':{'name':'b','uid':'%.*s','namespace':'d'}",
+                     length, longest);
+            assert_int_equal(said(c, (enum myr_kube_kind)kind, object, "ADDED") == MYR_OK,
+                             length == 253);
+        }
+    }
+    assert_int_equal(myr_kube_counts(c).nodes, 2);
+    assert_int_equal(myr_kube_counts(c).pods, 2);
+    /* One that nobody has heard of goes. */
+    static const char other[] = "'metadata':{'name':'x','uid':'ux','namespace':'d'}";
+    assert_int_equal(said(c, MYR_KUBE_PODS, other, "DELETED"), MYR_OK);
+    assert_int_equal(said(c, MYR_KUBE_NODES, other, "DELETED"), MYR_OK);
+    assert_int_equal(myr_kube_counts(c).nodes, 2);
+    assert_int_equal(myr_kube_counts(c).pods, 2);
+    myr_kube_cluster_free(c);
+}
+
+/* Why a gang waits is said when it is new, and other numbers of it once a minute. */
+static void reasons_are_not_repeated(void **state)
+{
+    (void)state;
+    struct myr_kube_cluster *c = world("", USES("'cpu':'1'"));
+    static const char pod[] =
+        "'metadata':{'name':'p','namespace':'d','uid':'up','resourceVersion':'3'},'spec':{"
+        "'schedulerName':'myriad'," ASKS("'nvidia.com/gpu':'9'") "},'status':{'phase':'Pending'}";
+    static const struct {
+        int64_t at_ms;
+        bool other, told;
+    } rounds[] = {{1000, false, true},    {2000, false, false},  {3000, true, false},
+                  {60999, true, false},   {61001, false, true},  {61002, true, false},
+                  {121000, false, false}, {121002, false, true}, {121003, false, false}};
+    assert_int_equal(said(c, MYR_KUBE_PODS, pod, "ADDED"), MYR_OK);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rounds); i++) {
+        uint32_t count;
+        /* A node more that is as small: another number in the same reason. */
+        if (rounds[i].other) {
+            char node[400];
+            snprintf(node, sizeof(node),
+                     "'metadata':{'name':'m%zu','uid':'um%zu','resourceVersion':'9'},'spec':{},"
+                     "'status':{'allocatable':{'nvidia.com/gpu':'8','pods':'3'},'conditions':["
+                     "{'type':'Ready','status':'True'}]}",
+                     i, i);
+            assert_int_equal(said(c, MYR_KUBE_NODES, node, "ADDED"), MYR_OK);
+        }
+        const struct myr_kube_decision *d = myr_kube_decide(c, rounds[i].at_ms, 1, &count);
+        if (count != rounds[i].told) {
+            fail_msg("round %zu: %u decisions, %s", i, count, count ? d->reason : "");
+        }
+    }
+    myr_kube_cluster_free(c);
+}
+
 static bool is_leap(int64_t year)
 {
     return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
@@ -366,6 +456,8 @@ int main(void)
         cmocka_unit_test(labels_choose),
         cmocka_unit_test(taints_keep_away_who_does_not_tolerate_them),
         cmocka_unit_test(what_is_not_understood_waits),
+        cmocka_unit_test(objects_without_a_name_are_refused),
+        cmocka_unit_test(reasons_are_not_repeated),
         cmocka_unit_test(times_are_those_of_the_calendar),
         cmocka_unit_test(amounts_of_every_suffix),
         cmocka_unit_test(names_are_ordered_as_people_count),

@@ -259,6 +259,17 @@ def watches_that_end_are_begun_again(api, myriad):
     wait("watches", lambda: all(api.followers.values()))
     api.gang("a", 2)
     bound(api, "a", 2)
+    scheduler.line("bound default/a")
+    time.sleep(1.1)
+    last = max(int(pod["metadata"]["resourceVersion"]) for pod in api.kinds["pods"].values())
+    api.end_watches()
+
+    def third():
+        rows = [row for row in api.asked("GET", "/v1/pods$") if "watch" in row["words"]]
+        return len(rows) == 3 and rows[2]["words"]["resourceVersion"]
+    wait("a third", third)
+    assert third() == str(last), (third(), last)  # it goes on where it has heard up to
+    wait("watches", lambda: all(api.followers.values()))
     gone = json.dumps({"type": "ERROR", "object": {"kind": "Status", "code": 410,
                                                    "message": "too old resource version"}})
     time.sleep(1.1)
@@ -400,7 +411,8 @@ def a_job_file_becomes_a_job(api, myriad):
         assert code == 3 and out == "" and len(err.splitlines()) <= 2, (code, err)
 
 
-TESTS = (a_job_file_becomes_a_job, a_gang_is_bound, who_finds_no_room_is_told_why, what_goes_wrong_is_asked_again,
+TESTS = (a_job_file_becomes_a_job, a_gang_is_bound, who_finds_no_room_is_told_why,
+         what_goes_wrong_is_asked_again,
          watches_that_end_are_begun_again, a_lost_node_makes_the_gang_anew,
          one_of_two_holds_the_lease, who_is_not_let_in_says_so_once)
 
