@@ -117,18 +117,16 @@ static void ports_of_the_host_are_had_once(void **state)
     expect("", used, PORT("'containerPort':80"), NULL);
     expect("", "", PORT("'hostPort':65536"), "ports of the host");
     expect("", "", PORT("'hostPort':65535"), NULL);
-    char many[1024] = "'containers':[{'ports':[";
-    for (int i = 0; i < 17; i++) {
-        size_t len = strlen(many);
-        if (i == 16) { /* sixteen are taken */
-            char whole[1100];
-            snprintf(whole, sizeof(whole), "%s]}]", many);
-            expect("", "", whole, NULL);
+    MYR_CLEANUP(myr_buf_done) struct myr_buf many = {0};
+    for (int count = 16; count <= 17; count++) { /* sixteen are taken */
+        myr_buf_clear(&many);
+        for (int i = 0; i < count; i++) {
+            myr_buf_printf(&many, "%s{'hostPort':%d}", i ? "," : "'containers':[{'ports':[",
+                           100 + i);
         }
-        snprintf(many + len, sizeof(many) - len, "%s{'hostPort':%d}", i ? "," : "", 100 + i);
+        myr_buf_puts(&many, "]}]");
+        expect("", "", many.data, count > 16 ? "more than 16 ports of the host" : NULL);
     }
-    strcat(many, "]}]");
-    expect("", "", many, "more than 16 ports of the host");
 }
 
 #define TERM(more)                                                                   \
