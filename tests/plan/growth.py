@@ -20,6 +20,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import bill_count
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TRIES_MAX = 200000
 SWITCH = """  tiny{ports}:
@@ -497,6 +499,8 @@ def grow(myriad, folder, number, topology):
     check_kept(designs[0], grown, answer)
     check_shape(designs[1], grown, topology)
     check_install(designs[0], grown, out, 1 + number % 3)
+    for key, need, have in bill_count.differences(out):
+        return f"{key}: {need} needed, {have} in the bill", ""
     again = run(myriad, "design", out / "design.myr", "-o", "json")
     assert again.returncode == 0, again.stderr
     most = outcome = 0

@@ -97,24 +97,37 @@ static int put_in_order(struct myr_spec *spec, const struct myr_catalog *catalog
     return MYR_OK;
 }
 
+/* A design has its prices; a list in their place would be read by nobody. */
+static int open_design(const char *path, const char *prices, struct myr_design *ret,
+                       struct myr_err *err)
+{
+    if (prices) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "%s: a design has its prices; --prices goes with a spec", path);
+    }
+    return myr_design_open(ret, path, err);
+}
+
 int myr_grow_read(struct myr_arena *arena, const struct myr_catalog *catalog, const char *path,
-                  struct myr_design *ret, struct myr_err *err)
+                  const char *prices, struct myr_design *ret, struct myr_err *err)
 {
     if (is_design(path)) {
-        return myr_design_open(ret, path, err);
+        return open_design(path, prices, ret, err);
     }
-    return myr_plan_file(arena, catalog, path, ret, err);
+    MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {0};
+    MYR_TRY(myr_spec_load(arena, catalog, path, prices, &spec, err));
+    return myr_plan(arena, catalog, &spec, ret, err);
 }
 
 int myr_grow_read_larger(struct myr_arena *arena, const struct myr_catalog *catalog,
-                         const struct myr_design *installed, const char *path,
+                         const struct myr_design *installed, const char *path, const char *prices,
                          struct myr_design *ret, struct myr_err *err)
 {
     if (is_design(path)) {
-        return myr_design_open(ret, path, err);
+        return open_design(path, prices, ret, err);
     }
     MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {0};
-    MYR_TRY(myr_spec_load(arena, catalog, path, NULL, &spec, err));
+    MYR_TRY(myr_spec_load(arena, catalog, path, prices, &spec, err));
     if (spec.group_count) {
         MYR_TRY(put_in_order(&spec, catalog, installed, err));
     }
