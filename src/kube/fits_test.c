@@ -129,6 +129,52 @@ static void ports_of_the_host_are_had_once(void **state)
     }
 }
 
+/* Two pods of one gang with a port of the host do not share a node, whatever room it has. */
+static void pods_with_a_port_need_a_node_each(void **state)
+{
+    (void)state;
+    static const char *const ports[] = {"", "'ports':[{'hostPort':4000}],"};
+    for (int i = 0; i < 2; i++) {
+        struct myr_kube_cluster *c = world("", "");
+        uint32_t count;
+        for (int at = 0; at < 2; at++) {
+            tell(c, MYR_KUBE_PODS,
+                 "{'type':'ADDED','object':{'metadata':{'name':'g-%d','namespace':'d','uid':'ug%d',"
+                 "'resourceVersion':'3','annotations':{'myriad/gang':'g','myriad/gang-size':'2'}},"
+                 "'spec':{'schedulerName':'myriad','containers':[{%s" USES(
+                     "'cpu':'1'") "}]},"
+                                  "'status':{'phase':'Pending'}}}",
+                 at, at, ports[i]);
+        }
+        const struct myr_kube_decision *d = myr_kube_decide(c, 1000, 1, &count);
+        assert_int_equal(count, 1);
+        assert_int_equal(d->act, i ? MYR_KUBE_WAIT : MYR_KUBE_BIND);
+        myr_kube_cluster_free(c);
+    }
+}
+
+/* Lines of a watch that are none. */
+static void what_is_no_line_is_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"[]",
+                                      "7",
+                                      "\"x\"",
+                                      "{",
+                                      "{\"type\":\"ADDED\"}",
+                                      "{\"type\":\"MOVED\",\"object\":{}}",
+                                      "{\"object\":{}}"};
+    struct myr_kube_policy policy = myr_kube_policy_default();
+    struct myr_kube_cluster *c = myr_kube_cluster_create(&policy);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
+        struct myr_kube_said got;
+        struct myr_err err = {0};
+        assert_true(myr_kube_line(c, MYR_KUBE_PODS, myr_str_from(bad[i]), 1, &got, &err) < 0);
+        assert_true(err.message[0] != '\0');
+    }
+    myr_kube_cluster_free(c);
+}
+
 #define TERM(more)                                                                   \
     "'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':{" \
     "'nodeSelectorTerms':[" more "]}}}"
@@ -451,6 +497,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(amounts_are_added_and_held_against_the_node),
         cmocka_unit_test(ports_of_the_host_are_had_once),
+        cmocka_unit_test(pods_with_a_port_need_a_node_each),
+        cmocka_unit_test(what_is_no_line_is_refused),
         cmocka_unit_test(labels_choose),
         cmocka_unit_test(taints_keep_away_who_does_not_tolerate_them),
         cmocka_unit_test(what_is_not_understood_waits),
