@@ -1,10 +1,15 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 #include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
 
 #include "leaks.h"
 #include "myriad/io/ca.h"
@@ -53,11 +58,175 @@ static void a_certificate_is_renewed_with_its_names(void **state)
     }
 }
 
+static X509 *read_certificate(const struct myr_buf *pem)
+{
+    BIO *bio = BIO_new_mem_buf(pem->data, (int)pem->len);
+    X509 *read = PEM_read_bio_X509(bio, NULL, NULL, NULL);
+    BIO_free(bio);
+    assert_non_null(read);
+    return read;
+}
+
+static void expect_name(const X509_NAME *name, const char *text)
+{
+    char found[100];
+    assert_int_equal(X509_NAME_entry_count(name), 1);
+    assert_true(X509_NAME_get_text_by_NID(name, NID_commonName, found, sizeof(found)) > 0);
+    assert_string_equal(found, text);
+}
+
+/* Valid since five minutes, and for so many days from now, but for the time that the test takes. */
+static void expect_times(const X509 *made, int days)
+{
+    int from_days, from_s, to_days, to_s;
+    assert_int_equal(ASN1_TIME_diff(&from_days, &from_s, X509_get0_notBefore(made), NULL), 1);
+    assert_int_equal(ASN1_TIME_diff(&to_days, &to_s, NULL, X509_get0_notAfter(made)), 1);
+    assert_in_range(from_days * 86400 + from_s, 300, 300 + 600);
+    assert_in_range(to_days * 86400 + to_s, days * 86400 - 600, days * 86400);
+}
+
+/* Of 127 bits, so that two are never the same. */
+static void expect_serial(const X509 *made, const char *told)
+{
+    BIGNUM *number = ASN1_INTEGER_to_BN(X509_get0_serialNumber(made), NULL);
+    assert_int_equal(BN_num_bits(number), 127);
+    if (told) {
+        char *hex = BN_bn2hex(number);
+        assert_string_equal(hex, told);
+        OPENSSL_free(hex);
+    }
+    BN_free(number);
+}
+
+/* What others would hold a certificate against, read by OpenSSL and not by us. */
+static void certificates_are_for_one_use(void **state)
+{
+    (void)state;
+    struct myr_buf ca = {0}, ca_key = {0}, key = {0}, csr = {0};
+    struct myr_err err = {0};
+    assert_int_equal(myr_io_ca_create("lab", 30, &ca, &ca_key, &err), MYR_OK);
+    assert_int_equal(myr_io_csr_create("node-1.a_B", &key, &csr, &err), MYR_OK);
+    X509 *top = read_certificate(&ca);
+    assert_int_equal(X509_get_version(top), X509_VERSION_3);
+    assert_int_equal(X509_check_ca(top), 1);
+    assert_int_equal(X509_get_pathlen(top), 0);
+    assert_int_equal(X509_get_key_usage(top), KU_KEY_CERT_SIGN | KU_CRL_SIGN);
+    assert_non_null(X509_get0_subject_key_id(top));
+    assert_int_equal(X509_verify(top, X509_get0_pubkey(top)), 1);
+    expect_name(X509_get_subject_name(top), "lab");
+    expect_name(X509_get_issuer_name(top), "lab");
+    expect_times(top, 30);
+    expect_serial(top, NULL);
+    for (int server = 0; server < 2; server++) {
+        struct myr_buf text = {0}, name = {0}, serial = {0}, names = {0};
+        struct myr_io_sign sign = {.ca_certificate = text_of(&ca),
+                                   .ca_key = text_of(&ca_key),
+                                   .days = 7,
+                                   .server = server,
+                                   .name = server ? "node-1.a_B" : NULL};
+        assert_int_equal(myr_io_ca_sign(&sign, text_of(&csr), &text, &name, &serial, &err), MYR_OK);
+        X509 *made = read_certificate(&text);
+        assert_string_equal(name.data, "node-1.a_B");
+        assert_int_equal(X509_get_version(made), X509_VERSION_3);
+        assert_int_equal(X509_check_ca(made), 0);
+        assert_int_equal(X509_get_key_usage(made), KU_DIGITAL_SIGNATURE);
+        assert_int_equal(X509_get_extended_key_usage(made),
+                         server ? XKU_SSL_SERVER | XKU_SSL_CLIENT : XKU_SSL_CLIENT);
+        assert_int_equal(X509_verify(made, X509_get0_pubkey(top)), 1);
+        assert_int_equal(X509_verify(made, X509_get0_pubkey(made)), 0);
+        ERR_clear_error(); /* it keeps what went wrong, and this was meant to */
+        expect_name(X509_get_subject_name(made), "node-1.a_B");
+        expect_name(X509_get_issuer_name(made), "lab");
+        expect_times(made, 7);
+        expect_serial(made, serial.data);
+        assert_int_equal(myr_io_alt_names(text_of(&text), &names, &err), MYR_OK);
+        assert_int_equal(names.len, 0);
+        char told[65], wanted[65];
+        unsigned char digest[EVP_MAX_MD_SIZE];
+        assert_int_equal(myr_io_fingerprint(text_of(&text), told, &err), MYR_OK);
+        assert_int_equal(X509_digest(made, EVP_sha256(), digest, NULL), 1);
+        for (size_t i = 0; i < 32; i++) {
+            snprintf(wanted + 2 * i, 3, "%02x", digest[i]);
+        }
+        assert_string_equal(told, wanted);
+        X509_free(made);
+        struct myr_buf *all[] = {&text, &name, &serial, &names};
+        for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
+            myr_buf_done(all[i]);
+        }
+    }
+    X509_free(top);
+    struct myr_buf *all[] = {&ca, &ca_key, &key, &csr};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
+        myr_buf_done(all[i]);
+    }
+}
+
+/* Nothing is signed that is not meant, and why is said. */
+static void what_is_not_meant_is_not_signed(void **state)
+{
+    (void)state;
+    struct myr_buf ca = {0}, ca_key = {0}, made = {0};
+    struct myr_err err = {0};
+    assert_int_equal(myr_io_ca_create("lab", 30, &ca, &ca_key, &err), MYR_OK);
+    struct myr_io_sign sign = {
+        .ca_certificate = text_of(&ca), .ca_key = text_of(&ca_key), .days = 7};
+    char longest[80];
+    memset(longest, 'n', sizeof(longest));
+    for (size_t length = 62; length <= 64; length++) {
+        struct myr_buf key = {0}, csr = {0};
+        longest[length] = '\0';
+        assert_int_equal(myr_io_csr_create(longest, &key, &csr, &err), MYR_OK);
+        longest[length] = 'n';
+        int rc = myr_io_ca_sign(&sign, text_of(&csr), &made, NULL, NULL, &err);
+        assert_int_equal(rc, length < 64 ? MYR_OK : MYR_EINVAL);
+        myr_buf_done(&key);
+        myr_buf_done(&csr);
+    }
+    struct myr_buf key = {0}, csr = {0}, other = {0}, other_key = {0};
+    assert_int_equal(myr_io_csr_create("a", &key, &csr, &err), MYR_OK);
+    sign.name = "b";
+    assert_int_equal(myr_io_ca_sign(&sign, text_of(&csr), &made, NULL, NULL, &err), MYR_EINVAL);
+    assert_non_null(strstr(err.message, "the name 'a', not for 'b'"));
+    sign.name = "a";
+    assert_int_equal(myr_io_ca_sign(&sign, text_of(&csr), &made, NULL, NULL, &err), MYR_OK);
+    /* More bytes than any request has. */
+    myr_buf_put(&other, csr.data, csr.len);
+    while (other.len <= 16384) {
+        myr_buf_putc(&other, '\n');
+    }
+    assert_int_equal(myr_io_ca_sign(&sign, text_of(&other), &made, NULL, NULL, &err), MYR_ERANGE);
+    other.len = 16384;
+    assert_int_equal(myr_io_ca_sign(&sign, text_of(&other), &made, NULL, NULL, &err), MYR_OK);
+    assert_int_equal(myr_io_ca_sign(&sign, MYR_STR("x"), &made, NULL, NULL, &err), MYR_EINVAL);
+    /* An authority whose papers are none; a name that is none. */
+    sign.ca_key = MYR_STR("x");
+    assert_int_equal(myr_io_ca_sign(&sign, text_of(&csr), &made, NULL, NULL, &err), MYR_EINVAL);
+    assert_non_null(strstr(err.message, "the authority's certificate and key"));
+    sign.ca_key = text_of(&ca_key);
+    sign.ca_certificate = MYR_STR("x");
+    assert_int_equal(myr_io_ca_sign(&sign, text_of(&csr), &made, NULL, NULL, &err), MYR_EINVAL);
+    sign.ca_certificate = text_of(&ca);
+    sign.alt_names = "IP:here";
+    assert_int_equal(myr_io_ca_sign(&sign, text_of(&csr), &made, NULL, NULL, &err), MYR_EINVAL);
+    assert_non_null(strstr(err.message, "signing a certificate"));
+    int64_t left_s;
+    char told[65];
+    assert_int_equal(myr_io_valid_s(MYR_STR("x"), &left_s, &err), MYR_EINVAL);
+    assert_int_equal(myr_io_fingerprint(MYR_STR("x"), told, &err), MYR_EINVAL);
+    struct myr_buf *all[] = {&ca, &ca_key, &made, &key, &csr, &other, &other_key};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
+        myr_buf_done(all[i]);
+    }
+}
+
 /* Libraries keep some memory for good; whatever is done a second time may take no more. */
 static void nothing_more_is_kept_the_second_time(void **state)
 {
     static void (*const tests[])(void **) = {
         a_certificate_is_renewed_with_its_names,
+        certificates_are_for_one_use,
+        what_is_not_meant_is_not_signed,
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(tests); i++) {
         tests[i](state);
@@ -73,6 +242,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_certificate_is_renewed_with_its_names),
+        cmocka_unit_test(certificates_are_for_one_use),
+        cmocka_unit_test(what_is_not_meant_is_not_signed),
         cmocka_unit_test(nothing_more_is_kept_the_second_time),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

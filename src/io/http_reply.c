@@ -3,6 +3,8 @@
 
 enum { LINE_MAX_BYTES = 1024 };
 
+enum { KEPT_BYTES = 64 << 10 };
+
 void myr_http_reply_init(struct myr_http_reply *reply, myr_http_piece *piece, void *context)
 {
     *reply = (struct myr_http_reply){.piece = piece, .context = context};
@@ -12,6 +14,19 @@ void myr_http_reply_done(struct myr_http_reply *reply)
 {
     myr_buf_done(&reply->line);
     myr_buf_done(&reply->body);
+}
+
+void myr_http_reply_clear(struct myr_http_reply *reply, myr_http_piece *piece, void *context)
+{
+    struct myr_buf line = reply->line, body = reply->body;
+    myr_buf_clear(&line);
+    if (body.len > KEPT_BYTES) { /* a page of a list: the next answer is small */
+        myr_buf_done(&body);
+        body = (struct myr_buf){0};
+    }
+    myr_buf_clear(&body);
+    *reply =
+        (struct myr_http_reply){.piece = piece, .context = context, .line = line, .body = body};
 }
 
 static int malformed(struct myr_err *err, const char *what)
@@ -241,28 +256,33 @@ static int take_body(struct myr_http_reply *reply, struct myr_str *bytes, struct
     return MYR_OK;
 }
 
-int myr_http_reply_feed(struct myr_http_reply *reply, struct myr_str bytes, struct myr_err *err)
+int myr_http_reply_take(struct myr_http_reply *reply, struct myr_str *bytes, struct myr_err *err)
 {
-    while (bytes.len > 0 && reply->at != MYR_HTTP_AT_DONE) {
+    while (bytes->len > 0 && reply->at != MYR_HTTP_AT_DONE) {
         switch (reply->at) {
         case MYR_HTTP_AT_HEAD:
-            MYR_TRY(take_head(reply, &bytes, err));
+            MYR_TRY(take_head(reply, bytes, err));
             break;
         case MYR_HTTP_AT_CHUNK_LINE:
         case MYR_HTTP_AT_CHUNK_END:
         case MYR_HTTP_AT_TRAILER:
-            MYR_TRY(take_between(reply, &bytes, err));
+            MYR_TRY(take_between(reply, bytes, err));
             break;
         case MYR_HTTP_AT_LENGTH:
         case MYR_HTTP_AT_CHUNK:
         case MYR_HTTP_AT_CLOSE:
-            MYR_TRY(take_body(reply, &bytes, err));
+            MYR_TRY(take_body(reply, bytes, err));
             break;
         case MYR_HTTP_AT_DONE:
             break;
         }
     }
     return MYR_OK;
+}
+
+int myr_http_reply_feed(struct myr_http_reply *reply, struct myr_str bytes, struct myr_err *err)
+{
+    return myr_http_reply_take(reply, &bytes, err);
 }
 
 int myr_http_reply_end(const struct myr_http_reply *reply, struct myr_err *err)

@@ -4,17 +4,32 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { TICK_MS = 500, TIMEOUT_S = 15, TOKEN_AGE_MS = 30000, REFUSAL_MAX = 64 << 10 };
+enum {
+    TICK_MS = 500,
+    TIMEOUT_S = 15,
+    TOKEN_AGE_MS = 30000,
+    REFUSAL_MAX = 64 << 10,
+    AT_ONCE = 16, /* requests of a connection that are not answered */
+    LATER_AT_ONCE = 64,
+};
 
+/*
+ * A connection. Requests follow each other on it without waiting for the answers, which come in the
+ * same order; those of one turn of the loop go out as one record and one call of the system. That
+ * is most of what a small request costs.
+ */
 struct client_line {
     struct client *client;
     struct myr_io_stream *stream;
-    struct client_request *request; /* NULL: idle */
-    struct myr_http_reply reply;
+    struct client_queue asked; /* not answered; empty: idle */
+    uint32_t asked_count;
+    struct myr_http_reply reply; /* to the first of them */
+    struct myr_buf out;          /* of this turn */
     int64_t heard_ms;
     uint32_t served;
     struct myr_buf refusal; /* what a stream was answered with instead */
-    bool streams, stale, ended;
+    bool streams, later, stale, ended;
+    bool begun; /* a stream was granted */
     struct client_line *next;
 };
 
@@ -72,30 +87,52 @@ static void finish(struct client_request *request, int rc, const struct myr_err 
     request_free(request);
 }
 
-static void pump(struct client *client);
-
-/* The reply is whole: the line is free for the next one. */
-static void answered(struct client_line *line)
+static void push(struct client_queue *queue, struct client_request *request)
 {
-    struct client_request *request = line->request;
-    struct myr_http_reply reply = line->reply;
-    line->request = NULL;
-    line->served++;
-    myr_http_reply_init(&line->reply, NULL, NULL);
-    if (line->streams || line->stale) {
-        myr_io_close(line->stream);
+    request->next = NULL;
+    if (queue->last) {
+        queue->last->next = request;
+    } else {
+        queue->first = request;
     }
-    finish(request, MYR_OK, NULL, reply.status, request->piece ? &line->refusal : &reply.body);
-    myr_http_reply_done(&reply);
-    pump(line->client);
+    queue->last = request;
 }
 
-static void failed(struct client_line *line, const struct myr_err *why)
+static struct client_request *pop(struct client_queue *queue)
 {
-    struct client_request *request = line->request;
+    struct client_request *request = queue->first;
+    queue->first = request->next;
+    queue->last = queue->first ? queue->last : NULL;
+    request->next = NULL;
+    return request;
+}
+
+static struct client_request *pop_asked(struct client_line *line)
+{
+    MYR_ASSERT(line->asked_count > 0);
+    line->asked_count--;
+    return pop(&line->asked);
+}
+
+/* The reply is whole: the next one is to the next request. */
+static void answered(struct client_line *line)
+{
+    struct client_request *request = pop_asked(line);
+    line->served++;
+    if (line->streams || (line->stale && line->asked_count == 0)) {
+        line->ended = true;
+        myr_io_close(line->stream);
+    }
+    finish(request, MYR_OK, NULL, line->reply.status,
+           request->piece ? &line->refusal : &line->reply.body);
+    myr_http_reply_clear(&line->reply, NULL, NULL);
+}
+
+static void fail(struct client_line *line, struct client_request *request,
+                 const struct myr_err *why)
+{
     struct client *client = line->client;
     struct myr_err err = *why;
-    line->request = NULL;
     if (strncmp(err.message, client->access->url, strlen(client->access->url)) != 0) {
         /* The address of the socket is in the URL already. */
         const char *address = line->stream ? myr_io_address(line->stream) : "";
@@ -115,6 +152,17 @@ static void failed(struct client_line *line, const struct myr_err *why)
     finish(request, err.code, &err, 0, NULL);
 }
 
+/* All that it was asked. */
+static void fail_all(struct client_line *line, const struct myr_err *why)
+{
+    struct client_queue asked = line->asked;
+    line->asked = (struct client_queue){0};
+    line->asked_count = 0;
+    while (asked.first) {
+        fail(line, pop(&asked), why);
+    }
+}
+
 /* --- the socket */
 
 static void on_open(void *context, struct myr_io_stream *stream)
@@ -124,69 +172,104 @@ static void on_open(void *context, struct myr_io_stream *stream)
     line->heard_ms = kube_now_ms();
 }
 
+/* A stream may be silent for long after it was granted: that it was is told. */
+static void look_at_head(struct client_line *line)
+{
+    const struct client_request *request = line->asked.first;
+    if (line->streams && !line->begun && line->reply.at != MYR_HTTP_AT_HEAD &&
+        line->reply.status == 200) {
+        line->begun = true;
+        if (request->begun) {
+            request->begun(request->context);
+        }
+    }
+}
+
 static void on_data(void *context, struct myr_io_stream *stream, struct myr_str bytes)
 {
     struct client_line *line = context;
     struct myr_err err = {0};
     line->heard_ms = kube_now_ms();
     line->client->heard++;
-    if (!line->request) {
-        myr_io_abort(stream); /* nobody has asked */
-        return;
-    }
-    if (myr_http_reply_feed(&line->reply, bytes, &err) < 0) {
-        line->ended = true;
-        failed(line, &err);
-        myr_io_abort(stream);
-    } else if (line->reply.at == MYR_HTTP_AT_DONE) {
-        answered(line);
+    while (bytes.len > 0 && !line->ended) {
+        if (!line->asked.first) {
+            line->ended = true;
+            myr_io_abort(stream); /* nobody has asked */
+        } else if (myr_http_reply_take(&line->reply, &bytes, &err) < 0) {
+            line->ended = true;
+            fail_all(line, &err);
+            myr_io_abort(stream);
+        } else if (line->reply.at == MYR_HTTP_AT_DONE) {
+            answered(line);
+        } else {
+            look_at_head(line);
+        }
     }
 }
 
-static void put_back(struct client *client, struct client_request *request)
+/*
+ * What a connection has left behind that was closed: requests that are not answered with a byte are
+ * asked once more, elsewhere. Each of them may have been heard, and is made to be said twice.
+ */
+static void leave(struct client_line *line, const struct myr_err *why)
 {
-    struct client_queue *queue = &client->urgent;
-    request->next = queue->first;
-    queue->first = request;
-    queue->last = queue->last ? queue->last : request;
+    struct client *client = line->client;
+    struct client_queue again = {0};
+    struct myr_err err = *why;
+    bool begun = line->reply.at != MYR_HTTP_AT_HEAD || line->reply.line.len > 0;
+    if (line->asked.first && begun) {
+        struct client_request *first = pop_asked(line);
+        if (err.code == MYR_OK && myr_http_reply_end(&line->reply, &err) == MYR_OK) {
+            finish(first, MYR_OK, NULL, line->reply.status,
+                   first->piece ? &line->refusal : &line->reply.body);
+        } else {
+            fail(line, first, &err);
+        }
+        line->served++;
+    }
+    err = *why;
+    if (err.code == MYR_OK) {
+        (void)myr_err_set(&err, MYR_EIO, "the connection was closed without an answer");
+    }
+    while (line->asked.first) {
+        struct client_request *request = pop_asked(line);
+        if (line->served > 0 && !request->again) {
+            request->again = true;
+            push(&again, request);
+        } else {
+            fail(line, request, &err);
+        }
+    }
+    if (again.first) { /* before those that came after them */
+        again.last->next = client->urgent.first;
+        client->urgent.last = client->urgent.last ? client->urgent.last : again.last;
+        client->urgent.first = again.first;
+    }
 }
 
 static void on_closed(void *context, struct myr_io_stream *stream, const struct myr_err *why)
 {
     struct client_line *line = context;
     struct client *client = line->client;
-    struct myr_err err = *why;
     for (struct client_line **at = &client->lines; *at; at = &(*at)->next) {
         if (*at == line) {
             *at = line->next;
             break;
         }
     }
-    client->line_count -= !line->streams;
-    if (line->request && !client->closing) {
-        bool nothing = line->reply.at == MYR_HTTP_AT_HEAD && line->reply.line.len == 0;
-        if (nothing && line->served > 0 && !line->request->again) {
-            /* An idle connection was closed just when it was used: once more. */
-            line->request->again = true;
-            put_back(client, line->request);
-            line->request = NULL;
-        } else if (err.code == MYR_OK && myr_http_reply_end(&line->reply, &err) == MYR_OK) {
-            finish(line->request, MYR_OK, NULL, line->reply.status,
-                   line->request->piece ? &line->refusal : &line->reply.body);
-            line->request = NULL;
-        } else {
-            failed(line, &err);
-        }
-    } else if (line->request) {
-        request_free(line->request);
+    client->line_count -= !line->streams && !line->later;
+    line->ended = true;
+    if (!client->closing) {
+        leave(line, why);
+    }
+    while (line->asked.first) {
+        request_free(pop_asked(line));
     }
     (void)stream;
     myr_http_reply_done(&line->reply);
     myr_buf_done(&line->refusal);
+    myr_buf_done(&line->out);
     free(line);
-    if (!client->closing) {
-        pump(client);
-    }
 }
 
 static const struct myr_io_calls calls = {on_open, on_data, on_closed};
@@ -214,37 +297,37 @@ static void put_head(struct client *client, const struct client_request *request
 static bool on_piece(void *context, struct myr_str bytes)
 {
     struct client_line *line = context;
+    const struct client_request *request = line->asked.first;
     if (line->reply.status == 200) {
-        return line->request->piece(line->request->context, bytes);
+        return request->piece(request->context, bytes);
     }
     myr_buf_put(&line->refusal, bytes.data, bytes.len);
     return line->refusal.len < REFUSAL_MAX;
 }
 
-static void send_request(struct client_line *line, struct client_request *request)
+/* Goes out with the others of this turn. */
+static void put_request(struct client_line *line, struct client_request *request)
 {
     struct client *client = line->client;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf head = {0};
-    MYR_ASSERT(!line->request);
-    put_head(client, request, &head);
-    myr_http_reply_done(&line->reply);
-    myr_http_reply_init(&line->reply, request->piece ? on_piece : NULL, line);
-    line->request = request;
-    line->heard_ms = kube_now_ms();
+    if (!line->asked.first) {
+        line->heard_ms = kube_now_ms();
+        myr_http_reply_clear(&line->reply, request->piece ? on_piece : NULL, line);
+    }
+    push(&line->asked, request);
+    line->asked_count++;
     client->asked++;
-    /* At once: a record and a call of the system for each half would cost more than the copy. */
-    myr_buf_put(&head, request->body.data, request->body.len);
-    myr_io_write(line->stream, (struct myr_str){head.data, head.len});
+    put_head(client, request, &line->out);
+    myr_buf_put(&line->out, request->body.data, request->body.len);
 }
 
-static struct client_line *open_line(struct client *client, bool streams)
+static struct client_line *open_line(struct client *client, bool streams, bool later)
 {
     struct client_line *line = myr_xcalloc(1, sizeof(*line));
-    *line = (struct client_line){.client = client, .streams = streams};
+    *line = (struct client_line){.client = client, .streams = streams, .later = later};
     myr_http_reply_init(&line->reply, NULL, NULL);
     line->next = client->lines;
     client->lines = line;
-    client->line_count += !streams;
+    client->line_count += !streams && !later;
     int rc = myr_io_connect(client->loop, client->access->host, client->access->port, client->tls,
                             &calls, line, &line->stream, NULL);
     MYR_ASSERT(rc == MYR_OK); /* what fails is told by 'closed' */
@@ -266,52 +349,69 @@ static void refresh_token(struct client *client)
     }
 }
 
-static struct client_line *idle_line(struct client *client)
+/* The one with the fewest requests; NULL: all of them have enough. */
+static struct client_line *line_for(struct client *client, const struct client_request *request)
 {
+    struct client_line *best = NULL;
+    if (request->piece) {
+        return open_line(client, true, false);
+    }
     for (struct client_line *line = client->lines; line; line = line->next) {
-        if (!line->streams && !line->request && !line->stale && !line->ended) {
-            return line;
+        bool fit = !line->streams && !line->stale && !line->ended && line->later == request->later;
+        if (fit && (!best || line->asked_count < best->asked_count)) {
+            best = line;
         }
     }
-    return client->line_count < CLIENT_CONNECTIONS ? open_line(client, false) : NULL;
+    bool more = request->later
+                    ? !best
+                    : (!best || best->asked_count > 0) && client->line_count < CLIENT_CONNECTIONS;
+    if (more) {
+        return open_line(client, false, request->later);
+    }
+    uint32_t most = request->later ? LATER_AT_ONCE : AT_ONCE;
+    return best && best->asked_count < most ? best : NULL;
 }
 
-static void pump(struct client *client)
+void kube_flush(struct client *client)
 {
-    while ((client->urgent.first || client->other.first) && !client->closing) {
-        struct client_queue *queue = client->urgent.first ? &client->urgent : &client->other;
-        struct client_request *request = queue->first;
-        struct client_line *line = request->piece ? open_line(client, true) : idle_line(client);
-        if (!line) {
-            return;
+    struct client_queue *const queues[] = {&client->urgent, &client->other};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(queues) && !client->closing; i++) {
+        while (queues[i]->first) {
+            struct client_line *line = line_for(client, queues[i]->first);
+            if (!line) {
+                break;
+            }
+            refresh_token(client);
+            put_request(line, pop(queues[i]));
         }
-        queue->first = request->next;
-        queue->last = queue->first ? queue->last : NULL;
-        request->next = NULL;
-        refresh_token(client);
-        send_request(line, request);
     }
+    for (struct client_line *line = client->lines; line; line = line->next) {
+        if (line->out.len == 0) {
+            continue;
+        }
+        if (!line->ended) {
+            myr_io_write(line->stream, (struct myr_str){line->out.data, line->out.len});
+        }
+        myr_buf_clear(&line->out);
+    }
+}
+
+static void on_flush(uv_prepare_t *prepare)
+{
+    kube_flush(prepare->data);
 }
 
 void kube_ask(struct client *client, const struct client_request *request)
 {
     struct client_request *copy = myr_xcalloc(1, sizeof(*copy));
     *copy = *request;
-    copy->next = NULL;
-    struct client_queue *queue = copy->later ? &client->other : &client->urgent;
-    if (queue->last) {
-        queue->last->next = copy;
-    } else {
-        queue->first = copy;
-    }
-    queue->last = copy;
-    pump(client);
+    push(copy->later ? &client->other : &client->urgent, copy);
 }
 
 void kube_drop(struct client *client, const void *context)
 {
     for (struct client_line *line = client->lines; line; line = line->next) {
-        if (line->streams && line->request && line->request->context == context) {
+        if (line->streams && line->asked.first && line->asked.first->context == context) {
             myr_io_abort(line->stream);
         }
     }
@@ -323,16 +423,17 @@ static void on_tick(uv_timer_t *timer)
     struct client *client = timer->data;
     int64_t now_ms = kube_now_ms();
     for (struct client_line *line = client->lines; line; line = line->next) {
-        if (!line->request || line->ended) {
+        const struct client_request *first = line->asked.first;
+        if (!first || line->ended) {
             continue;
         }
-        uint32_t limit_s = line->request->timeout_s ? line->request->timeout_s : client->timeout_s;
+        uint32_t limit_s = first->timeout_s ? first->timeout_s : client->timeout_s;
         if (now_ms - line->heard_ms > (int64_t)limit_s * 1000) {
             struct myr_err err = {0};
             (void)myr_err_set(&err, MYR_EAWAY, "%s: no answer within %u s", client->access->url,
                               limit_s);
             line->ended = true;
-            failed(line, &err);
+            fail_all(line, &err);
             myr_io_abort(line->stream);
             return; /* the list may have changed; the others follow with the next tick */
         }
@@ -363,6 +464,10 @@ int kube_begin(struct client *client, uv_loop_t *loop, const struct myr_kube_acc
     MYR_ASSERT(rc == 0);
     client->tick.data = client;
     uv_timer_start(&client->tick, on_tick, TICK_MS, TICK_MS);
+    rc = uv_prepare_init(loop, &client->turn);
+    MYR_ASSERT(rc == 0);
+    client->turn.data = client;
+    uv_prepare_start(&client->turn, on_flush);
     return MYR_OK;
 }
 
@@ -376,7 +481,7 @@ int kube_renew(struct client *client, const struct myr_kube_access *access, stru
     client->token_ms = 0;
     for (struct client_line *line = client->lines; line; line = line->next) {
         line->stale = true;
-        if (!line->request && !line->ended) {
+        if (!line->asked.first && !line->ended) {
             line->ended = true;
             myr_io_close(line->stream);
         }
@@ -384,7 +489,7 @@ int kube_renew(struct client *client, const struct myr_kube_access *access, stru
     return MYR_OK;
 }
 
-static void on_tick_closed(uv_handle_t *handle)
+static void on_handle_closed(uv_handle_t *handle)
 {
     (void)handle;
 }
@@ -392,11 +497,8 @@ static void on_tick_closed(uv_handle_t *handle)
 static void free_queue(struct client_queue *queue)
 {
     while (queue->first) {
-        struct client_request *request = queue->first;
-        queue->first = request->next;
-        request_free(request);
+        request_free(pop(queue));
     }
-    queue->last = NULL;
 }
 
 void kube_end(struct client *client)
@@ -407,7 +509,8 @@ void kube_end(struct client *client)
     for (struct client_line *line = client->lines; line; line = line->next) {
         myr_io_abort(line->stream);
     }
-    uv_close((uv_handle_t *)&client->tick, on_tick_closed);
+    uv_close((uv_handle_t *)&client->tick, on_handle_closed);
+    uv_close((uv_handle_t *)&client->turn, on_handle_closed);
     myr_io_tls_free(client->tls);
     client->tls = NULL;
     myr_buf_done(&client->token);

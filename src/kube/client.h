@@ -1,6 +1,8 @@
 /*
- * client: requests to the API server over a few connections that are kept. A request ends once, by
- * its 'done', from the loop and never from inside of kube_ask().
+ * client: requests to the API server over a few connections that are kept. Those of one turn of the
+ * loop go out together, several to a connection. A request ends once, by its 'done', from the loop
+ * and never from inside of kube_ask(). One whose connection was closed before it was answered is
+ * asked once more: whoever asks has to bear that it is heard twice.
  */
 #pragma once
 
@@ -9,7 +11,7 @@
 #include "kube.h"
 #include "myriad/io.h"
 
-enum { CLIENT_CONNECTIONS = 8 };
+enum { CLIENT_CONNECTIONS = 4 }; /* beside those of streams, and one for what may wait */
 
 struct client_answer {
     int rc;                    /* MYR_OK: there is an answer, of whatever status */
@@ -24,6 +26,7 @@ struct client_request {
     struct myr_buf body;
     /* A stream of lines: 'piece' gets the body as it comes; a connection of its own. */
     myr_http_piece *piece;
+    void (*begun)(void *context); /* of a stream: it was granted; or NULL */
     void (*done)(void *context, const struct client_answer *answer);
     void *context;
     uint32_t timeout_s; /* without a byte; 0: the client's */
@@ -52,6 +55,7 @@ struct client {
     uint64_t asked, heard;             /* requests; pieces that were read */
     bool closing;
     uv_timer_t tick;
+    uv_prepare_t turn;
 };
 
 MYR_MUST_USE int kube_begin(struct client *client, uv_loop_t *loop,
@@ -62,6 +66,8 @@ MYR_MUST_USE int kube_renew(struct client *client, const struct myr_kube_access 
                             struct myr_err *err);
 /* 'path' and the body are the client's from here on. */
 void kube_ask(struct client *client, const struct client_request *request);
+/* What was asked goes out now, not at the end of this turn of the loop. */
+void kube_flush(struct client *client);
 /* Ends a stream, by its context; its 'done' comes. */
 void kube_drop(struct client *client, const void *context);
 /* All requests end as given up, without their 'done'. The loop has to run once more. */

@@ -224,6 +224,8 @@ static void bind(struct round *r, struct kube_gang *gang, struct kube_pod **pods
     d->master = master_of(r, pods[0], at[0]);
     d->placement = myr_arena_printf(&r->c->arena, "%llx-%llu", (unsigned long long)r->epoch,
                                     (unsigned long long)++r->c->placements);
+    d->world = count;
+    d->plan = count > 1 ? kube_plan_make(&r->c->arena, seats, count) : NULL;
 }
 
 static void place_gang(struct round *r, struct kube_gang *gang, uint32_t count)
@@ -439,6 +441,7 @@ static int compare_seats(const void *left, const void *right)
 static bool finish(struct round *r, struct kube_gang *gang, const struct standing *s)
 {
     struct myr_kube_seat *seats = MYR_ARENA_NEW(&r->c->arena, struct myr_kube_seat, gang->count);
+    struct myr_str master = {0};
     uint32_t count = 0;
     kube_use_ready(r->c);
     for (uint32_t i = 0; i < gang->count; i++) {
@@ -451,6 +454,7 @@ static bool finish(struct round *r, struct kube_gang *gang, const struct standin
             (pod->node.len == 0 && !kube_fits(r->c, &pod->needs, id))) {
             return false;
         }
+        master = pod->master.len ? pod->master : master;
         seats[count] = seat_of(r, pod, pod->planned_node);
         seats[count].bound = pod->node.len > 0;
         seats[count++].rank = pod->planned_rank;
@@ -473,6 +477,9 @@ static bool finish(struct round *r, struct kube_gang *gang, const struct standin
     d->seats = seats;
     d->seat_count = count;
     d->placement = keep(r, s->placement);
+    d->master = keep(r, master);
+    d->world = s->world;
+    d->finishes = true;
     gang->stale = gang->flying = true;
     return true;
 }
@@ -480,6 +487,7 @@ static bool finish(struct round *r, struct kube_gang *gang, const struct standin
 static void look_after(struct round *r, struct kube_gang *gang)
 {
     struct standing s;
+    kube_plan_adopt(gang);
     stand(r, gang, &s);
     if (s.look_ms != INT64_MAX) {
         wake_at(r, s.look_ms);

@@ -1,8 +1,10 @@
 /*
- * flight: a decision carried out. Annotations of all pods first, and only when all of them are
- * there the bindings: so whoever finds a bound pod finds the whole plan beside it. A request whose
- * answer was lost is asked again until it is known what became of it; a binding cannot happen
- * twice, because the API server refuses the second.
+ * flight: a decision carried out. A binding carries the annotations that its pod's ranks read: the
+ * API server writes both in one step, so whoever finds a bound pod finds its place beside it. Rank
+ * 0 is bound first, with the plan of all; only when that is written the others follow: so whoever
+ * finds a gang in part can finish it. A request whose answer was lost is asked again until it is
+ * known what became of it; a binding cannot happen twice, because the API server refuses the
+ * second.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +17,7 @@ enum {
     SETTLE_MS = 1000,   /* after a deletion, until the watch has told of it */
 };
 
-enum step { STEP_ANNOTATE, STEP_BIND, STEP_CHECK, STEP_DELETE, STEP_OVER };
+enum step { STEP_LEAD, STEP_BIND, STEP_CHECK, STEP_DELETE, STEP_OVER };
 
 struct place {
     struct flight *flight;
@@ -87,32 +89,26 @@ static const char *copy(struct flight *f, const char *text)
 /* --- what is asked for a pod */
 
 static void put_annotations(const struct flight *f, const struct myr_kube_seat *seat,
-                            struct myr_buf *body)
+                            struct myr_json *json)
 {
-    struct myr_json json;
+    const struct myr_kube_decision *d = &f->decision;
     char number[24];
-    myr_json_init(&json, body, MYR_JSON_COMPACT);
-    myr_json_object(&json, NULL);
-    myr_json_object(&json, "metadata");
-    /* Only this pod, and only as it was when it was decided upon. */
-    myr_json_text(&json, "uid", seat->uid);
-    if (seat->version[0]) {
-        myr_json_text(&json, "resourceVersion", seat->version);
-    }
-    myr_json_object(&json, "annotations");
+    myr_json_object(json, "annotations");
     snprintf(number, sizeof(number), "%u", seat->rank);
-    myr_json_text(&json, MYR_KUBE_RANK, number);
-    snprintf(number, sizeof(number), "%u", f->count);
-    myr_json_text(&json, MYR_KUBE_WORLD, number);
-    myr_json_text(&json, MYR_KUBE_MASTER, f->decision.master);
-    myr_json_text(&json, MYR_KUBE_NODE, seat->node);
-    myr_json_text(&json, MYR_KUBE_PLACEMENT, f->decision.placement);
-    myr_json_end(&json);
-    myr_json_end(&json);
-    myr_json_end(&json);
+    myr_json_text(json, MYR_KUBE_RANK, number);
+    snprintf(number, sizeof(number), "%u", d->world);
+    myr_json_text(json, MYR_KUBE_WORLD, number);
+    myr_json_text(json, MYR_KUBE_MASTER, d->master);
+    myr_json_text(json, MYR_KUBE_NODE, seat->node);
+    myr_json_text(json, MYR_KUBE_PLACEMENT, d->placement);
+    if (seat->rank == 0 && d->plan) {
+        myr_json_text(json, MYR_KUBE_PLAN, d->plan);
+    }
+    myr_json_end(json);
 }
 
-static void put_binding(const struct myr_kube_seat *seat, struct myr_buf *body)
+static void put_binding(const struct flight *f, const struct myr_kube_seat *seat,
+                        struct myr_buf *body)
 {
     struct myr_json json;
     myr_json_init(&json, body, MYR_JSON_COMPACT);
@@ -122,7 +118,8 @@ static void put_binding(const struct myr_kube_seat *seat, struct myr_buf *body)
     myr_json_object(&json, "metadata");
     myr_json_text(&json, "name", seat->name);
     myr_json_text(&json, "namespace", seat->space);
-    myr_json_text(&json, "uid", seat->uid);
+    myr_json_text(&json, "uid", seat->uid); /* this pod, and none that has its name since */
+    put_annotations(f, seat, &json);
     myr_json_end(&json);
     myr_json_object(&json, "target");
     myr_json_text(&json, "apiVersion", "v1");
@@ -157,8 +154,11 @@ static void check_bound(struct place *p, struct myr_str body)
     bool ours = false;
     myr_arena_init(&scratch);
     if (myr_doc_read_json(&scratch, "pod", body, &top, NULL) == MYR_OK) {
+        const struct myr_doc *meta = myr_doc_get(top, "metadata");
         ours =
-            myr_str_eq(kube_text(myr_doc_get(top, "metadata"), "uid"), myr_str_from(p->seat.uid)) &&
+            myr_str_eq(kube_text(meta, "uid"), myr_str_from(p->seat.uid)) &&
+            myr_str_eq(kube_text(myr_doc_get(meta, "annotations"), MYR_KUBE_PLACEMENT),
+                       myr_str_from(p->flight->decision.placement)) &&
             myr_str_eq(kube_text(myr_doc_get(top, "spec"), "nodeName"), myr_str_from(p->seat.node));
     }
     myr_arena_done(&scratch);
@@ -168,7 +168,7 @@ static void check_bound(struct place *p, struct myr_str body)
 
 static enum source source_of(enum step step)
 {
-    return step == STEP_ANNOTATE ? SOURCE_PATCH : step == STEP_DELETE ? SOURCE_DELETE : SOURCE_BIND;
+    return step == STEP_DELETE ? SOURCE_DELETE : SOURCE_BIND;
 }
 
 /* True: it is decided. False: nobody knows, it is asked again. */
@@ -207,10 +207,8 @@ static bool judge(struct place *p, const struct client_answer *answer)
     snprintf(path, sizeof(path), "/api/v1/namespaces/%.60s/pods/%.60s", p->seat.space,
              p->seat.name);
     (void)kube_refused(&s->access,
-                       &(struct client_request){.method = p->todo == STEP_ANNOTATE ? "PATCH"
-                                                          : p->todo == STEP_DELETE ? "DELETE"
-                                                                                   : "POST",
-                                                .path = path},
+                       &(struct client_request){
+                           .method = p->todo == STEP_DELETE ? "DELETE" : "POST", .path = path},
                        answer->status, answer->body, &err);
     kube_trouble(s, source_of(p->todo), &err);
     if (answer->status >= 500 || answer->status == 429 || answer->status == 401) {
@@ -235,7 +233,7 @@ static void on_answer(void *context, const struct client_answer *answer)
     for (uint32_t i = 0; i < f->count; i++) {
         open = open || f->places[i].todo != STEP_OVER;
     }
-    if (open && !f->abandoned && !(f->broken && f->step == STEP_ANNOTATE)) {
+    if (open && !f->abandoned) {
         uv_timer_start(&f->timer, on_again,
                        answer->rc == MYR_OK && answer->status == 409 ? 0 : RETRY_MS, 0);
     } else {
@@ -250,18 +248,11 @@ static void ask_place(struct place *p)
     const char *space = p->seat.space, *name = p->seat.name;
     struct client_request request = {.done = on_answer, .context = p};
     switch (p->todo) {
-    case STEP_ANNOTATE:
-        request.method = "PATCH";
-        request.type = "application/merge-patch+json";
-        request.path = kube_path("/api/v1/namespaces/%s/pods/%s", space, name);
-        put_annotations(f, &p->seat, &request.body);
-        s->report.patches++;
-        break;
     case STEP_BIND:
         request.method = "POST";
         request.type = "application/json";
         request.path = kube_path("/api/v1/namespaces/%s/pods/%s/binding", space, name);
-        put_binding(&p->seat, &request.body);
+        put_binding(f, &p->seat, &request.body);
         s->report.bindings++;
         break;
     case STEP_DELETE:
@@ -275,6 +266,7 @@ static void ask_place(struct place *p)
         request.method = "GET";
         request.path = kube_path("/api/v1/namespaces/%s/pods/%s", space, name);
         break;
+    case STEP_LEAD: /* of a flight, not of a pod */
     case STEP_OVER:
         return;
     }
@@ -310,7 +302,7 @@ static void told_bound(struct flight *f)
              first, f->count - 1, last);
     kube_tell_owner(s, &owner, &(struct tell){"GangBound", "Normal", text});
     s->report.gangs_bound++;
-    s->report.gangs_finished += f->decision.master == NULL;
+    s->report.gangs_finished += f->decision.finishes;
     s->report.pods_bound += f->count;
     kube_say(s, "info", "bound %s: %s in %lld ms", f->decision.gang, text,
              (long long)(kube_now_ms() - f->begun_ms));
@@ -331,10 +323,11 @@ static void advance(struct flight *f)
     if (f->broken) {
         kube_say(f->service, "info", "%s: %s, decided again", f->decision.gang,
                  f->forbidden ? "refused" : "has changed meanwhile");
-        land_later(f, f->forbidden ? REFUSED_MS : 0);
-    } else if (f->step == STEP_ANNOTATE) {
+        /* Nothing is bound yet, or the watch is to tell first what is. */
+        land_later(f, f->forbidden ? REFUSED_MS : f->step == STEP_LEAD ? 0 : SETTLE_MS);
+    } else if (f->step == STEP_LEAD) {
         f->step = STEP_BIND;
-        for (uint32_t i = 0; i < f->count; i++) {
+        for (uint32_t i = 1; i < f->count; i++) {
             f->places[i].todo = STEP_BIND;
         }
         go(f);
@@ -356,9 +349,7 @@ static void go(struct flight *f)
         land(f);
         return;
     }
-    /* Nothing is bound yet: what has changed is decided again, and the rest need not be asked. */
-    bool stop = f->broken && f->step == STEP_ANNOTATE;
-    for (uint32_t i = 0; i < f->count && !stop; i++) {
+    for (uint32_t i = 0; i < f->count; i++) {
         open += f->places[i].todo != STEP_OVER;
     }
     if (open == 0) {
@@ -381,25 +372,31 @@ void kube_flight_begin(struct service *s, const struct myr_kube_decision *d)
                                              .gang = copy(f, d->gang),
                                              .master = copy(f, d->master),
                                              .placement = copy(f, d->placement),
+                                             .plan = copy(f, d->plan),
+                                             .world = d->world,
+                                             .finishes = d->finishes,
                                              .owner_kind = copy(f, d->owner_kind),
                                              .owner_name = copy(f, d->owner_name),
                                              .owner_uid = copy(f, d->owner_uid),
                                              .owner_api = copy(f, d->owner_api),
                                              .reason = copy(f, d->reason)};
-    /* A plan that is finished has its annotations already. */
-    f->step = d->act == MYR_KUBE_REMAKE ? STEP_DELETE : d->master ? STEP_ANNOTATE : STEP_BIND;
+    f->step = d->act == MYR_KUBE_REMAKE      ? STEP_DELETE
+              : d->finishes || f->count == 1 ? STEP_BIND
+                                             : STEP_LEAD;
+    enum step first = f->step == STEP_DELETE ? STEP_DELETE : STEP_BIND;
     f->places = MYR_ARENA_NEW(&f->arena, struct place, f->count);
     for (uint32_t i = 0; i < f->count; i++) {
         const struct myr_kube_seat *seat = &d->seats[i];
-        f->places[i] = (struct place){.flight = f,
-                                      .todo = seat->bound ? STEP_OVER : f->step,
-                                      .seat = {.space = copy(f, seat->space),
-                                               .name = copy(f, seat->name),
-                                               .uid = copy(f, seat->uid),
-                                               .version = copy(f, seat->version),
-                                               .node = copy(f, seat->node),
-                                               .rank = seat->rank,
-                                               .bound = seat->bound}};
+        f->places[i] = (struct place){
+            .flight = f,
+            .todo = seat->bound || (i > 0 && f->step == STEP_LEAD) ? STEP_OVER : first,
+            .seat = {.space = copy(f, seat->space),
+                     .name = copy(f, seat->name),
+                     .uid = copy(f, seat->uid),
+                     .version = copy(f, seat->version),
+                     .node = copy(f, seat->node),
+                     .rank = seat->rank,
+                     .bound = seat->bound}};
     }
     int rc = uv_timer_init(&s->loop, &f->timer);
     MYR_ASSERT(rc == 0 && f->count > 0);

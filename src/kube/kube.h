@@ -10,6 +10,7 @@
  *   table      all nodes and pods that are known
  *   topology   which node stands beside which
  *   place      a gang's pods on nodes
+ *   plan       where a gang goes, as text
  *   decide     what is to be done
  *   client     requests to the API server
  *   watch      list and watch
@@ -148,7 +149,7 @@ struct kube_pod {
     struct kube_needs needs;
     struct myr_str hostname, subdomain;
     /* What a scheduler of ours has planned; rank MYR_NONE: nothing. */
-    struct myr_str planned_node, placement;
+    struct myr_str planned_node, placement, master, plan;
     uint32_t planned_rank, planned_world;
     /* Ours, not the API server's. */
     uint32_t assumed; /* node of a binding under way; MYR_NONE: none */
@@ -355,6 +356,14 @@ bool kube_node_lost(const struct myr_kube_cluster *cluster, const struct kube_no
                     int64_t now_ms);
 /* A pod of this placement is gone; said again it changes nothing. */
 void kube_break(struct kube_gang *gang, const struct kube_pod *pod, int64_t now_ms);
+
+/* --- plan.c */
+
+/* Where each goes, for whoever has to finish it; NULL: too long to be kept. In the arena. */
+const char *kube_plan_make(struct myr_arena *arena, const struct myr_kube_seat *seats,
+                           uint32_t count);
+/* Pods of a gang that is bound in part get the places that its rank 0 has for them. */
+void kube_plan_adopt(struct kube_gang *gang);
 
 /* --- topology.c */
 void kube_order(struct myr_kube_cluster *cluster);

@@ -34,10 +34,17 @@ const struct myr_doc_part kube_node_parts[] = {{"metadata", node_meta}, {"spec",
                                                {"status", node_status}, ALL("code"),
                                                ALL("message"),          END};
 
-static const struct myr_doc_part notes[] = {
-    ALL(COMPLETION_INDEX),  ALL(MYR_KUBE_GANG),  ALL(MYR_KUBE_GANG_SIZE),
-    ALL(MYR_KUBE_PRIORITY), ALL(MYR_KUBE_NODE),  ALL(MYR_KUBE_PLACEMENT),
-    ALL(MYR_KUBE_RANK),     ALL(MYR_KUBE_WORLD), END};
+static const struct myr_doc_part notes[] = {ALL(COMPLETION_INDEX),
+                                            ALL(MYR_KUBE_GANG),
+                                            ALL(MYR_KUBE_GANG_SIZE),
+                                            ALL(MYR_KUBE_PRIORITY),
+                                            ALL(MYR_KUBE_NODE),
+                                            ALL(MYR_KUBE_PLACEMENT),
+                                            ALL(MYR_KUBE_RANK),
+                                            ALL(MYR_KUBE_WORLD),
+                                            ALL(MYR_KUBE_MASTER),
+                                            ALL(MYR_KUBE_PLAN),
+                                            END};
 static const struct myr_doc_part pod_meta[] = {ALL("name"),
                                                ALL("namespace"),
                                                ALL("uid"),
@@ -241,6 +248,8 @@ static void read_annotations(struct kube_pod *pod, const struct myr_doc *meta)
     pod->indexed = myr_str_to_u64(index, &pod->index);
     pod->planned_node = kube_keep(&pod->arena, kube_text(map, MYR_KUBE_NODE));
     pod->placement = kube_keep(&pod->arena, kube_text(map, MYR_KUBE_PLACEMENT));
+    pod->master = kube_keep(&pod->arena, kube_text(map, MYR_KUBE_MASTER));
+    pod->plan = kube_keep(&pod->arena, kube_text(map, MYR_KUBE_PLAN));
     pod->planned_rank = small_number(kube_text(map, MYR_KUBE_RANK), MYR_KUBE_GANG_MAX - 1);
     pod->planned_world = small_number(kube_text(map, MYR_KUBE_WORLD), MYR_KUBE_GANG_MAX);
 }

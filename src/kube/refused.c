@@ -24,6 +24,18 @@ static void message_of(struct myr_str body, char *ret, size_t size)
     myr_arena_done(&scratch);
 }
 
+/* A path of which it knows nothing at all: "coordination.k8s.io/v1/namespaces/...". */
+static int not_served(const struct myr_kube_access *access, const char *path, struct myr_err *err)
+{
+    size_t group = strcspn(path, "/");
+    size_t length = group + (path[group] ? 1 + strcspn(path + group + 1, "/?") : 0);
+    int rc = myr_err_set(err, MYR_EVERSION, "%s: does not serve %.*s (404)", access->url,
+                         (int)(length < 100 ? length : 100), path);
+    myr_err_hint(err, "another version of Kubernetes, or one that was told not to"
+                      " (--runtime-config)");
+    return rc;
+}
+
 int kube_refused(const struct myr_kube_access *access, const struct client_request *request,
                  uint32_t status, struct myr_str body, struct myr_err *err)
 {
@@ -42,6 +54,12 @@ int kube_refused(const struct myr_kube_access *access, const struct client_reque
             myr_err_set(err, MYR_EDENIED, "%s: forbidden: %s", access->url, text[0] ? text : "403");
         myr_err_hint(err, "kubectl apply -f packaging/kubernetes/rbac.yaml gives what is needed");
         return rc;
+    }
+    /* An object that is not there is named; of a path that nobody serves no more is said. */
+    bool nobody =
+        text[0] == '\0' || strcmp(text, "the server could not find the requested resource") == 0;
+    if (status == 404 && nobody && strncmp(request->path, "/apis/", 6) == 0) {
+        return not_served(access, request->path + 6, err);
     }
     int code = status == 404                    ? MYR_ENOENT
                : status == 409                  ? MYR_ESTALE

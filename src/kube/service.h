@@ -9,7 +9,6 @@ enum source {
     SOURCE_NODES,
     SOURCE_PODS,
     SOURCE_LEASE,
-    SOURCE_PATCH,
     SOURCE_BIND,
     SOURCE_DELETE,
     SOURCE_EVENTS,
@@ -70,6 +69,7 @@ struct service {
     uv_check_t check;
     uv_prepare_t gather;
     uint64_t heard_before;
+    int64_t gather_us;
     uv_signal_t term, interrupt;
     /* idle times */
     uint64_t asked_before, rounds, rounds_before;

@@ -155,19 +155,22 @@ static bool on_piece(void *context, struct myr_str bytes)
     while (at < bytes.len) {
         const char *end = memchr(bytes.data + at, '\n', bytes.len - at);
         size_t length = end ? (size_t)(end - bytes.data) - at : bytes.len - at;
-        myr_buf_put(&w->line, bytes.data + at, length);
+        struct myr_str line = {bytes.data + at, length};
         at += length + (end != NULL);
-        if (w->line.len > LINE_BYTES_MAX) {
+        if (!end || w->line.len > 0) { /* else it is whole, and is read where it lies */
+            myr_buf_put(&w->line, line.data, line.len);
+            line = (struct myr_str){w->line.len ? w->line.data : "", w->line.len};
+        }
+        if (line.len > LINE_BYTES_MAX) {
             w->relist = true;
             return false;
         }
-        if (end) {
-            bool go_on =
-                take_line(w, (struct myr_str){w->line.len ? w->line.data : "", w->line.len});
+        if (end && !take_line(w, line)) {
             myr_buf_clear(&w->line);
-            if (!go_on) {
-                return false;
-            }
+            return false;
+        }
+        if (end) {
+            myr_buf_clear(&w->line);
         }
     }
     return true;
@@ -196,6 +199,13 @@ static void on_watch_over(void *context, const struct client_answer *answer)
     }
 }
 
+static void on_begun(void *context)
+{
+    struct watch *w = context;
+    w->failures = 0;
+    kube_trouble(w->service, w->source, NULL);
+}
+
 static void ask_watch(struct watch *w)
 {
     if (w->service->stopping) {
@@ -211,6 +221,7 @@ static void ask_watch(struct watch *w)
                                    "&resourceVersion=%s",
                                    w->path, WATCH_S, w->version),
                  .piece = on_piece,
+                 .begun = on_begun,
                  .done = on_watch_over,
                  .context = w,
                  .timeout_s = WATCH_SILENCE_S});

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "rounds.h"
 struct fixture {
     struct myr_arena arena;
     struct myr_catalog catalog;
@@ -228,7 +229,7 @@ static void written_and_read_is_the_same(const struct myr_design *design, const 
 static void random_specs_give_sound_designs(void **state)
 {
     (void)state;
-    enum { SEED = 7, CASES = 150 };
+    enum { SEED = 7, CASES = TEST_ROUNDS(150) };
     struct myr_rng rng;
     uint32_t built = 0;
     myr_rng_init(&rng, SEED, 0);

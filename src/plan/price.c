@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "parts/count.h"
 #include "plan_internal.h"
 
 /*
@@ -7,36 +8,6 @@
  * cables one by one), so that what is ordered is what is drawn. A pinned quantity replaces the
  * counted one and says so; fewer than counted is a finding.
  */
-
-/* Different modules, or cables, that one network uses: by layer, end and length. */
-enum { TALLY_MAX = 1024 };
-
-/* How many of which part a network uses, in the order in which they were met. */
-struct tally_row {
-    uint32_t part; /* string: catalogue id */
-    bool at_nic;
-    uint64_t count;
-};
-
-struct tally {
-    struct tally_row rows[TALLY_MAX];
-    uint32_t count;
-};
-
-static void tally_add(struct tally *tally, uint32_t part, bool at_nic, uint64_t count)
-{
-    if (part == 0 || count == 0) {
-        return;
-    }
-    for (uint32_t i = 0; i < tally->count; i++) {
-        if (tally->rows[i].part == part && tally->rows[i].at_nic == at_nic) {
-            tally->rows[i].count += count;
-            return;
-        }
-    }
-    MYR_ASSERT(tally->count < TALLY_MAX);
-    tally->rows[tally->count++] = (struct tally_row){part, at_nic, count};
-}
 
 /* The spec's own price beats the book's, and the last one given beats the ones before. */
 static const struct myr_price *price_of(const struct plan *plan, uint32_t part)
@@ -210,39 +181,17 @@ static void switch_rows(struct plan *plan, const struct net_plan *net)
     }
 }
 
-/* One module for every cage in which at least one port carries a link. */
-static void count_modules(const struct plan *plan, const struct net_plan *net, struct tally *tally)
+static struct counted counted_of(const struct plan *plan)
 {
-    const struct myr_design *design = &plan->design;
-    for (uint32_t device = 0; device < design->device_count; device++) {
-        const struct myr_devtype *type = &plan->devtypes.items[design->device_type[device]];
-        for (uint32_t g = 0; g < type->group_count; g++) {
-            const struct myr_port_group *group = &type->groups[g];
-            if (group->net != net->id) {
-                continue;
-            }
-            uint32_t first = design->first_port[device] + group->first;
-            for (uint32_t i = 0; i < group->count; i++) {
-                uint32_t link = design->port_link[first + i];
-                if (link == MYR_NONE) {
-                    continue;
-                }
-                const struct myr_cabletype *cable =
-                    &plan->cabletypes.items[design->cable_type[design->link_cable[link]]];
-                bool at_a = design->link_a[link] == first + i;
-                tally_add(tally, at_a ? cable->optic_a : cable->optic_b,
-                          group->role == MYR_PORT_NIC, 1);
-                MYR_ASSERT(group->per_cage > 0);
-                i = i / group->per_cage * group->per_cage + group->per_cage - 1; /* next cage */
-            }
-        }
-    }
+    return (struct counted){&plan->design, plan->devtypes.items, plan->cabletypes.items,
+                            (uint32_t)plan->cabletypes.count};
 }
 
 static void module_rows(struct plan *plan, const struct net_plan *net)
 {
-    struct tally tally = {0};
-    count_modules(plan, net, &tally);
+    struct tally tally;
+    struct counted counted = counted_of(plan);
+    count_modules(&counted, net->id, &tally);
     for (uint32_t at_nic = 0; at_nic < 2; at_nic++) {
         for (uint32_t i = 0; i < tally.count; i++) {
             const struct tally_row *row = &tally.rows[i];
@@ -270,41 +219,24 @@ static void module_rows(struct plan *plan, const struct net_plan *net)
 
 static void cable_rows(struct plan *plan, const struct net_plan *net)
 {
-    const struct myr_design *design = &plan->design;
-    struct tally pieces = {0}, links = {0};
-    uint64_t *by_type = MYR_ARENA_NEW(plan->arena, uint64_t, plan->cabletypes.count);
-    uint64_t *links_by_type = MYR_ARENA_NEW(plan->arena, uint64_t, plan->cabletypes.count);
-    for (uint32_t cable = 0; cable < design->cable_count; cable++) {
-        by_type[design->cable_type[cable]]++;
-        links_by_type[design->cable_type[cable]] +=
-            design->first_link[cable + 1] - design->first_link[cable];
-    }
-    for (size_t i = 0; i < plan->cabletypes.count; i++) {
-        const struct myr_cabletype *type = &plan->cabletypes.items[i];
-        if (type->net != net->id || type->part == 0) {
-            continue;
-        }
+    struct tally tally;
+    struct counted counted = counted_of(plan);
+    count_cables(&counted, net->id, &tally);
+    for (uint32_t i = 0; i < tally.count; i++) {
+        const struct tally_row *row = &tally.rows[i];
         uint32_t part =
-            myr_catalog_find(plan->catalog, myr_str_from(plan->strings.data + type->part));
+            myr_catalog_find(plan->catalog, myr_str_from(plan->strings.data + row->part));
         const struct myr_part_cable *cable = &part_at(plan, part)->cable;
         bool one_piece = cable->legs > 1 || cable->fixed_ends;
-        tally_add(&pieces, type->part, false, one_piece ? by_type[i] : links_by_type[i]);
-        tally_add(&links, type->part, false, links_by_type[i]);
-    }
-    for (uint32_t i = 0; i < pieces.count; i++) {
-        uint32_t part =
-            myr_catalog_find(plan->catalog, myr_str_from(plan->strings.data + pieces.rows[i].part));
-        const struct myr_part_cable *cable = &part_at(plan, part)->cable;
         const char *name = cable->legs > 1                      ? "splitter cable"
                            : cable->medium == MYR_MEDIUM_COPPER ? "copper cable"
                            : cable->fixed_ends                  ? "active cable"
                                                                 : "fibre cable";
-        add_net_row(plan, net, name, part, pieces.rows[i].count,
-                    cable->legs > 1 ? "ceil(links / legs), connector by connector"
-                                    : "one for each link",
-                    myr_arena_printf(plan->arena, "%llu links, %u leg%s",
-                                     (unsigned long long)links.rows[i].count, cable->legs,
-                                     cable->legs == 1 ? "" : "s"));
+        add_net_row(
+            plan, net, name, part, one_piece ? row->count : row->links,
+            cable->legs > 1 ? "ceil(links / legs), connector by connector" : "one for each link",
+            myr_arena_printf(plan->arena, "%llu links, %u leg%s", (unsigned long long)row->links,
+                             cable->legs, cable->legs == 1 ? "" : "s"));
     }
 }
 

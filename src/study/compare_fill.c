@@ -83,13 +83,14 @@ static void note(struct fill *fill, const char *fmt, ...)
 static int plan_cell(struct fill *fill, uint32_t side, const char *path,
                      struct myr_compare_cell *ret, struct myr_err *err)
 {
-    struct myr_explained found;
+    struct myr_explained *found;
+    uint32_t count;
     const struct myr_design *design = &fill->all->sides[side].design;
-    MYR_TRY(myr_plan_explain_path(design, &fill->plans[side], path, &found, err));
+    MYR_TRY(myr_plan_explain_path(design, &fill->plans[side], path, &found, &count, err));
     *ret = (struct myr_compare_cell){
-        .basis = found.basis, .rule = found.rule, .inputs = found.inputs, .path = found.path};
-    if (found.value->kind != MYR_VALUE_NUMBER ||
-        !myr_str_to_double(found.value->text, &ret->value)) {
+        .basis = found->basis, .rule = found->rule, .inputs = found->inputs, .path = found->path};
+    if (found->value->kind != MYR_VALUE_NUMBER ||
+        !myr_str_to_double(found->value->text, &ret->value)) {
         ret->why = "the plan has no such figure";
         return MYR_OK;
     }

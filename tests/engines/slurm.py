@@ -10,7 +10,10 @@ the same job file alike), 'parts' (GPUs of a node shared by jobs),
 'cancel' (from here, and from there), 'restart' (killed and started again, nothing runs twice),
 'away' (a controller that is gone, hangs, does not take our credential, or is of another release,
 which commands in its stead say in the words of real ones: one line, and back),
-'accounts' (alone: with a slurmdbd, whose shares and limits are the tenants').
+'keys' (each of a job file does what it does on agents), 'missed' (ended while the controller was
+away, and lost to it),
+'accounts' (alone: with a slurmdbd, whose shares and limits are the tenants'), 'fence' (alone, and
+minutes: a node that is not heard any more loses its power before its strict job runs elsewhere).
 """
 import argparse
 import os
@@ -63,6 +66,12 @@ class Lab:
         return self.cluster.submit(f"name: t\nnodes: {nodes}\ncommand: '{command}'\n"
                                    f"env: {{GREETING: \"it''s fine\"}}\n{lines}"
                                    .replace("it''s", "it's"))
+
+    def fence_with(self, text):
+        path = self.cluster.folder / "fence"
+        path.write_text(f"#!/bin/sh\ncd {self.cluster.folder} && {text}\n")
+        path.chmod(0o755)
+        self.cluster.configure(fence=str(path))
 
     def state(self, job):
         return self.cluster.job(job)["state"]
@@ -194,6 +203,75 @@ def same(lab, _):
     print(f"same: {len(files)} job files, the same placement on agents and on Slurm")
 
 
+ALL_KEYS = """name: k
+tenant: default
+priority: 3
+nodes: 2
+gpus_per_node: GPUS
+command: [sh, -c, 'echo "$RANK $PWD $A $PATH $MYRIAD_CHECKPOINT_DIR $MYRIAD_ARRAY_INDEX" >>ranks']
+env: {A: "it's $5", PATH: "/usr/bin:/bin:/extra"}
+directory: OUT
+checkpoint: OUT/saved
+retries: 1
+time_limit: 10m
+restart: epoch
+lease_s: 60
+prolog: 'echo before $A >> OUT/around'
+epilog: 'echo after $A >> OUT/around'
+progress: {pattern: "step ([0-9]+)"}
+layout: tp2
+array: 0-1
+"""
+
+
+def use_keys(cluster, out, gpus):
+    """What ranks and people see of every key of a job file."""
+    out.mkdir()
+    os.chmod(out, 0o777)
+
+    def over(job):
+        wait_for(f"job {job} is over", lambda: cluster.job(job)["state"] in (
+            "done", "failed", "cancelled"))
+        return cluster.job(job)["state"]
+    many = cluster.submit(ALL_KEYS.replace("OUT", str(out)).replace("GPUS", str(gpus)))
+    seen = [over(many), over(many + 1)]
+    behind = cluster.submit(f"name: b\nnodes: 1\nafter: {many}\ncommand: 'true'\n")
+    seen.append(over(behind))
+    fails = cluster.submit("name: f\ngpus: 1\nretries: 0\ncommand: exit 3\n")
+    behind = cluster.submit(f"name: b\ngpus: 1\nafter: {fails}\ncommand: 'true'\n")
+    seen += [over(fails), over(behind)]
+    seen.append(over(cluster.submit("name: l\ngpus: 1\ntime_limit: 1s\ncommand: sleep 600\n")))
+    service = cluster.submit("name: s\ngpus: 1\nservice: true\nretries: 9\ncommand: 'true'\n")
+    wait_for("a service begins again", lambda: cluster.job(service)["epoch"] > 1)
+    cluster.post(f"/v1/jobs/{service}/cancel", {})
+    seen.append(over(service))
+    text = [sorted((out / name).read_text().replace(str(out), "OUT").splitlines())
+            for name in ("ranks", "around")]
+    return seen, text
+
+
+def keys(lab, _):
+    """Every key of a job file does on Slurm what it does on agents."""
+    here, gpus = lab.cluster, lab.slurm.gpus
+    slurm = use_keys(here, here.folder / "out-slurm", gpus)
+    with Cluster(here.myriad, lab.agent, here.folder / "agents-keys", here.nodes,
+                 options=("--gpus-per-node", str(gpus), "--nodes-per-leaf",
+                          str(lab.slurm.leaf))) as other:
+        (other.folder / "pretend.yaml").write_text(f"gpus: {gpus}\ngpu_kind: H100\n")
+        other.start()
+        agents = use_keys(other, here.folder / "out-agents", gpus)
+    check(slurm == agents, f"Slurm: {slurm}\nagents: {agents}")
+    check(len(slurm[1][0]) == 4 * gpus and len(slurm[1][1]) == 8, f"{slurm[1]}")
+    # An image is run by the node's own program for that.
+    (lab.shadow / "apptainer").write_text("#!/bin/sh\necho with $1 $2 $3; shift 3; exec \"$@\"\n")
+    (lab.shadow / "apptainer").chmod(0o755)
+    job = here.submit("name: i\ngpus: 1\nimage: lab/train.sif\ncommand: echo $RANK inside\n")
+    info = lab.wait(job, "done", "failed")
+    check(lab.output(job, 0).split("\n")[:2] == ["with exec --nv lab/train.sif", "0 inside"],
+          f"{info} {lab.output(job, 0)}")
+    print(f"keys: all of a job file, alike on agents and on Slurm: {', '.join(slurm[0])}")
+
+
 def cancel(lab, _):
     job = lab.submit(1, "trap \"echo saving; exit 0\" TERM; echo up; while :; do sleep 0.1; done")
     lab.wait(job, "running")
@@ -280,6 +358,53 @@ def away(lab, _):
     print("\n".join("  " + line for line in lines))
 
 
+def missed(lab, _):
+    """Jobs that ended while the controller was away, and of whose end it never heard: it calls
+    them lost, with healthy nodes; what their scripts wrote counts."""
+    slurm = lab.slurm
+    jobs = [lab.submit(1, f"echo up; sleep 3; exit {code}", retries=0) for code in (0, 3)]
+    for job in jobs:
+        lab.wait(job, "running")
+        wait_for("its ranks speak", lambda job=job: all(lab.output(job, rank) for rank in (0, 1)))
+    slurm.controller.terminate()
+    slurm.controller.wait(60)
+    spool = lab.cluster.home.with_suffix(".spool")
+    wait_for("both have ended", lambda: all((spool / f"{job}.1/exit").exists() for job in jobs))
+    slurm.kill_steps()
+    slurm.start_controller()
+    # A node that registers tells what it runs; by itself it does so seldom.
+    wait_for("Slurm calls them lost", lambda: slurm.ask(
+        "scontrol", "reconfigure", check=False) == "" and len(
+            [row for row in slurm.jobs() if row[1] == "NODE_FAIL"]) == 2)
+    infos = [lab.wait(job, "done", "failed") for job in jobs]
+    check([info["state"] for info in infos] == ["done", "failed"], f"{infos}")
+    check(all(info["epoch"] == 1 for info in infos), f"started again: {infos}")
+    check("exit code 3" in infos[1]["reason"], f"{infos[1]}")
+    wait_for("nodes healthy", lambda: lab.cluster.healthy() == len(slurm.names))
+    print("missed: ended while the controller was away, which calls them lost: their own codes")
+
+
+def fence(lab, _):
+    """A node that is not heard any more: its power is taken, then its strict job runs elsewhere."""
+    slurm, here = lab.slurm, lab.cluster
+    job = lab.submit(1, "echo up; [ $MYRIAD_EPOCH -gt 1 ] || sleep 600", restart="strict")
+    info = lab.wait(job, "running")
+    wait_for("its ranks speak", lambda: lab.output(job, 0))
+    gone = info["node_names"][0]
+    begun = time.monotonic()
+    slurm.daemons[gone].kill()
+    slurm.daemons[gone].wait(60)
+    fenced = wait_for("the fence", lambda: (here.folder / "fenced").exists() and
+                      (here.folder / "fenced").read_text(), limit_s=400)
+    check(fenced == f"{gone}\n", f"{fenced} was fenced, {gone} was lost")
+    took = time.monotonic() - begun
+    info = lab.wait(job, "done", "failed")
+    check(info["state"] == "done" and info["epoch"] == 2 and gone not in info["node_names"],
+          f"{info}")
+    check(f"fence {gone}" in (here.home / "audit.log").read_text(), "the audit does not know")
+    print(f"fence: {gone} was silent and fenced after {took:.0f} s, its strict job ran elsewhere")
+
+
 def accounts(lab, _):
     """Tenants are accounts: shares are weights, limits are Slurm's to hold, and are told."""
     here = lab.cluster
@@ -307,13 +432,34 @@ def accounts(lab, _):
     here.post(f"/v1/jobs/{second}/cancel", {})
     wait_for("all are over", lambda: not here.get("/v1/jobs")["jobs"])
     print(f"accounts: fair share is weight, limits hold: {reason}")
+    # A QOS: its limits go before those of the account.
+    tenant = "tenant: brief\n"
+    here.post("/v1/tenants/brief", {"weight": "1"})
+    status, answer = here.ask("/v1/jobs", f"name: b\nnodes: 2\ncommand: x\n{tenant}".encode())
+    check(status >= 400 and "QOS 'short' 2 at most (GrpTRES)" in answer["error"],
+          f"{status} {answer}")
+    jobs = [here.submit(f"name: q\nnodes: 1\ncommand: sleep 600\n{tenant}") for _ in range(2)]
+    lab.wait(jobs[0], "running")
+    reason = wait_for("its limit told", lambda: (lambda job: job["reason"] if "QOS" in
+                      job["reason"] else None)(here.job(jobs[1])))
+    check("QOS short: 2 GPUs at once" in reason, reason)
+    for job in jobs:
+        here.post(f"/v1/jobs/{job}/cancel", {})
+    wait_for("all are over", lambda: not here.get("/v1/jobs")["jobs"])
+    print(f"accounts: limits of a QOS hold: {reason}")
 
 
 # A slurmdbd of its own.
 WITH_ACCOUNTS = [("add", "account", "research", "fairshare=7", "GrpTRES=gres/gpu=4"),
-                 ("add", "user", "nobody", "account=research")]
+                 ("add", "user", "nobody", "account=research"),
+                 ("add", "qos", "short", "GrpTRES=gres/gpu=2"),
+                 ("add", "account", "brief", "GrpTRES=gres/gpu=8", "QOS=short",
+                  "DefaultQOS=short"),
+                 ("add", "user", "nobody", "account=brief")]
 CASES = {"accounts": accounts, "gang": gang, "drain": drain, "down": down, "others": others,
-         "parts": parts, "same": same, "cancel": cancel, "restart": restart, "away": away}
+         "parts": parts, "same": same, "cancel": cancel, "restart": restart, "away": away,
+         "missed": missed, "keys": keys, "fence": fence}
+ALONE = ("accounts", "fence")  # with settings of their own
 
 
 def main():
@@ -328,18 +474,21 @@ def main():
     need()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="myriad-slurm-"))
     try:
-        booked = words.case == ["accounts"]
+        booked, fenced = words.case == ["accounts"], words.case == ["fence"]
         if booked:
             need("slurmdbd", "mariadbd", "mariadb-install-db")
         # A partition without nodes is nothing odd.
         with Slurm(folder / "slurm", words.nodes, gpus=words.gpus,
                    partition="PartitionName=empty State=UP",
+                   settings={"SlurmdTimeout": 15} if fenced else None,
                    accounts=WITH_ACCOUNTS if booked else None) as slurm:
             lab = Lab(words.myriad, slurm, folder, accounts=booked)
             lab.agent = words.agent
+            if fenced:
+                lab.fence_with("echo $1 >> fenced")
             with lab.cluster:
                 lab.start()
-                for name in words.case or [name for name in CASES if name != "accounts"]:
+                for name in words.case or [name for name in CASES if name not in ALONE]:
                     CASES[name](lab, words.gang)
     except Failed as fault:
         print(f"failed: {fault}", file=sys.stderr)

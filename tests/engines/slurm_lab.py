@@ -80,7 +80,10 @@ class Slurm:
                 except subprocess.TimeoutExpired:
                     process.kill()
                     process.wait()
-        # Step daemons have groups of their own; they are known by our folder in their words.
+        self.kill_steps()
+
+    def kill_steps(self):
+        """Step daemons have groups of their own; they are known by our folder in their words."""
         for entry in pathlib.Path("/proc").iterdir():
             try:
                 words = (entry / "cmdline").read_bytes() if entry.name.isdigit() else b""

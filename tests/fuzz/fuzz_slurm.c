@@ -58,6 +58,15 @@ static int take_account(void *context, const struct myr_slurm_account *account, 
     return MYR_OK;
 }
 
+static int take_qos(void *context, const struct myr_slurm_qos *qos, struct myr_err *err)
+{
+    (void)context;
+    (void)err;
+    check_within(qos->name);
+    MYR_ASSERT(qos->name.len > 0 && !memchr(qos->name.data, '|', qos->name.len));
+    return MYR_OK;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct myr_err err = {0};
@@ -67,8 +76,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     whole = (struct myr_str){(const char *)data + 1, size - 1};
-    if (data[0] == 'A') {
-        int rc = myr_slurm_read_accounts("sacctmgr", whole, take_account, NULL, &err);
+    if (data[0] == 'A' || data[0] == 'Q') {
+        int rc = data[0] == 'A'
+                     ? myr_slurm_read_accounts("sacctmgr", whole, take_account, NULL, &err)
+                     : myr_slurm_read_qos("sacctmgr", whole, take_qos, NULL, &err);
         MYR_ASSERT(rc == MYR_OK ||
                    (err.code == rc && err.message[0] && !strchr(err.message, '\n')));
         return 0;

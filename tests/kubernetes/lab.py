@@ -293,6 +293,14 @@ class Kubernetes:
                                  "limits": {"nvidia.com/gpu": str(gpus)}}}], **spec}}}}
         return self.post("/apis/batch/v1/namespaces/default/jobs", body)
 
+    def pod(self, name, annotations, gpus=8):
+        """One of nobody's."""
+        return self.post("/api/v1/namespaces/default/pods", {
+            "metadata": {"name": name, "annotations": annotations},
+            "spec": {"schedulerName": "myriad", "hostNetwork": True, "containers": [
+                {"name": "c", "image": "x",
+                 "resources": {"limits": {"nvidia.com/gpu": str(gpus)}}}]}})
+
     def pods(self, job=None, space="default"):
         query = f"?labelSelector=job-name%3D{job}" if job else ""
         return self.get(f"/api/v1/namespaces/{space}/pods{query}")["items"]

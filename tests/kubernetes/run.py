@@ -300,6 +300,34 @@ def half_bound(lab, myriad, nodes):
     assert report["gangs_finished"] == 1 and report["bindings"] == 2, report
     lab.delete_job("half")
     say("half bound: the two pods that were missing were bound where the plan had them")
+    # A scheduler that may bind rank 0 alone, and dies: the next one goes on from what that has.
+    path = "/apis/rbac.authorization.k8s.io/v1/clusterroles/myriad"
+    rules = lab.get(path)["rules"]
+    less = [{**rule, "resourceNames": ["part-0"]} if rule["resources"] == ["pods/binding"] else rule
+            for rule in rules]
+    lab.ask("PATCH", path, {"rules": less}, kind="application/merge-patch+json")
+    for i in range(4):
+        lab.pod(f"part-{i}", {"myriad/gang": "part", "myriad/gang-size": "4"})
+    first = Scheduler(lab, myriad, "--alone")
+    first.line("cannot create resource .*pods/binding")
+
+    def nodes_of():
+        pods = [lab.get(f"/api/v1/namespaces/default/pods/part-{i}") for i in range(4)]
+        return [pod["spec"].get("nodeName") for pod in pods], pods
+    placed, pods = nodes_of()
+    assert placed[0] and not any(placed[1:]), placed
+    plan = pods[0]["metadata"]["annotations"]["myriad/plan"].partition(";")[2].split(",")
+    first.kill()
+    lab.ask("PATCH", path, {"rules": rules}, kind="application/merge-patch+json")
+    second = Scheduler(lab, myriad, "--alone")
+    wait("the rest", lambda: all(nodes_of()[0]))
+    placed, pods = nodes_of()
+    assert check_gang(pods, 4) == plan == placed, (plan, placed)
+    report = second.end()
+    assert report["gangs_finished"] == 1 and report["bindings"] == 3, report
+    for i in range(4):
+        lab.ask("DELETE", f"/api/v1/namespaces/default/pods/part-{i}", {"gracePeriodSeconds": 0})
+    say("half bound: with rank 0 bound alone, the others went where its plan had them")
 
 
 def plain_job(lab, myriad, nodes):

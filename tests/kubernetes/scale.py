@@ -146,7 +146,7 @@ def main():
         f"of which the decision {report['work_p50_ms']:.2f} ms p50, {report['work_p99_ms']:.2f} ms "
         f"p99; first list {start_ms:.0f} ms; {report['requests_per_s']:.1f} requests a "
         f"second over {report['seconds']:.0f} s ({report['requests']} in all: "
-        f"{report['patches']} patches, {report['bindings']} bindings, {report['events']} events, "
+        f"{report['bindings']} bindings, {report['events']} events, "
         f"{report['lists']} lists, {report['watches']} watches, {report['leases']} of the lease); "
         f"{report['idle_requests_per_s']:.3f} a second in {report['idle_seconds']:.0f} s of idle; "
         f"{idle_part:.3f} % of a core at idle, {memory:.0f} MB; "

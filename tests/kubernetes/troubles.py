@@ -1,6 +1,8 @@
 """What goes wrong between Myriad and an API server: one clear line each, and back by itself."""
 import http.server
+import json
 import signal
+import subprocess
 import threading
 import time
 
@@ -82,6 +84,7 @@ def troubles(lab, myriad, nodes):
     quick.end()
     say(f"hanging API server: {line[0]}; back when it went on")
 
+    without(lab, myriad)
     for body, expected in (('{"major": "2", "minor": "1", "gitVersion": "v2.1.0"}', "2.1"),
                            ('{"major": "1", "minor": "9", "gitVersion": "v1.9.0"}', "1.9"),
                            ("<html>hello</html>", "no version")):
@@ -95,6 +98,35 @@ def troubles(lab, myriad, nodes):
         other.shutdown()
         other.server_close()
         say(f"another version: {line[0]}")
+
+
+def without(lab, myriad):
+    """A real API server that does not serve what is asked for, and then does."""
+    job = lab.top / "without.yaml"
+    job.write_text("name: without\nnodes: 1\ncommand: 'true'\nimage: lab/train:1\n")
+    lab.stop(lab.api)
+    lab.start_api("--runtime-config", "coordination.k8s.io/v1=false,batch/v1=false")
+    lab.ready()
+    scheduler = Scheduler(lab, myriad)
+    line = scheduler.line("does not serve coordination.k8s.io/v1 .404.")
+    words = [myriad, "submit", job, "--kubeconfig", lab.admin]
+    said = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert said.returncode != 0 and "does not serve batch/v1 (404)" in said.stderr, said
+    assert len(said.stderr.strip().splitlines()) <= 2, said.stderr  # and a hint
+    time.sleep(2)
+    told = [text for text in scheduler.lines() if "warning" in text]
+    assert len(told) == 1, told
+    lab.stop(lab.api)
+    lab.start_api()
+    lab.ready()
+    scheduler.line("well again")
+    scheduler.line("holds the lease")
+    made = subprocess.run([*words, "-o", "json"], capture_output=True, text=True, check=True)
+    name = json.loads(made.stdout)["kubernetes"][0]["name"]
+    bound(lab, name, 1)
+    scheduler.end()
+    lab.delete_job(name)
+    say(f"an API that is not served: {line[0]}; {said.stderr.splitlines()[0]}; back with it")
 
 
 def other_version(lab, body):

@@ -376,7 +376,7 @@ def order(myriad):
 def examples(myriad, folder):
     """The planner's own lists. An example that keeps a real order's faults has no other ones."""
     ran = 0
-    for spec in sorted((ROOT / "examples").glob("*.yaml")):
+    for spec in sorted((ROOT / "examples").glob("*.yaml"))[::EVERY]:
         if spec.stem in ("gpu-1m", "h100-100k"):
             continue  # as the others, only larger
         code, text, err = run(myriad, "plan", spec, "-o", "csv")
@@ -443,7 +443,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         own, cut = examples(myriad, folder), lengths(myriad, folder)
-        for spec_name, spec in SPECS.items():
+        for spec_name, spec in list(SPECS.items())[::EVERY]:
             document = make(myriad, folder, spec)
             for chinese, shuffled in ((None, False), (None, True), (True, True)):
                 answer = audit(myriad, folder, document, chinese, rng if shuffled else None)
@@ -461,7 +461,7 @@ def main():
                 expect(f"{spec_name} {names}", answer, {f[2] for f in faults})
                 for fault in faults:
                     planted[fault[1]] = planted.get(fault[1], 0) + 1
-    missing = [f[1] for f in FAULTS if f[1] not in planted]
+    missing = [f[1] for f in FAULTS if f[1] not in planted and EVERY == 1]
     for line in wrong:
         print(line)
     print(f"{own} examples, {cut} lengths;", end=" ")

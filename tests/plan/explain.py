@@ -59,6 +59,10 @@ def look_at(myriad, spec, rng):
     wanted = dict(numbers(plan))
     listed = {row["path"]: row for row in call(myriad, "explain", "plan", spec, "-o",
                                                "json")["numbers"]}
+    for path in ("networks.compute.switches", "power.pue"):
+        below = call(myriad, "explain", "plan", spec, path, "-o", "json")["numbers"]
+        check(f"{spec}: below {path}",
+              below == [row for row in listed.values() if row["path"].startswith(path + ".")])
     for path, value in wanted.items():
         check(f"{spec}: {path} has no explanation", path in listed)
         if path in listed:
@@ -72,7 +76,13 @@ def look_at(myriad, spec, rng):
 
 def bad(myriad, folder):
     for words, says in ((["examples/h100-64.yaml", "power.nothing"], "no number"),
-                        (["examples/h100-64.yaml", "power"], "several numbers"),
+                        (["examples/h100-64.yaml", "next.cost"], "no number"),
+                        (["examples/h100-64.yaml", "racks.A1.kw"], "no number"),
+                        (["examples/h100-64.yaml", "next.cost", "--next", "none.yaml"],
+                         "none.yaml"),
+                        (["none.myr", "gpus", "--prices", "none.csv"], "has its prices"),
+                        (["examples/h100-64.yaml", "--prices", "none.csv"], "none.csv"),
+                        (["examples/h100-128.yaml", "--next", "examples/h100-64.yaml"], "64"),
                         (["examples/h100-64.yaml", "cooling.kind.x"], "no number"),
                         (["examples/h100-64.yaml", "name"], "a word"),
                         ([str(folder / "nowhere.yaml"), "power.load"], "nowhere.yaml"),

@@ -6,9 +6,10 @@
 - the published map of 126 racks comes out of the example's room file, rack by rack
 - in seeded random rooms no rack carries more than it may, no two things share a unit, leaves stand
   inside their blocks, and every cable is as long as the way along the trays asks for
-- the lower bound of the answer is computed again, by brute force over all positions, and no plan is
-  below it; the shortest placement is nowhere longer than the aligned one; most rooms are within 5 %
-  of the bound and none is far off (docs/measurements.md says which are not, and why)
+- the lower bound of the answer is computed again by stars.py, is no more than the true least of
+  very small rooms, which is found by trying everything, and no plan is below it; the shortest
+  placement is nowhere longer than the aligned one, and not more than 5 % above the bound, but for
+  rooms of one kind
 - what a room gets wrong is a finding with its rule
 """
 import csv
@@ -21,6 +22,8 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 from collections import Counter, defaultdict
+
+import stars
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FAILED = []
@@ -167,8 +170,8 @@ def one_block_m(room, hosts, up, places, seats):
             + least * pairs_m(room.points(), seats[-1], len(hosts), len(spines)))
 
 
-def lower_bound_m(room, cables, places, seats):
-    """The bound of docs/planning.md, from cables.csv: chains from servers to the top."""
+def chains_bound_m(room, cables, places, seats):
+    """The first of the two bounds of docs/planning.md: chains from servers to the top."""
     links_of = Counter(row["cable"] for row in cables)
     up = defaultdict(Counter)
     hosts = defaultdict(Counter)
@@ -216,8 +219,12 @@ def lower_bound_m(room, cables, places, seats):
     total += cheapest_seats(room.points(), places, len(servers), shared, seats)
     total += left_over_m(room, hosts, up, seats[-1])
     total = max(total, one_block_m(room, hosts, up, places, seats))
-    count = len(links_of)
-    return (1 + room.slack[0] / 100) * (total + count * 2 * room.drop) + count * room.slack[1]
+    return with_drops(room, total, len(links_of))
+
+
+def with_drops(room, ways, count):
+    """Cables of so many ways together: two drops each, and slack."""
+    return (1 + room.slack[0] / 100) * (ways + count * 2 * room.drop) + count * room.slack[1]
 
 
 def check_racks(what, racks, kw, units):
@@ -316,8 +323,24 @@ def random_room(rng):
     return rows, columns, kw, server_kw, min(servers, 500), rng.choice(list(SWITCH_W))
 
 
-def look_at(myriad, folder, shape):
-    """One room, placed both ways; returns how far the shortest one is above the bound, or None."""
+def check_bound(what, shape, cables, answer, again):
+    """It is that of the chains or that of the stars; 'again': the stars are searched anew."""
+    rows, columns, kw, server_kw, _, switch = shape
+    room, said = Room(rows, columns), answer["room"]["lower_bound_m"]
+    places = min(int(kw / server_kw + 1e-9), 60 // 8, 4000 // 130)  # kW, units, kg
+    seats = seats_of(kw, server_kw, switch, places)
+    chains = chains_bound_m(room, cables, places, seats)
+    check(f"{what}: bound {said}, of chains {chains:.1f}", said >= chains * 0.98)
+    fabric = stars.Fabric(cables)
+    ways = stars.ways_m(fabric, room.points(), seats[::-1]) if again else None
+    if ways is not None:
+        bound = max(chains, with_drops(room, ways, fabric.cables))
+        check(f"{what}: bound {said}, by hand {bound:.1f}", bound * 0.99 <= said <= bound * 1.01)
+
+
+def look_at(myriad, folder, shape, again=False):
+    """One room, placed both ways; returns how far the shortest one is above the bound, and whether
+    seats beside servers are scarce; or None."""
     rows, columns, kw, server_kw, servers, switch = shape
     room, totals, over = Room(rows, columns), {}, None
     for place in ("aligned", "shortest"):
@@ -338,33 +361,54 @@ def look_at(myriad, folder, shape):
         check(f"{what}: cable_m {answer['room']['cable_m']}, {total:.1f} by hand",
               abs(answer["room"]["cable_m"] - total) < 0.001 * total + 1)
         totals[place] = total
+        said = answer["room"]["lower_bound_m"]
+        check(f"{what}: {total:.1f} m is below the bound of {said}", total >= said * 0.9999)
         if place == "shortest" and not mixed:
-            places = min(int(kw / server_kw + 1e-9), 60 // 8, 4000 // 130)  # kW, units, kg
-            bound = lower_bound_m(room, cables, places,
-                                  seats_of(kw, server_kw, switch, places))
-            said = answer["room"]["lower_bound_m"]
-            check(f"{what}: bound {said}, by hand {bound:.1f}",
-                  bound * 0.98 <= said <= bound * 1.0001)
-            check(f"{what}: {total:.1f} m is below the bound", total >= bound * 0.9999)
-            over = total / bound - 1
+            check_bound(what, shape, cables, answer, again)
+            places = min(int(kw / server_kw + 1e-9), 60 // 8)
+            beside = seats_of(kw, server_kw, switch, places)[0]
+            over = total / said - 1, places == 1 or 1 <= beside <= 3
     if len(totals) == 2:
         check(f"{shape}: shortest {totals['shortest']:.0f} m, aligned {totals['aligned']:.0f} m",
               totals["shortest"] <= totals["aligned"] * 1.0001)
     return over
 
 
-def within(what, found, share, most):
-    """So many of the rooms within 5 % of the bound, none more than 'most' above it."""
-    for over in found:
-        check(f"{what}, {100 * over:.1f} % above the bound", over <= most)
-    near = sum(over <= 0.05 for over in found)
+def tiny_rooms(myriad, folder):
+    """Three racks, or four: the bound is below the least of all placements, the plan near it."""
+    for rows, columns, kw, servers in ((3, 1, 60, 9), (1, 3, 60, 10), (3, 1, 44, 9), (2, 2, 44, 8)):
+        spec = (f"servers: {servers}\nserver: h100-8gpu\nnetworks: {{compute: {{switch: "
+                f"mqm9790-ns2f, tiers: 2}}}}\nroom: {{rows: {rows}, columns: {columns}, "
+                f"rack_kw: {kw}, rack_u: 60, rack_kg: 4000, server_kw: 10, place: shortest}}\n")
+        answer, out = plan(myriad, spec, folder)
+        if answer is None:
+            check(f"tiny room {rows} x {columns}: {out}", False)
+            continue
+        room, fabric = Room(rows, columns), stars.Fabric(rows_of(out / "cables.csv"))
+        places = min(kw // 10, 60 // 8)
+        seats = seats_of(kw, 10, "mqm9790-ns2f", places)[::-1]
+        least = with_drops(room, stars.exact_m(fabric, room.points(), seats), fabric.cables)
+        said, got = answer["room"]["lower_bound_m"], answer["room"]["cable_m"]
+        check(f"tiny room {rows} x {columns}: bound {said}, least {least:.2f}",
+              least * 0.95 <= said <= least * 1.0001)
+        check(f"tiny room {rows} x {columns}: plan {got}, least {least:.2f}",
+              least * 0.9999 <= got <= least * 1.01)
+
+
+def within(what, found, share=0):
+    """Each room within 5 % of the bound. Where a rack holds one server, or has power left for 1 to
+    3 switches beside its servers, switches spread over the room, which the bound does not see
+    (docs/measurements.md): 9 % there. Of all drawn ones a share is within 5 %."""
+    for over, scarce in found:
+        check(f"{what}, {100 * over:.1f} % above the bound", over <= (0.09 if scarce else 0.05))
+    near = sum(over <= 0.05 for over, _ in found)
     check(f"{what}, {near} of {len(found)} within 5 %: {found}", near >= share * len(found))
 
 
 def random_rooms(myriad, folder, seed, count):
     """Any room: groups may be begun with few servers, whose leaves have all their uplinks."""
     rng = random.Random(seed)
-    found = [look_at(myriad, folder, random_room(rng)) for _ in range(count)]
+    found = [look_at(myriad, folder, random_room(rng), i == 0) for i in range(count)]
     return [over for over in found if over is not None]
 
 
@@ -372,7 +416,7 @@ def full_rooms(myriad, folder, seed, count):
     """Rail groups that are full, in rooms that are mostly so."""
     rng = random.Random(seed)
     found = []
-    for _ in range(count):
+    for i in range(count):
         switch = rng.choice(list(SWITCH_W))
         servers = {"mqm9790-ns2f": 32, "sn5600": 64}[switch] * rng.randint(2, 5)
         server_kw = rng.choice([6.5, 10, 10.2, 14.3])
@@ -380,7 +424,7 @@ def full_rooms(myriad, folder, seed, count):
         rows = rng.randint(6, 20)
         racks = servers / (kw // server_kw) / rng.uniform(0.4, 0.9)
         shape = rows, max(2, int(racks / rows) + 1), kw, server_kw, servers, switch
-        found.append(look_at(myriad, folder, shape))
+        found.append(look_at(myriad, folder, shape, i == 0))
     return [over for over in found if over is not None]
 
 
@@ -450,7 +494,7 @@ def old_file(myriad):
 def main():
     myriad = sys.argv[1]
     seeds = [int(sys.argv[2])] if len(sys.argv) > 2 else [20240523, 1, 3][::EVERY]
-    count = int(sys.argv[3]) if len(sys.argv) > 3 else 4
+    count = int(sys.argv[3]) if len(sys.argv) > 3 else 3
     with tempfile.TemporaryDirectory(prefix="myriad-room-") as name:
         folder = pathlib.Path(name)
         for servers in (126, 128):
@@ -460,20 +504,20 @@ def main():
         # Six columns of ten; and groups of few servers, with more leaves than racks of them.
         small = [(10, 6, 15, 10, 32, "mqm9790-ns2f"), (10, 6, 20, 10.2, 50, "mqm9790-ns2f"),
                  (10, 6, 15, 10, 56, "mqm9790-ns2f"), (6, 10, 30, 14.3, 64, "sn5600")]
-        within("6 x 10", [look_at(myriad, folder, shape) for shape in small], 0.7, 0.08)
-        for servers in (33, 36, 68, 97):
-            look_at(myriad, folder, (16, 10, 12, 10.2, servers, "mqm9790-ns2f"))
+        within("6 x 10", [look_at(myriad, folder, shape) for shape in small[::EVERY]])
+        within("begun groups", [look_at(myriad, folder, (16, 10, 12, 10.2, n, "mqm9790-ns2f"))
+                                for n in (33, 36, 68, 97)[::EVERY]])
+        tiny_rooms(myriad, folder)
         over, full = [], []
         for seed in seeds:
             over += random_rooms(myriad, folder, seed, count)
             full += full_rooms(myriad, folder, seed, count)
-        within("any room", over, 0.6, 0.12)
-        within("full groups", full, 0.7, 0.08)
-        check(f"full groups, mean of {full}", sum(full) <= 0.04 * len(full))
+        within("any room", over, 0.75)
+        within("full groups", full, 0.75)
     old_file(myriad)
     print("seeds", *seeds)
-    print("above the bound:", " ".join(f"{100 * x:.1f} %" for x in over))
-    print("of full groups:", " ".join(f"{100 * x:.1f} %" for x in full))
+    print("above the bound:", " ".join(f"{100 * x:.1f} %" for x, _ in over))
+    print("of full groups:", " ".join(f"{100 * x:.1f} %" for x, _ in full))
     for line in FAILED[:20]:
         print(line)
     sys.exit(f"{len(FAILED)} failed" if FAILED else 0)

@@ -60,7 +60,17 @@ class Site:
             f"env: {{FOLDER: '{self.folder}/ranks'}}\n")
         wait_for("it runs", lambda: self.cluster.job(job)["state"] == "running")
         wait_for("its ranks speak", lambda: len(self.began(job)) == 8)
-        return job, self.cluster.job(job)["node_names"][0], set(self.cluster.ranks()) - before
+        pids = wait_for("nothing but its ranks", lambda: self.sleepers(before))
+        return job, self.cluster.job(job)["node_names"][0], pids
+
+    def sleepers(self, before):
+        """Eight of them: what a shell ran before it became the rank's program is gone soon."""
+        pids = set(self.cluster.ranks()) - before
+        try:
+            words = [pathlib.Path(f"/proc/{pid}/cmdline").read_bytes() for pid in pids]
+        except OSError:
+            return None
+        return pids if len(pids) == 8 and all(b"sleep" in word for word in words) else None
 
     def began(self, job):
         path = self.folder / f"ranks/began-{job}"

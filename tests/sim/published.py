@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The published reduce-scatter figures against bench/seed_table.py: tests/sim/published.py MYRIAD
+"""The published reduce-scatter figures against bench/seed_table.py: tests/sim/published.py MYRIAD [RUNS]
 
 Hashing collapses with scale and planning does not; every published stock point lies inside the
-10-90 % band, with 20 runs and with 200, and on a fabric of other leaves: not by luck of the draw.
+10-90 % band, with 20 runs and with RUNS (200), and on a fabric of other leaves: not by luck of the draw.
 """
 import sys
 import tempfile
@@ -13,7 +13,7 @@ from lib import ROOT, Checks
 sys.path.insert(0, str(ROOT / "bench"))
 import seed_table  # pylint: disable=wrong-import-position
 
-MANY = 200
+MANY = int(sys.argv[2]) if len(sys.argv) > 2 else 200
 OTHER = seed_table.SPEC.replace("servers: 256", "servers: 192").replace(": 64", ": 32")
 
 

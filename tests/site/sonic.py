@@ -48,11 +48,11 @@ class Program:
             sys.exit(f"{words}: {done.stderr}")
         return f"{name}/design.myr"
 
-    def export(self, box, design):
+    def export(self, box, design, *words):
         """{switch: its config_db}"""
         self.serial += 1
         out = f"out{self.serial}"
-        done = self.run("export", f"sonic-{box}", design, "--out", out)
+        done = self.run("export", f"sonic-{box}", design, *words, "--out", out)
         check(f"export {box}", done.returncode == 0, done.stderr)
         return {path.parent.name: json.loads(path.read_text())
                 for path in sorted((self.folder / out).glob("*/config_db.json"))}
@@ -247,7 +247,8 @@ class Models:
                 kinds.update({leaf[1]: leaf[0] for leaf in case[2]})
         text = ""
         for key, value in row.items():
-            parts = value.split(",") if kinds.get(key) == "leaf-list" else [value]
+            parts = value if isinstance(value, list) else \
+                value.split(",") if kinds.get(key) == "leaf-list" else [value]
             text += "".join(f"<{key}>{escape(part)}</{key}>" for part in parts)
         return text
 
@@ -321,8 +322,32 @@ def yang(program):
         spoilt = json.loads(json.dumps(config))
         spoil(spoilt)
         check(f"a wrong {what} is told", models.validate(spoilt), "")
+    valid += tenants_valid(program, models)
     print(f"{valid} config_db.json valid by SONiC's models")
     return 0
+
+
+def tenants_valid(program, models):
+    """Filters and VRFs of tenants, one with a long name; a table that is not there is told."""
+    (program.folder / "tenants.csv").write_text(
+        "tenant,nodes\nresearch,0-15\na-tenant-of-a-long-name,\"16-20,30\"\n")
+    design, valid = program.plan(*CASES[0]), 0
+    for box in ("sn5600", "z9864f"):
+        for words, table in (((), "ACL_TABLE"), (("--vrf",), "VRF")):
+            configs = program.export(box, design, "--tenants", "tenants.csv", *words)
+            kinds = {(name.split("-")[0], "ACL_TABLE" in config, len(config.get("VRF", ()))): name
+                     for name, config in configs.items()}
+            for name in kinds.values():
+                wrong = models.validate(configs[name])
+                check(f"{box} {name} {words}", not wrong, wrong)
+                valid += not wrong
+            leaf = next(config for config in configs.values() if table in config)
+            if words:
+                next(row for row in leaf["INTERFACE"].values() if row)["vrf_name"] = "Vrf-none"
+            else:
+                leaf["ACL_RULE"]["ELSEWHERE|RULE_1"] = next(iter(leaf["ACL_RULE"].values()))
+            check(f"{box}: a wrong {table} is told", models.validate(leaf), "")
+    return valid
 
 
 def skip(reason):

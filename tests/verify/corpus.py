@@ -9,6 +9,7 @@ that is not right, the fewest moves, and the ports that nobody could tell ("ambi
 comes from wiring.py; what is written from spell.py. Neither shares anything with the readers.
 """
 import json
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -20,6 +21,7 @@ from wiring import ROOT, STATES, Checks, Wiring, call, plan
 
 DATA = ROOT / "tests/data/site"
 READ_LEAST = 0.98
+EVERY = int(os.environ.get("MYRIAD_EVERY", "1"))  # sanitizers see one in so many
 
 SPECS = {
     "ib400": "servers: 16\nserver: h100-8gpu\nnetworks: {compute: {switch: mqm9790-ns2f}}\n",
@@ -384,7 +386,7 @@ def main():
         checks = Checks()
         names = sorted(path.parent.name for path in DATA.glob("*/truth.json"))
         checks.true(f"{len(names)} cases, at least 60", len(names) >= 60)
-        for name in sys.argv[2:] or names:
+        for name in sys.argv[2:] or names[::EVERY]:
             truth = json.loads((DATA / name / "truth.json").read_text())
             judge(checks, myriad, folder, name, truth)
         checks.end()

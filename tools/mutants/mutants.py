@@ -233,6 +233,8 @@ def arguments():
                              "lower bound of what all of them notice")
     parser.add_argument("--budget", type=float, default=60.0,
                         help="seconds of tests of other modules for one mutant")
+    parser.add_argument("--longest", type=float, default=900.0,
+                        help="leave tests out that take more seconds than this")
     parser.add_argument("--near", nargs="?", const="", metavar="TESTS",
                         help="only tests of the module itself, and of these modules or names "
                              "besides, such as plan,verify/,e2e/golden-sim")
@@ -251,7 +253,7 @@ def main():
     args, progress = arguments(), Progress()
     try:
         world = World(args.root, args.root / "build-mutants", args.workers, args.tests,
-                      progress.say)
+                      args.longest, progress.say)
         known = sorted(path.name for path in (args.root / "src").iterdir() if path.is_dir())
         args.modules = args.module.split(",") if args.module else known
         unknown = [name for name in args.modules if name not in known]

@@ -1,9 +1,10 @@
 // Which blocks of the modules' code a test executes, for world.py.
 //
 // The modules are compiled with -fsanitize-coverage=trace-pc, which calls the function below in
-// every block. It sets one byte in a file under $MYRIAD_RECORD, one file a library, at the place of
-// the block in that library. The files are mapped and shared, so that all processes of a test add
-// to the same ones, and that one which is killed leaves what it did: servers and agents end so.
+// every block. It sets one byte in a file under $RECORD_FOLDER, one file a library, at the place of
+// the block in that library. (Tests take variables that begin with MYRIAD_ from their programs.)
+// The files are mapped and shared, so that all processes of a test add to the same ones, and that
+// one which is killed leaves what it did: servers and agents end so.
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
@@ -61,7 +62,7 @@ static void open_all(void)
     int fresh = FRESH;
     if (!atomic_compare_exchange_strong(&state, &fresh, OPENING))
         return;
-    char *folder = getenv("MYRIAD_RECORD");
+    char *folder = getenv("RECORD_FOLDER");
     if (folder)
         (void)dl_iterate_phdr(open_library, folder);
     atomic_store(&state, READY);

@@ -59,14 +59,46 @@ def digest(*parts):
 class Test:
     """One test of ctest: how it is called, how long it takes, which lines it executes."""
 
-    def __init__(self, entry):
+    def __init__(self, entry, name=None, command=None):
         properties = {row["name"]: row["value"] for row in entry.get("properties", [])}
-        self.name = entry["name"]
-        self.command = entry.get("command")
+        self.name = name or entry["name"]
+        self.command = command or entry.get("command")
         self.labels = properties.get("LABELS", [])
         self.folder = properties.get("WORKING_DIRECTORY", ".")
         self.environment = dict(row.split("=", 1) for row in properties.get("ENVIRONMENT", []))
         self.cpu_s = self.wall_s = 0.0
+
+    @classmethod
+    def parts(cls, entry):
+        """The test, or its cases where it has many: one of them is sooner asked than all."""
+        command = entry.get("command") or [""]
+        folder = Path(command[0]).parent
+        if command[0].endswith("tests/golden/run.py"):
+            names = sorted({path.stem for pattern in command[2:]
+                            for path in folder.glob(pattern + ".cmd")})
+            rest = []
+        elif command[0].endswith("tests/agent/run.py") and "--part" in command:
+            at = command.index("--part")
+            text = (folder / (command[at + 1] + ".py")).read_text()
+            names = re.findall(r"^def (test_\w+)\(", text, re.M)
+            rest = command[2:at] + command[at + 2:]
+        elif command[0].endswith("tests/answers/run.py"):
+            told = (folder / "cases.txt").read_text()
+            rows = [path.stem.removeprefix("myriad.").replace(".", " ") for path in
+                    sorted((folder.parents[1] / "docs/schema").glob("myriad.*.json"))]
+            names = [name for name in rows
+                     if re.search(rf"^(\w+: )?{re.escape(name)}\b", told, re.M)]
+            return [cls(entry, f"{entry['name']}:{name.replace(' ', '-')}",
+                        [*command[:2], "--only", name, "--once"]) for name in names]
+        elif re.search(r"tests/server/\w+\.py$", command[0]) and len(command) == 2:
+            text = Path(command[0]).read_text()
+            names, rest = re.findall(r"^@check\ndef (\w+)\(", text, re.M), []
+        else:
+            names = []
+        if not names:
+            return [cls(entry)]
+        return [cls(entry, f"{entry['name']}:{name}", [*command[:2], name, *rest])
+                for name in names]
 
     @property
     def cost(self):
@@ -89,6 +121,7 @@ class Build:
 
     def __init__(self, folder, source, settings):
         self.folder, self.source, self.settings = folder, source, settings
+        self.commands = None
 
     def make(self, jobs, *targets):
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -98,18 +131,20 @@ class Build:
 
     def tests(self):
         listed = call(["ctest", "--show-only=json-v1"], cwd=self.folder)
-        tests = [Test(entry) for entry in json.loads(listed)["tests"]]
+        tests = [test for entry in json.loads(listed)["tests"] for test in Test.parts(entry)]
         return {test.name: test for test in tests
                 if test.command and not any(LEFT_OUT.match(label) for label in test.labels)}
 
     def compile_command(self, name):
         """The command that compiles a source, and the object that it makes."""
-        rows = json.loads((self.folder / "compile_commands.json").read_text())
+        if self.commands is None:
+            rows = json.loads((self.folder / "compile_commands.json").read_text())
+            self.commands = {row["file"]: row["command"] for row in reversed(rows)}
         path = str(self.source / name)
-        found = [shlex.split(row["command"]) for row in rows if row["file"] == path]
-        if not found:
+        if path not in self.commands:
             raise Failed(f"{name}: no target compiles it")
-        return found[0], found[0][found[0].index("-o") + 1]
+        words = shlex.split(self.commands[path])
+        return words, words[words.index("-o") + 1]
 
     def links(self, made):
         """(output, command) of everything that the object is linked into."""
@@ -152,6 +187,8 @@ def run_test(test, cwd, environment, limit, command):
             status = None
         watch.cancel()
         end_group(child.pid)
+        if status != 0:
+            end_left(scratch)
     return status, usage.ru_utime + usage.ru_stime, time.monotonic() - start
 
 
@@ -160,12 +197,22 @@ def end_group(group):
         os.killpg(group, signal.SIGKILL)
 
 
+def end_left(scratch):
+    """Ends what a test that was cut short has left in sessions of their own, such as agents: who
+    has the test's own folder among its variables."""
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if f"TMPDIR={scratch}\0".encode() in (entry / "environ").read_bytes():
+                os.kill(int(entry.name), signal.SIGKILL)
+
+
 class World:
     """The copy, the two builds, the tests and what they cover."""
 
-    def __init__(self, root, folder, jobs, most, say):
+    def __init__(self, root, folder, jobs, most, longest_s, say):
         self.root, self.folder, self.jobs, self.say = root, folder, jobs, say
         self.most = most  # tests that may look at one mutant
+        self.longest_s = longest_s  # CPU time of a test that is asked at all
         self.source = folder / "source"
         # Build types of their own, so that nothing is added to these flags. No debug information in
         # the first: two objects are equal exactly when their code and data are.
@@ -198,8 +245,9 @@ class World:
         self.say("building them with coverage")
         call(["gcc", "-D_GNU_SOURCE", "-O2", "-fPIC", "-shared", Path(__file__).parent / "record.c",
               "-o", self.folder / "librecord.so"])
-        modules = [name for name in near if name in self.modules()] or self.modules()
-        self.cover.make(self.jobs, *(f"libmyr_{name}.so" for name in modules))
+        # All of them, whichever are asked for: programs run with every one, and an old one beside
+        # new ones makes sound tests fail.
+        self.cover.make(self.jobs, *(f"libmyr_{name}.so" for name in self.modules()))
         self.tests = {name: test for name, test in self.shared.tests().items()
                       if test.can_run(self.shared.folder)}
         self.libraries = {path.name: digest(path.read_bytes())
@@ -257,6 +305,8 @@ class World:
             row = json.loads(path.read_text()) if path.exists() else {}
             same = row.get("stamp") == stamp and all(
                 self.libraries.get(library) == text for library, text in row["libraries"].items())
+            if same and row["status"] is None and row["limit_s"] < self.longest_s:
+                same = False  # it was stopped, and may take longer now
             rows[name] = row if same else (path, stamp)
         stale = [name for name in fresh if isinstance(rows[name], tuple)]
         start, done = time.monotonic(), 0
@@ -274,6 +324,10 @@ class World:
             self.remember(name, rows[name])
 
     def remember(self, name, row):
+        if row["status"] is None or row["cpu_s"] > self.longest_s:
+            self.say(f"{name} takes more than {self.longest_s:.0f} s: left out")
+            del self.tests[name]
+            return
         if row["status"] != 0:
             if row["status"] != SKIPPED:
                 self.say(f"{name} fails without a mutant (status {row['status']}): left out")
@@ -306,17 +360,18 @@ class World:
                 with self.alone if test.alone else contextlib.nullcontext():
                     status, cpu_s, wall_s = run_test(
                         test, self.shared.folder,
-                        {"LD_LIBRARY_PATH": str(self.cover.folder), "MYRIAD_RECORD": str(record)},
-                        (900, 3600), test.command)
+                        {"LD_LIBRARY_PATH": str(self.cover.folder), "RECORD_FOLDER": str(record)},
+                        (self.longest_s + 1, 4 * self.longest_s), test.command)
                 libraries = {file.name: self.libraries.get(file.name, "")
                              for file in record.iterdir()}
                 with self.lock:
                     files = self.map.executed(record)
             finally:
                 shutil.rmtree(record)
-            if status in (0, SKIPPED):
+            if status in (0, SKIPPED, None) or cpu_s > self.longest_s:
                 break
-        row = {"stamp": stamp, "status": status, "cpu_s": cpu_s, "wall_s": wall_s,
+        row = {"stamp": stamp, "status": status, "limit_s": self.longest_s,
+               "cpu_s": cpu_s, "wall_s": wall_s,
                "libraries": libraries, "files": files}
         path.write_text(json.dumps(row))
         return row
@@ -377,6 +432,6 @@ class World:
     def look(self, test, environment, swapped):
         """The exit status of one run; 'swapped' maps programs of the build to the mutant's own."""
         command = [swapped.get(word, word) for word in test.command] if swapped else test.command
-        limit = (5 + 5 * test.cpu_s, 20 + 5 * test.wall_s)
+        limit = (3 + 4 * test.cpu_s, 20 + 5 * test.wall_s)
         with self.alone if test.alone else contextlib.nullcontext():
             return run_test(test, self.shared.folder, environment, limit, command)[0]

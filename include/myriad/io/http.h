@@ -74,5 +74,10 @@ void myr_http_reply_done(struct myr_http_reply *reply);
 /* What came; bytes behind the end are of no interest to anybody. */
 MYR_MUST_USE int myr_http_reply_feed(struct myr_http_reply *reply, struct myr_str bytes,
                                      struct myr_err *err);
+/* The same for answers that follow each other: 'bytes' is what is left when this one is whole. */
+MYR_MUST_USE int myr_http_reply_take(struct myr_http_reply *reply, struct myr_str *bytes,
+                                     struct myr_err *err);
+/* Ready for the next answer, with the memory of the last one. */
+void myr_http_reply_clear(struct myr_http_reply *reply, myr_http_piece *piece, void *context);
 /* The peer has closed: was that all? */
 MYR_MUST_USE int myr_http_reply_end(const struct myr_http_reply *reply, struct myr_err *err);

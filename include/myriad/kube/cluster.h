@@ -15,7 +15,7 @@
  *
  * When a node of a bound gang is lost, or a pod of it fails or is deleted, the others are deleted:
  * their owner makes all of them again, and they are placed anew. A gang that was bound in part when
- * a scheduler died is finished where its plan, kept in the pods' annotations, still holds.
+ * a scheduler died is finished where its plan, kept in the annotations of rank 0, still holds.
  *
  * Order: priority of the pods' class, then of the annotation, then age. What does not fit is passed
  * over, but only until it has waited 'hold_ms': from then on nobody of its priority or below gets
@@ -33,12 +33,14 @@
 #define MYR_KUBE_GANG      "myriad/gang"
 #define MYR_KUBE_GANG_SIZE "myriad/gang-size"
 #define MYR_KUBE_PRIORITY  "myriad/priority" /* below that of the pods' class; or nothing */
-/* What Myriad writes before it binds; the downward API shows it to the ranks. */
+/* What Myriad writes with the binding of a pod; the downward API shows it to the ranks. */
 #define MYR_KUBE_RANK      "myriad/rank"
 #define MYR_KUBE_WORLD     "myriad/world-size"
 #define MYR_KUBE_MASTER    "myriad/master-addr"
 #define MYR_KUBE_NODE      "myriad/node"
 #define MYR_KUBE_PLACEMENT "myriad/placement"
+/* Of rank 0 alone, which is bound before the others: where all of them go. */
+#define MYR_KUBE_PLAN "myriad/plan"
 
 #define MYR_KUBE_GANG_MAX 65536
 
@@ -101,7 +103,7 @@ struct myr_kube_seat {
 };
 
 enum myr_kube_act {
-    MYR_KUBE_BIND,   /* annotate all, then bind all */
+    MYR_KUBE_BIND,   /* rank 0 with the plan, then all others */
     MYR_KUBE_REMAKE, /* delete all: their owner makes them again */
     MYR_KUBE_WAIT,   /* tell why they wait; once for each reason */
 };
@@ -111,7 +113,9 @@ struct myr_kube_decision {
     const char *gang; /* "namespace/name/owner": its key */
     const struct myr_kube_seat *seats;
     uint32_t seat_count;
-    const char *master, *placement;                              /* bind */
+    const char *master, *placement, *plan;                       /* bind; plan NULL: none */
+    uint32_t world;                                              /* bind */
+    bool finishes;                                               /* a plan that was found */
     const char *owner_kind, *owner_name, *owner_uid, *owner_api; /* NULL: none */
     const char *reason;
 };

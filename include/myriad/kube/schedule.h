@@ -1,8 +1,8 @@
 /*
  * schedule: the scheduler as a service. One thread, one loop; returns when it was told to stop.
  *
- * It lists and watches nodes and pods, decides (cluster.h), and carries out: annotations first,
- * then bindings. Of several schedulers of one name only the holder of the lease acts; the others
+ * It lists and watches nodes and pods, decides (cluster.h), and binds, each pod with its
+ * annotations. Of several schedulers of one name only the holder of the lease acts; the others
  * watch, and one of them takes over when the lease is not renewed.
  *
  * An API server that is away, hangs, refuses or speaks another version is told in one line when it
@@ -16,7 +16,7 @@
 struct myr_kube_report {
     uint64_t gangs_bound, pods_bound, gangs_remade, gangs_finished;
     uint64_t requests; /* that were answered or not; watches too */
-    uint64_t lists, watches, patches, bindings, deletions, events, leases;
+    uint64_t lists, watches, bindings, deletions, events, leases;
     uint64_t expired; /* watches that had to be listed anew: 410 */
     uint64_t troubles;
     double seconds;             /* it ran */

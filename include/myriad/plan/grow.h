@@ -10,7 +10,8 @@
  *
  * What is free to choose: which box of a kind takes which place, which port of one role a cable
  * ends in, on which leaf a host hangs where there are no rails, and which pairs have one link more
- * where a fill is dense. Counts and ratios are those of the planned design, and so is its bill.
+ * where a fill is dense. Counts and ratios are those of the planned design, and so is its bill but
+ * for modules and cables, which are counted anew: what stays may fill cages otherwise.
  */
 #pragma once
 
@@ -26,9 +27,11 @@ struct myr_grow_move {
 /* One line of what has to be bought: the bill of the larger design less that of the smaller. */
 struct myr_grow_line {
     const char *system, *name, *part;
-    int64_t quantity;    /* negative: left over */
-    int64_t unit_cents;  /* -1: no price known */
-    int64_t total_cents; /* of the whole line: new total less old total */
+    int64_t quantity;     /* negative: left over */
+    int64_t unit_cents;   /* -1: no price known */
+    int64_t total_cents;  /* of the whole line: new total less old total */
+    uint64_t had, needed; /* in the smaller and in the larger bill */
+    int64_t had_cents;    /* the line's total in the smaller one */
 };
 
 struct myr_growth {
@@ -63,20 +66,30 @@ struct myr_grow_names {
 };
 
 /* MYR_EINVAL: these two are no growth; MYR_EINFEASIBLE: the one cannot grow into the other. */
-MYR_MUST_USE int myr_grow(struct myr_arena *arena, const struct myr_design *installed,
-                          const struct myr_design *planned, struct myr_grow_names names,
-                          struct myr_growth *ret, struct myr_err *err);
+MYR_MUST_USE int myr_grow(struct myr_arena *arena, const struct myr_catalog *catalog,
+                          const struct myr_design *installed, const struct myr_design *planned,
+                          struct myr_grow_names names, struct myr_growth *ret, struct myr_err *err);
 
-/* A spec's file, which is planned, or a design.myr. Close it with myr_design_close(). */
+/*
+ * A spec's file, which is planned, or a design.myr. 'prices': a price list in place of the spec's,
+ * or NULL; a design has its own. Close it with myr_design_close().
+ */
+bool myr_grow_is_design(const char *path);
 MYR_MUST_USE int myr_grow_read(struct myr_arena *arena, const struct myr_catalog *catalog,
-                               const char *path, struct myr_design *ret, struct myr_err *err);
+                               const char *path, const char *prices, struct myr_design *ret,
+                               struct myr_err *err);
 /* The same for what the installed one grows into: servers that stand keep their order. */
 MYR_MUST_USE int myr_grow_read_larger(struct myr_arena *arena, const struct myr_catalog *catalog,
                                       const struct myr_design *installed, const char *path,
-                                      struct myr_design *ret, struct myr_err *err);
+                                      const char *prices, struct myr_design *ret,
+                                      struct myr_err *err);
 
 /* The growth as an answer and as a page. */
 void myr_grow_answer(const struct myr_growth *growth, struct myr_answer *answer);
+/* As the object 'next' of the plan's tree: what a report says of the phase after it. */
+void myr_grow_phase(const struct myr_growth *growth, struct myr_answer *answer);
+/* Whether any of what is bought has a price: a sum of nothing is none. */
+bool myr_grow_is_priced(const struct myr_growth *growth);
 
 /* A cluster that is built from nothing, for its order of installation. */
 void myr_grow_from_nothing(struct myr_arena *arena, const struct myr_design *design,

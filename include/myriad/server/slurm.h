@@ -43,7 +43,8 @@ enum myr_slurm_job_is {
     MYR_SLURM_JOB_ENDS,      /* some of it may still run */
     MYR_SLURM_JOB_DONE,      /* ended well */
     MYR_SLURM_JOB_FAILED,    /* by its own fault */
-    MYR_SLURM_JOB_LOST,      /* by none of its own: its node failed, or it was pushed away */
+    MYR_SLURM_JOB_LOST,      /* by none of its own: its node failed */
+    MYR_SLURM_JOB_PUSHED,    /* the same, for the sake of another job */
     MYR_SLURM_JOB_CANCELLED, /* by a person, or by us */
 };
 
@@ -74,8 +75,9 @@ MYR_MUST_USE bool myr_slurm_read_id(struct myr_str text, uint64_t *ret);
  * sacctmgr -nP show assoc format=...: an account of this cluster or, where 'user' is not empty,
  * what a user may have of it.
  */
-#define MYR_SLURM_ACCOUNT_FORMAT \
-    "format=account,user,parentname,fairshare,grptres,grpjobs,maxjobs,maxtresperjob,grpsubmitjobs"
+#define MYR_SLURM_ACCOUNT_FORMAT                                                      \
+    "format=account,user,parentname,fairshare,grptres,grpjobs,maxjobs,maxtresperjob," \
+    "grpsubmitjobs,defaultqos"
 
 struct myr_slurm_amounts {
     uint64_t gpus, nodes; /* UINT64_MAX: no limit */
@@ -87,6 +89,20 @@ struct myr_slurm_account {
     uint64_t share;
     struct myr_slurm_amounts group, each; /* of all its jobs at once; of one job */
     uint64_t group_jobs, most_jobs, group_submits;
+    struct myr_str qos; /* of jobs that name none; empty: its parent's */
+};
+
+/*
+ * sacctmgr -nP show qos format=...: limits of a quality of service. Where it has one, the same one
+ * of the account does not hold.
+ */
+#define MYR_SLURM_QOS_FORMAT \
+    "format=name,grptres,grpjobs,maxtresperjob,maxtresperuser,maxjobsperuser"
+
+struct myr_slurm_qos {
+    struct myr_str name;
+    struct myr_slurm_amounts group, each, of_user; /* of all its jobs; of one; of one user's */
+    uint64_t group_jobs, user_jobs;
 };
 
 typedef int myr_slurm_account_each(void *context, const struct myr_slurm_account *account,
@@ -94,6 +110,9 @@ typedef int myr_slurm_account_each(void *context, const struct myr_slurm_account
 MYR_MUST_USE int myr_slurm_read_accounts(const char *file, struct myr_str text,
                                          myr_slurm_account_each *each, void *context,
                                          struct myr_err *err);
+typedef int myr_slurm_qos_each(void *context, const struct myr_slurm_qos *qos, struct myr_err *err);
+MYR_MUST_USE int myr_slurm_read_qos(const char *file, struct myr_str text, myr_slurm_qos_each *each,
+                                    void *context, struct myr_err *err);
 
 /* Why a command failed, from what it wrote to stderr. */
 enum myr_slurm_fault {

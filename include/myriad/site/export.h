@@ -25,6 +25,7 @@ struct myr_export {
     const struct myr_catalog *catalog; /* for part numbers and the kind of network; may be NULL */
     const struct myr_binding *binding; /* real GUIDs and host names; may be NULL */
     const char *tenants;               /* a list of tenants and their nodes; may be NULL */
+    bool vrf;                          /* SONiC: tenants as VRFs, not as filters */
 };
 
 /* Takes one finished file. The name may have one folder in front: "leaf-p0-g0-r0/frr.conf". */

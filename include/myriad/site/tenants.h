@@ -26,3 +26,10 @@ MYR_MUST_USE int myr_site_tenants_read(struct myr_site_tenants *ret, struct myr_
                                        const struct myr_design *design, const char *file,
                                        struct myr_str text, struct myr_err *err);
 void myr_site_tenants_done(struct myr_site_tenants *tenants);
+
+/*
+ * Whose host hangs on a port of the network: a tenant, the number of tenants for nobody's;
+ * MYR_NONE: no host does.
+ */
+uint32_t myr_site_tenant_at(const struct myr_site_tenants *tenants, const struct myr_design *design,
+                            enum myr_net_id net, uint32_t port);

@@ -8,12 +8,19 @@
 #include "myriad/plan/grow.h"
 
 struct options {
+    const char *next, *prices;
     struct myr_option_list catalogs;
 };
 
 static const struct options defaults = {0};
 
 static const struct myr_option rows[] = {
+    {CLI_ROW("next", MYR_OPTION_PATH, "SPEC", struct options, next,
+             "the phase after this one, as given to 'myriad plan': its numbers too, below 'next'"),
+     .young = true},
+    {CLI_ROW("prices", MYR_OPTION_PATH, "FILE", struct options, prices,
+             "a price list, as given to 'myriad plan'"),
+     .young = true},
     CLI_LIST("catalog", "FILE", struct options, catalogs,
              "own parts and prices, added to the built-in ones"),
 };
@@ -22,9 +29,12 @@ const struct myr_command cli_explain_plan_command = {
     .name = "explain plan",
     .operands = "[PLAN] [PATH]",
     .summary = "say by which rule and from what a number of a plan came about",
-    .details = "PLAN is a spec or a design.myr; without it, design.myr of this folder. PATH names "
-               "the number as 'myriad plan -o json' does: networks.compute.switches.leaf, "
-               "power.facility_kw, bom.3.quantity. Without PATH all numbers are listed.",
+    .details =
+        "PLAN is a spec or a design.myr; without it, design.myr of this folder. PATH names "
+        "the number as 'myriad plan -o json' does: networks.compute.switches.leaf, "
+        "power.facility_kw, bom.3.quantity; what the report shows besides is below 'report', "
+        "'next' and 'racks'. A PATH that holds several numbers lists them, without PATH all "
+        "are listed.",
     .example = "myriad explain plan examples/h100-64.yaml power.pue.value",
     CLI_OPTIONS(rows, defaults),
     .operand_max = 2,
@@ -65,6 +75,31 @@ static void show(struct myr_answer *answer, const struct myr_explained *found,
     myr_answer_fact(answer, "basis", "%s", found->basis);
 }
 
+/* What the plan is made of; the phase after it is NULL where none is given. */
+static int read_plan(struct cli *cli, const struct myr_catalog *catalog, const char *plan,
+                     struct myr_design *design, struct myr_design *larger,
+                     struct myr_growth **ret_next, struct myr_err *err)
+{
+    const struct options *options = cli->options;
+    bool planned = !myr_grow_is_design(plan);
+    *ret_next = NULL;
+    if (options->prices && !planned && (!options->next || myr_grow_is_design(options->next))) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "a design has its prices: --prices goes with a spec, not with %s", plan);
+    }
+    MYR_TRY(myr_grow_read(&cli->arena, catalog, plan, options->prices, design, err));
+    if (!options->next) {
+        return MYR_OK;
+    }
+    struct myr_growth *next = MYR_ARENA_NEW(&cli->arena, struct myr_growth, 1);
+    MYR_TRY(myr_grow_read_larger(&cli->arena, catalog, design, options->next, options->prices,
+                                 larger, err));
+    MYR_TRY(myr_grow(&cli->arena, catalog, design, larger,
+                     (struct myr_grow_names){plan, options->next}, next, err));
+    *ret_next = next;
+    return MYR_OK;
+}
+
 static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
@@ -73,26 +108,23 @@ static int run(struct cli *cli, struct myr_err *err)
     /* One operand alone is a plan, unless there is no such file. */
     bool named = given == 1 && strcmp(first, "-") != 0 && access(first, F_OK) != 0;
     const char *plan = named ? "design.myr" : first;
-    const char *path = named ? first : given == 2 ? cli->operands.items[1] : NULL;
+    const char *path = named ? first : given == 2 ? cli->operands.items[1] : "";
     MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {0};
-    MYR_CLEANUP(myr_design_close) struct myr_design design = {0};
+    MYR_CLEANUP(myr_design_close) struct myr_design design = {0}, larger = {0};
+    struct myr_growth *next;
     if (named && access(plan, F_OK) != 0) {
         int rc = myr_err_set(err, MYR_ENOENT, "%s: no such file, and no design.myr here", first);
         myr_err_hint(err, "myriad explain plan SPEC %s", path);
         return rc;
     }
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
-    MYR_TRY(myr_grow_read(&cli->arena, &catalog, plan, &design, err));
+    MYR_TRY(read_plan(cli, &catalog, plan, &design, &larger, &next, err));
     struct myr_answer tree;
-    struct myr_explained one, *all = &one;
-    uint32_t count = 1;
+    struct myr_explained *all;
+    uint32_t count;
     myr_answer_init(&tree, &cli->arena, "myriad.plan", 1);
-    (void)myr_plan_answer(&design, &tree);
-    if (path) {
-        MYR_TRY(myr_plan_explain_path(&design, &tree, path, &one, err));
-    } else {
-        all = myr_plan_explain_all(&design, &tree, &count);
-    }
+    myr_plan_explain_tree(&design, next, &tree);
+    MYR_TRY(myr_plan_explain_path(&design, &tree, path, &all, &count, err));
     const struct myr_value *list = myr_answer_list(&cli->answer, "numbers");
     for (uint32_t i = 0; i < count; i++) {
         put(&cli->answer, &all[i]);

@@ -7,7 +7,7 @@ static const char *const nets[] = {"compute", "storage", "service", "oob", "all"
 struct options {
     const char *out, *binding, *tenants;
     uint32_t net;
-    bool list;
+    bool list, vrf;
     struct myr_option_list catalogs;
 };
 
@@ -21,7 +21,8 @@ static const struct myr_option rows[] = {
     CLI_FLAG("list", struct options, list, "show the formats, their files and who reads them"),
     CLI_PATH("binding", "FILE", struct options, binding, "binding.yaml: real GUIDs and host names"),
     CLI_PATH("tenants", "FILE", struct options, tenants,
-             "CSV list with the columns tenant and nodes: partitions, or filters of SONiC"),
+             "CSV list with the columns tenant and nodes: partitions, filters of SONiC, VRFs"),
+    CLI_FLAG("vrf", struct options, vrf, "SONiC: tenants as VRFs over EVPN instead of filters"),
     CLI_LIST("catalog", "FILE", struct options, catalogs, "own parts, added to the built-in ones"),
 };
 
@@ -141,10 +142,15 @@ static int run(struct cli *cli, struct myr_err *err)
         return rc;
     }
     MYR_TRY(myr_exporter_find(cli->operands.items[0], &exporter, err));
+    if (options->vrf && !options->tenants) {
+        int rc = myr_err_set(err, MYR_EINVAL, "--vrf needs a list of tenants");
+        myr_err_hint(err, "--tenants tenants.csv");
+        return rc;
+    }
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
     MYR_TRY(myr_design_open(&design, cli->operands.items[1], err));
-    struct myr_export job = {&design, (enum myr_net_id)options->net, &catalog, NULL,
-                             options->tenants};
+    struct myr_export job = {
+        &design, (enum myr_net_id)options->net, &catalog, NULL, options->tenants, options->vrf};
     if (options->binding) {
         myr_binding_init(&binding, &cli->arena, &design);
         MYR_TRY(myr_binding_read(&binding, options->binding, err));

@@ -159,7 +159,6 @@ static void put_report(struct cli *cli, const struct myr_kube_report *r)
     myr_answer_u64(a, "requests", r->requests);
     myr_answer_u64(a, "lists", r->lists);
     myr_answer_u64(a, "watches", r->watches);
-    myr_answer_u64(a, "patches", r->patches);
     myr_answer_u64(a, "bindings", r->bindings);
     myr_answer_u64(a, "deletions", r->deletions);
     myr_answer_u64(a, "events", r->events);

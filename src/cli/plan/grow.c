@@ -66,10 +66,10 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_CLEANUP(myr_design_close) struct myr_design installed = {0}, planned = {0};
     struct myr_growth growth;
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
-    MYR_TRY(myr_grow_read(&cli->arena, &catalog, small, &installed, err));
-    MYR_TRY(myr_grow_read_larger(&cli->arena, &catalog, &installed, large, &planned, err));
-    MYR_TRY(myr_grow(&cli->arena, &installed, &planned, (struct myr_grow_names){small, large},
-                     &growth, err));
+    MYR_TRY(myr_grow_read(&cli->arena, &catalog, small, NULL, &installed, err));
+    MYR_TRY(myr_grow_read_larger(&cli->arena, &catalog, &installed, large, NULL, &planned, err));
+    MYR_TRY(myr_grow(&cli->arena, &catalog, &installed, &planned,
+                     (struct myr_grow_names){small, large}, &growth, err));
     struct myr_grow_crews crews = {(uint32_t)options->crews, (uint32_t)options->cables_a_day,
                                    (uint32_t)options->devices_a_day};
     MYR_TRY(cli_check_crews(cli, options->out, err));

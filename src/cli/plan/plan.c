@@ -152,6 +152,33 @@ static int read_spec(struct cli *cli, const struct options *options,
     return myr_spec_read_price_list(&cli->arena, catalog, options->prices, ret, err);
 }
 
+static const char *base_name(const char *file)
+{
+    const char *slash = file ? strrchr(file, '/') : NULL;
+    return slash ? slash + 1 : file;
+}
+
+/* What 'explain plan' has to be given to find the report's numbers; a design has its prices. */
+static const char *explain_options(struct cli *cli, const struct options *options, bool spec)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    const struct {
+        const char *name, *value;
+    } words[] = {{"next", options->next},
+                 {"prices", options->next || spec ? options->prices : NULL}};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(words); i++) {
+        if (words[i].value) {
+            myr_buf_printf(&text, "%s--%s %s", text.len ? " " : "", words[i].name,
+                           myr_answer_word(&cli->answer, base_name(words[i].value)));
+        }
+    }
+    for (uint32_t i = 0; i < options->catalogs.count && (options->next || spec); i++) {
+        myr_buf_printf(&text, "%s--catalog %s", text.len ? " " : "",
+                       myr_answer_word(&cli->answer, base_name(options->catalogs.items[i])));
+    }
+    return text.len ? myr_arena_strndup(&cli->arena, text.data, text.len) : NULL;
+}
+
 /* Whose report it is. The spec's bytes are read again: they are what the digest is of. */
 static int write_all(struct cli *cli, const struct options *options,
                      const struct myr_design *design, const struct myr_start_text *start,
@@ -166,13 +193,13 @@ static int write_all(struct cli *cli, const struct options *options,
     MYR_TRY(myr_report_language(&cli->arena, languages[options->lang], &lang, &other, err));
     about.lang = other ? &lang : NULL;
     about.next = next;
+    about.options = explain_options(cli, options, file && strcmp(file, "-") != 0);
     if (!file) {
         myr_report_digest((struct myr_str){start->spec.data, start->spec.len}, about.digest);
     } else if (strcmp(file, "-") != 0) {
         MYR_TRY(myr_file_read(file, MYR_DOC_BYTES_MAX, &text, err));
         myr_report_digest((struct myr_str){text.data, text.len}, about.digest);
-        const char *base = strrchr(file, '/');
-        about.spec = base ? base + 1 : file;
+        about.spec = base_name(file);
     }
     return myr_plan_write(design, &about, options->out, err);
 }
@@ -194,20 +221,18 @@ static int check_files(const struct options *options, struct myr_err *err)
 /* The larger cluster, laid over this one. */
 static int plan_next(struct cli *cli, const struct options *options,
                      const struct myr_catalog *catalog, const struct myr_design *design,
-                     struct myr_growth **ret, struct myr_err *err)
+                     struct myr_design *larger, struct myr_growth **ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {0};
     const char *name = cli->operands.count ? cli->operands.items[0] : "--gpus";
-    struct myr_design *larger = MYR_ARENA_NEW(&cli->arena, struct myr_design, 1);
     struct myr_growth *growth = MYR_ARENA_NEW(&cli->arena, struct myr_growth, 1);
     *ret = NULL;
     if (!options->next) {
         return MYR_OK;
     }
-    MYR_TRY(myr_spec_load(&cli->arena, catalog, options->next, options->prices, &spec, err));
-    MYR_TRY(myr_plan(&cli->arena, catalog, &spec, larger, err));
-    MYR_TRY(myr_grow(&cli->arena, design, larger, (struct myr_grow_names){name, options->next},
-                     growth, err));
+    MYR_TRY(myr_grow_read_larger(&cli->arena, catalog, design, options->next, options->prices,
+                                 larger, err));
+    MYR_TRY(myr_grow(&cli->arena, catalog, design, larger,
+                     (struct myr_grow_names){name, options->next}, growth, err));
     *ret = growth;
     return MYR_OK;
 }
@@ -218,6 +243,7 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {0};
     MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {0};
     MYR_CLEANUP(myr_start_done) struct myr_start_text start = {0};
+    MYR_CLEANUP(myr_design_close) struct myr_design larger = {0};
     struct myr_design design = {0};
     struct myr_growth *next;
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
@@ -225,7 +251,7 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_TRY(myr_plan(&cli->arena, &catalog, &spec, &design, err));
     MYR_TRY(cli_check_crews(cli, options->out, err));
     MYR_TRY(check_files(options, err));
-    MYR_TRY(plan_next(cli, options, &catalog, &design, &next, err));
+    MYR_TRY(plan_next(cli, options, &catalog, &design, &larger, &next, err));
     if (options->crews) {
         struct myr_growth growth;
         myr_grow_from_nothing(&cli->arena, &design, &growth);

@@ -4,6 +4,7 @@
 /* cmocka wants those first */
 #include <cmocka.h>
 
+#include "rounds.h"
 #include "test_world.h"
 
 static struct myr_model small_model(struct myr_rng *rng)
@@ -162,7 +163,7 @@ static uint32_t compare(uint64_t first, uint64_t last, bool larger)
 static void the_search_finds_what_visiting_every_layout_finds(void **state)
 {
     (void)state;
-    assert_true(compare(1, 1000, false) > 600);
+    assert_true(compare(1, TEST_ROUNDS(1000), false) > TEST_ROUNDS(600));
     /* An embedding that is backward for the most part, while transfers are not. */
     assert_true(compare(3780, 3780, false) == 1);
 }
@@ -171,7 +172,7 @@ static void the_search_finds_what_visiting_every_layout_finds(void **state)
 static void the_search_finds_the_same_on_more_gpus(void **state)
 {
     (void)state;
-    assert_true(compare(3000, 3029, true) > 15);
+    assert_true(compare(3000, 3000 + TEST_ROUNDS(29), true) > TEST_ROUNDS(15));
 }
 
 static void a_model_too_large_says_what_broke_and_what_would_hold_it(void **state)

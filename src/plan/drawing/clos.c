@@ -201,7 +201,7 @@ static void draw_pod_frames(struct drawing *drawing, const struct clos *clos, in
         plan_draw_tip(drawing, "pods %u to %u are built like the first", drawn, clos->pods - 1));
     int32_t middle = pile.x + pile.width / 2, y = (top + bottom) / 2;
     char number[32];
-    plan_draw_text(drawing, middle, y - PX(6), MYR_SVG_MIDDLE, "big", "\xC3\x97 %s",
+    plan_draw_text(drawing, middle, y - PX(6), MYR_SVG_MIDDLE, "big id", "\xC3\x97 %s",
                    myr_u64_grouped(rest, number));
     plan_draw_text(drawing, middle, y + PX(12), MYR_SVG_MIDDLE, "small", "more pod%s",
                    rest == 1 ? "" : "s");

@@ -247,7 +247,7 @@ static uint32_t draw_scale_switches(struct drawing *drawing, struct inside *insi
         myr_svg_rect(svg, inside->x[part] - width / 2, inside->scale_y, width, BOX_HEIGHT, "core",
                      NULL);
         plan_draw_text_in(drawing, inside->x[part], inside->scale_y + PX(15), width, MYR_SVG_MIDDLE,
-                          "tiny", width > PX(80) ? "scale-up %u" : "%u",
+                          "tiny id", width > PX(80) ? "scale-up %u" : "%u",
                           design->insides[part].index);
     }
     return switches;

@@ -225,7 +225,7 @@ static void draw_star(struct drawing *drawing, const struct draw_pod *pod)
         one.kinds[design->place[host].kind] = 1;
         struct draw_area box = {x - row.box / 2, row.y, row.box, row.height};
         plan_draw_pile(drawing, box, &one, plan_draw_name(drawing, host));
-        plan_draw_text(drawing, x, row.y + row.height / 2 + PX(3), MYR_SVG_MIDDLE, "tiny", "%u",
+        plan_draw_text(drawing, x, row.y + row.height / 2 + PX(3), MYR_SVG_MIDDLE, "tiny id", "%u",
                        design->place[host].ordinal);
         at++;
     }

@@ -63,8 +63,8 @@ void plan_draw_rest(struct drawing *drawing, struct draw_area at, const char *la
     myr_svg_path_end(svg, "ghost", NULL);
     myr_svg_rect(svg, at.x, at.y, at.width, at.height, "ghost", tip);
     if (label) {
-        myr_svg_text(svg, at.x + at.width / 2, at.y + at.height / 2 + PX(3), MYR_SVG_MIDDLE, "tiny",
-                     label);
+        myr_svg_text(svg, at.x + at.width / 2, at.y + at.height / 2 + PX(3), MYR_SVG_MIDDLE,
+                     "tiny id", label);
     }
 }
 
@@ -99,7 +99,7 @@ void plan_draw_boxes(struct drawing *drawing, const struct draw_row *row)
         myr_svg_rect(svg, mark->x - row->box / 2, row->y, row->box, row->height, css,
                      switch_tip(drawing, row->first_device + mark->index));
         if (plan_draw_width(label, 9) <= row->box) {
-            myr_svg_text(svg, mark->x, row->y + row->height / 2 + PX(3), MYR_SVG_MIDDLE, "tiny",
+            myr_svg_text(svg, mark->x, row->y + row->height / 2 + PX(3), MYR_SVG_MIDDLE, "tiny id",
                          label);
         }
     }

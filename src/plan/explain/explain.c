@@ -3,36 +3,47 @@
 #include <stdio.h>
 
 #include "explain/rules.h"
+#include "explain/tree.h"
 #include "plan_internal.h"
 
 /* Paths, rules and inputs of the numbers of a plan, all read from its own tree. */
 
 enum { PATH_BYTES = 256 };
 
-static const struct myr_value *child(const struct myr_value *parent, const char *word, size_t len)
+static uint32_t index_of(const char *word, size_t len)
 {
-    uint32_t index = 0, at = 0;
-    bool digits = len > 0 && len < 10;
-    for (size_t i = 0; i < len; i++) {
-        digits = digits && word[i] >= '0' && word[i] <= '9';
-        index = digits ? index * 10 + (uint32_t)(word[i] - '0') : 0;
-    }
+    uint64_t index;
+    return len < 10 && myr_str_to_u64((struct myr_str){word, len}, &index) ? (uint32_t)index
+                                                                           : MYR_NONE;
+}
+
+/* The child that the path goes on with; ret_len: how much of it that takes. A name may have dots:
+ * of two that fit the longer one is meant. */
+static const struct myr_value *child(const struct myr_value *parent, const char *path,
+                                     size_t *ret_len)
+{
+    const struct myr_value *best = NULL;
+    size_t word = strcspn(path, ".");
+    uint32_t index = parent->kind == MYR_VALUE_LIST ? index_of(path, word) : MYR_NONE, at = 0;
+    *ret_len = 0;
     for (const struct myr_value *v = parent->first; v; v = v->next, at++) {
-        bool named = v->key && strlen(v->key) == len && memcmp(v->key, word, len) == 0;
-        if (named || (parent->kind == MYR_VALUE_LIST && digits && at == index)) {
-            return v;
+        size_t len = v->key ? strlen(v->key) : word;
+        bool named = v->key ? strncmp(v->key, path, len) == 0 && strchr(".", path[len]) != NULL
+                            : at == index;
+        if (named && len > *ret_len) {
+            best = v;
+            *ret_len = len;
         }
     }
-    return NULL;
+    return best;
 }
 
 static const struct myr_value *at_path(const struct myr_value *root, const char *path)
 {
     while (root && *path) {
-        const char *dot = strchr(path, '.');
-        size_t len = dot ? (size_t)(dot - path) : strlen(path);
-        root = child(root, path, len);
-        path += len + (dot ? 1 : 0);
+        size_t len;
+        root = child(root, path, &len);
+        path += root ? len + (path[len] == '.') : 0;
     }
     return root;
 }
@@ -144,29 +155,6 @@ static bool explain(const struct myr_design *design, struct myr_answer *answer, 
     return true;
 }
 
-int myr_plan_explain_path(const struct myr_design *design, struct myr_answer *answer,
-                          const char *path, struct myr_explained *ret, struct myr_err *err)
-{
-    char known[PATH_BYTES], shown[MYR_EXCERPT_MAX];
-    plain(path, known);
-    const struct myr_value *value = known[0] ? at_path(&answer->root, known) : NULL;
-    if (!value) {
-        int rc = myr_err_set(err, MYR_ENOENT, "'%s' is no number of this plan",
-                             myr_text_excerpt(myr_str_from(path), shown));
-        myr_err_hint(err, "without a path all of them are listed: networks.compute.switches.leaf");
-        return rc;
-    }
-    if (value->kind == MYR_VALUE_OBJECT || value->kind == MYR_VALUE_LIST) {
-        return myr_err_set(err, MYR_EINVAL, "'%s' holds several numbers, one of them is expected",
-                           myr_text_excerpt(myr_str_from(path), shown));
-    }
-    if (!explain(design, answer, known, value, ret)) {
-        return myr_err_set(err, MYR_EINVAL, "'%s' is a word, a number is expected",
-                           myr_text_excerpt(myr_str_from(path), shown));
-    }
-    return MYR_OK;
-}
-
 struct walk {
     const struct myr_design *design;
     struct myr_answer *answer;
@@ -190,7 +178,8 @@ static bool left_out(const char *key)
 static void visit(struct walk *walk, const struct myr_value *value, char path[PATH_BYTES],
                   size_t len)
 {
-    if (value->kind == MYR_VALUE_NUMBER) {
+    bool said = value->kind == MYR_VALUE_TEXT && explain_rule_of(path); /* a finding's message */
+    if (value->kind == MYR_VALUE_NUMBER || said) {
         struct myr_explained found;
         if (explain(walk->design, walk->answer, path, value, &found)) {
             MYR_ASSERT(walk->count < walk->room);
@@ -214,20 +203,48 @@ static void visit(struct walk *walk, const struct myr_value *value, char path[PA
 
 static uint32_t leaves(const struct myr_value *value)
 {
-    uint32_t count = value->kind == MYR_VALUE_NUMBER;
+    uint32_t count = value->kind == MYR_VALUE_NUMBER || value->kind == MYR_VALUE_TEXT;
     for (const struct myr_value *v = value->first; v; v = v->next) {
         count += leaves(v);
     }
     return count;
 }
 
-struct myr_explained *myr_plan_explain_all(const struct myr_design *design,
-                                           struct myr_answer *answer, uint32_t *ret_count)
+int myr_plan_explain_path(const struct myr_design *design, struct myr_answer *answer,
+                          const char *path, struct myr_explained **ret, uint32_t *ret_count,
+                          struct myr_err *err)
 {
-    char path[PATH_BYTES] = "";
-    struct walk walk = {.design = design, .answer = answer, .room = leaves(&answer->root)};
+    char known[PATH_BYTES], shown[MYR_EXCERPT_MAX];
+    plain(path, known);
+    explain_add(design, answer, known);
+    const struct myr_value *value = at_path(&answer->root, known);
+    if (!value || (*path && !known[0])) {
+        int rc = myr_err_set(err, MYR_ENOENT, "'%s' is no number of this plan",
+                             myr_text_excerpt(myr_str_from(path), shown));
+        bool later = strncmp(known, "next", 4) == 0 && !myr_value_get(&answer->root, "next");
+        bool rack = strncmp(known, "racks", 5) == 0 && !design->room;
+        myr_err_hint(err, "%s",
+                     later  ? "--next SPEC names the phase after this one"
+                     : rack ? "there are racks where the spec has a 'room'"
+                            : "without a path all of them are listed: "
+                              "networks.compute.switches.leaf");
+        return rc;
+    }
+    struct walk walk = {.design = design, .answer = answer, .room = leaves(value)};
     walk.list = MYR_ARENA_NEW(answer->arena, struct myr_explained, (size_t)walk.room + 1);
-    visit(&walk, &answer->root, path, 0);
+    if (value->kind == MYR_VALUE_OBJECT || value->kind == MYR_VALUE_LIST) {
+        visit(&walk, value, known, strlen(known));
+    } else {
+        walk.count = explain(design, answer, known, value, walk.list);
+    }
+    if (walk.count == 0) {
+        bool empty = value->kind == MYR_VALUE_OBJECT || value->kind == MYR_VALUE_LIST;
+        return myr_err_set(err, MYR_EINVAL,
+                           empty ? "'%s' holds no number of this plan"
+                                 : "'%s' is a word, a number is expected",
+                           myr_text_excerpt(myr_str_from(path), shown));
+    }
+    *ret = walk.list;
     *ret_count = walk.count;
-    return walk.list;
+    return MYR_OK;
 }

@@ -12,11 +12,13 @@
 
 static struct myr_explained explained(struct planned *p, const char *path)
 {
-    struct myr_explained found;
-    if (myr_plan_explain_path(&p->design, &p->answer, path, &found, &p->err) < 0) {
+    struct myr_explained *found;
+    uint32_t count;
+    if (myr_plan_explain_path(&p->design, &p->answer, path, &found, &count, &p->err) < 0) {
         fail_msg("%s: %s", path, p->err.message);
     }
-    return found;
+    assert_int_equal(count, 1);
+    return *found;
 }
 
 static void a_number_has_its_rule_and_its_inputs_their_values(void **state)
@@ -60,9 +62,10 @@ static void what_is_no_number_is_refused_with_a_reason(void **state)
     static const struct {
         const char *path, *says;
     } cases[] = {
-        {"power", "several numbers"},
-        {"bom", "several numbers"},
-        {"", "no number"},
+        {".", "no number"},
+        {"[", "no number"},
+        {"racks.A1.kw", "no number"}, /* there is no room */
+        {"next.cost", "no number"},
         {"power.nothing", "no number"},
         {"bom.9999.quantity", "no number"},
         {"bom.x.quantity", "no number"},
@@ -72,11 +75,13 @@ static void what_is_no_number_is_refused_with_a_reason(void **state)
         {"gpus.more", "no number"},
     };
     struct planned p;
-    struct myr_explained found;
+    struct myr_explained *found;
+    uint32_t count;
     planned_begin(&p, "servers: 64\n");
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct myr_err err = {0};
-        assert_true(myr_plan_explain_path(&p.design, &p.answer, cases[i].path, &found, &err) < 0);
+        assert_true(
+            myr_plan_explain_path(&p.design, &p.answer, cases[i].path, &found, &count, &err) < 0);
         if (!strstr(err.message, cases[i].says)) {
             fail_msg("'%s': %s", cases[i].path, err.message);
         }
@@ -101,7 +106,8 @@ static void all_numbers_are_explained_once(void **state)
     uint32_t count, expected = 0;
     planned_begin(&p, "servers: 64\nnetworks: {compute: {}, storage: {}, oob: {}}\n"
                       "storage: {capacity_tb: 500}\nroom: {rows: 20, columns: 20}\n");
-    const struct myr_explained *all = myr_plan_explain_all(&p.design, &p.answer, &count);
+    struct myr_explained *all;
+    assert_int_equal(myr_plan_explain_path(&p.design, &p.answer, "", &all, &count, &p.err), MYR_OK);
     for (const struct myr_value *v = p.answer.root.first; v; v = v->next) {
         expected += strcmp(v->key, "figures") == 0 ? 0 : numbers_below(v);
     }
@@ -117,12 +123,39 @@ static void all_numbers_are_explained_once(void **state)
     planned_end(&p);
 }
 
+static void a_path_with_several_numbers_lists_them(void **state)
+{
+    (void)state;
+    struct planned p;
+    struct myr_explained *all;
+    uint32_t count;
+    planned_begin(&p, "servers: 64\nroom: {rows: 20, columns: 20, buildings: [{name: b.1}, {name: "
+                      "b.1.x}], distance_m: 50}\n");
+    assert_int_equal(myr_plan_explain_path(&p.design, &p.answer, "networks.compute.switches", &all,
+                                           &count, &p.err),
+                     MYR_OK);
+    assert_int_equal(count, 6);
+    assert_string_equal(all[0].path, "networks.compute.switches.leaf");
+    assert_int_equal(myr_plan_explain_path(&p.design, &p.answer, "findings", &all, &count, &p.err),
+                     MYR_OK);
+    assert_int_equal(count, p.design.finding_count);
+    /* Racks, by names that have dots and begin with each other. */
+    assert_int_equal(myr_plan_explain_path(&p.design, &p.answer, "racks", &all, &count, &p.err),
+                     MYR_OK);
+    assert_int_equal(count, 6 * p.design.rack_count);
+    for (uint32_t i = 0; i < count; i += 97) {
+        assert_ptr_equal(explained(&p, all[i].path).value, all[i].value);
+    }
+    planned_end(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_number_has_its_rule_and_its_inputs_their_values),
         cmocka_unit_test(a_line_of_the_bill_is_found_by_its_position),
         cmocka_unit_test(what_is_no_number_is_refused_with_a_reason),
+        cmocka_unit_test(a_path_with_several_numbers_lists_them),
         cmocka_unit_test(all_numbers_are_explained_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

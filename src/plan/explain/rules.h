@@ -1,8 +1,10 @@
 /* rules: the rules of numbers that are counted rather than computed. Private to the planner. */
 #pragma once
 
-/* '*' stands for any one word of a path. 'inputs' are paths of the same tree, by spaces; a leading
- * dot is the object that the number is in. */
+/*
+ * '*' stands for any one word of a path, '%' for a name, which may have dots. 'inputs' are paths of
+ * the same tree, by spaces; a leading dot is the object that the number is in.
+ */
 struct explain_rule {
     const char *path, *rule, *inputs;
 };

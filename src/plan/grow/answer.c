@@ -14,7 +14,7 @@ static void put_cents(struct myr_answer *answer, const char *key, int64_t cents,
 }
 
 /* A sum of nothing is no price. */
-static bool is_priced(const struct myr_growth *growth)
+bool myr_grow_is_priced(const struct myr_growth *growth)
 {
     return growth->cost_cents > 0 || growth->unpriced_lines == 0;
 }
@@ -105,7 +105,7 @@ static const struct myr_value *put_alternatives(const struct myr_growth *growth,
                                                 struct myr_answer *answer)
 {
     static const uint32_t none[MYR_NET_COUNT][MYR_LAYER_COUNT];
-    bool priced = is_priced(growth);
+    bool priced = myr_grow_is_priced(growth);
     const struct myr_value *list = myr_answer_list(answer, "alternatives");
     for (uint32_t i = 0; i < (growth->first_switches ? 2 : 1); i++) {
         bool ahead = i == 1;
@@ -217,7 +217,7 @@ static void show(const struct myr_growth *growth, struct myr_answer *answer,
 void myr_grow_answer(const struct myr_growth *growth, struct myr_answer *answer)
 {
     const struct myr_design_head *old = growth->installed->head, *now = growth->grown.head;
-    bool priced = is_priced(growth);
+    bool priced = myr_grow_is_priced(growth);
     myr_answer_text(answer, "installed", myr_design_str(growth->installed, old->name));
     myr_answer_text(answer, "grown", myr_design_str(&growth->grown, now->name));
     myr_answer_u64(answer, "servers_before", old->servers);

@@ -172,10 +172,17 @@ static void recount(struct grow *grow)
     struct myr_design *out = &grow->out->grown;
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         memset(out->networks[id].cables, 0, sizeof(out->networks[id].cables));
+        out->networks[id].copper_cables = out->networks[id].fibres = 0;
     }
     for (uint32_t c = 0; c < out->cable_count; c++) {
         const struct myr_cabletype *type = grow_type(out, c);
-        out->networks[type->net].cables[type->layer]++;
+        struct myr_network *net = &out->networks[type->net];
+        uint32_t links = out->first_link[c + 1] - out->first_link[c];
+        bool fixed = type->part && !type->optic_a; /* as a plan counts them */
+        uint32_t counted = fixed ? links : 1;
+        net->cables[type->layer] += counted;
+        net->copper_cables += type->medium == MYR_MEDIUM_COPPER && type->part ? counted : 0;
+        net->fibres += fixed || type->head_b ? 1 : links;
     }
 }
 

@@ -8,7 +8,7 @@
 static bool same_line(const struct grow *grow, const struct myr_bom_row *old,
                       const struct myr_bom_row *now)
 {
-    const struct myr_design *a = grow->old, *b = grow->plan;
+    const struct myr_design *a = grow->old, *b = &grow->out->grown;
     return strcmp(myr_design_str(a, old->system), myr_design_str(b, now->system)) == 0 &&
            strcmp(myr_design_str(a, old->name), myr_design_str(b, now->name)) == 0 &&
            strcmp(myr_design_str(a, old->part), myr_design_str(b, now->part)) == 0;
@@ -23,12 +23,15 @@ static struct myr_grow_line new_line(const struct myr_design *design, const stru
         .quantity = (int64_t)row->quantity,
         .unit_cents = row->unit_cents,
         .total_cents = row->unit_cents < 0 ? 0 : row->total_cents,
+        .needed = row->quantity,
     };
 }
 
 static struct myr_grow_line less(struct myr_grow_line line, const struct myr_bom_row *old)
 {
     bool priced = line.unit_cents >= 0 && old->unit_cents >= 0;
+    line.had = old->quantity;
+    line.had_cents = priced ? old->total_cents : 0;
     if (line.quantity == (int64_t)old->quantity && priced && line.unit_cents != old->unit_cents) {
         /* As many as before, at another price: a fee that goes by size. */
         line.total_cents -= old->total_cents;
@@ -53,8 +56,8 @@ static void add(struct myr_growth *out, struct myr_grow_line line)
 
 static void subtract(struct grow *grow)
 {
-    const struct myr_design *old = grow->old, *plan = grow->plan;
     struct myr_growth *out = grow->out;
+    const struct myr_design *old = grow->old, *plan = &out->grown;
     bool *seen = MYR_ARENA_NEW(grow->arena, bool, old->bom_count);
     out->lines = MYR_ARENA_NEW(grow->arena, struct myr_grow_line, old->bom_count + plan->bom_count);
     for (uint32_t i = 0; i < plan->bom_count; i++) {
@@ -71,6 +74,9 @@ static void subtract(struct grow *grow)
     for (uint32_t k = 0; k < old->bom_count; k++) {
         if (!seen[k]) {
             struct myr_grow_line line = new_line(old, &old->bom[k]);
+            line.had = line.needed;
+            line.had_cents = line.total_cents;
+            line.needed = 0;
             line.quantity = -line.quantity;
             line.total_cents = -line.total_cents;
             add(out, line);

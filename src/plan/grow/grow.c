@@ -93,13 +93,17 @@ void grow_count(struct grow *grow)
     bound(grow);
 }
 
-int myr_grow(struct myr_arena *arena, const struct myr_design *installed,
-             const struct myr_design *planned, struct myr_grow_names names, struct myr_growth *ret,
-             struct myr_err *err)
+int myr_grow(struct myr_arena *arena, const struct myr_catalog *catalog,
+             const struct myr_design *installed, const struct myr_design *planned,
+             struct myr_grow_names names, struct myr_growth *ret, struct myr_err *err)
 {
     struct myr_growth growth = {.installed = installed, .planned = planned};
-    struct grow grow = {
-        .arena = arena, .old = installed, .plan = planned, .names = names, .out = &growth};
+    struct grow grow = {.arena = arena,
+                        .catalog = catalog,
+                        .old = installed,
+                        .plan = planned,
+                        .names = names,
+                        .out = &growth};
     begin(&grow);
     MYR_TRY(grow_check(&grow, err));
     MYR_TRY(grow_match(&grow, err));
@@ -113,6 +117,7 @@ int myr_grow(struct myr_arena *arena, const struct myr_design *installed,
     MYR_TRY(grow_build(&grow, err));
     grow_name(&grow);
     grow_count(&grow);
+    grow_bill(&grow);
     grow_buy(&grow);
     growth.to = grow.to;
     growth.from = grow.from;

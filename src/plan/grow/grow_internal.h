@@ -19,6 +19,7 @@ struct grow_cable {
 
 struct grow {
     struct myr_arena *arena;
+    const struct myr_catalog *catalog;
     const struct myr_design *old, *plan;
     struct myr_grow_names names;
     struct myr_growth *out;
@@ -99,4 +100,6 @@ void grow_name(struct grow *grow);
 
 /* 6. what moves, what is bought, what could be bought ahead */
 void grow_count(struct grow *grow);
+/* The planned bill with modules and cables as many as the grown design needs. */
+void grow_bill(struct grow *grow);
 void grow_buy(struct grow *grow);

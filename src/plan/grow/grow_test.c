@@ -46,7 +46,7 @@ static void grow(struct fixture *f, const struct myr_design *old, const struct m
                  struct myr_growth *ret)
 {
     struct myr_grow_names names = {"small.yaml", "large.yaml"};
-    if (myr_grow(&f->arena, old, plan, names, ret, &f->err) < 0) {
+    if (myr_grow(&f->arena, &f->catalog, old, plan, names, ret, &f->err) < 0) {
         fail_msg("%s", f->err.message);
     }
     assert_int_equal(myr_design_check(&ret->grown, "grown", &f->err), MYR_OK);

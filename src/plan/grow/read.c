@@ -7,7 +7,7 @@
  * stretch of the same group. Those on the compute network come before those that are not, as ever.
  */
 
-static bool is_design(const char *path)
+bool myr_grow_is_design(const char *path)
 {
     size_t len = strlen(path);
     return len > 4 && strcmp(path + len - 4, ".myr") == 0;
@@ -98,23 +98,25 @@ static int put_in_order(struct myr_spec *spec, const struct myr_catalog *catalog
 }
 
 int myr_grow_read(struct myr_arena *arena, const struct myr_catalog *catalog, const char *path,
-                  struct myr_design *ret, struct myr_err *err)
+                  const char *prices, struct myr_design *ret, struct myr_err *err)
 {
-    if (is_design(path)) {
-        return myr_design_open(ret, path, err);
-    }
-    return myr_plan_file(arena, catalog, path, ret, err);
-}
-
-int myr_grow_read_larger(struct myr_arena *arena, const struct myr_catalog *catalog,
-                         const struct myr_design *installed, const char *path,
-                         struct myr_design *ret, struct myr_err *err)
-{
-    if (is_design(path)) {
+    if (myr_grow_is_design(path)) {
         return myr_design_open(ret, path, err);
     }
     MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {0};
-    MYR_TRY(myr_spec_load(arena, catalog, path, NULL, &spec, err));
+    MYR_TRY(myr_spec_load(arena, catalog, path, prices, &spec, err));
+    return myr_plan(arena, catalog, &spec, ret, err);
+}
+
+int myr_grow_read_larger(struct myr_arena *arena, const struct myr_catalog *catalog,
+                         const struct myr_design *installed, const char *path, const char *prices,
+                         struct myr_design *ret, struct myr_err *err)
+{
+    if (myr_grow_is_design(path)) {
+        return myr_design_open(ret, path, err);
+    }
+    MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {0};
+    MYR_TRY(myr_spec_load(arena, catalog, path, prices, &spec, err));
     if (spec.group_count) {
         MYR_TRY(put_in_order(&spec, catalog, installed, err));
     }

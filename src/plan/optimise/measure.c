@@ -122,7 +122,8 @@ static void measure_growth(struct myr_arena *arena, const struct myr_catalog *ca
     grown.servers = trial->optimise.grow_to;
     if (myr_plan(arena, catalog, trial, &small, &err) == MYR_OK &&
         myr_plan(arena, catalog, &grown, &large, &err) == MYR_OK &&
-        myr_grow(arena, &small, &large, (struct myr_grow_names){"", ""}, &growth, &err) == MYR_OK) {
+        myr_grow(arena, catalog, &small, &large, (struct myr_grow_names){"", ""}, &growth, &err) ==
+            MYR_OK) {
         set(point, MYR_METRIC_MOVED, growth.move_count);
     }
 }

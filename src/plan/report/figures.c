@@ -22,6 +22,13 @@ static const char *value_of(const struct report *report, const struct myr_figure
     return myr_arena_printf(report->arena, "%s", text);
 }
 
+/* For a sentence. */
+static const char *marked(const struct report *report, const struct myr_figure *figure)
+{
+    return report_value(report, value_of(report, figure), "%s",
+                        myr_design_str(report->design, figure->path));
+}
+
 static bool is_below(const char *path, const char *prefix)
 {
     return strncmp(path, prefix, strlen(prefix)) == 0;
@@ -66,9 +73,9 @@ static void put_figures(const struct report *report, const char *prefix)
         if (!is_below(path, prefix) || is_below(path, "cooling.compare.")) {
             continue;
         }
-        myr_page_row_begin(report->buf);
+        report_row_of(report, "%s", path);
         myr_page_cell(report->buf, path);
-        myr_page_number(report->buf, "%s", value_of(report, figure));
+        report_number_cell(report, value_of(report, figure), "%s", path);
         myr_page_cell(report->buf, unit_of(report, figure));
         report_word(report, myr_basis_names[figure->basis]);
         myr_page_cell(report->buf, report_string(report, figure->rule));
@@ -108,7 +115,7 @@ static void put_kinds(const struct report *report)
             snprintf(path, sizeof(path), "cooling.compare.%s.%s", kinds[k], rows[r]);
             const struct myr_figure *figure = find(report, path);
             last = figure ? figure : last;
-            myr_page_number(report->buf, "%s", figure ? value_of(report, figure) : "-");
+            report_number_cell(report, figure ? value_of(report, figure) : "-", "%s", path);
         }
         myr_page_cell(report->buf, last ? unit_of(report, last) : "");
         myr_page_row_end(report->buf);
@@ -151,19 +158,24 @@ static void put_classes(const struct report *report)
                                         "reached"};
     const struct myr_figure *read = find(report, "storage.gives.read_gbytes_per_s");
     const struct myr_figure *write = find(report, "storage.gives.write_gbytes_per_s");
-    double units = (report->design->head->gpus + 255) / 256;
+    double units = storage_units(report->design);
+    const char *started = myr_arena_printf(report->arena, "%g", units);
     report_para(report,
-                "Reads %s GB/s, writes %s GB/s; classes for %g started units of 32 servers:",
-                value_of(report, read), value_of(report, write), units);
+                "Reads %s GB/s, writes %s GB/s; classes for %s started units of %s servers:",
+                marked(report, read), marked(report, write),
+                report_value(report, started, "report.storage.units"),
+                report_counted(report, STORAGE_UNIT_SERVERS, "report.storage.unit_servers"));
     report_table(report, heads, MYR_ARRAY_COUNT(heads));
     for (uint32_t i = STORAGE_CLASSES; i-- > 0;) {
         const struct storage_class *class = &storage_classes[i];
         bool reached = read->value >= class->read_gbytes * units - 1e-9 &&
                        write->value >= class->write_gbytes * units - 1e-9;
+        const char *reads = myr_arena_printf(report->arena, "%g", class->read_gbytes * units);
+        const char *writes = myr_arena_printf(report->arena, "%g", class->write_gbytes * units);
         myr_page_row_begin(report->buf);
         report_cell(report, class->name);
-        myr_page_number(report->buf, "%g", class->read_gbytes * units);
-        myr_page_number(report->buf, "%g", class->write_gbytes * units);
+        report_number_cell(report, reads, "report.storage.%s.read_gbytes_per_s", class->name);
+        report_number_cell(report, writes, "report.storage.%s.write_gbytes_per_s", class->name);
         report_cell(report, reached ? "yes" : "no");
         myr_page_row_end(report->buf);
     }
@@ -180,8 +192,9 @@ void report_power_tiles(const struct report *report)
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(tiles); i++) {
         const struct myr_figure *figure = find(report, tiles[i].path);
         if (figure) {
-            myr_page_tile(report->buf, report_say(report, "%s", tiles[i].name), "%s%s",
-                          value_of(report, figure), tiles[i].unit);
+            report_tile(
+                report, tiles[i].name,
+                myr_arena_printf(report->arena, "%s%s", marked(report, figure), tiles[i].unit));
         }
     }
 }
@@ -194,7 +207,7 @@ void report_figures(const struct report *report)
     if (it && pue && all) {
         report_heading(report, "Power and cooling");
         report_para(report, "%s kW of IT, %s kW with all that serves it: a PUE of %s.",
-                    value_of(report, it), value_of(report, all), value_of(report, pue));
+                    marked(report, it), marked(report, all), marked(report, pue));
         put_kinds(report);
         put_choice(report);
         report_subheading(report, "Power");

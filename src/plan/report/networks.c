@@ -4,15 +4,19 @@
 
 /* The networks in words, as one would explain them to a customer, and as a table. */
 
-static const char *ratio_of(const struct report *report, const struct myr_network *net)
+/* "2:1 / 7:1", tier by tier. */
+static const char *ratio_of(const struct report *report, enum myr_net_id id)
 {
-    char ratio[64] = "1:1";
-    int at = 0;
-    for (uint32_t i = 0; i + 1 < net->tiers && at < (int)sizeof(ratio) - 16; i++) {
-        at += snprintf(ratio + at, sizeof(ratio) - (size_t)at, "%s%g:1", i ? " / " : "",
-                       net->oversubscription_milli[i] / 1000.0);
+    const struct myr_network *net = &report->design->networks[id];
+    MYR_CLEANUP(myr_buf_done) struct myr_buf ratio = {0};
+    for (uint32_t i = 0; i + 1 < net->tiers; i++) {
+        const char *one =
+            myr_arena_printf(report->arena, "%g:1", net->oversubscription_milli[i] / 1000.0);
+        myr_buf_printf(
+            &ratio, "%s%s", i ? " / " : "",
+            report_value(report, one, "networks.%s.oversubscription.%u", myr_net_names[id], i));
     }
-    return myr_arena_printf(report->arena, "%s", ratio);
+    return ratio.len ? myr_arena_strndup(report->arena, ratio.data, ratio.len) : "-";
 }
 
 static const char *switch_part(const struct report *report, enum myr_net_id id)
@@ -29,40 +33,57 @@ static const char *switch_part(const struct report *report, enum myr_net_id id)
     return NULL;
 }
 
+/* A count of switches, or of something else below the network's name. */
+static const char *of_net(const struct report *report, enum myr_net_id id, uint64_t number,
+                          const char *path)
+{
+    return report_counted(report, number, "networks.%s.%s", myr_net_names[id], path);
+}
+
+static void put_hosts(const struct report *report, enum myr_net_id id)
+{
+    const struct myr_network *net = &report->design->networks[id];
+    uint32_t ports = net->nodes_on_it ? net->host_ports / net->nodes_on_it : 0;
+    if (ports && ports * net->nodes_on_it == net->host_ports) {
+        const char *nodes = of_net(report, id, net->nodes_on_it, "nodes");
+        report_para(report, "Each of %s nodes has %s ports of %s Gb/s on it.", nodes,
+                    report_counted(report, ports, "report.ports_per_node.%s", myr_net_names[id]),
+                    of_net(report, id, net->host_gbps, "host_gbps"));
+    } else {
+        report_para(report, "%s nodes have %s ports of %s Gb/s on it.",
+                    of_net(report, id, net->nodes_on_it, "nodes"),
+                    of_net(report, id, net->host_ports, "host_ports"),
+                    of_net(report, id, net->host_gbps, "host_gbps"));
+    }
+}
+
 static void put_network(const struct report *report, enum myr_net_id id)
 {
     const struct myr_network *net = &report->design->networks[id];
     const char *part = switch_part(report, id);
-    const char *name = myr_lang_say(report->about->lang, myr_net_names[id]);
-    uint32_t ports = net->nodes_on_it ? net->host_ports / net->nodes_on_it : 0;
-    report_subheading(report, "%s network", name);
-    if (ports && ports * net->nodes_on_it == net->host_ports) {
-        report_para(report, "Each of %s nodes has %u ports of %u Gb/s on it.",
-                    report_number(report, net->nodes_on_it), ports, net->host_gbps);
-    } else {
-        report_para(report, "%s nodes have %s ports of %u Gb/s on it.",
-                    report_number(report, net->nodes_on_it), report_number(report, net->host_ports),
-                    net->host_gbps);
-    }
+    const char *shape = myr_topology_name((enum myr_topology)net->topology);
+    const char *leaf = of_net(report, id, net->leaf, "switches.leaf");
+    const char *spine = of_net(report, id, net->spine, "switches.spine");
+    const char *core = of_net(report, id, net->core, "switches.core");
+    const char *access = of_net(report, id, net->access, "switches.access");
+    const char *aggregation = of_net(report, id, net->aggregation, "switches.aggregation");
+    part = part ? part : "-";
     if (net->access) {
-        report_para(report, "%u access switches (%s) and %u aggregation switches, ratio %s.",
-                    net->access, part ? part : "-", net->aggregation, ratio_of(report, net));
+        report_para(report, "%s access switches (%s) and %s aggregation switches, ratio %s.",
+                    access, part, aggregation, ratio_of(report, id));
     } else if (net->spine == 0) {
-        report_para(report, "%u switches (%s), topology %s.", net->leaf, part ? part : "-",
-                    myr_topology_name((enum myr_topology)net->topology));
+        report_para(report, "%s switches (%s), topology %s.", leaf, part, shape);
     } else if (net->core == 0) {
-        report_para(report, "%u leaf and %u spine switches (%s), topology %s, ratio %s.", net->leaf,
-                    net->spine, part ? part : "-",
-                    myr_topology_name((enum myr_topology)net->topology), ratio_of(report, net));
+        report_para(report, "%s leaf and %s spine switches (%s), topology %s, ratio %s.", leaf,
+                    spine, part, shape, ratio_of(report, id));
     } else {
-        report_para(report, "%u leaf, %u spine and %u core switches (%s), topology %s, ratio %s.",
-                    net->leaf, net->spine, net->core, part ? part : "-",
-                    myr_topology_name((enum myr_topology)net->topology), ratio_of(report, net));
+        report_para(report, "%s leaf, %s spine and %s core switches (%s), topology %s, ratio %s.",
+                    leaf, spine, core, part, shape, ratio_of(report, id));
     }
     if (net->bisection_gbps) {
         report_para(report,
                     "Between the halves of the cluster it carries %s Gb/s in the worst case.",
-                    report_number(report, net->bisection_gbps));
+                    of_net(report, id, net->bisection_gbps, "bisection_gbps"));
     }
 }
 
@@ -73,8 +94,12 @@ static void put_storage(const struct report *report)
         return;
     }
     report_subheading(report, "Storage");
-    report_para(report, "%u storage servers: %.2f TB raw, %.2f TB usable.", head->storage_servers,
-                myr_plan_raw_tb(head), myr_plan_usable_tb(head));
+    const char *raw = myr_arena_printf(report->arena, "%.2f", myr_plan_raw_tb(head));
+    const char *usable = myr_arena_printf(report->arena, "%.2f", myr_plan_usable_tb(head));
+    report_para(report, "%s storage servers: %s TB raw, %s TB usable.",
+                report_counted(report, head->storage_servers, "storage.servers"),
+                report_value(report, raw, "storage.raw_tb"),
+                report_value(report, usable, "storage.usable_tb"));
 }
 
 static void put_servers(const struct report *report)
@@ -83,21 +108,26 @@ static void put_servers(const struct report *report)
     const struct myr_design_head *head = design->head;
     report_subheading(report, "Servers");
     if (design->group_count == 0) {
-        report_para(report, "%s servers (%s) with %u GPUs each: %s GPUs.",
-                    report_number(report, head->servers), myr_design_str(design, head->server_part),
-                    head->servers ? head->gpus / head->servers : 0,
-                    report_number(report, head->gpus));
+        uint32_t each = head->servers ? head->gpus / head->servers : 0;
+        report_para(report, "%s servers (%s) with %s GPUs each: %s GPUs.",
+                    report_counted(report, head->servers, "servers"),
+                    myr_design_str(design, head->server_part),
+                    report_counted(report, each, "report.gpus_per_server"),
+                    report_counted(report, head->gpus, "gpus"));
     }
     for (uint32_t i = 0; i < design->group_count; i++) {
         const struct myr_server_group *group = &design->groups[i];
-        report_para(report, "Group %s: %u servers (%s), %u x %s a node.",
-                    myr_design_str(design, group->name), group->servers,
-                    myr_design_str(design, group->server_part), group->gpus_per_node,
+        report_para(report, "Group %s: %s servers (%s), %s x %s a node.",
+                    myr_design_str(design, group->name),
+                    report_counted(report, group->servers, "groups.%u.servers", i),
+                    myr_design_str(design, group->server_part),
+                    report_counted(report, group->gpus_per_node, "groups.%u.gpus_per_node", i),
                     myr_design_str(design, group->gpu_part));
     }
     if (head->scale_up_gpus > 1) {
-        report_para(report, "%u GPUs share one scale-up domain, at %s Gb/s a GPU.",
-                    head->scale_up_gpus, report_number(report, head->scale_up_gbps));
+        report_para(report, "%s GPUs share one scale-up domain, at %s Gb/s a GPU.",
+                    report_counted(report, head->scale_up_gpus, "scale_up_gpus"),
+                    report_counted(report, head->scale_up_gbps, "report.scale_up_gbps"));
     }
 }
 
@@ -116,18 +146,23 @@ static void put_table(const struct report *report)
         for (uint32_t layer = 0; layer < MYR_LAYER_COUNT; layer++) {
             cables += net->cables[layer];
         }
+        const char *name = myr_net_names[id];
         myr_page_row_begin(report->buf);
-        report_cell(report, myr_net_names[id]);
+        report_cell(report, name);
         report_cell(report, myr_topology_name((enum myr_topology)net->topology));
-        report_count(report, net->tiers);
-        report_count(report, net->access ? net->access : net->leaf);
-        report_count(report, net->access ? net->aggregation : net->spine);
-        report_count(report, net->core);
-        report_count(report, net->host_ports);
-        report_count(report, cables);
-        report_count(report, net->fibres);
-        myr_page_cell(report->buf, ratio_of(report, net));
-        report_count(report, net->bisection_gbps);
+        report_count(report, net->tiers, "networks.%s.tiers", name);
+        report_count(report, net->access ? net->access : net->leaf, "networks.%s.switches.%s", name,
+                     net->access ? "access" : "leaf");
+        report_count(report, net->access ? net->aggregation : net->spine, "networks.%s.switches.%s",
+                     name, net->access ? "aggregation" : "spine");
+        report_count(report, net->core, "networks.%s.switches.core", name);
+        report_count(report, net->host_ports, "networks.%s.host_ports", name);
+        report_count(report, cables, "networks.%s.cables.total", name);
+        report_count(report, net->fibres, "networks.%s.fibres", name);
+        myr_buf_put_lit(report->buf, "<td>");
+        report_put(report, ratio_of(report, (enum myr_net_id)id));
+        myr_buf_put_lit(report->buf, "</td>");
+        report_count(report, net->bisection_gbps, "networks.%s.bisection_gbps", name);
         myr_page_row_end(report->buf);
     }
     myr_page_table_end(report->buf);
@@ -139,6 +174,9 @@ void report_networks(const struct report *report)
     put_servers(report);
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         if (report->design->networks[id].topology) {
+            report_subheading(report, "%s network",
+                              myr_lang_say(report->about->lang, myr_net_names[id]));
+            put_hosts(report, (enum myr_net_id)id);
             put_network(report, (enum myr_net_id)id);
         }
     }

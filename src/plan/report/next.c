@@ -10,7 +10,7 @@ static void put_switches(const struct report *report, const struct myr_growth *g
     report_table(report, heads, MYR_ARRAY_COUNT(heads));
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         const struct myr_network *a = &growth->installed->networks[id];
-        const struct myr_network *b = &growth->planned->networks[id];
+        const struct myr_network *b = &growth->grown.networks[id];
         const uint32_t now[] = {a->leaf, a->spine, a->core, a->access, a->aggregation};
         const uint32_t then[] = {b->leaf, b->spine, b->core, b->access, b->aggregation};
         for (uint32_t k = 0; k < MYR_ARRAY_COUNT(kinds); k++) {
@@ -20,9 +20,12 @@ static void put_switches(const struct report *report, const struct myr_growth *g
             myr_page_row_begin(report->buf);
             report_cell(report, myr_net_names[id]);
             report_cell(report, kinds[k]);
-            report_count(report, now[k]);
-            report_count(report, then[k]);
-            myr_page_number(report->buf, "%+lld", (long long)then[k] - now[k]);
+            report_count(report, now[k], "next.networks.%s.%s.now", myr_net_names[id], kinds[k]);
+            report_count(report, then[k], "next.networks.%s.%s.then", myr_net_names[id], kinds[k]);
+            const char *more =
+                myr_arena_printf(report->arena, "%+lld", (long long)then[k] - now[k]);
+            report_number_cell(report, more, "next.networks.%s.%s.more", myr_net_names[id],
+                               kinds[k]);
             myr_page_row_end(report->buf);
         }
     }
@@ -43,16 +46,21 @@ static void put_lines(const struct report *report, const struct myr_growth *grow
     report_table(report, heads, MYR_ARRAY_COUNT(heads));
     for (uint32_t i = 0; i < growth->line_count; i++) {
         const struct myr_grow_line *line = &growth->lines[i];
-        bool priced = line->unit_cents >= 0;
-        myr_page_row_begin(report->buf);
+        bool priced = line->unit_cents != -1; /* a price may have fallen */
+        report_row_of(report, "next.lines.%u.quantity", i);
         report_cell(report, line->system);
         report_cell(report, line->name);
         myr_page_cell(report->buf, line->part);
-        myr_page_number(report->buf, "%s%s", line->quantity < 0 ? "-" : "",
-                        report_number(report, (uint64_t)(line->quantity < 0 ? -line->quantity
-                                                                            : line->quantity)));
-        myr_page_number(report->buf, "%s", report_money(report, line->unit_cents));
-        myr_page_number(report->buf, "%s", priced ? signed_money(report, line->total_cents) : "-");
+        const char *quantity = report_number(
+            report, (uint64_t)(line->quantity < 0 ? -line->quantity : line->quantity));
+        report_number_cell(report,
+                           line->quantity < 0 ? myr_arena_printf(report->arena, "-%s", quantity)
+                                              : quantity,
+                           "next.lines.%u.quantity", i);
+        report_number_cell(report, priced ? signed_money(report, line->unit_cents) : "-",
+                           "next.lines.%u.unit_price", i);
+        report_number_cell(report, priced ? signed_money(report, line->total_cents) : "-",
+                           "next.lines.%u.total", i);
         myr_page_row_end(report->buf);
     }
     myr_page_row_begin(report->buf);
@@ -60,7 +68,9 @@ static void put_lines(const struct report *report, const struct myr_growth *grow
     for (uint32_t i = 0; i < 4; i++) {
         myr_page_cell(report->buf, "");
     }
-    myr_page_number(report->buf, "%s", signed_money(report, growth->cost_cents));
+    report_number_cell(report,
+                       myr_grow_is_priced(growth) ? signed_money(report, growth->cost_cents) : "-",
+                       "next.cost");
     myr_page_row_end(report->buf);
     myr_page_table_end(report->buf);
 }
@@ -75,19 +85,25 @@ static void put_ahead(const struct report *report, const struct myr_growth *grow
         report_para(report, "There is nothing to buy ahead: no installed cable would be spared.");
         return;
     }
+    const char *switches = report_counted(report, growth->first_switches, "next.ahead.switches");
+    const char *avoided = report_counted(report, growth->avoided_total, "next.ahead.moves_avoided");
     if (growth->first_cents < 0) {
-        report_para(report, "%u switches bought now spare %s of these cables; they have no price.",
-                    growth->first_switches, report_number(report, growth->avoided_total));
+        report_para(report, "%s switches bought now spare %s of these cables; they have no price.",
+                    switches, avoided);
         return;
     }
-    report_para(report,
-                "%u switches bought now cost %s %s more in this phase and as much less in the "
-                "next; they spare %s of these cables.",
-                growth->first_switches, report_money(report, growth->first_cents), currency,
-                report_number(report, growth->avoided_total));
+    report_para(
+        report,
+        "%s switches bought now cost %s %s more in this phase and as much less in the "
+        "next; they spare %s of these cables.",
+        switches,
+        report_value(report, report_money(report, growth->first_cents), "next.ahead.extra_now"),
+        currency, avoided);
     report_para(report, "This phase then costs %s %s instead of %s.",
-                report_money(report, head->total_cents + growth->first_cents), currency,
-                report_money(report, head->total_cents));
+                report_value(report, report_money(report, head->total_cents + growth->first_cents),
+                             "next.ahead.cost_now"),
+                currency,
+                report_value(report, report_money(report, head->total_cents), "totals.cost"));
 }
 
 void report_next(const struct report *report)
@@ -96,27 +112,33 @@ void report_next(const struct report *report)
     if (!growth) {
         return;
     }
-    const struct myr_design_head *now = growth->installed->head, *then = growth->planned->head;
+    const struct myr_design_head *now = growth->installed->head, *then = growth->grown.head;
     report_heading(report, "The next phase");
     report_para(report, "From %s to %s servers, from %s to %s GPUs.",
-                report_number(report, now->servers), report_number(report, then->servers),
-                report_number(report, now->gpus), report_number(report, then->gpus));
+                report_counted(report, now->servers, "next.servers.now"),
+                report_counted(report, then->servers, "next.servers.then"),
+                report_counted(report, now->gpus, "next.gpus.now"),
+                report_counted(report, then->gpus, "next.gpus.then"));
     put_switches(report, growth);
     report_subheading(report, "What is bought for it");
     put_lines(report, growth);
     if (growth->unpriced_lines) {
         report_para(report, "Lines without a price are not in the sum.");
     }
-    report_para(report, "Both phases together: %s %s.", report_money(report, then->total_cents),
-                myr_design_str(growth->planned, then->currency));
+    if (myr_grow_is_priced(growth)) {
+        report_para(
+            report, "Both phases together: %s %s.",
+            report_value(report, report_money(report, then->total_cents), "next.cost_of_both"),
+            myr_design_str(&growth->grown, then->currency));
+    }
     report_subheading(report, "Installed cables that move");
     if (growth->move_count == 0) {
         report_para(report, "None.");
     } else {
         report_para(report, "%s of %s; no growth into this design moves fewer than %s.",
-                    report_number(report, growth->move_count),
-                    report_number(report, growth->installed->cable_count),
-                    report_number(report, growth->moved_at_least));
+                    report_counted(report, growth->move_count, "next.moved_cables"),
+                    report_counted(report, growth->installed->cable_count, "next.installed_cables"),
+                    report_counted(report, growth->moved_at_least, "next.moved_at_least"));
     }
     put_ahead(report, growth);
 }

@@ -28,16 +28,6 @@ static void put_unescaped(struct myr_buf *to, struct myr_str text)
     }
 }
 
-static void put_word(const struct report *report, struct myr_str text)
-{
-    MYR_CLEANUP(myr_buf_done) struct myr_buf plain = {0};
-    put_unescaped(&plain, text);
-    myr_buf_putc(&plain, '\0');
-    myr_page_text(report->buf,
-                  myr_lang_say(report->about->lang,
-                               myr_arena_strndup(report->arena, plain.data, plain.len - 1)));
-}
-
 static bool begins(struct myr_str css, size_t at, const char *with)
 {
     size_t len = strlen(with);
@@ -85,39 +75,62 @@ static void put_style(const struct report *report, struct myr_str css)
     }
 }
 
-void report_picture(const struct report *report, const struct myr_buf *svg, bool wide)
+/* The words behind a tag, as they are meant; NULL where there are none. */
+static const char *words_of(const struct report *report, struct myr_str text)
 {
-    const char *at = svg->len ? strstr(svg->data, "<svg") : NULL;
+    if (text.len == 0 || strspn(text.data, " \n\t") >= text.len) {
+        return NULL;
+    }
+    MYR_CLEANUP(myr_buf_done) struct myr_buf plain = {0};
+    put_unescaped(&plain, text);
+    return myr_arena_strndup(report->arena, plain.data, plain.len);
+}
+
+/* A tag, with the paths of the numbers in the words behind it, and the words. */
+static void put_piece(const struct report *report, struct report_drawn *drawn, struct myr_str tag,
+                      struct myr_str text)
+{
+    bool style = tag.len > 6 && memcmp(tag.data, "<style", 6) == 0;
+    const char *words = style ? NULL : words_of(report, text);
+    const char *paths = words ? report_drawn_paths(report, drawn, words) : "";
+    myr_buf_put(report->buf, tag.data, tag.len - 1);
+    if (words && paths[0] && strpbrk(words, "0123456789")) {
+        myr_buf_put_lit(report->buf, " data-path=\"");
+        myr_page_text(report->buf, paths);
+        myr_buf_putc(report->buf, '"');
+    }
+    myr_buf_putc(report->buf, '>');
+    if (style) {
+        put_style(report, text);
+    } else if (words) {
+        myr_page_text(report->buf, myr_lang_say(report->about->lang, words));
+    } else {
+        myr_buf_put(report->buf, text.data, text.len);
+    }
+}
+
+void report_picture(const struct report *report, const struct myr_buf *svg,
+                    enum report_picture what)
+{
+    struct report_drawn drawn = {.what = what};
+    bool wide = what != REPORT_TOPOLOGY;
+    const char *at = svg->len ? memmem(svg->data, svg->len, "<svg", 4) : NULL;
     if (!at) {
         return;
     }
     const char *end = svg->data + svg->len;
-    bool in_style = false;
     ++*report->pictures;
     if (wide) {
         myr_page_wide_begin(report->buf);
     }
     myr_buf_printf(report->buf, "<svg id=\"p%u\"", *report->pictures);
     at += strlen("<svg");
-    const char *close = memchr(at, '>', (size_t)(end - at));
-    while (close) {
-        myr_buf_put(report->buf, at, (size_t)(close - at) + 1);
-        at = close + 1;
-        const char *tag = memchr(at, '<', (size_t)(end - at));
-        close = tag ? memchr(tag, '>', (size_t)(end - tag)) : NULL;
-        if (!close) {
-            break;
-        }
-        struct myr_str words = {at, (size_t)(tag - at)};
-        if (in_style) {
-            put_style(report, words);
-        } else if (!report->about->lang || strspn(words.data, " \n\t") >= words.len) {
-            myr_buf_put(report->buf, words.data, words.len);
-        } else {
-            put_word(report, words);
-        }
-        in_style = strncmp(tag, "<style", 6) == 0;
-        at = tag;
+    for (const char *close; at < end && (close = memchr(at, '>', (size_t)(end - at)));) {
+        const char *next = memchr(close, '<', (size_t)(end - close));
+        struct myr_str tag = {at, (size_t)(close - at) + 1};
+        struct myr_str text = {close + 1, next ? (size_t)(next - close) - 1 : 0};
+        put_piece(report, &drawn, tag, text);
+        at = next ? next : end;
     }
     myr_buf_putc(report->buf, '\n');
     if (wide) {

@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 #include <stdio.h>
 
+#include "myriad/text/answer.h"
 #include "plan_languages.h"
 
 /* --- languages */
@@ -61,30 +62,47 @@ static void put_tiles(const struct report *report)
         unpriced += design->bom[i].unit_cents < 0;
     }
     myr_page_tiles_begin(report->buf);
-    myr_page_tile(report->buf, report_say(report, "GPUs"), "%s", myr_u64_grouped(head->gpus, text));
-    myr_page_tile(report->buf, report_say(report, "servers"), "%s",
-                  myr_u64_grouped(head->servers, text));
-    myr_page_tile(report->buf, report_say(report, "switches"), "%s",
-                  myr_u64_grouped(switches, text));
-    myr_page_tile(report->buf, report_say(report, "cables"), "%s", myr_u64_grouped(cables, text));
-    myr_page_tile(report->buf, report_say(report, "fibres"), "%s", myr_u64_grouped(fibres, text));
+    report_tile(report, "GPUs", report_counted(report, head->gpus, "gpus"));
+    report_tile(report, "servers", report_counted(report, head->servers, "servers"));
+    report_tile(report, "switches", report_counted(report, switches, "report.switches"));
+    report_tile(report, "cables", report_counted(report, cables, "totals.cables"));
+    report_tile(report, "fibres", report_counted(report, fibres, "totals.fibres"));
     if (design->room) {
-        myr_page_tile(report->buf, report_say(report, "racks in use"), "%s",
-                      myr_u64_grouped(design->room->racks_used, text));
+        report_tile(report, "racks in use",
+                    report_counted(report, design->room->racks_used, "room.racks_used"));
     }
     report_power_tiles(report);
     if (unpriced < design->bom_count) {
-        myr_page_tile(
-            report->buf, report_say(report, "price"), "%s",
-            myr_plan_money(head->total_cents, myr_design_str(design, head->currency), text));
+        myr_plan_money(head->total_cents, myr_design_str(design, head->currency), text);
+        report_tile(report, "price", report_value(report, text, "totals.cost"));
     }
     myr_page_tiles_end(report->buf);
     if (unpriced == 1) {
-        report_para(report, "1 line of the bill has no price; it is not in the total.");
+        report_para_of(report, "totals.unpriced_lines",
+                       "1 line of the bill has no price; it is not in the total.");
     } else if (unpriced) {
-        report_para(report, "%llu lines of the bill have no price; they are not in the total.",
-                    (unsigned long long)unpriced);
+        report_para(report, "%s lines of the bill have no price; they are not in the total.",
+                    report_counted(report, unpriced, "totals.unpriced_lines"));
     }
+}
+
+/* How to ask for the number that the pointer rests on. */
+static void put_paths(const struct report *report)
+{
+    const struct myr_report *about = report->about;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf command = {0};
+    char word[128];
+    myr_buf_printf(&command, "myriad explain plan %s",
+                   myr_shell_word(about->spec ? about->spec : "design.myr", word, sizeof(word)));
+    myr_buf_printf(&command, "%s%s PATH", about->options ? " " : "",
+                   about->options ? about->options : "");
+    myr_buf_putc(&command, '\0');
+    myr_buf_put_lit(report->buf, "<p class=\"muted\">");
+    myr_page_text(report->buf, report_say(report, "The path of a number is shown where the pointer "
+                                                  "rests on it; how it came about says:"));
+    myr_buf_putc(report->buf, ' ');
+    myr_page_arguments(report->buf, command.data);
+    myr_buf_put_lit(report->buf, "</p>\n");
 }
 
 static void put_head(const struct report *report)
@@ -114,16 +132,18 @@ void myr_plan_report(const struct myr_design *design, const struct myr_report *a
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     MYR_CLEANUP(myr_buf_done) struct myr_buf svg = {0};
     uint32_t pictures = 0;
-    struct report report = {design, about, &arena, buf, &pictures};
+    struct report_paths paths = {0};
+    struct report report = {design, about, &arena, buf, &pictures, &paths};
     myr_arena_init(&arena);
     myr_page_begin_in(buf, about->lang ? about->lang->name : "en",
                       myr_design_str(design, design->head->name));
     put_head(&report);
+    put_paths(&report);
     put_tiles(&report);
     report_networks(&report);
     report_heading(&report, "Topology");
     myr_plan_svg(design, &svg);
-    report_picture(&report, &svg, false);
+    report_picture(&report, &svg, REPORT_TOPOLOGY);
     report_bill(&report);
     report_room(&report);
     report_figures(&report);

@@ -5,13 +5,33 @@
 #include "myriad/text/page.h"
 #include "plan_internal.h"
 
+/* Paths of the numbers in the sentence that is being written (explain.h). */
+struct report_paths {
+    const char *items[64];
+    uint32_t count;
+};
+
 struct report {
     const struct myr_design *design;
     const struct myr_report *about;
     struct myr_arena *arena;
     struct myr_buf *buf;
     uint32_t *pictures; /* so many are in it */
+    struct report_paths *paths;
 };
+
+/*
+ * Every number of the page says by which path 'myriad explain plan' knows it: where the pointer
+ * rests on it, and for whoever reads the file (tests/plan/report_numbers.py). report_value() marks
+ * a number that goes into a sentence; the mark outlives the translation.
+ */
+MYR_PRINTF(3, 4)
+const char *report_value(const struct report *report, const char *text, const char *path, ...);
+/* The same of a count: "204,800". */
+MYR_PRINTF(3, 4)
+const char *report_counted(const struct report *report, uint64_t number, const char *path, ...);
+/* A text with marked numbers, escaped, into what is open. */
+void report_put(const struct report *report, const char *text);
 
 /* A sentence with its figures, in the report's language. */
 MYR_PRINTF(2, 3)
@@ -22,16 +42,39 @@ MYR_PRINTF(2, 3)
 void report_subheading(const struct report *report, const char *fmt, ...);
 MYR_PRINTF(2, 3)
 void report_para(const struct report *report, const char *fmt, ...);
+/* One whose only number is of that path, and is part of the wording. */
+MYR_PRINTF(3, 4)
+void report_para_of(const struct report *report, const char *path, const char *fmt, ...);
+/* For what a reader looks for first. */
+void report_tile(const struct report *report, const char *english, const char *text);
 /* A string of the design in the report's language. */
 const char *report_string(const struct report *report, uint32_t string);
 /* Cells of a table. */
 void report_cell(const struct report *report, const char *english);
 /* One that is never broken over two lines. */
 void report_word(const struct report *report, const char *english);
-void report_count(const struct report *report, uint64_t number);
+MYR_PRINTF(3, 4)
+void report_count(const struct report *report, uint64_t number, const char *path, ...);
+MYR_PRINTF(3, 4)
+void report_number_cell(const struct report *report, const char *text, const char *path, ...);
+/* A cell or a whole row whose words explain the number of that path. */
+MYR_PRINTF(3, 4)
+void report_cell_of(const struct report *report, const char *english, const char *path, ...);
+MYR_PRINTF(2, 3)
+void report_row_of(const struct report *report, const char *path, ...);
 void report_table(const struct report *report, const char *const *heads, uint32_t count);
-/* A drawing, its words in the report's language. 'wide': it has one shape only, and scrolls. */
-void report_picture(const struct report *report, const struct myr_buf *svg, bool wide);
+/* A drawing, its words in the report's language. All but the topology have one shape, and scroll.
+ */
+enum report_picture { REPORT_TOPOLOGY, REPORT_COSTS, REPORT_FLOOR };
+void report_picture(const struct report *report, const struct myr_buf *svg,
+                    enum report_picture what);
+/* Where in it the next text stands; and below which paths the numbers of that text are found. */
+struct report_drawn {
+    enum report_picture what;
+    const char *card, *device, *rack;
+};
+const char *report_drawn_paths(const struct report *report, struct report_drawn *drawn,
+                               const char *text);
 /* "204,800" */
 const char *report_number(const struct report *report, uint64_t number);
 /* "48,681,100", or "-" where none is known. */
@@ -40,6 +83,15 @@ const char *report_money(const struct report *report, int64_t cents);
 /* Of a line of the bill; "" where nobody has said. */
 const char *report_specification(const struct report *report, uint32_t line);
 const char *report_warranty(const struct report *report, uint32_t line);
+
+/* What each system of the bill costs, in the bill's order; -1: none of its lines has a price. */
+enum { REPORT_SYSTEMS_MAX = 32 };
+struct report_system {
+    uint32_t name; /* string */
+    int64_t cents;
+};
+uint32_t report_systems(const struct myr_design *design,
+                        struct report_system ret[REPORT_SYSTEMS_MAX]);
 
 /* --- chapters */
 

@@ -41,6 +41,26 @@ static void expect(const struct myr_buf *page, const char *words)
     "mqm9790-ns2f, pin: {switch_optic: mms4x00-ns, nic_optic: mms4x00-ns400, host_cable: "      \
     "mfp7e30-n050, fabric_optic: mms4x00-ns, fabric_cable: mfp7e30-n050}}}\n"
 
+/* What a reader sees of it: numbers without their paths. */
+static void show(struct myr_buf *page)
+{
+    size_t put = 0;
+    for (size_t at = 0; at < page->len;) {
+        const char *from = page->data + at;
+        size_t left = page->len - at;
+        if (left > 11 && strncmp(from, "<bdi title=", 11) == 0) {
+            at += (size_t)((const char *)memchr(from, '>', left) - from) + 1;
+        } else if (left > 6 && strncmp(from, "</bdi>", 6) == 0) {
+            at += 6;
+        } else if (left > 8 && strncmp(from, " title=\"", 8) == 0) {
+            at += 8 + (size_t)((const char *)memchr(from + 8, '"', left - 8) - (from + 8)) + 1;
+        } else {
+            page->data[put++] = page->data[at++];
+        }
+    }
+    page->len = put;
+}
+
 static void the_page_says_what_the_plan_says(void **state)
 {
     (void)state;
@@ -52,6 +72,7 @@ static void the_page_says_what_the_plan_says(void **state)
     myr_plan_report(&p.design, &about, &page);
     assert_string_equal(about.digest,
                         "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    show(&page);
     expect(&page, "<html lang=\"en\">");
     expect(&page, "a&lt;b");
     expect(&page, "revision B");
@@ -75,11 +96,14 @@ static void the_next_phase_is_that_of_the_published_design(void **state)
     MYR_CLEANUP(myr_buf_done) struct myr_buf page = {0};
     planned_begin(&small, "servers: 64\n" ORDER);
     planned_begin(&large, "servers: 128\n" ORDER);
-    if (myr_grow(&small.arena, &small.design, &large.design,
+    if (myr_grow(&small.arena, &small.catalog, &small.design, &large.design,
                  (struct myr_grow_names){"small", "large"}, &growth, &small.err) < 0) {
         fail_msg("%s", small.err.message);
     }
     myr_plan_report(&small.design, &about, &page);
+    expect(&page, "<bdi title=\"next.servers.then\">128</bdi>");
+    expect(&page, "<td class=\"n\" title=\"next.networks.compute.spine.more\">+8</td>");
+    show(&page);
     expect(&page, "From 64 to 128 servers, from 512 to 1,024 GPUs.");
     expect(&page, "<td class=\"n\">+16</td>"); /* leaves */
     expect(&page, "<td class=\"n\">+8</td>");  /* spines */
@@ -112,6 +136,19 @@ static void the_chinese_page_is_the_same_in_chinese(void **state)
     assert_true(myr_report_language(&p.arena, "fr", &none, &other, &p.err) < 0);
     assert_int_equal(myr_report_language(&p.arena, "en", &none, &other, &p.err), MYR_OK);
     assert_false(other);
+    planned_end(&p);
+}
+
+/* A name with the characters that mark numbers is a name, and no mark-up comes of it. */
+static void marks_of_a_name_are_no_marks(void **state)
+{
+    (void)state;
+    struct planned p;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf page = {0};
+    planned_begin(&p, "groups: [{name: \"\xEE\x80\x80x\xEF\xA3\xBF\xEE\x80\x81\", servers: "
+                      "4, server: h100-8gpu}]\nnetworks: {compute: {}}\n");
+    myr_plan_report(&p.design, &(struct myr_report){0}, &page);
+    assert_int_equal(times(&page, "<bdi"), times(&page, "</bdi>"));
     planned_end(&p);
 }
 
@@ -161,6 +198,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_page_says_what_the_plan_says),
         cmocka_unit_test(the_next_phase_is_that_of_the_published_design),
+        cmocka_unit_test(marks_of_a_name_are_no_marks),
         cmocka_unit_test(the_chinese_page_is_the_same_in_chinese),
         cmocka_unit_test(both_ends_of_every_cable_have_a_label_with_a_code),
     };

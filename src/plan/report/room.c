@@ -7,6 +7,11 @@
 /* A drawing of more is no page any more: the file beside it is named instead. */
 enum { PICTURE_BYTES_MAX = 3 << 20 };
 
+static const char *tenths(const struct report *report, double number)
+{
+    return myr_arena_printf(report->arena, "%.1f", number);
+}
+
 static void put_fullest(const struct report *report)
 {
     static const char *const heads[] = {"rack",    ">devices", ">kW", ">kW limit",
@@ -43,12 +48,13 @@ static void put_fullest(const struct report *report)
         myr_buf_putc(&name, '\0');
         myr_page_row_begin(report->buf);
         myr_page_cell(report->buf, name.data);
-        report_count(report, more->devices);
-        myr_page_number(report->buf, "%.1f", more->watts / 1000.0);
-        myr_page_number(report->buf, "%.1f", rack->watts_max / 1000.0);
-        report_count(report, more->units);
-        report_count(report, rack->units);
-        report_count(report, more->kg);
+        report_count(report, more->devices, "racks.%s.devices", name.data);
+        report_number_cell(report, tenths(report, more->watts / 1000.0), "racks.%s.kw", name.data);
+        report_number_cell(report, tenths(report, rack->watts_max / 1000.0), "racks.%s.kw_limit",
+                           name.data);
+        report_count(report, more->units, "racks.%s.units", name.data);
+        report_count(report, rack->units, "racks.%s.units_limit", name.data);
+        report_count(report, more->kg, "racks.%s.kg", name.data);
         myr_page_row_end(report->buf);
     }
     myr_page_table_end(report->buf);
@@ -63,24 +69,30 @@ void report_room(const struct report *report)
         report_para(report, "The spec has no room: racks, lengths and their power are not placed.");
         return;
     }
-    report_para(report, "%u of %u racks are in use, %.1f of %.1f kW.", room->racks_used,
-                report->design->rack_count, (double)room->watts / 1000,
-                (double)room->watts_max / 1000);
+    report_para(
+        report, "%s of %s racks are in use, %s of %s kW.",
+        report_counted(report, room->racks_used, "room.racks_used"),
+        report_counted(report, report->design->rack_count, "room.racks"),
+        report_value(report, tenths(report, (double)room->watts / 1000), "room.kw"),
+        report_value(report, tenths(report, (double)room->watts_max / 1000), "room.kw_limit"));
+    const char *fill = myr_arena_printf(report->arena, "%.0f", room->tray_fill_permille / 10.0);
     report_para(report,
-                "Cables: %.1f km along the trays, the longest %.1f m; the fullest tray is "
-                "filled to %.0f %%.",
-                (double)room->cable_mm / 1e6, room->longest_mm / 1e3,
-                room->tray_fill_permille / 10.0);
+                "Cables: %s km along the trays, the longest %s m; the fullest tray is "
+                "filled to %s %%.",
+                report_value(report, tenths(report, (double)room->cable_mm / 1e6), "room.cable_m"),
+                report_value(report, tenths(report, room->longest_mm / 1e3), "room.longest_m"),
+                report_value(report, fill, "room.tray_fill"));
     if (room->lower_bound_mm) {
-        report_para(report, "No placement of these cables needs less than %.1f km.",
-                    (double)room->lower_bound_mm / 1e6);
+        report_para(report, "No placement of these cables needs less than %s km.",
+                    report_value(report, tenths(report, (double)room->lower_bound_mm / 1e6),
+                                 "room.lower_bound_m"));
     }
     myr_plan_racks_svg(report->design, &svg);
     if (svg.len <= PICTURE_BYTES_MAX) {
-        report_picture(report, &svg, true);
+        report_picture(report, &svg, REPORT_FLOOR);
     } else {
-        report_para(report, "The floor plan of %u racks is in racks.svg beside this page.",
-                    report->design->rack_count);
+        report_para(report, "The floor plan of %s racks is in racks.svg beside this page.",
+                    report_counted(report, report->design->rack_count, "room.racks"));
     }
     put_fullest(report);
 }
@@ -98,7 +110,7 @@ void report_findings(const struct report *report)
     for (uint32_t i = 0; i < design->finding_count; i++) {
         const struct myr_finding *finding = &design->findings[i];
         bool known = finding->accepted && finding->severity == MYR_SEVERITY_ERROR;
-        myr_page_row_begin(report->buf);
+        report_row_of(report, "findings.%u.message", i);
         report_word(report, known ? "accepted" : plan_severity_names[finding->severity]);
         myr_page_cell(report->buf, report_string(report, finding->where));
         myr_page_cell(report->buf, myr_design_str(design, finding->rule));

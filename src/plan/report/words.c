@@ -13,6 +13,91 @@ static const char *say_all(const struct report *report, const char *fmt, va_list
     return myr_lang_say(report->about->lang, myr_arena_strndup(report->arena, text, strlen(text)));
 }
 
+/*
+ * Marks are characters of the private use area: one a path before a number, and one behind it. A
+ * translation takes them for part of the number.
+ */
+enum { MARK_FIRST = 0xE000 };
+static const char mark_end[] = "\xEF\xA3\xBF"; /* U+F8FF */
+
+static const char *add_mark(const struct report *report, const char *text, const char *path)
+{
+    struct report_paths *paths = report->paths;
+    MYR_ASSERT(paths->count < MYR_ARRAY_COUNT(paths->items));
+    uint32_t code = MARK_FIRST + paths->count;
+    paths->items[paths->count++] = path;
+    return myr_arena_printf(report->arena, "%c%c%c%s%s", (int)(0xE0 | code >> 12),
+                            (int)(0x80 | (code >> 6 & 0x3F)), (int)(0x80 | (code & 0x3F)), text,
+                            mark_end);
+}
+
+MYR_PRINTF(2, 0)
+static const char *path_of(const struct report *report, const char *fmt, va_list arguments)
+{
+    char path[256];
+    vsnprintf(path, sizeof(path), fmt, arguments);
+    return myr_arena_printf(report->arena, "%s", path);
+}
+
+const char *report_value(const struct report *report, const char *text, const char *path, ...)
+{
+    va_list arguments;
+    va_start(arguments, path);
+    const char *marked = add_mark(report, text, path_of(report, path, arguments));
+    va_end(arguments);
+    return marked;
+}
+
+const char *report_counted(const struct report *report, uint64_t number, const char *path, ...)
+{
+    va_list arguments;
+    va_start(arguments, path);
+    const char *marked =
+        add_mark(report, report_number(report, number), path_of(report, path, arguments));
+    va_end(arguments);
+    return marked;
+}
+
+/* The path that a mark at this place stands for; NULL: it is none of ours. */
+static const char *marked_path(const struct report *report, const char *at)
+{
+    const unsigned char *byte = (const unsigned char *)at;
+    if (byte[0] != 0xEE || (byte[1] & 0xC0) != 0x80 || (byte[2] & 0xC0) != 0x80) {
+        return NULL;
+    }
+    uint32_t index = (byte[1] & 0x3FU) << 6 | (byte[2] & 0x3FU);
+    return index < report->paths->count && strstr(at, mark_end) ? report->paths->items[index]
+                                                                : NULL;
+}
+
+static void put_title(const struct report *report, const char *path)
+{
+    myr_buf_put_lit(report->buf, " title=\"");
+    myr_page_text(report->buf, path);
+    myr_buf_put_lit(report->buf, "\">");
+}
+
+void report_put(const struct report *report, const char *text)
+{
+    bool open = false;
+    while (*text) {
+        const char *path = open ? NULL : marked_path(report, text);
+        if (path) {
+            myr_buf_put_lit(report->buf, "<bdi"); /* one that has no looks of its own anywhere */
+            put_title(report, path);
+            open = true;
+            text += 3;
+        } else if (open && strncmp(text, mark_end, strlen(mark_end)) == 0) {
+            myr_buf_put_lit(report->buf, "</bdi>");
+            open = false;
+            text += strlen(mark_end);
+        } else {
+            myr_page_text(report->buf, (const char[]){*text++, '\0'});
+        }
+    }
+    report->paths->count = 0;
+}
+
 const char *report_say(const struct report *report, const char *fmt, ...)
 {
     va_list arguments;
@@ -32,7 +117,7 @@ void report_subheading(const struct report *report, const char *fmt, ...)
     va_list arguments;
     va_start(arguments, fmt);
     myr_buf_put_lit(report->buf, "<h3>");
-    myr_page_text(report->buf, say_all(report, fmt, arguments));
+    report_put(report, say_all(report, fmt, arguments));
     myr_buf_put_lit(report->buf, "</h3>\n");
     va_end(arguments);
 }
@@ -42,9 +127,29 @@ void report_para(const struct report *report, const char *fmt, ...)
     va_list arguments;
     va_start(arguments, fmt);
     myr_buf_put_lit(report->buf, "<p>");
-    myr_page_text(report->buf, say_all(report, fmt, arguments));
+    report_put(report, say_all(report, fmt, arguments));
     myr_buf_put_lit(report->buf, "</p>\n");
     va_end(arguments);
+}
+
+void report_para_of(const struct report *report, const char *path, const char *fmt, ...)
+{
+    va_list arguments;
+    va_start(arguments, fmt);
+    myr_buf_put_lit(report->buf, "<p");
+    put_title(report, path);
+    report_put(report, say_all(report, fmt, arguments));
+    myr_buf_put_lit(report->buf, "</p>\n");
+    va_end(arguments);
+}
+
+void report_tile(const struct report *report, const char *english, const char *text)
+{
+    myr_buf_put_lit(report->buf, "<div class=\"tile\"><b>");
+    report_put(report, text);
+    myr_buf_put_lit(report->buf, "</b><span>");
+    myr_page_text(report->buf, report_say(report, "%s", english));
+    myr_buf_put_lit(report->buf, "</span></div>\n");
 }
 
 const char *report_string(const struct report *report, uint32_t string)
@@ -65,10 +170,48 @@ void report_word(const struct report *report, const char *english)
     myr_buf_put_lit(report->buf, "</td>");
 }
 
-void report_count(const struct report *report, uint64_t number)
+static void put_number(const struct report *report, const char *text, const char *path)
 {
-    char text[32];
-    myr_page_number(report->buf, "%s", myr_u64_grouped(number, text));
+    myr_buf_put_lit(report->buf, "<td class=\"n\"");
+    put_title(report, path);
+    myr_page_text(report->buf, text);
+    myr_buf_put_lit(report->buf, "</td>");
+}
+
+void report_count(const struct report *report, uint64_t number, const char *path, ...)
+{
+    va_list arguments;
+    va_start(arguments, path);
+    put_number(report, report_number(report, number), path_of(report, path, arguments));
+    va_end(arguments);
+}
+
+void report_number_cell(const struct report *report, const char *text, const char *path, ...)
+{
+    va_list arguments;
+    va_start(arguments, path);
+    put_number(report, text, path_of(report, path, arguments));
+    va_end(arguments);
+}
+
+void report_cell_of(const struct report *report, const char *english, const char *path, ...)
+{
+    va_list arguments;
+    va_start(arguments, path);
+    myr_buf_put_lit(report->buf, "<td");
+    put_title(report, path_of(report, path, arguments));
+    myr_page_text(report->buf, myr_lang_say(report->about->lang, english));
+    myr_buf_put_lit(report->buf, "</td>");
+    va_end(arguments);
+}
+
+void report_row_of(const struct report *report, const char *path, ...)
+{
+    va_list arguments;
+    va_start(arguments, path);
+    myr_buf_put_lit(report->buf, "<tr");
+    put_title(report, path_of(report, path, arguments));
+    va_end(arguments);
 }
 
 const char *report_number(const struct report *report, uint64_t number)

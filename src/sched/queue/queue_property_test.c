@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "myriad/sched/snapshot.h"
+#include "rounds.h"
 
 /*
  * Random clusters, trees of tenants, policies, services and events through the queue, beside a
@@ -16,7 +17,7 @@
  * stopped by right, and services have taken back what they lent. In the end everything has run.
  */
 enum {
-    SEQUENCES = 10000,
+    SEQUENCES = TEST_ROUNDS(10000),
     ORDINARY_MAX = 48, /* jobs, beside replicas */
     JOBS_MAX = 160,
     NODES_MAX = 24,

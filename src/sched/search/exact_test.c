@@ -11,8 +11,9 @@
 #include <cmocka.h>
 
 #include "myriad/sched/request.h"
+#include "rounds.h"
 
-enum { NODES = 64, LEAVES = 64, CELLS = 16, CASES = 500, GROUPS = 64 };
+enum { NODES = 64, LEAVES = 64, CELLS = 16, CASES = TEST_ROUNDS(500), GROUPS = 64 };
 
 struct exact {
     uint32_t leaves, leaf_nodes, leaves_per_pod, cells;

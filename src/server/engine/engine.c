@@ -450,6 +450,20 @@ bool engine_wants(const struct server *server, uint32_t job, uint32_t epoch)
     return is.epoch == epoch && is.state >= MYR_CONTROL_STARTING && is.state < MYR_CONTROL_DONE;
 }
 
+bool engine_whole(const struct server *server, uint32_t job)
+{
+    uint32_t slots = myr_control_ranks(server->control);
+    for (uint32_t i = 0; i < slots; i++) {
+        struct myr_control_rank rank = myr_control_rank(server->control, i);
+        bool ours = rank.used && rank.job == job && !rank.old;
+        uint8_t is = server->engine->nodes[ours ? rank.node : 0].is;
+        if (ours && is != ENGINE_NODE_UP && is != ENGINE_NODE_HELD) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void engine_again(struct server *server, uint32_t job)
 {
     if (job < myr_control_jobs(server->control)) {

@@ -94,3 +94,5 @@ void engine_away(struct server *server, const char *why);
 void engine_again(struct server *server, uint32_t job);
 /* Does the core want this incarnation to run, as far as it has decided? */
 bool engine_wants(const struct server *server, uint32_t job, uint32_t epoch);
+/* Every node that the job has is there, as far as was told. */
+bool engine_whole(const struct server *server, uint32_t job);

@@ -1,8 +1,8 @@
 /*
  * accounts: tenants and the accounts of their names. Slurm's fair share of an account is its
- * tenant's weight here; a job that an account's limits would never let start is refused when it is
- * submitted; one that waits for them is told with the limit that it waits for. Slurm holds them:
- * Myriad counts nothing of its own, and submits nothing in its stead.
+ * tenant's weight here; a job that limits of its account or of its QOS would never let start is
+ * refused when it is submitted; one that waits for them is told with the limit that it waits for.
+ * Slurm holds them: Myriad counts nothing of its own, and submits nothing in its stead.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,13 +34,30 @@ static int keep(void *context, const struct myr_slurm_account *seen, struct myr_
                               .most_jobs = seen->most_jobs};
     (void)err;
     if (seen->name.len >= sizeof(account.name) || seen->user.len >= sizeof(account.user) ||
-        seen->parent.len >= sizeof(account.parent)) {
+        seen->parent.len >= sizeof(account.parent) || seen->qos.len >= sizeof(account.qos)) {
         return MYR_OK; /* no tenant has such a name */
     }
     memcpy(account.name, seen->name.data, seen->name.len);
     memcpy(account.user, seen->user.data, seen->user.len);
     memcpy(account.parent, seen->parent.data, seen->parent.len);
+    memcpy(account.qos, seen->qos.data, seen->qos.len);
     myr_vec_push(&slurm->accounts, account);
+    return MYR_OK;
+}
+
+static int keep_qos(void *context, const struct myr_slurm_qos *seen, struct myr_err *err)
+{
+    struct slurm *slurm = context;
+    struct qos qos = {.group = seen->group,
+                      .each = seen->each,
+                      .of_user = seen->of_user,
+                      .group_jobs = seen->group_jobs,
+                      .user_jobs = seen->user_jobs};
+    (void)err;
+    if (seen->name.len < sizeof(qos.name)) {
+        memcpy(qos.name, seen->name.data, seen->name.len);
+        myr_vec_push(&slurm->qualities, qos);
+    }
     return MYR_OK;
 }
 
@@ -89,6 +106,18 @@ static void on_accounts(struct server *server, void *context, const struct call_
     set_weights(slurm);
 }
 
+/* Without them sbatch and squeue still tell what holds a job back: nothing is said of it here. */
+static void on_qos(struct server *server, void *context, const struct call_result *result)
+{
+    struct slurm *slurm = context;
+    (void)server;
+    slurm->qualities.count = 0;
+    if (result->code == 0 &&
+        myr_slurm_read_qos("sacctmgr", result->out, keep_qos, slurm, NULL) < 0) {
+        slurm->qualities.count = 0;
+    }
+}
+
 static void on_enforced(struct server *server, void *context, const struct call_result *result)
 {
     struct slurm *slurm = context;
@@ -107,6 +136,7 @@ void slurm_accounts_look(struct slurm *slurm)
 {
     static const char *const accounts[] = {
         "sacctmgr", "-nP", "show", "assoc", MYR_SLURM_ACCOUNT_FORMAT, NULL};
+    static const char *const qos[] = {"sacctmgr", "-nP", "show", "qos", MYR_SLURM_QOS_FORMAT, NULL};
     static const char *const config[] = {"scontrol", "show", "config", NULL};
     int64_t now_ms = steady_ms();
     if (slurm->tenants_seen != slurm->server->rows.tenants.count) {
@@ -118,6 +148,7 @@ void slurm_accounts_look(struct slurm *slurm)
     }
     slurm->accounts_ms = now_ms;
     call(slurm->calls, &(struct call_order){.argv = config, .done = on_enforced, .context = slurm});
+    call(slurm->calls, &(struct call_order){.argv = qos, .done = on_qos, .context = slurm});
     call(slurm->calls,
          &(struct call_order){.argv = accounts, .done = on_accounts, .context = slurm});
 }
@@ -148,6 +179,86 @@ static bool limits_of(const struct slurm *slurm, const char *tenant, const char 
     return true;
 }
 
+/* "--qos=high" or "-q high" among the words for sbatch. */
+static struct myr_str named_qos(const char *options)
+{
+    const char *at = options;
+    while (*(at += strspn(at, " "))) {
+        size_t len = strcspn(at, " ");
+        if (len > 6 && memcmp(at, "--qos=", 6) == 0) {
+            return (struct myr_str){at + 6, len - 6};
+        }
+        if (len == 2 && memcmp(at, "-q", 2) == 0) {
+            at += len + strspn(at + len, " ");
+            return (struct myr_str){at, strcspn(at, " ")};
+        }
+        at += len;
+    }
+    return MYR_STR("");
+}
+
+/* The one that a job gets: named, the user's, the account's or one above it, or Slurm's own. */
+static const struct qos *qos_of(const struct slurm *slurm, const char *tenant, const char *user)
+{
+    struct myr_str name = named_qos(slurm->server->config.slurm.options);
+    const struct account *own = find(slurm, myr_str_from(tenant), myr_str_from(user));
+    const struct account *at = find(slurm, myr_str_from(tenant), MYR_STR(""));
+    name = name.len == 0 && own ? myr_str_from(own->qos) : name;
+    for (uint32_t i = 0; name.len == 0 && at && i < PARENTS_MAX; i++) {
+        name = myr_str_from(at->qos);
+        at = at->parent[0] ? find(slurm, myr_str_from(at->parent), MYR_STR("")) : NULL;
+    }
+    name = name.len ? name : MYR_STR("normal");
+    for (size_t i = 0; i < slurm->qualities.count; i++) {
+        if (myr_str_eq(myr_str_from(slurm->qualities.items[i].name), name)) {
+            return &slurm->qualities.items[i];
+        }
+    }
+    return NULL;
+}
+
+/* The most that a job may ever have of something, and who says so. */
+struct cap {
+    uint64_t most;
+    const char *whose, *name, *limit;
+};
+
+static void lower(struct cap *cap, struct cap other)
+{
+    if (other.most < cap->most) {
+        *cap = other;
+    }
+}
+
+/* What a QOS says of a limit counts in place of what its account says of it. */
+static struct cap caps(const struct account *account, const struct qos *qos, const char *tenant,
+                       size_t of)
+{
+    struct cap cap = {UINT64_MAX, "", "", ""};
+    const struct {
+        const struct myr_slurm_amounts *account, *qos;
+        const char *limit;
+    } rows[] = {{&account->group, qos ? &qos->group : NULL, "GrpTRES"},
+                {&account->each, qos ? &qos->each : NULL, "MaxTRESPerJob"},
+                {NULL, qos ? &qos->of_user : NULL, "MaxTRESPerUser"}};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        const void *theirs = rows[i].account, *its = rows[i].qos;
+        uint64_t by_qos = UINT64_MAX, by_account = UINT64_MAX;
+        if (its) {
+            memcpy(&by_qos, (const char *)its + of, sizeof(by_qos));
+        }
+        if (theirs) {
+            memcpy(&by_account, (const char *)theirs + of, sizeof(by_account));
+        }
+        if (by_qos != UINT64_MAX) {
+            lower(&cap, (struct cap){by_qos, "QOS", qos->name, rows[i].limit});
+        } else {
+            lower(&cap, (struct cap){by_account, "account", tenant, rows[i].limit});
+        }
+    }
+    return cap;
+}
+
 int slurm_accounts_check(const struct slurm *slurm, const struct job_row *row, uint32_t gpus,
                          struct myr_err *err)
 {
@@ -157,19 +268,26 @@ int slurm_accounts_check(const struct slurm *slurm, const struct job_row *row, u
     if (!slurm->limits_hold || !limits_of(slurm, tenant, row->unix_user, &limits)) {
         return MYR_OK;
     }
-    bool by_group = limits.group.gpus < limits.each.gpus;
-    uint64_t most_gpus = least(limits.group.gpus, limits.each.gpus);
-    uint64_t most_nodes = least(limits.group.nodes, limits.each.nodes);
-    if (gpus > most_gpus) {
-        return myr_err_set(err, MYR_ERANGE, "%u GPUs: Slurm gives account '%s' %llu at most (%s)",
-                           gpus, tenant, (unsigned long long)most_gpus,
-                           by_group ? "GrpTRES" : "MaxTRESPerJob");
+    const struct qos *qos = qos_of(slurm, tenant, row->unix_user);
+    struct cap of_gpus = caps(&limits, qos, tenant, offsetof(struct myr_slurm_amounts, gpus));
+    struct cap of_nodes = caps(&limits, qos, tenant, offsetof(struct myr_slurm_amounts, nodes));
+    if (gpus > of_gpus.most) {
+        return myr_err_set(err, MYR_ERANGE, "%u GPUs: Slurm gives %s '%s' %llu at most (%s)", gpus,
+                           of_gpus.whose, of_gpus.name, (unsigned long long)of_gpus.most,
+                           of_gpus.limit);
     }
-    if (nodes > most_nodes) {
-        return myr_err_set(err, MYR_ERANGE, "%u nodes: Slurm gives account '%s' %llu at most",
-                           nodes, tenant, (unsigned long long)most_nodes);
+    if (nodes > of_nodes.most) {
+        return myr_err_set(err, MYR_ERANGE, "%u nodes: Slurm gives %s '%s' %llu at most (%s)",
+                           nodes, of_nodes.whose, of_nodes.name, (unsigned long long)of_nodes.most,
+                           of_nodes.limit);
     }
     return MYR_OK;
+}
+
+static bool begins(struct myr_str text, const char *word)
+{
+    size_t len = strlen(word);
+    return text.len > len && memcmp(text.data, word, len) == 0;
 }
 
 void slurm_accounts_explain(const struct slurm *slurm, uint32_t job, struct myr_str reason,
@@ -178,16 +296,23 @@ void slurm_accounts_explain(const struct slurm *slurm, uint32_t job, struct myr_
     const struct job_row *row = rows_job(slurm->server, job);
     struct account limits;
     ret[0] = '\0';
-    bool ours = (reason.len > 5 && memcmp(reason.data, "Assoc", 5) == 0) && row;
-    if (!ours || !limits_of(slurm, slurm->server->rows.tenants.items[row->tenant].name,
-                            row->unix_user, &limits)) {
+    bool by_account = begins(reason, "Assoc"), by_qos = begins(reason, "QOS");
+    const char *tenant = row ? slurm->server->rows.tenants.items[row->tenant].name : "";
+    if (!row || !(by_account || by_qos) || !limits_of(slurm, tenant, row->unix_user, &limits)) {
         return;
     }
-    const char *tenant = slurm->server->rows.tenants.items[row->tenant].name;
+    const struct qos *qos = by_qos ? qos_of(slurm, tenant, row->unix_user) : NULL;
     bool jobs = memmem(reason.data, reason.len, "Jobs", 4) != NULL;
-    uint64_t most = jobs ? least(limits.group_jobs, limits.most_jobs) : limits.group.gpus;
+    bool user = memmem(reason.data, reason.len, "PerUser", 7) != NULL;
+    uint64_t most = by_account
+                        ? jobs ? least(limits.group_jobs, limits.most_jobs) : limits.group.gpus
+                    : !qos ? UINT64_MAX
+                    : user ? jobs ? qos->user_jobs : qos->of_user.gpus
+                    : jobs ? qos->group_jobs
+                           : qos->group.gpus;
     if (most != UINT64_MAX) {
-        snprintf(ret, size, " (account %s: %llu %s at once)", tenant, (unsigned long long)most,
-                 jobs ? "jobs" : "GPUs");
+        snprintf(ret, size, " (%s %s: %llu %s at once%s)", by_account ? "account" : "QOS",
+                 by_account ? tenant : qos->name, (unsigned long long)most, jobs ? "jobs" : "GPUs",
+                 user && !by_account ? " for a user" : "");
     }
 }

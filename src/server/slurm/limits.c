@@ -1,10 +1,11 @@
-/* limits: what sacctmgr prints of accounts, read into plain values. No state, no I/O. */
+/* limits: what sacctmgr prints of accounts and qualities of service, read into plain values. No
+ * state, no I/O. */
 #include <string.h>
 
 #include "myriad/server/slurm.h"
 #include "myriad/text.h"
 
-enum { ACCOUNT_FIELDS = 9 };
+enum { ACCOUNT_FIELDS = 10, QOS_FIELDS = 6, FIELDS_MAX = 10 };
 
 /* "": no limit. */
 static bool read_count(struct myr_str text, uint64_t *ret)
@@ -46,46 +47,96 @@ static bool read_tres(struct myr_str text, struct myr_slurm_amounts *ret)
     return true;
 }
 
-static bool read_line(struct myr_str line, struct myr_slurm_account *ret)
+/* A line cut at its bars, into exactly so many fields. */
+static bool cut(struct myr_str line, struct myr_str *fields, uint32_t count)
 {
-    struct myr_str f[ACCOUNT_FIELDS];
     const char *at = line.data, *end = line.data + line.len;
-    for (uint32_t i = 0; i < ACCOUNT_FIELDS; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         const char *bar = memchr(at, '|', (size_t)(end - at));
-        if ((bar != NULL) != (i + 1 < ACCOUNT_FIELDS)) {
+        if ((bar != NULL) != (i + 1 < count)) {
             return false;
         }
-        f[i] = (struct myr_str){at, (size_t)((bar ? bar : end) - at)};
+        fields[i] = (struct myr_str){at, (size_t)((bar ? bar : end) - at)};
         at = bar ? bar + 1 : end;
     }
-    *ret = (struct myr_slurm_account){.name = f[0], .user = f[1], .parent = f[2]};
+    return fields[0].len > 0;
+}
+
+static bool next_line(struct myr_str *text, struct myr_str *ret, uint32_t *number)
+{
+    while (text->len > 0) {
+        const char *newline = memchr(text->data, '\n', text->len);
+        *ret = (struct myr_str){text->data, newline ? (size_t)(newline - text->data) : text->len};
+        text->data += ret->len + (newline != NULL);
+        text->len -= ret->len + (newline != NULL);
+        ++*number;
+        if (ret->len > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool read_account(struct myr_str line, struct myr_slurm_account *ret)
+{
+    struct myr_str f[FIELDS_MAX];
+    if (!cut(line, f, ACCOUNT_FIELDS)) {
+        return false;
+    }
+    *ret = (struct myr_slurm_account){.name = f[0], .user = f[1], .parent = f[2], .qos = f[9]};
     ret->by_parent = myr_str_eq(f[3], MYR_STR("parent"));
     if (!ret->by_parent && !read_count(f[3], &ret->share)) {
         return false;
     }
-    return f[0].len > 0 && read_tres(f[4], &ret->group) && read_count(f[5], &ret->group_jobs) &&
+    return read_tres(f[4], &ret->group) && read_count(f[5], &ret->group_jobs) &&
            read_count(f[6], &ret->most_jobs) && read_tres(f[7], &ret->each) &&
            read_count(f[8], &ret->group_submits);
+}
+
+static bool read_qos(struct myr_str line, struct myr_slurm_qos *ret)
+{
+    struct myr_str f[FIELDS_MAX];
+    if (!cut(line, f, QOS_FIELDS)) {
+        return false;
+    }
+    ret->name = f[0];
+    return read_tres(f[1], &ret->group) && read_count(f[2], &ret->group_jobs) &&
+           read_tres(f[3], &ret->each) && read_tres(f[4], &ret->of_user) &&
+           read_count(f[5], &ret->user_jobs);
+}
+
+static int unexpected(const char *file, uint32_t number, struct myr_str line, const char *what,
+                      struct myr_err *err)
+{
+    char shown[MYR_EXCERPT_MAX];
+    return myr_err_set(err, MYR_EINVAL, "%s:%u:1: '%s' is no %s with its limits", file, number,
+                       myr_text_excerpt(line, shown), what);
 }
 
 int myr_slurm_read_accounts(const char *file, struct myr_str text, myr_slurm_account_each *each,
                             void *context, struct myr_err *err)
 {
-    for (uint32_t number = 1; text.len > 0; number++) {
-        const char *newline = memchr(text.data, '\n', text.len);
-        struct myr_str line = {text.data, newline ? (size_t)(newline - text.data) : text.len};
-        struct myr_slurm_account account;
-        char shown[MYR_EXCERPT_MAX];
-        text.data += line.len + (newline != NULL);
-        text.len -= line.len + (newline != NULL);
-        if (line.len == 0) {
-            continue;
-        }
-        if (!read_line(line, &account)) {
-            return myr_err_set(err, MYR_EINVAL, "%s:%u:1: '%s' is no account with its limits", file,
-                               number, myr_text_excerpt(line, shown));
+    struct myr_str line;
+    struct myr_slurm_account account;
+    for (uint32_t number = 0; next_line(&text, &line, &number);) {
+        if (!read_account(line, &account)) {
+            return unexpected(file, number, line, "account", err);
         }
         MYR_TRY(each(context, &account, err));
+    }
+    return MYR_OK;
+}
+
+int myr_slurm_read_qos(const char *file, struct myr_str text, myr_slurm_qos_each *each,
+                       void *context, struct myr_err *err)
+{
+    struct myr_str line;
+    struct myr_slurm_qos qos;
+    for (uint32_t number = 0; next_line(&text, &line, &number);) {
+        if (!read_qos(line, &qos)) {
+            return unexpected(file, number, line, "QOS", err);
+        }
+        MYR_TRY(each(context, &qos, err));
     }
     return MYR_OK;
 }

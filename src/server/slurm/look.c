@@ -76,13 +76,21 @@ static void ended(struct slurm *slurm, const struct gang *gang, const struct myr
     if (code > 0) {
         snprintf(why + strlen(why), sizeof(why) - strlen(why), "%d", code);
     }
-    if (gang->stopping || job->is == MYR_SLURM_JOB_LOST) {
+    /*
+     * A script that was not told to end and has written how it did has ended, whatever Slurm calls
+     * it: one that was over while the controller was away is lost to that ("missing from batch
+     * node"). Ranks that failed because a node did are told apart by the node.
+     */
+    bool by_itself = job->is == MYR_SLURM_JOB_LOST &&
+                     (code == 0 || (code > 0 && engine_whole(server, gang->job)));
+    bool lost = job->is == MYR_SLURM_JOB_LOST || job->is == MYR_SLURM_JOB_PUSHED;
+    if (gang->stopping || (lost && !by_itself)) {
         if (!gang->stopping) {
             engine_waits(server, gang->job, why);
             log_say("warning", "job %u: %s", gang->job, why);
         }
         engine_gone(server, gang->job, gang->epoch, MYR_NONE);
-    } else if (job->is == MYR_SLURM_JOB_DONE) {
+    } else if (job->is == MYR_SLURM_JOB_DONE || (by_itself && code == 0)) {
         engine_exited(server, gang->job, gang->epoch, MYR_NONE, false, NULL);
     } else if (job->is == MYR_SLURM_JOB_CANCELLED) {
         engine_cancelled(server, gang->job, "cancelled in Slurm");
@@ -285,6 +293,12 @@ static int each_name(void *context, struct myr_str name, struct myr_err *err)
     }
     struct node_seen *seen = &slurm->nodes[id];
     seen->look = slurm->look;
+    /* A controller that was started anew has heard of nobody yet: no sign of a node's death. */
+    if (now.is == ENGINE_NODE_SILENT && seen->there && slurm->back_ms &&
+        steady_ms() - slurm->back_ms < GRACE_MS) {
+        return MYR_OK;
+    }
+    seen->there = now.is == ENGINE_NODE_UP || now.is == ENGINE_NODE_HELD;
     if (node->is == MYR_SLURM_NODE_RESERVED && strstr(config->slurm.options, "--reservation")) {
         now.is = ENGINE_NODE_UP;
     }
@@ -374,6 +388,9 @@ static void look_over(struct slurm *slurm)
         return;
     }
     slurm->under_way = false;
+    if (!slurm->failed && slurm->was_away) {
+        slurm->back_ms = steady_ms();
+    }
     if (!slurm->failed && take_look(slurm, &err) < 0) {
         slurm->failed = true;
         engine_away(slurm->server, err.message);
@@ -387,6 +404,7 @@ static void look_over(struct slurm *slurm)
             slurm->early.count = 0;
         }
     }
+    slurm->was_away = slurm->failed;
     set_next(slurm);
 }
 

@@ -211,8 +211,8 @@ static struct myr_str next_word(struct myr_str *line)
 static void check_word(struct myr_str kind, struct myr_str state, struct myr_str meaning)
 {
     static const char *const of_node[] = {"up", "held", "reserved", "silent", "down", "absent"};
-    static const char *const of_job[] = {"waits", "starts", "runs", "ends",
-                                         "done",  "failed", "lost", "cancelled"};
+    static const char *const of_job[] = {"waits",  "starts", "runs",   "ends",     "done",
+                                         "failed", "lost",   "pushed", "cancelled"};
     struct gathered all = {0};
     struct myr_err err = {0};
     char line[200];
@@ -279,8 +279,8 @@ static void accounts_have_shares_and_limits(void **state)
     struct myr_err err = {0};
     /* As sacctmgr 22.05 prints them. */
     static const char text[] =
-        "research||root|7|cpu=10,gres/gpu=16,gres/gpu:h100=8,mem=1000G,node=4|5||gres/gpu=2|100\n"
-        "research|nobody||parent|||3||\n";
+        "research||root|7|cpu=10,gres/gpu=16,gres/gpu:h100=8,mem=1000G,node=4|5||gres/gpu=2|100|\n"
+        "research|nobody||parent|||3|||short\n";
     assert_int_equal(
         myr_slurm_read_accounts("sacctmgr", myr_str_from(text), take_account, all, &err), 0);
     assert_true(myr_str_eq(all[0].name, MYR_STR("research")) && all[0].share == 7);
@@ -288,11 +288,39 @@ static void accounts_have_shares_and_limits(void **state)
     assert_true(all[0].group.gpus == 8 && all[0].group.nodes == 4 && all[0].group_jobs == 5);
     assert_true(all[0].each.gpus == 2 && all[0].most_jobs == UINT64_MAX);
     assert_true(all[1].by_parent && all[1].most_jobs == 3 && all[1].group.gpus == UINT64_MAX);
-    static const char *const bad[] = {"research||root|7\n", "|x||1|||||\n", "a||b|x|||||\n",
-                                      "a||b|1|gres/gpu|||||\n", "a||b|1|node=x||||\n"};
+    assert_true(all[0].qos.len == 0 && myr_str_eq(all[1].qos, MYR_STR("short")));
+    static const char *const bad[] = {"research||root|7\n",   "|x||1||||||\n",
+                                      "a||b|x||||||\n",       "a||b|1|gres/gpu||||||\n",
+                                      "a||b|1|node=x|||||\n", "a||b|1|||||\n"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
         assert_true(
             myr_slurm_read_accounts("sacctmgr", myr_str_from(bad[i]), take_account, all, &err) < 0);
+        assert_non_null(strstr(err.message, "sacctmgr:1:1: "));
+    }
+}
+
+static int take_qos(void *context, const struct myr_slurm_qos *qos, struct myr_err *err)
+{
+    struct myr_slurm_qos *all = context;
+    (void)err;
+    all[myr_str_eq(qos->name, MYR_STR("short"))] = *qos;
+    return MYR_OK;
+}
+
+static void qualities_have_limits(void **state)
+{
+    (void)state;
+    struct myr_slurm_qos all[2] = {0};
+    struct myr_err err = {0};
+    static const char text[] = "normal|||||\n"
+                               "short|gres/gpu=8|10|gres/gpu=4,node=2|cpu=64,gres/gpu=6|3\n";
+    assert_int_equal(myr_slurm_read_qos("sacctmgr", myr_str_from(text), take_qos, all, &err), 0);
+    assert_true(all[0].group.gpus == UINT64_MAX && all[0].user_jobs == UINT64_MAX);
+    assert_true(all[1].group.gpus == 8 && all[1].group_jobs == 10 && all[1].each.gpus == 4);
+    assert_true(all[1].each.nodes == 2 && all[1].of_user.gpus == 6 && all[1].user_jobs == 3);
+    static const char *const bad[] = {"short\n", "|||||\n", "a||||||\n", "a|x||||\n", "a||x|||\n"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
+        assert_true(myr_slurm_read_qos("sacctmgr", myr_str_from(bad[i]), take_qos, all, &err) < 0);
         assert_non_null(strstr(err.message, "sacctmgr:1:1: "));
     }
 }
@@ -309,6 +337,7 @@ int main(void)
         cmocka_unit_test(words_of_every_version_are_understood),
         cmocka_unit_test(partitions_without_nodes_and_mixed_sizes_are_read),
         cmocka_unit_test(accounts_have_shares_and_limits),
+        cmocka_unit_test(qualities_have_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,8 @@
  * The script holds all that its ranks need, so that nodes read nothing from the server. Two marks
  * in the gang's folder make a start single: 'started' is a link that only one job of Slurm's can
  * make, whatever was submitted twice when an answer was lost; 'stopped' is written before a gang is
- * given up, and what is started after it ends at once.
+ * given up, and what is started after it ends at once. 'exit' holds the code of ranks that ended by
+ * themselves: a script that was told to end writes none, whatever its ranks made of it.
  */
 #include <pwd.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 
 #include "slurm/slurm.h"
 
-enum { WORDS_MAX = 96 };
+enum { WORDS_MAX = 96, SRUN_TRIES = 3, SRUN_PAUSE_S = 1 };
 
 /* What a shell takes for exactly this text. */
 static void put_quoted(struct myr_buf *to, struct myr_str text)
@@ -47,6 +48,9 @@ static int put_env(const struct myr_doc *top, struct myr_buf *to, struct myr_err
     for (uint32_t i = 0; map && i < map->count; i++) {
         const struct myr_doc_entry *entry = &map->entries[i];
         char shown[MYR_EXCERPT_MAX];
+        if (myr_str_eq(entry->key, MYR_STR("PATH"))) {
+            continue; /* the ranks': the script itself needs Slurm's commands */
+        }
         if (!is_variable(entry->key)) {
             return myr_doc_error(err, entry->value, MYR_EINVAL,
                                  "'%s' is no name of a variable: letters, digits and '_'",
@@ -57,6 +61,17 @@ static int put_env(const struct myr_doc *top, struct myr_buf *to, struct myr_err
         myr_buf_putc(to, '\n');
     }
     return MYR_OK;
+}
+
+static void put_path(const struct myr_doc *top, struct myr_buf *to)
+{
+    const struct myr_doc *map = myr_doc_get(top, "env");
+    const struct myr_doc *path = map ? myr_doc_get(map, "PATH") : NULL;
+    if (path) {
+        myr_buf_puts(to, "export PATH=");
+        put_quoted(to, path->text);
+        myr_buf_putc(to, '\n');
+    }
 }
 
 /* The words that a rank becomes. */
@@ -147,22 +162,29 @@ static void put_step(const struct engine_gang *gang, const struct myr_doc *top, 
                      struct myr_buf *to)
 {
     const struct myr_doc *node = myr_doc_get(top, key);
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
     if (!node) {
         return;
     }
+    put_path(top, &text);
+    myr_buf_put(&text, node->text.data, node->text.len);
     myr_buf_printf(to,
                    "srun --nodes=%u --ntasks=%u --ntasks-per-node=1 --export=ALL --cpu-bind=none "
-                   "--mpi=none --output=\"$dir/%s.log\" /bin/sh -c ",
+                   "--mpi=none --output=\"$myriad_dir/%s.log\" /bin/sh -c ",
                    gang->count, gang->count, key);
-    put_quoted(to, node->text);
-    myr_buf_puts(to, strcmp(key, "prolog") == 0 ? " || { echo $? > \"$dir/exit\"; exit 1; }\n"
-                                                : " || :\n");
+    put_quoted(to, (struct myr_str){text.data, text.len});
+    myr_buf_puts(to, strcmp(key, "prolog") == 0
+                         ? " || {\n"
+                           "  myriad_code=$?\n"
+                           "  [ \"$myriad_told\" ] || echo $myriad_code > \"$myriad_dir/exit\"\n"
+                           "  exit 1; }\n"
+                         : " || :\n");
 }
 
 static void put_hosts(const struct server *server, const struct engine_gang *gang,
                       struct myr_buf *to)
 {
-    myr_buf_puts(to, "cat > \"$dir/hosts\" <<'END'\n");
+    myr_buf_puts(to, "cat > \"$myriad_dir/hosts\" <<'END'\n");
     for (uint32_t i = 0; i < gang->count; i++) {
         for (uint32_t g = 0; g < gpus_of(&gang->shares[i]); g++) { /* a line a rank */
             myr_buf_printf(to, "%s\n", server->rows.nodes[gang->shares[i].node].name);
@@ -171,18 +193,48 @@ static void put_hosts(const struct server *server, const struct engine_gang *gan
     myr_buf_puts(to, "END\n");
 }
 
+/*
+ * Ranks are begun once. srun needs the controller for that: where it was away just then, and no
+ * rank has begun, that is waited for and no failure of the job's.
+ */
+static void put_ranks(const struct engine_gang *gang, struct myr_buf *to)
+{
+    myr_buf_printf(to,
+                   "myriad_tries=0\n"
+                   "while :; do\n"
+                   "  SLURM_HOSTFILE=\"$myriad_dir/hosts\" srun --nodes=%u --ntasks=%u "
+                   "--distribution=arbitrary \\\n"
+                   "    --kill-on-bad-exit=1 --export=ALL --cpu-bind=none --mpi=none "
+                   "--unbuffered \\\n"
+                   "    --output=\"$myriad_dir/rank-%%t.log\" /bin/sh \"$myriad_dir/rank\"\n"
+                   "  myriad_code=$?\n"
+                   "  [ \"$myriad_told\" ] && exit 143\n",
+                   gang->count, gang->world);
+    myr_buf_printf(to,
+                   "  { [ $myriad_code -eq 0 ] || [ -e \"$myriad_dir/rank-0.log\" ]; } && break\n"
+                   "  case $(scontrol ping 2>&1) in\n"
+                   "  *DOWN*) ;;\n"
+                   "  *) myriad_tries=$((myriad_tries + 1)) ;;\n"
+                   "  esac\n"
+                   "  [ $myriad_tries -lt %d ] || break\n"
+                   "  sleep %d\n"
+                   "done\n",
+                   SRUN_TRIES, SRUN_PAUSE_S);
+}
+
 static int put_script(const struct server *server, const struct engine_gang *gang,
                       const struct myr_doc *top, const char *folder, struct myr_buf *to,
                       struct myr_err *err)
 {
     const struct myr_doc *directory = myr_doc_get(top, "directory");
-    myr_buf_printf(to, "#!/bin/sh\n# job %u of Myriad, incarnation %u\ndir=", gang->job,
+    myr_buf_printf(to, "#!/bin/sh\n# job %u of Myriad, incarnation %u\nmyriad_dir=", gang->job,
                    gang->epoch);
     put_quoted(to, myr_str_from(folder));
     myr_buf_puts(to, "\n"
-                     "[ -e \"$dir/stopped\" ] && exit 0\n"
-                     "ln -s \"$SLURM_JOB_ID\" \"$dir/started\" 2> /dev/null ||\n"
-                     "  [ \"$(readlink \"$dir/started\")\" = \"$SLURM_JOB_ID\" ] || exit 0\n"
+                     "[ -e \"$myriad_dir/stopped\" ] && exit 0\n"
+                     "ln -s \"$SLURM_JOB_ID\" \"$myriad_dir/started\" 2> /dev/null ||\n"
+                     "  [ \"$(readlink \"$myriad_dir/started\")\" = \"$SLURM_JOB_ID\" ] || exit 0\n"
+                     "myriad_told=; trap myriad_told=1 TERM\n"
                      "USER=$(id -un) LOGNAME=$(id -un)\n"
                      "HOME=$(getent passwd \"$USER\" | cut -d: -f6)\n"
                      "export USER LOGNAME HOME\n");
@@ -191,23 +243,17 @@ static int put_script(const struct server *server, const struct engine_gang *gan
     put_hosts(server, gang, to);
     myr_buf_puts(to, "cd ");
     put_quoted(to, directory ? directory->text : MYR_STR("/"));
-    myr_buf_puts(to, " || { echo 126 > \"$dir/exit\"; exit 126; }\n");
+    myr_buf_puts(to, " || { echo 126 > \"$myriad_dir/exit\"; exit 126; }\n");
     put_step(gang, top, "prolog", to);
-    myr_buf_puts(to, "cat > \"$dir/rank\" <<'END_OF_RANK_OF_MYRIAD'\n");
+    myr_buf_puts(to, "cat > \"$myriad_dir/rank\" <<'END_OF_RANK_OF_MYRIAD'\n");
     put_place(gang, to);
+    put_path(top, to);
     put_image(top, to);
     put_command(top, to);
-    myr_buf_printf(
-        to,
-        "END_OF_RANK_OF_MYRIAD\n"
-        "SLURM_HOSTFILE=\"$dir/hosts\" srun --nodes=%u --ntasks=%u "
-        "--distribution=arbitrary \\\n"
-        "  --kill-on-bad-exit=1 --export=ALL --cpu-bind=none --mpi=none --unbuffered \\\n"
-        "  --output=\"$dir/rank-%%t.log\" /bin/sh \"$dir/rank\"\n"
-        "code=$?\n",
-        gang->count, gang->world);
+    myr_buf_puts(to, "END_OF_RANK_OF_MYRIAD\n");
+    put_ranks(gang, to);
     put_step(gang, top, "epilog", to);
-    myr_buf_puts(to, "echo $code > \"$dir/exit\"\nexit $code\n");
+    myr_buf_puts(to, "echo $myriad_code > \"$myriad_dir/exit\"\nexit $myriad_code\n");
     return MYR_OK;
 }
 

@@ -52,7 +52,9 @@ static char *get_file(const char *name)
 static const char fake_srun[] =
     "#!/bin/sh\n"
     "echo \"$*\" >> \"$LAB/calls\"\n"
-    "[ -n \"$SLURM_HOSTFILE\" ] && cp \"$SLURM_HOSTFILE\" \"$LAB/hosts\"\n"
+    "[ -e \"$LAB/away\" ] && { rm \"$LAB/away\"; exit 1; }\n" /* no controller */
+    "[ -n \"$SLURM_HOSTFILE\" ] && cp \"$SLURM_HOSTFILE\" \"$LAB/hosts\" &&\n"
+    "  : > \"${SLURM_HOSTFILE%/*}/rank-0.log\"\n"
     "for word in \"$@\"; do\n"
     "  case $word in --ntasks=*) tasks=${word#*=} ;; -c) words=1 ;; esac; last=$word; done\n"
     "i=0; while [ $i -lt $tasks ]; do\n"
@@ -317,6 +319,68 @@ static void a_start_is_single(void **state)
     script_done(&script);
 }
 
+static void begin_anew(void)
+{
+    remove_folder(spool);
+    assert_int_equal(mkdir(spool, 0700), 0);
+}
+
+/* The script's own names and its commands are not for a user's variables to change. */
+static void variables_of_the_user_are_the_ranks(void **state)
+{
+    (void)state;
+    static const uint32_t order[] = {0};
+    struct script script =
+        made(&(struct asked){.file = "env: {PATH: /nowhere, dir: /tmp, code: 9, told: 1}\n"
+                                     "prolog: 'echo $PATH'\n"
+                                     "command: 'echo $PATH $dir $code $told'\n",
+                             .order = order,
+                             .count = 1,
+                             .mask = 3});
+    char path[256];
+    snprintf(path, sizeof(path), "%s/step", lab);
+    (void)unlink(path);
+    begin_anew();
+    assert_int_equal(run(&script, "90"), 0);
+    assert_string_equal(get_file("rank.1"), "/nowhere /tmp 9 1\n");
+    assert_string_equal(get_file("step"), "/nowhere\n");
+    assert_string_equal(get_file("spool/5.1/exit"), "0\n");
+    script_done(&script);
+}
+
+/* Ranks that save and leave when a job is given up have not done their work. */
+static void who_was_told_to_end_has_no_end_of_its_own(void **state)
+{
+    (void)state;
+    static const uint32_t order[] = {0};
+    struct script script =
+        made(&(struct asked){.file = "command: 'kill -TERM $(cut -d\" \" -f4 /proc/$PPID/stat)'\n"
+                                     "epilog: 'echo after'\n",
+                             .order = order,
+                             .count = 1,
+                             .mask = 3});
+    begin_anew();
+    assert_int_equal(run(&script, "91"), 143);
+    assert_null(get_file("spool/5.1/exit"));
+    script_done(&script);
+}
+
+/* Nothing has begun: a step that a controller was not there to make is no failure of the job's. */
+static void a_controller_that_is_away_is_waited_for(void **state)
+{
+    (void)state;
+    static const uint32_t order[] = {0};
+    struct script script = made(
+        &(struct asked){.file = "command: echo once\n", .order = order, .count = 1, .mask = 3});
+    begin_anew();
+    put_file("away", "", 0600);
+    assert_int_equal(run(&script, "92"), 0);
+    assert_null(get_file("away"));
+    assert_string_equal(get_file("rank.0"), "once\n");
+    assert_string_equal(get_file("spool/5.1/exit"), "0\n");
+    script_done(&script);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,6 +389,9 @@ int main(void)
         cmocka_unit_test(uneven_gangs_and_bad_names_are_told),
         cmocka_unit_test(ranks_get_their_place_and_exactly_their_words),
         cmocka_unit_test(a_start_is_single),
+        cmocka_unit_test(variables_of_the_user_are_the_ranks),
+        cmocka_unit_test(a_controller_that_is_away_is_waited_for),
+        cmocka_unit_test(who_was_told_to_end_has_no_end_of_its_own),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -136,6 +136,7 @@ static void on_closed(uv_handle_t *handle)
         myr_vec_done(&slurm->early);
         myr_vec_done(&slurm->orders);
         myr_vec_done(&slurm->accounts);
+        myr_vec_done(&slurm->qualities);
         myr_buf_done(&slurm->jobs);
         myr_buf_done(&slurm->lines);
         free(slurm->nodes);

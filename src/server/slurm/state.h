@@ -7,6 +7,7 @@ enum {
     SOON_MS = 300, /* until it is looked at what has just been asked for */
     FLUSH_MS = 5,  /* orders for nodes of one moment become one command */
     DAY_MS = 86400 * 1000,
+    GRACE_MS = 60000, /* for a controller that is back to hear all of its nodes */
     OUTPUT_BYTES = 48 << 10,
     PATH_BYTES = 1024,
 };
@@ -37,6 +38,7 @@ struct node_order {
 struct node_seen {
     uint64_t look, others; /* the look that saw it; the one that saw others' jobs on it */
     char other[96];        /* whose */
+    bool there;            /* it was, when it was last told of */
 };
 
 /* Of Slurm's accounting; 'user' empty: the account itself. */
@@ -45,6 +47,13 @@ struct account {
     uint64_t share; /* 0: its parent's */
     struct myr_slurm_amounts group, each;
     uint64_t group_jobs, most_jobs;
+    char qos[SERVER_NAME];
+};
+
+struct qos {
+    char name[SERVER_NAME];
+    struct myr_slurm_amounts group, each, of_user;
+    uint64_t group_jobs, user_jobs;
 };
 
 struct slurm {
@@ -62,8 +71,11 @@ struct slurm {
     bool jobs_here, nodes_here, whole, failed, under_way;
     struct myr_buf jobs, lines; /* what squeue and sinfo printed */
     int64_t whole_ms;           /* steady: the last whole one */
+    bool was_away;              /* it could not be asked since then */
+    int64_t back_ms;            /* steady: when it could again; 0: it was never away */
     /* accounts.c */
     MYR_VEC(struct account) accounts;
+    MYR_VEC(struct qos) qualities;
     int64_t accounts_ms; /* steady: when they were last asked for */
     bool accounts_away, limits_hold;
     size_t tenants_seen;

@@ -55,7 +55,7 @@ void sim_channels_open(struct myr_sim *sim, uint32_t count)
     for (uint32_t c = 0; c < count; c++) {
         sim->channels[c].first_entry = MYR_NONE;
         sim->fills[c].place = sim->finish_place[c] = MYR_NONE;
-        sim->fills[c].level = SIM_RATE_NONE;
+        sim->fills[c].level = sim->fills[c].fastest = SIM_RATE_NONE;
     }
     sim->solve_mark = 1;
     sim->late_task = MYR_NONE;

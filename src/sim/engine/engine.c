@@ -64,9 +64,12 @@ void myr_sim_free(struct myr_sim *sim)
     myr_vec_done(&sim->edges);
     myr_vec_done(&sim->faults);
     myr_vec_done(&sim->slots);
-    myr_vec_done(&sim->holders);
+    myr_vec_done(&sim->ways);
     myr_vec_done(&sim->free_slots);
     myr_vec_done(&sim->hops);
+    myr_vec_done(&sim->hop_places);
+    myr_vec_done(&sim->held_back);
+    myr_vec_done(&sim->short_of);
     myr_vec_done(&sim->entries);
     for (uint32_t i = 0; i < SIM_CLASSES; i++) {
         myr_vec_done(&sim->free_hops.blocks[i]);

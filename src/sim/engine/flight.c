@@ -16,6 +16,12 @@ uint32_t sim_class_of(uint32_t count)
     return class;
 }
 
+/* At least eight: blocks begin at multiples of eight, and six hops are in two lines of cache. */
+uint32_t sim_hop_class(uint32_t count)
+{
+    return count > 8 ? sim_class_of(count) : 3;
+}
+
 /* A block for so many; 'ret_grow' is how far the pool has to grow, 0 when one was free. */
 static uint32_t take_block(struct sim_free *free, uint32_t class, size_t used, uint32_t *ret_grow)
 {
@@ -30,9 +36,16 @@ static uint32_t take_block(struct sim_free *free, uint32_t class, size_t used, u
 
 static uint32_t take_hops(struct myr_sim *sim, uint32_t count)
 {
-    uint32_t grow, first = take_block(&sim->free_hops, sim_class_of(count), sim->hops.count, &grow);
+    uint32_t grow, class = sim_hop_class(count);
+    uint32_t first = take_block(&sim->free_hops, class, sim->hops.count, &grow);
     myr_vec_reserve(&sim->hops, sim->hops.count + grow);
+    myr_vec_reserve(&sim->hop_places, sim->hop_places.count + grow);
+    if (grow) { /* all of them are saved, also those that a transfer does not need */
+        memset(&sim->hops.items[first], 0, grow * sizeof(*sim->hops.items));
+        memset(&sim->hop_places.items[first], 0, grow * sizeof(*sim->hop_places.items));
+    }
     sim->hops.count += grow;
+    sim->hop_places.count += grow;
     return first;
 }
 
@@ -50,7 +63,7 @@ static uint32_t take_slot(struct myr_sim *sim)
         return sim->free_slots.items[--sim->free_slots.count];
     }
     myr_vec_push(&sim->slots, (struct sim_slot){0});
-    myr_vec_push(&sim->holders, MYR_NONE);
+    myr_vec_push(&sim->ways, (struct sim_way){.holder = MYR_NONE});
     return (uint32_t)sim->slots.count - 1;
 }
 
@@ -58,7 +71,7 @@ static void put_entry(struct myr_sim *sim, const struct sim_channel *channel, ui
                       struct sim_entry entry)
 {
     sim->entries.items[channel->first_entry + place] = entry;
-    sim->hops.items[entry.hop].place = place;
+    sim->hop_places.items[entry.hop] = place;
 }
 
 static void add_entry(struct myr_sim *sim, uint32_t id, struct sim_entry entry)
@@ -118,43 +131,43 @@ static void let_go(struct myr_sim *sim, uint32_t id, uint32_t hop)
 {
     struct sim_channel *channel = &sim->channels[id];
     struct sim_entry *items = &sim->entries.items[channel->first_entry];
-    uint32_t place = sim->hops.items[hop].place, last = channel->held - 1;
+    uint32_t place = sim->hop_places.items[hop], last = channel->held - 1;
     MYR_ASSERT(channel->held > 0 && place < channel->held);
     struct sim_entry gone = items[place], moved = items[last];
     channel->held--;
-    sim->fills[id].changed = sim->solve_mark;
+    channel->changed = sim->solve_mark;
     put_entry(sim, channel, last, gone);
     if (place != last) {
         put_entry(sim, channel, place, moved);
         held_up(sim, channel, place);
-        held_down(sim, channel, sim->hops.items[moved.hop].place);
+        held_down(sim, channel, sim->hop_places.items[moved.hop]);
     }
 }
 
 void sim_hold(struct myr_sim *sim, uint32_t slot, uint32_t hop)
 {
-    uint32_t old = sim->holders.items[slot], id = sim->hops.items[hop].channel;
-    struct sim_slot *own = &sim->slots.items[slot];
+    struct sim_way *way = &sim->ways.items[slot];
+    uint32_t old = way->holder, id = sim->hops.items[hop].channel;
     struct sim_channel *channel = &sim->channels[id];
     if (old != MYR_NONE && (old & ~SIM_LOOSE) == id) {
-        sim->holders.items[slot] = id;
+        way->holder = id;
         return; /* by its clock already */
     }
     sim_moved left = sim_left(sim, slot);
     if (old != MYR_NONE) {
-        let_go(sim, old & ~SIM_LOOSE, own->held_hop);
+        let_go(sim, old & ~SIM_LOOSE, way->held_hop);
     }
     sim_set_clock(sim, id);
-    own->target = sim_paused(sim) ? left : channel->clock + left;
-    own->held_hop = hop;
-    sim->holders.items[slot] = id;
+    sim->slots.items[slot].target = sim_paused(sim) ? left : channel->clock + left;
+    way->held_hop = hop;
+    way->holder = id;
     struct sim_entry *items = &sim->entries.items[channel->first_entry];
-    uint32_t place = sim->hops.items[hop].place;
+    uint32_t place = sim->hop_places.items[hop];
     struct sim_entry entry = items[place];
     put_entry(sim, channel, place, items[channel->held]);
     put_entry(sim, channel, channel->held, entry);
     channel->held++;
-    sim->fills[id].changed = sim->solve_mark;
+    channel->changed = sim->solve_mark;
     held_up(sim, channel, channel->held - 1);
 }
 
@@ -170,13 +183,10 @@ uint32_t sim_attach(struct myr_sim *sim, uint32_t id, sim_moved left)
     const struct sim_pattern *pattern = &sim->patterns.items[task->pattern];
     MYR_ASSERT(task->state == SIM_MOVING && pattern->use_count > 0);
     uint32_t slot = take_slot(sim), first = take_hops(sim, pattern->use_count);
-    sim->slots.items[slot] = (struct sim_slot){.target = left,
-                                               .counted = left,
-                                               .task = id,
-                                               .first_hop = first,
-                                               .hop_count = pattern->use_count,
-                                               .updated = sim->now};
-    sim->holders.items[slot] = MYR_NONE;
+    sim->slots.items[slot] =
+        (struct sim_slot){.target = left, .counted = left, .task = id, .updated = sim->now};
+    sim->ways.items[slot] = (struct sim_way){
+        .holder = MYR_NONE, .first_hop = first, .hop_count = pattern->use_count, .held_hop = first};
     task->slot = slot;
     for (uint32_t i = 0; i < pattern->use_count; i++) {
         struct sim_use use = sim->uses.items[pattern->first_use + i];
@@ -196,10 +206,11 @@ uint32_t sim_attach(struct myr_sim *sim, uint32_t id, sim_moved left)
 void sim_detach(struct myr_sim *sim, uint32_t slot)
 {
     struct sim_slot *own = &sim->slots.items[slot];
-    uint32_t holder = sim->holders.items[slot];
+    struct sim_way *way = &sim->ways.items[slot];
+    uint32_t holder = way->holder;
     MYR_ASSERT(holder == MYR_NONE || !(holder & SIM_LOOSE));
     uint64_t rate = holder == MYR_NONE ? 0 : sim->fills[holder].level;
-    for (uint32_t i = own->first_hop; i < own->first_hop + own->hop_count; i++) {
+    for (uint32_t i = way->first_hop; i < way->first_hop + way->hop_count; i++) {
         struct sim_hop hop = sim->hops.items[i];
         struct sim_channel *channel = &sim->channels[hop.channel];
         sim_touch(sim, hop.channel);
@@ -209,9 +220,10 @@ void sim_detach(struct myr_sim *sim, uint32_t slot)
         } else if (holder == MYR_NONE) {
             sim->fills[hop.channel].loose_weight -= hop.weight;
         } else {
-            sim->fills[hop.channel].room += (__int128)rate * hop.weight;
+            uint64_t taken = sim_reserves(&sim->fills[hop.channel]) ? hop.reserved : rate;
+            sim->fills[hop.channel].room += (__int128)((sim_moved)taken * hop.weight);
         }
-        uint32_t place = sim->hops.items[i].place, last = --channel->entry_count;
+        uint32_t place = sim->hop_places.items[i], last = --channel->entry_count;
         if (place != last) {
             put_entry(sim, channel, place, sim->entries.items[channel->first_entry + last]);
         }
@@ -222,10 +234,10 @@ void sim_detach(struct myr_sim *sim, uint32_t slot)
         }
     }
     sim->loose_slots -= holder == MYR_NONE;
-    myr_vec_push(&sim->free_hops.blocks[sim_class_of(own->hop_count)], own->first_hop);
+    myr_vec_push(&sim->free_hops.blocks[sim_hop_class(way->hop_count)], way->first_hop);
     sim->tasks.items[own->task].bottleneck = holder;
     sim->tasks.items[own->task].slot = MYR_NONE;
-    sim->holders.items[slot] = MYR_NONE;
+    way->holder = MYR_NONE;
     own->task = MYR_NONE;
     myr_vec_push(&sim->free_slots, slot);
 }

@@ -61,15 +61,25 @@ struct sim_task {
 struct sim_slot {
     sim_moved target;  /* by the clock of the channel that holds it; what is left while none does */
     sim_moved counted; /* what was left when its bytes were last counted */
-    uint32_t task, first_hop, hop_count;
-    uint32_t held_hop; /* its hop over the channel that holds it */
-    myr_ps updated;    /* pause.c: paces are its own, not the channel's */
+    uint32_t task, unused[3];
+    myr_ps updated; /* pause.c: paces are its own, not the channel's */
     uint64_t pace;
 };
 
-/* One channel of a transfer under way, and where in the channel's list it stands. */
+/*
+ * What a solve needs of a transfer, apart from the rest: in a full fabric a solve goes through
+ * thousands of them, and four stand in a line of the cache.
+ */
+struct sim_way {
+    uint32_t holder; /* its channel, MYR_NONE; SIM_LOOSE with it */
+    uint32_t first_hop, hop_count;
+    uint32_t held_hop; /* its hop over the channel that holds it */
+};
+
+/* One channel of a transfer under way. Where in the channel's list it stands is in hop_places. */
 struct sim_hop {
-    uint32_t channel, weight, place;
+    uint32_t channel, weight;
+    uint64_t reserved; /* room.c: of a channel that reserves, the rate that it may have unseen */
 };
 
 /* One transfer in the list of a channel. */
@@ -86,18 +96,20 @@ struct sim_channel {
     __int128 counted_capacity; /* what of the capacity is in the room, in its units */
     myr_ps updated;            /* of the clock */
     uint32_t first_entry, entry_count, entry_class;
-    uint32_t held; /* the first so many entries: those that it holds, a heap by target */
+    uint32_t held;    /* the first so many entries: those that it holds, a heap by target */
+    uint32_t changed; /* mark of the solve that changed its level or whom it holds */
+    uint32_t unused;  /* no padding: the same state is the same bytes */
 };
 
 /* What the solver needs of a channel, together: a solve in a full fabric reads little else. */
 struct sim_fill {
-    __int128 room;         /* thousandths of rates: capacity less those held elsewhere */
+    __int128 room;         /* thousandths of rates: capacity less those held elsewhere; room.c */
     uint64_t held_weight;  /* of those that it holds and that keep its level */
     uint64_t loose_weight; /* of those that are being solved, over it */
     uint64_t level;        /* rate of those that it holds; SIM_RATE_NONE: it holds nobody */
-    uint64_t key;          /* no more than the level at which it will next be looked at */
     uint32_t place, mark;  /* in the solver's heap; of the solve that has touched it */
-    uint32_t changed;      /* mark of the solve that changed its level or whom it holds */
+    uint64_t key;          /* no more than the level at which it will next be looked at */
+    uint64_t fastest;      /* of those held elsewhere none is faster; SIM_RATE_NONE: it reserves */
 };
 
 /* In the solver's heap, with the key beside: most comparisons need nothing else. */
@@ -171,23 +183,26 @@ struct myr_sim {
     MYR_VEC(struct myr_sim_fault) faults;
 
     MYR_VEC(struct sim_slot) slots;
-    MYR_VEC(uint32_t) holders; /* by slot: its channel, MYR_NONE; SIM_LOOSE with it */
+    MYR_VEC(struct sim_way) ways; /* by slot */
     MYR_VEC(uint32_t) free_slots;
     MYR_VEC(struct sim_hop) hops;
+    MYR_VEC(uint32_t) hop_places; /* by hop: its place in the channel's list */
     MYR_VEC(struct sim_entry) entries;
     struct sim_free free_hops, free_entries;
 
     myr_ps now;
     struct myr_heap events;
-    MYR_VEC(uint32_t) finish; /* channels, a heap by when the next of theirs ends */
+    MYR_VEC(uint32_t) finish; /* channels, a heap by finish_at */
     uint32_t *finish_place;   /* by channel; MYR_NONE: not in the heap */
-    myr_ps *finish_at;        /* by channel */
+    myr_ps *finish_at;        /* by channel: before this none of those that it holds ends */
 
     uint32_t solve_mark;
     MYR_VEC(uint32_t) touched; /* channels since the last solve */
     MYR_VEC(struct sim_fill_place) fill_heap;
     uint32_t loose_slots;
-    bool strict;        /* this solve takes no short cut any more */
+    MYR_VEC(uint32_t) held_back; /* slots that a rise has made faster than another channel allows */
+    MYR_VEC(struct sim_entry) short_of; /* and those that need more than is reserved, where */
+    bool strict;                        /* this solve takes no short cut any more */
     uint32_t late_task; /* one that would end after the clock's last moment, or MYR_NONE */
     uint32_t ticks;     /* intervals of the time series that are over */
     uint64_t *sampled;  /* by channel: its bytes at the last of them */
@@ -250,8 +265,9 @@ uint32_t sim_attach(struct myr_sim *sim, uint32_t task, sim_moved left);
 void sim_detach(struct myr_sim *sim, uint32_t slot);
 /* From whatever holds it, if anything does, to the channel of this hop. */
 void sim_hold(struct myr_sim *sim, uint32_t slot, uint32_t hop);
-/* The power of two that so many need. */
+/* The power of two that so many need; of so many hops. */
 uint32_t sim_class_of(uint32_t count);
+uint32_t sim_hop_class(uint32_t count);
 /* The transfer that ends first of those that the channel holds. */
 uint32_t sim_first_held(const struct myr_sim *sim, uint32_t channel);
 
@@ -261,8 +277,28 @@ MYR_MUST_USE int sim_prepare(struct myr_sim *sim, struct myr_err *err);
 /* state_check.c: after loading; what of the state cannot be, or NULL. */
 const char *sim_state_wrong(const struct myr_sim *sim);
 
-/* level.c: before a channel's room, capacity or list changes: the next solve looks at it. */
-void sim_touch(struct myr_sim *sim, uint32_t channel);
+/* Before a channel's room, capacity or list changes: the next solve looks at it. */
+static inline void sim_touch(struct myr_sim *sim, uint32_t channel)
+{
+    struct sim_fill *fill = &sim->fills[channel];
+    if (fill->mark != sim->solve_mark) {
+        fill->mark = sim->solve_mark;
+        myr_vec_push(&sim->touched, channel);
+    }
+}
+
+/* room.c: whether its room is a lower bound only, what nobody has reserved. */
+static inline bool sim_reserves(const struct sim_fill *fill)
+{
+    return fill->fastest == SIM_RATE_NONE;
+}
+
+/* Exactly from now on; no longer, if there is enough of it; a rate that is not reserved yet. */
+void sim_count_room(struct myr_sim *sim, uint32_t channel);
+void sim_reserve(struct myr_sim *sim, uint32_t channel);
+MYR_MUST_USE bool sim_reserve_more(struct myr_sim *sim, uint32_t hop, uint64_t rate);
+
+/* level.c */
 /* Before its level changes, or somebody joins: its clock then shows this moment. */
 void sim_set_clock(struct myr_sim *sim, uint32_t channel);
 /* Its capacity may have changed. */
@@ -284,5 +320,7 @@ myr_ps sim_pause_next(const struct myr_sim *sim);
 void sim_push_event(struct myr_sim *sim, myr_ps at, struct sim_event event);
 void sim_finish_update(struct myr_sim *sim, uint32_t channel);
 void sim_finish_drop(struct myr_sim *sim, uint32_t channel);
+/* When the next transfer ends; the first channel of the heap holds it. */
+myr_ps sim_finish_next(struct myr_sim *sim);
 myr_ps sim_time_to_move(sim_moved left, uint64_t rate); /* SIM_TIME_MAX: longer than that */
 bool sim_arrived(const struct myr_sim *sim, uint32_t slot);

@@ -7,15 +7,6 @@ bool sim_paused(const struct myr_sim *sim)
     return sim->options.pause_permille && sim->graph;
 }
 
-void sim_touch(struct myr_sim *sim, uint32_t id)
-{
-    struct sim_fill *fill = &sim->fills[id];
-    if (fill->mark != sim->solve_mark) {
-        fill->mark = sim->solve_mark;
-        myr_vec_push(&sim->touched, id);
-    }
-}
-
 void sim_set_clock(struct myr_sim *sim, uint32_t id)
 {
     struct sim_channel *channel = &sim->channels[id];
@@ -38,14 +29,14 @@ void sim_recapacity(struct myr_sim *sim, uint32_t id)
 
 uint64_t sim_rate(const struct myr_sim *sim, uint32_t slot)
 {
-    uint32_t holder = sim->holders.items[slot];
+    uint32_t holder = sim->ways.items[slot].holder;
     return holder == MYR_NONE ? 0 : sim->fills[holder & ~SIM_LOOSE].level;
 }
 
 sim_moved sim_left(const struct myr_sim *sim, uint32_t slot)
 {
     const struct sim_slot *own = &sim->slots.items[slot];
-    uint32_t holder = sim->holders.items[slot];
+    uint32_t holder = sim->ways.items[slot].holder;
     if (holder == MYR_NONE || sim_paused(sim)) {
         return own->target;
     }

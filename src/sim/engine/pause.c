@@ -71,19 +71,22 @@ static bool back_up(struct myr_sim *sim, uint32_t channel, uint64_t pace)
  * the last one on which it is slowed down. Of many flows in lockstep: those that lead into the
  * switch at whose egress it is held.
  */
-static bool spread(struct myr_sim *sim, const struct sim_slot *own, uint32_t holder)
+static bool spread(struct myr_sim *sim, uint32_t slot)
 {
+    const struct sim_slot *own = &sim->slots.items[slot];
+    const struct sim_way *way = &sim->ways.items[slot];
+    uint32_t holder = way->holder;
     const struct sim_task *task = &sim->tasks.items[own->task];
     bool ordered = sim->patterns.items[task->pattern].message_count == 1, news = false;
-    uint32_t last = fills_up(sim, holder) ? own->held_hop - own->first_hop : 0;
-    for (uint32_t i = 0; i < own->hop_count; i++) {
-        uint32_t channel = sim->hops.items[own->first_hop + i].channel;
+    uint32_t last = fills_up(sim, holder) ? way->held_hop - way->first_hop : 0;
+    for (uint32_t i = 0; i < way->hop_count; i++) {
+        uint32_t channel = sim->hops.items[way->first_hop + i].channel;
         bool here =
             channel < sim->link_channels && sim->backed_up[channel] < sim->fills[holder].level;
         last = here && i > last ? i : last;
     }
-    for (uint32_t i = 0; i < own->hop_count; i++) {
-        uint32_t channel = sim->hops.items[own->first_hop + i].channel;
+    for (uint32_t i = 0; i < way->hop_count; i++) {
+        uint32_t channel = sim->hops.items[way->first_hop + i].channel;
         bool feeds = channel < sim->link_channels && holder < sim->link_channels &&
                      channel != holder && fills_up(sim, holder) &&
                      device_behind(sim, myr_channel_back(holder)) == device_behind(sim, channel);
@@ -97,8 +100,9 @@ static bool spread(struct myr_sim *sim, const struct sim_slot *own, uint32_t hol
 static void set_pace(struct myr_sim *sim, uint32_t slot)
 {
     struct sim_slot *own = &sim->slots.items[slot];
+    const struct sim_way *way = &sim->ways.items[slot];
     uint64_t rate = sim_rate(sim, slot), slowest = rate;
-    for (uint32_t i = own->first_hop; i < own->first_hop + own->hop_count; i++) {
+    for (uint32_t i = way->first_hop; i < way->first_hop + way->hop_count; i++) {
         uint32_t channel = sim->hops.items[i].channel;
         uint64_t most = channel < sim->link_channels ? sim->backed_up[channel] : SIM_RATE_NONE;
         slowest = most < slowest ? most : slowest;
@@ -125,9 +129,8 @@ void sim_pause(struct myr_sim *sim)
     for (uint32_t round = 0; news && round < 64; round++) {
         news = false;
         for (uint32_t slot = 0; slot < sim->slots.count; slot++) {
-            const struct sim_slot *own = &sim->slots.items[slot];
-            if (own->task != MYR_NONE) {
-                news = spread(sim, own, sim->holders.items[slot]) || news;
+            if (sim->slots.items[slot].task != MYR_NONE) {
+                news = spread(sim, slot) || news;
             }
         }
         for (uint32_t slot = 0; news && slot < sim->slots.count; slot++) {

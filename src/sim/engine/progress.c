@@ -1,9 +1,12 @@
 #include "engine/internal.h"
 
 /*
- * When transfers end. Each channel stands once in a heap, with the time when the first of those
- * that it holds has arrived: a change of rates moves channels, not transfers.
+ * When transfers end. Each channel stands once in a heap, with a time before which none of those
+ * that it holds arrives: a change of rates moves channels, not transfers, and a small one moves
+ * nothing. The time is somewhat too early, and made exact when the channel is the first.
  */
+
+enum { EARLY_BITS = 6 }; /* too early by this part of what is left to wait */
 
 void sim_push_event(struct myr_sim *sim, myr_ps at, struct sim_event event)
 {
@@ -83,20 +86,56 @@ void sim_finish_drop(struct myr_sim *sim, uint32_t id)
     }
 }
 
+/* When the first of those that the channel holds arrives; it holds somebody, and they move. */
+static myr_ps wait_of(const struct myr_sim *sim, uint32_t id)
+{
+    return sim_time_to_move(sim_left(sim, sim_first_held(sim, id)), sim->fills[id].level);
+}
+
+static myr_ps moment_after(const struct myr_sim *sim, myr_ps wait)
+{
+    return wait < SIM_TIME_MAX - sim->now ? sim->now + wait : SIM_TIME_MAX;
+}
+
+/* Whether its time in the heap is still none too late; without dividing. */
+static bool early_enough(const struct myr_sim *sim, uint32_t id)
+{
+    uint64_t level = sim->fills[id].level;
+    sim_moved left = sim_left(sim, sim_first_held(sim, id)), part = level / SIM_PS_PART;
+    myr_ps wait = sim->finish_at[id] - sim->now;
+    MYR_ASSERT(wait >= 0);
+    return wait == 0 || (left > part && left - part > (sim_moved)level * (uint64_t)(wait - 1));
+}
+
 void sim_finish_update(struct myr_sim *sim, uint32_t id)
 {
     const struct sim_channel *channel = &sim->channels[id];
-    uint64_t level = sim->fills[id].level;
-    if (channel->held == 0 || level == 0) {
+    if (channel->held == 0 || sim->fills[id].level == 0) {
         sim_finish_drop(sim, id); /* those that it holds stand still until something changes */
         return;
     }
-    myr_ps wait = sim_time_to_move(sim_left(sim, sim_first_held(sim, id)), level);
-    sim->finish_at[id] = wait < SIM_TIME_MAX - sim->now ? sim->now + wait : SIM_TIME_MAX;
     if (sim->finish_place[id] == MYR_NONE) {
         sim->finish_place[id] = (uint32_t)sim->finish.count;
         myr_vec_push(&sim->finish, id);
+    } else if (early_enough(sim, id)) {
+        return;
     }
+    myr_ps wait = wait_of(sim, id);
+    sim->finish_at[id] = moment_after(sim, wait - (wait >> EARLY_BITS));
     up(sim, sim->finish_place[id]);
     down(sim, sim->finish_place[id]);
+}
+
+myr_ps sim_finish_next(struct myr_sim *sim)
+{
+    while (sim->finish.count) {
+        uint32_t id = sim->finish.items[0];
+        myr_ps at = moment_after(sim, wait_of(sim, id));
+        if (at <= sim->finish_at[id]) {
+            return sim->finish_at[id];
+        }
+        sim->finish_at[id] = at;
+        down(sim, 0);
+    }
+    return SIM_TIME_MAX;
 }

@@ -14,8 +14,12 @@
  * - one whose level falls first takes over those that are faster than the new level and held
  *   elsewhere; then it is settled, and all that were held or loose on it get its level.
  *
- * A channel that nothing has changed is never looked at, and transfers whose holder's level changes
- * are not written to: their progress is told by the holder's clock.
+ * A small rise takes a short cut: the channel rises with all that it holds, and who is too fast for
+ * another of its channels then is loosened afterwards; such a channel may be settled again.
+ *
+ * A channel that nothing has changed is never looked at, one that holds nobody only when what was
+ * reserved of it does not suffice (room.c), and transfers whose holder's level changes are not
+ * written to: their progress is told by the holder's clock.
  */
 
 enum { MARGIN_BITS = 8 };
@@ -157,39 +161,112 @@ static void look_at(struct myr_sim *sim, uint32_t id)
     }
 }
 
-/* Those that it holds and that are not loose are faster by so much: others have less room. */
-static void shift(struct myr_sim *sim, uint32_t id, __int128 by)
+/* Whether one that moves at this rate is faster than the channel, as it looks now, allows. */
+static bool too_fast(const struct sim_fill *fill, uint64_t rate)
 {
+    if (fill->held_weight && fill->place == MYR_NONE) {
+        /* Full, and when it is above, its own level can only change later. */
+        return fill->level + sim_tolerance(fill->level) < rate;
+    }
+    uint64_t weight = fill->held_weight + fill->loose_weight;
+    return fill->room < (__int128)((sim_moved)rate * weight);
+}
+
+/*
+ * A solve in a full fabric waits for little else than these: the memory is asked for ahead. Blocks
+ * of up to eight hops begin at a multiple of eight. Inlined always: gcc drops calls of a function
+ * that does nothing else.
+ */
+static inline __attribute__((always_inline)) void prefetch_way(const struct myr_sim *sim,
+                                                               struct sim_entry entry)
+{
+    const struct sim_hop *block = &sim->hops.items[entry.hop & ~UINT32_C(7)];
+    __builtin_prefetch(&sim->ways.items[entry.slot]);
+    __builtin_prefetch(block);
+    __builtin_prefetch(block + 4);
+}
+
+/* Those that have risen above what they had reserved: of a channel that has no more, exactly. */
+static void take_more(struct myr_sim *sim, uint64_t level)
+{
+    for (size_t i = 0; i < sim->short_of.count; i++) {
+        struct sim_entry entry = sim->short_of.items[i];
+        uint32_t id = sim->hops.items[entry.hop].channel;
+        struct sim_fill *fill = &sim->fills[id];
+        if (sim_reserves(fill)) {
+            if (sim_reserve_more(sim, entry.hop, level)) {
+                look_at(sim, id); /* others may rise over it just now */
+                continue;
+            }
+            sim_count_room(sim, id);
+        }
+        if (too_fast(fill, level)) {
+            myr_vec_push(&sim->held_back, entry.slot);
+        }
+    }
+    sim->short_of.count = 0;
+}
+
+/*
+ * From 'old' to 'level', for those that it holds and that are not loose: others have less room.
+ * Who would be faster than another of its channels allows is noted.
+ */
+static void shift(struct myr_sim *sim, uint32_t id, uint64_t old, uint64_t level)
+{
+    enum { AHEAD = 8 };
     const struct sim_channel *channel = &sim->channels[id];
+    const struct sim_entry *entries = &sim->entries.items[channel->first_entry];
+    __int128 by = (__int128)level - (__int128)old;
+    for (uint32_t e = 0; e < AHEAD && e < channel->held; e++) {
+        prefetch_way(sim, entries[e]);
+    }
     for (uint32_t e = 0; e < channel->held; e++) {
-        struct sim_entry entry = sim->entries.items[channel->first_entry + e];
-        const struct sim_slot *own = &sim->slots.items[entry.slot];
-        if (sim->holders.items[entry.slot] & SIM_LOOSE) {
+        struct sim_entry entry = entries[e];
+        struct sim_way way = sim->ways.items[entry.slot];
+        bool back = false;
+        if (e + AHEAD < channel->held) {
+            prefetch_way(sim, entries[e + AHEAD]);
+        }
+        if (way.holder & SIM_LOOSE) {
             continue;
         }
-        for (uint32_t i = own->first_hop; i < own->first_hop + own->hop_count; i++) {
+        for (uint32_t i = way.first_hop; i < way.first_hop + way.hop_count; i++) {
             struct sim_hop hop = sim->hops.items[i];
+            if ((hop.reserved && level <= hop.reserved) || i == entry.hop) {
+                continue;
+            }
             struct sim_fill *fill = &sim->fills[hop.channel];
-            if (i == entry.hop) {
+            if (sim_reserves(fill)) {
+                if (level > hop.reserved) { /* when all are at the new level */
+                    myr_vec_push(&sim->short_of, ((struct sim_entry){entry.slot, i}));
+                }
                 continue;
             }
             sim_touch(sim, hop.channel);
             fill->room -= by * hop.weight;
+            if (by > 0) {
+                fill->fastest = fill->fastest > level ? fill->fastest : level;
+                back |= too_fast(fill, level);
+            }
             look_at(sim, hop.channel);
         }
+        if (back) {
+            myr_vec_push(&sim->held_back, entry.slot);
+        }
     }
+    take_more(sim, level);
 }
 
 /* It rises on all its channels: what it took of those that do not hold it is free again. */
 static void loosen(struct myr_sim *sim, uint32_t slot)
 {
-    uint32_t holder = sim->holders.items[slot];
-    const struct sim_slot *own = &sim->slots.items[slot];
-    uint64_t rate = sim->fills[holder].level;
+    struct sim_way *way = &sim->ways.items[slot];
+    uint32_t holder = way->holder;
     MYR_ASSERT(!(holder & SIM_LOOSE));
-    sim->holders.items[slot] |= SIM_LOOSE;
+    uint64_t rate = sim->fills[holder].level;
+    way->holder |= SIM_LOOSE;
     sim->loose_slots++;
-    for (uint32_t i = own->first_hop; i < own->first_hop + own->hop_count; i++) {
+    for (uint32_t i = way->first_hop; i < way->first_hop + way->hop_count; i++) {
         struct sim_hop hop = sim->hops.items[i];
         struct sim_fill *fill = &sim->fills[hop.channel];
         sim_touch(sim, hop.channel);
@@ -197,7 +274,9 @@ static void loosen(struct myr_sim *sim, uint32_t slot)
         if (hop.channel == holder) {
             fill->held_weight -= hop.weight;
         } else {
-            fill->room += (__int128)rate * hop.weight;
+            uint64_t taken = sim_reserves(fill) ? hop.reserved : rate;
+            sim->hops.items[i].reserved = 0;
+            fill->room += (__int128)((sim_moved)taken * hop.weight);
         }
         look_at(sim, hop.channel);
     }
@@ -206,19 +285,26 @@ static void loosen(struct myr_sim *sim, uint32_t slot)
 /* Held by this channel from now on, at its level; it keeps a place in the others' room. */
 static void settle_loose(struct myr_sim *sim, uint32_t slot, uint32_t at_hop)
 {
-    const struct sim_slot *own = &sim->slots.items[slot];
+    struct sim_way way = sim->ways.items[slot];
     uint32_t id = sim->hops.items[at_hop].channel;
     uint64_t level = sim->fills[id].level;
     sim_hold(sim, slot, at_hop);
     sim->loose_slots--;
-    for (uint32_t i = own->first_hop; i < own->first_hop + own->hop_count; i++) {
+    for (uint32_t i = way.first_hop; i < way.first_hop + way.hop_count; i++) {
         struct sim_hop hop = sim->hops.items[i];
         struct sim_fill *fill = &sim->fills[hop.channel];
         fill->loose_weight -= hop.weight;
         if (i == at_hop) {
             fill->held_weight += hop.weight;
+        } else if (sim_reserves(fill)) {
+            if (sim_reserve_more(sim, i, level)) {
+                look_at(sim, hop.channel);
+            } else {
+                sim_count_room(sim, hop.channel);
+            }
         } else {
             fill->room -= (__int128)level * hop.weight;
+            fill->fastest = fill->fastest > level ? fill->fastest : level;
             if (fill->held_weight) { /* its level may have to change */
                 look_at(sim, hop.channel);
             }
@@ -230,16 +316,25 @@ static void settle_loose(struct myr_sim *sim, uint32_t slot, uint32_t at_hop)
 static bool take_over(struct myr_sim *sim, uint32_t id, uint64_t level)
 {
     const struct sim_channel *channel = &sim->channels[id];
-    uint64_t most = level + sim_tolerance(level);
+    uint64_t most = level + sim_tolerance(level), fastest = 0;
     bool any = false;
+    if (sim->fills[id].fastest <= most) {
+        return false;
+    }
     for (uint32_t i = channel->held; i < channel->entry_count; i++) {
         uint32_t slot = sim->entries.items[channel->first_entry + i].slot;
-        uint32_t holder = sim->holders.items[slot];
-        if (!(holder & SIM_LOOSE) && sim->fills[holder].level > most) {
+        uint32_t holder = sim->ways.items[slot].holder;
+        if (holder & SIM_LOOSE) {
+            continue; /* told when it is held again */
+        }
+        if (sim->fills[holder].level > most) {
             loosen(sim, slot);
             any = true;
+        } else if (sim->fills[holder].level > fastest) {
+            fastest = sim->fills[holder].level;
         }
     }
+    sim->fills[id].fastest = fastest;
     return any;
 }
 
@@ -249,7 +344,7 @@ static void settle_all_loose(struct myr_sim *sim, uint32_t id)
     /* Whoever is taken in goes to the front part, in exchange for one that was seen before. */
     for (uint32_t i = 0; i < channel->entry_count && sim->fills[id].loose_weight; i++) {
         struct sim_entry entry = sim->entries.items[channel->first_entry + i];
-        if (sim->holders.items[entry.slot] & SIM_LOOSE) {
+        if (sim->ways.items[entry.slot].holder & SIM_LOOSE) {
             settle_loose(sim, entry.slot, entry.hop);
         }
     }
@@ -260,15 +355,28 @@ static void settle(struct myr_sim *sim, uint32_t id, uint64_t level)
     struct sim_fill *fill = &sim->fills[id];
     uint64_t old = fill->level;
     heap_pop(sim);
+    /* Most likely the next: its list is asked for in two steps, before and after this one. */
+    uint32_t next = sim->fill_heap.count ? sim->fill_heap.items[0].channel : id;
+    __builtin_prefetch(&sim->channels[next].first_entry);
     if (level != old) {
         sim_set_clock(sim, id);
         fill->level = level;
-        fill->changed = sim->solve_mark;
+        sim->channels[id].changed = sim->solve_mark;
         if (fill->held_weight) {
-            shift(sim, id, (__int128)level - (__int128)old);
+            shift(sim, id, old, level);
         }
     }
+    if (sim->channels[next].held) {
+        __builtin_prefetch(&sim->entries.items[sim->channels[next].first_entry]);
+    }
     settle_all_loose(sim, id);
+    /* Held elsewhere in a moment, at what they are allowed there; this one is looked at again. */
+    for (; sim->held_back.count; sim->held_back.count--) {
+        uint32_t slot = sim->held_back.items[sim->held_back.count - 1];
+        if (!(sim->ways.items[slot].holder & SIM_LOOSE)) { /* by two channels */
+            loosen(sim, slot);
+        }
+    }
 }
 
 /*
@@ -294,54 +402,12 @@ static void drop_idle(struct myr_sim *sim)
     heap_order(sim);
 }
 
-/* Whether this one, faster by so much, would be faster than another of its channels allows. */
-static bool held_back(const struct myr_sim *sim, const struct sim_slot *own, uint32_t at_hop,
-                      uint64_t level)
-{
-    uint64_t by = level - sim->fills[sim->hops.items[at_hop].channel].level;
-    for (uint32_t i = own->first_hop; i < own->first_hop + own->hop_count; i++) {
-        struct sim_hop hop = sim->hops.items[i];
-        const struct sim_fill *fill = &sim->fills[hop.channel];
-        if (i == at_hop) {
-            continue;
-        }
-        if (fill->held_weight && fill->place == MYR_NONE) {
-            if (fill->level < level) {
-                return true;
-            }
-            continue; /* full, and so much above that its own level can only change later */
-        }
-        uint64_t weight = fill->held_weight + fill->loose_weight;
-        __int128 left = fill->room - (__int128)((sim_moved)by * hop.weight);
-        if (left < (__int128)((sim_moved)level * weight)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Before a short rise: those that will be held elsewhere become loose; whether there are any. */
-static bool loosen_held_back(struct myr_sim *sim, uint32_t id, uint64_t level)
-{
-    const struct sim_channel *channel = &sim->channels[id];
-    bool any = false;
-    for (uint32_t e = 0; e < channel->held; e++) {
-        struct sim_entry entry = sim->entries.items[channel->first_entry + e];
-        if (!(sim->holders.items[entry.slot] & SIM_LOOSE) &&
-            held_back(sim, &sim->slots.items[entry.slot], entry.hop, level)) {
-            loosen(sim, entry.slot);
-            any = true;
-        }
-    }
-    return any;
-}
-
 static void loosen_all(struct myr_sim *sim, uint32_t id)
 {
     const struct sim_channel *channel = &sim->channels[id];
     for (uint32_t e = 0; e < channel->held; e++) {
         uint32_t slot = sim->entries.items[channel->first_entry + e].slot;
-        if (!(sim->holders.items[slot] & SIM_LOOSE)) {
+        if (!(sim->ways.items[slot].holder & SIM_LOOSE)) {
             loosen(sim, slot);
         }
     }
@@ -356,6 +422,11 @@ static void take_lowest(struct myr_sim *sim)
     if (level == SIM_RATE_NONE) {
         drop_idle(sim);
         return;
+    }
+    if (key <= fill->key && sim_reserves(fill)) {
+        sim_count_room(sim, id); /* it may be about to hold somebody */
+        key = key_of(sim, fill);
+        level = level_of(fill);
     }
     if (key > fill->key) {
         fill->key = key;
@@ -372,9 +443,6 @@ static void take_lowest(struct myr_sim *sim)
             loosen_all(sim, id);
             return;
         }
-        if (level > fill->level && loosen_held_back(sim, id, level)) {
-            return; /* looked at again when what they need is known */
-        }
     }
     /* On a channel that was full before nobody was faster than its old level. */
     bool full_before = fill->level != SIM_RATE_NONE && level >= fill->level;
@@ -389,6 +457,9 @@ static void relieve(struct myr_sim *sim, uint32_t id)
 {
     const struct sim_fill *fill = &sim->fills[id];
     const struct sim_channel *channel = &sim->channels[id];
+    if (fill->room < 0 && sim_reserves(fill)) {
+        sim_count_room(sim, id);
+    }
     if (fill->room < 0 && fill->held_weight == 0 && fill->loose_weight == 0 && channel->wanted) {
         __int128 share = channel->counted_capacity / (__int128)channel->wanted;
         take_over(sim, id, (uint64_t)share);
@@ -449,8 +520,11 @@ void sim_solve(struct myr_sim *sim)
         uint32_t id = sim->touched.items[i];
         if (sim->fills[id].held_weight == 0) {
             sim->fills[id].level = SIM_RATE_NONE;
+            if (!sim_reserves(&sim->fills[id])) {
+                sim_reserve(sim, id);
+            }
         }
-        if (sim->fills[id].changed == sim->solve_mark) {
+        if (sim->channels[id].changed == sim->solve_mark) {
             sim->result.solved += sim->channels[id].held;
             if (!sim_paused(sim)) {
                 sim_finish_update(sim, id);

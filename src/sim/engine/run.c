@@ -67,7 +67,8 @@ static void count_bytes(struct myr_sim *sim, uint32_t slot)
     MYR_ASSERT(left <= own->counted);
     uint64_t bits = (uint64_t)((own->counted - left) / SIM_MOVED_PER_BIT);
     bits -= left ? bits % 8 : 0; /* whole bytes; the rest is counted next time */
-    for (uint32_t i = own->first_hop; i < own->first_hop + own->hop_count; i++) {
+    struct sim_way way = sim->ways.items[slot];
+    for (uint32_t i = way.first_hop; i < way.first_hop + way.hop_count; i++) {
         const struct sim_hop *hop = &sim->hops.items[i];
         sim->channels[hop->channel].bytes += /* bits to bytes, and the weight's thousandths */
             (uint64_t)((unsigned __int128)bits * hop->weight / 8000);
@@ -77,8 +78,8 @@ static void count_bytes(struct myr_sim *sim, uint32_t slot)
 
 static void touch_holder(struct myr_sim *sim, uint32_t slot)
 {
-    if (sim->holders.items[slot] != MYR_NONE) {
-        sim_touch(sim, sim->holders.items[slot]);
+    if (sim->ways.items[slot].holder != MYR_NONE) {
+        sim_touch(sim, sim->ways.items[slot].holder);
     }
 }
 
@@ -300,7 +301,7 @@ static void name_blocked(const struct myr_sim *sim, const struct sim_task *task,
     if (pattern->message_count > 1) {
         myr_buf_printf(buf, " and %u more flows", pattern->message_count - 1);
     }
-    uint32_t holder = task->slot == MYR_NONE ? MYR_NONE : sim->holders.items[task->slot];
+    uint32_t holder = task->slot == MYR_NONE ? MYR_NONE : sim->ways.items[task->slot].holder;
     if (holder < sim->link_channels) {
         uint32_t link = holder / 2;
         /* An engine without a design counts its links itself. */
@@ -348,12 +349,10 @@ static void start_all(struct myr_sim *sim)
 }
 
 /* When the next thing happens; SIM_TIME_MAX when nothing does. */
-static myr_ps next_time(const struct myr_sim *sim)
+static myr_ps next_time(struct myr_sim *sim)
 {
     myr_ps next = sim->events.count ? sim->events.items[0].key : SIM_TIME_MAX;
-    myr_ps end = sim_paused(sim)     ? sim_pause_next(sim)
-                 : sim->finish.count ? sim->finish_at[sim->finish.items[0]]
-                                     : SIM_TIME_MAX;
+    myr_ps end = sim_paused(sim) ? sim_pause_next(sim) : sim_finish_next(sim);
     return end < next ? end : next;
 }
 
@@ -362,7 +361,7 @@ static void finish_channel(struct myr_sim *sim, uint32_t id)
 {
     sim_finish_drop(sim, id);
     sim_touch(sim, id);
-    sim->fills[id].changed = sim->solve_mark; /* it goes back into the heap */
+    sim->channels[id].changed = sim->solve_mark; /* it goes back into the heap */
     while (sim->channels[id].held && sim_arrived(sim, sim_first_held(sim, id))) {
         end_transfer(sim, sim_first_held(sim, id));
         sim->result.events++;
@@ -387,7 +386,7 @@ static int take_moment(struct myr_sim *sim, struct myr_err *err)
     if (sim_paused(sim)) {
         finish_paused(sim);
     }
-    while (sim->finish.count && sim->finish_at[sim->finish.items[0]] <= sim->now) {
+    while (sim_finish_next(sim) <= sim->now) {
         finish_channel(sim, sim->finish.items[0]);
     }
     while (sim->events.count && sim->events.items[0].key == sim->now) {

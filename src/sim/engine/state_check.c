@@ -176,25 +176,26 @@ static bool rest_right(const struct myr_sim *sim, uint32_t id)
 static bool slot_right(const struct myr_sim *sim, uint32_t id)
 {
     const struct sim_slot *slot = &sim->slots.items[id];
-    uint32_t holder = sim->holders.items[id];
+    const struct sim_way *way = &sim->ways.items[id];
+    uint32_t holder = way->holder;
     if (slot->task >= sim->tasks.count || sim->tasks.items[slot->task].slot != id ||
         sim->tasks.items[slot->task].state != SIM_MOVING || holder >= sim->channel_count ||
-        slot->hop_count == 0 || !in_range(slot->first_hop, slot->hop_count, sim->hops.count) ||
-        slot->held_hop < slot->first_hop || slot->held_hop >= slot->first_hop + slot->hop_count ||
-        sim->hops.items[slot->held_hop].channel != holder || slot->target >> 120 ||
+        way->hop_count == 0 || !in_range(way->first_hop, way->hop_count, sim->hops.count) ||
+        way->held_hop < way->first_hop || way->held_hop >= way->first_hop + way->hop_count ||
+        sim->hops.items[way->held_hop].channel != holder || slot->target >> 120 ||
         slot->counted >> 120 || slot->updated > sim->now || slot->updated < 0) {
         return false;
     }
     const struct sim_task *task = &sim->tasks.items[slot->task];
     const struct sim_pattern *pattern = &sim->patterns.items[task->pattern];
-    if (pattern->use_count != slot->hop_count) {
+    if (pattern->use_count != way->hop_count) {
         return false;
     }
-    for (uint32_t i = 0; i < slot->hop_count; i++) {
-        struct sim_hop hop = sim->hops.items[slot->first_hop + i];
+    for (uint32_t i = 0; i < way->hop_count; i++) {
+        struct sim_hop hop = sim->hops.items[way->first_hop + i];
         struct sim_use use = sim->uses.items[pattern->first_use + i];
         if (hop.channel != use.channel || hop.weight != use.weight ||
-            hop.place >= sim->channels[hop.channel].entry_count) {
+            sim->hop_places.items[way->first_hop + i] >= sim->channels[hop.channel].entry_count) {
             return false;
         }
     }
@@ -206,7 +207,7 @@ static bool slots_right(const struct myr_sim *sim)
     size_t unused = 0;
     MYR_CLEANUP(myr_free_at) uint8_t *marks = myr_xcalloc(sim->hops.count + 1, 1);
     MYR_CLEANUP(myr_free_at) uint8_t *free_marks = myr_xcalloc(sim->slots.count + 1, 1);
-    if (sim->holders.count != sim->slots.count) {
+    if (sim->ways.count != sim->slots.count || sim->hop_places.count != sim->hops.count) {
         return false;
     }
     for (size_t i = 0; i < sim->free_slots.count; i++) {
@@ -216,11 +217,11 @@ static bool slots_right(const struct myr_sim *sim)
         }
     }
     for (uint32_t i = 0; i < sim->slots.count; i++) {
-        const struct sim_slot *slot = &sim->slots.items[i];
+        const struct sim_way *way = &sim->ways.items[i];
         if (!live(sim, i)) {
             unused++;
-        } else if (!slot_right(sim, i) || !mark_block(marks, sim->hops.count, slot->first_hop,
-                                                      sim_class_of(slot->hop_count))) {
+        } else if (!slot_right(sim, i) || !mark_block(marks, sim->hops.count, way->first_hop,
+                                                      sim_hop_class(way->hop_count))) {
             return false;
         }
     }
@@ -237,12 +238,13 @@ static bool entry_right(const struct myr_sim *sim, uint32_t id, uint32_t place)
         return false;
     }
     const struct sim_slot *slot = &sim->slots.items[entry.slot];
-    if (entry.hop < slot->first_hop || entry.hop >= slot->first_hop + slot->hop_count ||
-        sim->hops.items[entry.hop].channel != id || sim->hops.items[entry.hop].place != place) {
+    const struct sim_way *way = &sim->ways.items[entry.slot];
+    if (entry.hop < way->first_hop || entry.hop >= way->first_hop + way->hop_count ||
+        sim->hops.items[entry.hop].channel != id || sim->hop_places.items[entry.hop] != place) {
         return false;
     }
     bool held = place < channel->held;
-    if (held != (sim->holders.items[entry.slot] == id && slot->held_hop == entry.hop)) {
+    if (held != (way->holder == id && way->held_hop == entry.hop)) {
         return false;
     }
     if (!held || place == 0 || sim_paused(sim)) {
@@ -268,8 +270,17 @@ static bool sums_right(const struct myr_sim *sim, uint32_t id)
         wanted += weight;
         if (e < channel->held) {
             held += weight;
+            if (sim->hops.items[entry.hop].reserved) {
+                return false;
+            }
         } else {
-            room -= (__int128)((sim_moved)sim_rate(sim, entry.slot) * weight);
+            /* Above either of these the solver would not see that it is too fast. */
+            uint64_t rate = sim_rate(sim, entry.slot), most = fill->fastest;
+            uint64_t reserved = sim->hops.items[entry.hop].reserved;
+            if (sim_reserves(fill) ? rate > reserved : rate > most || reserved) {
+                return false;
+            }
+            room -= (__int128)((sim_moved)(sim_reserves(fill) ? reserved : rate) * weight);
         }
     }
     return wanted == channel->wanted && held == fill->held_weight && room == fill->room;
@@ -305,7 +316,10 @@ static bool channel_right(const struct myr_sim *sim, uint32_t id)
         return false;
     }
     if (fill->loose_weight || fill->place != MYR_NONE || fill->mark >= sim->solve_mark ||
-        fill->changed >= sim->solve_mark) {
+        channel->changed >= sim->solve_mark) {
+        return false;
+    }
+    if (sim_reserves(fill) && (channel->held || fill->room < 0)) {
         return false;
     }
     return channel->held ? fill->level >> 63 == 0 : fill->level == SIM_RATE_NONE;

@@ -67,7 +67,7 @@ int acl_init(struct acl *acl, struct myr_arena *arena, const struct myr_export *
              const struct myr_addresses *addresses, struct myr_err *err)
 {
     const struct myr_design *design = job->design;
-    *acl = (struct acl){.job = job, .addresses = addresses, .used = job->tenants != NULL};
+    *acl = (struct acl){.job = job, .addresses = addresses, .used = job->tenants && !job->vrf};
     if (!acl->used) {
         return MYR_OK;
     }
@@ -90,17 +90,9 @@ int acl_init(struct acl *acl, struct myr_arena *arena, const struct myr_export *
     return MYR_OK;
 }
 
-/* Whose host hangs on the port: a tenant, the number of tenants for nobody's; MYR_NONE: no host. */
 static uint32_t tenant_at(const struct acl *acl, uint32_t port)
 {
-    const struct myr_design *design = acl->job->design;
-    uint32_t peer = design->port_link[port] == MYR_NONE ? MYR_NONE : myr_design_peer(design, port);
-    if (peer == MYR_NONE || myr_design_port_group(design, port)->net != acl->job->net ||
-        myr_design_port_group(design, peer)->role != MYR_PORT_NIC) {
-        return MYR_NONE;
-    }
-    uint32_t tenant = acl->tenants.of_node[design->port_device[peer]];
-    return tenant == MYR_NONE ? (uint32_t)acl->tenants.names.count : tenant;
+    return myr_site_tenant_at(&acl->tenants, acl->job->design, acl->job->net, port);
 }
 
 static void put_table_name(const struct acl *acl, uint32_t tenant, struct myr_buf *buf)
@@ -117,7 +109,7 @@ static void put_table_name(const struct acl *acl, uint32_t tenant, struct myr_bu
 
 /* The ports of a tenant on a switch; how many. */
 static uint32_t put_table(const struct acl *acl, struct myr_json *json, uint32_t device,
-                          uint32_t tenant, acl_port_name *name, const void *context)
+                          uint32_t tenant, export_port_name *name, const void *context)
 {
     const struct myr_design *design = acl->job->design;
     MYR_CLEANUP(myr_buf_done) struct myr_buf key = {0};
@@ -209,7 +201,7 @@ static uint32_t put_rules(const struct acl *acl, struct myr_json *json, uint32_t
     return count;
 }
 
-int acl_put(const struct acl *acl, struct myr_json *json, uint32_t device, acl_port_name *name,
+int acl_put(const struct acl *acl, struct myr_json *json, uint32_t device, export_port_name *name,
             const void *context, struct myr_err *err)
 {
     const struct myr_design *design = acl->job->design;

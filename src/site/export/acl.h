@@ -35,14 +35,12 @@ struct acl {
     bool used;                /* there is a list of tenants */
 };
 
-/* Without a list of tenants there are no filters. Release with acl_done() in any case. */
+/* Without a list of tenants, or with VRFs for them, there are no filters. Release with acl_done()
+ * in any case. */
 MYR_MUST_USE int acl_init(struct acl *acl, struct myr_arena *arena, const struct myr_export *job,
                           const struct myr_addresses *addresses, struct myr_err *err);
 void acl_done(struct acl *acl);
 
-/* 'name' gives a port's name, into 'text'. */
-typedef const char *acl_port_name(const void *context, uint32_t port, char *text);
-
 /* The two tables of a switch; of one without hosts none. */
 MYR_MUST_USE int acl_put(const struct acl *acl, struct myr_json *json, uint32_t device,
-                         acl_port_name *name, const void *context, struct myr_err *err);
+                         export_port_name *name, const void *context, struct myr_err *err);

@@ -1,19 +1,14 @@
-#include "export/writers.h"
-#include "myriad/site/addresses.h"
+#include "export/frr.h"
 
 /*
  * FRR: eBGP on every link, hosts included. Leaves announce the block of their hosts and pass on
  * their loopbacks; hosts announce their own loopback only, so that none carries others' traffic
  * from one rail to another, and hear a default route. Where planes or rails are fabrics of their
  * own a default would lead into the wrong one: there hosts hear every block.
+ *
+ * With tenants, links to hosts are in the tenant's VRF, which speaks BGP to them by itself; between
+ * leaves its routes travel as EVPN's, so that spines know of none of them (vrf.h).
  */
-
-struct frr {
-    const struct myr_export *job;
-    struct myr_addresses addresses;
-    bool split;          /* several fabrics that do not meet */
-    struct myr_buf text; /* of the file being made */
-};
 
 static bool is_host(const struct myr_design *design, uint32_t device)
 {
@@ -48,33 +43,57 @@ static void put_address(struct frr *frr, const char *before, uint32_t address, c
     myr_buf_puts(&frr->text, after);
 }
 
-static void put_interfaces(struct frr *frr, uint32_t device)
+static void put_interface_name(struct frr *frr, uint32_t port)
 {
     const struct myr_design *design = frr->job->design;
-    put_address(frr, "interface lo\n ip address ", myr_address_of_device(&frr->addresses, device),
-                "/32\n!\n");
-    for (uint32_t p = next_port(frr, device, design->first_port[device]); p != MYR_NONE;
-         p = next_port(frr, device, p + 1)) {
-        uint32_t peer = myr_design_peer(design, p);
-        myr_buf_put_lit(&frr->text, "interface ");
-        myr_site_interface(design, p, &frr->text);
-        myr_buf_put_lit(&frr->text, "\n description ");
-        myr_site_name(design, design->port_device[peer], &frr->text);
-        myr_buf_putc(&frr->text, ' ');
-        myr_site_interface(design, peer, &frr->text);
-        put_address(frr, "\n ip address ", myr_address_of_port(&frr->addresses, p), "/31\n!\n");
+    char text[EXPORT_NAME_MAX];
+    if (frr->name && !is_host(design, design->port_device[port])) {
+        myr_buf_puts(&frr->text, frr->name(frr->context, port, text));
+    } else {
+        myr_site_interface(design, port, &frr->text);
     }
 }
 
-static void put_neighbours(struct frr *frr, uint32_t device)
+static void put_vrf_name(struct frr *frr, const char *before, uint32_t vrf)
+{
+    myr_buf_puts(&frr->text, before);
+    vrf_put_name(frr->vrfs, vrf, &frr->text);
+}
+
+static void put_interfaces(struct frr *frr, uint32_t device)
+{
+    const struct myr_design *design = frr->job->design;
+    put_address(frr, "interface lo\n ip address ", myr_address_of_device(frr->addresses, device),
+                "/32\n!\n");
+    for (uint32_t p = next_port(frr, device, design->first_port[device]); p != MYR_NONE;
+         p = next_port(frr, device, p + 1)) {
+        uint32_t peer = myr_design_peer(design, p), vrf = vrf_at(frr->vrfs, p);
+        myr_buf_put_lit(&frr->text, "interface ");
+        put_interface_name(frr, p);
+        if (vrf != MYR_NONE) {
+            put_vrf_name(frr, " vrf ", vrf);
+        }
+        myr_buf_put_lit(&frr->text, "\n description ");
+        myr_site_name(design, design->port_device[peer], &frr->text);
+        myr_buf_putc(&frr->text, ' ');
+        put_interface_name(frr, peer);
+        put_address(frr, "\n ip address ", myr_address_of_port(frr->addresses, p), "/31\n!\n");
+    }
+}
+
+/* Those of one table; MYR_NONE: of the main one. */
+static void put_neighbours(struct frr *frr, uint32_t device, uint32_t vrf)
 {
     const struct myr_design *design = frr->job->design;
     for (uint32_t p = next_port(frr, device, design->first_port[device]); p != MYR_NONE;
          p = next_port(frr, device, p + 1)) {
         uint32_t peer = myr_design_peer(design, p), other = design->port_device[peer];
-        uint32_t address = myr_address_of_port(&frr->addresses, peer);
+        uint32_t address = myr_address_of_port(frr->addresses, peer);
+        if (vrf_at(frr->vrfs, p) != vrf) {
+            continue;
+        }
         put_address(frr, " neighbor ", address, " remote-as ");
-        myr_buf_put_u64(&frr->text, myr_address_asn(&frr->addresses, other));
+        myr_buf_put_u64(&frr->text, myr_address_asn(frr->addresses, other));
         put_address(frr, "\n neighbor ", address, " peer-group ");
         myr_buf_puts(&frr->text, is_host(design, other) ? "HOSTS\n" : "FABRIC\n");
     }
@@ -85,10 +104,10 @@ static void put_policy(struct frr *frr, uint32_t device)
 {
     const struct myr_design *design = frr->job->design;
     put_address(frr, " address-family ipv4 unicast\n  network ",
-                myr_address_of_device(&frr->addresses, device), "/32\n");
-    if (is_leaf(design, device)) {
-        put_address(frr, "  network ", myr_address_block(&frr->addresses, device), "/");
-        myr_buf_put_u64(&frr->text, 32 - frr->addresses.block_bits);
+                myr_address_of_device(frr->addresses, device), "/32\n");
+    if (is_leaf(design, device) && !frr->vrfs->used) {
+        put_address(frr, "  network ", myr_address_block(frr->addresses, device), "/");
+        myr_buf_put_u64(&frr->text, 32 - frr->addresses->block_bits);
         myr_buf_putc(&frr->text, '\n');
         if (!frr->split) {
             myr_buf_put_lit(&frr->text, "  neighbor HOSTS default-originate\n"
@@ -98,53 +117,168 @@ static void put_policy(struct frr *frr, uint32_t device)
     if (is_host(design, device)) {
         myr_buf_put_lit(&frr->text, "  neighbor FABRIC prefix-list OWN out\n");
     }
-    myr_buf_put_lit(&frr->text, "  maximum-paths 64\n exit-address-family\n!\n");
+    myr_buf_put_lit(&frr->text, "  maximum-paths 64\n exit-address-family\n");
+    if (frr->vrfs->used && !is_host(design, device)) {
+        myr_buf_put_lit(&frr->text, " address-family l2vpn evpn\n  neighbor FABRIC activate\n");
+        /* Packets go straight to the leaf: who passes the route on is not the next hop. */
+        myr_buf_puts(&frr->text, is_leaf(design, device)
+                                     ? "  advertise-all-vni\n"
+                                     : "  neighbor FABRIC attribute-unchanged next-hop\n");
+        myr_buf_put_lit(&frr->text, " exit-address-family\n");
+    }
+    myr_buf_put_lit(&frr->text, "!\n");
 }
 
-static void put_device(struct frr *frr, uint32_t device)
+static void put_bgp_start(struct frr *frr, uint32_t device, uint32_t vrf)
+{
+    myr_buf_put_lit(&frr->text, "router bgp ");
+    myr_buf_put_u64(&frr->text, myr_address_asn(frr->addresses, device));
+    if (vrf != MYR_NONE) {
+        put_vrf_name(frr, " vrf ", vrf);
+    }
+    put_address(frr, "\n bgp router-id ", myr_address_of_device(frr->addresses, device), "\n");
+    myr_buf_put_lit(&frr->text, " no bgp ebgp-requires-policy\n no bgp network import-check\n"
+                                " bgp bestpath as-path multipath-relax\n timers bgp 3 9\n");
+}
+
+/* A tenant's table on a leaf. Hosts of nobody are heard and told nothing. */
+static void put_vrf(struct frr *frr, uint32_t device, uint32_t vrf)
+{
+    uint32_t vni = VRF_FIRST_VNI + vrf;
+    bool nobody = !vrf_has_vni(frr->vrfs, vrf);
+    put_bgp_start(frr, device, vrf);
+    myr_buf_put_lit(&frr->text, " neighbor HOSTS peer-group\n neighbor HOSTS timers connect 5\n");
+    put_neighbours(frr, device, vrf);
+    myr_buf_put_lit(&frr->text, " address-family ipv4 unicast\n");
+    if (nobody) {
+        myr_buf_put_lit(&frr->text, "  neighbor HOSTS prefix-list NOTHING out\n");
+    } else {
+        myr_buf_put_lit(&frr->text, "  redistribute connected\n");
+        if (!frr->split) {
+            myr_buf_put_lit(&frr->text, "  neighbor HOSTS default-originate\n"
+                                        "  neighbor HOSTS prefix-list DEFAULT out\n");
+        }
+        myr_buf_put_lit(&frr->text, "  maximum-paths 64\n");
+    }
+    myr_buf_put_lit(&frr->text, " exit-address-family\n");
+    if (!nobody) {
+        myr_buf_printf(&frr->text,
+                       " address-family l2vpn evpn\n  advertise ipv4 unicast\n"
+                       "  route-target import %u:%u\n  route-target export %u:%u\n"
+                       " exit-address-family\n",
+                       (uint32_t)VRF_TARGET_AS, vni, (uint32_t)VRF_TARGET_AS, vni);
+    }
+    myr_buf_put_lit(&frr->text, "!\n");
+}
+
+static void put_vrf_numbers(struct frr *frr, uint32_t device)
+{
+    EACH_VRF(frr->vrfs, device, v)
+    {
+        put_vrf_name(frr, "vrf ", v);
+        if (vrf_has_vni(frr->vrfs, v)) {
+            myr_buf_printf(&frr->text, "\n vni %u", VRF_FIRST_VNI + v);
+        }
+        myr_buf_put_lit(&frr->text, "\nexit-vrf\n!\n");
+    }
+}
+
+void frr_put_device(struct frr *frr, uint32_t device)
 {
     const struct myr_design *design = frr->job->design;
-    uint32_t loopback = myr_address_of_device(&frr->addresses, device);
+    uint32_t loopback = myr_address_of_device(frr->addresses, device);
     myr_buf_put_lit(&frr->text, "frr defaults datacenter\nhostname ");
     myr_site_name(design, device, &frr->text);
     myr_buf_put_lit(&frr->text, "\n!\n");
+    put_vrf_numbers(frr, device);
     put_interfaces(frr, device);
     if (is_host(design, device)) {
         put_address(frr, "ip prefix-list OWN seq 5 permit ", loopback, "/32\n!\n");
     } else if (is_leaf(design, device) && !frr->split) {
         myr_buf_put_lit(&frr->text, "ip prefix-list DEFAULT seq 5 permit 0.0.0.0/0\n!\n");
     }
-    myr_buf_put_lit(&frr->text, "router bgp ");
-    myr_buf_put_u64(&frr->text, myr_address_asn(&frr->addresses, device));
-    put_address(frr, "\n bgp router-id ", loopback, "\n");
-    myr_buf_put_lit(&frr->text, " no bgp ebgp-requires-policy\n no bgp network import-check\n"
-                                " bgp bestpath as-path multipath-relax\n timers bgp 3 9\n"
-                                " neighbor FABRIC peer-group\n neighbor FABRIC timers connect 5\n");
-    if (is_leaf(design, device)) {
+    if (vrf_next(frr->vrfs, device, (uint32_t)frr->vrfs->tenants.names.count) != MYR_NONE) {
+        myr_buf_put_lit(&frr->text, "ip prefix-list NOTHING seq 5 deny any\n!\n");
+    }
+    put_bgp_start(frr, device, MYR_NONE);
+    myr_buf_put_lit(&frr->text, " neighbor FABRIC peer-group\n neighbor FABRIC timers connect 5\n");
+    if (is_leaf(design, device) && !frr->vrfs->used) {
         myr_buf_put_lit(&frr->text,
                         " neighbor HOSTS peer-group\n neighbor HOSTS timers connect 5\n");
     }
-    put_neighbours(frr, device);
+    put_neighbours(frr, device, MYR_NONE);
     put_policy(frr, device);
+    EACH_VRF(frr->vrfs, device, v)
+    {
+        put_vrf(frr, device, v);
+    }
+}
+
+/*
+ * What FRR does not make itself: a VRF device a tenant with the links to its hosts, and for those
+ * with a VNI a bridge and a VXLAN device. For 'ip -batch'.
+ */
+static void put_vrf_links(struct frr *frr, uint32_t device)
+{
+    const struct myr_design *design = frr->job->design;
+    EACH_VRF(frr->vrfs, device, v)
+    {
+        uint32_t vni = VRF_FIRST_VNI + v;
+        put_vrf_name(frr, "link add ", v);
+        myr_buf_printf(&frr->text, " type vrf table %u\n", vni);
+        put_vrf_name(frr, "link set ", v);
+        myr_buf_put_lit(&frr->text, " up\n");
+        if (vrf_has_vni(frr->vrfs, v)) {
+            myr_buf_printf(&frr->text, "link add br%u type bridge\n", vni);
+            myr_buf_printf(&frr->text, "link add vni%u type vxlan id %u local ", vni, vni);
+            myr_address_put(&frr->text, myr_address_of_device(frr->addresses, device));
+            myr_buf_printf(&frr->text, " dstport 4789 nolearning\n");
+            myr_buf_printf(&frr->text, "link set vni%u master br%u addrgenmode none up\n", vni,
+                           vni);
+            myr_buf_printf(&frr->text, "link set br%u master ", vni);
+            vrf_put_name(frr->vrfs, v, &frr->text);
+            myr_buf_put_lit(&frr->text, " up\n");
+        }
+        for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
+            if (vrf_at(frr->vrfs, p) == v) {
+                myr_buf_put_lit(&frr->text, "link set ");
+                put_interface_name(frr, p);
+                put_vrf_name(frr, " master ", v);
+                myr_buf_putc(&frr->text, '\n');
+            }
+        }
+    }
+}
+
+/* frr.conf of a device, and vrf.ip of a leaf with tenants. */
+static int put_files(struct frr *frr, const struct myr_export_sink *sink, uint32_t device,
+                     struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    myr_site_name(frr->job->design, device, &name);
+    size_t folder = name.len;
+    frr_put_device(frr, device);
+    myr_buf_put_lit(&name, "/frr.conf");
+    MYR_TRY(export_put(sink, name.data, &frr->text, err));
+    put_vrf_links(frr, device);
+    if (frr->text.len == 0) {
+        return MYR_OK;
+    }
+    name.len = folder;
+    myr_buf_put_lit(&name, "/vrf.ip");
+    return export_put(sink, name.data, &frr->text, err);
 }
 
 static int put_configurations(struct frr *frr, const struct myr_export_sink *sink,
                               struct myr_err *err)
 {
     const struct myr_design *design = frr->job->design;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
-    int rc = MYR_OK;
-    for (uint32_t d = 0; rc == MYR_OK && d < design->device_count; d++) {
-        if (next_port(frr, d, design->first_port[d]) == MYR_NONE) {
-            continue;
+    for (uint32_t d = 0; d < design->device_count; d++) {
+        if (next_port(frr, d, design->first_port[d]) != MYR_NONE) {
+            MYR_TRY(put_files(frr, sink, d, err));
         }
-        put_device(frr, d);
-        myr_buf_clear(&name);
-        myr_site_name(design, d, &name);
-        myr_buf_put_lit(&name, "/frr.conf");
-        rc = export_put(sink, name.data, &frr->text, err);
     }
-    return rc;
+    return MYR_OK;
 }
 
 static void put_plan_end(struct frr *frr, uint32_t port, char end)
@@ -154,7 +288,7 @@ static void put_plan_end(struct frr *frr, uint32_t port, char end)
     myr_buf_putc(&frr->text, ',');
     myr_site_interface(design, port, &frr->text);
     myr_buf_putc(&frr->text, ',');
-    myr_address_put(&frr->text, myr_address_of_port(&frr->addresses, port));
+    myr_address_put(&frr->text, myr_address_of_port(frr->addresses, port));
     myr_buf_putc(&frr->text, end);
 }
 
@@ -178,18 +312,28 @@ static int put_plan(struct frr *frr, const struct myr_export_sink *sink, struct 
         }
         myr_site_name(design, d, &frr->text);
         myr_buf_putc(&frr->text, ',');
-        myr_buf_put_u64(&frr->text, myr_address_asn(&frr->addresses, d));
-        put_address(frr, ",", myr_address_of_device(&frr->addresses, d), "/32,");
+        myr_buf_put_u64(&frr->text, myr_address_asn(frr->addresses, d));
+        put_address(frr, ",", myr_address_of_device(frr->addresses, d), "/32,");
         if (is_leaf(design, d)) {
-            put_address(frr, "", myr_address_block(&frr->addresses, d), "/");
-            myr_buf_put_u64(&frr->text, 32 - frr->addresses.block_bits);
+            put_address(frr, "", myr_address_block(frr->addresses, d), "/");
+            myr_buf_put_u64(&frr->text, 32 - frr->addresses->block_bits);
         }
         myr_buf_putc(&frr->text, '\n');
     }
     return export_put(sink, "devices.csv", &frr->text, err);
 }
 
-static void frr_done(struct frr *frr)
+void frr_init(struct frr *frr, const struct myr_export *job, const struct myr_addresses *addresses,
+              const struct vrfs *vrfs)
+{
+    const struct myr_network *network = &job->design->networks[job->net];
+    *frr = (struct frr){.job = job,
+                        .addresses = addresses,
+                        .vrfs = vrfs,
+                        .split = network->planes * network->units > 1};
+}
+
+void frr_done(struct frr *frr)
 {
     myr_buf_done(&frr->text);
 }
@@ -197,7 +341,6 @@ static void frr_done(struct frr *frr)
 int export_frr(const struct myr_export *job, const struct myr_export_sink *sink,
                struct myr_err *err)
 {
-    const struct myr_network *network = &job->design->networks[job->net];
     if (export_technology(job, job->net) == MYR_TECH_INFINIBAND) {
         int rc = myr_err_set(err, MYR_EINVAL, "the %s network is InfiniBand, FRR routes Ethernet",
                              myr_net_names[job->net]);
@@ -206,9 +349,12 @@ int export_frr(const struct myr_export *job, const struct myr_export_sink *sink,
     }
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     myr_arena_init(&arena);
-    MYR_CLEANUP(frr_done)
-    struct frr frr = {.job = job, .split = network->planes * network->units > 1};
-    MYR_TRY(myr_addresses_init(&frr.addresses, &arena, job->design, job->net, err));
+    struct myr_addresses addresses;
+    MYR_CLEANUP(vrfs_done) struct vrfs vrfs = {0};
+    MYR_CLEANUP(frr_done) struct frr frr = {0};
+    MYR_TRY(myr_addresses_init(&addresses, &arena, job->design, job->net, err));
+    MYR_TRY(vrfs_init(&vrfs, &arena, job, err));
+    frr_init(&frr, job, &addresses, &vrfs);
     MYR_TRY(put_configurations(&frr, sink, err));
     return put_plan(&frr, sink, err);
 }

@@ -1,5 +1,7 @@
 #include "export/acl.h"
+#include "export/frr.h"
 #include "export/sonic_box.h"
+#include "export/sonic_net.h"
 #include "export/writers.h"
 #include "myriad/site/addresses.h"
 #include "myriad/text.h"
@@ -18,7 +20,7 @@ enum { LOSSLESS = 3, NOTIFY = 6, CLASSES = 8, DSCP_ROCE = 26, DSCP_NOTIFY = 48, 
 
 #define MAP      "ROCE"
 #define NUMBER   24
-#define NAME_MAX 64
+#define NAME_MAX EXPORT_NAME_MAX
 
 struct sonic {
     const struct myr_export *job;
@@ -26,6 +28,7 @@ struct sonic {
     const char *what; /* the format, for messages */
     struct myr_addresses addresses;
     struct acl acl;
+    struct vrfs vrfs; /* in use where tenants are to be VRFs */
     struct myr_json json;
     uint64_t headroom; /* of the present switch: bytes of all its lossless groups */
     uint32_t rates;    /* of it: bit by row of the box's table that is in use */
@@ -427,53 +430,10 @@ static void put_metadata(struct sonic *sonic, uint32_t device)
                   group->per_cage > 1 ? sonic->box->sku_split : sonic->box->sku);
     myr_json_text(&sonic->json, "type", leaf ? "ToRRouter" : core ? "SpineRouter" : "LeafRouter");
     put_number(sonic, "bgp_asn", myr_address_asn(&sonic->addresses, device));
-    myr_json_end(&sonic->json);
-    myr_json_end(&sonic->json);
-}
-
-static void put_addresses(struct sonic *sonic, uint32_t device)
-{
-    const struct myr_design *design = sonic->job->design;
-    char name[NAME_MAX];
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    myr_json_object(&sonic->json, "LOOPBACK_INTERFACE");
-    myr_json_object(&sonic->json, "Loopback0");
-    myr_json_end(&sonic->json);
-    myr_buf_put_lit(&text, "Loopback0|");
-    myr_address_put(&text, myr_address_of_device(&sonic->addresses, device));
-    myr_buf_put_lit(&text, "/32");
-    myr_json_object(&sonic->json, text.data);
-    myr_json_end(&sonic->json);
-    myr_json_end(&sonic->json);
-    myr_json_object(&sonic->json, "INTERFACE");
-    EACH_PORT(sonic, device, p)
-    {
-        myr_json_object(&sonic->json, port_name(sonic, p, name));
-        myr_json_end(&sonic->json);
-        text.len = 0;
-        myr_buf_printf(&text, "%s|", name);
-        myr_address_put(&text, myr_address_of_port(&sonic->addresses, p));
-        myr_buf_put_lit(&text, "/31");
-        myr_json_object(&sonic->json, text.data);
-        myr_json_end(&sonic->json);
+    if (sonic->vrfs.used) { /* BGP from the frr.conf beside it, not from tables */
+        myr_json_text(&sonic->json, "docker_routing_config_mode", "split-unified");
     }
     myr_json_end(&sonic->json);
-    myr_json_object(&sonic->json, "BGP_NEIGHBOR");
-    EACH_PORT(sonic, device, p)
-    {
-        uint32_t peer = myr_design_peer(design, p);
-        text.len = 0;
-        myr_address_put(&text, myr_address_of_port(&sonic->addresses, peer));
-        myr_json_object(&sonic->json, text.data);
-        put_number(sonic, "asn", myr_address_asn(&sonic->addresses, design->port_device[peer]));
-        text.len = 0;
-        myr_address_put(&text, myr_address_of_port(&sonic->addresses, p));
-        myr_json_text(&sonic->json, "local_addr", text.data);
-        text.len = 0;
-        myr_site_name(design, design->port_device[peer], &text);
-        myr_json_text(&sonic->json, "name", text.data);
-        myr_json_end(&sonic->json);
-    }
     myr_json_end(&sonic->json);
 }
 
@@ -529,14 +489,33 @@ static int check_buffer(struct sonic *sonic, uint32_t device, struct myr_err *er
     return rc;
 }
 
-static const char *acl_name(const void *context, uint32_t port, char *text)
+static const char *named(const void *context, uint32_t port, char *text)
 {
     return port_name(context, port, text);
 }
 
 static void sonic_done(struct sonic *sonic)
 {
+    vrfs_done(&sonic->vrfs);
     acl_done(&sonic->acl);
+}
+
+/* Default tables are all that SONiC's own templates of BGP know: with VRFs it gets FRR's file. */
+static int put_frr(struct sonic *sonic, const struct myr_export_sink *sink, uint32_t device,
+                   struct myr_err *err)
+{
+    MYR_CLEANUP(frr_done) struct frr frr = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    if (!sonic->vrfs.used) {
+        return MYR_OK;
+    }
+    frr_init(&frr, sonic->job, &sonic->addresses, &sonic->vrfs);
+    frr.name = named;
+    frr.context = sonic;
+    frr_put_device(&frr, device);
+    myr_site_name(sonic->job->design, device, &name);
+    myr_buf_put_lit(&name, "/frr.conf");
+    return export_put(sink, name.data, &frr.text, err);
 }
 
 static int put_switch(struct sonic *sonic, const struct myr_export_sink *sink, uint32_t device,
@@ -556,13 +535,16 @@ static int put_switch(struct sonic *sonic, const struct myr_export_sink *sink, u
     myr_json_end(&sonic->json);
     put_groups(sonic, device);
     put_classes(sonic, device);
-    put_addresses(sonic, device);
-    MYR_TRY(acl_put(&sonic->acl, &sonic->json, device, acl_name, sonic, err));
+    struct sonic_net net = {sonic->job, &sonic->addresses, &sonic->vrfs, named,
+                            sonic,      &sonic->json};
+    sonic_net_put(&net, device);
+    MYR_TRY(acl_put(&sonic->acl, &sonic->json, device, named, sonic, err));
     myr_json_end(&sonic->json);
     myr_buf_putc(&text, '\n');
     myr_site_name(sonic->job->design, device, &name);
     myr_buf_put_lit(&name, "/config_db.json");
-    return export_put(sink, name.data, &text, err);
+    MYR_TRY(export_put(sink, name.data, &text, err));
+    return put_frr(sonic, sink, device, err);
 }
 
 static int put_all(const struct myr_export *job, const struct myr_export_sink *sink,
@@ -580,6 +562,10 @@ static int put_all(const struct myr_export *job, const struct myr_export_sink *s
     myr_arena_init(&arena);
     MYR_TRY(myr_addresses_init(&sonic.addresses, &arena, job->design, job->net, err));
     MYR_TRY(acl_init(&sonic.acl, &arena, job, &sonic.addresses, err));
+    struct myr_export apart = *job; /* filters or VRFs, never both */
+    apart.tenants = job->vrf ? job->tenants : NULL;
+    MYR_TRY(vrfs_init(&sonic.vrfs, &arena, &apart, err));
+    sonic.vrfs.job = job;
     for (uint32_t i = 0; i < net->leaf + net->spine + net->core; i++) {
         MYR_TRY(put_switch(&sonic, sink, net->first_leaf + i, err));
     }

@@ -121,3 +121,15 @@ int myr_site_tenants_read(struct myr_site_tenants *ret, struct myr_arena *arena,
     }
     return rc;
 }
+
+uint32_t myr_site_tenant_at(const struct myr_site_tenants *tenants, const struct myr_design *design,
+                            enum myr_net_id net, uint32_t port)
+{
+    uint32_t peer = design->port_link[port] == MYR_NONE ? MYR_NONE : myr_design_peer(design, port);
+    if (peer == MYR_NONE || myr_design_port_group(design, port)->net != net ||
+        myr_design_port_group(design, peer)->role != MYR_PORT_NIC) {
+        return MYR_NONE;
+    }
+    uint32_t tenant = tenants->of_node[design->port_device[peer]];
+    return tenant == MYR_NONE ? (uint32_t)tenants->names.count : tenant;
+}

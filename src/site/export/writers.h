@@ -36,8 +36,16 @@ int export_nccl(const struct myr_export *job, const struct myr_export_sink *sink
 int export_nccl_topo(const struct myr_export *job, const struct myr_export_sink *sink,
                      struct myr_err *err);
 
+int export_containerlab(const struct myr_export *job, const struct myr_export_sink *sink,
+                        struct myr_err *err);
+int export_ansible(const struct myr_export *job, const struct myr_export_sink *sink,
+                   struct myr_err *err);
 int export_partitions(const struct myr_export *job, const struct myr_export_sink *sink,
                       struct myr_err *err);
+
+/* How a box calls a port: into 'text', of EXPORT_NAME_MAX bytes. */
+enum { EXPORT_NAME_MAX = 64 };
+typedef const char *export_port_name(const void *context, uint32_t port, char *text);
 
 /* The cabling of the job's network or networks, NICs as ports of their nodes. */
 void export_cabling(const struct myr_export *job, struct myr_cabling *cabling,

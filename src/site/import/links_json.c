@@ -245,6 +245,16 @@ static int end_record(struct links_reader *r, const struct record *record, struc
     return heard ? put_netq(r, record, err) : MYR_OK;
 }
 
+/* Ports come as texts from one release and as numbers from another. */
+static struct myr_str digits_of(const struct json_reader *json)
+{
+    size_t len = 0;
+    while (json->token + len < json->end && json->token[len] >= '0' && json->token[len] <= '9') {
+        len++;
+    }
+    return (struct myr_str){json->token, len};
+}
+
 static int step(struct links_reader *r, enum json_event event, struct myr_err *err)
 {
     uint32_t depth = r->json.depth;
@@ -264,6 +274,11 @@ static int step(struct links_reader *r, enum json_event event, struct myr_err *e
             r->records[depth].slots[r->slot] = keep(r, r->json.text);
         } else {
             MYR_TRY(put_sentence(r, err));
+        }
+        break;
+    case JSON_OTHER:
+        if (r->slot == A_PORT || r->slot == B_PORT) {
+            r->records[depth].slots[r->slot] = keep(r, digits_of(&r->json));
         }
         break;
     case JSON_CUT:

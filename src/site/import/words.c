@@ -119,17 +119,36 @@ int import_check_room(const struct myr_import *import, struct import_place place
     return MYR_OK;
 }
 
+/* Is there anything at or below a blank? Mostly not, and every name of a list is asked. */
+static bool has_blank(struct myr_str name)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
+    uint64_t low = 0;
+    size_t i = 0;
+    for (; i + sizeof(uint64_t) <= name.len; i += sizeof(uint64_t)) {
+        uint64_t word;
+        memcpy(&word, name.data + i, sizeof(word));
+        low |= (word - ones * 0x21) & ~word & high;
+    }
+    for (; i < name.len; i++) {
+        low |= (unsigned char)name.data[i] < 0x21;
+    }
+    return low;
+}
+
 struct myr_str import_tidy(struct myr_import *import, struct myr_str name)
 {
     bool messy = false;
+    if (!has_blank(name)) {
+        return name;
+    }
     while (name.len && (name.data[0] == ' ' || name.data[0] == '\t')) {
         name = (struct myr_str){name.data + 1, name.len - 1};
     }
     while (name.len && (name.data[name.len - 1] == ' ' || name.data[name.len - 1] == '\t')) {
         name.len--;
     }
-    const char *blank = name.len ? memchr(name.data, ' ', name.len) : NULL; /* mostly none */
-    for (size_t i = blank ? (size_t)(blank - name.data) + 1 : name.len; i < name.len; i++) {
+    for (size_t i = 1; i < name.len; i++) {
         messy = messy || (name.data[i] == ' ' && name.data[i - 1] == ' ');
     }
     if (!messy) {

@@ -192,6 +192,12 @@ static uint32_t chip_of(struct myr_str name)
     return 0;
 }
 
+uint32_t identify_chip(struct myr_str name, struct myr_str *ret_box)
+{
+    *ret_box = without_model(name);
+    return ret_box->len && ret_box->len < name.len ? chip_of(name) : 0;
+}
+
 static struct myr_port_span by_plain_name(const struct identify *identify, struct myr_str name)
 {
     struct myr_port_span found = name.len ? whole_or_nic(identify, name) : nobody;

@@ -48,6 +48,9 @@ uint32_t identify_device_named(const struct identify *identify, struct myr_str n
 /* The index of a port that the design itself calls so, in capitals or not; MYR_MAP_NONE: none. */
 uint32_t identify_own_index(const struct identify *identify, uint32_t type, struct myr_str name);
 
+/* "MF0;sw-a07-2:Q3400_RA/U3" is chip 3 of the box "sw-a07-2"; 0: no chip is told. */
+uint32_t identify_chip(struct myr_str name, struct myr_str *ret_box);
+
 /* From now on this name of a port of a found device means that port. */
 void identify_alias(struct identify *identify, uint32_t found, struct myr_str name, uint32_t port);
 

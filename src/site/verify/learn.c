@@ -153,6 +153,9 @@ void identify_learn(struct identify *identify)
     for (uint32_t t = 0; t < l.design->devtype_count; t++) {
         l.spelling->systems[t] = l.spelling->boxes[t].host ? 0 : UINT32_MAX;
     }
+    for (size_t i = 0; i < l.spelling->spelled.count; i++) {
+        l.spelling->spelled.items[i].ends = 0; /* of an earlier look, with fewer devices known */
+    }
     l.named = MYR_ARENA_NEW(identify->arena, uint32_t, types);
     l.read = myr_arena_alloc(identify->arena, types, sizeof(*l.read));
     for (size_t i = 0; i < links; i++) {

@@ -1,189 +1,16 @@
 #include <stdlib.h>
 
-#include "verify/hosts.h"
+#include "verify/anchor.h"
+#include "verify/structure.h"
 
 /*
- * Votes first: a cable to a known port says which device the plan has at its other end, and on
- * which port. Then colours: each device is coloured by what it is connected to, and that by what it
- * is connected to, in the design and in what was found alike (colour refinement); a colour that one
- * device has on both sides names it. Known devices have a colour of their own from the start.
+ * Votes first (votes.c), then switches by their neighbours (anchor.c), then colours: each device is
+ * coloured by what it is connected to, and that by what it is connected to, in the design and in
+ * what was found alike (colour refinement); a colour that one device has on both sides names it.
+ * Known devices have a colour of their own from the start.
  */
 
-enum { ROUNDS_MAX = 6, CANDIDATES_MAX = 16 };
-
-struct structure {
-    struct identify *identify;
-    const struct myr_design *design;
-    const struct myr_cabling *cabling;
-    struct found_ends ends;
-    struct hosts hosts;
-    uint32_t *taken; /* by first port of an identity: found device + 1 */
-    uint8_t *open;   /* by found device: still without identity */
-    uint32_t open_count;
-    struct myr_verify *verify;
-    MYR_VEC(struct myr_identity) named;
-    MYR_VEC(struct myr_ambiguity) alike;
-};
-
-static struct myr_cabling_end end_at(const struct structure *s, uint32_t end)
-{
-    return found_end(&s->ends, end);
-}
-
-/* A NIC with a host is told together with the host's other NICs, at the end. */
-static bool stands_alone(const struct structure *s, uint32_t found)
-{
-    return s->open[found] && s->hosts.group[found] == MYR_NONE;
-}
-
-static bool is_host_port(const struct myr_design *design, uint32_t port)
-{
-    return myr_design_port_group(design, port)->role == MYR_PORT_NIC;
-}
-
-/* What the found device is if its cable belongs into that port; in InfiniBand kinds must agree. */
-static struct myr_port_span candidate_at(const struct structure *s, uint32_t found, uint32_t port)
-{
-    bool nic = identify_is_nic(s->identify, found);
-    if (s->cabling->numbered && nic != is_host_port(s->design, port)) {
-        return (struct myr_port_span){0, 0};
-    }
-    return nic ? (struct myr_port_span){port, 1}
-               : identity_of_device(s->design, s->design->port_device[port]);
-}
-
-struct candidate {
-    struct myr_port_span identity;
-    uint32_t votes;
-};
-
-struct election {
-    struct candidate rows[CANDIDATES_MAX];
-    uint32_t count;
-    uint32_t voters; /* cables to ports that have a plan */
-};
-
-static void vote(struct election *election, struct myr_port_span identity)
-{
-    for (uint32_t i = 0; i < election->count; i++) {
-        if (election->rows[i].identity.first == identity.first) {
-            election->rows[i].votes++;
-            return;
-        }
-    }
-    if (election->count < CANDIDATES_MAX) {
-        election->rows[election->count++] = (struct candidate){identity, 1};
-    }
-}
-
-static bool is_whole_host(const struct structure *s, struct myr_port_span identity)
-{
-    return identity.count > 1 && is_host_port(s->design, identity.first);
-}
-
-/* What the cables of a device say it is; more than half of them must agree. */
-static struct candidate elect(const struct structure *s, uint32_t found, uint32_t *ret_voters)
-{
-    struct election election = {.count = 0};
-    for (uint32_t i = s->ends.first[found]; i < s->ends.first[found + 1]; i++) {
-        uint32_t end = s->ends.ends[i];
-        uint32_t planned = found_planned(&s->ends, s->identify, end);
-        if (planned == MYR_NONE) {
-            continue;
-        }
-        election.voters++;
-        struct myr_port_span candidate = candidate_at(s, found, planned);
-        uint32_t port =
-            candidate.count ? identify_port_as(s->identify, candidate, end_at(s, end)) : MYR_NONE;
-        /* A port that has a name of its own may be the planned one. */
-        bool fits = port == planned || (port == MYR_NONE && !s->cabling->numbered) ||
-                    is_whole_host(s, candidate); /* its NICs may have each other's cables */
-        if (candidate.count && !s->taken[candidate.first] && fits) {
-            vote(&election, candidate);
-        }
-    }
-    struct candidate best = {.votes = 0};
-    for (uint32_t i = 0; i < election.count; i++) {
-        best = election.rows[i].votes > best.votes ? election.rows[i] : best;
-    }
-    *ret_voters = election.voters;
-    return best.votes * 2 > election.voters ? best : (struct candidate){.votes = 0};
-}
-
-/* How many NICs of the port's host the chosen networks have. */
-static uint32_t nics_beside(const struct structure *s, uint32_t port)
-{
-    const struct myr_devtype *type =
-        &s->design->devtypes[s->design->device_type[s->design->port_device[port]]];
-    uint32_t nics = 0;
-    for (uint32_t g = 0; g < type->group_count; g++) {
-        nics += s->verify->options.nets >> type->groups[g].net & 1 ? type->groups[g].count : 0;
-    }
-    return nics;
-}
-
-static void accept(struct structure *s, uint32_t found, struct myr_port_span identity,
-                   uint32_t votes, uint32_t links)
-{
-    MYR_ASSERT(s->open[found] && !s->taken[identity.first]);
-    s->identify->by_cable[found] = stands_alone(s, found) && identify_is_nic(s->identify, found) &&
-                                   nics_beside(s, identity.first) > 1;
-    s->identify->devices[found] = identity;
-    s->taken[identity.first] = found + 1;
-    s->open[found] = 0;
-    s->open_count--;
-    struct myr_identity row = {found, identity.first, votes, links};
-    myr_vec_push(&s->named, row);
-}
-
-struct ballot {
-    uint32_t found, voters;
-    struct candidate winner;
-};
-
-static int compare_ballots(const void *left, const void *right)
-{
-    const struct ballot *a = left, *b = right;
-    uint32_t first_a = a->winner.identity.first, first_b = b->winner.identity.first;
-    if (first_a != first_b) {
-        return first_a < first_b ? -1 : 1;
-    }
-    if (a->winner.votes != b->winner.votes) {
-        return a->winner.votes > b->winner.votes ? -1 : 1;
-    }
-    return a->found < b->found ? -1 : a->found > b->found;
-}
-
-/* One round of votes for all; two that want one place with equal right both wait. */
-static bool vote_round(struct structure *s)
-{
-    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(struct ballot) ballots = {0};
-    uint32_t before = s->open_count;
-    for (uint32_t d = 0; d < s->cabling->devices.count; d++) {
-        struct ballot ballot = {.found = d};
-        if (stands_alone(s, d)) {
-            ballot.winner = elect(s, d, &ballot.voters);
-        }
-        if (ballot.winner.votes) {
-            myr_vec_push(&ballots, ballot);
-        }
-    }
-    if (ballots.count > 1) {
-        qsort(ballots.items, ballots.count, sizeof(*ballots.items), compare_ballots);
-    }
-    for (size_t i = 0; i < ballots.count; i++) {
-        const struct ballot *one = &ballots.items[i];
-        const struct ballot *next = i + 1 < ballots.count ? one + 1 : NULL;
-        bool tie = next && next->winner.identity.first == one->winner.identity.first &&
-                   next->winner.votes == one->winner.votes;
-        if (!tie && !s->taken[one->winner.identity.first]) {
-            accept(s, one->found, one->winner.identity, one->winner.votes, one->voters);
-        } else if (tie) {
-            i++; /* and the one that it ties with */
-        }
-    }
-    return s->open_count < before;
-}
+enum { ROUNDS_MAX = 6 };
 
 /* Parts of the design as devices of the cabling's kind would show them. */
 struct colours {
@@ -206,7 +33,7 @@ static uint64_t hash_of_port(struct myr_str port)
 /* The first port of the part of the design that this port belongs to. */
 static uint32_t part_of(const struct structure *s, uint32_t port)
 {
-    bool alone = s->cabling->numbered && is_host_port(s->design, port);
+    bool alone = s->cabling->numbered && structure_is_host(s->design, port);
     return alone ? port : s->design->first_port[s->design->port_device[port]];
 }
 
@@ -216,7 +43,8 @@ static void hash_ports(const struct structure *s, struct colours *colours)
     for (uint32_t p = 0; p < s->design->port_count; p++) {
         myr_buf_clear(&name);
         if (s->cabling->numbered) {
-            myr_buf_put_u64(&name, is_host_port(s->design, p) ? 1 : myr_site_number(s->design, p));
+            myr_buf_put_u64(&name,
+                            structure_is_host(s->design, p) ? 1 : myr_site_number(s->design, p));
         } else {
             myr_design_port_name(s->design, p, &name);
         }
@@ -246,7 +74,7 @@ static void start_colours(const struct structure *s, struct colours *colours)
     enum { UNKNOWN = 1, UNKNOWN_NIC = 2 };
     bool kinds = s->cabling->numbered;
     for (uint32_t p = 0; p < s->design->port_count; p++) {
-        uint64_t start = kinds && is_host_port(s->design, p) ? UNKNOWN_NIC : UNKNOWN;
+        uint64_t start = kinds && structure_is_host(s->design, p) ? UNKNOWN_NIC : UNKNOWN;
         colours->design[p] = colours->planned[p] ? start : 0;
     }
     for (uint32_t d = 0; d < s->cabling->devices.count; d++) {
@@ -275,7 +103,7 @@ static void refine(const struct structure *s, struct colours *colours)
         }
     }
     for (uint32_t end = 0; end < 2 * s->cabling->links.count; end++) {
-        struct myr_cabling_end own = end_at(s, end), far = end_at(s, end ^ 1);
+        struct myr_cabling_end own = structure_end(s, end), far = structure_end(s, end ^ 1);
         bool told_twice = s->cabling->links.items[end / 2].one_sided && end & 1;
         if (!told_twice) {
             colours->found_next[own.device] += mix(
@@ -323,7 +151,7 @@ static void list_colours(const struct structure *s, const struct colours *colour
 {
     list->count = 0;
     for (uint32_t d = 0; d < s->cabling->devices.count; d++) {
-        if (stands_alone(s, d)) {
+        if (structure_is_alone(s, d)) {
             myr_vec_push(list, (struct coloured){colours->found[d], d, false});
         }
     }
@@ -339,7 +167,7 @@ static void list_colours(const struct structure *s, const struct colours *colour
 
 static struct myr_port_span identity_at(const struct structure *s, uint32_t first)
 {
-    bool alone = s->cabling->numbered && is_host_port(s->design, first);
+    bool alone = s->cabling->numbered && structure_is_host(s->design, first);
     return alone ? (struct myr_port_span){first, 1}
                  : identity_of_device(s->design, s->design->port_device[first]);
 }
@@ -354,10 +182,11 @@ static void match_colours(struct structure *s, const struct coloured_list *list,
             end++;
         }
         size_t planned = end - i - found;
-        if (found == 1 && planned == 1) {
+        if (found == 1 && planned == 1 && s->open[list->items[i].member]) {
             uint32_t device = list->items[i].member;
             struct myr_port_span identity = identity_at(s, list->items[i + 1].member);
-            accept(s, device, identity, 0, s->ends.first[device + 1] - s->ends.first[device]);
+            structure_accept(s, device, identity, 0,
+                             s->ends.first[device + 1] - s->ends.first[device]);
         } else if (last && found && planned) {
             struct myr_ambiguity alike = {(uint32_t)found, (uint32_t)planned, list->items[i].member,
                                           list->items[i + found].member};
@@ -383,7 +212,7 @@ static void count_strangers(struct structure *s, const struct coloured_list *lis
         for (size_t j = i; j < end && (found == 0 || found == end - i); j++) {
             uint32_t member = list->items[j].member;
             bool nic =
-                found ? identify_is_nic(s->identify, member) : is_host_port(s->design, member);
+                found ? identify_is_nic(s->identify, member) : structure_is_host(s->design, member);
             struct myr_ambiguity *kind = &kinds[nic];
             uint32_t *count = found ? &kind->found_count : &kind->design_count;
             uint32_t *one = found ? &kind->found : &kind->first_port;
@@ -433,8 +262,8 @@ static void settle_names(struct structure *s)
     for (size_t i = 0; i < units.count; i++) {
         const struct unit *unit = &units.items[i];
         if (unit->port != MYR_NONE && s->cabling->numbered) {
-            accept(s, unit->found, (struct myr_port_span){unit->port, 1},
-                   unit->planned == unit->port, unit->planned != MYR_NONE);
+            structure_accept(s, unit->found, (struct myr_port_span){unit->port, 1},
+                             unit->planned == unit->port, unit->planned != MYR_NONE);
         } else if (unit->port != MYR_NONE) {
             identify_alias(s->identify, unit->found, unit->name, unit->port);
         }
@@ -453,7 +282,7 @@ static void by_colours(struct structure *s)
         list_colours(s, &colours, &list);
         match_colours(s, &list, false);
         if (s->open_count < before) {
-            while (vote_round(s)) {
+            while (structure_vote(s)) {
             }
             /* Those that are known now are anchors for the rest. */
             start_colours(s, &colours);
@@ -469,11 +298,97 @@ static void by_colours(struct structure *s)
 static bool any_alone(const struct structure *s)
 {
     for (uint32_t d = 0; s->open_count && d < s->cabling->devices.count; d++) {
-        if (stands_alone(s, d)) {
+        if (structure_is_alone(s, d)) {
             return true;
         }
     }
     return false;
+}
+
+/* Switches that votes have named since, of which nobody has learnt how they call their ports. */
+static bool any_new_switch(const struct structure *s, size_t first)
+{
+    for (size_t i = first; i < s->named.count && !s->cabling->numbered; i++) {
+        if (!structure_is_host(s->design, s->named.items[i].first_port)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Votes as long as they name anything; who is known now helps to read the others' ports. */
+static void vote_and_learn(struct structure *s)
+{
+    size_t before;
+    do {
+        before = s->named.count;
+        while (structure_vote(s)) {
+        }
+        if (any_new_switch(s, before)) {
+            identify_learn(s->identify);
+        }
+    } while (any_new_switch(s, before));
+}
+
+/* "SW-1.hall2.example" and "sw-1" are one box. */
+static struct myr_str box_key(struct myr_arena *arena, struct myr_str name)
+{
+    const char *dot = memchr(name.data, '.', name.len);
+    size_t len = dot && dot > name.data ? (size_t)(dot - name.data) : name.len;
+    char *key = myr_arena_strndup(arena, name.data, len);
+    for (size_t i = 0; i < len; i++) {
+        bool capital = key[i] >= 'A' && key[i] <= 'Z';
+        key[i] = (char)(key[i] + (capital ? 'a' - 'A' : 0));
+    }
+    return (struct myr_str){key, len};
+}
+
+/* Chips of one box, each with the one before it. */
+static void join_chips(struct structure *s)
+{
+    MYR_CLEANUP(myr_strmap_done) struct myr_strmap boxes = {0};
+    uint32_t devices = (uint32_t)s->cabling->devices.count;
+    uint32_t *last = MYR_ARENA_NEW(s->identify->arena, uint32_t, (size_t)devices + 1);
+    s->chip_before = MYR_ARENA_NEW(s->identify->arena, uint32_t, (size_t)devices + 1);
+    for (uint32_t d = 0; d < devices && s->cabling->numbered; d++) {
+        struct myr_str box;
+        if (!s->open[d] || identify_is_nic(s->identify, d) ||
+            !identify_chip(s->cabling->devices.items[d].name, &box)) {
+            continue;
+        }
+        box = box_key(s->identify->arena, box);
+        (void)myr_strmap_add(&boxes, box, d);
+        uint32_t first = myr_strmap_get(&boxes, box);
+        s->chip_before[d] = last[first];
+        last[first] = s->chip_before[first] = d + 1; /* round, through the first one */
+    }
+}
+
+/* Switches under names of the site's own; of a box of several chips the first speaks for all. */
+static void by_neighbours(struct structure *s)
+{
+    uint32_t devices = (uint32_t)s->cabling->devices.count, count = 0;
+    uint8_t *asked = MYR_ARENA_NEW(s->identify->arena, uint8_t, (size_t)devices + 1);
+    for (uint32_t d = 0; d < devices; d++) {
+        bool later = s->chip_before[d] && s->chip_before[d] - 1 < d;
+        asked[d] = structure_is_alone(s, d) && !identify_is_nic(s->identify, d) && !later;
+        count += asked[d];
+    }
+    if (count == 0) {
+        return;
+    }
+    size_t before = s->named.count;
+    const uint32_t *places = anchor_switches(s->identify, &s->ends, asked);
+    for (uint32_t d = 0; d < s->cabling->devices.count; d++) {
+        if (places[d] != MYR_NONE && s->open[d]) {
+            structure_accept(s, d, identity_of_device(s->design, places[d]), 0,
+                             s->ends.first[d + 1] - s->ends.first[d]);
+        }
+    }
+    if (s->named.count > before) {
+        identify_learn(s->identify);
+        vote_and_learn(s);
+    }
 }
 
 static int compare_named(const void *left, const void *right)
@@ -519,10 +434,11 @@ void identify_by_structure(struct identify *identify, struct myr_verify *verify)
     }
     hosts_group(&s.hosts, identify);
     s.ends.cabling = s.cabling;
+    join_chips(&s);
     if (s.open_count) {
         found_ends_fill(&s.ends, s.cabling, identify->arena);
-        while (vote_round(&s)) {
-        }
+        vote_and_learn(&s);
+        by_neighbours(&s);
     }
     if (any_alone(&s)) {
         by_colours(&s);

@@ -49,3 +49,6 @@ double bound_uplinks_mm(struct bound *b);
 double bound_strips_mm(struct bound *b);
 /* Another bound, for one block under all spines; 0 where there are several. */
 double bound_one_block_mm(struct bound *b);
+
+/* model.c: another bound for leaves below spines, or spines below cores; 0 where there is none. */
+double bound_stars_mm(struct bound *b);

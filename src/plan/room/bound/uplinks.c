@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "room/bound.h"
+#include "room/bound/bound.h"
 
 /*
  * Cables between leaves and spines. A leaf with fewer hosts than uplinks has some that no chain

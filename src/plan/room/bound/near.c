@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "room/bound.h"
+#include "room/bound/bound.h"
 
 /* What stands nearest: the k places around a rack, seats for switches, and what each needs. */
 

@@ -1,4 +1,4 @@
-#include "room/bound.h"
+#include "room/bound/bound.h"
 
 #include <stdlib.h>
 
@@ -213,7 +213,8 @@ static double net_mm(struct bound *b, const struct net_plan *net)
         sum += bound_seats_mm(b, servers, weights, shared, &need);
     }
     sum += bound_uplinks_mm(b) + bound_strips_mm(b);
-    double other = bound_one_block_mm(b);
+    double other = bound_one_block_mm(b), stars = bound_stars_mm(b);
+    other = stars > other ? stars : other;
     return other > sum ? other : sum;
 }
 

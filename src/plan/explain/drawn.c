@@ -1,0 +1,130 @@
+#include "drawing/drawing.h"
+#include "explain/tree.h"
+#include "plan_internal.h"
+
+/* What drawings count by themselves: links of pairs, hosts of a leaf, the inside of a node. */
+
+/* Each number that occurs, in the order in which it was met. */
+struct occurring {
+    uint32_t items[64];
+    uint32_t count;
+};
+
+static void occurs(struct occurring *all, uint32_t number)
+{
+    for (uint32_t i = 0; i < all->count; i++) {
+        if (all->items[i] == number) {
+            return;
+        }
+    }
+    if (number && all->count < MYR_ARRAY_COUNT(all->items)) {
+        all->items[all->count++] = number;
+    }
+}
+
+static void put(struct myr_answer *answer, const char *key, const struct occurring *all)
+{
+    myr_answer_list(answer, key);
+    for (uint32_t i = 0; i < all->count; i++) {
+        myr_answer_u64(answer, NULL, all->items[i]);
+    }
+    myr_answer_end(answer);
+}
+
+/* Links of one switch to each other one; 'links' is by device, all 0 before and after. */
+static void count_pairs(const struct myr_design *design, uint32_t device, uint16_t *links,
+                        struct occurring *ret)
+{
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        for (uint32_t port = design->first_port[device]; port < design->first_port[device + 1];
+             port++) {
+            uint32_t peer = myr_design_peer(design, port);
+            if (peer == MYR_NONE || myr_design_port_group(design, peer)->role == MYR_PORT_NIC) {
+                continue;
+            }
+            uint16_t *pair = &links[design->port_device[peer]];
+            if (pass == 0) {
+                (*pair)++;
+            } else {
+                occurs(ret, *pair);
+                *pair = 0;
+            }
+        }
+    }
+}
+
+static void put_network(const struct myr_design *design, struct myr_answer *answer, uint32_t id,
+                        uint16_t *links)
+{
+    const struct myr_network *net = &design->networks[id];
+    struct occurring pairs = {0}, reached = {0}, hosts = {0}, ports = {0};
+    for (uint32_t device = 0; device < design->device_count; device++) {
+        const struct myr_place *place = &design->place[device];
+        bool leaf = place->kind == MYR_DEVICE_LEAF || place->kind == MYR_DEVICE_ACCESS ||
+                    place->kind == MYR_DEVICE_ROUTER;
+        bool upper = place->kind == MYR_DEVICE_SPINE || place->kind == MYR_DEVICE_CORE;
+        if (place->net != id || (!leaf && !upper)) {
+            continue;
+        }
+        count_pairs(design, device, links, &pairs);
+        if (leaf) {
+            struct draw_hosts on = plan_draw_hosts_of(design, device);
+            occurs(&hosts, on.devices);
+            occurs(&ports, on.ports);
+        }
+    }
+    uint32_t shared = net->topology == MYR_TOPOLOGY_RAIL ? net->rails : 1;
+    myr_answer_object(answer, myr_net_names[id]);
+    put(answer, "links_of_a_pair", &pairs);
+    put(answer, "hosts_of_a_leaf", &hosts);
+    put(answer, "host_ports_of_a_leaf", &ports);
+    if (net->pods > 1 && net->tiers >= 3 && shared) {
+        uint32_t full = net->pod_leaves / shared * net->group_nodes;
+        uint32_t last = full ? net->nodes_on_it % full : 0;
+        occurs(&reached, full);
+        occurs(&reached, last);
+        put(answer, "nodes_of_a_pod", &reached);
+    }
+    myr_answer_end(answer);
+}
+
+static void put_inside(const struct myr_design *design, struct myr_answer *answer)
+{
+    static const struct {
+        enum myr_inside_kind kind;
+        const char *key;
+    } kinds[] = {{MYR_INSIDE_NUMA, "numa_domains"},
+                 {MYR_INSIDE_PCIE_SWITCH, "pcie_switches"},
+                 {MYR_INSIDE_GPU, "gpus"},
+                 {MYR_INSIDE_NIC, "nics"}};
+    struct occurring rates = {0};
+    myr_answer_object(answer, "inside");
+    for (uint32_t k = 0; k < MYR_ARRAY_COUNT(kinds); k++) {
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < design->inside_count; i++) {
+            count += design->insides[i].kind == kinds[k].kind;
+        }
+        myr_answer_u64(answer, kinds[k].key, count);
+    }
+    for (uint32_t i = 0; i < design->inside_link_count; i++) {
+        occurs(&rates, design->inside_links[i].gbps);
+    }
+    put(answer, "link_gbps", &rates);
+    myr_answer_u64(answer, "nodes_of_a_server", design->head->nodes_per_server);
+    myr_answer_end(answer);
+}
+
+void explain_put_drawn(const struct myr_design *design, struct myr_answer *answer)
+{
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch;
+    myr_arena_init(&scratch);
+    uint16_t *links = MYR_ARENA_NEW(&scratch, uint16_t, design->device_count);
+    myr_answer_object(answer, "drawn");
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+        if (design->networks[id].topology) {
+            put_network(design, answer, id, links);
+        }
+    }
+    myr_answer_end(answer);
+    put_inside(design, answer);
+}

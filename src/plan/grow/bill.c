@@ -1,0 +1,175 @@
+#include <stdio.h>
+
+#include "grow/grow_internal.h"
+#include "parts/count.h"
+
+/*
+ * The bill of the grown design. Boxes are those of the planned one. Modules and cables are not:
+ * ports that stay in use may lie in other cages than a plan from nothing would take, and a splitter
+ * that stays may have other legs; so both are counted again, by the code that counts for a plan.
+ */
+
+struct bill {
+    struct grow *grow;
+    struct myr_design *out;
+    struct myr_buf strings; /* those of the planned design, and new ones */
+    int64_t more_cents;
+};
+
+static uint32_t add_string(struct bill *bill, const char *text)
+{
+    uint32_t at = (uint32_t)bill->strings.len;
+    myr_buf_put(&bill->strings, text, strlen(text) + 1);
+    return at;
+}
+
+/* By its order number; parts of a catalogue that was not given have their own name, if any. */
+static const struct myr_part *part_of(const struct bill *bill, uint32_t id)
+{
+    const char *name = myr_design_str(bill->grow->plan, id);
+    uint32_t part = myr_catalog_find(bill->grow->catalog, myr_str_from(name));
+    return part == MYR_PART_NONE ? NULL : &bill->grow->catalog->parts.items[part];
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t len = strlen(text), end_len = strlen(end);
+    return len >= end_len && strcmp(text + len - end_len, end) == 0;
+}
+
+/* The line of a network that has this part, by what its name ends with. */
+static struct myr_bom_row *line_of(const struct bill *bill, uint32_t net, const char *order,
+                                   const char *end)
+{
+    for (uint32_t i = 0; i < bill->out->bom_count; i++) {
+        struct myr_bom_row *row = &bill->out->bom[i];
+        const struct myr_design *plan = bill->grow->plan;
+        if (strcmp(myr_design_str(plan, row->system), myr_net_names[net]) == 0 &&
+            strcmp(myr_design_str(plan, row->part), order) == 0 &&
+            ends_with(myr_design_str(plan, row->name), end)) {
+            return row;
+        }
+    }
+    return NULL;
+}
+
+/* A line that the spec pins keeps its number: it was not counted. */
+static bool was_counted(const struct bill *bill, const struct myr_bom_row *row, uint64_t planned)
+{
+    static const char pinned[] = "pinned to ";
+    const char *inputs = myr_design_str(bill->grow->plan, row->inputs);
+    return row->quantity == planned && strncmp(inputs, pinned, sizeof(pinned) - 1) != 0;
+}
+
+static void set_line(struct bill *bill, struct myr_bom_row *row, uint64_t quantity,
+                     const char *inputs)
+{
+    int64_t total = 0;
+    if (row->unit_cents >= 0 &&
+        __builtin_mul_overflow(row->unit_cents, (int64_t)quantity, &total)) {
+        row->unit_cents = -1; /* more than can be counted, as in a plan */
+        total = 0;
+    }
+    bill->more_cents += total - (row->total_cents > 0 ? row->total_cents : 0);
+    row->total_cents = total;
+    row->quantity = quantity;
+    row->inputs = add_string(bill, inputs);
+}
+
+static const struct tally_row *row_like(const struct tally *tally, const struct tally_row *like)
+{
+    for (uint32_t i = 0; i < tally->count; i++) {
+        if (tally->rows[i].part == like->part && tally->rows[i].at_nic == like->at_nic) {
+            return &tally->rows[i];
+        }
+    }
+    return NULL;
+}
+
+static void count_again(struct bill *bill, uint32_t net, bool cables, const struct tally *planned,
+                        const struct tally *grown)
+{
+    for (uint32_t i = 0; i < planned->count; i++) {
+        const struct tally_row *was = &planned->rows[i], *is = row_like(grown, was);
+        const struct myr_part *part = part_of(bill, was->part);
+        const struct tally_row none = {0};
+        is = is ? is : &none;
+        bool whole = !cables || (part && (part->cable.legs > 1 || part->cable.fixed_ends));
+        uint64_t before = whole ? was->count : was->links, now = whole ? is->count : is->links;
+        const char *end = cables ? " cable" : was->at_nic ? ", NIC end" : ", switch end";
+        struct myr_bom_row *row = part ? line_of(bill, net, part->order, end) : NULL;
+        char inputs[64];
+        if (!row || before == now || !was_counted(bill, row, before)) {
+            continue;
+        }
+        if (cables) {
+            snprintf(inputs, sizeof(inputs), "%llu links, %u leg%s", (unsigned long long)is->links,
+                     part->cable.legs, part->cable.legs == 1 ? "" : "s");
+        } else {
+            snprintf(inputs, sizeof(inputs), "%llu cages counted in the design",
+                     (unsigned long long)now);
+        }
+        set_line(bill, row, now, inputs);
+    }
+}
+
+/* What is paid over the years holds the bill: "48681100.00 + 5 * ..." */
+static void set_years(struct bill *bill, int64_t before)
+{
+    struct myr_design *out = bill->out;
+    char old[48];
+    snprintf(old, sizeof(old), "%.2f", (double)before / 100);
+    for (uint32_t i = 0; i < out->figure_count; i++) {
+        struct myr_figure *figure = &out->figures[i];
+        const char *inputs = myr_design_str(bill->grow->plan, figure->inputs);
+        if (strcmp(myr_design_str(bill->grow->plan, figure->path), "power.energy.cost_of_years") ==
+                0 &&
+            strncmp(inputs, old, strlen(old)) == 0) {
+            figure->value += (double)bill->more_cents / 100;
+            figure->inputs =
+                add_string(bill, myr_arena_printf(bill->grow->arena, "%.2f%s",
+                                                  (double)(before + bill->more_cents) / 100,
+                                                  inputs + strlen(old)));
+        }
+    }
+}
+
+static void *copy_of(struct myr_arena *arena, const void *items, size_t count, size_t size)
+{
+    void *copy = myr_arena_alloc(arena, count, size);
+    if (count) {
+        memcpy(copy, items, count * size);
+    }
+    return copy;
+}
+
+void grow_bill(struct grow *grow)
+{
+    const struct myr_design *plan = grow->plan;
+    struct myr_design *out = &grow->out->grown;
+    struct bill bill = {.grow = grow, .out = out};
+    out->bom = copy_of(grow->arena, plan->bom, plan->bom_count, sizeof(*plan->bom));
+    out->figures = copy_of(grow->arena, plan->figures, plan->figure_count, sizeof(*plan->figures));
+    out->head = copy_of(grow->arena, plan->head, 1, sizeof(*plan->head));
+    myr_buf_put(&bill.strings, plan->strings, plan->string_bytes);
+    const struct counted planned = {plan, plan->devtypes, plan->cabletypes, plan->cabletype_count};
+    const struct counted grown = {out, plan->devtypes, plan->cabletypes, plan->cabletype_count};
+    struct tally *tallies = MYR_ARENA_NEW(grow->arena, struct tally, 2);
+    for (uint32_t net = 0; net < MYR_NET_COUNT; net++) {
+        if (plan->networks[net].topology) {
+            count_modules(&planned, net, &tallies[0]);
+            count_modules(&grown, net, &tallies[1]);
+            count_again(&bill, net, false, &tallies[0], &tallies[1]);
+            count_cables(&planned, net, &tallies[0]);
+            count_cables(&grown, net, &tallies[1]);
+            count_again(&bill, net, true, &tallies[0], &tallies[1]);
+        }
+    }
+    if (bill.more_cents) {
+        set_years(&bill, plan->head->total_cents);
+        out->head->total_cents += bill.more_cents;
+    }
+    out->strings = copy_of(grow->arena, bill.strings.data, bill.strings.len, 1);
+    out->string_bytes = (uint32_t)bill.strings.len;
+    myr_buf_done(&bill.strings);
+}
