@@ -1,6 +1,8 @@
 /* A question about a launch: the layout, its nodes in rank order, and the script. */
 #include <stdio.h>
 
+#include "launch_list.h"
+#include "launch_pools.h"
 #include "launch_script.h"
 #include "myriad/sched.h"
 
@@ -255,6 +257,9 @@ static void write_script(const struct myr_launch_question *q, struct myr_arena *
     struct myr_launch_case of = {&a->layout, &a->it.model, recipe, it->device, it->stack, true};
     a->trainer = q->trainer < 0 ? trainer_of(it->stack) : (enum myr_trainer)q->trainer;
     myr_launch_of(&of, a->trainer, arena, &a->launch);
+    if (a->pool_note) {
+        launch_note(&a->launch, "%s", a->pool_note);
+    }
     make_head(a, recipe, q->launcher, arena);
     myr_launch_script(&a->launch, &of, &a->run, q->launcher, &a->script);
 }
@@ -281,8 +286,15 @@ int myr_launch_ask(const struct myr_launch_question *question, struct myr_arena 
 {
     struct myr_fit_answer *best = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
     *ret = (struct myr_launch_answer){.run = question->run};
+    struct myr_case_question of = question->of;
     MYR_TRY(check_words(&question->run, err));
-    MYR_TRY(myr_case_init(&ret->it, arena, &question->of, err));
+    if (question->pool_count > 0) {
+        MYR_TRY(launch_choose_pool(question, arena, &of, ret, err));
+        if (ret->pooled) {
+            return MYR_OK;
+        }
+    }
+    MYR_TRY(myr_case_init(&ret->it, arena, &of, err));
     if (!question->of.design && (question->state || question->hosts)) {
         return myr_err_set(err, MYR_EINVAL, "%s goes with --design",
                            question->state ? "--state" : "--hosts");

@@ -124,6 +124,39 @@ def what_cannot_be_meant_is_refused(myriad, folder):
     assert out.read_text().startswith("#!/usr/bin/env bash\n")
 
 
+def a_pool_is_started_where_mixing_does_not_pay(myriad, folder):
+    """'fit --pool' and 'fit launch --pool' decide alike; a mixture is not started in silence."""
+    started = refused = 0
+    for pools in (("h100:7", "a100-80:5"), ("h100:64", "ascend-910b:8"), ("h800:64", "a100-80:64"),
+                  ("a100-80:5", "h100:7", "a100-40:3")):
+        words = ["--model", "llama3-8b", "--batch", "64"]
+        for pool in pools:
+            words += ["--pool", pool]
+        said = json.loads(call(myriad, "fit", *words, "-o", "json").stdout)["pools"]
+        mixed = said["verdict"] != "do not mix"
+        answer = json.loads(call(myriad, "fit", "launch", *words, "--trainer", "megatron-lm", "-o",
+                                 "json", code=int(mixed)).stdout)
+        if mixed:
+            assert answer["script"] is None and said["verdict"] in answer["reason"], answer
+            assert "--device" in answer["hint"], answer["hint"]
+            refused += 1
+            continue
+        started += 1
+        fastest = min((a for a in said["alone"] if a["fits"]), key=lambda a: a["step_s"])
+        assert (answer["device"], answer["gpus"]) == (fastest["device"], fastest["gpus"]), answer
+        note = f"of the pools {fastest['device']}:{fastest['gpus']} alone is started"
+        assert any(note in n for n in answer["notes"]), answer["notes"]
+        assert note[:30] in answer["script"].replace("\n#", ""), answer["script"][:2000]
+    assert started > 0 and refused > 0
+    for words, said in ((["--pool", "h100:8"], "1 of --pool"),
+                        (["--pool", "h100:8", "--pool", "b200:8", "--gpus", "8"],
+                         "--gpus does not go with --pool"),
+                        (["--pool", "h100:8", "--pool", "b200"], "is not DEVICE:GPUS")):
+        result = call(myriad, "fit", "launch", "--model", "llama3-8b", "--batch", "8", *words,
+                      code=2)
+        assert said in result.stderr, result.stderr
+
+
 def main(myriad):
     facts = json.loads((DATA / "trainer-arguments.json").read_text())
     drawn_answers_hold(myriad)
@@ -133,6 +166,7 @@ def main(myriad):
         details_of_a_config_are_told(myriad, folder, ask)
         hosts_stand_in_the_order_of_ranks(myriad, folder)
         what_cannot_be_meant_is_refused(myriad, folder)
+        a_pool_is_started_where_mixing_does_not_pay(myriad, folder)
     print("launch scripts hold")
 
 

@@ -383,6 +383,28 @@ def check_advice(myriad):
         assert f"'--{option}' is '0'" in call(myriad, "fit", *words, code=2).stderr
 
 
+def check_fewest(myriad):
+    """Of whole servers between half of what works and all of it the fewest are named."""
+    between = 0
+    for model, device, gpus in (("llama3-405b", "h100", 8), ("llama3-405b", "h100", 64),
+                                ("gpt3-175b", "a100-80", 8), ("deepseek-v3", "h100", 32),
+                                ("nemotron4-340b", "h200", 16), ("grok-1", "a100-80", 16)):
+        words = ["--model", model, "--device", device, "--gpus", str(gpus), "--batch", "1536"]
+        hint = refused(myriad, *words).splitlines()[1]
+        named = int(re.search(r"(\d+) GPUs", hint)[1])
+        assert named % 8 == 0 and "batch" not in hint, hint
+        call(myriad, "fit", *changed(words, gpus=str(named)))
+        whole = gpus
+        while whole < named:
+            whole *= 2
+        between += named < whole
+        for part in (5, 6, 7):
+            less = whole * part // 64 * 8
+            if whole // 2 < less < named:
+                refused(myriad, *changed(words, gpus=str(less)))
+    assert between > 0
+
+
 def main():
     myriad = os.path.abspath(sys.argv[1])
     with tempfile.TemporaryDirectory(prefix="myriad-fit-") as folder:
@@ -402,6 +424,7 @@ def main():
         check_pools(myriad)
         check_refusals(myriad, folder)
         check_advice(myriad)
+        check_fewest(myriad)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,11 @@
  *   --brief       leaves out families, layouts and releases alone, and prints no profile
  *   --rows        also prints each row with what it left open and its terms
  *   --dump FILE   writes the log errors of all rows, as fitted and left out in each way
- *   --weight W    of the priors; --rounds N at most
+ *   --weight W    of the priors; --rounds N at most; --miss M: the log error from which a row
+ * counts linearly
+ *   --balance B   a row counts as its family's rows on its device to the power -B: those of one
+ *                 machine are not as many witnesses
+ *   --prior NAME=VALUE[:SPREAD]   in place of the constant's own; any number of them
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,8 +21,6 @@
 #include <time.h>
 
 #include "widths.h"
-
-#define OWN_WEIGHT 1.0 /* of a row of the second file */
 
 static int by_value(const void *a, const void *b)
 {
@@ -167,10 +169,14 @@ static void print_rows(const struct fit *fit, const struct left *left)
     }
 }
 
-/* Log errors of every row and way of leaving out, for those who want to look at them. */
+/* The constants, and log errors of every row and way of leaving out, to look at. */
 static void dump_lefts(const struct fit *fit, const struct lefts *lefts, const char *path)
 {
     FILE *file = fopen(path, "w");
+    for (uint32_t i = 0; file && i < myr_fit_constant_count(); i++) {
+        fprintf(file, "# %s %.6g prior %.6g\n", myr_fit_constant(i)->name,
+                fit->profiles.constants[i], fit->priors[i]);
+    }
     for (uint32_t i = 0; file && i < fit->runs.count; i++) {
         const struct myr_run *run = &fit->runs.items[i];
         if (!fit_row_counts(fit, i)) {
@@ -267,8 +273,10 @@ static void print_yaml(const struct fit *fit, const double widths[MYR_INTERVAL_C
 struct options {
     const char *path, *more, *dump;
     bool families, layouts, weights, rows, quick, brief;
-    double weight;
+    double weight, miss, balance;
     int rounds;
+    const char *priors[64];
+    uint32_t prior_count;
 };
 
 static double number(const char *text, double otherwise)
@@ -279,7 +287,7 @@ static double number(const char *text, double otherwise)
 
 static struct options read_options(int argc, char **argv)
 {
-    struct options o = {.weight = 0.6, .rounds = 30};
+    struct options o = {.weight = 1.1, .miss = 0.02, .rounds = 30};
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
         bool more = i + 1 < argc;
@@ -293,6 +301,12 @@ static struct options read_options(int argc, char **argv)
             o.rounds = (int)number(argv[++i], o.rounds);
         } else if (strcmp(word, "--weight") == 0 && more) {
             o.weight = number(argv[++i], o.weight);
+        } else if (strcmp(word, "--miss") == 0 && more) {
+            o.miss = number(argv[++i], o.miss);
+        } else if (strcmp(word, "--balance") == 0 && more) {
+            o.balance = number(argv[++i], o.balance);
+        } else if (strcmp(word, "--prior") == 0 && more && o.prior_count < 64) {
+            o.priors[o.prior_count++] = argv[++i];
         } else if (strcmp(word, "--dump") == 0 && more) {
             o.dump = argv[++i];
         } else if (word[0] != '-') {
@@ -319,6 +333,9 @@ static void fit_and_print(struct fit *fit, const struct options *o)
     memcpy(widths, fit->profiles.intervals, sizeof(widths));
     if (!o->quick) {
         measure_all(fit, o->rounds, o->brief, &lefts);
+        if (o->dump) {
+            dump_lefts(fit, &lefts, o->dump);
+        }
         if (o->brief) {
             report_errors(fit, &lefts);
             lefts_done(&lefts);
@@ -331,9 +348,6 @@ static void fit_and_print(struct fit *fit, const struct options *o)
             fprintf(stderr, "median half-width %s, layouts left out: %.1f %%\n",
                     experts ? "with experts" : "dense",
                     100 * widths_median(fit, lefts.by, widths, experts));
-        }
-        if (o->dump) {
-            dump_lefts(fit, &lefts, o->dump);
         }
         lefts_done(&lefts);
     }
@@ -363,10 +377,51 @@ static void append(struct myr_runs *runs, const struct myr_runs *more, struct my
     runs->count = count;
 }
 
+/* Those of the table, and what the options say instead. False: no such constant, or no number. */
+static bool set_priors(struct fit *fit, const struct options *o)
+{
+    for (uint32_t i = 0; i < myr_fit_constant_count(); i++) {
+        fit->priors[i] = myr_fit_constant(i)->prior;
+        fit->spreads[i] = myr_fit_constant(i)->spread;
+    }
+    for (uint32_t i = 0; i < o->prior_count; i++) {
+        const char *word = o->priors[i], *equals = strchr(word, '=');
+        size_t len = equals ? (size_t)(equals - word) : 0;
+        int at = myr_fit_constant_index((struct myr_str){word, len});
+        const char *colon = equals ? strchr(equals, ':') : NULL;
+        size_t digits = equals ? (colon ? (size_t)(colon - equals) : strlen(equals)) - 1 : 0;
+        if (at < 0 || !myr_str_to_double((struct myr_str){equals + 1, digits}, &fit->priors[at]) ||
+            (colon && !myr_str_to_double(myr_str_from(colon + 1), &fit->spreads[at]))) {
+            fprintf(stderr, "fit-constants: --prior %s: expected NAME=VALUE[:SPREAD]\n", word);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Rows of one family on one device are of one machine, more or less. */
+static void balance(struct fit *fit, double power)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < fit->runs.count; i++) {
+        const struct myr_run *run = &fit->runs.items[i];
+        uint32_t alike = 0;
+        for (uint32_t j = 0; j < fit->runs.count; j++) {
+            const struct myr_run *other = &fit->runs.items[j];
+            alike += left_same_family(run, other) && run->it.device == other->it.device;
+        }
+        fit->weights[i] = pow(alike, -power);
+        sum += fit->weights[i];
+    }
+    for (uint32_t i = 0; i < fit->runs.count; i++) {
+        fit->weights[i] *= fit->runs.count / sum;
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct options o = read_options(argc, argv);
-    struct fit fit = {.weight = o.weight};
+    struct fit fit = {.weight = o.weight, .miss = o.miss};
     struct myr_arena arena;
     struct myr_err err = {0};
     myr_arena_init(&arena);
@@ -380,14 +435,14 @@ int main(int argc, char **argv)
         fprintf(stderr, "fit-constants: %s\n", err.message);
         return 2;
     }
-    uint32_t first = fit.runs.count;
+    if (!set_priors(&fit, &o)) {
+        return 2;
+    }
     append(&fit.runs, &more, &arena);
     fit.used = calloc(fit.runs.count, sizeof(bool));
     fit.weights = calloc(fit.runs.count, sizeof(double));
     fit.touched = calloc((size_t)fit.runs.count * MYR_FIT_CONSTANTS_MAX, sizeof(bool));
-    for (uint32_t i = 0; i < fit.runs.count; i++) {
-        fit.weights[i] = i < first ? 1 : OWN_WEIGHT;
-    }
+    balance(&fit, o.balance);
     for (uint32_t i = 0; i < fit.runs.count; i++) {
         fit.used[i] = true;
         if (fit.runs.items[i].refused) {

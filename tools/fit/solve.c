@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MISS  0.02 /* log error at which a row turns from square to linear */
 #define NUDGE 0.01
 #define MAX   MYR_FIT_CONSTANTS_MAX
 
@@ -37,8 +36,7 @@ void fit_resolve(struct fit *fit)
 /* A constant's distance from its prior, in spreads. */
 static double pull(const struct fit *fit, uint32_t i)
 {
-    const struct myr_constant *c = myr_fit_constant(i);
-    return log((fit->profiles.constants[i] + 1e-9) / (c->prior + 1e-9)) / c->spread;
+    return log((fit->profiles.constants[i] + 1e-9) / (fit->priors[i] + 1e-9)) / fit->spreads[i];
 }
 
 static double loss_of(const struct fit *fit, double *errors)
@@ -46,7 +44,7 @@ static double loss_of(const struct fit *fit, double *errors)
     double sum = 0;
     for (uint32_t i = 0; i < fit->runs.count; i++) {
         if (fit->used[i] && fit_row_counts(fit, i)) {
-            errors[i] = fit_row_error(&fit->runs.items[i]) / MISS;
+            errors[i] = fit_row_error(&fit->runs.items[i]) / fit->miss;
             sum += fit->weights[i] * (sqrt(1 + errors[i] * errors[i]) - 1);
         }
     }
@@ -76,7 +74,7 @@ static void derive(struct fit *fit, const double *errors, double *slopes, bool f
         for (uint32_t i = 0; i < n; i++) {
             bool *touched = &fit->touched[(size_t)j * n + i];
             if (fit->used[i] && fit_row_counts(fit, i) && (first || *touched)) {
-                double e = fit_row_error(&fit->runs.items[i]) / MISS;
+                double e = fit_row_error(&fit->runs.items[i]) / fit->miss;
                 slopes[(size_t)j * n + i] = (e - errors[i]) / (up * NUDGE);
                 *touched = *touched || e != errors[i];
             }
@@ -109,8 +107,8 @@ static void assemble(const struct fit *fit, const double *errors, const double *
     }
     for (uint32_t j = 0; j < p; j++) {
         const struct myr_constant *c = myr_fit_constant(j);
-        s->a[j][j] += 2 * fit->weight / (c->spread * c->spread);
-        s->b[j] -= 2 * fit->weight * pull(fit, j) / c->spread;
+        s->a[j][j] += 2 * fit->weight / (fit->spreads[j] * fit->spreads[j]);
+        s->b[j] -= 2 * fit->weight * pull(fit, j) / fit->spreads[j];
         double value = fit->profiles.constants[j];
         s->fixed[j] = (value >= c->max * 0.99999 && s->b[j] > 0) ||
                       (value <= fmax(c->min, 1e-6) * 1.00001 && s->b[j] < 0);
@@ -179,7 +177,7 @@ double fit_solve(struct fit *fit, int rounds, bool from_priors)
     double *slopes = calloc((size_t)n * MAX, sizeof(double));
     struct system *s = calloc(1, sizeof(*s));
     for (uint32_t i = 0; from_priors && i < myr_fit_constant_count(); i++) {
-        fit->profiles.constants[i] = myr_fit_constant(i)->prior;
+        fit->profiles.constants[i] = fit->priors[i];
     }
     fit_resolve(fit);
     double best = loss_of(fit, errors);

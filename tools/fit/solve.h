@@ -15,6 +15,8 @@ struct fit {
     bool *used;      /* rows that the fit may see */
     double *weights; /* of rows: many of one machine count less */
     double weight;   /* of the priors */
+    double miss;     /* log error at which a row turns from square to linear */
+    double priors[MYR_FIT_CONSTANTS_MAX], spreads[MYR_FIT_CONSTANTS_MAX];
     bool *touched; /* constant x row: a step of the first fit has moved the row; NULL: not known */
 };
 

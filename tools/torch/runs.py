@@ -2,6 +2,7 @@
 """Training steps of Llama-shaped models in plain PyTorch on one GPU: time and peak memory, as rows.
 
     tools/torch/runs.py [--out runs.csv] [--only NAME,...] [--seconds 550]
+    tools/torch/runs.py --shape NAME=LAYERS,HIDDEN,FFN,HEADS,KV_HEADS,VOCAB,SEQ,MBS ...
 
 Each row is a whole step: forward, loss, backward, gradient norm clipped, AdamW (fused). `eager`
 and `compile` differ by torch.compile(model) alone. Weights are fp32 under autocast to bf16
@@ -154,10 +155,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", default="runs.csv")
     parser.add_argument("--only", help="names of shapes, by commas")
+    parser.add_argument("--shape", action="append", default=[], metavar="NAME=NUMBERS",
+                        help="a shape that is not in the list; the list is left alone then")
     parser.add_argument("--weights", default="amp,bf16")
     parser.add_argument("--seconds", type=float, default=550, help="no run begins after so long")
     options = parser.parse_args()
-    names = options.only.split(",") if options.only else list(SHAPES)
+    for text in options.shape:
+        name, numbers = text.split("=", 1)
+        SHAPES[name] = tuple(int(number) for number in numbers.split(","))
+        if len(SHAPES[name]) != 8:
+            parser.error(f"--shape {text}: eight numbers are expected")
+    asked = options.only.split(",") if options.only else []
+    names = asked + [text.split("=", 1)[0] for text in options.shape] or list(SHAPES)
     began = time.monotonic()
     print(f"torch {torch.__version__}, {torch.cuda.get_device_name()}", flush=True)
     shape = ("model", "layers", "hidden", "ffn", "heads", "kv_heads", "vocab", "seq", "mbs")

@@ -51,15 +51,19 @@ struct myr_launch_question {
     struct myr_case_question of;
     int trainer; /* enum myr_trainer; -1: the one that the release belongs to */
     enum myr_launcher launcher;
-    const char *state; /* what runs on the design: a file */
-    const char *hosts; /* real names of the design's nodes, in their order: a file */
+    const char *state;        /* what runs on the design: a file */
+    const char *hosts;        /* real names of the design's nodes, in their order: a file */
+    const char *const *pools; /* "h800:512": kinds of GPUs to choose among, in place of a device */
+    uint32_t pool_count;      /* 0, or 2 to MYR_FIT_POOLS_MAX */
     struct myr_launch_run run;
 };
 
 struct myr_launch_answer {
     struct myr_case it; /* points into itself: the answer must not be moved */
     bool found, placed;
-    struct myr_err why; /* not */
+    bool pooled;           /* not found among pools: the case has no device */
+    const char *pool_note; /* which pool was taken and why; NULL: none were given */
+    struct myr_err why;    /* not */
     struct myr_layout layout;
     struct myr_case_price price; /* on the nodes that were chosen */
     enum myr_trainer trainer;

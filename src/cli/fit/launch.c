@@ -4,6 +4,7 @@
 
 struct options {
     struct cli_case of;
+    struct myr_option_list pools;
     uint32_t how, trainer;
     const char *state, *hosts, *name, *code, *data, *tokenizer, *checkpoint, *out;
     uint64_t steps, gpus_per_node;
@@ -21,6 +22,8 @@ static const struct myr_option rows[] = {
     CLI_CASE_DEVICE_ROWS(struct options, of),
     CLI_CASE_DESIGN_ROW(struct options, of),
     CLI_COUNT("gpus", struct options, of.gpus, 1, 1 << 24, "how many; the design's when absent"),
+    CLI_LIST("pool", "DEVICE:GPUS", struct options, pools,
+             "a kind of GPUs among several: the best is started, where mixing does not pay"),
     CLI_CASE_BATCH_ROWS(struct options, of),
     CLI_CASE_LAYOUT_ROW(struct options, of),
     CLI_CASE_AXIS_ROWS(struct options, of),
@@ -53,7 +56,7 @@ const struct myr_command cli_fit_launch_command = {
         "The whole of it: the model's arguments, the layout's, every capability that the "
         "prediction counts on, hosts in the order of ranks (from 'sched' on --design), and the "
         "memory's margin. What the trainer cannot be told stands in it as a comment. Exit status "
-        "1: no layout fits, or no nodes are free.",
+        "1: no layout fits, no nodes are free, or pools would have to share one job.",
     .example = "myriad fit launch --model llama3-70b --device h100 --gpus 64 --batch 128 "
                "--for sbatch --trainer megatron-lm",
     CLI_OPTIONS(rows, defaults),
@@ -136,7 +139,11 @@ static void put_nothing(struct myr_answer *answer)
         "recipe",  "arguments",       "config",     "environment",      "notes",
         "hosts",   "script"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
-        myr_answer_null(answer, keys[i]);
+        if (strcmp(keys[i], "arguments") == 0) { /* the rows of a CSV: there are none */
+            myr_answer_rows(answer, put_items(answer, keys[i], NULL, 0));
+        } else {
+            myr_answer_null(answer, keys[i]);
+        }
     }
 }
 
@@ -146,7 +153,9 @@ static struct myr_launch_question make_question(const struct options *o)
                                     .trainer = (int)o->trainer - 1,
                                     .launcher = (enum myr_launcher)o->how,
                                     .state = o->state,
-                                    .hosts = o->hosts};
+                                    .hosts = o->hosts,
+                                    .pools = o->pools.items,
+                                    .pool_count = o->pools.count};
     q.run = (struct myr_launch_run){.name = o->name,
                                     .code = o->code,
                                     .data = o->data,
@@ -170,7 +179,7 @@ static int run(struct cli *cli, struct myr_err *err)
     }
     if (rc == MYR_OK) {
         cli_fit_put_found(answer, ready ? NULL : &a->why);
-        cli_fit_put_case(answer, &a->it, false);
+        cli_fit_put_case(answer, &a->it, a->pooled);
         cli->no = !ready;
     }
     if (rc == MYR_OK && ready) {
@@ -178,7 +187,12 @@ static int run(struct cli *cli, struct myr_err *err)
         myr_answer_verbatim(answer, (struct myr_str){a->script.data, a->script.len});
     } else if (rc == MYR_OK) {
         put_nothing(answer);
-        cli_fit_show_nothing(answer, &a->why);
+        if (a->pooled) {
+            myr_answer_para(answer, "%s", a->why.message);
+            myr_answer_fact(answer, "hint", "%s", a->why.hint[0] ? a->why.hint : "fewer pools");
+        } else {
+            cli_fit_show_nothing(answer, &a->why);
+        }
     }
     myr_launch_answer_done(a);
     return rc;

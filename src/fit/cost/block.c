@@ -1,7 +1,5 @@
 #include "cost/block.h"
 
-#include <math.h>
-
 #define ACCUMULATE_BYTES 6.0 /* a weight's gradient, added to what is kept: read, read, written */
 #define TORCH_FFN_SHARE  0.6 /* of what PyTorch reads and writes; caches hold the rest */
 #define TORCH_AUTOCAST   110 /* bytes a hidden element more, eager; compiled a quarter of it */
@@ -25,13 +23,6 @@ struct work {
     struct fit_places places;
     double whole_tokens; /* those outside tensor-parallel parts */
 };
-
-/* Either bound applies in part: steps of a layer differ. Above both, near the larger. */
-static double soft_max(double a, double b)
-{
-    double a2 = a * a, b2 = b * b;
-    return sqrt(sqrt(a2 * a2 + b2 * b2));
-}
 
 static void rates(struct work *w)
 {
@@ -81,34 +72,37 @@ static void rates(struct work *w)
     w->passes = w->it->stack->era == MYR_ERA_FSDP ? w->c[FIT_EAGER_PASSES] : 1;
 }
 
-/* ceil() of what is not negative, without a call: the search asks it a million times. */
-static double ceil_of(double x)
-{
-    double down = (double)(int64_t)x;
-    return down < x ? down + 1 : down;
-}
-
-/* What padding to tiles and a last wave that is not full leave of the peak. */
-static double tile_share(const struct work *w, double m, double n)
+/*
+ * What padding to tiles and a last wave that is not full leave of the peak. Tiles of several
+ * products in one call fill waves together; each is padded for itself.
+ */
+static double tile_share(const struct work *w, double count, double m, double n)
 {
     const struct myr_device *device = w->it->device;
     double best = 0;
     for (uint32_t half = 0; half < 2; half++) {
         double tm = device->tile_m, tn = half ? device->tile_n / 2 : device->tile_n;
-        double tiles = ceil_of(m / tm) * ceil_of(n / tn);
-        double waves = ceil_of(tiles / device->sm_count);
-        double share = m * n / (waves * device->sm_count * tm * tn) * (half ? 0.95 : 1);
+        double tiles = count * fit_ceil(m / tm) * fit_ceil(n / tn);
+        double waves = fit_ceil(tiles / device->sm_count);
+        double share = count * m * n / (waves * device->sm_count * tm * tn) * (half ? 0.95 : 1);
         best = fit_max(best, share);
     }
     return 1 - w->c[FIT_WAVE] * (1 - best);
 }
 
-static double gemm_s(const struct work *w, double m, double n, double k, double flops)
+/* 'count' products of one shape. */
+static double products_s(const struct work *w, double count, double m, double n, double k,
+                         double flops)
 {
     /* Filling the pipeline of a product takes a time, not a length. */
-    double rate = flops * tile_share(w, m, n) * k / (k + w->depth * flops);
-    double traffic = 2 * (m * n + m * k + n * k) / w->bytes_per_s;
-    return fit_max(2 * m * n * k / rate, traffic);
+    double rate = flops * tile_share(w, count, m, n) * k / (k + w->depth * flops);
+    double traffic = 2 * count * (m * n + m * k + n * k) / w->bytes_per_s;
+    return fit_max(2 * count * m * n * k / rate, traffic);
+}
+
+static double gemm_s(const struct work *w, double m, double n, double k, double flops)
+{
+    return products_s(w, 1, m, n, k, flops);
 }
 
 /* How many products read one input, and where it comes from. */
@@ -247,24 +241,25 @@ static void expert_products(const struct work *w, double arrived, double etp,
     uint8_t grouped = w->recipe->of[MYR_CAPABILITY_GROUPED];
     double h = w->model->hidden, f = moe->expert_hidden / etp;
     double experts = (double)moe->expert_count / w->layout->ep, rows = arrived / experts;
-    double rate = w->low_flops *
-                  w->c[grouped == MYR_GROUPED_LOOP ? FIT_GROUPED_LOOP : FIT_GROUPED] * rows /
-                  (rows + w->c[FIT_GROUPED_ROWS]);
-    double matrices = w->model->gated ? 3 : 2;
-    double weights = experts * matrices * h * f * 2 / w->bytes_per_s;
-    double up = 2 * arrived * (matrices - 1) * f * h / (rate * h / (h + w->depth * w->low_flops));
-    double down = 2 * arrived * h * f / (rate * f / (f + w->depth * w->low_flops));
-    double forward = fit_max(up + down, weights);
-    layer->forward.terms[MYR_FIT_EXPERTS] += forward;
-    double accumulated = experts * matrices * h * f * ACCUMULATE_BYTES / w->bytes_per_s;
-    layer->backward.terms[MYR_FIT_EXPERTS] += 2 * forward + accumulated;
-    layer->weight_s += forward + accumulated;
+    double flops =
+        w->low_flops * w->c[grouped == MYR_GROUPED_LOOP ? FIT_GROUPED_LOOP : FIT_GROUPED];
+    double matrices = w->model->gated ? 3 : 2, wide = (matrices - 1) * f;
+    double inputs =
+        products_s(w, experts, rows, h, wide, flops) + products_s(w, experts, rows, f, h, flops);
+    /* The gradient of an expert's weights is as deep as it has tokens: few of them are slow. */
+    double gradients = products_s(w, experts, wide, h, rows, flops) +
+                       products_s(w, experts, h, f, rows, flops) +
+                       experts * matrices * h * f * ACCUMULATE_BYTES / w->bytes_per_s;
+    layer->forward.terms[MYR_FIT_EXPERTS] +=
+        products_s(w, experts, rows, wide, h, flops) + products_s(w, experts, rows, h, f, flops);
+    layer->backward.terms[MYR_FIT_EXPERTS] += inputs + gradients;
+    layer->weight_s += gradients;
     /* A bias of each expert is added in a pass of its own: grouped products have no place for it.
      */
     double fused = grouped == MYR_GROUPED_FUSED ? w->c[FIT_EXPERT_FUSED] : 1;
     /* Read and written once where that is all; apart, with an activation of its own. */
     double apart = grouped == MYR_GROUPED_FUSED ? 2 : w->c[FIT_EXPERT_BIAS];
-    double biases = w->model->ffn_bias ? apart * (h + (matrices - 1) * f) : 0;
+    double biases = w->model->ffn_bias ? apart * (h + wide) : 0;
     /* Where tokens are sent by domain they are sorted on the way. */
     double flex = w->recipe->of[MYR_CAPABILITY_DISPATCHER] == MYR_DISPATCH_ALL_TO_ALL
                       ? 1
@@ -392,6 +387,8 @@ static void launch_bound(const struct work *w, bool moe, struct fit_layer *layer
                        : plain ? FIT_EXPERT_LAUNCH
                                : FIT_EXPERT_LAUNCH_FLEX]
                 : 0;
+    /* Grouped products, casts and biases are launched expert by expert. */
+    host += moe ? w->c[FIT_EXPERT_EACH] * w->model->moe.expert_count / w->layout->ep : 0;
     host *= 1e-6;
     switch (w->recipe->of[MYR_CAPABILITY_GRAPHS]) {
     case MYR_GRAPHS_FULL: /* the host launches once an iteration */
@@ -411,8 +408,9 @@ static void launch_bound(const struct work *w, bool moe, struct fit_layer *layer
     }
     double recomputed = w->layout->recompute == MYR_RECOMPUTE_FULL ? 1 : 0;
     double forward = sum(&layer->forward), backward = sum(&layer->backward);
-    layer->forward.terms[MYR_FIT_LAUNCH] = soft_max(forward, host) - forward;
-    layer->backward.terms[MYR_FIT_LAUNCH] = soft_max(backward, host * (2 + recomputed)) - backward;
+    layer->forward.terms[MYR_FIT_LAUNCH] = fit_soft_max(forward, host) - forward;
+    layer->backward.terms[MYR_FIT_LAUNCH] =
+        fit_soft_max(backward, host * (2 + recomputed)) - backward;
     sum(&layer->forward);
     sum(&layer->backward);
 }
@@ -585,13 +583,14 @@ struct fit_rates fit_rates_of(const struct myr_fit_case *it, enum myr_precision 
 {
     struct myr_layout layout = {.precision = precision};
     struct work w = bare(it, &layout);
-    return (struct fit_rates){w.low_flops, w.bytes_per_s, w.depth};
+    return (struct fit_rates){w.low_flops, w.bytes_per_s};
 }
 
-double fit_product_s(const struct myr_fit_case *it, enum myr_precision precision, double m,
-                     double n, double k)
+double fit_product_s(const struct myr_fit_case *it, enum myr_precision precision, double count,
+                     double m, double n, double k)
 {
     struct myr_layout layout = {.precision = precision};
     struct work w = bare(it, &layout);
-    return gemm_s(&w, m, n, k, w.low_flops);
+    double grouped = count > 1 ? w.c[FIT_GROUPED] : 1;
+    return products_s(&w, count, m, n, k, w.low_flops * grouped);
 }

@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include <math.h>
+
 #include "cost/constants.h"
 #include "cost/numbers.h"
 #include "myriad/fit/cost.h"
@@ -38,13 +40,12 @@ void fit_blocks_of(const struct myr_fit_case *it, const struct myr_layout *layou
 struct fit_rates {
     double flops; /* a second, large products */
     double bytes_per_s;
-    double depth; /* inner dimension of half the rate */
 };
 
 struct fit_rates fit_rates_of(const struct myr_fit_case *it, enum myr_precision precision);
-/* Seconds of one product. */
-double fit_product_s(const struct myr_fit_case *it, enum myr_precision precision, double m,
-                     double n, double k);
+/* Seconds of one product, or of several of one shape in a grouped call. */
+double fit_product_s(const struct myr_fit_case *it, enum myr_precision precision, double count,
+                     double m, double n, double k);
 
 /* Distance in ranks of neighbours on each axis, and how many of a group share a domain. */
 struct fit_near {
@@ -93,4 +94,18 @@ static inline double fit_max(double a, double b)
 static inline double fit_min(double a, double b)
 {
     return a < b ? a : b;
+}
+
+/* ceil() of what is not negative, without a call: the search asks it a million times. */
+static inline double fit_ceil(double x)
+{
+    double down = (double)(int64_t)x;
+    return down < x ? down + 1 : down;
+}
+
+/* Either bound applies in part: steps of a layer differ. Above both, near the larger. */
+static inline double fit_soft_max(double a, double b)
+{
+    double a2 = a * a, b2 = b * b;
+    return sqrt(sqrt(a2 * a2 + b2 * b2));
 }

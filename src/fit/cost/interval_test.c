@@ -51,7 +51,7 @@ static void what_lies_far_from_measured_runs_is_told_wider(void **state)
                                       .device = "h100",
                                       .software = "NeMo 25.02",
                                       .precision = "bf16",
-                                      .gpus = 8,
+                                      .gpus = 16,
                                       .tp = 1,
                                       .pp = 1,
                                       .cp = 1,

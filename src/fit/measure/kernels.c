@@ -352,13 +352,8 @@ double myr_kernel_predict(const struct myr_kernel *kernel, const struct myr_devi
     double m = kernel->m, n = kernel->n, k = kernel->k;
     switch (kernel->kind) {
     case MYR_KERNEL_GEMM:
-        return fit_product_s(&it, kernel->precision, m, n, k);
-    case MYR_KERNEL_GROUPED: {
-        double rate = rates.flops * constants[FIT_GROUPED] * m / (m + constants[FIT_GROUPED_ROWS]) *
-                      k / (k + rates.depth);
-        double weights = 2 * n * k * kernel->count / rates.bytes_per_s;
-        return fit_max(myr_kernel_flops(kernel) / rate, weights);
-    }
+    case MYR_KERNEL_GROUPED:
+        return fit_product_s(&it, kernel->precision, kernel->count, m, n, k);
     case MYR_KERNEL_SCORES:
     case MYR_KERNEL_VALUES:
         return fit_max(myr_kernel_flops(kernel) / (rates.flops * constants[FIT_SCORE_GEMM]),

@@ -40,6 +40,27 @@ static void every_peak_is_told_within_eight_percent(void **state)
     }
 }
 
+/*
+ * Shapes that no fit has seen: predicted first, measured then, and never to be fitted to. Each step
+ * and each peak, compiled or not.
+ */
+static void runs_that_were_kept_from_the_fit_are_told_within_eight_percent(void **state)
+{
+    struct myr_runs runs;
+    struct myr_validation result;
+    (void)state;
+    read_runs("torch-h200-blind.csv", &runs, &result);
+    assert_int_equal(runs.count, 24);
+    for (uint32_t i = 0; i < runs.count; i++) {
+        const struct myr_run *run = &runs.items[i];
+        double step_error = 100 * (result.rows[i].predicted_s / run->measured_s - 1);
+        if (fabs(step_error) > 8 || fabs(result.rows[i].peak_error) > 8) {
+            fail_msg("%s: step off by %.1f %%, peak by %.1f %%", run->id, step_error,
+                     result.rows[i].peak_error);
+        }
+    }
+}
+
 /* What ran had room, whatever the model takes a row to leave open. */
 static void no_published_run_is_refused(void **state)
 {
@@ -102,6 +123,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_peak_is_told_within_eight_percent),
+        cmocka_unit_test(runs_that_were_kept_from_the_fit_are_told_within_eight_percent),
         cmocka_unit_test(no_published_run_is_refused),
         cmocka_unit_test(known_runs_lie_inside_their_intervals),
     };

@@ -236,6 +236,29 @@ static void a_few_slow_gpus_are_better_left_out(void **state)
     assert_true(found.step_s <= found.batch.step_s && found.step_s <= found.layers.step_s);
 }
 
+/* 7 and 5 have no width in common: to share gains next to nothing, two jobs a third. */
+static void a_small_gain_is_no_reason_to_share_where_jobs_of_their_own_do_more(void **state)
+{
+    static const struct {
+        uint32_t h100, a100;
+    } sizes[] = {{7, 5}, {7, 3}, {5, 3}, {11, 7}};
+    uint32_t apart = 0;
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(sizes); i++) {
+        struct myr_fit_query query = question(64);
+        struct myr_fit_pool pools[] = {pool("h100", sizes[i].h100), pool("a100-80", sizes[i].a100)};
+        struct myr_fit_pools found;
+        assert_int_equal(myr_fit_pools_search(&query, pools, 2, &arena, &found, NULL), MYR_OK);
+        double alone = found.alone[found.fastest].step_s;
+        double best = fit_min(found.batch.found ? found.batch.step_s : 1e30,
+                              found.layers.found ? found.layers.step_s : 1e30);
+        bool small = alone / best < 1.05 && found.jobs_gain > 2 * (alone / best - 1);
+        assert_true((found.verdict == MYR_FIT_MIX_NONE) == (small || best >= alone));
+        apart += found.verdict == MYR_FIT_MIX_NONE && found.jobs_gain > 0.15;
+    }
+    assert_true(apart > 0);
+}
+
 /* 175 billion parameters need more memory than either pool has. */
 static void two_pools_hold_what_neither_does(void **state)
 {
@@ -318,6 +341,7 @@ int main(void)
         cmocka_unit_test(twins_share_the_batch_in_halves),
         cmocka_unit_test(a_faster_pool_gets_more_of_both),
         cmocka_unit_test(a_few_slow_gpus_are_better_left_out),
+        cmocka_unit_test(a_small_gain_is_no_reason_to_share_where_jobs_of_their_own_do_more),
         cmocka_unit_test(two_pools_hold_what_neither_does),
         cmocka_unit_test(a_third_pool_is_left_out_where_it_only_slows_the_others),
         cmocka_unit_test(each_pool_multiplies_in_the_precision_that_it_has),
