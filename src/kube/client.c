@@ -29,6 +29,7 @@ struct client_line {
     uint32_t served;
     struct myr_buf refusal; /* what a stream was answered with instead */
     bool streams, later, stale, ended;
+    bool begun; /* a stream was granted */
     struct client_line *next;
 };
 
@@ -171,6 +172,19 @@ static void on_open(void *context, struct myr_io_stream *stream)
     line->heard_ms = kube_now_ms();
 }
 
+/* A stream may be silent for long after it was granted: that it was is told. */
+static void look_at_head(struct client_line *line)
+{
+    const struct client_request *request = line->asked.first;
+    if (line->streams && !line->begun && line->reply.at != MYR_HTTP_AT_HEAD &&
+        line->reply.status == 200) {
+        line->begun = true;
+        if (request->begun) {
+            request->begun(request->context);
+        }
+    }
+}
+
 static void on_data(void *context, struct myr_io_stream *stream, struct myr_str bytes)
 {
     struct client_line *line = context;
@@ -187,6 +201,8 @@ static void on_data(void *context, struct myr_io_stream *stream, struct myr_str 
             myr_io_abort(stream);
         } else if (line->reply.at == MYR_HTTP_AT_DONE) {
             answered(line);
+        } else {
+            look_at_head(line);
         }
     }
 }
@@ -370,7 +386,10 @@ void kube_flush(struct client *client)
         }
     }
     for (struct client_line *line = client->lines; line; line = line->next) {
-        if (line->out.len > 0 && !line->ended) {
+        if (line->out.len == 0) {
+            continue;
+        }
+        if (!line->ended) {
             myr_io_write(line->stream, (struct myr_str){line->out.data, line->out.len});
         }
         myr_buf_clear(&line->out);

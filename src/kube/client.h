@@ -26,6 +26,7 @@ struct client_request {
     struct myr_buf body;
     /* A stream of lines: 'piece' gets the body as it comes; a connection of its own. */
     myr_http_piece *piece;
+    void (*begun)(void *context); /* of a stream: it was granted; or NULL */
     void (*done)(void *context, const struct client_answer *answer);
     void *context;
     uint32_t timeout_s; /* without a byte; 0: the client's */

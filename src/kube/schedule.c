@@ -9,7 +9,7 @@
 enum {
     ROUND_MS = 20, /* between two rounds of decisions */
     GATHER_US = 2000,
-    GATHER_MAX_US = 8000,
+    GATHER_MAX_US = 16000,
     VERSION_RETRY_MS = 3000,
     RELEASE_MS = 1000, /* for the lease to be given back */
     OLDEST_MINOR = 16,

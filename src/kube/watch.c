@@ -199,6 +199,13 @@ static void on_watch_over(void *context, const struct client_answer *answer)
     }
 }
 
+static void on_begun(void *context)
+{
+    struct watch *w = context;
+    w->failures = 0;
+    kube_trouble(w->service, w->source, NULL);
+}
+
 static void ask_watch(struct watch *w)
 {
     if (w->service->stopping) {
@@ -214,6 +221,7 @@ static void ask_watch(struct watch *w)
                                    "&resourceVersion=%s",
                                    w->path, WATCH_S, w->version),
                  .piece = on_piece,
+                 .begun = on_begun,
                  .done = on_watch_over,
                  .context = w,
                  .timeout_s = WATCH_SILENCE_S});
