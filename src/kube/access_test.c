@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
+#include "kept.h"
 #include "kube.h"
 #include "leaks.h"
 #include "myriad/kube/job.h"
@@ -63,6 +64,11 @@ static void bad_kubeconfigs_are_one_line_with_a_place(void **state)
         {CONFIG("server: 'https://a', insecure-skip-tls-verify: true", "token: abc"),
          "certificate-authority"},
         {CONFIG("server: 'https://a', certificate-authority-data: '%%'", "token: abc"), "base64"},
+        {CONFIG("server: 'https://a', certificate-authority-data: 'QUJD%%'", "token: abc"),
+         "base64"}, /* good up to there */
+        {CONFIG("server: 'https://a', certificate-authority-data: ''", "token: abc"), "base64"},
+        {CONFIG("server: 'https://a', certificate-authority-data: 'QQBC'", "token: abc"),
+         "base64"}, /* a NUL in it */
         {CONFIG("server: 'https://a', certificate-authority: gone.pem", "token: abc"),
          "dir/gone.pem"},
         {CONFIG("server: 'https://a'", "exec: {command: aws}"), "'exec'"},
@@ -224,10 +230,63 @@ static void a_job_file_is_a_gang_of_pods(void **state)
     }
 }
 
+/* What is given to a cluster, whole: people read it before they apply it. */
+static void a_job_is_as_it_was(void **state)
+{
+    static const char *const files[] = {
+        "command: python3 train.py --lr 1\nimage: lab/x:1\nenv: {A: b, B: '$(RANK) $$'}\n"
+        "directory: /data/run\npriority: 3\n",
+        "command: [python3, 'a b.py', '$HOME']\nimage: lab/x:1\n",
+    };
+    (void)state;
+    struct myr_buf text = {0};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(files); i++) {
+        struct myr_err err = {0};
+        const struct myr_kube_job job = {.file = "job.yaml",
+                                         .text = myr_str_from(files[i]),
+                                         .name = "my job_1",
+                                         .tenant = "team",
+                                         .gpus = i ? 4 : 16,
+                                         .gpus_per_node = 8,
+                                         .space = "research",
+                                         .scheduler = "myriad",
+                                         .resource = "nvidia.com/gpu"};
+        if (myr_kube_job_write(&job, i ? NULL : "ab12", &text, &err) < 0) {
+            fail_msg("%s", err.message);
+        }
+        myr_buf_puts(&text, "\n");
+    }
+    assert_kept("kube-jobs.json", &text);
+    myr_buf_done(&text);
+}
+
+/* A file of a token is named from the kubeconfig's own folder, and wins over a token. */
+static void tokens_come_from_a_file(void **state)
+{
+    (void)state;
+    struct myr_kube_access a;
+    struct myr_err err = {0};
+    const char *text = CONFIG("server: 'https://a'", "tokenFile: t/token, token: abc");
+    assert_int_equal(myr_kube_access_read("dir/config", myr_str_from(text), NULL, &a, &err),
+                     MYR_OK);
+    assert_string_equal(a.token_file, "dir/t/token");
+    assert_null(a.token);
+    myr_kube_access_done(&a);
+    text = CONFIG("server: 'https://a'", "tokenFile: /t/token");
+    assert_int_equal(myr_kube_access_read("dir/config", myr_str_from(text), NULL, &a, &err),
+                     MYR_OK);
+    assert_string_equal(a.token_file, "/t/token");
+    myr_kube_access_done(&a);
+    text = CONFIG("server: 'https://a'", "tokenFile: [t]");
+    assert_true(myr_kube_access_read("dir/config", myr_str_from(text), NULL, &a, &err) < 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kubeconfigs_are_read),
+        cmocka_unit_test(tokens_come_from_a_file),
+        cmocka_unit_test(a_job_is_as_it_was),
         cmocka_unit_test(bad_kubeconfigs_are_one_line_with_a_place),
         cmocka_unit_test(a_pod_uses_its_service_account),
         cmocka_unit_test(a_job_file_is_a_gang_of_pods),

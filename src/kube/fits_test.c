@@ -117,18 +117,62 @@ static void ports_of_the_host_are_had_once(void **state)
     expect("", used, PORT("'containerPort':80"), NULL);
     expect("", "", PORT("'hostPort':65536"), "ports of the host");
     expect("", "", PORT("'hostPort':65535"), NULL);
-    char many[1024] = "'containers':[{'ports':[";
-    for (int i = 0; i < 17; i++) {
-        size_t len = strlen(many);
-        if (i == 16) { /* sixteen are taken */
-            char whole[1100];
-            snprintf(whole, sizeof(whole), "%s]}]", many);
-            expect("", "", whole, NULL);
+    MYR_CLEANUP(myr_buf_done) struct myr_buf many = {0};
+    for (int count = 16; count <= 17; count++) { /* sixteen are taken */
+        myr_buf_clear(&many);
+        for (int i = 0; i < count; i++) {
+            myr_buf_printf(&many, "%s{'hostPort':%d}", i ? "," : "'containers':[{'ports':[",
+                           100 + i);
         }
-        snprintf(many + len, sizeof(many) - len, "%s{'hostPort':%d}", i ? "," : "", 100 + i);
+        myr_buf_puts(&many, "]}]");
+        expect("", "", many.data, count > 16 ? "more than 16 ports of the host" : NULL);
     }
-    strcat(many, "]}]");
-    expect("", "", many, "more than 16 ports of the host");
+}
+
+/* Two pods of one gang with a port of the host do not share a node, whatever room it has. */
+static void pods_with_a_port_need_a_node_each(void **state)
+{
+    (void)state;
+    static const char *const ports[] = {"", "'ports':[{'hostPort':4000}],"};
+    for (int i = 0; i < 2; i++) {
+        struct myr_kube_cluster *c = world("", "");
+        uint32_t count;
+        for (int at = 0; at < 2; at++) {
+            tell(c, MYR_KUBE_PODS,
+                 "{'type':'ADDED','object':{'metadata':{'name':'g-%d','namespace':'d','uid':'ug%d',"
+                 "'resourceVersion':'3','annotations':{'myriad/gang':'g','myriad/gang-size':'2'}},"
+                 "'spec':{'schedulerName':'myriad','containers':[{%s" USES(
+                     "'cpu':'1'") "}]},"
+                                  "'status':{'phase':'Pending'}}}",
+                 at, at, ports[i]);
+        }
+        const struct myr_kube_decision *d = myr_kube_decide(c, 1000, 1, &count);
+        assert_int_equal(count, 1);
+        assert_int_equal(d->act, i ? MYR_KUBE_WAIT : MYR_KUBE_BIND);
+        myr_kube_cluster_free(c);
+    }
+}
+
+/* Lines of a watch that are none. */
+static void what_is_no_line_is_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"[]",
+                                      "7",
+                                      "\"x\"",
+                                      "{",
+                                      "{\"type\":\"ADDED\"}",
+                                      "{\"type\":\"MOVED\",\"object\":{}}",
+                                      "{\"object\":{}}"};
+    struct myr_kube_policy policy = myr_kube_policy_default();
+    struct myr_kube_cluster *c = myr_kube_cluster_create(&policy);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
+        struct myr_kube_said got;
+        struct myr_err err = {0};
+        assert_true(myr_kube_line(c, MYR_KUBE_PODS, myr_str_from(bad[i]), 1, &got, &err) < 0);
+        assert_true(err.message[0] != '\0');
+    }
+    myr_kube_cluster_free(c);
 }
 
 #define TERM(more)                                                                   \
@@ -235,6 +279,96 @@ static void what_is_not_understood_waits(void **state)
     expect("", "", "'schedulingGates':[]", NULL);
     expect("", "", "'resourceClaims':[{'name':'g'}]", "resourceClaims");
     expect("", "", "'resourceClaims':[]", NULL);
+}
+
+static int said(struct myr_kube_cluster *c, enum myr_kube_kind kind, const char *object,
+                const char *change)
+{
+    char text[4096];
+    struct myr_kube_said got;
+    struct myr_err err = {0};
+    snprintf(text, sizeof(text), "{'type':'%s','object':{%s}}", change, object);
+    for (char *at = text; *at; at++) {
+        *at = (char)(*at == '\'' ? '"' : *at);
+    }
+    int rc = myr_kube_line(c, kind, myr_str_from(text), 1000, &got, &err);
+    assert_true(rc == MYR_OK || err.message[0]);
+    return rc;
+}
+
+/* Names and uids have 1 to 253 bytes; what has none is refused, and nothing is kept of it. */
+static void objects_without_a_name_are_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"",
+                                      "'metadata':[]",
+                                      "'metadata':{}",
+                                      "'metadata':{'name':'a','namespace':'d'}",
+                                      "'metadata':{'uid':'u','namespace':'d'}",
+                                      "'metadata':{'name':'A b','uid':'u','namespace':'d'}"};
+    struct myr_kube_policy policy = myr_kube_policy_default();
+    struct myr_kube_cluster *c = myr_kube_cluster_create(&policy);
+    for (int kind = MYR_KUBE_NODES; kind <= MYR_KUBE_PODS; kind++) {
+        for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
+            assert_true(said(c, (enum myr_kube_kind)kind, bad[i], "ADDED") < 0);
+        }
+        char longest[255], object[900];
+        memset(longest, 'a', sizeof(longest));
+        for (int length = 253; length <= 254; length++) {
+            snprintf(object, sizeof(object), "'metadata':{'name':'%.*s','uid':'u','namespace':'d'}",
+                     length, longest);
+            assert_int_equal(said(c, (enum myr_kube_kind)kind, object, "ADDED") == MYR_OK,
+                             length == 253);
+            snprintf(object, sizeof(object), "'metadata':{'name':'b','uid':'%.*s','namespace':'d'}",
+                     length, longest);
+            assert_int_equal(said(c, (enum myr_kube_kind)kind, object, "ADDED") == MYR_OK,
+                             length == 253);
+        }
+    }
+    assert_int_equal(myr_kube_counts(c).nodes, 2);
+    assert_int_equal(myr_kube_counts(c).pods, 2);
+    /* One that nobody has heard of goes. */
+    static const char other[] = "'metadata':{'name':'x','uid':'ux','namespace':'d'}";
+    assert_int_equal(said(c, MYR_KUBE_PODS, other, "DELETED"), MYR_OK);
+    assert_int_equal(said(c, MYR_KUBE_NODES, other, "DELETED"), MYR_OK);
+    assert_int_equal(myr_kube_counts(c).nodes, 2);
+    assert_int_equal(myr_kube_counts(c).pods, 2);
+    myr_kube_cluster_free(c);
+}
+
+/* Why a gang waits is said when it is new, and other numbers of it once a minute. */
+static void reasons_are_not_repeated(void **state)
+{
+    (void)state;
+    struct myr_kube_cluster *c = world("", USES("'cpu':'1'"));
+    static const char pod[] =
+        "'metadata':{'name':'p','namespace':'d','uid':'up','resourceVersion':'3'},'spec':{"
+        "'schedulerName':'myriad'," ASKS("'nvidia.com/gpu':'9'") "},'status':{'phase':'Pending'}";
+    static const struct {
+        int64_t at_ms;
+        bool other, told;
+    } rounds[] = {{1000, false, true},    {2000, false, false},  {3000, true, false},
+                  {60999, true, false},   {61001, false, true},  {61002, true, false},
+                  {121000, false, false}, {121002, false, true}, {121003, false, false}};
+    assert_int_equal(said(c, MYR_KUBE_PODS, pod, "ADDED"), MYR_OK);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rounds); i++) {
+        uint32_t count;
+        /* A node more that is as small: another number in the same reason. */
+        if (rounds[i].other) {
+            char node[400];
+            snprintf(node, sizeof(node),
+                     "'metadata':{'name':'m%zu','uid':'um%zu','resourceVersion':'9'},'spec':{},"
+                     "'status':{'allocatable':{'nvidia.com/gpu':'8','pods':'3'},'conditions':["
+                     "{'type':'Ready','status':'True'}]}",
+                     i, i);
+            assert_int_equal(said(c, MYR_KUBE_NODES, node, "ADDED"), MYR_OK);
+        }
+        const struct myr_kube_decision *d = myr_kube_decide(c, rounds[i].at_ms, 1, &count);
+        if (count != rounds[i].told) {
+            fail_msg("round %zu: %u decisions, %s", i, count, count ? d->reason : "");
+        }
+    }
+    myr_kube_cluster_free(c);
 }
 
 static bool is_leap(int64_t year)
@@ -363,9 +497,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(amounts_are_added_and_held_against_the_node),
         cmocka_unit_test(ports_of_the_host_are_had_once),
+        cmocka_unit_test(pods_with_a_port_need_a_node_each),
+        cmocka_unit_test(what_is_no_line_is_refused),
         cmocka_unit_test(labels_choose),
         cmocka_unit_test(taints_keep_away_who_does_not_tolerate_them),
         cmocka_unit_test(what_is_not_understood_waits),
+        cmocka_unit_test(objects_without_a_name_are_refused),
+        cmocka_unit_test(reasons_are_not_repeated),
         cmocka_unit_test(times_are_those_of_the_calendar),
         cmocka_unit_test(amounts_of_every_suffix),
         cmocka_unit_test(names_are_ordered_as_people_count),

@@ -449,6 +449,62 @@ static void each_planted_fault_is_named_and_nothing_else(void **state)
     myr_buf_done(&told);
 }
 
+/* The first row of the kind is ordered for the other network. */
+static uint64_t move_row(struct fixture *f, enum myr_part_kind kind)
+{
+    struct myr_bom_row *row = NULL;
+    uint32_t other = MYR_NONE;
+    for (uint32_t i = 0; i < f->design.bom_count; i++) {
+        const char *system = myr_design_str(&f->design, f->design.bom[i].system);
+        struct myr_str number = myr_str_from(myr_design_str(&f->design, f->design.bom[i].part));
+        uint32_t at = myr_catalog_find(&f->catalog, number);
+        if (strcmp(system, "oob") == 0) {
+            other = f->design.bom[i].system;
+        } else if (!row && strcmp(system, "compute") == 0 && at != MYR_PART_NONE &&
+                   f->catalog.parts.items[at].kind == kind) {
+            row = &f->design.bom[i];
+        }
+    }
+    assert_true(row && other != MYR_NONE);
+    row->system = other;
+    return row->quantity;
+}
+
+/* One network has too few of it, and what the other one gets nobody uses. */
+static void what_is_ordered_for_another_network_is_missed_here_and_too_much_there(void **state)
+{
+    static const struct {
+        enum myr_part_kind kind;
+        const char *rule;
+    } kinds[] = {{MYR_PART_SWITCH, "physical-bom-switches"},
+                 {MYR_PART_TRANSCEIVER, "physical-bom-modules"},
+                 {MYR_PART_CABLE, "physical-bom-cables"}};
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(kinds); i++) {
+        struct fixture f;
+        struct myr_physical physical;
+        char few[64], many[64];
+        plan(&f, RAILS);
+        order_again(&f);
+        unsigned long long count = move_row(&f, kinds[i].kind);
+        myr_physical_check(&f.arena, &f.catalog, &f.design, &physical);
+        assert_int_equal(physical.findings.count, 2);
+        snprintf(few, sizeof(few), ": 0 ordered, the design uses %llu", count);
+        snprintf(many, sizeof(many), ": %llu ordered, the design uses none", count);
+        for (size_t k = 0; k < 2; k++) {
+            const struct myr_physical_finding *finding = &physical.findings.items[k];
+            assert_string_equal(finding->rule, kinds[i].rule);
+            assert_string_equal(finding->where, k ? "oob" : "compute");
+            assert_int_equal(finding->places, count);
+            if (!strstr(finding->message, k ? many : few)) {
+                fail_msg("%s", finding->message);
+            }
+        }
+        myr_physical_done(&physical);
+        release(&f);
+    }
+}
+
 static void every_rule_has_its_fault(void **state)
 {
     (void)state;
@@ -497,6 +553,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_good_design_is_left_alone),
         cmocka_unit_test(each_planted_fault_is_named_and_nothing_else),
+        cmocka_unit_test(what_is_ordered_for_another_network_is_missed_here_and_too_much_there),
         cmocka_unit_test(every_rule_has_its_fault),
         cmocka_unit_test(the_manual_names_every_rule),
     };

@@ -252,17 +252,6 @@ def pod(handler, api, path, body):
             reply(handler, 200, thing)
         elif handler.command == "POST":
             bind(handler, api, found[1], thing, body)
-        elif handler.command == "PATCH":
-            given = body["metadata"]
-            kept = thing["metadata"]
-            if given["uid"] != kept["uid"] or \
-                    given.get("resourceVersion", kept["resourceVersion"]) != \
-                    kept["resourceVersion"]:
-                refuse(handler, 409, "the object has been modified")
-                return
-            kept["annotations"].update(given["annotations"])
-            api.put("pods", found[1], thing)
-            reply(handler, 200, thing)
         elif body["preconditions"]["uid"] != thing["metadata"]["uid"]:
             refuse(handler, 409, "another pod")
         else:
@@ -279,5 +268,6 @@ def bind(handler, api, name, thing, body):
         refuse(handler, 409, "pod is already assigned")
         return
     thing["spec"]["nodeName"] = body["target"]["name"]
+    thing["metadata"]["annotations"].update(body["metadata"].get("annotations", {}))
     api.put("pods", name, thing)
     reply(handler, 201, {"kind": "Status", "status": "Success"})

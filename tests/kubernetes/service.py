@@ -91,7 +91,7 @@ def counts(api, report):
                            if "watch" not in row["words"]]),
              "watches": len([1 for row in api.asked("GET", r"/v1/(nodes|pods)$")
                              if "watch" in row["words"]]),
-             "patches": len(api.asked("PATCH", "")), "bindings": len(api.asked("POST", "/binding")),
+             "bindings": len(api.asked("POST", "/binding")),
              "deletions": len(api.asked("DELETE", "")), "events": len(api.asked("POST", "/events")),
              "leases": len(api.asked("GET|POST|PUT", "/leases")) or
              len([1 for row in api.requests if "/leases" in row["path"]]),
@@ -108,7 +108,7 @@ def times_gone(body, *keys):
 
 
 def a_gang_is_bound(api, myriad):
-    """Annotations of all, then bindings of all, then events; each request as it should be."""
+    """Rank 0 first, with the plan of all, then the others; each request as it should be."""
     for i in range(7):
         api.add_node(f"n{i}")
     api.add_node("n7", ready="False")
@@ -119,27 +119,24 @@ def a_gang_is_bound(api, myriad):
     assert places == {f"train-{i}": f"n{i}" for i in range(4)}, places
     assert not any(api.nodes_of("other").values())
     wait("events", lambda: len(api.events) == 5)
-    order = [row["method"] + (" bind" if row["path"].endswith("/binding") else "")
-             for row in api.requests if "/pods/" in row["path"]]
-    assert order == ["PATCH"] * 4 + ["POST bind"] * 4, order
+    rows = [row for row in api.requests if "/pods/" in row["path"]]
+    assert all(row["method"] == "POST" for row in rows) and len(rows) == 4, rows
+    assert rows[0]["path"].endswith("/train-0/binding"), rows[0]
+    plans = [row["body"]["metadata"]["annotations"].pop("myriad/plan", None) for row in rows]
+    assert plans[0] and plans[1:] == [None] * 3, plans
     placement = api.kinds["pods"]["train-0"]["metadata"]["annotations"]["myriad/placement"]
-    for i, row in enumerate(sorted(api.asked("PATCH", ""), key=lambda row: row["path"])):
+    for i, row in enumerate(sorted(rows, key=lambda row: row["path"])):
         uid = api.kinds["pods"][f"train-{i}"]["metadata"]["uid"]
-        assert row["path"] == f"/api/v1/namespaces/default/pods/train-{i}", row
-        assert row["headers"]["Content-Type"] == "application/merge-patch+json"
-        assert row["body"]["metadata"].pop("resourceVersion")
-        assert row["body"] == {"metadata": {"uid": uid, "annotations": {
-            "myriad/rank": str(i), "myriad/world-size": "4", "myriad/master-addr": "10.0.0.0",
-            "myriad/node": f"n{i}", "myriad/placement": placement}}}, row["body"]
-    for i, row in enumerate(sorted(api.asked("POST", "/binding"), key=lambda row: row["path"])):
-        uid = api.kinds["pods"][f"train-{i}"]["metadata"]["uid"]
+        assert row["path"] == f"/api/v1/namespaces/default/pods/train-{i}/binding", row
         assert row["headers"]["Content-Type"] == "application/json"
         assert row["headers"]["Host"] == f"127.0.0.1:{api.port}"
         assert row["headers"]["Accept"] == "application/json"
         assert row["headers"]["User-Agent"] == "myriad"
         assert row["body"] == {
             "apiVersion": "v1", "kind": "Binding",
-            "metadata": {"name": f"train-{i}", "namespace": "default", "uid": uid},
+            "metadata": {"name": f"train-{i}", "namespace": "default", "uid": uid, "annotations": {
+                "myriad/rank": str(i), "myriad/world-size": "4", "myriad/master-addr": "10.0.0.0",
+                "myriad/node": f"n{i}", "myriad/placement": placement}},
             "target": {"apiVersion": "v1", "kind": "Node", "name": f"n{i}"}}, row["body"]
     check_events(api)
     for row in api.asked("GET", r"/v1/(nodes|pods)$"):
@@ -223,16 +220,16 @@ def what_goes_wrong_is_asked_again(api, myriad):
     """An error of the server, answers that are lost, a pod that has changed: bound in the end."""
     for i in range(4):
         api.add_node(f"n{i}")
-    api.faults = [["PATCH", "odd-1$", (500, "etcd is away")],
+    api.faults = [["POST", "odd-1/binding", (500, "etcd is away")],
                   ["POST", "odd-0/binding", "drop"], ["POST", "odd-1/binding", "drop"],
-                  ["PATCH", "late-0$", (409, "the object has been modified")],
+                  ["POST", "late-0/binding", (409, "the object has been modified")],
                   ["POST", "/events", (403, "events is forbidden")]]
     api.gang("odd", 2)
     scheduler = Scheduler(myriad, api, "--alone", "--timeout", "60")
     places = bound(api, "odd", 2)
     scheduler.line("bound default/odd")
-    assert scheduler.said(r"warning http://127\.0\.0\.1:\d+: PATCH \S+/odd-1: status 500: etcd is")
-    assert len(api.asked("PATCH", "odd-1$")) == 2 and len(api.asked("PATCH", "odd-0$")) == 1
+    assert scheduler.said(r"warning http://127\.0\.0\.1:\d+: POST \S+/odd-1: status 500: etcd is")
+    assert len(api.asked("POST", "odd-1/binding")) == 3, api.requests
     # The binding came true and its answer was lost: asked again, refused, looked at, ours.
     assert len(api.asked("POST", "odd-0/binding")) == 2, api.requests
     assert len(api.asked("GET", "odd-0$")) == 1
@@ -259,6 +256,17 @@ def watches_that_end_are_begun_again(api, myriad):
     wait("watches", lambda: all(api.followers.values()))
     api.gang("a", 2)
     bound(api, "a", 2)
+    scheduler.line("bound default/a")
+    time.sleep(1.1)
+    last = max(int(pod["metadata"]["resourceVersion"]) for pod in api.kinds["pods"].values())
+    api.end_watches()
+
+    def third():
+        rows = [row for row in api.asked("GET", "/v1/pods$") if "watch" in row["words"]]
+        return len(rows) == 3 and rows[2]["words"]["resourceVersion"]
+    wait("a third", third)
+    assert third() == str(last), (third(), last)  # it goes on where it has heard up to
+    wait("watches", lambda: all(api.followers.values()))
     gone = json.dumps({"type": "ERROR", "object": {"kind": "Status", "code": 410,
                                                    "message": "too old resource version"}})
     time.sleep(1.1)
@@ -384,7 +392,8 @@ def a_job_file_becomes_a_job(api, myriad):
         assert api.asked("POST", "/jobs$")[1]["path"].split("/")[5] == "default"
         for fault, said in (((401, ""), "are not accepted (401 Unauthorized)"),
                             ((403, "jobs is forbidden"), "forbidden: jobs is forbidden"),
-                            ((404, ""), "POST /apis/batch/v1/namespaces/default/jobs: status 404"),
+                            ((404, ""), "does not serve batch/v1 (404)"),
+                            ((404, "no such namespace"), "status 404: no such namespace"),
                             ((409, "it\nis there"), "status 409: it is there"),
                             ((429, "too many"), "status 429: too many"),
                             ((422, "bad"), "status 422: bad"), ((503, "away"), "status 503: away"),
@@ -400,7 +409,8 @@ def a_job_file_becomes_a_job(api, myriad):
         assert code == 3 and out == "" and len(err.splitlines()) <= 2, (code, err)
 
 
-TESTS = (a_job_file_becomes_a_job, a_gang_is_bound, who_finds_no_room_is_told_why, what_goes_wrong_is_asked_again,
+TESTS = (a_job_file_becomes_a_job, a_gang_is_bound, who_finds_no_room_is_told_why,
+         what_goes_wrong_is_asked_again,
          watches_that_end_are_begun_again, a_lost_node_makes_the_gang_anew,
          one_of_two_holds_the_lease, who_is_not_let_in_says_so_once)
 

@@ -80,6 +80,8 @@ def bad(myriad, folder):
                         (["examples/h100-64.yaml", "racks.A1.kw"], "no number"),
                         (["examples/h100-64.yaml", "next.cost", "--next", "none.yaml"],
                          "none.yaml"),
+                        (["none.myr", "gpus", "--prices", "none.csv"], "has its prices"),
+                        (["examples/h100-64.yaml", "--prices", "none.csv"], "none.csv"),
                         (["examples/h100-128.yaml", "--next", "examples/h100-64.yaml"], "64"),
                         (["examples/h100-64.yaml", "cooling.kind.x"], "no number"),
                         (["examples/h100-64.yaml", "name"], "a word"),

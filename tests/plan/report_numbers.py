@@ -19,6 +19,8 @@ import sys
 import tempfile
 from html.parser import HTMLParser
 
+import growth
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIMIT_S = 600
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
@@ -34,9 +36,10 @@ ORDINAL = re.compile(
 
 # What a drawing says of itself.
 NOT_DRAWN = re.compile(r"\d+ of \d+ are not drawn")
+TICK = re.compile(r"([\d.]+) M [A-Z]{3}")
 LEGEND = {"1 link of a pair", "thicker: 2, 4, 8 or more"}
 # Classes of a drawing's scales, legends and names.
-SCALE = {"tick", "axis", "key", "id", "on", "name"}
+SCALE = {"axis", "key", "id", "on", "name"}
 
 
 class Page(HTMLParser):
@@ -97,6 +100,10 @@ def digits(text):
     return sorted(re.findall(r"\d+", text))
 
 
+def is_number(text):
+    return re.fullmatch(r"[-+]?[\d.]+(?:e-?\d+)?", text) is not None
+
+
 def shown_as(text, value):
     """Whether 'text', a number with perhaps a unit behind it, is what is left of the value."""
     match = NUMBER.search(text)
@@ -115,11 +122,11 @@ class Checker:
         self.asked = [myriad, "explain", "plan", *words]
         self.known, self.found, self.translated = {}, {}, False
         for path in ([], ["findings"], ["devices"], *([["racks"]] if plan["room"] else [])):
-            for row in run(myriad, "explain", "plan", *words, *path, "-o", "json")["numbers"]:
+            for row in (self.ask(*path) or {"numbers": []})["numbers"]:
                 self.known[row["path"]] = row
         design = json.loads((folder / "design.json").read_text())
-        parts = {kind[key] for kind in design["cable_types"] for key in ("part", "optic_a", "optic_b")
-                 if kind[key]}
+        parts = {kind[key] for kind in design["cable_types"]
+                 for key in ("part", "optic_a", "optic_b") if kind[key]}
         parts |= {device[key] for device in design["devices"] for key in ("part", "name")}
         texts = set(strings({key: plan[key] for key in plan if key not in ("figures", "question")}))
         self.texts = texts | set(names) | parts
@@ -137,8 +144,7 @@ class Checker:
         if not row:
             return f"'{text}': no explanation of {path}"
         self.seen.add(path)
-        if re.fullmatch(r"[-+]?[\d.e]+-?\d*", row["value"]) and shown_as(text + unit,
-                                                                                 float(row["value"])):
+        if is_number(row["value"]) and shown_as(text + unit, float(row["value"])):
             rest = NUMBER.sub(" ", text, count=1).removeprefix(" :1")
             if not re.search(r"\d", rest):
                 return None
@@ -147,8 +153,8 @@ class Checker:
         unknown = [one for one in re.findall(r"\d+", text.replace(",", "")) if one not in known]
         return f"'{text}': {unknown} of {path}: {said[:120]}" if unknown else None
 
-    def ask(self, path):
-        done = subprocess.run([*self.asked, path, "-o", "json"], capture_output=True, text=True,
+    def ask(self, *path):
+        done = subprocess.run([*self.asked, *path, "-o", "json"], capture_output=True, text=True,
                               check=False, cwd=ROOT, timeout=LIMIT_S)
         return json.loads(done.stdout) if done.returncode == 0 else None
 
@@ -174,7 +180,7 @@ class Checker:
                     if path == prefix and path.startswith("bom."):  # a tip with its rule
                         said.update(re.findall(r"\d+", f"{row['rule']} {row['inputs']}"))
                     if path == prefix or path.startswith(prefix + "."):
-                        if re.fullmatch(r"[-+]?[\d.e]+-?\d*", row["value"]):
+                        if is_number(row["value"]):
                             values.add(float(row["value"]))
                         else:  # a finding, and its remedy
                             said.update(re.findall(r"\d+", f"{row['value']} {row['inputs']}"))
@@ -197,16 +203,20 @@ class Checker:
         return None
 
     def look(self, text):
-        wrong = []
+        wrong, ticks = [], []
         texts = Page(text).texts
         cells = [digits(data) for data, path, tags, css in texts
                  if "td" in tags and not path and re.search(r"\d", data)]
         if self.translated and cells != self.cells:
-            other = [pair for pair in itertools.zip_longest(cells, self.cells) if pair[0] != pair[1]]
+            pairs = itertools.zip_longest(cells, self.cells)
+            other = [(here, there) for here, there in pairs if here != there]
             wrong.append(f"cells without a path have other numbers than in English: {other[:3]}")
         self.cells = cells if not self.translated and self.cells is None else self.cells
         for at, (data, path, tags, css) in enumerate(texts):
             if not re.search(r"\d", data) or "code" in tags or SCALE & set(css.split()):
+                continue
+            if "svg" in tags and not path and TICK.fullmatch(data):
+                ticks.append(float(TICK.fullmatch(data).group(1)))
                 continue
             if "svg" in tags:
                 known = self.translated or data in LEGEND
@@ -214,7 +224,7 @@ class Checker:
                 if problem:
                     wrong.append(f"'{data.strip()}' ({css}): {problem}")
                 continue
-            unit = texts[at + 1][0] if tags[-1] == "span" and at + 1 < len(texts) else ""
+            unit = texts[at + 1][0] if tags[-1] == "bdi" and at + 1 < len(texts) else ""
             problem = self.explained(data, path, unit) if path else None
             if problem and self.is_name(data, tags, css) and "td" in tags:
                 problem = None  # a part's name in a row that explains a number
@@ -222,6 +232,9 @@ class Checker:
                 problem = f"'{data.strip()}' in {tags[-2:]}: a number without a path"
             if problem:
                 wrong.append(problem)
+        steps = {round(after - before, 6) for before, after in zip(ticks, ticks[1:])}
+        if len(steps) > 1 or (ticks and ticks[0] != 0):
+            wrong.append(f"{ticks} is no scale")
         return wrong
 
 
@@ -262,22 +275,45 @@ def own_cases(folder):
         yield files[0], files[1] if len(files) > 1 else None, []
 
 
+def random_cases(folder, count):
+    """Clusters that grow, of all topologies, on switches small enough that few are not drawn."""
+    rng = random.Random(count)
+    catalog = folder / "catalog.yaml"
+    catalog.write_text(growth.CATALOG)
+    for number in range(count):
+        _topology, *texts = growth.pair(rng)
+        files = [folder / f"{number}{end}.yaml" for end in "ab"]
+        for file, text in zip(files, texts):
+            file.write_text(text)
+        yield *files, ["--catalog", str(catalog)]
+
+
 def cases(folder, everything):
     for spec, later, more in CASES:
         yield (ROOT / f"examples/{spec}.yaml",
                ROOT / f"examples/{later}.yaml" if later else None, more)
     yield from own_cases(folder)
+    yield from random_cases(folder, 60 if everything else 10)
     if everything:
         for spec in sorted((ROOT / "examples").glob("*.yaml")):
             if spec.stem not in ("gpu-1m", "h100-100k", "campus-2x50k"):
                 yield spec, None, []
 
 
+def is_planned(myriad, words):
+    """Random ones may not be; then there is one clear line."""
+    done = subprocess.run([myriad, "explain", "plan", *words, "gpus"], capture_output=True,
+                          text=True, check=False, cwd=ROOT, timeout=LIMIT_S)
+    said = done.stderr.splitlines()
+    assert done.returncode == 0 or (said and len(said) <= 2 and done.returncode in (1, 2)), said
+    return done.returncode == 0
+
+
 def break_it(checker, text, rng):
     """A path that is lost, a number that is another, a new one: each must be noticed."""
     body = text.index("</style></head>")
     marks = [m for m in re.finditer(r' title="[^"]*">([^<]*\d[^<]*)<', text) if m.start() > body]
-    for mark in rng.sample(marks, min(12, len(marks))):
+    for mark in rng.sample(marks, min(6, len(marks))):
         end = mark.end(1)
         if re.fullmatch(r"[\d,.+-]+", mark.group(1)):
             broken = text[:mark.start(1)] + "987654" + text[end:]
@@ -298,16 +334,21 @@ def main():
         folder = pathlib.Path(name)
         for spec, later, more in cases(folder, "--all" in sys.argv):
             words = [str(spec), *(["--next", str(later)] if later else [])]
+            if "--catalog" in more:
+                words, more = words + more, []
+            if not is_planned(myriad, words):
+                continue
             checker = None
             for lang in ("en", "zh"):
                 out = folder / f"{spec.stem}-{lang}"
                 plan = run(myriad, "plan", *words, *more, "--out", out, "--lang", lang, "--date",
                            "2026-11-16", "--revision", "B7", "-o", "json")
                 text = (out / "report.html").read_text()
-                digest = re.findall(r"\b[0-9a-f]{64}\b", text)
-                names = [*(word for word in WORD.findall(spec.read_text())
-                           if re.search(r"[a-z]", word)), spec.name, later.name if later else "", "2026-11-16", "B7", "SHA-256",
-                         *digest]
+                given = [pathlib.Path(word) for word in words if word.endswith(".yaml")]
+                names = [word for file in given for word in WORD.findall(file.read_text())
+                         if re.search(r"[a-z]", word)]
+                names += [*(file.name for file in given), "2026-11-16", "B7", "SHA-256"]
+                names += re.findall(r"\b[0-9a-f]{64}\b", text)
                 checker = checker or Checker(myriad, words, plan, names, out)
                 if plan["room"]:
                     checker.words |= {p.split(".")[1] for p in checker.known if
@@ -321,7 +362,7 @@ def main():
                 failed += len(wrong)
                 for line in wrong[:8]:
                     print("FAILED", spec.stem, lang, line)
-                if not wrong:
+                if not wrong and (spec.stem, lang) in (("h100-64", "zh"), ("campus-0", "en")):
                     break_it(checker, text, rng)
             if later:
                 chapter = {path for path in checker.known if path.startswith("next.")}

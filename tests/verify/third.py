@@ -263,7 +263,7 @@ def main():
     if words[:1] == ["--keep"]:
         keep(myriad, map(int, words[1:]))
         return
-    count = int(words[0]) if words else 12
+    count = int(words[0]) if words else 20
     sys.exit(1 if run(myriad, count, int(words[1]) if len(words) > 1 else 1) else 0)
 
 

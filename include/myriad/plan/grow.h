@@ -72,8 +72,9 @@ MYR_MUST_USE int myr_grow(struct myr_arena *arena, const struct myr_catalog *cat
 
 /*
  * A spec's file, which is planned, or a design.myr. 'prices': a price list in place of the spec's,
- * or NULL. Close it with myr_design_close().
+ * or NULL; a design has its own. Close it with myr_design_close().
  */
+bool myr_grow_is_design(const char *path);
 MYR_MUST_USE int myr_grow_read(struct myr_arena *arena, const struct myr_catalog *catalog,
                                const char *path, const char *prices, struct myr_design *ret,
                                struct myr_err *err);

@@ -21,7 +21,7 @@ struct myr_report {
     const char *spec;               /* the name of its file */
     char digest[MYR_REPORT_DIGEST]; /* SHA-256 of the spec's bytes, or "" */
     const struct myr_growth *next;  /* plan/grow.h: the phase after this one, or NULL */
-    const char *next_spec;          /* the name of its file */
+    const char *options; /* what else 'explain plan' needs to find the same: "--next later.yaml" */
     const char *labels; /* whose cable labels are printed: "all", a network, rack or device; NULL */
 };
 

@@ -81,7 +81,12 @@ static int read_plan(struct cli *cli, const struct myr_catalog *catalog, const c
                      struct myr_growth **ret_next, struct myr_err *err)
 {
     const struct options *options = cli->options;
+    bool planned = !myr_grow_is_design(plan);
     *ret_next = NULL;
+    if (options->prices && !planned && (!options->next || myr_grow_is_design(options->next))) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "a design has its prices: --prices goes with a spec, not with %s", plan);
+    }
     MYR_TRY(myr_grow_read(&cli->arena, catalog, plan, options->prices, design, err));
     if (!options->next) {
         return MYR_OK;

@@ -158,6 +158,27 @@ static const char *base_name(const char *file)
     return slash ? slash + 1 : file;
 }
 
+/* What 'explain plan' has to be given to find the report's numbers; a design has its prices. */
+static const char *explain_options(struct cli *cli, const struct options *options, bool spec)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    const struct {
+        const char *name, *value;
+    } words[] = {{"next", options->next},
+                 {"prices", options->next || spec ? options->prices : NULL}};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(words); i++) {
+        if (words[i].value) {
+            myr_buf_printf(&text, "%s--%s %s", text.len ? " " : "", words[i].name,
+                           myr_answer_word(&cli->answer, base_name(words[i].value)));
+        }
+    }
+    for (uint32_t i = 0; i < options->catalogs.count && (options->next || spec); i++) {
+        myr_buf_printf(&text, "%s--catalog %s", text.len ? " " : "",
+                       myr_answer_word(&cli->answer, base_name(options->catalogs.items[i])));
+    }
+    return text.len ? myr_arena_strndup(&cli->arena, text.data, text.len) : NULL;
+}
+
 /* Whose report it is. The spec's bytes are read again: they are what the digest is of. */
 static int write_all(struct cli *cli, const struct options *options,
                      const struct myr_design *design, const struct myr_start_text *start,
@@ -172,7 +193,7 @@ static int write_all(struct cli *cli, const struct options *options,
     MYR_TRY(myr_report_language(&cli->arena, languages[options->lang], &lang, &other, err));
     about.lang = other ? &lang : NULL;
     about.next = next;
-    about.next_spec = base_name(options->next);
+    about.options = explain_options(cli, options, file && strcmp(file, "-") != 0);
     if (!file) {
         myr_report_digest((struct myr_str){start->spec.data, start->spec.len}, about.digest);
     } else if (strcmp(file, "-") != 0) {

@@ -8,6 +8,7 @@ static bool is_switch(const struct myr_design *design, uint32_t device)
 {
     switch ((enum myr_device_kind)design->place[device].kind) {
     case MYR_DEVICE_LEAF:
+    case MYR_DEVICE_ROUTER:
     case MYR_DEVICE_SPINE:
     case MYR_DEVICE_CORE:
     case MYR_DEVICE_ACCESS:

@@ -60,7 +60,8 @@ static void put_network(const struct myr_design *design, struct myr_answer *answ
     struct occurring pairs = {0}, reached = {0}, hosts = {0}, ports = {0};
     for (uint32_t device = 0; device < design->device_count; device++) {
         const struct myr_place *place = &design->place[device];
-        bool leaf = place->kind == MYR_DEVICE_LEAF || place->kind == MYR_DEVICE_ACCESS;
+        bool leaf = place->kind == MYR_DEVICE_LEAF || place->kind == MYR_DEVICE_ACCESS ||
+                    place->kind == MYR_DEVICE_ROUTER;
         bool upper = place->kind == MYR_DEVICE_SPINE || place->kind == MYR_DEVICE_CORE;
         if (place->net != id || (!leaf && !upper)) {
             continue;

@@ -221,7 +221,13 @@ int myr_plan_explain_path(const struct myr_design *design, struct myr_answer *an
     if (!value || (*path && !known[0])) {
         int rc = myr_err_set(err, MYR_ENOENT, "'%s' is no number of this plan",
                              myr_text_excerpt(myr_str_from(path), shown));
-        myr_err_hint(err, "without a path all of them are listed: networks.compute.switches.leaf");
+        bool later = strncmp(known, "next", 4) == 0 && !myr_value_get(&answer->root, "next");
+        bool rack = strncmp(known, "racks", 5) == 0 && !design->room;
+        myr_err_hint(err, "%s",
+                     later  ? "--next SPEC names the phase after this one"
+                     : rack ? "there are racks where the spec has a 'room'"
+                            : "without a path all of them are listed: "
+                              "networks.compute.switches.leaf");
         return rc;
     }
     struct walk walk = {.design = design, .answer = answer, .room = leaves(value)};
@@ -232,7 +238,10 @@ int myr_plan_explain_path(const struct myr_design *design, struct myr_answer *an
         walk.count = explain(design, answer, known, value, walk.list);
     }
     if (walk.count == 0) {
-        return myr_err_set(err, MYR_EINVAL, "'%s' is a word, a number is expected",
+        bool empty = value->kind == MYR_VALUE_OBJECT || value->kind == MYR_VALUE_LIST;
+        return myr_err_set(err, MYR_EINVAL,
+                           empty ? "'%s' holds no number of this plan"
+                                 : "'%s' is a word, a number is expected",
                            myr_text_excerpt(myr_str_from(path), shown));
     }
     *ret = walk.list;

@@ -170,7 +170,7 @@ static const struct explain_rule rows[] = {
     {"next.lines.*.then", "quantity in the bill of the larger cluster", ".part"},
     {"next.lines.*.quantity",
      "then - now; all of them where their number stays and a price for all goes by size",
-     ".part .then .now"},
+     ".name .part .then .now"},
     {"next.lines.*.unit_price",
      "price of one in the larger bill; less that of this one where only the price changes",
      ".part .total_then .then"},

@@ -47,6 +47,7 @@ static void put_lines(const struct myr_growth *growth, struct myr_answer *answer
         const struct myr_grow_line *line = &growth->lines[i];
         bool priced = line->unit_cents != -1;
         myr_answer_object(answer, NULL);
+        myr_answer_text(answer, "name", line->name);
         myr_answer_text(answer, "part", line->part);
         myr_answer_u64(answer, "now", line->had);
         myr_answer_u64(answer, "then", line->needed);

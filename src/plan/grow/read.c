@@ -7,7 +7,7 @@
  * stretch of the same group. Those on the compute network come before those that are not, as ever.
  */
 
-static bool is_design(const char *path)
+bool myr_grow_is_design(const char *path)
 {
     size_t len = strlen(path);
     return len > 4 && strcmp(path + len - 4, ".myr") == 0;
@@ -97,22 +97,11 @@ static int put_in_order(struct myr_spec *spec, const struct myr_catalog *catalog
     return MYR_OK;
 }
 
-/* A design has its prices; a list in their place would be read by nobody. */
-static int open_design(const char *path, const char *prices, struct myr_design *ret,
-                       struct myr_err *err)
-{
-    if (prices) {
-        return myr_err_set(err, MYR_EINVAL,
-                           "%s: a design has its prices; --prices goes with a spec", path);
-    }
-    return myr_design_open(ret, path, err);
-}
-
 int myr_grow_read(struct myr_arena *arena, const struct myr_catalog *catalog, const char *path,
                   const char *prices, struct myr_design *ret, struct myr_err *err)
 {
-    if (is_design(path)) {
-        return open_design(path, prices, ret, err);
+    if (myr_grow_is_design(path)) {
+        return myr_design_open(ret, path, err);
     }
     MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {0};
     MYR_TRY(myr_spec_load(arena, catalog, path, prices, &spec, err));
@@ -123,8 +112,8 @@ int myr_grow_read_larger(struct myr_arena *arena, const struct myr_catalog *cata
                          const struct myr_design *installed, const char *path, const char *prices,
                          struct myr_design *ret, struct myr_err *err)
 {
-    if (is_design(path)) {
-        return open_design(path, prices, ret, err);
+    if (myr_grow_is_design(path)) {
+        return myr_design_open(ret, path, err);
     }
     MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {0};
     MYR_TRY(myr_spec_load(arena, catalog, path, prices, &spec, err));

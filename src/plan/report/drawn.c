@@ -15,10 +15,11 @@ static bool has_digit(const char *text)
 static const struct card {
     const char *title, *paths;
 } cards[] = {
-    {"Compute network", "networks.compute report.drawn.compute"},
-    {"Storage network", "networks.storage report.drawn.storage"},
-    {"Service network", "networks.service report.drawn.service"},
-    {"Out-of-band network", "networks.oob report.drawn.oob"},
+    {"Compute network", "networks.compute report.drawn.compute report.ports_per_node.compute "
+                        "report.scale_up_gbps"},
+    {"Storage network", "networks.storage report.drawn.storage report.ports_per_node.storage"},
+    {"Service network", "networks.service report.drawn.service report.ports_per_node.service"},
+    {"Out-of-band network", "networks.oob report.drawn.oob report.ports_per_node.oob"},
     {"Inside a node", "report.inside scale_up_gpus report.scale_up_gbps"},
     {"Findings", "findings"},
     {"Legend", ""},
@@ -87,6 +88,20 @@ static const char *floor_paths(const struct report *report, struct report_drawn 
     return drawn->rack ? myr_arena_printf(report->arena, "racks.%s", drawn->rack) : "room";
 }
 
+/* Of a bar or its tip; the scale below the bars is of no system. */
+static bool is_cost(const struct report *report, const char *text)
+{
+    struct report_system systems[REPORT_SYSTEMS_MAX];
+    uint32_t count = report_systems(report->design, systems);
+    const char *currency = myr_design_str(report->design, report->design->head->currency);
+    char money[MYR_PLAN_MONEY_MAX];
+    bool found = strstr(text, ": ") != NULL;
+    for (uint32_t i = 0; i < count && !found; i++) {
+        found = strcmp(text, myr_plan_money(systems[i].cents, currency, money)) == 0;
+    }
+    return found;
+}
+
 const char *report_drawn_paths(const struct report *report, struct report_drawn *drawn,
                                const char *text)
 {
@@ -101,7 +116,7 @@ const char *report_drawn_paths(const struct report *report, struct report_drawn 
         text = has_digit(text) ? floor_paths(report, drawn, text) : "";
         break;
     case REPORT_COSTS:
-        text = has_digit(text) ? "report.systems" : "";
+        text = is_cost(report, text) ? "report.systems" : "";
         break;
     }
     return text;

@@ -47,7 +47,7 @@ static void put_lines(const struct report *report, const struct myr_growth *grow
     for (uint32_t i = 0; i < growth->line_count; i++) {
         const struct myr_grow_line *line = &growth->lines[i];
         bool priced = line->unit_cents != -1; /* a price may have fallen */
-        myr_page_row_begin(report->buf);
+        report_row_of(report, "next.lines.%u.quantity", i);
         report_cell(report, line->system);
         report_cell(report, line->name);
         myr_page_cell(report->buf, line->part);

@@ -94,11 +94,8 @@ static void put_paths(const struct report *report)
     char word[128];
     myr_buf_printf(&command, "myriad explain plan %s",
                    myr_shell_word(about->spec ? about->spec : "design.myr", word, sizeof(word)));
-    if (about->next_spec) {
-        myr_buf_printf(&command, " --next %s",
-                       myr_shell_word(about->next_spec, word, sizeof(word)));
-    }
-    myr_buf_put_lit(&command, " PATH");
+    myr_buf_printf(&command, "%s%s PATH", about->options ? " " : "",
+                   about->options ? about->options : "");
     myr_buf_putc(&command, '\0');
     myr_buf_put_lit(report->buf, "<p class=\"muted\">");
     myr_page_text(report->buf, report_say(report, "The path of a number is shown where the pointer "

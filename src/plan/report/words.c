@@ -83,12 +83,12 @@ void report_put(const struct report *report, const char *text)
     while (*text) {
         const char *path = open ? NULL : marked_path(report, text);
         if (path) {
-            myr_buf_put_lit(report->buf, "<span");
+            myr_buf_put_lit(report->buf, "<bdi"); /* one that has no looks of its own anywhere */
             put_title(report, path);
             open = true;
             text += 3;
         } else if (open && strncmp(text, mark_end, strlen(mark_end)) == 0) {
-            myr_buf_put_lit(report->buf, "</span>");
+            myr_buf_put_lit(report->buf, "</bdi>");
             open = false;
             text += strlen(mark_end);
         } else {

@@ -13,12 +13,16 @@
 
 enum {
     LEVELS = 96,         /* of the threshold, each 15/16 of the one before */
-    DRAWS_EACH = 3000,   /* for every thing that may move, over all levels */
+    DRAWS_EACH = 4000,   /* for every thing that may move, over all levels */
     DRAWS_MAX = 1200000, /* altogether */
     RACKS_CHEAP = 200,   /* up to which all of them are made */
     OUT_MAX = 12,        /* things that make place for one */
-    LOOSENESS = 4,       /* of the beginning, where there are draws enough to order it again */
+    LOOSENESS = 4,       /* of the beginning, where there are draws enough to order it again; */
+    LOOSE = 2,           /* of further runs in turn: these two */
+    LOOSER = 8,
     DRAWS_ENOUGH = 2000, /* for every thing */
+    RUNS_MAX = 6,        /* from the same beginning: small rooms often end in a poor order */
+    DRAWS_ALL = 3000000, /* in all runs together, about */
     SEED = 16,
 };
 
@@ -205,7 +209,7 @@ static void keep_best(struct anneal *a)
 
 /* About what a switch's cables cost when it moves on by a rack: things come loose, but the order
  * of the room, which is good already, does not melt. */
-static int64_t first_threshold(const struct anneal *a, uint64_t draws)
+static int64_t first_threshold(const struct anneal *a, uint64_t draws, uint32_t run)
 {
     const struct crowd *crowd = &a->crowd;
     uint64_t cables = 0;
@@ -213,8 +217,34 @@ static int64_t first_threshold(const struct anneal *a, uint64_t draws)
         cables += crowd->peers[i].cables;
     }
     double pitch = (a->room->spec->row_pitch_m + a->room->spec->column_pitch_m) * 500;
-    return (int64_t)((double)cables / (crowd->count + 1) * pitch) *
-           (draws >= (uint64_t)crowd->movable * DRAWS_ENOUGH ? LOOSENESS : 1);
+    bool enough = draws >= (uint64_t)crowd->movable * DRAWS_ENOUGH;
+    int64_t looseness = run == 0 ? LOOSENESS : run % 2 ? LOOSE : LOOSER;
+    return (int64_t)((double)cables / (crowd->count + 1) * pitch) * (enough ? looseness : 1);
+}
+
+/* Everything back to where it stood in the beginning. */
+static void begin_again(struct anneal *a, const uint32_t *racks)
+{
+    for (uint32_t i = 0; i < a->crowd.movable; i++) {
+        crowd_leave(&a->crowd, i);
+    }
+    for (uint32_t i = 0; i < a->crowd.movable; i++) {
+        crowd_enter(&a->crowd, i, racks[i]);
+    }
+    a->now = 0;
+}
+
+static void run_once(struct anneal *a, uint64_t draws, uint32_t run)
+{
+    myr_rng_init(&a->rng, SEED, run);
+    a->threshold = first_threshold(a, draws, run);
+    for (uint32_t level = 0; level < LEVELS; level++) {
+        for (uint64_t i = 0; i < draws / LEVELS; i++) {
+            draw(a);
+        }
+        a->threshold = a->threshold * 15 / 16;
+        keep_best(a);
+    }
 }
 
 void room_anneal(struct room *room)
@@ -224,20 +254,21 @@ void room_anneal(struct room *room)
         return;
     }
     uint64_t draws = (uint64_t)a.crowd.movable * DRAWS_EACH;
+    uint32_t runs = (uint32_t)(DRAWS_ALL / (draws + 1));
+    runs = runs < 1 ? 1 : runs < RUNS_MAX ? runs : RUNS_MAX;
     draws = draws < DRAWS_MAX ? draws : DRAWS_MAX;
     /* What is carried out costs a line of the table: large rooms get fewer draws. */
     draws = a.crowd.racks > RACKS_CHEAP ? draws * RACKS_CHEAP / a.crowd.racks : draws;
+    uint32_t *start = MYR_ARENA_NEW(room->arena, uint32_t, a.crowd.count);
     a.best_rack = MYR_ARENA_NEW(room->arena, uint32_t, a.crowd.count);
     a.best = INT64_MAX;
     keep_best(&a);
-    myr_rng_init(&a.rng, SEED, 0);
-    a.threshold = first_threshold(&a, draws);
-    for (uint32_t level = 0; level < LEVELS; level++) {
-        for (uint64_t i = 0; i < draws / LEVELS; i++) {
-            draw(&a);
+    memcpy(start, a.best_rack, sizeof(*start) * a.crowd.movable);
+    for (uint32_t run = 0; run < runs; run++) {
+        if (run > 0) {
+            begin_again(&a, start);
         }
-        a.threshold = a.threshold * 15 / 16;
-        keep_best(&a);
+        run_once(&a, draws, run);
     }
     crowd_settle(&a.crowd, a.best_rack);
 }

@@ -189,33 +189,49 @@ static bool try_racks(struct filling *fill, struct block *block, const struct lo
     return false;
 }
 
-/* 'partial': what does not fit is left over and counted. False: nothing was done. */
-bool fill_block(struct filling *fill, struct block *block, bool partial)
+/* All of the block from the next rack on, in as few as possible. False: nothing was done. */
+static bool fill_whole(struct filling *fill, struct block *block, const struct load *need)
 {
-    struct room *room = fill->room;
-    struct load need = fill_most_of(room, room->seats + block->first_seat, block->seats);
     uint32_t count = racks_for_servers(fill, block->servers);
-    if (room->spec->place == MYR_ROOM_SHORTEST) {
-        skip_jump(fill, count);
-        count = racks_for_servers(fill, block->servers);
-    }
     uint32_t most = fill->count - fill->at, first = count ? count : 1;
     for (count = first; count <= most && count < first + TOGETHER_TRIED; count++) {
         fill_rank(fill, block, count);
-        if (try_racks(fill, block, &need, count, true)) {
+        if (try_racks(fill, block, need, count, true)) {
             return true;
         }
         fill_rank_middle(fill, count);
-        if (try_racks(fill, block, &need, count, true)) {
+        if (try_racks(fill, block, need, count, true)) {
             return true;
         }
     }
     for (count = first; count <= most; count++) {
         fill_rank(fill, block, count);
-        if (try_racks(fill, block, &need, count, false)) {
+        if (try_racks(fill, block, need, count, false)) {
             return true;
         }
     }
+    return false;
+}
+
+/* 'partial': what does not fit is left over and counted. False: nothing was done. */
+bool fill_block(struct filling *fill, struct block *block, bool partial)
+{
+    struct room *room = fill->room;
+    struct load need = fill_most_of(room, room->seats + block->first_seat, block->seats);
+    uint32_t at = fill->at;
+    if (room->spec->place == MYR_ROOM_SHORTEST) {
+        skip_jump(fill, racks_for_servers(fill, block->servers));
+    }
+    if (fill_whole(fill, block, &need)) {
+        return true;
+    }
+    if (fill->at != at && partial) { /* torn apart is better than not at all */
+        fill->at = at;
+        if (fill_whole(fill, block, &need)) {
+            return true;
+        }
+    }
+    uint32_t most = fill->count - fill->at;
     if (!partial || most == 0) {
         return false;
     }

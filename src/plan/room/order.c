@@ -84,6 +84,9 @@ static uint32_t take_round(const struct room *room, const struct hall *hall, con
         }
     }
     struct band above = {middle, inner[0], true}, below = {inner[1], middle, false};
+    if (middle == 0) { /* no way back below it: straight on, so that no block is torn apart */
+        return put + take_band(room, hall, chosen, above, 0, end, ret + put);
+    }
     put += take_band(room, hall, chosen, above, centre->column, end, ret + put);
     put += take_band(room, hall, chosen, below, end, 0, ret + put);
     if (centre->column > 0) {

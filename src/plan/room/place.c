@@ -380,8 +380,8 @@ static void choose_way(struct room *room)
     uint32_t first = room->hall_count > 1 ? 0 : ways_each; /* the first half gathers */
     for (uint32_t k = first; k < 2 * ways_each; k++) {
         uint32_t i = k % ways_each, lost = i / 2 / FLATNESS_COUNT;
-        if (k == ways_each && best.ways < INT64_MAX) {
-            break; /* gathered they all found a place, and that is shorter */
+        if (k == ways_each && best.ways < INT64_MAX && !small) {
+            break; /* gathered they all found a place, and that is mostly shorter */
         }
         room->gathered = k < ways_each;
         room->lost_least = room->lost_most = lost;

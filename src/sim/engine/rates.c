@@ -14,8 +14,12 @@
  * - one whose level falls first takes over those that are faster than the new level and held
  *   elsewhere; then it is settled, and all that were held or loose on it get its level.
  *
- * A channel that nothing has changed is never looked at, and transfers whose holder's level changes
- * are not written to: their progress is told by the holder's clock.
+ * A small rise takes a short cut: the channel rises with all that it holds, and who is too fast for
+ * another of its channels then is loosened afterwards; such a channel may be settled again.
+ *
+ * A channel that nothing has changed is never looked at, one that holds nobody only when what was
+ * reserved of it does not suffice (room.c), and transfers whose holder's level changes are not
+ * written to: their progress is told by the holder's clock.
  */
 
 enum { MARGIN_BITS = 8 };
@@ -170,9 +174,11 @@ static bool too_fast(const struct sim_fill *fill, uint64_t rate)
 
 /*
  * A solve in a full fabric waits for little else than these: the memory is asked for ahead. Blocks
- * of up to eight hops begin at a multiple of eight.
+ * of up to eight hops begin at a multiple of eight. Inlined always: gcc drops calls of a function
+ * that does nothing else.
  */
-static void prefetch_way(const struct myr_sim *sim, struct sim_entry entry)
+static inline __attribute__((always_inline)) void prefetch_way(const struct myr_sim *sim,
+                                                               struct sim_entry entry)
 {
     const struct sim_hop *block = &sim->hops.items[entry.hop & ~UINT32_C(7)];
     __builtin_prefetch(&sim->ways.items[entry.slot]);
@@ -349,6 +355,9 @@ static void settle(struct myr_sim *sim, uint32_t id, uint64_t level)
     struct sim_fill *fill = &sim->fills[id];
     uint64_t old = fill->level;
     heap_pop(sim);
+    /* Most likely the next: its list is asked for in two steps, before and after this one. */
+    uint32_t next = sim->fill_heap.count ? sim->fill_heap.items[0].channel : id;
+    __builtin_prefetch(&sim->channels[next].first_entry);
     if (level != old) {
         sim_set_clock(sim, id);
         fill->level = level;
@@ -356,6 +365,9 @@ static void settle(struct myr_sim *sim, uint32_t id, uint64_t level)
         if (fill->held_weight) {
             shift(sim, id, old, level);
         }
+    }
+    if (sim->channels[next].held) {
+        __builtin_prefetch(&sim->entries.items[sim->channels[next].first_entry]);
     }
     settle_all_loose(sim, id);
     /* Held elsewhere in a moment, at what they are allowed there; this one is looked at again. */

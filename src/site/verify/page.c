@@ -221,6 +221,16 @@ static void note_count(struct notes *notes, uint32_t count, const char *text)
     }
 }
 
+static uint32_t count_switches(const struct myr_verify *verify)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < verify->identity_count; i++) {
+        uint32_t port = verify->identities[i].first_port;
+        count += myr_design_port_group(verify->design, port)->role != MYR_PORT_NIC;
+    }
+    return count;
+}
+
 static void note_identities(const struct myr_verify *verify, struct notes *notes)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
@@ -228,6 +238,8 @@ static void note_identities(const struct myr_verify *verify, struct notes *notes
     const struct myr_design *design = verify->design;
     note_count(notes, verify->identity_count,
                "devices told by their cables: the design does not know their names");
+    note_count(notes, count_switches(verify),
+               "of them are switches, identified by their neighbours: which is which is assumed");
     for (uint32_t i = 0; i < verify->ambiguity_count; i++) {
         const struct myr_ambiguity *row = &verify->ambiguities[i];
         myr_buf_clear(&name);

@@ -185,7 +185,7 @@ void myr_chart_bars(const struct myr_bars *bars, struct myr_buf *buf)
         myr_chart_number(&label, i * step);
         myr_buf_printf(&label, " %s", bars->unit);
         myr_svg_line(&svg, at, (top - 4) * PX, at, bottom * PX, i ? "grid" : "axis", NULL);
-        myr_svg_text(&svg, at, (bottom + 16) * PX, MYR_SVG_MIDDLE, "label muted tick", label.data);
+        myr_svg_text(&svg, at, (bottom + 16) * PX, MYR_SVG_MIDDLE, "label muted", label.data);
     }
     for (uint32_t r = 0; r < bars->count; r++) {
         draw_row(&svg, bars, &bars->rows[r], (top + (int32_t)r * BAR_ROW) * PX, span);

@@ -532,15 +532,16 @@ double bound_stars_mm(struct bound *b)
     for (uint32_t i = 0; i < net->leaf; i++) {
         send_up(b, net->first_leaf + i, 1, part.arriving);
     }
+    bool *seen = MYR_ARENA_NEW(arena, bool, devices);
     struct part last = {0};
     double sum = 0, last_mm = 0;
     for (uint32_t i = part.top_first; i < part.top_end; i++) {
         part.id = root_of(&part, i);
-        bool first = true; /* each part once, at its first top */
-        for (uint32_t k = part.top_first; k < i && first; k++) {
-            first = root_of(&part, k) != part.id;
+        if (seen[part.id]) {
+            continue; /* each part once, at its first top */
         }
-        if (!first || !look_at_part(&part)) {
+        seen[part.id] = true;
+        if (!look_at_part(&part)) {
             continue;
         }
         last_mm = same_part(&part, &last) ? last_mm : part_mm(&part);
