@@ -164,6 +164,7 @@ class Kubernetes:
         wait("the API server", healthy)
 
     def start_controllers(self, *more):
+        self.controller_words = more
         self.controllers = self.start("kube-controller-manager", [
             self.bin / "kube-controller-manager", "--kubeconfig", self.admin,
             "--service-account-private-key-file", "sa.key", "--secure-port",

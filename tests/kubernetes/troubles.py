@@ -104,6 +104,7 @@ def without(lab, myriad):
     """A real API server that does not serve what is asked for, and then does."""
     job = lab.top / "without.yaml"
     job.write_text("name: without\nnodes: 1\ncommand: 'true'\nimage: lab/train:1\n")
+    lab.stop(lab.controllers)  # they do not bear it, nor recover from it
     lab.stop(lab.api)
     lab.start_api("--runtime-config", "coordination.k8s.io/v1=false,batch/v1=false")
     lab.ready()
@@ -119,6 +120,7 @@ def without(lab, myriad):
     lab.stop(lab.api)
     lab.start_api()
     lab.ready()
+    lab.start_controllers(*lab.controller_words)
     scheduler.line("well again")
     scheduler.line("holds the lease")
     made = subprocess.run([*words, "-o", "json"], capture_output=True, text=True, check=True)
