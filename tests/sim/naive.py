@@ -19,6 +19,8 @@ from pathlib import Path
 
 GBPS = 100
 CLOSE_PS = 1
+# A channel that rose kept one that a short cut had made faster than it: off by 0.7 and 41 ns.
+ONCE_WRONG = (1159, 1780)
 
 
 class Tasks:
@@ -264,14 +266,15 @@ def main():
     program = sys.argv[1]
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 60
     first = int(sys.argv[3]) if len(sys.argv) > 3 else 0
+    seeds = [*range(first, first + count), *(() if len(sys.argv) > 2 else ONCE_WRONG)]
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
-        for seed in range(first, first + count):
+        for seed in seeds:
             fault = case(program, seed, Path(folder))
             if fault:
                 wrong += 1
                 print(fault)
-    print(f"{count} cases, {wrong} wrong")
+    print(f"{len(seeds)} cases, {wrong} wrong")
     sys.exit(1 if wrong else 0)
 
 

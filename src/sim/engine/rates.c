@@ -436,17 +436,15 @@ static void take_lowest(struct myr_sim *sim)
     if (fill->held_weight) {
         uint64_t slack = sim_tolerance(fill->level);
         if (level <= fill->level + slack && fill->level <= level + slack) {
-            settle(sim, id, fill->level);
-            return;
+            level = fill->level;
         }
         if (level > short_rise(sim, fill->level)) {
             loosen_all(sim, id);
             return;
         }
     }
-    /* On a channel that was full before nobody was faster than its old level. */
-    bool full_before = fill->level != SIM_RATE_NONE && level >= fill->level;
-    if (!full_before && take_over(sim, id, level)) {
+    /* Also when it rises, or stays: whom a short cut let pass here a moment ago may be faster. */
+    if (take_over(sim, id, level)) {
         return; /* its level is higher now */
     }
     settle(sim, id, level);
