@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""The published reduce-scatter figures against bench/seed_table.py: tests/sim/published.py MYRIAD [RUNS]
+"""The published reduce-scatter figures against bench/seed_table.py.
+
+    tests/sim/published.py MYRIAD [RUNS]
 
 Hashing collapses with scale and planning does not; every published stock point lies inside the
-10-90 % band, with 20 runs and with RUNS (200), and on a fabric of other leaves: not by luck of the draw.
+10-90 % band, with 20 runs and with RUNS (200), and on a fabric of other leaves: not by luck of the
+draw.
 """
 import sys
 import tempfile
