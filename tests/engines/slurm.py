@@ -12,8 +12,7 @@ the same job file alike), 'parts' (GPUs of a node shared by jobs),
 which commands in its stead say in the words of real ones: one line, and back),
 'keys' (each of a job file does what it does on agents), 'missed' (ended while the controller was
 away, and lost to it),
-'accounts' (alone: with a slurmdbd, whose shares and limits are the tenants'), 'fence' (alone, and
-minutes: a node that is not heard any more loses its power before its strict job runs elsewhere).
+'accounts' (alone: with a slurmdbd, whose shares and limits are the tenants').
 """
 import argparse
 import os
@@ -66,12 +65,6 @@ class Lab:
         return self.cluster.submit(f"name: t\nnodes: {nodes}\ncommand: '{command}'\n"
                                    f"env: {{GREETING: \"it''s fine\"}}\n{lines}"
                                    .replace("it''s", "it's"))
-
-    def fence_with(self, text):
-        path = self.cluster.folder / "fence"
-        path.write_text(f"#!/bin/sh\ncd {self.cluster.folder} && {text}\n")
-        path.chmod(0o755)
-        self.cluster.configure(fence=str(path))
 
     def state(self, job):
         return self.cluster.job(job)["state"]
@@ -384,27 +377,6 @@ def missed(lab, _):
     print("missed: ended while the controller was away, which calls them lost: their own codes")
 
 
-def fence(lab, _):
-    """A node that is not heard any more: its power is taken, then its strict job runs elsewhere."""
-    slurm, here = lab.slurm, lab.cluster
-    job = lab.submit(1, "echo up; [ $MYRIAD_EPOCH -gt 1 ] || sleep 600", restart="strict")
-    info = lab.wait(job, "running")
-    wait_for("its ranks speak", lambda: lab.output(job, 0))
-    gone = info["node_names"][0]
-    begun = time.monotonic()
-    slurm.daemons[gone].kill()
-    slurm.daemons[gone].wait(60)
-    fenced = wait_for("the fence", lambda: (here.folder / "fenced").exists() and
-                      (here.folder / "fenced").read_text(), limit_s=400)
-    check(fenced == f"{gone}\n", f"{fenced} was fenced, {gone} was lost")
-    took = time.monotonic() - begun
-    info = lab.wait(job, "done", "failed")
-    check(info["state"] == "done" and info["epoch"] == 2 and gone not in info["node_names"],
-          f"{info}")
-    check(f"fence {gone}" in (here.home / "audit.log").read_text(), "the audit does not know")
-    print(f"fence: {gone} was silent and fenced after {took:.0f} s, its strict job ran elsewhere")
-
-
 def accounts(lab, _):
     """Tenants are accounts: shares are weights, limits are Slurm's to hold, and are told."""
     here = lab.cluster
@@ -458,8 +430,7 @@ WITH_ACCOUNTS = [("add", "account", "research", "fairshare=7", "GrpTRES=gres/gpu
                  ("add", "user", "nobody", "account=brief")]
 CASES = {"accounts": accounts, "gang": gang, "drain": drain, "down": down, "others": others,
          "parts": parts, "same": same, "cancel": cancel, "restart": restart, "away": away,
-         "missed": missed, "keys": keys, "fence": fence}
-ALONE = ("accounts", "fence")  # with settings of their own
+         "missed": missed, "keys": keys}
 
 
 def main():
@@ -474,21 +445,18 @@ def main():
     need()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="myriad-slurm-"))
     try:
-        booked, fenced = words.case == ["accounts"], words.case == ["fence"]
+        booked = words.case == ["accounts"]
         if booked:
             need("slurmdbd", "mariadbd", "mariadb-install-db")
         # A partition without nodes is nothing odd.
         with Slurm(folder / "slurm", words.nodes, gpus=words.gpus,
                    partition="PartitionName=empty State=UP",
-                   settings={"SlurmdTimeout": 15} if fenced else None,
                    accounts=WITH_ACCOUNTS if booked else None) as slurm:
             lab = Lab(words.myriad, slurm, folder, accounts=booked)
             lab.agent = words.agent
-            if fenced:
-                lab.fence_with("echo $1 >> fenced")
             with lab.cluster:
                 lab.start()
-                for name in words.case or [name for name in CASES if name not in ALONE]:
+                for name in words.case or [name for name in CASES if name != "accounts"]:
                     CASES[name](lab, words.gang)
     except Failed as fault:
         print(f"failed: {fault}", file=sys.stderr)
