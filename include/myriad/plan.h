@@ -59,14 +59,14 @@ double myr_plan_usable_tb(const struct myr_design_head *head);
 /* "43.26 M CNY", or "432,606 CNY" below a million; returns 'ret'. */
 const char *myr_plan_money(int64_t cents, const char *currency, char ret[MYR_PLAN_MONEY_MAX]);
 
-struct myr_report; /* plan/report.h */
+struct myr_plan_about; /* plan/report.h */
 
 /*
  * Writes design.json, bom.csv, cables.csv, labels.csv, topology.svg, report.html, bom.xlsx and
  * design.myr into 'folder', with a room also racks.csv and racks.svg: all of them or none. 'about'
  * is for the report; NULL: in English, without a date.
  */
-MYR_MUST_USE int myr_plan_write(const struct myr_design *design, const struct myr_report *about,
+MYR_MUST_USE int myr_plan_write(const struct myr_design *design, const struct myr_plan_about *about,
                                 const char *folder, struct myr_err *err);
 /* The name of file 'index' in the order in which they appear; NULL behind the last. */
 const char *myr_plan_file_name(const struct myr_design *design, uint32_t index);

@@ -15,7 +15,7 @@
 struct names {
     struct myr_buf text;
     uint32_t *start; /* by device; device_count + 1 */
-    const struct myr_report *about;
+    const struct myr_plan_about *about;
     struct myr_buf workbook; /* made first: it alone may fail */
 };
 
@@ -271,7 +271,7 @@ const char *myr_plan_file_name(const struct myr_design *design, uint32_t index)
 
 /* Sheets to print where they are asked for: with a code on each they are large. */
 static int add_labels(struct myr_file_set *set, const struct myr_design *design,
-                      const struct myr_report *about, struct myr_err *err)
+                      const struct myr_plan_about *about, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
     struct report_labels which;
@@ -287,9 +287,9 @@ static int add_labels(struct myr_file_set *set, const struct myr_design *design,
 }
 
 int plan_add_files(struct myr_file_set *set, const struct myr_design *design,
-                   const struct myr_report *about, struct myr_err *err)
+                   const struct myr_plan_about *about, struct myr_err *err)
 {
-    static const struct myr_report plain = {0};
+    static const struct myr_plan_about plain = {0};
     struct names names MYR_CLEANUP(names_done) = {0};
     names_init(&names, design);
     names.about = about ? about : &plain;
@@ -308,7 +308,7 @@ int plan_add_files(struct myr_file_set *set, const struct myr_design *design,
     return MYR_OK;
 }
 
-int myr_plan_write(const struct myr_design *design, const struct myr_report *about,
+int myr_plan_write(const struct myr_design *design, const struct myr_plan_about *about,
                    const char *folder, struct myr_err *err)
 {
     struct myr_file_set set MYR_CLEANUP(myr_file_set_abandon) = {0};

@@ -250,7 +250,7 @@ void plan_plugged(struct plan *plan);
 
 /* The files of a plan, into a set that is open. 'about' is for the report, or NULL. */
 MYR_MUST_USE int plan_add_files(struct myr_file_set *set, const struct myr_design *design,
-                                const struct myr_report *about, struct myr_err *err);
+                                const struct myr_plan_about *about, struct myr_err *err);
 
 /* wiring helpers shared by place.c and wire.c */
 uint32_t plan_leaf_hosts(const struct net_plan *net, uint32_t leaf);

@@ -87,7 +87,7 @@ static void put_rest(struct myr_buf *buf)
         "# accept: [unpriced]\n");
 }
 
-static void list_assumed(struct myr_arena *arena, const struct myr_start *start,
+static void list_assumed(struct myr_arena *arena, const struct myr_plan_start *start,
                          const struct myr_part *server, uint64_t servers,
                          struct myr_start_text *text)
 {
@@ -111,7 +111,8 @@ static void list_assumed(struct myr_arena *arena, const struct myr_start *start,
 }
 
 int myr_start_write(struct myr_arena *arena, const struct myr_catalog *catalog,
-                    const struct myr_start *start, struct myr_start_text *ret, struct myr_err *err)
+                    const struct myr_plan_start *start, struct myr_start_text *ret,
+                    struct myr_err *err)
 {
     const struct myr_part *server = NULL;
     const char *name = start->server ? start->server : default_server;

@@ -18,7 +18,7 @@ struct myr_growth_point {
     double linearity; /* throughput a GPU against the best point */
 };
 
-struct myr_growth {
+struct myr_fit_scaling {
     struct myr_growth_point points[MYR_GROWTH_MAX];
     uint32_t count;
 };
@@ -28,7 +28,7 @@ struct myr_growth {
  * number of GPUs; 'weak' keeps it in proportion, otherwise it is fixed.
  */
 void myr_fit_growth(const struct myr_fit_query *query, uint32_t least, uint32_t most, bool weak,
-                    struct myr_arena *arena, struct myr_growth *ret);
+                    struct myr_arena *arena, struct myr_fit_scaling *ret);
 
 /* The step's terms one after the other. */
 void myr_plot_step(const struct myr_fit_cost *cost, struct myr_buf *buf);
@@ -38,7 +38,7 @@ void myr_plot_pipeline(const struct myr_fit_case *it, const struct myr_layout *l
 /* Memory of the fullest rank of each layout, by term, against the device's. */
 void myr_plot_memory(const struct myr_fit_case *it, const struct myr_fit_found *layouts,
                      uint32_t count, struct myr_buf *buf);
-void myr_plot_linearity(const struct myr_growth *weak, const struct myr_growth *strong,
+void myr_plot_linearity(const struct myr_fit_scaling *weak, const struct myr_fit_scaling *strong,
                         struct myr_buf *buf);
 
 /* Time against cost; the fewest of either for what the other is. */

@@ -15,7 +15,7 @@
 struct myr_growth;
 
 /* What stands on its first lines besides; any of them may be NULL. */
-struct myr_report {
+struct myr_plan_about {
     const struct myr_lang *lang; /* NULL: English */
     const char *date, *revision;
     const char *spec;               /* the name of its file */
@@ -28,8 +28,9 @@ struct myr_report {
 void myr_report_digest(struct myr_str bytes, char ret[MYR_REPORT_DIGEST]);
 
 /* One HTML page that needs nothing else. */
-void myr_plan_report(const struct myr_design *design, const struct myr_report *about,
+void myr_plan_report(const struct myr_design *design, const struct myr_plan_about *about,
                      struct myr_buf *buf);
 /* The bill and the findings as a workbook (OOXML); what is written meanwhile lies in 'folder'. */
-MYR_MUST_USE int myr_plan_workbook(const struct myr_design *design, const struct myr_report *about,
-                                   const char *folder, struct myr_buf *ret, struct myr_err *err);
+MYR_MUST_USE int myr_plan_workbook(const struct myr_design *design,
+                                   const struct myr_plan_about *about, const char *folder,
+                                   struct myr_buf *ret, struct myr_err *err);

@@ -9,7 +9,7 @@
 #include "myriad/base.h"
 #include "myriad/model.h"
 
-struct myr_start {
+struct myr_plan_start {
     uint64_t gpus;
     const char *server; /* NULL: the default */
     uint32_t fabric;    /* enum myr_fabric */
@@ -21,6 +21,6 @@ struct myr_start_text {
 };
 
 MYR_MUST_USE int myr_start_write(struct myr_arena *arena, const struct myr_catalog *catalog,
-                                 const struct myr_start *start, struct myr_start_text *ret,
+                                 const struct myr_plan_start *start, struct myr_start_text *ret,
                                  struct myr_err *err);
 void myr_start_done(struct myr_start_text *text);

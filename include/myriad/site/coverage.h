@@ -14,7 +14,7 @@ struct myr_ready {
 };
 
 /* What is the matter with a degraded link. */
-enum myr_why {
+enum myr_degraded_why {
     MYR_WHY_SPEED,
     MYR_WHY_ERRORS,
     MYR_WHY_BER,

@@ -33,7 +33,7 @@ struct myr_plug {
     uint32_t cable; /* that the plan has at its other end: its flag should say so; or MYR_NONE */
 };
 
-struct myr_order {
+struct myr_work_order {
     uint32_t op;         /* enum myr_order_op */
     uint32_t crew, walk; /* from 1; the place in the crew's walk */
     uint32_t visit;      /* orders of one visit are done in the same cage */
@@ -42,19 +42,19 @@ struct myr_order {
     struct myr_plug plugs[2];
     uint32_t legs;    /* of a splitter's head; 0: a plug of one link */
     uint32_t since;   /* the run in which the fault was first seen */
-    uint32_t why;     /* inspect: bits of enum myr_why */
+    uint32_t why;     /* inspect: bits of enum myr_degraded_why */
     bool check_first; /* nobody looked at the new port */
 };
 
 /* A fault, as it is kept from run to run: by the names of its two ends. */
-struct myr_fault {
+struct myr_site_fault {
     struct myr_str device, port, peer_device, peer_port;
     uint32_t state; /* enum myr_port_state; MYR_STATE_COUNT: a cable that the plan does not use */
     uint32_t since;
 };
 
 struct myr_faults {
-    struct myr_fault *items;
+    struct myr_site_fault *items;
     uint32_t count;
 };
 
@@ -68,7 +68,7 @@ struct myr_orders {
     struct myr_arena *arena;
     const struct myr_verify *verify;
     uint32_t run, crews, count, visits;
-    struct myr_order *items;
+    struct myr_work_order *items;
     const char *colours[MYR_LAYER_COUNT]; /* NULL: by the cable's kind */
     uint32_t wait_s;                      /* after the last move, before anybody looks again */
     bool lldp;                            /* which is why */

@@ -87,7 +87,7 @@ struct myr_verify {
     struct myr_cabling_end *foreign; /* vertices from design->port_count on */
     uint32_t counts[MYR_STATE_COUNT];
     struct myr_port_span *places; /* by device of the cabling: what it is */
-    uint8_t *why;         /* by port of the design: of a degraded one, bits of enum myr_why */
+    uint8_t *why; /* by port of the design: of a degraded one, bits of enum myr_degraded_why */
     uint32_t *host_group; /* by device of the cabling: NICs of one host; MYR_NONE: none known */
 
     struct myr_repair repair;     /* in the mode that was asked for */

@@ -143,9 +143,9 @@ static int read_spec(struct cli *cli, const struct options *options,
         myr_err_hint(err, "myriad plan --help");
         return rc;
     }
-    MYR_TRY(myr_start_write(&cli->arena, catalog,
-                            &(struct myr_start){options->gpus, options->server, options->fabric},
-                            start, err));
+    MYR_TRY(myr_start_write(
+        &cli->arena, catalog,
+        &(struct myr_plan_start){options->gpus, options->server, options->fabric}, start, err));
     MYR_TRY(myr_doc_read_yaml(&cli->arena, "--gpus",
                               (struct myr_str){start->spec.data, start->spec.len}, &doc, err));
     MYR_TRY(myr_spec_read(&cli->arena, catalog, doc, ret, err));
@@ -188,7 +188,7 @@ static int write_all(struct cli *cli, const struct options *options,
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
     bool other;
     const char *file = cli->operands.count ? cli->operands.items[0] : NULL;
-    struct myr_report about = {
+    struct myr_plan_about about = {
         .date = options->date, .revision = options->revision, .labels = options->labels};
     MYR_TRY(myr_report_language(&cli->arena, languages[options->lang], &lang, &other, err));
     about.lang = other ? &lang : NULL;

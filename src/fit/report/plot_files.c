@@ -14,7 +14,7 @@ static int add_plots(struct myr_file_set *set, const struct myr_fit_report *repo
     const struct myr_fit_query *query = report->query;
     const struct myr_fit_answer *answer = report->answer;
     const struct myr_layout *best = &answer->top[0].layout;
-    struct myr_growth *growth = MYR_ARENA_NEW(arena, struct myr_growth, 2);
+    struct myr_fit_scaling *growth = MYR_ARENA_NEW(arena, struct myr_fit_scaling, 2);
     struct myr_fit_cost cost;
     MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
     MYR_ASSERT(answer->top_count > 0);

@@ -114,7 +114,7 @@ void myr_plot_memory(const struct myr_fit_case *it, const struct myr_fit_found *
     myr_chart_bars(&bars, buf);
 }
 
-static struct myr_series growth_series(const struct myr_growth *trace, const char *name,
+static struct myr_series growth_series(const struct myr_fit_scaling *trace, const char *name,
                                        uint32_t colour, struct myr_point *points)
 {
     for (uint32_t i = 0; i < trace->count; i++) {
@@ -125,7 +125,7 @@ static struct myr_series growth_series(const struct myr_growth *trace, const cha
         .name = name, .points = points, .count = trace->count, .colour = colour, .dots = true};
 }
 
-void myr_plot_linearity(const struct myr_growth *weak, const struct myr_growth *strong,
+void myr_plot_linearity(const struct myr_fit_scaling *weak, const struct myr_fit_scaling *strong,
                         struct myr_buf *buf)
 {
     struct myr_point points[2][MYR_GROWTH_MAX];

@@ -9,7 +9,7 @@ enum { CHOICES_MAX = 8, TOP_SHOWN = 5 };
 
 static void add_point(const struct myr_fit_query *query, uint32_t gpus, bool weak,
                       struct myr_arena *arena, struct myr_fit_answer *answer,
-                      struct myr_growth *ret)
+                      struct myr_fit_scaling *ret)
 {
     struct myr_fit_query q = *query;
     uint64_t share = (uint64_t)query->batch * gpus / query->gpus;
@@ -27,11 +27,11 @@ static void add_point(const struct myr_fit_query *query, uint32_t gpus, bool wea
 }
 
 void myr_fit_growth(const struct myr_fit_query *query, uint32_t least, uint32_t most, bool weak,
-                    struct myr_arena *arena, struct myr_growth *ret)
+                    struct myr_arena *arena, struct myr_fit_scaling *ret)
 {
     struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
     double rate = 0;
-    *ret = (struct myr_growth){0};
+    *ret = (struct myr_fit_scaling){0};
     for (uint64_t gpus = least; gpus < most; gpus *= 2) {
         add_point(query, (uint32_t)gpus, weak, arena, answer, ret);
     }
@@ -89,7 +89,7 @@ static void put_layouts(const struct myr_fit_report *report, struct myr_buf *buf
 }
 
 /* GPU-hours and days for a trillion tokens, over numbers of GPUs with the same batch. */
-static void put_sizes(const struct myr_growth *strong, struct myr_buf *buf)
+static void put_sizes(const struct myr_fit_scaling *strong, struct myr_buf *buf)
 {
     struct myr_choice choices[MYR_GROWTH_MAX];
     char names[MYR_GROWTH_MAX][32], number[32];
@@ -143,8 +143,8 @@ void myr_fit_report_html(const struct myr_fit_report *report, struct myr_arena *
                          struct myr_buf *buf)
 {
     const struct myr_fit_query *q = report->query;
-    struct myr_growth *weak = MYR_ARENA_NEW(arena, struct myr_growth, 1);
-    struct myr_growth *strong = MYR_ARENA_NEW(arena, struct myr_growth, 1);
+    struct myr_fit_scaling *weak = MYR_ARENA_NEW(arena, struct myr_fit_scaling, 1);
+    struct myr_fit_scaling *strong = MYR_ARENA_NEW(arena, struct myr_fit_scaling, 1);
     struct myr_fit_cost cost;
     char title[256], grouped[32];
     snprintf(title, sizeof(title), "%s on %s x %s", q->it.model->name,

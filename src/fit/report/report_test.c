@@ -52,7 +52,7 @@ static void plots_are_files_of_a_folder(void **state)
 
 static void the_axis_of_a_plot_shows_its_data(void **state)
 {
-    struct myr_growth growth = {.count = 3};
+    struct myr_fit_scaling growth = {.count = 3};
     (void)state;
     for (uint32_t i = 0; i < 3; i++) {
         growth.points[i].gpus = 8U << i;

@@ -153,7 +153,7 @@ static void put_label(struct myr_buf *buf, const struct myr_design *design, uint
     myr_buf_printf(buf, ", %g m, %u Gb/s</p></div></div>\n", type->length_mm / 1000.0, type->gbps);
 }
 
-void report_labels_put(const struct myr_design *design, const struct myr_report *about,
+void report_labels_put(const struct myr_design *design, const struct myr_plan_about *about,
                        const struct report_labels *which, struct myr_buf *buf)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;

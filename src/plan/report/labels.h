@@ -13,5 +13,5 @@ struct report_labels {
 /* 'where' is "all", or the name of a network, rack or device. */
 MYR_MUST_USE int report_labels_choose(const struct myr_design *design, const char *where,
                                       struct report_labels *ret, struct myr_err *err);
-void report_labels_put(const struct myr_design *design, const struct myr_report *about,
+void report_labels_put(const struct myr_design *design, const struct myr_plan_about *about,
                        const struct report_labels *which, struct myr_buf *buf);

@@ -89,7 +89,7 @@ static void put_tiles(const struct report *report)
 /* How to ask for the number that the pointer rests on. */
 static void put_paths(const struct report *report)
 {
-    const struct myr_report *about = report->about;
+    const struct myr_plan_about *about = report->about;
     MYR_CLEANUP(myr_buf_done) struct myr_buf command = {0};
     char word[128];
     myr_buf_printf(&command, "myriad explain plan %s",
@@ -107,7 +107,7 @@ static void put_paths(const struct report *report)
 
 static void put_head(const struct report *report)
 {
-    const struct myr_report *about = report->about;
+    const struct myr_plan_about *about = report->about;
     MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
     myr_buf_puts(&line, report_say(report, "Design report"));
     if (about->revision) {
@@ -126,7 +126,7 @@ static void put_head(const struct report *report)
     myr_page_note(report->buf, line.data);
 }
 
-void myr_plan_report(const struct myr_design *design, const struct myr_report *about,
+void myr_plan_report(const struct myr_design *design, const struct myr_plan_about *about,
                      struct myr_buf *buf)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;

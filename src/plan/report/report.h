@@ -13,7 +13,7 @@ struct report_paths {
 
 struct report {
     const struct myr_design *design;
-    const struct myr_report *about;
+    const struct myr_plan_about *about;
     struct myr_arena *arena;
     struct myr_buf *buf;
     uint32_t *pictures; /* so many are in it */

@@ -66,7 +66,7 @@ static void the_page_says_what_the_plan_says(void **state)
     (void)state;
     struct planned p;
     MYR_CLEANUP(myr_buf_done) struct myr_buf page = {0};
-    struct myr_report about = {.date = "2026-11-16", .revision = "B", .spec = "s.yaml"};
+    struct myr_plan_about about = {.date = "2026-11-16", .revision = "B", .spec = "s.yaml"};
     planned_begin(&p, "name: a<b\nservers: 64\n" ORDER);
     myr_report_digest(MYR_STR("abc"), about.digest);
     myr_plan_report(&p.design, &about, &page);
@@ -92,7 +92,7 @@ static void the_next_phase_is_that_of_the_published_design(void **state)
     (void)state;
     struct planned small, large;
     struct myr_growth growth;
-    struct myr_report about = {.next = &growth};
+    struct myr_plan_about about = {.next = &growth};
     MYR_CLEANUP(myr_buf_done) struct myr_buf page = {0};
     planned_begin(&small, "servers: 64\n" ORDER);
     planned_begin(&large, "servers: 128\n" ORDER);
@@ -127,7 +127,7 @@ static void the_chinese_page_is_the_same_in_chinese(void **state)
     planned_begin(&p, "servers: 64\n" ORDER);
     assert_int_equal(myr_report_language(&p.arena, "zh", &lang, &other, &p.err), MYR_OK);
     assert_true(other);
-    myr_plan_report(&p.design, &(struct myr_report){.lang = &lang}, &page);
+    myr_plan_report(&p.design, &(struct myr_plan_about){.lang = &lang}, &page);
     expect(&page, "<html lang=\"zh\">");
     expect(&page, "物料清单");
     expect(&page, "22,016,000");
@@ -147,7 +147,7 @@ static void marks_of_a_name_are_no_marks(void **state)
     MYR_CLEANUP(myr_buf_done) struct myr_buf page = {0};
     planned_begin(&p, "groups: [{name: \"\xEE\x80\x80x\xEF\xA3\xBF\xEE\x80\x81\", servers: "
                       "4, server: h100-8gpu}]\nnetworks: {compute: {}}\n");
-    myr_plan_report(&p.design, &(struct myr_report){0}, &page);
+    myr_plan_report(&p.design, &(struct myr_plan_about){0}, &page);
     assert_int_equal(times(&page, "<bdi"), times(&page, "</bdi>"));
     planned_end(&p);
 }
@@ -159,7 +159,7 @@ static uint64_t labels(struct planned *p, const char *where, struct myr_buf *pag
         fail_msg("%s", p->err.message);
     }
     myr_buf_clear(page);
-    report_labels_put(&p->design, &(struct myr_report){0}, &which, page);
+    report_labels_put(&p->design, &(struct myr_plan_about){0}, &which, page);
     assert_int_equal(times(page, "<div class=\"l\">"), which.count);
     assert_int_equal(times(page, "class=\"qr\""), which.count);
     assert_int_equal(times(page, "<div class=\"sheet\">"), (which.count + 20) / 21);

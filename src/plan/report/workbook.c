@@ -127,7 +127,7 @@ static int take_file(const char *path, struct myr_buf *ret, struct myr_err *err)
 }
 
 /* The library writes files by name alone: one of its own beside those that are written. */
-int myr_plan_workbook(const struct myr_design *design, const struct myr_report *about,
+int myr_plan_workbook(const struct myr_design *design, const struct myr_plan_about *about,
                       const char *folder, struct myr_buf *ret, struct myr_err *err)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;

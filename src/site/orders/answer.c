@@ -49,7 +49,7 @@ static void put_faults(struct myr_answer *answer, const char *key, const struct 
 {
     myr_answer_list(answer, key);
     for (uint32_t i = 0; i < faults->count; i++) {
-        const struct myr_fault *fault = &faults->items[i];
+        const struct myr_site_fault *fault = &faults->items[i];
         myr_answer_object(answer, NULL);
         myr_answer_str(answer, "device", fault->device);
         myr_answer_str(answer, "port", fault->port);
@@ -72,7 +72,7 @@ static void show_faults(struct myr_answer *answer, const char *title,
     }
     myr_answer_heading(answer, "%s", title);
     for (uint32_t i = 0; i < faults->count && i < SHOWN_MAX; i++) {
-        const struct myr_fault *fault = &faults->items[i];
+        const struct myr_site_fault *fault = &faults->items[i];
         myr_answer_para(answer, "%.*s %.*s%s%.*s %.*s: %s, since run %u", (int)fault->device.len,
                         fault->device.data, (int)fault->port.len, fault->port.data,
                         fault->peer_device.len ? " - " : "", (int)fault->peer_device.len,

@@ -94,7 +94,7 @@ void order_cells(const struct myr_orders *orders, uint32_t index, enum myr_langu
                  struct myr_buf cells[CELL_COUNT])
 {
     enum { MATES_MAX = 32 };
-    const struct myr_order *order = &orders->items[index];
+    const struct myr_work_order *order = &orders->items[index];
     const struct myr_plug *plug = &order->plugs[0];
     uint32_t mates[MATES_MAX];
     bool module;

@@ -86,7 +86,7 @@ static bool has_module(const struct myr_design *design, uint32_t port)
 }
 
 /* The ports of a plug: one, or all of its connector where a splitter's head is moved. */
-static bool is_of_plug(const struct myr_orders *orders, const struct myr_order *order,
+static bool is_of_plug(const struct myr_orders *orders, const struct myr_work_order *order,
                        uint32_t port)
 {
     (void)orders;
@@ -103,7 +103,7 @@ static bool is_of_plug(const struct myr_orders *orders, const struct myr_order *
 }
 
 /* The other ports of one cage that have a cable now. */
-static uint32_t mates_of(const struct myr_orders *orders, const struct myr_order *order,
+static uint32_t mates_of(const struct myr_orders *orders, const struct myr_work_order *order,
                          uint32_t port, uint32_t *ret, uint32_t count, uint32_t max)
 {
     const struct myr_design *design = orders->verify->design;
@@ -124,7 +124,7 @@ static uint32_t mates_of(const struct myr_orders *orders, const struct myr_order
     return count;
 }
 
-uint32_t order_cage_mates(const struct myr_orders *orders, const struct myr_order *order,
+uint32_t order_cage_mates(const struct myr_orders *orders, const struct myr_work_order *order,
                           uint32_t *ret, uint32_t max, bool *ret_module)
 {
     const struct myr_design *design = orders->verify->design;
@@ -146,7 +146,7 @@ uint32_t order_cage_mates(const struct myr_orders *orders, const struct myr_orde
 void order_put_code(const struct myr_orders *orders, uint32_t index, bool with_ends,
                     struct myr_buf *buf)
 {
-    const struct myr_order *order = &orders->items[index];
+    const struct myr_work_order *order = &orders->items[index];
     const struct myr_design *design = orders->verify->design;
     const struct myr_plug *plug = &order->plugs[0];
     myr_buf_printf(buf, "MYR:%s:R%u:O%u", myr_design_str(design, design->head->name), orders->run,

@@ -118,7 +118,7 @@ static void put_code(struct sheet *sheet, uint32_t index)
 
 static void put_order(struct sheet *sheet, uint32_t index)
 {
-    const struct myr_order *order = &sheet->orders->items[index];
+    const struct myr_work_order *order = &sheet->orders->items[index];
     order_cells(sheet->orders, index, sheet->language, sheet->cells);
     myr_buf_put_lit(sheet->buf, "<div class=\"order\"><div class=\"no\">");
     put_text(sheet, cell(sheet, CELL_ORDER));

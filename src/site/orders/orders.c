@@ -162,7 +162,7 @@ static struct myr_plug plug_of(const struct maker *m, uint32_t at, uint32_t to, 
 }
 
 static void order_of_step(const struct maker *m, const struct myr_repair_step *step,
-                          struct myr_order *ret)
+                          struct myr_work_order *ret)
 {
     ret->legs = step->legs;
     ret->check_first = step->unseen;
@@ -199,8 +199,8 @@ static bool same_cage(const struct myr_design *design, uint32_t a, uint32_t b)
            myr_design_port_cage(design, a) == myr_design_port_cage(design, b);
 }
 
-static bool goes_on(const struct myr_design *design, const struct myr_order *before,
-                    const struct myr_order *order)
+static bool goes_on(const struct myr_design *design, const struct myr_work_order *before,
+                    const struct myr_work_order *order)
 {
     const struct myr_plug *a = &before->plugs[0], *b = &order->plugs[0];
     return same_cage(design, a->at, b->at) || same_cage(design, a->at, b->to) ||
@@ -218,7 +218,7 @@ static void put_piece(struct maker *m, const struct piece *piece, uint32_t crew,
     struct myr_orders *orders = m->orders;
     uint32_t last = head;
     for (uint32_t i = 0; i < orders_in(piece); i++) {
-        struct myr_order *order = &orders->items[orders->count];
+        struct myr_work_order *order = &orders->items[orders->count];
         order->crew = crew;
         if (piece->count) {
             order_of_step(m, &m->verify->repair.steps[piece->first + i], order);
@@ -345,7 +345,7 @@ int myr_orders_make(struct myr_orders *ret, struct myr_arena *arena,
     for (uint32_t i = 0; i < m.pieces.count; i++) {
         m.pieces.items[i].block = i; /* numbers are those of the sorted list from here on */
     }
-    ret->items = MYR_ARENA_NEW(arena, struct myr_order, (size_t)total + 1);
+    ret->items = MYR_ARENA_NEW(arena, struct myr_work_order, (size_t)total + 1);
     m.headed = MYR_ARENA_NEW(arena, uint32_t, (size_t)verify->design->port_count + 1);
     join_pieces(&m);
     chain_blocks(&m);

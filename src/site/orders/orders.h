@@ -30,7 +30,7 @@ const char *order_colour(const struct myr_orders *orders, uint32_t cable);
  * Ports that share a cage with a plug and have a cable that runs; the vertices, at most 'max' of
  * them. 'ret_module': they stay alight if the fibre alone is pulled and the module stays.
  */
-uint32_t order_cage_mates(const struct myr_orders *orders, const struct myr_order *order,
+uint32_t order_cage_mates(const struct myr_orders *orders, const struct myr_work_order *order,
                           uint32_t *ret, uint32_t max, bool *ret_module);
 /* What is scanned: "MYR:design:R2:O17:C00000042:leaf/p0-g1-r5 17/2>leaf/p0-g1-r5 17/1". */
 void order_put_code(const struct myr_orders *orders, uint32_t index, bool with_ends,
@@ -79,7 +79,7 @@ const char *order_word(enum myr_language language, enum order_word word);
 /* {1}, {2}, {3} of the text become the arguments. */
 void order_fill(struct myr_buf *buf, const char *text, const char *const *args, uint32_t count);
 /* The order as one sentence. */
-void order_sentence(const struct myr_orders *orders, const struct myr_order *order,
+void order_sentence(const struct myr_orders *orders, const struct myr_work_order *order,
                     enum myr_language language, struct myr_buf *buf);
 /* The name of a colour; one that is not known as it is. */
 const char *order_colour_word(enum myr_language language, const char *colour);

@@ -22,7 +22,7 @@ struct keeper {
     uint32_t *since;          /* by port of the design; 0: not a fault, or a new one */
     struct myr_strmap rogues; /* names of both ends, to the list of old ones */
     struct myr_bitset absent; /* devices that no source knows */
-    MYR_VEC(struct myr_fault) open, fresh, mended, unseen, old_rogues;
+    MYR_VEC(struct myr_site_fault) open, fresh, mended, unseen, old_rogues;
 };
 
 static bool is_bad(uint32_t state)
@@ -74,16 +74,16 @@ static void name_end(struct myr_orders *orders, uint32_t vertex, struct myr_str 
     *port = kept(orders, &text);
 }
 
-static struct myr_fault fault_at(const struct keeper *k, uint32_t vertex, uint32_t peer,
-                                 uint32_t state)
+static struct myr_site_fault fault_at(const struct keeper *k, uint32_t vertex, uint32_t peer,
+                                      uint32_t state)
 {
-    struct myr_fault fault = {.state = state, .since = k->orders->run};
+    struct myr_site_fault fault = {.state = state, .since = k->orders->run};
     name_end(k->orders, vertex, &fault.device, &fault.port);
     name_end(k->orders, peer, &fault.peer_device, &fault.peer_port);
     return fault;
 }
 
-static struct myr_str rogue_key(struct myr_arena *arena, const struct myr_fault *fault)
+static struct myr_str rogue_key(struct myr_arena *arena, const struct myr_site_fault *fault)
 {
     return myr_str_from(myr_arena_printf(arena, "%.*s\n%.*s\n%.*s\n%.*s", (int)fault->device.len,
                                          fault->device.data, (int)fault->port.len, fault->port.data,
@@ -91,7 +91,7 @@ static struct myr_str rogue_key(struct myr_arena *arena, const struct myr_fault 
                                          (int)fault->peer_port.len, fault->peer_port.data));
 }
 
-static void push_open(struct keeper *k, const struct myr_fault *fault)
+static void push_open(struct keeper *k, const struct myr_site_fault *fault)
 {
     myr_vec_push(&k->open, *fault);
     if (fault->since == k->orders->run) {
@@ -110,7 +110,7 @@ static void collect_open(struct keeper *k)
             continue;
         }
         uint32_t state = is_bad(verify->state[p]) ? verify->state[p] : verify->state[peer];
-        struct myr_fault fault = fault_at(k, p, peer, state);
+        struct myr_site_fault fault = fault_at(k, p, peer, state);
         fault.since = k->since[p] ? k->since[p] : k->orders->run;
         k->since[p] = fault.since;
         if (peer != MYR_NONE) {
@@ -123,7 +123,7 @@ static void collect_open(struct keeper *k)
         if (other == MYR_NONE || other < v) {
             continue;
         }
-        struct myr_fault fault = fault_at(k, v, other, MYR_STATE_COUNT);
+        struct myr_site_fault fault = fault_at(k, v, other, MYR_STATE_COUNT);
         uint32_t old = myr_strmap_get(&k->rogues, rogue_key(k->orders->arena, &fault));
         if (old != MYR_MAP_NONE) {
             fault.since = k->old_rogues.items[old].since;
@@ -137,7 +137,7 @@ static void collect_open(struct keeper *k)
 static void weigh_rogues(struct keeper *k)
 {
     for (size_t i = 0; i < k->old_rogues.count; i++) {
-        const struct myr_fault *fault = &k->old_rogues.items[i];
+        const struct myr_site_fault *fault = &k->old_rogues.items[i];
         uint32_t device = myr_site_find(k->design, fault->device);
         if (fault->state != MYR_STATE_COUNT) {
             continue;
@@ -150,10 +150,10 @@ static void weigh_rogues(struct keeper *k)
     }
 }
 
-static struct myr_faults kept_list(struct myr_orders *orders, const struct myr_fault *items,
+static struct myr_faults kept_list(struct myr_orders *orders, const struct myr_site_fault *items,
                                    size_t count)
 {
-    struct myr_faults list = {MYR_ARENA_NEW(orders->arena, struct myr_fault, count + 1),
+    struct myr_faults list = {MYR_ARENA_NEW(orders->arena, struct myr_site_fault, count + 1),
                               (uint32_t)count};
     if (count) {
         memcpy(list.items, items, count * sizeof(*items));
@@ -165,7 +165,7 @@ static struct myr_faults kept_list(struct myr_orders *orders, const struct myr_f
 static void date_orders(const struct keeper *k)
 {
     for (uint32_t i = 0; i < k->orders->count; i++) {
-        struct myr_order *order = &k->orders->items[i];
+        struct myr_work_order *order = &k->orders->items[i];
         order->since = k->orders->run;
         for (uint32_t p = 0; p < order->plug_count; p++) {
             const struct myr_plug *plug = &order->plugs[p];
@@ -220,7 +220,7 @@ void order_faults(struct myr_orders *orders)
 }
 
 /* What became of a fault of the run before. */
-static void weigh(struct keeper *k, const struct myr_fault *fault)
+static void weigh(struct keeper *k, const struct myr_site_fault *fault)
 {
     uint32_t device = myr_design_find(k->design, fault->device);
     uint32_t port =
@@ -272,10 +272,10 @@ static int read_run(const struct myr_csv *csv, uint32_t max, uint32_t *ret, stru
 
 static int read_fault(struct keeper *k, const struct myr_csv *csv, struct myr_err *err)
 {
-    struct myr_fault fault = {.device = csv->fields[1],
-                              .port = csv->fields[2],
-                              .peer_device = csv->fields[3],
-                              .peer_port = csv->fields[4]};
+    struct myr_site_fault fault = {.device = csv->fields[1],
+                                   .port = csv->fields[2],
+                                   .peer_device = csv->fields[3],
+                                   .peer_port = csv->fields[4]};
     if (!myr_str_eq(csv->fields[0], MYR_STR("fault"))) {
         return myr_csv_error(err, csv, 0, "a row of the kind 'fault' is expected");
     }
@@ -362,7 +362,7 @@ int myr_orders_since(struct myr_orders *orders, const char *path, struct myr_err
 static void put_faults(struct myr_buf *buf, const struct myr_faults *faults)
 {
     for (uint32_t i = 0; i < faults->count; i++) {
-        const struct myr_fault *fault = &faults->items[i];
+        const struct myr_site_fault *fault = &faults->items[i];
         const struct myr_str cells[] = {fault->device, fault->port, fault->peer_device,
                                         fault->peer_port};
         myr_buf_put_lit(buf, "fault");

@@ -112,7 +112,7 @@ static const char *const sentences[MYR_ORDER_OPS][2][MYR_LANGUAGES] = {
                             "检查从 {1} 到 {2} 的线缆：{3}。"}},
 };
 
-void order_sentence(const struct myr_orders *orders, const struct myr_order *order,
+void order_sentence(const struct myr_orders *orders, const struct myr_work_order *order,
                     enum myr_language language, struct myr_buf *buf)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf a = {0};
