@@ -512,8 +512,9 @@ def main():
         for seed in seeds:
             over += random_rooms(myriad, folder, seed, count)
             full += full_rooms(myriad, folder, seed, count)
-        within("any room", over, 0.75)
-        within("full groups", full, 0.75)
+        share = 0.75 if EVERY == 1 else 0  # of a few draws a share says nothing
+        within("any room", over, share)
+        within("full groups", full, share)
     old_file(myriad)
     print("seeds", *seeds)
     print("above the bound:", " ".join(f"{100 * x:.1f} %" for x, _ in over))

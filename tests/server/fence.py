@@ -28,7 +28,9 @@ echo "$#:$1" >> {folder}/called
 case $(cat {folder}/mode-$1) in
   fails) echo "asking the BMC" >&2; echo "no answer from $1's BMC" >&2; exit 3 ;;
   hangs) exec sleep 1000 ;;
-  works) kill -9 $(cat {folder}/victims-$1) && date +%s.%N > {folder}/off-$1 ;;
+  works)  # a launcher whose first rank is gone may end the others before we come to them
+    for pid in $(cat {folder}/victims-$1); do kill -9 "$pid" 2>/dev/null; done
+    date +%s.%N > {folder}/off-$1 ;;
 esac
 """
 

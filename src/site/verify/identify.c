@@ -165,7 +165,7 @@ static struct myr_port_span whole_or_nic(const struct identify *identify, struct
 /* "MF0;sw-a07-2:MQM9700/U1" is sw-a07-2; without "MF0;" too, when a chip is told behind. */
 static struct myr_str without_model(struct myr_str name)
 {
-    const char *semicolon = memchr(name.data, ';', name.len);
+    const char *semicolon = name.len ? memchr(name.data, ';', name.len) : NULL;
     if (semicolon) {
         size_t skip = (size_t)(semicolon - name.data) + 1;
         name = (struct myr_str){name.data + skip, name.len - skip};
