@@ -12,7 +12,8 @@ the same job file alike), 'parts' (GPUs of a node shared by jobs),
 which commands in its stead say in the words of real ones: one line, and back),
 'keys' (each of a job file does what it does on agents), 'missed' (ended while the controller was
 away, and lost to it),
-'accounts' (alone: with a slurmdbd, whose shares and limits are the tenants').
+'accounts' (alone: with a slurmdbd, whose shares and limits are the tenants'), 'fence' (alone, and
+minutes: a node that is not heard any more loses its power before its strict job runs elsewhere).
 """
 import argparse
 import os
@@ -65,6 +66,12 @@ class Lab:
         return self.cluster.submit(f"name: t\nnodes: {nodes}\ncommand: '{command}'\n"
                                    f"env: {{GREETING: \"it''s fine\"}}\n{lines}"
                                    .replace("it''s", "it's"))
+
+    def fence_with(self, text):
+        path = self.cluster.folder / "fence"
+        path.write_text(f"#!/bin/sh\ncd {self.cluster.folder} || exit 1\n{text}\n")
+        path.chmod(0o755)
+        self.cluster.configure(fence=str(path))
 
     def state(self, job):
         return self.cluster.job(job)["state"]
@@ -377,6 +384,36 @@ def missed(lab, _):
     print("missed: ended while the controller was away, which calls them lost: their own codes")
 
 
+FENCE = "for pid in $(cat victims); do kill -9 $pid 2>/dev/null; done\necho $1 >> fenced"
+
+
+def fence(lab, _):
+    """A node that is not heard any more: its ranks run on without anybody. Slurm calls their job
+    lost, and srun ends with 0; its power is taken, and only then it runs elsewhere."""
+    slurm, here = lab.slurm, lab.cluster
+    job = lab.submit(1, "echo $$; [ $MYRIAD_EPOCH -gt 1 ] || sleep 600", restart="strict")
+    info = lab.wait(job, "running")
+    pids = [int(wait_for("its ranks speak", lambda rank=rank: lab.output(job, rank)))
+            for rank in range(slurm.gpus)]
+    (here.folder / "victims").write_text(" ".join(map(str, pids)))
+    gone = info["node_names"][0]
+    slurm.daemons[gone].kill()
+    slurm.daemons[gone].wait(60)
+    wait_for("Slurm gives it up", lambda: any(row[1] == "NODE_FAIL" for row in slurm.jobs()))
+    time.sleep(3)
+    info = here.job(job)
+    check(info["epoch"] == 1 and info["state"] not in ("done", "failed"), f"too early: {info}")
+    check(all(os.path.exists(f"/proc/{pid}") for pid in pids), "its ranks did not run on")
+    fenced = wait_for("the fence", lambda: (here.folder / "fenced").exists() and
+                      (here.folder / "fenced").read_text(), limit_s=400)
+    check(fenced == f"{gone}\n", f"{fenced} was fenced, {gone} was lost")
+    info = lab.wait(job, "done", "failed")
+    check(info["state"] == "done" and info["epoch"] == 2 and gone not in info["node_names"],
+          f"{info}")
+    check(f"fence {gone}" in (here.home / "audit.log").read_text(), "the audit does not know")
+    print(f"fence: {gone} was silent and fenced, then its strict job ran elsewhere")
+
+
 def accounts(lab, _):
     """Tenants are accounts: shares are weights, limits are Slurm's to hold, and are told."""
     here = lab.cluster
@@ -430,7 +467,8 @@ WITH_ACCOUNTS = [("add", "account", "research", "fairshare=7", "GrpTRES=gres/gpu
                  ("add", "user", "nobody", "account=brief")]
 CASES = {"accounts": accounts, "gang": gang, "drain": drain, "down": down, "others": others,
          "parts": parts, "same": same, "cancel": cancel, "restart": restart, "away": away,
-         "missed": missed, "keys": keys}
+         "missed": missed, "keys": keys, "fence": fence}
+ALONE = ("accounts", "fence")  # with settings of their own
 
 
 def main():
@@ -445,18 +483,21 @@ def main():
     need()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="myriad-slurm-"))
     try:
-        booked = words.case == ["accounts"]
+        booked, fenced = words.case == ["accounts"], words.case == ["fence"]
         if booked:
             need("slurmdbd", "mariadbd", "mariadb-install-db")
         # A partition without nodes is nothing odd.
         with Slurm(folder / "slurm", words.nodes, gpus=words.gpus,
                    partition="PartitionName=empty State=UP",
+                   settings={"SlurmdTimeout": 15} if fenced else None,
                    accounts=WITH_ACCOUNTS if booked else None) as slurm:
             lab = Lab(words.myriad, slurm, folder, accounts=booked)
             lab.agent = words.agent
+            if fenced:
+                lab.fence_with(FENCE)
             with lab.cluster:
                 lab.start()
-                for name in words.case or [name for name in CASES if name != "accounts"]:
+                for name in words.case or [name for name in CASES if name not in ALONE]:
                     CASES[name](lab, words.gang)
     except Failed as fault:
         print(f"failed: {fault}", file=sys.stderr)

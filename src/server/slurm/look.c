@@ -79,10 +79,10 @@ static void ended(struct slurm *slurm, const struct gang *gang, const struct myr
     /*
      * A script that was not told to end and has written how it did has ended, whatever Slurm calls
      * it: one that was over while the controller was away is lost to that ("missing from batch
-     * node"). Ranks that failed because a node did are told apart by the node.
+     * node"). Not so where a node is not heard any more: an srun that loses a node ends, too, with
+     * 0 at times, and what ran there may run on.
      */
-    bool by_itself = job->is == MYR_SLURM_JOB_LOST &&
-                     (code == 0 || (code > 0 && engine_whole(server, gang->job)));
+    bool by_itself = job->is == MYR_SLURM_JOB_LOST && code >= 0 && engine_whole(server, gang->job);
     bool lost = job->is == MYR_SLURM_JOB_LOST || job->is == MYR_SLURM_JOB_PUSHED;
     if (gang->stopping || (lost && !by_itself)) {
         if (!gang->stopping) {
@@ -106,7 +106,7 @@ static void vanished(struct slurm *slurm, const struct gang *gang)
     struct server *server = slurm->server;
     int code = exit_code(slurm, gang->job, gang->epoch);
     char why[120];
-    if (gang->stopping) {
+    if (gang->stopping || !engine_whole(server, gang->job)) {
         engine_gone(server, gang->job, gang->epoch, MYR_NONE);
     } else if (code == 0) {
         engine_exited(server, gang->job, gang->epoch, MYR_NONE, false, NULL);

@@ -14,7 +14,11 @@
 
 #include "slurm/slurm.h"
 
-enum { WORDS_MAX = 96, SRUN_TRIES = 3, SRUN_PAUSE_S = 1 };
+/*
+ * A controller that was started anew refuses steps ("memory is not available") until it has heard
+ * the nodes: a minute is left to it.
+ */
+enum { WORDS_MAX = 96, SRUN_TRIES = 30, SRUN_PAUSE_S = 2 };
 
 /* What a shell takes for exactly this text. */
 static void put_quoted(struct myr_buf *to, struct myr_str text)
@@ -208,7 +212,8 @@ static void put_ranks(const struct engine_gang *gang, struct myr_buf *to)
                    "--unbuffered \\\n"
                    "    --output=\"$myriad_dir/rank-%%t.log\" /bin/sh \"$myriad_dir/rank\"\n"
                    "  myriad_code=$?\n"
-                   "  [ \"$myriad_told\" ] && exit 143\n",
+                   "  [ \"$myriad_told\" ] && exit 143\n"
+                   "  grep -q '^srun: error: Node failure' \"$myriad_dir/batch.log\" && exit 1\n",
                    gang->count, gang->world);
     myr_buf_printf(to,
                    "  { [ $myriad_code -eq 0 ] || [ -e \"$myriad_dir/rank-0.log\" ]; } && break\n"
@@ -218,6 +223,7 @@ static void put_ranks(const struct engine_gang *gang, struct myr_buf *to)
                    "  esac\n"
                    "  [ $myriad_tries -lt %d ] || break\n"
                    "  sleep %d\n"
+                   "  [ \"$myriad_told\" ] && exit 143\n"
                    "done\n",
                    SRUN_TRIES, SRUN_PAUSE_S);
 }
