@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "kube.h"
+#include "kube_test.h"
 #include "leaks.h"
 #include "myriad/base/rng.h"
 #include "myriad/control.h"
@@ -26,25 +26,10 @@ static int64_t now_of(void)
     return ms;
 }
 
-MYR_PRINTF(3, 4)
-static void line(struct myr_kube_cluster *c, enum myr_kube_kind kind, const char *fmt, ...)
-{
-    char text[4096];
-    struct myr_kube_said said;
-    struct myr_err err = {0};
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof(text), fmt, args);
-    va_end(args);
-    if (myr_kube_line(c, kind, myr_str_from(text), now_of(), &said, &err) != MYR_OK) {
-        fail_msg("%s: %s", err.message, text);
-    }
-}
-
 static void node_as(struct myr_kube_cluster *c, const char *name, const char *spec,
                     const char *labels, const char *ready)
 {
-    line(c, MYR_KUBE_NODES,
+    tell(c, MYR_KUBE_NODES, now_of(),
          "{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"name\":\"%s\",\"uid\":\"u-%s\","
          "\"resourceVersion\":\"7\",\"labels\":{%s}},\"spec\":{%s},\"status\":{\"allocatable\":"
          "{\"cpu\":\"64\",\"memory\":\"1Ti\",\"pods\":\"110\",\"nvidia.com/gpu\":\"8\"},"
@@ -72,7 +57,7 @@ static void put(struct myr_kube_cluster *c, const struct pod *p)
 {
     char uid[64];
     snprintf(uid, sizeof(uid), "uid-%s-%u%s", p->gang, p->at, p->uid ? p->uid : "");
-    line(c, MYR_KUBE_PODS,
+    tell(c, MYR_KUBE_PODS, now_of(),
          "{\"type\":\"%s\",\"object\":{\"metadata\":{\"name\":\"%s-%u\",\"namespace\":\"default\","
          "\"uid\":\"%s\",\"resourceVersion\":\"9\",\"creationTimestamp\":\"2026-11-16T08:59:58Z\","
          "%s\"ownerReferences\":[{\"kind\":\"Job\",\"apiVersion\":\"batch/v1\",\"name\":\"%s\","

@@ -6,41 +6,22 @@
 
 #include <cmocka.h>
 
-#include "kube.h"
+#include "kube_test.h"
 #include "leaks.h"
 #include "myriad/base/rng.h"
-
-/* Single quotes stand for double ones. */
-MYR_PRINTF(3, 4)
-static void tell(struct myr_kube_cluster *c, enum myr_kube_kind kind, const char *fmt, ...)
-{
-    char text[4096];
-    struct myr_kube_said said;
-    struct myr_err err = {0};
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof(text), fmt, args);
-    va_end(args);
-    for (char *at = text; *at; at++) {
-        *at = (char)(*at == '\'' ? '"' : *at);
-    }
-    if (myr_kube_line(c, kind, myr_str_from(text), 1000, &said, &err) != MYR_OK) {
-        fail_msg("%s: %s", err.message, text);
-    }
-}
 
 /* A node with eight GPUs, 4 cores, 2 Gi and the label pool=gpu, size=7; one pod runs there. */
 static struct myr_kube_cluster *world(const char *spec, const char *running)
 {
     struct myr_kube_policy policy = myr_kube_policy_default();
     struct myr_kube_cluster *c = myr_kube_cluster_create(&policy);
-    tell(c, MYR_KUBE_NODES,
+    tell(c, MYR_KUBE_NODES, 1000,
          "{'type':'ADDED','object':{'metadata':{'name':'n1','uid':'u1','resourceVersion':'1',"
          "'labels':{'pool':'gpu','size':'7'}},'spec':{%s},'status':{'allocatable':{'cpu':'4',"
          "'memory':'2Gi','pods':'3','nvidia.com/gpu':'8'},'conditions':[{'type':'DiskPressure',"
          "'status':'False'},{'type':'Ready','status':'True'}]}}}",
          spec);
-    tell(c, MYR_KUBE_PODS,
+    tell(c, MYR_KUBE_PODS, 1000,
          "{'type':'ADDED','object':{'metadata':{'name':'r','namespace':'d','uid':'ur',"
          "'resourceVersion':'2'},'spec':{'schedulerName':'other','nodeName':'n1','containers':[{%s}"
          "]},'status':{'phase':'Running'}}}",
@@ -53,7 +34,7 @@ static void expect(const char *node, const char *running, const char *spec, cons
 {
     struct myr_kube_cluster *c = world(node, running);
     uint32_t count;
-    tell(c, MYR_KUBE_PODS,
+    tell(c, MYR_KUBE_PODS, 1000,
          "{'type':'ADDED','object':{'metadata':{'name':'p','namespace':'d','uid':'up',"
          "'resourceVersion':'3','ownerReferences':[{'kind':'Job','apiVersion':'batch/v1','name':"
          "'j','uid':'uj','controller':true}]},'spec':{'schedulerName':'myriad',%s},'status':{"
@@ -138,7 +119,7 @@ static void pods_with_a_port_need_a_node_each(void **state)
         struct myr_kube_cluster *c = world("", "");
         uint32_t count;
         for (int at = 0; at < 2; at++) {
-            tell(c, MYR_KUBE_PODS,
+            tell(c, MYR_KUBE_PODS, 1000,
                  "{'type':'ADDED','object':{'metadata':{'name':'g-%d','namespace':'d','uid':'ug%d',"
                  "'resourceVersion':'3','annotations':{'myriad/gang':'g','myriad/gang-size':'2'}},"
                  "'spec':{'schedulerName':'myriad','containers':[{%s" USES(

@@ -22,7 +22,7 @@ enum step { STEP_LEAD, STEP_BIND, STEP_CHECK, STEP_DELETE, STEP_OVER };
 struct place {
     struct flight *flight;
     struct myr_kube_seat seat; /* texts in the flight's arena */
-    enum step todo;
+    enum step step;
     bool asked;
 };
 
@@ -162,7 +162,7 @@ static void check_bound(struct place *p, struct myr_str body)
             myr_str_eq(kube_text(myr_doc_get(top, "spec"), "nodeName"), myr_str_from(p->seat.node));
     }
     myr_arena_done(&scratch);
-    p->todo = STEP_OVER;
+    p->step = STEP_OVER;
     p->flight->broken = p->flight->broken || !ours;
 }
 
@@ -179,43 +179,43 @@ static bool judge(struct place *p, const struct client_answer *answer)
     struct myr_err err = {0};
     char path[160];
     if (answer->rc < 0) {
-        kube_trouble(s, source_of(p->todo), answer->err);
+        kube_trouble(s, source_of(p->step), answer->err);
         return false;
     }
     if (answer->status >= 200 && answer->status <= 299) {
-        kube_trouble(s, source_of(p->todo), NULL);
-        if (p->todo == STEP_CHECK) {
+        kube_trouble(s, source_of(p->step), NULL);
+        if (p->step == STEP_CHECK) {
             check_bound(p, answer->body);
         } else {
-            p->todo = STEP_OVER;
+            p->step = STEP_OVER;
         }
         return true;
     }
-    if (answer->status == 409 && p->todo == STEP_BIND) {
-        p->todo = STEP_CHECK;
+    if (answer->status == 409 && p->step == STEP_BIND) {
+        p->step = STEP_CHECK;
         return false;
     }
-    if (p->todo == STEP_DELETE && (answer->status == 404 || answer->status == 409)) {
-        p->todo = STEP_OVER; /* it is gone already, or another pod has its name */
+    if (p->step == STEP_DELETE && (answer->status == 404 || answer->status == 409)) {
+        p->step = STEP_OVER; /* it is gone already, or another pod has its name */
         return true;
     }
     if (answer->status == 404 || answer->status == 409 || answer->status == 422) {
         f->broken = true; /* it has changed meanwhile */
-        p->todo = STEP_OVER;
+        p->step = STEP_OVER;
         return true;
     }
     snprintf(path, sizeof(path), "/api/v1/namespaces/%.60s/pods/%.60s", p->seat.space,
              p->seat.name);
     (void)kube_refused(&s->access,
                        &(struct client_request){
-                           .method = p->todo == STEP_DELETE ? "DELETE" : "POST", .path = path},
+                           .method = p->step == STEP_DELETE ? "DELETE" : "POST", .path = path},
                        answer->status, answer->body, &err);
-    kube_trouble(s, source_of(p->todo), &err);
+    kube_trouble(s, source_of(p->step), &err);
     if (answer->status >= 500 || answer->status == 429 || answer->status == 401) {
         return false;
     }
     f->broken = f->forbidden = true;
-    p->todo = STEP_OVER;
+    p->step = STEP_OVER;
     return true;
 }
 
@@ -231,7 +231,7 @@ static void on_answer(void *context, const struct client_answer *answer)
     }
     bool open = false;
     for (uint32_t i = 0; i < f->count; i++) {
-        open = open || f->places[i].todo != STEP_OVER;
+        open = open || f->places[i].step != STEP_OVER;
     }
     if (open && !f->abandoned) {
         uv_timer_start(&f->timer, on_again,
@@ -247,7 +247,7 @@ static void ask_place(struct place *p)
     struct service *s = f->service;
     const char *space = p->seat.space, *name = p->seat.name;
     struct client_request request = {.done = on_answer, .context = p};
-    switch (p->todo) {
+    switch (p->step) {
     case STEP_BIND:
         request.method = "POST";
         request.type = "application/json";
@@ -328,7 +328,7 @@ static void advance(struct flight *f)
     } else if (f->step == STEP_LEAD) {
         f->step = STEP_BIND;
         for (uint32_t i = 1; i < f->count; i++) {
-            f->places[i].todo = STEP_BIND;
+            f->places[i].step = STEP_BIND;
         }
         go(f);
     } else if (f->step == STEP_BIND) {
@@ -350,7 +350,7 @@ static void go(struct flight *f)
         return;
     }
     for (uint32_t i = 0; i < f->count; i++) {
-        open += f->places[i].todo != STEP_OVER;
+        open += f->places[i].step != STEP_OVER;
     }
     if (open == 0) {
         advance(f);
@@ -389,7 +389,7 @@ void kube_flight_begin(struct service *s, const struct myr_kube_decision *d)
         const struct myr_kube_seat *seat = &d->seats[i];
         f->places[i] = (struct place){
             .flight = f,
-            .todo = seat->bound || (i > 0 && f->step == STEP_LEAD) ? STEP_OVER : first,
+            .step = seat->bound || (i > 0 && f->step == STEP_LEAD) ? STEP_OVER : first,
             .seat = {.space = copy(f, seat->space),
                      .name = copy(f, seat->name),
                      .uid = copy(f, seat->uid),

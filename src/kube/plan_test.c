@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "kube.h"
+#include "kube_test.h"
 #include "leaks.h"
 
 enum { SIZE = 4, NODES = 8 };
@@ -16,24 +16,9 @@ static struct {
     char plan[400], placement[64], master[64], nodes[SIZE][16];
 } left;
 
-MYR_PRINTF(3, 4)
-static void line(struct myr_kube_cluster *c, enum myr_kube_kind kind, const char *fmt, ...)
-{
-    char text[4096];
-    struct myr_kube_said said;
-    struct myr_err err = {0};
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof(text), fmt, args);
-    va_end(args);
-    if (myr_kube_line(c, kind, myr_str_from(text), 0, &said, &err) != MYR_OK) {
-        fail_msg("%s: %s", err.message, text);
-    }
-}
-
 static void put_node(struct myr_kube_cluster *c, uint32_t i)
 {
-    line(c, MYR_KUBE_NODES,
+    tell(c, MYR_KUBE_NODES, 0,
          "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"n%u\",\"uid\":\"n%u\"},"
          "\"status\":{\"allocatable\":{\"nvidia.com/"
          "gpu\":\"8\",\"pods\":\"9\"},\"addresses\":[{\"type\":"
@@ -46,7 +31,7 @@ static void put_node(struct myr_kube_cluster *c, uint32_t i)
 static void put_pod(struct myr_kube_cluster *c, uint32_t i, const char *uid, const char *node,
                     const char *notes)
 {
-    line(c, MYR_KUBE_PODS,
+    tell(c, MYR_KUBE_PODS, 0,
          "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"g-%u\",\"namespace\":\"d\","
          "\"uid\":\"%s-%u\",\"ownerReferences\":[{\"kind\":\"Job\",\"apiVersion\":\"batch/v1\","
          "\"name\":\"g\",\"uid\":\"j\",\"controller\":true}],\"annotations\":{\"myriad/gang\":\"g\""
@@ -149,7 +134,7 @@ static void a_plan_that_holds_no_more_is_none(void **state)
         put_pod(c, 2, "u", "", "");
         put_pod(c, 3, cases[i].uid, "", "");
         if (cases[i].taken) {
-            line(c, MYR_KUBE_PODS,
+            tell(c, MYR_KUBE_PODS, 0,
                  "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"x\",\"namespace\":\"d\","
                  "\"uid\":\"x\"},\"spec\":{\"nodeName\":\"%s\",\"containers\":[{\"resources\":"
                  "{\"requests\":{\"nvidia.com/gpu\":\"1\"}}}]}}}",

@@ -8,36 +8,18 @@ export under a route target that it imports, as long as EVPN is spoken on the wa
 hosts is asked, of FRR's files and of those beside SONiC's config_db. Where FRR is installed its own
 programs read every kind of file.
 """
-import csv
 import ipaddress
 import json
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-SPEC = ("name: x\nservers: 20\nserver: h100-8gpu\nnetworks: {compute: {switch: sn5600, "
-        "leaf_down: 8}}\n")
+import tenants
+from tenants import check, run, sonic_port
+
 LONG = "a-tenant-with-a-long-name"
 TENANTS = {"research": [*range(0, 11)], LONG: [11, 12, 15, 17], "t2": [16]}
-FAILED = []
-COUNT = 0
-
-
-def check(what, good):
-    global COUNT
-    COUNT += 1
-    if not good and len(FAILED) < 9:
-        FAILED.append(what)
-
-
-def run(*words, codes=(0,)):
-    done = subprocess.run([*map(str, words)], capture_output=True, text=True, timeout=300,
-                          check=False)
-    if done.returncode not in codes:
-        sys.exit(f"{words}: {done.returncode} {done.stdout[-500:]} {done.stderr[-500:]}")
-    return done
 
 
 class Router:
@@ -70,7 +52,7 @@ class Router:
 
 
 def tenant_of(node):
-    return next((name for name, nodes in TENANTS.items() if node in nodes), None)
+    return tenants.tenant_of(TENANTS, node)
 
 
 def tables_of(routers, hosts):
@@ -166,30 +148,15 @@ def taken_by_frr(folder):
     check("vtysh refuses", run("vtysh", "-C", "-f", wrong, codes=range(256)).returncode != 0)
 
 
-def sonic_port(interface):
-    cage, _, at = interface[3:].partition("s")
-    return f"Ethernet{(int(cage) - 1) * 8 + int(at or 0) * 4}"
-
-
 def main():
     myriad = sys.argv[1]
     with tempfile.TemporaryDirectory(prefix="myriad-vrf-") as name:
         folder = Path(name)
-        (folder / "x.yaml").write_text(SPEC)
-        run(myriad, "plan", folder / "x.yaml", "--out", folder / "d", codes=(0, 1))
-        design = folder / "d/design.myr"
-        (folder / "tenants.csv").write_text("tenant,nodes\n" + "".join(
-            f'{t},"{",".join(map(str, nodes))}"\n' for t, nodes in TENANTS.items()))
-        listed = ("--tenants", folder / "tenants.csv")
+        design = tenants.plan(myriad, folder, 20, 8)
+        listed = ("--tenants", tenants.write_list(folder / "tenants.csv", TENANTS))
         run(myriad, "export", "frr", design, *listed, "--out", folder / "frr")
         run(myriad, "export", "sonic-sn5600", design, *listed, "--vrf", "--out", folder / "sonic")
-        with open(folder / "frr/links.csv", encoding="utf-8") as file:
-            rows = [(int(row["a_device"][5:]), ipaddress.ip_address(row["a_address"]),
-                     ipaddress.ip_address(row["b_address"]), row["b_device"], row["b_interface"])
-                    for row in csv.DictReader(file) if row["a_device"].startswith("node-")]
-        with open(folder / "frr/devices.csv", encoding="utf-8") as file:
-            loopbacks = {int(row["device"][5:]): row["loopback"]
-                         for row in csv.DictReader(file) if row["device"].startswith("node-")}
+        rows, loopbacks = tenants.read_hosts(folder / "frr")
         judge("frr", folder / "frr", rows, loopbacks, str)
         same_tables(folder / "sonic", judge("sonic", folder / "sonic", rows, loopbacks, sonic_port))
         links = (folder / "frr/leaf-p0-g0-r0/vrf.ip").read_text().splitlines()
@@ -203,8 +170,7 @@ def main():
         run(myriad, "export", "frr", design, "--out", folder / "plain")
         check("without tenants", not any("vrf" in path.read_text() or "evpn" in path.read_text()
                                          for path in (folder / "plain").glob("*/*")))
-    print("\n".join(FAILED) or f"{COUNT} checks")
-    sys.exit(1 if FAILED or COUNT < 10000 else 0)
+    tenants.end()
 
 
 if __name__ == "__main__":
