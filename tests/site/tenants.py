@@ -1,4 +1,4 @@
-"""What the tests of tenants share: a small RoCE design, its hosts' links, and the count of checks."""
+"""What the tests of tenants share: a small RoCE design, its hosts' links, a count of checks."""
 import csv
 import ipaddress
 import subprocess
