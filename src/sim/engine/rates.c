@@ -293,6 +293,9 @@ static void settle_loose(struct myr_sim *sim, uint32_t slot, uint32_t at_hop)
     for (uint32_t i = way.first_hop; i < way.first_hop + way.hop_count; i++) {
         struct sim_hop hop = sim->hops.items[i];
         struct sim_fill *fill = &sim->fills[hop.channel];
+        if (i + SIM_AHEAD < way.first_hop + way.hop_count) {
+            __builtin_prefetch(&sim->fills[sim->hops.items[i + SIM_AHEAD].channel], 1);
+        }
         fill->loose_weight -= hop.weight;
         if (i == at_hop) {
             fill->held_weight += hop.weight;
@@ -361,7 +364,7 @@ static void settle(struct myr_sim *sim, uint32_t id, uint64_t level)
     if (level != old) {
         sim_set_clock(sim, id);
         fill->level = level;
-        sim->channels[id].changed = sim->solve_mark;
+        sim_change(sim, id);
         if (fill->held_weight) {
             shift(sim, id, old, level);
         }
@@ -473,6 +476,14 @@ static bool is_over(const struct myr_sim *sim, uint32_t id)
            fill->room < -(__int128)channel->wanted * 1000;
 }
 
+static inline __attribute__((always_inline)) void prefetch_touched(const struct myr_sim *sim,
+                                                                   size_t i)
+{
+    if (i + SIM_AHEAD < sim->touched.count) {
+        __builtin_prefetch(&sim->fills[sim->touched.items[i + SIM_AHEAD]], 1);
+    }
+}
+
 /* Rates of whatever has been touched, and of what that reaches. */
 static void solve_rates(struct myr_sim *sim)
 {
@@ -481,11 +492,13 @@ static void solve_rates(struct myr_sim *sim)
     bool over;
     do {
         for (size_t i = 0; i < sim->touched.count; i++) {
+            prefetch_touched(sim, i);
             relieve(sim, sim->touched.items[i]); /* may touch more */
         }
         for (size_t i = 0; i < sim->touched.count; i++) {
             uint32_t id = sim->touched.items[i];
             struct sim_fill *fill = &sim->fills[id];
+            prefetch_touched(sim, i);
             if (fill->place == MYR_NONE && fill->held_weight + fill->loose_weight) {
                 if (is_settled(fill)) {
                     continue;
@@ -504,6 +517,7 @@ static void solve_rates(struct myr_sim *sim)
         }
         over = false;
         for (size_t i = 0; any && !over && i < sim->touched.count; i++) {
+            prefetch_touched(sim, i);
             over = is_over(sim, sim->touched.items[i]);
         }
     } while (over);
@@ -516,23 +530,25 @@ void sim_solve(struct myr_sim *sim)
     solve_rates(sim);
     for (size_t i = 0; i < sim->touched.count; i++) {
         uint32_t id = sim->touched.items[i];
+        prefetch_touched(sim, i);
         if (sim->fills[id].held_weight == 0) {
             sim->fills[id].level = SIM_RATE_NONE;
             if (!sim_reserves(&sim->fills[id])) {
                 sim_reserve(sim, id);
             }
         }
-        if (sim->channels[id].changed == sim->solve_mark) {
-            sim->result.solved += sim->channels[id].held;
-            if (!sim_paused(sim)) {
-                sim_finish_update(sim, id);
-            }
+    }
+    for (size_t i = 0; i < sim->changed.count; i++) {
+        uint32_t id = sim->changed.items[i];
+        sim->result.solved += sim->channels[id].held;
+        if (!sim_paused(sim)) {
+            sim_finish_update(sim, id);
         }
     }
     if (sim_paused(sim)) {
         sim_pause(sim);
     }
-    sim->touched.count = 0;
+    sim->touched.count = sim->changed.count = 0;
     sim->solve_mark++;
 }
 
