@@ -30,6 +30,9 @@ static myr_ps alone_time(const struct myr_sim *sim, const struct sim_task *task)
     for (uint32_t u = 0; u < pattern->use_count; u++) {
         const struct sim_use *use = &sim->uses.items[pattern->first_use + u];
         uint64_t capacity = sim->channels[use->channel].full_capacity;
+        if (u + SIM_AHEAD < pattern->use_count) {
+            __builtin_prefetch(&sim->channels[use[SIM_AHEAD].channel].full_capacity);
+        }
         if (use->weight == weight && capacity == bps) {
             continue; /* as the one before: dividing costs more than all the rest */
         }
@@ -147,6 +150,9 @@ static void loads(const struct myr_sim *sim, struct myr_sim_bounds *ret)
         const struct sim_pattern *pattern = &sim->patterns.items[p];
         for (uint32_t u = 0; u < pattern->use_count && bits[p]; u++) {
             const struct sim_use *use = &sim->uses.items[pattern->first_use + u];
+            if (u + SIM_AHEAD < pattern->use_count) {
+                __builtin_prefetch(&load[use[SIM_AHEAD].channel], 1);
+            }
             load[use->channel] += bits[p] * use->weight;
         }
     }

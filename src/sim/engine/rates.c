@@ -45,9 +45,9 @@ static uint64_t short_rise(const struct myr_sim *sim, uint64_t level)
     return sim->strict ? level : level + (level >> RISE_BITS);
 }
 
-static uint64_t key_of(const struct myr_sim *sim, const struct sim_fill *fill)
+/* When it is next looked at, if that is its level. */
+static uint64_t key_at(const struct myr_sim *sim, const struct sim_fill *fill, uint64_t level)
 {
-    uint64_t level = level_of(fill);
     bool rises = fill->held_weight && level > short_rise(sim, fill->level);
     return rises ? fill->level : level;
 }
@@ -141,7 +141,7 @@ static void look_at(struct myr_sim *sim, uint32_t id)
         if (is_settled(fill)) {
             return;
         }
-        fill->key = key_of(sim, fill);
+        fill->key = key_at(sim, fill, level_of(fill));
         fill->place = (uint32_t)sim->fill_heap.count;
         myr_vec_push(&sim->fill_heap, heap_item(sim, id));
         heap_up(sim, fill->place);
@@ -421,15 +421,15 @@ static void take_lowest(struct myr_sim *sim)
 {
     uint32_t id = sim->fill_heap.items[0].channel;
     struct sim_fill *fill = &sim->fills[id];
-    uint64_t level = level_of(fill), key = key_of(sim, fill);
+    uint64_t level = level_of(fill), key = key_at(sim, fill, level);
     if (level == SIM_RATE_NONE) {
         drop_idle(sim);
         return;
     }
     if (key <= fill->key && sim_reserves(fill)) {
         sim_count_room(sim, id); /* it may be about to hold somebody */
-        key = key_of(sim, fill);
         level = level_of(fill);
+        key = key_at(sim, fill, level);
     }
     if (key > fill->key) {
         fill->key = key;
@@ -503,7 +503,7 @@ static void solve_rates(struct myr_sim *sim)
                 if (is_settled(fill)) {
                     continue;
                 }
-                fill->key = key_of(sim, fill);
+                fill->key = key_at(sim, fill, level_of(fill));
                 fill->place = (uint32_t)sim->fill_heap.count;
                 myr_vec_push(&sim->fill_heap, heap_item(sim, id));
             }
