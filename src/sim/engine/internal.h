@@ -18,8 +18,12 @@
  */
 #define SIM_RATE_PER_BPS  UINT64_C(1000)
 #define SIM_MOVED_PER_BIT UINT64_C(1000000000000000)
-/* Levels are rounded down: what is left after less than this part of a picosecond has arrived. */
-#define SIM_PS_PART        16
+/*
+ * Levels are rounded down: what is left after less than this part of a picosecond has arrived. It
+ * is no power of two: shares of small whole numbers would end exactly there, and be told apart by
+ * the rounding of their rates alone.
+ */
+#define SIM_PS_PART        17
 #define SIM_TOLERANCE_BITS 32
 
 typedef unsigned __int128 sim_moved;

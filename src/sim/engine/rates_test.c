@@ -234,7 +234,7 @@ static void naive_end(struct naive *naive, uint32_t t, double now)
 }
 
 /*
- * Transfers end at whole picoseconds, as in the engine, or a sixteenth after one: that is part of
+ * Transfers end at whole picoseconds, as in the engine, or a part after one: that is part of
  * the model. A transfer that another leaves alone a part of a picosecond late, at a high rate, is
  * as many bits behind, and at a low rate later on these take it several picoseconds.
  */
