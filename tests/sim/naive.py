@@ -184,9 +184,9 @@ def play(tasks, known, most, number):
             start(task)
     while moves or bits:
         rate = fair(list(bits), uses, most)
-        # Transfers end at whole picoseconds, or a seventeenth after one: a part of one at a high
+        # Transfers end at whole picoseconds, or 2/31 of one later: a part of one at a high
         # rate would else be many at a low rate later on, and nobody could tell what it is.
-        ending = {task: now + math.ceil(bits[task] / rate[task] - number(Fraction(1, 17)))
+        ending = {task: now + math.ceil(bits[task] / rate[task] - number(Fraction(2, 31)))
                   for task in bits}
         free = [task for task in moves
                 if tasks.behind[task] is None or ends[tasks.behind[task]] is not None]

@@ -240,8 +240,8 @@ static void naive_end(struct naive *naive, uint32_t t, double now)
  */
 static double whole_ps(double at)
 {
-    double down = (double)(int64_t)(at - 1.0 / SIM_PS_PART);
-    return down < at - 1.0 / SIM_PS_PART ? down + 1 : down;
+    double down = (double)(int64_t)(at - 2.0 / 31);
+    return down < at - 2.0 / 31 ? down + 1 : down;
 }
 
 /* The earliest thing that happens: its task, and when. */
