@@ -229,7 +229,8 @@ class World:
         self.map = Map(self.cover.folder)
         self.tests = {}
         self.lines = {}  # file -> line -> names of tests
-        self.kills = collections.Counter()  # test -> mutants that it was the first to notice
+        # test, and (test, file) -> mutants that it was the first to notice
+        self.kills = collections.Counter()
         self.good = {}  # test -> whether it passes in the shared build without a mutant
         self.measured = set()
         self.lock, self.alone = threading.Lock(), threading.Lock()
@@ -342,6 +343,10 @@ class World:
     def stamp(self, test, inputs):
         """Changes with the test's program, and with the files beside a script."""
         parts = [inputs, *test.command]
+        if test.command[0].endswith("tests/golden/run.py"):  # a case has files of its own
+            folder, case = Path(test.command[0]).parent, test.command[2]
+            return digest(*parts, *(path.read_bytes() for path in
+                                    [folder / "run.py", *sorted(folder.glob(case + ".*"))]))
         for word in test.command:
             path = Path(word)
             if path.is_file():
@@ -395,12 +400,14 @@ class World:
             executed = mutant.line not in code
         tests = [self.tests[name] for name in names if name in self.tests]
         # A module's own tests know most of it: four times as likely for the same price, and the one
-        # of the same file twenty times. And who has noticed many will notice more.
+        # of the same file twenty times. And who has noticed many will notice more, most of all in
+        # the same file.
         own, same = module + "/", f"{module}/{Path(mutant.file).stem}"
 
         def price(test):
             likely = 20 if test.name == same else 4 if test.name.startswith(own) else 1
-            return (test.alone, test.cost / (1 + self.kills[test.name]) / likely, test.name)
+            seen = 1 + self.kills[test.name] + 10 * self.kills[test.name, mutant.file]
+            return (test.alone, (0.05 + test.cost) / seen / likely, test.name)
 
         tests.sort(key=price)
         others = 0
@@ -423,15 +430,15 @@ class World:
         """Whether the test passes in the shared build as it is; asked once."""
         with self.lock:
             if test.name not in self.good:
-                status = self.look(test, {}, None)
+                status, _ = self.look(test, {}, None)
                 self.good[test.name] = status == 0
                 if status != 0:
                     self.say(f"{test.name} fails in the shared build without a mutant: left out")
             return self.good[test.name]
 
     def look(self, test, environment, swapped):
-        """The exit status of one run; 'swapped' maps programs of the build to the mutant's own."""
+        """(exit status, CPU seconds) of one run; 'swapped' maps programs of the build to the mutant's own."""
         command = [swapped.get(word, word) for word in test.command] if swapped else test.command
         limit = (3 + 4 * test.cpu_s, 20 + 5 * test.wall_s)
         with self.alone if test.alone else contextlib.nullcontext():
-            return run_test(test, self.shared.folder, environment, limit, command)[0]
+            return run_test(test, self.shared.folder, environment, limit, command)[:2]
