@@ -1,4 +1,4 @@
-"""What the answers were when somebody last looked: tests/answers/kept, a file a command.
+"""What the answers were when somebody last looked: tests/kept/answers, a file a command.
 
 Schemas say what an answer is made of, and not that its numbers are right. So the wide text and the
 JSON of every question are kept, and of the other formats and of the files that the command wrote a
@@ -12,7 +12,7 @@ import json
 import re
 from pathlib import Path
 
-FOLDER = Path(__file__).resolve().parent / "kept"
+FOLDER = Path(__file__).resolve().parents[1] / "kept" / "answers"
 LINES, HEAD, TAIL = 60, 36, 12  # of texts
 ITEMS, FIRST, LAST = 12, 8, 2  # of lists
 DIFF_LINES_MAX = 40

@@ -233,6 +233,8 @@ def arguments():
                         help="processor seconds of tests for one mutant")
     parser.add_argument("--longest", type=float, default=900.0,
                         help="leave tests out that take more seconds than this")
+    parser.add_argument("--without", default="", metavar="TESTS",
+                        help="leave tests out whose names begin so, such as real/,engines/")
     parser.add_argument("--near", nargs="?", const="", metavar="TESTS",
                         help="only tests of the module itself, and of these modules or names "
                              "besides, such as plan,verify/,e2e/golden-sim")
@@ -258,6 +260,7 @@ def main():
         if unknown:
             raise Failed(f"no module '{unknown[0]}'; there are {', '.join(known)}")
         world.prepare(args.keep, args.modules + args.beside if args.near else [])
+        world.leave_out(tuple(args.without.split(",")) if args.without else ())
         run = Run(world, args, progress)
         report(list(run.all()), args)
         spent = ", ".join(f"{what} {cpu_s:.0f}" for what, cpu_s in sorted(run.judge.spent.items()))

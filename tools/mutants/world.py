@@ -254,6 +254,11 @@ class World:
         self.libraries = {path.name: digest(path.read_bytes())
                           for path in self.cover.folder.glob("libmyr_*.so")}
 
+    def leave_out(self, begins):
+        """Forgets tests by the beginning of their names."""
+        self.tests = {name: test for name, test in self.tests.items()
+                      if not name.startswith(begins)}
+
     def unit_tests(self, module):
         """Targets of the test programs that lie beside a module's code."""
         return [f"{module}_{path.stem}"
@@ -437,7 +442,7 @@ class World:
             return self.good[test.name]
 
     def look(self, test, environment, swapped):
-        """(exit status, CPU seconds) of one run; 'swapped' maps programs of the build to the mutant's own."""
+        """(exit status, CPU seconds) of one run; 'swapped': programs built -> the mutant's own."""
         command = [swapped.get(word, word) for word in test.command] if swapped else test.command
         limit = (3 + 4 * test.cpu_s, 20 + 5 * test.wall_s)
         with self.alone if test.alone else contextlib.nullcontext():
