@@ -80,13 +80,25 @@ def path_of(name):
     return FOLDER / (name.replace(" ", "-") + ".txt")
 
 
+def blocks(lines):
+    """The lines of each question, by its first."""
+    found = {}
+    for line in lines:
+        if line.startswith("$ myriad "):
+            now = found.setdefault(line, [])
+        elif line:
+            now.append(line)
+    return found
+
+
 def compare(name, accounts):
     """Lines that say what differs from what was kept."""
     path = path_of(name)
-    before = path.read_text().splitlines() if path.exists() else []
-    now = [re.sub(r"\s+$", "", line) for lines in accounts for line in [*lines, ""]]
-    if before != now:
-        yield from list(difflib.unified_diff(before, now, str(path.name), "now",
+    before = blocks(path.read_text().splitlines() if path.exists() else [])
+    for lines in accounts:
+        question, *now = [line.rstrip() for line in lines if line.strip()]
+        yield from list(difflib.unified_diff(before.get(question, []), now,
+                                             f"{path.name}: {question}", "now",
                                              lineterm=""))[:DIFF_LINES_MAX]
 
 

@@ -3,6 +3,7 @@
 
     tests/answers/run.py MYRIAD              checks
     tests/answers/run.py MYRIAD --only NAME  checks the cases of one command
+    tests/answers/run.py MYRIAD --case N     checks the case of that number alone, from 0
     tests/answers/run.py MYRIAD --once       without the second runs, for slow builds
     tests/answers/run.py MYRIAD --infer NAME prints a first schema for the cases of one command
     tests/answers/run.py MYRIAD --rewrite    keeps what comes out now (kept.py); read the diff
@@ -316,7 +317,9 @@ def look(program):
     setup, cases, elsewhere = read_cases()
     only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else None
     wanted = [case for case in cases if only in (None, command_of(case[1], commands))]
-    prepare(program, needed(setup, wanted) if only else setup)
+    if "--case" in sys.argv:
+        wanted = [cases[int(sys.argv[sys.argv.index("--case") + 1])]]
+    prepare(program, setup if len(wanted) == len(cases) else needed(setup, wanted))
     if "--infer" in sys.argv:
         return infer(program, sys.argv[sys.argv.index("--infer") + 1], cases, commands)
     refused = refusals()

@@ -83,13 +83,12 @@ class Test:
             names = re.findall(r"^def (test_\w+)\(", text, re.M)
             rest = command[2:at] + command[at + 2:]
         elif command[0].endswith("tests/answers/run.py"):
-            told = (folder / "cases.txt").read_text()
-            rows = [path.stem.removeprefix("myriad.").replace(".", " ") for path in
-                    sorted((folder.parents[1] / "docs/schema").glob("myriad.*.json"))]
-            names = [name for name in rows
-                     if re.search(rf"^(\w+: )?{re.escape(name)}\b", told, re.M)]
-            return [cls(entry, f"{entry['name']}:{name.replace(' ', '-')}",
-                        [*command[:2], "--only", name, "--once"]) for name in names]
+            told = re.sub(r"#.*", "", (folder / "cases.txt").read_text()).split("\n")
+            cases = [line for line in map(str.strip, told)
+                     if line and not re.match(r"(setup|serve|elsewhere):", line)]
+            return [cls(entry, f"{entry['name']}:{at}-{'-'.join(re.findall('[a-z]+', case)[:3])}",
+                        [*command[:2], "--case", str(at), "--once"])
+                    for at, case in enumerate(cases)]
         elif re.search(r"tests/server/\w+\.py$", command[0]) and len(command) == 2:
             text = Path(command[0]).read_text()
             names, rest = re.findall(r"^@check\ndef (\w+)\(", text, re.M), []
