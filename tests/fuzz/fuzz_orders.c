@@ -3,7 +3,8 @@
 
 static const char file[] = "state.csv";
 
-/* A fabric of which nothing was seen but a swapped pair. Verified once: a run asks for its orders. */
+/* A fabric of which nothing was seen but a swapped pair. Verified once: a run asks for its orders.
+ */
 static const struct myr_verify *swapped_pair(void)
 {
     static struct myr_arena arena;

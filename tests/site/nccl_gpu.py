@@ -58,7 +58,7 @@ def around(root, bus):
 
 
 def warnings(done):
-    """What NCCL complains of: lines such as "... NCCL WARN Attribute arch of node cpu not found"."""
+    """What NCCL complains of: "... NCCL WARN Attribute arch of node cpu not found"."""
     return [line for line in (done.stdout + done.stderr).splitlines() if "NCCL WARN" in line]
 
 
