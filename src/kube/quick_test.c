@@ -150,61 +150,62 @@ static void the_usual_word_is_taken_quickly(void **state)
 }
 
 /* One thing of it is written otherwise; 'quick': it is taken all the same. */
+static const struct {
+    const char *from, *to;
+    bool quick;
+} cases[] = {
+    {"'priority':7", "'priority':-7", true},
+    {"'priority':7", "'priority':99999999999", true},
+    {"'priority':7", "'priority':null", true},
+    {"'priority':7", "'priority':[7]", false},
+    {"'priority':7", "'priority':7,'priority':8", false},
+    {"'priority':7", "'priority':7,", false},
+    {"'priority':7", "'priority':7 'x':1", false},
+    {"'hostNetwork':true", "'hostNetwork':'true'", true},
+    {"'nodeName':'node-3'", "'nodeName':''", true},
+    {"'nodeName':'node-3'", "'nodeName':'node\\u002d3'", false},
+    {"'nodeName':'node-3'", "'hostname':'h','subdomain':'s'", true},
+    {"'name':'g-x7k2'", "'name':'g-x7k2.with.dots'", true},
+    {"'name':'g-x7k2'", "'name':'../x'", false},
+    {"'namespace':'default'", "'namespace':''", false},
+    {"'uid':'8d1c-4f'", "'uid':''", false},
+    {"'uid':'8d1c-4f'", "'uid':'8d1c-4f','deletionTimestamp':'2026-11-16T18:48:24Z'", true},
+    {"'myriad/gang':'g'", "'myriad/gang':'\\u003e'", false},
+    {"'myriad/gang':'g'", "'myriad/gang':'caf\xc3\xa9'", false},
+    {"'myriad/gang-size':'32'", "'myriad/gang-size':'many'", true},
+    {"'myriad/rank':'3'", "'batch.kubernetes.io/job-completion-index':'11'", true},
+    {"'annotations':{", "'annotations':null,'x':{", true},
+    {"'ownerReferences':[{", "'ownerReferences':null,'x':[{", true},
+    {"'ownerReferences':[{", "'ownerReferences':[7,{", false},
+    {"'controller':true", "'controller':false", true},
+    {"'containers':[{", "'containers':[],'x':[{", true},
+    {"'containers':[{", "'containers':null,'x':[{", true},
+    {"'containers':[{", "'containers':['c',{", false},
+    {"'containers':[{", "'containers':[{'resources':null},{", true},
+    {"'containers':[{", "'containers':[{'resources':{'requests':{'cpu':'x'}}},{", true},
+    {"'containers':[{", "'containers':[{'resources':{'requests':{'a':'1','a':'2'}}},{", false},
+    {"'containers':[{", "'containers':[],'containers':[{", false},
+    {"'overhead':{'cpu':'1m'}", "'schedulingGates':[{'name':'g'}]", true},
+    {"'overhead':{'cpu':'1m'}", "'resourceClaims':[{'name':'g'}]", true},
+    {"'overhead':{'cpu':'1m'}", "'overhead':[}", false},
+    {"'overhead':{'cpu':'1m'}",
+     "'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':"
+     "{'nodeSelectorTerms':[{'matchExpressions':[{'key':'a','operator':'In','values':['b']}]}]"
+     "}}}",
+     true},
+    {"'status':{", "'status':{'phase':'Failed'},'status':{", false},
+    {"'status':{", "'Status':{", false},
+    {"'spec':{", "'Spec':{", false},
+    {"'phase':'Running'", "'phase':'Succeeded'", true},
+    {"'qosClass':null", "'qosClass':nul", true},
+    {"'qosClass':null", "'qosClass':", false},
+    {"}}}", "}}", false},
+    {"}}}", "}}}}", false},
+    {"}}}", "}}} \n", true},
+};
+
 static void odd_words_are_the_same_both_ways(void **state)
 {
-    static const struct {
-        const char *from, *to;
-        bool quick;
-    } cases[] = {
-        {"'priority':7", "'priority':-7", true},
-        {"'priority':7", "'priority':99999999999", true},
-        {"'priority':7", "'priority':null", true},
-        {"'priority':7", "'priority':[7]", false},
-        {"'priority':7", "'priority':7,'priority':8", false},
-        {"'priority':7", "'priority':7,", false},
-        {"'priority':7", "'priority':7 'x':1", false},
-        {"'hostNetwork':true", "'hostNetwork':'true'", true},
-        {"'nodeName':'node-3'", "'nodeName':''", true},
-        {"'nodeName':'node-3'", "'nodeName':'node\\u002d3'", false},
-        {"'nodeName':'node-3'", "'hostname':'h','subdomain':'s'", true},
-        {"'name':'g-x7k2'", "'name':'g-x7k2.with.dots'", true},
-        {"'name':'g-x7k2'", "'name':'../x'", false},
-        {"'namespace':'default'", "'namespace':''", false},
-        {"'uid':'8d1c-4f'", "'uid':''", false},
-        {"'uid':'8d1c-4f'", "'uid':'8d1c-4f','deletionTimestamp':'2026-11-16T18:48:24Z'", true},
-        {"'myriad/gang':'g'", "'myriad/gang':'\\u003e'", false},
-        {"'myriad/gang':'g'", "'myriad/gang':'caf\xc3\xa9'", false},
-        {"'myriad/gang-size':'32'", "'myriad/gang-size':'many'", true},
-        {"'myriad/rank':'3'", "'batch.kubernetes.io/job-completion-index':'11'", true},
-        {"'annotations':{", "'annotations':null,'x':{", true},
-        {"'ownerReferences':[{", "'ownerReferences':null,'x':[{", true},
-        {"'ownerReferences':[{", "'ownerReferences':[7,{", false},
-        {"'controller':true", "'controller':false", true},
-        {"'containers':[{", "'containers':[],'x':[{", true},
-        {"'containers':[{", "'containers':null,'x':[{", true},
-        {"'containers':[{", "'containers':['c',{", false},
-        {"'containers':[{", "'containers':[{'resources':null},{", true},
-        {"'containers':[{", "'containers':[{'resources':{'requests':{'cpu':'x'}}},{", true},
-        {"'containers':[{", "'containers':[{'resources':{'requests':{'a':'1','a':'2'}}},{", false},
-        {"'containers':[{", "'containers':[],'containers':[{", false},
-        {"'overhead':{'cpu':'1m'}", "'schedulingGates':[{'name':'g'}]", true},
-        {"'overhead':{'cpu':'1m'}", "'resourceClaims':[{'name':'g'}]", true},
-        {"'overhead':{'cpu':'1m'}", "'overhead':[}", false},
-        {"'overhead':{'cpu':'1m'}",
-         "'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':"
-         "{'nodeSelectorTerms':[{'matchExpressions':[{'key':'a','operator':'In','values':['b']}]}]"
-         "}}}",
-         true},
-        {"'status':{", "'status':{'phase':'Failed'},'status':{", false},
-        {"'status':{", "'Status':{", false},
-        {"'spec':{", "'Spec':{", false},
-        {"'phase':'Running'", "'phase':'Succeeded'", true},
-        {"'qosClass':null", "'qosClass':nul", true},
-        {"'qosClass':null", "'qosClass':", false},
-        {"}}}", "}}", false},
-        {"}}}", "}}}}", false},
-        {"}}}", "}}} \n", true},
-    };
     struct way way;
     char line[8192], text[8192];
     (void)state;

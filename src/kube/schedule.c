@@ -9,7 +9,7 @@
 enum {
     ROUND_MS = 20, /* between two rounds of decisions */
     GATHER_US = 2000,
-    GATHER_MAX_US = 16000,
+    GATHER_MAX_US = 32000,
     GATHER_REST_US = 64000, /* while nothing waits for it */
     VERSION_RETRY_MS = 3000,
     RELEASE_MS = 1000, /* for the lease to be given back */
@@ -143,7 +143,8 @@ static void on_second(uv_timer_t *timer)
                 kube_now_ms() - s->round_ms > IDLE_AFTER_MS;
     if (idle) {
         s->report.idle_seconds++;
-        s->idle_requests += (double)(asked - s->asked_before);
+        /* One of the lease may be counted there before it is here: then this is below 0. */
+        s->idle_requests += (double)((int64_t)asked - (int64_t)s->asked_before);
     }
     s->asked_before = asked;
     s->rounds_before = s->rounds;

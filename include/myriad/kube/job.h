@@ -18,7 +18,7 @@ struct myr_kube_job {
     uint32_t gpus, gpus_per_node, retries;
     int64_t time_limit_s; /* 0: none */
     int32_t priority;
-    bool strict; /* restart: not while a pod from before may run */
+    bool strict;                           /* restart: not while a pod from before may run */
     const char *space, *scheduler, *image; /* image: where the file names none; NULL: none */
     const char *resource;                  /* "nvidia.com/gpu" */
     uint32_t port;                         /* MASTER_PORT */
