@@ -44,6 +44,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         uint32_t run = orders.run, open = orders.open.count;
         myr_orders_state(&orders, &text);
+        fuzz_note_text("state", &text);
+        fuzz_note("run %u, %u open, %u fresh, %u mended", run, open, (unsigned)orders.fresh.count,
+                  (unsigned)orders.mended.count);
         rc = myr_orders_since_text(&orders, file, (struct myr_str){text.data, text.len}, &err);
         MYR_ASSERT(rc == MYR_OK && orders.run == run + 1);
         MYR_ASSERT(orders.open.count == open && orders.fresh.count == 0);

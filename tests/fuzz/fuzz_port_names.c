@@ -37,7 +37,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct myr_box box;
         myr_box_of(design, t, NULL, &box);
         uint32_t mask = myr_port_names_read(names, &box, text, readings);
+        fuzz_note("%x", mask);
         for (uint32_t s = 0; s < MYR_PORT_SYSTEMS_MAX; s++) {
+            if (mask >> s & 1) {
+                fuzz_note("%u", readings[s]);
+            }
             MYR_ASSERT(!(mask >> s & 1) || readings[s] == MYR_PORT_SPARE ||
                        readings[s] < design->devtypes[t].port_count);
         }

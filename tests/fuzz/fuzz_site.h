@@ -63,7 +63,7 @@ static inline void fuzz_check_verify(const struct myr_verify *verify)
     MYR_ASSERT(labelled->step_count == labelled->moves + labelled->adds + labelled->removes);
     MYR_ASSERT(equivalent->moves + equivalent->adds + equivalent->removes <= labelled->step_count);
     MYR_ASSERT(equivalent->lower_bound <= equivalent->moves);
-    if (verify->cabling->devices.count % FUZZ_PRINTED_EVERY) {
+    if (!fuzz_heard && verify->cabling->devices.count % FUZZ_PRINTED_EVERY) {
         return;
     }
     struct myr_buf text = {0};
@@ -75,11 +75,13 @@ static inline void fuzz_check_verify(const struct myr_verify *verify)
     myr_answer_init(&answer, &arena, "myriad.verify", 1);
     myr_verify_answer(verify, true, &answer, &lists);
     MYR_ASSERT(myr_answer_write(&answer, &form, &text, NULL) == MYR_OK);
+    fuzz_note_text("verified", &text);
     myr_verify_page(verify, &answer);
     myr_verify_page_list(&lists, MYR_VERIFY_PORTS, &answer);
     form.format = MYR_FORMAT_TABLE;
     MYR_ASSERT(myr_answer_write(&answer, &form, &text, NULL) == MYR_OK);
     MYR_ASSERT(text.len > 0);
+    fuzz_note_text("page", &text);
     myr_arena_done(&arena);
     myr_buf_done(&text);
 }
@@ -97,6 +99,19 @@ static inline void fuzz_verify(const struct myr_cabling *cabling, struct myr_are
     } else {
         fuzz_check_verify(&verify);
     }
+}
+
+/* What was read, as a list of cables. */
+static inline void fuzz_note_cabling(const struct myr_cabling *cabling)
+{
+    struct myr_buf text = {0};
+    if (fuzz_heard) {
+        myr_write_p2p(cabling, &text);
+        fuzz_note("%zu devices, %zu links", (size_t)cabling->devices.count,
+                  (size_t)cabling->links.count);
+        fuzz_note_text("cables", &text);
+    }
+    myr_buf_done(&text);
 }
 
 /* Writes the cabling as its format; false when the format cannot say all of it. */
@@ -173,7 +188,8 @@ static inline void fuzz_import(enum myr_import_format format, const char *file, 
         myr_import_text(&import, format, file, (struct myr_str){(const char *)data, size}, &err);
     if (rc < 0) {
         fuzz_check_error(&err, rc, file);
-    } else if (size % FUZZ_VERIFIED_EVERY == 0) {
+    } else if (fuzz_heard || size % FUZZ_VERIFIED_EVERY == 0) {
+        fuzz_note_cabling(&cabling);
         myr_import_finish(&import);
         fuzz_verify(&cabling, &arena, file);
     } else if (size % FUZZ_WRITTEN_EVERY == 1) {
