@@ -428,6 +428,39 @@ def full_rooms(myriad, folder, seed, count):
     return [over for over in found if over is not None]
 
 
+def few_crossings(myriad, folder):
+    """Trays that cross at the first row and at one more alone: the bound knows of the detours."""
+    rows, columns, kw, servers, crossings = 9, 7, 15, 40, (1, 6)
+    spec = (f"servers: {servers}\nserver: h100-8gpu\nnetworks: {{compute: {{switch: "
+            f"mqm9790-ns2f}}}}\nroom: {{rows: {rows}, columns: {columns}, rack_kw: {kw}, "
+            f"rack_u: 60, rack_kg: 4000, server_kw: 10, place: shortest, "
+            f"trays: {{cross_rows: {list(crossings)}}}}}\n")
+    answer, out = plan(myriad, spec, folder)
+    if answer is None:
+        check(f"few crossings: {out}", False)
+        return
+    room, cables = Room(rows, columns), rows_of(out / "cables.csv")
+
+    def way(one, other):
+        if one[0] == other[0]:
+            return abs(one[1] - other[1])
+        return abs(one[0] - other[0]) + min(abs(one[1] - room.pitch[0] * (row - 1))
+                                            + abs(other[1] - room.pitch[0] * (row - 1))
+                                            for row in crossings)
+
+    fabric, seats = stars.Fabric(cables), seats_of(kw, 10, "mqm9790-ns2f", 1)[::-1]
+    straight, crossed = (with_drops(room, stars.ways_m(fabric, room.points(), seats, metric),
+                                    fabric.cables) for metric in (stars.straight, way))
+    said, got = answer["room"]["lower_bound_m"], answer["room"]["cable_m"]
+    check(f"few crossings: bound {said}, by hand {crossed:.1f}, straight {straight:.1f}",
+          crossed > straight and crossed * 0.99 <= said <= crossed * 1.01)
+    total = sum({row["cable"]: with_drops(room, way(room.of_rack(row["a_rack"]),
+                                                    room.of_rack(row["b_rack"])), 1)
+                 for row in cables}.values())
+    check(f"few crossings: cable_m {got}, by hand {total:.1f}", abs(got - total) < 0.001 * total)
+    within("few crossings", [(got / said - 1, False)])
+
+
 # What a room gets wrong, and the rule that says so.
 FINDINGS = [
     ("tray-full", "servers: 64\nroom: {rows: 8, columns: 8,"
@@ -508,6 +541,7 @@ def main():
         within("begun groups", [look_at(myriad, folder, (16, 10, 12, 10.2, n, "mqm9790-ns2f"))
                                 for n in (33, 36, 68, 97)[::EVERY]])
         tiny_rooms(myriad, folder)
+        few_crossings(myriad, folder)
         over, full = [], []
         for seed in seeds:
             over += random_rooms(myriad, folder, seed, count)
