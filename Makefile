@@ -56,8 +56,8 @@ tidy: deps-test build/build.ninja ## clang-tidy over the tree
 	@scripts/build build
 	@tests/tidy/check clang-tidy-deep --build build
 
-fuzz: deps-test ## every fuzzer, RUNS executions each
-	@scripts/fuzz $(RUNS)
+fuzz: deps-test ## every fuzzer, or NAME="lldp ptm"; RUNS executions each
+	@scripts/fuzz $(RUNS) $(NAME)
 
 asan: deps-test build-asan/build.ninja ## build-asan/bin/myriad, with the sanitizers
 	@scripts/build build-asan

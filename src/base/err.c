@@ -33,9 +33,16 @@ static const struct error_row *row_of(int code)
     return code >= 0 ? &success_row : &unknown_row;
 }
 
-/* A text that did not fit is cut between two UTF-8 characters, not inside one. */
-static void cut_whole(char *text, size_t size, int wanted)
+/*
+ * Errors are one line, and quote what somebody wrote: a name with a line break or an escape
+ * sequence in it must not become two lines, or a command to the terminal. A text that did not fit
+ * is cut between two UTF-8 characters, not inside one.
+ */
+static void make_line(char *text, size_t size, int wanted)
 {
+    for (char *c = text; *c; c++) {
+        *c = (unsigned char)*c < 0x20 || *c == 0x7F ? '?' : *c;
+    }
     if (wanted < 0 || (size_t)wanted < size) {
         return;
     }
@@ -64,7 +71,7 @@ int myr_err_set(struct myr_err *err, int code, const char *fmt, ...)
         err->hint[0] = '\0';
         int len = vsnprintf(err->message, sizeof(err->message), fmt, args);
         va_end(args);
-        cut_whole(err->message, sizeof(err->message), len);
+        make_line(err->message, sizeof(err->message), len);
     }
     return code;
 }
@@ -93,7 +100,7 @@ int myr_err_wrap(struct myr_err *err, const char *fmt, ...)
         used += snprintf(err->message + used, left, ": %s", inner);
     }
     /* What does not fit is lost at the end: the front says where to look. */
-    cut_whole(err->message, sizeof(err->message), used);
+    make_line(err->message, sizeof(err->message), used);
     return err->code;
 }
 
@@ -104,7 +111,7 @@ void myr_err_hint(struct myr_err *err, const char *fmt, ...)
         va_start(args, fmt);
         int len = vsnprintf(err->hint, sizeof(err->hint), fmt, args);
         va_end(args);
-        cut_whole(err->hint, sizeof(err->hint), len);
+        make_line(err->hint, sizeof(err->hint), len);
     }
 }
 

@@ -101,6 +101,18 @@ static void a_cut_never_splits_a_character(void **state)
     }
 }
 
+static void a_message_is_one_printable_line_whatever_it_quotes(void **state)
+{
+    struct myr_err err;
+    (void)state;
+    myr_err_set(&err, MYR_EINVAL, "no node '%s'", "a\nb\033[2J\177");
+    myr_err_hint(&err, "see '%s'", "\r\t ~");
+    assert_string_equal(err.message, "no node 'a?b?[2J?'");
+    assert_string_equal(err.hint, "see '?? ~'");
+    myr_err_wrap(&err, "%s", "f\x1f\x80");
+    assert_string_equal(err.message, "f?\x80: no node 'a?b?[2J?'"); /* UTF-8 stays */
+}
+
 static void every_code_has_a_row_of_its_own(void **state)
 {
     (void)state;
@@ -195,6 +207,7 @@ int main(void)
         cmocka_unit_test(a_wrong_path_is_bad_input_and_a_failed_disk_is_the_environment),
         cmocka_unit_test(long_text_is_cut_at_the_end),
         cmocka_unit_test(a_cut_never_splits_a_character),
+        cmocka_unit_test(a_message_is_one_printable_line_whatever_it_quotes),
         cmocka_unit_test(every_code_has_a_row_of_its_own),
         cmocka_unit_test(an_unknown_code_never_looks_like_success),
         cmocka_unit_test(a_broken_invariant_stops_the_program_and_names_itself),

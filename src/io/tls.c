@@ -16,7 +16,8 @@ struct myr_io_tls {
     uint32_t refs; /* streams and the one who made it */
     bool server, strangers;
     char fingerprint[65];
-    char host[256]; /* of a server that is not ours; else empty */
+    char host[256];       /* of a server that is not ours; else empty */
+    SSL_SESSION *session; /* the last that this server gave us; or NULL */
 };
 
 static int failed(struct myr_err *err, const char *what, const char *path)
@@ -125,6 +126,27 @@ static int load(struct myr_io_tls *tls, const struct myr_io_tls_names *names, st
     return load_texts(context, names, err);
 }
 
+/* The server gives us the means to be recognised: kept for the next connection to it. */
+static int keep_session(SSL *ssl, SSL_SESSION *session)
+{
+    struct myr_io_tls *tls = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
+    SSL_SESSION_free(tls->session);
+    tls->session = session;
+    return 1; /* it is ours now */
+}
+
+/*
+ * Who is recognised shows and checks no certificates again, which is most of the work of a
+ * connection. One that has run out since then is to be noticed all the same.
+ */
+static void resume(struct myr_io_tls *tls, SSL *ssl)
+{
+    const X509 *peer = tls->session ? SSL_SESSION_get0_peer(tls->session) : NULL;
+    if (peer && X509_cmp_current_time(X509_get0_notAfter(peer)) > 0) {
+        (void)SSL_set_session(ssl, tls->session);
+    }
+}
+
 int myr_io_tls_create(const struct myr_io_tls_names *names, struct myr_io_tls **ret,
                       struct myr_err *err)
 {
@@ -160,6 +182,12 @@ int myr_io_tls_create(const struct myr_io_tls_names *names, struct myr_io_tls **
         SSL_CTX_set_mode(tls->context, SSL_MODE_RELEASE_BUFFERS);
     }
     SSL_CTX_set_session_cache_mode(tls->context, SSL_SESS_CACHE_OFF);
+    if (names->host) { /* others' servers, which close connections that are idle */
+        SSL_CTX_set_session_cache_mode(tls->context,
+                                       SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+        SSL_CTX_set_app_data(tls->context, tls);
+        SSL_CTX_sess_set_new_cb(tls->context, keep_session);
+    }
     SSL_CTX_set_num_tickets(tls->context, 0);
     int verify = SSL_VERIFY_PEER;
     if (names->server && !names->strangers) {
@@ -175,6 +203,7 @@ void myr_io_tls_free(struct myr_io_tls *tls)
     if (!tls || --tls->refs > 0) {
         return;
     }
+    SSL_SESSION_free(tls->session);
     SSL_CTX_free(tls->context);
     free(tls);
 }
@@ -202,6 +231,7 @@ SSL *tls_new(struct myr_io_tls *tls)
         SSL_free(ssl);
         return NULL;
     }
+    resume(tls, ssl);
     return ssl;
 }
 

@@ -274,18 +274,28 @@ static void on_closed(void *context, struct myr_io_stream *stream, const struct 
 
 static const struct myr_io_calls calls = {on_open, on_data, on_closed};
 
-static void put_head(struct client *client, const struct client_request *request,
-                     struct myr_buf *head)
+static void make_head(struct client *client)
 {
     const struct myr_kube_access *access = client->access;
     bool six = strchr(access->host, ':') != NULL;
-    myr_buf_printf(head, "%s %s%s HTTP/1.1\r\nHost: %s%s%s:%u\r\nAccept: application/json\r\n",
-                   request->method, access->path, request->path, six ? "[" : "", access->host,
-                   six ? "]" : "", access->port);
-    myr_buf_puts(head, "User-Agent: myriad\r\n");
+    myr_buf_clear(&client->head);
+    myr_buf_printf(&client->head, " HTTP/1.1\r\nHost: %s%s%s:%u\r\nAccept: application/json\r\n",
+                   six ? "[" : "", access->host, six ? "]" : "", access->port);
+    myr_buf_puts(&client->head, "User-Agent: myriad\r\n");
     if (client->token.len) {
-        myr_buf_printf(head, "Authorization: Bearer %s\r\n", client->token.data);
+        myr_buf_printf(&client->head, "Authorization: Bearer %s\r\n", client->token.data);
     }
+}
+
+static void put_head(struct client *client, const struct client_request *request,
+                     struct myr_buf *head)
+{
+    MYR_ASSERT(client->head.len > 0);
+    myr_buf_puts(head, request->method);
+    myr_buf_putc(head, ' ');
+    myr_buf_puts(head, client->access->path);
+    myr_buf_puts(head, request->path);
+    myr_buf_put(head, client->head.data, client->head.len);
     if (request->type) {
         myr_buf_printf(head, "Content-Type: %s\r\nContent-Length: %zu\r\n", request->type,
                        request->body.len);
@@ -347,6 +357,7 @@ static void refresh_token(struct client *client)
         myr_buf_clear(&client->token);
         myr_buf_put(&client->token, token.data, token.len);
     }
+    make_head(client);
 }
 
 /* The one with the fewest requests; NULL: all of them have enough. */
@@ -514,4 +525,5 @@ void kube_end(struct client *client)
     myr_io_tls_free(client->tls);
     client->tls = NULL;
     myr_buf_done(&client->token);
+    myr_buf_done(&client->head);
 }

@@ -46,7 +46,7 @@ struct client {
     uv_loop_t *loop;
     const struct myr_kube_access *access;
     struct myr_io_tls *tls;
-    struct myr_buf token;
+    struct myr_buf token, head; /* head: the lines that all requests have */
     int64_t token_ms;
     uint32_t timeout_s;
     struct client_line *lines;         /* all connections */

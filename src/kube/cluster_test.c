@@ -531,9 +531,43 @@ static void amounts_and_times_are_read(void **state)
     assert_true(kube_natural(MYR_STR("a9z"), MYR_STR("a10")) < 0);
 }
 
+/* Pods from before whose node does not answer: only who asks for it waits for their end. */
+static void a_strict_gang_waits_for_pods_from_before(void **state)
+{
+    (void)state;
+    for (int strict = 0; strict < 2; strict++) {
+        const char *notes = strict ? ",\"myriad/restart\":\"strict\"" : "";
+        struct pod old = {.gang = "g",
+                          .size = 1,
+                          .node = "n0",
+                          .phase = "Running",
+                          .uid = "-old",
+                          .more_notes = notes,
+                          .more_meta = "\"deletionTimestamp\":\"2026-11-16T08:59:59Z\","};
+        struct myr_kube_cluster *c = new_cluster();
+        uint32_t count;
+        nodes(c, 2);
+        put(c, &old);
+        put(c, &(struct pod){.gang = "g", .size = 1, .more_notes = notes});
+        const struct myr_kube_decision *d = decide(c, &count);
+        assert_int_equal(count, 1);
+        assert_int_equal(d->act, strict ? MYR_KUBE_WAIT : MYR_KUBE_BIND);
+        if (strict) {
+            assert_non_null(strstr(d->reason, "1 pods from before may still run, g-0 on n0"));
+            old.type = "DELETED"; /* its kubelet has answered, or its node is gone */
+            put(c, &old);
+            d = decide(c, &count);
+            assert_int_equal(count, 1);
+            assert_int_equal(d->act, MYR_KUBE_BIND);
+        }
+        myr_kube_cluster_free(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_strict_gang_waits_for_pods_from_before),
         cmocka_unit_test(a_gang_is_bound_whole_and_in_rank_order),
         cmocka_unit_test(nodes_are_those_that_agents_would_get),
         cmocka_unit_test(labels_taints_and_others_pods_are_respected),

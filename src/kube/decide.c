@@ -139,8 +139,8 @@ static void close_nodes(struct round *r, const struct kube_gang *gang)
         r->closed = MYR_ARENA_NEW(&r->c->arena, uint64_t, count / 64 + 1);
     }
     for (uint32_t i = 0; i < gang->count; i++) {
-        const struct kube_needs *needs = &gang->pods[i]->needs;
-        if (i > 0 && needs->digest == gang->pods[i - 1]->needs.digest) {
+        const struct kube_needs *needs = gang->pods[i]->needs;
+        if (i > 0 && needs->digest == gang->pods[i - 1]->needs->digest) {
             continue;
         }
         for (uint32_t id = 0; id < count; id++) {
@@ -177,18 +177,18 @@ static bool place_all(struct round *r, struct kube_pod **pods, uint32_t count, u
             continue;
         }
         for (uint32_t k = i; k < count; k++) {
-            alike += pods[k]->needs.digest == pods[i]->needs.digest;
+            alike += pods[k]->needs->digest == pods[i]->needs->digest;
         }
-        if (!kube_place(r->c, &pods[i]->needs, alike, r->closed, nodes, tally)) {
+        if (!kube_place(r->c, pods[i]->needs, alike, r->closed, nodes, tally)) {
             for (uint32_t k = 0; k < count; k++) {
                 if (at[k] != MYR_NONE) {
-                    kube_use_add(r->c, at[k], &pods[k]->needs, -1);
+                    kube_use_add(r->c, at[k], pods[k]->needs, -1);
                 }
             }
             return false;
         }
         for (uint32_t k = i; k < count; k++) {
-            if (pods[k]->needs.digest == pods[i]->needs.digest) {
+            if (pods[k]->needs->digest == pods[i]->needs->digest) {
                 at[k] = nodes[next++];
             }
         }
@@ -236,20 +236,20 @@ static void place_gang(struct round *r, struct kube_gang *gang, uint32_t count)
     for (uint32_t i = 0; i < gang->count && filled < count; i++) {
         struct kube_pod *pod = gang->pods[i];
         if (kube_pod_live(pod) && pod->node.len == 0) {
-            if (pod->needs.refused[0]) {
+            if (pod->needs->refused[0]) {
                 char text[REASON_BYTES];
                 snprintf(text, sizeof(text), "pod %.100s asks for %s, which is not understood here",
-                         pod->name.data, pod->needs.refused);
+                         pod->name.data, pod->needs->refused);
                 tell(r, gang, REASON_REFUSED, text);
                 return;
             }
             pods[filled++] = pod;
-            alike = alike && pod->needs.digest == pods[0]->needs.digest;
+            alike = alike && pod->needs->digest == pods[0]->needs->digest;
         }
     }
     MYR_ASSERT(filled == count && count > 0);
     kube_use_ready(r->c);
-    uint64_t digest = pods[0]->needs.digest;
+    uint64_t digest = pods[0]->needs->digest;
     const struct kube_tally *before = alike ? failed_before(r, digest, count) : NULL;
     struct kube_tally tally;
     if (!before && place_all(r, pods, count, at, &tally)) {
@@ -284,6 +284,33 @@ static uint32_t to_place(const struct kube_gang *gang)
     return done > 0 && gang->waits == gang->size - done ? gang->waits : 0;
 }
 
+/*
+ * Who asks for it waits until nothing from before can run: a pod on a node that is not heard is
+ * deleted and made again long before anybody knows that its ranks have ended.
+ */
+static bool waits_for_old(struct round *r, struct kube_gang *gang)
+{
+    char text[REASON_BYTES];
+    const struct kube_pod *old = NULL;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < gang->count && gang->first->strict; i++) {
+        const struct kube_pod *pod = gang->pods[i];
+        if (pod->deleting && pod->phase <= KUBE_RUNNING && pod->node.len) {
+            old = old ? old : pod;
+            count++;
+        }
+    }
+    if (old) {
+        snprintf(text, sizeof(text),
+                 "restart is strict: %u pods from before may still run, %.100s on %.100s; they go "
+                 "when their kubelet answers or their node is deleted",
+                 count, old->name.data, old->node.data);
+        tell(r, gang, REASON_STRICT, text);
+        r->c->gangs_waiting++;
+    }
+    return old != NULL;
+}
+
 static void start_gang(struct round *r, struct kube_gang *gang)
 {
     char text[REASON_BYTES];
@@ -296,9 +323,13 @@ static void start_gang(struct round *r, struct kube_gang *gang)
         return;
     }
     uint32_t count = to_place(gang);
+    if (count > 0 && waits_for_old(r, gang)) {
+        return;
+    }
     if (count > 0) {
         place_gang(r, gang, count);
     } else if (r->now_ms - gang->created_ms < GATHER_MS) {
+        r->c->gathering = true;
         wake_at(r, gang->created_ms + GATHER_MS);
     } else {
         snprintf(text, sizeof(text), "%u of %u pods are there; none is bound before all are",
@@ -451,7 +482,7 @@ static bool finish(struct round *r, struct kube_gang *gang, const struct standin
         }
         uint32_t id = kube_node_find(r->c, pod->planned_node);
         if (pod->planned_rank == MYR_NONE || id == MYR_NONE ||
-            (pod->node.len == 0 && !kube_fits(r->c, &pod->needs, id))) {
+            (pod->node.len == 0 && !kube_fits(r->c, pod->needs, id))) {
             return false;
         }
         master = pod->master.len ? pod->master : master;
@@ -519,6 +550,7 @@ const struct myr_kube_decision *myr_kube_decide(struct myr_kube_cluster *c, int6
     c->changed = false;
     c->wake_ms = INT64_MAX;
     c->gangs_waiting = 0;
+    c->gathering = false;
     c->rounds++;
     kube_gangs_find(c, now_ms, &gangs);
     for (uint32_t i = 0; i < gangs.count; i++) {

@@ -77,6 +77,19 @@ static void amounts_are_added_and_held_against_the_node(void **state)
     expect("", "",
            ASKS("'cpu':'3'") ",'initContainers':[{'restartPolicy':'Always'," USES("'cpu':'2'") "}]",
            "short of cpu");
+    /* One that stays is there while those behind it run, not while those before it did. */
+#define STAYS "{'restartPolicy':'Always'," USES("'cpu':'1'") "}"
+    expect("", "", ASKS("'cpu':'1'") ",'initContainers':[" STAYS ",{" USES("'cpu':'4'") "}]",
+           "short of cpu");
+    expect("", "", ASKS("'cpu':'1'") ",'initContainers':[" STAYS ",{" USES("'cpu':'3'") "}]", NULL);
+    expect("", "", ASKS("'cpu':'1'") ",'initContainers':[{" USES("'cpu':'4'") "}," STAYS "]", NULL);
+    expect("", "", ASKS("'cpu':'3'") ",'initContainers':[{" USES("'cpu':'4'") "}," STAYS "]", NULL);
+    expect("", "", ASKS("'cpu':'3001m'") ",'initContainers':[" STAYS "]", "short of cpu");
+    /* What is asked for the pod as a whole counts instead, where it says something. */
+    expect("", "", ASKS("'cpu':'1'") ",'resources':{'requests':{'cpu':'5'}}", "short of cpu");
+    expect("", "", ASKS("'cpu':'9'") ",'resources':{'requests':{'cpu':'4'}}", NULL);
+    expect("", "", ASKS("'cpu':'5'") ",'resources':{'requests':{'memory':'1Gi'}}", "short of cpu");
+    expect("", "", ASKS("'cpu':'5'") ",'resources':null", "short of cpu");
     expect("", "", ASKS("'cpu':'3'") ",'overhead':{'cpu':'1'}", NULL);
     expect("", "", ASKS("'cpu':'3'") ",'overhead':{'cpu':'1001m'}", "short of cpu");
     expect("", "", ASKS("'cpu':'lots'"), "no quantity");

@@ -149,7 +149,10 @@ void kube_gang_put(struct myr_kube_cluster *c, struct kube_pod *pod, struct kube
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf key = {0};
     MYR_ASSERT(!pod->gang_of);
-    if (pod->ours) {
+    if (pod->ours && old && old->gang_of && myr_str_eq(pod->gang, old->gang) &&
+        myr_str_eq(pod->owner_uid, old->owner_uid)) {
+        pod->gang_of = old->gang_of; /* the same pod, told of again */
+    } else if (pod->ours) {
         kube_gang_key(pod, &key);
         pod->gang_of = gang_of(c, (struct myr_str){key.data, key.len});
     }

@@ -116,7 +116,7 @@ static void put_env_from(struct myr_json *json, const char *name, const char *an
 
 struct shape {
     uint32_t pods, gpus; /* of a pod */
-    const char *name, *directory, *checkpoint, *image;
+    const char *name, *directory, *checkpoint, *image, *layout;
     uint32_t port;
 };
 
@@ -242,6 +242,7 @@ static void put_template(struct myr_json *json, const struct myr_kube_job *job,
     if (job->priority) {
         myr_json_text(json, MYR_KUBE_PRIORITY, priority);
     }
+    myr_json_text(json, MYR_KUBE_RESTART, job->strict ? "strict" : "epoch");
     myr_json_end(json);
     myr_json_end(json);
     myr_json_object(json, "spec");
@@ -273,6 +274,11 @@ static void put_job(struct myr_buf *ret, const struct myr_kube_job *job, const s
     myr_json_text(&json, "app.kubernetes.io/managed-by", "myriad");
     myr_json_text(&json, "myriad/tenant", tenant.data);
     myr_json_end(&json);
+    if (shape->layout) { /* for whoever reads it */
+        myr_json_object(&json, "annotations");
+        myr_json_text(&json, "myriad/layout", shape->layout);
+        myr_json_end(&json);
+    }
     myr_json_end(&json);
     myr_json_object(&json, "spec");
     myr_json_u64(&json, "parallelism", shape->pods);
@@ -299,6 +305,20 @@ static int optional_text(struct myr_arena *arena, const struct myr_doc *top, con
     return MYR_OK;
 }
 
+/* Words, a path, or a map of its own: whatever stands there. */
+static const char *layout_text(struct myr_arena *arena, const struct myr_doc *node)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    if (!node || node->kind == MYR_DOC_NULL) {
+        return NULL;
+    }
+    if (node->kind == MYR_DOC_SCALAR) {
+        return myr_arena_strndup(arena, node->text.data, node->text.len);
+    }
+    myr_doc_write_yaml(node, &text);
+    return myr_arena_strndup(arena, text.len ? text.data : "", text.len);
+}
+
 static int write_job(const struct myr_kube_job *job, const char *suffix, struct myr_arena *arena,
                      struct myr_buf *ret, struct myr_err *err)
 {
@@ -314,6 +334,7 @@ static int write_job(const struct myr_kube_job *job, const char *suffix, struct 
     MYR_TRY(optional_text(arena, top, "image", &shape.image, err));
     MYR_TRY(optional_text(arena, top, "directory", &shape.directory, err));
     MYR_TRY(optional_text(arena, top, "checkpoint", &shape.checkpoint, err));
+    shape.layout = layout_text(arena, myr_doc_get(top, "layout"));
     if (!shape.image) {
         int rc = myr_doc_error(err, top, MYR_EINVAL, "'image' is missing: pods run in one");
         myr_err_hint(err, "image: registry/name:tag in the file, or --image");

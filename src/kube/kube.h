@@ -3,7 +3,11 @@
  *
  *   access     kubeconfig and service account
  *   quantity   "100m", "64Gi"
+ *   walk       JSON gone through without a tree
+ *   needs      what a pod asks of nodes
+ *   alike      read once for pods that ask the same
  *   object     nodes and pods out of their JSON
+ *   quick      pods out of lines of a watch, with less work
  *   match      selectors, affinity, taints
  *   use        what is taken of each node
  *   gangs      what belongs together, and how it stands
@@ -30,6 +34,7 @@ enum {
     KUBE_RESOURCES = 32, /* kinds that are told apart */
     KUBE_PORTS = 16,     /* of the host, of one pod */
     KUBE_KINDS = 16,     /* of pods, of which is remembered where they may go */
+    KUBE_ALIKE = 512,    /* lists of needs that pods share */
 };
 
 #define KUBE_GANG_PODS_TOLD 64 /* pods of a gang that get an event of their own */
@@ -134,19 +139,24 @@ struct kube_needs {
     uint32_t ports[KUBE_PORTS], port_count; /* of the host */
     uint64_t digest;
     char refused[160]; /* what is asked and not understood; empty: all is understood */
+    /* alike.c */
+    struct myr_arena arena;
+    struct myr_str text; /* what they were read from; empty: of one pod alone */
+    uint32_t uses;       /* pods */
+    struct kube_needs *next, **back;
 };
 
 struct kube_pod {
     struct myr_arena arena;
     struct myr_str space, name, uid, version, node;
     struct myr_str gang, owner_kind, owner_name, owner_uid, owner_api;
-    bool ours, deleting, host_network, indexed;
+    bool ours, deleting, host_network, indexed, strict;
     enum kube_phase phase;
     uint32_t gang_size; /* 0: what is said is no size */
     uint64_t index;
     int32_t priority, own_priority; /* of its class; of the annotation */
     int64_t created_ms;
-    struct kube_needs needs;
+    struct kube_needs *needs; /* of all pods that ask the same */
     struct myr_str hostname, subdomain;
     /* What a scheduler of ours has planned; rank MYR_NONE: nothing. */
     struct myr_str planned_node, placement, master, plan;
@@ -163,6 +173,7 @@ struct kube_pod {
 struct kube_resources {
     struct myr_strmap ids;
     struct myr_arena arena;
+    struct kube_needs *alike[KUBE_ALIKE];
 };
 
 /* MYR_NONE: there are too many. */
@@ -175,6 +186,36 @@ struct kube_node *kube_node_read(struct kube_resources *resources, const struct 
 extern const struct myr_doc_part kube_node_parts[], kube_pod_parts[];
 struct kube_pod *kube_pod_read(struct kube_resources *resources, const struct myr_doc *object,
                                const struct myr_kube_policy *policy, struct myr_err *err);
+
+enum kube_note {
+    KUBE_NOTE_INDEX,
+    KUBE_NOTE_GANG,
+    KUBE_NOTE_GANG_SIZE,
+    KUBE_NOTE_PRIORITY,
+    KUBE_NOTE_NODE,
+    KUBE_NOTE_PLACEMENT,
+    KUBE_NOTE_RANK,
+    KUBE_NOTE_WORLD,
+    KUBE_NOTE_MASTER,
+    KUBE_NOTE_PLAN,
+    KUBE_NOTE_RESTART,
+    KUBE_NOTES
+};
+extern const struct myr_str kube_notes[KUBE_NOTES];
+
+/* A pod as text, where it lies; empty: not said. */
+struct kube_pod_texts {
+    struct myr_str name, space, uid, version, created, deleted;
+    struct myr_str owner_kind, owner_name, owner_uid, owner_api;
+    struct myr_str notes[KUBE_NOTES];
+    struct myr_str node, scheduler, host_network, hostname, subdomain, priority, phase;
+};
+
+/* It has a proper name and a uid. */
+bool kube_pod_named(const struct kube_pod_texts *texts);
+/* 'needs' are the pod's from here on. */
+struct kube_pod *kube_pod_make(const struct kube_pod_texts *texts, struct kube_needs *needs,
+                               const struct myr_kube_policy *policy);
 void kube_node_free(struct kube_node *node);
 void kube_pod_free(struct kube_pod *pod);
 
@@ -182,6 +223,33 @@ static inline bool kube_pod_live(const struct kube_pod *pod)
 {
     return pod->phase <= KUBE_RUNNING && !pod->deleting;
 }
+
+/* walk.c: what is not as expected sets 'bad' and ends it; texts are taken where they lie. */
+struct kube_walk {
+    const char *at, *end;
+    bool bad, first; /* nothing has come yet behind the bracket */
+};
+
+/* The next character that is no blank, without taking it; NUL: none. */
+char kube_walk_next(struct kube_walk *walk);
+bool kube_walk_open(struct kube_walk *walk, char bracket);
+/* Of the map or list that was opened last; false: it is over, and passed. Each value is taken. */
+bool kube_walk_key(struct kube_walk *walk, struct myr_str *ret);
+bool kube_walk_item(struct kube_walk *walk);
+/* A plain text without quotes, or a word; into what has none yet. */
+bool kube_walk_text(struct kube_walk *walk, struct myr_str *ret);
+/* Any value, as it is written. */
+struct myr_str kube_walk_pass(struct kube_walk *walk);
+
+/* quick.c: false: not understood. 'needs' gets the part of its spec that decides. */
+bool kube_quick(struct myr_str line, struct myr_str *ret_type, struct kube_pod_texts *ret,
+                struct myr_buf *needs);
+
+/* alike.c: each is to be freed as often as it was asked for. */
+struct kube_needs *kube_needs_of(struct kube_resources *resources, const struct myr_doc *spec);
+/* NULL: the text is no JSON. */
+struct kube_needs *kube_needs_alike(struct kube_resources *resources, struct myr_str text);
+void kube_needs_free(struct kube_needs *needs);
 
 /* needs.c */
 void kube_needs_read(struct kube_resources *resources, struct myr_arena *arena,
@@ -224,6 +292,7 @@ enum kube_reason {
     REASON_GATHERS,
     REASON_REFUSED,
     REASON_ROOM,
+    REASON_STRICT,
     REASON_NO_OWNER,
     KUBE_REASONS
 };
@@ -280,6 +349,7 @@ struct myr_kube_cluster {
     char scheduler[64], labels[4][128];
     struct kube_resources resources;
     struct myr_arena scratch;          /* of a line */
+    struct myr_buf needs;              /* of a line */
     MYR_VEC(struct kube_node *) nodes; /* NULL: gone */
     MYR_VEC(struct kube_pod *) pods;
     MYR_VEC(char *) node_keys; /* of the maps: an object's own text goes with it */
@@ -310,6 +380,7 @@ struct myr_kube_cluster {
     struct myr_arena arena;
     MYR_VEC(struct myr_kube_decision) decisions;
     uint32_t gangs_waiting;
+    bool gathering; /* pods of a gang are still to come */
     uint64_t placements, rounds;
 };
 

@@ -83,9 +83,9 @@ static void refuse(struct kube_needs *needs, const char *what)
     }
 }
 
-/* Adds the amounts of one container; 'most' takes the larger instead. */
+/* Adds the amounts of one container. */
 static void add_amounts(struct kube_resources *resources, struct kube_needs *needs,
-                        const struct myr_doc *map, int64_t totals[KUBE_RESOURCES], bool most)
+                        const struct myr_doc *map, int64_t totals[KUBE_RESOURCES])
 {
     if (!map || map->kind != MYR_DOC_MAP) {
         return;
@@ -100,8 +100,6 @@ static void add_amounts(struct kube_resources *resources, struct kube_needs *nee
         uint32_t id = kube_resource(resources, entry->key);
         if (id == MYR_NONE) {
             refuse(needs, "a resource beyond the 32 kinds that are told apart");
-        } else if (most) {
-            totals[id] = milli > totals[id] ? milli : totals[id];
         } else if (__builtin_add_overflow(totals[id], milli, &totals[id])) {
             totals[id] = INT64_MAX;
         }
@@ -125,25 +123,67 @@ static void read_ports(struct kube_needs *needs, const struct myr_doc *container
     }
 }
 
-/* Containers run together, the others one by one before them: the larger of both is asked for. */
+static const struct myr_doc *requests_of(const struct myr_doc *container)
+{
+    return myr_doc_get(myr_doc_get(container, "resources"), "requests");
+}
+
+/*
+ * Containers run together, the others one by one before them, and the larger of both is asked for.
+ * Of those before, one that is always restarted (a sidecar) goes on beside all that come after it.
+ */
+static void add_before(struct kube_resources *resources, struct kube_needs *needs,
+                       const struct myr_doc *before, int64_t totals[KUBE_RESOURCES])
+{
+    int64_t beside[KUBE_RESOURCES] = {0}, most[KUBE_RESOURCES] = {0};
+    for (uint32_t i = 0; before && i < before->count; i++) {
+        const struct myr_doc *asked = requests_of(before->items[i]);
+        if (myr_str_eq(kube_text(before->items[i], "restartPolicy"), MYR_STR("Always"))) {
+            add_amounts(resources, needs, asked, beside);
+            read_ports(needs, before->items[i]);
+            continue;
+        }
+        int64_t then[KUBE_RESOURCES];
+        memcpy(then, beside, sizeof(then));
+        add_amounts(resources, needs, asked, then);
+        for (uint32_t id = 0; id < KUBE_RESOURCES; id++) {
+            most[id] = then[id] > most[id] ? then[id] : most[id];
+        }
+    }
+    for (uint32_t id = 0; id < KUBE_RESOURCES; id++) {
+        if (__builtin_add_overflow(totals[id], beside[id], &totals[id])) {
+            totals[id] = INT64_MAX;
+        }
+        totals[id] = most[id] > totals[id] ? most[id] : totals[id];
+    }
+}
+
+/* What is asked for the pod as a whole stands in place of the sum of its containers. */
+static void set_amounts(struct kube_resources *resources, struct kube_needs *needs,
+                        const struct myr_doc *map, int64_t totals[KUBE_RESOURCES])
+{
+    int64_t whole[KUBE_RESOURCES] = {0};
+    add_amounts(resources, needs, map, whole);
+    for (uint32_t i = 0; map && map->kind == MYR_DOC_MAP && i < map->count; i++) {
+        uint32_t id = kube_resource(resources, map->entries[i].key);
+        if (id != MYR_NONE) {
+            totals[id] = whole[id];
+        }
+    }
+}
+
 static void read_amounts(struct kube_resources *resources, struct myr_arena *arena,
                          const struct myr_doc *spec, struct kube_needs *needs)
 {
     int64_t totals[KUBE_RESOURCES] = {0};
     const struct myr_doc *containers = kube_list(spec, "containers");
-    const struct myr_doc *before = kube_list(spec, "initContainers");
     for (uint32_t i = 0; containers && i < containers->count; i++) {
-        const struct myr_doc *asked = myr_doc_get(containers->items[i], "resources");
-        add_amounts(resources, needs, myr_doc_get(asked, "requests"), totals, false);
+        add_amounts(resources, needs, requests_of(containers->items[i]), totals);
         read_ports(needs, containers->items[i]);
     }
-    for (uint32_t i = 0; before && i < before->count; i++) {
-        const struct myr_doc *asked = myr_doc_get(before->items[i], "resources");
-        /* One that goes on beside the others (a sidecar) is asked for like them. */
-        bool stays = kube_text(before->items[i], "restartPolicy").len > 0;
-        add_amounts(resources, needs, myr_doc_get(asked, "requests"), totals, !stays);
-    }
-    add_amounts(resources, needs, myr_doc_get(spec, "overhead"), totals, false);
+    add_before(resources, needs, kube_list(spec, "initContainers"), totals);
+    set_amounts(resources, needs, requests_of(spec), totals);
+    add_amounts(resources, needs, myr_doc_get(spec, "overhead"), totals);
     uint32_t pods = kube_resource(resources, MYR_STR("pods"));
     if (pods != MYR_NONE) {
         totals[pods] = 1000;
@@ -280,7 +320,6 @@ static uint64_t digest_of(const struct kube_needs *needs)
 void kube_needs_read(struct kube_resources *resources, struct myr_arena *arena,
                      const struct myr_doc *spec, struct kube_needs *ret)
 {
-    *ret = (struct kube_needs){0};
     read_amounts(resources, arena, spec, ret);
     ret->selector = kube_pairs_read(arena, myr_doc_get(spec, "nodeSelector"));
     read_tolerations(arena, spec, ret);

@@ -1,11 +1,12 @@
 /* object: nodes and pods out of what the API server sends; what is not used is not looked at. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "kube.h"
 
 /* Most objects are small, and there are thousands. */
-enum { OBJECT_BYTES = 1024, NAME_MAX_BYTES = 253 };
+enum { OBJECT_BYTES = 1024, NAME_MAX_BYTES = 253, PRIORITY_MAX = 1000000 };
 
 #define COMPLETION_INDEX "batch.kubernetes.io/job-completion-index"
 
@@ -23,6 +24,10 @@ enum { OBJECT_BYTES = 1024, NAME_MAX_BYTES = 253 };
     {              \
         NULL, NULL \
     }
+#define TEXT(literal)                \
+    {                                \
+        literal, sizeof(literal) - 1 \
+    }
 
 static const struct myr_doc_part node_meta[] = {ALL("name"), ALL("uid"), ALL("resourceVersion"),
                                                 ALL("labels"), END};
@@ -34,17 +39,32 @@ const struct myr_doc_part kube_node_parts[] = {{"metadata", node_meta}, {"spec",
                                                {"status", node_status}, ALL("code"),
                                                ALL("message"),          END};
 
-static const struct myr_doc_part notes[] = {ALL(COMPLETION_INDEX),
-                                            ALL(MYR_KUBE_GANG),
-                                            ALL(MYR_KUBE_GANG_SIZE),
-                                            ALL(MYR_KUBE_PRIORITY),
-                                            ALL(MYR_KUBE_NODE),
-                                            ALL(MYR_KUBE_PLACEMENT),
-                                            ALL(MYR_KUBE_RANK),
-                                            ALL(MYR_KUBE_WORLD),
-                                            ALL(MYR_KUBE_MASTER),
-                                            ALL(MYR_KUBE_PLAN),
-                                            END};
+const struct myr_str kube_notes[KUBE_NOTES] = {
+    [KUBE_NOTE_INDEX] = TEXT(COMPLETION_INDEX),
+    [KUBE_NOTE_GANG] = TEXT(MYR_KUBE_GANG),
+    [KUBE_NOTE_GANG_SIZE] = TEXT(MYR_KUBE_GANG_SIZE),
+    [KUBE_NOTE_PRIORITY] = TEXT(MYR_KUBE_PRIORITY),
+    [KUBE_NOTE_NODE] = TEXT(MYR_KUBE_NODE),
+    [KUBE_NOTE_PLACEMENT] = TEXT(MYR_KUBE_PLACEMENT),
+    [KUBE_NOTE_RANK] = TEXT(MYR_KUBE_RANK),
+    [KUBE_NOTE_WORLD] = TEXT(MYR_KUBE_WORLD),
+    [KUBE_NOTE_MASTER] = TEXT(MYR_KUBE_MASTER),
+    [KUBE_NOTE_PLAN] = TEXT(MYR_KUBE_PLAN),
+    [KUBE_NOTE_RESTART] = TEXT(MYR_KUBE_RESTART),
+};
+static const struct myr_doc_part notes[KUBE_NOTES + 1] = {
+    [KUBE_NOTE_INDEX] = ALL(COMPLETION_INDEX),
+    [KUBE_NOTE_GANG] = ALL(MYR_KUBE_GANG),
+    [KUBE_NOTE_GANG_SIZE] = ALL(MYR_KUBE_GANG_SIZE),
+    [KUBE_NOTE_PRIORITY] = ALL(MYR_KUBE_PRIORITY),
+    [KUBE_NOTE_NODE] = ALL(MYR_KUBE_NODE),
+    [KUBE_NOTE_PLACEMENT] = ALL(MYR_KUBE_PLACEMENT),
+    [KUBE_NOTE_RANK] = ALL(MYR_KUBE_RANK),
+    [KUBE_NOTE_WORLD] = ALL(MYR_KUBE_WORLD),
+    [KUBE_NOTE_MASTER] = ALL(MYR_KUBE_MASTER),
+    [KUBE_NOTE_PLAN] = ALL(MYR_KUBE_PLAN),
+    [KUBE_NOTE_RESTART] = ALL(MYR_KUBE_RESTART),
+};
 static const struct myr_doc_part pod_meta[] = {ALL("name"),
                                                ALL("namespace"),
                                                ALL("uid"),
@@ -66,6 +86,7 @@ static const struct myr_doc_part pod_spec[] = {ALL("nodeName"),
                                                ALL("priority"),
                                                {"containers", container},
                                                {"initContainers", container},
+                                               {"resources", asked},
                                                ALL("overhead"),
                                                ALL("nodeSelector"),
                                                ALL("tolerations"),
@@ -85,21 +106,9 @@ static int no_object(struct myr_err *err, const struct myr_doc *object, const ch
                   : myr_err_set(err, MYR_EINVAL, "%s", what);
 }
 
-/* The common part: metadata with a name and a uid. */
-static int check_object(const struct myr_doc *object, bool spaced, const struct myr_doc **ret,
-                        struct myr_err *err)
+static bool is_uid(struct myr_str uid)
 {
-    const struct myr_doc *meta = myr_doc_get(object, "metadata");
-    if (!kube_is_name(kube_text(meta, "name")) ||
-        (spaced && !kube_is_name(kube_text(meta, "namespace")))) {
-        return no_object(err, object, "an object without a proper name");
-    }
-    struct myr_str uid = kube_text(meta, "uid");
-    if (uid.len == 0 || uid.len > NAME_MAX_BYTES) {
-        return no_object(err, object, "an object without a uid");
-    }
-    *ret = meta;
-    return MYR_OK;
+    return uid.len > 0 && uid.len <= NAME_MAX_BYTES;
 }
 
 static void read_has(struct kube_resources *resources, struct kube_node *node,
@@ -183,8 +192,10 @@ static uint64_t digest_of(const struct kube_node *node)
 struct kube_node *kube_node_read(struct kube_resources *resources, const struct myr_doc *object,
                                  const struct myr_kube_policy *policy, struct myr_err *err)
 {
-    const struct myr_doc *meta, *spec = myr_doc_get(object, "spec");
-    if (check_object(object, false, &meta, err) < 0) {
+    const struct myr_doc *meta = myr_doc_get(object, "metadata");
+    const struct myr_doc *spec = myr_doc_get(object, "spec");
+    if (!kube_is_name(kube_text(meta, "name")) || !is_uid(kube_text(meta, "uid"))) {
+        (void)no_object(err, object, "a node without a proper name and uid");
         return NULL;
     }
     struct kube_node *node = myr_xcalloc(1, sizeof(*node));
@@ -208,20 +219,11 @@ struct kube_node *kube_node_read(struct kube_resources *resources, const struct 
     return node;
 }
 
-static void read_owner(struct kube_pod *pod, const struct myr_doc *meta)
+/* --- pods */
+
+bool kube_pod_named(const struct kube_pod_texts *t)
 {
-    const struct myr_doc *list = kube_list(meta, "ownerReferences");
-    for (uint32_t i = 0; list && i < list->count; i++) {
-        const struct myr_doc *owner = list->items[i];
-        if (myr_str_eq(kube_text(owner, "controller"), MYR_STR("true")) &&
-            kube_is_name(kube_text(owner, "name"))) {
-            pod->owner_kind = kube_keep(&pod->arena, kube_text(owner, "kind"));
-            pod->owner_name = kube_keep(&pod->arena, kube_text(owner, "name"));
-            pod->owner_uid = kube_keep(&pod->arena, kube_text(owner, "uid"));
-            pod->owner_api = kube_keep(&pod->arena, kube_text(owner, "apiVersion"));
-            return;
-        }
-    }
+    return kube_is_name(t->name) && kube_is_name(t->space) && is_uid(t->uid);
 }
 
 static uint32_t small_number(struct myr_str text, uint32_t most)
@@ -230,28 +232,25 @@ static uint32_t small_number(struct myr_str text, uint32_t most)
     return myr_str_to_u64(text, &value) && value <= most ? (uint32_t)value : MYR_NONE;
 }
 
-static void read_annotations(struct kube_pod *pod, const struct myr_doc *meta)
+/* 0 when it is none, or beyond them. */
+static int32_t number_between(struct myr_str text, int32_t least, int32_t most)
 {
-    const struct myr_doc *map = myr_doc_get(meta, "annotations");
-    struct myr_str index = kube_text(map, COMPLETION_INDEX);
-    struct myr_str size = kube_text(map, MYR_KUBE_GANG_SIZE);
-    pod->gang = kube_keep(&pod->arena, kube_text(map, MYR_KUBE_GANG));
+    int64_t value;
+    return myr_str_to_i64(text, &value) && value >= least && value <= most ? (int32_t)value : 0;
+}
+
+static void read_notes(struct kube_pod *pod, const struct kube_pod_texts *t)
+{
+    struct myr_str size = t->notes[KUBE_NOTE_GANG_SIZE];
     pod->gang_size = size.len ? small_number(size, MYR_KUBE_GANG_MAX) : pod->gang.len ? 0 : 1;
     if (pod->gang_size == MYR_NONE || pod->gang.len > NAME_MAX_BYTES) {
         pod->gang_size = 0;
     }
-    int64_t priority;
-    if (myr_str_to_i64(kube_text(map, MYR_KUBE_PRIORITY), &priority) && priority >= -1000000 &&
-        priority <= 1000000) {
-        pod->own_priority = (int32_t)priority;
-    }
-    pod->indexed = myr_str_to_u64(index, &pod->index);
-    pod->planned_node = kube_keep(&pod->arena, kube_text(map, MYR_KUBE_NODE));
-    pod->placement = kube_keep(&pod->arena, kube_text(map, MYR_KUBE_PLACEMENT));
-    pod->master = kube_keep(&pod->arena, kube_text(map, MYR_KUBE_MASTER));
-    pod->plan = kube_keep(&pod->arena, kube_text(map, MYR_KUBE_PLAN));
-    pod->planned_rank = small_number(kube_text(map, MYR_KUBE_RANK), MYR_KUBE_GANG_MAX - 1);
-    pod->planned_world = small_number(kube_text(map, MYR_KUBE_WORLD), MYR_KUBE_GANG_MAX);
+    pod->own_priority = number_between(t->notes[KUBE_NOTE_PRIORITY], -PRIORITY_MAX, PRIORITY_MAX);
+    pod->strict = myr_str_eq(t->notes[KUBE_NOTE_RESTART], MYR_STR("strict"));
+    pod->indexed = myr_str_to_u64(t->notes[KUBE_NOTE_INDEX], &pod->index);
+    pod->planned_rank = small_number(t->notes[KUBE_NOTE_RANK], MYR_KUBE_GANG_MAX - 1);
+    pod->planned_world = small_number(t->notes[KUBE_NOTE_WORLD], MYR_KUBE_GANG_MAX);
 }
 
 static enum kube_phase phase_of(struct myr_str text)
@@ -262,48 +261,112 @@ static enum kube_phase phase_of(struct myr_str text)
                                                     : KUBE_PENDING;
 }
 
-static void read_spec(struct kube_resources *resources, struct kube_pod *pod,
-                      const struct myr_doc *spec, const struct myr_kube_policy *policy)
+/* Copies them behind the pod, one after the other, each with an end: there are many pods. */
+static struct kube_pod *keep_texts(const struct kube_pod_texts *t)
 {
-    int64_t priority;
-    struct myr_str node = kube_text(spec, "nodeName");
-    pod->ours = myr_str_eq(kube_text(spec, "schedulerName"), myr_str_from(policy->scheduler));
-    pod->node = kube_keep(&pod->arena, node.len <= NAME_MAX_BYTES ? node : (struct myr_str){0});
-    pod->host_network = myr_str_eq(kube_text(spec, "hostNetwork"), MYR_STR("true"));
-    pod->hostname = kube_keep(&pod->arena, kube_text(spec, "hostname"));
-    pod->subdomain = kube_keep(&pod->arena, kube_text(spec, "subdomain"));
-    if (myr_str_to_i64(kube_text(spec, "priority"), &priority) && priority >= INT32_MIN &&
-        priority <= INT32_MAX) {
-        pod->priority = (int32_t)priority;
+    const struct myr_str none = {"", 0};
+    const struct myr_str texts[] = {t->space,
+                                    t->name,
+                                    t->uid,
+                                    t->version.len < 64 ? t->version : none,
+                                    t->node.len <= NAME_MAX_BYTES ? t->node : none,
+                                    t->notes[KUBE_NOTE_GANG],
+                                    t->owner_kind,
+                                    t->owner_name,
+                                    t->owner_uid,
+                                    t->owner_api,
+                                    t->hostname,
+                                    t->subdomain,
+                                    t->notes[KUBE_NOTE_NODE],
+                                    t->notes[KUBE_NOTE_PLACEMENT],
+                                    t->notes[KUBE_NOTE_MASTER],
+                                    t->notes[KUBE_NOTE_PLAN]};
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(texts); i++) {
+        bytes += texts[i].len + 1;
     }
-    kube_needs_read(resources, &pod->arena, spec, &pod->needs);
+    struct kube_pod *pod = myr_xcalloc(1, sizeof(*pod) + bytes);
+    struct myr_str *const kept[] = {
+        &pod->space,        &pod->name,      &pod->uid,        &pod->version,
+        &pod->node,         &pod->gang,      &pod->owner_kind, &pod->owner_name,
+        &pod->owner_uid,    &pod->owner_api, &pod->hostname,   &pod->subdomain,
+        &pod->planned_node, &pod->placement, &pod->master,     &pod->plan};
+    static_assert(MYR_ARRAY_COUNT(kept) == MYR_ARRAY_COUNT(texts), "a text for each");
+    char *at = (char *)(pod + 1);
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(texts); i++) {
+        *kept[i] = (struct myr_str){at, texts[i].len};
+        if (texts[i].len) {
+            memcpy(at, texts[i].data, texts[i].len);
+        }
+        at += texts[i].len + 1;
+    }
+    return pod;
+}
+
+struct kube_pod *kube_pod_make(const struct kube_pod_texts *t, struct kube_needs *needs,
+                               const struct myr_kube_policy *policy)
+{
+    MYR_ASSERT(kube_pod_named(t) && needs);
+    struct kube_pod *pod = keep_texts(t);
+    pod->arena.next_block_bytes = OBJECT_BYTES;
+    pod->needs = needs;
+    pod->deleting = t->deleted.len > 0;
+    pod->phase = phase_of(t->phase);
+    pod->assumed = pod->on = MYR_NONE;
+    if (!kube_time(t->created, &pod->created_ms)) {
+        pod->created_ms = 0;
+    }
+    pod->ours = myr_str_eq(t->scheduler, myr_str_from(policy->scheduler));
+    pod->host_network = myr_str_eq(t->host_network, MYR_STR("true"));
+    pod->priority = number_between(t->priority, INT32_MIN, INT32_MAX);
+    read_notes(pod, t);
+    return pod;
+}
+
+static void owner_texts(const struct myr_doc *meta, struct kube_pod_texts *t)
+{
+    const struct myr_doc *list = kube_list(meta, "ownerReferences");
+    for (uint32_t i = 0; list && i < list->count; i++) {
+        const struct myr_doc *owner = list->items[i];
+        if (myr_str_eq(kube_text(owner, "controller"), MYR_STR("true")) &&
+            kube_is_name(kube_text(owner, "name"))) {
+            t->owner_kind = kube_text(owner, "kind");
+            t->owner_name = kube_text(owner, "name");
+            t->owner_uid = kube_text(owner, "uid");
+            t->owner_api = kube_text(owner, "apiVersion");
+            return;
+        }
+    }
 }
 
 struct kube_pod *kube_pod_read(struct kube_resources *resources, const struct myr_doc *object,
                                const struct myr_kube_policy *policy, struct myr_err *err)
 {
-    const struct myr_doc *meta, *status = myr_doc_get(object, "status");
-    if (check_object(object, true, &meta, err) < 0) {
+    const struct myr_doc *meta = myr_doc_get(object, "metadata");
+    const struct myr_doc *spec = myr_doc_get(object, "spec");
+    const struct myr_doc *map = myr_doc_get(meta, "annotations");
+    struct kube_pod_texts t = {.name = kube_text(meta, "name"),
+                               .space = kube_text(meta, "namespace"),
+                               .uid = kube_text(meta, "uid"),
+                               .version = kube_text(meta, "resourceVersion"),
+                               .created = kube_text(meta, "creationTimestamp"),
+                               .deleted = kube_text(meta, "deletionTimestamp"),
+                               .node = kube_text(spec, "nodeName"),
+                               .scheduler = kube_text(spec, "schedulerName"),
+                               .host_network = kube_text(spec, "hostNetwork"),
+                               .hostname = kube_text(spec, "hostname"),
+                               .subdomain = kube_text(spec, "subdomain"),
+                               .priority = kube_text(spec, "priority"),
+                               .phase = kube_text(myr_doc_get(object, "status"), "phase")};
+    if (!kube_pod_named(&t)) {
+        (void)no_object(err, object, "a pod without a proper name and uid");
         return NULL;
     }
-    struct kube_pod *pod = myr_xcalloc(1, sizeof(*pod));
-    myr_arena_init(&pod->arena);
-    pod->arena.next_block_bytes = OBJECT_BYTES;
-    pod->space = kube_keep(&pod->arena, kube_text(meta, "namespace"));
-    pod->name = kube_keep(&pod->arena, kube_text(meta, "name"));
-    pod->uid = kube_keep(&pod->arena, kube_text(meta, "uid"));
-    struct myr_str version = kube_text(meta, "resourceVersion");
-    pod->version = kube_keep(&pod->arena, version.len < 64 ? version : (struct myr_str){0});
-    pod->deleting = kube_text(meta, "deletionTimestamp").len > 0;
-    pod->phase = phase_of(kube_text(status, "phase"));
-    pod->assumed = pod->on = MYR_NONE;
-    if (!kube_time(kube_text(meta, "creationTimestamp"), &pod->created_ms)) {
-        pod->created_ms = 0;
+    for (uint32_t i = 0; i < KUBE_NOTES; i++) {
+        t.notes[i] = kube_text(map, notes[i].key);
     }
-    read_owner(pod, meta);
-    read_annotations(pod, meta);
-    read_spec(resources, pod, myr_doc_get(object, "spec"), policy);
-    return pod;
+    owner_texts(meta, &t);
+    return kube_pod_make(&t, kube_needs_of(resources, spec), policy);
 }
 
 void kube_node_free(struct kube_node *node)
@@ -318,6 +381,7 @@ void kube_pod_free(struct kube_pod *pod)
 {
     if (pod) {
         myr_arena_done(&pod->arena);
+        kube_needs_free(pod->needs);
         free(pod);
     }
 }

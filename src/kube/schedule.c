@@ -9,7 +9,8 @@
 enum {
     ROUND_MS = 20, /* between two rounds of decisions */
     GATHER_US = 2000,
-    GATHER_MAX_US = 16000,
+    GATHER_MAX_US = 32000,
+    GATHER_REST_US = 64000, /* while nothing waits for it */
     VERSION_RETRY_MS = 3000,
     RELEASE_MS = 1000, /* for the lease to be given back */
     OLDEST_MINOR = 16,
@@ -114,8 +115,9 @@ static void on_check(uv_check_t *check)
 /*
  * Where one word came, more are on their way: an API server tells of every pod on its own, and
  * answers as often. To be woken for each would cost more than to read it; so whoever was just woken
- * waits a moment before it looks again, longer while they go on coming. The first word after a rest
- * is read at once. What is to be asked goes out before.
+ * waits a moment before it looks again, longer while they go on coming, longest where no gang waits
+ * for what they say (pods that end, or of others). The first word after a rest is read at once.
+ * What is to be asked goes out before.
  */
 static void on_gather(uv_prepare_t *prepare)
 {
@@ -127,7 +129,9 @@ static void on_gather(uv_prepare_t *prepare)
     }
     s->heard_before = s->client.heard;
     (void)nanosleep(&(struct timespec){.tv_nsec = s->gather_us * 1000L}, NULL);
-    s->gather_us = s->gather_us * 2 < GATHER_MAX_US ? s->gather_us * 2 : GATHER_MAX_US;
+    bool rests = s->begun && !s->flights && !myr_kube_waits(s->cluster);
+    int64_t most_us = rests ? GATHER_REST_US : GATHER_MAX_US;
+    s->gather_us = s->gather_us * 2 < most_us ? s->gather_us * 2 : most_us;
 }
 
 /* Seconds in which nothing was decided and nothing is under way are idle ones. */
@@ -139,7 +143,8 @@ static void on_second(uv_timer_t *timer)
                 kube_now_ms() - s->round_ms > IDLE_AFTER_MS;
     if (idle) {
         s->report.idle_seconds++;
-        s->idle_requests += (double)(asked - s->asked_before);
+        /* One of the lease may be counted there before it is here: then this is below 0. */
+        s->idle_requests += (double)((int64_t)asked - (int64_t)s->asked_before);
     }
     s->asked_before = asked;
     s->rounds_before = s->rounds;

@@ -66,6 +66,7 @@ void myr_kube_cluster_free(struct myr_kube_cluster *c)
     myr_arena_done(&c->resources.arena);
     myr_arena_done(&c->arena);
     myr_arena_done(&c->scratch);
+    myr_buf_done(&c->needs);
     free(c->use);
     free(c->node_at);
     free(c);
@@ -162,7 +163,7 @@ static bool differs(const struct kube_pod *a, const struct kube_pod *b)
 {
     return a->phase != b->phase || a->deleting != b->deleting || !myr_str_eq(a->node, b->node) ||
            !myr_str_eq(a->gang, b->gang) || a->gang_size != b->gang_size ||
-           !myr_str_eq(a->placement, b->placement) || a->needs.digest != b->needs.digest;
+           !myr_str_eq(a->placement, b->placement) || a->needs->digest != b->needs->digest;
 }
 
 /* A binding under way is taken over; one that is over is what the API server says. */
@@ -272,9 +273,8 @@ static int take(struct myr_kube_cluster *c, enum myr_kube_kind kind, enum myr_ku
     return MYR_OK;
 }
 
-static void read_version(const struct myr_doc *object, char ret[VERSION_MAX])
+static void put_version(struct myr_str text, char ret[VERSION_MAX])
 {
-    struct myr_str text = kube_text(myr_doc_get(object, "metadata"), "resourceVersion");
     ret[0] = '\0';
     /* It goes into a path: only what is harmless there. */
     for (size_t i = 0; i < text.len; i++) {
@@ -288,13 +288,52 @@ static void read_version(const struct myr_doc *object, char ret[VERSION_MAX])
     }
 }
 
+static void read_version(const struct myr_doc *object, char ret[VERSION_MAX])
+{
+    put_version(kube_text(myr_doc_get(object, "metadata"), "resourceVersion"), ret);
+}
+
+static const char *const changes[] = {"ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"};
+
+/* The usual word of a pod; false: it is not such a one, and nothing has changed. */
+static bool take_quickly(struct myr_kube_cluster *c, struct myr_str line, int64_t now_ms,
+                         struct myr_kube_said *ret)
+{
+    struct kube_pod_texts texts;
+    struct myr_str type;
+    uint32_t change = MYR_KUBE_ADDED;
+    if (!kube_quick(line, &type, &texts, &c->needs) || !kube_pod_named(&texts)) {
+        return false;
+    }
+    while (change <= MYR_KUBE_DELETED && !myr_str_eq(type, myr_str_from(changes[change]))) {
+        change++;
+    }
+    if (change == MYR_KUBE_DELETED) {
+        drop_pod(c, kube_pod_find(c, texts.uid), now_ms);
+    } else if (change < MYR_KUBE_DELETED) {
+        struct kube_needs *needs =
+            kube_needs_alike(&c->resources, (struct myr_str){c->needs.data, c->needs.len});
+        if (!needs) {
+            return false;
+        }
+        put_pod(c, kube_pod_make(&texts, needs, &c->policy), false);
+    } else {
+        return false;
+    }
+    *ret = (struct myr_kube_said){.change = (enum myr_kube_change)change};
+    put_version(texts.version, ret->version);
+    return true;
+}
+
 int myr_kube_line(struct myr_kube_cluster *c, enum myr_kube_kind kind, struct myr_str line,
                   int64_t now_ms, struct myr_kube_said *ret, struct myr_err *err)
 {
-    static const char *const changes[] = {"ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"};
     const struct myr_doc *top, *type, *object;
     struct myr_kube_said said = {0};
     uint32_t change;
+    if (kind == MYR_KUBE_PODS && take_quickly(c, line, now_ms, ret)) {
+        return MYR_OK;
+    }
     int rc = myr_doc_read_json_parts(&c->scratch, "watch", line, line_parts[kind], &top, err);
     if (rc == MYR_OK) {
         rc = myr_doc_expect(top, MYR_DOC_MAP, "a line of a watch", err);
@@ -391,6 +430,11 @@ int myr_kube_list(struct myr_kube_cluster *c, enum myr_kube_kind kind, bool firs
 bool myr_kube_changed(const struct myr_kube_cluster *c)
 {
     return c->changed;
+}
+
+bool myr_kube_waits(const struct myr_kube_cluster *c)
+{
+    return c->gathering || c->gangs_waiting > 0;
 }
 
 int64_t myr_kube_wake_ms(const struct myr_kube_cluster *c)

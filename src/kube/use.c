@@ -74,7 +74,7 @@ static uint32_t where(const struct myr_kube_cluster *c, const struct kube_pod *p
 void kube_use_drop(struct myr_kube_cluster *c, struct kube_pod *pod)
 {
     if (!c->use_stale && pod->on != MYR_NONE) {
-        kube_use_add(c, pod->on, &pod->needs, -1);
+        kube_use_add(c, pod->on, pod->needs, -1);
     }
     pod->on = MYR_NONE;
 }
@@ -88,7 +88,7 @@ void kube_use_put(struct myr_kube_cluster *c, struct kube_pod *pod)
     kube_use_drop(c, pod);
     pod->on = node;
     if (!c->use_stale && node != MYR_NONE) {
-        kube_use_add(c, node, &pod->needs, 1);
+        kube_use_add(c, node, pod->needs, 1);
     }
 }
 
@@ -109,7 +109,7 @@ void kube_use_ready(struct myr_kube_cluster *c)
         if (pod) {
             pod->on = where(c, pod);
             if (pod->on != MYR_NONE) {
-                kube_use_add(c, pod->on, &pod->needs, 1);
+                kube_use_add(c, pod->on, pod->needs, 1);
             }
         }
     }

@@ -306,6 +306,24 @@ static bool is_same(const struct job_row *row, const struct request *request)
            memcmp(row->file, request->body.data, request->body.len) == 0;
 }
 
+/* What the file says and nobody here reads: told at once, not found out after a week. */
+static void put_unheeded(const struct request *request, struct myr_json *json)
+{
+    const struct server *server = request->server;
+    const char *keys[MYR_JOBFILE_KEYS];
+    uint32_t count = 0;
+    if (!server->config.twin) { /* nothing of it runs there, and nobody expects that */
+        count = myr_jobfile_unheeded((struct myr_str){request->body.data, request->body.len},
+                                     server->engine ? MYR_JOB_SLURM : MYR_JOB_AGENTS, keys);
+    }
+    myr_json_list(json, "unheeded");
+    for (uint32_t i = 0; i < count; i++) {
+        myr_json_text(json, NULL, keys[i]);
+    }
+    myr_json_end(json);
+    myr_json_text(json, "world", world_names[server->config.world]);
+}
+
 int api_submit(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct server *server = request->server;
@@ -347,6 +365,7 @@ int api_submit(struct request *request, struct myr_buf *ret, struct myr_err *err
     myr_json_text(&json, "state",
                   myr_control_job_state_name(myr_control_job(server->control, id).state));
     myr_json_u64(&json, "count", count);
+    put_unheeded(request, &json);
     myr_json_end(&json);
     return MYR_OK;
 }

@@ -5,11 +5,22 @@
 
 #include "myriad/sched.h"
 
-static const char *const keys[] = {
+const char *const myr_job_world_names[MYR_JOB_WORLDS] = {"agents", "Slurm", "Kubernetes"};
+
+const char *const myr_jobfile_keys[MYR_JOBFILE_KEYS] = {
     "name",    "tenant",     "priority", "gpus",    "nodes",     "gpus_per_node",
     "layout",  "command",    "image",    "env",     "directory", "checkpoint",
     "retries", "time_limit", "restart",  "lease_s", "prolog",    "epilog",
     "after",   "array",      "progress", "twin",    "service",
+};
+/* What has no meaning there. Whoever adds a key, or a world, says so here. */
+static const struct {
+    const char *key;
+    bool in[MYR_JOB_WORLDS];
+} unheeded[] = {
+    {"lease_s", {[MYR_JOB_SLURM] = true, [MYR_JOB_KUBERNETES] = true}},
+    {"progress", {[MYR_JOB_SLURM] = true, [MYR_JOB_KUBERNETES] = true}},
+    {"twin", {[MYR_JOB_AGENTS] = true, [MYR_JOB_SLURM] = true, [MYR_JOB_KUBERNETES] = true}},
 };
 static const char *const twin_keys[] = {"hours", "step_s"};
 static const char *const progress_keys[] = {"pattern"};
@@ -275,7 +286,7 @@ static int read_top(const struct myr_doc *top, uint32_t gpus_per_node, struct my
 {
     const struct myr_doc *name = myr_doc_get(top, "name");
     MYR_TRY(myr_doc_expect(top, MYR_DOC_MAP, "a job file", err));
-    MYR_TRY(myr_doc_check_keys(top, NULL, keys, MYR_ARRAY_COUNT(keys), err));
+    MYR_TRY(myr_doc_check_keys(top, NULL, myr_jobfile_keys, MYR_JOBFILE_KEYS, err));
     snprintf(ret->name, sizeof(ret->name), "job");
     if (name) {
         MYR_TRY(read_name(name, "name", ret->name, sizeof(ret->name), err));
@@ -291,6 +302,33 @@ static int read_top(const struct myr_doc *top, uint32_t gpus_per_node, struct my
     return read_twin(top, ret, err);
 }
 
+static int read_text(struct myr_arena *arena, const char *file, struct myr_str text,
+                     const struct myr_doc **ret, struct myr_err *err)
+{
+    bool json = text.len > 0 && text.data[0] == '{';
+    return json ? myr_doc_read_json(arena, file, text, ret, err)
+                : myr_doc_read_yaml(arena, file, text, ret, err);
+}
+
+uint32_t myr_jobfile_unheeded(struct myr_str text, enum myr_job_world world,
+                              const char *ret[MYR_JOBFILE_KEYS])
+{
+    const struct myr_doc *top;
+    struct myr_arena arena = {0};
+    uint32_t count = 0;
+    MYR_ASSERT(world < MYR_JOB_WORLDS);
+    myr_arena_init(&arena);
+    if (read_text(&arena, "job", text, &top, NULL) == MYR_OK) {
+        for (size_t i = 0; i < MYR_ARRAY_COUNT(unheeded); i++) {
+            if (unheeded[i].in[world] && myr_doc_get(top, unheeded[i].key)) {
+                ret[count++] = unheeded[i].key;
+            }
+        }
+    }
+    myr_arena_done(&arena);
+    return count;
+}
+
 int myr_jobfile_read(const char *file, struct myr_str text, uint32_t gpus_per_node,
                      struct myr_jobfile *ret, struct myr_err *err)
 {
@@ -302,9 +340,7 @@ int myr_jobfile_read(const char *file, struct myr_str text, uint32_t gpus_per_no
     }
     *ret = (struct myr_jobfile){0};
     myr_arena_init(&arena);
-    bool json = text.len > 0 && text.data[0] == '{';
-    int rc = json ? myr_doc_read_json(&arena, file, text, &top, err)
-                  : myr_doc_read_yaml(&arena, file, text, &top, err);
+    int rc = read_text(&arena, file, text, &top, err);
     if (rc == MYR_OK) {
         rc = read_top(top, gpus_per_node, ret, err);
     }

@@ -52,6 +52,11 @@ void myr_json_quote(struct myr_buf *buf, struct myr_str value)
     size_t written = 0;
     for (size_t at = 0; at < value.len;) {
         size_t start = at;
+        unsigned char c = (unsigned char)value.data[at];
+        if (c >= 0x20 && c < 0x7F && c != '"' && c != '\\') { /* nearly all of them */
+            at++;
+            continue;
+        }
         uint32_t code = utf8_next(value, &at);
         /* Hidden characters are escaped beyond what JSON asks, so that YAML takes the text too. */
         if (code != '"' && code != '\\' && !utf8_is_hidden(code)) {

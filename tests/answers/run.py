@@ -3,15 +3,19 @@
 
     tests/answers/run.py MYRIAD              checks
     tests/answers/run.py MYRIAD --only NAME  checks the cases of one command
-    tests/answers/run.py MYRIAD --once       without the second runs, for slow builds
+    tests/answers/run.py MYRIAD --case N     checks the case of that number alone, from 0
+    tests/answers/run.py MYRIAD --once       without second runs, each question in JSON and one
+                                             more format in turn, for slow builds
     tests/answers/run.py MYRIAD --infer NAME prints a first schema for the cases of one command
+    tests/answers/run.py MYRIAD --rewrite    keeps what comes out now (kept.py); read the diff
 
 tests/answers/cases.txt holds at least one question for each command that `myriad commands` lists.
 Each is asked in every format, twice: the bytes must be equal; JSON must hold to the schema under
 docs/schema/ and echo every option; YAML must parse to the same tree; CSV must have a row for each
 item of the list, or be refused with exit status 2 and be named in docs/answers.md; the table must
-fit 80 columns. No code of the program is used for any of it. Questions to a server are asked of
-real ones, which are started for them and stopped behind them.
+fit 80 columns; and wide text and JSON must be those that were kept (kept.py). No code of the
+program is used for any of it. Questions to a server are asked of real ones, which are started for
+them and stopped behind them.
 """
 import concurrent.futures
 import csv
@@ -27,6 +31,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import kept
 import schema as schemas
 import yamlblock
 
@@ -173,16 +178,29 @@ def shape(value):
     return 0 if isinstance(value, (int, float)) and not isinstance(value, bool) else value
 
 
+def same_everywhere(words, measured):
+    """Whether the answer holds nothing of the machine, the day or the program's options."""
+    return not measured and "--dir" not in words and \
+        words[0] not in ("init", "doctor", "restore", "commands")
+
+
 def lines_of(output, measured):
     return output.count(b"\n") if measured else output
 
 
-def check_case(program, code, words, name, command, refused):
-    """What is wrong with the answers to one question."""
+def formats_of(turn):
+    if "--once" not in sys.argv:
+        return FORMATS
+    others = [form for form in FORMATS if form != "json"]
+    return "json", others[turn % len(others)]
+
+
+def check_case(program, turn, code, words, name, command, refused, account):
+    """What is wrong with the answers to one question; what is to be kept of them is added."""
     outputs = {}
     measured, code = code == MEASURED, code % MEASURED
     same = shape if measured else lambda value: value
-    for form in FORMATS:
+    for form in formats_of(turn):
         asked = [*words, "-o", form]
         first = program.run(asked)
         second = first if "--once" in sys.argv else program.run(asked)
@@ -202,15 +220,18 @@ def check_case(program, code, words, name, command, refused):
         document = json.loads(outputs["json"])
         for fault in check_json(document, name, command):
             yield f"-o json: {fault}"
-        if same(yamlblock.load(outputs["yaml"])) != same(document):
+        if "yaml" in outputs and same(yamlblock.load(outputs["yaml"])) != same(document):
             yield "-o yaml: another tree than JSON's"
-        if name not in refused:
+        if "csv" in outputs and name not in refused:
             for fault in check_csv(outputs["csv"], document):
                 yield f"-o csv: {fault}"
-        yield from timing_is_apart(program, words, name, same, json.loads(outputs["json"]))
+        if "--once" not in sys.argv:
+            if same_everywhere(words, measured):
+                account += kept.account(words, outputs, document, program.folder)
+            yield from timing_is_apart(program, words, name, same, json.loads(outputs["json"]))
     except (ValueError, IndexError) as fault:
         yield f"does not parse: {fault}"
-    for form in ("table", "wide"):
+    for form in {"table", "wide"} & set(outputs):
         for line in list(too_wide(outputs[form]))[:2]:
             yield f"-o {form}: {columns_of(line)} columns: {line!r}"
 
@@ -259,9 +280,25 @@ def check_schemas():
 
 
 def check_case_listed(arguments):
-    program, code, words, name, command, refused = arguments
-    faults = list(check_case(program, code, words, name, command, refused))
-    return [f"myriad {shlex.join(words)}: {fault}" for fault in faults]
+    words, account = arguments[3], []
+    faults = list(check_case(*arguments, account))
+    return account, [f"myriad {shlex.join(words)}: {fault}" for fault in faults]
+
+
+MAKES = ("--out", "--layout-out", "--save", "--state", "--fct", "--dir")
+
+
+def needed(setup, cases):
+    """The lines of the set-up that the cases use something of, in their order."""
+    used = {word.split("/")[0] for _, words in cases for word in words}
+    kept_lines = []
+    for words in reversed(setup):
+        made = {value for option, value in zip(words, words[1:]) if option in MAKES}
+        made |= set(words[1:]) if words[0] in ("init", "serve:", "backup") else set()
+        if made & used:
+            kept_lines.insert(0, words)
+            used |= {word.split("/")[0] for word in words}
+    return kept_lines
 
 
 def prepare(program, setup):
@@ -287,7 +324,11 @@ def look(program):
     listed = json.loads(program.run(["commands", "-o", "json"], check=True).stdout)["commands"]
     commands = {row["name"]: row for row in listed}
     setup, cases, elsewhere = read_cases()
-    prepare(program, setup)
+    only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else None
+    wanted = [case for case in cases if only in (None, command_of(case[1], commands))]
+    if "--case" in sys.argv:
+        wanted = [cases[int(sys.argv[sys.argv.index("--case") + 1])]]
+    prepare(program, setup if len(wanted) == len(cases) else needed(setup, wanted))
     if "--infer" in sys.argv:
         return infer(program, sys.argv[sys.argv.index("--infer") + 1], cases, commands)
     refused = refusals()
@@ -300,15 +341,22 @@ def look(program):
     faults += [f"docs/answers.md names '{name}', which is no command"
                for name in refused - set(commands)]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        work = [(program, code, words, command_of(words, commands),
-                 commands[command_of(words, commands)], refused) for code, words in cases
-                if "--only" not in sys.argv or
-                command_of(words, commands) == sys.argv[sys.argv.index("--only") + 1]]
-        for found in pool.map(check_case_listed, work):
+        work = [(program, turn, code, words, command_of(words, commands),
+                 commands[command_of(words, commands)], refused)
+                for turn, (code, words) in enumerate(wanted)]
+        accounts = {}
+        for case, (account, found) in zip(work, pool.map(check_case_listed, work)):
             faults += found
+            if account:
+                accounts.setdefault(case[4], []).append(account)
+    for name, found in accounts.items():
+        if "--rewrite" in sys.argv:
+            kept.rewrite(name, found)
+        else:
+            faults += kept.compare(name, found)
     for fault in faults:
         print(fault)
-    print(f"{len(work)} questions, {len(FORMATS)} formats, {len(faults)} faults")
+    print(f"{len(work)} questions, {len(formats_of(0))} formats each, {len(faults)} faults")
     return 1 if faults else 0
 
 

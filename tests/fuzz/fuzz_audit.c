@@ -34,10 +34,12 @@ static void check(const struct myr_audit *audit)
 {
     for (size_t i = 0; i < audit->findings.count; i++) {
         const struct myr_audit_finding *finding = &audit->findings.items[i];
+        fuzz_note("%s %s %s", finding->rule, finding->where, finding->message);
         MYR_ASSERT(finding->rule[0] && finding->where[0] && finding->message[0]);
         MYR_ASSERT(finding->expected_text || finding->expected != finding->found);
     }
     for (size_t i = 0; i < audit->doubts.count; i++) {
+        fuzz_note("%s %s", audit->doubts.items[i].where, audit->doubts.items[i].reason);
         MYR_ASSERT(audit->doubts.items[i].where[0] && audit->doubts.items[i].reason[0]);
     }
 }

@@ -22,6 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < events.items.count; i++) {
         const struct myr_bench_event *event = &events.items.items[i];
         bool places = event->kind == MYR_EVENT_PLACE;
+        fuzz_note("%d %u %u", (int)event->kind, event->job, event->nodes);
         if (event->kind == MYR_EVENT_MEASURE) {
             continue;
         }

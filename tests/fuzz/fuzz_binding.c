@@ -23,6 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_check_error(&err, rc, file);
     } else {
         myr_binding_write(&bindings[0], &texts[0]);
+        fuzz_note_text("written", &texts[0]);
         struct myr_str text = {texts[0].data, texts[0].len};
         int again = read_binding(&bindings[1], &arenas[1], text, &err);
         MYR_ASSERT(again == MYR_OK);

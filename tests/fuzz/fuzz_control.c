@@ -6,7 +6,11 @@
 static void replay(struct myr_control *control, struct myr_str bytes)
 {
     struct myr_journal_report report;
-    (void)!myr_journal_replay(control, bytes, &report, NULL);
+    struct myr_err err = {0};
+    if (myr_journal_replay(control, bytes, &report, &err) < 0) {
+        fuzz_note_error(&err);
+    }
+    fuzz_note("%016llx", (unsigned long long)myr_control_hash(control));
 }
 
 static void take(struct myr_control *control, const uint8_t *data, size_t size)

@@ -55,6 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (rc < 0) {
         fuzz_check_error(&err, rc, file);
     } else {
+        fuzz_note_text("written", &written);
         expect_same_rows(&arena, text, (struct myr_str){written.data, written.len});
     }
     myr_buf_done(&written);

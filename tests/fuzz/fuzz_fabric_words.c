@@ -39,6 +39,7 @@ static struct fabric *the_fabric(void)
 
 static void check_line(const struct myr_err *err, int rc)
 {
+    fuzz_note_error(err);
     MYR_ASSERT(rc < 0 && err->code == rc && err->message[0]);
     MYR_ASSERT(!strchr(err->message, '\n'));
 }
@@ -51,6 +52,7 @@ static void try_dead(struct fabric *fabric, const char *text)
     if (rc < 0) {
         check_line(&err, rc);
     } else {
+        fuzz_note("%u dead", count);
         MYR_ASSERT(count <= fabric->design.link_count);
     }
     for (uint32_t link = 0; link < fabric->design.link_count; link++) {

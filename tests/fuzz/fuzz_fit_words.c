@@ -8,6 +8,7 @@
 
 static void check_line(const struct myr_err *err, int rc)
 {
+    fuzz_note_error(err);
     MYR_ASSERT(rc < 0 && err->message[0]);
     MYR_ASSERT(!strchr(err->message, '\n'));
 }
@@ -29,6 +30,7 @@ static void try_recipe(const char *text)
         }
         enum myr_capability capability = (enum myr_capability)i;
         const char *said = myr_capability_word(capability, stated.recipe.of[i], word);
+        fuzz_note("%s", said);
         MYR_ASSERT(myr_capability_read(capability, myr_str_from(said), &value));
         MYR_ASSERT(value == stated.recipe.of[i]);
     }
@@ -56,6 +58,8 @@ static void try_why(const char *text)
     if (rc < 0) {
         check_line(&err, rc);
     } else {
+        fuzz_note("%.6g s, %.6g to %.6g", why.prices[1].cost.step_s, why.prices[1].low_s,
+                  why.prices[1].high_s);
         MYR_ASSERT(why.prices[1].cost.step_s > 0);
         MYR_ASSERT(why.prices[1].low_s < why.prices[1].high_s);
     }

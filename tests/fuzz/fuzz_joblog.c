@@ -34,6 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     MYR_ASSERT(trace.jobs.count > 0 && trace.tenants > 0);
     for (size_t i = 0; i < trace.jobs.count; i++) {
         const struct myr_job_row *job = &trace.jobs.items[i];
+        fuzz_note("%llu %llu %u %u", (unsigned long long)job->submit_s,
+                  (unsigned long long)job->duration_s, job->gpus, job->tenant);
         MYR_ASSERT(job->gpus > 0 && job->duration_s <= UINT64_C(1) << 33 &&
                    job->tenant < trace.tenants);
         MYR_ASSERT(job->submit_s >= (i ? trace.jobs.items[i - 1].submit_s : 0));

@@ -19,9 +19,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (uint32_t i = 0; i < kernels.count; i++) {
             double time =
                 myr_kernel_predict(&kernels.items[i], kernels.device, profiles->constants);
+            fuzz_note("%.6g", time);
             MYR_ASSERT(time >= 0 && time < 1e18);
         }
         myr_kernels_write(&kernels, &buf);
+        fuzz_note_text("written", &buf);
         rc = myr_kernels_parse(&again, &arena, profiles, file, (struct myr_str){buf.data, buf.len},
                                &err);
         MYR_ASSERT(rc == MYR_OK && again.count == kernels.count);

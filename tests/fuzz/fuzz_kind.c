@@ -10,6 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     enum myr_kind kind = myr_kind_of(text);
     MYR_ASSERT(kind < MYR_KIND_COUNT);
     myr_kind_words(text, words);
+    fuzz_note("%d %s", (int)kind, words);
     MYR_ASSERT(words[0] && strlen(words) < sizeof(words));
     MYR_ASSERT(myr_kind_check("fuzz", text, 1U << kind, "it", &err) == MYR_OK);
     int rc = myr_kind_check("fuzz", text, 0, "it", &err);

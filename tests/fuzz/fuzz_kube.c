@@ -11,8 +11,10 @@ static void check_decisions(struct myr_kube_cluster *cluster)
     const struct myr_kube_decision *decisions = myr_kube_decide(cluster, 1800000000000, 1, &count);
     for (uint32_t i = 0; i < count; i++) {
         MYR_ASSERT(decisions[i].gang && decisions[i].reason);
+        fuzz_note("%s: %d %s", decisions[i].gang, (int)decisions[i].act, decisions[i].reason);
         for (uint32_t k = 0; k < decisions[i].seat_count; k++) {
             const struct myr_kube_seat *seat = &decisions[i].seats[k];
+            fuzz_note("%s/%s on %s", seat->space, seat->name, seat->node);
             MYR_ASSERT(seat->name[0] && seat->space[0] && seat->uid[0]);
             MYR_ASSERT(decisions[i].act != MYR_KUBE_BIND || seat->node[0]);
         }
@@ -43,6 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             check_decisions(cluster);
         }
         if (rc < 0) {
+            fuzz_note_error(&err);
             MYR_ASSERT(err.code == rc && err.message[0] && !strchr(err.message, '\n'));
         }
         at += length + 1;

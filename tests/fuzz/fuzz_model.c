@@ -22,15 +22,19 @@ static void use_layout(const struct myr_layout *layout, const struct myr_model *
     struct myr_comm_list list;
     myr_comm_of(layout, model, layout->pp - 1, &list);
     struct myr_state state = myr_state_of(layout, model, 0);
+    fuzz_note("%llu %llu", (unsigned long long)state.total_bytes,
+              (unsigned long long)state.weight_bytes);
     MYR_ASSERT(state.total_bytes >= state.weight_bytes);
 }
 
 static void use_model(const struct myr_model *model)
 {
     struct myr_params params = myr_model_params(model);
+    fuzz_note("%llu %llu", (unsigned long long)params.total, (unsigned long long)params.active);
     MYR_ASSERT(params.total > 0 && params.total <= MYR_MODEL_PARAMS_MAX);
     MYR_ASSERT(params.active <= params.total);
     struct myr_flops flops = myr_model_flops(model, model->seq_tokens);
+    fuzz_note("%.9g", (double)flops.forward);
     MYR_ASSERT(flops.forward > 0);
     struct myr_layout layout = myr_layout_default();
     use_layout(&layout, model);

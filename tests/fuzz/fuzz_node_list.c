@@ -23,6 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             myr_buf_printf(&again, "%s%u", again.len ? "," : "", node);
         }
     }
+    fuzz_note_text("nodes", &again);
     rc = myr_node_list_parse("--exclude", (struct myr_str){again.data, again.len}, NODES, same,
                              &err);
     MYR_ASSERT(rc == MYR_OK && memcmp(bits, same, sizeof(bits)) == 0);

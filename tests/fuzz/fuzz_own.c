@@ -34,6 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         MYR_ASSERT(rc == MYR_OK);
         rc = myr_tenant_tree_join(&tree, &trace, &tenants, &err);
         for (uint32_t t = 0; rc == MYR_OK && t < trace.tenants; t++) {
+            fuzz_note("%u %u", tenants[t].parent, tenants[t].weight);
             MYR_ASSERT(tenants[t].parent == MYR_NONE || tenants[t].parent < t);
             MYR_ASSERT(tenants[t].weight > 0 && tenants[t].weight <= MYR_TENANT_WEIGHT_MAX);
         }

@@ -99,12 +99,14 @@ static inline void fuzz_use_design(const struct myr_design *design, bool planned
     MYR_ASSERT(myr_answer_write(&answer, &form, &text, &err) == MYR_OK);
     MYR_ASSERT(myr_doc_read_json(&arena, "plan.json", (struct myr_str){text.data, text.len}, &doc,
                                  &err) == MYR_OK);
+    fuzz_note_text("plan", &text);
     myr_buf_clear(&text);
     myr_plan_page(design, &answer, bom);
     myr_plan_explain(design, &answer);
     form.format = MYR_FORMAT_TABLE;
     MYR_ASSERT(myr_answer_write(&answer, &form, &text, &err) == MYR_OK);
     myr_plan_bom_csv(design, &text);
+    fuzz_note_text("page", &text);
     if (myr_hash_bytes(design->strings, design->string_bytes) % FUZZ_DRAWN_EVERY == 0) {
         myr_buf_clear(&text);
         myr_plan_svg(design, &text);

@@ -22,6 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                        .name = names[(data[1] >> 4) % MYR_ARRAY_COUNT(names)],
                                        .body = {(const char *)data + 2, size - 2}};
     unsigned status = myr_mute_post(mute, &request, &err);
+    fuzz_note("%u %s", status, err.message[0] == '/' ? "of a file" : err.message);
     MYR_ASSERT(status == 200 || (status >= 400 && status < 600));
     MYR_ASSERT(status != 500); /* an error of ours, not of who asks */
     MYR_ASSERT(status == 200 || err.message[0]);

@@ -17,6 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         MYR_ASSERT(spec.own_prices.count == 0);
     }
     for (size_t i = 0; i < spec.own_prices.count; i++) {
+        fuzz_note("%u %lld", spec.own_prices.items[i].part,
+                  (long long)spec.own_prices.items[i].cents);
         MYR_ASSERT(spec.own_prices.items[i].part < catalog->parts.count);
         MYR_ASSERT(spec.own_prices.items[i].cents >= 0);
     }

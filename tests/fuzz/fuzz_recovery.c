@@ -17,6 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 double seconds;
                 rc = myr_recovery_seconds(&recovery, (enum myr_practice)p, MYR_FAULT_HANG, gpus,
                                           &seconds, &err);
+                fuzz_note("%.6g", seconds);
                 MYR_ASSERT(rc == MYR_OK && seconds >= 0 && seconds < 1e60);
                 struct myr_renewal renewal = {.durable = {1e-9 * gpus, seconds, 1},
                                               .per_period = 1};
@@ -26,6 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             }
         }
     } else {
+        fuzz_note_error(&err);
         MYR_ASSERT(err.message[0] != '\0');
     }
     myr_recovery_done(&recovery);

@@ -19,6 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         myr_runs_validate(&runs, profiles, &arena, &result);
         for (uint32_t i = 0; i < runs.count; i++) {
             double time = result.rows[i].predicted_s;
+            fuzz_note("%.6g %s", time, runs.items[i].refused ? runs.items[i].refused : "");
             MYR_ASSERT(runs.items[i].refused ? time == 0 : time > 0 && time < 1e30);
         }
     }

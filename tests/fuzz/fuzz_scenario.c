@@ -7,8 +7,11 @@ static void read_case(struct myr_str text)
     struct myr_arena arena;
     myr_arena_init(&arena);
     struct myr_twin_case it;
-    if (myr_twin_case_parse(&it, &arena, "case", text, NULL) == MYR_OK) {
+    struct myr_err err = {0};
+    if (myr_twin_case_parse(&it, &arena, "case", text, &err) == MYR_OK) {
         myr_twin_case_done(&it);
+    } else {
+        fuzz_note_error(&err);
     }
     myr_arena_done(&arena);
 }
@@ -19,15 +22,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct myr_arena arena;
     myr_arena_init(&arena);
     struct myr_scenario scenario, again;
-    if (myr_scenario_parse(&scenario, &arena, "input", text, NULL) == MYR_OK) {
+    struct myr_err err = {0};
+    if (myr_scenario_parse(&scenario, &arena, "input", text, &err) == MYR_OK) {
         struct myr_buf written = {0};
         myr_scenario_write(&scenario, &written);
+        fuzz_note_text("written", &written);
         struct myr_str words = {written.data, written.len};
         int rc = myr_scenario_parse(&again, &arena, "again", words, NULL);
         MYR_ASSERT(rc == MYR_OK && again.job_count == scenario.job_count);
         myr_scenario_done(&again);
         myr_scenario_done(&scenario);
         myr_buf_done(&written);
+    } else {
+        fuzz_note_error(&err);
     }
     myr_arena_done(&arena);
     read_case(text);

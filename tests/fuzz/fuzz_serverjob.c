@@ -13,6 +13,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_check_error(&err, rc, "job");
         return 0;
     }
+    fuzz_note("%s of %s: %u GPUs, %lld s, array %u, after %u, priority %d, %.6g h", file.name,
+              file.tenant, (unsigned)file.gpus, (long long)file.time_limit_s,
+              (unsigned)file.array_count, (unsigned)file.after_count, (int)file.priority,
+              file.twin_hours);
     MYR_ASSERT(file.gpus > 0 && strlen(file.name) > 0 && strlen(file.tenant) > 0);
     MYR_ASSERT(file.time_limit_s >= 0 && file.array_count <= MYR_JOB_ARRAY_MAX);
     MYR_ASSERT(file.after_count <= MYR_ARRAY_COUNT(file.after));

@@ -17,6 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     rc = myr_results_compare(&found, &arena, &results, &results, 0, &err);
+    fuzz_note("%u figures", (unsigned)found.count);
     MYR_ASSERT(rc == MYR_OK && found.count == results.figures.count);
     MYR_ASSERT(found.only_a == 0 && found.only_b == 0);
     return 0;

@@ -32,6 +32,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (rc == MYR_OK) {
         rc = myr_sim_run(sim, NULL, NULL, &result, &err);
     }
+    if (rc < 0) {
+        fuzz_note_error(&err);
+    } else {
+        fuzz_note("%lld ps", (long long)result.end);
+    }
     MYR_ASSERT(rc == MYR_OK || (err.code == rc && err.message[0] && !strchr(err.message, '\n')));
     myr_sim_free(sim);
     return 0;

@@ -27,6 +27,7 @@ static struct tree *the_tree(void)
 
 static void check_line(const struct myr_err *err, int rc)
 {
+    fuzz_note_error(err);
     MYR_ASSERT(rc < 0 && err->code == rc && err->message[0]);
     MYR_ASSERT(!strchr(err->message, '\n'));
 }
@@ -40,6 +41,8 @@ static void try_workload(struct tree *tree, struct myr_sim *sim, const char *tex
         check_line(&err, rc);
         return;
     }
+    fuzz_note("%u tasks, %u flows, %u ranks, %llu bytes", load.task_count, load.flow_count,
+              load.ranks, (unsigned long long)load.bytes);
     MYR_ASSERT(load.first_task + load.task_count == myr_sim_task_count(sim));
     MYR_ASSERT(load.first_flow + load.flow_count <= myr_sim_task_count(sim));
     MYR_ASSERT(!load.collective || (load.ranks >= 2 && load.bytes > 0));
@@ -57,6 +60,8 @@ static void try_topology(const char *text)
     if (rc < 0) {
         check_line(&err, rc);
     } else {
+        fuzz_note("%u GPUs, %u links, %lld ps", topology.design.head->gpus,
+                  topology.design.link_count, (long long)topology.delay_ps);
         MYR_ASSERT(topology.design.head->gpus > 0 && topology.delay_ps >= 0);
     }
 }

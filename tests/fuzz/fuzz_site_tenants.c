@@ -15,6 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_check_error(&err, rc, file);
     }
     for (uint32_t d = 0; rc == MYR_OK && d < design->device_count; d++) {
+        fuzz_note("%x", tenants.of_node[d]);
         MYR_ASSERT(tenants.of_node[d] == MYR_NONE || tenants.of_node[d] < tenants.names.count);
     }
     myr_site_tenants_done(&tenants);

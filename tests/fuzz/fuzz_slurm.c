@@ -17,6 +17,7 @@ static int take_name(void *context, struct myr_str name, struct myr_err *err)
 {
     uint32_t *count = context;
     (void)err;
+    fuzz_note("%.*s", (int)name.len, name.data);
     MYR_ASSERT(name.len > 0 && name.len <= 255 && !memchr(name.data, ',', name.len));
     return ++*count < 5000 ? MYR_OK : myr_err_set(err, MYR_ERANGE, "enough");
 }
@@ -25,6 +26,8 @@ static int take_node(void *context, const struct myr_slurm_node *node, struct my
 {
     (void)context;
     (void)err;
+    fuzz_note("%.*s %.*s %d", (int)node->names.len, node->names.data, (int)node->reason.len,
+              node->reason.data, (int)node->is);
     check_within(node->names);
     check_within(node->state);
     check_within(node->reason);
@@ -39,6 +42,8 @@ static int take_job(void *context, const struct myr_slurm_job *job, struct myr_e
     struct myr_err own = {0};
     (void)context;
     (void)err;
+    fuzz_note("%.*s %d %.*s", (int)job->id.len, job->id.data, (int)job->is, (int)job->comment.len,
+              job->comment.data);
     check_within(job->id);
     check_within(job->comment);
     MYR_ASSERT(job->id.len > 0 && job->is <= MYR_SLURM_JOB_CANCELLED);
@@ -51,6 +56,8 @@ static int take_account(void *context, const struct myr_slurm_account *account, 
 {
     (void)context;
     (void)err;
+    fuzz_note("%.*s %.*s %.*s", (int)account->name.len, account->name.data, (int)account->user.len,
+              account->user.data, (int)account->parent.len, account->parent.data);
     check_within(account->name);
     check_within(account->user);
     check_within(account->parent);
@@ -62,6 +69,7 @@ static int take_qos(void *context, const struct myr_slurm_qos *qos, struct myr_e
 {
     (void)context;
     (void)err;
+    fuzz_note("%.*s", (int)qos->name.len, qos->name.data);
     check_within(qos->name);
     MYR_ASSERT(qos->name.len > 0 && !memchr(qos->name.data, '|', qos->name.len));
     return MYR_OK;
@@ -80,6 +88,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         int rc = data[0] == 'A'
                      ? myr_slurm_read_accounts("sacctmgr", whole, take_account, NULL, &err)
                      : myr_slurm_read_qos("sacctmgr", whole, take_qos, NULL, &err);
+        if (rc < 0) {
+            fuzz_note_error(&err);
+        }
         MYR_ASSERT(rc == MYR_OK ||
                    (err.code == rc && err.message[0] && !strchr(err.message, '\n')));
         return 0;
@@ -96,6 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
     } else {
         (void)myr_slurm_read_fault("sbatch", whole, why, sizeof(why));
+        fuzz_note("%s", why);
         MYR_ASSERT(why[0] != '\0');
         for (const char *c = why; *c; c++) {
             MYR_ASSERT((unsigned char)*c >= 0x20 && *c != 0x7F);

@@ -19,6 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; rc == MYR_OK && i < state.jobs.count; i++) {
         const struct myr_gang *gang = state.jobs.items[i].gang;
         for (uint32_t k = 0; k < gang->count; k++) {
+            fuzz_note("%zu %u %llx", i, gang->shares[k].node,
+                      (unsigned long long)gang->shares[k].gpus);
             MYR_ASSERT((taken[gang->shares[k].node] & gang->shares[k].gpus) == 0);
             taken[gang->shares[k].node] |= gang->shares[k].gpus;
         }

@@ -24,6 +24,8 @@ static void try_sweep(struct myr_str text)
     uint32_t some[] = {0, sweep.points / 2, sweep.points - 1};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(some); i++) {
         struct myr_sim_question question = myr_sweep_question(&sweep, some[i], &arena);
+        fuzz_note("%u %s %s", some[i], question.topology ? question.topology : question.design,
+                  question.workloads.items[0]);
         MYR_ASSERT(question.workloads.count > 0 && !question.design != !question.topology);
     }
 }
@@ -52,6 +54,7 @@ static void try_journal(struct myr_str text)
     }
     MYR_ASSERT(used <= whole.len && whole.data[used - 1] == '\n');
     for (uint32_t i = 0; i < count; i++) {
+        fuzz_note("%u %u %u", rows[i].point, rows[i].job, rows[i].jobs);
         MYR_ASSERT(rows[i].point < sweep.points && rows[i].job < rows[i].jobs);
     }
     MYR_ASSERT(count == 0 || rows[count - 1].job + 1 == rows[count - 1].jobs);

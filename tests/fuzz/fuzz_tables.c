@@ -33,6 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (uint32_t i = 1; i < tables->host_count; i++) {
         struct myr_path path;
         (void)myr_tables_path(tables, tables->hosts[0], tables->hosts[i], &path);
+        fuzz_note("%u", path.count);
         MYR_ASSERT(path.count <= MYR_PATH_MAX);
     }
     return 0;

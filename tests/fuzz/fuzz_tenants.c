@@ -18,6 +18,7 @@ static void replay(struct myr_joblog *trace, const struct myr_tenant *tenants, b
         fuzz_check_error(&err, rc, ""); /* more cells than the cluster has */
         return;
     }
+    fuzz_note("%.6g", result.multinode_wait_mean_h);
     MYR_ASSERT(result.jobs == trace->jobs.count);
     myr_replay_result_done(&result);
 }
@@ -40,6 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     rc = myr_tenant_tree_join(&tree, &trace, &tenants, &err);
     MYR_ASSERT(rc == MYR_OK);
     for (uint32_t t = 0; t < trace.tenants; t++) {
+        fuzz_note("%u %u", tenants[t].parent, tenants[t].weight);
         MYR_ASSERT(tenants[t].parent == MYR_NONE || tenants[t].parent < t);
         MYR_ASSERT(tenants[t].weight > 0);
     }

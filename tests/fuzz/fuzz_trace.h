@@ -9,6 +9,9 @@ static inline void fuzz_check_trace(const struct myr_trace *trace)
     uint32_t messages = 0;
     for (size_t i = 0; i < trace->ops.count; i++) {
         const struct myr_trace_op *op = &trace->ops.items[i];
+        fuzz_note("%d %u %u %llu %lld %lld %u", (int)op->kind, op->from, op->to,
+                  (unsigned long long)op->bytes, (long long)op->start, (long long)op->duration,
+                  op->line);
         MYR_ASSERT(op->start >= 0 && op->start <= MYR_TRACE_TIME_MAX);
         MYR_ASSERT(op->duration >= 0 && op->duration <= MYR_TRACE_TIME_MAX);
         MYR_ASSERT(op->line > 0 && op->bytes <= MYR_TRACE_BYTES_MAX);
@@ -32,6 +35,7 @@ static inline void fuzz_check_trace(const struct myr_trace *trace)
         MYR_ASSERT(trace->members.items[i] < trace->ranks);
     }
     for (size_t i = 0; i < trace->edges.count; i++) {
+        fuzz_note("%u %u", trace->edges.items[i].before, trace->edges.items[i].op);
         MYR_ASSERT(trace->edges.items[i].before < trace->ops.count);
         MYR_ASSERT(trace->edges.items[i].op < trace->ops.count);
     }
@@ -63,6 +67,10 @@ static inline void fuzz_shape(const char *file, enum myr_shape_format format, co
         fuzz_check_error(&err, rc, file);
         return;
     }
+    fuzz_note("%u tiers %u planes %u hosts %u pods %u leaves %u spines %u cores %u %u Gb/s",
+              (unsigned)shape.tiers, (unsigned)shape.planes, (unsigned)shape.hosts,
+              (unsigned)shape.pods, (unsigned)shape.pod_leaves, (unsigned)shape.pod_spines,
+              (unsigned)shape.cores, (unsigned)shape.host_gbps, (unsigned)shape.fabric_gbps);
     MYR_ASSERT(shape.tiers >= 1 && shape.tiers <= 3 && shape.host_gbps && shape.fabric_gbps);
     MYR_ASSERT(shape.planes >= 1 && shape.planes <= 2 && shape.gpus_per_node >= 1);
     MYR_ASSERT(shape.hosts % shape.gpus_per_node == 0);

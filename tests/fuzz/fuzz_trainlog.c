@@ -28,6 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     MYR_ASSERT(whole.elapsed_s.values.count == pieces.elapsed_s.values.count);
     for (uint32_t i = 0; i < whole.timer_count; i++) {
         double seconds = myr_trainlog_seconds(&whole, whole.timers[i].name);
+        fuzz_note("%s %.6g", whole.timers[i].name, seconds);
         MYR_ASSERT(seconds >= 0 && seconds < 1e8);
         MYR_ASSERT(myr_samples_typical(&whole.timers[i].most) ==
                    myr_samples_typical(&pieces.timers[i].most));

@@ -61,6 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         MYR_ASSERT(message.known == (myr_wire_table_of(message.head.type) != NULL));
         sum += touch(&message);
     }
+    fuzz_note("%d %llu %s", rc, (unsigned long long)sum, err.message);
     MYR_ASSERT(rc == 0 || rc == MYR_ECORRUPT || rc == MYR_EVERSION);
     MYR_ASSERT(rc == 0 || err.message[0]);
     MYR_ASSERT(sum != UINT64_MAX); /* so that the reading is not left out */

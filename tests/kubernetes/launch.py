@@ -57,7 +57,7 @@ def main():
         assert done.stdout == "a b|$RANK\n" * 2, done
         # One that fails ends the others.
         done = container(myriad, folder, "gpus: 4\ncommand: if [ $LOCAL_RANK = 1 ]; then exit 3; "
-                         "else exec sleep 100; fi\n")
+                         "else exec sleep 15; fi\n")
         assert done.returncode != 0, done
     print("ok")
 

@@ -18,6 +18,7 @@ import time
 
 from lab import (LIMIT_S, ROOT, Kubernetes, Refused, Scheduler, bound, check_gang, lab_folder,
                  natural, programs, say, skip, wait)
+from odd import odd_pods, strict
 from troubles import rights, troubles
 
 HOLLOW = 32
@@ -509,7 +510,7 @@ def no_taints(lab):
 
 
 SHORT = [gang, one_at_a_time, lost_node, drained_node, respects, half_bound, restarts, takeover,
-         rights, plain_job, same_placement, page, troubles]
+         rights, plain_job, odd_pods, strict, same_placement, page, troubles]
 
 
 def main():

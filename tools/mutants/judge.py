@@ -1,8 +1,11 @@
 """One mutant: compiled, compared with the original, linked, and shown to the tests."""
+import collections
+import os
 import re
 import shlex
 import shutil
 import subprocess
+import tempfile
 import threading
 from pathlib import Path
 
@@ -15,7 +18,23 @@ class Judge:
     def __init__(self, world, folder):
         self.world, self.folder = world, folder
         self.originals, self.link_rows = {}, {}
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()  # the original is compiled under it
+        self.spent = collections.Counter()  # processor seconds of what is done to mutants
+
+    def spend(self, what, seconds):
+        with self.lock:
+            self.spent[what] += seconds
+
+    def call(self, what, command, **more):
+        """(status, what it says on stderr) of a tool; what it costs is put down."""
+        with tempfile.TemporaryFile() as said:
+            child = subprocess.Popen(command, cwd=self.world.shared.folder, stderr=said,
+                                     stdout=subprocess.DEVNULL, **more)
+            _, status, usage = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
+            self.spend(what, usage.ru_utime + usage.ru_stime)
+            said.seek(0)
+            return child.returncode, said.read().decode(errors="replace")
 
     def compile(self, mutant, place):
         """'broken' does not compile, 'equivalent' is the same code, 'valid' can be noticed."""
@@ -53,9 +72,7 @@ class Judge:
         beside = (self.world.source / name).parent  # where the source's own headers are
         command = [*kept, "-w", f"-ffile-prefix-map={place}/=", "-iquote", str(beside),
                    "-o", str(made), "-c", str(source)]
-        done = subprocess.run(command, cwd=self.world.shared.folder, capture_output=True,
-                              check=False)
-        return made if done.returncode == 0 else None
+        return made if self.call("compile", command)[0] == 0 else None
 
     def link(self, mutant, place):
         """Links all that holds the object. Returns what the tests need to find it first."""
@@ -71,35 +88,33 @@ class Judge:
             new = place / Path(output).name
             command = replace_word(command, made, str(place / "mutant.o"))
             command = replace_word(command, output, str(new), "-o ")
-            done = subprocess.run(command, shell=True, cwd=self.world.shared.folder,
-                                  capture_output=True, text=True, check=False)
-            if done.returncode != 0:
-                raise Failed(f"{mutant.key}: does not link\n{done.stderr}")
+            status, said = self.call("link", command, shell=True)
+            if status != 0:
+                raise Failed(f"{mutant.key}: does not link\n{said}")
             if not output.endswith(".so"):
                 swapped[str(self.world.shared.folder / output)] = str(new)
         return {"LD_LIBRARY_PATH": str(place)}, swapped
 
-    def show(self, mutant, place, asked, budget_s):
+    def show(self, mutant, place, budget_s):
         """The first test that notices, and how, or that the mutant survived.
 
-        'asked' are names of tests that have looked already; whoever looks is added. Tests are asked
-        until what they cost comes to the budget.
+        Tests are asked until what they cost comes to the budget; how many were not is said.
         """
         environment, swapped = self.link(mutant, place)
         tests, executed = self.world.watching(mutant)
-        spent_s = 0.0
+        spent_s, unasked = 0.0, 0
         for test in tests:
-            if test.name in asked:
-                continue
             if spent_s > 0 and spent_s + test.cost > budget_s:
+                unasked += 1
                 continue
             spent_s += test.cost
-            asked.add(test.name)
-            status = self.world.look(test, environment, swapped)
+            status, cpu_s = self.world.look(test, environment, swapped)
+            self.spend("tests", cpu_s)
             if status not in (0, SKIPPED) and self.world.passes(test):
                 how = "hang" if status is None else f"status {status}"
                 return {"outcome": "noticed", "by": test.name, "how": how}
-        return {"outcome": "survived", "tests": len(asked), "executed": executed}
+        return {"outcome": "survived", "tests": len(tests) - unasked, "executed": executed,
+                "unasked": unasked}
 
 
 def replace_word(command, old, new, before=""):

@@ -8,10 +8,10 @@
 For each seed and module COUNT mutants are drawn: a comparison flipped, an operator swapped, a
 statement deleted or a constant changed. One that does not compile is drawn again; one whose object
 code is the same is counted apart. A mutant is noticed when a test of `make test-quick` (but those
-that look at the sources alone) fails or hangs. Only tests that execute the changed line run: those
-of its own module first, the cheapest first; then, for what survived them, all others, until BUDGET
-seconds are spent on one mutant. So the figure is a lower bound. With --near the others are not
-asked: minutes a module, to see where tests are missing.
+that look at the sources alone) fails or hangs. Only tests that execute the changed line run: the
+cheap, the near and those that have noticed most before others, until BUDGET seconds are spent on
+one mutant; how many a survivor was not shown to is said. So the figure is a lower bound. With
+--near only the module's own tests are asked: minutes a module, to see where tests are missing.
 
 The end is a table by module and the list of survivors; build/mutants.json holds both. What was
 found out is kept in build-mutants: a run that was stopped goes on where it was, and a later one
@@ -67,7 +67,13 @@ class Memory:
                              if f.is_file()))
         self.texts = {}
         self.lock = threading.Lock()
-        self.world.kills.update(row["by"] for row in self.rows.values() if "by" in row)
+        for key, row in self.rows.items():
+            self.learn(key.split(":", 1)[0], row)
+
+    def learn(self, file, row):
+        """Who noticed will be asked sooner."""
+        if "by" in row:
+            self.world.kills.update([row["by"], (row["by"], file)])
 
     def key(self, mutant):
         if mutant.file not in self.texts:
@@ -85,7 +91,7 @@ class Memory:
     def put(self, mutant, row):
         with self.lock:
             self.rows[self.key(mutant)] = {**row, "tree": self.tree}
-            self.world.kills.update([row["by"]] if "by" in row else [])
+            self.learn(mutant.file, row)
             fresh = self.path.with_suffix(".new")
             fresh.write_text(json.dumps(self.rows, indent=1))
             fresh.replace(self.path)
@@ -101,7 +107,6 @@ class Run:
         self.memory = Memory(world, world.folder / "outcomes.json", args.near)
         self.pool = concurrent.futures.ThreadPoolExecutor(args.workers)
         self.lock, self.next_place, self.places = threading.Lock(), 0, {}
-        self.asked = {}  # mutant -> names of the tests that it was shown to
 
     def place(self):
         with self.lock:
@@ -138,8 +143,8 @@ class Run:
                 equivalent += outcome == "equivalent"
         return valid, equivalent
 
-    def judged(self, mutant, last):
-        """What became of a mutant; what survives is kept linked for the tests that come later."""
+    def judged(self, mutant):
+        """What became of a mutant."""
         known = self.memory.get(mutant)
         if known:
             return known
@@ -147,27 +152,22 @@ class Run:
         if place is None:  # it is known to compile since an earlier run
             place = self.place()
             self.judge.compile(mutant, place)
-        asked = self.asked.setdefault(mutant, set())
-        budget_s = self.args.budget if last else 1e9
-        row = self.judge.show(mutant, place, asked, budget_s)
-        if row["outcome"] == "survived" and not last:
-            self.places[mutant] = place
-            return row
+        row = self.judge.show(mutant, place, self.args.budget)
         shutil.rmtree(place, ignore_errors=True)
         self.memory.put(mutant, {**row, "near": self.args.near})
         return row
 
-    def round(self, rows, last):
-        """Judges each mutant with the tests that are measured by now."""
+    def round(self, rows):
+        """Judges each mutant with the tests that are measured."""
         self.progress.start = time.monotonic()
         # Two seeds may draw the same one.
-        waiting = {self.pool.submit(self.judged, mutant, last): mutant
+        waiting = {self.pool.submit(self.judged, mutant): mutant
                    for mutant in dict.fromkeys(row[2] for row in rows)}
         found = {}
         for done, future in enumerate(concurrent.futures.as_completed(waiting), 1):
             mutant = waiting[future]
             found[mutant] = result = future.result()
-            if result["outcome"] == "survived" and last:
+            if result["outcome"] == "survived":
                 self.progress.say(f"survived: {mutant.file}:{mutant.line}: "
                                   f"{mutant.diff()}".replace("\n", "\n    "))
             self.progress.step(done, len(waiting), f"{mutant.file}: {result['outcome']}")
@@ -183,12 +183,9 @@ class Run:
         rows = [(module, seed, mutant) for (module, seed), (valid, _) in drawn.items()
                 for mutant in valid]
         self.world.measure({name for module in self.args.modules + self.args.beside
-                            for name in self.world.near(module)})
-        found = self.round(rows, self.args.near)
-        left = [row for row in rows if found[row]["outcome"] == "survived"]
-        if left and not self.args.near:
-            self.world.measure(set(self.world.tests))
-            found.update(self.round(left, True))
+                            for name in self.world.near(module)}
+                           if self.args.near else set(self.world.tests))
+        found = self.round(rows)
         for module in self.args.modules:
             yield (module, sum(drawn[module, seed][1] for seed in self.args.seeds),
                    [(row[1], row[2], found[row]) for row in rows if row[0] == module])
@@ -204,10 +201,11 @@ def report(results, args):
         survivors += [{"seed": seed, "module": module, "file": mutant.file, "line": mutant.line,
                        "kind": mutant.kind, "before": mutant.before.strip(),
                        "after": mutant.text.strip(), "executed": row["executed"],
-                       "tests": row["tests"]}
+                       "tests": row["tests"], "unasked": row.get("unasked", 0)}
                       for seed, mutant, row in rows if row["outcome"] == "survived"]
     for row in survivors:
         executed = f"{row['tests']} tests ran" if row["executed"] else "no test executes it"
+        executed += f", {row['unasked']} not asked" if row["unasked"] else ""
         print(f"{row['file']}:{row['line']}: {row['kind']}, {executed}\n    -{row['before']}\n"
               f"    +{row['after'] or '(deleted)'}")
     total = {"module": "all", **{key: sum(row[key] for row in table)
@@ -232,9 +230,11 @@ def arguments():
                         help="at most so many a mutant beside its module's own: sooner done, and a "
                              "lower bound of what all of them notice")
     parser.add_argument("--budget", type=float, default=60.0,
-                        help="seconds of tests of other modules for one mutant")
+                        help="processor seconds of tests for one mutant")
     parser.add_argument("--longest", type=float, default=900.0,
                         help="leave tests out that take more seconds than this")
+    parser.add_argument("--without", default="", metavar="TESTS",
+                        help="leave tests out whose names begin so, such as real/,engines/")
     parser.add_argument("--near", nargs="?", const="", metavar="TESTS",
                         help="only tests of the module itself, and of these modules or names "
                              "besides, such as plan,verify/,e2e/golden-sim")
@@ -260,7 +260,11 @@ def main():
         if unknown:
             raise Failed(f"no module '{unknown[0]}'; there are {', '.join(known)}")
         world.prepare(args.keep, args.modules + args.beside if args.near else [])
-        report(list(Run(world, args, progress).all()), args)
+        world.leave_out(tuple(args.without.split(",")) if args.without else ())
+        run = Run(world, args, progress)
+        report(list(run.all()), args)
+        spent = ", ".join(f"{what} {cpu_s:.0f}" for what, cpu_s in sorted(run.judge.spent.items()))
+        progress.say(f"processor seconds: {spent or 0}")
     except Failed as failure:
         sys.exit(f"mutants: {failure}")
     except KeyboardInterrupt:

@@ -83,13 +83,12 @@ class Test:
             names = re.findall(r"^def (test_\w+)\(", text, re.M)
             rest = command[2:at] + command[at + 2:]
         elif command[0].endswith("tests/answers/run.py"):
-            told = (folder / "cases.txt").read_text()
-            rows = [path.stem.removeprefix("myriad.").replace(".", " ") for path in
-                    sorted((folder.parents[1] / "docs/schema").glob("myriad.*.json"))]
-            names = [name for name in rows
-                     if re.search(rf"^(\w+: )?{re.escape(name)}\b", told, re.M)]
-            return [cls(entry, f"{entry['name']}:{name.replace(' ', '-')}",
-                        [*command[:2], "--only", name, "--once"]) for name in names]
+            told = re.sub(r"#.*", "", (folder / "cases.txt").read_text()).split("\n")
+            cases = [line for line in map(str.strip, told)
+                     if line and not re.match(r"(setup|serve|elsewhere):", line)]
+            return [cls(entry, f"{entry['name']}:{at}-{'-'.join(re.findall('[a-z]+', case)[:3])}",
+                        [*command[:2], "--case", str(at), "--once"])
+                    for at, case in enumerate(cases)]
         elif re.search(r"tests/server/\w+\.py$", command[0]) and len(command) == 2:
             text = Path(command[0]).read_text()
             names, rest = re.findall(r"^@check\ndef (\w+)\(", text, re.M), []
@@ -229,7 +228,8 @@ class World:
         self.map = Map(self.cover.folder)
         self.tests = {}
         self.lines = {}  # file -> line -> names of tests
-        self.kills = collections.Counter()  # test -> mutants that it was the first to notice
+        # test, and (test, file) -> mutants that it was the first to notice
+        self.kills = collections.Counter()
         self.good = {}  # test -> whether it passes in the shared build without a mutant
         self.measured = set()
         self.lock, self.alone = threading.Lock(), threading.Lock()
@@ -252,6 +252,11 @@ class World:
                       if test.can_run(self.shared.folder)}
         self.libraries = {path.name: digest(path.read_bytes())
                           for path in self.cover.folder.glob("libmyr_*.so")}
+
+    def leave_out(self, begins):
+        """Forgets tests by the beginning of their names."""
+        self.tests = {name: test for name, test in self.tests.items()
+                      if not name.startswith(begins)}
 
     def unit_tests(self, module):
         """Targets of the test programs that lie beside a module's code."""
@@ -342,6 +347,10 @@ class World:
     def stamp(self, test, inputs):
         """Changes with the test's program, and with the files beside a script."""
         parts = [inputs, *test.command]
+        if test.command[0].endswith("tests/golden/run.py"):  # a case has files of its own
+            folder, case = Path(test.command[0]).parent, test.command[2]
+            return digest(*parts, *(path.read_bytes() for path in
+                                    [folder / "run.py", *sorted(folder.glob(case + ".*"))]))
         for word in test.command:
             path = Path(word)
             if path.is_file():
@@ -395,12 +404,14 @@ class World:
             executed = mutant.line not in code
         tests = [self.tests[name] for name in names if name in self.tests]
         # A module's own tests know most of it: four times as likely for the same price, and the one
-        # of the same file twenty times. And who has noticed many will notice more.
+        # of the same file twenty times. And who has noticed many will notice more, most of all in
+        # the same file.
         own, same = module + "/", f"{module}/{Path(mutant.file).stem}"
 
         def price(test):
             likely = 20 if test.name == same else 4 if test.name.startswith(own) else 1
-            return (test.alone, test.cost / (1 + self.kills[test.name]) / likely, test.name)
+            seen = 1 + self.kills[test.name] + 10 * self.kills[test.name, mutant.file]
+            return (test.alone, (0.05 + test.cost) / seen / likely, test.name)
 
         tests.sort(key=price)
         others = 0
@@ -423,15 +434,15 @@ class World:
         """Whether the test passes in the shared build as it is; asked once."""
         with self.lock:
             if test.name not in self.good:
-                status = self.look(test, {}, None)
+                status, _ = self.look(test, {}, None)
                 self.good[test.name] = status == 0
                 if status != 0:
                     self.say(f"{test.name} fails in the shared build without a mutant: left out")
             return self.good[test.name]
 
     def look(self, test, environment, swapped):
-        """The exit status of one run; 'swapped' maps programs of the build to the mutant's own."""
+        """(exit status, CPU seconds) of one run; 'swapped': programs built -> the mutant's own."""
         command = [swapped.get(word, word) for word in test.command] if swapped else test.command
         limit = (3 + 4 * test.cpu_s, 20 + 5 * test.wall_s)
         with self.alone if test.alone else contextlib.nullcontext():
-            return run_test(test, self.shared.folder, environment, limit, command)[0]
+            return run_test(test, self.shared.folder, environment, limit, command)[:2]

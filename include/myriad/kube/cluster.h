@@ -33,6 +33,8 @@
 #define MYR_KUBE_GANG      "myriad/gang"
 #define MYR_KUBE_GANG_SIZE "myriad/gang-size"
 #define MYR_KUBE_PRIORITY  "myriad/priority" /* below that of the pods' class; or nothing */
+/* "strict": not bound while a pod of the gang from before may run; or nothing. */
+#define MYR_KUBE_RESTART "myriad/restart"
 /* What Myriad writes with the binding of a pod; the downward API shows it to the ranks. */
 #define MYR_KUBE_RANK      "myriad/rank"
 #define MYR_KUBE_WORLD     "myriad/world-size"
@@ -133,6 +135,8 @@ void myr_kube_over(struct myr_kube_cluster *cluster, const char *gang, bool done
 int64_t myr_kube_wake_ms(const struct myr_kube_cluster *cluster);
 /* Whether anything has changed since the last decisions that could change them. */
 bool myr_kube_changed(const struct myr_kube_cluster *cluster);
+/* Whether a gang waited then, for pods of its own or for room. */
+bool myr_kube_waits(const struct myr_kube_cluster *cluster);
 
 struct myr_kube_counts {
     uint32_t nodes, usable, pods, ours, waiting, bound, gangs_waiting;

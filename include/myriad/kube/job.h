@@ -4,7 +4,8 @@
  * A pod a node, or less where the job is smaller: as many pods as 'gpus' is worth nodes, each with
  * 'gpus_per_pod' GPUs, and in each one process a GPU with what torchrun would give it (RANK,
  * WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, ...), made of the annotations that Myriad writes before it
- * binds. Keys of the file that nobody would read there are refused by name.
+ * binds. Keys of the file that would have to do something there and cannot are refused by name;
+ * those that nobody would miss are named by myr_jobfile_unheeded().
  */
 #pragma once
 
@@ -17,6 +18,7 @@ struct myr_kube_job {
     uint32_t gpus, gpus_per_node, retries;
     int64_t time_limit_s; /* 0: none */
     int32_t priority;
+    bool strict;                           /* restart: not while a pod from before may run */
     const char *space, *scheduler, *image; /* image: where the file names none; NULL: none */
     const char *resource;                  /* "nvidia.com/gpu" */
     uint32_t port;                         /* MASTER_PORT */

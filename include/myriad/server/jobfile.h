@@ -36,5 +36,20 @@ struct myr_jobfile {
 /* 'file' names it in messages; 'gpus_per_node' turns nodes into GPUs. */
 MYR_MUST_USE int myr_jobfile_read(const char *file, struct myr_str text, uint32_t gpus_per_node,
                                   struct myr_jobfile *ret, struct myr_err *err);
+
+/* Where it runs: on Myriad's agents, or by somebody else's scheduler. */
+enum myr_job_world { MYR_JOB_AGENTS, MYR_JOB_SLURM, MYR_JOB_KUBERNETES, MYR_JOB_WORLDS };
+extern const char *const myr_job_world_names[MYR_JOB_WORLDS]; /* for people */
+
+#define MYR_JOBFILE_KEYS 23
+extern const char *const myr_jobfile_keys[MYR_JOBFILE_KEYS];
+
+/*
+ * Keys that the file has and that nobody heeds there, into ret[]; their number. All others are
+ * heeded, or refused where it is submitted. A file that cannot be read has none.
+ */
+uint32_t myr_jobfile_unheeded(struct myr_str text, enum myr_job_world world,
+                              const char *ret[MYR_JOBFILE_KEYS]);
+
 /* "90", "90s", "30m", "2h", "1d": seconds. */
 MYR_MUST_USE bool myr_duration_parse(struct myr_str text, int64_t *ret_s);

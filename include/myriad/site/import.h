@@ -65,7 +65,7 @@ struct myr_import {
 
     /* What was met on the way. */
     uint32_t file_count;
-    uint32_t truncated_count; /* LLDP texts that end early */
+    uint32_t truncated_count; /* texts that are cut, or in which devices did not answer */
     uint32_t other_count;     /* rows about power, consoles, cables that are only planned */
 
     /* Across files. */

@@ -36,13 +36,15 @@ static const struct myr_command command = {
     .name = "submit",
     .operands = "FILE",
     .summary = "queue a job on a server",
-    .details = "FILE is a job file, YAML or JSON ('-': standard input); docs/server.md lists its "
-               "keys. An answer that is lost on the way is asked for again, and the job is one all "
-               "the same. With --layout the ranks find the layout's words in MYRIAD_LAYOUT "
-               "(tp=8,pp=4,...), and the job has as many GPUs as it takes. With --wait: exit "
-               "status 0 when it is done, 1 when it failed or was cancelled. With --kubeconfig "
-               "the job becomes a Job of that Kubernetes cluster, which 'myriad kubernetes "
-               "schedule' binds. CSV output has one row.",
+    .details =
+        "FILE is a job file, YAML or JSON ('-': standard input); docs/server.md lists its "
+        "keys. An answer that is lost on the way is asked for again, and the job is one all "
+        "the same. With --layout the ranks find the layout's words in MYRIAD_LAYOUT "
+        "(tp=8,pp=4,...), and the job has as many GPUs as it takes. With --wait: exit "
+        "status 0 when it is done, 1 when it failed or was cancelled. With --kubeconfig "
+        "the job becomes a Job of that Kubernetes cluster, which 'myriad kubernetes "
+        "schedule' binds. Keys of the file that nobody reads there are named. CSV output has "
+        "one row.",
     .example = "myriad submit examples/jobs/hello.yaml --wait",
     CLI_CLIENT_OPTIONS(rows, defaults),
     .operand_min = 1,
@@ -254,12 +256,28 @@ static int check_kind(struct cli *cli, const char *file, struct myr_str text, st
     return MYR_OK;
 }
 
+/* An older server does not say. */
+static void show_unheeded(struct cli *cli, const struct myr_doc *made)
+{
+    const struct myr_doc *list = myr_doc_get(made, "unheeded");
+    const char *keys[MYR_JOBFILE_KEYS];
+    uint32_t count = 0;
+    for (uint32_t i = 0; list && list->kind == MYR_DOC_LIST && i < list->count; i++) {
+        if (list->items[i]->kind == MYR_DOC_SCALAR && count < MYR_JOBFILE_KEYS) {
+            keys[count++] =
+                myr_arena_strndup(&cli->arena, list->items[i]->text.data, list->items[i]->text.len);
+        }
+    }
+    bool slurm = strcmp(client_text(cli, made, "world"), "slurm") == 0;
+    job_put_unheeded(cli, keys, count, myr_job_world_names[slurm ? MYR_JOB_SLURM : MYR_JOB_AGENTS]);
+}
+
 static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
     const char *file = cli->operands.items[0];
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    const struct myr_doc *doc;
+    const struct myr_doc *doc, *made;
     struct client client;
     MYR_TRY(myr_file_read(file, MYR_JOBFILE_BYTES_MAX, &text, err));
     MYR_TRY(check_kind(cli, file, (struct myr_str){text.len ? text.data : "", text.len}, err));
@@ -275,8 +293,8 @@ static int run(struct cli *cli, struct myr_err *err)
         return kubernetes_submit(cli, &options->kubernetes, file, body, err);
     }
     MYR_TRY(client_open(cli, &client, err));
-    MYR_TRY(send_job(&client, file, body, &doc, err));
-    const char *id = client_text(cli, doc, "id");
+    MYR_TRY(send_job(&client, file, body, &made, err));
+    const char *id = client_text(cli, made, "id");
     const char *path = myr_arena_printf(&cli->arena, "/v1/jobs/%s", client_word(cli, id));
     if (options->wait) {
         MYR_TRY(wait_for_end(&client, path, err));
@@ -285,6 +303,7 @@ static int run(struct cli *cli, struct myr_err *err)
     job_show(cli, doc);
     myr_answer_list(&cli->answer, "kubernetes"); /* none was made there */
     myr_answer_end(&cli->answer);
+    show_unheeded(cli, made);
     cli->no = options->wait && strcmp(client_text(cli, doc, "state"), "done") != 0;
     myr_answer_next(&cli->answer, "myriad job %s %s", options->wait ? "logs" : "show", id);
     return MYR_OK;

@@ -1,6 +1,7 @@
 /* job: a job file as a Kubernetes Job, printed for kubectl or made at once. */
 #include <stdlib.h>
 
+#include "client/job.h"
 #include "kubernetes/kubernetes.h"
 #include "myriad/io/ca.h"
 #include "myriad/kube.h"
@@ -48,6 +49,7 @@ int kubernetes_job_write(const struct kubernetes_job *how, const char *file, str
                                                      .gpus = job.gpus,
                                                      .gpus_per_node = (uint32_t)how->gpus_per_node,
                                                      .retries = job.retries,
+                                                     .strict = job.restart == MYR_RESTART_STRICT,
                                                      .time_limit_s = job.time_limit_s,
                                                      .priority = job.priority,
                                                      .space = how->space ? how->space : "default",
@@ -59,12 +61,19 @@ int kubernetes_job_write(const struct kubernetes_job *how, const char *file, str
 
 static int run(struct cli *cli, struct myr_err *err)
 {
-    const char *file = cli->operands.items[0];
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    const char *file = cli->operands.items[0], *keys[MYR_JOBFILE_KEYS];
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0}, names = {0};
     MYR_TRY(myr_file_read(file, MYR_JOBFILE_BYTES_MAX, &text, err));
-    return kubernetes_job_write(cli->options, file,
-                                (struct myr_str){text.len ? text.data : "", text.len}, NULL,
-                                &cli->document, err);
+    struct myr_str body = {text.len ? text.data : "", text.len};
+    MYR_TRY(kubernetes_job_write(cli->options, file, body, NULL, &cli->document, err));
+    uint32_t count = myr_jobfile_unheeded(body, MYR_JOB_KUBERNETES, keys);
+    for (uint32_t i = 0; i < count; i++) {
+        myr_buf_printf(&names, "%s%s", i ? ", " : "", keys[i]);
+    }
+    if (count) {
+        cli_warn("%s: not heeded on Kubernetes: %s", file, names.data);
+    }
+    return MYR_OK;
 }
 
 static const char *lookup(const char *name)
@@ -135,7 +144,10 @@ int kubernetes_submit(struct cli *cli, const struct kubernetes_job *how, const c
     }
     myr_kube_access_done(&access);
     if (rc == MYR_OK) {
+        const char *keys[MYR_JOBFILE_KEYS];
+        uint32_t count = myr_jobfile_unheeded(text, MYR_JOB_KUBERNETES, keys);
         show(cli, made);
+        job_put_unheeded(cli, keys, count, myr_job_world_names[MYR_JOB_KUBERNETES]);
     }
     return rc;
 }

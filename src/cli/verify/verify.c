@@ -57,7 +57,7 @@ static void show(struct cli *cli, const struct options *options, const struct my
     }
     myr_verify_page(&built->verify, answer);
     if (built->truncated) {
-        myr_answer_para(answer, "%u LLDP texts end early: what they do not list is unseen",
+        myr_answer_para(answer, "%u texts are not whole: what they do not list is unseen",
                         built->truncated);
     }
     if (built->verify.repair.step_count) {

@@ -182,6 +182,14 @@ static void search_space(struct fit_search *s)
     bool has_moe = s->layers[FIT_MOE_FULL] + s->layers[FIT_MOE_WINDOW] > 0;
     bool has_dense = s->layers[FIT_DENSE_FULL] + s->layers[FIT_DENSE_WINDOW] > 0;
     s->uniform = has_moe != has_dense;
+    s->kind_count = 0;
+    for (uint32_t k = 0; k < FIT_KIND_COUNT; k++) {
+        if (s->layers[k] > 0) {
+            s->kinds[s->kind_count++] = k;
+        }
+    }
+    s->hints = MYR_ARENA_NEW(s->arena, uint32_t, s->space->depth_count + 1);
+    memset(s->hints, 0, (s->space->depth_count + 1) * sizeof(*s->hints));
     s->group_count = 0;
     s->families.count = 0;
     s->cut.count = 0;

@@ -74,7 +74,8 @@ static struct fit_stage_s kind_times(const struct fit_visit *v, const struct fit
         ret.weight_s += briefs->last.weight_s;
         ret.total_s += all ? briefs->last.recompute_s : briefs->last.alone_s;
     }
-    for (int k = 0; k < FIT_KIND_COUNT; k++) {
+    for (uint32_t i = 0; i < v->s->kind_count; i++) {
+        uint32_t k = v->s->kinds[i];
         const struct fit_brief *one = &briefs->layers[k];
         ret.forward_s += kind->layers[k] * one->forward_s;
         ret.weight_s += kind->layers[k] * one->weight_s;
@@ -115,28 +116,53 @@ static double shape_floor_s(const struct fit_visit *v, const struct fit_shape *s
            (1 + v->straggler);
 }
 
-double fit_shape_quick_s(const struct fit_visit *v, const struct fit_shape *shape)
+/* Layers of a stage with so many that a choice makes again, at least. */
+static double again(const struct fit_visit *v, const struct fit_shape *shape, uint32_t choice,
+                    double layers)
+{
+    uint32_t each = choice < shape->chunk_least ? choice : shape->chunk_least;
+    return v->s->space->alike ? fit_min(choice * (double)shape->vp, layers)
+                              : each * (double)shape->vp;
+}
+
+double fit_shape_quick_s(const struct fit_visit *v, const struct fit_shape *shape, uint32_t choice)
 {
     const struct fit_times *times = &v->group->priced->times;
     double micro = v->s->query->it.constants[FIT_LAUNCH_MICRO] * 1e-3;
     double beside = micro + v->least_hop_s[shape->vp > 1] * shape->vp;
-    double layers_s = shape->most_layers * times->layer, m = v->micro_batches;
-    double step_s = m * (layers_s + beside);
+    double m = v->micro_batches, pp = shape->pp;
+    double most_s = shape->most_layers * times->layer;
+    double first_s = shape->first_of * times->layer;
+    double last_s = shape->last_of * times->layer + times->last;
+    double most_more = 0, first_more = 0, sum_more = 0;
+    if (choice > 0) {
+        double more = v->least_more_s, last_more = more * again(v, shape, choice, shape->last_of);
+        most_more = more * again(v, shape, choice, shape->most_layers);
+        first_more = more * again(v, shape, choice, shape->first_of);
+        sum_more = pp * more * again(v, shape, choice, shape->least_of);
+        last_s += last_more;
+    }
+    double full_s = fit_max(most_s + most_more, first_s + first_more + times->embedding_s);
+    double step_s = m * (fit_max(full_s, last_s) + beside);
     if (v->layout.schedule == MYR_SCHEDULE_DUALPIPE) {
         return 0; /* a rank has two stages */
     }
-    if (v->layout.schedule == MYR_SCHEDULE_1F1B) { /* as fit_pipe_floor_s(), wherever it stands */
-        double behind = fit_min(m - 1, shape->pp - 1);
-        double after = (m - 1 - behind * times->share) * layers_s + (m - 1 - behind / 2) * beside;
-        step_s = fit_max(step_s, times->all + shape->pp * beside + after);
+    /* As fit_pipe_floor_s() of three stages: a fullest one, the first and the last. */
+    if (v->layout.schedule == MYR_SCHEDULE_1F1B) {
+        double behind = fit_min(m - 1, pp - 1), steady = m - 1 - behind * times->share;
+        double ahead = (m - 1) * times->embedding_s - behind * times->embedding_forward_s;
+        double outer = fit_max(most_s * steady + (m - 1) * most_more,
+                               first_s * steady + (m - 1) * first_more + ahead);
+        double after = fit_max(outer + (m - 1 - behind / 2) * beside, (m - 1) * (last_s + beside));
+        step_s = fit_max(step_s, times->all + sum_more + pp * beside + after);
+    } else if (v->layout.schedule == MYR_SCHEDULE_INTERLEAVED) {
+        double each = beside / shape->vp;
+        double most = m * (most_s + most_more) + shape->most_chunks * times->layer +
+                      shape->most_stages * each;
+        double last = m * last_s + shape->last_chunks * times->layer + (pp - 1) * each;
+        step_s = fit_max(step_s, fit_max(most, last) + m * beside);
     }
     return step_s * FIT_BOUND_SLACK * (1 + v->straggler);
-}
-
-double fit_shape_floor_s(const struct fit_visit *v, const struct fit_shape *shape, uint32_t choice,
-                         double kind_s[FIT_SHAPE_KINDS])
-{
-    return shape_floor_s(v, shape, choice, v->briefs[0], kind_s);
 }
 
 /* The blocks of the order have to be there. */
@@ -276,11 +302,17 @@ static const struct fit_briefs *briefs_for(struct fit_visit *v, uint32_t order)
     return v->briefs[order];
 }
 
+/* ZeRO-2 exchanges as ZeRO-1 does, more often. */
+static uint32_t exchanged_like(uint32_t zero)
+{
+    return zero == 2 ? 1 : zero;
+}
+
 const struct fit_exchanges *fit_exchanges_for(struct fit_visit *v, const struct myr_layout *layout,
                                               uint32_t shard_at, uint32_t order)
 {
     struct fit_search *s = v->s;
-    size_t update = (size_t)layout->zero * v->shard_count + shard_at;
+    size_t update = (size_t)exchanged_like(layout->zero) * v->shard_count + shard_at;
     order = v->exchanges_like[order];
     struct fit_priced_exchanges *known = &s->exchanges[update * (FIT_ORDERS_MAX + 1) + order];
     if (known->stamp != s->stamp) {
@@ -308,7 +340,7 @@ static void lower_exchange(struct fit_exchange *to, const struct fit_exchange *f
 static const struct fit_exchanges *
 least_exchanges(struct fit_visit *v, const struct myr_layout *layout, uint32_t shard_at)
 {
-    size_t update = (size_t)layout->zero * v->shard_count + shard_at;
+    size_t update = (size_t)exchanged_like(layout->zero) * v->shard_count + shard_at;
     struct fit_priced_exchanges *known =
         &v->s->exchanges[update * (FIT_ORDERS_MAX + 1) + FIT_ORDERS_MAX];
     if (known->stamp != v->s->stamp) {
@@ -412,6 +444,12 @@ double fit_zero_update_s(struct fit_visit *v, bool interleaved, uint32_t zero)
             FIT_BOUND_SLACK * (1 + v->straggler);
         v->shard_update_s[interleaved][zero][i] = update;
         *known = fit_min(*known, update);
+    }
+    if (zero == 0 || zero == 3) { /* what chunks there are changes nothing */
+        uint32_t count = zero ? v->shard_count : 1;
+        memcpy(v->shard_update_s[!interleaved][zero], v->shard_update_s[interleaved][zero],
+               count * sizeof(double));
+        v->zero_update_s[!interleaved][zero] = *known;
     }
     return *known;
 }

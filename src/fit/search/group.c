@@ -201,11 +201,8 @@ static double recompute_floor_s(const struct fit_visit *v, const struct fit_time
 /* What replicas exchange at least, whether or not chunks are interleaved. */
 static double update_s(struct fit_visit *v, uint32_t zero)
 {
-    double least = v->depth->plain_count > 0 ? fit_zero_update_s(v, false, zero) : 1e30;
-    if (fit_interleaves(v->s, &v->layout, v->depth)) {
-        least = fit_min(least, fit_zero_update_s(v, true, zero));
-    }
-    return least;
+    /* The more chunks a stage has, the less of an exchange waits for its last one. */
+    return fit_zero_update_s(v, fit_interleaves(v->s, &v->layout, v->depth), zero);
 }
 
 double fit_refined_floor_s(struct fit_visit *v, double limit)

@@ -23,24 +23,6 @@ struct fit_activations fit_activations_of(const struct fit_search *s, struct myr
     return kept;
 }
 
-/* Micro-batches in flight on a stage, each with the layers of its chunk. */
-static double layers_in_flight(const struct fit_visit *v, const struct fit_stage_kind *kind,
-                               double flights)
-{
-    const struct myr_span *spans = kind->spans;
-    double layers = 0, held = 0;
-    for (int k = 0; k < FIT_KIND_COUNT; k++) {
-        layers += kind->layers[k];
-    }
-    if (spans[0].count * (double)v->layout.vp == layers) {
-        return flights * spans[0].count; /* chunks of a stage differ by one layer at the most */
-    }
-    for (uint32_t i = 0; i < v->layout.vp; i++) {
-        held += myr_layout_in_flight(&v->layout, kind->stage, i) * (double)spans[i].count;
-    }
-    return held;
-}
-
 /* What the layers of a chunk keep for one micro-batch. */
 static double span_bytes(const struct fit_visit *v, struct myr_span span, uint32_t choice,
                          uint32_t chunk_most)
@@ -74,28 +56,6 @@ static double kept_bytes(const struct fit_visit *v, const struct fit_shape *shap
     return bytes + (kind->last ? v->kept.output : 0);
 }
 
-/* The same for the i-th kind of stage, in one step where all layers are alike. */
-static double cut_kept_bytes(const struct fit_visit *v, struct fit_cut *cut, uint32_t i,
-                             uint32_t choice)
-{
-    const struct fit_stage_kind *kind = &cut->shape->kinds[i];
-    const struct fit_activations *kept = &v->kept;
-    if (!v->s->uniform || v->group->dual) {
-        return kept_bytes(v, cut->shape, kind, choice);
-    }
-    if (cut->flights[i] <= 0) {
-        cut->flights[i] = myr_layout_in_flight_all(&v->layout, kind->stage);
-        cut->held[i] = layers_in_flight(v, kind, cut->flights[i]);
-    }
-    bool moe = v->s->layers[FIT_MOE_FULL] + v->s->layers[FIT_MOE_WINDOW] > 0;
-    double alone = moe ? kept->moe : kept->dense;
-    /* Chunks of a stage differ by one layer at the most: all have so many, or all are recomputed.
-     */
-    double recomputed = fit_min(choice * cut->flights[i], cut->held[i]);
-    return (cut->held[i] - recomputed) * alone + recomputed * kept->dense_recomputed +
-           (choice ? kept->recompute_working : 0) + (kind->last ? kept->output : 0);
-}
-
 /* Of all kinds of stage; asked again for every way to cut the state. */
 static const double *kept_of(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice)
 {
@@ -103,7 +63,8 @@ static const double *kept_of(const struct fit_visit *v, struct fit_cut *cut, uin
     if (cut->kept_choice[slot] != choice + 1) {
         cut->kept_choice[slot] = choice + 1;
         for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
-            cut->kept_bytes[slot][i] = cut_kept_bytes(v, cut, i, choice);
+            cut->kept_bytes[slot][i] =
+                kept_bytes(v, cut->shape, &cut->shape->kinds[i], choice);
         }
     }
     return cut->kept_bytes[slot];
@@ -121,21 +82,48 @@ static bool may_fit(const struct fit_visit *v, struct fit_cut *cut, uint32_t cho
     return true;
 }
 
-/* At once where all layers are alike: what is over, by what a layer saves; rounding lets it pass.
+/* Micro-batches in flight on each kind of stage, and the same times the layers of their chunks. */
+static void note_flights(const struct fit_visit *v, struct fit_cut *cut)
+{
+    double all = v->micro_batches * v->layout.vp;
+    for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
+        const struct fit_stage_kind *kind = &cut->shape->kinds[i];
+        cut->flights[i] = fit_min(kind->flights, all);
+        cut->held[i] = cut->flights[i] * kind->even_chunk;
+        for (uint32_t c = 0; kind->even_chunk <= 0 && c < v->layout.vp; c++) {
+            cut->held[i] += myr_layout_in_flight(&v->layout, kind->stage, c) *
+                            (double)kind->spans[c].count;
+        }
+    }
+}
+
+/*
+ * At once where all layers keep the same: what is over, by what a layer saves; rounding lets it
+ * pass. Chunks of a stage differ by one layer at the most: all have as many as are made again, or
+ * all their layers are.
  */
-static uint32_t least_alike(const struct fit_visit *v, const struct fit_cut *cut, uint32_t from)
+static uint32_t least_alike(const struct fit_visit *v, struct fit_cut *cut, uint32_t from)
 {
     const struct fit_activations *kept = &v->kept;
-    bool moe = v->s->layers[FIT_MOE_FULL] + v->s->layers[FIT_MOE_WINDOW] > 0;
-    double saved = (moe ? kept->moe : kept->dense) - kept->dense_recomputed,
-           most = from < 1 ? 1 : from;
+    bool moe = v->s->layers[FIT_MOE_FULL] + v->s->layers[FIT_MOE_WINDOW] > 0, fits = from == 0;
+    double alone = moe ? kept->moe : kept->dense, saved = alone - kept->dense_recomputed;
+    double limit = v->limit_bytes * (1 + 1e-8), most = from < 1 ? 1 : from;
+    if (cut->flights[0] <= 0) {
+        note_flights(v, cut);
+    }
+    bool none = cut->last < 1;
     for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
-        double bytes = cut->kept_bytes[0][i] + cut->state[i] + kept->recompute_working;
-        double over = bytes - v->limit_bytes * (1 + 1e-8);
-        if (over > 0 && over > cut->held[i] * saved) {
-            return cut->last + 1;
+        double output = cut->shape->kinds[i].last ? kept->output : 0;
+        double over = cut->held[i] * alone + cut->state[i] + output - limit;
+        fits = fits && over <= 0;
+        over += kept->recompute_working;
+        if (over > 0) {
+            none = none || over > cut->held[i] * saved;
+            most = none ? most : fit_max(most, over / (cut->flights[i] * saved));
         }
-        most = over > 0 ? fit_max(most, over / (cut->flights[i] * saved)) : most;
+    }
+    if (fits || none) {
+        return fits ? 0 : cut->last + 1;
     }
     uint32_t whole = (uint32_t)most;
     return most > cut->last ? cut->last : whole + (most > whole + 1e-6);
@@ -144,12 +132,11 @@ static uint32_t least_alike(const struct fit_visit *v, const struct fit_cut *cut
 uint32_t fit_least_choice(const struct fit_visit *v, struct fit_cut *cut, uint32_t from)
 {
     uint32_t low = from, high = cut->last;
+    if (low <= high && v->s->uniform && !v->group->dual) {
+        return least_alike(v, cut, low);
+    }
     if (low > high || may_fit(v, cut, low)) {
         return low;
-    }
-    if (v->s->uniform && !v->group->dual && high > 0) {
-        (void)kept_of(v, cut, 0);
-        return least_alike(v, cut, low);
     }
     /* Making one layer again needs room to work in; from there on more of it takes less. */
     low = low < 1 ? 1 : low;

@@ -153,7 +153,7 @@ static bool visit_shard(struct fit_visit *v, struct fit_cut *cut, struct myr_lay
 static void visit_shards(struct fit_visit *v, struct fit_cut *cut)
 {
     const struct myr_fit_query *q = v->s->query;
-    bool bounded = v->rising && !v->quick;
+    bool bounded = v->rising;
     for (uint32_t zero = 0; zero <= 3; zero++) {
         uint32_t count = zero && !v->quick ? v->shard_count : 1;
         if (cut->zero_first[zero] > cut->last ||
@@ -216,19 +216,26 @@ static double bound_cut(struct fit_visit *v, const struct fit_shape *shape, doub
     for (uint32_t zero = 0; zero <= 3; zero++) {
         cut->zero_first[zero] = cut->last + 1;
     }
-    double bound_s = v->rising ? fit_shape_quick_s(v, shape) : 0;
-    if (bound_s > limit) {
-        return bound_s; /* as most do */
-    }
-    bound_s = v->rising ? fit_shape_floor_s(v, shape, first, NULL) : 0;
-    if (bound_s > limit) {
-        return bound_s;
+    double first_s = v->rising ? fit_shape_quick_s(v, shape, first) : 0, bound_s = 1e30;
+    if (first_s > limit) {
+        return first_s; /* as most do */
     }
     begin_cut(cut, shape);
-    bound_s = 1e30;
+    bool enough = v->s->space->alike && v->layout.schedule <= MYR_SCHEDULE_INTERLEAVED;
+    if (v->rising && !enough) { /* three stages say less there */
+        first_s = fit_cut_floor_s(v, cut, first);
+        if (first_s > limit) {
+            return first_s;
+        }
+    }
     for (uint32_t zero = 4; zero-- > 0;) { /* the finer the state is cut, the less is recomputed */
         int wanted = v->s->query->zero;
         if ((wanted >= 0 && wanted != (int)zero) || least > cut->last) {
+            continue;
+        }
+        double update_s = v->rising ? fit_zero_update_s(v, shape->vp > 1, zero) : 0;
+        if (first_s + update_s > limit) { /* before memory is asked */
+            bound_s = fit_min(bound_s, first_s + update_s);
             continue;
         }
         set_least_state(v, cut, zero);
@@ -236,14 +243,14 @@ static double bound_cut(struct fit_visit *v, const struct fit_shape *shape, doub
         if (least > cut->last) {
             continue;
         }
+        double quick_s = v->rising && least > first ? fit_shape_quick_s(v, shape, least) : first_s;
+        if (quick_s + update_s > limit) {
+            bound_s = fit_min(bound_s, quick_s + update_s);
+            continue;
+        }
         cut->zero_first[zero] = v->rising ? least : first;
         cut->zero_pipe_s[zero] = v->rising ? fit_cut_floor_s(v, cut, least) : 0;
-        if (v->rising && cut->zero_pipe_s[zero] <= fit_min(limit, bound_s)) {
-            double update_s = fit_zero_update_s(v, shape->vp > 1, zero);
-            bound_s = fit_min(bound_s, cut->zero_pipe_s[zero] + update_s);
-        } else {
-            bound_s = fit_min(bound_s, cut->zero_pipe_s[zero]);
-        }
+        bound_s = fit_min(bound_s, cut->zero_pipe_s[zero] + update_s);
     }
     return bound_s;
 }
@@ -372,8 +379,11 @@ static bool begin_group(struct fit_visit *v, const struct fit_group *group)
     v->briefs[0] = &group->priced->briefs;
     v->micro_batches = myr_layout_micro_batches(&v->layout);
     v->rising = true;
-    for (int k = 0; k < FIT_KIND_COUNT; k++) {
-        v->rising = v->rising && v->briefs[0]->layers[k].recompute_more_s >= 0;
+    v->least_more_s = 1e30;
+    for (uint32_t i = 0; i < v->s->kind_count; i++) {
+        double more = v->briefs[0]->layers[v->s->kinds[i]].recompute_more_s;
+        v->rising = v->rising && more >= 0;
+        v->least_more_s = fit_min(v->least_more_s, more);
     }
     v->least_hop_s[0] = fit_least_hop_s(v->s, &v->layout);
     v->least_hop_s[1] = 0;
@@ -422,17 +432,27 @@ static double try_best_cut(struct fit_visit *v, double limit)
     struct fit_cut cut;
     const struct fit_shape *shape;
     double best_s = limit;
-    uint32_t best_at = UINT32_MAX, at = 0, before = 0;
-    for (; (shape = next_cut(v, &at)); before = at) {
-        double bound_s = bound_cut(v, shape, best_s, &cut);
-        if (bound_s <= best_s) {
-            best_s = bound_s;
-            best_at = before;
+    uint32_t *hint = &v->s->hints[v->depth - v->s->space->depths];
+    uint32_t best_at = UINT32_MAX, at = *hint, before = at;
+    /* First what was best last: against a bound like the final one most others fall at once. */
+    bool hinted = true;
+    for (;; hinted = false, before = at) {
+        shape = next_cut(v, &at);
+        if (shape) {
+            double bound_s = bound_cut(v, shape, best_s, &cut);
+            if (bound_s <= best_s) {
+                best_s = bound_s;
+                best_at = before;
+            }
+        } else if (!hinted) {
+            break;
         }
+        at = hinted ? 0 : at;
     }
     if (best_at == UINT32_MAX) {
         return 1e30;
     }
+    *hint = best_at;
     v->quick = true;
     if (bound_cut(v, next_cut(v, &best_at), 1e30, &cut) < 1e30) {
         visit_shards(v, &cut);

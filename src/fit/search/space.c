@@ -90,6 +90,7 @@ static struct myr_layout shape_layout(const struct fit_shape *shape)
     layout.first_layers = shape->first_layers;
     layout.last_layers = shape->last_layers;
     layout.schedule = shape->vp > 1 ? MYR_SCHEDULE_INTERLEAVED : MYR_SCHEDULE_1F1B;
+    layout.global_batch = 4 * shape->pp; /* micro-batches to fill any pipeline */
     return layout;
 }
 
@@ -107,6 +108,12 @@ static bool is_usual_cut(const struct myr_model *model, const struct fit_shape *
         }
     }
     return true;
+}
+
+static double layers_of(const struct fit_stage_kind *kind)
+{
+    const double *of = kind->layers;
+    return of[FIT_DENSE_FULL] + of[FIT_DENSE_WINDOW] + of[FIT_MOE_FULL] + of[FIT_MOE_WINDOW];
 }
 
 static void add_span(const struct fit_space *space, struct myr_span span, double *layers)
@@ -140,6 +147,10 @@ static void finish_shape(const struct fit_space *space, struct myr_arena *arena,
             shape->chunk_least = span.count < shape->chunk_least ? span.count : shape->chunk_least;
         }
         stage.first_chunk = spans[0].count;
+        stage.flights = myr_layout_in_flight_all(&layout, p);
+        stage.even_chunk = layers_of(&stage) == spans[0].count * (double)layout.vp
+                               ? spans[0].count /* for they differ by one at the most */
+                               : 0;
         add_stage(shape, &stage);
         spans = shape->kind_count > known ? NULL : spans; /* theirs now */
     }
@@ -188,15 +199,48 @@ static void add_splits(struct fit_space *space, struct myr_arena *arena, uint32_
     }
 }
 
+/* What the quick bound reads: the outer stages, and the last of those with the most layers. */
+static void note_ends(struct fit_shape *shape)
+{
+    shape->least_of = 1e9;
+    for (uint32_t i = 0; i < shape->kind_count; i++) {
+        double layers = layers_of(&shape->kinds[i]);
+        shape->most_layers = fit_max(shape->most_layers, layers);
+        shape->least_of = fit_min(shape->least_of, layers);
+    }
+    if (shape->kind_count == FIT_SHAPE_KINDS) { /* stages may have been left out */
+        shape->least_of = 0;
+    }
+    for (uint32_t i = 0; i < shape->kind_count; i++) {
+        const struct fit_stage_kind *kind = &shape->kinds[i];
+        double layers = layers_of(kind), stages = kind->count - 1;
+        double chunks = stages * kind->first_chunk;
+        for (uint32_t j = 0; j < shape->kind_count; j++) {
+            const struct fit_stage_kind *other = &shape->kinds[j];
+            if (other->last_stage < kind->last_stage) {
+                stages += other->count;
+                chunks += other->count * other->first_chunk;
+            }
+        }
+        if (layers >= shape->most_layers && chunks >= shape->most_chunks) {
+            shape->most_chunks = chunks;
+            shape->most_stages = stages;
+        }
+        shape->first_of = kind->first ? layers : shape->first_of;
+        shape->last_of = kind->last ? layers : shape->last_of;
+        shape->last_chunks = kind->last ? chunks : shape->last_chunks;
+    }
+}
+
 static void note_layers(struct fit_shape *shape, struct fit_depth *depth)
 {
+    note_ends(shape);
     double *chunk_share = &depth->chunk_share[shape->vp];
     *chunk_share = *chunk_share > 0 ? *chunk_share : 1.0 / shape->vp;
     for (uint32_t i = 0; i < shape->kind_count; i++) {
         const double *of = shape->kinds[i].layers;
         double moe = of[FIT_MOE_FULL] + of[FIT_MOE_WINDOW];
-        double layers = of[FIT_DENSE_FULL] + of[FIT_DENSE_WINDOW] + moe;
-        shape->most_layers = fit_max(shape->most_layers, layers);
+        double layers = layers_of(&shape->kinds[i]);
         depth->least_moe = fit_min(depth->least_moe, moe);
         depth->least_layers = fit_min(depth->least_layers, layers);
         depth->most_layers = fit_max(depth->most_layers, layers);

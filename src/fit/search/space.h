@@ -23,6 +23,8 @@
 struct fit_stage_kind {
     double layers[FIT_KIND_COUNT];
     double count;
+    double flights;    /* micro-batches in flight, of all its chunks, when there are enough */
+    double even_chunk; /* layers of each of its chunks; 0: they differ */
     uint32_t stage; /* the first of its kind; it holds the most micro-batches */
     uint32_t last_stage;
     bool first, last;
@@ -38,6 +40,9 @@ struct fit_shape {
     uint32_t chunk_least;  /* and of the smallest */
     uint32_t choice_count; /* of what is recomputed */
     double most_layers;    /* of a stage, of those in 'kinds' */
+    double first_of, last_of, least_of; /* layers of the outer stages, and of any */
+    /* Layers of the first chunks before such a fullest stage and before the last, and stages. */
+    double most_chunks, most_stages, last_chunks;
     uint32_t kind_count;
     struct fit_stage_kind kinds[FIT_SHAPE_KINDS];
 };

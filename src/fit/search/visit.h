@@ -95,6 +95,9 @@ struct fit_search {
     const struct fit_space *space;
     struct myr_fit_answer *answer;
     double layers[FIT_KIND_COUNT]; /* of the whole model */
+    uint32_t kinds[FIT_KIND_COUNT]; /* those that it has */
+    uint32_t kind_count;
+    uint32_t *hints; /* by depth: the cut that looked best in the group before */
     struct fit_group *groups;      /* those of a family together */
     uint32_t group_count, group_max;
     struct fit_heap families, cut;          /* the second: those whose cuts have been looked at */
@@ -134,6 +137,7 @@ struct fit_visit {
     double layer_bytes[4][2];                      /* of their state, by ZeRO stage */
     struct myr_rank_params lightest;               /* no stage has fewer parameters */
     bool quick;  /* only the plainest layouts, to have something to compare with */
+    double least_more_s; /* that a layer takes when it is recomputed */
     bool rising; /* a layer recomputed costs no less than one left alone */
 };
 
@@ -209,12 +213,9 @@ void fit_count_recomputed(const struct fit_visit *v, const struct fit_shape *sha
                           const struct fit_stage_kind *kind, uint32_t choice,
                           double counts[FIT_KIND_COUNT]);
 /* A step of the shape in the first order up to what replicas exchange, with the least transfers
- * between stages; 'kind_s' gets what keeps each kind of stage busy. */
-double fit_shape_floor_s(const struct fit_visit *v, const struct fit_shape *shape, uint32_t choice,
-                         double kind_s[FIT_SHAPE_KINDS]);
-/* The same from the fullest stage alone, at once and not so exact. */
-double fit_shape_quick_s(const struct fit_visit *v, const struct fit_shape *shape);
-/* The same of a cut that is being priced. */
+ * between stages: from three of its stages, at once. */
+double fit_shape_quick_s(const struct fit_visit *v, const struct fit_shape *shape, uint32_t choice);
+/* The same from all of them, of a cut that is being priced. */
 double fit_cut_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice);
 /* The same, played with those transfers where the quick bound does not pass the limit. */
 double fit_cut_played_s(struct fit_visit *v, struct fit_cut *cut, uint32_t choice, double limit);

@@ -135,11 +135,36 @@ static enum myr_slurm_node_is node_is(struct myr_str state)
     return is_one_of(state, fit, MYR_ARRAY_COUNT(fit)) ? MYR_SLURM_NODE_UP : MYR_SLURM_NODE_SILENT;
 }
 
-/* "192", or "192+" where nodes of one line have that and more. */
+/*
+ * "192", or "192+" where nodes of one line have that and more. From 1024 CPUs on sinfo writes units
+ * of 1024, releases differ in whether only where that is exact: "2K", "1.50K".
+ */
 static bool read_amount(struct myr_str text, uint64_t *ret)
 {
+    static const char units[] = "KMGTP";
+    uint64_t whole, part = 0, scale = 1, factor = 1;
     text.len -= text.len > 0 && text.data[text.len - 1] == '+';
-    return myr_str_to_u64(text, ret);
+    const char *unit = text.len > 0 ? memchr(units, text.data[text.len - 1], 5) : NULL;
+    if (!unit) {
+        return myr_str_to_u64(text, ret);
+    }
+    text.len--;
+    for (const char *each = units; each <= unit; each++) {
+        factor *= 1024;
+    }
+    const char *point = memchr(text.data, '.', text.len);
+    size_t before = point ? (size_t)(point - text.data) : text.len;
+    size_t digits = point ? text.len - before - 1 : 0;
+    for (size_t i = 0; i < digits && digits <= 6; i++) {
+        scale *= 10;
+    }
+    if (!myr_str_to_u64((struct myr_str){text.data, before}, &whole) || whole > 1023 ||
+        (point && (digits == 0 || digits > 6 ||
+                   !myr_str_to_u64((struct myr_str){point + 1, digits}, &part)))) {
+        return false;
+    }
+    *ret = whole * factor + part * (factor / scale) + part * (factor % scale) / scale;
+    return true;
 }
 
 int myr_slurm_read_nodes(const char *file, struct myr_str text, myr_slurm_node_each *each,

@@ -70,6 +70,31 @@ static void a_line_is_a_node(void **state)
     assert_int_equal(one_node("n|p|1|1|gpux:4|idle|x").gpus, 0);
 }
 
+/* sinfo counts CPUs in units of 1024 from there on; older ones where it is not exact, too. */
+static void amounts_have_units(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t cpus;
+    } rows[] = {{"1023", 1023},  {"1K", 1024},   {"2K+", 2048},
+                {"1.50K", 1536}, {"1.9K", 1945}, {"0.5K", 512}};
+    static const char *const bad[] = {"K", "1.K", ".5K", "1.5", "1.1234567K", "5000K", "-1K", "1k"};
+    char line[120];
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        snprintf(line, sizeof(line), "n|p|%s|1|gpu:8|idle|none", rows[i].text);
+        assert_int_equal(one_node(line).cpus, rows[i].cpus);
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
+        struct gathered all = {0};
+        struct myr_err err = {0};
+        snprintf(line, sizeof(line), "n|p|%s|1|gpu:8|idle|none", bad[i]);
+        assert_int_equal(myr_slurm_read_nodes("sinfo", myr_str_from(line), take_node, &all, &err),
+                         MYR_EINVAL);
+        assert_int_equal(all.count, 0);
+    }
+}
+
 static void states_say_what_may_be_done(void **state)
 {
     static const struct {
@@ -329,6 +354,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_is_a_node),
+        cmocka_unit_test(amounts_have_units),
         cmocka_unit_test(states_say_what_may_be_done),
         cmocka_unit_test(a_line_is_a_job),
         cmocka_unit_test(what_is_no_answer_is_refused),

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "myriad/server/jobfile.h"
 #include "slurm/slurm.h"
 
 enum { NODES = 8, GPUS = 2 };
@@ -381,9 +382,92 @@ static void a_controller_that_is_away_is_waited_for(void **state)
     script_done(&script);
 }
 
+static bool is_named(struct myr_str text, const char *key)
+{
+    const char *keys[MYR_JOBFILE_KEYS];
+    uint32_t count = myr_jobfile_unheeded(text, MYR_JOB_SLURM, keys);
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(keys[i], key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Each key of a job file changes what is queued or what is run, or it is named as not heeded. */
+static void every_key_is_heeded_or_named(void **state)
+{
+    static const char *const values[MYR_JOBFILE_KEYS][2] = {
+        {"name", "other"},
+        {"tenant", "research"},
+        {"priority", "7"},
+        {"gpus", "6"},
+        {"nodes", "3"},
+        {"gpus_per_node", "4"},
+        {"layout", "tp=2"},
+        {"command", "'false'"},
+        {"image", "lab/x:1"},
+        {"env", "{A: b}"},
+        {"directory", "/data"},
+        {"checkpoint", "/saved"},
+        {"retries", "9"},
+        {"time_limit", "2h"},
+        {"restart", "epoch"},
+        {"lease_s", "60"},
+        {"prolog", "echo before"},
+        {"epilog", "echo after"},
+        {"after", "0"},
+        {"array", "0-3"},
+        {"progress", "{pattern: 'batch ([0-9]+)'}"},
+        {"twin", "{hours: 2}"},
+        {"service", "true"},
+    };
+    static const uint32_t order[] = {0, 1};
+    static const char plain[] = "gpus: 4\ncommand: 'true'\n";
+    struct myr_jobfile base, job;
+    struct myr_err err = {0};
+    (void)state;
+    assert_int_equal(myr_jobfile_read("job", MYR_STR(plain), GPUS, &base, &err), MYR_OK);
+    struct script first =
+        made(&(struct asked){.file = plain, .order = order, .count = 2, .mask = 3});
+    uint32_t named = 0;
+    for (uint32_t i = 0; i < MYR_JOBFILE_KEYS; i++) {
+        const char *key = values[i][0];
+        char text[200];
+        assert_string_equal(key, myr_jobfile_keys[i]); /* none is left out here */
+        snprintf(text, sizeof(text), "%s%s%s: %s\n",
+                 strcmp(key, "gpus") == 0 || strcmp(key, "nodes") == 0 ? "" : "gpus: 4\n",
+                 strcmp(key, "command") == 0 ? "" : "command: 'true'\n", key, values[i][1]);
+        if (strcmp(key, "gpus_per_node") == 0) { /* it must be the cluster's */
+            snprintf(text, sizeof(text), "nodes: 2\ncommand: 'true'\ngpus_per_node: 4\n");
+            assert_int_equal(myr_jobfile_read("job", myr_str_from(text), GPUS, &job, &err),
+                             MYR_EINVAL);
+            continue;
+        }
+        if (myr_jobfile_read("job", myr_str_from(text), GPUS, &job, &err) < 0) {
+            fail_msg("%s", err.message);
+        }
+        struct script script =
+            made(&(struct asked){.file = text, .order = order, .count = 2, .mask = 3});
+        bool heeded =
+            memcmp(&base, &job, sizeof(job)) != 0 || strcmp(first.text.data, script.text.data) != 0;
+        bool told = is_named(myr_str_from(text), key);
+        /* 'layout' is for whoever reads it: 'job show' has the file. */
+        if (strcmp(key, "lease_s") != 0 && strcmp(key, "twin") != 0 && strcmp(key, "layout") != 0 &&
+            heeded == told) {
+            fail_msg("%s is %s", key, told ? "heeded, and named as not" : "neither");
+        }
+        named += told;
+        script_done(&script);
+    }
+    assert_int_equal(named, 3); /* those two are read, and then of no use to Slurm */
+    script_done(&first);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_key_is_heeded_or_named),
         cmocka_unit_test(the_words_name_nodes_size_and_owner),
         cmocka_unit_test(a_part_of_a_node_comes_with_its_share),
         cmocka_unit_test(uneven_gangs_and_bad_names_are_told),

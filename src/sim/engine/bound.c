@@ -26,10 +26,19 @@ static myr_ps alone_time(const struct myr_sim *sim, const struct sim_task *task)
 {
     const struct sim_pattern *pattern = &sim->patterns.items[task->pattern];
     myr_ps longest = 0;
+    uint64_t weight = 0, bps = 0;
     for (uint32_t u = 0; u < pattern->use_count; u++) {
         const struct sim_use *use = &sim->uses.items[pattern->first_use + u];
-        uint64_t bps = sim->channels[use->channel].full_capacity;
-        myr_ps time = bits_time((unsigned __int128)task->bits * use->weight / 1000, bps);
+        uint64_t capacity = sim->channels[use->channel].full_capacity;
+        if (u + SIM_AHEAD < pattern->use_count) {
+            __builtin_prefetch(&sim->channels[use[SIM_AHEAD].channel].full_capacity);
+        }
+        if (use->weight == weight && capacity == bps) {
+            continue; /* as the one before: dividing costs more than all the rest */
+        }
+        weight = use->weight;
+        bps = capacity;
+        myr_ps time = bits_time((unsigned __int128)task->bits * weight / 1000, bps);
         longest = time > longest ? time : longest;
     }
     return longest;
@@ -141,6 +150,9 @@ static void loads(const struct myr_sim *sim, struct myr_sim_bounds *ret)
         const struct sim_pattern *pattern = &sim->patterns.items[p];
         for (uint32_t u = 0; u < pattern->use_count && bits[p]; u++) {
             const struct sim_use *use = &sim->uses.items[pattern->first_use + u];
+            if (u + SIM_AHEAD < pattern->use_count) {
+                __builtin_prefetch(&load[use[SIM_AHEAD].channel], 1);
+            }
             load[use->channel] += bits[p] * use->weight;
         }
     }

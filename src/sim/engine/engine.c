@@ -68,6 +68,7 @@ void myr_sim_free(struct myr_sim *sim)
     myr_vec_done(&sim->free_slots);
     myr_vec_done(&sim->hops);
     myr_vec_done(&sim->hop_places);
+    myr_vec_done(&sim->changed);
     myr_vec_done(&sim->held_back);
     myr_vec_done(&sim->short_of);
     myr_vec_done(&sim->entries);

@@ -135,7 +135,7 @@ static void let_go(struct myr_sim *sim, uint32_t id, uint32_t hop)
     MYR_ASSERT(channel->held > 0 && place < channel->held);
     struct sim_entry gone = items[place], moved = items[last];
     channel->held--;
-    channel->changed = sim->solve_mark;
+    sim_change(sim, id);
     put_entry(sim, channel, last, gone);
     if (place != last) {
         put_entry(sim, channel, place, moved);
@@ -167,7 +167,7 @@ void sim_hold(struct myr_sim *sim, uint32_t slot, uint32_t hop)
     put_entry(sim, channel, place, items[channel->held]);
     put_entry(sim, channel, channel->held, entry);
     channel->held++;
-    channel->changed = sim->solve_mark;
+    sim_change(sim, id);
     held_up(sim, channel, channel->held - 1);
 }
 
@@ -190,6 +190,9 @@ uint32_t sim_attach(struct myr_sim *sim, uint32_t id, sim_moved left)
     task->slot = slot;
     for (uint32_t i = 0; i < pattern->use_count; i++) {
         struct sim_use use = sim->uses.items[pattern->first_use + i];
+        if (i + SIM_AHEAD < pattern->use_count) {
+            sim_prefetch(sim, sim->uses.items[pattern->first_use + i + SIM_AHEAD].channel);
+        }
         sim_touch(sim, use.channel);
         sim->hops.items[first + i] = (struct sim_hop){use.channel, use.weight, 0};
         add_entry(sim, use.channel, (struct sim_entry){slot, first + i});
@@ -213,6 +216,9 @@ void sim_detach(struct myr_sim *sim, uint32_t slot)
     for (uint32_t i = way->first_hop; i < way->first_hop + way->hop_count; i++) {
         struct sim_hop hop = sim->hops.items[i];
         struct sim_channel *channel = &sim->channels[hop.channel];
+        if (i + SIM_AHEAD < way->first_hop + way->hop_count) {
+            sim_prefetch(sim, sim->hops.items[i + SIM_AHEAD].channel);
+        }
         sim_touch(sim, hop.channel);
         if (hop.channel == holder) {
             let_go(sim, holder, i);

@@ -88,17 +88,18 @@ struct sim_entry {
 };
 
 struct sim_channel {
-    uint64_t capacity; /* bits per second */
-    uint64_t full_capacity;
-    uint64_t bytes;
-    uint64_t wanted;           /* sum of the weights of those who move over it */
-    sim_moved clock;           /* how far those have moved that it holds */
-    __int128 counted_capacity; /* what of the capacity is in the room, in its units */
-    myr_ps updated;            /* of the clock */
+    /* What a transfer needs that comes or goes, side by side. */
+    uint64_t wanted; /* sum of the weights of those who move over it */
     uint32_t first_entry, entry_count, entry_class;
     uint32_t held;    /* the first so many entries: those that it holds, a heap by target */
     uint32_t changed; /* mark of the solve that changed its level or whom it holds */
     uint32_t unused;  /* no padding: the same state is the same bytes */
+    uint64_t bytes;
+    myr_ps updated;    /* of the clock */
+    sim_moved clock;   /* how far those have moved that it holds */
+    uint64_t capacity; /* bits per second */
+    uint64_t full_capacity;
+    __int128 counted_capacity; /* what of the capacity is in the room, in its units */
 };
 
 /* What the solver needs of a channel, together: a solve in a full fabric reads little else. */
@@ -198,6 +199,7 @@ struct myr_sim {
 
     uint32_t solve_mark;
     MYR_VEC(uint32_t) touched; /* channels since the last solve */
+    MYR_VEC(uint32_t) changed; /* and those of them that have another level or hold others */
     MYR_VEC(struct sim_fill_place) fill_heap;
     uint32_t loose_slots;
     MYR_VEC(uint32_t) held_back; /* slots that a rise has made faster than another channel allows */
@@ -285,6 +287,27 @@ static inline void sim_touch(struct myr_sim *sim, uint32_t channel)
         fill->mark = sim->solve_mark;
         myr_vec_push(&sim->touched, channel);
     }
+}
+
+/* Its level is another, or whom it holds: the time of its first end is. */
+static inline void sim_change(struct myr_sim *sim, uint32_t channel)
+{
+    if (sim->channels[channel].changed != sim->solve_mark) {
+        sim->channels[channel].changed = sim->solve_mark;
+        myr_vec_push(&sim->changed, channel);
+    }
+}
+
+/*
+ * What a channel is about to be asked for, so far ahead: a transfer over half of a large fabric
+ * waits for little else than memory. Inlined always: gcc drops calls of what does nothing else.
+ */
+enum { SIM_AHEAD = 24 };
+static inline __attribute__((always_inline)) void sim_prefetch(const struct myr_sim *sim,
+                                                               uint32_t channel)
+{
+    __builtin_prefetch(&sim->fills[channel], 1);
+    __builtin_prefetch(&sim->channels[channel], 1);
 }
 
 /* room.c: whether its room is a lower bound only, what nobody has reserved. */

@@ -45,9 +45,9 @@ static uint64_t short_rise(const struct myr_sim *sim, uint64_t level)
     return sim->strict ? level : level + (level >> RISE_BITS);
 }
 
-static uint64_t key_of(const struct myr_sim *sim, const struct sim_fill *fill)
+/* When it is next looked at, if that is its level. */
+static uint64_t key_at(const struct myr_sim *sim, const struct sim_fill *fill, uint64_t level)
 {
-    uint64_t level = level_of(fill);
     bool rises = fill->held_weight && level > short_rise(sim, fill->level);
     return rises ? fill->level : level;
 }
@@ -141,7 +141,7 @@ static void look_at(struct myr_sim *sim, uint32_t id)
         if (is_settled(fill)) {
             return;
         }
-        fill->key = key_of(sim, fill);
+        fill->key = key_at(sim, fill, level_of(fill));
         fill->place = (uint32_t)sim->fill_heap.count;
         myr_vec_push(&sim->fill_heap, heap_item(sim, id));
         heap_up(sim, fill->place);
@@ -293,6 +293,9 @@ static void settle_loose(struct myr_sim *sim, uint32_t slot, uint32_t at_hop)
     for (uint32_t i = way.first_hop; i < way.first_hop + way.hop_count; i++) {
         struct sim_hop hop = sim->hops.items[i];
         struct sim_fill *fill = &sim->fills[hop.channel];
+        if (i + SIM_AHEAD < way.first_hop + way.hop_count) {
+            __builtin_prefetch(&sim->fills[sim->hops.items[i + SIM_AHEAD].channel], 1);
+        }
         fill->loose_weight -= hop.weight;
         if (i == at_hop) {
             fill->held_weight += hop.weight;
@@ -361,7 +364,7 @@ static void settle(struct myr_sim *sim, uint32_t id, uint64_t level)
     if (level != old) {
         sim_set_clock(sim, id);
         fill->level = level;
-        sim->channels[id].changed = sim->solve_mark;
+        sim_change(sim, id);
         if (fill->held_weight) {
             shift(sim, id, old, level);
         }
@@ -418,15 +421,15 @@ static void take_lowest(struct myr_sim *sim)
 {
     uint32_t id = sim->fill_heap.items[0].channel;
     struct sim_fill *fill = &sim->fills[id];
-    uint64_t level = level_of(fill), key = key_of(sim, fill);
+    uint64_t level = level_of(fill), key = key_at(sim, fill, level);
     if (level == SIM_RATE_NONE) {
         drop_idle(sim);
         return;
     }
     if (key <= fill->key && sim_reserves(fill)) {
         sim_count_room(sim, id); /* it may be about to hold somebody */
-        key = key_of(sim, fill);
         level = level_of(fill);
+        key = key_at(sim, fill, level);
     }
     if (key > fill->key) {
         fill->key = key;
@@ -473,6 +476,14 @@ static bool is_over(const struct myr_sim *sim, uint32_t id)
            fill->room < -(__int128)channel->wanted * 1000;
 }
 
+static inline __attribute__((always_inline)) void prefetch_touched(const struct myr_sim *sim,
+                                                                   size_t i)
+{
+    if (i + SIM_AHEAD < sim->touched.count) {
+        __builtin_prefetch(&sim->fills[sim->touched.items[i + SIM_AHEAD]], 1);
+    }
+}
+
 /* Rates of whatever has been touched, and of what that reaches. */
 static void solve_rates(struct myr_sim *sim)
 {
@@ -481,16 +492,18 @@ static void solve_rates(struct myr_sim *sim)
     bool over;
     do {
         for (size_t i = 0; i < sim->touched.count; i++) {
+            prefetch_touched(sim, i);
             relieve(sim, sim->touched.items[i]); /* may touch more */
         }
         for (size_t i = 0; i < sim->touched.count; i++) {
             uint32_t id = sim->touched.items[i];
             struct sim_fill *fill = &sim->fills[id];
+            prefetch_touched(sim, i);
             if (fill->place == MYR_NONE && fill->held_weight + fill->loose_weight) {
                 if (is_settled(fill)) {
                     continue;
                 }
-                fill->key = key_of(sim, fill);
+                fill->key = key_at(sim, fill, level_of(fill));
                 fill->place = (uint32_t)sim->fill_heap.count;
                 myr_vec_push(&sim->fill_heap, heap_item(sim, id));
             }
@@ -504,6 +517,7 @@ static void solve_rates(struct myr_sim *sim)
         }
         over = false;
         for (size_t i = 0; any && !over && i < sim->touched.count; i++) {
+            prefetch_touched(sim, i);
             over = is_over(sim, sim->touched.items[i]);
         }
     } while (over);
@@ -516,23 +530,25 @@ void sim_solve(struct myr_sim *sim)
     solve_rates(sim);
     for (size_t i = 0; i < sim->touched.count; i++) {
         uint32_t id = sim->touched.items[i];
+        prefetch_touched(sim, i);
         if (sim->fills[id].held_weight == 0) {
             sim->fills[id].level = SIM_RATE_NONE;
             if (!sim_reserves(&sim->fills[id])) {
                 sim_reserve(sim, id);
             }
         }
-        if (sim->channels[id].changed == sim->solve_mark) {
-            sim->result.solved += sim->channels[id].held;
-            if (!sim_paused(sim)) {
-                sim_finish_update(sim, id);
-            }
+    }
+    for (size_t i = 0; i < sim->changed.count; i++) {
+        uint32_t id = sim->changed.items[i];
+        sim->result.solved += sim->channels[id].held;
+        if (!sim_paused(sim)) {
+            sim_finish_update(sim, id);
         }
     }
     if (sim_paused(sim)) {
         sim_pause(sim);
     }
-    sim->touched.count = 0;
+    sim->touched.count = sim->changed.count = 0;
     sim->solve_mark++;
 }
 

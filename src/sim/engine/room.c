@@ -10,7 +10,7 @@
  * or the channel is about to hold somebody, its room is counted exactly, from the rates.
  */
 
-enum { SPARE_BITS = 4 }; /* with less than this part of its capacity free a room stays exact */
+enum { SPARE_BITS = 8 }; /* with less than this part of its capacity free a room stays exact */
 enum { MORE_BITS = 5 };  /* who needs more reserves this part above it */
 
 void sim_count_room(struct myr_sim *sim, uint32_t id)

@@ -70,6 +70,9 @@ static void count_bytes(struct myr_sim *sim, uint32_t slot)
     struct sim_way way = sim->ways.items[slot];
     for (uint32_t i = way.first_hop; i < way.first_hop + way.hop_count; i++) {
         const struct sim_hop *hop = &sim->hops.items[i];
+        if (i + SIM_AHEAD < way.first_hop + way.hop_count) {
+            __builtin_prefetch(&sim->channels[hop[SIM_AHEAD].channel].bytes, 1);
+        }
         sim->channels[hop->channel].bytes += /* bits to bytes, and the weight's thousandths */
             (uint64_t)((unsigned __int128)bits * hop->weight / 8000);
     }
@@ -361,7 +364,7 @@ static void finish_channel(struct myr_sim *sim, uint32_t id)
 {
     sim_finish_drop(sim, id);
     sim_touch(sim, id);
-    sim->channels[id].changed = sim->solve_mark; /* it goes back into the heap */
+    sim_change(sim, id); /* it goes back into the heap */
     while (sim->channels[id].held && sim_arrived(sim, sim_first_held(sim, id))) {
         end_transfer(sim, sim_first_held(sim, id));
         sim->result.events++;

@@ -320,7 +320,7 @@ int myr_sim_load(struct myr_sim *sim, struct myr_str image, struct myr_err *err)
     MYR_TRY(sim_prepare(sim, err));
     sim_bounds(sim);
     sim->resumed = true;
-    sim->touched.count = 0; /* what was set before the run is in the state */
+    sim->touched.count = sim->changed.count = 0; /* what was set before the run is in the state */
     MYR_TRY(take_single(sim, &image, &single, err));
     for (size_t i = 0; i < MYR_ARRAY_COUNT(parts); i++) {
         MYR_TRY(parts[i].vectors ? take_vectors(sim, &parts[i], &image, err)

@@ -16,7 +16,7 @@
 
 static const char magic[8] = {'M', 'Y', 'R', 'S', 'I', 'M', 'R', 'N'};
 
-enum { VERSION = 2, ORDER = 0x01020304, WORDS_MAX = 1 << 20 };
+enum { VERSION = 3, ORDER = 0x01020304, WORDS_MAX = 1 << 20 };
 
 struct head {
     char magic[8];

@@ -22,6 +22,7 @@ struct ib_reader {
     uint32_t line;
     uint32_t device; /* of the stanza; MYR_NONE before the first */
     uint64_t guid;   /* told before the stanza */
+    bool incomplete; /* some device did not answer the tool */
 };
 
 static struct import_place here(const struct ib_reader *reader)
@@ -198,8 +199,10 @@ static int read_device(struct ib_reader *reader, bool is_switch, struct myr_err 
     struct myr_cabling_device *found = &reader->import->cabling->devices.items[device];
     char excerpt[MYR_EXCERPT_MAX];
     if (!myr_u64map_add(&reader->import->stanzas, device, reader->line)) {
-        return import_error(err, place, "device '%s' has two stanzas",
-                            myr_text_excerpt(id, excerpt));
+        int rc =
+            import_error(err, place, "device '%s' has two stanzas", myr_text_excerpt(id, excerpt));
+        myr_err_hint(err, "if these are several sweeps of one fabric, keep the last");
+        return rc;
     }
     /* Until now it had as many ports as others said. */
     if (found->port_count > ports) {
@@ -275,6 +278,18 @@ static int read_key(struct ib_reader *reader, struct myr_str key, struct myr_err
     return MYR_OK;
 }
 
+/*
+ * What the tools say among their output when a device does not answer ("ibwarn: [2117] mad_rpc:
+ * _do_madrpc failed; dport (DR path ..)", "src/query_smp.c:196; umad (DR path ..) bad status 110").
+ */
+static bool is_complaint(const struct ib_reader *reader, struct myr_str word)
+{
+    struct myr_str rest = {reader->at, (size_t)(reader->end - reader->at)};
+    return myr_str_eq(word, MYR_STR("ibwarn:")) ||
+           (word.len > 4 && memcmp(word.data, "src/", 4) == 0 && rest.len &&
+            memmem(rest.data, rest.len, "umad (", 6));
+}
+
 static int read_line(struct ib_reader *reader, struct myr_err *err)
 {
     static const struct {
@@ -298,12 +313,57 @@ static int read_line(struct ib_reader *reader, struct myr_err *err)
             return read_device(reader, kinds[i].is_switch, err);
         }
     }
+    if (is_complaint(reader, word)) {
+        reader->incomplete = true;
+        return MYR_OK;
+    }
     char excerpt[MYR_EXCERPT_MAX];
     int rc = import_error(err, place, "'%s' begins no line of ibnetdiscover",
                           myr_text_excerpt(word, excerpt));
     myr_err_hint(err, "lines begin with Switch, Ca, Hca, Rt, [port], key= or #; --from tells "
                       "another format");
     return rc;
+}
+
+/*
+ * Whether a device is mentioned that had no turn of its own: any switch; a host where other hosts
+ * had theirs, since some list switches alone. SHARP's nodes are parts of their switches.
+ */
+static bool lacks_stanzas(const struct ib_reader *reader)
+{
+    const struct myr_strmap *ids = &reader->import->ids;
+    const struct myr_u64map *stanzas = &reader->import->stanzas;
+    bool hosts_told = false, hosts_lack = false, switches_lack = false;
+    for (uint32_t i = 0; stanzas->count < ids->count && i < ids->count; i++) {
+        struct myr_str name = reader->import->cabling->devices.items[ids->values[i]].name;
+        bool is_switch = ids->keys[i].len > 2 && memcmp(ids->keys[i].data, "S-", 2) == 0;
+        bool told = myr_u64map_find(stanzas, ids->values[i]) != NULL;
+        bool part = name.len && memmem(name.data, name.len, "Aggregation Node", 16);
+        hosts_told = hosts_told || (told && !is_switch && !part);
+        hosts_lack = hosts_lack || (!told && !is_switch && !part);
+        switches_lack = switches_lack || (!told && is_switch);
+    }
+    return switches_lack || (hosts_told && hosts_lack);
+}
+
+/*
+ * A port that is not listed is empty, unless the list is not whole: then it is not seen. Devices
+ * have stanzas of their own, so a text that ends while some are still to come was cut in the last
+ * one; and where a device did not answer, its neighbours' ports are not listed.
+ */
+static void end_of_text(struct ib_reader *reader)
+{
+    struct myr_cabling *cabling = reader->import->cabling;
+    const struct myr_u64map *stanzas = &reader->import->stanzas;
+    bool cut = reader->device != MYR_NONE && lacks_stanzas(reader);
+    for (uint32_t i = 0; (cut || reader->incomplete) && i < stanzas->count; i++) {
+        uint32_t device = (uint32_t)stanzas->keys[i];
+        struct myr_cabling_device *found = &cabling->devices.items[device];
+        /* Of NICs too: those that tell would say that a silent one beside them is unplugged. */
+        found->reported =
+            found->reported && found->is_switch && !reader->incomplete && device != reader->device;
+    }
+    reader->import->truncated_count += cut || reader->incomplete;
 }
 
 int import_ibnetdiscover(struct myr_import *import, const char *file, struct myr_str text,
@@ -326,6 +386,9 @@ int import_ibnetdiscover(struct myr_import *import, const char *file, struct myr
             reader.end--;
         }
         rc = read_line(&reader, err);
+    }
+    if (rc == MYR_OK) {
+        end_of_text(&reader);
     }
     return rc;
 }

@@ -114,6 +114,7 @@ static int begin_file(struct myr_import *import, enum myr_import_format *format,
 int myr_import_text(struct myr_import *import, enum myr_import_format format, const char *file,
                     struct myr_str text, struct myr_err *err)
 {
+    text = import_tools_own(import->cabling->arena, text, true);
     MYR_TRY(begin_file(import, &format, file, text, err));
     return readers[format](import, file, text, err);
 }
@@ -173,18 +174,20 @@ static int import_open_file(struct myr_import *import, enum myr_import_format fo
     struct myr_cabling *cabling = import->cabling;
     const char *kept = myr_arena_strndup(cabling->arena, file->path, strlen(file->path));
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    MYR_TRY(read_up_to(file, &text, 1, err)); /* a first piece tells the format */
-    MYR_TRY(begin_file(import, &format, kept, (struct myr_str){text.data, text.len}, err));
+    MYR_TRY(read_up_to(file, &text, PIECE_BYTES, err)); /* a first piece tells the format */
+    struct myr_str own = import_tools_own(cabling->arena, (struct myr_str){text.data, text.len},
+                                          text.len < PIECE_BYTES);
+    MYR_TRY(begin_file(import, &format, kept, own, err));
     if (format == MYR_IMPORT_LLDP) {
         struct json_source source = {file, fill_from_file};
-        int rc =
-            import_lldp_stream(import, kept, (struct myr_str){text.data, text.len}, &source, err);
+        int rc = import_lldp_stream(import, kept, own, &source, err);
         /* A file that could not be read says so, and not that its JSON ends too early. */
         MYR_TRY(check_read(file, err));
         return rc;
     }
     MYR_TRY(read_up_to(file, &text, UINT64_MAX, err));
-    struct myr_str whole = {text.data, text.len};
+    struct myr_str whole =
+        import_tools_own(cabling->arena, (struct myr_str){text.data, text.len}, true);
     myr_vec_push(&cabling->texts, text); /* devices and ports point into it: the cabling keeps it */
     text = (struct myr_buf){0};
     return readers[format](import, kept, whole, err);

@@ -197,6 +197,7 @@ static int open_block(struct lldp_reader *reader, struct myr_err *err)
     }
     reader->device = myr_cabling_device(reader->import->cabling, name);
     struct myr_cabling_device *device = &reader->import->cabling->devices.items[reader->device];
+    device->by_file = name.data == reader->file_stem.data;
     device->reported = !reader->import->partial;
     device->mac = device->mac.len ? device->mac : reader->local_mac;
     reader->block_count++;

@@ -227,6 +227,7 @@ int import_sonic_lldp(struct myr_import *import, const char *file, struct myr_st
         return rc;
     }
     uint32_t device = myr_cabling_device(import->cabling, stem);
+    import->cabling->devices.items[device].by_file = true;
     while (scan_line(&s)) {
         bool total = s.end - s.at > 5 && memcmp(s.at, "Total", 5) == 0;
         if (columns.count == 0) {

@@ -41,6 +41,12 @@ int import_sonic_lldp(struct myr_import *import, const char *file, struct myr_st
 int import_ptm(struct myr_import *import, const char *file, struct myr_str text,
                struct myr_err *err);
 
+/*
+ * A text without the mark in front and without what a terminal put around it; 'whole': no more of
+ * it follows. Lines keep their numbers.
+ */
+struct myr_str import_tools_own(struct myr_arena *arena, struct myr_str text, bool whole);
+
 /* The device that a file is named after: "fabric/leaf-1.lldp.json" is about leaf-1. */
 struct myr_str import_stem(const char *file);
 /* "none", "off", "NO-FEC"; an empty field says nothing. */

@@ -1,4 +1,5 @@
 #include "import/readers.h"
+#include "myriad/site/binding.h"
 
 /*
  * One device under several spellings: "GPU01", "gpu01" and "gpu01.hall2.example" are one machine
@@ -6,14 +7,23 @@
  * without their domain; taken for several machines, each half of one would look miscabled.
  *
  * Devices with a GUID are themselves, whatever they are called.
+ *
+ * What LLDP's neighbours are told of by a file alone bears the file's name, and files are named by
+ * whoever collected them: "10.20.0.3.json", "lldp_leaf01_2026-11-16.json". The management address
+ * or the chassis address that neighbours tell, or a neighbour's name within the file's, says who
+ * that is; otherwise it would be a stranger in the place of every neighbour.
  */
 
 struct joiner {
     struct myr_cabling *cabling;
-    struct myr_strmap whole; /* name in small letters, to the first device of it */
-    struct myr_strmap bare;  /* the same without a domain, to a place in 'owners' */
-    uint32_t *owners;        /* the device of this name that has a domain; several: many */
-    uint32_t *same;          /* by device: the one that it is */
+    struct myr_strmap whole;     /* name in small letters, to the first device of it */
+    struct myr_strmap bare;      /* the same without a domain, to a place in 'owners' */
+    uint32_t *owners;            /* the device of this name that has a domain; several: many */
+    uint32_t *same;              /* by device: the one that it is, or one nearer to it */
+    uint8_t *told;               /* by device: some neighbour calls it so */
+    struct myr_strmap addresses; /* of management, to a place in 'at_address' */
+    uint32_t *at_address;        /* who is managed there; several: many */
+    struct myr_u64map macs;      /* of a chassis, to whose it is; several: many */
 };
 
 static const uint32_t many = UINT32_MAX - 1;
@@ -45,6 +55,21 @@ static size_t bare_length(struct myr_str name)
     return plain ? len : 0;
 }
 
+static uint32_t root_of(const struct joiner *j, uint32_t device)
+{
+    while (j->same[device] != device) {
+        device = j->same[device];
+    }
+    return device;
+}
+
+static void unite(struct joiner *j, uint32_t one, uint32_t other)
+{
+    one = root_of(j, one);
+    other = root_of(j, other);
+    j->same[one > other ? one : other] = one > other ? other : one;
+}
+
 static bool is_named(const struct myr_cabling_device *device)
 {
     return device->guid == 0 && device->name.len > 0;
@@ -60,7 +85,7 @@ static void note_names(struct joiner *j)
         }
         struct myr_str name = small_letters(j, device->name);
         if (!myr_strmap_add(&j->whole, name, d)) {
-            j->same[d] = myr_strmap_get(&j->whole, name);
+            unite(j, d, myr_strmap_get(&j->whole, name));
             continue;
         }
         struct myr_str bare = {name.data, bare_length(name)};
@@ -82,16 +107,137 @@ static void join_domains(struct joiner *j)
         if (with == many || without == MYR_MAP_NONE) {
             continue;
         }
-        uint32_t first = with < without ? with : without;
-        j->same[with] = j->same[without] = first;
+        unite(j, with, without);
     }
-    for (uint32_t d = 0; d < j->cabling->devices.count; d++) {
-        j->same[d] = j->same[j->same[d]];
+}
+
+static void note_mac(struct joiner *j, uint32_t device)
+{
+    struct myr_str text = j->cabling->devices.items[device].mac;
+    uint32_t root = root_of(j, device);
+    uint64_t mac;
+    if (text.len && myr_mac_parse(text, &mac) && !myr_u64map_add(&j->macs, mac, root)) {
+        uint32_t *owner = myr_u64map_find(&j->macs, mac);
+        *owner = *owner == root ? root : many;
     }
+}
+
+static uint32_t owner_of_mac(const struct joiner *j, struct myr_str text)
+{
+    uint64_t mac;
+    const uint32_t *owner =
+        text.len && myr_mac_parse(text, &mac) ? myr_u64map_find(&j->macs, mac) : NULL;
+    return owner ? *owner : many;
+}
+
+static bool is_mac(struct myr_str name)
+{
+    uint64_t mac;
+    return myr_mac_parse(name, &mac);
+}
+
+/* Who is known by which address, of those that somebody calls by a name. */
+static void note_addresses(struct joiner *j)
+{
+    const struct myr_cabling *cabling = j->cabling;
+    for (size_t i = 0; i < cabling->links.count; i++) {
+        if (cabling->links.items[i].one_sided) {
+            uint32_t far = cabling->links.items[i].b.device;
+            j->told[far] = j->told[root_of(j, far)] = 1;
+        }
+    }
+    for (uint32_t d = 0; d < cabling->devices.count; d++) {
+        const struct myr_cabling_device *device = &cabling->devices.items[d];
+        uint32_t root = root_of(j, d);
+        if (!is_named(device) || device->by_file || is_mac(device->name)) {
+            continue;
+        }
+        note_mac(j, d);
+        if (device->address.len && j->told[root]) {
+            bool first = myr_strmap_add(&j->addresses, device->address, j->addresses.count);
+            uint32_t *owner = &j->at_address[myr_strmap_get(&j->addresses, device->address)];
+            *owner = first || *owner == root ? root : many;
+        }
+    }
+}
+
+static bool ends_word(struct myr_str text, size_t at)
+{
+    return at == 0 || at == text.len || strchr("-_. @+", text.data[at]) ||
+           strchr("-_. @+", text.data[at - 1]);
+}
+
+/* The longest name that a neighbour told and that stands in the file's name between signs. */
+static uint32_t named_within(const struct joiner *j, struct myr_str stem)
+{
+    uint32_t found = many;
+    size_t longest = 2; /* shorter names are found in anything */
+    for (size_t from = 0; from < stem.len; from++) {
+        for (size_t to = stem.len; ends_word(stem, from) && to > from + longest; to--) {
+            struct myr_str part = {stem.data + from, to - from};
+            uint32_t known = ends_word(stem, to) ? myr_strmap_get(&j->whole, part) : MYR_MAP_NONE;
+            if (known != MYR_MAP_NONE && j->told[root_of(j, known)]) {
+                found = root_of(j, known);
+                longest = part.len;
+            }
+        }
+    }
+    return found;
+}
+
+/* Who a file is about that is named after nobody; 'many' where that is not known. */
+static uint32_t owner_of_file(struct joiner *j, const struct myr_cabling_device *device)
+{
+    struct myr_str name = small_letters(j, device->name);
+    uint32_t place = myr_strmap_get(&j->addresses, name);
+    uint32_t owner = place == MYR_MAP_NONE ? many : j->at_address[place];
+    owner = owner == many ? owner_of_mac(j, name) : owner;
+    owner = owner == many ? owner_of_mac(j, device->mac) : owner;
+    return owner == many ? named_within(j, name) : owner;
+}
+
+/* Those that tell about themselves under a file's name; and neighbours that told an address. */
+static void join_unnamed(struct joiner *j)
+{
+    const struct myr_cabling *cabling = j->cabling;
+    for (uint32_t d = 0; d < cabling->devices.count; d++) {
+        const struct myr_cabling_device *device = &cabling->devices.items[d];
+        if (!device->by_file || device->guid) {
+            continue;
+        }
+        uint32_t owner = j->told[root_of(j, d)] ? many : owner_of_file(j, device);
+        /* One that tells under its own name is not the one that this file is about. */
+        if (owner != many && !cabling->devices.items[owner].reported) {
+            unite(j, d, owner);
+        }
+        note_mac(j, d);
+    }
+    for (uint32_t d = 0; d < cabling->devices.count; d++) {
+        const struct myr_cabling_device *device = &cabling->devices.items[d];
+        uint32_t owner =
+            is_named(device) && !device->by_file ? owner_of_mac(j, device->name) : many;
+        if (owner != many) {
+            unite(j, d, owner);
+        }
+    }
+    for (uint32_t d = 0; d < cabling->devices.count; d++) {
+        struct myr_cabling_device *device = &j->cabling->devices.items[d];
+        device->by_file = device->by_file && !j->told[d];
+    }
+}
+
+/* A name that somebody calls it by is better than a file's, and that than an address. */
+static uint32_t name_rank(const struct myr_cabling_device *device)
+{
+    return device->name.len == 0 || is_mac(device->name) ? 0 : device->by_file ? 1 : 2;
 }
 
 static void merge_facts(struct myr_cabling_device *into, const struct myr_cabling_device *other)
 {
+    if (name_rank(other) > name_rank(into)) {
+        into->name = other->name;
+        into->by_file = other->by_file;
+    }
     into->reported = into->reported || other->reported;
     into->is_switch = into->is_switch || other->is_switch;
     into->line = into->line ? into->line : other->line;
@@ -136,10 +282,15 @@ void myr_import_finish(struct myr_import *import)
     struct joiner j = {.cabling = cabling};
     j.same = MYR_ARENA_NEW(cabling->arena, uint32_t, cabling->devices.count + 1);
     j.owners = MYR_ARENA_NEW(cabling->arena, uint32_t, cabling->devices.count + 1);
+    j.told = MYR_ARENA_NEW(cabling->arena, uint8_t, cabling->devices.count + 1);
+    j.at_address = MYR_ARENA_NEW(cabling->arena, uint32_t, cabling->devices.count + 1);
     note_names(&j);
     join_domains(&j);
+    note_addresses(&j);
+    join_unnamed(&j);
     bool joined = false;
     for (uint32_t d = 0; d < cabling->devices.count; d++) {
+        j.same[d] = root_of(&j, d);
         joined = joined || j.same[d] != d;
     }
     if (joined) {
@@ -147,4 +298,6 @@ void myr_import_finish(struct myr_import *import)
     }
     myr_strmap_done(&j.whole);
     myr_strmap_done(&j.bare);
+    myr_strmap_done(&j.addresses);
+    myr_u64map_done(&j.macs);
 }

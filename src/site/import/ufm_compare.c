@@ -20,7 +20,10 @@ enum ufm_section ufm_section_of(struct myr_str key, enum ufm_section before)
 
 static struct myr_str until(struct myr_str *text, char stop)
 {
-    const char *at = text->len ? memchr(text->data, stop, text->len) : NULL;
+    if (text->len == 0) {
+        return *text; /* of a name without either sign nothing is left, not even an address */
+    }
+    const char *at = memchr(text->data, stop, text->len);
     size_t len = at ? (size_t)(at - text->data) : text->len, skip = at ? len + 1 : len;
     struct myr_str taken = {text->data, len};
     *text = (struct myr_str){text->data + skip, text->len - skip};

@@ -98,8 +98,10 @@ static bool may_be_planned(const struct matcher *matcher, uint32_t near,
     if (identify_is_nic(&matcher->job->identify, end.device)) {
         return !matcher->told[planned];
     }
-    struct myr_str name = matcher->cabling->devices.items[end.device].name;
-    return !matcher->placed[wanted] || (link->one_sided && myr_mac_parse(name, &mac));
+    const struct myr_cabling_device *found = &matcher->cabling->devices.items[end.device];
+    /* A file that is named after nobody, or an address alone: it may be any of the neighbours. */
+    bool nameless = found->by_file || myr_mac_parse(found->name, &mac);
+    return !matcher->placed[wanted] || (link->one_sided && nameless);
 }
 
 static void note_unread(struct matcher *matcher, struct myr_cabling_end end)

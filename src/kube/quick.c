@@ -1,0 +1,242 @@
+/*
+ * quick: a pod out of a line of a watch, without a tree of the line. An API server tells of each
+ * pod five times and more, in four kilobytes of which a tenth is looked at; to build trees of them
+ * was most of the work of a gang. What is taken is what object.c takes, field by field; whatever is
+ * unusual is left to it.
+ */
+#include "kube.h"
+
+#define IS(key, name) ((key).len == sizeof(name) - 1 && memcmp((key).data, name, (key).len) == 0)
+
+/* --- the part of a spec that decides where a pod may go, as a smaller spec */
+
+static void put_member(struct myr_buf *to, struct myr_str key, struct myr_str value)
+{
+    char last = to->data[to->len - 1];
+    myr_buf_put(to, ",", last != '{' && last != '[');
+    myr_buf_put(to, "\"", 1);
+    myr_buf_put(to, key.data, key.len);
+    myr_buf_put(to, "\":", 2);
+    myr_buf_put(to, value.data, value.len);
+}
+
+static void walk_resources(struct kube_walk *w, struct myr_buf *to)
+{
+    struct myr_str key;
+    put_member(to, MYR_STR("resources"), MYR_STR("{"));
+    kube_walk_open(w, '{');
+    while (kube_walk_key(w, &key)) {
+        struct myr_str value = kube_walk_pass(w);
+        if (IS(key, "requests")) {
+            put_member(to, key, value);
+        }
+    }
+    myr_buf_putc(to, '}');
+}
+
+static void walk_container(struct kube_walk *w, struct myr_buf *to)
+{
+    struct myr_str key;
+    myr_buf_put(to, ",", to->data[to->len - 1] != '[');
+    myr_buf_putc(to, '{');
+    kube_walk_open(w, '{');
+    while (kube_walk_key(w, &key)) {
+        if (IS(key, "resources") && kube_walk_next(w) == '{') {
+            walk_resources(w, to);
+            continue;
+        }
+        struct myr_str value = kube_walk_pass(w);
+        if (IS(key, "ports") || IS(key, "restartPolicy") || IS(key, "resources")) {
+            put_member(to, key, value);
+        }
+    }
+    myr_buf_putc(to, '}');
+}
+
+static void walk_containers(struct kube_walk *w, struct myr_str name, struct myr_buf *to)
+{
+    if (kube_walk_next(w) != '[') {
+        put_member(to, name, kube_walk_pass(w));
+        return;
+    }
+    put_member(to, name, MYR_STR("["));
+    kube_walk_open(w, '[');
+    while (kube_walk_item(w)) {
+        walk_container(w, to);
+    }
+    myr_buf_putc(to, ']');
+}
+
+static bool decides(struct myr_str key)
+{
+    return IS(key, "overhead") || IS(key, "nodeSelector") || IS(key, "tolerations") ||
+           IS(key, "affinity") || IS(key, "topologySpreadConstraints") ||
+           IS(key, "schedulingGates") || IS(key, "resourceClaims");
+}
+
+static struct myr_str *spec_text(struct kube_pod_texts *t, struct myr_str key)
+{
+    return IS(key, "nodeName")        ? &t->node
+           : IS(key, "schedulerName") ? &t->scheduler
+           : IS(key, "hostNetwork")   ? &t->host_network
+           : IS(key, "hostname")      ? &t->hostname
+           : IS(key, "subdomain")     ? &t->subdomain
+           : IS(key, "priority")      ? &t->priority
+                                      : NULL;
+}
+
+static void walk_spec(struct kube_walk *w, struct kube_pod_texts *t, struct myr_buf *needs)
+{
+    struct myr_str key;
+    myr_buf_putc(needs, '{');
+    kube_walk_open(w, '{');
+    while (kube_walk_key(w, &key)) {
+        struct myr_str *text = spec_text(t, key);
+        if (text) {
+            kube_walk_text(w, text);
+        } else if (IS(key, "resources") && kube_walk_next(w) == '{') {
+            walk_resources(w, needs);
+        } else if (IS(key, "containers") || IS(key, "initContainers")) {
+            walk_containers(w, key, needs);
+        } else {
+            struct myr_str value = kube_walk_pass(w);
+            if (decides(key)) {
+                put_member(needs, key, value);
+            }
+        }
+    }
+    myr_buf_putc(needs, '}');
+}
+
+/* --- the rest of it */
+
+static void walk_owner(struct kube_walk *w, struct kube_pod_texts *t)
+{
+    struct myr_str key, is = {0}, kind = {0}, name = {0}, uid = {0}, api = {0};
+    kube_walk_open(w, '{');
+    while (kube_walk_key(w, &key)) {
+        struct myr_str *text = IS(key, "controller")   ? &is
+                               : IS(key, "kind")       ? &kind
+                               : IS(key, "name")       ? &name
+                               : IS(key, "uid")        ? &uid
+                               : IS(key, "apiVersion") ? &api
+                                                       : NULL;
+        struct myr_str other = {0};
+        kube_walk_text(w, text ? text : &other);
+    }
+    if (!t->owner_name.len && myr_str_eq(is, MYR_STR("true")) && kube_is_name(name)) {
+        t->owner_kind = kind;
+        t->owner_name = name;
+        t->owner_uid = uid;
+        t->owner_api = api;
+    }
+}
+
+static void walk_notes(struct kube_walk *w, struct kube_pod_texts *t)
+{
+    struct myr_str key;
+    kube_walk_open(w, '{');
+    while (kube_walk_key(w, &key)) {
+        uint32_t note = 0;
+        while (note < KUBE_NOTES && !myr_str_eq(key, kube_notes[note])) {
+            note++;
+        }
+        if (note < KUBE_NOTES) {
+            kube_walk_text(w, &t->notes[note]);
+        } else {
+            kube_walk_pass(w);
+        }
+    }
+}
+
+static struct myr_str *meta_text(struct kube_pod_texts *t, struct myr_str key)
+{
+    return IS(key, "name")                ? &t->name
+           : IS(key, "namespace")         ? &t->space
+           : IS(key, "uid")               ? &t->uid
+           : IS(key, "resourceVersion")   ? &t->version
+           : IS(key, "creationTimestamp") ? &t->created
+           : IS(key, "deletionTimestamp") ? &t->deleted
+                                          : NULL;
+}
+
+static void walk_meta(struct kube_walk *w, struct kube_pod_texts *t)
+{
+    struct myr_str key;
+    kube_walk_open(w, '{');
+    while (kube_walk_key(w, &key)) {
+        struct myr_str *text = meta_text(t, key);
+        if (text) {
+            kube_walk_text(w, text);
+        } else if (IS(key, "annotations") && kube_walk_next(w) == '{') {
+            walk_notes(w, t);
+        } else if (IS(key, "ownerReferences") && kube_walk_next(w) == '[') {
+            kube_walk_open(w, '[');
+            while (kube_walk_item(w)) {
+                walk_owner(w, t);
+            }
+        } else {
+            kube_walk_pass(w);
+        }
+    }
+}
+
+static void walk_status(struct kube_walk *w, struct kube_pod_texts *t)
+{
+    struct myr_str key;
+    kube_walk_open(w, '{');
+    while (kube_walk_key(w, &key)) {
+        if (IS(key, "phase")) {
+            kube_walk_text(w, &t->phase);
+        } else {
+            kube_walk_pass(w);
+        }
+    }
+}
+
+/* Each of the three once, and all of them: else it is not as usual. */
+static bool walk_object(struct kube_walk *w, struct kube_pod_texts *t, struct myr_buf *needs)
+{
+    struct myr_str key;
+    uint32_t metas = 0, specs = 0, statuses = 0;
+    kube_walk_open(w, '{');
+    while (kube_walk_key(w, &key)) {
+        if (IS(key, "metadata")) {
+            metas++;
+            walk_meta(w, t);
+        } else if (IS(key, "spec")) {
+            specs++;
+            walk_spec(w, t, needs);
+        } else if (IS(key, "status")) {
+            statuses++;
+            walk_status(w, t);
+        } else {
+            kube_walk_pass(w);
+        }
+    }
+    return metas == 1 && specs == 1 && statuses == 1;
+}
+
+bool kube_quick(struct myr_str line, struct myr_str *ret_type, struct kube_pod_texts *ret,
+                struct myr_buf *needs)
+{
+    struct kube_walk w = {.at = line.data, .end = line.data + line.len};
+    struct myr_str key;
+    bool whole = false;
+    *ret_type = (struct myr_str){0};
+    *ret = (struct kube_pod_texts){0};
+    myr_buf_clear(needs);
+    kube_walk_open(&w, '{');
+    while (kube_walk_key(&w, &key)) {
+        if (IS(key, "type")) {
+            kube_walk_text(&w, ret_type);
+        } else if (IS(key, "object") && !whole) {
+            whole = walk_object(&w, ret, needs);
+            w.bad = w.bad || !whole;
+        } else {
+            kube_walk_pass(&w);
+            w.bad = w.bad || IS(key, "object");
+        }
+    }
+    return whole && kube_walk_next(&w) == '\0' && w.at == w.end && !w.bad;
+}

@@ -1,0 +1,270 @@
+/*
+ * walk: JSON gone through once from left to right, without a tree: what is wanted is taken where it
+ * lies, all else is passed over. It takes less than the reader of text/ does: whatever is unusual
+ * (escapes where a text is wanted, a mistake) makes it give up, and that reader says what is wrong.
+ */
+#include "kube.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+enum { DEPTH_MAX = 60, BLOCK = 16 };
+
+static bool give_up(struct kube_walk *w)
+{
+    w->bad = true;
+    w->at = w->end;
+    return false;
+}
+
+static void pass_blanks(struct kube_walk *w)
+{
+    while (w->at < w->end &&
+           (*w->at == ' ' || *w->at == '\n' || *w->at == '\t' || *w->at == '\r')) {
+        w->at++;
+    }
+}
+
+char kube_walk_next(struct kube_walk *w)
+{
+    pass_blanks(w);
+    return (char)(w->at < w->end ? *w->at : '\0');
+}
+
+bool kube_walk_open(struct kube_walk *w, char bracket)
+{
+    if (kube_walk_next(w) != bracket) {
+        return give_up(w);
+    }
+    w->at++;
+    w->first = true;
+    return true;
+}
+
+/* True: one more stands before the bracket that closes it; that one is passed. */
+static bool one_more(struct kube_walk *w, char bracket)
+{
+    char c = kube_walk_next(w);
+    if (w->bad) {
+        return false;
+    }
+    if (c == bracket) {
+        w->at++;
+        w->first = false; /* of what is around it something was there */
+        return false;
+    }
+    if (!w->first) {
+        if (c != ',') {
+            return give_up(w);
+        }
+        w->at++;
+    }
+    w->first = false;
+    return true;
+}
+
+bool kube_walk_item(struct kube_walk *w)
+{
+    return one_more(w, ']');
+}
+
+/* 'at' is on the quote. What is not plain ASCII, or escaped, is left to others. */
+static bool take_text(struct kube_walk *w, struct myr_str *ret)
+{
+    const char *text = w->at + 1, *quote = memchr(text, '"', (size_t)(w->end - text));
+    bool odd = !quote;
+    for (const char *at = text; !odd && at < quote; at++) {
+        odd = (unsigned char)(*at - 0x20) > 0x7e - 0x20 || *at == '\\';
+    }
+    if (odd) {
+        return give_up(w);
+    }
+    *ret = (struct myr_str){text, (size_t)(quote - text)};
+    w->at = quote + 1;
+    return true;
+}
+
+bool kube_walk_key(struct kube_walk *w, struct myr_str *ret)
+{
+    if (!one_more(w, '}')) {
+        return false;
+    }
+    if (kube_walk_next(w) != '"') {
+        return give_up(w);
+    }
+    if (!take_text(w, ret)) {
+        return false;
+    }
+    if (kube_walk_next(w) != ':') {
+        return give_up(w);
+    }
+    w->at++;
+    return true;
+}
+
+static bool pass_text(struct kube_walk *w)
+{
+    for (w->at++; w->at < w->end; w->at++) {
+        if (*w->at == '"') {
+            w->at++;
+            return true;
+        }
+        w->at += *w->at == '\\';
+    }
+    return give_up(w);
+}
+
+static bool pass_word(struct kube_walk *w)
+{
+    const char *from = w->at;
+    while (w->at < w->end && !strchr(",]} \n\t\r\"[{:", *w->at)) {
+        w->at++;
+    }
+    return w->at > from ? true : give_up(w);
+}
+
+/* What is open while a value is passed. */
+struct nest {
+    uint64_t lists; /* the innermost open bracket is the lowest bit: 1 for a list */
+    uint32_t depth;
+};
+
+/* A bracket outside of texts; false: it does not fit. */
+static bool take_bracket(struct nest *nest, char c)
+{
+    bool list = c == '[' || c == ']', opens = c == '[' || c == '{';
+    if (opens ? nest->depth == DEPTH_MAX : nest->depth == 0 || (nest->lists & 1) != list) {
+        return false;
+    }
+    nest->lists = opens ? nest->lists << 1 | list : nest->lists >> 1;
+    nest->depth = opens ? nest->depth + 1 : nest->depth - 1;
+    return true;
+}
+
+#ifdef __SSE2__
+/*
+ * Sixteen bytes at a time, as long as no text begins or ends with escapes in them. 'at' is behind
+ * the last bracket that was taken, or where a byte at a time is needed, outside of texts.
+ */
+static bool pass_blocks(struct kube_walk *w, struct nest *nest)
+{
+    const __m128i quote = _mm_set1_epi8('"'), escape = _mm_set1_epi8('\\');
+    const __m128i open = _mm_set1_epi8('{'), close = _mm_set1_epi8('}'), low = _mm_set1_epi8(0x20);
+    const char *outside = w->at; /* the last place that is in no text */
+    bool inside = false;
+    while (w->end - w->at >= BLOCK) {
+        __m128i block = _mm_loadu_si128((const __m128i *)w->at);
+        __m128i folded = _mm_or_si128(block, low); /* '[' is '{' without it */
+        uint32_t quotes = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(block, quote));
+        uint32_t marks = quotes | (uint32_t)_mm_movemask_epi8(_mm_or_si128(
+                                      _mm_cmpeq_epi8(folded, open), _mm_cmpeq_epi8(folded, close)));
+        if (_mm_movemask_epi8(_mm_cmpeq_epi8(block, escape))) {
+            break;
+        }
+        for (; marks; marks &= marks - 1) {
+            uint32_t at = (uint32_t)__builtin_ctz(marks);
+            if (quotes >> at & 1) {
+                inside = !inside;
+                outside = inside ? w->at + at : w->at + at + 1;
+            } else if (!inside) {
+                if (!take_bracket(nest, w->at[at])) {
+                    return give_up(w);
+                }
+                outside = w->at + at + 1;
+                if (nest->depth == 0) {
+                    w->at = outside;
+                    return true;
+                }
+            }
+        }
+        w->at += BLOCK;
+        outside = inside ? outside : w->at;
+    }
+    w->at = outside;
+    return true;
+}
+#else
+static bool pass_blocks(struct kube_walk *w, struct nest *nest)
+{
+    (void)w;
+    (void)nest;
+    return true;
+}
+#endif
+
+/* The same a byte at a time, texts with escapes too; two blocks of it, or a little more. */
+static void pass_bytes(struct kube_walk *w, struct nest *nest)
+{
+    static const bool marks[256] = {
+        ['"'] = true, ['['] = true, [']'] = true, ['{'] = true, ['}'] = true};
+    const char *from = w->at;
+    while (nest->depth > 0 && w->at - from < 2 * BLOCK && !w->bad) {
+        while (w->at < w->end && !marks[(unsigned char)*w->at]) {
+            w->at++;
+        }
+        if (w->at == w->end) {
+            give_up(w);
+        } else if (*w->at == '"') {
+            pass_text(w);
+        } else if (!take_bracket(nest, *w->at)) {
+            give_up(w);
+        } else {
+            w->at++;
+        }
+    }
+}
+
+struct myr_str kube_walk_pass(struct kube_walk *w)
+{
+    char c = kube_walk_next(w);
+    const char *from = w->at;
+    if (c == '"') {
+        pass_text(w);
+    } else if (c == '[' || c == '{') {
+        struct nest nest = {0};
+        (void)take_bracket(&nest, c);
+        w->at++;
+        while (nest.depth > 0 && !w->bad) {
+            if (pass_blocks(w, &nest)) {
+                pass_bytes(w, &nest);
+            }
+        }
+    } else {
+        pass_word(w);
+    }
+    return (struct myr_str){from, (size_t)(w->at - from)};
+}
+
+/* "true", "null", "-12": what else JSON has is seldom, and not looked at here. */
+static bool is_plain_word(struct myr_str text)
+{
+    size_t sign = text.len > 0 && text.data[0] == '-', at = sign;
+    if (myr_str_eq(text, MYR_STR("true")) || myr_str_eq(text, MYR_STR("false")) ||
+        myr_str_eq(text, MYR_STR("null"))) {
+        return true;
+    }
+    while (at < text.len && text.data[at] >= '0' && text.data[at] <= '9') {
+        at++;
+    }
+    return at == text.len && at > sign && (text.data[sign] != '0' || at == sign + 1);
+}
+
+bool kube_walk_text(struct kube_walk *w, struct myr_str *ret)
+{
+    char c = kube_walk_next(w);
+    if (ret->data || c == '{' || c == '[') { /* there twice, or no text */
+        return give_up(w);
+    }
+    if (c == '"') {
+        return take_text(w, ret);
+    }
+    *ret = kube_walk_pass(w);
+    if (!is_plain_word(*ret)) {
+        return give_up(w);
+    }
+    if (myr_str_eq(*ret, MYR_STR("null"))) {
+        ret->len = 0;
+    }
+    return !w->bad;
+}
