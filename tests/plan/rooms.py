@@ -4,8 +4,8 @@
     tests/plan/rooms.py MYRIAD [SEED [COUNT [KIND...]]]
 
 Every kind draws its own pitches, aisles, drops, slack and limits of racks, odd numbers of rows and
-columns, servers and switches. No plan may be below the bound. Rooms above 5 % are listed with their
-spec, so that they can be planned again; LIMITS says what each kind has to keep to.
+columns, servers and switches. It fails where a plan is below the bound. Rooms above 5 % are listed
+with their spec, so that they can be planned again; docs/measurements.md has the figures.
 """
 import concurrent.futures
 import json
