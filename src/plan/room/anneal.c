@@ -20,7 +20,7 @@ enum {
     LOOSENESS = 4,       /* of the beginning, where there are draws enough to order it again; */
     LOOSE = 2,           /* of further runs in turn: these two */
     LOOSER = 8,
-    COLDER = 16, /* of the last run, which only straightens the beginning out */
+    COLDER = 16,         /* of the last run, which only straightens the beginning out */
     DRAWS_ENOUGH = 2000, /* for every thing */
     RUNS_MAX = 6,        /* from the same beginning: small rooms often end in a poor order */
     DRAWS_ALL = 3000000, /* in all runs together, about */

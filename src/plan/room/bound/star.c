@@ -155,7 +155,8 @@ static struct columns_gain sum_columns(const struct sky *sky, const struct star 
 {
     struct myr_arena *arena = sky->b->plan->arena;
     uint32_t rows = sky->rows;
-    struct columns_gain ret = {MYR_ARENA_NEW(arena, double, (size_t)sky->apart_count * rows + 1),
+    size_t lines = (size_t)sky->apart_count * rows;
+    struct columns_gain ret = {MYR_ARENA_NEW(arena, double, lines),
                                MYR_ARENA_NEW(arena, double, rows)};
     double *apart = MYR_ARENA_NEW(arena, double, rows);
     for (uint32_t i = 0; i < rows; i++) {
@@ -318,11 +319,12 @@ static void find_ways(struct sky *sky)
     const struct myr_spec_room *spec = &sky->b->plan->spec->room;
     struct myr_arena *arena = sky->b->plan->arena;
     uint32_t rows = sky->rows, columns = sky->columns;
-    double *rows_mm = MYR_ARENA_NEW(arena, double, (size_t)rows * rows);
-    double *apart_mm = MYR_ARENA_NEW(arena, double, (size_t)columns * columns);
-    uint32_t *apart_of = MYR_ARENA_NEW(arena, uint32_t, (size_t)columns * columns);
-    for (uint32_t i = 0; i < rows * rows; i++) {
-        int64_t from = i / rows, to = i % rows;
+    size_t pairs = (size_t)columns * columns, levels = (size_t)rows * rows;
+    double *rows_mm = MYR_ARENA_NEW(arena, double, levels);
+    double *apart_mm = MYR_ARENA_NEW(arena, double, pairs);
+    uint32_t *apart_of = MYR_ARENA_NEW(arena, uint32_t, pairs);
+    for (size_t i = 0; i < levels; i++) {
+        int64_t from = (int64_t)(i / rows), to = (int64_t)(i % rows);
         int64_t least = spec->cross_count ? INT64_MAX : llabs(from - to);
         for (uint32_t k = 0; k < spec->cross_count; k++) {
             int64_t cross = (int64_t)spec->cross_rows[k] - 1;
@@ -331,7 +333,7 @@ static void find_ways(struct sky *sky)
         }
         rows_mm[i] = (double)least * sky->pitch_mm;
     }
-    for (uint32_t i = 0; i < columns * columns; i++) {
+    for (size_t i = 0; i < pairs; i++) {
         double mm = sky->column_mm[i / columns] - sky->column_mm[i % columns];
         uint32_t at = 0;
         mm = mm < 0 ? -mm : mm;
