@@ -3,7 +3,8 @@
 
     tests/answers/run.py MYRIAD              checks
     tests/answers/run.py MYRIAD --only NAME  checks the cases of one command
-    tests/answers/run.py MYRIAD --case N     checks the case of that number alone, from 0
+    tests/answers/run.py MYRIAD --case N     checks the case of that number alone, from 0, without
+                                             second runs
     tests/answers/run.py MYRIAD --once       without second runs, each question in JSON and one
                                              more format in turn, for slow builds
     tests/answers/run.py MYRIAD --infer NAME prints a first schema for the cases of one command
@@ -203,7 +204,7 @@ def check_case(program, turn, code, words, name, command, refused, account):
     for form in formats_of(turn):
         asked = [*words, "-o", form]
         first = program.run(asked)
-        second = first if "--once" in sys.argv else program.run(asked)
+        second = first if {"--once", "--case"} & set(sys.argv) else program.run(asked)
         if (lines_of(first.stdout, measured), first.returncode) != \
                 (lines_of(second.stdout, measured), second.returncode):
             yield f"-o {form}: two runs differ"

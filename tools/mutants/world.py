@@ -87,7 +87,7 @@ class Test:
             cases = [line for line in map(str.strip, told)
                      if line and not re.match(r"(setup|serve|elsewhere):", line)]
             return [cls(entry, f"{entry['name']}:{at}-{'-'.join(re.findall('[a-z]+', case)[:3])}",
-                        [*command[:2], "--case", str(at), "--once"])
+                        [*command[:2], "--case", str(at)])
                     for at, case in enumerate(cases)]
         elif re.search(r"tests/server/\w+\.py$", command[0]) and len(command) == 2:
             text = Path(command[0]).read_text()
