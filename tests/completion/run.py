@@ -30,21 +30,36 @@ def ask(command, **more):
     return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, **more)
 
 
-def bash_offers(script, line):
-    words = line.split(" ")
-    program = (f"source {script}\nCOMP_WORDS=({' '.join(map(repr, words))})\n"
-               f"COMP_CWORD={len(words) - 1}\n_myriad\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\n")
-    return set(ask(["bash", "--norc", "-c", program]).stdout.split())
+# One shell for all lines: starting it takes longer than asking it.
+BETWEEN = "-- next line --"
 
 
-def fish_offers(script, line):
-    result = ask(["fish", "--no-config", "-c", f"source {script}; complete -C {line!r}"])
-    return {row.split("\t")[0] for row in result.stdout.splitlines()}
+def bash_offers(script, lines):
+    program = [f"source {script}"]
+    for line in lines:
+        words = line.split(" ")
+        program += [f"COMP_WORDS=({' '.join(map(repr, words))})", f"COMP_CWORD={len(words) - 1}",
+                    "COMPREPLY=()", "_myriad", "printf '%s\\n' \"${COMPREPLY[@]}\"",
+                    f"echo '{BETWEEN}'"]
+    said = ask(["bash", "--norc", "-c", "\n".join(program)]).stdout
+    return [set(part.split()) for part in said.split(BETWEEN + "\n")[:-1]]
+
+
+def fish_offers(script, lines):
+    program = [f"source {script}"]
+    for line in lines:
+        program += [f"complete -C {line!r}", f"echo '{BETWEEN}'"]
+    said = ask(["fish", "--no-config", "-c", "\n".join(program)]).stdout
+    return [{row.split("\t")[0] for row in part.splitlines()}
+            for part in said.split(BETWEEN + "\n")[:-1]]
 
 
 def check_offers(shell, offers, script):
-    for line, wanted, unwanted in cases():
-        found = offers(script, line)
+    asked = list(cases())
+    answers = offers(script, [line for line, _, _ in asked])
+    if len(answers) != len(asked):
+        yield f"{shell}: {len(answers)} answers to {len(asked)} lines"
+    for (line, wanted, unwanted), found in zip(asked, answers):
         for word in wanted:
             if word not in found:
                 yield f"{shell}: '{line}' does not offer '{word}', but {sorted(found)[:8]}"

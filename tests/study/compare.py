@@ -39,7 +39,6 @@ room:
   rack: rack-42u-15kw
   buildings: [{{name: north}}, {{name: south}}]
   distance_m: 300
-  place: shortest
 prices: {{book: cn-2024-05, parts: {{sn5600: 320000, mms4x50-nm: 20000}}}}
 """
 MIXED = """name: mixed-{kind}
