@@ -170,6 +170,8 @@ static void on_open(void *context, struct myr_io_stream *stream)
     struct client_line *line = context;
     (void)stream;
     line->heard_ms = kube_now_ms();
+    /* Opened in advance, it may be closed before it is used, like one that has served. */
+    line->served += line->asked.first == NULL;
 }
 
 /* A stream may be silent for long after it was granted: that it was is told. */
@@ -381,6 +383,20 @@ static struct client_line *line_for(struct client *client, const struct client_r
     }
     uint32_t most = request->later ? LATER_AT_ONCE : AT_ONCE;
     return best && best->asked_count < most ? best : NULL;
+}
+
+void kube_warm(struct client *client)
+{
+    bool later = false;
+    for (const struct client_line *line = client->lines; line; line = line->next) {
+        later = later || (line->later && !line->ended);
+    }
+    while (client->line_count < CLIENT_CONNECTIONS && !client->closing) {
+        (void)open_line(client, false, false);
+    }
+    if (!later && !client->closing) {
+        (void)open_line(client, false, true);
+    }
 }
 
 void kube_flush(struct client *client)

@@ -66,6 +66,8 @@ MYR_MUST_USE int kube_renew(struct client *client, const struct myr_kube_access 
                             struct myr_err *err);
 /* 'path' and the body are the client's from here on. */
 void kube_ask(struct client *client, const struct client_request *request);
+/* Connections are opened before they are needed: the first gang does not wait for them. */
+void kube_warm(struct client *client);
 /* What was asked goes out now, not at the end of this turn of the loop. */
 void kube_flush(struct client *client);
 /* Ends a stream, by its context; its 'done' comes. */

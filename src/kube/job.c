@@ -116,7 +116,7 @@ static void put_env_from(struct myr_json *json, const char *name, const char *an
 
 struct shape {
     uint32_t pods, gpus; /* of a pod */
-    const char *name, *directory, *checkpoint, *image, *layout;
+    const char *name, *directory, *checkpoint, *image, *layout, *restart;
     uint32_t port;
 };
 
@@ -242,7 +242,9 @@ static void put_template(struct myr_json *json, const struct myr_kube_job *job,
     if (job->priority) {
         myr_json_text(json, MYR_KUBE_PRIORITY, priority);
     }
-    myr_json_text(json, MYR_KUBE_RESTART, job->strict ? "strict" : "epoch");
+    if (shape->restart) {
+        myr_json_text(json, MYR_KUBE_RESTART, shape->restart);
+    }
     myr_json_end(json);
     myr_json_end(json);
     myr_json_object(json, "spec");
@@ -334,6 +336,7 @@ static int write_job(const struct myr_kube_job *job, const char *suffix, struct 
     MYR_TRY(optional_text(arena, top, "image", &shape.image, err));
     MYR_TRY(optional_text(arena, top, "directory", &shape.directory, err));
     MYR_TRY(optional_text(arena, top, "checkpoint", &shape.checkpoint, err));
+    MYR_TRY(optional_text(arena, top, "restart", &shape.restart, err));
     shape.layout = layout_text(arena, myr_doc_get(top, "layout"));
     if (!shape.image) {
         int rc = myr_doc_error(err, top, MYR_EINVAL, "'image' is missing: pods run in one");

@@ -53,7 +53,9 @@ static void decide_now(struct service *s)
     double begun = cpu_ms();
     s->round_ms = kube_now_ms();
     s->round_due = false;
-    s->rounds++;
+    if (s->rounds++ == 0) { /* from here on it is we who bind */
+        kube_warm(&s->client);
+    }
     const struct myr_kube_decision *decisions =
         myr_kube_decide(s->cluster, kube_wall_ms(), s->epoch, &count);
     double took = cpu_ms() - begun;

@@ -79,12 +79,13 @@ static struct myr_str next_line(struct myr_str *rest)
     return line;
 }
 
-/* Past blank lines and remarks. */
+/* Past blank lines and remarks; "#,Cable,..." is the header of a list whose rows are numbered. */
 static struct myr_str first_line(struct myr_str text)
 {
     while (text.len > 0) {
-        struct myr_str line = next_line(&text);
-        if (trim(line).len > 0 && trim(line).data[0] != '#') {
+        struct myr_str line = next_line(&text), words = trim(line);
+        bool remark = words.len > 0 && words.data[0] == '#';
+        if (words.len > 0 && (!remark || (words.len > 1 && words.data[1] == ','))) {
             return line;
         }
     }
@@ -209,10 +210,16 @@ static enum myr_kind list_kind(struct myr_str header)
         (has_column(header, ",devicea,") && has_column(header, ",deviceb,"))) {
         return MYR_KIND_NETBOX;
     }
-    bool a = has_column(header, ",anodename,") || has_column(header, ",anode,") ||
-             has_column(header, ",adevice,");
-    bool z = has_column(header, ",znodename,") || has_column(header, ",znode,") ||
-             has_column(header, ",zdevice,");
+    static const char *const ends[][2] = {{",anodename,", ",znodename,"},
+                                          {",anode,", ",znode,"},
+                                          {",adevice,", ",zdevice,"},
+                                          {",sourcedevice,", ",destinationdevice,"},
+                                          {",fromdevice,", ",todevice,"}};
+    bool a = false, z = false;
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(ends); i++) {
+        a = a || has_column(header, ends[i][0]);
+        z = z || has_column(header, ends[i][1]);
+    }
     /* Sheets that name both ends alike. */
     bool alike = has_column(header, ",name,") && has_column(header, ",hcaport,");
     return (a && z) || alike ? MYR_KIND_P2P : MYR_KIND_CSV;

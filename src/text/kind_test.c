@@ -60,6 +60,7 @@ static const struct {
     {BYTES("# x\n\ncable,end\n"), MYR_KIND_CSV, "a CSV list with the header 'cable,end'"},
     {BYTES("A-Node Name,A-Port,Z-Node Name,Z-Port\n"), MYR_KIND_P2P,
      "a point-to-point list in CSV"},
+    {BYTES("#,A-Node,A-Port,Z-Node,Z-Port\n"), MYR_KIND_P2P, "a point-to-point list in CSV"},
     {BYTES("Rack,A_Device,A-Port,zNode\n"), MYR_KIND_P2P, "a point-to-point list in CSV"},
     /* One end alone is any list; so is half of NetBox's. */
     {BYTES("A-Node Name,A-Port\n"), MYR_KIND_CSV,

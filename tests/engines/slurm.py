@@ -245,9 +245,12 @@ def use_keys(cluster, out, gpus):
     wait_for("a service begins again", lambda: cluster.job(service)["epoch"] > 1)
     cluster.post(f"/v1/jobs/{service}/cancel", {})
     seen.append(over(service))
+    odd = cluster.post("/v1/jobs", b"name: o\ngpus: 1\ncommand: 'true'\nlease_s: 60\n"
+                       b"progress: {pattern: 'step ([0-9]+)'}\ntwin: {hours: 1}\n")
+    seen.append(over(odd["id"]))
     text = [sorted((out / name).read_text().replace(str(out), "OUT").splitlines())
             for name in ("ranks", "around")]
-    return seen, text
+    return seen, text, odd["unheeded"]
 
 
 def keys(lab, _):
@@ -260,7 +263,10 @@ def keys(lab, _):
         (other.folder / "pretend.yaml").write_text(f"gpus: {gpus}\ngpu_kind: H100\n")
         other.start()
         agents = use_keys(other, here.folder / "out-agents", gpus)
-    check(slurm == agents, f"Slurm: {slurm}\nagents: {agents}")
+    check(slurm[:2] == agents[:2], f"Slurm: {slurm}\nagents: {agents}")
+    # What nobody reads there is named.
+    check((slurm[2], agents[2]) == (["lease_s", "progress", "twin"], ["twin"]),
+          f"{slurm[2]} {agents[2]}")
     check(len(slurm[1][0]) == 4 * gpus and len(slurm[1][1]) == 8, f"{slurm[1]}")
     # An image is run by the node's own program for that.
     (lab.shadow / "apptainer").write_text("#!/bin/sh\necho with $1 $2 $3; shift 3; exec \"$@\"\n")

@@ -398,9 +398,9 @@ def tiny_rooms(myriad, folder):
 def within(what, found, share=0):
     """Each room within 5 % of the bound. Where a rack holds one server, or has power left for 1 to
     3 switches beside its servers, switches spread over the room, which the bound does not see
-    (docs/measurements.md): 9 % there. Of all drawn ones a share is within 5 %."""
+    (docs/measurements.md): 8 % there. Of all drawn ones a share is within 5 %."""
     for over, scarce in found:
-        check(f"{what}, {100 * over:.1f} % above the bound", over <= (0.09 if scarce else 0.05))
+        check(f"{what}, {100 * over:.1f} % above the bound", over <= (0.08 if scarce else 0.05))
     near = sum(over <= 0.05 for over, _ in found)
     check(f"{what}, {near} of {len(found)} within 5 %: {found}", near >= share * len(found))
 
@@ -426,6 +426,39 @@ def full_rooms(myriad, folder, seed, count):
         shape = rows, max(2, int(racks / rows) + 1), kw, server_kw, servers, switch
         found.append(look_at(myriad, folder, shape, i == 0))
     return [over for over in found if over is not None]
+
+
+def few_crossings(myriad, folder):
+    """Trays that cross at the first row and at one more alone: the bound knows of the detours."""
+    rows, columns, kw, servers, crossings = 9, 7, 15, 40, (1, 6)
+    spec = (f"servers: {servers}\nserver: h100-8gpu\nnetworks: {{compute: {{switch: "
+            f"mqm9790-ns2f}}}}\nroom: {{rows: {rows}, columns: {columns}, rack_kw: {kw}, "
+            f"rack_u: 60, rack_kg: 4000, server_kw: 10, place: shortest, "
+            f"trays: {{cross_rows: {list(crossings)}}}}}\n")
+    answer, out = plan(myriad, spec, folder)
+    if answer is None:
+        check(f"few crossings: {out}", False)
+        return
+    room, cables = Room(rows, columns), rows_of(out / "cables.csv")
+
+    def way(one, other):
+        if one[0] == other[0]:
+            return abs(one[1] - other[1])
+        return abs(one[0] - other[0]) + min(abs(one[1] - room.pitch[0] * (row - 1))
+                                            + abs(other[1] - room.pitch[0] * (row - 1))
+                                            for row in crossings)
+
+    fabric, seats = stars.Fabric(cables), seats_of(kw, 10, "mqm9790-ns2f", 1)[::-1]
+    straight, crossed = (with_drops(room, stars.ways_m(fabric, room.points(), seats, metric),
+                                    fabric.cables) for metric in (stars.straight, way))
+    said, got = answer["room"]["lower_bound_m"], answer["room"]["cable_m"]
+    check(f"few crossings: bound {said}, by hand {crossed:.1f}, straight {straight:.1f}",
+          crossed > straight and crossed * 0.99 <= said <= crossed * 1.01)
+    total = sum({row["cable"]: with_drops(room, way(room.of_rack(row["a_rack"]),
+                                                    room.of_rack(row["b_rack"])), 1)
+                 for row in cables}.values())
+    check(f"few crossings: cable_m {got}, by hand {total:.1f}", abs(got - total) < 0.001 * total)
+    within("few crossings", [(got / said - 1, False)])
 
 
 # What a room gets wrong, and the rule that says so.
@@ -508,6 +541,7 @@ def main():
         within("begun groups", [look_at(myriad, folder, (16, 10, 12, 10.2, n, "mqm9790-ns2f"))
                                 for n in (33, 36, 68, 97)[::EVERY]])
         tiny_rooms(myriad, folder)
+        few_crossings(myriad, folder)
         over, full = [], []
         for seed in seeds:
             over += random_rooms(myriad, folder, seed, count)

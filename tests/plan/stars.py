@@ -41,9 +41,12 @@ class Fabric:
                                  "of_server": min(of_server.values())})
 
 
-def rings(points, at):
-    px, py = points[at]
-    found = Counter(round(abs(px - x) + abs(py - y), 4) for x, y in points)
+def straight(one, other):
+    return abs(one[0] - other[0]) + abs(one[1] - other[1])
+
+
+def rings(points, at, way=straight):
+    found = Counter(round(way(points[at], point), 4) for point in points)
     own = [(0.0, 1)]
     return own + sorted((d, n) for d, n in found.items() if d > 0)
 
@@ -81,8 +84,8 @@ def value(kinds, prices, seats, around):
 class Model:
     """Stars whose weights are linear in the shares of the classes; prices follow the shares."""
 
-    def __init__(self, fabric, points, seats):
-        self.seats, self.points = seats, points
+    def __init__(self, fabric, points, seats, way):
+        self.seats, self.points, self.way = seats, points, way
         self.tops = len(fabric.tops)
         self.shares = SHARES * len(fabric.classes)
         self.stars = []  # (centres, [(count, is_server, fixed, {share: by}, most)])
@@ -107,11 +110,8 @@ class Model:
         self.stars.insert(0, (self.tops, top))
         self.chains = [min(1, one["hosts"] / (one["top"] * self.tops)) for one in fabric.classes]
         self.count = self.shares + sum(len(kinds) for _, kinds in self.stars)
-        xs, ys = sorted(x for x, _ in points), sorted(y for _, y in points)
-        middle = (xs[len(xs) // 2], ys[len(ys) // 2])
-        at = min(range(len(points)),
-                 key=lambda r: abs(points[r][0] - middle[0]) + abs(points[r][1] - middle[1]))
-        self.around = rings(points, at)
+        at = min(range(len(points)), key=lambda r: sum(way(points[r], point) for point in points))
+        self.around = rings(points, at, way)
         self.reach, places = 1.0, 0
         for mm, racks in self.around:
             if places < sum(one["servers"] for one in fabric.classes):
@@ -192,7 +192,7 @@ class Model:
             kinds, prices, _ = self.star(x, at)
             offers = []
             for rack in range(len(self.points)):
-                around = rings(self.points, rack)[1:]
+                around = rings(self.points, rack, self.way)[1:]
                 base = value(kinds, prices, self.seats, around)[0]
                 steps = []
                 for most in range(len(self.seats) - 1, -1, -1):
@@ -224,11 +224,11 @@ def hull_steps(steps):
     return [((b[1] - a[1]) / (b[0] - a[0]), b[0] - a[0]) for a, b in zip(hull, hull[1:])]
 
 
-def ways_m(fabric, points, seats):
+def ways_m(fabric, points, seats, way=straight):
     """seats[a]: switches that a rack takes beside a servers. None where there are more tiers."""
     if not fabric.flat or len(fabric.classes) > 3:
         return None
-    model = Model(fabric, points, seats)
+    model = Model(fabric, points, seats, way)
     return model.least(model.search())
 
 

@@ -49,7 +49,6 @@ int kubernetes_job_write(const struct kubernetes_job *how, const char *file, str
                                                      .gpus = job.gpus,
                                                      .gpus_per_node = (uint32_t)how->gpus_per_node,
                                                      .retries = job.retries,
-                                                     .strict = job.restart == MYR_RESTART_STRICT,
                                                      .time_limit_s = job.time_limit_s,
                                                      .priority = job.priority,
                                                      .space = how->space ? how->space : "default",

@@ -302,27 +302,6 @@ static void experts(const struct work *w, struct fit_layer *layer)
     }
 }
 
-/* What is gathered for a product in low precision is cast before it is sent; sums stay bf16. */
-static double gathered_share(const struct work *w)
-{
-    bool able = w->it->stack->era == MYR_ERA_NEMO || w->it->stack->era == MYR_ERA_TORCH;
-    if (!able || w->recipe->of[MYR_CAPABILITY_SCALES] == MYR_SCALES_ROWS) {
-        return 1;
-    }
-    switch (w->layout->precision) {
-    case MYR_PRECISION_FP8:
-    case MYR_PRECISION_MXFP8:
-        return 0.5;
-    case MYR_PRECISION_NVFP4:
-        return 0.28; /* half a byte, and a scale for sixteen of them */
-    case MYR_PRECISION_BF16:
-    case MYR_PRECISION_FP16:
-    case MYR_PRECISION_FP32:
-        break;
-    }
-    return 1;
-}
-
 static void tensor_comm(const struct work *w, double blocks, struct fit_layer *layer)
 {
     const struct myr_layout *layout = w->layout;
@@ -333,7 +312,7 @@ static void tensor_comm(const struct work *w, double blocks, struct fit_layer *l
     double once, backward;
     if (layout->sequence_parallel) {
         double gather = fit_collective_s(w->it, MYR_ALL_GATHER, layout->tp, w->places.tp_near,
-                                         bytes * gathered_share(w));
+                                         bytes * fit_gathered_share(w->it, layout->precision));
         double scatter =
             fit_collective_s(w->it, MYR_REDUCE_SCATTER, layout->tp, w->places.tp_near, bytes);
         once = gather + scatter;
@@ -438,16 +417,11 @@ static void between(const struct work *w, struct fit_layer *layer)
     }
 }
 
-/* Parts of a layer that are made again on their own, beside FFN and experts. */
-static void again(const struct work *w, bool full, struct fit_layer *layer)
+/* Parts of a layer that are made again on their own, beside attention, FFN and experts. */
+static void again(const struct work *w, struct fit_layer *layer)
 {
     const struct myr_layout *layout = w->layout;
     const struct myr_model *model = w->model;
-    struct fit_layer attention = {0};
-    if (layout->recompute_parts & MYR_AGAIN(CORE_ATTENTION) && layout->flash_attention) {
-        attention_scores(w, full, &attention);
-        layer->backward.terms[MYR_FIT_ATTENTION] += attention.forward.terms[MYR_FIT_ATTENTION];
-    }
     if (layout->recompute_parts & MYR_AGAIN(LATENT_UP) && myr_model_is_mla(model)) {
         const struct myr_mla *mla = &model->mla;
         double a = (double)model->head_count / layout->tp;
@@ -463,24 +437,37 @@ static void again(const struct work *w, bool full, struct fit_layer *layer)
     }
 }
 
-static void one_layer(const struct work *w, enum fit_kind kind, struct fit_layer *layer)
+/* What a layer with a window and one without have in common: all but scores. */
+static void all_but_scores(const struct work *w, bool moe, struct fit_layer *layer)
 {
-    bool moe = kind >= FIT_MOE_FULL, full = kind == FIT_DENSE_FULL || kind == FIT_MOE_FULL;
-    /* Fused kernels of this line mask a window, they do not skip what lies outside. */
-    full = full || w->it->stack->era == MYR_ERA_NEMO;
-    const struct myr_moe *experts_of = &w->model->moe;
     *layer = (struct fit_layer){0};
     attention_projections(w, layer);
-    attention_scores(w, full, layer);
     if (moe) {
         experts(w, layer);
     } else {
         dense_ffn(w, w->model->ffn_hidden, layer);
     }
     between(w, layer);
-    again(w, full, layer);
-    tensor_comm(w, moe && !experts_of->shared_count ? 1 : 2, layer);
+    again(w, layer);
+    tensor_comm(w, moe && !w->model->moe.shared_count ? 1 : 2, layer);
     context_comm(w, layer);
+}
+
+static void scores(const struct work *w, bool window, struct fit_layer *layer)
+{
+    /* Fused kernels of this line mask a window, they do not skip what lies outside. */
+    bool full = !window || w->it->stack->era == MYR_ERA_NEMO;
+    attention_scores(w, full, layer);
+    if (w->layout->recompute_parts & MYR_AGAIN(CORE_ATTENTION) && w->layout->flash_attention) {
+        struct fit_layer attention = {0};
+        attention_scores(w, full, &attention);
+        layer->backward.terms[MYR_FIT_ATTENTION] += attention.forward.terms[MYR_FIT_ATTENTION];
+    }
+}
+
+/* What depends on whether the whole layer is recomputed. */
+static void finish_layer(const struct work *w, bool moe, struct fit_layer *layer)
+{
     if (w->layout->recompute == MYR_RECOMPUTE_FULL) {
         for (int i = 0; i < MYR_FIT_TERM_COUNT; i++) {
             layer->backward.terms[i] += layer->forward.terms[i];
@@ -556,16 +543,27 @@ void fit_blocks_of(const struct myr_fit_case *it, const struct myr_layout *layou
     struct myr_layout alone = *layout;
     bool some = layout->recompute == MYR_RECOMPUTE_FULL && layout->recompute_layers > 0;
     alone.recompute = some ? MYR_RECOMPUTE_NONE : layout->recompute;
+    struct fit_layer shared;
     for (int i = 0; i < FIT_KIND_COUNT; i++) {
-        if (ret->used[i]) {
-            w.layout = &alone;
-            one_layer(&w, (enum fit_kind)i, &ret->layers[i]);
-            w.layout = layout;
-            if (some) {
-                one_layer(&w, (enum fit_kind)i, &ret->recomputed[i]);
-            }
+        bool is_moe = i >= FIT_MOE_FULL, is_window = i == FIT_DENSE_WINDOW || i == FIT_MOE_WINDOW;
+        if (!ret->used[i]) {
+            continue;
         }
+        w.layout = &alone;
+        if (!is_window) { /* it comes first, and is used wherever that with a window is */
+            all_but_scores(&w, is_moe, &shared);
+        }
+        ret->layers[i] = shared;
+        scores(&w, is_window, &ret->layers[i]);
+        if (some) { /* neither is selective: up to here they are the same */
+            ret->recomputed[i] = ret->layers[i];
+            w.layout = layout;
+            finish_layer(&w, is_moe, &ret->recomputed[i]);
+            w.layout = &alone;
+        }
+        finish_layer(&w, is_moe, &ret->layers[i]);
     }
+    w.layout = layout;
     vocabulary(&w, ret);
 }
 

@@ -86,6 +86,9 @@ double fit_collective_s(const struct myr_fit_case *it, enum myr_collective colle
 double fit_dispatch_s(const struct myr_fit_case *it, const struct myr_layout *layout,
                       struct fit_near near, double bytes);
 
+/* What is gathered for a product in low precision is cast before it is sent; sums stay bf16. */
+double fit_gathered_share(const struct myr_fit_case *it, enum myr_precision precision);
+
 static inline double fit_max(double a, double b)
 {
     return a > b ? a : b;

@@ -249,3 +249,23 @@ double fit_collective_s(const struct myr_fit_case *it, enum myr_collective colle
 {
     return bytes > 0 ? fit_line_s(fit_collective_line(it, collective, members, near), bytes) : 0;
 }
+
+double fit_gathered_share(const struct myr_fit_case *it, enum myr_precision precision)
+{
+    bool able = it->stack->era == MYR_ERA_NEMO || it->stack->era == MYR_ERA_TORCH;
+    if (!able || myr_fit_recipe(it, precision)->of[MYR_CAPABILITY_SCALES] == MYR_SCALES_ROWS) {
+        return 1;
+    }
+    switch (precision) {
+    case MYR_PRECISION_FP8:
+    case MYR_PRECISION_MXFP8:
+        return 0.5;
+    case MYR_PRECISION_NVFP4:
+        return 0.28; /* half a byte, and a scale for sixteen of them */
+    case MYR_PRECISION_BF16:
+    case MYR_PRECISION_FP16:
+    case MYR_PRECISION_FP32:
+        break;
+    }
+    return 1;
+}

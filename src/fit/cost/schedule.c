@@ -7,6 +7,7 @@
  */
 #include "cost/schedule.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "cost/steady.h"
@@ -114,9 +115,97 @@ static void interleaved_backward(struct slots *s)
     }
 }
 
+/* The same when nobody watches and nobody counts gains, as most slots are played: times alone. */
+
+static double later(double a, double b)
+{
+    return a >= b ? a : b;
+}
+
+static void quick_plain_slot(struct slots *s)
+{
+    const struct fit_schedule *it = s->it;
+    double hop = it->hop_s;
+    int64_t first = s->slot - s->turns + 1, last = s->slot < s->pp ? s->slot : s->pp - 1;
+    for (int64_t i = last; i >= 0 && i >= first; i--) {
+        double now = s->clock[i].at;
+        now = i > 0 ? later(now, s->forward[i - 1].at + hop) : now;
+        s->clock[i].at = s->forward[i].at = now + it->forward_s[i];
+    }
+    int64_t back = s->slot - s->ahead;
+    if (back < 0 || back >= s->turns) {
+        return;
+    }
+    double came = 0; /* no clock is earlier */
+    for (int64_t i = s->pp - 1; i >= 0; i--) {
+        double now = later(s->clock[i].at, came);
+        now += it->backward_s[i] + it->weight_s[i];
+        s->clock[i].at = s->backward[i].at = now;
+        came = now + hop;
+    }
+}
+
+/* Chunks come in turn: from stage to stage the turn moves by one, so nothing is divided. */
+static void quick_interleaved_forward(struct slots *s)
+{
+    const double *each = s->it->forward_s;
+    double hop = s->it->hop_s, from_last = s->forward[s->pp - 1].at;
+    int64_t low = s->slot - s->turns + 1, high = s->slot < s->pp ? s->slot : s->pp - 1;
+    int64_t at = s->slot % s->round - high;
+    at += at < 0 ? s->round : 0;
+    int64_t of = high + at / s->pp * s->pp, rest = at % s->pp, end = s->pp * s->vp;
+    for (int64_t i = high; i >= 0 && i >= low; i--, of--) {
+        double now = s->clock[i].at;
+        if (i > 0) {
+            now = later(now, s->forward[i - 1].at + hop);
+        } else if (of > 0) {
+            now = later(now, from_last + hop);
+        }
+        s->clock[i].at = s->forward[i].at = now + each[of];
+        if (++rest == s->pp) {
+            rest = 0;
+            of += s->pp;
+            of -= of - i >= end ? end : 0;
+        }
+    }
+}
+
+static void quick_interleaved_backward(struct slots *s)
+{
+    const double *back = s->it->backward_s, *weight = s->it->weight_s;
+    double hop = s->it->hop_s, from_first = s->backward[0].at;
+    int64_t late = s->slot - s->ahead, low = late < 0 ? -late : 0, high = s->turns - 1 - late;
+    if (low >= s->pp) {
+        return;
+    }
+    int64_t at = (late + low) % s->round, end = s->pp * s->vp;
+    int64_t of = low + (s->vp - 1 - at / s->pp) * s->pp, rest = at % s->pp;
+    high = high < s->pp ? high : s->pp - 1;
+    for (int64_t i = low; i <= high; i++, of++) {
+        double now = s->clock[i].at;
+        if (i + 1 < s->pp) {
+            now = later(now, s->backward[i + 1].at + hop);
+        } else if (of + 1 < end) {
+            now = later(now, from_first + hop);
+        }
+        s->clock[i].at = s->backward[i].at = now + (back[of] + weight[of]);
+        if (++rest == s->pp) {
+            rest = 0;
+            of -= s->pp;
+            of += of < i ? end : 0;
+        }
+    }
+}
+
 static void play_slot(struct slots *s)
 {
-    if (s->vp == 1) {
+    bool quick = !s->it->watcher && isinf(s->steady.least_gain);
+    if (quick && s->vp > 1) {
+        quick_interleaved_forward(s);
+        quick_interleaved_backward(s);
+    } else if (quick && s->it->kind != MYR_SCHEDULE_ZERO_BUBBLE) {
+        quick_plain_slot(s);
+    } else if (s->vp == 1) {
         plain_slot(s);
     } else {
         interleaved_forward(s);

@@ -116,55 +116,6 @@ static double shape_floor_s(const struct fit_visit *v, const struct fit_shape *s
            (1 + v->straggler);
 }
 
-/* Layers of a stage with so many that a choice makes again, at least. */
-static double again(const struct fit_visit *v, const struct fit_shape *shape, uint32_t choice,
-                    double layers)
-{
-    uint32_t each = choice < shape->chunk_least ? choice : shape->chunk_least;
-    return v->s->space->alike ? fit_min(choice * (double)shape->vp, layers)
-                              : each * (double)shape->vp;
-}
-
-double fit_shape_quick_s(const struct fit_visit *v, const struct fit_shape *shape, uint32_t choice)
-{
-    const struct fit_times *times = &v->group->priced->times;
-    double micro = v->s->query->it.constants[FIT_LAUNCH_MICRO] * 1e-3;
-    double beside = micro + v->least_hop_s[shape->vp > 1] * shape->vp;
-    double m = v->micro_batches, pp = shape->pp;
-    double most_s = shape->most_layers * times->layer;
-    double first_s = shape->first_of * times->layer;
-    double last_s = shape->last_of * times->layer + times->last;
-    double most_more = 0, first_more = 0, sum_more = 0;
-    if (choice > 0) {
-        double more = v->least_more_s, last_more = more * again(v, shape, choice, shape->last_of);
-        most_more = more * again(v, shape, choice, shape->most_layers);
-        first_more = more * again(v, shape, choice, shape->first_of);
-        sum_more = pp * more * again(v, shape, choice, shape->least_of);
-        last_s += last_more;
-    }
-    double full_s = fit_max(most_s + most_more, first_s + first_more + times->embedding_s);
-    double step_s = m * (fit_max(full_s, last_s) + beside);
-    if (v->layout.schedule == MYR_SCHEDULE_DUALPIPE) {
-        return 0; /* a rank has two stages */
-    }
-    /* As fit_pipe_floor_s() of three stages: a fullest one, the first and the last. */
-    if (v->layout.schedule == MYR_SCHEDULE_1F1B) {
-        double behind = fit_min(m - 1, pp - 1), steady = m - 1 - behind * times->share;
-        double ahead = (m - 1) * times->embedding_s - behind * times->embedding_forward_s;
-        double outer = fit_max(most_s * steady + (m - 1) * most_more,
-                               first_s * steady + (m - 1) * first_more + ahead);
-        double after = fit_max(outer + (m - 1 - behind / 2) * beside, (m - 1) * (last_s + beside));
-        step_s = fit_max(step_s, times->all + sum_more + pp * beside + after);
-    } else if (v->layout.schedule == MYR_SCHEDULE_INTERLEAVED) {
-        double each = beside / shape->vp;
-        double most = m * (most_s + most_more) + shape->most_chunks * times->layer +
-                      shape->most_stages * each;
-        double last = m * last_s + shape->last_chunks * times->layer + (pp - 1) * each;
-        step_s = fit_max(step_s, fit_max(most, last) + m * beside);
-    }
-    return step_s * FIT_BOUND_SLACK * (1 + v->straggler);
-}
-
 /* The blocks of the order have to be there. */
 static double order_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice,
                             uint32_t order)
@@ -601,8 +552,7 @@ double fit_choices_floor_s(struct fit_visit *v, struct fit_cut *cut,
     for (uint32_t o = 0; o < v->order_count; o++) {
         struct fit_pipe pipe = {.params = least};
         double own = fit_max(pipe_s, order_floor_s(v, cut, low, o));
-        if (layout->shard &&
-            !fit_shard_aligned(layout, layout->shard / layout->cp, v->cp_first[o])) {
+        if (!v->shard_fits[shard_at][v->cp_first[o]]) {
             continue;
         }
         if (own + updates[o] > limit) { /* and so is whatever its own stages say */

@@ -155,18 +155,14 @@ static double recomputed_in(const struct fit_visit *v, double layers, double fli
  */
 static double recomputed_least(const struct fit_visit *v, uint32_t zero)
 {
-    struct myr_layout layout = v->layout;
-    double m = myr_layout_micro_batches(&layout), least = 0;
-    layout.zero = zero;
-    layout.shard = 0;
+    double m = v->micro_batches, least = 0;
     if (v->group->dual) {
         return 0; /* other rules */
     }
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(v->depth->early) && i < v->depth->pp; i++) {
         double layers = v->depth->early[i].layers;
-        struct myr_rank_params params = fit_params_least(v, layers, v->depth->early[i].moe);
         /* A hair more memory than there is: rounding must never exclude what fits. */
-        double left = v->limit_bytes * (1 + 1e-8) - fit_state_floor_bytes(&layout, &params);
+        double left = v->limit_bytes * (1 + 1e-8) - v->early_bytes[zero][i];
         double recomputed = recomputed_in(v, layers, fit_min(m, v->depth->pp - i), left);
         if (recomputed > layers * (1 + 1e-8)) {
             return -1;

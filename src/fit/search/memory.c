@@ -63,8 +63,7 @@ static const double *kept_of(const struct fit_visit *v, struct fit_cut *cut, uin
     if (cut->kept_choice[slot] != choice + 1) {
         cut->kept_choice[slot] = choice + 1;
         for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
-            cut->kept_bytes[slot][i] =
-                kept_bytes(v, cut->shape, &cut->shape->kinds[i], choice);
+            cut->kept_bytes[slot][i] = kept_bytes(v, cut->shape, &cut->shape->kinds[i], choice);
         }
     }
     return cut->kept_bytes[slot];
@@ -91,8 +90,8 @@ static void note_flights(const struct fit_visit *v, struct fit_cut *cut)
         cut->flights[i] = fit_min(kind->flights, all);
         cut->held[i] = cut->flights[i] * kind->even_chunk;
         for (uint32_t c = 0; kind->even_chunk <= 0 && c < v->layout.vp; c++) {
-            cut->held[i] += myr_layout_in_flight(&v->layout, kind->stage, c) *
-                            (double)kind->spans[c].count;
+            cut->held[i] +=
+                myr_layout_in_flight(&v->layout, kind->stage, c) * (double)kind->spans[c].count;
         }
     }
 }

@@ -60,7 +60,7 @@ static void price_orders(struct fit_visit *v, struct fit_cut *cut, struct myr_la
     for (uint32_t o = 0; o < (v->quick ? 1 : v->order_count); o++) {
         struct myr_fit_cost cost;
         memcpy(layout.order, v->orders[o], sizeof(layout.order));
-        if (layout.shard && !fit_shard_aligned(&layout, layout.shard / layout.cp, v->cp_first[o])) {
+        if (!v->shard_fits[shard_at][v->cp_first[o]]) {
             continue;
         }
         fit_close_with(&q->it, &layout, pipe_for(v, cut, o, choice, &layout),
@@ -221,8 +221,7 @@ static double bound_cut(struct fit_visit *v, const struct fit_shape *shape, doub
         return first_s; /* as most do */
     }
     begin_cut(cut, shape);
-    bool enough = v->s->space->alike && v->layout.schedule <= MYR_SCHEDULE_INTERLEAVED;
-    if (v->rising && !enough) { /* three stages say less there */
+    if (v->rising && v->layout.schedule > MYR_SCHEDULE_INTERLEAVED) { /* three say less there */
         first_s = fit_cut_floor_s(v, cut, first);
         if (first_s > limit) {
             return first_s;
@@ -297,11 +296,14 @@ static void list_updates(struct fit_visit *v)
     }
     find_alike(v);
     v->shards[0] = 0;
+    v->shard_fits[0][0] = v->shard_fits[0][1] = true;
     v->shard_count = 1;
     uint32_t edp = myr_layout_edp(&l);
     for (uint32_t k = 0; k < s->space->divisor_count && s->space->divisors[k] < l.dp; k++) {
         uint32_t d = s->space->divisors[k];
         if (d > 1 && l.dp % d == 0 && edp % (l.dp / d) == 0) {
+            v->shard_fits[v->shard_count][0] = fit_shard_aligned(&l, d, false);
+            v->shard_fits[v->shard_count][1] = fit_shard_aligned(&l, d, true);
             v->shards[v->shard_count++] = d * l.cp;
         }
     }
@@ -335,6 +337,11 @@ static bool begin_family(struct fit_visit *v, struct fit_search *s, const struct
         v->layout.zero = zero;
         v->layer_bytes[zero][0] = fit_state_floor_bytes(&v->layout, &v->layer[0]);
         v->layer_bytes[zero][1] = fit_state_floor_bytes(&v->layout, &v->layer[1]);
+        for (uint32_t i = 0; i < MYR_ARRAY_COUNT(depth->early) && i < depth->pp; i++) {
+            struct myr_rank_params params =
+                fit_params_least(v, depth->early[i].layers, depth->early[i].moe);
+            v->early_bytes[zero][i] = fit_state_floor_bytes(&v->layout, &params);
+        }
     }
     v->layout.zero = 0;
     return true;

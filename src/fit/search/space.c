@@ -225,9 +225,16 @@ static void note_ends(struct fit_shape *shape)
         if (layers >= shape->most_layers && chunks >= shape->most_chunks) {
             shape->most_chunks = chunks;
             shape->most_stages = stages;
+            shape->most_at = i;
         }
-        shape->first_of = kind->first ? layers : shape->first_of;
-        shape->last_of = kind->last ? layers : shape->last_of;
+        if (kind->first) {
+            shape->first_of = layers;
+            shape->first_at = i;
+        }
+        if (kind->last) {
+            shape->last_of = layers;
+            shape->last_at = i;
+        }
         shape->last_chunks = kind->last ? chunks : shape->last_chunks;
     }
 }

@@ -25,7 +25,7 @@ struct fit_stage_kind {
     double count;
     double flights;    /* micro-batches in flight, of all its chunks, when there are enough */
     double even_chunk; /* layers of each of its chunks; 0: they differ */
-    uint32_t stage; /* the first of its kind; it holds the most micro-batches */
+    uint32_t stage;    /* the first of its kind; it holds the most micro-batches */
     uint32_t last_stage;
     bool first, last;
     const struct myr_span *spans; /* of its chunks */
@@ -36,11 +36,12 @@ struct fit_stage_kind {
 /* How layers fall on pp x vp chunks; the same for every width and batch. */
 struct fit_shape {
     uint32_t pp, vp, first_layers, last_layers;
-    uint32_t chunk_most;   /* layers of the largest chunk */
-    uint32_t chunk_least;  /* and of the smallest */
-    uint32_t choice_count; /* of what is recomputed */
-    double most_layers;    /* of a stage, of those in 'kinds' */
-    double first_of, last_of, least_of; /* layers of the outer stages, and of any */
+    uint32_t chunk_most;                 /* layers of the largest chunk */
+    uint32_t chunk_least;                /* and of the smallest */
+    uint32_t choice_count;               /* of what is recomputed */
+    double most_layers;                  /* of a stage, of those in 'kinds' */
+    double first_of, last_of, least_of;  /* layers of the outer stages, and of any */
+    uint32_t first_at, last_at, most_at; /* their kinds, and that of a stage with the most */
     /* Layers of the first chunks before such a fullest stage and before the last, and stages. */
     double most_chunks, most_stages, last_chunks;
     uint32_t kind_count;

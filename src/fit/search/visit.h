@@ -5,7 +5,7 @@
  *   group.c   bounds on all layouts of a group
  *   open.c    what is left of a family, priced
  *   floor.c   bounds on time       memory.c  bounds on memory       shards.c  orders and shards
- *   choice.c  numbered choices of what is recomputed
+ *   quick.c   the same at once     choice.c  numbered choices of what is recomputed
  */
 #pragma once
 
@@ -94,11 +94,11 @@ struct fit_search {
     const struct myr_fit_query *query;
     const struct fit_space *space;
     struct myr_fit_answer *answer;
-    double layers[FIT_KIND_COUNT]; /* of the whole model */
+    double layers[FIT_KIND_COUNT];  /* of the whole model */
     uint32_t kinds[FIT_KIND_COUNT]; /* those that it has */
     uint32_t kind_count;
-    uint32_t *hints; /* by depth: the cut that looked best in the group before */
-    struct fit_group *groups;      /* those of a family together */
+    uint32_t *hints;          /* by depth: the cut that looked best in the group before */
+    struct fit_group *groups; /* those of a family together */
     uint32_t group_count, group_max;
     struct fit_heap families, cut;          /* the second: those whose cuts have been looked at */
     struct fit_priced_exchanges *exchanges; /* by zero, shard and order */
@@ -124,6 +124,7 @@ struct fit_visit {
     uint32_t order_count;
     uint32_t shards[FIT_DIVISORS_MAX];
     uint32_t shard_count;
+    bool shard_fits[FIT_DIVISORS_MAX][2]; /* in an order, and in one with cp before dp */
     struct fit_activations kept;
     double straggler, least_hop_s[2], limit_bytes;
     struct fit_places places[FIT_ORDERS_MAX];
@@ -135,10 +136,11 @@ struct fit_visit {
     struct fit_pipe widest;                        /* passes that hide as much as any could */
     struct myr_rank_params layer[2];               /* of a dense layer and of one with experts */
     double layer_bytes[4][2];                      /* of their state, by ZeRO stage */
-    struct myr_rank_params lightest;               /* no stage has fewer parameters */
-    bool quick;  /* only the plainest layouts, to have something to compare with */
+    double early_bytes[4][2];        /* of the first stages, at least, by ZeRO stage */
+    struct myr_rank_params lightest; /* no stage has fewer parameters */
+    bool quick;          /* only the plainest layouts, to have something to compare with */
     double least_more_s; /* that a layer takes when it is recomputed */
-    bool rising; /* a layer recomputed costs no less than one left alone */
+    bool rising;         /* a layer recomputed costs no less than one left alone */
 };
 
 /* A cut with a schedule, being priced. */
@@ -212,10 +214,8 @@ double fit_least_hop_s(const struct fit_search *s, const struct myr_layout *layo
 void fit_count_recomputed(const struct fit_visit *v, const struct fit_shape *shape,
                           const struct fit_stage_kind *kind, uint32_t choice,
                           double counts[FIT_KIND_COUNT]);
-/* A step of the shape in the first order up to what replicas exchange, with the least transfers
- * between stages: from three of its stages, at once. */
-double fit_shape_quick_s(const struct fit_visit *v, const struct fit_shape *shape, uint32_t choice);
-/* The same from all of them, of a cut that is being priced. */
+/* A step in the first order up to what replicas exchange, with the least transfers between stages,
+ * of a cut that is being priced. */
 double fit_cut_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice);
 /* The same, played with those transfers where the quick bound does not pass the limit. */
 double fit_cut_played_s(struct fit_visit *v, struct fit_cut *cut, uint32_t choice, double limit);
@@ -241,6 +241,12 @@ double fit_shard_floor_s(struct fit_visit *v, struct fit_cut *cut, const struct 
 double fit_choices_floor_s(struct fit_visit *v, struct fit_cut *cut,
                            const struct myr_layout *layout, uint32_t shard_at, uint32_t low,
                            uint32_t high, double pipe_s, double limit);
+
+/* quick.c */
+
+/* A step of the shape in the first order up to what replicas exchange, with the least transfers
+ * between stages: from three of its stages, at once. */
+double fit_shape_quick_s(const struct fit_visit *v, const struct fit_shape *shape, uint32_t choice);
 
 /* choice.c */
 

@@ -20,6 +20,7 @@ enum {
     LOOSENESS = 4,       /* of the beginning, where there are draws enough to order it again; */
     LOOSE = 2,           /* of further runs in turn: these two */
     LOOSER = 8,
+    COLDER = 16, /* of the last run, which only straightens the beginning out */
     DRAWS_ENOUGH = 2000, /* for every thing */
     RUNS_MAX = 6,        /* from the same beginning: small rooms often end in a poor order */
     DRAWS_ALL = 3000000, /* in all runs together, about */
@@ -209,7 +210,7 @@ static void keep_best(struct anneal *a)
 
 /* About what a switch's cables cost when it moves on by a rack: things come loose, but the order
  * of the room, which is good already, does not melt. */
-static int64_t first_threshold(const struct anneal *a, uint64_t draws, uint32_t run)
+static int64_t first_threshold(const struct anneal *a, uint64_t draws, uint32_t run, bool last)
 {
     const struct crowd *crowd = &a->crowd;
     uint64_t cables = 0;
@@ -219,7 +220,8 @@ static int64_t first_threshold(const struct anneal *a, uint64_t draws, uint32_t 
     double pitch = (a->room->spec->row_pitch_m + a->room->spec->column_pitch_m) * 500;
     bool enough = draws >= (uint64_t)crowd->movable * DRAWS_ENOUGH;
     int64_t looseness = run == 0 ? LOOSENESS : run % 2 ? LOOSE : LOOSER;
-    return (int64_t)((double)cables / (crowd->count + 1) * pitch) * (enough ? looseness : 1);
+    int64_t step = (int64_t)((double)cables / (crowd->count + 1) * pitch);
+    return last ? step / COLDER : step * (enough ? looseness : 1);
 }
 
 /* Everything back to where it stood in the beginning. */
@@ -234,10 +236,10 @@ static void begin_again(struct anneal *a, const uint32_t *racks)
     a->now = 0;
 }
 
-static void run_once(struct anneal *a, uint64_t draws, uint32_t run)
+static void run_once(struct anneal *a, uint64_t draws, uint32_t run, bool last)
 {
     myr_rng_init(&a->rng, SEED, run);
-    a->threshold = first_threshold(a, draws, run);
+    a->threshold = first_threshold(a, draws, run, last);
     for (uint32_t level = 0; level < LEVELS; level++) {
         for (uint64_t i = 0; i < draws / LEVELS; i++) {
             draw(a);
@@ -264,11 +266,12 @@ void room_anneal(struct room *room)
     a.best = INT64_MAX;
     keep_best(&a);
     memcpy(start, a.best_rack, sizeof(*start) * a.crowd.movable);
-    for (uint32_t run = 0; run < runs; run++) {
+    /* With few draws for a thing what came loose is not put in order again: one more run, cold. */
+    for (uint32_t run = 0; run <= runs; run++) {
         if (run > 0) {
             begin_again(&a, start);
         }
-        run_once(&a, draws, run);
+        run_once(&a, draws, run, run == runs);
     }
     crowd_settle(&a.crowd, a.best_rack);
 }

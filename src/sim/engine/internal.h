@@ -16,11 +16,15 @@
  * Rates are thousandths of a bit per second, times picoseconds: what moves is counted in units of
  * 1e-15 bit, exactly, so that nothing is lost however often rates change.
  */
-#define SIM_RATE_PER_BPS  UINT64_C(1000)
-#define SIM_MOVED_PER_BIT UINT64_C(1000000000000000)
-/* Levels are rounded down: what is left after less than this part of a picosecond has arrived. */
-#define SIM_PS_PART        16
+#define SIM_RATE_PER_BPS   UINT64_C(1000)
+#define SIM_MOVED_PER_BIT  UINT64_C(1000000000000000)
 #define SIM_TOLERANCE_BITS 32
+/*
+ * Levels are rounded down: what is left after less than this part of a picosecond has arrived. No
+ * share of small whole numbers or powers of two ends exactly there, to be told apart by the
+ * rounding of its rate alone.
+ */
+#define SIM_PS_PART_OF(rate) ((rate) / 31 * 2)
 
 typedef unsigned __int128 sim_moved;
 

@@ -21,7 +21,7 @@ void sim_push_event(struct myr_sim *sim, myr_ps at, struct sim_event event)
 myr_ps sim_time_to_move(sim_moved left, uint64_t rate)
 {
     MYR_ASSERT(rate > 0);
-    sim_moved part = rate / SIM_PS_PART;
+    sim_moved part = SIM_PS_PART_OF(rate);
     left = left > part ? left - part : 0;
     sim_moved wait = (left + rate - 1) / rate;
     return wait < SIM_TIME_MAX ? (myr_ps)wait : SIM_TIME_MAX;
@@ -29,7 +29,7 @@ myr_ps sim_time_to_move(sim_moved left, uint64_t rate)
 
 bool sim_arrived(const struct myr_sim *sim, uint32_t slot)
 {
-    return sim_left(sim, slot) <= sim_rate(sim, slot) / SIM_PS_PART;
+    return sim_left(sim, slot) <= SIM_PS_PART_OF(sim_rate(sim, slot));
 }
 
 static bool sooner(const struct myr_sim *sim, uint32_t a, uint32_t b)
@@ -101,7 +101,7 @@ static myr_ps moment_after(const struct myr_sim *sim, myr_ps wait)
 static bool early_enough(const struct myr_sim *sim, uint32_t id)
 {
     uint64_t level = sim->fills[id].level;
-    sim_moved left = sim_left(sim, sim_first_held(sim, id)), part = level / SIM_PS_PART;
+    sim_moved left = sim_left(sim, sim_first_held(sim, id)), part = SIM_PS_PART_OF(level);
     myr_ps wait = sim->finish_at[id] - sim->now;
     MYR_ASSERT(wait >= 0);
     return wait == 0 || (left > part && left - part > (sim_moved)level * (uint64_t)(wait - 1));

@@ -234,14 +234,14 @@ static void naive_end(struct naive *naive, uint32_t t, double now)
 }
 
 /*
- * Transfers end at whole picoseconds, as in the engine, or a sixteenth after one: that is part of
+ * Transfers end at whole picoseconds, as in the engine, or a part after one: that is part of
  * the model. A transfer that another leaves alone a part of a picosecond late, at a high rate, is
  * as many bits behind, and at a low rate later on these take it several picoseconds.
  */
 static double whole_ps(double at)
 {
-    double down = (double)(int64_t)(at - 1.0 / SIM_PS_PART);
-    return down < at - 1.0 / SIM_PS_PART ? down + 1 : down;
+    double down = (double)(int64_t)(at - 2.0 / 31);
+    return down < at - 2.0 / 31 ? down + 1 : down;
 }
 
 /* The earliest thing that happens: its task, and when. */

@@ -375,7 +375,7 @@ static void finish_paused(struct myr_sim *sim)
 {
     for (uint32_t slot = 0; slot < sim->slots.count; slot++) {
         const struct sim_slot *own = &sim->slots.items[slot];
-        if (own->task != MYR_NONE && own->target <= own->pace / SIM_PS_PART) {
+        if (own->task != MYR_NONE && own->target <= SIM_PS_PART_OF(own->pace)) {
             end_transfer(sim, slot);
             sim->result.events++;
         }

@@ -270,6 +270,9 @@ static void lists_of_cables_have_their_columns_in_any_order(void **state)
         "node-00000,dcim.interface,nic0,leaf-p0-g0-r0,dcim.interface,1/1,smf,connected,L7,,50,m\n"
         "node-00000,dcim.powerport,PS1,pdu1,dcim.poweroutlet,3,power,connected,,,,\n"
         "node-00001,dcim.interface,nic0,leaf-p0-g0-r0,dcim.interface,1/2,,planned,,,,\n",
+        "#,Cable ID,Source Device,Source Port,Destination Device,Destination Port\n"
+        "1,C0001,node-00000,nic0,leaf-p0-g0-r0,1/1\n",
+        "From Device,From Port,To Device,To Port\nnode-00000,nic0,leaf-p0-g0-r0,1/1\n",
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(texts); i++) {
         struct fixture f;

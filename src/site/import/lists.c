@@ -30,7 +30,7 @@ enum column {
     COLUMN_COUNT,
 };
 
-enum { SPELLINGS = 3, HEADER_NAME_MAX = 32 };
+enum { SPELLINGS = 5, HEADER_NAME_MAX = 32 };
 
 /* Small letters and digits only, as headers are compared. The first spelling is shown to people. */
 struct list_format {
@@ -65,10 +65,10 @@ static const struct list_format p2p_format = {
     .shown = {"A-Node Name", "A-Port", "Z-Node Name", "Z-Port"},
     .columns =
         {
-            [A_DEVICE] = {"anodename", "anode", "adevice"},
-            [A_PORT] = {"aport", "aportname"},
-            [B_DEVICE] = {"znodename", "znode", "zdevice"},
-            [B_PORT] = {"zport", "zportname"},
+            [A_DEVICE] = {"anodename", "anode", "adevice", "sourcedevice", "fromdevice"},
+            [A_PORT] = {"aport", "aportname", "sourceport", "fromport"},
+            [B_DEVICE] = {"znodename", "znode", "zdevice", "destinationdevice", "todevice"},
+            [B_PORT] = {"zport", "zportname", "destinationport", "toport"},
             [A_TYPE] = {"atype"},
             [B_TYPE] = {"ztype"},
             [LABEL] = {"label", "cablelabel"},

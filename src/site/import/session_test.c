@@ -98,8 +98,7 @@ static void errors_count_the_lines_of_the_file(void **state)
 static void put_file(struct fixture *f, const char *file, const char *port, const char *name,
                      const char *mac, const char *address)
 {
-    char named[128];
-    snprintf(named, sizeof(named), *name ? "\"%s\": {" : "", name);
+    const char *named = *name ? myr_arena_printf(&f->arena, "\"%s\": {", name) : "";
     const char *text = myr_arena_printf(
         &f->arena,
         "{\"lldp\": {\"interface\": [{\"%s\": {\"chassis\": {%s\"id\": {\"type\": \"mac\", "

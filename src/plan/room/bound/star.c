@@ -132,40 +132,62 @@ static int by_cost(const void *a, const void *b)
     return x->mm < y->mm ? -1 : x->mm > y->mm;
 }
 
-/*
- * By pair of columns and by rows apart: the gain of a rack there, summed up over all rows between.
- * So a star's value with its centre in any rack is a sum over columns.
- */
-static double *sum_columns(const struct sky *sky, const struct star *star,
-                           const struct worth *worth)
+/* Gains of the racks of a column, by how far it is from the centre's and by the centre's row. */
+struct columns_gain {
+    double *others; /* by distance and row: all racks of a column so far away */
+    double *own;    /* by row: the other racks of the centre's own column */
+};
+
+static double gain_at(const struct sky *sky, const struct star *star, const struct worth *worth,
+                      double mm)
 {
-    double *sums = MYR_ARENA_NEW(sky->b->plan->arena, double,
-                                 (size_t)sky->columns * sky->columns * (sky->rows + 1));
-    for (uint32_t c = 0; c < sky->columns; c++) {
-        for (uint32_t d = 0; d < sky->columns; d++) {
-            double *line = sums + ((size_t)c * sky->columns + d) * (sky->rows + 1);
-            double apart = sky->column_mm[c] - sky->column_mm[d];
-            apart = apart < 0 ? -apart : apart;
-            for (uint32_t row = 0; row < sky->rows; row++) {
-                struct taken taken;
-                double mm = apart + row * sky->pitch_mm;
-                take(sky, star, worth, mm, 0, sky->rack.servers, &taken);
-                line[row + 1] = line[row] + taken.gain;
+    struct taken taken;
+    take(sky, star, worth, mm, 0, sky->rack.servers, &taken);
+    return taken.gain;
+}
+
+/*
+ * Columns at the same distance gain the same, and there are few distances. So a star's value with
+ * its centre in any rack is a sum over columns.
+ */
+static struct columns_gain sum_columns(const struct sky *sky, const struct star *star,
+                                       const struct worth *worth)
+{
+    struct myr_arena *arena = sky->b->plan->arena;
+    uint32_t rows = sky->rows;
+    struct columns_gain ret = {MYR_ARENA_NEW(arena, double, (size_t)sky->apart_count * rows + 1),
+                               MYR_ARENA_NEW(arena, double, rows)};
+    double *apart = MYR_ARENA_NEW(arena, double, rows);
+    for (uint32_t i = 0; i < rows; i++) {
+        apart[i] = gain_at(sky, star, worth, i * sky->pitch_mm);
+    }
+    for (uint32_t row = 0; row < rows; row++) {
+        for (uint32_t other = 0; other < rows; other++) {
+            ret.own[row] += other != row ? apart[other < row ? row - other : other - row] : 0;
+        }
+    }
+    for (uint32_t i = 0; i < sky->apart_count; i++) {
+        for (uint32_t row = 0; row < rows; row++) {
+            const double *way = sky->rows_mm + (size_t)row * rows;
+            for (uint32_t other = 0; other < rows; other++) {
+                ret.others[(size_t)i * rows + row] +=
+                    gain_at(sky, star, worth, sky->apart_mm[i] + way[other]);
             }
         }
     }
-    return sums;
+    return ret;
 }
 
 /* What a star is worth when its centre stands in a rack, without that rack itself. */
-static double around(const struct sky *sky, const double *sums, uint32_t column, uint32_t row)
+static double around(const struct sky *sky, const struct columns_gain *gain, uint32_t column,
+                     uint32_t row)
 {
-    double sum = 0;
+    double sum = gain->own[row];
     for (uint32_t d = 0; d < sky->columns; d++) {
-        const double *line = sums + ((size_t)column * sky->columns + d) * (sky->rows + 1);
-        sum += line[row + 1] + line[sky->rows - row] - line[1];
+        uint32_t apart = sky->apart_of[(size_t)column * sky->columns + d];
+        sum += d != column ? gain->others[(size_t)apart * sky->rows + row] : 0;
     }
-    return sum - sums[((size_t)column * sky->columns + column) * (sky->rows + 1) + 1];
+    return sum;
 }
 
 /*
@@ -217,12 +239,12 @@ static double star_least(const struct sky *sky, const struct star *star, const d
             seats[steps++] = sky->rack.seats[a];
         }
     }
-    double *sums = sum_columns(sky, star, &worth);
+    struct columns_gain gain = sum_columns(sky, star, &worth);
     uint32_t racks = sky->rows * sky->columns, count = 0;
     struct offer *offers = MYR_ARENA_NEW(arena, struct offer, (size_t)racks * (steps + 1));
     for (uint32_t column = 0; column < sky->columns; column++) {
         for (uint32_t row = 0; row < sky->rows; row++) {
-            double value = prices + around(sky, sums, column, row);
+            double value = prices + around(sky, &gain, column, row);
             count += offer_seats(value, own, seats, steps, offers + count);
         }
     }
@@ -254,17 +276,29 @@ static int by_mm(const void *a, const void *b)
     return x->mm < y->mm ? -1 : x->mm > y->mm;
 }
 
-/* Rings around the middle of the room. */
+/* Rings around the middle of the room: that row from which the others are nearest. */
 static void find_rings(struct sky *sky)
 {
-    uint32_t racks = sky->rows * sky->columns, middle = sky->columns / 2, put = 0;
+    uint32_t racks = sky->rows * sky->columns, middle = sky->columns / 2, put = 0, level = 0;
+    double least = -1;
     sky->rings = MYR_ARENA_NEW(sky->b->plan->arena, struct ring, racks);
+    for (uint32_t i = 0; i < sky->rows; i++) {
+        uint32_t row = (sky->rows / 2 + i) % sky->rows; /* of several the middle one */
+        double sum = 0;
+        for (uint32_t other = 0; other < sky->rows; other++) {
+            sum += sky->rows_mm[(size_t)row * sky->rows + other];
+        }
+        if (least < 0 || sum < least) {
+            least = sum;
+            level = row;
+        }
+    }
     for (uint32_t column = 0; column < sky->columns; column++) {
         for (uint32_t row = 0; row < sky->rows; row++) {
             double x = sky->column_mm[column] - sky->column_mm[middle];
-            double y = ((double)row - sky->rows / 2) * sky->pitch_mm;
-            sky->rings[column * sky->rows + row] =
-                (struct ring){(x < 0 ? -x : x) + (y < 0 ? -y : y), 1};
+            double y = column != middle ? sky->rows_mm[(size_t)level * sky->rows + row]
+                                        : (row < level ? level - row : row - level) * sky->pitch_mm;
+            sky->rings[column * sky->rows + row] = (struct ring){(x < 0 ? -x : x) + y, 1};
         }
     }
     qsort(sky->rings, racks, sizeof(*sky->rings), by_mm);
@@ -276,6 +310,41 @@ static void find_rings(struct sky *sky)
         }
     }
     sky->ring_count = put;
+}
+
+/* Trays that cross at few rows only make the way longer between different columns. */
+static void find_ways(struct sky *sky)
+{
+    const struct myr_spec_room *spec = &sky->b->plan->spec->room;
+    struct myr_arena *arena = sky->b->plan->arena;
+    uint32_t rows = sky->rows, columns = sky->columns;
+    double *rows_mm = MYR_ARENA_NEW(arena, double, (size_t)rows * rows);
+    double *apart_mm = MYR_ARENA_NEW(arena, double, (size_t)columns * columns);
+    uint32_t *apart_of = MYR_ARENA_NEW(arena, uint32_t, (size_t)columns * columns);
+    for (uint32_t i = 0; i < rows * rows; i++) {
+        int64_t from = i / rows, to = i % rows;
+        int64_t least = spec->cross_count ? INT64_MAX : llabs(from - to);
+        for (uint32_t k = 0; k < spec->cross_count; k++) {
+            int64_t cross = (int64_t)spec->cross_rows[k] - 1;
+            int64_t way = llabs(from - cross) + llabs(to - cross);
+            least = way < least ? way : least;
+        }
+        rows_mm[i] = (double)least * sky->pitch_mm;
+    }
+    for (uint32_t i = 0; i < columns * columns; i++) {
+        double mm = sky->column_mm[i / columns] - sky->column_mm[i % columns];
+        uint32_t at = 0;
+        mm = mm < 0 ? -mm : mm;
+        while (at < sky->apart_count && apart_mm[at] != mm) {
+            at++;
+        }
+        apart_mm[at] = mm;
+        sky->apart_count += at == sky->apart_count;
+        apart_of[i] = at;
+    }
+    sky->rows_mm = rows_mm;
+    sky->apart_mm = apart_mm;
+    sky->apart_of = apart_of;
 }
 
 /* The most that any rack takes, of everything. */
@@ -324,6 +393,7 @@ bool star_room(struct sky *sky, const struct load *need)
                             rack.grams - b->one.grams * a};
         sky->rack.seats[a] = room_fits(&left, need);
     }
+    find_ways(sky);
     find_rings(sky);
     return sky->rack.seats[0] >= 1;
 }

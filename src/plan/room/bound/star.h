@@ -67,6 +67,11 @@ struct sky {
     uint32_t rows, columns;
     double pitch_mm;
     const double *column_mm; /* by column */
+    const double *rows_mm;   /* by row and row: the way between racks of different columns */
+    /* Columns apart: which of the different distances, by column and column; and those. */
+    const uint32_t *apart_of;
+    uint32_t apart_count;
+    const double *apart_mm;
     uint32_t star_count, var_count, limit_count;
     struct star stars[STAR_STARS];
     struct star_limit limits[STAR_LIMITS];
