@@ -280,6 +280,23 @@ def check_schemas():
             yield f"{path.name}: {fault}"
 
 
+def check_operands(program, commands):
+    """An operand too few or one too many is refused, whatever the command, before it does anything:
+    the words of its usage say how many there are."""
+    for name, row in commands.items():
+        needed_words = re.sub(r"\[[^]]*\]", "", row["operands"]).split()
+        most = len(row["operands"].split())
+        if name in ("agent", "export"):  # passes all on; has a form without operands
+            continue
+        asked = [("needs|is needed|give", len(needed_words) - 1)] if needed_words else []
+        asked += [("one too many|sub-verb", most + 1)] if "..." not in row["operands"] else []
+        for said, count in asked:
+            result = program.run([*name.split(), *["x"] * count])
+            if result.returncode != 2 or not re.search(said, result.stderr.decode()):
+                yield f"'{name}' with {count} operands: exit status {result.returncode}, " \
+                      f"{result.stderr.decode().strip()[:200]}"
+
+
 def check_case_listed(arguments):
     words, account = arguments[3], []
     faults = list(check_case(*arguments, account))
@@ -334,6 +351,8 @@ def look(program):
         return infer(program, sys.argv[sys.argv.index("--infer") + 1], cases, commands)
     refused = refusals()
     faults = list(check_schemas())
+    if "--only" not in sys.argv and "--case" not in sys.argv:
+        faults += check_operands(program, commands)
     asked = {command_of(words, commands) for _, words in cases} | elsewhere
     faults += [f"'{name}' has no question in tests/answers/cases.txt"
                for name, row in commands.items() if row["answers"] and name not in asked]

@@ -15,6 +15,9 @@ myriad verify orders d/design.myr wrong.csv --crews 2 --out o; echo "[$?]"
 cat o/orders.csv o/state.csv; sed 's/<svg.*<\/svg>/SVG/' o/orders.html | tail -n +2 | fold -w 4000 | head -n 120
 cat o/orders.zh.csv 2>/dev/null; ls o; cksum o/*
 cp o/state.csv before.csv
+# One plug sits where another belongs, which sits where none does: the second moves after the first.
+awk -F, 'BEGIN{OFS=","} NR==4{$6="2/2"} NR==5{$6="9/1"} {print}' right.csv > chain.csv
+myriad verify orders d/design.myr chain.csv --out c | head -n 30; cat c/orders.csv; grep note c/orders.html
 myriad verify orders d/design.myr right.csv --out o --state before.csv; echo "[$?]"; cat o/state.csv
 myriad verify orders d/design.myr swapped.csv --out o --state before.csv | head -n 40; cat o/state.csv | head -n 12
 myriad verify d/design.myr wrong.csv --list ports; myriad verify d/design.myr wrong.csv --partial
