@@ -76,6 +76,7 @@ double fit_pipe_floor_s(const struct myr_layout *layout, double micro_batches,
 struct fit_exchange {
     struct fit_line reduce, gather;
     struct fit_line copies; /* of a shard, among themselves (HSDP) */
+    struct fit_line ring;   /* both before they are scaled, from ZeRO-1 on */
     double shard;           /* ranks that share the optimiser's work */
 };
 
@@ -83,14 +84,26 @@ struct fit_exchanges {
     struct fit_exchange dense, expert;
 };
 
-/* The same for all pipelines of a grid with one order, ZeRO stage and shard. */
+/* The same for all pipelines of a grid with one order, ZeRO stage and shard. 'like': those of
+ * another stage from 1 on, whose rings are the same; or NULL. */
 void fit_exchanges_of(const struct myr_fit_case *it, const struct myr_layout *layout,
-                      const struct fit_places *places, struct fit_exchanges *ret);
+                      const struct fit_places *places, const struct fit_exchanges *like,
+                      struct fit_exchanges *ret);
 
 /* Weights, gradients and the optimiser's state of a stage. */
 double fit_state_bytes(const struct myr_layout *layout, const struct myr_rank_params *params);
-/* No moment of a step holds less of them. */
-double fit_state_floor_bytes(const struct myr_layout *layout, const struct myr_rank_params *params);
+/* What no moment of a step holds less of: bytes of a parameter, of an expert's and of any other. */
+struct fit_state_each {
+    double dense, expert;
+};
+
+struct fit_state_each fit_state_floor(const struct myr_layout *layout);
+static inline double fit_state_of(struct fit_state_each each, const struct myr_rank_params *params)
+{
+    return (double)(params->sharded + params->replicated) * each.dense +
+           (double)params->expert * each.expert;
+}
+
 /* What replicas exchange beyond what passes hide, and the optimiser. */
 double fit_update_s(const struct myr_fit_case *it, const struct myr_layout *layout,
                     const struct fit_pipe *pipe, const struct fit_exchanges *exchanges);

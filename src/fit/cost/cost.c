@@ -42,7 +42,7 @@ static struct fit_line scaled(struct fit_line line, double fixed, double each)
 
 static struct fit_exchange exchange_of(const struct myr_fit_case *it,
                                        const struct myr_layout *layout, uint32_t members,
-                                       struct fit_near near_all)
+                                       struct fit_near near_all, const struct fit_exchange *like)
 {
     const double *c = it->constants;
     struct myr_numerics numerics = myr_layout_numerics(layout);
@@ -62,23 +62,26 @@ static struct fit_exchange exchange_of(const struct myr_fit_case *it,
         apart = fit_near_all(1);
     }
     /* Scattering and gathering are the same way in opposite directions. */
-    struct fit_line ring = fit_collective_line(it, MYR_ALL_GATHER, shard, near);
+    struct fit_line ring = like ? like->ring : fit_collective_line(it, MYR_ALL_GATHER, shard, near);
     bool wide = layout->zero < 3 || layout->weights == MYR_WEIGHTS_CAST;
     ret.reduce = scaled(ring, times, slow * (wide ? reduced : gathered));
     ret.gather = scaled(ring, times, slow * gathered);
+    ret.ring = ring;
     ret.copies =
         scaled(fit_collective_line(it, MYR_ALL_REDUCE, members / shard, apart), 1, reduced / shard);
     return ret;
 }
 
 void fit_exchanges_of(const struct myr_fit_case *it, const struct myr_layout *layout,
-                      const struct fit_places *places, struct fit_exchanges *ret)
+                      const struct fit_places *places, const struct fit_exchanges *like,
+                      struct fit_exchanges *ret)
 {
     struct fit_near near = fit_near_times(places->dp_near, places->cp_near);
-    ret->dense = exchange_of(it, layout, layout->dp * layout->cp, near);
+    ret->dense = exchange_of(it, layout, layout->dp * layout->cp, near, like ? &like->dense : NULL);
     ret->dense.shard = myr_layout_shard(layout);
     if (it->model->moe.expert_count > 0) {
-        ret->expert = exchange_of(it, layout, myr_layout_edp(layout), places->edp_near);
+        ret->expert = exchange_of(it, layout, myr_layout_edp(layout), places->edp_near,
+                                  like ? &like->expert : NULL);
     }
     ret->expert.shard = myr_layout_expert_shard(layout);
 }
@@ -195,7 +198,7 @@ void fit_close(const struct myr_fit_case *it, const struct myr_layout *layout,
 {
     struct fit_places places = fit_places_of(it, layout);
     struct fit_exchanges exchanges = {0};
-    fit_exchanges_of(it, layout, &places, &exchanges);
+    fit_exchanges_of(it, layout, &places, NULL, &exchanges);
     fit_close_with(it, layout, pipe, &exchanges, fit_straggler_share(it, layout), ret);
 }
 
@@ -268,31 +271,28 @@ void myr_fit_memory_of(const struct myr_fit_case *it, const struct myr_layout *l
     ret->peak_high_bytes = ret->peak_bytes * (1 + PEAK_SPREAD);
 }
 
-double fit_state_bytes(const struct myr_layout *layout, const struct myr_rank_params *params)
+static struct fit_state_each state_each(const struct myr_layout *layout, double gradient_bytes)
 {
     struct myr_numerics n = myr_layout_numerics(layout);
-    double dense = (double)(params->sharded + params->replicated), expert = (double)params->expert;
     double cut = myr_layout_shard(layout), expert_cut = myr_layout_expert_shard(layout);
     uint32_t zero = layout->zero;
-    return dense * (n.weight_bytes / (zero >= 3 ? cut : 1) +
-                    n.gradient_bytes / (zero >= 2 ? cut : 1) + n.optimiser_bytes / cut) +
-           expert *
-               (n.weight_bytes / (zero >= 3 ? expert_cut : 1) +
-                n.gradient_bytes / (zero >= 2 ? expert_cut : 1) + n.optimiser_bytes / expert_cut);
+    return (struct fit_state_each){
+        n.weight_bytes / (zero >= 3 ? cut : 1) + gradient_bytes / (zero >= 2 ? cut : 1) +
+            n.optimiser_bytes / cut,
+        n.weight_bytes / (zero >= 3 ? expert_cut : 1) +
+            gradient_bytes / (zero >= 2 ? expert_cut : 1) + n.optimiser_bytes / expert_cut};
+}
+
+double fit_state_bytes(const struct myr_layout *layout, const struct myr_rank_params *params)
+{
+    return fit_state_of(state_each(layout, myr_layout_numerics(layout).gradient_bytes), params);
 }
 
 /* Gradients of PyTorch's may be gone at the fullest moment. */
-double fit_state_floor_bytes(const struct myr_layout *layout, const struct myr_rank_params *params)
+struct fit_state_each fit_state_floor(const struct myr_layout *layout)
 {
-    double all = fit_state_bytes(layout, params);
-    if (layout->kernels == MYR_KERNELS_FUSED) {
-        return all;
-    }
-    double dense = (double)(params->sharded + params->replicated), expert = (double)params->expert;
-    double each = myr_layout_numerics(layout).gradient_bytes;
-    double cut = layout->zero >= 2 ? myr_layout_shard(layout) : 1;
-    double expert_cut = layout->zero >= 2 ? myr_layout_expert_shard(layout) : 1;
-    return all - each * (dense / cut + expert / expert_cut);
+    bool fused = layout->kernels == MYR_KERNELS_FUSED;
+    return state_each(layout, fused ? myr_layout_numerics(layout).gradient_bytes : 0);
 }
 
 const char *myr_fit_memory_term(const struct myr_fit_memory *memory)

@@ -172,7 +172,7 @@ void fit_line_price_exchange(struct fit_pool_costs *b, uint32_t zero, const enum
     memcpy(b->layout.order, order, sizeof(b->layout.order));
     struct fit_places places = fit_places_of(&b->it, &b->layout);
     b->exchanges = (struct fit_exchanges){0};
-    fit_exchanges_of(&b->it, &b->layout, &places, &b->exchanges);
+    fit_exchanges_of(&b->it, &b->layout, &places, NULL, &b->exchanges);
     b->near = places.pp_near;
 }
 

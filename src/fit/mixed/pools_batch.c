@@ -272,7 +272,7 @@ static void exchanges_of(const struct opened *o, uint32_t i, const struct myr_la
     struct fit_places places = fit_places_of(&it, own);
     it.nic_gbps = o->slowest_gbps;
     *ret = (struct fit_exchanges){0};
-    fit_exchanges_of(&it, &job, &places, ret);
+    fit_exchanges_of(&it, &job, &places, NULL, ret);
 }
 
 /* What a way takes in the order of ranks that is looked at. */

@@ -153,7 +153,7 @@ static bool piped_part(const struct piped *p, uint32_t i, struct myr_layout layo
     ret[0] = fit_pipe_s(&it, &layout, &blocks, fit_hop_s(&it, &layout, places.pp_near));
     memset(pipe.terms, 0, sizeof(pipe.terms));
     it.nic_gbps = p->nic_gbps;
-    fit_exchanges_of(&it, &job, &places, &exchanges);
+    fit_exchanges_of(&it, &job, &places, NULL, &exchanges);
     fit_close_with(&it, &job, &pipe, &exchanges, 0, &cost);
     ret[1] = cost.step_s;
     job.dp = (p->pools[0].gpus + p->pools[1].gpus) / (layout.tp * layout.cp * layout.pp);

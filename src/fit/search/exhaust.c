@@ -36,7 +36,7 @@ static void price(const struct walk *walk, const struct myr_layout *layout,
     struct myr_fit_memory memory;
     walk->answer->evaluated++;
     walk->answer->costed++;
-    fit_exchanges_of(&q->it, layout, &shared->places, &exchanges);
+    fit_exchanges_of(&q->it, layout, &shared->places, NULL, &exchanges);
     fit_close_with(&q->it, layout, &shared->pipe, &exchanges, shared->straggler, &cost);
     if (fit_best_wants(walk->answer, q->top, layout, cost.step_s)) {
         myr_fit_memory_of(&q->it, layout, &memory);

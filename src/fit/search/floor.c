@@ -158,56 +158,6 @@ double fit_cut_played_s(struct fit_visit *v, struct fit_cut *cut, uint32_t choic
     return cut->played[slot].all_s * FIT_BOUND_SLACK * (1 + v->straggler);
 }
 
-static struct fit_brief brief_of(const struct fit_layer *alone, const struct fit_layer *recomputed)
-{
-    struct fit_brief ret = {alone->forward.total, alone->weight_s, fit_layer_s(alone),
-                            fit_layer_s(recomputed), 0};
-    ret.recompute_more_s = ret.recompute_s - ret.alone_s;
-    return ret;
-}
-
-static void add_brief(struct fit_brief *to, const struct fit_brief *from, double times)
-{
-    to->forward_s += times * from->forward_s;
-    to->weight_s += times * from->weight_s;
-    to->alone_s += times * from->alone_s;
-    to->recompute_s += times * from->recompute_s;
-    to->recompute_more_s += times * from->recompute_more_s;
-}
-
-/* The last stage has the output, once more for each prediction module, and the modules' layers. */
-static void note_briefs(const struct fit_search *s, const struct fit_blocks *blocks,
-                        bool recomputed, struct fit_briefs *ret)
-{
-    const struct fit_layer *made = recomputed ? blocks->recomputed : blocks->layers;
-    double modules = s->query->it.model->mtp_count;
-    enum fit_kind of = blocks->used[FIT_MOE_FULL] ? FIT_MOE_FULL : FIT_DENSE_FULL;
-    memset(ret, 0, sizeof(*ret));
-    ret->least_s = 1e30;
-    for (int k = 0; k < FIT_KIND_COUNT; k++) {
-        if (blocks->used[k]) {
-            ret->layers[k] = brief_of(&blocks->layers[k], &made[k]);
-            ret->least_s = fit_min(ret->least_s, ret->layers[k].alone_s);
-        }
-    }
-    struct fit_brief output = brief_of(&blocks->output, &blocks->output);
-    ret->first = brief_of(&blocks->embedding, &blocks->embedding);
-    ret->output_share = output.forward_s / output.alone_s;
-    add_brief(&ret->last, &output, 1 + modules);
-    if (modules > 0) {
-        add_brief(&ret->last, &ret->layers[of], modules);
-    }
-}
-
-void fit_briefs_of(const struct fit_search *s, struct myr_layout layout, enum fit_chain chain,
-                   struct fit_briefs *ret)
-{
-    struct fit_blocks blocks;
-    fit_set_chain(s, chain, &layout);
-    fit_blocks_of(&s->query->it, &layout, &blocks);
-    note_briefs(s, &blocks, layout.recompute_layers > 0, ret);
-}
-
 const struct fit_blocks *fit_blocks_for(struct fit_visit *v, uint32_t order, bool all)
 {
     order = v->layers_like[order];
@@ -263,15 +213,24 @@ const struct fit_exchanges *fit_exchanges_for(struct fit_visit *v, const struct 
                                               uint32_t shard_at, uint32_t order)
 {
     struct fit_search *s = v->s;
-    size_t update = (size_t)exchanged_like(layout->zero) * v->shard_count + shard_at;
     order = v->exchanges_like[order];
-    struct fit_priced_exchanges *known = &s->exchanges[update * (FIT_ORDERS_MAX + 1) + order];
-    if (known->stamp != s->stamp) {
-        known->stamp = s->stamp;
-        known->of = (struct fit_exchanges){0};
-        fit_exchanges_of(&s->query->it, layout, &v->places[order], &known->of);
+    const struct fit_exchanges *like = NULL;
+    /* ZeRO-1 first: its rings are those of ZeRO-3. */
+    for (uint32_t zero = layout->zero == 3 ? 1 : exchanged_like(layout->zero);; zero = 3) {
+        size_t update = (size_t)zero * v->shard_count + shard_at;
+        struct fit_priced_exchanges *known = &s->exchanges[update * (FIT_ORDERS_MAX + 1) + order];
+        if (known->stamp != s->stamp) {
+            struct myr_layout own = *layout;
+            own.zero = zero;
+            known->stamp = s->stamp;
+            known->of = (struct fit_exchanges){0};
+            fit_exchanges_of(&s->query->it, &own, &v->places[order], like, &known->of);
+        }
+        like = &known->of;
+        if (zero == exchanged_like(layout->zero)) {
+            return like;
+        }
     }
-    return &known->of;
 }
 
 static void lower_line(struct fit_line *to, struct fit_line from)
@@ -374,6 +333,23 @@ static const struct fit_pipe *widest_of_all(struct fit_visit *v)
     return &v->widest;
 }
 
+/*
+ * What of an update does not grow with the parameters, at most: latencies, as often as they are
+ * met, and the step's own. Sums of the larger of lines are convex: from nothing to the lightest
+ * stage an update grows no faster than from there on, so whatever is beyond this grows in
+ * proportion at least.
+ */
+static double fixed_most_s(const struct fit_visit *v, uint32_t zero,
+                           const struct fit_exchanges *exchanges)
+{
+    const struct fit_exchange *d = &exchanges->dense, *e = &exchanges->expert;
+    double once = d->reduce.fixed_s + d->gather.fixed_s + d->copies.fixed_s + e->reduce.fixed_s +
+                  e->gather.fixed_s + e->copies.fixed_s;
+    const double *c = v->s->query->it.constants;
+    double seen = fit_max(1, fit_max(c[FIT_DATA_FLOOR], c[FIT_ZERO3_FLOOR]));
+    return once * seen * (zero >= 2 ? 2 * v->micro_batches : 1) + c[FIT_STEP] * 1e-3;
+}
+
 double fit_zero_update_s(struct fit_visit *v, bool interleaved, uint32_t zero)
 {
     const struct myr_fit_query *q = v->s->query;
@@ -381,26 +357,36 @@ double fit_zero_update_s(struct fit_visit *v, bool interleaved, uint32_t zero)
     if (*known >= 0) {
         return *known;
     }
+    double *rise = &v->zero_rise_s[interleaved][zero];
     *known = 1e30;
+    *rise = 0;
     if (q->zero >= 0 && q->zero != (int)zero) {
         return *known;
     }
     struct myr_layout layout = v->layout;
     layout.vp = interleaved ? v->depth->vp_most : 1;
     layout.zero = zero;
+    *rise = 1e30;
     for (uint32_t i = 0; i < (zero ? v->shard_count : 1); i++) {
         layout.shard = v->shards[i];
-        double update =
-            fit_update_s(&q->it, &layout, widest_of_all(v), least_exchanges(v, &layout, i)) *
-            FIT_BOUND_SLACK * (1 + v->straggler);
+        const struct fit_exchanges *least = least_exchanges(v, &layout, i);
+        double update = fit_update_s(&q->it, &layout, widest_of_all(v), least);
+        double grows = fit_max(0, update - fixed_most_s(v, zero, least));
+        update *= FIT_BOUND_SLACK * (1 + v->straggler);
+        grows *= FIT_BOUND_SLACK * (1 + v->straggler);
         v->shard_update_s[interleaved][zero][i] = update;
+        v->shard_rise_s[interleaved][zero][i] = grows;
         *known = fit_min(*known, update);
+        *rise = fit_min(*rise, grows);
     }
     if (zero == 0 || zero == 3) { /* what chunks there are changes nothing */
         uint32_t count = zero ? v->shard_count : 1;
         memcpy(v->shard_update_s[!interleaved][zero], v->shard_update_s[interleaved][zero],
                count * sizeof(double));
+        memcpy(v->shard_rise_s[!interleaved][zero], v->shard_rise_s[interleaved][zero],
+               count * sizeof(double));
         v->zero_update_s[!interleaved][zero] = *known;
+        v->zero_rise_s[!interleaved][zero] = *rise;
     }
     return *known;
 }

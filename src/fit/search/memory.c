@@ -88,8 +88,8 @@ static void note_flights(const struct fit_visit *v, struct fit_cut *cut)
     for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
         const struct fit_stage_kind *kind = &cut->shape->kinds[i];
         cut->flights[i] = fit_min(kind->flights, all);
-        cut->held[i] = cut->flights[i] * kind->even_chunk;
-        for (uint32_t c = 0; kind->even_chunk <= 0 && c < v->layout.vp; c++) {
+        cut->held[i] = kind->flights <= all ? kind->held : 0;
+        for (uint32_t c = 0; kind->flights > all && c < v->layout.vp; c++) {
             cut->held[i] +=
                 myr_layout_in_flight(&v->layout, kind->stage, c) * (double)kind->spans[c].count;
         }

@@ -78,6 +78,7 @@ static void price_orders(struct fit_visit *v, struct fit_cut *cut, struct myr_la
             fits = true;
         }
         fit_best_add(s->answer, q->top, &layout, cost.step_s);
+        v->limit_s = fit_best_limit(s->answer, q->top, &layout);
     }
 }
 
@@ -89,8 +90,7 @@ static void price_orders(struct fit_visit *v, struct fit_cut *cut, struct myr_la
 static void visit_choices(struct fit_visit *v, struct fit_cut *cut, struct myr_layout layout,
                           uint32_t shard_at, uint32_t low, uint32_t high)
 {
-    struct fit_search *s = v->s;
-    double limit = fit_best_limit(s->answer, s->query->top, &layout);
+    double limit = v->limit_s;
     if (low > high) {
         return;
     }
@@ -123,27 +123,24 @@ static bool visit_shard(struct fit_visit *v, struct fit_cut *cut, struct myr_lay
                         uint32_t shard_at)
 {
     struct fit_search *s = v->s;
-    double limit = fit_best_limit(s->answer, s->query->top, &layout);
+    double limit = v->limit_s;
     bool bounded = v->rising && !v->quick;
     if (bounded && fit_shard_floor_s(v, cut, &layout, shard_at, cut->first,
                                      fit_cut_floor_s(v, cut, cut->first)) > limit) {
         return true;
     }
+    struct fit_state_each each = fit_state_floor(&layout);
     for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
         if (!cut->params_known) {
             cut->params[i] =
                 myr_rank_params(&layout, s->query->it.model, cut->shape->kinds[i].stage);
         }
-        cut->state[i] = fit_state_floor_bytes(&layout, &cut->params[i]);
+        cut->state[i] = fit_state_of(each, &cut->params[i]);
     }
     cut->params_known = true;
     uint32_t least = fit_least_choice(v, cut, cut->first);
     if (least > cut->last) {
         return false;
-    }
-    if (bounded && fit_shard_floor_s(v, cut, &layout, shard_at, least,
-                                     fit_cut_floor_s(v, cut, least)) > limit) {
-        return true;
     }
     visit_choices(v, cut, layout, shard_at, least, v->quick ? least : cut->last);
     return true;
@@ -152,22 +149,26 @@ static bool visit_shard(struct fit_visit *v, struct fit_cut *cut, struct myr_lay
 /* The state takes the more the smaller the shard: where one has no room, no smaller one has. */
 static void visit_shards(struct fit_visit *v, struct fit_cut *cut)
 {
-    const struct myr_fit_query *q = v->s->query;
     bool bounded = v->rising;
+    bool spread = v->layout.vp > 1;
+    double rise = cut->shape->rise;
     for (uint32_t zero = 0; zero <= 3; zero++) {
         uint32_t count = zero && !v->quick ? v->shard_count : 1;
-        if (cut->zero_first[zero] > cut->last ||
-            (bounded && cut->zero_pipe_s[zero] + fit_zero_update_s(v, v->layout.vp > 1, zero) >
-                            fit_best_limit(v->s->answer, q->top, &v->layout))) {
+        if (cut->zero_first[zero] > cut->last) {
             continue;
         }
+        double pipe_s = cut->zero_pipe_s[zero];
+        if (bounded && pipe_s + fit_zero_update_s(v, spread, zero) > v->limit_s) {
+            continue;
+        }
+        const double *updates = v->shard_update_s[spread][zero];
+        const double *rises = v->shard_rise_s[spread][zero];
         for (uint32_t i = 0; i < count; i++) {
-            struct myr_layout layout = v->layout;
             uint32_t at = i ? count - i : 0; /* the first is all of them, the others ascend */
-            if (bounded && cut->zero_pipe_s[zero] + v->shard_update_s[layout.vp > 1][zero][at] >
-                               fit_best_limit(v->s->answer, q->top, &layout)) {
+            if (bounded && pipe_s + updates[at] + rise * rises[at] > v->limit_s) {
                 continue;
             }
+            struct myr_layout layout = v->layout;
             layout.zero = zero;
             layout.shard = v->shards[at];
             cut->first = cut->zero_first[zero];
@@ -232,7 +233,12 @@ static double bound_cut(struct fit_visit *v, const struct fit_shape *shape, doub
         if ((wanted >= 0 && wanted != (int)zero) || least > cut->last) {
             continue;
         }
-        double update_s = v->rising ? fit_zero_update_s(v, shape->vp > 1, zero) : 0;
+        double update_s = 0;
+        if (v->rising) {
+            update_s = v->zero_update_s[shape->vp > 1][zero]; /* mostly known */
+            update_s = update_s < 0 ? fit_zero_update_s(v, shape->vp > 1, zero) : update_s;
+            update_s += shape->rise * v->zero_rise_s[shape->vp > 1][zero];
+        }
         if (first_s + update_s > limit) { /* before memory is asked */
             bound_s = fit_min(bound_s, first_s + update_s);
             continue;
@@ -320,7 +326,8 @@ static bool begin_family(struct fit_visit *v, struct fit_search *s, const struct
     v->layout = *family->width;
     v->layout.pp = depth->pp;
     v->layout.dp = q->gpus / (v->layout.tp * v->layout.cp * depth->pp);
-    if (family->floor_s > fit_best_limit(s->answer, q->top, &v->layout)) {
+    v->limit_s = fit_best_limit(s->answer, q->top, &v->layout);
+    if (family->floor_s > v->limit_s) {
         return false;
     }
     list_updates(v);
@@ -335,12 +342,13 @@ static bool begin_family(struct fit_visit *v, struct fit_search *s, const struct
     v->layout.shard = 0;
     for (uint32_t zero = 0; zero <= 3; zero++) {
         v->layout.zero = zero;
-        v->layer_bytes[zero][0] = fit_state_floor_bytes(&v->layout, &v->layer[0]);
-        v->layer_bytes[zero][1] = fit_state_floor_bytes(&v->layout, &v->layer[1]);
+        struct fit_state_each each = fit_state_floor(&v->layout);
+        v->layer_bytes[zero][0] = fit_state_of(each, &v->layer[0]);
+        v->layer_bytes[zero][1] = fit_state_of(each, &v->layer[1]);
         for (uint32_t i = 0; i < MYR_ARRAY_COUNT(depth->early) && i < depth->pp; i++) {
             struct myr_rank_params params =
                 fit_params_least(v, depth->early[i].layers, depth->early[i].moe);
-            v->early_bytes[zero][i] = fit_state_floor_bytes(&v->layout, &params);
+            v->early_bytes[zero][i] = fit_state_of(each, &params);
         }
     }
     v->layout.zero = 0;
@@ -365,7 +373,7 @@ static uint32_t schedules_of(const struct fit_visit *v)
 static bool begin_group(struct fit_visit *v, const struct fit_group *group)
 {
     const struct myr_fit_query *q = v->s->query;
-    if (group->floor_s > fit_best_limit(v->s->answer, q->top, &v->layout)) {
+    if (group->floor_s > v->limit_s) {
         return false;
     }
     v->group = group;
@@ -483,7 +491,7 @@ void fit_refine_family(struct fit_search *s, struct fit_family *family, bool cut
         if (!begin_group(&v, &group)) {
             continue;
         }
-        double limit = fit_best_limit(s->answer, s->query->top, &v.layout);
+        double limit = v.limit_s;
         double floor_s = cuts ? try_best_cut(&v, limit) : fit_refined_floor_s(&v, limit);
         group.floor_s = fit_max(group.floor_s, floor_s);
         if (group.floor_s <= limit) {
@@ -507,8 +515,7 @@ void fit_open_family(struct fit_search *s, const struct fit_family *family)
             continue;
         }
         while ((shape = next_cut(&v, &at))) {
-            double limit = fit_best_limit(s->answer, s->query->top, &v.layout);
-            if (bound_cut(&v, shape, limit, &cut) <= limit) {
+            if (bound_cut(&v, shape, v.limit_s, &cut) <= v.limit_s) {
                 visit_shards(&v, &cut);
             }
         }

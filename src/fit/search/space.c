@@ -124,6 +124,15 @@ static void add_span(const struct fit_space *space, struct myr_span span, double
     }
 }
 
+static void note_flights(const struct myr_layout *layout, struct fit_stage_kind *kind)
+{
+    kind->flights = myr_layout_in_flight_all(layout, kind->stage);
+    kind->held = 0;
+    for (uint32_t c = 0; c < layout->vp; c++) {
+        kind->held += myr_layout_in_flight(layout, kind->stage, c) * (double)kind->spans[c].count;
+    }
+}
+
 static void finish_shape(const struct fit_space *space, struct myr_arena *arena,
                          struct fit_shape *shape)
 {
@@ -147,12 +156,11 @@ static void finish_shape(const struct fit_space *space, struct myr_arena *arena,
             shape->chunk_least = span.count < shape->chunk_least ? span.count : shape->chunk_least;
         }
         stage.first_chunk = spans[0].count;
-        stage.flights = myr_layout_in_flight_all(&layout, p);
-        stage.even_chunk = layers_of(&stage) == spans[0].count * (double)layout.vp
-                               ? spans[0].count /* for they differ by one at the most */
-                               : 0;
         add_stage(shape, &stage);
-        spans = shape->kind_count > known ? NULL : spans; /* theirs now */
+        if (shape->kind_count > known) {
+            note_flights(&layout, &shape->kinds[known]);
+            spans = NULL; /* theirs now */
+        }
     }
     shape->choice_count = fit_recompute_allowed(space, MYR_RECOMPUTE_NONE, 0) +
                           fit_recompute_allowed(space, MYR_RECOMPUTE_SELECTIVE, 0) +
@@ -203,13 +211,17 @@ static void add_splits(struct fit_space *space, struct myr_arena *arena, uint32_
 static void note_ends(struct fit_shape *shape)
 {
     shape->least_of = 1e9;
+    shape->least_moe = 1e9;
     for (uint32_t i = 0; i < shape->kind_count; i++) {
         double layers = layers_of(&shape->kinds[i]);
         shape->most_layers = fit_max(shape->most_layers, layers);
+        const double *of = shape->kinds[i].layers;
         shape->least_of = fit_min(shape->least_of, layers);
+        shape->least_moe = fit_min(shape->least_moe, of[FIT_MOE_FULL] + of[FIT_MOE_WINDOW]);
     }
     if (shape->kind_count == FIT_SHAPE_KINDS) { /* stages may have been left out */
         shape->least_of = 0;
+        shape->least_moe = 0;
     }
     for (uint32_t i = 0; i < shape->kind_count; i++) {
         const struct fit_stage_kind *kind = &shape->kinds[i];
@@ -299,6 +311,12 @@ static void add_depth(struct fit_space *space, struct myr_arena *arena, uint32_t
     }
     for (uint32_t i = 0; i < depth->shape_count; i++) {
         note_layers(&space->shapes[depth->first_shape + i], depth);
+    }
+    for (uint32_t i = 0; i < depth->shape_count; i++) {
+        struct fit_shape *shape = &space->shapes[depth->first_shape + i];
+        double rise = depth->least_layers > 0 ? shape->least_of / depth->least_layers : 1;
+        rise = depth->least_moe > 0 ? fit_min(rise, shape->least_moe / depth->least_moe) : rise;
+        shape->rise = fit_max(rise - 1, 0);
     }
     space->depth_count += depth->shape_count > 0;
 }

@@ -23,9 +23,10 @@
 struct fit_stage_kind {
     double layers[FIT_KIND_COUNT];
     double count;
-    double flights;    /* micro-batches in flight, of all its chunks, when there are enough */
-    double even_chunk; /* layers of each of its chunks; 0: they differ */
-    uint32_t stage;    /* the first of its kind; it holds the most micro-batches */
+    /* Micro-batches in flight, of all its chunks, and the same times layers, with enough of them.
+     */
+    double flights, held;
+    uint32_t stage; /* the first of its kind; it holds the most micro-batches */
     uint32_t last_stage;
     bool first, last;
     const struct myr_span *spans; /* of its chunks */
@@ -36,11 +37,13 @@ struct fit_stage_kind {
 /* How layers fall on pp x vp chunks; the same for every width and batch. */
 struct fit_shape {
     uint32_t pp, vp, first_layers, last_layers;
-    uint32_t chunk_most;                 /* layers of the largest chunk */
-    uint32_t chunk_least;                /* and of the smallest */
-    uint32_t choice_count;               /* of what is recomputed */
-    double most_layers;                  /* of a stage, of those in 'kinds' */
-    double first_of, last_of, least_of;  /* layers of the outer stages, and of any */
+    uint32_t chunk_most;                /* layers of the largest chunk */
+    uint32_t chunk_least;               /* and of the smallest */
+    uint32_t choice_count;              /* of what is recomputed */
+    double most_layers;                 /* of a stage, of those in 'kinds' */
+    double first_of, last_of, least_of; /* layers of the outer stages, and of any */
+    double least_moe;                   /* of them with experts, of any stage */
+    double rise; /* by what share its stages are fuller than the emptiest of all shapes */
     uint32_t first_at, last_at, most_at; /* their kinds, and that of a stage with the most */
     /* Layers of the first chunks before such a fullest stage and before the last, and stages. */
     double most_chunks, most_stages, last_chunks;

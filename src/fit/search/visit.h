@@ -6,6 +6,7 @@
  *   open.c    what is left of a family, priced
  *   floor.c   bounds on time       memory.c  bounds on memory       shards.c  orders and shards
  *   quick.c   the same at once     choice.c  numbered choices of what is recomputed
+ *   briefs.c  what they read of layers
  */
 #pragma once
 
@@ -126,6 +127,7 @@ struct fit_visit {
     uint32_t shard_count;
     bool shard_fits[FIT_DIVISORS_MAX][2]; /* in an order, and in one with cp before dp */
     struct fit_activations kept;
+    double limit_s; /* what a layout of this family must beat to be kept */
     double straggler, least_hop_s[2], limit_bytes;
     struct fit_places places[FIT_ORDERS_MAX];
     bool cp_first[FIT_ORDERS_MAX];
@@ -133,9 +135,11 @@ struct fit_visit {
     double update_floor_s[2][4][FIT_DIVISORS_MAX][FIT_ORDERS_MAX];
     double shard_update_s[2][4][FIT_DIVISORS_MAX]; /* the least of its orders */
     double zero_update_s[2][4];                    /* and of its shards; below 0: unknown */
-    struct fit_pipe widest;                        /* passes that hide as much as any could */
-    struct myr_rank_params layer[2];               /* of a dense layer and of one with experts */
-    double layer_bytes[4][2];                      /* of their state, by ZeRO stage */
+    /* What they grow by at least when all parameters double: a shape's rise of it is added. */
+    double shard_rise_s[2][4][FIT_DIVISORS_MAX], zero_rise_s[2][4];
+    struct fit_pipe widest;          /* passes that hide as much as any could */
+    struct myr_rank_params layer[2]; /* of a dense layer and of one with experts */
+    double layer_bytes[4][2];        /* of their state, by ZeRO stage */
     double early_bytes[4][2];        /* of the first stages, at least, by ZeRO stage */
     struct myr_rank_params lightest; /* no stage has fewer parameters */
     bool quick;          /* only the plainest layouts, to have something to compare with */
@@ -219,9 +223,6 @@ void fit_count_recomputed(const struct fit_visit *v, const struct fit_shape *sha
 double fit_cut_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice);
 /* The same, played with those transfers where the quick bound does not pass the limit. */
 double fit_cut_played_s(struct fit_visit *v, struct fit_cut *cut, uint32_t choice, double limit);
-/* What bounds read of a layout's blocks. */
-void fit_briefs_of(const struct fit_search *s, struct myr_layout layout, enum fit_chain chain,
-                   struct fit_briefs *ret);
 /* The blocks of an order; 'all': as if every layer were recomputed. */
 const struct fit_blocks *fit_blocks_for(struct fit_visit *v, uint32_t order, bool all);
 /* What replicas of a layout exchange; the same for all cuts of the group. */
@@ -241,6 +242,12 @@ double fit_shard_floor_s(struct fit_visit *v, struct fit_cut *cut, const struct 
 double fit_choices_floor_s(struct fit_visit *v, struct fit_cut *cut,
                            const struct myr_layout *layout, uint32_t shard_at, uint32_t low,
                            uint32_t high, double pipe_s, double limit);
+
+/* briefs.c */
+
+/* What bounds read of a layout's blocks. */
+void fit_briefs_of(const struct fit_search *s, struct myr_layout layout, enum fit_chain chain,
+                   struct fit_briefs *ret);
 
 /* quick.c */
 
