@@ -27,3 +27,14 @@ struct myr_rank_params fit_params_least(const struct fit_visit *v, double layers
                                     (uint64_t)(layers * (double)replicated),
                                     (uint64_t)(moe * (double)expert->expert)};
 }
+
+void fit_set_chain(const struct fit_search *s, enum fit_chain chain, struct myr_layout *layout)
+{
+    bool all = s->query->recompute == MYR_RECOMPUTE_FULL;
+    layout->recompute = chain == FIT_CHAIN_SELECTIVE ? MYR_RECOMPUTE_SELECTIVE : MYR_RECOMPUTE_FULL;
+    layout->recompute_layers = chain == FIT_CHAIN_COUNTS && !all ? 1 : 0;
+    if (s->query->recompute == MYR_RECOMPUTE_NONE) {
+        layout->recompute = MYR_RECOMPUTE_NONE;
+        layout->recompute_layers = 0;
+    }
+}

@@ -8,17 +8,6 @@
  * them against fit_exhaust().
  */
 
-void fit_set_chain(const struct fit_search *s, enum fit_chain chain, struct myr_layout *layout)
-{
-    bool all = s->query->recompute == MYR_RECOMPUTE_FULL;
-    layout->recompute = chain == FIT_CHAIN_SELECTIVE ? MYR_RECOMPUTE_SELECTIVE : MYR_RECOMPUTE_FULL;
-    layout->recompute_layers = chain == FIT_CHAIN_COUNTS && !all ? 1 : 0;
-    if (s->query->recompute == MYR_RECOMPUTE_NONE) {
-        layout->recompute = MYR_RECOMPUTE_NONE;
-        layout->recompute_layers = 0;
-    }
-}
-
 double fit_least_hop_s(const struct fit_search *s, const struct myr_layout *layout)
 {
     const struct myr_fit_case *it = &s->query->it;
