@@ -312,9 +312,21 @@ static void thousands_are_grouped_for_people(void **state)
     assert_string_equal(myr_u64_grouped(UINT64_MAX, text), "18,446,744,073,709,551,615");
 }
 
+static void a_put_text_ends_in_nul_and_may_be_nowhere(void **state)
+{
+    char room[] = "abcdef";
+    (void)state;
+    myr_str_put((struct myr_str){"xyz", 2}, room);
+    assert_memory_equal(room, "xy\0def", 7);
+    myr_str_put((struct myr_str){NULL, 0},
+                room); /* a trap under the sanitizers if it were copied */
+    assert_memory_equal(room, "\0y\0def", 7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_put_text_ends_in_nul_and_may_be_nowhere),
         cmocka_unit_test(comparison_is_by_bytes_and_length),
         cmocka_unit_test(numbers_are_taken_whole_or_not_at_all),
         cmocka_unit_test(signed_numbers_reach_both_ends),

@@ -99,7 +99,7 @@ static struct kube_gang *gang_of(struct myr_kube_cluster *c, struct myr_str key)
     uint32_t id = myr_strmap_get(&c->gang_ids, key);
     if (id == MYR_MAP_NONE) {
         char *copy = myr_xcalloc(1, key.len + 1);
-        memcpy(copy, key.data, key.len);
+        myr_str_put(key, copy);
         id = (uint32_t)c->gangs.count;
         myr_vec_push(&c->gangs, NULL);
         myr_vec_push(&c->gang_keys, copy);

@@ -295,9 +295,7 @@ static struct kube_pod *keep_texts(const struct kube_pod_texts *t)
     char *at = (char *)(pod + 1);
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(texts); i++) {
         *kept[i] = (struct myr_str){at, texts[i].len};
-        if (texts[i].len) {
-            memcpy(at, texts[i].data, texts[i].len);
-        }
+        myr_str_put(texts[i], at);
         at += texts[i].len + 1;
     }
     return pod;

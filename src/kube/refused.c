@@ -15,8 +15,7 @@ static void message_of(struct myr_str body, char *ret, size_t size)
         myr_doc_read_json(&scratch, "answer", body, &top, NULL) == MYR_OK) {
         struct myr_str text = kube_text(top, "message");
         size_t length = text.len < size - 1 ? text.len : size - 1;
-        memcpy(ret, text.data, length);
-        ret[length] = '\0';
+        myr_str_put((struct myr_str){text.data, length}, ret);
         for (char *c = ret; *c; c++) {
             *c = (unsigned char)*c < 0x20 ? ' ' : *c; /* one line */
         }

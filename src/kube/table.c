@@ -80,7 +80,7 @@ uint32_t kube_pod_find(const struct myr_kube_cluster *c, struct myr_str uid)
 static char *copy_text(struct myr_str text)
 {
     char *copy = myr_xcalloc(1, text.len + 1);
-    memcpy(copy, text.data, text.len);
+    myr_str_put(text, copy);
     return copy;
 }
 
@@ -283,8 +283,7 @@ static void put_version(struct myr_str text, char ret[VERSION_MAX])
         }
     }
     if (text.len < VERSION_MAX) {
-        memcpy(ret, text.data, text.len);
-        ret[text.len] = '\0';
+        myr_str_put(text, ret);
     }
 }
 

@@ -31,8 +31,7 @@ int api_body_text(const struct request *request, const char *key, bool needed, c
         return myr_doc_error(err, node, MYR_ERANGE, "'%s' has %zu bytes, at most %zu are expected",
                              key, text.len, size - 1);
     }
-    memcpy(ret, text.data, text.len);
-    ret[text.len] = '\0';
+    myr_str_put(text, ret);
     return MYR_OK;
 }
 

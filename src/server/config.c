@@ -37,8 +37,7 @@ static int read_address(const struct myr_doc *node, const char *what, char *ret,
                              "'%s' is no address; such as 127.0.0.1:4680 or [::1]:4680 is expected",
                              what);
     }
-    memcpy(ret, host.data, host.len);
-    ret[host.len] = '\0';
+    myr_str_put(host, ret);
     *ret_port = (uint16_t)port;
     return MYR_OK;
 }
@@ -68,8 +67,7 @@ static int read_text(const struct myr_doc *top, const char *key, char *ret, size
         return myr_doc_error(err, node, MYR_ERANGE, "'%s' has %zu bytes, at most %zu are expected",
                              key, text.len, size - 1);
     }
-    memcpy(ret, text.data, text.len);
-    ret[text.len] = '\0';
+    myr_str_put(text, ret);
     return MYR_OK;
 }
 

@@ -60,8 +60,7 @@ static int read_name(const struct myr_doc *node, const char *what, char *ret, si
         return myr_doc_error(err, node, MYR_ERANGE, "'%s' has %zu bytes, at most %zu are expected",
                              what, text.len, size - 1);
     }
-    memcpy(ret, text.data, text.len);
-    ret[text.len] = '\0';
+    myr_str_put(text, ret);
     return MYR_OK;
 }
 

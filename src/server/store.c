@@ -55,7 +55,7 @@ void store_put(struct store *store, const char *key, struct myr_str value)
 {
     struct change *change = change_of(store, CHANGE_PUT, key);
     change->value = myr_xcalloc(1, value.len + 1);
-    memcpy(change->value, value.data, value.len);
+    myr_str_put(value, change->value);
     change->size = value.len;
 }
 

@@ -205,6 +205,17 @@ class Options:
         self.every = set().union(*self.known.values())
         self.foreign = set(re.findall(r"^--\S+", (HERE / "foreign.txt").read_text(), re.M))
 
+    @staticmethod
+    def script(word):
+        """The options that a script of the tree has in its text; None when there is no such one."""
+        if not word.endswith(".py"):
+            return None
+        found = [ROOT / word] if (ROOT / word).is_file() else [
+            path for folder in ("tests", "tools", "bench")
+            for path in sorted((ROOT / folder).rglob(word))]
+        return set(re.findall(r"""["'](--[a-z][a-z-]*)["']""",
+                              "".join(path.read_text() for path in found))) if found else None
+
     def faults(self, code):
         words = code.split()
         given = [word.split("=")[0].rstrip(",.;") for word in words
@@ -221,6 +232,8 @@ class Options:
                 *(known for sub, known in self.known.items() if sub.startswith(name + " ")))
             yield from (f"myriad {name} has no {option}" for option in given
                         if option not in known and option not in self.foreign)
+        elif (known := self.script(words[0])) is not None:
+            yield from (f"{words[0]} has no {option}" for option in given if option not in known)
         elif words[0] != "myriad":
             yield from (f"no verb has {name}" for name in given
                         if name not in self.every and name not in self.foreign)

@@ -198,11 +198,19 @@ class Cluster:
                 relay.wait(LIMIT_S)
             relay.stdout.close()
         self.end_server()
-        for pid in self.ranks():  # of this test, by its own folder in their environment
+        # Ranks of this test, by its own folder in their environment. One that is killed is there
+        # for a moment more, and may be starting another: until none is left, none may write into
+        # a folder that is about to be removed.
+        wait_for("the last rank to end", self.no_rank)
+
+    def no_rank(self):
+        left = self.ranks()
+        for pid in left:
             try:
                 os.kill(pid, signal.SIGKILL)
             except OSError:
                 pass
+        return not left
 
     def __enter__(self):
         return self

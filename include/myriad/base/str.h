@@ -27,6 +27,16 @@ static inline struct myr_str myr_str_from(const char *text)
     return (struct myr_str){text, text ? strlen(text) : 0};
 }
 
+/* Copies a text and a NUL behind it; 'ret' has room for both. An empty text may be at no address,
+ * which memcpy must not be given. */
+static inline void myr_str_put(struct myr_str text, char *ret)
+{
+    if (text.len > 0) {
+        memcpy(ret, text.data, text.len);
+    }
+    ret[text.len] = '\0';
+}
+
 bool myr_str_eq(struct myr_str a, struct myr_str b);
 bool myr_str_eq_nocase(struct myr_str a, struct myr_str b);
 int myr_str_cmp(struct myr_str a, struct myr_str b);

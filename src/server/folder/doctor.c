@@ -252,7 +252,7 @@ static int look_at_token(void *context, const char *key, struct myr_str value, s
     if (myr_doc_read_json(&arena, "token", value, &top, NULL) == MYR_OK) {
         const struct myr_doc *user = myr_doc_get(top, "unix_user");
         if (user && user->kind == MYR_DOC_SCALAR && user->text.len < sizeof(name)) {
-            memcpy(name, user->text.data, user->text.len);
+            myr_str_put(user->text, name);
         }
     }
     if (name[0] && !getpwnam(name) && users->missing++ < 8) {

@@ -37,10 +37,10 @@ static int keep(void *context, const struct myr_slurm_account *seen, struct myr_
         seen->parent.len >= sizeof(account.parent) || seen->qos.len >= sizeof(account.qos)) {
         return MYR_OK; /* no tenant has such a name */
     }
-    memcpy(account.name, seen->name.data, seen->name.len);
-    memcpy(account.user, seen->user.data, seen->user.len);
-    memcpy(account.parent, seen->parent.data, seen->parent.len);
-    memcpy(account.qos, seen->qos.data, seen->qos.len);
+    myr_str_put(seen->name, account.name);
+    myr_str_put(seen->user, account.user);
+    myr_str_put(seen->parent, account.parent);
+    myr_str_put(seen->qos, account.qos);
     myr_vec_push(&slurm->accounts, account);
     return MYR_OK;
 }
@@ -55,7 +55,7 @@ static int keep_qos(void *context, const struct myr_slurm_qos *seen, struct myr_
                       .user_jobs = seen->user_jobs};
     (void)err;
     if (seen->name.len < sizeof(qos.name)) {
-        memcpy(qos.name, seen->name.data, seen->name.len);
+        myr_str_put(seen->name, qos.name);
         myr_vec_push(&slurm->qualities, qos);
     }
     return MYR_OK;

@@ -71,7 +71,7 @@ static void put_value(struct image *image, const char *key, struct myr_str value
 {
     size_t at = place_of(image, key);
     char *copy = myr_xcalloc(1, value.len + 1);
-    memcpy(copy, value.data, value.len);
+    myr_str_put(value, copy);
     if (at < image->entries.count && strcmp(image->entries.items[at].key, key) == 0) {
         free(image->entries.items[at].value);
     } else {
