@@ -6,7 +6,6 @@ an end. What cannot be built is refused with the nearest that can, and that is t
 """
 import json
 import math
-import os
 import random
 import subprocess
 import sys
