@@ -64,9 +64,6 @@ uint32_t crowd_outside(const struct crowd *crowd, uint32_t thing);
 uint32_t crowd_cables(const struct crowd *crowd, uint32_t one, uint32_t other);
 /* Writes where all things stand into the room; things of one class in the order of the racks. */
 void crowd_settle(struct crowd *crowd, uint32_t *racks);
-/* Whether two things can stand for each other: alike in cables, block and needs. */
-bool crowd_alike(const struct crowd *crowd, uint32_t one, uint32_t other);
-
 /* legs.c: things that are alike change places so that the legs of cables are of like length. */
 void crowd_join_legs(const struct crowd *crowd, uint32_t *racks);
 
@@ -74,6 +71,13 @@ static inline bool crowd_same_need(const struct thing *x, const struct thing *y)
 {
     return x->need.watts == y->need.watts && x->need.units == y->need.units &&
            x->need.grams == y->need.grams;
+}
+
+/* Whether two things can stand for each other. */
+static inline bool crowd_alike(const struct crowd *crowd, uint32_t one, uint32_t other)
+{
+    const struct thing *x = &crowd->things[one], *y = &crowd->things[other];
+    return x->kind_class == y->kind_class && x->block == y->block && crowd_same_need(x, y);
 }
 
 static inline int64_t crowd_way(const struct crowd *crowd, uint32_t from, uint32_t to)

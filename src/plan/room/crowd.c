@@ -428,12 +428,6 @@ static int compare_stood(const void *a, const void *b)
     return 0;
 }
 
-bool crowd_alike(const struct crowd *crowd, uint32_t one, uint32_t other)
-{
-    const struct thing *x = &crowd->things[one], *y = &crowd->things[other];
-    return x->kind_class == y->kind_class && x->block == y->block && crowd_same_need(x, y);
-}
-
 /*
  * Things of one class are exchangeable, so the lowest number gets the first rack: a crew finds
  * its way more easily, and no cable is longer for it.
