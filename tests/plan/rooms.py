@@ -5,15 +5,19 @@
 
 Every kind draws its own pitches, aisles, drops, slack and limits of racks, odd numbers of rows and
 columns, servers and switches. It fails where a plan is below the bound. Rooms above 5 % are listed
-with their spec, so that they can be planned again; docs/measurements.md has the figures.
+with their spec, so that they can be planned again, and with how far they are above the bound of
+pairs.py, where there is one and scipy; docs/measurements.md has the figures.
 """
 import concurrent.futures
+import csv
 import json
 import random
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+import pairs
 
 SLOWEST_S = 600
 # kW, units and kg of one, from the catalogue: racks are drawn to hold one or more of them
@@ -128,6 +132,30 @@ KINDS = {"infiniband": lambda rng: draw(rng, INFINIBAND), "roce": lambda rng: dr
          "buildings": buildings}
 
 
+def second_over(myriad, folder, spec):
+    """How far the plan is above the bound of pairs.py; None where there is none."""
+    room, path, out = spec["room"], Path(folder) / "again.yaml", Path(folder) / "again"
+    if pairs.np is None or list(spec["networks"]) != ["compute"] or "buildings" in room:
+        return None
+    path.write_text(json.dumps(spec))
+    subprocess.run([myriad, "plan", str(path), "--out", str(out), "-o", "json"],
+                   capture_output=True, timeout=SLOWEST_S, check=False)
+    cables, racks = (list(csv.DictReader((out / name).read_text().splitlines()))
+                     for name in ("cables.csv", "racks.csv"))
+    pitch, aisles, slack = room["pitch_m"], room["aisles"], room["slack"]
+    points = [(c * pitch["column"] + c // aisles["every"] * aisles["width_m"], r * pitch["row"])
+              for c in range(room["columns"]) for r in range(room["rows"])]
+    ways = pairs.ways_m(cables, points, pairs.seats_of(racks, room))
+    if ways is None:
+        return None
+    longest = {}
+    for row in cables:
+        longest[row["cable"]] = max(longest.get(row["cable"], 0), float(row["route_m"]))
+    each = 2 * room["drop_m"] * (1 + slack["percent"] / 100) + slack["m"]
+    return (sum(longest.values())
+            / ((1 + slack["percent"] / 100) * ways + len(longest) * each) - 1)
+
+
 def look_at(myriad, folder, kind, number, spec):
     path = Path(folder) / f"{kind.replace(' ', '-')}-{number}.yaml"
     path.write_text(json.dumps(spec))
@@ -154,7 +182,9 @@ def main():
                                KINDS[kind](random.Random(f"{seed} {kind} {i}")))
                    for kind in kinds for i in range(count)]
         found = [future.result() for future in waiting]
-    failed = 0
+        second = {text: second_over(myriad, folder, json.loads(text))
+                  for _, _, over, text in found if over is not None and over > 0.05}
+    failed = sum(over is not None and over < -0.0001 for over in second.values())
     for kind in kinds:
         over = sorted((over, i, text) for what, i, over, text in found
                       if what == kind and over is not None)
@@ -164,7 +194,10 @@ def main():
         print(f"{kind}: {len(over)} of {count} planned, mean {100 * mean:.1f} %, "
               f"worst {100 * over[-1][0] if over else 0:.1f} %, {len(above)} above 5 %", flush=True)
         for one in above:
-            print(f"  {100 * one[0]:.1f} % {one[2]}")
+            over = second[one[2]]
+            print(f"  {100 * one[0]:.1f} %, "
+                  + (f"{100 * over:.1f} % above the second bound" if over is not None else
+                     "no second bound") + f" {one[2]}")
     refused = [text for _, _, over, text in found if over is None]
     print(f"{len(refused)} refused", *sorted(set(text[-90:] for text in refused))[:4], sep="\n  ")
     sys.exit(f"{failed} below the bound, or failed" if failed else 0)

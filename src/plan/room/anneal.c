@@ -81,16 +81,37 @@ static bool make_place(struct anneal *a, uint32_t thing, uint32_t to)
     return false;
 }
 
+/* What a thing gains or loses by its mate; two that change places stay as far apart. */
+static int64_t mate_cost(const struct anneal *a, uint32_t thing, uint32_t mover, uint32_t from,
+                         uint32_t to)
+{
+    const struct crowd *crowd = &a->crowd;
+    uint32_t mate = crowd->things[thing].mate;
+    if (mate == CROWD_END || mate == mover) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < a->out_count; i++) {
+        if (a->out[i] == mate) {
+            return 0;
+        }
+    }
+    uint32_t rack = crowd->things[mate].rack;
+    return (crowd_way(crowd, rack, to) - crowd_way(crowd, rack, from)) *
+           (int64_t)crowd->things[thing].shared;
+}
+
 /* What the draw adds to the ways; cables between those that change places stay as they are. */
 static int64_t cost_of(const struct anneal *a, uint32_t thing, uint32_t to)
 {
     const struct crowd *crowd = &a->crowd;
     uint32_t from = crowd->things[thing].rack;
     int64_t apart = crowd_way(crowd, from, to);
-    int64_t cost = crowd_cost(crowd, thing, to) - crowd_cost(crowd, thing, from);
+    int64_t cost = crowd_cost(crowd, thing, to) - crowd_cost(crowd, thing, from) +
+                   mate_cost(a, thing, thing, from, to);
     for (uint32_t i = 0; i < a->out_count; i++) {
         uint32_t one = a->out[i];
-        cost += crowd_cost(crowd, one, from) - crowd_cost(crowd, one, to);
+        cost += crowd_cost(crowd, one, from) - crowd_cost(crowd, one, to) +
+                mate_cost(a, one, thing, to, from);
         cost += 2 * apart * crowd_cables(crowd, thing, one);
         for (uint32_t k = 0; k < i; k++) {
             cost -= 2 * apart * crowd_cables(crowd, one, a->out[k]);

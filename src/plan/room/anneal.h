@@ -18,12 +18,13 @@ struct thing { /* a server with all its nodes, or any other device */
     uint32_t device, devices;
     uint32_t rack, kind_class; /* 'kind_class': which line of the table */
     uint32_t block;            /* ROOM_NONE: it may stand anywhere */
-    bool leaf;                 /* that has to stand with the servers of its block */
-    bool fixed;                /* it stays; those come last */
+    uint32_t mate, shared; /* another that has legs of the same cables; half of these, in parts */
+    bool leaf;             /* that has to stand with the servers of its block */
+    bool fixed;            /* it stays; those come last */
 };
 
 struct peer {
-    uint32_t thing, cables;
+    uint32_t thing, cables; /* a link of a cable with n legs counts as 1/n, in units of 1/parts */
 };
 
 struct class_peer { /* what each thing of the class has of cables to a thing */
@@ -34,7 +35,9 @@ struct crowd {
     struct room *room;
     uint32_t count, class_count, racks;
     uint32_t movable; /* things that may move: the first ones */
+    uint32_t parts;   /* of a cable: its legs share it evenly */
     struct thing *things;
+    uint32_t *thing_of;   /* by device; CROWD_END: none */
     uint32_t *first_peer; /* by thing, one more */
     struct peer *peers;
     uint32_t *first_class_peer; /* by thing, one more */
@@ -61,6 +64,21 @@ uint32_t crowd_outside(const struct crowd *crowd, uint32_t thing);
 uint32_t crowd_cables(const struct crowd *crowd, uint32_t one, uint32_t other);
 /* Writes where all things stand into the room; things of one class in the order of the racks. */
 void crowd_settle(struct crowd *crowd, uint32_t *racks);
+/* legs.c: things that are alike change places so that the legs of cables are of like length. */
+void crowd_join_legs(const struct crowd *crowd, uint32_t *racks);
+
+static inline bool crowd_same_need(const struct thing *x, const struct thing *y)
+{
+    return x->need.watts == y->need.watts && x->need.units == y->need.units &&
+           x->need.grams == y->need.grams;
+}
+
+/* Whether two things can stand for each other. */
+static inline bool crowd_alike(const struct crowd *crowd, uint32_t one, uint32_t other)
+{
+    const struct thing *x = &crowd->things[one], *y = &crowd->things[other];
+    return x->kind_class == y->kind_class && x->block == y->block && crowd_same_need(x, y);
+}
 
 static inline int64_t crowd_way(const struct crowd *crowd, uint32_t from, uint32_t to)
 {

@@ -13,9 +13,10 @@ static bool of_block(uint32_t kind)
     return kind == MYR_DEVICE_LEAF || kind == MYR_DEVICE_ROUTER;
 }
 
-/* Servers first, then all that is not a node and has a rack. 'thing_of' is by device. */
-static void gather_things(struct crowd *crowd, uint32_t *thing_of)
+/* Servers first, then all that is not a node and has a rack. */
+static void gather_things(struct crowd *crowd)
 {
+    uint32_t *thing_of = crowd->thing_of;
     struct room *room = crowd->room;
     const struct myr_design *design = &room->plan->design;
     uint32_t servers = room->plan->spec->servers, nodes = room->plan->server->server.nodes;
@@ -69,12 +70,40 @@ static int compare_u32(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The things at the other ends, in order, each once with the number of its cables. */
-static void gather_peers(struct crowd *crowd, const uint32_t *thing_of)
+static uint32_t most_legs(const struct myr_design *design)
+{
+    uint32_t most = 1;
+    for (uint32_t i = 0; i < design->link_count; i++) {
+        uint32_t legs = room_legs(design, i);
+        most = legs > most ? legs : most;
+    }
+    return most;
+}
+
+/* What the link of a port is of a cable, in parts. */
+static uint32_t share_of_cable(const struct crowd *crowd, uint32_t port)
 {
     const struct myr_design *design = &crowd->room->plan->design;
+    return crowd->parts / room_legs(design, design->port_link[port]);
+}
+
+struct end {
+    uint32_t thing, share;
+};
+
+static int compare_ends(const void *a, const void *b)
+{
+    const struct end *x = a, *y = b;
+    return x->thing < y->thing ? -1 : x->thing > y->thing;
+}
+
+/* The things at the other ends, in order, each once with its share of cables. */
+static void gather_peers(struct crowd *crowd)
+{
+    const uint32_t *thing_of = crowd->thing_of;
+    const struct myr_design *design = &crowd->room->plan->design;
     struct myr_arena *arena = crowd->room->arena;
-    uint32_t *ends = MYR_ARENA_NEW(arena, uint32_t, (size_t)design->port_count + 1);
+    struct end *ends = MYR_ARENA_NEW(arena, struct end, (size_t)design->port_count + 1);
     uint32_t put = 0;
     crowd->first_peer = MYR_ARENA_NEW(arena, uint32_t, (size_t)crowd->count + 1);
     crowd->peers = MYR_ARENA_NEW(arena, struct peer, (size_t)design->link_count * 2 + 1);
@@ -87,15 +116,15 @@ static void gather_peers(struct crowd *crowd, const uint32_t *thing_of)
             uint32_t peer = myr_design_peer(design, p);
             uint32_t other = peer == MYR_NONE ? CROWD_END : thing_of[design->port_device[peer]];
             if (other != CROWD_END && other != i) {
-                ends[count++] = other;
+                ends[count++] = (struct end){other, share_of_cable(crowd, p)};
             }
         }
-        qsort(ends, count, sizeof(*ends), compare_u32);
+        qsort(ends, count, sizeof(*ends), compare_ends);
         for (uint32_t k = 0; k < count; k++) {
-            if (k == 0 || ends[k] != ends[k - 1]) {
-                crowd->peers[put++] = (struct peer){.thing = ends[k]};
+            if (k == 0 || ends[k].thing != ends[k - 1].thing) {
+                crowd->peers[put++] = (struct peer){.thing = ends[k].thing};
             }
-            crowd->peers[put - 1].cables++;
+            crowd->peers[put - 1].cables += ends[k].share;
         }
     }
     crowd->first_peer[crowd->count] = put;
@@ -136,6 +165,35 @@ static void gather_classes(struct crowd *crowd)
             older[i] = newest[list];
             newest[list] = i;
         }
+    }
+}
+
+/*
+ * A cable is as long as its longest leg: the mean and half the difference, which is about the way
+ * between the ends of the legs. So things that share cables, as the leaves of two planes do, are
+ * drawn to each other. Those that are alike are not: they find their places in the end.
+ */
+static void gather_mates(struct crowd *crowd)
+{
+    const struct myr_design *design = &crowd->room->plan->design;
+    for (uint32_t i = 0; i < crowd->count; i++) {
+        crowd->things[i].mate = CROWD_END;
+    }
+    for (uint32_t link = 0; link + 1 < design->link_count; link++) {
+        uint32_t one = crowd->thing_of[design->port_device[design->link_b[link]]];
+        uint32_t other = crowd->thing_of[design->port_device[design->link_b[link + 1]]];
+        if (design->link_cable[link] != design->link_cable[link + 1] || one == CROWD_END ||
+            other == CROWD_END ||
+            crowd->things[one].kind_class == crowd->things[other].kind_class) {
+            continue;
+        }
+        struct thing *x = &crowd->things[one], *y = &crowd->things[other];
+        if (x->mate == CROWD_END && y->mate == CROWD_END) {
+            x->mate = other;
+            y->mate = one;
+        }
+        x->shared += x->mate == other ? crowd->parts / 2 : 0;
+        y->shared += y->mate == one ? crowd->parts / 2 : 0;
     }
 }
 
@@ -224,14 +282,16 @@ bool crowd_gather(struct crowd *crowd, struct room *room)
     if (room->rack_count > RACKS_MAX) {
         return false;
     }
-    uint32_t *thing_of = MYR_ARENA_NEW(room->arena, uint32_t, design->device_count);
+    crowd->parts = most_legs(design);
+    crowd->thing_of = MYR_ARENA_NEW(room->arena, uint32_t, design->device_count);
     crowd->things = MYR_ARENA_NEW(room->arena, struct thing, design->device_count);
-    gather_things(crowd, thing_of);
-    gather_peers(crowd, thing_of);
+    gather_things(crowd);
+    gather_peers(crowd);
     gather_classes(crowd);
     if ((uint64_t)crowd->class_count * crowd->racks > TABLE_MAX || crowd->count < 2) {
         return false;
     }
+    gather_mates(crowd);
     gather_class_peers(crowd);
     fill_table(crowd);
     fill_racks(crowd);
@@ -368,12 +428,6 @@ static int compare_stood(const void *a, const void *b)
     return 0;
 }
 
-static bool exchangeable(const struct stood *x, const struct stood *y)
-{
-    return x->kind_class == y->kind_class && x->block == y->block && x->watts == y->watts &&
-           x->units == y->units && x->grams == y->grams;
-}
-
 /*
  * Things of one class are exchangeable, so the lowest number gets the first rack: a crew finds
  * its way more easily, and no cable is longer for it.
@@ -389,7 +443,8 @@ static void put_in_order(struct crowd *crowd, uint32_t *racks)
     }
     qsort(stood, crowd->movable, sizeof(*stood), compare_stood);
     for (uint32_t i = 0, end; i < crowd->movable; i = end) {
-        for (end = i; end < crowd->movable && exchangeable(&stood[i], &stood[end]); end++) {
+        for (end = i; end < crowd->movable && crowd_alike(crowd, stood[i].thing, stood[end].thing);
+             end++) {
             members[end] = stood[end].thing;
         }
         qsort(members + i, end - i, sizeof(*members), compare_u32);
@@ -403,6 +458,9 @@ void crowd_settle(struct crowd *crowd, uint32_t *racks)
 {
     struct room *room = crowd->room;
     put_in_order(crowd, racks);
+    if (crowd->parts > 1) {
+        crowd_join_legs(crowd, racks);
+    }
     for (uint32_t i = 0; i < crowd->movable; i++) {
         crowd_leave(crowd, i);
     }

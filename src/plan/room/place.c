@@ -339,7 +339,7 @@ static int too_small(const struct room *room, uint32_t block, struct myr_err *er
     return rc;
 }
 
-/* The way of all cables between what stands by now. */
+/* The way of all cables between what stands by now, of several legs their mean. */
 static int64_t ways_mm(const struct room *room)
 {
     const struct plan *plan = room->plan;
@@ -355,7 +355,7 @@ static int64_t ways_mm(const struct room *room)
                           : room->device_rack[ends[k]];
         }
         if (ends[0] != MYR_NONE && ends[1] != MYR_NONE) {
-            sum += room_path_mm(room, ends[0], ends[1]);
+            sum += room_path_mm(room, ends[0], ends[1]) / room_legs(design, i);
         }
     }
     return sum;

@@ -40,7 +40,7 @@ static int64_t device_ways(struct polish *p, uint32_t device, uint32_t rack)
         uint32_t there =
             peer == MYR_NONE ? MYR_NONE : p->room->device_rack[design->port_device[peer]];
         if (there != MYR_NONE) {
-            sum += room_path_mm(p->room, rack, there);
+            sum += room_path_mm(p->room, rack, there) / room_legs(design, design->port_link[i]);
             p->work++;
         }
     }

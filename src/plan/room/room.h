@@ -91,6 +91,13 @@ struct load room_load(const struct room *room, uint32_t device);
 const char *room_part(const struct room *room, uint32_t type);
 const char *room_rack_name(const struct room *room, uint32_t rack);
 
+/* Links in the cable of a link: its legs. */
+static inline uint32_t room_legs(const struct myr_design *design, uint32_t link)
+{
+    uint32_t cable = design->link_cable[link];
+    return design->first_link[cable + 1] - design->first_link[cable];
+}
+
 /* The kind of a server. */
 uint32_t room_group(const struct room *room, uint32_t server);
 
