@@ -380,7 +380,8 @@ int sim_route_patterns(struct myr_sim *sim, const uint32_t *ids, uint32_t count,
     }
     MYR_TRY(collect(&router, err));
     routes.sprayed = balance.policy == MYR_POLICY_SPRAY;
-    if (!routes.sprayed) {
+    /* Without flows there is nothing to balance, and a policy would still look at all links. */
+    if (!routes.sprayed && router.flows.items.count) {
         router.load = myr_xcalloc(sim->link_channels, sizeof(*router.load));
         MYR_TRY(myr_balance(sim->graph, &balance, router.flows.items.items,
                             router.flows.items.count, &routes, router.load, err));

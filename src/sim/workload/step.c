@@ -18,6 +18,7 @@ struct step_builder {
     uint32_t *down_pattern, *up_pattern; /* by stage: to the next, to the previous */
     uint32_t *inner_pattern;             /* by stage and kind of inner collective */
     uint32_t *permille;                  /* by stage: speed of its slowest node */
+    uint32_t *stage_of;                  /* by rank: asked for every stage in turn */
     MYR_VEC(struct myr_message) messages;
 };
 
@@ -26,9 +27,12 @@ static uint32_t gpu_at(const struct step_builder *b, uint32_t rank)
     return b->ranks.gpus ? b->ranks.gpus[rank] : rank;
 }
 
-static uint32_t stage_of(const struct step_builder *b, uint32_t rank)
+static void list_stages(struct step_builder *b)
 {
-    return myr_layout_coords(b->step->layout, rank).pp;
+    b->stage_of = myr_xcalloc(b->ranks.count, sizeof(*b->stage_of));
+    for (uint32_t rank = 0; rank < b->ranks.count; rank++) {
+        b->stage_of[rank] = myr_layout_coords(b->step->layout, rank).pp;
+    }
 }
 
 static int take_pattern(struct step_builder *b, bool cyclic, uint32_t *ret, struct myr_err *err)
@@ -47,8 +51,8 @@ static int stage_pattern(struct step_builder *b, uint32_t from, uint32_t to, uin
 {
     const struct myr_layout *layout = b->step->layout;
     for (uint32_t rank = 0; rank < b->ranks.count; rank++) {
-        struct myr_coords coords = myr_layout_coords(layout, rank);
-        if (coords.pp == from) {
+        if (b->stage_of[rank] == from) {
+            struct myr_coords coords = myr_layout_coords(layout, rank);
             coords.pp = to;
             struct myr_message message = {gpu_at(b, rank),
                                           gpu_at(b, myr_layout_rank(layout, &coords))};
@@ -64,16 +68,16 @@ static int ring_pattern(struct step_builder *b, enum myr_axis axis, uint32_t sta
 {
     struct myr_groups groups;
     myr_groups_init(&groups, b->step->layout, axis);
-    for (uint32_t g = 0; g < groups.group_count; g++) {
+    for (uint32_t g = 0; g < groups.group_count && groups.group_size > 1; g++) {
         uint32_t first = myr_groups_member(&groups, g, 0);
-        if (stage != MYR_NONE && stage_of(b, first) != stage) {
+        if (stage != MYR_NONE && b->stage_of[first] != stage) {
             continue;
         }
-        for (uint32_t m = 0; m < groups.group_size && groups.group_size > 1; m++) {
-            uint32_t next = m + 1 == groups.group_size ? 0 : m + 1;
-            struct myr_message message = {gpu_at(b, myr_groups_member(&groups, g, m)),
-                                          gpu_at(b, myr_groups_member(&groups, g, next))};
-            myr_vec_push(&b->messages, message);
+        uint32_t from = gpu_at(b, first);
+        for (uint32_t m = 1; m <= groups.group_size; m++) {
+            uint32_t to = gpu_at(b, myr_groups_member(&groups, g, m % groups.group_size));
+            myr_vec_push(&b->messages, ((struct myr_message){from, to}));
+            from = to;
         }
     }
     return take_pattern(b, true, ret, err);
@@ -103,7 +107,7 @@ static void find_slow_stages(struct step_builder *b, uint32_t gpus_per_node)
     for (uint32_t rank = 0; rank < b->ranks.count; rank++) {
         uint32_t speed = myr_sim_node_permille(b->sim, gpu_at(b, rank) / gpus_per_node);
         if (speed < 1000) {
-            uint32_t *least = &b->permille[stage_of(b, rank)];
+            uint32_t *least = &b->permille[b->stage_of[rank]];
             *least = speed < *least ? speed : *least;
         }
     }
@@ -274,6 +278,7 @@ static void builder_done(struct step_builder *b)
     free(b->up_pattern);
     free(b->inner_pattern);
     free(b->permille);
+    free(b->stage_of);
     myr_vec_done(&b->messages);
 }
 
@@ -291,6 +296,7 @@ int myr_load_step(struct myr_sim *sim, struct myr_ranks ranks, const struct myr_
     b.up_pattern = myr_xcalloc(b.stages, sizeof(uint32_t));
     b.inner_pattern = myr_xcalloc((size_t)b.stages * INNER_AXES, sizeof(uint32_t));
     b.permille = myr_xcalloc(b.stages, sizeof(uint32_t));
+    list_stages(&b);
     find_slow_stages(&b, myr_sim_gpus_per_node(sim));
     size_t passes = (size_t)b.stages * b.micro_batches;
     MYR_CLEANUP(myr_free_at) struct pass_ends *forward = myr_xcalloc(passes, sizeof(*forward));
