@@ -10,6 +10,7 @@ import argparse
 import collections
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -73,9 +74,13 @@ def gang(lab, myriad, nodes):
     first = lab.get(f"/api/v1/nodes/{placed[0]}")
     addresses = [a["address"] for a in first["status"]["addresses"] if a["type"] == "InternalIP"]
     assert master in addresses, (master, addresses)
-    name = pods[0]["metadata"]["name"]
-    wait("an event of the pod", lambda: "Successfully assigned" in
-         lab.kubectl("describe", "pod", name))
+    by_rank = {int(pod["metadata"]["annotations"]["myriad/rank"]): pod["metadata"]["name"]
+               for pod in pods}
+    for rank in (0, 7):
+        wait("an event of the pod", lambda rank=rank: f"as rank {rank} of 32" in
+             lab.kubectl("describe", "pod", by_rank[rank]))
+    said = lab.kubectl("describe", "pod", by_rank[31])  # of the others the annotations say it
+    assert re.search(r"myriad/rank: 31$", said, re.M) and f"myriad/node: {placed[31]}" in said, said
     wait("an event of the Job", lambda: "GangBound" in lab.kubectl("describe", "job", "whole"))
     report = scheduler.end()
     assert report["gangs_bound"] == 1 and report["pods_bound"] == 32, report
