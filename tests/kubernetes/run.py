@@ -20,7 +20,8 @@ import time
 from lab import (LIMIT_S, ROOT, Kubernetes, Refused, Scheduler, bound, check_gang, lab_folder,
                  natural, programs, say, skip, wait)
 from odd import odd_pods, strict
-from troubles import rights, troubles
+from troubles import (expired_certificates, hangs, other_versions, rights,  # noqa: E402
+                      wrong_credentials)
 
 HOLLOW = 32
 # Nodes without a kubelet are never heard: the node controller is to be patient with them.
@@ -515,7 +516,8 @@ def no_taints(lab):
 
 
 SHORT = [gang, one_at_a_time, lost_node, drained_node, respects, half_bound, restarts, takeover,
-         rights, plain_job, odd_pods, strict, same_placement, page, troubles]
+         rights, plain_job, odd_pods, strict, same_placement, page, wrong_credentials,
+         expired_certificates, hangs, other_versions]
 
 
 def main():
