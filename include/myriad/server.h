@@ -15,9 +15,10 @@ struct myr_server_init {
     uint32_t gpus_per_node, nodes_per_leaf;
     const char *http, *agents; /* "127.0.0.1:4680"; port 0: any */
     const char *etcd;          /* its members, "URL,URL": the state is kept there; or NULL */
-    const char *hosts;         /* further names of this machine: "DNS:head,IP:10.0.0.1", or NULL */
-    const char *unix_user;     /* whose ranks the first token's are */
-    const char *world;         /* "agents", "twin" or "slurm" */
+    const char *etcd_ca, *etcd_certificate, *etcd_key; /* files for https members; or NULL */
+    const char *hosts;     /* further names of this machine: "DNS:head,IP:10.0.0.1", or NULL */
+    const char *unix_user; /* whose ranks the first token's are */
+    const char *world;     /* "agents", "twin" or "slurm" */
     bool pretend;
     double speed;
 };

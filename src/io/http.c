@@ -177,6 +177,15 @@ static int connect_to(const struct address *address, struct line *line, struct m
     return rc == MYR_OK && line->fd < 0 ? not_there(address, why, err) : rc;
 }
 
+/* The peer has ended it with an alert of TLS that is about who we say we are. */
+static bool is_about_us(unsigned long code)
+{
+    int alert = ERR_GET_REASON(code) - SSL_AD_REASON_OFFSET;
+    return ERR_GET_LIB(code) == ERR_LIB_SSL &&
+           ((alert >= SSL_AD_BAD_CERTIFICATE && alert <= SSL_AD_CERTIFICATE_UNKNOWN) ||
+            alert == SSL_AD_UNKNOWN_CA || alert == TLS13_AD_CERTIFICATE_REQUIRED);
+}
+
 static int tls_failed(const struct address *address, SSL *ssl, struct myr_err *err)
 {
     char text[160] = "the connection broke";
@@ -185,6 +194,9 @@ static int tls_failed(const struct address *address, SSL *ssl, struct myr_err *e
     if (judged != X509_V_OK) {
         snprintf(text, sizeof(text), "its certificate is not believed: %s",
                  X509_verify_cert_error_string(judged));
+    } else if (is_about_us(code)) {
+        snprintf(text, sizeof(text), "our certificate is not accepted: %s",
+                 SSL_alert_desc_string_long(ERR_GET_REASON(code) - SSL_AD_REASON_OFFSET));
     } else if (code) {
         ERR_error_string_n(code, text, sizeof(text));
     }
@@ -202,6 +214,14 @@ static bool wait_tls(const struct line *line, int rc)
     int what = SSL_get_error(line->ssl, rc);
     return (what == SSL_ERROR_WANT_READ && wait_for(line->fd, POLLIN, line->timeout_ms)) ||
            (what == SSL_ERROR_WANT_WRITE && wait_for(line->fd, POLLOUT, line->timeout_ms));
+}
+
+static int no_word(const struct address *address, const struct line *line, struct myr_err *err)
+{
+    return errno == ETIMEDOUT ? myr_err_set(err, MYR_EAWAY, "%s: no answer within %d s",
+                                            address->base, line->timeout_ms / 1000)
+                              : myr_err_set(err, MYR_EIO, "%s: the connection broke: %s",
+                                            address->base, strerror(errno));
 }
 
 static int agree(const struct address *address, const struct myr_http_request *request,
@@ -241,19 +261,13 @@ static int agree(const struct address *address, const struct myr_http_request *r
         return tls_failed(address, NULL, err);
     }
     while ((rc = SSL_connect(line->ssl)) != 1) {
+        errno = 0;
         if (!wait_tls(line, rc)) {
-            return tls_failed(address, line->ssl, err);
+            return errno == ETIMEDOUT ? no_word(address, line, err)
+                                      : tls_failed(address, line->ssl, err);
         }
     }
     return MYR_OK;
-}
-
-static int no_word(const struct address *address, const struct line *line, struct myr_err *err)
-{
-    return errno == ETIMEDOUT ? myr_err_set(err, MYR_EAWAY, "%s: no answer within %d s",
-                                            address->base, line->timeout_ms / 1000)
-                              : myr_err_set(err, MYR_EIO, "%s: the connection broke: %s",
-                                            address->base, strerror(errno));
 }
 
 static int send_all(const struct address *address, const struct line *line, struct myr_str text,
@@ -265,6 +279,10 @@ static int send_all(const struct address *address, const struct line *line, stru
             int length = text.len < (1U << 20) ? (int)text.len : 1 << 20;
             errno = EPIPE;
             put = SSL_write(line->ssl, text.data, length);
+            if (put <= 0 && SSL_get_error(line->ssl, (int)put) == SSL_ERROR_SYSCALL &&
+                (errno == EPIPE || errno == ECONNRESET)) {
+                return MYR_OK; /* why it left may still be read */
+            }
             if (put <= 0 && !wait_tls(line, (int)put)) {
                 return no_word(address, line, err);
             }
@@ -295,8 +313,12 @@ static int receive(const struct address *address, const struct line *line, char 
             if (got > 0) {
                 return got;
             }
-            if (SSL_get_error(line->ssl, got) == SSL_ERROR_ZERO_RETURN) {
+            int what = SSL_get_error(line->ssl, got);
+            if (what == SSL_ERROR_ZERO_RETURN) {
                 return 0;
+            }
+            if (what == SSL_ERROR_SSL) { /* such as our certificate refused, said behind the rest */
+                return tls_failed(address, line->ssl, err);
             }
             if (!wait_tls(line, got)) {
                 ERR_clear_error();

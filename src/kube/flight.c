@@ -290,8 +290,11 @@ static void told_bound(struct flight *f)
     struct tell_owner owner = owner_of(f);
     char text[700];
     const char *first = f->places[0].seat.node, *last = f->places[f->count - 1].seat.node;
-    /* All of them have rank and node among their annotations; an event is an object in etcd. */
-    for (uint32_t i = 0; i < f->count && i < KUBE_GANG_PODS_TOLD; i++) {
+    /*
+     * All of them have rank and node among their annotations, which describe shows too. An event is
+     * a request, and an object in etcd: one a pod was a third of a large gang's work.
+     */
+    for (uint32_t i = 0; i < f->count && i < KUBE_BOUND_PODS_TOLD; i++) {
         if (!f->places[i].seat.bound) {
             snprintf(text, sizeof(text), "Successfully assigned %s/%s to %s as rank %u of %u",
                      f->places[i].seat.space, f->places[i].seat.name, f->places[i].seat.node,

@@ -37,7 +37,8 @@ enum {
     KUBE_ALIKE = 512,    /* lists of needs that pods share */
 };
 
-#define KUBE_GANG_PODS_TOLD 64 /* pods of a gang that get an event of their own */
+#define KUBE_GANG_PODS_TOLD  64 /* pods of a gang that waits, each with an event that says why */
+#define KUBE_BOUND_PODS_TOLD 8  /* of one that is bound; all have the same as annotations */
 
 /* A name that goes into a path: lower case letters, digits, '-' and '.'. */
 bool kube_is_name(struct myr_str text);
@@ -241,7 +242,8 @@ bool kube_walk_text(struct kube_walk *walk, struct myr_str *ret);
 /* Any value, as it is written. */
 struct myr_str kube_walk_pass(struct kube_walk *walk);
 
-/* quick.c: false: not understood. 'needs' gets the part of its spec that decides. */
+/* quick.c: false: not understood. 'needs' gets the part of its spec that decides; of a pod that is
+ * gone its metadata alone is read. */
 bool kube_quick(struct myr_str line, struct myr_str *ret_type, struct kube_pod_texts *ret,
                 struct myr_buf *needs);
 

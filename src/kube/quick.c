@@ -6,7 +6,9 @@
  */
 #include "kube.h"
 
-#define IS(key, name) ((key).len == sizeof(name) - 1 && memcmp((key).data, name, (key).len) == 0)
+/* With a length that is known when it is compiled: a comparison or two, and no call. */
+#define IS(key, name) \
+    ((key).len == sizeof(name) - 1 && memcmp((key).data, name, sizeof(name) - 1) == 0)
 
 /* --- the part of a spec that decides where a pod may go, as a smaller spec */
 
@@ -217,6 +219,21 @@ static bool walk_object(struct kube_walk *w, struct kube_pod_texts *t, struct my
     return metas == 1 && specs == 1 && statuses == 1;
 }
 
+/* Of one that is gone its names are enough, and these come first. */
+static bool walk_gone(struct kube_walk *w, struct kube_pod_texts *t)
+{
+    struct myr_str key;
+    kube_walk_open(w, '{');
+    while (kube_walk_key(w, &key)) {
+        if (IS(key, "metadata")) {
+            walk_meta(w, t);
+            return !w->bad;
+        }
+        kube_walk_pass(w);
+    }
+    return false;
+}
+
 bool kube_quick(struct myr_str line, struct myr_str *ret_type, struct kube_pod_texts *ret,
                 struct myr_buf *needs)
 {
@@ -230,6 +247,8 @@ bool kube_quick(struct myr_str line, struct myr_str *ret_type, struct kube_pod_t
     while (kube_walk_key(&w, &key)) {
         if (IS(key, "type")) {
             kube_walk_text(&w, ret_type);
+        } else if (IS(key, "object") && IS(*ret_type, "DELETED")) {
+            return walk_gone(&w, ret);
         } else if (IS(key, "object") && !whole) {
             whole = walk_object(&w, ret, needs);
             w.bad = w.bad || !whole;

@@ -10,7 +10,7 @@ enum {
     ROUND_MS = 20, /* between two rounds of decisions */
     GATHER_US = 2000,
     GATHER_MAX_US = 32000,
-    GATHER_REST_US = 64000, /* while nothing waits for it */
+    GATHER_REST_US = 128000, /* while nothing waits for it */
     VERSION_RETRY_MS = 3000,
     RELEASE_MS = 1000, /* for the lease to be given back */
     OLDEST_MINOR = 16,

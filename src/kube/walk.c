@@ -69,15 +69,40 @@ bool kube_walk_item(struct kube_walk *w)
     return one_more(w, ']');
 }
 
+static bool is_plain(char c)
+{
+    return (unsigned char)(c - 0x20) <= 0x7e - 0x20 && c != '\\' && c != '"';
+}
+
+/* The first byte that is no plain ASCII, a quote or an escape; the end: there is none. */
+static const char *pass_plain(const char *at, const char *end)
+{
+#ifdef __SSE2__
+    const __m128i quote = _mm_set1_epi8('"'), escape = _mm_set1_epi8('\\');
+    const __m128i low = _mm_set1_epi8(0x20), high = _mm_set1_epi8(0x7f);
+    for (; end - at >= BLOCK; at += BLOCK) {
+        __m128i block = _mm_loadu_si128((const __m128i *)at);
+        /* As signed numbers those from 0x80 on are below all others. */
+        __m128i odd = _mm_or_si128(_mm_cmplt_epi8(block, low), _mm_cmpeq_epi8(block, high));
+        odd = _mm_or_si128(
+            odd, _mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, escape)));
+        uint32_t marks = (uint32_t)_mm_movemask_epi8(odd);
+        if (marks) {
+            return at + __builtin_ctz(marks);
+        }
+    }
+#endif
+    while (at < end && is_plain(*at)) {
+        at++;
+    }
+    return at;
+}
+
 /* 'at' is on the quote. What is not plain ASCII, or escaped, is left to others. */
 static bool take_text(struct kube_walk *w, struct myr_str *ret)
 {
-    const char *text = w->at + 1, *quote = memchr(text, '"', (size_t)(w->end - text));
-    bool odd = !quote;
-    for (const char *at = text; !odd && at < quote; at++) {
-        odd = (unsigned char)(*at - 0x20) > 0x7e - 0x20 || *at == '\\';
-    }
-    if (odd) {
+    const char *text = w->at + 1, *quote = pass_plain(text, w->end);
+    if (quote == w->end || *quote != '"') {
         return give_up(w);
     }
     *ret = (struct myr_str){text, (size_t)(quote - text)};
@@ -117,8 +142,11 @@ static bool pass_text(struct kube_walk *w)
 
 static bool pass_word(struct kube_walk *w)
 {
+    static const bool ends[256] = {
+        [','] = true,  [']'] = true, ['}'] = true, [' '] = true, ['\n'] = true, ['\t'] = true,
+        ['\r'] = true, ['"'] = true, ['['] = true, ['{'] = true, [':'] = true,  ['\0'] = true};
     const char *from = w->at;
-    while (w->at < w->end && !strchr(",]} \n\t\r\"[{:", *w->at)) {
+    while (w->at < w->end && !ends[(unsigned char)*w->at]) {
         w->at++;
     }
     return w->at > from ? true : give_up(w);
@@ -143,6 +171,16 @@ static bool take_bracket(struct nest *nest, char c)
 }
 
 #ifdef __SSE2__
+/* Bits from each quote that opens a text up to the one that closes it, without that. */
+static uint32_t in_texts(uint32_t quotes, bool inside)
+{
+    uint32_t bits = quotes;
+    for (uint32_t shift = 1; shift < BLOCK; shift *= 2) {
+        bits ^= bits << shift;
+    }
+    return (inside ? ~bits : bits) & 0xffff;
+}
+
 /*
  * Sixteen bytes at a time, as long as no text begins or ends with escapes in them. 'at' is behind
  * the last bracket that was taken, or where a byte at a time is needed, outside of texts.
@@ -157,26 +195,24 @@ static bool pass_blocks(struct kube_walk *w, struct nest *nest)
         __m128i block = _mm_loadu_si128((const __m128i *)w->at);
         __m128i folded = _mm_or_si128(block, low); /* '[' is '{' without it */
         uint32_t quotes = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(block, quote));
-        uint32_t marks = quotes | (uint32_t)_mm_movemask_epi8(_mm_or_si128(
-                                      _mm_cmpeq_epi8(folded, open), _mm_cmpeq_epi8(folded, close)));
+        uint32_t marks = (uint32_t)_mm_movemask_epi8(
+            _mm_or_si128(_mm_cmpeq_epi8(folded, open), _mm_cmpeq_epi8(folded, close)));
         if (_mm_movemask_epi8(_mm_cmpeq_epi8(block, escape))) {
             break;
         }
-        for (; marks; marks &= marks - 1) {
-            uint32_t at = (uint32_t)__builtin_ctz(marks);
-            if (quotes >> at & 1) {
-                inside = !inside;
-                outside = inside ? w->at + at : w->at + at + 1;
-            } else if (!inside) {
-                if (!take_bracket(nest, w->at[at])) {
-                    return give_up(w);
-                }
-                outside = w->at + at + 1;
-                if (nest->depth == 0) {
-                    w->at = outside;
-                    return true;
-                }
+        for (marks &= ~in_texts(quotes, inside); marks; marks &= marks - 1) {
+            const char *at = w->at + __builtin_ctz(marks);
+            if (!take_bracket(nest, *at)) {
+                return give_up(w);
             }
+            if (nest->depth == 0) {
+                w->at = at + 1;
+                return true;
+            }
+        }
+        if (quotes) {
+            inside = inside != (__builtin_popcount(quotes) % 2 != 0);
+            outside = w->at + 31 - __builtin_clz(quotes); /* where the last text began, or ended */
         }
         w->at += BLOCK;
         outside = inside ? outside : w->at;

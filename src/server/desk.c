@@ -358,7 +358,7 @@ static int commit(struct server *server, struct myr_err *err)
         server->commits++;
         return MYR_OK;
     }
-    if (!server->stuck) {
+    if (!server->stuck && !server->unheard) {
         log_say("error", "%s; read-only until it can be written", why.message);
     }
     server->stuck = true;

@@ -1,6 +1,7 @@
 /* init: a folder that a server can live in. */
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -54,9 +55,18 @@ static int make_papers(const struct myr_server_init *init, struct myr_err *err)
     return save_buf(init->folder, "server-key.pem", &key, true, err);
 }
 
-/* "URL,URL" as a list. */
-static void put_etcd(const char *urls, struct myr_buf *text)
+static void put_file(const char *name, const char *path, struct myr_buf *text)
 {
+    if (path) { /* as one that holds wherever the server is started */
+        MYR_CLEANUP(myr_free_at) char *whole = realpath(path, NULL);
+        myr_buf_printf(text, "  %s: \"%s\"\n", name, whole ? whole : path);
+    }
+}
+
+/* "URL,URL" as a list, and the files by which both sides are known. */
+static void put_etcd(const struct myr_server_init *init, struct myr_buf *text)
+{
+    const char *urls = init->etcd;
     myr_buf_puts(text, "etcd:\n  endpoints: [");
     for (const char *at = urls; *at;) {
         size_t len = strcspn(at, ",");
@@ -64,6 +74,9 @@ static void put_etcd(const char *urls, struct myr_buf *text)
         at += len + (at[len] == ',');
     }
     myr_buf_puts(text, "]\n");
+    put_file("ca", init->etcd_ca, text);
+    put_file("certificate", init->etcd_certificate, text);
+    put_file("key", init->etcd_key, text);
 }
 
 static int make_config(const struct myr_server_init *init, struct myr_err *err)
@@ -86,7 +99,7 @@ static int make_config(const struct myr_server_init *init, struct myr_err *err)
         myr_buf_printf(&text, "speed: %g\n", init->speed);
     }
     if (init->etcd) {
-        put_etcd(init->etcd, &text);
+        put_etcd(init, &text);
     }
     MYR_TRY(save_buf(init->folder, "myriad.yaml", &text, false, err));
     /* What init takes, serve takes. */

@@ -255,10 +255,19 @@ static void on_keep(uv_timer_t *timer)
 {
     struct server *server = timer->data;
     struct myr_err err = {0};
-    if (store_keep(server->store, &err) == MYR_ESTALE && !server->overtaken) {
+    int rc = store_keep(server->store, &err);
+    if (rc == MYR_ESTALE && !server->overtaken) {
         server->overtaken = true;
         log_say("error", "%s", err.message);
         stop(server);
+    } else if (rc < 0 && rc != MYR_ESTALE && !server->unheard) {
+        server->unheard = true;
+        if (!server->stuck) { /* else it was said when a commit failed */
+            log_say("error", "%s; what is to be kept waits for it", err.message);
+        }
+    } else if (rc == MYR_OK && server->unheard) {
+        server->unheard = false;
+        log_say("info", "etcd answers again");
     }
 }
 

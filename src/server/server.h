@@ -217,6 +217,7 @@ struct server {
     uint32_t refusals_said; /* in this second */
     uv_timer_t wake, second, keep;
     bool overtaken; /* another server leads */
+    bool unheard;   /* etcd has not renewed the lease when it was last asked, which was said */
     uv_check_t check;
     uv_idle_t idle;
 

@@ -1,6 +1,7 @@
-"""Three members of etcd on loopback, started and ended by pid."""
+"""Three members of etcd on loopback, started and ended by pid; with TLS where there are papers."""
 import pathlib
 import signal
+import ssl
 import subprocess
 import sys
 import urllib.request
@@ -12,12 +13,52 @@ from cluster import LIMIT_S, Failed, wait_for  # noqa: E402
 from ports import free_ports  # noqa: E402
 
 
+class Papers:
+    """An authority of its own in a folder, and what it has signed: NAME.crt, NAME.key."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "ca.key", "-out",
+                     "ca.crt", "-days", "30", "-subj", f"/CN={self.folder.name}")
+
+    def openssl(self, *words):
+        subprocess.run(["openssl", *map(str, words)], cwd=self.folder, check=True,
+                       capture_output=True)
+
+    def sign(self, name, days=30, key=None):
+        """Good for a server and for a client of it: a member asks itself. A friend has no common
+        name, beside which a member that has users takes no password. 'key': of somebody else."""
+        (self.folder / "ext").write_text("subjectAltName=IP:127.0.0.1\n"
+                                         "extendedKeyUsage=serverAuth,clientAuth\n")
+        (self.folder / f"{name}.key").unlink(missing_ok=True)
+        if key:
+            (self.folder / f"{name}.key").symlink_to(key)
+        else:
+            self.openssl("genrsa", "-out", f"{name}.key", "2048")
+        self.openssl("req", "-new", "-key", f"{name}.key", "-out", f"{name}.csr", "-subj",
+                     f"/{'O' if name == 'friend' else 'CN'}={name}")
+        self.openssl("x509", "-req", "-in", f"{name}.csr", "-CA", "ca.crt", "-CAkey", "ca.key",
+                     "-CAcreateserial", "-days", days, "-extfile", "ext", "-out", f"{name}.crt")
+
+    def path(self, name):
+        return self.folder / name
+
+
 class Etcd:
-    def __init__(self, folder, members=3, more=()):
+    def __init__(self, folder, members=3, more=(), papers=None):
         self.folder = pathlib.Path(folder)
         self.more = [str(word) for word in more]
+        self.context = None
+        if papers:  # of which "member" is theirs, and "friend" that of this test
+            self.more += ["--cert-file", papers.path("member.crt"), "--key-file",
+                          papers.path("member.key"), "--client-cert-auth", "--trusted-ca-file",
+                          papers.path("ca.crt")]
+            self.context = ssl.create_default_context(cafile=papers.path("ca.crt"))
+            self.context.load_cert_chain(papers.path("friend.crt"), papers.path("friend.key"))
         first = free_ports(2 * members)
-        self.clients = [f"http://127.0.0.1:{first + 2 * i}" for i in range(members)]
+        scheme = "https" if papers else "http"
+        self.clients = [f"{scheme}://127.0.0.1:{first + 2 * i}" for i in range(members)]
         self.peers = [f"http://127.0.0.1:{first + 2 * i + 1}" for i in range(members)]
         self.processes = [None] * members
         self.joined = [False] * members
@@ -62,10 +103,11 @@ class Etcd:
                 process.kill()
                 process.wait(LIMIT_S)
 
-    def call(self, i, path, body):
+    def call(self, i, path, body, token=None):
         request = urllib.request.Request(self.clients[i] + "/v3/" + path,
-                                         data=json.dumps(body).encode())
-        with urllib.request.urlopen(request, timeout=5) as answer:
+                                         data=json.dumps(body).encode(),
+                                         headers={"Authorization": token} if token else {})
+        with urllib.request.urlopen(request, timeout=5, context=self.context) as answer:
             return json.loads(answer.read())
 
     def status(self, i):
@@ -93,4 +135,4 @@ def members_of(etcd):
     return ",".join(etcd.clients)
 
 
-__all__ = ["Etcd", "Failed", "members_of", "wait_for"]
+__all__ = ["Etcd", "Failed", "Papers", "members_of", "wait_for"]

@@ -8,8 +8,8 @@ output, end), 'drain' (Slurm's drains avoided, ours seen there with a reason), '
 down: placed again), 'others' (nodes with others' jobs left alone), 'same' (agents and Slurm place
 the same job file alike), 'parts' (GPUs of a node shared by jobs),
 'cancel' (from here, and from there), 'restart' (killed and started again, nothing runs twice),
-'away' (a controller that is gone, hangs, does not take our credential, or is of another release,
-which commands in its stead say in the words of real ones: one line, and back),
+'away' (a controller that is gone, hangs, does not take our credential or has it too late, or is of
+another release, which commands in its stead say in the words of real ones: one line, and back),
 'keys' (each of a job file does what it does on agents), 'missed' (ended while the controller was
 away, and lost to it),
 'accounts' (alone: with a slurmdbd, whose shares and limits are the tenants'), 'fence' (alone, and
@@ -333,6 +333,19 @@ def speak_otherwise(lab, otherwise):
             path.unlink()
 
 
+def grow_old(lab, since):
+    """Credentials that hold for a second lie before a controller that is stopped for longer."""
+    lab.slurm.hold_credentials(1)
+
+    def expired():
+        lab.slurm.controller.send_signal(signal.SIGSTOP)
+        time.sleep(4)
+        lab.slurm.controller.send_signal(signal.SIGCONT)
+        time.sleep(1)
+        return "error Slurm: " in (lab.cluster.folder / "server.log").read_text()[since:]
+    wait_for("one that has run out", expired)
+
+
 def away(lab, _):
     slurm, log = lab.slurm, lab.cluster.folder / "server.log"
     job = lab.submit(1, "sleep 3")
@@ -346,7 +359,9 @@ def away(lab, _):
             ("no credential", lambda: slurm.use_munge("nowhere.sock"),
              lambda: slurm.use_munge("munge.sock"), "munge gives no credential"),
             ("wrong credential", lambda: slurm.use_munge(stranger),
-             lambda: slurm.use_munge("munge.sock"), "do the munge keys agree"),
+             lambda: slurm.use_munge("munge.sock"), "do munge keys and clocks agree"),
+            ("expired credential", lambda: grow_old(lab, len(log.read_text())),
+             lambda: slurm.hold_credentials(0), "do munge keys and clocks agree"),
             ("another version", lambda: speak_otherwise(lab, True),
              lambda: speak_otherwise(lab, False), "speaks another version")):
         since = len(log.read_text())

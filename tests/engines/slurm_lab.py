@@ -163,6 +163,14 @@ class Slurm:
         link.unlink(missing_ok=True)
         link.symlink_to(self.folder / name)
 
+    def hold_credentials(self, seconds):
+        """For how long those with which it is asked are good; 0: as long as they are by default."""
+        conf, own = self.folder / "own/slurm.conf", f"{self.folder}/own.sock"
+        text = re.sub(re.escape(own) + r"(,ttl=\d+)?", own + (f",ttl={seconds}" if seconds else ""),
+                      conf.read_text())
+        (self.folder / "own/new").write_text(text)
+        os.replace(self.folder / "own/new", conf)
+
     def start_accounts(self):
         """MariaDB and slurmdbd, known to slurm.conf, with the accounts that were wanted."""
         at, port = self.folder, self.account_ports

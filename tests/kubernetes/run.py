@@ -10,6 +10,7 @@ import argparse
 import collections
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,7 +20,8 @@ import time
 from lab import (LIMIT_S, ROOT, Kubernetes, Refused, Scheduler, bound, check_gang, lab_folder,
                  natural, programs, say, skip, wait)
 from odd import odd_pods, strict
-from troubles import rights, troubles
+from troubles import (expired_certificates, hangs, other_versions, rights,  # noqa: E402
+                      wrong_credentials)
 
 HOLLOW = 32
 # Nodes without a kubelet are never heard: the node controller is to be patient with them.
@@ -73,9 +75,13 @@ def gang(lab, myriad, nodes):
     first = lab.get(f"/api/v1/nodes/{placed[0]}")
     addresses = [a["address"] for a in first["status"]["addresses"] if a["type"] == "InternalIP"]
     assert master in addresses, (master, addresses)
-    name = pods[0]["metadata"]["name"]
-    wait("an event of the pod", lambda: "Successfully assigned" in
-         lab.kubectl("describe", "pod", name))
+    by_rank = {int(pod["metadata"]["annotations"]["myriad/rank"]): pod["metadata"]["name"]
+               for pod in pods}
+    for rank in (0, 7):
+        wait("an event of the pod", lambda rank=rank: f"as rank {rank} of 32" in
+             lab.kubectl("describe", "pod", by_rank[rank]))
+    said = lab.kubectl("describe", "pod", by_rank[31])  # of the others the annotations say it
+    assert re.search(r"myriad/rank: 31$", said, re.M) and f"myriad/node: {placed[31]}" in said, said
     wait("an event of the Job", lambda: "GangBound" in lab.kubectl("describe", "job", "whole"))
     report = scheduler.end()
     assert report["gangs_bound"] == 1 and report["pods_bound"] == 32, report
@@ -510,7 +516,8 @@ def no_taints(lab):
 
 
 SHORT = [gang, one_at_a_time, lost_node, drained_node, respects, half_bound, restarts, takeover,
-         rights, plain_job, odd_pods, strict, same_placement, page, troubles]
+         rights, plain_job, odd_pods, strict, same_placement, page, wrong_credentials,
+         expired_certificates, hangs, other_versions]
 
 
 def main():

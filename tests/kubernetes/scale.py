@@ -22,7 +22,9 @@ import time
 
 from lab import (Kubernetes, Scheduler, bound, lab_folder, programs, say, skip, wait)
 
-SETTLE_S = 0.15  # without work: what a gang has caused is over
+# Without work for so long: what a gang has caused is over. What comes while nothing waits is read
+# every 128 ms, and later on a busy machine: a shorter rest would count it as the next one's work.
+SETTLE_S = 0.4
 
 
 def cpu_of(process):

@@ -33,8 +33,8 @@ def rights(lab, myriad, nodes):
     say(f"rights: {lines[0][:140]}")
 
 
-def troubles(lab, myriad, nodes):
-    """Wrong credentials, expired papers, another version, silence: one line each, and back."""
+def wrong_credentials(lab, myriad, nodes):
+    """A token that nobody has given: one line, and back when the file is mended."""
     wrong = Scheduler(lab, myriad, "--alone",
                       kubeconfig=lab.kubeconfig("wrong", token="no-such-token"))
     # /version may be asked by anybody, lists may not.
@@ -46,7 +46,9 @@ def troubles(lab, myriad, nodes):
     wrong.end()
     say(f"wrong token: {line[0]}; back when the file was mended")
 
-    # A person's certificate that has run out, and then a good one in the same file.
+
+def expired_certificates(lab, myriad, nodes):
+    """A person's that has run out, and then a good one in the same file; then the API server's."""
     lab.certificate("old", "/O=system:masters/CN=person", "extendedKeyUsage=clientAuth\n", -1)
     path = lab.kubeconfig("person", certificate="old")
     person = Scheduler(lab, myriad, "--alone", kubeconfig=path)
@@ -67,11 +69,12 @@ def troubles(lab, myriad, nodes):
     lab.ready()
     person.line("well again")
     say(f"expired certificate: {line[0]}; back with a good one")
-
     person.end()
     lab.delete_job("papers")
 
-    # It hangs.
+
+def hangs(lab, myriad, nodes):
+    """An API server that is stopped: one line, and back when it goes on."""
     quick = Scheduler(lab, myriad, "--timeout", "3", "--lease-seconds", "6")
     quick.line("holds the lease")
     lab.api.send_signal(signal.SIGSTOP)
@@ -84,6 +87,10 @@ def troubles(lab, myriad, nodes):
     quick.end()
     say(f"hanging API server: {line[0]}; back when it went on")
 
+
+def other_versions(lab, myriad, nodes):
+    """Another major version, one that is too old, none (stand-ins, as there is one release here);
+    and the real one without groups that are asked for."""
     without(lab, myriad)
     for body, expected in (('{"major": "2", "minor": "1", "gitVersion": "v2.1.0"}', "2.1"),
                            ('{"major": "1", "minor": "9", "gitVersion": "v1.9.0"}', "1.9"),

@@ -8,6 +8,7 @@
 
 struct init_options {
     const char *cluster, *nodes, *design, *http, *agents, *hosts, *user, *etcd;
+    const char *etcd_ca, *etcd_certificate, *etcd_key;
     uint64_t gpus_per_node, nodes_per_leaf, speed;
     uint32_t world;
     bool pretend;
@@ -40,6 +41,10 @@ static const struct myr_option init_rows[] = {
     CLI_TEXT("agents", "ADDRESS", struct init_options, agents, "where agents connect"),
     CLI_TEXT("etcd", "URLS", struct init_options, etcd,
              "keep the state in etcd, for several servers: http://127.0.0.1:2379,..."),
+    CLI_PATH("etcd-ca", "FILE", struct init_options, etcd_ca, "by which https members are known"),
+    CLI_PATH("etcd-certificate", "FILE", struct init_options, etcd_certificate,
+             "by which the server is known to them"),
+    CLI_PATH("etcd-key", "FILE", struct init_options, etcd_key, "of that certificate"),
     CLI_TEXT("hosts", "NAMES", struct init_options, hosts,
              "further names of this machine for its certificate: DNS:head,IP:10.0.0.1"),
     CLI_TEXT(
@@ -83,6 +88,9 @@ static int init_run(struct cli *cli, struct myr_err *err)
                                    .agents = options->agents,
                                    .hosts = options->hosts,
                                    .etcd = options->etcd,
+                                   .etcd_ca = options->etcd_ca,
+                                   .etcd_certificate = options->etcd_certificate,
+                                   .etcd_key = options->etcd_key,
                                    .unix_user = user,
                                    .world = worlds[options->world],
                                    .pretend = options->pretend,

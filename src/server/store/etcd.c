@@ -117,16 +117,30 @@ static struct myr_str text_of(const struct myr_doc *map, const char *key)
     return node && node->kind == MYR_DOC_SCALAR ? node->text : MYR_STR("");
 }
 
-static int complaint(const char *url, uint32_t status, const struct myr_doc *top,
-                     struct myr_err *err)
+/* It has users with passwords, which nobody has here: the certificate is who we are. */
+static bool is_denied(uint32_t status, struct myr_str message)
+{
+    static const char *const words[] = {"permission denied", "invalid auth token",
+                                        "user name is empty", "CommonName"};
+    bool denied = status == 401 || status == 403;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(words) && !denied; i++) {
+        denied = memmem(message.data, message.len, words[i], strlen(words[i])) != NULL;
+    }
+    return denied;
+}
+
+/* 'said' is the answer, 'top' what it is as JSON, or NULL: not all of etcd speaks it. */
+static int complaint(const char *url, uint32_t status, struct myr_str said,
+                     const struct myr_doc *top, struct myr_err *err)
 {
     struct myr_str message = text_of(top, "message");
     char shown[MYR_EXCERPT_MAX];
-    message = message.len ? message : text_of(top, "error");
+    message = message.len ? message : top ? text_of(top, "error") : said;
+    while (message.len > 0 && message.data[message.len - 1] == '\n') {
+        message.len--;
+    }
     bool full = memmem(message.data, message.len, "space exceeded", 14) != NULL;
-    bool denied = status == 401 || status == 403 ||
-                  memmem(message.data, message.len, "permission denied", 17) != NULL ||
-                  memmem(message.data, message.len, "invalid auth token", 18) != NULL;
+    bool denied = is_denied(status, message);
     int rc = myr_err_set(err,
                          denied ? MYR_EDENIED
                          : full ? MYR_EIO
@@ -138,6 +152,8 @@ static int complaint(const char *url, uint32_t status, const struct myr_doc *top
                          message.len ? myr_text_excerpt(message, shown) : "an error without words");
     if (full) {
         myr_err_hint(err, "etcdctl compact and defrag, then etcdctl alarm disarm");
+    } else if (denied) {
+        myr_err_hint(err, "etcd's users and passwords are not used: etcdctl auth disable");
     }
     return rc;
 }
@@ -171,7 +187,8 @@ static int ask_one(struct etcd *etcd, const char *path, const struct myr_buf *bo
     }
     int rc = myr_doc_read_json(arena, config->endpoints[etcd->at], text, ret, err);
     if (answer.status != 200) {
-        return complaint(config->endpoints[etcd->at], answer.status, rc < 0 ? NULL : *ret, err);
+        return complaint(config->endpoints[etcd->at], answer.status, text, rc < 0 ? NULL : *ret,
+                         err);
     }
     return rc < 0 ? rc : myr_doc_expect(*ret, MYR_DOC_MAP, "the answer", err);
 }

@@ -421,15 +421,18 @@ int store_stand_by(const struct etcd_config *config, const char *name, store_wai
 {
     struct replicated *store = myr_xcalloc(1, sizeof(*store));
     char leader[LEADER_NAME] = "";
+    bool waited = false;
     int rc = 0;
     store->etcd = etcd_new(config);
     snprintf(store->owner, sizeof(store->owner), "%.60s %d-%llx", name, (int)getpid(),
              (unsigned long long)draw());
     for (;;) {
         rc = try_lead(store, config->ttl_s, leader, err);
-        if (rc > 0 || rc == MYR_EDENIED || rc == MYR_EVERSION || rc == MYR_EINVAL) {
+        /* Said to whoever starts it; later it is a certificate that is being replaced. */
+        if (rc > 0 || (rc == MYR_EINVAL && !waited)) {
             break;
         }
+        waited = true;
         if (!waits(context, rc < 0 ? NULL : leader, rc < 0 ? err->message : NULL)) {
             rc = rc < 0 ? rc : myr_err_set(err, MYR_ESTALE, "'%s' leads", leader);
             break;
