@@ -199,7 +199,8 @@ static void stack_habits(struct myr_run *run)
 {
     struct myr_layout *layout = &run->layout;
     const struct myr_stack *stack = run->it.stack;
-    if (strcmp(stack->line, "HAI-LLM") == 0 && layout->pp > 1 && layout->pp % 2 == 0) {
+    bool chunks = layout->vp > 1; /* stated: DualPipe has none */
+    if (strcmp(stack->line, "HAI-LLM") == 0 && !chunks && layout->pp > 1 && layout->pp % 2 == 0) {
         layout->schedule = MYR_SCHEDULE_DUALPIPE;
         run->open &= ~(uint32_t)MYR_RUN_OPEN_VP;
     }

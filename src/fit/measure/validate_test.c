@@ -304,6 +304,20 @@ static void a_note_says_what_no_column_does_and_a_column_counts_more(void **stat
     }
 }
 
+/* HAI-LLM runs DualPipe, which has no chunks: a row that states some ran something else. */
+static void chunks_that_are_stated_are_no_dualpipe(void **state)
+{
+    (void)state;
+    struct myr_runs runs;
+    parse(&runs, "software,hw,model,gpus,gbs,tp,pp,cp,vp,mbs\n"
+                 "HAI-LLM,h800,llama3-70b,256,256,4,4,1,5,1\n"
+                 "HAI-LLM,h800,llama3-70b,256,256,4,4,1,1,1\n");
+    assert_null(runs.items[0].refused);
+    assert_int_equal(runs.items[0].layout.schedule, MYR_SCHEDULE_INTERLEAVED);
+    assert_null(runs.items[1].refused);
+    assert_int_equal(runs.items[1].layout.schedule, MYR_SCHEDULE_DUALPIPE);
+}
+
 /* A slice of a known model, or one with other experts: the row ran, not the catalogue's. */
 static void experts_are_those_of_the_row(void **state)
 {
@@ -448,6 +462,7 @@ int main(void)
         cmocka_unit_test(a_word_of_a_recipe_that_means_nothing_refuses_its_row),
         cmocka_unit_test(modules_that_are_kept_on_the_host_are_told_as_not_counted),
         cmocka_unit_test(a_note_says_what_no_column_does_and_a_column_counts_more),
+        cmocka_unit_test(chunks_that_are_stated_are_no_dualpipe),
         cmocka_unit_test(experts_are_those_of_the_row),
         cmocka_unit_test(rules_say_what_runs_with_a_recipe_say),
         cmocka_unit_test(sizes_that_contradict_each_other_are_told_apart),
