@@ -22,7 +22,11 @@ enum {
 };
 
 /* What a row says in words that are not known, and what was taken instead. */
-enum { MYR_RUN_GUESSED_PRECISION = 1, MYR_RUN_GUESSED_DEVICE = 2 };
+enum {
+    MYR_RUN_GUESSED_PRECISION = 1,
+    MYR_RUN_GUESSED_DEVICE = 2,
+    MYR_RUN_GUESSED_OFFLOAD = 4 /* single modules on the host: taken for none */
+};
 
 struct myr_run {
     const char *id, *source, *software;
@@ -31,15 +35,17 @@ struct myr_run {
     struct myr_fit_case it;
     struct myr_stated stated; /* what the row says of its recipe */
     struct myr_recipe recipes[MYR_PRECISION_COUNT];
-    uint32_t gpus, dp;      /* as published; dp 0: what is left */
-    double measured_s;      /* 0: none published */
-    double peak_bytes;      /* of memory, as published; 0: not */
-    uint32_t open;          /* MYR_RUN_OPEN_* */
-    uint32_t guessed;       /* MYR_RUN_GUESSED_* */
-    bool stack_exact;       /* the release is known */
-    bool fits;              /* in memory, as modelled */
-    double recompute_share; /* share of what 'full' computes again, where recompute is open */
-    const char *refused;    /* why the row cannot be expressed; NULL when it can */
+    uint32_t offload_layers; /* as published */
+    uint32_t etp;            /* as published; 0: open */
+    uint32_t gpus, dp;       /* as published; dp 0: what is left */
+    double measured_s;       /* 0: none published */
+    double peak_bytes;       /* of memory, as published; 0: not */
+    uint32_t open;           /* MYR_RUN_OPEN_* */
+    uint32_t guessed;        /* MYR_RUN_GUESSED_* */
+    bool stack_exact;        /* the release is known */
+    bool fits;               /* in memory, as modelled */
+    double recompute_share;  /* share of what 'full' computes again, where recompute is open */
+    const char *refused;     /* why the row cannot be expressed; NULL when it can */
 };
 
 struct myr_runs {

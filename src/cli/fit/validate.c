@@ -42,6 +42,8 @@ static void put_assumed(struct myr_answer *answer, const struct myr_run *run)
     bool device = known && run->guessed & MYR_RUN_GUESSED_DEVICE;
     myr_answer_text(answer, "precision", precision ? myr_precision_name(l->precision) : NULL);
     myr_answer_text(answer, "device", device ? run->it.device->name : NULL);
+    bool offload = known && run->guessed & MYR_RUN_GUESSED_OFFLOAD;
+    myr_answer_text(answer, "cpu_offload", offload ? "none" : NULL);
     myr_answer_text(answer, "software", known && !run->stack_exact ? run->it.stack->name : NULL);
     myr_answer_end(answer);
 }

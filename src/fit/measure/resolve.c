@@ -165,7 +165,8 @@ static void consider_grids(const struct myr_run *run, uint32_t domain, struct ch
                                                       run->it.stack->era != MYR_ERA_EAGER);
                 for (uint32_t ep = open & MYR_RUN_OPEN_EP ? 1 : layout.ep; ep <= ep_max; ep *= 2) {
                     layout.ep = ep;
-                    layout.etp = tp > 1 && (uint64_t)tp * cp * layout.dp % (ep * tp) ? 1 : 0;
+                    uint64_t grid = (uint64_t)tp * cp * layout.dp;
+                    layout.etp = run->etp ? run->etp : tp > 1 && grid % ((uint64_t)ep * tp) ? 1 : 0;
                     consider_batches(run, layout, best);
                 }
             }

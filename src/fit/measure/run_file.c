@@ -24,8 +24,8 @@ struct myr_fit_spread myr_run_spread(const struct myr_run *run, const struct myr
                                      const struct myr_fit_cost *cost)
 {
     uint32_t chosen = MYR_RUN_OPEN_RECOMPUTE | MYR_RUN_OPEN_ETP | MYR_RUN_OPEN_ZERO;
-    uint32_t unknown =
-        (run->stack_exact ? 0 : MYR_UNKNOWN_RELEASE) | (run->open & ~chosen ? MYR_UNKNOWN_AXES : 0);
+    bool axes = run->open & ~chosen || run->guessed & MYR_RUN_GUESSED_OFFLOAD;
+    uint32_t unknown = (run->stack_exact ? 0 : MYR_UNKNOWN_RELEASE) | (axes ? MYR_UNKNOWN_AXES : 0);
     return myr_fit_spread(profiles, &run->it, &run->layout, cost, unknown);
 }
 

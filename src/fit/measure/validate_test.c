@@ -216,6 +216,168 @@ static void what_table_tools_make_of_a_field_is_read_as_it_was_meant(void **stat
     assert_int_equal(runs.items[3].guessed, MYR_RUN_GUESSED_PRECISION);
 }
 
+/* Columns with gaps come back from table tools as 0.0 and 1.0, lists with blanks and commas. */
+static void a_recipe_is_read_in_whatever_spelling(void **state)
+{
+    (void)state;
+    struct myr_runs runs;
+    parse(&runs, "software,hw,model,gpus,gbs,tp,pp,ep,mbs,precision,dispatcher,cuda_graphs,"
+                 "tp_overlap,moe_a2a_overlap,token_drop,fp8_recipe,recompute_modules,cpu_offload\n"
+                 "Megatron-Bridge 26.02,GB200-NVL72,deepseek-v3,256,4096,1,4,64,1,fp8,flex-deepep,"
+                 "attn;moe_router,0,1,0,current,layernorm;moe_act,layers:4\n"
+                 "Megatron-Bridge 26.02,GB200-NVL72,deepseek-v3,256,4096,1,4,64,1,fp8,DeepEP,"
+                 "\"attn, moe_router\",0.0,1.0,no,tensorwise,Layernorm; moe_act ,4.0\n"
+                 "Megatron-Bridge 26.02,GB200-NVL72,deepseek-v3,256,4096,1,4,64,1,fp8,flex-deepep,"
+                 "moe_router+attn,False,True,off,current,moe_act|layernorm,LAYERS:4\n");
+    for (uint32_t i = 0; i < 3; i++) {
+        const struct myr_run *run = &runs.items[i];
+        assert_null(run->refused);
+        assert_memory_equal(&run->stated, &runs.items[0].stated, sizeof(run->stated));
+        assert_memory_equal(&run->layout, &runs.items[0].layout, sizeof(run->layout));
+    }
+    assert_int_equal(runs.items[0].layout.offload_layers, 4);
+    assert_int_equal(runs.items[0].stated.recipe.of[MYR_CAPABILITY_GRAPHS], MYR_GRAPHS_PARTS);
+}
+
+static void a_word_of_a_recipe_that_means_nothing_refuses_its_row(void **state)
+{
+    static const char *const odd[][2] = {
+        {"tp_overlap", "half"},     {"token_drop", "2"},      {"cuda_graphs", "many"},
+        {"dispatcher", "pigeon"},   {"fp8_recipe", "int4"},   {"recompute_modules", "full:x"},
+        {"cpu_offload", "layers:"}, {"cpu_offload", "some"},  {"recompute_modules", "mlp;soul"},
+        {"gated", "perhaps"},       {"seq_par", "sometimes"}, {"etp", "two"},
+    };
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(odd); i++) {
+        struct myr_runs runs;
+        char text[256];
+        (void)snprintf(text, sizeof(text),
+                       "software,hw,model,gpus,gbs,%s\nNeMo 25.05,h100,llama3-8b,8,128,%s\n",
+                       odd[i][0], odd[i][1]);
+        parse(&runs, text);
+        if (!runs.items[0].refused || !strstr(runs.items[0].refused, odd[i][0])) {
+            fail_msg("%s '%s': %s", odd[i][0], odd[i][1], runs.items[0].refused);
+        }
+    }
+}
+
+/* What there is no term for is said, and makes the answer less sure. */
+static void modules_that_are_kept_on_the_host_are_told_as_not_counted(void **state)
+{
+    (void)state;
+    struct myr_runs runs;
+    struct myr_fit_cost cost;
+    double wide[2];
+    parse(&runs, "software,hw,model,gpus,gbs,tp,pp,cp,vp,mbs,precision,cpu_offload\n"
+                 "NeMo 25.05,h100,llama3-8b,8,128,1,1,1,1,1,bf16,none\n"
+                 "NeMo 25.05,h100,llama3-8b,8,128,1,1,1,1,1,bf16,fine:core_attn\n");
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_null(runs.items[i].refused);
+        assert_int_equal(runs.items[i].guessed, i ? MYR_RUN_GUESSED_OFFLOAD : 0);
+        myr_run_cost(&runs.items[i], &cost);
+        wide[i] = myr_run_spread(&runs.items[i], &profiles, &cost).share;
+    }
+    assert_true(wide[1] > wide[0]);
+}
+
+static void a_note_says_what_no_column_does_and_a_column_counts_more(void **state)
+{
+    (void)state;
+    struct myr_runs runs;
+    parse(&runs, "software,hw,model,gpus,gbs,token_drop,tp_overlap,note\n"
+                 "Megatron-Bridge 25.09,B200-SXM,qwen3-30b-a3b,8,512,,,dropless\n"
+                 "Megatron-Bridge 25.09,B200-SXM,qwen3-30b-a3b,8,512,,,nothing\n"
+                 "Megatron-Bridge 26.06,H100-SXM,qwen3-30b-a3b,8,512,,,tokendrop; MoE\n"
+                 "Megatron-Bridge 26.06,H100-SXM,qwen3-30b-a3b,8,512,0,,tokendrop\n"
+                 "torchtitan,H100-96GB-500W,llama3-70b,64,64,,,\"torch.compile; AsyncTP\"\n"
+                 "torchtitan,H100-96GB-500W,llama3-70b,64,64,,,\"eager, no torch.compile\"\n");
+    static const uint8_t drops[] = {0, 1, 1, 0};
+    for (uint32_t i = 0; i < runs.count; i++) {
+        const struct myr_recipe *recipe = &runs.items[i].recipes[MYR_PRECISION_BF16];
+        assert_null(runs.items[i].refused);
+        if (i < 4) {
+            assert_int_equal(recipe->of[MYR_CAPABILITY_TOKEN_DROP], drops[i]);
+        } else {
+            assert_int_equal(recipe->of[MYR_CAPABILITY_TENSOR_OVERLAP], i == 4);
+            assert_int_equal(recipe->of[MYR_CAPABILITY_COMPILE], i == 4);
+        }
+    }
+}
+
+/* HAI-LLM runs DualPipe, which has no chunks: a row that states some ran something else. */
+static void chunks_that_are_stated_are_no_dualpipe(void **state)
+{
+    (void)state;
+    struct myr_runs runs;
+    parse(&runs, "software,hw,model,gpus,gbs,tp,pp,cp,vp,mbs\n"
+                 "HAI-LLM,h800,llama3-70b,256,256,4,4,1,5,1\n"
+                 "HAI-LLM,h800,llama3-70b,256,256,4,4,1,1,1\n");
+    assert_null(runs.items[0].refused);
+    assert_int_equal(runs.items[0].layout.schedule, MYR_SCHEDULE_INTERLEAVED);
+    assert_null(runs.items[1].refused);
+    assert_int_equal(runs.items[1].layout.schedule, MYR_SCHEDULE_DUALPIPE);
+}
+
+/* A slice of a known model, or one with other experts: the row ran, not the catalogue's. */
+static void experts_are_those_of_the_row(void **state)
+{
+    (void)state;
+    struct myr_runs runs;
+    parse(&runs, "software,hw,model,gpus,gbs,layers,experts,topk,moe_ffn,shared_experts,moe_layers,"
+                 "ffn,tp,ep,etp\n"
+                 "NeMo 25.05,h100,deepseek-v3,64,512,16,128,4,1024,2,15,9216,4,8,4\n"
+                 "NeMo 25.05,h100,deepseek-v3,64,512,,,,,,,,4,8,1\n");
+    const struct myr_model *slice = &runs.items[0].model, *whole = &runs.items[1].model;
+    assert_null(runs.items[0].refused);
+    assert_int_equal(slice->moe.expert_count, 128);
+    assert_int_equal(slice->moe.experts_per_token, 4);
+    assert_int_equal(slice->moe.expert_hidden, 1024);
+    assert_int_equal(slice->moe.shared_count, 2);
+    assert_int_equal(slice->ffn_hidden, 9216);
+    assert_int_equal(myr_model_moe_layers(slice, 0, 16), 15);
+    assert_int_equal(myr_layout_etp(&runs.items[0].layout), 4);
+    assert_int_equal(myr_layout_etp(&runs.items[1].layout), 1);
+    assert_int_equal(myr_model_moe_layers(whole, 0, 61), 58);
+    assert_int_equal(whole->ffn_hidden, 18432);
+}
+
+/*
+ * The rules of stacks.yaml are what a run takes that states nothing: they have to say what the runs
+ * that do state it say. Left to whoever starts a run are the overlap of torchtitan and MindSpeed;
+ * one rank has nothing to overlap, and bf16 no scales.
+ */
+static void rules_say_what_runs_with_a_recipe_say(void **state)
+{
+    (void)state;
+    struct myr_runs runs;
+    uint32_t compared = 0;
+    const char *path = MYR_SOURCE_DIR "/tests/data/published-runs.csv";
+    assert_int_equal(myr_runs_read(&runs, &arena, &profiles, path, NULL), MYR_OK);
+    for (uint32_t i = 0; i < runs.count; i++) {
+        const struct myr_run *run = &runs.items[i];
+        enum myr_precision precision = run->layout.precision;
+        bool low = precision != MYR_PRECISION_BF16 && precision != MYR_PRECISION_FP16;
+        bool left = strcmp(run->it.stack->line, "torchtitan") == 0 ||
+                    strcmp(run->it.stack->line, "MindSpeed-LLM") == 0;
+        struct myr_recipe by_rule[MYR_PRECISION_COUNT];
+        myr_profiles_recipes(&profiles, run->it.stack, run->it.device, &run->model, NULL, by_rule);
+        for (uint32_t c = 0; c < MYR_CAPABILITY_COUNT; c++) {
+            bool idle = (c == MYR_CAPABILITY_TENSOR_OVERLAP && (run->layout.tp == 1 || left)) ||
+                        (c == MYR_CAPABILITY_SCALES && (!low || left)) ||
+                        (c == MYR_CAPABILITY_COMPILE && left);
+            if (run->stated.set >> c & 1 && !idle) {
+                compared++;
+                if (by_rule[precision].of[c] != run->stated.recipe.of[c]) {
+                    fail_msg("%s: %s is %u by the rules, %u in the run", run->id,
+                             myr_capability_name((enum myr_capability)c), by_rule[precision].of[c],
+                             run->stated.recipe.of[c]);
+                }
+            }
+        }
+    }
+    assert_true(compared > 600);
+}
+
 static void sizes_that_contradict_each_other_are_told_apart(void **state)
 {
     (void)state;
@@ -296,6 +458,13 @@ int main(void)
         cmocka_unit_test(a_missing_column_is_named),
         cmocka_unit_test(what_a_row_leaves_open_is_chosen_and_widens_its_interval),
         cmocka_unit_test(what_table_tools_make_of_a_field_is_read_as_it_was_meant),
+        cmocka_unit_test(a_recipe_is_read_in_whatever_spelling),
+        cmocka_unit_test(a_word_of_a_recipe_that_means_nothing_refuses_its_row),
+        cmocka_unit_test(modules_that_are_kept_on_the_host_are_told_as_not_counted),
+        cmocka_unit_test(a_note_says_what_no_column_does_and_a_column_counts_more),
+        cmocka_unit_test(chunks_that_are_stated_are_no_dualpipe),
+        cmocka_unit_test(experts_are_those_of_the_row),
+        cmocka_unit_test(rules_say_what_runs_with_a_recipe_say),
         cmocka_unit_test(sizes_that_contradict_each_other_are_told_apart),
         cmocka_unit_test(open_sharding_takes_the_stage_that_is_fastest),
         cmocka_unit_test(a_trainer_is_found_by_its_own_word_and_an_unknown_one_by_its_year),

@@ -62,6 +62,11 @@ bool fit_word_yes(struct myr_str text)
     return IS_ANY(text, "1", "1.0", "true", "yes", "on");
 }
 
+bool fit_word_no(struct myr_str text)
+{
+    return IS_ANY(text, "0", "0.0", "false", "no", "off", "none");
+}
+
 bool fit_word_open(struct myr_str text)
 {
     return text.len == 0 ||
@@ -195,7 +200,7 @@ bool fit_word_recompute(struct myr_str text, enum myr_recompute *ret)
     } else if (fit_word_is(text, "selective") || HAS_ANY(text, "mla_up", "core_attn")) {
         *ret = MYR_RECOMPUTE_SELECTIVE;
     } else {
-        return IS_ANY(text, "none", "no", "0", "0.0", "false", "off");
+        return fit_word_no(text);
     }
     return true;
 }

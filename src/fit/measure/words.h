@@ -10,6 +10,7 @@ bool fit_word_is(struct myr_str text, const char *word);
 /* 'word', in small letters, somewhere in 'text', whatever the case there. */
 bool fit_word_has(struct myr_str text, const char *word);
 bool fit_word_yes(struct myr_str text);
+bool fit_word_no(struct myr_str text);
 /* The table does not say: nothing, "?", "recipe", or what tools write for a missing value. */
 bool fit_word_open(struct myr_str text);
 
