@@ -262,12 +262,85 @@ static void broken_words_are_the_same_both_ways(void **state)
     tear_down(&way);
 }
 
+/* Each byte of texts that are shorter and longer than a block of them; what is odd is left. */
+static void a_text_is_taken_whole_or_not_at_all(void **state)
+{
+    static const char odd[] = {'\\', '\n', '\x1f', '\x7f', '\x80', '\xff'};
+    (void)state;
+    for (size_t length = 0; length < 50; length++) {
+        char line[64];
+        line[0] = '"';
+        memset(line + 1, '~', length);
+        snprintf(line + 1 + length, sizeof(line) - 1 - length, "\",");
+        struct kube_walk w = {.at = line, .end = line + length + 3};
+        struct myr_str text = {0};
+        assert_true(kube_walk_text(&w, &text));
+        assert_true(text.data == line + 1 && text.len == length && *w.at == ',');
+        for (size_t at = 0; at < length; at++) {
+            for (size_t i = 0; i < sizeof(odd); i++) {
+                line[1 + at] = odd[i];
+                w = (struct kube_walk){.at = line, .end = line + length + 3};
+                text = (struct myr_str){0};
+                assert_false(kube_walk_text(&w, &text));
+                line[1 + at] = '~';
+            }
+        }
+        w = (struct kube_walk){.at = line, .end = line + length + 1}; /* without its end */
+        text = (struct myr_str){0};
+        assert_false(kube_walk_text(&w, &text));
+    }
+}
+
+/* Brackets and quotes in every position against those of a block. */
+static void a_value_is_passed_to_its_own_bracket(void **state)
+{
+    (void)state;
+    for (size_t before = 0; before < 40; before++) {
+        for (size_t inside = 0; inside < 40; inside++) {
+            char line[160];
+            int length = snprintf(line, sizeof(line), "{%*s\"%*s]}{[\":[{}],\"\":\"}\"},%20s",
+                                  (int)before, "", (int)inside, "", "]}");
+            const char *end = strstr(line, "},   ");
+            struct kube_walk w = {.at = line, .end = line + length};
+            struct myr_str value = kube_walk_pass(&w);
+            assert_false(w.bad);
+            assert_true(value.data == line && w.at == end + 1);
+            *strstr(line, "[{}]") = '{';
+            w = (struct kube_walk){.at = line, .end = line + length};
+            (void)kube_walk_pass(&w);
+            assert_true(w.bad);
+        }
+    }
+}
+
+static void of_a_pod_that_is_gone_the_names_are_enough(void **state)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf needs = {0};
+    char text[8192], line[8192];
+    struct kube_pod_texts texts;
+    struct myr_str type;
+    (void)state;
+    snprintf(text, sizeof(text), "%s", usual);
+    put_quotes(text, line);
+    memcpy(strstr(line, "MODIFIED\""), "DELETED\" ", 9);
+    *strstr(line, "\"spec\"") = '?'; /* nobody comes so far */
+    assert_true(kube_quick(myr_str_from(line), &type, &texts, &needs));
+    assert_true(myr_str_eq(type, MYR_STR("DELETED")) && kube_pod_named(&texts));
+    assert_true(myr_str_eq(texts.uid, MYR_STR("8d1c-4f")));
+    assert_true(myr_str_eq(texts.version, MYR_STR("1234")));
+    *strstr(line, "\"namespace\"") = '?';
+    assert_false(kube_quick(myr_str_from(line), &type, &texts, &needs));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_usual_word_is_taken_quickly),
         cmocka_unit_test(odd_words_are_the_same_both_ways),
         cmocka_unit_test(broken_words_are_the_same_both_ways),
+        cmocka_unit_test(a_text_is_taken_whole_or_not_at_all),
+        cmocka_unit_test(a_value_is_passed_to_its_own_bracket),
+        cmocka_unit_test(of_a_pod_that_is_gone_the_names_are_enough),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
