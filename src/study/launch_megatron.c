@@ -428,6 +428,10 @@ void launch_megatron(const struct myr_launch_case *of, struct myr_launch *l)
     launch_number(l, "--tensor-model-parallel-size", layout->tp);
     launch_number(l, "--pipeline-model-parallel-size", layout->pp);
     launch_number(l, "--context-parallel-size", layout->cp);
+    if (layout->cp > 1 && of->model->indexer.head_count > 0) {
+        /* What an indexer keeps of a sequence may lie on any rank: rings do not reach it. */
+        launch_put(l, MYR_LAUNCH_TEXT, "--cp-comm-type", "all_gather");
+    }
     launch_number(l, "--micro-batch-size", layout->micro_batch);
     launch_number(l, "--global-batch-size", layout->global_batch);
     launch_number(l, "--seq-length", myr_layout_seq(layout, of->model));

@@ -122,6 +122,19 @@ static void megatron_is_told_every_axis(void **state)
     assert_says(MYR_TRAINER_MEGATRON, &l, &experts, "--expert-model-parallel-size 4", true);
 }
 
+/* Megatron-LM refuses rings there. */
+static void an_indexer_gathers_what_a_cut_sequence_holds(void **state)
+{
+    (void)state;
+    struct myr_layout l = usual();
+    struct myr_model sparse = deep;
+    sparse.indexer.head_count = 64;
+    assert_says(MYR_TRAINER_MEGATRON, &l, &sparse, "--cp-comm-type", false);
+    l.cp = 2;
+    assert_says(MYR_TRAINER_MEGATRON, &l, &sparse, "--cp-comm-type all_gather", true);
+    assert_says(MYR_TRAINER_MEGATRON, &l, &deep, "--cp-comm-type", false);
+}
+
 static void what_a_trainer_cannot_do_stands_behind_a_hash(void **state)
 {
     (void)state;
@@ -561,6 +574,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(megatron_is_told_every_axis),
+        cmocka_unit_test(an_indexer_gathers_what_a_cut_sequence_holds),
         cmocka_unit_test(what_a_trainer_cannot_do_stands_behind_a_hash),
         cmocka_unit_test(gradients_are_summed_in_the_width_that_was_counted),
         cmocka_unit_test(deepspeed_and_torchtitan_get_their_own_words),

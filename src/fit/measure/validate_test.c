@@ -344,14 +344,12 @@ static void experts_are_those_of_the_row(void **state)
 /*
  * The rules of stacks.yaml are what a run takes that states nothing: they have to say what the runs
  * that do state it say. Left to whoever starts a run are the overlap of torchtitan and MindSpeed;
- * one rank has nothing to overlap, and bf16 no scales.
+ * one rank has nothing to overlap, and bf16 no scales. How many were compared.
  */
-static void rules_say_what_runs_with_a_recipe_say(void **state)
+static uint32_t hold_rules_against(const char *path)
 {
-    (void)state;
     struct myr_runs runs;
     uint32_t compared = 0;
-    const char *path = MYR_SOURCE_DIR "/tests/data/published-runs.csv";
     assert_int_equal(myr_runs_read(&runs, &arena, &profiles, path, NULL), MYR_OK);
     for (uint32_t i = 0; i < runs.count; i++) {
         const struct myr_run *run = &runs.items[i];
@@ -375,7 +373,20 @@ static void rules_say_what_runs_with_a_recipe_say(void **state)
             }
         }
     }
-    assert_true(compared > 600);
+    return compared;
+}
+
+static void rules_say_what_runs_with_a_recipe_say(void **state)
+{
+    (void)state;
+    assert_true(hold_rules_against(MYR_SOURCE_DIR "/tests/data/published-runs.csv") > 600);
+}
+
+/* Release x device x precision x model, runs or none: what each release ships for it. */
+static void rules_say_what_releases_ship(void **state)
+{
+    (void)state;
+    assert_true(hold_rules_against(MYR_SOURCE_DIR "/tests/data/release-recipes.csv") == 2400);
 }
 
 static void sizes_that_contradict_each_other_are_told_apart(void **state)
@@ -465,6 +476,7 @@ int main(void)
         cmocka_unit_test(chunks_that_are_stated_are_no_dualpipe),
         cmocka_unit_test(experts_are_those_of_the_row),
         cmocka_unit_test(rules_say_what_runs_with_a_recipe_say),
+        cmocka_unit_test(rules_say_what_releases_ship),
         cmocka_unit_test(sizes_that_contradict_each_other_are_told_apart),
         cmocka_unit_test(open_sharding_takes_the_stage_that_is_fastest),
         cmocka_unit_test(a_trainer_is_found_by_its_own_word_and_an_unknown_one_by_its_year),
