@@ -2,28 +2,53 @@
 
 Each case is run by us with --flows, --paths and --fct; SimGrid gets the links, the routes and the
 order from these files. Compared: the end of every flow, and the CPU time of both whole commands:
-ours plans the fabric and routes, SimGrid's reads the links and the routes that we found.
+ours plans the fabric and routes, SimGrid's reads the links and the routes that we found. A case of
+which SimGrid has not made an end after LIMIT_S of CPU is run again with half of its flows, and so
+on: the output says of how many. All cases stand in a table at the end.
 """
 import csv
 import math
 import random
 import resource
+import signal
 import subprocess
 
 LONG = True
 GBPS = 100
 DELAY_US = 1
-# What one case wants of us: the largest difference of a flow, relative.
+# What one case wants of us: the largest difference of a flow, relative; a tenth of the CPU.
 CLOSE = 1e-6
+PART = 0.1
+LIMIT_S = 300
 
 
 def run(bench):
     driver = build(bench)
     if not driver:
         return
-    for name, k, words in cases(bench):
-        compare(bench, driver, name, k, words)
+    rows = []
+    for name, k, flows, make in cases(bench):
+        whole, row = flows, compare(bench, driver, name, k, make(flows))
+        while row is None and flows > whole / 8 and make(flows) != make(flows // 2):
+            print(f"simgrid/{name}: SimGrid has not ended {flows} flows in {LIMIT_S} s of CPU; "
+                  "half of them are next", flush=True)
+            flows //= 2
+            row = compare(bench, driver, name, k, make(flows))
+        if row is None:
+            bench.fail(name, f"SimGrid takes more than {LIMIT_S} s of CPU")
+        elif row:
+            cut = f" of {whole:,}" if flows < whole else ""
+            rows.append((name, f"{row[0]:,}{cut}", *row[1:]))
+    table(rows)
     growth(bench)
+
+
+def table(rows):
+    print("| case | flows | worst flow off by | ours, CPU s | SimGrid, CPU s | times |")
+    print("|---|---|---|---|---|---|")
+    for name, flows, worst, ours, theirs in rows:
+        print(f"| {name} | {flows} | {worst:.1e} | {ours:.3g} | {theirs:.3g} | "
+              f"{theirs / ours:.0f} |", flush=True)
 
 
 def build(bench):
@@ -67,10 +92,10 @@ def poisson(path, hosts, flows, load, seed=2):
     return flow_file(path, rows)
 
 
-def permutations(path, hosts, count, seed=6):
+def permutations(path, hosts, flows, seed=6):
     """One after the other, far enough apart: what starts both programs weighs little."""
     rng, rows = random.Random(seed), []
-    for i in range(count):
+    for i in range(flows // hosts):
         order = list(range(hosts))
         while any(a == b for a, b in enumerate(order)):
             rng.shuffle(order)
@@ -78,20 +103,29 @@ def permutations(path, hosts, count, seed=6):
     return flow_file(path, rows)
 
 
+def pairs(path, hosts, flows):
+    """Every host to every other, sizes of 10,000 to 11,000 bytes; of fewer flows every so many."""
+    rows = [(a, b, 10000 + (a * 131 + b * 17) % 1000, 0) for a in range(hosts)
+            for b in range(hosts) if a != b]
+    return flow_file(path, rows[::len(rows) // flows])
+
+
 def cases(bench):
-    folder = bench.folder
-    yield "permutation-1024", 16, [permutations(folder / "perm.txt", 1024, 20)]
-    yield "poisson30-1024", 16, [poisson(folder / "p30.txt", 1024, 20000, 0.3)]
-    yield "poisson90-1024", 16, [poisson(folder / "p90.txt", 1024, 20000, 0.9)]
-    yield "two-jobs-1024", 16, ["permutation:5MB,seed=3", "permutation:2MB,seed=4"]
-    yield "mixed-128-5k", 8, [mixed(folder / "m5.txt", 128, 5000)]
-    yield "mixed-1024-10k", 16, [mixed(folder / "m10.txt", 1024, 10000)]
-    yield "all-pairs-128", 8, [flow_file(folder / "pairs.txt", [
-        (a, b, 10000 + (a * 131 + b * 17) % 1000, 0) for a in range(128) for b in range(128)
-        if a != b])]
-    yield "alltoall-128", 8, ["alltoall:1.28MB"]
-    yield "ring-128", 8, ["allreduce:ring,12.8MB,schedule=full"]
-    yield "ring-beside-128", 8, ["allreduce:ring,12.8MB,schedule=full", "permutation:5MB"]
+    """Name, ports of a switch, flows, and what makes the jobs of so many flows."""
+    def path(flows):
+        return bench.folder / f"flows{flows}.txt"
+
+    ring = "allreduce:ring,12.8MB,schedule=full"
+    yield "permutation-1024", 16, 20480, lambda n: [permutations(path(n), 1024, n)]
+    yield "two-jobs-1024", 16, 2048, lambda n: ["permutation:5MB,seed=3", "permutation:2MB,seed=4"]
+    yield "ring-128", 8, 32512, lambda n: [ring]
+    yield "ring-beside-128", 8, 32640, lambda n: [ring, "permutation:5MB"]
+    yield "mixed-128", 8, 5000, lambda n: [mixed(path(n), 128, n)]
+    yield "poisson30-1024", 16, 20000, lambda n: [poisson(path(n), 1024, n, 0.3)]
+    yield "alltoall-128", 8, 16256, lambda n: ["alltoall:1.28MB"]
+    yield "mixed-1024", 16, 10000, lambda n: [mixed(path(n), 1024, n)]
+    yield "poisson90-1024", 16, 10000, lambda n: [poisson(path(n), 1024, n, 0.9)]
+    yield "all-pairs-128", 8, 16256, lambda n: [pairs(path(n), 128, n)]
 
 
 def simulate(bench, name, k, words, delay):
@@ -139,24 +173,44 @@ def translate(files, out):
     return [row["id"] for row in flows]
 
 
+def cpu_limit():
+    resource.setrlimit(resource.RLIMIT_CPU, (LIMIT_S, LIMIT_S + 5))
+
+
+def their_run(bench, driver):
+    """CPU seconds of SimGrid and the end of each flow in us; None when it takes too long."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([driver, bench.folder / "input", bench.folder / "output"],
+                          capture_output=True, text=True, check=False, preexec_fn=cpu_limit)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        return None
+    done.check_returncode()
+    took = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    return took, [float(line) * 1e6 for line in (bench.folder / "output").read_text().split()]
+
+
 def compare(bench, driver, name, k, words):
+    """Flows, the worst difference, CPU of both; () when it fails, None when it takes too long."""
     # Where bytes follow bytes of the same sender, SimGrid would wait for the latency between them:
     # with links of no length both mean the same.
     delay = 0 if name.startswith("ring") else DELAY_US
     command, extra, files = simulate(bench, name, k, words, delay)
     if not bench.try_once(name, [*command, *extra]):
-        return
+        return ()
     ids = translate(files, bench.folder / "input")
     try:
-        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-        subprocess.run([driver, bench.folder / "input", bench.folder / "output"],
-                       capture_output=True, text=True, timeout=3600, check=True)
-        theirs_s = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
-    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as fault:
+        answer = their_run(bench, driver)
+    except subprocess.CalledProcessError as fault:
         bench.fail(name, f"SimGrid: {fault}")
-        return
-    theirs = [float(line) * 1e6 for line in (bench.folder / "output").read_text().split()]
+        return ()
+    if answer is None:
+        return None
+    theirs_s, theirs = answer
     ours = {row["task"]: float(row["end_us"]) for row in read(files["fct"])}
+    if len(ids) != len(theirs) or min(theirs) < 0:
+        bench.fail(name, "SimGrid: not every flow has ended")
+        return ()
     worst = max(abs(ours[one] - end) / max(end, 1e-9) for one, end in zip(ids, theirs))
     if len(words) > 1:
         # We would also run each job alone; SimGrid does not. The same tasks as one workload:
@@ -164,8 +218,10 @@ def compare(bench, driver, name, k, words):
     took = bench.time(f"{name}/cpu", command)
     bench.figure(f"{name}/worst-flow", worst, "relative", goal=CLOSE)
     bench.figure(f"{name}/simgrid-cpu", theirs_s, "s")
-    if took:
-        bench.figure(f"{name}/part", took.cpu / theirs_s, "of SimGrid's CPU", goal=0.1)
+    if not took:
+        return ()
+    bench.figure(f"{name}/part", took.cpu / theirs_s, "of SimGrid's CPU", goal=PART)
+    return len(ids), worst, took.cpu, theirs_s
 
 
 def in_flight(path):
