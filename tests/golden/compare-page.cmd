@@ -9,7 +9,7 @@ spec plain 5 'fabric: roce, switch: sn5600' 'prices: {file: list.csv}' > c.yaml
 printf 'part,price,currency\nsn5600,1000,USD\n' > list.csv
 words="--workload allreduce:1MB"
 myriad compare a.yaml b.yaml c.yaml $words -o table
-myriad compare a.yaml b.yaml c.yaml $words -o wide
+COLUMNS=400 myriad compare a.yaml b.yaml c.yaml $words -o wide
 myriad compare a.yaml b.yaml c.yaml $words --report page.html --picture p.svg > told
 sed '/<style>/d;/^@media/d' p.svg
 python3 - page.html p.svg <<'END'
