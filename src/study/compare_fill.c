@@ -365,9 +365,17 @@ static int64_t whole(const struct myr_compare_row *row, uint32_t index)
     return llround(row->cells[index].value * scale);
 }
 
-static bool is_money(const struct fill *fill, const struct myr_compare_row *row)
+/* A row of money has the unit of the first design: a sum in another currency is none of it. */
+static void drop_other_currencies(const struct fill *fill, struct myr_compare_row *row)
 {
-    return row->unit == fill->all->sides[0].currency;
+    const struct myr_design_comparison *all = fill->all;
+    for (uint32_t i = 1; i < all->count && row->unit == all->sides[0].currency; i++) {
+        if (strcmp(all->sides[i].currency, row->unit) != 0) {
+            row->cells[i].known = false;
+            row->cells[i].why =
+                myr_arena_printf(fill->arena, "priced in %s", all->sides[i].currency);
+        }
+    }
 }
 
 static const char *not_comparable(const struct fill *fill, const struct myr_compare_row *row)
@@ -378,10 +386,6 @@ static const char *not_comparable(const struct fill *fill, const struct myr_comp
         if (!cell->known || cell->why) {
             return myr_arena_printf(fill->arena, "%s: %s", compare_letter(i),
                                     cell->why ? cell->why : "not known");
-        }
-        if (is_money(fill, row) && strcmp(all->sides[i].currency, row->unit) != 0) {
-            return myr_arena_printf(fill->arena, "%s is priced in %s", compare_letter(i),
-                                    all->sides[i].currency);
         }
     }
     return NULL;
@@ -503,6 +507,7 @@ int compare_fill(struct myr_design_comparison *comparison, struct myr_arena *are
     sim_rows(&fill);
     fit_rows(&fill);
     for (uint32_t i = 0; i < comparison->row_count; i++) {
+        drop_other_currencies(&fill, &comparison->rows[i]);
         judge(&fill, &comparison->rows[i]);
     }
     note_designs(&fill);

@@ -190,6 +190,9 @@ static int run(struct cli *cli, struct myr_err *err)
         if (a->pooled) {
             myr_answer_para(answer, "%s", a->why.message);
             myr_answer_fact(answer, "hint", "%s", a->why.hint[0] ? a->why.hint : "fewer pools");
+        } else if (a->found) { /* a layout, and no nodes for it */
+            myr_answer_heading(answer, "Too few nodes are free");
+            myr_answer_para(answer, "%s", a->why.message);
         } else {
             cli_fit_show_nothing(answer, &a->why);
         }

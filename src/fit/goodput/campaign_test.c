@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include "kept.h"
+
 struct fixture {
     struct myr_arena arena;
     struct myr_profiles profiles;
@@ -260,6 +262,90 @@ static void classes_sum_to_the_llama_3_count(void **state)
     test_free(f);
 }
 
+/* Copies are taken between steps, however often failures come and whatever was asked for. */
+static void no_interval_is_shorter_than_a_step(void **state)
+{
+    (void)state;
+    struct fixture *f = test_calloc(1, sizeof(*f));
+    set_up(f, "llama3-8b", 64, 128);
+    f->answer.top_count = 1;
+    f->answer.top[0].step_s = 5000;
+    f->question.rate_per_s = 1.0 / 600;
+    for (int p = 0; p < 2; p++) {
+        f->question.interval_s = 0;
+        assert_true(ask(f, (enum myr_practice)p).renewal.interval == 5000);
+        f->question.interval_s = 50;
+        assert_true(ask(f, (enum myr_practice)p).renewal.interval == 5000);
+    }
+    tear_down(f);
+    test_free(f);
+}
+
+static void put_campaign(struct myr_buf *text, const struct myr_campaign *c)
+{
+    const struct myr_renewal *r = &c->renewal;
+    const struct myr_goodput *g = &c->goodput;
+    myr_buf_printf(text, "  layout %u, %.6g s a step, each %.6g, %u\n", c->choice, c->step_s,
+                   r->interval, r->per_period);
+    myr_buf_printf(text, "  quick %.6g %.6g %.6g, durable %.6g %.6g %.6g\n", r->quick.rate,
+                   r->quick.recovery, r->quick.stall, r->durable.rate, r->durable.recovery,
+                   r->durable.stall);
+    myr_buf_printf(text, "  goodput %.6g, %.6g %.6g %.6g, %.6g a day, %.6g s\n", g->goodput,
+                   g->stalled, g->recovering, g->repeated, g->failures_per_day,
+                   g->mean_time_between_s);
+    myr_buf_printf(text, "  %.9g bytes, %.9g a rank, %.6g s at %.6g, %.6g s at %.6g\n",
+                   c->checkpoint_bytes, c->rank_bytes, c->write_s, c->write_bytes_per_s, c->read_s,
+                   c->read_bytes_per_s);
+    myr_buf_printf(text, "  %u spares, short %.6g, %.6g in repair, %.6g tokens a day, gap %.4g\n",
+                   c->spares, c->spares_out, c->repairs, c->tokens_per_day, c->layout_gap);
+    myr_buf_printf(text, "  ends %d, %.6g days, %.6g to %.6g, %.6g MWh, %.6g + %.6g\n", c->ends,
+                   c->days, c->days_low, c->days_high, c->energy_mwh, c->energy_cost,
+                   c->machine_cost);
+}
+
+/* Every figure of a campaign, with each thing that a question can say changed on its own. */
+static void campaigns_are_those_that_were_kept(void **state)
+{
+    (void)state;
+    struct fixture *f = test_calloc(1, sizeof(*f));
+    struct myr_buf text = {0};
+    set_up(f, "llama3-8b", 64, 128);
+    const struct myr_campaign_question usual = f->question;
+    for (int i = 0; i < 12; i++) {
+        struct myr_campaign_question *q = &f->question;
+        *q = usual;
+        q->gpus_per_node = i == 1 ? 3 : q->gpus_per_node; /* does not divide: part of one is one */
+        q->tokens = i == 2 ? 0 : q->tokens;
+        q->rate_per_s *= i == 3 ? 1000 : 1;
+        q->interval_s = i == 4 ? 900 : 0;
+        q->fault = i == 5 ? MYR_FAULT_HANG : q->fault;
+        q->has_recovery = i == 6;
+        q->recovery_s = 77;
+        q->has_stall = i == 7;
+        q->stall_s = 3;
+        q->spare_risk = i == 8 ? 0.2 : q->spare_risk;
+        q->watts *= i == 9 ? 2 : 1;
+        q->pue = i == 9 ? 1.5 : q->pue;
+        q->price_per_kwh = i == 10 ? 0.9 : q->price_per_kwh;
+        q->price_per_hour = i == 10 ? 10 : q->price_per_hour;
+        q->store = i == 11 ? (struct myr_store){2.5e9, 1e10, 4} : q->store;
+        for (int p = 0; p < 2; p++) {
+            struct myr_campaign c = ask(f, (enum myr_practice)p);
+            double range[2] = {0};
+            myr_buf_printf(&text, "%d, %s\n", i, p ? "best" : "common");
+            put_campaign(&text, &c);
+            if (c.days > 0) {
+                myr_campaign_days(&c, 0.1, range);
+                myr_buf_printf(&text, "  with the step's own %.6g to %.6g\n", range[0], range[1]);
+            }
+        }
+    }
+    assert_kept("fit-campaigns.txt", &text);
+    myr_buf_done(&text);
+    tear_down(f);
+    test_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,6 +358,8 @@ int main(void)
         cmocka_unit_test(given_times_replace_those_of_the_data),
         cmocka_unit_test(no_interval_outlasts_the_run),
         cmocka_unit_test(classes_sum_to_the_llama_3_count),
+        cmocka_unit_test(no_interval_is_shorter_than_a_step),
+        cmocka_unit_test(campaigns_are_those_that_were_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
