@@ -127,6 +127,9 @@ ANSWERS = {
                                        address="", reason="ada: a fan",
                                        inventory={"cpus": 0, "memory_bytes": (2 << 30) - 1,
                                                   "gpus": 8, "gpu_kind": "", "serial": ""}),
+    "GET /v1/nodes/n": node_whole(5, "n", "repair", kind="k", address="a", reason="r", inventory={
+        "cpus": 1, "memory_bytes": 1 << 30, "gpus": 8, "gpu_kind": "k", "serial": "s"}),
+    "GET /v1/jobs/13": job_whole(13, "w", "queued", reason="r", node_names=["n"]),
     "GET /v1/nodes/x%20y%2F%25%C3%A9": node_whole(5, "x y/%é", "unknown"),
     "POST /v1/nodes/gpu-01/drain": node_whole(3, "gpu-01", "draining", reason="ada: loud"),
     "POST /v1/nodes/gpu-%5B1-2%5D/drain": {"nodes": [node(3, "gpu-1", "drained"),
@@ -209,6 +212,8 @@ CASES = [
     (["node", "list", "--state", "healthy"], {"forms": TABLE}),
     (["node", "show", "gpu-01"], {}),
     (["node", "show", "gpu-02"], {}),
+    (["node", "show", "n"], {"forms": TABLE}),  # texts of one letter are texts
+    (["job", "show", "13"], {"forms": TABLE}),
     (["node", "show", "x y/%é"], {"forms": TABLE}),
     (["node", "drain", "gpu-01"], {}),
     (["node", "drain", "gpu-01", "--reason", 'fan "3" is loud'], {"forms": TABLE}),
