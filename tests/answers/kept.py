@@ -1,8 +1,8 @@
 """What the answers were when somebody last looked: tests/kept/answers, a file a command.
 
 Schemas say what an answer is made of, and not that its numbers are right. So the wide text and the
-JSON of every question are kept, and of the other formats and of the files that the command wrote a
-checksum. Long lists and texts are cut in the middle, and a checksum stands for what is left out.
+JSON of every question are kept, and of the other formats, of the wide text on a screen where all
+columns of a table stand side by side ("broad"), and of the files that the command wrote a checksum. Long lists and texts are cut in the middle, and a checksum stands for what is left out.
 Answers of servers differ in times, ports and states from run to run, and are not kept.
 """
 import copy
@@ -72,7 +72,7 @@ def account(words, outputs, document, folder):
     """The lines to keep of one question."""
     lines = ["$ myriad " + " ".join(words), "-- wide", *trimmed(outputs["wide"]), "-- json",
              *tree_lines(copy.deepcopy(document))]
-    lines += [f"-- {form}: {mark(outputs[form])}" for form in ("table", "csv", "yaml")]
+    lines += [f"-- {form}: {mark(outputs[form])}" for form in ("table", "broad", "csv", "yaml")]
     return [*lines, *written(words, folder)]
 
 

@@ -14,8 +14,8 @@ tests/answers/cases.txt holds at least one question for each command that `myria
 Each is asked in every format, twice: the bytes must be equal; JSON must hold to the schema under
 docs/schema/ and echo every option; YAML must parse to the same tree; CSV must have a row for each
 item of the list, or be refused with exit status 2 and be named in docs/answers.md; the table must
-fit 80 columns; and wide text and JSON must be those that were kept (kept.py). No code of the
-program is used for any of it. Questions to a server are asked of real ones, which are started for
+fit 80 columns; and wide text, on screens of two widths, and JSON must be those that were kept
+(kept.py). No code of the program is used for any of it. Questions to a server are asked of real ones, which are started for
 them and stopped behind them.
 """
 import concurrent.futures
@@ -40,7 +40,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 FORMATS = ("table", "wide", "json", "yaml", "csv")
 MEASURED = 256  # no exit status: done, and times in the answer differ from run to run
-WIDTH = 80
+WIDTH, BROAD = 80, 500  # a screen; and one on which every table has all its columns side by side
 # What --timing adds beside the time and memory of the whole process.
 TIMED = {"fit": {"search_ms"}, "sched place": {"decision_us"}, "sched replay": {"replay_s"},
          "twin run": {"run_s"}, "whatif": {"fork_s", "answer_s"}, "sim sweep": {"resumed"}}
@@ -54,12 +54,13 @@ class Program:
         self.names = itertools.count(1000)
         self.environment = {key: value for key, value in os.environ.items()
                             if not key.startswith("MYRIAD_")}
-        self.environment.update(LC_ALL="C.UTF-8", COLUMNS=str(WIDTH))
+        self.environment.update(LC_ALL="C.UTF-8")
 
-    def run(self, words, check=False):
+    def run(self, words, check=False, columns=WIDTH):
         new = f"new-{next(self.names)}"
         words = [word.replace("NEW", new) for word in words]
-        result = subprocess.run([self.path, *words], cwd=self.folder, env=self.environment,
+        result = subprocess.run([self.path, *words], cwd=self.folder,
+                                env={**self.environment, "COLUMNS": str(columns)},
                                 stdin=subprocess.DEVNULL, capture_output=True, timeout=900,
                                 check=False)
         if check and result.returncode != 0:
@@ -228,6 +229,7 @@ def check_case(program, turn, code, words, name, command, refused, account):
                 yield f"-o csv: {fault}"
         if "--once" not in sys.argv:
             if same_everywhere(words, measured):
+                outputs["broad"] = program.run([*words, "-o", "wide"], columns=BROAD).stdout
                 account += kept.account(words, outputs, document, program.folder)
             yield from timing_is_apart(program, words, name, same, json.loads(outputs["json"]))
     except (ValueError, IndexError) as fault:

@@ -226,11 +226,12 @@ static int check_kind(struct cli *cli, const char *file, struct myr_str text, st
 {
     static const struct {
         const char *keys[3], *is, *verb;
+        bool in_folder; /* the verb takes the folder that the file lies in */
     } kinds[] = {
-        {{"servers", "server", NULL}, "a spec of a cluster", "plan"},
-        {{"cluster", "hours", NULL}, "a scenario of the twin", "twin run"},
-        {{"cluster", "world", "nodes"}, "a server's configuration", "serve"},
-        {{"tp", "pp", NULL}, "a layout", "submit JOB --layout"},
+        {{"servers", "server", NULL}, "a spec of a cluster", "plan", false},
+        {{"cluster", "hours", NULL}, "a scenario of the twin", "twin run", false},
+        {{"cluster", "world", "nodes"}, "a server's configuration", "serve DIR", true},
+        {{"schema", "layout", NULL}, "a layout", "submit JOB --layout", false},
     };
     const struct myr_doc *top;
     bool json = text.len > 0 && text.data[0] == '{';
@@ -249,7 +250,8 @@ static int check_kind(struct cli *cli, const char *file, struct myr_str text, st
                                  "%.200s:1:1: looks like %s; a job file, with a 'command', is "
                                  "expected",
                                  file, kinds[i].is);
-            myr_err_hint(err, "myriad %s %s", kinds[i].verb, myr_answer_word(&cli->answer, file));
+            myr_err_hint(err, "myriad %s%s%s", kinds[i].verb, kinds[i].in_folder ? "" : " ",
+                         kinds[i].in_folder ? "" : myr_answer_word(&cli->answer, file));
             return rc;
         }
     }
