@@ -190,6 +190,10 @@ HALLS = [
       "aisles": {"every": 4, "width_m": 0.9}, "drop_m": 1.5, "slack": {"percent": 3, "m": 0.5}}),
     ("managed", {**BASE, **MORE}, {"rows": 6, "columns": 8, "rack_kw": 22, "managed": True}),
     ("light racks", BASE, {"rows": 6, "columns": 10, "rack_kw": 60, "rack_kg": 420}),
+    ("two planes", {"servers": 57, "server": "h100-8gpu-2x200", "networks": {"compute": {
+        "switch": "mqm9790-ns2f", "topology": "dual-tor"}}},
+     {"rows": 19, "columns": 5, "rack_kw": 12.2, "rack_kg": 2130,
+      "pitch_m": {"row": 0.8, "column": 1.2}, "aisles": {"every": 2, "width_m": 2}}),
     ("three buildings", {**BASE, "servers": 200,
                          "networks": {"compute": {"switch": "mqm9790-ns2f", "tiers": 3}}},
      {"rows": 8, "columns": 9, "rack_kw": 22, "buildings": [
@@ -240,6 +244,9 @@ def look_at(myriad, folder, name, base, keys, kg_of):
               abs(answer["room"]["cable_m"] - total) < 0.001 * total + 1)
         check(f"{what}: below the bound",
               answer["room"]["cable_m"] >= answer["room"]["lower_bound_m"] * 0.9999)
+        # a cable of two legs counts once: it was 6.7 % when each leg counted as a cable
+        check(f"{what}: {100 * answer['room']['over_bound']:.1f} % above the bound",
+              name != "two planes" or place == "aligned" or answer["room"]["over_bound"] <= 0.05)
         check_sheets(what, out, cables)
         check_trays(what, hall, keys, cables, answer)
         totals.append(total)
