@@ -94,6 +94,7 @@ static int next_field(struct cursor *cursor, struct field *ret, struct myr_err *
     }
 }
 
+/* Of a field of type BYTES: others have none. */
 static struct cursor inside(const struct cursor *cursor, struct myr_str bytes)
 {
     return (struct cursor){cursor->reader, bytes.data, bytes.data + bytes.len};
@@ -107,10 +108,10 @@ static int read_deps(const struct cursor *cursor, const struct field *field,
         myr_vec_push(&node->deps, field->value);
         return MYR_OK;
     }
-    struct cursor list = inside(cursor, field->bytes);
     if (field->type != BYTES) {
         return broken(cursor, "ids are expected", err);
     }
+    struct cursor list = inside(cursor, field->bytes);
     while (list.at < list.end) {
         uint64_t id;
         MYR_TRY(read_varint(&list, &id, err));
