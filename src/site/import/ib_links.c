@@ -68,16 +68,21 @@ static const char *id_of(struct myr_import *import, const struct ib_end *end, bo
     return myr_arena_printf(arena, "name %.*s", (int)end->name.len, end->name.data);
 }
 
+int ib_links_check_name(struct import_place place, struct myr_str name, struct myr_err *err)
+{
+    return import_name_is_good(name)
+               ? MYR_OK
+               : import_error(err, place, "a name has control characters or more than %u bytes",
+                              MYR_IMPORT_NAME_MAX);
+}
+
 int ib_links_device(struct myr_import *import, struct import_place place, const struct ib_end *end,
                     uint32_t *ret, struct myr_err *err)
 {
     struct myr_cabling *cabling = import->cabling;
     struct myr_str id = myr_str_from(id_of(import, end, end->is_switch));
     MYR_TRY(import_check_room(import, place, err));
-    if (!import_name_is_good(end->name)) {
-        return import_error(err, place, "a name has control characters or more than %u bytes",
-                            MYR_IMPORT_NAME_MAX);
-    }
+    MYR_TRY(ib_links_check_name(place, end->name, err));
     struct myr_str name = import_tidy(import, end->name);
     uint32_t device = myr_strmap_get(&import->ids, id);
     if (device == MYR_MAP_NONE && end->guid) { /* not every line says what kind of thing it is */

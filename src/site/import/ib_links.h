@@ -13,6 +13,9 @@ struct ib_end {
     bool no_fec; /* of the link, as this end tells it */
 };
 
+/* Refuses, in its place, what can be no name. */
+MYR_MUST_USE int ib_links_check_name(struct import_place place, struct myr_str name,
+                                     struct myr_err *err);
 /* The device of an end, told apart by its GUID, else by its LID, else by its name. */
 MYR_MUST_USE int ib_links_device(struct myr_import *import, struct import_place place,
                                  const struct ib_end *end, uint32_t *ret, struct myr_err *err);

@@ -155,6 +155,7 @@ static int linkinfo_head(struct scan *s, struct ib_end *stanza, struct myr_err *
     scan_blanks(s);
     stanza->name = (struct myr_str){s->at, (size_t)(s->end - s->at)};
     stanza->name.len -= stanza->name.len && s->end[-1] == ':';
+    MYR_TRY(ib_links_check_name(scan_here(s), stanza->name, err));
     s->at = s->end;
     return MYR_OK;
 }
@@ -283,7 +284,7 @@ static int dump_head(struct scan *s, struct ib_end *stanza, struct myr_err *err)
     if (!zero || !guid(s, " ,\t", &stanza->guid)) {
         return complain(s, "a GUID behind the device's name", err);
     }
-    return MYR_OK;
+    return ib_links_check_name(scan_here(s), stanza->name, err); /* not where it is used first */
 }
 
 /* Thirteen fields; the last is a name and may have colons of its own. */

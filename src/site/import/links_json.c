@@ -152,8 +152,11 @@ static int ufm_end(struct links_reader *r, const struct record *record, enum slo
     }
     split_name(&name, &port, &is_switch);
     is_switch = is_switch || (myr_str_to_u64(port, &number) && number > 4);
-    if ((name.len == 0 && guid == 0) || port.len == 0 || !import_name_is_good(name)) {
+    if ((name.len == 0 && guid == 0) || port.len == 0) {
         return import_error(err, place_of(r), "a link without the name or the port of an end");
+    }
+    if (!import_name_is_good(name) || !import_name_is_good(port)) {
+        return import_error(err, place_of(r), "a name has control characters or is too long");
     }
     MYR_TRY(device_of(r, name, guid, &ret->device, err));
     ret->port = port;

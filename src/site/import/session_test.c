@@ -188,6 +188,26 @@ static void an_address_alone_is_who_has_it(void **state)
     finish(&f);
 }
 
+/* Nor does it matter who comes first: here the one that tells nothing about itself but its name. */
+static void the_first_device_has_an_address_too(void **state)
+{
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    read_text(
+        &f, "all.json",
+        "{\"leaf-1\": {\"lldp\": {\"interface\": [{\"swp1\": {\"chassis\": {\"spine-1\": {}}, "
+        "\"port\": {\"id\": {\"type\": \"ifname\", \"value\": \"swp9\"}}}}]}}}");
+    assert_string_equal(name_of(&f, 0), "leaf-1");
+    put_file(&f, "spine-1.json", "swp8", "leaf-1", "0c:00:00:00:00:0b", "10.0.0.8");
+    put_file(&f, "spine-2.json", "swp1", "", "0C:00:00:00:00:0B", "10.0.0.9");
+    myr_import_finish(&f.import);
+    assert_int_equal(f.cabling.devices.count, 3);
+    assert_int_equal(f.cabling.links.items[0].a.device, 0);
+    assert_int_equal(f.cabling.links.items[2].b.device, 0);
+    finish(&f);
+}
+
 static const char cut_short[] = "Switch 65 \"S-0000000000000001\" # \"leaf\"\n"
                                 "[1] \"H-0000000000000002\"[1] # \"gpu01 mlx5_0\" lid 4 4xNDR\n"
                                 "Switch 65 \"S-0000000000000003\" # \"spine\"\n"
@@ -261,6 +281,7 @@ int main(void)
         cmocka_unit_test(a_file_is_not_about_one_that_tells_of_itself),
         cmocka_unit_test(an_address_of_two_is_nobodys),
         cmocka_unit_test(an_address_alone_is_who_has_it),
+        cmocka_unit_test(the_first_device_has_an_address_too),
         cmocka_unit_test(a_sweep_that_is_not_whole_tells_of_no_empty_port),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
