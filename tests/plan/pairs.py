@@ -24,7 +24,7 @@ try:
 except ImportError:
     np = None
 
-PAIRS_MOST = 150000  # variables, after mirroring
+PAIRS_MOST = 20000  # variables, after mirroring: a few of them more take minutes
 
 
 class Fabric:
@@ -174,10 +174,7 @@ class Programme:
         for orbit in orbits.partners:
             self.number(orbit)
         self.equal, self.limit = Rows(), Rows()
-        self.add_counts()
-        for facet in facets(seats):
-            self.add_racks(*facet)
-        self.add_lines()
+        self.seats = seats
 
     def number(self, orbit):
         """Variables by rack and rack; the same ones turned round."""
@@ -264,6 +261,10 @@ class Programme:
         merge = self.mirror()
         if merge.shape[1] > PAIRS_MOST:
             return None
+        self.add_counts()
+        for facet in facets(self.seats):
+            self.add_racks(*facet)
+        self.add_lines()
         (equal, count), (limit, most) = self.equal.matrix(merge), self.limit.matrix(merge)
         cost = merge.T @ self.cost()
         done = linprog(cost, A_eq=equal, b_eq=count, A_ub=limit, b_ub=most, bounds=(0, None),
@@ -294,7 +295,7 @@ def seats_of(racks, room):
 
 def ways_m(cables, points, seats, seconds=120):
     """The least ways of all cables; 'seats' are switches that a rack takes beside 0, 1 ... servers.
-    None where there is no such bound."""
+    None where there is no such bound, or it is not found in time."""
     fabric = Fabric(cables)
     if np is None or not fabric.is_even():
         return None
