@@ -50,6 +50,10 @@ static void kubeconfigs_are_read(void **state)
         assert_int_equal(a.plain, good[i].plain);
         assert_string_equal(a.space, "research");
         assert_string_equal(a.token, "abc");
+        MYR_CLEANUP(myr_buf_done) struct myr_buf shown = {0};
+        myr_buf_put_lit(&shown, "an older one");
+        assert_int_equal(kube_token(&a, &shown, &err), MYR_OK);
+        assert_string_equal(shown.data, "abc");
         myr_kube_access_done(&a);
     }
 }

@@ -444,7 +444,24 @@ static void amounts_of_every_suffix(void **state)
             }
         }
     }
+    static const struct {
+        const char *text;
+        int64_t milli;
+    } exact[] = {{"0.001T", 1000000000000},
+                 {"0.000001P", 1000000000000},
+                 {"0.000000001E", 1000000000000},
+                 {"0.5Ki", 512000},
+                 {"0.5Mi", 524288000},
+                 {"0.5Gi", 536870912000},
+                 {"0.5Ti", 549755813888000},
+                 {"0.5Pi", 562949953421312000},
+                 {"3000u", 3},
+                 {"0.001953125Ei", 2251799813685248000}};
     int64_t milli;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(exact); i++) {
+        assert_true(kube_quantity(myr_str_from(exact[i].text), &milli));
+        assert_true(milli == exact[i].milli);
+    }
     assert_true(kube_quantity(MYR_STR("1E"), &milli) && milli == INT64_MAX);
     assert_true(kube_quantity(MYR_STR("9223372036854775.807"), &milli) && milli == INT64_MAX);
     assert_true(kube_quantity(MYR_STR("9223372036854775"), &milli));

@@ -256,6 +256,8 @@ void kube_needs_free(struct kube_needs *needs);
 /* needs.c */
 void kube_needs_read(struct kube_resources *resources, struct myr_arena *arena,
                      const struct myr_doc *spec, struct kube_needs *ret);
+/* One text more in a digest, told from its neighbours. */
+uint64_t kube_mix(uint64_t digest, struct myr_str text);
 /* The text of a member, or an empty one. */
 struct myr_str kube_text(const struct myr_doc *map, const char *key);
 struct kube_pairs kube_pairs_read(struct myr_arena *arena, const struct myr_doc *map);

@@ -280,12 +280,15 @@ static void read_affinity(struct myr_arena *arena, const struct myr_doc *spec,
     }
 }
 
-static uint64_t mix(uint64_t digest, struct myr_str text)
+uint64_t kube_mix(uint64_t digest, struct myr_str text)
 {
     return myr_hash_u64(digest * 31 + myr_hash_bytes(text.data, text.len) + text.len);
 }
 
-/* Pods of one template have the same; then they are placed together. */
+/*
+ * Pods of one template have the same; then they are placed together. A list ends with its length,
+ * so that a label that is selected is no taint that is tolerated.
+ */
 static uint64_t digest_of(const struct kube_needs *needs)
 {
     uint64_t digest = needs->has_terms;
@@ -293,28 +296,34 @@ static uint64_t digest_of(const struct kube_needs *needs)
         digest = myr_hash_u64(digest + needs->amounts.items[i].resource) +
                  (uint64_t)needs->amounts.items[i].milli;
     }
+    digest = myr_hash_u64(digest) + needs->amounts.count;
     for (uint32_t i = 0; i < needs->selector.count; i++) {
-        digest = mix(mix(digest, needs->selector.items[i].key), needs->selector.items[i].value);
+        digest = kube_mix(kube_mix(digest, needs->selector.items[i].key),
+                          needs->selector.items[i].value);
     }
+    digest = myr_hash_u64(digest) + needs->selector.count;
     for (uint32_t i = 0; i < needs->toleration_count; i++) {
         const struct kube_toleration *t = &needs->tolerations[i];
-        digest = mix(mix(digest, t->key), t->value) +
+        digest = kube_mix(kube_mix(digest, t->key), t->value) +
                  (uint64_t)(t->exists + 2 * t->all_effects + 4 * (int)t->effect);
     }
+    digest = myr_hash_u64(digest) + needs->toleration_count;
     for (uint32_t i = 0; i < needs->term_count; i++) {
         for (uint32_t k = 0; k < needs->terms[i].count; k++) {
             const struct kube_expression *e = &needs->terms[i].items[k];
-            digest = mix(digest + (uint64_t)e->is * 2 + e->field, e->key);
+            digest = kube_mix(digest + (uint64_t)e->is * 2 + e->field, e->key);
             for (uint32_t v = 0; v < e->value_count; v++) {
-                digest = mix(digest, e->values[v]);
+                digest = kube_mix(digest, e->values[v]);
             }
+            digest = myr_hash_u64(digest) + e->value_count;
         }
-        digest = myr_hash_u64(digest + 7);
+        digest = myr_hash_u64(digest) + needs->terms[i].count;
     }
+    digest = myr_hash_u64(digest) + needs->term_count;
     for (uint32_t i = 0; i < needs->port_count; i++) {
         digest = myr_hash_u64(digest + needs->ports[i]);
     }
-    return digest;
+    return kube_mix(digest, myr_str_from(needs->refused));
 }
 
 void kube_needs_read(struct kube_resources *resources, struct myr_arena *arena,

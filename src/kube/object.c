@@ -173,20 +173,19 @@ static uint64_t digest_of(const struct kube_node *node)
 {
     uint64_t digest = (uint64_t)node->unschedulable * 2 + node->ready;
     for (uint32_t i = 0; i < node->labels.count; i++) {
-        struct myr_str key = node->labels.items[i].key, value = node->labels.items[i].value;
-        digest = myr_hash_u64(digest + myr_hash_bytes(key.data, key.len)) +
-                 myr_hash_bytes(value.data, value.len);
+        digest = kube_mix(kube_mix(digest, node->labels.items[i].key), node->labels.items[i].value);
     }
+    digest = myr_hash_u64(digest) + node->labels.count; /* what follows is no label */
     for (uint32_t i = 0; i < node->taint_count; i++) {
-        struct myr_str key = node->taints[i].key, value = node->taints[i].value;
-        digest = myr_hash_u64(digest + myr_hash_bytes(key.data, key.len)) +
-                 myr_hash_bytes(value.data, value.len) + (uint64_t)node->taints[i].effect;
+        digest = kube_mix(kube_mix(digest, node->taints[i].key), node->taints[i].value) +
+                 (uint64_t)node->taints[i].effect;
     }
+    digest = myr_hash_u64(digest) + node->taint_count;
     for (uint32_t i = 0; i < node->has.count; i++) {
         digest =
             myr_hash_u64(digest + node->has.items[i].resource) + (uint64_t)node->has.items[i].milli;
     }
-    return myr_hash_u64(digest + myr_hash_bytes(node->address.data, node->address.len));
+    return kube_mix(digest, node->address);
 }
 
 struct kube_node *kube_node_read(struct kube_resources *resources, const struct myr_doc *object,

@@ -17,7 +17,7 @@ END
 spec a 'fabric: infiniband' 4 2
 spec b 'fabric: roce, switch: sn5600' 2 1
 printf '%s\n' 'name: c' 'servers: 4' 'server: h100-8gpu' > c.yaml
-words="--model tiny.json --batch 64 --tp 1 --pp 1 --cp 1 --workload allreduce:1MB"
+words="--model tiny.json --batch 64 --tp 1 --pp 1 --cp 1 --workload allreduce:1GB"
 export COLUMNS=400
 myriad compare a.yaml b.yaml $words -o wide
 myriad compare a.yaml b.yaml $words --in-use 0.5 --group other -o csv
