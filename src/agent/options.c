@@ -75,11 +75,11 @@ int options_server(const char *text, struct settings *ret, struct myr_err *err)
     const char *from = text;
     size_t len = colon ? (size_t)(colon - text) : 0;
     uint64_t port = 0;
-    if (len > 2 && text[0] == '[' && text[len - 1] == ']') {
+    if (len > 1 && text[0] == '[' && text[len - 1] == ']') {
         from = text + 1;
         len -= 2;
-    } else if (colon && memchr(text, ':', len)) {
-        len = 0; /* an address with colons stands in brackets */
+    } else if (text[0] == '[' || (colon && memchr(text, ':', len))) {
+        len = 0; /* an address with colons stands in brackets, and they are two */
     }
     if (len == 0 || len >= sizeof(ret->host) || !myr_str_to_u64(myr_str_from(colon + 1), &port) ||
         port == 0 || port > UINT16_MAX) {
