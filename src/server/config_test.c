@@ -1,11 +1,15 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "myriad/server.h"
+#include "server.h"
 
 static void every_key_is_taken(void **state)
 {
@@ -19,6 +23,104 @@ static void every_key_is_taken(void **state)
                                "currency: EUR}\n";
     if (myr_server_check("c", myr_str_from(text), &err) < 0) {
         fail_msg("%s", err.message);
+    }
+}
+
+static struct config read_config(const char *text)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    struct config config = {0};
+    struct myr_err err = {0};
+    char path[] = "/tmp/myr-config-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0 && close(fd) == 0);
+    myr_buf_puts(&buf, text);
+    if (myr_file_write(path, &buf, &err) < 0 || config_read(path, &config, &err) < 0) {
+        fail_msg("%s", err.message);
+    }
+    assert_int_equal(unlink(path), 0);
+    return config;
+}
+
+static void every_key_is_kept(void **state)
+{
+    (void)state;
+    struct config c =
+        read_config("cluster: c\nworld: twin\nnodes: 'n[1-4]'\ngpus_per_node: 4\n"
+                    "nodes_per_leaf: 2\nhttp: '1.2.3.4:5'\nagents: '[::1]:6'\n"
+                    "policy: fifo\nspares: 3\npretend: true\nbeat_ms: 200\nspeed: 2\n"
+                    "faults: none\nfence: /f\nfence_timeout_s: 9\npower: {kw_per_gpu: "
+                    "1.5, price_kwh: 2.5, currency: EUR}\n");
+    assert_string_equal(c.cluster, "c");
+    assert_true(c.world == WORLD_TWIN && c.twin && c.pretend);
+    assert_int_equal(c.node_count, 4);
+    assert_string_equal(c.names[0], "n1");
+    assert_string_equal(c.names[3], "n4");
+    assert_int_equal(c.gpus_per_node, 4);
+    assert_int_equal(c.nodes_per_leaf, 2);
+    assert_string_equal(c.http_address, "1.2.3.4");
+    assert_int_equal(c.http_port, 5);
+    assert_string_equal(c.agents_address, "::1");
+    assert_int_equal(c.agents_port, 6);
+    assert_int_equal(c.policy, MYR_QUEUE_FIFO);
+    assert_int_equal(c.spares, 3);
+    assert_int_equal(c.beat_ms, 200);
+    assert_true(c.speed == 2 && c.kw_per_gpu == 1.5 && c.price_kwh == 2.5);
+    assert_string_equal(c.currency, "EUR");
+    assert_string_equal(c.faults, "none");
+    assert_string_equal(c.fence, "/f");
+    assert_int_equal(c.fence_timeout_s, 9);
+    config_done(&c);
+}
+
+/* As docs/server.md lists them. */
+static void what_is_absent_is_as_the_manual_says(void **state)
+{
+    (void)state;
+    struct config c = read_config("nodes: a\n");
+    assert_string_equal(c.cluster, "myriad");
+    assert_true(c.world == WORLD_AGENTS && !c.twin && !c.pretend);
+    assert_int_equal(c.gpus_per_node, 8);
+    assert_int_equal(c.nodes_per_leaf, 16);
+    assert_string_equal(c.http_address, "127.0.0.1");
+    assert_int_equal(c.http_port, 4680);
+    assert_string_equal(c.agents_address, "127.0.0.1");
+    assert_int_equal(c.agents_port, 4681);
+    assert_int_equal(c.policy, MYR_QUEUE_FAIR);
+    assert_int_equal(c.spares, 0);
+    assert_int_equal(c.beat_ms, 1000);
+    assert_true(c.speed == 1 && c.kw_per_gpu == 1.3 && c.price_kwh == 0.6);
+    assert_string_equal(c.currency, "CNY");
+    assert_string_equal(c.faults, "rsc-1");
+    assert_string_equal(c.fence, "");
+    assert_int_equal(c.fence_timeout_s, 60);
+    config_done(&c);
+}
+
+static void numbers_have_their_limits(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *key, *below, *least, *most, *above;
+    } cases[] = {
+        {"gpus_per_node", "0", "1", "64", "65"},
+        {"nodes_per_leaf", "0", "1", "1024", "1025"},
+        {"spares", "-1", "0", "3", "4"},
+        {"beat_ms", "49", "50", "60000", "60001"},
+        {"fence_timeout_s", "0", "1", "3600", "3601"},
+        {"speed", "0.009", "0.01", "10000", "10001"},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        const char *values[] = {cases[i].below, cases[i].least, cases[i].most, cases[i].above};
+        for (size_t v = 0; v < 4; v++) {
+            char text[100];
+            struct myr_err err = {0};
+            snprintf(text, sizeof(text), "nodes: 'n[1-4]'\n%s: %s\n", cases[i].key, values[v]);
+            int rc = myr_server_check("c", myr_str_from(text), &err);
+            if ((rc == MYR_OK) != (v == 1 || v == 2)) {
+                fail_msg("%s: %s gives %d %s", cases[i].key, values[v], rc, err.message);
+            }
+        }
     }
 }
 
@@ -54,6 +156,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_key_is_taken),
+        cmocka_unit_test(every_key_is_kept),
+        cmocka_unit_test(what_is_absent_is_as_the_manual_says),
+        cmocka_unit_test(numbers_have_their_limits),
         cmocka_unit_test(bad_ones_are_told_with_their_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

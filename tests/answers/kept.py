@@ -1,9 +1,10 @@
 """What the answers were when somebody last looked: tests/kept/answers, a file a command.
 
 Schemas say what an answer is made of, and not that its numbers are right. So the wide text and the
-JSON of every question are kept, and of the other formats, of the wide text on a screen where all
-columns of a table stand side by side ("broad"), and of the files that the command wrote a checksum. Long lists and texts are cut in the middle, and a checksum stands for what is left out.
-Answers of servers differ in times, ports and states from run to run, and are not kept.
+JSON of every question are kept, and a checksum of each other format, of the wide text on a screen
+where all columns of a table stand side by side ("broad"), and of each file that the command wrote.
+Long lists and texts are cut in the middle, and a checksum stands for what is left out. Answers of
+servers differ in times, ports and states from run to run, and are not kept.
 """
 import copy
 import difflib

@@ -15,8 +15,8 @@ Each is asked in every format, twice: the bytes must be equal; JSON must hold to
 docs/schema/ and echo every option; YAML must parse to the same tree; CSV must have a row for each
 item of the list, or be refused with exit status 2 and be named in docs/answers.md; the table must
 fit 80 columns; and wide text, on screens of two widths, and JSON must be those that were kept
-(kept.py). No code of the program is used for any of it. Questions to a server are asked of real ones, which are started for
-them and stopped behind them.
+(kept.py). No code of the program is used for any of it. Questions to a server are asked of real
+ones, which are started for them and stopped behind them.
 """
 import concurrent.futures
 import csv

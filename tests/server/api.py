@@ -4,10 +4,10 @@
     tests/server/api.py MYRIAD             compares with tests/kept/api.txt
     tests/server/api.py MYRIAD --rewrite   writes it anew; read the diff
 
-A real server with four nodes that never come: what it says of nodes, jobs, tokens and tenants is the
-same every time, but for moments, secrets and counters, which are replaced by their names. Behind
-it the server is started again: what it tells then must be what it told before. The list of calls is
-the server's own, so that a new one without a question here is a fault.
+A real server with four nodes that never come: what it says of nodes, jobs, tokens and tenants is
+the same every time, but for moments, secrets and counters, which are replaced by their names.
+Behind it the server is started again: what it tells then must be what it told before. The list of
+calls is the server's own, so that a new one without a question here is a fault.
 """
 import difflib
 import http.client
@@ -220,8 +220,9 @@ def main():
             lab.stop()
     if "--rewrite" in sys.argv:
         KEPT.write_text("\n".join(found))
-    faults += list(difflib.unified_diff(KEPT.read_text().splitlines(), "\n".join(found).splitlines(),
-                                        "kept", "now", lineterm=""))[:60]
+    now = "\n".join(found).splitlines()
+    faults += list(difflib.unified_diff(KEPT.read_text().splitlines(), now, "kept", "now",
+                                        lineterm=""))[:60]
     print("\n".join(faults))
     print(f"{len(CALLS)} calls, {len(AGAIN)} of them again, {len(faults)} faults")
     if faults:
