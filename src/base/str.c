@@ -8,7 +8,7 @@
 
 #include "myriad/base/mem.h"
 
-enum { DISTANCE_TEXT_MAX = 64, NUMBER_TEXT_MAX = 63 };
+enum { DISTANCE_TEXT_MAX = 64, NUMBER_TEXT_MAX = 63, DIGITS_MAX = 20 };
 
 bool myr_str_eq(struct myr_str a, struct myr_str b)
 {
@@ -205,17 +205,32 @@ void myr_buf_puts(struct myr_buf *buf, const char *text)
 
 void myr_buf_put_u64_pad(struct myr_buf *buf, uint64_t value, uint32_t width)
 {
-    char digits[40];
-    uint32_t at = sizeof(digits);
-    MYR_ASSERT(width <= 20);
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    while (sizeof(digits) - at < width) {
-        digits[--at] = '0';
+    /* Counted first and written where they belong, two at a time: lists have millions of them. */
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                                "25262728293031323334353637383940414243444546474849"
+                                "50515253545556575859606162636465666768697071727374"
+                                "75767778798081828384858687888990919293949596979899";
+    MYR_ASSERT(width <= DIGITS_MAX);
+    uint32_t length = 1;
+    for (uint64_t limit = 10; length < DIGITS_MAX && value >= limit; limit *= 10) {
+        length++;
     }
-    myr_buf_put(buf, digits + at, sizeof(digits) - at);
+    length = length < width ? width : length;
+    myr_buf_reserve(buf, length);
+    char *first = buf->data + buf->len, *at = first + length;
+    *at = '\0';
+    for (; value >= 10; value /= 100) {
+        at -= 2;
+        memcpy(at, pairs + 2 * (value % 100), 2);
+    }
+    /* What is left over: one digit before an odd number of them, 0 behind an even one. */
+    if (value > 0) {
+        *--at = (char)('0' + value);
+    }
+    while (at > first) {
+        *--at = '0';
+    }
+    buf->len += length;
 }
 
 void myr_buf_put_u64(struct myr_buf *buf, uint64_t value)

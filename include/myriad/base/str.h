@@ -88,7 +88,15 @@ static inline void myr_buf_putc(struct myr_buf *buf, char c)
     buf->data[buf->len] = '\0';
 }
 
-#define myr_buf_put_lit(buf, literal) myr_buf_put((buf), (literal), sizeof(literal) - 1)
+/* A literal's length is known to the compiler, which then needs no call to copy it. */
+static inline void myr_buf_put_known(struct myr_buf *buf, const char *text, size_t len)
+{
+    myr_buf_reserve(buf, len);
+    memcpy(buf->data + buf->len, text, len + 1);
+    buf->len += len;
+}
+
+#define myr_buf_put_lit(buf, literal) myr_buf_put_known((buf), (literal), sizeof(literal) - 1)
 
 /* "1,234,567": for people. 'ret' holds at least 32 bytes; returns 'ret'. */
 const char *myr_u64_grouped(uint64_t value, char *ret);
