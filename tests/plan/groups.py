@@ -9,7 +9,6 @@ by node refuses what is mixed.
 """
 import csv
 import json
-import os
 import random
 import subprocess
 import sys
@@ -18,7 +17,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SEED = 16
-EVERY = int(os.environ.get("MYRIAD_EVERY", "1"))  # sanitizers see one in so many
 # Alike on the compute network: eight ports of 400G. GPUs a node, for the counts.
 EIGHT = {"h100-8gpu": 8, "h200-8gpu": 8, "h800-8gpu": 8}
 
@@ -42,7 +40,7 @@ def structure(answer):
 
 def same_as_one(myriad, folder, rng):
     """Groups of alike servers are one cluster: the same networks and cables."""
-    for _ in range(max(2, 12 // EVERY)):
+    for _ in range(12):
         counts = [rng.randint(1, 60) for _ in range(rng.randint(2, 5))]
         servers = [rng.choice(list(EIGHT)) for _ in counts]
         nets = rng.choice(["{compute: }", "{compute: {fabric: roce}, storage: , oob: }",
