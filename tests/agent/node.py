@@ -75,7 +75,8 @@ def test_damaged_state():
 
 class Authority:
     def __init__(self):
-        self.folder = tempfile.mkdtemp(prefix="myr-ca-")
+        self.held = tempfile.TemporaryDirectory(prefix="myr-ca-")  # as long as this one
+        self.folder = self.held.name
         done = subprocess.run([harness.OPTIONS.certs, "make", self.folder], capture_output=True,
                               text=True,
                               check=True)

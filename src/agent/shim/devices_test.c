@@ -3,9 +3,11 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "shim/shim.h"
 
@@ -21,8 +23,19 @@ static int make_folder(void **state)
 static int remove_folder(void **state)
 {
     (void)state;
-    folder_remove(folder);
-    return 0;
+    DIR *dir = opendir(folder);
+    const struct dirent *entry;
+    while (dir && (entry = readdir(dir)) != NULL) {
+        if (entry->d_name[0] != '.') {
+            char path[AGENT_PATH_MAX];
+            snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+            folder_remove(path);
+        }
+    }
+    if (dir) {
+        closedir(dir);
+    }
+    return rmdir(folder);
 }
 
 static void put_gpu(const char *id, const char *information)

@@ -132,6 +132,21 @@ static int check_size_word(const struct sim_words *words, struct myr_err *err)
                        words->option, sim_words_shown(word), word.data, known.data);
 }
 
+/* What goes in as many pieces as there are ranks, or at once, has no chunks to choose. */
+static bool has_chunks(const struct myr_collective_shape *shape)
+{
+    switch (shape->algorithm) {
+    case MYR_ALGORITHM_AUTO: /* which may come to one that has them */
+    case MYR_ALGORITHM_HIER:
+    case MYR_ALGORITHM_IN_NETWORK:
+        return shape->collective != MYR_ALL_TO_ALL;
+    case MYR_ALGORITHM_TREE:
+        return shape->collective == MYR_ALL_REDUCE || shape->collective == MYR_BROADCAST;
+    default:
+        return shape->collective == MYR_BROADCAST;
+    }
+}
+
 /* schedule=full|collapsed, chunks=N, window=N */
 static int read_schedule(const struct sim_words *words, struct myr_collective_shape *shape,
                          enum myr_schedule_form *ret, struct myr_err *err)
@@ -143,6 +158,12 @@ static int read_schedule(const struct sim_words *words, struct myr_collective_sh
     MYR_TRY(sim_words_number(words, "window", 1, MYR_PAIRWISE_RANKS_MAX, &window, err));
     shape->chunks = (uint32_t)chunks;
     shape->window = (uint32_t)window;
+    if (chunks > 1 && !has_chunks(shape)) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "%s: 'chunks' is for hier, in-network, broadcasts and the tree of an "
+                           "allreduce",
+                           words->option);
+    }
     if (window && shape->collective != MYR_ALL_TO_ALL) {
         return myr_err_set(err, MYR_EINVAL, "%s: 'window' is for alltoall", words->option);
     }
