@@ -232,23 +232,32 @@ def in_flight(path):
 
 
 def growth(bench):
-    """Exponents of our cost: flows at constant flows in flight, and where those double too.
+    """Exponents of our cost over flows: at constant flows in flight, and where those double too,
+    in fabrics that double with them (ten flows a host) and in one that does not.
 
     At 30 % load those in flight are soon as many as they stay; at 60 % that takes 40,000 flows.
     """
-    points = {"constant": [], "doubling": []}
-    for flows in (10000, 20000, 40000):
-        for kind in points:
-            path = bench.folder / f"{kind}{flows}.txt"
-            words = (poisson(path, 1024, flows, 0.3) if kind == "constant"
-                     else mixed(path, 1024, flows))
-            command, extra, files = simulate(bench, kind, 16, [words], DELAY_US)
-            most = 60 if (kind, flows) == ("doubling", 40000) else None
-            took = bench.time(f"growth-{kind}/{flows}", command, most, rounds=1)
+    def path(kind, flows):
+        return bench.folder / f"{kind}{flows}.txt"
+
+    kinds = {
+        "constant": (1.2, [(16, n, lambda n: poisson(path("constant", n), 1024, n, 0.3))
+                           for n in (10000, 20000, 40000)]),
+        "wider": (1.8, [(k, 10 * k**3 // 4, lambda n: mixed(path("wider", n), n // 10, n))
+                        for k in (16, 20, 26)]),
+        "denser": (1.8, [(16, n, lambda n: mixed(path("denser", n), 1024, n))
+                         for n in (10000, 20000, 40000)]),
+    }
+    for kind, (goal, steps) in kinds.items():
+        points = []
+        for k, flows, make in steps:
+            command, extra, files = simulate(bench, kind, k, [make(flows)], DELAY_US)
+            name = f"growth-{kind}/{flows}"
+            most = 60 if name == "growth-denser/40000" else None
+            took = bench.time(name, command, most, rounds=1)
             if took:
-                points[kind].append((math.log(flows), math.log(took.cpu)))
-            if kind == "constant" and bench.try_once(f"growth-{kind}/{flows}", command + extra):
-                bench.figure(f"growth-{kind}/{flows}/in-flight", in_flight(files["fct"]), "flows")
-    for kind, goal in (("constant", 1.2), ("doubling", 1.8)):
-        (x0, y0), (x1, y1) = points[kind][0], points[kind][-1]
+                points.append((math.log(flows), math.log(took.cpu)))
+            if kind == "constant" and bench.try_once(name, command + extra):
+                bench.figure(f"{name}/in-flight", in_flight(files["fct"]), "flows")
+        (x0, y0), (x1, y1) = points[0], points[-1]
         bench.figure(f"growth-{kind}/exponent", (y1 - y0) / (x1 - x0), "of flows", goal=goal)
