@@ -17,7 +17,7 @@ import wire
 sys.path.append(str(Path(__file__).resolve().parent.parent / "server"))
 from ports import free_ports  # noqa: E402
 
-PATIENCE_S = 60  # for what must happen; a machine may be busy
+PATIENCE_S = 240  # for what must happen; a machine may be busy
 SEED = int(os.environ.get("SEED", "1"))
 OPTIONS = None  # run.py's
 

@@ -96,7 +96,7 @@ def dot(myriad, scratch):
     for net, devices, cables in (("compute", 64 + 24, 1024), ("all", 64 + 18 + 16 + 45, 1670)):
         graph, drawing = scratch.path / f"{net}.dot", scratch.path / f"{net}.svg"
         run(myriad, "export", "dot", design, "--net", net, "--out", graph)
-        run("dot", "-Tsvg", graph, "-o", drawing, timeout=60)
+        run("dot", "-Tsvg", graph, "-o", drawing)
         text = drawing.read_text()
         drawn = [text.count('class="node"'), text.count('class="edge"')]
         expect(drawn == [devices, cables], f"{net}: {drawn} devices and cables drawn")

@@ -338,7 +338,7 @@ def tables(myriad, scratch):
         for engine in ("ftree", "updn"):
             fabric.opensm(engine, "-a", guids / "root_guids.txt", "-u", guids / "cn_guids.txt")
             dumped = scratch.path / scratch.unique("lfts")
-            dumped.write_text(fabric.tool("dump_lfts", timeout=60))
+            dumped.write_text(fabric.tool("dump_lfts"))
             for name, flows in (("permutation", ["--permutation", "7"]),
                                 ("shift", ["--flows", shift(scratch, nics // 8, 32)])):
                 theirs = load(myriad, design, *flows, "--dump", dumped,
@@ -396,7 +396,7 @@ def file_routing(myriad, scratch):
         expect(report["max_link_load"] == 1, f"maximum load {report['max_link_load']}")
         fabric.opensm("file", "-U", written)
         wanted = read_tables(written.read_text())
-        have = read_tables(fabric.tool("dump_lfts", timeout=60))
+        have = read_tables(fabric.tool("dump_lfts"))
         hosts = {guid for table in wanted.values() for guid in table} - set(wanted)
         differ = sum(have[switch].get(guid) != wanted[switch][guid]
                      for switch in wanted for guid in hosts)

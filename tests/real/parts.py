@@ -31,6 +31,10 @@ class Failure(Exception):
     """What was seen instead of what was expected."""
 
 
+class Late(Failure):
+    """No end of a program."""
+
+
 def need(*programs):
     """Skips the test unless all of these programs are installed."""
     missing = [name for name in programs if not find(name)]
@@ -108,7 +112,7 @@ def run(*command, timeout=120, ok=(0,), env=None, text=None, cwd=None):
                               env=None if env is None else {**os.environ, **env}, cwd=cwd,
                               check=False)
     except subprocess.TimeoutExpired as late:
-        raise Failure(f"{' '.join(command)}: no end after {timeout} s") from late
+        raise Late(f"{' '.join(command)}: no end after {timeout} s") from late
     if done.returncode not in ok:
         raise Failure(f"{' '.join(command)}: exit status {done.returncode}\n"
                       f"{done.stdout[-2000:]}{done.stderr[-2000:]}")
@@ -197,9 +201,18 @@ class Ibsim:
         """A diagnostic tool on this fabric. Some of them hang for ever: hence the time-out."""
         return run(*command, timeout=timeout, ok=ok, env=self.env).output
 
-    def opensm(self, engine, *arguments, seconds=60, folder=None):
-        """One sweep, started in 'folder'; returns the log. OpenSM falls back silently, so the log
-        must name the engine (the file engine: say that the file was used), and have no error."""
+    def opensm(self, engine, *arguments, folder=None):
+        """One sweep, started in 'folder'; returns the log. On a very busy machine OpenSM now and
+        then waits for ever for an answer of the simulator's: it is given a second time."""
+        try:
+            return self._sweep(engine, arguments, folder, seconds=120)
+        except Late as late:
+            print(f"{late}; once more")
+            return self._sweep(engine, arguments, folder, seconds=480)
+
+    def _sweep(self, engine, arguments, folder, seconds):
+        """OpenSM falls back silently, so the log must name the engine (the file engine: say that
+        the file was used), and have no error."""
         cache = self.folder / self.scratch.unique("opensm")
         cache.mkdir()
         # A fresh cache: neighbours remembered from another fabric are reported as errors.

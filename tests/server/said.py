@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT / "tests" / "answers"))
 import schema as schemas  # noqa: E402
 
 KEPT = ROOT / "tests" / "kept" / "client.txt"
-LIMIT_S = 60
+LIMIT_S = 240
 TIME_MS = 1767225600000  # 2026-01-01 00:00:00Z
 
 

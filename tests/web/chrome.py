@@ -13,8 +13,8 @@ import tempfile
 import time
 from urllib.parse import urlsplit
 
-START_LIMIT_S = 120
-CALL_LIMIT_S = 60
+START_LIMIT_S = 240
+CALL_LIMIT_S = 240
 
 
 class Socket:
@@ -147,7 +147,7 @@ class Chrome:
             raise SystemExit(f"in the page: {text}\n{script}")
         return said["result"].get("value")
 
-    def wait(self, script, what, limit_s=60):
+    def wait(self, script, what, limit_s=240):
         """Waits until the expression is true, and returns it."""
         until = time.monotonic() + limit_s
         while True:

@@ -18,7 +18,7 @@ from chrome import Chrome
 from server import Api, Proxy, Stub
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-LIMIT_S = 60
+LIMIT_S = 240
 VIEWS = ["#/", "#/jobs", "#/queue", "#/nodes", "#/events"]
 
 # The picture against a frame fetched now. Colours come from the style sheet, places from the list

@@ -10,7 +10,7 @@ import threading
 from urllib.parse import urlsplit
 
 HERE = pathlib.Path(__file__).resolve().parent
-LIMIT_S = 60
+LIMIT_S = 240
 
 
 class Stub:
