@@ -57,7 +57,6 @@ static struct myr_kube_seat seat_of(struct round *r, const struct kube_pod *pod,
     return (struct myr_kube_seat){.space = keep(r, pod->space),
                                   .name = keep(r, pod->name),
                                   .uid = keep(r, pod->uid),
-                                  .version = keep(r, pod->version),
                                   .node = keep(r, at)};
 }
 

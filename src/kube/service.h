@@ -32,6 +32,8 @@ struct watch {
     bool listed, relist; /* listed: all of them are known, and the watch goes on from there */
     char version[64];
     struct myr_buf more, line;
+    bool words;         /* what comes is protobuf: each word behind its length, and no line */
+    bool no_more_words; /* one of them was not understood: JSON from then on */
     uint32_t failures;
     int64_t begun_ms;
     uv_timer_t retry;
