@@ -439,6 +439,15 @@ void kube_ask(struct client *client, const struct client_request *request)
     push(copy->later ? &client->other : &client->urgent, copy);
 }
 
+uint32_t kube_unanswered(const struct client *client)
+{
+    uint32_t count = 0;
+    for (const struct client_line *line = client->lines; line; line = line->next) {
+        count += line->streams || line->later ? 0 : line->asked_count;
+    }
+    return count;
+}
+
 void kube_drop(struct client *client, const void *context)
 {
     for (struct client_line *line = client->lines; line; line = line->next) {

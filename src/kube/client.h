@@ -72,6 +72,8 @@ void kube_ask(struct client *client, const struct client_request *request);
 void kube_warm(struct client *client);
 /* What was asked goes out now, not at the end of this turn of the loop. */
 void kube_flush(struct client *client);
+/* Requests that are not answered, without streams and what may wait. */
+uint32_t kube_unanswered(const struct client *client);
 /* Ends a stream, by its context; its 'done' comes. */
 void kube_drop(struct client *client, const void *context);
 /* All requests end as given up, without their 'done'. The loop has to run once more. */

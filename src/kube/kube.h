@@ -398,7 +398,7 @@ struct myr_kube_cluster {
     struct myr_arena arena;
     MYR_VEC(struct myr_kube_decision) decisions;
     uint32_t gangs_waiting;
-    bool gathering; /* pods of a gang are still to come */
+    uint32_t missing; /* pods of gangs that are still to come */
     uint64_t placements, rounds;
 };
 

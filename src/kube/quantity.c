@@ -3,10 +3,11 @@
 
 bool kube_is_name(struct myr_str text)
 {
+    static const bool plain[256] = {
+        ['-'] = true, ['.'] = true, ['0' ... '9'] = true, ['a' ... 'z'] = true};
     bool ok = text.len > 0 && text.len <= 253;
     for (size_t i = 0; i < text.len && ok; i++) {
-        char c = text.data[i];
-        ok = (unsigned char)(c - 'a') < 26 || (unsigned char)(c - '0') < 10 || c == '-' || c == '.';
+        ok = plain[(unsigned char)text.data[i]];
     }
     /* Those two are lower than all digits, and not at either end. */
     return ok && text.data[0] >= '0' && text.data[text.len - 1] >= '0';

@@ -8,9 +8,13 @@
 
 enum {
     ROUND_MS = 20, /* between two rounds of decisions */
-    GATHER_US = 2000,
-    GATHER_MAX_US = 32000,
-    GATHER_REST_US = 128000, /* while nothing waits for it */
+    GATHER_MIN_US = 2000,
+    GATHER_MAX_US = 64000,
+    GATHER_ANSWER_US = 1000, /* for each request that is not answered */
+    GATHER_POD_US = 1000,    /* for each pod of a gang that has not come */
+    REST_MIN_US = 32000,     /* while nothing waits for it */
+    REST_MAX_US = 128000,
+    SILENCE_MS = 200, /* then it is over, and what comes next is the first of something else */
     VERSION_RETRY_MS = 3000,
     RELEASE_MS = 1000, /* for the lease to be given back */
     OLDEST_MINOR = 16,
@@ -114,26 +118,52 @@ static void on_check(uv_check_t *check)
     }
 }
 
+static int64_t between(int64_t least, int64_t value, int64_t most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+/*
+ * How long to wait for more. Where it is known how much is to come, for as long as an API server
+ * takes for a part of it, whichever is less of answers and of pods: so the waits grow shorter
+ * towards the end, and the last word is not waited for. Else longer each time, longest where no
+ * gang waits for what is said (pods that end, or of others).
+ */
+static int64_t gather_us(const struct service *s)
+{
+    int64_t answers = kube_unanswered(&s->client), pods = myr_kube_missing(s->cluster);
+    if (answers || pods) {
+        int64_t for_answers = answers ? answers * GATHER_ANSWER_US : INT64_MAX;
+        int64_t for_pods = pods ? pods * GATHER_POD_US : INT64_MAX;
+        return between(GATHER_MIN_US, for_answers < for_pods ? for_answers : for_pods,
+                       GATHER_MAX_US);
+    }
+    bool rests = s->begun && !s->flights && !myr_kube_waits(s->cluster);
+    return rests ? between(REST_MIN_US, s->gather_us * 2, REST_MAX_US)
+                 : between(GATHER_MIN_US, s->gather_us * 2, GATHER_MAX_US);
+}
+
 /*
  * Where one word came, more are on their way: an API server tells of every pod on its own, and
  * answers as often. To be woken for each would cost more than to read it; so whoever was just woken
- * waits a moment before it looks again, longer while they go on coming, longest where no gang waits
- * for what they say (pods that end, or of others). The first word after a rest is read at once.
- * What is to be asked goes out before.
+ * waits a moment before it looks again. The first word after a rest is read at once. What is to be
+ * asked goes out before.
  */
 static void on_gather(uv_prepare_t *prepare)
 {
     struct service *s = prepare->data;
     kube_flush(&s->client);
     if (s->client.heard == s->heard_before || s->stopping) {
-        s->gather_us = GATHER_US;
         return;
     }
+    int64_t now_ms = kube_now_ms();
+    if (now_ms - s->heard_ms > SILENCE_MS) {
+        s->gather_us = 0;
+    }
     s->heard_before = s->client.heard;
+    s->heard_ms = now_ms;
+    s->gather_us = gather_us(s);
     (void)nanosleep(&(struct timespec){.tv_nsec = s->gather_us * 1000L}, NULL);
-    bool rests = s->begun && !s->flights && !myr_kube_waits(s->cluster);
-    int64_t most_us = rests ? GATHER_REST_US : GATHER_MAX_US;
-    s->gather_us = s->gather_us * 2 < most_us ? s->gather_us * 2 : most_us;
 }
 
 /* Seconds in which nothing was decided and nothing is under way are idle ones. */

@@ -71,7 +71,7 @@ struct service {
     uv_check_t check;
     uv_prepare_t gather;
     uint64_t heard_before;
-    int64_t gather_us;
+    int64_t gather_us, heard_ms; /* how long it gathers next; when anything came last */
     uv_signal_t term, interrupt;
     /* idle times */
     uint64_t asked_before, rounds, rounds_before;

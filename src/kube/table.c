@@ -488,7 +488,12 @@ bool myr_kube_changed(const struct myr_kube_cluster *c)
 
 bool myr_kube_waits(const struct myr_kube_cluster *c)
 {
-    return c->gathering || c->gangs_waiting > 0;
+    return c->missing > 0 || c->gangs_waiting > 0;
+}
+
+uint32_t myr_kube_missing(const struct myr_kube_cluster *c)
+{
+    return c->missing;
 }
 
 int64_t myr_kube_wake_ms(const struct myr_kube_cluster *c)

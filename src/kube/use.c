@@ -94,8 +94,11 @@ void kube_use_put(struct myr_kube_cluster *c, struct kube_pod *pod)
 
 void kube_use_move(struct myr_kube_cluster *c, struct kube_pod *old, struct kube_pod *pod)
 {
-    if (old->on != MYR_NONE && old->needs == pod->needs && old->on == where(c, pod)) {
-        pod->on = old->on; /* most words of a pod change nothing there */
+    /* Most words of a pod change nothing there; and it need not be looked for by its name. */
+    const struct kube_node *node = old->on != MYR_NONE ? c->nodes.items[old->on] : NULL;
+    bool same = pod->node.len ? node && myr_str_eq(pod->node, node->name) : old->on == pod->assumed;
+    if (old->on != MYR_NONE && old->needs == pod->needs && pod->phase <= KUBE_RUNNING && same) {
+        pod->on = old->on;
         old->on = MYR_NONE;
         return;
     }
@@ -114,6 +117,7 @@ void kube_use_ready(struct myr_kube_cluster *c)
     c->use = myr_xcalloc(c->nodes.count + 1, sizeof(*c->use));
     c->stamp_of = myr_xcalloc(c->nodes.count + 1, sizeof(*c->stamp_of));
     for (uint32_t i = 0; i < c->use_count; i++) {
+        c->use[i].port_count = 0; /* so that its memory is there before a gang asks for it */
         kube_use_touch(c, i);
     }
     c->use_stale = false;

@@ -144,6 +144,8 @@ int64_t myr_kube_wake_ms(const struct myr_kube_cluster *cluster);
 bool myr_kube_changed(const struct myr_kube_cluster *cluster);
 /* Whether a gang waited then, for pods of its own or for room. */
 bool myr_kube_waits(const struct myr_kube_cluster *cluster);
+/* Pods that had not come then, of gangs that are being made. */
+uint32_t myr_kube_missing(const struct myr_kube_cluster *cluster);
 
 struct myr_kube_counts {
     uint32_t nodes, usable, pods, ours, waiting, bound, gangs_waiting;

@@ -77,7 +77,7 @@ static bool put_quantity(struct myr_str message, struct myr_buf *to)
     struct kube_fields fields = kube_fields_of(message);
     struct kube_field field;
     struct myr_str text = {"", 0};
-    while (kube_fields_next(&fields, &field)) {
+    while (kube_fields_next(&fields, KUBE_ALL_FIELDS, &field)) {
         if (field.number == 1 && field.wire == KUBE_WIRE_BYTES) {
             text = field.bytes;
         }
@@ -92,7 +92,7 @@ static bool put_entry(struct myr_str message, bool amount, struct myr_buf *to)
     struct kube_fields fields = kube_fields_of(message);
     struct kube_field field;
     struct myr_str key = {"", 0}, value = {"", 0};
-    while (kube_fields_next(&fields, &field)) {
+    while (kube_fields_next(&fields, KUBE_ALL_FIELDS, &field)) {
         if (field.wire == KUBE_WIRE_BYTES && field.number == 1) {
             key = field.bytes;
         } else if (field.wire == KUBE_WIRE_BYTES && field.number == 2) {
@@ -138,7 +138,7 @@ static bool put_part(struct myr_str message, const struct part *part, struct myr
     bool list = part->kind == TEXTS || part->kind == MESSAGES;
     bool map = part->kind == PAIRS || part->kind == AMOUNTS;
     uint32_t count = 0;
-    while (kube_fields_next(&fields, &field)) {
+    while (kube_fields_next(&fields, KUBE_ALL_FIELDS, &field)) {
         if (field.number != part->number) {
             continue;
         }

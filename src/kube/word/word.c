@@ -3,6 +3,27 @@
 /* In front of every object. */
 static const char magic[] = {'k', '8', 's', '\0'};
 
+/* Which fields are looked at, of each message. */
+#define FRAME     (KUBE_FIELD(1) | KUBE_FIELD(2))
+#define OBJECT    (KUBE_FIELD(1) | KUBE_FIELD(2) | KUBE_FIELD(3))
+#define KIND      (KUBE_FIELD(1) | KUBE_FIELD(2))
+#define ERROR     (KUBE_FIELD(3) | KUBE_FIELD(6))
+#define PARTS     (KUBE_FIELD(1) | KUBE_FIELD(2) | KUBE_FIELD(3))
+#define PAIR      (KUBE_FIELD(1) | KUBE_FIELD(2))
+#define CONTAINER (KUBE_FIELD(6) | KUBE_FIELD(8) | KUBE_FIELD(24)) /* all of it decides */
+#define OWNER     (KUBE_FIELD(1) | KUBE_FIELD(3) | KUBE_FIELD(4) | KUBE_FIELD(5) | KUBE_FIELD(6))
+#define META                                                                         \
+    (KUBE_FIELD(1) | KUBE_FIELD(3) | KUBE_FIELD(5) | KUBE_FIELD(6) | KUBE_FIELD(8) | \
+     KUBE_FIELD(9) | KUBE_FIELD(12) | KUBE_FIELD(13))
+/* nodeSelector, affinity, tolerations, overhead, topologySpreadConstraints, schedulingGates,
+ * resourceClaims, resources: as they are. */
+#define ASKED                                                                            \
+    (KUBE_FIELD(7) | KUBE_FIELD(18) | KUBE_FIELD(22) | KUBE_FIELD(32) | KUBE_FIELD(33) | \
+     KUBE_FIELD(38) | KUBE_FIELD(39) | KUBE_FIELD(40))
+#define SPEC                                                                                     \
+    (ASKED | KUBE_FIELD(2) | KUBE_FIELD(10) | KUBE_FIELD(11) | KUBE_FIELD(16) | KUBE_FIELD(17) | \
+     KUBE_FIELD(19) | KUBE_FIELD(20) | KUBE_FIELD(25))
+
 /* Seconds: of the year 9999. */
 #define TIME_MAX_S 253402300799
 
@@ -59,11 +80,9 @@ static bool put_container(const struct kube_field *container, struct myr_buf *ne
     struct kube_fields f = kube_fields_of(container->bytes);
     struct kube_field field;
     myr_buf_putc(needs, *container->from); /* whether it is of the first ones */
-    while (kube_fields_next(&f, &field)) {
-        if (field.number == 6 || field.number == 8 || field.number == 24) {
-            struct myr_str whole = kube_field_whole(&f, &field);
-            myr_buf_put(needs, whole.data, whole.len);
-        }
+    while (kube_fields_next(&f, CONTAINER, &field)) {
+        struct myr_str whole = kube_field_whole(&f, &field);
+        myr_buf_put(needs, whole.data, whole.len);
     }
     myr_buf_putc(needs, '\0');
     return !f.bad && container->wire == KUBE_WIRE_BYTES;
@@ -74,22 +93,11 @@ static bool read_spec(struct myr_str spec, struct kube_pod_texts *t, struct myr_
     struct kube_fields f = kube_fields_of(spec);
     struct kube_field field;
     struct myr_str whole;
-    while (!f.bad && kube_fields_next(&f, &field)) {
+    while (!f.bad && kube_fields_next(&f, SPEC, &field)) {
         switch (field.number) {
         case 2:
         case 20:
             f.bad = !put_container(&field, needs);
-            break;
-        case 7:  /* nodeSelector */
-        case 18: /* affinity */
-        case 22: /* tolerations */
-        case 32: /* overhead */
-        case 33: /* topologySpreadConstraints */
-        case 38: /* schedulingGates */
-        case 39: /* resourceClaims */
-        case 40: /* resources */
-            whole = kube_field_whole(&f, &field);
-            myr_buf_put(needs, whole.data, whole.len);
             break;
         case 10:
             take_text(&f, &field, &t->node);
@@ -109,7 +117,9 @@ static bool read_spec(struct myr_str spec, struct kube_pod_texts *t, struct myr_
         case 25:
             t->priority = (int32_t)field.value;
             break;
-        default:
+        default: /* of ASKED */
+            whole = kube_field_whole(&f, &field);
+            myr_buf_put(needs, whole.data, whole.len);
             break;
         }
     }
@@ -123,7 +133,7 @@ static bool read_note(struct myr_str entry, struct kube_pod_texts *t)
     struct kube_fields f = kube_fields_of(entry);
     struct kube_field field;
     struct myr_str key = {0}, value = {0};
-    while (!f.bad && kube_fields_next(&f, &field)) {
+    while (!f.bad && kube_fields_next(&f, PAIR, &field)) {
         if (field.number == 1) {
             take_message(&f, &field, &key);
         } else if (field.number == 2) {
@@ -149,7 +159,7 @@ static bool read_owner(struct myr_str owner, struct kube_pod_texts *t)
     struct kube_field field;
     struct myr_str kind = {0}, name = {0}, uid = {0}, api = {0};
     bool controls = false;
-    while (!f.bad && kube_fields_next(&f, &field)) {
+    while (!f.bad && kube_fields_next(&f, OWNER, &field)) {
         switch (field.number) {
         case 1:
             take_text(&f, &field, &kind);
@@ -184,7 +194,7 @@ static bool read_time(struct myr_str time, int64_t *ret_ms)
     struct kube_fields f = kube_fields_of(time);
     struct kube_field field;
     *ret_ms = 0;
-    while (kube_fields_next(&f, &field)) {
+    while (kube_fields_next(&f, KUBE_FIELD(1), &field)) {
         if (field.number == 1 && field.value <= TIME_MAX_S) {
             *ret_ms = (int64_t)field.value * 1000;
         }
@@ -192,11 +202,12 @@ static bool read_time(struct myr_str time, int64_t *ret_ms)
     return !f.bad;
 }
 
-static bool read_meta(struct myr_str meta, struct kube_pod_texts *t)
+/* Of a pod that is 'gone' what names it, which comes first. */
+static bool read_meta(struct myr_str meta, bool gone, struct kube_pod_texts *t)
 {
     struct kube_fields f = kube_fields_of(meta);
     struct kube_field field;
-    while (!f.bad && kube_fields_next(&f, &field)) {
+    while (!f.bad && !(gone && t->version.data) && kube_fields_next(&f, META, &field)) {
         switch (field.number) {
         case 1:
             take_text(&f, &field, &t->name);
@@ -229,11 +240,12 @@ static bool read_meta(struct myr_str meta, struct kube_pod_texts *t)
     return !f.bad;
 }
 
+/* Nothing behind the phase, which comes first, is looked at. */
 static bool read_status(struct myr_str status, struct kube_pod_texts *t)
 {
     struct kube_fields f = kube_fields_of(status);
     struct kube_field field;
-    while (!f.bad && kube_fields_next(&f, &field)) {
+    while (!f.bad && !t->phase.data && kube_fields_next(&f, KUBE_FIELD(1), &field)) {
         if (field.number == 1) {
             take_text(&f, &field, &t->phase);
         }
@@ -246,7 +258,7 @@ static bool read_pod(struct myr_str pod, bool gone, struct kube_word *ret, struc
     struct kube_fields f = kube_fields_of(pod);
     struct kube_field field;
     struct myr_str meta = {0}, status = {0};
-    while (!f.bad && kube_fields_next(&f, &field)) {
+    while (!f.bad && kube_fields_next(&f, PARTS, &field)) {
         struct myr_str *part = field.number == 1   ? &meta
                                : field.number == 2 ? &ret->spec
                                : field.number == 3 ? &status
@@ -255,7 +267,7 @@ static bool read_pod(struct myr_str pod, bool gone, struct kube_word *ret, struc
             take_message(&f, &field, part);
         }
     }
-    return !f.bad && meta.data && read_meta(meta, &ret->texts) &&
+    return !f.bad && meta.data && read_meta(meta, gone, &ret->texts) &&
            (gone || (read_spec(ret->spec, &ret->texts, needs) && read_status(status, &ret->texts)));
 }
 
@@ -264,7 +276,7 @@ static bool read_error(struct myr_str status, struct kube_word *ret)
 {
     struct kube_fields f = kube_fields_of(status);
     struct kube_field field;
-    while (!f.bad && kube_fields_next(&f, &field)) {
+    while (!f.bad && kube_fields_next(&f, ERROR, &field)) {
         if (field.number == 3) {
             take_text(&f, &field, &ret->message);
         } else if (field.number == 6) {
@@ -284,7 +296,7 @@ static bool read_kind(struct myr_str meta, struct object *ret)
 {
     struct kube_fields f = kube_fields_of(meta);
     struct kube_field field;
-    while (!f.bad && kube_fields_next(&f, &field)) {
+    while (!f.bad && kube_fields_next(&f, KIND, &field)) {
         if (field.number == 1) {
             take_text(&f, &field, &ret->api);
         } else if (field.number == 2) {
@@ -302,7 +314,7 @@ static bool read_object(struct myr_str raw, struct object *ret)
     struct kube_fields f =
         kube_fields_of((struct myr_str){raw.data + sizeof(magic), raw.len - sizeof(magic)});
     struct kube_field field;
-    while (!f.bad && kube_fields_next(&f, &field)) {
+    while (!f.bad && kube_fields_next(&f, OBJECT, &field)) {
         switch (field.number) {
         case 1:
             f.bad = !read_kind(field.bytes, ret);
@@ -325,7 +337,7 @@ static bool read_frame(struct myr_str frame, struct myr_str *ret_type, struct my
     struct kube_fields f = kube_fields_of(frame), inner;
     struct kube_field field;
     struct myr_str extension = {0};
-    while (!f.bad && kube_fields_next(&f, &field)) {
+    while (!f.bad && kube_fields_next(&f, FRAME, &field)) {
         if (field.number == 1) {
             take_text(&f, &field, ret_type);
         } else if (field.number == 2) {
@@ -333,7 +345,7 @@ static bool read_frame(struct myr_str frame, struct myr_str *ret_type, struct my
         }
     }
     inner = kube_fields_of(extension);
-    while (!f.bad && !inner.bad && kube_fields_next(&inner, &field)) {
+    while (!f.bad && !inner.bad && kube_fields_next(&inner, KUBE_FIELD(1), &field)) {
         if (field.number == 1) {
             take_message(&inner, &field, ret_raw);
         }

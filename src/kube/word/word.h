@@ -36,26 +36,15 @@ struct kube_field {
     const char *from;     /* where it begins; it ends at 'at' */
 };
 
-struct kube_fields kube_fields_of(struct myr_str message);
-bool kube_fields_slow(struct kube_fields *fields, struct kube_field *ret);
+#define KUBE_FIELD(number) (UINT64_C(1) << (number))
+#define KUBE_ALL_FIELDS    UINT64_MAX
 
-/* False: there is none any more, or it is bad. Most of them are short texts with a low number. */
-static inline bool kube_fields_next(struct kube_fields *f, struct kube_field *ret)
-{
-    ptrdiff_t left = f->end - f->at;
-    ret->from = f->at;
-    ret->value = 0;
-    if (left >= 2 && (f->at[0] & 0x87) == KUBE_WIRE_BYTES && f->at[0] != KUBE_WIRE_BYTES &&
-        (unsigned char)f->at[1] < 0x80 && f->at[1] <= left - 2) {
-        ret->number = (unsigned char)f->at[0] >> 3;
-        ret->wire = KUBE_WIRE_BYTES;
-        ret->bytes = (struct myr_str){f->at + 2, (size_t)f->at[1]};
-        f->at += 2 + f->at[1];
-        return true;
-    }
-    ret->bytes = (struct myr_str){0};
-    return left > 0 && kube_fields_slow(f, ret);
-}
+struct kube_fields kube_fields_of(struct myr_str message);
+/*
+ * The next of those that are 'wanted', a bit for each number below 64; with all of them those
+ * beyond are too. False: there is none any more, or it is bad.
+ */
+bool kube_fields_next(struct kube_fields *fields, uint64_t wanted, struct kube_field *ret);
 
 /* All of the field that was taken last, with what stands before its value. */
 static inline struct myr_str kube_field_whole(const struct kube_fields *f,

@@ -452,13 +452,13 @@ static void group(struct parts *p)
 
 static void field_zero(struct parts *p)
 {
-    put_value(&p->status, 0, 1);
+    put_value(&p->spec, 0, 1);
 }
 
 static void long_number(struct parts *p)
 {
-    put_number(&p->status, 50 << 3);
-    myr_buf_put(&p->status, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 10);
+    put_number(&p->spec, 50 << 3);
+    myr_buf_put(&p->spec, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 10);
 }
 
 static void other_type(struct parts *p)
@@ -580,12 +580,12 @@ static void fields_come_as_they_were_put(void **state)
         struct kube_fields fields = kube_fields_of(text_of(&message));
         struct kube_field field;
         for (uint32_t i = 0; i < count; i++) {
-            assert_true(kube_fields_next(&fields, &field));
+            assert_true(kube_fields_next(&fields, KUBE_ALL_FIELDS, &field));
             assert_int_equal(field.number, numbers[i]);
             assert_int_equal(field.wire == KUBE_WIRE_BYTES ? field.bytes.len : field.value,
                              values[i]);
         }
-        assert_false(kube_fields_next(&fields, &field));
+        assert_false(kube_fields_next(&fields, KUBE_ALL_FIELDS, &field));
         assert_false(fields.bad);
     }
 }
