@@ -9,12 +9,13 @@
 enum {
     ROUND_MS = 20, /* between two rounds of decisions */
     GATHER_MIN_US = 2000,
-    GATHER_MAX_US = 64000,
-    GATHER_ANSWER_US = 1000, /* for each request that is not answered */
-    GATHER_POD_US = 1000,    /* for each pod of a gang that has not come */
-    REST_MIN_US = 32000,     /* while nothing waits for it */
+    GATHER_MAX_US = 96000,
+    REST_MIN_US = 32000, /* while nothing waits for it */
     REST_MAX_US = 128000,
-    SILENCE_MS = 200, /* then it is over, and what comes next is the first of something else */
+    SILENCE_US = 200000, /* then it is over, and what comes next is the first of something else */
+    PACE_US = 1000,      /* an answer, or a pod, at the beginning */
+    PACE_MIN_US = 200,
+    PACE_MAX_US = 20000,
     VERSION_RETRY_MS = 3000,
     RELEASE_MS = 1000, /* for the lease to be given back */
     OLDEST_MINOR = 16,
@@ -123,24 +124,39 @@ static int64_t between(int64_t least, int64_t value, int64_t most)
     return value < least ? least : value > most ? most : value;
 }
 
+/* Answers to us, or pods of a gang that is being made; whichever is sooner all there. */
+static int64_t left_to_come(const struct service *s)
+{
+    int64_t answers = kube_unanswered(&s->client), pods = myr_kube_missing(s->cluster);
+    return answers && pods ? (answers < pods ? answers : pods) : answers + pods;
+}
+
+static void learn_pace(struct service *s, int64_t left, int64_t now_us)
+{
+    if (left < s->left) {
+        int64_t took_us = (now_us - s->left_us) / (s->left - left);
+        s->pace_us = (s->pace_us + between(PACE_MIN_US, took_us, PACE_MAX_US)) / 2;
+    }
+    if (left != s->left) {
+        s->left = left;
+        s->left_us = now_us;
+    }
+}
+
 /*
- * How long to wait for more. Where it is known how much is to come, for as long as an API server
- * takes for a part of it, whichever is less of answers and of pods: so the waits grow shorter
- * towards the end, and the last word is not waited for. Else longer each time, longest where no
- * gang waits for what is said (pods that end, or of others).
+ * How long to wait for more: where it is known how much is to come, for as long as all of it should
+ * take. Else longer each time, longest where no gang waits for what is said (pods that end, or of
+ * others). Where nothing is under way not less than until it may be decided on.
  */
 static int64_t gather_us(const struct service *s)
 {
-    int64_t answers = kube_unanswered(&s->client), pods = myr_kube_missing(s->cluster);
-    if (answers || pods) {
-        int64_t for_answers = answers ? answers * GATHER_ANSWER_US : INT64_MAX;
-        int64_t for_pods = pods ? pods * GATHER_POD_US : INT64_MAX;
-        return between(GATHER_MIN_US, for_answers < for_pods ? for_answers : for_pods,
-                       GATHER_MAX_US);
-    }
     bool rests = s->begun && !s->flights && !myr_kube_waits(s->cluster);
-    return rests ? between(REST_MIN_US, s->gather_us * 2, REST_MAX_US)
-                 : between(GATHER_MIN_US, s->gather_us * 2, GATHER_MAX_US);
+    int64_t round_us = (ROUND_MS - (kube_now_ms() - s->round_ms)) * 1000;
+    bool later = s->begun && !s->flights && myr_kube_changed(s->cluster);
+    int64_t least = later && round_us > GATHER_MIN_US ? round_us : GATHER_MIN_US;
+    return s->left ? between(least, s->left * s->pace_us, GATHER_MAX_US)
+           : rests ? between(REST_MIN_US, s->gather_us * 2, REST_MAX_US)
+                   : between(least, s->gather_us * 2, GATHER_MAX_US);
 }
 
 /*
@@ -156,12 +172,13 @@ static void on_gather(uv_prepare_t *prepare)
     if (s->client.heard == s->heard_before || s->stopping) {
         return;
     }
-    int64_t now_ms = kube_now_ms();
-    if (now_ms - s->heard_ms > SILENCE_MS) {
+    int64_t now_us = (int64_t)(uv_hrtime() / 1000);
+    if (now_us - s->heard_us > SILENCE_US) {
         s->gather_us = 0;
     }
     s->heard_before = s->client.heard;
-    s->heard_ms = now_ms;
+    s->heard_us = now_us;
+    learn_pace(s, left_to_come(s), now_us);
     s->gather_us = gather_us(s);
     (void)nanosleep(&(struct timespec){.tv_nsec = s->gather_us * 1000L}, NULL);
 }
@@ -386,6 +403,7 @@ int myr_kube_schedule(const struct myr_kube_schedule *schedule, struct myr_err *
     s->work_ms = myr_xcalloc(WORK_SAMPLES, sizeof(double));
     s->cluster = myr_kube_cluster_create(&schedule->policy);
     s->lease.service = s;
+    s->pace_us = PACE_US;
     init_handles(s);
     ask_version(s);
     uv_run(&s->loop, UV_RUN_DEFAULT);

@@ -71,7 +71,9 @@ struct service {
     uv_check_t check;
     uv_prepare_t gather;
     uint64_t heard_before;
-    int64_t gather_us, heard_ms; /* how long it gathers next; when anything came last */
+    int64_t gather_us, heard_us; /* how long it gathered; when anything came last */
+    int64_t left, left_us;       /* answers or pods that were to come, since when so many */
+    int64_t pace_us;             /* of one of them, as it was lately */
     uv_signal_t term, interrupt;
     /* idle times */
     uint64_t asked_before, rounds, rounds_before;
