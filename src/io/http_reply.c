@@ -82,6 +82,7 @@ static int read_status(struct myr_http_reply *reply, struct myr_str line, struct
 struct framing {
     bool has_length, chunked;
     uint64_t length;
+    struct myr_str type;
 };
 
 static int read_field(struct myr_str line, struct framing *framing, struct myr_err *err)
@@ -104,6 +105,10 @@ static int read_field(struct myr_str line, struct framing *framing, struct myr_e
             return malformed(err, "its body has a coding that is not known");
         }
         framing->chunked = true;
+    } else if (myr_str_eq_nocase(name, MYR_STR("content-type"))) {
+        const char *end = value.len ? memchr(value.data, ';', value.len) : NULL;
+        value.len = end ? (size_t)(end - value.data) : value.len;
+        framing->type = trimmed(value);
     }
     return MYR_OK;
 }
@@ -127,6 +132,9 @@ static int end_head(struct myr_http_reply *reply, struct myr_err *err)
     }
     if (framing.chunked && framing.has_length) {
         return malformed(err, "its body has two lengths");
+    }
+    if (framing.type.len < sizeof(reply->type)) {
+        myr_str_put(framing.type, reply->type);
     }
     myr_buf_clear(&reply->line);
     if (reply->status < 200) {
@@ -183,31 +191,31 @@ static bool hex_digit(char c, uint64_t *ret)
 }
 
 /* "1a2b;name=value": what is behind the number is nobody's. */
-static int end_chunk_line(struct myr_http_reply *reply, struct myr_err *err)
+static int end_chunk_line(struct myr_http_reply *reply, struct myr_str line, struct myr_err *err)
 {
     uint64_t size = 0, digit;
     size_t count = 0;
-    for (; count < reply->line.len && hex_digit(reply->line.data[count], &digit); count++) {
+    for (; count < line.len && hex_digit(line.data[count], &digit); count++) {
         if (count >= 15) {
             return malformed(err, "a chunk has no length");
         }
         size = size * 16 + digit;
     }
-    char next = reply->line.data[count]; /* there is a line end at least */
+    char next = line.data[count]; /* there is a line end at least */
     if (count == 0 || (next != ';' && next != '\r' && next != '\n' && next != ' ')) {
         return malformed(err, "a chunk has no length");
     }
-    myr_buf_clear(&reply->line);
     reply->left = size;
     reply->at = size ? MYR_HTTP_AT_CHUNK : MYR_HTTP_AT_TRAILER;
     return MYR_OK;
 }
 
-static int end_line(struct myr_http_reply *reply, struct myr_err *err)
+/* 'line' with its end. */
+static int end_line(struct myr_http_reply *reply, struct myr_str line, struct myr_err *err)
 {
-    bool blank = reply->line.len == 1 || (reply->line.len == 2 && reply->line.data[0] == '\r');
+    bool blank = line.len == 1 || (line.len == 2 && line.data[0] == '\r');
     if (reply->at == MYR_HTTP_AT_CHUNK_LINE) {
-        return end_chunk_line(reply, err);
+        return end_chunk_line(reply, line, err);
     }
     if (reply->at == MYR_HTTP_AT_CHUNK_END && !blank) {
         return malformed(err, "a chunk is longer than it says");
@@ -217,17 +225,29 @@ static int end_line(struct myr_http_reply *reply, struct myr_err *err)
     } else if (blank) {
         reply->at = MYR_HTTP_AT_DONE;
     }
-    myr_buf_clear(&reply->line);
     return MYR_OK;
 }
 
 static int take_between(struct myr_http_reply *reply, struct myr_str *bytes, struct myr_err *err)
 {
-    bool whole = take_line(reply, bytes);
-    if (reply->line.len > LINE_MAX_BYTES) {
+    const char *end = reply->line.len ? NULL : memchr(bytes->data, '\n', bytes->len);
+    struct myr_str line = {bytes->data, end ? (size_t)(end - bytes->data) + 1 : 0};
+    bool whole = end != NULL;
+    if (end) { /* as nearly always: it is read where it lies */
+        bytes->data += line.len;
+        bytes->len -= line.len;
+    } else {
+        whole = take_line(reply, bytes);
+        line = (struct myr_str){reply->line.data, reply->line.len};
+    }
+    if (line.len > LINE_MAX_BYTES) {
         return malformed(err, "a line between chunks does not end");
     }
-    return whole ? end_line(reply, err) : MYR_OK;
+    int rc = whole ? end_line(reply, line, err) : MYR_OK;
+    if (whole) {
+        myr_buf_clear(&reply->line);
+    }
+    return rc;
 }
 
 static int take_body(struct myr_http_reply *reply, struct myr_str *bytes, struct myr_err *err)

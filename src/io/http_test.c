@@ -351,6 +351,35 @@ static void a_stream_ends_when_its_reader_has_enough(void **state)
     assert_int_equal(outcome.answer.body.len, 0);
 }
 
+static void what_a_body_is_is_told_without_more(void **state)
+{
+    static const struct {
+        const char *field, *type;
+    } cases[] = {
+        {"", ""},
+        {"Content-Type: text/plain\r\n", "text/plain"},
+        {"content-type:\ta/b ; charset=x;y\r\n", "a/b"},
+        {"Content-Type:\r\n", ""},
+        {"Content-Type: ;\r\n", ""},
+        {"Content-Type: 345678901234567890123456789012345678901234567890123456789012345\r\n",
+         "345678901234567890123456789012345678901234567890123456789012345"},
+        {"Content-Type: 3456789012345678901234567890123456789012345678901234567890123456\r\n", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        struct myr_http_reply reply;
+        char text[200];
+        snprintf(text, sizeof(text), "HTTP/1.1 200 OK\r\n%sContent-Length: 1\r\n\r\nx",
+                 cases[i].field);
+        myr_http_reply_init(&reply, NULL, NULL);
+        assert_int_equal(myr_http_reply_feed(&reply, myr_str_from(text), NULL), MYR_OK);
+        assert_string_equal(reply.type, cases[i].type);
+        myr_http_reply_clear(&reply, NULL, NULL);
+        assert_string_equal(reply.type, "");
+        myr_http_reply_done(&reply);
+    }
+}
+
 static int fails(const char *url, const char *token, struct myr_err *err)
 {
     struct myr_http_answer answer;
@@ -448,6 +477,7 @@ int main(void)
         cmocka_unit_test(answers_beyond_the_limits_are_not_kept),
         cmocka_unit_test(who_stays_silent_is_not_waited_for),
         cmocka_unit_test(a_stream_ends_when_its_reader_has_enough),
+        cmocka_unit_test(what_a_body_is_is_told_without_more),
         cmocka_unit_test(bad_addresses_are_refused_before_anything_is_sent),
         cmocka_unit_test(plain_http_stays_on_this_machine),
         cmocka_unit_test(nobody_there_says_how_to_start_one),

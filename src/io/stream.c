@@ -16,9 +16,10 @@ static void stream_free(struct myr_io_stream *stream)
     if (stream->listener) {
         stream->left(stream->listener);
     }
-    SSL_free(stream->ssl); /* and its BIOs */
+    SSL_free(stream->ssl); /* and its BIO */
     myr_io_tls_free(stream->tls);
     myr_buf_done(&stream->early);
+    myr_buf_done(&stream->out);
     free(stream);
 }
 
@@ -118,11 +119,9 @@ static void send_bytes(struct myr_io_stream *stream, const char *data, size_t si
 /* What TLS has made of it goes out. */
 static void flush_tls(struct myr_io_stream *stream)
 {
-    char *data;
-    long size = BIO_get_mem_data(stream->out, &data);
-    if (size > 0 && !stream->closing) {
-        send_bytes(stream, data, (size_t)size);
-        (void)BIO_reset(stream->out);
+    if (stream->out.len > 0 && !stream->closing) {
+        send_bytes(stream, stream->out.data, stream->out.len);
+        myr_buf_clear(&stream->out);
     }
 }
 
@@ -195,10 +194,8 @@ static bool shake(struct myr_io_stream *stream)
 static void read_tls(struct myr_io_stream *stream, const char *data, size_t size)
 {
     char plain[16 << 10];
-    if (BIO_write(stream->in, data, (int)size) != (int)size) {
-        stream_broken(stream, "TLS takes no more");
-        return;
-    }
+    MYR_ASSERT(stream->in.len == 0); /* it takes all of it, or the stream is over */
+    stream->in = (struct myr_str){data, size};
     if (!stream->open && !shake(stream)) {
         return;
     }
@@ -310,10 +307,9 @@ void stream_joined(struct myr_io_stream *stream)
         return;
     }
     stream->ssl = tls_new(stream->tls);
-    stream->in = BIO_new(BIO_s_mem());
-    stream->out = BIO_new(BIO_s_mem());
-    MYR_ASSERT(stream->ssl && stream->in && stream->out);
-    SSL_set_bio(stream->ssl, stream->in, stream->out);
+    BIO *bio = tls_bio(stream->tls, &stream->in, &stream->out);
+    MYR_ASSERT(stream->ssl && bio);
+    SSL_set_bio(stream->ssl, bio, bio);
     if (tls_is_server(stream->tls)) {
         SSL_set_accept_state(stream->ssl);
     } else {
@@ -417,7 +413,7 @@ void myr_io_write(struct myr_io_stream *stream, struct myr_str bytes)
         size_t piece = bytes.len - at < INT32_MAX ? bytes.len - at : INT32_MAX;
         int put = SSL_write(stream->ssl, bytes.data + at, (int)piece);
         if (put <= 0) {
-            /* The BIO in memory takes everything: anything else is a broken session. */
+            /* 'out' takes everything: anything else is a broken session. */
             broken_tls(stream, "is broken");
             return;
         }

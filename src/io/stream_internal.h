@@ -17,7 +17,8 @@ struct myr_io_stream {
     void *context;
     struct myr_io_tls *tls;
     SSL *ssl;
-    BIO *in, *out;        /* of SSL: what came, what is to go */
+    struct myr_str in;    /* of TLS: what came and is not taken yet, */
+    struct myr_buf out;   /* and what is to go */
     struct myr_buf early; /* written before TLS was agreed */
     size_t pending;
     uint32_t handles; /* not yet closed */

@@ -37,22 +37,32 @@ void kube_needs_free(struct kube_needs *needs)
     free(needs);
 }
 
-struct kube_needs *kube_needs_alike(struct kube_resources *resources, struct myr_str text)
+static struct kube_needs **list_of(struct kube_resources *resources, struct myr_str key)
 {
-    struct kube_needs **list = &resources->alike[myr_hash_bytes(text.data, text.len) % KUBE_ALIKE];
+    return &resources->alike[myr_hash_bytes(key.data, key.len) % KUBE_ALIKE];
+}
+
+static struct kube_needs *find(struct kube_needs *list, struct myr_str key)
+{
+    while (list && !myr_str_eq(list->key, key)) {
+        list = list->next;
+    }
+    if (list) {
+        list->uses++;
+    }
+    return list;
+}
+
+static struct kube_needs *learn(struct kube_resources *resources, struct kube_needs **list,
+                                struct myr_str key, struct myr_str text)
+{
     const struct myr_doc *spec;
     struct myr_arena scratch = {0};
-    for (struct kube_needs *needs = *list; needs; needs = needs->next) {
-        if (myr_str_eq(needs->text, text)) {
-            needs->uses++;
-            return needs;
-        }
-    }
-    myr_arena_init(&scratch);
     struct kube_needs *needs = NULL;
+    myr_arena_init(&scratch);
     if (myr_doc_read_json(&scratch, "spec", text, &spec, NULL) == MYR_OK) {
         needs = kube_needs_of(resources, spec);
-        needs->text = kube_keep(&needs->arena, text);
+        needs->key = kube_keep(&needs->arena, key);
         needs->next = *list;
         needs->back = list;
         if (needs->next) {
@@ -62,4 +72,21 @@ struct kube_needs *kube_needs_alike(struct kube_resources *resources, struct myr
     }
     myr_arena_done(&scratch);
     return needs;
+}
+
+struct kube_needs *kube_needs_known(struct kube_resources *resources, struct myr_str key)
+{
+    return find(*list_of(resources, key), key);
+}
+
+struct kube_needs *kube_needs_learn(struct kube_resources *resources, struct myr_str key,
+                                    struct myr_str text)
+{
+    return learn(resources, list_of(resources, key), key, text);
+}
+
+struct kube_needs *kube_needs_alike(struct kube_resources *resources, struct myr_str text)
+{
+    struct kube_needs **list = list_of(resources, text), *known = find(*list, text);
+    return known ? known : learn(resources, list, text, text);
 }

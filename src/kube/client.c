@@ -182,9 +182,22 @@ static void look_at_head(struct client_line *line)
         line->reply.status == 200) {
         line->begun = true;
         if (request->begun) {
-            request->begun(request->context);
+            request->begun(request->context, line->reply.type);
         }
     }
+}
+
+/* Only what was asked for is a stream; a refusal is kept like any other answer. */
+static bool on_piece(void *context, struct myr_str bytes)
+{
+    struct client_line *line = context;
+    const struct client_request *request = line->asked.first;
+    if (line->reply.status == 200) {
+        look_at_head(line);
+        return request->piece(request->context, bytes);
+    }
+    myr_buf_put(&line->refusal, bytes.data, bytes.len);
+    return line->refusal.len < REFUSAL_MAX;
 }
 
 static void on_data(void *context, struct myr_io_stream *stream, struct myr_str bytes)
@@ -281,8 +294,8 @@ static void make_head(struct client *client)
     const struct myr_kube_access *access = client->access;
     bool six = strchr(access->host, ':') != NULL;
     myr_buf_clear(&client->head);
-    myr_buf_printf(&client->head, " HTTP/1.1\r\nHost: %s%s%s:%u\r\nAccept: application/json\r\n",
-                   six ? "[" : "", access->host, six ? "]" : "", access->port);
+    myr_buf_printf(&client->head, " HTTP/1.1\r\nHost: %s%s%s:%u\r\n", six ? "[" : "", access->host,
+                   six ? "]" : "", access->port);
     myr_buf_puts(&client->head, "User-Agent: myriad\r\n");
     if (client->token.len) {
         myr_buf_printf(&client->head, "Authorization: Bearer %s\r\n", client->token.data);
@@ -298,23 +311,14 @@ static void put_head(struct client *client, const struct client_request *request
     myr_buf_puts(head, client->access->path);
     myr_buf_puts(head, request->path);
     myr_buf_put(head, client->head.data, client->head.len);
+    myr_buf_puts(head, "Accept: ");
+    myr_buf_puts(head, request->accept ? request->accept : "application/json");
+    myr_buf_puts(head, "\r\n");
     if (request->type) {
         myr_buf_printf(head, "Content-Type: %s\r\nContent-Length: %zu\r\n", request->type,
                        request->body.len);
     }
     myr_buf_puts(head, "\r\n");
-}
-
-/* Only what was asked for is a stream; a refusal is kept like any other answer. */
-static bool on_piece(void *context, struct myr_str bytes)
-{
-    struct client_line *line = context;
-    const struct client_request *request = line->asked.first;
-    if (line->reply.status == 200) {
-        return request->piece(request->context, bytes);
-    }
-    myr_buf_put(&line->refusal, bytes.data, bytes.len);
-    return line->refusal.len < REFUSAL_MAX;
 }
 
 /* Goes out with the others of this turn. */
@@ -433,6 +437,15 @@ void kube_ask(struct client *client, const struct client_request *request)
     struct client_request *copy = myr_xcalloc(1, sizeof(*copy));
     *copy = *request;
     push(copy->later ? &client->other : &client->urgent, copy);
+}
+
+uint32_t kube_unanswered(const struct client *client)
+{
+    uint32_t count = 0;
+    for (const struct client_line *line = client->lines; line; line = line->next) {
+        count += line->streams || line->later ? 0 : line->asked_count;
+    }
+    return count;
 }
 
 void kube_drop(struct client *client, const void *context)

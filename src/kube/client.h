@@ -22,11 +22,13 @@ struct client_answer {
 
 struct client_request {
     const char *method, *type; /* constants */
+    const char *accept;        /* what may come, one too; NULL: JSON */
     char *path;                /* with its question */
     struct myr_buf body;
     /* A stream of lines: 'piece' gets the body as it comes; a connection of its own. */
     myr_http_piece *piece;
-    void (*begun)(void *context); /* of a stream: it was granted; or NULL */
+    /* Of a stream: it was granted, as what; before any piece of it. Or NULL. */
+    void (*begun)(void *context, const char *type);
     void (*done)(void *context, const struct client_answer *answer);
     void *context;
     uint32_t timeout_s; /* without a byte; 0: the client's */
@@ -70,6 +72,8 @@ void kube_ask(struct client *client, const struct client_request *request);
 void kube_warm(struct client *client);
 /* What was asked goes out now, not at the end of this turn of the loop. */
 void kube_flush(struct client *client);
+/* Requests that are not answered, without streams and what may wait. */
+uint32_t kube_unanswered(const struct client *client);
 /* Ends a stream, by its context; its 'done' comes. */
 void kube_drop(struct client *client, const void *context);
 /* All requests end as given up, without their 'done'. The loop has to run once more. */

@@ -28,7 +28,7 @@ static struct {
     struct myr_kube_access access;
     enum mode mode;
     uint32_t connections, heard, most_at_once; /* requests; in one reading */
-    uint32_t done[REQUESTS], failed, granted, over;
+    uint32_t done[REQUESTS], failed, granted, pieces, over;
     char url[64], why[300];
 } lab;
 
@@ -65,7 +65,8 @@ static void answer(struct peer *peer, const char *path, size_t length)
     if (lab.mode == BABBLES) {
         say(peer, "what?\r\n\r\n");
     } else if (lab.mode == STREAMS) {
-        say(peer, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+        say(peer, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Type: a/b ;c=d\r\n"
+                  "\r\n2\r\nhi\r\n");
     } else if (lab.mode != IS_SILENT) {
         snprintf(text, sizeof(text), "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n%.*s", length,
                  (int)length, path);
@@ -226,16 +227,19 @@ static void who_is_not_understood_or_silent_fails_all_of_it(void **state)
     }
 }
 
-static void on_granted(void *context)
+static void on_granted(void *context, const char *type)
 {
     (void)context;
+    assert_string_equal(type, "a/b");
     lab.granted++;
 }
 
 static bool on_piece(void *context, struct myr_str bytes)
 {
     (void)context;
-    (void)bytes;
+    assert_int_equal(lab.granted, 1); /* that it was granted, and as what, is told before */
+    assert_true(myr_str_eq(bytes, MYR_STR("hi")));
+    lab.pieces++;
     return true;
 }
 
@@ -250,7 +254,7 @@ static void a_stream_is_told_when_it_is_granted(void **state)
                                                    .begun = on_granted,
                                                    .done = on_done,
                                                    .context = &lab.done[0]});
-    while (lab.granted == 0) {
+    while (lab.pieces == 0) {
         uv_run(&lab.loop, UV_RUN_ONCE);
     }
     assert_int_equal(lab.over, 0);

@@ -57,7 +57,6 @@ static struct myr_kube_seat seat_of(struct round *r, const struct kube_pod *pod,
     return (struct myr_kube_seat){.space = keep(r, pod->space),
                                   .name = keep(r, pod->name),
                                   .uid = keep(r, pod->uid),
-                                  .version = keep(r, pod->version),
                                   .node = keep(r, at)};
 }
 
@@ -329,7 +328,7 @@ static void start_gang(struct round *r, struct kube_gang *gang)
     if (count > 0) {
         place_gang(r, gang, count);
     } else if (r->now_ms - gang->created_ms < GATHER_MS) {
-        r->c->gathering = true;
+        r->c->missing += gang->size > gang->waits ? gang->size - gang->waits : 1;
         wake_at(r, gang->created_ms + GATHER_MS);
     } else {
         snprintf(text, sizeof(text), "%u of %u pods are there; none is bound before all are",
@@ -368,7 +367,7 @@ static void count_pod(const struct round *r, struct kube_gang *gang, const struc
 {
     bool same = myr_str_eq(pod->placement, s->placement);
     if (kube_pod_live(pod) && pod->node.len > 0) {
-        uint32_t id = kube_node_find(r->c, pod->node);
+        uint32_t id = pod->on != MYR_NONE ? pod->on : kube_node_find(r->c, pod->node);
         const struct kube_node *node = id == MYR_NONE ? NULL : r->c->nodes.items[id];
         s->bound += same;
         if (!same) {
@@ -550,8 +549,11 @@ const struct myr_kube_decision *myr_kube_decide(struct myr_kube_cluster *c, int6
     c->changed = false;
     c->wake_ms = INT64_MAX;
     c->gangs_waiting = 0;
-    c->gathering = false;
-    c->rounds++;
+    c->missing = 0;
+    if (c->rounds++ == 0) { /* the first gang need not wait for it */
+        kube_use_ready(c);
+        kube_order(c);
+    }
     kube_gangs_find(c, now_ms, &gangs);
     for (uint32_t i = 0; i < gangs.count; i++) {
         if (gangs.items[i]->bound > 0) {

@@ -31,6 +31,7 @@ struct flight {
     struct myr_arena arena;
     struct myr_kube_decision decision; /* texts in the arena */
     struct place *places;
+    struct myr_buf common; /* of all bindings; empty: not written yet */
     uint32_t count, asked;
     enum step step;
     bool broken; /* it did not come true for all: decide again */
@@ -55,6 +56,7 @@ static void on_timer_closed(uv_handle_t *handle)
     myr_kube_over(s->cluster, f->decision.gang, !f->broken);
     s->round_due = true;
     myr_arena_done(&f->arena);
+    myr_buf_done(&f->common);
     free(f);
 }
 
@@ -88,45 +90,61 @@ static const char *copy(struct flight *f, const char *text)
 
 /* --- what is asked for a pod */
 
-static void put_annotations(const struct flight *f, const struct myr_kube_seat *seat,
-                            struct myr_json *json)
+/* Written once for all pods of it; they are in every binding. */
+static void put_common(struct flight *f)
 {
     const struct myr_kube_decision *d = &f->decision;
-    char number[24];
-    myr_json_object(json, "annotations");
-    snprintf(number, sizeof(number), "%u", seat->rank);
-    myr_json_text(json, MYR_KUBE_RANK, number);
-    snprintf(number, sizeof(number), "%u", d->world);
-    myr_json_text(json, MYR_KUBE_WORLD, number);
-    myr_json_text(json, MYR_KUBE_MASTER, d->master);
-    myr_json_text(json, MYR_KUBE_NODE, seat->node);
-    myr_json_text(json, MYR_KUBE_PLACEMENT, d->placement);
-    if (seat->rank == 0 && d->plan) {
-        myr_json_text(json, MYR_KUBE_PLAN, d->plan);
-    }
-    myr_json_end(json);
+    struct myr_buf *to = &f->common;
+    myr_buf_put_lit(to, "\",\"" MYR_KUBE_WORLD "\":\"");
+    myr_buf_put_u64(to, d->world);
+    myr_buf_put_lit(to, "\",\"" MYR_KUBE_MASTER "\":");
+    myr_json_quote(to, myr_str_from(d->master));
+    myr_buf_put_lit(to, ",\"" MYR_KUBE_PLACEMENT "\":");
+    myr_json_quote(to, myr_str_from(d->placement));
+    myr_buf_put_lit(to, ",\"" MYR_KUBE_NODE "\":");
 }
 
-static void put_binding(const struct flight *f, const struct myr_kube_seat *seat,
-                        struct myr_buf *body)
+/*
+ * Names, uids and nodes are plain texts (kube_is_name), but for a uid, which could be anything. A
+ * large gang has many of these: the pieces are put together without a writer of JSON.
+ */
+static void put_binding(struct flight *f, const struct myr_kube_seat *seat, struct myr_buf *body)
 {
-    struct myr_json json;
-    myr_json_init(&json, body, MYR_JSON_COMPACT);
-    myr_json_object(&json, NULL);
-    myr_json_text(&json, "apiVersion", "v1");
-    myr_json_text(&json, "kind", "Binding");
-    myr_json_object(&json, "metadata");
-    myr_json_text(&json, "name", seat->name);
-    myr_json_text(&json, "namespace", seat->space);
-    myr_json_text(&json, "uid", seat->uid); /* this pod, and none that has its name since */
-    put_annotations(f, seat, &json);
-    myr_json_end(&json);
-    myr_json_object(&json, "target");
-    myr_json_text(&json, "apiVersion", "v1");
-    myr_json_text(&json, "kind", "Node");
-    myr_json_text(&json, "name", seat->node);
-    myr_json_end(&json);
-    myr_json_end(&json);
+    const struct myr_kube_decision *d = &f->decision;
+    if (f->common.len == 0) {
+        put_common(f);
+    }
+    myr_buf_reserve(body, f->common.len + 1024);
+    myr_buf_put_lit(body, "{\"apiVersion\":\"v1\",\"kind\":\"Binding\",\"metadata\":{\"name\":\"");
+    myr_buf_puts(body, seat->name);
+    myr_buf_put_lit(body, "\",\"namespace\":\"");
+    myr_buf_puts(body, seat->space);
+    myr_buf_put_lit(body, "\",\"uid\":"); /* this pod, and none that has its name since */
+    myr_json_quote(body, myr_str_from(seat->uid));
+    myr_buf_put_lit(body, ",\"annotations\":{\"" MYR_KUBE_RANK "\":\"");
+    myr_buf_put_u64(body, seat->rank);
+    myr_buf_put(body, f->common.data, f->common.len);
+    myr_json_quote(body, myr_str_from(seat->node));
+    if (seat->rank == 0 && d->plan) {
+        myr_buf_put_lit(body, ",\"" MYR_KUBE_PLAN "\":");
+        myr_json_quote(body, myr_str_from(d->plan));
+    }
+    myr_buf_put_lit(body, "}},\"target\":{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"name\":");
+    myr_json_quote(body, myr_str_from(seat->node));
+    myr_buf_put_lit(body, "}}");
+}
+
+/* "/api/v1/namespaces/SPACE/pods/NAME", and what of it. */
+static char *pod_path(const struct myr_kube_seat *seat, const char *more)
+{
+    struct myr_buf path = {0};
+    myr_buf_reserve(&path, 128);
+    myr_buf_put_lit(&path, "/api/v1/namespaces/");
+    myr_buf_puts(&path, seat->space);
+    myr_buf_put_lit(&path, "/pods/");
+    myr_buf_puts(&path, seat->name);
+    myr_buf_puts(&path, more);
+    return path.data;
 }
 
 static void put_deletion(const struct myr_kube_seat *seat, struct myr_buf *body)
@@ -245,26 +263,25 @@ static void ask_place(struct place *p)
 {
     struct flight *f = p->flight;
     struct service *s = f->service;
-    const char *space = p->seat.space, *name = p->seat.name;
     struct client_request request = {.done = on_answer, .context = p};
     switch (p->step) {
     case STEP_BIND:
         request.method = "POST";
         request.type = "application/json";
-        request.path = kube_path("/api/v1/namespaces/%s/pods/%s/binding", space, name);
+        request.path = pod_path(&p->seat, "/binding");
         put_binding(f, &p->seat, &request.body);
         s->report.bindings++;
         break;
     case STEP_DELETE:
         request.method = "DELETE";
         request.type = "application/json";
-        request.path = kube_path("/api/v1/namespaces/%s/pods/%s", space, name);
+        request.path = pod_path(&p->seat, "");
         put_deletion(&p->seat, &request.body);
         s->report.deletions++;
         break;
     case STEP_CHECK:
         request.method = "GET";
-        request.path = kube_path("/api/v1/namespaces/%s/pods/%s", space, name);
+        request.path = pod_path(&p->seat, "");
         break;
     case STEP_LEAD: /* of a flight, not of a pod */
     case STEP_OVER:
@@ -397,7 +414,6 @@ void kube_flight_begin(struct service *s, const struct myr_kube_decision *d)
             .seat = {.space = copy(f, seat->space),
                      .name = copy(f, seat->name),
                      .uid = copy(f, seat->uid),
-                     .version = copy(f, seat->version),
                      .node = copy(f, seat->node),
                      .rank = seat->rank,
                      .bound = seat->bound}};

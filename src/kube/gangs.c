@@ -7,7 +7,10 @@
 
 #include "kube.h"
 
-enum { GONE_MAX = 1024 };
+enum {
+    GONE_MAX = 1024,
+    MOVED_MAX = 128, /* pods that move up when one goes; beyond it all are sorted anew */
+};
 
 void kube_gang_key(const struct kube_pod *pod, struct myr_buf *ret)
 {
@@ -137,11 +140,19 @@ void kube_gang_drop(struct myr_kube_cluster *c, struct kube_pod *pod)
         return;
     }
     MYR_ASSERT(pod->seat < gang->count && gang->pods[pod->seat] == pod);
-    struct kube_pod *last = gang->pods[--gang->count];
-    gang->pods[pod->seat] = last;
-    last->seat = pod->seat;
+    gang->count--;
+    if (gang->unsorted || gang->count - pod->seat > MOVED_MAX) {
+        struct kube_pod *last = gang->pods[gang->count];
+        gang->pods[pod->seat] = last;
+        last->seat = pod->seat;
+        gang->unsorted = true;
+    }
+    for (uint32_t i = pod->seat; i < gang->count && !gang->unsorted; i++) {
+        gang->pods[i] = gang->pods[i + 1];
+        gang->pods[i]->seat = i;
+    }
     pod->gang_of = NULL;
-    gang->stale = gang->unsorted = true;
+    gang->stale = true;
     kube_gang_rest(c, gang);
 }
 

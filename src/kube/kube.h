@@ -8,6 +8,7 @@
  *   alike      read once for pods that ask the same
  *   object     nodes and pods out of their JSON
  *   quick      pods out of lines of a watch, with less work
+ *   word/      the same out of protobuf
  *   match      selectors, affinity, taints
  *   use        what is taken of each node
  *   gangs      what belongs together, and how it stands
@@ -142,14 +143,14 @@ struct kube_needs {
     char refused[160]; /* what is asked and not understood; empty: all is understood */
     /* alike.c */
     struct myr_arena arena;
-    struct myr_str text; /* what they were read from; empty: of one pod alone */
-    uint32_t uses;       /* pods */
+    struct myr_str key; /* what they are known by; empty: of one pod alone */
+    uint32_t uses;      /* pods */
     struct kube_needs *next, **back;
 };
 
 struct kube_pod {
     struct myr_arena arena;
-    struct myr_str space, name, uid, version, node;
+    struct myr_str space, name, uid, node;
     struct myr_str gang, owner_kind, owner_name, owner_uid, owner_api;
     bool ours, deleting, host_network, indexed, strict;
     enum kube_phase phase;
@@ -206,12 +207,20 @@ extern const struct myr_str kube_notes[KUBE_NOTES];
 
 /* A pod as text, where it lies; empty: not said. */
 struct kube_pod_texts {
-    struct myr_str name, space, uid, version, created, deleted;
+    struct myr_str name, space, uid, version;
     struct myr_str owner_kind, owner_name, owner_uid, owner_api;
     struct myr_str notes[KUBE_NOTES];
-    struct myr_str node, scheduler, host_network, hostname, subdomain, priority, phase;
+    struct myr_str node, scheduler, hostname, subdomain, phase;
+    int64_t created_ms; /* 0: not said */
+    int32_t priority;
+    bool deleting, host_network;
+    struct {
+        struct myr_str created, deleted, host_network, priority;
+    } json; /* these as JSON has them */
 };
 
+/* What is no text is made out of 'json'. */
+void kube_pod_numbers(struct kube_pod_texts *texts);
 /* It has a proper name and a uid. */
 bool kube_pod_named(const struct kube_pod_texts *texts);
 /* 'needs' are the pod's from here on. */
@@ -249,7 +258,12 @@ bool kube_quick(struct myr_str line, struct myr_str *ret_type, struct kube_pod_t
 
 /* alike.c: each is to be freed as often as it was asked for. */
 struct kube_needs *kube_needs_of(struct kube_resources *resources, const struct myr_doc *spec);
-/* NULL: the text is no JSON. */
+/* Those that were read for this key; NULL: nobody has. */
+struct kube_needs *kube_needs_known(struct kube_resources *resources, struct myr_str key);
+/* Read now, and known by the key from here on; NULL: the text is no JSON. */
+struct kube_needs *kube_needs_learn(struct kube_resources *resources, struct myr_str key,
+                                    struct myr_str text);
+/* Both, where the text is the key. */
 struct kube_needs *kube_needs_alike(struct kube_resources *resources, struct myr_str text);
 void kube_needs_free(struct kube_needs *needs);
 
@@ -288,7 +302,6 @@ enum kube_misfit kube_may(const struct kube_needs *needs, const struct kube_node
 struct kube_use {
     int64_t used[KUBE_RESOURCES];
     uint32_t ports[64], port_count; /* of the host, taken by pods there; beyond 64: all are */
-    uint64_t stamp;                 /* another one after every change of the node or its use */
 };
 
 enum kube_reason {
@@ -353,7 +366,7 @@ struct myr_kube_cluster {
     char scheduler[64], labels[4][128];
     struct kube_resources resources;
     struct myr_arena scratch;          /* of a line */
-    struct myr_buf needs;              /* of a line */
+    struct myr_buf needs, spelled;     /* of a line */
     MYR_VEC(struct kube_node *) nodes; /* NULL: gone */
     MYR_VEC(struct kube_pod *) pods;
     MYR_VEC(char *) node_keys; /* of the maps: an object's own text goes with it */
@@ -374,6 +387,7 @@ struct myr_kube_cluster {
     uint32_t *node_at;            /* by place: the node, or MYR_NONE */
     /* use.c */
     struct kube_use *use; /* by node */
+    uint64_t *stamp_of;   /* by node, apart: another one after every change of it or of its use */
     uint32_t use_count;
     uint64_t stamps;
     bool use_stale;
@@ -384,7 +398,7 @@ struct myr_kube_cluster {
     struct myr_arena arena;
     MYR_VEC(struct myr_kube_decision) decisions;
     uint32_t gangs_waiting;
-    bool gathering; /* pods of a gang are still to come */
+    uint32_t missing; /* pods of gangs that are still to come */
     uint64_t placements, rounds;
 };
 
@@ -402,6 +416,8 @@ void kube_use_add(struct myr_kube_cluster *cluster, uint32_t node, const struct 
 /* The pod is counted where it is now, or no more. */
 void kube_use_put(struct myr_kube_cluster *cluster, struct kube_pod *pod);
 void kube_use_drop(struct myr_kube_cluster *cluster, struct kube_pod *pod);
+/* The same for a pod in place of 'old', which is counted no more. */
+void kube_use_move(struct myr_kube_cluster *cluster, struct kube_pod *old, struct kube_pod *pod);
 /* The node itself has changed. */
 void kube_use_touch(struct myr_kube_cluster *cluster, uint32_t node);
 

@@ -238,6 +238,16 @@ static int32_t number_between(struct myr_str text, int32_t least, int32_t most)
     return myr_str_to_i64(text, &value) && value >= least && value <= most ? (int32_t)value : 0;
 }
 
+void kube_pod_numbers(struct kube_pod_texts *t)
+{
+    t->deleting = t->json.deleted.len > 0;
+    t->host_network = myr_str_eq(t->json.host_network, MYR_STR("true"));
+    t->priority = number_between(t->json.priority, INT32_MIN, INT32_MAX);
+    if (!kube_time(t->json.created, &t->created_ms)) {
+        t->created_ms = 0;
+    }
+}
+
 static void read_notes(struct kube_pod *pod, const struct kube_pod_texts *t)
 {
     struct myr_str size = t->notes[KUBE_NOTE_GANG_SIZE];
@@ -267,7 +277,6 @@ static struct kube_pod *keep_texts(const struct kube_pod_texts *t)
     const struct myr_str texts[] = {t->space,
                                     t->name,
                                     t->uid,
-                                    t->version.len < 64 ? t->version : none,
                                     t->node.len <= NAME_MAX_BYTES ? t->node : none,
                                     t->notes[KUBE_NOTE_GANG],
                                     t->owner_kind,
@@ -286,10 +295,9 @@ static struct kube_pod *keep_texts(const struct kube_pod_texts *t)
     }
     struct kube_pod *pod = myr_xcalloc(1, sizeof(*pod) + bytes);
     struct myr_str *const kept[] = {
-        &pod->space,        &pod->name,      &pod->uid,        &pod->version,
-        &pod->node,         &pod->gang,      &pod->owner_kind, &pod->owner_name,
-        &pod->owner_uid,    &pod->owner_api, &pod->hostname,   &pod->subdomain,
-        &pod->planned_node, &pod->placement, &pod->master,     &pod->plan};
+        &pod->space,      &pod->name,         &pod->uid,       &pod->node,      &pod->gang,
+        &pod->owner_kind, &pod->owner_name,   &pod->owner_uid, &pod->owner_api, &pod->hostname,
+        &pod->subdomain,  &pod->planned_node, &pod->placement, &pod->master,    &pod->plan};
     static_assert(MYR_ARRAY_COUNT(kept) == MYR_ARRAY_COUNT(texts), "a text for each");
     char *at = (char *)(pod + 1);
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(texts); i++) {
@@ -307,15 +315,13 @@ struct kube_pod *kube_pod_make(const struct kube_pod_texts *t, struct kube_needs
     struct kube_pod *pod = keep_texts(t);
     pod->arena.next_block_bytes = OBJECT_BYTES;
     pod->needs = needs;
-    pod->deleting = t->deleted.len > 0;
+    pod->deleting = t->deleting;
     pod->phase = phase_of(t->phase);
     pod->assumed = pod->on = MYR_NONE;
-    if (!kube_time(t->created, &pod->created_ms)) {
-        pod->created_ms = 0;
-    }
+    pod->created_ms = t->created_ms;
     pod->ours = myr_str_eq(t->scheduler, myr_str_from(policy->scheduler));
-    pod->host_network = myr_str_eq(t->host_network, MYR_STR("true"));
-    pod->priority = number_between(t->priority, INT32_MIN, INT32_MAX);
+    pod->host_network = t->host_network;
+    pod->priority = t->priority;
     read_notes(pod, t);
     return pod;
 }
@@ -346,15 +352,15 @@ struct kube_pod *kube_pod_read(struct kube_resources *resources, const struct my
                                .space = kube_text(meta, "namespace"),
                                .uid = kube_text(meta, "uid"),
                                .version = kube_text(meta, "resourceVersion"),
-                               .created = kube_text(meta, "creationTimestamp"),
-                               .deleted = kube_text(meta, "deletionTimestamp"),
                                .node = kube_text(spec, "nodeName"),
                                .scheduler = kube_text(spec, "schedulerName"),
-                               .host_network = kube_text(spec, "hostNetwork"),
                                .hostname = kube_text(spec, "hostname"),
                                .subdomain = kube_text(spec, "subdomain"),
-                               .priority = kube_text(spec, "priority"),
-                               .phase = kube_text(myr_doc_get(object, "status"), "phase")};
+                               .phase = kube_text(myr_doc_get(object, "status"), "phase"),
+                               .json = {.created = kube_text(meta, "creationTimestamp"),
+                                        .deleted = kube_text(meta, "deletionTimestamp"),
+                                        .host_network = kube_text(spec, "hostNetwork"),
+                                        .priority = kube_text(spec, "priority")}};
     if (!kube_pod_named(&t)) {
         (void)no_object(err, object, "a pod without a proper name and uid");
         return NULL;
@@ -363,6 +369,7 @@ struct kube_pod *kube_pod_read(struct kube_resources *resources, const struct my
         t.notes[i] = kube_text(map, notes[i].key);
     }
     owner_texts(meta, &t);
+    kube_pod_numbers(&t);
     return kube_pod_make(&t, kube_needs_of(resources, spec), policy);
 }
 

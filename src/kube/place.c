@@ -85,7 +85,7 @@ static void look_at(const struct myr_kube_cluster *c, const struct kube_needs *n
     const struct kube_node *node = c->nodes.items[id];
     const struct kube_use *use = &c->use[id];
     enum kube_misfit misfit = kube_may(needs, node);
-    *ret = (struct kube_spot){.stamp = use->stamp, .lacks = MYR_NONE};
+    *ret = (struct kube_spot){.stamp = c->stamp_of[id], .lacks = MYR_NONE};
     if (misfit == KUBE_FITS) {
         ret->empty = (uint8_t)room(node, NULL, needs, &ret->lacks);
         ret->places = (uint8_t)room(node, use, needs, &ret->lacks);
@@ -110,7 +110,7 @@ static uint32_t count_places(struct myr_kube_cluster *c, const struct kube_needs
         if (!c->nodes.items[id]) {
             continue;
         }
-        if (spot->stamp != c->use[id].stamp) {
+        if (spot->stamp != c->stamp_of[id]) {
             look_at(c, needs, id, spot);
         }
         tally->nodes++;

@@ -3,16 +3,14 @@
 
 bool kube_is_name(struct myr_str text)
 {
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.data[i];
-        bool edge = i == 0 || i + 1 == text.len;
-        bool ok =
-            (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (!edge && (c == '-' || c == '.'));
-        if (!ok) {
-            return false;
-        }
+    static const bool plain[256] = {
+        ['-'] = true, ['.'] = true, ['0' ... '9'] = true, ['a' ... 'z'] = true};
+    bool ok = text.len > 0 && text.len <= 253;
+    for (size_t i = 0; i < text.len && ok; i++) {
+        ok = plain[(unsigned char)text.data[i]];
     }
-    return text.len > 0 && text.len <= 253;
+    /* Those two are lower than all digits, and not at either end. */
+    return ok && text.data[0] >= '0' && text.data[text.len - 1] >= '0';
 }
 
 /* The factor of a suffix in thousandths, as numerator and power of ten below it. */
@@ -146,9 +144,26 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/* How far both are the same; not into a number. Names of a gang's pods differ in their ends. */
+static size_t same_until(struct myr_str a, struct myr_str b)
+{
+    size_t at = 0, most = a.len < b.len ? a.len : b.len;
+    while (most - at >= sizeof(uint64_t) &&
+           memcmp(a.data + at, b.data + at, sizeof(uint64_t)) == 0) {
+        at += sizeof(uint64_t);
+    }
+    while (at < most && a.data[at] == b.data[at]) {
+        at++;
+    }
+    while (at > 0 && is_digit(a.data[at - 1])) {
+        at--;
+    }
+    return at;
+}
+
 int kube_natural(struct myr_str a, struct myr_str b)
 {
-    size_t i = 0, k = 0;
+    size_t i = same_until(a, b), k = i;
     while (i < a.len && k < b.len) {
         if (!is_digit(a.data[i]) || !is_digit(b.data[k])) {
             if (a.data[i] != b.data[k]) {

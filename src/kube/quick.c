@@ -80,10 +80,10 @@ static struct myr_str *spec_text(struct kube_pod_texts *t, struct myr_str key)
 {
     return IS(key, "nodeName")        ? &t->node
            : IS(key, "schedulerName") ? &t->scheduler
-           : IS(key, "hostNetwork")   ? &t->host_network
+           : IS(key, "hostNetwork")   ? &t->json.host_network
            : IS(key, "hostname")      ? &t->hostname
            : IS(key, "subdomain")     ? &t->subdomain
-           : IS(key, "priority")      ? &t->priority
+           : IS(key, "priority")      ? &t->json.priority
                                       : NULL;
 }
 
@@ -157,8 +157,8 @@ static struct myr_str *meta_text(struct kube_pod_texts *t, struct myr_str key)
            : IS(key, "namespace")         ? &t->space
            : IS(key, "uid")               ? &t->uid
            : IS(key, "resourceVersion")   ? &t->version
-           : IS(key, "creationTimestamp") ? &t->created
-           : IS(key, "deletionTimestamp") ? &t->deleted
+           : IS(key, "creationTimestamp") ? &t->json.created
+           : IS(key, "deletionTimestamp") ? &t->json.deleted
                                           : NULL;
 }
 
@@ -257,5 +257,6 @@ bool kube_quick(struct myr_str line, struct myr_str *ret_type, struct kube_pod_t
             w.bad = w.bad || IS(key, "object");
         }
     }
+    kube_pod_numbers(ret);
     return whole && kube_walk_next(&w) == '\0' && w.at == w.end && !w.bad;
 }

@@ -86,30 +86,6 @@ static struct kube_pod *quickly(struct way *way, const char *line)
     return needs ? kube_pod_make(&texts, needs, &way->policy) : NULL;
 }
 
-static bool are_same(const struct kube_pod *a, const struct kube_pod *b)
-{
-    const struct myr_str *const left[] = {
-        &a->space,      &a->name,       &a->uid,       &a->version,     &a->node,     &a->gang,
-        &a->owner_kind, &a->owner_name, &a->owner_uid, &a->owner_api,   &a->hostname, &a->subdomain,
-        &a->plan,       &a->placement,  &a->master,    &a->planned_node};
-    const struct myr_str *const right[] = {
-        &b->space,      &b->name,       &b->uid,       &b->version,     &b->node,     &b->gang,
-        &b->owner_kind, &b->owner_name, &b->owner_uid, &b->owner_api,   &b->hostname, &b->subdomain,
-        &b->plan,       &b->placement,  &b->master,    &b->planned_node};
-    for (size_t i = 0; i < MYR_ARRAY_COUNT(left); i++) {
-        if (!myr_str_eq(*left[i], *right[i]) || right[i]->data[right[i]->len] != '\0') {
-            return false;
-        }
-    }
-    return a->ours == b->ours && a->deleting == b->deleting && a->phase == b->phase &&
-           a->host_network == b->host_network && a->indexed == b->indexed && a->index == b->index &&
-           a->gang_size == b->gang_size && a->priority == b->priority &&
-           a->own_priority == b->own_priority && a->created_ms == b->created_ms &&
-           a->planned_rank == b->planned_rank && a->planned_world == b->planned_world &&
-           a->needs->digest == b->needs->digest &&
-           strcmp(a->needs->refused, b->needs->refused) == 0;
-}
-
 /* True: it was taken quickly. */
 static bool compare(struct way *way, const char *line)
 {

@@ -8,9 +8,14 @@
 
 enum {
     ROUND_MS = 20, /* between two rounds of decisions */
-    GATHER_US = 2000,
-    GATHER_MAX_US = 32000,
-    GATHER_REST_US = 128000, /* while nothing waits for it */
+    GATHER_MIN_US = 2000,
+    GATHER_MAX_US = 96000,
+    REST_MIN_US = 32000, /* while nothing waits for it */
+    REST_MAX_US = 128000,
+    SILENCE_US = 200000, /* then it is over, and what comes next is the first of something else */
+    PACE_US = 1000,      /* an answer, or a pod, at the beginning */
+    PACE_MIN_US = 200,
+    PACE_MAX_US = 20000,
     VERSION_RETRY_MS = 3000,
     RELEASE_MS = 1000, /* for the lease to be given back */
     OLDEST_MINOR = 16,
@@ -114,26 +119,68 @@ static void on_check(uv_check_t *check)
     }
 }
 
+static int64_t between(int64_t least, int64_t value, int64_t most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+/* Answers to us, or pods of a gang that is being made; whichever is sooner all there. */
+static int64_t left_to_come(const struct service *s)
+{
+    int64_t answers = kube_unanswered(&s->client), pods = myr_kube_missing(s->cluster);
+    return answers && pods ? (answers < pods ? answers : pods) : answers + pods;
+}
+
+static void learn_pace(struct service *s, int64_t left, int64_t now_us)
+{
+    if (left < s->left) {
+        int64_t took_us = (now_us - s->left_us) / (s->left - left);
+        s->pace_us = (s->pace_us + between(PACE_MIN_US, took_us, PACE_MAX_US)) / 2;
+    }
+    if (left != s->left) {
+        s->left = left;
+        s->left_us = now_us;
+    }
+}
+
+/*
+ * How long to wait for more: where it is known how much is to come, for as long as all of it should
+ * take. Else longer each time, longest where no gang waits for what is said (pods that end, or of
+ * others). Where nothing is under way not less than until it may be decided on.
+ */
+static int64_t gather_us(const struct service *s)
+{
+    bool rests = s->begun && !s->flights && !myr_kube_waits(s->cluster);
+    int64_t round_us = (ROUND_MS - (kube_now_ms() - s->round_ms)) * 1000;
+    bool later = s->begun && !s->flights && myr_kube_changed(s->cluster);
+    int64_t least = later && round_us > GATHER_MIN_US ? round_us : GATHER_MIN_US;
+    return s->left ? between(least, s->left * s->pace_us, GATHER_MAX_US)
+           : rests ? between(REST_MIN_US, s->gather_us * 2, REST_MAX_US)
+                   : between(least, s->gather_us * 2, GATHER_MAX_US);
+}
+
 /*
  * Where one word came, more are on their way: an API server tells of every pod on its own, and
  * answers as often. To be woken for each would cost more than to read it; so whoever was just woken
- * waits a moment before it looks again, longer while they go on coming, longest where no gang waits
- * for what they say (pods that end, or of others). The first word after a rest is read at once.
- * What is to be asked goes out before.
+ * waits a moment before it looks again. The first word after a rest is read at once. What is to be
+ * asked goes out before.
  */
 static void on_gather(uv_prepare_t *prepare)
 {
     struct service *s = prepare->data;
     kube_flush(&s->client);
     if (s->client.heard == s->heard_before || s->stopping) {
-        s->gather_us = GATHER_US;
         return;
     }
+    int64_t now_us = (int64_t)(uv_hrtime() / 1000);
+    if (now_us - s->heard_us > SILENCE_US) {
+        s->gather_us = 0;
+    }
     s->heard_before = s->client.heard;
+    s->heard_us = now_us;
+    learn_pace(s, left_to_come(s), now_us);
+    s->gather_us = gather_us(s);
     (void)nanosleep(&(struct timespec){.tv_nsec = s->gather_us * 1000L}, NULL);
-    bool rests = s->begun && !s->flights && !myr_kube_waits(s->cluster);
-    int64_t most_us = rests ? GATHER_REST_US : GATHER_MAX_US;
-    s->gather_us = s->gather_us * 2 < most_us ? s->gather_us * 2 : most_us;
 }
 
 /* Seconds in which nothing was decided and nothing is under way are idle ones. */
@@ -356,6 +403,7 @@ int myr_kube_schedule(const struct myr_kube_schedule *schedule, struct myr_err *
     s->work_ms = myr_xcalloc(WORK_SAMPLES, sizeof(double));
     s->cluster = myr_kube_cluster_create(&schedule->policy);
     s->lease.service = s;
+    s->pace_us = PACE_US;
     init_handles(s);
     ask_version(s);
     uv_run(&s->loop, UV_RUN_DEFAULT);

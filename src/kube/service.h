@@ -32,6 +32,8 @@ struct watch {
     bool listed, relist; /* listed: all of them are known, and the watch goes on from there */
     char version[64];
     struct myr_buf more, line;
+    bool words;         /* what comes is protobuf: each word behind its length, and no line */
+    bool no_more_words; /* one of them was not understood: JSON from then on */
     uint32_t failures;
     int64_t begun_ms;
     uv_timer_t retry;
@@ -69,7 +71,9 @@ struct service {
     uv_check_t check;
     uv_prepare_t gather;
     uint64_t heard_before;
-    int64_t gather_us;
+    int64_t gather_us, heard_us; /* how long it gathered; when anything came last */
+    int64_t left, left_us;       /* answers or pods that were to come, since when so many */
+    int64_t pace_us;             /* of one of them, as it was lately */
     uv_signal_t term, interrupt;
     /* idle times */
     uint64_t asked_before, rounds, rounds_before;

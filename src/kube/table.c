@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "kube.h"
+#include "word/word.h"
 
 enum { GONE_MAX = 1024, VERSION_MAX = 64 };
 
@@ -67,7 +68,9 @@ void myr_kube_cluster_free(struct myr_kube_cluster *c)
     myr_arena_done(&c->arena);
     myr_arena_done(&c->scratch);
     myr_buf_done(&c->needs);
+    myr_buf_done(&c->spelled);
     free(c->use);
+    free(c->stamp_of);
     free(c->node_at);
     free(c);
 }
@@ -194,9 +197,10 @@ static void put_pod(struct myr_kube_cluster *c, struct kube_pod *pod, bool liste
     kube_gang_put(c, pod, old);
     if (old) {
         take_over(old, pod, listed);
-        kube_use_drop(c, old);
+        kube_use_move(c, old, pod);
+    } else {
+        kube_use_put(c, pod);
     }
-    kube_use_put(c, pod);
     kube_pod_free(old);
     c->pods.items[id] = pod;
 }
@@ -294,19 +298,26 @@ static void read_version(const struct myr_doc *object, char ret[VERSION_MAX])
 
 static const char *const changes[] = {"ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"};
 
+/* How many there are: it is none of them. */
+static uint32_t change_of(struct myr_str type)
+{
+    uint32_t change = 0;
+    while (change < MYR_ARRAY_COUNT(changes) && !myr_str_eq(type, myr_str_from(changes[change]))) {
+        change++;
+    }
+    return change;
+}
+
 /* The usual word of a pod; false: it is not such a one, and nothing has changed. */
 static bool take_quickly(struct myr_kube_cluster *c, struct myr_str line, int64_t now_ms,
                          struct myr_kube_said *ret)
 {
     struct kube_pod_texts texts;
     struct myr_str type;
-    uint32_t change = MYR_KUBE_ADDED;
     if (!kube_quick(line, &type, &texts, &c->needs) || !kube_pod_named(&texts)) {
         return false;
     }
-    while (change <= MYR_KUBE_DELETED && !myr_str_eq(type, myr_str_from(changes[change]))) {
-        change++;
-    }
+    uint32_t change = change_of(type);
     if (change == MYR_KUBE_DELETED) {
         drop_pod(c, kube_pod_find(c, texts.uid), now_ms);
     } else if (change < MYR_KUBE_DELETED) {
@@ -366,6 +377,50 @@ int myr_kube_line(struct myr_kube_cluster *c, enum myr_kube_kind kind, struct my
     }
     myr_arena_clear(&c->scratch);
     return rc;
+}
+
+/* What a pod asks of nodes, read once for those that ask the same; NULL: not understood. */
+static struct kube_needs *needs_of(struct myr_kube_cluster *c, const struct kube_word *word)
+{
+    struct myr_str key = {c->needs.data ? c->needs.data : "", c->needs.len};
+    struct kube_needs *known = kube_needs_known(&c->resources, key);
+    if (known || !kube_spell_needs(word->spec, &c->spelled)) {
+        return known;
+    }
+    return kube_needs_learn(&c->resources, key, (struct myr_str){c->spelled.data, c->spelled.len});
+}
+
+int myr_kube_word(struct myr_kube_cluster *c, struct myr_str frame, int64_t now_ms,
+                  struct myr_kube_said *ret, struct myr_err *err)
+{
+    struct kube_word word;
+    struct kube_needs *needs;
+    bool read = kube_word_read(frame, &word, &c->needs);
+    uint32_t change = read ? change_of(word.type) : MYR_ARRAY_COUNT(changes);
+    struct myr_kube_said said = {.change = (enum myr_kube_change)change};
+    if (change == MYR_ARRAY_COUNT(changes) || word.is_pod != (change != MYR_KUBE_ERROR)) {
+        return myr_err_set(err, MYR_EINVAL, "no word of a watch of pods");
+    }
+    if (change <= MYR_KUBE_DELETED && !kube_pod_named(&word.texts)) {
+        return myr_err_set(err, MYR_EINVAL, "a pod without a proper name and uid");
+    }
+    if (change == MYR_KUBE_DELETED) {
+        drop_pod(c, kube_pod_find(c, word.texts.uid), now_ms);
+    } else if (change < MYR_KUBE_DELETED) {
+        needs = needs_of(c, &word);
+        if (!needs) {
+            return myr_err_set(err, MYR_EINVAL, "a pod whose spec is not understood");
+        }
+        put_pod(c, kube_pod_make(&word.texts, needs, &c->policy), false);
+    } else if (change == MYR_KUBE_ERROR) {
+        said.code = word.code;
+        snprintf(said.text, sizeof(said.text), "%.*s",
+                 (int)(word.message.len < 250 ? word.message.len : 250),
+                 word.message.data ? word.message.data : "");
+    }
+    put_version(word.texts.version, said.version);
+    *ret = said;
+    return MYR_OK;
 }
 
 /* What no page of the list had is gone. */
@@ -433,7 +488,12 @@ bool myr_kube_changed(const struct myr_kube_cluster *c)
 
 bool myr_kube_waits(const struct myr_kube_cluster *c)
 {
-    return c->gathering || c->gangs_waiting > 0;
+    return c->missing > 0 || c->gangs_waiting > 0;
+}
+
+uint32_t myr_kube_missing(const struct myr_kube_cluster *c)
+{
+    return c->missing;
 }
 
 int64_t myr_kube_wake_ms(const struct myr_kube_cluster *c)

@@ -11,7 +11,7 @@
 void kube_use_touch(struct myr_kube_cluster *c, uint32_t node)
 {
     if (node < c->use_count) {
-        c->use[node].stamp = ++c->stamps;
+        c->stamp_of[node] = ++c->stamps;
     }
 }
 
@@ -92,15 +92,32 @@ void kube_use_put(struct myr_kube_cluster *c, struct kube_pod *pod)
     }
 }
 
+void kube_use_move(struct myr_kube_cluster *c, struct kube_pod *old, struct kube_pod *pod)
+{
+    /* Most words of a pod change nothing there; and it need not be looked for by its name. */
+    const struct kube_node *node = old->on != MYR_NONE ? c->nodes.items[old->on] : NULL;
+    bool same = pod->node.len ? node && myr_str_eq(pod->node, node->name) : old->on == pod->assumed;
+    if (old->on != MYR_NONE && old->needs == pod->needs && pod->phase <= KUBE_RUNNING && same) {
+        pod->on = old->on;
+        old->on = MYR_NONE;
+        return;
+    }
+    kube_use_drop(c, old);
+    kube_use_put(c, pod);
+}
+
 void kube_use_ready(struct myr_kube_cluster *c)
 {
     if (!c->use_stale) {
         return;
     }
     free(c->use);
+    free(c->stamp_of);
     c->use_count = (uint32_t)c->nodes.count;
     c->use = myr_xcalloc(c->nodes.count + 1, sizeof(*c->use));
+    c->stamp_of = myr_xcalloc(c->nodes.count + 1, sizeof(*c->stamp_of));
     for (uint32_t i = 0; i < c->use_count; i++) {
+        c->use[i].port_count = 0; /* so that its memory is there before a gang asks for it */
         kube_use_touch(c, i);
     }
     c->use_stale = false;

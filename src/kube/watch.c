@@ -1,4 +1,5 @@
 /* watch: objects of one kind, listed once and then followed. */
+#include <assert.h>
 #include <stdio.h>
 
 #include "service.h"
@@ -8,9 +9,12 @@ enum {
     WATCH_S = 290, /* a watch ends by itself after this */
     WATCH_SILENCE_S = 330,
     LINE_BYTES_MAX = 16 << 20,
+    LENGTH_BYTES = 4, /* before a word of protobuf, the highest first */
     RETRY_MIN_MS = 500,
     RETRY_MAX_MS = 10000,
 };
+
+#define PROTOBUF "application/vnd.kubernetes.protobuf"
 
 static void ask_list(struct watch *w);
 static void ask_watch(struct watch *w);
@@ -125,7 +129,13 @@ static bool take_line(struct watch *w, struct myr_str line)
     if (line.len == 0) {
         return true;
     }
-    if (myr_kube_line(s->cluster, w->kind, line, kube_wall_ms(), &said, &err) < 0) {
+    int rc = w->words ? myr_kube_word(s->cluster, line, kube_wall_ms(), &said, &err)
+                      : myr_kube_line(s->cluster, w->kind, line, kube_wall_ms(), &said, &err);
+    if (rc < 0 && w->words) {
+        w->no_more_words = w->relist = true; /* whether it is wrong its JSON will show */
+        return false;
+    }
+    if (rc < 0) {
         (void)myr_err_wrap(&err, "%s%s: not understood", s->access.url, w->path);
         kube_trouble(s, w->source, &err);
         w->relist = true;
@@ -141,16 +151,59 @@ static bool take_line(struct watch *w, struct myr_str line)
         return false;
     }
     if (said.version[0]) {
-        snprintf(w->version, sizeof(w->version), "%s", said.version);
+        static_assert(sizeof(w->version) == sizeof(said.version), "one fits the other");
+        memcpy(w->version, said.version, sizeof(w->version));
     }
     w->failures = 0;
     kube_trouble(s, w->source, NULL);
     return true;
 }
 
-static bool on_piece(void *context, struct myr_str bytes)
+static bool take_word(struct watch *w, struct myr_str word)
 {
-    struct watch *w = context;
+    return take_line(w, (struct myr_str){word.data + LENGTH_BYTES, word.len - LENGTH_BYTES});
+}
+
+/* How many bytes the word has that begins there, its length included; 0: too few are there. */
+static size_t word_size(struct myr_str bytes)
+{
+    size_t size = 0;
+    for (uint32_t i = 0; i < LENGTH_BYTES && bytes.len >= LENGTH_BYTES; i++) {
+        size = size << 8 | (unsigned char)bytes.data[i];
+    }
+    return bytes.len >= LENGTH_BYTES ? size + LENGTH_BYTES : 0;
+}
+
+/* A word that is whole is read where it lies; else it is kept until the rest of it comes. */
+static bool on_words(struct watch *w, struct myr_str bytes)
+{
+    bool well = true;
+    while (well && bytes.len > 0) {
+        bool kept = w->line.len > 0;
+        size_t size = word_size(kept ? (struct myr_str){w->line.data, w->line.len} : bytes);
+        if (size > LINE_BYTES_MAX) {
+            w->relist = true;
+            return false;
+        }
+        size_t lacks = (size ? size : LENGTH_BYTES) - w->line.len;
+        struct myr_str part = {bytes.data, lacks < bytes.len ? lacks : bytes.len};
+        bytes.data += part.len;
+        bytes.len -= part.len;
+        if (!kept && part.len == size) {
+            well = take_word(w, part);
+            continue;
+        }
+        myr_buf_put(&w->line, part.data, part.len);
+        if (w->line.len == size) {
+            well = take_word(w, (struct myr_str){w->line.data, w->line.len});
+            myr_buf_clear(&w->line);
+        }
+    }
+    return well;
+}
+
+static bool on_lines(struct watch *w, struct myr_str bytes)
+{
     size_t at = 0;
     while (at < bytes.len) {
         const char *end = memchr(bytes.data + at, '\n', bytes.len - at);
@@ -176,6 +229,12 @@ static bool on_piece(void *context, struct myr_str bytes)
     return true;
 }
 
+static bool on_piece(void *context, struct myr_str bytes)
+{
+    struct watch *w = context;
+    return w->words ? on_words(w, bytes) : on_lines(w, bytes);
+}
+
 static void on_watch_over(void *context, const struct client_answer *answer)
 {
     struct watch *w = context;
@@ -199,9 +258,10 @@ static void on_watch_over(void *context, const struct client_answer *answer)
     }
 }
 
-static void on_begun(void *context)
+static void on_begun(void *context, const char *type)
 {
     struct watch *w = context;
+    w->words = strcmp(type, PROTOBUF) == 0;
     w->failures = 0;
     kube_trouble(w->service, w->source, NULL);
 }
@@ -211,12 +271,16 @@ static void ask_watch(struct watch *w)
     if (w->service->stopping) {
         return;
     }
+    /* Nodes seldom have a word; pods have five and more each. */
+    bool words = w->kind == MYR_KUBE_PODS && !w->no_more_words;
     myr_buf_clear(&w->line);
+    w->words = false;
     w->begun_ms = kube_now_ms();
     w->service->report.watches++;
     kube_ask(&w->service->client,
              &(struct client_request){
                  .method = "GET",
+                 .accept = words ? PROTOBUF ", application/json" : NULL,
                  .path = kube_path("%s?watch=1&allowWatchBookmarks=true&timeoutSeconds=%d"
                                    "&resourceVersion=%s",
                                    w->path, WATCH_S, w->version),

@@ -195,6 +195,35 @@ def check_leases(api, scheduler):
     assert scheduler.said(r"Kubernetes 1\.29\+$")
 
 
+def words_in_protobuf_are_followed(api, myriad):
+    """Pods are followed in protobuf where it is spoken, and in JSON after a word that is none."""
+    api.protobuf = True
+    for i in range(8):
+        api.add_node(f"n{i}")
+    scheduler = Scheduler(myriad, api)
+
+    def watches(kind):
+        return [row["headers"]["Accept"] for row in api.asked("GET", f"/v1/{kind}$")
+                if "watch" in row["words"]]
+    wait("both watches", lambda: api.followers["nodes"] and api.followers["pods"])
+    assert watches("pods") == ["application/vnd.kubernetes.protobuf, application/json"]
+    assert watches("nodes") == ["application/json"]
+    api.gang("train", 4)  # in words alone: they come behind the list
+    assert bound(api, "train", 4) == {f"train-{i}": f"n{i}" for i in range(4)}
+    scheduler.line("bound default/train/job-train: 4 pods")
+    lists = len(api.asked("GET", "/v1/pods$"))
+    api.tell("pods", b"\0\0\0\7\n\5ADDED")
+    wait("a watch in JSON", lambda: watches("pods")[1:])
+    assert watches("pods")[1:] == ["application/json"]
+    assert len(api.asked("GET", "/v1/pods$")) > lists + 1  # what the word said is in a list
+    api.gang("more", 4)
+    bound(api, "more", 4)
+    scheduler.line("bound default/more/job-more: 4 pods")
+    report = scheduler.end()
+    assert report["gangs_bound"] == 2 and report["troubles"] == 0, report
+    counts(api, report)
+
+
 def who_finds_no_room_is_told_why(api, myriad):
     """Every pod and the Job hear it; with a node more the gang is bound."""
     for i in range(3):
@@ -409,7 +438,8 @@ def a_job_file_becomes_a_job(api, myriad):
         assert code == 3 and out == "" and len(err.splitlines()) <= 2, (code, err)
 
 
-TESTS = (a_job_file_becomes_a_job, a_gang_is_bound, who_finds_no_room_is_told_why,
+TESTS = (a_job_file_becomes_a_job, a_gang_is_bound, words_in_protobuf_are_followed,
+         who_finds_no_room_is_told_why,
          what_goes_wrong_is_asked_again,
          watches_that_end_are_begun_again, a_lost_node_makes_the_gang_anew,
          one_of_two_holds_the_lease, who_is_not_let_in_says_so_once)
@@ -417,6 +447,8 @@ TESTS = (a_job_file_becomes_a_job, a_gang_is_bound, who_finds_no_room_is_told_wh
 
 def main():
     myriad = os.path.abspath(sys.argv[1])
+    unknown = set(sys.argv[2:]) - {test.__name__ for test in TESTS}
+    assert not unknown, f"no such tests: {unknown}"
     for test in TESTS:
         if len(sys.argv) > 2 and test.__name__ not in sys.argv[2:]:
             continue

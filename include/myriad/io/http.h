@@ -67,6 +67,7 @@ struct myr_http_reply {
     struct myr_buf body; /* where there is no 'piece' */
     myr_http_piece *piece;
     void *context;
+    char type[64]; /* what the body is, without what is behind a ';'; empty: not said, or longer */
 };
 
 void myr_http_reply_init(struct myr_http_reply *reply, myr_http_piece *piece, void *context);

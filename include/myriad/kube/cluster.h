@@ -79,10 +79,17 @@ struct myr_kube_said {
     char text[256];   /* of an error */
 };
 
-/* A line of a watch: the object is taken. What is no such line is an error and changes nothing. */
+/*
+ * A line of a watch in JSON: the object is taken. What is no such line is an error and changes
+ * nothing.
+ */
 MYR_MUST_USE int myr_kube_line(struct myr_kube_cluster *cluster, enum myr_kube_kind kind,
                                struct myr_str line, int64_t now_ms, struct myr_kube_said *ret,
                                struct myr_err *err);
+
+/* The same of a watch of pods in protobuf: a word without the length before it. */
+MYR_MUST_USE int myr_kube_word(struct myr_kube_cluster *cluster, struct myr_str word,
+                               int64_t now_ms, struct myr_kube_said *ret, struct myr_err *err);
 
 /* A page of a list. */
 struct myr_kube_page {
@@ -98,7 +105,7 @@ MYR_MUST_USE int myr_kube_list(struct myr_kube_cluster *cluster, enum myr_kube_k
 
 /* A pod of a decision. Texts live until the next call of myr_kube_decide(). */
 struct myr_kube_seat {
-    const char *space, *name, *uid, *version;
+    const char *space, *name, *uid;
     const char *node; /* bind: where it goes; remake: where it was */
     uint32_t rank;
     bool bound; /* it was there already: a plan that is finished */
@@ -137,6 +144,8 @@ int64_t myr_kube_wake_ms(const struct myr_kube_cluster *cluster);
 bool myr_kube_changed(const struct myr_kube_cluster *cluster);
 /* Whether a gang waited then, for pods of its own or for room. */
 bool myr_kube_waits(const struct myr_kube_cluster *cluster);
+/* Pods that had not come then, of gangs that are being made. */
+uint32_t myr_kube_missing(const struct myr_kube_cluster *cluster);
 
 struct myr_kube_counts {
     uint32_t nodes, usable, pods, ours, waiting, bound, gangs_waiting;
