@@ -9,35 +9,15 @@
 
 #include <cmocka.h>
 
-#include <inttypes.h>
-
+#include "agents_test.h"
 #include "api.h"
-#include "engine/fence.h"
 #include "kept.h"
 #include "leaks.h"
-#include "link.h"
-#include "server_test.h"
 
 /* SQLite keeps its tables for the whole process; the sanitizer build finds no leak. */
 long myr_leaks_allowed = 64;
 
-enum { NODES = 6 };
-
-static struct myr_buf text;
-static struct bench bench;
-static struct server *server;
-static uint64_t told;
-static size_t audited;
-
-/* --- what is looked at */
-
-static void put_event(const struct myr_event *event)
-{
-    myr_buf_printf(&text,
-                   "  event %s n%u boot %u job %d.%u code %u step %" PRId64 " saved %" PRId64 "\n",
-                   myr_event_kind_name((enum myr_event_kind)event->kind), event->node, event->boot,
-                   (int)event->job, event->epoch, event->code, event->value, event->saved);
-}
+/* --- the API */
 
 /* Moments and spans are the clock's. */
 static void put_covered(const char *line)
@@ -49,125 +29,15 @@ static void put_covered(const char *line)
         for (size_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
             key = strncmp(at, keys[i], strlen(keys[i])) == 0 ? strlen(keys[i]) : key;
         }
-        myr_buf_put(&text, at, key ? key : 1);
+        myr_buf_put(&story, at, key ? key : 1);
         at += key ? key : 1;
         size_t digits = key ? strspn(at, "0123456789.") : 0;
         if (digits > 0) {
-            myr_buf_puts(&text, "T");
+            myr_buf_puts(&story, "T");
             at += digits;
         }
     }
 }
-
-static void put_told(void)
-{
-    for (; told < server->feed.next; told++) {
-        myr_buf_printf(&text, "  told %s\n",
-                       strstr(feed_get(&server->feed, told)->data, "\"kind\""));
-    }
-    MYR_CLEANUP(myr_buf_done) struct myr_buf audits = {0};
-    char path[128];
-    struct myr_err err = {0};
-    snprintf(path, sizeof(path), "%s/audit.log", bench.folder);
-    assert_int_equal(myr_file_read(path, 1 << 20, &audits, &err), MYR_OK);
-    while (audited < audits.len) {
-        const char *end = strchr(audits.data + audited, '\n');
-        const char *who = strstr(audits.data + audited, "\"who\"");
-        myr_buf_printf(&text, "  audit %.*s\n", (int)(end - who - 1), who);
-        audited = (size_t)(end + 1 - audits.data);
-    }
-}
-
-static void taken(void)
-{
-    struct myr_err err = {0};
-    for (size_t i = 0; i < server->inbox.count; i++) {
-        put_event(&server->inbox.items[i]);
-    }
-    size_t acks = server->to_ack.count;
-    assert_int_equal(desk_run(server, &err), MYR_OK);
-    if (acks) {
-        myr_buf_printf(&text, "  acknowledged %zu\n", acks);
-        assert_int_equal(server->to_ack.count, 0);
-    }
-    put_told();
-}
-
-/* --- agents */
-
-struct agent {
-    struct session *session;
-    struct myr_wire_sender sender;
-    uint64_t sequence;
-};
-static struct agent agents[NODES];
-
-static void say(struct agent *agent, enum myr_wire_type type, uint32_t epoch, const void *message)
-{
-    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
-    uint32_t node = agent->session->node == MYR_NONE ? MYR_WIRE_NO_NODE : agent->session->node;
-    myr_wire_send(&agent->sender, &bytes, type, node, epoch, ++agent->sequence, message);
-    session_take(agent->session, (struct myr_str){bytes.data, bytes.len});
-}
-
-/* One with that name and certificate's number, as a relay would vouch for them. */
-static void came(struct agent *agent, const char *name, const char *serial)
-{
-    *agent = (struct agent){.session = session_new(server)};
-    snprintf(agent->session->peer, sizeof(agent->session->peer), "%s", name);
-    snprintf(agent->session->serial, sizeof(agent->session->serial), "%s", serial);
-    snprintf(agent->session->address, sizeof(agent->session->address), "10.0.0.%s:7", serial);
-    myr_wire_sender_init(&agent->sender);
-}
-
-static void put_session(const struct agent *agent)
-{
-    const struct session *session = agent->session;
-    myr_buf_printf(&text, "  session node %d%s%s\n", (int)session->node,
-                   session->greeted ? " greeted" : "", session->over ? " over" : "");
-}
-
-static void hello(struct agent *agent, const char *name, uint64_t boot, uint32_t version)
-{
-    say(agent, MYR_WIRE_HELLO, 0,
-        &(struct myr_wire_hello){.name = myr_str_from(name), .version_min = version, .boot = boot});
-    put_session(agent);
-    taken();
-}
-
-static void gone(struct agent *agent)
-{
-    session_gone(agent->session);
-    agent->session = NULL;
-}
-
-static void join(uint32_t node, uint64_t boot)
-{
-    char name[8], serial[8];
-    snprintf(name, sizeof(name), "n%u", node);
-    snprintf(serial, sizeof(serial), "%u", node + 1);
-    myr_buf_printf(&text, "%s says hello, boot %" PRIu64 "\n", name, boot);
-    came(&agents[node], name, serial);
-    hello(&agents[node], name, boot, 1);
-}
-
-static void result(uint32_t node, enum myr_wire_type type, uint64_t job, uint32_t epoch,
-                   uint32_t code, const char *words)
-{
-    myr_buf_printf(&text, "n%u: %s job %" PRIu64 ".%u code %u %s\n", node,
-                   myr_wire_type_name((uint8_t)type), job, epoch, code, words);
-    say(&agents[node], type, epoch,
-        &(struct myr_wire_result){.job = job, .code = code, .text = myr_str_from(words)});
-    taken();
-}
-
-/* A test of the node has the test's number where others have the job's. */
-static void sound(uint32_t node)
-{
-    result(node, MYR_WIRE_TESTED, myr_control_node(server->control, node).boot, 0, 0, "");
-}
-
-/* --- the API */
 
 static void ask(const char *method, const char *path, const char *body)
 {
@@ -204,17 +74,17 @@ static void ask(const char *method, const char *path, const char *body)
     myr_buf_puts(&request.body, body);
     int rc = route->call(&request, &ret, &err);
     myr_buf_done(&request.body);
-    myr_buf_printf(&text, "%s %s%s%s\n  ", method, path, body[0] ? " " : "", body);
+    myr_buf_printf(&story, "%s %s%s%s\n  ", method, path, body[0] ? " " : "", body);
     if (rc < 0) {
-        myr_buf_printf(&text, "%d %s", myr_err_http_status(rc), err.message);
+        myr_buf_printf(&story, "%d %s", myr_err_http_status(rc), err.message);
     } else if (strcmp(path, "/v1/frame") == 0) {
         for (size_t i = 0; i < ret.len; i++) {
-            myr_buf_printf(&text, "%s%d", i % 8 == 0 ? " " : "", ret.data[i]);
+            myr_buf_printf(&story, "%s%d", i % 8 == 0 ? " " : "", ret.data[i]);
         }
     } else {
         put_covered(ret.data);
     }
-    myr_buf_puts(&text, "\n");
+    myr_buf_puts(&story, "\n");
     put_told();
 }
 
@@ -232,7 +102,7 @@ static void ask_all(void)
 static void strangers(void)
 {
     static struct agent one;
-    myr_buf_puts(&text, "who is no node, or has another's papers\n");
+    myr_buf_puts(&story, "who is no node, or has another's papers\n");
     came(&one, "x9", "1");
     hello(&one, "x9", 5, 1);
     gone(&one);
@@ -248,7 +118,7 @@ static void strangers(void)
     came(&one, "n0", "1");
     hello(&one, "n0", 5, MYR_WIRE_VERSION + 1);
     gone(&one);
-    myr_buf_puts(&text, "who says something before hello, or has nothing to show\n");
+    myr_buf_puts(&story, "who says something before hello, or has nothing to show\n");
     came(&one, "n0", "1");
     say(&one, MYR_WIRE_BEAT, 0, &(struct myr_wire_beat){1});
     put_session(&one);
@@ -275,16 +145,16 @@ static void nodes_come(void)
             sound(node);
         }
     }
-    myr_buf_puts(&text, "n0 says hello twice\n");
+    myr_buf_puts(&story, "n0 says hello twice\n");
     hello(&agents[0], "n0", 100, 1);
     gone(&agents[0]);
     join(0, 100); /* the same boot: it is back */
-    myr_buf_puts(&text, "n0 comes again while it is there\n");
+    myr_buf_puts(&story, "n0 comes again while it is there\n");
     struct agent before = agents[0];
     join(0, 100);
     put_session(&before);
     gone(&before);
-    myr_buf_puts(&text, "inventories\n");
+    myr_buf_puts(&story, "inventories\n");
     struct myr_wire_inventory inventory = {.gpu_kind = MYR_STR("H100"),
                                            .serial = MYR_STR("SN0"),
                                            .gpus = 8,
@@ -295,7 +165,7 @@ static void nodes_come(void)
     inventory.gpus = 7;
     say(&agents[4], MYR_WIRE_INVENTORY, 0, &inventory);
     taken();
-    myr_buf_puts(&text, "a symptom\n");
+    myr_buf_puts(&story, "a symptom\n");
     say(&agents[3], MYR_WIRE_SYMPTOM, 1,
         &(struct myr_wire_symptom){.id = MYR_STR("gpu-xid-79"), .text = MYR_STR("fell off")});
     taken();
@@ -307,7 +177,7 @@ static void jobs_run(void)
     ask("POST", "/v1/jobs", "name: b\ngpus: 3\ncommand: x\narray: 4-5\nlease_s: 9\n");
     result(0, MYR_WIRE_STARTED, 0, 1, 0, "");
     result(1, MYR_WIRE_STARTED, 0, 1, 0, "");
-    myr_buf_puts(&text, "steps\n");
+    myr_buf_puts(&story, "steps\n");
     say(&agents[0], MYR_WIRE_STEP, 1,
         &(struct myr_wire_step){.job = 0, .step = 12, .saved_step = 10});
     say(&agents[0], MYR_WIRE_STEP, 1,
@@ -318,11 +188,11 @@ static void jobs_run(void)
     ask("GET", "/v1/jobs/0/explain", "");
     ask("GET", "/v1/nodes/n0", "");
     ask("GET", "/v1/nodes/n4", "");
-    myr_buf_puts(&text, "n5 speaks of a job that it has not\n");
+    myr_buf_puts(&story, "n5 speaks of a job that it has not\n");
     say(&agents[5], MYR_WIRE_EXIT, 1,
         &(struct myr_wire_exit){.job = 0, .rank = 1, .code = 3, .line = MYR_STR("a lie")});
     taken();
-    myr_buf_puts(&text, "a rank of job 0 ends badly\n");
+    myr_buf_puts(&story, "a rank of job 0 ends badly\n");
     say(&agents[1], MYR_WIRE_EXIT, 1,
         &(struct myr_wire_exit){.job = 0, .rank = 9, .signal = 11, .line = MYR_STR("Segfault")});
     taken();
@@ -358,14 +228,14 @@ static void people(void)
     ask("POST", "/v1/jobs", "gpus: 49\ncommand: x\n");
     ask("POST", "/v1/jobs", "gpus: 1\ncommand: x\ntwin: {hours: 1}\n");
     ask_all();
-    myr_buf_puts(&text, "n1 is silent, and heard again\n");
+    myr_buf_puts(&story, "n1 is silent, and heard again\n");
     server->rows.nodes[1].told_silent = true;
     desk_post(server, &(struct myr_event){.kind = MYR_EVENT_SILENT, .node = 1});
     taken();
     ask("GET", "/v1/frame", "");
     say(&agents[1], MYR_WIRE_BEAT, 0, &(struct myr_wire_beat){1});
     taken();
-    myr_buf_puts(&text, "n2 says what is no message of an agent\n");
+    myr_buf_puts(&story, "n2 says what is no message of an agent\n");
     say(&agents[2], MYR_WIRE_ACK, 0, &(struct myr_wire_ack){1});
     put_session(&agents[2]);
     put_told();
@@ -444,27 +314,7 @@ static void flood(void)
 static void what_agents_say(void **state)
 {
     (void)state;
-    struct myr_err err = {0};
-    bench_begin(&bench);
-    bench_open(&bench, NODES);
-    server = bench.server;
-    log_open(bench.folder, false);
-    told = server->feed.next;
-    snprintf(server->config.currency, sizeof(server->config.currency), "EUR");
-    server->config.nodes_per_leaf = 4;
-    assert_int_equal(desk_begin(server, &err), MYR_OK);
-    fence_begin(server);
-    server->world =
-        (struct world){sessions_committed, orders_effect, NULL, orders_fetch, orders_inject, NULL};
-    server->http = myr_xcalloc(1, sizeof(*server->http));
-    uv_timer_init(&server->loop, &server->http->timer);
-    desk_post(server, &(struct myr_event){.kind = MYR_EVENT_TAKEOVER});
-    for (uint32_t node = 0; node < NODES; node++) {
-        struct node_row *row = &server->rows.nodes[node];
-        snprintf(row->serial, sizeof(row->serial), "%u", node + 1);
-        snprintf(row->serial_before, sizeof(row->serial_before), "9%u", node);
-    }
-    taken();
+    life_begin();
     ask("GET", "/v1/cluster", "");
     strangers();
     nodes_come();
@@ -473,24 +323,8 @@ static void what_agents_say(void **state)
     usage();
     metrics();
     flood();
-    assert_kept("server-agents.txt", &text);
-    for (uint32_t node = 0; node < NODES; node++) {
-        gone(&agents[node]);
-    }
-    assert_int_equal(server->session_count, 0);
-    assert_null(server->sessions);
-    uv_close((uv_handle_t *)&server->http->timer, NULL);
-    fence_end(server);
-    myr_buf_done(&server->http->nodes);
-    struct http *http = server->http;
-    bench_close(&bench);
-    free(http);
-    log_close();
-    char path[128];
-    snprintf(path, sizeof(path), "%s/audit.log", bench.folder);
-    assert_int_equal(unlink(path), 0);
-    bench_end(&bench);
-    myr_buf_done(&text);
+    assert_kept("server-agents.txt", &story);
+    life_end();
 }
 
 int main(void)
