@@ -105,7 +105,7 @@ static inline uint32_t bench_submit(struct server *server, uint32_t gpus, enum m
                                                    .tenant = row->tenant,
                                                    .gpus = gpus,
                                                    .restart = (uint8_t)restart,
-                                                   .retries = 5,
+                                                   .retries = 8,
                                                    .lease_s = 600}});
     return id;
 }

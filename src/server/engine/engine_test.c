@@ -234,7 +234,7 @@ static void gangs(struct server *server)
     did(server, "it waits there", 0);
     engine_started(server, 0, 1, MYR_NONE, MYR_START_OK, NULL);
     did(server, "started everywhere", 0);
-    engine_waits(server, 0, "not any more");
+    engine_waits(server, 0, "");
     engine_runs(server, 0, 1);
     engine_runs(server, 0, 7);
     did(server, "it runs", 0);
@@ -263,6 +263,7 @@ static void gangs(struct server *server)
     engine_gone(server, 0, 9, MYR_NONE);
     did(server, "gone", 0);
     engine_cancelled(server, 0, "again");
+    engine_waits(server, 0, "not any more");
     did(server, "cancelled again", 0);
 }
 
