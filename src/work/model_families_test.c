@@ -119,6 +119,61 @@ static void family(struct myr_arena *arena, const struct myr_doc *config, struct
     }
 }
 
+/* Layers of two kinds: one in so many has full attention, and no other order is understood. */
+static void kinds_of_layers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kinds;
+        uint32_t every;
+        const char *words;
+    } rows[] = {
+        {"'L','L','L','F'", 4, ""},
+        {"'L','F','L','F'", 2, ""},
+        {"'F','F','F','F'", 1, ""},
+        {"'L','L','L','L'", 0, ""},
+        {"'L','F','F','L'", 0, "layer 2 is not the 'linear_attention'"},
+        {"'L','L','F'", 0, "'layer_types' names 3 layers of 4"},
+        {"'L','L','F','x'", 0, "layer 3 is not the 'linear_attention'"},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        struct myr_arena arena = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+        const struct myr_doc *doc = NULL;
+        struct myr_model model;
+        struct myr_err err = {0};
+        myr_arena_init(&arena);
+        myr_buf_puts(&text, "{\"model_type\":\"qwen3_next\",\"hidden_size\":64,"
+                            "\"num_hidden_layers\":4,\"num_attention_heads\":4,\"head_dim\":16,"
+                            "\"num_key_value_heads\":2,\"intermediate_size\":128,"
+                            "\"vocab_size\":99,\"max_position_embeddings\":32,"
+                            "\"num_experts\":4,\"num_experts_per_tok\":2,"
+                            "\"moe_intermediate_size\":32,\"shared_expert_intermediate_size\":32,"
+                            "\"linear_num_key_heads\":2,\"linear_key_head_dim\":16,"
+                            "\"linear_num_value_heads\":4,\"linear_value_head_dim\":16,"
+                            "\"layer_types\":[");
+        for (const char *c = rows[i].kinds; *c; c++) {
+            if (*c == 'L' || *c == 'F') {
+                myr_buf_puts(&text, *c == 'L' ? "linear_attention" : "full_attention");
+            } else {
+                myr_buf_putc(&text, *c == '\'' ? '"' : *c);
+            }
+        }
+        myr_buf_puts(&text, "]}");
+        assert_int_equal(
+            myr_doc_read_json(&arena, "c", (struct myr_str){text.data, text.len}, &doc, &err),
+            MYR_OK);
+        int rc = myr_model_parse(&arena, doc, &model, &err);
+        if ((rc == MYR_OK) != !*rows[i].words || !strstr(err.message, rows[i].words)) {
+            fail_msg("%s: %s", rows[i].kinds, err.message);
+        }
+        if (rc == MYR_OK) {
+            assert_int_equal(model.full_every, rows[i].every);
+        }
+        myr_arena_done(&arena);
+    }
+}
+
 static void what_families_take_for_granted(void **state)
 {
     (void)state;
@@ -157,6 +212,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_families_take_for_granted),
+        cmocka_unit_test(kinds_of_layers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
