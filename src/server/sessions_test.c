@@ -298,6 +298,17 @@ static void metrics(void)
     assert_null(strstr(ret.data, "2147.483648"));
 }
 
+/* Each of an array is a job of its own, whatever numbers they are known by. */
+static void arrays(void)
+{
+    uint32_t before = myr_control_jobs(server->control);
+    ask("POST", "/v1/jobs", "gpus: 1\ncommand: x\narray: 0-4\n");
+    assert_int_equal(myr_control_jobs(server->control), before + 5);
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_int_equal(rows_job(server, before + i)->array_index, i + 1);
+    }
+}
+
 static void flood(void)
 {
     uint64_t refused = server->messages_refused;
@@ -322,6 +333,7 @@ static void what_agents_say(void **state)
     people();
     usage();
     metrics();
+    arrays();
     flood();
     assert_kept("server-agents.txt", &story);
     life_end();

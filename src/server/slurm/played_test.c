@@ -191,6 +191,7 @@ static void submitted(uint32_t gpus)
     snprintf(server->rows.jobs.items[id]->unix_user, SERVER_NAME, "nobody");
     free(server->rows.jobs.items[id]->file);
     server->rows.jobs.items[id]->file = strdup("gpus: 1\ncommand: run\n");
+    server->rows.jobs.items[id]->tenant = rows_tenant(server, gpus > 8 ? "research" : "default");
     myr_buf_printf(&story, "submit job %u of %u GPUs\n", id, gpus);
     settle();
     put_jobs();
@@ -283,8 +284,12 @@ static void gangs(void)
     job_is("101", "PENDING", "Resources", 0);
     job_is("101", "CONFIGURING", "None", 0);
     job_is("101", "RUNNING", "None", 0);
+    uint64_t events = server->events;
+    job_is("101", "RUNNING", "None", 0);
+    assert_int_equal(server->events, events);
     slurm->gangs.items[0].runs_ms -= DAY_MS + 60000; /* it has run for a day since it was told */
     job_is("101", "RUNNING", "None", 0);
+    assert_int_equal(server->events, events + 1); /* without a word for weeks it would be hung */
     job_is("102", "RUNNING", "None", 0); /* there twice; and the first is no more in the list */
     wrote_exit(0, 2, "3\n");
     job_is("101", "FAILED", "NonZeroExitCode", 0);
