@@ -270,13 +270,25 @@ static inline void played_send(int fd, int status, const struct myr_buf *body)
     (void)put;
 }
 
+/* The word behind a beginning; nothing changes where another one stands. */
+static inline bool played_word(const char *text, const char *begin, char *ret, size_t size)
+{
+    size_t len = strlen(begin);
+    if (strncmp(text, begin, len) != 0) {
+        return false;
+    }
+    snprintf(ret, size, "%.*s", (int)strcspn(text + len, " "), text + len);
+    return true;
+}
+
 static inline void played_one(struct played_etcd *e, int fd, struct myr_buf *in)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf out = {0};
     char path[64] = "";
     const char *body = strstr(in->data, "\r\n\r\n") + 4;
-    sscanf(in->data, "POST /v3/%63s", path);
-    if (sscanf(in->data, "POST /control/%15s", e->fault) == 1) {
+    bool control = played_word(in->data, "POST /control/", e->fault, sizeof(e->fault));
+    (void)played_word(in->data, "POST /v3/", path, sizeof(path));
+    if (control) {
         if (strcmp(e->fault, "expire") == 0) {
             e->expired = e->lease;
             played_expire(e, e->lease);
@@ -320,7 +332,9 @@ static inline bool played_read(int fd, struct myr_buf *in)
         const char *end = in->len ? strstr(in->data, "\r\n\r\n") : NULL;
         const char *length = end ? strcasestr(in->data, "content-length:") : NULL;
         if (end) {
-            size_t want = length ? strtoul(length + 15, NULL, 10) : 0;
+            uint64_t want = 0;
+            const char *digits = length ? length + 15 + strspn(length + 15, " ") : "";
+            (void)!myr_str_to_u64((struct myr_str){digits, strspn(digits, "0123456789")}, &want);
             if (in->len >= (size_t)(end + 4 - in->data) + want) {
                 return true;
             }
