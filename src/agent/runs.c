@@ -536,6 +536,22 @@ static int find_one(struct runs *runs, const char *folder, struct myr_err *err)
     return MYR_OK;
 }
 
+static int compare(const void *left, const void *right)
+{
+    const struct run *a = *(struct run *const *)left, *b = *(struct run *const *)right;
+    return a->job != b->job       ? (a->job < b->job ? -1 : 1)
+           : a->epoch != b->epoch ? (a->epoch < b->epoch ? -1 : 1)
+                                  : 0;
+}
+
+/* Whose output is forgotten first is the oldest, and folders are found in any order. */
+static void sort(struct runs *runs)
+{
+    if (runs->items.count > 1) {
+        qsort(runs->items.items, runs->items.count, sizeof(struct run *), compare);
+    }
+}
+
 int runs_open(struct runs *runs, struct myr_err *err)
 {
     char path[AGENT_PATH_MAX];
@@ -561,6 +577,7 @@ int runs_open(struct runs *runs, struct myr_err *err)
         }
     }
     closedir(dir);
+    sort(runs);
     runs_look(runs);
     return MYR_OK;
 }

@@ -23,9 +23,21 @@ static void put_fact(void *context, const char *label, const char *text)
     put(context, label, "%s", text);
 }
 
+/* The queue does not look at who waits for another job: of those it would say that nothing keeps
+ * them. */
+static bool waits_for_another(const struct myr_control *c, uint32_t id)
+{
+    uint32_t after = job_of(c, id)->spec.after;
+    return after > 0 && job_of(c, after - 1)->state != MYR_CONTROL_DONE;
+}
+
 /* Asked of a copy: the queue uses its own scratch space to answer. */
 static void put_why(const struct myr_control *c, uint32_t id, struct myr_explanation *e)
 {
+    if (waits_for_another(c, id)) {
+        put(e, "awaits", "job/%u to be done", job_of(c, id)->spec.after - 1);
+        return;
+    }
     struct myr_control *copy = myr_control_fork(c);
     struct myr_why why;
     myr_queue_why(copy->queue, c->head.steady_ms / 1000, id, &why);
@@ -121,6 +133,9 @@ int myr_control_explain(const struct myr_control *c, const char *name, struct my
 const char *myr_control_waits(struct myr_control *c, uint32_t id)
 {
     struct myr_why why;
+    if (waits_for_another(c, id)) {
+        return "another job is to be done before";
+    }
     myr_queue_why(c->queue, c->head.steady_ms / 1000, id, &why);
     return myr_why_words(why.kind);
 }

@@ -109,6 +109,30 @@ static void a_job_that_waits_is_told_what_it_lacks(void **state)
     myr_control_free(f.control);
 }
 
+/* The queue would start it: what keeps it is the job that it waits for. */
+static void a_job_that_waits_for_another_says_so(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_of(2);
+    uint32_t before = submit(&f, 8, MYR_RESTART_STRICT);
+    tell(&f,
+         (struct myr_event){
+             .kind = MYR_EVENT_SUBMIT,
+             .spec = {.token = 500, .gpus = 8, .retries = 1, .lease_s = 9, .after = before + 1}});
+    struct myr_control *copy = myr_control_fork(f.control);
+    assert_string_equal(myr_control_waits(copy, 1), "another job is to be done before");
+    myr_control_free(copy);
+    expect(&f, "job/1",
+           "state: queued\n"
+           "asks for: 8 GPUs, priority 0, restart strict\n"
+           "submitted: 0.0 h ago\n"
+           "awaits: job/0 to be done\n");
+    say(&f, MYR_EVENT_STARTED, 0, before, 1, 0);
+    say(&f, MYR_EVENT_EXIT, 0, before, 1, 0);
+    assert_int_equal(myr_control_job(f.control, 1).state, MYR_CONTROL_STARTING);
+    myr_control_free(f.control);
+}
+
 static void a_node_is_explained_in_every_state(void **state)
 {
     (void)state;
@@ -220,6 +244,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_job_is_explained_from_its_start_to_its_end),
         cmocka_unit_test(a_job_that_waits_is_told_what_it_lacks),
+        cmocka_unit_test(a_job_that_waits_for_another_says_so),
         cmocka_unit_test(a_node_is_explained_in_every_state),
         cmocka_unit_test(ranks_left_behind_are_told_on_both_sides),
         cmocka_unit_test(so_many_jobs_of_a_node_are_shown),

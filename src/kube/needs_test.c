@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "kept.h"
 #include "kube.h"
 #include "leaks.h"
 
@@ -111,6 +112,122 @@ static void pods_that_ask_otherwise_are_told_apart(void **state)
     myr_arena_done(&arena);
 }
 
+static void put_needs(const struct kube_resources *resources, const struct kube_needs *n,
+                      struct myr_buf *ret)
+{
+    for (uint32_t i = 0; i < n->amounts.count; i++) {
+        struct myr_str name = resources->ids.keys[n->amounts.items[i].resource];
+        myr_buf_printf(ret, " %.*s=%lld", (int)name.len, name.data,
+                       (long long)n->amounts.items[i].milli);
+    }
+    for (uint32_t i = 0; i < n->port_count; i++) {
+        myr_buf_printf(ret, " port:%u%s", n->ports[i] & 0xffff, n->ports[i] >> 16 ? "/udp" : "");
+    }
+    for (uint32_t i = 0; i < n->selector.count; i++) {
+        myr_buf_printf(ret, " selects:%.*s=%.*s", (int)n->selector.items[i].key.len,
+                       n->selector.items[i].key.data, (int)n->selector.items[i].value.len,
+                       n->selector.items[i].value.data);
+    }
+    for (uint32_t i = 0; i < n->toleration_count; i++) {
+        const struct kube_toleration *t = &n->tolerations[i];
+        myr_buf_printf(ret, " tolerates:%.*s=%.*s,%d,%d,%d", (int)t->key.len, t->key.data,
+                       (int)t->value.len, t->value.data, t->exists, t->all_effects, (int)t->effect);
+    }
+    myr_buf_puts(ret, n->has_terms ? " terms" : "");
+    for (uint32_t i = 0; i < n->term_count; i++) {
+        for (uint32_t k = 0; k < n->terms[i].count; k++) {
+            const struct kube_expression *e = &n->terms[i].items[k];
+            myr_buf_printf(ret, " %u:%.*s%s,%d,%u", i, (int)e->key.len, e->key.data,
+                           e->field ? "(field)" : "", (int)e->is, e->value_count);
+        }
+    }
+    myr_buf_printf(ret, "%s%s\n", n->refused[0] ? " refused: " : "", n->refused);
+}
+
+#define PORTS(list)  "{'containers':[{'ports':[" list "]}]}"
+#define PORT(number) "{'hostPort':" number "}"
+#define BEFORE(list) \
+    "{'initContainers':[" list "],'containers':[{'resources':{'requests':{'cpu':'3'}}}]}"
+#define ASKS(amounts) "{'resources':{'requests':{" amounts "}}}"
+#define SIDECAR(amounts) \
+    "{'restartPolicy':'Always','ports':[{'hostPort':9}],'resources':{'requests':{" amounts "}}}"
+#define SPREAD(when)     "{'topologySpreadConstraints':[{'whenUnsatisfiable':'" when "'}]}"
+#define FOUR(a, b, c, d) PORT(a) "," PORT(b) "," PORT(c) "," PORT(d)
+#define SIXTEEN              \
+    FOUR("1", "2", "3", "4") \
+    "," FOUR("5", "6", "7", "8") "," FOUR("9", "10", "11", "12") "," FOUR("13", "14", "15", "16")
+
+/* Each need as it was understood, or what was not. */
+static void what_a_pod_asks_is_understood(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {
+        "{}",
+        "[]",
+        REQUESTS("'cpu':'1500m','memory':'2Gi','nvidia.com/gpu':'8'"),
+        REQUESTS("'cpu':[1]"),
+        "{'containers':[" ASKS("'cpu':'1'") "," ASKS("'cpu':'2','x':'1'") "]}",
+        "{'containers':[" ASKS("'cpu':'9223372036854775'") "," ASKS(
+            "'cpu':'9223372036854775'") "]}",
+        BEFORE(ASKS("'cpu':'2'")),
+        BEFORE(ASKS("'cpu':'4'")),
+        BEFORE(ASKS("'cpu':'4'") "," ASKS("'cpu':'5'")),
+        BEFORE(SIDECAR("'cpu':'2'")),
+        BEFORE(SIDECAR("'cpu':'2'") "," ASKS("'cpu':'4'")),
+        BEFORE(ASKS("'cpu':'4'") "," SIDECAR("'cpu':'2'")),
+        "{'containers':[" ASKS("'cpu':'2','x':'7'") "],'resources':{'requests':{'cpu':'1'}},"
+                                                    "'overhead':{'cpu':'250m'}}",
+        PORTS(PORT("0") "," PORT("80")),
+        PORTS("{'hostPort':53,'protocol':'UDP'},{'containerPort':5}"),
+        PORTS(PORT("65535")),
+        PORTS(PORT("65536") "," PORT("80")),
+        PORTS(SIXTEEN),
+        PORTS(SIXTEEN "," PORT("17") "," PORT("18")),
+        "{'nodeSelector':{'a':'b','c':[]}}",
+        "{'tolerations':[{'key':'a','value':'b','effect':'NoExecute'},{'operator':'Exists'},"
+        "{'key':'k','effect':'PreferNoSchedule'}]}",
+        NODE_TERMS("{'matchExpressions':[" LABEL(
+            "a", "In", "'b',[],'c'") "]},{},"
+                                     "{'matchFields':[" LABEL("metadata.name", "NotIn",
+                                                              "'n'") "]}"),
+        NODE_TERMS("{'matchExpressions':[" LABEL("a", "Near", "") "]}"),
+        NODE_TERMS("{'matchFields':[" LABEL("metadata.uid", "In", "'n'") "]}"),
+        "{'affinity':{'podAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[{}]}}}",
+        "{'affinity':{'podAntiAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[]}}}",
+        "{'affinity':{'podAffinity':{'preferredDuringSchedulingIgnoredDuringExecution':[{}]}}}",
+        SPREAD("ScheduleAnyway"),
+        SPREAD("DoNotSchedule"),
+        "{'schedulingGates':[]}",
+        "{'schedulingGates':[{'name':'x'}],'resourceClaims':[{'name':'x'}]}",
+        "{'resourceClaims':[{'name':'x'}]}",
+        "{'resourceClaims':[]}",
+    };
+    MYR_CLEANUP(myr_buf_done) struct myr_buf story = {0};
+    struct kube_resources resources = {0};
+    struct myr_arena arena;
+    myr_arena_init(&arena);
+    myr_arena_init(&resources.arena);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(specs); i++) {
+        struct kube_needs needs = {0};
+        kube_needs_read(&resources, &arena, read_json(&arena, specs[i]), &needs);
+        myr_buf_printf(&story, "%s\n ", specs[i]);
+        put_needs(&resources, &needs, &story);
+    }
+    /* So many kinds are told apart, and one more is refused. */
+    for (int more = 0; resources.ids.count < KUBE_RESOURCES || more < 2; more++) {
+        struct kube_needs needs = {0};
+        const char *spec = myr_arena_printf(&arena, REQUESTS("'kind-%d':'1'"), more);
+        bool room = resources.ids.count < KUBE_RESOURCES;
+        kube_needs_read(&resources, &arena, read_json(&arena, spec), &needs);
+        assert_string_equal(needs.refused,
+                            room ? "" : "a resource beyond the 32 kinds that are told apart");
+    }
+    assert_kept("kube-needs.txt", &story);
+    myr_strmap_done(&resources.ids);
+    myr_arena_done(&resources.arena);
+    myr_arena_done(&arena);
+}
+
 #define NODE(labels, rest) "{'metadata':{'name':'n','uid':'u','labels':{" labels "}}," rest "}"
 
 /* A node of the same digest is not looked at again. */
@@ -180,6 +297,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pods_that_ask_otherwise_are_told_apart),
+        cmocka_unit_test(what_a_pod_asks_is_understood),
         cmocka_unit_test(changes_of_a_node_that_decide_are_seen),
         cmocka_unit_test(names_are_those_of_objects),
     };

@@ -97,25 +97,124 @@ static void what_is_absent_is_as_the_manual_says(void **state)
     config_done(&c);
 }
 
+static void what_is_below_is_kept_too(void **state)
+{
+    (void)state;
+    struct config c = read_config(
+        "nodes: a\nworld: slurm\npolicy: preempt\nslurm: {partition: p, conf: /c, bin: /b, "
+        "spool: /s, options: '-x 1', poll_s: 7, timeout_s: 8, accounts: true}\n"
+        "etcd: {endpoints: ['http://e1:1//', 'https://e2'], prefix: /a/b, ca: /ca, certificate: "
+        "/crt, key: /key, ttl_s: 9}\n");
+    assert_true(c.world == WORLD_SLURM && !c.twin && c.slurm.accounts);
+    assert_int_equal(c.policy, MYR_QUEUE_PREEMPT);
+    assert_string_equal(c.slurm.partition, "p");
+    assert_string_equal(c.slurm.conf, "/c");
+    assert_string_equal(c.slurm.bin, "/b");
+    assert_string_equal(c.slurm.spool, "/s");
+    assert_string_equal(c.slurm.options, "-x 1");
+    assert_int_equal(c.slurm.poll_s, 7);
+    assert_int_equal(c.slurm.timeout_s, 8);
+    assert_int_equal(c.etcd.count, 2);
+    assert_string_equal(c.etcd.endpoints[0], "http://e1:1");
+    assert_string_equal(c.etcd.endpoints[1], "https://e2");
+    assert_string_equal(c.etcd.prefix, "/a/b/");
+    assert_string_equal(c.etcd.ca, "/ca");
+    assert_string_equal(c.etcd.certificate, "/crt");
+    assert_string_equal(c.etcd.key, "/key");
+    assert_int_equal(c.etcd.ttl_s, 9);
+    config_done(&c);
+    c = read_config("nodes: a\ncluster: lab\netcd: {endpoints: [http://e:1]}\npower: {}\n");
+    assert_string_equal(c.etcd.prefix, "/myriad/lab/");
+    assert_int_equal(c.etcd.ttl_s, 3);
+    assert_string_equal(c.etcd.ca, "");
+    assert_true(c.kw_per_gpu == 1.3 && c.price_kwh == 0.6);
+    config_done(&c);
+    c = read_config("nodes: a\npolicy: first-fit\n");
+    assert_int_equal(c.policy, MYR_QUEUE_FIRST_FIT);
+    assert_int_equal(c.slurm.poll_s, 5);
+    assert_int_equal(c.slurm.timeout_s, 30);
+    assert_int_equal(c.etcd.count, 0);
+    config_done(&c);
+}
+
+/* Each text that has its room: as long as it goes, and a byte more. */
+static void texts_have_their_room(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *before;
+        size_t most;
+        const char *after;
+    } cases[] = {
+        {"cluster: ", 63, ""},
+        {"faults: ", 31, ""},
+        {"fence: /", 510, ""},
+        {"power: {currency: ", 7, "}"},
+        {"slurm: {partition: ", 63, "}"},
+        {"slurm: {conf: ", 511, "}"},
+        {"slurm: {bin: ", 511, "}"},
+        {"slurm: {spool: ", 511, "}"},
+        {"slurm: {options: ", 511, "}"},
+        {"etcd: {endpoints: [http://a], prefix: ", 126, "}"}, /* and a '/' */
+        {"etcd: {endpoints: [http://a], ca: ", 511, "}"},
+        {"etcd: {endpoints: [http://a], key: k, certificate: ", 511, "}"},
+        {"etcd: {endpoints: [http://a], certificate: c, key: ", 511, "}"},
+        {"etcd: {endpoints: [http://", 120, "]}"},
+        {"http: '", 63, ":1'"},
+        {"agents: '[", 63, "]:1'"},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        for (size_t more = 0; more < 2; more++) {
+            MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+            struct myr_err err = {0};
+            myr_buf_printf(&text, "nodes: a\n%s", cases[i].before);
+            for (size_t k = 0; k < cases[i].most + more; k++) {
+                myr_buf_putc(&text, 'x');
+            }
+            myr_buf_printf(&text, "%s\n", cases[i].after);
+            int rc = myr_server_check("c", (struct myr_str){text.data, text.len}, &err);
+            if ((rc == MYR_OK) == (more == 1)) {
+                fail_msg("%s with %zu bytes gives %d %s", cases[i].before, cases[i].most + more, rc,
+                         err.message);
+            }
+        }
+    }
+}
+
 static void numbers_have_their_limits(void **state)
 {
     (void)state;
     static const struct {
-        const char *key, *below, *least, *most, *above;
+        const char *key, *below, *least, *most, *above, *behind;
     } cases[] = {
-        {"gpus_per_node", "0", "1", "64", "65"},
-        {"nodes_per_leaf", "0", "1", "1024", "1025"},
-        {"spares", "-1", "0", "3", "4"},
-        {"beat_ms", "49", "50", "60000", "60001"},
-        {"fence_timeout_s", "0", "1", "3600", "3601"},
-        {"speed", "0.009", "0.01", "10000", "10001"},
+        {"gpus_per_node", "0", "1", "64", "65", ""},
+        {"nodes_per_leaf", "0", "1", "1024", "1025", ""},
+        {"spares", "-1", "0", "3", "4", ""},
+        {"beat_ms", "49", "50", "60000", "60001", ""},
+        {"fence_timeout_s", "0", "1", "3600", "3601", ""},
+        {"speed", "0.009", "0.01", "10000", "10001", ""},
+        {"power: {kw_per_gpu", "-0.1", "0", "100", "100.1", "}"},
+        {"power: {price_kwh", "-0.1", "0", "1000", "1000.1", "}"},
+        {"slurm: {poll_s", "0", "1", "3600", "3601", "}"},
+        {"slurm: {timeout_s", "0", "1", "600", "601", "}"},
+        {"etcd: {endpoints: [http://a], ttl_s", "1", "2", "60", "61", "}"},
+        {"http", "''", "'a:0'", "'a:65535'", "'a:65536'", ""},
+        {"agents", "':1'", "'[a]:1'", "'[::]:2'", "'[a:3'", ""},
+        {"etcd: {endpoints", "[]", "[http://a]",
+         "[http://a, http://a, http://a, http://a, http://a, http://a, http://a, http://a, "
+         "http://a]",
+         "[http://a, http://a, http://a, http://a, http://a, http://a, http://a, http://a, "
+         "http://a, http://a]",
+         "}"},
+        {"etcd: {endpoints", "[http://]", "[http://b]", "[https://c]", "[ftp://abc]", "}"},
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         const char *values[] = {cases[i].below, cases[i].least, cases[i].most, cases[i].above};
         for (size_t v = 0; v < 4; v++) {
-            char text[100];
+            char text[300];
             struct myr_err err = {0};
-            snprintf(text, sizeof(text), "nodes: 'n[1-4]'\n%s: %s\n", cases[i].key, values[v]);
+            snprintf(text, sizeof(text), "nodes: 'n[1-4]'\n%s: %s%s\n", cases[i].key, values[v],
+                     cases[i].behind);
             int rc = myr_server_check("c", myr_str_from(text), &err);
             if ((rc == MYR_OK) != (v == 1 || v == 2)) {
                 fail_msg("%s: %s gives %d %s", cases[i].key, values[v], rc, err.message);
@@ -150,6 +249,24 @@ static void bad_ones_are_told_with_their_place(void **state)
     fails("nodes: a\nspeed: 0\n", "c:2:8", "speed");
     fails("nodes: a\nfence: off.sh\n", "c:2:8", "a path from '/' on is expected");
     fails("nodes: a\nfence_timeout_s: 0\n", "c:2:18", "fence_timeout_s");
+    fails("nodes: a\ncluster: 1234567890123456789012345678901234567890123456789012345678901234\n",
+          "c:2:10", "'cluster' has 64 bytes, at most 63 are expected");
+    fails("nodes: a\nslurm: {queue: 1}\n", "c:2:9", "queue");
+    fails("nodes: a\nslurm: 1\n", "c:2:8", "slurm");
+    fails("nodes: a\nslurm: {accounts: 2}\n", "c:2:19", "slurm.accounts");
+    fails("nodes: a\netcd: {ttl: 1}\n", "c:2:8", "ttl");
+    fails("nodes: a\netcd: 1\n", "c:2:7", "etcd");
+    fails("nodes: a\netcd: {}\n", "c:2:7", "endpoints");
+    fails("nodes: a\netcd: {endpoints: http://a}\n", "c:2:19", "etcd.endpoints");
+    fails("nodes: a\netcd: {endpoints: []}\n", "c:2:19",
+          "'etcd.endpoints' has 0, 1 to 9 are expected");
+    fails("nodes: a\netcd: {endpoints: [a.example]}\n", "c:2:20",
+          "such as http://127.0.0.1:2379 is expected");
+    fails("nodes: a\netcd: {endpoints: [http://a], key: k}\n", "c:2:7",
+          "'certificate' and 'key' are expected together");
+    fails("nodes: a\netcd: {endpoints: [http://a], certificate: k}\n", "c:2:7", "together");
+    fails("nodes: a\npower: 3\n", "c:2:8", "power");
+    fails("nodes: a\npolicy: best\n", "c:2:9", "policy");
 }
 
 int main(void)
@@ -158,6 +275,8 @@ int main(void)
         cmocka_unit_test(every_key_is_taken),
         cmocka_unit_test(every_key_is_kept),
         cmocka_unit_test(what_is_absent_is_as_the_manual_says),
+        cmocka_unit_test(what_is_below_is_kept_too),
+        cmocka_unit_test(texts_have_their_room),
         cmocka_unit_test(numbers_have_their_limits),
         cmocka_unit_test(bad_ones_are_told_with_their_place),
     };

@@ -10,7 +10,6 @@
 
 enum {
     SNAPSHOT_EVENTS = 20000,
-    JOURNAL_BYTES = 16 << 20,
     PAST_MAX = 1024,     /* nodes of earlier incarnations that a job remembers */
     REFUSALS_SAID = 10,  /* a second */
     INBOX_MAX = 1 << 20, /* beyond it reports are left to the agents, who say them again */

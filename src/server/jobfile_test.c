@@ -177,6 +177,88 @@ static void numbers_and_choices(void **state)
     fails(START "twin: {step_s: nan}\n", "job:3:16", "twin.step_s");
 }
 
+/* Each number and text at its limits, below and above. */
+static void limits(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text; /* "%s" is the value */
+        const char *below, *least, *most, *above;
+    } cases[] = {
+        {"gpus: %s\ncommand: x\n", "0", "1", "16777216", "16777217"},
+        {"nodes: %s\ncommand: x\n", "0", "1", "1048576", "1048577"},
+        {START "gpus_per_node: %s\n", "0", "1", "64", "65"},
+        {START "priority: %s\n", "-101", "-100", "100", "101"},
+        {START "retries: %s\n", "-1", "0", "1000000", "1000001"},
+        {START "lease_s: %s\n", "0", "1", "604800", "604801"},
+        {START "array: %s\n", "-1", "0", "4294967295", "4294967296"},
+        {START "array: %s\n", "1-0", "0-0", "0-9999", "0-10000"},
+        {START "after: %s\n", "-1", "0", "4294967294", "4294967295"},
+        {START "twin: {hours: %s}\n", "0.00009", "0.0001", "10000", "10000.1"},
+        {START "twin: {step_s: %s}\n", "0.009", "0.01", "3600", "3600.1"},
+        {START "time_limit: %s\n", "0s", "1s", "3153600000", "3153600001"},
+        {START "service: %s\n", "2", "true", "false", "on 1"},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        const char *values[] = {cases[i].below, cases[i].least, cases[i].most, cases[i].above};
+        for (size_t v = 0; v < 4; v++) {
+            MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+            struct myr_jobfile file;
+            struct myr_err err = {0};
+            const char *at = strstr(cases[i].text, "%s");
+            myr_buf_printf(&text, "%.*s%s%s", (int)(at - cases[i].text), cases[i].text, values[v],
+                           at + 2);
+            int rc = myr_jobfile_read("job", (struct myr_str){text.data, text.len}, 8, &file, &err);
+            if ((rc == MYR_OK) != (v == 1 || v == 2)) {
+                fail_msg("%s gives %d %s", text.data, rc, err.message);
+            }
+        }
+    }
+    char text[200];
+    for (size_t len = 80; len <= 81; len++) { /* a name; 63 for a tenant */
+        struct myr_jobfile file;
+        snprintf(
+            text, sizeof(text), START "name: %.*s\n", (int)len,
+            "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+        assert_int_equal(myr_jobfile_read("job", myr_str_from(text), 8, &file, NULL) == MYR_OK,
+                         len == 80);
+        snprintf(
+            text, sizeof(text), START "tenant: %.*s\n", (int)(len - 17),
+            "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+        assert_int_equal(myr_jobfile_read("job", myr_str_from(text), 8, &file, NULL) == MYR_OK,
+                         len == 80);
+    }
+}
+
+/* As docs/server.md says of each key. */
+static void what_is_not_heeded(void **state)
+{
+    (void)state;
+    static const char *const expected[MYR_JOB_WORLDS] = {
+        [MYR_JOB_AGENTS] = " twin",
+        [MYR_JOB_SLURM] = " lease_s progress twin",
+        [MYR_JOB_KUBERNETES] = " lease_s progress twin",
+    };
+    MYR_CLEANUP(myr_buf_done) struct myr_buf all = {0};
+    const char *keys[MYR_JOBFILE_KEYS];
+    for (size_t i = 0; i < MYR_JOBFILE_KEYS; i++) {
+        myr_buf_printf(&all, "%s: 1\n", myr_jobfile_keys[i]);
+    }
+    for (int world = 0; world < MYR_JOB_WORLDS; world++) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf said = {0};
+        uint32_t count = myr_jobfile_unheeded((struct myr_str){all.data, all.len},
+                                              (enum myr_job_world)world, keys);
+        for (uint32_t i = 0; i < count; i++) {
+            myr_buf_printf(&said, " %s", keys[i]);
+        }
+        assert_string_equal(said.data, expected[world]);
+        assert_int_equal(
+            myr_jobfile_unheeded(MYR_STR("gpus: 1\n"), (enum myr_job_world)world, keys), 0);
+        assert_int_equal(myr_jobfile_unheeded(MYR_STR("["), (enum myr_job_world)world, keys), 0);
+    }
+    assert_int_equal(myr_jobfile_unheeded(MYR_STR("{\"twin\": 1}"), MYR_JOB_AGENTS, keys), 1);
+}
+
 static void durations(void **state)
 {
     (void)state;
@@ -204,6 +286,8 @@ int main(void)
         cmocka_unit_test(sizes),
         cmocka_unit_test(commands_and_texts),
         cmocka_unit_test(numbers_and_choices),
+        cmocka_unit_test(limits),
+        cmocka_unit_test(what_is_not_heeded),
         cmocka_unit_test(durations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

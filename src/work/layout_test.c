@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -321,6 +322,41 @@ static void words_are_a_layout_block_on_one_line(void **state)
     }
 }
 
+/* As recipes write them: any of the parts, with ';' between them. */
+static void parts_that_are_computed_again(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words;
+        uint32_t parts;
+    } rows[] = {
+        {"core_attn", MYR_AGAIN(CORE_ATTENTION)},
+        {"mlp", MYR_AGAIN(FFN)},
+        {"moe_act", MYR_AGAIN(EXPERT_ACTIVATION)},
+        {"mla_up_proj", MYR_AGAIN(LATENT_UP)},
+        {"layernorm", MYR_AGAIN(NORM)},
+        {"act", MYR_AGAIN(ACTIVATION)},
+        {"mla_up_proj;mlp", MYR_AGAIN(LATENT_UP) | MYR_AGAIN(FFN)},
+        {"act;layernorm;act;", MYR_AGAIN(ACTIVATION) | MYR_AGAIN(NORM)},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        char text[120];
+        snprintf(text, sizeof(text), "{tp: 1, recompute_parts: %s}\n", rows[i].words);
+        struct myr_layout layout = {0};
+        struct myr_err err = {0};
+        assert_int_equal(parse(text, 8, &layout, &err), MYR_OK);
+        assert_int_equal(layout.recompute_parts, rows[i].parts);
+    }
+    static const char *const bad[] = {"mlps", "mlp;;act", "Mlp"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
+        char text[120];
+        snprintf(text, sizeof(text), "{tp: 1, recompute_parts: %s}\n", bad[i]);
+        assert_refused(text, 8,
+                       "job.yaml:1:26: 'recompute_parts' takes core_attn, mlp, moe_act, "
+                       "mla_up_proj, layernorm and act, with ';' between them");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -332,6 +368,7 @@ int main(void)
         cmocka_unit_test(mistakes_in_a_layout_block_get_one_line_with_the_place),
         cmocka_unit_test(a_written_layout_reads_back_the_same),
         cmocka_unit_test(words_are_a_layout_block_on_one_line),
+        cmocka_unit_test(parts_that_are_computed_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -213,6 +213,35 @@ def test_the_certificate_is_renewed():
     agent.done()
 
 
+def older_libraries(ask, library, whole):
+    """Each function of NVML missing in turn: some cannot be done without, others say null."""
+    needed = ["nvmlInit_v2", "nvmlShutdown", "nvmlDeviceGetCount_v2",
+              "nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetName", "nvmlDeviceGetUUID"]
+    missing = {"nvmlDeviceGetSerial": ("serial", None), "nvmlDeviceGetPciInfo_v3": ("pci", None),
+               "nvmlDeviceGetMemoryInfo": ("memory_bytes", 0),
+               "nvmlDeviceGetNvLinkState": ("nvlinks", [])}
+    others = ["nvmlDeviceGetNvLinkErrorCounter", "nvmlSystemGetDriverVersion",
+              "nvmlDeviceGetIndex", "nvmlEventSetCreate", "nvmlDeviceRegisterEvents",
+              "nvmlEventSetWait_v2"]
+    text = Path(library).read_bytes()
+    with tempfile.TemporaryDirectory() as folder:
+        for name in [*needed, *missing, *others]:
+            word = b"\0" + name.encode() + b"\0"
+            assert text.count(word) >= 1, name
+            older = Path(folder, name + ".so")
+            older.write_bytes(text.replace(word, b"\0x" + word[2:]))
+            found = ask(MYRIAD_AGENT_NVML=str(older))
+            if name in needed:
+                assert found["gpus"] == [], name
+                assert found["nvml"] == "the NVML library is of another kind", (name, found)
+            elif name in missing:
+                key, value = missing[name]
+                assert found["gpus"] == [{**gpu, key: value} for gpu in whole["gpus"]], name
+            else:
+                assert found["gpus"] == whole["gpus"] and found["nvml"] == "ok", name
+        assert ask(MYRIAD_AGENT_NVML=f"{folder}/nvmlSystemGetDriverVersion.so")["driver"] is None
+
+
 def test_inventory():
     def ask(**env):
         command = [harness.OPTIONS.program, "inventory", "-o", "json"]
@@ -231,12 +260,21 @@ def test_inventory():
     found = ask(MYRIAD_AGENT_NVML=harness.OPTIONS.nvml)
     assert len(found["gpus"]) == 8 and found["driver"] == "999.1"
     assert [gpu["pci"] for gpu in found["gpus"]][7] == "00000000:17:00.0"
-    assert all(link["up"] for gpu in found["gpus"] for link in gpu["nvlinks"])
+    links = [{"link": link, "up": True, "replay_errors": 0, "recovery_errors": 0,
+              "crc_flit_errors": 0, "crc_data_errors": 0} for link in range(18)]
+    for index, gpu in enumerate(found["gpus"]):
+        uuid = f"GPU-00000000-0000-0000-0000-{index:012x}"
+        pci = f"00000000:{index + 16:02x}:00.0"
+        assert gpu == {"index": index, "name": "Pretended GPU", "uuid": uuid, "pci": pci,
+                       "serial": f"serial-{index}", "memory_bytes": 80 << 30, "nvlinks": links}, gpu
+    older_libraries(ask, harness.OPTIONS.nvml, found)
     with tempfile.NamedTemporaryFile("w") as faults:
         faults.write("gpus 7\nmute 3\ndown 2 17\nerrors 2 16 5\n")
         faults.flush()
         found = ask(MYRIAD_AGENT_NVML=harness.OPTIONS.nvml, MYRIAD_FAKE_NVML=faults.name)
-    assert len(found["gpus"]) == 7 and found["gpus"][3]["name"] is None
+    assert len(found["gpus"]) == 7
+    assert found["gpus"][3] == {"index": 3, "name": None, "uuid": None, "serial": None, "pci": None,
+                                "memory_bytes": 0, "nvlinks": None}, found["gpus"][3]
     assert not found["gpus"][2]["nvlinks"][17]["up"]
     assert found["gpus"][2]["nvlinks"][16]["replay_errors"] == 5
     # An agent without --pretend tells of these, and a test notices that one is gone.

@@ -33,6 +33,28 @@ import schema as schemas  # noqa: E402
 NODES = ["n0", "n1", "n2", "n3"]
 
 
+class Manager:
+    """A service manager, as systemd is one: what each process tells it, by its number."""
+
+    def __init__(self, folder):
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        self.socket.bind(str(folder / "manager"))
+        os.environ["NOTIFY_SOCKET"] = str(folder / "manager")
+        self.told = {}
+        threading.Thread(target=self.listen, daemon=True).start()
+
+    def listen(self):
+        while True:
+            text, more, _, _ = self.socket.recvmsg(100, 100)
+            pid = int.from_bytes(more[0][2][:4], sys.byteorder)
+            self.told.setdefault(pid, []).append(text.decode().strip())
+
+    def is_told(self, process, *words):
+        wait_for(f"the manager is told {words} by {process.args[:2]}",
+                 lambda: set(words) <= set(self.told.get(process.pid, [])))
+
+
 class Site:
     """The cluster, its relay, and the job that must not notice anything."""
 
@@ -285,6 +307,7 @@ def end_well(site):
     # A relay that is told to end says goodbye; one whose certificate is revoked carries nobody.
     site.relay.send_signal(signal.SIGTERM)
     need(site.relay.wait(60) == 0, "the relay ends with", site.relay.returncode)
+    site.manager.is_told(site.relay, "STOPPING=1")
     need(b"agents at most" in site.relay.stdout.read().encode(), "it does not say how it was")
     told(site)
     site.restart_relay()
@@ -306,15 +329,20 @@ def main():
         parser.add_argument(name)
     options = parser.parse_args()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="myriad-relay-"))
+    manager = Manager(folder)
     with Cluster(options.myriad, options.agent, folder, NODES + ["n4"]) as cluster:
         need(cluster.start_server(), "the server does not start")
         cluster.post("/v1/nodes/n4/drain", {"reason": "not there"})
         site = Site(cluster)
         lab = Lab(cluster, options.papers, folder)
+        for process in (cluster.server, site.relay):
+            manager.is_told(process, "READY=1", "WATCHDOG=1")
+        manager.is_told(cluster.agents["n0"], "READY=1")
         for step in (fetch_output, kill_relay, kill_agent, cut_cables, kill_server):
             step(site)
         speak_for_others(site, lab)
         false_relay(site, lab)
+        site.manager = manager
         end_well(site)
     shutil.rmtree(folder, ignore_errors=True)
     print("the relay carries them all")

@@ -371,10 +371,11 @@ class World:
                         test, self.shared.folder,
                         {"LD_LIBRARY_PATH": str(self.cover.folder), "RECORD_FOLDER": str(record)},
                         (self.longest_s + 1, 4 * self.longest_s), test.command)
-                libraries = {file.name: self.libraries.get(file.name, "")
-                             for file in record.iterdir()}
                 with self.lock:
                     files = self.map.executed(record)
+                # Every program loads all of them: only what it executes is worth another run.
+                libraries = {name: self.libraries.get(name, "") for name in
+                             {f"libmyr_{unit.split('/')[1]}.so" for unit in files}}
             finally:
                 shutil.rmtree(record)
             if status in (0, SKIPPED, None) or cpu_s > self.longest_s:
@@ -396,20 +397,27 @@ class World:
         if not code:  # in no library: a program's own
             names, executed = {name for name in self.measured if name in self.tests}, True
         elif not names:
-            # No code of its own (a table, a constant, a line of a longer statement), or a block
-            # that the debug information gives to other lines: whoever enters the function.
-            first, last = self.around(mutant, functions)
-            names = {name for line, found in lines.items() if first <= line <= last
+            # No code of its own (a constant, a line of a longer statement), or a block that the
+            # debug information gives to other lines: whoever enters the function. Of a table
+            # nobody can say who reads it, other files may: whoever executes any of the module.
+            span = self.around(mutant, functions)
+            names = {name for line, found in lines.items() if span and span[0] <= line <= span[1]
                      for name in found}
+            if not span:
+                names = {name for file, of_file in self.lines.items()
+                         if file.split("/")[1] == module
+                         for found in of_file.values() for name in found}
             executed = mutant.line not in code
         tests = [self.tests[name] for name in names if name in self.tests]
         # A module's own tests know most of it: four times as likely for the same price, and the one
         # of the same file twenty times. And who has noticed many will notice more, most of all in
         # the same file.
         own, same = module + "/", f"{module}/{Path(mutant.file).stem}"
+        inside = {name for found in lines.values() for name in found}
 
         def price(test):
             likely = 20 if test.name == same else 4 if test.name.startswith(own) else 1
+            likely *= 3 if test.name in inside else 1
             seen = 1 + self.kills[test.name] + 10 * self.kills[test.name, mutant.file]
             return (test.alone, (0.05 + test.cost) / seen / likely, test.name)
 
@@ -423,10 +431,8 @@ class World:
 
     @staticmethod
     def around(mutant, functions):
-        for first, last in functions:
-            if first <= mutant.line <= last:
-                return first, last
-        return 0, 1 << 30
+        """[first, last] line of the function that the mutant is in, or None."""
+        return next((span for span in functions if span[0] <= mutant.line <= span[1]), None)
 
     # Mutants
 

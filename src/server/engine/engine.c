@@ -422,7 +422,7 @@ void engine_cancelled(struct server *server, uint32_t job, const char *why)
 void engine_waits(struct server *server, uint32_t job, const char *why)
 {
     const struct job_row *row = rows_job(server, job);
-    if (row && row->state == MYR_CONTROL_STARTING) {
+    if (row && (row->state == MYR_CONTROL_STARTING || row->state == MYR_CONTROL_RUNNING)) {
         note_why(server, job, "%s", why);
     }
 }

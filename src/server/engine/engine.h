@@ -85,7 +85,7 @@ void engine_gone(struct server *server, uint32_t job, uint32_t epoch, uint32_t n
 void engine_runs(struct server *server, uint32_t job, uint32_t epoch);
 /* A person ended it on their side: it is cancelled here too. */
 void engine_cancelled(struct server *server, uint32_t job, const char *why);
-/* Why it waits there, for 'job show'. */
+/* Why it waits there, or was lost, for 'job show'. */
 void engine_waits(struct server *server, uint32_t job, const char *why);
 /* 'why' NULL: it answers again. Said once each; nothing else is concluded from it. */
 void engine_away(struct server *server, const char *why);

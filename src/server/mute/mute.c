@@ -182,7 +182,6 @@ unsigned myr_mute_post(struct myr_mute *mute, const struct myr_mute_request *ask
                               .method = route->method,
                               .url = route->path,
                               .words = {"v1", "jobs", asked->name},
-                              .word_count = 3,
                               .who = {.user = "ada", .unix_user = "ada"},
                               .from = "127.0.0.1"};
     request.who.role = (enum role)(asked->role % ROLE_COUNT);

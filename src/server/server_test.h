@@ -1,0 +1,111 @@
+/* A server without sockets, with a store of its own: the desk, the rows and the feed are real.
+ * Include it after cmocka. */
+#pragma once
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "server.h"
+
+struct bench {
+    struct server *server;
+    char folder[64];
+};
+
+static inline void bench_path(const struct bench *bench, const char *tail, char ret[128])
+{
+    snprintf(ret, 128, "%s/state.db%s", bench->folder, tail);
+}
+
+/* Opens what the folder holds, or makes it. The desk has not begun: its world comes first. */
+static inline void bench_open(struct bench *bench, uint32_t nodes)
+{
+    struct server *server = bench->server = myr_xcalloc(1, sizeof(*server));
+    struct config *config = &server->config;
+    struct myr_err err = {0};
+    char path[128], names[32];
+    server->folder = bench->folder;
+    server->version = "trial";
+    *config = (struct config){.cluster = "trial",
+                              .gpus_per_node = 8,
+                              .nodes_per_leaf = 4,
+                              .policy = MYR_QUEUE_FAIR,
+                              .beat_ms = 1000,
+                              .speed = 1,
+                              .fence_timeout_s = 60};
+    snprintf(names, sizeof(names), "n[0-%u]", nodes - 1);
+    bench_path(bench, "", path);
+    uv_loop_init(&server->loop);
+    log_mute();
+    if (names_expand(names, &config->names, &config->node_count, &err) < 0 ||
+        store_open(path, &server->store, &err) < 0 || rows_load(server, &err) < 0) {
+        fail_msg("%s", err.message);
+    }
+    feed_init(&server->feed);
+    server->feed.first = server->feed.next = 1;
+}
+
+static inline void bench_close(struct bench *bench)
+{
+    struct server *server = bench->server;
+    if (server->check.data) { /* else the desk has not come to its handles */
+        desk_end(server);
+    }
+    uv_run(&server->loop, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&server->loop), 0);
+    store_close(server->store);
+    myr_control_free(server->control);
+    rows_done(&server->rows);
+    feed_done(&server->feed);
+    config_done(&server->config);
+    myr_vec_done(&server->inbox);
+    myr_vec_done(&server->outbox);
+    myr_vec_done(&server->to_ack);
+    myr_buf_done(&server->journal);
+    free(server);
+    bench->server = NULL;
+}
+
+static inline void bench_begin(struct bench *bench)
+{
+    *bench = (struct bench){.folder = "/tmp/myriad-bench-XXXXXX"};
+    assert_non_null(mkdtemp(bench->folder));
+}
+
+static inline void bench_end(struct bench *bench)
+{
+    static const char *const tails[] = {"", "-wal", "-shm", "-journal"};
+    char path[128];
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(tails); i++) {
+        bench_path(bench, tails[i], path);
+        unlink(path);
+    }
+    assert_int_equal(rmdir(bench->folder), 0);
+}
+
+/* One that the core is told of in the same turn. */
+static inline uint32_t bench_submit(struct server *server, uint32_t gpus, enum myr_restart restart)
+{
+    uint32_t id = myr_control_jobs(server->control);
+    struct job_row *row = myr_xcalloc(1, sizeof(*row));
+    *row = (struct job_row){
+        .token = 100 + id, .submitted_ms = 1, .first_start_ms = -1, .ended_ms = -1};
+    snprintf(row->name, sizeof(row->name), "job%u", id);
+    row->file = strdup("gpus: 1\n");
+    row->tenant = rows_tenant(server, "default");
+    while (server->rows.jobs.count <= id) {
+        myr_vec_push(&server->rows.jobs, NULL);
+    }
+    server->rows.jobs.items[id] = row;
+    rows_put_job(server, id);
+    desk_post(server, &(struct myr_event){.kind = MYR_EVENT_SUBMIT,
+                                          .spec = {.token = row->token,
+                                                   .tenant = row->tenant,
+                                                   .gpus = gpus,
+                                                   .restart = (uint8_t)restart,
+                                                   .retries = 8,
+                                                   .lease_s = 600}});
+    return id;
+}
