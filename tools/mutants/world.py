@@ -228,6 +228,7 @@ class World:
         self.map = Map(self.cover.folder)
         self.tests = {}
         self.lines = {}  # file -> line -> names of tests
+        self.entered = {}  # module -> names of tests that execute anything of it
         # test, and (test, file) -> mutants that it was the first to notice
         self.kills = collections.Counter()
         self.good = {}  # test -> whether it passes in the shared build without a mutant
@@ -391,17 +392,20 @@ class World:
         module = mutant.file.split("/")[1]
         lines = self.lines.get(mutant.file, {})
         code, functions = self.map.of(mutant.file)
-        names = lines.get(mutant.line, set())
+        names, far = lines.get(mutant.line, set()), set()
         executed = bool(names)
         if not code:  # in no library: a program's own
             names, executed = {name for name in self.measured if name in self.tests}, True
         elif not names:
             # No code of its own (a table, a constant, a line of a longer statement), or a block
             # that the debug information gives to other lines: whoever enters the function.
-            first, last = self.around(mutant, functions)
+            span = self.around(mutant, functions)
+            first, last = span or (0, 1 << 30)
             names = {name for line, found in lines.items() if first <= line <= last
                      for name in found}
             executed = mutant.line not in code
+            if not span:  # a table: other files of the module read it too, `--help` for one
+                far = self.readers(module) - names
         tests = [self.tests[name] for name in names if name in self.tests]
         # A module's own tests know most of it: four times as likely for the same price, and the one
         # of the same file twenty times. And who has noticed many will notice more, most of all in
@@ -414,6 +418,7 @@ class World:
             return (test.alone, (0.05 + test.cost) / seen / likely, test.name)
 
         tests.sort(key=price)
+        tests += sorted((self.tests[name] for name in far if name in self.tests), key=price)
         others = 0
         for at, test in enumerate(tests):
             others += not test.name.startswith(own)
@@ -426,7 +431,17 @@ class World:
         for first, last in functions:
             if first <= mutant.line <= last:
                 return first, last
-        return 0, 1 << 30
+        return None
+
+    def readers(self, module):
+        """Tests that execute anything of a module."""
+        folder = f"src/{module}/"
+        with self.lock:
+            if module not in self.entered:
+                self.entered[module] = {name for file, lines in self.lines.items()
+                                        if file.startswith(folder)
+                                        for found in lines.values() for name in found}
+            return self.entered[module]
 
     # Mutants
 
