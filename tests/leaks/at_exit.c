@@ -1,8 +1,8 @@
 /*
  * Loaded in front of the whole program (LD_PRELOAD): what its own code took and had not given back
  * at exit is appended to the file that LEAKS_AT_EXIT names, a line for each place in the code. What
- * libraries keep for good is theirs, and not counted. Unit tests count by themselves (leaks.c);
- * this one sees the verbs, and what they open and close.
+ * libraries keep for good is theirs, and not counted. So are files that are still open. Unit tests
+ * count by themselves (leaks.c); this one sees the verbs, and what they open and close.
  */
 #include <fcntl.h>
 #include <link.h>
@@ -23,7 +23,7 @@ void __libc_free(void *memory);
 /* The build hides what is not marked. */
 #define FOR_ALL __attribute__((visibility("default")))
 
-enum { SLOTS = 1 << 20, RANGES_MAX = 64, PLACES_MAX = 32 };
+enum { SLOTS = 1 << 20, RANGES_MAX = 64, PLACES_MAX = 32, FILES_MAX = 256 };
 
 struct block {
     uintptr_t at; /* 0: never used; 1: given back */
@@ -38,6 +38,7 @@ static struct block blocks[SLOTS];
 static struct range ranges[RANGES_MAX]; /* code of the program and of its own libraries */
 static uint32_t range_count;
 static uint32_t live; /* blocks noted: to look for none costs as many pages as the table has */
+static uint32_t files_before;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int add_image(struct dl_phdr_info *info, size_t size, void *unused)
@@ -147,9 +148,25 @@ static uintptr_t place_of(uintptr_t caller)
     return caller;
 }
 
+/* Low numbers are given out first: all that a program of one machine opens lies below. */
+static uint32_t open_files(void)
+{
+    uint32_t count = 0;
+    for (int file = 0; file < FILES_MAX; file++) {
+        count += fcntl(file, F_GETFD) >= 0;
+    }
+    return count;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    files_before = open_files();
+}
+
 __attribute__((destructor)) static void tell(void)
 {
     const char *path = getenv("LEAKS_AT_EXIT");
+    uint32_t files = open_files();
     uintptr_t places[PLACES_MAX];
     unsigned long counts[PLACES_MAX] = {0};
     uint32_t place_count = 0;
@@ -168,8 +185,13 @@ __attribute__((destructor)) static void tell(void)
         place_count = k == place_count ? k + 1 : place_count;
         counts[k]++;
     }
-    int file = place_count ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+    int file = place_count || files > files_before
+                   ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)
+                   : -1;
     for (uint32_t k = 0; file >= 0 && k < place_count; k++) {
         dprintf(file, "%lu blocks taken at %#lx\n", counts[k], (unsigned long)place_of(places[k]));
+    }
+    if (file >= 0 && files > files_before) {
+        dprintf(file, "%u files are open\n", files - files_before);
     }
 }

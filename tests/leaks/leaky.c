@@ -1,4 +1,7 @@
-/* Takes three blocks at one place and gives two back: what the watch at exit must say. */
+/* Takes three blocks at one place and gives two back, opens a file: what the watch at exit must
+ * say.
+ */
+#include <fcntl.h>
 #include <stdlib.h>
 
 int main(void)
@@ -10,5 +13,5 @@ int main(void)
     kept[0] = realloc(kept[0], 100000);
     free(kept[0]);
     free(kept[1]);
-    return 0;
+    return open("/dev/null", O_RDONLY) < 0;
 }
