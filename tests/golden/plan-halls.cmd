@@ -10,7 +10,7 @@ plan() {
   printf "name: hall\nservers: $2\nserver: h100-8gpu\nnetworks:\n$3\n$4\n" > s.yaml
   look "$1" plan s.yaml --out d --crews 2
   myriad plan s.yaml -o json 2>&1 | md5sum; myriad plan s.yaml --explain 2>&1 | md5sum
-  (cd d 2> /dev/null && md5sum *); rm -rf d
+  (cd d 2> /dev/null && find . -type f | LC_ALL=C sort | xargs md5sum); rm -rf d
 }
 ib='  compute: {switch: mqm9790-ns2f}'
 more="$ib\n  storage: {}\n  service: {}\n  oob: {}"
