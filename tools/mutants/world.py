@@ -371,7 +371,7 @@ class World:
                     status, cpu_s, wall_s = run_test(
                         test, self.shared.folder,
                         {"LD_LIBRARY_PATH": str(self.cover.folder), "RECORD_FOLDER": str(record)},
-                        (self.longest_s + 1, 4 * self.longest_s), test.command)
+                        (self.longest_s + 1, 120 + 4 * self.longest_s), test.command)
                 libraries = {file.name: self.libraries.get(file.name, "")
                              for file in record.iterdir()}
                 with self.lock:
