@@ -94,6 +94,13 @@ static void try_figures(struct fixture *f, struct myr_cabletype *type, struct ta
         look(f, tally);
     }
     *type = was;
+    uint32_t *const names[] = {&type->part, &type->optic_a, &type->optic_b};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
+        *names[i] = 0; /* none at all */
+        look(f, tally);
+        *names[i] = i ? 0 : was.part; /* optics stay away: first one of them, then both */
+    }
+    *type = was;
 }
 
 static void try_all(struct fixture *f, struct tally *tally)
