@@ -86,9 +86,10 @@ class Test:
             told = re.sub(r"#.*", "", (folder / "cases.txt").read_text()).split("\n")
             cases = [line for line in map(str.strip, told)
                      if line and not re.match(r"(setup|serve|elsewhere):", line)]
-            return [cls(entry, f"{entry['name']}:{at}-{'-'.join(re.findall('[a-z]+', case)[:3])}",
+            each = [cls(entry, f"{entry['name']}:{at}-{'-'.join(re.findall('[a-z]+', case)[:3])}",
                         [*command[:2], "--case", str(at)])
                     for at, case in enumerate(cases)]
+            return [*each, cls(entry, f"{entry['name']}:operands", [*command[:2], "--operands"])]
         elif re.search(r"tests/server/\w+\.py$", command[0]) and len(command) == 2:
             text = Path(command[0]).read_text()
             names, rest = re.findall(r"^@check\ndef (\w+)\(", text, re.M), []
