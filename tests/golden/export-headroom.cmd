@@ -10,7 +10,7 @@ for box in sn5600:sonic-sn5600 z9864f:sonic-z9864f; do
     done
   done
   for ports in 32 64 128; do
-    printf 'name: t\nservers: 16\nserver: h100-8gpu\naccept: [no-optics]\nnetworks:\n  compute: {switch: %s, nic_gbps: 400, topology: clos, tiers: 2, leaf_down: %s, leaf_up: %s}\n' ${box%:*} $((ports / 2)) $((ports / 2)) > s.yaml
+    printf 'name: t\nservers: 16\nserver: h100-8gpu\naccept: [no-optics]\nnetworks:\n  compute: {switch: %s, nic_gbps: 400, topology: clos, tiers: 2, leaf_down: %s, leaf_up: %s, length_m: {host_leaf: 3, leaf_spine: 3}}\n' ${box%:*} $((ports / 2)) $((ports / 2)) > s.yaml
     rm -rf d e; myriad plan s.yaml --out d > /dev/null 2> err.txt || cat err.txt
     myriad export ${box#*:} d/design.myr --out e > /dev/null 2> err.txt || { cat err.txt; continue; }
     echo "$box $ports ports: $(grep -hoE '"(lanes|speed|alias|index)": *"[^"]*"' e/leaf*/config_db.json | sort -u | tr -d ' ' | tr '\n' ' ')"
