@@ -12,7 +12,7 @@ int myr_repair_routes(const struct myr_fabric_case *fabric,
     }
     MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {0};
     myr_arena_init(&scratch);
-    uint64_t *load = MYR_ARENA_NEW(&scratch, uint64_t, (size_t)fabric->design.link_count * 2 + 1);
+    uint64_t *load = MYR_ARENA_NEW(&scratch, uint64_t, (size_t)fabric->design.link_count * 2);
     MYR_TRY(myr_balance(&fabric->graph, balance, fabric->flows.items.items, count, ret, load, err));
     if (ret->sprayed) {
         return myr_err_set(err, MYR_EINVAL,
@@ -135,7 +135,7 @@ int myr_failover_list(struct myr_fabric_case *fabric, const struct myr_failover_
                                  .routes = routes,
                                  .most = question->all ? (size_t)links + fabric->graph.switch_count
                                                        : kinds};
-    list.by_link = MYR_ARENA_NEW(&fabric->arena, uint32_t, (size_t)links + 1);
+    list.by_link = MYR_ARENA_NEW(&fabric->arena, uint32_t, links);
     list.rows = MYR_ARENA_NEW(&fabric->arena, struct myr_failover_row, list.most + 2);
     list.most += 2; /* one link and one device, where they are named */
     count_by_link(&list);
@@ -172,7 +172,7 @@ void myr_degraded_answer(struct myr_fabric_case *fabric, struct myr_degraded_ans
     const struct myr_graph *graph = &fabric->graph;
     uint32_t rails = myr_degraded_rail_count(graph);
     struct myr_rail_bandwidth *by_rail =
-        MYR_ARENA_NEW(&fabric->arena, struct myr_rail_bandwidth, rails + 1);
+        MYR_ARENA_NEW(&fabric->arena, struct myr_rail_bandwidth, rails);
     *ret = (struct myr_degraded_answer){.rails = by_rail, .rail_count = rails};
     myr_degraded_report(graph, &ret->left);
     ret->worst_full_gbps = whole_worst_pair(fabric);

@@ -274,8 +274,8 @@ void myr_use_draw(const struct myr_use *use, struct myr_buf *buf)
     struct picture picture = {.use = use, .design = design};
     char title[128];
     myr_arena_init(&scratch);
-    picture.tier_of = MYR_ARENA_NEW(&scratch, uint8_t, (size_t)design->device_count + 1);
-    picture.box_of = MYR_ARENA_NEW(&scratch, uint32_t, (size_t)design->device_count + 1);
+    picture.tier_of = MYR_ARENA_NEW(&scratch, uint8_t, design->device_count);
+    picture.box_of = MYR_ARENA_NEW(&scratch, uint32_t, design->device_count);
     count_tiers(&picture);
     place_boxes(&picture);
     uint32_t height = TOP + picture.tier_count * TIER_STEP - TIER_STEP + BOX_HEIGHT + 50 * PX;

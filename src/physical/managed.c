@@ -14,7 +14,7 @@ void physical_managed(struct physical *physical)
     if (!design->room || !design->room->managed || !design->networks[MYR_NET_OOB].topology) {
         return;
     }
-    uint32_t *strips = MYR_ARENA_NEW(physical->arena, uint32_t, (size_t)design->rack_count + 1);
+    uint32_t *strips = MYR_ARENA_NEW(physical->arena, uint32_t, design->rack_count);
     for (uint32_t i = 0; i < design->device_count; i++) {
         if (design->place[i].kind == MYR_DEVICE_PDU && design->device_rack[i] != MYR_NONE) {
             strips[design->device_rack[i]]++;

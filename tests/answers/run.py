@@ -5,6 +5,7 @@
     tests/answers/run.py MYRIAD --only NAME  checks the cases of one command
     tests/answers/run.py MYRIAD --case N     checks the case of that number alone, from 0, without
                                              second runs
+    tests/answers/run.py MYRIAD --operands   checks how many operands each command takes, no case
     tests/answers/run.py MYRIAD --once       without second runs, each question in JSON and one
                                              more format in turn, for slow builds
     tests/answers/run.py MYRIAD --infer NAME prints a first schema for the cases of one command
@@ -348,6 +349,8 @@ def look(program):
     wanted = [case for case in cases if only in (None, command_of(case[1], commands))]
     if "--case" in sys.argv:
         wanted = [cases[int(sys.argv[sys.argv.index("--case") + 1])]]
+    if "--operands" in sys.argv:
+        wanted = []
     prepare(program, setup if len(wanted) == len(cases) else needed(setup, wanted))
     if "--infer" in sys.argv:
         return infer(program, sys.argv[sys.argv.index("--infer") + 1], cases, commands)

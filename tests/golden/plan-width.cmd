@@ -1,9 +1,12 @@
-# Every topology, small and odd: counts, findings, and a digest of each file that is written.
+# Every topology, small and odd: counts, findings, and a digest of each file that is written, of the
+# whole answers and of the reasons.
 plan() {
   echo "== $1 servers of $2: $3"
   printf 'name: width\nservers: %s\nserver: %s\nnetworks:\n  compute: {%s}\n%b' "$1" "$2" "$3" "${4-}" > s.yaml
   myriad plan s.yaml --out d -o json 2>&1 | sed '/"question"/,/^  },/d;/^  "power": {/,/^  },/d;/^  "cooling": {/,/^  },/d;/^  "figures": \[/,/^  \],/d'
-  (cd d 2>/dev/null && md5sum bom.csv cables.csv labels.csv design.json topology.svg)
+  (cd d 2>/dev/null && md5sum bom.csv cables.csv labels.csv design.json topology.svg report.html bom.xlsx)
+  for how in "-o wide" "-o json" --explain; do myriad plan s.yaml $how 2>&1 | md5sum; done
+  myriad explain plan s.yaml -o json 2>&1 | md5sum; myriad design d/design.myr -o wide 2>&1 | md5sum
   for n in 0 3; do myriad path d/design.myr --nodes $n-$((n + 1)) -o json 2>&1 | sed '/"question"/,/^  },/d' | md5sum; done
   for f in dot p2p; do myriad export $f d/design.myr 2>&1 | md5sum; done
   rm -rf d

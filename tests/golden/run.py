@@ -7,7 +7,8 @@
 A case is NAME.cmd: lines of a shell script in which `myriad` is the program, run in an empty folder
 where examples/ and data/ (tests/data) are at hand. NAME.out, NAME.err and NAME.code are its standard
 output, standard error and exit code; a missing .out or .err means empty, a missing .code means 0.
-Output must not depend on time, machine or compiler.
+Output must not depend on time, machine or compiler. Where the build has tests/leaks_at_exit.so, the
+program must have given back all memory at its end too.
 """
 import concurrent.futures
 import difflib
@@ -29,19 +30,25 @@ EMPTY = {"out": "", "err": "", "code": "0\n"}
 
 
 def run(case, myriad):
-    """What the case gives now, by ending."""
-    with tempfile.TemporaryDirectory(prefix="myriad-golden-") as folder:
+    """What the case gives now, by ending, and what was not given back ('leaks')."""
+    with (tempfile.TemporaryDirectory(prefix="myriad-golden-") as folder,
+          tempfile.NamedTemporaryFile(prefix="myriad-leaks-") as leaks):
         os.symlink(EXAMPLES, os.path.join(folder, "examples"))
         os.symlink(DATA, os.path.join(folder, "data"))
-        script = f"myriad() {{ {shlex.quote(myriad)} \"$@\"; }}\n" + case.read_text()
+        words = [myriad]
+        watch = Path(myriad).parent.parent / "tests" / "leaks_at_exit.so"
+        if watch.exists():
+            words = ["env", f"LD_PRELOAD={watch}", f"LEAKS_AT_EXIT={leaks.name}", myriad]
+        script = f"myriad() {{ {shlex.join(words)} \"$@\"; }}\n" + case.read_text()
         environment = {key: value for key, value in os.environ.items()
                        if not key.startswith("MYRIAD_")}
         environment.update(LC_ALL="C.UTF-8", COLUMNS="80")
         result = subprocess.run(["bash", "-u", "-c", script], cwd=folder, env=environment,
                                 stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S,
                                 check=False)
+        lost = leaks.read().decode()
     return {"out": result.stdout.decode(), "err": result.stderr.decode(),
-            "code": f"{result.returncode}\n"}
+            "code": f"{result.returncode}\n", "leaks": lost}
 
 
 def kept(case, ending):
@@ -60,6 +67,8 @@ def compare(case, found):
             yield from lines[:DIFF_LINES_MAX]
             if len(lines) > DIFF_LINES_MAX:
                 yield f"... and {len(lines) - DIFF_LINES_MAX} more lines"
+    for line in sorted(set(found["leaks"].splitlines())):
+        yield f"{case.stem}: memory is lost: {line}"
 
 
 def rewrite(case, found):

@@ -9,12 +9,33 @@
 
 #include "myriad/fit/kernels.h"
 
+/* A word of the fake driver's own. */
+static void *fake(const char *name)
+{
+    static void *library; /* stays open, as a driver does */
+    library = library ? library : dlopen(FAKE_DIR "/libcuda.so.1", RTLD_NOW);
+    return dlsym(library, name);
+}
+
 static long live(void)
 {
-    void *library = dlopen(FAKE_DIR "/libcuda.so.1", RTLD_NOW);
     long (*count)(void);
-    *(void **)&count = dlsym(library, "fake_live");
+    *(void **)&count = fake("fake_live");
     return count();
+}
+
+static void break_call(long at)
+{
+    void (*set)(long);
+    *(void **)&set = fake("fake_break");
+    set(at);
+}
+
+static bool broke(void)
+{
+    int (*has)(void);
+    *(void **)&has = fake("fake_broke");
+    return has();
 }
 
 static void every_shape_gets_the_time_of_its_gpu(void **state)
@@ -148,6 +169,95 @@ static void a_gpu_that_is_not_there_is_said_so(void **state)
     assert_true(err.hint[0] != '\0');
 }
 
+/* One small shape of each kind; false when one of them was refused or failed. */
+static bool measure_each_kind(struct myr_gpu *gpu)
+{
+    const struct myr_kernel each[] = {
+        {.kind = MYR_KERNEL_GEMM, .m = 256, .n = 128, .k = 64, .count = 1},
+        {.kind = MYR_KERNEL_GEMM, .op = MYR_KERNEL_NT, .m = 256, .n = 128, .k = 64, .count = 1},
+        {.precision = MYR_PRECISION_FP8, .m = 256, .n = 128, .k = 64, .count = 1},
+        {.kind = MYR_KERNEL_GROUPED, .m = 64, .n = 256, .k = 128, .count = 3},
+        {.kind = MYR_KERNEL_SCORES, .m = 64, .n = 64, .k = 128, .count = 4},
+        {.kind = MYR_KERNEL_COPY_DEVICE, .bytes = 1 << 20},
+        {.kind = MYR_KERNEL_COPY_TO_DEVICE, .bytes = 1 << 20},
+        {.kind = MYR_KERNEL_COPY_TO_HOST, .bytes = 1 << 20},
+    };
+    bool whole = true;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(each); i++) {
+        struct myr_kernel kernel = each[i];
+        struct myr_err err = {0};
+        kernel.seconds = 7;
+        int rc = myr_gpu_measure(gpu, &kernel, 0, &err);
+        assert_true(rc == MYR_OK || (rc == MYR_EIO && kernel.seconds == 0));
+        assert_true(rc == MYR_OK || strstr(err.message, "status 999"));
+        assert_true(kernel.seconds != 7);
+        whole = whole && rc == MYR_OK && kernel.seconds > 0;
+    }
+    return whole;
+}
+
+static void whichever_call_fails_it_is_noticed_and_all_is_given_back(void **state)
+{
+    (void)state;
+    struct myr_gpu *gpu = NULL;
+    long at = 0;
+    while (!gpu) {
+        struct myr_err err = {0};
+        break_call(++at);
+        int rc = myr_gpu_open(&gpu, FAKE_DIR, 0, &err);
+        assert_true(broke() ? rc < 0 && !gpu && err.message[0] : rc == MYR_OK && gpu);
+        assert_true(gpu || live() == 0);
+    }
+    assert_true(at > 10);
+    long before = live();
+    for (at = 1;; at++) {
+        break_call(at);
+        bool whole = measure_each_kind(gpu), broken = broke();
+        if (whole == broken || live() != before) {
+            fail_msg("call %ld: %s, %ld pieces", at, whole ? "not noticed" : "broken", live());
+        }
+        if (!broken) {
+            break;
+        }
+    }
+    assert_true(at > 100);
+    break_call(0);
+    myr_gpu_close(gpu);
+    assert_int_equal(live(), 0);
+}
+
+static void shapes_that_do_not_fit_the_memory_or_the_library_have_no_time(void **state)
+{
+    (void)state;
+    struct myr_gpu *gpu;
+    struct myr_err err = {0};
+    /* All of 140 GiB but a sixteenth may be taken: 2 bytes of each of m k, k n and m n. */
+    struct myr_kernel most = {.m = 1 << 18, .n = 1 << 18, .k = 256, .count = 1};
+    struct myr_kernel large = {.m = 1 << 18, .n = 1 << 18, .k = 1 << 16, .count = 1};
+    struct myr_kernel many = {.kind = MYR_KERNEL_GROUPED, .m = 1, .n = 1, .k = 1, .count = 1025};
+    struct myr_kernel low = {.kind = MYR_KERNEL_GROUPED,
+                             .precision = MYR_PRECISION_FP8,
+                             .m = 16,
+                             .n = 16,
+                             .k = 16,
+                             .count = 2};
+    struct myr_kernel *const refused[] = {&large, &many, &low};
+    assert_int_equal(myr_gpu_open(&gpu, FAKE_DIR, 0, &err), MYR_OK);
+    assert_int_equal(myr_gpu_measure(gpu, &most, 1, &err), MYR_OK);
+    assert_true(most.seconds > 0);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(refused); i++) {
+        refused[i]->seconds = 7;
+        assert_int_equal(myr_gpu_measure(gpu, refused[i], 1, &err), MYR_OK);
+        assert_true(refused[i]->seconds == 0);
+    }
+    many.count = 1024;
+    assert_int_equal(myr_gpu_measure(gpu, &many, 1, &err), MYR_OK);
+    assert_true(many.seconds > 0);
+    myr_gpu_close(gpu);
+    myr_gpu_close(NULL);
+    assert_int_equal(live(), 0);
+}
+
 static void bad_files_are_refused_with_a_place(void **state)
 {
     (void)state;
@@ -194,6 +304,8 @@ int main(void)
         cmocka_unit_test(a_whole_sweep_finds_its_device_and_tells_how_far_it_is),
         cmocka_unit_test(a_sweep_written_and_read_is_the_same),
         cmocka_unit_test(a_gpu_that_is_not_there_is_said_so),
+        cmocka_unit_test(whichever_call_fails_it_is_noticed_and_all_is_given_back),
+        cmocka_unit_test(shapes_that_do_not_fit_the_memory_or_the_library_have_no_time),
         cmocka_unit_test(bad_files_are_refused_with_a_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,9 +86,10 @@ class Test:
             told = re.sub(r"#.*", "", (folder / "cases.txt").read_text()).split("\n")
             cases = [line for line in map(str.strip, told)
                      if line and not re.match(r"(setup|serve|elsewhere):", line)]
-            return [cls(entry, f"{entry['name']}:{at}-{'-'.join(re.findall('[a-z]+', case)[:3])}",
+            each = [cls(entry, f"{entry['name']}:{at}-{'-'.join(re.findall('[a-z]+', case)[:3])}",
                         [*command[:2], "--case", str(at)])
                     for at, case in enumerate(cases)]
+            return [*each, cls(entry, f"{entry['name']}:operands", [*command[:2], "--operands"])]
         elif re.search(r"tests/server/\w+\.py$", command[0]) and len(command) == 2:
             text = Path(command[0]).read_text()
             names, rest = re.findall(r"^@check\ndef (\w+)\(", text, re.M), []
@@ -228,6 +229,7 @@ class World:
         self.map = Map(self.cover.folder)
         self.tests = {}
         self.lines = {}  # file -> line -> names of tests
+        self.entered = {}  # module -> names of tests that execute anything of it
         # test, and (test, file) -> mutants that it was the first to notice
         self.kills = collections.Counter()
         self.good = {}  # test -> whether it passes in the shared build without a mutant
@@ -370,7 +372,7 @@ class World:
                     status, cpu_s, wall_s = run_test(
                         test, self.shared.folder,
                         {"LD_LIBRARY_PATH": str(self.cover.folder), "RECORD_FOLDER": str(record)},
-                        (self.longest_s + 1, 4 * self.longest_s), test.command)
+                        (self.longest_s + 1, 120 + 4 * self.longest_s), test.command)
                 with self.lock:
                     files = self.map.executed(record)
                 # Every program loads all of them: only what it executes is worth another run.
@@ -392,22 +394,20 @@ class World:
         module = mutant.file.split("/")[1]
         lines = self.lines.get(mutant.file, {})
         code, functions = self.map.of(mutant.file)
-        names = lines.get(mutant.line, set())
+        names, far = lines.get(mutant.line, set()), set()
         executed = bool(names)
         if not code:  # in no library: a program's own
             names, executed = {name for name in self.measured if name in self.tests}, True
         elif not names:
-            # No code of its own (a constant, a line of a longer statement), or a block that the
-            # debug information gives to other lines: whoever enters the function. Of a table
-            # nobody can say who reads it, other files may: whoever executes any of the module.
+            # No code of its own (a table, a constant, a line of a longer statement), or a block
+            # that the debug information gives to other lines: whoever enters the function.
             span = self.around(mutant, functions)
-            names = {name for line, found in lines.items() if span and span[0] <= line <= span[1]
+            first, last = span or (0, 1 << 30)
+            names = {name for line, found in lines.items() if first <= line <= last
                      for name in found}
-            if not span:
-                names = {name for file, of_file in self.lines.items()
-                         if file.split("/")[1] == module
-                         for found in of_file.values() for name in found}
             executed = mutant.line not in code
+            if not span:  # a table: other files of the module read it too, `--help` for one
+                far = self.readers(module) - names
         tests = [self.tests[name] for name in names if name in self.tests]
         # A module's own tests know most of it: four times as likely for the same price, and the one
         # of the same file twenty times. And who has noticed many will notice more, most of all in
@@ -422,6 +422,7 @@ class World:
             return (test.alone, (0.05 + test.cost) / seen / likely, test.name)
 
         tests.sort(key=price)
+        tests += sorted((self.tests[name] for name in far if name in self.tests), key=price)
         others = 0
         for at, test in enumerate(tests):
             others += not test.name.startswith(own)
@@ -431,8 +432,20 @@ class World:
 
     @staticmethod
     def around(mutant, functions):
-        """[first, last] line of the function that the mutant is in, or None."""
-        return next((span for span in functions if span[0] <= mutant.line <= span[1]), None)
+        for first, last in functions:
+            if first <= mutant.line <= last:
+                return first, last
+        return None
+
+    def readers(self, module):
+        """Tests that execute anything of a module."""
+        folder = f"src/{module}/"
+        with self.lock:
+            if module not in self.entered:
+                self.entered[module] = {name for file, lines in self.lines.items()
+                                        if file.startswith(folder)
+                                        for found in lines.values() for name in found}
+            return self.entered[module]
 
     # Mutants
 

@@ -249,7 +249,7 @@ static int read_measured(struct myr_profiles *profiles, struct myr_arena *arena,
     const struct myr_doc *list;
     MYR_TRY(myr_doc_need(doc, "profile", "measured", &list, err));
     MYR_TRY(myr_doc_expect(list, MYR_DOC_LIST, "measured", err));
-    profiles->measured = MYR_ARENA_NEW(arena, struct myr_measured, list->count + 1);
+    profiles->measured = MYR_ARENA_NEW(arena, struct myr_measured, list->count);
     for (uint32_t i = 0; i < list->count; i++) {
         MYR_TRY(read_measured_run(profiles, list->items[i], &profiles->measured[i], err));
         profiles->measured_count++;

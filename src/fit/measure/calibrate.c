@@ -154,7 +154,7 @@ static void choose(struct fit *fit, uint32_t most, struct myr_arena *arena)
 {
     uint32_t constants = myr_fit_constant_count(), n = 0, rows = kernel_rows(fit);
     uint32_t measured = rows + (fit->runs ? fit->runs->count : 0);
-    double *base = MYR_ARENA_NEW(arena, double, measured + 1);
+    double *base = MYR_ARENA_NEW(arena, double, measured);
     double *moves = MYR_ARENA_NEW(arena, double, (size_t)constants *(measured + 1));
     for (uint32_t i = 0; fit->runs && i < fit->runs->count; i++) {
         if (timed(&fit->runs->items[i])) {
@@ -456,9 +456,9 @@ int myr_calibrate(const struct myr_profiles *profiles, struct myr_runs *runs,
     if (measured + rows == 0) {
         return myr_err_set(err, MYR_EINVAL, "no measurement: nothing to calibrate with");
     }
-    double *scratch = MYR_ARENA_NEW(arena, double, measured + rows + 1);
-    fit.used = MYR_ARENA_NEW(arena, bool, count + 1);
-    ret->rows = MYR_ARENA_NEW(arena, struct myr_calibration_row, count + 1);
+    double *scratch = MYR_ARENA_NEW(arena, double, measured + rows);
+    fit.used = MYR_ARENA_NEW(arena, bool, count);
+    ret->rows = MYR_ARENA_NEW(arena, struct myr_calibration_row, count);
     restart(&fit);
     for (uint32_t i = 0; i < count; i++) {
         runs->items[i].it.constants = fit.values;

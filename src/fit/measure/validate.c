@@ -80,11 +80,11 @@ static void add_family(const struct myr_runs *runs, uint32_t first, struct myr_a
 void myr_runs_validate(const struct myr_runs *runs, const struct myr_profiles *profiles,
                        struct myr_arena *arena, struct myr_validation *ret)
 {
-    double *errors = MYR_ARENA_NEW(arena, double, runs->count + 1);
+    double *errors = MYR_ARENA_NEW(arena, double, runs->count);
     uint32_t covered = 0, inside = 0;
     *ret = (struct myr_validation){0};
-    ret->rows = MYR_ARENA_NEW(arena, struct myr_validation_row, runs->count + 1);
-    ret->families = MYR_ARENA_NEW(arena, struct myr_family, runs->count + 1);
+    ret->rows = MYR_ARENA_NEW(arena, struct myr_validation_row, runs->count);
+    ret->families = MYR_ARENA_NEW(arena, struct myr_family, runs->count);
     for (uint32_t i = 0; i < runs->count; i++) {
         const struct myr_run *run = &runs->items[i];
         struct myr_validation_row *row = &ret->rows[i];

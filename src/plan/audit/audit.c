@@ -147,7 +147,7 @@ static void choose_kinds(struct audit *audit, uint32_t net)
 static void take_flow(struct audit *audit)
 {
     audit->flow =
-        MYR_ARENA_NEW(audit->arena, uint64_t, audit->lines.count * (size_t)audit->need_count + 1);
+        MYR_ARENA_NEW(audit->arena, uint64_t, audit->lines.count * (size_t)audit->need_count);
 }
 
 static void audit_list(struct audit *audit)
@@ -196,7 +196,7 @@ int myr_audit_run(struct myr_arena *arena, const struct myr_catalog *catalog,
     audit->spec = spec;
     audit->out = &out;
     audit->stated_total = -1;
-    audit->watts = MYR_ARENA_NEW(arena, double, catalog->parts.count + 1);
+    audit->watts = MYR_ARENA_NEW(arena, double, catalog->parts.count);
     int rc = run(audit, document, err);
     myr_vec_done(&audit->lines);
     myr_vec_done(&audit->placed);

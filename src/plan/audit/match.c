@@ -84,10 +84,10 @@ uint64_t audit_match(struct audit *audit,
     size_t cells = audit->lines.count * audit->need_count;
     struct search search = {
         .audit = audit,
-        .grades = MYR_ARENA_NEW(&scratch, int8_t, cells + 1),
-        .line_from = MYR_ARENA_NEW(&scratch, int32_t, audit->lines.count + 1),
-        .need_from = MYR_ARENA_NEW(&scratch, int32_t, audit->need_count + 1),
-        .queue = MYR_ARENA_NEW(&scratch, uint32_t, audit->need_count + 1),
+        .grades = MYR_ARENA_NEW(&scratch, int8_t, cells),
+        .line_from = MYR_ARENA_NEW(&scratch, int32_t, audit->lines.count),
+        .need_from = MYR_ARENA_NEW(&scratch, int32_t, audit->need_count),
+        .queue = MYR_ARENA_NEW(&scratch, uint32_t, audit->need_count),
     };
     memset(audit->flow, 0, cells * sizeof(*audit->flow));
     for (size_t i = 0; i < audit->lines.count; i++) {

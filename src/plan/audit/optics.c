@@ -353,7 +353,7 @@ static void gather_cables(struct audit *audit, struct layer *layer)
         }
     }
     layer->laid_count = (uint32_t)laid.count;
-    layer->laid = MYR_ARENA_NEW(audit->arena, struct laid, laid.count + 1);
+    layer->laid = MYR_ARENA_NEW(audit->arena, struct laid, laid.count);
     for (size_t i = 0; i < laid.count; i++) {
         layer->laid[i] = laid.items[i];
     }
@@ -362,8 +362,8 @@ static void gather_cables(struct audit *audit, struct layer *layer)
 
 static void gather_modules(struct audit *audit, struct layer *layer)
 {
-    layer->in_switch = MYR_ARENA_NEW(audit->arena, size_t, audit->lines.count + 1);
-    layer->in_nic = MYR_ARENA_NEW(audit->arena, size_t, audit->lines.count + 1);
+    layer->in_switch = MYR_ARENA_NEW(audit->arena, size_t, audit->lines.count);
+    layer->in_nic = MYR_ARENA_NEW(audit->arena, size_t, audit->lines.count);
     for (size_t i = 0; i < audit->lines.count; i++) {
         bool in_switch = false, in_nic = false;
         for (uint32_t k = 0; k < audit->need_count; k++) {

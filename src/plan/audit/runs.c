@@ -112,7 +112,7 @@ void audit_count_runs(struct audit *audit, struct audit_runs *runs)
     }
     runs->items = MYR_ARENA_NEW(audit->arena, struct audit_run,
                                 (size_t)design->cabletype_count * (AUDIT_STEPS_MAX + 1) + 1);
-    runs->legs = MYR_ARENA_NEW(audit->arena, uint32_t, (size_t)design->cabletype_count + 1);
+    runs->legs = MYR_ARENA_NEW(audit->arena, uint32_t, design->cabletype_count);
     for (uint32_t link = 0; link < design->link_count; link++) {
         count_link(audit, link, runs);
     }

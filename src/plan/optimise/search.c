@@ -137,7 +137,7 @@ static bool beats(const struct myr_optimum *optimum, uint32_t a, uint32_t b)
 
 static void find_front(struct myr_arena *arena, struct myr_optimum *optimum)
 {
-    optimum->front = MYR_ARENA_NEW(arena, uint32_t, optimum->best_count + 1);
+    optimum->front = MYR_ARENA_NEW(arena, uint32_t, optimum->best_count);
     optimum->front_count = 0;
     for (uint32_t i = 0; i < optimum->best_count; i++) {
         bool beaten = false;

@@ -80,7 +80,7 @@ static void add(struct tally *tally, enum sum sum, uint64_t count, double now, d
 static void add_devices(const struct plan *plan, struct tally *tally)
 {
     const struct myr_design *design = &plan->design;
-    uint32_t *parts = MYR_ARENA_NEW(plan->arena, uint32_t, plan->devtypes.count + 1);
+    uint32_t *parts = MYR_ARENA_NEW(plan->arena, uint32_t, plan->devtypes.count);
     for (size_t i = 0; i < plan->devtypes.count; i++) {
         parts[i] = myr_catalog_find(
             plan->catalog, myr_str_from(plan->strings.data + plan->devtypes.items[i].part));

@@ -106,7 +106,7 @@ static void estimate(struct facility *f)
     uint64_t more_u = count_up(units - guess.left_u, 42);
     f->racks = guess.racks + (more_w > more_u ? more_w : more_u);
     f->line_count = ceil_div(f->racks, LINE_RACKS);
-    f->lines = MYR_ARENA_NEW(plan->arena, struct power_line, (size_t)f->line_count + 1);
+    f->lines = MYR_ARENA_NEW(plan->arena, struct power_line, f->line_count);
     for (uint32_t i = 0; i < f->line_count; i++) {
         uint64_t first = (uint64_t)i * LINE_RACKS, end = first + LINE_RACKS;
         f->lines[i].racks = (uint32_t)((end < f->racks ? end : f->racks) - first);
@@ -123,7 +123,7 @@ static void measure(struct facility *f)
 {
     struct plan *plan = f->plan;
     const struct myr_design *design = &plan->design;
-    f->lines = MYR_ARENA_NEW(plan->arena, struct power_line, (size_t)design->rack_count + 1);
+    f->lines = MYR_ARENA_NEW(plan->arena, struct power_line, design->rack_count);
     uint32_t at = MYR_NONE;
     for (uint32_t i = 0; i < design->rack_count; i++) {
         const struct myr_rack_more *more = &design->rack_more[i];

@@ -49,9 +49,8 @@ static struct myr_chain_link *put_links(struct room *room, const struct myr_spec
                                         uint32_t kind, const double *watts,
                                         struct myr_chain_more **ret_more)
 {
-    struct myr_chain_link *links =
-        MYR_ARENA_NEW(room->arena, struct myr_chain_link, (size_t)spec->count + 1);
-    *ret_more = MYR_ARENA_NEW(room->arena, struct myr_chain_more, (size_t)spec->count + 1);
+    struct myr_chain_link *links = MYR_ARENA_NEW(room->arena, struct myr_chain_link, spec->count);
+    *ret_more = MYR_ARENA_NEW(room->arena, struct myr_chain_more, spec->count);
     for (uint32_t i = 0; i < spec->count; i++) {
         const struct myr_spec_chain *link = &spec->items[i];
         double most = link->kw * 1000;
@@ -114,7 +113,7 @@ int room_feeds(struct room *room, struct myr_err *err)
     (void)err;
     for (uint32_t kind = 0; kind < 2; kind++) {
         const struct myr_spec_chains *spec = specs[kind];
-        double *watts = MYR_ARENA_NEW(room->arena, double, (size_t)spec->count + 1);
+        double *watts = MYR_ARENA_NEW(room->arena, double, spec->count);
         if (spec->count) {
             hang_racks(room, spec, watts, rules[kind], kind == 0);
             add_up(spec, watts);
@@ -183,7 +182,7 @@ static void put_strips(struct room *room, uint32_t first, uint32_t count)
 static void put_coolers(struct room *room, uint32_t first, uint32_t count)
 {
     const struct myr_design *design = &room->plan->design;
-    uint32_t *ends = MYR_ARENA_NEW(room->arena, uint32_t, (size_t)room->rack_count + 1);
+    uint32_t *ends = MYR_ARENA_NEW(room->arena, uint32_t, room->rack_count);
     uint32_t lines = 0;
     for (uint32_t h = 0; h < room->hall_count; h++) {
         const struct hall *hall = &room->halls[h];

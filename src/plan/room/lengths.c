@@ -37,7 +37,7 @@ static void measure(struct room *room, uint32_t *link_mm)
 static uint32_t *measure_cables(struct room *room, const uint32_t *link_mm)
 {
     const struct myr_design *design = &room->plan->design;
-    uint32_t *ret = MYR_ARENA_NEW(room->arena, uint32_t, (size_t)design->cable_count + 1);
+    uint32_t *ret = MYR_ARENA_NEW(room->arena, uint32_t, design->cable_count);
     for (uint32_t cable = 0; cable < design->cable_count; cable++) {
         for (uint32_t i = design->first_link[cable]; i < design->first_link[cable + 1]; i++) {
             ret[cable] = link_mm[i] > ret[cable] ? link_mm[i] : ret[cable];
@@ -251,8 +251,8 @@ static void choose_cables(struct room *room)
     size_t kinds = plan->cabletypes.count;
     struct known known = {unknown(room, kinds * STOCK_COUNT),
                           unknown(room, kinds * STOCK_COUNT * STOCK_COUNT)};
-    uint32_t *parent = MYR_ARENA_NEW(room->arena, uint32_t, (size_t)design->cable_count + 1);
-    uint32_t *longest = MYR_ARENA_NEW(room->arena, uint32_t, (size_t)design->cable_count + 1);
+    uint32_t *parent = MYR_ARENA_NEW(room->arena, uint32_t, design->cable_count);
+    uint32_t *longest = MYR_ARENA_NEW(room->arena, uint32_t, design->cable_count);
     for (uint32_t i = 0; i < design->cable_count; i++) {
         parent[i] = i;
     }
@@ -275,7 +275,7 @@ static void choose_cables(struct room *room)
 int room_lengths(struct room *room, struct myr_err *err)
 {
     struct myr_design *design = &room->plan->design;
-    uint32_t *link_mm = MYR_ARENA_NEW(room->arena, uint32_t, (size_t)design->link_count + 1);
+    uint32_t *link_mm = MYR_ARENA_NEW(room->arena, uint32_t, design->link_count);
     (void)err;
     measure(room, link_mm);
     choose_layers(room, link_mm);

@@ -69,7 +69,7 @@ static uint32_t place_hall(struct room *room, const struct hall *hall, uint32_t 
     struct choice *nearest = MYR_ARENA_NEW(room->arena, struct choice, hall->racks);
     struct stand *before = MYR_ARENA_NEW(room->arena, struct stand, hall->racks);
     fill.order = MYR_ARENA_NEW(room->arena, struct choice, hall->racks);
-    fill.seat_rack = MYR_ARENA_NEW(room->arena, uint32_t, (size_t)room->seat_count + 1);
+    fill.seat_rack = MYR_ARENA_NEW(room->arena, uint32_t, room->seat_count);
     fill.sums = MYR_ARENA_NEW(room->arena, double, 2 * ((size_t)hall->columns + hall->rows));
     fill.at_mm = MYR_ARENA_NEW(room->arena, int64_t, (size_t)hall->columns + hall->rows);
     fill.dealt = MYR_ARENA_NEW(room->arena, uint32_t, room->block_count);

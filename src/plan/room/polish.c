@@ -265,8 +265,8 @@ void room_polish(struct room *room)
 {
     struct polish p = {.room = room, .design = &room->plan->design};
     uint32_t servers = room->plan->spec->servers, switches = room->seat_count + room->top_count;
-    p.movable = MYR_ARENA_NEW(room->arena, uint32_t, (size_t)switches + 1);
-    p.block_of = MYR_ARENA_NEW(room->arena, uint32_t, (size_t)switches + 1);
+    p.movable = MYR_ARENA_NEW(room->arena, uint32_t, switches);
+    p.block_of = MYR_ARENA_NEW(room->arena, uint32_t, switches);
     p.boxes = MYR_ARENA_NEW(room->arena, struct box, room->block_count);
     for (uint32_t i = 0; i < servers; i++) {
         put_server(&p, i, room->server_rack[i]);

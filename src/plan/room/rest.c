@@ -47,8 +47,8 @@ static uint32_t middle_of(struct room *room, uint32_t device)
 {
     const struct myr_design *design = &room->plan->design;
     uint32_t ports = design->first_port[device + 1] - design->first_port[device];
-    int64_t *x = MYR_ARENA_NEW(room->arena, int64_t, (size_t)ports + 1);
-    int64_t *y = MYR_ARENA_NEW(room->arena, int64_t, (size_t)ports + 1);
+    int64_t *x = MYR_ARENA_NEW(room->arena, int64_t, ports);
+    int64_t *y = MYR_ARENA_NEW(room->arena, int64_t, ports);
     uint32_t count = 0, hall = ROOM_NONE;
     for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
         uint32_t peer = myr_design_peer(design, p);

@@ -241,7 +241,7 @@ static void finish(struct room *room)
     design->room = MYR_ARENA_NEW(room->arena, struct myr_room, 1);
     *design->room = room->out;
     design->rack_item_count = (uint32_t)room->items.count;
-    design->rack_items = MYR_ARENA_NEW(room->arena, struct myr_rack_item, room->items.count + 1);
+    design->rack_items = MYR_ARENA_NEW(room->arena, struct myr_rack_item, room->items.count);
     if (room->items.count) {
         memcpy(design->rack_items, room->items.items,
                room->items.count * sizeof(*design->rack_items));

@@ -157,7 +157,7 @@ static void count_trunks(struct room *room)
         return;
     }
     uint64_t columns = (uint64_t)room->columns * room->hall_count;
-    uint64_t *pairs = MYR_ARENA_NEW(room->arena, uint64_t, (size_t)design->cable_count + 1);
+    uint64_t *pairs = MYR_ARENA_NEW(room->arena, uint64_t, design->cable_count);
     uint32_t *ports = MYR_ARENA_NEW(room->arena, uint32_t, columns);
     uint32_t count = 0;
     for (uint32_t i = 0; i < design->cable_count; i++) {
@@ -221,7 +221,7 @@ void room_trays(struct room *room)
             run_cable(&trays, a, b, i, quarter_pi * d * d);
         }
     }
-    design->trays = MYR_ARENA_NEW(room->arena, struct myr_tray, segments + 1);
+    design->trays = MYR_ARENA_NEW(room->arena, struct myr_tray, segments);
     for (uint32_t i = 0; i < room->hall_count; i++) {
         sum_hall(&trays, i);
     }

@@ -59,7 +59,7 @@ int myr_results_compare(struct myr_results_difference *ret, struct myr_arena *ar
                            "are expected",
                            myr_results_kinds[a->kind], myr_results_kinds[b->kind]);
     }
-    ret->pairs = MYR_ARENA_NEW(arena, struct myr_result_pair, most + 1);
+    ret->pairs = MYR_ARENA_NEW(arena, struct myr_result_pair, most);
     for (size_t i = 0; i < b->figures.count; i++) {
         add_key(&known, arena, key_of(&key, &b->figures.items[i]), i);
     }
@@ -113,7 +113,7 @@ uint32_t myr_results_listed(const struct myr_results_difference *found, struct m
                             uint32_t *ret_left_out)
 {
     const struct myr_result_pair **list =
-        MYR_ARENA_NEW(arena, const struct myr_result_pair *, found->count + 1);
+        MYR_ARENA_NEW(arena, const struct myr_result_pair *, found->count);
     uint32_t few = 0, count;
     for (uint32_t i = 0; i < found->count; i++) {
         enum myr_result_group group = found->pairs[i].group;

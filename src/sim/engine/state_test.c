@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "engine/internal.h"
+#include "kept.h"
 
 /* Runs that are stopped anywhere, kept, and taken up in another engine. */
 
@@ -104,11 +105,42 @@ static void saved_and_resumed_equals_uninterrupted(void **state)
     }
 }
 
-/* Any byte may be another one: it is refused in one line, or the run comes to an end of its own. */
+/* How often each thing was said, in the order in which they came first. */
+struct tally {
+    char words[64][160];
+    uint32_t counts[64], count;
+    uint64_t ends; /* of the runs that came to one */
+};
+
+static void add_said(struct tally *tally, const char *words)
+{
+    uint32_t i = 0;
+    while (i < tally->count && strcmp(tally->words[i], words) != 0) {
+        i++;
+    }
+    assert_true(i < MYR_ARRAY_COUNT(tally->words) && strlen(words) < sizeof(tally->words[0]));
+    memcpy(tally->words[i], words, strlen(words) + 1);
+    tally->count += i == tally->count;
+    tally->counts[i]++;
+}
+
+static void assert_tally_kept(const struct tally *tally)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    for (uint32_t i = 0; i < tally->count; i++) {
+        myr_buf_printf(&text, "%5u  %s\n", tally->counts[i], tally->words[i]);
+    }
+    myr_buf_printf(&text, "ends %016llx\n", (unsigned long long)tally->ends);
+    assert_kept("sim-damages.txt", &text);
+}
+
+/* Any byte may be another one: it is refused in one line, or the run comes to an end of its own.
+ * What is said of each is kept: a check that lets more through shows. */
 static void a_damaged_state_is_refused_or_harmless(void **state)
 {
     (void)state;
     uint32_t refused = 0;
+    struct tally tally = {0};
     for (uint64_t seed = 0; seed < DAMAGES; seed++) {
         MYR_CLEANUP(myr_buf_done) struct myr_buf image = {0};
         struct myr_rng rng;
@@ -135,9 +167,12 @@ static void a_damaged_state_is_refused_or_harmless(void **state)
         }
         refused += rc < 0;
         assert_true(rc >= 0 || (err.message[0] && !strchr(err.message, '\n')));
+        add_said(&tally, rc < 0 ? err.message : "an end");
+        tally.ends = myr_hash_u64(tally.ends + (rc < 0 ? 1 : result.hash));
         myr_sim_free(sim);
     }
     assert_true(refused > DAMAGES / 2);
+    assert_tally_kept(&tally);
 }
 
 static void a_state_of_another_question_is_refused(void **state)

@@ -192,7 +192,7 @@ static int place_servers(const struct servers *it, struct myr_clos_shape *ret, s
     struct member *members = NULL;
     uint32_t size = it->size, count = ret->hosts / size;
     MYR_TRY(list_members(it, ret, &members, err));
-    struct spot *spots = MYR_ARENA_NEW(it->topology->scratch, struct spot, count + 1);
+    struct spot *spots = MYR_ARENA_NEW(it->topology->scratch, struct spot, count);
     for (uint32_t s = 0; s < count; s++) {
         /* Where the shape put the leaf's hosts: leaves keep their order. */
         spots[s] = (struct spot){members[s * size].place, s * size};

@@ -39,8 +39,8 @@ int trace_check_order(const struct myr_trace *trace, const struct scan *scan, st
     myr_arena_init(&scratch);
     uint32_t *start = MYR_ARENA_NEW(&scratch, uint32_t, count + 2);
     uint32_t *next = MYR_ARENA_NEW(&scratch, uint32_t, trace->edges.count + 1);
-    uint32_t *waits = MYR_ARENA_NEW(&scratch, uint32_t, count + 1);
-    uint32_t *queue = MYR_ARENA_NEW(&scratch, uint32_t, count + 1);
+    uint32_t *waits = MYR_ARENA_NEW(&scratch, uint32_t, count);
+    uint32_t *queue = MYR_ARENA_NEW(&scratch, uint32_t, count);
     for (size_t i = 0; i < trace->edges.count; i++) {
         start[trace->edges.items[i].before + 2]++;
         waits[trace->edges.items[i].op]++;

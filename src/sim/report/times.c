@@ -14,7 +14,7 @@ void myr_times_collect(struct myr_times *ret, struct myr_arena *arena, const str
                        uint32_t first_task, uint32_t task_count)
 {
     MYR_ASSERT((uint64_t)first_task + task_count <= sim->tasks.count);
-    struct myr_times_entry *entries = MYR_ARENA_NEW(arena, struct myr_times_entry, task_count + 1);
+    struct myr_times_entry *entries = MYR_ARENA_NEW(arena, struct myr_times_entry, task_count);
     *ret = (struct myr_times){.items = entries};
     for (uint32_t i = 0; i < task_count; i++) {
         const struct sim_task *task = &sim->tasks.items[first_task + i];

@@ -216,7 +216,7 @@ int myr_sweep_journal(const struct myr_sweep *sweep, const char *version, const 
     if (rc < 0) {
         return rc;
     }
-    *ret = MYR_ARENA_NEW(arena, struct myr_sweep_row, whole_rows + 1);
+    *ret = MYR_ARENA_NEW(arena, struct myr_sweep_row, whole_rows);
     if (whole_rows) {
         memcpy(*ret, rows.items, whole_rows * sizeof(**ret));
     }

@@ -300,7 +300,7 @@ static int collect(struct sweeper *it, struct myr_err *err)
 static int finish(struct sweeper *it, struct myr_sweep_result *ret, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
-    struct myr_sweep_row *rows = MYR_ARENA_NEW(it->arena, struct myr_sweep_row, it->rows.count + 1);
+    struct myr_sweep_row *rows = MYR_ARENA_NEW(it->arena, struct myr_sweep_row, it->rows.count);
     uint32_t whole = 0;
     for (size_t i = 0; i < it->rows.count; i++) {
         const struct myr_sweep_row *row = &it->rows.items[i];

@@ -238,7 +238,7 @@ static void list_pieces(struct myr_cost *cost, struct myr_arena *arena,
                         const struct myr_verify *verify)
 {
     const struct myr_repair *repair = &verify->repair;
-    cost->pieces = MYR_ARENA_NEW(arena, struct myr_cost_piece, (size_t)repair->step_count + 1);
+    cost->pieces = MYR_ARENA_NEW(arena, struct myr_cost_piece, repair->step_count);
     for (uint32_t i = 0; i < repair->step_count; i++) {
         if (i == 0 || repair->steps[i].component != repair->steps[i - 1].component) {
             cost->pieces[cost->piece_count++] =
@@ -273,16 +273,16 @@ static void wiring_init(struct wiring *wiring, struct myr_arena *arena,
     *wiring = (struct wiring){.graph = &fabric->graph,
                               .flows = fabric->flows.items.items,
                               .flow_count = fabric->flows.items.count};
-    wiring->peer = MYR_ARENA_NEW(arena, uint32_t, (size_t)vertices + 1);
+    wiring->peer = MYR_ARENA_NEW(arena, uint32_t, vertices);
     wiring->first = MYR_ARENA_NEW(arena, uint32_t, switches);
-    wiring->port = MYR_ARENA_NEW(arena, uint32_t, (size_t)design->port_count + 1);
+    wiring->port = MYR_ARENA_NEW(arena, uint32_t, design->port_count);
     wiring->next = MYR_ARENA_NEW(arena, uint32_t, (size_t)design->port_count + 1);
-    wiring->load = MYR_ARENA_NEW(arena, double, (size_t)design->port_count + 1);
+    wiring->load = MYR_ARENA_NEW(arena, double, design->port_count);
     wiring->fraction = MYR_ARENA_NEW(arena, double, switches);
     wiring->highest = MYR_ARENA_NEW(arena, double, switches);
     wiring->hops = MYR_ARENA_NEW(arena, uint32_t, switches);
     wiring->queue = MYR_ARENA_NEW(arena, uint32_t, switches);
-    wiring->order = MYR_ARENA_NEW(arena, uint32_t, wiring->flow_count + 1);
+    wiring->order = MYR_ARENA_NEW(arena, uint32_t, wiring->flow_count);
     wiring->start = MYR_ARENA_NEW(arena, uint32_t, switches);
 }
 
@@ -317,7 +317,7 @@ void myr_cost_find(struct myr_cost *ret, struct myr_arena *arena,
     }
     set_peers(&wiring, verify->plan, vertices);
     ret->planned = look(&wiring);
-    uint32_t *found = MYR_ARENA_NEW(arena, uint32_t, (size_t)vertices + 1);
+    uint32_t *found = MYR_ARENA_NEW(arena, uint32_t, vertices);
     memcpy(found, verify->found, vertices * sizeof(uint32_t));
     for (uint32_t p = 0; p < wiring.graph->design->port_count; p++) {
         uint32_t peer = verify->plan[p];

@@ -58,7 +58,7 @@ static void gather(struct acl *acl, struct myr_arena *arena, uint32_t *lists, co
     for (uint32_t t = 0; t < acl->tenants.names.count; t++) {
         struct acl_tenant *item = &acl->items[t];
         qsort(lists + start[t], at[t], sizeof(*lists), compare_addresses);
-        item->prefixes = MYR_ARENA_NEW(arena, struct acl_prefix, (size_t)at[t] + 1);
+        item->prefixes = MYR_ARENA_NEW(arena, struct acl_prefix, at[t]);
         item->count = to_prefixes(lists + start[t], at[t], item->prefixes);
     }
 }
@@ -85,8 +85,8 @@ int acl_init(struct acl *acl, struct myr_arena *arena, const struct myr_export *
     for (uint32_t t = 0; t < count; t++) {
         start[t + 1] += start[t];
     }
-    acl->items = MYR_ARENA_NEW(arena, struct acl_tenant, (size_t)count + 1);
-    gather(acl, arena, MYR_ARENA_NEW(arena, uint32_t, (size_t)start[count] + 1), start);
+    acl->items = MYR_ARENA_NEW(arena, struct acl_tenant, count);
+    gather(acl, arena, MYR_ARENA_NEW(arena, uint32_t, start[count]), start);
     return MYR_OK;
 }
 

@@ -103,7 +103,7 @@ static int stanzas_init(struct stanzas *stanzas, struct myr_arena *arena,
 {
     uint32_t devices = (uint32_t)cabling->devices.count;
     stanzas->first = MYR_ARENA_NEW(arena, uint32_t, (size_t)devices + 1);
-    stanzas->lines = MYR_ARENA_NEW(arena, struct line, 2 * cabling->links.count + 1);
+    stanzas->lines = MYR_ARENA_NEW(arena, struct line, 2 * cabling->links.count);
     for (size_t i = 0; i < cabling->links.count; i++) {
         const struct myr_cabling_link *link = &cabling->links.items[i];
         stanzas->first[link->a.device + 1]++;
@@ -231,7 +231,7 @@ static void put_devices(const struct myr_cabling *cabling, enum myr_netlist kind
                         const struct stanzas *stanzas, struct myr_arena *arena, struct myr_buf *buf)
 {
     uint32_t devices = (uint32_t)cabling->devices.count;
-    uint32_t *sorted = MYR_ARENA_NEW(arena, uint32_t, (size_t)devices + 1);
+    uint32_t *sorted = MYR_ARENA_NEW(arena, uint32_t, devices);
     struct order order = {cabling, kind == MYR_NETLIST_IBSIM};
     for (uint32_t d = 0; d < devices; d++) {
         sorted[d] = d;

@@ -565,7 +565,6 @@ static int put_all(const struct myr_export *job, const struct myr_export_sink *s
     struct myr_export apart = *job; /* filters or VRFs, never both */
     apart.tenants = job->vrf ? job->tenants : NULL;
     MYR_TRY(vrfs_init(&sonic.vrfs, &arena, &apart, err));
-    sonic.vrfs.job = job;
     for (uint32_t i = 0; i < net->leaf + net->spine + net->core; i++) {
         MYR_TRY(put_switch(&sonic, sink, net->first_leaf + i, err));
     }

@@ -250,7 +250,7 @@ static void merge_facts(struct myr_cabling_device *into, const struct myr_cablin
 static void compact(struct joiner *j)
 {
     struct myr_cabling *cabling = j->cabling;
-    uint32_t *moved = MYR_ARENA_NEW(cabling->arena, uint32_t, cabling->devices.count + 1);
+    uint32_t *moved = MYR_ARENA_NEW(cabling->arena, uint32_t, cabling->devices.count);
     uint32_t count = 0;
     for (uint32_t d = 0; d < cabling->devices.count; d++) {
         struct myr_cabling_device device = cabling->devices.items[d];
@@ -280,10 +280,10 @@ void myr_import_finish(struct myr_import *import)
 {
     struct myr_cabling *cabling = import->cabling;
     struct joiner j = {.cabling = cabling};
-    j.same = MYR_ARENA_NEW(cabling->arena, uint32_t, cabling->devices.count + 1);
-    j.owners = MYR_ARENA_NEW(cabling->arena, uint32_t, cabling->devices.count + 1);
-    j.told = MYR_ARENA_NEW(cabling->arena, uint8_t, cabling->devices.count + 1);
-    j.at_address = MYR_ARENA_NEW(cabling->arena, uint32_t, cabling->devices.count + 1);
+    j.same = MYR_ARENA_NEW(cabling->arena, uint32_t, cabling->devices.count);
+    j.owners = MYR_ARENA_NEW(cabling->arena, uint32_t, cabling->devices.count);
+    j.told = MYR_ARENA_NEW(cabling->arena, uint8_t, cabling->devices.count);
+    j.at_address = MYR_ARENA_NEW(cabling->arena, uint32_t, cabling->devices.count);
     note_names(&j);
     join_domains(&j);
     note_addresses(&j);

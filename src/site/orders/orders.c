@@ -345,8 +345,8 @@ int myr_orders_make(struct myr_orders *ret, struct myr_arena *arena,
     for (uint32_t i = 0; i < m.pieces.count; i++) {
         m.pieces.items[i].block = i; /* numbers are those of the sorted list from here on */
     }
-    ret->items = MYR_ARENA_NEW(arena, struct myr_work_order, (size_t)total + 1);
-    m.headed = MYR_ARENA_NEW(arena, uint32_t, (size_t)verify->design->port_count + 1);
+    ret->items = MYR_ARENA_NEW(arena, struct myr_work_order, total);
+    m.headed = MYR_ARENA_NEW(arena, uint32_t, verify->design->port_count);
     join_pieces(&m);
     chain_blocks(&m);
     put_blocks(&m, total);

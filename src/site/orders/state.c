@@ -153,7 +153,7 @@ static void weigh_rogues(struct keeper *k)
 static struct myr_faults kept_list(struct myr_orders *orders, const struct myr_site_fault *items,
                                    size_t count)
 {
-    struct myr_faults list = {MYR_ARENA_NEW(orders->arena, struct myr_site_fault, count + 1),
+    struct myr_faults list = {MYR_ARENA_NEW(orders->arena, struct myr_site_fault, count),
                               (uint32_t)count};
     if (count) {
         memcpy(list.items, items, count * sizeof(*items));
@@ -183,7 +183,7 @@ static void keeper_init(struct keeper *k, struct myr_orders *orders)
     const struct myr_verify *verify = orders->verify;
     const struct myr_coverage *cover = &verify->coverage;
     *k = (struct keeper){.orders = orders, .verify = verify, .design = verify->design};
-    k->since = MYR_ARENA_NEW(orders->arena, uint32_t, (size_t)k->design->port_count + 1);
+    k->since = MYR_ARENA_NEW(orders->arena, uint32_t, k->design->port_count);
     myr_bitset_init(&k->absent, orders->arena, k->design->device_count);
     for (uint32_t i = 0; i < cover->absent_count; i++) {
         myr_bitset_add(&k->absent, cover->absent[i]);

@@ -153,7 +153,7 @@ static uint32_t root_of(uint32_t *parent, uint32_t number)
 
 static void join_classes(struct equivalent *eq)
 {
-    eq->parent = MYR_ARENA_NEW(eq->arena, uint32_t, (size_t)eq->class_count + 1);
+    eq->parent = MYR_ARENA_NEW(eq->arena, uint32_t, eq->class_count);
     for (uint32_t c = 0; c < eq->class_count; c++) {
         eq->parent[c] = c;
     }
@@ -245,7 +245,7 @@ static void choose_ports(struct equivalent *eq, const struct eq_part *part, cons
 static void apply(struct equivalent *eq, const struct eq_part *part, const uint32_t *slots,
                   const uint32_t *homes)
 {
-    uint32_t *ports = MYR_ARENA_NEW(eq->arena, uint32_t, 2 * (size_t)part->blue_count + 1);
+    uint32_t *ports = MYR_ARENA_NEW(eq->arena, uint32_t, 2 * (size_t)part->blue_count);
     choose_ports(eq, part, slots, homes, ports);
     for (uint32_t b = 0; b < part->blue_count; b++) {
         uint32_t at = ports[2 * b], to = ports[2 * b + 1];
@@ -258,8 +258,8 @@ static void apply(struct equivalent *eq, const struct eq_part *part, const uint3
 static void solve_part(struct equivalent *eq, struct eq_edge *red, uint32_t red_count,
                        struct eq_edge *blue, uint32_t blue_count)
 {
-    uint32_t *slots = MYR_ARENA_NEW(eq->arena, uint32_t, 2 * (size_t)blue_count + 1);
-    uint32_t *homes = MYR_ARENA_NEW(eq->arena, uint32_t, 2 * (size_t)blue_count + 1);
+    uint32_t *slots = MYR_ARENA_NEW(eq->arena, uint32_t, 2 * (size_t)blue_count);
+    uint32_t *homes = MYR_ARENA_NEW(eq->arena, uint32_t, 2 * (size_t)blue_count);
     uint32_t classes = number_classes(red, red_count, blue, blue_count);
     for (uint32_t end = 0; end < 2 * red_count; end++) {
         eq->red_end[end & 1 ? red[end / 2].port_b : red[end / 2].port_a] = end;
@@ -325,10 +325,10 @@ void repair_equivalent_plan(const struct repair_graph *graph, struct myr_arena *
 {
     MYR_CLEANUP(equivalent_done) struct equivalent eq = {.graph = graph, .arena = arena};
     eq.plan = ret_plan;
-    eq.class_of = MYR_ARENA_NEW(arena, uint32_t, (size_t)graph->vertex_count + 1);
+    eq.class_of = MYR_ARENA_NEW(arena, uint32_t, graph->vertex_count);
     memset(eq.class_of, 0xFF, (size_t)graph->vertex_count * sizeof(uint32_t));
-    eq.displaced = MYR_ARENA_NEW(arena, uint32_t, (size_t)graph->vertex_count + 1);
-    eq.red_end = MYR_ARENA_NEW(arena, uint32_t, (size_t)graph->vertex_count + 1);
+    eq.displaced = MYR_ARENA_NEW(arena, uint32_t, graph->vertex_count);
+    eq.red_end = MYR_ARENA_NEW(arena, uint32_t, graph->vertex_count);
     collect_edges(&eq);
     settle_common(&eq);
     join_classes(&eq);

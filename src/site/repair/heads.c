@@ -354,7 +354,7 @@ void repair_heads(const struct repair_graph *graph, struct myr_arena *arena, uin
     if (!any) {
         return;
     }
-    h.parent = MYR_ARENA_NEW(arena, uint32_t, (size_t)design->port_count + 1);
+    h.parent = MYR_ARENA_NEW(arena, uint32_t, design->port_count);
     for (uint32_t p = 0; p < design->port_count; p++) {
         h.parent[p] = p;
     }

@@ -34,7 +34,7 @@ static void ends_init(struct ends *ends, struct myr_arena *arena, const struct e
                       uint32_t edge_count, uint32_t class_count)
 {
     ends->first = MYR_ARENA_NEW(arena, uint32_t, (size_t)class_count + 2);
-    ends->items = MYR_ARENA_NEW(arena, uint32_t, 2 * (size_t)edge_count + 1);
+    ends->items = MYR_ARENA_NEW(arena, uint32_t, 2 * (size_t)edge_count);
     for (uint32_t end = 0; end < 2 * edge_count; end++) {
         ends->first[eq_class(edges, end) + 2]++;
     }
@@ -402,10 +402,10 @@ static void local_init(struct local *l, const struct eq_part *part, struct myr_a
     l->part = part;
     ends_init(&l->red_ends, arena, part->red, part->red_count, part->class_count);
     ends_init(&l->blue_ends, arena, part->blue, part->blue_count, part->class_count);
-    l->slots = MYR_ARENA_NEW(arena, uint32_t, 2 * (size_t)part->blue_count + 1);
-    l->users = MYR_ARENA_NEW(arena, uint32_t, 2 * (size_t)part->red_count + 1);
-    l->seen = MYR_ARENA_NEW(arena, uint32_t, (size_t)part->class_count + 1);
-    l->stamp = MYR_ARENA_NEW(arena, uint32_t, (size_t)part->red_count + 1);
+    l->slots = MYR_ARENA_NEW(arena, uint32_t, 2 * (size_t)part->blue_count);
+    l->users = MYR_ARENA_NEW(arena, uint32_t, 2 * (size_t)part->red_count);
+    l->seen = MYR_ARENA_NEW(arena, uint32_t, part->class_count);
+    l->stamp = MYR_ARENA_NEW(arena, uint32_t, part->red_count);
     memset(l->users, 0xFF, 2 * (size_t)part->red_count * sizeof(uint32_t));
     for (uint32_t end = 0; end < 2 * part->blue_count; end++) {
         set_slot(l, end, part->slots[end]);

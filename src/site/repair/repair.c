@@ -282,7 +282,7 @@ static int compare_components(const void *left, const void *right)
 static void put_steps(struct repairer *r, struct myr_arena *arena)
 {
     struct myr_repair *repair = r->repair;
-    repair->steps = MYR_ARENA_NEW(arena, struct myr_repair_step, r->steps.count + 1);
+    repair->steps = MYR_ARENA_NEW(arena, struct myr_repair_step, r->steps.count);
     if (r->components.count > 1) {
         qsort(r->components.items, r->components.count, sizeof(*r->components.items),
               compare_components);
@@ -333,7 +333,7 @@ static void put_heads(struct repairer *r, const struct head_steps *heads)
 void repair_labelled(const struct repair_graph *graph, struct myr_arena *arena,
                      struct myr_repair *ret)
 {
-    uint32_t *found = MYR_ARENA_NEW(arena, uint32_t, (size_t)graph->vertex_count + 1);
+    uint32_t *found = MYR_ARENA_NEW(arena, uint32_t, graph->vertex_count);
     struct repair_graph after = *graph;
     struct head_steps heads = {.exact = true};
     memcpy(found, graph->found, graph->vertex_count * sizeof(uint32_t));
@@ -342,7 +342,7 @@ void repair_labelled(const struct repair_graph *graph, struct myr_arena *arena,
     *ret = (struct myr_repair){.exact = true};
     repair_heads(graph, arena, found, &heads);
     put_heads(&r, &heads);
-    r.visited = MYR_ARENA_NEW(arena, uint8_t, (size_t)graph->vertex_count + 1);
+    r.visited = MYR_ARENA_NEW(arena, uint8_t, graph->vertex_count);
     for (uint32_t v = 0; v < graph->vertex_count; v++) {
         if (!r.visited[v] && differs(&after, v)) {
             solve_component(&r, v);

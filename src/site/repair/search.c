@@ -239,9 +239,9 @@ bool eq_search(const struct eq_part *part, struct myr_arena *arena, struct eq_so
     MYR_ASSERT(part->red_count < 32 && part->blue_count < 32);
     MYR_CLEANUP(searcher_done) struct searcher s = {.part = part};
     uint32_t red_left = (1U << part->red_count) - 1, blue_left = (1U << part->blue_count) - 1;
-    s.free_slots = MYR_ARENA_NEW(arena, uint32_t, (size_t)part->class_count + 1);
-    s.surplus = MYR_ARENA_NEW(arena, uint32_t, (size_t)part->class_count + 1);
-    s.slots = MYR_ARENA_NEW(arena, uint32_t, 2 * (size_t)part->blue_count + 1);
+    s.free_slots = MYR_ARENA_NEW(arena, uint32_t, part->class_count);
+    s.surplus = MYR_ARENA_NEW(arena, uint32_t, part->class_count);
+    s.slots = MYR_ARENA_NEW(arena, uint32_t, 2 * (size_t)part->blue_count);
     count_ends(&s, red_left, blue_left);
     int32_t gain = solve(&s, red_left, blue_left);
     bool done = !s.tired && read_solution(&s, red_left, blue_left);

@@ -27,7 +27,7 @@ static void summarise(const struct myr_design *design, struct myr_applied *appli
 
 static uint64_t *new_load(struct myr_fabric_case *fabric)
 {
-    return MYR_ARENA_NEW(&fabric->arena, uint64_t, 2 * (size_t)fabric->design.link_count + 1);
+    return MYR_ARENA_NEW(&fabric->arena, uint64_t, 2 * (size_t)fabric->design.link_count);
 }
 
 /* The paths wanted for the flows: conflict-free where that is possible. */

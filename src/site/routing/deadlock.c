@@ -25,7 +25,7 @@ void myr_dependencies_init(struct myr_dependencies *ret, struct myr_arena *arena
     }
     ret->first[graph->switch_count] = rows;
     ret->words = (most + WORD_BITS - 1) / WORD_BITS;
-    ret->rows = MYR_ARENA_NEW(arena, uint64_t, (size_t)rows * ret->words + 1);
+    ret->rows = MYR_ARENA_NEW(arena, uint64_t, (size_t)rows * ret->words);
 }
 
 static bool is_switch(const struct myr_graph *graph, uint32_t device)

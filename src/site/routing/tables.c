@@ -34,7 +34,7 @@ int myr_tables_init(struct myr_tables *tables, struct myr_arena *arena,
     const struct myr_design *design = graph->design;
     *tables = (struct myr_tables){.graph = graph};
     tables->host_number = MYR_ARENA_NEW(arena, uint32_t, design->port_count);
-    tables->hosts = MYR_ARENA_NEW(arena, uint32_t, (size_t)graph->net->host_ports + 1);
+    tables->hosts = MYR_ARENA_NEW(arena, uint32_t, graph->net->host_ports);
     for (uint32_t port = 0; port < design->port_count; port++) {
         const struct myr_port_group *group = myr_design_port_group(design, port);
         tables->host_number[port] = MYR_NONE;
@@ -52,8 +52,7 @@ int myr_tables_init(struct myr_tables *tables, struct myr_arena *arena,
                            "InfiniBand subnet",
                            tables->host_count, graph->switch_count, MYR_LID_MAX);
     }
-    tables->egress =
-        MYR_ARENA_NEW(arena, uint8_t, (size_t)tables->columns * graph->switch_count + 1);
+    tables->egress = MYR_ARENA_NEW(arena, uint8_t, (size_t)tables->columns * graph->switch_count);
     myr_bitset_init(&tables->planned, arena, tables->columns * graph->switch_count);
     for (uint32_t i = 0; i < graph->switch_count; i++) {
         uint32_t device = graph->first_switch + i;

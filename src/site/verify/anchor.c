@@ -363,7 +363,7 @@ static bool place_part(struct anchor *a)
     uint8_t *known = MYR_ARENA_NEW(arena, uint8_t, devices);
     uint32_t *fits = MYR_ARENA_NEW(arena, uint32_t, devices);
     struct contest contest = {.best.place =
-                                  MYR_ARENA_NEW(arena, uint32_t, a->cabling->devices.count + 1)};
+                                  MYR_ARENA_NEW(arena, uint32_t, a->cabling->devices.count)};
     for (uint32_t d = 0; d < a->cabling->devices.count; d++) {
         if (a->base[d] != MYR_NONE) {
             known[a->base[d]] = 1;
@@ -402,7 +402,7 @@ uint32_t *anchor_switches(const struct identify *identify, const struct found_en
                        .open = open,
                        .base = MYR_ARENA_NEW(arena, uint32_t, count),
                        .place = MYR_ARENA_NEW(arena, uint32_t, count),
-                       .owner = MYR_ARENA_NEW(arena, uint32_t, (size_t)design->device_count + 1)};
+                       .owner = MYR_ARENA_NEW(arena, uint32_t, design->device_count)};
     memcpy(systems, identify->spelling->systems, types * sizeof(uint32_t));
     for (uint32_t d = 0; d < identify->cabling->devices.count; d++) {
         struct myr_port_span known = identify->devices[d];

@@ -19,7 +19,7 @@ static void count(struct myr_ready *row, enum myr_port_state a, enum myr_port_st
 
 static struct myr_ready *rows_of(struct myr_arena *arena, uint32_t total)
 {
-    struct myr_ready *rows = MYR_ARENA_NEW(arena, struct myr_ready, (size_t)total + 1);
+    struct myr_ready *rows = MYR_ARENA_NEW(arena, struct myr_ready, total);
     for (uint32_t i = 0; i < total; i++) {
         rows[i].key = i;
     }
@@ -71,7 +71,7 @@ static void list_absent(struct myr_verify *verify)
 {
     const struct myr_design *design = verify->design;
     struct myr_coverage *cover = &verify->coverage;
-    cover->absent = MYR_ARENA_NEW(verify->arena, uint32_t, (size_t)design->device_count + 1);
+    cover->absent = MYR_ARENA_NEW(verify->arena, uint32_t, design->device_count);
     for (uint32_t d = 0; d < design->device_count; d++) {
         uint32_t planned = 0, seen = 0;
         for (uint32_t p = design->first_port[d]; p < design->first_port[d + 1]; p++) {

@@ -236,7 +236,7 @@ void verify_degrade(struct verify_job *job)
         }
     }
     note_slow_file(verify, &table);
-    verify->why = MYR_ARENA_NEW(verify->arena, uint8_t, (size_t)design->port_count + 1);
+    verify->why = MYR_ARENA_NEW(verify->arena, uint8_t, design->port_count);
     struct speed_row expected = {.planned_gbps = 0};
     for (uint32_t p = 0; p < design->port_count; p++) {
         if (verify->state[p] != MYR_STATE_RIGHT) {

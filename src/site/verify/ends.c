@@ -8,7 +8,7 @@ void found_ends_fill(struct found_ends *ends, const struct myr_cabling *cabling,
     uint32_t *fill = MYR_ARENA_NEW(arena, uint32_t, (size_t)devices + 1);
     *ends = (struct found_ends){.cabling = cabling,
                                 .first = MYR_ARENA_NEW(arena, uint32_t, (size_t)devices + 2),
-                                .ends = MYR_ARENA_NEW(arena, uint32_t, (size_t)count + 1)};
+                                .ends = MYR_ARENA_NEW(arena, uint32_t, count)};
     for (uint32_t end = 0; end < count; end++) {
         ends->first[found_end(ends, end).device + 1]++;
     }

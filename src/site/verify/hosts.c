@@ -134,9 +134,9 @@ void hosts_group(struct hosts *hosts, const struct identify *identify)
     const struct myr_cabling *cabling = identify->cabling;
     uint32_t devices = (uint32_t)cabling->devices.count;
     struct myr_strmap names = {0};
-    hosts->group = MYR_ARENA_NEW(identify->arena, uint32_t, (size_t)devices + 1);
-    hosts->members = MYR_ARENA_NEW(identify->arena, uint32_t, (size_t)devices + 1);
-    hosts->items = MYR_ARENA_NEW(identify->arena, struct host_group, (size_t)devices + 1);
+    hosts->group = MYR_ARENA_NEW(identify->arena, uint32_t, devices);
+    hosts->members = MYR_ARENA_NEW(identify->arena, uint32_t, devices);
+    hosts->items = MYR_ARENA_NEW(identify->arena, struct host_group, devices);
     hosts->count = 0;
     for (uint32_t d = 0; d < devices; d++) {
         struct myr_str host, nic;
@@ -319,7 +319,7 @@ void hosts_elect(struct hosts *hosts, const struct identify *identify,
                  const struct found_ends *ends, struct unit_list *ret)
 {
     struct host_vote v = {hosts, identify, ends, NULL};
-    v.owner = MYR_ARENA_NEW(identify->arena, uint32_t, (size_t)identify->design->device_count + 1);
+    v.owner = MYR_ARENA_NEW(identify->arena, uint32_t, identify->design->device_count);
     mark_known(&v);
     while (vote_hosts(&v, false)) {
     }

@@ -230,7 +230,7 @@ static void resolve_all(struct matcher *matcher)
 {
     struct myr_verify *verify = matcher->verify;
     uint32_t links = (uint32_t)matcher->cabling->links.count;
-    verify->unread = MYR_ARENA_NEW(verify->arena, struct myr_cabling_end, 2 * (size_t)links + 1);
+    verify->unread = MYR_ARENA_NEW(verify->arena, struct myr_cabling_end, 2 * (size_t)links);
     read_ends(matcher);
     for (uint32_t i = 0; i < links; i++) {
         resolve_link(matcher, i);
@@ -238,13 +238,13 @@ static void resolve_all(struct matcher *matcher)
     /* Ends that the design lacks are vertices behind its ports: never planned, perhaps found. */
     uint32_t foreign = (uint32_t)matcher->foreign.count;
     verify->vertex_count = verify->design->port_count + foreign;
-    verify->foreign = MYR_ARENA_NEW(verify->arena, struct myr_cabling_end, (size_t)foreign + 1);
+    verify->foreign = MYR_ARENA_NEW(verify->arena, struct myr_cabling_end, foreign);
     if (foreign) {
         memcpy(verify->foreign, matcher->foreign.items, foreign * sizeof(*verify->foreign));
     }
-    uint32_t *plan = MYR_ARENA_NEW(verify->arena, uint32_t, verify->vertex_count + 1);
-    verify->found = MYR_ARENA_NEW(verify->arena, uint32_t, verify->vertex_count + 1);
-    verify->found_link = MYR_ARENA_NEW(verify->arena, uint32_t, verify->vertex_count + 1);
+    uint32_t *plan = MYR_ARENA_NEW(verify->arena, uint32_t, verify->vertex_count);
+    verify->found = MYR_ARENA_NEW(verify->arena, uint32_t, verify->vertex_count);
+    verify->found_link = MYR_ARENA_NEW(verify->arena, uint32_t, verify->vertex_count);
     memcpy(plan, verify->plan, verify->design->port_count * sizeof(uint32_t));
     for (uint32_t v = 0; v < verify->vertex_count; v++) {
         verify->found[v] = verify->found_link[v] = MYR_NONE;
@@ -420,8 +420,8 @@ static void note_doubts(struct matcher *matcher)
 static void match_one_sided(struct matcher *matcher)
 {
     struct myr_arena *arena = matcher->verify->arena;
-    matcher->claim_before = MYR_ARENA_NEW(arena, uint32_t, matcher->cabling->links.count + 1);
-    matcher->claim = MYR_ARENA_NEW(arena, uint32_t, matcher->verify->design->port_count + 1);
+    matcher->claim_before = MYR_ARENA_NEW(arena, uint32_t, matcher->cabling->links.count);
+    matcher->claim = MYR_ARENA_NEW(arena, uint32_t, matcher->verify->design->port_count);
     note_claims(matcher);
     for (uint32_t round = 0; round < ROUND_COUNT; round++) {
         match_claims(matcher, (enum claim_round)round);
@@ -472,14 +472,14 @@ int verify_match(struct verify_job *job, struct myr_err *err)
     const struct myr_cabling *cabling = verify->cabling;
     size_t links = cabling->links.count;
     struct matcher matcher = {.job = job, .verify = verify, .cabling = cabling};
-    matcher.end_a = MYR_ARENA_NEW(verify->arena, uint32_t, links + 1);
-    matcher.end_b = MYR_ARENA_NEW(verify->arena, uint32_t, links + 1);
-    matcher.guessed = MYR_ARENA_NEW(verify->arena, uint8_t, links + 1);
-    matcher.told = MYR_ARENA_NEW(verify->arena, uint8_t, verify->design->port_count + 1);
-    matcher.placed = MYR_ARENA_NEW(verify->arena, uint8_t, verify->design->device_count + 1);
-    matcher.unread = MYR_ARENA_NEW(verify->arena, uint8_t, verify->design->device_count + 1);
-    job->planes = MYR_ARENA_NEW(verify->arena, uint8_t, verify->design->port_count + 1);
-    verify->plan = MYR_ARENA_NEW(verify->arena, uint32_t, verify->design->port_count + 1);
+    matcher.end_a = MYR_ARENA_NEW(verify->arena, uint32_t, links);
+    matcher.end_b = MYR_ARENA_NEW(verify->arena, uint32_t, links);
+    matcher.guessed = MYR_ARENA_NEW(verify->arena, uint8_t, links);
+    matcher.told = MYR_ARENA_NEW(verify->arena, uint8_t, verify->design->port_count);
+    matcher.placed = MYR_ARENA_NEW(verify->arena, uint8_t, verify->design->device_count);
+    matcher.unread = MYR_ARENA_NEW(verify->arena, uint8_t, verify->design->device_count);
+    job->planes = MYR_ARENA_NEW(verify->arena, uint8_t, verify->design->port_count);
+    verify->plan = MYR_ARENA_NEW(verify->arena, uint32_t, verify->design->port_count);
     memset(verify->plan, 0xFF, verify->design->port_count * sizeof(uint32_t));
     fill_plan(job);
     resolve_all(&matcher);

@@ -164,7 +164,7 @@ static void count_hosts(struct namer *n, const struct unit_list *units)
 {
     const struct myr_design *design = n->identify->design;
     MYR_CLEANUP(myr_u64map_done) struct myr_u64map seen = {0};
-    n->hosts = MYR_ARENA_NEW(n->identify->arena, uint32_t, (size_t)design->devtype_count + 1);
+    n->hosts = MYR_ARENA_NEW(n->identify->arena, uint32_t, design->devtype_count);
     for (size_t i = 0; i < units->count; i++) {
         if (myr_u64map_add(&seen, units->items[i].device, 1)) {
             n->hosts[design->device_type[units->items[i].device]]++;
@@ -419,8 +419,7 @@ static void decide_by_order(struct namer *n, uint32_t type)
 {
     static const uint32_t per_card[] = {1, 2, 4};
     uint32_t ports = n->identify->design->devtypes[type].groups[0].count;
-    struct meaning **names =
-        MYR_ARENA_NEW(n->identify->arena, struct meaning *, n->meanings.count + 1);
+    struct meaning **names = MYR_ARENA_NEW(n->identify->arena, struct meaning *, n->meanings.count);
     uint32_t count = list_in_order(n, type, names);
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(per_card); i++) {
         struct card_order order = {ports, per_card[i]};
@@ -546,8 +545,8 @@ static bool deviates(struct namer *n, const struct unit *unit)
 static void put_assumed(struct namer *n, const struct unit_list *units, struct myr_verify *verify)
 {
     MYR_CLEANUP(myr_u64map_done) struct myr_u64map seen = {0};
-    verify->assumed = MYR_ARENA_NEW(verify->arena, struct myr_assumed, n->meanings.count + 1);
-    verify->deviating = MYR_ARENA_NEW(verify->arena, uint32_t, units->count + 1);
+    verify->assumed = MYR_ARENA_NEW(verify->arena, struct myr_assumed, n->meanings.count);
+    verify->deviating = MYR_ARENA_NEW(verify->arena, uint32_t, units->count);
     for (size_t i = 0; i < n->meanings.count; i++) {
         const struct meaning *meaning = &n->meanings.items[i];
         if (meaning->index != MYR_NONE && !meaning->known) {
@@ -569,7 +568,7 @@ void naming_settle(const struct identify *identify, struct myr_verify *verify,
     if (units->count == 0) {
         return;
     }
-    n.used = MYR_ARENA_NEW(identify->arena, uint8_t, (size_t)identify->design->port_count + 1);
+    n.used = MYR_ARENA_NEW(identify->arena, uint8_t, identify->design->port_count);
     mark_used(&n);
     count_hosts(&n, units);
     n.doubtful = naming_doubtful(identify);

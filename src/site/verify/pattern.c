@@ -530,10 +530,10 @@ static void finder_done(struct finder *finder)
 void pattern_find(struct myr_verify *verify)
 {
     MYR_CLEANUP(finder_done) struct finder finder = {.verify = verify, .design = verify->design};
-    finder.explained = MYR_ARENA_NEW(verify->arena, uint8_t, verify->design->port_count + 1);
-    finder.home = MYR_ARENA_NEW(verify->arena, uint32_t, verify->design->device_count + 1);
+    finder.explained = MYR_ARENA_NEW(verify->arena, uint8_t, verify->design->port_count);
+    finder.home = MYR_ARENA_NEW(verify->arena, uint32_t, verify->design->device_count);
     memset(finder.home, 0xFF, verify->design->device_count * sizeof(uint32_t));
-    verify->renames = MYR_ARENA_NEW(verify->arena, uint32_t, verify->design->device_count + 1);
+    verify->renames = MYR_ARENA_NEW(verify->arena, uint32_t, verify->design->device_count);
     memset(verify->renames, 0xFF, verify->design->device_count * sizeof(uint32_t));
     /* From the largest cause to the smallest: a port that one explains is not asked again. */
     find_displaced(&finder);
@@ -542,7 +542,7 @@ void pattern_find(struct myr_verify *verify)
     find_rails(&finder);
     find_bundles(&finder);
     verify->pattern_count = (uint32_t)finder.patterns.count;
-    verify->patterns = MYR_ARENA_NEW(verify->arena, struct myr_pattern, finder.patterns.count + 1);
+    verify->patterns = MYR_ARENA_NEW(verify->arena, struct myr_pattern, finder.patterns.count);
     if (finder.patterns.count) {
         qsort(finder.patterns.items, finder.patterns.count, sizeof(*finder.patterns.items),
               compare_patterns);

@@ -348,8 +348,8 @@ static void join_chips(struct structure *s)
 {
     MYR_CLEANUP(myr_strmap_done) struct myr_strmap boxes = {0};
     uint32_t devices = (uint32_t)s->cabling->devices.count;
-    uint32_t *last = MYR_ARENA_NEW(s->identify->arena, uint32_t, (size_t)devices + 1);
-    s->chip_before = MYR_ARENA_NEW(s->identify->arena, uint32_t, (size_t)devices + 1);
+    uint32_t *last = MYR_ARENA_NEW(s->identify->arena, uint32_t, devices);
+    s->chip_before = MYR_ARENA_NEW(s->identify->arena, uint32_t, devices);
     for (uint32_t d = 0; d < devices && s->cabling->numbered; d++) {
         struct myr_str box;
         if (!s->open[d] || identify_is_nic(s->identify, d) ||
@@ -368,7 +368,7 @@ static void join_chips(struct structure *s)
 static void by_neighbours(struct structure *s)
 {
     uint32_t devices = (uint32_t)s->cabling->devices.count, count = 0;
-    uint8_t *asked = MYR_ARENA_NEW(s->identify->arena, uint8_t, (size_t)devices + 1);
+    uint8_t *asked = MYR_ARENA_NEW(s->identify->arena, uint8_t, devices);
     for (uint32_t d = 0; d < devices; d++) {
         bool later = s->chip_before[d] && s->chip_before[d] - 1 < d;
         asked[d] = structure_is_alone(s, d) && !identify_is_nic(s->identify, d) && !later;
@@ -401,9 +401,9 @@ static void put_results(struct structure *s)
 {
     struct myr_verify *verify = s->verify;
     verify->identity_count = (uint32_t)s->named.count;
-    verify->identities = MYR_ARENA_NEW(verify->arena, struct myr_identity, s->named.count + 1);
+    verify->identities = MYR_ARENA_NEW(verify->arena, struct myr_identity, s->named.count);
     verify->ambiguity_count = (uint32_t)s->alike.count;
-    verify->ambiguities = MYR_ARENA_NEW(verify->arena, struct myr_ambiguity, s->alike.count + 1);
+    verify->ambiguities = MYR_ARENA_NEW(verify->arena, struct myr_ambiguity, s->alike.count);
     if (s->named.count) {
         qsort(s->named.items, s->named.count, sizeof(*s->named.items), compare_named);
         memcpy(verify->identities, s->named.items, s->named.count * sizeof(*s->named.items));
@@ -422,8 +422,8 @@ void identify_by_structure(struct identify *identify, struct myr_verify *verify)
                           .cabling = identify->cabling,
                           .verify = verify};
     uint32_t devices = (uint32_t)s.cabling->devices.count;
-    s.open = MYR_ARENA_NEW(identify->arena, uint8_t, (size_t)devices + 1);
-    s.taken = MYR_ARENA_NEW(identify->arena, uint32_t, (size_t)s.design->port_count + 1);
+    s.open = MYR_ARENA_NEW(identify->arena, uint8_t, devices);
+    s.taken = MYR_ARENA_NEW(identify->arena, uint32_t, s.design->port_count);
     for (uint32_t d = 0; d < devices; d++) {
         struct myr_port_span known = identify->devices[d];
         s.open[d] = known.count == 0 && !identify->inside[d];

@@ -57,7 +57,7 @@ static void note_cable_alone(struct myr_verify *verify, uint32_t port)
 static void fill_states(struct verify_job *job)
 {
     struct myr_verify *verify = job->verify;
-    verify->state = MYR_ARENA_NEW(verify->arena, uint8_t, verify->design->port_count + 1);
+    verify->state = MYR_ARENA_NEW(verify->arena, uint8_t, verify->design->port_count);
     for (uint32_t p = 0; p < verify->design->port_count; p++) {
         if (job->flags[p] & VERIFY_JUDGED) {
             verify->state[p] = (uint8_t)state_of(job, p);
@@ -116,7 +116,7 @@ static const uint32_t *repair_as_equivalent(struct myr_verify *verify,
                                             struct myr_repair *ret)
 {
     uint32_t gap;
-    uint32_t *plan = MYR_ARENA_NEW(verify->arena, uint32_t, (size_t)graph->vertex_count + 1);
+    uint32_t *plan = MYR_ARENA_NEW(verify->arena, uint32_t, graph->vertex_count);
     repair_equivalent_plan(graph, verify->arena, plan, &gap);
     struct repair_graph read_so = *graph;
     read_so.plan = plan;
@@ -139,9 +139,9 @@ static void repair_renamed(struct verify_job *job, struct myr_repair *ret)
     struct myr_verify *verify = job->verify;
     const struct myr_design *design = verify->design;
     size_t count = verify->vertex_count;
-    uint32_t *now = MYR_ARENA_NEW(verify->arena, uint32_t, count + 1);
-    uint32_t *found = MYR_ARENA_NEW(verify->arena, uint32_t, count + 1);
-    uint8_t *state = MYR_ARENA_NEW(verify->arena, uint8_t, count + 1);
+    uint32_t *now = MYR_ARENA_NEW(verify->arena, uint32_t, count);
+    uint32_t *found = MYR_ARENA_NEW(verify->arena, uint32_t, count);
+    uint8_t *state = MYR_ARENA_NEW(verify->arena, uint8_t, count);
     for (uint32_t v = 0; v < count; v++) {
         uint32_t device = v < design->port_count ? design->port_device[v] : MYR_NONE;
         uint32_t other = device == MYR_NONE ? MYR_NONE : verify->renames[device];
@@ -221,7 +221,7 @@ int myr_verify(struct myr_verify *ret, struct myr_arena *arena, const struct myr
         .arena = arena, .design = design, .cabling = cabling, .options = *options};
     ret->options.nets = options->nets ? options->nets : 1U << MYR_NET_COMPUTE;
     MYR_CLEANUP(verify_job_done) struct verify_job job = {.verify = ret};
-    job.flags = MYR_ARENA_NEW(arena, uint8_t, design->port_count + 1);
+    job.flags = MYR_ARENA_NEW(arena, uint8_t, design->port_count);
     if (!options->port_names) {
         MYR_TRY(myr_port_names_init(&job.names, arena, err));
     }

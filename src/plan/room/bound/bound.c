@@ -191,7 +191,7 @@ static double net_mm(struct bound *b, const struct net_plan *net)
         s = end;
     }
     /* Those that all servers have chains to share what seats there are. */
-    double *weights = MYR_ARENA_NEW(b->plan->arena, double, (size_t)b->design->device_count + 1);
+    double *weights = MYR_ARENA_NEW(b->plan->arena, double, b->design->device_count);
     struct load need = {INT64_MAX, INT64_MAX, INT64_MAX};
     double sum = 0;
     uint32_t shared = 0;
