@@ -9,7 +9,7 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
-WORK = 2e9  # numbers by rack, rack and class of pairs that are looked at: 10 to 20 s
+WORK = 3e9  # numbers by rack, rack and class of pairs that are looked at: 10 to 30 s
 SLOWEST_S = 3600
 
 
