@@ -112,7 +112,7 @@ def room_text(room, cables, racks):
 def ways_m(myriad, room, cables, racks, enough=1e300, work=WORK):
     """The least ways of all cables; less may do where that is 'enough'. None: too large."""
     program = Path(myriad).resolve().parent.parent / "tests" / "plan-pairs"
-    done = subprocess.run([program, f"{work:.0f}", f"{enough:.3f}"], capture_output=True, text=True,
+    done = subprocess.run([program, f"{work:.0f}", f"{enough:.9g}"], capture_output=True, text=True,
                           input=room_text(room, cables, racks), timeout=SLOWEST_S, check=False)
     if done.returncode not in (0, 1):
         raise RuntimeError(f"pairs: exit {done.returncode}: {done.stderr}")

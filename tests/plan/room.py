@@ -425,7 +425,7 @@ def tiny_rooms(myriad, folder):
 
 
 def within(what, found, share=0, most=1):
-    """Each room within 5 % of the better bound. Where a rack holds one server, or has power left for
+    """Each room within 5 % of the better bound. Where a rack holds one server, or has power for
     1 to 3 switches beside its servers, switches spread over the room, which bounds see only in part
     (docs/measurements.md): 7 % there, and 8 % where the room is too large for the second one. Of
     all drawn ones a share is within 5 %."""

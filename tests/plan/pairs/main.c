@@ -2,6 +2,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "myriad/base/str.h"
 
 /*
  * pairs WORK ENOUGH < room: prints the least ways of all cables that it can show with so much work,
@@ -20,14 +23,28 @@ void *must(size_t count, size_t size)
     return found;
 }
 
-static double next(void)
+static double number_of(const char *text, size_t count)
 {
     double found;
-    if (scanf("%lf", &found) != 1) {
-        fprintf(stderr, "pairs: the room ends too early\n");
+    if (!myr_str_to_double((struct myr_str){text, count}, &found)) {
+        fprintf(stderr, "pairs: no number where one has to be, or the room ends too early\n");
         exit(2);
     }
     return found;
+}
+
+static double next(void)
+{
+    char word[64];
+    size_t count = 0;
+    int c = getchar_unlocked();
+    while (c == ' ' || c == '\n') {
+        c = getchar_unlocked();
+    }
+    for (; c != EOF && c != ' ' && c != '\n' && count < sizeof(word); c = getchar_unlocked()) {
+        word[count++] = (char)c;
+    }
+    return number_of(word, count);
 }
 
 static uint32_t next_count(uint32_t most)
@@ -113,11 +130,11 @@ int main(int argc, char **argv)
         return 1;
     }
     graph_make(&room, &graph);
-    uint32_t rounds = rounds_for(&room, &graph, strtod(argv[1], NULL));
+    uint32_t rounds = rounds_for(&room, &graph, number_of(argv[1], strlen(argv[1])));
     if (rounds == 0) {
         return 1;
     }
-    printf("%.6f\n", programme_m(&room, &graph, rounds, strtod(argv[2], NULL)));
+    printf("%.6f\n", programme_m(&room, &graph, rounds, number_of(argv[2], strlen(argv[2]))));
     graph_free(&graph);
     room_free(&room);
     return 0;

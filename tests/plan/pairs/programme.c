@@ -402,8 +402,8 @@ static void begin(struct level *level, double weight)
 static void try_weights(struct level *level, uint32_t rounds, double first, uint32_t count)
 {
     double best = -HUGE_VAL, weight = first;
-    for (uint32_t i = 0; i < count; i++) {
-        double one = first / pow(2.5, i);
+    double one = first;
+    for (uint32_t i = 0; i < count; i++, one /= 2.5) {
         begin(level, one);
         double found = walk(&level->p, rounds, HUGE_VAL);
         if (found > best) {
