@@ -8,8 +8,8 @@
   inside their blocks, and every cable is as long as the way along the trays asks for
 - the lower bound of the answer is computed again by stars.py, is no more than the true least of
   very small rooms, which is found by trying everything, and no plan is below it; the shortest
-  placement is nowhere longer than the aligned one, and not more than 5 % above the bound, but for
-  rooms of one kind; where the program's bound says more and there is scipy, pairs.py has another
+  placement is nowhere longer than the aligned one, and not more than 5 % above the bound; where
+  the program's bound says more, pairs.py has another, unless the room is too large for it
 - what a room gets wrong is a finding with its rule
 """
 import csv
@@ -339,22 +339,24 @@ def check_bound(what, shape, cables, answer, again):
         check(f"{what}: bound {said}, by hand {bound:.1f}", bound * 0.99 <= said <= bound * 1.01)
 
 
-def second_bound(what, shape, cables, total):
-    """That of pairs.py; 0 where there is none."""
-    rows, columns, kw, server_kw, _, switch = shape
-    room, places = Room(rows, columns), min(int(kw / server_kw + 1e-9), 60 // 8)
-    seats = seats_of(kw, server_kw, switch, places)[::-1]
-    ways = pairs.ways_m(cables, room.points(), seats)
+def second_bound(what, myriad, shape, files, total):
+    """That of pairs.py, unless it shows 5 % sooner; 0 where there is none."""
+    rows, columns, kw, _, _, _ = shape
+    room, (cables, racks) = Room(rows, columns), files
+    count = len({row["cable"] for row in cables})
+    enough = (total / 1.05 - with_drops(room, 0, count)) / (1 + room.slack[0] / 100)
+    ways = pairs.ways_m(myriad, {"rows": rows, "columns": columns, "rack_kw": kw, "rack_u": 60},
+                        cables, racks, enough)
     if ways is None:
         return 0
-    bound = with_drops(room, ways, len({row["cable"] for row in cables}))
+    bound = with_drops(room, ways, count)
     check(f"{what}: {total:.1f} m is below the second bound of {bound:.1f}", total >= bound)
     return bound
 
 
 def look_at(myriad, folder, shape, again=False):
-    """One room, placed both ways; returns how far the shortest one is above the bound, and whether
-    seats beside servers are scarce and there is no second bound; or None."""
+    """One room, placed both ways; returns how far the shortest one is above the better bound, and
+    how far it may be; or None."""
     rows, columns, kw, server_kw, servers, switch = shape
     room, totals, over = Room(rows, columns), {}, None
     for place in ("aligned", "shortest"):
@@ -381,9 +383,12 @@ def look_at(myriad, folder, shape, again=False):
             check_bound(what, shape, cables, answer, again)
             places = min(int(kw / server_kw + 1e-9), 60 // 8)
             beside = seats_of(kw, server_kw, switch, places)[0]
-            second = second_bound(what, shape, cables, total) if total > 1.05 * said else 0
-            over = (total / max(said, second) - 1,
-                    not second and (places == 1 or 1 <= beside <= 3))
+            second = (second_bound(what, myriad, shape, (cables, racks), total)
+                      if total > 1.05 * said else 0)
+            limit = 0.05
+            if places == 1 or 1 <= beside <= 3:
+                limit = 0.07 if second or total <= 1.05 * said else 0.08
+            over = total / max(said, second) - 1, limit
             if second:
                 print(f"{what}: {100 * total / said - 100:.1f} % above the program's bound, "
                       f"{100 * total / second - 100:.1f} % above the second one")
@@ -412,20 +417,20 @@ def tiny_rooms(myriad, folder):
               least * 0.95 <= said <= least * 1.0001)
         check(f"tiny room {rows} x {columns}: plan {got}, least {least:.2f}",
               least * 0.9999 <= got <= least * 1.01)
-        ways = pairs.ways_m(rows_of(out / "cables.csv"), room.points(), seats)
-        if ways is not None:
-            second = with_drops(room, ways, fabric.cables)
-            check(f"tiny room {rows} x {columns}: second bound {second:.2f}, least {least:.2f}",
-                  least * 0.95 <= second <= least * 1.0001)
+        ways = pairs.ways_m(myriad, {"rows": rows, "columns": columns, "rack_kw": kw, "rack_u": 60},
+                            *(rows_of(out / name) for name in ("cables.csv", "racks.csv")))
+        second = with_drops(room, ways, fabric.cables)
+        check(f"tiny room {rows} x {columns}: second bound {second:.2f}, least {least:.2f}",
+              least * 0.98 <= second <= least * 1.0001)
 
 
-def within(what, found, share=0):
-    """Each room within 5 % of the bound. Where a rack holds one server, or has power left for 1 to
-    3 switches beside its servers, switches spread over the room, which the program's bound does
-    not see (docs/measurements.md): 8 % there without a second one. Of all drawn ones a share is
-    within 5 %."""
-    for over, scarce in found:
-        check(f"{what}, {100 * over:.1f} % above the bound", over <= (0.08 if scarce else 0.05))
+def within(what, found, share=0, most=1):
+    """Each room within 5 % of the better bound. Where a rack holds one server, or has power for
+    1 to 3 switches beside its servers, switches spread over the room, which bounds see only in part
+    (docs/measurements.md): 7 % there, and 8 % where the room is too large for the second one. Of
+    all drawn ones a share is within 5 %."""
+    for over, limit in found:
+        check(f"{what}, {100 * over:.1f} % above the bound", over <= min(limit, most))
     near = sum(over <= 0.05 for over, _ in found)
     check(f"{what}, {near} of {len(found)} within 5 %: {found}", near >= share * len(found))
 
@@ -483,7 +488,7 @@ def few_crossings(myriad, folder):
                                                     room.of_rack(row["b_rack"])), 1)
                  for row in cables}.values())
     check(f"few crossings: cable_m {got}, by hand {total:.1f}", abs(got - total) < 0.001 * total)
-    within("few crossings", [(got / said - 1, False)])
+    within("few crossings", [(got / said - 1, 0.05)])
 
 
 # What a room gets wrong, and the rule that says so.
@@ -567,7 +572,8 @@ def main():
                                 for n in (33, 36, 68, 97)[::EVERY]])
         # More than 5 % above the program's bound, which the second one shows to be too low.
         scarce = [(5, 10, 12, 10, 36, "mqm9790-ns2f"), (7, 12, 15, 6.5, 96, "mqm9790-ns2f")]
-        within("scarce seats", [look_at(myriad, folder, shape) for shape in scarce[::EVERY]])
+        within("scarce seats", [look_at(myriad, folder, shape) for shape in scarce[::EVERY]],
+               most=0.05)
         tiny_rooms(myriad, folder)
         few_crossings(myriad, folder)
         over, full = [], []
