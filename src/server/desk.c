@@ -379,9 +379,11 @@ int desk_run(struct server *server, struct myr_err *err)
     for (size_t i = 0; i < count; i++) {
         take(server, &server->inbox.items[i]);
     }
-    memmove(server->inbox.items, server->inbox.items + count,
-            (server->inbox.count - count) * sizeof(*server->inbox.items));
-    server->inbox.count -= count;
+    if (count > 0) { /* else there may be no array at all */
+        memmove(server->inbox.items, server->inbox.items + count,
+                (server->inbox.count - count) * sizeof(*server->inbox.items));
+        server->inbox.count -= count;
+    }
     for (size_t i = before; i < server->outbox.count; i++) {
         note(server, &server->outbox.items[i]);
     }
@@ -412,4 +414,17 @@ void desk_end(struct server *server)
     uv_close((uv_handle_t *)&server->wake, on_handle_closed);
     uv_close((uv_handle_t *)&server->check, on_handle_closed);
     uv_close((uv_handle_t *)&server->idle, on_handle_closed);
+}
+
+void desk_free(struct server *server)
+{
+    store_close(server->store);
+    myr_control_free(server->control);
+    rows_done(&server->rows);
+    feed_done(&server->feed);
+    config_done(&server->config);
+    myr_vec_done(&server->inbox);
+    myr_vec_done(&server->outbox);
+    myr_vec_done(&server->to_ack);
+    myr_buf_done(&server->journal);
 }

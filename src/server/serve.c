@@ -358,16 +358,8 @@ static void tell_ready(const struct server *server, const struct myr_serve *serv
 static void release(struct server *server)
 {
     fence_end(server); /* where it has not come to serving */
-    store_close(server->store);
     engine_free(server->engine);
-    myr_control_free(server->control);
-    rows_done(&server->rows);
-    feed_done(&server->feed);
-    config_done(&server->config);
-    myr_vec_done(&server->inbox);
-    myr_vec_done(&server->outbox);
-    myr_vec_done(&server->to_ack);
-    myr_buf_done(&server->journal);
+    desk_free(server);
     free(server->http);
     log_close();
     free(server);

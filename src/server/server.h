@@ -309,6 +309,8 @@ void desk_turn(struct server *server);
 /* The whole state, so that the next start has little to replay. */
 MYR_MUST_USE int desk_snapshot(struct server *server, struct myr_err *err);
 void desk_end(struct server *server);
+/* What it works on, store and all; its handles are closed. */
+void desk_free(struct server *server);
 
 /* sessions.c */
 MYR_MUST_USE int sessions_begin(struct server *server, struct myr_err *err);

@@ -55,15 +55,7 @@ static inline void bench_close(struct bench *bench)
     }
     uv_run(&server->loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&server->loop), 0);
-    store_close(server->store);
-    myr_control_free(server->control);
-    rows_done(&server->rows);
-    feed_done(&server->feed);
-    config_done(&server->config);
-    myr_vec_done(&server->inbox);
-    myr_vec_done(&server->outbox);
-    myr_vec_done(&server->to_ack);
-    myr_buf_done(&server->journal);
+    desk_free(server);
     free(server);
     bench->server = NULL;
 }

@@ -24,9 +24,9 @@ def install(build, stage, prefix):
 
 def no_paths(build, stage):
     """Nothing of the machine that built it is left in what is installed."""
-    root = str(tree.ROOT).encode()
+    roots = [f"{path}/".encode() for path in (tree.ROOT, Path(build).resolve())]
     for name, data in files_of(stage).items():
-        if root in data or str(Path(build).resolve()).encode() in data:
+        if any(root in data for root in roots):
             raise SystemExit(f"{name} holds the path of the source tree")
 
 

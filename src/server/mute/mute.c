@@ -79,15 +79,7 @@ void myr_mute_free(struct myr_mute *mute)
     desk_end(server);
     uv_run(&server->loop, UV_RUN_DEFAULT);
     uv_loop_close(&server->loop);
-    store_close(server->store);
-    myr_control_free(server->control);
-    rows_done(&server->rows);
-    feed_done(&server->feed);
-    config_done(&server->config);
-    myr_vec_done(&server->inbox);
-    myr_vec_done(&server->outbox);
-    myr_vec_done(&server->to_ack);
-    myr_buf_done(&server->journal);
+    desk_free(server);
     myr_vec_done(&server->http->visits);
     myr_buf_done(&server->http->nodes);
     free(server->http);
