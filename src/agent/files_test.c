@@ -15,22 +15,7 @@
 #include <unistd.h>
 
 #include "files.h"
-
-static char folder[] = "/tmp/myr-files-XXXXXX";
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    folder_remove(folder);
-    assert_true(folder_is_gone(folder));
-    return 0;
-}
+#include "folder_test.h"
 
 static void names_are_joined_as_far_as_they_fit(void **state)
 {

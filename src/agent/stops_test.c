@@ -7,22 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "folder_test.h"
 #include "stops.h"
-
-static char folder[] = "/tmp/myr-stops-XXXXXX";
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    folder_remove(folder);
-    return 0;
-}
 
 static void a_stop_counts_for_its_epoch_and_all_before(void **state)
 {

@@ -7,22 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "folder_test.h"
 #include "shim/shim.h"
-
-static char folder[] = "/tmp/myr-output-XXXXXX";
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    folder_remove(folder);
-    return 0;
-}
 
 static char byte_at(uint64_t offset)
 {
