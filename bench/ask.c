@@ -83,8 +83,8 @@ static int compare(const void *a, const void *b)
 
 int main(int argc, char **argv)
 {
-    struct myr_buf token = {0}, request = {0};
-    struct myr_err err = {0};
+    struct myr_buf token = {}, request = {};
+    struct myr_err err = {};
     uint64_t port, seconds, pause_ms, bytes = 0;
     uint32_t count = 0;
     if (argc != 6 || !myr_str_to_u64(myr_str_from(argv[1]), &port) ||

@@ -126,7 +126,7 @@ int main(int argc, char **argv)
 {
     struct bench bench;
     struct myr_err err;
-    struct myr_flows permutation = {0}, rings = {0};
+    struct myr_flows permutation = {}, rings = {};
     if (argc != 2) {
         fputs("usage: bench_fabric DESIGN\n", stderr);
         return 2;

@@ -53,7 +53,7 @@ static void path_of(const struct node *node, const char *what, char ret[512])
 
 static void say(struct node *node, enum myr_wire_type type, uint32_t epoch, const void *message)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
     myr_wire_send(&node->sender, &bytes, type, node->welcome ? node->id : MYR_WIRE_NO_NODE, epoch,
                   ++node->sent, message);
     myr_io_write(node->stream, (struct myr_str){bytes.data, bytes.len});
@@ -68,8 +68,8 @@ static void on_open(void *context, struct myr_io_stream *stream)
     if (!node->enrolling) {
         return;
     }
-    struct myr_buf csr = {0};
-    struct myr_err err = {0};
+    struct myr_buf csr = {};
+    struct myr_err err = {};
     myr_buf_clear(&node->key);
     if (myr_io_csr_create(node->name, &node->key, &csr, &err) < 0) {
         fprintf(stderr, "load: %s\n", err.message);
@@ -83,8 +83,8 @@ static void on_open(void *context, struct myr_io_stream *stream)
 static void save(const struct node *node, const char *what, struct myr_str text)
 {
     char path[512];
-    struct myr_err err = {0};
-    struct myr_buf buf = {0};
+    struct myr_err err = {};
+    struct myr_buf buf = {};
     path_of(node, what, path);
     myr_buf_put(&buf, text.data, text.len);
     if (myr_file_write(path, &buf, &err) < 0) {
@@ -160,7 +160,7 @@ static void on_message(struct node *node, const struct myr_wire_message *message
 static void on_data(void *context, struct myr_io_stream *stream, struct myr_str bytes)
 {
     struct node *node = context;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     (void)stream;
     myr_wire_feed(&node->receiver, bytes);
     for (;;) {
@@ -207,7 +207,7 @@ static void on_closed(void *context, struct myr_io_stream *stream, const struct 
 static void go(struct node *node)
 {
     static const struct myr_io_calls calls = {on_open, on_data, on_closed};
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct stat status;
     char cert[512], key[512], ca[512];
     path_of(node, "pem", cert);
@@ -279,8 +279,8 @@ static void on_tick(uv_timer_t *timer)
 
 static void read_nodes(const char *path)
 {
-    struct myr_buf text = {0};
-    struct myr_err err = {0};
+    struct myr_buf text = {};
+    struct myr_err err = {};
     if (myr_file_read(path, 64 << 20, &text, &err) < 0) {
         fprintf(stderr, "load: %s\n", err.message);
         exit(2);
@@ -289,7 +289,7 @@ static void read_nodes(const char *path)
         size_t line = strcspn(at, "\n"), name = strcspn(at, " ");
         load.nodes = myr_xrealloc(load.nodes, load.count + 1, sizeof(*load.nodes));
         struct node *node = &load.nodes[load.count++];
-        *node = (struct node){0};
+        *node = (struct node){};
         snprintf(node->name, sizeof(node->name), "%.*s", (int)name, at);
         if (line > name) {
             snprintf(node->token, sizeof(node->token), "%.*s", (int)(line - name - 1),
@@ -317,7 +317,7 @@ static bool read_ports(const char *text)
 
 int main(int argc, char **argv)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     uint64_t seconds;
     if (argc < 7 || argc > 8 || !read_ports(argv[2]) ||
         !myr_str_to_u64(myr_str_from(argv[6]), &seconds) ||

@@ -180,7 +180,7 @@ static void run(uint32_t nodes, uint32_t tenants, uint32_t waiting, bool preempt
 int main(int argc, char **argv)
 {
     enum { MOST = 1000000 };
-    uint64_t numbers[3] = {0};
+    uint64_t numbers[3] = {};
     bool shaped = argc == 6 && myr_str_eq(myr_str_from(argv[5]), MYR_STR("shaped"));
     bool good = argc == 5 || shaped;
     for (int i = 0; good && i < 3; i++) {

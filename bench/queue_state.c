@@ -92,7 +92,7 @@ int main(int argc, char **argv)
     if (!q) {
         return EXIT_FAILURE;
     }
-    struct myr_buf bytes = {0};
+    struct myr_buf bytes = {};
     printf("state_mib %.3f\n", (double)myr_queue_bytes(q) / (1 << 20));
     printf("copy_ms %.3f\nfork_ms %.3f\n", copy_ms(q), fork_ms());
     int64_t start_ns = myr_clock_ns();

@@ -63,9 +63,9 @@ struct agent {
 
 static void send_inventory(struct agent *agent)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
-    struct myr_wire_inventory inventory = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    struct myr_wire_inventory inventory = {};
+    struct myr_err err = {};
     struct myr_str json = {agent->inventory.data, agent->inventory.len};
     myr_arena_init(&arena);
     if (agent->inventory.len == 0) {
@@ -94,9 +94,9 @@ static void answer_test(struct agent *agent, bool collected)
 {
     struct report out = {
         .type = MYR_WIRE_TESTED, .job = agent->test.id, .epoch = agent->test.epoch};
-    struct myr_err err = {0};
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
-    struct myr_wire_inventory now = {0};
+    struct myr_err err = {};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    struct myr_wire_inventory now = {};
     myr_arena_init(&arena);
     agent->test.wanted = false;
     if (!collected ||
@@ -135,7 +135,7 @@ static void collected_all(struct agent *agent)
         send_inventory(agent);
     }
     myr_buf_done(&agent->collected);
-    agent->collected = (struct myr_buf){0};
+    agent->collected = (struct myr_buf){};
     if (agent->test.wanted) {
         answer_test(agent, good);
     }
@@ -158,7 +158,7 @@ static void on_collected(uv_poll_t *poll, int status, int events)
 static void collect(struct agent *agent)
 {
     const char *const argv[] = {"myriad-agent", "inventory", "-o", "json", NULL};
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (agent->collector_fd >= 0) {
         return; /* one is at it */
     }
@@ -183,7 +183,7 @@ static void on_acked(void *context, const struct report *report)
 
 static void take_fetch(struct agent *agent, uint32_t epoch, const struct myr_wire_fetch *fetch)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf data = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf data = {};
     const struct run *run = runs_find(&agent->runs, fetch->job, epoch);
     struct myr_wire_output out = {
         .job = fetch->job, .rank = fetch->rank, .offset = fetch->offset, .ended = 1};
@@ -199,7 +199,7 @@ static void take_fetch(struct agent *agent, uint32_t epoch, const struct myr_wir
 
 static void take_cert(struct agent *agent, const struct myr_wire_cert *cert)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_io_tls *tls = NULL;
     if (!agent->asked_renewal) {
         return;
@@ -293,8 +293,8 @@ static void on_refused(void *context, uint32_t code, struct myr_str text)
 
 static void renew(struct agent *agent)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf csr = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf csr = {};
+    struct myr_err err = {};
     if (agent->settings->plain || agent->asked_renewal || !enrol_is_due(agent->settings->state)) {
         return;
     }
@@ -519,7 +519,7 @@ static int start(struct agent *agent, struct myr_err *err)
 int agent_run(struct settings *settings)
 {
     static struct agent agent;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     agent = (struct agent){.settings = settings, .collector_fd = -1, .lock_fd = -1};
     uv_loop_init(&agent.loop);
     if (start(&agent, &err) < 0) {

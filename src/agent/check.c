@@ -9,9 +9,9 @@
 
 static int check_job(struct myr_str bytes, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     struct jobfile job;
-    struct progress_pattern pattern = {0};
+    struct progress_pattern pattern = {};
     uint64_t step;
     myr_arena_init(&arena);
     MYR_TRY(jobfile_read(&arena, bytes, &job, err));
@@ -25,7 +25,7 @@ static int check_job(struct myr_str bytes, struct myr_err *err)
 /* What was read, written again, reads the same. */
 static int check_order(struct myr_str bytes, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct order order;
     struct order again;
     MYR_TRY(order_read("order", bytes, &order, err));
@@ -39,7 +39,7 @@ static int check_order(struct myr_str bytes, struct myr_err *err)
 
 static int check_ending(struct myr_str bytes, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct ending ending;
     struct ending again;
     MYR_TRY(ending_read("exit", bytes, &ending, err));
@@ -69,7 +69,7 @@ static int check_datagram(struct myr_str bytes, struct myr_err *err)
         return myr_err_set(err, MYR_EINVAL,
                            "progress: 'step N [saved N] [phase WORD]' is expected");
     }
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct progress again;
     progress_write(&progress, &text);
     bool good = progress_read((struct myr_str){text.data, text.len}, &again);
@@ -80,7 +80,7 @@ static int check_datagram(struct myr_str bytes, struct myr_err *err)
 
 int myr_agent_check(enum myr_agent_text kind, struct myr_str bytes, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     struct progress progress;
     struct enrol_token token;
     struct myr_wire_inventory inventory;

@@ -9,7 +9,7 @@
 
 static void first_line(const char *folder, const char *name, char *ret, size_t size)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     ret[0] = '\0';
     if (file_get(folder, name, &text, NULL) == MYR_OK && text.len > 0) {
         size_t len = strcspn(text.data, "\n");
@@ -23,7 +23,7 @@ static void first_line(const char *folder, const char *name, char *ret, size_t s
 
 static uint64_t memory_bytes(void)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     uint64_t kib = 0;
     if (file_get("/proc", "meminfo", &text, NULL) < 0 || text.len == 0) {
         return 0;

@@ -58,7 +58,7 @@ bool enrol_is_done(const char *state)
 
 int enrol_ask(const char *state, const char *name, struct myr_buf *ret_csr, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf key = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf key = {};
     MYR_TRY(myr_io_csr_create(name, &key, ret_csr, err));
     int rc = file_put(state, "key.new", (struct myr_str){key.data, key.len}, err);
     memset(key.data, 0, key.len);
@@ -71,8 +71,8 @@ int enrol_ask(const char *state, const char *name, struct myr_buf *ret_csr, stru
  */
 int enrol_take(const char *state, const struct myr_wire_cert *cert, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf pair = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf key = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf pair = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf key = {};
     char path[AGENT_PATH_MAX];
     int64_t left_s;
     if (myr_io_valid_s(cert->certificate, &left_s, err) < 0 || left_s <= 0) {
@@ -119,7 +119,7 @@ int enrol_tls_server(const char *state, struct myr_io_tls **ret, struct myr_err 
 
 bool enrol_is_due(const char *state)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     int64_t left_s;
     uint64_t life_s = 0;
     return file_get(state, "node.pem", &text, NULL) == MYR_OK &&
@@ -144,7 +144,7 @@ struct asking {
 static void on_open(void *context, struct myr_io_stream *stream)
 {
     struct asking *asking = context;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
     struct myr_wire_hello hello = {.name = myr_str_from(asking->name),
                                    .version_min = MYR_WIRE_VERSION_MIN};
     struct myr_wire_enrol enrol = {.token = myr_str_from(asking->token->secret),

@@ -21,7 +21,7 @@ long myr_leaks_allowed = 10000;
 static void gives(const char *text, const char *secret)
 {
     struct enrol_token token;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (enrol_token_read(myr_str_from(text), &token, &err) < 0) {
         fail_msg("%s: %s", text, err.message);
     }
@@ -32,7 +32,7 @@ static void gives(const char *text, const char *secret)
 static void fails(const char *text, const char *message)
 {
     struct enrol_token token;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(enrol_token_read(myr_str_from(text), &token, &err), MYR_EINVAL);
     assert_string_equal(err.message, message);
 }
@@ -57,7 +57,7 @@ static void tokens(void **state)
     fails("abc@0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdeg", digits);
     fails("abc@g123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", digits);
     for (size_t len = 255; len <= 256; len++) { /* the longest secret, and one more */
-        char secret[257] = {0};
+        char secret[257] = {};
         memset(secret, 's', len);
         snprintf(text, sizeof(text), "%s@" HEX64, secret);
         if (len == 255) {
@@ -72,14 +72,14 @@ static void one_rename_makes_the_pair_count(void **state)
 {
     (void)state;
     char folder[] = "/tmp/myr-enrol-XXXXXX";
-    MYR_CLEANUP(myr_buf_done) struct myr_buf ca_cert = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf ca_key = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf csr = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf cert = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf serial = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf ca_cert = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf ca_key = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf csr = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf cert = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf serial = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    struct myr_err err = {};
     struct myr_io_tls *tls = NULL;
     assert_non_null(mkdtemp(folder));
     assert_false(enrol_is_done(folder));
@@ -120,7 +120,7 @@ static void one_rename_makes_the_pair_count(void **state)
         bool due;
     } lives[] = {{"life_s 600000", false}, {"life_s 900000", true}, {"nothing", false}};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(lives); i++) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf other = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf other = {};
         myr_buf_printf(&other, "%s\n%s", lives[i].life, rest);
         assert_int_equal(
             file_put(folder, "node.pem", (struct myr_str){other.data, other.len}, &err), MYR_OK);

@@ -243,7 +243,7 @@ int64_t boot_clock_ns(void)
 
 void boot_id(char ret[40])
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     ret[0] = '\0';
     if (file_get("/proc/sys/kernel/random", "boot_id", &text, NULL) == MYR_OK && text.len > 0) {
         size_t len = strcspn(text.data, "\n ");
@@ -268,7 +268,7 @@ uint64_t process_began(pid_t pid, pid_t *ret_parent, char *ret_state)
         return 0;
     }
     at += 2; /* field 3: the state */
-    struct myr_str fields[20] = {{0}};
+    struct myr_str fields[20] = {};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(fields); i++) {
         size_t len = strcspn(at, " \n");
         fields[i] = (struct myr_str){at, len};

@@ -21,7 +21,7 @@ static void names_are_joined_as_far_as_they_fit(void **state)
 {
     (void)state;
     char path[AGENT_PATH_MAX], name[AGENT_PATH_MAX];
-    struct myr_err err = {0};
+    struct myr_err err = {};
     path_join(path, "/a/b", "c");
     assert_string_equal(path, "/a/b/c");
     memset(name, 'x', sizeof(name));
@@ -40,8 +40,8 @@ static void names_are_joined_as_far_as_they_fit(void **state)
 static void a_file_is_whole(void **state)
 {
     (void)state;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    struct myr_err err = {};
     struct stat status;
     char path[AGENT_PATH_MAX];
     assert_false(file_is_there(folder, "f"));
@@ -76,9 +76,9 @@ static void a_file_is_whole(void **state)
 static void a_file_has_its_largest_size(void **state)
 {
     (void)state;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf large = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf large = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    struct myr_err err = {};
     for (uint32_t i = 0; i < AGENT_FILE_MAX; i++) {
         myr_buf_putc(&large, (char)('a' + i % 26));
     }
@@ -96,7 +96,7 @@ static void folders(void **state)
 {
     (void)state;
     char path[AGENT_PATH_MAX], deep[AGENT_PATH_MAX + 8];
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct stat status;
     path_join(path, folder, "sub");
     snprintf(deep, sizeof(deep), "%s/of/it", path);
@@ -198,9 +198,9 @@ static void a_process_is_known_by_its_beginning(void **state)
 static void what_is_said_is_one_line(void **state)
 {
     (void)state;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     char path[AGENT_PATH_MAX], large[800];
-    struct myr_err err = {0};
+    struct myr_err err = {};
     path_join(path, folder, "said");
     int kept = dup(STDERR_FILENO), fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     assert_true(kept >= 0 && fd >= 0 && dup2(fd, STDERR_FILENO) >= 0);
@@ -221,7 +221,7 @@ static void points_are_counted(void **state)
     (void)state;
     for (int point = 1; point <= 6; point++) {
         int status;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         char path[AGENT_PATH_MAX];
         path_join(path, folder, "d");
         (void)unlink(path);

@@ -8,7 +8,7 @@ int inventory_pretend(const char *path, struct pretended *ret, struct myr_err *e
 {
     static const char *const keys[] = {"gpus", "gpu_kind", "serial", "broken"};
     struct pretended pretended = {.gpus = 8, .gpu_kind = "pretended"};
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *map;
     const struct myr_doc *node;
     myr_arena_init(&arena);

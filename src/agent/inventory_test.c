@@ -12,7 +12,7 @@
 
 static int pretend(const char *text, struct pretended *ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     char path[] = "/tmp/myr-pretend-XXXXXX";
     int fd = mkstemp(path);
     assert_true(fd >= 0 && close(fd) == 0);
@@ -27,7 +27,7 @@ static void what_is_pretended(void **state)
 {
     (void)state;
     struct pretended found;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(pretend("gpus: 4\n", &found, &err), MYR_OK);
     assert_int_equal(found.gpus, 4);
     assert_string_equal(found.gpu_kind, "pretended");
@@ -61,9 +61,9 @@ static void what_is_pretended(void **state)
 static void what_was_collected_reads_back(void **state)
 {
     (void)state;
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     struct myr_wire_inventory found;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_arena_init(&arena);
     assert_int_equal(inventory_read(&arena,
                                     MYR_STR("{\"host\":\"h\",\"serial\":\"s\",\"cpus\":4294967295,"

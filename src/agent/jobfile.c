@@ -101,7 +101,7 @@ static int take_env(struct myr_arena *arena, const struct myr_doc *map, struct j
 int jobfile_read(struct myr_arena *arena, struct myr_str text, struct jobfile *ret,
                  struct myr_err *err)
 {
-    struct jobfile job = {0};
+    struct jobfile job = {};
     const struct myr_doc *map;
     size_t at = 0;
     while (at < text.len && memchr(" \t\r\n", text.data[at], 4)) {

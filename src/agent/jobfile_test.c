@@ -20,10 +20,10 @@ static void put_list(struct myr_buf *ret, const char *name, const char *const *w
 
 static void gives(const char *text, const char *expected)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf found = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf found = {};
     struct jobfile job;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_arena_init(&arena);
     if (jobfile_read(&arena, myr_str_from(text), &job, &err) < 0) {
         fail_msg("%s: %s", text, err.message);
@@ -40,9 +40,9 @@ static void gives(const char *text, const char *expected)
 
 static void fails_bytes(struct myr_str text, const char *message)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     struct jobfile job;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_arena_init(&arena);
     assert_true(jobfile_read(&arena, text, &job, &err) < 0);
     if (!strstr(err.message, message)) {
@@ -114,10 +114,10 @@ static void so_many_words_and_no_more(void **state)
     (void)state;
     for (uint32_t count = JOBFILE_WORDS_MAX; count <= JOBFILE_WORDS_MAX + 1; count++) {
         for (int env = 0; env < 2; env++) {
-            MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
-            MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+            MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+            MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
             struct jobfile job;
-            struct myr_err err = {0};
+            struct myr_err err = {};
             myr_arena_init(&arena);
             myr_buf_puts(&text, env ? "{\"command\":\"x\",\"env\":{" : "{\"command\":[");
             for (uint32_t i = 0; i < count; i++) {

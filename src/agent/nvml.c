@@ -99,7 +99,7 @@ static void put_links(struct myr_answer *answer, const struct nvml *nvml, void *
         if (nvml->link_state(device, link, &active) != NVML_OK) {
             continue;
         }
-        unsigned long long errors[4] = {0};
+        unsigned long long errors[4] = {};
         for (unsigned i = 0; nvml->link_errors && i < MYR_ARRAY_COUNT(errors); i++) {
             if (nvml->link_errors(device, link, i, &errors[i]) != NVML_OK) {
                 errors[i] = 0;
@@ -120,8 +120,8 @@ static void put_links(struct myr_answer *answer, const struct nvml *nvml, void *
 static void put_gpu(struct myr_answer *answer, const struct nvml *nvml, unsigned index)
 {
     char text[NVML_NAME_BYTES] = "";
-    struct nvml_memory memory = {0};
-    struct nvml_pci pci = {0};
+    struct nvml_memory memory = {};
+    struct nvml_pci pci = {};
     void *device = NULL;
     myr_answer_object(answer, NULL);
     myr_answer_u64(answer, "index", index);
@@ -152,7 +152,7 @@ void nvml_collect(struct myr_answer *answer)
         {.key = "uuid", .title = "UUID"},   {.key = "memory_bytes", .title = "MEMORY bytes"},
         {.key = "pci", .title = "ADDRESS"},
     };
-    struct nvml nvml = {0};
+    struct nvml nvml = {};
     unsigned count = 0;
     char driver[80] = "";
     const char *why = load(&nvml);
@@ -194,14 +194,14 @@ static unsigned register_all(const struct nvml *nvml, void *set)
 
 int nvml_watch(int fd)
 {
-    struct nvml nvml = {0};
+    struct nvml nvml = {};
     void *set = NULL;
     if (load(&nvml) || !nvml.index || !nvml.events || !nvml.register_events || !nvml.wait_event ||
         nvml.events(&set) != NVML_OK || register_all(&nvml, set) == 0) {
         return 0;
     }
     for (;;) {
-        struct nvml_event event = {0};
+        struct nvml_event event = {};
         int rc = nvml.wait_event(set, &event, NVML_WAIT_MS);
         unsigned index = 0;
         char line[64];

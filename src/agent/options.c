@@ -94,7 +94,7 @@ int options_server(const char *text, struct settings *ret, struct myr_err *err)
 int options_servers(const char *text, struct settings *ret, struct myr_err *err)
 {
     char one[300];
-    struct settings place = {0};
+    struct settings place = {};
     for (bool first = true; first || *text; first = false) {
         size_t len = strcspn(text, ",");
         snprintf(one, sizeof(one), "%.*s", (int)(len < sizeof(one) ? len : sizeof(one) - 1), text);
@@ -115,7 +115,7 @@ int options_servers(const char *text, struct settings *ret, struct myr_err *err)
 
 static int take_token(const struct options *options, struct settings *ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     if (options->token_file) {
         struct stat st;
         if (stat(options->token_file, &st) == 0 && (st.st_mode & 077) != 0) {
@@ -187,7 +187,7 @@ int options_read(int argc, char **argv, struct settings *ret, struct myr_buf *re
 {
     struct options options;
     struct myr_operands operands;
-    struct settings settings = {0};
+    struct settings settings = {};
     const struct myr_option_values values = {.own = &options};
     MYR_TRY(myr_option_parse(&command, argc - 1, (const char *const *)argv + 1, environment,
                              &values, &operands, err));

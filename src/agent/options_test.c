@@ -47,7 +47,7 @@ static void set_variable(const char *text)
 static int read_words(const char *const *words, struct settings *ret, char shown[ARGS_MAX][200],
                       struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf help = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf help = {};
     char *argv[ARGS_MAX + 1] = {shown[0]};
     int argc = 1;
     snprintf(shown[0], 200, "myriad-agent");
@@ -85,8 +85,8 @@ static void servers_have_a_host_and_a_port(void **state)
         {"head:18446744073709551617", NULL, 0},
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
-        struct settings settings = {0};
-        struct myr_err err = {0};
+        struct settings settings = {};
+        struct myr_err err = {};
         int rc = options_server(cases[i].text, &settings, &err);
         if ((rc == MYR_OK) != (cases[i].host != NULL)) {
             fail_msg("'%s': %d %s", cases[i].text, rc, err.message);
@@ -106,8 +106,8 @@ static void hosts_have_an_end(void **state)
     (void)state;
     char text[300];
     for (size_t length = 254; length < 258; length++) {
-        struct settings settings = {0};
-        struct myr_err err = {0};
+        struct settings settings = {};
+        struct myr_err err = {};
         memset(text, 'h', length);
         snprintf(text + length, sizeof(text) - length, ":1");
         assert_int_equal(options_server(text, &settings, &err) == MYR_OK, length <= 255);
@@ -118,8 +118,8 @@ static void hosts_have_an_end(void **state)
 static void several_servers_are_kept_in_their_order(void **state)
 {
     (void)state;
-    struct settings settings = {0}, many = {0}, most = {0}, bad = {0};
-    struct myr_err err = {0};
+    struct settings settings = {}, many = {}, most = {}, bad = {};
+    struct myr_err err = {};
     assert_int_equal(options_servers("a:1,[::2]:2,c:3", &settings, &err), MYR_OK);
     assert_string_equal(settings.host, "a");
     assert_int_equal(settings.port, 1);
@@ -145,9 +145,9 @@ static void tokens_are_read_and_hidden(void **state)
         {"--server", "h:1", "--state", "new", "--sockets", "own", NULL},
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(lines); i++) {
-        struct settings settings = {0};
-        struct myr_err err = {0};
-        char shown[ARGS_MAX][200] = {{0}};
+        struct settings settings = {};
+        struct myr_err err = {};
+        char shown[ARGS_MAX][200] = {};
         set_variable("MYRIAD_AGENT_TOKEN=other@" DIGITS);
         assert_int_equal(read_words(lines[i], &settings, shown, &err), MYR_OK);
         assert_true(settings.has_token);
@@ -169,9 +169,9 @@ static void token_files_are_for_one_person(void **state)
                                         "token",    "--sockets", "own",     NULL};
     static const mode_t modes[] = {0600, 0400, 0640, 0604, 0610, 0601};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(modes); i++) {
-        struct settings settings = {0};
-        struct myr_err err = {0};
-        char shown[ARGS_MAX][200] = {{0}};
+        struct settings settings = {};
+        struct myr_err err = {};
+        char shown[ARGS_MAX][200] = {};
         FILE *file = fopen("token", "w");
         assert_non_null(file);
         assert_true(fputs("word@" DIGITS "\n", file) >= 0);
@@ -203,7 +203,7 @@ static void what_is_no_token_is_refused(void **state)
         "word@g"
         "123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"};
     struct enrol_token token;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(texts); i++) {
         assert_int_equal(enrol_token_read(myr_str_from(texts[i]), &token, &err), MYR_EINVAL);
     }
@@ -218,10 +218,10 @@ static void folders_are_made_and_are_the_nodes_own(void **state)
                                         "--sockets", "own", "--pretend", "p",     NULL};
     static const char *const plain[] = {"--server",  "127.0.0.1:1", "--state", "new",
                                         "--sockets", "own",         NULL};
-    struct settings settings = {0};
-    struct myr_err err = {0};
+    struct settings settings = {};
+    struct myr_err err = {};
     struct stat st;
-    char shown[ARGS_MAX][200] = {{0}}, full[600], host[256] = "";
+    char shown[ARGS_MAX][200] = {}, full[600], host[256] = "";
     assert_int_equal(read_words(words, &settings, shown, &err), MYR_OK);
     snprintf(full, sizeof(full), "%s/other", folder);
     assert_string_equal(settings.state, full);
@@ -252,9 +252,9 @@ static void help_and_what_is_missing_are_told(void **state)
 {
     (void)state;
     static const char *const none[] = {"--state", "new", NULL}, *const asks[] = {"--help", NULL};
-    struct settings settings = {0};
-    struct myr_err err = {0};
-    char shown[ARGS_MAX][200] = {{0}};
+    struct settings settings = {};
+    struct myr_err err = {};
+    char shown[ARGS_MAX][200] = {};
     assert_int_equal(read_words(none, &settings, shown, &err), MYR_EINVAL);
     assert_string_equal(err.message, "--server HOST:PORT is needed");
     assert_int_equal(read_words(asks, &settings, shown, &err), MYR_OK);

@@ -61,7 +61,7 @@ static bool read_numbers(struct myr_str text, struct order *ret)
 
 int order_read(const char *file, struct myr_str text, struct order *ret, struct myr_err *err)
 {
-    struct order order = {0};
+    struct order order = {};
     struct myr_str version;
     struct myr_str size_text;
     uint64_t size;

@@ -29,9 +29,9 @@ static const struct order example = {.job = 5,
 static void what_is_written_reads_the_same(void **state)
 {
     (void)state;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct order order;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     order_write(&example, &text);
     assert_int_equal(order_read("f", (struct myr_str){text.data, text.len}, &order, &err), MYR_OK);
     assert_int_equal(order.job, 5); /* not the user's 9 */
@@ -44,9 +44,9 @@ static void what_is_written_reads_the_same(void **state)
 static void a_name_with_a_line_end_adds_no_line(void **state)
 {
     (void)state;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct order order = example;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     order.master = MYR_STR("x\nuser root");
     order_write(&order, &text);
     assert_int_equal(order_read("f", (struct myr_str){text.data, text.len}, &order, &err), MYR_OK);
@@ -56,9 +56,9 @@ static void a_name_with_a_line_end_adds_no_line(void **state)
 static void any_piece_that_is_missing_is_noticed(void **state)
 {
     (void)state;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct order order;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     order_write(&example, &text);
     for (size_t len = 0; len < text.len; len++) {
         assert_int_equal(order_read("f", (struct myr_str){text.data, len}, &order, &err),
@@ -75,9 +75,9 @@ static void any_piece_that_is_missing_is_noticed(void **state)
 static void an_ending_reads_the_same(void **state)
 {
     (void)state;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     for (int kind = 0; kind < ENDING_KINDS; kind++) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
         struct ending ending = {.kind = (enum ending_kind)kind,
                                 .rank = 3,
                                 .code = 139,

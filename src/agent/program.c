@@ -28,8 +28,8 @@ static int print_inventory(int argc, char **argv)
     struct myr_answer_form form = {.format = MYR_FORMAT_TABLE};
     struct myr_answer answer;
     struct myr_arena arena;
-    struct myr_err err = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    struct myr_err err = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     if (argc == 4 && strcmp(argv[2], "-o") == 0 && strcmp(argv[3], "json") == 0) {
         form.format = MYR_FORMAT_JSON;
     } else if (argc == 4 && strcmp(argv[2], "-o") == 0 && strcmp(argv[3], "yaml") == 0) {
@@ -53,8 +53,8 @@ static int print_inventory(int argc, char **argv)
 int myr_agent_main(int argc, char **argv)
 {
     struct settings settings;
-    struct myr_err err = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf help = {0};
+    struct myr_err err = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf help = {};
     if (argc == 3 && strcmp(argv[1], "shim") == 0) {
         deadly_role("shim");
         return shim_run(argv[2]);

@@ -81,7 +81,7 @@ void progress_write(const struct progress *progress, struct myr_buf *buf)
 
 bool progress_read(struct myr_str text, struct progress *ret)
 {
-    struct progress progress = {0};
+    struct progress progress = {};
     uint64_t at;
     uint64_t by_line;
     struct myr_str phase;
@@ -134,7 +134,7 @@ static size_t bracket(const char *at)
 /* The C library writes repetitions out, those of repetitions too: 'a+++' is eight of them. */
 static bool is_too_large(const char *text)
 {
-    uint64_t total[PATTERN_DEPTH] = {0}, last[PATTERN_DEPTH] = {0};
+    uint64_t total[PATTERN_DEPTH] = {}, last[PATTERN_DEPTH] = {};
     uint32_t depth = 0;
     for (const char *c = text; *c;) {
         size_t len = 1;

@@ -10,7 +10,7 @@
 static void a_datagram_says_step_and_phase(void **state)
 {
     (void)state;
-    struct progress progress = {0};
+    struct progress progress = {};
     assert_true(progress_parse(MYR_STR("step 12 saved 10 phase train\n"), &progress));
     assert_int_equal(progress.step, 12);
     assert_int_equal(progress.saved, 10);
@@ -49,8 +49,8 @@ static void nothing_else_changes_anything(void **state)
 static void lines_of_known_programs_are_steps(void **state)
 {
     (void)state;
-    struct progress_pattern pattern = {0};
-    struct myr_err err = {0};
+    struct progress_pattern pattern = {};
+    struct myr_err err = {};
     uint64_t step = 0;
     assert_int_equal(progress_pattern_init(&pattern, NULL, &err), MYR_OK);
     assert_true(progress_match(&pattern,
@@ -69,8 +69,8 @@ static void lines_of_known_programs_are_steps(void **state)
 static void a_pattern_needs_its_group(void **state)
 {
     (void)state;
-    struct progress_pattern pattern = {0};
-    struct myr_err err = {0};
+    struct progress_pattern pattern = {};
+    struct myr_err err = {};
     uint64_t step = 0;
     assert_int_equal(progress_pattern_init(&pattern, "batch [0-9]+", &err), MYR_EINVAL);
     assert_non_null(strstr(err.message, "group"));
@@ -94,14 +94,14 @@ static void a_pattern_does_not_grow_without_end(void **state)
     };
     static const char *const fair[] = {"step[: ]+([0-9]+)", "[]x[]{2,3}([0-9]{1,18})",
                                        "(a|b)+ ([0-9]+)( of [0-9]+)?", "x{0,255}([0-9]+)\\+"};
-    struct myr_err err = {0};
+    struct myr_err err = {};
     (void)state;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(large); i++) {
-        struct progress_pattern pattern = {0};
+        struct progress_pattern pattern = {};
         assert_int_equal(progress_pattern_init(&pattern, large[i], &err), MYR_ERANGE);
     }
     for (size_t i = 0; i < MYR_ARRAY_COUNT(fair); i++) {
-        struct progress_pattern pattern = {0};
+        struct progress_pattern pattern = {};
         assert_int_equal(progress_pattern_init(&pattern, fair[i], &err), MYR_OK);
         progress_pattern_done(&pattern);
     }

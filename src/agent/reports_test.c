@@ -33,7 +33,7 @@ static void each_is_kept_once_until_it_is_committed(void **state)
 {
     (void)state;
     struct reports reports = {.session = &deaf};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf acked = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf acked = {};
     add(&reports, MYR_WIRE_STARTED, 1, 1);
     add(&reports, MYR_WIRE_STARTED, 2, 1);
     add(&reports, MYR_WIRE_STARTED, 1, 2);
@@ -106,7 +106,7 @@ static void lines_of_the_watcher(void **state)
         {"", false, 0, 0},
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
-        struct symptom symptom = {0};
+        struct symptom symptom = {};
         bool good = symptoms_parse(cases[i].line, &symptom);
         if (good != cases[i].good || symptom.gpu != cases[i].gpu || symptom.xid != cases[i].xid) {
             fail_msg("%s: %d %u %u", cases[i].line, good, symptom.gpu, symptom.xid);

@@ -95,8 +95,8 @@ static void tell_ending(struct run *run, const struct ending *ending)
 
 static void tell_step(struct run *run)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    struct progress now = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    struct progress now = {};
     if (!file_is_there(run->folder, "progress") ||
         file_get(run->folder, "progress", &text, NULL) < 0 ||
         !progress_read((struct myr_str){text.data, text.len}, &now) ||
@@ -115,9 +115,9 @@ static void tell_step(struct run *run)
 /* False: its end is not on the disk yet, or cannot be remembered; looked at again. */
 static bool take_ending(struct run *run)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct ending ending;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (!file_is_there(run->folder, "exit")) {
         return false;
     }
@@ -143,10 +143,10 @@ static bool take_ending(struct run *run)
 /* One that has no launcher, and needs none any more. */
 static void end_unborn(struct run *run, enum ending_kind kind, const char *why)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct ending ending = {
         .kind = kind, .rank = run->first_rank, .code = 1, .line = myr_str_from(why)};
-    struct myr_err err = {0};
+    struct myr_err err = {};
     ending_write(&ending, &text);
     if (file_put(run->folder, "exit", (struct myr_str){text.data, text.len}, &err) < 0) {
         say("%s", err.message);
@@ -182,7 +182,7 @@ static void on_shim_gone(void *context)
 
 static void spawn(struct run *run, int lock)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     /* The first one that dies is followed at once, one that dies again and again is not. */
     run->retry_ns = boot_clock_ns() + run->respawns * SECOND_NS;
     run->respawns += run->respawns < RESPAWN_MAX_S;
@@ -215,7 +215,7 @@ static void try_launch(struct run *run)
 static void ask_to_stop(struct run *run, uint32_t grace_s)
 {
     char text[64];
-    struct myr_err err = {0};
+    struct myr_err err = {};
     int len = snprintf(text, sizeof(text), "grace_s %u\n", grace_s);
     int64_t patience_ns = boot_clock_ns() + (grace_s + SHIM_PATIENCE_S) * SECOND_NS;
     run->patience_ns =
@@ -235,7 +235,7 @@ static void ask_to_stop(struct run *run, uint32_t grace_s)
 
 static void tell_stuck(struct run *run)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     uint64_t count = 0;
     if (run->said_stuck || !file_is_there(run->folder, "stuck")) {
         return;
@@ -329,8 +329,8 @@ static struct run *add(struct runs *runs, const struct order *order)
 static int write_order(struct runs *runs, uint32_t epoch, const struct myr_wire_start *start,
                        struct order *ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf secret = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf secret = {};
     char folder[AGENT_PATH_MAX];
     char tag[80];
     char socket[AGENT_PATH_MAX];
@@ -387,7 +387,7 @@ static void stop_older(struct runs *runs, uint64_t job, uint32_t epoch)
 void runs_start(struct runs *runs, uint32_t epoch, const struct myr_wire_start *start)
 {
     const struct run *known = epoch > 0 ? runs_find(runs, start->job, epoch) : NULL;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct order order;
     if (known && is_alive(known)) {
         if (known->state == RUN_UP && !known->stopping) {
@@ -422,7 +422,7 @@ void runs_start(struct runs *runs, uint32_t epoch, const struct myr_wire_start *
 
 void runs_stop(struct runs *runs, uint32_t epoch, const struct myr_wire_stop *stop)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     bool any = false;
     bool kept = stops_add(runs->stops, stop->job, epoch, &err) == MYR_OK;
     if (!kept) {
@@ -485,7 +485,7 @@ void runs_tell_steps(struct runs *runs)
 
 static void watch_again(struct run *run)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     uint64_t pid = 0;
     uint64_t began = 0;
     if (file_get(run->folder, "shim", &text, NULL) < 0 ||
@@ -501,7 +501,7 @@ static void watch_again(struct run *run)
 
 static int find_one(struct runs *runs, const char *folder, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct order order;
     MYR_TRY(file_get(folder, "order", &text, err));
     MYR_TRY(order_read(folder, (struct myr_str){text.data, text.len}, &order, err));
@@ -556,7 +556,7 @@ int runs_open(struct runs *runs, struct myr_err *err)
 {
     char path[AGENT_PATH_MAX];
     char folder[AGENT_PATH_MAX];
-    struct myr_err why = {0};
+    struct myr_err why = {};
     boot_id(runs->boot);
     path_join(path, runs->state, "run");
     MYR_TRY(folder_make(path, 0700, err));

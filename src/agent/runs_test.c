@@ -35,7 +35,7 @@ static struct myr_buf story;
 
 static void put_exit(const char *where, enum ending_kind kind, uint32_t code, const char *line)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct ending ending = {.kind = kind, .rank = 1, .code = code, .line = myr_str_from(line)};
     ending_write(&ending, &text);
     if (file_put(where, "exit", (struct myr_str){text.data, text.len}, NULL) < 0) {
@@ -45,7 +45,7 @@ static void put_exit(const char *where, enum ending_kind kind, uint32_t code, co
 
 static int shim(const char *where)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     signal(SIGUSR1, SIG_IGN); /* it looks by itself */
     myr_buf_printf(&text, "pid %d\nbegan %llu\n", (int)getpid(),
                    (unsigned long long)process_began(getpid(), NULL, NULL));
@@ -162,7 +162,7 @@ static void put_into(uint64_t job, uint32_t epoch, const char *name, const char 
 
 static void opened(void)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     reports = (struct reports){.session = &deaf};
     runs = (struct runs){.loop = &loop,
                          .state = folder,
@@ -293,7 +293,7 @@ static void what_is_kept(void)
     runs_look(&runs);
     put_all("the last eight are kept");
     closed();
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     char path[AGENT_PATH_MAX];
     snprintf(path, sizeof(path), "%s/run/30.1", folder);
     assert_int_equal(folder_make(path, 0700, NULL), MYR_OK);

@@ -42,7 +42,7 @@ static void retry_later(struct session *session)
 uint64_t session_send(struct session *session, enum myr_wire_type type, uint32_t epoch,
                       const void *message)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
     if (!session->stream || (!session->welcomed && type != MYR_WIRE_HELLO)) {
         return 0;
     }
@@ -65,7 +65,7 @@ size_t session_pending(const struct session *session)
 static void on_beat(uv_timer_t *timer)
 {
     struct session *session = timer->data;
-    uv_timeval64_t now = {0};
+    uv_timeval64_t now = {};
     (void)uv_gettimeofday(&now);
     struct myr_wire_beat beat = {.time_ns = now.tv_sec * 1000000000LL + now.tv_usec * 1000LL};
     (void)session_send(session, MYR_WIRE_BEAT, session->boot_number, &beat);
@@ -135,7 +135,7 @@ static void on_data(void *context, struct myr_io_stream *stream, struct myr_str 
 {
     struct session *session = context;
     struct myr_wire_message message;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     int rc;
     if (stream != session->stream) {
         return;
@@ -189,7 +189,7 @@ static void on_closed(void *context, struct myr_io_stream *stream, const struct 
 static void connect_now(struct session *session)
 {
     const struct myr_io_calls calls = {on_open, on_data, on_closed};
-    struct myr_err err = {0};
+    struct myr_err err = {};
     MYR_ASSERT(!session->stream);
     myr_wire_sender_init(&session->sender);
     myr_wire_receiver_init(&session->receiver);

@@ -73,7 +73,7 @@ static int open_file(struct stops *stops, struct myr_err *err)
 
 static int write_anew(struct stops *stops, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     myr_buf_put_lit(&text, "");
     for (size_t i = 0; i < stops->items.count; i++) {
         myr_buf_printf(&text, "%llu %u .\n", (unsigned long long)stops->items.items[i].job,
@@ -87,7 +87,7 @@ static int write_anew(struct stops *stops, struct myr_err *err)
 
 int stops_open(struct stops *stops, const char *folder, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     *stops = (struct stops){.folder = folder, .fd = -1};
     if (file_is_there(folder, name)) {
         MYR_TRY(file_get(folder, name, &text, err));

@@ -14,7 +14,7 @@ static void a_stop_counts_for_its_epoch_and_all_before(void **state)
 {
     (void)state;
     struct stops stops;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(stops_open(&stops, folder, &err), MYR_OK);
     assert_false(stops_has(&stops, 5, 1));
     assert_int_equal(stops_add(&stops, 5, 3, &err), MYR_OK);
@@ -43,8 +43,8 @@ static void what_was_not_needed_for_longest_is_forgotten(void **state)
 {
     (void)state;
     struct stops stops;
-    struct myr_err err = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    struct myr_err err = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     for (uint64_t job = 1; job <= STOPS_MAX; job++) {
         myr_buf_printf(&text, "%llu 1 .\n", (unsigned long long)job + 100000);
     }
@@ -63,8 +63,8 @@ static void the_file_does_not_grow_for_ever(void **state)
 {
     (void)state;
     struct stops stops;
-    struct myr_err err = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    struct myr_err err = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     assert_int_equal(file_put(folder, "stops", MYR_STR("1 1 .\n"), &err), MYR_OK);
     assert_int_equal(stops_open(&stops, folder, &err), MYR_OK);
     stops.lines = 2 * STOPS_MAX; /* as after so many stops */

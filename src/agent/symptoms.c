@@ -108,7 +108,7 @@ static void on_lines(uv_poll_t *poll, int status, int events)
 void symptoms_start(struct symptoms *symptoms)
 {
     const char *const argv[] = {"myriad-agent", "watch", NULL};
-    struct myr_err err = {0};
+    struct myr_err err = {};
     MYR_ASSERT(!symptoms->watcher);
     if (launch_self(argv, &symptoms->fd, &err) < 0) {
         say("%s", err.message);

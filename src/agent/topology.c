@@ -124,7 +124,7 @@ static void put_all(struct myr_answer *answer, const struct hwloc *hwloc, hwloc_
 
 void topology_collect(struct myr_answer *answer)
 {
-    struct hwloc hwloc = {0};
+    struct hwloc hwloc = {};
     hwloc_topology_t topology;
     if (!load(&hwloc) || hwloc.init(&topology) < 0) {
         myr_answer_null(answer, "numa");

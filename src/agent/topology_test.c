@@ -25,7 +25,7 @@ static void sockets_and_devices_are_those_of_the_machine(void **state)
     (void)state;
     struct myr_arena arena;
     struct myr_answer answer;
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     assert_int_equal(setenv("HWLOC_XMLFILE", MYR_SOURCE_DIR "/tests/data/agent/two-sockets.xml", 1),
                      0);
     myr_arena_init(&arena);

@@ -26,7 +26,7 @@ static void set_returns_its_code_and_keeps_the_message(void **state)
 static void context_goes_in_front_and_the_code_stays(void **state)
 {
     (void)state;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     (void)myr_err_set(&err, MYR_EINVAL, "9 nodes need 36 kW, the rack has 30 kW");
     myr_err_hint(&err, "spread them over %d racks", 2);
     assert_int_equal(myr_err_wrap(&err, "rack '%s'", "r7"), MYR_EINVAL);
@@ -49,7 +49,7 @@ static void a_missing_err_is_allowed(void **state)
 static void a_wrong_path_is_bad_input_and_a_failed_disk_is_the_environment(void **state)
 {
     (void)state;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     errno = ENOENT;
     assert_int_equal(myr_err_errno(&err, "cannot open", "a.yaml"), MYR_ENOENT);
     assert_string_equal(err.message, "a.yaml: cannot open: No such file or directory");
@@ -65,7 +65,7 @@ static void long_text_is_cut_at_the_end(void **state)
     char long_name[2 * MYR_ERR_MESSAGE_MAX];
     memset(long_name, 'n', sizeof(long_name));
     long_name[sizeof(long_name) - 1] = '\0';
-    struct myr_err err = {0};
+    struct myr_err err = {};
     (void)myr_err_set(&err, MYR_EINVAL, "x%s", long_name);
     assert_int_equal(strlen(err.message), MYR_ERR_MESSAGE_MAX - 1);
     assert_int_equal(myr_err_wrap(&err, "spec.yaml:1:1"), MYR_EINVAL);
@@ -83,14 +83,14 @@ static void a_cut_never_splits_a_character(void **state)
     for (size_t g = 0; g < MYR_ARRAY_COUNT(glyphs); g++) {
         size_t width = strlen(glyphs[g]);
         for (size_t lead = 0; lead < 8; lead++) {
-            struct myr_buf text = {0};
+            struct myr_buf text = {};
             for (size_t i = 0; i < lead; i++) {
                 myr_buf_putc(&text, 'x');
             }
             while (text.len < 2 * MYR_ERR_MESSAGE_MAX) {
                 myr_buf_puts(&text, glyphs[g]);
             }
-            struct myr_err err = {0};
+            struct myr_err err = {};
             (void)myr_err_set(&err, MYR_EINVAL, "%s", text.data);
             assert_int_equal((strlen(err.message) - lead) % width, 0);
             assert_true(strlen(err.message) + width >= MYR_ERR_MESSAGE_MAX);
@@ -153,7 +153,7 @@ static void a_broken_invariant_stops_the_program_and_names_itself(void **state)
         _exit(0);
     }
     close(ends[1]);
-    char text[512] = {0};
+    char text[512] = {};
     ssize_t got = read(ends[0], text, sizeof(text) - 1);
     close(ends[0]);
     int status;

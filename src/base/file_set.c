@@ -32,7 +32,7 @@ static int make_folder(struct myr_file_set *set, const char *path, struct myr_er
 int myr_file_set_begin(struct myr_file_set *set, const char *folder, struct myr_err *err)
 {
     if (folder && strcmp(folder, "-") == 0) {
-        *set = (struct myr_file_set){0};
+        *set = (struct myr_file_set){};
         return myr_err_set(err, MYR_EINVAL, "'-' is standard output, a folder is needed");
     }
     *set = (struct myr_file_set){.open = true, .folder = folder ? copy(folder) : NULL};
@@ -59,7 +59,7 @@ int myr_file_set_open(struct myr_file_set *set, const char *name, struct myr_out
 {
     MYR_ASSERT(set->open);
     MYR_ASSERT(name[0]);
-    MYR_CLEANUP(myr_buf_done) struct myr_buf path = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf path = {};
     if (set->folder) {
         myr_buf_printf(&path, "%s/", set->folder);
     }
@@ -73,14 +73,14 @@ int myr_file_set_open(struct myr_file_set *set, const char *name, struct myr_out
     MYR_TRY(file_open(file, path.data, &set->hold, err));
     struct myr_set_file added = {path.data, copy(file->temp), copy(file->target)};
     myr_vec_push(&set->files, added);
-    path = (struct myr_buf){0}; /* the set's own now */
+    path = (struct myr_buf){}; /* the set's own now */
     return MYR_OK;
 }
 
 int myr_file_set_add(struct myr_file_set *set, const char *name, const struct myr_buf *text,
                      struct myr_err *err)
 {
-    struct myr_outfile file MYR_CLEANUP(myr_outfile_abandon) = {0};
+    struct myr_outfile file MYR_CLEANUP(myr_outfile_abandon) = {};
     MYR_TRY(myr_file_set_open(set, name, &file, err));
     myr_outfile_write(&file, text->data, text->len);
     return myr_outfile_commit(&file, err);

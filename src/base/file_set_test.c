@@ -24,7 +24,7 @@ static const char *const names[] = {"one", "two", "design", "foreign"};
 
 static void write_text(const char *folder, const char *name, const char *text)
 {
-    struct myr_buf path = {0}, buf = {0};
+    struct myr_buf path = {}, buf = {};
     myr_buf_printf(&path, "%s/%s", folder, name);
     myr_buf_puts(&buf, text);
     assert_int_equal(myr_file_write(path.data, &buf, NULL), MYR_OK);
@@ -50,7 +50,7 @@ static int make_place(void **state)
 static int remove_place(void **state)
 {
     struct place *place = *state;
-    struct myr_buf path = {0};
+    struct myr_buf path = {};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
         myr_buf_clear(&path);
         myr_buf_printf(&path, "%s/%s", place->folder, names[i]);
@@ -76,7 +76,7 @@ static uint32_t entry_count(const char *folder)
 
 static void expect_text(const char *folder, const char *name, const char *text)
 {
-    struct myr_buf path = {0}, read = {0};
+    struct myr_buf path = {}, read = {};
     myr_buf_printf(&path, "%s/%s", folder, name);
     assert_int_equal(myr_file_read(path.data, 1 << 20, &read, NULL), MYR_OK);
     assert_string_equal(read.data, text);
@@ -95,8 +95,8 @@ static void expect_old(const struct place *place)
 /* One file at once and one piece by piece. */
 static int add_all(struct myr_file_set *set, const char *text, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
-    MYR_CLEANUP(myr_outfile_abandon) struct myr_outfile file = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
+    MYR_CLEANUP(myr_outfile_abandon) struct myr_outfile file = {};
     myr_buf_puts(&buf, text);
     MYR_TRY(myr_file_set_add(set, "one", &buf, err));
     MYR_TRY(myr_file_set_add(set, "two", &buf, err));
@@ -111,7 +111,7 @@ static void nothing_changes_before_the_commit_and_all_after_it(void **state)
 {
     struct place *place = *state;
     struct myr_file_set set;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_file_set_begin(&set, place->folder, &err), MYR_OK);
     assert_int_equal(add_all(&set, "new", &err), MYR_OK);
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
@@ -135,7 +135,7 @@ static void what_is_abandoned_leaves_the_old_files(void **state)
     myr_file_set_abandon(&set);
     myr_file_set_abandon(&set);
     expect_old(place);
-    struct myr_file_set zeroed = {0};
+    struct myr_file_set zeroed = {};
     myr_file_set_abandon(&zeroed);
 }
 
@@ -143,7 +143,7 @@ static void a_file_left_open_goes_with_the_set(void **state)
 {
     struct place *place = *state;
     struct myr_file_set set;
-    struct myr_outfile file = {0};
+    struct myr_outfile file = {};
     assert_int_equal(myr_file_set_begin(&set, place->folder, NULL), MYR_OK);
     assert_int_equal(myr_file_set_open(&set, "one", &file, NULL), MYR_OK);
     myr_outfile_write(&file, "half", 4);
@@ -157,7 +157,7 @@ static void a_full_disk_leaves_all_old_files(void **state)
 {
     struct place *place = *state;
     struct myr_file_set set;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct rlimit before, small;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     signal(SIGXFSZ, SIG_IGN);
@@ -166,7 +166,7 @@ static void a_full_disk_leaves_all_old_files(void **state)
     assert_int_equal(myr_file_set_begin(&set, place->folder, &err), MYR_OK);
     assert_int_equal(add_all(&set, "new", &err), MYR_OK);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    struct myr_buf large = {0};
+    struct myr_buf large = {};
     myr_buf_puts(&large, "more than ten bytes");
     assert_int_equal(myr_file_set_add(&set, "foreign", &large, &err), MYR_EIO);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
@@ -180,8 +180,8 @@ static void a_folder_with_the_name_of_a_file_stops_all_of_them(void **state)
 {
     struct place *place = *state;
     struct myr_file_set set;
-    struct myr_err err = {0};
-    struct myr_buf folder = {0};
+    struct myr_err err = {};
+    struct myr_buf folder = {};
     myr_buf_printf(&folder, "%s/design", place->folder);
     unlink(folder.data);
     assert_int_equal(mkdir(folder.data, 0755), 0);
@@ -202,7 +202,7 @@ static void a_file_that_vanishes_before_the_commit_stops_all_of_them(void **stat
     struct place *place = *state;
     for (uint32_t gone = 0; gone < 3; gone++) {
         struct myr_file_set set;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         assert_int_equal(myr_file_set_begin(&set, place->folder, &err), MYR_OK);
         assert_int_equal(add_all(&set, "new", &err), MYR_OK);
         assert_int_equal(unlink(set.files.items[gone].temp), 0);
@@ -220,8 +220,8 @@ static void a_name_that_cannot_be_taken_is_an_error(void **state)
 {
     struct place *place = *state;
     struct myr_file_set set;
-    struct myr_err err = {0};
-    struct myr_buf text = {0};
+    struct myr_err err = {};
+    struct myr_buf text = {};
     char link[128], folder[128];
     snprintf(link, sizeof(link), "%s/link", place->folder);
     snprintf(folder, sizeof(folder), "%s/folder", place->folder);
@@ -244,7 +244,7 @@ static void folders_that_were_made_are_taken_back(void **state)
 {
     struct place *place = *state;
     struct myr_file_set set;
-    struct myr_buf deep = {0}, text = {0};
+    struct myr_buf deep = {}, text = {};
     myr_buf_printf(&deep, "%s/a/b", place->folder);
     myr_buf_puts(&text, "x");
     assert_int_equal(myr_file_set_begin(&set, deep.data, NULL), MYR_OK);
@@ -268,7 +268,7 @@ static void many_files_in_folders_of_their_own_are_kept(void **state)
 {
     struct place *place = *state;
     struct myr_file_set set;
-    struct myr_buf name = {0};
+    struct myr_buf name = {};
     enum { COUNT = 40 };
     assert_int_equal(myr_file_set_begin(&set, place->folder, NULL), MYR_OK);
     for (uint32_t i = 0; i < COUNT; i++) {
@@ -295,14 +295,14 @@ static void without_a_folder_names_are_paths(void **state)
 {
     struct place *place = *state;
     struct myr_file_set set;
-    struct myr_buf path = {0}, text = {0};
+    struct myr_buf path = {}, text = {};
     myr_buf_printf(&path, "%s/one", place->folder);
     myr_buf_puts(&text, "new");
     assert_int_equal(myr_file_set_begin(&set, NULL, NULL), MYR_OK);
     assert_int_equal(myr_file_set_add(&set, path.data, &text, NULL), MYR_OK);
     assert_int_equal(myr_file_set_commit(&set, NULL), MYR_OK);
     expect_text(place->folder, "one", "new");
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_file_set_begin(&set, "-", &err), MYR_EINVAL);
     assert_non_null(strstr(err.message, "a folder is needed"));
     myr_file_set_abandon(&set);
@@ -314,7 +314,7 @@ static void without_a_folder_names_are_paths(void **state)
 static void write_with_a_signal(const struct place *place, int number, bool between_files)
 {
     struct myr_file_set set;
-    struct myr_outfile file = {0};
+    struct myr_outfile file = {};
     if (myr_file_set_begin(&set, place->folder, NULL) < 0 || add_all(&set, "new", NULL) < 0) {
         _exit(10);
     }
@@ -339,7 +339,7 @@ static void a_signal_ends_the_program_and_leaves_the_old_files(void **state)
     struct place *place = *state;
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     for (uint32_t i = 0; i < 2 * MYR_ARRAY_COUNT(signals); i++) {
-        struct rlimit no_core = {0};
+        struct rlimit no_core = {};
         pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0) {
@@ -360,7 +360,7 @@ static void a_signal_that_is_ignored_or_blocked_does_not_stop_the_set(void **sta
     struct place *place = *state;
     struct myr_file_set set;
     sigset_t hangup, before;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     void (*handler)(int) = signal(SIGHUP, SIG_IGN);
     assert_int_equal(myr_file_set_begin(&set, place->folder, &err), MYR_OK);
     raise(SIGHUP);

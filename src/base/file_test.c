@@ -61,11 +61,11 @@ static uint32_t entry_count(const char *folder)
 static void what_was_written_is_read_back(void **state)
 {
     struct place *place = *state;
-    struct myr_buf text = {0}, back = {0};
+    struct myr_buf text = {}, back = {};
     struct myr_outfile file;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_outfile_open(&file, place->path[0], &err), MYR_OK);
-    struct myr_buf all = {0};
+    struct myr_buf all = {};
     for (uint64_t row = 0; row < 300000; row++) { /* enough rows to drain more than once */
         myr_buf_put_u64(&text, row);
         myr_buf_put_u64(&all, row);
@@ -89,7 +89,7 @@ static void what_was_written_is_read_back(void **state)
 static void a_file_appears_whole_or_not_at_all(void **state)
 {
     struct place *place = *state;
-    struct myr_buf back = {0};
+    struct myr_buf back = {};
     struct myr_outfile file;
     assert_int_equal(myr_outfile_open(&file, place->path[0], NULL), MYR_OK);
     myr_outfile_write(&file, "old", 3);
@@ -105,7 +105,7 @@ static void a_file_appears_whole_or_not_at_all(void **state)
     assert_string_equal(back.data, "old");
     myr_buf_done(&back);
 
-    struct myr_outfile zeroed = {0};
+    struct myr_outfile zeroed = {};
     myr_outfile_abandon(&zeroed);
 }
 
@@ -113,7 +113,7 @@ static void a_full_disk_is_reported_and_leaves_nothing(void **state)
 {
     struct place *place = *state;
     struct myr_outfile file;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_outfile_open(&file, place->path[0], &err), MYR_OK);
     int kept = dup(file.fd);
     FILE *full = fopen("/dev/full", "we");
@@ -133,7 +133,7 @@ static void a_folder_that_is_not_there_cannot_be_written_to(void **state)
 {
     struct place *place = *state;
     struct myr_outfile file;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     char path[256];
     snprintf(path, sizeof(path), "%s/none/x", place->folder);
     assert_int_equal(myr_outfile_open(&file, path, &err), MYR_ENOENT);
@@ -151,7 +151,7 @@ static void a_name_that_is_a_folder_cannot_be_replaced(void **state)
 {
     struct place *place = *state;
     struct myr_outfile file;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(mkdir(place->path[1], 0755), 0);
     assert_int_equal(myr_outfile_open(&file, place->path[1], &err), MYR_OK);
     assert_true(myr_outfile_commit(&file, &err) < 0);
@@ -161,9 +161,9 @@ static void a_name_that_is_a_folder_cannot_be_replaced(void **state)
 static void reading_has_a_limit(void **state)
 {
     struct place *place = *state;
-    struct myr_buf back = {0};
+    struct myr_buf back = {};
     struct myr_outfile file;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     char block[1000];
     memset(block, 'b', sizeof(block));
     assert_int_equal(myr_outfile_open(&file, place->path[0], &err), MYR_OK);
@@ -184,8 +184,8 @@ static void reading_has_a_limit(void **state)
 static void reading_what_is_not_a_file_says_so(void **state)
 {
     struct place *place = *state;
-    struct myr_buf back = {0};
-    struct myr_err err = {0};
+    struct myr_buf back = {};
+    struct myr_err err = {};
     assert_int_equal(myr_file_read(place->path[2], 10, &back, &err), MYR_ENOENT);
     assert_non_null(strstr(err.message, "cannot open: No such file"));
     assert_int_equal(myr_file_read(place->folder, 10, &back, &err), MYR_ENOENT);
@@ -199,7 +199,7 @@ static void a_dash_reads_standard_input(void **state)
 {
     (void)state;
     int ends[2];
-    struct myr_buf back = {0};
+    struct myr_buf back = {};
     int kept = dup(STDIN_FILENO);
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(write(ends[1], "servers: 64\n", 12), 12);
@@ -219,7 +219,7 @@ static void a_dash_reads_standard_input(void **state)
 static void folders_are_made_with_their_parents(void **state)
 {
     struct place *place = *state;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     char deep[300], middle[256];
     snprintf(middle, sizeof(middle), "%s/x", place->path[3]);
     snprintf(deep, sizeof(deep), "%s//y/", middle);
@@ -238,7 +238,7 @@ static void a_file_in_the_way_of_a_folder_is_named(void **state)
 {
     struct place *place = *state;
     struct myr_outfile file;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_outfile_open(&file, place->path[0], &err), MYR_OK);
     assert_int_equal(myr_outfile_commit(&file, &err), MYR_OK);
     assert_int_equal(myr_make_dirs(place->path[0], &err), MYR_EINVAL);
@@ -268,8 +268,8 @@ static void the_clock_never_goes_back(void **state)
 static void a_buffer_becomes_a_file_or_nothing(void **state)
 {
     struct place *place = *state;
-    struct myr_buf buf = {0}, read = {0};
-    struct myr_err err = {0};
+    struct myr_buf buf = {}, read = {};
+    struct myr_err err = {};
     char below[256];
     myr_buf_put_lit(&buf, "one\n");
     assert_int_equal(myr_file_write(place->path[0], &buf, &err), MYR_OK);
@@ -286,7 +286,7 @@ static void a_buffer_becomes_a_file_or_nothing(void **state)
 static void one_file_has_many_names(void **state)
 {
     struct place *place = *state;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     myr_buf_printf(&buf, "one\n");
     assert_int_equal(myr_file_write(place->path[0], &buf, NULL), MYR_OK);
     assert_int_equal(myr_file_write(place->path[1], &buf, NULL), MYR_OK);

@@ -12,7 +12,7 @@ static bool before(const struct myr_heap_item *a, const struct myr_heap_item *b)
 void myr_heap_done(struct myr_heap *heap)
 {
     free(heap->items);
-    *heap = (struct myr_heap){0};
+    *heap = (struct myr_heap){};
 }
 
 void myr_heap_push(struct myr_heap *heap, int64_t key, uint64_t value)

@@ -47,7 +47,7 @@ static bool pop_agrees(struct myr_heap *heap, struct model *model)
 static bool agrees(uint64_t seed)
 {
     static struct model model;
-    struct myr_heap heap = {0};
+    struct myr_heap heap = {};
     struct myr_rng rng;
     myr_rng_init(&rng, seed, 0);
     model.count = 0;
@@ -93,7 +93,7 @@ static void a_big_heap_sorts(void **state)
     (void)state;
     enum { COUNT = 200000 };
     int64_t *keys = myr_xrealloc(NULL, COUNT, sizeof(*keys));
-    struct myr_heap heap = {0};
+    struct myr_heap heap = {};
     struct myr_rng rng;
     myr_rng_init(&rng, 7, 0);
     for (uint32_t i = 0; i < COUNT; i++) {
@@ -113,7 +113,7 @@ static void a_big_heap_sorts(void **state)
 static void equal_keys_leave_in_the_order_of_arrival(void **state)
 {
     (void)state;
-    struct myr_heap heap = {0};
+    struct myr_heap heap = {};
     struct myr_heap_item item;
     for (uint64_t i = 0; i < 1000; i++) {
         myr_heap_push(&heap, INT64_MIN, i);

@@ -18,8 +18,8 @@ static void a_file_comes_piece_by_piece(void **state)
     assert_int_equal(write(fd, "0123456789", 10), 10);
     close(fd);
     struct myr_infile file = {.fd = -1};
-    struct myr_err err = {0};
-    struct myr_buf buf = {0};
+    struct myr_err err = {};
+    struct myr_buf buf = {};
     assert_int_equal(myr_infile_open(&file, path, &err), MYR_OK);
     assert_true(fcntl(file.fd, F_GETFD) & FD_CLOEXEC); /* no child of ours gets it */
     assert_int_equal(fcntl(file.fd, F_GETFL) & O_ACCMODE, O_RDONLY);
@@ -41,8 +41,8 @@ static void what_cannot_be_read_is_named(void **state)
 {
     (void)state;
     struct myr_infile file = {.fd = -1};
-    struct myr_err err = {0};
-    struct myr_buf buf = {0};
+    struct myr_err err = {};
+    struct myr_buf buf = {};
     assert_true(myr_infile_open(&file, "/nowhere/at/all", &err) < 0);
     assert_non_null(strstr(err.message, "/nowhere/at/all"));
     assert_int_equal(file.fd, -1);

@@ -73,7 +73,7 @@ void myr_strmap_done(struct myr_strmap *map)
     free(map->keys);
     free(map->values);
     free(map->table);
-    *map = (struct myr_strmap){0};
+    *map = (struct myr_strmap){};
 }
 
 static void strmap_grow(struct myr_strmap *map)
@@ -130,7 +130,7 @@ void myr_u64map_done(struct myr_u64map *map)
     free(map->keys);
     free(map->values);
     free(map->table);
-    *map = (struct myr_u64map){0};
+    *map = (struct myr_u64map){};
 }
 
 static void u64map_grow(struct myr_u64map *map)

@@ -50,7 +50,7 @@ static uint32_t model_find_number(const struct model *model, uint64_t key)
 static bool strmap_agrees(uint64_t seed)
 {
     static struct model model;
-    struct myr_strmap map = {0};
+    struct myr_strmap map = {};
     struct myr_arena arena;
     struct myr_rng rng;
     myr_arena_init(&arena);
@@ -80,7 +80,7 @@ static bool strmap_agrees(uint64_t seed)
 static bool u64map_agrees(uint64_t seed)
 {
     static struct model model;
-    struct myr_u64map map = {0};
+    struct myr_u64map map = {};
     struct myr_rng rng;
     myr_rng_init(&rng, seed, 1);
     model.count = 0;
@@ -133,8 +133,8 @@ static void number_maps_agree_with_a_list(void **state)
 static void an_empty_map_finds_nothing(void **state)
 {
     (void)state;
-    struct myr_strmap names = {0};
-    struct myr_u64map numbers = {0};
+    struct myr_strmap names = {};
+    struct myr_u64map numbers = {};
     assert_int_equal(myr_strmap_get(&names, MYR_STR("x")), MYR_MAP_NONE);
     assert_null(myr_u64map_find(&numbers, 0));
     myr_strmap_done(&names);
@@ -144,8 +144,8 @@ static void an_empty_map_finds_nothing(void **state)
     myr_u64map_done(&numbers);
     assert_true(myr_strmap_add(&names, MYR_STR("x"), 3));
     myr_strmap_done(&names);
-    assert_memory_equal(&names, &(struct myr_strmap){0}, sizeof(names));
-    assert_memory_equal(&numbers, &(struct myr_u64map){0}, sizeof(numbers));
+    assert_memory_equal(&names, &(struct myr_strmap){}, sizeof(names));
+    assert_memory_equal(&numbers, &(struct myr_u64map){}, sizeof(numbers));
     assert_int_equal(myr_strmap_get(&names, MYR_STR("x")), MYR_MAP_NONE);
     assert_true(myr_strmap_add(&names, MYR_STR("x"), 4));
     assert_false(myr_strmap_add(&names, MYR_STR("x"), 5));
@@ -161,7 +161,7 @@ static void an_empty_map_finds_nothing(void **state)
 static void keys_are_compared_by_bytes_not_by_nul(void **state)
 {
     (void)state;
-    struct myr_strmap map = {0};
+    struct myr_strmap map = {};
     assert_true(myr_strmap_add(&map, (struct myr_str){"a\0b", 3}, 1));
     assert_true(myr_strmap_add(&map, (struct myr_str){"a\0c", 3}, 2));
     assert_true(myr_strmap_add(&map, (struct myr_str){NULL, 0}, 3));

@@ -48,7 +48,7 @@ static void maximum_flow_equals_edmonds_and_karp(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 2000; seed++) {
-        uint64_t matrix[NODES][NODES] = {0};
+        uint64_t matrix[NODES][NODES] = {};
         struct myr_maxflow net;
         struct myr_rng rng;
         myr_rng_init(&rng, seed, 1);

@@ -138,7 +138,7 @@ static void blocks_double_up_to_four_megabytes(void **state)
 static void a_zeroed_arena_works_and_done_makes_it_fresh(void **state)
 {
     (void)state;
-    struct myr_arena arena = {0};
+    struct myr_arena arena = {};
     myr_arena_done(&arena);
     memset(&arena, 0, sizeof(arena));
     assert_non_null(myr_arena_alloc(&arena, 0, 8));
@@ -182,7 +182,7 @@ enum request { ARENA, REALLOC, CALLOC };
 
 static void ask_for(enum request request, size_t count, size_t size)
 {
-    struct myr_arena arena = {0};
+    struct myr_arena arena = {};
     void *memory = request == ARENA     ? myr_arena_alloc(&arena, count, size)
                    : request == REALLOC ? myr_xrealloc(NULL, count, size)
                                         : myr_xcalloc(count, size);
@@ -267,7 +267,7 @@ static void nothing_is_a_pointer_too(void **state)
 static void a_cleared_arena_is_empty_and_keeps_one_block(void **state)
 {
     (void)state;
-    struct myr_arena arena = {0};
+    struct myr_arena arena = {};
     myr_arena_clear(&arena); /* one that never held anything */
     for (int round = 0; round < 50; round++) {
         size_t before = arena.total_bytes;

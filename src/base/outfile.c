@@ -114,7 +114,7 @@ void myr_outfile_abandon(struct myr_outfile *file)
 
 int myr_file_write(const char *path, const struct myr_buf *buf, struct myr_err *err)
 {
-    struct myr_outfile file MYR_CLEANUP(myr_outfile_abandon) = {0};
+    struct myr_outfile file MYR_CLEANUP(myr_outfile_abandon) = {};
     MYR_TRY(myr_outfile_open(&file, path, err));
     myr_outfile_write(&file, buf->data, buf->len);
     return myr_outfile_commit(&file, err);

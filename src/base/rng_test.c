@@ -43,7 +43,7 @@ static void streams_and_seeds_do_not_repeat_each_other(void **state)
 {
     (void)state;
     enum { STREAMS = 64, DRAWS = 256 };
-    struct myr_u64map seen = {0};
+    struct myr_u64map seen = {};
     for (uint64_t i = 0; i < STREAMS; i++) {
         struct myr_rng rng;
         myr_rng_init(&rng, i % 8, i / 8);
@@ -71,7 +71,7 @@ static void high_words_of_seed_and_stream_count(void **state)
 static double chi_square(struct myr_rng *rng, uint32_t bound, uint32_t draws)
 {
     enum { CELLS_MAX = 256 };
-    uint32_t cells[CELLS_MAX] = {0};
+    uint32_t cells[CELLS_MAX] = {};
     for (uint32_t i = 0; i < draws; i++) {
         uint32_t value = myr_rng_below(rng, bound);
         assert_true(value < bound);
@@ -110,7 +110,7 @@ static void below_has_no_bias_for_large_bounds(void **state)
     struct myr_rng rng;
     myr_rng_init(&rng, 6, 0);
     const uint32_t bound = 3U << 30;
-    uint32_t thirds[3] = {0};
+    uint32_t thirds[3] = {};
     for (int i = 0; i < 90000; i++) {
         uint32_t value = myr_rng_below(&rng, bound);
         assert_true(value < bound);
@@ -126,7 +126,7 @@ static void shuffles_keep_every_item_and_reach_every_order(void **state)
     (void)state;
     struct myr_rng rng;
     myr_rng_init(&rng, 8, 0);
-    uint32_t orders[64] = {0};
+    uint32_t orders[64] = {};
     for (int round = 0; round < 24000; round++) {
         uint32_t items[4] = {0, 1, 2, 3};
         myr_rng_shuffle(&rng, items, 4);

@@ -168,7 +168,7 @@ void myr_str_nearest(struct myr_str text, const char *const *names, size_t count
 void myr_buf_done(struct myr_buf *buf)
 {
     free(buf->data);
-    *buf = (struct myr_buf){0};
+    *buf = (struct myr_buf){};
 }
 
 void myr_buf_clear(struct myr_buf *buf)

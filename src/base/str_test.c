@@ -241,7 +241,7 @@ static void how_near_depends_on_the_length(void **state)
 static void buffers_agree_with_printf(void **state)
 {
     (void)state;
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     struct myr_rng rng;
     myr_rng_init(&rng, 4, 0);
     for (uint32_t round = 0; round < 50000; round++) {
@@ -271,7 +271,7 @@ static void buffers_agree_with_printf(void **state)
 static void buffers_grow_without_losing_text(void **state)
 {
     (void)state;
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     size_t total = 0;
     for (int len = 0; len < 1500; len++) {
         myr_buf_printf(&buf, "%*d|", len + 1, len % 10);
@@ -293,7 +293,7 @@ static void buffers_grow_without_losing_text(void **state)
 static void an_empty_put_makes_the_text_usable(void **state)
 {
     (void)state;
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     myr_buf_clear(&buf);
     myr_buf_put(&buf, NULL, 0);
     assert_string_equal(buf.data, "");

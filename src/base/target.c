@@ -153,7 +153,7 @@ int file_make_error(struct myr_err *err, const char *what, const char *path, con
 
 int file_open_target(struct myr_outfile *file, struct myr_err *err)
 {
-    struct stat st = {0};
+    struct stat st = {};
     bool there = false;
     MYR_ASSERT(file->fd < 0 && !file->temp[0]);
     int len = snprintf(file->target, sizeof(file->target), "%s", file->path);

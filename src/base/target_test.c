@@ -56,7 +56,7 @@ static int remove_place(void **state)
 
 static int put(const char *path, const char *text, struct myr_err *err)
 {
-    struct myr_buf buf MYR_CLEANUP(myr_buf_done) = {0};
+    struct myr_buf buf MYR_CLEANUP(myr_buf_done) = {};
     myr_buf_puts(&buf, text);
     return myr_file_write(path, &buf, err);
 }
@@ -64,7 +64,7 @@ static int put(const char *path, const char *text, struct myr_err *err)
 /* The same through a file set of one. */
 static int put_in_set(const char *path, const char *text, struct myr_err *err)
 {
-    struct myr_buf buf MYR_CLEANUP(myr_buf_done) = {0};
+    struct myr_buf buf MYR_CLEANUP(myr_buf_done) = {};
     struct myr_file_set set;
     myr_buf_puts(&buf, text);
     int rc = myr_file_set_begin(&set, NULL, err);
@@ -78,7 +78,7 @@ static int (*const ways[])(const char *, const char *, struct myr_err *) = {put,
 
 static void expect(const char *path, const char *text)
 {
-    struct myr_buf read MYR_CLEANUP(myr_buf_done) = {0};
+    struct myr_buf read MYR_CLEANUP(myr_buf_done) = {};
     assert_int_equal(myr_file_read(path, 1 << 20, &read, NULL), MYR_OK);
     assert_string_equal(read.data, text);
 }
@@ -115,7 +115,7 @@ static void a_link_is_followed_and_stays_a_link(void **state)
 static void links_in_a_circle_are_refused(void **state)
 {
     struct place *place = *state;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(symlink("b", place->path[0]), 0);
     assert_int_equal(symlink("a", place->path[1]), 0);
     assert_true(put(place->path[0], "x", &err) < 0);
@@ -134,7 +134,7 @@ static void forty_links_are_followed_and_no_more(void **state)
         snprintf(to, sizeof(to), "link%d", i - 1);
         assert_int_equal(symlink(i ? to : "a", name), 0);
     }
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(put(name, "x", &err), MYR_EIO);
     assert_non_null(strstr(err.message, "symbolic links"));
     snprintf(name, sizeof(name), "%s/link%d", place->folder, MOST - 1);
@@ -167,7 +167,7 @@ static void paths_are_as_long_as_they_may_be(void **state)
     char path[5000], meanwhile[64];
     size_t most = 4095 - (size_t)snprintf(meanwhile, sizeof(meanwhile), ".tmp-%ld", (long)getpid());
     for (uint32_t way = 0; way < MYR_ARRAY_COUNT(ways); way++) {
-        struct myr_err err = {0};
+        struct myr_err err = {};
         lengthen(place, most, path);
         assert_int_equal(ways[way](path, "long", &err), MYR_OK);
         expect(place->path[0], "long");
@@ -181,7 +181,7 @@ static void paths_are_as_long_as_they_may_be(void **state)
         }
     }
     /* A link to a folder whose path fills the room: nothing is written beyond it. */
-    struct myr_err err = {0};
+    struct myr_err err = {};
     lengthen(place, 4000, path);
     assert_int_equal(symlink(path, place->path[1]), 0);
     snprintf(path, sizeof(path), "%s", place->path[1]);
@@ -197,7 +197,7 @@ static void names_that_others_have_taken_are_left_alone(void **state)
 {
     struct place *place = *state;
     char name[200];
-    struct myr_err err = {0};
+    struct myr_err err = {};
     for (int taken = 0; taken < 100; taken++) {
         assert_int_equal(put(place->path[0], "x", &err), MYR_OK);
         snprintf(name, sizeof(name), taken ? "%s.tmp-%ld-%d" : "%s.tmp-%ld", place->path[0],
@@ -220,7 +220,7 @@ static void a_child_gets_no_descriptor(void **state)
 {
     struct place *place = *state;
     struct myr_outfile file;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(put(place->path[1], "old", NULL), MYR_OK);
     const char *paths[] = {place->path[0], place->path[1], "-", "/dev/null", "/proc/self/fd/1"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(paths); i++) {
@@ -278,7 +278,7 @@ static void a_file_whose_rights_cannot_be_kept_is_not_replaced(void **state)
         pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0) {
-            struct myr_err err = {0};
+            struct myr_err err = {};
             forbid(SYS_fchmod);
             int rc = ways[way](place->path[0], "new", &err);
             _exit(rc == MYR_EIO && strstr(err.message, "Operation not permitted") ? 0 : 1);
@@ -311,7 +311,7 @@ static void a_read_only_file_is_not_replaced(void **state)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        struct myr_err err = {0};
+        struct myr_err err = {};
         /* Root may write everything. */
         bool plain = geteuid() != 0 || (setgid(1234) == 0 && setuid(1234) == 0);
         int rc = put(place->path[0], "new", &err);
@@ -330,7 +330,7 @@ static void a_device_stays_one(void **state)
         skip();
     }
     for (uint32_t way = 0; way < MYR_ARRAY_COUNT(ways); way++) {
-        struct myr_err err = {0};
+        struct myr_err err = {};
         int rc = ways[way](place->path[0], "text", &err);
         if (rc < 0 && strstr(err.message, "denied")) {
             skip(); /* a file system without devices */
@@ -340,7 +340,7 @@ static void a_device_stays_one(void **state)
     }
     unlink(place->path[0]);
     if (mknod(place->path[0], S_IFCHR | 0666, makedev(1, 7)) == 0) { /* one that is always full */
-        struct myr_err err = {0};
+        struct myr_err err = {};
         assert_int_equal(put(place->path[0], "text", &err), MYR_EIO);
         assert_non_null(strstr(err.message, "No space left on device"));
         assert_true(S_ISCHR(mode_of(place->path[0])));
@@ -408,7 +408,7 @@ static void a_signal_ends_the_wait_for_a_reader(void **state)
 static void a_socket_is_refused(void **state)
 {
     struct place *place = *state;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof(address.sun_path), "%.100s", place->path[0]);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -443,7 +443,7 @@ static void two_names_of_one_file_in_a_set_both_count(void **state)
 {
     struct place *place = *state;
     struct myr_file_set set;
-    struct myr_buf text MYR_CLEANUP(myr_buf_done) = {0};
+    struct myr_buf text MYR_CLEANUP(myr_buf_done) = {};
     assert_int_equal(symlink("a", place->path[1]), 0);
     assert_int_equal(myr_file_set_begin(&set, place->folder, NULL), MYR_OK);
     myr_buf_puts(&text, "first");

@@ -9,7 +9,7 @@
 static void pushed_items_stay_in_order(void **state)
 {
     (void)state;
-    MYR_VEC(uint32_t) ids = {0};
+    MYR_VEC(uint32_t) ids = {};
     for (uint32_t i = 0; i < 100000; i++) {
         myr_vec_push(&ids, i * 3);
         assert_true(ids.count <= ids.capacity);
@@ -29,7 +29,7 @@ static void pushed_items_stay_in_order(void **state)
 static void reserve_grows_at_once_and_never_shrinks(void **state)
 {
     (void)state;
-    MYR_VEC(char) text = {0};
+    MYR_VEC(char) text = {};
     myr_vec_reserve(&text, 1000);
     assert_true(text.capacity >= 1000);
     assert_int_equal(text.count, 0);
@@ -45,7 +45,7 @@ static void structs_with_commas_can_be_pushed(void **state)
     struct pair {
         uint32_t a, b;
     };
-    MYR_VEC(struct pair) pairs = {0};
+    MYR_VEC(struct pair) pairs = {};
     myr_vec_push(&pairs, (struct pair){1, 2});
     /* The first item again, at the very push that moves the array. */
     while (pairs.count < pairs.capacity) {
@@ -61,8 +61,8 @@ static void a_vector_that_leaves_its_scope_is_freed(void **state)
 {
     (void)state;
     /* tests/leaks counts what stays behind; an empty one is freed as well. */
-    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(uint64_t) none = {0};
-    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(uint64_t) ids = {0};
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(uint64_t) none = {};
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(uint64_t) ids = {};
     myr_vec_push(&ids, 7);
     assert_int_equal(ids.count, 1);
     assert_int_equal(none.count, 0);

@@ -28,7 +28,7 @@ static int overview(void)
 {
     static const char *const groups[] = {CLI_DESIGN_GROUP, CLI_PROVE_GROUP, CLI_BUILD_GROUP,
                                          CLI_RUN_GROUP, CLI_PROGRAM_GROUP};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     myr_buf_put_lit(&buf, "Myriad designs, proves and schedules clusters of ten thousand GPUs.\n\n"
                           "usage: myriad <verb> [options]\n");
     for (size_t i = 0; i < MYR_ARRAY_COUNT(groups); i++) {
@@ -45,7 +45,7 @@ static int unknown(const char *word, const struct myr_command *verb)
     const char *names[VERBS_MAX];
     size_t count = 0;
     char near[128];
-    struct myr_err err = {0};
+    struct myr_err err = {};
     uint32_t verb_count;
     const struct cli_verb *const *verbs = cli_verbs(&verb_count);
     MYR_ASSERT(verb_count <= VERBS_MAX);
@@ -68,7 +68,7 @@ static int unknown(const char *word, const struct myr_command *verb)
 
 static int needs_subverb(const struct myr_command *verb)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     char list[256] = "";
     size_t len = 0;
     for (uint32_t i = 0; i < verb->subcommand_count; i++) {

@@ -48,7 +48,7 @@ static bool is_set(const char *value)
  */
 static uint32_t screen_width(const char *(*lookup_env)(const char *name))
 {
-    struct winsize size = {0};
+    struct winsize size = {};
     uint64_t columns;
     const char *given = lookup_env("COLUMNS");
     if (is_set(given) && myr_str_to_u64(myr_str_from(given), &columns) && columns >= 20 &&
@@ -79,7 +79,7 @@ static double seconds(clockid_t clock)
 
 static void add_timing(struct cli *cli, double start_s)
 {
-    struct rusage used = {0};
+    struct rusage used = {};
     getrusage(RUSAGE_SELF, &used); /* ru_maxrss is in KiB on Linux */
     myr_answer_timing(&cli->answer, "wall_s", seconds(CLOCK_MONOTONIC) - start_s, 6);
     myr_answer_timing(&cli->answer, "cpu_s", seconds(CLOCK_PROCESS_CPUTIME_ID), 6);
@@ -98,8 +98,8 @@ static const char *schema_name(struct cli *cli)
 
 static int print_answer(struct cli *cli, const char *(*lookup_env)(const char *name))
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
+    struct myr_err err = {};
     struct myr_answer_form form = {
         .format = (enum myr_format)cli->common.format,
         .width = screen_width(lookup_env),
@@ -115,7 +115,7 @@ static int print_answer(struct cli *cli, const char *(*lookup_env)(const char *n
 
 static int help(const struct myr_command *command)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     myr_option_help(command, &buf);
     return cli_print(&buf);
 }
@@ -123,7 +123,7 @@ static int help(const struct myr_command *command)
 static int ask_and_print(struct cli *cli, const struct cli_verb *verb,
                          const char *(*lookup_env)(const char *name))
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     double start_s = seconds(CLOCK_MONOTONIC);
     myr_answer_init(&cli->answer, &cli->arena, schema_name(cli), 1);
     myr_option_echo(cli->command, cli->options, &cli->operands, &cli->answer);
@@ -159,7 +159,7 @@ static int check_excel(const struct cli *cli, int argc, const char *const *argv,
 /* The words go on as they are; the run returns only when it could not start the other program. */
 static int pass_on(struct cli *cli, const struct cli_verb *verb, int argc, const char *const *argv)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (argc == 1 && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)) {
         return help(cli->command);
     }
@@ -178,7 +178,7 @@ int cli_run(const struct cli_verb *verb, int argc, const char *const *argv,
             const char *(*lookup_env)(const char *name))
 {
     MYR_CLEANUP(cli_done) struct cli cli = {.command = verb->row, .common = common_defaults};
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_arena_init(&cli.arena);
     if (verb->passes_on) {
         return pass_on(&cli, verb, argc, argv);

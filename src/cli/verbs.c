@@ -206,7 +206,7 @@ const struct cli_verb cli_commands_verb = {&commands_command, run_commands,
 struct man_options {
     bool list;
 };
-static const struct man_options man_defaults = {0};
+static const struct man_options man_defaults = {};
 
 static const struct myr_option man_rows[] = {
     CLI_FLAG("list", struct man_options, list, "print the names of all pages instead"),

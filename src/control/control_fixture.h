@@ -42,7 +42,7 @@ static inline void wait_ms(struct fixture *f, int64_t ms)
 /* 'nodes' healthy nodes of 8 GPUs. */
 static inline struct fixture fixture_of(uint32_t nodes)
 {
-    struct fixture f = {0};
+    struct fixture f = {};
     struct myr_place_shape shape = {nodes, 8, 4, nodes};
     struct myr_control_policy policy = myr_control_policy_default();
     int rc = myr_control_create(&shape, &policy, 1, &f.control, NULL);

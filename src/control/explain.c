@@ -113,7 +113,7 @@ int myr_control_explain(const struct myr_control *c, const char *name, struct my
 {
     bool job = strncmp(name, "job/", 4) == 0, node = strncmp(name, "node/", 5) == 0;
     uint64_t id = 0, count = job ? c->jobs.count : c->shape.nodes;
-    *ret = (struct myr_explanation){0};
+    *ret = (struct myr_explanation){};
     if ((!job && !node) || !myr_str_to_u64(myr_str_from(name + (job ? 4 : 5)), &id)) {
         return myr_err_set(err, MYR_EINVAL, "'%.40s' is no name, job/42 or node/00012 is expected",
                            name);

@@ -15,8 +15,8 @@
 static void expect(const struct fixture *f, const char *name, const char *text)
 {
     struct myr_explanation e;
-    struct myr_err err = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    struct myr_err err = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     if (myr_control_explain(f->control, name, &e, &err) < 0) {
         fail_msg("%s: %s", name, err.message);
     }
@@ -204,7 +204,7 @@ static void so_many_jobs_of_a_node_are_shown(void **state)
     (void)state;
     struct myr_place_shape shape = {1, 64, 1, 1};
     struct myr_control_policy policy = myr_control_policy_default();
-    struct fixture f = {0};
+    struct fixture f = {};
     assert_int_equal(myr_control_create(&shape, &policy, 1, &f.control, NULL), MYR_OK);
     tell(&f, (struct myr_event){.kind = MYR_EVENT_JOIN, .node = 0, .boot = 1});
     tell(&f, (struct myr_event){.kind = MYR_EVENT_TESTED, .node = 0, .boot = 1, .epoch = 1});
@@ -226,11 +226,11 @@ static void a_name_that_is_none_is_named(void **state)
     (void)submit(&f, 8, MYR_RESTART_STRICT);
     struct myr_explanation e;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(wrong); i++) {
-        struct myr_err err = {0};
+        struct myr_err err = {};
         assert_int_equal(myr_control_explain(f.control, wrong[i], &e, &err), MYR_EINVAL);
         assert_non_null(strstr(err.message, "is no name"));
     }
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_control_explain(f.control, "job/0", &e, NULL), MYR_OK);
     assert_int_equal(myr_control_explain(f.control, "job/1", &e, &err), MYR_ENOENT);
     assert_non_null(strstr(err.message, "there is no job 1, the state has 1"));

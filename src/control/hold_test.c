@@ -71,9 +71,9 @@ static void holds_and_drains_are_apart(void **state)
 {
     (void)state;
     struct fixture f = fixture_of(2);
-    struct myr_buf bytes = {0};
+    struct myr_buf bytes = {};
     struct myr_control *again = NULL;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     hold(&f, 1, MYR_HOLD_NEW);
     tell(&f, (struct myr_event){.kind = MYR_EVENT_DRAIN, .node = 1});
     hold(&f, 1, MYR_HOLD_NONE);

@@ -122,7 +122,7 @@ static int take_record(struct myr_control *c, const struct section *section, str
         return myr_err_set(err, MYR_ECORRUPT, "a record is too short");
     }
     memcpy(&record, data.data, sizeof(record));
-    struct myr_event event = {0};
+    struct myr_event event = {};
     size_t rest = data.len - sizeof(record);
     if ((record.event_bytes != EVENT_SHORT && record.event_bytes != sizeof(event)) ||
         record.effects > MYR_JOURNAL_EFFECTS_MAX ||

@@ -29,7 +29,7 @@ static void keep(struct fixture *f, struct written *w, struct myr_event event)
 static struct written write_some(void)
 {
     struct fixture f = fixture_of(4);
-    struct written w = {0};
+    struct written w = {};
     uint32_t job = submit(&f, 16, MYR_RESTART_STRICT);
     myr_control_save(f.control, &w.snapshot);
     myr_journal_begin(f.control, &w.journal);
@@ -61,7 +61,7 @@ static void written_done(struct written *w)
 static struct myr_control *load(const struct written *w)
 {
     struct myr_control *control;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_str bytes = {w->snapshot.data, w->snapshot.len};
     if (myr_control_load(bytes, &control, &err) < 0) {
         fail_msg("%s", err.message);
@@ -75,13 +75,13 @@ static void snapshot_and_journal_give_the_state_back(void **state)
     struct written w = write_some();
     struct myr_control *control = load(&w);
     struct myr_journal_report report;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     int rc =
         myr_journal_replay(control, (struct myr_str){w.journal.data, w.journal.len}, &report, &err);
     assert_int_equal(rc, MYR_OK);
     assert_int_equal(report.records, w.records);
     assert_true(myr_control_hash(control) == w.hash);
-    struct myr_buf again = {0}, once = {0};
+    struct myr_buf again = {}, once = {};
     myr_control_save(control, &once);
     struct myr_control *second;
     assert_int_equal(myr_control_load((struct myr_str){once.data, once.len}, &second, NULL),
@@ -126,7 +126,7 @@ static void a_flipped_bit_is_an_error_wherever_it_is(void **state)
     for (size_t at = 0; at < w.journal.len; at++) {
         struct myr_control *control = load(&w);
         struct myr_journal_report report;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         w.journal.data[at] ^= (char)(1 << at % 8);
         int rc = myr_journal_replay(control, (struct myr_str){w.journal.data, w.journal.len},
                                     &report, &err);
@@ -145,7 +145,7 @@ static void a_damaged_snapshot_is_refused(void **state)
     struct written w = write_some();
     struct myr_control *control;
     for (size_t length = 0; length < w.snapshot.len; length += 7) {
-        struct myr_err err = {0};
+        struct myr_err err = {};
         int rc = myr_control_load((struct myr_str){w.snapshot.data, length}, &control, &err);
         assert_true(rc < 0);
         assert_non_null(strstr(err.message, "cut off"));
@@ -165,7 +165,7 @@ static void a_journal_of_another_snapshot_or_version_is_refused(void **state)
     struct written w = write_some();
     struct fixture other = fixture_of(4);
     struct myr_journal_report report;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_str bytes = {w.journal.data, w.journal.len};
     assert_int_equal(myr_journal_replay(other.control, bytes, &report, &err), MYR_ECORRUPT);
     assert_non_null(strstr(err.message, "does not belong"));
@@ -189,10 +189,10 @@ static void a_version_that_nobody_knows_is_named(void **state)
 {
     (void)state;
     struct written w = write_some();
-    MYR_CLEANUP(myr_buf_done) struct myr_buf newer = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf newer = {};
     struct myr_control *control = load(&w), *none = NULL;
     struct myr_journal_report report;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     uint64_t before = myr_control_hash(control);
     put_newer((struct myr_str){w.journal.data, w.journal.len}, &newer);
     assert_int_equal(
@@ -203,7 +203,7 @@ static void a_version_that_nobody_knows_is_named(void **state)
     assert_true(myr_control_hash(control) == before);
     myr_buf_clear(&newer);
     put_newer((struct myr_str){w.snapshot.data, w.snapshot.len}, &newer);
-    err = (struct myr_err){0};
+    err = (struct myr_err){};
     assert_int_equal(myr_control_load((struct myr_str){newer.data, newer.len}, &none, &err),
                      MYR_EVERSION);
     assert_non_null(strstr(err.message, "version"));
@@ -216,10 +216,10 @@ static void a_version_that_nobody_knows_is_named(void **state)
 static int replay_of_core(const struct written *w, uint32_t version, size_t changed,
                           struct myr_journal_report *report, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
     struct myr_str rest = {w->journal.data, w->journal.len};
     for (size_t record = 0; rest.len > 0; record++) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf body = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
         struct section section;
         struct myr_str data;
         assert_int_equal(section_get(rest, &section, &data), SECTION_WHOLE);
@@ -246,7 +246,7 @@ static void an_older_core_is_followed_as_far_as_this_one_agrees(void **state)
     (void)state;
     struct written w = write_some();
     struct myr_journal_report report;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     const uint32_t before = MYR_CONTROL_VERSION - 1;
     assert_int_equal(replay_of_core(&w, before, 0, &report, &err), MYR_OK);
     assert_int_equal(report.records, w.records);
@@ -254,7 +254,7 @@ static void an_older_core_is_followed_as_far_as_this_one_agrees(void **state)
     assert_int_equal(replay_of_core(&w, before, 4, &report, &err), MYR_EVERSION);
     assert_non_null(strstr(err.message, "was decided differently by core version"));
     assert_non_null(strstr(err.hint, "let the old version write a snapshot"));
-    err = (struct myr_err){0};
+    err = (struct myr_err){};
     assert_int_equal(replay_of_core(&w, MYR_CONTROL_VERSION + 1, 0, &report, &err), MYR_EVERSION);
     assert_int_equal(replay_of_core(&w, 4, 0, &report, &err), MYR_EVERSION);
     assert_non_null(strstr(err.message, "decided by core version 4"));
@@ -265,7 +265,7 @@ static void an_older_core_is_followed_as_far_as_this_one_agrees(void **state)
 static int replay_with(const struct written *w, size_t keep, const void *tail, size_t length,
                        struct myr_journal_report *ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
     struct myr_control *control = load(w);
     myr_buf_put(&bytes, w->journal.data, keep);
     myr_buf_put(&bytes, tail, length);
@@ -279,7 +279,7 @@ static void zeros_behind_the_last_record_are_a_torn_tail(void **state)
 {
     (void)state;
     struct written w = write_some();
-    char tail[200] = {0};
+    char tail[200] = {};
     struct myr_journal_report report;
     for (size_t length = 1; length <= sizeof(tail); length += 13) {
         assert_int_equal(replay_with(&w, w.journal.len, tail, length, &report, NULL), MYR_OK);
@@ -289,7 +289,7 @@ static void zeros_behind_the_last_record_are_a_torn_tail(void **state)
         assert_int_equal(report.last_ms, 1000 * (int64_t)w.records);
     }
     for (size_t at = 0; at < sizeof(tail); at += 7) {
-        struct myr_err err = {0};
+        struct myr_err err = {};
         tail[at] = 1;
         assert_int_equal(replay_with(&w, w.journal.len, tail, sizeof(tail), &report, &err),
                          MYR_ECORRUPT);
@@ -308,7 +308,7 @@ static int replay_changed(const struct written *w, size_t record, size_t at, uin
     struct myr_str data;
     struct myr_str rest = {w->journal.data + w->ends[record], w->journal.len - w->ends[record]};
     assert_int_equal(section_get(rest, &section, &data), SECTION_WHOLE);
-    MYR_CLEANUP(myr_buf_done) struct myr_buf changed = {0}, tail = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf changed = {}, tail = {};
     myr_buf_put(&changed, data.data, data.len);
     for (size_t i = at; add; i++, add >>= 8) {
         changed.data[i] = (char)(changed.data[i] + (char)(add & 0xff));
@@ -343,7 +343,7 @@ static void a_record_that_is_whole_and_wrong_is_refused(void **state)
     };
     for (size_t record = 0; record < 6; record++) {
         for (size_t i = 0; i < MYR_ARRAY_COUNT(wrong); i++) {
-            struct myr_err err = {0};
+            struct myr_err err = {};
             if (record == 2 && wrong[i].at == NODE) {
                 continue; /* a submission is about no node */
             }
@@ -353,10 +353,10 @@ static void a_record_that_is_whole_and_wrong_is_refused(void **state)
             }
         }
     }
-    struct myr_err err = {0}; /* what was decided then was another thing */
+    struct myr_err err = {}; /* what was decided then was another thing */
     assert_int_equal(replay_changed(&w, 3, 24 + 48 + 1, 1, 0, &err), MYR_ECORRUPT);
     assert_non_null(strstr(err.message, "was decided differently"));
-    MYR_CLEANUP(myr_buf_done) struct myr_buf tail = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf tail = {};
     struct myr_journal_report report;
     section_put(&tail, SECTION_TAG('E', 'V', 'N', 'T'), 1, "short", 5);
     assert_int_equal(replay_with(&w, w.ends[0], tail.data, tail.len, &report, &err), MYR_ECORRUPT);

@@ -50,9 +50,9 @@ static void jobs_wait_for_others(void **state)
     assert_int_equal(submit_after(&f, third), MYR_NONE); /* which will never be done */
     assert_int_equal(myr_control_refusals(f.control), 0);
     /* It all survives being saved. */
-    struct myr_buf bytes = {0};
+    struct myr_buf bytes = {};
     struct myr_control *again = NULL;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_control_save(f.control, &bytes);
     assert_int_equal(myr_control_load((struct myr_str){bytes.data, bytes.len}, &again, &err), 0);
     assert_int_equal(myr_control_job(again, fourth).spec.after, third + 1);

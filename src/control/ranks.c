@@ -37,7 +37,7 @@ uint32_t rank_add(struct myr_control *c, const struct rank *rank)
         c->head.rank_free = c->ranks.items[id].next_in_job;
     } else {
         id = (uint32_t)c->ranks.count;
-        myr_vec_push(&c->ranks, (struct rank){0});
+        myr_vec_push(&c->ranks, (struct rank){});
     }
     MYR_ASSERT(c->ranks.items[id].state == RANK_FREE && rank->state == RANK_GRANTED);
     c->ranks.items[id] = *rank;

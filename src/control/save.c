@@ -77,7 +77,7 @@ void myr_control_save(const struct myr_control *c, struct myr_buf *ret)
     struct about about = {MYR_CONTROL_VERSION,    c->tenants,           c->shape.nodes,
                           c->shape.gpus_per_node, c->shape.group_nodes, c->shape.pod_nodes};
     struct policy_words policy = policy_out(&c->policy);
-    MYR_CLEANUP(myr_buf_done) struct myr_buf queue = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf queue = {};
     myr_queue_save(c->queue, &queue);
     section_put(ret, TAG_ABOUT, FORMAT, &about, sizeof(about));
     section_put(ret, TAG_POLICY, FORMAT, &policy, sizeof(policy));
@@ -378,7 +378,7 @@ static int take_parts(struct myr_control *c, const struct parts *parts, struct m
 
 int myr_control_load(struct myr_str bytes, struct myr_control **ret, struct myr_err *err)
 {
-    struct parts parts = {0};
+    struct parts parts = {};
     int rc = read_parts(bytes, &parts, err);
     if (rc < 0) {
         return rc;
@@ -401,7 +401,7 @@ int myr_control_load(struct myr_str bytes, struct myr_control **ret, struct myr_
 int myr_control_read(const char *path, struct myr_control **ret, struct myr_err *err)
 {
     const size_t most = (size_t)4 << 30;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
     int rc = myr_file_read(path, most, &bytes, err);
     if (rc < 0) {
         return rc;

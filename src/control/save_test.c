@@ -47,13 +47,13 @@ static struct fixture busy(void)
 
 static int reload(const struct myr_control *control, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
     MYR_CLEANUP(myr_control_cleanup) struct myr_control *again = NULL;
     myr_control_save(control, &bytes);
     int rc = myr_control_load((struct myr_str){bytes.data, bytes.len}, &again, err);
     assert_true((rc == MYR_OK) == (again != NULL));
     if (again) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf second = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf second = {};
         myr_control_save(again, &second);
         assert_int_equal(second.len, bytes.len);
         assert_memory_equal(second.data, bytes.data, bytes.len);
@@ -96,7 +96,7 @@ static void every_field_of_the_policy_is_kept_and_bounded(void **state)
     for (size_t i = 0; i < MYR_ARRAY_COUNT(counts); i++) {
         *counts[i] = 10 + (uint32_t)i;
     }
-    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
     struct myr_control *again = NULL;
     myr_control_save(f.control, &bytes);
     assert_int_equal(myr_control_load((struct myr_str){bytes.data, bytes.len}, &again, NULL),
@@ -307,9 +307,9 @@ static void what_cannot_be_is_refused(void **state)
     struct fixture f = busy();
     for (size_t i = 0; i < MYR_ARRAY_COUNT(wrong); i++) {
         struct myr_control *copy = myr_control_fork(f.control);
-        struct myr_err err = {0};
+        struct myr_err err = {};
         wrong[i].change(copy);
-        MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
         struct myr_control *none = NULL;
         myr_control_save(copy, &bytes);
         int rc = myr_control_load((struct myr_str){bytes.data, bytes.len}, &none, &err);
@@ -325,7 +325,7 @@ static void a_copy_grows_by_nodes_that_nobody_has_heard_of(void **state)
 {
     (void)state;
     struct fixture f = busy();
-    struct myr_err err = {0};
+    struct myr_err err = {};
     uint32_t free_gpus = myr_control_free_gpus(f.control);
     assert_int_equal(myr_control_grow(f.control, 7, &err), MYR_EINVAL);
     assert_non_null(strstr(err.message, "7 nodes, at least the present 8"));
@@ -421,7 +421,7 @@ static void put_sections(struct myr_str bytes, size_t which, int32_t more, struc
         struct section section;
         struct myr_str data, rest = {bytes.data + at, bytes.len - at};
         assert_int_equal(section_get(rest, &section, &data), SECTION_WHOLE);
-        MYR_CLEANUP(myr_buf_done) struct myr_buf copy = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf copy = {};
         myr_buf_put(&copy, data.data, data.len);
         myr_buf_putc(&copy, '\0');
         if (i != which) {
@@ -439,16 +439,16 @@ static void a_part_that_is_missing_or_too_long_is_named(void **state)
     static const char *const names[] = {"about", "policy", "head",   "nodes",
                                         "jobs",  "ranks",  "timers", "queue"};
     struct fixture f = busy();
-    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
     myr_control_save(f.control, &bytes);
     for (size_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
         for (int32_t more = -1; more < 2; more++) {
             if ((more == 0 && strcmp(names[i], "timers") == 0) || (more == 1 && i == 7)) {
                 continue; /* there may be no timers; the queue reads its part by itself */
             }
-            MYR_CLEANUP(myr_buf_done) struct myr_buf changed = {0};
+            MYR_CLEANUP(myr_buf_done) struct myr_buf changed = {};
             struct myr_control *none = NULL;
-            struct myr_err err = {0};
+            struct myr_err err = {};
             put_sections((struct myr_str){bytes.data, bytes.len}, i, more, &changed);
             int rc = myr_control_load((struct myr_str){changed.data, changed.len}, &none, &err);
             if (rc != MYR_ECORRUPT || none) {

@@ -21,7 +21,7 @@
 /* No two deadlines are alike: a text tells which of them has passed. */
 static struct fixture cluster(uint32_t nodes, bool preempt)
 {
-    struct fixture f = {0};
+    struct fixture f = {};
     struct myr_place_shape shape = {nodes, 8, 4, nodes};
     struct myr_control_policy policy = myr_control_policy_default();
     policy.queue = myr_queue_policy_preset(preempt ? MYR_QUEUE_PREEMPT : MYR_QUEUE_FAIR);
@@ -208,8 +208,8 @@ static void replace(struct fixture *f, enum mode mode)
 {
     struct myr_control *other = NULL;
     if (mode == LOADED) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
-        struct myr_err err = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
+        struct myr_err err = {};
         myr_control_save(f->control, &bytes);
         if (myr_control_load((struct myr_str){bytes.data, bytes.len}, &other, &err) < 0) {
             fail_msg("%s", err.message);
@@ -244,10 +244,10 @@ static void read_line(struct myr_str line, struct spoken *ret)
 
 static void play(const char *text, enum mode mode, struct myr_buf *ret)
 {
-    struct fixture f = {0};
+    struct fixture f = {};
     for (const char *line = text, *next; *line; line = next) {
         next = strchr(line, '\n') + 1;
-        struct spoken s = {0};
+        struct spoken s = {};
         if (*line == ' ') {
             continue;
         }
@@ -272,12 +272,12 @@ static void a_text_comes_back_as_it_is(void **state)
     const char *name = *state;
     char path[512];
     snprintf(path, sizeof(path), "%s/tests/control/%s.txt", MYR_SOURCE_DIR, name);
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     assert_int_equal(myr_file_read(path, 1 << 20, &text, NULL), MYR_OK);
     assert_true(text.len > 0 && text.data[text.len - 1] == '\n');
     myr_buf_putc(&text, '\0');
     for (uint32_t mode = AS_IT_IS; mode <= FORKED; mode++) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf told = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf told = {};
         play(text.data, (enum mode)mode, &told);
         myr_buf_putc(&told, '\0');
         if (mode == AS_IT_IS && getenv("MYRIAD_TEST_REWRITE")) { /* and the diff is read */

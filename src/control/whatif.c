@@ -241,7 +241,7 @@ static int ask_once(const struct myr_control *control, const struct myr_whatif_q
                     struct myr_whatif_answer *ret, struct myr_err *err)
 {
     struct trial trial = {.now_ms = myr_control_now_ms(control)};
-    *ret = (struct myr_whatif_answer){0};
+    *ret = (struct myr_whatif_answer){};
     int64_t start_ns = question->clock_ns ? question->clock_ns() : 0;
     trial.control = myr_control_fork(control);
     ret->fork_ns = question->clock_ns ? question->clock_ns() - start_ns : 0;

@@ -78,7 +78,7 @@ static void nodes_to_lose_are_a_list(void **state)
     assert_int_equal(myr_whatif(f.control, &question, &answer, NULL), MYR_OK);
     assert_int_equal(answer.nodes_lost, 5);
     for (size_t i = 0; i < MYR_ARRAY_COUNT(wrong); i++) {
-        struct myr_err err = {0};
+        struct myr_err err = {};
         question.lose = wrong[i];
         assert_int_equal(myr_whatif(f.control, &question, &answer, &err), MYR_EINVAL);
     }
@@ -147,7 +147,7 @@ static void every_count_of_an_answer_is_what_it_says(void **state)
 static void a_submitted_job_waits_until_agents_have_obeyed(void **state)
 {
     (void)state;
-    struct fixture f = {0};
+    struct fixture f = {};
     struct myr_place_shape shape = {2, 8, 4, 2};
     struct myr_control_policy policy = myr_control_policy_default();
     policy.queue = myr_queue_policy_preset(MYR_QUEUE_PREEMPT);

@@ -229,7 +229,7 @@ int myr_balance(const struct myr_graph *graph, const struct myr_balance_options 
     if (count > UINT32_MAX / 64) {
         return myr_err_set(err, MYR_ERANGE, "%zu flows are too many", count);
     }
-    *ret = (struct myr_routes){0};
+    *ret = (struct myr_routes){};
     myr_vec_push(&ret->start, 0);
     if (options->policy == MYR_POLICY_PLANNED) {
         route_planned(graph, options, flows, count, ret, ret_load);

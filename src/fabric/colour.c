@@ -194,7 +194,7 @@ void myr_colouring_link_changed(struct myr_colouring *colouring, uint32_t link)
         return;
     }
     bool dead = myr_bitset_has(&colouring->graph->dead, link);
-    MYR_CLEANUP(level_list_done) struct level_list moving = {0};
+    MYR_CLEANUP(level_list_done) struct level_list moving = {};
     colouring->moved = 0;
     if (dead) {
         level_over(level, node, uplink, &moving);

@@ -380,7 +380,7 @@ uint32_t myr_degraded_rail_count(const struct myr_graph *graph)
 struct myr_rail_bandwidth myr_degraded_rail(const struct myr_graph *graph, uint32_t rail)
 {
     const struct myr_design *design = graph->design;
-    struct myr_rail_bandwidth result = {0};
+    struct myr_rail_bandwidth result = {};
     bool hosts = graph->clos && graph->net->tiers == 1;
     for (uint32_t i = 0; i < graph->net->leaf; i++) {
         uint32_t leaf = graph->net->first_leaf + i;
@@ -416,7 +416,7 @@ void myr_degraded_report(const struct myr_graph *graph, struct myr_degraded *ret
     const struct myr_design *design = graph->design;
     const struct myr_network *net = graph->net;
     uint64_t hosts_gbps = 0, all_gbps = 0;
-    *ret = (struct myr_degraded){0};
+    *ret = (struct myr_degraded){};
     for (uint32_t link = 0; link < design->link_count; link++) {
         if (!myr_graph_has_link(graph, link)) {
             continue;
@@ -476,7 +476,7 @@ void myr_blast_radius(struct myr_graph *graph, const uint32_t *devices, uint32_t
     MYR_CLEANUP(myr_free_at)
     struct node_ports *nodes = myr_xcalloc((size_t)head->nodes + 1, sizeof(*nodes));
     MYR_CLEANUP(myr_free_at) bool *dead = myr_xcalloc((size_t)head->nodes + 1, sizeof(*dead));
-    struct kill_list killed = {0};
+    struct kill_list killed = {};
     struct myr_degraded before;
     *ret = (struct myr_blast){.devices = count};
     myr_degraded_report(graph, &before);

@@ -177,7 +177,7 @@ static uint32_t hosts_on(const struct myr_graph *graph, uint32_t device)
 static uint32_t hosts_cut_by(const struct myr_graph *graph, const struct kill_list *killed)
 {
     const struct myr_design *design = graph->design;
-    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(uint32_t) seen = {0};
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(uint32_t) seen = {};
     uint32_t cut = 0;
     for (size_t i = 0; i < killed->links.count; i++) {
         uint32_t link = killed->links.items[i];
@@ -213,8 +213,8 @@ struct myr_failover myr_failover_link(struct myr_graph *graph, uint32_t link,
     struct myr_failover result = {.device = MYR_NONE, .link = link};
     uint32_t lower = design->port_device[design->link_a[link]];
     uint32_t upper = design->port_device[design->link_b[link]];
-    struct kill_list killed = {0};
-    MYR_CLEANUP(watch_done) struct watch watch = {0};
+    struct kill_list killed = {};
+    MYR_CLEANUP(watch_done) struct watch watch = {};
     bool host = is_host_link(graph, link), plain = is_plain_clos(graph);
     if (myr_bitset_has(&graph->dead, link)) {
         return result; /* it is dead already: nothing changes */
@@ -264,8 +264,8 @@ struct myr_failover myr_failover_device(struct myr_graph *graph, uint32_t device
 {
     struct myr_failover result = {.device = device, .link = MYR_NONE};
     bool is_switch = device - graph->first_switch < graph->switch_count;
-    struct kill_list killed = {0};
-    MYR_CLEANUP(watch_done) struct watch watch = {0};
+    struct kill_list killed = {};
+    MYR_CLEANUP(watch_done) struct watch watch = {};
     MYR_CLEANUP(myr_free_at) uint32_t *before = NULL;
     bool plain = is_plain_clos(graph);
     if (is_switch) {

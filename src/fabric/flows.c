@@ -82,7 +82,7 @@ static uint32_t parse_port(const struct myr_graph *graph, struct myr_str text)
     struct myr_str wanted = {colon + 1, text.len - host.len - 1};
     uint32_t device = myr_design_find(design, host), found = MYR_NONE;
     const struct myr_port_group *group = device == MYR_NONE ? NULL : nic_group(graph, device);
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     for (uint32_t i = 0; group && i < group->count && found == MYR_NONE; i++) {
         uint32_t port = design->first_port[device] + group->first + i;
         myr_buf_clear(&name);
@@ -162,7 +162,7 @@ static const char flows_expected[] = "a list of flows (from,to in CSV)";
 int myr_flows_parse(struct myr_flows *flows, const struct myr_graph *graph, const char *name,
                     struct myr_str text, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     size_t before = flows->items.count;
     bool first = true;
     int rc = myr_kind_check(name, text, MYR_KINDS_FLOWS, flows_expected, err);
@@ -192,7 +192,7 @@ int myr_flows_parse(struct myr_flows *flows, const struct myr_graph *graph, cons
 int myr_flows_read(struct myr_flows *flows, const struct myr_graph *graph, const char *path,
                    struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     MYR_TRY(myr_kind_read(path, FLOW_FILE_MAX, MYR_KINDS_FLOWS, flows_expected, &text, err));
     return myr_flows_parse(flows, graph, path, (struct myr_str){text.data, text.len}, err);
 }

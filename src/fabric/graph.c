@@ -93,8 +93,8 @@ static void build_bundles(struct myr_graph *graph, struct myr_arena *arena)
     MYR_CLEANUP(myr_free_at)
     struct neighbour_port *list =
         myr_xrealloc(NULL, most_ports(graph), sizeof(struct neighbour_port));
-    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(struct myr_bundle) bundles = {0};
-    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(uint32_t) channels = {0};
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(struct myr_bundle) bundles = {};
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(uint32_t) channels = {};
     graph->bundle_start = MYR_ARENA_NEW(arena, uint32_t, (size_t)graph->switch_count + 1);
     for (uint32_t i = 0; i < graph->switch_count; i++) {
         uint32_t count = sorted_channels(graph, graph->first_switch + i, list);

@@ -16,7 +16,7 @@ static void crc_is_that_of_ieee_802_3(void **state)
                                .source = 0x3930,   /* "90" */
                                .destination = 0x6162,
                                .protocol = 0x63}; /* "abc" */
-    struct myr_tuple zeros = {0};
+    struct myr_tuple zeros = {};
     struct myr_tuple ones = {UINT32_MAX, UINT32_MAX, UINT16_MAX, UINT16_MAX, UINT8_MAX};
     /* crc32("1234567890abc"), of 13 zeros, of 13 times 0xFF. */
     assert_int_equal(myr_hash_crc(&digits, 0), 0xC98FAE11);
@@ -62,7 +62,7 @@ static void both_families_spread_source_ports(void **state)
 {
     enum { BUCKETS = 32, FLOWS = 3200 };
     (void)state;
-    uint32_t crc[BUCKETS] = {0}, folded[BUCKETS] = {0};
+    uint32_t crc[BUCKETS] = {}, folded[BUCKETS] = {};
     for (uint32_t i = 0; i < FLOWS; i++) {
         struct myr_flow flow = {.from_port = 10, .to_port = 20, .source = (uint16_t)(49152 + i)};
         struct myr_tuple tuple = myr_flow_tuple(&flow);

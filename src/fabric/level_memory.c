@@ -49,5 +49,5 @@ void level_done(struct level *level)
     myr_vec_done(&level->edges);
     myr_vec_done(&level->touched);
     myr_vec_done(&level->trail);
-    *level = (struct level){0};
+    *level = (struct level){};
 }

@@ -64,7 +64,7 @@ bool level_swap(struct level *level, uint32_t a, uint32_t b, const bool *movable
     const struct level_edge *first = &level->edges.items[a], *second = &level->edges.items[b];
     uint32_t get = first->group, give = second->group;
     uint32_t start = first->node[LEVEL_IN], goal = second->node[LEVEL_IN];
-    MYR_CLEANUP(search_done) struct search search = {0};
+    MYR_CLEANUP(search_done) struct search search = {};
     MYR_ASSERT(first->node[LEVEL_OUT] == second->node[LEVEL_OUT] && get != give);
     for (uint32_t side = 0; side < 2; side++) {
         search.came[side] = myr_xrealloc(NULL, level->nodes, sizeof(uint32_t));

@@ -29,7 +29,7 @@ static void toy_init(struct toy *toy, struct myr_rng *rng)
 {
     static const uint32_t speeds[] = {100, 200, 400, 800};
     uint32_t links = 1 + myr_rng_below(rng, LINKS_MAX), routes = myr_rng_below(rng, ROUTES_MAX + 1);
-    *toy = (struct toy){0};
+    *toy = (struct toy){};
     for (uint32_t i = 0; i < links; i++) {
         toy->link_cable[i] = i;
         toy->cable_type[i] = (uint16_t)i;
@@ -88,7 +88,7 @@ static double room_of(const struct toy *toy, const double *rate, const bool *don
  */
 static void naive_rates(const struct toy *toy, double *rate)
 {
-    bool done[ROUTES_MAX] = {0};
+    bool done[ROUTES_MAX] = {};
     uint32_t count = (uint32_t)toy->routes.flow.count, left = count;
     for (uint32_t r = 0; r < count; r++) {
         rate[r] = 0;

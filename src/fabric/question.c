@@ -91,7 +91,7 @@ static int make_flows(struct myr_fabric_case *fabric, const struct myr_fabric_qu
 int myr_fabric_open(struct myr_fabric_case *ret, const struct myr_fabric_question *question,
                     struct myr_err *err)
 {
-    *ret = (struct myr_fabric_case){0};
+    *ret = (struct myr_fabric_case){};
     myr_arena_init(&ret->arena);
     MYR_TRY(myr_design_open(&ret->design, question->design, err));
     MYR_TRY(myr_design_one_kind(&ret->design, question->design, err));

@@ -10,7 +10,7 @@ int myr_repair_routes(const struct myr_fabric_case *fabric,
     if (count == 0) {
         return MYR_OK;
     }
-    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {};
     myr_arena_init(&scratch);
     uint64_t *load = MYR_ARENA_NEW(&scratch, uint64_t, (size_t)fabric->design.link_count * 2);
     MYR_TRY(myr_balance(&fabric->graph, balance, fabric->flows.items.items, count, ret, load, err));
@@ -71,7 +71,7 @@ static void put_links(struct failover_list *list, bool all)
 {
     const struct myr_graph *graph = &list->fabric->graph;
     const struct myr_design *design = graph->design;
-    uint32_t first[MYR_LAYER_COUNT] = {0}, count[MYR_LAYER_COUNT] = {0};
+    uint32_t first[MYR_LAYER_COUNT] = {}, count[MYR_LAYER_COUNT] = {};
     for (uint32_t link = 0; link < design->link_count; link++) {
         uint32_t layer = layer_of(design, link);
         if (!myr_graph_has_link(graph, link) || myr_graph_link_dead(graph, link)) {
@@ -93,7 +93,7 @@ static void put_links(struct failover_list *list, bool all)
 static void put_switches(struct failover_list *list, bool all)
 {
     const struct myr_graph *graph = &list->fabric->graph;
-    uint32_t first[MYR_DEVICE_KIND_COUNT] = {0}, count[MYR_DEVICE_KIND_COUNT] = {0};
+    uint32_t first[MYR_DEVICE_KIND_COUNT] = {}, count[MYR_DEVICE_KIND_COUNT] = {};
     for (uint32_t i = 0; i < graph->switch_count; i++) {
         uint32_t device = graph->first_switch + i, kind = graph->design->place[device].kind;
         if (all) {
@@ -156,7 +156,7 @@ int myr_failover_list(struct myr_fabric_case *fabric, const struct myr_failover_
 /* The worst pair of the same fabric when nothing is dead. */
 static uint64_t whole_worst_pair(const struct myr_fabric_case *fabric)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {};
     struct myr_degraded degraded;
     struct myr_graph whole;
     struct myr_err err;

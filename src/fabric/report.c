@@ -29,7 +29,7 @@ static void ideal_rates(const struct myr_graph *graph, const struct myr_flow *fl
                         uint64_t *ret)
 {
     const uint32_t *port_link = graph->design->port_link;
-    MYR_CLEANUP(myr_routes_done) struct myr_routes routes = {0};
+    MYR_CLEANUP(myr_routes_done) struct myr_routes routes = {};
     myr_vec_push(&routes.start, 0);
     for (size_t i = 0; i < count; i++) {
         uint32_t up = port_link[flows[i].from_port], down = port_link[flows[i].to_port];
@@ -66,7 +66,7 @@ static int sprayed_rates(const struct myr_graph *graph, const struct myr_balance
     MYR_CLEANUP(myr_free_at) struct myr_flow *sent = myr_xcalloc(count + 1, sizeof(*sent));
     MYR_CLEANUP(myr_free_at)
     uint64_t *load = myr_xcalloc((size_t)graph->design->link_count * 2 + 1, sizeof(*load));
-    MYR_CLEANUP(myr_routes_done) struct myr_routes routes = {0};
+    MYR_CLEANUP(myr_routes_done) struct myr_routes routes = {};
     for (size_t i = 0; i < count; i++) {
         sent[i] = flows[i];
         /* Rounded up: loads may be judged too high, never too low. */
@@ -112,8 +112,8 @@ int myr_balance_report(const struct myr_graph *graph, const struct myr_balance_o
 {
     MYR_CLEANUP(myr_free_at)
     uint64_t *load = myr_xcalloc((size_t)graph->design->link_count * 2 + 1, sizeof(*load));
-    MYR_CLEANUP(myr_routes_done) struct myr_routes routes = {0};
-    struct myr_balance_report report = {0};
+    MYR_CLEANUP(myr_routes_done) struct myr_routes routes = {};
+    struct myr_balance_report report = {};
     int rc = myr_balance(graph, options, flows, count, &routes, load, err);
     if (rc == MYR_OK) {
         bool split = options->policy == MYR_POLICY_SPRAY || options->policy == MYR_POLICY_FLOWLET;

@@ -34,7 +34,7 @@ static void make_graph(struct graph *graph, struct myr_rng *rng)
 static void check_node(const struct graph *graph, const uint32_t *colour, uint32_t colours,
                        uint32_t side, uint32_t node, uint64_t seed)
 {
-    uint32_t held[COLOURS_MAX] = {0}, degree = 0;
+    uint32_t held[COLOURS_MAX] = {}, degree = 0;
     for (uint32_t i = 0; i < graph->count; i++) {
         assert_true(colour[i] < colours);
         if (graph->edges[i].node[side] == node) {

@@ -93,7 +93,7 @@ static void count_tiers(struct picture *picture)
 static void place_boxes(struct picture *picture)
 {
     const struct myr_design *design = picture->design;
-    uint32_t seen[TIERS_MAX] = {0};
+    uint32_t seen[TIERS_MAX] = {};
     for (uint32_t i = 0; i < picture->tier_count; i++) {
         struct tier *tier = &picture->tiers[i];
         tier->box_devices = (tier->devices + BOXES_MAX - 1) / BOXES_MAX;
@@ -190,7 +190,7 @@ static void lines_done(struct lines *lines)
 
 static void draw_lines(struct picture *picture)
 {
-    MYR_CLEANUP(lines_done) struct lines lines = {0};
+    MYR_CLEANUP(lines_done) struct lines lines = {};
     collect_lines(picture, &lines);
     myr_svg_style(&picture->svg, lines.items.count > LINES_MANY ? fine_style : style);
     for (uint32_t width = 0; width <= THICKNESSES; width++) {
@@ -222,8 +222,8 @@ static void draw_box(struct picture *picture, const struct tier *tier, uint32_t 
                      const struct box *box)
 {
     const struct myr_design *design = picture->design;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf tip = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf label = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf tip = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf label = {};
     int32_t middle = box_middle(tier, index);
     myr_design_name(design, box->first, &tip);
     const char *slash = strchr(tip.data, '/');
@@ -248,7 +248,7 @@ static void draw_tier(struct picture *picture, uint32_t which)
     const struct tier *tier = &picture->tiers[which];
     const struct myr_design *design = picture->design;
     char text[64];
-    struct box boxes[BOXES_MAX] = {0};
+    struct box boxes[BOXES_MAX] = {};
     for (uint32_t device = 0; device < design->device_count; device++) {
         if (picture->tier_of[device] != which || picture->box_of[device] == MYR_NONE) {
             continue;
@@ -269,7 +269,7 @@ static void draw_tier(struct picture *picture, uint32_t which)
 
 void myr_use_draw(const struct myr_use *use, struct myr_buf *buf)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {};
     const struct myr_design *design = use->graph->design;
     struct picture picture = {.use = use, .design = design};
     char title[128];

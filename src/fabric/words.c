@@ -35,7 +35,7 @@ const char *myr_name_device(struct myr_arena *arena, const struct myr_design *de
                             uint32_t device)
 {
     MYR_ASSERT(device < design->device_count);
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     myr_design_name(design, device, &buf);
     return myr_arena_strndup(arena, buf.data, buf.len);
 }
@@ -43,7 +43,7 @@ const char *myr_name_device(struct myr_arena *arena, const struct myr_design *de
 const char *myr_name_port(struct myr_arena *arena, const struct myr_design *design, uint32_t port)
 {
     MYR_ASSERT(port < design->port_count);
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     myr_design_name(design, design->port_device[port], &buf);
     myr_buf_putc(&buf, ':');
     myr_design_port_name(design, port, &buf);

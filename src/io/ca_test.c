@@ -26,9 +26,9 @@ static struct myr_str text_of(const struct myr_buf *buf)
 static void a_certificate_is_renewed_with_its_names(void **state)
 {
     static const char names[] = "DNS:head,DNS:localhost,IP:127.0.0.1,IP:::1,IP:10.0.0.7";
-    struct myr_buf ca = {0}, ca_key = {0}, key = {0}, csr = {0}, old = {0}, read = {0}, again = {0},
-                   fresh = {0}, none = {0};
-    struct myr_err err = {0};
+    struct myr_buf ca = {}, ca_key = {}, key = {}, csr = {}, old = {}, read = {}, again = {},
+                   fresh = {}, none = {};
+    struct myr_err err = {};
     int64_t left_s = 0;
     (void)state;
     assert_int_equal(myr_io_ca_create("lab", 30, &ca, &ca_key, &err), MYR_OK);
@@ -102,8 +102,8 @@ static void expect_serial(const X509 *made, const char *told)
 static void certificates_are_for_one_use(void **state)
 {
     (void)state;
-    struct myr_buf ca = {0}, ca_key = {0}, key = {0}, csr = {0};
-    struct myr_err err = {0};
+    struct myr_buf ca = {}, ca_key = {}, key = {}, csr = {};
+    struct myr_err err = {};
     assert_int_equal(myr_io_ca_create("lab", 30, &ca, &ca_key, &err), MYR_OK);
     assert_int_equal(myr_io_csr_create("node-1.a_B", &key, &csr, &err), MYR_OK);
     X509 *top = read_certificate(&ca);
@@ -118,7 +118,7 @@ static void certificates_are_for_one_use(void **state)
     expect_times(top, 30);
     expect_serial(top, NULL);
     for (int server = 0; server < 2; server++) {
-        struct myr_buf text = {0}, name = {0}, serial = {0}, names = {0};
+        struct myr_buf text = {}, name = {}, serial = {}, names = {};
         struct myr_io_sign sign = {.ca_certificate = text_of(&ca),
                                    .ca_key = text_of(&ca_key),
                                    .days = 7,
@@ -166,15 +166,15 @@ static void certificates_are_for_one_use(void **state)
 static void what_is_not_meant_is_not_signed(void **state)
 {
     (void)state;
-    struct myr_buf ca = {0}, ca_key = {0}, made = {0};
-    struct myr_err err = {0};
+    struct myr_buf ca = {}, ca_key = {}, made = {};
+    struct myr_err err = {};
     assert_int_equal(myr_io_ca_create("lab", 30, &ca, &ca_key, &err), MYR_OK);
     struct myr_io_sign sign = {
         .ca_certificate = text_of(&ca), .ca_key = text_of(&ca_key), .days = 7};
     char longest[80];
     memset(longest, 'n', sizeof(longest));
     for (size_t length = 62; length <= 64; length++) {
-        struct myr_buf key = {0}, csr = {0};
+        struct myr_buf key = {}, csr = {};
         longest[length] = '\0';
         assert_int_equal(myr_io_csr_create(longest, &key, &csr, &err), MYR_OK);
         longest[length] = 'n';
@@ -183,7 +183,7 @@ static void what_is_not_meant_is_not_signed(void **state)
         myr_buf_done(&key);
         myr_buf_done(&csr);
     }
-    struct myr_buf key = {0}, csr = {0}, other = {0}, other_key = {0};
+    struct myr_buf key = {}, csr = {}, other = {}, other_key = {};
     assert_int_equal(myr_io_csr_create("a", &key, &csr, &err), MYR_OK);
     sign.name = "b";
     assert_int_equal(myr_io_ca_sign(&sign, text_of(&csr), &made, NULL, NULL, &err), MYR_EINVAL);

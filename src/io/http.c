@@ -366,7 +366,7 @@ static int put_head(const struct myr_http_request *request, const struct address
 static int converse(const struct myr_http_request *request, const struct address *address,
                     struct line *line, struct myr_http_reply *reply, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf head = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf head = {};
     MYR_CLEANUP(myr_free_at) char *buf = myr_xcalloc(1, READ_BYTES);
     MYR_TRY(put_head(request, address, &head, err));
     MYR_TRY(connect_to(address, line, err));
@@ -401,7 +401,7 @@ int myr_http_ask(const struct myr_http_request *request, myr_http_piece *piece, 
     MYR_TRY(read_address(request->url, &address, err));
     MYR_TRY(converse(request, &address, &line, &reply, err));
     *ret = (struct myr_http_answer){.status = reply.status, .body = reply.body};
-    reply.body = (struct myr_buf){0};
+    reply.body = (struct myr_buf){};
     return MYR_OK;
 }
 

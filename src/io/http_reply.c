@@ -22,7 +22,7 @@ void myr_http_reply_clear(struct myr_http_reply *reply, myr_http_piece *piece, v
     myr_buf_clear(&line);
     if (body.len > KEPT_BYTES) { /* a page of a list: the next answer is small */
         myr_buf_done(&body);
-        body = (struct myr_buf){0};
+        body = (struct myr_buf){};
     }
     myr_buf_clear(&body);
     *reply =
@@ -122,7 +122,7 @@ static int too_long(struct myr_err *err)
 static int end_head(struct myr_http_reply *reply, struct myr_err *err)
 {
     struct myr_str rest = {reply->line.data, reply->line.len}, line;
-    struct framing framing = {0};
+    struct framing framing = {};
     if (!next_line(&rest, &line)) {
         return malformed(err, "its head is empty");
     }

@@ -78,7 +78,7 @@ static void answer_one(int listener, int heard, const struct script *script)
 
 static struct server begin(const struct script *script, int *ret_heard)
 {
-    struct server server = {0};
+    struct server server = {};
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
     socklen_t size = sizeof(at);
     int listener = socket(AF_INET, SOCK_STREAM, 0), pipes[2];
@@ -111,7 +111,7 @@ static void ask(const struct script *script, struct myr_http_request request, my
 {
     int heard, status;
     struct server server = begin(script, &heard);
-    *ret = (struct outcome){0};
+    *ret = (struct outcome){};
     request.method = request.method ? request.method : "GET";
     request.url = server.url;
     ret->rc = myr_http_ask(&request, piece, context, &ret->answer, &ret->err);
@@ -132,7 +132,7 @@ static void expect_body(const char *text, size_t step, const char *body)
     struct outcome outcome;
     struct script script = says(text);
     script.step = step;
-    ask(&script, (struct myr_http_request){0}, NULL, NULL, &outcome);
+    ask(&script, (struct myr_http_request){}, NULL, NULL, &outcome);
     assert_string_equal(outcome.err.message, "");
     assert_int_equal(outcome.rc, MYR_OK);
     assert_int_equal(outcome.answer.status, 200);
@@ -258,7 +258,7 @@ static void expect_refused(const char *text, const char *words)
 {
     struct outcome outcome;
     struct script script = says(text);
-    ask(&script, (struct myr_http_request){0}, NULL, NULL, &outcome);
+    ask(&script, (struct myr_http_request){}, NULL, NULL, &outcome);
     assert_int_equal(outcome.rc, MYR_EIO);
     assert_int_equal(outcome.err.code, MYR_EIO);
     assert_true(strncmp(outcome.err.message, "http://127.0.0.1:", 17) == 0);
@@ -300,7 +300,7 @@ static void broken_answers_are_one_line_and_no_answer(void **state)
 static void answers_beyond_the_limits_are_not_kept(void **state)
 {
     char text[128];
-    struct myr_buf head = {0};
+    struct myr_buf head = {};
     (void)state;
     snprintf(text, sizeof(text), "HTTP/1.1 200 OK\r\nContent-Length: %u\r\n\r\n",
              MYR_HTTP_BODY_MAX + 1);
@@ -384,7 +384,7 @@ static int fails(const char *url, const char *token, struct myr_err *err)
 {
     struct myr_http_answer answer;
     struct myr_http_request request = {.method = "GET", .url = url, .token = token};
-    *err = (struct myr_err){0};
+    *err = (struct myr_err){};
     return myr_http_ask(&request, NULL, NULL, &answer, err);
 }
 

@@ -33,7 +33,7 @@ static void on_incoming(uv_stream_t *tcp, int status)
     listener->streams++;
     listener->refs++;
     int rc = uv_accept(tcp, (uv_stream_t *)&stream->tcp);
-    struct sockaddr_storage at = {0};
+    struct sockaddr_storage at = {};
     int size = sizeof(at);
     if (rc == 0 && uv_tcp_getpeername(&stream->tcp, (struct sockaddr *)&at, &size) == 0) {
         stream_put_address((const struct sockaddr *)&at, stream->address, sizeof(stream->address));
@@ -58,7 +58,7 @@ int myr_io_listen(uv_loop_t *loop, const char *address, uint16_t port, struct my
                   const struct myr_io_service *service, struct myr_io_listener **ret,
                   struct myr_err *err)
 {
-    struct sockaddr_storage at = {0};
+    struct sockaddr_storage at = {};
     if (!stream_numeric(address, port, &at)) {
         return myr_err_set(err, MYR_EINVAL,
                            "'%s' is no address; such as 127.0.0.1 or ::1 is "

@@ -160,7 +160,7 @@ static void opened(struct myr_io_stream *stream)
     uv_timer_stop(&stream->timer);
     if (stream->early.len > 0) {
         struct myr_buf early = stream->early;
-        stream->early = (struct myr_buf){0};
+        stream->early = (struct myr_buf){};
         myr_io_write(stream, (struct myr_str){early.data, early.len});
         myr_buf_done(&early);
     }
@@ -181,7 +181,7 @@ static bool shake(struct myr_io_stream *stream)
         }
         return false;
     }
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (tls_judge(stream->tls, stream->ssl, &err) < 0) {
         stream_broken(stream, "%s", err.message);
         return false;
@@ -372,7 +372,7 @@ int myr_io_connect(uv_loop_t *loop, const char *host, uint16_t port, struct myr_
                    const struct myr_io_calls *calls, void *context, struct myr_io_stream **ret,
                    struct myr_err *err)
 {
-    struct sockaddr_storage at = {0};
+    struct sockaddr_storage at = {};
     struct myr_io_stream *stream = stream_new(loop, tls, calls, context);
     uv_timer_start(&stream->timer, on_late, MYR_IO_HANDSHAKE_MS, 0);
     *ret = stream;

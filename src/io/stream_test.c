@@ -65,15 +65,15 @@ struct papers {
 
 static void save(const char *path, const struct myr_buf *text)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_file_write(path, text, &err), MYR_OK);
 }
 
 static void issue(const struct myr_buf *ca, const struct myr_buf *ca_key, const char *name,
                   bool server, uint32_t days, const char *cert_path, const char *key_path)
 {
-    struct myr_err err = {0};
-    struct myr_buf key = {0}, csr = {0}, cert = {0}, asked = {0};
+    struct myr_err err = {};
+    struct myr_buf key = {}, csr = {}, cert = {}, asked = {};
     struct myr_io_sign sign = {
         .ca_certificate = {ca->data, ca->len},
         .ca_key = {ca_key->data, ca_key->len},
@@ -98,8 +98,8 @@ static void issue(const struct myr_buf *ca, const struct myr_buf *ca_key, const 
 static struct papers papers_of(uint32_t node_days)
 {
     struct papers p = {.folder = "/tmp/myriad-io-XXXXXX"};
-    struct myr_err err = {0};
-    struct myr_buf ca = {0}, ca_key = {0};
+    struct myr_err err = {};
+    struct myr_buf ca = {}, ca_key = {};
     assert_non_null(mkdtemp(p.folder));
     snprintf(p.ca, sizeof(p.ca), "%s/ca.pem", p.folder);
     snprintf(p.cert, sizeof(p.cert), "%s/cert.pem", p.folder);
@@ -128,7 +128,7 @@ static void papers_done(struct papers *p)
 
 static struct myr_io_tls *tls_of(struct myr_io_tls_names names)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_io_tls *tls = NULL;
     assert_int_equal(myr_io_tls_create(&names, &tls, &err), MYR_OK);
     return tls;
@@ -142,7 +142,7 @@ struct pair {
 
 static void pair_begin(struct pair *pair, struct myr_io_tls *ours, struct myr_io_tls *theirs)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_io_service service = {calls, on_accept, &pair->server, 4};
     uv_loop_init(&pair->loop);
     assert_int_equal(
@@ -224,7 +224,7 @@ static void bytes_come_back_plain_and_by_tls(void **state)
 static void flow(struct myr_io_tls *ours, struct myr_io_tls *theirs)
 {
     enum { SIZE = 24 << 20 }; /* more than the system takes for a peer that does not read */
-    struct pair pair = {0};
+    struct pair pair = {};
     char *bytes = myr_xcalloc(SIZE, 1);
     for (int i = 0; i < SIZE; i++) {
         bytes[i] = (char)(i * 11 + i / 241);
@@ -284,7 +284,7 @@ static void who_is_cut_off_hears_of_it(void **state)
 {
     (void)state;
     enum { SIZE = 16 << 20 };
-    struct pair pair = {0};
+    struct pair pair = {};
     char *bytes = myr_xcalloc(SIZE, 1);
     pair_begin(&pair, NULL, NULL);
     RUN_UNTIL(&pair, pair.server.open && pair.client.open);
@@ -318,7 +318,7 @@ static void strangers_enrol_by_fingerprint(void **state)
 static void refused(struct myr_io_tls_names server, struct myr_io_tls_names client,
                     const char *who_says, bool client_says)
 {
-    struct pair pair = {0};
+    struct pair pair = {};
     struct myr_io_tls *ours = tls_of(server), *theirs = tls_of(client);
     pair_begin(&pair, ours, theirs);
     while (!pair.client.closed || !pair.server.closed) {
@@ -378,8 +378,8 @@ static void a_forged_chain_is_refused(void **state)
 {
     (void)state;
     struct papers p = papers_of(5), forger = papers_of(5); /* authorities of the same name */
-    struct myr_buf leaf = {0}, ca = {0};
-    struct myr_err err = {0};
+    struct myr_buf leaf = {}, ca = {};
+    struct myr_err err = {};
     assert_int_equal(myr_file_read(forger.cert, 1 << 20, &leaf, &err), MYR_OK);
     assert_int_equal(myr_file_read(p.ca, 1 << 20, &ca, &err), MYR_OK);
     const char *end = strstr(leaf.data, "-----END CERTIFICATE-----\n");
@@ -404,8 +404,8 @@ static void others_servers_are_known_by_their_name(void **state)
 {
     (void)state;
     struct papers p = papers_of(5);
-    struct myr_err err = {0};
-    struct myr_buf ca = {0}, cert = {0}, key = {0};
+    struct myr_err err = {};
+    struct myr_buf ca = {}, cert = {}, key = {};
     assert_int_equal(myr_file_read(p.ca, 1 << 20, &ca, &err), MYR_OK);
     assert_int_equal(myr_file_read(p.node_cert, 1 << 20, &cert, &err), MYR_OK);
     assert_int_equal(myr_file_read(p.node_key, 1 << 20, &key, &err), MYR_OK);
@@ -442,9 +442,9 @@ static void others_servers_are_known_by_their_name(void **state)
 static void nobody_there_is_told(void **state)
 {
     (void)state;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     uv_loop_t loop;
-    struct side side = {0};
+    struct side side = {};
     uv_loop_init(&loop);
     assert_int_equal(myr_io_connect(&loop, "127.0.0.1", 1, NULL, &calls, &side, &side.stream, &err),
                      MYR_OK);
@@ -454,7 +454,7 @@ static void nobody_there_is_told(void **state)
     assert_non_null(strstr(side.why.message, "127.0.0.1:1: connection refused"));
     assert_int_equal(uv_loop_close(&loop), 0);
     /* and a name that is none */
-    side = (struct side){0};
+    side = (struct side){};
     uv_loop_init(&loop);
     assert_int_equal(
         myr_io_connect(&loop, "no.such.host.invalid", 1, NULL, &calls, &side, &side.stream, &err),
@@ -471,9 +471,9 @@ static void peers_are_found_by_name_and_by_address(void **state)
     static const char *const hosts[] = {"127.0.0.1", "::1"};
     (void)state;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(hosts); i++) {
-        struct pair pair = {0};
-        struct side named = {0};
-        struct myr_err err = {0};
+        struct pair pair = {};
+        struct side named = {};
+        struct myr_err err = {};
         struct myr_io_service service = {calls, on_accept, &pair.server, 4};
         uv_loop_init(&pair.loop);
         if (myr_io_listen(&pair.loop, hosts[i], 0, NULL, &service, &pair.listener, &err) < 0) {
@@ -505,8 +505,8 @@ static void peers_are_found_by_name_and_by_address(void **state)
 static void requests_for_odd_names_are_refused(void **state)
 {
     (void)state;
-    struct myr_err err = {0};
-    struct myr_buf ca = {0}, ca_key = {0};
+    struct myr_err err = {};
+    struct myr_buf ca = {}, ca_key = {};
     assert_int_equal(myr_io_ca_create("test", 10, &ca, &ca_key, &err), MYR_OK);
     struct myr_io_sign sign = {.ca_certificate = {ca.data, ca.len},
                                .ca_key = {ca_key.data, ca_key.len},
@@ -514,7 +514,7 @@ static void requests_for_odd_names_are_refused(void **state)
                                .name = "gpu-1"};
     static const char *const names[] = {"gpu-2", "a b", "x/y", "<b>", "gpu-1\n"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
-        struct myr_buf key = {0}, csr = {0}, cert = {0};
+        struct myr_buf key = {}, csr = {}, cert = {};
         assert_int_equal(myr_io_csr_create(names[i], &key, &csr, &err), MYR_OK);
         assert_int_equal(
             myr_io_ca_sign(&sign, (struct myr_str){csr.data, csr.len}, &cert, NULL, NULL, &err),
@@ -524,7 +524,7 @@ static void requests_for_odd_names_are_refused(void **state)
         myr_buf_done(&csr);
         myr_buf_done(&cert);
     }
-    struct myr_buf cert = {0};
+    struct myr_buf cert = {};
     assert_int_equal(myr_io_ca_sign(&sign, MYR_STR("no PEM at all"), &cert, NULL, NULL, &err),
                      MYR_EINVAL);
     int64_t left_s;
@@ -538,8 +538,8 @@ static void requests_for_odd_names_are_refused(void **state)
 static void secrets_differ_and_digests_are_known(void **state)
 {
     (void)state;
-    struct myr_err err = {0};
-    struct myr_buf a = {0}, b = {0};
+    struct myr_err err = {};
+    struct myr_buf a = {}, b = {};
     char digest[65];
     assert_int_equal(myr_io_secret(16, &a, &err), MYR_OK);
     assert_int_equal(myr_io_secret(16, &b, &err), MYR_OK);

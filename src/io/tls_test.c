@@ -19,9 +19,9 @@ struct papers {
 
 static struct papers papers_of(const char *name)
 {
-    struct papers p = {0};
-    struct myr_buf csr = {0};
-    struct myr_err err = {0};
+    struct papers p = {};
+    struct myr_buf csr = {};
+    struct myr_err err = {};
     assert_int_equal(myr_io_ca_create("test", 10, &p.ca, &p.ca_key, &err), MYR_OK);
     assert_int_equal(myr_io_csr_create(name, &p.key, &csr, &err), MYR_OK);
     const struct myr_io_sign sign = {.ca_certificate = {p.ca.data, p.ca.len},
@@ -46,7 +46,7 @@ static void papers_done(struct papers *p)
 
 static struct myr_io_tls *tls_of(const struct myr_io_tls_names *names)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_io_tls *tls = NULL;
     if (myr_io_tls_create(names, &tls, &err) < 0) {
         fail_msg("%s", err.message);
@@ -87,7 +87,7 @@ static bool recognised(struct myr_io_tls *server, struct myr_io_tls *client)
         (void)SSL_do_handshake(far);
     }
     assert_true(SSL_is_init_finished(near) && SSL_is_init_finished(far));
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(tls_judge(client, near, &err), MYR_OK); /* its certificate is known, too */
     assert_int_equal(SSL_write(far, "x", 1), 1);
     assert_int_equal(SSL_read(near, &byte, 1), 1);

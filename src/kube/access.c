@@ -68,7 +68,7 @@ static int read_pem(struct myr_kube_access *a, const char *file, const struct my
 {
     char data_key[64];
     struct myr_str name;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     snprintf(data_key, sizeof(data_key), "%s-data", key);
     const struct myr_doc *path = myr_doc_get(map, key), *data = myr_doc_get(map, data_key);
     if (data && data->kind != MYR_DOC_NULL) {
@@ -265,8 +265,8 @@ int myr_kube_access_read(const char *file, struct myr_str text, const char *cont
                          struct myr_kube_access *ret, struct myr_err *err)
 {
     const struct myr_doc *top;
-    struct myr_kube_access a = {0};
-    struct myr_arena scratch = {0};
+    struct myr_kube_access a = {};
+    struct myr_arena scratch = {};
     myr_arena_init(&a.arena);
     myr_arena_init(&scratch);
     a.from = myr_arena_strndup(&a.arena, file, strlen(file));
@@ -290,8 +290,8 @@ static int from_account(const struct myr_kube_where *where, const char *host, co
                         struct myr_kube_access *ret, struct myr_err *err)
 {
     const char *folder = where->account ? where->account : MYR_KUBE_SERVICE_ACCOUNT;
-    struct myr_kube_access a = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf ca = {0}, space = {0};
+    struct myr_kube_access a = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf ca = {}, space = {};
     char path[4096];
     uint64_t number;
     if (!port || !myr_str_to_u64(myr_str_from(port), &number) || !number || number > UINT16_MAX) {
@@ -326,7 +326,7 @@ int myr_kube_access_find(const struct myr_kube_where *where, struct myr_kube_acc
     const char *path = where->kubeconfig ? where->kubeconfig : where->lookup_env("KUBECONFIG");
     const char *home = where->lookup_env("HOME");
     const char *host = where->lookup_env("KUBERNETES_SERVICE_HOST");
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     char usual[4096] = "";
     if (home && snprintf(usual, sizeof(usual), "%s/.kube/config", home) < (int)sizeof(usual) &&
         (!path || !path[0]) && access(usual, R_OK) == 0) {

@@ -39,7 +39,7 @@ static void kubeconfigs_are_read(void **state)
     (void)state;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(good); i++) {
         struct myr_kube_access a;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         if (myr_kube_access_read("k", myr_str_from(good[i].text), NULL, &a, &err) != MYR_OK) {
             fail_msg("%s", err.message);
         }
@@ -50,7 +50,7 @@ static void kubeconfigs_are_read(void **state)
         assert_int_equal(a.plain, good[i].plain);
         assert_string_equal(a.space, "research");
         assert_string_equal(a.token, "abc");
-        MYR_CLEANUP(myr_buf_done) struct myr_buf shown = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf shown = {};
         myr_buf_put_lit(&shown, "an older one");
         assert_int_equal(kube_token(&a, &shown, &err), MYR_OK);
         assert_string_equal(shown.data, "abc");
@@ -85,7 +85,7 @@ static void bad_kubeconfigs_are_one_line_with_a_place(void **state)
     (void)state;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
         struct myr_kube_access a;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         int rc = myr_kube_access_read("dir/config", myr_str_from(bad[i][0]), NULL, &a, &err);
         assert_true(rc < 0);
         if (!strstr(err.message, bad[i][1]) || !strstr(err.message, "dir/")) {
@@ -93,7 +93,7 @@ static void bad_kubeconfigs_are_one_line_with_a_place(void **state)
         }
     }
     struct myr_kube_access a;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_kube_access_read("k", MYR_STR(CONFIG("server: 'https://a'", "token: t")),
                                           "d", &a, &err),
                      MYR_ENOENT);
@@ -117,8 +117,8 @@ static const char *nowhere(const char *name)
 static void write_file(const char *name, const char *text)
 {
     char path[256];
-    struct myr_err err = {0};
-    struct myr_buf buf = {0};
+    struct myr_err err = {};
+    struct myr_buf buf = {};
     snprintf(path, sizeof(path), "%s/%s", folder, name);
     myr_buf_puts(&buf, text);
     assert_int_equal(myr_file_write(path, &buf, &err), MYR_OK);
@@ -130,8 +130,8 @@ static void a_pod_uses_its_service_account(void **state)
 {
     char at[] = "/tmp/myriad-kube-XXXXXX", path[64];
     struct myr_kube_access a;
-    struct myr_err err = {0};
-    struct myr_buf token = {0};
+    struct myr_err err = {};
+    struct myr_buf token = {};
     (void)state;
     folder = mkdtemp(at);
     assert_non_null(folder);
@@ -161,8 +161,8 @@ static void a_pod_uses_its_service_account(void **state)
 
 static json_t *job_of(const char *text, uint32_t gpus, uint32_t per_node)
 {
-    struct myr_buf buf = {0};
-    struct myr_err err = {0};
+    struct myr_buf buf = {};
+    struct myr_err err = {};
     const struct myr_kube_job job = {.file = "job.yaml",
                                      .text = myr_str_from(text),
                                      .name = "My Job_1",
@@ -217,8 +217,8 @@ static void a_job_file_is_a_gang_of_pods(void **state)
         {"command: x\nimage: y\narray: 0-3\n", "job.yaml:3:8: 'array'"},
         {"command: x\nimage: y\nprolog: p\n", "job.yaml:3:9: 'prolog'"}};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
-        struct myr_buf buf = {0};
-        struct myr_err err = {0};
+        struct myr_buf buf = {};
+        struct myr_err err = {};
         const struct myr_kube_job job = {.file = "job.yaml",
                                          .text = myr_str_from(bad[i][0]),
                                          .name = "x",
@@ -243,9 +243,9 @@ static void a_job_is_as_it_was(void **state)
         "command: [python3, 'a b.py', '$HOME']\nimage: lab/x:1\n",
     };
     (void)state;
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(files); i++) {
-        struct myr_err err = {0};
+        struct myr_err err = {};
         const struct myr_kube_job job = {.file = "job.yaml",
                                          .text = myr_str_from(files[i]),
                                          .name = "my job_1",
@@ -269,7 +269,7 @@ static void tokens_come_from_a_file(void **state)
 {
     (void)state;
     struct myr_kube_access a;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     const char *text = CONFIG("server: 'https://a'", "tokenFile: t/token, token: abc");
     assert_int_equal(myr_kube_access_read("dir/config", myr_str_from(text), NULL, &a, &err),
                      MYR_OK);

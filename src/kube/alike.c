@@ -57,7 +57,7 @@ static struct kube_needs *learn(struct kube_resources *resources, struct kube_ne
                                 struct myr_str key, struct myr_str text)
 {
     const struct myr_doc *spec;
-    struct myr_arena scratch = {0};
+    struct myr_arena scratch = {};
     struct kube_needs *needs = NULL;
     myr_arena_init(&scratch);
     if (myr_doc_read_json(&scratch, "spec", text, &spec, NULL) == MYR_OK) {

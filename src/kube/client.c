@@ -42,7 +42,7 @@ int64_t kube_now_ms(void)
 
 char *kube_path(const char *fmt, ...)
 {
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     char text[4096];
     va_list args;
     va_start(args, fmt);
@@ -156,7 +156,7 @@ static void fail(struct client_line *line, struct client_request *request,
 static void fail_all(struct client_line *line, const struct myr_err *why)
 {
     struct client_queue asked = line->asked;
-    line->asked = (struct client_queue){0};
+    line->asked = (struct client_queue){};
     line->asked_count = 0;
     while (asked.first) {
         fail(line, pop(&asked), why);
@@ -203,7 +203,7 @@ static bool on_piece(void *context, struct myr_str bytes)
 static void on_data(void *context, struct myr_io_stream *stream, struct myr_str bytes)
 {
     struct client_line *line = context;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     line->heard_ms = kube_now_ms();
     line->client->heard++;
     while (bytes.len > 0 && !line->ended) {
@@ -229,7 +229,7 @@ static void on_data(void *context, struct myr_io_stream *stream, struct myr_str 
 static void leave(struct client_line *line, const struct myr_err *why)
 {
     struct client *client = line->client;
-    struct client_queue again = {0};
+    struct client_queue again = {};
     struct myr_err err = *why;
     bool begun = line->reply.at != MYR_HTTP_AT_HEAD || line->reply.line.len > 0;
     if (line->asked.first && begun) {
@@ -354,7 +354,7 @@ static struct client_line *open_line(struct client *client, bool streams, bool l
 static void refresh_token(struct client *client)
 {
     int64_t now_ms = kube_now_ms();
-    MYR_CLEANUP(myr_buf_done) struct myr_buf token = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf token = {};
     if (client->token_ms && now_ms - client->token_ms < TOKEN_AGE_MS) {
         return;
     }
@@ -469,7 +469,7 @@ static void on_tick(uv_timer_t *timer)
         }
         uint32_t limit_s = first->timeout_s ? first->timeout_s : client->timeout_s;
         if (now_ms - line->heard_ms > (int64_t)limit_s * 1000) {
-            struct myr_err err = {0};
+            struct myr_err err = {};
             (void)myr_err_set(&err, MYR_EAWAY, "%s: no answer within %u s", client->access->url,
                               limit_s);
             line->ended = true;

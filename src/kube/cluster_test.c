@@ -159,7 +159,7 @@ static void nodes_are_those_that_agents_would_get(void **state)
         myr_rng_init(&rng, seed, 0);
         struct myr_kube_cluster *c = new_cluster();
         struct myr_control *control;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         struct myr_control_policy policy = myr_control_policy_default();
         struct myr_place_shape shape = {NODES, 8, LEAF, NODES};
         assert_int_equal(myr_control_create(&shape, &policy, 1, &control, &err), MYR_OK);
@@ -444,8 +444,8 @@ static void a_list_forgets_what_it_does_not_name(void **state)
 {
     (void)state;
     struct myr_kube_cluster *c = new_cluster();
-    struct myr_kube_page page = {0};
-    struct myr_err err = {0};
+    struct myr_kube_page page = {};
+    struct myr_err err = {};
     nodes(c, 3);
     assert_int_equal(myr_kube_counts(c).nodes, 3);
     static const char one[] = "{\"metadata\":{\"resourceVersion\":\"12\",\"continue\":\"abc\"},"
@@ -478,11 +478,11 @@ static void what_is_no_watch_is_told(void **state)
     struct myr_kube_cluster *c = new_cluster();
     struct myr_kube_said said;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(lines); i++) {
-        struct myr_err err = {0};
+        struct myr_err err = {};
         assert_true(myr_kube_line(c, MYR_KUBE_NODES, myr_str_from(lines[i]), 0, &said, &err) < 0);
         assert_true(err.message[0]);
     }
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_kube_line(c, MYR_KUBE_PODS,
                                    MYR_STR("{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\","
                                            "\"code\":410,\"message\":\"too old\"}}"),

@@ -101,7 +101,7 @@ static const char *const misfits[KUBE_MISFITS] = {
 static void tell_room(struct round *r, struct kube_gang *gang, uint32_t count,
                       const struct kube_tally *tally)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     myr_buf_printf(&text, "%u pods need a place at once, %u of %u nodes have %u", count,
                    tally->counts[KUBE_FITS], tally->nodes, tally->places);
     if (tally->empty < count) {
@@ -471,7 +471,7 @@ static int compare_seats(const void *left, const void *right)
 static bool finish(struct round *r, struct kube_gang *gang, const struct standing *s)
 {
     struct myr_kube_seat *seats = MYR_ARENA_NEW(&r->c->arena, struct myr_kube_seat, gang->count);
-    struct myr_str master = {0};
+    struct myr_str master = {};
     uint32_t count = 0;
     kube_use_ready(r->c);
     for (uint32_t i = 0; i < gang->count; i++) {

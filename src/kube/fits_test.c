@@ -111,7 +111,7 @@ static void ports_of_the_host_are_had_once(void **state)
     expect("", used, PORT("'containerPort':80"), NULL);
     expect("", "", PORT("'hostPort':65536"), "ports of the host");
     expect("", "", PORT("'hostPort':65535"), NULL);
-    MYR_CLEANUP(myr_buf_done) struct myr_buf many = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf many = {};
     for (int count = 16; count <= 17; count++) { /* sixteen are taken */
         myr_buf_clear(&many);
         for (int i = 0; i < count; i++) {
@@ -162,7 +162,7 @@ static void what_is_no_line_is_refused(void **state)
     struct myr_kube_cluster *c = myr_kube_cluster_create(&policy);
     for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
         struct myr_kube_said got;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         assert_true(myr_kube_line(c, MYR_KUBE_PODS, myr_str_from(bad[i]), 1, &got, &err) < 0);
         assert_true(err.message[0] != '\0');
     }
@@ -280,7 +280,7 @@ static int said(struct myr_kube_cluster *c, enum myr_kube_kind kind, const char 
 {
     char text[4096];
     struct myr_kube_said got;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     snprintf(text, sizeof(text), "{'type':'%s','object':{%s}}", change, object);
     for (char *at = text; *at; at++) {
         *at = (char)(*at == '\'' ? '"' : *at);

@@ -137,7 +137,7 @@ static void put_binding(struct flight *f, const struct myr_kube_seat *seat, stru
 /* "/api/v1/namespaces/SPACE/pods/NAME", and what of it. */
 static char *pod_path(const struct myr_kube_seat *seat, const char *more)
 {
-    struct myr_buf path = {0};
+    struct myr_buf path = {};
     myr_buf_reserve(&path, 128);
     myr_buf_put_lit(&path, "/api/v1/namespaces/");
     myr_buf_puts(&path, seat->space);
@@ -168,7 +168,7 @@ static void ask_place(struct place *p);
 static void check_bound(struct place *p, struct myr_str body)
 {
     const struct myr_doc *top;
-    struct myr_arena scratch = {0};
+    struct myr_arena scratch = {};
     bool ours = false;
     myr_arena_init(&scratch);
     if (myr_doc_read_json(&scratch, "pod", body, &top, NULL) == MYR_OK) {
@@ -194,7 +194,7 @@ static bool judge(struct place *p, const struct client_answer *answer)
 {
     struct flight *f = p->flight;
     struct service *s = f->service;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     char path[160];
     if (answer->rc < 0) {
         kube_trouble(s, source_of(p->step), answer->err);

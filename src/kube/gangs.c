@@ -56,7 +56,7 @@ static void compact(struct myr_kube_cluster *c)
     }
     uint32_t kept = 0;
     myr_strmap_done(&c->gang_ids);
-    c->gang_ids = (struct myr_strmap){0};
+    c->gang_ids = (struct myr_strmap){};
     for (size_t i = 0; i < c->gangs.count; i++) {
         struct kube_gang *gang = c->gangs.items[i];
         if (!gang) {
@@ -158,7 +158,7 @@ void kube_gang_drop(struct myr_kube_cluster *c, struct kube_pod *pod)
 
 void kube_gang_put(struct myr_kube_cluster *c, struct kube_pod *pod, struct kube_pod *old)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf key = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf key = {};
     MYR_ASSERT(!pod->gang_of);
     if (pod->ours && old && old->gang_of && myr_str_eq(pod->gang, old->gang) &&
         myr_str_eq(pod->owner_uid, old->owner_uid)) {

@@ -69,7 +69,7 @@ static int check_keys(const struct myr_doc *top, struct myr_err *err)
  * shell gets what the file says, every $ is written twice. */
 static void put_literal(struct myr_json *json, const char *key, struct myr_str text)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf twice = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf twice = {};
     for (size_t i = 0; i < text.len; i++) {
         if (text.data[i] == '$') {
             myr_buf_putc(&twice, '$');
@@ -262,7 +262,7 @@ static void put_template(struct myr_json *json, const struct myr_kube_job *job,
 static void put_job(struct myr_buf *ret, const struct myr_kube_job *job, const struct shape *shape,
                     const struct myr_doc *top)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf tenant = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf tenant = {};
     struct myr_json json;
     put_name(&tenant, job->tenant);
     myr_json_init(&json, ret, MYR_JSON_PRETTY);
@@ -310,7 +310,7 @@ static int optional_text(struct myr_arena *arena, const struct myr_doc *top, con
 /* Words, a path, or a map of its own: whatever stands there. */
 static const char *layout_text(struct myr_arena *arena, const struct myr_doc *node)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     if (!node || node->kind == MYR_DOC_NULL) {
         return NULL;
     }
@@ -325,7 +325,7 @@ static int write_job(const struct myr_kube_job *job, const char *suffix, struct 
                      struct myr_buf *ret, struct myr_err *err)
 {
     const struct myr_doc *top, *command;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     struct shape shape = {.image = job->image};
     bool json = job->text.len > 0 && job->text.data[0] == '{';
     MYR_TRY(json ? myr_doc_read_json(arena, job->file, job->text, &top, err)
@@ -365,7 +365,7 @@ static int write_job(const struct myr_kube_job *job, const char *suffix, struct 
 int myr_kube_job_write(const struct myr_kube_job *job, const char *suffix, struct myr_buf *ret,
                        struct myr_err *err)
 {
-    struct myr_arena arena = {0};
+    struct myr_arena arena = {};
     MYR_ASSERT(job->gpus > 0 && job->gpus_per_node > 0);
     myr_arena_init(&arena);
     int rc = write_job(job, suffix, &arena, ret, err);

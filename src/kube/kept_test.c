@@ -82,7 +82,7 @@ static void tell(struct myr_kube_cluster *c, enum myr_kube_kind kind, const char
 {
     char line[TEXT + 100];
     struct myr_kube_said said;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     snprintf(line, sizeof(line), "{\"type\":\"%s\",\"object\":%s}", type, object);
     if (myr_kube_line(c, kind, myr_str_from(line), NOW, &said, &err) < 0) {
         fail_msg("%s: %s", err.message, line);
@@ -247,7 +247,7 @@ static void check_room(const struct world *w)
 
 static void run(uint64_t seed)
 {
-    struct world w = {0};
+    struct world w = {};
     myr_rng_init(&w.rng, seed, 1);
     struct myr_kube_cluster *c = anew(&w);
     for (uint32_t step = 0; step < STEPS; step++) {

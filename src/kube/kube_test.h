@@ -13,7 +13,7 @@ static inline void tell(struct myr_kube_cluster *c, enum myr_kube_kind kind, int
 {
     char text[4096];
     struct myr_kube_said said;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     va_list args;
     va_start(args, fmt);
     int len = vsnprintf(text, sizeof(text), fmt, args);

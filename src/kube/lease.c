@@ -79,7 +79,7 @@ static void put_lease(const struct lease *l, const char *holder, struct myr_buf 
 static bool read_lease(struct lease *l, struct myr_str body)
 {
     const struct myr_doc *top;
-    struct myr_arena scratch = {0};
+    struct myr_arena scratch = {};
     uint64_t changes = 0;
     myr_arena_init(&scratch);
     bool ok = myr_doc_read_json(&scratch, "lease", body, &top, NULL) == MYR_OK;
@@ -104,7 +104,7 @@ static bool read_lease(struct lease *l, struct myr_str body)
 
 static void refused(struct lease *l, const struct client_answer *answer, const char *method)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     MYR_CLEANUP(myr_free_at) char *path = lease_path(l->service, true);
     if (answer->rc < 0) {
         kube_trouble(l->service, SOURCE_LEASE, answer->err);

@@ -51,9 +51,9 @@ static void put_state(void)
 /* Single quotes stand for double ones. */
 static void line(enum myr_kube_kind kind, const char *type, const char *object)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    struct myr_kube_said said = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    struct myr_kube_said said = {};
+    struct myr_err err = {};
     myr_buf_printf(&text, "{%s'type':'%s','object':%s}", blank, type, object);
     for (size_t i = 0; i < text.len; i++) {
         text.data[i] = (char)(text.data[i] == '\'' ? '"' : text.data[i]);

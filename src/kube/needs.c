@@ -25,7 +25,7 @@ struct myr_str kube_keep(struct myr_arena *arena, struct myr_str text)
 
 struct kube_pairs kube_pairs_read(struct myr_arena *arena, const struct myr_doc *map)
 {
-    struct kube_pairs pairs = {0};
+    struct kube_pairs pairs = {};
     if (!map || map->kind != MYR_DOC_MAP) {
         return pairs;
     }
@@ -135,7 +135,7 @@ static const struct myr_doc *requests_of(const struct myr_doc *container)
 static void add_before(struct kube_resources *resources, struct kube_needs *needs,
                        const struct myr_doc *before, int64_t totals[KUBE_RESOURCES])
 {
-    int64_t beside[KUBE_RESOURCES] = {0}, most[KUBE_RESOURCES] = {0};
+    int64_t beside[KUBE_RESOURCES] = {}, most[KUBE_RESOURCES] = {};
     for (uint32_t i = 0; before && i < before->count; i++) {
         const struct myr_doc *asked = requests_of(before->items[i]);
         if (myr_str_eq(kube_text(before->items[i], "restartPolicy"), MYR_STR("Always"))) {
@@ -162,7 +162,7 @@ static void add_before(struct kube_resources *resources, struct kube_needs *need
 static void set_amounts(struct kube_resources *resources, struct kube_needs *needs,
                         const struct myr_doc *map, int64_t totals[KUBE_RESOURCES])
 {
-    int64_t whole[KUBE_RESOURCES] = {0};
+    int64_t whole[KUBE_RESOURCES] = {};
     add_amounts(resources, needs, map, whole);
     for (uint32_t i = 0; map && map->kind == MYR_DOC_MAP && i < map->count; i++) {
         uint32_t id = kube_resource(resources, map->entries[i].key);
@@ -175,7 +175,7 @@ static void set_amounts(struct kube_resources *resources, struct kube_needs *nee
 static void read_amounts(struct kube_resources *resources, struct myr_arena *arena,
                          const struct myr_doc *spec, struct kube_needs *needs)
 {
-    int64_t totals[KUBE_RESOURCES] = {0};
+    int64_t totals[KUBE_RESOURCES] = {};
     const struct myr_doc *containers = kube_list(spec, "containers");
     for (uint32_t i = 0; containers && i < containers->count; i++) {
         add_amounts(resources, needs, requests_of(containers->items[i]), totals);

@@ -94,14 +94,14 @@ static void pods_that_ask_otherwise_are_told_apart(void **state)
         "{'schedulingGates':[{'name':'x'}]}",
         "{'resourceClaims':[{'name':'x'}]}",
     };
-    struct digests seen = {0};
-    struct kube_resources resources = {0};
+    struct digests seen = {};
+    struct kube_resources resources = {};
     struct myr_arena arena;
     myr_arena_init(&arena);
     myr_arena_init(&resources.arena);
     for (size_t i = 0; i < MYR_ARRAY_COUNT(specs); i++) {
         const struct myr_doc *spec = read_json(&arena, specs[i]);
-        struct kube_needs needs = {0}, again = {0};
+        struct kube_needs needs = {}, again = {};
         kube_needs_read(&resources, &arena, spec, &needs);
         kube_needs_read(&resources, &arena, spec, &again);
         assert_true(needs.digest == again.digest);
@@ -202,20 +202,20 @@ static void what_a_pod_asks_is_understood(void **state)
         "{'resourceClaims':[{'name':'x'}]}",
         "{'resourceClaims':[]}",
     };
-    MYR_CLEANUP(myr_buf_done) struct myr_buf story = {0};
-    struct kube_resources resources = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf story = {};
+    struct kube_resources resources = {};
     struct myr_arena arena;
     myr_arena_init(&arena);
     myr_arena_init(&resources.arena);
     for (size_t i = 0; i < MYR_ARRAY_COUNT(specs); i++) {
-        struct kube_needs needs = {0};
+        struct kube_needs needs = {};
         kube_needs_read(&resources, &arena, read_json(&arena, specs[i]), &needs);
         myr_buf_printf(&story, "%s\n ", specs[i]);
         put_needs(&resources, &needs, &story);
     }
     /* So many kinds are told apart, and one more is refused. */
     for (int more = 0; resources.ids.count < KUBE_RESOURCES || more < 2; more++) {
-        struct kube_needs needs = {0};
+        struct kube_needs needs = {};
         const char *spec = myr_arena_printf(&arena, REQUESTS("'kind-%d':'1'"), more);
         bool room = resources.ids.count < KUBE_RESOURCES;
         kube_needs_read(&resources, &arena, read_json(&arena, spec), &needs);
@@ -253,14 +253,14 @@ static void changes_of_a_node_that_decide_are_seen(void **state)
         NODE("", "'status':{'addresses':[{'type':'InternalIP','address':'10.0.0.1'}]}"),
         NODE("", "'status':{'addresses':[{'type':'InternalIP','address':'10.0.0.2'}]}"),
     };
-    struct digests seen = {0};
-    struct kube_resources resources = {0};
+    struct digests seen = {};
+    struct kube_resources resources = {};
     struct myr_kube_policy policy = myr_kube_policy_default();
     struct myr_arena arena;
     myr_arena_init(&arena);
     myr_arena_init(&resources.arena);
     for (size_t i = 0; i < MYR_ARRAY_COUNT(nodes); i++) {
-        struct myr_err err = {0};
+        struct myr_err err = {};
         struct kube_node *node =
             kube_node_read(&resources, read_json(&arena, nodes[i]), &policy, &err);
         if (!node) {

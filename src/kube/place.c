@@ -104,7 +104,7 @@ static uint32_t count_places(struct myr_kube_cluster *c, const struct kube_needs
 {
     uint32_t most = 0;
     struct kube_spot *spots = spots_of(c, needs);
-    *tally = (struct kube_tally){0};
+    *tally = (struct kube_tally){};
     for (uint32_t id = 0; id < c->nodes.count; id++) {
         struct kube_spot *spot = &spots[id];
         if (!c->nodes.items[id]) {
@@ -146,7 +146,7 @@ static bool place_well(const struct myr_kube_cluster *c, const uint8_t *places, 
             myr_place_take(placer, at, all & ~((1ULL << have) - 1));
         }
     }
-    struct myr_gang gang = {0};
+    struct myr_gang gang = {};
     uint32_t filled = 0;
     bool placed = false;
     if (count <= (uint64_t)shape.nodes * most) {

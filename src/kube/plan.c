@@ -22,7 +22,7 @@ static uint64_t add_uid(uint64_t digest, struct myr_str uid)
 const char *kube_plan_make(struct myr_arena *arena, const struct myr_kube_seat *seats,
                            uint32_t count)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     uint64_t digest = 0;
     for (uint32_t i = 0; i < count; i++) {
         digest = add_uid(digest, myr_str_from(seats[i].uid));

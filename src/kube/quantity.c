@@ -115,7 +115,7 @@ static int64_t days_of(int64_t year, int64_t month, int64_t day)
 bool kube_time(struct myr_str text, int64_t *ret_ms)
 {
     static const char form[] = "dddd-dd-ddTdd:dd:dd";
-    int64_t parts[6] = {0};
+    int64_t parts[6] = {};
     uint32_t part = 0;
     if (text.len < sizeof(form)) {
         return false;

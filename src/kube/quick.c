@@ -114,7 +114,7 @@ static void walk_spec(struct kube_walk *w, struct kube_pod_texts *t, struct myr_
 
 static void walk_owner(struct kube_walk *w, struct kube_pod_texts *t)
 {
-    struct myr_str key, is = {0}, kind = {0}, name = {0}, uid = {0}, api = {0};
+    struct myr_str key, is = {}, kind = {}, name = {}, uid = {}, api = {};
     kube_walk_open(w, '{');
     while (kube_walk_key(w, &key)) {
         struct myr_str *text = IS(key, "controller")   ? &is
@@ -123,7 +123,7 @@ static void walk_owner(struct kube_walk *w, struct kube_pod_texts *t)
                                : IS(key, "uid")        ? &uid
                                : IS(key, "apiVersion") ? &api
                                                        : NULL;
-        struct myr_str other = {0};
+        struct myr_str other = {};
         kube_walk_text(w, text ? text : &other);
     }
     if (!t->owner_name.len && myr_str_eq(is, MYR_STR("true")) && kube_is_name(name)) {
@@ -240,8 +240,8 @@ bool kube_quick(struct myr_str line, struct myr_str *ret_type, struct kube_pod_t
     struct kube_walk w = {.at = line.data, .end = line.data + line.len};
     struct myr_str key;
     bool whole = false;
-    *ret_type = (struct myr_str){0};
-    *ret = (struct kube_pod_texts){0};
+    *ret_type = (struct myr_str){};
+    *ret = (struct kube_pod_texts){};
     myr_buf_clear(needs);
     kube_walk_open(&w, '{');
     while (kube_walk_key(&w, &key)) {

@@ -75,7 +75,7 @@ static struct kube_pod *by_tree(struct way *way, const char *line)
 
 static struct kube_pod *quickly(struct way *way, const char *line)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct kube_pod_texts texts;
     struct myr_str type;
     if (!kube_quick(myr_str_from(line), &type, &texts, &text) || !kube_pod_named(&texts)) {
@@ -249,20 +249,20 @@ static void a_text_is_taken_whole_or_not_at_all(void **state)
         memset(line + 1, '~', length);
         snprintf(line + 1 + length, sizeof(line) - 1 - length, "\",");
         struct kube_walk w = {.at = line, .end = line + length + 3};
-        struct myr_str text = {0};
+        struct myr_str text = {};
         assert_true(kube_walk_text(&w, &text));
         assert_true(text.data == line + 1 && text.len == length && *w.at == ',');
         for (size_t at = 0; at < length; at++) {
             for (size_t i = 0; i < sizeof(odd); i++) {
                 line[1 + at] = odd[i];
                 w = (struct kube_walk){.at = line, .end = line + length + 3};
-                text = (struct myr_str){0};
+                text = (struct myr_str){};
                 assert_false(kube_walk_text(&w, &text));
                 line[1 + at] = '~';
             }
         }
         w = (struct kube_walk){.at = line, .end = line + length + 1}; /* without its end */
-        text = (struct myr_str){0};
+        text = (struct myr_str){};
         assert_false(kube_walk_text(&w, &text));
     }
 }
@@ -291,7 +291,7 @@ static void a_value_is_passed_to_its_own_bracket(void **state)
 
 static void of_a_pod_that_is_gone_the_names_are_enough(void **state)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf needs = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf needs = {};
     char text[8192], line[8192];
     struct kube_pod_texts texts;
     struct myr_str type;

@@ -8,7 +8,7 @@
 static void message_of(struct myr_str body, char *ret, size_t size)
 {
     const struct myr_doc *top;
-    struct myr_arena scratch = {0};
+    struct myr_arena scratch = {};
     myr_arena_init(&scratch);
     ret[0] = '\0';
     if (body.len < (1U << 20) &&
@@ -98,9 +98,9 @@ int myr_kube_ask(const struct myr_kube_access *access, const struct myr_kube_que
                  struct myr_buf *ret, struct myr_err *err)
 {
     uv_loop_t loop;
-    struct myr_err own = {0};
+    struct myr_err own = {};
     struct asking a = {.access = access, .ret = ret, .err = err ? err : &own};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf token = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf token = {};
     for (const char *c = question->path; *c; c++) {
         if ((unsigned char)*c <= 0x20 || *c == 0x7F || c - question->path > 2000) {
             return myr_err_set(err, MYR_EINVAL, "'%.60s' is no path", question->path);

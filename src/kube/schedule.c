@@ -216,7 +216,7 @@ static void on_version_again(uv_timer_t *timer)
 static int check_version(struct service *s, struct myr_str body, struct myr_err *err)
 {
     const struct myr_doc *top;
-    struct myr_arena scratch = {0};
+    struct myr_arena scratch = {};
     uint64_t major = 0, minor = 0;
     char said[64] = "";
     bool untold = false;
@@ -248,7 +248,7 @@ static int check_version(struct service *s, struct myr_str body, struct myr_err 
 static void on_version(void *context, const struct client_answer *answer)
 {
     struct service *s = context;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     char path[] = "/version";
     int rc = answer->rc;
     if (rc < 0) {

@@ -146,7 +146,7 @@ static void compact_pods(struct myr_kube_cluster *c)
     }
     uint32_t kept = 0;
     myr_strmap_done(&c->pod_ids);
-    c->pod_ids = (struct myr_strmap){0};
+    c->pod_ids = (struct myr_strmap){};
     for (size_t i = 0; i < c->pods.count; i++) {
         if (!c->pods.items[i]) {
             free(c->pod_keys.items[i]);
@@ -339,7 +339,7 @@ int myr_kube_line(struct myr_kube_cluster *c, enum myr_kube_kind kind, struct my
                   int64_t now_ms, struct myr_kube_said *ret, struct myr_err *err)
 {
     const struct myr_doc *top, *type, *object;
-    struct myr_kube_said said = {0};
+    struct myr_kube_said said = {};
     uint32_t change;
     if (kind == MYR_KUBE_PODS && take_quickly(c, line, now_ms, ret)) {
         return MYR_OK;
@@ -470,7 +470,7 @@ int myr_kube_list(struct myr_kube_cluster *c, enum myr_kube_kind kind, bool firs
                   struct myr_err *err)
 {
     const struct myr_doc *top;
-    struct myr_arena scratch = {0};
+    struct myr_arena scratch = {};
     myr_arena_init(&scratch);
     int rc = myr_doc_read_json_parts(&scratch, "list", body, page_parts[kind], &top, err);
     if (rc == MYR_OK) {

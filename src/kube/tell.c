@@ -10,7 +10,7 @@ struct about {
 static void on_told(void *context, const struct client_answer *answer)
 {
     struct service *s = context;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     char path[] = "/api/v1/events";
     if (answer->rc == MYR_OK && answer->status == 403) {
         (void)kube_refused(&s->access, &(struct client_request){.method = "POST", .path = path},

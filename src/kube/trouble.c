@@ -42,7 +42,7 @@ void kube_say(struct service *s, const char *level, const char *fmt, ...)
 static bool renew_access(struct service *s)
 {
     struct myr_kube_access fresh;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (s->stopping || myr_kube_access_find(&s->schedule->where, &fresh, &err) < 0) {
         return false;
     }

@@ -258,7 +258,7 @@ struct myr_str kube_walk_pass(struct kube_walk *w)
     if (c == '"') {
         pass_text(w);
     } else if (c == '[' || c == '{') {
-        struct nest nest = {0};
+        struct nest nest = {};
         (void)take_bracket(&nest, c);
         w->at++;
         while (nest.depth > 0 && !w->bad) {

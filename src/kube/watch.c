@@ -43,7 +43,7 @@ static void again_later(struct watch *w)
 /* True when it was answered well; else it is told, and asked again later. */
 static bool check_answer(struct watch *w, const struct client_answer *answer)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     char path[64];
     if (answer->rc < 0) {
         kube_trouble(w->service, w->source, answer->err);
@@ -67,7 +67,7 @@ static void on_page(void *context, const struct client_answer *answer)
     struct watch *w = context;
     struct service *s = w->service;
     struct myr_kube_page page = {.more = w->more};
-    struct myr_err err = {0};
+    struct myr_err err = {};
     bool first = w->more.len == 0;
     if (answer->rc == MYR_OK && answer->status == 410) {
         myr_buf_clear(&w->more); /* the list has grown too old between two pages */
@@ -103,8 +103,8 @@ static void on_page(void *context, const struct client_answer *answer)
 
 static void ask_list(struct watch *w)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf word = {0};
-    struct myr_buf path = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf word = {};
+    struct myr_buf path = {};
     if (w->service->stopping) {
         return;
     }
@@ -125,7 +125,7 @@ static bool take_line(struct watch *w, struct myr_str line)
 {
     struct service *s = w->service;
     struct myr_kube_said said;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (line.len == 0) {
         return true;
     }

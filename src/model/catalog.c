@@ -149,7 +149,7 @@ static int read_part(struct myr_catalog *catalog, enum myr_part_kind kind,
     uint32_t known = myr_strmap_get(&catalog->names, id);
     bool overrides = known != MYR_MAP_NONE && catalog->parts.items[known].kind == kind;
     struct myr_part part = overrides ? catalog->parts.items[known] : part_defaults(kind);
-    struct part_extra extra = {0};
+    struct part_extra extra = {};
     const struct field_table tables[] = {
         part_common_table(&part),
         part_extra_table(kind, &extra),

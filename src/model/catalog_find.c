@@ -11,7 +11,7 @@ int catalog_shown(struct myr_str name)
 void catalog_nearest(const struct myr_catalog *catalog, struct myr_str name,
                      enum myr_part_kind kind, char ret[CATALOG_NEAR_BYTES])
 {
-    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(const char *) names = {0};
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(const char *) names = {};
     ret[0] = '\0';
     for (uint32_t i = 0; i < catalog->names.count; i++) {
         enum myr_part_kind known = catalog->parts.items[catalog->names.values[i]].kind;

@@ -9,7 +9,7 @@
 static uint32_t kinds_of(const char *word)
 {
     uint32_t kinds = 0;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (myr_part_kinds(word, &kinds, &err) < 0) {
         fail_msg("%s", err.message);
     }
@@ -31,7 +31,7 @@ static void an_unknown_kind_names_the_nearest(void **state)
 {
     (void)state;
     uint32_t kinds = 77;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_part_kinds("swithc", &kinds, &err), MYR_EINVAL);
     assert_string_equal(err.message, "no kind of part is called 'swithc'; did you mean 'switch'?");
     assert_string_equal(err.hint, "myriad catalog lists the kinds");

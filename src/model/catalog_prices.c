@@ -26,7 +26,7 @@ static int read_price_map(struct myr_catalog *catalog, const struct myr_doc *nod
 {
     struct amount_node {
         const struct myr_doc *price;
-    } amount = {0};
+    } amount = {};
     static const struct field amount_fields[] = {
         FIELD_ROW_NODE("price", struct amount_node, price),
     };
@@ -84,7 +84,7 @@ int catalog_read_book(struct myr_catalog *catalog, const struct myr_doc_entry *e
 {
     struct book_parts {
         const struct myr_doc *parts;
-    } extra = {0};
+    } extra = {};
     static const struct field book_fields[] = {
         FIELD_ROW_TEXT("title", struct myr_price_book, title),
         FIELD_ROW_TEXT("currency", struct myr_price_book, currency),
@@ -104,7 +104,7 @@ int catalog_read_book(struct myr_catalog *catalog, const struct myr_doc_entry *e
     }
     MYR_TRY(myr_doc_expect(extra.parts, MYR_DOC_MAP, "parts", err));
     for (uint32_t i = 0; i < extra.parts->count; i++) {
-        struct myr_price price = {0};
+        struct myr_price price = {};
         MYR_TRY(read_price(catalog, &extra.parts->entries[i], &price, err));
         /* A later entry wins: it is put in front of the search by overwriting. */
         struct myr_price *old = (struct myr_price *)myr_price_find(book, price.part);

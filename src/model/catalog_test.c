@@ -25,7 +25,7 @@ static const struct myr_price_book *get_book(const struct fixture *f, const char
 static void every_builtin_part_has_an_id_a_title_and_a_source(void **state)
 {
     const struct fixture *f = *state;
-    uint32_t of_kind[MYR_PART_KIND_COUNT] = {0};
+    uint32_t of_kind[MYR_PART_KIND_COUNT] = {};
     for (size_t i = 0; i < f->catalog.parts.count; i++) {
         const struct myr_part *part = &f->catalog.parts.items[i];
         of_kind[part->kind]++;
@@ -152,7 +152,7 @@ static void servers_have_the_gpus_and_ports_of_their_kind(void **state)
     const struct fixture *f = *state;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
         const struct myr_part_server *server = &get_part(f, rows[i].name)->server;
-        uint32_t ports[MYR_NET_COUNT] = {0};
+        uint32_t ports[MYR_NET_COUNT] = {};
         for (uint32_t net = 0; net < MYR_NET_COUNT; net++) {
             if (server->nics[net].nic) {
                 const struct myr_part_nic *nic = &get_part(f, server->nics[net].nic)->nic;
@@ -535,7 +535,7 @@ static void id_in_manual(const struct myr_part *part, char *ret, size_t size)
 static void the_manual_names_every_part(void **state)
 {
     struct fixture *f = *state;
-    struct myr_buf manual = {0};
+    struct myr_buf manual = {};
     if (myr_file_read(MYR_SOURCE_DIR "/docs/catalog.md", 1U << 20, &manual, &f->err) < 0) {
         fail_msg("%s", f->err.message);
     }

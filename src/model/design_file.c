@@ -178,7 +178,7 @@ static uint32_t sections_in(const struct myr_design *design, const struct sectio
 
 void myr_design_put(const struct myr_design *design, struct myr_outfile *file)
 {
-    struct section_entry table[SECTION_COUNT] = {0};
+    struct section_entry table[SECTION_COUNT] = {};
     const struct section *in[SECTION_COUNT];
     uint32_t count = sections_in(design, in);
     size_t table_bytes = count * sizeof(*table);
@@ -258,7 +258,7 @@ static int check_header(const struct file_header *header, size_t bytes, const ch
 static const struct section *section_named(const char tag[NAME_TAG_BYTES])
 {
     for (uint32_t i = 0; i < SECTION_COUNT; i++) {
-        char padded[NAME_TAG_BYTES] = {0};
+        char padded[NAME_TAG_BYTES] = {};
         memcpy(padded, sections[i].tag, strlen(sections[i].tag));
         if (memcmp(padded, tag, sizeof(padded)) == 0) {
             return &sections[i];
@@ -342,8 +342,8 @@ int myr_design_parse(struct myr_design *ret, void *image, size_t bytes, const ch
         return damaged(err, name, "the checksum of its table of sections is wrong");
     }
     MYR_TRY(check_layout(header, table, bytes, name, err));
-    struct myr_design design = {0};
-    const struct section_entry *entries[SECTION_COUNT] = {0};
+    struct myr_design design = {};
+    const struct section_entry *entries[SECTION_COUNT] = {};
     for (uint32_t i = 0; i < header->section_count; i++) {
         const struct section *section = section_named(table[i].tag);
         if (!section) {
@@ -371,7 +371,7 @@ int myr_design_parse(struct myr_design *ret, void *image, size_t bytes, const ch
 /* Standard input cannot be mapped: a copy stands for the file, and is unmapped like one. */
 static int map_stdin(void **ret, size_t *ret_bytes, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     MYR_TRY(myr_file_read("-", STDIN_BYTES_MAX, &text, err));
     if (text.len == 0) {
         return damaged(err, "stdin", "it is empty");
@@ -435,5 +435,5 @@ void myr_design_close(struct myr_design *design)
     if (design->mapping) {
         munmap(design->mapping, design->mapping_bytes);
     }
-    *design = (struct myr_design){0};
+    *design = (struct myr_design){};
 }

@@ -135,7 +135,7 @@ static void put_groups(const struct myr_design *design, struct myr_json *json)
 void myr_design_put_json(const struct myr_design *design, struct myr_outfile *file)
 {
     const struct myr_design_head *head = design->head;
-    struct myr_buf buf MYR_CLEANUP(myr_buf_done) = {0};
+    struct myr_buf buf MYR_CLEANUP(myr_buf_done) = {};
     struct myr_json json;
     myr_json_init(&json, &buf, MYR_JSON_PRETTY);
     myr_json_object(&json, NULL);

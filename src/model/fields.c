@@ -119,7 +119,7 @@ int field_text(const struct myr_doc *node, const char *key, struct myr_str *ret,
 static int read_field(struct myr_arena *arena, const struct field *field,
                       const struct myr_doc *node, void *place, struct myr_err *err)
 {
-    struct myr_str text = {0};
+    struct myr_str text = {};
     switch (field->type) {
     case FIELD_U32:
     case FIELD_U64:

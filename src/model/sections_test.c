@@ -159,9 +159,9 @@ static void put_changed(struct myr_buf *ret, const char *before, const struct my
 
 static void one(struct fixture *f, struct myr_buf *story, const char *text)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf before = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf now = {0};
-    struct myr_spec spec = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf before = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf now = {};
+    struct myr_spec spec = {};
     if (read_text(f, "s.yaml", "servers: 2\n", &spec) < 0) {
         fail_msg("%s", f->err.message);
     }
@@ -306,7 +306,7 @@ static const struct range ranges[] = {
 static void numbers_at_their_limits(void **state)
 {
     struct fixture *f = *state;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf story = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf story = {};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(ranges); i++) {
         const struct range *r = &ranges[i];
         const char *const numbers[] = {r->below, r->least, r->most, r->above};
@@ -421,7 +421,7 @@ static const char *const words[] = {
 static void words_and_contradictions(void **state)
 {
     struct fixture *f = *state;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf story = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf story = {};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(words); i++) {
         one(f, &story, words[i]);
     }
@@ -433,8 +433,8 @@ static void a_room_in_a_file(void **state)
 {
     struct fixture *f = *state;
     char folder[] = "/tmp/myr-room-XXXXXX", path[64], text[128];
-    MYR_CLEANUP(myr_buf_done) struct myr_buf room = {0};
-    struct myr_spec spec = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf room = {};
+    struct myr_spec spec = {};
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof(path), "%s/room.yaml", folder);
     myr_buf_puts(&room, "rows: 7\n");
@@ -447,7 +447,7 @@ static void a_room_in_a_file(void **state)
     snprintf(text, sizeof(text), "servers: 1\nroom: %s\n", path);
     const char *const files[] = {"s.yaml", "elsewhere/s.yaml", "/s.yaml"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(files); i++) {
-        spec = (struct myr_spec){0};
+        spec = (struct myr_spec){};
         assert_int_equal(read_text(f, files[i], text, &spec), MYR_OK);
         assert_int_equal(spec.room.rows, 7);
         myr_spec_done(&spec);

@@ -162,7 +162,7 @@ int myr_spec_read(struct myr_arena *arena, const struct myr_catalog *catalog,
         FIELD_ROW_TEXT("name", struct myr_spec, name),
         FIELD_ROW_U32("servers", struct myr_spec, servers, 1, MYR_SPEC_SERVERS_MAX),
     };
-    struct root_nodes nodes = {0};
+    struct root_nodes nodes = {};
     struct myr_spec spec = {.root = doc, .name = "cluster", .server_part = MYR_PART_NONE};
     spec.storage.server_part = MYR_PART_NONE;
     spec_room_defaults(&spec.room);

@@ -186,7 +186,7 @@ static int check(const struct part_nodes *nodes, const F *facility, struct myr_e
 int spec_read_facility(struct myr_arena *arena, const struct myr_doc *node, F *facility,
                        struct myr_err *err)
 {
-    struct part_nodes nodes = {0};
+    struct part_nodes nodes = {};
     const struct field_table tables[] = {
         {plain_fields, MYR_ARRAY_COUNT(plain_fields), facility},
         {node_fields, MYR_ARRAY_COUNT(node_fields), &nodes},

@@ -30,7 +30,7 @@ static int read_group(struct myr_arena *arena, const struct myr_catalog *catalog
 {
     struct group_nodes {
         const struct myr_doc *server, *networks;
-    } nodes = {0};
+    } nodes = {};
     static const struct field node_fields[] = {
         FIELD_ROW_NODE("server", struct group_nodes, server),
         FIELD_ROW_NODE("networks", struct group_nodes, networks),

@@ -8,7 +8,7 @@ const char *const myr_per_names[MYR_PER_COUNT] = {"piece", "gpu",      "server",
 int spec_unknown_part(const struct myr_catalog *catalog, const struct myr_doc *place,
                       struct myr_str name, const char *where, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(const char *) names = {0};
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(const char *) names = {};
     for (uint32_t i = 0; i < catalog->names.count; i++) {
         myr_vec_push(&names, catalog->names.keys[i].data);
     }
@@ -24,7 +24,7 @@ static int read_item(struct myr_arena *arena, const struct myr_catalog *catalog,
 {
     struct item_nodes {
         const struct myr_doc *part;
-    } nodes = {0};
+    } nodes = {};
     static const struct field node_fields[] = {FIELD_ROW_NODE("part", struct item_nodes, part)};
     static const struct field item_fields[] = {
         FIELD_ROW_CHOICE("per", struct myr_spec_item, per, myr_per_names),

@@ -240,7 +240,7 @@ int spec_read_net(struct myr_arena *arena, const struct myr_catalog *catalog,
                   struct myr_err *err)
 {
     struct myr_spec_net *net = &spec->nets[id];
-    struct net_nodes nodes = {0};
+    struct net_nodes nodes = {};
     net->node = node;
     if (node->kind == MYR_DOC_NULL) {
         return MYR_OK; /* "service:" alone asks for the network with all defaults */

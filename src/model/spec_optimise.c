@@ -100,7 +100,7 @@ static int read_choices(const struct myr_catalog *catalog, const struct myr_doc 
 
 void spec_optimise_defaults(struct myr_spec_optimise *optimise)
 {
-    *optimise = (struct myr_spec_optimise){0};
+    *optimise = (struct myr_spec_optimise){};
     for (uint32_t i = 0; i < MYR_METRIC_COUNT; i++) {
         optimise->limits[i] = -1;
     }
@@ -111,7 +111,7 @@ int spec_read_optimise(struct myr_arena *arena, const struct myr_catalog *catalo
 {
     struct optimise_nodes {
         const struct myr_doc *choices, *constraints;
-    } nodes = {0};
+    } nodes = {};
     static const struct field node_fields[] = {
         FIELD_ROW_NODE("choices", struct optimise_nodes, choices),
         FIELD_ROW_NODE("constraints", struct optimise_nodes, constraints),

@@ -160,7 +160,7 @@ static bool is_date(struct myr_str text)
 
 static int read_row(struct list *list, struct myr_err *err)
 {
-    struct myr_price price = {0};
+    struct myr_price price = {};
     struct myr_str currency = cell(list, CURRENCY), date = cell(list, DATE);
     double amount;
     MYR_TRY(read_part(list, &price.part, err));
@@ -263,7 +263,7 @@ int myr_spec_read_price_list(struct myr_arena *arena, const struct myr_catalog *
     if (!prices && !spec->price_file) {
         return MYR_OK;
     }
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     const char *file = prices ? prices : beside(arena, spec);
     int rc = myr_kind_read(file, MYR_DOC_BYTES_MAX, MYR_KINDS_CSV,
                            "a price list (CSV: part,price,currency,date)", &text, err);
@@ -281,7 +281,7 @@ int myr_spec_load(struct myr_arena *arena, const struct myr_catalog *catalog, co
     static const struct myr_doc_want want = {
         MYR_KIND_BIT(YAML) | MYR_KIND_BIT(JSON) | MYR_KIND_BIT(SPEC), "a spec"};
     const struct myr_doc *doc;
-    struct myr_spec spec = {0};
+    struct myr_spec spec = {};
     MYR_TRY(myr_doc_read_file_of(arena, path, &want, &doc, err));
     MYR_TRY(myr_spec_read(arena, catalog, doc, &spec, err));
     int rc = myr_spec_read_price_list(arena, catalog, prices, &spec, err);

@@ -180,7 +180,7 @@ static int read_trays(struct myr_arena *arena, const struct myr_doc *node,
 {
     struct tray_nodes {
         const struct myr_doc *cross_rows;
-    } nodes = {0};
+    } nodes = {};
     static const struct field list_fields[] = {
         FIELD_ROW_NODE("cross_rows", struct tray_nodes, cross_rows)};
     static const struct field fields[] = {
@@ -312,7 +312,7 @@ static int read_distances(struct myr_arena *arena, const struct myr_doc *list,
     };
     MYR_TRY(myr_doc_expect(list, MYR_DOC_LIST, "distances", err));
     for (uint32_t i = 0; i < list->count; i++) {
-        struct distance row = {0};
+        struct distance row = {};
         struct field_table table = {fields, MYR_ARRAY_COUNT(fields), &row};
         uint32_t from, to;
         MYR_TRY(fields_read(arena, list->items[i], "a distance", &table, 1, err));
@@ -415,7 +415,7 @@ static int read_chain(struct myr_arena *arena, const struct myr_doc *node, const
 {
     struct chain_nodes {
         const struct myr_doc *parents, *rows, *columns;
-    } nodes = {0};
+    } nodes = {};
     static const struct field list_fields[] = {
         FIELD_ROW_NODE("parents", struct chain_nodes, parents),
         FIELD_ROW_NODE("rows", struct chain_nodes, rows),
@@ -499,7 +499,7 @@ static int read_room_file(struct myr_arena *arena, const struct myr_doc *node,
 int spec_read_room(struct myr_arena *arena, const struct myr_catalog *catalog,
                    const struct myr_doc *node, struct myr_spec_room *room, struct myr_err *err)
 {
-    struct room_nodes nodes = {0};
+    struct room_nodes nodes = {};
     if (node->kind == MYR_DOC_SCALAR) {
         MYR_TRY(read_room_file(arena, node, &node, err));
     }

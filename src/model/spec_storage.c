@@ -61,7 +61,7 @@ static int read_erasure(struct myr_arena *arena, const struct myr_doc *node, uin
 {
     struct code {
         uint32_t data, parity;
-    } code = {0};
+    } code = {};
     static const struct field fields[] = {
         FIELD_ROW_U32("data", struct code, data, 1, 255),
         FIELD_ROW_U32("parity", struct code, parity, 0, 255),
@@ -102,7 +102,7 @@ static int read_tier(struct myr_arena *arena, const struct myr_catalog *catalog,
     struct tier_nodes {
         const struct myr_doc *server, *erasure, *kind;
         double capacity_pb;
-    } nodes = {0};
+    } nodes = {};
     static const struct field tier_nodes[] = {
         FIELD_ROW_NODE("server", struct tier_nodes, server),
         FIELD_ROW_NODE("erasure", struct tier_nodes, erasure),
@@ -168,7 +168,7 @@ static int check(const struct myr_doc *node, const S *storage, struct myr_err *e
 int spec_read_storage(struct myr_arena *arena, const struct myr_catalog *catalog,
                       const struct myr_doc *node, S *storage, struct myr_err *err)
 {
-    struct storage_nodes nodes = {0};
+    struct storage_nodes nodes = {};
     const struct field_table tables[] = {
         {node_fields, MYR_ARRAY_COUNT(node_fields), &nodes},
         {storage_fields, MYR_ARRAY_COUNT(storage_fields), storage},

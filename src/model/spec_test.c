@@ -19,7 +19,7 @@ static int read_text(struct fixture *f, const char *text, struct myr_spec *ret)
 
 static struct myr_spec must_read(struct fixture *f, const char *text)
 {
-    struct myr_spec spec = {0};
+    struct myr_spec spec = {};
     if (read_text(f, text, &spec) < 0) {
         fail_msg("%s\n%s", f->err.message, text);
     }
@@ -28,7 +28,7 @@ static struct myr_spec must_read(struct fixture *f, const char *text)
 
 static void assert_refused(struct fixture *f, const char *text, const char *message)
 {
-    struct myr_spec spec = {0};
+    struct myr_spec spec = {};
     if (read_text(f, text, &spec) >= 0) {
         fail_msg("read:\n%s", text);
     }
@@ -330,7 +330,7 @@ static void numbers_have_the_limits_of_the_manual(void **state)
 static const char *list(struct fixture *f, const char *head, const char *entry, uint32_t count,
                         const char *tail)
 {
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     myr_buf_puts(&buf, head);
     for (uint32_t i = 0; i < count; i++) {
         myr_buf_puts(&buf, i ? ", " : "");

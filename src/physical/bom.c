@@ -177,7 +177,7 @@ static void judge_surplus(struct physical *physical, const struct needs *needs)
 static void judge_counts(struct physical *physical)
 {
     const struct myr_design *design = physical->design;
-    uint64_t cables[MYR_NET_COUNT][MYR_LAYER_COUNT] = {{0}};
+    uint64_t cables[MYR_NET_COUNT][MYR_LAYER_COUNT] = {};
     for (uint32_t i = 0; i < design->cabletype_count; i++) {
         const struct lay *lay = &physical->lays[i];
         /* Published tables count copper and active cables by links, fibre by what is pulled. */
@@ -199,7 +199,7 @@ static void judge_counts(struct physical *physical)
 
 void physical_bom(struct physical *physical)
 {
-    MYR_CLEANUP(needs_done) struct needs needs = {0};
+    MYR_CLEANUP(needs_done) struct needs needs = {};
     collect(physical, &needs);
     for (size_t i = 0; i < needs.rows.count; i++) {
         judge_need(physical, &needs.rows.items[i]);

@@ -111,7 +111,7 @@ static uint32_t look_at_group(struct physical *physical, const struct socket *so
     uint32_t linked = 0;
     for (uint32_t from = 0; from < group->count; from += group->per_cage) {
         uint32_t to = from + group->per_cage < group->count ? from + group->per_cage : group->count;
-        struct cage cage = {0};
+        struct cage cage = {};
         for (uint32_t i = from; i < to; i++) {
             if (port_link[i] != MYR_NONE) {
                 look_at_port(physical, first + i, (i - from) / group->per_connector, &cage);

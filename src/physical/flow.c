@@ -24,7 +24,7 @@ struct classes {
 /* Equal sums become equal numbers, in the order in which they are met. Returns how many. */
 static uint32_t number(const uint64_t *sums, uint32_t count, uint32_t *of)
 {
-    MYR_CLEANUP(myr_u64map_done) struct myr_u64map map = {0};
+    MYR_CLEANUP(myr_u64map_done) struct myr_u64map map = {};
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t *known = myr_u64map_find(&map, sums[i]);
         of[i] = known ? *known : map.count;
@@ -146,7 +146,7 @@ static void put_arcs(const struct cloth *cloth, struct myr_arena *arena,
 uint64_t cloth_flow(const struct cloth *cloth, struct myr_arena *arena, const uint64_t *from,
                     const uint64_t *to)
 {
-    struct classes classes = {0};
+    struct classes classes = {};
     if (cloth->switches == 0) {
         return 0;
     }

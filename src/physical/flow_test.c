@@ -19,7 +19,7 @@ struct sample {
 
 static uint64_t by_classes(const struct sample *sample)
 {
-    uint32_t start[SWITCHES_MAX + 1] = {0}, count = 0;
+    uint32_t start[SWITCHES_MAX + 1] = {}, count = 0;
     struct cloth_edge edges[EDGES_MAX];
     for (uint32_t a = 0; a < sample->switches; a++) {
         for (uint32_t b = 0; b < sample->switches; b++) {

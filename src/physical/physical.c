@@ -5,7 +5,7 @@
 void myr_physical_check(struct myr_arena *arena, const struct myr_catalog *catalog,
                         const struct myr_design *design, struct myr_physical *ret)
 {
-    *ret = (struct myr_physical){0};
+    *ret = (struct myr_physical){};
     struct physical physical = {.arena = arena, .catalog = catalog, .design = design, .found = ret};
     physical_sockets(&physical);
     physical_joints(&physical);

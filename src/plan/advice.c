@@ -15,7 +15,7 @@ static uint32_t switches_of(const struct plan *plan)
 static uint32_t sized(const struct plan *plan, const struct myr_spec *spec, struct myr_network *ret)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_arena_init(&arena);
     struct plan *trial = MYR_ARENA_NEW(&arena, struct plan, 1);
     trial->arena = &arena;

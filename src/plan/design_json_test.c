@@ -62,14 +62,14 @@ static void assert_words(const struct myr_doc *map, const char *key, const char 
 
 static const char *name_of(const struct myr_design *design, uint32_t device)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     myr_design_name(design, device, &name);
     return myr_arena_strndup(&arena, name.data, name.len);
 }
 
 static const char *port_of(const struct myr_design *design, uint32_t port)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     myr_design_port_name(design, port, &name);
     return myr_arena_strndup(&arena, name.data, name.len);
 }
@@ -188,7 +188,7 @@ static const struct myr_doc *written(const struct myr_design *design)
     char path[] = "/tmp/myr-design-json-XXXXXX";
     struct myr_outfile file;
     const struct myr_doc *doc;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     close(mkstemp(path));
     assert_int_equal(myr_outfile_open(&file, path, &err), MYR_OK);
     myr_design_put_json(design, &file);
@@ -212,12 +212,12 @@ static void design_json_says_what_the_design_says(void **state)
         "networks: {compute: {switch: mqm9790, leaf_down: 8, leaf_up: 4, tiers: 3}}\n",
     };
     const struct myr_doc *schema;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(
         myr_doc_read_file(&arena, MYR_SOURCE_DIR "/docs/schema/design.json", &schema, &err),
         MYR_OK);
     for (size_t i = 0; i < MYR_ARRAY_COUNT(specs); i++) {
-        MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {0};
+        MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {};
         struct myr_design design;
         const struct myr_doc *text;
         if (myr_doc_read_yaml(&arena, "spec", myr_str_from(specs[i]), &text, &err) < 0 ||

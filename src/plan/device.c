@@ -5,7 +5,7 @@
 static void put_name(struct myr_answer *answer, const char *key, const struct myr_design *design,
                      uint32_t device)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     myr_design_name(design, device, &name);
     myr_answer_str(answer, key, (struct myr_str){name.data, name.len});
 }
@@ -13,7 +13,7 @@ static void put_name(struct myr_answer *answer, const char *key, const struct my
 static void put_port_name(struct myr_answer *answer, const char *key,
                           const struct myr_design *design, uint32_t port)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     myr_design_port_name(design, port, &name);
     myr_answer_str(answer, key, (struct myr_str){name.data, name.len});
 }

@@ -429,7 +429,7 @@ static void expect_only(struct fixture *f, const char *rule, struct myr_buf *tol
 static void each_planted_fault_is_named_and_nothing_else(void **state)
 {
     (void)state;
-    struct myr_buf told = {0};
+    struct myr_buf told = {};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(faults); i++) {
         struct fixture f;
         plan(&f, faults[i].spec);
@@ -522,7 +522,7 @@ static void every_rule_has_its_fault(void **state)
 static void the_manual_names_every_rule(void **state)
 {
     (void)state;
-    struct myr_buf manual = {0};
+    struct myr_buf manual = {};
     assert_int_equal(myr_file_read(MYR_SOURCE_DIR "/docs/spec.md", 1U << 20, &manual, NULL), 0);
     for (size_t i = 0; myr_physical_rules[i].name; i++) {
         char name[64];

@@ -14,7 +14,7 @@ struct fixture {
 static inline void plan(struct fixture *f, const char *text)
 {
     const struct myr_doc *doc;
-    *f = (struct fixture){0};
+    *f = (struct fixture){};
     myr_arena_init(&f->arena);
     if (myr_catalog_init(&f->catalog, &f->arena, &f->err) < 0 ||
         myr_doc_read_yaml(&f->arena, "test.yaml", myr_str_from(text), &doc, &f->err) < 0 ||

@@ -21,7 +21,7 @@ struct names {
 
 static void names_init(struct names *names, const struct myr_design *design)
 {
-    *names = (struct names){0};
+    *names = (struct names){};
     names->start = myr_xrealloc(NULL, (size_t)design->device_count + 1, sizeof(uint32_t));
     for (uint32_t device = 0; device < design->device_count; device++) {
         names->start[device] = (uint32_t)names->text.len;
@@ -106,8 +106,8 @@ static void type_tail(struct myr_buf *buf, const struct myr_design *design,
 static void put_cables(const struct myr_design *design, const struct names *names,
                        struct myr_outfile *file)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
-    struct myr_buf tails[64] = {0}; /* what ends a row, the same for all cables of a type */
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
+    struct myr_buf tails[64] = {}; /* what ends a row, the same for all cables of a type */
     uint32_t kinds = design->cabletype_count < 64 ? design->cabletype_count : 64;
     for (uint32_t i = 0; i < kinds; i++) {
         type_tail(&tails[i], design, &design->cabletypes[i]);
@@ -169,7 +169,7 @@ static void put_label(struct myr_buf *buf, const struct myr_design *design,
 static void put_labels(const struct myr_design *design, const struct names *names,
                        struct myr_outfile *file)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     myr_buf_put_lit(&buf, "cable,end,device,port,label\n");
     for (uint32_t link = 0; link < design->link_count; link++) {
         uint32_t cable = design->link_cable[link];
@@ -184,7 +184,7 @@ static void put_bom(const struct myr_design *design, const struct names *names,
                     struct myr_outfile *file)
 {
     (void)names;
-    struct myr_buf text MYR_CLEANUP(myr_buf_done) = {0};
+    struct myr_buf text MYR_CLEANUP(myr_buf_done) = {};
     myr_plan_bom_csv(design, &text);
     myr_outfile_write(file, text.data, text.len);
 }
@@ -193,7 +193,7 @@ static void put_drawing(const struct myr_design *design, const struct names *nam
                         struct myr_outfile *file)
 {
     (void)names;
-    struct myr_buf text MYR_CLEANUP(myr_buf_done) = {0};
+    struct myr_buf text MYR_CLEANUP(myr_buf_done) = {};
     myr_plan_svg(design, &text);
     myr_outfile_write(file, text.data, text.len);
 }
@@ -223,7 +223,7 @@ static void put_floor(const struct myr_design *design, const struct names *names
                       struct myr_outfile *file)
 {
     (void)names;
-    struct myr_buf text MYR_CLEANUP(myr_buf_done) = {0};
+    struct myr_buf text MYR_CLEANUP(myr_buf_done) = {};
     myr_plan_racks_svg(design, &text);
     myr_outfile_write(file, text.data, text.len);
 }
@@ -231,7 +231,7 @@ static void put_floor(const struct myr_design *design, const struct names *names
 static void put_report(const struct myr_design *design, const struct names *names,
                        struct myr_outfile *file)
 {
-    struct myr_buf text MYR_CLEANUP(myr_buf_done) = {0};
+    struct myr_buf text MYR_CLEANUP(myr_buf_done) = {};
     myr_plan_report(design, names->about, &text);
     myr_outfile_write(file, text.data, text.len);
 }
@@ -273,7 +273,7 @@ const char *myr_plan_file_name(const struct myr_design *design, uint32_t index)
 static int add_labels(struct myr_file_set *set, const struct myr_design *design,
                       const struct myr_plan_about *about, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct report_labels which;
     struct myr_outfile file;
     if (!about->labels) {
@@ -289,8 +289,8 @@ static int add_labels(struct myr_file_set *set, const struct myr_design *design,
 int plan_add_files(struct myr_file_set *set, const struct myr_design *design,
                    const struct myr_plan_about *about, struct myr_err *err)
 {
-    static const struct myr_plan_about plain = {0};
-    struct names names MYR_CLEANUP(names_done) = {0};
+    static const struct myr_plan_about plain = {};
+    struct names names MYR_CLEANUP(names_done) = {};
     names_init(&names, design);
     names.about = about ? about : &plain;
     MYR_TRY(add_labels(set, design, names.about, err));
@@ -311,7 +311,7 @@ int plan_add_files(struct myr_file_set *set, const struct myr_design *design,
 int myr_plan_write(const struct myr_design *design, const struct myr_plan_about *about,
                    const char *folder, struct myr_err *err)
 {
-    struct myr_file_set set MYR_CLEANUP(myr_file_set_abandon) = {0};
+    struct myr_file_set set MYR_CLEANUP(myr_file_set_abandon) = {};
     MYR_TRY(myr_file_set_begin(&set, folder, err));
     MYR_TRY(plan_add_files(&set, design, about, err));
     return myr_file_set_commit(&set, err);

@@ -94,7 +94,7 @@ static bool takes_form(const struct fit_socket *socket, const char *form, bool *
 
 static bool lane_speed_fits(const struct fit_socket *socket, uint32_t lane_gbps)
 {
-    static const struct myr_speeds none = {0};
+    static const struct myr_speeds none = {};
     return !socket->lane_gbps || !lane_gbps ||
            has_speed(socket->lane_gbps, socket->lane_also ? socket->lane_also : &none, lane_gbps);
 }

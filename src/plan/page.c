@@ -100,7 +100,7 @@ static bool is_unpriced(const struct myr_design *design, const struct myr_findin
 /* Many parts may be unpriced: one line names them all. */
 static void show_unpriced(const struct myr_design *design, struct myr_answer *answer)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf names = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf names = {};
     for (uint32_t i = 0; i < design->finding_count; i++) {
         if (is_unpriced(design, &design->findings[i])) {
             myr_buf_printf(&names, "%s%s", names.len ? ", " : "",

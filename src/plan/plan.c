@@ -177,7 +177,7 @@ int myr_plan(struct myr_arena *arena, const struct myr_catalog *catalog,
 int myr_plan_file(struct myr_arena *arena, const struct myr_catalog *catalog, const char *path,
                   struct myr_design *ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {0};
+    MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {};
     MYR_TRY(myr_spec_load(arena, catalog, path, NULL, &spec, err));
     return myr_plan(arena, catalog, &spec, ret, err);
 }

@@ -21,7 +21,7 @@ struct fixture {
 static int plan_text(struct fixture *f, const char *text)
 {
     const struct myr_doc *doc;
-    *f = (struct fixture){0};
+    *f = (struct fixture){};
     myr_arena_init(&f->arena);
     assert_int_equal(myr_catalog_init(&f->catalog, &f->arena, &f->err), MYR_OK);
     MYR_TRY(myr_doc_read_yaml(&f->arena, "test.yaml", myr_str_from(text), &doc, &f->err));
@@ -178,7 +178,7 @@ static void random_spec(struct myr_rng *rng, char *text, size_t size)
 
 static void names_lead_back_to_their_devices(const struct myr_design *design, const char *text)
 {
-    struct myr_buf name = {0};
+    struct myr_buf name = {};
     for (uint32_t device = 0; device < design->device_count; device++) {
         myr_buf_clear(&name);
         myr_design_name(design, device, &name);
@@ -209,9 +209,9 @@ static void written_and_read_is_the_same(const struct myr_design *design, const 
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     close(fd);
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_design again;
-    struct myr_buf before = {0}, after = {0};
+    struct myr_buf before = {}, after = {};
     assert_int_equal(myr_design_write(design, path, &err), MYR_OK);
     if (myr_design_open(&again, path, &err) < 0) {
         fail_msg("%s, in\n%s", err.message, text);
@@ -247,7 +247,7 @@ static void random_specs_give_sound_designs(void **state)
             fail_msg("seed %d case %u: %s, in\n%s", SEED, i, f.err.message, text);
         }
         if (has_finding(&f.design, "structure")) {
-            struct myr_buf findings = {0};
+            struct myr_buf findings = {};
             put_json(&f.design, &findings);
             fail_msg("seed %d case %u: %s, in\n%s", SEED, i, findings.data, text);
         }
@@ -271,7 +271,7 @@ static void access_switches_with_one_uplink_need_one_switch_above(void **state)
         {4, "", NULL},
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
-        struct fixture f = {0};
+        struct fixture f = {};
         const struct myr_doc *parts, *doc;
         char text[256];
         myr_arena_init(&f.arena);
@@ -300,7 +300,7 @@ static void the_answer_says_what_its_money_is(void **state)
 {
     (void)state;
     struct fixture f;
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     const struct myr_doc *doc;
     if (plan_text(&f, "servers: 4\n") < 0) {
         fail_msg("%s", f.err.message);

@@ -16,7 +16,7 @@ struct planned {
 static inline void planned_read(struct planned *p, const char *text)
 {
     const struct myr_doc *doc;
-    *p = (struct planned){0};
+    *p = (struct planned){};
     myr_arena_init(&p->arena);
     assert_int_equal(myr_catalog_init(&p->catalog, &p->arena, &p->err), MYR_OK);
     if (myr_doc_read_yaml(&p->arena, "test.yaml", myr_str_from(text), &doc, &p->err) < 0 ||

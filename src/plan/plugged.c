@@ -67,7 +67,7 @@ void plan_plugged(struct plan *plan)
             halves->nodes_gbps < halves->ports_gbps ? halves->nodes_gbps : halves->ports_gbps;
     }
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
-    MYR_CLEANUP(myr_physical_done) struct myr_physical physical = {0};
+    MYR_CLEANUP(myr_physical_done) struct myr_physical physical = {};
     myr_arena_init(&arena);
     myr_physical_check(&arena, plan->catalog, &view, &physical);
     size_t planned = plan->findings.count;
@@ -89,7 +89,7 @@ uint32_t myr_plan_physical(const struct myr_design *design, const struct myr_cat
         {"message", "FINDING", 0, 0},   {"places", "PLACES", MYR_COLUMN_NUMBER, 0},
         {"accepted", "ACCEPTED", 0, 0},
     };
-    MYR_CLEANUP(myr_physical_done) struct myr_physical physical = {0};
+    MYR_CLEANUP(myr_physical_done) struct myr_physical physical = {};
     uint32_t open = 0;
     myr_physical_check(answer->arena, catalog, design, &physical);
     *ret_rows = myr_answer_list(answer, "physical");

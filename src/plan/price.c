@@ -388,7 +388,7 @@ static void supplied_finding(struct plan *plan)
 {
     static const char *const names[] = {"servers", "management nodes", "Ethernet cabling",
                                         "fabric managers"};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf list = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf list = {};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
         if (plan->spec->supplied & 1U << i) {
             myr_buf_printf(&list, "%s%s", list.len ? ", " : "", names[i]);

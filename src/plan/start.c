@@ -24,7 +24,7 @@ static int find_server(const struct myr_catalog *catalog, const char *name,
         }
     }
     if (!server) {
-        MYR_CLEANUP(myr_vec_free_at) MYR_VEC(const char *) names = {0};
+        MYR_CLEANUP(myr_vec_free_at) MYR_VEC(const char *) names = {};
         char near[128], shown[MYR_EXCERPT_MAX];
         for (uint32_t i = 0; i < catalog->parts.count; i++) {
             if (catalog->parts.items[i].kind == MYR_PART_SERVER) {

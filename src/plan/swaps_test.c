@@ -128,10 +128,10 @@ static void try_all(struct fixture *f, struct tally *tally)
 static void what_is_said_of_every_other_part_is_kept(void **state)
 {
     (void)state;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf told = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf told = {};
     for (size_t s = 0; s < MYR_ARRAY_COUNT(specs); s++) {
         struct fixture f;
-        struct tally tally = {0};
+        struct tally tally = {};
         plan(&f, specs[s]);
         try_all(&f, &tally);
         myr_buf_printf(&told, "%s  %u designs, words %016llx\n", specs[s], tally.checks,

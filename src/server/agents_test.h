@@ -36,9 +36,9 @@ static inline void put_told(void)
         myr_buf_printf(&story, "  told %s\n",
                        strstr(feed_get(&server->feed, told)->data, "\"kind\""));
     }
-    MYR_CLEANUP(myr_buf_done) struct myr_buf audits = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf audits = {};
     char path[128];
-    struct myr_err err = {0};
+    struct myr_err err = {};
     snprintf(path, sizeof(path), "%s/audit.log", bench.folder);
     assert_int_equal(myr_file_read(path, 1 << 20, &audits, &err), MYR_OK);
     while (audited < audits.len) {
@@ -51,7 +51,7 @@ static inline void put_told(void)
 
 static inline void taken(void)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     for (size_t i = 0; i < server->inbox.count; i++) {
         put_event(&server->inbox.items[i]);
     }
@@ -76,7 +76,7 @@ static struct agent agents[NODES];
 static inline void say(struct agent *agent, enum myr_wire_type type, uint32_t epoch,
                        const void *message)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
     uint32_t node = agent->session->node == MYR_NONE ? MYR_WIRE_NO_NODE : agent->session->node;
     myr_wire_send(&agent->sender, &bytes, type, node, epoch, ++agent->sequence, message);
     session_take(agent->session, (struct myr_str){bytes.data, bytes.len});
@@ -142,7 +142,7 @@ static inline void sound(uint32_t node)
 /* A cluster whose nodes have certificates with numbers from 1 on, and 9N before them. */
 static inline void life_begin(void)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     bench_begin(&bench);
     bench_open(&bench, NODES);
     server = bench.server;

@@ -148,7 +148,7 @@ static int api_openapi(struct request *request, struct myr_buf *ret, struct myr_
     myr_json_end(&json);
     myr_json_object(&json, "paths");
     for (size_t i = 0; i < api_route_count; i++) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf path = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf path = {};
         if (done[i]) {
             continue;
         }

@@ -11,7 +11,7 @@ int api_writable(const struct server *server, struct myr_err *err)
 int api_body_text(const struct request *request, const char *key, bool needed, char *ret,
                   size_t size, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *top, *node;
     struct myr_str text;
     ret[0] = '\0';
@@ -59,7 +59,7 @@ int api_health(struct request *request, struct myr_buf *ret, struct myr_err *err
 int api_usage(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     const struct server *server = request->server;
-    uint32_t waiting[SERVER_TENANTS] = {0};
+    uint32_t waiting[SERVER_TENANTS] = {};
     struct myr_json json;
     (void)err;
     for (uint32_t id = 0; id < myr_control_jobs(server->control); id++) {
@@ -118,7 +118,7 @@ static int give(struct request *request, struct token_row *token, bool enrol, co
                 struct myr_buf *ret, struct myr_err *err)
 {
     struct server *server = request->server;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf secret = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf secret = {};
     struct myr_json json;
     MYR_TRY(api_writable(server, err));
     MYR_TRY(myr_io_secret(24, &secret, err));
@@ -136,8 +136,8 @@ static int give(struct request *request, struct token_row *token, bool enrol, co
 int api_enrol(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct server *server = request->server;
-    struct token_row token = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf ca = {0};
+    struct token_row token = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf ca = {};
     char path[4096], tail[70] = "@";
     char relay[SERVER_NAME];
     MYR_TRY(api_body_text(request, "node", false, token.user, sizeof(token.user), err));
@@ -159,7 +159,7 @@ int api_enrol(struct request *request, struct myr_buf *ret, struct myr_err *err)
 
 int api_token(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
-    struct token_row token = {0};
+    struct token_row token = {};
     char role[16];
     MYR_TRY(api_body_text(request, "user", true, token.user, sizeof(token.user), err));
     MYR_TRY(api_body_text(request, "role", true, role, sizeof(role), err));
@@ -206,7 +206,7 @@ static void put_number(struct myr_buf *ret, const char *name, const char *type, 
 
 static void put_states(const struct server *server, struct myr_buf *ret)
 {
-    uint32_t nodes[MYR_NODE_STATES] = {0}, jobs[MYR_CONTROL_JOB_STATES] = {0};
+    uint32_t nodes[MYR_NODE_STATES] = {}, jobs[MYR_CONTROL_JOB_STATES] = {};
     for (uint32_t id = 0; id < server->rows.node_count; id++) {
         nodes[myr_control_node(server->control, id).state]++;
     }

@@ -29,7 +29,7 @@ static void on_closed(uv_handle_t *handle)
 /* The one who asked gets the file, or hears what is wrong. */
 static void finish(struct backup *backup, const char *problem)
 {
-    struct stat status = {0};
+    struct stat status = {};
     int fd = -1;
     store_copy_end(backup->copy);
     if (!problem) {
@@ -55,7 +55,7 @@ static void finish(struct backup *backup, const char *problem)
 static void on_idle(uv_idle_t *idle)
 {
     struct backup *backup = idle->data;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     backup->request->since_ms = steady_ms(); /* it gets on: nobody has to give up */
     int rc = store_copy_step(backup->copy, PAGES_A_TURN, &err);
     if (rc <= 0) {

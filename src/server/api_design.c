@@ -72,7 +72,7 @@ static void put_change(struct changes *changes, uint32_t shown, const char *fmt,
 static void compare(const struct server *server, const struct wanted *wanted,
                     struct changes *changes)
 {
-    struct myr_strmap now = {0};
+    struct myr_strmap now = {};
     for (uint32_t i = 0; i < wanted->count; i++) {
         myr_strmap_add(&now, myr_str_from(wanted->names[i]), i);
     }
@@ -97,8 +97,8 @@ static void compare(const struct server *server, const struct wanted *wanted,
 static int check(const struct server *server, const struct wanted *wanted, struct myr_err *err)
 {
     const struct config *config = &server->config;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    struct changes changes = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    struct changes changes = {};
     compare(server, wanted, &changes);
     text = changes.text;
     if (changes.removed || changes.moved || changes.renamed) {
@@ -126,8 +126,8 @@ static int check(const struct server *server, const struct wanted *wanted, struc
 static int write_config(const struct server *server, const struct wanted *wanted,
                         struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf now = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf now = {};
     char path[4096];
     snprintf(path, sizeof(path), "%s/myriad.yaml", server->folder);
     MYR_TRY(myr_file_read(path, FILE_MAX, &text, err));

@@ -191,7 +191,7 @@ int api_job(struct request *request, struct myr_buf *ret, struct myr_err *err)
 /* The submitter's own number, so that a request that was sent twice is one job. */
 static int token_of(struct request *request, uint64_t *ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf secret = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf secret = {};
     const char *given =
         MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, "Idempotency-Key");
     if (given) {
@@ -443,7 +443,7 @@ static void put_line(struct myr_json *json, const char *what, const char *fmt, .
 static bool put_cluster(const struct server *server, uint32_t id, struct myr_json *json)
 {
     struct myr_control_job job = myr_control_job(server->control, id);
-    uint32_t states[MYR_NODE_STATES] = {0}, usable = 0;
+    uint32_t states[MYR_NODE_STATES] = {}, usable = 0;
     for (uint32_t n = 0; n < server->rows.node_count; n++) {
         struct myr_control_node node = myr_control_node(server->control, n);
         states[node.state]++;

@@ -295,7 +295,7 @@ int api_frame(struct request *request, struct myr_buf *ret, struct myr_err *err)
 int api_cluster(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     const struct server *server = request->server;
-    uint32_t nodes[MYR_NODE_STATES] = {0}, jobs[MYR_CONTROL_JOB_STATES] = {0};
+    uint32_t nodes[MYR_NODE_STATES] = {}, jobs[MYR_CONTROL_JOB_STATES] = {};
     uint64_t busy = 0;
     struct myr_json json;
     (void)err;

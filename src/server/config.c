@@ -91,7 +91,7 @@ static int read_nodes(const struct myr_doc *top, struct config *ret, struct myr_
                              (unsigned long long)count);
     }
     MYR_CLEANUP(myr_free_at) char *list = strndup(text.data, text.len);
-    struct myr_err why = {0};
+    struct myr_err why = {};
     int rc = names_expand(list, &ret->names, &ret->node_count, &why);
     return rc < 0 ? myr_doc_error(err, node, rc, "%s", why.message) : MYR_OK;
 }
@@ -269,7 +269,7 @@ static int take(int rc, const struct myr_doc *top, struct config *ret, struct my
 
 int config_read(const char *path, struct config *ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *top = NULL;
     myr_arena_init(&arena);
     int rc = myr_doc_read_file(&arena, path, &top, err);
@@ -278,7 +278,7 @@ int config_read(const char *path, struct config *ret, struct myr_err *err)
 
 int myr_server_check(const char *file, struct myr_str text, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *top = NULL;
     struct config config;
     myr_arena_init(&arena);

@@ -14,7 +14,7 @@
 static void every_key_is_taken(void **state)
 {
     (void)state;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     static const char text[] = "cluster: c\nworld: twin\nnodes: 'n[1-4]'\ngpus_per_node: 4\n"
                                "nodes_per_leaf: 2\nhttp: '127.0.0.1:0'\nagents: '[::1]:1'\n"
                                "policy: fifo\nspares: 3\npretend: true\nbeat_ms: 200\nspeed: 2\n"
@@ -28,9 +28,9 @@ static void every_key_is_taken(void **state)
 
 static struct config read_config(const char *text)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
-    struct config config = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
+    struct config config = {};
+    struct myr_err err = {};
     char path[] = "/tmp/myr-config-XXXXXX";
     int fd = mkstemp(path);
     assert_true(fd >= 0 && close(fd) == 0);
@@ -165,8 +165,8 @@ static void texts_have_their_room(void **state)
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         for (size_t more = 0; more < 2; more++) {
-            MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-            struct myr_err err = {0};
+            MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+            struct myr_err err = {};
             myr_buf_printf(&text, "nodes: a\n%s", cases[i].before);
             for (size_t k = 0; k < cases[i].most + more; k++) {
                 myr_buf_putc(&text, 'x');
@@ -212,7 +212,7 @@ static void numbers_have_their_limits(void **state)
         const char *values[] = {cases[i].below, cases[i].least, cases[i].most, cases[i].above};
         for (size_t v = 0; v < 4; v++) {
             char text[300];
-            struct myr_err err = {0};
+            struct myr_err err = {};
             snprintf(text, sizeof(text), "nodes: 'n[1-4]'\n%s: %s%s\n", cases[i].key, values[v],
                      cases[i].behind);
             int rc = myr_server_check("c", myr_str_from(text), &err);
@@ -225,7 +225,7 @@ static void numbers_have_their_limits(void **state)
 
 static void fails(const char *text, const char *where, const char *words)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_true(myr_server_check("c", myr_str_from(text), &err) < 0);
     if (strncmp(err.message, where, strlen(where)) != 0 || !strstr(err.message, words)) {
         fail_msg("'%s ... %s' is expected: %s", where, words, err.message);

@@ -42,7 +42,7 @@ static int join(void *context, const char *key, struct myr_str value, struct myr
 
 static void put_snapshot(struct server *server)
 {
-    struct myr_buf bytes = {0};
+    struct myr_buf bytes = {};
     char key[32];
     myr_control_save(server->control, &bytes);
     store_put(server->store, "snapshot", (struct myr_str){bytes.data, bytes.len});
@@ -94,7 +94,7 @@ static int fit_shape(struct server *server, struct myr_err *err)
 
 static int load(struct server *server, const struct myr_buf *snapshot, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf journal = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf journal = {};
     struct myr_journal_report report;
     MYR_TRY(
         myr_control_load((struct myr_str){snapshot->data, snapshot->len}, &server->control, err));
@@ -136,7 +136,7 @@ static void learn_states(struct server *server)
 
 void desk_turn(struct server *server)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (desk_run(server, &err) < 0) {
         MYR_ASSERT(server->stuck); /* which was said when it began */
     }
@@ -176,7 +176,7 @@ static void set_wake(struct server *server)
 
 int desk_begin(struct server *server, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf snapshot = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf snapshot = {};
     MYR_TRY(store_scan(server->store, "snapshot", join, &snapshot, err));
     MYR_TRY(snapshot.len > 0 ? load(server, &snapshot, err) : create(server, err));
     learn_states(server);
@@ -205,7 +205,7 @@ void desk_post(struct server *server, const struct myr_event *event)
 
 static void take(struct server *server, const struct myr_event *event)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     uint32_t count;
     int64_t now_ms = core_ms(server);
     if (myr_control_step(server->control, now_ms, event, &err) < 0) {
@@ -346,7 +346,7 @@ static void carry_out(struct server *server)
 /* Disk full, or gone: nothing was acted upon, and nothing will be until it is back. */
 static int commit(struct server *server, struct myr_err *err)
 {
-    struct myr_err why = {0};
+    struct myr_err why = {};
     int rc = store_commit(server->store, &why);
     if (rc == MYR_OK) {
         if (server->stuck) {

@@ -50,7 +50,7 @@ static void on_effect(struct server *server, const struct myr_effect *effect)
 
 static void run(struct server *server)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (desk_run(server, &err) < 0) {
         fail_msg("%s", err.message);
     }
@@ -58,7 +58,7 @@ static void run(struct server *server)
 
 static void opened(struct bench *bench, uint32_t nodes)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     bench_open(bench, nodes);
     if (desk_begin(bench->server, &err) < 0) {
         fail_msg("%s", err.message);
@@ -109,7 +109,7 @@ static int count(void *context, const char *key, struct myr_str value, struct my
 static uint32_t kept(struct server *server, const char *prefix)
 {
     uint32_t found = 0;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(store_scan(server->store, prefix, count, &found, &err), MYR_OK);
     return found;
 }
@@ -198,7 +198,7 @@ static void what_runs_is_counted_after_a_restart(void **state)
 
 static void refuses(struct bench *bench, uint32_t nodes, uint32_t gpus, const char *words)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     bench_open(bench, nodes);
     struct server *server = bench->server;
     server->config.gpus_per_node = gpus;
@@ -332,7 +332,7 @@ static void policies(void **state)
     (void)state;
     for (int world = WORLD_AGENTS; world < WORLD_COUNT; world++) {
         struct bench bench;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         bench_begin(&bench);
         bench_open(&bench, 4);
         struct server *server = bench.server;

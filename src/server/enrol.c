@@ -88,7 +88,7 @@ static int certify(struct session *session, const struct myr_wire_enrol *enrol, 
                    bool relay, struct myr_buf *ret_name, struct myr_err *err)
 {
     struct server *server = session->server;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf ca = {0}, key = {0}, made = {0}, serial = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf ca = {}, key = {}, made = {}, serial = {};
     MYR_TRY(read_pem(server, "ca.pem", &ca, err));
     MYR_TRY(read_pem(server, "ca-key.pem", &key, err));
     /* Agents take a relay for what it speaks for; it shows them the whole chain, as the server. */
@@ -112,8 +112,8 @@ static int certify(struct session *session, const struct myr_wire_enrol *enrol, 
 static void renew(struct session *session, const struct myr_wire_enrol *enrol)
 {
     struct server *server = session->server;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
+    struct myr_err err = {};
     const char *own = session->carrier ? server->rows.relays.items[session->carrier->row].name
                                        : server->rows.nodes[session->node].name;
     if (certify(session, enrol, own, session->carrier != NULL, &name, &err) < 0) {
@@ -126,8 +126,8 @@ static void renew(struct session *session, const struct myr_wire_enrol *enrol)
 void session_enrol(struct session *session, const struct myr_wire_enrol *enrol)
 {
     struct server *server = session->server;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
+    struct myr_err err = {};
     bool known = session->node != MYR_NONE || session->carrier;
     if (server->stuck) {
         /* No token is spent on what cannot be kept. A stranger comes again; an agent goes on with

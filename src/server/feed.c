@@ -20,7 +20,7 @@ void feed_done(struct feed *feed)
 
 void feed_put(struct server *server, const char *kind, uint32_t about, struct myr_str members)
 {
-    struct myr_buf line = {0};
+    struct myr_buf line = {};
     struct feed *feed = &server->feed;
     struct feed_item *item = &feed->items[feed->next % FEED_ITEMS];
     myr_buf_printf(&line, "{\"seq\":%llu,\"time_ms\":%lld,\"kind\":\"%s\"%s%.*s}",
@@ -44,7 +44,7 @@ const struct feed_item *feed_get(const struct feed *feed, uint64_t sequence)
 
 void feed_node(struct server *server, uint32_t node, const char *state, const char *reason)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     myr_buf_puts(&text, "\"name\":");
     myr_json_quote(&text, myr_str_from(server->rows.nodes[node].name));
     myr_buf_printf(&text, ",\"state\":\"%s\",\"reason\":", state);
@@ -54,7 +54,7 @@ void feed_node(struct server *server, uint32_t node, const char *state, const ch
 
 void feed_job(struct server *server, uint32_t job, const char *state, uint32_t epoch)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     const struct job_row *row = rows_job(server, job);
     myr_buf_printf(&text, "\"id\":%u,\"name\":", job);
     myr_json_quote(&text, myr_str_from(row ? row->name : ""));
@@ -64,7 +64,7 @@ void feed_job(struct server *server, uint32_t job, const char *state, uint32_t e
 
 void feed_notice(struct server *server, const char *notice)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     myr_buf_puts(&text, "\"text\":");
     myr_json_quote(&text, myr_str_from(notice));
     feed_put(server, "notice", MYR_NONE, (struct myr_str){text.data, text.len});

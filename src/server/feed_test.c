@@ -35,7 +35,7 @@ static void says(const struct server *server, uint64_t sequence, uint32_t about,
     assert_int_equal(item->sequence, sequence);
     assert_int_equal(item->about, about);
     assert_string_equal(item->kind, kind);
-    MYR_CLEANUP(myr_buf_done) struct myr_buf start = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf start = {};
     myr_buf_printf(&start, "{\"seq\":%llu,\"time_ms\":", (unsigned long long)sequence);
     assert_memory_equal(item->data, start.data, start.len);
     const char *rest = strchr(item->data + start.len, ',');

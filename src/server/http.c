@@ -59,7 +59,7 @@ void request_answer(struct request *request, unsigned status, const char *type, 
 
 void request_fail(struct request *request, const struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
     struct myr_json json;
     myr_json_init(&json, &body, MYR_JSON_COMPACT);
     myr_json_object(&json, NULL);
@@ -142,14 +142,14 @@ void request_send_file(struct request *request, int fd, uint64_t size)
 void http_output(void *whom, const struct output *output)
 {
     struct request *request = whom;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
     struct myr_json json;
     if (!request->waiting) {
         return;
     }
     stop_waiting(request);
     if (output->problem) {
-        struct myr_err err = {0};
+        struct myr_err err = {};
         (void)myr_err_set(&err, MYR_EAWAY, "%s", output->problem);
         request_fail(request, &err);
         return;
@@ -265,8 +265,8 @@ static void say_refused(struct request *request, const struct myr_err *err)
 
 static void dispatch(struct request *request)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
+    struct myr_err err = {};
     char what[ACCESS_PATH + 24];
     split_path(request);
     login_find(request);
@@ -424,7 +424,7 @@ void http_second(struct server *server)
     for (struct request *request = http->waiting, *next; request; request = next) {
         next = request->next;
         if (steady_ms() - request->since_ms > WAIT_MS || server->stopping) {
-            struct myr_err err = {0};
+            struct myr_err err = {};
             stop_waiting(request);
             (void)myr_err_set(&err, MYR_EAWAY, "the node did not answer within %d s",
                               WAIT_MS / 1000);
@@ -498,12 +498,12 @@ static int read_pems(const struct server *server, struct myr_buf *cert, struct m
 int http_begin(struct server *server, const struct route *routes, size_t count, struct myr_err *err)
 {
     const struct config *config = &server->config;
-    struct sockaddr_storage at = {0};
+    struct sockaddr_storage at = {};
     bool six = strchr(config->http_address, ':') != NULL;
     bool secure = !is_loopback(config->http_address);
     int bad = six ? uv_ip6_addr(config->http_address, config->http_port, (void *)&at)
                   : uv_ip4_addr(config->http_address, config->http_port, (void *)&at);
-    MYR_CLEANUP(myr_buf_done) struct myr_buf cert = {0}, key = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf cert = {}, key = {};
     if (bad) {
         return myr_err_set(err, MYR_EINVAL, "http: '%s' is no address", config->http_address);
     }

@@ -35,7 +35,7 @@ static int save_buf(const char *folder, const char *name, const struct myr_buf *
 static int make_papers(const struct myr_server_init *init, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done)
-    struct myr_buf ca = {0}, ca_key = {0}, key = {0}, csr = {0}, cert = {0}, names = {0};
+    struct myr_buf ca = {}, ca_key = {}, key = {}, csr = {}, cert = {}, names = {};
     MYR_TRY(myr_io_ca_create(init->cluster, CA_DAYS, &ca, &ca_key, err));
     MYR_TRY(myr_io_csr_create("myriad-server", &key, &csr, err));
     myr_buf_puts(&names, "DNS:localhost,IP:127.0.0.1,IP:::1");
@@ -81,7 +81,7 @@ static void put_etcd(const struct myr_server_init *init, struct myr_buf *text)
 
 static int make_config(const struct myr_server_init *init, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     char **names;
     uint32_t count;
     MYR_TRY(names_expand(init->nodes, &names, &count, err));
@@ -156,7 +156,7 @@ static int make_store(const struct myr_server_init *init, struct store **ret, st
 /* The store with one token in it, whose secret goes to a file of its own. */
 static int make_token(const struct myr_server_init *init, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf secret = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf secret = {};
     struct server server = {.folder = init->folder};
     struct token_row token = {.user = "admin", .role = ROLE_ADMIN};
     snprintf(token.unix_user, sizeof(token.unix_user), "%s",

@@ -313,7 +313,7 @@ uint32_t myr_jobfile_unheeded(struct myr_str text, enum myr_job_world world,
                               const char *ret[MYR_JOBFILE_KEYS])
 {
     const struct myr_doc *top;
-    struct myr_arena arena = {0};
+    struct myr_arena arena = {};
     uint32_t count = 0;
     MYR_ASSERT(world < MYR_JOB_WORLDS);
     myr_arena_init(&arena);
@@ -332,12 +332,12 @@ int myr_jobfile_read(const char *file, struct myr_str text, uint32_t gpus_per_no
                      struct myr_jobfile *ret, struct myr_err *err)
 {
     const struct myr_doc *top;
-    struct myr_arena arena = {0};
+    struct myr_arena arena = {};
     if (text.len > MYR_JOBFILE_BYTES_MAX) {
         return myr_err_set(err, MYR_ERANGE, "%s: %zu bytes; a job file has at most %u", file,
                            text.len, MYR_JOBFILE_BYTES_MAX);
     }
-    *ret = (struct myr_jobfile){0};
+    *ret = (struct myr_jobfile){};
     myr_arena_init(&arena);
     int rc = read_text(&arena, file, text, &top, err);
     if (rc == MYR_OK) {

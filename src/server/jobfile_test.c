@@ -13,7 +13,7 @@
 static struct myr_jobfile reads(const char *text)
 {
     struct myr_jobfile file;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (myr_jobfile_read("job", myr_str_from(text), 8, &file, &err) < 0) {
         fail_msg("%s: %s", text, err.message);
     }
@@ -24,7 +24,7 @@ static struct myr_jobfile reads(const char *text)
 static void fails_bytes(struct myr_str text, const char *where, const char *words)
 {
     struct myr_jobfile file;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_true(myr_jobfile_read("job", text, 8, &file, &err) < 0);
     if (strncmp(err.message, where, strlen(where)) != 0 || !strstr(err.message, words) ||
         strchr(err.message, '\n')) {
@@ -202,9 +202,9 @@ static void limits(void **state)
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         const char *values[] = {cases[i].below, cases[i].least, cases[i].most, cases[i].above};
         for (size_t v = 0; v < 4; v++) {
-            MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+            MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
             struct myr_jobfile file;
-            struct myr_err err = {0};
+            struct myr_err err = {};
             const char *at = strstr(cases[i].text, "%s");
             myr_buf_printf(&text, "%.*s%s%s", (int)(at - cases[i].text), cases[i].text, values[v],
                            at + 2);
@@ -239,13 +239,13 @@ static void what_is_not_heeded(void **state)
         [MYR_JOB_SLURM] = " lease_s progress twin",
         [MYR_JOB_KUBERNETES] = " lease_s progress twin",
     };
-    MYR_CLEANUP(myr_buf_done) struct myr_buf all = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf all = {};
     const char *keys[MYR_JOBFILE_KEYS];
     for (size_t i = 0; i < MYR_JOBFILE_KEYS; i++) {
         myr_buf_printf(&all, "%s: 1\n", myr_jobfile_keys[i]);
     }
     for (int world = 0; world < MYR_JOB_WORLDS; world++) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf said = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf said = {};
         uint32_t count = myr_jobfile_unheeded((struct myr_str){all.data, all.len},
                                               (enum myr_job_world)world, keys);
         for (uint32_t i = 0; i < count; i++) {

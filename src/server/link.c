@@ -26,7 +26,7 @@ const char *session_address(const struct session *session)
 static void put(struct session *from, struct session *line, enum myr_wire_type type, uint32_t epoch,
                 const void *message)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
     uint32_t node = from->via                ? from->channel
                     : from->node == MYR_NONE ? MYR_WIRE_NO_NODE
                                              : from->node;

@@ -105,7 +105,7 @@ void log_say(const char *level, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
-    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {};
     if (as_json) {
         myr_buf_printf(&line, "{\"time\":\"%s\",\"level\":\"%s\",\"message\":", time, level);
         myr_json_quote(&line, myr_str_from(text));
@@ -122,7 +122,7 @@ void log_say(const char *level, const char *fmt, ...)
 void audit(const char *who, const char *what, const char *outcome)
 {
     char time[32];
-    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {};
     if (audit_fd < 0) {
         return;
     }

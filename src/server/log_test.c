@@ -43,7 +43,7 @@ static int end(void **state)
 static void read_whole(const char *name, struct myr_buf *ret)
 {
     char path[128];
-    struct myr_err err = {0};
+    struct myr_err err = {};
     snprintf(path, sizeof(path), "%s/%s", folder, name);
     if (myr_file_read(path, 64 << 20, ret, &err) < 0) {
         fail_msg("%s", err.message);
@@ -53,7 +53,7 @@ static void read_whole(const char *name, struct myr_buf *ret)
 /* "2026-11-17T02:30:00.123Z", and not long ago or in the future. */
 static void is_now(const char *text)
 {
-    struct tm parts = {0};
+    struct tm parts = {};
     const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &parts);
     assert_non_null(rest);
     assert_int_equal(rest - text, 19);
@@ -66,7 +66,7 @@ static void is_now(const char *text)
 static void says(const char *level, const char *text, size_t at, const char *expected)
 {
     char path[128];
-    MYR_CLEANUP(myr_buf_done) struct myr_buf said = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf said = {};
     snprintf(path, sizeof(path), "%s/stderr", folder);
     int kept = dup(STDERR_FILENO), fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     assert_true(kept >= 0 && fd >= 0 && dup2(fd, STDERR_FILENO) >= 0);
@@ -114,7 +114,7 @@ static void lines_are_whole(void **state)
 static void who_did_what(void **state)
 {
     (void)state;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     char path[128];
     struct stat status;
     audit("nobody", "before it is open", "nothing");

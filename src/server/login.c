@@ -54,7 +54,7 @@ void login_find(struct request *request)
         MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, "Authorization");
     const char *cookie =
         MHD_lookup_connection_value(request->connection, MHD_COOKIE_KIND, "myriad");
-    request->who = (struct token_row){0};
+    request->who = (struct token_row){};
     if (header && strncmp(header, "Bearer ", 7) == 0) {
         const struct token_row *token = token_of(request->server, myr_str_from(header + 7));
         if (token) {
@@ -134,8 +134,8 @@ static void drop_old(struct http *http)
 int login_call(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct http *http = request->server->http;
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf secret = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf secret = {};
     const struct myr_doc *top, *node;
     struct myr_str text;
     myr_arena_init(&arena);
@@ -175,6 +175,6 @@ int logout_call(struct request *request, struct myr_buf *ret, struct myr_err *er
     }
     snprintf(request->cookie, sizeof(request->cookie),
              "myriad=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0");
-    put_who(ret, &(struct token_row){0});
+    put_who(ret, &(struct token_row){});
     return MYR_OK;
 }

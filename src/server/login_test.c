@@ -111,10 +111,10 @@ static int login(const char *body, struct request *request, struct myr_buf *ret,
 static void a_visit(void **state)
 {
     (void)state;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct request request;
     struct token_row token = {.user = "olga", .role = ROLE_OPERATOR};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf said = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf said = {};
     myr_io_digest(MYR_STR("secret"), token.digest);
     myr_vec_push(&server->rows.tokens, token);
     assert_int_equal(login("{\"token\":\"Secret\"}", &request, &said, &err), MYR_EUNKNOWN);

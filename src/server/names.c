@@ -97,7 +97,7 @@ static const char *piece_end(const char *at)
 
 int names_expand(const char *text, char ***ret, uint32_t *ret_count, struct myr_err *err)
 {
-    struct list list = {0};
+    struct list list = {};
     int rc = MYR_OK;
     for (const char *at = text; rc == MYR_OK; at++) {
         const char *end = piece_end(at);

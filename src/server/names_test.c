@@ -10,8 +10,8 @@
 
 static void gives(const char *list, const char *expected)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    struct myr_err err = {};
     char **names;
     uint32_t count;
     if (names_expand(list, &names, &count, &err) < 0) {
@@ -26,7 +26,7 @@ static void gives(const char *list, const char *expected)
 
 static void fails(const char *list, const char *words)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     char **names = NULL;
     uint32_t count = 0;
     assert_true(names_expand(list, &names, &count, &err) < 0);
@@ -59,7 +59,7 @@ static void commas_inside_of_brackets_part_ranges(void **state)
 static void many(void **state)
 {
     (void)state;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     char **names;
     uint32_t count;
     assert_int_equal(names_expand("gpu-[00001-12500]", &names, &count, &err), MYR_OK);

@@ -17,7 +17,7 @@ struct row {
 
 static void row_begin(struct row *row)
 {
-    *row = (struct row){0};
+    *row = (struct row){};
     myr_json_init(&row->json, &row->text, MYR_JSON_COMPACT);
     myr_json_object(&row->json, NULL);
 }
@@ -198,7 +198,7 @@ uint32_t rows_relay(struct server *server, const char *name, bool make)
     if (!make || rows->relays.count >= SERVER_RELAYS) {
         return MYR_NONE;
     }
-    struct relay_row relay = {0};
+    struct relay_row relay = {};
     snprintf(relay.name, sizeof(relay.name), "%s", name);
     myr_vec_push(&rows->relays, relay);
     return (uint32_t)rows->relays.count - 1;
@@ -295,7 +295,7 @@ static void get_where(const struct server *server, const struct myr_doc *list,
     }
     *ret = myr_xcalloc(list->count / 4 + 1, sizeof(**ret));
     for (uint32_t i = 0; i + 3 < list->count; i += 4) {
-        uint64_t field[4] = {0};
+        uint64_t field[4] = {};
         bool ok = true;
         for (uint32_t k = 0; k < 4; k++) {
             ok = ok && myr_str_to_u64(list->items[i + k]->text, &field[k]);
@@ -374,7 +374,7 @@ static int read_relay(struct server *server, const char *name, const struct myr_
 static int read_token(struct server *server, const char *digest, const struct myr_doc *top,
                       bool enrol)
 {
-    struct token_row token = {0};
+    struct token_row token = {};
     char role[16] = "";
     snprintf(token.digest, sizeof(token.digest), "%s", digest);
     get_text(top, "user", token.user, sizeof(token.user));

@@ -43,7 +43,7 @@ static int end(void **state)
 static struct server *opened(void)
 {
     struct server *server = myr_xcalloc(1, sizeof(*server));
-    struct myr_err err = {0};
+    struct myr_err err = {};
     server->config.names = names;
     server->config.node_count = MYR_ARRAY_COUNT(names);
     if (store_open(path, &server->store, &err) < 0) {
@@ -62,7 +62,7 @@ static void closed(struct server *server)
 static struct server *loaded(void)
 {
     struct server *server = opened();
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (rows_load(server, &err) < 0) {
         fail_msg("%s", err.message);
     }
@@ -71,7 +71,7 @@ static struct server *loaded(void)
 
 static void commit(struct server *server)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (store_commit(server->store, &err) < 0) {
         fail_msg("%s", err.message);
     }
@@ -94,8 +94,8 @@ static int list(void *context, const char *key, struct myr_str value, struct myr
 
 static void holds(struct server *server, const char *prefix, const char *expected)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    struct myr_err err = {};
     assert_int_equal(store_scan(server->store, prefix, list, &text, &err), MYR_OK);
     assert_string_equal(text.data ? text.data : "", expected);
 }
@@ -271,7 +271,7 @@ static void rows_that_lack_something(void **state)
 static void refuses(const char *key, const char *value, const char *words)
 {
     struct server *server = opened();
-    struct myr_err err = {0};
+    struct myr_err err = {};
     store_put(server->store, key, myr_str_from(value));
     commit(server);
     assert_int_equal(rows_load(server, &err), MYR_ECORRUPT);
@@ -290,7 +290,7 @@ static void rows_that_make_no_sense(void **state)
     refuses("tenant/t", "{}", "tenant 't' of the store has no number");
     refuses("tenant/t", "{\"id\":256}", "tenant 't' of the store has no number");
     struct server *server = opened();
-    struct myr_err err = {0};
+    struct myr_err err = {};
     store_put(server->store, "relay/r", MYR_STR("{"));
     commit(server);
     assert_true(rows_load(server, &err) < 0);

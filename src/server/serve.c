@@ -130,7 +130,7 @@ static void on_signal(uv_signal_t *handle, int number)
     struct server *server = handle->data;
     if (number == SIGHUP) {
         struct config fresh;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         char path[4096];
         snprintf(path, sizeof(path), "%s/myriad.yaml", server->folder);
         if (config_read(path, &fresh, &err) < 0) {
@@ -233,7 +233,7 @@ static bool on_standby(void *context, const char *leader, const char *why)
 static int open_store(struct server *server, struct myr_err *err)
 {
     char path[4096], name[192], host[64] = "";
-    struct standby standby = {0};
+    struct standby standby = {};
     if (server->config.etcd.count == 0) {
         snprintf(path, sizeof(path), "%s/state.db", server->folder);
         MYR_TRY(check_store(path, err));
@@ -254,7 +254,7 @@ static int open_store(struct server *server, struct myr_err *err)
 static void on_keep(uv_timer_t *timer)
 {
     struct server *server = timer->data;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     int rc = store_keep(server->store, &err);
     if (rc == MYR_ESTALE && !server->overtaken) {
         server->overtaken = true;
@@ -324,8 +324,8 @@ static int begin(struct server *server, struct myr_err *err)
 static void write_url(const struct server *server, const char *url)
 {
     char path[4096];
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    struct myr_err err = {};
     snprintf(path, sizeof(path), "%s/server.url", server->folder);
     if (!url) {
         unlink(path);

@@ -24,7 +24,7 @@ static inline void bench_open(struct bench *bench, uint32_t nodes)
 {
     struct server *server = bench->server = myr_xcalloc(1, sizeof(*server));
     struct config *config = &server->config;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     char path[128], names[32];
     server->folder = bench->folder;
     server->version = "trial";

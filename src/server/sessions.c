@@ -362,7 +362,7 @@ void session_drop(struct session *session, const char *why)
 void session_take(struct session *session, struct myr_str bytes)
 {
     struct server *server = session->server;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_wire_feed(&session->receiver, bytes);
     while (!session->over && !session->carrier) {
         struct myr_wire_message message;

@@ -42,8 +42,8 @@ static void put_covered(const char *line)
 static void ask(const char *method, const char *path, const char *body)
 {
     char words[100];
-    MYR_CLEANUP(myr_buf_done) struct myr_buf ret = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf ret = {};
+    struct myr_err err = {};
     struct request request = {.server = server,
                               .method = method,
                               .url = path,
@@ -244,8 +244,8 @@ static void people(void)
 /* Two and a half hours of a GPU of 1.5 kW at 0.2 each. */
 static void usage(void)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf ret = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf ret = {};
+    struct myr_err err = {};
     uint32_t tenant = rows_tenant(server, "old");
     server->rows.tenants.items[tenant].gpu_ms = 9000000;
     server->config.kw_per_gpu = 1.5;
@@ -262,8 +262,8 @@ static void usage(void)
 /* Prometheus reads each bucket with those below it. */
 static void metrics(void)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf ret = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf ret = {};
+    struct myr_err err = {};
     struct request request = {.server = server};
     server->http->took[0] = 1;
     server->http->took[3] = 2;

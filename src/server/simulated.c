@@ -73,7 +73,7 @@ static int submit(struct server *server, const struct myr_job_spec *spec, const 
 /* All ranks print the same there, and of the last incarnation alone. */
 static bool fetch(struct server *server, const struct question *question, void *whom)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     uint64_t next = myr_live_log(server->simulated->live, question->job, question->offset, &text);
     uint64_t from = next >= text.len ? next - text.len : question->offset;
     const struct job_row *row = rows_job(server, question->job);
@@ -95,7 +95,7 @@ static int make_scenario(const struct simulated *simulated, struct myr_arena *ar
                          struct myr_scenario *ret, struct myr_err *err)
 {
     const struct config *config = &simulated->server->config;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     /* A world that only shows that it starts would never end if a node of it broke meanwhile. */
     bool faults = strcmp(config->faults, "none") != 0 && !simulated->server->once;
     myr_buf_printf(&text,
@@ -150,7 +150,7 @@ int simulated_grow(struct server *server, struct myr_err *err)
     struct simulated *simulated = server->simulated;
     struct simulated before = *simulated;
     simulated->live = NULL;
-    simulated->scenario = (struct myr_scenario){0};
+    simulated->scenario = (struct myr_scenario){};
     int rc = make_world(simulated, err);
     if (rc < 0) {
         end_world(simulated);

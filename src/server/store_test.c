@@ -46,7 +46,7 @@ static int end(void **state)
 static struct store *opened(void)
 {
     struct store *store = NULL;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (store_open(path, &store, &err) < 0) {
         fail_msg("%s", err.message);
     }
@@ -55,7 +55,7 @@ static struct store *opened(void)
 
 static void commit(struct store *store)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (store_commit(store, &err) < 0) {
         fail_msg("%s", err.message);
     }
@@ -70,8 +70,8 @@ static int list(void *context, const char *key, struct myr_str value, struct myr
 
 static void holds(struct store *store, const char *prefix, const char *expected)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    struct myr_err err = {};
     assert_int_equal(store_scan(store, prefix, list, &text, &err), MYR_OK);
     assert_string_equal(text.data ? text.data : "", expected);
 }
@@ -120,13 +120,13 @@ static void a_value_is_any_bytes(void **state)
 {
     (void)state;
     static char large[300000];
-    struct myr_err err = {0};
+    struct myr_err err = {};
     memset(large, '\xff', sizeof(large));
     struct store *store = opened();
     store_put(store, "zero", (struct myr_str){"a\0b", 3});
     store_put(store, "large", (struct myr_str){large, sizeof(large)});
     commit(store);
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     assert_int_equal(store_scan(store, "large", list, &text, &err), MYR_OK);
     assert_int_equal(text.len, strlen("large= ") + sizeof(large));
     store_close(store);
@@ -142,7 +142,7 @@ static int refuse(void *context, const char *key, struct myr_str value, struct m
 static void a_scan_ends_at_what_is_refused(void **state)
 {
     (void)state;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     int seen = 0;
     struct store *store = opened();
     store_put(store, "a", MYR_STR("1"));
@@ -168,7 +168,7 @@ static void a_commit_that_fails_keeps_everything_for_the_next(void **state)
 {
     (void)state;
     static char large[1 << 20];
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct store *store = opened();
     store_put(store, "before", MYR_STR("1"));
     commit(store);
@@ -204,7 +204,7 @@ static void run_sql(const char *text)
 static void refused(int code, const char *words)
 {
     struct store *store = NULL;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(store_open(path, &store, &err), code);
     if (!strstr(err.message, words) && !strstr(err.hint, words)) {
         fail_msg("'%s' is not in: %s", words, err.message);
@@ -266,10 +266,10 @@ static void a_damaged_file_is_told_in_one_line(void **state)
     memset(zeros, '\xa5', sizeof(zeros));
     assert_int_equal(pwrite(fd, zeros, sizeof(zeros), 4096), sizeof(zeros));
     close(fd);
-    struct myr_err err = {0};
+    struct myr_err err = {};
     int rc = store_open(path, &store, &err);
     if (rc == MYR_OK) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
         rc = store_scan(store, "", list, &text, &err);
         store_close(store);
     }
@@ -281,7 +281,7 @@ static void a_copy_has_what_was_committed(void **state)
 {
     (void)state;
     char to[112];
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct store_copy *copy;
     snprintf(to, sizeof(to), "%s.copy", path);
     struct store *store = opened();

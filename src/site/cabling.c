@@ -160,7 +160,7 @@ static uint32_t switch_port_index(const struct myr_devtype *type, struct myr_str
 static uint32_t nic_port_index(const struct myr_design *design, uint32_t device,
                                struct myr_str name)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     uint32_t found = MYR_NONE;
     uint32_t first = design->first_port[device], end = design->first_port[device + 1];
     for (uint32_t p = first; p < end && found == MYR_NONE; p++) {
@@ -291,7 +291,7 @@ void myr_cabling_from_design(struct myr_cabling *cabling, const struct myr_desig
                              enum myr_net_id net, enum myr_nic_view view)
 {
     static const char *const media[] = {"dac-passive", "mmf", "smf"};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {};
     for (uint32_t i = 0; i < design->link_count; i++) {
         uint32_t cable = design->link_cable[i];
         const struct myr_cabletype *type = &design->cabletypes[design->cable_type[cable]];

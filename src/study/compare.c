@@ -31,7 +31,7 @@ static void tell_inside(void *context, uint64_t done, uint64_t total)
 static int simulate(struct myr_compare_side *side, const struct myr_compare_question *question,
                     struct steps *steps, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_sim_answer_done) struct myr_sim_answer answer = {0};
+    MYR_CLEANUP(myr_sim_answer_done) struct myr_sim_answer answer = {};
     const char *workload = question->workload ? question->workload : MYR_COMPARE_WORKLOAD;
     struct myr_sim_question ask = {
         .planned = &side->job,
@@ -73,7 +73,7 @@ static int train(struct myr_compare_side *side, struct myr_arena *arena,
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena scratch;
     struct myr_case_question ask = question->of;
-    struct myr_err why = {0};
+    struct myr_err why = {};
     myr_arena_init(&scratch);
     struct myr_case *it = MYR_ARENA_NEW(&scratch, struct myr_case, 1);
     struct myr_fit_answer *found = MYR_ARENA_NEW(&scratch, struct myr_fit_answer, 1);

@@ -265,7 +265,7 @@ static struct trained trained_of(struct fill *fill, uint32_t index)
 {
     const struct myr_design_comparison *all = fill->all;
     const struct myr_compare_side *side = &all->sides[index];
-    struct trained ret = {0};
+    struct trained ret = {};
     double part = (double)side->gpus / side->design.head->gpus;
     double facility_kw = 0, load = 1, years = 0, tco = 0;
     struct myr_compare_cell cell;

@@ -42,7 +42,7 @@ static int check_words(const struct myr_compare_question *question,
 static int check_policy(const char *word, struct myr_err *err)
 {
     enum myr_policy policy;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf list = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf list = {};
     if (find_policy(word, &policy)) {
         return MYR_OK;
     }
@@ -94,7 +94,7 @@ int compare_check(const struct myr_compare_question *question, struct myr_err *e
 static int refuse_group(const struct myr_compare_side *side, const char *name, struct myr_err *err)
 {
     const struct myr_design *design = &side->design;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf list = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf list = {};
     for (uint32_t i = 0; i < design->group_count; i++) {
         myr_buf_printf(&list, "%s%s", i ? ", " : "",
                        myr_design_str(design, design->groups[i].name));
@@ -199,7 +199,7 @@ static int read_design(struct myr_compare_side *side, struct myr_arena *arena,
     if (len > 4 && strcmp(side->file + len - 4, ".myr") == 0) {
         return myr_design_open(&side->design, side->file, err);
     }
-    MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {0};
+    MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {};
     MYR_TRY(myr_spec_load(arena, catalog, side->file, prices, &spec, err));
     return myr_plan(arena, catalog, &spec, &side->design, err);
 }

@@ -20,7 +20,7 @@ static const char *const pair[] = {EXAMPLES "infiniband-1k.yaml", EXAMPLES "roce
 
 static int compare(struct fixture *f, const struct myr_compare_question *question)
 {
-    *f = (struct fixture){0};
+    *f = (struct fixture){};
     myr_arena_init(&f->arena);
     assert_int_equal(myr_catalog_init(&f->catalog, &f->arena, &f->err), MYR_OK);
     f->found = MYR_ARENA_NEW(&f->arena, struct myr_design_comparison, 1);

@@ -61,7 +61,7 @@ static enum myr_trainer trainer_of(const struct myr_stack *stack)
 static const char *plain_host(const struct myr_design *design, uint32_t node,
                               struct myr_arena *arena)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     myr_design_name(design, design->head->first_node + node, &name);
     for (size_t i = 0; i < name.len; i++) {
         name.data[i] = name.data[i] == '/' ? '-' : name.data[i];
@@ -86,7 +86,7 @@ static bool is_host(struct myr_str text)
 static int read_hosts(const char *path, uint32_t nodes, struct myr_arena *arena, const char ***ret,
                       struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf file = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf file = {};
     MYR_TRY(myr_file_read(path, HOSTS_BYTES_MAX, &file, err));
     const char **names = MYR_ARENA_NEW(arena, const char *, nodes);
     uint32_t count = 0, line = 0;
@@ -152,7 +152,7 @@ static int place(struct placing *p, struct myr_err *err)
     struct myr_place_shape shape = myr_place_shape_of(design);
     uint64_t ranks = myr_layout_gpus(&a->layout);
     struct myr_job_traffic traffic;
-    struct myr_placement placement = {0};
+    struct myr_placement placement = {};
     const char **names = NULL;
     if (shape.gpus_per_node > MYR_SCHED_GPUS_MAX) {
         return myr_err_set(err, MYR_ERANGE, "%s: nodes of %u GPUs, expected at most %d",
@@ -223,7 +223,7 @@ static void make_head(struct myr_launch_answer *a, const struct myr_recipe *reci
     const struct myr_fit_memory *m = &a->price.memory;
     const double gib = 1073741824;
     const char **head = MYR_ARENA_NEW(arena, const char *, 5);
-    MYR_CLEANUP(myr_buf_done) struct myr_buf words = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf words = {};
     put_recipe(recipe, &words);
     head[0] = myr_arena_printf(arena,
                                "%s on %llu x %s with %s, started by %s; written by 'myriad "

@@ -224,7 +224,7 @@ static void change_both(struct variant *v, uint32_t which, struct change *change
 /* False: there are not so many. What all models have is changed in the plain one. */
 static bool make_change(struct variant *v, uint32_t which, struct change *change)
 {
-    *change = (struct change){0};
+    *change = (struct change){};
     if (v->model.moe.expert_count > 0) {
         change_experts(&v->model, which, change);
     } else {
@@ -246,7 +246,7 @@ static const struct {
     struct myr_layout layout;
     struct myr_recipe recipe;
 } bases[] = {
-    {"llama3-8b", {.tp = 2, .pp = 1, .vp = 1, .dp = 4, .ep = 1}, {{0}}},
+    {"llama3-8b", {.tp = 2, .pp = 1, .vp = 1, .dp = 4, .ep = 1}, {{}}},
     {"mixtral-8x7b",
      {.tp = 2, .pp = 2, .vp = 2, .dp = 8, .ep = 4, .schedule = MYR_SCHEDULE_INTERLEAVED},
      {{MYR_DISPATCH_DEEPEP, MYR_GRAPHS_PARTS, MYR_GROUPED_KERNEL, 1, 1, 0, MYR_SCALES_CURRENT, 1}}},
@@ -304,7 +304,7 @@ static void put_list(const struct myr_launch_item *items, uint32_t count, struct
 static void tell(const struct variant *v, enum myr_trainer trainer, struct myr_arena *arena,
                  struct lines *ret)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct myr_launch *launch = MYR_ARENA_NEW(arena, struct myr_launch, 1);
     struct myr_launch_case of = {&v->layout, &v->model, &v->recipe, &v->device, &v->stack, true};
     myr_launch_of(&of, trainer, arena, launch);
@@ -354,7 +354,7 @@ static void put_changes(uint32_t base, enum myr_trainer trainer, struct myr_aren
     for (uint32_t which = 0; make_change(&v, which, &change); which++) {
         enum myr_layout_rule broken = myr_layout_broken(&v.layout, &v.model, 0);
         if (myr_model_check(&v.model, NULL) == MYR_OK && broken == MYR_LAYOUT_OK) {
-            MYR_CLEANUP(myr_buf_done) struct myr_buf lines = {0};
+            MYR_CLEANUP(myr_buf_done) struct myr_buf lines = {};
             tell(&v, trainer, arena, after);
             put_missing(before, after, '-', &lines);
             put_missing(after, before, '+', &lines);
@@ -370,7 +370,7 @@ static void each_property_says_what_it_said(void **state)
 {
     (void)state;
     struct myr_arena arena;
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     myr_arena_init(&arena);
     for (uint32_t base = 0; base < MYR_ARRAY_COUNT(bases); base++) {
         for (uint32_t t = 0; t < MYR_TRAINER_COUNT; t++) {

@@ -120,8 +120,8 @@ static struct myr_layout whole(struct myr_layout given)
 static void lines_are_those_of_the_file(void **state)
 {
     (void)state;
-    struct myr_arena arena = {0};
-    struct myr_buf said = {0}, file = {0};
+    struct myr_arena arena = {};
+    struct myr_buf said = {}, file = {};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct myr_model model;
         struct myr_layout layout = whole(cases[i].layout);

@@ -47,7 +47,7 @@ static void put_times(struct myr_buf *buf, char what, uint32_t count)
 static void put_cut(struct myr_launch *l, const struct myr_layout *layout,
                     const struct myr_model *model)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     uint32_t last = layout->pp * layout->vp - 1;
     myr_buf_putc(&buf, 'E');
     put_times(&buf, 't', myr_layout_chunk_layers(layout, model, 0).count);
@@ -181,7 +181,7 @@ static void part_args(const struct myr_launch_case *of, struct myr_launch *l)
     const struct myr_layout *layout = of->layout;
     uint32_t bits = layout->recompute_parts;
     bool grouped = launch_has(l, "--moe-grouped-gemm");
-    MYR_CLEANUP(myr_buf_done) struct myr_buf words = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf words = {};
     bits |= layout->recompute == MYR_RECOMPUTE_SELECTIVE ? MYR_AGAIN(CORE_ATTENTION) : 0;
     bits &= myr_model_is_mla(of->model) ? ~0U : ~MYR_AGAIN(LATENT_UP);
     bits &= grouped ? ~0U : ~MYR_AGAIN(EXPERT_ACTIVATION);

@@ -184,7 +184,7 @@ static void moe_layers_arg(const struct myr_model *model, struct myr_launch *l)
                    layers / moe->interval);
         return;
     }
-    MYR_CLEANUP(myr_buf_done) struct myr_buf list = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf list = {};
     for (uint32_t i = 0; i < layers; i++) {
         myr_buf_printf(&list, "%s%u", i ? "," : "", myr_model_layer_is_moe(model, i) ? 1 : 0);
     }

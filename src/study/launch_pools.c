@@ -10,7 +10,7 @@ struct choice {
 /* "a100-80:5", or several of them: those that are left to jobs of their own. */
 static const char *others_of(const struct choice *c)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf words = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf words = {};
     for (uint32_t i = 0; i < c->count; i++) {
         if (i != c->found->fastest) {
             myr_buf_printf(&words, "%s%s:%u", words.len ? " and " : "", c->pools[i].device->name,

@@ -9,7 +9,7 @@ const char *myr_launcher_name(enum myr_launcher launcher)
 /* A comment is one line, whatever is in it. */
 static void put_comment(struct myr_buf *buf, const char *text)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {};
     for (const char *at = text; *at; at++) {
         myr_buf_putc(&line, (unsigned char)*at < ' ' || *at == 127 ? '?' : *at);
     }
@@ -27,7 +27,7 @@ static void put_head(const struct myr_launch *l, const struct myr_launch_run *ru
         myr_buf_put_lit(buf, "# Not by an argument, or otherwise than predicted:\n");
     }
     for (uint32_t i = 0; i < l->note_count; i++) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf note = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf note = {};
         myr_buf_printf(&note, "- %s", l->notes[i]);
         put_comment(buf, note.data);
     }
@@ -36,7 +36,7 @@ static void put_head(const struct myr_launch *l, const struct myr_launch_run *ru
 /* Lines of a command that goes on: words wrapped, the last line open. */
 static void put_command(struct myr_buf *buf, const struct myr_buf *words)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf lines = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf lines = {};
     launch_put_words(&lines, (struct myr_str){words->data, words->len}, LAUNCH_WIDTH_INSIDE, " \\",
                      "    ");
     myr_buf_put_lit(buf, "    ");
@@ -60,7 +60,7 @@ static void put_document(struct myr_buf *buf, const char *name, const struct myr
 static void put_files(const struct myr_launch *l, const struct myr_launch_case *of,
                       const struct myr_launch_run *run, bool shared, struct myr_buf *buf)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     if (l->trainer == MYR_TRAINER_MEGATRON) {
         return;
     }
@@ -93,7 +93,7 @@ static void put_files(const struct myr_launch *l, const struct myr_launch_case *
 static void put_program(const struct myr_launch *l, const struct myr_launch_case *of,
                         const struct myr_launch_run *run, struct myr_buf *buf)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf words = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf words = {};
     if (l->trainer == MYR_TRAINER_TORCHTITAN) {
         myr_buf_put_lit(buf, "    -m torchtitan.train --job.config_file \"$files/run.toml\"");
         return;
@@ -279,8 +279,8 @@ static void put_indented(struct myr_buf *buf, const struct myr_buf *text)
 static void put_job(const struct myr_launch *l, const struct myr_launch_case *of,
                     const struct myr_launch_run *run, struct myr_buf *buf)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf command = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf layout = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf command = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf layout = {};
     myr_buf_put_lit(buf, "name: ");
     launch_put_string(buf, run->name);
     myr_buf_printf(buf, "\ngpus: %u\n", run->node_count * run->gpus_per_node);

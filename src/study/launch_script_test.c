@@ -57,7 +57,7 @@ static void scripts_are_those_that_were_kept(void **state)
 {
     (void)state;
     struct myr_arena arena;
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     struct myr_model model;
     struct myr_layout layout = myr_layout_default();
     myr_arena_init(&arena);
@@ -93,7 +93,7 @@ static void more_hosts_than_a_line_takes_are_submitted_by_file(void **state)
     myr_arena_init(&arena);
     assert_int_equal(myr_model_find(&arena, "llama3-8b", &model, NULL), MYR_OK);
     for (uint32_t count = 64; count <= 65; count++) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
         layout.dp = layout.global_batch = count;
         struct myr_launch *launch = MYR_ARENA_NEW(&arena, struct myr_launch, 1);
         struct myr_launch_case of = {.layout = &layout, .model = &model, .whole = true};

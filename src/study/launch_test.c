@@ -78,7 +78,7 @@ static void write_line(struct myr_buf *buf, enum myr_trainer trainer,
 static void assert_says(enum myr_trainer trainer, const struct myr_layout *layout,
                         const struct myr_model *model, const char *words, bool wanted)
 {
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     write_line(&buf, trainer, layout, model);
     myr_buf_putc(&buf, '\0');
     if ((strstr(buf.data, words) != NULL) != wanted) {
@@ -296,8 +296,8 @@ static void take_json(struct said *said, const char *prefix, json_t *object)
 static void say(enum myr_trainer trainer, const struct myr_layout *l, const struct myr_model *model,
                 struct said *said)
 {
-    struct myr_buf buf = {0};
-    *said = (struct said){0};
+    struct myr_buf buf = {};
+    *said = (struct said){};
     write_line(&buf, trainer, l, model);
     said->text = myr_arena_strndup(&arena, buf.data, buf.len);
     char *words = myr_arena_strndup(&arena, buf.data, buf.len), *note = strstr(words, " # ");

@@ -181,7 +181,7 @@ void launch_put_words(struct myr_buf *buf, struct myr_str text, size_t width, co
 
 void myr_launch_write_wrapped(const struct myr_launch *launch, struct myr_buf *buf)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {};
     myr_launch_write(launch, &line);
     const char *comment = strstr(line.data, " # ");
     size_t len = comment ? (size_t)(comment - line.data) : line.len;

@@ -52,9 +52,9 @@ static void wrapped_arguments_are_the_same_words_in_short_lines(void **state)
 {
     (void)state;
     for (int t = MYR_TRAINER_MEGATRON; t <= MYR_TRAINER_TORCHTITAN; t++) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
-        MYR_CLEANUP(myr_buf_done) struct myr_buf wrapped = {0};
-        MYR_CLEANUP(myr_buf_done) struct myr_buf joined = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf line = {};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf wrapped = {};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf joined = {};
         bool json = t == MYR_TRAINER_DEEPSPEED;
         struct myr_layout layout = usual();
         struct myr_launch *launch = MYR_ARENA_NEW(&arena, struct myr_launch, 1);
@@ -94,7 +94,7 @@ static void words_with_a_meaning_to_a_shell_are_quoted(void **state)
         {"*", "'*'"},
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(pairs); i++) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf quoted = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf quoted = {};
         myr_launch_quote(&quoted, myr_str_from(pairs[i][0]));
         assert_string_equal(quoted.data, pairs[i][1]);
     }

@@ -132,7 +132,7 @@ void myr_answer_i64(struct myr_answer *answer, const char *key, int64_t value)
 static void set_double(struct myr_answer *answer, struct myr_value *value, double number,
                        int digits)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     if (!isfinite(number)) { /* JSON has no infinity; null is "not known" in all schemas */
         value->kind = MYR_VALUE_NULL;
         return;
@@ -304,14 +304,14 @@ static void put_word(const char *text, struct myr_buf *ret)
 
 const char *myr_answer_word(const struct myr_answer *answer, const char *text)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf word = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf word = {};
     put_word(text, &word);
     return myr_arena_strndup(answer->arena, word.data, word.len);
 }
 
 const char *myr_shell_word(const char *text, char *ret, size_t size)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf word = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf word = {};
     put_word(text, &word);
     snprintf(ret, size, "%s", word.data);
     return ret;

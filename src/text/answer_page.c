@@ -81,7 +81,7 @@ static void add_cell(struct myr_table *table, const struct myr_answer_column *co
         bool mixed = column->flags & MYR_COLUMN_MIXED;
         myr_table_double(table, number, mixed ? digits_told(value->text) : column->digits);
     } else if (value->kind == MYR_VALUE_LIST || value->kind == MYR_VALUE_OBJECT) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf words = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf words = {};
         for (const struct myr_value *v = value->first; v; v = v->next) {
             myr_buf_puts(&words, words.len > 0 ? ", " : "");
             myr_buf_put(&words, v->text.data, v->text.len);

@@ -77,12 +77,12 @@ static void fill(struct myr_answer *a)
 static const char *rendered(const struct myr_answer *a, struct myr_answer_form form)
 {
     static struct myr_buf buf;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_buf_clear(&buf);
     assert_int_equal(myr_answer_write(a, &form, &buf, &err), MYR_OK);
     const char *copy = myr_arena_strndup(&arena, buf.data, buf.len);
     myr_buf_done(&buf);
-    buf = (struct myr_buf){0};
+    buf = (struct myr_buf){};
     return copy;
 }
 
@@ -145,7 +145,7 @@ static void yaml_is_block_style_and_the_same_tree(void **state)
 {
     (void)state;
     struct myr_answer a;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     const struct myr_doc *json_doc, *yaml_doc;
     fill(&a);
     struct myr_answer_form form = {.format = MYR_FORMAT_JSON};
@@ -212,8 +212,8 @@ static void csv_of_an_answer_without_rows_is_refused(void **state)
 {
     (void)state;
     struct myr_answer a;
-    struct myr_buf buf = {0};
-    struct myr_err err = {0};
+    struct myr_buf buf = {};
+    struct myr_err err = {};
     struct myr_answer_form form = {.format = MYR_FORMAT_CSV};
     myr_answer_init(&a, &arena, "myriad.test", 1);
     assert_int_equal(myr_answer_write(&a, &form, &buf, &err), MYR_EINVAL);
@@ -286,7 +286,7 @@ static void the_least_width_is_kept(void **state)
     myr_answer_para(&a, "%s",
                     "0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 "
                     "0123456789 01 34");
-    const char *page = rendered(&a, (struct myr_answer_form){0});
+    const char *page = rendered(&a, (struct myr_answer_form){});
     assert_int_equal(longest_line(page), 79);
 }
 
@@ -300,7 +300,7 @@ static void nothing_is_wider_than_the_screen(void **state)
     myr_rng_init(&rng, 7, 1);
     for (uint32_t round = 0; round < 300; round++) {
         struct myr_answer a;
-        struct myr_buf text = {0};
+        struct myr_buf text = {};
         myr_answer_init(&a, &arena, "myriad.test", 1);
         uint32_t count = 1 + (uint32_t)myr_rng_below(&rng, 40);
         for (uint32_t i = 0; i < count; i++) {
@@ -342,7 +342,7 @@ static void outside_text_cannot_drive_the_terminal(void **state)
     myr_answer_para(&a, "%s", "red \x1b[31m");
     myr_answer_fact(&a, "x", "%s", "\x07");
     myr_answer_verbatim(&a, MYR_STR("line\r\nlast"));
-    const char *page = rendered(&a, (struct myr_answer_form){0});
+    const char *page = rendered(&a, (struct myr_answer_form){});
     assert_string_equal(page, "red ?[31m\n\nx  ?\n\nline?\nlast\n");
 }
 

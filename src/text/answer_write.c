@@ -196,7 +196,7 @@ static void write_csv(const struct myr_answer *answer, bool excel, struct myr_bu
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     MYR_CLEANUP(columns_done) struct columns columns = {.arena = &arena};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {};
     myr_arena_init(&arena);
     find_all_columns(&columns, answer);
     if (excel) {

@@ -261,7 +261,7 @@ void myr_csv_put_text(struct myr_buf *buf, struct myr_str field)
         myr_csv_put(buf, field);
         return;
     }
-    MYR_CLEANUP(myr_buf_done) struct myr_buf safe = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf safe = {};
     myr_buf_putc(&safe, '\'');
     myr_buf_put(&safe, field.data, field.len);
     myr_csv_put(buf, (struct myr_str){safe.data, safe.len});

@@ -24,7 +24,7 @@ static int end(void **state)
 
 static void expect_row(struct myr_csv *csv, uint32_t line, uint32_t count, const char *const *texts)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (myr_csv_next(csv, &err) != 1) {
         fail_msg("no row: %s", err.message);
     }
@@ -39,7 +39,7 @@ static void rows_are_read_with_and_without_quotes(void **state)
 {
     (void)state;
     struct myr_csv csv;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_csv_init(&csv, &arena, "a.csv",
                  MYR_STR("\xEF\xBB\xBFname,price\r\n\n\r\n\"a, b\",\"say \"\"x\"\"\"\n"
                          "\"two\nlines\",,\n\"\"\nlast,1"));
@@ -87,7 +87,7 @@ static void broken_text_gets_one_line_with_its_place(void **state)
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct myr_csv csv;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         int rc;
         myr_csv_init(&csv, &arena, "a.csv", myr_str_from(cases[i].text));
         do {
@@ -101,9 +101,9 @@ static void broken_text_gets_one_line_with_its_place(void **state)
 static void the_number_of_fields_is_limited(void **state)
 {
     (void)state;
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     struct myr_csv csv;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     for (int i = 1; i < MYR_CSV_FIELDS_MAX; i++) {
         myr_buf_puts(&text, "x,");
     }
@@ -122,7 +122,7 @@ static void a_complaint_points_at_the_field(void **state)
 {
     (void)state;
     struct myr_csv csv;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_csv_init(&csv, &arena, "a.csv", MYR_STR("a,b\n1,x\n"));
     assert_int_equal(myr_csv_next(&csv, &err), 1);
     assert_int_equal(myr_csv_next(&csv, &err), 1);
@@ -141,7 +141,7 @@ static void random_fields_come_back(void **state)
         char fields[5][8];
         size_t lens[5];
         uint32_t count = 2 + myr_rng_below(&rng, 4);
-        struct myr_buf text = {0};
+        struct myr_buf text = {};
         for (uint32_t i = 0; i < count; i++) {
             lens[i] = myr_rng_below(&rng, 8);
             for (size_t k = 0; k < lens[i]; k++) {
@@ -151,7 +151,7 @@ static void random_fields_come_back(void **state)
             myr_buf_puts(&text, i + 1 < count ? "," : round % 2 ? "\n" : "\r\n");
         }
         struct myr_csv csv;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         myr_csv_init(&csv, &arena, "a.csv", (struct myr_str){text.data, text.len});
         bool same = myr_csv_next(&csv, &err) == 1 && csv.count == count;
         for (uint32_t i = 0; same && i < count; i++) {
@@ -167,7 +167,7 @@ static void random_fields_come_back(void **state)
 
 static void put_text(const char *text, const char *expected)
 {
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     myr_csv_put_text(&buf, myr_str_from(text));
     assert_string_equal(buf.data ? buf.data : "", expected);
     myr_buf_done(&buf);
@@ -222,7 +222,7 @@ static void every_escaped_text_comes_back(void **state)
         for (size_t i = 0; i < len; i++) {
             text[i] = letters[myr_rng_below(&rng, sizeof(letters) - 1)];
         }
-        struct myr_buf buf = {0};
+        struct myr_buf buf = {};
         struct myr_csv csv;
         myr_buf_put_lit(&buf, "x,"); /* no mark at the start */
         myr_csv_put_text(&buf, (struct myr_str){text, len});

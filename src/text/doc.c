@@ -11,7 +11,7 @@ enum { RANGE_BYTES = 112 };
 int myr_doc_read_file_of(struct myr_arena *arena, const char *path, const struct myr_doc_want *want,
                          const struct myr_doc **ret, struct myr_err *err)
 {
-    struct myr_buf text MYR_CLEANUP(myr_buf_done) = {0};
+    struct myr_buf text MYR_CLEANUP(myr_buf_done) = {};
     struct myr_str name = myr_str_from(path);
     MYR_TRY(myr_file_read(path, MYR_DOC_BYTES_MAX, &text, err));
     /* By name, not by content: a guess would make the error of a typo hard to understand. */

@@ -182,7 +182,7 @@ static int check_unique(const struct doc_build *build, const struct myr_doc_entr
     if (count <= FEW_KEYS) {
         return check_pairs(build, entries, count, err);
     }
-    MYR_CLEANUP(myr_strmap_done) struct myr_strmap seen = {0};
+    MYR_CLEANUP(myr_strmap_done) struct myr_strmap seen = {};
     int rc = MYR_OK;
     for (uint32_t i = 0; i < count && rc == MYR_OK; i++) {
         if (!myr_strmap_add(&seen, entries[i].key, i)) {

@@ -203,7 +203,7 @@ static int read_string(struct reader *reader, struct myr_str *ret, struct myr_er
     if (quote && !memchr(data, '\\', (size_t)(quote - data))) {
         return copy_string(reader, (size_t)(quote - data), ret, err);
     }
-    MYR_CLEANUP(myr_buf_done) struct myr_buf decoded = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf decoded = {};
     MYR_TRY(decode_string(reader, &decoded, err));
     MYR_ASSERT(decoded.len > 0); /* it holds an escape at least */
     *ret = (struct myr_str){myr_arena_strndup(reader->build.arena, decoded.data, decoded.len),
@@ -396,7 +396,7 @@ static int read_key(struct reader *reader, struct myr_err *err)
         return fail_found(reader, err, "a key in quotes");
     }
     struct text_place place = place_of(reader, reader->at);
-    struct myr_str key = {0};
+    struct myr_str key = {};
     MYR_TRY(read_string(reader, &key, err));
     skip_blanks(reader);
     if (peek(reader) != ':') {

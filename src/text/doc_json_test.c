@@ -27,7 +27,7 @@ static int end(void **state)
 static const struct myr_doc *read_good(const char *text)
 {
     const struct myr_doc *root = NULL;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (myr_doc_read_json(&arena, "s.json", myr_str_from(text), &root, &err) < 0) {
         fail_msg("%s", err.message);
     }
@@ -121,7 +121,7 @@ static void broken_text_gets_one_plain_line(void **state)
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         const struct myr_doc *root = NULL;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         int rc = myr_doc_read_json(&arena, "s.json", myr_str_from(cases[i].text), &root, &err);
         assert_string_equal(err.message, cases[i].message);
         assert_int_equal(rc, MYR_EINVAL);
@@ -132,12 +132,12 @@ static void broken_text_gets_one_plain_line(void **state)
 static void nesting_is_limited(void **state)
 {
     (void)state;
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     for (int i = 0; i < 5000; i++) {
         myr_buf_puts(&text, i % 2 ? "{\"a\":" : "[");
     }
     const struct myr_doc *root = NULL;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_str str = {text.data, text.len};
     assert_int_equal(myr_doc_read_json(&arena, "s.json", str, &root, &err), MYR_ERANGE);
     assert_string_equal(err.message,
@@ -172,7 +172,7 @@ static void accepts_what_another_reader_accepts(void **state)
         mutate(&rng, text, sizeof(sample) - 1);
         size_t len = sizeof(sample) - 1 - myr_rng_below(&rng, 2) * myr_rng_below(&rng, 3);
         const struct myr_doc *root = NULL;
-        json_error_t error = {0};
+        json_error_t error = {};
         size_t flags = JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL;
         json_t *theirs = json_loadb(text, len, flags, &error);
         int ours = myr_doc_read_json(&arena, "s.json", (struct myr_str){text, len}, &root, NULL);
@@ -199,7 +199,7 @@ static void what_is_not_wanted_is_passed_over(void **state)
 {
     (void)state;
     const struct myr_doc *root = NULL;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     const char *text = "{\"noise\":{\"a\":[1,{\"}\":\"]\\\"\\\\\"}],\"b\":-1e5},\"type\" : "
                        "\"x\", \"n\":null ,\"items\":[{\"name\":{\"all\":[1,2]},\"more\":[[]]},7,"
                        "{\"other\":\"\"}],\"last\":true}";
@@ -237,7 +237,7 @@ static void what_is_passed_over_still_has_an_end(void **state)
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         const struct myr_doc *root = NULL;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         assert_true(myr_doc_read_json_parts(&arena, "s.json", myr_str_from(cases[i].text), parts,
                                             &root, &err) < 0);
         assert_string_equal(err.message, cases[i].message);

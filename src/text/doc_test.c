@@ -14,7 +14,7 @@ static struct myr_arena arena;
 static const struct myr_doc *read_yaml(const char *text)
 {
     const struct myr_doc *root = NULL;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (myr_doc_read_yaml(&arena, "spec.yaml", myr_str_from(text), &root, &err) < 0) {
         fail_msg("%s", err.message);
     }
@@ -57,7 +57,7 @@ static void whole_numbers_are_checked_for_form_and_range(void **state)
         {"v: {a: 1}", "spec.yaml:1:4: 'v' is a map, a whole number from 1 to 200,000 is expected"},
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
-        struct myr_err err = {0};
+        struct myr_err err = {};
         uint64_t number = 77;
         int rc = myr_doc_u64(value_of(cases[i].text), "v", 1, 200000, &number, &err);
         assert_int_equal(rc, cases[i].message ? MYR_EINVAL : MYR_OK);
@@ -76,7 +76,7 @@ static void whole_numbers_are_checked_for_form_and_range(void **state)
 static void numbers_are_checked_for_form_and_range(void **state)
 {
     (void)state;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     double number = 0;
     assert_int_equal(myr_doc_double(value_of("v: 2.5"), "v", 0, 100, &number, &err), MYR_OK);
     assert_true(number == 2.5);
@@ -96,7 +96,7 @@ static void numbers_are_checked_for_form_and_range(void **state)
 static void truth_has_two_spellings(void **state)
 {
     (void)state;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     bool truth = false;
     assert_int_equal(myr_doc_bool(value_of("v: true"), "v", &truth, &err), MYR_OK);
     assert_true(truth);
@@ -112,7 +112,7 @@ static void truth_has_two_spellings(void **state)
 static void text_is_one_printable_line(void **state)
 {
     (void)state;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_str text;
     assert_int_equal(myr_doc_text(value_of("v: \xE4\xB8\x87 64"), "v", &text, &err), MYR_OK);
     assert_true(myr_str_eq(text, MYR_STR("\xE4\xB8\x87 64")));
@@ -132,7 +132,7 @@ static void a_wrong_choice_names_the_nearest_or_all(void **state)
 {
     (void)state;
     static const char *const names[] = {"rail", "clos", "torus"};
-    struct myr_err err = {0};
+    struct myr_err err = {};
     uint32_t index = 9;
     assert_int_equal(myr_doc_choice(value_of("v: torus"), "v", names, 3, &index, &err), MYR_OK);
     assert_int_equal(index, 2);
@@ -152,7 +152,7 @@ static void an_unknown_key_names_the_nearest_or_all(void **state)
 {
     (void)state;
     static const char *const keys[] = {"switch", "tiers"};
-    struct myr_err err = {0};
+    struct myr_err err = {};
     const struct myr_doc *map = read_yaml("tiers: 2\n  \nswich: q9700\n");
     assert_int_equal(myr_doc_check_keys(map, "networks.compute", keys, 2, &err), MYR_EINVAL);
     assert_string_equal(err.message, "spec.yaml:3:1: unknown key 'swich' in networks.compute; did "
@@ -180,7 +180,7 @@ static void many_known_keys_are_not_listed(void **state)
         snprintf(names[i], sizeof(names[i]), "key%02d", i);
         keys[i] = names[i];
     }
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_doc_check_keys(read_yaml("zzz: 1"), NULL, keys, 30, &err), MYR_EINVAL);
     assert_string_equal(err.message, "spec.yaml:1:1: unknown key 'zzz'; see myriad help");
 }
@@ -189,7 +189,7 @@ static void messages_stay_short_and_on_one_line(void **state)
 {
     (void)state;
     static const char *const keys[] = {"switch"};
-    struct myr_err err = {0};
+    struct myr_err err = {};
     const struct myr_doc *map = read_yaml("? \"a\\nb\\x1b[31m\\u202eabcdefghijklmnopqrstuvwxyz"
                                           "abcdefghijklmnopqrstuvwxyz\"\n: 1\n");
     assert_int_equal(myr_doc_check_keys(map, NULL, keys, 1, &err), MYR_EINVAL);
@@ -209,7 +209,7 @@ static void an_excerpt_is_cut_by_characters(void **state)
 {
     (void)state;
     char shown[MYR_EXCERPT_MAX];
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     for (int i = 0; i < 41; i++) {
         myr_buf_put_lit(&text, "\xF0\x9F\x98\x80");
     }
@@ -226,7 +226,7 @@ static void an_excerpt_is_cut_by_characters(void **state)
 static void a_missing_key_is_told_at_its_map(void **state)
 {
     (void)state;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     const struct myr_doc *value = NULL;
     const struct myr_doc *map = read_yaml("networks:\n  compute: {tiers: 2}\n");
     const struct myr_doc *inner = myr_doc_get(myr_doc_get(map, "networks"), "compute");
@@ -242,7 +242,7 @@ static void a_missing_key_is_told_at_its_map(void **state)
 
 static void write_file(const char *path, const char *text)
 {
-    struct myr_outfile file = {0};
+    struct myr_outfile file = {};
     assert_int_equal(myr_outfile_open(&file, path, NULL), MYR_OK);
     myr_outfile_write(&file, text, strlen(text));
     assert_int_equal(myr_outfile_commit(&file, NULL), MYR_OK);
@@ -260,7 +260,7 @@ static void the_name_of_a_file_decides_its_language(void **state)
     write_file(yaml, "a: 1\n");
     write_file(json, "{\"a\": 1}\n");
     const struct myr_doc *root = NULL;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_doc_read_file(&arena, yaml, &root, &err), MYR_OK);
     assert_non_null(myr_doc_get(root, "a"));
     assert_int_equal(myr_doc_read_file(&arena, json, &root, &err), MYR_OK);

@@ -9,8 +9,8 @@
 static void expect(const char *json, const char *yaml)
 {
     struct myr_arena arena;
-    struct myr_buf buf = {0}, again = {0};
-    struct myr_err err = {0};
+    struct myr_buf buf = {}, again = {};
+    struct myr_err err = {};
     const struct myr_doc *doc;
     myr_arena_init(&arena);
     assert_int_equal(myr_doc_read_json(&arena, "a", myr_str_from(json), &doc, &err), MYR_OK);

@@ -15,7 +15,7 @@ struct fixture {
 static int begin(void **state)
 {
     static struct fixture fixture;
-    fixture = (struct fixture){0};
+    fixture = (struct fixture){};
     myr_arena_init(&fixture.arena);
     *state = &fixture;
     return 0;
@@ -30,7 +30,7 @@ static int end(void **state)
 
 static int read_text(struct fixture *fixture, struct myr_str text, const struct myr_doc **ret)
 {
-    fixture->err = (struct myr_err){0};
+    fixture->err = (struct myr_err){};
     return myr_doc_read_yaml(&fixture->arena, "s.yaml", text, ret, &fixture->err);
 }
 
@@ -199,7 +199,7 @@ static void utf16_is_refused_and_not_guessed(void **state)
 
 static void duplicate_keys_are_found_in_large_maps(void **state)
 {
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     for (int i = 0; i < 1000; i++) {
         myr_buf_printf(&text, "k%d: %d\n", i, i);
     }
@@ -219,7 +219,7 @@ static void repeat(struct myr_buf *buf, const char *text, int count)
 
 static void nesting_is_limited_in_every_form(void **state)
 {
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     repeat(&text, "[", 64);
     repeat(&text, "]", 64);
     assert_int_equal(read_good(*state, text.data)->depth, 64);
@@ -254,7 +254,7 @@ static void nesting_is_limited_in_every_form(void **state)
 static void an_alias_bomb_costs_no_more_than_its_text(void **state)
 {
     struct fixture *fixture = *state;
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     myr_buf_puts(&text, "l0: &l0 [x, x, x, x, x, x, x, x, x]\n");
     for (int i = 1; i <= 9; i++) {
         myr_buf_printf(&text, "l%d: &l%d [", i, i);
@@ -276,7 +276,7 @@ static void an_alias_bomb_costs_no_more_than_its_text(void **state)
 static void too_many_values_are_refused(void **state)
 {
     struct fixture *fixture = *state;
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     myr_buf_puts(&text, "[");
     repeat(&text, "0,", MYR_DOC_NODES_MAX);
     myr_buf_puts(&text, "]");

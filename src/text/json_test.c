@@ -39,7 +39,7 @@ static void write_sample(struct myr_json *json)
 static void compact_has_no_blanks(void **state)
 {
     (void)state;
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     struct myr_json json;
     myr_json_init(&json, &buf, MYR_JSON_COMPACT);
     write_sample(&json);
@@ -53,7 +53,7 @@ static void compact_has_no_blanks(void **state)
 static void pretty_is_one_item_a_line(void **state)
 {
     (void)state;
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     struct myr_json json;
     myr_json_init(&json, &buf, MYR_JSON_PRETTY);
     write_sample(&json);
@@ -91,7 +91,7 @@ static void text_is_escaped_and_damage_is_replaced(void **state)
         {MYR_STR("\x7F\xC2\x85\xE2\x80\xA8"), "\"\\u007f\\u0085\\u2028\""},
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
-        struct myr_buf buf = {0};
+        struct myr_buf buf = {};
         myr_json_quote(&buf, cases[i].text);
         assert_string_equal(buf.data, cases[i].quoted);
         myr_buf_done(&buf);
@@ -125,7 +125,7 @@ static void numbers_are_short_and_without_exponent(void **state)
         {-99.995, 1, "-100"},
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
-        struct myr_buf buf = {0};
+        struct myr_buf buf = {};
         myr_json_number(&buf, cases[i].value, cases[i].digits);
         assert_string_equal(buf.data, cases[i].text);
         myr_buf_done(&buf);
@@ -150,7 +150,7 @@ static void random_numbers_match_the_definition(void **state)
                 break;
             }
         }
-        struct myr_buf buf = {0};
+        struct myr_buf buf = {};
         myr_json_number(&buf, value, digits);
         if (strtod(buf.data, NULL) != strtod(expected, NULL) ||
             strlen(buf.data) > strlen(expected) || strchr(buf.data, 'e')) {
@@ -165,7 +165,7 @@ static void another_reader_takes_what_is_written(void **state)
 {
     (void)state;
     for (int style = 0; style < 2; style++) {
-        struct myr_buf buf = {0};
+        struct myr_buf buf = {};
         struct myr_json json;
         myr_json_init(&json, &buf, (enum myr_json_style)style);
         write_sample(&json);
@@ -220,7 +220,7 @@ static void misuse_stops_the_program(void **state)
         assert_true(child >= 0);
         if (child == 0) {
             struct rlimit none = {0, 0};
-            struct myr_buf buf = {0};
+            struct myr_buf buf = {};
             struct myr_json json;
             setrlimit(RLIMIT_CORE, &none);
             dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);

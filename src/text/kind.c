@@ -348,7 +348,7 @@ static enum myr_kind known_kind(struct myr_str whole, struct myr_str *ret_line,
 {
     struct myr_str text = beginning(whole);
     *ret_line = MYR_STR("");
-    *ret_keys = (struct keys){0};
+    *ret_keys = (struct keys){};
     if (trim(text).len == 0) {
         return MYR_KIND_EMPTY;
     }

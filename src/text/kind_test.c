@@ -125,19 +125,19 @@ static void every_kind_is_told_and_named(void **state)
 static void a_reader_takes_its_own_kind_and_what_is_not_known(void **state)
 {
     (void)state;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(samples); i++) {
         uint32_t own = UINT32_C(1) << samples[i].kind;
         assert_int_equal(myr_kind_check("f", samples[i].text, own, "x", &err), MYR_OK);
         assert_string_equal(err.message, "");
-        struct myr_err other = {0};
+        struct myr_err other = {};
         int rc = myr_kind_check("f", samples[i].text, ~own, "a thing", &other);
         if (samples[i].kind == MYR_KIND_TEXT) {
             assert_int_equal(rc, MYR_OK);
             continue;
         }
         assert_int_equal(rc, MYR_EINVAL);
-        struct myr_buf buf = {0};
+        struct myr_buf buf = {};
         if (samples[i].kind == MYR_KIND_EMPTY) {
             myr_buf_puts(&buf, "f:1:1: the file is empty, a thing is expected");
         } else {
@@ -161,7 +161,7 @@ static void a_reader_takes_its_own_kind_and_what_is_not_known(void **state)
 static void a_long_text_is_judged_by_its_beginning(void **state)
 {
     (void)state;
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     myr_buf_puts(&buf, "name: x\n# ");
     for (uint32_t i = 0; i < 20000; i++) {
         myr_buf_puts(&buf, "\xE4\xBA\xA4");

@@ -90,7 +90,7 @@ static const struct myr_lang_line *find_line(const struct myr_lang *lang, struct
                                              struct match *ret)
 {
     for (size_t i = 0; i < lang->lines.count; i++) {
-        *ret = (struct match){0};
+        *ret = (struct match){};
         if (match_from(ret, lang->lines.items[i].pattern, text)) {
             return &lang->lines.items[i];
         }
@@ -106,7 +106,7 @@ static bool say_list(const struct myr_lang *lang, struct myr_str text, uint32_t 
                      struct myr_buf *to)
 {
     const char *comma = memmem(text.data, text.len, ", ", 2);
-    MYR_CLEANUP(myr_buf_done) struct myr_buf both = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf both = {};
     if (!comma) {
         return false;
     }
@@ -196,7 +196,7 @@ static bool say_pieces(const struct myr_lang *lang, struct myr_str text, uint32_
 
 const char *myr_lang_say(const struct myr_lang *lang, const char *english)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     if (!lang || !say_pieces(lang, myr_str_from(english), 0, &text)) {
         return english;
     }
@@ -205,7 +205,7 @@ const char *myr_lang_say(const struct myr_lang *lang, const char *english)
 
 bool myr_lang_knows(const struct myr_lang *lang, const char *english)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     return !lang || say_one(lang, myr_str_from(english), 0, &text);
 }
 

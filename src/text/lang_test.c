@@ -19,7 +19,7 @@ static struct myr_lang lang;
 
 static int begin(void **state)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     (void)state;
     myr_arena_init(&arena);
     return myr_lang_read(&arena, "zh", "zh.yaml", MYR_STR(table), &lang, &err);
@@ -70,7 +70,7 @@ static void what_is_unknown_stays(void **state)
 
 static void fails(const char *text, const char *where)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_lang bad;
     assert_true(myr_lang_read(&arena, "zh", "t", myr_str_from(text), &bad, &err) < 0);
     if (!strstr(err.message, where)) {

@@ -44,7 +44,7 @@ static int fail(const struct parse *parse, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(message, sizeof(message), fmt, args);
     va_end(args);
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     option_put_command(parse->command, &name);
     int rc = myr_err_set(parse->err, MYR_EINVAL, "%s", message);
     myr_err_hint(parse->err, "%s --help", name.data);
@@ -185,7 +185,7 @@ static int fail_unknown(const struct parse *parse, struct myr_str text)
         message_nearest(text, pointers, count, phrase);
     }
     char shown[MYR_EXCERPT_MAX];
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     option_put_command(parse->command, &name);
     return fail(parse, "unknown option '%s' for '%s'%s%s", myr_text_excerpt(text, shown), name.data,
                 phrase[0] ? "; " : "", phrase);
@@ -251,7 +251,7 @@ static int add_operand(struct parse *parse, const char *word)
         return MYR_OK;
     }
     char shown[MYR_EXCERPT_MAX];
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     option_put_command(command, &name);
     return command->operand_max == 0
                ? fail(parse, "'%s' takes no operand, '%s' is one too many", name.data,
@@ -366,7 +366,7 @@ int myr_option_parse(const struct myr_command *command, int argc, const char *co
     MYR_TRY(parse_words(&parse));
     MYR_TRY(apply_env(&parse, lookup_env)); /* after the words: a flag beats a variable */
     if (ret->count < command->operand_min) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
         option_put_command(command, &name);
         return fail(&parse, "'%s' needs %s", name.data, command->operands);
     }

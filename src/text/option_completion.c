@@ -322,7 +322,7 @@ static void zsh_script(const struct script *script)
                    "#compdef %s\n_%s() {\n    local -a found\n    local command=$words[2]\n"
                    "    if ((CURRENT == 2)); then\n        found=(",
                    program, program);
-    zsh_words(script, (struct myr_str){0});
+    zsh_words(script, (struct myr_str){});
     myr_buf_put_lit(buf, ")\n        _describe command found\n        return\n    fi\n"
                          "    shift words\n    ((CURRENT--))\n    case $command in\n");
     for (uint32_t i = 0; i < script->count; i++) {

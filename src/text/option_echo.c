@@ -146,7 +146,7 @@ const char *myr_option_again(const struct myr_command *command, const void *own,
                              const struct myr_operands *operands, const struct myr_command *to,
                              const char *without, struct myr_answer *answer)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     struct myr_option_values given = {(void *)(uintptr_t)own, NULL};
     struct myr_option_values usual = {(void *)(uintptr_t)command->defaults, NULL};
     option_put_command(to, &buf);
@@ -195,7 +195,7 @@ static void describe_row(const struct myr_command *command, uint32_t index,
 {
     static const char *const types[] = {"flag", "text", "path", "number", "choice", "list"};
     const struct myr_option *option = option_row(command, index);
-    MYR_CLEANUP(myr_buf_done) struct myr_buf value = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf value = {};
     char env[OPTION_NAME_MAX];
     char letter[2] = {option->letter, '\0'};
     option_env_name(command, index, env);

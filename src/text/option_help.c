@@ -47,7 +47,7 @@ static void put_left(struct myr_buf *buf, const struct myr_option *option)
 /* Written once to be measured: the width cannot disagree with the text. */
 static size_t left_width(const struct myr_option *option)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {};
     put_left(&scratch, option);
     return scratch.len;
 }
@@ -88,7 +88,7 @@ static void put_option(struct myr_buf *buf, const struct myr_command *command, u
     myr_buf_printf(buf, "%*s", (int)(indent - column), "");
     column = put_wrapped(buf, option->help, indent, indent);
 
-    MYR_CLEANUP(myr_buf_done) struct myr_buf note = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf note = {};
     put_allowed(&note, option);
     if (note.len > 0) {
         myr_buf_putc(buf, ';');
@@ -96,7 +96,7 @@ static void put_option(struct myr_buf *buf, const struct myr_command *command, u
     }
     if (option != &help_row) {
         char env[OPTION_NAME_MAX];
-        MYR_CLEANUP(myr_buf_done) struct myr_buf value = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf value = {};
         option_put_default(command, index, &value);
         option_env_name(command, index, env);
         myr_buf_clear(&note);
@@ -214,7 +214,7 @@ static void put_man_option(struct myr_buf *buf, const struct myr_command *comman
     const struct myr_option *option = option_row(command, index);
     const char *placeholder = option_placeholder(option);
     char env[OPTION_NAME_MAX];
-    MYR_CLEANUP(myr_buf_done) struct myr_buf note = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf note = {};
     if (option->letter) {
         myr_buf_printf(buf, "*-%c*, ", option->letter);
     }

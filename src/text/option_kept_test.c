@@ -37,7 +37,7 @@ static const char *const colours[] = {"red", "green"};
 static const char *const formats[] = {"table", "json"};
 static const struct own own_defaults = {
     .gpus = 8, .model = "gpt3-175b", .shallow = true, .colour = 1};
-static const struct common common_defaults = {0};
+static const struct common common_defaults = {};
 #define AT(member) .at = offsetof(struct own, member)
 static const struct myr_option own_rows[] = {
     {"gpus", 'g', MYR_OPTION_U64, "N",
@@ -103,7 +103,7 @@ static const struct myr_command *const commands[] = {&fit, &plain};
 static void help_is_the_kept_one(void **state)
 {
     (void)state;
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     myr_option_help(&fit, &buf);
     myr_buf_puts(&buf, "----\n");
     myr_option_help(&curve, &buf);
@@ -116,7 +116,7 @@ static void help_is_the_kept_one(void **state)
 static void the_manual_is_the_kept_one(void **state)
 {
     (void)state;
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     myr_option_man(&fit, &buf);
     myr_option_man(&curve, &buf);
     myr_option_man(&plain, &buf);
@@ -130,7 +130,7 @@ static void completion_is_the_kept_one(void **state)
     static const char *const names[] = {"option-completion.bash", "option-completion.zsh",
                                         "option-completion.fish"};
     for (uint32_t shell = 0; shell < MYR_ARRAY_COUNT(names); shell++) {
-        struct myr_buf buf = {0};
+        struct myr_buf buf = {};
         myr_option_completion((enum myr_shell)shell, "myriad", commands, MYR_ARRAY_COUNT(commands),
                               &buf);
         assert_kept(names[shell], &buf);

@@ -93,7 +93,7 @@ static void values_start_from_the_defaults_each_time(void **state)
     (void)state;
     struct own own;
     struct common common;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     const char *const words[] = {"-g", "9", "--deep", "--width=100", "--timing"};
     env_name = NULL;
     assert_int_equal(parse(&curve, 5, words, &own, &common, &err), MYR_OK);
@@ -112,7 +112,7 @@ static void an_option_of_another_command_is_refused(void **state)
     (void)state;
     struct own own;
     struct common common;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     const char *const words[] = {"--model", "gpt3"};
     env_name = NULL;
     assert_int_equal(parse(&fit, 2, words, &own, &common, &err), MYR_EINVAL);
@@ -125,7 +125,7 @@ static void variables_bear_the_name_of_their_command(void **state)
     (void)state;
     struct own own;
     struct common common;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     env_name = "MYRIAD_FIT_CURVE_GPUS";
     env_value = "11";
     assert_int_equal(parse(&curve, 0, NULL, &own, &common, &err), MYR_OK);
@@ -145,7 +145,7 @@ static void a_variable_of_the_old_name_is_refused_with_the_new_one(void **state)
     (void)state;
     struct own own;
     struct common common;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     const char *const words[] = {"--gpus", "9"};
     env_name = "MYRIAD_GPUS";
     env_value = "11";
@@ -161,7 +161,7 @@ static void a_variable_of_the_old_name_is_refused_with_the_new_one(void **state)
 static void help_and_manual_name_subverbs_defaults_and_variables(void **state)
 {
     (void)state;
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     myr_option_help(&fit, &text);
     assert_non_null(strstr(text.data, "  fit curve             Follow it\n"));
     assert_non_null(strstr(text.data, "[default: 8; MYRIAD_FIT_GPUS]"));
@@ -180,7 +180,7 @@ static void completion_knows_subverbs_names_and_common_rows(void **state)
     (void)state;
     const struct myr_command place = {.name = "sched place", .summary = "Place"};
     const struct myr_command *const commands[] = {&fit, &curve, &place};
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     myr_option_completion(MYR_SHELL_BASH, "myriad", commands, 3, &text);
     assert_non_null(strstr(text.data, "    '') names='fit sched' ;;\n"));
     assert_non_null(strstr(text.data, "'fit curve') command='fit curve' ;;\n"));

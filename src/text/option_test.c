@@ -140,7 +140,7 @@ static int parse(const char *line, const char *(*env)(const char *), struct myr_
 static void accept_line(const char *line, const char *(*env)(const char *))
 {
     struct myr_operands operands;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (parse(line, env, &operands, &err) < 0) {
         fail_msg("'%s': %s", line, err.message);
     }
@@ -237,7 +237,7 @@ static void mistakes_get_one_clear_line(void **state)
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct myr_operands operands;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         int rc = parse(cases[i].line, cases[i].env, &operands, &err);
         assert_string_equal(err.message, cases[i].message);
         assert_string_equal(err.hint, "myriad plan --help");
@@ -250,9 +250,9 @@ static void a_command_without_operands_says_so(void **state)
     (void)state;
     const struct myr_command doctor = {.name = "doctor", .operands = "", .summary = "Check"};
     struct myr_operands operands;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     int rc = myr_option_parse(&doctor, 1, (const char *const[]){"a\nb"}, no_env,
-                              &(struct myr_option_values){0}, &operands, &err);
+                              &(struct myr_option_values){}, &operands, &err);
     assert_int_equal(rc, MYR_EINVAL);
     assert_string_equal(err.message, "'myriad doctor' takes no operand, 'a?b' is one too many");
 }
@@ -260,9 +260,9 @@ static void a_command_without_operands_says_so(void **state)
 static void a_list_has_a_limit(void **state)
 {
     (void)state;
-    struct myr_buf line = {0};
+    struct myr_buf line = {};
     struct myr_operands operands;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_buf_puts(&line, "spec.yaml");
     for (int i = 0; i < MYR_OPTION_LIST_MAX; i++) {
         myr_buf_printf(&line, " --set=k%d=1", i);
@@ -280,7 +280,7 @@ static void help_beats_every_mistake(void **state)
     (void)state;
     static const char *const lines[] = {"--help", "-h", "--nonsense --help", "a b c -h"};
     struct myr_operands operands;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(lines); i++) {
         assert_int_equal(parse(lines[i], bad_env, &operands, &err), MYR_OK);
         assert_true(operands.help);
@@ -293,7 +293,7 @@ static void help_beats_every_mistake(void **state)
 static void a_value_that_nobody_could_give_is_no_default(void **state)
 {
     (void)state;
-    struct myr_buf help = {0};
+    struct myr_buf help = {};
     static const struct values no_seed = {.seed = 0}; /* from 1 on */
     struct myr_command command = plan;
     command.defaults = &no_seed;
@@ -306,7 +306,7 @@ static void a_value_that_nobody_could_give_is_no_default(void **state)
 static void help_shows_every_row(void **state)
 {
     (void)state;
-    struct myr_buf help = {0};
+    struct myr_buf help = {};
     myr_option_help(&plan, &help);
     assert_string_equal(
         help.data,
@@ -365,7 +365,7 @@ static int run_on(const char *program, char *const *argv, const struct myr_buf *
 static void the_man_section_is_valid_scdoc(void **state)
 {
     (void)state;
-    struct myr_buf page = {0};
+    struct myr_buf page = {};
     myr_buf_puts(&page, "myriad(1)\n\n# COMMANDS\n\n");
     myr_option_man(&plan, &page);
     assert_non_null(strstr(page.data, "## myriad plan SPEC\n\nDesign a cluster"));
@@ -406,7 +406,7 @@ static void completion_scripts_are_valid(void **state)
         .name = "design list", .operands = "", .summary = "List designs"};
     const struct myr_command *const commands[] = {&plan, &show, &list};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(shells); i++) {
-        struct myr_buf script = {0};
+        struct myr_buf script = {};
         myr_option_completion(shells[i].shell, "myriad", commands, 3, &script);
         assert_non_null(strstr(script.data, "plan"));
         assert_non_null(strstr(script.data, "random-seed"));
@@ -442,7 +442,7 @@ static void bash_offers_what_fits(void **state)
         .name = "design show", .options = options, .option_count = 2, .operand_max = 1};
     const struct myr_command list = {.name = "design list"};
     const struct myr_command *const commands[] = {&plan, &show, &list};
-    struct myr_buf script = {0};
+    struct myr_buf script = {};
     myr_option_completion(MYR_SHELL_BASH, "myriad", commands, 3, &script);
     myr_buf_puts(&script, checks);
     int status = run_on("bash", (char *const[]){"bash", "--norc", NULL}, &script);
@@ -463,7 +463,7 @@ static void a_question_can_be_typed_again(void **state)
     struct myr_arena arena MYR_CLEANUP(myr_arena_done);
     struct myr_operands operands;
     struct myr_option_values places = {&values, NULL};
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_arena_init(&arena);
     myr_answer_init(&answer, &arena, "test", 1);
     assert_int_equal(

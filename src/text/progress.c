@@ -124,7 +124,7 @@ void myr_progress_update(struct myr_progress *progress, uint64_t done, int64_t n
     if (now_ns - progress->start_ns < QUIET_NS || now_ns - progress->shown_ns < pause_ns) {
         return;
     }
-    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {};
     myr_buf_puts(&line, progress->terminal ? "\r" : "");
     myr_progress_line(progress, done, now_ns, &line);
     myr_buf_puts(&line, progress->terminal ? "\033[K" : "\n");
@@ -136,7 +136,7 @@ void myr_progress_update(struct myr_progress *progress, uint64_t done, int64_t n
 void myr_progress_done(struct myr_progress *progress)
 {
     if (progress->terminal && progress->shown) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf line = {};
         myr_buf_put_lit(&line, "\r\033[K");
         write_stderr(&line);
     }

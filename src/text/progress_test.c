@@ -33,7 +33,7 @@ static void the_line_has_rate_and_time_left(void **state)
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct myr_progress progress;
-        struct myr_buf line = {0};
+        struct myr_buf line = {};
         myr_progress_init(&progress, "cables", cases[i].total, true, 77);
         myr_progress_line(&progress, cases[i].done, 77 + cases[i].elapsed_ns, &line);
         assert_string_equal(line.data, cases[i].line);
@@ -78,7 +78,7 @@ static size_t count_of(const struct myr_buf *buf, char wanted)
 static void quick_work_shows_nothing(void **state)
 {
     (void)state;
-    struct myr_buf out = {0};
+    struct myr_buf out = {};
     capture(true, SECOND_NS, &out);
     capture(false, 10 * SECOND_NS, &out);
     assert_int_equal(out.len, 0);
@@ -88,7 +88,7 @@ static void quick_work_shows_nothing(void **state)
 static void a_terminal_is_redrawn_in_place_and_left_clean(void **state)
 {
     (void)state;
-    struct myr_buf out = {0};
+    struct myr_buf out = {};
     capture(true, 3 * SECOND_NS, &out);
     /* From second 1 to 3 every 100 ms, and once to clear. */
     assert_int_equal(count_of(&out, '\r'), 20 + 1);
@@ -102,7 +102,7 @@ static void a_terminal_is_redrawn_in_place_and_left_clean(void **state)
 static void a_log_gets_a_line_every_ten_seconds(void **state)
 {
     (void)state;
-    struct myr_buf out = {0};
+    struct myr_buf out = {};
     capture(false, 35 * SECOND_NS, &out);
     assert_int_equal(count_of(&out, '\n'), 3);
     assert_int_equal(count_of(&out, '\r'), 0);

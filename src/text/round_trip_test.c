@@ -70,7 +70,7 @@ static struct myr_str random_text(struct myr_arena *arena, struct myr_rng *rng, 
                                          "\xF0\x9F\x98\x80",
                                          "\xE2\x80\xA8",
                                          "\xEF\xBB\xBF"};
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     uint32_t count = myr_rng_below(rng, 8);
     myr_buf_put(&buf, "", 0);
     for (uint32_t i = 0; i < count; i++) {
@@ -193,9 +193,9 @@ static void random_trees_come_back_through_both_readers(void **state)
     for (uint32_t tree = 0; tree < TREES; tree++) {
         struct myr_arena arena;
         struct myr_rng rng;
-        struct myr_buf buf = {0};
+        struct myr_buf buf = {};
         struct myr_json json;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         const struct myr_doc *from_json = NULL;
         const struct myr_doc *from_yaml = NULL;
         myr_arena_init(&arena);

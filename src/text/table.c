@@ -53,21 +53,21 @@ static void push_buf(struct myr_table *table, struct myr_buf *buf)
 
 void myr_table_u64(struct myr_table *table, uint64_t value)
 {
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     myr_buf_put_u64(&buf, value);
     push_buf(table, &buf);
 }
 
 void myr_table_i64(struct myr_table *table, int64_t value)
 {
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     myr_buf_put_i64(&buf, value);
     push_buf(table, &buf);
 }
 
 void myr_table_double(struct myr_table *table, double value, int digits)
 {
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     myr_json_number(&buf, value, digits);
     push_buf(table, &buf);
 }
@@ -164,8 +164,8 @@ struct layout {
 /* Two passes over the cells: decimals must be known before widths can be. */
 static void measure(const struct myr_table *table, enum myr_format format, struct layout *layout)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {0};
-    *layout = (struct layout){0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {};
+    *layout = (struct layout){};
     for (uint32_t c = 0; c < table->column_count; c++) {
         const struct myr_column *column = &table->columns[c];
         layout->shown[c] = format == MYR_FORMAT_WIDE || !(column->flags & MYR_COLUMN_WIDE);
@@ -251,7 +251,7 @@ static uint32_t total_width(const struct myr_table *table, const struct layout *
 /* The narrowest that breaks no word of a column. */
 static uint32_t narrowest(const struct myr_table *table, const struct layout *layout, uint32_t c)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {};
     const struct myr_column *column = &table->columns[c];
     uint32_t width = wrap_longest(myr_str_from(column->title));
     for (size_t i = c; i < table->cells.count; i += table->column_count) {
@@ -298,7 +298,7 @@ static bool fit_screen(const struct myr_table *table, struct layout *layout, uin
 static void write_blocks(const struct myr_table *table, const struct layout *layout, uint32_t width,
                          struct myr_buf *buf)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {};
     uint32_t titles = 0;
     for (uint32_t c = 0; c < table->column_count; c++) {
         uint32_t own = myr_text_width(myr_str_from(table->columns[c].title));
@@ -326,7 +326,7 @@ static void write_blocks(const struct myr_table *table, const struct layout *lay
 static void write_columns(const struct myr_table *table, const struct layout *layout, bool colour,
                           struct myr_buf *buf)
 {
-    struct myr_buf scratch[COLUMNS_MAX] = {{0}};
+    struct myr_buf scratch[COLUMNS_MAX] = {};
     struct myr_str rest[COLUMNS_MAX];
     for (uint32_t c = 0; c < table->column_count; c++) {
         rest[c] = myr_str_from(table->columns[c].title);
@@ -443,7 +443,7 @@ void myr_table_write(const struct myr_table *table, enum myr_format format, stru
     switch (format) {
     case MYR_FORMAT_TABLE:
     case MYR_FORMAT_WIDE:
-        myr_table_write_screen(table, format, &(struct myr_screen){0}, buf);
+        myr_table_write_screen(table, format, &(struct myr_screen){}, buf);
         return;
     case MYR_FORMAT_JSON:
         write_json(table, buf);

@@ -52,7 +52,7 @@ static void fill(struct myr_table *table)
 static void expect_form(enum myr_format format, const char *text)
 {
     struct myr_table table;
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     fill(&table);
     myr_table_write(&table, format, &buf);
     assert_string_equal(buf.data, text);
@@ -131,7 +131,7 @@ static void an_empty_table_is_valid_in_every_form(void **state)
                                            "[]\n", "part,quantity,cost_cny,rule\n"};
     for (int format = 0; format < MYR_FORMAT_COUNT; format++) {
         struct myr_table table;
-        struct myr_buf buf = {0};
+        struct myr_buf buf = {};
         myr_table_init(&table, &arena, columns, MYR_ARRAY_COUNT(columns));
         myr_table_write(&table, (enum myr_format)format, &buf);
         assert_string_equal(buf.data, expected[format]);
@@ -167,8 +167,8 @@ static void awkward_cells_come_back_as_text(void **state)
         "\xE4\xB8\x87", "\t",   "NaN"};
     static const struct myr_column column[] = {{"v", "V", 0}};
     struct myr_table table;
-    struct myr_buf buf = {0};
-    struct myr_err err = {0};
+    struct myr_buf buf = {};
+    struct myr_err err = {};
     const struct myr_doc *root = NULL;
     myr_table_init(&table, &arena, column, 1);
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cells); i++) {
@@ -214,7 +214,7 @@ static void only_numbers_are_bare_in_number_columns(void **state)
                                 false, false, false, true,  false, false};
     static const struct myr_column column[] = {{"v", "V", MYR_COLUMN_NUMBER}};
     struct myr_table table;
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     const struct myr_doc *root = NULL;
     myr_table_init(&table, &arena, column, 1);
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cells); i++) {
@@ -237,7 +237,7 @@ static void figures_of_several_units_keep_their_own_digits(void **state)
     static const struct myr_column mixed[] = {
         {"what", "WHAT", 0}, {"value", "VALUE", MYR_COLUMN_NUMBER | MYR_COLUMN_MIXED}};
     struct myr_table table;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     myr_table_init(&table, &arena, mixed, MYR_ARRAY_COUNT(mixed));
     myr_table_text(&table, "GPUs");
     myr_table_u64(&table, 10240);

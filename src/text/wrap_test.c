@@ -31,7 +31,7 @@ static void words_are_broken_to_the_width_and_never_inside(void **state)
         {"a\x1B[31mb", 0, 0, 80, "a?[31mb", 7}, /* nothing that a terminal would act on */
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
-        struct myr_buf buf = {0};
+        struct myr_buf buf = {};
         myr_buf_puts(&buf, "");
         uint32_t end = wrap_put(&buf, myr_str_from(rows[i].text), rows[i].column, rows[i].indent,
                                 rows[i].width);

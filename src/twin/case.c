@@ -16,7 +16,7 @@ void myr_twin_case_write(const struct myr_scenario *scenario, const struct myr_t
                        result->stopped ? "" : "goes_on: true\n");
     }
     myr_buf_puts(ret, "scenario: |\n");
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     myr_scenario_write(scenario, &text);
     bool begins = true;
     for (size_t i = 0; i < text.len; i++) { /* indented: a text in a text */
@@ -69,7 +69,7 @@ static struct myr_str at_its_place(struct myr_arena *arena, struct myr_str file,
     if (bar >= file.len || file.data[bar] != '|') {
         return block->text;
     }
-    MYR_CLEANUP(myr_buf_done) struct myr_buf placed = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf placed = {};
     for (uint32_t i = 0; i < block->line; i++) {
         myr_buf_putc(&placed, '\n');
     }
@@ -95,7 +95,7 @@ int myr_twin_case_parse(struct myr_twin_case *ret, struct myr_arena *arena, cons
     const struct myr_doc *doc, *seed, *hash, *scenario, *planted;
     struct myr_str words;
     uint64_t number = 0;
-    *ret = (struct myr_twin_case){0};
+    *ret = (struct myr_twin_case){};
     int rc = myr_doc_read_yaml(arena, file, text, &doc, err);
     if (rc < 0 || (rc = myr_doc_expect(doc, MYR_DOC_MAP, "case", err)) < 0 ||
         (rc = myr_doc_check_keys(doc, NULL, keys, MYR_ARRAY_COUNT(keys), err)) < 0 ||
@@ -132,8 +132,8 @@ int myr_twin_case_parse(struct myr_twin_case *ret, struct myr_arena *arena, cons
 int myr_twin_case_read(struct myr_twin_case *ret, struct myr_arena *arena, const char *path,
                        struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    *ret = (struct myr_twin_case){0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    *ret = (struct myr_twin_case){};
     int rc = myr_file_read(path, MYR_DOC_BYTES_MAX, &text, err);
     if (rc < 0) {
         return rc;

@@ -20,7 +20,7 @@ static const char quiet[] = "cluster: {nodes: 4}\n"
 static struct myr_scenario parse(struct myr_arena *arena, const char *text)
 {
     struct myr_scenario scenario;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (myr_scenario_parse(&scenario, arena, "test.yaml", myr_str_from(text), &err) < 0) {
         fail_msg("%s", err.message);
     }
@@ -35,9 +35,9 @@ static void a_broken_run_that_went_on_replays_to_the_same_hash(void **state)
     struct myr_scenario scenario;
     struct myr_twin_result first, second;
     struct myr_twin_case it;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_twin_options options = {.seed = 1, .planted = MYR_PLANTED_DOUBLE_GRANT};
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     myr_arena_init(&arena);
     assert_int_equal(myr_scenario_read(&scenario, &arena, STORM, &err), MYR_OK);
     for (;; options.seed++) {
@@ -66,10 +66,10 @@ static void a_run_that_ends_while_the_controller_is_down_still_has_a_state(void 
 {
     (void)state;
     struct myr_arena arena;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_twin_result result;
     struct myr_control *control = NULL;
-    struct myr_buf snapshot = {0};
+    struct myr_buf snapshot = {};
     myr_arena_init(&arena);
     struct myr_scenario scenario = parse(&arena, quiet);
     scenario.crashes.every_events = 40;
@@ -93,7 +93,7 @@ static void the_99th_percentile_of_few_values_is_the_greatest(void **state)
 {
     (void)state;
     struct myr_arena arena;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_arena_init(&arena);
     for (uint32_t count = 1; count <= 120; count += 7) {
         struct myr_scenario scenario = parse(&arena, quiet);
@@ -120,10 +120,10 @@ static void a_name_with_quotes_and_backslashes_is_written_as_it_was_read(void **
 {
     (void)state;
     struct myr_arena arena;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_twin_case it;
     struct myr_twin_result result = {.seed = 1};
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     char yaml[512];
     myr_arena_init(&arena);
     snprintf(yaml, sizeof(yaml), "name: 'a \"b\" \\c'\n%s", quiet);
@@ -159,7 +159,7 @@ static void what_is_wrong_in_a_case_is_told_with_its_place_in_the_file(void **st
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct myr_arena arena;
         struct myr_twin_case it;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         myr_arena_init(&arena);
         struct myr_str text = myr_str_from(cases[i].text);
         assert_true(myr_twin_case_parse(&it, &arena, "case", text, &err) < 0);

@@ -89,7 +89,7 @@ void check_violated(struct check *k, enum rule rule, const char *fmt, ...)
 static struct book_job *book(struct check *k, uint32_t job)
 {
     while (k->jobs.count <= job) {
-        myr_vec_push(&k->jobs, (struct book_job){0});
+        myr_vec_push(&k->jobs, (struct book_job){});
     }
     return &k->jobs.items[job];
 }

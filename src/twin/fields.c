@@ -47,7 +47,7 @@ static int check_keys(const struct myr_doc *map, const char *what, const char *c
 {
     int rc = myr_doc_check_keys(map, what, keys, count, err);
     if (rc < 0 && !what) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf list = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf list = {};
         for (uint32_t i = 0; i < count; i++) {
             myr_buf_printf(&list, "%s%s", i ? ", " : "", keys[i]);
         }

@@ -18,7 +18,7 @@ uint32_t inc_of(struct world *w, uint32_t job, uint32_t epoch)
         id = w->free_incs.items[--w->free_incs.count];
     } else {
         id = (uint32_t)w->incs.count;
-        myr_vec_push(&w->incs, (struct winc){0});
+        myr_vec_push(&w->incs, (struct winc){});
     }
     struct winc inc = {.used = true,
                        .job = job,
@@ -154,7 +154,7 @@ uint32_t rank_new(struct world *w, const struct wrank *rank)
         id = w->free_ranks.items[--w->free_ranks.count];
     } else {
         id = (uint32_t)w->ranks.count;
-        myr_vec_push(&w->ranks, (struct wrank){0});
+        myr_vec_push(&w->ranks, (struct wrank){});
     }
     uint32_t serial = w->ranks.items[id].serial + 1;
     struct wnode *node = &w->nodes[rank->node];

@@ -423,7 +423,7 @@ int myr_live_inject(struct myr_live *live, uint32_t node, const char *fault, str
         at++;
     }
     if (at == MYR_ARRAY_COUNT(faults)) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf list = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf list = {};
         for (size_t i = 0; i < MYR_ARRAY_COUNT(faults); i++) {
             myr_buf_printf(&list, "%s%s", i ? ", " : "", faults[i].name);
         }

@@ -28,7 +28,7 @@ struct bench {
 
 static void give(struct bench *b, int64_t at_ms, const struct myr_event *event)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     uint32_t count;
     if (myr_control_step(b->control, at_ms, event, &err) < 0) {
         fail_msg("%s", err.message);
@@ -68,7 +68,7 @@ static void pass(struct bench *b, int64_t ms)
 
 static void open_world(struct bench *b, uint64_t seed)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (myr_live_create(&b->scenario, seed, b->now_ms, &b->live, &err) < 0) {
         fail_msg("%s", err.message);
     }
@@ -77,7 +77,7 @@ static void open_world(struct bench *b, uint64_t seed)
 static struct bench *begin(const char *text, uint64_t seed)
 {
     struct bench *b = calloc(1, sizeof(*b));
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_arena_init(&b->arena);
     b->now_ms = INT64_C(1800000000000); /* a date, as a server has it */
     if (myr_scenario_parse(&b->scenario, &b->arena, "test.yaml", myr_str_from(text), &err) < 0 ||
@@ -192,7 +192,7 @@ static void what_cannot_be_injected_is_told(void **state)
 {
     (void)state;
     struct bench *b = begin(shape, 1);
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_live_inject(b->live, 3, "rank-crash", &err), MYR_ESTALE); /* not yet up */
     pass(b, MINUTE_MS);
     assert_int_equal(myr_live_inject(b->live, 3, "flood", &err), MYR_EINVAL);
@@ -211,7 +211,7 @@ static void what_cannot_be_injected_is_told(void **state)
 static void every_fault_is_in_the_document(void **state)
 {
     (void)state;
-    struct myr_buf page = {0};
+    struct myr_buf page = {};
     const char *fault, *does;
     uint32_t count = 0;
     assert_int_equal(myr_file_read(MYR_SOURCE_DIR "/docs/twin.md", 1 << 20, &page, NULL), MYR_OK);
@@ -242,7 +242,7 @@ static void a_new_world_goes_on_with_a_state(void **state)
     int64_t step = myr_control_job(b->control, running).step;
     assert_int_equal(state_of(b, running), MYR_CONTROL_RUNNING);
     assert_true(step > 0);
-    struct myr_buf snapshot = {0};
+    struct myr_buf snapshot = {};
     myr_control_save(b->control, &snapshot);
     myr_live_free(b->live);
     myr_control_free(b->control);
@@ -275,7 +275,7 @@ static void a_state_of_another_shape_is_refused(void **state)
     struct myr_place_shape other = {8, 8, 4, 8};
     struct myr_control_policy policy = myr_control_policy_default();
     struct myr_control *control;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_control_create(&other, &policy, 1, &control, NULL), MYR_OK);
     assert_int_equal(myr_live_adopt(b->live, control, &err), MYR_EINVAL);
     assert_non_null(strstr(err.message, "8 nodes with 8 GPUs, the world of 16"));
@@ -287,7 +287,7 @@ static void ranks_print_what_they_do(void **state)
 {
     (void)state;
     struct bench *b = begin(shape, 2);
-    struct myr_buf text = {0}, rest = {0}, all = {0};
+    struct myr_buf text = {}, rest = {}, all = {};
     pass(b, 10 * MINUTE_MS);
     uint32_t job = submit(b, 7, 16, MYR_RESTART_STRICT);
     assert_int_equal(myr_live_log(b->live, 99, 3, &text), 3); /* of nobody: nothing */
@@ -354,7 +354,7 @@ static void faults_are_drawn_from_the_seed_and_jobs_survive_them(void **state)
 static void reopen(struct bench *b, uint64_t seed, uint64_t jobs)
 {
     const char *first;
-    struct myr_buf snapshot = {0};
+    struct myr_buf snapshot = {};
     if (myr_live_violations(b->live, &first) > 0) {
         fail_msg("%s", first);
     }

@@ -35,7 +35,7 @@ int rates_read(struct myr_scenario *s, const struct myr_doc *node, const char *w
     struct myr_job_rate rates[MYR_JOB_RATES_MAX];
     struct myr_failure_share shares[MYR_FAILURE_CLASSES_MAX];
     uint32_t count;
-    struct myr_err why = {0};
+    struct myr_err why = {};
     if (myr_job_rates(s->recovery, word, COUNTED_GPUS, s->shape.gpus_per_node, rates, &count,
                       &why) < 0) {
         return myr_doc_error(

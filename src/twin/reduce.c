@@ -128,7 +128,7 @@ static uint32_t members(const struct myr_scenario_list *out, uint32_t count, uin
 static void add_left_out(struct myr_scenario_list *ret, const struct myr_scenario_list *before,
                          const uint32_t *numbers, uint32_t count)
 {
-    *ret = (struct myr_scenario_list){0};
+    *ret = (struct myr_scenario_list){};
     for (size_t i = 0; i < before->count; i++) {
         myr_vec_push(ret, before->items[i]);
     }

@@ -23,7 +23,7 @@ static const char small[] = "cluster: {nodes: 16, leaf_nodes: 4}\n"
 static struct myr_scenario parse(struct myr_arena *arena, const char *text)
 {
     struct myr_scenario scenario;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (myr_scenario_parse(&scenario, arena, "test.yaml", myr_str_from(text), &err) < 0) {
         fail_msg("%s", err.message);
     }
@@ -34,7 +34,7 @@ static struct myr_twin_result run(const struct myr_scenario *scenario, uint64_t 
 {
     struct myr_twin_result result;
     struct myr_twin_options options = {.seed = seed};
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (myr_twin_run(scenario, &options, &result, &err) < 0) {
         fail_msg("%s", err.message);
     }
@@ -91,7 +91,7 @@ static void a_scenario_is_written_as_it_was_read(void **state)
     struct myr_arena arena;
     myr_arena_init(&arena);
     struct myr_scenario scenario = parse(&arena, small);
-    struct myr_buf once = {0}, again = {0};
+    struct myr_buf once = {}, again = {};
     myr_scenario_write(&scenario, &once);
     struct myr_scenario second = parse(&arena, once.data);
     myr_scenario_write(&second, &again);
@@ -115,7 +115,7 @@ static void a_saved_case_replays_to_the_same_hash(void **state)
     struct myr_scenario scenario = parse(&arena, small);
     struct myr_twin_result first = run(&scenario, 8), second;
     struct myr_twin_case it;
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     myr_twin_case_write(&scenario, &first, &text);
     struct myr_str words = {text.data, text.len};
     assert_int_equal(myr_twin_case_parse(&it, &arena, "case", words, NULL), MYR_OK);
@@ -176,7 +176,7 @@ static void bad_scenarios_get_one_line_with_their_place(void **state)
         struct myr_arena arena;
         myr_arena_init(&arena);
         struct myr_scenario scenario;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         int rc =
             myr_scenario_parse(&scenario, &arena, "test.yaml", myr_str_from(cases[i].text), &err);
         assert_true(rc < 0);
@@ -192,7 +192,7 @@ static void an_unknown_key_is_told_with_the_known_ones(void **state)
     (void)state;
     struct myr_arena arena;
     struct myr_scenario scenario;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_arena_init(&arena);
     struct myr_str text = MYR_STR("cluster: {nodes: 4}\njobs: []\nzzzzzz: 1\n");
     assert_true(myr_scenario_parse(&scenario, &arena, "test.yaml", text, &err) < 0);
@@ -208,7 +208,7 @@ static void faults_that_come_faster_than_time_is_counted_still_come(void **state
 {
     (void)state;
     struct myr_arena arena;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_arena_init(&arena);
     struct myr_scenario scenario =
         parse(&arena, "cluster: {nodes: 100000}\nhours: 0.001\nfaults: {rate: 1e6}\njobs: []\n");

@@ -503,10 +503,10 @@ int myr_scenario_parse(struct myr_scenario *s, struct myr_arena *arena, const ch
 int myr_scenario_read(struct myr_scenario *s, struct myr_arena *arena, const char *path,
                       struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     int rc = myr_file_read(path, MYR_DOC_BYTES_MAX, &text, err);
     if (rc < 0) {
-        *s = (struct myr_scenario){0};
+        *s = (struct myr_scenario){};
         return rc;
     }
     struct myr_str kept = {myr_arena_strndup(arena, text.data ? text.data : "", text.len),

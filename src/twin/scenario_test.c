@@ -104,7 +104,7 @@ static void expect_taken(const struct key *key, const char *word, double wanted)
 {
     struct myr_arena arena;
     struct myr_scenario s;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_arena_init(&arena);
     if (parse(&s, &arena, key->section, key->key, word, &err) < 0) {
         fail_msg("%s %s: %s: %s", key->section, key->key, word ? word : "", err.message);
@@ -114,7 +114,7 @@ static void expect_taken(const struct key *key, const char *word, double wanted)
                  word ? word : "nothing", value_of(&s, key), wanted);
     }
     /* Written and read again it is the same. */
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     struct myr_scenario again;
     myr_scenario_write(&s, &text);
     assert_int_equal(myr_scenario_parse(&again, &arena, "again", myr_str_from(text.data), NULL),
@@ -130,7 +130,7 @@ static void expect_refused(const struct key *key, double value)
 {
     struct myr_arena arena;
     struct myr_scenario s;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     char word[64];
     snprintf(word, sizeof(word), "%.15g", value);
     myr_arena_init(&arena);
@@ -195,7 +195,7 @@ static void expect(const char *text, const char *says)
 {
     struct myr_arena arena;
     struct myr_scenario s;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_arena_init(&arena);
     int rc = myr_scenario_parse(&s, &arena, "s.yaml", myr_str_from(text), &err);
     if (!says && rc < 0) {
@@ -269,7 +269,7 @@ static void classes_add_up_to_the_rate(void **state)
             &arena, "cluster: {nodes: 40}\nfaults: {rate: %s}\njobs: []\n", rates[i].word);
         assert_int_equal(myr_scenario_parse(&s, &arena, "s", myr_str_from(text), NULL), MYR_OK);
         double sum = 0;
-        uint32_t shows[3] = {0}, breaks = 0;
+        uint32_t shows[3] = {}, breaks = 0;
         for (uint32_t k = 0; k < s.class_count; k++) {
             sum += (double)s.classes[k].per_1e12_node_h;
             shows[s.classes[k].shows]++;

@@ -19,8 +19,8 @@
 
 static int written(const char *text, struct myr_buf *ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
-    struct myr_scenario scenario = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    struct myr_scenario scenario = {};
     myr_arena_init(&arena);
     int rc = myr_scenario_parse(&scenario, &arena, "s", myr_str_from(text), err);
     if (rc == MYR_OK) {
@@ -48,9 +48,9 @@ static void put_changed(struct myr_buf *story, const char *before, char *now)
 
 static void one(const char *said, const char *text, struct myr_buf *story)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf before = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf now = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf before = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf now = {};
+    struct myr_err err = {};
     assert_int_equal(written(CLUSTER TIME JOBS, &before, &err), MYR_OK);
     myr_buf_printf(story, "%s\n", said);
     if (written(text, &now, &err) < 0) {
@@ -63,7 +63,7 @@ static void one(const char *said, const char *text, struct myr_buf *story)
 /* One line in place of, or beside, the three that every scenario has. */
 static void with(const char *line, struct myr_buf *story)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     myr_buf_printf(&text, "%s%s%s%s\n", strncmp(line, "cluster:", 8) == 0 ? "" : CLUSTER,
                    strncmp(line, "hours:", 6) == 0 || strncmp(line, "days:", 5) == 0 ? "" : TIME,
                    strncmp(line, "jobs:", 5) == 0 ? "" : JOBS, line);
@@ -204,13 +204,13 @@ static const char *const lines[] = {
 static void words_and_numbers(void **state)
 {
     (void)state;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf story = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf story = {};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(ranges); i++) {
         const char *const numbers[] = {ranges[i].below, ranges[i].least, ranges[i].most,
                                        ranges[i].above};
         const char *at = strstr(ranges[i].line, "%s");
         for (size_t k = 0; k < MYR_ARRAY_COUNT(numbers); k++) {
-            MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
+            MYR_CLEANUP(myr_buf_done) struct myr_buf line = {};
             myr_buf_printf(&line, "%.*s%s%s", (int)(at - ranges[i].line), ranges[i].line,
                            numbers[k], at + 2);
             with(line.data, &story);

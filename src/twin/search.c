@@ -15,7 +15,7 @@ static int play(const struct myr_scenario *scenario, const struct myr_search_opt
 int myr_twin_search(struct myr_scenario *scenario, const struct myr_search_options *options,
                     struct myr_search_result *ret, struct myr_err *err)
 {
-    *ret = (struct myr_search_result){0};
+    *ret = (struct myr_search_result){};
     for (uint64_t i = 0; i < options->seeds; i++) {
         struct myr_twin_result result;
         int rc = play(scenario, options, options->first_seed + i, &result, err);

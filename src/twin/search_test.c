@@ -18,7 +18,7 @@ static void find(enum myr_planted planted, const char *const *rules, uint64_t se
     struct myr_arena arena;
     struct myr_scenario scenario;
     struct myr_search_result result;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_search_options options = {
         .first_seed = seed, .seeds = seeds, .tries_most = 300, .planted = planted};
     myr_arena_init(&arena);
@@ -46,7 +46,7 @@ static void find(enum myr_planted planted, const char *const *rules, uint64_t se
     assert_in_range(result.broken.events, 1, 400);
     assert_true(result.found_seed >= seed && result.found_seed < seed + seeds);
     /* The small case breaks again, in the same way, from its file alone. */
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     struct myr_twin_case it;
     struct myr_twin_result again;
     myr_twin_case_write(&scenario, &result.broken, &text);
@@ -116,7 +116,7 @@ static void a_sound_controller_holds_every_invariant(void **state)
     struct myr_arena arena;
     struct myr_scenario scenario;
     struct myr_search_result result;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_search_options options = {.first_seed = 1, .seeds = 25};
     myr_arena_init(&arena);
     if (myr_scenario_read(&scenario, &arena, STORM, &err) < 0 ||

@@ -89,7 +89,7 @@ static void check_all_gpus(struct world *w)
 /* Whether what is written gives back what lives; then a new snapshot takes its place. */
 static void compare(struct world *w)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_control *read_back = NULL;
     if (seat_recover(&w->seat, &read_back, &err) < 0) {
         check_violated(w->check, RULE_JOURNAL, "%.150s", err.message);
@@ -252,7 +252,7 @@ bool seat_take(struct world *w, const struct myr_event *event)
         return false;
     }
     int64_t now_ms = w->now_ms + seat->offset_ms;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     int rc = myr_control_step(seat->control, now_ms, event, &err);
     if (rc < 0) {
         check_violated(w->check, RULE_JOURNAL, "event refused: %.150s", err.message);

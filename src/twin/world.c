@@ -54,7 +54,7 @@ static uint32_t msg_new(struct world *w)
         w->free_msg = w->msgs.items[id].next_free;
     } else {
         id = (uint32_t)w->msgs.count;
-        myr_vec_push(&w->msgs, (struct wmsg){0});
+        myr_vec_push(&w->msgs, (struct wmsg){});
     }
     return id;
 }

@@ -124,13 +124,13 @@ static void put_figures(const struct myr_twin_result *r, struct myr_buf *text)
 static void what_came_of_a_world_still_comes_of_it(void **state)
 {
     (void)state;
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(worlds); i++) {
         struct myr_arena arena;
         struct myr_scenario scenario;
         struct myr_twin_result result;
-        struct myr_buf snapshot = {0};
-        struct myr_err err = {0};
+        struct myr_buf snapshot = {};
+        struct myr_err err = {};
         myr_arena_init(&arena);
         struct myr_twin_options options = {.seed = i + 1, .samples = 4, .snapshot = &snapshot};
         if (myr_scenario_parse(&scenario, &arena, "world", myr_str_from(worlds[i]), &err) < 0 ||
@@ -157,8 +157,8 @@ static void the_page_of_a_run_is_as_it_was(void **state)
     struct myr_arena arena;
     struct myr_scenario scenario;
     struct myr_twin_result result;
-    struct myr_buf page = {0};
-    struct myr_err err = {0};
+    struct myr_buf page = {};
+    struct myr_err err = {};
     myr_arena_init(&arena);
     struct myr_twin_options options = {.seed = 5, .samples = 12};
     const char *world = worlds[MYR_ARRAY_COUNT(worlds) - 1];

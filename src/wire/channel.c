@@ -72,7 +72,7 @@ static void put_field(struct myr_buf *payload, const struct myr_wire_field *fiel
 void myr_wire_send(struct myr_wire_sender *sender, struct myr_buf *buf, enum myr_wire_type type,
                    uint32_t node, uint32_t epoch, uint64_t sequence, const void *message)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf payload = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf payload = {};
     const struct myr_wire_table *table = sender->table_of((uint8_t)type);
     struct myr_wire_head head = {.version = sender->version, .node = node, .epoch = epoch};
     MYR_ASSERT(table && table->count <= MYR_WIRE_FIELDS_MAX);
@@ -157,7 +157,7 @@ static int keep_schema(struct myr_wire_receiver *receiver, struct myr_str payloa
                        struct myr_err *err)
 {
     struct cursor cursor = {payload.data, payload.len};
-    struct myr_wire_layout layout = {0};
+    struct myr_wire_layout layout = {};
     uint64_t type, count;
     bool good =
         take_le(&cursor, 1, &type) && take_le(&cursor, 2, &count) && count <= MYR_WIRE_FIELDS_MAX;

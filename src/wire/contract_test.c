@@ -18,7 +18,7 @@ static const char *const kinds[] = {"u32", "u64", "i64", "text", "u32 list"};
 static void fields_keep_their_numbers_and_kinds(void **state)
 {
     (void)state;
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     for (uint32_t type = 0; type < MYR_WIRE_TYPE_COUNT; type++) {
         const struct myr_wire_table *table = myr_wire_table_of((uint8_t)type);
         myr_buf_printf(&text, "%u %s\n", type, myr_wire_type_name((uint8_t)type));
@@ -41,7 +41,7 @@ static void a_frame_has_these_bytes(void **state)
                                     0x04, 0x03, 0x02, 0x01, 0x08, 0x07, 0x06, 0x05,
                                     0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88,
                                     0x02, 0x28, 0x7B, 0x60, 'a',  'b',  'c'};
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     struct myr_wire_head head = {.version = 1,
                                  .type = MYR_WIRE_BEAT,
                                  .node = 0x01020304,
@@ -54,7 +54,7 @@ static void a_frame_has_these_bytes(void **state)
     struct myr_wire_head read;
     struct myr_str payload;
     size_t size = 0;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     for (size_t len = 0; len < sizeof(frame); len++) { /* as long as bytes are missing: wait */
         assert_int_equal(
             myr_wire_frame_get((struct myr_str){buf.data, len}, &read, &payload, &size, &err), 0);
@@ -95,8 +95,8 @@ static void texts_are_cut_at_the_limit_and_taken_up_to_it(void **state)
         struct myr_wire_sender sender;
         struct myr_wire_receiver receiver;
         struct myr_wire_message message;
-        struct myr_err err = {0};
-        struct myr_buf bytes = {0};
+        struct myr_err err = {};
+        struct myr_buf bytes = {};
         struct myr_wire_refused sent = {.code = 7, .text = {letters, len}};
         myr_wire_sender_init(&sender);
         myr_wire_send(&sender, &bytes, MYR_WIRE_REFUSED, 1, 1, 1, &sent);
@@ -122,8 +122,8 @@ static void lists_are_taken_up_to_the_limit(void **state)
     struct myr_wire_sender sender;
     struct myr_wire_receiver receiver;
     struct myr_wire_message message;
-    struct myr_err err = {0};
-    struct myr_buf bytes = {0};
+    struct myr_err err = {};
+    struct myr_buf bytes = {};
     struct myr_wire_start sent = {.job = 3, .nodes = {items, MYR_WIRE_LIST_MAX}};
     myr_wire_sender_init(&sender);
     myr_wire_send(&sender, &bytes, MYR_WIRE_START, 1, 1, 1, &sent);
@@ -164,8 +164,8 @@ static void frames_that_lie_are_refused(void **state)
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct myr_wire_receiver receiver;
         struct myr_wire_message message;
-        struct myr_err err = {0};
-        struct myr_buf bytes = {0};
+        struct myr_err err = {};
+        struct myr_buf bytes = {};
         struct myr_wire_head head = {.version = MYR_WIRE_VERSION, .type = MYR_WIRE_SCHEMA};
         myr_wire_frame_put(&bytes, &head, (struct myr_str){cases[i].schema, cases[i].schema_len});
         if (cases[i].body) {
@@ -195,8 +195,8 @@ static void one_more_than_the_limit_is_refused(void **state)
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct myr_wire_receiver receiver;
         struct myr_wire_message message;
-        struct myr_err err = {0};
-        struct myr_buf bytes = {0};
+        struct myr_err err = {};
+        struct myr_buf bytes = {};
         struct myr_wire_head head = {.version = MYR_WIRE_VERSION, .type = MYR_WIRE_SCHEMA};
         char *body = myr_xcalloc(4 + cases[i].bytes, 1);
         memcpy(body, &cases[i].count, 4);
@@ -216,14 +216,14 @@ static void the_last_schema_counts(void **state)
 {
     (void)state;
     char schema[3 + 3 * MYR_WIRE_FIELDS_MAX] = {MYR_WIRE_BEAT, MYR_WIRE_FIELDS_MAX, 0};
-    char body[4 * MYR_WIRE_FIELDS_MAX] = {0};
+    char body[4 * MYR_WIRE_FIELDS_MAX] = {};
     for (uint32_t i = 0; i < MYR_WIRE_FIELDS_MAX; i++) {
         schema[3 + 3 * i] = (char)(i + 100);
     }
     struct myr_wire_receiver receiver;
     struct myr_wire_message message;
-    struct myr_err err = {0};
-    struct myr_buf bytes = {0};
+    struct myr_err err = {};
+    struct myr_buf bytes = {};
     struct myr_wire_head head = {.version = MYR_WIRE_VERSION, .type = MYR_WIRE_SCHEMA};
     myr_wire_frame_put(&bytes, &head, (struct myr_str){schema, sizeof(schema)});
     head.type = MYR_WIRE_BEAT;
@@ -248,7 +248,7 @@ static void a_schema_is_told_once(void **state)
 {
     (void)state;
     struct myr_wire_sender sender;
-    struct myr_buf bytes = {0};
+    struct myr_buf bytes = {};
     size_t before = 0, grew[4];
     myr_wire_sender_init(&sender);
     for (uint32_t i = 0; i < 4; i++) {

@@ -90,11 +90,11 @@ static void what_is_sent_is_received(void **state)
         struct myr_arena arena;
         struct myr_wire_sender sender;
         struct myr_wire_receiver receiver;
-        struct myr_buf stream = {0};
-        struct myr_err err = {0};
+        struct myr_buf stream = {};
+        struct myr_err err = {};
         enum { COUNT = 12 };
         uint8_t types[COUNT];
-        _Alignas(16) unsigned char sent[COUNT][MYR_WIRE_MESSAGE_BYTES] = {{0}};
+        _Alignas(16) unsigned char sent[COUNT][MYR_WIRE_MESSAGE_BYTES] = {};
         myr_arena_init(&arena);
         myr_wire_sender_init(&sender);
         myr_wire_receiver_init(&receiver);
@@ -138,7 +138,7 @@ static void a_heartbeat_is_small(void **state)
 {
     (void)state;
     struct myr_wire_sender sender;
-    struct myr_buf stream = {0};
+    struct myr_buf stream = {};
     struct myr_wire_beat beat = {.time_ns = 1};
     myr_wire_sender_init(&sender);
     myr_wire_send(&sender, &stream, MYR_WIRE_BEAT, 1, 1, 1, &beat);
@@ -168,10 +168,10 @@ static void a_frame_is_looked_at_and_then_skipped(void **state)
 {
     struct myr_wire_sender sender;
     struct myr_wire_receiver receiver;
-    struct myr_buf bytes = {0};
+    struct myr_buf bytes = {};
     struct myr_wire_head head;
     struct myr_str frame;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     size_t total = 0;
     (void)state;
     myr_wire_sender_init(&sender);
@@ -226,8 +226,8 @@ static void versions_with_other_fields_understand_each_other(void **state)
     struct myr_wire_sender sender;
     struct myr_wire_receiver receiver;
     struct myr_wire_message message;
-    struct myr_buf stream = {0};
-    struct myr_err err = {0};
+    struct myr_buf stream = {};
+    struct myr_err err = {};
     const uint32_t ranks[] = {1, 2, 3};
     struct other_step theirs = {7, 8, 9, MYR_STR("well"), {ranks, 3}};
     myr_wire_sender_init(&sender);
@@ -268,8 +268,8 @@ static void a_type_that_is_not_known_is_passed_over(void **state)
     struct myr_wire_sender sender;
     struct myr_wire_receiver receiver;
     struct myr_wire_message message;
-    struct myr_buf stream = {0};
-    struct myr_err err = {0};
+    struct myr_buf stream = {};
+    struct myr_err err = {};
     struct myr_wire_step step = {.job = 1};
     myr_wire_sender_init(&sender);
     myr_wire_receiver_init(&receiver);
@@ -288,7 +288,7 @@ static void expect_fault(const char *bytes, size_t len, int code, const char *wo
 {
     struct myr_wire_receiver receiver;
     struct myr_wire_message message;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_wire_receiver_init(&receiver);
     myr_wire_feed(&receiver, (struct myr_str){bytes, len});
     int rc;
@@ -305,7 +305,7 @@ static void expect_fault(const char *bytes, size_t len, int code, const char *wo
 static void what_is_no_frame_is_refused(void **state)
 {
     (void)state;
-    struct myr_buf frame = {0};
+    struct myr_buf frame = {};
     struct myr_wire_head head = {.version = MYR_WIRE_VERSION, .type = MYR_WIRE_BEAT};
     expect_fault("GET / HTTP/1.1\r\n", 16, MYR_ECORRUPT, "no frame begins with");
     myr_wire_frame_put(&frame, &head, MYR_STR("12345678"));
@@ -335,7 +335,7 @@ static void a_flipped_byte_does_no_harm(void **state)
 {
     (void)state;
     struct myr_wire_sender sender;
-    struct myr_buf stream = {0};
+    struct myr_buf stream = {};
     const uint32_t nodes[] = {3, 4};
     struct myr_wire_start start = {.job = 1, .nodes = {nodes, 2}, .spec = MYR_STR("name: x")};
     myr_wire_sender_init(&sender);
@@ -343,7 +343,7 @@ static void a_flipped_byte_does_no_harm(void **state)
     for (size_t i = 0; i < stream.len; i++) {
         struct myr_wire_receiver receiver;
         struct myr_wire_message message;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         myr_wire_receiver_init(&receiver);
         stream.data[i] ^= 0x55;
         myr_wire_feed(&receiver, (struct myr_str){stream.data, stream.len});

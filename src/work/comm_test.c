@@ -20,7 +20,7 @@ struct found {
 static struct found find(const struct myr_comm_list *list, enum myr_comm_kind kind,
                          enum myr_collective collective, enum myr_phase phase)
 {
-    struct found found = {0};
+    struct found found = {};
     for (uint32_t i = 0; i < list->count; i++) {
         const struct myr_comm *row = &list->rows[i];
         if (row->kind == kind && row->collective == collective && row->phase == phase) {

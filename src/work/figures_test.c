@@ -96,7 +96,7 @@ static void put_stage(const struct myr_layout *layout, const struct myr_model *m
 static void figures_are_what_they_were(void **state)
 {
     (void)state;
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     for (size_t m = 0; m < MYR_ARRAY_COUNT(models); m++) {
         struct myr_model model = test_model(models[m]);
         struct myr_rng rng;
@@ -104,7 +104,7 @@ static void figures_are_what_they_were(void **state)
         put_model(models[m], &model, &text);
         for (int i = 0; i < LAYOUTS; i++) {
             struct myr_layout layout = draw(&rng, &model);
-            struct myr_buf words = {0};
+            struct myr_buf words = {};
             uint32_t fullest = 0;
             myr_layout_write(&words, &layout);
             for (size_t k = 0; k < words.len; k++) {
@@ -128,7 +128,7 @@ static void rules_are_broken_where_they_were(void **state)
 {
     (void)state;
     static const char *const some[] = {"llama3-8b", "deepseek-v3", "gpt-oss-20b", "gpt3-125m"};
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     for (size_t m = 0; m < MYR_ARRAY_COUNT(some); m++) {
         struct myr_model model = test_model(some[m]);
         struct myr_rng rng;
@@ -150,7 +150,7 @@ static void rules_are_broken_where_they_were(void **state)
             layout.recompute_layers += odd == 9 ? 100000 : 0;
             uint64_t gpus = odd == 10 ? 64 : 0;
             enum myr_layout_rule rule = myr_layout_broken(&layout, &model, gpus);
-            struct myr_err err = {0};
+            struct myr_err err = {};
             int rc = myr_layout_check(&layout, &model, gpus, &err);
             assert_int_equal(rc == MYR_OK, rule == MYR_LAYOUT_OK);
             myr_buf_printf(&text, "%s%s", i % 8 ? " " : "\n  ", myr_layout_rule_name(rule));

@@ -107,7 +107,7 @@ struct myr_flops myr_model_layer_flops(const struct myr_model *model, uint32_t l
 
 struct myr_flops myr_model_flops(const struct myr_model *model, uint32_t seq_tokens)
 {
-    struct myr_flops sum = {0};
+    struct myr_flops sum = {};
     for (uint32_t layer = 0; layer < model->layer_count; layer++) {
         struct myr_flops one = myr_model_layer_flops(model, layer, seq_tokens);
         sum.attention += one.attention;

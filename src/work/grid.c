@@ -26,7 +26,7 @@ static void grid_push(struct grid *grid, enum myr_axis axis, uint32_t size)
 
 static struct grid dense_grid(const struct myr_layout *layout)
 {
-    struct grid grid = {0};
+    struct grid grid = {};
     for (uint32_t i = 0; i < MYR_LAYOUT_ORDER_COUNT; i++) {
         switch (layout->order[i]) {
         case MYR_AXIS_TP:
@@ -56,7 +56,7 @@ static bool has_expert_grid(const struct myr_layout *layout)
 
 static struct grid expert_grid(const struct myr_layout *layout)
 {
-    struct grid grid = {0};
+    struct grid grid = {};
     for (uint32_t i = 0; i < MYR_LAYOUT_ORDER_COUNT; i++) {
         switch (layout->order[i]) {
         case MYR_AXIS_TP:
@@ -111,7 +111,7 @@ bool myr_work_grid_stages_align(const struct myr_layout *layout)
 static bool split_digits(struct grid *grid, unsigned mask, uint32_t inner_size, enum myr_axis inner,
                          enum myr_axis outer)
 {
-    struct grid result = {0};
+    struct grid result = {};
     uint32_t left = inner_size;
     for (uint32_t i = 0; i < grid->count; i++) {
         struct axis_digit d = grid->digits[i];

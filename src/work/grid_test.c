@@ -19,9 +19,9 @@ static void enumerate(const struct myr_layout *layout, struct myr_coords *ret)
         const uint32_t size_of[] = {layout->tp, layout->cp, layout->dp, layout->pp, 1};
         sizes[i] = size_of[layout->order[i]];
     }
-    uint32_t index[MYR_LAYOUT_ORDER_COUNT] = {0};
+    uint32_t index[MYR_LAYOUT_ORDER_COUNT] = {};
     for (uint32_t rank = 0; rank < myr_layout_gpus(layout); rank++) {
-        uint32_t at[MYR_AXIS_EP + 1] = {0};
+        uint32_t at[MYR_AXIS_EP + 1] = {};
         for (uint32_t i = 0; i < MYR_LAYOUT_ORDER_COUNT; i++) {
             at[layout->order[i]] = index[i];
         }
@@ -50,7 +50,7 @@ static uint32_t expert_number(const struct myr_layout *layout, const struct myr_
 static void check_coordinates(const struct myr_layout *layout, uint64_t seed)
 {
     uint32_t gpus = (uint32_t)myr_layout_gpus(layout);
-    struct myr_arena arena = {0};
+    struct myr_arena arena = {};
     struct myr_coords *naive = MYR_ARENA_NEW(&arena, struct myr_coords, gpus);
     uint8_t *seen = MYR_ARENA_NEW(&arena, uint8_t, gpus);
     enumerate(layout, naive);

@@ -23,7 +23,7 @@ static struct myr_layout good_layout(void)
 static void assert_broken(const struct myr_layout *layout, const struct myr_model *model,
                           uint64_t gpus, enum myr_layout_rule rule, const char *message)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_layout_broken(layout, model, gpus), rule);
     assert_int_equal(myr_layout_check(layout, model, gpus, &err), MYR_EINVAL);
     assert_string_equal(err.message, message);
@@ -34,7 +34,7 @@ static void published_layouts_are_legal(void **state)
     (void)state;
     struct myr_model deepseek = test_model("deepseek-v3");
     struct myr_layout layout = good_layout();
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_layout_check(&layout, &deepseek, 2048, &err), MYR_OK);
     assert_int_equal(myr_layout_edp(&layout), 2);
     assert_int_equal(myr_layout_micro_batches(&layout), 120);
@@ -213,7 +213,7 @@ static void rules_of_the_run_name_what_is_wrong(void **state)
 
 static int parse(const char *text, uint64_t gpus, struct myr_layout *ret, struct myr_err *err)
 {
-    struct myr_arena arena = {0};
+    struct myr_arena arena = {};
     const struct myr_doc *doc;
     int rc = myr_doc_read_yaml(&arena, "job.yaml", myr_str_from(text), &doc, err);
     const struct myr_doc *map = rc == MYR_OK ? myr_doc_get(doc, "layout") : NULL;
@@ -227,8 +227,8 @@ static int parse(const char *text, uint64_t gpus, struct myr_layout *ret, struct
 static void a_layout_block_is_read_and_what_is_missing_follows(void **state)
 {
     (void)state;
-    struct myr_layout l = {0};
-    struct myr_err err = {0};
+    struct myr_layout l = {};
+    struct myr_err err = {};
     assert_int_equal(parse("{tp: 8, pp: 8, vp: 3, micro_batch: 2, zero: 2, recompute: selective}",
                            1024, &l, &err),
                      MYR_OK);
@@ -246,7 +246,7 @@ static void a_layout_block_is_read_and_what_is_missing_follows(void **state)
 static void assert_refused(const char *text, uint64_t gpus, const char *message)
 {
     struct myr_layout l = {.tp = 77};
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_not_equal(parse(text, gpus, &l, &err), MYR_OK);
     assert_string_equal(err.message, message);
     assert_int_equal(l.tp, 77);
@@ -285,15 +285,15 @@ static void a_written_layout_reads_back_the_same(void **state)
         layout.first_layers = myr_rng_below(&rng, 3);
         layout.gradient_bytes = 2 * myr_rng_below(&rng, 3);
         layout.precision = (enum myr_precision)myr_rng_below(&rng, 6);
-        struct myr_buf buf = {0};
+        struct myr_buf buf = {};
         struct myr_layout back;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         memset(&back, 0, sizeof(back));
         myr_layout_write(&buf, &layout);
         if (parse(buf.data, 0, &back, &err) != MYR_OK) {
             fail_msg("seed %llu: %s", (unsigned long long)seed, err.message);
         }
-        struct myr_buf again = {0};
+        struct myr_buf again = {};
         myr_layout_write(&again, &back);
         assert_string_equal(buf.data, again.data);
         assert_int_equal(back.dp, layout.dp);
@@ -309,7 +309,7 @@ static void words_are_a_layout_block_on_one_line(void **state)
 {
     (void)state;
     struct myr_layout words, block;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(
         myr_layout_words("--layout", "tp=8,pp=4,zero=3,recompute=full", 256, &words, &err), MYR_OK);
     assert_int_equal(parse("{tp: 8, pp: 4, zero: 3, recompute: full}", 256, &block, &err), MYR_OK);
@@ -342,8 +342,8 @@ static void parts_that_are_computed_again(void **state)
     for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
         char text[120];
         snprintf(text, sizeof(text), "{tp: 1, recompute_parts: %s}\n", rows[i].words);
-        struct myr_layout layout = {0};
-        struct myr_err err = {0};
+        struct myr_layout layout = {};
+        struct myr_err err = {};
         assert_int_equal(parse(text, 8, &layout, &err), MYR_OK);
         assert_int_equal(layout.recompute_parts, rows[i].parts);
     }

@@ -20,8 +20,8 @@ static void put_flow_map(const char *text, struct myr_buf *buf)
 int myr_layout_words(const char *name, const char *text, uint64_t gpus, struct myr_layout *ret,
                      struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf yaml = {0};
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf yaml = {};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *doc;
     myr_arena_init(&arena);
     put_flow_map(text, &yaml);

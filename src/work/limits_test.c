@@ -35,8 +35,8 @@ static void assert_limits(const struct limit *limit, read_fn *read)
     const int64_t numbers[] = {(int64_t)limit->least - 1, (int64_t)limit->least,
                                (int64_t)limit->most, (int64_t)limit->most + 1};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(numbers); i++) {
-        struct myr_arena arena = {0};
-        struct myr_err err = {0};
+        struct myr_arena arena = {};
+        struct myr_err err = {};
         const struct myr_doc *doc;
         const char *text = myr_arena_printf(&arena, "%.*s%lld%s", (int)(at - limit->text),
                                             limit->text, (long long)numbers[i], at + 2);
@@ -180,7 +180,7 @@ static void a_model_in_memory_has_the_same_limits(void **state)
 {
     (void)state;
     struct myr_model good = test_model("deepseek-v3");
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_model_check(&good, &err), MYR_OK);
 #define REFUSED(member, value, what)                             \
     do {                                                         \

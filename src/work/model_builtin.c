@@ -55,7 +55,7 @@ static uint32_t count_beginning(struct myr_str wanted, uint32_t *ret)
 
 static int fail_ambiguous(struct myr_str wanted, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf names = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf names = {};
     for (uint32_t i = 0; i < myr_work_models_count; i++) {
         struct myr_str known = builtin_name(i);
         if (begins(known, wanted)) {
@@ -99,7 +99,7 @@ static bool split_size(struct myr_str name, struct myr_str *ret_family, uint64_t
 /* The models of the same family that are next in size, as words; nothing when there are none. */
 static void nearest_size(struct myr_str name, struct myr_buf *ret)
 {
-    struct myr_str family, other, best[2] = {{0}};
+    struct myr_str family, other, best[2] = {};
     uint64_t size, there, gap[2] = {UINT64_MAX, UINT64_MAX};
     if (!split_size(name, &family, &size)) {
         return;
@@ -127,7 +127,7 @@ static void nearest_size(struct myr_str name, struct myr_buf *ret)
 
 static int fail_unknown(struct myr_arena *arena, struct myr_str name, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf sized = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf sized = {};
     const char **names = MYR_ARENA_NEW(arena, const char *, myr_work_models_count);
     for (uint32_t i = 0; i < myr_work_models_count; i++) {
         struct myr_str known = builtin_name(i);
@@ -158,7 +158,7 @@ int myr_model_find(struct myr_arena *arena, const char *name, struct myr_model *
         }
     }
     /* Something that looks like a path gets the file system's own complaint. */
-    struct myr_err file_err = {0};
+    struct myr_err file_err = {};
     int rc = myr_model_read(arena, name, ret, &file_err);
     bool is_path = strchr(name, '/') || strcmp(name, "-") == 0;
     if (rc == MYR_ENOENT && !is_path) {

@@ -168,7 +168,7 @@ int myr_work_model_finish(const struct myr_doc *doc, struct myr_model *model, st
         }
         model->head_dim = model->hidden / model->head_count;
     }
-    struct myr_err inner = {0};
+    struct myr_err inner = {};
     int rc = myr_model_check(model, &inner);
     return rc == MYR_OK ? MYR_OK : myr_doc_error(err, doc, rc, "%s", inner.message);
 }

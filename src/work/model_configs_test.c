@@ -32,7 +32,7 @@ static void note_type(struct seen *seen, struct myr_str type)
 static void check_line(struct myr_arena *arena, struct myr_str line, struct seen *seen)
 {
     const struct myr_doc *root = NULL;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_model model;
     struct myr_str type;
     uint64_t expected = 0;
@@ -58,8 +58,8 @@ static void check_line(struct myr_arena *arena, struct myr_str line, struct seen
 static void parameters_are_those_that_the_modelling_code_allocates(void **state)
 {
     (void)state;
-    struct myr_arena arena = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf file = {0};
+    struct myr_arena arena = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf file = {};
     struct seen *seen = MYR_ARENA_NEW(&arena, struct seen, 1);
     assert_int_equal(
         myr_file_read(MYR_SOURCE_DIR "/tests/data/model-configs.jsonl", 1 << 22, &file, NULL),

@@ -67,9 +67,9 @@ static void put_changed(struct myr_buf *ret, const char *before, char *now)
 static void try_one(struct myr_arena *arena, const struct myr_doc *config, const char *before,
                     struct myr_buf *story)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf now = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf now = {};
     struct myr_model model;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (myr_model_parse(arena, config, &model, &err) < 0) {
         const char *words = strchr(err.message, ' ');
         myr_buf_printf(story, "%s\n", words ? words : err.message);
@@ -87,9 +87,9 @@ static void try_one(struct myr_arena *arena, const struct myr_doc *config, const
 /* As it is, without each of its keys, and with each flag turned. */
 static void family(struct myr_arena *arena, const struct myr_doc *config, struct myr_buf *story)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf before = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf before = {};
     struct myr_model model;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (myr_model_parse(arena, config, &model, &err) < 0) {
         fail_msg("%s", err.message);
     }
@@ -137,11 +137,11 @@ static void kinds_of_layers(void **state)
         {"'L','L','F','x'", 0, "layer 3 is not the 'linear_attention'"},
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
-        struct myr_arena arena = {0};
-        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+        struct myr_arena arena = {};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
         const struct myr_doc *doc = NULL;
         struct myr_model model;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         myr_arena_init(&arena);
         myr_buf_puts(&text, "{\"model_type\":\"qwen3_next\",\"hidden_size\":64,"
                             "\"num_hidden_layers\":4,\"num_attention_heads\":4,\"head_dim\":16,"
@@ -177,11 +177,11 @@ static void kinds_of_layers(void **state)
 static void what_families_take_for_granted(void **state)
 {
     (void)state;
-    struct myr_arena arena = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf file = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf story = {0};
-    struct myr_str last = {0};
-    struct myr_err err = {0};
+    struct myr_arena arena = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf file = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf story = {};
+    struct myr_str last = {};
+    struct myr_err err = {};
     myr_arena_init(&arena);
     assert_int_equal(
         myr_file_read(MYR_SOURCE_DIR "/tests/data/model-configs.jsonl", 1 << 22, &file, &err),

@@ -237,9 +237,9 @@ static void families_give_the_published_counts(void **state)
 {
     (void)state;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(configs); i++) {
-        struct myr_arena arena = {0};
-        struct myr_err err = {0};
-        struct myr_model model = {0};
+        struct myr_arena arena = {};
+        struct myr_err err = {};
+        struct myr_model model = {};
         if (read_config(&arena, configs[i].text, &model, &err) != MYR_OK) {
             fail_msg("%s: %s", configs[i].name, err.message);
         }
@@ -254,8 +254,8 @@ static void families_give_the_published_counts(void **state)
 
 static struct myr_model model_named(struct myr_arena *arena, const char *name)
 {
-    struct myr_err err = {0};
-    struct myr_model model = {0};
+    struct myr_err err = {};
+    struct myr_model model = {};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(configs); i++) {
         if (strcmp(configs[i].name, name) == 0) {
             assert_int_equal(read_config(arena, configs[i].text, &model, &err), MYR_OK);
@@ -269,7 +269,7 @@ static struct myr_model model_named(struct myr_arena *arena, const char *name)
 static void what_no_count_shows_is_read_too(void **state)
 {
     (void)state;
-    struct myr_arena arena = {0};
+    struct myr_arena arena = {};
     struct myr_model gemma = model_named(&arena, "Gemma-3-27B, its language part");
     assert_int_equal(gemma.window_tokens, 1024);
     assert_int_equal(gemma.full_every, 6);
@@ -289,9 +289,9 @@ static void what_no_count_shows_is_read_too(void **state)
 
 static void assert_refused(const char *text, const char *message)
 {
-    struct myr_arena arena = {0};
-    struct myr_err err = {0};
-    struct myr_model model = {0};
+    struct myr_arena arena = {};
+    struct myr_err err = {};
+    struct myr_model model = {};
     assert_int_equal(read_config(&arena, text, &model, &err), MYR_EINVAL);
     assert_string_equal(err.message, message);
     myr_arena_done(&arena);
@@ -302,9 +302,9 @@ static void the_language_part_has_several_names(void **state)
     (void)state;
     static const char *const keys[] = {"text_config", "llm_config", "language_config"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
-        struct myr_arena arena = {0};
-        struct myr_err err = {0};
-        struct myr_model model = {0};
+        struct myr_arena arena = {};
+        struct myr_err err = {};
+        struct myr_model model = {};
         const char *text = myr_arena_printf(
             &arena,
             "{\"model_type\": \"sees_and_speaks\", \"%s\": {\"model_type\": \"qwen2\", "
@@ -350,8 +350,8 @@ static void qwens_window_is_switched_on_by_its_flag(void **state)
     static const char layers[] = "\"layer_types\": [\"sliding_attention\", \"full_attention\", "
                                  "\"sliding_attention\", \"full_attention\"]";
     for (size_t i = 0; i < MYR_ARRAY_COUNT(types); i++) {
-        struct myr_arena arena = {0};
-        struct myr_err err = {0};
+        struct myr_arena arena = {};
+        struct myr_err err = {};
         struct myr_model model;
         const char *off = myr_arena_printf(
             &arena, "{\"model_type\": \"%s\", %s, \"use_sliding_window\": false, %s}", types[i],
@@ -407,9 +407,9 @@ static void keys_that_speak_of_other_layers_are_refused(void **state)
                                 "\"max_position_embeddings\": 32, ";
     for (size_t i = 0; i < MYR_ARRAY_COUNT(keys) + MYR_ARRAY_COUNT(harmless); i++) {
         bool bad = i < MYR_ARRAY_COUNT(keys);
-        struct myr_arena arena = {0};
-        struct myr_err err = {0};
-        struct myr_model model = {0};
+        struct myr_arena arena = {};
+        struct myr_err err = {};
+        struct myr_model model = {};
         const char *key = bad ? keys[i] : harmless[i - MYR_ARRAY_COUNT(keys)];
         int rc = read_config(&arena, myr_arena_printf(&arena, "%s%s}", start, key), &model, &err);
         if (rc != (bad ? MYR_EINVAL : MYR_OK)) {

@@ -19,8 +19,8 @@ static int parse(struct myr_arena *arena, bool json, const char *text, struct my
 /* The text must be refused with exactly this message, and the model left alone. */
 static void assert_refused(bool json, const char *text, const char *message)
 {
-    struct myr_arena arena = {0};
-    struct myr_err err = {0};
+    struct myr_arena arena = {};
+    struct myr_err err = {};
     struct myr_model model = {.layer_count = 12345};
     assert_int_not_equal(parse(&arena, json, text, &model, &err), MYR_OK);
     assert_string_equal(err.message, message);
@@ -33,9 +33,9 @@ static void assert_refused(bool json, const char *text, const char *message)
 static void our_own_description_is_read_with_its_defaults(void **state)
 {
     (void)state;
-    struct myr_arena arena = {0};
-    struct myr_err err = {0};
-    struct myr_model model = {0};
+    struct myr_arena arena = {};
+    struct myr_err err = {};
+    struct myr_model model = {};
     assert_int_equal(parse(&arena, false, SMALL "ffn: 16\n", &model, &err), MYR_OK);
     assert_string_equal(model.name, "model.yaml");
     assert_null(model.source);
@@ -60,9 +60,9 @@ static void our_own_description_is_read_with_its_defaults(void **state)
 static void every_key_of_our_description_has_its_effect(void **state)
 {
     (void)state;
-    struct myr_arena arena = {0};
-    struct myr_err err = {0};
-    struct myr_model m = {0};
+    struct myr_arena arena = {};
+    struct myr_err err = {};
+    struct myr_model m = {};
     const char *text = SMALL
         "name: all\nsource: a test\nkv_heads: 1\nhead_dim: 6\nffn: 16\ngated: true\ntied: true\n"
         "causal: true\nwindow: {tokens: 3, full_every: 2}\nmtp: 1\npositions: learned\n"
@@ -214,9 +214,9 @@ static void configs_of_the_hub_give_their_published_counts(void **state)
 {
     (void)state;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(configs); i++) {
-        struct myr_arena arena = {0};
-        struct myr_err err = {0};
-        struct myr_model model = {0};
+        struct myr_arena arena = {};
+        struct myr_err err = {};
+        struct myr_model model = {};
         if (parse(&arena, true, configs[i].text, &model, &err) != MYR_OK) {
             fail_msg("config %zu: %s", i, err.message);
         }
@@ -232,9 +232,9 @@ static void configs_of_the_hub_give_their_published_counts(void **state)
 static void configs_say_more_than_counts(void **state)
 {
     (void)state;
-    struct myr_arena arena = {0};
-    struct myr_err err = {0};
-    struct myr_model model = {0};
+    struct myr_arena arena = {};
+    struct myr_err err = {};
+    struct myr_model model = {};
     assert_int_equal(parse(&arena, true, configs[1].text, &model, &err), MYR_OK);
     assert_int_equal(model.window_tokens, 4096); /* Mistral, all layers */
     assert_int_equal(model.full_every, 0);
@@ -292,9 +292,9 @@ static void mistakes_in_a_config_get_one_line_with_the_place(void **state)
 static void a_name_is_a_built_in_model_or_a_path(void **state)
 {
     (void)state;
-    struct myr_arena arena = {0};
-    struct myr_err err = {0};
-    struct myr_model model = {0};
+    struct myr_arena arena = {};
+    struct myr_err err = {};
+    struct myr_model model = {};
     assert_int_equal(myr_model_find(&arena, "LLAMA3-8B", &model, &err), MYR_OK);
     assert_string_equal(model.name, "llama3-8b");
     assert_int_equal(

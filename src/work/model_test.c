@@ -10,8 +10,8 @@
 
 static struct myr_model find(struct myr_arena *arena, const char *name)
 {
-    struct myr_model model = {0};
-    struct myr_err err = {0};
+    struct myr_model model = {};
+    struct myr_err err = {};
     if (myr_model_find(arena, name, &model, &err) != MYR_OK) {
         fail_msg("%s: %s", name, err.message);
     }
@@ -21,7 +21,7 @@ static struct myr_model find(struct myr_arena *arena, const char *name)
 /* The strings of the result are gone with the arena; tests of numbers do not need them. */
 static struct myr_model numbers_of(const char *name)
 {
-    struct myr_arena arena = {0};
+    struct myr_arena arena = {};
     struct myr_model model = find(&arena, name);
     myr_arena_done(&arena);
     model.name = NULL;
@@ -38,7 +38,7 @@ static struct myr_params params_of(const char *name)
 static void every_built_in_model_reads_and_is_named_as_its_file(void **state)
 {
     (void)state;
-    struct myr_arena arena = {0};
+    struct myr_arena arena = {};
     assert_true(myr_model_builtin_count() > 40);
     for (uint32_t i = 0; i < myr_model_builtin_count(); i++) {
         struct myr_str name = myr_model_builtin_name(i);
@@ -202,7 +202,7 @@ static void a_model_out_of_range_is_refused_by_field(void **state)
 {
     (void)state;
     const struct myr_model good = numbers_of("deepseek-v3");
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_model_check(&good, &err), MYR_OK);
 
     struct myr_model bad = good;

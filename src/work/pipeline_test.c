@@ -35,7 +35,7 @@ static void check_deal(const struct myr_layout *layout, const struct myr_model *
 static void layers_are_dealt_in_order_and_completely(void **state)
 {
     (void)state;
-    struct myr_model model = {0};
+    struct myr_model model = {};
     for (model.layer_count = 1; model.layer_count < 60; model.layer_count++) {
         for (uint32_t shape = 0; shape < 44; shape++) {
             struct myr_layout layout = pipeline(1 + shape / 4, 1 + shape % 4);
@@ -98,10 +98,10 @@ static void assert_in_flight(const struct myr_layout *layout, uint32_t stage)
     uint32_t total = layout->global_batch * vp;
     uint32_t warm_up = vp == 1 ? pp - stage - 1 : 2 * (pp - stage - 1) + (vp - 1) * pp;
     warm_up = warm_up < total ? warm_up : total;
-    uint32_t held[8] = {0};
+    uint32_t held[8] = {};
     uint32_t sum = 0;
     uint32_t peak = 0;
-    uint32_t at_peak[8] = {0};
+    uint32_t at_peak[8] = {};
     uint32_t backward = 0;
     for (uint32_t forward = 0; forward < total || backward < total;) {
         if (forward < total) {

@@ -12,7 +12,7 @@ uint32_t myr_work_again(const struct myr_layout *layout, struct myr_span span)
 struct stage myr_work_stage(const struct myr_layout *layout, const struct myr_model *model,
                             uint32_t stage)
 {
-    struct stage result = {0};
+    struct stage result = {};
     uint32_t last_chunk = layout->pp * layout->vp - 1;
     for (uint32_t i = 0; i < myr_layout_stage_chunk_count(layout); i++) {
         uint32_t chunk = myr_layout_stage_chunk(layout, stage, i);
@@ -46,7 +46,7 @@ struct weights myr_work_stage_ends(const struct myr_layout *layout, const struct
                                    const struct stage *stage)
 {
     uint32_t tp = layout->tp;
-    struct weights sum = {0};
+    struct weights sum = {};
     if (stage->has_first) {
         sum = weights_add(sum, myr_work_embedding(model, tp));
     }

@@ -56,7 +56,7 @@ static struct weights latent_attention(const struct myr_model *model, uint32_t t
     uint64_t h = model->hidden;
     uint64_t heads = share_of(model->head_count, tp);
     uint64_t qk = heads * (mla->nope_dim + mla->rope_dim);
-    struct weights w = {0};
+    struct weights w = {};
     if (mla->q_rank > 0) {
         w.replicated += h * mla->q_rank + mla->q_rank;
         w.sharded += mla->q_rank * qk;
@@ -81,7 +81,7 @@ static struct weights indexer(const struct myr_model *model)
     const struct myr_indexer *it = &model->indexer;
     uint64_t h = model->hidden, from = model->mla.q_rank ? model->mla.q_rank : h;
     if (it->head_count == 0) {
-        return (struct weights){0};
+        return (struct weights){};
     }
     return (struct weights){.replicated = from * it->head_count * it->head_dim + h * it->head_dim +
                                           2 * (uint64_t)it->head_dim + h * it->head_count};
@@ -139,7 +139,7 @@ static struct weights ffn(const struct myr_model *model, uint64_t width, uint32_
 struct weights myr_work_dense_ffn(const struct myr_model *model, uint32_t tp)
 {
     if (model->ffn_hidden == 0) {
-        return (struct weights){0};
+        return (struct weights){};
     }
     struct weights w = ffn(model, model->ffn_hidden, tp);
     w.replicated += model->activation_weights;
@@ -150,10 +150,10 @@ struct weights myr_work_moe(const struct myr_model *model, struct weights_share 
 {
     const struct myr_moe *moe = &model->moe;
     if (moe->expert_count == 0) {
-        return (struct weights){0};
+        return (struct weights){};
     }
     uint64_t biases = (moe->router_bias ? 1 : 0) + (moe->score_bias ? 1 : 0);
-    struct weights w = {0};
+    struct weights w = {};
     if (moe->shared_count > 0) {
         w = weights_times(ffn(model, moe->shared_hidden, share.tp), moe->shared_count);
     }

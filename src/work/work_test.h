@@ -7,8 +7,8 @@
 
 static inline struct myr_model test_model(const char *name)
 {
-    struct myr_arena arena = {0};
-    struct myr_model model = {0};
+    struct myr_arena arena = {};
+    struct myr_model model = {};
     int rc = myr_model_find(&arena, name, &model, NULL);
     MYR_ASSERT(rc == MYR_OK);
     myr_arena_done(&arena);

@@ -19,7 +19,7 @@ static void die(const struct myr_err *err)
 static void put(const char *folder, const char *name, const struct myr_buf *text)
 {
     char path[1024];
-    struct myr_err err = {0};
+    struct myr_err err = {};
     snprintf(path, sizeof(path), "%s/%s", folder, name);
     if (myr_file_write(path, text, &err) < 0) {
         die(&err);
@@ -29,7 +29,7 @@ static void put(const char *folder, const char *name, const struct myr_buf *text
 static struct myr_str get(const char *folder, const char *name, struct myr_buf *buf)
 {
     char path[1024];
-    struct myr_err err = {0};
+    struct myr_err err = {};
     snprintf(path, sizeof(path), "%s/%s", folder, name);
     if (myr_file_read(path, 1 << 20, buf, &err) < 0) {
         die(&err);
@@ -41,7 +41,7 @@ static void make(const char *folder)
 {
     /* Static: held until the end, which no checker takes for a leak. */
     static struct myr_buf ca, ca_key, key, csr, cert, name, serial;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     char fingerprint[65];
     if (myr_io_ca_create("test authority", 30, &ca, &ca_key, &err) < 0 ||
         myr_io_csr_create("server", &key, &csr, &err) < 0) {
@@ -69,7 +69,7 @@ static void sign_one(const char *folder, const char *days)
 {
     /* Static: held until the end, which no checker takes for a leak. */
     static struct myr_buf ca, ca_key, csr, cert, name, serial;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     uint64_t count = 0;
     if (!myr_str_to_u64(myr_str_from(days), &count) ||
         myr_file_read("-", 1 << 20, &csr, &err) < 0) {

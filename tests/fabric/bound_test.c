@@ -158,7 +158,7 @@ static void the_load_bound_is_that_of_every_cut(void **state)
         fixture_plan(&fixture, cases[i].servers, cases[i].server, cases[i].net);
         myr_rng_init(&rng, seed, i);
         for (uint32_t round = 0; round < 5; round++) {
-            struct myr_flows flows = {0};
+            struct myr_flows flows = {};
             fixture_heal(&fixture);
             if (round == 4 && fixture.graph.net->core) {
                 (void)cut_off_pods(&fixture, 2);
@@ -208,7 +208,7 @@ static void a_plan_reports_the_load_of_its_paths(void **state)
         fixture_plan(&fixture, cases[i].servers, cases[i].server, cases[i].net);
         myr_rng_init(&rng, seed, i);
         for (uint32_t round = 0; round < 3; round++) {
-            struct myr_flows flows = {0};
+            struct myr_flows flows = {};
             fixture_heal(&fixture);
             uint32_t cut = round == 2 && fixture.graph.net->core ? cut_off_pods(&fixture, 1) : 0;
             fixture_break(&fixture, &rng, round == 1 ? 4 : 0, false);
@@ -258,7 +258,7 @@ static void moves_are_counted_for_the_last_change_alone(void **state)
     for (uint32_t i = 1; i < 3; i++) {
         struct fixture fixture;
         struct myr_rng rng;
-        struct myr_flows flows = {0};
+        struct myr_flows flows = {};
         uint32_t count, moved_by_used = 0, unused = 0;
         fixture_plan(&fixture, cases[i].servers, cases[i].server, cases[i].net);
         myr_rng_init(&rng, fixture_seed(33), i);
@@ -291,7 +291,7 @@ static void nothing_moves_when_nothing_has_changed(void **state)
     (void)state;
     struct fixture fixture;
     struct myr_rng rng;
-    struct myr_flows flows = {0};
+    struct myr_flows flows = {};
     uint32_t count, moved = 0;
     fixture_plan(&fixture, cases[1].servers, cases[1].server, cases[1].net);
     myr_rng_init(&rng, fixture_seed(34), 1);
@@ -324,7 +324,7 @@ static void weak_spines_are_spared_by_flows_between_pods(void **state)
     for (uint32_t round = 0; round < 3; round++) {
         struct fixture fixture;
         struct myr_rng rng;
-        struct myr_flows flows = {0};
+        struct myr_flows flows = {};
         uint64_t seed = fixture_seed(round);
         fixture_plan(&fixture, cases[1].servers, cases[1].server, cases[1].net);
         struct myr_graph *graph = &fixture.graph;

@@ -80,7 +80,7 @@ static void permutations_get_every_link_at_most_once(void **state)
         assert_true(fixture.graph.regular);
         myr_rng_init(&rng, seed, i);
         for (uint32_t round = 0; round < MYR_ARRAY_COUNT(per_cents); round++) {
-            struct myr_flows flows = {0};
+            struct myr_flows flows = {};
             partial_permutation(&fixture, &rng, per_cents[round], &flows);
             struct myr_balance_report report = report_of(&fixture, &flows);
             SHOULD(report.max_load <= 1.0 && report.unroutable == 0,
@@ -122,7 +122,7 @@ static void any_demand_meets_the_bound(void **state)
         fixture_plan(&fixture, cases[i].servers, cases[i].server, cases[i].net);
         myr_rng_init(&rng, seed, i);
         for (uint32_t round = 1; round <= 4; round++) {
-            struct myr_flows flows = {0};
+            struct myr_flows flows = {};
             random_demand(&fixture, &rng, fixture.design.head->gpus * round, &flows);
             struct myr_balance_report report = report_of(&fixture, &flows);
             SHOULD(report.max_load == report.bound && report.unroutable == 0,
@@ -212,7 +212,7 @@ static void no_assignment_beats_the_load_bound(void **state)
         fixture_plan(&fixture, tiny[i].c.servers, tiny[i].c.server, tiny[i].c.net);
         myr_rng_init(&rng, seed, i);
         for (uint32_t round = 0; round < 120; round++) {
-            struct myr_flows flows = {0};
+            struct myr_flows flows = {};
             fixture_heal(&fixture);
             fixture_break(&fixture, &rng, round % 3, false);
             random_demand(&fixture, &rng, 3 + round % 5, &flows);
@@ -245,7 +245,7 @@ static void no_policy_beats_the_throughput_bound(void **state)
         fixture_plan(&fixture, c->servers, c->server, c->net);
         myr_rng_init(&rng, seed, i);
         for (uint32_t round = 0; round < 4; round++) {
-            struct myr_flows flows = {0};
+            struct myr_flows flows = {};
             fixture_heal(&fixture);
             fixture_break(&fixture, &rng, round * 5, round == 3);
             random_demand(&fixture, &rng, 100 + round * 50, &flows);
@@ -365,7 +365,7 @@ static void flows_come_and_go_without_conflict(void **state)
     (void)state;
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct world world;
-        struct myr_flows wanted = {0};
+        struct myr_flows wanted = {};
         struct myr_rng rng;
         world_init(&world, &cases[i], fixture_seed(25));
         myr_rng_init(&rng, world.seed, i);
@@ -395,7 +395,7 @@ static void invariants_hold_through_deaths_and_returns(void **state)
     (void)state;
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct world world;
-        struct myr_flows start = {0};
+        struct myr_flows start = {};
         struct myr_rng rng;
         world_init(&world, &cases[i], fixture_seed(26));
         myr_rng_init(&rng, world.seed, i);
@@ -432,7 +432,7 @@ static void a_returned_spine_gives_back_what_it_took(void **state)
     (void)state;
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct world world;
-        struct myr_flows flows = {0};
+        struct myr_flows flows = {};
         struct myr_rng rng;
         world_init(&world, &cases[i], fixture_seed(27));
         myr_rng_init(&rng, world.seed, i);
@@ -465,7 +465,7 @@ static void a_spine_cut_off_from_the_core_carries_nothing_between_pods(void **st
     uint32_t cut = 0;
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct world world;
-        struct myr_flows flows = {0};
+        struct myr_flows flows = {};
         struct myr_rng rng;
         world_init(&world, &cases[i], fixture_seed(28));
         myr_rng_init(&rng, world.seed, i);
@@ -494,7 +494,7 @@ static void a_spine_cut_off_from_the_core_carries_nothing_between_pods(void **st
 static void one_dead_link_moves_few_flows(void **state)
 {
     struct world world;
-    struct myr_flows flows = {0};
+    struct myr_flows flows = {};
     struct myr_rng rng;
     (void)state;
     world_init(&world, &cases[2], fixture_seed(28));

@@ -48,7 +48,7 @@ void fixture_text(struct fixture *fixture, const char *text, enum myr_net_id net
 {
     const struct myr_doc *doc;
     struct myr_err err;
-    *fixture = (struct fixture){0};
+    *fixture = (struct fixture){};
     myr_arena_init(&fixture->arena);
     if (myr_catalog_init(&fixture->catalog, &fixture->arena, &err) < 0 ||
         myr_doc_read_yaml(&fixture->arena, "spec", myr_str_from(text), &doc, &err) < 0 ||
@@ -70,7 +70,7 @@ void fixture_plan(struct fixture *fixture, uint32_t servers, const char *server,
 void fixture_example(struct fixture *fixture, const char *name)
 {
     char path[512];
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     struct myr_err err;
     snprintf(path, sizeof(path), "%s/examples/%s.yaml", MYR_SOURCE_DIR, name);
     if (myr_file_read(path, 1 << 20, &text, &err) < 0) {

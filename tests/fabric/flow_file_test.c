@@ -25,7 +25,7 @@ static void flows_are_read_with_shares_and_ports(void **state)
                                "\"node/00002:nic7\",gpu/1/7,1,50001\n"
                                "0,31\n";
     struct fixture fixture;
-    struct myr_flows flows = {0};
+    struct myr_flows flows = {};
     struct myr_err err;
     (void)state;
     fixture_plan(&fixture, 4, "h100-8gpu", "switch: mqm9790");
@@ -77,8 +77,8 @@ static void bad_rows_are_refused_with_file_line_and_column(void **state)
     (void)state;
     fixture_plan(&fixture, 4, "h100-8gpu", "switch: mqm9790");
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
-        struct myr_flows flows = {0};
-        struct myr_err err = {0};
+        struct myr_flows flows = {};
+        struct myr_err err = {};
         int rc = parse(&fixture, cases[i].text, strlen(cases[i].text), &flows, &err);
         SHOULD(rc < 0 && strncmp(err.message, cases[i].message, strlen(cases[i].message)) == 0,
                "case %u: %d, '%s', '%s' expected\n", i, rc, err.message, cases[i].message);
@@ -122,7 +122,7 @@ static void patterns_never_ask_a_port_for_more_than_line_rate(void **state)
     layout.dp = 32;
     struct myr_ranks_on ranks = {&layout, NULL, 0};
     for (uint32_t pattern = 0; pattern < MYR_TRAFFIC_COUNT; pattern++) {
-        struct myr_flows flows = {0};
+        struct myr_flows flows = {};
         struct ports ports;
         struct myr_err err;
         assert_int_equal(myr_flows_groups(&flows, &fixture.graph, &ranks, MYR_AXIS_DP,
@@ -150,7 +150,7 @@ static void what_stays_in_a_scale_up_domain_is_no_flow(void **state)
 {
     struct fixture fixture;
     struct myr_layout layout = myr_layout_default();
-    struct myr_flows flows = {0};
+    struct myr_flows flows = {};
     struct myr_err err;
     (void)state;
     fixture_plan(&fixture, 64, "h100-8gpu", "switch: mqm9790");
@@ -179,7 +179,7 @@ static void what_stays_in_a_scale_up_domain_is_no_flow(void **state)
 static void fitted_flows_share_their_ports(void **state)
 {
     struct fixture fixture;
-    struct myr_flows flows = {0};
+    struct myr_flows flows = {};
     struct ports ports;
     struct myr_rng rng;
     (void)state;
@@ -207,7 +207,7 @@ static void a_permutation_sends_and_receives_once_everywhere(void **state)
     (void)state;
     fixture_plan(&fixture, 64, "h100-8gpu", "switch: mqm9790");
     for (uint64_t seed = 0; seed < 20; seed++) {
-        struct myr_flows flows = {0};
+        struct myr_flows flows = {};
         struct ports ports;
         myr_flows_permutation(&flows, &fixture.graph, seed);
         assert_int_equal(flows.items.count, 512);

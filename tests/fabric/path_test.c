@@ -245,7 +245,7 @@ static void check_values(struct fixture *fixture, const struct fixture_case *c)
     struct myr_rng rng;
     myr_rng_init(&rng, fixture_seed(13), 1);
     for (uint32_t i = 0; i < 3; i++) {
-        struct myr_u64map all = {0}, met = {0};
+        struct myr_u64map all = {}, met = {};
         uint32_t from = fixture_host_port(fixture, &rng), to = fixture_host_port(fixture, &rng);
         uint32_t a = myr_graph_host_switch(graph, from), b = myr_graph_host_switch(graph, to);
         struct myr_path path = {.count = 1, .channels = {design->port_link[from] * 2}};
@@ -453,7 +453,7 @@ static void tables_carry_every_shift_without_conflict(void **state)
         fixture_plan(&fixture, cases[i].servers, cases[i].server, cases[i].net);
         uint32_t gpus = fixture.design.head->gpus;
         for (uint32_t step = 1; step < gpus; step += 1 + step / 16) {
-            struct myr_flows flows = {0};
+            struct myr_flows flows = {};
             myr_flows_shift(&flows, &fixture.graph, step);
             double load = highest_load(&fixture, &flows, MYR_POLICY_STATIC);
             SHOULD(load <= 1.0, "%s: load %g at step %u\n", cases[i].name, load, step);

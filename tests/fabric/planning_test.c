@@ -64,9 +64,9 @@ static void check_rings(const struct fixture *fixture, const char *name, const s
                         const uint32_t *nodes)
 {
     struct myr_layout layout = layout_of(shape, fixture->design.head->gpus);
-    struct myr_flows all = {0};
+    struct myr_flows all = {};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(axes); i++) {
-        struct myr_flows flows = {0};
+        struct myr_flows flows = {};
         add_axis(fixture, &layout, nodes, axes[i], &flows);
         add_axis(fixture, &layout, nodes, axes[i], &all);
         if (flows.items.count) {
@@ -112,7 +112,7 @@ static void hashing_the_same_rings_does_share_links(void **state)
     (void)state;
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(examples); i++) {
         struct fixture fixture;
-        struct myr_flows flows = {0};
+        struct myr_flows flows = {};
         struct myr_layout layout;
         fixture_example(&fixture, examples[i]);
         layout = layout_of(&shapes[1], fixture.design.head->gpus);
@@ -140,7 +140,7 @@ static void with_one_per_cent_of_links_dead_plans_stay_near_the_bound(void **sta
         fixture_example(&fixture, examples[i]);
         free(fixture_links(&fixture, &links));
         for (uint64_t seed = 0; seed < SEEDS; seed++) {
-            struct myr_flows flows = {0};
+            struct myr_flows flows = {};
             struct myr_rng rng;
             myr_rng_init(&rng, fixture_seed(seed), 52);
             fixture_heal(&fixture);
@@ -163,7 +163,7 @@ static void with_one_per_cent_of_links_dead_plans_stay_near_the_bound(void **sta
 static void a_plan_that_is_repaired_stays_near_the_bound(void **state)
 {
     struct fixture fixture;
-    struct myr_flows flows = {0};
+    struct myr_flows flows = {};
     struct myr_rng rng;
     uint32_t count;
     (void)state;
@@ -180,7 +180,7 @@ static void a_plan_that_is_repaired_stays_near_the_bound(void **state)
         myr_colouring_link_changed(colouring, links[i]);
         moved += myr_colouring_stats(colouring).moved;
     }
-    struct myr_routes routes = {0};
+    struct myr_routes routes = {};
     myr_vec_push(&routes.start, 0);
     for (uint32_t i = 0; i < flows.items.count; i++) {
         struct myr_path path;

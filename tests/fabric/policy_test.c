@@ -53,7 +53,7 @@ static uint32_t channels_used(const struct fixture *fixture, const struct result
 static void switches_with_one_seed_leave_core_links_empty(void **state)
 {
     struct fixture fixture;
-    struct myr_flows flows = {0};
+    struct myr_flows flows = {};
     (void)state;
     fixture_plan(&fixture, 256, "h100-8gpu", "switch: mqm9790, tiers: 3");
     myr_flows_permutation(&flows, &fixture.graph, 1);
@@ -130,7 +130,7 @@ static void loads_add_up_under_every_policy(void **state)
     (void)state;
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct fixture fixture;
-        struct myr_flows flows = {0};
+        struct myr_flows flows = {};
         fixture_plan(&fixture, cases[i].servers, cases[i].server, cases[i].net);
         myr_flows_permutation(&flows, &fixture.graph, 5);
         for (size_t k = 0; k < flows.items.count; k++) {
@@ -148,7 +148,7 @@ static void loads_add_up_under_every_policy(void **state)
 static void check_routes(struct fixture *fixture, const struct fixture_case *c, uint64_t seed)
 {
     struct myr_rng rng;
-    struct myr_flows flows = {0};
+    struct myr_flows flows = {};
     myr_rng_init(&rng, seed, 1);
     fixture_break(fixture, &rng, 4, false);
     myr_flows_permutation(&flows, &fixture->graph, seed);
@@ -199,7 +199,7 @@ static void routes_are_sound_under_every_policy(void **state)
 static void spraying_is_even_in_a_whole_clos(void **state)
 {
     struct fixture fixture;
-    struct myr_flows flows = {0};
+    struct myr_flows flows = {};
     struct result result;
     (void)state;
     fixture_plan(&fixture, 96, "h100-8gpu", "switch: mqm9790, tiers: 3");
@@ -284,7 +284,7 @@ static void sprayed_loads_are_those_of_single_flows(void **state)
         fixture_plan(&fixture, c->servers, c->server, c->net);
         myr_rng_init(&rng, fixture_seed(77), i);
         for (uint32_t broken = 0; broken < 3; broken++) {
-            struct myr_flows flows = {0};
+            struct myr_flows flows = {};
             myr_flows_permutation(&flows, &fixture.graph, broken + 1);
             flows.items.count = flows.items.count < 200 ? flows.items.count : 200;
             for (size_t k = 0; k < flows.items.count; k++) {
@@ -301,7 +301,7 @@ static void sprayed_loads_are_those_of_single_flows(void **state)
 static void policies_are_the_same_every_time(void **state)
 {
     struct fixture fixture;
-    struct myr_flows flows = {0};
+    struct myr_flows flows = {};
     (void)state;
     fixture_plan(&fixture, 64, "h100-8gpu", "switch: mqm9790");
     myr_flows_permutation(&flows, &fixture.graph, 9);
@@ -333,7 +333,7 @@ static void search_beats_local_choices_on_irregular_fabrics(void **state)
         struct fixture fixture;
         fixture_plan(&fixture, cases[i].servers, cases[i].server, cases[i].net);
         for (uint64_t seed = 0; seed < 5; seed++) {
-            struct myr_flows flows = {0};
+            struct myr_flows flows = {};
             struct myr_balance_report report[2];
             struct myr_err err;
             static const enum myr_policy policies[] = {MYR_POLICY_PLANNED, MYR_POLICY_ADAPTIVE};

@@ -60,7 +60,7 @@ static void a_list_is_its_pieces_in_order(void **state)
     static const char *const cases[][2] = {
         {"", ""}, {"a", "[a]"}, {"a,b", "[a][b]"}, {"a,,b", "[a][][b]"}, {"a,", "[a]"}};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
-        struct myr_buf buf = {0};
+        struct myr_buf buf = {};
         myr_buf_puts(&buf, "");
         assert_int_equal(myr_words_each(cases[i][0], join_pieces, &buf, NULL), MYR_OK);
         assert_string_equal(buf.data, cases[i][1]);
@@ -72,7 +72,7 @@ static void links_and_devices_are_found_by_name(void **state)
 {
     const struct myr_graph *graph = &rails(state)->graph;
     struct myr_arena arena;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     uint32_t id = 0;
     myr_arena_init(&arena);
     assert_int_equal(myr_words_link(graph, MYR_STR("link/00000123"), &id, &err), MYR_OK);
@@ -93,7 +93,7 @@ static void links_and_devices_are_found_by_name(void **state)
 static void what_is_no_link_is_refused(void **state)
 {
     const struct myr_graph *graph = &rails(state)->graph;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     char beyond[32];
     uint32_t id = 77;
     snprintf(beyond, sizeof(beyond), "link/%u", graph->design->link_count);
@@ -109,7 +109,7 @@ static void a_link_of_another_network_is_refused(void **state)
 {
     (void)state;
     struct fixture fixture;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     uint32_t id = 0, other = 0;
     fixture_text(&fixture,
                  "servers: 8\nserver: h100-8gpu\nnetworks:\n  compute: {switch: mqm9790}\n"
@@ -160,7 +160,7 @@ static void nodes_keep_the_order_in_which_they_are_named(void **state)
     static const char *const bad[] = {"64", "3-2", "0-64",  "x",
                                       "1-", "-1",  "1-2-3", "leaf/p0-g0-r0"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
-        struct myr_err err = {0};
+        struct myr_err err = {};
         assert_int_equal(
             myr_words_nodes(&fixture->arena, &fixture->design, bad[i], &nodes, &count, &err),
             MYR_ENOENT);
@@ -190,7 +190,7 @@ static void failover_has_one_row_of_each_kind_or_all(void **state)
     struct fixture *fixture = rails(state);
     struct myr_fabric_case fabric = case_of(fixture);
     struct myr_failover_rows rows;
-    struct myr_failover_question question = {0};
+    struct myr_failover_question question = {};
     assert_int_equal(myr_failover_list(&fabric, &question, NULL, &rows, NULL), MYR_OK);
     static const char *const kinds[] = {"host_leaf", "leaf_spine", "leaf", "spine"};
     uint64_t alike = 0;
@@ -212,7 +212,7 @@ static void failover_of_one_thing_counts_the_flows_over_it(void **state)
     struct fixture *fixture = rails(state);
     struct myr_fabric_case fabric = case_of(fixture);
     struct myr_balance_options planned = {.policy = MYR_POLICY_PLANNED};
-    struct myr_routes routes = {0};
+    struct myr_routes routes = {};
     struct myr_failover_rows rows;
     myr_flows_permutation(&fabric.flows, &fabric.graph, 1);
     assert_int_equal(myr_repair_routes(&fabric, &planned, &routes, NULL), MYR_OK);
@@ -240,8 +240,8 @@ static void sprayed_flows_have_no_failover(void **state)
 {
     struct myr_fabric_case fabric = case_of(rails(state));
     struct myr_balance_options spray = {.policy = MYR_POLICY_SPRAY};
-    struct myr_routes routes = {0};
-    struct myr_err err = {0};
+    struct myr_routes routes = {};
+    struct myr_err err = {};
     assert_int_equal(myr_repair_routes(&fabric, &spray, &routes, &err), MYR_OK); /* no flows */
     myr_flows_permutation(&fabric.flows, &fabric.graph, 1);
     assert_int_equal(myr_repair_routes(&fabric, &spray, &routes, &err), MYR_EINVAL);
@@ -277,7 +277,7 @@ static void blast_takes_devices_and_domains(void **state)
 {
     struct myr_fabric_case fabric = case_of(rails(state));
     struct myr_blast_rows rows;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(
         myr_blast_list(&fabric, "rail-group/1,leaf/p0-g0-r0,node/00003", NULL, &rows, &err),
         MYR_OK);
@@ -301,7 +301,7 @@ static void uses_are_those_of_the_routes(void **state)
 {
     struct myr_fabric_case fabric = case_of(rails(state));
     struct myr_balance_options hashed = {.policy = MYR_POLICY_ECMP_CRC, .seed = 3};
-    struct myr_use use = {0};
+    struct myr_use use = {};
     uint32_t in_use = 0, nic_links = 0;
     myr_flows_permutation(&fabric.flows, &fabric.graph, 2);
     size_t flows = fabric.flows.items.count;
@@ -366,7 +366,7 @@ static void a_question_is_answered_from_a_file(void **state)
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct myr_fabric_case fabric;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         int rc = myr_fabric_open(&fabric, &cases[i].question, &err);
         SHOULD(rc == cases[i].code || (rc < 0 && cases[i].code < 0), "case %zu: %d %s\n", i, rc,
                err.message);

@@ -64,7 +64,7 @@ static int64_t pair_links(const struct fixture *fixture, uint32_t a, uint32_t b)
     const struct myr_graph *graph = &fixture->graph;
     const struct myr_design *design = &fixture->design;
     const struct myr_network *net = graph->net;
-    struct arcs arcs = {0};
+    struct arcs arcs = {};
     bool same_pod =
         graph->clos && myr_graph_leaf_spot(graph, a).pod == myr_graph_leaf_spot(graph, b).pod;
     uint32_t middle = same_pod || !net->core ? net->first_spine : net->first_core;
@@ -236,7 +236,7 @@ static void check_device(struct fixture *fixture, const char *name, uint32_t dev
     struct myr_failover got = myr_failover_device(&fixture->graph, device, NULL);
     assert_int_equal(fixture->graph.dead_count, dead_before);
     take_table(fixture, &before);
-    MYR_VEC(uint32_t) killed = {0};
+    MYR_VEC(uint32_t) killed = {};
     for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
         uint32_t link = design->port_link[p];
         if (link != MYR_NONE && !myr_bitset_has(&fixture->graph.dead, link)) {
@@ -306,7 +306,7 @@ static void failover_of_a_known_fabric(void **state)
     /* 16 leaves of 32 down and 32 up, 8 spines: 4 links a pair. */
     fixture_plan(&fixture, 64, "h100-8gpu", "switch: mqm9790");
     const struct myr_network *net = fixture.graph.net;
-    struct myr_flows flows = {0};
+    struct myr_flows flows = {};
     struct myr_routes routes;
     struct myr_err err;
     uint64_t *load = myr_xcalloc((size_t)fixture.design.link_count * 2, sizeof(*load));

@@ -60,11 +60,11 @@ static int teardown(void **state)
 static void plan(const struct fabric *fabric)
 {
     struct myr_arena arena;
-    struct myr_catalog catalog = {0};
+    struct myr_catalog catalog = {};
     struct myr_spec spec;
     struct myr_design design;
     const struct myr_doc *doc;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     char text[512];
     snprintf(text, sizeof(text), "servers: %u\nserver: %s\nnetworks:\n  compute: {%s}\n",
              fabric->servers, fabric->server, fabric->net);
@@ -115,7 +115,7 @@ static void place_empty(const struct myr_case *it, const struct myr_layout *layo
     struct myr_request request = {
         .nodes = nodes, .gpus_per_node = shape.gpus_per_node, .traffic = &traffic};
     struct myr_placement placement = {.gang.shares = MYR_ARENA_NEW(arena, struct myr_share, nodes)};
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (myr_job_traffic_of(layout, &it->model, shape.gpus_per_node, arena, &traffic, &err) < 0) {
         fail_msg("%s", err.message);
     }
@@ -129,7 +129,7 @@ static void place_empty(const struct myr_case *it, const struct myr_layout *layo
 
 static void write_layout(const struct myr_layout *layout)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     myr_layout_file_write(layout, "a random case", &buf);
     assert_int_equal(myr_file_write(layout_path, &buf, NULL), MYR_OK);
 }
@@ -139,7 +139,7 @@ static double price_s(const struct myr_case *it, const struct myr_layout *layout
 {
     struct myr_fit_placement placement = {.nodes = nodes, .node_count = count};
     struct myr_case_price price;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (myr_case_price(it, layout, nodes ? &placement : NULL, arena, &price, &err) < 0) {
         fail_msg("%s", err.message);
     }
@@ -151,7 +151,7 @@ static bool one_case(uint64_t number, struct myr_case_question q)
 {
     struct myr_arena arena;
     struct myr_case it, given;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_fit_answer *answer = myr_xcalloc(2, sizeof(*answer));
     myr_arena_init(&arena);
     bool found = myr_case_init(&it, &arena, &q, &err) == MYR_OK;
@@ -240,7 +240,7 @@ static void a_scattered_placement_is_slower(void **state)
     assert_true(price_s(&it, best, apart, 16, &arena) > together_s);
     struct myr_case_price price;
     struct myr_fit_placement bad = {.nodes = (const uint32_t[]){96}, .node_count = 1};
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_case_price(&it, best, &bad, &arena, &price, &err), MYR_EINVAL);
     assert_string_equal(err.message, "the placement has node 96; nodes of the design are 0 to 95");
     myr_case_done(&it);

@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (size == 0) {
         return 0;
     }

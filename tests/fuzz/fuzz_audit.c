@@ -48,7 +48,7 @@ static void check(const struct myr_audit *audit)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct myr_arena arena;
-    struct myr_audit audit = {0};
+    struct myr_audit audit = {};
     struct myr_err err;
     if (size == 0) {
         return 0;

@@ -10,7 +10,7 @@ enum { NODES = 64 };
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct myr_bench_events events;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_str text = {(const char *)data, size};
     int rc = myr_bench_events_parse(&events, file, text, NODES, &err);
     if (rc < 0) {

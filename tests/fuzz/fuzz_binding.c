@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct myr_arena arenas[2];
     struct myr_binding bindings[2];
-    struct myr_buf texts[2] = {{0}, {0}};
+    struct myr_buf texts[2] = {{}, {}};
     struct myr_err err;
     int rc =
         read_binding(&bindings[0], &arenas[0], (struct myr_str){(const char *)data, size}, &err);

@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char file[] = "fuzz.0.et";
     struct myr_trace trace;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (size < 2) {
         return 0;
     }

@@ -4,7 +4,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     int rc = myr_server_check("config", (struct myr_str){(const char *)data, size}, &err);
     if (rc < 0) {
         fuzz_check_error(&err, rc, "config");

@@ -6,7 +6,7 @@
 static void replay(struct myr_control *control, struct myr_str bytes)
 {
     struct myr_journal_report report;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (myr_journal_replay(control, bytes, &report, &err) < 0) {
         fuzz_note_error(&err);
     }
@@ -45,7 +45,7 @@ static void drive(const uint8_t *data, size_t size)
     }
     take(control, data, size);
     MYR_ASSERT(myr_control_refusals(control) == 0);
-    struct myr_buf bytes = {0};
+    struct myr_buf bytes = {};
     myr_control_save(control, &bytes);
     struct myr_control *again;
     int rc = myr_control_load((struct myr_str){bytes.data, bytes.len}, &again, NULL);

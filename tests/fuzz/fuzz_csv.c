@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     myr_arena_init(&arena);
     struct myr_csv csv;
     struct myr_err err;
-    struct myr_buf written = {0};
+    struct myr_buf written = {};
     struct myr_str text = {(const char *)data, size};
     myr_csv_init(&csv, &arena, file, text);
     int rc;

@@ -60,7 +60,7 @@ static void use(const struct myr_design *design, enum myr_net_id net)
 {
     struct myr_arena arena;
     struct myr_graph graph;
-    struct myr_flows flows = {0};
+    struct myr_flows flows = {};
     struct myr_degraded degraded;
     struct myr_err err;
     myr_arena_init(&arena);

@@ -46,7 +46,7 @@ static void check_line(const struct myr_err *err, int rc)
 
 static void try_dead(struct fabric *fabric, const char *text)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     uint32_t count = 0;
     int rc = myr_words_kill(&fabric->graph, text, &count, &err);
     if (rc < 0) {
@@ -65,7 +65,7 @@ static void try_dead(struct fabric *fabric, const char *text)
 static void try_nodes(const struct fabric *fabric, const char *text)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena scratch;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     uint32_t *nodes, count;
     myr_arena_init(&scratch);
     int rc = myr_words_nodes(&scratch, &fabric->design, text, &nodes, &count, &err);
@@ -83,7 +83,7 @@ static void try_blast(const struct fabric *fabric, const char *text)
     MYR_CLEANUP(myr_arena_done) struct myr_arena scratch;
     struct myr_fabric_case look = {.design = fabric->design, .graph = fabric->graph};
     struct myr_blast_rows rows;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_arena_init(&scratch);
     look.arena = scratch;
     int rc = myr_blast_list(&look, text, NULL, &rows, &err);
@@ -100,7 +100,7 @@ static void try_blast(const struct fabric *fabric, const char *text)
 static void try_layout(const char *text)
 {
     struct myr_layout layout;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     int rc = myr_layout_words("--layout", text, 32, &layout, &err);
     if (rc < 0) {
         fuzz_check_error(&err, rc, "--layout");

@@ -15,8 +15,8 @@ static void check_line(const struct myr_err *err, int rc)
 
 static void try_recipe(const char *text)
 {
-    struct myr_stated stated = {0};
-    struct myr_err err = {0};
+    struct myr_stated stated = {};
+    struct myr_err err = {};
     int rc = myr_recipe_words("--recipe", text, &stated, &err);
     if (rc < 0) {
         check_line(&err, rc);
@@ -42,7 +42,7 @@ static void try_why(const char *text)
     struct myr_case_question q = myr_case_question_default();
     struct myr_case *it;
     struct myr_fit_why why;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     const char *const texts[2] = {"tp=2,pp=2", text};
     if (!strchr(text, '=') || strchr(text, '/')) {
         return; /* a file's name: read by another fuzzer */
@@ -73,7 +73,7 @@ static void try_profile(struct myr_str text)
     const struct myr_doc *doc;
     const struct myr_stack *stack;
     struct myr_profiles own = *fuzz_profiles();
-    struct myr_err err = {0};
+    struct myr_err err = {};
     bool exact;
     myr_arena_init(&arena);
     int rc = myr_doc_read_yaml(&arena, "own.yaml", text, &doc, &err);

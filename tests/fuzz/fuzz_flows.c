@@ -66,7 +66,7 @@ static void set_dead(struct fabric *fabric, uint32_t bits, bool dead)
 static void use(const struct fabric *fabric, const struct myr_flows *flows, uint32_t policy)
 {
     struct myr_balance_options options = {.policy = (enum myr_policy)policy};
-    struct myr_routes routes = {0};
+    struct myr_routes routes = {};
     struct myr_err err;
     uint64_t *load = myr_xcalloc((size_t)fabric->design.link_count * 2, sizeof(*load));
     for (size_t i = 0; i < flows->items.count; i++) {
@@ -87,7 +87,7 @@ static void use(const struct fabric *fabric, const struct myr_flows *flows, uint
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct myr_flows flows = {0};
+    struct myr_flows flows = {};
     struct myr_err err;
     if (size < 2) {
         return 0;

@@ -19,7 +19,7 @@ static int read_in_pieces(const uint8_t *data, size_t size, size_t step,
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct myr_http_reply whole, cut;
-    struct myr_err err = {0}, other = {0};
+    struct myr_err err = {}, other = {};
     if (size < 2) {
         return 0;
     }

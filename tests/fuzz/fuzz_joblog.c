@@ -9,7 +9,7 @@ static void replay(const struct myr_joblog *trace, bool preempt)
     struct myr_place_shape shape = {3, 8, 2, 4};
     struct myr_replay_options options = myr_replay_default(&shape);
     struct myr_replay_result result;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     options.policy.preempt = preempt;
     int rc = myr_replay(trace, &options, &result, &err);
     if (rc < 0) {
@@ -25,7 +25,7 @@ static void replay(const struct myr_joblog *trace, bool preempt)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct myr_joblog trace;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     int rc = myr_joblog_parse(&trace, "jobs.csv", (struct myr_str){(const char *)data, size}, &err);
     if (rc < 0) {
         fuzz_check_error(&err, rc, "jobs.csv:");

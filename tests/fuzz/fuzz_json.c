@@ -111,7 +111,7 @@ static void expect_equal(const struct myr_doc *a, const struct myr_doc *b)
 
 static void round_trip(struct myr_arena *arena, const struct myr_doc *root)
 {
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     struct myr_json json;
     myr_json_init(&json, &buf, root->count % 2 ? MYR_JSON_PRETTY : MYR_JSON_COMPACT);
     if (root->depth <= MYR_JSON_DEPTH_MAX && write_tree(&json, NULL, root)) {
@@ -155,7 +155,7 @@ static void expect_part(const struct myr_doc *all, const struct myr_doc *some,
 static void read_parts(struct myr_arena *arena, struct myr_str text, const struct myr_doc *whole)
 {
     const struct myr_doc *some = NULL;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     int rc = myr_doc_read_json_parts(arena, file, text, wanted, &some, &err);
     if (rc < 0) {
         fuzz_check_error(&err, rc, file);
@@ -177,7 +177,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (rc < 0) {
         fuzz_check_error(&err, rc, file);
     }
-    json_error_t their_err = {0};
+    json_error_t their_err = {};
     size_t flags = JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL;
     json_t *theirs = json_loadb((const char *)data, size, flags, &their_err);
     if (is_fair(data, size, rc, &their_err)) {

@@ -8,8 +8,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct myr_arena arena;
     const struct myr_profiles *profiles = fuzz_profiles();
     struct myr_kernels kernels, again;
-    struct myr_err err = {0};
-    struct myr_buf buf = {0};
+    struct myr_err err = {};
+    struct myr_buf buf = {};
     myr_arena_init(&arena);
     struct myr_str text = {(const char *)data, size};
     int rc = myr_kernels_parse(&kernels, &arena, profiles, file, text, &err);

@@ -26,13 +26,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct myr_kube_policy policy = myr_kube_policy_default();
     struct myr_kube_cluster *cluster = myr_kube_cluster_create(&policy);
-    struct myr_kube_page page = {0};
+    struct myr_kube_page page = {};
     for (size_t at = 0; at < size;) {
         const uint8_t *end = memchr(data + at, '\n', size - at);
         size_t length = end ? (size_t)(end - data) - at : size - at;
         struct myr_str text = {(const char *)data + at + 1, length ? length - 1 : 0};
         struct myr_kube_said said;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         char kind = length ? (char)data[at] : 0;
         int rc = MYR_OK;
         if (kind == 'n' || kind == 'p') {

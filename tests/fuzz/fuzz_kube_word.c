@@ -43,8 +43,8 @@ static void check_decisions(struct myr_kube_cluster *cluster)
 
 static void take(struct myr_kube_cluster *cluster, struct myr_str word)
 {
-    struct myr_kube_said said = {0};
-    struct myr_err err = {0};
+    struct myr_kube_said said = {};
+    struct myr_err err = {};
     int rc = myr_kube_word(cluster, word, NOW_MS, &said, &err);
     if (rc < 0) {
         fuzz_note_error(&err);

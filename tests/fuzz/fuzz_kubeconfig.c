@@ -4,7 +4,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_kube_access access;
     int rc = myr_kube_access_read("kubeconfig", (struct myr_str){(const char *)data, size}, NULL,
                                   &access, &err);

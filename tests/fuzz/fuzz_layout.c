@@ -5,8 +5,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct myr_arena arena;
     struct myr_layout layout, twin;
-    struct myr_err err = {0};
-    struct myr_buf text = {0};
+    struct myr_err err = {};
+    struct myr_buf text = {};
     struct myr_str input = {(const char *)data, size};
     myr_arena_init(&arena);
     if (myr_layout_file_parse(&arena, "layout.yaml", input, NULL, &layout, &err) == MYR_OK) {

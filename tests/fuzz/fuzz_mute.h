@@ -25,7 +25,7 @@ static void begin(void)
 {
     static bool first = true;
     char folder[64];
-    struct myr_err err = {0};
+    struct myr_err err = {};
     snprintf(folder, sizeof(folder), "%s/myriad-fuzz-XXXXXX",
              access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     MYR_ASSERT(mkdtemp(folder));

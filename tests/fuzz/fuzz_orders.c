@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct myr_arena arena;
     struct myr_orders orders;
     struct myr_orders_question question = {.crews = 2};
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     struct myr_err err;
     myr_arena_init(&arena);
     int rc = myr_orders_make(&orders, &arena, swapped_pair(), NULL, &question, &err);

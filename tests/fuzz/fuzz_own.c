@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct myr_tenant_tree tree;
     struct myr_joblog trace;
     struct myr_tenant *tenants;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     char *text = myr_xcalloc(size + 1, 1);
     memcpy(text, data, size);
     myr_tenant_tree_init(&tree);

@@ -63,7 +63,7 @@ static inline bool fuzz_spec_is_small(const struct myr_catalog *catalog,
 
 static inline void fuzz_use_device(const struct myr_design *design, uint32_t device, bool planned)
 {
-    struct myr_buf name = {0};
+    struct myr_buf name = {};
     myr_design_name(design, device, &name);
     uint32_t found = myr_design_find(design, (struct myr_str){name.data, name.len});
     MYR_ASSERT(planned ? found == device : found == MYR_NONE || found < design->device_count);
@@ -84,7 +84,7 @@ static inline void fuzz_use_device(const struct myr_design *design, uint32_t dev
 /* 'planned': it came from the planner, so that more may be expected of it than of a file. */
 static inline void fuzz_use_design(const struct myr_design *design, bool planned)
 {
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     struct myr_arena arena;
     struct myr_answer answer;
     struct myr_err err;
@@ -128,7 +128,7 @@ static inline void fuzz_plan(const struct myr_catalog *catalog, const struct myr
                              const char *file)
 {
     struct myr_arena arena;
-    struct myr_design design = {0};
+    struct myr_design design = {};
     struct myr_err err;
     if (!fuzz_spec_is_small(catalog, spec)) {
         return;

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const names[] = {"n1", "0", "1", "none", "%00", "4294967296", "", "r0"};
     static uint32_t runs;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (size < 2) {
         return 0;
     }

@@ -7,7 +7,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct myr_catalog *catalog = fuzz_catalog();
     struct myr_arena arena;
-    struct myr_spec spec = {0};
+    struct myr_spec spec = {};
     struct myr_err err;
     myr_arena_init(&arena);
     int rc = myr_spec_add_prices(&arena, catalog, file, (struct myr_str){(const char *)data, size},

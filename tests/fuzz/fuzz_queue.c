@@ -16,7 +16,7 @@ static void frame_of(char *ret)
     static const struct myr_tenant tenant = {.parent = MYR_NONE};
     struct myr_queue_policy policy = myr_queue_policy_default();
     struct myr_queue *queue = NULL;
-    struct myr_buf bytes = {0};
+    struct myr_buf bytes = {};
     int rc = myr_queue_create(&shape, &policy, &tenant, 1, &queue, NULL);
     MYR_ASSERT(rc == MYR_OK);
     myr_queue_save(queue, &bytes);
@@ -28,8 +28,8 @@ static void frame_of(char *ret)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char frame[FRAME_BYTES];
-    struct myr_buf bytes = {0};
-    struct myr_err err = {0};
+    struct myr_buf bytes = {};
+    struct myr_err err = {};
     struct myr_queue *queue = NULL;
     uint64_t length = size;
     uint32_t crc = (uint32_t)crc32_z(0, data, size), count;

@@ -6,7 +6,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct myr_arena arena;
     struct myr_recovery recovery;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_str text = {(const char *)data, size};
     myr_arena_init(&arena);
     int rc = myr_recovery_init(&recovery, &arena, &err);

@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct myr_profiles *profiles = fuzz_profiles();
     struct myr_runs runs;
     struct myr_validation result;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_arena_init(&arena);
     struct myr_str text = {(const char *)data, size};
     int rc = myr_runs_parse(&runs, &arena, profiles, file, text, &err);

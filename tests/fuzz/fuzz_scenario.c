@@ -7,7 +7,7 @@ static void read_case(struct myr_str text)
     struct myr_arena arena;
     myr_arena_init(&arena);
     struct myr_twin_case it;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (myr_twin_case_parse(&it, &arena, "case", text, &err) == MYR_OK) {
         myr_twin_case_done(&it);
     } else {
@@ -22,9 +22,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct myr_arena arena;
     myr_arena_init(&arena);
     struct myr_scenario scenario, again;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (myr_scenario_parse(&scenario, &arena, "input", text, &err) == MYR_OK) {
-        struct myr_buf written = {0};
+        struct myr_buf written = {};
         myr_scenario_write(&scenario, &written);
         fuzz_note_text("written", &written);
         struct myr_str words = {written.data, written.len};

@@ -59,7 +59,7 @@ static void put_frames(struct myr_buf *stream, bool relay, const uint8_t *data, 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static uint32_t runs;
-    struct myr_buf stream = {0};
+    struct myr_buf stream = {};
     if (size < 2) {
         return 0;
     }

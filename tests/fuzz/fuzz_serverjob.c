@@ -6,7 +6,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_jobfile file;
     int rc = myr_jobfile_read("job", (struct myr_str){(const char *)data, size}, 8, &file, &err);
     if (rc < 0) {

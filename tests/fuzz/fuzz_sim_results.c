@@ -5,10 +5,10 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char file[] = "result";
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
-    MYR_CLEANUP(myr_results_done) struct myr_results results = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    MYR_CLEANUP(myr_results_done) struct myr_results results = {};
     struct myr_results_difference found;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_arena_init(&arena);
     struct myr_str text = {size ? (const char *)data : "", size};
     int rc = myr_results_parse(&results, &arena, file, text, &err);

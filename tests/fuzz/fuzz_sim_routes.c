@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct myr_str text = {(const char *)data, size};
     struct myr_message message = {1, 2};
     struct myr_sim_result result;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     int rc = myr_sim_given_paths(sim, "fuzz.csv", text, &err);
     if (rc == MYR_OK) {
         myr_sim_transfer(sim, myr_sim_pattern(sim, &message, 1), 1000, 1);

@@ -30,7 +30,7 @@ static const char *design(void)
     if (!known) {
         char path[64];
         struct myr_sim_topology topology;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         path_of(path, sizeof(path));
         MYR_ASSERT(myr_sim_topology_make(&topology, "fat-tree:k=4", &err) == MYR_OK);
         MYR_ASSERT(myr_design_write(&topology.design, path, &err) == MYR_OK);
@@ -49,7 +49,7 @@ static const struct myr_buf *good(uint32_t which)
     if (files[which].len == 0) {
         char path[64];
         struct myr_sim_answer answer;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         path_of(path, sizeof(path));
         struct myr_sim_question question = {.design = design(),
                                             .workloads = {&loads[which], 1},
@@ -69,7 +69,7 @@ static const struct myr_buf *good(uint32_t which)
 static void write_changed(const struct myr_buf *file, const uint8_t *data, size_t size)
 {
     char path[64];
-    struct myr_buf bytes = {0};
+    struct myr_buf bytes = {};
     struct myr_err err;
     path_of(path, sizeof(path));
     myr_buf_put(&bytes, file->data, file->len);
@@ -90,8 +90,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char path[64];
     struct myr_sim_answer answer;
-    struct myr_sim_question question = {0};
-    struct myr_err err = {0};
+    struct myr_sim_question question = {};
+    struct myr_err err = {};
     if (size == 0) {
         return 0;
     }

@@ -35,7 +35,7 @@ static void check_line(const struct myr_err *err, int rc)
 static void try_workload(struct tree *tree, struct myr_sim *sim, const char *text)
 {
     struct myr_sim_load load;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     int rc = myr_sim_load_words(sim, &tree->graph, NULL, text, 1, &load, &err);
     if (rc < 0) {
         check_line(&err, rc);
@@ -50,8 +50,8 @@ static void try_workload(struct tree *tree, struct myr_sim *sim, const char *tex
 
 static void try_topology(const char *text)
 {
-    MYR_CLEANUP(myr_sim_topology_done) struct myr_sim_topology topology = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_sim_topology_done) struct myr_sim_topology topology = {};
+    struct myr_err err = {};
     /* Large ones are sound, too, but take long to plan. */
     if (strstr(text, "k=") && strlen(strstr(text, "k=")) > 3) {
         return;
@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char text[257];
     struct tree *tree = the_tree();
     struct myr_sim_options options = myr_sim_default();
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (size < 1 || size > sizeof(text)) {
         return 0;
     }

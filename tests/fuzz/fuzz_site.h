@@ -66,7 +66,7 @@ static inline void fuzz_check_verify(const struct myr_verify *verify)
     if (!fuzz_heard && verify->cabling->devices.count % FUZZ_PRINTED_EVERY) {
         return;
     }
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     struct myr_arena arena;
     struct myr_answer answer;
     struct myr_verify_lists lists;
@@ -104,7 +104,7 @@ static inline void fuzz_verify(const struct myr_cabling *cabling, struct myr_are
 /* What was read, as a list of cables. */
 static inline void fuzz_note_cabling(const struct myr_cabling *cabling)
 {
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     if (fuzz_heard) {
         myr_write_p2p(cabling, &text);
         fuzz_note("%zu devices, %zu links", (size_t)cabling->devices.count,
@@ -118,7 +118,7 @@ static inline void fuzz_note_cabling(const struct myr_cabling *cabling)
 static inline bool fuzz_write(const struct myr_cabling *cabling, enum myr_import_format format,
                               struct myr_buf *ret)
 {
-    struct myr_u64map guids = {0};
+    struct myr_u64map guids = {};
     bool can = true;
     switch (format) {
     case MYR_IMPORT_P2P:
@@ -144,7 +144,7 @@ static inline bool fuzz_write(const struct myr_cabling *cabling, enum myr_import
 
 static inline void fuzz_round_trip(const struct myr_cabling *cabling, enum myr_import_format format)
 {
-    struct myr_buf first = {0}, second = {0};
+    struct myr_buf first = {}, second = {};
     /*
      * Names of a few stray bytes are read; a text that is mostly such is refused as binary, or as
      * what its words say that it is ("Permission denied").

@@ -39,7 +39,7 @@ static int take_node(void *context, const struct myr_slurm_node *node, struct my
 static int take_job(void *context, const struct myr_slurm_job *job, struct myr_err *err)
 {
     uint32_t count = 0;
-    struct myr_err own = {0};
+    struct myr_err own = {};
     (void)context;
     (void)err;
     fuzz_note("%.*s %d %.*s", (int)job->id.len, job->id.data, (int)job->is, (int)job->comment.len,
@@ -77,7 +77,7 @@ static int take_qos(void *context, const struct myr_slurm_qos *qos, struct myr_e
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     char why[300];
     uint64_t id;
     if (size == 0) {

@@ -9,8 +9,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const struct myr_place_shape shape = {64, 8, 8, 32};
     struct myr_placer *placer = myr_placer_create(&shape);
     struct myr_sched_state state;
-    struct myr_err err = {0};
-    uint64_t taken[64] = {0};
+    struct myr_err err = {};
+    uint64_t taken[64] = {};
     int rc = myr_sched_state_parse(&state, placer, file, (struct myr_str){(const char *)data, size},
                                    &err);
     if (rc < 0) {

@@ -11,9 +11,9 @@ static const char plain[] = "topology: fat-tree:k=4\nworkload: 'permutation:{siz
 static void try_sweep(struct myr_str text)
 {
     static const char file[] = "sweep.yaml";
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     struct myr_sweep sweep;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_arena_init(&arena);
     int rc = myr_sweep_parse(&sweep, &arena, file, text, &err);
     if (rc < 0) {
@@ -33,11 +33,11 @@ static void try_sweep(struct myr_str text)
 static void try_journal(struct myr_str text)
 {
     static const char file[] = "result.csv.part-1-of-1";
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf whole = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf whole = {};
     struct myr_sweep sweep;
     struct myr_sweep_row *rows;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     uint32_t count;
     size_t used;
     myr_arena_init(&arena);

@@ -22,7 +22,7 @@ static struct myr_tables *lab_tables(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct myr_tables *tables = lab_tables();
-    struct myr_err err = {0};
+    struct myr_err err = {};
     uint32_t unknown;
     int rc = myr_tables_read_text(tables, NULL, "lfts", (struct myr_str){(const char *)data, size},
                                   &unknown, &err);

@@ -10,7 +10,7 @@ static void replay(struct myr_joblog *trace, const struct myr_tenant *tenants, b
     struct myr_place_shape shape = {12, 8, 2, 4};
     struct myr_replay_options options = myr_replay_default(&shape);
     struct myr_replay_result result;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     options.policy.preempt = preempt;
     options.tenants = tenants;
     int rc = myr_replay(trace, &options, &result, &err);
@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct myr_tenant_tree tree;
     struct myr_joblog trace;
     struct myr_tenant *tenants;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_tenant_tree_init(&tree);
     int rc = myr_tenant_tree_parse(&tree, file, (struct myr_str){(const char *)data, size}, &err);
     if (rc < 0) {

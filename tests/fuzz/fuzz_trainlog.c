@@ -7,7 +7,7 @@ static const char file[] = "fuzz.log";
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct myr_trainlog whole, pieces;
-    struct myr_err err = {0}, other = {0};
+    struct myr_err err = {}, other = {};
     struct myr_fit_query query = myr_fit_query_default();
     struct myr_model model;
     myr_trainlog_init(&whole);

@@ -46,8 +46,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct myr_wire_receiver receiver;
     struct myr_wire_message message;
-    struct myr_buf stream = {0};
-    struct myr_err err = {0};
+    struct myr_buf stream = {};
+    struct myr_err err = {};
     uint64_t sum = 0;
     int rc;
     if (size > 0 && data[0] == 'R') {

@@ -57,7 +57,7 @@ static void vary(const struct myr_buf *text, struct myr_rng *rng, struct myr_buf
     static const char letters[] = " ,:=-\"{}[]\n\t#/.019azAZ";
     size_t at = myr_rng_below(rng, (uint32_t)text->len);
     size_t from = at, to = at;
-    char put[2] = {0};
+    char put[2] = {};
     uint32_t way = myr_rng_below(rng, 6);
     if (way == 0) { /* a line less */
         from = line_start(text, at);
@@ -89,7 +89,7 @@ static void vary(const struct myr_buf *text, struct myr_rng *rng, struct myr_buf
 
 static void replay_varied(const struct myr_buf *text, const char *name)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf heard = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf heard = {};
     struct myr_rng rng;
     if (text->len == 0 || text->len > VARIED_BYTES_MAX || replay.vary == 0) {
         return;
@@ -97,7 +97,7 @@ static void replay_varied(const struct myr_buf *text, const char *name)
     fuzz_heard = &heard;
     myr_rng_init(&rng, myr_hash_bytes(name, strlen(name)), 1);
     for (uint32_t i = 0; i < replay.vary; i++) {
-        struct myr_buf other = {0};
+        struct myr_buf other = {};
         vary(text, &rng, &other);
         run_one(other.data, other.len);
         myr_buf_puts(&heard, "\n");
@@ -113,8 +113,8 @@ static void replay_varied(const struct myr_buf *text, const char *name)
 
 static void replay_file(const char *path)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf heard = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf heard = {};
     struct myr_err err;
     const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     if (myr_file_read(path, INPUT_BYTES_MAX, &text, &err) < 0) {
@@ -180,14 +180,14 @@ static struct myr_str entry_of(const struct myr_buf *text, struct myr_str name)
             return (struct myr_str){text->data + at, end - at};
         }
     }
-    return (struct myr_str){0};
+    return (struct myr_str){};
 }
 
 /* False, and a line on stderr, when something else was said than is kept. */
 static bool is_as_kept(void)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf kept = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf kept = {};
+    struct myr_err err = {};
     const char *wish = getenv("MYRIAD_KEPT");
     bool same = true;
     if (!replay.kept) {

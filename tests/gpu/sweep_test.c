@@ -42,9 +42,9 @@ static void every_shape_gets_the_time_of_its_gpu(void **state)
 {
     (void)state;
     struct myr_arena arena;
-    struct myr_kernels kernels = {0};
+    struct myr_kernels kernels = {};
     struct myr_gpu *gpu;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_arena_init(&arena);
     assert_int_equal(myr_gpu_open(&gpu, FAKE_DIR, 0, &err), MYR_OK);
     assert_string_equal(myr_gpu_name(gpu), "NVIDIA H200");
@@ -89,8 +89,8 @@ static void a_whole_sweep_finds_its_device_and_tells_how_far_it_is(void **state)
     struct myr_arena arena;
     struct myr_profiles profiles;
     struct myr_kernels kernels = {.count = 77};
-    struct seen seen = {0};
-    struct myr_err err = {0};
+    struct seen seen = {};
+    struct myr_err err = {};
     struct myr_sweep_question question = {
         .library = FAKE_DIR, .least_ms = 5, .quick = true, .progress = see, .context = &seen};
     myr_arena_init(&arena);
@@ -120,10 +120,10 @@ static void a_sweep_written_and_read_is_the_same(void **state)
     (void)state;
     struct myr_arena arena;
     struct myr_profiles profiles;
-    struct myr_kernels kernels = {0}, read;
+    struct myr_kernels kernels = {}, read;
     struct myr_gpu *gpu;
-    struct myr_err err = {0};
-    struct myr_buf buf = {0}, again = {0};
+    struct myr_err err = {};
+    struct myr_buf buf = {}, again = {};
     myr_arena_init(&arena);
     assert_int_equal(myr_profiles_init(&profiles, &arena, &err), MYR_OK);
     assert_int_equal(myr_gpu_open(&gpu, FAKE_DIR, 0, &err), MYR_OK);
@@ -162,7 +162,7 @@ static void a_gpu_that_is_not_there_is_said_so(void **state)
 {
     (void)state;
     struct myr_gpu *gpu;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_gpu_open(&gpu, FAKE_DIR, 7, &err), MYR_ENOENT);
     assert_null(gpu);
     assert_non_null(strstr(err.message, "GPU 7"));
@@ -185,7 +185,7 @@ static bool measure_each_kind(struct myr_gpu *gpu)
     bool whole = true;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(each); i++) {
         struct myr_kernel kernel = each[i];
-        struct myr_err err = {0};
+        struct myr_err err = {};
         kernel.seconds = 7;
         int rc = myr_gpu_measure(gpu, &kernel, 0, &err);
         assert_true(rc == MYR_OK || (rc == MYR_EIO && kernel.seconds == 0));
@@ -202,7 +202,7 @@ static void whichever_call_fails_it_is_noticed_and_all_is_given_back(void **stat
     struct myr_gpu *gpu = NULL;
     long at = 0;
     while (!gpu) {
-        struct myr_err err = {0};
+        struct myr_err err = {};
         break_call(++at);
         int rc = myr_gpu_open(&gpu, FAKE_DIR, 0, &err);
         assert_true(broke() ? rc < 0 && !gpu && err.message[0] : rc == MYR_OK && gpu);
@@ -230,7 +230,7 @@ static void shapes_that_do_not_fit_the_memory_or_the_library_have_no_time(void *
 {
     (void)state;
     struct myr_gpu *gpu;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     /* All of 140 GiB but a sixteenth may be taken: 2 bytes of each of m k, k n and m n. */
     struct myr_kernel most = {.m = 1 << 18, .n = 1 << 18, .k = 256, .count = 1};
     struct myr_kernel large = {.m = 1 << 18, .n = 1 << 18, .k = 1 << 16, .count = 1};
@@ -282,7 +282,7 @@ static void bad_files_are_refused_with_a_place(void **state)
     struct myr_arena arena;
     struct myr_profiles profiles;
     struct myr_kernels read;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_arena_init(&arena);
     assert_int_equal(myr_profiles_init(&profiles, &arena, &err), MYR_OK);
     for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {

@@ -168,7 +168,7 @@ __attribute__((destructor)) static void tell(void)
     const char *path = getenv("LEAKS_AT_EXIT");
     uint32_t files = open_files();
     uintptr_t places[PLACES_MAX];
-    unsigned long counts[PLACES_MAX] = {0};
+    unsigned long counts[PLACES_MAX] = {};
     uint32_t place_count = 0;
     for (uint32_t i = 0; path && live && i < SLOTS; i++) {
         uint32_t k = 0;

@@ -14,8 +14,8 @@
 
 static inline void assert_kept(const char *name, const struct myr_buf *text)
 {
-    struct myr_buf path = {0}, kept = {0};
-    struct myr_err err = {0};
+    struct myr_buf path = {}, kept = {};
+    struct myr_err err = {};
     const char *wish = getenv("MYRIAD_KEPT");
     myr_buf_printf(&path, "%s/tests/kept/%s", MYR_SOURCE_DIR, name);
     if (wish && strcmp(wish, "write") == 0) {

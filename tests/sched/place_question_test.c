@@ -22,8 +22,8 @@ static char design_path[64], rack_path[64], state_path[64], layout_path[64];
 
 static void write_text(const char *path, const char *text)
 {
-    struct myr_err err = {0};
-    struct myr_buf buf = {0};
+    struct myr_err err = {};
+    struct myr_buf buf = {};
     myr_buf_puts(&buf, text);
     assert_int_equal(myr_file_write(path, &buf, &err), MYR_OK);
     myr_buf_done(&buf);
@@ -39,8 +39,8 @@ static const char rack_text[] = "servers: 4\nserver: gb200-nvl72\n"
 static int plan_design(const char *path, const char *text, struct myr_err *err)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
-    MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {0};
-    MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {0};
+    MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {};
+    MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {};
     struct myr_design design;
     const struct myr_doc *doc;
     myr_arena_init(&arena);
@@ -54,7 +54,7 @@ static int plan_design(const char *path, const char *text, struct myr_err *err)
 static int set_up(void **state)
 {
     (void)state;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (!mkdtemp(folder)) {
         return -1;
     }
@@ -83,8 +83,8 @@ static int tear_down(void **state)
 /* All nodes busy but the first 'free' of every leaf's worth of eight, up to 'most' in all. */
 static void fill_cluster(uint32_t most)
 {
-    struct myr_buf text = {0};
-    struct myr_err err = {0};
+    struct myr_buf text = {};
+    struct myr_err err = {};
     uint32_t left = most;
     myr_buf_puts(&text, "node,job\n");
     for (uint32_t node = 0; node < NODES; node++) {
@@ -220,8 +220,8 @@ static void elastic_gangs_get_the_most_nodes_that_are_allowed(void **state)
 
 static void set_layout(const struct myr_layout *layout)
 {
-    struct myr_buf text = {0};
-    struct myr_err err = {0};
+    struct myr_buf text = {};
+    struct myr_err err = {};
     myr_layout_file_write(layout, "drawn", &text);
     assert_int_equal(myr_file_write(layout_path, &text, &err), MYR_OK);
     myr_buf_done(&text);
@@ -266,7 +266,7 @@ static double fit_step_s(const char *model, const char *design)
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     struct myr_case_question question = myr_case_question_default();
     struct myr_fit_answer best;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_arena_init(&arena);
     question.model = model;
     question.design = design;
@@ -451,7 +451,7 @@ static void limits_bind_and_the_answer_says_why(void **state)
     }
     assert_true(it->answer.placement.cost.level <= MYR_LEVEL_LEAF);
     assert_true(it->answer.sentence_count >= 1);
-    struct myr_buf svg = {0};
+    struct myr_buf svg = {};
     myr_place_draw(&it->answer, &svg);
     assert_non_null(strstr(svg.data, "4 nodes under 1 set of leaves in 1 pod"));
     assert_non_null(strstr(svg.data, "node/00008: ranks 0-7"));

@@ -25,7 +25,7 @@ static void check(int rc, const struct myr_err *err)
 static void put(const char *folder, const char *name, const struct myr_buf *text)
 {
     char path[1024];
-    struct myr_err err = {0};
+    struct myr_err err = {};
     snprintf(path, sizeof(path), "%s/%s", folder, name);
     check(myr_file_write(path, text, &err), &err);
 }
@@ -33,14 +33,14 @@ static void put(const char *folder, const char *name, const struct myr_buf *text
 static void get(const char *folder, const char *name, struct myr_buf *ret)
 {
     char path[1024];
-    struct myr_err err = {0};
+    struct myr_err err = {};
     snprintf(path, sizeof(path), "%s/%s", folder, name);
     check(myr_file_read(path, 1 << 20, ret, &err), &err);
 }
 
 static void make_csr(const char *name, const char *folder)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     check(myr_io_csr_create(name, &key, &csr, &err), &err);
     put(folder, "key.pem", &key);
     put(folder, "csr.pem", &csr);
@@ -48,7 +48,7 @@ static void make_csr(const char *name, const char *folder)
 
 int main(int argc, char **argv)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (argc == 3 && strcmp(argv[1], "ca") == 0) {
         check(myr_io_ca_create("another authority", 30, &ca, &ca_key, &err), &err);
         put(argv[2], "ca.pem", &ca);

@@ -41,7 +41,7 @@ static void check_numbers(const struct myr_addresses *addresses)
 {
     const struct myr_design *design = addresses->design;
     const struct myr_network *net = &design->networks[addresses->net];
-    struct myr_u64map leaves = {0}, above = {0};
+    struct myr_u64map leaves = {}, above = {};
     for (uint32_t i = 0; i < net->leaf; i++) {
         assert_true(myr_u64map_add(&leaves, myr_address_asn(addresses, net->first_leaf + i), i));
     }
@@ -72,8 +72,8 @@ static void no_two_ports_or_devices_share_an_address(void **state)
                 continue;
             }
             struct myr_addresses addresses;
-            struct myr_u64map taken = {0};
-            struct myr_err err = {0};
+            struct myr_u64map taken = {};
+            struct myr_err err = {};
             assert_int_equal(myr_addresses_init(&addresses, &planned.arena, &planned.design,
                                                 (enum myr_net_id)net, &err),
                              MYR_OK);
@@ -93,7 +93,7 @@ static void access_networks_are_not_routed(void **state)
     (void)state;
     struct planned planned;
     struct myr_addresses addresses;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     plan_shape(&planned, &shapes[3]);
     assert_true(has_network(&planned.design, MYR_NET_OOB));
     assert_int_equal(
@@ -111,8 +111,8 @@ static void a_hundred_thousand_gpus_fit(void **state)
                                 "compute: {switch: sn5600, nic_gbps: 400}"};
     struct planned planned;
     struct myr_addresses addresses;
-    struct myr_u64map taken = {0};
-    struct myr_err err = {0};
+    struct myr_u64map taken = {};
+    struct myr_err err = {};
     plan_shape(&planned, &large);
     assert_int_equal(
         myr_addresses_init(&addresses, &planned.arena, &planned.design, MYR_NET_COMPUTE, &err),
@@ -135,7 +135,7 @@ static void a_hundred_thousand_gpus_fit(void **state)
 static void ports_are_found_under_the_names_of_switch_systems(void **state)
 {
     (void)state;
-    struct myr_buf name = {0};
+    struct myr_buf name = {};
     for (uint32_t s = 0; s < MYR_ARRAY_COUNT(shapes); s++) {
         struct planned planned;
         plan_shape(&planned, &shapes[s]);

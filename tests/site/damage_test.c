@@ -24,7 +24,7 @@ static const struct shape *shape_named(const char *name)
 
 static void assert_refused(const struct myr_design *design, const char *field, const char *what)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     int rc = myr_design_check(design, "d.myr", &err);
     if (rc != MYR_ECORRUPT || !strstr(err.message, what)) {
         fail_msg("%s: %s; '%s' is expected", field, rc < 0 ? err.message : "is taken", what);
@@ -46,7 +46,7 @@ static void strings_lie_inside(void **state)
     struct planned p;
     plan_shape(&p, shape_named("rail"));
     struct myr_design *d = &p.design;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_design_check(d, "d.myr", &err), MYR_OK);
     uint32_t end = d->string_bytes;
     DAMAGE(d, strings[0], 'x', "the strings do not end");

@@ -34,8 +34,8 @@ static const struct shape {
 static inline void plan_shape(struct planned *ret, const struct shape *shape)
 {
     const struct myr_doc *doc;
-    struct myr_err err = {0};
-    *ret = (struct planned){0};
+    struct myr_err err = {};
+    *ret = (struct planned){};
     myr_arena_init(&ret->arena);
     const char *text =
         myr_arena_printf(&ret->arena, "name: %s\nservers: %u\nserver: %s\nnetworks: {%s}\n",

@@ -169,7 +169,7 @@ static void bench_init(struct bench *bench, const struct shape *shape, bool chip
 {
     *bench = (struct bench){.chips = chips};
     struct planned *planned = &bench->planned;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     plan_shape(planned, shape);
     const struct myr_design *design = bench->design = &planned->design;
     struct myr_arena *arena = &planned->arena;
@@ -179,7 +179,7 @@ static void bench_init(struct bench *bench, const struct shape *shape, bool chip
     bench->found = MYR_ARENA_NEW(arena, uint32_t, design->port_count);
     bench->device_names = MYR_ARENA_NEW(arena, struct myr_str, design->device_count);
     bench->port_names = MYR_ARENA_NEW(arena, struct myr_str, design->port_count);
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     for (uint32_t d = 0; d < design->device_count; d++) {
         myr_site_name(design, d, &text);
         bench->device_names[d] = kept(arena, &text);
@@ -306,7 +306,7 @@ static void judge(struct bench *bench, uint32_t expected, uint32_t number)
     struct myr_arena arena;
     struct myr_cabling cabling;
     struct myr_verify verify;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_verify_options options = {.catalog = &bench->planned.catalog,
                                          .port_names = &bench->names};
     myr_arena_init(&arena);
@@ -360,7 +360,7 @@ static void draw_ports(struct bench *bench, uint32_t ports[PORTS])
 static void run_plain(const struct shape *shape, bool chips)
 {
     struct bench bench;
-    struct states states = {0};
+    struct states states = {};
     bench_init(&bench, shape, chips);
     plain_states(&states);
     assert_int_equal(states.codes.count, 764); /* matchings of eight ports */
@@ -429,7 +429,7 @@ static void splitters_take_the_fewest_steps(void **state)
 {
     (void)state;
     struct bench bench;
-    struct states states = {0};
+    struct states states = {};
     bench_init(&bench, &splitters, false);
     split_states(&states);
     for (uint32_t number = 0; number < CASES; number++) {

@@ -16,7 +16,7 @@ struct format {
 
 static void write_ib(const struct myr_cabling *cabling, struct myr_buf *ret)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     int rc = myr_write_ibnetdiscover(cabling, MYR_NETLIST_IBNETDISCOVER, ret, &err);
     assert_int_equal(rc, MYR_OK);
 }
@@ -34,8 +34,8 @@ static void check_format(const struct planned *planned, enum myr_net_id net,
     struct myr_arena arena;
     struct myr_cabling cabling, again;
     struct myr_import import;
-    struct myr_buf first = {0}, second = {0};
-    struct myr_err err = {0};
+    struct myr_buf first = {}, second = {};
+    struct myr_err err = {};
     const struct myr_design *design = &planned->design;
     myr_arena_init(&arena);
     myr_cabling_init(&cabling, &arena);
@@ -121,8 +121,8 @@ static void every_design_can_be_exported_and_gives_the_same_bytes_twice(void **s
         struct planned planned;
         plan_shape(&planned, &shapes[s]);
         for (uint32_t i = 0; i < myr_exporter_count; i++) {
-            struct files files[2] = {0};
-            struct myr_err err = {0};
+            struct files files[2] = {};
+            struct myr_err err = {};
             struct myr_export job = {.design = &planned.design,
                                      .net = MYR_NET_COMPUTE,
                                      .catalog = &planned.catalog,
@@ -180,8 +180,8 @@ static void slurm_has_every_node_once_and_one_switch_above_all(void **state)
         const char *const names[] = {"slurm", "slurm-block"};
         for (uint32_t i = 0; i < 2; i++) {
             const struct myr_exporter *exporter;
-            struct files files = {0};
-            struct myr_err err = {0};
+            struct files files = {};
+            struct myr_err err = {};
             struct myr_export job = {.design = &planned.design, .net = MYR_NET_COMPUTE};
             struct myr_export_sink sink = {&files, take_file};
             assert_int_equal(myr_exporter_find(names[i], &exporter, &err), MYR_OK);

@@ -20,7 +20,7 @@ struct subnet {
 
 static void subnet_init(struct subnet *subnet, const struct shape *shape)
 {
-    *subnet = (struct subnet){0};
+    *subnet = (struct subnet){};
     plan_shape(&subnet->planned, shape);
     struct myr_arena *arena = &subnet->planned.arena;
     assert_int_equal(myr_graph_init(&subnet->graph, arena, &subnet->planned.design, MYR_NET_COMPUTE,
@@ -121,8 +121,8 @@ static void a_planned_permutation_is_what_the_tables_then_carry(void **state)
     (void)state;
     for (uint32_t s = 0; s < 2; s++) {
         struct subnet subnet;
-        struct myr_flows flows = {0};
-        struct myr_routes planned = {0}, carried = {0};
+        struct myr_flows flows = {};
+        struct myr_routes planned = {}, carried = {};
         subnet_init(&subnet, &shapes[s]);
         size_t channels = 2 * (size_t)subnet.planned.design.link_count;
         uint64_t *load = MYR_ARENA_NEW(&subnet.planned.arena, uint64_t, 2 * channels);
@@ -149,7 +149,7 @@ static void flows_to_one_host_that_part_are_refused(void **state)
 {
     (void)state;
     struct subnet subnet;
-    struct myr_routes routes = {0};
+    struct myr_routes routes = {};
     struct myr_path path;
     subnet_init(&subnet, &shapes[0]);
     myr_tables_fill(&subnet.tables);
@@ -211,8 +211,8 @@ static void chosen_ports_lead_along_the_planned_paths(void **state)
     struct subnet subnet;
     struct myr_addresses addresses;
     struct myr_switch_hashes hashes;
-    struct myr_flows flows = {0};
-    struct myr_routes planned = {0};
+    struct myr_flows flows = {};
+    struct myr_routes planned = {};
     struct myr_source_ports chosen;
     subnet_init(&subnet, &lab);
     struct myr_arena *arena = &subnet.planned.arena;

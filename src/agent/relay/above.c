@@ -44,7 +44,7 @@ static void on_drain(uv_timer_t *timer)
 
 static void take_cert(struct relay *relay, const struct myr_wire_cert *cert)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_io_tls *up = NULL, *down = NULL;
     const char *folder = relay->settings->folder;
     if (!relay->asked_renewal) {
@@ -116,7 +116,7 @@ static int look(struct relay *relay, struct line *line, const struct myr_wire_he
 {
     bool schema =
         head->type == MYR_WIRE_SCHEMA && payload.len > 0 && payload.data[0] == MYR_WIRE_WELCOME;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
     struct myr_wire_message message;
     if (!schema && head->type != MYR_WIRE_WELCOME) {
         return MYR_OK;
@@ -144,7 +144,7 @@ static int take_frame(struct relay *relay, const struct myr_wire_head *head, str
         }
         return MYR_OK;
     }
-    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
     struct myr_wire_message message;
     myr_wire_frame_put(&bytes, head, payload);
     myr_wire_feed(&relay->own, (struct myr_str){bytes.data, bytes.len});
@@ -172,7 +172,7 @@ static void on_data(void *context, struct myr_io_stream *stream, struct myr_str 
     struct relay *relay = context;
     struct myr_wire_head head;
     struct myr_str payload;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     int rc;
     relay->heard_ms = relay_now_ms(relay);
     myr_buf_put(&relay->bytes, bytes.data, bytes.len);
@@ -196,7 +196,7 @@ static void forget(struct relay *relay)
     myr_wire_receiver_done(&relay->own);
     myr_wire_receiver_done(&relay->welcomes);
     myr_buf_done(&relay->bytes);
-    relay->bytes = (struct myr_buf){0};
+    relay->bytes = (struct myr_buf){};
     relay->at = 0;
     below_pause(relay, false);
     below_detach_all(relay);
@@ -229,7 +229,7 @@ void above_choose(struct relay *relay, uint32_t at)
 static void connect_now(struct relay *relay)
 {
     const struct myr_io_calls calls = {on_open, on_data, on_closed};
-    struct myr_err err = {0};
+    struct myr_err err = {};
     MYR_ASSERT(!relay->up);
     myr_wire_sender_init(&relay->sender);
     myr_wire_receiver_init(&relay->own);
@@ -256,8 +256,8 @@ void above_start(struct relay *relay)
 
 static void renew(struct relay *relay)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf csr = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf csr = {};
+    struct myr_err err = {};
     if (relay->asked_renewal || !enrol_is_due(relay->settings->folder)) {
         return;
     }

@@ -35,7 +35,7 @@ void frames_read(struct myr_buf *bytes, size_t *at)
 {
     if (*at == bytes->len) {
         myr_buf_done(bytes); /* a thousand idle agents keep no buffers */
-        *bytes = (struct myr_buf){0};
+        *bytes = (struct myr_buf){};
     } else if (*at > 0) {
         memmove(bytes->data, bytes->data + *at, bytes->len - *at);
         bytes->len -= *at;
@@ -45,7 +45,7 @@ void frames_read(struct myr_buf *bytes, size_t *at)
 
 void relay_say(struct relay *relay, enum myr_wire_type type, const void *message)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
     myr_wire_send(&relay->sender, &bytes, type, MYR_WIRE_NO_NODE, 0, ++relay->sent, message);
     myr_io_write(relay->up, (struct myr_str){bytes.data, bytes.len});
 }
@@ -83,7 +83,7 @@ static void attach(struct line *line)
         at = relay->free_places.items[--relay->free_places.count];
     } else {
         at = (uint32_t)relay->places.count;
-        myr_vec_push(&relay->places, (struct place){0});
+        myr_vec_push(&relay->places, (struct place){});
     }
     MYR_ASSERT(at < MYR_WIRE_CHANNEL_PLACES && !relay->places.items[at].line);
     relay->places.items[at].line = line;
@@ -147,7 +147,7 @@ static void discard(struct line *line)
 {
     struct myr_wire_head head;
     struct myr_str payload;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     int rc;
     while ((rc = frame_next(&line->bytes, &line->at, &head, &payload, &err)) > 0) {
         keep(line, &head, payload);
@@ -162,10 +162,10 @@ static void discard(struct line *line)
 static void take(struct line *line)
 {
     struct relay *relay = line->relay;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf up = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf up = {};
     struct myr_wire_head head;
     struct myr_str payload;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     int rc;
     heard(line);
     while ((rc = frame_next(&line->bytes, &line->at, &head, &payload, &err)) > 0) {
@@ -269,7 +269,7 @@ int below_listen(struct relay *relay, const char *address, uint16_t port, struct
 /* One whom the last controller knew: it is introduced as it has introduced itself then. */
 static void introduce(struct line *line)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf up = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf up = {};
     struct myr_wire_head head;
     struct myr_str payload;
     size_t at = 0;
@@ -314,7 +314,7 @@ void below_detach_all(struct relay *relay)
 
 void below_pass(struct line *line, const struct myr_wire_head *head, struct myr_str payload)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
     struct myr_wire_head out = *head;
     if (line->over) {
         return;
@@ -333,7 +333,7 @@ void below_lease(struct relay *relay)
 {
     relay->turn++;
     for (struct line *line = relay->lines; line; line = line->next) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
         if (!line->welcomed || line->over || (line->channel + relay->turn) % LEASE_TURNS != 0) {
             continue;
         }

@@ -49,8 +49,8 @@ static void check_rights(const char *folder, struct findings *to)
 
 static void check_certificate(const char *folder, const char *name, struct findings *to)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    struct myr_err err = {};
     int64_t left_s;
     if (file_get(folder, name, &text, &err) < 0 ||
         myr_io_valid_s((struct myr_str){text.len ? text.data : "", text.len}, &left_s, &err) < 0) {
@@ -68,10 +68,10 @@ static void check_certificate(const char *folder, const char *name, struct findi
 
 uint32_t myr_relay_doctor(const char *folder, struct myr_relay_finding ret[MYR_RELAY_FINDINGS_MAX])
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct findings to = {ret, 0};
-    struct myr_str name = {0}, server = {0}, listen = {0};
-    struct rlimit limit = {0};
+    struct myr_str name = {}, server = {}, listen = {};
+    struct rlimit limit = {};
     if (file_get(folder, "relay", &text, NULL) < 0) {
         return 0;
     }

@@ -19,7 +19,7 @@ enum { TOKEN_MAX = 4096, SPARE_FILES = 64 };
 /* "host:port", with brackets around an address that has colons. */
 static int split(const char *text, char ret_host[256], uint16_t *ret_port, struct myr_err *err)
 {
-    struct settings settings = {0};
+    struct settings settings = {};
     size_t len = strlen(text);
     bool any = len > 2 && strcmp(text + len - 2, ":0") == 0;
     char known[300];
@@ -29,7 +29,7 @@ static int split(const char *text, char ret_host[256], uint16_t *ret_port, struc
                    : len < 290      ? len
                                     : 0),
              text, any ? "1" : "");
-    struct myr_err why = {0};
+    struct myr_err why = {};
     if (options_server(known, &settings, &why) < 0) {
         return myr_err_set(err, MYR_EINVAL,
                            "--listen '%.100s': HOST:PORT is expected, or "
@@ -44,7 +44,7 @@ static int split(const char *text, char ret_host[256], uint16_t *ret_port, struc
 static int first_start(struct relay *relay, struct myr_err *err)
 {
     const struct myr_relay *settings = relay->settings;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct enrol_token token;
     struct stat status;
     if (!settings->token_file) {
@@ -90,7 +90,7 @@ static int lock(const char *folder, struct myr_err *err)
 static int prepare(struct relay *relay, struct myr_err *err)
 {
     const struct myr_relay *settings = relay->settings;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf note = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf note = {};
     MYR_TRY(options_servers(settings->server, &relay->servers, err));
     above_choose(relay, 0);
     MYR_TRY(folder_make(settings->folder, 0700, err));

@@ -14,7 +14,7 @@
 /* Version 2 where it is mounted, else the freezer's, which every host has. */
 static bool find_mount(const char *type, const char *option, char ret[AGENT_PATH_MAX])
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     if (file_get("/proc/self", "mounts", &text, NULL) < 0 || text.len == 0) {
         return false;
     }
@@ -40,7 +40,7 @@ static bool find_mount(const char *type, const char *option, char ret[AGENT_PATH
 /* Below where this process itself is: that is what a service manager has given it. */
 static bool find_own(const char *row, char ret[AGENT_PATH_MAX])
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     if (file_get("/proc/self", "cgroup", &text, NULL) < 0 || text.len == 0) {
         return false;
     }
@@ -72,7 +72,7 @@ void cgroup_open(struct cgroup *cgroup, const char *tag, bool make)
 {
     char root[AGENT_PATH_MAX];
     char own[AGENT_PATH_MAX];
-    *cgroup = (struct cgroup){0};
+    *cgroup = (struct cgroup){};
     if (find_mount("cgroup", "devices", root) && find_own("devices:", own)) {
         (void)try_folder(cgroup->devices, root, own, tag, make);
     }
@@ -133,7 +133,7 @@ bool cgroup_deny(const struct cgroup *cgroup, const struct device *devices, uint
 
 void cgroup_kill(const struct cgroup *cgroup)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     if (!cgroup->path[0]) {
         return;
     }
@@ -156,7 +156,7 @@ void cgroup_kill(const struct cgroup *cgroup)
 
 bool cgroup_is_empty(const struct cgroup *cgroup)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     return !cgroup->path[0] || file_get(cgroup->path, "cgroup.procs", &text, NULL) < 0 ||
            text.len == 0;
 }

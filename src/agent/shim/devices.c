@@ -51,7 +51,7 @@ static bool find_minor(const char *proc, const char *id, uint32_t *ret)
 {
     static const char key[] = "Device Minor:";
     char folder[AGENT_PATH_MAX];
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     uint64_t minor;
     int len = snprintf(folder, sizeof(folder), "%s/%s", proc, id);
     if (len >= (int)sizeof(folder) || file_get(folder, "information", &text, NULL) < 0 ||
@@ -148,7 +148,7 @@ static void compose(struct code *code, const struct device *devices, uint32_t co
 
 bool device_filter(const char *group, const struct device *devices, uint32_t count)
 {
-    struct code code = {0};
+    struct code code = {};
     MYR_ASSERT(count <= DEVICES_MAX);
     compose(&code, devices, count);
     union bpf_attr load = {.prog_type = BPF_PROG_TYPE_CGROUP_DEVICE,

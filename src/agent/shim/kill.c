@@ -26,7 +26,7 @@ static void list_processes(struct processes *ret)
     const struct dirent *entry;
     while (dir && (entry = readdir(dir)) != NULL) {
         uint64_t number;
-        struct process process = {0};
+        struct process process = {};
         if (!myr_str_to_u64(myr_str_from(entry->d_name), &number)) {
             continue;
         }
@@ -74,7 +74,7 @@ static uint32_t signal_ours(const struct processes *all, int signal, struct told
 /* The children of one thread, by a list that the kernel keeps. False: it keeps none. */
 static bool list_children(const char *thread, struct processes *ret)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     if (file_get(thread, "children", &text, NULL) < 0) {
         return false;
     }
@@ -143,7 +143,7 @@ static void mark_descendants(struct processes *all)
  */
 uint32_t kill_descendants(int signal, struct told *told, uint32_t *ret_stuck)
 {
-    struct processes all = {0};
+    struct processes all = {};
     if (!walk_down(&all)) {
         list_processes(&all);
         mark_descendants(&all);
@@ -156,7 +156,7 @@ uint32_t kill_descendants(int signal, struct told *told, uint32_t *ret_stuck)
 static bool has_tag(pid_t pid, const char *tag)
 {
     char path[64];
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     snprintf(path, sizeof(path), "/proc/%d", (int)pid);
     if (file_get(path, "environ", &text, NULL) < 0 || text.len == 0) {
         return false;
@@ -167,7 +167,7 @@ static bool has_tag(pid_t pid, const char *tag)
 uint32_t kill_tagged(const char *tag, int signal, uint32_t *ret_stuck)
 {
     char word[160];
-    struct processes all = {0};
+    struct processes all = {};
     snprintf(word, sizeof(word), "MYRIAD_INCARNATION=%s", tag);
     list_processes(&all);
     for (size_t i = 0; i < all.count; i++) {

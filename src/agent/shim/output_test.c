@@ -31,7 +31,7 @@ static void offsets_stay_true_over_many_pieces(void **state)
     }
     uint64_t kept = 0;
     for (uint64_t at = 0; at < output.written;) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
         uint64_t offset = at;
         uint64_t size;
         output_fetch(folder, 3, &offset, 48 << 10, &text, &size);
@@ -78,7 +78,7 @@ static void the_first_line_that_looks_like_an_error_is_kept(void **state)
 static void a_rank_that_wrote_nothing_has_nothing(void **state)
 {
     (void)state;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     uint64_t offset = 77;
     uint64_t size = 1;
     output_fetch(folder, 99, &offset, 100, &text, &size);

@@ -114,7 +114,7 @@ int shim_start_script(struct shim *s, const char *text, struct myr_err *err)
 
 static void write_ranks(struct shim *s)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     for (uint32_t i = 0; i < s->count; i++) {
         myr_buf_printf(&text, "rank %u %d %llu\n", s->order.first_rank + i, (int)s->ranks[i].pid,
                        (unsigned long long)process_began(s->ranks[i].pid, NULL, NULL));
@@ -135,7 +135,7 @@ int shim_start_ranks(struct shim *s, struct myr_err *err)
     write_ranks(s);
     deadly_point();
     MYR_TRY(let_go(&launch, s->count, err));
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     myr_buf_puts(&text, "started 1\n");
     shim_put_file(s, "started", &text);
     return MYR_OK;

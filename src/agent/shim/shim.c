@@ -97,7 +97,7 @@ static void begin_kill(struct shim *s, int64_t now)
 
 static void finish(struct shim *s)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     cgroup_remove(&s->cgroup);
     if (s->unwritten) {
         shim_write_progress(s, 0);
@@ -114,7 +114,7 @@ static void finish(struct shim *s)
 /* Nothing is left of the ranks. */
 static void all_gone(struct shim *s, int64_t now)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (s->phase == PHASE_EPILOG || !s->job.epilog ||
         (s->ended && s->ending.kind == ENDING_START)) {
         finish(s);
@@ -147,7 +147,7 @@ static void rank_ended(struct shim *s, struct process *rank, int status, int64_t
 
 static void script_ended(struct shim *s, int status, int64_t now)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     if (s->phase == PHASE_EPILOG) {
         if (!good) {
@@ -220,7 +220,7 @@ static void reap(struct shim *s, int64_t now)
 
 static void look_for_stop(struct shim *s, int64_t now)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     uint64_t grace = 0;
     if (folder_is_gone(s->folder)) { /* no agent will ever find these ranks again */
         shim_set_ending(s, ENDING_STOPPED, NULL, "the folder is gone");
@@ -246,7 +246,7 @@ static void look_for_stop(struct shim *s, int64_t now)
 /* Without a word from the controller, and without a step of the gang: nobody waits for these. */
 static void look_at_lease(struct shim *s, int64_t now)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     char state[AGENT_PATH_MAX];
     uint64_t heard = 0;
     if (s->order.lease_s == 0 || s->phase > PHASE_RANKS) {
@@ -391,8 +391,8 @@ static void close_devices(const struct shim *s)
 
 static void begin(struct shim *s)
 {
-    struct myr_err err = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    struct myr_err err = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     char tag[80];
     s->began_ns = boot_clock_ns();
     snprintf(tag, sizeof(tag), "%.*s", (int)s->order.tag.len, s->order.tag.data);
@@ -443,8 +443,8 @@ static void begin_again(struct shim *s)
 int shim_run(const char *folder)
 {
     struct shim *s = myr_xcalloc(1, sizeof(*s));
-    struct myr_err err = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    struct myr_err err = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     s->folder = folder;
     myr_arena_init(&s->arena);
     if (prepare(s, &err) < 0) {

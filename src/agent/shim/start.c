@@ -172,7 +172,7 @@ static void env_text(struct env *env, const char *name, struct myr_str value)
 
 static void put_devices(struct env *env, uint64_t gpus)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf list = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf list = {};
     for (uint32_t i = 0; i < 64; i++) {
         if (gpus >> i & 1) {
             myr_buf_printf(&list, "%s%u", list.len ? "," : "", i);

@@ -97,7 +97,7 @@ static void an_image_is_run_by_who_is_there(void **state)
                           .directory = "/h/ada",
                           .checkpoint = "/ck"};
     const char *const *argv = NULL;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_arena arena;
     myr_arena_init(&arena);
     assert_int_equal(start_argv(&arena, &order, &job, env, has_none, &argv, &err), MYR_ENOENT);
@@ -121,7 +121,7 @@ static void nobody_runs_as_root(void **state)
 {
     (void)state;
     struct person found;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_true(person_find(MYR_STR("no-such-user-here"), &found, &err) < 0);
     if (geteuid() == 0) {
         assert_int_equal(person_find(MYR_STR("root"), &found, &err), MYR_EINVAL);

@@ -19,7 +19,7 @@ static void ring(struct shim *s)
 /* A disk that is full must not make an ending unknown for ever: it is tried again. */
 void shim_put_file(struct shim *s, const char *name, const struct myr_buf *text)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     while (file_put(s->folder, name, (struct myr_str){text->data, text->len}, &err) < 0 &&
            !folder_is_gone(s->folder)) {
         say("%s", err.message);
@@ -43,7 +43,7 @@ void shim_set_ending(struct shim *s, enum ending_kind kind, const struct ending 
 
 void shim_write_progress(struct shim *s, int64_t now)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     progress_write(&s->progress, &text);
     if (file_put_lightly(s->folder, "progress", (struct myr_str){text.data, text.len}, NULL) ==
         MYR_OK) {
@@ -54,7 +54,7 @@ void shim_write_progress(struct shim *s, int64_t now)
 
 void shim_say_stuck(struct shim *s, uint32_t count, uint32_t stuck)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     s->said_stuck = true;
     myr_buf_printf(&text, "count %u\nwaiting %u\n", count, stuck);
     shim_put_file(s, "stuck", &text);

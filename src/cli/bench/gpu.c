@@ -111,7 +111,7 @@ static int measure(struct cli *cli, struct myr_kernels *kernels, struct myr_err 
 {
     const struct options *o = cli->options;
     struct myr_profiles profiles;
-    struct myr_kernels shapes = {0};
+    struct myr_kernels shapes = {};
     MYR_TRY(myr_profiles_init(&profiles, &cli->arena, err));
     myr_kernels_sweep(&shapes, &cli->arena, o->quick);
     if (o->dry_run) {
@@ -135,10 +135,10 @@ static int measure(struct cli *cli, struct myr_kernels *kernels, struct myr_err 
 static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *o = cli->options;
-    struct myr_kernels kernels = {0};
+    struct myr_kernels kernels = {};
     int rc = measure(cli, &kernels, err);
     if (rc == MYR_OK && o->out && !o->dry_run) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
         myr_kernels_write(&kernels, &buf);
         rc = myr_file_write(o->out, &buf, err);
     }

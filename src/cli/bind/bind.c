@@ -57,8 +57,8 @@ static int run(struct cli *cli, struct myr_err *err)
                                           .hca_count = options->hcas.count,
                                           .port_names = options->port_names};
     MYR_CLEANUP(myr_built_close) struct myr_built built;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    struct myr_discovery found = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    struct myr_discovery found = {};
     bool print = !options->out || strcmp(options->out, "-") == 0;
     MYR_TRY(myr_built_open(&built, &question, err));
     myr_binding_discover(&built.binding, &built.verify, options->by_wiring, &found);

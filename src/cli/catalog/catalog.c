@@ -54,7 +54,7 @@ static void put_part(struct myr_answer *answer, const struct myr_part *part)
 static const struct myr_value *put_counts(struct myr_answer *answer,
                                           const struct myr_catalog *catalog)
 {
-    uint32_t counts[MYR_PART_KIND_COUNT] = {0};
+    uint32_t counts[MYR_PART_KIND_COUNT] = {};
     for (size_t i = 0; i < catalog->parts.count; i++) {
         counts[catalog->parts.items[i].kind]++;
     }
@@ -96,7 +96,7 @@ static int run(struct cli *cli, struct myr_err *err)
     struct myr_answer *answer = &cli->answer;
     const char *word = cli->operands.count ? cli->operands.items[0] : NULL;
     uint32_t wanted = UINT32_MAX;
-    MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {0};
+    MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {};
     MYR_TRY(options->kind ? myr_part_kinds(options->kind, &wanted, err) : MYR_OK);
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
     const struct myr_value *kinds = put_counts(answer, &catalog);

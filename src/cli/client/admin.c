@@ -32,7 +32,7 @@ static const struct myr_command token_new_command = {
 static int token_new_run(struct cli *cli, struct myr_err *err)
 {
     const struct token_options *options = cli->options;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
     const struct myr_doc *doc;
     struct myr_json json;
     if (!options->user) {
@@ -79,7 +79,7 @@ static int token_list_run(struct cli *cli, struct myr_err *err)
 {
     const struct myr_doc *doc;
     struct myr_value *tokens;
-    MYR_TRY(client_ask(cli, "GET", "/v1/tokens", (struct myr_str){0}, &doc, err));
+    MYR_TRY(client_ask(cli, "GET", "/v1/tokens", (struct myr_str){}, &doc, err));
     MYR_TRY(client_put_list(cli, doc, "tokens", &tokens, err));
     myr_answer_table(&cli->answer, tokens, token_columns, MYR_ARRAY_COUNT(token_columns));
     return MYR_OK;
@@ -104,7 +104,7 @@ static int token_revoke_run(struct cli *cli, struct myr_err *err)
     const struct myr_doc *doc;
     const char *path = myr_arena_printf(&cli->arena, "/v1/tokens/%s/revoke",
                                         client_word(cli, cli->operands.items[0]));
-    MYR_TRY(client_ask(cli, "POST", path, (struct myr_str){0}, &doc, err));
+    MYR_TRY(client_ask(cli, "POST", path, (struct myr_str){}, &doc, err));
     client_put_one(cli, doc, "tokens");
     myr_answer_fact(&cli->answer, "revoked", "%s, of %s, %s", client_text(cli, doc, "id"),
                     client_text(cli, doc, "user"), client_text(cli, doc, "role"));
@@ -131,7 +131,7 @@ const struct cli_verb cli_token_verb = {&token_command, NULL, .group = CLI_RUN_G
 struct enrol_options {
     const char *relay;
 };
-static const struct enrol_options enrol_defaults = {0};
+static const struct enrol_options enrol_defaults = {};
 
 static const struct myr_option enrol_rows[] = {
     CLI_TEXT("relay", "NAME", struct enrol_options, relay,
@@ -152,7 +152,7 @@ static const struct myr_command enrol_command = {
 
 static int enrol_run(struct cli *cli, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
     const struct myr_doc *doc;
     struct myr_json json;
     const struct enrol_options *options = cli->options;

@@ -21,7 +21,7 @@ static const char *keep(struct cli *cli, const char *text)
 /* One word; what stands around it is no part of it. */
 static int read_token(struct cli *cli, const char *path, const char **ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     MYR_TRY(myr_file_read(path, TOKEN_MAX, &text, err));
     size_t length = text.len ? strcspn(text.data, " \t\r\n") : 0;
     if (length == 0 || text.data[length + strspn(text.data + length, " \t\r\n")]) {
@@ -37,7 +37,7 @@ static int read_token(struct cli *cli, const char *path, const char **ret, struc
 int client_open(struct cli *cli, struct client *ret, struct myr_err *err)
 {
     const struct cli_common *common = &cli->common;
-    struct myr_server_place place = {0};
+    struct myr_server_place place = {};
     const char *token = common->token_file;
     *ret = (struct client){.cli = cli, .url = common->server, .ca = common->ca};
     if (common->dir) {
@@ -106,7 +106,7 @@ static int refused(const struct client *client, const struct myr_http_answer *an
 
 int client_bytes(struct cli *cli, const char *path, struct myr_buf *ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_http_answer_done) struct myr_http_answer answer = {0};
+    MYR_CLEANUP(myr_http_answer_done) struct myr_http_answer answer = {};
     struct client client;
     MYR_TRY(client_open(cli, &client, err));
     struct myr_http_request request = {.method = "GET",
@@ -125,7 +125,7 @@ int client_bytes(struct cli *cli, const char *path, struct myr_buf *ret, struct 
 int client_call(const struct client *client, const struct client_call *call,
                 const struct myr_doc **ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_http_answer_done) struct myr_http_answer answer = {0};
+    MYR_CLEANUP(myr_http_answer_done) struct myr_http_answer answer = {};
     struct myr_http_request request = {
         .method = call->method,
         .url = myr_arena_printf(&client->cli->arena, "%s%s", client->url, call->path),
@@ -183,7 +183,7 @@ void client_round_done(struct client_round *round)
 
 const char *client_word(struct cli *cli, const char *name)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     for (const char *c = name; *c && buf.len < 300; c++) {
         bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
                      (*c >= '0' && *c <= '9') || strchr("-._~", *c);

@@ -24,7 +24,7 @@ static int queue_run(struct cli *cli, struct myr_err *err)
     };
     const struct myr_doc *doc;
     struct myr_value *queue;
-    MYR_TRY(client_ask(cli, "GET", "/v1/queue", (struct myr_str){0}, &doc, err));
+    MYR_TRY(client_ask(cli, "GET", "/v1/queue", (struct myr_str){}, &doc, err));
     MYR_TRY(client_put_list(cli, doc, "queue", &queue, err));
     myr_answer_table(&cli->answer, queue, columns, MYR_ARRAY_COUNT(columns));
     return MYR_OK;
@@ -56,7 +56,7 @@ static int usage_run(struct cli *cli, struct myr_err *err)
     static const char *const keys[] = {"currency", "kw_per_gpu", "price_kwh"};
     const struct myr_doc *doc;
     struct myr_value *tenants;
-    MYR_TRY(client_ask(cli, "GET", "/v1/usage", (struct myr_str){0}, &doc, err));
+    MYR_TRY(client_ask(cli, "GET", "/v1/usage", (struct myr_str){}, &doc, err));
     for (size_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
         const struct myr_doc *value = myr_doc_get(doc, keys[i]);
         if (value) {
@@ -90,7 +90,7 @@ static const struct myr_command inject_command = {
 
 static int inject_run(struct cli *cli, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
     const struct myr_doc *doc;
     struct myr_json json;
     myr_json_init(&json, &body, MYR_JSON_COMPACT);

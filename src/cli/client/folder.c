@@ -42,7 +42,7 @@ static int doctor_run(struct cli *cli, struct myr_err *err)
     };
     struct myr_answer *answer = &cli->answer;
     struct myr_server_findings *found = myr_arena_alloc(&cli->arena, 1, sizeof(*found));
-    uint32_t counts[3] = {0};
+    uint32_t counts[3] = {};
     const char *folder = cli->operands.count ? cli->operands.items[0] : NULL;
     struct myr_relay_finding *relay =
         myr_arena_alloc(&cli->arena, MYR_RELAY_FINDINGS_MAX, sizeof(*relay));
@@ -94,7 +94,7 @@ static void put_copied(struct cli *cli, const char *to, const struct myr_server_
 struct backup_options {
     const char *token_file;
 };
-static const struct backup_options backup_defaults = {0};
+static const struct backup_options backup_defaults = {};
 
 static const struct myr_option backup_rows[] = {
     CLI_PATH("admin-token", "FILE", struct backup_options, token_file,

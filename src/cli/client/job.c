@@ -67,7 +67,7 @@ static int list_run(struct cli *cli, struct myr_err *err)
                                 strchr(path, '?') ? '&' : '?', (unsigned long long)options->limit,
                                 (unsigned long long)options->before);
     }
-    MYR_TRY(client_ask(cli, "GET", path, (struct myr_str){0}, &doc, err));
+    MYR_TRY(client_ask(cli, "GET", path, (struct myr_str){}, &doc, err));
     MYR_TRY(client_put_list(cli, doc, "jobs", &jobs, err));
     myr_answer_table(&cli->answer, jobs, columns, MYR_ARRAY_COUNT(columns));
     const char *next = client_text(cli, doc, "next");
@@ -120,7 +120,7 @@ void job_show(struct cli *cli, const struct myr_doc *doc)
 
 void job_put_unheeded(struct cli *cli, const char *const *keys, uint32_t count, const char *where)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf names = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf names = {};
     myr_answer_list(&cli->answer, "unheeded");
     for (uint32_t i = 0; i < count; i++) {
         myr_answer_text(&cli->answer, NULL, keys[i]);
@@ -147,8 +147,8 @@ static const struct myr_command show_command = {
 static int show_run(struct cli *cli, struct myr_err *err)
 {
     const struct myr_doc *doc;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf names = {0};
-    MYR_TRY(client_ask(cli, "GET", job_path(cli, ""), (struct myr_str){0}, &doc, err));
+    MYR_CLEANUP(myr_buf_done) struct myr_buf names = {};
+    MYR_TRY(client_ask(cli, "GET", job_path(cli, ""), (struct myr_str){}, &doc, err));
     job_show(cli, doc);
     const struct myr_doc *list = myr_doc_get(doc, "node_names");
     for (uint32_t i = 0; list && list->kind == MYR_DOC_LIST && i < list->count; i++) {
@@ -179,7 +179,7 @@ static const struct myr_command cancel_command = {
 static int cancel_run(struct cli *cli, struct myr_err *err)
 {
     const struct myr_doc *doc;
-    MYR_TRY(client_ask(cli, "POST", job_path(cli, "/cancel"), (struct myr_str){0}, &doc, err));
+    MYR_TRY(client_ask(cli, "POST", job_path(cli, "/cancel"), (struct myr_str){}, &doc, err));
     job_show(cli, doc);
     return MYR_OK;
 }
@@ -200,7 +200,7 @@ static const struct myr_command explain_command = {
 static int explain_run(struct cli *cli, struct myr_err *err)
 {
     const struct myr_doc *doc;
-    MYR_TRY(client_ask(cli, "GET", job_path(cli, "/explain"), (struct myr_str){0}, &doc, err));
+    MYR_TRY(client_ask(cli, "GET", job_path(cli, "/explain"), (struct myr_str){}, &doc, err));
     const struct myr_doc *why = myr_doc_get(doc, "why");
     myr_answer_i64(&cli->answer, "id", client_i64(doc, "id"));
     struct myr_value *lines = myr_answer_list(&cli->answer, "why");
@@ -222,7 +222,7 @@ struct logs_options {
     uint64_t rank, epoch;
     bool follow;
 };
-static const struct logs_options logs_defaults = {0};
+static const struct logs_options logs_defaults = {};
 
 static const struct myr_option logs_rows[] = {
     CLI_COUNT("rank", struct logs_options, rank, 0, 1 << 24, "whose output"),
@@ -286,9 +286,9 @@ static int follow_once(const struct client *client, const struct logs_options *o
                        int64_t *offset, bool *ret_rest, bool *ret_end, struct myr_err *err)
 {
     MYR_CLEANUP(client_round_done) struct client_round round;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     struct myr_str piece = {"", 0};
-    struct myr_err why = {0};
+    struct myr_err why = {};
     client_round_begin(client, &round);
     int rc = logs_piece(&round.client, options, offset, &piece, ret_end, &why);
     bool over = rc == MYR_EAWAY && is_over(&round.client);
@@ -340,7 +340,7 @@ static void put_lines(struct cli *cli, struct myr_str text)
 static int logs_run(struct cli *cli, struct myr_err *err)
 {
     const struct logs_options *options = cli->options;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     bool people = cli->common.format == MYR_FORMAT_TABLE || cli->common.format == MYR_FORMAT_WIDE;
     struct client client;
     struct myr_str piece;

@@ -17,7 +17,7 @@ static const struct myr_answer_column columns[] = {
 struct list_options {
     const char *state;
 };
-static const struct list_options list_defaults = {0};
+static const struct list_options list_defaults = {};
 
 static void put_states(struct myr_buf *buf)
 {
@@ -45,7 +45,7 @@ static int list_run(struct cli *cli, struct myr_err *err)
     const char *path = options->state ? myr_arena_printf(&cli->arena, "/v1/nodes?state=%s",
                                                          client_word(cli, options->state))
                                       : "/v1/nodes";
-    MYR_TRY(client_ask(cli, "GET", path, (struct myr_str){0}, &doc, err));
+    MYR_TRY(client_ask(cli, "GET", path, (struct myr_str){}, &doc, err));
     MYR_TRY(client_put_list(cli, doc, "nodes", &nodes, err));
     myr_answer_table(&cli->answer, nodes, columns, MYR_ARRAY_COUNT(columns));
     return MYR_OK;
@@ -112,7 +112,7 @@ static const struct myr_command show_command = {
 
 static int show_run(struct cli *cli, struct myr_err *err)
 {
-    return change(cli, "GET", "", (struct myr_str){0}, err);
+    return change(cli, "GET", "", (struct myr_str){}, err);
 }
 
 const struct cli_verb cli_node_show_verb = {.row = &show_command, .run = show_run};
@@ -120,7 +120,7 @@ const struct cli_verb cli_node_show_verb = {.row = &show_command, .run = show_ru
 struct drain_options {
     const char *reason;
 };
-static const struct drain_options drain_defaults = {0};
+static const struct drain_options drain_defaults = {};
 
 static const struct myr_option drain_rows[] = {
     CLI_TEXT("reason", "WORDS", struct drain_options, reason, "why, for whoever looks at it later"),
@@ -142,7 +142,7 @@ static const struct myr_command drain_command = {
 static int drain_run(struct cli *cli, struct myr_err *err)
 {
     const struct drain_options *options = cli->options;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
     struct myr_json json;
     if (options->reason) {
         myr_json_init(&json, &body, MYR_JSON_COMPACT);
@@ -168,7 +168,7 @@ static const struct myr_command resume_command = {
 
 static int resume_run(struct cli *cli, struct myr_err *err)
 {
-    return change(cli, "POST", "/resume", (struct myr_str){0}, err);
+    return change(cli, "POST", "/resume", (struct myr_str){}, err);
 }
 
 const struct cli_verb cli_node_resume_verb = {.row = &resume_command, .run = resume_run};
@@ -187,7 +187,7 @@ static const struct myr_command revoke_command = {
 
 static int revoke_run(struct cli *cli, struct myr_err *err)
 {
-    return change(cli, "POST", "/revoke", (struct myr_str){0}, err);
+    return change(cli, "POST", "/revoke", (struct myr_str){}, err);
 }
 
 const struct cli_verb cli_node_revoke_verb = {.row = &revoke_command, .run = revoke_run};

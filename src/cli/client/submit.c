@@ -89,7 +89,7 @@ static struct myr_doc *with_key(struct cli *cli, const struct myr_doc *map, cons
 /* The layout's lines "tp: 8" as words, which every verb takes by --layout: "tp=8,pp=4". */
 static void put_words(const struct myr_layout *layout, struct myr_buf *words)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf lines = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf lines = {};
     myr_layout_write(&lines, layout);
     for (const char *at = lines.data; at && *at;) {
         at += strspn(at, " ");
@@ -108,7 +108,7 @@ static int add_layout(struct cli *cli, const char *file, const char *path, struc
 {
     const struct myr_doc *top;
     struct myr_layout layout;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf words = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf words = {};
     struct myr_str body = {text->len ? text->data : "", text->len};
     MYR_TRY(myr_layout_file_read(&cli->arena, path, NULL, &layout, err));
     bool json = body.len > 0 && body.data[0] == '{';
@@ -157,11 +157,11 @@ static int name_file(const char *file, struct myr_err *err)
 static int send_job(const struct client *client, const char *file, struct myr_str body,
                     const struct myr_doc **ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf key = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf key = {};
     int rc = MYR_OK;
     MYR_TRY(myr_io_secret(16, &key, err));
     for (int tries = 0; tries < TRIES; tries++) {
-        struct myr_err why = {0};
+        struct myr_err why = {};
         if (tries > 0) {
             sleep(1);
         }
@@ -189,7 +189,7 @@ static int look(const struct client *client, const char *path, char told[32], bo
 {
     MYR_CLEANUP(client_round_done) struct client_round round;
     const struct myr_doc *doc;
-    struct myr_err why = {0};
+    struct myr_err why = {};
     client_round_begin(client, &round);
     int rc = client_get(&round.client, path, &doc, &why);
     if (rc == MYR_EAWAY || rc == MYR_EIO || rc == MYR_EOFTEN) {
@@ -278,7 +278,7 @@ static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
     const char *file = cli->operands.items[0];
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     const struct myr_doc *doc, *made;
     struct client client;
     MYR_TRY(myr_file_read(file, MYR_JOBFILE_BYTES_MAX, &text, err));

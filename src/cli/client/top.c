@@ -10,7 +10,7 @@
 struct options {
     bool once;
 };
-static const struct options defaults = {0};
+static const struct options defaults = {};
 
 static const struct myr_option rows[] = {
     CLI_FLAG("once", struct options, once, "print once and end, on a terminal too"),
@@ -31,7 +31,7 @@ static const struct myr_command command = {
 /* Counts that are not zero: "healthy 60, drained 4". */
 static const char *counts(struct cli *cli, const struct myr_doc *map)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     for (uint32_t i = 0; map && map->kind == MYR_DOC_MAP && i < map->count; i++) {
         const struct myr_doc_entry *entry = &map->entries[i];
         if (!myr_str_eq(entry->value->text, MYR_STR("0"))) {
@@ -126,7 +126,7 @@ static void put_events(struct cli *cli, const struct feed *feed)
 static int read_events(const struct client *client, const struct myr_doc *cluster, struct feed *ret,
                        struct myr_err *err)
 {
-    struct myr_http_answer answer = {0};
+    struct myr_http_answer answer = {};
     int64_t next = client_i64(cluster, "seq");
     ret->until = next - 1;
     struct myr_http_request request = {
@@ -190,7 +190,7 @@ static int fill(const struct client *client, struct myr_err *err)
     struct cli *cli = client->cli;
     const struct myr_doc *cluster, *jobs, *queue;
     struct myr_value *running, *waiting;
-    struct feed feed = {0};
+    struct feed feed = {};
     MYR_TRY(client_get(client, "/v1/cluster", &cluster, err));
     MYR_TRY(client_get(client, "/v1/jobs", &jobs, err));
     MYR_TRY(client_get(client, "/v1/queue", &queue, err));
@@ -232,8 +232,8 @@ static int draw(const struct client *client, struct myr_err *err)
 {
     MYR_CLEANUP(client_round_done) struct client_round round;
     struct winsize size = {.ws_col = 80, .ws_row = 24};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf screen = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf screen = {};
     client_round_begin(client, &round);
     (void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
     struct myr_answer_form form = {
@@ -264,7 +264,7 @@ static bool key_ends(void)
 static int watch(const struct client *client, struct myr_err *err)
 {
     struct termios before, raw;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf words = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf words = {};
     if (tcgetattr(STDIN_FILENO, &before) != 0) {
         return myr_err_errno(err, "reading the settings of", "the terminal");
     }

@@ -83,9 +83,9 @@ static void tell(void *context, uint64_t done, uint64_t total)
 static int write_files(struct cli *cli, const struct options *options,
                        const struct myr_design_comparison *found, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_lang_done) struct myr_lang lang = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf page = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf picture = {0};
+    MYR_CLEANUP(myr_lang_done) struct myr_lang lang = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf page = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf picture = {};
     bool other;
     MYR_TRY(myr_report_language(&cli->arena, languages[options->lang], &lang, &other, err));
     if (options->report) {
@@ -102,7 +102,7 @@ static int write_files(struct cli *cli, const struct options *options,
 static int run(struct cli *cli, struct myr_err *err)
 {
     MYR_CLEANUP(myr_progress_done) struct myr_progress progress;
-    MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {0};
+    MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {};
     const struct options *options = cli->options;
     struct myr_compare_question question = {
         .files = cli->operands.items,

@@ -58,8 +58,8 @@ static const char *file_of(struct cli *cli, const char *path)
 static int ask(struct cli *cli, const char *path, struct myr_buf *ret, struct myr_err *err)
 {
     const struct options *options = cli->options;
-    MYR_CLEANUP(myr_design_close) struct myr_design design = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf names = {0};
+    MYR_CLEANUP(myr_design_close) struct myr_design design = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf names = {};
     struct myr_cluster cluster;
     struct myr_json json;
     MYR_TRY(myr_design_open(&design, path, err));
@@ -82,7 +82,7 @@ static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
     const char *path = file_of(cli, cli->operands.items[0]);
-    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
     const struct myr_doc *doc;
     MYR_TRY(ask(cli, path, &body, err));
     MYR_TRY(

@@ -43,11 +43,11 @@ static int run(struct cli *cli, struct myr_err *err)
     const struct options *options = cli->options;
     const char *path = cli->operands.items[0];
     struct myr_answer *answer = &cli->answer;
-    MYR_CLEANUP(myr_design_close) struct myr_design design = {0};
+    MYR_CLEANUP(myr_design_close) struct myr_design design = {};
     MYR_TRY(myr_design_open(&design, path, err));
     const struct myr_value *rows_of = myr_plan_answer(&design, answer);
     if (options->check) {
-        MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {0};
+        MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {};
         MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
         cli->no = myr_plan_physical(&design, &catalog, answer, &rows_of) > 0;
     } else {

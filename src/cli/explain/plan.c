@@ -12,7 +12,7 @@ struct options {
     struct myr_option_list catalogs;
 };
 
-static const struct options defaults = {0};
+static const struct options defaults = {};
 
 static const struct myr_option rows[] = {
     {CLI_ROW("next", MYR_OPTION_PATH, "SPEC", struct options, next,
@@ -109,8 +109,8 @@ static int run(struct cli *cli, struct myr_err *err)
     bool named = given == 1 && strcmp(first, "-") != 0 && access(first, F_OK) != 0;
     const char *plan = named ? "design.myr" : first;
     const char *path = named ? first : given == 2 ? cli->operands.items[1] : "";
-    MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {0};
-    MYR_CLEANUP(myr_design_close) struct myr_design design = {0}, larger = {0};
+    MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {};
+    MYR_CLEANUP(myr_design_close) struct myr_design design = {}, larger = {};
     struct myr_growth *next;
     if (named && access(plan, F_OK) != 0) {
         int rc = myr_err_set(err, MYR_ENOENT, "%s: no such file, and no design.myr here", first);

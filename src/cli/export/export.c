@@ -129,9 +129,9 @@ static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
     const struct myr_exporter *exporter;
-    MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {0};
-    MYR_CLEANUP(myr_design_close) struct myr_design design = {0};
-    MYR_CLEANUP(myr_binding_done) struct myr_binding binding = {0};
+    MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {};
+    MYR_CLEANUP(myr_design_close) struct myr_design design = {};
+    MYR_CLEANUP(myr_binding_done) struct myr_binding binding = {};
     if (options->list) {
         list_formats(&cli->answer);
         return MYR_OK;

@@ -136,7 +136,7 @@ static void show(struct myr_answer *answer, const struct myr_calibration_job *jo
 static int write_profile(const struct myr_calibration_job *job, const char *path,
                          struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf profile = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf profile = {};
     if (!path) {
         return MYR_OK;
     }

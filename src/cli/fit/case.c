@@ -109,7 +109,7 @@ static void put_rests_on(struct myr_buf *words, const struct myr_case *it,
 const char *cli_fit_rests_on(struct myr_arena *arena, const struct myr_case *it,
                              const struct myr_layout *layout, const struct myr_fit_spread *spread)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf words = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf words = {};
     put_rests_on(&words, it, layout, spread);
     return myr_arena_strndup(arena, words.data, words.len);
 }
@@ -117,7 +117,7 @@ const char *cli_fit_rests_on(struct myr_arena *arena, const struct myr_case *it,
 void cli_fit_put_rests_on(struct myr_answer *answer, const struct myr_case *it,
                           const struct myr_layout *layout, const struct myr_fit_spread *spread)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf words = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf words = {};
     put_rests_on(&words, it, layout, spread);
     myr_answer_str(answer, "rests_on", (struct myr_str){words.data, words.len});
 }
@@ -163,7 +163,7 @@ void cli_put_known(struct myr_answer *answer, const char *key, bool known, doubl
 
 const char *cli_layout_words(struct myr_arena *arena, const struct myr_layout *l)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     myr_buf_printf(&buf, "tp %u pp %u vp %u dp %u cp %u ep %u, micro-batch %u, ZeRO-%u", l->tp,
                    l->pp, l->vp, l->dp, l->cp, l->ep, l->micro_batch, l->zero);
     if (l->shard > 0) {

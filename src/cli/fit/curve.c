@@ -199,10 +199,10 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_CLEANUP(cli_case_close)
     struct myr_case *it = MYR_ARENA_NEW(&cli->arena, struct myr_case, 1);
     struct myr_scale_curves *curves = MYR_ARENA_NEW(&cli->arena, struct myr_scale_curves, 1);
-    MYR_CLEANUP(myr_recovery_done) struct myr_recovery recovery = {0};
+    MYR_CLEANUP(myr_recovery_done) struct myr_recovery recovery = {};
     MYR_TRY(myr_recovery_read(&recovery, &cli->arena, NULL, err));
     MYR_TRY(myr_case_init(it, &cli->arena, &question, err));
-    struct myr_err why = {0};
+    struct myr_err why = {};
     int rc = myr_scale_trace(it, &recovery, &cli->arena, curves, &why);
     if (rc == MYR_EINFEASIBLE) {
         put_nothing(cli, it, &why);

@@ -197,7 +197,7 @@ static void put_launch(struct cli *cli, const struct myr_case *it, const struct 
         return;
     }
     const struct myr_layout *best = &study->answer.top[0].layout;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {};
     myr_answer_object(answer, "launch");
     for (int t = MYR_TRAINER_MEGATRON; t <= MYR_TRAINER_TORCHTITAN; t++) {
         myr_buf_clear(&line);
@@ -334,7 +334,7 @@ static void show_around(struct myr_answer *answer, const struct around *around)
 static void show_launch(struct cli *cli, const struct myr_case *it, const struct myr_study *study)
 {
     struct myr_answer *answer = &cli->answer;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {};
     for (int t = MYR_TRAINER_MEGATRON; t <= MYR_TRAINER_TORCHTITAN; t++) {
         myr_buf_clear(&line);
         myr_launch_write_wrapped(
@@ -363,7 +363,7 @@ static void show_nothing(struct cli *cli, const struct myr_study *study)
 static int write_layout(const struct options *options, const struct myr_case *it,
                         const struct myr_study *study, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     char title[256];
     if (!options->layout_out) {
         return MYR_OK;
@@ -379,7 +379,7 @@ static int write_report(struct cli *cli, const struct myr_case *it, const struct
                         struct myr_err *err)
 {
     const struct options *options = cli->options;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     struct myr_report_text launch[MYR_TRAINER_TORCHTITAN + 1];
     struct myr_fit_report report = {&it->query, &study->answer, study->prices[0].spread.share,
                                     launch, MYR_ARRAY_COUNT(launch)};

@@ -172,7 +172,7 @@ static int run_stacks(struct cli *cli, struct myr_err *err)
     struct myr_value *list = myr_answer_list(answer, "stacks");
     for (uint32_t i = 0; i < profiles.stack_count; i++) {
         const struct myr_stack *stack = &profiles.stacks[i];
-        MYR_CLEANUP(myr_buf_done) struct myr_buf devices = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf devices = {};
         uint32_t rules = 0;
         for (uint32_t k = 0; k < profiles.rule_count; k++) {
             const struct myr_recipe_rule *rule = &profiles.rules[k];

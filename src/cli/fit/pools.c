@@ -159,7 +159,7 @@ static void show_stages(struct cli *cli, const struct shown *s, const struct myr
     for (uint32_t i = 0; i < mixed->order_count; i++) {
         const struct myr_fit_part *part = &mixed->parts[mixed->order[i]];
         const struct myr_fit_stage *stages = &mixed->stages[part->first_stage];
-        MYR_CLEANUP(myr_buf_done) struct myr_buf words = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf words = {};
         for (uint32_t at = 0; at < part->stages;) { /* runs of equal ones: "7 x 4, 2" */
             uint32_t end = at + 1;
             while (end < part->stages && stages[end].layers == stages[at].layers) {
@@ -316,9 +316,9 @@ int cli_fit_pools(struct cli *cli, const struct myr_case_question *question,
     MYR_CLEANUP(cli_case_close)
     struct myr_case *it = MYR_ARENA_NEW(&cli->arena, struct myr_case, 1);
     struct myr_fit_pools *found = MYR_ARENA_NEW(&cli->arena, struct myr_fit_pools, 1);
-    struct myr_fit_pool pools[MYR_FIT_POOLS_MAX] = {0};
+    struct myr_fit_pool pools[MYR_FIT_POOLS_MAX] = {};
     struct myr_case_question pooled = *question;
-    struct myr_err why = {0};
+    struct myr_err why = {};
     pooled.pooled = true;
     MYR_TRY(myr_case_init(it, &cli->arena, &pooled, err));
     MYR_TRY(read_pools(it, words, pools, err));

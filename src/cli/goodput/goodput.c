@@ -225,7 +225,7 @@ static int run_plain(struct cli *cli, struct myr_failure_question *question, str
     const struct options *o = cli->options;
     struct myr_answer *answer = &cli->answer;
     struct myr_job_rate rates[MYR_JOB_RATES_MAX];
-    MYR_CLEANUP(myr_recovery_done) struct myr_recovery recovery = {0};
+    MYR_CLEANUP(myr_recovery_done) struct myr_recovery recovery = {};
     uint32_t count;
     question->gpus = (double)(o->job.gpus ? o->job.gpus : CLI_FAILURES_GPUS);
     question->gpus_per_node = (double)o->job.gpus_per_node;

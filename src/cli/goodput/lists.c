@@ -66,7 +66,7 @@ static int run_classes(struct cli *cli, struct myr_err *err)
     struct myr_answer *answer = &cli->answer;
     struct myr_failure_share shares[MYR_FAILURE_CLASSES_MAX];
     struct myr_job_rate rates[MYR_JOB_RATES_MAX];
-    MYR_CLEANUP(myr_recovery_done) struct myr_recovery recovery = {0};
+    MYR_CLEANUP(myr_recovery_done) struct myr_recovery recovery = {};
     double gpus = (double)o->job.gpus, per_node = (double)o->job.gpus_per_node;
     uint32_t unused;
     MYR_TRY(myr_recovery_read(&recovery, &cli->arena, o->job.data, err));
@@ -126,7 +126,7 @@ static int run_parts(struct cli *cli, struct myr_err *err)
         MYR_COLUMN("confidence", "CONFIDENCE", 0), MYR_COLUMN("source", "SOURCE", MYR_COLUMN_WIDE),
     };
     const struct options *o = cli->options;
-    MYR_CLEANUP(myr_recovery_done) struct myr_recovery recovery = {0};
+    MYR_CLEANUP(myr_recovery_done) struct myr_recovery recovery = {};
     MYR_TRY(myr_recovery_read(&recovery, &cli->arena, o->job.data, err));
     struct myr_value *list = myr_answer_list(&cli->answer, "parts");
     MYR_TRY(put_parts(cli, &recovery, MYR_PRACTICE_COMMON, err));
@@ -156,7 +156,7 @@ static int run_data(struct cli *cli, struct myr_err *err)
     };
     const struct options *o = cli->options;
     struct myr_answer *answer = &cli->answer;
-    MYR_CLEANUP(myr_recovery_done) struct myr_recovery recovery = {0};
+    MYR_CLEANUP(myr_recovery_done) struct myr_recovery recovery = {};
     MYR_TRY(myr_recovery_read(&recovery, &cli->arena, o->job.data, err));
     struct myr_value *list = myr_answer_list(answer, "data");
     for (size_t i = 0; i < recovery.rows.count; i++) {

@@ -265,7 +265,7 @@ static void show(struct cli *cli, const struct myr_training *t, const char *repo
 static int write_report(const struct myr_training *t, const char *path, struct myr_arena *arena,
                         struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     struct myr_campaign_case cases[MYR_TRAINING_CASES];
     if (!path) {
         return MYR_OK;
@@ -296,7 +296,7 @@ int cli_goodput_training(struct cli *cli, const struct myr_training_question *qu
 {
     MYR_CLEANUP(close_training)
     struct myr_training *t = MYR_ARENA_NEW(&cli->arena, struct myr_training, 1);
-    struct myr_err why = {0};
+    struct myr_err why = {};
     int rc = myr_training_plan(t, &cli->arena, question, &why);
     if (rc == MYR_EINFEASIBLE) {
         put_nothing(cli, t, &why);

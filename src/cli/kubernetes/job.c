@@ -61,7 +61,7 @@ int kubernetes_job_write(const struct kubernetes_job *how, const char *file, str
 static int run(struct cli *cli, struct myr_err *err)
 {
     const char *file = cli->operands.items[0], *keys[MYR_JOBFILE_KEYS];
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0}, names = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {}, names = {};
     MYR_TRY(myr_file_read(file, MYR_JOBFILE_BYTES_MAX, &text, err));
     struct myr_str body = {text.len ? text.data : "", text.len};
     MYR_TRY(kubernetes_job_write(cli->options, file, body, NULL, &cli->document, err));
@@ -120,7 +120,7 @@ int kubernetes_submit(struct cli *cli, const struct kubernetes_job *how, const c
     struct kubernetes_job to = *how;
     struct myr_kube_access access;
     const struct myr_doc *made = NULL;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf job = {0}, answer = {0}, suffix = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf job = {}, answer = {}, suffix = {};
     const struct myr_kube_where where = {
         .kubeconfig = how->kubeconfig, .context = how->context, .lookup_env = lookup};
     MYR_TRY(myr_io_secret(8, &suffix, err));

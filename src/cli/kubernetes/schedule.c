@@ -190,7 +190,7 @@ static void put_report(struct cli *cli, const struct myr_kube_report *r)
 static int run(struct cli *cli, struct myr_err *err)
 {
     struct myr_kube_schedule schedule;
-    struct myr_kube_report report = {0};
+    struct myr_kube_report report = {};
     MYR_TRY(read_options(cli, &schedule, err));
     schedule.report = &report;
     /* Each gang takes and frees a quarter of a megabyte: it is not given back in between. */

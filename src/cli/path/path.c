@@ -202,7 +202,7 @@ static void put_tables(struct cli *cli, const struct myr_use *use)
 
 static int write_drawing(const char *path, const struct myr_use *use, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf svg = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf svg = {};
     myr_use_draw(use, &svg);
     return myr_file_write(path, &svg, err);
 }
@@ -225,8 +225,8 @@ static int find(struct cli *cli, struct myr_fabric_case *fabric, struct myr_use 
 
 static int run(struct cli *cli, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_fabric_close) struct myr_fabric_case fabric = {0};
-    MYR_CLEANUP(myr_use_done) struct myr_use use = {0};
+    MYR_CLEANUP(myr_fabric_close) struct myr_fabric_case fabric = {};
+    MYR_CLEANUP(myr_use_done) struct myr_use use = {};
     const struct options *options = cli->options;
     MYR_TRY(find(cli, &fabric, &use, err));
     put_summary(cli, &fabric, &use);

@@ -121,12 +121,12 @@ static int read_documents(struct cli *cli, const struct options *options, struct
 static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
-    MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {0};
-    MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf bom = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf layout = {0};
-    MYR_CLEANUP(myr_audit_done) struct myr_audit audit = {0};
-    struct myr_audit_document document = {0};
+    MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {};
+    MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bom = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf layout = {};
+    MYR_CLEANUP(myr_audit_done) struct myr_audit audit = {};
+    struct myr_audit_document document = {};
     if (!options->spec) {
         (void)myr_err_set(err, MYR_EINVAL, "'plan audit' needs --spec: what the list is for");
         return MYR_EINVAL;

@@ -62,8 +62,8 @@ static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
     const char *small = cli->operands.items[0], *large = cli->operands.items[1];
-    MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {0};
-    MYR_CLEANUP(myr_design_close) struct myr_design installed = {0}, planned = {0};
+    MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {};
+    MYR_CLEANUP(myr_design_close) struct myr_design installed = {}, planned = {};
     struct myr_growth growth;
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
     MYR_TRY(myr_grow_read(&cli->arena, &catalog, small, NULL, &installed, err));

@@ -8,7 +8,7 @@ struct options {
     struct myr_option_list catalogs;
 };
 
-static const struct options defaults = {0};
+static const struct options defaults = {};
 
 static const struct myr_option rows[] = {
     CLI_PATH("out", "DIR", struct options, out, "also write the files of the best design"),
@@ -36,8 +36,8 @@ const struct myr_command cli_plan_optimise_command = {
 static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
-    MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {0};
-    MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {0};
+    MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {};
+    MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {};
     struct myr_optimum optimum;
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
     MYR_TRY(

@@ -161,7 +161,7 @@ static const char *base_name(const char *file)
 /* What 'explain plan' has to be given to find the report's numbers; a design has its prices. */
 static const char *explain_options(struct cli *cli, const struct options *options, bool spec)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     const struct {
         const char *name, *value;
     } words[] = {{"next", options->next},
@@ -184,8 +184,8 @@ static int write_all(struct cli *cli, const struct options *options,
                      const struct myr_design *design, const struct myr_start_text *start,
                      const struct myr_growth *next, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_lang_done) struct myr_lang lang = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_lang_done) struct myr_lang lang = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     bool other;
     const char *file = cli->operands.count ? cli->operands.items[0] : NULL;
     struct myr_plan_about about = {
@@ -240,11 +240,11 @@ static int plan_next(struct cli *cli, const struct options *options,
 static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
-    MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {0};
-    MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {0};
-    MYR_CLEANUP(myr_start_done) struct myr_start_text start = {0};
-    MYR_CLEANUP(myr_design_close) struct myr_design larger = {0};
-    struct myr_design design = {0};
+    MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {};
+    MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {};
+    MYR_CLEANUP(myr_start_done) struct myr_start_text start = {};
+    MYR_CLEANUP(myr_design_close) struct myr_design larger = {};
+    struct myr_design design = {};
     struct myr_growth *next;
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
     MYR_TRY(read_spec(cli, options, &catalog, &start, &spec, err));

@@ -60,8 +60,8 @@ static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
     const char *file = cli->operands.count ? cli->operands.items[0] : "cluster.yaml";
-    MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {0};
-    MYR_CLEANUP(myr_start_done) struct myr_start_text text = {0};
+    MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {};
+    MYR_CLEANUP(myr_start_done) struct myr_start_text text = {};
     struct myr_plan_start start = {options->gpus, options->server, options->fabric};
     if (strcmp(file, "-") != 0 && access(file, F_OK) == 0) {
         return myr_err_set(err, MYR_EINVAL, "%s: is there already; nothing is overwritten", file);

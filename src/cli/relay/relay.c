@@ -60,7 +60,7 @@ static int relay_run(struct cli *cli, struct myr_err *err)
     struct myr_answer *answer = &cli->answer;
     const char *folder = cli->operands.items[0];
     char host[64] = "";
-    struct myr_relay_report report = {0};
+    struct myr_relay_report report = {};
     if (!options->name && gethostname(host, sizeof(host) - 1) < 0) {
         return myr_err_errno(err, "no host name", "--name");
     }

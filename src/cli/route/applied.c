@@ -29,7 +29,7 @@ static void put_path(struct cli *cli, const struct myr_fabric_case *fabric,
 static void show_deadlock(struct myr_answer *answer, const struct myr_fabric_case *fabric,
                           const struct myr_applied *applied)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf ports = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf ports = {};
     char count[32];
     myr_u64_grouped(applied->dependencies, count);
     if (applied->engine && strcmp(applied->engine, "file") != 0) {

@@ -67,9 +67,9 @@ static int check_options(const struct cli *cli, uint32_t target, struct myr_err 
 
 static int run(struct cli *cli, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {0};
-    MYR_CLEANUP(myr_fabric_close) struct myr_fabric_case fabric = {0};
-    MYR_CLEANUP(myr_applied_done) struct myr_applied applied = {0};
+    MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {};
+    MYR_CLEANUP(myr_fabric_close) struct myr_fabric_case fabric = {};
+    MYR_CLEANUP(myr_applied_done) struct myr_applied applied = {};
     const struct options *options = cli->options;
     struct myr_apply_question question = {
         .target = (enum myr_apply_target)options->target,

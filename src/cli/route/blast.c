@@ -53,7 +53,7 @@ static void put_row(struct myr_answer *answer, const struct myr_blast_row *row, 
 static int find(struct cli *cli, struct myr_fabric_case *fabric, struct myr_blast_rows *ret,
                 struct myr_err *err)
 {
-    MYR_CLEANUP(myr_routes_done) struct myr_routes routes = {0};
+    MYR_CLEANUP(myr_routes_done) struct myr_routes routes = {};
     const struct options *options = cli->options;
     struct myr_balance_options balance = cli_fabric_balance(&options->balance);
     if (!options->of) {
@@ -81,9 +81,9 @@ static int run(struct cli *cli, struct myr_err *err)
         MYR_COLUMN("worst_pair_gbps", "WORST PAIR Gb/s", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE),
         MYR_COLUMN("flows_affected", "FLOWS", MYR_COLUMN_NUMBER),
     };
-    MYR_CLEANUP(myr_fabric_close) struct myr_fabric_case fabric = {0};
+    MYR_CLEANUP(myr_fabric_close) struct myr_fabric_case fabric = {};
     struct myr_answer *answer = &cli->answer;
-    struct myr_blast_rows found = {0};
+    struct myr_blast_rows found = {};
     MYR_TRY(find(cli, &fabric, &found, err));
     myr_answer_u64(answer, "flows", fabric.flows.items.count);
     struct myr_value *list = myr_answer_list(answer, "rows");

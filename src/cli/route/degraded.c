@@ -86,7 +86,7 @@ static int run(struct cli *cli, struct myr_err *err)
         MYR_COLUMN("full_gbps", "PLANNED Gb/s", MYR_COLUMN_NUMBER),
         {"share", "SHARE", MYR_COLUMN_NUMBER, 4},
     };
-    MYR_CLEANUP(myr_fabric_close) struct myr_fabric_case fabric = {0};
+    MYR_CLEANUP(myr_fabric_close) struct myr_fabric_case fabric = {};
     const struct options *options = cli->options;
     struct myr_answer *answer = &cli->answer;
     struct myr_degraded_answer degraded;

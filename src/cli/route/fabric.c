@@ -31,7 +31,7 @@ int cli_fabric_open(const struct cli *cli, const struct cli_fabric *fabric, bool
                     struct myr_fabric_case *ret, struct myr_err *err)
 {
     const char *operand = cli->operands.count ? cli->operands.items[0] : NULL;
-    *ret = (struct myr_fabric_case){0};
+    *ret = (struct myr_fabric_case){};
     if (!operand == !fabric->design) {
         int rc = myr_err_set(err, MYR_EINVAL,
                              operand ? "a design as operand and --design are one too many"

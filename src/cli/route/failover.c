@@ -92,8 +92,8 @@ static void put_answer(struct cli *cli, const struct myr_fabric_case *fabric,
 
 static int run(struct cli *cli, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_fabric_close) struct myr_fabric_case fabric = {0};
-    MYR_CLEANUP(myr_routes_done) struct myr_routes routes = {0};
+    MYR_CLEANUP(myr_fabric_close) struct myr_fabric_case fabric = {};
+    MYR_CLEANUP(myr_routes_done) struct myr_routes routes = {};
     const struct options *options = cli->options;
     struct myr_balance_options balance = cli_fabric_balance(&options->balance);
     struct myr_failover_question question = {options->link, options->device, options->all};

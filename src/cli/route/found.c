@@ -76,12 +76,12 @@ static void put_piece(struct cli *cli, const struct myr_verify *verify,
     }
     myr_answer_list(answer, "steps");
     for (uint32_t i = 0; i < piece->moves; i++) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
         myr_verify_step_text(verify, &verify->repair.steps[piece->first_step + i], &text);
         myr_answer_text(answer, NULL, myr_arena_printf(&cli->arena, "%s", text.data));
     }
     myr_answer_end(answer);
-    MYR_CLEANUP(myr_buf_done) struct myr_buf first = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf first = {};
     myr_verify_step_text(verify, &verify->repair.steps[piece->first_step], &first);
     myr_answer_text(answer, "first", myr_arena_printf(&cli->arena, "%s", first.data));
     myr_answer_end(answer);
@@ -142,7 +142,7 @@ static int run(struct cli *cli, struct myr_err *err)
                                           .speed_count = options->speeds.count,
                                           .partial = options->partial,
                                           .judge = {.equivalent = options->equivalent}};
-    MYR_CLEANUP(myr_fabric_close) struct myr_fabric_case fabric = {0};
+    MYR_CLEANUP(myr_fabric_close) struct myr_fabric_case fabric = {};
     MYR_CLEANUP(myr_progress_done) struct myr_progress progress;
     struct myr_cost cost;
     cli_progress(&progress, "looks", 1);

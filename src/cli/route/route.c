@@ -137,7 +137,7 @@ static void put_answer(struct cli *cli, const struct myr_fabric_case *fabric,
 
 static int run(struct cli *cli, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_fabric_close) struct myr_fabric_case fabric = {0};
+    MYR_CLEANUP(myr_fabric_close) struct myr_fabric_case fabric = {};
     MYR_CLEANUP(myr_progress_done) struct myr_progress progress;
     const struct options *options = cli->options;
     struct myr_balance_report reports[MYR_POLICY_COUNT];

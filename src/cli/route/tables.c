@@ -30,8 +30,8 @@ const struct myr_command cli_route_tables_command = {
 
 static int run(struct cli *cli, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_fabric_close) struct myr_fabric_case fabric = {0};
-    MYR_CLEANUP(myr_applied_done) struct myr_applied applied = {0};
+    MYR_CLEANUP(myr_fabric_close) struct myr_fabric_case fabric = {};
+    MYR_CLEANUP(myr_applied_done) struct myr_applied applied = {};
     const struct options *options = cli->options;
     if (!options->dump) {
         int rc = myr_err_set(err, MYR_EINVAL, "give --dump FILE: the subnet's tables");

@@ -113,7 +113,7 @@ static void show_progress(void *context, uint64_t done, uint64_t total)
 static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
-    MYR_CLEANUP(myr_progress_done) struct myr_progress progress = {0};
+    MYR_CLEANUP(myr_progress_done) struct myr_progress progress = {};
     struct myr_bench_answer answer;
     struct myr_bench_question question = {
         .cluster = {options->design, options->nodes, options->gpus_per_node, options->leaf_nodes,

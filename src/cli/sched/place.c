@@ -125,7 +125,7 @@ static void put_step(struct myr_answer *answer, const struct myr_place_answer *a
 
 static struct myr_value *put_nodes(struct cli *cli, const struct myr_place_answer *a)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     struct myr_answer *answer = &cli->answer;
     struct myr_value *list = myr_answer_list(answer, "ranks");
     for (uint32_t i = 0; i < a->placement.gang.count; i++) {
@@ -264,7 +264,7 @@ static void fill(struct cli *cli, const struct myr_place_answer *a)
 static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *o = cli->options;
-    MYR_CLEANUP(myr_place_answer_done) struct myr_place_answer answer = {0};
+    MYR_CLEANUP(myr_place_answer_done) struct myr_place_answer answer = {};
     struct myr_place_question question = {
         .design = o->design,
         .state = o->state,
@@ -300,7 +300,7 @@ static int run(struct cli *cli, struct myr_err *err)
         return rc;
     }
     if (answer.placed && o->plot) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf picture = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf picture = {};
         myr_place_draw(&answer, &picture);
         rc = myr_file_write(o->plot, &picture, err);
     }

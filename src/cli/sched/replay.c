@@ -222,7 +222,7 @@ static void put_trials(struct myr_answer *answer, const struct myr_why *why)
 {
     myr_answer_list(answer, "changes");
     for (uint32_t i = 0; i < why->trial_count; i++) {
-        struct myr_buf text = {0};
+        struct myr_buf text = {};
         myr_trial_text(&why->trials[i], &text);
         myr_answer_object(answer, NULL);
         myr_answer_text(answer, "change", myr_trial_name(why->trials[i].kind));
@@ -330,10 +330,10 @@ static void fill(struct cli *cli, const struct myr_replay_answer *a)
 
 static int write_plots(const char *folder, const struct myr_replay_answer *a, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_file_set_abandon) struct myr_file_set set = {0};
+    MYR_CLEANUP(myr_file_set_abandon) struct myr_file_set set = {};
     MYR_TRY(myr_file_set_begin(&set, folder, err));
     for (uint32_t i = 0; i < MYR_REPLAY_CHARTS; i++) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf chart = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf chart = {};
         myr_replay_chart(a, i, &chart);
         MYR_TRY(myr_file_set_add(&set, myr_replay_chart_names[i], &chart, err));
     }
@@ -344,8 +344,8 @@ static int write_plots(const char *folder, const struct myr_replay_answer *a, st
 static int write_files(const struct options *options, const struct myr_replay_question *question,
                        const struct myr_replay_answer *a, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_file_set_abandon) struct myr_file_set set = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf page = {0};
+    MYR_CLEANUP(myr_file_set_abandon) struct myr_file_set set = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf page = {};
     if (options->plots) {
         MYR_TRY(write_plots(options->plots, a, err));
     }
@@ -391,8 +391,8 @@ static void show_progress(void *context, const char *what, uint64_t done, uint64
 static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
-    MYR_CLEANUP(myr_progress_done) struct myr_progress progress = {0};
-    MYR_CLEANUP(myr_replay_answer_done) struct myr_replay_answer answer = {0};
+    MYR_CLEANUP(myr_progress_done) struct myr_progress progress = {};
+    MYR_CLEANUP(myr_replay_answer_done) struct myr_replay_answer answer = {};
     struct myr_replay_question question = {
         .trace = cli->operands.items[0],
         .cluster = {options->design, options->nodes, options->gpus_per_node, options->leaf_nodes,

@@ -137,7 +137,7 @@ struct serve_options {
     bool log_json, once;
 };
 
-static const struct serve_options serve_defaults = {0};
+static const struct serve_options serve_defaults = {};
 
 static const struct myr_option serve_rows[] = {
     CLI_FLAG("log-json", struct serve_options, log_json, "log lines as JSON"),
@@ -191,7 +191,7 @@ static int serve_run(struct cli *cli, struct myr_err *err)
     const struct serve_options *options = cli->options;
     const char *folder = cli->operands.items[0];
     struct serving serving = {.cli = cli};
-    struct myr_serve_report report = {0};
+    struct myr_serve_report report = {};
     MYR_TRY(myr_serve(&(struct myr_serve){.folder = folder,
                                           .version = cli_version,
                                           .log_json = options->log_json,

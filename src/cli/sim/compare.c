@@ -100,8 +100,8 @@ static int run(struct cli *cli, struct myr_err *err)
         {"percent", "%", MYR_COLUMN_NUMBER, 3},
         MYR_COLUMN("beyond", "BEYOND", 0),
     };
-    MYR_CLEANUP(myr_results_done) struct myr_results a = {0};
-    MYR_CLEANUP(myr_results_done) struct myr_results b = {0};
+    MYR_CLEANUP(myr_results_done) struct myr_results a = {};
+    MYR_CLEANUP(myr_results_done) struct myr_results b = {};
     const struct options *options = cli->options;
     struct myr_answer *answer = &cli->answer;
     struct myr_results_difference found;

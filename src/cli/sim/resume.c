@@ -39,7 +39,7 @@ const struct myr_command cli_sim_resume_command = {
 static int run(struct cli *cli, struct myr_err *err)
 {
     MYR_CLEANUP(myr_progress_done) struct myr_progress progress;
-    MYR_CLEANUP(myr_sim_answer_done) struct myr_sim_answer sim = {0};
+    MYR_CLEANUP(myr_sim_answer_done) struct myr_sim_answer sim = {};
     const struct options *options = cli->options;
     struct myr_sim_files files = {options->report, options->heatmap, options->fct,   options->flows,
                                   options->paths,  options->trace,   options->series};

@@ -134,7 +134,7 @@ static struct myr_sim_question question_of(struct cli *cli, struct myr_progress 
 static int run(struct cli *cli, struct myr_err *err)
 {
     MYR_CLEANUP(myr_progress_done) struct myr_progress progress;
-    MYR_CLEANUP(myr_sim_answer_done) struct myr_sim_answer sim = {0};
+    MYR_CLEANUP(myr_sim_answer_done) struct myr_sim_answer sim = {};
     const struct options *options = cli->options;
     struct myr_sim_files files = {options->report, options->heatmap, options->fct,   options->flows,
                                   options->paths,  options->trace,   options->series};

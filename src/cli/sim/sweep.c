@@ -126,7 +126,7 @@ static const struct myr_value *put_rows(struct cli *cli, const struct myr_sweep 
     const struct myr_value *list = myr_answer_list(answer, "rows");
     for (uint32_t r = 0; r < result->row_count; r++) {
         const struct myr_sweep_row *row = &result->rows[r];
-        MYR_CLEANUP(myr_buf_done) struct myr_buf words = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf words = {};
         myr_answer_object(answer, NULL);
         myr_answer_u64(answer, "point", row->point);
         myr_answer_u64(answer, "job", row->job);

@@ -24,9 +24,9 @@ const struct myr_command twin_replay_command = {
 
 static int run(struct cli *cli, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_twin_case_done) struct myr_twin_case saved = {0};
-    MYR_CLEANUP(myr_twin_result_done) struct myr_twin_result result = {0};
-    MYR_CLEANUP(myr_progress_done) struct myr_progress progress = {0};
+    MYR_CLEANUP(myr_twin_case_done) struct myr_twin_case saved = {};
+    MYR_CLEANUP(myr_twin_result_done) struct myr_twin_result result = {};
+    MYR_CLEANUP(myr_progress_done) struct myr_progress progress = {};
     int rc = myr_twin_case_read(&saved, &cli->arena, cli->operands.items[0], err);
     if (rc < 0) {
         return rc;

@@ -35,7 +35,7 @@ static int write_files(const struct options *options, const struct myr_scenario 
                        const struct myr_twin_result *result, const struct myr_buf *state,
                        struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     int rc = MYR_OK;
     if (options->save) {
         myr_twin_case_write(scenario, result, &text);
@@ -55,10 +55,10 @@ static int write_files(const struct options *options, const struct myr_scenario 
 static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
-    MYR_CLEANUP(myr_scenario_done) struct myr_scenario scenario = {0};
-    MYR_CLEANUP(myr_twin_result_done) struct myr_twin_result result = {0};
-    MYR_CLEANUP(myr_progress_done) struct myr_progress progress = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf state = {0};
+    MYR_CLEANUP(myr_scenario_done) struct myr_scenario scenario = {};
+    MYR_CLEANUP(myr_twin_result_done) struct myr_twin_result result = {};
+    MYR_CLEANUP(myr_progress_done) struct myr_progress progress = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf state = {};
     const struct twin_output outputs[] = {
         {"save", options->save}, {"state", options->state}, {"report", options->report}};
     MYR_TRY(twin_check_outputs(cli->operands.items[0], outputs, MYR_ARRAY_COUNT(outputs), err));

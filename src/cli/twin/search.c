@@ -78,9 +78,9 @@ static void fill(struct cli *cli, const struct myr_scenario *scenario,
 static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
-    MYR_CLEANUP(myr_scenario_done) struct myr_scenario scenario = {0};
-    MYR_CLEANUP(myr_search_result_done) struct myr_search_result result = {0};
-    MYR_CLEANUP(myr_progress_done) struct myr_progress progress = {0};
+    MYR_CLEANUP(myr_scenario_done) struct myr_scenario scenario = {};
+    MYR_CLEANUP(myr_search_result_done) struct myr_search_result result = {};
+    MYR_CLEANUP(myr_progress_done) struct myr_progress progress = {};
     const struct twin_output output = {"save", options->save};
     MYR_TRY(twin_check_outputs(cli->operands.items[0], &output, 1, err));
     enum myr_planted planted = MYR_PLANTED_NONE;
@@ -104,7 +104,7 @@ static int run(struct cli *cli, struct myr_err *err)
     rc = myr_twin_search(&scenario, &how, &result, err);
     myr_progress_done(&progress);
     if (rc == MYR_OK && result.found && options->save) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
         myr_twin_case_write(&scenario, &result.broken, &text);
         rc = myr_file_write(options->save, &text, err);
     }

@@ -45,7 +45,7 @@ const struct myr_command cli_verify_orders_command = {
 static int write_files(const struct myr_orders *orders, const struct options *options,
                        struct myr_err *err)
 {
-    struct myr_file_set set MYR_CLEANUP(myr_file_set_abandon) = {0};
+    struct myr_file_set set MYR_CLEANUP(myr_file_set_abandon) = {};
     static const struct {
         const char *name;
         void (*put)(const struct myr_orders *, enum myr_language, struct myr_buf *);
@@ -56,12 +56,12 @@ static int write_files(const struct myr_orders *orders, const struct options *op
                  {"orders.zh.html", myr_orders_html, MYR_CHINESE}};
     MYR_TRY(myr_file_set_begin(&set, options->out, err));
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(files); i++) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
         files[i].put(orders, files[i].language, &text);
         MYR_TRY(myr_file_set_add(&set, files[i].name, &text, err));
     }
     /* Last: a run that could not be written did not happen. */
-    MYR_CLEANUP(myr_buf_done) struct myr_buf state = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf state = {};
     myr_orders_state(orders, &state);
     MYR_TRY(myr_file_set_add(&set, "state.csv", &state, err));
     return myr_file_set_commit(&set, err);

@@ -100,7 +100,7 @@ static void fill(struct cli *cli, const struct myr_whatif_answer *a)
 
 static int ask_server(struct cli *cli, struct myr_control **ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
     MYR_TRY(client_bytes(cli, "/v1/state", &bytes, err));
     return myr_control_load((struct myr_str){bytes.len ? bytes.data : "", bytes.len}, ret, err);
 }

@@ -15,7 +15,7 @@ struct path_cost {
 static struct path_cost cost_of(const struct myr_graph *graph, const struct myr_path *path,
                                 uint32_t share, const uint64_t *load)
 {
-    struct path_cost cost = {0};
+    struct path_cost cost = {};
     for (uint32_t i = 1; i + 1 < path->count; i++) {
         uint64_t value =
             load[path->channels[i]] + policy_load_part(graph, path->channels[i], share);

@@ -318,7 +318,7 @@ static void load_sums(struct sums *sums, uint64_t *load)
     const struct myr_network *net = graph->net;
     for (uint32_t i = 0; i < net->leaf; i++) {
         uint64_t total[2] = {sums->leaf[0][i] * SPRAY_FINE, sums->leaf[1][i] * SPRAY_FINE};
-        uint64_t highest[2] = {0};
+        uint64_t highest[2] = {};
         load_uplinks(graph, &graph->rungs[i], total, load, highest);
         sums->leaf_highest[0][i] = highest[0];
         sums->leaf_highest[1][i] = highest[1];
@@ -326,7 +326,7 @@ static void load_sums(struct sums *sums, uint64_t *load)
     for (uint32_t i = 0; i < net->spine && net->core; i++) {
         const struct myr_rung *rung = &graph->rungs[net->leaf + i];
         uint32_t pod = pod_of(sums, rung);
-        uint64_t total[2], highest[2] = {0};
+        uint64_t total[2], highest[2] = {};
         for (uint32_t side = 0; side < 2; side++) {
             total[side] = sums->pod[side][pod] * SPRAY_FINE / graph->rungs->up_count *
                               sums->width[rung->index] +

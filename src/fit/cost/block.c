@@ -440,7 +440,7 @@ static void again(const struct work *w, struct fit_layer *layer)
 /* What a layer with a window and one without have in common: all but scores. */
 static void all_but_scores(const struct work *w, bool moe, struct fit_layer *layer)
 {
-    *layer = (struct fit_layer){0};
+    *layer = (struct fit_layer){};
     attention_projections(w, layer);
     if (moe) {
         experts(w, layer);
@@ -459,7 +459,7 @@ static void scores(const struct work *w, bool window, struct fit_layer *layer)
     bool full = !window || w->it->stack->era == MYR_ERA_NEMO;
     attention_scores(w, full, layer);
     if (w->layout->recompute_parts & MYR_AGAIN(CORE_ATTENTION) && w->layout->flash_attention) {
-        struct fit_layer attention = {0};
+        struct fit_layer attention = {};
         attention_scores(w, full, &attention);
         layer->backward.terms[MYR_FIT_ATTENTION] += attention.forward.terms[MYR_FIT_ATTENTION];
     }
@@ -504,14 +504,14 @@ static void vocabulary(const struct work *w, struct fit_blocks *ret)
 {
     double columns = (double)w->model->vocab / w->layout->tp, h = w->model->hidden;
     double forward = 0, backward = 0;
-    struct fit_layer head = {0};
+    struct fit_layer head = {};
     linear(w, w->tokens, columns, h, (struct input){0, true}, &forward, &backward, &head);
     double logits = w->tokens * columns * logit_bytes(w) / w->bytes_per_s;
     ret->output = (struct fit_layer){.weight_s = head.weight_s};
     ret->output.forward.terms[MYR_FIT_VOCABULARY] = forward + logits / 2;
     ret->output.backward.terms[MYR_FIT_VOCABULARY] = backward + logits / 2;
     tensor_comm(w, 0.5, &ret->output);
-    ret->embedding = (struct fit_layer){0};
+    ret->embedding = (struct fit_layer){};
     double table = w->tokens * h * 2 * 4 / w->bytes_per_s;
     ret->embedding.forward.terms[MYR_FIT_VOCABULARY] = table;
     /* The table's gradient is made whole, and added to the one that is kept. */

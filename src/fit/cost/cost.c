@@ -47,7 +47,7 @@ static struct fit_exchange exchange_of(const struct myr_fit_case *it,
     const double *c = it->constants;
     struct myr_numerics numerics = myr_layout_numerics(layout);
     double reduced = numerics.reduce_bytes, gathered = numerics.gather_bytes;
-    struct fit_exchange ret = {0};
+    struct fit_exchange ret = {};
     if (layout->zero == 0) {
         ret.reduce = scaled(fit_collective_line(it, MYR_ALL_REDUCE, members, near_all), 1, reduced);
         return ret;
@@ -197,7 +197,7 @@ void fit_close(const struct myr_fit_case *it, const struct myr_layout *layout,
                const struct fit_pipe *pipe, struct myr_fit_cost *ret)
 {
     struct fit_places places = fit_places_of(it, layout);
-    struct fit_exchanges exchanges = {0};
+    struct fit_exchanges exchanges = {};
     fit_exchanges_of(it, layout, &places, NULL, &exchanges);
     fit_close_with(it, layout, pipe, &exchanges, fit_straggler_share(it, layout), ret);
 }
@@ -249,7 +249,7 @@ void myr_fit_cost_of(const struct myr_fit_case *it, const struct myr_layout *lay
     struct fit_pipe pipe;
     fit_blocks_of(it, layout, &blocks);
     fit_pipe_of(it, layout, &blocks, &pipe);
-    *ret = (struct myr_fit_cost){0};
+    *ret = (struct myr_fit_cost){};
     fit_close(it, layout, &pipe, ret);
     fit_rates(it, layout, ret);
 }

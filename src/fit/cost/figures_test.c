@@ -70,7 +70,7 @@ static void put_price(struct myr_buf *text, const struct myr_fit_case *it, struc
 
 static void costs_are_those_that_were_kept(void **state)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct myr_model models[MYR_ARRAY_COUNT(names)];
     struct myr_rng rng;
     (void)state;
@@ -104,7 +104,7 @@ static void put_search(struct myr_buf *text, const char *name, const char *devic
 {
     struct myr_fit_query query = myr_fit_query_default();
     struct myr_model model;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     bool exact;
     struct myr_fit_answer *answer = MYR_ARENA_NEW(&arena, struct myr_fit_answer, 1);
     assert_int_equal(myr_model_find(&arena, name, &model, NULL), MYR_OK);
@@ -131,7 +131,7 @@ static void put_search(struct myr_buf *text, const char *name, const char *devic
 
 static void winners_of_searches_are_those_that_were_kept(void **state)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     (void)state;
     put_search(&text, "llama3-8b", "h100", 8);
     put_search(&text, "llama3-8b", "a100-80", 16);
@@ -157,7 +157,7 @@ static void put_renewal(struct myr_buf *text, const struct myr_renewal *renewal)
 
 static void goodput_is_that_which_was_kept(void **state)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     (void)state;
     for (uint32_t i = 0; i < 8; i++) {
         double gpus = 64 << i % 4 * 3;

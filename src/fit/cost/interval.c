@@ -70,7 +70,7 @@ struct myr_fit_distance myr_fit_distance_of(const struct myr_profiles *profiles,
                                             const struct myr_measured *question,
                                             const struct myr_measured *run)
 {
-    struct myr_fit_distance ret = {{0}};
+    struct myr_fit_distance ret = {};
     bool line = strcmp(profiles->stacks[question->stack].line, profiles->stacks[run->stack].line);
     ret.axes[MYR_INTERVAL_GPUS] = fabs(doublings(question->gpus) - doublings(run->gpus));
     ret.axes[MYR_INTERVAL_TOKENS] = fabs(doublings(question->tokens) - doublings(run->tokens));

@@ -104,7 +104,7 @@ static void beside_a_measured_run_nothing_is_added(void **state)
 static void an_axis_counts_for_its_part_of_the_step(void **state)
 {
     struct myr_fit_cost cost = {.step_s = 1};
-    struct myr_fit_distance away = {{0}};
+    struct myr_fit_distance away = {};
     double before = 0;
     (void)state;
     for (int tenth = 0; tenth <= 10; tenth++) {
@@ -118,7 +118,7 @@ static void an_axis_counts_for_its_part_of_the_step(void **state)
     }
     for (int axis = MYR_INTERVAL_FIRST_AXIS; axis < MYR_INTERVAL_COUNT; axis++) {
         struct myr_fit_shares all;
-        struct myr_fit_distance one = {{0}};
+        struct myr_fit_distance one = {};
         for (int i = 0; i < MYR_INTERVAL_COUNT; i++) {
             all.axes[i] = 1;
         }
@@ -144,7 +144,7 @@ static void words_name_the_run_and_what_is_farthest(void **state)
                                      .cp = 1,
                                      .ep = 1,
                                      .tokens = 8192};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf words = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf words = {};
     struct myr_fit_spread spread = spread_of(&far);
     (void)state;
     myr_fit_spread_words(&profiles, &spread, &words);

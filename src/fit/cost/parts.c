@@ -114,7 +114,7 @@ void myr_fit_timers_of(const struct myr_fit_case *it, const struct myr_layout *l
     struct myr_numerics numerics = myr_layout_numerics(layout);
     struct fit_places places = fit_places_of(it, layout);
     struct myr_rank_params params = myr_rank_params(layout, it->model, 0);
-    *ret = (struct myr_fit_timers){0};
+    *ret = (struct myr_fit_timers){};
     fit_blocks_of(it, layout, &blocks);
     myr_fit_cost_of(it, layout, &cost);
     pipeline_timers(it, layout, &blocks, &cost, ret);

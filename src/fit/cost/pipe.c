@@ -38,7 +38,7 @@ void fit_count_layers(const struct myr_model *model, struct myr_span span,
 static void add_layers(const struct myr_model *model, const struct fit_layer *layers,
                        struct myr_span span, struct fit_layer *to)
 {
-    double counts[FIT_KIND_COUNT] = {0};
+    double counts[FIT_KIND_COUNT] = {};
     fit_count_layers(model, span, counts);
     for (int i = 0; i < FIT_KIND_COUNT; i++) {
         if (counts[i] > 0) {
@@ -87,7 +87,7 @@ void fit_stage_of(const struct myr_fit_case *it, const struct myr_layout *layout
 {
     const struct myr_model *model = it->model;
     uint32_t chunks = layout->pp * layout->vp;
-    *ret = (struct fit_layer){0};
+    *ret = (struct fit_layer){};
     for (uint32_t i = 0; i < layout->vp; i++) {
         add_chunk(model, layout, blocks, stage + i * layout->pp, ret);
     }
@@ -249,7 +249,7 @@ static void add_passes(struct passes *to, const struct fit_layer *from, double t
 static void add_span(const struct myr_model *model, const struct fit_layer *layers,
                      struct myr_span span, struct passes *to)
 {
-    double counts[FIT_KIND_COUNT] = {0};
+    double counts[FIT_KIND_COUNT] = {};
     fit_count_layers(model, span, counts);
     for (int i = 0; i < FIT_KIND_COUNT; i++) {
         if (counts[i] > 0) {
@@ -265,13 +265,13 @@ static struct passes passes_of(const struct myr_fit_case *it, const struct myr_l
     struct myr_span span = myr_layout_chunk_layers(layout, it->model, chunk);
     struct myr_span recomputed = recomputed_span(layout, span),
                     alone = {span.first + recomputed.count, span.count - recomputed.count};
-    struct passes passes = {0};
+    struct passes passes = {};
     if (recomputed.count > 0) {
         add_span(it->model, blocks->recomputed, recomputed, &passes);
     }
     add_span(it->model, blocks->layers, alone, &passes);
     if (chunk == 0 || chunk == last) {
-        struct fit_layer ends = {0};
+        struct fit_layer ends = {};
         add_ends(it->model, blocks, chunk == 0, chunk == last, &ends);
         add_passes(&passes, &ends, 1);
     }
@@ -319,7 +319,7 @@ static void slowest_of(const struct myr_fit_case *it, const struct myr_layout *l
     if (layout->schedule == MYR_SCHEDULE_DUALPIPE) {
         struct fit_layer near = *ret, far;
         fit_stage_of(it, layout, blocks, layout->pp - 1 - rank, &far);
-        *ret = (struct fit_layer){0};
+        *ret = (struct fit_layer){};
         add_layer(ret, &near, 0.5);
         add_layer(ret, &far, 0.5);
     }
@@ -333,7 +333,7 @@ static struct fit_played play_pipe(const struct myr_fit_case *it, const struct m
     MYR_CLEANUP(myr_free_at)
     double *times = myr_xrealloc(NULL, 3 * (size_t)count, sizeof(*times));
     struct chunks chunks = {times, times + count, times + 2 * (size_t)count};
-    struct fit_played ret = {0};
+    struct fit_played ret = {};
     chunks_of(it, layout, blocks, beside_s, &chunks);
     for (uint32_t i = 0; i < layout->pp; i++) {
         double time = rank_s(layout, &chunks, i);
@@ -355,7 +355,7 @@ struct fit_played fit_play_pipe(const struct myr_fit_case *it, const struct myr_
                                 const struct fit_blocks *blocks, double hop)
 {
     double micro = it->constants[FIT_LAUNCH_MICRO] * 1e-3;
-    return play_pipe(it, layout, blocks, micro + hop, (struct fit_schedule){0});
+    return play_pipe(it, layout, blocks, micro + hop, (struct fit_schedule){});
 }
 
 void fit_watch_pipe(const struct myr_fit_case *it, const struct myr_layout *layout,

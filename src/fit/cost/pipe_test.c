@@ -82,7 +82,7 @@ static double closed(const struct fit_schedule *it)
 static void equal_stages_take_what_the_papers_say(void **state)
 {
     (void)state;
-    struct draw d = {0};
+    struct draw d = {};
     for (uint64_t seed = 1; seed <= 1200; seed++) {
         struct myr_rng rng;
         myr_rng_init(&rng, seed, 0);
@@ -99,7 +99,7 @@ static void equal_stages_take_what_the_papers_say(void **state)
 static void uneven_1f1b_with_the_slowest_last_is_the_slowest_and_once_the_others(void **state)
 {
     (void)state;
-    struct draw d = {0};
+    struct draw d = {};
     for (uint64_t seed = 1; seed <= 500; seed++) {
         struct myr_rng rng;
         double sum = 0;
@@ -146,7 +146,7 @@ static double floor_s(const struct draw *d)
 static void no_schedule_is_faster_than_its_bound_and_equal_stages_come_near(void **state)
 {
     (void)state;
-    struct draw d = {0};
+    struct draw d = {};
     double loosest = 0;
     for (uint64_t seed = 1; seed <= 8000; seed++) {
         struct myr_rng rng;
@@ -193,8 +193,8 @@ static double three_kinds_floor_s(const struct draw *d)
 static void bounds_by_kind_of_stage_hold_and_are_near(void **state)
 {
     (void)state;
-    struct draw d = {0};
-    double loose[4] = {0};
+    struct draw d = {};
+    double loose[4] = {};
     for (uint64_t seed = 1; seed <= 8000; seed++) {
         struct myr_rng rng;
         myr_rng_init(&rng, seed, 4);
@@ -223,7 +223,7 @@ static void bounds_by_kind_of_stage_hold_and_are_near(void **state)
 static void more_time_anywhere_never_makes_a_step_shorter(void **state)
 {
     (void)state;
-    struct draw d = {0};
+    struct draw d = {};
     for (uint64_t seed = 1; seed <= 2000; seed++) {
         struct myr_rng rng;
         myr_rng_init(&rng, seed, 3);

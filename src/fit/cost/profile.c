@@ -185,7 +185,7 @@ static int read_stack(struct myr_arena *arena, const struct myr_doc *map, struct
     static const char *const eras[] = {"eager", "flash", "nemo", "fsdp", "torch"};
     static const char *const weights[] = {"master", "bf16", "fp32", "cast"};
     const struct myr_doc *kind = myr_doc_get(map, "weights");
-    struct myr_stated stated = {0};
+    struct myr_stated stated = {};
     uint32_t era = 0, own = 0;
     const char *kernel = "";
     stated.recipe.of[MYR_CAPABILITY_GROUPED] = MYR_GROUPED_KERNEL;
@@ -304,7 +304,7 @@ static int add_devices(struct myr_profiles *profiles, struct myr_arena *arena,
     }
     profiles->devices = all;
     for (uint32_t i = 0; i < list->count; i++) {
-        struct myr_device one = {0};
+        struct myr_device one = {};
         MYR_TRY(read_device(arena, list->items[i], &one, err));
         uint32_t at = 0;
         while (at < profiles->device_count && strcmp(all[at].name, one.name) != 0) {
@@ -326,7 +326,7 @@ static int add_stacks(struct myr_profiles *profiles, struct myr_arena *arena,
     }
     profiles->stacks = all;
     for (uint32_t i = 0; i < list->count; i++) {
-        struct myr_stack one = {0};
+        struct myr_stack one = {};
         MYR_TRY(read_stack(arena, list->items[i], &one, err));
         uint32_t at = 0;
         while (at < profiles->stack_count && strcmp(all[at].name, one.name) != 0) {
@@ -369,7 +369,7 @@ int myr_profiles_extend(struct myr_profiles *profiles, struct myr_arena *arena,
 int myr_profiles_init(struct myr_profiles *profiles, struct myr_arena *arena, struct myr_err *err)
 {
     const struct myr_doc *hardware, *software;
-    *profiles = (struct myr_profiles){0};
+    *profiles = (struct myr_profiles){};
     MYR_TRY(read_file(arena, "catalog/profiles/hardware.yaml", &hardware, err));
     MYR_TRY(read_file(arena, "catalog/profiles/stacks.yaml", &software, err));
     MYR_TRY(myr_profiles_extend(profiles, arena, hardware, err));

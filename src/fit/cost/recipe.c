@@ -103,7 +103,7 @@ int myr_recipe_words(const char *name, const char *text, struct myr_stated *ret,
                      struct myr_err *err)
 {
     struct myr_str rest = myr_str_from(text);
-    struct myr_stated stated = {0};
+    struct myr_stated stated = {};
     char excerpt[MYR_EXCERPT_MAX];
     while (rest.len > 0) {
         struct myr_str pair = next_word(&rest, ','), value = pair;

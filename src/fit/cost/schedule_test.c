@@ -101,8 +101,8 @@ static bool try_op(struct world *w, const struct op *op, double *now)
 
 static double play(struct world *w)
 {
-    uint32_t at[STAGES] = {0};
-    double now[STAGES] = {0}, all = 0;
+    uint32_t at[STAGES] = {};
+    double now[STAGES] = {}, all = 0;
     for (bool moved = true; moved;) {
         moved = false;
         for (uint32_t i = 0; i < w->it.pp; i++) {
@@ -423,7 +423,7 @@ static void a_watcher_is_told_every_operation_in_its_order(void **state)
     struct world *w = test_calloc(1, sizeof(*w));
     for (uint64_t seed = 1; seed <= 400; seed++) {
         struct myr_rng rng;
-        struct watch watch = {0};
+        struct watch watch = {};
         myr_rng_init(&rng, seed, 10);
         draw_sizes(&rng, (enum myr_schedule)(seed % 4), &w->it);
         draw_times(&rng, w);

@@ -42,7 +42,7 @@ struct myr_store myr_store_of(const struct myr_design *design)
     const struct myr_design_head *head = design->head;
     struct myr_store store = {.servers = head->storage_servers};
     if (head->storage_servers == 0 || head->nodes == 0) {
-        return (struct myr_store){0};
+        return (struct myr_store){};
     }
     enum myr_net_id net = MYR_NET_STORAGE;
     store.node_bytes_per_s = port_bytes_per_s(design, head->first_node, net);
@@ -229,7 +229,7 @@ static struct myr_limits common_tiers(const struct myr_campaign_question *q, str
     c->renewal.durable = (struct myr_tier){
         q->rate_per_s, other_parts(rows, q, MYR_PRACTICE_COMMON, gpus) + c->read_s,
         copy + c->write_s};
-    return (struct myr_limits){0};
+    return (struct myr_limits){};
 }
 
 static struct myr_limits best_tiers(const struct myr_campaign_question *q, struct rows *rows,
@@ -358,7 +358,7 @@ int myr_campaign_of(const struct myr_campaign_question *question, enum myr_pract
                     struct myr_err *err)
 {
     struct rows rows = {question->recovery, err, MYR_OK};
-    *ret = (struct myr_campaign){0};
+    *ret = (struct myr_campaign){};
     MYR_ASSERT(count > 0 && question->gpus_per_node > 0);
     for (uint32_t i = 0; i < count && rows.rc == MYR_OK; i++) {
         double bytes = rank_bytes(&question->it, &layouts[i].layout);

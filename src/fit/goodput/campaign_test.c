@@ -21,7 +21,7 @@ struct fixture {
 
 static void set_up(struct fixture *f, const char *model, uint32_t gpus, uint32_t batch)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     bool exact;
     myr_arena_init(&f->arena);
     assert_int_equal(myr_profiles_init(&f->profiles, &f->arena, &err), MYR_OK);
@@ -61,7 +61,7 @@ static void tear_down(struct fixture *f)
 static struct myr_campaign ask(struct fixture *f, enum myr_practice practice)
 {
     struct myr_campaign c;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(
         myr_campaign_of(&f->question, practice, f->answer.top, f->answer.top_count, &c, &err),
         MYR_OK);
@@ -308,7 +308,7 @@ static void campaigns_are_those_that_were_kept(void **state)
 {
     (void)state;
     struct fixture *f = test_calloc(1, sizeof(*f));
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     set_up(f, "llama3-8b", 64, 128);
     const struct myr_campaign_question usual = f->question;
     for (int i = 0; i < 12; i++) {
@@ -331,7 +331,7 @@ static void campaigns_are_those_that_were_kept(void **state)
         q->store = i == 11 ? (struct myr_store){2.5e9, 1e10, 4} : q->store;
         for (int p = 0; p < 2; p++) {
             struct myr_campaign c = ask(f, (enum myr_practice)p);
-            double range[2] = {0};
+            double range[2] = {};
             myr_buf_printf(&text, "%d, %s\n", i, p ? "best" : "common");
             put_campaign(&text, &c);
             if (c.days > 0) {

@@ -91,7 +91,7 @@ static void trace(const struct myr_case *it, const struct myr_recovery *recovery
                   struct myr_arena *arena, struct myr_scale_curve *ret)
 {
     uint32_t most = it->query.gpus;
-    *ret = (struct myr_scale_curve){0};
+    *ret = (struct myr_scale_curve){};
     for (uint32_t gpus = LEAST_GPUS; gpus < most; gpus *= 2) {
         add_point(it, recovery, gpus, weak, arena, ret);
     }

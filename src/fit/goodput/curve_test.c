@@ -131,7 +131,7 @@ static void a_curve_without_an_end_says_why(void **state)
 {
     struct myr_case_question q = myr_case_question_default();
     struct myr_case small;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     (void)state;
     q.model = "llama3-405b";
     q.device = "h100";

@@ -5,7 +5,7 @@
 int myr_recovery_read(struct myr_recovery *recovery, struct myr_arena *arena, const char *path,
                       struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf file = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf file = {};
     int rc = myr_recovery_init(recovery, arena, err);
     if (rc < 0 || !path) {
         return rc;

@@ -57,7 +57,7 @@ static void a_rate_that_is_none_is_refused(void **state)
     uint32_t count;
     (void)state;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
-        struct myr_err err = {0};
+        struct myr_err err = {};
         assert_int_equal(myr_job_rates(&recovery, bad[i], 64, 8, rates, &count, &err), MYR_EINVAL);
         assert_non_null(strstr(err.message, "a number from 1e-06 to 1e+06 is expected"));
         assert_non_null(strstr(err.hint, "llama3, rsc-1, rsc-2, classes"));
@@ -168,10 +168,10 @@ static void what_is_played_is_what_is_told(void **state)
 
 static void own_data_are_read_from_a_file(void **state)
 {
-    struct myr_recovery own = {0};
+    struct myr_recovery own = {};
     struct myr_job_rate rates[MYR_JOB_RATES_MAX];
-    struct myr_err err = {0};
-    struct myr_buf text = {0};
+    struct myr_err err = {};
+    struct myr_buf text = {};
     uint32_t count;
     char path[64];
     (void)state;
@@ -196,11 +196,11 @@ static void data_that_lack_a_row_are_refused_by_its_name(void **state)
 {
     struct myr_failure_question question = {.gpus = 64, .gpus_per_node = 8};
     struct myr_job_rate rate = {.per_1000_node_days = 5}, rates[MYR_JOB_RATES_MAX];
-    struct myr_recovery none = {0};
+    struct myr_recovery none = {};
     (void)state;
     for (int practice = MYR_PRACTICE_COMMON; practice <= MYR_PRACTICE_BEST; practice++) {
         struct myr_failure_row row = {.needed_s = 7};
-        struct myr_err err = {0};
+        struct myr_err err = {};
         assert_int_equal(
             myr_failure_row(&question, &none, (enum myr_practice)practice, rate, &row, &err),
             MYR_ENOENT);
@@ -209,7 +209,7 @@ static void data_that_lack_a_row_are_refused_by_its_name(void **state)
         assert_true(row.needed_s == 7); /* nothing is written */
     }
     uint32_t count = 9;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_job_rates(&none, "classes", 64, 8, rates, &count, &err), MYR_ENOENT);
     assert_non_null(strstr(err.message, "the recovery data lack"));
 }

@@ -224,7 +224,7 @@ static double cut(double seconds, double rate)
 
 struct myr_renewal myr_goodput_optimum(const struct myr_renewal *renewal)
 {
-    return myr_goodput_optimum_within(renewal, &(struct myr_limits){0});
+    return myr_goodput_optimum_within(renewal, &(struct myr_limits){});
 }
 
 struct myr_renewal myr_goodput_optimum_within(const struct myr_renewal *renewal,

@@ -333,7 +333,7 @@ static void the_recovery_behind_a_goodput_is_found(void **state)
     const double rates[] = {3.8, 6.5};
     for (int i = 0; i < 2; i++) {
         struct myr_renewal renewal = one_tier(NODE_DAYS(rates[i], 1200), 60, 0.5, 1);
-        double needed = myr_goodput_recovery_for(&renewal, &(struct myr_limits){0}, 0.97);
+        double needed = myr_goodput_recovery_for(&renewal, &(struct myr_limits){}, 0.97);
         renewal.durable.recovery = needed;
         struct myr_renewal best = myr_goodput_optimum(&renewal);
         assert_true(fabs(myr_goodput_of(&best).goodput - 0.97) < 1e-6);
@@ -342,7 +342,7 @@ static void the_recovery_behind_a_goodput_is_found(void **state)
     }
     /* A stall of half a minute cannot reach it whatever the recovery, nor can copies each hour. */
     struct myr_renewal slow = one_tier(NODE_DAYS(3.8, 1200), 60, 30, 1);
-    assert_true(myr_goodput_recovery_for(&slow, &(struct myr_limits){0}, 0.97) < 0);
+    assert_true(myr_goodput_recovery_for(&slow, &(struct myr_limits){}, 0.97) < 0);
     slow.durable.stall = 0.5;
     assert_true(myr_goodput_recovery_for(&slow, &(struct myr_limits){.interval = 3600}, 0.97) < 0);
 }
@@ -490,7 +490,7 @@ static void recovery_parts_sum_to_the_two_practices(void **state)
     (void)state;
     struct myr_arena arena;
     struct myr_recovery recovery;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     const double gpus[] = {1024, 16384, 100000};
     const double common[] = {716, 794, 997}, hang[] = {1286, 1364, 1567}, best[] = {34, 46, 69};
     myr_arena_init(&arena);

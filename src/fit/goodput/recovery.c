@@ -147,7 +147,7 @@ static int read_rows(struct myr_recovery *recovery, struct myr_arena *arena, con
 
 int myr_recovery_init(struct myr_recovery *recovery, struct myr_arena *arena, struct myr_err *err)
 {
-    *recovery = (struct myr_recovery){0};
+    *recovery = (struct myr_recovery){};
     struct myr_str text = {(const char *)myr_fit_recovery[0].data, myr_fit_recovery[0].size};
     return read_rows(recovery, arena, myr_fit_recovery[0].name, text, err);
 }

@@ -44,7 +44,7 @@ static struct moments struck(double rate, double length)
 /* Of a sum of two independent times. */
 static struct moments sum_of(const struct moments *a, const struct moments *b)
 {
-    struct moments ret = {{0}};
+    struct moments ret = {};
     for (uint32_t j = 0; j < ORDERS; j++) {
         for (uint32_t i = 0; i <= j; i++) {
             ret.m[j] += choose[j][i] * a->m[i] * b->m[j - i];

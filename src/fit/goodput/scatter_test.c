@@ -87,7 +87,7 @@ static void moments_are_those_of_periods_played_out(void **state)
         struct myr_renewal r = random_renewal(&rng);
         r.durable.rate = between(&rng, 1e-4, 1e-3); /* enough failures to average over */
         struct myr_scatter s = myr_goodput_scatter(&r);
-        double sums[5] = {0};
+        double sums[5] = {};
         for (uint32_t i = 0; i < PERIODS; i++) {
             double off = play(&r, &rng) - s.mean, power = 1;
             for (uint32_t k = 1; k < 5; k++) {

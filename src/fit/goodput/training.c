@@ -48,7 +48,7 @@ static int set_price(struct myr_training *t, struct myr_arena *arena,
         return MYR_OK;
     }
     const struct myr_design_head *head = t->it.design.head;
-    MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {0};
+    MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {};
     MYR_TRY(myr_catalog_init(&catalog, arena, err));
     double part = gpus / head->gpus;
     q->watts = myr_design_watts(&t->it.design, &catalog, gpu_watts * head->gpus_per_node) * part;
@@ -169,7 +169,7 @@ static int plan(struct myr_training *t, struct myr_arena *arena,
 int myr_training_plan(struct myr_training *ret, struct myr_arena *arena,
                       const struct myr_training_question *question, struct myr_err *err)
 {
-    *ret = (struct myr_training){0};
+    *ret = (struct myr_training){};
     MYR_ASSERT(question->gpus_per_node > 0);
     int rc = plan(ret, arena, question, err);
     if (rc < 0) {

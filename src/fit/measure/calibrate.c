@@ -251,7 +251,7 @@ static bool error_of(const struct fit *fit, uint32_t i, double *ret)
 
 static void make_step(struct fit *fit, double *ret)
 {
-    struct step step = {0};
+    struct step step = {};
     uint32_t runs = fit->runs ? fit->runs->count : 0, rows = kernel_rows(fit);
     uint32_t all = runs + (fit->kernels ? fit->kernels->count : 0);
     for (uint32_t i = 0; i < all; i++) {
@@ -285,7 +285,7 @@ static void descend(struct fit *fit)
 {
     double best = loss(fit);
     for (uint32_t round = 0; round < 25; round++) {
-        double change[MYR_CALIBRATE_FREE_MAX] = {0}, kept[MYR_FIT_CONSTANTS_MAX], before = best;
+        double change[MYR_CALIBRATE_FREE_MAX] = {}, kept[MYR_FIT_CONSTANTS_MAX], before = best;
         make_step(fit, change);
         memcpy(kept, fit->values, sizeof(kept));
         double part = 1;
@@ -452,7 +452,7 @@ int myr_calibrate(const struct myr_profiles *profiles, struct myr_runs *runs,
     struct fit fit = {.profiles = profiles, .runs = runs, .kernels = kernels};
     uint32_t measured = measured_runs(runs), rows = kernel_rows(&fit);
     uint32_t count = runs ? runs->count : 0;
-    *ret = (struct myr_calibration){0};
+    *ret = (struct myr_calibration){};
     if (measured + rows == 0) {
         return myr_err_set(err, MYR_EINVAL, "no measurement: nothing to calibrate with");
     }

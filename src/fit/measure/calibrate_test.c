@@ -21,7 +21,7 @@ struct fixture {
 
 static void set_up(struct fixture *f)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_arena_init(&f->arena);
     assert_int_equal(myr_profiles_init(&f->profiles, &f->arena, &err), MYR_OK);
     assert_int_equal(myr_runs_read(&f->runs, &f->arena, &f->profiles, published, &err), MYR_OK);
@@ -82,7 +82,7 @@ static void a_disturbed_machine_is_recovered(void **state)
 {
     (void)state;
     struct fixture *f = test_calloc(1, sizeof(*f));
-    struct myr_err err = {0};
+    struct myr_err err = {};
     double truth[MYR_FIT_CONSTANTS_MAX];
     set_up(f);
     keep(f, "DGXC", "h100", 60);
@@ -125,7 +125,7 @@ static void disturbed_constants_are_recovered(void **state)
 {
     (void)state;
     struct fixture *f = test_calloc(1, sizeof(*f));
-    struct myr_err err = {0};
+    struct myr_err err = {};
     double truth[MYR_FIT_CONSTANTS_MAX], factors[] = {1.15, 0.85};
     uint32_t chosen[2];
     set_up(f);
@@ -160,7 +160,7 @@ static void a_family_improves_where_it_is_left_out(void **state)
     static const char *const families[] = {"MosaicML", "Narayanan2021", "DGXC", "vTrain"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(families); i++) {
         struct fixture *f = test_calloc(1, sizeof(*f));
-        struct myr_err err = {0};
+        struct myr_err err = {};
         set_up(f);
         for (uint32_t c = 0; c < myr_fit_constant_count(); c++) {
             f->profiles.constants[c] = myr_fit_constant(c)->prior;
@@ -181,7 +181,7 @@ static void few_runs_move_little(void **state)
 {
     (void)state;
     struct fixture *f = test_calloc(1, sizeof(*f));
-    struct myr_err err = {0};
+    struct myr_err err = {};
     set_up(f);
     keep(f, "DGXC", "h100", 4);
     /* One odd run among four right ones. */
@@ -203,8 +203,8 @@ static void a_sweep_fixes_the_rates(void **state)
 {
     (void)state;
     struct fixture *f = test_calloc(1, sizeof(*f));
-    struct myr_err err = {0};
-    struct myr_kernels kernels = {0};
+    struct myr_err err = {};
+    struct myr_kernels kernels = {};
     double truth[MYR_FIT_CONSTANTS_MAX];
     set_up(f);
     memcpy(truth, f->profiles.constants, sizeof(truth));
@@ -241,7 +241,7 @@ static void a_measured_sweep_is_taken_in(void **state)
 {
     (void)state;
     struct fixture *f = test_calloc(1, sizeof(*f));
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_kernels kernels;
     set_up(f);
     assert_int_equal(myr_kernels_read(&kernels, &f->arena, &f->profiles,
@@ -261,8 +261,8 @@ static void a_profile_written_and_read_is_the_same(void **state)
 {
     (void)state;
     struct fixture *f = test_calloc(1, sizeof(*f));
-    struct myr_err err = {0};
-    struct myr_buf buf = {0};
+    struct myr_err err = {};
+    struct myr_buf buf = {};
     const struct myr_doc *doc;
     set_up(f);
     keep(f, "MosaicML", NULL, 12);
@@ -298,7 +298,7 @@ static void bad_profiles_are_refused_with_a_place(void **state)
         {"- 1\n", "profile"},
     };
     struct fixture *f = test_calloc(1, sizeof(*f));
-    struct myr_err err = {0};
+    struct myr_err err = {};
     set_up(f);
     for (size_t i = 0; i < MYR_ARRAY_COUNT(texts); i++) {
         struct myr_profiles own = f->profiles;
@@ -318,7 +318,7 @@ static void without_measurements_there_is_nothing_to_do(void **state)
 {
     (void)state;
     struct fixture *f = test_calloc(1, sizeof(*f));
-    struct myr_err err = {0};
+    struct myr_err err = {};
     set_up(f);
     keep(f, "DGXC", "h100", 4);
     for (uint32_t i = 0; i < f->runs.count; i++) {

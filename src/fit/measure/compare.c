@@ -135,7 +135,7 @@ static void find_worst(struct myr_comparison *ret)
 void myr_compare(const struct myr_fit_case *it, const struct myr_layout *layout,
                  const struct myr_trainlog *log, struct myr_comparison *ret)
 {
-    *ret = (struct myr_comparison){0};
+    *ret = (struct myr_comparison){};
     myr_fit_cost_of(it, layout, &ret->cost);
     ret->measured_s = myr_samples_typical(&log->elapsed_s);
     ret->error = ret->cost.step_s / ret->measured_s - 1;

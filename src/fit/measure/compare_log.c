@@ -79,7 +79,7 @@ static int look_up(struct myr_log_comparison *c, struct myr_arena *arena,
     struct myr_str release =
         myr_str_from(of->software ? of->software : c->query.it.device->software);
     MYR_TRY(myr_profiles_stack(&c->profiles, release, &c->query.it.stack, &c->stack_exact, err));
-    struct myr_stated stated = {0};
+    struct myr_stated stated = {};
     MYR_TRY(of->recipe ? myr_recipe_words("--recipe", of->recipe, &stated, err) : MYR_OK);
     myr_profiles_recipes(&c->profiles, c->query.it.stack, c->query.it.device, &c->model, &stated,
                          c->recipes);

@@ -13,7 +13,7 @@ static char path[64];
 
 static const char *log_of(const char *text)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     snprintf(path, sizeof(path), "/tmp/myriad-log-%d.log", (int)getpid());
     myr_buf_put(&buf, text, strlen(text));
     assert_int_equal(myr_file_write(path, &buf, NULL), MYR_OK);
@@ -35,7 +35,7 @@ static struct myr_log_question question(const char *text)
 static struct myr_log_comparison *compare(const struct myr_log_question *q)
 {
     struct myr_log_comparison *c = MYR_ARENA_NEW(&arena, struct myr_log_comparison, 1);
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (myr_compare_log(c, &arena, q, &err) < 0) {
         fail_msg("%s", err.message);
     }
@@ -103,7 +103,7 @@ static void arguments_of_the_log_fix_axes_and_model(void **state)
 static void assert_refused(const struct myr_log_question *q, int code, const char *words)
 {
     struct myr_log_comparison *c = MYR_ARENA_NEW(&arena, struct myr_log_comparison, 1);
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_compare_log(c, &arena, q, &err), code);
     if (!strstr(err.message, words)) {
         fail_msg("'%s' does not say '%s'", err.message, words);

@@ -157,7 +157,7 @@ static void *open_library(const char *folder, const char *stem, const char *cons
             snprintf(pattern, sizeof(pattern), "%s%s%s.so%s", place, p || !place[0] ? "" : "/",
                      stem, versions[v]);
             void *library = dlopen(pattern, RTLD_NOW | RTLD_GLOBAL);
-            glob_t found = {0};
+            glob_t found = {};
             if (!library && strchr(pattern, '*') && glob(pattern, 0, NULL, &found) == 0) {
                 library = dlopen(found.gl_pathv[found.gl_pathc - 1], RTLD_NOW | RTLD_GLOBAL);
             }
@@ -184,7 +184,7 @@ static void *open_anywhere(const char *folder, const char *stem, const char *con
     for (size_t i = 0; !library && i < MYR_ARRAY_COUNT(variables); i++) {
         const char *root = getenv(variables[i][0]);
         char pattern[512];
-        glob_t found = {0};
+        glob_t found = {};
         if (root && snprintf(pattern, sizeof(pattern), "%s%s", root, variables[i][1]) < 500 &&
             glob(pattern, 0, NULL, &found) == 0) {
             for (size_t g = 0; !library && g < found.gl_pathc; g++) {

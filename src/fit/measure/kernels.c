@@ -226,7 +226,7 @@ static int read_row(const struct reader *r, struct myr_kernel *ret, struct myr_e
 {
     static const char *const precisions[] = {"bf16", "fp8"};
     uint32_t kind = 0, precision = 0, op = 0, field = (uint32_t)r->at[MICROSECONDS];
-    uint64_t sizes[4] = {0}, bytes = 0;
+    uint64_t sizes[4] = {}, bytes = 0;
     double us = 0;
     for (int c = 0; c < COLUMN_COUNT; c++) {
         if (r->at[c] >= (int)r->csv.count) {
@@ -307,7 +307,7 @@ int myr_kernels_parse(struct myr_kernels *kernels, struct myr_arena *arena,
 {
     struct reader *r = MYR_ARENA_NEW(arena, struct reader, 1);
     uint32_t capacity = 0;
-    *kernels = (struct myr_kernels){0};
+    *kernels = (struct myr_kernels){};
     myr_csv_init(&r->csv, arena, file, text);
     MYR_TRY(read_header(r, err));
     int rc;
@@ -334,7 +334,7 @@ int myr_kernels_parse(struct myr_kernels *kernels, struct myr_arena *arena,
 int myr_kernels_read(struct myr_kernels *kernels, struct myr_arena *arena,
                      const struct myr_profiles *profiles, const char *path, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf file = {0}; /* what the rows keep is copied */
+    MYR_CLEANUP(myr_buf_done) struct myr_buf file = {}; /* what the rows keep is copied */
     MYR_TRY(myr_file_read(path, KERNELS_BYTES_MAX, &file, err));
     return myr_kernels_parse(kernels, arena, profiles, path, (struct myr_str){file.data, file.len},
                              err);

@@ -130,7 +130,7 @@ static void the_seeds_130b_pair_keeps_its_ratio(void **state)
         "2024,h100,seed-130b,2048,8,8,32,1,1,4096,4096,zero1,none,bf16,10.9369\n";
     struct myr_runs pair;
     struct myr_validation result;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     (void)state;
     assert_int_equal(
         myr_runs_parse(&pair, &arena, &profiles, "seed.csv", myr_str_from(seeds), &err), MYR_OK);

@@ -176,7 +176,7 @@ static void consider_grids(const struct myr_run *run, uint32_t domain, struct ch
 
 void myr_run_resolve(struct myr_run *run)
 {
-    struct choice best = {0};
+    struct choice best = {};
     if (run->refused) {
         return;
     }

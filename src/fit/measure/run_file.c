@@ -7,8 +7,8 @@
 int myr_runs_read(struct myr_runs *runs, struct myr_arena *arena,
                   const struct myr_profiles *profiles, const char *path, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf file = {0}; /* what the rows keep is copied */
-    *runs = (struct myr_runs){0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf file = {}; /* what the rows keep is copied */
+    *runs = (struct myr_runs){};
     MYR_TRY(myr_file_read(path, RUNS_BYTES_MAX, &file, err));
     MYR_TRY(
         myr_runs_parse(runs, arena, profiles, path, (struct myr_str){file.data, file.len}, err));

@@ -309,7 +309,7 @@ static int find_stack(const struct fit_row *r, struct myr_run *run, struct myr_e
 {
     static const char *const usual[] = {"Megatron-LM 2023", "NeMo 25.02", "Megatron-Bridge 25.11"};
     struct myr_str software = fit_field(r, COLUMN_software);
-    struct myr_err unknown = {0};
+    struct myr_err unknown = {};
     int rc = myr_profiles_stack(r->profiles, software, &run->it.stack, &run->stack_exact, &unknown);
     if (rc < 0) {
         uint32_t year = fit_word_year(software);
@@ -351,7 +351,7 @@ static void read_run(struct fit_row *r, struct myr_run *run)
 {
     struct myr_str id = fit_field(r, COLUMN_id), source = fit_field(r, COLUMN_source);
     struct myr_str software = fit_field(r, COLUMN_software);
-    struct myr_err why = {0};
+    struct myr_err why = {};
     run->id = id.len ? myr_arena_strndup(r->arena, id.data, id.len)
                      : myr_arena_printf(r->arena, "line-%u", r->csv.line);
     run->source = myr_arena_strndup(r->arena, source.data, source.len);
@@ -399,7 +399,7 @@ static void read_run(struct fit_row *r, struct myr_run *run)
 /* No value of the open axes is legal: the rule that the closed ones break, with its numbers. */
 static void explain(const struct fit_row *r, struct myr_run *run)
 {
-    struct myr_err why = {0};
+    struct myr_err why = {};
     bool told = myr_layout_check(&run->layout, &run->model, 0, &why) < 0;
     run->refused = myr_arena_printf(r->arena, "no value of the open axes is possible%s%s",
                                     told ? "; with 1 for each: " : "", told ? why.message : "");
@@ -411,7 +411,7 @@ int myr_runs_parse(struct myr_runs *runs, struct myr_arena *arena,
 {
     struct fit_row *r = MYR_ARENA_NEW(arena, struct fit_row, 1);
     uint32_t capacity = 64;
-    *runs = (struct myr_runs){0};
+    *runs = (struct myr_runs){};
     r->arena = arena;
     r->profiles = profiles;
     myr_csv_init(&r->csv, arena, file, text);

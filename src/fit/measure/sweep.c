@@ -26,7 +26,7 @@ int myr_gpu_sweep(const struct myr_sweep_question *question, const struct myr_pr
                   struct myr_arena *arena, struct myr_kernels *ret, struct myr_err *err)
 {
     MYR_CLEANUP(close_gpu) struct myr_gpu *gpu = NULL;
-    struct myr_kernels kernels = {0};
+    struct myr_kernels kernels = {};
     MYR_TRY(myr_gpu_open(&gpu, question->library, question->gpu, err));
     const char *name = myr_gpu_name(gpu);
     kernels.gpu = myr_arena_strndup(arena, name, strlen(name));

@@ -15,7 +15,7 @@ static const char *const argument_names[] = {
 
 void myr_trainlog_init(struct myr_trainlog *log)
 {
-    *log = (struct myr_trainlog){0};
+    *log = (struct myr_trainlog){};
 }
 
 void myr_trainlog_done(struct myr_trainlog *log)
@@ -493,7 +493,7 @@ static int check_size(const char *path, struct myr_str piece, uint64_t *total, u
 int myr_trainlog_read(struct myr_trainlog *log, const char *path, struct myr_err *err)
 {
     struct myr_infile file;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf piece = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf piece = {};
     uint64_t total = 0, line = 0;
     MYR_TRY(myr_infile_open(&file, path, err));
     int rc;

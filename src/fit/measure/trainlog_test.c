@@ -13,7 +13,7 @@
 
 static void read_text(struct myr_trainlog *log, const char *text)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_trainlog_init(log);
     myr_trainlog_feed(log, myr_str_from(text));
     if (myr_trainlog_finish(log, "log", &err) < 0) {
@@ -31,7 +31,7 @@ static void a_published_excerpt_is_read_whole(void **state)
 {
     (void)state;
     struct myr_trainlog log;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_trainlog_init(&log);
     assert_int_equal(
         myr_trainlog_read(&log, MYR_SOURCE_DIR "/tests/data/megatron-130b-1024.log", &err), MYR_OK);
@@ -83,7 +83,7 @@ static void arguments_fix_the_question_and_the_model(void **state)
     (void)state;
     struct myr_trainlog log;
     struct myr_model model;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_fit_query query = myr_fit_query_default();
     read_text(&log, "------------------------ arguments ------------------------\n"
                     "  context_parallel_size ........................... 1\n"
@@ -160,7 +160,7 @@ static void latent_attention_and_experts_of_some_layers_are_read(void **state)
                                     "iteration 1/ 9 | elapsed time per iteration (ms): 1 |\n";
     struct myr_trainlog log;
     struct myr_model model;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_fit_query query = myr_fit_query_default();
     read_text(&log, arguments);
     myr_trainlog_feed(&log, MYR_STR("  moe_layer_freq ... [0, 0, 1, 1, 1, 1]\n"));
@@ -205,7 +205,7 @@ static void the_first_iterations_do_not_count(void **state)
 {
     (void)state;
     struct myr_trainlog log;
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     for (int i = 0; i < 9; i++) {
         myr_buf_printf(&buf, "iteration %d/ 9 | elapsed time per iteration (ms): %d |\n", i,
                        i < 2 ? 60000 : 1000 + i);
@@ -220,8 +220,8 @@ static void the_first_iterations_do_not_count(void **state)
 static void pieces_of_any_size_give_the_same(void **state)
 {
     (void)state;
-    struct myr_buf file = {0};
-    struct myr_err err = {0};
+    struct myr_buf file = {};
+    struct myr_err err = {};
     struct myr_trainlog whole;
     assert_int_equal(
         myr_file_read(MYR_SOURCE_DIR "/tests/data/megatron-130b-2048.log", 1 << 20, &file, &err),
@@ -272,7 +272,7 @@ static void nonsense_is_passed_over(void **state)
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(texts); i++) {
         struct myr_trainlog log;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         myr_trainlog_init(&log);
         myr_trainlog_feed(&log, myr_str_from(texts[i]));
         assert_int_equal(myr_trainlog_finish(&log, "bad.log", &err), MYR_EINVAL);
@@ -280,7 +280,7 @@ static void nonsense_is_passed_over(void **state)
         assert_true(log.elapsed_s.values.count == 0);
         myr_trainlog_done(&log);
     }
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_trainlog log;
     myr_trainlog_init(&log);
     assert_true(myr_trainlog_read(&log, "/nowhere/at/all", &err) < 0);
@@ -293,7 +293,7 @@ static void floods_are_bounded(void **state)
 {
     (void)state;
     struct myr_trainlog log;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     char block[4096];
     memset(block, 'a', sizeof(block));
     myr_trainlog_init(&log);
@@ -303,7 +303,7 @@ static void floods_are_bounded(void **state)
     assert_true(log.line.capacity < 65536);
     myr_trainlog_feed(&log, MYR_STR("\niteration 1/ 2 | elapsed time per iteration (ms): 7 |\n"));
     for (int i = 0; i < 500; i++) {
-        struct myr_buf buf = {0};
+        struct myr_buf buf = {};
         myr_buf_printf(&buf, "timer-%d .....: 1.0\n", i);
         myr_trainlog_feed(&log, (struct myr_str){buf.data, buf.len});
         myr_buf_done(&buf);
@@ -326,7 +326,7 @@ struct fixture {
 
 static void set_up(struct fixture *f)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     bool exact;
     myr_arena_init(&f->arena);
     assert_int_equal(myr_profiles_init(&f->profiles, &f->arena, &err), MYR_OK);
@@ -374,7 +374,7 @@ static void what_has_no_lines_is_no_log(void **state)
     (void)state;
     char path[] = "/tmp/myr-log-XXXXXX";
     struct myr_trainlog log;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     assert_int_equal(ftruncate(fd, (off_t)MYR_LOG_ONE_LINE_MAX + (1 << 20)), 0);
@@ -421,7 +421,7 @@ static void the_phase_that_differs_is_named(void **state)
     myr_trainlog_done(&log);
     for (int slow = 0; slow < MYR_STEP_PHASE_COUNT; slow++) {
         for (int up = 0; up < 2; up++) {
-            struct myr_buf buf = {0};
+            struct myr_buf buf = {};
             write_log(&shape, (enum myr_phase_id)slow, up ? 1.5 : 0.6, &buf);
             read_text(&log, buf.data);
             myr_compare(&f.it, &f.layout, &log, &found);

@@ -30,7 +30,7 @@ static bool same_family(const struct myr_run *a, const struct myr_run *b)
 static struct myr_validation_row row_of(const struct myr_run *run,
                                         const struct myr_profiles *profiles)
 {
-    struct myr_validation_row row = {0};
+    struct myr_validation_row row = {};
     struct myr_fit_cost cost;
     if (run->refused) {
         return row;
@@ -82,7 +82,7 @@ void myr_runs_validate(const struct myr_runs *runs, const struct myr_profiles *p
 {
     double *errors = MYR_ARENA_NEW(arena, double, runs->count);
     uint32_t covered = 0, inside = 0;
-    *ret = (struct myr_validation){0};
+    *ret = (struct myr_validation){};
     ret->rows = MYR_ARENA_NEW(arena, struct myr_validation_row, runs->count);
     ret->families = MYR_ARENA_NEW(arena, struct myr_family, runs->count);
     for (uint32_t i = 0; i < runs->count; i++) {

@@ -86,7 +86,7 @@ static void an_unknown_device_names_the_nearest(void **state)
 {
     (void)state;
     const struct myr_device *device;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_profiles_device(&profiles, MYR_STR("h10"), &device, &err), MYR_ENOENT);
     assert_non_null(strstr(err.message, "h100"));
     assert_int_equal(myr_profiles_device(&profiles, MYR_STR("A100"), &device, &err), MYR_ENOENT);
@@ -126,14 +126,14 @@ static void a_row_that_cannot_be_read_says_where(void **state)
 {
     (void)state;
     struct myr_runs runs;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_true(myr_runs_read(&runs, &arena, &profiles, "no/such/file.csv", &err) < 0);
     assert_non_null(strstr(err.message, "no/such/file.csv"));
 }
 
 static void parse(struct myr_runs *runs, const char *text)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (myr_runs_parse(runs, &arena, &profiles, "runs.csv", myr_str_from(text), &err) < 0) {
         fail_msg("%s", err.message);
     }
@@ -161,7 +161,7 @@ static void a_missing_column_is_named(void **state)
 {
     (void)state;
     struct myr_runs runs;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_true(myr_runs_parse(&runs, &arena, &profiles, "runs.csv",
                                MYR_STR("id,software,model,gpus,gbs\n"), &err) < 0);
     assert_non_null(strstr(err.message, "'hw'"));

@@ -22,7 +22,7 @@ static void no_more_partitions_are_solved_than_before(void **state)
         {"h800", "ascend-910b", {16, 8}, 48, 794, 272},
         {"h200", "h200", {8, 8}, 32, 5, 64},
     };
-    double priors[MYR_FIT_CONSTANTS_MAX] = {0};
+    double priors[MYR_FIT_CONSTANTS_MAX] = {};
     uint32_t differ = 0;
     (void)state;
     for (uint32_t i = 0; i < myr_fit_constant_count(); i++) {

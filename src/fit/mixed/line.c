@@ -2,7 +2,7 @@
 
 static enum fit_kind kind_of(const struct myr_model *model, uint32_t layer)
 {
-    double counts[FIT_KIND_COUNT] = {0};
+    double counts[FIT_KIND_COUNT] = {};
     int kind = 0;
     fit_count_layers(model, (struct myr_span){layer, 1}, counts);
     while (counts[kind] <= 0) {
@@ -171,7 +171,7 @@ void fit_line_price_exchange(struct fit_pool_costs *b, uint32_t zero, const enum
     b->layout.zero = zero;
     memcpy(b->layout.order, order, sizeof(b->layout.order));
     struct fit_places places = fit_places_of(&b->it, &b->layout);
-    b->exchanges = (struct fit_exchanges){0};
+    b->exchanges = (struct fit_exchanges){};
     fit_exchanges_of(&b->it, &b->layout, &places, NULL, &b->exchanges);
     b->near = places.pp_near;
 }
@@ -260,7 +260,7 @@ static uint32_t least_recomputed(const struct fit_line_up *line, const struct se
 struct fit_stage_choice fit_line_choose(const struct fit_line_up *line, uint32_t stage,
                                         uint32_t from, uint32_t layers)
 {
-    struct fit_stage_choice ret = {0};
+    struct fit_stage_choice ret = {};
     struct seat seat = seat_of(line, stage, from, layers, &ret.params);
     const struct fit_layer_sums *s = &seat.b->sums;
     const struct fit_end_costs *e = &seat.b->ends;

@@ -36,7 +36,7 @@ void fit_pace_of(const struct myr_fit_case *it, const struct myr_layout *layout,
     struct fit_stages all = {.stages = stages};
     double each = (it->constants[FIT_LAUNCH_MICRO] * 1e-3 + hop_s) / 2, unit = 0;
     MYR_ASSERT(layout->pp <= MYR_FIT_STAGES_MAX);
-    *ret_pipe = (struct fit_pipe){0};
+    *ret_pipe = (struct fit_pipe){};
     for (uint32_t i = 0; i < layout->pp; i++) {
         struct fit_layer layer;
         fit_stage_of(it, layout, blocks, i, &layer);

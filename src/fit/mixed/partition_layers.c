@@ -95,8 +95,8 @@ static double bound_now(const struct partitioner *d)
 static bool measure(const struct fit_partition *it, const uint32_t *layers, double *passes,
                     double *ret_pipe_s, double *ret_step_s)
 {
-    double slowest[GROUPS] = {0}, update = 0;
-    uint32_t first = 0, stages[GROUPS] = {0}, firsts[GROUPS] = {0};
+    double slowest[GROUPS] = {}, update = 0;
+    uint32_t first = 0, stages[GROUPS] = {}, firsts[GROUPS] = {};
     for (uint32_t i = 0; i < it->stages; i++) {
         struct fit_stage_price price = it->price_of(it->context, i, first, layers[i]);
         double time = price.forward_s + price.backward_s;
@@ -456,7 +456,7 @@ static void set_range(struct partitioner *d, const struct range *range)
 /* The group whose tail is the longest in the partition with the lowest floor; its slowest stage. */
 static uint32_t longest_update(const struct partitioner *d, double *ret_slowest_s)
 {
-    double slowest[GROUPS] = {0}, updates[GROUPS] = {0};
+    double slowest[GROUPS] = {}, updates[GROUPS] = {};
     uint32_t x = 0, longest = 0;
     for (uint32_t s = 0; s < d->it->stages; s++) {
         uint32_t extra = d->lowest[s], group = d->it->group[s];
@@ -530,7 +530,7 @@ static void look_into(struct partitioner *d, const struct range *range)
 
 static void search(struct partitioner *d)
 {
-    struct range all = {{0}, {NEVER, NEVER, NEVER, NEVER}};
+    struct range all = {{}, {NEVER, NEVER, NEVER, NEVER}};
     d->answer.floor_s = NEVER;
     set_range(d, &all); /* no tails yet */
     double sum = least_sum(d, NEVER), low = sum < NEVER ? least_widest(d) : NEVER;

@@ -182,7 +182,7 @@ static void draw_layers(struct myr_rng *rng, struct layers_case *c)
     bool wild = myr_rng_below(rng, 4) == 0, updates = myr_rng_below(rng, 2) == 0;
     double forward = 0, backward = 0, recomputed = 0, update = 0;
     uint32_t kinds[LAYERS], group = 0;
-    *c = (struct layers_case){0};
+    *c = (struct layers_case){};
     c->it = (struct fit_partition){.stages = 1 + (uint32_t)myr_rng_below(rng, STAGES),
                                    .micro_batches = 1 + (uint32_t)myr_rng_below(rng, 24),
                                    .alike = myr_rng_below(rng, 2) == 0,

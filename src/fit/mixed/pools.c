@@ -139,7 +139,7 @@ int myr_fit_pools_search(const struct myr_fit_query *query, const struct myr_fit
                          uint32_t pool_count, struct myr_arena *arena, struct myr_fit_pools *ret,
                          struct myr_err *err)
 {
-    *ret = (struct myr_fit_pools){0};
+    *ret = (struct myr_fit_pools){};
     /* What PyTorch's own operators keep depends on the moment, which mixtures do not follow. */
     if (query->it.stack->era == MYR_ERA_TORCH) {
         return myr_err_set(err, MYR_EINVAL,

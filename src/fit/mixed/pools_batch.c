@@ -271,7 +271,7 @@ static void exchanges_of(const struct opened *o, uint32_t i, const struct myr_la
     struct myr_layout job = job_layout(o, i, *own);
     struct fit_places places = fit_places_of(&it, own);
     it.nic_gbps = o->slowest_gbps;
-    *ret = (struct fit_exchanges){0};
+    *ret = (struct fit_exchanges){};
     fit_exchanges_of(&it, &job, &places, NULL, ret);
 }
 
@@ -390,7 +390,7 @@ static void try_cut(struct opened *o, const struct myr_layout *layout, uint32_t 
 /* Both passes of a micro-batch through the whole model, nothing recomputed. */
 static double model_s(const struct fit_blocks *blocks, const struct myr_model *model)
 {
-    double layers[FIT_KIND_COUNT] = {0};
+    double layers[FIT_KIND_COUNT] = {};
     double sum =
         blocks->embedding.forward.total + blocks->embedding.backward.total +
         (1 + model->mtp_count) * (blocks->output.forward.total + blocks->output.backward.total);
@@ -431,7 +431,7 @@ static bool may_end_before(struct opened *o, const struct myr_layout *cut,
                            const struct fit_shape *shape, double limit_s)
 {
     double all = 0, time_s = limit_s / (1 + o->straggler) * (1 + 1e-9), batch = o->x->query->batch;
-    double sequences[MYR_FIT_POOLS_MAX][MICROS], most[MYR_FIT_POOLS_MAX] = {0};
+    double sequences[MYR_FIT_POOLS_MAX][MICROS], most[MYR_FIT_POOLS_MAX] = {};
     for (uint32_t i = 0; i < o->x->count; i++) {
         for (uint32_t k = 0; k < o->micro_count; k++) {
             struct myr_layout layout = *cut;
@@ -570,7 +570,7 @@ static void groups_done(struct groups *all)
 void fit_mix_batch(const struct fit_mixer *x, struct myr_fit_mixed *best)
 {
     MYR_CLEANUP(free_opened) struct opened *o = myr_xcalloc(1, sizeof(*o));
-    MYR_CLEANUP(groups_done) struct groups all = {0};
+    MYR_CLEANUP(groups_done) struct groups all = {};
     struct myr_layout width;
     bool started = false;
     o->x = x;

@@ -137,7 +137,7 @@ static bool piped_part(const struct piped *p, uint32_t i, struct myr_layout layo
     struct myr_fit_case it = p->query->it;
     struct fit_blocks blocks;
     struct fit_pipe pipe;
-    struct fit_exchanges exchanges = {0};
+    struct fit_exchanges exchanges = {};
     struct myr_fit_cost cost;
     struct myr_fit_memory memory;
     struct myr_layout job = piped_job(p, i, layout);

@@ -21,7 +21,7 @@ struct question {
 
 static bool is_alike(const struct myr_model *model)
 {
-    double counts[FIT_KIND_COUNT] = {0};
+    double counts[FIT_KIND_COUNT] = {};
     uint32_t kinds = 0;
     fit_count_layers(model, (struct myr_span){0, model->layer_count}, counts);
     for (int k = 0; k < FIT_KIND_COUNT; k++) {
@@ -279,13 +279,13 @@ static void time_layers(const struct fit_mixer *x, uint32_t pool, const struct m
 {
     struct myr_layout own = *layout;
     struct fit_blocks blocks;
-    double counts[FIT_KIND_COUNT] = {0};
+    double counts[FIT_KIND_COUNT] = {};
     own.precision = x->precisions[pool];
     own.recompute = MYR_RECOMPUTE_NONE;
     fit_blocks_of(&x->cases[pool], &own, &blocks);
     fit_count_layers(x->query->it.model, (struct myr_span){0, x->query->it.model->layer_count},
                      counts);
-    *ret = (struct layer_times){0};
+    *ret = (struct layer_times){};
     for (int k = 0; k < FIT_KIND_COUNT; k++) {
         if (counts[k] > 0) {
             double forward = blocks.layers[k].forward.total;
@@ -365,7 +365,7 @@ static void add_replicas(const struct fit_line_up *line, struct myr_layout layou
     const struct fit_mixer *x = line->x;
     const struct myr_fit_query *q = x->query;
     uint32_t most = x->common.gpus / (layout.tp * layout.cp);
-    struct speeds speeds = {0};
+    struct speeds speeds = {};
     for (uint32_t i = 0; i < x->space.divisor_count; i++) {
         uint32_t dp = x->space.divisors[i], pp = 0;
         if (dp > most || most % dp != 0 || q->batch % (dp * layout.micro_batch) != 0 ||
@@ -412,7 +412,7 @@ void fit_mix_layers(const struct fit_mixer *x, struct myr_fit_mixed *best)
     const struct myr_model *model = x->query->it.model;
     int recompute = x->query->recompute;
     struct fit_line_up line = {.x = x};
-    MYR_CLEANUP(questions_done) struct questions all = {0};
+    MYR_CLEANUP(questions_done) struct questions all = {};
     struct myr_layout width;
     bool started = false;
     if (!fit_schedule_allowed(x->query, MYR_SCHEDULE_1F1B, 2) || !fit_allowed(x->query->vp, 1)) {

@@ -321,7 +321,7 @@ static void pools_that_hold_nothing_together_say_so(void **state)
     (void)state;
     struct myr_fit_query query = question(64);
     struct myr_model large;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_fit_pools found;
     assert_int_equal(myr_model_find(&arena, "gpt3-175b", &large, NULL), MYR_OK);
     query.it.model = &large;

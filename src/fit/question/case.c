@@ -213,7 +213,7 @@ static int read_contention(struct myr_arena *arena, const struct myr_case_questi
     struct stat found;
     if (u->planned) {
         *ret_there = u->contention != NULL;
-        *ret = u->contention ? *u->contention : (struct myr_contention){0};
+        *ret = u->contention ? *u->contention : (struct myr_contention){};
         return MYR_OK;
     }
     const char *path = myr_contention_path(arena, u->design);

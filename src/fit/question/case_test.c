@@ -23,7 +23,7 @@ static struct myr_case_question question(void)
 static const char *file_of(const char *text)
 {
     static char path[64];
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     snprintf(path, sizeof(path), "/tmp/myriad-case-%d.yaml", (int)getpid());
     myr_buf_put(&buf, text, strlen(text));
     assert_int_equal(myr_file_write(path, &buf, NULL), MYR_OK);
@@ -33,7 +33,7 @@ static const char *file_of(const char *text)
 static void assert_refused(const struct myr_case_question *q, const char *words)
 {
     struct myr_case it;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_true(myr_case_init(&it, &arena, q, &err) < 0);
     if (!strstr(err.message, words)) {
         fail_msg("'%s' does not say '%s'", err.message, words);
@@ -92,7 +92,7 @@ static void an_open_case_is_answered_by_the_search(void **state)
 
 static void a_given_layout_is_the_answer(void **state)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     struct myr_case it, twin;
     struct myr_case_question q = question();
     struct myr_fit_answer *answer = MYR_ARENA_NEW(&arena, struct myr_fit_answer, 2);
@@ -173,7 +173,7 @@ static void what_is_said_beside_a_layout_must_agree_with_it(void **state)
 static void a_given_layout_that_does_not_fit_is_no_answer(void **state)
 {
     struct myr_case it;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_case_question q = question();
     struct myr_case_price price;
     struct myr_fit_answer *answer = MYR_ARENA_NEW(&arena, struct myr_fit_answer, 1);

@@ -96,9 +96,9 @@ static void what_is_written_reads_back_whole(void **state)
     (void)state;
     myr_rng_init(&rng, 20, 1);
     for (int i = 0; i < 500; i++) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
         struct myr_layout layout = draw_layout(&rng), found;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         myr_layout_file_write(&layout, "two\nlines", &buf);
         if (myr_layout_file_parse(&arena, "l.yaml", (struct myr_str){buf.data, buf.len}, NULL,
                                   &found, &err) < 0) {
@@ -112,7 +112,7 @@ static void what_is_written_reads_back_whole(void **state)
 static void assert_refused(const char *text, const char *message)
 {
     struct myr_layout found = {.tp = 77};
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_true(myr_layout_file_parse(&arena, "l.yaml", myr_str_from(text), NULL, &found, &err) <
                 0);
     assert_string_equal(err.message, message);

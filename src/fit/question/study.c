@@ -5,8 +5,8 @@
 int myr_study_answer(const struct myr_case *it, struct myr_arena *arena, struct myr_study *ret,
                      struct myr_err *err)
 {
-    struct myr_err why = {0};
-    *ret = (struct myr_study){0};
+    struct myr_err why = {};
+    *ret = (struct myr_study){};
     int rc = myr_case_answer(it, arena, &ret->answer, &why);
     if (rc < 0 && rc != MYR_EINFEASIBLE) {
         if (err) {

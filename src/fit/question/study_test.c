@@ -12,7 +12,7 @@ static struct myr_study *study_of(const char *model, uint64_t gpus, uint64_t bat
 {
     struct myr_case_question q = myr_case_question_default();
     struct myr_study *study = MYR_ARENA_NEW(&arena, struct myr_study, 1);
-    struct myr_err err = {0};
+    struct myr_err err = {};
     q.model = model;
     q.device = "h100";
     q.gpus = gpus;
@@ -83,7 +83,7 @@ static void what_cannot_be_asked_is_an_error(void **state)
 {
     struct myr_case_question q = myr_case_question_default();
     struct myr_study *study = MYR_ARENA_NEW(&arena, struct myr_study, 1);
-    struct myr_err err = {0};
+    struct myr_err err = {};
     (void)state;
     q.model = "llama3-8b";
     q.device = "h100";

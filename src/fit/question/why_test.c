@@ -13,7 +13,7 @@ static struct myr_case it;
 static void ask(const char *recipe)
 {
     struct myr_case_question q = myr_case_question_default();
-    struct myr_err err = {0};
+    struct myr_err err = {};
     q.model = "qwen3-30b-a3b";
     q.device = "h100";
     q.gpus = 16;
@@ -28,7 +28,7 @@ static void terms_tell_the_whole_difference(void **state)
 {
     static const char *const texts[2] = {"ep=16,micro_batch=1", "ep=8,pp=2,micro_batch=2"};
     struct myr_fit_why why;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     double sum = 0, most = 0;
     (void)state;
     ask(NULL);
@@ -56,7 +56,7 @@ static void words_that_are_no_layout_are_refused(void **state)
     for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
         const char *const texts[2] = {"ep=16", bad[i]};
         struct myr_fit_why why;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         assert_true(myr_fit_why_of(&it, texts, &arena, &why, &err) < 0);
         assert_true(err.message[0] && !strchr(err.message, '\n'));
     }
@@ -68,7 +68,7 @@ static void a_stated_recipe_counts(void **state)
 {
     static const char *const texts[2] = {"ep=16,micro_batch=1", "ep=16,micro_batch=1"};
     struct myr_fit_why none, full;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     (void)state;
     ask("cuda_graphs=none");
     assert_int_equal(myr_fit_why_of(&it, texts, &arena, &none, &err), MYR_OK);
@@ -82,7 +82,7 @@ static void a_stated_recipe_counts(void **state)
     assert_true(full.prices[0].cost.step_s < none.prices[0].cost.step_s);
     static const char *const bad[] = {"cuda_graphs=some", "graphs=full", "cuda_graphs", "=full"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
-        struct myr_stated stated = {0};
+        struct myr_stated stated = {};
         assert_true(myr_recipe_words("--recipe", bad[i], &stated, &err) < 0);
         assert_non_null(strstr(err.message, "--recipe"));
     }

@@ -16,7 +16,7 @@ static int add_plots(struct myr_file_set *set, const struct myr_fit_report *repo
     const struct myr_layout *best = &answer->top[0].layout;
     struct myr_fit_scaling *growth = MYR_ARENA_NEW(arena, struct myr_fit_scaling, 2);
     struct myr_fit_cost cost;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     MYR_ASSERT(answer->top_count > 0);
     myr_fit_cost_of(&query->it, best, &cost);
     myr_plot_step(&cost, &buf);
@@ -44,7 +44,7 @@ static int add_plots(struct myr_file_set *set, const struct myr_fit_report *repo
 int myr_fit_report_plots(const struct myr_fit_report *report, const char *folder,
                          struct myr_arena *arena, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_file_set_abandon) struct myr_file_set set = {0};
+    MYR_CLEANUP(myr_file_set_abandon) struct myr_file_set set = {};
     MYR_TRY(myr_file_set_begin(&set, folder, err));
     MYR_TRY(add_plots(&set, report, arena, err));
     return myr_file_set_commit(&set, err);

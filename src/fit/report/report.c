@@ -31,7 +31,7 @@ void myr_fit_growth(const struct myr_fit_query *query, uint32_t least, uint32_t 
 {
     struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
     double rate = 0;
-    *ret = (struct myr_fit_scaling){0};
+    *ret = (struct myr_fit_scaling){};
     for (uint64_t gpus = least; gpus < most; gpus *= 2) {
         add_point(query, (uint32_t)gpus, weak, arena, answer, ret);
     }

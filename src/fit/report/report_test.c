@@ -33,12 +33,12 @@ static void plots_are_files_of_a_folder(void **state)
     static const char *const names[] = {"step.svg", "pipeline.svg", "memory.svg", "linearity.svg"};
     struct myr_fit_report report = {.query = &it.query, .answer = answer, .spread = 0.1};
     char folder[] = "/tmp/myriad-plots-XXXXXX", path[96], missing[128];
-    struct myr_err err = {0};
+    struct myr_err err = {};
     (void)state;
     assert_non_null(mkdtemp(folder));
     assert_int_equal(myr_fit_report_plots(&report, folder, &arena, &err), MYR_OK);
     for (size_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
         snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
         assert_int_equal(myr_file_read(path, 1 << 20, &text, &err), MYR_OK);
         assert_int_equal(strncmp(text.data, "<svg", 4), 0);
@@ -58,7 +58,7 @@ static void the_axis_of_a_plot_shows_its_data(void **state)
         growth.points[i].gpus = 8U << i;
         growth.points[i].linearity = 1 - 0.02 * i;
     }
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     myr_plot_linearity(&growth, &growth, &buf);
     assert_non_null(strstr(buf.data, ">100<"));
     assert_non_null(strstr(buf.data, ">96<"));
@@ -73,7 +73,7 @@ static void goodput_is_drawn_around_its_best_interval(void **state)
     double best = 100 * myr_goodput_of(&curve.renewal).goodput;
     char words[64];
     (void)state;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     myr_plot_goodput(&curve, 1, &buf);
     snprintf(words, sizeof(words), "a practice: %.1f %%", best);
     assert_non_null(strstr(buf.data, words));

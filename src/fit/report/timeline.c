@@ -142,7 +142,7 @@ static void draw_ops(struct myr_svg *svg, const struct timeline *t)
 
 static void draw_axis(struct myr_svg *svg, const struct timeline *t, int32_t bottom)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     for (int i = 0; i < TICKS; i++) {
         double at = t->end_s * i / (TICKS - 1);
         myr_buf_clear(&text);

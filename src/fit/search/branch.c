@@ -198,7 +198,7 @@ static void search_space(struct fit_search *s)
     myr_fit_memory_of(&s->query->it, &one, &memory);
     s->limit_bytes = memory.limit_bytes - memory.reserve_bytes;
     while (fit_width_next(s->space, &layout, &started)) {
-        priced_table priced = {0};
+        priced_table priced = {};
         struct myr_layout *width = MYR_ARENA_NEW(s->arena, struct myr_layout, 1);
         *width = layout;
         for (uint32_t i = 0; i < s->space->depth_count; i++) {
@@ -239,7 +239,7 @@ void fit_search_quietly(const struct myr_fit_query *query, struct myr_arena *are
     struct fit_search s = {.arena = arena, .query = query, .answer = ret};
     s.exchanges = myr_xcalloc(exchanges, sizeof(*s.exchanges));
     MYR_ASSERT(query->top >= 1 && query->top <= MYR_FIT_TOP_MAX);
-    *ret = (struct myr_fit_answer){0};
+    *ret = (struct myr_fit_answer){};
     for (uint32_t i = 0; i < count; i++) {
         struct fit_space space;
         fit_space_init(&space, arena, query, list[i]);

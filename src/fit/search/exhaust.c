@@ -31,7 +31,7 @@ static void price(const struct walk *walk, const struct myr_layout *layout,
                   const struct shared *shared)
 {
     const struct myr_fit_query *q = walk->space->query;
-    struct fit_exchanges exchanges = {0};
+    struct fit_exchanges exchanges = {};
     struct myr_fit_cost cost;
     struct myr_fit_memory memory;
     walk->answer->evaluated++;

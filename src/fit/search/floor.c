@@ -49,7 +49,7 @@ static struct fit_stage_s kind_times(const struct fit_visit *v, const struct fit
 {
     bool all = choice > 0 && choice == shape->chunk_most;
     struct fit_stage_s ret = {.count = kind->count, .first = kind->stage, .last = kind->last_stage};
-    double recomputed[FIT_KIND_COUNT] = {0};
+    double recomputed[FIT_KIND_COUNT] = {};
     if (choice > 0) {
         fit_count_recomputed(v, shape, kind, choice, recomputed);
     }
@@ -212,7 +212,7 @@ const struct fit_exchanges *fit_exchanges_for(struct fit_visit *v, const struct 
             struct myr_layout own = *layout;
             own.zero = zero;
             known->stamp = s->stamp;
-            known->of = (struct fit_exchanges){0};
+            known->of = (struct fit_exchanges){};
             fit_exchanges_of(&s->query->it, &own, &v->places[order], like, &known->of);
         }
         like = &known->of;

@@ -84,7 +84,7 @@ static bool same_answers(const struct myr_fit_answer *a, const struct myr_fit_an
 {
     bool same = a->evaluated == b->evaluated && a->top_count == b->top_count;
     for (uint32_t i = 0; same && i < a->top_count; i++) {
-        struct myr_buf one = {0}, other = {0};
+        struct myr_buf one = {}, other = {};
         myr_layout_write(&one, &a->top[i].layout);
         myr_layout_write(&other, &b->top[i].layout);
         same = a->top[i].step_s == b->top[i].step_s && one.len == other.len &&
@@ -180,7 +180,7 @@ static void a_model_too_large_says_what_broke_and_what_would_hold_it(void **stat
     (void)state;
     struct myr_model model;
     struct myr_fit_answer answer;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_fit_query query = myr_fit_query_default();
     assert_int_equal(myr_model_find(&arena, "llama3-405b", &model, NULL), MYR_OK);
     query.it.model = &model;

@@ -51,7 +51,7 @@ static bool take_field(struct kube_fields *f, struct kube_field *ret)
     bool taken = false;
     ret->from = f->at;
     ret->value = 0;
-    ret->bytes = (struct myr_str){0};
+    ret->bytes = (struct myr_str){};
     if (!take_number(f, &tag)) {
         return false;
     }

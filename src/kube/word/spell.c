@@ -22,32 +22,32 @@ struct part {
     const struct part *parts; /* of a message; ends with number 0 */
 };
 
-static const struct part nothing[] = {{0}};
-static const struct part requests[] = {{2, "requests", AMOUNTS, NULL}, {0}};
+static const struct part nothing[] = {{}};
+static const struct part requests[] = {{2, "requests", AMOUNTS, NULL}, {}};
 static const struct part port[] = {
-    {2, "hostPort", A_NUMBER, NULL}, {4, "protocol", A_TEXT, NULL}, {0}};
+    {2, "hostPort", A_NUMBER, NULL}, {4, "protocol", A_TEXT, NULL}, {}};
 static const struct part container[] = {{6, "ports", MESSAGES, port},
                                         {8, "resources", A_MESSAGE, requests},
                                         {24, "restartPolicy", A_TEXT, NULL},
-                                        {0}};
+                                        {}};
 static const struct part toleration[] = {{1, "key", A_TEXT, NULL},
                                          {2, "operator", A_TEXT, NULL},
                                          {3, "value", A_TEXT, NULL},
                                          {4, "effect", A_TEXT, NULL},
-                                         {0}};
+                                         {}};
 static const struct part expression[] = {
-    {1, "key", A_TEXT, NULL}, {2, "operator", A_TEXT, NULL}, {3, "values", TEXTS, NULL}, {0}};
+    {1, "key", A_TEXT, NULL}, {2, "operator", A_TEXT, NULL}, {3, "values", TEXTS, NULL}, {}};
 static const struct part term[] = {
-    {1, "matchExpressions", MESSAGES, expression}, {2, "matchFields", MESSAGES, expression}, {0}};
-static const struct part terms[] = {{1, "nodeSelectorTerms", MESSAGES, term}, {0}};
+    {1, "matchExpressions", MESSAGES, expression}, {2, "matchFields", MESSAGES, expression}, {}};
+static const struct part terms[] = {{1, "nodeSelectorTerms", MESSAGES, term}, {}};
 #define REQUIRED "requiredDuringSchedulingIgnoredDuringExecution"
-static const struct part of_nodes[] = {{1, REQUIRED, A_MESSAGE, terms}, {0}};
-static const struct part of_pods[] = {{1, REQUIRED, MESSAGES, nothing}, {0}};
+static const struct part of_nodes[] = {{1, REQUIRED, A_MESSAGE, terms}, {}};
+static const struct part of_pods[] = {{1, REQUIRED, MESSAGES, nothing}, {}};
 static const struct part affinity[] = {{1, "nodeAffinity", A_MESSAGE, of_nodes},
                                        {2, "podAffinity", A_MESSAGE, of_pods},
                                        {3, "podAntiAffinity", A_MESSAGE, of_pods},
-                                       {0}};
-static const struct part spread[] = {{3, "whenUnsatisfiable", A_TEXT, NULL}, {0}};
+                                       {}};
+static const struct part spread[] = {{3, "whenUnsatisfiable", A_TEXT, NULL}, {}};
 static const struct part spec_parts[] = {
     {2, "containers", MESSAGES, container},
     {7, "nodeSelector", PAIRS, NULL},
@@ -59,7 +59,7 @@ static const struct part spec_parts[] = {
     {38, "schedulingGates", MESSAGES, nothing},
     {39, "resourceClaims", MESSAGES, nothing},
     {40, "resources", A_MESSAGE, requests},
-    {0},
+    {},
 };
 
 static bool put_message(struct myr_str message, const struct part *parts, struct myr_buf *to);

@@ -132,7 +132,7 @@ static bool read_note(struct myr_str entry, struct kube_pod_texts *t)
 {
     struct kube_fields f = kube_fields_of(entry);
     struct kube_field field;
-    struct myr_str key = {0}, value = {0};
+    struct myr_str key = {}, value = {};
     while (!f.bad && kube_fields_next(&f, PAIR, &field)) {
         if (field.number == 1) {
             take_message(&f, &field, &key);
@@ -157,7 +157,7 @@ static bool read_owner(struct myr_str owner, struct kube_pod_texts *t)
 {
     struct kube_fields f = kube_fields_of(owner);
     struct kube_field field;
-    struct myr_str kind = {0}, name = {0}, uid = {0}, api = {0};
+    struct myr_str kind = {}, name = {}, uid = {}, api = {};
     bool controls = false;
     while (!f.bad && kube_fields_next(&f, OWNER, &field)) {
         switch (field.number) {
@@ -257,7 +257,7 @@ static bool read_pod(struct myr_str pod, bool gone, struct kube_word *ret, struc
 {
     struct kube_fields f = kube_fields_of(pod);
     struct kube_field field;
-    struct myr_str meta = {0}, status = {0};
+    struct myr_str meta = {}, status = {};
     while (!f.bad && kube_fields_next(&f, PARTS, &field)) {
         struct myr_str *part = field.number == 1   ? &meta
                                : field.number == 2 ? &ret->spec
@@ -336,7 +336,7 @@ static bool read_frame(struct myr_str frame, struct myr_str *ret_type, struct my
 {
     struct kube_fields f = kube_fields_of(frame), inner;
     struct kube_field field;
-    struct myr_str extension = {0};
+    struct myr_str extension = {};
     while (!f.bad && kube_fields_next(&f, FRAME, &field)) {
         if (field.number == 1) {
             take_text(&f, &field, ret_type);
@@ -355,9 +355,9 @@ static bool read_frame(struct myr_str frame, struct myr_str *ret_type, struct my
 
 bool kube_word_read(struct myr_str frame, struct kube_word *ret, struct myr_buf *needs)
 {
-    struct myr_str raw = {0};
-    struct object object = {0};
-    *ret = (struct kube_word){0};
+    struct myr_str raw = {};
+    struct object object = {};
+    *ret = (struct kube_word){};
     myr_buf_clear(needs);
     if (!read_frame(frame, &ret->type, &raw) || !read_object(raw, &object)) {
         return false;

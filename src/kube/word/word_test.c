@@ -72,7 +72,7 @@ static void compare(struct myr_str word, struct myr_str line)
 {
     struct myr_kube_cluster *one = make_cluster(), *other = make_cluster();
     struct myr_kube_said first, second;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (myr_kube_word(one, word, NOW_MS, &first, &err) != MYR_OK ||
         myr_kube_line(other, MYR_KUBE_PODS, line, NOW_MS, &second, &err) != MYR_OK) {
         fail_msg("%s: %.*s", err.message, (int)line.len, line.data);
@@ -98,7 +98,7 @@ struct sample {
 
 static void read_sample(struct sample *s)
 {
-    *s = (struct sample){0};
+    *s = (struct sample){};
     assert_int_equal(myr_file_read(FOLDER "pods.words", 1 << 20, &s->words, NULL), MYR_OK);
     assert_int_equal(myr_file_read(FOLDER "pods.lines", 1 << 20, &s->lines, NULL), MYR_OK);
     s->count = split_words(text_of(&s->words), s->word);
@@ -160,14 +160,14 @@ static void broken_words_are_refused(void **state)
             MYR_CLEANUP(myr_free_at)
             char *part = myr_xcalloc(1, length + 1); /* and not a byte more */
             memcpy(part, s.word[i].data, length);
-            err = (struct myr_err){0};
+            err = (struct myr_err){};
             assert_int_equal(myr_kube_word(c, (struct myr_str){part, length}, NOW_MS, &said, &err),
                              MYR_EINVAL);
             assert_true(err.message[0]);
         }
         assert_null(only_pod(c));
         for (uint32_t round = 0; round < 300; round++) {
-            MYR_CLEANUP(myr_buf_done) struct myr_buf other = {0};
+            MYR_CLEANUP(myr_buf_done) struct myr_buf other = {};
             myr_buf_put(&other, s.word[i].data, s.word[i].len);
             other.data[myr_rng_below(&rng, (uint32_t)other.len)] = (char)myr_rng_below(&rng, 256);
             int rc = myr_kube_word(c, text_of(&other), NOW_MS, &said, NULL);
@@ -218,7 +218,7 @@ static void put_in(struct myr_buf *to, uint32_t field, struct myr_buf *message)
 
 static void put_pair(struct myr_buf *to, uint32_t field, const char *key, const char *value)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf pair = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf pair = {};
     put_words(&pair, 1, key);
     put_words(&pair, 2, value);
     put_in(to, field, &pair);
@@ -226,7 +226,7 @@ static void put_pair(struct myr_buf *to, uint32_t field, const char *key, const 
 
 static void put_amount(struct myr_buf *to, uint32_t field, const char *key, const char *value)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf pair = {0}, amount = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf pair = {}, amount = {};
     put_words(&amount, 1, value);
     put_words(&pair, 1, key);
     put_in(&pair, 2, &amount);
@@ -253,7 +253,7 @@ static void begin_parts(struct parts *p)
 
 static void put_frame(struct parts *p, struct myr_buf *ret)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf object = {0}, unknown = {0}, kind = {0}, raw = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf object = {}, unknown = {}, kind = {}, raw = {};
     put_in(&object, 1, &p->meta);
     put_in(&object, 2, &p->spec);
     put_in(&object, 3, &p->status);
@@ -292,21 +292,21 @@ static void put_line(const char *meta, const char *spec, struct myr_buf *ret)
 /* Fields that came after 1.20: written by hand, with the numbers of their definition. */
 static void add_gate(struct parts *p)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf gate = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf gate = {};
     put_words(&gate, 1, "later");
     put_in(&p->spec, 38, &gate);
 }
 
 static void add_claim(struct parts *p)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf claim = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf claim = {};
     put_words(&claim, 1, "card");
     put_in(&p->spec, 39, &claim);
 }
 
 static void add_whole(struct parts *p)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf whole = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf whole = {};
     put_amount(&whole, 1, "cpu", "9");
     put_amount(&whole, 2, "cpu", "3");
     put_in(&p->spec, 40, &whole);
@@ -314,7 +314,7 @@ static void add_whole(struct parts *p)
 
 static void add_sidecar(struct parts *p)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf container = {0}, asks = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf container = {}, asks = {};
     put_amount(&asks, 2, "cpu", "500m");
     put_in(&container, 8, &asks);
     put_words(&container, 24, "Always");
@@ -339,7 +339,7 @@ static void add_priority(struct parts *p)
 
 static void add_times(struct parts *p)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf time = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf time = {};
     put_value(&time, 1, 1794804504); /* 2026-11-16T04:48:24Z */
     put_value(&time, 2, 0);
     put_text(&p->meta, 8, text_of(&time));
@@ -368,7 +368,7 @@ static void other_fields_are_read_as_json_has_them(void **state)
          "'annotations':{'myriad/gang':'g'}",
          ""},
     };
-    MYR_CLEANUP(myr_buf_done) struct myr_buf word = {0}, line = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf word = {}, line = {};
     (void)state;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct parts parts;
@@ -475,7 +475,7 @@ static void odd_words_are_left_to_json(void **state)
         {"ADDED", "v1", "Pod", "", "k9s"},   {"ADDED", "v1", "Status", "", "k8s"},
         {"ERROR", "v1", "Pod", "", "k8s"},
     };
-    MYR_CLEANUP(myr_buf_done) struct myr_buf word = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf word = {};
     struct myr_kube_cluster *c = make_cluster();
     struct myr_kube_said said;
     struct parts parts;
@@ -511,12 +511,12 @@ static void odd_words_are_left_to_json(void **state)
 /* Each byte at each place of texts that are shorter and longer than a block of eight. */
 static void a_text_is_plain_everywhere_or_not_taken(void **state)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf word = {0}, needs = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf word = {}, needs = {};
     (void)state;
     for (size_t length = 1; length < 28; length++) {
         for (size_t at = 0; at < length; at++) {
             for (uint32_t byte = 0; byte < 256; byte += byte == 0x22 ? 0x5a : 1) {
-                char text[32] = {0};
+                char text[32] = {};
                 struct parts parts;
                 struct kube_word ret;
                 memset(text, '~', length);
@@ -534,7 +534,7 @@ static void a_text_is_plain_everywhere_or_not_taken(void **state)
 /* Against a model that takes one bit after the other. */
 static void fields_come_as_they_were_put(void **state)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf message = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf message = {};
     struct myr_rng rng;
     (void)state;
     myr_rng_init(&rng, 7, 9);

@@ -189,7 +189,7 @@ int myr_audit_run(struct myr_arena *arena, const struct myr_catalog *catalog,
                   const struct myr_spec *spec, const struct myr_audit_document *document,
                   struct myr_audit *ret, struct myr_err *err)
 {
-    struct myr_audit out = {0};
+    struct myr_audit out = {};
     struct audit *audit = MYR_ARENA_NEW(arena, struct audit, 1);
     audit->arena = arena;
     audit->catalog = catalog;

@@ -115,8 +115,8 @@ enum audit_end audit_module_end(const struct audit *audit, const struct myr_part
     const struct myr_part *sw = audit_switch(audit, net);
     const struct myr_part *nic = audit_nic(audit, (enum myr_net_id)net, false);
     const struct myr_part_transceiver *optic = &module->optic;
-    struct audit_cage of_sw = sw ? audit_cage_of(sw) : (struct audit_cage){0};
-    struct audit_cage of_nic = nic ? audit_cage_of(nic) : (struct audit_cage){0};
+    struct audit_cage of_sw = sw ? audit_cage_of(sw) : (struct audit_cage){};
+    struct audit_cage of_nic = nic ? audit_cage_of(nic) : (struct audit_cage){};
     /* First what fits, then what only looks like it: a wrong one was meant for one of them too. */
     for (int strict = 1; strict >= 0; strict--) {
         bool for_sw = sw && sw->sw.cage_gbps == optic->cage_gbps && is_like(&of_sw, module, strict);

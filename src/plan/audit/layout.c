@@ -198,7 +198,7 @@ int audit_read_layout(struct audit *audit, const char *file, struct myr_str text
 {
     enum { ROWS_MAX = 2000000 };
     struct myr_csv csv;
-    MYR_CLEANUP(myr_strmap_done) struct myr_strmap racks = {0};
+    MYR_CLEANUP(myr_strmap_done) struct myr_strmap racks = {};
     struct columns columns;
     struct myr_str rack = {"", 0};
     myr_csv_init(&csv, audit->arena, file, text);

@@ -69,7 +69,7 @@ static bool first_of(const struct myr_design *design, uint32_t first, uint32_t i
 static void count_cages(const struct myr_design *design, uint32_t net, struct counted *ret,
                         uint8_t *head)
 {
-    uint64_t ends[MYR_LAYER_COUNT][2] = {{0}};
+    uint64_t ends[MYR_LAYER_COUNT][2] = {};
     for (uint32_t device = 0; device < design->device_count; device++) {
         const struct myr_devtype *type = &design->devtypes[design->device_type[device]];
         for (uint32_t g = 0; g < type->group_count; g++) {
@@ -295,8 +295,8 @@ static void add_nics(struct audit *audit, uint32_t net)
 
 void audit_needs_bom(struct audit *audit)
 {
-    struct audit_runs runs = {0};
-    struct counted counted[MYR_NET_COUNT] = {0};
+    struct audit_runs runs = {};
+    struct counted counted[MYR_NET_COUNT] = {};
     for (uint32_t net = 0; net < MYR_NET_COUNT; net++) {
         count_cages(&audit->plan, net, &counted[net], runs.head[net]);
     }

@@ -231,7 +231,7 @@ static void judge_module(struct audit *audit, const struct layer *layer, size_t 
 {
     size_t a = nic ? SIZE_MAX : line, b = nic ? line : SIZE_MAX;
     const struct laid none = {SIZE_MAX, layer->cable};
-    struct audit_link best = {0};
+    struct audit_link best = {};
     int most = -1;
     for (uint32_t i = 0; most < 3 && i < (layer->laid_count ? layer->laid_count : 1); i++) {
         struct audit_link link =
@@ -345,7 +345,7 @@ static bool is_laid(const struct audit *audit, const struct layer *layer, uint32
 
 static void gather_cables(struct audit *audit, struct layer *layer)
 {
-    MYR_VEC(struct laid) laid = {0};
+    MYR_VEC(struct laid) laid = {};
     for (uint32_t k = layer->cable; k < audit->need_count; k++) {
         size_t i = is_laid(audit, layer, k) ? next_server(audit, k, 0) : SIZE_MAX;
         for (; i != SIZE_MAX; i = next_server(audit, k, i + 1)) {

@@ -104,7 +104,7 @@ enum audit_role audit_part_role(const struct audit *audit, uint32_t part)
 
 void audit_line_finish(const struct audit *audit, struct audit_line *line, struct myr_str part)
 {
-    struct audit_words by_part = {0};
+    struct audit_words by_part = {};
     line->part = audit_find_part(audit, part, &line->length_m);
     audit_words_read(part, &by_part);
     /* What the part's own cell says comes before the name's words. */

@@ -396,7 +396,7 @@ int32_t plan_draw_clos(struct drawing *drawing, const struct draw_net *view)
     set_rows(&clos);
     uint32_t drawn = clos.pods < PODS_DRAWN ? clos.pods : PODS_DRAWN;
     struct draw_pod pods[PODS_DRAWN];
-    struct draw_area pile = {0};
+    struct draw_area pile = {};
     int32_t pod_width = clos.width;
     if (clos.pods > 1) {
         int32_t room = clos.pods > drawn ? clos.width - PX(130) : clos.width + PX(12);

@@ -191,7 +191,7 @@ static int32_t draw_contents(struct drawing *drawing, struct draw_area card, uin
 static int32_t draw_cards(struct drawing *drawing, int32_t y, const uint32_t *what, uint32_t count)
 {
     struct myr_buf *page = drawing->svg.buf;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf contents = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf contents = {};
     int32_t width = (PAGE_WIDTH - 2 * MARGIN - (int32_t)(count - 1) * GAP) / (int32_t)count;
     int32_t bottom = y;
     drawing->svg.buf = &contents;
@@ -242,7 +242,7 @@ static int32_t draw_all_cards(struct drawing *drawing, int32_t y)
 /* What the drawing shows, for readers that speak. */
 static void put_description(struct myr_svg *svg, const struct myr_design *design)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         const struct myr_network *net = &design->networks[id];
         if (!net->topology) {
@@ -277,7 +277,7 @@ static void drawing_done(struct drawing *drawing)
 
 void myr_plan_svg(const struct myr_design *design, struct myr_buf *buf)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf page = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf page = {};
     MYR_CLEANUP(drawing_done)
     struct drawing drawing = {.svg = {.buf = &page}, .design = design};
     struct figures figures = figures_of(design);
@@ -295,7 +295,7 @@ void myr_plan_svg(const struct myr_design *design, struct myr_buf *buf)
     myr_svg_begin_column(&svg, buf, (uint32_t)PAGE_WIDTH / 10, (uint32_t)(y + PX(12)) / 10, title);
     put_description(&svg, design);
     myr_svg_style(&svg, style);
-    MYR_CLEANUP(myr_buf_done) struct myr_buf narrow = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf narrow = {};
     drawing.narrow.y += PX(12);
     plan_draw_narrow_style(&drawing, &narrow);
     myr_svg_style(&svg, narrow.data);

@@ -26,8 +26,8 @@ static int plan_text(struct fixture *f, const char *text, struct myr_err *err)
 
 static void draw(struct fixture *f, const char *text)
 {
-    struct myr_err err = {0};
-    *f = (struct fixture){0};
+    struct myr_err err = {};
+    *f = (struct fixture){};
     myr_arena_init(&f->arena);
     if (plan_text(f, text, &err) < 0) {
         fail_msg("%s: %s", text, err.message);
@@ -140,7 +140,7 @@ static void every_drawing_is_well_formed_small_and_the_same_twice(void **state)
             fail_msg("%s: not well-formed at: %.60s", specs[i], fault);
         }
         assert_in_range(shapes_of(&f), 20, 700);
-        struct myr_buf again = {0};
+        struct myr_buf again = {};
         myr_plan_svg(&f.design, &again);
         assert_int_equal(again.len, f.svg.len);
         assert_memory_equal(again.data, f.svg.data, again.len);
@@ -270,7 +270,7 @@ static void numbers_are_written_for_people(void **state)
 static void a_row_draws_the_first_and_counts_the_rest(void **state)
 {
     (void)state;
-    struct draw_row row = {0};
+    struct draw_row row = {};
     plan_draw_place(&row, 0, PX(100), 5, 10);
     assert_int_equal(row.count, 5);
     assert_int_equal(row.rest, 0);

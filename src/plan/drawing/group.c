@@ -26,7 +26,7 @@ struct ring {
 
 static struct ring ring_of(const struct myr_network *net, int32_t middle_x, int32_t middle_y)
 {
-    struct ring ring = {0};
+    struct ring ring = {};
     plan_draw_place(&ring.groups, 0, PX(100), net->groups, RING_MAX);
     for (uint32_t i = 0; i < ring.groups.count; i++) {
         int32_t degrees = (int32_t)(360 * i / ring.groups.count);

@@ -292,7 +292,7 @@ static void label_rows(struct drawing *drawing, const struct inside *inside, int
                        uint32_t switches)
 {
     const struct myr_design *design = inside->design;
-    uint32_t counts[MYR_INSIDE_KIND_COUNT] = {0}, pcie_gbps = 0;
+    uint32_t counts[MYR_INSIDE_KIND_COUNT] = {}, pcie_gbps = 0;
     for (uint32_t i = 0; i < inside->count; i++) {
         counts[kind_of(inside, i)]++;
     }

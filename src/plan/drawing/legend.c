@@ -71,7 +71,7 @@ struct found {
 
 static struct found find_all(const struct myr_design *design)
 {
-    struct found found = {0};
+    struct found found = {};
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         const struct myr_network *net = &design->networks[id];
         if (!net->topology) {

@@ -99,7 +99,7 @@ static void draw_links(struct drawing *drawing, const struct torus *torus, uint3
 {
     struct myr_svg *svg = &drawing->svg;
     const struct axis *axis = &torus->axes[dim];
-    uint32_t at[DIMS] = {0};
+    uint32_t at[DIMS] = {};
     myr_svg_path_begin(svg);
     do {
         if (at[dim] + 1 >= axis->count) {
@@ -130,7 +130,7 @@ static void draw_wraps(struct drawing *drawing, const struct torus *torus, uint3
     if (torus->axes[dim].size < 3) {
         return; /* two switches are neighbours both ways */
     }
-    uint32_t at[DIMS] = {0};
+    uint32_t at[DIMS] = {};
     myr_svg_path_begin(svg);
     do {
         /* In a slanted drawing only the nearest edge: the last row, the first column. */
@@ -160,7 +160,7 @@ static void draw_wraps(struct drawing *drawing, const struct torus *torus, uint3
 /* Circles, so that links of all directions meet them alike. */
 static void draw_nodes(struct drawing *drawing, const struct torus *torus)
 {
-    uint32_t at[DIMS] = {0};
+    uint32_t at[DIMS] = {};
     do {
         struct point point = point_at(torus, at);
         uint32_t router = router_at(torus, at);

@@ -89,7 +89,7 @@ void explain_put_devices(const struct myr_design *design, struct myr_answer *ans
     uint16_t *links = MYR_ARENA_NEW(&scratch, uint16_t, design->device_count);
     myr_answer_object(answer, "devices");
     for (uint32_t device = 0; device < design->device_count; device++) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
         if (!is_switch(design, device)) {
             continue;
         }

@@ -57,7 +57,7 @@ static void put_network(const struct myr_design *design, struct myr_answer *answ
                         uint16_t *links)
 {
     const struct myr_network *net = &design->networks[id];
-    struct occurring pairs = {0}, reached = {0}, hosts = {0}, ports = {0};
+    struct occurring pairs = {}, reached = {}, hosts = {}, ports = {};
     for (uint32_t device = 0; device < design->device_count; device++) {
         const struct myr_place *place = &design->place[device];
         bool leaf = place->kind == MYR_DEVICE_LEAF || place->kind == MYR_DEVICE_ACCESS ||
@@ -97,7 +97,7 @@ static void put_inside(const struct myr_design *design, struct myr_answer *answe
                  {MYR_INSIDE_PCIE_SWITCH, "pcie_switches"},
                  {MYR_INSIDE_GPU, "gpus"},
                  {MYR_INSIDE_NIC, "nics"}};
-    struct occurring rates = {0};
+    struct occurring rates = {};
     myr_answer_object(answer, "inside");
     for (uint32_t k = 0; k < MYR_ARRAY_COUNT(kinds); k++) {
         uint32_t count = 0;

@@ -84,7 +84,7 @@ static const char *absolute(struct myr_arena *arena, const char *path, const cha
 /* "leaf_down = 32, leaf_up = 32": the inputs of a rule with their values. */
 static const char *inputs_of(struct myr_answer *answer, const char *path, const char *inputs)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     while (*inputs) {
         size_t len = strcspn(inputs, " ");
         const char *full = absolute(answer->arena, path, inputs, len);

@@ -79,7 +79,7 @@ static void what_is_no_number_is_refused_with_a_reason(void **state)
     uint32_t count;
     planned_begin(&p, "servers: 64\n");
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
-        struct myr_err err = {0};
+        struct myr_err err = {};
         assert_true(
             myr_plan_explain_path(&p.design, &p.answer, cases[i].path, &found, &count, &err) < 0);
         if (!strstr(err.message, cases[i].says)) {

@@ -15,7 +15,7 @@ static void put_systems(const struct myr_design *design, struct myr_answer *answ
     uint32_t count = report_systems(design, systems);
     myr_answer_list(answer, "systems");
     for (uint32_t s = 0; s < count; s++) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf lines = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf lines = {};
         for (uint32_t i = 0; i < design->bom_count; i++) {
             if (design->bom[i].system == systems[s].name && design->bom[i].unit_cents >= 0) {
                 myr_buf_printf(&lines, "%sbom.%u.total", lines.len ? " + " : "", i);
@@ -96,7 +96,7 @@ static void put_racks(const struct myr_design *design, struct myr_answer *answer
 {
     myr_answer_object(answer, "racks");
     for (uint32_t i = 0; i < design->rack_count; i++) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
         const struct myr_rack *rack = &design->racks[i];
         const struct myr_rack_more *more = &design->rack_more[i];
         myr_design_rack_name(design, i, &name);

@@ -64,7 +64,7 @@ static void put_by(struct myr_answer *answer, const char *key,
 static void put_end(struct myr_answer *answer, const char *key, const struct myr_design *design,
                     uint32_t port)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     myr_design_name(design, design->port_device[port], &name);
     myr_buf_putc(&name, ':');
     myr_design_port_name(design, port, &name);

@@ -92,7 +92,7 @@ static void count_again(struct bill *bill, uint32_t net, bool cables, const stru
     for (uint32_t i = 0; i < planned->count; i++) {
         const struct tally_row *was = &planned->rows[i], *is = row_like(grown, was);
         const struct myr_part *part = part_of(bill, was->part);
-        const struct tally_row none = {0};
+        const struct tally_row none = {};
         is = is ? is : &none;
         bool whole = !cables || (part && (part->cable.legs > 1 || part->cable.fixed_ends));
         uint64_t before = whole ? was->count : was->links, now = whole ? is->count : is->links;

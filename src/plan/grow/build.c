@@ -95,7 +95,7 @@ static enum myr_port_role role_of(const struct myr_cabletype *type, bool upper)
 static int no_port(const struct grow *grow, uint32_t device, const struct myr_cabletype *type,
                    struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     myr_design_name(grow->plan, device, &name);
     return myr_err_set(err, MYR_EINFEASIBLE,
                        "%.80s: cannot grow from %.80s: beside the cables that stay %.60s has no "

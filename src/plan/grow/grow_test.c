@@ -17,7 +17,7 @@ struct fixture {
 
 static void begin(struct fixture *f)
 {
-    *f = (struct fixture){0};
+    *f = (struct fixture){};
     myr_arena_init(&f->arena);
     assert_int_equal(myr_catalog_init(&f->catalog, &f->arena, &f->err), MYR_OK);
 }
@@ -32,7 +32,7 @@ static struct myr_design plan(struct fixture *f, const char *text)
 {
     const struct myr_doc *doc;
     struct myr_design design;
-    MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {0};
+    MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {};
     assert_int_equal(myr_doc_read_yaml(&f->arena, "test.yaml", myr_str_from(text), &doc, &f->err),
                      MYR_OK);
     assert_int_equal(myr_spec_read(&f->arena, &f->catalog, doc, &spec, &f->err), MYR_OK);
@@ -56,8 +56,8 @@ static void grow(struct fixture *f, const struct myr_design *old, const struct m
 static void expect_same_names(const struct myr_design *old, const struct myr_design *now)
 {
     for (uint32_t i = 0; i < old->device_count; i++) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
-        MYR_CLEANUP(myr_buf_done) struct myr_buf other = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf other = {};
         myr_design_name(old, i, &name);
         uint32_t at = myr_design_find(now, (struct myr_str){name.data, name.len});
         assert_int_not_equal(at, MYR_NONE);
@@ -66,7 +66,7 @@ static void expect_same_names(const struct myr_design *old, const struct myr_des
         assert_string_equal(name.data, other.data);
     }
     for (uint32_t i = 0; i < now->device_count; i++) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
         myr_design_name(now, i, &name);
         assert_int_equal(myr_design_find(now, (struct myr_str){name.data, name.len}), i);
     }
@@ -151,7 +151,7 @@ static void a_grown_design_is_written_and_read(void **state)
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     close(fd);
-    struct myr_design small = plan(&f, spec_of[0]), large = plan(&f, spec_of[1]), read = {0};
+    struct myr_design small = plan(&f, spec_of[0]), large = plan(&f, spec_of[1]), read = {};
     struct myr_growth growth;
     grow(&f, &small, &large, &growth);
     assert_int_equal(myr_design_write(&growth.grown, path, &f.err), MYR_OK);

@@ -272,7 +272,7 @@ void install_plan(const struct myr_growth *growth, struct myr_grow_crews crews,
                         .crews = crews.crews ? crews.crews : 1,
                         .cable_s = INSTALL_DAY_S / crews.cables_a_day,
                         .device_s = INSTALL_DAY_S / crews.devices_a_day};
-    *ret = (struct install){0};
+    *ret = (struct install){};
     ret->tasks = MYR_ARENA_NEW(arena, struct install_task,
                                (size_t)design->device_count + 2 * (size_t)design->cable_count +
                                    growth->move_count);

@@ -204,7 +204,7 @@ static uint64_t rings_cut(const struct myr_network *was, const struct myr_networ
 static uint32_t router_place(const struct myr_network *was, const struct myr_network *net,
                              const uint8_t order[3], uint32_t router)
 {
-    uint32_t at[MYR_SPEC_DIMS_MAX] = {0}, place = 0;
+    uint32_t at[MYR_SPEC_DIMS_MAX] = {}, place = 0;
     for (uint32_t i = was->dim_count; i-- > 0;) {
         at[order[i]] = router % was->dims[i];
         router /= was->dims[i];
@@ -276,7 +276,7 @@ int grow_match(struct grow *grow, struct myr_err *err)
     }
     for (uint32_t i = 0; i < old->device_count; i++) {
         if (grow->to[i] == MYR_NONE) {
-            MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+            MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
             myr_design_name(old, i, &name);
             return myr_err_set(err, MYR_EINFEASIBLE,
                                "%.80s: cannot grow from %.80s: there is no place for %s",

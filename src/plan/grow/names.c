@@ -138,7 +138,7 @@ static void give_names(struct grow *grow)
 {
     const struct myr_design *old = grow->old;
     struct myr_design *out = &grow->out->grown;
-    MYR_CLEANUP(myr_u64map_done) struct myr_u64map taken = {0};
+    MYR_CLEANUP(myr_u64map_done) struct myr_u64map taken = {};
     MYR_CLEANUP(myr_arena_done) struct myr_arena scratch;
     myr_arena_init(&scratch);
     out->named = MYR_ARENA_NEW(grow->arena, struct myr_place, out->device_count);

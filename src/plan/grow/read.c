@@ -103,7 +103,7 @@ int myr_grow_read(struct myr_arena *arena, const struct myr_catalog *catalog, co
     if (myr_grow_is_design(path)) {
         return myr_design_open(ret, path, err);
     }
-    MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {0};
+    MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {};
     MYR_TRY(myr_spec_load(arena, catalog, path, prices, &spec, err));
     return myr_plan(arena, catalog, &spec, ret, err);
 }
@@ -115,7 +115,7 @@ int myr_grow_read_larger(struct myr_arena *arena, const struct myr_catalog *cata
     if (myr_grow_is_design(path)) {
         return myr_design_open(ret, path, err);
     }
-    MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {0};
+    MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {};
     MYR_TRY(myr_spec_load(arena, catalog, path, prices, &spec, err));
     if (spec.group_count) {
         MYR_TRY(put_in_order(&spec, catalog, installed, err));

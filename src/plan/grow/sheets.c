@@ -176,7 +176,7 @@ static int add_day(struct myr_file_set *set, struct sheet *sheets, uint32_t crew
         struct myr_buf *const texts[] = {&sheets[crew].pull, &sheets[crew].test};
         const char *const heads[] = {pull_head, test_head};
         for (uint32_t i = 0; i < 2; i++) {
-            MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+            MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
             char name[64];
             if (texts[i]->len == 0) {
                 continue;
@@ -220,7 +220,7 @@ static int add_sheets(struct myr_file_set *set, const struct myr_growth *growth,
 
 static int add_lists(struct myr_file_set *set, const struct myr_growth *growth, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     if (!growth->installed->head) {
         return MYR_OK; /* a cluster from nothing: its bill is what to buy */
     }
@@ -234,14 +234,14 @@ static int add_lists(struct myr_file_set *set, const struct myr_growth *growth, 
 int myr_grow_write(struct myr_growth *growth, const char *folder, struct myr_grow_crews crews,
                    struct myr_err *err)
 {
-    struct myr_file_set set MYR_CLEANUP(myr_file_set_abandon) = {0};
+    struct myr_file_set set MYR_CLEANUP(myr_file_set_abandon) = {};
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     myr_arena_init(&arena);
-    struct install install = {0};
+    struct install install = {};
     MYR_TRY(myr_file_set_begin(&set, folder, err));
     MYR_TRY(add_lists(&set, growth, err));
     if (crews.crews) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
         install_plan(growth, crews, &arena, &install);
         put_order(growth, &install, &text);
         MYR_TRY(myr_file_set_add(&set, "install.csv", &text, err));

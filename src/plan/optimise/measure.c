@@ -112,9 +112,9 @@ static bool money_decides(const struct myr_spec *spec)
 static void measure_growth(struct myr_arena *arena, const struct myr_catalog *catalog,
                            const struct myr_spec *trial, struct myr_plan_point *point)
 {
-    struct myr_design small = {0}, large = {0};
+    struct myr_design small = {}, large = {};
     struct myr_growth growth;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_spec grown = *trial;
     if (!trial->optimise.grow_to) {
         return;
@@ -181,7 +181,7 @@ void optimise_measure(struct myr_arena *keep, const struct myr_catalog *catalog,
                       uint32_t count)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_spec trial = optimise_spec(optimum->spec, &points[0]);
     myr_arena_init(&arena);
     trial.room.node = NULL; /* lengths are the spec's; the best are placed */

@@ -148,7 +148,7 @@ static void too_many_designs_are_refused(void **state)
     (void)state;
     struct planned p;
     struct myr_optimum o;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     myr_buf_puts(&text, BASE "optimise: {choices: {oversubscription: [");
     for (int i = 0; i < 32; i++) {
         myr_buf_printf(&text, "%s%d.%d", i ? ", " : "", 1 + i / 10, i % 10);

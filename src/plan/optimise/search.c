@@ -171,8 +171,8 @@ static void place_best(struct myr_arena *arena, const struct myr_catalog *catalo
     for (uint32_t i = 0; i < optimum->best_count && good < PLACED;) {
         struct myr_plan_point *point = &optimum->points[optimum->best[i]];
         struct myr_spec trial = optimise_spec(optimum->spec, point);
-        struct myr_design design = {0};
-        struct myr_err err = {0};
+        struct myr_design design = {};
+        struct myr_err err = {};
         int rc = myr_plan(arena, catalog, &trial, &design, &err);
         optimum->planned++;
         if (rc == MYR_OK && myr_plan_open_errors(&design) == 0) {

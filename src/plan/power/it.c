@@ -161,7 +161,7 @@ void power_it(struct facility *f)
 {
     struct plan *plan = f->plan;
     const struct myr_spec_facility *spec = f->spec;
-    struct tally tally = {0};
+    struct tally tally = {};
     add_servers(f, &tally);
     add_devices(plan, &tally);
     add_tiers(plan, &tally);

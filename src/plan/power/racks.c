@@ -95,7 +95,7 @@ static void guess_group(struct facility *f, const struct plan_group *group, stru
 static void estimate(struct facility *f)
 {
     struct plan *plan = f->plan;
-    struct guess guess = {0};
+    struct guess guess = {};
     double units;
     others(plan, &units);
     for (uint32_t i = 0; i < plan->group_count; i++) {

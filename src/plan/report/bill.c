@@ -10,7 +10,7 @@ static void put_cost_chart(const struct report *report, const struct report_syst
 {
     struct myr_bar_row rows[REPORT_SYSTEMS_MAX];
     struct myr_piece pieces[REPORT_SYSTEMS_MAX];
-    MYR_CLEANUP(myr_buf_done) struct myr_buf svg = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf svg = {};
     char money[MYR_PLAN_MONEY_MAX];
     uint32_t used = 0;
     const char *currency = myr_design_str(report->design, report->design->head->currency);

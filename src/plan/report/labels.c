@@ -26,7 +26,7 @@ static const char style[] =
 
 static bool rack_is(const struct myr_design *design, uint32_t rack, const char *name)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     myr_design_rack_name(design, rack, &text);
     return text.len == strlen(name) && memcmp(text.data, name, text.len) == 0;
 }
@@ -99,7 +99,7 @@ static void put_end(struct myr_buf *buf, const struct myr_design *design, uint32
 static void put_code(struct myr_buf *buf, const struct myr_design *design, uint32_t cable,
                      char side, const struct myr_buf *ends)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct myr_qr qr;
     myr_buf_printf(&text, "MYR:%s:C", myr_design_str(design, design->head->name));
     myr_buf_put_u64_pad(&text, myr_design_cable_id(design, cable), 8);
@@ -128,9 +128,9 @@ static void put_where(struct myr_buf *buf, const struct myr_design *design, uint
 static void put_label(struct myr_buf *buf, const struct myr_design *design, uint32_t link,
                       bool at_b)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf ends = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf near = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf far = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf ends = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf near = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf far = {};
     uint32_t here = at_b ? design->link_b[link] : design->link_a[link];
     uint32_t there = at_b ? design->link_a[link] : design->link_b[link];
     uint32_t cable = design->link_cable[link];

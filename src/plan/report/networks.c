@@ -8,7 +8,7 @@
 static const char *ratio_of(const struct report *report, enum myr_net_id id)
 {
     const struct myr_network *net = &report->design->networks[id];
-    MYR_CLEANUP(myr_buf_done) struct myr_buf ratio = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf ratio = {};
     for (uint32_t i = 0; i + 1 < net->tiers; i++) {
         const char *one =
             myr_arena_printf(report->arena, "%g:1", net->oversubscription_milli[i] / 1000.0);

@@ -81,7 +81,7 @@ static const char *words_of(const struct report *report, struct myr_str text)
     if (text.len == 0 || strspn(text.data, " \n\t") >= text.len) {
         return NULL;
     }
-    MYR_CLEANUP(myr_buf_done) struct myr_buf plain = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf plain = {};
     put_unescaped(&plain, text);
     return myr_arena_strndup(report->arena, plain.data, plain.len);
 }

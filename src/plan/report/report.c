@@ -11,7 +11,7 @@
 int myr_report_language(struct myr_arena *arena, const char *name, struct myr_lang *ret,
                         bool *ret_other, struct myr_err *err)
 {
-    *ret = (struct myr_lang){0};
+    *ret = (struct myr_lang){};
     *ret_other = false;
     if (strcmp(name, "en") == 0) {
         return MYR_OK;
@@ -90,7 +90,7 @@ static void put_tiles(const struct report *report)
 static void put_paths(const struct report *report)
 {
     const struct myr_plan_about *about = report->about;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf command = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf command = {};
     char word[128];
     myr_buf_printf(&command, "myriad explain plan %s",
                    myr_shell_word(about->spec ? about->spec : "design.myr", word, sizeof(word)));
@@ -108,7 +108,7 @@ static void put_paths(const struct report *report)
 static void put_head(const struct report *report)
 {
     const struct myr_plan_about *about = report->about;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {};
     myr_buf_puts(&line, report_say(report, "Design report"));
     if (about->revision) {
         myr_buf_printf(&line, " · %s", report_say(report, "revision %s", about->revision));
@@ -130,9 +130,9 @@ void myr_plan_report(const struct myr_design *design, const struct myr_plan_abou
                      struct myr_buf *buf)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf svg = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf svg = {};
     uint32_t pictures = 0;
-    struct report_paths paths = {0};
+    struct report_paths paths = {};
     struct report report = {design, about, &arena, buf, &pictures, &paths};
     myr_arena_init(&arena);
     myr_page_begin_in(buf, about->lang ? about->lang->name : "en",

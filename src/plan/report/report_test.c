@@ -65,7 +65,7 @@ static void the_page_says_what_the_plan_says(void **state)
 {
     (void)state;
     struct planned p;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf page = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf page = {};
     struct myr_plan_about about = {.date = "2026-11-16", .revision = "B", .spec = "s.yaml"};
     planned_begin(&p, "name: a<b\nservers: 64\n" ORDER);
     myr_report_digest(MYR_STR("abc"), about.digest);
@@ -93,7 +93,7 @@ static void the_next_phase_is_that_of_the_published_design(void **state)
     struct planned small, large;
     struct myr_growth growth;
     struct myr_plan_about about = {.next = &growth};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf page = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf page = {};
     planned_begin(&small, "servers: 64\n" ORDER);
     planned_begin(&large, "servers: 128\n" ORDER);
     if (myr_grow(&small.arena, &small.catalog, &small.design, &large.design,
@@ -122,8 +122,8 @@ static void the_chinese_page_is_the_same_in_chinese(void **state)
     (void)state;
     struct planned p;
     bool other;
-    MYR_CLEANUP(myr_lang_done) struct myr_lang lang = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf page = {0};
+    MYR_CLEANUP(myr_lang_done) struct myr_lang lang = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf page = {};
     planned_begin(&p, "servers: 64\n" ORDER);
     assert_int_equal(myr_report_language(&p.arena, "zh", &lang, &other, &p.err), MYR_OK);
     assert_true(other);
@@ -144,10 +144,10 @@ static void marks_of_a_name_are_no_marks(void **state)
 {
     (void)state;
     struct planned p;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf page = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf page = {};
     planned_begin(&p, "groups: [{name: \"\xEE\x80\x80x\xEF\xA3\xBF\xEE\x80\x81\", servers: "
                       "4, server: h100-8gpu}]\nnetworks: {compute: {}}\n");
-    myr_plan_report(&p.design, &(struct myr_plan_about){0}, &page);
+    myr_plan_report(&p.design, &(struct myr_plan_about){}, &page);
     assert_int_equal(times(&page, "<bdi"), times(&page, "</bdi>"));
     planned_end(&p);
 }
@@ -159,7 +159,7 @@ static uint64_t labels(struct planned *p, const char *where, struct myr_buf *pag
         fail_msg("%s", p->err.message);
     }
     myr_buf_clear(page);
-    report_labels_put(&p->design, &(struct myr_plan_about){0}, &which, page);
+    report_labels_put(&p->design, &(struct myr_plan_about){}, &which, page);
     assert_int_equal(times(page, "<div class=\"l\">"), which.count);
     assert_int_equal(times(page, "class=\"qr\""), which.count);
     assert_int_equal(times(page, "<div class=\"sheet\">"), (which.count + 20) / 21);
@@ -171,7 +171,7 @@ static void both_ends_of_every_cable_have_a_label_with_a_code(void **state)
     (void)state;
     struct planned p;
     struct report_labels which;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf page = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf page = {};
     planned_begin(&p, "servers: 8\nnetworks: {compute: {topology: rail, switch: mqm9790}, oob: "
                       "{}}\nroom: {rows: 10, columns: 4}\n");
     uint64_t all = labels(&p, "all", &page);
@@ -182,7 +182,7 @@ static void both_ends_of_every_cable_have_a_label_with_a_code(void **state)
     assert_int_equal(times(&page, "node/00003:"), 9);
     uint64_t racks = 0;
     for (uint32_t i = 0; i < p.design.rack_count; i++) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
         myr_design_rack_name(&p.design, i, &name);
         myr_buf_putc(&name, '\0');
         racks += labels(&p, name.data, &page);

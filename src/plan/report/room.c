@@ -41,7 +41,7 @@ static void put_fullest(const struct report *report)
     report_para(report, "The racks that draw the most:");
     report_table(report, heads, MYR_ARRAY_COUNT(heads));
     for (uint32_t i = 0; i < count; i++) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
         const struct myr_rack_more *more = &design->rack_more[best[i]];
         const struct myr_rack *rack = &design->racks[best[i]];
         myr_design_rack_name(design, best[i], &name);
@@ -63,7 +63,7 @@ static void put_fullest(const struct report *report)
 void report_room(const struct report *report)
 {
     const struct myr_room *room = report->design->room;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf svg = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf svg = {};
     report_heading(report, "Room and racks");
     if (!room) {
         report_para(report, "The spec has no room: racks, lengths and their power are not placed.");

@@ -60,7 +60,7 @@ static bool make_place(struct anneal *a, uint32_t thing, uint32_t to)
     struct crowd *crowd = &a->crowd;
     const struct thing *mover = &crowd->things[thing];
     const struct load *there = &a->room->racks[to].left, *here = &a->room->racks[mover->rack].left;
-    struct load gone = {0};
+    struct load gone = {};
     a->out_count = 0;
     if (fits_after(there, &gone, &mover->need)) {
         return true;

@@ -10,7 +10,7 @@ enum { TOGETHER_TRIED = 12 };
 
 struct load fill_most_of(const struct room *room, const uint32_t *devices, uint32_t count)
 {
-    struct load most = {0};
+    struct load most = {};
     uint16_t last = UINT16_MAX;
     for (uint32_t i = 0; i < count; i++) {
         uint16_t type = room->plan->design.device_type[devices[i]];

@@ -125,7 +125,7 @@ static void draw_bars(struct floor *floor, uint32_t rack, int32_t x, int32_t y)
 static void draw_text(struct floor *floor, uint32_t rack, int32_t x, int32_t y)
 {
     const struct myr_design *design = floor->design;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     uint32_t level = level_of(design, rack);
     int32_t middle = x + floor->cell_w / 2;
     myr_design_rack_name(design, rack, &text);
@@ -145,7 +145,7 @@ static void draw_text(struct floor *floor, uint32_t rack, int32_t x, int32_t y)
 static void draw_rack(struct floor *floor, uint32_t rack, int32_t x, int32_t y)
 {
     const struct myr_design *design = floor->design;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf tip = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf tip = {};
     myr_design_rack_name(design, rack, &tip);
     myr_buf_printf(&tip, ": %.1f of %.1f kW, %u of %u U, %u devices",
                    design->rack_more[rack].watts / 1000.0, design->racks[rack].watts_max / 1000.0,

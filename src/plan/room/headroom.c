@@ -82,7 +82,7 @@ static void check_tier(struct room *room, uint32_t part, uint32_t first, uint32_
         }
     }
     if ((double)most > sw->sw.buffer_mb * 1e6) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
         myr_design_name(&plan->design, worst, &name);
         plan_finding(plan, MYR_SEVERITY_WARNING, "pfc-headroom", name.data,
                      "shorten its cables, use fewer lossless classes, or a box with more buffer",

@@ -121,7 +121,7 @@ static void choose_layers(struct room *room, const uint32_t *link_mm)
 {
     struct plan *plan = room->plan;
     const struct myr_design *design = &plan->design;
-    uint32_t longest[MYR_NET_COUNT][MYR_LAYER_COUNT] = {{0}};
+    uint32_t longest[MYR_NET_COUNT][MYR_LAYER_COUNT] = {};
     bool changed = false;
     for (uint32_t i = 0; i < design->link_count; i++) {
         const struct myr_cabletype *type =

@@ -87,7 +87,7 @@ static int put(struct room *room, uint32_t device, uint32_t target, struct myr_e
     struct load need = room_load(room, device);
     uint32_t rack = nearest_rack(room, target, &need);
     if (rack == ROOM_NONE) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
         myr_design_name(&room->plan->design, device, &name);
         return no_place(room, name.data, &need, err);
     }

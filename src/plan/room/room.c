@@ -15,7 +15,7 @@ static void rack_limits(struct room *room)
 {
     const struct plan *plan = room->plan;
     const struct myr_spec_room *spec = room->spec;
-    struct myr_part none = {0};
+    struct myr_part none = {};
     uint32_t found = spec->rack_part;
     if (found == MYR_PART_NONE && spec->rack_kw <= 0) {
         found = myr_catalog_find(plan->catalog, MYR_STR("rack-42u-15kw"));
@@ -148,7 +148,7 @@ static void note_mixed(struct room *room)
 
 static uint32_t join_names(struct room *room)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf names = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf names = {};
     for (uint32_t i = 0; i < room->hall_count; i++) {
         const char *name = room->spec->buildings[i].name;
         myr_buf_printf(&names, "%s%s", i ? "," : "", name ? name : "");

@@ -166,7 +166,7 @@ static void put_row(const struct myr_design *design, struct myr_buf *buf, uint32
 
 void plan_racks_csv(const struct myr_design *design, struct myr_outfile *file)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0}, name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {}, name = {};
     struct rack_rows rows = sort_devices(design);
     myr_buf_put_lit(&buf, "rack,u,item,watts,units,part,feed_a,feed_b\n");
     for (uint32_t rack = 0; rack < design->rack_count; rack++) {

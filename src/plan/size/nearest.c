@@ -36,7 +36,7 @@ static bool works(struct search *search)
     struct myr_arena arena MYR_CLEANUP(myr_arena_done);
     myr_arena_init(&arena);
     struct plan *plan = MYR_ARENA_NEW(&arena, struct plan, 1);
-    struct myr_err err = {0};
+    struct myr_err err = {};
     plan->arena = &arena;
     plan->catalog = search->plan->catalog;
     plan->spec = &search->trial;

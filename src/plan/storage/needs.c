@@ -23,7 +23,7 @@ static uint64_t or_class(double of_part, uint64_t assumed, enum myr_basis *ret_b
 /* Class values: an NVMe disk, and a server whose processors make the operations. */
 struct storage_server storage_one(const struct plan *plan, const struct myr_part_storage *server)
 {
-    struct storage_server one = {0};
+    struct storage_server one = {};
     const struct myr_part *nic =
         server->nic ? part_at(plan, myr_catalog_find(plan->catalog, myr_str_from(server->nic)))
                     : NULL;
@@ -77,7 +77,7 @@ static int need_checkpoint(struct plan *plan, struct storage_needs *needs, struc
 {
     const struct myr_spec_storage *spec = &plan->spec->storage;
     struct myr_model model;
-    struct myr_err why = {0};
+    struct myr_err why = {};
     if (!spec->model) {
         return MYR_OK;
     }

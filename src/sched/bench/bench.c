@@ -277,7 +277,7 @@ static int time_defrag(struct bench *b, struct myr_err *err)
     struct myr_request request = {.nodes = nodes / 12};
     request.nodes = request.nodes > 1024 ? 1024 : request.nodes ? request.nodes : 1;
     MYR_CLEANUP(timing_done) struct timing t = {.kind = MYR_BENCH_DEFRAG, .nodes = request.nodes};
-    struct myr_defrag_plan plan = {0};
+    struct myr_defrag_plan plan = {};
     int rc = MYR_OK;
     for (uint32_t i = 0; i < DEFRAG_ROUNDS && rc == MYR_OK; i++) {
         int64_t start = churn_cpu_ns();
@@ -299,8 +299,8 @@ static int time_defrag(struct bench *b, struct myr_err *err)
 
 static int play_events(struct bench *b, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    MYR_CLEANUP(myr_bench_events_done) struct myr_bench_events events = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    MYR_CLEANUP(myr_bench_events_done) struct myr_bench_events events = {};
     struct churn *c = &b->churn;
     bool timed = false;
     int rc = myr_file_read(b->question->events, EVENTS_BYTES_MAX, &text, err);
@@ -351,7 +351,7 @@ int myr_bench_ask(const struct myr_bench_question *question, struct myr_arena *a
                   struct myr_bench_answer *ret, struct myr_err *err)
 {
     struct myr_cluster_question cluster = question->cluster;
-    *ret = (struct myr_bench_answer){0};
+    *ret = (struct myr_bench_answer){};
     if (!cluster.design) {
         cluster.nodes = cluster.nodes ? cluster.nodes : 12500;
         cluster.gpus_per_node =

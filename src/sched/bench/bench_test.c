@@ -22,7 +22,7 @@ static void everything_is_measured_and_all_but_times_follows_from_the_seed(void 
     (void)state;
     struct myr_arena arena;
     struct myr_bench_answer a[2];
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_bench_question question = {
         .cluster = {.nodes = 1000, .leaf_nodes = 8}, .seed = 3, .progress = count_steps};
     myr_arena_init(&arena);
@@ -63,7 +63,7 @@ static void everything_is_measured_and_all_but_times_follows_from_the_seed(void 
 static struct myr_bench_events parse_good(const char *text)
 {
     struct myr_bench_events events;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (myr_bench_events_parse(&events, "e.csv", myr_str_from(text), 32, &err) < 0) {
         fail_msg("%s", err.message);
     }
@@ -106,7 +106,7 @@ static void bad_events_are_told_where(void **state)
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct myr_bench_events events;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         assert_true(
             myr_bench_events_parse(&events, "e.csv", myr_str_from(cases[i].text), 32, &err) < 0);
         if (strncmp(err.message, cases[i].place, strlen(cases[i].place)) != 0) {
@@ -128,7 +128,7 @@ static void events_are_played_and_timed_from_measure_on(void **state)
     close(fd);
     struct myr_arena arena;
     struct myr_bench_answer a;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_bench_question question = {.cluster = {.nodes = 32, .leaf_nodes = 8},
                                           .events = path};
     myr_arena_init(&arena);
@@ -154,7 +154,7 @@ static void bad_questions_are_refused(void **state)
     (void)state;
     struct myr_arena arena;
     struct myr_bench_answer a;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_arena_init(&arena);
     struct myr_bench_question small = {.cluster = {.nodes = 11}};
     assert_true(myr_bench_ask(&small, &arena, &a, &err) < 0);

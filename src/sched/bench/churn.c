@@ -70,7 +70,7 @@ bool churn_place(struct churn *c, uint32_t nodes, bool timed, struct churn_job *
 void churn_release(struct churn *c, struct churn_job *job, bool timed)
 {
     struct myr_gang gang = job->gang;
-    *job = (struct churn_job){0};
+    *job = (struct churn_job){};
     int64_t start = churn_cpu_ns();
     myr_release(c->placer, &gang);
     c->busy_ns += timed ? churn_cpu_ns() - start : 0;
@@ -82,7 +82,7 @@ static void end_job(struct churn *c, uint32_t at, bool timed)
 {
     struct churn_job job = c->jobs[at];
     c->jobs[at] = c->jobs[--c->job_count];
-    c->jobs[c->job_count] = (struct churn_job){0};
+    c->jobs[c->job_count] = (struct churn_job){};
     churn_release(c, &job, timed);
 }
 

@@ -41,7 +41,7 @@ static struct items items_of(const struct flat_field *f, const void *self)
     case FLAT_INLINE:
         return (struct items){field, f->size / f->item};
     default:
-        return (struct items){0};
+        return (struct items){};
     }
 }
 
@@ -183,7 +183,7 @@ uint64_t flat_hash(const struct flat_type *type, const void *self, uint64_t seed
             hash = myr_hash_u64(hash ^ myr_hash_bytes((const char *)self + f->offset, f->size));
             continue;
         }
-        struct items items = is_state(f) ? items_of(f, self) : (struct items){0};
+        struct items items = is_state(f) ? items_of(f, self) : (struct items){};
         hash = myr_hash_u64(hash ^ items.count);
         if (!f->type && items.count) {
             hash = myr_hash_u64(hash ^ myr_hash_bytes(items.at, items.count * f->item));
@@ -200,7 +200,7 @@ size_t flat_bytes(const struct flat_type *type, const void *self)
     size_t bytes = type->size;
     for (uint32_t i = 0; i < type->count; i++) {
         const struct flat_field *f = &type->fields[i];
-        struct items items = is_state(f) ? items_of(f, self) : (struct items){0};
+        struct items items = is_state(f) ? items_of(f, self) : (struct items){};
         bytes += f->type ? 0 : items.count * f->item;
         for (uint64_t k = 0; f->type && k < items.count; k++) {
             bytes += flat_bytes(f->type, (const char *)items.at + k * f->item);

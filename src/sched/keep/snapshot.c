@@ -90,7 +90,7 @@ size_t myr_queue_bytes(const struct myr_queue *q)
 
 void myr_queue_save(const struct myr_queue *q, struct myr_buf *ret)
 {
-    struct myr_buf state = {0};
+    struct myr_buf state = {};
     struct file_head head = {.version = FILE_VERSION, .byte_order = BYTE_ORDER_MARK};
     struct section section = {.tag = {'S', 'T', 'A', 'T'}, .version = STATE_VERSION};
     memcpy(head.magic, magic, sizeof(magic));

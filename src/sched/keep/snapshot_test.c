@@ -27,7 +27,7 @@ static struct myr_queue *some_queue(uint32_t nodes)
     policy.keep_s = 1000;
     policy.stop_after_s = policy.run_min_s = 0;
     struct myr_queue *q = NULL;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     uint32_t id, count;
     assert_int_equal(myr_queue_create(&shape, &policy, tenants, 2, &q, &err), MYR_OK);
     for (uint32_t i = 0; i < 3 * nodes; i++) {
@@ -81,8 +81,8 @@ static void what_was_stored_comes_back(void **state)
 {
     (void)state;
     struct myr_queue *q = some_queue(12), *back = NULL;
-    struct myr_buf bytes = {0}, again = {0};
-    struct myr_err err = {0};
+    struct myr_buf bytes = {}, again = {};
+    struct myr_err err = {};
     myr_queue_save(q, &bytes);
     assert_int_equal(myr_queue_load((struct myr_str){bytes.data, bytes.len}, &back, &err), MYR_OK);
     assert_true(myr_queue_equal(q, back));
@@ -99,15 +99,15 @@ static void damage_is_refused(void **state)
 {
     (void)state;
     struct myr_queue *q = some_queue(6), *back = NULL;
-    struct myr_buf bytes = {0};
-    struct myr_err err = {0};
+    struct myr_buf bytes = {};
+    struct myr_err err = {};
     myr_queue_save(q, &bytes);
     for (size_t len = 0; len < bytes.len; len += 1 + len / 16) {
         assert_int_equal(myr_queue_load((struct myr_str){bytes.data, len}, &back, &err),
                          MYR_ECORRUPT);
     }
     /* Nothing may stand behind it, be it a byte or the state once more. */
-    struct myr_buf more = {0};
+    struct myr_buf more = {};
     myr_buf_put(&more, bytes.data, bytes.len);
     myr_buf_putc(&more, 0);
     assert_int_equal(myr_queue_load((struct myr_str){more.data, more.len}, &back, &err),
@@ -136,8 +136,8 @@ static void what_was_made_up_does_no_harm(void **state)
 {
     (void)state;
     struct myr_queue *q = some_queue(6);
-    struct myr_buf bytes = {0};
-    struct myr_err err = {0};
+    struct myr_buf bytes = {};
+    struct myr_err err = {};
     struct myr_rng rng;
     uint32_t refused = 0, rounds = 4000, count;
     myr_queue_save(q, &bytes);

@@ -95,7 +95,7 @@ static void count_job(const struct myr_queue *q, const struct qjob *job, struct 
 
 static bool counts_sound(const struct myr_queue *q)
 {
-    struct counts counts = {0};
+    struct counts counts = {};
     for (size_t i = 0; i < q->jobs.count; i++) {
         if (q->jobs.items[i].id != MYR_NONE) {
             count_job(q, &q->jobs.items[i], &counts);

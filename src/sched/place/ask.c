@@ -97,7 +97,7 @@ static int spread(struct asking *q, bool has_room_plan, struct myr_err *err)
 static int choose_kind(struct asking *q, struct myr_err *err)
 {
     struct myr_str wanted = q->u->gpu_kind ? myr_str_from(q->u->gpu_kind) : MYR_STR("");
-    MYR_CLEANUP(myr_buf_done) struct myr_buf known = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf known = {};
     if (wanted.len == 0) {
         return MYR_OK;
     }
@@ -278,7 +278,7 @@ static int ask_case(struct asking *q, struct myr_err *err)
     if (rc < 0) {
         return rc;
     }
-    struct myr_err none = {0};
+    struct myr_err none = {};
     rc = myr_case_answer(&a->it, q->arena, &best, &none);
     if (rc == MYR_OK) {
         a->layout = best.top[0].layout;
@@ -310,7 +310,7 @@ static int find_layout(struct asking *q, struct myr_err *err)
 {
     const struct myr_place_question *u = q->u;
     struct myr_place_answer *a = q->a;
-    struct myr_layout file = {0};
+    struct myr_layout file = {};
     uint64_t ranks = 0;
     int rc = MYR_OK;
     a->has_layout = u->layout || has_axes(u);
@@ -458,7 +458,7 @@ static void take_sentences(struct asking *q, const struct myr_buf *lines)
 static void place(struct asking *q)
 {
     struct myr_place_answer *a = q->a;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf lines = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf lines = {};
     myr_explain(a->placer, &a->request, a->state.jobs.items, (uint32_t)a->state.jobs.count,
                 &a->why);
     check_advice(q);
@@ -510,7 +510,7 @@ static int ask(struct asking *q, struct myr_err *err)
 int myr_place_ask(const struct myr_place_question *question, struct myr_arena *arena,
                   struct myr_place_answer *ret, struct myr_err *err)
 {
-    *ret = (struct myr_place_answer){0};
+    *ret = (struct myr_place_answer){};
     struct asking q = {question, arena, ret};
     int rc = ask(&q, err);
     if (rc < 0) {

@@ -2,7 +2,7 @@
 
 static int of_design(const char *path, struct myr_cluster *ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_design_close) struct myr_design design = {0};
+    MYR_CLEANUP(myr_design_close) struct myr_design design = {};
     int rc = myr_design_open(&design, path, err);
     rc = rc < 0 ? rc : myr_design_one_kind(&design, path, err);
     if (rc < 0) {
@@ -31,7 +31,7 @@ static int count_of(const char *word, uint64_t given, uint32_t usual, uint32_t m
 static int of_numbers(const struct myr_cluster_question *question, struct myr_cluster *ret,
                       struct myr_err *err)
 {
-    struct myr_place_shape shape = {0};
+    struct myr_place_shape shape = {};
     int rc = count_of("nodes", question->nodes, 0, MYR_CLUSTER_NODES_MAX, &shape.nodes, err);
     rc = rc < 0 ? rc
                 : count_of("gpus-per-node", question->gpus_per_node, MYR_CLUSTER_GPUS_PER_NODE,

@@ -10,7 +10,7 @@ static void what_is_not_given_is_marked_as_assumed(void **state)
 {
     (void)state;
     struct myr_cluster cluster;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_cluster_of(&(struct myr_cluster_question){.nodes = 20}, &cluster, &err),
                      MYR_OK);
     assert_int_equal(cluster.shape.nodes, 20);
@@ -35,7 +35,7 @@ static void half_a_cluster_and_two_clusters_are_refused(void **state)
         struct myr_cluster_question question;
         const char *message;
     } cases[] = {
-        {{0}, "no cluster is given"},
+        {{}, "no cluster is given"},
         {{.gpus_per_node = 8}, "no cluster is given"},
         {{.design = "d.myr", .nodes = 4}, "the cluster is given twice"},
         {{.design = "d.myr", .leaf_nodes = 4}, "the cluster is given twice"},
@@ -47,7 +47,7 @@ static void half_a_cluster_and_two_clusters_are_refused(void **state)
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct myr_cluster cluster;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         assert_true(myr_cluster_of(&cases[i].question, &cluster, &err) < 0);
         assert_string_equal(err.message, cases[i].message);
     }

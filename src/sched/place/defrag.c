@@ -90,7 +90,7 @@ struct scope {
 /* The bound from counts alone: the least busy nodes that could be emptied. */
 static void bound_scope(const struct defrag *d, struct scope *scope)
 {
-    uint32_t by_busy[MYR_SCHED_GPUS_MAX + 1] = {0};
+    uint32_t by_busy[MYR_SCHED_GPUS_MAX + 1] = {};
     scope->free_nodes = 0;
     for (uint32_t node = scope->first; node < scope->end; node++) {
         if (index_is_free(d->p, node) && !is_excluded(d, node)) {
@@ -325,7 +325,7 @@ static bool try_scopes(struct defrag *d, const struct scope *scopes, uint32_t co
     struct candidate *candidates = myr_xcalloc(d->p->shape.nodes, sizeof(*candidates));
     bool found = false;
     for (uint32_t i = 0; i < count && i < SCOPES_TRIED; i++) {
-        struct myr_defrag_plan plan = {0};
+        struct myr_defrag_plan plan = {};
         if (scopes[i].least == UINT64_MAX || (found && scopes[i].least >= ret->gpus_moved)) {
             break;
         }
@@ -348,7 +348,7 @@ int myr_defrag(const struct myr_placer *p, const struct myr_request *r,
 {
     uint32_t nodes = p->shape.nodes;
     struct defrag d = {.p = p, .request = r, .jobs = jobs, .job_count = job_count};
-    *ret = (struct myr_defrag_plan){0};
+    *ret = (struct myr_defrag_plan){};
     index_tenancies(&d);
     d.free_mask = myr_xcalloc(nodes, sizeof(uint64_t));
     d.fixed = myr_xcalloc(nodes, 1);

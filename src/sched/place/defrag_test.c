@@ -84,7 +84,7 @@ static void check_state(const struct cluster *c, const uint32_t *sizes)
 static void plan_frees(struct cluster *c, const struct myr_request *request, const char *what)
 {
     struct myr_defrag_plan plan;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     uint32_t *sizes = myr_xcalloc((size_t)c->count + 1, sizeof(*sizes));
     struct myr_placement placed = {.gang.shares =
                                        myr_xcalloc(request->nodes, sizeof(struct myr_share))};
@@ -162,7 +162,7 @@ static void pinned_jobs_stay(void **state)
 {
     (void)state;
     struct myr_rng rng;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_defrag_plan plan;
     struct cluster c = {.shape = {16, 8, 4, 8}};
     myr_rng_init(&rng, 5, 2);

@@ -56,7 +56,7 @@ static int32_t leaf_height(const struct picture *p)
 static void draw_node(struct picture *p, uint32_t node, int32_t x, int32_t y)
 {
     const struct myr_place_answer *it = p->it;
-    struct myr_buf tip = {0};
+    struct myr_buf tip = {};
     uint32_t cell = p->cell_of[node];
     myr_design_name(&it->design, it->design.head->first_node + node, &tip);
     if (cell == MYR_NONE) {

@@ -199,7 +199,7 @@ static void try_reopening(const struct myr_placer *p, const struct myr_request *
 static void try_moving(const struct myr_placer *p, const struct myr_request *r,
                        const struct myr_running *jobs, uint32_t job_count, struct myr_reasons *why)
 {
-    struct myr_defrag_plan plan = {0};
+    struct myr_defrag_plan plan = {};
     if (myr_defrag(p, r, jobs, job_count, &plan, NULL) < 0 || plan.moves.count == 0) {
         myr_defrag_done(&plan);
         return;

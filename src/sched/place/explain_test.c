@@ -28,10 +28,10 @@ static void each_change_alone_would_start_it(void **state)
     struct myr_placer *placer = myr_placer_create(&shape);
     struct myr_sched_state running;
     struct myr_reasons why;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_share shares[32];
     struct myr_placement found = {.gang.shares = shares};
-    struct myr_buf text = {0}, words = {0};
+    struct myr_buf text = {}, words = {};
     myr_buf_puts(&text, "node,job,gpus,state\n31,,,down\n");
     for (uint32_t node = 0; node < 31; node++) { /* one GPU busy on every third node */
         if (node % 3 == 0) {
@@ -83,7 +83,7 @@ static void states_say_kinds_and_places(void **state)
     struct myr_placer *placer = myr_placer_create(&shape);
     struct myr_sched_state running;
     struct myr_reasons why;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_share shares[32];
     struct myr_placement found = {.gang.shares = shares};
     static const char text[] = "node,kind,rack,row,job\n"
@@ -137,7 +137,7 @@ static void bad_states_are_told_where(void **state)
     for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
         struct myr_placer *placer = myr_placer_create(&shape);
         struct myr_sched_state running;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         assert_true(
             myr_sched_state_parse(&running, placer, "s.csv", myr_str_from(bad[i].text), &err) < 0);
         assert_memory_equal(err.message, bad[i].where, strlen(bad[i].where));
@@ -220,7 +220,7 @@ static bool apply(struct scene *s, struct myr_request *request, const struct myr
 static void every_change_holds_in_random_states(void **state)
 {
     (void)state;
-    uint32_t tried[MYR_CHANGE_COUNT] = {0};
+    uint32_t tried[MYR_CHANGE_COUNT] = {};
     for (uint64_t seed = 0; seed < 500; seed++) {
         struct scene s = {.shape = {32, 8, 4, 16}}, changed;
         struct myr_share shares[32];

@@ -12,8 +12,8 @@ enum { NODES = 130 };
 static void lists_and_ranges_set_their_bits(void **state)
 {
     (void)state;
-    uint64_t bits[3] = {0};
-    struct myr_err err = {0};
+    uint64_t bits[3] = {};
+    struct myr_err err = {};
     assert_int_equal(myr_node_list_parse("l", MYR_STR("3,7-9,64,127-129"), NODES, bits, &err),
                      MYR_OK);
     for (uint64_t node = 0; node < NODES; node++) {
@@ -40,8 +40,8 @@ static void what_is_no_list_is_told_with_its_column(void **state)
                  {"1, 2", "l:1:3: ' 2'"},
                  {"99999999999999999999999", "l:1:1: '9999"}};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
-        uint64_t bits[3] = {0};
-        struct myr_err err = {0};
+        uint64_t bits[3] = {};
+        struct myr_err err = {};
         assert_int_equal(myr_node_list_parse("l", myr_str_from(cases[i].text), NODES, bits, &err),
                          MYR_EINVAL);
         assert_memory_equal(err.message, cases[i].place, strlen(cases[i].place));

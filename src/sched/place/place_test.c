@@ -79,9 +79,9 @@ static void random_gangs_agree_with_a_naive_model(void **state)
     (void)state;
     struct myr_rng rng;
     struct myr_placer *placer = myr_placer_create(&shape);
-    struct myr_gang gangs[GANGS] = {{0}};
-    uint32_t sizes[GANGS] = {0};
-    uint64_t taken[NODES] = {0};
+    struct myr_gang gangs[GANGS] = {};
+    uint32_t sizes[GANGS] = {};
+    uint64_t taken[NODES] = {};
     myr_rng_init(&rng, 11, 0);
     for (uint32_t step = 0; step < 20000; step++) {
         uint32_t i = myr_rng_below(&rng, GANGS);

@@ -310,7 +310,7 @@ int myr_sched_state_parse(struct myr_sched_state *state, struct myr_placer *plac
                           const char *file, struct myr_str text, struct myr_err *err)
 {
     struct reader r = {.state = state, .p = placer};
-    *state = (struct myr_sched_state){0};
+    *state = (struct myr_sched_state){};
     myr_arena_init(&state->arena);
     myr_csv_init(&r.csv, &state->arena, file, text);
     names_init(&r);
@@ -346,8 +346,8 @@ int myr_sched_state_parse(struct myr_sched_state *state, struct myr_placer *plac
 int myr_sched_state_read(struct myr_sched_state *state, struct myr_placer *placer, const char *path,
                          struct myr_err *err)
 {
-    struct myr_buf text = {0};
-    *state = (struct myr_sched_state){0};
+    struct myr_buf text = {};
+    *state = (struct myr_sched_state){};
     int rc = myr_file_read(path, FILE_BYTES_MAX, &text, err);
     if (rc == MYR_OK) {
         rc = myr_sched_state_parse(state, placer, path, (struct myr_str){text.data, text.len}, err);

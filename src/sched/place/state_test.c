@@ -178,9 +178,9 @@ static void kinds_that_have_a_name_are_at_most_255(void **state)
     (void)state;
     struct myr_place_shape large = {300, 4, 2, 4};
     struct myr_placer *placer = myr_placer_create(&large);
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     struct myr_sched_state read;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_buf_puts(&text, "node,kind\n");
     for (uint32_t i = 0; i < 256; i++) {
         myr_buf_printf(&text, "%u,k%u\n", i, i);

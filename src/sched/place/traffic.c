@@ -33,7 +33,7 @@ static uint64_t least_common_multiple(uint64_t a, uint64_t b)
 static void to_cells(const struct myr_groups *groups, uint32_t per, struct cell_set *ret)
 {
     uint64_t block = per;
-    *ret = (struct cell_set){0};
+    *ret = (struct cell_set){};
     for (uint32_t i = 0; i < groups->inner_count;) {
         uint64_t stride = groups->inner[i].stride, end = stride * groups->inner[i].size;
         if (groups->inner[i].size < 2 || block % end == 0 || stride % block == 0) {

@@ -25,7 +25,7 @@ static int tear_down(void **state)
 static struct myr_job_traffic traffic_of(struct myr_layout layout)
 {
     struct myr_job_traffic traffic;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_job_traffic_of(&layout, NULL, 8, &arena, &traffic, &err), MYR_OK);
     return traffic;
 }
@@ -95,7 +95,7 @@ static void groups_that_a_node_cuts_through_are_one_with_their_neighbours(void *
     (void)state;
     struct myr_layout layout = layout_of(6, 4, 3);
     struct myr_job_traffic t;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     /* Of 72 ranks on 18 nodes of 4: 12 ranks, 3 nodes, hold two whole groups of 6. */
     assert_int_equal(myr_job_traffic_of(&layout, NULL, 4, &arena, &t, &err), MYR_OK);
     assert_int_equal(t.cells, 18);

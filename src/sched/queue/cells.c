@@ -28,7 +28,7 @@ static void create_estate(struct estate *e, const struct myr_place_shape *shape,
 struct cells *queue_cells_create(const struct myr_place_shape *shape,
                                  const struct myr_tenant *tenants, uint32_t count)
 {
-    uint32_t places[MYR_CELL_LEVELS] = {0}, all = 0, at = 0;
+    uint32_t places[MYR_CELL_LEVELS] = {}, all = 0, at = 0;
     for (uint32_t t = 0; t < count; t++) {
         for (uint32_t level = 0; level < MYR_CELL_LEVELS; level++) {
             places[level] += tenants[t].cells[level];
@@ -97,7 +97,7 @@ static struct spot spot_of(const struct myr_queue *q, const struct estate *e, ui
         cell += e->counts[level];
     }
     MYR_ASSERT(false);
-    return (struct spot){0};
+    return (struct spot){};
 }
 
 static uint32_t physical(const struct myr_queue *q, const struct spot *spot)
@@ -276,7 +276,7 @@ void queue_leave_own(struct myr_queue *q, uint32_t id)
     if (job->owner != MYR_NONE) {
         release_own(q, &q->cells->estates[job->owner], &job->own_gang, true);
         free(job->own_gang.shares);
-        job->own_gang = (struct myr_gang){0};
+        job->own_gang = (struct myr_gang){};
         job->owner = MYR_NONE;
     }
 }

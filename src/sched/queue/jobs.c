@@ -54,7 +54,7 @@ static void list_alike(struct myr_queue *q, uint32_t at)
     struct line *line = &q->lines.items[at];
     size_t place = size_at(q, line->gpus);
     if (place == q->sizes.count || q->sizes.items[place].gpus != line->gpus) {
-        myr_vec_push(&q->sizes, (struct size){0});
+        myr_vec_push(&q->sizes, (struct size){});
         memmove(&q->sizes.items[place + 1], &q->sizes.items[place],
                 (q->sizes.count - 1 - place) * sizeof(struct size));
         q->sizes.items[place] = (struct size){line->gpus, MYR_NONE};

@@ -20,7 +20,7 @@ static inline struct myr_queue *queue_with(const struct myr_place_shape *shape,
                                            const struct myr_tenant *tenants, uint32_t count)
 {
     struct myr_queue *queue = NULL;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     int rc = myr_queue_create(shape, policy, tenants, count, &queue, &err);
     MYR_ASSERT(rc == MYR_OK);
     return queue;
@@ -29,7 +29,7 @@ static inline struct myr_queue *queue_with(const struct myr_place_shape *shape,
 static inline uint32_t submit(struct myr_queue *queue, int64_t now_s, struct myr_queue_job job)
 {
     uint32_t id;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     int rc = myr_queue_submit(queue, now_s, &job, &id, &err);
     MYR_ASSERT(rc == MYR_OK);
     return id;

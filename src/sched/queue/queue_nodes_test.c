@@ -17,7 +17,7 @@ static void services_lend_what_they_do_not_need_and_get_it_back(void **state)
     struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
     struct myr_service spec = {
         .tenant = 0, .gpus = 8, .replicas_min = 1, .replicas_max = 4, .priority = 10};
-    struct myr_err err = {0};
+    struct myr_err err = {};
     uint32_t service, count;
     assert_int_equal(myr_queue_serve(queue, 0, &spec, &service, &err), MYR_OK);
     decide(queue, 0, NULL);
@@ -45,7 +45,7 @@ static void a_replica_that_ends_is_replaced_until_the_service_is_over(void **sta
     struct myr_queue_policy policy = policy_of(false);
     struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
     struct myr_service spec = {.gpus = 8, .replicas_min = 2, .replicas_max = 4, .priority = 10};
-    struct myr_err err = {0};
+    struct myr_err err = {};
     uint32_t service, count;
     assert_int_equal(myr_queue_serve(queue, 0, &spec, &service, &err), MYR_OK);
     const struct myr_decision *d = decide(queue, 0, &count);
@@ -97,7 +97,7 @@ static void maintenance_empties_its_nodes_in_time(void **state)
     struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
     struct myr_window window = {
         .first = 0, .count = 2, .start_s = 10000, .end_s = 20000, .drain_s = 5000};
-    struct myr_err err = {0};
+    struct myr_err err = {};
     uint32_t count;
     assert_int_equal(myr_queue_maintain(queue, &window, &err), MYR_OK);
     uint32_t before = submit(queue, 0, (struct myr_queue_job){.gpus = 32});
@@ -125,7 +125,7 @@ static void only_jobs_that_end_in_time_start_before_maintenance(void **state)
     struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
     struct myr_window window = {
         .first = 0, .count = 4, .start_s = 10000, .end_s = 20000, .drain_s = 5000};
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_queue_maintain(queue, &window, &err), MYR_OK);
     decide(queue, 5000, NULL);
     uint32_t open = submit(queue, 6000, (struct myr_queue_job){.gpus = 1});
@@ -145,7 +145,7 @@ static void a_cancelled_window_ends_no_time_to_run(void **state)
     struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
     struct myr_window early = {.count = 4, .start_s = 7000, .end_s = 9000, .drain_s = 2000};
     struct myr_window late = {.count = 4, .start_s = 10000, .end_s = 20000, .drain_s = 5000};
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_queue_maintain(queue, &early, &err), MYR_OK);
     assert_int_equal(myr_queue_maintain(queue, &late, &err), MYR_OK);
     decide(queue, 5000, NULL);

@@ -165,8 +165,8 @@ static void decide(struct world *w)
 /* Copies made anew from this state; one into memory that was used before. */
 static void renew_copies(struct world *w)
 {
-    struct myr_buf bytes = {0};
-    struct myr_err err = {0};
+    struct myr_buf bytes = {};
+    struct myr_err err = {};
     myr_queue_copy(w->queues[0], &w->queues[1]);
     myr_queue_save(w->queues[0], &bytes);
     myr_queue_free(w->queues[2]);
@@ -220,8 +220,8 @@ static void submit(struct world *w)
         job.after = below(w, id);
         job.after_kind = below(w, 2) ? MYR_AFTER_OK : MYR_AFTER_ANY;
     }
-    struct myr_request request = {0};
-    uint64_t exclude[2] = {0};
+    struct myr_request request = {};
+    uint64_t exclude[2] = {};
     if (below(w, 3) == 0) {
         ask_for_more(w, &job, &request, exclude);
     }

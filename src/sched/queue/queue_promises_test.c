@@ -141,7 +141,7 @@ static int64_t half_a_cluster_among_short_jobs(enum myr_queue_preset preset, int
     struct myr_queue_policy policy = myr_queue_policy_preset(preset);
     struct myr_queue *queue = queue_with(&sixteen, &policy, plain, 2);
     struct myr_rng rng;
-    struct myr_heap ends = {0};
+    struct myr_heap ends = {};
     myr_rng_init(&rng, 3, 0);
     uint32_t gang = MYR_NONE, jobs = 0;
     int64_t now_s = 0, asked_s = 0;
@@ -191,7 +191,7 @@ static void wrong_events_are_errors_and_change_nothing(void **state)
     (void)state;
     struct myr_queue_policy policy = myr_queue_policy_default();
     struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
-    struct myr_err err = {0};
+    struct myr_err err = {};
     uint32_t id = submit(queue, 100, (struct myr_queue_job){.gpus = 8}), count = 1, other;
     decide(queue, 100, NULL);
     assert_int_equal(myr_queue_finish(queue, 100, 7), MYR_ENOENT);

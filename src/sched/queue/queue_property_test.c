@@ -290,7 +290,7 @@ static void apply(struct model *m, const struct myr_decision *d)
 /* The queue goes on from its stored state; nobody notices. */
 static void restore(struct model *m)
 {
-    struct myr_buf bytes = {0};
+    struct myr_buf bytes = {};
     struct myr_queue *back = NULL;
     myr_queue_save(m->queue, &bytes);
     int rc = myr_queue_load((struct myr_str){bytes.data, bytes.len}, &back, NULL);
@@ -339,7 +339,7 @@ static void submit(struct model *m)
                          .left_s = 1 + below(m, WORK_MAX)};
     job->spec.limit_s = below(m, 2) ? job->left_s + below(m, 1000) : 0;
     uint32_t id;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_queue_submit(m->queue, m->now_s, &job->spec, &id, &err), MYR_OK);
     assert_int_equal(id, m->count);
     m->count++;
@@ -372,7 +372,7 @@ static void serve(struct model *m)
                                  .replicas_max = 1 + below(m, most),
                                  .priority = SERVICE_PRIORITY};
     spec->replicas_min = below(m, spec->replicas_max + 1);
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_queue_serve(m->queue, m->now_s, spec, &m->services[s].id, &err), MYR_OK);
     m->service_count++;
     while (m->services[s].count < spec->replicas_min) {
@@ -498,7 +498,7 @@ static void set_up(struct model *m)
 
 static void plan_maintenance(struct model *m)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     for (uint32_t w = 0; w < 1 + below(m, WINDOWS); w++) {
         struct myr_window *window = &m->windows[w];
         window->first = below(m, m->shape.nodes);
@@ -565,7 +565,7 @@ static void random_sequences_keep_the_promises(void **state)
     (void)state;
     struct model *m = malloc(sizeof(*m));
     for (uint64_t seed = 0; seed < SEQUENCES; seed++) {
-        struct myr_err err = {0};
+        struct myr_err err = {};
         memset(m, 0, sizeof(*m));
         m->seed = seed;
         myr_rng_init(&m->rng, seed, 7);

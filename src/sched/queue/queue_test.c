@@ -80,7 +80,7 @@ static void tenants_share_by_weight_where_their_families_part(void **state)
     static const struct myr_place_shape one = {6, 1, 6, 6};
     struct myr_queue_policy policy = policy_of(false);
     struct myr_queue *queue = queue_with(&one, &policy, tenants, 4);
-    uint32_t ran[4] = {0}, ids[24];
+    uint32_t ran[4] = {}, ids[24];
     for (uint32_t i = 0; i < 24; i++) {
         ids[i] = submit(queue, 0, (struct myr_queue_job){.tenant = 1 + i % 3, .gpus = 1});
     }
@@ -317,7 +317,7 @@ static void bad_inputs_are_refused_with_a_reason(void **state)
                                                {.gpus = 1, .priority = 101},
                                                {.gpus = 1, .priority = -101}};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
-        struct myr_err err = {0};
+        struct myr_err err = {};
         uint32_t id;
         assert_true(myr_queue_submit(queue, 0, &bad[i], &id, &err) < 0);
         assert_true(err.message[0] != '\0');
@@ -329,7 +329,7 @@ static void bad_inputs_are_refused_with_a_reason(void **state)
         {{.parent = 0}, {.parent = MYR_NONE}},
     };
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(wrong); i++) {
-        struct myr_err err = {0};
+        struct myr_err err = {};
         assert_true(myr_queue_create(&four, &policy, wrong[i], 2, &none, &err) < 0);
         assert_true(err.message[0] != '\0' && !none);
     }
@@ -360,7 +360,7 @@ static void a_waiting_job_is_told_what_it_lacks(void **state)
     assert_int_equal(why.kind, MYR_WHY_FULL);
     assert_int_equal(why.stop_count, 3); /* the one before it takes a node, too */
     assert_int_equal(why.ahead, 1);
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     myr_why_text(&why, large, &text);
     assert_non_null(strstr(text.data, "too few GPUs are free"));
     assert_non_null(strstr(text.data, "(18 GPUs) over or stopped"));
@@ -419,7 +419,7 @@ static void an_explanation_is_a_sentence_and_facts(void **state)
         .trial_count = 2,
         .trials = {{.kind = MYR_TRIAL_PRIORITY, .priority = 7},
                    {.kind = MYR_TRIAL_END_JOBS, .job_count = 2, .jobs = {45, 46}, .gpus = 9}}};
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     myr_why_text(&why, 49, &text);
     assert_string_equal(
         text.data,

@@ -251,7 +251,7 @@ bool queue_may_stand_with(const struct myr_queue *q, const struct qjob *job, con
     }
     const struct qrequest *r = &q->requests.items[job->request];
     const struct myr_placer *p = q->placer;
-    uint32_t in_leaf = 0, in_zone[MYR_ZONE_COUNT] = {0};
+    uint32_t in_leaf = 0, in_zone[MYR_ZONE_COUNT] = {};
     if (!queue_suits(q, job, node)) {
         return false;
     }

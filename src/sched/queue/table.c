@@ -135,7 +135,7 @@ void queue_bury_job(struct myr_queue *q, uint32_t id)
     struct qjob *job = queue_job(q, id);
     MYR_ASSERT(job->state == MYR_JOB_DONE);
     free(job->gang.shares);
-    job->gang = (struct myr_gang){0};
+    job->gang = (struct myr_gang){};
     if (q->policy.keep_s <= 0 && job->leaving == 0) {
         forget(q, id);
         return;

@@ -88,7 +88,7 @@ static int find_line(const struct myr_joblog *trace, const char *which, uint32_t
     bool by_line = text.len > 5 && memcmp(which, "line:", 5) == 0;
     char words[MYR_EXCERPT_MAX];
     uint64_t line = 0;
-    uint32_t found[2] = {0};
+    uint32_t found[2] = {};
     *ret = 0;
     uint64_t count = myr_joblog_find(trace, text, MYR_ARRAY_COUNT(found), found);
     if (count > 1) {
@@ -170,7 +170,7 @@ static int explain(const struct myr_replay_question *question, struct myr_replay
     options->explain_at_s = wait.end_s - wait.length_s / 2 - (wait.length_s > 0);
     options->samples = 0;
     options->event = NULL; /* all of it was told already */
-    MYR_CLEANUP(myr_replay_result_done) struct myr_replay_result again = {0};
+    MYR_CLEANUP(myr_replay_result_done) struct myr_replay_result again = {};
     rc = myr_replay(&a->trace, options, &again, err);
     if (rc < 0) {
         return rc;
@@ -284,7 +284,7 @@ struct recorded_size {
 static void sum_recorded(struct myr_replay_answer *a, struct recorded_size *ret)
 {
     size_t count = a->result.job_rows.count, known = 0;
-    struct myr_joblog_cursor cursor = {0};
+    struct myr_joblog_cursor cursor = {};
     if (!a->trace.notes.has_waits) {
         return;
     }
@@ -315,9 +315,9 @@ static void sum_recorded(struct myr_replay_answer *a, struct recorded_size *ret)
 
 static void sum_sizes(struct myr_replay_answer *a)
 {
-    size_t count = a->result.job_rows.count, start[MYR_REPLAY_SIZES_MAX + 1] = {0};
+    size_t count = a->result.job_rows.count, start[MYR_REPLAY_SIZES_MAX + 1] = {};
     size_t fill[MYR_REPLAY_SIZES_MAX];
-    double span[MYR_REPLAY_SIZES_MAX] = {0};
+    double span[MYR_REPLAY_SIZES_MAX] = {};
     for (size_t i = 0; i < count; i++) {
         start[size_class(a->result.submitted[i].gpus) + 1]++;
     }
@@ -326,7 +326,7 @@ static void sum_sizes(struct myr_replay_answer *a)
         start[c + 1] += start[c];
     }
     int64_t *waits = myr_xcalloc(count, sizeof(*waits));
-    struct recorded_size recorded[MYR_REPLAY_SIZES_MAX] = {0};
+    struct recorded_size recorded[MYR_REPLAY_SIZES_MAX] = {};
     sum_recorded(a, recorded);
     for (size_t i = 0; i < count; i++) {
         const struct myr_replay_job *job = &a->result.job_rows.items[i];
@@ -425,7 +425,7 @@ static int answer(const struct myr_replay_question *question, struct myr_arena *
 int myr_replay_ask(const struct myr_replay_question *question, struct myr_arena *arena,
                    struct myr_replay_answer *ret, struct myr_err *err)
 {
-    *ret = (struct myr_replay_answer){0};
+    *ret = (struct myr_replay_answer){};
     int rc = answer(question, arena, ret, err);
     if (rc < 0) {
         myr_replay_answer_done(ret);

@@ -488,7 +488,7 @@ static int refuse_long_row(struct reader *r, struct myr_str row, struct myr_err 
 static int read_pieces(struct reader *r, struct myr_infile *file, size_t piece_bytes,
                        const struct myr_joblog_listener *listener, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     for (int more = 1; more;) {
         more = myr_infile_read(file, piece_bytes, &text, err);
         if (more < 0) {

@@ -91,7 +91,7 @@ bool myr_joblog_note(const struct myr_joblog *trace, struct myr_joblog_cursor *c
                      uint32_t line, struct myr_joblog_note *ret)
 {
     const struct myr_joblog_notes *notes = &trace->notes;
-    struct myr_joblog_cursor own = {0};
+    struct myr_joblog_cursor own = {};
     *ret = (struct myr_joblog_note){.waited_s = -1};
     if (notes->count == 0) {
         return false;
@@ -113,7 +113,7 @@ bool myr_joblog_note(const struct myr_joblog *trace, struct myr_joblog_cursor *c
 uint64_t myr_joblog_find(const struct myr_joblog *trace, struct myr_str id, uint32_t most,
                          uint32_t *ret_lines)
 {
-    struct myr_joblog_cursor cursor = {0};
+    struct myr_joblog_cursor cursor = {};
     struct myr_joblog_note note;
     uint64_t count = 0;
     while (take_note(&trace->notes, &cursor, &note)) {

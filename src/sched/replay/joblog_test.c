@@ -12,7 +12,7 @@
 static struct myr_joblog read_good(const char *text)
 {
     struct myr_joblog trace;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (myr_joblog_parse(&trace, "t.csv", myr_str_from(text), &err) < 0) {
         fail_msg("%s", err.message);
     }
@@ -101,7 +101,7 @@ static void jobs_that_never_ran_are_left_out(void **state)
 static void notes_are_found_by_line_and_by_id(void **state)
 {
     (void)state;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     myr_buf_printf(&text, "job_id,submit_s,wait_s,duration_s,gpus\n");
     enum { ROWS = 1000, GAP = 300 };
     for (uint32_t i = 0; i < ROWS; i++) {
@@ -112,7 +112,7 @@ static void notes_are_found_by_line_and_by_id(void **state)
         }
     }
     struct myr_joblog trace = read_good(text.data);
-    struct myr_joblog_cursor cursor = {0};
+    struct myr_joblog_cursor cursor = {};
     for (size_t n = 0; n < 2 * trace.jobs.count; n++) { /* once in order, once anyhow */
         size_t at = n < trace.jobs.count ? n : n * 7919 % trace.jobs.count;
         uint32_t line = trace.jobs.items[at].line, row = line - 2 - (line > ROWS / 2 + 2) * GAP;
@@ -226,7 +226,7 @@ static void a_header_that_lacks_a_column_is_told_which(void **state)
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct myr_joblog trace;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         assert_true(myr_joblog_parse(&trace, "t.csv", myr_str_from(cases[i].text), &err) < 0);
         assert_non_null(strstr(err.message, cases[i].message));
         assert_non_null(strstr(err.hint, "the first line names the columns"));
@@ -237,7 +237,7 @@ static void a_short_row_is_told_which_field_it_lacks(void **state)
 {
     (void)state;
     struct myr_joblog trace;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     const char *text = "submit_s,duration_s,num_gpus\n1,2,3\n4,5\n";
     assert_true(myr_joblog_parse(&trace, "t.csv", myr_str_from(text), &err) < 0);
     assert_string_equal(err.message,
@@ -249,7 +249,7 @@ static void bad_traces_are_told_where(void **state)
     (void)state;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
         struct myr_joblog trace;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         char start[32];
         assert_true(myr_joblog_parse(&trace, "t.csv", myr_str_from(bad[i].text), &err) < 0);
         snprintf(start, sizeof(start), "t.csv:%s", bad[i].place);
@@ -300,7 +300,7 @@ static void pieces_of_any_size_give_the_same_rows(void **state)
         write_file(path, text);
         for (size_t piece = 1; piece < text.len + 2; piece++) {
             struct myr_joblog whole, pieces;
-            struct myr_err whole_err = {0}, err = {0};
+            struct myr_err whole_err = {}, err = {};
             int rc = myr_joblog_parse(&whole, path, text, &whole_err);
             assert_int_equal(joblog_read_pieces(&pieces, path, piece, NULL, &err), rc);
             if (rc == MYR_OK) {
@@ -325,8 +325,8 @@ static void a_row_without_an_end_is_refused_before_it_eats_the_memory(void **sta
                  {"submit_s,duration_s,num_gpus,vc\n1,2,3,", ":2:1: a row of more than"}};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct myr_joblog trace;
-        struct myr_err err = {0};
-        struct myr_buf text = {0};
+        struct myr_err err = {};
+        struct myr_buf text = {};
         char path[32];
         myr_buf_put(&text, cases[i].start, strlen(cases[i].start));
         while (text.len < BYTES) {
@@ -359,7 +359,7 @@ static void a_file_that_is_not_there_is_an_error(void **state)
 {
     (void)state;
     struct myr_joblog trace;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_true(myr_joblog_read(&trace, "/nowhere/jobs.csv", &err) < 0);
     assert_non_null(strstr(err.message, "/nowhere/jobs.csv"));
 }

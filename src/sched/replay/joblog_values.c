@@ -146,7 +146,7 @@ bool joblog_time(struct myr_str text, int64_t *ret_s)
 
 bool joblog_length(struct myr_str text, int64_t *ret_s)
 {
-    int64_t parts[3] = {0}, days = 0;
+    int64_t parts[3] = {}, days = 0;
     uint32_t count = 0;
     if (seconds(text, ret_s)) {
         return *ret_s <= JOBLOG_LENGTH_MAX_S;

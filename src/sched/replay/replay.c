@@ -66,7 +66,7 @@ static void tell_end(struct replay *r, uint32_t id, enum myr_replay_event_kind k
         r->options->event(r->options->event_context,
                           &(struct myr_replay_event){kind, id, r->now_s, &job->gang});
         free(job->gang.shares);
-        job->gang = (struct myr_gang){0};
+        job->gang = (struct myr_gang){};
     }
 }
 
@@ -274,7 +274,7 @@ static void add_job(struct replay *r, uint32_t id)
         myr_vec_push(&r->present, job);
     }
     r->waiting_gpus += r->rows[id].gpus;
-    myr_vec_push(&r->result->job_rows, (struct myr_replay_job){0});
+    myr_vec_push(&r->result->job_rows, (struct myr_replay_job){});
 }
 
 /* Everything that comes at this moment. */
@@ -367,7 +367,7 @@ static void jitter(struct myr_replay_result *ret, const struct myr_joblog *trace
                    const struct myr_replay_options *options)
 {
     struct myr_rng rng;
-    struct myr_joblog moved = {0};
+    struct myr_joblog moved = {};
     myr_rng_init(&rng, options->seed, 0);
     myr_vec_reserve(&moved.jobs, trace->jobs.count);
     for (size_t i = 0; i < trace->jobs.count; i++) {

@@ -51,7 +51,7 @@ static void an_answer_sums_up_by_tenant_and_by_size(void **state)
     (void)state;
     struct myr_arena arena;
     struct myr_replay_answer a;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_replay_question asked = question();
     myr_arena_init(&arena);
     assert_int_equal(myr_replay_ask(&asked, &arena, &a, &err), MYR_OK);
@@ -96,7 +96,7 @@ static void tenants_stand_behind_their_parents(void **state)
     static const char *const own[] = {"org/a=1n,3w", "org/c=0n,2w", "top/mid/b=0n,1w"};
     struct myr_arena arena;
     struct myr_replay_answer a;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_replay_question asked = question();
     asked.own = own;
     asked.own_count = MYR_ARRAY_COUNT(own);
@@ -132,7 +132,7 @@ static void policies_are_those_of_the_queue(void **state)
     for (uint32_t policy = 0; policy < MYR_REPLAY_POLICIES; policy++) {
         struct myr_arena arena;
         struct myr_replay_answer a;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         struct myr_replay_question asked = question();
         asked.policy = (enum myr_replay_policy)policy;
         myr_arena_init(&arena);
@@ -161,7 +161,7 @@ static void a_wait_is_explained_by_lines_of_the_trace(void **state)
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct myr_arena arena;
         struct myr_replay_answer a;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         struct myr_replay_question asked = question();
         asked.explain = cases[i].which;
         myr_arena_init(&arena);
@@ -201,7 +201,7 @@ static void bad_questions_are_refused(void **state)
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct myr_arena arena;
         struct myr_replay_answer a;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         myr_arena_init(&arena);
         assert_true(myr_replay_ask(&cases[i], &arena, &a, &err) < 0);
         assert_non_null(strstr(err.message, messages[i]));
@@ -235,9 +235,9 @@ static void progress_and_clock_are_the_callers(void **state)
     (void)state;
     struct myr_arena arena;
     struct myr_replay_answer a;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_replay_question asked = question();
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     uint64_t calls = 0;
     char path[] = "/tmp/myr-ask-XXXXXX";
     int fd = mkstemp(path);
@@ -269,9 +269,9 @@ static void the_report_shows_figures_drawings_and_what_was_assumed(void **state)
     (void)state;
     struct myr_arena arena;
     struct myr_replay_answer a;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_replay_question asked = question();
-    struct myr_buf page = {0};
+    struct myr_buf page = {};
     asked.samples = 50;
     asked.cluster.gpus_per_node = 0;
     myr_arena_init(&arena);
@@ -300,7 +300,7 @@ static void the_report_shows_figures_drawings_and_what_was_assumed(void **state)
     }
     assert_int_equal(drawings, MYR_REPLAY_CHARTS);
     for (uint32_t i = 0; i < MYR_REPLAY_CHARTS; i++) {
-        struct myr_buf chart = {0};
+        struct myr_buf chart = {};
         myr_replay_chart(&a, i, &chart);
         assert_non_null(strstr(page.data, chart.data));
         assert_non_null(strstr(myr_replay_chart_names[i], ".svg"));

@@ -10,7 +10,7 @@
 static struct myr_replay_result play(const char *text, enum myr_order order)
 {
     struct myr_joblog trace;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_replay_result result;
     assert_int_equal(myr_joblog_parse(&trace, "t.csv", myr_str_from(text), &err), MYR_OK);
     struct myr_replay_options options = myr_replay_default(&(struct myr_place_shape){2, 8, 2, 2});
@@ -39,7 +39,7 @@ static void preempt_at(int64_t second_s, struct myr_replay_result *ret)
 {
     char text[128];
     struct myr_joblog trace;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     snprintf(text, sizeof(text), "submit_s,duration_s,num_gpus\n0,14400,8\n%lld,600,8\n",
              (long long)second_s);
     assert_int_equal(myr_joblog_parse(&trace, "t.csv", myr_str_from(text), &err), MYR_OK);
@@ -85,7 +85,7 @@ static void jobs_that_were_not_stopped_waited_in_one_piece(void **state)
 {
     (void)state;
     struct myr_joblog trace;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_replay_result result;
     const char *text = "submit_s,duration_s,num_gpus\n10,50,16\n20,5,16\n";
     assert_int_equal(myr_joblog_parse(&trace, "t.csv", myr_str_from(text), &err), MYR_OK);
@@ -103,7 +103,7 @@ static void jitter_moves_submissions_and_leaves_the_trace_alone(void **state)
 {
     (void)state;
     struct myr_joblog trace;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_replay_result result;
     const char *text = "submit_s,duration_s,num_gpus\n0,5,1\n1,5,2\n2,5,4\n3,5,8\n";
     assert_int_equal(myr_joblog_parse(&trace, "t.csv", myr_str_from(text), &err), MYR_OK);
@@ -131,7 +131,7 @@ static void a_job_larger_than_the_cluster_is_told_by_its_line(void **state)
 {
     (void)state;
     struct myr_joblog trace;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_replay_result result;
     const char *text = "submit_s,duration_s,num_gpus\n9,1,1\n5,1,17\n";
     assert_int_equal(myr_joblog_parse(&trace, "t.csv", myr_str_from(text), &err), MYR_OK);

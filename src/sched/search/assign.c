@@ -14,7 +14,7 @@ typedef uint32_t lanes __attribute__((vector_size(16), aligned(4)));
 /* In how many of 'count' places two lists differ. */
 static uint32_t differing(const uint32_t *a, const uint32_t *b, uint32_t count)
 {
-    lanes sum = {0};
+    lanes sum = {};
     uint32_t i = 0, total = 0;
     for (; i + 4 <= count; i += 4) {
         sum -= (lanes)(*(const lanes *)(a + i) != *(const lanes *)(b + i));
@@ -27,7 +27,7 @@ static uint32_t differing(const uint32_t *a, const uint32_t *b, uint32_t count)
 
 static bool all_equal(const uint32_t *list, uint32_t count, uint32_t value)
 {
-    lanes other = {0};
+    lanes other = {};
     uint32_t i = 0;
     /* Blocks lie along the topology more often than not: their ends differ first. */
     if (list[count - 1] != value) {

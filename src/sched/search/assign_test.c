@@ -100,8 +100,8 @@ static void count_by_hand(const struct drawn *d, const struct myr_gang *gang, do
 static void check(const struct drawn *d, uint32_t number, const struct myr_gang *gang,
                   const struct myr_place_cost *cost)
 {
-    double by_level[MYR_LEVEL_COUNT] = {0};
-    bool used[NODES_MAX] = {0};
+    double by_level[MYR_LEVEL_COUNT] = {};
+    bool used[NODES_MAX] = {};
     for (uint32_t i = 0; i < gang->count; i++) {
         assert_false(used[gang->shares[i].node]);
         used[gang->shares[i].node] = true;
@@ -120,9 +120,9 @@ static void costs_are_what_a_count_by_hand_gives(void **state)
 {
     (void)state;
     struct myr_rng rng;
-    uint32_t placed = 0, digits[MYR_TRAFFIC_DIGITS_MAX + 1] = {0};
+    uint32_t placed = 0, digits[MYR_TRAFFIC_DIGITS_MAX + 1] = {};
     for (uint32_t number = 0; number < CASES; number++) {
-        struct drawn d = {0};
+        struct drawn d = {};
         struct myr_share shares[NODES_MAX];
         struct myr_placement found = {.gang.shares = shares};
         myr_rng_init(&rng, number, 11);

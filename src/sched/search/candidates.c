@@ -184,7 +184,7 @@ static const struct judged *judge(const struct search *q, const struct room *roo
 void candidates_find(struct search *q)
 {
     const struct myr_job_traffic *t = q->traffic;
-    struct judged known[1U << MYR_TRAFFIC_DIGITS_MAX] = {0};
+    struct judged known[1U << MYR_TRAFFIC_DIGITS_MAX] = {};
     struct room room = look_at_room(q);
     uint32_t orders = 1, most = q->nodes <= SEARCH_TINY_CELLS    ? SEARCH_CANDIDATES_MAX
                                 : q->nodes <= SEARCH_SMALL_CELLS ? SEARCH_CANDIDATES_SMALL
@@ -195,7 +195,7 @@ void candidates_find(struct search *q)
     q->candidate_count = 0;
     for (uint32_t number = 0; number < orders && number < ORDERS_MAX; number++) {
         struct candidate candidate = {.block = 1};
-        uint32_t stride[MYR_TRAFFIC_DIGITS_MAX] = {0}, bits = 0, product = 1;
+        uint32_t stride[MYR_TRAFFIC_DIGITS_MAX] = {}, bits = 0, product = 1;
         make_order(number, t->digit_count, &candidate.order);
         for (uint32_t k = 0; k < t->digit_count; k++) {
             stride[candidate.order.digits[k]] = product;

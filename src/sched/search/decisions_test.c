@@ -133,7 +133,7 @@ static void put_one(struct drawn *d, uint32_t number, struct myr_buf *story)
 static void what_the_search_decides(void **state)
 {
     (void)state;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf story = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf story = {};
     struct myr_rng rng;
     for (uint32_t number = 0; number < CASES; number++) {
         struct drawn *d = myr_xcalloc(1, sizeof(*d));

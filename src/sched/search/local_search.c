@@ -75,7 +75,7 @@ static bool try_gather(struct swaps *w, const uint32_t *members, uint32_t count,
                        const struct units *units, uint32_t unit)
 {
     uint32_t with[SEARCH_SWAP_CELLS], done = 0, from = w->slots;
-    struct cell_set own_cells = {0};
+    struct cell_set own_cells = {};
     int64_t base = w->base, groups = w->groups_cost;
     for (uint32_t m = 0; m < count; m++) {
         add_cell(&own_cells, members[m]);
@@ -134,7 +134,7 @@ static bool move_groups(struct swaps *w)
 {
     const struct myr_job_traffic *t = w->q->traffic;
     const struct units leaves = {w->q->p->group_of, w->q->s->leaf_free};
-    uint32_t members[SEARCH_SWAP_CELLS] = {0}, at = 0;
+    uint32_t members[SEARCH_SWAP_CELLS] = {}, at = 0;
     bool better = false;
     for (uint32_t f = 0; f < t->family_count; f++) {
         const struct myr_traffic_family *family = &t->families[f];
@@ -160,7 +160,7 @@ static bool move_groups(struct swaps *w)
 /* All cells of one unit move to another. */
 static bool move_units(struct swaps *w, const struct units *units)
 {
-    uint32_t members[SEARCH_SWAP_CELLS] = {0};
+    uint32_t members[SEARCH_SWAP_CELLS] = {};
     bool better = false;
     for (uint32_t i = 0; i < w->q->nodes && w->tries < w->tries_max; i++) {
         uint32_t count = 0, unit = units->of[w->node[i]];
@@ -195,7 +195,7 @@ static bool find_targets(const struct swaps *w, uint32_t cell, struct unit_set *
                          struct unit_set *pods)
 {
     bool found = false;
-    *leaves = *pods = (struct unit_set){0};
+    *leaves = *pods = (struct unit_set){};
     for (uint32_t i = 0; i < w->of[cell].count; i++) {
         const struct group *group = &w->groups[w->of[cell].groups[i]];
         uint32_t levels = broken_levels(w, group);

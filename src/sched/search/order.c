@@ -40,7 +40,7 @@ static struct taken look_at_nodes(const struct search *q)
     const struct myr_placer *p = q->p;
     const uint32_t *nodes = q->s->nodes;
     bool whole = q->gpus == p->shape.gpus_per_node;
-    struct taken t = {0};
+    struct taken t = {};
     for (uint32_t i = 0, end; i < q->nodes; i = end) {
         uint32_t leaf = p->group_of[nodes[i]];
         for (end = i + 1; end < q->nodes && p->group_of[nodes[end]] == leaf; end++) {

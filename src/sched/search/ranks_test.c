@@ -37,7 +37,7 @@ static void best_fit(const struct cluster *c, enum fit fit, uint32_t first, uint
                      uint32_t wanted, struct myr_gang *ret)
 {
     const struct myr_placer *p = c->placer;
-    uint32_t free_nodes[LEAVES_MAX] = {0}, taken[LEAVES_MAX] = {0};
+    uint32_t free_nodes[LEAVES_MAX] = {}, taken[LEAVES_MAX] = {};
     uint32_t per = c->shape.group_nodes;
     for (uint32_t node = first * per; node < end * per; node++) {
         free_nodes[node / per] += myr_placer_free_mask(p, node) == 0xff;
@@ -114,7 +114,7 @@ static void run_random(struct cluster *c, struct myr_rng *rng, uint32_t free_wan
 /* Jobs on runs of nodes anywhere, of which the churn frees some whole. */
 static void run_runs(struct cluster *c, struct myr_rng *rng, uint32_t free_wanted)
 {
-    uint32_t run_of[NODES], runs = 0, sizes[NODES] = {0};
+    uint32_t run_of[NODES], runs = 0, sizes[NODES] = {};
     for (uint32_t node = 0; node < NODES; runs++) {
         uint32_t nodes = job_nodes(rng);
         for (; nodes > 0 && node < NODES; nodes--, node++) {
@@ -354,7 +354,7 @@ static void check_saving(const struct setting *it)
     struct myr_model model;
     struct myr_job_traffic traffic;
     struct myr_layout layout = myr_layout_default();
-    struct outcome got = {0};
+    struct outcome got = {};
     myr_arena_init(&arena);
     assert_int_equal(myr_model_find(&arena, "gpt3-175b", &model, NULL), MYR_OK);
     layout.tp = 8;

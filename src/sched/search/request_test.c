@@ -97,7 +97,7 @@ static void constraints_hold(void **state)
     myr_release(placer, &found.gang);
     request = (struct myr_request){.nodes = 12, .zone_max[MYR_ZONE_RACK] = 1};
     assert_true(myr_place_gang(placer, &request, &found));
-    uint32_t used[NODES] = {0};
+    uint32_t used[NODES] = {};
     for (uint32_t i = 0; i < 12; i++) {
         assert_int_equal(used[rack[shares[i].node]]++, 0);
     }
@@ -165,9 +165,9 @@ static void random_requests_agree_with_a_naive_model(void **state)
     (void)state;
     struct myr_rng rng;
     struct myr_placer *placer = myr_placer_create(&shape);
-    struct myr_gang gangs[GANGS] = {{0}};
+    struct myr_gang gangs[GANGS] = {};
     struct myr_arena arena;
-    uint64_t taken[NODES] = {0};
+    uint64_t taken[NODES] = {};
     myr_rng_init(&rng, 17, 0);
     myr_arena_init(&arena);
     for (uint32_t step = 0; step < 4000; step++) {
@@ -178,7 +178,7 @@ static void random_requests_agree_with_a_naive_model(void **state)
             }
             myr_release(placer, &gangs[at]);
             free(gangs[at].shares);
-            gangs[at] = (struct myr_gang){0};
+            gangs[at] = (struct myr_gang){};
             continue;
         }
         struct myr_job_traffic traffic;
@@ -195,7 +195,7 @@ static void random_requests_agree_with_a_naive_model(void **state)
         }
         request.limited = myr_rng_below(&rng, 4) == 0;
         request.within = myr_rng_below(&rng, 2) ? MYR_LEVEL_LEAF : MYR_LEVEL_POD;
-        uint32_t room[NODES] = {0}, most = 0;
+        uint32_t room[NODES] = {}, most = 0;
         uint32_t per = !request.limited ? NODES : request.within == MYR_LEVEL_LEAF ? LEAF : POD;
         for (uint32_t node = 0; node < NODES; node++) {
             room[node / per] += GPUS - (uint32_t)__builtin_popcountll(taken[node]) >= gpus;
@@ -217,7 +217,7 @@ static void random_requests_agree_with_a_naive_model(void **state)
         gangs[at] = found.gang;
         if (!fits) {
             free(found.gang.shares);
-            gangs[at] = (struct myr_gang){0};
+            gangs[at] = (struct myr_gang){};
         }
     }
     for (uint32_t i = 0; i < GANGS; i++) {

@@ -12,7 +12,7 @@ static const char *const level_keys[MYR_CELL_LEVELS] = {
 
 void myr_tenant_tree_init(struct myr_tenant_tree *tree)
 {
-    *tree = (struct myr_tenant_tree){0};
+    *tree = (struct myr_tenant_tree){};
     myr_arena_init(&tree->arena);
 }
 
@@ -319,7 +319,7 @@ int myr_tenant_tree_join(const struct myr_tenant_tree *tree, struct myr_joblog *
         MYR_ARENA_NEW(&trace->arena, struct myr_tenant, (size_t)count + trace->tenants);
     const char **names = MYR_ARENA_NEW(&trace->arena, const char *, (size_t)count + trace->tenants);
     uint32_t *new_of = MYR_ARENA_NEW(&trace->arena, uint32_t, trace->tenants);
-    struct myr_strmap traced = {0}, ordered = {0};
+    struct myr_strmap traced = {}, ordered = {};
     for (uint32_t t = 0; t < trace->tenants; t++) {
         (void)myr_strmap_add(&traced, myr_str_from(trace->tenant_names[t]), t);
     }

@@ -25,7 +25,7 @@ static const char tree_text[] = "tenants:\n"
 
 static void read_trace(struct myr_joblog *trace)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_joblog_parse(trace, "jobs.csv", myr_str_from(trace_text), &err), MYR_OK);
 }
 
@@ -46,7 +46,7 @@ static void a_file_gives_parents_weights_and_cells(void **state)
     struct myr_tenant_tree tree;
     struct myr_joblog trace;
     struct myr_tenant *tenants;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     read_trace(&trace);
     myr_tenant_tree_init(&tree);
     assert_int_equal(myr_tenant_tree_parse(&tree, "t.yaml", myr_str_from(tree_text), &err), MYR_OK);
@@ -79,7 +79,7 @@ static void the_command_line_makes_trees_too(void **state)
     struct myr_tenant_tree tree;
     struct myr_joblog trace;
     struct myr_tenant *tenants;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     read_trace(&trace);
     myr_tenant_tree_init(&tree);
     assert_int_equal(myr_tenant_tree_own(&tree, "org/research/vision=2n,5w", &err), MYR_OK);
@@ -105,7 +105,7 @@ static void bad_words_on_the_command_line_are_refused(void **state)
         "a=n",   "a=,1n", "a=1n;2g", "b/vision=1n", "a/b/c/d/e=1n", "a=9999999n"};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
         struct myr_tenant_tree tree;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         myr_tenant_tree_init(&tree);
         assert_int_equal(myr_tenant_tree_own(&tree, "a/vision=1n", &err), MYR_OK);
         if (myr_tenant_tree_own(&tree, bad[i], &err) == MYR_OK) {
@@ -117,7 +117,7 @@ static void bad_words_on_the_command_line_are_refused(void **state)
     struct myr_tenant_tree tree;
     struct myr_joblog trace;
     struct myr_tenant *tenants;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     read_trace(&trace);
     myr_tenant_tree_init(&tree);
     assert_int_equal(myr_tenant_tree_own(&tree, "visoin=1n", &err), MYR_OK);
@@ -154,7 +154,7 @@ static void bad_files_are_named_by_line_and_column(void **state)
     };
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
         struct myr_tenant_tree tree;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         myr_tenant_tree_init(&tree);
         if (myr_tenant_tree_parse(&tree, "t.yaml", myr_str_from(bad[i].text), &err) == MYR_OK ||
             strncmp(err.message, bad[i].message, strlen(bad[i].message)) != 0) {

@@ -346,7 +346,7 @@ static void try_move(struct search *s)
     } else if (!queue_is_gang(q, own(s)->spec.gpus)) {
         request.gpus_per_node = own(s)->spec.gpus;
     }
-    struct myr_defrag_plan plan = {0};
+    struct myr_defrag_plan plan = {};
     struct myr_trial t = {.kind = MYR_TRIAL_MOVE};
     if (myr_defrag(q->placer, &request, jobs, count, &plan, NULL) == MYR_OK) {
         for (size_t i = 0; i < plan.moves.count && i < MYR_TRIAL_JOBS_MAX; i++) {

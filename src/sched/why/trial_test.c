@@ -60,7 +60,7 @@ static void fill(struct scene *s)
 
 static void set_up(struct scene *s, uint64_t seed)
 {
-    *s = (struct scene){0};
+    *s = (struct scene){};
     myr_rng_init(&s->rng, seed, 13);
     s->shape = (struct myr_place_shape){3 + below(s, 8), below(s, 2) ? 4 : 8, 2, 4};
     for (uint32_t t = 0; t < TENANTS; t++) {
@@ -190,7 +190,7 @@ static void every_change_that_is_told_starts_the_job(void **state)
 {
     (void)state;
     struct scene s;
-    uint32_t states = 0, possible = 0, told = 0, changes = 0, kinds[MYR_TRIAL_COUNT] = {0};
+    uint32_t states = 0, possible = 0, told = 0, changes = 0, kinds[MYR_TRIAL_COUNT] = {};
     for (uint64_t seed = 0; states < STATES; seed++) {
         set_up(&s, seed);
         if (choose(&s)) {

@@ -26,7 +26,7 @@ struct room {
 
 static struct room room_with(const struct myr_queue *q, uint32_t bits)
 {
-    struct room room = {0};
+    struct room room = {};
     for (uint32_t n = 0; n < q->shape.nodes; n++) {
         if (q->closed[n] & ~bits) {
             continue;
@@ -179,7 +179,7 @@ static void put_room(const struct myr_why *why, const struct myr_why_sink *sink)
 static void put_changes(const struct myr_why *why, const struct myr_why_sink *sink)
 {
     for (uint32_t i = 0; i < why->trial_count; i++) {
-        struct myr_buf text = {0};
+        struct myr_buf text = {};
         myr_trial_text(&why->trials[i], &text);
         sink->put(sink->context, i == 0 ? "would start" : "or", text.data);
         myr_buf_done(&text);

@@ -116,7 +116,7 @@ static int open_door(struct server *server, const struct myr_io_service *service
                      struct myr_err *err)
 {
     const struct config *config = &server->config;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     char path[4096];
     uint64_t port = config->agents_port;
     snprintf(path, sizeof(path), "%s/agents.port", server->folder);
@@ -133,7 +133,7 @@ static int open_door(struct server *server, const struct myr_io_service *service
                            &server->listener, err);
     }
     if (rc == MYR_OK && any) {
-        struct myr_err why = {0};
+        struct myr_err why = {};
         myr_buf_clear(&text);
         myr_buf_printf(&text, "%u\n", myr_io_port(server->listener));
         if (myr_file_write(path, &text, &why) < 0) {

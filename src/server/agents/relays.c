@@ -140,7 +140,7 @@ static int take_one(struct session *relay, struct myr_err *err)
 
 void relay_take(struct session *session, struct myr_str bytes)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     int rc = 1;
     if (session->carrier) {
         myr_wire_feed(&session->receiver, bytes);

@@ -18,8 +18,8 @@ long myr_leaks_allowed = 64;
 
 static void put_api(void)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf ret = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf ret = {};
+    struct myr_err err = {};
     struct request request = {.server = server};
     assert_int_equal(api_relays(&request, &ret, &err), MYR_OK);
     myr_buf_printf(&story, "  %s\n", ret.data);
@@ -31,7 +31,7 @@ static uint64_t relay_sequence;
 static void relay_says(struct session *line, uint32_t channel, struct myr_wire_sender *sender,
                        enum myr_wire_type type, const void *message)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
     myr_wire_send(sender, &bytes, type, channel, 0, ++relay_sequence, message);
     /* Frames come in pieces as they please. */
     relay_take(line, (struct myr_str){bytes.data, bytes.len / 2});

@@ -76,7 +76,7 @@ static char **make_env(const char *conf)
     }
     env[count++] = strdup("LC_ALL=C");
     if (conf[0]) {
-        struct myr_buf text = {0};
+        struct myr_buf text = {};
         myr_buf_printf(&text, "SLURM_CONF=%s", conf);
         env[count++] = strdup(text.data);
         myr_buf_done(&text);

@@ -123,7 +123,7 @@ static void put_event(const struct myr_event *event)
 /* Prints what was posted, has it taken, and what that posts in turn. */
 static void taken(struct server *server)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     while (server->inbox.count > 0) {
         for (size_t i = 0; i < server->inbox.count; i++) {
             put_event(&server->inbox.items[i]);
@@ -173,7 +173,7 @@ static void did(struct server *server, const char *what, uint32_t job)
 
 static void opened(struct bench *bench)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     bench_open(bench, 4);
     told = bench->server->feed.next;
     struct server *server = bench->server;
@@ -287,7 +287,7 @@ static void a_life_with_another_scheduler(void **state)
 {
     (void)state;
     struct bench bench;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     refuses = false;
     bench_begin(&bench);
     opened(&bench);

@@ -153,8 +153,8 @@ static int store_from_server(const struct myr_server_copy *copy, const char *pat
                              struct myr_server_copied *ret, struct myr_err *err)
 {
     struct myr_server_place place;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf token = {0};
-    struct myr_http_answer answer = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf token = {};
+    struct myr_http_answer answer = {};
     struct sink sink;
     MYR_TRY(myr_server_find(copy->folder, &place, err));
     if (!place.said) {
@@ -268,7 +268,7 @@ static int backup(const struct myr_server_copy *copy, const struct config *confi
     char path[MYR_SERVER_PATH_MAX];
     join(copy->to, "state.db", path);
     MYR_TRY(copy_files(copy->folder, copy->to, ret, err));
-    struct myr_err why = {0};
+    struct myr_err why = {};
     int rc = store_from_server(copy, path, ret, &why);
     if (rc == MYR_EAWAY) {
         rc = store_at_rest(copy, config, path, ret, &why);
@@ -291,7 +291,7 @@ int myr_server_backup(const struct myr_server_copy *copy, struct myr_server_copi
                       struct myr_err *err)
 {
     struct config config;
-    *ret = (struct myr_server_copied){0};
+    *ret = (struct myr_server_copied){};
     MYR_TRY(check_needed(copy->folder, true, err));
     MYR_TRY(read_config(copy->folder, &config, err));
     int rc = check_needed(copy->folder, config.etcd.count > 0, err);
@@ -354,7 +354,7 @@ int myr_server_restore(const struct myr_server_copy *copy, struct myr_server_cop
                        struct myr_err *err)
 {
     struct config config;
-    *ret = (struct myr_server_copied){0};
+    *ret = (struct myr_server_copied){};
     MYR_TRY(check_needed(copy->folder, false, err));
     /* A folder that a server lives in has more than its files: the store's journal. */
     if (is_there(copy->folder, "server.url") || is_there(copy->folder, "state.db-wal")) {

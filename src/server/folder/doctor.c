@@ -64,7 +64,7 @@ static void check_clock(struct myr_server_findings *to)
 
 static void check_cgroups(struct myr_server_findings *to)
 {
-    struct statfs two = {0}, one = {0};
+    struct statfs two = {}, one = {};
     bool has_two = statfs("/sys/fs/cgroup", &two) == 0 && two.f_type == CGROUP2_SUPER_MAGIC;
     bool has_one = statfs("/sys/fs/cgroup/devices", &one) == 0 && one.f_type == CGROUP_SUPER_MAGIC;
     if (has_two || has_one) {
@@ -84,7 +84,7 @@ static void check_libraries(struct myr_server_findings *to)
 
 static void check_files_limit(uint32_t nodes, struct myr_server_findings *to)
 {
-    struct rlimit limit = {0};
+    struct rlimit limit = {};
     uint64_t wanted = (uint64_t)nodes + SPARE_FILES;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_max >= wanted) {
         say(to, MYR_VERDICT_OK, "open files", "up to %llu, %llu are needed",
@@ -130,8 +130,8 @@ static void check_rights(const char *folder, struct myr_server_findings *to)
 
 static void check_certificate(const char *folder, const char *name, struct myr_server_findings *to)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    struct myr_err err = {};
     char path[MYR_SERVER_PATH_MAX];
     int64_t left_s;
     join(folder, name, path);
@@ -173,7 +173,7 @@ static void check_disk(const char *folder, struct myr_server_findings *to)
 /* Whether somebody could listen there now. */
 static bool port_is_free(const char *address, uint16_t port, int *ret_error)
 {
-    struct sockaddr_storage at = {0};
+    struct sockaddr_storage at = {};
     int on = 1;
     bool six = strchr(address, ':') != NULL;
     int bad =
@@ -211,8 +211,8 @@ static void check_port(const char *check, const char *address, uint16_t port, bo
 static bool check_server(const char *folder, struct myr_server_findings *to)
 {
     struct myr_server_place place;
-    struct myr_http_answer answer = {0};
-    struct myr_err err = {0};
+    struct myr_http_answer answer = {};
+    struct myr_err err = {};
     char url[sizeof(place.url) + 16], word[140];
     if (myr_server_find(folder, &place, &err) < 0 || !place.said) {
         say(to, MYR_VERDICT_OK, "server", "none runs");
@@ -242,7 +242,7 @@ struct users {
 static int look_at_token(void *context, const char *key, struct myr_str value, struct myr_err *err)
 {
     struct users *users = context;
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *top;
     char name[SERVER_NAME] = "";
     (void)key;
@@ -268,7 +268,7 @@ static void check_store(const char *folder, bool runs, struct myr_server_finding
     char path[MYR_SERVER_PATH_MAX];
     struct store *store;
     struct stat status;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct users users = {.to = to};
     join(folder, "state.db", path);
     if (runs) {
@@ -305,7 +305,7 @@ static int look_at_head(void *context, const char *key, struct myr_str value, ui
 
 static void check_etcd(const struct etcd_config *config, struct myr_server_findings *to)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct etcd *etcd = etcd_new(config);
     bool there = false;
     int rc = etcd_range(etcd, "head", look_at_head, &there, &err);
@@ -324,7 +324,7 @@ static void check_etcd(const struct etcd_config *config, struct myr_server_findi
 static void check_folder(const char *folder, struct myr_server_findings *to)
 {
     struct config config;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     char path[MYR_SERVER_PATH_MAX];
     join(folder, "myriad.yaml", path);
     if (config_read(path, &config, &err) < 0) {

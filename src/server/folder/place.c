@@ -42,9 +42,9 @@ static int from_config(const char *folder, struct myr_server_place *ret, struct 
 
 int myr_server_find(const char *folder, struct myr_server_place *ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     char path[MYR_SERVER_PATH_MAX + 16];
-    *ret = (struct myr_server_place){0};
+    *ret = (struct myr_server_place){};
     if (strlen(folder) + 16 >= sizeof(ret->ca)) {
         return myr_err_set(err, MYR_ERANGE, "a folder's name of %zu bytes", strlen(folder));
     }

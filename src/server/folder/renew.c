@@ -20,7 +20,7 @@ static int get(const char *folder, const char *name, struct myr_buf *ret, struct
 static int renew(const char *folder, const struct myr_buf *old, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done)
-    struct myr_buf ca = {0}, ca_key = {0}, key = {0}, csr = {0}, made = {0}, names = {0};
+    struct myr_buf ca = {}, ca_key = {}, key = {}, csr = {}, made = {}, names = {};
     char path[4096];
     MYR_TRY(get(folder, "ca.pem", &ca, err));
     MYR_TRY(get(folder, "ca-key.pem", &ca_key, err));
@@ -40,8 +40,8 @@ static int renew(const char *folder, const struct myr_buf *old, struct myr_err *
 
 void papers_renew(const char *folder)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf old = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf old = {};
+    struct myr_err err = {};
     int64_t left_s = 0;
     /* One that cannot be read is told by whoever needs it. */
     if (get(folder, "server.pem", &old, NULL) < 0 ||

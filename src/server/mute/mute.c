@@ -92,7 +92,7 @@ void myr_mute_free(struct myr_mute *mute)
 /* Somebody greeted as the first node, behind 'relay' when that is not NULL. */
 static struct session *greet(struct server *server, struct session *relay)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
     struct myr_wire_sender sender;
     struct session *session = session_new(server);
     session->via = relay;
@@ -111,7 +111,7 @@ void myr_mute_connection(struct myr_mute *mute, bool relay, struct myr_str bytes
 {
     struct server *server = &mute->server;
     struct session *line = NULL;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (relay) {
         line = session_new(server);
         uint32_t row = rows_relay(server, "r0", true);
@@ -168,7 +168,7 @@ unsigned myr_mute_post(struct myr_mute *mute, const struct myr_mute_request *ask
                        struct myr_err *err)
 {
     const struct route *route = route_of(asked->call);
-    MYR_CLEANUP(myr_buf_done) struct myr_buf ret = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf ret = {};
     MYR_ASSERT(route);
     struct request request = {.server = &mute->server,
                               .method = route->method,
@@ -194,7 +194,7 @@ uint32_t myr_mute_jobs(const struct myr_mute *mute)
 int myr_mute_segment(struct myr_str bytes, struct myr_err *err)
 {
     struct segment_head head;
-    struct image image = {0};
+    struct image image = {};
     bool part = bytes.len > 0 && bytes.data[0] == 'p';
     struct myr_str rest = {bytes.data + (bytes.len > 0), bytes.len - (bytes.len > 0)};
     if (part) {

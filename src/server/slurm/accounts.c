@@ -85,7 +85,7 @@ static void set_weights(struct slurm *slurm)
 static void on_accounts(struct server *server, void *context, const struct call_result *result)
 {
     struct slurm *slurm = context;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     char why[300] = "";
     if (result->code != 0) {
         (void)myr_slurm_read_fault("sacctmgr", result->err, why, sizeof(why));

@@ -383,7 +383,7 @@ static int take_look(struct slurm *slurm, struct myr_err *err)
 
 static void look_over(struct slurm *slurm)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (!slurm->jobs_here || !slurm->nodes_here) {
         return;
     }

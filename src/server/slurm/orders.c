@@ -183,7 +183,7 @@ static void submit(struct slurm *slurm, const struct engine_gang *gang)
     struct server *server = slurm->server;
     char comment[80];
     struct script script;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     const struct tenant_row *tenant = gang->row->tenant < server->rows.tenants.count
                                           ? &server->rows.tenants.items[gang->row->tenant]
                                           : NULL;
@@ -251,7 +251,7 @@ static void on_flush(uv_timer_t *timer)
     struct slurm *slurm = timer->data;
     for (size_t i = 0; i < slurm->orders.count;) {
         const struct node_order *first = &slurm->orders.items[i];
-        MYR_CLEANUP(myr_buf_done) struct myr_buf names = {0}, reason = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf names = {}, reason = {};
         size_t next = i;
         myr_buf_puts(&names, "NodeName=");
         for (; next < slurm->orders.count; next++) {

@@ -33,8 +33,8 @@ static const char *const commands[] = {"squeue",  "sinfo",    "sbatch",
 static void put_file(const char *name, const char *tail, const char *text)
 {
     char path[160];
-    struct myr_err err = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    struct myr_err err = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     snprintf(path, sizeof(path), "%s/%s%s", bench.folder, name, tail);
     myr_buf_puts(&buf, text);
     assert_int_equal(myr_file_write(path, &buf, &err), MYR_OK);
@@ -98,7 +98,7 @@ static void put_asked(void)
 {
     char path[160], *lines[64];
     size_t count = 0;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     snprintf(path, sizeof(path), "%s/asked", bench.folder);
     if (myr_file_read(path, 1 << 20, &text, NULL) < 0) {
         return;
@@ -201,8 +201,8 @@ static void submitted(uint32_t gpus)
 static void wrote_exit(uint32_t job, uint32_t epoch, const char *text)
 {
     char path[PATH_BYTES + 16];
-    struct myr_err err = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    struct myr_err err = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     script_folder(slurm->spool, job, epoch, path, PATH_BYTES);
     snprintf(path + strlen(path), 16, "/exit");
     myr_buf_puts(&buf, text);
@@ -215,7 +215,7 @@ static void wrote_exit(uint32_t job, uint32_t epoch, const char *text)
 
 static void opened(void)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     bench_open(&bench, 4);
     server = bench.server;
     told = server->feed.next;
@@ -358,7 +358,7 @@ static void ends(void)
 
 static void accounts(void)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct job_row row = {.unix_user = "nobody"};
     prints("scontrol", 0, "x = 1\nAccountingStorageEnforce = associations,limits,qos\ny = 2\n");
     prints("sacctmgr", 0, "default||root|5|gres/gpu=24|||gres/gpu=16||\nroot|||1||||||\n");
@@ -370,7 +370,7 @@ static void accounts(void)
                    slurm->limits_hold);
     static const uint32_t sizes[] = {8, 16, 17, 32};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(sizes); i++) {
-        err = (struct myr_err){0};
+        err = (struct myr_err){};
         int rc = slurm_accounts_check(slurm, &row, sizes[i], &err);
         myr_buf_printf(&story, "  %u GPUs: %d %s\n", sizes[i], rc, err.message);
     }
@@ -382,7 +382,7 @@ static void accounts(void)
 
 static void submissions(void)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct job_row row = {.unix_user = "nobody"};
     struct myr_job_spec spec = {.gpus = 12};
     assert_int_equal(server->world.submit(server, &spec, &row, &err), MYR_ERANGE);

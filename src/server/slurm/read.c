@@ -172,7 +172,7 @@ int myr_slurm_read_nodes(const char *file, struct myr_str text, myr_slurm_node_e
 {
     struct myr_str line, f[NODE_FIELDS];
     for (uint32_t number = 1; next_line(&text, &line); number++) {
-        struct myr_slurm_node node = {0};
+        struct myr_slurm_node node = {};
         bool whole = cut(line, f, NODE_FIELDS);
         if (whole && f[0].len == 0 && myr_str_eq(f[5], MYR_STR("n/a"))) {
             continue; /* a partition without nodes */

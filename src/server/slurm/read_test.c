@@ -45,8 +45,8 @@ static int take_name(void *context, struct myr_str name, struct myr_err *err)
 
 static struct myr_slurm_node one_node(const char *line)
 {
-    struct gathered all = {0};
-    struct myr_err err = {0};
+    struct gathered all = {};
+    struct myr_err err = {};
     assert_int_equal(myr_slurm_read_nodes("sinfo", myr_str_from(line), take_node, &all, &err), 0);
     assert_int_equal(all.count, 1);
     return all.nodes[0];
@@ -86,8 +86,8 @@ static void amounts_have_units(void **state)
         assert_int_equal(one_node(line).cpus, rows[i].cpus);
     }
     for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
-        struct gathered all = {0};
-        struct myr_err err = {0};
+        struct gathered all = {};
+        struct myr_err err = {};
         snprintf(line, sizeof(line), "n|p|%s|1|gpu:8|idle|none", bad[i]);
         assert_int_equal(myr_slurm_read_nodes("sinfo", myr_str_from(line), take_node, &all, &err),
                          MYR_EINVAL);
@@ -128,8 +128,8 @@ static void states_say_what_may_be_done(void **state)
 static void a_line_is_a_job(void **state)
 {
     (void)state;
-    struct gathered all = {0};
-    struct myr_err err = {0};
+    struct gathered all = {};
+    struct myr_err err = {};
     const char *text = "12|RUNNING|ada|n[001-002]|None|myriad:abc:3.1\n"
                        "13_[0-4]|PENDING|bob||Resources|a | b\n"
                        "14|CANCELLED|bob|n003|None|(null)\n15|NODE_FAIL|x|n1|None|\n";
@@ -146,8 +146,8 @@ static void a_line_is_a_job(void **state)
 static void what_is_no_answer_is_refused(void **state)
 {
     (void)state;
-    struct gathered all = {0};
-    struct myr_err err = {0};
+    struct gathered all = {};
+    struct myr_err err = {};
     assert_true(
         myr_slurm_read_jobs("squeue", MYR_STR("slurm_load_jobs error"), take_job, &all, &err) < 0);
     assert_string_equal(err.message, "squeue:1:1: 'slurm_load_jobs error' has not the 6 fields "
@@ -171,16 +171,16 @@ static void lists_of_nodes_are_names(void **state)
     };
     static const char *const bad[] = {"n[",   "n]",  "n[]", "n[2-1]", "n[a]", "n[1-99999999999]",
                                       "a,,b", "n[1-"};
-    struct myr_err err = {0};
+    struct myr_err err = {};
     (void)state;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
-        struct gathered all = {0};
+        struct gathered all = {};
         assert_int_equal(myr_slurm_read_names(myr_str_from(rows[i].list), take_name, &all, &err),
                          0);
         assert_string_equal(all.names, rows[i].names);
     }
     for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
-        struct gathered all = {0};
+        struct gathered all = {};
         assert_true(myr_slurm_read_names(myr_str_from(bad[i]), take_name, &all, &err) < 0);
     }
 }
@@ -238,8 +238,8 @@ static void check_word(struct myr_str kind, struct myr_str state, struct myr_str
     static const char *const of_node[] = {"up", "held", "reserved", "silent", "down", "absent"};
     static const char *const of_job[] = {"waits",  "starts", "runs",   "ends",     "done",
                                          "failed", "lost",   "pushed", "cancelled"};
-    struct gathered all = {0};
-    struct myr_err err = {0};
+    struct gathered all = {};
+    struct myr_err err = {};
     char line[200];
     bool node = myr_str_eq(kind, MYR_STR("node"));
     snprintf(line, sizeof(line), node ? "n1|all*|8|1000|(null)|%.*s|none\n" : "7|%.*s|u|n1|None|\n",
@@ -255,7 +255,7 @@ static void check_word(struct myr_str kind, struct myr_str state, struct myr_str
 static void words_of_every_version_are_understood(void **state)
 {
     (void)state;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf file = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf file = {};
     uint32_t words = 0;
     assert_int_equal(
         myr_file_read(MYR_SOURCE_DIR "/tests/data/slurm/states.txt", 1 << 20, &file, NULL), MYR_OK);
@@ -278,8 +278,8 @@ static void words_of_every_version_are_understood(void **state)
 static void partitions_without_nodes_and_mixed_sizes_are_read(void **state)
 {
     (void)state;
-    struct gathered all = {0};
-    struct myr_err err = {0};
+    struct gathered all = {};
+    struct myr_err err = {};
     static const char text[] = "|empty|0|0|(null)|n/a|none\n"
                                "n[1-2]|all*|96+|1000+|gpu:8|idle|none\n";
     assert_int_equal(myr_slurm_read_nodes("sinfo", myr_str_from(text), take_node, &all, &err), 0);
@@ -300,8 +300,8 @@ static int take_account(void *context, const struct myr_slurm_account *account, 
 static void accounts_have_shares_and_limits(void **state)
 {
     (void)state;
-    struct myr_slurm_account all[2] = {0};
-    struct myr_err err = {0};
+    struct myr_slurm_account all[2] = {};
+    struct myr_err err = {};
     /* As sacctmgr 22.05 prints them. */
     static const char text[] =
         "research||root|7|cpu=10,gres/gpu=16,gres/gpu:h100=8,mem=1000G,node=4|5||gres/gpu=2|100|\n"
@@ -335,8 +335,8 @@ static int take_qos(void *context, const struct myr_slurm_qos *qos, struct myr_e
 static void qualities_have_limits(void **state)
 {
     (void)state;
-    struct myr_slurm_qos all[2] = {0};
-    struct myr_err err = {0};
+    struct myr_slurm_qos all[2] = {};
+    struct myr_err err = {};
     static const char text[] = "normal|||||\n"
                                "short|gres/gpu=8|10|gres/gpu=4,node=2|cpu=64,gres/gpu=6|3\n";
     assert_int_equal(myr_slurm_read_qos("sacctmgr", myr_str_from(text), take_qos, all, &err), 0);

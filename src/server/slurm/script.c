@@ -166,7 +166,7 @@ static void put_step(const struct engine_gang *gang, const struct myr_doc *top, 
                      struct myr_buf *to)
 {
     const struct myr_doc *node = myr_doc_get(top, key);
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     if (!node) {
         return;
     }
@@ -273,7 +273,7 @@ struct words {
 MYR_PRINTF(2, 3)
 static void word(struct words *words, const char *fmt, ...)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     va_list args;
     va_start(args, fmt);
     int len = vsnprintf(NULL, 0, fmt, args);
@@ -359,7 +359,7 @@ static void put_words(const struct server *server, const struct engine_gang *gan
 {
     struct words words = {.script = script};
     const struct slurm_config *config = &server->config.slurm;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf names = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf names = {};
     put_names(server, gang, &names);
     word(&words, "sbatch");
     word(&words, "--parsable");
@@ -402,7 +402,7 @@ int script_make(const struct server *server, const struct engine_gang *gang,
         return myr_err_set(err, MYR_ERANGE,
                            "Slurm gives each node of a job as many GPUs; the free ones lie apart");
     }
-    *ret = (struct script){0};
+    *ret = (struct script){};
     myr_arena_init(&ret->arena);
     script_folder(place->spool, gang->job, gang->epoch, folder, sizeof(folder));
     ret->argv = MYR_ARENA_NEW(&ret->arena, const char *, WORDS_MAX);

@@ -117,7 +117,7 @@ struct asked {
 
 static int make(const struct asked *asked, struct script *ret, struct myr_err *err)
 {
-    struct myr_control_rank shares[NODES] = {0};
+    struct myr_control_rank shares[NODES] = {};
     struct job_row row = {.name = "train",
                           .unix_user = "someone",
                           .file = (char *)asked->file,
@@ -148,7 +148,7 @@ static int make(const struct asked *asked, struct script *ret, struct myr_err *e
 static struct script made(const struct asked *asked)
 {
     struct script script;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (make(asked, &script, &err) < 0) {
         fail_msg("%s", err.message);
     }
@@ -215,7 +215,7 @@ static void a_part_of_a_node_comes_with_its_share(void **state)
 static void uneven_gangs_and_bad_names_are_told(void **state)
 {
     (void)state;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct script script;
     struct myr_control_rank shares[2] = {{.node = 0, .gpus = 3}, {.node = 1, .gpus = 1}};
     struct job_row row = {.name = "t", .file = (char *)"command: x\n"};
@@ -224,7 +224,7 @@ static void uneven_gangs_and_bad_names_are_told(void **state)
                                  &(struct script_place){.spool = spool}, &script, &err),
                      MYR_ERANGE);
     assert_non_null(strstr(err.message, "as many GPUs"));
-    static const uint32_t order[] = {0};
+    static const uint32_t order[] = {};
     assert_true(make(&(struct asked){.file = "command: x\nenv:\n  A-B: 1\n",
                                      .order = order,
                                      .count = 1,
@@ -296,7 +296,7 @@ static void ranks_get_their_place_and_exactly_their_words(void **state)
 static void a_start_is_single(void **state)
 {
     (void)state;
-    static const uint32_t order[] = {0};
+    static const uint32_t order[] = {};
     struct script script = made(
         &(struct asked){.file = "command: echo once\n", .order = order, .count = 1, .mask = 3});
     char path[256];
@@ -330,7 +330,7 @@ static void begin_anew(void)
 static void variables_of_the_user_are_the_ranks(void **state)
 {
     (void)state;
-    static const uint32_t order[] = {0};
+    static const uint32_t order[] = {};
     struct script script =
         made(&(struct asked){.file = "env: {PATH: /nowhere, dir: /tmp, code: 9, told: 1}\n"
                                      "prolog: 'echo $PATH'\n"
@@ -353,7 +353,7 @@ static void variables_of_the_user_are_the_ranks(void **state)
 static void who_was_told_to_end_has_no_end_of_its_own(void **state)
 {
     (void)state;
-    static const uint32_t order[] = {0};
+    static const uint32_t order[] = {};
     struct script script =
         made(&(struct asked){.file = "command: 'kill -TERM $(cut -d\" \" -f4 /proc/$PPID/stat)'\n"
                                      "epilog: 'echo after'\n",
@@ -370,7 +370,7 @@ static void who_was_told_to_end_has_no_end_of_its_own(void **state)
 static void a_controller_that_is_away_is_waited_for(void **state)
 {
     (void)state;
-    static const uint32_t order[] = {0};
+    static const uint32_t order[] = {};
     struct script script = made(
         &(struct asked){.file = "command: echo once\n", .order = order, .count = 1, .mask = 3});
     begin_anew();
@@ -425,7 +425,7 @@ static void every_key_is_heeded_or_named(void **state)
     static const uint32_t order[] = {0, 1};
     static const char plain[] = "gpus: 4\ncommand: 'true'\n";
     struct myr_jobfile base, job;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     (void)state;
     assert_int_equal(myr_jobfile_read("job", MYR_STR(plain), GPUS, &base, &err), MYR_OK);
     struct script first =

@@ -79,7 +79,7 @@ static int on_submit(struct server *server, const struct myr_job_spec *spec,
 /* Whose a job of Slurm's is: the digest of the authority that init made is nobody else's. */
 static int make_tag(struct slurm *slurm, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     char path[4096];
     snprintf(path, sizeof(path), "%s/ca.pem", slurm->server->folder);
     MYR_TRY(myr_file_read(path, 1 << 20, &text, err));

@@ -163,7 +163,7 @@ static int ask_one(struct etcd *etcd, const char *path, const struct myr_buf *bo
 {
     const struct etcd_config *config = &etcd->config;
     char url[256];
-    struct myr_http_answer answer = {0};
+    struct myr_http_answer answer = {};
     snprintf(url, sizeof(url), "%s/v3/%s", config->endpoints[etcd->at], path);
     etcd->requests++;
     MYR_TRY(myr_http_ask(&(struct myr_http_request){.method = "POST",
@@ -244,8 +244,8 @@ static void put_put(const struct etcd *etcd, struct myr_buf *to, const struct et
 int etcd_commit(struct etcd *etcd, const struct etcd_txn *txn, uint64_t *ret_revision,
                 struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {0};
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *top = NULL;
     myr_arena_init(&arena);
     myr_buf_puts(&body, "{\"compare\":[");
@@ -317,8 +317,8 @@ static int range(struct etcd *etcd, const char *prefix, struct page *page, struc
     MYR_ASSERT(prefix[0]);
     to[strlen(to) - 1]++; /* plain letters: the next one is there */
     do {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf body = {0};
-        MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
+        MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
         const struct myr_doc *top = NULL;
         myr_arena_init(&arena);
         myr_buf_putc(&body, '{');
@@ -349,8 +349,8 @@ int etcd_range(struct etcd *etcd, const char *prefix, etcd_each *each, void *con
 
 int etcd_lease(struct etcd *etcd, uint32_t ttl_s, int64_t *ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {0};
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *top = NULL;
     myr_arena_init(&arena);
     myr_buf_printf(&body, "{\"TTL\":\"%u\"}", ttl_s);
@@ -366,8 +366,8 @@ int etcd_lease(struct etcd *etcd, uint32_t ttl_s, int64_t *ret, struct myr_err *
 
 int etcd_keep_alive(struct etcd *etcd, int64_t lease, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {0};
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *top = NULL;
     myr_arena_init(&arena);
     myr_buf_printf(&body, "{\"ID\":\"%lld\"}", (long long)lease);
@@ -379,10 +379,10 @@ int etcd_keep_alive(struct etcd *etcd, int64_t lease, struct myr_err *err)
 
 void etcd_revoke(struct etcd *etcd, int64_t lease)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {0};
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *top = NULL;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_arena_init(&arena);
     myr_buf_printf(&body, "{\"ID\":\"%lld\"}", (long long)lease);
     int rc = ask(etcd, "lease/revoke", &body, &arena, &top, &err);
@@ -391,8 +391,8 @@ void etcd_revoke(struct etcd *etcd, int64_t lease)
 
 int etcd_compact(struct etcd *etcd, uint64_t revision, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {0};
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *top = NULL;
     myr_arena_init(&arena);
     myr_buf_printf(&body, "{\"revision\":\"%llu\"}", (unsigned long long)revision);

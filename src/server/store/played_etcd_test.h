@@ -63,7 +63,7 @@ static inline void played_encode(struct myr_buf *to, const char *bytes, size_t l
     static const char letters[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (size_t i = 0; i < len; i += 3) {
-        unsigned char b[3] = {0};
+        unsigned char b[3] = {};
         size_t have = len - i < 3 ? len - i : 3;
         memcpy(b, bytes + i, have);
         myr_buf_putc(to, letters[b[0] >> 2]);
@@ -121,7 +121,7 @@ static inline void played_put(struct played_etcd *e, const struct myr_doc *put)
     bool there;
     size_t at = played_find(e, key, &there);
     if (!there) {
-        myr_vec_push(&e->kvs, (struct played_kv){0});
+        myr_vec_push(&e->kvs, (struct played_kv){});
         memmove(&e->kvs.items[at + 1], &e->kvs.items[at],
                 (e->kvs.count - 1 - at) * sizeof(struct played_kv));
         e->kvs.items[at] = (struct played_kv){.key = key, .created = e->revision};
@@ -236,7 +236,7 @@ static inline void played_expire(struct played_etcd *e, int64_t lease)
 static inline void played_answer(struct played_etcd *e, const char *path, struct myr_str body,
                                  struct myr_buf *ret)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *top = NULL;
     myr_arena_init(&arena);
     int rc = myr_doc_read_json(&arena, "asked", body, &top, NULL);
@@ -283,7 +283,7 @@ static inline bool played_word(const char *text, const char *begin, char *ret, s
 
 static inline void played_one(struct played_etcd *e, int fd, struct myr_buf *in)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf out = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf out = {};
     char path[64] = "";
     const char *body = strstr(in->data, "\r\n\r\n") + 4;
     bool control = played_word(in->data, "POST /control/", e->fault, sizeof(e->fault));
@@ -366,7 +366,7 @@ static inline pid_t played_etcd_start(const char *asked, uint16_t *ret_port)
     struct played_etcd e = {.asked = fopen(asked, "w")};
     setvbuf(e.asked, NULL, _IOLBF, 0);
     for (;;) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf in = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf in = {};
         int fd = accept(listener, NULL, NULL);
         if (fd >= 0 && played_read(fd, &in)) {
             played_one(&e, fd, &in);

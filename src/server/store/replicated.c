@@ -245,7 +245,7 @@ static int move_head(struct replicated *store, const char *folder, uint64_t numb
         NULL, err);
     MYR_TRY(done);
     if (done == 0) {
-        struct standing standing = {0};
+        struct standing standing = {};
         MYR_TRY(etcd_range(store->etcd, "leader", take_standing, &standing, err));
         MYR_TRY(etcd_range(store->etcd, "head", take_standing, &standing, err));
         if (standing.leader != store->epoch || strcmp(standing.head, after) != 0) {
@@ -260,7 +260,7 @@ static int move_head(struct replicated *store, const char *folder, uint64_t numb
 /* A new image in place of the old one and its log; what is left of those goes, history too. */
 static int write_image(struct replicated *store, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {0}, last = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {}, last = {};
     const struct etcd_compare compare = leads(store);
     struct head next = {store->head.generation + 1, store->head.last, store->head.last};
     uint64_t revision = 0;
@@ -291,7 +291,7 @@ static int write_image(struct replicated *store, struct myr_err *err)
 static int finish_pending(struct replicated *store, const struct change *changes,
                           struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf last = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf last = {};
     struct head next = store->head;
     struct myr_str bytes = {store->pending.data ? store->pending.data : "", store->pending.len};
     next.last++;
@@ -328,7 +328,7 @@ static int commit(void *own, const struct change *changes, size_t count, struct 
     bool many = store->head.last - store->head.base >= LOG_COMMITS_MAX;
     bool long_log = store->log_bytes > LOG_BYTES_MIN && store->log_bytes > store->image_bytes;
     if (many || long_log) {
-        struct myr_err why = {0};
+        struct myr_err why = {};
         int rc = write_image(store, &why); /* all is kept without it: it is tried again */
         (void)rc;
     }

@@ -25,8 +25,8 @@ static size_t seen;
 
 static void put_asked(const char *what)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    struct myr_err err = {};
     assert_int_equal(myr_file_read(asked, 8 << 20, &text, &err), MYR_OK);
     myr_buf_printf(&story, "== %s\n", what);
     myr_buf_put(&story, text.data + seen, text.len - seen);
@@ -36,8 +36,8 @@ static void put_asked(const char *what)
 static void control(const char *word)
 {
     char url[80];
-    struct myr_http_answer answer = {0};
-    struct myr_err err = {0};
+    struct myr_http_answer answer = {};
+    struct myr_err err = {};
     snprintf(url, sizeof(url), "http://127.0.0.1:%u/control/%s", port, word);
     assert_int_equal(
         myr_http_ask(&(struct myr_http_request){.method = "POST", .url = url, .body = MYR_STR("x")},
@@ -64,7 +64,7 @@ static struct store *stand_by(const char *name, int expected)
 {
     struct etcd_config config = {.count = 1, .prefix = "/m/", .ttl_s = 3};
     struct store *store = NULL;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     snprintf(config.endpoints[0], sizeof(config.endpoints[0]), "http://127.0.0.1:%u", port);
     waited[0] = '\0';
     int rc = store_stand_by(&config, name, on_wait, NULL, &store, &err);
@@ -76,7 +76,7 @@ static struct store *stand_by(const char *name, int expected)
 
 static void commits(struct store *store, int expected, const char *words)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     int rc = store_commit(store, &err);
     if (rc != expected || !strstr(err.message, words)) {
         fail_msg("%d: '%s' is expected: %s", rc, words, err.message);
@@ -92,15 +92,15 @@ static int list(void *context, const char *key, struct myr_str value, struct myr
 
 static void holds(struct store *store, const char *expected)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    struct myr_err err = {};
     assert_int_equal(store_scan(store, "", list, &text, &err), MYR_OK);
     assert_string_equal(text.data ? text.data : "", expected);
 }
 
 static void one_writes_and_the_next_reads(void)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct store *store = stand_by("a", MYR_OK);
     assert_true(store_is_empty(store));
     put_asked("a leads");
@@ -167,7 +167,7 @@ static void answers_are_lost(void)
 
 static void one_is_overtaken(void)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct store *old = stand_by("old", MYR_OK);
     control("expire");
     struct store *fresh = stand_by("fresh", MYR_OK);
@@ -181,7 +181,7 @@ static void one_is_overtaken(void)
     store_close(old);
     holds(fresh, "k/2=two k/3=three k/4=four k/5=v4 k/6=six ");
     control("expire");
-    err = (struct myr_err){0};
+    err = (struct myr_err){};
     assert_int_equal(store_keep(fresh, &err), MYR_ESTALE);
     assert_string_equal(err.message, "this server's lease has run out, and another may lead");
     assert_int_equal(store_keep(fresh, &err), MYR_ESTALE);
@@ -193,7 +193,7 @@ static void one_is_overtaken(void)
 static void much_is_written(void)
 {
     struct store *store = stand_by("a", MYR_OK);
-    MYR_CLEANUP(myr_buf_done) struct myr_buf large = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf large = {};
     for (uint32_t i = 0; i < 3000000; i++) {
         myr_buf_putc(&large, (char)('a' + i % 26));
     }

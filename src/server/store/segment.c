@@ -75,7 +75,7 @@ static void put_value(struct image *image, const char *key, struct myr_str value
     if (at < image->entries.count && strcmp(image->entries.items[at].key, key) == 0) {
         free(image->entries.items[at].value);
     } else {
-        myr_vec_push(&image->entries, (struct entry){0});
+        myr_vec_push(&image->entries, (struct entry){});
         struct entry *items = image->entries.items;
         memmove(items + at + 1, items + at, (image->entries.count - 1 - at) * sizeof(*items));
         items[at].key = strdup(key);
@@ -182,7 +182,7 @@ static size_t read_record(struct myr_str bytes, size_t at, struct change *ret)
 
 int segment_take(struct image *image, struct myr_str bytes, struct myr_err *err)
 {
-    MYR_VEC(struct change) changes = {0};
+    MYR_VEC(struct change) changes = {};
     int rc = MYR_OK;
     for (size_t at = 0; at < bytes.len;) {
         struct change change;

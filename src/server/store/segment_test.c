@@ -79,7 +79,7 @@ static void check(const struct image *image, const struct naive *naive)
 {
     struct walk walk = {.naive = naive};
     uint32_t wanted = 0;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     for (uint32_t i = 0; i < KEYS; i++) {
         wanted += naive->there[i];
     }
@@ -93,13 +93,13 @@ static void changes_come_back_as_they_were(void **state)
     (void)state;
     struct myr_rng rng;
     myr_rng_init(&rng, 18, 7);
-    struct naive naive = {0};
-    struct image direct = {0}, read = {0};
-    struct myr_err err = {0};
+    struct naive naive = {};
+    struct image direct = {}, read = {};
+    struct myr_err err = {};
     for (uint32_t round = 0; round < 300; round++) {
         struct change changes[20];
         size_t count = myr_rng_below(&rng, 20) + 1;
-        struct myr_buf bytes = {0};
+        struct myr_buf bytes = {};
         for (size_t i = 0; i < count; i++) {
             changes[i] = draw(&rng, &naive);
         }
@@ -109,7 +109,7 @@ static void changes_come_back_as_they_were(void **state)
         check(&direct, &naive);
         check(&read, &naive);
         /* Cut off anywhere it is damaged, or the same changes but fewer; never more. */
-        struct image whole = {0};
+        struct image whole = {};
         myr_buf_clear(&bytes);
         segment_put_image(&read, &bytes);
         assert_int_equal(
@@ -133,7 +133,7 @@ static void parts_tell_what_they_are(void **state)
     (void)state;
     size_t size = 2 * SEGMENT_PART_BYTES + 17;
     char *bytes = myr_xcalloc(1, size);
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct segment_head head;
     memset(bytes, 'x', size);
     assert_int_equal(segment_parts(0), 1);
@@ -142,7 +142,7 @@ static void parts_tell_what_they_are(void **state)
     assert_int_equal(segment_parts(size), 3);
     size_t got = 0;
     for (uint32_t i = 0; i < 3; i++) {
-        struct myr_buf part = {0};
+        struct myr_buf part = {};
         segment_part((struct myr_str){bytes, size}, 1ULL << 40, i, &part);
         assert_true(part.len <= 1 << 20);
         assert_int_equal(segment_read_part((struct myr_str){part.data, part.len}, &head, &err), 0);

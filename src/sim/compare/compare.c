@@ -49,10 +49,10 @@ int myr_results_compare(struct myr_results_difference *ret, struct myr_arena *ar
                         const struct myr_results *a, const struct myr_results *b, double tolerance,
                         struct myr_err *err)
 {
-    MYR_CLEANUP(myr_strmap_done) struct myr_strmap known = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf key = {0};
+    MYR_CLEANUP(myr_strmap_done) struct myr_strmap known = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf key = {};
     size_t most = a->figures.count + b->figures.count;
-    *ret = (struct myr_results_difference){0};
+    *ret = (struct myr_results_difference){};
     if (a->kind != b->kind) {
         return myr_err_set(err, MYR_EINVAL,
                            "the first file is %s, the second %s; two of one kind "

@@ -158,7 +158,7 @@ static void add_percentiles(struct reader *reader, double *values, size_t count)
 /* Flows have no names: the nth from one GPU to another of so many bytes is the same in both. */
 static int read_flows(struct reader *reader, struct myr_csv *csv, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(double) times = {0};
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(double) times = {};
     int rc;
     while ((rc = myr_csv_next(csv, err)) > 0) {
         double start, end;
@@ -272,7 +272,7 @@ int myr_results_parse(struct myr_results *ret, struct myr_arena *arena, const ch
     MYR_CLEANUP(reader_done)
     struct reader reader = {.results = ret, .arena = arena, .file = file};
     size_t at = 0;
-    *ret = (struct myr_results){0};
+    *ret = (struct myr_results){};
     while (at < text.len && (text.data[at] == ' ' || text.data[at] == '\n')) {
         at++;
     }
@@ -287,8 +287,8 @@ int myr_results_parse(struct myr_results *ret, struct myr_arena *arena, const ch
 int myr_results_read(struct myr_results *ret, struct myr_arena *arena, const char *path,
                      struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    *ret = (struct myr_results){0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    *ret = (struct myr_results){};
     MYR_TRY(myr_file_read(path, RESULTS_MAX, &text, err));
     /* What is read borrows from the text. */
     struct myr_str content = {myr_arena_strndup(arena, text.len ? text.data : "", text.len),

@@ -56,7 +56,7 @@ static void draw_slots(struct table_maker *maker, enum myr_contention_level leve
 {
     uint32_t nodes = maker->graph->design->head->nodes;
     MYR_CLEANUP(myr_free_at) uint32_t *order = myr_xcalloc(nodes, sizeof(*order));
-    MYR_CLEANUP(myr_heap_done) struct myr_heap heap = {0};
+    MYR_CLEANUP(myr_heap_done) struct myr_heap heap = {};
     struct myr_heap_item item;
     for (uint32_t i = 0; i < nodes; i++) {
         order[i] = i;

@@ -28,7 +28,7 @@ static void put_rows(struct myr_json *json, const struct myr_contention *table)
 
 int myr_contention_write(const struct myr_contention *table, const char *path, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     struct myr_json json;
     myr_json_init(&json, &buf, MYR_JSON_PRETTY);
     myr_json_object(&json, NULL);
@@ -120,7 +120,7 @@ static int read_rows(const struct myr_doc *doc, struct myr_contention *ret, stru
 
 static int read_table(const struct myr_doc *doc, struct myr_contention *ret, struct myr_err *err)
 {
-    struct myr_contention table = {0};
+    struct myr_contention table = {};
     uint64_t version, gpus = 0, links = 0;
     uint32_t policy = 0;
     MYR_TRY(myr_doc_expect(doc, MYR_DOC_MAP, "the table", err));
@@ -141,7 +141,7 @@ static int read_table(const struct myr_doc *doc, struct myr_contention *ret, str
 int myr_contention_parse(const char *file, struct myr_str text, struct myr_contention *ret,
                          struct myr_err *err)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *doc;
     /* Its key 'gpus' is one that a catalogue has, too. */
     MYR_TRY(myr_kind_check(file, text, MYR_KIND_BIT(JSON) | MYR_KIND_BIT(CATALOG),
@@ -153,7 +153,7 @@ int myr_contention_parse(const char *file, struct myr_str text, struct myr_conte
 
 int myr_contention_read(const char *path, struct myr_contention *ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     MYR_TRY(myr_file_read(path, CONTENTION_FILE_MAX, &text, err));
     struct myr_str content = {text.len ? text.data : "", text.len};
     return myr_contention_parse(path, content, ret, err);

@@ -79,7 +79,7 @@ static void damaged_tables_are_refused_with_their_place(void **state)
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(texts); i++) {
         struct myr_contention back;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         char path[] = "/tmp/myriad-contention-XXXXXX.json";
         int fd = mkstemps(path, 5);
         assert_true(fd >= 0);
@@ -95,7 +95,7 @@ static void another_kind_of_file_is_named(void **state)
 {
     (void)state;
     struct myr_contention back;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(
         myr_contention_parse("c.json", MYR_STR("pattern,level,load\nring,leaf,0\n"), &back, &err),
         MYR_EINVAL);

@@ -113,7 +113,7 @@ static void pool_set(struct myr_sim *sim, bool pod, uint32_t index, const struct
 
 static void refresh_leaf(struct myr_sim *sim, uint32_t leaf)
 {
-    struct pool pool = {0};
+    struct pool pool = {};
     pool_add(sim, leaf, &pool);
     pool_set(sim, false, leaf - sim->graph->net->first_leaf, &pool);
 }

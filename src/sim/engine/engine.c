@@ -121,7 +121,7 @@ void myr_sim_phase(struct myr_sim *sim, uint32_t phase)
 /* Routes the unrouted patterns of one phase, or of all, as one batch. */
 static int route_phase(struct myr_sim *sim, uint32_t phase, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(uint32_t) ids = {0};
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(uint32_t) ids = {};
     for (uint32_t id = sim->routed_patterns; id < sim->patterns.count; id++) {
         if (phase == MYR_NONE || sim->patterns.items[id].phase == phase) {
             sim->patterns.items[id].batch = sim->batch_count;

@@ -62,7 +62,7 @@ static uint32_t take_slot(struct myr_sim *sim)
     if (sim->free_slots.count) {
         return sim->free_slots.items[--sim->free_slots.count];
     }
-    myr_vec_push(&sim->slots, (struct sim_slot){0});
+    myr_vec_push(&sim->slots, (struct sim_slot){});
     myr_vec_push(&sim->ways, (struct sim_way){.holder = MYR_NONE});
     return (uint32_t)sim->slots.count - 1;
 }

@@ -158,7 +158,7 @@ static int check_end(const struct myr_sim *sim, const struct myr_csv *csv, struc
                              : place.kind == AT_DEVICE && place.id == node_of(sim, to)) {
         return MYR_OK;
     }
-    MYR_CLEANUP(myr_buf_done) struct myr_buf ends = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf ends = {};
     name_place(sim, place, &ends);
     myr_buf_puts(&ends, ", not at ");
     name_place(sim, (struct place){AT_DEVICE, node_of(sim, to)}, &ends);
@@ -228,7 +228,7 @@ static int read_row(struct myr_sim *sim, const struct myr_csv *csv, struct myr_e
 int myr_sim_given_paths(struct myr_sim *sim, const char *file, struct myr_str text,
                         struct myr_err *err)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {};
     struct myr_csv *csv;
     myr_arena_init(&scratch);
     csv = MYR_ARENA_NEW(&scratch, struct myr_csv, 1);

@@ -320,7 +320,7 @@ static void tasks_that_wait_for_each_other_are_reported(void **state)
     (void)state;
     struct myr_sim *sim = make_sim(1);
     struct myr_sim_result result;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     uint32_t a = myr_sim_compute(sim, 1), b = myr_sim_compute(sim, 1);
     myr_sim_after(sim, a, b);
     myr_sim_after(sim, b, a);
@@ -335,7 +335,7 @@ static void a_transfer_over_a_dead_channel_is_named(void **state)
     (void)state;
     struct myr_sim *sim = make_sim(2);
     struct myr_sim_result result;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     open_pattern(sim, 0);
     put_use(sim, 1, 1000);
     myr_sim_transfer(sim, 0, 1000, 1);

@@ -368,7 +368,7 @@ int sim_route_patterns(struct myr_sim *sim, const uint32_t *ids, uint32_t count,
                        struct myr_err *err)
 {
     MYR_CLEANUP(router_done) struct router router = {.sim = sim, .ids = ids, .id_count = count};
-    MYR_CLEANUP(myr_routes_done) struct myr_routes routes = {0};
+    MYR_CLEANUP(myr_routes_done) struct myr_routes routes = {};
     struct myr_balance_options balance = sim->options.balance;
     /* Pools stand for even spraying only in a regular fabric; elsewhere the nearest thing. */
     if (balance.policy == MYR_POLICY_SPRAY && !sim->graph->regular) {

@@ -235,7 +235,7 @@ static int route_batch(struct myr_sim *sim, const uint32_t *ids, uint32_t count,
 
 static int route_marked(struct myr_sim *sim, const uint8_t *move, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(uint32_t) ids = {0};
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(uint32_t) ids = {};
     for (uint32_t batch = 0; batch < sim->batch_count; batch++) {
         ids.count = 0;
         for (uint32_t id = 0; id < sim->patterns.count; id++) {
@@ -257,7 +257,7 @@ static int reroute(struct myr_sim *sim, const struct myr_sim_fault *fault, struc
         return MYR_OK; /* the pools have done it */
     }
     MYR_CLEANUP(myr_free_at) uint8_t *move = patterns_to_move(sim, fault);
-    MYR_CLEANUP(myr_vec_free_at) struct waiting_list waiting = {0};
+    MYR_CLEANUP(myr_vec_free_at) struct waiting_list waiting = {};
     take_off(sim, move, &waiting);
     MYR_TRY(route_marked(sim, move, err));
     for (size_t i = 0; i < waiting.count; i++) {
@@ -317,7 +317,7 @@ static int stalled(const struct myr_sim *sim, struct myr_err *err)
 {
     enum { SHOWN_MAX = 4 };
     uint32_t standing = 0;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf names = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf names = {};
     double now_us = (double)sim->now / (double)MYR_PS_PER_US;
     for (uint32_t t = 0; t < sim->tasks.count; t++) {
         if (sim->tasks.items[t].state == SIM_MOVING && standing++ < SHOWN_MAX) {

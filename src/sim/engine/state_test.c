@@ -78,14 +78,14 @@ static void saved_and_resumed_equals_uninterrupted(void **state)
         struct myr_sim *whole = make(seed), *stopped = make(seed);
         assert_int_equal(myr_sim_run(whole, NULL, NULL, &result, NULL), MYR_OK);
         for (uint32_t part = 0; part < 5; part++) {
-            MYR_CLEANUP(myr_buf_done) struct myr_buf image = {0}, again = {0};
+            MYR_CLEANUP(myr_buf_done) struct myr_buf image = {}, again = {};
             bool over;
             myr_ps at = result.end / 5 * part;
             assert_int_equal(myr_sim_run_until(stopped, at, &over, NULL), MYR_OK);
             assert_true(myr_sim_now(stopped) <= at);
             myr_sim_save(stopped, &image);
             struct myr_sim *other = make(seed);
-            struct myr_err err = {0};
+            struct myr_err err = {};
             struct myr_str text = {image.data, image.len};
             if (myr_sim_load(other, text, &err) < 0) {
                 fail_msg("seed %llu: %s", (unsigned long long)seed, err.message);
@@ -126,7 +126,7 @@ static void add_said(struct tally *tally, const char *words)
 
 static void assert_tally_kept(const struct tally *tally)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     for (uint32_t i = 0; i < tally->count; i++) {
         myr_buf_printf(&text, "%5u  %s\n", tally->counts[i], tally->words[i]);
     }
@@ -140,12 +140,12 @@ static void a_damaged_state_is_refused_or_harmless(void **state)
 {
     (void)state;
     uint32_t refused = 0;
-    struct tally tally = {0};
+    struct tally tally = {};
     for (uint64_t seed = 0; seed < DAMAGES; seed++) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf image = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf image = {};
         struct myr_rng rng;
         struct myr_sim_result result;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         bool over;
         myr_rng_init(&rng, seed, 4);
         struct myr_sim *sim = make(seed % 50);
@@ -178,8 +178,8 @@ static void a_damaged_state_is_refused_or_harmless(void **state)
 static void a_state_of_another_question_is_refused(void **state)
 {
     (void)state;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf image = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf image = {};
+    struct myr_err err = {};
     struct myr_sim *sim = make(7), *other = make(7);
     bool over;
     assert_int_equal(myr_sim_run_until(sim, MYR_PS_PER_US, &over, NULL), MYR_OK);

@@ -73,7 +73,7 @@ static int prepare(struct myr_sim_answer *answer, const struct myr_sim_question 
     MYR_ASSERT(!answer->sim);
     answer->sim = myr_sim_create(&answer->graph, &answer->engine);
     if (question->routes) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
         MYR_TRY(myr_file_read(question->routes, UINT32_C(1) << 30, &text, err));
         struct myr_str content = {text.len ? text.data : "", text.len};
         MYR_TRY(myr_sim_given_paths(answer->sim, question->routes, content, err));
@@ -314,7 +314,7 @@ int myr_sim_ask(struct myr_sim_answer *ret, const struct myr_sim_question *quest
                 struct myr_err *err)
 {
     myr_ps at = 0;
-    *ret = (struct myr_sim_answer){0};
+    *ret = (struct myr_sim_answer){};
     myr_arena_init(&ret->arena);
     MYR_TRY(parse_at(question, &at, err));
     MYR_TRY(open_fabric(ret, question, err));
@@ -331,8 +331,8 @@ int myr_sim_resume(struct myr_sim_answer *ret, struct myr_sim_question *question
                    struct myr_err *err)
 {
     struct saved saved;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    *ret = (struct myr_sim_answer){0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    *ret = (struct myr_sim_answer){};
     myr_arena_init(&ret->arena);
     MYR_TRY(myr_file_read(path, UINT64_C(1) << 34, &text, err));
     struct myr_str content = {text.len ? text.data : "", text.len};

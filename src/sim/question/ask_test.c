@@ -181,7 +181,7 @@ static void unclear_questions_get_one_line(void **state)
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         struct myr_sim_answer answer;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         assert_true(myr_sim_ask(&answer, &cases[i].question, &err) < 0);
         if (!strstr(err.message, cases[i].message)) {
             fail_msg("case %zu: '%s'", i, err.message);
@@ -229,7 +229,7 @@ static void files_are_written_and_say_what_they_show(void **state)
     struct myr_sim_files files = {.report = page, .heatmap = map, .fct = rows};
     assert_int_equal(myr_sim_files_check(&files, NULL), MYR_OK);
     assert_int_equal(myr_sim_files_write(&answer, &files, NULL), MYR_OK);
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     assert_int_equal(myr_file_read(page, 1 << 20, &text, NULL), MYR_OK);
     assert_non_null(strstr(text.data, "victims lose 12.3 % of their lead"));
     assert_non_null(strstr(text.data, "Completion times"));
@@ -250,7 +250,7 @@ static void files_are_written_and_say_what_they_show(void **state)
     myr_buf_clear(&text);
     myr_buf_put_lit(&text, stale);
     assert_int_equal(myr_file_write(page, &text, NULL), MYR_OK);
-    struct myr_err err = {0};
+    struct myr_err err = {};
     files.fct = "/dev/null/rows.csv";
     assert_true(myr_sim_files_write(&answer, &files, &err) < 0);
     assert_non_null(strstr(err.message, "/dev/null/rows.csv"));
@@ -267,7 +267,7 @@ static void files_are_written_and_say_what_they_show(void **state)
 static void standard_output_is_the_answers(void **state)
 {
     (void)state;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_sim_files report = {.report = "-"}, heatmap = {.heatmap = "-"}, fct = {.fct = "-"};
     assert_int_equal(myr_sim_files_check(&report, &err), MYR_EINVAL);
     assert_non_null(strstr(err.message, "--report: '-' is standard output"));

@@ -140,8 +140,8 @@ static void set_core_speed(struct myr_sim_topology *topology, const struct myr_c
 static int build(struct myr_sim_topology *topology, const struct myr_clos_shape *shape,
                  const char *path, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf parts = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf spec = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf parts = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf spec = {};
     MYR_TRY(check_delays(shape, path, err));
     put_parts(shape, &parts);
     put_spec(shape, &spec);
@@ -175,8 +175,8 @@ static void keep_hosts(struct myr_sim_topology *topology, const struct myr_clos_
 
 int sim_built_file(struct myr_sim_topology *topology, const char *words, struct myr_err *err)
 {
-    MYR_CLEANUP(sim_source_done) struct sim_source source = {0};
-    MYR_CLEANUP(myr_shape_done) struct myr_clos_shape shape = {0};
+    MYR_CLEANUP(sim_source_done) struct sim_source source = {};
+    MYR_CLEANUP(myr_shape_done) struct myr_clos_shape shape = {};
     uint32_t format;
     MYR_TRY(sim_source_open(&source, &topology->arena, "--topology", words, err));
     struct myr_str content = {source.text.len ? source.text.data : "", source.text.len};

@@ -3,7 +3,7 @@
 int myr_contention_ask(struct myr_contention *ret, const char **ret_path, struct myr_arena *arena,
                        const struct myr_contention_question *question, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_sim_fabric_close) struct myr_sim_fabric fabric = {0};
+    MYR_CLEANUP(myr_sim_fabric_close) struct myr_sim_fabric fabric = {};
     struct myr_contention table;
     struct myr_graph graph;
     const char *path = question->out;

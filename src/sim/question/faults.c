@@ -117,7 +117,7 @@ int myr_sim_fault_words(struct myr_sim *sim, const struct myr_graph *graph, cons
                         struct myr_err *err)
 {
     static const char *const keys[] = {"reroute", "down", "period", "count"};
-    struct myr_sim_fault fault = {0};
+    struct myr_sim_fault fault = {};
     struct sim_words words;
     bool flap = false;
     MYR_TRY(sim_words_split("--fault", text, &words, err));

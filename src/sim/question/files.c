@@ -22,7 +22,7 @@ static void add_fact(struct facts *facts, const char *name, const char *value)
 /* The first of equals: the same run names the same link. */
 static void add_fullest(const struct myr_sim_answer *answer, struct facts *facts)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     uint32_t hottest = MYR_NONE;
     double most = 0;
     for (uint32_t c = 0; c < answer->fabric.design->link_count * 2; c++) {
@@ -116,7 +116,7 @@ typedef void write_rows(const struct myr_report *report, struct myr_outfile *fil
 static int add_rows(struct myr_file_set *set, const struct myr_report *report, write_rows *write,
                     const char *path, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_outfile_abandon) struct myr_outfile file = {0};
+    MYR_CLEANUP(myr_outfile_abandon) struct myr_outfile file = {};
     if (!path) {
         return MYR_OK;
     }
@@ -128,9 +128,9 @@ static int add_rows(struct myr_file_set *set, const struct myr_report *report, w
 static int write_set(const struct myr_report *report, const struct myr_sim_files *files,
                      struct myr_err *err)
 {
-    MYR_CLEANUP(myr_file_set_abandon) struct myr_file_set set = {0};
+    MYR_CLEANUP(myr_file_set_abandon) struct myr_file_set set = {};
     /* One buffer for both: a page of ten thousand GPUs is a few hundred kilobytes. */
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     MYR_TRY(myr_file_set_begin(&set, NULL, err));
     if (files->report) {
         myr_report_html(report, &buf);
@@ -152,7 +152,7 @@ static int write_set(const struct myr_report *report, const struct myr_sim_files
 int myr_sim_files_write(const struct myr_sim_answer *answer, const struct myr_sim_files *files,
                         struct myr_err *err)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {};
     struct facts facts = {.arena = &scratch};
     bool rows = files->fct || files->flows || files->paths || files->trace || files->series;
     if (!files->report && !files->heatmap && !rows) {

@@ -57,7 +57,7 @@ static int draw_nodes(struct sim_place *place, const struct myr_design_head *hea
                            "%s: place= needs whole nodes of %u GPUs: %u ranks from %u", option,
                            local, place->count, draw.first);
     }
-    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {};
     myr_arena_init(&scratch);
     uint32_t *nodes = MYR_ARENA_NEW(&scratch, uint32_t, head->nodes);
     struct myr_rng rng;
@@ -96,7 +96,7 @@ int sim_place_choose(struct sim_place *ret, struct myr_arena *arena,
                      const struct myr_design_head *head, const struct sim_words *words,
                      uint64_t seed, struct myr_err *err)
 {
-    struct numbers numbers = {0};
+    struct numbers numbers = {};
     struct myr_str how = MYR_STR("block");
     *ret = (struct sim_place){.seed = seed};
     MYR_TRY(read_numbers(words, head->gpus, &numbers, &ret->seed, err));

@@ -78,7 +78,7 @@ static void put_question(struct myr_buf *buf, const struct myr_sim_question *que
 int saved_write(const struct myr_sim_answer *answer, const struct myr_sim_question *question,
                 struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf file = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf file = {};
     struct head head = {.version = VERSION, .order = ORDER, .jobs = answer->job_count};
     memcpy(head.magic, magic, sizeof(magic));
     myr_buf_put(&file, (const char *)&head, sizeof(head));
@@ -193,7 +193,7 @@ int saved_read(struct saved *ret, struct myr_arena *arena, const char *path, str
                struct myr_err *err)
 {
     struct head head;
-    struct words words = {0};
+    struct words words = {};
     MYR_TRY(read_head(&head, path, text, err));
     const char *rest = text.data + sizeof(head);
     char *copy = MYR_ARENA_NEW(arena, char, head.words + 1);

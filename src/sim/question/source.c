@@ -92,7 +92,7 @@ void sim_source_done(struct sim_source *source)
 int sim_source_format(const struct sim_source *source, const char *option, const char *const *names,
                       uint32_t count, uint32_t guess, uint32_t *ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf list = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf list = {};
     if (source->format.len == 0) {
         *ret = guess;
         return MYR_OK;
@@ -183,12 +183,12 @@ int sim_source_load(struct myr_sim *sim, const struct myr_graph *graph,
                     const struct myr_sim_hosts *hosts, const char *words, struct myr_sim_load *ret,
                     struct myr_err *err)
 {
-    static const struct myr_sim_hosts none = {0};
-    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {0};
-    MYR_CLEANUP(sim_source_done) struct sim_source source = {0};
-    MYR_CLEANUP(myr_trace_done) struct myr_trace trace = {0};
+    static const struct myr_sim_hosts none = {};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {};
+    MYR_CLEANUP(sim_source_done) struct sim_source source = {};
+    MYR_CLEANUP(myr_trace_done) struct myr_trace trace = {};
     const struct myr_design_head *head = graph->design->head;
-    struct myr_trace_tasks tasks = {0};
+    struct myr_trace_tasks tasks = {};
     enum myr_trace_format format;
     const uint32_t *gpus;
     myr_arena_init(&scratch);

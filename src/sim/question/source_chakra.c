@@ -30,7 +30,7 @@ static int read_others(struct rank_files *it, const char *path, struct myr_arena
     }
     for (uint32_t rank = 1; rank < MYR_TRACE_RANKS_MAX; rank++) {
         const char *name = myr_arena_printf(arena, "%.*s.%u.et", (int)(len - tail), path, rank);
-        struct myr_buf text = {0};
+        struct myr_buf text = {};
         if (access(name, F_OK) != 0) {
             break;
         }
@@ -51,8 +51,8 @@ static int read_others(struct rank_files *it, const char *path, struct myr_arena
 int sim_source_chakra(const struct sim_source *source, struct myr_str first, struct myr_trace *ret,
                       struct myr_err *err)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {0};
-    MYR_CLEANUP(rank_files_done) struct rank_files it = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {};
+    MYR_CLEANUP(rank_files_done) struct rank_files it = {};
     struct myr_trace_file file = {source->path, first};
     struct myr_chakra_options options = {(uint32_t)source->ranks, source->tflops * 1e12,
                                          source->callers};

@@ -60,8 +60,8 @@ static int parse_topology(struct fat_tree *tree, const char *text, struct myr_er
 static int build_tree(struct myr_sim_topology *topology, const struct fat_tree *tree,
                       struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf parts = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf spec = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf parts = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf spec = {};
     uint64_t hosts = tree->tiers == 3 ? tree->k * tree->k * tree->k / 4 : tree->k * tree->k / 2;
     topology->delay_ps = tree->delay_ps;
     topology->scale_up_ps = -1;
@@ -88,7 +88,7 @@ int myr_sim_topology_make(struct myr_sim_topology *ret, const char *words, struc
 {
     struct fat_tree tree = {.k = 8, .gbps = 100, .tiers = 3, .delay_ps = 1000000};
     bool file = strncmp(words, "file:", 5) == 0;
-    *ret = (struct myr_sim_topology){0};
+    *ret = (struct myr_sim_topology){};
     myr_arena_init(&ret->arena);
     MYR_TRY(file ? MYR_OK : parse_topology(&tree, words, err));
     MYR_TRY(myr_catalog_init(&ret->catalog, &ret->arena, err));

@@ -49,7 +49,7 @@ bool sim_words_keyed(const struct sim_words *words, const char *key, struct myr_
 static int unknown_word(const struct sim_words *words, struct myr_str item, const char *const *keys,
                         size_t key_count, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf list = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf list = {};
     int rc = myr_err_set(err, MYR_EINVAL, "%s: '%.*s' is not understood", words->option,
                          sim_words_shown(item), item.data);
     for (size_t i = 0; i < key_count; i++) {

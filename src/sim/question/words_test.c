@@ -62,7 +62,7 @@ static void words_are_a_kind_and_its_parts(void **state)
     (void)state;
     struct sim_words words;
     struct myr_str value;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(sim_words_split("--x", "kind:a,b=2,c:d", &words, &err), MYR_OK);
     assert_true(myr_str_eq(words.kind, MYR_STR("kind")));
     assert_int_equal(words.count, 3);
@@ -84,7 +84,7 @@ static void keys_are_known_and_given_once(void **state)
     (void)state;
     static const char *const keys[] = {"seed", "ranks"};
     struct sim_words words;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(sim_words_split("--x", "k:1MB,seed=3,ranks=9", &words, &err), MYR_OK);
     assert_int_equal(sim_words_check(&words, 1, keys, 2, &err), MYR_OK);
     assert_int_equal(sim_words_check(&words, 0, keys, 2, &err), MYR_EINVAL);
@@ -103,7 +103,7 @@ static void numbers_are_held_against_their_range(void **state)
 {
     (void)state;
     struct sim_words words;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     uint64_t value = 77;
     myr_ps time = 5;
     assert_int_equal(sim_words_split("--x", "k:n=10,t=2us,u=soon", &words, &err), MYR_OK);
@@ -137,7 +137,7 @@ static void a_block_is_consecutive(void **state)
     (void)state;
     struct myr_arena arena;
     struct sim_place found;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_arena_init(&arena);
     assert_int_equal(place(&found, &arena, "k", &err), MYR_OK);
     assert_int_equal(found.count, 64);
@@ -174,8 +174,8 @@ static void drawn_jobs_are_whole_nodes_and_share_none(void **state)
     (void)state;
     struct myr_arena arena;
     struct sim_place first, second, sorted, messy;
-    struct myr_err err = {0};
-    uint8_t taken[64] = {0};
+    struct myr_err err = {};
+    uint8_t taken[64] = {};
     myr_arena_init(&arena);
     assert_int_equal(place(&first, &arena, "k:place=random,ranks=32", &err), MYR_OK);
     assert_int_equal(place(&second, &arena, "k:place=random,ranks=32,first=32", &err), MYR_OK);
@@ -217,7 +217,7 @@ static int make_tree(void **state)
 {
     struct tree *tree = myr_xcalloc(1, sizeof(*tree));
     struct myr_sim_options options = myr_sim_default();
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_arena_init(&tree->arena);
     if (myr_sim_fabric_open(&tree->fabric, NULL, "fat-tree:k=4", &err) < 0 ||
         myr_graph_init(&tree->graph, &tree->arena, tree->fabric.design, MYR_NET_COMPUTE, &err) <
@@ -244,7 +244,7 @@ static void a_permutation_sends_nobody_to_itself(void **state)
     struct tree *tree = *state;
     struct myr_sim *sim = tree->sim;
     struct myr_sim_load load;
-    uint8_t met[16] = {0};
+    uint8_t met[16] = {};
     assert_int_equal(
         myr_sim_load_words(sim, &tree->graph, NULL, "permutation:1MB,seed=5", 0, &load, NULL),
         MYR_OK);
@@ -286,7 +286,7 @@ static void a_collective_knows_its_kind_and_bytes(void **state)
 {
     struct tree *tree = *state;
     struct myr_sim_load load;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     static const struct {
         const char *words;
         enum myr_collective kind;
@@ -348,7 +348,7 @@ static void faults_become_events(void **state)
 {
     struct tree *tree = *state;
     struct myr_sim *sim = tree->sim;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     static const char *const words[] = {
         "link/3:down@1ms", "link/4:up@2ms,reroute=remote", "link/5:degrade=0.25@5us,reroute=7us",
         "link/6:flap@1ms,down=2us,period=10us,count=2,reroute=convergence"};
@@ -387,7 +387,7 @@ static void wrong_faults_get_one_line(void **state)
                                         "link/3:flap@1ms,count=0",
                                         "link/3:down@1ms,reroute=never"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(words); i++) {
-        struct myr_err err = {0};
+        struct myr_err err = {};
         assert_int_equal(myr_sim_fault_words(tree->sim, &tree->graph, words[i], &err), MYR_EINVAL);
         assert_int_equal(strncmp(err.message, "--fault: ", 9), 0);
     }
@@ -397,7 +397,7 @@ static void wrong_faults_get_one_line(void **state)
 static void a_slow_node_has_slower_links(void **state)
 {
     struct tree *tree = *state;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_sim_slow_words(tree->sim, &tree->graph, "node/00002:0.8", &err), MYR_OK);
     assert_int_equal(myr_sim_node_permille(tree->sim, 2), 800);
     assert_int_equal(myr_sim_node_permille(tree->sim, 3), 1000);
@@ -448,7 +448,7 @@ static void topologies_are_what_their_words_say(void **state)
                                       "fat-tree:gbps=100001"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
         struct myr_sim_topology topology;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         assert_int_equal(myr_sim_topology_make(&topology, bad[i], &err), MYR_EINVAL);
         assert_int_equal(strncmp(err.message, "--topology", 10), 0);
         myr_sim_topology_done(&topology);

@@ -118,7 +118,7 @@ static const struct {
 /* A first word that is no algorithm is the size; else it was meant to be one of the two. */
 static int check_size_word(const struct sim_words *words, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf known = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf known = {};
     struct myr_str word = words->count ? words->items[0] : MYR_STR("");
     uint64_t bytes;
     if (word.len == 0 || myr_sim_parse_bytes(word, &bytes) || memchr(word.data, '=', word.len)) {
@@ -254,7 +254,7 @@ static int read_tflops(const struct sim_words *words, double *ret, struct myr_er
 static int read_layout(const struct maker *maker, const struct myr_model *model,
                        struct myr_layout *ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     const struct sim_words *words = &maker->words;
     for (uint32_t i = 1; i < words->count; i++) {
         struct myr_str item = words->items[i];
@@ -358,7 +358,7 @@ int myr_sim_load_words(struct myr_sim *sim, const struct myr_graph *graph,
                        const struct myr_sim_hosts *hosts, const char *words, uint64_t seed,
                        struct myr_sim_load *ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {};
     struct maker maker = {.sim = sim, .graph = graph, .seed = seed, .arena = &scratch};
     struct myr_sim_load load = {.words = words, .first_task = myr_sim_task_count(sim)};
     int rc;

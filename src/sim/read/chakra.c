@@ -261,7 +261,7 @@ static int join_rank(struct chakra *it, struct myr_err *err)
 
 static int read_rank(struct chakra *it, const struct myr_trace_file *file, struct myr_err *err)
 {
-    MYR_CLEANUP(chakra_node_done) struct chakra_node node = {0};
+    MYR_CLEANUP(chakra_node_done) struct chakra_node node = {};
     struct chakra_reader reader;
     scan_init(&it->scan, file->name, file->text);
     it->scan.word_line = it->scan.word_column = 1;
@@ -457,14 +457,14 @@ int myr_trace_read_chakra(const struct myr_trace_file *files, uint32_t count,
                           const struct myr_chakra_options *options, struct myr_trace *ret,
                           struct myr_err *err)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {};
     MYR_CLEANUP(chakra_done)
     struct chakra it = {.files = files,
                         .trace = ret,
                         .options = options,
                         .ranks = options->ranks ? options->ranks : count,
                         .scratch = &scratch};
-    *ret = (struct myr_trace){0};
+    *ret = (struct myr_trace){};
     myr_arena_init(&scratch);
     MYR_ASSERT(count > 0 && (count == 1 || options->ranks == 0));
     if (it.ranks < 2 || it.ranks > MYR_TRACE_RANKS_MAX) {

@@ -210,7 +210,7 @@ static int read_attribute(const struct cursor *cursor, struct myr_str bytes, str
     struct cursor list = inside(cursor, bytes);
     struct field field;
     int rc;
-    *ret = (struct attribute){0};
+    *ret = (struct attribute){};
     while ((rc = next_field(&list, &field, err)) > 0) {
         if (field.number == 1 && field.type == BYTES) {
             ret->name = field.bytes;

@@ -155,7 +155,7 @@ static int read_rows(struct reader *reader, struct myr_err *err)
 
 int read_flows(struct scan *scan, struct myr_trace *ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {};
     MYR_CLEANUP(reader_done) struct reader reader = {.trace = ret};
     myr_arena_init(&scratch);
     myr_csv_init(&reader.csv, &scratch, scan->file, scan->text);

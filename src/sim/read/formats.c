@@ -96,10 +96,10 @@ int myr_trace_read(const char *file, struct myr_str text, enum myr_trace_format 
         [MYR_TRACE_FLOWS] = read_flows,
     };
     struct scan scan;
-    *ret = (struct myr_trace){0};
+    *ret = (struct myr_trace){};
     if (format == MYR_TRACE_CHAKRA) {
         struct myr_trace_file one = {file, text};
-        return myr_trace_read_chakra(&one, 1, &(struct myr_chakra_options){0}, ret, err);
+        return myr_trace_read_chakra(&one, 1, &(struct myr_chakra_options){}, ret, err);
     }
     MYR_TRY(myr_kind_check(file, text, format == MYR_TRACE_FLOWS ? FLOW_KINDS : TRACE_KINDS,
                            expected[format], err));
@@ -120,7 +120,7 @@ int myr_shape_read(const char *file, struct myr_str text, enum myr_shape_format 
                    struct myr_clos_shape *ret, struct myr_err *err)
 {
     struct scan scan;
-    *ret = (struct myr_clos_shape){0};
+    *ret = (struct myr_clos_shape){};
     static const struct {
         const char *expected;
         int (*read)(struct scan *, struct myr_clos_shape *, struct myr_err *);
@@ -141,5 +141,5 @@ int myr_shape_read(const char *file, struct myr_str text, enum myr_shape_format 
 void myr_shape_done(struct myr_clos_shape *shape)
 {
     free(shape->gpu_of_node);
-    *shape = (struct myr_clos_shape){0};
+    *shape = (struct myr_clos_shape){};
 }

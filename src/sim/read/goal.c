@@ -364,7 +364,7 @@ static int read_rank(struct goal *goal, struct myr_err *err)
     }
     rc = join_labels(goal, first, err);
     myr_strmap_done(&goal->labels);
-    goal->labels = (struct myr_strmap){0};
+    goal->labels = (struct myr_strmap){};
     return rc;
 }
 

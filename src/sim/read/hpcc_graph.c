@@ -149,7 +149,7 @@ int hpcc_open(struct topology *topology, struct myr_err *err)
 
 int read_hpcc_topology(struct scan *scan, struct myr_clos_shape *ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {};
     struct topology topology = {.scan = scan, .scratch = &scratch};
     uint32_t planes = 1;
     MYR_TRY(read_counts(&topology, err));

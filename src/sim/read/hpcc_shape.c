@@ -89,7 +89,7 @@ static int alike(const struct topology *topology, enum level level, const uint32
 static int measure(const struct topology *topology, struct myr_clos_shape *ret, struct myr_err *err)
 {
     bool seen[LEVEL_CORE] = {false};
-    uint32_t gbps[LEVEL_CORE] = {0};
+    uint32_t gbps[LEVEL_CORE] = {};
     for (uint32_t i = 0; i < topology->wires; i++) {
         const struct wire *wire = &topology->list[i];
         uint8_t tier = topology->level[wire->a];
@@ -222,7 +222,7 @@ static int place_hosts(struct topology *topology, struct myr_clos_shape *shape, 
 static int check_cores(const struct topology *topology, const struct myr_clos_shape *shape,
                        uint32_t sets, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_u64map_done) struct myr_u64map met = {0};
+    MYR_CLEANUP(myr_u64map_done) struct myr_u64map met = {};
     struct scan_place top = {1, 1};
     uint32_t last = MYR_NONE;
     if (sets != shape->pod_spines) {

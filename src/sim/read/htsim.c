@@ -149,7 +149,7 @@ static int read_connection(struct matrix *matrix, struct myr_err *err)
 {
     struct scan *scan = matrix->scan;
     struct myr_trace_op op = {.kind = MYR_TRACE_MESSAGE, .line = scan->line, .start = -1};
-    struct attributes attributes = {0};
+    struct attributes attributes = {};
     uint32_t id;
     struct scan_place place = scan_here(scan);
     if (matrix->nodes == 0) {

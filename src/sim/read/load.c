@@ -107,7 +107,7 @@ static int add_collective(struct loader *loader, uint32_t id, struct myr_err *er
     struct myr_trace_split split = loader->trace->splits.items[op->from];
     enum myr_algorithm algorithm =
         op->collective == MYR_ALL_TO_ALL ? MYR_ALGORITHM_PAIRWISE : MYR_ALGORITHM_RING;
-    MYR_CLEANUP(myr_schedule_plan_done) struct myr_schedule_plan plan = {0};
+    MYR_CLEANUP(myr_schedule_plan_done) struct myr_schedule_plan plan = {};
     struct myr_collective_shape shape = {.collective = (enum myr_collective)op->collective,
                                          .algorithm = algorithm,
                                          .ranks = split.size,
@@ -206,7 +206,7 @@ int myr_load_trace(struct myr_sim *sim, const struct myr_trace *trace, const uin
     MYR_CLEANUP(loader_done)
     struct loader loader = {.sim = sim, .trace = trace, .gpus = gpus, .local = local ? local : 1};
     MYR_ASSERT(trace->endless_line == 0);
-    *ret = (struct myr_trace_tasks){0};
+    *ret = (struct myr_trace_tasks){};
     loader.first = myr_xcalloc(trace->ops.count + 1, sizeof(*loader.first));
     loader.last = myr_xcalloc(trace->ops.count + 1, sizeof(*loader.last));
     int rc = add_ops(&loader, ret, err);

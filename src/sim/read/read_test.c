@@ -11,7 +11,7 @@
 
 static void read_ok(const char *text, enum myr_trace_format format, struct myr_trace *ret)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (myr_trace_read("file", myr_str_from(text), format, ret, &err) < 0) {
         fail_msg("%s", err.message);
     }
@@ -20,7 +20,7 @@ static void read_ok(const char *text, enum myr_trace_format format, struct myr_t
 static void refused(const char *text, enum myr_trace_format format, const char *message)
 {
     struct myr_trace trace;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_int_equal(myr_trace_read("file", myr_str_from(text), format, &trace, &err), MYR_EINVAL);
     assert_string_equal(err.message, message);
     assert_null(trace.ops.items);
@@ -259,7 +259,7 @@ static void numbers_are_held_against_their_limits(void **state)
         {MYR_TRACE_SIMAI, "HYBRID_TRANSFORMER checkpoints: 1\n", "from 0 to 0,"},
     };
     struct myr_trace trace;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
         assert_int_equal(
             myr_trace_read("file", myr_str_from(rows[i].text), rows[i].format, &trace, &err),
@@ -303,7 +303,7 @@ static void shapes_are_held_against_their_limits(void **state)
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
         struct myr_clos_shape shape;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         char text[128];
         bool inside = rows[i].format == MYR_SHAPE_HTSIM && strncmp(rows[i].text, "Nodes", 5) != 0 &&
                       strncmp(rows[i].text, "Tiers", 5) != 0 &&
@@ -448,9 +448,9 @@ static void any_clos_is_found_whatever_its_nodes_are_called(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 500; seed++) {
         struct myr_rng rng;
-        struct myr_buf buf = {0};
+        struct myr_buf buf = {};
         struct myr_clos_shape found;
-        struct myr_err err = {0};
+        struct myr_err err = {};
         myr_rng_init(&rng, seed, 2);
         struct myr_clos_shape shape = random_shape(&rng);
         uint32_t *host_ids = myr_xcalloc(shape.hosts, sizeof(*host_ids));
@@ -470,7 +470,7 @@ static void htsim_radixes_give_the_numbers_of_switches(void **state)
 {
     (void)state;
     struct myr_clos_shape shape;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     static const char text[] =
         "Nodes 1024\nTiers 3\nPodsize 64\nTier 0\nDownlink_speed_Gbps 100\nRadix_Down 8\n"
         "Radix_Up 8\nDownlink_Latency_ns 1000\nTier 1\nDownlink_speed_Gbps 100\nRadix_Down 8\n"

@@ -210,7 +210,7 @@ static int place_servers(const struct servers *it, struct myr_clos_shape *ret, s
 
 int read_simai_topology(struct scan *scan, struct myr_clos_shape *ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {};
     struct topology topology = {.scan = scan, .scratch = &scratch};
     struct servers it = {.topology = &topology};
     uint32_t planes = 1;

@@ -6,7 +6,7 @@ void myr_trace_done(struct myr_trace *trace)
     myr_vec_done(&trace->edges);
     myr_vec_done(&trace->splits);
     myr_vec_done(&trace->members);
-    *trace = (struct myr_trace){0};
+    *trace = (struct myr_trace){};
 }
 
 int trace_add(struct myr_trace *trace, const struct scan *scan, struct myr_trace_op op,
@@ -35,7 +35,7 @@ void trace_after(struct myr_trace *trace, uint32_t op, uint32_t before)
 int trace_check_order(const struct myr_trace *trace, const struct scan *scan, struct myr_err *err)
 {
     size_t count = trace->ops.count, done = 0, ready = 0;
-    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {};
     myr_arena_init(&scratch);
     uint32_t *start = MYR_ARENA_NEW(&scratch, uint32_t, count + 2);
     uint32_t *next = MYR_ARENA_NEW(&scratch, uint32_t, trace->edges.count + 1);

@@ -115,10 +115,10 @@ static void fill_cells(const struct myr_sim *sim, const struct row *row, uint32_
 static void draw_row(struct myr_svg *svg, const struct myr_sim *sim, const struct row *row,
                      int32_t y)
 {
-    struct cell cells[COLUMNS_MAX] = {{0}};
+    struct cell cells[COLUMNS_MAX] = {};
     uint32_t columns = row->count < COLUMNS_MAX ? row->count : COLUMNS_MAX;
     int32_t width = (WIDTH - LEFT - RIGHT) / (int32_t)(columns ? columns : 1);
-    MYR_CLEANUP(myr_buf_done) struct myr_buf tip = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf tip = {};
     char tint[16];
     fill_cells(sim, row, columns, cells);
     myr_svg_text(svg, LEFT - 10 * PX, y + ROW / 2, MYR_SVG_END, "label", row->name);

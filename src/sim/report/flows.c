@@ -50,7 +50,7 @@ static void put_head(const struct waits *waits, uint32_t task, struct myr_buf *b
 void myr_report_flows(const struct myr_report *report, struct myr_outfile *file)
 {
     const struct myr_sim *sim = report->sim;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     MYR_CLEANUP(waits_done) struct waits waits = list_waits(sim);
     myr_buf_put_lit(&buf, "id,after,from,to,bytes,compute_us,hops\n");
     for (uint32_t t = 0; t < sim->tasks.count; t++) {
@@ -96,7 +96,7 @@ static void put_channel(const struct myr_sim *sim, uint32_t channel, struct myr_
 void myr_report_paths(const struct myr_report *report, struct myr_outfile *file)
 {
     const struct myr_sim *sim = report->sim;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     myr_buf_put_lit(&buf, "phase,from,to,permille,latency_us,path\n");
     for (size_t i = 0; i < sim->paths.count; i++) {
         const struct sim_path *path = &sim->paths.items[i];
@@ -138,7 +138,7 @@ static void put_span(struct myr_buf *buf, bool *first, const char *name, uint32_
 void myr_report_trace(const struct myr_report *report, struct myr_outfile *file)
 {
     const struct myr_sim *sim = report->sim;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     bool first = true;
     myr_buf_put_lit(&buf, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
     for (uint32_t j = 0; j < report->job_count; j++) {
@@ -171,7 +171,7 @@ void myr_report_trace(const struct myr_report *report, struct myr_outfile *file)
 void myr_report_series(const struct myr_report *report, struct myr_outfile *file)
 {
     const struct myr_sim *sim = report->sim;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     double step_s = (double)sim->options.series_ps / (double)MYR_PS_PER_S;
     myr_buf_put_lit(&buf, "time_us,channel,gbps,load\n");
     for (size_t i = 0; i < sim->samples.count; i++) {

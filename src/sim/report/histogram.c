@@ -132,7 +132,7 @@ static void draw_bars(struct myr_svg *svg, const struct axis *axis, const uint64
                       uint64_t tallest)
 {
     for (int32_t i = 0; i < BINS; i++) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf tip = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf tip = {};
         int32_t high = (int32_t)((__int128)PLOT_HEIGHT * bins[i] / tallest);
         if (bins[i] == 0) {
             continue;
@@ -150,7 +150,7 @@ static void draw_bars(struct myr_svg *svg, const struct axis *axis, const uint64
 void report_draw_times(const struct myr_times *times, struct myr_buf *buf)
 {
     struct myr_svg svg;
-    uint64_t bins[BINS] = {0}, below = 0;
+    uint64_t bins[BINS] = {}, below = 0;
     myr_svg_begin(&svg, buf, WIDTH / PX, HEIGHT, "Completion times");
     myr_svg_style(&svg, style);
     myr_svg_text(&svg, 10 * PX, 24 * PX, MYR_SVG_START, "title", "Completion times");

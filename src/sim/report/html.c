@@ -100,7 +100,7 @@ static void put_rank_of(const struct myr_sim *sim, uint32_t channel, uint32_t id
 static void put_held_by(const struct myr_sim *sim, uint32_t channel, uint32_t task,
                         struct myr_buf *buf)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     myr_buf_put_lit(buf, "<td>");
     if (channel == MYR_NONE) {
         myr_buf_put_lit(buf, "<span class=\"muted\">own time</span></td><td class=\"n\">");
@@ -132,8 +132,8 @@ static int by_blame(const void *a, const void *b)
 static void put_culprits(const struct myr_sim *sim, const struct myr_report_step *path,
                          uint32_t count, struct myr_buf *buf)
 {
-    MYR_CLEANUP(myr_u64map_done) struct myr_u64map known = {0};
-    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(struct culprit) list = {0};
+    MYR_CLEANUP(myr_u64map_done) struct myr_u64map known = {};
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(struct culprit) list = {};
     for (uint32_t i = 0; i < count; i++) {
         uint32_t *place = myr_u64map_find(&known, path[i].channel);
         uint32_t at = place ? *place : (uint32_t)list.count;
@@ -203,7 +203,7 @@ static void put_path(const struct myr_report *report, uint32_t job, struct myr_b
 
 void myr_report_html(const struct myr_report *report, struct myr_buf *buf)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {};
     struct myr_times times;
     myr_arena_init(&scratch);
     myr_page_begin(buf, report->title);

@@ -105,7 +105,7 @@ uint32_t myr_report_critical_path(const struct myr_report *report, uint32_t job,
             *known = edge->before + 1;
         }
     }
-    MYR_VEC(struct myr_report_step) path = {0};
+    MYR_VEC(struct myr_report_step) path = {};
     for (uint32_t t = last_task(sim, &report->jobs[job]); t != MYR_NONE;
          t = released_by[t] ? released_by[t] - 1 : MYR_NONE) {
         const struct sim_task *task = &sim->tasks.items[t];
@@ -153,8 +153,8 @@ static void put_flows(const struct myr_sim *sim, uint32_t id, struct myr_buf *na
 void myr_report_fct(const struct myr_report *report, struct myr_outfile *file)
 {
     const struct myr_sim *sim = report->sim;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     myr_buf_put_lit(&buf, "task,from,to,bytes,start_us,end_us,bottleneck\n");
     for (uint32_t t = 0; t < sim->tasks.count; t++) {
         if (sim->tasks.items[t].kind == SIM_TRANSFER) {

@@ -41,7 +41,7 @@ static bool is_size(const struct myr_sweep_axis *axis)
 /* "ring, spray": the algorithm, then what differs between points. */
 static const char *label_of(struct plot *plot, const struct myr_sweep_row *row)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     const struct myr_sweep *sweep = plot->sweep;
     struct myr_str algorithm = row->cells[MYR_SWEEP_ALGORITHM];
     myr_buf_put(&buf, algorithm.data, algorithm.len);
@@ -114,7 +114,7 @@ static size_t one_curve(struct plot *plot, size_t first, struct myr_series *ret)
 /* The chart of the collective that begins at 'first'; where the next one begins. */
 static size_t one_chart(struct plot *plot, size_t first, struct myr_buf *buf)
 {
-    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(struct myr_series) series = {0};
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(struct myr_series) series = {};
     const char *collective = plot->samples.items[first].collective;
     size_t at = first;
     while (at < plot->samples.count &&
@@ -153,7 +153,7 @@ static void put_settings(const struct myr_sweep *sweep, struct myr_buf *buf)
     static const char *const heads[] = {"setting", "values"};
     myr_page_table_begin(buf, heads, 2);
     for (uint32_t a = 0; a < sweep->axis_count; a++) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf values = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf values = {};
         const struct myr_sweep_axis *axis = &sweep->axes[a];
         for (uint32_t i = 0; i < axis->count; i++) {
             myr_buf_printf(&values, "%s%s", i ? " | " : "", axis->values[i]);
@@ -169,8 +169,8 @@ static void put_settings(const struct myr_sweep *sweep, struct myr_buf *buf)
 int myr_sweep_plot(const struct myr_sweep *sweep, const struct myr_sweep_result *result,
                    const char *path, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     struct plot plot = {.sweep = sweep, .arena = &arena};
     size_t len = strlen(path);
     bool svg = len > 4 && strcmp(path + len - 4, ".svg") == 0;

@@ -366,7 +366,7 @@ const char *myr_sweep_value(const struct myr_sweep *sweep, uint32_t axis, uint32
 static const char *put_in(const struct myr_sweep *sweep, uint32_t point, const char *text,
                           struct myr_arena *arena)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     while (*text) {
         size_t len;
         const struct myr_sweep_axis *axis = knob_at(sweep, text, &len);
@@ -418,7 +418,7 @@ static uint32_t choice_of(const char *text, const char *const *names, uint32_t c
 struct myr_sim_question myr_sweep_question(const struct myr_sweep *sweep, uint32_t point,
                                            struct myr_arena *arena)
 {
-    const char *values[SETTINGS] = {0};
+    const char *values[SETTINGS] = {};
     for (uint32_t i = 0; i < sweep->axis_count; i++) {
         const struct setting *setting = find_setting(myr_str_from(sweep->axes[i].name));
         if (setting && !sweep->axes[i].knob) {

@@ -173,8 +173,8 @@ int myr_sweep_journal(const struct myr_sweep *sweep, const char *version, const 
                       struct myr_str text, struct myr_arena *arena, struct myr_sweep_row **ret,
                       uint32_t *ret_count, size_t *ret_whole, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf title = {0};
-    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(struct myr_sweep_row) rows = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf title = {};
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(struct myr_sweep_row) rows = {};
     struct myr_csv csv;
     size_t whole_rows = 0;
     int rc;
@@ -232,7 +232,7 @@ static bool is_workload(const struct myr_sweep_axis *axis)
 
 static void put_list(struct myr_buf *buf, const struct myr_sim_words *words)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf all = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf all = {};
     for (uint32_t i = 0; i < words->count; i++) {
         myr_buf_printf(&all, "%s%s", i ? " " : "", words->items[i]);
     }

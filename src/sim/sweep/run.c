@@ -61,7 +61,7 @@ static bool is_mine(const struct sweeper *it, uint32_t point)
 /* What a journal has of the sweep; its own is cut to what is whole. */
 static int take_journal(struct sweeper *it, const char *path, bool own, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct myr_sweep_row *rows;
     uint32_t count;
     size_t whole;
@@ -138,7 +138,7 @@ static bool lock(int fd)
 /* One process at a time writes a journal: two with one shard would play everything twice. */
 static int open_journal(struct sweeper *it, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf title = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf title = {};
     const struct myr_sweep_run *run = it->run;
     struct stat info;
     if (!run->out) {
@@ -185,9 +185,9 @@ static void list_todo(struct sweeper *it, struct myr_sweep_result *ret)
 /* A point that cannot be is a row too: grids have holes. */
 static void play(const struct sweeper *it, uint32_t point, struct myr_buf *buf)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
-    MYR_CLEANUP(myr_sim_answer_done) struct myr_sim_answer answer = {0};
-    struct myr_err err = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    MYR_CLEANUP(myr_sim_answer_done) struct myr_sim_answer answer = {};
+    struct myr_err err = {};
     myr_arena_init(&arena);
     struct myr_sim_question question = myr_sweep_question(it->sweep, point, &arena);
     if (myr_sim_ask(&answer, &question, &err) == MYR_OK) {
@@ -199,7 +199,7 @@ static void play(const struct sweeper *it, uint32_t point, struct myr_buf *buf)
 
 static int work(struct sweeper *it)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     for (;;) {
         uint32_t i = atomic_fetch_add(&it->shared->next, 1);
         if (i >= it->todo_count) {
@@ -299,7 +299,7 @@ static int collect(struct sweeper *it, struct myr_err *err)
 
 static int finish(struct sweeper *it, struct myr_sweep_result *ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     struct myr_sweep_row *rows = MYR_ARENA_NEW(it->arena, struct myr_sweep_row, it->rows.count);
     uint32_t whole = 0;
     for (size_t i = 0; i < it->rows.count; i++) {
@@ -327,7 +327,7 @@ int myr_sweep_run(const struct myr_sweep *sweep, const struct myr_sweep_run *run
     MYR_CLEANUP(sweeper_done)
     struct sweeper it = {.sweep = sweep, .run = run, .arena = arena, .journal = -1};
     MYR_ASSERT(run->shard < run->shard_count);
-    *ret = (struct myr_sweep_result){0};
+    *ret = (struct myr_sweep_result){};
     it.known = myr_xcalloc(sweep->points, 1);
     it.todo = myr_xcalloc(sweep->points, sizeof(*it.todo));
     it.shared =

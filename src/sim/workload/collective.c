@@ -203,7 +203,7 @@ int myr_collective_plan(const struct myr_collective_shape *given, struct myr_sch
     struct myr_collective_shape shape = *given;
     shape.local = shape.local ? shape.local : 1;
     MYR_TRY(shape_check(&shape, err));
-    *ret = (struct myr_schedule_plan){0};
+    *ret = (struct myr_schedule_plan){};
     bool broadcast = shape.collective == MYR_BROADCAST;
     switch (shape.algorithm) {
     case MYR_ALGORITHM_TREE:

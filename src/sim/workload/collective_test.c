@@ -15,7 +15,7 @@ struct totals {
 
 static struct totals total_of(const struct myr_schedule_plan *plan)
 {
-    struct totals totals = {0};
+    struct totals totals = {};
     for (size_t r = 0; r < plan->rounds.count; r++) {
         const struct myr_round *round = &plan->rounds.items[r];
         for (uint32_t i = 0; i < round->pair_count; i++) {
@@ -32,7 +32,7 @@ static struct myr_schedule_plan plan_of(enum myr_collective collective,
                                         uint32_t local, uint64_t bytes)
 {
     struct myr_schedule_plan plan;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_collective_shape shape = {collective, algorithm, ranks, local, bytes, 0, 0};
     if (myr_collective_plan(&shape, &plan, &err) < 0) {
         fail_msg("%s", err.message);
@@ -69,7 +69,7 @@ static void channels_of_a_ring_are_cycles_that_stay_on_rails(void **state)
     struct myr_schedule_plan plan =
         plan_of(MYR_REDUCE_SCATTER, MYR_ALGORITHM_RING, ranks, local, 1 << 20);
     assert_int_equal(plan.pairs.count, ranks * local);
-    uint32_t out[64] = {0}, in[64] = {0};
+    uint32_t out[64] = {}, in[64] = {};
     for (uint32_t c = 0; c < local; c++) {
         bool seen[64] = {false};
         uint32_t at = plan.pairs.items[c * ranks].from;
@@ -173,7 +173,7 @@ static void refused(struct myr_collective_shape shape, const char *words)
 {
     struct myr_schedule_plan plan;
     struct myr_sends sends;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     assert_true(myr_collective_plan(&shape, &plan, &err) < 0);
     assert_non_null(strstr(err.message, words));
     assert_true(myr_collective_sends(&shape, &sends, &err) < 0);
@@ -236,7 +236,7 @@ static void run_broadcast(const struct myr_sends *sends, uint32_t ranks, uint32_
 static struct myr_sends sends_of(struct myr_collective_shape shape)
 {
     struct myr_sends sends;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     if (myr_collective_sends(&shape, &sends, &err) < 0) {
         fail_msg("%s", err.message);
     }
@@ -362,7 +362,7 @@ static void both_forms_move_the_same_bytes(void **state)
             if (myr_collective_plan(&shape, &plan, NULL) < 0) {
                 continue;
             }
-            struct totals rounds = total_of(&plan), own = {0};
+            struct totals rounds = total_of(&plan), own = {};
             struct myr_sends sends = sends_of(shape);
             for (size_t i = 0; i < sends.items.count; i++) {
                 const struct myr_send *send = &sends.items.items[i];

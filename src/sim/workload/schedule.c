@@ -207,7 +207,7 @@ static void tree_down(struct tree_run *run, struct myr_send send)
 
 static void put_tree(struct myr_sends *sends, const struct myr_collective_shape *shape)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     bool broadcast = shape->collective == MYR_BROADCAST;
     uint32_t count = broadcast ? shape->ranks - 1 : shape->ranks;
     uint32_t chunks = shape->chunks ? shape->chunks : 1;
@@ -325,7 +325,7 @@ static void phase_exchange(struct phase_run *run, uint64_t bytes)
 
 static void put_phases(struct myr_sends *sends, const struct myr_collective_shape *shape)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     struct phase_run run = {.sends = sends, .shape = shape};
     struct shape_phases phases = shape_phases_of(shape);
     myr_arena_init(&arena);
@@ -388,7 +388,7 @@ int myr_collective_sends(const struct myr_collective_shape *given, struct myr_se
                            "the full schedule has %llu sends; at most %u are simulated",
                            (unsigned long long)count, MYR_SENDS_MAX);
     }
-    *ret = (struct myr_sends){0};
+    *ret = (struct myr_sends){};
     bool broadcast = shape.collective == MYR_BROADCAST;
     switch (shape.algorithm) {
     case MYR_ALGORITHM_TREE:

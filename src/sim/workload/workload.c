@@ -78,8 +78,8 @@ static int load_rounds(struct myr_sim *sim, struct myr_ranks ranks,
                        const struct myr_collective_shape *shape, uint32_t after, uint32_t *ret,
                        struct myr_err *err)
 {
-    MYR_CLEANUP(myr_schedule_plan_done) struct myr_schedule_plan plan = {0};
-    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(uint32_t) patterns = {0};
+    MYR_CLEANUP(myr_schedule_plan_done) struct myr_schedule_plan plan = {};
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(uint32_t) patterns = {};
     MYR_TRY(myr_collective_plan(shape, &plan, err));
     uint32_t first = myr_sim_task_count(sim), phase = 0;
     for (uint32_t i = 0; i < plan.rounds.count; i++) {
@@ -111,7 +111,7 @@ static int load_rounds(struct myr_sim *sim, struct myr_ranks ranks,
 static int send_patterns(struct myr_sim *sim, struct myr_ranks ranks, const struct myr_sends *sends,
                          uint32_t *patterns, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_u64map_done) struct myr_u64map known = {0};
+    MYR_CLEANUP(myr_u64map_done) struct myr_u64map known = {};
     uint32_t last = 0;
     for (size_t i = 0; i < sends->items.count; i++) {
         last = sends->items.items[i].step > last ? sends->items.items[i].step : last;
@@ -143,7 +143,7 @@ static int load_sends(struct myr_sim *sim, struct myr_ranks ranks,
                       const struct myr_collective_shape *shape, uint32_t after, uint32_t *ret,
                       struct myr_err *err)
 {
-    MYR_CLEANUP(myr_sends_done) struct myr_sends sends = {0};
+    MYR_CLEANUP(myr_sends_done) struct myr_sends sends = {};
     MYR_TRY(myr_collective_sends(shape, &sends, err));
     size_t count = sends.items.count;
     MYR_CLEANUP(myr_free_at) uint32_t *patterns = myr_xcalloc(count, sizeof(*patterns));
@@ -207,7 +207,7 @@ static void free_trial(struct myr_sim **trial)
 static myr_ps alone_end(const struct myr_sim *sim, struct myr_ranks ranks,
                         const struct myr_collective_shape *shape, enum myr_schedule_form form)
 {
-    struct myr_err err = {0};
+    struct myr_err err = {};
     struct myr_sim_result result;
     struct myr_collective_load load;
     MYR_CLEANUP(free_trial) struct myr_sim *trial = myr_sim_create(sim->graph, &sim->options);

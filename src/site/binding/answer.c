@@ -7,7 +7,7 @@
 static void put_sentences(const struct myr_binding *binding, const struct myr_discovery *found,
                           void *context, void (*say)(void *context, const char *sentence))
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     myr_buf_printf(&text, "%u places bound, %zu in all", found->bound, binding->rows.count);
     say(context, text.data);
     if (found->unknown) {
@@ -77,7 +77,7 @@ static const char *mac_text(struct myr_arena *arena, uint64_t mac)
 static void put_row(const struct myr_binding *binding, const struct myr_bound *row,
                     struct myr_answer *answer)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     myr_answer_object(answer, NULL);
     myr_design_name(binding->design, row->device, &name);
     myr_answer_str(answer, "device", (struct myr_str){name.data, name.len});

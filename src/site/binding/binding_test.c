@@ -18,7 +18,7 @@ struct fixture {
 
 static void begin(struct fixture *f)
 {
-    *f = (struct fixture){0};
+    *f = (struct fixture){};
     myr_arena_init(&f->arena);
     small_design(&f->design, &f->arena, (struct small_shape){4, 2, 2, 2});
     myr_binding_init(&f->binding, &f->arena, &f->design);
@@ -48,7 +48,7 @@ static void what_is_read_is_found_and_written_the_same(void **state)
 {
     (void)state;
     struct fixture f;
-    struct myr_buf written = {0};
+    struct myr_buf written = {};
     begin(&f);
     if (myr_binding_read_text(&f.binding, "binding.yaml", myr_str_from(full), &f.err) < 0) {
         fail_msg("%s", f.err.message);
@@ -73,7 +73,7 @@ static void an_empty_binding_is_written_and_read(void **state)
 {
     (void)state;
     struct fixture f;
-    struct myr_buf written = {0};
+    struct myr_buf written = {};
     begin(&f);
     myr_binding_write(&f.binding, &written);
     assert_int_equal(myr_binding_read_text(&f.binding, "b.yaml",

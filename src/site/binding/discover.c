@@ -67,7 +67,7 @@ static bool is_renamed(const struct discoverer *d, uint32_t port)
 static bool is_own_name(const struct discoverer *d, struct myr_str name, uint32_t port, bool nic)
 {
     const struct myr_design *design = d->verify->design;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf own = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf own = {};
     myr_site_name(design, design->port_device[port], &own);
     if (nic) {
         myr_buf_putc(&own, '-');
@@ -83,7 +83,7 @@ static void add_host(struct discoverer *d, struct myr_bound *nic, uint32_t found
     const struct myr_verify *verify = d->verify;
     const struct myr_cabling_device *device = &verify->cabling->devices.items[found];
     struct myr_str host, name;
-    struct myr_buf own MYR_CLEANUP(myr_buf_done) = {0};
+    struct myr_buf own MYR_CLEANUP(myr_buf_done) = {};
     if (verify->host_group[found] == MYR_NONE || !hosts_split(device->name, &host, &name)) {
         return;
     }
@@ -148,7 +148,7 @@ static void add_device(struct discoverer *d, uint32_t found)
 static void add_port_name(struct discoverer *d, struct myr_cabling_end end, uint32_t port)
 {
     const struct myr_design *design = d->verify->design;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf own = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf own = {};
     if (is_renamed(d, port)) {
         return;
     }

@@ -76,7 +76,7 @@ static int complain_taken(const struct myr_binding *binding, const struct myr_do
                           uint32_t row, struct myr_err *err)
 {
     const struct myr_bound *other = &binding->rows.items[row];
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     MYR_ASSERT(row < binding->rows.count);
     myr_design_name(binding->design, other->device, &name);
     if (other->port != MYR_NONE) {

@@ -24,7 +24,7 @@ int myr_built_open(struct myr_built *built, const struct myr_built_question *que
 {
     MYR_ASSERT(question->net <= MYR_NET_COUNT);
     struct myr_verify_options judge = question->judge;
-    *built = (struct myr_built){.design = {0}};
+    *built = (struct myr_built){.design = {}};
     myr_arena_init(&built->arena);
     myr_cabling_init(&built->cabling, &built->arena);
     judge.nets = question->net == MYR_NET_COUNT ? (1U << MYR_NET_COUNT) - 1 : 1U << question->net;

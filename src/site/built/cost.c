@@ -309,7 +309,7 @@ void myr_cost_find(struct myr_cost *ret, struct myr_arena *arena,
 {
     uint32_t vertices = verify->vertex_count;
     struct wiring wiring;
-    *ret = (struct myr_cost){0};
+    *ret = (struct myr_cost){};
     wiring_init(&wiring, arena, fabric, vertices);
     for (size_t i = 0; i < wiring.flow_count; i++) {
         ret->wanted_gbps +=

@@ -64,7 +64,7 @@ static int add_pair(struct myr_built *built, struct myr_str name, struct myr_str
 
 static int add_file(struct myr_built *built, const char *path, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct myr_csv csv;
     uint32_t port = MYR_NONE, name = MYR_NONE;
     int rc;

@@ -112,7 +112,7 @@ static uint32_t put_table(const struct acl *acl, struct myr_json *json, uint32_t
                           uint32_t tenant, export_port_name *name, const void *context)
 {
     const struct myr_design *design = acl->job->design;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf key = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf key = {};
     char text[NAME_BYTES];
     uint32_t count = 0;
     for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
@@ -139,7 +139,7 @@ static uint32_t put_table(const struct acl *acl, struct myr_json *json, uint32_t
 static void put_rule(const struct acl *acl, struct myr_json *json, uint32_t tenant, uint32_t number,
                      struct acl_prefix to, bool forward)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     put_table_name(acl, tenant, &text);
     myr_buf_printf(&text, "|RULE_%u", number + 1);
     myr_json_object(json, text.data);
@@ -168,7 +168,7 @@ static struct acl_prefix all_of_it(const struct acl *acl)
 
 static int check_room(const struct acl *acl, uint32_t device, uint32_t rules, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     if (rules <= ACL_RULES_MAX) {
         return MYR_OK;
     }

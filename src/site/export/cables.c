@@ -95,7 +95,7 @@ int export_p2p(const struct myr_export *job, const struct myr_export_sink *sink,
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     MYR_CLEANUP(myr_cabling_done) struct myr_cabling cabling;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     myr_arena_init(&arena);
     export_cabling(job, &cabling, &arena);
     myr_write_p2p(&cabling, &text);
@@ -129,7 +129,7 @@ int export_dot(const struct myr_export *job, const struct myr_export_sink *sink,
                struct myr_err *err)
 {
     const struct myr_design *design = job->design;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     myr_buf_put_lit(&text, "graph ");
     put_dot_text(&text, myr_design_str(design, design->head->name));
     myr_buf_put_lit(&text, " {\n");

@@ -36,7 +36,7 @@ static struct myr_cabling_link *add_link(struct fixture *f, uint32_t a, const ch
 static int set_up(void **state)
 {
     static struct fixture fixture;
-    fixture = (struct fixture){0};
+    fixture = (struct fixture){};
     myr_arena_init(&fixture.arena);
     myr_cabling_init(&fixture.cabling, &fixture.arena);
     *state = &fixture;

@@ -254,7 +254,7 @@ static void put_vrf_links(struct frr *frr, uint32_t device)
 static int put_files(struct frr *frr, const struct myr_export_sink *sink, uint32_t device,
                      struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     myr_site_name(frr->job->design, device, &name);
     size_t folder = name.len;
     frr_put_device(frr, device);
@@ -350,8 +350,8 @@ int export_frr(const struct myr_export *job, const struct myr_export_sink *sink,
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     myr_arena_init(&arena);
     struct myr_addresses addresses;
-    MYR_CLEANUP(vrfs_done) struct vrfs vrfs = {0};
-    MYR_CLEANUP(frr_done) struct frr frr = {0};
+    MYR_CLEANUP(vrfs_done) struct vrfs vrfs = {};
+    MYR_CLEANUP(frr_done) struct frr frr = {};
     MYR_TRY(myr_addresses_init(&addresses, &arena, job->design, job->net, err));
     MYR_TRY(vrfs_init(&vrfs, &arena, job, err));
     frr_init(&frr, job, &addresses, &vrfs);

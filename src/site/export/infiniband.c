@@ -250,7 +250,7 @@ int myr_write_ibnetdiscover(const struct myr_cabling *cabling, enum myr_netlist 
                             struct myr_buf *ret, struct myr_err *err)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
-    struct stanzas stanzas = {0};
+    struct stanzas stanzas = {};
     myr_arena_init(&arena);
     MYR_TRY(stanzas_init(&stanzas, &arena, cabling, err));
     myr_buf_put_lit(ret, "#\n# Topology file\n#\n");
@@ -307,7 +307,7 @@ static int put_netlist(const struct myr_export *job, const struct myr_export_sin
     MYR_TRY(check_infiniband(job, kind == MYR_NETLIST_IBSIM ? "ibsim" : "ibnetdiscover", err));
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     MYR_CLEANUP(myr_cabling_done) struct myr_cabling cabling;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     myr_arena_init(&arena);
     ib_cabling(job, &cabling, &arena);
     MYR_TRY(myr_write_ibnetdiscover(&cabling, kind, &text, err));
@@ -382,7 +382,7 @@ static int put_list(const struct myr_export_sink *sink, const char *name, struct
 static int put_torus(const struct myr_export *job, const struct myr_export_sink *sink,
                      struct myr_arena *arena, const char **ret_file, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct myr_graph graph;
     if (job->design->networks[job->net].topology != MYR_TOPOLOGY_TORUS) {
         return MYR_OK;
@@ -399,8 +399,8 @@ int export_opensm(const struct myr_export *job, const struct myr_export_sink *si
     MYR_TRY(check_infiniband(job, "OpenSM", err));
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     MYR_CLEANUP(myr_cabling_done) struct myr_cabling cabling;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0}; /* export_put clears it for the next */
-    struct engine_files files = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {}; /* export_put clears it for the next */
+    struct engine_files files = {};
     myr_arena_init(&arena);
     ib_cabling(job, &cabling, &arena);
     put_roots(&text, job);

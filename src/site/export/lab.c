@@ -82,7 +82,7 @@ static void put_topology(const struct myr_export *job, struct myr_buf *text)
 int export_containerlab(const struct myr_export *job, const struct myr_export_sink *sink,
                         struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     if (export_technology(job, job->net) == MYR_TECH_INFINIBAND) {
         int rc =
             myr_err_set(err, MYR_EINVAL, "the %s network is InfiniBand, containers have Ethernet",

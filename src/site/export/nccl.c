@@ -60,7 +60,7 @@ static void put_cards(struct myr_buf *buf, const struct myr_export *job)
 int export_nccl(const struct myr_export *job, const struct myr_export_sink *sink,
                 struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     const struct myr_network *net = &job->design->networks[job->net];
     enum myr_technology technology = export_technology(job, job->net);
     if (job->net != MYR_NET_COMPUTE) {

@@ -220,7 +220,7 @@ int export_nccl_topo(const struct myr_export *job, const struct myr_export_sink 
 {
     const struct myr_design *design = job->design;
     const struct myr_part *part = NULL;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     MYR_TRY(check_node(job, &part, err));
     struct topo topo = {.job = job, .server = &part->server, .buf = &text};
     const struct myr_devtype *type =

@@ -85,9 +85,9 @@ static int put_table(struct netbox *box, const char *name, struct myr_err *err)
 static int put_types(struct netbox *box, struct myr_err *err)
 {
     const struct myr_design *design = box->job->design;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf types = {0};
-    MYR_CLEANUP(myr_strmap_done) struct myr_strmap vendors = {0};
-    MYR_CLEANUP(myr_strmap_done) struct myr_strmap models = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf types = {};
+    MYR_CLEANUP(myr_strmap_done) struct myr_strmap vendors = {};
+    MYR_CLEANUP(myr_strmap_done) struct myr_strmap models = {};
     myr_buf_put_lit(&box->text, "name,slug\n");
     myr_buf_put_lit(&types, "manufacturer,model,slug,part_number,u_height\n");
     for (uint32_t d = 0; d < design->device_count; d++) {

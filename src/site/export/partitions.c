@@ -31,9 +31,9 @@ int export_partitions(const struct myr_export *job, const struct myr_export_sink
                       struct myr_err *err)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
-    MYR_CLEANUP(myr_site_tenants_done) struct myr_site_tenants tenants = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf list = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_site_tenants_done) struct myr_site_tenants tenants = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf list = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     myr_arena_init(&arena);
     if (export_technology(job, job->net) == MYR_TECH_ETHERNET) {
         return myr_err_set(err, MYR_EINVAL,

@@ -34,7 +34,7 @@ static void groups_init(struct groups *groups, struct myr_arena *arena,
                         const struct myr_export *job)
 {
     const struct myr_design_head *head = job->design->head;
-    MYR_CLEANUP(myr_u64map_done) struct myr_u64map found = {0};
+    MYR_CLEANUP(myr_u64map_done) struct myr_u64map found = {};
     uint32_t *group_of = MYR_ARENA_NEW(arena, uint32_t, head->nodes);
     groups->leaf = MYR_ARENA_NEW(arena, uint32_t, head->nodes);
     groups->first = MYR_ARENA_NEW(arena, uint32_t, (size_t)head->nodes + 2);
@@ -178,7 +178,7 @@ static void put_nodes(struct myr_buf *buf, const struct myr_export *job,
                       const struct groups *groups, uint32_t group)
 {
     struct hostlist list = {.buf = buf};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     for (uint32_t i = groups->first[group]; i < groups->first[group + 1]; i++) {
         myr_buf_clear(&name);
         put_node_name(&name, job, groups->nodes[i]);
@@ -191,7 +191,7 @@ static void put_nodes(struct myr_buf *buf, const struct myr_export *job,
 static void put_pods(struct myr_buf *buf, const struct myr_design *design,
                      const struct groups *groups, struct hostlist *top)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     for (uint32_t g = 0; g < groups->count;) {
         uint32_t pod = design->place[groups->leaf[g]].pod;
         myr_buf_clear(&name);
@@ -218,8 +218,8 @@ static bool several_pods(const struct myr_design *design, const struct groups *g
 static void put_tree(struct myr_buf *buf, const struct myr_export *job, const struct groups *groups)
 {
     const struct myr_design *design = job->design;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf names = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf names = {};
     struct hostlist top = {.buf = &names};
     bool pods = several_pods(design, groups);
     for (uint32_t g = 0; g < groups->count; g++) {
@@ -251,9 +251,9 @@ static void put_title(struct myr_buf *buf, const struct myr_export *job, const c
 int export_slurm(const struct myr_export *job, const struct myr_export_sink *sink,
                  struct myr_err *err)
 {
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
-    struct groups groups = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    struct groups groups = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     MYR_TRY(myr_design_one_kind(job->design, "the design", err));
     myr_arena_init(&arena);
     groups_init(&groups, &arena, job);
@@ -309,9 +309,9 @@ int export_slurm_block(const struct myr_export *job, const struct myr_export_sin
                        struct myr_err *err)
 {
     const struct myr_design_head *head = job->design->head;
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {0};
-    struct groups groups = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    struct groups groups = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     MYR_TRY(myr_design_one_kind(job->design, "the design", err));
     myr_arena_init(&arena);
     if (head->gpus_per_node && head->scale_up_gpus > head->gpus_per_node) {

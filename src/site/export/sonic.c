@@ -36,7 +36,7 @@ struct sonic {
 
 static const char *number(char text[NUMBER], uint64_t value)
 {
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     myr_buf_put_u64(&buf, value);
     MYR_ASSERT(buf.len < NUMBER);
     memcpy(text, buf.data, buf.len + 1);
@@ -68,7 +68,7 @@ static const char *port_name(const struct sonic *sonic, uint32_t port, char text
 {
     uint32_t cage, in_cage;
     const struct myr_port_group *group = group_of(sonic, port, &cage, &in_cage);
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     myr_buf_put_lit(&buf, "Ethernet");
     myr_buf_put_u64(&buf, (cage - 1) * SONIC_LANES_PER_CAGE +
                               in_cage * (SONIC_LANES_PER_CAGE / group->per_cage));
@@ -120,7 +120,7 @@ static void put_port(struct sonic *sonic, uint32_t port)
     char name[NAME_MAX];
     uint32_t cage, in_cage, peer = myr_design_peer(design, port);
     const struct myr_port_group *group = group_of(sonic, port, &cage, &in_cage);
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     myr_json_object(&sonic->json, port_name(sonic, port, name));
     put_lanes(sonic, port, &text);
     myr_json_text(&sonic->json, "lanes", text.data);
@@ -150,7 +150,7 @@ static void put_port_rows(struct sonic *sonic, uint32_t device, const char *suff
     char name[NAME_MAX], key[NAME_MAX + 8];
     EACH_PORT(sonic, device, p)
     {
-        struct myr_buf buf = {0};
+        struct myr_buf buf = {};
         myr_buf_puts(&buf, port_name(sonic, p, name));
         myr_buf_puts(&buf, suffix);
         MYR_ASSERT(buf.len < sizeof(key));
@@ -206,7 +206,7 @@ static void put_profile(struct sonic *sonic, const char *name, const char *pool,
 
 static void put_profiles(struct sonic *sonic)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     myr_json_object(&sonic->json, "BUFFER_PROFILE");
     put_profile(sonic, "ingress_lossless_profile", "ingress_lossless_pool", "7");
     put_profile(sonic, "ingress_lossy_profile", "ingress_lossless_pool", "3");
@@ -234,7 +234,7 @@ static void put_profiles(struct sonic *sonic)
 
 static void put_groups(struct sonic *sonic, uint32_t device)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     char name[NAME_MAX];
     myr_json_object(&sonic->json, "CABLE_LENGTH");
     myr_json_object(&sonic->json, "AZURE");
@@ -252,7 +252,7 @@ static void put_groups(struct sonic *sonic, uint32_t device)
     put_port_rows(sonic, device, "|0", "profile", "ingress_lossy_profile");
     EACH_PORT(sonic, device, p)
     {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf key = {0};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf key = {};
         myr_buf_printf(&key, "%s|%d", port_name(sonic, p, name), LOSSLESS);
         put_profile_name(headroom_of(sonic, p), &text);
         myr_json_object(&sonic->json, key.data);
@@ -330,7 +330,7 @@ static void put_wred(struct sonic *sonic)
         const char *what, *value;
     } fields[] = {
         {"_min_threshold", "1048576"}, {"_max_threshold", "2097152"}, {"_drop_probability", "5"}};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf key = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf key = {};
     myr_json_object(&sonic->json, "WRED_PROFILE");
     myr_json_object(&sonic->json, MAP);
     myr_json_text(&sonic->json, "ecn", "ecn_all");
@@ -356,7 +356,7 @@ static void put_queues(struct sonic *sonic, uint32_t device)
     EACH_PORT(sonic, device, p)
     {
         for (uint32_t q = 0; q < CLASSES - 1; q++) {
-            MYR_CLEANUP(myr_buf_done) struct myr_buf key = {0};
+            MYR_CLEANUP(myr_buf_done) struct myr_buf key = {};
             myr_buf_printf(&key, "%s|%u", port_name(sonic, p, name), q);
             myr_json_object(&sonic->json, key.data);
             myr_json_text(&sonic->json, "scheduler",
@@ -420,7 +420,7 @@ static void put_metadata(struct sonic *sonic, uint32_t device)
     const struct myr_port_group *group = &design->devtypes[design->device_type[device]].groups[0];
     bool leaf = device - net->first_leaf < net->leaf;
     bool core = net->core && device >= net->first_core;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     myr_json_object(&sonic->json, "DEVICE_METADATA");
     myr_json_object(&sonic->json, "localhost");
     myr_site_name(design, device, &text);
@@ -445,7 +445,7 @@ static int check_port(const struct sonic *sonic, uint32_t port, struct myr_err *
     const struct myr_port_group *group = group_of(sonic, port, &cage, &in_cage);
     const struct myr_cabletype *type =
         &design->cabletypes[design->cable_type[design->link_cable[link]]];
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     if (cage <= sonic->box->cages && SONIC_LANES_PER_CAGE % group->per_cage == 0 &&
         headroom_of(sonic, port)) {
         return MYR_OK;
@@ -467,7 +467,7 @@ static int check_port(const struct sonic *sonic, uint32_t port, struct myr_err *
 static int check_buffer(struct sonic *sonic, uint32_t device, struct myr_err *err)
 {
     const struct sonic_box *box = sonic->box;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     sonic->headroom = 0;
     sonic->rates = 0;
     EACH_PORT(sonic, device, p)
@@ -504,8 +504,8 @@ static void sonic_done(struct sonic *sonic)
 static int put_frr(struct sonic *sonic, const struct myr_export_sink *sink, uint32_t device,
                    struct myr_err *err)
 {
-    MYR_CLEANUP(frr_done) struct frr frr = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(frr_done) struct frr frr = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     if (!sonic->vrfs.used) {
         return MYR_OK;
     }
@@ -521,8 +521,8 @@ static int put_frr(struct sonic *sonic, const struct myr_export_sink *sink, uint
 static int put_switch(struct sonic *sonic, const struct myr_export_sink *sink, uint32_t device,
                       struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     MYR_TRY(check_buffer(sonic, device, err));
     myr_json_init(&sonic->json, &text, MYR_JSON_PRETTY);
     myr_json_object(&sonic->json, NULL);

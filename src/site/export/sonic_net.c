@@ -28,7 +28,7 @@ static void put_empty(struct sonic_net *net, const char *key)
 static void put_address_key(struct sonic_net *net, const char *name, uint32_t address,
                             const char *behind)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     myr_buf_printf(&text, "%s|", name);
     myr_address_put(&text, address);
     myr_buf_puts(&text, behind);
@@ -37,21 +37,21 @@ static void put_address_key(struct sonic_net *net, const char *name, uint32_t ad
 
 static void put_address(struct sonic_net *net, const char *key, uint32_t address)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     myr_address_put(&text, address);
     myr_json_text(net->json, key, text.data);
 }
 
 static void put_number(struct sonic_net *net, const char *key, uint64_t value)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     myr_buf_put_u64(&text, value);
     myr_json_text(net->json, key, text.data); /* config_db has text only */
 }
 
 static void put_vrf_name(struct sonic_net *net, uint32_t vrf)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     vrf_put_name(net->vrfs, vrf, &text);
     myr_json_text(net->json, "vrf_name", text.data);
 }
@@ -80,7 +80,7 @@ static void put_interfaces(struct sonic_net *net, uint32_t device)
 static void put_neighbours(struct sonic_net *net, uint32_t device)
 {
     const struct myr_design *design = net->job->design;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     myr_json_object(net->json, "BGP_NEIGHBOR");
     EACH_PORT(net, device, p)
     {
@@ -119,7 +119,7 @@ static const char *vlan_name(struct myr_buf *text, uint32_t vlan)
 
 static void put_vrfs(struct sonic_net *net, uint32_t device)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     myr_json_object(net->json, "VRF");
     EACH_VRF(net->vrfs, device, v)
     {
@@ -133,14 +133,14 @@ static void put_vrfs(struct sonic_net *net, uint32_t device)
     }
     myr_json_end(net->json);
     myr_json_object(net->json, "VLAN");
-    for (struct carried at = {0}; next_carried(net, device, &at);) {
+    for (struct carried at = {}; next_carried(net, device, &at);) {
         myr_json_object(net->json, vlan_name(&text, at.vlan));
         put_number(net, "vlanid", at.vlan);
         myr_json_end(net->json);
     }
     myr_json_end(net->json);
     myr_json_object(net->json, "VLAN_INTERFACE");
-    for (struct carried at = {0}; next_carried(net, device, &at);) {
+    for (struct carried at = {}; next_carried(net, device, &at);) {
         myr_json_object(net->json, vlan_name(&text, at.vlan));
         put_vrf_name(net, at.vrf);
         myr_json_end(net->json);
@@ -151,7 +151,7 @@ static void put_vrfs(struct sonic_net *net, uint32_t device)
 /* The tunnel between leaves, and which VLAN carries which VNI in it. */
 static void put_tunnel(struct sonic_net *net, uint32_t device)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     myr_json_object(net->json, "VXLAN_TUNNEL");
     myr_json_object(net->json, "vtep");
     put_address(net, "src_ip", myr_address_of_device(net->addresses, device));
@@ -163,7 +163,7 @@ static void put_tunnel(struct sonic_net *net, uint32_t device)
     myr_json_end(net->json);
     myr_json_end(net->json);
     myr_json_object(net->json, "VXLAN_TUNNEL_MAP");
-    for (struct carried at = {0}; next_carried(net, device, &at);) {
+    for (struct carried at = {}; next_carried(net, device, &at);) {
         text.len = 0;
         myr_buf_printf(&text, "vtep|map_%u_Vlan%u", VRF_FIRST_VNI + at.vrf, at.vlan);
         myr_json_object(net->json, text.data);

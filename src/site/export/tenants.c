@@ -97,7 +97,7 @@ int myr_site_tenants_read(struct myr_site_tenants *ret, struct myr_arena *arena,
                           struct myr_err *err)
 {
     struct myr_csv csv;
-    *ret = (struct myr_site_tenants){0};
+    *ret = (struct myr_site_tenants){};
     ret->of_node = MYR_ARENA_NEW(arena, uint32_t, design->device_count);
     for (uint32_t d = 0; d < design->device_count; d++) {
         ret->of_node[d] = MYR_NONE;

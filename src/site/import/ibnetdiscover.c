@@ -184,7 +184,7 @@ static void take_speed(struct ib_reader *reader, struct myr_cabling_link *link)
 
 static int read_device(struct ib_reader *reader, bool is_switch, struct myr_err *err)
 {
-    struct myr_str id = {0};
+    struct myr_str id = {};
     uint64_t ports;
     skip_blanks(reader);
     struct import_place place = here(reader);
@@ -230,7 +230,7 @@ static int read_port(struct ib_reader *reader, struct myr_err *err)
                                     .line = reader->line,
                                     .file = reader->file_index};
     struct import_place place = here(reader);
-    struct myr_str id = {0};
+    struct myr_str id = {};
     uint64_t own_guid = 0, far_guid = 0;
     if (reader->device == MYR_NONE) {
         return import_error(err, place, "a port before the first device");

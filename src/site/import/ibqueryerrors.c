@@ -98,7 +98,7 @@ static int read_counters(struct errors_reader *reader, uint64_t *ret, struct myr
 
 static int read_port(struct myr_import *import, struct errors_reader *reader, struct myr_err *err)
 {
-    struct myr_cabling_errors row = {0};
+    struct myr_cabling_errors row = {};
     struct import_place place = here(reader);
     struct myr_str guid = take_until(&reader->rest, " \t");
     bool prefixed = guid.len > 2 && guid.data[0] == '0' && guid.data[1] == 'x';

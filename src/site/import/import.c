@@ -173,7 +173,7 @@ static int import_open_file(struct myr_import *import, enum myr_import_format fo
 {
     struct myr_cabling *cabling = import->cabling;
     const char *kept = myr_arena_strndup(cabling->arena, file->path, strlen(file->path));
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     MYR_TRY(read_up_to(file, &text, PIECE_BYTES, err)); /* a first piece tells the format */
     struct myr_str own = import_tools_own(cabling->arena, (struct myr_str){text.data, text.len},
                                           text.len < PIECE_BYTES);
@@ -189,7 +189,7 @@ static int import_open_file(struct myr_import *import, enum myr_import_format fo
     struct myr_str whole =
         import_tools_own(cabling->arena, (struct myr_str){text.data, text.len}, true);
     myr_vec_push(&cabling->texts, text); /* devices and ports point into it: the cabling keeps it */
-    text = (struct myr_buf){0};
+    text = (struct myr_buf){};
     return readers[format](import, kept, whole, err);
 }
 
@@ -218,7 +218,7 @@ static int compare_names(const void *left, const void *right)
 static int import_folder(struct myr_import *import, enum myr_import_format format, const char *path,
                          struct myr_err *err)
 {
-    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(const char *) names = {0};
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(const char *) names = {};
     DIR *folder = opendir(path);
     if (!folder) {
         return myr_err_errno(err, "cannot open", path);

@@ -18,7 +18,7 @@ struct fixture {
 
 static void begin(struct fixture *f)
 {
-    *f = (struct fixture){0};
+    *f = (struct fixture){};
     myr_arena_init(&f->arena);
     myr_cabling_init(&f->cabling, &f->arena);
     myr_import_init(&f->import, &f->cabling);
@@ -459,7 +459,7 @@ static void what_is_written_reads_back_the_same(void **state)
             continue; /* read only */
         }
         struct fixture f;
-        struct myr_buf texts[2] = {{0}, {0}};
+        struct myr_buf texts[2] = {{}, {}};
         begin(&f);
         struct myr_cabling planned;
         myr_cabling_init(&planned, &arena);

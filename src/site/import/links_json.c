@@ -263,7 +263,7 @@ static int step(struct links_reader *r, enum json_event event, struct myr_err *e
     uint32_t depth = r->json.depth;
     switch (event) {
     case JSON_OBJECT:
-        r->records[depth] = (struct record){0};
+        r->records[depth] = (struct record){};
         break;
     case JSON_OBJECT_END:
         MYR_TRY(end_record(r, &r->records[depth + 1], err));

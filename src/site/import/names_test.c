@@ -103,7 +103,7 @@ static bool reads(const struct sample *sample, const char *text, uint32_t *ret_l
     struct myr_arena arena;
     struct myr_cabling cabling;
     struct myr_import import;
-    struct myr_err err = {0};
+    struct myr_err err = {};
     myr_arena_init(&arena);
     myr_cabling_init(&cabling, &arena);
     myr_import_init(&import, &cabling);

@@ -18,7 +18,7 @@ struct fixture {
 
 static void begin(struct fixture *f)
 {
-    *f = (struct fixture){0};
+    *f = (struct fixture){};
     myr_arena_init(&f->arena);
     myr_cabling_init(&f->cabling, &f->arena);
     myr_import_init(&f->import, &f->cabling);

@@ -118,7 +118,7 @@ int ufm_change_put(struct myr_import *import, struct import_place place,
                    const struct ufm_change *change, struct myr_err *err)
 {
     struct myr_cabling *cabling = import->cabling;
-    struct myr_cabling_end ends[3] = {{0}};
+    struct myr_cabling_end ends[3] = {};
     uint32_t count = change->section == UFM_CHANGED ? 3 : 2;
     for (uint32_t i = 0; i < count; i++) {
         MYR_TRY(put_end(import, place, &change->ends[i], &ends[i], err));

@@ -18,7 +18,7 @@ struct fixture {
 
 static void begin(struct fixture *f)
 {
-    *f = (struct fixture){0};
+    *f = (struct fixture){};
     myr_arena_init(&f->arena);
     assert_int_equal(myr_port_names_init(&f->names, &f->arena, &f->err), MYR_OK);
     assert_int_equal(myr_catalog_init(&f->catalog, &f->arena, &f->err), MYR_OK);

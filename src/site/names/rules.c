@@ -129,7 +129,7 @@ int myr_port_names_add_text(struct myr_port_names *names, struct myr_arena *aren
 int myr_port_names_add_file(struct myr_port_names *names, struct myr_arena *arena, const char *path,
                             struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     MYR_TRY(
         myr_kind_read(path, FILE_BYTES_MAX, MYR_KIND_BIT(CSV), "a list of port names", &text, err));
     return myr_port_names_add_text(names, arena, path, (struct myr_str){text.data, text.len}, err);
@@ -137,7 +137,7 @@ int myr_port_names_add_file(struct myr_port_names *names, struct myr_arena *aren
 
 int myr_port_names_init(struct myr_port_names *names, struct myr_arena *arena, struct myr_err *err)
 {
-    *names = (struct myr_port_names){0};
+    *names = (struct myr_port_names){};
     myr_vec_push(&names->systems, MYR_STR("own"));
     const struct myr_embedded *file = &myr_site_port_names[0];
     struct myr_str text = {(const char *)file->data, file->size};

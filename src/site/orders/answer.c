@@ -8,7 +8,7 @@ enum { SHOWN_MAX = 40 };
 static const struct myr_value *put_orders(const struct myr_orders *orders,
                                           struct myr_answer *answer)
 {
-    struct myr_buf cells[CELL_COUNT] = {0};
+    struct myr_buf cells[CELL_COUNT] = {};
     const struct myr_value *list = myr_answer_list(answer, "orders");
     for (uint32_t i = 0; i < orders->count; i++) {
         order_cells(orders, i, MYR_ENGLISH, cells);

@@ -131,7 +131,7 @@ void order_cells(const struct myr_orders *orders, uint32_t index, enum myr_langu
 void myr_orders_csv(const struct myr_orders *orders, enum myr_language language,
                     struct myr_buf *buf)
 {
-    struct myr_buf cells[CELL_COUNT] = {0};
+    struct myr_buf cells[CELL_COUNT] = {};
     bool chinese = language == MYR_CHINESE;
     myr_buf_puts(buf, chinese ? MYR_CSV_MARK : "");
     for (uint32_t c = 0; c < CELL_COUNT; c++) {

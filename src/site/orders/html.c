@@ -92,7 +92,7 @@ static void put_plug(struct sheet *sheet, uint32_t plug, bool is_new)
 
 static void put_note(struct sheet *sheet, enum order_word name, const char *argument)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     order_fill(&text, word(sheet, name), &argument, 1);
     myr_buf_put_lit(sheet->buf, "<p class=\"note\">");
     put_text(sheet, text.data);
@@ -103,7 +103,7 @@ static void put_note(struct sheet *sheet, enum order_word name, const char *argu
 static void put_code(struct sheet *sheet, uint32_t index)
 {
     struct myr_qr qr;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     order_put_code(sheet->orders, index, true, &text);
     bool fits = myr_qr_make(&qr, (struct myr_str){text.data, text.len});
     if (!fits) {
@@ -155,7 +155,7 @@ static void put_summary(struct sheet *sheet)
 {
     const struct myr_orders *orders = sheet->orders;
     struct myr_arena *arena = orders->arena;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     const char *const args[] = {myr_arena_printf(arena, "%u", orders->run),
                                 myr_arena_printf(arena, "%u", orders->mended.count),
                                 myr_arena_printf(arena, "%u", orders->fresh.count),
@@ -177,7 +177,7 @@ static void put_summary(struct sheet *sheet)
 void myr_orders_html(const struct myr_orders *orders, enum myr_language language,
                      struct myr_buf *buf)
 {
-    struct sheet sheet = {orders, language, buf, {{0}}};
+    struct sheet sheet = {orders, language, buf, {{}}};
     const char *name = myr_design_str(orders->verify->design, orders->verify->design->head->name);
     uint32_t crew = 0;
     myr_buf_printf(buf,

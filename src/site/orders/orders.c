@@ -327,7 +327,7 @@ int myr_orders_make(struct myr_orders *ret, struct myr_arena *arena,
                     const struct myr_orders_question *question, struct myr_err *err)
 {
     enum { LLDP_LIVES_S = 120, SWEEP_S = 10 };
-    MYR_CLEANUP(maker_done) struct maker m = {ret, verify, verify->design, {0}, {0}, NULL};
+    MYR_CLEANUP(maker_done) struct maker m = {ret, verify, verify->design, {}, {}, NULL};
     uint32_t total = verify->repair.step_count;
     *ret =
         (struct myr_orders){.arena = arena, .verify = verify, .run = 1, .crews = question->crews};

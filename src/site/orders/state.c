@@ -62,7 +62,7 @@ static struct myr_str kept(struct myr_orders *orders, const struct myr_buf *buf)
 static void name_end(struct myr_orders *orders, uint32_t vertex, struct myr_str *device,
                      struct myr_str *port)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     if (vertex == MYR_NONE) {
         *device = *port = MYR_STR("");
         return;
@@ -352,7 +352,7 @@ int myr_orders_since_text(struct myr_orders *orders, const char *file, struct my
 
 int myr_orders_since(struct myr_orders *orders, const char *path, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     MYR_TRY(myr_file_read(path, STATE_BYTES_MAX, &text, err));
     /* Names in the lists of faults are borrowed from the text. */
     char *kept_text = myr_arena_strndup(orders->arena, text.len ? text.data : "", text.len);

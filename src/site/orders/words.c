@@ -115,9 +115,9 @@ static const char *const sentences[MYR_ORDER_OPS][2][MYR_LANGUAGES] = {
 void order_sentence(const struct myr_orders *orders, const struct myr_work_order *order,
                     enum myr_language language, struct myr_buf *buf)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf a = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf b = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf why = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf a = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf b = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf why = {};
     const struct myr_plug *plug = &order->plugs[0];
     bool along = order->op == MYR_ORDER_SWAP || order->op == MYR_ORDER_MOVE;
     uint32_t from = plug->at == MYR_NONE ? plug->to : plug->at;

@@ -194,7 +194,7 @@ static uint32_t home_port(const struct equivalent *eq, uint32_t port)
 static uint32_t number_classes(struct eq_edge *red, uint32_t red_count, struct eq_edge *blue,
                                uint32_t blue_count)
 {
-    MYR_CLEANUP(myr_u64map_done) struct myr_u64map local = {0};
+    MYR_CLEANUP(myr_u64map_done) struct myr_u64map local = {};
     uint32_t classes = 0;
     for (uint32_t i = 0; i < red_count + blue_count; i++) {
         struct eq_edge *edge = i < red_count ? &red[i] : &blue[i - red_count];
@@ -270,7 +270,7 @@ static void solve_part(struct equivalent *eq, struct eq_edge *red, uint32_t red_
         MYR_ASSERT(slots[end] == EQ_EMPTY || slots[end] < 2 * red_count);
     }
     struct eq_part part = {red_count, blue_count, classes, red, blue, slots};
-    struct eq_solution solution = {0};
+    struct eq_solution solution = {};
     bool small = red_count <= EQ_EXACT_EDGES && blue_count <= EQ_EXACT_EDGES + 1;
     if (!small || !eq_search(&part, eq->arena, &solution)) {
         eq_improve(&part, eq->arena, &solution);

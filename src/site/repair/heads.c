@@ -181,7 +181,7 @@ static uint32_t arrange(struct heads *h, const struct cluster *cluster, const ui
 
 static void undo(struct heads *h, const struct cluster *cluster, const uint32_t *order)
 {
-    uint32_t back[HEADS_EXACT] = {0};
+    uint32_t back[HEADS_EXACT] = {};
     for (uint32_t i = 0; i < cluster->count; i++) {
         back[order[i]] = i;
     }
@@ -315,7 +315,7 @@ static void search_cluster(struct heads *h, const struct member *members, uint32
 static void search_clusters(struct heads *h)
 {
     const struct myr_design *design = h->design;
-    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(struct member) members = {0};
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(struct member) members = {};
     for (uint32_t p = 0; p < design->port_count; p++) {
         uint32_t legs;
         if (repair_is_leg(design, p) && differs(h, p)) {

@@ -414,7 +414,7 @@ static void local_init(struct local *l, const struct eq_part *part, struct myr_a
 
 void eq_improve(const struct eq_part *part, struct myr_arena *arena, struct eq_solution *ret)
 {
-    struct local l = {0};
+    struct local l = {};
     local_init(&l, part, arena);
     use_surplus(&l);
     int32_t most = bound(&l);

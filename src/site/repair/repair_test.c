@@ -76,7 +76,7 @@ static uint32_t fewest_steps(struct naive *naive, uint64_t found, uint32_t port_
 {
     naive->count = 0;
     naive->port_count = port_count;
-    naive->known = (struct myr_u64map){0};
+    naive->known = (struct myr_u64map){};
     reach(naive, found, 0);
     uint32_t answer = UINT32_MAX;
     for (uint32_t i = 0; i < naive->count && answer == UINT32_MAX; i++) {

@@ -66,7 +66,7 @@ static struct myr_cycle tables_cycle(struct myr_fabric_case *fabric,
 static int refuse_cycle(const struct myr_fabric_case *fabric, const struct myr_cycle *cycle,
                         const char *what, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf ports = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf ports = {};
     myr_cycle_put(cycle, &fabric->design, &ports);
     return myr_err_set(err, MYR_EINFEASIBLE,
                        "%s could deadlock on one lane: %u links wait for each other in a circle "
@@ -82,9 +82,9 @@ static int write_engine(struct myr_fabric_case *fabric, const struct myr_apply_q
                         const struct myr_binding *binding, struct myr_applied *ret,
                         struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf torus = {0};
-    struct engine_files files = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf torus = {};
+    struct engine_files files = {};
     if (fabric->graph.net->topology == MYR_TOPOLOGY_TORUS &&
         engine_put_torus(&fabric->graph, binding, &torus)) {
         files.torus = myr_arena_printf(&fabric->arena, "%s.torus", question->out);
@@ -118,8 +118,8 @@ static bool tables_serve(struct myr_fabric_case *fabric, const struct myr_tables
 static int apply_opensm(struct myr_fabric_case *fabric, const struct myr_apply_question *question,
                         struct myr_applied *ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_binding_done) struct myr_binding binding = {0};
-    MYR_CLEANUP(myr_routes_done) struct myr_routes planned = {0};
+    MYR_CLEANUP(myr_binding_done) struct myr_binding binding = {};
+    MYR_CLEANUP(myr_routes_done) struct myr_routes planned = {};
     struct myr_tables tables;
     const struct myr_flow *flows = fabric->flows.items.items;
     MYR_TRY(open_binding(fabric, question->binding, &binding, err));
@@ -201,8 +201,8 @@ static int check_hashed(struct myr_fabric_case *fabric, struct myr_applied *ret,
 static int apply_roce(struct myr_fabric_case *fabric, const struct myr_apply_question *question,
                       struct myr_applied *ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_routes_done) struct myr_routes planned = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_routes_done) struct myr_routes planned = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct myr_addresses addresses;
     struct myr_switch_hashes hashes;
     struct myr_source_ports chosen;
@@ -279,7 +279,7 @@ int myr_apply(struct myr_fabric_case *fabric, const struct myr_apply_question *q
 int myr_apply_tables(struct myr_fabric_case *fabric, const char *path, const char *binding_path,
                      struct myr_applied *ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_binding_done) struct myr_binding binding = {0};
+    MYR_CLEANUP(myr_binding_done) struct myr_binding binding = {};
     struct myr_tables tables;
     *ret = (struct myr_applied){.what = "tables", .load = new_load(fabric)};
     MYR_TRY(open_binding(fabric, binding_path, &binding, err));

@@ -314,7 +314,7 @@ struct myr_cycle myr_dependencies_cycle(const struct myr_dependencies *dependenc
 {
     uint32_t channels = dependencies->graph->design->link_count * 2;
     MYR_CLEANUP(myr_free_at) uint8_t *colour = myr_xcalloc((size_t)channels + 1, 1);
-    MYR_CLEANUP(myr_vec_free_at) steps_vec steps = {0};
+    MYR_CLEANUP(myr_vec_free_at) steps_vec steps = {};
     for (uint32_t start = 0; start < channels; start++) {
         if (colour[start] != NEW || !myr_graph_has_link(dependencies->graph, start / 2)) {
             continue;
@@ -335,7 +335,7 @@ struct myr_cycle myr_dependencies_cycle(const struct myr_dependencies *dependenc
             }
         }
     }
-    return (struct myr_cycle){0};
+    return (struct myr_cycle){};
 }
 
 void myr_cycle_put(const struct myr_cycle *cycle, const struct myr_design *design,

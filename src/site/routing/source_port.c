@@ -67,7 +67,7 @@ static int read_rank(struct row_reader *reader, const struct myr_csv *csv, uint3
 static int read_rows(struct row_reader *reader, const char *path, struct myr_err *err)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct myr_csv csv;
     myr_arena_init(&arena);
     MYR_TRY(myr_kind_read(path, INPUT_FILE_MAX, MYR_KINDS_CSV,
@@ -356,7 +356,7 @@ static void add_route(struct myr_source_ports *ret, const struct myr_graph *grap
 static void second_best(struct myr_source_ports *ret, struct steering *steering,
                         const struct myr_flow *flows, uint32_t flow, uint32_t start)
 {
-    struct myr_path path, best = {0};
+    struct myr_path path, best = {};
     uint64_t best_load = UINT64_MAX;
     for (uint32_t i = 0; i < SECOND_TRIES && best_load > 0; i++) {
         uint16_t source = (uint16_t)(SOURCE_FIRST + (start + i) % SOURCE_COUNT);

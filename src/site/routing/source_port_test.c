@@ -51,7 +51,7 @@ static void every_hash_uses_all_next_hops_about_evenly(void **state)
     for (uint32_t kind = 0; kind < MYR_SWITCH_HASH_COUNT; kind++) {
         const uint32_t counts[] = {1, 2, 3, 7, 32, 64};
         for (uint32_t c = 0; c < MYR_ARRAY_COUNT(counts); c++) {
-            uint32_t used[64] = {0}, count = counts[c];
+            uint32_t used[64] = {}, count = counts[c];
             struct myr_tuple tuple = {
                 .from = 0x0a000001, .to = 0x0a000203, .destination = 4791, .protocol = 17};
             for (uint32_t port = 0xC000; port <= 0xFFFF; port++) {

@@ -80,8 +80,8 @@ int myr_tables_write(const struct myr_tables *tables, const struct myr_binding *
 {
     struct myr_outfile file;
     MYR_TRY(myr_outfile_open(&file, path, err));
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf tails = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf tails = {};
     MYR_CLEANUP(myr_free_at)
     uint32_t *start = myr_xrealloc(NULL, (size_t)tables->columns + 1, sizeof(uint32_t));
     put_tails(tables, binding, &tails, start);
@@ -237,7 +237,7 @@ int myr_tables_read_text(struct myr_tables *tables, const struct myr_binding *bi
 int myr_tables_read(struct myr_tables *tables, const struct myr_binding *binding, const char *path,
                     uint32_t *ret_unknown, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     MYR_TRY(myr_kind_read(path, (size_t)1 << BYTES_MAX_SHIFT, MYR_KIND_BIT(FORWARDING),
                           tables_expected, &text, err));
     return myr_tables_read_text(tables, binding, path, (struct myr_str){text.data, text.len},

@@ -127,7 +127,7 @@ static void put(struct anchor *a, uint32_t found, uint32_t device)
 /* Places what its neighbours agree on; two with equal right to one place both wait. */
 static bool place_round(struct anchor *a)
 {
-    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(struct ballot) ballots = {0};
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(struct ballot) ballots = {};
     bool placed = false;
     for (uint32_t d = 0; d < a->cabling->devices.count; d++) {
         if (a->open[d] && a->place[d] == MYR_NONE) {
@@ -159,7 +159,7 @@ static bool place_round(struct anchor *a)
  */
 static bool take_back(struct anchor *a)
 {
-    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(uint32_t) wrong = {0};
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(uint32_t) wrong = {};
     for (uint32_t d = 0; d < a->cabling->devices.count; d++) {
         if (a->place[d] != a->base[d]) {
             struct choice best = elect(a, d, false);

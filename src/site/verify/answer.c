@@ -14,7 +14,7 @@ static void put_end(const struct myr_verify *verify, struct myr_answer *answer,
                     const char *device_key, const char *port_key, uint32_t vertex)
 {
     const struct myr_design *design = verify->design;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {};
     if (vertex == MYR_NONE) {
         myr_answer_null(answer, device_key);
         myr_answer_null(answer, port_key);
@@ -107,7 +107,7 @@ static void put_place(const struct myr_verify *verify, uint32_t found, uint32_t 
 
 static void put_ambiguous(const struct myr_verify *verify, struct myr_answer *answer)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {};
     myr_answer_list(answer, "ambiguous");
     for (uint32_t i = 0; i < verify->ambiguity_count; i++) {
         const struct myr_ambiguity *row = &verify->ambiguities[i];
@@ -127,7 +127,7 @@ static void put_ambiguous(const struct myr_verify *verify, struct myr_answer *an
 static void put_assumed(const struct myr_verify *verify, struct myr_answer *answer)
 {
     const struct myr_design *design = verify->design;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {};
     myr_answer_list(answer, "assumed");
     for (uint32_t i = 0; i < verify->assumed_count; i++) {
         const struct myr_assumed *row = &verify->assumed[i];
@@ -151,7 +151,7 @@ static void put_assumed(const struct myr_verify *verify, struct myr_answer *answ
 
 static void put_identity(const struct myr_verify *verify, struct myr_answer *answer)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {};
     myr_answer_object(answer, "identity");
     myr_answer_list(answer, "recovered");
     for (uint32_t i = 0; i < verify->identity_count; i++) {
@@ -208,7 +208,7 @@ static void put_ready(struct myr_answer *answer, const struct myr_ready *row)
 static void put_coverage(const struct myr_verify *verify, struct myr_answer *answer)
 {
     const struct myr_coverage *cover = &verify->coverage;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {};
     myr_answer_object(answer, "coverage");
     put_ready(answer, &cover->all);
     myr_answer_list(answer, "layers");
@@ -249,7 +249,7 @@ static void put_coverage(const struct myr_verify *verify, struct myr_answer *ans
 static const struct myr_value *put_unread(const struct myr_verify *verify,
                                           struct myr_answer *answer)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {};
     const struct myr_value *list = myr_answer_list(answer, "unread");
     for (uint32_t i = 0; i < verify->unread_count; i++) {
         myr_answer_object(answer, NULL);
@@ -267,7 +267,7 @@ static void put_why(const struct myr_verify *verify, struct myr_answer *answer, 
 {
     static const char *const names[MYR_WHYS] = {"speed",  "errors", "ber",  "fec",
                                                 "medium", "dirty",  "light"};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     for (uint32_t w = 0; w < MYR_WHYS; w++) {
         if (verify->state[port] == MYR_STATE_DEGRADED && verify->why[port] >> w & 1) {
             myr_buf_printf(&text, "%s%s", text.len ? " " : "", names[w]);

@@ -191,7 +191,7 @@ static void degrade_by_others(struct verify_job *job)
 {
     struct myr_verify *verify = job->verify;
     const struct myr_cabling *cabling = verify->cabling;
-    MYR_CLEANUP(myr_u64map_done) struct myr_u64map devices = {0};
+    MYR_CLEANUP(myr_u64map_done) struct myr_u64map devices = {};
     if (cabling->errors.count + cabling->optics.count) {
         collect_guids(cabling, &devices);
     }

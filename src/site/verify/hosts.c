@@ -133,7 +133,7 @@ void hosts_group(struct hosts *hosts, const struct identify *identify)
 {
     const struct myr_cabling *cabling = identify->cabling;
     uint32_t devices = (uint32_t)cabling->devices.count;
-    struct myr_strmap names = {0};
+    struct myr_strmap names = {};
     hosts->group = MYR_ARENA_NEW(identify->arena, uint32_t, devices);
     hosts->members = MYR_ARENA_NEW(identify->arena, uint32_t, devices);
     hosts->items = MYR_ARENA_NEW(identify->arena, struct host_group, devices);
@@ -253,7 +253,7 @@ static bool names_its_nics(const struct host_vote *v, uint32_t g)
  */
 static bool vote_hosts(const struct host_vote *v, bool last)
 {
-    MYR_VEC(struct host_ballot) ballots = {0};
+    MYR_VEC(struct host_ballot) ballots = {};
     bool changed = false;
     for (uint32_t g = 0; g < v->hosts->count; g++) {
         if (!v->hosts->items[g].doubled && v->hosts->items[g].node == MYR_NONE) {

@@ -116,7 +116,7 @@ static void name_nics(struct fixture *f, const char *form)
 static void name_ports(struct fixture *f, const char *host_form, const char *nic_form)
 {
     char name[100];
-    struct myr_str hosts[12] = {{0}};
+    struct myr_str hosts[12] = {};
     for (size_t i = 0; i < 2 * f->planned.links.count; i++) {
         struct myr_cabling_link *link = &f->planned.links.items[i / 2];
         struct myr_cabling_end *end = i & 1 ? &link->b : &link->a;

@@ -20,7 +20,7 @@ static bool small_letters(char *text, size_t len)
 static void fill_type_ports(struct identify *identify)
 {
     const struct myr_design *design = identify->design;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     for (uint32_t d = 0; d < design->device_count; d++) {
         struct myr_strmap *map = &identify->type_ports[design->device_type[d]];
         if (map->count) {
@@ -314,7 +314,7 @@ static bool same_identity(struct myr_port_span a, struct myr_port_span b)
 static void drop_double_claims(struct identify *identify)
 {
     const struct myr_cabling *cabling = identify->cabling;
-    MYR_CLEANUP(myr_u64map_done) struct myr_u64map claims = {0};
+    MYR_CLEANUP(myr_u64map_done) struct myr_u64map claims = {};
     for (uint32_t i = 0; i < cabling->devices.count; i++) {
         struct myr_port_span own = identify->devices[i];
         bool host_name = own.count > 1 && identify_is_nic(identify, i);

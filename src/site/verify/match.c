@@ -270,7 +270,7 @@ static int complain_double(const struct matcher *matcher, uint32_t link, uint32_
     const struct myr_cabling_link *first =
         &matcher->cabling->links.items[matcher->verify->found_link[vertex]];
     MYR_ASSERT(matcher->verify->found[vertex] != MYR_NONE);
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     myr_verify_port_name(matcher->verify, vertex, &name);
     const struct myr_doc place = {
         .file = matcher->cabling->files.items[second->file], .line = second->line, .column = 1};

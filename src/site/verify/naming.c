@@ -75,7 +75,7 @@ static void collect_end(const struct identify *identify, const struct found_ends
 void naming_collect(const struct identify *identify, const struct found_ends *ends,
                     struct unit_list *ret)
 {
-    struct myr_strmap seen = {0};
+    struct myr_strmap seen = {};
     for (uint32_t end = 0; !ends->cabling->numbered && end < 2 * ends->cabling->links.count;
          end++) {
         collect_end(identify, ends, end, &seen, ret);
@@ -163,7 +163,7 @@ static void count_vote(struct namer *n, const struct unit *unit)
 static void count_hosts(struct namer *n, const struct unit_list *units)
 {
     const struct myr_design *design = n->identify->design;
-    MYR_CLEANUP(myr_u64map_done) struct myr_u64map seen = {0};
+    MYR_CLEANUP(myr_u64map_done) struct myr_u64map seen = {};
     n->hosts = MYR_ARENA_NEW(n->identify->arena, uint32_t, design->devtype_count);
     for (size_t i = 0; i < units->count; i++) {
         if (myr_u64map_add(&seen, units->items[i].device, 1)) {
@@ -238,7 +238,7 @@ static struct myr_str device_word(struct myr_str name, char ret[KEY_MAX])
         number == 0 || number > 64) {
         return name;
     }
-    struct myr_buf text MYR_CLEANUP(myr_buf_done) = {0};
+    struct myr_buf text MYR_CLEANUP(myr_buf_done) = {};
     myr_buf_printf(&text, "mlx5_%u", (uint32_t)number - 1);
     memcpy(ret, text.data, text.len);
     return (struct myr_str){ret, text.len};
@@ -432,7 +432,7 @@ static void decide_by_order(struct namer *n, uint32_t type)
 
 static void decide_names(struct namer *n)
 {
-    MYR_CLEANUP(myr_u64map_done) struct myr_u64map given = {0}; /* type and port index */
+    MYR_CLEANUP(myr_u64map_done) struct myr_u64map given = {}; /* type and port index */
     decide_told(n, &given);
     for (uint32_t t = 0; t < n->identify->design->devtype_count; t++) {
         if (n->hosts[t] && n->identify->spelling->boxes[t].host) {
@@ -459,7 +459,7 @@ static void take(struct namer *n, struct unit *unit, uint32_t port)
 static void settle_rest(struct namer *n, uint32_t nets, struct unit_list *units)
 {
     const struct myr_design *design = n->identify->design;
-    struct myr_u64map waiting = {0}; /* device to unit + 1; 0: several */
+    struct myr_u64map waiting = {}; /* device to unit + 1; 0: several */
     for (size_t i = 0; i < units->count; i++) {
         const struct unit *unit = &units->items[i];
         if (unit->port == MYR_NONE && unit->planned != MYR_NONE && !unit->hearsay &&
@@ -544,7 +544,7 @@ static bool deviates(struct namer *n, const struct unit *unit)
 /* What was taken for granted, and which hosts speak against it: people must be able to object. */
 static void put_assumed(struct namer *n, const struct unit_list *units, struct myr_verify *verify)
 {
-    MYR_CLEANUP(myr_u64map_done) struct myr_u64map seen = {0};
+    MYR_CLEANUP(myr_u64map_done) struct myr_u64map seen = {};
     verify->assumed = MYR_ARENA_NEW(verify->arena, struct myr_assumed, n->meanings.count);
     verify->deviating = MYR_ARENA_NEW(verify->arena, uint32_t, units->count);
     for (size_t i = 0; i < n->meanings.count; i++) {

@@ -98,7 +98,7 @@ static void show_degraded(const struct myr_verify *verify, struct myr_answer *an
                                                "a cable of another kind than planned",
                                                "one lane gets much less light: clean it",
                                                "light out of the range of such modules"};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {};
     uint32_t shown = 0, left = 0;
     if (verify->counts[MYR_STATE_DEGRADED] == 0) {
         return;
@@ -154,8 +154,8 @@ static void show_choices(const struct myr_verify *verify, struct myr_answer *ans
 static void show_renames(const struct myr_verify *verify, struct myr_answer *answer)
 {
     const struct myr_design *design = verify->design;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf other = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf other = {};
     if (verify->relabel_devices == 0) {
         return;
     }
@@ -175,7 +175,7 @@ static void show_renames(const struct myr_verify *verify, struct myr_answer *ans
 static void show_steps(const struct myr_verify *verify, struct myr_answer *answer)
 {
     const struct myr_repair *repair = &verify->repair;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {};
     if (repair->step_count == 0) {
         return;
     }
@@ -233,8 +233,8 @@ static uint32_t count_switches(const struct myr_verify *verify)
 
 static void note_identities(const struct myr_verify *verify, struct notes *notes)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf other = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf other = {};
     const struct myr_design *design = verify->design;
     note_count(notes, verify->identity_count,
                "devices told by their cables: the design does not know their names");
@@ -262,7 +262,7 @@ static void note_identities(const struct myr_verify *verify, struct notes *notes
 static void note_assumed(const struct myr_verify *verify, struct notes *notes)
 {
     enum { NAMED_MAX = 8 };
-    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {};
     uint32_t least = UINT32_MAX, hosts = 0;
     for (uint32_t i = 0; i < verify->assumed_count; i++) {
         const struct myr_assumed *row = &verify->assumed[i];
@@ -328,7 +328,7 @@ static void show_coverage(const struct myr_verify *verify, struct myr_answer *an
 {
     enum { ROWS_MAX = 12 };
     const struct myr_coverage *cover = &verify->coverage;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {};
     uint32_t racks = 0;
     if (cover->all.cables == 0) {
         return;
@@ -368,7 +368,7 @@ static void show_coverage(const struct myr_verify *verify, struct myr_answer *an
 static void show_unread(const struct myr_verify *verify, struct myr_answer *answer)
 {
     enum { UNREAD_MAX = 12 };
-    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {};
     if (verify->counts[MYR_STATE_UNREAD] + verify->unread_count == 0) {
         return;
     }

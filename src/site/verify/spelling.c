@@ -29,7 +29,7 @@ static void read_all(const struct spelling *spelling, uint32_t type, struct myr_
 {
     uint32_t readings[MYR_PORT_SYSTEMS_MAX];
     uint32_t mask = myr_port_names_read(spelling->names, &spelling->boxes[type], name, readings);
-    *ret = (struct spelled){0};
+    *ret = (struct spelled){};
     for (uint32_t s = 0; s < MYR_PORT_SYSTEMS_MAX; s++) {
         uint32_t at = 0;
         if (!(mask >> s & 1)) {

@@ -39,7 +39,7 @@ static uint32_t part_of(const struct structure *s, uint32_t port)
 
 static void hash_ports(const struct structure *s, struct colours *colours)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     for (uint32_t p = 0; p < s->design->port_count; p++) {
         myr_buf_clear(&name);
         if (s->cabling->numbered) {
@@ -202,7 +202,7 @@ static void match_colours(struct structure *s, const struct coloured_list *list,
  */
 static void count_strangers(struct structure *s, const struct coloured_list *list)
 {
-    struct myr_ambiguity kinds[2] = {{0}, {0}}; /* switches, NICs */
+    struct myr_ambiguity kinds[2] = {{}, {}}; /* switches, NICs */
     for (size_t i = 0; s->cabling->numbered && i < list->count;) {
         size_t end = i, found = 0;
         while (end < list->count && list->items[end].colour == list->items[i].colour) {
@@ -253,7 +253,7 @@ static void init_colours(const struct structure *s, struct colours *colours)
 /* Hosts by all of their NICs, then ports by what most devices of a type call them. */
 static void settle_names(struct structure *s)
 {
-    struct unit_list units = {0};
+    struct unit_list units = {};
     if (s->open_count) {
         hosts_elect(&s->hosts, s->identify, &s->ends, &units);
     }
@@ -274,7 +274,7 @@ static void settle_names(struct structure *s)
 static void by_colours(struct structure *s)
 {
     struct colours colours;
-    MYR_CLEANUP(coloured_list_done) struct coloured_list list = {0};
+    MYR_CLEANUP(coloured_list_done) struct coloured_list list = {};
     init_colours(s, &colours);
     for (uint32_t round = 0; round < ROUNDS_MAX && s->open_count; round++) {
         uint32_t before = s->open_count;
@@ -346,7 +346,7 @@ static struct myr_str box_key(struct myr_arena *arena, struct myr_str name)
 /* Chips of one box, each with the one before it. */
 static void join_chips(struct structure *s)
 {
-    MYR_CLEANUP(myr_strmap_done) struct myr_strmap boxes = {0};
+    MYR_CLEANUP(myr_strmap_done) struct myr_strmap boxes = {};
     uint32_t devices = (uint32_t)s->cabling->devices.count;
     uint32_t *last = MYR_ARENA_NEW(s->identify->arena, uint32_t, devices);
     s->chip_before = MYR_ARENA_NEW(s->identify->arena, uint32_t, devices);

@@ -23,7 +23,7 @@ struct fixture {
 
 static void begin(struct fixture *f)
 {
-    *f = (struct fixture){0};
+    *f = (struct fixture){};
     myr_arena_init(&f->arena);
     small_design(&f->design, &f->arena, (struct small_shape){4, 2, 2, 2});
     myr_cabling_init(&f->cabling, &f->arena);
@@ -58,7 +58,7 @@ static void run(struct fixture *f)
 static void add_plan(struct fixture *f, const char *const *without, const char *added)
 {
     struct myr_cabling planned;
-    struct myr_buf all = {0};
+    struct myr_buf all = {};
     myr_cabling_init(&planned, &f->arena);
     myr_cabling_from_design(&planned, &f->design, MYR_NET_COMPUTE, MYR_NIC_AS_PORT);
     myr_write_p2p(&planned, &all);
@@ -291,7 +291,7 @@ static void slow_links_are_degraded_and_so_are_slow_files(void **state)
     (void)state;
     struct fixture f;
     struct myr_err err;
-    struct myr_buf text = {0};
+    struct myr_buf text = {};
     for (uint32_t round = 0; round < 2; round++) {
         begin(&f);
         struct myr_cabling planned;
@@ -371,7 +371,7 @@ static void counters_of_a_port_degrade_its_link(void **state)
         nic = myr_str_eq(device->name, MYR_STR("node-00003-nic1")) ? device : nic;
     }
     assert_true(leaf && nic);
-    struct myr_buf counted = {0};
+    struct myr_buf counted = {};
     myr_buf_printf(&counted,
                    "Errors for 0x1\n GUID 0x%llx port 2: [SymbolErrorCounter == 11]\n"
                    " GUID 0x%llx port 3: [SymbolErrorCounter == 10]\n"
@@ -420,7 +420,7 @@ static void exchanged_names_are_told_from_exchanged_cables(void **state)
     begin(&f);
     /* Every line about one leaf says the other. */
     struct myr_cabling planned;
-    struct myr_buf all = {0};
+    struct myr_buf all = {};
     myr_cabling_init(&planned, &f.arena);
     myr_cabling_from_design(&planned, &f.design, MYR_NET_COMPUTE, MYR_NIC_AS_PORT);
     for (size_t i = 0; i < planned.devices.count; i++) {
@@ -532,7 +532,7 @@ static void a_binding_made_from_discovery_tells_renamed_devices(void **state)
     myr_binding_discover(&f.binding, &f.verify, false, &found);
     assert_int_equal(found.bound, 12); /* 8 NICs, 2 leaves, 2 spines */
     assert_int_equal(found.conflicts + found.unknown + found.contradicted, 0);
-    struct myr_buf written = {0};
+    struct myr_buf written = {};
     myr_binding_write(&f.binding, &written);
 
     /* Read back, it names devices that have lost their names, without looking at cables. */
@@ -547,7 +547,7 @@ static void a_binding_made_from_discovery_tells_renamed_devices(void **state)
     run(&g);
     expect_counts(&g, ALL, 0, 0, 0, 0, 0);
     assert_int_equal(g.verify.identity_count, 0);
-    struct myr_buf again = {0};
+    struct myr_buf again = {};
     myr_binding_write(&g.binding, &again);
     assert_string_equal(written.data, again.data);
     myr_buf_done(&written);

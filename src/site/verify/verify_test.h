@@ -101,7 +101,7 @@ static inline void small_design(struct myr_design *design, struct myr_arena *are
                                 struct small_shape shape)
 {
     uint32_t devices = shape.nodes + shape.rails + shape.spines;
-    *design = (struct myr_design){0};
+    *design = (struct myr_design){};
     design->head = MYR_ARENA_NEW(arena, struct myr_design_head, 1);
     design->networks = MYR_ARENA_NEW(arena, struct myr_network, MYR_NET_COUNT);
     design->place = MYR_ARENA_NEW(arena, struct myr_place, devices);

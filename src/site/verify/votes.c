@@ -137,7 +137,7 @@ static int compare_ballots(const void *left, const void *right)
 /* One round of votes for all; two that want one place with equal right both wait. */
 bool structure_vote(struct structure *s)
 {
-    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(struct ballot) ballots = {0};
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(struct ballot) ballots = {};
     uint32_t before = s->open_count;
     for (uint32_t d = 0; d < s->cabling->devices.count; d++) {
         struct ballot ballot = {.found = d};

@@ -140,7 +140,7 @@ static int32_t bar_x(double value, double span)
 static void draw_row(struct myr_svg *svg, const struct myr_bars *bars,
                      const struct myr_bar_row *row, int32_t y, double span)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf tip = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf tip = {};
     char css[24];
     double at = row->start;
     myr_svg_text(svg, (BAR_LEFT - 10) * PX, y + 15 * PX, MYR_SVG_END, "label", row->name);
@@ -170,7 +170,7 @@ static void draw_row(struct myr_svg *svg, const struct myr_bars *bars,
 void myr_chart_bars(const struct myr_bars *bars, struct myr_buf *buf)
 {
     struct myr_svg svg;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf label = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf label = {};
     int32_t top = bars->legend ? 84 : 62, x = BAR_LEFT * PX;
     int32_t bottom = top + (int32_t)bars->count * BAR_ROW;
     double span = bars_span(bars), step = nice_step(span, 6);
@@ -296,7 +296,7 @@ static void span_of(const struct myr_curves *curves, struct axis *x, struct axis
 static void draw_axes(struct myr_svg *svg, const struct myr_curves *curves, const struct axis *x,
                       const struct axis *y)
 {
-    MYR_CLEANUP(myr_buf_done) struct myr_buf label = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf label = {};
     for (uint32_t i = 0; i < y->tick_count; i++) {
         int32_t at = place(y, y->ticks[i]);
         myr_buf_clear(&label);
@@ -321,7 +321,7 @@ static void draw_series(struct myr_svg *svg, const struct myr_series *series, co
                         const struct axis *y)
 {
     char css[32];
-    MYR_CLEANUP(myr_buf_done) struct myr_buf tip = {0};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf tip = {};
     snprintf(css, sizeof(css), "%s c%u", series->dashed ? "dashed" : "curve",
              series->colour % MYR_CHART_COLOURS);
     if (!series->no_line) {

@@ -18,7 +18,7 @@ static const char *number(struct myr_buf *buf, double value)
 static void numbers_have_few_digits(void **state)
 {
     (void)state;
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     assert_string_equal(number(&buf, 0), "0");
     assert_string_equal(number(&buf, 0.125), "0.125");
     assert_string_equal(number(&buf, 1.256), "1.26");
@@ -46,7 +46,7 @@ static void bars_have_a_shape_for_each_piece(void **state)
     const struct myr_bar_row rows[] = {{"one", "5 s", 0, pieces, 3}, {"two", NULL, 1, pieces, 1}};
     struct myr_bars bars = {
         .title = "T & U", .unit = "s", .rows = rows, .count = 2, .limit = 6, .limit_name = "six"};
-    struct myr_buf buf = {0}, again = {0};
+    struct myr_buf buf = {}, again = {};
     myr_chart_bars(&bars, &buf);
     assert_int_equal(times(&buf, "class=\"piece"), 3); /* nothing is drawn for nothing */
     assert_int_equal(times(&buf, "a&lt;b: 2 s"), 2);
@@ -66,7 +66,7 @@ static void bars_of_every_span_have_a_scale(void **state)
         const struct myr_piece piece = {"a", span, 0};
         const struct myr_bar_row row = {"one", "", 0, &piece, 1};
         struct myr_bars bars = {.title = "t", .unit = "s", .rows = &row, .count = 1};
-        struct myr_buf buf = {0};
+        struct myr_buf buf = {};
         myr_chart_bars(&bars, &buf);
         uint32_t lines = times(&buf, "class=\"grid\"");
         if (lines < 2 || lines > 6) {
@@ -79,7 +79,7 @@ static void bars_of_every_span_have_a_scale(void **state)
 static void arguments_break_before_their_names_only(void **state)
 {
     (void)state;
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     myr_page_arguments(&buf, "--a-b 1 --c x<y # with --d");
     assert_string_equal(buf.data, "<code><span>--a-b 1</span> <span>--c x&lt;y # with</span> "
                                   "<span>--d</span></code>");
@@ -89,7 +89,7 @@ static void arguments_break_before_their_names_only(void **state)
 static void bars_of_nothing_are_drawn(void **state)
 {
     (void)state;
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     struct myr_bars bars = {.title = "empty", .unit = "s", .legend = true};
     myr_chart_bars(&bars, &buf);
     assert_non_null(strstr(buf.data, "</svg>"));
@@ -115,7 +115,7 @@ static void curves_are_drawn_over_every_span(void **state)
                                         .series = series,
                                         .count = 3,
                                         .log_x = log};
-            struct myr_buf buf = {0};
+            struct myr_buf buf = {};
             myr_chart_curves(&curves, &buf);
             assert_int_equal(times(&buf, "<circle"), 4);
             assert_int_equal(times(&buf, "class=\"curve"), 1);
@@ -137,7 +137,7 @@ static void one_point_and_no_point_are_plots_too(void **state)
     struct myr_curves curves = {
         .title = "t", .x_name = "x", .y_name = "y", .series = &series, .count = 1};
     for (int i = 0; i < 4; i++) {
-        struct myr_buf buf = {0};
+        struct myr_buf buf = {};
         curves.log_x = i % 2;
         series.count = i < 2;
         myr_chart_curves(&curves, &buf);
@@ -150,7 +150,7 @@ static void pages_escape_what_they_are_given(void **state)
 {
     (void)state;
     static const char *const heads[] = {"name", ">value"};
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     myr_page_begin(&buf, "a<script>");
     myr_page_tiles_begin(&buf);
     myr_page_tile(&buf, "\"quoted\"", "%d & 2", 1);

@@ -25,7 +25,7 @@ static void bars_are_the_kept_ones(void **state)
                             .rows = rows,
                             .count = 3,
                             .legend = true};
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     myr_chart_bars(&bars, &buf);
     bars = (struct myr_bars){.title = "Memory",
                              .unit = "GB",
@@ -59,7 +59,7 @@ static void curves_are_the_kept_ones(void **state)
                                 .series = series,
                                 .count = 3,
                                 .log_x = true};
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     myr_chart_curves(&curves, &buf);
     curves.log_x = false;
     curves.from_zero = true;
@@ -90,7 +90,7 @@ static void shapes_are_the_kept_ones(void **state)
 {
     (void)state;
     struct myr_svg svg;
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     myr_svg_begin(&svg, &buf, 320, 200, "Shapes <all>");
     myr_svg_style(&svg, ".own{fill:red}");
     myr_svg_group(&svg, "leaf");
@@ -125,7 +125,7 @@ static void a_page_is_the_kept_one(void **state)
 {
     (void)state;
     static const char *const heads[] = {"name", "GPUs", "share"};
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     myr_page_begin(&buf, "A <page>");
     myr_page_heading(&buf, "Figures & tables");
     myr_page_note(&buf, "steps \"back\"");

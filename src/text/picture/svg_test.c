@@ -9,7 +9,7 @@
 static void shapes_come_out_in_order_and_in_pixels(void **state)
 {
     (void)state;
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     struct myr_svg svg;
     myr_svg_begin(&svg, &buf, 300, 200, "a <b> & \"c\"");
     size_t head = buf.len;
@@ -43,7 +43,7 @@ static void shapes_come_out_in_order_and_in_pixels(void **state)
 static void circles_and_paths_join_many_strokes_into_one_shape(void **state)
 {
     (void)state;
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     struct myr_svg svg;
     myr_svg_begin(&svg, &buf, 10, 10, "t");
     size_t head = buf.len;
@@ -74,7 +74,7 @@ static void the_stylesheet_has_every_class_for_light_and_dark(void **state)
     static const char *const classes[] = {".page{",     ".host{",     ".leaf{",    ".spine{",
                                           ".core{",     ".ethernet{", ".storage{", ".link{",
                                           ".link-hot{", "text{"};
-    struct myr_buf buf = {0};
+    struct myr_buf buf = {};
     struct myr_svg svg;
     myr_svg_begin(&svg, &buf, 1, 1, "t");
     myr_svg_end(&svg);

@@ -106,7 +106,7 @@ static void find_corners(const struct room *room, const double *most, uint32_t f
                          uint32_t chosen, uint32_t *choice, struct corners *ret)
 {
     if (chosen == room->kinds) {
-        double rows[KINDS_MOST][KINDS_MOST + 1] = {{0}}, at[KINDS_MOST] = {0};
+        double rows[KINDS_MOST][KINDS_MOST + 1] = {}, at[KINDS_MOST] = {};
         for (uint32_t i = 0; i < chosen; i++) {
             if (choice[i] < room->facets) {
                 memcpy(rows[i], room->need[choice[i]], room->kinds * sizeof(double));
@@ -299,7 +299,7 @@ static double with_prices(const struct look *look, const double *price, double *
         ret_over[c] = graph->class[c].count;
     }
     for (size_t r = 0; r < room->racks; r++) {
-        double gain[KINDS_MOST] = {0};
+        double gain[KINDS_MOST] = {};
         uint32_t best[KINDS_MOST], corner;
         for (uint32_t c = 0; c < graph->classes; c++) {
             double one = price[c] - look->cost[c * room->racks + r];

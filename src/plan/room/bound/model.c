@@ -433,7 +433,7 @@ static void draw_leaf_star(struct sketch *sketch, const struct part *part,
 static void draw_stars(struct sketch *sketch, const struct part *part)
 {
     struct sky *sky = sketch->sky;
-    uint32_t shares[CLASSES] = {0}, spine_share = MYR_NONE, last = 0;
+    uint32_t shares[CLASSES] = {}, spine_share = MYR_NONE, last = 0;
     struct star *top = new_star(sky, part->tops);
     double part_of = part->spines ? 6 : 5;
     for (uint32_t i = 0; i < part->class_count; i++) {
@@ -533,7 +533,7 @@ double bound_stars_mm(struct bound *b)
         send_up(b, net->first_leaf + i, 1, part.arriving);
     }
     bool *seen = MYR_ARENA_NEW(arena, bool, devices);
-    struct part last = {0};
+    struct part last = {};
     double sum = 0, last_mm = 0;
     for (uint32_t i = part.top_first; i < part.top_end; i++) {
         part.id = root_of(&part, i);

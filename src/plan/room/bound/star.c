@@ -84,7 +84,7 @@ static double star_value(const struct sky *sky, const struct star *star, const d
                          double *gradient)
 {
     struct worth worth;
-    double moment[STAR_KINDS] = {0}, over[STAR_KINDS], sum = 0;
+    double moment[STAR_KINDS] = {}, over[STAR_KINDS], sum = 0;
     weigh(star, x, &worth);
     for (uint32_t k = 0; k < star->kind_count; k++) {
         over[k] = star->kinds[k].count;
@@ -352,7 +352,7 @@ static void find_ways(struct sky *sky)
 /* The most that any rack takes, of everything. */
 static struct load most_of_racks(const struct bound *b)
 {
-    struct load most = {0};
+    struct load most = {};
     for (uint32_t i = 0; i < b->design->rack_count; i++) {
         struct load one = bound_rack_load(b, i);
         most.watts = one.watts > most.watts ? one.watts : most.watts;

@@ -115,7 +115,7 @@ double bound_uplinks_mm(struct bound *b)
         return 0;
     }
     double *to = MYR_ARENA_NEW(b->plan->arena, double, b->design->device_count);
-    struct sheaf all = {0};
+    struct sheaf all = {};
     double sum = 0;
     uint32_t end = b->net->first_leaf + b->net->leaf;
     for (uint32_t leaf = b->net->first_leaf; leaf < end; leaf++) {
@@ -174,7 +174,7 @@ double bound_one_block_mm(struct bound *b)
     double *counts = MYR_ARENA_NEW(b->plan->arena, double, servers);
     double *weights = MYR_ARENA_NEW(b->plan->arena, double, count);
     double *to = MYR_ARENA_NEW(b->plan->arena, double, b->design->device_count);
-    struct sheaf all = {0};
+    struct sheaf all = {};
     for (uint32_t i = 0; i < count; i++) {
         struct sheaf one;
         uint32_t leaf = b->net->first_leaf + i;
