@@ -187,7 +187,7 @@ static inline __attribute__((always_inline)) void prefetch_way(const struct myr_
 }
 
 /* Those that have risen above what they had reserved: of a channel that has no more, exactly. */
-static void take_more(struct myr_sim *sim, uint64_t level)
+static void take_more(struct myr_sim *sim, uint32_t holder, uint64_t level)
 {
     for (size_t i = 0; i < sim->short_of.count; i++) {
         struct sim_entry entry = sim->short_of.items[i];
@@ -195,6 +195,7 @@ static void take_more(struct myr_sim *sim, uint64_t level)
         struct sim_fill *fill = &sim->fills[id];
         if (sim_reserves(fill)) {
             if (sim_reserve_more(sim, entry.hop, level)) {
+                sim_bond_reserved(sim, holder, sim->hops.items[entry.hop].reserved);
                 look_at(sim, id); /* others may rise over it just now */
                 continue;
             }
@@ -207,54 +208,145 @@ static void take_more(struct myr_sim *sim, uint64_t level)
     sim->short_of.count = 0;
 }
 
+/* The room of one of the others. Whether those that have risen to the level are too fast there. */
+static bool shift_room(struct myr_sim *sim, uint32_t id, __int128 less, uint64_t risen_to)
+{
+    struct sim_fill *fill = &sim->fills[id];
+    bool over = false;
+    sim_touch(sim, id);
+    fill->room -= less;
+    if (risen_to) {
+        fill->fastest = fill->fastest > risen_to ? fill->fastest : risen_to;
+        over = too_fast(fill, risen_to);
+    }
+    look_at(sim, id);
+    return over;
+}
+
+/* Whether a change of this channel's level goes by ties for this transfer that it holds. */
+static bool is_tied(const struct sim_way *way)
+{
+    return !(way->holder & SIM_LOOSE) && !sim_wide(way);
+}
+
+/* By ties: all that the channel holds, but for wide ones. */
+static void shift_ties(struct myr_sim *sim, uint32_t id, __int128 by, uint64_t risen_to)
+{
+    enum { AHEAD = 4 };
+    const struct sim_bond *bond = &sim->bonds[id];
+    if (bond->tie_count == 0) {
+        return;
+    }
+    const struct sim_tie *ties = &sim->ties.items[bond->first_tie];
+    for (uint32_t t = 0; t < bond->tie_count; t++) {
+        if (t + AHEAD < bond->tie_count) {
+            __builtin_prefetch(&sim->fills[ties[t + AHEAD].channel], 1);
+        }
+        if (shift_room(sim, ties[t].channel, by * ties[t].weight, risen_to)) {
+            myr_vec_push(&sim->overfull, ties[t].channel);
+        }
+    }
+}
+
+static bool is_overfull(const struct myr_sim *sim, uint32_t id)
+{
+    for (size_t i = 0; i < sim->overfull.count; i++) {
+        if (sim->overfull.items[i] == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Those that go over a channel that is too full now, once each. */
+static void note_overfull(struct myr_sim *sim, uint32_t id)
+{
+    const struct sim_channel *channel = &sim->channels[id];
+    for (uint32_t e = 0; sim->overfull.count && e < channel->held; e++) {
+        uint32_t slot = sim->entries.items[channel->first_entry + e].slot;
+        struct sim_way way = sim->ways.items[slot];
+        bool back = false;
+        for (uint32_t i = 0; is_tied(&way) && !back && i < way.hop_count; i++) {
+            back = is_overfull(sim, sim->hops.items[way.first_hop + i].channel);
+        }
+        if (back) {
+            myr_vec_push(&sim->held_back, slot);
+        }
+    }
+    sim->overfull.count = 0;
+}
+
+/* Who of those that it holds needs more than is reserved somewhere; the least of the others. */
+static void find_short(struct myr_sim *sim, uint32_t id, uint64_t level)
+{
+    enum { AHEAD = 8 };
+    const struct sim_channel *channel = &sim->channels[id];
+    const struct sim_entry *entries = &sim->entries.items[channel->first_entry];
+    uint64_t least = SIM_RATE_NONE;
+    for (uint32_t e = 0; e < channel->held; e++) {
+        struct sim_way way = sim->ways.items[entries[e].slot];
+        if (e + AHEAD < channel->held) {
+            prefetch_way(sim, entries[e + AHEAD]);
+        }
+        if (!is_tied(&way)) {
+            continue;
+        }
+        for (uint32_t i = way.first_hop; i < way.first_hop + way.hop_count; i++) {
+            struct sim_hop hop = sim->hops.items[i];
+            if (hop.reserved && level <= hop.reserved) {
+                least = hop.reserved < least ? hop.reserved : least;
+            } else if (hop.channel != id && sim_reserves(&sim->fills[hop.channel])) {
+                myr_vec_push(&sim->short_of, ((struct sim_entry){entries[e].slot, i}));
+            }
+        }
+    }
+    sim->bonds[id].least_reserved = least;
+}
+
+/* Wide ones, one by one. */
+static void shift_wide(struct myr_sim *sim, uint32_t id, __int128 by, uint64_t level)
+{
+    const struct sim_channel *channel = &sim->channels[id];
+    for (uint32_t e = 0; e < channel->held; e++) {
+        uint32_t slot = sim->entries.items[channel->first_entry + e].slot;
+        struct sim_way way = sim->ways.items[slot];
+        bool back = false;
+        if ((way.holder & SIM_LOOSE) || !sim_wide(&way)) {
+            continue;
+        }
+        for (uint32_t i = way.first_hop; i < way.first_hop + way.hop_count; i++) {
+            struct sim_hop hop = sim->hops.items[i];
+            if ((hop.reserved && level <= hop.reserved) || i == way.held_hop) {
+                continue;
+            }
+            if (!sim_reserves(&sim->fills[hop.channel])) {
+                back |= shift_room(sim, hop.channel, by * hop.weight, by > 0 ? level : 0);
+            } else if (level > hop.reserved) { /* when all are at the new level */
+                myr_vec_push(&sim->short_of, ((struct sim_entry){slot, i}));
+            }
+        }
+        if (back) {
+            myr_vec_push(&sim->held_back, slot);
+        }
+    }
+}
+
 /*
  * From 'old' to 'level', for those that it holds and that are not loose: others have less room.
  * Who would be faster than another of its channels allows is noted.
  */
 static void shift(struct myr_sim *sim, uint32_t id, uint64_t old, uint64_t level)
 {
-    enum { AHEAD = 8 };
-    const struct sim_channel *channel = &sim->channels[id];
-    const struct sim_entry *entries = &sim->entries.items[channel->first_entry];
     __int128 by = (__int128)level - (__int128)old;
-    for (uint32_t e = 0; e < AHEAD && e < channel->held; e++) {
-        prefetch_way(sim, entries[e]);
+    if (sim->bonds[id].wide) {
+        shift_wide(sim, id, by, level);
     }
-    for (uint32_t e = 0; e < channel->held; e++) {
-        struct sim_entry entry = entries[e];
-        struct sim_way way = sim->ways.items[entry.slot];
-        bool back = false;
-        if (e + AHEAD < channel->held) {
-            prefetch_way(sim, entries[e + AHEAD]);
-        }
-        if (way.holder & SIM_LOOSE) {
-            continue;
-        }
-        for (uint32_t i = way.first_hop; i < way.first_hop + way.hop_count; i++) {
-            struct sim_hop hop = sim->hops.items[i];
-            if ((hop.reserved && level <= hop.reserved) || i == entry.hop) {
-                continue;
-            }
-            struct sim_fill *fill = &sim->fills[hop.channel];
-            if (sim_reserves(fill)) {
-                if (level > hop.reserved) { /* when all are at the new level */
-                    myr_vec_push(&sim->short_of, ((struct sim_entry){entry.slot, i}));
-                }
-                continue;
-            }
-            sim_touch(sim, hop.channel);
-            fill->room -= by * hop.weight;
-            if (by > 0) {
-                fill->fastest = fill->fastest > level ? fill->fastest : level;
-                back |= too_fast(fill, level);
-            }
-            look_at(sim, hop.channel);
-        }
-        if (back) {
-            myr_vec_push(&sim->held_back, entry.slot);
-        }
+    if (level > sim->bonds[id].least_reserved) {
+        find_short(sim, id, level);
     }
-    take_more(sim, level);
+    shift_ties(sim, id, by, by > 0 ? level : 0);
+    note_overfull(sim, id);
+    take_more(sim, id, level);
 }
 
 /* It rises on all its channels: what it took of those that do not hold it is free again. */
@@ -266,6 +358,7 @@ static void loosen(struct myr_sim *sim, uint32_t slot)
     uint64_t rate = sim->fills[holder].level;
     way->holder |= SIM_LOOSE;
     sim->loose_slots++;
+    sim->bonds[holder].wide -= sim_wide(way);
     for (uint32_t i = way->first_hop; i < way->first_hop + way->hop_count; i++) {
         struct sim_hop hop = sim->hops.items[i];
         struct sim_fill *fill = &sim->fills[hop.channel];
@@ -275,6 +368,9 @@ static void loosen(struct myr_sim *sim, uint32_t slot)
             fill->held_weight -= hop.weight;
         } else {
             uint64_t taken = sim_reserves(fill) ? hop.reserved : rate;
+            if (!sim_wide(way) && !sim_reserves(fill)) {
+                sim_untie(sim, holder, hop);
+            }
             sim->hops.items[i].reserved = 0;
             fill->room += (__int128)((sim_moved)taken * hop.weight);
         }
@@ -288,8 +384,10 @@ static void settle_loose(struct myr_sim *sim, uint32_t slot, uint32_t at_hop)
     struct sim_way way = sim->ways.items[slot];
     uint32_t id = sim->hops.items[at_hop].channel;
     uint64_t level = sim->fills[id].level;
+    bool wide = sim_wide(&way);
     sim_hold(sim, slot, at_hop);
     sim->loose_slots--;
+    sim->bonds[id].wide += wide;
     for (uint32_t i = way.first_hop; i < way.first_hop + way.hop_count; i++) {
         struct sim_hop hop = sim->hops.items[i];
         struct sim_fill *fill = &sim->fills[hop.channel];
@@ -301,11 +399,15 @@ static void settle_loose(struct myr_sim *sim, uint32_t slot, uint32_t at_hop)
             fill->held_weight += hop.weight;
         } else if (sim_reserves(fill)) {
             if (sim_reserve_more(sim, i, level)) {
+                sim_bond_reserved(sim, id, sim->hops.items[i].reserved);
                 look_at(sim, hop.channel);
             } else {
                 sim_count_room(sim, hop.channel);
             }
         } else {
+            if (!wide) {
+                sim_tie(sim, id, hop);
+            }
             fill->room -= (__int128)level * hop.weight;
             fill->fastest = fill->fastest > level ? fill->fastest : level;
             if (fill->held_weight) { /* its level may have to change */
@@ -522,7 +624,7 @@ static void solve_rates(struct myr_sim *sim)
         }
     } while (over);
     MYR_ASSERT(sim->loose_slots == 0); /* every transfer uses a channel, and is held by one */
-    MYR_SLOW_ASSERT(sim_within_capacity(sim));
+    MYR_SLOW_ASSERT(sim_within_capacity(sim) && sim_ties_right(sim));
 }
 
 void sim_solve(struct myr_sim *sim)
