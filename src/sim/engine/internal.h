@@ -259,6 +259,7 @@ const struct sim_given *sim_given_find(const struct myr_sim *sim, uint32_t phase
 
 /* check.c: no channel of the last solve is over its capacity; bytes into and out of switches. */
 bool sim_within_capacity(const struct myr_sim *sim);
+bool sim_ties_right(const struct myr_sim *sim);
 bool sim_conserved(const struct myr_sim *sim);
 
 /* What a channel can carry now, in bits per second: a shared link loses some. */
@@ -360,9 +361,9 @@ static inline void sim_bond_reserved(struct myr_sim *sim, uint32_t holder, uint6
 /* One that the channel holds goes over another, which does not reserve; no longer. */
 void sim_tie(struct myr_sim *sim, uint32_t holder, struct sim_hop hop);
 void sim_untie(struct myr_sim *sim, uint32_t holder, struct sim_hop hop);
-/* After loading, all of them; whether those of what was touched are right. */
+/* After loading, all of them; whether what is kept of a channel follows from the rest. */
 void sim_ties_make(struct myr_sim *sim);
-bool sim_ties_right(const struct myr_sim *sim);
+bool sim_bond_right(const struct myr_sim *sim, uint32_t channel);
 
 /* level.c */
 /* Before its level changes, or somebody joins: its clock then shows this moment. */

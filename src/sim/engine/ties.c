@@ -110,8 +110,8 @@ void sim_ties_make(struct myr_sim *sim)
     }
 }
 
-/* What the ties of a channel weigh in all, and what those say that it holds. */
-static bool bond_right(const struct myr_sim *sim, uint32_t id)
+/* Compared by a sum over channels and weights: of what is tied, and of those that it holds. */
+bool sim_bond_right(const struct myr_sim *sim, uint32_t id)
 {
     const struct sim_bond *bond = &sim->bonds[id];
     const struct sim_channel *channel = &sim->channels[id];
@@ -141,14 +141,4 @@ static bool bond_right(const struct myr_sim *sim, uint32_t id)
         }
     }
     return tied == held && wide == bond->wide;
-}
-
-bool sim_ties_right(const struct myr_sim *sim)
-{
-    for (size_t i = 0; i < sim->touched.count; i++) {
-        if (!bond_right(sim, sim->touched.items[i])) {
-            return false;
-        }
-    }
-    return true;
 }
