@@ -210,6 +210,34 @@ static void rates_stay_right_after_every_single_change(void **state)
     }
 }
 
+/* As of a path that takes less than a thousandth of a flow. */
+static void a_use_without_weight_ties_nothing(void **state)
+{
+    (void)state;
+    struct myr_sim *sim = make_sim(2);
+    set_capacity(sim, 0, 10000000000);
+    set_capacity(sim, 1, 10000000000);
+    for (uint32_t t = 0; t < 3; t++) {
+        open_pattern(sim, 0);
+        put_use(sim, 1, t == 0 ? 0 : 1000);
+        if (t < 2) {
+            put_use(sim, 0, 1000);
+        }
+        myr_sim_transfer(sim, t, UINT64_C(1) << 50, 1);
+        sim->tasks.items[t].state = SIM_MOVING;
+        sim_attach(sim, t, (sim_moved)1 << 100);
+    }
+    sim_solve(sim);
+    assert_int_equal(sim->bonds[0].tie_count, 1);
+    for (uint32_t t = 3; t-- > 0;) {
+        sim_detach(sim, t);
+        sim_solve(sim);
+        assert_true(sim_bond_right(sim, 0) && sim_bond_right(sim, 1));
+    }
+    assert_int_equal(sim->bonds[0].tie_count, 0);
+    myr_sim_free(sim);
+}
+
 /* Written for the whole of a channel, gone with the last of those that it stood for. */
 static void what_two_transfers_share_is_one_tie(void **state)
 {
@@ -419,6 +447,7 @@ int main(void)
         cmocka_unit_test(fair_rates_are_those_of_the_naive_solver),
         cmocka_unit_test(rates_stay_right_after_every_single_change),
         cmocka_unit_test(what_two_transfers_share_is_one_tie),
+        cmocka_unit_test(a_use_without_weight_ties_nothing),
         cmocka_unit_test(random_task_graphs_end_when_the_naive_simulator_says),
         cmocka_unit_test(tasks_that_wait_for_each_other_are_reported),
         cmocka_unit_test(a_transfer_over_a_dead_channel_is_named),

@@ -58,6 +58,9 @@ void sim_tie(struct myr_sim *sim, uint32_t holder, struct sim_hop hop)
 {
     struct sim_bond *bond = &sim->bonds[holder];
     MYR_ASSERT(holder != hop.channel && !sim_reserves(&sim->fills[hop.channel]));
+    if (hop.weight == 0) { /* it moves nothing there */
+        return;
+    }
     uint32_t place = place_of(ties_of(sim, holder), bond->tie_count, hop.channel);
     if (place < bond->tie_count && ties_of(sim, holder)[place].channel == hop.channel) {
         ties_of(sim, holder)[place].weight += hop.weight;
@@ -74,6 +77,9 @@ void sim_untie(struct myr_sim *sim, uint32_t holder, struct sim_hop hop)
 {
     struct sim_bond *bond = &sim->bonds[holder];
     struct sim_tie *ties = ties_of(sim, holder);
+    if (hop.weight == 0) {
+        return;
+    }
     uint32_t place = place_of(ties, bond->tie_count, hop.channel);
     MYR_ASSERT(place < bond->tie_count && ties[place].channel == hop.channel);
     MYR_ASSERT(ties[place].weight >= hop.weight);
