@@ -284,16 +284,17 @@ static inline uint64_t sim_tolerance(uint64_t level)
 void sim_bounds(struct myr_sim *sim);
 bool sim_above_bounds(const struct myr_sim *sim);
 
+/* blocks.c: the power of two that so many need; of so many hops. */
+uint32_t sim_class_of(uint32_t count);
+uint32_t sim_hop_class(uint32_t count);
+/* A block for so many; 'ret_grow' is how far the pool has to grow, 0 when one was free. */
+uint32_t sim_take_block(struct sim_free *free, uint32_t class, size_t used, uint32_t *ret_grow);
+
 /* flight.c: transfers on and off their channels. */
 uint32_t sim_attach(struct myr_sim *sim, uint32_t task, sim_moved left);
 void sim_detach(struct myr_sim *sim, uint32_t slot);
 /* From whatever holds it, if anything does, to the channel of this hop. */
 void sim_hold(struct myr_sim *sim, uint32_t slot, uint32_t hop);
-/* The power of two that so many need; of so many hops. */
-uint32_t sim_class_of(uint32_t count);
-uint32_t sim_hop_class(uint32_t count);
-/* A block for so many; 'ret_grow' is how far the pool has to grow, 0 when one was free. */
-uint32_t sim_take_block(struct sim_free *free, uint32_t class, size_t used, uint32_t *ret_grow);
 /* The transfer that ends first of those that the channel holds. */
 uint32_t sim_first_held(const struct myr_sim *sim, uint32_t channel);
 
