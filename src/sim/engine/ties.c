@@ -94,8 +94,8 @@ void sim_ties_make(struct myr_sim *sim)
 {
     for (uint32_t slot = 0; slot < sim->ways.count; slot++) {
         struct sim_way way = sim->ways.items[slot];
-        if (way.holder == MYR_NONE) {
-            continue;
+        if (sim->slots.items[slot].task == MYR_NONE) {
+            continue; /* what its way says is of nobody, and was not looked at */
         }
         MYR_ASSERT(!(way.holder & SIM_LOOSE));
         if (sim_wide(&way)) {
