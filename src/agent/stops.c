@@ -123,7 +123,9 @@ int stops_add(struct stops *stops, uint64_t job, uint32_t epoch, struct myr_err 
     int len = snprintf(line, sizeof(line), "%s%llu %u .\n", stops->torn ? "\n" : "",
                        (unsigned long long)job, epoch);
     deadly_point();
-    /* A write that failed half-way leaves a part of a line: a new file has none. */
+    /* A write that failed half-way leaves a part of a line: a new file has none. One that did less
+     * than was asked for says nothing, and means a full disk. */
+    errno = ENOSPC;
     ssize_t put = write(stops->fd, line, (size_t)len / 2);
     deadly_point();
     put += write(stops->fd, line + len / 2, (size_t)(len - len / 2));
