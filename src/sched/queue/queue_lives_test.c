@@ -50,6 +50,18 @@ static bool one_in(struct life *l, uint32_t count)
     return below(l, count) == 0;
 }
 
+/* The highest and the lowest, and beyond. */
+static int32_t odd_priority(struct life *l)
+{
+    return (one_in(l, 2) ? 1 : -1) * (MYR_PRIORITY_MAX + (int32_t)below(l, 2));
+}
+
+/* Now, and at times a second ago, which is refused. */
+static int64_t odd_time(struct life *l)
+{
+    return l->now_s - one_in(l, 25);
+}
+
 static void put_rc(struct life *l, int rc)
 {
     l->refused += rc < 0;
@@ -149,7 +161,9 @@ static struct myr_queue_job draw_job(struct life *l)
     uint32_t known = myr_queue_jobs(l->queue);
     struct myr_queue_job job = {.tenant = below(l, l->tenant_count + (one_in(l, 40) ? 1 : 0)),
                                 .gpus = below(l, 3) ? 1 + below(l, 2 * per) : 1 + below(l, all),
-                                .priority = below(l, 3) ? 0 : (int32_t)below(l, 5) - 2,
+                                .priority = one_in(l, 30) ? odd_priority(l)
+                                            : below(l, 3) ? 0
+                                                          : (int32_t)below(l, 5) - 2,
                                 .limit_s = below(l, 2) ? 100 + below(l, 4000) : 0,
                                 .attempts_max = below(l, 4),
                                 .fixed = one_in(l, 8),
@@ -188,8 +202,9 @@ static void submit(struct life *l)
     struct myr_queue_job job = draw_job(l);
     struct myr_err err = {};
     uint32_t id = 0, count = one_in(l, 8) ? 1 + below(l, 5) : 0;
-    int rc = count ? myr_queue_submit_array(l->queue, l->now_s, &job, count, below(l, 3), &id, &err)
-                   : myr_queue_submit(l->queue, l->now_s, &job, &id, &err);
+    int rc =
+        count ? myr_queue_submit_array(l->queue, odd_time(l), &job, count, below(l, 3), &id, &err)
+              : myr_queue_submit(l->queue, odd_time(l), &job, &id, &err);
     myr_buf_printf(&l->text, "%lld submit %u: tenant %u gpus %u-%u priority %d%s%s",
                    (long long)l->now_s, id, job.tenant, job.gpus_min, job.gpus, job.priority,
                    job.request ? " request" : "", count ? " array" : "");
@@ -204,27 +219,27 @@ static void ask(struct life *l)
     myr_buf_printf(&l->text, "%lld ask %u of %u", (long long)l->now_s, what, id);
     switch (what) {
     case 0:
-        put_rc(l, myr_queue_cancel(l->queue, l->now_s, id));
+        put_rc(l, myr_queue_cancel(l->queue, odd_time(l), id));
         return;
     case 1:
-        put_rc(l, myr_queue_hold(l->queue, l->now_s, id, true));
+        put_rc(l, myr_queue_hold(l->queue, odd_time(l), id, true));
         return;
     case 2:
-        put_rc(l, myr_queue_hold(l->queue, l->now_s, id, false));
+        put_rc(l, myr_queue_hold(l->queue, odd_time(l), id, false));
         return;
     case 3:
         number = below(l, 210);
         myr_buf_printf(&l->text, " to %d", (int)number - 105);
-        put_rc(l, myr_queue_reprioritise(l->queue, l->now_s, id, (int32_t)number - 105));
+        put_rc(l, myr_queue_reprioritise(l->queue, odd_time(l), id, (int32_t)number - 105));
         return;
     case 4:
         number = below(l, l->shape.nodes * l->shape.gpus_per_node + 2);
         myr_buf_printf(&l->text, " to %u", number);
-        put_rc(l, myr_queue_resize(l->queue, l->now_s, id, number));
+        put_rc(l, myr_queue_resize(l->queue, odd_time(l), id, number));
         return;
     default:
-        put_rc(l, one_in(l, 2) ? myr_queue_finish(l->queue, l->now_s, id)
-                               : myr_queue_succeeded(l->queue, l->now_s, id));
+        put_rc(l, one_in(l, 2) ? myr_queue_finish(l->queue, odd_time(l), id)
+                               : myr_queue_succeeded(l->queue, odd_time(l), id));
         return;
     }
 }
@@ -238,13 +253,13 @@ static void change_node(struct life *l)
     myr_buf_printf(&l->text, "%lld node %u change %u", (long long)l->now_s, node, what);
     switch (what) {
     case 0:
-        put_rc(l, myr_queue_lost(l->queue, l->now_s, nodes, 1 + below(l, 3)));
+        put_rc(l, myr_queue_lost(l->queue, odd_time(l), nodes, 1 + below(l, 3)));
         return;
     case 1:
-        put_rc(l, myr_queue_fenced(l->queue, l->now_s, node));
+        put_rc(l, myr_queue_fenced(l->queue, odd_time(l), node));
         return;
     case 2:
-        put_rc(l, myr_queue_drain(l->queue, l->now_s, node, one_in(l, 2)));
+        put_rc(l, myr_queue_drain(l->queue, odd_time(l), node, one_in(l, 2)));
         return;
     case 3:
         put_rc(l, myr_queue_set_kind(l->queue, node, (uint8_t)below(l, 2)));
@@ -253,7 +268,7 @@ static void change_node(struct life *l)
         put_rc(l, myr_queue_set_penalty(l->queue, node, below(l, 900)));
         return;
     default:
-        put_rc(l, myr_queue_back(l->queue, l->now_s, node));
+        put_rc(l, myr_queue_back(l->queue, odd_time(l), node));
         return;
     }
 }
@@ -264,21 +279,21 @@ static void change_service(struct life *l)
     uint32_t id = below(l, l->services + 1);
     myr_buf_printf(&l->text, "%lld service %u", (long long)l->now_s, id);
     if (id == l->services && l->services < 3) {
-        struct myr_service service = {.tenant = below(l, l->tenant_count),
-                                      .gpus = 1 + below(l, l->shape.gpus_per_node + 1),
+        struct myr_service service = {.tenant = below(l, l->tenant_count + one_in(l, 8)),
+                                      .gpus = below(l, l->shape.gpus_per_node + 2),
                                       .replicas_max = 1 + below(l, 4),
-                                      .priority = 3};
+                                      .priority = one_in(l, 6) ? odd_priority(l) : 3};
         service.replicas_min = below(l, service.replicas_max + 2);
-        int rc = myr_queue_serve(l->queue, l->now_s, &service, &id, &err);
+        int rc = myr_queue_serve(l->queue, odd_time(l), &service, &id, &err);
         l->services += rc == MYR_OK;
         myr_buf_printf(&l->text, " %s", rc < 0 ? err.message : "begins");
         put_rc(l, rc);
     } else if (one_in(l, 6)) {
-        put_rc(l, myr_queue_unserve(l->queue, l->now_s, id));
+        put_rc(l, myr_queue_unserve(l->queue, odd_time(l), id));
     } else {
         uint32_t wanted = below(l, 6);
         myr_buf_printf(&l->text, " to %u, %u run", wanted, myr_queue_serving(l->queue, id));
-        put_rc(l, myr_queue_scale(l->queue, l->now_s, id, wanted));
+        put_rc(l, myr_queue_scale(l->queue, odd_time(l), id, wanted));
     }
 }
 
@@ -297,10 +312,10 @@ static void change_rest(struct life *l)
         myr_buf_printf(&l->text, " %s", rc < 0 ? err.message : "a window");
         put_rc(l, rc);
     } else if (what == 1) {
-        put_rc(l, myr_queue_cancel_window(l->queue, l->now_s, below(l, 4)));
+        put_rc(l, myr_queue_cancel_window(l->queue, odd_time(l), below(l, 4)));
     } else if (what == 2) {
         uint32_t tenant = below(l, l->tenant_count + 1), weight = below(l, 5);
-        int rc = myr_queue_set_weight(l->queue, l->now_s, tenant, weight, &err);
+        int rc = myr_queue_set_weight(l->queue, odd_time(l), tenant, weight, &err);
         myr_buf_printf(&l->text, " %s", rc < 0 ? err.message : "a weight");
         put_rc(l, rc);
     } else {
@@ -329,11 +344,11 @@ static void confirm(struct life *l)
     myr_buf_printf(&l->text, "%lld confirm %d %u.%u how %u", (long long)l->now_s, (int)p.kind,
                    p.job, p.epoch, how);
     if (p.kind == MYR_DECIDE_STOP) {
-        put_rc(l, myr_queue_stopped(l->queue, l->now_s, p.job, p.epoch, MYR_NONE));
+        put_rc(l, myr_queue_stopped(l->queue, odd_time(l), p.job, p.epoch, MYR_NONE));
     } else if (how == 0) {
-        put_rc(l, myr_queue_start_failed(l->queue, l->now_s, p.job, p.epoch, node));
+        put_rc(l, myr_queue_start_failed(l->queue, odd_time(l), p.job, p.epoch, node));
     } else {
-        put_rc(l, myr_queue_started(l->queue, l->now_s, p.job, p.epoch));
+        put_rc(l, myr_queue_started(l->queue, odd_time(l), p.job, p.epoch));
     }
 }
 
@@ -350,8 +365,8 @@ static void job_exits(struct life *l)
     myr_buf_printf(&l->text, "%lld exit %u.%u as %d", (long long)l->now_s, id, view.epoch,
                    (int)how);
     put_rc(l, l->policy.confirm || one_in(l, 6)
-                  ? myr_queue_exited(l->queue, l->now_s, id, view.epoch, how)
-                  : myr_queue_finish(l->queue, l->now_s, id));
+                  ? myr_queue_exited(l->queue, odd_time(l), id, view.epoch, how)
+                  : myr_queue_finish(l->queue, odd_time(l), id));
 }
 
 static void step(struct life *l)
