@@ -88,6 +88,28 @@ REFUSABLE(uv_getaddrinfo,
            const char *service, const struct addrinfo *hints),
           loop, request, then, node, service, hints)
 
+/* --- what is asked of the system for each connection */
+
+static int no_delay, kept_alive;
+static unsigned alive_s;
+
+FOR_ALL int uv_tcp_nodelay(uv_tcp_t *tcp, int enable)
+{
+    int (*call)(uv_tcp_t *, int);
+    *(void **)&call = behind("uv_tcp_nodelay");
+    no_delay = enable;
+    return call(tcp, enable);
+}
+
+FOR_ALL int uv_tcp_keepalive(uv_tcp_t *tcp, int enable, unsigned delay_s)
+{
+    int (*call)(uv_tcp_t *, int, unsigned);
+    *(void **)&call = behind("uv_tcp_keepalive");
+    kept_alive = enable;
+    alive_s = delay_s;
+    return call(tcp, enable, delay_s);
+}
+
 /* --- both sides */
 
 struct side {
@@ -280,6 +302,8 @@ static void each_call_is_refused(void)
                {"uv_try_write", 2, UV_EAGAIN}};
     what("there and back", 0);
     there_and_back("127.0.0.1");
+    myr_buf_printf(&story, "without delay: %d; kept alive: %d, after %u s\n", no_delay, kept_alive,
+                   alive_s);
     for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
         for (uint32_t number = 1; number <= all[i].numbers; number++) {
             refused.name = all[i].name;
