@@ -103,6 +103,16 @@ static void numbers_of_a_model_have_limits(void **state)
         {"{" REST("2", "8", "2", "10", "4") MOE ", shared: 1, shared_ffn: %s}}\n", 1, 1U << 21},
         {"{ffn: 2, " REST("4096", "8", "2", "10", "4") MOE ", first_dense: %s}}\n", 0, 4095},
         {"{ffn: 2, " REST("2", "8", "2", "10", "4") MOE ", interval: %s}}\n", 1, 4096},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(limits); i++) {
+        assert_limits(&limits[i], read_model);
+    }
+}
+
+static void numbers_of_indexers_and_linear_layers_have_limits(void **state)
+{
+    (void)state;
+    static const struct limit limits[] = {
         {"{activation_weights: %s, " REST("2", "8", "2", "10", "4") FFN, 0, 1U << 14},
         {"{indexer: {heads: %s, dim: 1, tokens: 1}, " REST("2", "8", "2", "10", "4") MLA
          "}, ffn: 4}\n",
@@ -283,6 +293,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_of_a_model_have_limits),
+        cmocka_unit_test(numbers_of_indexers_and_linear_layers_have_limits),
         cmocka_unit_test(numbers_of_a_layout_have_limits),
         cmocka_unit_test(a_layout_in_memory_has_the_same_limits),
         cmocka_unit_test(a_model_in_memory_has_the_same_limits),
