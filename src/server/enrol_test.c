@@ -127,6 +127,7 @@ static void those_who_are_known(void)
     join(2, 5); /* with the certificate that it had before */
     gone(&agents[2]);
     came(&agents[2], "n2", server->rows.nodes[2].serial);
+    snprintf(agents[2].session->address, sizeof(agents[2].session->address), "10.0.0.3:7");
     myr_buf_puts(&story, "n2 again, with the new one\n");
     hello(&agents[2], "n2", 5, 1);
     drop_pem("ca-key.pem");
