@@ -83,10 +83,19 @@ REFUSABLE(uv_write,
           (uv_write_t * request, uv_stream_t *stream, const uv_buf_t bufs[], unsigned count,
            uv_write_cb then),
           request, stream, bufs, count, then)
-REFUSABLE(uv_getaddrinfo,
-          (uv_loop_t * loop, uv_getaddrinfo_t *request, uv_getaddrinfo_cb then, const char *node,
-           const char *service, const struct addrinfo *hints),
-          loop, request, then, node, service, hints)
+/* Refused with 1: it begins, and finds nothing. */
+FOR_ALL int uv_getaddrinfo(uv_loop_t *at, uv_getaddrinfo_t *request, uv_getaddrinfo_cb then,
+                           const char *node, const char *service, const struct addrinfo *hints)
+{
+    int (*call)(uv_loop_t *, uv_getaddrinfo_t *, uv_getaddrinfo_cb, const char *, const char *,
+                const struct addrinfo *);
+    const struct addrinfo numbers = {.ai_flags = AI_NUMERICSERV, .ai_socktype = SOCK_STREAM};
+    *(void **)&call = behind("uv_getaddrinfo");
+    if (!is_refused("uv_getaddrinfo")) {
+        return call(at, request, then, node, service, hints);
+    }
+    return refused.with < 0 ? refused.with : call(at, request, then, NULL, "no number", &numbers);
+}
 
 /* --- what is asked of the system for each connection */
 
@@ -317,6 +326,11 @@ static void each_call_is_refused(void)
     refused.name = "uv_getaddrinfo";
     refused.number = 1;
     refused.with = UV_ENOMEM;
+    there_and_back("localhost");
+    what("by name, which nobody has", 1);
+    refused.name = "uv_getaddrinfo";
+    refused.number = 1;
+    refused.with = 1;
     there_and_back("localhost");
 }
 

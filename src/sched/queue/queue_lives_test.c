@@ -463,11 +463,30 @@ static uint64_t digest(const struct myr_buf *text)
     return hash;
 }
 
+/* Every number of the policies that users name. */
+static void put_presets(struct myr_buf *ret)
+{
+    for (uint32_t i = MYR_QUEUE_FIFO; i <= MYR_QUEUE_PREEMPT; i++) {
+        struct myr_queue_policy p = myr_queue_policy_preset((enum myr_queue_preset)i);
+        const int64_t numbers[] = {
+            p.drain_ppm,    p.holds_max,  p.loss_permille, p.patience_s,   p.hold_s,    p.drain_s,
+            p.drain_save_s, p.locality_s, p.spread_s,      p.checkpoint_s, p.restart_s, p.level_s,
+            p.run_min_s,    p.yield_s,    p.stop_after_s,  p.grace_s,      p.keep_s,    p.avoid_s};
+        myr_buf_printf(ret, "preset %u: order %d%s%s%s:", i, (int)p.order, p.plain ? " plain" : "",
+                       p.preempt ? " preempts" : "", p.confirm ? " confirms" : "");
+        for (size_t k = 0; k < MYR_ARRAY_COUNT(numbers); k++) {
+            myr_buf_printf(ret, " %lld", (long long)numbers[k]);
+        }
+        myr_buf_putc(ret, '\n');
+    }
+}
+
 static void lives(void **state)
 {
     (void)state;
     struct life *l = malloc(sizeof(*l));
     struct myr_buf all = {};
+    put_presets(&all);
     for (uint64_t seed = 0; seed < LIVES; seed++) {
         live(l, seed, seed < WHOLE ? 30 : 120);
         myr_buf_printf(&all, "life %llu: %u starts, %u stops, %u replaced, %u refused, %016llx\n",
