@@ -146,8 +146,7 @@ int file_make_error(struct myr_err *err, const char *what, const char *path, con
     char folder[4096] = ".";
     struct stat st;
     if (slash && (size_t)(slash - target) + 2 < sizeof(folder)) {
-        memcpy(folder, target, (size_t)(slash - target) + 1);
-        folder[slash - target + 1] = '\0';
+        memcpy(folder, target, (size_t)(slash - target) + 1); /* the rest is zero */
     }
     if (error == ENOENT && stat(folder, &st) == 0 && S_ISDIR(st.st_mode)) {
         rc = myr_err_set(err, MYR_EIO, "%s: %s: %s", path, what, strerror(error));
