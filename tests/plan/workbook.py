@@ -41,8 +41,8 @@ def sheet_lines(sheet, words, formats):
         value, formula = cell.find(MAIN + "v"), cell.find(MAIN + "f")
         said = words[int(value.text)] if cell.get("t") == "s" else value.text
         form = formats[int(cell.get("s") or 0)]
-        yield f"{cell.get('r')}: {said}" + (f" [={formula.text}]" if formula is not None else "") + \
-            (f" ({form})" if form else "")
+        said += f" [={formula.text}]" if formula is not None else ""
+        yield f"{cell.get('r')}: {said}" + (f" ({form})" if form else "")
 
 
 def read(path):

@@ -88,12 +88,12 @@ def ask(myriad, question, folder, environment):
     """What is to be kept of one question, and what is wrong with it."""
     words = shlex.split(question)
     lines, faults = [f"== {question}"], []
-    status, text = on_terminal(myriad, words, folder, {**environment, "TICK_NS": "1100000000"})
+    status, text = on_terminal(myriad, words, folder, {**environment, "TICK_MS": "1100"})
     lines += account(f"terminal, exit status {status}", text, text.split("\r"))
     if "\033[K" in text and ERASED not in text.rsplit("\033[K\n", 1)[-1][-40:]:
         faults.append(f"{question}: the last line of progress stays on the terminal")
     result = run(myriad, [*words, "-o", "json", "--timing"], folder,
-                 {**environment, "TICK_NS": "11000000000"})
+                 {**environment, "TICK_MS": "11000"})
     text = result.stderr.decode()
     lines += account(f"log, exit status {result.returncode}", text, text.splitlines())
     if result.returncode < 2:
@@ -107,7 +107,7 @@ def check_sweep(myriad, folder, environment):
     """A sweep looks at the clock while its workers are at work: how often is not known beforehand,
     but all points are counted, none twice."""
     result = run(myriad, ["sim", "sweep", "data/sim/sweep.yaml", "--workers", "1"], folder,
-                 {**environment, "TICK_NS": "11000000000"})
+                 {**environment, "TICK_MS": "11000"})
     lines = result.stderr.decode().splitlines()
     counts = [re.match(r"points +(\d+) %  (\d+)/16(  \d+ /s  [\d:]+ left|  \d+ /s|)$", line)
               for line in lines]
