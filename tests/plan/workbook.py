@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bom.xlsx, cell by cell, as a spreadsheet would show it: values, formulas, bold type, the format of
+"""bom.xlsx, cell by cell, as a spreadsheet shows it: values, formulas, bold type, the format of
 numbers, the width of columns, what stays in sight. Read by the rules of the format alone.
 
     tests/plan/workbook.py MYRIAD                 compares with tests/kept/workbook.txt
