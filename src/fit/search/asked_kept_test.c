@@ -11,9 +11,10 @@
 #include <cmocka.h>
 
 #include "kept.h"
+#include "myriad/fit/pools.h"
 #include "test_world.h"
 
-enum { QUESTIONS = 140 };
+enum { QUESTIONS = 140, MIXTURES = 24 };
 
 static const char *const names[] = {"llama3-8b",     "llama3-70b",    "gpt3-13b",    "mixtral-8x7b",
                                     "qwen3-30b-a3b", "nemotron4-15b", "deepseek-v2", "gpt-oss-20b"};
@@ -127,10 +128,89 @@ static void searches_say_what_was_kept(void **state)
     assert_kept("fit-searches.txt", &text);
 }
 
+static void put_mixed(struct myr_buf *text, const char *how, const struct myr_fit_mixed *mixed)
+{
+    if (!mixed->found) {
+        myr_buf_printf(text, "  %s: none\n", how);
+        return;
+    }
+    myr_buf_printf(text,
+                   "  %s: %.8g s, exchange %.6g, floor %.8g, gap %.4g, %llu asked, inside %d\n",
+                   how, mixed->step_s, mixed->exchange_s, mixed->floor_s, mixed->gap,
+                   (unsigned long long)mixed->asked, mixed->cut_inside);
+    for (uint32_t p = 0; p < MYR_FIT_POOLS_MAX; p++) {
+        const struct myr_fit_part *part = &mixed->parts[p];
+        if (part->used) {
+            myr_buf_printf(text, "   pool %u: batch %u, stages %u + %u, %.6g bytes\n", p,
+                           part->batch, part->first_stage, part->stages, part->memory_bytes);
+            put_found(text, &(struct myr_fit_found){part->layout, part->step_s});
+        }
+    }
+    for (uint32_t i = 0; i < mixed->stage_count; i++) {
+        const struct myr_fit_stage *stage = &mixed->stages[i];
+        myr_buf_printf(text, " %u/%s/%u", stage->layers, myr_recompute_name(stage->recompute),
+                       stage->recompute_layers);
+    }
+    myr_buf_puts(text, mixed->stage_count ? ", order" : "");
+    for (uint32_t i = 0; i < mixed->order_count; i++) {
+        myr_buf_printf(text, " %u", mixed->order[i]);
+    }
+    myr_buf_puts(text, mixed->stage_count ? "\n" : "");
+}
+
+static void mix(struct myr_buf *text, const struct myr_fit_query *query,
+                const struct myr_fit_pool *pools, uint32_t count)
+{
+    struct myr_err err = {};
+    struct myr_fit_pools found;
+    struct myr_arena own;
+    myr_arena_init(&own);
+    put_question(text, query);
+    for (uint32_t p = 0; p < count; p++) {
+        myr_buf_printf(text, "  %u x %s\n", pools[p].gpus, pools[p].device->name);
+    }
+    int rc = myr_fit_pools_search(query, pools, count, &own, &found, &err);
+    if (rc < 0) {
+        myr_buf_printf(text, "  %d: %s\n  hint: %s\n", rc, err.message, err.hint);
+    } else {
+        put_mixed(text, "batch", &found.batch);
+        put_mixed(text, "layers", &found.layers);
+        myr_buf_printf(text, "  %s: %.8g s, gain %.6g, efficiency %.6g, worth %.6g, jobs %.6g\n",
+                       myr_fit_mix_name(found.verdict), found.step_s, found.gain, found.efficiency,
+                       found.worth, found.jobs_gain);
+    }
+    myr_arena_done(&own);
+}
+
+static void mixtures_say_what_was_kept(void **state)
+{
+    static const char *const few[] = {"llama3-8b", "gpt3-13b", "mixtral-8x7b", "gpt-oss-20b"};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    struct myr_rng rng;
+    (void)state;
+    myr_rng_init(&rng, 20261117, 8);
+    for (uint32_t i = 0; i < MIXTURES; i++) {
+        struct myr_fit_pool pools[MYR_FIT_POOLS_MAX];
+        struct myr_model model;
+        uint32_t count = 2 + (uint32_t)(myr_rng_below(&rng, 5) == 0);
+        assert_int_equal(myr_model_find(&arena, few[myr_rng_below(&rng, 4)], &model, NULL), MYR_OK);
+        struct myr_fit_query query = draw_query(&rng, &model);
+        for (uint32_t p = 0; p < count; p++) {
+            pools[p].device = &profiles.devices[myr_rng_below(&rng, profiles.device_count)];
+            pools[p].gpus = 4U << myr_rng_below(&rng, 2);
+        }
+        query.batch = 16U << myr_rng_below(&rng, 2);
+        query.seq_tokens = 2048;
+        mix(&text, &query, pools, count);
+    }
+    assert_kept("fit-mixtures.txt", &text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(searches_say_what_was_kept),
+        cmocka_unit_test(mixtures_say_what_was_kept),
     };
     return cmocka_run_group_tests(tests, open_world, close_world);
 }
