@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Plans of drawn specs, held against what they were when somebody last looked: what is said, what
-is refused and why, and a digest of each file. tests/random/plans.py says that plans of such specs
+is refused and why, and a digest of each file; and the same grown to twice the size. tests/random/plans.py says that plans of such specs
 are sound; this, that nothing in them changes but on purpose.
 
     tests/plan/drawn.py MYRIAD                 compares with tests/kept/plans.txt
@@ -76,11 +76,30 @@ def account(myriad, folder, title, text):
     return lines
 
 
+def grown(myriad, folder, title, text):
+    """The same cluster, larger, on top of what is installed: the answer and its sheets."""
+    place = Path(folder) / title.replace(" ", "-")
+    more = re.sub(r"servers: (\d+)", lambda found: f"servers: {2 * int(found[1]) + 3}", text)
+    (place / "more.yaml").write_text(more)
+    result = subprocess.run([myriad, "plan", "grow", "s.yaml", "more.yaml", "--out", "g", "-o",
+                             "json"], cwd=place, capture_output=True, check=False,
+                            stdin=subprocess.DEVNULL, timeout=300)
+    lines = [f"== {title} grown, exit status {result.returncode}, {digest(result.stdout)}"]
+    lines += ["  " + line for line in result.stderr.decode().splitlines()]
+    lines += [f"  {path.name}: {digest(path.read_bytes())}" for path in sorted(place.glob("g/**/*"))
+              if path.is_file() and path.suffix != ".xlsx"]
+    return lines
+
+
+def both(myriad, folder, title, text):
+    return account(myriad, folder, title, text) + grown(myriad, folder, title, text)
+
+
 def main():
     myriad = str(Path(sys.argv[1]).resolve())
     with (tempfile.TemporaryDirectory(prefix="myriad-drawn-") as folder,
           concurrent.futures.ThreadPoolExecutor(2) as pool):
-        lines = [line for lines in pool.map(lambda row: account(myriad, folder, *row), specs())
+        lines = [line for lines in pool.map(lambda row: both(myriad, folder, *row), specs())
                  for line in lines]
     if os.environ.get("MYRIAD_KEPT") == "write":
         KEPT.write_text("\n".join(lines) + "\n")
