@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Plans of drawn specs, held against what they were when somebody last looked: what is said, what
-is refused and why, and a digest of each file; and the same grown to twice the size. tests/random/plans.py says that plans of such specs
-are sound; this, that nothing in them changes but on purpose.
+is refused and why, and a digest of each file; and the same clusters grown to twice their size.
+tests/random/plans.py says that plans of such specs are sound; this, that nothing in them changes
+but on purpose.
 
     tests/plan/drawn.py MYRIAD                 compares with tests/kept/plans.txt
     MYRIAD_KEPT=write tests/plan/drawn.py ...  writes it; read the diff
