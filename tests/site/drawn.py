@@ -8,7 +8,7 @@ that nothing in their words changes but on purpose.
 
 Kept are how each answer begins and a digest of the whole: every format of every design; then cable
 lists with cables exchanged, moved, missing, turned or told twice, with `verify`, its lists, its
-orders for two crews, `bind` and the routes over what was found.
+orders for two crews, `bind` and the routes over what was found; and the tables of `route apply`.
 """
 import difflib
 import hashlib
@@ -36,6 +36,9 @@ DESIGNS = {
     "torus": "servers: 12\nserver: generic-1gpu\nnetworks:\n"
              "  compute: {topology: torus, switch: z9864f-on, dims: [3, 2, 2]}\n",
 }
+# Rings of five: paths that could wait for each other in a circle.
+ROUTED = {**DESIGNS, "rings": "servers: 20\nserver: generic-1gpu\nnetworks:\n"
+                              "  compute: {topology: torus, switch: mqm9790-ns2f, dims: [5, 5]}\n"}
 FORMATS = ("ibnetdiscover", "ibsim", "opensm", "partitions", "slurm", "slurm-block", "dot", "p2p",
            "netbox", "frr", "containerlab", "ansible", "nccl", "nccl-topo", "sonic-sn5600",
            "sonic-z9864f")
@@ -120,6 +123,23 @@ def look(runs, rng, name):
     runs.keep("route", "found", design, f"{name}-0.csv", "--permutation", "1", "-o", "json")
 
 
+def route(runs, name, ethernet):
+    """What is given to subnet managers, or to senders, for some questions."""
+    design = f"{name}/design.myr"
+    Path(runs.folder, f"{name}-tables").mkdir()
+    dead = ("--dead", "link/00000200") if name == "three-tiers" else ()
+    if ethernet:
+        asked = [("--for", "roce", "--hash", hash, "--seed", "3")
+                 for hash in ("crc", "xor", "linux")]
+    else:
+        asked = [(), ("--policy", "static"), ("--axis", "all", *dead)]
+    for number, more in enumerate(asked):
+        flows = ("--permutation", "1") if number == 1 else ("--layout", "tp=1", "--pattern", "tree")
+        runs.keep("route", "apply", design, *flows, *more, "--out", f"{name}-tables/{number}",
+                  "-o", "json")
+    runs.keep_files(f"{name}-tables")
+
+
 def main():
     rng = random.Random(SEED)
     with tempfile.TemporaryDirectory(prefix="myriad-drawn-") as folder:
@@ -127,6 +147,11 @@ def main():
         for name, text in DESIGNS.items():
             Path(folder, f"{name}.yaml").write_text(f"name: {name}\n{text}")
             look(runs, rng, name)
+        for name, text in ROUTED.items():
+            if name not in DESIGNS:
+                Path(folder, f"{name}.yaml").write_text(f"name: {name}\n{text}")
+                runs.keep("plan", f"{name}.yaml", "--out", name)
+            route(runs, name, "mqm9790" not in text)
     if os.environ.get("MYRIAD_KEPT") == "write":
         KEPT.write_text("\n".join(runs.lines) + "\n")
     diff = list(difflib.unified_diff(KEPT.read_text().splitlines(), runs.lines, "kept", "now",
