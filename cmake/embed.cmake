@@ -8,6 +8,9 @@
 # An entry's name is its path from the top of the source tree, with '/'; its data is followed by a
 # NUL that 'size' does not count. Patterns are looked at again in every build, and a changed file
 # is embedded anew. Nothing but CMake is needed.
+#
+# myriad_embed_docs() does the same with YAML files that were read: their data is what
+# myr_doc_unpack() takes, without a NUL behind it.
 if(CMAKE_SCRIPT_MODE_FILE)
   # The build calls this file as a script: -DSYMBOL -DROOT -DOUTPUT -DINPUTS, a list.
   set(arrays "")
@@ -30,7 +33,9 @@ endif()
 
 set(MYRIAD_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
 
-function(myriad_embed target symbol)
+# What both have in common: the list of files, and the header. Sets 'inputs' (from the top of the
+# tree), 'paths' (whole) and 'folder' for its caller.
+macro(myriad_embed_files target symbol)
   set(inputs "")
   foreach(pattern ${ARGN})
     file(GLOB found CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/${pattern})
@@ -60,6 +65,22 @@ struct myr_embedded {
 extern const struct myr_embedded ${symbol}[];
 extern const size_t ${symbol}_count;
 ")
+  target_sources(${target} PRIVATE ${folder}/${symbol}.c)
+  target_include_directories(${target} PRIVATE ${folder})
+endmacro()
+
+function(myriad_embed_docs target symbol)
+  myriad_embed_files(${target} ${symbol} ${ARGN})
+  add_custom_command(
+    OUTPUT ${folder}/${symbol}.c
+    COMMAND myriad-pack ${symbol} ${CMAKE_SOURCE_DIR} ${folder}/${symbol}.c ${inputs}
+    DEPENDS ${paths} myriad-pack
+    COMMENT "Embedding ${symbol}"
+    VERBATIM)
+endfunction()
+
+function(myriad_embed target symbol)
+  myriad_embed_files(${target} ${symbol} ${ARGN})
   add_custom_command(
     OUTPUT ${folder}/${symbol}.c
     COMMAND ${CMAKE_COMMAND} -DSYMBOL=${symbol} -DROOT=${CMAKE_SOURCE_DIR}
@@ -67,6 +88,4 @@ extern const size_t ${symbol}_count;
     DEPENDS ${paths} ${MYRIAD_EMBED_SCRIPT}
     COMMENT "Embedding ${symbol}"
     VERBATIM)
-  target_sources(${target} PRIVATE ${folder}/${symbol}.c)
-  target_include_directories(${target} PRIVATE ${folder})
 endfunction()

@@ -37,7 +37,7 @@ Description: plan, prove and run GPU training clusters
 Version: @PROJECT_VERSION@
 Requires.private: yaml-0.1 zlib
 Libs: -L\${libdir} -lmyriad
-Libs.private: -lxlsxwriter -luv -lssl -lcrypto -lmicrohttpd -lsqlite3 -lm
+Libs.private: -lxlsxwriter -luv -lssl -lcrypto -lsqlite3 -lm
 Cflags: -I\${includedir}
 " @ONLY)
 

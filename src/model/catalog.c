@@ -298,8 +298,8 @@ int myr_catalog_init(struct myr_catalog *catalog, struct myr_arena *arena, struc
     *catalog = (struct myr_catalog){.arena = arena};
     const struct myr_doc **docs = MYR_ARENA_NEW(arena, const struct myr_doc *, catalog_data_count);
     for (size_t i = 0; i < catalog_data_count; i++) {
-        struct myr_str text = {(const char *)catalog_data[i].data, catalog_data[i].size};
-        MYR_TRY(myr_doc_read_yaml(arena, catalog_data[i].name, text, &docs[i], err));
+        const struct myr_embedded *file = &catalog_data[i];
+        docs[i] = myr_doc_unpack(arena, file->name, file->data, file->size);
     }
     return add_docs(catalog, docs, catalog_data_count, err);
 }

@@ -193,7 +193,7 @@ static int token_of(struct request *request, uint64_t *ret, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf secret = {};
     const char *given =
-        MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, "Idempotency-Key");
+        mhd.lookup_connection_value(request->connection, MHD_HEADER_KIND, "Idempotency-Key");
     if (given) {
         myr_buf_printf(&secret, "%s %s", request->who.user, given);
     } else {

@@ -23,37 +23,37 @@ static void on_run(struct server *server);
 /* Security headers of everything: the page loads nothing from elsewhere, and nobody frames it. */
 static void add_headers(struct MHD_Response *response, const char *type, const char *cache)
 {
-    MHD_add_response_header(response, "Content-Type", type);
-    MHD_add_response_header(response, "Cache-Control", cache ? cache : "no-store");
-    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    MHD_add_response_header(response, "X-Frame-Options", "DENY");
-    MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
-    MHD_add_response_header(response, "Content-Security-Policy",
+    mhd.add_response_header(response, "Content-Type", type);
+    mhd.add_response_header(response, "Cache-Control", cache ? cache : "no-store");
+    mhd.add_response_header(response, "X-Content-Type-Options", "nosniff");
+    mhd.add_response_header(response, "X-Frame-Options", "DENY");
+    mhd.add_response_header(response, "Referrer-Policy", "no-referrer");
+    mhd.add_response_header(response, "Content-Security-Policy",
                             "default-src 'self'; base-uri 'none'; form-action 'self'; "
                             "frame-ancestors 'none'");
 }
 
 void request_answer(struct request *request, unsigned status, const char *type, struct myr_str body)
 {
-    struct MHD_Response *response = MHD_create_response_from_buffer(
+    struct MHD_Response *response = mhd.create_response_from_buffer(
         body.len, (void *)(uintptr_t)body.data, MHD_RESPMEM_MUST_COPY);
     MYR_ASSERT(response);
     add_headers(response, type, request->cache);
     if (request->cookie[0]) {
-        MHD_add_response_header(response, "Set-Cookie", request->cookie);
+        mhd.add_response_header(response, "Set-Cookie", request->cookie);
     }
     if (request->sequence) {
         char number[32];
         snprintf(number, sizeof(number), "%llu", (unsigned long long)request->sequence);
-        MHD_add_response_header(response, "X-Myriad-Seq", number);
+        mhd.add_response_header(response, "X-Myriad-Seq", number);
         snprintf(number, sizeof(number), "%u", request->server->config.gpus_per_node);
-        MHD_add_response_header(response, "X-Myriad-Gpus-Per-Node", number);
+        mhd.add_response_header(response, "X-Myriad-Gpus-Per-Node", number);
     }
     if (status == 401) {
-        MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
+        mhd.add_response_header(response, "WWW-Authenticate", "Bearer");
     }
-    MHD_queue_response(request->connection, status, response);
-    MHD_destroy_response(response);
+    mhd.queue_response(request->connection, status, response);
+    mhd.destroy_response(response);
     request->answered = true;
 }
 
@@ -74,7 +74,7 @@ void request_fail(struct request *request, const struct myr_err *err)
 
 const char *request_arg(const struct request *request, const char *name)
 {
-    return MHD_lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, name);
+    return mhd.lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
 int request_job(const struct request *request, uint32_t *ret, struct myr_err *err)
@@ -111,7 +111,7 @@ void request_wait(struct request *request)
         request->next->before = request;
     }
     http->waiting = request;
-    MHD_suspend_connection(request->connection);
+    mhd.suspend_connection(request->connection);
 }
 
 static void stop_waiting(struct request *request)
@@ -123,18 +123,18 @@ static void stop_waiting(struct request *request)
     if (request->next) {
         request->next->before = request->before;
     }
-    MHD_resume_connection(request->connection);
+    mhd.resume_connection(request->connection);
     http_kick(request->server);
 }
 
 void request_send_file(struct request *request, int fd, uint64_t size)
 {
     stop_waiting(request);
-    struct MHD_Response *response = MHD_create_response_from_fd64(size, fd);
+    struct MHD_Response *response = mhd.create_response_from_fd64(size, fd);
     MYR_ASSERT(response);
     add_headers(response, "application/octet-stream", NULL);
-    MHD_queue_response(request->connection, 200, response);
-    MHD_destroy_response(response);
+    mhd.queue_response(request->connection, 200, response);
+    mhd.destroy_response(response);
     request->answered = true;
 }
 
@@ -295,7 +295,7 @@ static void dispatch(struct request *request)
 static struct peer *peer_of(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+        mhd.get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     return info ? info->socket_context : NULL;
 }
 
@@ -328,7 +328,7 @@ static void drop_slow(struct http *http)
     uint32_t dropped = 0;
     for (struct peer *peer = http->peers; peer; peer = peer->next) {
         const union MHD_ConnectionInfo *info =
-            MHD_get_connection_info(peer->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+            mhd.get_connection_info(peer->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
         if (peer->since_ms >= 0 && steady_ms() - peer->since_ms > WHOLE_MS && info) {
             shutdown(info->connect_fd, SHUT_RDWR); /* the library reads its end, and cleans up */
             peer->since_ms = -1;
@@ -344,7 +344,7 @@ static void drop_slow(struct http *http)
 static void learn_address(struct request *request)
 {
     const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+        mhd.get_connection_info(request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     const struct sockaddr *at = info ? info->client_addr : NULL;
     if (at && at->sa_family == AF_INET6) {
         uv_ip6_name((const struct sockaddr_in6 *)at, request->from, sizeof(request->from));
@@ -444,9 +444,9 @@ static void on_run(struct server *server)
     MHD_UNSIGNED_LONG_LONG wait_ms;
     do {
         http->again = false;
-        MHD_run(http->daemon);
+        mhd.run(http->daemon);
     } while (http->again);
-    if (MHD_get_timeout(http->daemon, &wait_ms) == MHD_YES) {
+    if (mhd.get_timeout(http->daemon, &wait_ms) == MHD_YES) {
         uv_timer_start(&http->timer, on_timer, wait_ms, 0);
     } else {
         uv_timer_stop(&http->timer);
@@ -516,10 +516,11 @@ int http_begin(struct server *server, const struct route *routes, size_t count, 
         tls[1] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, key.data};
         flags |= MHD_USE_TLS;
     }
+    MYR_TRY(mhd_load(err));
     struct http *http = server->http = myr_xcalloc(1, sizeof(*http));
     http->routes = routes;
     http->route_count = count;
-    http->daemon = MHD_start_daemon(
+    http->daemon = mhd.start_daemon(
         flags | (six ? MHD_USE_IPv6 : 0), config->http_port, NULL, NULL, on_request, server,
         MHD_OPTION_EXTERNAL_LOGGER, on_log, server, MHD_OPTION_SOCK_ADDR, &at,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
@@ -533,7 +534,7 @@ int http_begin(struct server *server, const struct route *routes, size_t count, 
         return myr_err_set(err, MYR_EIO, "http: listening on %s port %u failed",
                            config->http_address, config->http_port);
     }
-    const union MHD_DaemonInfo *info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    const union MHD_DaemonInfo *info = mhd.get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
     MYR_ASSERT(info);
     uv_poll_init(&server->loop, &http->poll, info->epoll_fd);
     uv_timer_init(&server->loop, &http->timer);
@@ -545,7 +546,7 @@ int http_begin(struct server *server, const struct route *routes, size_t count, 
 uint16_t http_port(const struct server *server)
 {
     const union MHD_DaemonInfo *info =
-        MHD_get_daemon_info(server->http->daemon, MHD_DAEMON_INFO_BIND_PORT);
+        mhd.get_daemon_info(server->http->daemon, MHD_DAEMON_INFO_BIND_PORT);
     return info ? info->port : 0;
 }
 
@@ -562,13 +563,13 @@ void http_end(struct server *server)
     for (struct watcher *watcher = http->watchers; watcher; watcher = watcher->later) {
         if (watcher->asleep) {
             watcher->asleep = false;
-            MHD_resume_connection(watcher->connection);
+            mhd.resume_connection(watcher->connection);
         }
     }
     on_run(server);
     uv_close((uv_handle_t *)&http->poll, on_handle_closed);
     uv_close((uv_handle_t *)&http->timer, on_handle_closed);
-    MHD_stop_daemon(http->daemon);
+    mhd.stop_daemon(http->daemon);
     myr_vec_done(&http->visits);
     myr_buf_done(&http->nodes);
 }

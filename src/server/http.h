@@ -4,8 +4,7 @@
  */
 #pragma once
 
-#include <microhttpd.h>
-
+#include "mhd.h"
 #include "server.h"
 
 struct request {

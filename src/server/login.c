@@ -51,9 +51,9 @@ static struct visit *visit_of(struct http *http, const char *secret)
 void login_find(struct request *request)
 {
     const char *header =
-        MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, "Authorization");
+        mhd.lookup_connection_value(request->connection, MHD_HEADER_KIND, "Authorization");
     const char *cookie =
-        MHD_lookup_connection_value(request->connection, MHD_COOKIE_KIND, "myriad");
+        mhd.lookup_connection_value(request->connection, MHD_COOKIE_KIND, "myriad");
     request->who = (struct token_row){};
     if (header && strncmp(header, "Bearer ", 7) == 0) {
         const struct token_row *token = token_of(request->server, myr_str_from(header + 7));
@@ -167,7 +167,7 @@ int logout_call(struct request *request, struct myr_buf *ret, struct myr_err *er
 {
     struct http *http = request->server->http;
     const char *cookie =
-        MHD_lookup_connection_value(request->connection, MHD_COOKIE_KIND, "myriad");
+        mhd.lookup_connection_value(request->connection, MHD_COOKIE_KIND, "myriad");
     struct visit *visit = cookie ? visit_of(http, cookie) : NULL;
     (void)err;
     if (visit) {

@@ -38,7 +38,7 @@ static ssize_t on_read(void *context, uint64_t position, char *ret, size_t max)
     size_t left = watcher->text.len - watcher->at;
     if (left == 0) {
         watcher->asleep = true;
-        MHD_suspend_connection(watcher->connection);
+        mhd.suspend_connection(watcher->connection);
         return 0;
     }
     size_t size = left < max ? left : max;
@@ -69,7 +69,7 @@ void watch_rang(void *context)
     for (struct watcher *watcher = server->http->watchers; watcher; watcher = watcher->later) {
         if (watcher->asleep) {
             watcher->asleep = false;
-            MHD_resume_connection(watcher->connection);
+            mhd.resume_connection(watcher->connection);
             http_kick(server);
         }
     }
@@ -96,7 +96,7 @@ int watch_begin(struct request *request, struct myr_buf *ret, struct myr_err *er
     struct server *server = request->server;
     struct http *http = server->http;
     const char *last =
-        MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, "Last-Event-ID");
+        mhd.lookup_connection_value(request->connection, MHD_HEADER_KIND, "Last-Event-ID");
     const char *after = request_arg(request, "after");
     uint64_t number;
     if (http->watcher_count >= WATCHERS_MAX) {
@@ -118,13 +118,13 @@ int watch_begin(struct request *request, struct myr_buf *ret, struct myr_err *er
     http->watchers = watcher;
     http->watcher_count++;
     struct MHD_Response *response =
-        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PIECE, on_read, watcher, on_free);
+        mhd.create_response_from_callback(MHD_SIZE_UNKNOWN, PIECE, on_read, watcher, on_free);
     MYR_ASSERT(response);
-    MHD_add_response_header(response, "Content-Type", "text/event-stream");
-    MHD_add_response_header(response, "Cache-Control", "no-store");
-    MHD_set_connection_option(request->connection, MHD_CONNECTION_OPTION_TIMEOUT, 0U);
-    MHD_queue_response(request->connection, MHD_HTTP_OK, response);
-    MHD_destroy_response(response);
+    mhd.add_response_header(response, "Content-Type", "text/event-stream");
+    mhd.add_response_header(response, "Cache-Control", "no-store");
+    mhd.set_connection_option(request->connection, MHD_CONNECTION_OPTION_TIMEOUT, 0U);
+    mhd.queue_response(request->connection, MHD_HTTP_OK, response);
+    mhd.destroy_response(response);
     request->answered = true;
     return HTTP_LATER;
 }

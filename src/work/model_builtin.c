@@ -27,9 +27,7 @@ static int read_builtin(struct myr_arena *arena, uint32_t index, struct myr_mode
                         struct myr_err *err)
 {
     const struct myr_embedded *file = &myr_work_models[index];
-    struct myr_str text = {(const char *)file->data, file->size};
-    const struct myr_doc *doc;
-    MYR_TRY(myr_doc_read_yaml(arena, file->name, text, &doc, err));
+    const struct myr_doc *doc = myr_doc_unpack(arena, file->name, file->data, file->size);
     return myr_model_parse(arena, doc, ret, err);
 }
 

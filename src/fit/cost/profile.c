@@ -43,8 +43,8 @@ static int read_file(struct myr_arena *arena, const char *name, const struct myr
     for (size_t i = 0; i < myr_fit_profiles_count; i++) {
         const struct myr_embedded *file = &myr_fit_profiles[i];
         if (strcmp(file->name, name) == 0) {
-            struct myr_str text = {(const char *)file->data, file->size};
-            return myr_doc_read_yaml(arena, file->name, text, ret, err);
+            *ret = myr_doc_unpack(arena, file->name, file->data, file->size);
+            return MYR_OK;
         }
     }
     return myr_err_set(err, MYR_ENOENT, "the program lacks its own %s", name);

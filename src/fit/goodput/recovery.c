@@ -122,40 +122,35 @@ static int read_row(struct myr_recovery *recovery, struct myr_arena *arena,
     return take_row(recovery, map, row, err);
 }
 
-static int read_rows(struct myr_recovery *recovery, struct myr_arena *arena, const char *name,
-                     struct myr_str text, struct myr_err *err)
+static int read_rows(struct myr_recovery *recovery, struct myr_arena *arena,
+                     const struct myr_doc *doc, struct myr_err *err)
 {
     static const char *const keys[] = {"recovery"};
-    const struct myr_doc *doc, *rows;
-    int rc = myr_doc_read_yaml(arena, name, text, &doc, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_doc_check_keys(doc, "recovery data", keys, MYR_ARRAY_COUNT(keys), err);
-    if (rc < 0) {
-        return rc;
-    }
-    rows = myr_doc_get(doc, "recovery");
+    MYR_TRY(myr_doc_check_keys(doc, "recovery data", keys, MYR_ARRAY_COUNT(keys), err));
+    const struct myr_doc *rows = myr_doc_get(doc, "recovery");
     if (!rows || rows->kind != MYR_DOC_MAP) {
         return myr_doc_error(err, doc, MYR_EINVAL, "a map 'recovery' of rows is expected");
     }
-    for (uint32_t i = 0; rc == MYR_OK && i < rows->count; i++) {
-        rc = read_row(recovery, arena, &rows->entries[i], err);
+    for (uint32_t i = 0; i < rows->count; i++) {
+        MYR_TRY(read_row(recovery, arena, &rows->entries[i], err));
     }
-    return rc;
+    return MYR_OK;
 }
 
 int myr_recovery_init(struct myr_recovery *recovery, struct myr_arena *arena, struct myr_err *err)
 {
     *recovery = (struct myr_recovery){};
-    struct myr_str text = {(const char *)myr_fit_recovery[0].data, myr_fit_recovery[0].size};
-    return read_rows(recovery, arena, myr_fit_recovery[0].name, text, err);
+    const struct myr_embedded *file = &myr_fit_recovery[0];
+    return read_rows(recovery, arena, myr_doc_unpack(arena, file->name, file->data, file->size),
+                     err);
 }
 
 int myr_recovery_add(struct myr_recovery *recovery, struct myr_arena *arena, const char *name,
                      struct myr_str text, struct myr_err *err)
 {
-    return read_rows(recovery, arena, name, text, err);
+    const struct myr_doc *doc;
+    MYR_TRY(myr_doc_read_yaml(arena, name, text, &doc, err));
+    return read_rows(recovery, arena, doc, err);
 }
 
 void myr_recovery_done(struct myr_recovery *recovery)

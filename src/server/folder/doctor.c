@@ -1,7 +1,6 @@
 /* doctor: what would keep a server from working, looked at before it does. */
 #include <errno.h>
 #include <linux/magic.h>
-#include <microhttpd.h>
 #include <pwd.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "mhd.h"
 #include "myriad/server/folder.h"
 #include "server.h"
 #include "store/etcd.h"
@@ -78,8 +78,13 @@ static void check_cgroups(struct myr_server_findings *to)
 
 static void check_libraries(struct myr_server_findings *to)
 {
+    struct myr_err err = {};
+    if (mhd_load(&err) < 0) {
+        hint(say(to, MYR_VERDICT_BAD, "libraries", "%s", err.message), "%s", err.hint);
+        return;
+    }
     say(to, MYR_VERDICT_OK, "libraries", "SQLite %s, libmicrohttpd %s, libuv %s",
-        sqlite3_libversion(), MHD_get_version(), uv_version_string());
+        sqlite3_libversion(), mhd.get_version(), uv_version_string());
 }
 
 static void check_files_limit(uint32_t nodes, struct myr_server_findings *to)

@@ -1,0 +1,38 @@
+#include "mhd.h"
+
+#include <dlfcn.h>
+
+#define LIBRARY "libmicrohttpd.so.12"
+
+struct mhd mhd;
+
+static void *find(void *library, const char *name, struct myr_err *err)
+{
+    void *call = dlsym(library, name);
+    if (!call) {
+        myr_err_set(err, MYR_ENOENT, "%s has no %s", LIBRARY, name);
+    }
+    return call;
+}
+
+int mhd_load(struct myr_err *err)
+{
+    if (mhd.start_daemon) {
+        return MYR_OK;
+    }
+    void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        int rc = myr_err_set(err, MYR_ENOENT, "http: %.200s", dlerror());
+        myr_err_hint(err, "apt install libmicrohttpd12");
+        return rc;
+    }
+    struct mhd found;
+#define MHD_CALL(name)                                      \
+    if (!(found.name = find(library, "MHD_" #name, err))) { \
+        return MYR_ENOENT;                                  \
+    }
+    MHD_CALLS(MHD_CALL)
+#undef MHD_CALL
+    mhd = found;
+    return MYR_OK;
+}
