@@ -8,6 +8,7 @@ usage: found.py MYRIAD
 import csv
 import io
 import json
+import os
 import random
 import re
 import subprocess
@@ -166,14 +167,14 @@ def case(myriad, folder, seed):
         total, lost = bandwidth(peers, flows)
         check(f"seed {seed}: {name}", close(report[f"{name}_gbps"], total) and
               report[f"{name}_lost"] == lost, (report[f"{name}_gbps"], total, lost))
-    state = dict(found)
+    state, before = dict(found), bandwidth(found, flows)[0]
     for piece in report["pieces"]:
         alone = dict(found)
         for sentence in piece["steps"]:
             replay(alone, sentence)
             replay(state, sentence)
-        check(f"seed {seed}: gain", close(piece["gain_gbps"], bandwidth(alone, flows)[0] -
-                                          bandwidth(found, flows)[0]), piece)
+        gain = bandwidth(alone, flows)[0] - before
+        check(f"seed {seed}: gain", close(piece["gain_gbps"], gain), piece)
         check(f"seed {seed}: then", close(piece["gbps_after"], bandwidth(state, flows)[0]), piece)
     check(f"seed {seed}: repaired", state == planned, len(state))
     order = [piece["gain_gbps_per_move"] for piece in report["pieces"]]
@@ -185,7 +186,8 @@ def case(myriad, folder, seed):
 
 def main():
     myriad = str(Path(sys.argv[1]).resolve())
-    for seed in range(12):
+    every = int(os.environ.get("MYRIAD_EVERY", "1"))  # sanitizers see one in so many
+    for seed in range(0, 12, every):
         with tempfile.TemporaryDirectory(prefix="myriad-found-") as name:
             case(myriad, Path(name), seed)
     for line in FAILED[:10]:
