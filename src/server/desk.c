@@ -190,6 +190,7 @@ int desk_begin(struct server *server, struct myr_err *err)
     server->clock_base_ms = myr_control_now_ms(server->control) > wall_ms()
                                 ? myr_control_now_ms(server->control)
                                 : wall_ms();
+    server->clock_most_ms = server->clock_base_ms;
     return MYR_OK;
 }
 

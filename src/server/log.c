@@ -31,10 +31,17 @@ int64_t steady_ms(void)
 
 int64_t core_ms(const struct server *server)
 {
-    return server->config.twin
-               ? server->clock_base_ms + (int64_t)((double)(steady_ms() - server->clock_since_ms) *
-                                                   server->config.speed)
-               : wall_ms();
+    if (!server->config.twin) {
+        return wall_ms();
+    }
+    int64_t wanted_ms = twin_wanted_ms(server);
+    return wanted_ms < server->clock_most_ms ? wanted_ms : server->clock_most_ms;
+}
+
+int64_t twin_wanted_ms(const struct server *server)
+{
+    return server->clock_base_ms +
+           (int64_t)((double)(steady_ms() - server->clock_since_ms) * server->config.speed);
 }
 
 static void put_time(char ret[32])

@@ -176,8 +176,12 @@ static void clocks(void **state)
     server->config.speed = 100;
     server->clock_base_ms = 5000;
     server->clock_since_ms = steady_ms() - 1000000; /* 1000 s of ours */
+    server->clock_most_ms = INT64_MAX;
     int64_t there = core_ms(server);
     assert_true(there >= 5000 + 100000000 && there < 5000 + 100000000 + 6000000);
+    server->clock_most_ms = 7000; /* its world has not been further */
+    assert_int_equal(core_ms(server), 7000);
+    assert_true(twin_wanted_ms(server) >= there);
     free(server);
 }
 

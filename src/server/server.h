@@ -234,6 +234,7 @@ struct server {
     struct engine *engine; /* of another's scheduler, or NULL */
     struct fences *fences;
     int64_t clock_base_ms, clock_since_ms; /* the twin's: then, by the steady clock */
+    int64_t clock_most_ms; /* and no further, before its world has been there (simulated.c) */
     struct http *http;
     struct backup *backup; /* the one under way, or NULL */
     bool stopping;
@@ -243,6 +244,8 @@ int64_t wall_ms(void);
 int64_t steady_ms(void);
 /* The cluster's own time: the wall's, or the twin's, which may run faster. */
 int64_t core_ms(const struct server *server);
+/* Where the twin's clock would be by its speed, whether or not its world can keep up. */
+int64_t twin_wanted_ms(const struct server *server);
 
 /* log.c */
 void log_open(const char *folder, bool json);

@@ -8,7 +8,15 @@
 #include "myriad/twin.h"
 #include "server.h"
 
-enum { TURN_MS = 20 }; /* of the wall: the world is not looked at more often */
+enum {
+    TURN_MS = 20, /* of the wall: the world is not looked at more often, unless it goes fast */
+    /*
+     * Of the world: so far its clock goes in one turn of the desk beyond what happens next. A day
+     * in a minute on a slow machine would else have minutes pass while a thousand nodes join, and
+     * each of them were late with everything that it was asked for. The clock goes slower instead.
+     */
+    STEP_MS = 5000,
+};
 
 struct simulated {
     struct server *server;
@@ -34,15 +42,29 @@ static void on_timer(uv_timer_t *timer)
     set_timer(simulated);
 }
 
+/* When the world, or who directs it, next has something to do; now, where something waits. */
+static int64_t next_of_all(const struct simulated *simulated, int64_t now_ms)
+{
+    const struct server *server = simulated->server;
+    int64_t world_ms = myr_live_next_ms(simulated->live);
+    int64_t core_next_ms = myr_control_wake_ms(server->control);
+    int64_t next_ms = world_ms < core_next_ms ? world_ms : core_next_ms;
+    return server->inbox.count > 0 || next_ms < now_ms ? now_ms : next_ms;
+}
+
 static void set_timer(struct simulated *simulated)
 {
-    int64_t next_ms = myr_live_next_ms(simulated->live), now_ms = core_ms(simulated->server);
-    double wait_ms =
-        next_ms > now_ms ? (double)(next_ms - now_ms) / simulated->server->config.speed : 0;
+    struct server *server = simulated->server;
+    int64_t now_ms = core_ms(server), next_ms = next_of_all(simulated, now_ms);
     /* A day at the most: the world may never want to be looked at again. */
-    wait_ms = wait_ms < 86400e3 ? wait_ms : 86400e3;
-    uv_timer_start(&simulated->timer, on_timer,
-                   wait_ms > TURN_MS ? (uint64_t)wait_ms : (uint64_t)TURN_MS, 0);
+    int64_t far_ms = now_ms + (int64_t)(86400e3 * server->config.speed);
+    next_ms = next_ms < far_ms ? next_ms : far_ms;
+    server->clock_most_ms = next_ms + STEP_MS;
+    double wait_ms = (double)(next_ms - twin_wanted_ms(server)) / server->config.speed;
+    double least_ms = STEP_MS / server->config.speed;
+    least_ms = least_ms < TURN_MS ? least_ms : TURN_MS;
+    uv_timer_start(&simulated->timer, on_timer, (uint64_t)(wait_ms > least_ms ? wait_ms : least_ms),
+                   0);
 }
 
 static void effect(struct server *server, const struct myr_effect *what)
