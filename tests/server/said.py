@@ -146,6 +146,7 @@ ANSWERS = {
     "POST /v1/enrol": {"token": "secret-2"},
     "POST /v1/inject": {"node": "gpu-01", "fault": "crash"},
     "POST /v1/tenants/research": {"name": "research", "weight": 3},
+    "POST /v1/design": {"nodes_before": 9, "nodes": 24},
     "POST /v1/jobs": {"id": 12, "name": "w", "state": "queued", "count": 1, "unheeded": [],
                       "world": "agents"},
 }
@@ -244,6 +245,12 @@ CASES = [
     (["inject", "gpu-01", "crash"], {}),
     (["tenant", "set", "research", "--weight", "3"], {}),
     (["tenant", "set", "research"], {"forms": TABLE}),
+    (["design", "apply", "grown"], {}),
+    (["design", "apply", "grown/design.myr", "--dry-run"], {"forms": TABLE}),
+    (["design", "apply", "grown", "--nodes", "gpu-[01-24]"], {"forms": TABLE}),
+    (["design", "apply", "grown"], {"forms": TABLE, "answers": {
+        "POST /v1/design": (409, {"error": "1 nodes removed", "hint": "grow it"})}}),
+    (["design", "apply", "nothing"], {"forms": TABLE}),
     (["submit", "-"], {"text": JOB}),
     (["submit", "-", "--wait"], {"text": JOB, "forms": TABLE}),
     (["submit", "-", "--wait"], {"text": JOB, "forms": TABLE, "answers": {
@@ -277,6 +284,9 @@ FILES = {
     "large.yaml": JOB + "gpus: 8\n", "nodes.yaml": JOB + "nodes: 2\n",
     "layout.yaml": LAYOUT, "spec.yaml": "servers: 3\nserver: x\n",
     "scenario.yaml": "cluster: x\nhours: 3\n", "config.yaml": "cluster: x\nworld: y\nnodes: z\n",
+    **{f"{name}.yaml": f"servers: {servers}\nserver: h100-8gpu\nnetworks: {{compute: {{switch: "
+                       f"mqm9790-ns2f, leaf_down: 8, leaf_up: 8}}}}\n"
+       for name, servers in (("nine", 9), ("more", 24))},
 }
 
 
@@ -328,6 +338,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="myriad-said-") as folder:
         for name, text in {**FILES, "token": "word-of-ada\n"}.items():
             Path(folder, name).write_text(text)
+        subprocess.run([os.path.abspath(sys.argv[1]), "plan", "grow", "nine.yaml", "more.yaml",
+                        "--out", "grown"], cwd=folder, check=True, capture_output=True)
         found = list(lines_of(os.path.abspath(sys.argv[1]), server, folder))
     server.shutdown()
     if "--rewrite" in sys.argv:
