@@ -18,11 +18,27 @@ for last in 2 7 8; do
   awk -F, -v last="$last" 'BEGIN { OFS = "," } $1 ~ /node-0000[0-9]$/ && substr($1, 10) <= last && $3 ~ /mlx5_[01]/ { $3 = $3 == "mlx5_0" ? "mlx5_1" : "mlx5_0" } { print }' hosts.csv > turned.csv
   myriad verify h/design.myr turned.csv | part Notes
 done
+for last in 27 28; do
+  echo "== adapters of nodes 0 to $last of 32 the other way round: nine in ten decide"
+  awk -F, -v last="$last" 'BEGIN { OFS = "," } $1 ~ /^node-/ && substr($1, 6) + 0 <= last && $3 ~ /mlx5_[01]/ { $3 = $3 == "mlx5_0" ? "mlx5_1" : "mlx5_0" } { print }' hosts.csv > turned.csv
+  myriad verify h/design.myr turned.csv | part Notes
+done
 for every in 9 40 43; do
   echo "== ports of leaves under names that nobody knows, one in $every"
   awk -F, -v every="$every" 'BEGIN { OFS = "," } NR % every == 2 { $6 = "eth" NR } { print }' hosts.csv > unread.csv
   myriad verify h/design.myr unread.csv | part 'Not read'
 done
+for gone in 100 101; do
+  echo "== $gone cables between switches are gone"
+  awk -v gone="$gone" 'NR >= 122 && NR % 2 == 0 && left++ < gone { next } { print }' all.csv > gone.csv
+  myriad verify m/design.myr gone.csv | sed -n '/^Repair/,/^$/p;/^ *9[89]  /p;/^ *10[01]  /p;/^and /p'
+done
+for mended in 40 41; do
+  awk -v gone="$mended" 'NR >= 122 && NR % 2 == 0 && left++ < gone { next } { print }' all.csv > gone.csv
+  rm -rf orders; myriad verify orders m/design.myr gone.csv --out orders > /dev/null
+  echo "== $mended are mended"; myriad verify orders m/design.myr all.csv --out orders | part Mended | tail -n 4
+done
+rm -rf orders
 echo "== three visits: two cables are exchanged, one is gone, one too many; another is gone; two mended"
 loose='leaf-p0-0,Switch,20/1,leaf-p1-0,Switch,21/1'
 awk -F, -v loose="$loose" 'BEGIN { OFS = "," } NR == FNR { end[FNR] = $4 "," $5 "," $6; next } FNR == 130 { print $1, $2, $3, end[145]; next } FNR == 145 { print $1, $2, $3, end[130]; next } FNR == 136 { next } { print } END { print loose }' all.csv all.csv > one.csv
