@@ -28,6 +28,13 @@ for every in 9 40 43; do
   awk -F, -v every="$every" 'BEGIN { OFS = "," } NR % every == 2 { $6 = "eth" NR } { print }' hosts.csv > unread.csv
   myriad verify h/design.myr unread.csv | part 'Not read'
 done
+myriad export ibnetdiscover m/design.myr > all.topo
+echo "== servers with one port are told by its number"; myriad verify m/design.myr all.topo | sed -n '1p;/^  all/p'
+for slow in 3 100 101 360; do
+  echo "== $slow links at half their speed"
+  awk -v slow="$slow" '/4xNDR/ && (slow == 360 || /"spine-p/) && seen++ < 2 * slow && (slow == 360 || seen <= slow) { sub("4xNDR", "4xHDR") } { print }' all.topo > slow.topo
+  myriad verify m/design.myr slow.topo | sed -n '/^Seen/,/^  all/p;/^Degraded/,/^$/p;/^Notes/,/^$/p' | sed '6,95d'
+done
 for gone in 100 101; do
   echo "== $gone cables between switches are gone"
   awk -v gone="$gone" 'NR >= 122 && NR % 2 == 0 && left++ < gone { next } { print }' all.csv > gone.csv
