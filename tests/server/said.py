@@ -70,7 +70,8 @@ CLUSTER = {"name": "lab", "world": "agents", "version": "1", "time_ms": TIME_MS 
            "job_states": {"queued": 1, "placing": 0, "starting": 0, "running": 2, "saving": 0,
                           "recovering": 0, "finishing": 0, "done": 0, "failed": 0,
                           "cancelled": 0}}
-EVENTS = ["".join([f"id: {number}\nevent: {kind}\ndata: {json.dumps(data)}\n\n"])
+EVENTS = [f"id: {number}\nevent: {kind}\ndata: "
+          f"{data if isinstance(data, str) else json.dumps(data)}\n\n"
           for number, kind, data in [
               *[(number, "job", {"seq": number, "time_ms": TIME_MS + number * 1000, "id": number,
                                  "name": f"j{number}", "state": "running"})
@@ -78,6 +79,7 @@ EVENTS = ["".join([f"id: {number}\nevent: {kind}\ndata: {json.dumps(data)}\n\n"]
               (36, "doorbell", {"seq": 36}),
               (37, "node", {"seq": 37, "time_ms": TIME_MS, "name": "gpu-01", "state": "repair"}),
               (38, "lost", {"seq": 38}),
+              (38, "note", "no JSON {"),
               (39, "note", {"seq": 39, "time_ms": 0, "text": "the clock was set"}),
               (40, "job", {"seq": 40, "time_ms": TIME_MS, "id": 7, "name": "train",
                            "state": "done"})]]
@@ -160,7 +162,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(length).decode()
         line = f"{self.command} {self.path}"
         more = [self.headers.get("Content-Type"), body] if body else []
-        more += ["once"] if self.headers.get("Idempotency-Key") else []
+        key = self.headers.get("Idempotency-Key")  # sixteen bytes that nobody guesses
+        more += [f"once, by {len(bytes.fromhex(key))} bytes"] if key else []
         token = (self.headers.get("Authorization") or "").removeprefix("Bearer ")
         self.server.asked.append(" | ".join([line, f"token {token}", *more]).replace("\n", "\\n"))
         answers = self.server.answers
