@@ -46,7 +46,7 @@ struct fit_times {
 /* What layers keep, for bounds on memory. */
 struct fit_activations {
     double dense, moe, recomputed; /* bytes of one layer and micro-batch */
-    double recompute_working;                            /* while a layer is recomputed */
+    double recompute_working;      /* while a layer is recomputed */
     double output;
 };
 
