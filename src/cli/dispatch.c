@@ -117,7 +117,7 @@ static int run_words(int argc, const char *const *argv, bool help,
         return unknown(second, command);
     }
     bool asks = help || (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")));
-    if (verb->row && !verb->run && !asks) {
+    if (!verb->run && !asks) {
         return needs_subverb(command);
     }
     return help ? cli_run(verb, 1, help_words, lookup_env)
@@ -128,8 +128,9 @@ int cli_main(int argc, const char *const *argv, const char *(*lookup_env)(const 
 {
     const char *word = argc > 1 ? argv[1] : "--help";
     if (strcmp(word, "--version") == 0 || strcmp(word, "version") == 0) {
-        printf("myriad %s\n", cli_version);
-        return CLI_DONE;
+        MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
+        myr_buf_printf(&buf, "myriad %s\n", cli_version);
+        return cli_print(&buf);
     }
     bool help = strcmp(word, "help") == 0;
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || (help && argc < 3)) {

@@ -70,7 +70,8 @@ CLUSTER = {"name": "lab", "world": "agents", "version": "1", "time_ms": TIME_MS 
            "job_states": {"queued": 1, "placing": 0, "starting": 0, "running": 2, "saving": 0,
                           "recovering": 0, "finishing": 0, "done": 0, "failed": 0,
                           "cancelled": 0}}
-EVENTS = ["".join([f"id: {number}\nevent: {kind}\ndata: {json.dumps(data)}\n\n"])
+EVENTS = [f"id: {number}\nevent: {kind}\ndata: "
+          f"{data if isinstance(data, str) else json.dumps(data)}\n\n"
           for number, kind, data in [
               *[(number, "job", {"seq": number, "time_ms": TIME_MS + number * 1000, "id": number,
                                  "name": f"j{number}", "state": "running"})
@@ -78,6 +79,7 @@ EVENTS = ["".join([f"id: {number}\nevent: {kind}\ndata: {json.dumps(data)}\n\n"]
               (36, "doorbell", {"seq": 36}),
               (37, "node", {"seq": 37, "time_ms": TIME_MS, "name": "gpu-01", "state": "repair"}),
               (38, "lost", {"seq": 38}),
+              (38, "note", "no JSON {"),
               (39, "note", {"seq": 39, "time_ms": 0, "text": "the clock was set"}),
               (40, "job", {"seq": 40, "time_ms": TIME_MS, "id": 7, "name": "train",
                            "state": "done"})]]
@@ -146,6 +148,7 @@ ANSWERS = {
     "POST /v1/enrol": {"token": "secret-2"},
     "POST /v1/inject": {"node": "gpu-01", "fault": "crash"},
     "POST /v1/tenants/research": {"name": "research", "weight": 3},
+    "POST /v1/design": {"nodes_before": 9, "nodes": 24},
     "POST /v1/jobs": {"id": 12, "name": "w", "state": "queued", "count": 1, "unheeded": [],
                       "world": "agents"},
 }
@@ -159,7 +162,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(length).decode()
         line = f"{self.command} {self.path}"
         more = [self.headers.get("Content-Type"), body] if body else []
-        more += ["once"] if self.headers.get("Idempotency-Key") else []
+        key = self.headers.get("Idempotency-Key")  # sixteen bytes that nobody guesses
+        more += [f"once, by {len(bytes.fromhex(key))} bytes"] if key else []
         token = (self.headers.get("Authorization") or "").removeprefix("Bearer ")
         self.server.asked.append(" | ".join([line, f"token {token}", *more]).replace("\n", "\\n"))
         answers = self.server.answers
@@ -244,6 +248,12 @@ CASES = [
     (["inject", "gpu-01", "crash"], {}),
     (["tenant", "set", "research", "--weight", "3"], {}),
     (["tenant", "set", "research"], {"forms": TABLE}),
+    (["design", "apply", "grown"], {}),
+    (["design", "apply", "grown/design.myr", "--dry-run"], {"forms": TABLE}),
+    (["design", "apply", "grown", "--nodes", "gpu-[01-24]"], {"forms": TABLE}),
+    (["design", "apply", "grown"], {"forms": TABLE, "answers": {
+        "POST /v1/design": (409, {"error": "1 nodes removed", "hint": "grow it"})}}),
+    (["design", "apply", "nothing"], {"forms": TABLE}),
     (["submit", "-"], {"text": JOB}),
     (["submit", "-", "--wait"], {"text": JOB, "forms": TABLE}),
     (["submit", "-", "--wait"], {"text": JOB, "forms": TABLE, "answers": {
@@ -277,6 +287,9 @@ FILES = {
     "large.yaml": JOB + "gpus: 8\n", "nodes.yaml": JOB + "nodes: 2\n",
     "layout.yaml": LAYOUT, "spec.yaml": "servers: 3\nserver: x\n",
     "scenario.yaml": "cluster: x\nhours: 3\n", "config.yaml": "cluster: x\nworld: y\nnodes: z\n",
+    **{f"{name}.yaml": f"servers: {servers}\nserver: h100-8gpu\nnetworks: {{compute: {{switch: "
+                       f"mqm9790-ns2f, leaf_down: 8, leaf_up: 8}}}}\n"
+       for name, servers in (("nine", 9), ("more", 24))},
 }
 
 
@@ -328,6 +341,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="myriad-said-") as folder:
         for name, text in {**FILES, "token": "word-of-ada\n"}.items():
             Path(folder, name).write_text(text)
+        subprocess.run([os.path.abspath(sys.argv[1]), "plan", "grow", "nine.yaml", "more.yaml",
+                        "--out", "grown"], cwd=folder, check=True, capture_output=True)
         found = list(lines_of(os.path.abspath(sys.argv[1]), server, folder))
     server.shutdown()
     if "--rewrite" in sys.argv:

@@ -132,9 +132,13 @@ class Build:
 
     def tests(self):
         listed = call(["ctest", "--show-only=json-v1"], cwd=self.folder)
-        tests = [test for entry in json.loads(listed)["tests"] for test in Test.parts(entry)]
-        return {test.name: test for test in tests
-                if test.command and not any(LEFT_OUT.match(label) for label in test.labels)}
+        tests = {}
+        for test in (test for entry in json.loads(listed)["tests"] for test in Test.parts(entry)):
+            if test.command and not any(LEFT_OUT.match(label) for label in test.labels):
+                # A unit test and a script may share a name (plan/room): both are asked.
+                test.name += "'" * (test.name in tests)
+                tests[test.name] = test
+        return tests
 
     def compile_command(self, name):
         """The command that compiles a source, and the object that it makes."""

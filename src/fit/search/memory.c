@@ -17,8 +17,7 @@ struct fit_activations fit_activations_of(const struct fit_search *s, struct myr
     kept.moe = has_moe ? (double)myr_layer_activation_bytes(&layout, model, true) : 0;
     layout.recompute = MYR_RECOMPUTE_FULL;
     layout.recompute_layers = 0;
-    kept.dense_recomputed = (double)myr_layer_activation_bytes(&layout, model, false);
-    kept.moe_recomputed = kept.dense_recomputed;
+    kept.recomputed = (double)myr_layer_activation_bytes(&layout, model, false);
     kept.output = 0;
     return kept;
 }
@@ -30,17 +29,12 @@ static double span_bytes(const struct fit_visit *v, struct myr_span span, uint32
     const struct fit_activations *kept = &v->kept;
     bool all = choice > 0 && choice >= chunk_most;
     uint32_t recomputed = all || choice > span.count ? span.count : choice;
-    const double *start = v->s->space->below[span.first];
     const double *end = v->s->space->below[span.first + span.count];
     const double *middle = v->s->space->below[span.first + recomputed];
-    double moe_recomputed =
-        middle[FIT_MOE_FULL] + middle[FIT_MOE_WINDOW] - start[FIT_MOE_FULL] - start[FIT_MOE_WINDOW];
     double moe =
         end[FIT_MOE_FULL] + end[FIT_MOE_WINDOW] - middle[FIT_MOE_FULL] - middle[FIT_MOE_WINDOW];
-    double dense_recomputed = recomputed - moe_recomputed;
     double dense = span.count - recomputed - moe;
-    return dense * kept->dense + moe * kept->moe + dense_recomputed * kept->dense_recomputed +
-           moe_recomputed * kept->moe_recomputed;
+    return dense * kept->dense + moe * kept->moe + recomputed * kept->recomputed;
 }
 
 /* What the layers of a stage keep, chunk by chunk. */
@@ -105,7 +99,7 @@ static uint32_t least_alike(const struct fit_visit *v, struct fit_cut *cut, uint
 {
     const struct fit_activations *kept = &v->kept;
     bool moe = v->s->layers[FIT_MOE_FULL] + v->s->layers[FIT_MOE_WINDOW] > 0, fits = from == 0;
-    double alone = moe ? kept->moe : kept->dense, saved = alone - kept->dense_recomputed;
+    double alone = moe ? kept->moe : kept->dense, saved = alone - kept->recomputed;
     double limit = v->limit_bytes * (1 + 1e-8), most = from < 1 ? 1 : from;
     if (cut->flights[0] <= 0) {
         note_flights(v, cut);

@@ -45,8 +45,8 @@ struct fit_times {
 
 /* What layers keep, for bounds on memory. */
 struct fit_activations {
-    double dense, moe, dense_recomputed, moe_recomputed; /* bytes of one layer and micro-batch */
-    double recompute_working;                            /* while a layer is recomputed */
+    double dense, moe, recomputed; /* bytes of one layer and micro-batch */
+    double recompute_working;      /* while a layer is recomputed */
     double output;
 };
 

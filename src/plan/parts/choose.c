@@ -230,6 +230,23 @@ static void check_fixed(struct plan *plan, const char *where, const struct myr_p
     }
 }
 
+/* What the light itself does not tell: it is the same in both modules and the fibre. */
+static const char *beyond_light(const struct plan *plan, const struct myr_part *b,
+                                const struct myr_part *a, const struct myr_part_cable *fibre)
+{
+    const char *const ends[] = {b->optic.connector ? b->optic.connector : "none",
+                                a->optic.connector ? a->optic.connector : "none",
+                                fibre->connector ? fibre->connector : "none"};
+    if (a->optic.medium != b->optic.medium || fibre->medium != a->optic.medium ||
+        a->optic.wavelength_nm != b->optic.wavelength_nm) {
+        return "";
+    }
+    return strcmp(ends[0], ends[1]) || strcmp(ends[0], ends[2])
+               ? myr_arena_printf(plan->arena, ": connectors %s, %s and %s", ends[0], ends[1],
+                                  ends[2])
+               : ": lanes differ";
+}
+
 /* All that is wrong between two modules and the fibre. */
 static void check_fibre(struct plan *plan, const char *where, const struct fit_link *link,
                         const struct fit_parts *parts)
@@ -239,15 +256,11 @@ static void check_fibre(struct plan *plan, const char *where, const struct fit_l
     enum fit_rule pair = fits_modules(a, b, link->length_m);
     enum fit_rule fibre = fits_fibre(cable, a, b, link);
     if (pair == FIT_OPTIC_MODE || fibre == FIT_OPTIC_MODE) {
-        bool lanes =
-            a->optic.medium == b->optic.medium && a->optic.wavelength_nm == b->optic.wavelength_nm;
         broken(plan, where, FIT_OPTIC_MODE,
-               "%s (%s, %u nm) cannot link with %s (%s, %u nm) over %s (%s)%s%s%s%s", b->order,
+               "%s (%s, %u nm) cannot link with %s (%s, %u nm) over %s (%s)%s", b->order,
                medium_names[b->optic.medium], b->optic.wavelength_nm, a->order,
                medium_names[a->optic.medium], a->optic.wavelength_nm, cable->order,
-               medium_names[cable->cable.medium], lanes ? ": lanes or connectors differ, " : "",
-               lanes ? b->optic.connector : "", lanes ? " and " : "",
-               lanes ? a->optic.connector : "");
+               medium_names[cable->cable.medium], beyond_light(plan, b, a, &cable->cable));
     }
     if (fibre == FIT_CABLE_TECHNOLOGY) {
         broken(plan, where, fibre, "%s is not made for what %s speaks", cable->order, link->b.id);

@@ -19,7 +19,7 @@ struct keeper {
     struct myr_orders *orders;
     const struct myr_verify *verify;
     const struct myr_design *design;
-    uint32_t *since;          /* by port of the design; 0: not a fault, or a new one */
+    uint32_t *since;          /* by vertex of the fabric; 0: not a fault, or a new one */
     struct myr_strmap rogues; /* names of both ends, to the list of old ones */
     struct myr_bitset absent; /* devices that no source knows */
     MYR_VEC(struct myr_site_fault) open, fresh, mended, unseen, old_rogues;
@@ -129,6 +129,7 @@ static void collect_open(struct keeper *k)
             fault.since = k->old_rogues.items[old].since;
             k->old_rogues.items[old].state = MYR_STATE_IDLE; /* still there */
         }
+        k->since[v] = k->since[other] = fault.since;
         push_open(k, &fault);
     }
 }
@@ -171,7 +172,7 @@ static void date_orders(const struct keeper *k)
             const struct myr_plug *plug = &order->plugs[p];
             const uint32_t ends[] = {plug->at, plug->to, plug->far};
             for (uint32_t e = 0; e < MYR_ARRAY_COUNT(ends); e++) {
-                uint32_t since = ends[e] < k->design->port_count ? k->since[ends[e]] : 0;
+                uint32_t since = ends[e] < k->verify->vertex_count ? k->since[ends[e]] : 0;
                 order->since = since && since < order->since ? since : order->since;
             }
         }
@@ -183,7 +184,7 @@ static void keeper_init(struct keeper *k, struct myr_orders *orders)
     const struct myr_verify *verify = orders->verify;
     const struct myr_coverage *cover = &verify->coverage;
     *k = (struct keeper){.orders = orders, .verify = verify, .design = verify->design};
-    k->since = MYR_ARENA_NEW(orders->arena, uint32_t, k->design->port_count);
+    k->since = MYR_ARENA_NEW(orders->arena, uint32_t, verify->vertex_count);
     myr_bitset_init(&k->absent, orders->arena, k->design->device_count);
     for (uint32_t i = 0; i < cover->absent_count; i++) {
         myr_bitset_add(&k->absent, cover->absent[i]);

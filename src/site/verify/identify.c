@@ -440,8 +440,10 @@ static uint32_t port_as(const struct identify *identify, struct myr_port_span as
         return bound;
     }
     if (is_host_type(identify, type)) {
-        return identify->cabling->numbered && as.count > 1
-                   ? MYR_NONE /* which NIC is not told by the port's number */
+        bool numbered = identify->cabling->numbered; /* which tells nothing of several NICs */
+        uint32_t only = numbered && as.count == 1 ? nic_port_as(identify, as, port) : MYR_NONE;
+        return only != MYR_NONE || (numbered && as.count > 1)
+                   ? only
                    : host_port_as(identify, device, port, judged);
     }
     uint32_t index = switch_index_as(identify, type, port, port_count);

@@ -302,7 +302,6 @@ static void decide_by_votes(struct namer *n, struct myr_u64map *given)
         if (agreed && !meaning->known && meaning->index == MYR_NONE &&
             myr_u64map_add(given, place, 1)) {
             meaning->index = tally->index;
-            meaning->votes = tally->votes;
         }
     }
 }
@@ -430,6 +429,16 @@ static void decide_by_order(struct namer *n, uint32_t type)
     }
 }
 
+/* Of each name, how many hosts say what was taken for it, by whatever rule. */
+static void count_agreed(struct namer *n)
+{
+    for (size_t i = 0; i < n->tallies.count; i++) {
+        const struct tally *tally = &n->tallies.items[i];
+        struct meaning *meaning = &n->meanings.items[tally->name];
+        meaning->votes = meaning->index == tally->index ? tally->votes : meaning->votes;
+    }
+}
+
 static void decide_names(struct namer *n)
 {
     MYR_CLEANUP(myr_u64map_done) struct myr_u64map given = {}; /* type and port index */
@@ -445,6 +454,7 @@ static void decide_names(struct namer *n)
             decide_by_order(n, t);
         }
     }
+    count_agreed(n);
 }
 
 static void take(struct namer *n, struct unit *unit, uint32_t port)

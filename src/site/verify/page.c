@@ -329,7 +329,7 @@ static void show_coverage(const struct myr_verify *verify, struct myr_answer *an
     enum { ROWS_MAX = 12 };
     const struct myr_coverage *cover = &verify->coverage;
     MYR_CLEANUP(myr_buf_done) struct myr_buf line = {};
-    uint32_t racks = 0;
+    uint32_t pods = 0, racks = 0;
     if (cover->all.cables == 0) {
         return;
     }
@@ -344,7 +344,7 @@ static void show_coverage(const struct myr_verify *verify, struct myr_answer *an
     }
     for (uint32_t i = 0; i < cover->pod_count && cover->pod_count > 1; i++) {
         const struct myr_ready *row = &cover->pods[i];
-        if (row->right < row->cables && i < ROWS_MAX) {
+        if (row->right < row->cables && pods++ < ROWS_MAX) {
             show_ready(answer, myr_arena_printf(answer->arena, "  pod %u", row->key), row);
         }
     }

@@ -1,0 +1,20 @@
+# What 'init' writes for a server, option by option; of a design its nodes, GPUs and leaves.
+printf 'servers: 6\nserver: generic-1gpu\nnetworks: {compute: {topology: clos, switch: mqm9790-ns2f, leaf_down: 4, leaf_up: 4}}\n' > s.yaml
+myriad plan s.yaml --out d > /dev/null
+init() {
+  rm -rf lab; echo "== $*"; myriad init lab "$@" 2>&1
+  (cd lab 2> /dev/null && ls && cat myriad.yaml); }
+init --user nobody
+init --user nobody --cluster blue --nodes 'gpu-[01-04],big-7' --gpus-per-node 4 --nodes-per-leaf 2
+init --user nobody --http 127.0.0.1:8080 --agents 127.0.0.1:8081 --pretend -o json
+init --user nobody --design d/design.myr --world twin --speed 60 -o wide
+init --user nobody --design d/design.myr --nodes 'gpu-[1-3]' --gpus-per-node 3 -o csv
+init --user nobody --world slurm --hosts DNS:head,IP:10.0.0.1
+init --user nobody --etcd http://127.0.0.1:1
+init --user nobody --nodes 'gpu-[4-1]'
+init --user nobody --nodes 'gpu-1,gpu-1'
+init --user nobody --design none.myr
+init --user no-such-user-here
+init --user nobody --speed 0
+init --user nobody --http nowhere
+mkdir lab; myriad init lab --user nobody 2>&1; myriad init lab --user nobody 2>&1; echo "[$?]"
