@@ -35,6 +35,7 @@ static void line_done(struct line *line)
 {
     SSL_free(line->ssl);
     SSL_CTX_free(line->context);
+    ERR_clear_error(); /* the next to look would take it for his own */
     if (line->fd >= 0) {
         close(line->fd);
     }
@@ -200,7 +201,6 @@ static int tls_failed(const struct address *address, SSL *ssl, struct myr_err *e
     } else if (code) {
         ERR_error_string_n(code, text, sizeof(text));
     }
-    ERR_clear_error();
     int rc = myr_err_set(err, MYR_EIO, "%s: %s", address->base, text);
     if (judged != X509_V_OK) {
         myr_err_hint(err, "--ca FILE names the authority, DIR/ca.pem of the server's folder");
@@ -240,13 +240,11 @@ static int agree(const struct address *address, const struct myr_http_request *r
     rc = ca ? SSL_CTX_load_verify_locations(line->context, ca, NULL)
             : SSL_CTX_set_default_verify_paths(line->context);
     if (rc != 1) {
-        ERR_clear_error();
         return myr_err_set(err, MYR_EINVAL, "%s: no certificate of an authority", ca ? ca : "");
     }
     if (request->own_certificate &&
         (SSL_CTX_use_certificate_chain_file(line->context, request->own_certificate) != 1 ||
          SSL_CTX_use_PrivateKey_file(line->context, request->own_key, SSL_FILETYPE_PEM) != 1)) {
-        ERR_clear_error();
         return myr_err_set(err, MYR_EINVAL, "%s, %s: no certificate and its key",
                            request->own_certificate, request->own_key);
     }
@@ -321,7 +319,6 @@ static int receive(const struct address *address, const struct line *line, char 
                 return tls_failed(address, line->ssl, err);
             }
             if (!wait_tls(line, got)) {
-                ERR_clear_error();
                 return no_word(address, line, err);
             }
         } else {
