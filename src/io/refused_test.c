@@ -412,6 +412,19 @@ static void who_is_cut_off(void)
     assert_int_equal(close(fd), 0);
     until(&server.closed, 1);
     ends();
+    what("one that is given up while its name is looked up", 0);
+    listens(4);
+    connects("localhost", &client);
+    myr_io_abort(client.stream);
+    until(&client.closed, 1);
+    ends();
+    what("one that is closed while its name is looked up", 0);
+    listens(4);
+    connects("localhost", &client);
+    myr_io_write(client.stream, MYR_STR("never sent"));
+    myr_io_close(client.stream);
+    until(&client.closed, 1);
+    ends();
 }
 
 static void limits_and_late_ones(void)
