@@ -278,6 +278,24 @@ static void nodes(void)
     settle();
 }
 
+/* Comments that are nearly ours are somebody else's, who has the node. */
+static void nearly_ours(void)
+{
+    static const char *const tails[] = {
+        "", ":", ":1", ":1.", ":.1", ":x.1", ":1.x", ":4294967295.1", ":1.4294967295", "x:1.1"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(tails); i++) {
+        char line[200];
+        snprintf(line, sizeof(line), "7%zu|RUNNING|ada|n1|None|myriad:%s%s\n", i, slurm->tag,
+                 tails[i]);
+        prints("squeue", 0, line);
+        nodes_are(tails[i], UP LAST_UP);
+    }
+    prints("squeue", 0, "79|RUNNING|ada|n1|None|myriad:0000:1.1\n");
+    nodes_are("of another cluster", UP LAST_UP);
+    prints("squeue", 0, "");
+    nodes_are("nobody is there", UP LAST_UP);
+}
+
 static void gangs(void)
 {
     prints("sbatch", 0, "101\n");
@@ -410,6 +428,7 @@ static void a_life_with_slurm(void **state)
     put_file("ca", ".pem", "an authority\n");
     opened();
     nodes();
+    nearly_ours();
     gangs();
     ends();
     accounts();
