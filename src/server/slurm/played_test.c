@@ -412,6 +412,27 @@ static void submissions(void)
     assert_string_equal(err.message, "there is no Unix user 'nobody-of-that-name' here");
 }
 
+/* Output that is no plain file of the rank's is nobody's to read. */
+static void outputs(void)
+{
+    static const char *const kinds[] = {"nothing", "a link", "a pipe", "a folder"};
+    struct question question = {.job = 0, .epoch = 1, .rank = 5};
+    char path[PATH_BYTES + 32];
+    script_folder(slurm->spool, question.job, question.epoch, path, PATH_BYTES);
+    snprintf(path + strlen(path), 32, "/rank-5.log");
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(kinds); i++) {
+        int made = i == 1   ? symlink("/etc/passwd", path)
+                   : i == 2 ? mkfifo(path, 0600)
+                   : i == 3 ? mkdir(path, 0700)
+                            : 0;
+        assert_int_equal(made, 0);
+        if (server->world.fetch(server, &question, NULL)) {
+            fail_msg("%s is read", kinds[i]);
+        }
+        assert_true(i == 0 || remove(path) == 0);
+    }
+}
+
 static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *at)
 {
     (void)status;
@@ -433,6 +454,7 @@ static void a_life_with_slurm(void **state)
     ends();
     accounts();
     submissions();
+    outputs();
     closed();
     prints("squeue", 0, "");
     opened(); /* a server that comes later, and finds nothing of it any more */
@@ -445,6 +467,11 @@ static void a_life_with_slurm(void **state)
     snprintf(line, sizeof(line), "300|RUNNING|nobody|n0|None|myriad:%s:4.1\n", slurm->tag);
     prints("squeue", 0, line);
     nodes_are("all are idle, and it runs", UP LAST_UP);
+    wrote_exit(4, 1, "3\n");
+    closed();
+    prints("squeue", 0, "");
+    opened(); /* and one that comes when Slurm has forgotten it */
+    nodes_are("all are idle, and it is gone", UP LAST_UP);
     closed();
     assert_kept("server-slurm.txt", &story);
     assert_int_equal(nftw(bench.folder, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
