@@ -190,7 +190,7 @@ static bool is_about_us(unsigned long code)
 static int tls_failed(const struct address *address, SSL *ssl, struct myr_err *err)
 {
     char text[160] = "the connection broke";
-    long judged = ssl ? SSL_get_verify_result(ssl) : X509_V_OK;
+    long judged = SSL_get_verify_result(ssl);
     unsigned long code = ERR_get_error();
     if (judged != X509_V_OK) {
         snprintf(text, sizeof(text), "its certificate is not believed: %s",
@@ -234,9 +234,9 @@ static int agree(const struct address *address, const struct myr_http_request *r
     int rc;
     ERR_clear_error();
     line->context = SSL_CTX_new(TLS_client_method());
-    if (!line->context || SSL_CTX_set_min_proto_version(line->context, TLS1_2_VERSION) != 1) {
-        return tls_failed(address, NULL, err);
-    }
+    MYR_ASSERT(line->context); /* else there is no memory */
+    rc = (int)SSL_CTX_set_min_proto_version(line->context, TLS1_2_VERSION);
+    MYR_ASSERT(rc == 1);
     rc = ca ? SSL_CTX_load_verify_locations(line->context, ca, NULL)
             : SSL_CTX_set_default_verify_paths(line->context);
     if (rc != 1) {
@@ -250,13 +250,13 @@ static int agree(const struct address *address, const struct myr_http_request *r
     }
     SSL_CTX_set_verify(line->context, SSL_VERIFY_PEER, NULL);
     line->ssl = SSL_new(line->context);
-    if (!line->ssl || SSL_set_fd(line->ssl, line->fd) != 1) {
-        return tls_failed(address, NULL, err);
-    }
+    MYR_ASSERT(line->ssl);
+    rc = SSL_set_fd(line->ssl, line->fd);
+    MYR_ASSERT(rc == 1);
     rc = number ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(line->ssl), address->host)
                 : SSL_set1_host(line->ssl, address->host);
     if (rc != 1 || (!number && SSL_set_tlsext_host_name(line->ssl, address->host) != 1)) {
-        return tls_failed(address, NULL, err);
+        return tls_failed(address, line->ssl, err);
     }
     while ((rc = SSL_connect(line->ssl)) != 1) {
         errno = 0;
