@@ -441,6 +441,7 @@ static void amounts_currencies_and_dates_of_a_price_list(void **state)
         {"1,,24-12-01", -1, "p.csv:2:13: "},
         {"1,,2024-12-01x", -1, "p.csv:2:13: "},
         {"1,,2024-1a-01", -1, "p.csv:2:13: "},
+        {"1,,x024-12-01", -1, "p.csv:2:13: "},
     };
     struct fixture *f = *state;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
