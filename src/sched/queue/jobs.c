@@ -518,13 +518,6 @@ static int64_t idle_held(const struct myr_queue *q)
     return idle;
 }
 
-/* A clock that leaps by ages ends at the limit of what is counted, not beyond it. */
-static int64_t bounded(__int128 value)
-{
-    const int64_t most = INT64_C(1) << 60;
-    return value > most ? most : value < -most ? -most : (int64_t)value;
-}
-
 int queue_advance(struct myr_queue *q, int64_t now_s)
 {
     if (now_s < q->now_s) {
@@ -538,13 +531,11 @@ int queue_advance(struct myr_queue *q, int64_t now_s)
         int64_t all = (int64_t)q->shape.nodes * q->shape.gpus_per_node;
         int64_t most = all * q->policy.drain_ppm * q->policy.drain_save_s;
         int64_t earned_s = passed_s < q->policy.drain_save_s ? passed_s : q->policy.drain_save_s;
-        __int128 drained = (__int128)idle * passed_s;
-        q->drained_gpu_s = bounded(q->drained_gpu_s + drained);
-        q->drain_left = bounded((__int128)q->drain_left + all * q->policy.drain_ppm * earned_s);
-        q->drain_left = bounded((q->drain_left < most ? q->drain_left : most) - drained * 1000000);
+        q->drained_gpu_s += idle * passed_s;
+        q->drain_left += all * q->policy.drain_ppm * earned_s;
+        q->drain_left = (q->drain_left < most ? q->drain_left : most) - idle * passed_s * 1000000;
         if (q->policy.preempt) {
-            q->loss_left =
-                bounded(q->loss_left + (__int128)q->busy_gpus * passed_s * q->policy.loss_permille);
+            q->loss_left += (int64_t)q->busy_gpus * passed_s * q->policy.loss_permille;
         }
     }
     q->now_s = now_s;
