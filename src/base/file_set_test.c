@@ -126,6 +126,21 @@ static void nothing_changes_before_the_commit_and_all_after_it(void **state)
     assert_int_equal(entry_count(place->folder), MYR_ARRAY_COUNT(names));
 }
 
+static void a_file_in_the_way_of_a_folder_is_named(void **state)
+{
+    struct place *place = *state;
+    struct myr_file_set set;
+    struct myr_outfile file;
+    struct myr_err err = {};
+    char said[200];
+    assert_int_equal(myr_file_set_begin(&set, place->folder, &err), MYR_OK);
+    assert_int_equal(myr_file_set_open(&set, "foreign/below", &file, &err), MYR_EINVAL);
+    snprintf(said, sizeof(said), "%s/foreign: is a file, a directory is needed", place->folder);
+    assert_string_equal(err.message, said);
+    myr_file_set_abandon(&set);
+    expect_old(place);
+}
+
 static void what_is_abandoned_leaves_the_old_files(void **state)
 {
     struct place *place = *state;
@@ -387,6 +402,7 @@ int main(void)
 #define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
     const struct CMUnitTest tests[] = {
         IN_PLACE(nothing_changes_before_the_commit_and_all_after_it),
+        IN_PLACE(a_file_in_the_way_of_a_folder_is_named),
         IN_PLACE(what_is_abandoned_leaves_the_old_files),
         IN_PLACE(a_file_left_open_goes_with_the_set),
         IN_PLACE(a_full_disk_leaves_all_old_files),

@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -301,6 +302,17 @@ static void one_file_has_many_names(void **state)
     assert_false(myr_file_same(place->path[0], place->path[1]));
     assert_false(myr_file_same(place->folder, place->folder));
     assert_false(myr_file_same("/dev/null", "/dev/null"));
+    /* "-" is what standard input is. */
+    int was = dup(STDIN_FILENO), file = open(place->path[0], O_RDONLY);
+    assert_true(file >= 0);
+    assert_int_equal(dup2(file, STDIN_FILENO), STDIN_FILENO);
+    assert_true(myr_file_same("-", place->path[2]) && myr_file_same(place->path[0], "-"));
+    assert_false(myr_file_same("-", place->path[1]));
+    close(file);
+    if (was >= 0) {
+        dup2(was, STDIN_FILENO);
+        close(was);
+    }
     assert_int_equal(unlink(place->path[2]), 0);
     assert_false(myr_file_same(place->path[3], place->path[0]));
     assert_false(myr_file_same(place->path[2], place->path[2]));

@@ -296,7 +296,7 @@ static void put_hex(const unsigned char *bytes, size_t count, char *ret)
 int myr_io_fingerprint(struct myr_str certificate, char ret[65], struct myr_err *err)
 {
     unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned size = 0;
+    unsigned size;
     MYR_CLEANUP(free_certificate) X509 *read = get_certificate(certificate);
     if (!read || X509_digest(read, EVP_sha256(), digest, &size) != 1) {
         return failed(err, "reading a certificate");
@@ -335,7 +335,7 @@ int myr_io_secret(uint32_t bytes, struct myr_buf *ret, struct myr_err *err)
 void myr_io_digest(struct myr_str text, char ret[65])
 {
     unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned size = 0;
+    unsigned size;
     int done = EVP_Digest(text.data, text.len, digest, &size, EVP_sha256(), NULL);
     MYR_ASSERT(done == 1 && size == 32);
     put_hex(digest, size, ret);

@@ -214,6 +214,10 @@ static void what_is_not_meant_is_not_signed(void **state)
     char told[65];
     assert_int_equal(myr_io_valid_s(MYR_STR("x"), &left_s, &err), MYR_EINVAL);
     assert_int_equal(myr_io_fingerprint(MYR_STR("x"), told, &err), MYR_EINVAL);
+    /* OpenSSL's own words, and nothing of them is left for whoever asks next. */
+    assert_non_null(strstr(err.message, "reading a certificate: error:"));
+    assert_non_null(strstr(err.message, ":no start line"));
+    assert_int_equal(ERR_peek_error(), 0);
     struct myr_buf *all[] = {&ca, &ca_key, &made, &key, &csr, &other, &other_key};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
         myr_buf_done(all[i]);

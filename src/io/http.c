@@ -35,6 +35,7 @@ static void line_done(struct line *line)
 {
     SSL_free(line->ssl);
     SSL_CTX_free(line->context);
+    ERR_clear_error(); /* the next to look would take it for his own */
     if (line->fd >= 0) {
         close(line->fd);
     }
@@ -189,7 +190,7 @@ static bool is_about_us(unsigned long code)
 static int tls_failed(const struct address *address, SSL *ssl, struct myr_err *err)
 {
     char text[160] = "the connection broke";
-    long judged = ssl ? SSL_get_verify_result(ssl) : X509_V_OK;
+    long judged = SSL_get_verify_result(ssl);
     unsigned long code = ERR_get_error();
     if (judged != X509_V_OK) {
         snprintf(text, sizeof(text), "its certificate is not believed: %s",
@@ -200,7 +201,6 @@ static int tls_failed(const struct address *address, SSL *ssl, struct myr_err *e
     } else if (code) {
         ERR_error_string_n(code, text, sizeof(text));
     }
-    ERR_clear_error();
     int rc = myr_err_set(err, MYR_EIO, "%s: %s", address->base, text);
     if (judged != X509_V_OK) {
         myr_err_hint(err, "--ca FILE names the authority, DIR/ca.pem of the server's folder");
@@ -234,31 +234,29 @@ static int agree(const struct address *address, const struct myr_http_request *r
     int rc;
     ERR_clear_error();
     line->context = SSL_CTX_new(TLS_client_method());
-    if (!line->context || SSL_CTX_set_min_proto_version(line->context, TLS1_2_VERSION) != 1) {
-        return tls_failed(address, NULL, err);
-    }
+    MYR_ASSERT(line->context); /* else there is no memory */
+    rc = (int)SSL_CTX_set_min_proto_version(line->context, TLS1_2_VERSION);
+    MYR_ASSERT(rc == 1);
     rc = ca ? SSL_CTX_load_verify_locations(line->context, ca, NULL)
             : SSL_CTX_set_default_verify_paths(line->context);
     if (rc != 1) {
-        ERR_clear_error();
         return myr_err_set(err, MYR_EINVAL, "%s: no certificate of an authority", ca ? ca : "");
     }
     if (request->own_certificate &&
         (SSL_CTX_use_certificate_chain_file(line->context, request->own_certificate) != 1 ||
          SSL_CTX_use_PrivateKey_file(line->context, request->own_key, SSL_FILETYPE_PEM) != 1)) {
-        ERR_clear_error();
         return myr_err_set(err, MYR_EINVAL, "%s, %s: no certificate and its key",
                            request->own_certificate, request->own_key);
     }
     SSL_CTX_set_verify(line->context, SSL_VERIFY_PEER, NULL);
     line->ssl = SSL_new(line->context);
-    if (!line->ssl || SSL_set_fd(line->ssl, line->fd) != 1) {
-        return tls_failed(address, NULL, err);
-    }
+    MYR_ASSERT(line->ssl);
+    rc = SSL_set_fd(line->ssl, line->fd);
+    MYR_ASSERT(rc == 1);
     rc = number ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(line->ssl), address->host)
                 : SSL_set1_host(line->ssl, address->host);
     if (rc != 1 || (!number && SSL_set_tlsext_host_name(line->ssl, address->host) != 1)) {
-        return tls_failed(address, NULL, err);
+        return tls_failed(address, line->ssl, err);
     }
     while ((rc = SSL_connect(line->ssl)) != 1) {
         errno = 0;
@@ -321,7 +319,6 @@ static int receive(const struct address *address, const struct line *line, char 
                 return tls_failed(address, line->ssl, err);
             }
             if (!wait_tls(line, got)) {
-                ERR_clear_error();
                 return no_word(address, line, err);
             }
         } else {

@@ -162,6 +162,73 @@ static void bodies_come_by_length_in_chunks_or_to_the_end(void **state)
     expect_body("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 0, "");
 }
 
+/* A body in chunks of drawn lengths, in hex digits of either case and with what nobody reads. */
+static void put_chunks(struct myr_buf *to, struct myr_rng *rng, const char *body, size_t length)
+{
+    for (size_t at = 0, size; at < length; at += size) {
+        size = 1 + myr_rng_below(rng, myr_rng_below(rng, 4) ? 40 : 5000);
+        size = size < length - at ? size : length - at;
+        myr_buf_printf(to, myr_rng_below(rng, 2) ? "%s%zx%s" : "%s%zX%s",
+                       myr_rng_below(rng, 4) ? "" : "00", size,
+                       myr_rng_below(rng, 3) ? "\r\n" : ";name=\"a b\"\r\n");
+        myr_buf_put(to, body + at, size);
+        myr_buf_puts(to, "\r\n");
+    }
+    myr_buf_puts(to, myr_rng_below(rng, 2) ? "0\r\n\r\n" : "000;x\r\nTrailer: 1\r\nB: 2\r\n\r\n");
+}
+
+/* Answers drawn at random, in pieces drawn at random; one behind the other in one reader. */
+static void every_length_comes_whole_however_it_is_cut(void **state)
+{
+    (void)state;
+    static char body[9000];
+    struct myr_rng rng;
+    struct myr_http_reply reply;
+    myr_http_reply_init(&reply, NULL, NULL);
+    for (uint32_t round = 0; round < 300; round++) {
+        struct myr_buf text = {};
+        struct myr_err err = {};
+        myr_rng_init(&rng, 77, round);
+        size_t length = round < 40 ? round : myr_rng_below(&rng, sizeof(body));
+        for (size_t i = 0; i < length; i++) {
+            body[i] = (char)myr_rng_below(&rng, 256);
+        }
+        uint32_t status = 200 + myr_rng_below(&rng, 300), how = myr_rng_below(&rng, 3);
+        status += status == 204 || status == 304;
+        myr_buf_printf(&text, "HTTP/1.%u %u drawn\r\nContent-Type: text/x; a=b\r\n", round % 2,
+                       status);
+        if (how == 0) {
+            myr_buf_printf(&text, "Content-Length: %zu\r\n\r\n", length);
+            myr_buf_put(&text, body, length);
+        } else if (how == 1) {
+            myr_buf_puts(&text, "Transfer-Encoding: chunked\r\n\r\n");
+            put_chunks(&text, &rng, body, length);
+        } else {
+            myr_buf_puts(&text, "\r\n");
+            myr_buf_put(&text, body, length);
+        }
+        size_t most = 1 + myr_rng_below(&rng, myr_rng_below(&rng, 2) ? 4 : 3000);
+        for (size_t at = 0, size; at < text.len; at += size) {
+            /* It is over with its last byte, and not before. */
+            assert_true(reply.at != MYR_HTTP_AT_DONE);
+            size = 1 + myr_rng_below(&rng, (uint32_t)most);
+            size = size < text.len - at ? size : text.len - at;
+            struct myr_str piece = {text.data + at, size};
+            assert_int_equal(myr_http_reply_feed(&reply, piece, &err), MYR_OK);
+        }
+        assert_int_equal(myr_http_reply_end(&reply, &err), MYR_OK);
+        assert_int_equal(reply.at, how < 2 ? MYR_HTTP_AT_DONE : MYR_HTTP_AT_CLOSE);
+        assert_int_equal(reply.status, status);
+        assert_string_equal(reply.type, "text/x");
+        assert_int_equal(reply.got, length);
+        assert_int_equal(reply.body.len, length);
+        assert_memory_equal(length ? reply.body.data : "", body, length);
+        myr_http_reply_clear(&reply, NULL, NULL);
+        myr_buf_done(&text);
+    }
+    myr_http_reply_done(&reply);
+}
+
 /* The status alone says that there is no body, whatever the head says of its length. */
 static void some_answers_have_no_body(void **state)
 {
@@ -438,6 +505,12 @@ static void nobody_there_says_how_to_start_one(void **state)
     assert_non_null(strstr(err.message, ": nobody answers there"));
     assert_string_equal(err.hint, "myriad serve DIR");
     close(fd);
+    /* Where no way leads is known before anything is sent. */
+    assert_int_equal(fails("https://[ff02::1]:9", NULL, &err), MYR_EAWAY);
+    assert_string_equal(err.hint, "myriad serve DIR");
+    assert_int_equal(fails("https://no..host:9", NULL, &err), MYR_EAWAY);
+    assert_non_null(strstr(err.message, "https://no..host:9: no such host: "));
+    assert_string_equal(err.hint, "");
 }
 
 /* Libraries keep some memory for good; whatever is done a second time may take no more. */
@@ -469,6 +542,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(bodies_come_by_length_in_chunks_or_to_the_end),
+        cmocka_unit_test(every_length_comes_whole_however_it_is_cut),
         cmocka_unit_test(some_answers_have_no_body),
         cmocka_unit_test(a_request_has_these_bytes),
         cmocka_unit_test(a_long_request_waits_for_its_server),

@@ -350,7 +350,10 @@ static void who_does_not_read(void)
     size_t waits = myr_io_pending(client.stream);
     assert_true(waits > 0 && waits < sizeof(bulk));
     myr_io_close(client.stream);
-    pass(999);
+    pass(500);
+    myr_io_close(client.stream); /* no second more */
+    myr_io_pause(client.stream, true);
+    pass(499);
     assert_int_equal(client.closed, 0);
     pass(1);
     assert_int_equal(client.closed, 1);
@@ -389,6 +392,37 @@ static void who_does_not_read(void)
     refused.number = 1;
     refused.with = UV_EPIPE;
     myr_io_write(client.stream, (struct myr_str){bulk, sizeof(bulk)});
+    until(&client.closed, 1);
+    ends();
+}
+
+/* A connection that is reset is no end: what is lost is told. */
+static void who_is_cut_off(void)
+{
+    const struct linger at_once = {.l_onoff = 1};
+    what("a peer that is cut off", 0);
+    listens(4);
+    struct sockaddr_in at = {.sin_family = AF_INET,
+                             .sin_port = htons(myr_io_port(listener)),
+                             .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+    until(&server.opened, 1);
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once)), 0);
+    assert_int_equal(close(fd), 0);
+    until(&server.closed, 1);
+    ends();
+    what("one that is given up while its name is looked up", 0);
+    listens(4);
+    connects("localhost", &client);
+    myr_io_abort(client.stream);
+    until(&client.closed, 1);
+    ends();
+    what("one that is closed while its name is looked up", 0);
+    listens(4);
+    connects("localhost", &client);
+    myr_io_write(client.stream, MYR_STR("never sent"));
+    myr_io_close(client.stream);
     until(&client.closed, 1);
     ends();
 }
@@ -484,6 +518,7 @@ static void calls_that_are_refused(void **state)
     assert_int_equal(uv_loop_init(&loop), 0);
     each_call_is_refused();
     who_does_not_read();
+    who_is_cut_off();
     limits_and_late_ones();
     listening();
     (void)uv_run(&loop, UV_RUN_DEFAULT);

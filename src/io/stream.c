@@ -442,10 +442,10 @@ void myr_io_close(struct myr_io_stream *stream)
     uv_read_stop((uv_stream_t *)&stream->tcp);
     if (stream->pending == 0) {
         end(stream);
-        return;
+    } else {
+        stream->flushing = true;
+        uv_timer_start(&stream->timer, on_late, LINGER_MS, 0);
     }
-    stream->flushing = true;
-    uv_timer_start(&stream->timer, on_late, LINGER_MS, 0);
 }
 
 void myr_io_abort(struct myr_io_stream *stream)

@@ -123,6 +123,44 @@ static void ports_of_the_host_are_had_once(void **state)
     }
 }
 
+/* Whether eight GPUs and a port are to be had after a pod that had them was told of so. */
+static void after(const char *type, const char *node, const char *phase, bool free)
+{
+    struct myr_kube_cluster *c =
+        world("", "'ports':[{'hostPort':80}]," USES("'nvidia.com/gpu':'8','cpu':'4'"));
+    uint32_t count;
+    tell(c, MYR_KUBE_PODS, 1000,
+         "{'type':'%s','object':{'metadata':{'name':'r','namespace':'d','uid':'ur',"
+         "'resourceVersion':'5'},'spec':{'schedulerName':'other','nodeName':'%s','containers':[{"
+         "'ports':[{'hostPort':80}]," USES(
+             "'nvidia.com/gpu':'8','cpu':'4'") "}]},"
+                                               "'status':{'phase':'%s'}}}",
+         type, node, phase);
+    tell(c, MYR_KUBE_PODS, 1000,
+         "{'type':'ADDED','object':{'metadata':{'name':'p','namespace':'d','uid':'up',"
+         "'resourceVersion':'6'},'spec':{'schedulerName':'myriad','containers':[{'ports':[{"
+         "'hostPort':80}]," USES("'nvidia.com/gpu':'8','cpu':'4'") "}]},'status':{'phase':"
+                                                                   "'Pending'}}}");
+    const struct myr_kube_decision *d = myr_kube_decide(c, 1000, 1, &count);
+    if (count != 1 || (d->act == MYR_KUBE_BIND) != free) {
+        fail_msg("%s on '%s', %s: %s", type, node, phase, count ? d->reason : "nothing is decided");
+    }
+    myr_kube_cluster_free(c);
+}
+
+/* Who is over or gone has nothing any more; who begins or is not heard of has it still. */
+static void what_a_pod_had_is_free_when_it_is_over(void **state)
+{
+    (void)state;
+    after("MODIFIED", "n1", "Running", false);
+    after("MODIFIED", "n1", "Pending", false);
+    after("MODIFIED", "n1", "Unknown", false);
+    after("MODIFIED", "n1", "Succeeded", true);
+    after("MODIFIED", "n1", "Failed", true);
+    after("MODIFIED", "elsewhere", "Running", true);
+    after("DELETED", "n1", "Running", true);
+}
+
 /* Two pods of one gang with a port of the host do not share a node, whatever room it has. */
 static void pods_with_a_port_need_a_node_each(void **state)
 {
@@ -508,6 +546,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(amounts_are_added_and_held_against_the_node),
         cmocka_unit_test(ports_of_the_host_are_had_once),
+        cmocka_unit_test(what_a_pod_had_is_free_when_it_is_over),
         cmocka_unit_test(pods_with_a_port_need_a_node_each),
         cmocka_unit_test(what_is_no_line_is_refused),
         cmocka_unit_test(labels_choose),

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "model_test.h"
+#include "myriad/model/spec_load.h"
 
 static int read_text(struct fixture *f, const char *text, struct myr_spec *ret)
 {
@@ -398,6 +399,71 @@ static void contradictions_and_unknown_parts_are_refused_with_a_place(void **sta
     }
 }
 
+/* One row of a price list: what it comes to in cents, or what is said of it. */
+static void amounts_currencies_and_dates_of_a_price_list(void **state)
+{
+    static const struct {
+        const char *row;
+        int64_t cents; /* -1: refused */
+        const char *said;
+    } rows[] = {
+        {"0,,", 0, "p.csv"},
+        {"7,,", 700, "p.csv"},
+        {"14500.5,CNY,", 1450050, "p.csv"},
+        {"0.004,,", 0, "p.csv"},
+        {"0.005,,", 1, "p.csv"},
+        {"\"1,000\",,", 100000, "p.csv"},
+        {"\"12,345,678.90\",USD,2024-12-31", 1234567890, "p.csv, 2024-12-31"},
+        {"\"123,456\",,2024-01-01", 12345600, "p.csv, 2024-01-01"},
+        {"1000000000000,,", INT64_C(100000000000000), "p.csv"},
+        {"1000000000001,,", -1, "p.csv:2:10: "},
+        {"\"1,00\",,", -1, "p.csv:2:10: "},
+        {"\"1,0000\",,", -1, "p.csv:2:10: "},
+        {"\"1234,567\",,", -1, "p.csv:2:10: "},
+        {"\"1,000,00\",,", -1, "p.csv:2:10: "},
+        {"\"1,00.5\",,", -1, "p.csv:2:10: "},
+        {"\",100\",,", -1, "p.csv:2:10: "},
+        {"\"1.5,000\",,", -1, "p.csv:2:10: "},
+        {"1.2.3,,", -1, "p.csv:2:10: "},
+        {"-1,,", -1, "p.csv:2:10: "},
+        {"1e3,,", -1, "p.csv:2:10: "},
+        {",,", -1, "p.csv:2:10: "},
+        {"1234567890123456789012345678901,,", -1, "p.csv:2:10: "},
+        {"1,cny,", -1, "p.csv:2:12: "},
+        {"1,CN,", -1, "p.csv:2:12: "},
+        {"1,CNYX,", -1, "p.csv:2:12: "},
+        {"1,C1Y,", -1, "p.csv:2:12: "},
+        {"1,,2024-00-10", -1, "p.csv:2:13: "},
+        {"1,,2024-13-10", -1, "p.csv:2:13: "},
+        {"1,,2024-12-00", -1, "p.csv:2:13: "},
+        {"1,,2024-12-32", -1, "p.csv:2:13: "},
+        {"1,,2024/12/01", -1, "p.csv:2:13: "},
+        {"1,,24-12-01", -1, "p.csv:2:13: "},
+        {"1,,2024-12-01x", -1, "p.csv:2:13: "},
+        {"1,,2024-1a-01", -1, "p.csv:2:13: "},
+        {"1,,x024-12-01", -1, "p.csv:2:13: "},
+    };
+    struct fixture *f = *state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        struct myr_spec spec = {};
+        struct myr_err err = {};
+        const char *text =
+            myr_arena_printf(&f->arena, "part,price,currency,date\nfirewall,%s\n", rows[i].row);
+        int rc =
+            myr_spec_add_prices(&f->arena, &f->catalog, "p.csv", myr_str_from(text), &spec, &err);
+        if ((rc < 0) != (rows[i].cents < 0) ||
+            (rc < 0 && strncmp(err.message, rows[i].said, strlen(rows[i].said)) != 0)) {
+            fail_msg("%s: %s", rows[i].row, rc < 0 ? err.message : "is taken");
+        }
+        if (rc == MYR_OK) {
+            assert_int_equal(spec.own_prices.count, 1);
+            assert_int_equal(spec.own_prices.items[0].cents, rows[i].cents);
+            assert_string_equal(spec.own_prices.items[0].note, rows[i].said);
+        }
+        myr_spec_done(&spec);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -409,6 +475,7 @@ int main(void)
         TEST(numbers_have_the_limits_of_the_manual),
         TEST(lists_have_limits),
         TEST(contradictions_and_unknown_parts_are_refused_with_a_place),
+        TEST(amounts_currencies_and_dates_of_a_price_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

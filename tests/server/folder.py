@@ -23,6 +23,15 @@ def check(function):
     return function
 
 
+def expect_counts(copied, folder):
+    """What is told of a copy is what lies in its folder."""
+    with contextlib.closing(sqlite3.connect(os.path.join(folder, "state.db"))) as store:
+        keys = store.execute("SELECT count(*) FROM kv").fetchone()[0]
+    sizes = [os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder)]
+    assert copied["keys"] == keys and copied["files"] == len(sizes), (copied, keys, sizes)
+    assert copied["bytes"] == sum(sizes), (copied, sizes)
+
+
 @check
 def the_folder_is_backed_up_while_it_runs_and_put_back(lab):
     kept, again = os.path.join(lab.top, "kept"), os.path.join(lab.top, "again")
@@ -36,9 +45,13 @@ def the_folder_is_backed_up_while_it_runs_and_put_back(lab):
     copied = json.loads(lab.run("backup", lab.folder, kept, "-o", "json").stdout)["copies"][0]
     other.join()
     assert copied["live"] is True and copied["keys"] > 12 and copied["bytes"] > 12 * len(large)
+    expect_counts(copied, kept)
     assert not os.path.exists(os.path.join(lab.folder, "backup.tmp"))
     for name in os.listdir(kept):
         assert os.stat(os.path.join(kept, name)).st_mode & 0o077 == 0, name
+    # The next one may begin as soon as one is over.
+    copied = json.loads(lab.run("backup", lab.folder, kept + "1", "-o", "json").stdout)["copies"][0]
+    expect_counts(copied, kept + "1")
     assert "not empty" in lab.run("backup", lab.folder, kept, code=2).stderr
     assert "not empty" in lab.run("restore", kept, kept, code=2).stderr
     assert "lives there" in lab.run("restore", lab.folder, again, code=2).stderr
@@ -61,6 +74,7 @@ def the_folder_is_backed_up_while_it_runs_and_put_back(lab):
     # Without a server it is copied from the file.
     copied = json.loads(lab.run("backup", again, kept + "2", "-o", "json").stdout)["copies"][0]
     assert copied["live"] is False and copied["keys"] > 2
+    expect_counts(copied, kept + "2")
     damaged = os.path.join(kept + "2", "state.db")
     Path(damaged).write_bytes(b"no store at all" * 100)
     lab.run("restore", kept + "2", again + "2", code=2)

@@ -2,6 +2,7 @@
  * A design with one wrong field is refused, whatever the field: later code follows indices without
  * looking. Each row changes one field of a good design and says what the complaint must be about.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -101,6 +102,14 @@ static void types_are_whole(void **state)
     DAMAGE(d, cabletypes[last].gbps, 0, "a cable type is wrong");
     DAMAGE(d, insides[0].kind, MYR_INSIDE_KIND_COUNT, "a server inside is wrong");
     DAMAGE(d, insides[d->inside_count - 1].net, MYR_NET_COUNT, "a server inside is wrong");
+    last = d->card_count - 1;
+    assert_true(d->card_count > 0);
+    DAMAGE(d, cards[0].devtype, d->devtype_count, "a card is wrong");
+    DAMAGE(d, cards[last].group, MYR_PORT_GROUPS_MAX, "a card is wrong");
+    DAMAGE(d, cards[0].part, end, "a card is wrong");
+    DAMAGE(d, cards[last].count, 0, "a card is wrong");
+    DAMAGE(d, cards[0].count, 65537, "a card is wrong");
+    DAMAGE(d, bisection_count, MYR_NET_COUNT + 1, "a bisection belongs to no network");
     DAMAGE(d, inside_links[0].a, d->inside_count, "leads outside");
     DAMAGE(d, inside_links[d->inside_link_count - 1].b, d->inside_count, "leads outside");
     planned_done(&p);
@@ -254,6 +263,147 @@ static void failure_domains_name_devices(void **state)
     planned_done(&p);
 }
 
+static void figures_can_be_printed(void **state)
+{
+    (void)state;
+    struct planned p;
+    plan_shape(&p, shape_named("rail"));
+    struct myr_design *d = &p.design;
+    uint32_t end = d->string_bytes, last = d->figure_count - 1;
+    assert_true(d->figure_count > 1);
+    DAMAGE(d, figures[0].path, end, "a figure has a field outside");
+    DAMAGE(d, figures[last].unit, end, "a figure has a field outside");
+    DAMAGE(d, figures[0].text, end, "a figure has a field outside");
+    DAMAGE(d, figures[last].rule, end, "a figure has a field outside");
+    DAMAGE(d, figures[0].inputs, end, "a figure has a field outside");
+    DAMAGE(d, figures[0].basis, MYR_BASIS_COUNT, "a figure has a field outside");
+    DAMAGE(d, figures[last].digits, 13, "a figure has a field outside");
+    DAMAGE(d, figures[0].value, 1.1e300, "a figure has a field outside");
+    DAMAGE(d, figures[last].value, -1.1e300, "a figure has a field outside");
+    DAMAGE(d, figures[0].value, NAN, "a figure has a field outside");
+    planned_done(&p);
+}
+
+static void everything_stands_in_the_room(void **state)
+{
+    (void)state;
+    /* The room stands behind the networks. */
+    const struct shape shape = {"room", 40, "h100-8gpu",
+                                "compute: {switch: mqm9790-ns2f}}\n"
+                                "room: {rows: 4, columns: 10, power: [{name: a, kw: 2000}, "
+                                "{name: b, kw: 2000}], cooling: [{name: c, kw: 4000}]"};
+    struct planned p;
+    struct myr_err err = {};
+    plan_shape(&p, &shape);
+    struct myr_design *d = &p.design;
+    struct myr_rack_item items[3] = {}; /* strings and racks begin with 0 */
+    d->rack_items = items;
+    d->rack_item_count = MYR_ARRAY_COUNT(items);
+    uint32_t end = d->string_bytes, rack = d->rack_count - 1;
+    uint32_t power = d->power_count - 1, cooling = d->cooling_count - 1;
+    assert_int_equal(myr_design_check(d, "d.myr", &err), MYR_OK);
+    assert_true(d->room && d->rack_count > 1 && d->tray_count > 0);
+    assert_true(d->power_count > 1 && d->cooling_count > 0);
+    DAMAGE(d, racks[rack].part, end, "a rack is wrong");
+    DAMAGE(d, racks[0].row, MYR_ROOM_SIDE_MAX, "a rack is wrong");
+    DAMAGE(d, racks[rack].column, MYR_ROOM_SIDE_MAX, "a rack is wrong");
+    DAMAGE(d, racks[0].power_feed, d->power_count, "a rack is wrong");
+    DAMAGE(d, racks[rack].cooling_loop, d->cooling_count, "a rack is wrong");
+    DAMAGE(d, trays[0].from_rack, d->rack_count, "a tray leads to no rack");
+    DAMAGE(d, trays[d->tray_count - 1].to_rack, d->rack_count, "a tray leads to no rack");
+    DAMAGE(d, power[power].name, end, "a power or cooling chain is wrong");
+    DAMAGE(d, power[power].parent, power, "a power or cooling chain is wrong"); /* itself */
+    DAMAGE(d, power_more[power].parent_b, power, "a power or cooling chain is wrong");
+    DAMAGE(d, cooling[cooling].name, end, "a power or cooling chain is wrong");
+    DAMAGE(d, cooling[cooling].parent, cooling, "a power or cooling chain is wrong");
+    DAMAGE(d, cooling_more[cooling].parent_b, cooling, "a power or cooling chain is wrong");
+    DAMAGE(d, room, NULL, "the room is there in part only");
+    DAMAGE(d, rack_more, NULL, "the room is there in part only");
+    DAMAGE(d, rack_items, NULL, "the room is there in part only");
+    DAMAGE(d, power_more, NULL, "the room is there in part only");
+    DAMAGE(d, cooling_more, NULL, "the room is there in part only");
+    DAMAGE(d, device_unit, NULL, "the room is there in part only");
+    DAMAGE(d, cable_mm, NULL, "the room is there in part only");
+    DAMAGE(d, type_loads, NULL, "the room is there in part only");
+    DAMAGE(d, room_count, 2, "the room is wrong");
+    DAMAGE(d, room->buildings, 0, "the room is wrong");
+    DAMAGE(d, room->buildings, MYR_ROOM_BUILDINGS_MAX + 1, "the room is wrong");
+    DAMAGE(d, room->place, MYR_ROOM_SHORTEST + 1, "the room is wrong");
+    DAMAGE(d, room->rows, MYR_ROOM_SIDE_MAX + 1, "the room is wrong");
+    DAMAGE(d, room->columns, MYR_ROOM_SIDE_MAX + 1, "the room is wrong");
+    DAMAGE(d, room->building_names[0], end, "the room is wrong");
+    DAMAGE(d, room->building_names[1], end, "the room is wrong");
+    DAMAGE(d, rack_more[0].building, d->room->buildings, "a rack stands outside the room");
+    DAMAGE(d, rack_more[rack].power_b, d->power_count, "a rack stands outside the room");
+    DAMAGE(d, rack_more[0].cooling_b, d->cooling_count, "a rack stands outside the room");
+    DAMAGE(d, racks[rack].row, d->room->rows, "a rack stands outside the room");
+    DAMAGE(d, racks[0].column, d->room->columns, "a rack stands outside the room");
+    for (uint32_t i = 0; i < d->rack_item_count; i++) {
+        DAMAGE(d, rack_items[i].rack, d->rack_count, "an item stands in no rack");
+        DAMAGE(d, rack_items[i].part, end, "an item stands in no rack");
+    }
+    assert_int_equal(myr_design_check(d, "d.myr", &err), MYR_OK);
+    planned_done(&p);
+}
+
+static uint32_t *numbers(struct myr_arena *arena, uint32_t count)
+{
+    uint32_t *ret = MYR_ARENA_NEW(arena, uint32_t, count);
+    for (uint32_t i = 0; i < count; i++) {
+        ret[i] = i;
+    }
+    return ret;
+}
+
+/* As a design that has grown has them: ids and names apart from where things are. */
+static void ids_and_names_are_nobody_elses(void **state)
+{
+    (void)state;
+    static const char twice[] = "an id is given twice or lies outside";
+    static const char order[] = "its names are in disorder";
+    struct planned p;
+    struct myr_err err = {};
+    plan_shape(&p, shape_named("clos"));
+    struct myr_design *d = &p.design;
+    uint32_t last = d->device_count - 1, leaf = d->networks[MYR_NET_COMPUTE].first_leaf;
+    d->device_id = numbers(&p.arena, d->device_count);
+    d->port_id = numbers(&p.arena, d->port_count);
+    d->link_id = numbers(&p.arena, d->link_count);
+    d->cable_id = numbers(&p.arena, d->cable_count);
+    d->by_name = numbers(&p.arena, d->device_count);
+    d->named = MYR_ARENA_NEW(&p.arena, struct myr_place, d->device_count);
+    memcpy(d->named, d->place, d->device_count * sizeof(*d->named));
+    assert_int_equal(myr_design_check(d, "d.myr", &err), MYR_OK);
+    DAMAGE(d, device_id[0], 1, twice);
+    DAMAGE(d, port_id[d->port_count - 1], 0, twice);
+    DAMAGE(d, link_id[1], 0, twice);
+    DAMAGE(d, cable_id[0], MYR_NONE, twice);
+    DAMAGE(d, cable_id[0], MYR_NONE - 1, twice);
+    /* A design that shrank has few of many ids: eight times as many, and a thousand. */
+    uint32_t most = 8 * d->device_count + 1024;
+    DAMAGE(d, device_id[last], most, twice);
+    d->device_id[last] = most - 1;
+    assert_int_equal(myr_design_check(d, "d.myr", &err), MYR_OK);
+    DAMAGE(d, named, NULL, order);
+    DAMAGE(d, by_name, NULL, order);
+    DAMAGE(d, named[0].kind, MYR_DEVICE_STORAGE, order);
+    DAMAGE(d, named[leaf].net, MYR_NET_OOB, order);
+    DAMAGE(d, named[leaf].style, d->named[leaf].style + 1, order);
+    DAMAGE(d, named[leaf].plane, d->named[leaf].plane == MYR_PLANE_NONE ? 0 : MYR_PLANE_NONE,
+           order);
+    struct myr_place second = d->named[1];
+    d->named[1] = d->named[0];
+    assert_refused(d, "two of one name", order);
+    d->named[1] = second;
+    DAMAGE(d, by_name[last], d->device_count, order);
+    DAMAGE(d, by_name[0], leaf, order);
+    DAMAGE(d, by_name[1], 0, order);
+    d->named = NULL;
+    d->by_name = NULL; /* neither is fine */
+    assert_int_equal(myr_design_check(d, "d.myr", &err), MYR_OK);
+    planned_done(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +415,9 @@ int main(void)
         cmocka_unit_test(tiers_fit_together),
         cmocka_unit_test(grids_and_groups_fit_together),
         cmocka_unit_test(failure_domains_name_devices),
+        cmocka_unit_test(figures_can_be_printed),
+        cmocka_unit_test(everything_stands_in_the_room),
+        cmocka_unit_test(ids_and_names_are_nobody_elses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,55 @@ static void count_steps(void *context, uint64_t done, uint64_t total)
     steps = done;
 }
 
+/* How often each layout is asked at sizes of 8 to 128 nodes: where its axes divide them. */
+static void expect_layouts(const struct myr_bench_answer *a, enum myr_bench_kind kind)
+{
+    static const struct {
+        const char *layout;
+        uint32_t first, count; /* sizes: so many, each twice the one before */
+    } wanted[] = {{"tp-node pp8", 8, 5},         {"tp-node pp4", 8, 5},
+                  {"tp-node pp16", 16, 4},       {"tp-node pp8 ep8", 64, 2},
+                  {"tp-node pp8 cp2", 16, 4},    {"tp-half pp8", 8, 5},
+                  {"tp-node pp8 cp2 ep8", 64, 2}};
+    uint32_t at = 0;
+    while (at < a->row_count && a->rows[at].kind != kind) {
+        at++;
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(wanted); i++) {
+        for (uint32_t k = 0; k < wanted[i].count; k++, at++) {
+            assert_int_equal(a->rows[at].kind, kind);
+            assert_string_equal(a->rows[at].layout, wanted[i].layout);
+            assert_int_equal(a->rows[at].gang_nodes, wanted[i].first << k);
+            assert_int_equal(a->rows[at].decisions, 200);
+        }
+    }
+    assert_true(at == a->row_count || a->rows[at].kind != kind);
+}
+
+/* What else is timed, once each, of 1,000 nodes: how often, and for how many nodes. */
+static void expect_others(const struct myr_bench_answer *a)
+{
+    static const struct {
+        enum myr_bench_kind kind;
+        uint32_t nodes, decisions;
+    } wanted[] = {
+        {MYR_BENCH_CHANGE, 0, 40000}, {MYR_BENCH_LARGE, 990, 25}, {MYR_BENCH_DEFRAG, 83, 20}};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(wanted); i++) {
+        const struct myr_bench_row *row = &a->rows[a->row_count - MYR_ARRAY_COUNT(wanted) + i];
+        assert_int_equal(row->kind, wanted[i].kind);
+        assert_int_equal(row->gang_nodes, wanted[i].nodes);
+        assert_int_equal(row->decisions, wanted[i].decisions);
+    }
+    uint64_t decisions = 0, placed = 0;
+    for (uint32_t i = 1; a->rows[i].kind == MYR_BENCH_GANG; i++) {
+        decisions += a->rows[i].decisions;
+        placed += a->rows[i].placed;
+        assert_true(i == 1 || a->rows[i].gang_nodes > a->rows[i - 1].gang_nodes);
+    }
+    assert_int_equal(a->rows[0].decisions, decisions);
+    assert_int_equal(a->rows[0].placed, placed);
+}
+
 static void everything_is_measured_and_all_but_times_follows_from_the_seed(void **state)
 {
     (void)state;
@@ -50,6 +99,9 @@ static void everything_is_measured_and_all_but_times_follows_from_the_seed(void 
         }
     }
     assert_int_equal(seen, (1U << (MYR_BENCH_ALL + 1)) - 1);
+    expect_layouts(&a[0], MYR_BENCH_LAYOUT);
+    expect_layouts(&a[0], MYR_BENCH_SCATTERED);
+    expect_others(&a[0]);
     assert_int_equal(a[0].rows[0].kind, MYR_BENCH_ALL);
     assert_int_equal(a[0].rows[0].decisions, 3200);                /* 400 rounds of eight jobs */
     assert_true(a[0].fill_percent > 93 && a[0].fill_percent < 97); /* as full as it began */

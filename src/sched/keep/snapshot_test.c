@@ -11,9 +11,10 @@
 #include "myriad/sched/events.h"
 #include "myriad/sched/snapshot.h"
 #include "place/index.h"
+#include "queue/lengths.h"
 #include "queue/state.h"
 
-enum { HEAD_BYTES = 16, SECTION_BYTES = 40, CRC_AT = HEAD_BYTES + 16 };
+enum { HEAD_BYTES = 16, SECTION_BYTES = 32, CRC_AT = HEAD_BYTES + 16 };
 
 static const struct myr_tenant tenants[] = {{.parent = MYR_NONE, .cells = {1}},
                                             {.parent = MYR_NONE}};
@@ -131,6 +132,46 @@ static void damage_is_refused(void **state)
     myr_buf_done(&bytes);
 }
 
+/* What was seen of lengths of jobs is held against itself, word by word. */
+static void lengths_that_contradict_themselves_are_refused(void **state)
+{
+    (void)state;
+    struct myr_err err = {};
+    struct myr_queue *q = some_queue(6);
+    struct lengths *l = q->lengths;
+    queue_lengths_add(l, 8, 100);
+    struct {
+        void *at;
+        size_t size;
+        int64_t good, bad;
+    } cases[] = {{&l->counts[3][9], 4, l->counts[3][9], l->counts[3][9] + 1},
+                 {&l->totals[3], 4, l->totals[3], l->totals[3] + 1},
+                 {&l->asked[3], 4, l->totals[3], l->totals[3] + 1},
+                 {&l->told[32], 4, l->totals[32], l->totals[32] + 1},
+                 {&l->end_s[5], 8, 0, -1},
+                 {&l->end_s[32], 8, INT64_C(1) << 60, (INT64_C(1) << 60) + 1},
+                 {&l->cost[0][0], 1, LENGTH_BUCKETS, LENGTH_BUCKETS + 1},
+                 {&l->cost[32][LENGTH_BUCKETS - 1], 1, LENGTH_BUCKETS, LENGTH_BUCKETS + 1}};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        for (int bad = 0; bad < 2; bad++) {
+            struct myr_queue *back = NULL;
+            struct myr_buf bytes = {};
+            int64_t was = 0;
+            memcpy(&was, cases[i].at, cases[i].size);
+            memcpy(cases[i].at, bad ? &cases[i].bad : &cases[i].good, cases[i].size);
+            myr_queue_save(q, &bytes);
+            memcpy(cases[i].at, &was, cases[i].size);
+            int rc = myr_queue_load((struct myr_str){bytes.data, bytes.len}, &back, &err);
+            assert_int_equal(rc, bad ? MYR_ECORRUPT : MYR_OK);
+            if (rc == MYR_OK) {
+                myr_queue_free(back);
+            }
+            myr_buf_done(&bytes);
+        }
+    }
+    myr_queue_free(q);
+}
+
 /* With a checksum that is right: refused, or good enough to work with. */
 static void what_was_made_up_does_no_harm(void **state)
 {
@@ -156,7 +197,8 @@ static void what_was_made_up_does_no_harm(void **state)
             for (int64_t t = 903; t < 8000; t += 1000) {
                 (void)myr_queue_decide(back, back->now_s > t ? back->now_s : t, &count);
             }
-            for (uint32_t id = 0; id < back->job_count; id++) {
+            /* A service puts another in the place of a replica that was cancelled. */
+            for (uint32_t id = 0, known = back->job_count; id < known; id++) {
                 int rc = myr_queue_cancel(back, back->now_s, id);
                 assert_true(rc == MYR_OK || rc == MYR_ESTALE);
             }
@@ -165,7 +207,7 @@ static void what_was_made_up_does_no_harm(void **state)
         }
         bytes.data[at] = was;
     }
-    assert_true(refused > rounds / 4);
+    assert_true(refused > rounds / 4 && refused < rounds);
     myr_queue_free(q);
     myr_buf_done(&bytes);
 }
@@ -177,6 +219,7 @@ int main(void)
         cmocka_unit_test(a_copy_is_equal_until_something_happens),
         cmocka_unit_test(what_was_stored_comes_back),
         cmocka_unit_test(damage_is_refused),
+        cmocka_unit_test(lengths_that_contradict_themselves_are_refused),
         cmocka_unit_test(what_was_made_up_does_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

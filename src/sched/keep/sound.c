@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "place/index.h"
+#include "queue/lengths.h"
 
 static bool policy_sound(const struct myr_queue_policy *p)
 {
@@ -20,10 +21,30 @@ static bool policy_sound(const struct myr_queue_policy *p)
            sound_bool(&p->confirm);
 }
 
+/* Totals are of what is counted, and what was found of it can be said. */
+static bool lengths_sound(const struct lengths *l)
+{
+    for (uint32_t class = 0; class < LENGTH_CLASSES; class ++) {
+        uint64_t total = 0;
+        for (uint32_t bucket = 0; bucket < LENGTH_BUCKETS; bucket++) {
+            total += l->counts[class][bucket];
+            if (l->cost[class][bucket] > LENGTH_BUCKETS) {
+                return false;
+            }
+        }
+        if (l->totals[class] != total || l->asked[class] > total || l->told[class] > total ||
+            l->end_s[class] < 0 || !sound_time(l->end_s[class])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool frame_sound(const struct myr_queue *q)
 {
     const struct myr_place_shape *s = &q->shape;
-    if (!q->placer || !q->lengths || !placer_is_sound(q->placer) || s->pod_nodes == 0) {
+    if (!q->placer || !q->lengths || !lengths_sound(q->lengths) || !placer_is_sound(q->placer) ||
+        s->pod_nodes == 0) {
         return false;
     }
     const struct myr_place_shape *p = &q->placer->shape;

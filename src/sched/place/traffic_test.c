@@ -178,6 +178,28 @@ static void ranks_that_talk_have_their_nodes_in_one_group(void **state)
     }
 }
 
+/* Without a model axes weigh 64, 16, 8, 4 and 1 for each rank, wherever their groups lie. */
+static void without_a_model_axes_have_fixed_weights(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[] = {1, 2, 4};
+    for (uint32_t number = 0; number < 243; number++) {
+        struct myr_layout layout =
+            layout_of(sizes[number % 3] * 2, sizes[number / 3 % 3] * 4, sizes[number / 9 % 3]);
+        layout.cp = sizes[number / 27 % 3];
+        layout.ep = sizes[number / 81];
+        struct myr_job_traffic t = traffic_of(layout);
+        uint32_t ranks = layout.tp * layout.dp * layout.pp * layout.cp;
+        uint32_t each =
+            64 + (layout.cp > 1 ? 16 : 0) + (layout.ep > 1 ? 8 : 0) + 4 + (layout.pp > 1 ? 1 : 0);
+        double told = t.inside_bytes + t.between_bytes, wanted = (double)ranks * each;
+        if (told < wanted * 0.999999 || told > wanted * 1.000001) {
+            fail_msg("tp %u dp %u pp %u cp %u ep %u: %g, not %g", layout.tp, layout.dp, layout.pp,
+                     layout.cp, layout.ep, told, wanted);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +207,7 @@ int main(void)
         cmocka_unit_test(several_chunks_a_stage_close_the_ring),
         cmocka_unit_test(groups_that_a_node_cuts_through_are_one_with_their_neighbours),
         cmocka_unit_test(ranks_that_talk_have_their_nodes_in_one_group),
+        cmocka_unit_test(without_a_model_axes_have_fixed_weights),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

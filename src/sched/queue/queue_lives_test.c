@@ -10,14 +10,26 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <zlib.h>
 
 #include <cmocka.h>
 
 #include "kept.h"
 #include "myriad/sched/events.h"
+#include "myriad/sched/snapshot.h"
 #include "myriad/sched/why.h"
+#include "queue/lengths.h"
+#include "queue/state.h"
 
-enum { LIVES = 200, WHOLE = 6, JOBS_MAX = 96, NODES_MAX = 40, TENANTS = 5, PENDING_MAX = 256 };
+enum {
+    LIVES = 200,
+    WHOLE = 6,
+    JOBS_MAX = 96,
+    NODES_MAX = 40,
+    TENANTS = 5,
+    PENDING_MAX = 256,
+    CHANGES = 100
+};
 
 struct pending {
     enum myr_decision_kind kind;
@@ -35,7 +47,7 @@ struct life {
     struct myr_request requests[JOBS_MAX];
     struct pending pending[PENDING_MAX];
     uint32_t pending_count;
-    uint32_t starts, stops, replaces, refused;
+    uint32_t starts, stops, replaces, refused, contradicts;
     int64_t now_s;
     struct myr_buf text;
 };
@@ -432,6 +444,59 @@ static void draw_world(struct life *l)
     }
 }
 
+/* --- what is left of it, stored */
+
+/*
+ * A word of the stored state becomes another, under a checksum that is right. Not of the lengths of
+ * jobs that were seen: they are most of the state, and say nothing of the rest.
+ */
+static void change_word(struct life *l, struct myr_buf *bytes, size_t lengths_at)
+{
+    const size_t crc_at = 32, body = 48; /* behind the head and the section's own */
+    const size_t left_out = sizeof(struct lengths) & ~(size_t)3;
+    size_t at = 4 * (size_t)below(l, (uint32_t)(bytes->len - body - left_out) / 4);
+    at += body + at < lengths_at ? 0 : left_out;
+    char *place = bytes->data + body + at;
+    uint32_t word;
+    memcpy(&word, place, sizeof(word));
+    const uint32_t other[] = {word + 1, word - 1, word ^ 1U << below(l, 32), 0, MYR_NONE};
+    word = other[below(l, MYR_ARRAY_COUNT(other))];
+    memcpy(place, &word, sizeof(word));
+    uint32_t crc = (uint32_t)crc32_z(0, (const Bytef *)bytes->data + body, bytes->len - body);
+    memcpy(bytes->data + crc_at, &crc, sizeof(crc));
+}
+
+/*
+ * It comes back as it was. How many of the states that were made up contradict themselves: a rule
+ * that is not looked at any more lets some of them in.
+ */
+static void put_stored(struct life *l)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf changed = {};
+    struct myr_queue *back = NULL;
+    struct myr_err err = {};
+    uint32_t refused = 0;
+    myr_queue_save(l->queue, &bytes);
+    assert_int_equal(myr_queue_load((struct myr_str){bytes.data, bytes.len}, &back, &err), MYR_OK);
+    assert_true(myr_queue_equal(l->queue, back));
+    myr_queue_free(back);
+    const char *lengths = memmem(bytes.data, bytes.len, l->queue->lengths, sizeof(struct lengths));
+    assert_non_null(lengths);
+    for (uint32_t i = 0; i < CHANGES; i++) {
+        myr_buf_clear(&changed);
+        myr_buf_put(&changed, bytes.data, bytes.len);
+        change_word(l, &changed, (size_t)(lengths - bytes.data));
+        if (myr_queue_load((struct myr_str){changed.data, changed.len}, &back, &err) < 0) {
+            refused++;
+        } else {
+            myr_queue_free(back);
+        }
+    }
+    myr_buf_printf(&l->text, "of %u words that changed %u are refused\n", CHANGES, refused);
+    l->contradicts = refused;
+}
+
 /* A life of so many steps; what lies in l->text is its story. */
 static void live(struct life *l, uint64_t seed, uint32_t steps)
 {
@@ -450,6 +515,7 @@ static void live(struct life *l, uint64_t seed, uint32_t steps)
         step(l);
     }
     if (rc == MYR_OK) {
+        put_stored(l);
         myr_queue_free(l->queue);
     }
 }
@@ -489,9 +555,11 @@ static void lives(void **state)
     put_presets(&all);
     for (uint64_t seed = 0; seed < LIVES; seed++) {
         live(l, seed, seed < WHOLE ? 30 : 120);
-        myr_buf_printf(&all, "life %llu: %u starts, %u stops, %u replaced, %u refused, %016llx\n",
-                       (unsigned long long)seed, l->starts, l->stops, l->replaces, l->refused,
-                       (unsigned long long)digest(&l->text));
+        myr_buf_printf(
+            &all,
+            "life %llu: %u starts, %u stops, %u replaced, %u refused, %u of %u changes, %016llx\n",
+            (unsigned long long)seed, l->starts, l->stops, l->replaces, l->refused, l->contradicts,
+            CHANGES, (unsigned long long)digest(&l->text));
         if (seed < WHOLE) {
             myr_buf_put(&all, l->text.data, l->text.len);
         }

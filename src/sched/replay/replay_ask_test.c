@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "kept.h"
 #include "myriad/sched/replay_report.h"
 
 /* Two nodes: b holds both, a's job waits; then a gang of two and a small job. */
@@ -306,6 +307,15 @@ static void the_report_shows_figures_drawings_and_what_was_assumed(void **state)
         assert_non_null(strstr(myr_replay_chart_names[i], ".svg"));
         myr_buf_done(&chart);
     }
+    /* All of it but the folder of the trace. */
+    struct myr_buf whole = {};
+    for (char *at = page.data, *next; at; at = next) {
+        next = strstr(at, trace_path);
+        myr_buf_put(&whole, at, next ? (size_t)(next - at) : strlen(at));
+        next = next ? next + strlen(trace_path) : NULL;
+    }
+    assert_kept("sched-page.html", &whole);
+    myr_buf_done(&whole);
     myr_buf_done(&page);
     myr_replay_answer_done(&a);
     myr_arena_done(&arena);

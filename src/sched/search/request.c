@@ -259,13 +259,19 @@ static bool try_pods(struct search *q, uint32_t block)
     return count > 0;
 }
 
+/* Nodes under one set of leaves that the request allows. */
+static uint32_t leaf_max(const struct myr_request *r)
+{
+    return r->leaf_max ? r->leaf_max : UINT32_MAX;
+}
+
 /* A scale-up domain that holds the gang: the one with the fewest free nodes that suffice. */
 static bool try_domain(struct search *q)
 {
     const struct myr_placer *p = q->p;
     uint32_t best = MYR_NONE, best_count = 0, best_end = 0;
-    if (q->nodes > p->domain_nodes) {
-        return false;
+    if (q->nodes > p->domain_nodes || q->nodes > leaf_max(q->request)) {
+        return false; /* a domain lies under one set of leaves */
     }
     for (uint32_t node = 0, count = 0; node < p->shape.nodes; node++) {
         count += search_may_use(q, node);
@@ -361,7 +367,9 @@ static bool search(struct search *q)
     enum myr_level within = r->limited ? r->within : MYR_LEVEL_CORE;
     bool domains = q->p->domain_nodes > 1;
     q->settled = !q->p->penalised && !may_split(q);
-    if (domains && try_domain(q) && q->settled) {
+    /* Without domains every node is one: a single node lies in it. */
+    bool domain = domains || within == MYR_LEVEL_DOMAIN;
+    if (domain && try_domain(q) && q->settled) {
         return true;
     }
     if (q->traffic && domains) {
@@ -485,7 +493,7 @@ uint32_t myr_request_size(struct myr_placer *p, const struct myr_request *r)
              node++) {
             count = node && p->domain_of[node] != p->domain_of[node - 1] ? 0 : count;
             count += search_may_use(&q, node);
-            most = count > most ? count : most;
+            most = count > most && count <= leaf_max(r) ? count : most;
         }
         size = most;
     }

@@ -36,7 +36,7 @@ struct one {
     uv_pipe_t out_pipe, err_pipe;
     uv_timer_t limit;
     uint32_t open_handles, open_pipes;
-    bool running, exited, late, over;
+    bool exited, late, over;
     int status;
     struct one *next;
 };
@@ -202,7 +202,10 @@ static void on_bytes(uv_stream_t *stream, ssize_t count, const uv_buf_t *buf)
     (void)buf;
     if (count > 0 && to->len + (size_t)count <= OUTPUT_MAX) {
         to->len += (size_t)count;
-    } else if (count != 0) { /* the end; or more than anybody reads */
+    } else if (count != 0) { /* the end; or more than anybody reads, which would never end */
+        if (count > 0 && !one->exited) {
+            kill(one->pid, SIGKILL);
+        }
         uv_read_stop(stream);
         one->open_pipes--;
         finish(one);

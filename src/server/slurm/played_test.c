@@ -278,6 +278,24 @@ static void nodes(void)
     settle();
 }
 
+/* Comments that are nearly ours are somebody else's, who has the node. */
+static void nearly_ours(void)
+{
+    static const char *const tails[] = {
+        "", ":", ":1", ":1.", ":.1", ":x.1", ":1.x", ":4294967295.1", ":1.4294967295", "x:1.1"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(tails); i++) {
+        char line[200];
+        snprintf(line, sizeof(line), "7%zu|RUNNING|ada|n1|None|myriad:%s%s\n", i, slurm->tag,
+                 tails[i]);
+        prints("squeue", 0, line);
+        nodes_are(tails[i], UP LAST_UP);
+    }
+    prints("squeue", 0, "79|RUNNING|ada|n1|None|myriad:0000:1.1\n");
+    nodes_are("of another cluster", UP LAST_UP);
+    prints("squeue", 0, "");
+    nodes_are("nobody is there", UP LAST_UP);
+}
+
 static void gangs(void)
 {
     prints("sbatch", 0, "101\n");
@@ -394,6 +412,27 @@ static void submissions(void)
     assert_string_equal(err.message, "there is no Unix user 'nobody-of-that-name' here");
 }
 
+/* Output that is no plain file of the rank's is nobody's to read. */
+static void outputs(void)
+{
+    static const char *const kinds[] = {"nothing", "a link", "a pipe", "a folder"};
+    struct question question = {.job = 0, .epoch = 1, .rank = 5};
+    char path[PATH_BYTES + 32];
+    script_folder(slurm->spool, question.job, question.epoch, path, PATH_BYTES);
+    snprintf(path + strlen(path), 32, "/rank-5.log");
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(kinds); i++) {
+        int made = i == 1   ? symlink("/etc/passwd", path)
+                   : i == 2 ? mkfifo(path, 0600)
+                   : i == 3 ? mkdir(path, 0700)
+                            : 0;
+        assert_int_equal(made, 0);
+        if (server->world.fetch(server, &question, NULL)) {
+            fail_msg("%s is read", kinds[i]);
+        }
+        assert_true(i == 0 || remove(path) == 0);
+    }
+}
+
 static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *at)
 {
     (void)status;
@@ -410,10 +449,12 @@ static void a_life_with_slurm(void **state)
     put_file("ca", ".pem", "an authority\n");
     opened();
     nodes();
+    nearly_ours();
     gangs();
     ends();
     accounts();
     submissions();
+    outputs();
     closed();
     prints("squeue", 0, "");
     opened(); /* a server that comes later, and finds nothing of it any more */
@@ -426,6 +467,11 @@ static void a_life_with_slurm(void **state)
     snprintf(line, sizeof(line), "300|RUNNING|nobody|n0|None|myriad:%s:4.1\n", slurm->tag);
     prints("squeue", 0, line);
     nodes_are("all are idle, and it runs", UP LAST_UP);
+    wrote_exit(4, 1, "3\n");
+    closed();
+    prints("squeue", 0, "");
+    opened(); /* and one that comes when Slurm has forgotten it */
+    nodes_are("all are idle, and it is gone", UP LAST_UP);
     closed();
     assert_kept("server-slurm.txt", &story);
     assert_int_equal(nftw(bench.folder, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);

@@ -217,13 +217,18 @@ static void uneven_gangs_and_bad_names_are_told(void **state)
     (void)state;
     struct myr_err err = {};
     struct script script;
-    struct myr_control_rank shares[2] = {{.node = 0, .gpus = 3}, {.node = 1, .gpus = 1}};
     struct job_row row = {.name = "t", .file = (char *)"command: x\n"};
-    assert_int_equal(script_make(&server,
-                                 &(struct engine_gang){.row = &row, .shares = shares, .count = 2},
-                                 &(struct script_place){.spool = spool}, &script, &err),
-                     MYR_ERANGE);
-    assert_non_null(strstr(err.message, "as many GPUs"));
+    for (uint32_t odd = 0; odd < 4; odd++) { /* whichever of them has fewer */
+        struct myr_control_rank shares[4] = {
+            {.node = 0, .gpus = 3}, {.node = 1, .gpus = 3}, {.node = 2, .gpus = 3}, {.gpus = 3}};
+        shares[odd].gpus = 1;
+        err = (struct myr_err){};
+        const struct engine_gang gang = {.row = &row, .shares = shares, .count = 4};
+        assert_int_equal(
+            script_make(&server, &gang, &(struct script_place){.spool = spool}, &script, &err),
+            MYR_ERANGE);
+        assert_non_null(strstr(err.message, "as many GPUs"));
+    }
     static const uint32_t order[] = {0};
     assert_true(make(&(struct asked){.file = "command: x\nenv:\n  A-B: 1\n",
                                      .order = order,

@@ -6,7 +6,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+#include <arpa/inet.h>
 #include <cmocka.h>
+#include <sys/socket.h>
 
 #include "kept.h"
 #include "leaks.h"
@@ -60,18 +62,27 @@ static bool on_wait(void *context, const char *leader, const char *why)
     return false;
 }
 
-static struct store *stand_by(const char *name, int expected)
+/* At these ports, one behind the other. */
+static struct store *stand_by_at(const uint16_t *ports, uint32_t count, const char *name,
+                                 int expected)
 {
-    struct etcd_config config = {.count = 1, .prefix = "/m/", .ttl_s = 3};
+    struct etcd_config config = {.count = count, .prefix = "/m/", .ttl_s = 3};
     struct store *store = NULL;
     struct myr_err err = {};
-    snprintf(config.endpoints[0], sizeof(config.endpoints[0]), "http://127.0.0.1:%u", port);
+    for (uint32_t i = 0; i < count; i++) {
+        snprintf(config.endpoints[i], sizeof(config.endpoints[i]), "http://127.0.0.1:%u", ports[i]);
+    }
     waited[0] = '\0';
     int rc = store_stand_by(&config, name, on_wait, NULL, &store, &err);
     if (rc != expected) {
         fail_msg("%d: %s", rc, err.message);
     }
     return store;
+}
+
+static struct store *stand_by(const char *name, int expected)
+{
+    return stand_by_at(&port, 1, name, expected);
 }
 
 static void commits(struct store *store, int expected, const char *words)
@@ -215,6 +226,45 @@ static void much_is_written(void)
     put_asked("and deleted");
 }
 
+/* Who is away is passed over; what one of them understood and refused is not asked of others. */
+static void members_are_away(void)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t size = sizeof(at);
+    int silent = socket(AF_INET, SOCK_STREAM, 0); /* bound, and nobody listens */
+    assert_int_equal(bind(silent, (struct sockaddr *)&at, sizeof(at)), 0);
+    assert_int_equal(getsockname(silent, (struct sockaddr *)&at, &size), 0);
+    const uint16_t ports[] = {ntohs(at.sin_port), port, ntohs(at.sin_port), port};
+    struct store *store = stand_by_at(ports, MYR_ARRAY_COUNT(ports), "a", MYR_OK);
+    put_asked("a leads, two members of four are away");
+    store_put(store, "k/7", MYR_STR("seven"));
+    control("500");
+    commits(store, MYR_OK, "");
+    put_asked("one has a fault: the next is asked");
+    static const struct {
+        const char *fault;
+        int code;
+        const char *words;
+    } faults[] = {{"full", MYR_EIO, "its quota is used up"},
+                  {"denied", MYR_EDENIED, "not allowed"},
+                  {"404", MYR_EVERSION, "no such call"},
+                  {"nonsense", MYR_EINVAL, ""}};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(faults); i++) {
+        store_put(store, "k/7", myr_str_from(faults[i].fault));
+        control(faults[i].fault);
+        commits(store, faults[i].code, faults[i].words);
+        commits(store, MYR_OK, "");
+    }
+    put_asked("what one refuses is not asked of the next");
+    store_delete(store, "k/7");
+    commits(store, MYR_OK, "");
+    store_close(store);
+    const uint16_t none[] = {ports[0], ports[2]};
+    assert_null(stand_by_at(none, 2, "a", MYR_EAWAY));
+    close(silent);
+    put_asked("and all of them");
+}
+
 static void a_store_in_etcd(void **state)
 {
     (void)state;
@@ -225,6 +275,7 @@ static void a_store_in_etcd(void **state)
     one_writes_and_the_next_reads();
     answers_are_lost();
     one_is_overtaken();
+    members_are_away();
     much_is_written();
     assert_int_equal(kill(etcd, SIGTERM), 0);
     assert_int_equal(waitpid(etcd, &status, 0), etcd);

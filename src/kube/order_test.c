@@ -1,0 +1,102 @@
+/*
+ * Who goes first where there is room for one: gangs drawn at random, against a sort by hand of
+ * class, annotation, age and name.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "kube_test.h"
+
+enum { ROUNDS = 40, PODS = 9 };
+
+struct drawn {
+    char name[8];
+    int32_t priority, own;
+    uint32_t created_s;
+    bool there;
+};
+
+static bool goes_before(const struct drawn *a, const struct drawn *b)
+{
+    if (a->priority != b->priority) {
+        return a->priority > b->priority;
+    }
+    if (a->own != b->own) {
+        return a->own > b->own;
+    }
+    return a->created_s != b->created_s ? a->created_s < b->created_s
+                                        : strcmp(a->name, b->name) < 0;
+}
+
+static void tell_pod(struct myr_kube_cluster *c, const char *type, const struct drawn *d)
+{
+    tell(c, MYR_KUBE_PODS, 1000,
+         "{'type':'%s','object':{'metadata':{'name':'%s','namespace':'d','uid':'u-%s',"
+         "'resourceVersion':'3','creationTimestamp':'2026-11-16T08:00:%02uZ','annotations':{"
+         "'myriad/gang':'%s','myriad/gang-size':'1','myriad/priority':'%d'}},'spec':{"
+         "'schedulerName':'mine','priority':%d,'containers':[{'resources':{'requests':{"
+         "'nvidia.com/gpu':'8'}}}]},'status':{'phase':'Pending'}}}",
+         type, d->name, d->name, d->created_s, d->name, d->own, d->priority);
+}
+
+static void gangs_go_by_class_annotation_age_and_name(void **state)
+{
+    (void)state;
+    struct myr_rng rng;
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        char scheduler[8] = "mine";
+        struct myr_kube_policy policy = myr_kube_policy_default();
+        policy.scheduler = scheduler;
+        struct myr_kube_cluster *c = myr_kube_cluster_create(&policy);
+        memset(scheduler, 'x', sizeof(scheduler) - 1); /* it has a copy */
+        tell(c, MYR_KUBE_NODES, 1000,
+             "{'type':'ADDED','object':{'metadata':{'name':'n1','uid':'u1','resourceVersion':'1'},"
+             "'spec':{},'status':{'allocatable':{'cpu':'4','pods':'30','nvidia.com/gpu':'8'},"
+             "'conditions':[{'type':'Ready','status':'True'}]}}}");
+        struct drawn all[PODS];
+        myr_rng_init(&rng, 31, round);
+        for (uint32_t i = 0; i < PODS; i++) {
+            all[i] = (struct drawn){.priority = (int32_t)myr_rng_below(&rng, 3) - 1,
+                                    .own = (int32_t)myr_rng_below(&rng, 3) - 1,
+                                    .created_s = myr_rng_below(&rng, 3),
+                                    .there = true};
+            snprintf(all[i].name, sizeof(all[i].name), "g%u", (i * 4 + round) % PODS);
+            tell_pod(c, "ADDED", &all[i]);
+        }
+        for (uint32_t left = PODS; left > 0; left--) {
+            struct drawn *first = NULL;
+            uint32_t count, bound = 0;
+            for (uint32_t i = 0; i < PODS; i++) {
+                if (all[i].there && (!first || goes_before(&all[i], first))) {
+                    first = &all[i];
+                }
+            }
+            const struct myr_kube_decision *d = myr_kube_decide(c, 1000, 20, &count);
+            for (uint32_t i = 0; i < count; i++) {
+                if (d[i].act == MYR_KUBE_BIND) {
+                    assert_string_equal(d[i].seats[0].name, first->name);
+                    bound++;
+                }
+            }
+            assert_int_equal(bound, 1);
+            first->there = false;
+            char key[40];
+            snprintf(key, sizeof(key), "d/%s", first->name);
+            myr_kube_over(c, key, false); /* it came to nothing, and its pod goes */
+            tell_pod(c, "DELETED", first);
+        }
+        myr_kube_cluster_free(c);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gangs_go_by_class_annotation_age_and_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
