@@ -322,18 +322,17 @@ static void flood(void)
     assert_int_equal(server->messages_refused, refused + 1);
 }
 
-/* A request that came by no connection has no header. */
-static const char *no_header(struct MHD_Connection *connection, enum MHD_ValueKind kind,
-                             const char *key)
+/* What GnuTLS keeps for good is taken before anything is counted (leaks.c has no priority). */
+__attribute__((constructor(101))) static void load(void)
 {
-    (void)connection, (void)kind, (void)key;
-    return NULL;
+    if (mhd_load(NULL) < 0) {
+        abort();
+    }
 }
 
 static void what_agents_say(void **state)
 {
     (void)state;
-    mhd.lookup_connection_value = no_header;
     life_begin();
     ask("GET", "/v1/cluster", "");
     strangers();
