@@ -141,6 +141,34 @@ static void choose_layers(struct room *room, const uint32_t *link_mm)
     }
 }
 
+void room_cut_cables(struct room *room)
+{
+    uint32_t *link_mm = MYR_ARENA_NEW(room->arena, uint32_t, room->plan->design.link_count);
+    measure(room, link_mm);
+    choose_layers(room, link_mm);
+}
+
+void room_keep_cut(const struct room *room, struct cut *ret)
+{
+    for (uint32_t i = 0; i < MYR_NET_COUNT; i++) {
+        const struct net_plan *net = &room->plan->nets[i];
+        memcpy(ret->host[i], net->host_cabletype, sizeof(ret->host[i]));
+        memcpy(ret->layer[i], net->layer_cabletype, sizeof(ret->layer[i]));
+        ret->host_optic[i] = net->host_optic;
+    }
+}
+
+void room_cut_as(struct room *room, const struct cut *cut)
+{
+    for (uint32_t i = 0; i < MYR_NET_COUNT; i++) {
+        struct net_plan *net = &room->plan->nets[i];
+        memcpy(net->host_cabletype, cut->host[i], sizeof(cut->host[i]));
+        memcpy(net->layer_cabletype, cut->layer[i], sizeof(cut->layer[i]));
+        net->host_optic = cut->host_optic[i];
+    }
+    cut_again(room->plan);
+}
+
 /* ---- cables that share cages ---- */
 
 static uint32_t root_of(uint32_t *parent, uint32_t i)

@@ -37,20 +37,6 @@ static void rack_limits(struct room *room)
     }
 }
 
-/*
- * Places are dealt out as if every server were of the most demanding kind; what the others need
- * less is given back before anything else moves in.
- */
-static void give_back(struct room *room)
-{
-    for (uint32_t i = 0; room->plan->group_count > 1 && i < room->plan->spec->servers; i++) {
-        const struct load *own = &room->groups[room_group(room, i)];
-        struct load less = {room->server.watts - own->watts, room->server.units - own->units,
-                            room->server.grams - own->grams};
-        room_give(&room->racks[room->server_rack[i]], &less);
-    }
-}
-
 static int check_single(const struct room *room, struct myr_err *err)
 {
     if (room_fits(&room->rack, &room->server) > 0 && room->server.units > 0) {
@@ -86,18 +72,7 @@ static int place_in(struct room *room, uint32_t columns, struct myr_err *err)
                              (unsigned long long)racks, MYR_ROOM_RACKS_MAX);
     }
     room_grid(room, columns);
-    for (uint32_t i = 0; i < room->plan->design.device_count; i++) {
-        room->device_rack[i] = MYR_NONE;
-    }
-    room->items.count = 0;
-    room->pairs = 0;
-    MYR_TRY(room_place(room, err));
-    give_back(room);
-    MYR_TRY(room_rest(room, err));
-    if (room->spec->place == MYR_ROOM_SHORTEST && !room->plan->rough) {
-        room_anneal(room);
-    }
-    return MYR_OK;
+    return room_place_all(room, err);
 }
 
 /* A room that does not say how wide it is gets as wide as it must be. */

@@ -40,6 +40,20 @@ struct block {
     uint32_t pod;
 };
 
+#define ROOM_STARTS 3 /* from which the annealing begins, at the most */
+
+struct start { /* a way to fill the room */
+    int64_t ways;
+    double flatness; /* how much the upper switches keep to the centre's row */
+    uint32_t lost;   /* places for servers that a rack loses to switches */
+    bool banded, gathered;
+};
+
+struct cut { /* kinds of cables, which say how many links share one */
+    uint16_t host[MYR_NET_COUNT][PLAN_HOSTS_MAX], layer[MYR_NET_COUNT][MYR_LAYER_COUNT];
+    uint32_t host_optic[MYR_NET_COUNT];
+};
+
 struct room {
     struct plan *plan;
     struct myr_arena *arena;
@@ -71,6 +85,8 @@ struct room {
     double flatness;                /* how much the upper switches keep to the centre's row */
     uint32_t pairs;                 /* of racks whose power was dealt out anew */
     uint32_t missing;               /* servers without a place in the last attempt */
+    uint32_t start_count;
+    struct start starts[ROOM_STARTS]; /* the shortest first */
     struct myr_room out;
 };
 
@@ -105,13 +121,25 @@ uint32_t room_group(const struct room *room, uint32_t server);
 void room_blocks(struct room *room);
 
 /* place.c: servers and the switches of their own network */
-MYR_MUST_USE int room_place(struct room *room, struct myr_err *err);
 
-/* polish.c: changes places until no cable gets shorter by it */
-void room_polish(struct room *room);
+/* Ways to fill the room that differ, the shortest first; there may be none. */
+void room_choose_starts(struct room *room);
+/* One of them, or any that all find a place by. */
+MYR_MUST_USE int room_place(struct room *room, uint32_t start, struct myr_err *err);
 
-/* anneal.c: the same for everything that stands, in rooms that are not too large */
-void room_anneal(struct room *room);
+/* polish.c: changes places until no cable gets shorter by it, or so many ways were measured */
+void room_polish(struct room *room, uint32_t work_max);
+
+/* anneal.c: the same for everything that stands. Returns how many draws it made: 0 where the room
+ * is too large for it. */
+struct annealing {
+    uint32_t number;     /* of its draws: others come out for each */
+    uint32_t sixteenths; /* how loose things are in the beginning */
+};
+uint64_t room_anneal(struct room *room, const struct annealing *how);
+
+/* starts.c: everything, from the best starts */
+MYR_MUST_USE int room_place_all(struct room *room, struct myr_err *err);
 
 /* rest.c: everything else, and units */
 MYR_MUST_USE int room_rest(struct room *room, struct myr_err *err);
@@ -126,6 +154,11 @@ void room_strips(struct room *room);
 
 /* lengths.c: routes, cables of the right length, trays, headroom */
 MYR_MUST_USE int room_lengths(struct room *room, struct myr_err *err);
+/* Kinds of cables for where everything stands now, and with them which links share a cable. */
+void room_cut_cables(struct room *room);
+/* The kinds as they are, and as they were. */
+void room_keep_cut(const struct room *room, struct cut *ret);
+void room_cut_as(struct room *room, const struct cut *cut);
 void room_trays(struct room *room);
 void room_headroom(struct room *room);
 /* What a port keeps free for what is on its way over a cable of this length. */
