@@ -233,7 +233,8 @@ def in_flight(path):
 
 def growth(bench):
     """Exponents of our cost over flows: at constant flows in flight, and where those double too,
-    in fabrics that double with them (ten flows a host) and in one that does not.
+    in fabrics that double with them (ten flows a host), in one that is full from the start (40 to
+    160 flows a host) and in one that fills up meanwhile (10 to 40).
 
     At 30 % load those in flight are soon as many as they stay; at 60 % that takes 40,000 flows.
     """
@@ -245,6 +246,8 @@ def growth(bench):
                            for n in (10000, 20000, 40000)]),
         "wider": (1.8, [(k, 10 * k**3 // 4, lambda n: mixed(path("wider", n), n // 10, n))
                         for k in (16, 20, 26)]),
+        "fuller": (1.8, [(8, n, lambda n: mixed(path("fuller", n), 128, n))
+                         for n in (5000, 10000, 20000)]),
         "denser": (1.8, [(16, n, lambda n: mixed(path("denser", n), 1024, n))
                          for n in (10000, 20000, 40000)]),
     }

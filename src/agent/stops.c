@@ -82,24 +82,27 @@ static int write_anew(struct stops *stops, struct myr_err *err)
     MYR_TRY(file_put(stops->folder, name, (struct myr_str){text.data, text.len}, err));
     MYR_TRY(open_file(stops, err));
     stops->lines = (uint32_t)stops->items.count;
+    stops->torn = false;
     return MYR_OK;
 }
 
 int stops_open(struct stops *stops, const char *folder, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    struct myr_err why = {};
     *stops = (struct stops){.folder = folder, .fd = -1};
-    if (file_is_there(folder, name)) {
-        MYR_TRY(file_get(folder, name, &text, err));
-        stops_read(stops, (struct myr_str){text.data, text.len});
-        /* A part of a line at the end would spoil the next one. On a full disk it is lived with
-         * as it is: ranks must be looked after all the same. */
-        if (write_anew(stops, NULL) < 0) {
-            return open_file(stops, err);
-        }
-        return MYR_OK;
+    int rc = file_get(folder, name, &text, &why);
+    if (rc == MYR_ENOENT) {
+        return write_anew(stops, err);
     }
-    return write_anew(stops, err);
+    if (rc < 0) { /* there, or perhaps there: nothing may take its place */
+        return myr_err_set(err, rc, "%s", why.message);
+    }
+    stops_read(stops, (struct myr_str){text.data, text.len});
+    /* A part of a line at the end would spoil the next one. On a full disk it is lived with as it
+     * is: ranks must be looked after all the same. */
+    stops->torn = text.len > 0 && text.data[text.len - 1] != '\n';
+    return write_anew(stops, NULL) < 0 ? open_file(stops, err) : MYR_OK;
 }
 
 void stops_done(struct stops *stops)
@@ -117,18 +120,23 @@ int stops_add(struct stops *stops, uint64_t job, uint32_t epoch, struct myr_err 
     if (stops_has(stops, job, epoch)) {
         return MYR_OK;
     }
-    int len = snprintf(line, sizeof(line), "%llu %u .\n", (unsigned long long)job, epoch);
+    int len = snprintf(line, sizeof(line), "%s%llu %u .\n", stops->torn ? "\n" : "",
+                       (unsigned long long)job, epoch);
     deadly_point();
-    /* A write that failed half-way leaves a part of a line: a new file has none. */
+    /* A write that failed half-way leaves a part of a line: a new file has none. One that did less
+     * than was asked for says nothing, and means a full disk. */
+    errno = ENOSPC;
     ssize_t put = write(stops->fd, line, (size_t)len / 2);
     deadly_point();
     put += write(stops->fd, line + len / 2, (size_t)(len - len / 2));
     deadly_point();
     if (put != len || fdatasync(stops->fd) < 0) {
         int rc = myr_err_errno(err, "cannot remember a stop", stops->folder);
+        stops->torn = true;
         (void)write_anew(stops, NULL);
         return rc;
     }
+    stops->torn = false;
     remember(stops, job, epoch);
     return ++stops->lines > 2 * STOPS_MAX ? write_anew(stops, err) : MYR_OK;
 }

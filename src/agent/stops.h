@@ -22,6 +22,7 @@ struct stops {
     MYR_VEC(struct stop) items;
     uint64_t clock;
     uint32_t lines; /* in the file */
+    bool torn;      /* it ends in a part of a line, which the next one must not continue */
     int fd;
 };
 

@@ -91,8 +91,7 @@ void *myr_arena_alloc(struct myr_arena *arena, size_t count, size_t size)
     }
     if (bytes > arena->next_block_bytes / 2 && block) {
         /* A big piece goes behind the newest block, which stays open for small ones. */
-        struct myr_arena_block *own = block_new(arena, bytes);
-        own->used = bytes;
+        struct myr_arena_block *own = block_new(arena, bytes); /* nothing is ever added to it */
         own->older = block->older;
         block->older = own;
         return own->data;

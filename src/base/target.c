@@ -47,9 +47,13 @@ static int resolve(struct myr_outfile *file, struct stat *ret, bool *ret_there)
 {
     struct stat st;
     for (uint32_t links = 0; links <= LINKS_MAX; links++) {
-        if (open_fd_of(file->target) >= 0 || lstat(file->target, &st) < 0) {
-            *ret_there = false; /* a missing folder is found when the file is made */
+        if (open_fd_of(file->target) >= 0) {
+            *ret_there = false;
             return 0;
+        }
+        if (lstat(file->target, &st) < 0) {
+            *ret_there = false; /* a missing folder is found when the file is made */
+            return errno == ENOENT ? 0 : errno;
         }
         if (!S_ISLNK(st.st_mode)) {
             *ret = st;
@@ -142,8 +146,7 @@ int file_make_error(struct myr_err *err, const char *what, const char *path, con
     char folder[4096] = ".";
     struct stat st;
     if (slash && (size_t)(slash - target) + 2 < sizeof(folder)) {
-        memcpy(folder, target, (size_t)(slash - target) + 1);
-        folder[slash - target + 1] = '\0';
+        memcpy(folder, target, (size_t)(slash - target) + 1); /* the rest is zero */
     }
     if (error == ENOENT && stat(folder, &st) == 0 && S_ISDIR(st.st_mode)) {
         rc = myr_err_set(err, MYR_EIO, "%s: %s: %s", path, what, strerror(error));
@@ -163,7 +166,9 @@ int file_open_target(struct myr_outfile *file, struct myr_err *err)
     int error = resolve(file, &st, &there);
     if (error) {
         errno = error;
-        return myr_err_errno(err, "cannot write", file->path);
+        return error == ENAMETOOLONG
+                   ? myr_err_set(err, MYR_EINVAL, "%.100s...: path is too long", file->path)
+                   : myr_err_errno(err, "cannot write", file->path);
     }
     int own = open_fd_of(file->target);
     if (there && (S_ISSOCK(st.st_mode) || S_ISBLK(st.st_mode))) {

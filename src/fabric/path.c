@@ -211,15 +211,26 @@ bool myr_path_find(const struct myr_graph *graph, uint32_t from_port, uint32_t t
     return arrived;
 }
 
+/* What is left of a value that paths are picked by, and the product of all counts so far. */
+struct picks {
+    uint64_t value, period;
+};
+
+static void count_in(struct picks *picks, uint32_t count)
+{
+    picks->period = picks->period > UINT32_MAX ? UINT64_MAX : picks->period * count;
+}
+
 static uint32_t choose_by_value(void *context, uint32_t device, uint32_t count, uint32_t depth,
                                 const uint32_t *candidates)
 {
     (void)device;
     (void)candidates;
     (void)depth;
-    uint64_t *value = context;
-    uint32_t pick = (uint32_t)(*value % count);
-    *value /= count;
+    struct picks *picks = context;
+    uint32_t pick = (uint32_t)(picks->value % count);
+    picks->value /= count;
+    count_in(picks, count);
     return pick;
 }
 
@@ -238,38 +249,39 @@ static const struct myr_bundle *bundle_to(const struct myr_graph *graph, uint32_
 }
 
 /* Takes as much of the value as a choice among 'count' needs; most switches are powers of two. */
-static uint32_t take_choice(uint64_t *value, uint32_t count)
+static uint32_t take_choice(struct picks *picks, uint32_t count)
 {
     uint32_t pick;
     if ((count & (count - 1)) == 0) {
-        pick = (uint32_t)*value & (count - 1);
-        *value >>= __builtin_ctz(count);
+        pick = (uint32_t)picks->value & (count - 1);
+        picks->value >>= __builtin_ctz(count);
     } else {
-        pick = (uint32_t)(*value % count);
-        *value /= count;
+        pick = (uint32_t)(picks->value % count);
+        picks->value /= count;
     }
+    count_in(picks, count);
     return pick;
 }
 
 static void take_bundle(const struct myr_graph *graph, const struct myr_bundle *bundle,
-                        uint64_t *value, struct myr_path *path)
+                        struct picks *picks, struct myr_path *path)
 {
-    uint32_t pick = take_choice(value, bundle->count);
+    uint32_t pick = take_choice(picks, bundle->count);
     path->channels[path->count++] = graph->channels[bundle->first + pick];
 }
 
 /* Returns the switch above. */
 static uint32_t take_uplink(const struct myr_graph *graph, const struct myr_rung *rung,
-                            uint64_t *value, struct myr_path *path)
+                            struct picks *picks, struct myr_path *path)
 {
-    uint32_t at = rung->up + take_choice(value, rung->up_count);
+    uint32_t at = rung->up + take_choice(picks, rung->up_count);
     path->channels[path->count++] = graph->channels[at];
     return graph->peers[at];
 }
 
 /* Without dead links the candidates are whole ranges of channels: no list is made. */
 static bool quick_clos(const struct myr_graph *graph, struct myr_entry first, struct myr_entry last,
-                       uint64_t value, struct myr_path *ret)
+                       struct picks *picks, struct myr_path *ret)
 {
     const struct myr_rung *from = &graph->rungs[first.leaf - graph->first_switch];
     const struct myr_rung *to = &graph->rungs[last.leaf - graph->first_switch];
@@ -279,31 +291,48 @@ static bool quick_clos(const struct myr_graph *graph, struct myr_entry first, st
     ret->count = 0;
     ret->channels[ret->count++] = first.channel;
     if (first.leaf != last.leaf) {
-        uint32_t spine = take_uplink(graph, from, &value, ret);
+        uint32_t spine = take_uplink(graph, from, picks, ret);
         if (from->pod != to->pod) {
             uint32_t core =
-                take_uplink(graph, &graph->rungs[spine - graph->first_switch], &value, ret);
+                take_uplink(graph, &graph->rungs[spine - graph->first_switch], picks, ret);
             /* Regular: the spine of the same position in the other pod. */
             spine = spine - from->pod * graph->net->pod_spines + to->pod * graph->net->pod_spines;
-            take_bundle(graph, bundle_to(graph, core, spine, to->pod), &value, ret);
+            take_bundle(graph, bundle_to(graph, core, spine, to->pod), picks, ret);
         }
-        take_bundle(graph, bundle_to(graph, spine, last.leaf, to->index), &value, ret);
+        take_bundle(graph, bundle_to(graph, spine, last.leaf, to->index), picks, ret);
     }
     ret->channels[ret->count++] = myr_channel_back(last.channel);
     return true;
 }
 
-bool myr_path_by_value(const struct myr_graph *graph, uint32_t from_port, uint32_t to_port,
-                       uint64_t value, struct myr_path *ret)
+static bool path_by_picks(const struct myr_graph *graph, uint32_t from_port, uint32_t to_port,
+                          struct picks *picks, struct myr_path *ret)
 {
     /* A dense fabric may lack a pair: only there the lists are needed. */
     if (graph->dead_count == 0 && graph->regular && from_port != to_port &&
         from_port < graph->entry_count && to_port < graph->entry_count) {
         struct myr_entry first = graph->entries[from_port], last = graph->entries[to_port];
         return first.channel != MYR_NONE && last.channel != MYR_NONE &&
-               quick_clos(graph, first, last, value, ret);
+               quick_clos(graph, first, last, picks, ret);
     }
-    return myr_path_find(graph, from_port, to_port, choose_by_value, &value, ret);
+    return myr_path_find(graph, from_port, to_port, choose_by_value, picks, ret);
+}
+
+bool myr_path_by_value(const struct myr_graph *graph, uint32_t from_port, uint32_t to_port,
+                       uint64_t value, struct myr_path *ret)
+{
+    return path_by_picks(graph, from_port, to_port, &(struct picks){value, 1}, ret);
+}
+
+bool myr_path_with_period(const struct myr_graph *graph, uint32_t from_port, uint32_t to_port,
+                          uint64_t value, struct myr_path *ret, uint64_t *ret_period)
+{
+    struct picks picks = {value, 1};
+    if (!path_by_picks(graph, from_port, to_port, &picks, ret)) {
+        return false;
+    }
+    *ret_period = picks.period;
+    return true;
 }
 
 bool myr_path_valiant(const struct myr_graph *graph, uint32_t from_port, uint32_t to_port,
@@ -323,9 +352,9 @@ bool myr_path_valiant(const struct myr_graph *graph, uint32_t from_port, uint32_
     uint32_t half =
         net->first_leaf + via % net->groups * group_leaves + (uint32_t)(value % group_leaves);
     uint32_t to = myr_channel_to_device(graph->design, walk.last);
-    value /= group_leaves;
-    if (!walk_to(&walk, half, NULL, choose_by_value, &value) ||
-        !walk_to(&walk, to, NULL, choose_by_value, &value)) {
+    struct picks picks = {value / group_leaves, 1};
+    if (!walk_to(&walk, half, NULL, choose_by_value, &picks) ||
+        !walk_to(&walk, to, NULL, choose_by_value, &picks)) {
         return false;
     }
     ret->channels[ret->count++] = myr_channel_back(walk.last);

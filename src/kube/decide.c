@@ -206,8 +206,8 @@ static const struct kube_tally *failed_before(const struct round *r, uint64_t di
     return NULL;
 }
 
-static void bind(struct round *r, struct kube_gang *gang, struct kube_pod **pods, uint32_t count,
-                 const uint32_t *at)
+static void bind_gang(struct round *r, struct kube_gang *gang, struct kube_pod **pods,
+                      uint32_t count, const uint32_t *at)
 {
     struct myr_kube_seat *seats = MYR_ARENA_NEW(&r->c->arena, struct myr_kube_seat, count);
     for (uint32_t i = 0; i < count; i++) {
@@ -252,7 +252,7 @@ static void place_gang(struct round *r, struct kube_gang *gang, uint32_t count)
     const struct kube_tally *before = alike ? failed_before(r, digest, count) : NULL;
     struct kube_tally tally;
     if (!before && place_all(r, pods, count, at, &tally)) {
-        bind(r, gang, pods, count, at);
+        bind_gang(r, gang, pods, count, at);
         return;
     }
     if (alike && !before && r->failed_count < FAILED_KINDS) {

@@ -1,4 +1,5 @@
 /* init: a folder that a server can live in. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,19 @@
 
 enum { CA_DAYS = 3650, SERVER_DAYS = 825 };
 
+static bool write_all(int fd, struct myr_str text)
+{
+    while (text.len > 0) {
+        ssize_t put = write(fd, text.data, text.len);
+        if (put < 0 && errno != EINTR) {
+            return false;
+        }
+        text.data += put > 0 ? put : 0;
+        text.len -= put > 0 ? (size_t)put : 0;
+    }
+    return true;
+}
+
 /* Written whole, readable by its owner alone where it is secret. */
 static int save(const char *folder, const char *name, struct myr_str text, bool secret,
                 struct myr_err *err)
@@ -21,7 +35,7 @@ static int save(const char *folder, const char *name, struct myr_str text, bool 
     if (fd < 0) {
         return myr_err_errno(err, "writing", path);
     }
-    bool ok = write(fd, text.data, text.len) == (ssize_t)text.len && fsync(fd) == 0;
+    bool ok = write_all(fd, text) && fsync(fd) == 0;
     ok = close(fd) == 0 && ok;
     return ok ? MYR_OK : myr_err_errno(err, "writing", path);
 }

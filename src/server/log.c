@@ -74,9 +74,9 @@ void log_quiet(bool quiet)
     only_bad = quiet;
 }
 
-void log_mute(void)
+void log_mute(bool on)
 {
-    mute = true;
+    mute = on;
 }
 
 /* What peers have said stands in messages: it must not look like lines of our own, nor steer a

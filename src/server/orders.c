@@ -55,15 +55,8 @@ static void send_start(struct session *session, const struct myr_effect *effect)
                                          .array_index = row->array_index});
 }
 
-void orders_effect(struct server *server, const struct myr_effect *effect)
+static void order(struct server *server, const struct myr_effect *effect)
 {
-    if (effect->kind > MYR_EFFECT_FENCE) {
-        return; /* for people, and for the rows */
-    }
-    if (effect->kind == MYR_EFFECT_FENCE) {
-        fence_node(server, effect);
-        return;
-    }
     struct session *session = server->rows.nodes[effect->node].session;
     if (!session || session->over) {
         return; /* the core gives orders again */
@@ -73,9 +66,20 @@ void orders_effect(struct server *server, const struct myr_effect *effect)
     } else if (effect->kind == MYR_EFFECT_STOP) {
         session_say(session, MYR_WIRE_STOP, effect->epoch,
                     &(struct myr_wire_stop){.job = effect->job, .grace_s = effect->grace_s});
-    } else if (effect->kind == MYR_EFFECT_TEST) {
+    } else {
         session_say(session, MYR_WIRE_TEST, effect->boot,
                     &(struct myr_wire_test){.id = effect->epoch, .name = MYR_STR("quick")});
+    }
+}
+
+/* The rest is for people, and for the rows. */
+void orders_effect(struct server *server, const struct myr_effect *effect)
+{
+    if (effect->kind == MYR_EFFECT_FENCE) {
+        fence_node(server, effect);
+    } else if (effect->kind < MYR_EFFECT_FENCE) {
+        _Static_assert(MYR_EFFECT_TEST + 1 == MYR_EFFECT_FENCE, "start, stop and test come first");
+        order(server, effect);
     }
 }
 

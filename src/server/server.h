@@ -250,7 +250,7 @@ void log_close(void);
 /* Warnings and errors alone. */
 void log_quiet(bool quiet);
 /* Nothing at all: for fuzzers. */
-void log_mute(void);
+void log_mute(bool on);
 MYR_PRINTF(2, 3)
 void log_say(const char *level, const char *fmt, ...);
 /* Who did what, with which outcome; kept in audit.log, which is capped and rotated. */

@@ -38,7 +38,7 @@ static inline void bench_open(struct bench *bench, uint32_t nodes)
     snprintf(names, sizeof(names), "n[0-%u]", nodes - 1);
     bench_path(bench, "", path);
     uv_loop_init(&server->loop);
-    log_mute();
+    log_mute(true);
     if (names_expand(names, &config->names, &config->node_count, &err) < 0 ||
         store_open(path, &server->store, &err) < 0 || rows_load(server, &err) < 0) {
         fail_msg("%s", err.message);

@@ -305,6 +305,47 @@ static void a_written_layout_reads_back_the_same(void **state)
     }
 }
 
+/* What a file does not say is what the question says; what is no layout file is called so. */
+static void a_layout_file_and_what_it_lacks(void **state)
+{
+    (void)state;
+    static const struct myr_layout_rest rest = {.gpus = 16, .batch = 64, .seq = 2048};
+    static const struct {
+        const char *text;
+        bool asked;                   /* beside a question */
+        uint32_t dp, batch, sequence; /* or 0, and the words */
+        const char *words;
+    } files[] = {
+        {"layout: {tp: 2, dp: 8, global_batch: 32, sequence: 128}\n", true, 8, 32, 128, NULL},
+        {"layout: {tp: 2, dp: 8, sequence: 128}\n", true, 8, 64, 128, NULL},
+        {"layout: {tp: 2, dp: 8, global_batch: 32}\n", true, 8, 32, 2048, NULL},
+        {"layout: {tp: 2}\n", true, 8, 64, 2048, NULL},
+        {"schema: myriad.layout\nversion: 1\nlayout: {tp: 2, dp: 1}\n", true, 1, 64, 2048, NULL},
+        {"layout: {tp: 2, dp: 3, global_batch: 6, sequence: 8}\n", false, 3, 6, 8, NULL},
+        {"schema: myriad.fit\nlayout: {tp: 2}\n", true, 0, 0, 0, "myriad.layout is expected"},
+        {"schema: myriad.layout\nversion: 2\nlayout: {tp: 2}\n", true, 0, 0, 0, "from 1 to 1"},
+        {"tp: 2\n", true, 0, 0, 0, "a map with the key 'layout' is expected"},
+        {"schema: myriad.layout\n", true, 0, 0, 0, "layout"},
+        {"layout: 2\n", true, 0, 0, 0, "layout"},
+        {"layout: {tp: 2}\nmore: 1\n", true, 0, 0, 0, "more"},
+        {"[]\n", true, 0, 0, 0, "a layout file"},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(files); i++) {
+        struct myr_arena arena = {};
+        struct myr_err err = {};
+        struct myr_layout layout = {};
+        int rc = myr_layout_file_parse(&arena, "x.yaml", myr_str_from(files[i].text),
+                                       files[i].asked ? &rest : NULL, &layout, &err);
+        if ((rc == MYR_OK) != !files[i].words || (rc < 0 && !strstr(err.message, files[i].words))) {
+            fail_msg("%s: %s", files[i].text, err.message);
+        }
+        assert_int_equal(layout.dp, files[i].dp);
+        assert_int_equal(layout.global_batch, files[i].batch);
+        assert_int_equal(layout.seq_tokens, files[i].sequence);
+        myr_arena_done(&arena);
+    }
+}
+
 static void words_are_a_layout_block_on_one_line(void **state)
 {
     (void)state;
@@ -367,6 +408,7 @@ int main(void)
         cmocka_unit_test(a_layout_block_is_read_and_what_is_missing_follows),
         cmocka_unit_test(mistakes_in_a_layout_block_get_one_line_with_the_place),
         cmocka_unit_test(a_written_layout_reads_back_the_same),
+        cmocka_unit_test(a_layout_file_and_what_it_lacks),
         cmocka_unit_test(words_are_a_layout_block_on_one_line),
         cmocka_unit_test(parts_that_are_computed_again),
     };

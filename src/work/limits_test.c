@@ -59,6 +59,9 @@ static void numbers_of_a_model_have_limits(void **state)
 #define FFN ", head_dim: 1, ffn: 4}\n"
 #define MLA ", mla: {kv_rank: 1, nope_dim: 1, rope_dim: 0, v_dim: 1"
 #define MOE ", head_dim: 1, moe: {experts: 4, top_k: 1, ffn: 2"
+#define DELTA(keys, key_dim, values, value_dim)                                \
+    "{delta: {key_heads: " keys ", key_dim: " key_dim ", value_heads: " values \
+    ", value_dim: " value_dim
     static const struct limit limits[] = {
         {"{" REST("%s", "8", "2", "10", "4") FFN, 1, 4096},
         {"{" REST("2", "%s", "2", "10", "4") FFN, 1, 1U << 18},
@@ -100,6 +103,33 @@ static void numbers_of_a_model_have_limits(void **state)
         {"{" REST("2", "8", "2", "10", "4") MOE ", shared: 1, shared_ffn: %s}}\n", 1, 1U << 21},
         {"{ffn: 2, " REST("4096", "8", "2", "10", "4") MOE ", first_dense: %s}}\n", 0, 4095},
         {"{ffn: 2, " REST("2", "8", "2", "10", "4") MOE ", interval: %s}}\n", 1, 4096},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(limits); i++) {
+        assert_limits(&limits[i], read_model);
+    }
+}
+
+static void numbers_of_indexers_and_linear_layers_have_limits(void **state)
+{
+    (void)state;
+    static const struct limit limits[] = {
+        {"{activation_weights: %s, " REST("2", "8", "2", "10", "4") FFN, 0, 1U << 14},
+        {"{indexer: {heads: %s, dim: 1, tokens: 1}, " REST("2", "8", "2", "10", "4") MLA
+         "}, ffn: 4}\n",
+         1, 1U << 12},
+        {"{indexer: {heads: 1, dim: %s, tokens: 1}, " REST("2", "8", "2", "10", "4") MLA
+         "}, ffn: 4}\n",
+         1, 1U << 14},
+        {"{indexer: {heads: 1, dim: 1, tokens: %s}, " REST("2", "8", "2", "10", "4") MLA
+         "}, ffn: 4}\n",
+         1, 1U << 24},
+        {DELTA("%s", "1", "4096", "1") "}, " REST("2", "8", "2", "10", "4") FFN, 1, 1U << 12},
+        {DELTA("1", "%s", "1", "1") "}, " REST("2", "8", "2", "10", "4") FFN, 1, 1U << 14},
+        {DELTA("1", "1", "%s", "1") "}, " REST("2", "8", "2", "10", "4") FFN, 1, 1U << 12},
+        {DELTA("1", "1", "1", "%s") "}, " REST("2", "8", "2", "10", "4") FFN, 1, 1U << 14},
+        {DELTA("1", "1", "1", "1") ", taps: %s}, " REST("2", "8", "2", "10", "4") FFN, 0, 1U << 14},
+        {DELTA("1", "1", "1", "1") ", full_every: %s}, " REST("2", "8", "2", "10", "4") FFN, 0,
+         4096},
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(limits); i++) {
         assert_limits(&limits[i], read_model);
@@ -263,6 +293,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_of_a_model_have_limits),
+        cmocka_unit_test(numbers_of_indexers_and_linear_layers_have_limits),
         cmocka_unit_test(numbers_of_a_layout_have_limits),
         cmocka_unit_test(a_layout_in_memory_has_the_same_limits),
         cmocka_unit_test(a_model_in_memory_has_the_same_limits),

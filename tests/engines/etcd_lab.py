@@ -103,16 +103,16 @@ class Etcd:
                 process.kill()
                 process.wait(LIMIT_S)
 
-    def call(self, i, path, body, token=None):
+    def call(self, i, path, body, token=None, limit_s=LIMIT_S):
         request = urllib.request.Request(self.clients[i] + "/v3/" + path,
                                          data=json.dumps(body).encode(),
                                          headers={"Authorization": token} if token else {})
-        with urllib.request.urlopen(request, timeout=5, context=self.context) as answer:
+        with urllib.request.urlopen(request, timeout=limit_s, context=self.context) as answer:
             return json.loads(answer.read())
 
     def status(self, i):
         try:
-            return self.call(i, "maintenance/status", {})
+            return self.call(i, "maintenance/status", {}, limit_s=5)
         except (OSError, ValueError):
             return {}
 

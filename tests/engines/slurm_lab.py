@@ -76,7 +76,7 @@ class Slurm:
         for process in processes:
             if process and process.poll() is None:
                 try:
-                    process.wait(20)
+                    process.wait(60)
                 except subprocess.TimeoutExpired:
                     process.kill()
                     process.wait()

@@ -37,6 +37,11 @@ static bool same_fabric(const struct fixture *fixture, uint32_t a, uint32_t b)
     return !graph->clos || myr_graph_leaf_spot(graph, a).unit == myr_graph_leaf_spot(graph, b).unit;
 }
 
+static uint64_t path_hash(const struct myr_path *path)
+{
+    return myr_hash_bytes(path->channels, path->count * sizeof(path->channels[0]));
+}
+
 /* --- hops, by an independent rule */
 
 static bool joined(const struct fixture *fixture, uint32_t a, uint32_t b)
@@ -165,6 +170,34 @@ static const char *walk_fault(const struct fixture *fixture, uint32_t device, ui
     return NULL;
 }
 
+/* A path comes again at every multiple of its period, and no sooner than another could. */
+static const char *period_fault(const struct myr_graph *graph, uint32_t from, uint32_t to,
+                                uint64_t value)
+{
+    struct myr_path path, again;
+    uint64_t period, other;
+    if (!myr_path_with_period(graph, from, to, value, &path, &period)) {
+        return NULL;
+    }
+    if (!myr_path_by_value(graph, from, to, value, &again) ||
+        path_hash(&path) != path_hash(&again)) {
+        return "with a period it is another path";
+    }
+    for (uint64_t times = 1; period != UINT64_MAX && times <= 5; times++) {
+        if (!myr_path_with_period(graph, from, to, value + times * period, &again, &other) ||
+            path_hash(&path) != path_hash(&again) || other != period) {
+            return "the path does not come again";
+        }
+    }
+    for (uint64_t sooner = 1; sooner < period && sooner < 40; sooner++) {
+        if (period % sooner == 0 && myr_path_by_value(graph, from, to, value + sooner, &again) &&
+            path_hash(&path) == path_hash(&again)) {
+            return "the period is too long";
+        }
+    }
+    return NULL;
+}
+
 static void check_broken_pair(struct fixture *fixture, const struct fixture_case *c,
                               struct myr_rng *rng, uint64_t seed)
 {
@@ -184,6 +217,8 @@ static void check_broken_pair(struct fixture *fixture, const struct fixture_case
     }
     uint32_t start = graph->first_switch + myr_rng_below(rng, graph->switch_count);
     const char *fault = walk_fault(fixture, start, b, rng);
+    SHOULD(!fault, "%s: %s; seed %llu\n", c->name, fault, (unsigned long long)seed);
+    fault = period_fault(graph, from, to, myr_rng_below(rng, 1 << 20));
     SHOULD(!fault, "%s: %s; seed %llu\n", c->name, fault, (unsigned long long)seed);
 }
 
@@ -212,11 +247,6 @@ static void candidates_never_lead_into_a_dead_end(void **state)
 }
 
 /* --- enumeration */
-
-static uint64_t path_hash(const struct myr_path *path)
-{
-    return myr_hash_bytes(path->channels, path->count * sizeof(path->channels[0]));
-}
 
 static void enumerate(const struct fixture *fixture, uint32_t device, uint32_t to, uint32_t last,
                       struct myr_path *path, struct myr_u64map *ret)

@@ -17,7 +17,8 @@ import tree
 
 SKIPPED = 77
 TOOLS = ("dpkg-buildpackage", "dh", "lintian", "dpkg-deb", "cmake", "ninja", "scdoc", "git")
-CHEAP = {"DEB_BUILD_OPTIONS": "noopt nocheck noautodbgsym", "DEB_CFLAGS_STRIP": "-g",
+CHEAP = {"DEB_BUILD_OPTIONS": "noopt nocheck noautodbgsym unity",
+         "DEB_CFLAGS_STRIP": "-g",
          "DPKG_DEB_COMPRESSOR_TYPE": "gzip", "DPKG_DEB_COMPRESSOR_LEVEL": "1"}
 
 

@@ -56,7 +56,7 @@ def start_slurm(scratch, folder, nodes):
                   stdout=open(folder / "slurmctld.out", "w", encoding="utf-8"), stderr=-2,
                   env={**os.environ, "SLURM_CONF": str(conf)})
     env = {"SLURM_CONF": str(conf)}
-    wait_for("slurmctld", lambda: run("scontrol", "ping", env=env, ok=(0, 1)).returncode == 0, 30)
+    wait_for("slurmctld", lambda: run("scontrol", "ping", env=env, ok=(0, 1)).returncode == 0)
     return env
 
 

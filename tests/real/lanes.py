@@ -40,7 +40,7 @@ class Manager:
             ["opensm", "-F", flush, "-f", self.log, "-D", "0x43", "--dump_files_dir", self.folder],
             env=env, cwd=self.folder,  # the simulator's client leaves a folder where it is killed
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_for("the first sweep", lambda: self.log.exists() and "SUBNET UP" in self.text(), 60)
+        wait_for("the first sweep", lambda: self.log.exists() and "SUBNET UP" in self.text())
 
     def text(self):
         return self.log.read_text(errors="replace")

@@ -120,8 +120,8 @@ def run(*command, timeout=120, ok=(0,), env=None, text=None, cwd=None):
     return done
 
 
-def wait_for(what, test, seconds=20, every=0.05):
-    """Waits until test() is true and returns it."""
+def wait_for(what, test, seconds=240, every=0.05):
+    """Waits until test() is true and returns it; long, for a machine may be busy."""
     end = time.monotonic() + seconds
     while True:
         found = test()

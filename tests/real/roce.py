@@ -206,10 +206,10 @@ def bring_up(lab):
     start = time.monotonic()
     lab.start_frr()
     ends = 2 * len(lab.links)
-    wait_for("all BGP sessions", lambda: lab.sessions() == (ends, ends), 40, 0.5)
+    wait_for("all BGP sessions", lambda: lab.sessions() == (ends, ends), every=0.5)
     # Routes follow their sessions one by one: wait for all next hops, two spines by two links.
     wait_for("all routes", lambda: all(lab.next_hops(device) == hops for device in lab.devices
-                                       for hops in lab.expected_hops(device)), 20, 0.3)
+                                       for hops in lab.expected_hops(device)), every=0.3)
     note(f"{ends // 2} BGP sessions and all routes up in {time.monotonic() - start:.1f} s")
 
 
@@ -223,7 +223,7 @@ def reach(myriad, scratch):
         script = "".join(f"ping -n -q -c 1 -W 2 {address} >/dev/null || echo {address}\n"
                          for address in others)
         wait_for(f"{host} reaching all {len(others)} addresses", lambda: not lab.inside(
-            host, "sh", "-c", script, timeout=120).output.split(), 20, 0.5)
+            host, "sh", "-c", script, timeout=120).output.split(), every=0.5)
     note(f"{len(lab.hosts())} hosts reach each other on {len(others) * len(lab.hosts())} addresses")
 
 
@@ -324,7 +324,7 @@ def complete(myriad, lab):
         report = verify(myriad, lab, (0, 1))
         seen = report["ports"]["right"] + report["ports"]["wrong"]
         return report if seen == ends else None
-    return wait_for(f"LLDP on all {ends} interfaces", look, 30, 0.5)
+    return wait_for(f"LLDP on all {ends} interfaces", look, every=0.5)
 
 
 def lldp(myriad, scratch):

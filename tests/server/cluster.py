@@ -12,7 +12,7 @@ import urllib.request
 
 from ports import free_ports
 
-LIMIT_S = 120  # for anything: a machine may be busy
+LIMIT_S = 240  # for anything: a machine may be busy
 
 
 class Failed(Exception):
@@ -85,7 +85,7 @@ class Cluster:
             self.server = None
             return code
 
-    def ask(self, path, body=None, method=None, token=None, limit_s=30):
+    def ask(self, path, body=None, method=None, token=None, limit_s=LIMIT_S):
         """(status, JSON) of one call."""
         data = body if isinstance(body, (bytes, type(None))) else json.dumps(body).encode()
         request = urllib.request.Request(

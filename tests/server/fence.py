@@ -18,7 +18,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from cluster import Cluster, Failed, wait_for  # noqa: E402
+from cluster import LIMIT_S, Cluster, Failed, wait_for  # noqa: E402
 
 LOST_S = 300
 NODES = ["n0", "n1", "n2", "n3"]
@@ -110,7 +110,7 @@ def run(cluster):
     off = float((site.folder / f"off-{node}").read_text())
     second = [float(when) for epoch, when in site.began(job) if epoch != "1"]
     check(min(second) > off, f"ranks began at {min(second)}, the node was off at {off}")
-    cluster.agents.pop(node).wait(10)
+    cluster.agents.pop(node).wait(LIMIT_S)
     # Those whose nodes are not known to be off wait, and their ranks are alone.
     for (_, node, pids), mode in zip(jobs[1:], ("fails", "hangs")):
         site.lose(node, mode, pids, wait=False)

@@ -14,7 +14,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 sys.path.insert(0, str(HERE.parent / "agent"))
 import wire  # noqa: E402
-from cluster import Failed, wait_for  # noqa: E402
+from cluster import LIMIT_S, Failed, wait_for  # noqa: E402
 
 ROLES = ("none", "viewer", "user", "operator", "admin")
 SLOW_CONNECTIONS = 200
@@ -48,7 +48,7 @@ class Lab:
 
     def ask(self, method, path, token=None, body=None, headers=(), source=None):
         """(status, body) of one request; of a stream of events the status alone."""
-        line = http.client.HTTPConnection(self.host, self.port, timeout=30,
+        line = http.client.HTTPConnection(self.host, self.port, timeout=LIMIT_S,
                                           source_address=(source or self.address(), 0))
         words = dict(headers)
         if token:
@@ -64,11 +64,11 @@ class Lab:
 
     def raw(self, data, half=False):
         """What comes back for these bytes, up to the end."""
-        with socket.create_connection((self.host, self.port), timeout=30,
+        with socket.create_connection((self.host, self.port), timeout=LIMIT_S,
                                       source_address=(self.address(), 0)) as line:
             got = b""
             try:
-                line.settimeout(2 if half else 30)  # one that waits for more has not answered
+                line.settimeout(2 if half else LIMIT_S)  # one that waits for more has not answered
                 line.sendall(data)
                 if half:
                     line.shutdown(socket.SHUT_WR)
@@ -97,7 +97,7 @@ class Lab:
             text += self.written()
             return all(word in text for word in words)
         try:
-            wait_for("lines", all_there, 20)
+            wait_for("lines", all_there)
         except Failed:
             raise Failed(f"not told: {[w for w in words if w not in text]} in {text[-1500:]}") \
                 from None
@@ -134,7 +134,7 @@ class Speaker:
         context.load_verify_locations(lab.cluster.home / "ca.pem")
         if papers:
             context.load_cert_chain(papers / "cert.pem", papers / "key.pem")
-        plain = socket.create_connection(("127.0.0.1", lab.cluster.agents_port), timeout=30)
+        plain = socket.create_connection(("127.0.0.1", lab.cluster.agents_port), timeout=LIMIT_S)
         self.line = context.wrap_socket(plain)
         self.sender, self.receiver = wire.Sender(), wire.Receiver()
 
@@ -219,7 +219,7 @@ class Slow:
 
     def finish(self):
         try:
-            wait_for("slow ones dropped", lambda: len(self.ended) == len(self.lines), 90)
+            wait_for("slow ones dropped", lambda: len(self.ended) == len(self.lines))
             # In all of the log: on a busy machine they were dropped while others were looked at.
             wait_for("it is told", lambda: "brought no whole request" in
                      (self.lab.folder / "server.log").read_text(errors="replace"))

@@ -22,7 +22,7 @@ import urllib.error
 import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from cluster import Cluster, Failed, wait_for  # noqa: E402
+from cluster import LIMIT_S, Cluster, Failed, wait_for  # noqa: E402
 
 SIZE = 24 << 20
 NODES = ["n00", "n01", "n02"]
@@ -50,7 +50,7 @@ def submit(cluster, text, key):
         cluster.url.rstrip("/") + "/v1/jobs", data=text.encode(), method="POST",
         headers={"Authorization": "Bearer " + cluster.token, "Idempotency-Key": key})
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=LIMIT_S) as answer:
             return answer.status, json.loads(answer.read())
     except urllib.error.HTTPError as error:
         return error.code, json.loads(error.read())
@@ -127,7 +127,7 @@ def run(cluster, folder, mount):
     started = cluster.start_server()
     if not started:  # it has said why, in one line
         need("full" in cluster.tail() or "disk" in cluster.tail(), cluster.tail())
-        cluster.server.wait(30)
+        cluster.server.wait(LIMIT_S)
     os.unlink(mount / "filler")
     if not started:
         need(cluster.start_server(), "the server does not start again:", cluster.tail())

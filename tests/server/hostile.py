@@ -26,7 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 sys.path.insert(0, str(HERE.parent / "agent"))
 import wire  # noqa: E402
-from cluster import Cluster, Failed, wait_for  # noqa: E402
+from cluster import LIMIT_S, Cluster, Failed, wait_for  # noqa: E402
 from foe import ROLES, Lab, Slow, Speaker, need  # noqa: E402
 
 checks = []
@@ -81,7 +81,7 @@ def tokens_that_are_none(lab):
 
 @check
 def a_cookie_reads_and_does_nothing_else(lab):
-    line = http.client.HTTPConnection(lab.host, lab.port, timeout=30)
+    line = http.client.HTTPConnection(lab.host, lab.port, timeout=LIMIT_S)
     line.request("POST", "/v1/login", body=json.dumps({"token": lab.tokens["admin"]}))
     answer = line.getresponse()
     answer.read()
@@ -259,7 +259,8 @@ def bytes_that_are_no_messages(lab):
                 speaker.dropped()
     lab.told("dropped: ")
     for data in (b"\x16\x03\x01", b"no TLS at all\n", b"\x80" * 5000):
-        with socket.create_connection(("127.0.0.1", lab.cluster.agents_port), timeout=30) as line:
+        agents = ("127.0.0.1", lab.cluster.agents_port)
+        with socket.create_connection(agents, timeout=LIMIT_S) as line:
             line.sendall(data)
     lab.told("TLS")
     with Speaker(lab, papers) as speaker:  # half a frame, and away

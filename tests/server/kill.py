@@ -152,7 +152,7 @@ def main():
             for job in bad:
                 print(cluster.job(job)["reason"])
             raise Failed(f"jobs that did not end well: {bad}")
-        wait_for("no rank left", lambda: not cluster.ranks(), 60)
+        wait_for("no rank left", lambda: not cluster.ranks())
         cluster_busy = wait_for("no GPU kept",
                                 lambda: cluster.get("/v1/cluster")["gpus_busy"] == 0, 60)
         assert cluster_busy

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-LIMIT_S = 120
+LIMIT_S = 240
 
 
 class Lab:

@@ -209,6 +209,42 @@ def a_world_that_breaks_still_starts_once(lab):
 
 
 @check
+def the_configuration_is_read_again_when_asked(lab):
+    """SIGHUP: what can change while it runs does, what is wrong changes nothing."""
+    folder = Path(lab.top, "again")
+    init(lab, str(folder))
+    config, log = folder / "myriad.yaml", Path(lab.top, "again.log")
+    text = config.read_text()
+    with open(log, "w", encoding="utf-8") as kept, \
+         subprocess.Popen([lab.myriad, "serve", folder], env=lab.environment, text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=kept) as server:
+        def said(words, times):
+            end = time.monotonic() + LIMIT_S
+            while log.read_text().count(words) < times:
+                assert server.poll() is None and time.monotonic() < end, log.read_text()
+                time.sleep(0.02)
+        try:
+            assert server.stdout.readline().startswith("serving ")
+            config.write_text(text + "power: {kw_per_gpu: 1.5, price_kwh: 0.25, currency: CHF}\n")
+            (folder / "audit.log").rename(folder / "audit.old")
+            server.send_signal(signal.SIGHUP)
+            said("configuration read again", 1)
+            assert (folder / "audit.log").exists()  # another one was opened in its place
+            other = Lab(lab.myriad, lab.top)
+            other.folder = str(folder)
+            told = other.json("usage")
+            assert (told["currency"], told["kw_per_gpu"], told["price_kwh"]) == ("CHF", 1.5, 0.25)
+            config.write_text("nonsense: 1\n")
+            server.send_signal(signal.SIGHUP)
+            said("the old configuration stays", 1)
+            assert other.json("usage")["currency"] == "CHF"
+        finally:
+            server.send_signal(signal.SIGTERM)
+            server.wait(timeout=LIMIT_S)
+    assert log.read_text().count("configuration read again") == 1, log.read_text()
+
+
+@check
 def hints_can_be_pasted(lab):
     folder = os.path.join(lab.top, "two words")
     init(lab, folder)

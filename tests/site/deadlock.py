@@ -80,13 +80,11 @@ def check_tables(case, path, dead, names):
 
     def egress(switch, target):
         return found.get(switch, {}).get(target)
-    lost = 0
+    lost, starts = 0, {peer[0] for peer in fabric.hosts.values()}
     for target in fabric.hosts:
         for switch in switches:
-            fabric.walk((switch, 0), target, egress)
-        for start in {peer[0] for peer in fabric.hosts.values()}:
-            lost += not fabric.walk((start, 0), target, egress)
-    for start in {peer[0] for peer in fabric.hosts.values()}:
+            lost += not fabric.walk((switch, 0), target, egress) and switch in starts
+    for start in starts:
         for target in switches:
             fabric.walk((start, 0), target, egress)
     wrong = fabric.cycle()

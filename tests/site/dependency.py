@@ -7,6 +7,8 @@ while it holds the first.
 import json
 import re
 
+ROW = re.compile(r"0x[0-9a-f]+ (\d+)\s.*portguid 0x([0-9a-f]+)")
+
 
 def netlist(text):
     """{(device GUID, port): (device GUID, port)} and the GUIDs of switches, of ibnetdiscover."""
@@ -27,12 +29,11 @@ def tables(text):
     """{switch: {port GUID: egress}} of a file for OpenSM, of dump_lfts or of OpenSM's own dump."""
     found, here = {}, None
     for line in text.split("\n"):
-        head = re.match(r"Unicast lids .* guid 0x([0-9a-f]+)", line)
-        row = re.match(r"0x[0-9a-f]+ (\d+)\s.*portguid 0x([0-9a-f]+)", line)
-        if head:
-            here = found.setdefault(int(head.group(1), 16), {})
-        elif row:
+        # Nearly all lines are rows.
+        if row := ROW.match(line):
             here[int(row.group(2), 16)] = int(row.group(1))
+        elif head := re.match(r"Unicast lids .* guid 0x([0-9a-f]+)", line):
+            here = found.setdefault(int(head.group(1), 16), {})
     return found
 
 

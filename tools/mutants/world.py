@@ -30,6 +30,7 @@ from cover import Map
 
 LEFT_OUT = re.compile(r"^(slow|cross|tidy)$")  # as make test-quick; tidy is about sources
 SKIPPED = 77
+WHOLE = re.compile(r"golden|answers|drawn|kept|figures|lives")  # compare all that comes out
 DATA_MAX = 12 << 30  # a loop that went wrong must not take the machine with it
 FILE_MAX = 4 << 30
 # What a test writes besides its exit status counts for nothing: only the status is looked at.
@@ -418,6 +419,7 @@ class World:
         def price(test):
             likely = 20 if test.name == same else 4 if test.name.startswith(own) else 1
             likely *= 3 if test.name in inside else 1
+            likely *= 4 if WHOLE.search(test.name) else 1
             seen = 1 + self.kills[test.name] + 10 * self.kills[test.name, mutant.file]
             return (test.alone, (0.05 + test.cost) / seen / likely, test.name)
 

@@ -36,6 +36,13 @@ bool myr_path_find(const struct myr_graph *graph, uint32_t from_port, uint32_t t
 bool myr_path_by_value(const struct myr_graph *graph, uint32_t from_port, uint32_t to_port,
                        uint64_t value, struct myr_path *ret);
 
+/*
+ * The same, and after how many values this path comes again: at each multiple of the period.
+ * UINT64_MAX: after more than anybody would try.
+ */
+bool myr_path_with_period(const struct myr_graph *graph, uint32_t from_port, uint32_t to_port,
+                          uint64_t value, struct myr_path *ret, uint64_t *ret_period);
+
 /* Dragonfly over another group on the way; 'via' is any group. As myr_path_by_value elsewhere. */
 bool myr_path_valiant(const struct myr_graph *graph, uint32_t from_port, uint32_t to_port,
                       uint32_t via, uint64_t value, struct myr_path *ret);

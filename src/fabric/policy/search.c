@@ -81,7 +81,27 @@ void policy_improve(struct policy_plan *plan)
 
 /* --- the last flows of a plan */
 
-/* The best of a flow's paths, tried in the order of their numbers, from one that differs by flow.
+/* The least common multiple; POLISH_TRIES where it is at least that many. */
+static uint64_t common_period(uint64_t a, uint64_t b)
+{
+    if (a % b == 0) {
+        return a;
+    }
+    uint64_t high = a, low = b;
+    while (low > 0) {
+        uint64_t rest = high % low;
+        high = low;
+        low = rest;
+    }
+    bool many = b >= POLISH_TRIES || a / high * b >= POLISH_TRIES;
+    return many ? POLISH_TRIES : a / high * b;
+}
+
+/*
+ * The best of a flow's paths, tried in the order of their numbers, from one that differs by flow.
+ * Once as many were tried as the common period of all of them, each further one is one of these
+ * again, and would cost the same: they count as work, so that a large plan ends where it did, and
+ * are not looked at.
  */
 static bool best_path(const struct policy_plan *plan, size_t flow, struct myr_path *path_now,
                       uint64_t *work)
@@ -89,13 +109,18 @@ static bool best_path(const struct policy_plan *plan, size_t flow, struct myr_pa
     const struct myr_flow *f = &plan->flows[flow];
     struct path_cost best = cost_of(plan->graph, path_now, f->share, plan->load);
     bool found = false;
-    for (uint64_t k = 0; k < POLISH_TRIES && *work < POLISH_WORK; k++) {
+    uint64_t tries = POLISH_WORK - *work < POLISH_TRIES ? POLISH_WORK - *work : POLISH_TRIES;
+    uint64_t period = 1;
+    for (uint64_t k = 0; k < tries && k < period; k++) {
         struct myr_path path;
+        uint64_t own_period;
         /* An odd factor visits all low digits in turn: choices at the first switch come first. */
-        if (!myr_path_by_value(plan->graph, f->from_port, f->to_port, k * 33 + flow, &path)) {
+        if (!myr_path_with_period(plan->graph, f->from_port, f->to_port, k * 33 + flow, &path,
+                                  &own_period)) {
+            *work += k;
             return false;
         }
-        ++*work;
+        period = common_period(period, own_period);
         struct path_cost now = cost_of(plan->graph, &path, f->share, plan->load);
         if (now.highest < best.highest) {
             best = now;
@@ -103,6 +128,7 @@ static bool best_path(const struct policy_plan *plan, size_t flow, struct myr_pa
             found = true;
         }
     }
+    *work += tries;
     return found;
 }
 

@@ -296,6 +296,35 @@ static void hint_last(const struct myr_fit_query *query, struct myr_arena *arena
     }
 }
 
+/* The plainest cut of a depth under one schedule, if the question allows it, is nearer or not. */
+static void try_nearest(const struct fit_space *space, const struct fit_depth *depth,
+                        enum myr_schedule schedule, struct myr_layout layout,
+                        struct myr_fit_answer *answer)
+{
+    const struct myr_fit_query *query = space->query;
+    bool spread = schedule == MYR_SCHEDULE_INTERLEAVED;
+    uint32_t at = spread ? depth->plain_count : 0;
+    struct myr_fit_memory memory;
+    if (at >= depth->shape_count || !fit_schedule_allowed(query, schedule, depth->pp)) {
+        return;
+    }
+    const struct fit_shape *shape = &space->shapes[depth->first_shape + at];
+    layout.pp = shape->pp;
+    layout.vp = shape->vp;
+    layout.schedule = schedule;
+    layout.dp = query->gpus / (layout.tp * layout.cp * layout.pp);
+    if (!fit_allowed(query->dp, layout.dp) ||
+        myr_layout_broken(&layout, query->it.model, query->gpus) != MYR_LAYOUT_OK) {
+        return;
+    }
+    myr_fit_memory_of(&query->it, &layout, &memory);
+    if (!answer->has_nearest || memory.total_bytes < answer->nearest_bytes) {
+        answer->has_nearest = true;
+        answer->nearest = layout;
+        answer->nearest_bytes = memory.total_bytes;
+    }
+}
+
 /* The layout that comes nearest to fitting: plain cuts, everything recomputed and sharded. */
 static void find_nearest(const struct myr_fit_query *query, struct myr_arena *arena,
                          struct myr_fit_answer *answer)
@@ -310,22 +339,8 @@ static void find_nearest(const struct myr_fit_query *query, struct myr_arena *ar
             query->recompute >= 0 ? (enum myr_recompute)query->recompute : MYR_RECOMPUTE_FULL;
         layout.micro_batch = query->micro_batch ? query->micro_batch : 1;
         for (uint32_t i = 0; i < space.depth_count; i++) {
-            const struct fit_depth *depth = &space.depths[i];
-            const struct fit_shape *shape = &space.shapes[depth->first_shape];
-            struct myr_fit_memory memory;
-            layout.pp = shape->pp;
-            layout.vp = shape->vp;
-            layout.schedule = shape->vp > 1 ? MYR_SCHEDULE_INTERLEAVED : MYR_SCHEDULE_1F1B;
-            layout.dp = query->gpus / (layout.tp * layout.cp * layout.pp);
-            if (!fit_allowed(query->dp, layout.dp) ||
-                myr_layout_broken(&layout, query->it.model, query->gpus) != MYR_LAYOUT_OK) {
-                continue;
-            }
-            myr_fit_memory_of(&query->it, &layout, &memory);
-            if (!answer->has_nearest || memory.total_bytes < answer->nearest_bytes) {
-                answer->has_nearest = true;
-                answer->nearest = layout;
-                answer->nearest_bytes = memory.total_bytes;
+            for (int s = 0; s <= MYR_SCHEDULE_DUALPIPE; s++) {
+                try_nearest(&space, &space.depths[i], (enum myr_schedule)s, layout, answer);
             }
         }
     }

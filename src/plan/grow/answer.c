@@ -139,6 +139,21 @@ static bool same_rack(const struct myr_growth *growth, uint32_t device)
            old->rack_more[was].building == now->rack_more[is].building;
 }
 
+static void show_cost(const struct myr_growth *growth, struct myr_answer *answer)
+{
+    const char *currency = myr_design_str(&growth->grown, growth->grown.head->currency);
+    char money[MYR_PLAN_MONEY_MAX];
+    (void)myr_plan_money(growth->cost_cents, currency, money);
+    if (!myr_grow_is_priced(growth)) {
+        myr_answer_fact(answer, "cost", "unknown: 'prices: BOOK' in the spec names a price book");
+    } else if (growth->unpriced_lines) {
+        myr_answer_fact(answer, "cost", "%s, without %u unpriced line%s", money,
+                        growth->unpriced_lines, growth->unpriced_lines == 1 ? "" : "s");
+    } else {
+        myr_answer_fact(answer, "cost", "%s", money);
+    }
+}
+
 /* Boxes are not placed anew here: it has to be said that the larger plan may want them elsewhere.
  */
 static void show_racks(const struct myr_growth *growth, struct myr_answer *answer)
@@ -187,14 +202,12 @@ static void show(const struct myr_growth *growth, struct myr_answer *answer,
         {"to_b", "NEW B", 0, 0},
     };
     const struct myr_design_head *old = growth->installed->head, *now = growth->grown.head;
-    char money[MYR_PLAN_MONEY_MAX], from[32], to[32];
+    char from[32], to[32];
     myr_answer_heading(answer, "%s grows to %s", myr_design_str(growth->installed, old->name),
                        myr_design_str(&growth->grown, now->name));
     myr_answer_fact(answer, "servers", "%s to %s", myr_u64_grouped(old->servers, from),
                     myr_u64_grouped(now->servers, to));
-    myr_answer_fact(
-        answer, "cost", "%s",
-        myr_plan_money(growth->cost_cents, myr_design_str(&growth->grown, now->currency), money));
+    show_cost(growth, answer);
     myr_answer_fact(
         answer, "installed cables that move", "%s%s", myr_u64_grouped(growth->move_count, from),
         growth->moved_at_least == growth->move_count ? ", and no choice moves fewer" : "");

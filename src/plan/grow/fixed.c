@@ -205,7 +205,9 @@ static void lay_cable(const struct standing *all, uint32_t cable)
             grow_push_link(grow, link);
         }
     }
-    grow_reserve(grow, laid);
+    if (one_switch(plan, cable)) { /* else each switch has one leg, and no head to share */
+        grow_reserve(grow, laid);
+    }
 }
 
 void grow_lay_fixed(struct grow *grow, enum myr_net_id net)

@@ -56,7 +56,7 @@ int myr_mute_create(const char *folder, struct myr_mute **ret, struct myr_err *e
     struct myr_mute *mute = myr_xcalloc(1, sizeof(*mute));
     snprintf(mute->folder, sizeof(mute->folder), "%s", folder);
     uv_loop_init(&mute->server.loop);
-    log_mute();
+    log_mute(true);
     int rc = myr_make_dirs(folder, err);
     rc = rc < 0 ? rc : begin(mute, err);
     if (rc < 0) {

@@ -224,7 +224,7 @@ static void uneven_gangs_and_bad_names_are_told(void **state)
                                  &(struct script_place){.spool = spool}, &script, &err),
                      MYR_ERANGE);
     assert_non_null(strstr(err.message, "as many GPUs"));
-    static const uint32_t order[] = {};
+    static const uint32_t order[] = {0};
     assert_true(make(&(struct asked){.file = "command: x\nenv:\n  A-B: 1\n",
                                      .order = order,
                                      .count = 1,
@@ -296,7 +296,7 @@ static void ranks_get_their_place_and_exactly_their_words(void **state)
 static void a_start_is_single(void **state)
 {
     (void)state;
-    static const uint32_t order[] = {};
+    static const uint32_t order[] = {0};
     struct script script = made(
         &(struct asked){.file = "command: echo once\n", .order = order, .count = 1, .mask = 3});
     char path[256];
@@ -330,7 +330,7 @@ static void begin_anew(void)
 static void variables_of_the_user_are_the_ranks(void **state)
 {
     (void)state;
-    static const uint32_t order[] = {};
+    static const uint32_t order[] = {0};
     struct script script =
         made(&(struct asked){.file = "env: {PATH: /nowhere, dir: /tmp, code: 9, told: 1}\n"
                                      "prolog: 'echo $PATH'\n"
@@ -353,7 +353,7 @@ static void variables_of_the_user_are_the_ranks(void **state)
 static void who_was_told_to_end_has_no_end_of_its_own(void **state)
 {
     (void)state;
-    static const uint32_t order[] = {};
+    static const uint32_t order[] = {0};
     struct script script =
         made(&(struct asked){.file = "command: 'kill -TERM $(cut -d\" \" -f4 /proc/$PPID/stat)'\n"
                                      "epilog: 'echo after'\n",
@@ -370,7 +370,7 @@ static void who_was_told_to_end_has_no_end_of_its_own(void **state)
 static void a_controller_that_is_away_is_waited_for(void **state)
 {
     (void)state;
-    static const uint32_t order[] = {};
+    static const uint32_t order[] = {0};
     struct script script = made(
         &(struct asked){.file = "command: echo once\n", .order = order, .count = 1, .mask = 3});
     begin_anew();

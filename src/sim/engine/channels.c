@@ -60,10 +60,12 @@ void sim_channels_open(struct myr_sim *sim, uint32_t count)
     sim->channel_count = count;
     sim->channels = rows_in_lines(count, sizeof(*sim->channels));
     sim->fills = rows_in_lines(count, sizeof(*sim->fills));
+    sim->bonds = myr_xcalloc(count, sizeof(*sim->bonds));
     sim->finish_place = myr_xcalloc(count, sizeof(*sim->finish_place));
     sim->finish_at = myr_xcalloc(count, sizeof(*sim->finish_at));
     for (uint32_t c = 0; c < count; c++) {
-        sim->channels[c].first_entry = MYR_NONE;
+        sim->channels[c].first_entry = sim->bonds[c].first_tie = MYR_NONE;
+        sim->bonds[c].least_reserved = SIM_RATE_NONE;
         sim->fills[c].place = sim->finish_place[c] = MYR_NONE;
         sim->fills[c].level = sim->fills[c].fastest = SIM_RATE_NONE;
     }

@@ -20,6 +20,15 @@ bool sim_within_capacity(const struct myr_sim *sim)
     return true;
 }
 
+bool sim_ties_right(const struct myr_sim *sim)
+{
+    bool right = true;
+    for (size_t i = 0; right && i < sim->touched.count; i++) {
+        right = sim_bond_right(sim, sim->touched.items[i]);
+    }
+    return right;
+}
+
 /* What goes into a switch comes out of it, but for rounding: one byte a transfer and channel. */
 bool sim_conserved(const struct myr_sim *sim)
 {

@@ -45,6 +45,7 @@ void myr_sim_free(struct myr_sim *sim)
     }
     free(sim->channels);
     free(sim->fills);
+    free(sim->bonds);
     free(sim->finish_place);
     free(sim->finish_at);
     free(sim->node_slow);
@@ -69,12 +70,15 @@ void myr_sim_free(struct myr_sim *sim)
     myr_vec_done(&sim->hops);
     myr_vec_done(&sim->hop_places);
     myr_vec_done(&sim->changed);
+    myr_vec_done(&sim->overfull);
     myr_vec_done(&sim->held_back);
     myr_vec_done(&sim->short_of);
     myr_vec_done(&sim->entries);
+    myr_vec_done(&sim->ties);
     for (uint32_t i = 0; i < SIM_CLASSES; i++) {
         myr_vec_done(&sim->free_hops.blocks[i]);
         myr_vec_done(&sim->free_entries.blocks[i]);
+        myr_vec_done(&sim->free_ties.blocks[i]);
     }
     myr_vec_done(&sim->finish);
     myr_vec_done(&sim->touched);

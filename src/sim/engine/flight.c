@@ -7,37 +7,10 @@
  * all of them move at one rate, so the one with the least left ends first, whatever the rate.
  */
 
-uint32_t sim_class_of(uint32_t count)
-{
-    uint32_t class = 0;
-    while (UINT32_C(1) << class < count) {
-        class ++;
-    }
-    return class;
-}
-
-/* At least eight: blocks begin at multiples of eight, and six hops are in two lines of cache. */
-uint32_t sim_hop_class(uint32_t count)
-{
-    return count > 8 ? sim_class_of(count) : 3;
-}
-
-/* A block for so many; 'ret_grow' is how far the pool has to grow, 0 when one was free. */
-static uint32_t take_block(struct sim_free *free, uint32_t class, size_t used, uint32_t *ret_grow)
-{
-    *ret_grow = 0;
-    if (free->blocks[class].count) {
-        return free->blocks[class].items[--free->blocks[class].count];
-    }
-    MYR_ASSERT(used + (UINT64_C(1) << class) < MYR_NONE);
-    *ret_grow = UINT32_C(1) << class;
-    return (uint32_t)used;
-}
-
 static uint32_t take_hops(struct myr_sim *sim, uint32_t count)
 {
     uint32_t grow, class = sim_hop_class(count);
-    uint32_t first = take_block(&sim->free_hops, class, sim->hops.count, &grow);
+    uint32_t first = sim_take_block(&sim->free_hops, class, sim->hops.count, &grow);
     myr_vec_reserve(&sim->hops, sim->hops.count + grow);
     myr_vec_reserve(&sim->hop_places, sim->hop_places.count + grow);
     if (grow) { /* all of them are saved, also those that a transfer does not need */
@@ -51,7 +24,7 @@ static uint32_t take_hops(struct myr_sim *sim, uint32_t count)
 
 static uint32_t take_entries(struct myr_sim *sim, uint32_t class)
 {
-    uint32_t grow, first = take_block(&sim->free_entries, class, sim->entries.count, &grow);
+    uint32_t grow, first = sim_take_block(&sim->free_entries, class, sim->entries.count, &grow);
     myr_vec_reserve(&sim->entries, sim->entries.count + grow);
     sim->entries.count += grow;
     return first;
@@ -228,6 +201,9 @@ void sim_detach(struct myr_sim *sim, uint32_t slot)
         } else {
             uint64_t taken = sim_reserves(&sim->fills[hop.channel]) ? hop.reserved : rate;
             sim->fills[hop.channel].room += (__int128)((sim_moved)taken * hop.weight);
+            if (!sim_wide(way) && !sim_reserves(&sim->fills[hop.channel])) {
+                sim_untie(sim, holder, hop);
+            }
         }
         uint32_t place = sim->hop_places.items[i], last = --channel->entry_count;
         if (place != last) {
@@ -240,6 +216,9 @@ void sim_detach(struct myr_sim *sim, uint32_t slot)
         }
     }
     sim->loose_slots -= holder == MYR_NONE;
+    if (holder != MYR_NONE && sim_wide(way)) {
+        sim->bonds[holder].wide--;
+    }
     myr_vec_push(&sim->free_hops.blocks[sim_hop_class(way->hop_count)], way->first_hop);
     sim->tasks.items[own->task].bottleneck = holder;
     sim->tasks.items[own->task].slot = MYR_NONE;

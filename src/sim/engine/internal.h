@@ -117,6 +117,19 @@ struct sim_fill {
     uint64_t fastest;      /* of those held elsewhere none is faster; SIM_RATE_NONE: it reserves */
 };
 
+/* ties.c: a channel over which those go that another one holds, and what they weigh on it. */
+struct sim_tie {
+    uint32_t channel, unused;
+    uint64_t weight;
+};
+
+/* ties.c: what a change of its level reaches. */
+struct sim_bond {
+    uint32_t first_tie, tie_count, tie_class;
+    uint32_t wide;           /* so many of those that it holds have no ties */
+    uint64_t least_reserved; /* no other of them has reserved less anywhere */
+};
+
 /* In the solver's heap, with the key beside: most comparisons need nothing else. */
 struct sim_fill_place {
     uint64_t key;
@@ -168,6 +181,7 @@ struct myr_sim {
     uint32_t scale_up_base, pool_base;
     struct sim_channel *channels;
     struct sim_fill *fills; /* by channel */
+    struct sim_bond *bonds; /* by channel; with ties and free_ties: not saved */
     uint32_t *node_slow;    /* permille lost, by node; NULL: all at full speed */
 
     MYR_VEC(struct myr_message) messages;
@@ -194,6 +208,8 @@ struct myr_sim {
     MYR_VEC(uint32_t) hop_places; /* by hop: its place in the channel's list */
     MYR_VEC(struct sim_entry) entries;
     struct sim_free free_hops, free_entries;
+    MYR_VEC(struct sim_tie) ties;
+    struct sim_free free_ties;
 
     myr_ps now;
     struct myr_heap events;
@@ -206,6 +222,7 @@ struct myr_sim {
     MYR_VEC(uint32_t) changed; /* and those of them that have another level or hold others */
     MYR_VEC(struct sim_fill_place) fill_heap;
     uint32_t loose_slots;
+    MYR_VEC(uint32_t) overfull;  /* channels on which a rise has made others too fast */
     MYR_VEC(uint32_t) held_back; /* slots that a rise has made faster than another channel allows */
     MYR_VEC(struct sim_entry) short_of; /* and those that need more than is reserved, where */
     bool strict;                        /* this solve takes no short cut any more */
@@ -242,6 +259,7 @@ const struct sim_given *sim_given_find(const struct myr_sim *sim, uint32_t phase
 
 /* check.c: no channel of the last solve is over its capacity; bytes into and out of switches. */
 bool sim_within_capacity(const struct myr_sim *sim);
+bool sim_ties_right(const struct myr_sim *sim);
 bool sim_conserved(const struct myr_sim *sim);
 
 /* What a channel can carry now, in bits per second: a shared link loses some. */
@@ -266,14 +284,17 @@ static inline uint64_t sim_tolerance(uint64_t level)
 void sim_bounds(struct myr_sim *sim);
 bool sim_above_bounds(const struct myr_sim *sim);
 
+/* blocks.c: the power of two that so many need; of so many hops. */
+uint32_t sim_class_of(uint32_t count);
+uint32_t sim_hop_class(uint32_t count);
+/* A block for so many; 'ret_grow' is how far the pool has to grow, 0 when one was free. */
+uint32_t sim_take_block(struct sim_free *free, uint32_t class, size_t used, uint32_t *ret_grow);
+
 /* flight.c: transfers on and off their channels. */
 uint32_t sim_attach(struct myr_sim *sim, uint32_t task, sim_moved left);
 void sim_detach(struct myr_sim *sim, uint32_t slot);
 /* From whatever holds it, if anything does, to the channel of this hop. */
 void sim_hold(struct myr_sim *sim, uint32_t slot, uint32_t hop);
-/* The power of two that so many need; of so many hops. */
-uint32_t sim_class_of(uint32_t count);
-uint32_t sim_hop_class(uint32_t count);
 /* The transfer that ends first of those that the channel holds. */
 uint32_t sim_first_held(const struct myr_sim *sim, uint32_t channel);
 
@@ -324,6 +345,26 @@ static inline bool sim_reserves(const struct sim_fill *fill)
 void sim_count_room(struct myr_sim *sim, uint32_t channel);
 void sim_reserve(struct myr_sim *sim, uint32_t channel);
 MYR_MUST_USE bool sim_reserve_more(struct myr_sim *sim, uint32_t hop, uint64_t rate);
+
+/* ties.c: whether it has none. */
+static inline bool sim_wide(const struct sim_way *way)
+{
+    return way->hop_count > 8;
+}
+
+/* One that the channel holds has reserved so much somewhere. */
+static inline void sim_bond_reserved(struct myr_sim *sim, uint32_t holder, uint64_t reserved)
+{
+    struct sim_bond *bond = &sim->bonds[holder];
+    bond->least_reserved = reserved < bond->least_reserved ? reserved : bond->least_reserved;
+}
+
+/* One that the channel holds goes over another, which does not reserve; no longer. */
+void sim_tie(struct myr_sim *sim, uint32_t holder, struct sim_hop hop);
+void sim_untie(struct myr_sim *sim, uint32_t holder, struct sim_hop hop);
+/* After loading, all of them; whether what is kept of a channel follows from the rest. */
+void sim_ties_make(struct myr_sim *sim);
+bool sim_bond_right(const struct myr_sim *sim, uint32_t channel);
 
 /* level.c */
 /* Before its level changes, or somebody joins: its clock then shows this moment. */

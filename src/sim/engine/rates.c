@@ -1,4 +1,4 @@
-#include "engine/internal.h"
+#include "engine/rates.h"
 
 /*
  * Max-min rates, kept up to date from the lowest upwards.
@@ -22,241 +22,6 @@
  * written to: their progress is told by the holder's clock.
  */
 
-enum { MARGIN_BITS = 8 };
-enum { RISE_BITS = 5 }; /* a rise by less than this part of the level takes a short cut */
-
-/* Its level if all who are loose over it stayed there; SIM_RATE_NONE when nobody would. */
-static uint64_t level_of(const struct sim_fill *fill)
-{
-    uint64_t weight = fill->held_weight + fill->loose_weight;
-    if (weight == 0) {
-        return SIM_RATE_NONE;
-    }
-    if (fill->room <= 0) {
-        return 0;
-    }
-    sim_moved room = (sim_moved)fill->room;
-    return room >> 64 ? (uint64_t)(room / weight) : (uint64_t)room / weight;
-}
-
-/* Up to here it rises with all that it holds, as if nothing else would hold them then. */
-static uint64_t short_rise(const struct myr_sim *sim, uint64_t level)
-{
-    return sim->strict ? level : level + (level >> RISE_BITS);
-}
-
-/* When it is next looked at, if that is its level. */
-static uint64_t key_at(const struct myr_sim *sim, const struct sim_fill *fill, uint64_t level)
-{
-    bool rises = fill->held_weight && level > short_rise(sim, fill->level);
-    return rises ? fill->level : level;
-}
-
-/* The heap of channels to look at: the lowest key first, of equal ones the lowest number. */
-
-static bool heap_before(struct sim_fill_place a, struct sim_fill_place b)
-{
-    return a.key < b.key || (a.key == b.key && a.channel < b.channel);
-}
-
-static void heap_put(struct myr_sim *sim, uint32_t place, struct sim_fill_place item)
-{
-    sim->fill_heap.items[place] = item;
-    sim->fills[item.channel].place = place;
-}
-
-static struct sim_fill_place heap_item(const struct myr_sim *sim, uint32_t id)
-{
-    return (struct sim_fill_place){sim->fills[id].key, id};
-}
-
-/* Its key has changed: it is taken from the channel. */
-static void heap_up(struct myr_sim *sim, uint32_t place)
-{
-    struct sim_fill_place item = heap_item(sim, sim->fill_heap.items[place].channel);
-    while (place && heap_before(item, sim->fill_heap.items[(place - 1) / 4])) {
-        heap_put(sim, place, sim->fill_heap.items[(place - 1) / 4]);
-        place = (place - 1) / 4;
-    }
-    heap_put(sim, place, item);
-}
-
-static void heap_down(struct myr_sim *sim, uint32_t place)
-{
-    struct sim_fill_place item = heap_item(sim, sim->fill_heap.items[place].channel);
-    uint32_t count = (uint32_t)sim->fill_heap.count;
-    const struct sim_fill_place *items = sim->fill_heap.items;
-    for (uint32_t first; (first = place * 4 + 1) < count;) {
-        uint32_t best = first, end = first + 4 < count ? first + 4 : count;
-        for (uint32_t c = first + 1; c < end; c++) {
-            best = heap_before(items[c], items[best]) ? c : best;
-        }
-        if (!heap_before(items[best], item)) {
-            break;
-        }
-        heap_put(sim, place, items[best]);
-        place = best;
-    }
-    heap_put(sim, place, item);
-}
-
-static void heap_order(struct myr_sim *sim)
-{
-    for (uint32_t i = (uint32_t)sim->fill_heap.count / 4 + 1; i-- > 0;) {
-        if (i < sim->fill_heap.count) {
-            heap_down(sim, i);
-        }
-    }
-}
-
-static void heap_pop(struct myr_sim *sim)
-{
-    struct sim_fill_place last = sim->fill_heap.items[--sim->fill_heap.count];
-    sim->fills[sim->fill_heap.items[0].channel].place = MYR_NONE;
-    if (sim->fill_heap.count) {
-        heap_put(sim, 0, last);
-        heap_down(sim, 0);
-    }
-}
-
-/* Whether those that it holds have all its room, as nearly as anybody can tell. */
-static bool is_settled(const struct sim_fill *fill)
-{
-    if (fill->loose_weight || fill->held_weight == 0) {
-        return false;
-    }
-    __int128 excess = fill->room - (__int128)((sim_moved)fill->level * fill->held_weight);
-    __int128 most = (__int128)((sim_moved)sim_tolerance(fill->level) * fill->held_weight);
-    return excess <= most && excess >= -most;
-}
-
-/* Into the heap, or further up in it where its key has fallen. What has grown is seen later. */
-static void look_at(struct myr_sim *sim, uint32_t id)
-{
-    struct sim_fill *fill = &sim->fills[id];
-    if (fill->place == MYR_NONE) {
-        if (fill->held_weight + fill->loose_weight == 0) {
-            return;
-        }
-        if (is_settled(fill)) {
-            return;
-        }
-        fill->key = key_at(sim, fill, level_of(fill));
-        fill->place = (uint32_t)sim->fill_heap.count;
-        myr_vec_push(&sim->fill_heap, heap_item(sim, id));
-        heap_up(sim, fill->place);
-        return;
-    }
-    if (fill->held_weight && fill->key > short_rise(sim, fill->level)) {
-        fill->key = fill->level;
-        heap_up(sim, fill->place);
-    }
-    /* Without dividing: whether the level is below the key. */
-    uint64_t weight = fill->held_weight + fill->loose_weight;
-    if (fill->room < (__int128)((sim_moved)fill->key * weight)) {
-        /* A little lower than it is: what takes away more in a moment changes nothing then. */
-        uint64_t level = level_of(fill);
-        fill->key = level - (level >> MARGIN_BITS);
-        heap_up(sim, fill->place);
-    }
-}
-
-/* Whether one that moves at this rate is faster than the channel, as it looks now, allows. */
-static bool too_fast(const struct sim_fill *fill, uint64_t rate)
-{
-    if (fill->held_weight && fill->place == MYR_NONE) {
-        /* Full, and when it is above, its own level can only change later. */
-        return fill->level + sim_tolerance(fill->level) < rate;
-    }
-    uint64_t weight = fill->held_weight + fill->loose_weight;
-    return fill->room < (__int128)((sim_moved)rate * weight);
-}
-
-/*
- * A solve in a full fabric waits for little else than these: the memory is asked for ahead. Blocks
- * of up to eight hops begin at a multiple of eight. Inlined always: gcc drops calls of a function
- * that does nothing else.
- */
-static inline __attribute__((always_inline)) void prefetch_way(const struct myr_sim *sim,
-                                                               struct sim_entry entry)
-{
-    const struct sim_hop *block = &sim->hops.items[entry.hop & ~UINT32_C(7)];
-    __builtin_prefetch(&sim->ways.items[entry.slot]);
-    __builtin_prefetch(block);
-    __builtin_prefetch(block + 4);
-}
-
-/* Those that have risen above what they had reserved: of a channel that has no more, exactly. */
-static void take_more(struct myr_sim *sim, uint64_t level)
-{
-    for (size_t i = 0; i < sim->short_of.count; i++) {
-        struct sim_entry entry = sim->short_of.items[i];
-        uint32_t id = sim->hops.items[entry.hop].channel;
-        struct sim_fill *fill = &sim->fills[id];
-        if (sim_reserves(fill)) {
-            if (sim_reserve_more(sim, entry.hop, level)) {
-                look_at(sim, id); /* others may rise over it just now */
-                continue;
-            }
-            sim_count_room(sim, id);
-        }
-        if (too_fast(fill, level)) {
-            myr_vec_push(&sim->held_back, entry.slot);
-        }
-    }
-    sim->short_of.count = 0;
-}
-
-/*
- * From 'old' to 'level', for those that it holds and that are not loose: others have less room.
- * Who would be faster than another of its channels allows is noted.
- */
-static void shift(struct myr_sim *sim, uint32_t id, uint64_t old, uint64_t level)
-{
-    enum { AHEAD = 8 };
-    const struct sim_channel *channel = &sim->channels[id];
-    const struct sim_entry *entries = &sim->entries.items[channel->first_entry];
-    __int128 by = (__int128)level - (__int128)old;
-    for (uint32_t e = 0; e < AHEAD && e < channel->held; e++) {
-        prefetch_way(sim, entries[e]);
-    }
-    for (uint32_t e = 0; e < channel->held; e++) {
-        struct sim_entry entry = entries[e];
-        struct sim_way way = sim->ways.items[entry.slot];
-        bool back = false;
-        if (e + AHEAD < channel->held) {
-            prefetch_way(sim, entries[e + AHEAD]);
-        }
-        if (way.holder & SIM_LOOSE) {
-            continue;
-        }
-        for (uint32_t i = way.first_hop; i < way.first_hop + way.hop_count; i++) {
-            struct sim_hop hop = sim->hops.items[i];
-            if ((hop.reserved && level <= hop.reserved) || i == entry.hop) {
-                continue;
-            }
-            struct sim_fill *fill = &sim->fills[hop.channel];
-            if (sim_reserves(fill)) {
-                if (level > hop.reserved) { /* when all are at the new level */
-                    myr_vec_push(&sim->short_of, ((struct sim_entry){entry.slot, i}));
-                }
-                continue;
-            }
-            sim_touch(sim, hop.channel);
-            fill->room -= by * hop.weight;
-            if (by > 0) {
-                fill->fastest = fill->fastest > level ? fill->fastest : level;
-                back |= too_fast(fill, level);
-            }
-            look_at(sim, hop.channel);
-        }
-        if (back) {
-            myr_vec_push(&sim->held_back, entry.slot);
-        }
-    }
-    take_more(sim, level);
-}
-
 /* It rises on all its channels: what it took of those that do not hold it is free again. */
 static void loosen(struct myr_sim *sim, uint32_t slot)
 {
@@ -266,6 +31,7 @@ static void loosen(struct myr_sim *sim, uint32_t slot)
     uint64_t rate = sim->fills[holder].level;
     way->holder |= SIM_LOOSE;
     sim->loose_slots++;
+    sim->bonds[holder].wide -= sim_wide(way);
     for (uint32_t i = way->first_hop; i < way->first_hop + way->hop_count; i++) {
         struct sim_hop hop = sim->hops.items[i];
         struct sim_fill *fill = &sim->fills[hop.channel];
@@ -275,10 +41,13 @@ static void loosen(struct myr_sim *sim, uint32_t slot)
             fill->held_weight -= hop.weight;
         } else {
             uint64_t taken = sim_reserves(fill) ? hop.reserved : rate;
+            if (!sim_wide(way) && !sim_reserves(fill)) {
+                sim_untie(sim, holder, hop);
+            }
             sim->hops.items[i].reserved = 0;
             fill->room += (__int128)((sim_moved)taken * hop.weight);
         }
-        look_at(sim, hop.channel);
+        sim_look_at(sim, hop.channel);
     }
 }
 
@@ -288,8 +57,10 @@ static void settle_loose(struct myr_sim *sim, uint32_t slot, uint32_t at_hop)
     struct sim_way way = sim->ways.items[slot];
     uint32_t id = sim->hops.items[at_hop].channel;
     uint64_t level = sim->fills[id].level;
+    bool wide = sim_wide(&way);
     sim_hold(sim, slot, at_hop);
     sim->loose_slots--;
+    sim->bonds[id].wide += wide;
     for (uint32_t i = way.first_hop; i < way.first_hop + way.hop_count; i++) {
         struct sim_hop hop = sim->hops.items[i];
         struct sim_fill *fill = &sim->fills[hop.channel];
@@ -301,15 +72,19 @@ static void settle_loose(struct myr_sim *sim, uint32_t slot, uint32_t at_hop)
             fill->held_weight += hop.weight;
         } else if (sim_reserves(fill)) {
             if (sim_reserve_more(sim, i, level)) {
-                look_at(sim, hop.channel);
+                sim_bond_reserved(sim, id, sim->hops.items[i].reserved);
+                sim_look_at(sim, hop.channel);
             } else {
                 sim_count_room(sim, hop.channel);
             }
         } else {
+            if (!wide) {
+                sim_tie(sim, id, hop);
+            }
             fill->room -= (__int128)level * hop.weight;
             fill->fastest = fill->fastest > level ? fill->fastest : level;
             if (fill->held_weight) { /* its level may have to change */
-                look_at(sim, hop.channel);
+                sim_look_at(sim, hop.channel);
             }
         }
     }
@@ -357,7 +132,7 @@ static void settle(struct myr_sim *sim, uint32_t id, uint64_t level)
 {
     struct sim_fill *fill = &sim->fills[id];
     uint64_t old = fill->level;
-    heap_pop(sim);
+    sim_fills_pop(sim);
     /* Most likely the next: its list is asked for in two steps, before and after this one. */
     uint32_t next = sim->fill_heap.count ? sim->fill_heap.items[0].channel : id;
     __builtin_prefetch(&sim->channels[next].first_entry);
@@ -366,7 +141,7 @@ static void settle(struct myr_sim *sim, uint32_t id, uint64_t level)
         fill->level = level;
         sim_change(sim, id);
         if (fill->held_weight) {
-            shift(sim, id, old, level);
+            sim_shift(sim, id, old, level);
         }
     }
     if (sim->channels[next].held) {
@@ -390,19 +165,19 @@ static void drop_idle(struct myr_sim *sim)
 {
     uint32_t kept = 0, count = (uint32_t)sim->fill_heap.count;
     if (sim->loose_slots || count < 32) {
-        heap_pop(sim);
+        sim_fills_pop(sim);
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
         struct sim_fill_place item = sim->fill_heap.items[i];
         if (sim->fills[item.channel].held_weight) {
-            heap_put(sim, kept++, item);
+            sim_fills_put(sim, kept++, item);
         } else {
             sim->fills[item.channel].place = MYR_NONE;
         }
     }
     sim->fill_heap.count = kept;
-    heap_order(sim);
+    sim_fills_order(sim);
 }
 
 static void loosen_all(struct myr_sim *sim, uint32_t id)
@@ -421,19 +196,19 @@ static void take_lowest(struct myr_sim *sim)
 {
     uint32_t id = sim->fill_heap.items[0].channel;
     struct sim_fill *fill = &sim->fills[id];
-    uint64_t level = level_of(fill), key = key_at(sim, fill, level);
+    uint64_t level = sim_level_of(fill), key = sim_key_at(sim, fill, level);
     if (level == SIM_RATE_NONE) {
         drop_idle(sim);
         return;
     }
     if (key <= fill->key && sim_reserves(fill)) {
         sim_count_room(sim, id); /* it may be about to hold somebody */
-        level = level_of(fill);
-        key = key_at(sim, fill, level);
+        level = sim_level_of(fill);
+        key = sim_key_at(sim, fill, level);
     }
     if (key > fill->key) {
         fill->key = key;
-        heap_down(sim, 0);
+        sim_fills_down(sim, 0);
         return;
     }
     if (fill->held_weight) {
@@ -441,7 +216,7 @@ static void take_lowest(struct myr_sim *sim)
         if (level <= fill->level + slack && fill->level <= level + slack) {
             level = fill->level;
         }
-        if (level > short_rise(sim, fill->level)) {
+        if (level > sim_short_rise(sim, fill->level)) {
             loosen_all(sim, id);
             return;
         }
@@ -500,15 +275,15 @@ static void solve_rates(struct myr_sim *sim)
             struct sim_fill *fill = &sim->fills[id];
             prefetch_touched(sim, i);
             if (fill->place == MYR_NONE && fill->held_weight + fill->loose_weight) {
-                if (is_settled(fill)) {
+                if (sim_is_settled(fill)) {
                     continue;
                 }
-                fill->key = key_at(sim, fill, level_of(fill));
+                fill->key = sim_key_at(sim, fill, sim_level_of(fill));
                 fill->place = (uint32_t)sim->fill_heap.count;
-                myr_vec_push(&sim->fill_heap, heap_item(sim, id));
+                myr_vec_push(&sim->fill_heap, sim_fills_item(sim, id));
             }
         }
-        heap_order(sim);
+        sim_fills_order(sim);
         bool any = sim->fill_heap.count > 0;
         for (; sim->fill_heap.count; taken++) {
             /* Short cuts may make work for each other; without them every level is met once. */
@@ -522,7 +297,7 @@ static void solve_rates(struct myr_sim *sim)
         }
     } while (over);
     MYR_ASSERT(sim->loose_slots == 0); /* every transfer uses a channel, and is held by one */
-    MYR_SLOW_ASSERT(sim_within_capacity(sim));
+    MYR_SLOW_ASSERT(sim_within_capacity(sim) && sim_ties_right(sim));
 }
 
 void sim_solve(struct myr_sim *sim)

@@ -14,6 +14,8 @@
  */
 
 enum { CHANNELS_MAX = 12, TASKS_MAX = 24, CASES = 1000 };
+/* Many over few channels: most of these are full, and transfers share two of them and more. */
+enum { CROWD = 60, CROWDS = 40, CROWD_CHANNELS = 20 };
 
 static struct myr_sim *make_sim(uint32_t channels)
 {
@@ -46,9 +48,9 @@ static void put_use(struct myr_sim *sim, uint32_t channel, uint32_t weight)
 /* The naive model. */
 struct naive {
     const struct myr_sim *sim;
-    double left[TASKS_MAX], rate[TASKS_MAX], latency_end[TASKS_MAX], end[TASKS_MAX];
-    uint32_t waits[TASKS_MAX];
-    enum sim_state state[TASKS_MAX];
+    double left[CROWD], rate[CROWD], latency_end[CROWD], end[CROWD];
+    uint32_t waits[CROWD];
+    enum sim_state state[CROWD];
 };
 
 /* The rate at which those who still rise fill the channel; negative when nobody does. */
@@ -72,7 +74,7 @@ static double naive_full_at(const struct myr_sim *sim, uint32_t channel, const b
 /* Raises all unfixed rates by the same amount until a channel is full, fixes its users, repeats. */
 static void naive_rates(const struct myr_sim *sim, const bool *moving, double *rate)
 {
-    bool fixed[TASKS_MAX] = {false};
+    bool fixed[CROWD] = {false};
     double level = 0;
     for (uint32_t t = 0; t < sim->tasks.count; t++) {
         rate[t] = 0;
@@ -112,7 +114,8 @@ static void random_case(struct myr_rng *rng, struct myr_sim *sim, uint32_t tasks
     }
     for (uint32_t t = 0; t < tasks; t++) {
         /* Lockstep groups use many channels, some of them several times over. */
-        uint32_t uses = 1 + myr_rng_below(rng, channels < 6 ? channels : 6);
+        uint32_t most = myr_rng_below(rng, 4) ? 6 : CROWD_CHANNELS;
+        uint32_t uses = 1 + myr_rng_below(rng, channels < most ? channels : most);
         open_pattern(sim, (myr_ps)myr_rng_below(rng, 5) * MYR_PS_PER_US);
         uint32_t start = myr_rng_below(rng, channels);
         for (uint32_t u = 0; u < uses; u++) {
@@ -142,9 +145,9 @@ static void fair_rates_are_those_of_the_naive_solver(void **state)
         for (uint32_t t = 0; t < tasks; t++) {
             myr_sim_transfer(sim, t, 1000000, 1);
         }
-        uint64_t rates[TASKS_MAX];
-        double right[TASKS_MAX];
-        bool moving[TASKS_MAX];
+        uint64_t rates[CROWD];
+        double right[CROWD];
+        bool moving[CROWD];
         memset(moving, 1, sizeof(moving));
         myr_sim_fair_rates(sim, 0, tasks, rates);
         naive_rates(sim, moving, right);
@@ -156,42 +159,119 @@ static void fair_rates_are_those_of_the_naive_solver(void **state)
 }
 
 /* Starts and ends transfers one by one; after each, every rate must be that of a full solve. */
+static void change_one_by_one(struct myr_rng *rng, struct myr_sim *sim, uint32_t tasks,
+                              uint64_t seed)
+{
+    bool moving[CROWD] = {false};
+    double right[CROWD];
+    random_case(rng, sim, tasks);
+    for (uint32_t t = 0; t < tasks; t++) {
+        myr_sim_transfer(sim, t, UINT64_C(1) << 50, 1);
+    }
+    for (uint32_t change = 0; change < 3 * tasks; change++) {
+        uint32_t t = myr_rng_below(rng, tasks);
+        struct sim_task *task = &sim->tasks.items[t];
+        if (moving[t]) {
+            sim_detach(sim, task->slot);
+            task->state = SIM_DONE;
+        } else {
+            task->state = SIM_MOVING;
+            sim_attach(sim, t, (sim_moved)task->bits * SIM_MOVED_PER_BIT);
+        }
+        moving[t] = !moving[t];
+        sim_solve(sim);
+        naive_rates(sim, moving, right);
+        for (uint32_t i = 0; i < tasks; i++) {
+            if (moving[i]) {
+                double rate = (double)sim_rate(sim, sim->tasks.items[i].slot) / 1000;
+                assert_near(rate, right[i], 1 + right[i] * 1e-8, seed, "a rate after a change");
+            }
+        }
+        for (uint32_t c = 0; c < sim->channel_count; c++) {
+            assert_true(sim_bond_right(sim, c));
+        }
+    }
+    myr_sim_free(sim);
+}
+
 static void rates_stay_right_after_every_single_change(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < CASES; seed++) {
         struct myr_rng rng;
-        bool moving[TASKS_MAX] = {false};
-        double right[TASKS_MAX];
         myr_rng_init(&rng, seed, 1);
         struct myr_sim *sim = make_sim(2 + myr_rng_below(&rng, CHANNELS_MAX - 1));
-        uint32_t tasks = 1 + myr_rng_below(&rng, TASKS_MAX);
-        random_case(&rng, sim, tasks);
-        for (uint32_t t = 0; t < tasks; t++) {
-            myr_sim_transfer(sim, t, UINT64_C(1) << 50, 1);
-        }
-        for (uint32_t change = 0; change < 3 * tasks; change++) {
-            uint32_t t = myr_rng_below(&rng, tasks);
-            struct sim_task *task = &sim->tasks.items[t];
-            if (moving[t]) {
-                sim_detach(sim, task->slot);
-                task->state = SIM_DONE;
-            } else {
-                task->state = SIM_MOVING;
-                sim_attach(sim, t, (sim_moved)task->bits * SIM_MOVED_PER_BIT);
-            }
-            moving[t] = !moving[t];
-            sim_solve(sim);
-            naive_rates(sim, moving, right);
-            for (uint32_t i = 0; i < tasks; i++) {
-                if (moving[i]) {
-                    double rate = (double)sim_rate(sim, sim->tasks.items[i].slot) / 1000;
-                    assert_near(rate, right[i], 1 + right[i] * 1e-8, seed, "a rate after a change");
-                }
-            }
-        }
-        myr_sim_free(sim);
+        change_one_by_one(&rng, sim, 1 + myr_rng_below(&rng, TASKS_MAX), seed);
     }
+    for (uint64_t seed = 0; seed < CROWDS; seed++) {
+        struct myr_rng rng;
+        myr_rng_init(&rng, seed, 3);
+        change_one_by_one(&rng, make_sim(CROWD_CHANNELS), CROWD, seed);
+    }
+}
+
+/* As of a path that takes less than a thousandth of a flow. */
+static void a_use_without_weight_ties_nothing(void **state)
+{
+    (void)state;
+    struct myr_sim *sim = make_sim(2);
+    set_capacity(sim, 0, 10000000000);
+    set_capacity(sim, 1, 10000000000);
+    for (uint32_t t = 0; t < 3; t++) {
+        open_pattern(sim, 0);
+        put_use(sim, 1, t == 0 ? 0 : 1000);
+        if (t < 2) {
+            put_use(sim, 0, 1000);
+        }
+        myr_sim_transfer(sim, t, UINT64_C(1) << 50, 1);
+        sim->tasks.items[t].state = SIM_MOVING;
+        sim_attach(sim, t, (sim_moved)1 << 100);
+    }
+    sim_solve(sim);
+    assert_int_equal(sim->bonds[0].tie_count, 1);
+    for (uint32_t t = 3; t-- > 0;) {
+        sim_detach(sim, t);
+        sim_solve(sim);
+        assert_true(sim_bond_right(sim, 0) && sim_bond_right(sim, 1));
+    }
+    assert_int_equal(sim->bonds[0].tie_count, 0);
+    myr_sim_free(sim);
+}
+
+/* Written for the whole of a channel, gone with the last of those that it stood for. */
+static void what_two_transfers_share_is_one_tie(void **state)
+{
+    (void)state;
+    struct myr_sim *sim = make_sim(3);
+    set_capacity(sim, 0, 10000000000); /* holds the first two, which go over 1 as well */
+    set_capacity(sim, 1, 30000000000); /* holds the third */
+    set_capacity(sim, 2, 90000000000); /* holds nobody */
+    for (uint32_t t = 0; t < 3; t++) {
+        open_pattern(sim, 0);
+        put_use(sim, t < 2 ? 0 : 2, 1000);
+        put_use(sim, 1, t == 1 ? 500 : 1000);
+        myr_sim_transfer(sim, t, UINT64_C(1) << 50, 1);
+        sim->tasks.items[t].state = SIM_MOVING;
+        sim_attach(sim, t, (sim_moved)1 << 100);
+    }
+    sim_solve(sim);
+    assert_int_equal(sim_rate(sim, 0), 5000000000 * SIM_RATE_PER_BPS);
+    assert_int_equal(sim_rate(sim, 2), 22500000000 * SIM_RATE_PER_BPS);
+    const struct sim_bond *bond = &sim->bonds[0];
+    assert_int_equal(bond->tie_count, 1);
+    assert_int_equal(sim->ties.items[bond->first_tie].channel, 1);
+    assert_int_equal(sim->ties.items[bond->first_tie].weight, 1500);
+    assert_int_equal(sim->bonds[1].tie_count, 0); /* 2 reserves */
+    assert_true(sim->bonds[1].least_reserved > sim_rate(sim, 2));
+    sim_detach(sim, 1);
+    sim_solve(sim);
+    assert_int_equal(sim->ties.items[bond->first_tie].weight, 1000);
+    assert_int_equal(sim_rate(sim, 0), 10000000000 * SIM_RATE_PER_BPS);
+    sim_detach(sim, 0);
+    sim_solve(sim);
+    assert_int_equal(bond->tie_count, 0);
+    assert_int_equal(sim_rate(sim, 2), 30000000000 * SIM_RATE_PER_BPS);
+    myr_sim_free(sim);
 }
 
 /* Random task graph: transfers and computing, edges from lower to higher numbers. */
@@ -248,7 +328,7 @@ static double whole_ps(double at)
 static uint32_t naive_next(struct naive *naive, double now, double *ret_at)
 {
     uint32_t next = MYR_NONE;
-    bool moving[TASKS_MAX];
+    bool moving[CROWD];
     for (uint32_t t = 0; t < naive->sim->tasks.count; t++) {
         moving[t] = naive->state[t] == SIM_MOVING;
     }
@@ -366,6 +446,8 @@ int main(void)
         cmocka_unit_test(one_transfer_takes_latency_plus_bytes_over_rate_to_the_picosecond),
         cmocka_unit_test(fair_rates_are_those_of_the_naive_solver),
         cmocka_unit_test(rates_stay_right_after_every_single_change),
+        cmocka_unit_test(what_two_transfers_share_is_one_tie),
+        cmocka_unit_test(a_use_without_weight_ties_nothing),
         cmocka_unit_test(random_task_graphs_end_when_the_naive_simulator_says),
         cmocka_unit_test(tasks_that_wait_for_each_other_are_reported),
         cmocka_unit_test(a_transfer_over_a_dead_channel_is_named),

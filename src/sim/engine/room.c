@@ -24,12 +24,15 @@ void sim_count_room(struct myr_sim *sim, uint32_t id)
     for (uint32_t e = 0; e < channel->entry_count; e++) {
         struct sim_entry entry = sim->entries.items[channel->first_entry + e];
         struct sim_hop *hop = &sim->hops.items[entry.hop];
-        uint32_t holder = sim->ways.items[entry.slot].holder;
+        const struct sim_way *way = &sim->ways.items[entry.slot];
         hop->reserved = 0;
-        if (holder & SIM_LOOSE) { /* MYR_NONE has the bit of it */
+        if (way->holder & SIM_LOOSE) { /* MYR_NONE has the bit of it */
             continue;
         }
-        uint64_t rate = sim->fills[holder].level;
+        if (!sim_wide(way)) {
+            sim_tie(sim, way->holder, *hop);
+        }
+        uint64_t rate = sim->fills[way->holder].level;
         fill->room -= (__int128)((sim_moved)rate * hop->weight);
         fill->fastest = rate > fill->fastest ? rate : fill->fastest;
     }
@@ -50,9 +53,14 @@ void sim_reserve(struct myr_sim *sim, uint32_t id)
     for (uint32_t e = 0; e < channel->entry_count; e++) {
         struct sim_entry entry = sim->entries.items[channel->first_entry + e];
         struct sim_hop *hop = &sim->hops.items[entry.hop];
-        uint64_t rate = sim->fills[sim->ways.items[entry.slot].holder].level;
+        const struct sim_way *way = &sim->ways.items[entry.slot];
+        uint64_t rate = sim->fills[way->holder].level;
         uint64_t more = (rate >> 16) * factor;
         hop->reserved = rate + more;
+        if (!sim_wide(way)) {
+            sim_untie(sim, way->holder, *hop);
+            sim_bond_reserved(sim, way->holder, hop->reserved);
+        }
         fill->room -= (__int128)((sim_moved)more * hop->weight);
     }
     fill->fastest = SIM_RATE_NONE;

@@ -336,7 +336,11 @@ int myr_sim_load(struct myr_sim *sim, struct myr_str image, struct myr_err *err)
         return damaged(err, "tasks");
     }
     const char *wrong = sim_state_wrong(sim);
-    return wrong ? damaged(err, wrong) : MYR_OK;
+    if (wrong) {
+        return damaged(err, wrong);
+    }
+    sim_ties_make(sim);
+    return MYR_OK;
 }
 
 myr_ps myr_sim_now(const struct myr_sim *sim)

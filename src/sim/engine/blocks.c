@@ -1,0 +1,29 @@
+#include "engine/internal.h"
+
+/* Pools of blocks whose sizes are powers of two: hops, entries and ties. */
+
+uint32_t sim_class_of(uint32_t count)
+{
+    uint32_t class = 0;
+    while (UINT32_C(1) << class < count) {
+        class ++;
+    }
+    return class;
+}
+
+/* At least eight: blocks begin at multiples of eight, and six hops are in two lines of cache. */
+uint32_t sim_hop_class(uint32_t count)
+{
+    return count > 8 ? sim_class_of(count) : 3;
+}
+
+uint32_t sim_take_block(struct sim_free *free, uint32_t class, size_t used, uint32_t *ret_grow)
+{
+    *ret_grow = 0;
+    if (free->blocks[class].count) {
+        return free->blocks[class].items[--free->blocks[class].count];
+    }
+    MYR_ASSERT(used + (UINT64_C(1) << class) < MYR_NONE);
+    *ret_grow = UINT32_C(1) << class;
+    return (uint32_t)used;
+}
