@@ -80,11 +80,15 @@ static uint32_t most_legs(const struct myr_design *design)
     return most;
 }
 
-/* What the link of a port is of a cable, in parts. */
+/* What the link of a port is of a cable, in parts; more in a layer that is pulled together. */
 static uint32_t share_of_cable(const struct crowd *crowd, uint32_t port)
 {
-    const struct myr_design *design = &crowd->room->plan->design;
-    return crowd->parts / room_legs(design, design->port_link[port]);
+    const struct room *room = crowd->room;
+    const struct myr_design *design = &room->plan->design;
+    uint32_t link = design->port_link[port];
+    const struct myr_cabletype *type =
+        &room->plan->cabletypes.items[design->cable_type[design->link_cable[link]]];
+    return crowd->parts / room_legs(design, link) * (1 + room->pull[type->net][type->layer]);
 }
 
 struct end {

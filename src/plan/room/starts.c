@@ -135,28 +135,87 @@ static bool begin(struct room *room, const struct run *run, struct placed *begin
     return true;
 }
 
+struct starts {
+    struct room *room;
+    struct placed begins[ROOM_STARTS], best;
+    struct cut cut; /* as cables are cut without a room */
+    uint32_t runs;
+    uint64_t draws;
+};
+
+/* One run; false where the room is too large for it. */
+static bool anneal_once(struct starts *all, const struct run *run)
+{
+    struct room *room = all->room;
+    if (all->runs > 0) {
+        room_cut_as(room, &all->cut);
+    }
+    if (!begin(room, run, all->begins, &all->best)) {
+        return true;
+    }
+    uint64_t made = room_anneal(room, &(struct annealing){all->runs, run->sixteenths});
+    all->runs++;
+    all->draws += made;
+    if (made > 0) {
+        keep_shorter(room, &all->best);
+    }
+    return made > 0;
+}
+
+static bool best_is_short(struct starts *all, const struct short_layer *layer)
+{
+    uint32_t longest[MYR_NET_COUNT][MYR_LAYER_COUNT];
+    put_back(all->room, &all->best);
+    room_longest(all->room, longest);
+    return longest[layer->net][layer->layer] <= layer->length_mm;
+}
+
+/*
+ * A layer that is short enough for cables of several links is ordered in fewer of them, which is
+ * worth more than most ways; but no single thing that moves gets there. So the layer is pulled
+ * together, and what has come out is drawn once more around it. Two layers at once were tried: what
+ * is short in both does not fit.
+ */
+static void pull_together(struct starts *all, const struct short_layer *layer)
+{
+    static const struct {
+        struct run run;
+        uint8_t times;
+    } how[] = {{{0, 32}, 7}, {{0, 64}, 31}, {{0, 4}, 31}, {{BEST, 16}, 7}, {{BEST, 1}, 7}};
+    uint8_t *pull = &all->room->pull[layer->net][layer->layer];
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(how); i++) {
+        if (how[i].run.start != BEST || best_is_short(all, layer)) {
+            *pull = how[i].times;
+            (void)anneal_once(all, &how[i].run);
+        }
+    }
+    *pull = 0;
+}
+
+static void anneal_pulled(struct starts *all)
+{
+    struct short_layer layers[ROOM_SHORT_MAX];
+    put_back(all->room, &all->best);
+    room_cut_as(all->room, &all->cut);
+    uint32_t count = room_short_layers(all->room, layers);
+    for (uint32_t i = 0; i < count; i++) {
+        pull_together(all, &layers[i]);
+    }
+}
+
 static void anneal_starts(struct room *room)
 {
-    struct placed begins[ROOM_STARTS] = {}, best = {.mm = INT64_MAX};
-    struct cut cut;
-    uint64_t draws = 0;
-    room_keep_cut(room, &cut);
-    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(runs) && (i < RUNS_LEAST || draws < DRAWS_ALL); i++) {
-        if (i > 0) {
-            room_cut_as(room, &cut);
-        }
-        if (!begin(room, &runs[i], begins, &best)) {
-            continue;
-        }
-        uint64_t made = room_anneal(room, &(struct annealing){i, runs[i].sixteenths});
-        if (made == 0) {
+    struct starts all = {.room = room, .best = {.mm = INT64_MAX}};
+    room_keep_cut(room, &all.cut);
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(runs) && (i < RUNS_LEAST || all.draws < DRAWS_ALL);
+         i++) {
+        if (!anneal_once(&all, &runs[i])) {
             return;
         }
-        draws += made;
-        keep_shorter(room, &best);
     }
-    put_back(room, &best);
-    room_cut_cables(room);
+    anneal_pulled(&all);
+    room_cut_as(room, &all.cut);
+    put_back(room, &all.best);
 }
 
 int room_place_all(struct room *room, struct myr_err *err)
