@@ -290,6 +290,16 @@ uint16_t plan_cabletype_for(struct plan *plan, struct net_plan *net, const struc
     return add_cabletype(plan, net, ask->layer, &need, &parts);
 }
 
+uint32_t plan_cable_links(struct plan *plan, const struct net_plan *net,
+                          const struct cable_ask *ask)
+{
+    struct link_need need = layer_need(plan, net, ask->layer, ask->host_class);
+    struct fit_parts parts;
+    need.link.length_m = ask->length_m;
+    (void)plan_choose_parts(plan, NULL, &need, &parts);
+    return links_of_cable(plan, net, &need, &parts);
+}
+
 /* The kind of link that a layer gets for the length that the spec gives. */
 static uint16_t layer_type(struct plan *plan, struct net_plan *net, enum myr_layer layer,
                            uint32_t host_class)

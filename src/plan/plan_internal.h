@@ -201,6 +201,9 @@ struct cable_ask {
 };
 
 uint16_t plan_cabletype_for(struct plan *plan, struct net_plan *net, const struct cable_ask *ask);
+/* How many links one such cable would have; adds no kind, and says nothing. */
+uint32_t plan_cable_links(struct plan *plan, const struct net_plan *net,
+                          const struct cable_ask *ask);
 
 /* 5. wire: links and cables */
 void plan_wire(struct plan *plan);

@@ -16,14 +16,9 @@ enum {
     DRAWS_EACH = 4000,   /* for every thing that may move, over all levels */
     DRAWS_MAX = 1200000, /* altogether */
     RACKS_CHEAP = 200,   /* up to which all of them are made */
-    OUT_MAX = 12,        /* things that make place for one */
-    LOOSENESS = 4,       /* of the beginning, where there are draws enough to order it again; */
-    LOOSE = 2,           /* of further runs in turn: these two */
-    LOOSER = 8,
-    COLDER = 16,         /* of the last run, which only straightens the beginning out */
-    DRAWS_ENOUGH = 2000, /* for every thing */
-    RUNS_MAX = 6,        /* from the same beginning: small rooms often end in a poor order */
-    DRAWS_ALL = 3000000, /* in all runs together, about */
+    MOVED_MAX = 12,      /* things that go together, or make place for others */
+    WAYS_TO_MOVE = 8,    /* one is all of a rack for all of another, one is what is tied together */
+    DRAWS_ENOUGH = 2000, /* for every thing, to order a loose beginning again */
     SEED = 16,
 };
 
@@ -33,7 +28,8 @@ struct anneal {
     struct myr_rng rng;
     int64_t threshold, now, best;
     uint32_t *best_rack;
-    uint32_t out[OUT_MAX], out_count; /* what makes place in the draw in hand */
+    uint32_t in[MOVED_MAX], in_count;   /* what moves in the draw in hand */
+    uint32_t out[MOVED_MAX], out_count; /* what makes place for it */
 };
 
 /* ---- one draw ---- */
@@ -52,17 +48,20 @@ static void add_load(struct load *sum, const struct load *one)
 }
 
 /*
- * Who has to leave 'to' so that the thing can stand there, and go where it came from: as few as
- * possible from a random one on. False when that is not possible.
+ * Who has to leave 'to' so that those in hand can stand there, and go where they come from: as few
+ * as possible from a random one on. False when that is not possible.
  */
-static bool make_place(struct anneal *a, uint32_t thing, uint32_t to)
+static bool make_place(struct anneal *a, uint32_t to)
 {
     struct crowd *crowd = &a->crowd;
-    const struct thing *mover = &crowd->things[thing];
-    const struct load *there = &a->room->racks[to].left, *here = &a->room->racks[mover->rack].left;
-    struct load gone = {};
+    uint32_t from = crowd->things[a->in[0]].rack;
+    const struct load *there = &a->room->racks[to].left, *here = &a->room->racks[from].left;
+    struct load comes = {}, gone = {};
+    for (uint32_t i = 0; i < a->in_count; i++) {
+        add_load(&comes, &crowd->things[a->in[i]].need);
+    }
     a->out_count = 0;
-    if (fits_after(there, &gone, &mover->need)) {
+    if (fits_after(there, &gone, &comes)) {
         return true;
     }
     uint32_t count = crowd->rack_things[to], skip = count ? myr_rng_below(&a->rng, count) : 0;
@@ -70,81 +69,153 @@ static bool make_place(struct anneal *a, uint32_t thing, uint32_t to)
     while (skip-- > 0) {
         at = crowd->next_in[at];
     }
-    for (uint32_t i = 0; i < count && a->out_count < OUT_MAX; i++) {
+    for (uint32_t i = 0; i < count && a->out_count < MOVED_MAX; i++) {
         a->out[a->out_count++] = at;
         add_load(&gone, &crowd->things[at].need);
-        if (fits_after(there, &gone, &mover->need)) {
-            return fits_after(here, &mover->need, &gone);
+        if (fits_after(there, &gone, &comes)) {
+            return fits_after(here, &comes, &gone);
         }
         at = crowd->next_in[at] == CROWD_END ? crowd->first_in[to] : crowd->next_in[at];
     }
     return false;
 }
 
-/* What a thing gains or loses by its mate; two that change places stay as far apart. */
-static int64_t mate_cost(const struct anneal *a, uint32_t thing, uint32_t mover, uint32_t from,
-                         uint32_t to)
+/* All that moves within a rack; false where that is too much. */
+static bool take_all(const struct crowd *crowd, uint32_t rack, uint32_t *things, uint32_t *count,
+                     struct load *sum)
+{
+    *count = 0;
+    for (uint32_t at = crowd->first_in[rack]; at != CROWD_END; at = crowd->next_in[at]) {
+        if (*count == MOVED_MAX) {
+            return false;
+        }
+        things[(*count)++] = at;
+        add_load(sum, &crowd->things[at].need);
+    }
+    return true;
+}
+
+/* All of one rack for all of the other: what is tied together by many cables cannot move one by
+ * one. Racks that carry less than others are the reason for asking their limits. */
+static bool exchange_racks(struct anneal *a, uint32_t from, uint32_t to)
+{
+    struct load comes = {}, gone = {};
+    return take_all(&a->crowd, from, a->in, &a->in_count, &comes) &&
+           take_all(&a->crowd, to, a->out, &a->out_count, &gone) &&
+           fits_after(&a->room->racks[to].left, &gone, &comes) &&
+           fits_after(&a->room->racks[from].left, &comes, &gone);
+}
+
+/* The thing, and switches beside it that it has cables to: all of them, or any. */
+static void take_tied(struct anneal *a, uint32_t thing)
+{
+    const struct crowd *crowd = &a->crowd;
+    uint32_t coins = myr_rng_u32(&a->rng);
+    coins = coins & 1 ? UINT32_MAX : coins;
+    uint32_t servers = a->room->plan->spec->servers;
+    for (uint32_t at = crowd->first_in[crowd->things[thing].rack];
+         at != CROWD_END && a->in_count < MOVED_MAX; at = crowd->next_in[at]) {
+        if (at >= servers && at != thing && crowd_cables(crowd, thing, at) > 0) {
+            coins >>= 1;
+            if (coins & 1) {
+                a->in[a->in_count++] = at;
+            }
+        }
+    }
+}
+
+static bool moves_too(const struct anneal *a, uint32_t thing)
+{
+    for (uint32_t i = 0; i < a->in_count; i++) {
+        if (a->in[i] == thing) {
+            return true;
+        }
+    }
+    for (uint32_t i = 0; i < a->out_count; i++) {
+        if (a->out[i] == thing) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What a thing gains or loses by its mate; two that move both stay as far apart. */
+static int64_t mate_cost(const struct anneal *a, uint32_t thing, uint32_t from, uint32_t to)
 {
     const struct crowd *crowd = &a->crowd;
     uint32_t mate = crowd->things[thing].mate;
-    if (mate == CROWD_END || mate == mover) {
+    if (mate == CROWD_END || moves_too(a, mate)) {
         return 0;
-    }
-    for (uint32_t i = 0; i < a->out_count; i++) {
-        if (a->out[i] == mate) {
-            return 0;
-        }
     }
     uint32_t rack = crowd->things[mate].rack;
     return (crowd_way(crowd, rack, to) - crowd_way(crowd, rack, from)) *
            (int64_t)crowd->things[thing].shared;
 }
 
-/* What the draw adds to the ways; cables between those that change places stay as they are. */
-static int64_t cost_of(const struct anneal *a, uint32_t thing, uint32_t to)
+/* What things add by themselves that go from a rack to another; those that move together and have
+ * cables to each other were counted as if each left the others behind. */
+static int64_t cost_of_set(const struct anneal *a, const uint32_t *things, uint32_t count,
+                           uint32_t from, uint32_t to)
 {
     const struct crowd *crowd = &a->crowd;
-    uint32_t from = crowd->things[thing].rack;
-    int64_t apart = crowd_way(crowd, from, to);
-    int64_t cost = crowd_cost(crowd, thing, to) - crowd_cost(crowd, thing, from) +
-                   mate_cost(a, thing, thing, from, to);
-    for (uint32_t i = 0; i < a->out_count; i++) {
-        uint32_t one = a->out[i];
-        cost += crowd_cost(crowd, one, from) - crowd_cost(crowd, one, to) +
-                mate_cost(a, one, thing, to, from);
-        cost += 2 * apart * crowd_cables(crowd, thing, one);
+    int64_t cost = 0, between = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        cost += crowd_cost(crowd, things[i], to) - crowd_cost(crowd, things[i], from) +
+                mate_cost(a, things[i], from, to);
         for (uint32_t k = 0; k < i; k++) {
-            cost -= 2 * apart * crowd_cables(crowd, one, a->out[k]);
+            between += crowd_cables(crowd, things[i], things[k]);
         }
     }
-    return cost;
+    return cost - 2 * crowd_way(crowd, from, to) * between;
 }
 
-static void do_draw(struct anneal *a, uint32_t thing, uint32_t to)
+/* What the draw adds to the ways; cables between those that change places stay as they are. */
+static int64_t cost_of(const struct anneal *a, uint32_t from, uint32_t to)
 {
-    uint32_t from = a->crowd.things[thing].rack;
+    int64_t between = 0;
+    for (uint32_t i = 0; i < a->in_count; i++) {
+        for (uint32_t k = 0; k < a->out_count; k++) {
+            between += crowd_cables(&a->crowd, a->in[i], a->out[k]);
+        }
+    }
+    return cost_of_set(a, a->in, a->in_count, from, to) +
+           cost_of_set(a, a->out, a->out_count, to, from) +
+           2 * crowd_way(&a->crowd, from, to) * between;
+}
+
+static void do_draw(struct anneal *a, uint32_t from, uint32_t to)
+{
     for (uint32_t i = 0; i < a->out_count; i++) {
         crowd_leave(&a->crowd, a->out[i]);
     }
-    crowd_leave(&a->crowd, thing);
-    crowd_enter(&a->crowd, thing, to);
+    for (uint32_t i = 0; i < a->in_count; i++) {
+        crowd_leave(&a->crowd, a->in[i]);
+    }
+    for (uint32_t i = 0; i < a->in_count; i++) {
+        crowd_enter(&a->crowd, a->in[i], to);
+    }
     for (uint32_t i = 0; i < a->out_count; i++) {
         crowd_enter(&a->crowd, a->out[i], from);
     }
 }
 
 /* Counts the draw, or takes it back. */
-static void count_draw(struct anneal *a, uint32_t thing, uint32_t from, uint32_t to)
+static void count_draw(struct anneal *a, uint32_t from, uint32_t to)
 {
-    crowd_count(&a->crowd, thing, from, to);
+    for (uint32_t i = 0; i < a->in_count; i++) {
+        crowd_count(&a->crowd, a->in[i], from, to);
+    }
     for (uint32_t i = 0; i < a->out_count; i++) {
         crowd_count(&a->crowd, a->out[i], to, from);
     }
 }
 
-static uint32_t outside(const struct anneal *a, uint32_t thing)
+static uint32_t outside(const struct anneal *a)
 {
-    uint32_t sum = crowd_outside(&a->crowd, thing);
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < a->in_count; i++) {
+        sum += crowd_outside(&a->crowd, a->in[i]);
+    }
     for (uint32_t i = 0; i < a->out_count; i++) {
         sum += crowd_outside(&a->crowd, a->out[i]);
     }
@@ -152,12 +223,12 @@ static uint32_t outside(const struct anneal *a, uint32_t thing)
 }
 
 /* Whether the leaves would still stand with their blocks, or no farther off than before. */
-static bool blocks_hold(struct anneal *a, uint32_t thing, uint32_t to)
+static bool blocks_hold(struct anneal *a, uint32_t from, uint32_t to)
 {
-    uint32_t from = a->crowd.things[thing].rack, before = outside(a, thing);
-    count_draw(a, thing, from, to);
-    bool held = outside(a, thing) <= before;
-    count_draw(a, thing, to, from);
+    uint32_t before = outside(a);
+    count_draw(a, from, to);
+    bool held = outside(a) <= before;
+    count_draw(a, to, from);
     return held;
 }
 
@@ -192,7 +263,27 @@ static int64_t draw_patience(struct anneal *a)
 static bool keeps_racks(const struct anneal *a, uint32_t from, uint32_t to)
 {
     bool begun = a->room->racks[to].left.units < a->room->rack.units;
-    return begun && (a->crowd.rack_things[from] > 1 || a->out_count > 0);
+    return begun && (a->crowd.rack_things[from] > a->in_count || a->out_count > 0);
+}
+
+/* Who moves in the draw, and who makes place for it; false where nothing can come of it. */
+static bool choose(struct anneal *a, uint32_t thing, uint32_t to)
+{
+    uint32_t from = a->crowd.things[thing].rack;
+    if (to == from || a->room->racks[to].hall != a->room->racks[from].hall) {
+        return false;
+    }
+    uint32_t how = myr_rng_below(&a->rng, WAYS_TO_MOVE);
+    if (how == 0) {
+        return exchange_racks(a, from, to);
+    }
+    a->in[0] = thing;
+    a->in_count = 1;
+    if (how == 1 && thing >= a->room->plan->spec->servers) {
+        take_tied(a, thing);
+    }
+    return make_place(a, to) &&
+           (a->in_count > 1 || a->out_count != 1 || !crowd_alike(&a->crowd, thing, a->out[0]));
 }
 
 static void draw(struct anneal *a)
@@ -200,19 +291,15 @@ static void draw(struct anneal *a)
     struct crowd *crowd = &a->crowd;
     uint32_t thing = myr_rng_below(&a->rng, crowd->movable), to = draw_rack(a, thing);
     uint32_t from = crowd->things[thing].rack;
-    if (to == from || a->room->racks[to].hall != a->room->racks[from].hall ||
-        !make_place(a, thing, to)) {
+    if (!choose(a, thing, to) || (a->room->spec->managed && !keeps_racks(a, from, to))) {
         return;
     }
-    if (a->room->spec->managed && !keeps_racks(a, from, to)) {
-        return;
-    }
-    int64_t cost = cost_of(a, thing, to);
+    int64_t cost = cost_of(a, from, to);
     if (cost > 0 && cost * 256 > a->threshold * draw_patience(a)) {
         return;
     }
-    if (blocks_hold(a, thing, to)) {
-        do_draw(a, thing, to);
+    if (blocks_hold(a, from, to)) {
+        do_draw(a, from, to);
         a->now += cost;
     }
 }
@@ -229,9 +316,9 @@ static void keep_best(struct anneal *a)
     }
 }
 
-/* About what a switch's cables cost when it moves on by a rack: things come loose, but the order
- * of the room, which is good already, does not melt. */
-static int64_t first_threshold(const struct anneal *a, uint64_t draws, uint32_t run, bool last)
+/* About what a switch's cables cost when it moves on by a rack: with a looseness of one things come
+ * loose, but the order of the room, which is good already, does not melt. */
+static int64_t first_threshold(const struct anneal *a, uint32_t sixteenths)
 {
     const struct crowd *crowd = &a->crowd;
     uint64_t cables = 0;
@@ -239,60 +326,34 @@ static int64_t first_threshold(const struct anneal *a, uint64_t draws, uint32_t 
         cables += crowd->peers[i].cables;
     }
     double pitch = (a->room->spec->row_pitch_m + a->room->spec->column_pitch_m) * 500;
-    bool enough = draws >= (uint64_t)crowd->movable * DRAWS_ENOUGH;
-    int64_t looseness = run == 0 ? LOOSENESS : run % 2 ? LOOSE : LOOSER;
     int64_t step = (int64_t)((double)cables / (crowd->count + 1) * pitch);
-    return last ? step / COLDER : step * (enough ? looseness : 1);
+    return step * sixteenths / 16;
 }
 
-/* Everything back to where it stood in the beginning. */
-static void begin_again(struct anneal *a, const uint32_t *racks)
-{
-    for (uint32_t i = 0; i < a->crowd.movable; i++) {
-        crowd_leave(&a->crowd, i);
-    }
-    for (uint32_t i = 0; i < a->crowd.movable; i++) {
-        crowd_enter(&a->crowd, i, racks[i]);
-    }
-    a->now = 0;
-}
-
-static void run_once(struct anneal *a, uint64_t draws, uint32_t run, bool last)
-{
-    myr_rng_init(&a->rng, SEED, run);
-    a->threshold = first_threshold(a, draws, run, last);
-    for (uint32_t level = 0; level < LEVELS; level++) {
-        for (uint64_t i = 0; i < draws / LEVELS; i++) {
-            draw(a);
-        }
-        a->threshold = a->threshold * 15 / 16;
-        keep_best(a);
-    }
-}
-
-void room_anneal(struct room *room)
+uint64_t room_anneal(struct room *room, const struct annealing *how)
 {
     struct anneal a = {.room = room};
     if (!crowd_gather(&a.crowd, room)) {
-        return;
+        return 0;
     }
     uint64_t draws = (uint64_t)a.crowd.movable * DRAWS_EACH;
-    uint32_t runs = (uint32_t)(DRAWS_ALL / (draws + 1));
-    runs = runs < 1 ? 1 : runs < RUNS_MAX ? runs : RUNS_MAX;
     draws = draws < DRAWS_MAX ? draws : DRAWS_MAX;
     /* What is carried out costs a line of the table: large rooms get fewer draws. */
     draws = a.crowd.racks > RACKS_CHEAP ? draws * RACKS_CHEAP / a.crowd.racks : draws;
-    uint32_t *start = MYR_ARENA_NEW(room->arena, uint32_t, a.crowd.count);
+    bool enough = draws >= (uint64_t)a.crowd.movable * DRAWS_ENOUGH;
     a.best_rack = MYR_ARENA_NEW(room->arena, uint32_t, a.crowd.count);
     a.best = INT64_MAX;
     keep_best(&a);
-    memcpy(start, a.best_rack, sizeof(*start) * a.crowd.movable);
-    /* With few draws for a thing what came loose is not put in order again: one more run, cold. */
-    for (uint32_t run = 0; run <= runs; run++) {
-        if (run > 0) {
-            begin_again(&a, start);
+    myr_rng_init(&a.rng, SEED, how->number);
+    /* With few draws for a thing what came loose is not put in order again. */
+    a.threshold = first_threshold(&a, enough || how->sixteenths < 16 ? how->sixteenths : 16);
+    for (uint32_t level = 0; level < LEVELS; level++) {
+        for (uint64_t i = 0; i < draws / LEVELS; i++) {
+            draw(&a);
         }
-        run_once(&a, draws, run, run == runs);
+        a.threshold = a.threshold * 15 / 16;
+        keep_best(&a);
     }
     crowd_settle(&a.crowd, a.best_rack);
+    return draws;
 }

@@ -42,8 +42,9 @@ struct crowd {
     struct peer *peers;
     uint32_t *first_class_peer; /* by thing, one more */
     struct class_peer *class_peers;
-    int32_t *way;                     /* rack by rack */
-    int64_t *table;                   /* class by rack */
+    uint32_t *between; /* cables of two things, by class and class; NULL: too many classes */
+    int32_t *way;      /* rack by rack */
+    int64_t *table;    /* class by rack */
     uint32_t *first_in, *rack_things; /* by rack */
     uint32_t *next_in, *before_in;    /* by thing */
     uint16_t *block_counts;           /* by block: of servers, then of leaves, by row and column */

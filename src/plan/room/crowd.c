@@ -4,7 +4,7 @@
 
 /* Who stands where, who has cables to whom, and what all of that costs in every rack. */
 
-enum { RACKS_MAX = 1024, TABLE_MAX = 1 << 22 };
+enum { RACKS_MAX = 1024, TABLE_MAX = 1 << 22, BETWEEN_MAX = 512 };
 
 /* ---- gathering ---- */
 
@@ -80,11 +80,15 @@ static uint32_t most_legs(const struct myr_design *design)
     return most;
 }
 
-/* What the link of a port is of a cable, in parts. */
+/* What the link of a port is of a cable, in parts; more in a layer that is pulled together. */
 static uint32_t share_of_cable(const struct crowd *crowd, uint32_t port)
 {
-    const struct myr_design *design = &crowd->room->plan->design;
-    return crowd->parts / room_legs(design, design->port_link[port]);
+    const struct room *room = crowd->room;
+    const struct myr_design *design = &room->plan->design;
+    uint32_t link = design->port_link[port];
+    const struct myr_cabletype *type =
+        &room->plan->cabletypes.items[design->cable_type[design->link_cable[link]]];
+    return crowd->parts / room_legs(design, link) * (1 + room->pull[type->net][type->layer]);
 }
 
 struct end {
@@ -218,6 +222,22 @@ static void gather_class_peers(struct crowd *crowd)
     crowd->first_class_peer[crowd->count] = put;
 }
 
+/* Things of a class have the same peers, so two classes have the same cables for any two things. */
+static void gather_between(struct crowd *crowd)
+{
+    if (crowd->class_count > BETWEEN_MAX) {
+        return;
+    }
+    size_t classes = crowd->class_count;
+    crowd->between = MYR_ARENA_NEW(crowd->room->arena, uint32_t, classes * classes);
+    for (uint32_t i = 0; i < crowd->count; i++) {
+        for (uint32_t k = crowd->first_class_peer[i]; k < crowd->first_class_peer[i + 1]; k++) {
+            const struct class_peer *peer = &crowd->class_peers[k];
+            crowd->between[crowd->things[i].kind_class * classes + peer->kind_class] = peer->cables;
+        }
+    }
+}
+
 /* ---- the table ---- */
 
 static void add_ways(struct crowd *crowd, uint32_t kind_class, uint32_t rack, int64_t cables)
@@ -226,6 +246,18 @@ static void add_ways(struct crowd *crowd, uint32_t kind_class, uint32_t rack, in
     const int32_t *way = crowd->way + (size_t)rack * crowd->racks;
     for (uint32_t i = 0; i < crowd->racks; i++) {
         line[i] += cables * way[i];
+    }
+}
+
+static void shift_ways(struct crowd *crowd, const struct class_peer *peer, uint32_t from,
+                       uint32_t to)
+{
+    int64_t *line = crowd->table + (size_t)peer->kind_class * crowd->racks;
+    const int32_t *before = crowd->way + (size_t)from * crowd->racks;
+    const int32_t *after = crowd->way + (size_t)to * crowd->racks;
+    int64_t cables = peer->cables;
+    for (uint32_t i = 0; i < crowd->racks; i++) {
+        line[i] += cables * (after[i] - before[i]);
     }
 }
 
@@ -293,6 +325,7 @@ bool crowd_gather(struct crowd *crowd, struct room *room)
     }
     gather_mates(crowd);
     gather_class_peers(crowd);
+    gather_between(crowd);
     fill_table(crowd);
     fill_racks(crowd);
     return true;
@@ -320,9 +353,7 @@ void crowd_enter(struct crowd *crowd, uint32_t thing, uint32_t rack)
 {
     uint32_t old = crowd->things[thing].rack;
     for (uint32_t k = crowd->first_class_peer[thing]; k < crowd->first_class_peer[thing + 1]; k++) {
-        const struct class_peer *peer = &crowd->class_peers[k];
-        add_ways(crowd, peer->kind_class, rack, peer->cables);
-        add_ways(crowd, peer->kind_class, old, -(int64_t)peer->cables);
+        shift_ways(crowd, &crowd->class_peers[k], old, rack);
     }
     crowd_count(crowd, thing, old, rack);
     room_take(&crowd->room->racks[rack], &crowd->things[thing].need, 1);
@@ -387,7 +418,7 @@ uint32_t crowd_outside(const struct crowd *crowd, uint32_t thing)
            lines_outside(servers + rows, leaves + rows, crowd->lines - rows);
 }
 
-uint32_t crowd_cables(const struct crowd *crowd, uint32_t one, uint32_t other)
+static uint32_t find_cables(const struct crowd *crowd, uint32_t one, uint32_t other)
 {
     uint32_t low = crowd->first_peer[one], high = crowd->first_peer[one + 1];
     while (low < high) {
@@ -400,6 +431,16 @@ uint32_t crowd_cables(const struct crowd *crowd, uint32_t one, uint32_t other)
     }
     bool found = low < crowd->first_peer[one + 1] && crowd->peers[low].thing == other;
     return found ? crowd->peers[low].cables : 0;
+}
+
+uint32_t crowd_cables(const struct crowd *crowd, uint32_t one, uint32_t other)
+{
+    if (!crowd->between) {
+        return find_cables(crowd, one, other);
+    }
+    const struct thing *things = crowd->things;
+    return crowd
+        ->between[(size_t)things[one].kind_class * crowd->class_count + things[other].kind_class];
 }
 
 /* ---- the end ---- */

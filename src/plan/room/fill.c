@@ -189,6 +189,27 @@ static bool try_racks(struct filling *fill, struct block *block, const struct lo
     return false;
 }
 
+struct offer { /* of the first racks from where the block begins */
+    uint32_t racks;
+    uint64_t seats, servers;
+};
+
+/*
+ * Whether so many racks have the seats and places at all, in whatever order they are taken: asked
+ * for one rack more each time. A large room that lacks seats would else be sorted for every rack.
+ */
+static bool offers_enough(const struct filling *fill, const struct block *block,
+                          const struct load *need, uint32_t count, struct offer *offer)
+{
+    const struct room *room = fill->room;
+    for (; offer->racks < count; offer->racks++) {
+        const struct stand *rack = &room->racks[fill->racks[fill->at + offer->racks]];
+        offer->seats += fill_seats_in(room, rack, need, room->lost_most, block->seats);
+        offer->servers += room_fits(&rack->left, &room->server);
+    }
+    return offer->seats >= block->seats && offer->servers >= block->servers;
+}
+
 /* All of the block from the next rack on, in as few as possible. False: nothing was done. */
 static bool fill_whole(struct filling *fill, struct block *block, const struct load *need)
 {
@@ -204,7 +225,11 @@ static bool fill_whole(struct filling *fill, struct block *block, const struct l
             return true;
         }
     }
+    struct offer offer = {};
     for (count = first; count <= most; count++) {
+        if (!offers_enough(fill, block, need, count, &offer)) {
+            continue;
+        }
         fill_rank(fill, block, count);
         if (try_racks(fill, block, need, count, false)) {
             return true;

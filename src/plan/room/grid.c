@@ -171,3 +171,48 @@ uint32_t room_group(const struct room *room, uint32_t server)
     }
     return group;
 }
+
+/* The racks as records; what stands in them was counted down from their limits. */
+void room_put_racks(struct room *room)
+{
+    struct plan *plan = room->plan;
+    struct myr_design *design = &plan->design;
+    const struct myr_spec_room *spec = room->spec;
+    room->out.racks_used = room->out.racks_mixed = 0;
+    room->out.watts = room->out.watts_max = 0;
+    design->rack_count = room->rack_count;
+    design->racks = MYR_ARENA_NEW(room->arena, struct myr_rack, room->rack_count);
+    design->rack_more = MYR_ARENA_NEW(room->arena, struct myr_rack_more, room->rack_count);
+    uint32_t part = spec->rack_part == MYR_PART_NONE
+                        ? 0
+                        : plan_string(plan, part_at(plan, spec->rack_part)->id);
+    for (uint32_t i = 0; i < room->rack_count; i++) {
+        const struct stand *stand = &room->racks[i];
+        design->racks[i] = (struct myr_rack){.row = stand->row,
+                                             .column = stand->column,
+                                             .part = part,
+                                             .power_feed = MYR_NONE,
+                                             .cooling_loop = MYR_NONE,
+                                             .watts_max = (uint32_t)stand->watts_max,
+                                             .units = (uint32_t)room->rack.units};
+        design->rack_more[i] = (struct myr_rack_more){
+            .building = stand->hall,
+            .x_mm = (uint32_t)stand->x_mm,
+            .y_mm = (uint32_t)stand->y_mm,
+            .power_b = MYR_NONE,
+            .cooling_b = MYR_NONE,
+            .watts = (uint32_t)(stand->watts_max - stand->left.watts),
+            .units = (uint32_t)(room->rack.units - stand->left.units),
+            .kg = (uint32_t)((room->rack.grams - stand->left.grams + 999) / 1000),
+            .kg_max = (uint32_t)(room->rack.grams / 1000)};
+        room->out.racks_used += design->rack_more[i].units > 0;
+        room->out.racks_mixed += stand->mixed;
+        room->out.watts += design->rack_more[i].watts;
+        room->out.watts_max += (uint64_t)stand->watts_max;
+    }
+    for (uint32_t i = 0; i < design->device_count; i++) {
+        if (room->device_rack[i] != MYR_NONE) { /* strips come last */
+            design->rack_more[room->device_rack[i]].devices++;
+        }
+    }
+}

@@ -16,7 +16,13 @@
  */
 
 /* Rooms of so many servers are polished from every start, larger ones from the best. */
-enum { LOST_TRIED_MAX = 8, FLATNESS_COUNT = 3, POLISHED_MAX = 512 };
+enum {
+    LOST_TRIED_MAX = 8,
+    FLATNESS_COUNT = 3,
+    POLISHED_MAX = 512,
+    POLISH_START = 2000000, /* ways to measure: for comparing starts, and for one alone */
+    POLISH_MOST = 40000000,
+};
 
 static uint32_t pod_end(const struct room *room, uint32_t block)
 {
@@ -361,60 +367,72 @@ static int64_t ways_mm(const struct room *room)
     return sum;
 }
 
+/* Puts a start among the best so far, if it is one of them and none of them is as long. */
+static void keep_start(struct room *room, const struct start *start)
+{
+    uint32_t at = room->start_count;
+    while (at > 0 && room->starts[at - 1].ways > start->ways) {
+        at--;
+    }
+    if (at == ROOM_STARTS || (at > 0 && room->starts[at - 1].ways == start->ways)) {
+        return;
+    }
+    room->start_count += room->start_count < ROOM_STARTS;
+    for (uint32_t i = room->start_count - 1; i > at; i--) {
+        room->starts[i] = room->starts[i - 1];
+    }
+    room->starts[at] = *start;
+}
+
+static void set_start(struct room *room, const struct start *start)
+{
+    room->banded = start->banded;
+    room->gathered = start->gathered;
+    room->flatness = start->flatness;
+    room->lost_least = start->lost;
+    room->lost_most = start->lost;
+}
+
 /*
  * Switches close together have shorter cables, but take the places of servers. It hangs on the room
  * whether blocks do better as compact pieces or as strips, and whether the upper switches do better
- * around the centre or along its row. All of it is tried, and the best kept.
+ * around the centre or along its row. All of it is tried, and the best ones kept.
  */
-static void choose_way(struct room *room)
+void room_choose_starts(struct room *room)
 {
-    struct {
-        int64_t ways;
-        uint32_t lost;
-        double flatness;
-        bool banded, gathered;
-    } best = {.ways = INT64_MAX};
     uint32_t losses = room->per_rack < LOST_TRIED_MAX ? room->per_rack : LOST_TRIED_MAX;
     uint32_t ways_each = 2 * FLATNESS_COUNT * (losses + 1);
     bool small = room->plan->spec->servers <= POLISHED_MAX;
     uint32_t first = room->hall_count > 1 ? 0 : ways_each; /* the first half gathers */
+    room->start_count = 0;
     for (uint32_t k = first; k < 2 * ways_each; k++) {
-        uint32_t i = k % ways_each, lost = i / 2 / FLATNESS_COUNT;
-        if (k == ways_each && best.ways < INT64_MAX && !small) {
+        uint32_t i = k % ways_each;
+        if (k == ways_each && room->start_count > 0 && !small) {
             break; /* gathered they all found a place, and that is mostly shorter */
         }
-        room->gathered = k < ways_each;
-        room->lost_least = room->lost_most = lost;
-        room->banded = i % 2;
-        room->flatness = i / 2 % FLATNESS_COUNT / (double)(FLATNESS_COUNT - 1);
+        struct start start = {.lost = i / 2 / FLATNESS_COUNT,
+                              .banded = i % 2,
+                              .gathered = k < ways_each,
+                              .flatness = i / 2 % FLATNESS_COUNT / (double)(FLATNESS_COUNT - 1)};
+        set_start(room, &start);
         clear_racks(room);
         if (place_once(room) == room->block_count && room->missing == 0) {
             if (small) {
-                room_polish(room);
+                room_polish(room, POLISH_START);
             }
-            int64_t ways = ways_mm(room);
-            if (ways < best.ways) {
-                best.ways = ways;
-                best.lost = lost;
-                best.flatness = room->flatness;
-                best.banded = room->banded;
-                best.gathered = room->gathered;
-            }
+            start.ways = ways_mm(room);
+            keep_start(room, &start);
         }
     }
-    room->banded = best.banded;
-    room->gathered = best.gathered;
-    room->flatness = best.flatness;
-    room->lost_least = best.lost;
-    room->lost_most = best.ways < INT64_MAX ? best.lost : room->per_rack;
 }
 
-int room_place(struct room *room, struct myr_err *err)
+int room_place(struct room *room, uint32_t start, struct myr_err *err)
 {
-    room->lost_least = 0;
-    room->lost_most = room->per_rack;
-    if (room->spec->place == MYR_ROOM_SHORTEST) {
-        choose_way(room);
+    if (start < room->start_count) {
+        set_start(room, &room->starts[start]);
+    } else {
+        set_start(room, &(struct start){});
+        room->lost_most = room->per_rack;
     }
     clear_racks(room);
     uint32_t block = place_once(room);
@@ -427,7 +445,7 @@ int room_place(struct room *room, struct myr_err *err)
         return too_small(room, block, err);
     }
     if (room->spec->place == MYR_ROOM_SHORTEST) {
-        room_polish(room);
+        room_polish(room, POLISH_MOST);
     }
     return MYR_OK;
 }

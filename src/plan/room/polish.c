@@ -10,8 +10,6 @@
 
 enum { PASSES_MAX = 12 };
 
-#define WORK_MAX 40000000U /* ways that are measured; then it is enough */
-
 struct box {
     uint32_t hall, low_row, high_row, low_column, high_column;
 };
@@ -22,7 +20,7 @@ struct polish {
     const struct myr_design *design;
     uint32_t movable_count, *movable; /* switches of the blocks and above them */
     uint32_t *block_of;               /* of a movable switch; ROOM_NONE above them */
-    uint32_t work;
+    uint32_t work, work_max;          /* ways that are measured; then it is enough */
 };
 
 static uint32_t nodes_of(const struct polish *p)
@@ -176,10 +174,10 @@ static bool swap_server(struct polish *p, uint32_t server, uint32_t first)
 static bool polish_servers(struct polish *p)
 {
     bool better = false;
-    for (uint32_t i = 0; i < p->room->block_count && p->work < WORK_MAX; i++) {
+    for (uint32_t i = 0; i < p->room->block_count && p->work < p->work_max; i++) {
         const struct block *b = &p->room->blocks[i];
         uint32_t end = b->first_server + b->servers;
-        for (uint32_t s = b->first_server; s < end && p->work < WORK_MAX; s++) {
+        for (uint32_t s = b->first_server; s < end && p->work < p->work_max; s++) {
             better = move_server(p, s) || better;
             better = swap_server(p, s, end) || better;
         }
@@ -244,11 +242,11 @@ static bool polish_switches(struct polish *p)
     for (uint32_t i = 0; i < p->room->block_count; i++) {
         p->boxes[i] = box_of(p, i);
     }
-    for (uint32_t i = 0; i < p->movable_count && p->work < WORK_MAX; i++) {
+    for (uint32_t i = 0; i < p->movable_count && p->work < p->work_max; i++) {
         better = move_switch(p, i) || better;
     }
     for (uint32_t i = 0; i < p->movable_count; i++) {
-        for (uint32_t k = i + 1; k < p->movable_count && p->work < WORK_MAX; k++) {
+        for (uint32_t k = i + 1; k < p->movable_count && p->work < p->work_max; k++) {
             better = swap_switch(p, i, k) || better;
         }
     }
@@ -261,9 +259,9 @@ static void add_movable(struct polish *p, uint32_t device, uint32_t block)
     p->movable[p->movable_count++] = device;
 }
 
-void room_polish(struct room *room)
+void room_polish(struct room *room, uint32_t work_max)
 {
-    struct polish p = {.room = room, .design = &room->plan->design};
+    struct polish p = {.room = room, .design = &room->plan->design, .work_max = work_max};
     uint32_t servers = room->plan->spec->servers, switches = room->seat_count + room->top_count;
     p.movable = MYR_ARENA_NEW(room->arena, uint32_t, switches);
     p.block_of = MYR_ARENA_NEW(room->arena, uint32_t, switches);
@@ -280,7 +278,7 @@ void room_polish(struct room *room)
         add_movable(&p, room->tops[i], ROOM_NONE);
     }
     bool better = true;
-    for (uint32_t pass = 0; better && pass < PASSES_MAX && p.work < WORK_MAX; pass++) {
+    for (uint32_t pass = 0; better && pass < PASSES_MAX && p.work < p.work_max; pass++) {
         better = polish_switches(&p);
         better = polish_servers(&p) || better;
     }

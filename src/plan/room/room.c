@@ -37,20 +37,6 @@ static void rack_limits(struct room *room)
     }
 }
 
-/*
- * Places are dealt out as if every server were of the most demanding kind; what the others need
- * less is given back before anything else moves in.
- */
-static void give_back(struct room *room)
-{
-    for (uint32_t i = 0; room->plan->group_count > 1 && i < room->plan->spec->servers; i++) {
-        const struct load *own = &room->groups[room_group(room, i)];
-        struct load less = {room->server.watts - own->watts, room->server.units - own->units,
-                            room->server.grams - own->grams};
-        room_give(&room->racks[room->server_rack[i]], &less);
-    }
-}
-
 static int check_single(const struct room *room, struct myr_err *err)
 {
     if (room_fits(&room->rack, &room->server) > 0 && room->server.units > 0) {
@@ -86,18 +72,7 @@ static int place_in(struct room *room, uint32_t columns, struct myr_err *err)
                              (unsigned long long)racks, MYR_ROOM_RACKS_MAX);
     }
     room_grid(room, columns);
-    for (uint32_t i = 0; i < room->plan->design.device_count; i++) {
-        room->device_rack[i] = MYR_NONE;
-    }
-    room->items.count = 0;
-    room->pairs = 0;
-    MYR_TRY(room_place(room, err));
-    give_back(room);
-    MYR_TRY(room_rest(room, err));
-    if (room->spec->place == MYR_ROOM_SHORTEST && !room->plan->rough) {
-        room_anneal(room);
-    }
-    return MYR_OK;
+    return room_place_all(room, err);
 }
 
 /* A room that does not say how wide it is gets as wide as it must be. */
@@ -154,47 +129,6 @@ static uint32_t join_names(struct room *room)
         myr_buf_printf(&names, "%s%s", i ? "," : "", name ? name : "");
     }
     return plan_string(room->plan, names.data ? names.data : "");
-}
-
-/* The racks as records; what stands in them was counted down from their limits. */
-static void put_racks(struct room *room)
-{
-    struct plan *plan = room->plan;
-    struct myr_design *design = &plan->design;
-    const struct myr_spec_room *spec = room->spec;
-    design->rack_count = room->rack_count;
-    design->racks = MYR_ARENA_NEW(room->arena, struct myr_rack, room->rack_count);
-    design->rack_more = MYR_ARENA_NEW(room->arena, struct myr_rack_more, room->rack_count);
-    uint32_t part = spec->rack_part == MYR_PART_NONE
-                        ? 0
-                        : plan_string(plan, part_at(plan, spec->rack_part)->id);
-    for (uint32_t i = 0; i < room->rack_count; i++) {
-        const struct stand *stand = &room->racks[i];
-        design->racks[i] = (struct myr_rack){.row = stand->row,
-                                             .column = stand->column,
-                                             .part = part,
-                                             .power_feed = MYR_NONE,
-                                             .cooling_loop = MYR_NONE,
-                                             .watts_max = (uint32_t)stand->watts_max,
-                                             .units = (uint32_t)room->rack.units};
-        design->rack_more[i] = (struct myr_rack_more){
-            .building = stand->hall,
-            .x_mm = (uint32_t)stand->x_mm,
-            .y_mm = (uint32_t)stand->y_mm,
-            .power_b = MYR_NONE,
-            .cooling_b = MYR_NONE,
-            .watts = (uint32_t)(stand->watts_max - stand->left.watts),
-            .units = (uint32_t)(room->rack.units - stand->left.units),
-            .kg = (uint32_t)((room->rack.grams - stand->left.grams + 999) / 1000),
-            .kg_max = (uint32_t)(room->rack.grams / 1000)};
-        room->out.racks_used += design->rack_more[i].units > 0;
-        room->out.racks_mixed += stand->mixed;
-        room->out.watts += design->rack_more[i].watts;
-        room->out.watts_max += (uint64_t)stand->watts_max;
-    }
-    for (uint32_t i = 0; i < design->device_count; i++) {
-        design->rack_more[room->device_rack[i]].devices++;
-    }
 }
 
 /* Nodes of one server share what it needs. */
@@ -255,15 +189,16 @@ static int run(struct room *room, struct myr_err *err)
     room_blocks(room);
     MYR_TRY(place(room, err));
     room_units(room);
-    put_racks(room);
+    room_put_racks(room);
     note_mixed(room);
     MYR_TRY(room_feeds(room, err));
     room_strips(room);
-    MYR_TRY(room_lengths(room, err));
+    room_cut_cables(room);
+    room->out.lower_bound_mm = room_bound_mm(room);
+    room_lengths(room);
     room_trays(room);
     room_headroom(room);
     finish(room);
-    room->plan->design.room->lower_bound_mm = room_bound_mm(room->plan);
     return MYR_OK;
 }
 

@@ -10,6 +10,7 @@
 #include "plan_internal.h"
 
 #define ROOM_NONE         UINT32_MAX
+#define ROOM_STEPS        24 /* lengths of cables that are sold */
 #define ROOM_ROWS_DEFAULT 20 /* of a room that does not say */
 
 /* What one thing needs, and what a rack has left. */
@@ -38,6 +39,32 @@ struct block {
     uint32_t first_seat, seats;     /* positions in room.seats */
     uint32_t first_rack, last_rack; /* between which it stands */
     uint32_t pod;
+};
+
+#define ROOM_STARTS 3 /* from which the annealing begins, at the most */
+
+struct start { /* a way to fill the room */
+    int64_t ways;
+    double flatness; /* how much the upper switches keep to the centre's row */
+    uint32_t lost;   /* places for servers that a rack loses to switches */
+    bool banded, gathered;
+};
+
+struct cut { /* kinds of cables, which say how many links share one */
+    uint16_t host[MYR_NET_COUNT][PLAN_HOSTS_MAX], layer[MYR_NET_COUNT][MYR_LAYER_COUNT];
+    uint32_t host_optic[MYR_NET_COUNT];
+    size_t kinds, findings; /* that the plan had then */
+};
+
+struct cut_way {   /* of a layer */
+    uint32_t step; /* the longest for which its cables are cut so */
+    bool now;
+};
+
+#define ROOM_SHORT_MAX 16
+
+struct short_layer { /* whose cables would be fewer if none were longer than this */
+    uint32_t net, layer, length_mm;
 };
 
 struct room {
@@ -71,6 +98,10 @@ struct room {
     double flatness;                /* how much the upper switches keep to the centre's row */
     uint32_t pairs;                 /* of racks whose power was dealt out anew */
     uint32_t missing;               /* servers without a place in the last attempt */
+    uint32_t start_count;
+    struct start starts[ROOM_STARTS]; /* the shortest first */
+    /* How many times more the annealing counts the cables of a layer, for it to become short. */
+    uint8_t pull[MYR_NET_COUNT][MYR_LAYER_COUNT];
     struct myr_room out;
 };
 
@@ -90,6 +121,8 @@ struct load room_load(const struct room *room, uint32_t device);
 /* Id of the part that devices of this type are; "" where there is none. */
 const char *room_part(const struct room *room, uint32_t type);
 const char *room_rack_name(const struct room *room, uint32_t rack);
+/* The racks as records of the design, as far as they are filled. */
+void room_put_racks(struct room *room);
 
 /* Links in the cable of a link: its legs. */
 static inline uint32_t room_legs(const struct myr_design *design, uint32_t link)
@@ -105,13 +138,25 @@ uint32_t room_group(const struct room *room, uint32_t server);
 void room_blocks(struct room *room);
 
 /* place.c: servers and the switches of their own network */
-MYR_MUST_USE int room_place(struct room *room, struct myr_err *err);
 
-/* polish.c: changes places until no cable gets shorter by it */
-void room_polish(struct room *room);
+/* Ways to fill the room that differ, the shortest first; there may be none. */
+void room_choose_starts(struct room *room);
+/* One of them, or any that all find a place by. */
+MYR_MUST_USE int room_place(struct room *room, uint32_t start, struct myr_err *err);
 
-/* anneal.c: the same for everything that stands, in rooms that are not too large */
-void room_anneal(struct room *room);
+/* polish.c: changes places until no cable gets shorter by it, or so many ways were measured */
+void room_polish(struct room *room, uint32_t work_max);
+
+/* anneal.c: the same for everything that stands. Returns how many draws it made: 0 where the room
+ * is too large for it. */
+struct annealing {
+    uint32_t number;     /* of its draws: others come out for each */
+    uint32_t sixteenths; /* how loose things are in the beginning */
+};
+uint64_t room_anneal(struct room *room, const struct annealing *how);
+
+/* starts.c: everything, from the best starts */
+MYR_MUST_USE int room_place_all(struct room *room, struct myr_err *err);
 
 /* rest.c: everything else, and units */
 MYR_MUST_USE int room_rest(struct room *room, struct myr_err *err);
@@ -124,12 +169,38 @@ MYR_MUST_USE int room_feeds(struct room *room, struct myr_err *err);
 void room_strips_about(struct room *room);
 void room_strips(struct room *room);
 
-/* lengths.c: routes, cables of the right length, trays, headroom */
-MYR_MUST_USE int room_lengths(struct room *room, struct myr_err *err);
+/* cut.c: kinds of cables for the layers, and with them which links share a cable */
+
+uint32_t room_step(int64_t length_mm); /* of the lengths that are sold, the least that reaches */
+double room_step_mm(uint32_t step);
+uint32_t room_link_mm(const struct room *room, uint32_t link);
+uint16_t room_ask_kind(struct room *room, struct net_plan *net, enum myr_layer layer,
+                       uint32_t host_class, uint32_t step, uint16_t like);
+/* For where everything stands now. */
+void room_cut_cables(struct room *room);
+/* The longest link of each layer. */
+void room_longest(const struct room *room, uint32_t ret_mm[MYR_NET_COUNT][MYR_LAYER_COUNT]);
+/* Ways to cut a layer that differ in how many links share a cable, for lengths from a step on. */
+uint32_t room_cut_ways(struct room *room, uint32_t net, uint32_t layer, uint32_t least_step,
+                       struct cut_way ret[ROOM_STEPS]);
+/* Kinds of one layer as for that length; true where others share a cable now, until when all has
+ * to be wired again. */
+bool room_cut_layer(struct room *room, uint32_t net, uint32_t layer, uint32_t step);
+void room_wire_again(struct room *room);
+/* The kinds as they are; and as they were, to be wired again, or with the wires. */
+void room_keep_cut(const struct room *room, struct cut *ret);
+void room_kinds_as(struct room *room, const struct cut *cut);
+void room_cut_as(struct room *room, const struct cut *cut);
+
+/* lengths.c: cables of the right length, trays, headroom */
+void room_lengths(struct room *room);
 void room_trays(struct room *room);
 void room_headroom(struct room *room);
 /* What a port keeps free for what is on its way over a cable of this length. */
 uint64_t room_headroom_bytes(uint32_t gbps, double length_m);
 
-/* bound.c: what no placement can go below; reads the finished design alone */
-uint64_t room_bound_mm(const struct plan *plan);
+/* bound/: what no placement and no cut of its cables can go below. It reads links, racks and what a
+ * rack carries, nothing of where things stand; the cables are cut as before when it returns. */
+uint64_t room_bound_mm(struct room *room);
+/* Layers for which nothing speaks against a placement in which they are so short. */
+uint32_t room_short_layers(struct room *room, struct short_layer ret[ROOM_SHORT_MAX]);

@@ -38,7 +38,7 @@ static void count_cables(struct bound *b)
         }
         uint32_t lower = design->port_device[design->link_a[link]];
         uint32_t upper = design->port_device[design->link_b[link]];
-        double weight = bound_link_weight(design, link);
+        double weight = bound_link_weight(b, link);
         if (layer == MYR_LAYER_HOST) {
             b->host[upper] += weight;
             b->gpu[upper] += design->place[lower].kind == MYR_DEVICE_NODE ? weight : 0;
@@ -67,7 +67,7 @@ static void count_flows(struct bound *b)
             double on = going_on(b, lower, b->host[lower]);
             if (on > 0) {
                 b->flow[design->port_device[design->link_b[link]]] +=
-                    bound_link_weight(design, link) / b->up[lower] * on * b->host[lower];
+                    bound_link_weight(b, link) / b->up[lower] * on * b->host[lower];
             }
         }
     }
@@ -101,7 +101,7 @@ static void climb(struct bound *b, uint32_t device, double weight, double arrivi
             continue;
         }
         uint32_t above = design->port_device[design->link_b[link]];
-        double part = share * bound_link_weight(design, link);
+        double part = share * bound_link_weight(b, link);
         if (layer == MYR_LAYER_FABRIC && b->up[above] > 0) {
             double further = going_on(b, above, b->flow[above]);
             end_chain(b, above, part * (1 - further));
@@ -110,7 +110,7 @@ static void climb(struct bound *b, uint32_t device, double weight, double arrivi
                 uint32_t next = design->port_link[q];
                 if (next != MYR_NONE && design->link_a[next] == q) {
                     end_chain(b, design->port_device[design->link_b[next]],
-                              each * bound_link_weight(design, next));
+                              each * bound_link_weight(b, next));
                 }
             }
         } else {
@@ -130,7 +130,7 @@ static void add_servers(struct bound *b, uint32_t server, uint32_t count)
         uint32_t link = design->port_link[p], layer;
         if (link != MYR_NONE && bound_of_net(b, link, &layer)) {
             uint32_t leaf = design->port_device[design->link_b[link]];
-            climb(b, leaf, bound_link_weight(design, link), b->host[leaf]);
+            climb(b, leaf, bound_link_weight(b, link), b->host[leaf]);
         }
     }
     for (uint32_t i = 0; i < b->touched_count; i++) {
@@ -162,16 +162,16 @@ static bool alike(const struct bound *b, uint32_t one, uint32_t other)
         }
         if (x != MYR_NONE &&
             (design->port_device[design->link_b[x]] != design->port_device[design->link_b[y]] ||
-             bound_link_weight(design, x) != bound_link_weight(design, y))) {
+             bound_link_weight(b, x) != bound_link_weight(b, y))) {
             return false;
         }
     }
     return true;
 }
 
-/* ---- all networks ---- */
+/* ---- one network ---- */
 
-static double net_mm(struct bound *b, const struct net_plan *net)
+double bound_ways_mm(struct bound *b, const struct net_plan *net)
 {
     b->net = &net->out;
     uint32_t topology = net->out.topology;
@@ -238,7 +238,7 @@ static void count_places(struct bound *b, const struct load *server)
     }
 }
 
-uint64_t room_bound_mm(const struct plan *plan)
+struct bound *bound_create(const struct plan *plan)
 {
     const struct myr_design *design = &plan->design;
     const struct myr_spec_room *spec = &plan->spec->room;
@@ -255,25 +255,31 @@ uint64_t room_bound_mm(const struct plan *plan)
     /* Servers of several kinds: none needs less than the least of all. */
     struct load server = bound_part_load(plan, plan->groups[0].server_part);
     for (uint32_t i = 1; i < plan->group_count; i++) {
-        struct load one = bound_part_load(plan, plan->groups[i].server_part);
-        server.watts = one.watts < server.watts ? one.watts : server.watts;
-        server.units = one.units < server.units ? one.units : server.units;
-        server.grams = one.grams < server.grams ? one.grams : server.grams;
+        server = bound_least_load(server, bound_part_load(plan, plan->groups[i].server_part));
     }
     server.watts = spec->server_kw > 0 ? (int64_t)(spec->server_kw * 1000 + 0.5) : server.watts;
     b->one = server;
+    for (uint32_t i = 0; i < MYR_LAYER_COUNT; i++) {
+        b->times[i] = 1;
+    }
     count_places(b, &server);
-    double ways = 0, dropped = design->cable_count;
-    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
-        const struct net_plan *net = &plan->nets[id];
-        if (net->present) {
-            ways += net_mm(b, net);
-            /* The one kind of cable that may stay in its rack. */
-            bool inside = net->out.topology == MYR_TOPOLOGY_MIDDLE_OF_RACK;
-            dropped -= inside ? net->out.cables[MYR_LAYER_HOST] : 0;
+    return b;
+}
+
+double bound_net_mm(const struct bound *b, double ways_mm)
+{
+    const struct myr_spec_room *spec = &b->plan->spec->room;
+    const struct myr_design *design = b->design;
+    double cables = 0, dropped = 0;
+    /* The one kind of cable that may stay in its rack. */
+    bool inside = b->net->topology == MYR_TOPOLOGY_MIDDLE_OF_RACK;
+    for (uint32_t i = 0; i < design->cable_count; i++) {
+        uint32_t layer;
+        if (bound_of_net(b, design->first_link[i], &layer)) {
+            cables++;
+            dropped += !inside || layer != MYR_LAYER_HOST;
         }
     }
     double stretch = 1 + spec->slack_percent / 100;
-    return (uint64_t)(stretch * (ways + dropped * 2 * spec->drop_m * 1000) +
-                      (double)design->cable_count * spec->slack_m * 1000);
+    return stretch * (ways_mm + dropped * 2 * spec->drop_m * 1000) + cables * spec->slack_m * 1000;
 }

@@ -91,8 +91,7 @@ static void send_up(const struct bound *b, uint32_t device, double share, double
     for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
         uint32_t link = link_up(b, p);
         if (link != MYR_NONE) {
-            to[design->port_device[design->link_b[link]]] +=
-                share * bound_link_weight(design, link);
+            to[design->port_device[design->link_b[link]]] += share * bound_link_weight(b, link);
         }
     }
 }
@@ -159,7 +158,7 @@ static bool next_server(struct server_ports *at)
             break;
         }
         at->server = server;
-        at->cables += bound_link_weight(design, link);
+        at->cables += bound_link_weight(at->b, link);
     }
     return at->server != MYR_NONE;
 }
@@ -171,13 +170,6 @@ static struct server_ports servers_of(const struct bound *b, uint32_t leaf)
 }
 
 /* ---- classes of leaves ---- */
-
-static struct load least_load(struct load a, struct load b)
-{
-    return (struct load){a.watts < b.watts ? a.watts : b.watts,
-                         a.units < b.units ? a.units : b.units,
-                         a.grams < b.grams ? a.grams : b.grams};
-}
 
 static bool near_to(double a, double b)
 {
@@ -293,7 +285,7 @@ static bool look_at_spines(struct part *part)
         if (b->up[i] <= 0) {
             return false;
         }
-        part->need = least_load(part->need, bound_device_load(b, i));
+        part->need = bound_least_load(part->need, bound_device_load(b, i));
         double share = part->arriving[i] < b->up[i] ? part->arriving[i] / b->up[i] : 1;
         used = share > used ? share : used;
         memset(to, 0, sizeof(*to) * tops);
@@ -318,7 +310,7 @@ static bool look_at_switches(struct part *part)
 {
     for (uint32_t i = part->top_first; i < part->top_end; i++) {
         if (root_of(part, i) == part->id) {
-            part->need = least_load(part->need, bound_device_load(part->b, i));
+            part->need = bound_least_load(part->need, bound_device_load(part->b, i));
             part->tops++;
         }
     }
@@ -340,7 +332,7 @@ static bool look_at_part(struct part *part)
     for (uint32_t i = 0; i < b->net->leaf; i++) {
         uint32_t leaf = b->net->first_leaf + i;
         if (root_of(part, leaf) == part->id) {
-            part->need = least_load(part->need, bound_device_load(b, leaf));
+            part->need = bound_least_load(part->need, bound_device_load(b, leaf));
             if (!look_at_leaf(part, leaf)) {
                 return false;
             }

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdlib.h>
 
 #include "room/bound/bound.h"
@@ -38,7 +39,7 @@ static double column_within(double base, double reach, double pitch, int64_t at,
 }
 
 /* Straight along rows and columns; from one building to another by their corners. */
-static double way_mm(const struct bound *b, uint32_t from, uint32_t to)
+double bound_way_mm(const struct bound *b, uint32_t from, uint32_t to)
 {
     const struct myr_rack_more *here = more_of(b, from), *there = more_of(b, to);
     if (here->building == there->building) {
@@ -73,7 +74,7 @@ static double within(const struct bound *b, uint32_t from, double reach, double 
     }
     *ret_sum *= b->places;
     for (uint32_t i = 0; i < b->wider_count; i++) {
-        double way = way_mm(b, from, b->wider[i]);
+        double way = bound_way_mm(b, from, b->wider[i]);
         if (way <= reach) {
             *ret_sum += way;
             count++;
@@ -174,6 +175,38 @@ double bound_nearest_mm(struct bound *b, uint32_t k)
     return b->kind_mm[b->kinds++];
 }
 
+/* Racks of a column follow each other, the highest row first. */
+double bound_rack_way_mm(const struct bound *b, double most_mm)
+{
+    const struct myr_design *design = b->design;
+    const struct myr_spec_room *spec = &b->plan->spec->room;
+    double pitch = spec->row_pitch_m * 1000, found = 0;
+    if (most_mm < 0 || spec->building_count != 1 || spec->cross_count) {
+        return most_mm; /* ways are not those of rows and columns alone */
+    }
+    for (uint32_t i = 0; i < design->rack_count; i += design->racks[i].row + 1) {
+        for (uint32_t k = i; k < design->rack_count; k += design->racks[k].row + 1) {
+            double aside = fabs((double)more_of(b, i)->x_mm - more_of(b, k)->x_mm);
+            uint32_t rows = design->racks[i].row > design->racks[k].row ? design->racks[i].row
+                                                                        : design->racks[k].row;
+            double steps = floor((most_mm - aside) / pitch);
+            double way = aside + (steps < rows ? steps : rows) * pitch + 1; /* as rounded */
+            found = aside <= most_mm && way > found ? way : found;
+        }
+    }
+    return found < most_mm ? found : most_mm;
+}
+
+double bound_most_within(const struct bound *b, double reach_mm)
+{
+    double most = 0, sum = 0;
+    for (uint32_t rack = 0; rack < b->design->rack_count; rack++) {
+        double here = within(b, rack, reach_mm, &sum);
+        most = here > most ? here : most;
+    }
+    return most;
+}
+
 /* ---- seats ---- */
 
 struct seat {
@@ -249,10 +282,12 @@ double bound_seats_mm(struct bound *b, uint32_t k, double *weights, uint32_t cou
 
 /* ---- links and loads ---- */
 
-double bound_link_weight(const struct myr_design *design, uint32_t link)
+double bound_link_weight(const struct bound *b, uint32_t link)
 {
+    const struct myr_design *design = b->design;
     uint32_t cable = design->link_cable[link];
-    return 1.0 / (design->first_link[cable + 1] - design->first_link[cable]);
+    const struct myr_cabletype *type = &b->plan->cabletypes.items[design->cable_type[cable]];
+    return b->times[type->layer] / (design->first_link[cable + 1] - design->first_link[cable]);
 }
 
 bool bound_of_net(const struct bound *b, uint32_t link, uint32_t *ret_layer)
@@ -261,6 +296,24 @@ bool bound_of_net(const struct bound *b, uint32_t link, uint32_t *ret_layer)
         &b->plan->cabletypes.items[b->design->cable_type[b->design->link_cable[link]]];
     *ret_layer = type->layer;
     return &b->plan->nets[type->net].out == b->net;
+}
+
+bool bound_has_layer(const struct bound *b, uint32_t layer)
+{
+    for (uint32_t i = 0; i < b->design->cable_count; i++) {
+        uint32_t of;
+        if (bound_of_net(b, b->design->first_link[i], &of) && of == layer) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct load bound_least_load(struct load a, struct load b)
+{
+    return (struct load){a.watts < b.watts ? a.watts : b.watts,
+                         a.units < b.units ? a.units : b.units,
+                         a.grams < b.grams ? a.grams : b.grams};
 }
 
 struct load bound_part_load(const struct plan *plan, uint32_t part)

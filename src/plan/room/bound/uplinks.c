@@ -26,25 +26,24 @@ static uint32_t seats_most(const struct bound *b, const struct load *need)
     return most;
 }
 
+struct bound bound_with_seats(const struct bound *b, const struct load *need)
+{
+    struct bound seats = *b;
+    seats.places = seats_most(b, need);
+    seats.wider_count = 0;
+    return seats;
+}
+
 static double pairs_mm(const struct bound *b, uint32_t leaves, uint32_t spines,
                        const struct load *need)
 {
-    struct bound seats = *b; /* the same room, with seats for switches in the place of servers */
-    seats.places = seats_most(b, need);
-    seats.wider_count = 0;
+    struct bound seats = bound_with_seats(b, need);
     uint32_t count = leaves + spines;
     if (seats.places >= count) {
         return 0;
     }
     double k = leaves < spines ? (double)leaves / spines : (double)spines / leaves;
     return k * count * bound_least_around(&seats, count) / (2 + 2 * k);
-}
-
-static void take_least(struct load *least, struct load one)
-{
-    least->watts = one.watts < least->watts ? one.watts : least->watts;
-    least->units = one.units < least->units ? one.units : least->units;
-    least->grams = one.grams < least->grams ? one.grams : least->grams;
 }
 
 /* Leaves with the same uplinks to the same spines, as many of each left over. */
@@ -69,11 +68,11 @@ static bool look_at_leaf(const struct bound *b, uint32_t leaf, double *to, struc
             }
             uint32_t spine = design->port_device[design->link_b[link]];
             if (pass < 2) {
-                to[spine] = pass ? to[spine] + bound_link_weight(design, link) : 0;
+                to[spine] = pass ? to[spine] + bound_link_weight(b, link) : 0;
             } else if (to[spine] > 0) {
                 ret->least = ret->spines && ret->least < to[spine] ? ret->least : to[spine];
                 ret->spines++;
-                take_least(&ret->need, bound_device_load(b, spine));
+                ret->need = bound_least_load(ret->need, bound_device_load(b, spine));
                 to[spine] = 0;
             }
         }
@@ -129,7 +128,7 @@ double bound_uplinks_mm(struct bound *b)
             first_spine(b, all.leaf) == first_spine(b, leaf)) {
             all.leaves++;
             all.least = one.least < all.least ? one.least : all.least;
-            take_least(&all.need, one.need);
+            all.need = bound_least_load(all.need, one.need);
         } else {
             sum += sheaf_mm(b, &all);
             all = one;
@@ -151,7 +150,7 @@ static double each_server(const struct bound *b, uint32_t leaf, double *counts, 
                               ? MYR_NONE
                               : design->port_device[design->link_a[link]];
         if (device != MYR_NONE && design->place[device].kind == MYR_DEVICE_NODE) {
-            counts[(device - design->head->first_node) / nodes] += bound_link_weight(design, link);
+            counts[(device - design->head->first_node) / nodes] += bound_link_weight(b, link);
         }
     }
     for (uint32_t i = 0; i < servers; i++) {
@@ -187,7 +186,7 @@ double bound_one_block_mm(struct bound *b)
         one.leaves = i + 1;
         one.least = i > 0 && all.least < one.least ? all.least : one.least;
         if (i > 0) {
-            take_least(&one.need, all.need);
+            one.need = bound_least_load(one.need, all.need);
         }
         all = one;
     }
