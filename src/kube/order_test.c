@@ -1,6 +1,6 @@
 /*
  * Who goes first where there is room for one: gangs drawn at random, against a sort by hand of
- * class, annotation, age and name.
+ * class, annotation, age and name. And which pod of a gang has which rank.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -93,10 +93,82 @@ static void gangs_go_by_class_annotation_age_and_name(void **state)
     }
 }
 
+struct ranked {
+    char name[16];
+    uint32_t index; /* MYR_NONE: its pod has none */
+};
+
+/* Those with an index go first, by it; the others by name, in which 10 comes behind 9. */
+static bool is_before(const struct ranked *a, const struct ranked *b)
+{
+    return a->index != b->index ? a->index < b->index : atoi(a->name + 2) < atoi(b->name + 2);
+}
+
+/* Pods that come in any order, with names that say nothing of their ranks. */
+static void ranks_go_by_index_then_name(void **state)
+{
+    (void)state;
+    struct myr_rng rng;
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        struct myr_kube_policy policy = myr_kube_policy_default();
+        policy.scheduler = "mine";
+        struct myr_kube_cluster *c = myr_kube_cluster_create(&policy);
+        struct ranked all[2 * PODS];
+        uint32_t count, bound = 0, with = round % 3 == 0 ? 0 : round % 3 == 1 ? 2 * PODS : PODS;
+        for (uint32_t i = 0; i < 2 * PODS; i++) {
+            tell(c, MYR_KUBE_NODES, 1000,
+                 "{'type':'ADDED','object':{'metadata':{'name':'n%u','uid':'v%u',"
+                 "'resourceVersion':'1'},'spec':{},'status':{'allocatable':{'cpu':'4','pods':'30',"
+                 "'nvidia.com/gpu':'8'},'conditions':[{'type':'Ready','status':'True'}]}}}",
+                 i, i);
+        }
+        myr_rng_init(&rng, 32, round);
+        for (uint32_t i = 0; i < 2 * PODS;
+             i++) { /* any order, none twice: 7 and 18 share nothing */
+            uint32_t at = (7 * i + round) % (2 * PODS);
+            char index[80] = "";
+            all[i].index = i < with ? (5 * at + round) % (2 * PODS) : MYR_NONE;
+            snprintf(all[i].name, sizeof(all[i].name), "p-%u", at);
+            if (i < with) {
+                snprintf(index, sizeof(index), ",'batch.kubernetes.io/job-completion-index':'%u'",
+                         all[i].index);
+            }
+            tell(c, MYR_KUBE_PODS, 1000,
+                 "{'type':'ADDED','object':{'metadata':{'name':'%s','namespace':'d','uid':'u-%s',"
+                 "'resourceVersion':'3','creationTimestamp':'2026-11-16T08:00:%02uZ','annotations':"
+                 "{'myriad/gang':'g','myriad/gang-size':'%d'%s}},'spec':{'schedulerName':'mine',"
+                 "'containers':[{'resources':{'requests':{'nvidia.com/gpu':'8'}}}]},'status':{"
+                 "'phase':'Pending'}}}",
+                 all[i].name, all[i].name, myr_rng_below(&rng, 60), 2 * PODS, index);
+        }
+        for (uint32_t i = 1; i < 2 * PODS; i++) { /* sorted by hand */
+            for (uint32_t k = i; k > 0 && is_before(&all[k], &all[k - 1]); k--) {
+                struct ranked swapped = all[k];
+                all[k] = all[k - 1];
+                all[k - 1] = swapped;
+            }
+        }
+        const struct myr_kube_decision *d = myr_kube_decide(c, 1000, 20, &count);
+        for (uint32_t i = 0; i < count; i++) {
+            if (d[i].act == MYR_KUBE_BIND) {
+                bound++;
+                assert_int_equal(d[i].seat_count, 2 * PODS);
+                for (uint32_t k = 0; k < d[i].seat_count; k++) {
+                    assert_true(d[i].seats[k].rank < 2 * PODS);
+                    assert_string_equal(d[i].seats[k].name, all[d[i].seats[k].rank].name);
+                }
+            }
+        }
+        assert_int_equal(bound, 1);
+        myr_kube_cluster_free(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gangs_go_by_class_annotation_age_and_name),
+        cmocka_unit_test(ranks_go_by_index_then_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
