@@ -559,7 +559,7 @@ def old_file(myriad):
 def main():
     myriad = sys.argv[1]
     seeds = [int(sys.argv[2])] if len(sys.argv) > 2 else [20240523, 1, 3][::EVERY]
-    count = int(sys.argv[3]) if len(sys.argv) > 3 else 3
+    count = int(sys.argv[3]) if len(sys.argv) > 3 else 3 if EVERY == 1 else 1
     with tempfile.TemporaryDirectory(prefix="myriad-room-") as name:
         folder = pathlib.Path(name)
         for servers in (126, 128):
