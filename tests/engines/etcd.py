@@ -179,7 +179,9 @@ def stale(pair, etcd, words):
 def full(pair, etcd, words):
     del words
     begin(pair)
-    job = pair.submit(f"name: a\ngpus: 8\ncommand: sleep 6\nenv: {{F: {pair.folder}}}\n")
+    go = pathlib.Path(pair.folder, "go")  # its ranks run until then, however long this takes
+    job = pair.submit("name: a\ngpus: 8\n"
+                      f"command: while [ ! -e {go} ]; do sleep 0.1; done\n")
     wait_for("it runs", lambda: pair.job(job)["state"] == "running")
     filler = "A" * 1_300_000
     for i in range(40):
@@ -201,6 +203,7 @@ def full(pair, etcd, words):
         etcd.call(0, "maintenance/alarm", {"action": "DEACTIVATE", **alarm})
     wait_for("jobs are taken again", lambda: try_submit(
         pair, "name: c\ngpus: 1\ncommand: 'true'\n") is not None)
+    go.touch()
     wait_for("all is done", lambda: not pair.get("/v1/jobs")["jobs"])
     check(pair.job(job)["state"] == "done" and pair.job(job)["epoch"] == 1, f"{pair.job(job)}")
     print("full: read-only while the quota is used up, ranks ran on, and back")

@@ -237,8 +237,10 @@ def use_keys(cluster, out, gpus):
     seen = [over(many), over(many + 1)]
     behind = cluster.submit(f"name: b\nnodes: 1\nafter: {many}\ncommand: 'true'\n")
     seen.append(over(behind))
-    fails = cluster.submit("name: f\ngpus: 1\nretries: 0\ncommand: exit 3\n")
+    fails = cluster.submit("name: f\ngpus: 1\nretries: 0\n"
+                           f"command: while [ ! -e {out}/go ]; do sleep 0.1; done; exit 3\n")
     behind = cluster.submit(f"name: b\ngpus: 1\nafter: {fails}\ncommand: 'true'\n")
+    (out / "go").touch()  # who is over already can no longer be waited for
     seen += [over(fails), over(behind)]
     seen.append(over(cluster.submit("name: l\ngpus: 1\ntime_limit: 1s\ncommand: sleep 600\n")))
     service = cluster.submit("name: s\ngpus: 1\nservice: true\nretries: 9\ncommand: 'true'\n")
@@ -304,9 +306,11 @@ def restart(lab, _):
         info = lab.wait(one, "done", "failed")
         check(info["state"] == "done" and info["epoch"] == 1, f"started twice: {info}")
     lab.wait(lab.submit(1, "true"), "done")
-    third = lab.submit(1, "sleep 3")
+    go = lab.cluster.folder / "go-third"
+    third = lab.submit(1, f"until [ -e {go} ]; do sleep 0.1; done")
     lab.wait(third, "running")
     lab.cluster.end_server(signal.SIGKILL)
+    go.touch()
     time.sleep(4)  # it ends while nobody looks
     check(lab.cluster.start_server(), "it did not start again")
     info = lab.wait(third, "done", "failed")
@@ -348,7 +352,8 @@ def grow_old(lab, since):
 
 def away(lab, _):
     slurm, log = lab.slurm, lab.cluster.folder / "server.log"
-    job = lab.submit(1, "sleep 3")
+    go = lab.cluster.folder / "go-away"
+    job = lab.submit(1, f"until [ -e {go} ]; do sleep 0.1; done")
     lab.wait(job, "running")
     lines, stranger = [], slurm.start_stranger()
     for name, begin, end, words in (
@@ -366,6 +371,7 @@ def away(lab, _):
              lambda: speak_otherwise(lab, False), "speaks another version")):
         since = len(log.read_text())
         begin()
+        go.touch()  # it ends while the controller is gone
         lines.append(f"{name}: {said(lab, 'error Slurm: ', since)}")
         check(words in lines[-1], f"'{words}' is not in: {lines[-1]}")
         end()
@@ -383,12 +389,15 @@ def missed(lab, _):
     """Jobs that ended while the controller was away, and of whose end it never heard: it calls
     them lost, with healthy nodes; what their scripts wrote counts."""
     slurm = lab.slurm
-    jobs = [lab.submit(1, f"echo up; sleep 3; exit {code}", retries=0) for code in (0, 3)]
+    go = lab.cluster.folder / "go-missed"
+    jobs = [lab.submit(1, f"echo up; until [ -e {go} ]; do sleep 0.1; done; exit {code}",
+                       retries=0) for code in (0, 3)]
     for job in jobs:
         lab.wait(job, "running")
         wait_for("its ranks speak", lambda job=job: all(lab.output(job, rank) for rank in (0, 1)))
     slurm.controller.terminate()
     slurm.controller.wait(60)
+    go.touch()
     spool = lab.cluster.home.with_suffix(".spool")
     wait_for("both have ended", lambda: all((spool / f"{job}.1/exit").exists() for job in jobs))
     slurm.kill_steps()

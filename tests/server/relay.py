@@ -296,10 +296,12 @@ def end_well(site):
                           f"env: {{FOLDER: '{cluster.folder}'}}\n")
     wait_for("a job behind the relay ends", lambda: cluster.job(done)["state"] == "done")
     # One that ends while the server is away: its nodes say it when they are welcomed again.
-    late = cluster.submit("name: late\nnodes: 3\ncommand: sleep 2\n"
+    late = cluster.submit("name: late\nnodes: 3\n"
+                          "command: until [ -e $FOLDER/go ]; do sleep 0.1; done\n"
                           f"env: {{FOLDER: '{cluster.folder}'}}\n")
     wait_for("it runs", lambda: cluster.job(late)["state"] == "running")
     cluster.end_server(signal.SIGKILL)
+    pathlib.Path(cluster.folder, "go").touch()
     wait_for("its ranks have ended", lambda: not cluster.ranks())
     need(cluster.start_server(), "the server does not start again")
     wait_for("it is done", lambda: cluster.job(late)["state"] == "done")
