@@ -180,8 +180,8 @@ def full(pair, etcd, words):
     del words
     begin(pair)
     go = pathlib.Path(pair.folder, "go")  # its ranks run until then, however long this takes
-    job = pair.submit("name: a\ngpus: 8\n"
-                      f"command: while [ ! -e {go} ]; do sleep 0.1; done\n")
+    job = pair.submit("name: a\ngpus: 8\ncommand: until [ -e $F/go ]; do sleep 0.1; done\n"
+                      f"env: {{F: {pair.folder}}}\n")
     wait_for("it runs", lambda: pair.job(job)["state"] == "running")
     filler = "A" * 1_300_000
     for i in range(40):
