@@ -95,13 +95,14 @@ static void gangs_go_by_class_annotation_age_and_name(void **state)
 
 struct ranked {
     char name[16];
-    uint32_t index; /* MYR_NONE: its pod has none */
+    uint32_t number; /* in it */
+    uint32_t index;  /* MYR_NONE: its pod has none */
 };
 
 /* Those with an index go first, by it; the others by name, in which 10 comes behind 9. */
 static bool is_before(const struct ranked *a, const struct ranked *b)
 {
-    return a->index != b->index ? a->index < b->index : atoi(a->name + 2) < atoi(b->name + 2);
+    return a->index != b->index ? a->index < b->index : a->number < b->number;
 }
 
 /* Pods that come in any order, with names that say nothing of their ranks. */
@@ -128,6 +129,7 @@ static void ranks_go_by_index_then_name(void **state)
             uint32_t at = (7 * i + round) % (2 * PODS);
             char index[80] = "";
             all[i].index = i < with ? (5 * at + round) % (2 * PODS) : MYR_NONE;
+            all[i].number = at;
             snprintf(all[i].name, sizeof(all[i].name), "p-%u", at);
             if (i < with) {
                 snprintf(index, sizeof(index), ",'batch.kubernetes.io/job-completion-index':'%u'",
