@@ -96,14 +96,21 @@ uint64_t myr_collective_send_count(const struct myr_collective_shape *shape);
 MYR_MUST_USE int myr_collective_sends(const struct myr_collective_shape *shape,
                                       struct myr_sends *ret, struct myr_err *err);
 
+/* How the ranks lie in scale-up domains; any number of them in each. */
+struct myr_collective_domains {
+    uint32_t count, largest; /* domains that have ranks; ranks of the fullest */
+    uint64_t pairs; /* ordered pairs of ranks that share a domain, a rank with itself too */
+};
+
 /*
- * What no algorithm without reducing switches can go below, in bytes: through the NICs of one
- * scale-up domain, and into or out of one GPU. 'in_network' is for those that have them.
+ * What no algorithm can go below, in bytes: into all NICs of the ranks together, into one of them,
+ * and into one GPU. What a receiver gets comes in by its own NIC, or from its domain.
  */
 struct myr_collective_bound {
-    double domain_bytes, gpu_bytes;
+    double all_nics_bytes, nic_bytes, gpu_bytes;
 };
-struct myr_collective_bound myr_collective_least(const struct myr_collective_shape *shape);
+struct myr_collective_bound myr_collective_least(const struct myr_collective_shape *shape,
+                                                 const struct myr_collective_domains *domains);
 
 /* NCCL's bus bandwidth: what one rank's link carries, whatever the algorithm. */
 double myr_collective_bus_factor(enum myr_collective collective, uint32_t ranks);

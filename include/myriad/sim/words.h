@@ -31,6 +31,7 @@ struct myr_sim_load {
     enum myr_algorithm algorithm; /* of a collective: the one that was chosen */
     bool full;                    /* every send of it was played */
     struct myr_collective_shape shape;
+    struct myr_collective_domains domains;
 };
 
 /* 'hosts' may be NULL; 'seed' is used where the words give none. */

@@ -40,6 +40,9 @@ MYR_MUST_USE int myr_load_collective(struct myr_sim *sim, struct myr_ranks ranks
 
 /* The largest number of consecutive ranks that always share a scale-up domain, or a node. */
 uint32_t myr_local_ranks(const struct myr_graph *graph, struct myr_ranks ranks);
+/* All of them, in whatever order and however many of each domain; at least one. */
+struct myr_collective_domains myr_rank_domains(const struct myr_graph *graph,
+                                               struct myr_ranks ranks);
 
 struct myr_step {
     const struct myr_model *model;

@@ -166,16 +166,19 @@ static int initial_rates(struct myr_sim_answer *answer, struct myr_err *err)
  * From the collective and the rates of the NICs and of the scale-up domain alone: neither schedule
  * nor paths are looked at. Who is quicker has left something out.
  */
-static myr_ps collective_bound(const struct myr_sim_answer *answer,
-                               const struct myr_collective_shape *shape)
+static myr_ps collective_bound(const struct myr_sim_answer *answer, const struct myr_sim_load *load)
 {
     const struct myr_network *net = answer->graph.net;
-    struct myr_collective_bound least = myr_collective_least(shape);
+    struct myr_collective_bound least = myr_collective_least(&load->shape, &load->domains);
     double nic = (double)net->host_gbps * net->planes * 1e9 / 8;
-    double scale_up = shape->local > 1 ? answer->fabric.design->head->scale_up_gbps * 1e9 / 8 : 0;
-    double domain = least.domain_bytes / (nic * shape->local);
-    double gpu = least.gpu_bytes / (nic + scale_up);
-    return (myr_ps)((domain > gpu ? domain : gpu) * (double)MYR_PS_PER_S);
+    bool shared = load->domains.largest > 1;
+    double scale_up = shared ? answer->fabric.design->head->scale_up_gbps * 1e9 / 8 : 0;
+    double longest = least.all_nics_bytes / (nic * load->ranks);
+    double others[] = {least.nic_bytes / nic, least.gpu_bytes / (nic + scale_up)};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(others); i++) {
+        longest = others[i] > longest ? others[i] : longest;
+    }
+    return (myr_ps)(longest * (double)MYR_PS_PER_S);
 }
 
 /* Bandwidths are by the job's own end: other jobs may run on long after it. */
@@ -185,7 +188,7 @@ static void judge_job(const struct myr_sim_answer *answer, struct myr_sim_job *j
     job->end = load_end(sim, &job->load);
     job->slowdown = job->alone > 0 ? (double)job->end / (double)job->alone : 1;
     if (job->load.collective) {
-        job->bound = collective_bound(answer, &job->load.shape);
+        job->bound = collective_bound(answer, &job->load);
         double seconds = seconds_of(job->end);
         double rate = seconds > 0 ? (double)job->load.bytes / 1e9 / seconds : 0;
         job->algorithm_gbytes_per_s = rate;

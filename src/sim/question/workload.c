@@ -221,6 +221,7 @@ static int load_collective(struct maker *maker, enum myr_collective kind, struct
     ret->algorithm = shape.algorithm = load.algorithm;
     ret->full = load.full;
     ret->shape = shape;
+    ret->domains = myr_rank_domains(maker->graph, ranks);
     return MYR_OK;
 }
 

@@ -381,6 +381,38 @@ static void both_forms_move_the_same_bytes(void **state)
     assert_int_equal(compared, 5 + 5 + 5 + 1 + 2);
 }
 
+static void assert_least(enum myr_collective kind, enum myr_algorithm algorithm,
+                         struct myr_collective_domains domains, double all_nics, double nic,
+                         double gpu)
+{
+    struct myr_collective_shape shape = {
+        .collective = kind, .algorithm = algorithm, .ranks = 12, .local = 1, .bytes = 1200};
+    struct myr_collective_bound least = myr_collective_least(&shape, &domains);
+    assert_true(least.all_nics_bytes == all_nics);
+    assert_true(least.nic_bytes == nic);
+    assert_true(least.gpu_bytes == gpu);
+}
+
+/* Twelve ranks: three domains of four, 8 and 4, or all in one. */
+static void the_least_bytes_follow_from_the_domains_alone(void **state)
+{
+    (void)state;
+    struct myr_collective_domains three = {3, 4, 48}, uneven = {2, 8, 80}, one = {1, 12, 144};
+    assert_least(MYR_ALL_GATHER, MYR_ALGORITHM_RING, three, 2400, 0, 1100);
+    assert_least(MYR_ALL_GATHER, MYR_ALGORITHM_RING, uneven, 1200, 0, 1100);
+    assert_least(MYR_REDUCE_SCATTER, MYR_ALGORITHM_TREE, uneven, 1200, 0, 1100);
+    assert_least(MYR_REDUCE_SCATTER, MYR_ALGORITHM_TREE, one, 0, 0, 1100);
+    assert_least(MYR_ALL_REDUCE, MYR_ALGORITHM_RING, three, 4800, 0, 2200);
+    assert_least(MYR_ALL_REDUCE, MYR_ALGORITHM_IN_NETWORK, three, 3600, 0, 1200);
+    assert_least(MYR_ALL_REDUCE, MYR_ALGORITHM_IN_NETWORK, one, 0, 0, 1200);
+    assert_least(MYR_ALL_TO_ALL, MYR_ALGORITHM_PAIRWISE, three, 9600, 0, 1100);
+    assert_least(MYR_ALL_TO_ALL, MYR_ALGORITHM_PAIRWISE, uneven, 6400, 0, 1100);
+    assert_least(MYR_ALL_TO_ALL, MYR_ALGORITHM_PAIRWISE, one, 0, 0, 1100);
+    assert_least(MYR_BROADCAST, MYR_ALGORITHM_RING, three, 2400, 300, 1200);
+    assert_least(MYR_BROADCAST, MYR_ALGORITHM_RING, uneven, 1200, 150, 1200);
+    assert_least(MYR_BROADCAST, MYR_ALGORITHM_TREE, one, 0, 0, 1200);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -395,6 +427,7 @@ int main(void)
         cmocka_unit_test(every_rank_hears_of_every_other_in_all_schedules),
         cmocka_unit_test(a_tree_of_every_rank_brings_each_piece_once),
         cmocka_unit_test(both_forms_move_the_same_bytes),
+        cmocka_unit_test(the_least_bytes_follow_from_the_domains_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

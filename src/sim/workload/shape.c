@@ -177,27 +177,34 @@ int shape_check(const struct myr_collective_shape *shape, struct myr_err *err)
 }
 
 /*
- * All-gather: what a domain, or a GPU, does not have must come in. Reduce-scatter is the same
- * backwards, and an all-reduce without reducing switches is at least one after the other. An
- * all-to-all sends away what is for others; a broadcast brings everybody the buffer.
+ * Every byte of a gathered buffer comes into every domain but the one that has it: a buffer less
+ * than there are domains, however uneven these are. Reduce-scatter is the same backwards, and an
+ * all-reduce without reducing switches is one after the other. An all-to-all goes over NICs between
+ * all that share no domain; a broadcast brings everybody the buffer, and the domains without the
+ * source have no more NICs for it than the largest.
  */
-struct myr_collective_bound myr_collective_least(const struct myr_collective_shape *shape)
+struct myr_collective_bound myr_collective_least(const struct myr_collective_shape *shape,
+                                                 const struct myr_collective_domains *domains)
 {
-    double ranks = shape->ranks, local = shape->local ? shape->local : 1,
-           bytes = (double)shape->bytes;
-    double others = (ranks - local) / ranks * bytes, mine = (ranks - 1) / ranks * bytes;
+    double ranks = shape->ranks, bytes = (double)shape->bytes, mine = (ranks - 1) / ranks * bytes;
+    double all = (domains->count - 1) * bytes;
     bool network = shape->algorithm == MYR_ALGORITHM_IN_NETWORK;
-    bool several = shape->ranks > shape->local;
+    bool several = domains->count > 1;
+    MYR_ASSERT(domains->count > 0 && domains->largest > 0 && domains->largest <= shape->ranks);
+    MYR_ASSERT(domains->pairs <= (uint64_t)shape->ranks * domains->largest);
     switch (shape->collective) {
     case MYR_ALL_REDUCE:
-        return (struct myr_collective_bound){several ? (network ? bytes : 2 * others) : 0,
-                                             network ? bytes : 2 * mine};
+        if (network) {
+            return (struct myr_collective_bound){several ? domains->count * bytes : 0, 0, bytes};
+        }
+        return (struct myr_collective_bound){2 * all, 0, 2 * mine};
     case MYR_ALL_TO_ALL:
-        return (struct myr_collective_bound){local * others, mine};
+        return (struct myr_collective_bound){
+            (ranks * ranks - (double)domains->pairs) * bytes / ranks, 0, mine};
     case MYR_BROADCAST:
-        return (struct myr_collective_bound){several ? bytes : 0, bytes};
+        return (struct myr_collective_bound){all, several ? bytes / domains->largest : 0, bytes};
     default:
-        return (struct myr_collective_bound){others, mine};
+        return (struct myr_collective_bound){all, 0, mine};
     }
 }
 

@@ -55,6 +55,23 @@ uint32_t myr_local_ranks(const struct myr_graph *graph, struct myr_ranks ranks)
     return 1;
 }
 
+struct myr_collective_domains myr_rank_domains(const struct myr_graph *graph,
+                                               struct myr_ranks ranks)
+{
+    const struct myr_design_head *head = graph->design->head;
+    uint32_t size = head->scale_up_gpus ? head->scale_up_gpus : 1;
+    struct myr_collective_domains domains = {};
+    MYR_CLEANUP(myr_free_at) uint32_t *there = myr_xcalloc(head->gpus / size + 1, sizeof(*there));
+    for (uint32_t i = 0; i < ranks.count; i++) {
+        MYR_ASSERT(gpu_of(ranks, i) < head->gpus);
+        uint32_t now = ++there[block_of(ranks, i, size)];
+        domains.count += now == 1;
+        domains.largest = now > domains.largest ? now : domains.largest;
+        domains.pairs += 2 * now - 1; /* from n^2 to the next: itself, and twice those before */
+    }
+    return domains;
+}
+
 /* A round as a pattern, routed on its own: rounds over other pairs do not overlap with it. */
 static int round_pattern(struct myr_sim *sim, struct myr_ranks ranks,
                          const struct myr_schedule_plan *plan, const struct myr_round *round,
