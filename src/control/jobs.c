@@ -349,11 +349,14 @@ static uint32_t find_stopped(const struct myr_control *c, const struct myr_event
     return MYR_NONE;
 }
 
-/* An agent starts an incarnation when those before it are gone, and never starts them again. */
+/*
+ * An agent starts an incarnation when those before it are gone, and never starts them again. The
+ * queue goes by that too once a gang is up, so the ranks must be known to be gone by then; that one
+ * of them is over says as well that it was started.
+ */
 static void older_are_gone(struct myr_control *c, const struct myr_event *started)
 {
     struct myr_event older = *started;
-    MYR_ASSERT(started->code == 0);
     if (older.epoch-- == 0) {
         return;
     }
@@ -446,6 +449,7 @@ bool job_exited(struct myr_control *c, const struct myr_event *event)
     if (at == MYR_NONE || !rank_is_open(&c->ranks.items[at])) {
         return true;
     }
+    older_are_gone(c, event);
     struct job *job = job_of(c, event->job);
     bool old = c->ranks.items[at].old, asked = c->ranks.items[at].state == RANK_STOPPING;
     bool done = event->code == 0 && !job->spec.service; /* a service is never done */
