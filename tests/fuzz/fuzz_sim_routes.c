@@ -36,6 +36,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_note_error(&err);
     } else {
         fuzz_note("%lld ps", (long long)result.end);
+        for (uint32_t c = 0; c < 48 * 2; c++) { /* links of the tree */
+            uint64_t bytes = myr_sim_channel_bytes(sim, c);
+            if (bytes) {
+                fuzz_note("%u: %llu", c, (unsigned long long)bytes);
+            }
+        }
     }
     MYR_ASSERT(rc == MYR_OK || (err.code == rc && err.message[0] && !strchr(err.message, '\n')));
     myr_sim_free(sim);

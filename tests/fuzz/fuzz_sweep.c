@@ -26,6 +26,12 @@ static void try_sweep(struct myr_str text)
         struct myr_sim_question question = myr_sweep_question(&sweep, some[i], &arena);
         fuzz_note("%u %s %s", some[i], question.topology ? question.topology : question.design,
                   question.workloads.items[0]);
+        fuzz_note("%d %d %llu %d %u %u %u %u %s %u %u %u", (int)question.net,
+                  (int)question.balance.policy, (unsigned long long)question.balance.seed,
+                  question.balance.polarised, question.queue_pairs, question.efficiency_permille,
+                  question.sharing_loss_permille, question.pause_permille,
+                  question.message_overhead ? question.message_overhead : "-",
+                  question.workloads.count, question.faults.count, question.slow.count);
         MYR_ASSERT(question.workloads.count > 0 && !question.design != !question.topology);
     }
 }
