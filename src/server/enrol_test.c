@@ -149,17 +149,6 @@ static void nothing_can_be_kept(void)
     server->stuck = false;
 }
 
-/* The folder's name differs every time. */
-static void cover_folder(void)
-{
-    size_t len = strlen(bench.folder);
-    for (char *at = strstr(story.data, bench.folder); at; at = strstr(at, bench.folder)) {
-        *at = '~';
-        memmove(at + 1, at + len, strlen(at + len) + 1);
-        story.len -= len - 1;
-    }
-}
-
 static void papers(void **state)
 {
     (void)state;
