@@ -50,24 +50,22 @@ static int read_file(struct myr_arena *arena, const char *name, const struct myr
     return myr_err_set(err, MYR_ENOENT, "the program lacks its own %s", name);
 }
 
-/* One number of a map, in its unit; 'scale' turns it into the unit of the struct. */
-static int number(const struct myr_doc *map, const char *key, double scale, double *ret,
+/* One number of a map, in its unit. */
+static int number(const struct myr_doc *map, const char *key, double least, double *ret,
                   struct myr_err *err)
 {
     const struct myr_doc *node;
-    double value;
     MYR_TRY(myr_doc_need(map, "profile", key, &node, err));
-    MYR_TRY(myr_doc_double(node, key, 0, 1e15, &value, err));
-    *ret = value * scale;
-    return MYR_OK;
+    return myr_doc_double(node, key, least, 1e15, ret, err);
 }
 
-static int whole(const struct myr_doc *map, const char *key, uint32_t *ret, struct myr_err *err)
+static int whole(const struct myr_doc *map, const char *key, uint32_t least, uint32_t *ret,
+                 struct myr_err *err)
 {
     const struct myr_doc *node;
     uint64_t value;
     MYR_TRY(myr_doc_need(map, "profile", key, &node, err));
-    MYR_TRY(myr_doc_u64(node, key, 0, 1000000, &value, err));
+    MYR_TRY(myr_doc_u64(node, key, least, 1000000, &value, err));
     *ret = (uint32_t)value;
     return MYR_OK;
 }
@@ -98,10 +96,13 @@ static int choice(const struct myr_doc *map, const char *key, const char *const 
     return myr_doc_choice(node, key, names, count, ret, err);
 }
 
-/* One row a number of a map: key, unit of the file in that of the struct, place. */
+/*
+ * One row a number of a map: key, unit of the file in that of the struct, place. What times are
+ * divided by has to be something; what a device cannot do at all is 0.
+ */
 struct number_row {
     const char *key;
-    double scale;
+    double least, scale;
     size_t at; /* of a double */
 };
 
@@ -109,26 +110,29 @@ static int numbers(const struct myr_doc *map, const struct number_row *rows, siz
                    void *target, struct myr_err *err)
 {
     for (size_t i = 0; i < count; i++) {
-        int rc =
-            number(map, rows[i].key, rows[i].scale, (double *)((char *)target + rows[i].at), err);
-        if (rc < 0) {
-            return rc;
-        }
+        double *place = (double *)((char *)target + rows[i].at);
+        MYR_TRY(number(map, rows[i].key, rows[i].least, place, err));
+        *place *= rows[i].scale;
     }
     return MYR_OK;
 }
 
 static int read_tile(const struct myr_doc *map, struct myr_device *ret, struct myr_err *err)
 {
-    const struct myr_doc *tile = myr_doc_get(map, "tile");
-    uint64_t side[2] = {0, 0};
-    int rc = myr_doc_expect(tile, MYR_DOC_LIST, "tile", err);
-    for (uint32_t i = 0; rc == MYR_OK && i < 2 && i < tile->count; i++) {
-        rc = myr_doc_u64(tile->items[i], "tile", 16, 1024, &side[i], err);
+    const struct myr_doc *tile;
+    uint64_t side[2];
+    MYR_TRY(myr_doc_need(map, "profile", "tile", &tile, err));
+    MYR_TRY(myr_doc_expect(tile, MYR_DOC_LIST, "tile", err));
+    if (tile->count != 2) {
+        return myr_doc_error(err, tile, MYR_EINVAL, "'tile' has %u numbers, 2 are expected",
+                             tile->count);
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        MYR_TRY(myr_doc_u64(tile->items[i], "tile", 16, 1024, &side[i], err));
     }
     ret->tile_m = (uint32_t)side[0];
     ret->tile_n = (uint32_t)side[1];
-    return rc;
+    return MYR_OK;
 }
 
 static int read_device(struct myr_arena *arena, const struct myr_doc *map, struct myr_device *ret,
@@ -137,15 +141,15 @@ static int read_device(struct myr_arena *arena, const struct myr_doc *map, struc
     static const char *const generations[] = {"ampere", "hopper", "blackwell"};
     static const double usual_w[] = {400.0 / 312, 700.0 / 989, 1200.0 / 2450}; /* a TFLOP/s */
     static const struct number_row rows[] = {
-        {"bf16", 1e12, offsetof(struct myr_device, bf16_flops)},
-        {"fp8", 1e12, offsetof(struct myr_device, fp8_flops)},
-        {"fp4", 1e12, offsetof(struct myr_device, fp4_flops)},
-        {"memory", 1073741824, offsetof(struct myr_device, memory_bytes)},
-        {"memory_gbps", 1e9, offsetof(struct myr_device, memory_bytes_per_s)},
-        {"domain_gbps", 1e9, offsetof(struct myr_device, domain_bytes_per_s)},
-        {"nic_gbps", 1, offsetof(struct myr_device, nic_gbps)},
-        {"host_gbps", 1e9, offsetof(struct myr_device, host_bytes_per_s)},
-        {"power", 1, offsetof(struct myr_device, power_w)},
+        {"bf16", 1e-3, 1e12, offsetof(struct myr_device, bf16_flops)},
+        {"fp8", 0, 1e12, offsetof(struct myr_device, fp8_flops)},
+        {"fp4", 0, 1e12, offsetof(struct myr_device, fp4_flops)},
+        {"memory", 1e-3, 1073741824, offsetof(struct myr_device, memory_bytes)},
+        {"memory_gbps", 1e-3, 1e9, offsetof(struct myr_device, memory_bytes_per_s)},
+        {"domain_gbps", 1e-3, 1e9, offsetof(struct myr_device, domain_bytes_per_s)},
+        {"nic_gbps", 1e-3, 1, offsetof(struct myr_device, nic_gbps)},
+        {"host_gbps", 1e-3, 1e9, offsetof(struct myr_device, host_bytes_per_s)},
+        {"power", 1e-3, 1, offsetof(struct myr_device, power_w)},
     };
     uint32_t generation = 0;
     if (text(arena, map, "name", &ret->name, err) < 0 ||
@@ -153,8 +157,8 @@ static int read_device(struct myr_arena *arena, const struct myr_doc *map, struc
         text(arena, map, "software", &ret->software, err) < 0 ||
         choice(map, "generation", generations, 3, &generation, err) < 0 ||
         numbers(map, rows, MYR_ARRAY_COUNT(rows), ret, err) < 0 ||
-        whole(map, "domain", &ret->domain_gpus, err) < 0 ||
-        whole(map, "sm", &ret->sm_count, err) < 0 ||
+        whole(map, "domain", 1, &ret->domain_gpus, err) < 0 ||
+        whole(map, "sm", 1, &ret->sm_count, err) < 0 ||
         flag(map, "extrapolated", &ret->extrapolated, err) < 0 || read_tile(map, ret, err) < 0) {
         return MYR_EINVAL; /* the program's own data: which key is in the message */
     }
@@ -191,8 +195,8 @@ static int read_stack(struct myr_arena *arena, const struct myr_doc *map, struct
     stated.recipe.of[MYR_CAPABILITY_GROUPED] = MYR_GROUPED_KERNEL;
     if (text(arena, map, "name", &ret->name, err) < 0 ||
         text(arena, map, "line", &ret->line, err) < 0 ||
-        number(map, "order", 1, &ret->order, err) < 0 ||
-        (myr_doc_get(map, "since") && whole(map, "since", &ret->since, err) < 0) ||
+        number(map, "order", 0, &ret->order, err) < 0 ||
+        (myr_doc_get(map, "since") && whole(map, "since", 0, &ret->since, err) < 0) ||
         choice(map, "era", eras, 5, &era, err) < 0 || flag(map, "flash", &ret->flash, err) < 0 ||
         (kind && myr_doc_choice(kind, "weights", weights, 4, &own, err) < 0) ||
         flag(map, "overlap_data", &ret->overlap_data, err) < 0 ||
@@ -280,7 +284,7 @@ static int read_constants(struct myr_profiles *profiles, struct myr_arena *arena
                             constant_table[at].max, &profiles->constants[at], err);
     }
     for (int i = 0; rc == MYR_OK && i < MYR_INTERVAL_COUNT; i++) {
-        rc = number(interval, myr_interval_name((enum myr_interval)i), 1, &profiles->intervals[i],
+        rc = number(interval, myr_interval_name((enum myr_interval)i), 0, &profiles->intervals[i],
                     err);
     }
     return rc == MYR_OK ? read_measured(profiles, arena, doc, err) : rc;

@@ -48,6 +48,14 @@ const char *myr_capability_word(enum myr_capability capability, uint32_t value, 
     return ret;
 }
 
+/* What is expected, where a word is none of them. */
+static const char *words_of(uint32_t capability)
+{
+    return capabilities[capability].words[0]
+               ? capabilities[capability].words
+               : "core_attn, mlp, moe_act, mla_up_proj, layernorm, act or none";
+}
+
 static bool read_parts(struct myr_str word, uint8_t *ret)
 {
     uint8_t bits = 0;
@@ -122,12 +130,8 @@ int myr_recipe_words(const char *name, const char *text, struct myr_stated *ret,
             return rc;
         }
         if (!myr_capability_read((enum myr_capability)i, value, &number)) {
-            return myr_err_set(
-                err, MYR_EINVAL, "%s: %s '%s', expected %s", name, capabilities[i].name,
-                myr_text_excerpt(value, excerpt),
-                capabilities[i].words[0]
-                    ? capabilities[i].words
-                    : "core_attn, mlp, moe_act, mla_up_proj, layernorm, act or none");
+            return myr_err_set(err, MYR_EINVAL, "%s: %s '%s', expected %s", name,
+                               capabilities[i].name, myr_text_excerpt(value, excerpt), words_of(i));
         }
         state(&stated, (enum myr_capability)i, number);
     }
@@ -155,7 +159,7 @@ int fit_recipe_read(const struct myr_doc *map, struct myr_stated *ret, struct my
         if (!myr_capability_read((enum myr_capability)i, word, &value)) {
             return myr_doc_error(err, node, MYR_EINVAL, "%s '%s', expected %s",
                                  capabilities[i].name, myr_text_excerpt(word, excerpt),
-                                 capabilities[i].words);
+                                 words_of(i));
         }
         state(ret, (enum myr_capability)i, value);
     }
