@@ -53,17 +53,18 @@ static void on_timer_closed(uv_handle_t *handle)
             break;
         }
     }
-    myr_kube_over(s->cluster, f->decision.gang, !f->broken);
-    s->round_due = true;
     myr_arena_done(&f->arena);
     myr_buf_done(&f->common);
     free(f);
 }
 
+/* Before the end of this turn of the loop, so that the next decisions do not wait for another. */
 static void land(struct flight *f)
 {
     if (!f->told) {
         f->told = true;
+        myr_kube_over(f->service->cluster, f->decision.gang, !f->broken);
+        f->service->round_due = true;
         uv_close((uv_handle_t *)&f->timer, on_timer_closed);
     }
 }

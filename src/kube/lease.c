@@ -120,6 +120,7 @@ static void on_put(void *context, const struct client_answer *answer)
 {
     struct lease *l = context;
     struct service *s = l->service;
+    MYR_ASSERT(l->asking);
     l->asking = false;
     if (answer->rc == MYR_OK && answer->status == 409) {
         l->seen_ms = kube_now_ms(); /* somebody was quicker */
@@ -127,7 +128,7 @@ static void on_put(void *context, const struct client_answer *answer)
     }
     if (answer->rc < 0 || answer->status < 200 || answer->status > 299 ||
         !read_lease(l, answer->body)) {
-        refused(l, answer, "PUT");
+        refused(l, answer, l->version[0] ? "PUT" : "POST");
         return;
     }
     kube_trouble(s, SOURCE_LEASE, NULL);
@@ -150,6 +151,7 @@ static void take(struct lease *l)
                                      .done = on_put,
                                      .context = l};
     put_lease(l, s->schedule->identity, &request.body);
+    MYR_ASSERT(!l->asking); /* one question at a time: answers are taken as they come */
     l->asking = true;
     s->report.leases++;
     kube_ask(&s->client, &request);
@@ -159,6 +161,7 @@ static void on_get(void *context, const struct client_answer *answer)
 {
     struct lease *l = context;
     struct service *s = l->service;
+    MYR_ASSERT(l->asking && !l->leads); /* a holder does not look, it writes */
     l->asking = false;
     if (answer->rc == MYR_OK && answer->status == 404) {
         l->version[0] = l->holder[0] = '\0';
@@ -169,15 +172,11 @@ static void on_get(void *context, const struct client_answer *answer)
         refused(l, answer, "GET");
         return;
     }
-    kube_trouble(s, SOURCE_LEASE, NULL);
     bool ours = strcmp(l->holder, s->schedule->identity) == 0;
-    if (l->leads && !ours) {
-        l->leads = false;
-        kube_flight_abandon(s);
-        kube_say(s, "warning", "%s holds the lease now", l->holder);
-    }
     if (ours || !l->holder[0] || kube_now_ms() - l->seen_ms >= length_ms(l)) {
-        take(l);
+        take(l); /* whether it is well shows there: who may read it need not be able to write it */
+    } else {
+        kube_trouble(s, SOURCE_LEASE, NULL);
     }
 }
 

@@ -187,12 +187,12 @@ static void on_gather(uv_prepare_t *prepare)
 static void on_second(uv_timer_t *timer)
 {
     struct service *s = timer->data;
+    kube_flush(&s->client); /* what was asked in this turn is counted there too */
     uint64_t asked = s->client.asked - s->report.leases;
-    bool idle = s->begun && all_known(s) && !s->flights && s->rounds == s->rounds_before &&
-                kube_now_ms() - s->round_ms > IDLE_AFTER_MS;
+    bool idle = s->begun && !s->stopping && all_known(s) && !s->flights &&
+                s->rounds == s->rounds_before && kube_now_ms() - s->round_ms > IDLE_AFTER_MS;
     if (idle) {
         s->report.idle_seconds++;
-        /* One of the lease may be counted there before it is here: then this is below 0. */
         s->idle_requests += (double)((int64_t)asked - (int64_t)s->asked_before);
     }
     s->asked_before = asked;
