@@ -40,6 +40,7 @@ struct sim_pattern {
     uint32_t network_flows;
     uint32_t phase, batch; /* patterns of one phase are routed together: a batch */
     uint8_t cyclic;        /* 1: latency is the mean over its flows, not the longest */
+    uint8_t unused[3];     /* no padding: the same state is the same bytes; as below */
     myr_ps latency;
 };
 
@@ -48,12 +49,13 @@ enum sim_task_kind { SIM_COMPUTE, SIM_TRANSFER };
 enum sim_state { SIM_WAITING, SIM_LATENCY, SIM_READY, SIM_MOVING, SIM_DONE };
 
 struct sim_task {
-    uint8_t kind, state;
+    uint8_t kind, state, unused[2];
     uint32_t pattern, latency_rounds;
     uint32_t waits_for;   /* tasks before it that are not done */
     uint32_t moves_after; /* those before its bytes */
     uint32_t bottleneck;
     uint32_t slot; /* while it moves */
+    uint32_t unused_too;
     uint64_t bits;
     myr_ps duration, start, end;
 };

@@ -455,6 +455,7 @@ static int sample_until(struct myr_sim *sim, myr_ps next, struct myr_err *err)
                                "longer interval",
                                TICKS_MAX, SAMPLES_MAX);
         }
+        MYR_ASSERT((myr_ps)(sim->ticks + 1) * step > sim->now);
         sim->now = (myr_ps)(sim->ticks + 1) * step;
         if (sim_paused(sim)) {
             sim_pause_advance(sim);

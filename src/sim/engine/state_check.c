@@ -383,10 +383,20 @@ static bool finish_right(const struct myr_sim *sim)
     return true;
 }
 
+/* The interval at hand has begun and is not over: the clock does not go back to end another. */
+static bool ticks_right(const struct myr_sim *sim)
+{
+    __int128 begun = (__int128)sim->ticks * sim->options.series_ps;
+    bool timed = sim->options.series_ps > 0;
+    return timed ? begun <= sim->now && sim->now < begun + sim->options.series_ps
+                 : sim->ticks == 0 && sim->samples.count == 0;
+}
+
 static bool lists_right(const struct myr_sim *sim)
 {
     for (size_t i = 0; i < sim->samples.count; i++) {
-        if (sim->samples.items[i].channel >= sim->channel_count) {
+        const struct sim_sample *sample = &sim->samples.items[i];
+        if (sample->channel >= sim->channel_count || sample->tick >= sim->ticks) {
             return false;
         }
     }
@@ -395,8 +405,7 @@ static bool lists_right(const struct myr_sim *sim)
             return false;
         }
     }
-    bool timed = sim->options.series_ps > 0;
-    return sim->late_task == MYR_NONE && (timed || (sim->ticks == 0 && sim->samples.count == 0));
+    return sim->late_task == MYR_NONE && ticks_right(sim);
 }
 
 const char *sim_state_wrong(const struct myr_sim *sim)
