@@ -141,7 +141,8 @@ static void repair_renamed(struct verify_job *job, struct myr_repair *ret)
     size_t count = verify->vertex_count;
     uint32_t *now = MYR_ARENA_NEW(verify->arena, uint32_t, count);
     uint32_t *found = MYR_ARENA_NEW(verify->arena, uint32_t, count);
-    uint8_t *state = MYR_ARENA_NEW(verify->arena, uint8_t, count);
+    uint8_t *known = MYR_ARENA_NEW(verify->arena, uint8_t, design->port_count);
+    uint8_t *state = MYR_ARENA_NEW(verify->arena, uint8_t, design->port_count);
     for (uint32_t v = 0; v < count; v++) {
         uint32_t device = v < design->port_count ? design->port_device[v] : MYR_NONE;
         uint32_t other = device == MYR_NONE ? MYR_NONE : verify->renames[device];
@@ -151,8 +152,13 @@ static void repair_renamed(struct verify_job *job, struct myr_repair *ret)
         MYR_ASSERT(now[v] < count);
         found[now[v]] = verify->found[v] == MYR_NONE ? MYR_NONE : now[verify->found[v]];
         if (v < design->port_count) {
-            state[now[v]] = is_known(job, v) ? MYR_STATE_MISSING : MYR_STATE_UNSEEN;
+            known[now[v]] = is_known(job, v);
         }
+    }
+    /* As in state_of: a cable is missing where somebody looked at both of its ends. */
+    for (uint32_t p = 0; p < design->port_count; p++) {
+        bool both = known[p] && (verify->plan[p] == MYR_NONE || known[verify->plan[p]]);
+        state[p] = both ? MYR_STATE_MISSING : MYR_STATE_UNSEEN;
     }
     struct repair_graph graph = {design, verify->vertex_count, verify->plan, found, state};
     struct myr_repair labelled;
