@@ -19,10 +19,6 @@ static struct bench bench;
 static struct server *server;
 static uint64_t told;
 static size_t audited;
-/* Where lines for people go meanwhile. */
-static char log_path[] = "/tmp/myriad-lines-XXXXXX";
-static int log_fd, stderr_fd;
-static off_t logged;
 
 /* --- what is looked at */
 
@@ -34,25 +30,9 @@ static inline void put_event(const struct myr_event *event)
                    (int)event->job, event->epoch, event->code, event->value, event->saved);
 }
 
-/* Lines of the log, without their moments. */
-static inline void put_lines(void)
-{
-    char text[8192];
-    ssize_t got = pread(log_fd, text, sizeof(text) - 1, logged);
-    assert_in_range(got, 0, sizeof(text) - 2);
-    text[got] = '\0';
-    logged += got;
-    for (const char *at = text; *at;) {
-        size_t len = strcspn(at, "\n");
-        assert_true(len > 25 && at[len] == '\n');
-        myr_buf_printf(&story, "  log %.*s\n", (int)len - 25, at + 25);
-        at += len + 1;
-    }
-}
-
 static inline void put_told(void)
 {
-    put_lines();
+    lines_put(&story);
     for (; told < server->feed.next; told++) {
         myr_buf_printf(&story, "  told %s\n",
                        strstr(feed_get(&server->feed, told)->data, "\"kind\""));
@@ -168,12 +148,7 @@ static inline void life_begin(void)
     bench_open(&bench, NODES);
     server = bench.server;
     log_open(bench.folder, false);
-    memcpy(log_path + sizeof(log_path) - 7, "XXXXXX", 6);
-    log_fd = mkstemp(log_path);
-    stderr_fd = dup(STDERR_FILENO);
-    assert_true(log_fd >= 0 && stderr_fd >= 0 && dup2(log_fd, STDERR_FILENO) >= 0);
-    log_mute(false);
-    logged = 0;
+    lines_begin();
     told = server->feed.next;
     audited = 0;
     snprintf(server->config.currency, sizeof(server->config.currency), "EUR");
@@ -194,11 +169,7 @@ static inline void life_begin(void)
 
 static inline void life_end(void)
 {
-    log_mute(true);
-    assert_true(dup2(stderr_fd, STDERR_FILENO) >= 0);
-    close(stderr_fd);
-    close(log_fd);
-    assert_int_equal(unlink(log_path), 0);
+    lines_end();
     for (uint32_t node = 0; node < NODES; node++) {
         if (agents[node].session) {
             gone(&agents[node]);

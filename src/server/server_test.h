@@ -19,6 +19,49 @@ static inline void bench_path(const struct bench *bench, const char *tail, char 
     snprintf(ret, 128, "%s/state.db%s", bench->folder, tail);
 }
 
+/* Lines for people go to a file meanwhile. */
+static struct {
+    char path[32];
+    int fd, stderr_fd;
+    off_t at;
+} log_lines;
+
+static inline void lines_begin(void)
+{
+    snprintf(log_lines.path, sizeof(log_lines.path), "/tmp/myriad-lines-XXXXXX");
+    log_lines.fd = mkstemp(log_lines.path);
+    log_lines.stderr_fd = dup(STDERR_FILENO);
+    assert_true(log_lines.fd >= 0 && log_lines.stderr_fd >= 0 &&
+                dup2(log_lines.fd, STDERR_FILENO) >= 0);
+    log_lines.at = 0;
+    log_mute(false);
+}
+
+static inline void lines_end(void)
+{
+    log_mute(true);
+    assert_true(dup2(log_lines.stderr_fd, STDERR_FILENO) >= 0);
+    close(log_lines.stderr_fd);
+    close(log_lines.fd);
+    assert_int_equal(unlink(log_lines.path), 0);
+}
+
+/* Those since the last time, without their moments. */
+static inline void lines_put(struct myr_buf *ret)
+{
+    char text[16384];
+    ssize_t got = pread(log_lines.fd, text, sizeof(text) - 1, log_lines.at);
+    assert_in_range(got, 0, sizeof(text) - 2);
+    text[got] = '\0';
+    log_lines.at += got;
+    for (const char *at = text; *at;) {
+        size_t len = strcspn(at, "\n");
+        assert_true(len > 25 && at[len] == '\n');
+        myr_buf_printf(ret, "  log %.*s\n", (int)len - 25, at + 25);
+        at += len + 1;
+    }
+}
+
 /* Opens what the folder holds, or makes it. The desk has not begun: its world comes first. */
 static inline void bench_open(struct bench *bench, uint32_t nodes)
 {
