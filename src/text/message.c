@@ -115,7 +115,8 @@ const char *message_list(const char *const *names, size_t count, char ret[MESSAG
     size_t len = 0;
     ret[0] = '\0';
     for (size_t i = 0; i < count; i++) {
-        if (count > LISTED_NAMES_MAX || len + strlen(names[i]) + 16 > MESSAGE_PHRASE_MAX) {
+        size_t more = strlen(names[i]) + (i > 0 ? 2 : 0);
+        if (count > LISTED_NAMES_MAX || len + more + 16 > MESSAGE_PHRASE_MAX) {
             ret[0] = '\0';
             return ret;
         }
