@@ -189,7 +189,7 @@ static void figures_are_counted(void **state)
                                                     "than '{}a{}a{}a{}a{}a{}a{}a{}a{}a{}'");
     fails("\"{} c\": \"{0}\"\n", "t:1:9");
     fails("\"{} c\": \"a{2}\"\n", "t:1:9");
-    fails("\"{} {#}\": \"{3}\"\n", "t:1:10");
+    fails("\"{} {#}\": \"{3}\"\n", "t:1:11");
 }
 
 int main(void)
