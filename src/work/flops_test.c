@@ -110,6 +110,58 @@ static void windows_alternate_as_the_model_says(void **state)
     assert_u128_equal(sum.scores, 18 * (narrow.scores + wide.scores));
 }
 
+/* Attention that is not made of pairs: as many as cost the same products, rounded down. */
+static void linear_layers_and_indexers_count_as_pairs_of_the_same_cost(void **state)
+{
+    (void)state;
+    struct myr_model model = {.causal = true, .head_count = 4, .head_dim = 16, .hidden = 64};
+    model.kv_head_count = 2;
+    model.delta = (struct myr_delta){2, 8, 6, 10, 4};
+    for (uint32_t seq = 1; seq < 40; seq++) {
+        uint64_t pairs = 0; /* every token reads, corrects and asks six states of 8 x 10 */
+        for (uint32_t token = 0; token < seq; token++) {
+            pairs += UINT64_C(3) * 6 * 8 * 10;
+        }
+        assert_int_equal(myr_model_pairs(&model, false, seq), pairs / (4 * (16 + 16)));
+        assert_int_equal(myr_model_pairs(&model, true, seq), pairs_one_by_one(true, 0, seq));
+    }
+    model.layer_count = 2;
+    model.full_every = 2;
+    model.ffn_hidden = 128;
+    struct myr_flops linear = myr_model_layer_flops(&model, 0, 10);
+    /* Queries and keys 2 x 8 each, values, gates and outputs 6 x 10, two numbers a value head; four
+     * taps over all that goes into the states. */
+    uint64_t weights = UINT64_C(64) * (2 * 16 + 3 * 60 + 2 * 6) + (2 * 16 + 60) * 4;
+    assert_u128_equal(linear.attention, 2 * (myr_u128)10 * weights);
+    assert_u128_equal(myr_model_layer_flops(&model, 1, 10).attention,
+                      2 * (myr_u128)10 * 2 * 64 * 16 * (4 + 2));
+    model.query_gate = true;
+    assert_u128_equal(myr_model_layer_flops(&model, 1, 10).attention,
+                      2 * (myr_u128)10 * (2 * 64 * 16 * (4 + 2) + 64 * 16 * 4));
+
+    struct myr_model latent = {.causal = true, .head_count = 4, .hidden = 64, .layer_count = 1};
+    latent.ffn_hidden = 128;
+    latent.mla = (struct myr_mla){24, 32, 12, 4, 20};
+    latent.indexer = (struct myr_indexer){2, 6, 7};
+    for (uint32_t seq = 1; seq < 40; seq++) {
+        uint64_t kept = pairs_one_by_one(true, 7, seq), all = pairs_one_by_one(true, 0, seq);
+        assert_int_equal(myr_model_pairs(&latent, false, seq), kept + all * 12 / (4 * (16 + 20)));
+        assert_int_equal(myr_model_pairs(&latent, true, seq), kept + all * 12 / (4 * (16 + 20)));
+    }
+    uint64_t query = (64 + 4 * 16) * 24, index = 24 * 2 * 6 + 64 * (6 + 2);
+    uint64_t rest = 64 * (32 + 4) + 32 * 4 * (12 + 20) + 4 * 20 * 64;
+    assert_u128_equal(myr_model_layer_flops(&latent, 0, 10).attention,
+                      2 * (myr_u128)10 * (query + index + rest));
+    latent.mla.q_rank = 0;
+    assert_u128_equal(myr_model_layer_flops(&latent, 0, 10).attention,
+                      2 * (myr_u128)10 * (64 * 4 * 16 + 64 * 2 * 6 + 64 * (6 + 2) + rest));
+    /* Sums that no sequence reaches stay where products of them fit. */
+    model.delta = (struct myr_delta){1, 1U << 14, 1U << 12, 1U << 14, 0};
+    model.head_count = model.head_dim = 1;
+    assert_int_equal(myr_model_pairs(&model, false, MYR_MODEL_SEQ_MAX), UINT64_C(1) << 60);
+    assert_int_equal(myr_model_pairs(&model, false, 1), UINT64_C(3) << 39);
+}
+
 static void known_training_budgets_come_out(void **state)
 {
     (void)state;
@@ -144,6 +196,7 @@ int main(void)
         cmocka_unit_test(expert_models_pay_for_the_experts_a_token_uses),
         cmocka_unit_test(attended_pairs_equal_a_count_one_by_one),
         cmocka_unit_test(windows_alternate_as_the_model_says),
+        cmocka_unit_test(linear_layers_and_indexers_count_as_pairs_of_the_same_cost),
         cmocka_unit_test(known_training_budgets_come_out),
         cmocka_unit_test(the_longest_sequence_through_the_largest_model_does_not_overflow),
     };

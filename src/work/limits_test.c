@@ -256,6 +256,39 @@ static void a_model_in_memory_has_the_same_limits(void **state)
 }
 
 /* Bytes of weight, gradient, optimiser state and what is kept, by precision. */
+static void kinds_of_attention_that_exclude_each_other_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        bool latent, indexed, linear, window, causal;
+        const char *says; /* NULL: it may be */
+    } rows[] = {
+        {true, true, false, false, true, NULL},
+        {true, true, false, false, false, "an indexer and linear layers need causal attention"},
+        {false, true, false, false, true, "an indexer needs latent attention"},
+        {false, false, true, false, true, NULL},
+        {false, false, true, false, false, "an indexer and linear layers need causal attention"},
+        {false, false, false, true, true, NULL},
+        {false, false, false, false, false, NULL},
+        {true, true, true, false, true, "exclude each other"},
+        {true, true, false, true, true, "exclude each other"},
+        {false, false, true, true, true, "exclude each other"},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        struct myr_model model = test_model(rows[i].latent ? "deepseek-v2" : "llama3-8b");
+        struct myr_err err = {};
+        model.causal = rows[i].causal;
+        model.window_tokens = rows[i].window ? 64 : 0;
+        model.indexer = rows[i].indexed ? (struct myr_indexer){1, 1, 1} : (struct myr_indexer){};
+        model.delta = rows[i].linear ? (struct myr_delta){1, 1, 1, 1, 1} : (struct myr_delta){};
+        int rc = myr_model_check(&model, &err);
+        if ((rc == MYR_OK) != !rows[i].says ||
+            (rows[i].says && !strstr(err.message, rows[i].says))) {
+            fail_msg("row %zu: %d, %s", i, rc, err.message);
+        }
+    }
+}
+
 static void precisions_have_the_widths_of_their_recipes(void **state)
 {
     (void)state;
@@ -297,6 +330,7 @@ int main(void)
         cmocka_unit_test(numbers_of_a_layout_have_limits),
         cmocka_unit_test(a_layout_in_memory_has_the_same_limits),
         cmocka_unit_test(a_model_in_memory_has_the_same_limits),
+        cmocka_unit_test(kinds_of_attention_that_exclude_each_other_are_refused),
         cmocka_unit_test(precisions_have_the_widths_of_their_recipes),
         cmocka_unit_test(things_are_called_by_their_names),
     };

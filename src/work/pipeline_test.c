@@ -166,6 +166,17 @@ static void dualpipe_holds_two_copies_and_one_micro_batch_more(void **state)
     for (uint32_t stage = 0; stage < 4; stage++) {
         assert_int_equal(
             myr_layout_in_flight(&layout, stage, 0) + myr_layout_in_flight(&layout, stage, 1), 5);
+        assert_int_equal(myr_layout_in_flight(&layout, stage, 0), 3);
+        assert_int_equal(myr_layout_in_flight_all(&layout, stage), 5);
+    }
+    /* Few passes are all there is to hold. */
+    for (uint32_t m = 1; m <= 8; m++) {
+        layout.global_batch = layout.dp * layout.micro_batch * m;
+        uint32_t passes = myr_layout_passes(&layout);
+        uint32_t own = passes < 3 ? passes : 3, other = passes < 2 ? passes : 2;
+        assert_int_equal(myr_layout_in_flight(&layout, 1, 0), own);
+        assert_int_equal(myr_layout_in_flight(&layout, 1, 1), other);
+        assert_int_equal(myr_layout_in_flight_all(&layout, 1), own + other);
     }
 }
 
