@@ -40,7 +40,7 @@ static inline void put_told(void)
     MYR_CLEANUP(myr_buf_done) struct myr_buf audits = {};
     char path[128];
     struct myr_err err = {};
-    snprintf(path, sizeof(path), "%s/audit.log", bench.folder);
+    snprintf(path, sizeof(path), "%s/audit.log", server->folder);
     assert_int_equal(myr_file_read(path, 1 << 20, &audits, &err), MYR_OK);
     while (audited < audits.len) {
         const char *end = strchr(audits.data + audited, '\n');

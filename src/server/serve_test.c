@@ -1,0 +1,384 @@
+/*
+ * A server as a whole, from its folder to its last commit, in time that the test makes: whoever
+ * waits moves the clock on, and hours pass at once. What it writes, tells its service manager and
+ * answers is one text (tests/kept/server-serve.txt); lines at the margin are what the test does.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "agents_test.h"
+#include "kept.h"
+#include "leaks.h"
+#include "library_test.h"
+#include "myriad/server.h"
+
+#include <ftw.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+
+/* SQLite and OpenSSL keep their tables for the whole process. */
+long myr_leaks_allowed = 10000;
+
+/* --- the service manager */
+
+static int manager_fd = -1;
+static uint32_t dogs;
+static struct myr_buf manager_heard;
+
+/* It takes what it is told at once: else who tells it would wait. */
+static void manager_hears(void)
+{
+    char text[64];
+    ssize_t got;
+    while ((got = recv(manager_fd, text, sizeof(text) - 1, MSG_DONTWAIT)) >= 0) {
+        text[got] = '\0';
+        if (strcmp(text, "WATCHDOG=1") == 0) {
+            dogs++;
+        } else {
+            myr_buf_printf(&manager_heard, "  manager %s\n", text);
+        }
+    }
+}
+
+static void put_manager(void)
+{
+    manager_hears();
+    myr_buf_put(&story, manager_heard.data, manager_heard.len);
+    myr_buf_clear(&manager_heard);
+    if (dogs) {
+        myr_buf_printf(&story, "  manager WATCHDOG=1, %u times\n", dogs);
+        dogs = 0;
+    }
+}
+
+static void manager_begin(void)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    snprintf(at.sun_path, sizeof(at.sun_path), "%s/manager", bench.folder);
+    manager_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    assert_true(manager_fd >= 0);
+    assert_int_equal(bind(manager_fd, (const struct sockaddr *)&at, sizeof(at)), 0);
+    setenv("NOTIFY_SOCKET", at.sun_path, 1);
+}
+
+/* --- time */
+
+struct step {
+    int64_t at_ms; /* after it was ready */
+    void (*play)(void);
+};
+
+static const struct step *next_step;
+static int64_t ready_ns;
+
+/* Nobody sleeps: the clock is there at once, or when the test wants something. */
+static int turn(int fd, struct epoll_event *events, int most, int timeout_ms)
+{
+    int got = (int)syscall(SYS_epoll_pwait, fd, events, most, 0, NULL, 8);
+    if (got != 0 || timeout_ms == 0) {
+        return got;
+    }
+    assert_true(timeout_ms > 0);
+    manager_hears();
+    int64_t until_ns = clock_ns + timeout_ms * 1000000LL;
+    if (next_step && next_step->play && ready_ns + next_step->at_ms * 1000000 <= until_ns) {
+        const struct step *step = next_step++;
+        clock_ns = ready_ns + step->at_ms * 1000000;
+        step->play();
+    } else {
+        clock_ns = until_ns;
+    }
+    return 0;
+}
+
+__attribute__((visibility("default"))) int epoll_wait(int fd, struct epoll_event *events, int most,
+                                                      int timeout_ms)
+{
+    return turn(fd, events, most, timeout_ms);
+}
+
+__attribute__((visibility("default"))) int epoll_pwait(int fd, struct epoll_event *events, int most,
+                                                       int timeout_ms, const sigset_t *mask)
+{
+    assert_null(mask);
+    return turn(fd, events, most, timeout_ms);
+}
+
+/* --- the folder */
+
+static char folder[128];
+
+static void path_of(const char *name, char ret[256])
+{
+    snprintf(ret, 256, "%s/%s", folder, name);
+}
+
+static void put_file(const char *name, const char *text)
+{
+    char path[256];
+    struct myr_buf bytes = {};
+    struct myr_err err = {};
+    path_of(name, path);
+    myr_buf_puts(&bytes, text);
+    assert_int_equal(myr_file_write(path, &bytes, &err), MYR_OK);
+    myr_buf_done(&bytes);
+}
+
+static void put_config(const char *nodes, const char *more)
+{
+    char text[600];
+    snprintf(text, sizeof(text),
+             "cluster: trial\nworld: twin\nnodes: \"%s\"\ngpus_per_node: 8\nnodes_per_leaf: 2\n"
+             "http: \"127.0.0.1:4680\"\nagents: \"127.0.0.1:4681\"\npolicy: fair\nspeed: 10\n"
+             "faults: none\n%s",
+             nodes, more);
+    put_file("myriad.yaml", text);
+}
+
+static void on_ready(void *context, const char *url, uint16_t port)
+{
+    char path[256];
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    struct myr_err err = {};
+    (void)context;
+    ready_ns = clock_ns;
+    server = lib.context;
+    told = server->feed.next;
+    path_of("server.url", path);
+    assert_int_equal(myr_file_read(path, 100, &text, &err), MYR_OK);
+    myr_buf_printf(&story, "  ready: %s, agents on %u; its folder says %s", url, port, text.data);
+    put_manager();
+}
+
+static int serve(const char *what, const struct step *steps, uint32_t stop_after_s, bool once)
+{
+    struct myr_err err = {};
+    struct myr_serve_report report = {};
+    struct myr_serve order = {.folder = folder,
+                              .version = "trial",
+                              .ready = on_ready,
+                              .stop_after_s = stop_after_s,
+                              .once = once,
+                              .report = &report};
+    char path[256];
+    struct stat status;
+    myr_buf_printf(&story, "serves: %s\n", what);
+    next_step = steps;
+    audited = 0;
+    int rc = myr_serve(&order, &err);
+    lines_put(&story);
+    put_manager();
+    myr_buf_printf(&story, "  ends: %s %s\n", rc < 0 ? myr_err_name(rc) : "done", err.message);
+    if (err.hint[0]) {
+        myr_buf_printf(&story, "  hint: %s\n", err.hint);
+    }
+    myr_buf_printf(&story, "  of %u nodes of %u GPUs %u are well\n", report.nodes,
+                   report.gpus_per_node, report.healthy);
+    path_of("server.url", path);
+    assert_int_equal(stat(path, &status), -1);
+    path_of("audit.log", path);
+    (void)unlink(path);
+    server = NULL;
+    return rc;
+}
+
+/* --- what is done meanwhile */
+
+static void look(void)
+{
+    put_told();
+    put_manager();
+    ask("Bearer a", "GET", "/v1/cluster", "");
+}
+
+static void submits(void)
+{
+    give("a", "ada", "ada", ROLE_ADMIN);
+    look();
+    ask("Bearer a", "POST", "/v1/jobs",
+        "name: short\ngpus: 8\ncommand: x\ntime_limit: 100s\ntwin: {hours: 1, step_s: 20}\n");
+    ask("Bearer a", "POST", "/v1/jobs",
+        "name: early\ngpus: 4\ncommand: x\ntwin: {hours: 0.01, step_s: 2}\n");
+    ask("Bearer a", "POST", "/v1/jobs",
+        "name: long\ngpus: 8\ncommand: x\ntwin: {hours: 5, step_s: 20}\n");
+}
+
+static void asks_for_output(void)
+{
+    look();
+    ask("Bearer a", "GET", "/v1/jobs/1/logs", "");
+    ask("Bearer a", "GET", "/v1/jobs/2/logs", "");
+}
+
+static void explains(void)
+{
+    look();
+    ask("Bearer a", "GET", "/v1/jobs/0/explain", "");
+    ask("Bearer a", "GET", "/v1/jobs/1", "");
+    ask("Bearer a", "GET", "/v1/jobs/2", "");
+}
+
+static void reads_anew(void)
+{
+    put_config("n[0-3]", "beat_ms: 500\npretend: true\npower: {kw_per_gpu: 2, price_kwh: 0.5, "
+                         "currency: CHF}\n");
+    assert_int_equal(raise(SIGHUP), 0);
+}
+
+static void has_read(void)
+{
+    ask("Bearer a", "GET", "/v1/usage", "");
+    myr_buf_printf(&story, "  beat %u ms%s\n", server->config.beat_ms,
+                   server->config.pretend ? ", pretends" : "");
+    put_file("myriad.yaml", "nonsense: 1\n");
+    assert_int_equal(raise(SIGHUP), 0);
+}
+
+static void grows(void)
+{
+    put_told();
+    static const char *const bodies[] = {
+        "{\"nodes\":\"n[0-3]\",\"gpus_per_node\":\"8\",\"nodes_per_leaf\":\"2\",\"design_nodes\":"
+        "\"5\"}",
+        "{\"nodes\":\"n[0-3]\",\"gpus_per_node\":\"0\",\"nodes_per_leaf\":\"2\",\"design_nodes\":"
+        "\"4\"}",
+        "{\"nodes\":\"n[0-3]\",\"gpus_per_node\":\"1048577\",\"nodes_per_leaf\":\"2\",\"design_"
+        "nodes\":\"4\"}",
+        "{\"nodes\":\"n[0-3]\",\"gpus_per_node\":\"4\",\"nodes_per_leaf\":\"2\",\"design_nodes\":"
+        "\"4\"}",
+        "{\"nodes\":\"n[0-3]\",\"gpus_per_node\":\"8\",\"nodes_per_leaf\":\"3\",\"design_nodes\":"
+        "\"4\"}",
+        "{\"nodes\":\"n1,n0,x2,n4\",\"gpus_per_node\":\"8\",\"nodes_per_leaf\":\"2\",\"design_"
+        "nodes\":\"4\"}",
+        "{\"nodes\":\"a[0-3]\",\"gpus_per_node\":\"8\",\"nodes_per_leaf\":\"2\",\"design_nodes\":"
+        "\"4\"}",
+        "{\"nodes\":\"n[0-3]\",\"gpus_per_node\":\"8\",\"nodes_per_leaf\":\"2\",\"design_nodes\":"
+        "\"4\"}",
+        "{\"nodes\":\"n[0-5]\",\"gpus_per_node\":\"8\",\"nodes_per_leaf\":\"2\",\"design_nodes\":"
+        "\"6\",\"dry_run\":\"true\"}",
+        "{\"nodes\":\"n[0-5]\",\"gpus_per_node\":\"8\",\"nodes_per_leaf\":\"2\",\"design_nodes\":"
+        "\"6\"}",
+    };
+    for (size_t i = 0; i + 1 < MYR_ARRAY_COUNT(bodies); i++) {
+        ask("Bearer a", "POST", "/v1/design", bodies[i]);
+    }
+    ask("Bearer a", "POST", "/v1/design", bodies[9]); /* the file has no 'nodes' */
+    put_file("myriad.yaml", "# mine\nnodes:\n  - n0\n");
+    ask("Bearer a", "POST", "/v1/design", bodies[9]);
+    put_config("n[0-3]", "# and a word behind\n");
+    ask("Bearer a", "POST", "/v1/design", bodies[9]);
+    char path[256];
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    struct myr_err err = {};
+    path_of("myriad.yaml", path);
+    assert_int_equal(myr_file_read(path, 4000, &text, &err), MYR_OK);
+    myr_buf_puts(&story, text.data);
+}
+
+static void breaks(void)
+{
+    look();
+    ask("Bearer a", "POST", "/v1/inject", "{\"node\":\"n0\",\"fault\":\"nothing\"}");
+    ask("Bearer a", "POST", "/v1/inject", "{\"node\":\"n0\",\"fault\":\"node-dies\"}");
+}
+
+static void is_told_to_end(void)
+{
+    look();
+    assert_int_equal(raise(SIGTERM), 0);
+}
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *at)
+{
+    (void)status;
+    (void)kind;
+    (void)at;
+    return remove(path);
+}
+
+static void put_open_files(void)
+{
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    myr_buf_printf(&story, "  open files: %llu\n", (unsigned long long)limit.rlim_cur);
+}
+
+static void what_is_not_there(void)
+{
+    char path[256];
+    path_of("state.db", path);
+    struct rlimit limit, before;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    limit = (struct rlimit){.rlim_cur = 256, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_int_equal(truncate(path, 0), 0);
+    assert_int_equal(serve("an empty store", NULL, 1, false), MYR_ECORRUPT);
+    put_open_files();
+    limit = (struct rlimit){.rlim_cur = 255, .rlim_max = 261};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_int_equal(serve("few open files, for six nodes", NULL, 1, false), MYR_ECORRUPT);
+    put_open_files();
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(serve("no store", NULL, 1, false), MYR_ECORRUPT);
+    path_of("myriad.yaml", path);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(serve("no configuration", NULL, 1, false), MYR_ENOENT);
+}
+
+static void a_server(void **state)
+{
+    (void)state;
+    static const struct step first[] = {{3000, submits},         {4000, asks_for_output},
+                                        {9000, asks_for_output}, {16000, explains},
+                                        {17000, reads_anew},     {18000, has_read},
+                                        {19000, grows},          {30000, breaks},
+                                        {60000, look},           {0, NULL}};
+    static const struct step second[] = {{5000, explains}, {6000, is_told_to_end}, {0, NULL}};
+    struct myr_err err = {};
+    bench_begin(&bench);
+    snprintf(folder, sizeof(folder), "%s/server", bench.folder);
+    const struct myr_server_init init = {.folder = folder,
+                                         .cluster = "trial",
+                                         .nodes = "n[0-3]",
+                                         .gpus_per_node = 8,
+                                         .nodes_per_leaf = 2,
+                                         .http = "127.0.0.1:4680",
+                                         .agents = "127.0.0.1:4681",
+                                         .world = "twin",
+                                         .speed = 10};
+    assert_int_equal(myr_server_init(&init, &err), MYR_OK);
+    lines_begin();
+    lib.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    library_plays();
+    manager_begin();
+    put_config("n[0-3]", "");
+    assert_int_equal(serve("a day's work", first, 80, false), MYR_OK);
+    assert_int_equal(serve("and goes on", second, 0, false), MYR_OK);
+    assert_int_equal(serve("until all are well", NULL, 0, true), MYR_OK);
+    what_is_not_there();
+    unsetenv("NOTIFY_SOCKET");
+    lines_end();
+    close(manager_fd);
+    myr_buf_done(&manager_heard);
+    close(lib.epoll_fd);
+    myr_buf_done(&lib.headers);
+    cover_folder();
+    assert_kept("server-serve.txt", &story);
+    myr_buf_done(&story);
+    assert_int_equal(nftw(bench.folder, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_server),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    uv_library_shutdown();
+    return failed;
+}
