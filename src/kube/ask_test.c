@@ -192,12 +192,12 @@ static void requests_share_connections(void **state)
     api_end();
 }
 
-static int keep_story(void **state)
+/* A test of its own: the end of a group would count for nothing. */
+static void all_of_it_is_as_it_was(void **state)
 {
     (void)state;
     assert_kept("kube-ask.txt", &api.story);
     myr_buf_done(&api.story);
-    return 0;
 }
 
 int main(void)
@@ -205,8 +205,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_question_is_answered_or_refused),
         cmocka_unit_test(requests_share_connections),
+        cmocka_unit_test(all_of_it_is_as_it_was),
     };
-    int failed = cmocka_run_group_tests(tests, NULL, keep_story);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
     uv_library_shutdown();
     return failed;
 }

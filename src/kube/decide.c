@@ -144,7 +144,7 @@ static void close_nodes(struct round *r, const struct kube_gang *gang)
         }
         for (uint32_t id = 0; id < count; id++) {
             const struct kube_node *node = r->c->nodes.items[id];
-            if (node && kube_may(needs, node) == KUBE_FITS) {
+            if (node && kube_could(needs, node)) {
                 r->closed[id / 64] |= 1ULL << id % 64;
             }
         }

@@ -195,12 +195,12 @@ static void what_is_told_of_it(void **state)
     api_end();
 }
 
-static int keep_story(void **state)
+/* A test of its own: the end of a group would count for nothing. */
+static void all_of_it_is_as_it_was(void **state)
 {
     (void)state;
     assert_kept("kube-flight.txt", &api.story);
     myr_buf_done(&api.story);
-    return 0;
 }
 
 int main(void)
@@ -212,8 +212,9 @@ int main(void)
         cmocka_unit_test(what_was_begun_is_finished),
         cmocka_unit_test(who_does_not_hold_the_lease_stops),
         cmocka_unit_test(what_is_told_of_it),
+        cmocka_unit_test(all_of_it_is_as_it_was),
     };
-    int failed = cmocka_run_group_tests(tests, NULL, keep_story);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
     uv_library_shutdown();
     return failed;
 }

@@ -475,6 +475,8 @@ struct kube_tally {
  */
 bool kube_place(struct myr_kube_cluster *cluster, const struct kube_needs *needs, uint32_t count,
                 const uint64_t *closed, uint32_t *ret, struct kube_tally *tally);
+/* Whether such a pod would fit there if nothing ran. */
+bool kube_could(const struct kube_needs *needs, const struct kube_node *node);
 /* Whether one more such pod fits there now. */
 bool kube_fits(const struct myr_kube_cluster *cluster, const struct kube_needs *needs,
                uint32_t node);

@@ -61,6 +61,12 @@ bool kube_fits(const struct myr_kube_cluster *c, const struct kube_needs *needs,
            room(c->nodes.items[node], &c->use[node], needs, &lacks) > 0;
 }
 
+bool kube_could(const struct kube_needs *needs, const struct kube_node *node)
+{
+    uint32_t lacks;
+    return kube_may(needs, node) == KUBE_FITS && room(node, NULL, needs, &lacks) > 0;
+}
+
 /* What is remembered of pods with these needs; in place of those asked for longest ago. */
 static struct kube_spot *spots_of(struct myr_kube_cluster *c, const struct kube_needs *needs)
 {

@@ -323,12 +323,12 @@ static void it_waits_for_what_is_to_come(void **state)
     }
 }
 
-static int keep_story(void **state)
+/* A test of its own: the end of a group would count for nothing. */
+static void all_of_it_is_as_it_was(void **state)
 {
     (void)state;
     assert_kept("kube-service.txt", &api.story);
     myr_buf_done(&api.story);
-    return 0;
 }
 
 int main(void)
@@ -342,8 +342,9 @@ int main(void)
         cmocka_unit_test(leases_that_are_none),
         cmocka_unit_test(signals_end_it),
         cmocka_unit_test(it_waits_for_what_is_to_come),
+        cmocka_unit_test(all_of_it_is_as_it_was),
     };
-    int failed = cmocka_run_group_tests(tests, NULL, keep_story);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
     uv_library_shutdown();
     return failed;
 }

@@ -260,12 +260,12 @@ static void words_that_are_none(void **state)
     myr_buf_done(&said);
 }
 
-static int keep_story(void **state)
+/* A test of its own: the end of a group would count for nothing. */
+static void all_of_it_is_as_it_was(void **state)
 {
     (void)state;
     assert_kept("kube-watch.txt", &api.story);
     myr_buf_done(&api.story);
-    return 0;
 }
 
 int main(void)
@@ -273,9 +273,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_that_go_wrong), cmocka_unit_test(watches_that_go_wrong),
         cmocka_unit_test(lines_that_are_said), cmocka_unit_test(pieces_are_put_together),
-        cmocka_unit_test(words_that_are_none),
+        cmocka_unit_test(words_that_are_none), cmocka_unit_test(all_of_it_is_as_it_was),
     };
-    int failed = cmocka_run_group_tests(tests, NULL, keep_story);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
     uv_library_shutdown();
     return failed;
 }
