@@ -134,8 +134,8 @@ static void choose_etp(struct myr_run *run)
     struct myr_layout *layout = &run->layout;
     uint64_t grid = (uint64_t)layout->tp * layout->cp * layout->dp;
     layout->etp = run->etp;
-    if (run->etp || run->model.moe.expert_count == 0 || layout->tp == 1) {
-        return;
+    if (run->etp || run->model.moe.expert_count == 0 || layout->tp < 2 || layout->ep == 0) {
+        return; /* a size of 0 is refused when all are read */
     }
     bool cut = grid % ((uint64_t)layout->ep * layout->tp) == 0;
     layout->etp = cut ? 0 : 1;
