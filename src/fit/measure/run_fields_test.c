@@ -113,8 +113,18 @@ static const char *const *words_of(enum fit_column column)
     static const char *const month[] = {"",          "2025-05",  "seen 202506.",
                                         "2025.07 x", "2025-13",  "12025-05",
                                         "202505x",   "2025-051", NULL};
-    static const char *const note[] = {"",           "w/o mtp", "cuda graphs", "deepep",
-                                       "tp overlap", "compile", "fp8 rowwise", NULL};
+    static const char *const note[] = {"",
+                                       "w/o mtp",
+                                       "rowwise",
+                                       "tokendrop",
+                                       "token drop",
+                                       "dropless",
+                                       "asynctp",
+                                       "plain tp",
+                                       "no torch.compile",
+                                       "torch.compile",
+                                       "with ROWWISE and more",
+                                       NULL};
     switch (column) {
     case COLUMN_id:
     case COLUMN_source:
