@@ -47,6 +47,7 @@ uint64_t session_send(struct session *session, enum myr_wire_type type, uint32_t
         return 0;
     }
     if (myr_io_pending(session->stream) > PENDING_MAX) {
+        session->given_up = "the server takes nothing any more";
         myr_io_abort(session->stream);
         return 0;
     }
@@ -75,6 +76,7 @@ static void on_patience(uv_timer_t *timer)
 {
     struct session *session = timer->data;
     if (session->stream && boot_clock_ns() - session->heard_ns > PATIENCE_MS * 1000000LL) {
+        session->given_up = "no word from the server";
         myr_io_abort(session->stream);
     }
 }
@@ -147,6 +149,7 @@ static void on_data(void *context, struct myr_io_stream *stream, struct myr_str 
         if (rc < 0) {
             say("%s:%u says what is no message: %s", session->host, session->port, err.message);
             session->failures += 2; /* not at once again */
+            session->given_up = "the connection is given up";
             myr_io_abort(stream);
             return;
         }
@@ -157,6 +160,7 @@ static void on_data(void *context, struct myr_io_stream *stream, struct myr_str 
 static void forget_connection(struct session *session)
 {
     session->stream = NULL;
+    session->given_up = NULL;
     session->welcomed = false;
     uv_timer_stop(&session->beat);
     uv_timer_stop(&session->patience);
@@ -169,7 +173,9 @@ static void forget_connection(struct session *session)
 static void on_closed(void *context, struct myr_io_stream *stream, const struct myr_err *why)
 {
     struct session *session = context;
-    const char *text = why->code ? why->message : "the server closed the connection";
+    const char *text = why->code           ? why->message
+                       : session->given_up ? session->given_up
+                                           : "the server closed the connection";
     if (stream != session->stream) {
         return;
     }
@@ -222,6 +228,7 @@ void session_renew(struct session *session, struct myr_io_tls *tls)
     myr_io_tls_free(session->tls);
     session->tls = tls;
     if (session->stream) {
+        session->given_up = "the certificate was renewed";
         myr_io_close(session->stream);
     }
 }

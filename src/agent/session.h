@@ -30,6 +30,7 @@ struct session {
     void *context;
     /* The rest is its own. */
     struct myr_io_stream *stream;
+    const char *given_up; /* why we end it; NULL: we do not */
     struct myr_wire_sender sender;
     struct myr_wire_receiver receiver;
     uv_timer_t retry, beat, patience;
