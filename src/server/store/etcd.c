@@ -166,17 +166,26 @@ static int ask_one(struct etcd *etcd, const char *path, const struct myr_buf *bo
     struct myr_http_answer answer = {};
     snprintf(url, sizeof(url), "%s/v3/%s", config->endpoints[etcd->at], path);
     etcd->requests++;
-    MYR_TRY(myr_http_ask(&(struct myr_http_request){.method = "POST",
-                                                    .url = url,
-                                                    .ca = config->ca[0] ? config->ca : NULL,
-                                                    .own_certificate = config->certificate[0]
-                                                                           ? config->certificate
-                                                                           : NULL,
-                                                    .own_key = config->key,
-                                                    .type = "application/json",
-                                                    .body = {body->data, body->len},
-                                                    .timeout_s = ASK_S},
-                         NULL, NULL, &answer, err));
+    const struct myr_http_request request = {
+        .method = "POST",
+        .url = url,
+        .ca = config->ca[0] ? config->ca : NULL,
+        .own_certificate = config->certificate[0] ? config->certificate : NULL,
+        .own_key = config->key,
+        .type = "application/json",
+        .body = {body->data, body->len},
+        .timeout_s = ASK_S};
+    int rc = myr_http_ask(&request, NULL, NULL, &answer, err);
+    if (rc < 0) {
+        /* A remedy for a server of ours is none for etcd. */
+        if (err && err->hint[0] && rc == MYR_EAWAY) {
+            myr_err_hint(err, "etcdctl --endpoints=%s endpoint health",
+                         config->endpoints[etcd->at]);
+        } else if (err && err->hint[0] && rc == MYR_EIO) {
+            myr_err_hint(err, "'ca' of 'etcd' in myriad.yaml names the authority of etcd");
+        }
+        return rc;
+    }
     char *copy =
         myr_arena_strndup(arena, answer.body.data ? answer.body.data : "", answer.body.len);
     struct myr_str text = {copy, answer.body.len};
@@ -185,7 +194,7 @@ static int ask_one(struct etcd *etcd, const char *path, const struct myr_buf *bo
         return myr_err_set(err, MYR_EVERSION, "%s: no such call; etcd 3.4 or later is expected",
                            url);
     }
-    int rc = myr_doc_read_json(arena, config->endpoints[etcd->at], text, ret, err);
+    rc = myr_doc_read_json(arena, config->endpoints[etcd->at], text, ret, err);
     if (answer.status != 200) {
         return complaint(config->endpoints[etcd->at], answer.status, text, rc < 0 ? NULL : *ret,
                          err);
