@@ -193,6 +193,33 @@ static void rows_with_other_keys_lose_nothing_in_csv(void **state)
                         "a,b\n1,\n,2\n");
 }
 
+/* A row that goes on where the one before it ended, or ends before it. */
+static void rows_of_other_lengths_lose_nothing_in_csv(void **state)
+{
+    (void)state;
+    static const uint32_t keys[] = {1, 2, 1, 3};
+    struct myr_answer a;
+    myr_answer_init(&a, &arena, "myriad.test", 1);
+    struct myr_value *rows = myr_answer_list(&a, "rows");
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
+        static const char *const names[] = {"a", "b", "c"};
+        myr_answer_object(&a, NULL);
+        for (uint32_t k = 0; k < keys[i]; k++) {
+            myr_answer_u64(&a, names[k], i);
+        }
+        myr_answer_object(&a, "in");
+        myr_answer_u64(&a, i == 3 ? "y" : "x", i);
+        myr_answer_end(&a);
+        myr_answer_end(&a);
+    }
+    myr_answer_object(&a, NULL); /* nothing at all is a row, too */
+    myr_answer_end(&a);
+    myr_answer_end(&a);
+    myr_answer_rows(&a, rows);
+    assert_string_equal(rendered(&a, (struct myr_answer_form){.format = MYR_FORMAT_CSV}),
+                        "a,in.x,b,c,in.y\n0,0,,,\n1,1,1,,\n2,2,,,\n3,,3,3,3\n,,,,\n");
+}
+
 static void an_empty_list_still_has_a_header(void **state)
 {
     (void)state;
@@ -428,6 +455,7 @@ int main(void)
         cmocka_unit_test(yaml_is_block_style_and_the_same_tree),
         cmocka_unit_test(csv_is_the_named_list_with_nested_names),
         cmocka_unit_test(rows_with_other_keys_lose_nothing_in_csv),
+        cmocka_unit_test(rows_of_other_lengths_lose_nothing_in_csv),
         cmocka_unit_test(an_empty_list_still_has_a_header),
         cmocka_unit_test(csv_of_an_answer_without_rows_is_refused),
         cmocka_unit_test(people_get_a_page),
