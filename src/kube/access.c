@@ -123,16 +123,15 @@ static int read_url(struct myr_kube_access *a, const struct myr_doc *node, struc
     a->plain = strncmp(url, "http://", 7) == 0;
     bool ok = a->plain || strncmp(url, "https://", 8) == 0;
     const char *host = url + (a->plain ? 7 : 8);
-    size_t length = ok ? strcspn(host, "/?#") : 0;
+    size_t length = ok ? strcspn(host, "/") : 0;
     bool six = ok && host[0] == '[';
     const char *close = six ? memchr(host, ']', length) : NULL;
-    size_t name = six ? (close ? (size_t)(close - host) - 1 : 0) : ok ? strcspn(host, ":/?#") : 0;
+    size_t name = six ? (close ? (size_t)(close - host) - 1 : 0) : ok ? strcspn(host, ":/") : 0;
     const char *behind = ok ? (close ? close + 1 : host + name) : NULL;
     port = a->plain ? 80 : 443;
-    ok = ok && name > 0 && name < 254 && host[length] != '?' && host[length] != '#' &&
-         !memchr(host, '@', length);
-    for (const char *c = url; ok && *c; c++) {
-        ok = (unsigned char)*c > 0x20 && *c != 0x7F;
+    ok = ok && name > 0 && name < 254 && !memchr(host, '@', length);
+    for (const char *c = url; ok && *c; c++) { /* paths of requests go behind it */
+        ok = (unsigned char)*c > 0x20 && *c != 0x7F && *c != '?' && *c != '#';
     }
     if (ok && *behind == ':') {
         struct myr_str digits = {behind + 1, (size_t)(host + length - behind) - 1};
