@@ -138,12 +138,87 @@ static void completion_is_the_kept_one(void **state)
     }
 }
 
+static void put_answer(struct myr_answer *answer, struct myr_buf *buf)
+{
+    struct myr_answer_form form = {.format = MYR_FORMAT_YAML};
+    struct myr_err err = {};
+    assert_int_equal(myr_answer_write(answer, &form, buf, &err), MYR_OK);
+}
+
+/* What was typed, or nothing of it: told to programs, as it would be typed again, and asked for. */
+static void put_question(const struct own *values, const struct myr_operands *operands,
+                         struct myr_buf *buf)
+{
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    struct myr_answer answer;
+    myr_arena_init(&arena);
+    myr_answer_init(&answer, &arena, "myriad.test", 1);
+    myr_option_echo(&fit, values, operands, &answer);
+    put_answer(&answer, buf);
+    static const char *const without[] = {NULL, "", "gpus", "gpu tag", "free tag model", "tags"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(without); i++) {
+        myr_buf_printf(buf, "%s: %s\n", without[i] ? without[i] : "-",
+                       myr_option_again(&fit, values, operands, &fit, without[i], &answer));
+    }
+    myr_buf_printf(buf, "to another: %s\n",
+                   myr_option_again(&fit, values, operands, &curve, NULL, &answer));
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(own_rows); i++) {
+        myr_buf_printf(buf, "%s %s, ", own_rows[i].name,
+                       myr_option_given(&fit, values, own_rows[i].name) ? "given" : "not");
+    }
+    assert_false(myr_option_given(&fit, values, "door"));
+    myr_buf_puts(buf, "\n----\n");
+}
+
+static void a_question_is_told_as_kept(void **state)
+{
+    (void)state;
+    struct own others = {.gpus = 9,
+                         .free = 3,
+                         .model = "it's",
+                         .out = "a dir/x",
+                         .none = "y",
+                         .deep = true,
+                         .colour = 0,
+                         .shape = 1,
+                         .tags = {.items = {"a", "b c"}, .count = 2}};
+    struct own same = own_defaults;
+    char model[] = "gpt3-175b"; /* typed: the same words elsewhere */
+    struct myr_operands operands = {.items = {"x.yaml", "an other"}, .count = 2}, none = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
+    put_question(&own_defaults, &none, &buf);
+    put_question(&others, &operands, &buf);
+    same.model = model;
+    put_question(&same, &none, &buf);
+    assert_kept("option-question.txt", &buf);
+}
+
+static void commands_are_described_as_kept(void **state)
+{
+    (void)state;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
+    const struct myr_command *const all[] = {&fit, &curve, &plain};
+    struct myr_answer answer;
+    myr_arena_init(&arena);
+    myr_answer_init(&answer, &arena, "myriad.test", 1);
+    myr_answer_list(&answer, "commands");
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
+        myr_option_describe(all[i], &answer);
+    }
+    myr_answer_end(&answer);
+    put_answer(&answer, &buf);
+    assert_kept("option-commands.txt", &buf);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(help_is_the_kept_one),
         cmocka_unit_test(the_manual_is_the_kept_one),
         cmocka_unit_test(completion_is_the_kept_one),
+        cmocka_unit_test(a_question_is_told_as_kept),
+        cmocka_unit_test(commands_are_described_as_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
