@@ -8,9 +8,7 @@
 static void try_choice(const struct myr_fit_query *forced, const char *axis,
                        struct myr_arena *arena, struct myr_fit_choices *ret)
 {
-    if (ret->count == MYR_FIT_CHOICES_MAX) {
-        return;
-    }
+    MYR_ASSERT(ret->count < MYR_FIT_CHOICES_MAX); /* two of each size, and three lists of words */
     struct myr_fit_query query = *forced;
     struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
     struct myr_fit_choice *choice = &ret->items[ret->count++];

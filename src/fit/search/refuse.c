@@ -272,6 +272,7 @@ static void hint_last(const struct myr_fit_query *query, struct myr_arena *arena
 {
     struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
     struct myr_fit_query open = *query;
+    uint32_t tokens = query->seq_tokens ? query->seq_tokens : query->it.model->seq_tokens;
     (void)open_axes(&open);
     open.schedule = MYR_FIT_SCHEDULE_STACK;
     for (int cut = 0; cut < 2; cut++) {
@@ -280,7 +281,7 @@ static void hint_last(const struct myr_fit_query *query, struct myr_arena *arena
             gpus *= 2;
         }
         /* Sequences of a length that nothing divides hold up everything else. */
-        open.seq_tokens = cut ? round_seq(query->seq_tokens) : query->seq_tokens;
+        open.seq_tokens = cut ? round_seq(tokens) : tokens;
         for (uint32_t tries = 0; tries < 2 * TRIES && gpus <= 1U << 20; tries++, gpus *= 2) {
             open.gpus = gpus;
             open.batch = query->batch < gpus ? gpus : query->batch / gpus * gpus;
