@@ -240,8 +240,12 @@ bool myr_place_fits_group(const struct myr_placer *p, uint32_t gpus)
          g = p->by_group.next[g]) {
         whole_groups++;
     }
-    return whole_groups > full || (whole_groups == full && rest == 0) ||
-           (whole_groups == full && bucket_best(&p->by_group, rest) != MYR_NONE);
+    if (whole_groups != full || rest == 0) {
+        return whole_groups >= full;
+    }
+    /* The whole groups are all taken up: the rest needs another one. */
+    uint32_t group = bucket_best(&p->by_group, rest);
+    return group != MYR_NONE && p->by_group.count[group] < per;
 }
 
 bool myr_place(struct myr_placer *p, uint32_t gpus, struct myr_gang *ret)
