@@ -380,15 +380,6 @@ double fit_zero_update_s(struct fit_visit *v, bool interleaved, uint32_t zero)
     return *known;
 }
 
-double fit_least_update_s(struct fit_visit *v, bool interleaved)
-{
-    double least = 1e30;
-    for (uint32_t zero = 0; zero <= 3; zero++) {
-        least = fit_min(least, fit_zero_update_s(v, interleaved, zero));
-    }
-    return least;
-}
-
 double fit_shard_floor_s(struct fit_visit *v, struct fit_cut *cut, const struct myr_layout *layout,
                          uint32_t shard_at, uint32_t choice, double pipe_s)
 {

@@ -230,8 +230,6 @@ const struct fit_exchanges *fit_exchanges_for(struct fit_visit *v, const struct 
                                               uint32_t shard_at, uint32_t order);
 /* What replicas exchange at least with one ZeRO stage, whichever the order and the shard. */
 double fit_zero_update_s(struct fit_visit *v, bool interleaved, uint32_t zero);
-/* And whichever the ZeRO stage. */
-double fit_least_update_s(struct fit_visit *v, bool interleaved);
 /*
  * A step of the cut with one (zero, shard), in the best of the orders: 'pipe_s' or what layers take
  * in that order, and at least what replicas of the lightest stage exchange.
