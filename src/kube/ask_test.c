@@ -124,6 +124,26 @@ static void paths_are_so_long_at_most(void **state)
     }
 }
 
+static void papers_that_are_none_are_refused(void **state)
+{
+    const struct myr_kube_access access = {.host = "127.0.0.1",
+                                           .path = "",
+                                           .url = "https://127.0.0.1:1",
+                                           .port = 1,
+                                           .ca = "no certificate"};
+    const struct myr_kube_question question = {
+        .method = "POST", .path = "/", .body = myr_str_from("{}")};
+    struct myr_buf answer = {};
+    struct myr_err err = {};
+    (void)state;
+    api_begin("a certificate that is none");
+    int rc = myr_kube_ask(&access, &question, &answer, &err);
+    assert_int_equal(rc, MYR_EINVAL);
+    assert_non_null(strstr(err.message, "no certificate of an authority"));
+    assert_int_equal(answer.len, 0);
+    api_end();
+}
+
 /* --- requests that follow each other */
 
 static struct client client;
@@ -198,6 +218,27 @@ static void requests_share_connections(void **state)
     api_end();
 }
 
+/* The first answer breaks off: it failed, and those behind it may have been heard. */
+static void what_a_broken_connection_left_is_asked_again(void **state)
+{
+    static const struct myr_kube_access access = {
+        .host = "::1", .path = "/x", .url = "http://[::1]:8001", .plain = true, .port = 8001};
+    static const int ways[] = {API_BREAKS_OFF, API_CLOSES, API_BABBLES};
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(ways); i++) {
+        api_begin("three requests of which the first is not answered");
+        assert_int_equal(uv_loop_init(&loop), 0);
+        assert_int_equal(kube_begin(&client, &loop, &access, 0, NULL), MYR_OK);
+        api_fault("GET", "l0", ways[i], "", 1);
+        ask_many(3, true);
+        run(6);
+        kube_end(&client);
+        uv_run(&loop, UV_RUN_DEFAULT);
+        assert_int_equal(uv_loop_close(&loop), 0);
+        api_end();
+    }
+}
+
 /* A test of its own: the end of a group would count for nothing. */
 static void all_of_it_is_as_it_was(void **state)
 {
@@ -211,7 +252,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_question_is_answered_or_refused),
         cmocka_unit_test(paths_are_so_long_at_most),
+        cmocka_unit_test(papers_that_are_none_are_refused),
         cmocka_unit_test(requests_share_connections),
+        cmocka_unit_test(what_a_broken_connection_left_is_asked_again),
         cmocka_unit_test(all_of_it_is_as_it_was),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

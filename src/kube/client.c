@@ -26,7 +26,7 @@ struct client_line {
     struct myr_http_reply reply; /* to the first of them */
     struct myr_buf out;          /* of this turn */
     int64_t heard_ms;
-    uint32_t served;
+    bool served;            /* an answer has come over it, or it was open before it was needed */
     struct myr_buf refusal; /* what a stream was answered with instead */
     bool streams, later, stale, ended;
     bool begun; /* a stream was granted */
@@ -118,7 +118,7 @@ static struct client_request *pop_asked(struct client_line *line)
 static void answered(struct client_line *line)
 {
     struct client_request *request = pop_asked(line);
-    line->served++;
+    line->served = true;
     if (line->streams || (line->stale && line->asked_count == 0)) {
         line->ended = true;
         myr_io_close(line->stream);
@@ -171,7 +171,7 @@ static void on_open(void *context, struct myr_io_stream *stream)
     (void)stream;
     line->heard_ms = kube_now_ms();
     /* Opened in advance, it may be closed before it is used, like one that has served. */
-    line->served += line->asked.first == NULL;
+    line->served = line->asked.first == NULL;
 }
 
 /* A stream may be silent for long after it was granted: that it was is told. */
@@ -240,7 +240,7 @@ static void leave(struct client_line *line, const struct myr_err *why)
         } else {
             fail(line, first, &err);
         }
-        line->served++;
+        line->served = true;
     }
     err = *why;
     if (err.code == MYR_OK) {
@@ -248,7 +248,7 @@ static void leave(struct client_line *line, const struct myr_err *why)
     }
     while (line->asked.first) {
         struct client_request *request = pop_asked(line);
-        if (line->served > 0 && !request->again) {
+        if (line->served && !request->again) {
             request->again = true;
             push(&again, request);
         } else {
@@ -273,7 +273,6 @@ static void on_closed(void *context, struct myr_io_stream *stream, const struct 
         }
     }
     client->line_count -= !line->streams && !line->later;
-    line->ended = true;
     if (!client->closing) {
         leave(line, why);
     }

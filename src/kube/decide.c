@@ -135,7 +135,7 @@ static void close_nodes(struct round *r, const struct kube_gang *gang)
 {
     uint32_t count = (uint32_t)r->c->nodes.count;
     if (!r->closed) {
-        r->closed = MYR_ARENA_NEW(&r->c->arena, uint64_t, count / 64 + 1);
+        r->closed = MYR_ARENA_NEW(&r->c->arena, uint64_t, (count + 63) / 64);
     }
     for (uint32_t i = 0; i < gang->count; i++) {
         const struct kube_needs *needs = gang->pods[i]->needs;

@@ -242,6 +242,7 @@ static void on_answer(void *context, const struct client_answer *answer)
 {
     struct place *p = context;
     struct flight *f = p->flight;
+    MYR_ASSERT(p->asked && f->asked > 0);
     p->asked = false;
     f->asked--;
     judge(p, answer);
@@ -288,6 +289,7 @@ static void ask_place(struct place *p)
     case STEP_OVER:
         return;
     }
+    MYR_ASSERT(!p->asked && f->asked < f->count);
     p->asked = true;
     f->asked++;
     kube_ask(&s->client, &request);

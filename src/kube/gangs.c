@@ -69,6 +69,7 @@ static void compact(struct myr_kube_cluster *c)
         bool added = myr_strmap_add(&c->gang_ids, myr_str_from(gang->key), kept++);
         MYR_ASSERT(added);
     }
+    MYR_ASSERT(kept + c->gangs_gone == c->gangs.count);
     c->gangs.count = c->gang_keys.count = kept;
     c->gangs_gone = 0;
 }
@@ -253,6 +254,7 @@ static void refresh(struct kube_gang *gang)
     gang->size = gang->size == UINT32_MAX ? 0 : gang->size;
     forget_broken(gang);
     gang->stale = gang->unsorted = gang->quiet = false;
+    MYR_ASSERT(gang->bound + gang->waits <= gang->count && gang->assumed <= gang->count);
 }
 
 static int compare_gangs(const void *left, const void *right)
@@ -279,7 +281,7 @@ static bool is_quiet(const struct myr_kube_cluster *c, const struct kube_gang *g
 
 void kube_gangs_find(struct myr_kube_cluster *c, int64_t now_ms, struct kube_gangs *ret)
 {
-    struct kube_gang **found = MYR_ARENA_NEW(&c->arena, struct kube_gang *, c->gangs.count + 1);
+    struct kube_gang **found = MYR_ARENA_NEW(&c->arena, struct kube_gang *, c->gangs.count);
     uint32_t count = 0;
     for (size_t i = 0; i < c->gangs.count; i++) {
         struct kube_gang *gang = c->gangs.items[i];

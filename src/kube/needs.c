@@ -29,7 +29,7 @@ struct kube_pairs kube_pairs_read(struct myr_arena *arena, const struct myr_doc 
     if (!map || map->kind != MYR_DOC_MAP) {
         return pairs;
     }
-    pairs.items = MYR_ARENA_NEW(arena, struct kube_pair, map->count + 1);
+    pairs.items = MYR_ARENA_NEW(arena, struct kube_pair, map->count);
     for (uint32_t i = 0; i < map->count; i++) {
         if (map->entries[i].value->kind == MYR_DOC_SCALAR) {
             pairs.items[pairs.count++] =
@@ -203,7 +203,7 @@ static void read_tolerations(struct myr_arena *arena, const struct myr_doc *spec
     if (!list) {
         return;
     }
-    needs->tolerations = MYR_ARENA_NEW(arena, struct kube_toleration, list->count + 1);
+    needs->tolerations = MYR_ARENA_NEW(arena, struct kube_toleration, list->count);
     for (uint32_t i = 0; i < list->count; i++) {
         struct myr_str effect = kube_text(list->items[i], "effect");
         needs->tolerations[needs->toleration_count++] = (struct kube_toleration){
@@ -234,7 +234,7 @@ static void read_expressions(struct myr_arena *arena, const struct myr_doc *list
         if (e->is == KUBE_OPERATORS || (field && !myr_str_eq(e->key, MYR_STR("metadata.name")))) {
             refuse(needs, "a nodeAffinity with an unknown operator or field");
         }
-        e->values = MYR_ARENA_NEW(arena, struct myr_str, values ? values->count + 1 : 1);
+        e->values = MYR_ARENA_NEW(arena, struct myr_str, values ? values->count : 0);
         for (uint32_t v = 0; values && v < values->count; v++) {
             if (values->items[v]->kind == MYR_DOC_SCALAR) {
                 e->values[e->value_count++] = kube_keep(arena, values->items[v]->text);
@@ -265,7 +265,7 @@ static void read_affinity(struct myr_arena *arena, const struct myr_doc *spec,
         return;
     }
     needs->has_terms = true;
-    needs->terms = MYR_ARENA_NEW(arena, struct kube_term, terms->count + 1);
+    needs->terms = MYR_ARENA_NEW(arena, struct kube_term, terms->count);
     for (uint32_t i = 0; i < terms->count; i++) {
         const struct myr_doc *labels = kube_list(terms->items[i], "matchExpressions");
         const struct myr_doc *fields = kube_list(terms->items[i], "matchFields");

@@ -139,7 +139,7 @@ static void read_taints(struct kube_node *node, const struct myr_doc *spec)
     if (!list) {
         return;
     }
-    node->taints = MYR_ARENA_NEW(&node->arena, struct kube_taint, list->count + 1);
+    node->taints = MYR_ARENA_NEW(&node->arena, struct kube_taint, list->count);
     for (uint32_t i = 0; i < list->count; i++) {
         node->taints[node->taint_count++] = (struct kube_taint){
             .key = kube_keep(&node->arena, kube_text(list->items[i], "key")),

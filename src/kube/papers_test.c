@@ -164,70 +164,89 @@ static void servers_have_addresses(void **state)
     }
 }
 
+static const char *const clusters[] = {
+    GOOD ", tls-server-name: other",
+    GOOD ", tls-server-name: null",
+    GOOD ", tls-server-name: []",
+    GOOD ", insecure-skip-tls-verify: true",
+    GOOD ", insecure-skip-tls-verify: false",
+    GOOD ", insecure-skip-tls-verify: maybe",
+    GOOD ", certificate-authority: ca.pem",
+    GOOD ", certificate-authority: null, certificate-authority-data: null",
+    GOOD ", certificate-authority: empty.pem",
+    GOOD ", certificate-authority: nul.pem",
+    GOOD ", certificate-authority: gone.pem",
+    GOOD ", certificate-authority: [a]",
+    GOOD ", certificate-authority: ca.pem, certificate-authority-data: QUJD",
+    GOOD ", certificate-authority-data: [QUJD]",
+    GOOD ", certificate-authority-data: QUJDRA==",
+    GOOD ", certificate-authority-data: QUJDREU=",
+    GOOD ", certificate-authority-data: \"QU\\nJD\\r REU\"",
+    GOOD ", certificate-authority-data: QUJDR",
+    GOOD ", certificate-authority-data: QUJD===",
+    GOOD ", certificate-authority-data: QUJ=D",
+    GOOD ", certificate-authority-data: \"QUJD\\t\"",
+    GOOD ", certificate-authority-data: YWJ6MDE5Ky8+Pz56QVo=",
+    GOOD ", certificate-authority-data: Pz8/Pj4+",
+    "x: y",
+};
+static const char *const users[] = {
+    "",
+    "token: abc",
+    "token: null",
+    "token: ''",
+    "token: 'a b'",
+    "token: \"a\\u007fb\"",
+    "token: \"a\\u0021b\"",
+    "token: [a]",
+    "tokenFile: token",
+    "tokenFile: null, token: abc",
+    "tokenFile: empty.pem",
+    "tokenFile: spaced",
+    "tokenFile: gone",
+    "exec: {command: aws}",
+    "auth-provider: {name: gcp}",
+    "username: me",
+    "client-certificate-data: QUJD, client-key-data: REVG",
+    "client-certificate-data: QUJD",
+    "client-key-data: QUJD",
+    "client-certificate: ca.pem, client-key: ca.pem",
+    "client-certificate: gone.pem, client-key: ca.pem",
+    "client-certificate: ca.pem, client-key: gone.pem",
+};
+static const char *const contexts[] = {
+    "",
+    ", user: none",
+    ", user: odd",
+    ", user: list",
+    ", user: nobody",
+    ", user: []",
+    ", user: u, namespace: research",
+    ", namespace: null",
+    ", namespace: 'Re search'",
+    ", namespace: []",
+};
+
+static const char *const whole_files[] = {
+    "{\"current-context\":\"c\",\"contexts\":[{\"name\":\"c\",\"context\":{\"cluster\":\"k\"}}]"
+    ","
+    "\"clusters\":[{\"name\":\"k\",\"cluster\":{\"server\":\"https://a\"}}]}",
+    "",
+    "{",
+    "[]",
+    "current-context: []\n",
+    "current-context: c\n",
+    "current-context: c\ncontexts: {}\n",
+    "current-context: c\ncontexts: [{name: [c]}, 7]\n",
+    "current-context: c\ncontexts: [{name: c}]\n",
+    "current-context: c\ncontexts: [{name: c, context: {}}]\n",
+    "current-context: c\ncontexts: [{name: c, context: null}]\n",
+    "current-context: c\ncontexts: [{name: c, context: {cluster: []}}]\n",
+    "current-context: c\ncontexts: [{name: c, context: {cluster: k}}]\n",
+    "current-context: c\ncontexts: [{name: c, context: {cluster: k}}]\nclusters: []\n"};
+
 static void clusters_users_and_contexts_are_read(void **state)
 {
-    static const char *const clusters[] = {
-        GOOD ", tls-server-name: other",
-        GOOD ", tls-server-name: null",
-        GOOD ", tls-server-name: []",
-        GOOD ", insecure-skip-tls-verify: true",
-        GOOD ", insecure-skip-tls-verify: false",
-        GOOD ", insecure-skip-tls-verify: maybe",
-        GOOD ", certificate-authority: ca.pem",
-        GOOD ", certificate-authority: null, certificate-authority-data: null",
-        GOOD ", certificate-authority: empty.pem",
-        GOOD ", certificate-authority: nul.pem",
-        GOOD ", certificate-authority: gone.pem",
-        GOOD ", certificate-authority: [a]",
-        GOOD ", certificate-authority: ca.pem, certificate-authority-data: QUJD",
-        GOOD ", certificate-authority-data: [QUJD]",
-        GOOD ", certificate-authority-data: QUJDRA==",
-        GOOD ", certificate-authority-data: QUJDREU=",
-        GOOD ", certificate-authority-data: \"QU\\nJD\\r REU\"",
-        GOOD ", certificate-authority-data: QUJDR",
-        GOOD ", certificate-authority-data: QUJD===",
-        GOOD ", certificate-authority-data: QUJ=D",
-        GOOD ", certificate-authority-data: \"QUJD\\t\"",
-        GOOD ", certificate-authority-data: YWJ6MDE5Ky8+Pz56QVo=",
-        GOOD ", certificate-authority-data: Pz8/Pj4+",
-        "x: y",
-    };
-    static const char *const users[] = {
-        "",
-        "token: abc",
-        "token: null",
-        "token: ''",
-        "token: 'a b'",
-        "token: \"a\\u007fb\"",
-        "token: \"a\\u0021b\"",
-        "token: [a]",
-        "tokenFile: token",
-        "tokenFile: null, token: abc",
-        "tokenFile: empty.pem",
-        "tokenFile: spaced",
-        "tokenFile: gone",
-        "exec: {command: aws}",
-        "auth-provider: {name: gcp}",
-        "username: me",
-        "client-certificate-data: QUJD, client-key-data: REVG",
-        "client-certificate-data: QUJD",
-        "client-key-data: QUJD",
-        "client-certificate: ca.pem, client-key: ca.pem",
-        "client-certificate: gone.pem, client-key: ca.pem",
-        "client-certificate: ca.pem, client-key: gone.pem",
-    };
-    static const char *const contexts[] = {
-        "",
-        ", user: none",
-        ", user: odd",
-        ", user: list",
-        ", user: nobody",
-        ", user: []",
-        ", user: u, namespace: research",
-        ", namespace: null",
-        ", namespace: 'Re search'",
-        ", namespace: []",
-    };
     (void)state;
     write_file("ca.pem", "PEM\n", 4);
     write_file("empty.pem", "", 0);
@@ -243,29 +262,12 @@ static void clusters_users_and_contexts_are_read(void **state)
     for (size_t i = 0; i < MYR_ARRAY_COUNT(contexts); i++) {
         read_config(GOOD, "token: t", contexts[i]);
     }
-    static const char *const whole[] = {
-        "{\"current-context\":\"c\",\"contexts\":[{\"name\":\"c\",\"context\":{\"cluster\":\"k\"}}]"
-        ","
-        "\"clusters\":[{\"name\":\"k\",\"cluster\":{\"server\":\"https://a\"}}]}",
-        "",
-        "{",
-        "[]",
-        "current-context: []\n",
-        "current-context: c\n",
-        "current-context: c\ncontexts: {}\n",
-        "current-context: c\ncontexts: [{name: [c]}, 7]\n",
-        "current-context: c\ncontexts: [{name: c}]\n",
-        "current-context: c\ncontexts: [{name: c, context: {}}]\n",
-        "current-context: c\ncontexts: [{name: c, context: null}]\n",
-        "current-context: c\ncontexts: [{name: c, context: {cluster: []}}]\n",
-        "current-context: c\ncontexts: [{name: c, context: {cluster: k}}]\n",
-        "current-context: c\ncontexts: [{name: c, context: {cluster: k}}]\nclusters: []\n"};
-    for (size_t i = 0; i < MYR_ARRAY_COUNT(whole); i++) {
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(whole_files); i++) {
         struct myr_kube_access a;
         struct myr_err err = {};
-        put(whole[i]);
+        put(whole_files[i]);
         myr_buf_puts(&story, "\n");
-        int rc = myr_kube_access_read("config", myr_str_from(whole[i]), NULL, &a, &err);
+        int rc = myr_kube_access_read("config", myr_str_from(whole_files[i]), NULL, &a, &err);
         put_access(rc, &a, &err);
     }
 }
@@ -355,52 +357,53 @@ static void they_are_looked_for_in_order(void **state)
 
 /* --- job files */
 
+static const struct {
+    const char *text, *name, *suffix, *image;
+    uint32_t gpus, per_node, port, retries;
+    int32_t priority;
+    int64_t limit_s;
+} jobs[] = {
+    {.text = "command: x\nimage: y\ncheckpoint: /c\ndirectory: /d\nrestart: strict\n"
+             "layout: tp8 pp2\n",
+     .name = "Train It!-",
+     .suffix = "ab",
+     .gpus = 16,
+     .per_node = 8,
+     .port = 4000,
+     .retries = 7,
+     .priority = -3,
+     .limit_s = 90},
+    {.text = "command: x\nlayout: {tp: 8, pp: 2}\nenv: {A: '$B', C: ''}\n",
+     .name = "--",
+     .image = "z",
+     .gpus = 8,
+     .per_node = 8},
+    {.text = "{\"command\":[\"a\",\"$b\"],\"image\":\"y\",\"layout\":null,\"env\":null}",
+     .name = "abcdefghijabcdefghijabcdefghijabcdefghijabcdefghij1-3",
+     .gpus = 24,
+     .per_node = 16},
+    {.text = "command: x\nimage: y\n", .name = "9", .gpus = 65536, .per_node = 1},
+    {.text = "command: x\nimage: y\n", .name = "9", .gpus = 65537, .per_node = 1},
+    {.text = "command: x\nimage: y\nprolog: null\narray: null\n",
+     .name = "a",
+     .gpus = 1,
+     .per_node = 8},
+    {.text = "command: x\nimage: y\nepilog: z\n", .name = "a", .gpus = 1, .per_node = 8},
+    {.text = "command: x\nimage: y\nafter: z\n", .name = "a", .gpus = 1, .per_node = 8},
+    {.text = "command: x\nimage: y\nservice: z\n", .name = "a", .gpus = 1, .per_node = 8},
+    {.text = "command: x\nimage: []\n", .name = "a", .gpus = 1, .per_node = 8},
+    {.text = "command: x\nimage: y\ndirectory: []\n", .name = "a", .gpus = 1, .per_node = 8},
+    {.text = "command: x\nimage: y\ncheckpoint: []\n", .name = "a", .gpus = 1, .per_node = 8},
+    {.text = "command: x\nimage: y\nrestart: []\n", .name = "a", .gpus = 1, .per_node = 8},
+    {.text = "command: x\n", .name = "a", .gpus = 1, .per_node = 8},
+    {.text = "image: y\n", .name = "a", .gpus = 1, .per_node = 8},
+    {.text = "[]\n", .name = "a", .gpus = 1, .per_node = 8},
+    {.text = "{", .name = "a", .gpus = 1, .per_node = 8},
+    {.text = "", .name = "a", .gpus = 1, .per_node = 8},
+};
+
 static void jobs_are_written(void **state)
 {
-    static const struct {
-        const char *text, *name, *suffix, *image;
-        uint32_t gpus, per_node, port, retries;
-        int32_t priority;
-        int64_t limit_s;
-    } jobs[] = {
-        {.text = "command: x\nimage: y\ncheckpoint: /c\ndirectory: /d\nrestart: strict\n"
-                 "layout: tp8 pp2\n",
-         .name = "Train It!-",
-         .suffix = "ab",
-         .gpus = 16,
-         .per_node = 8,
-         .port = 4000,
-         .retries = 7,
-         .priority = -3,
-         .limit_s = 90},
-        {.text = "command: x\nlayout: {tp: 8, pp: 2}\nenv: {A: '$B', C: ''}\n",
-         .name = "--",
-         .image = "z",
-         .gpus = 8,
-         .per_node = 8},
-        {.text = "{\"command\":[\"a\",\"$b\"],\"image\":\"y\",\"layout\":null,\"env\":null}",
-         .name = "abcdefghijabcdefghijabcdefghijabcdefghijabcdefghij1-3",
-         .gpus = 24,
-         .per_node = 16},
-        {.text = "command: x\nimage: y\n", .name = "9", .gpus = 65536, .per_node = 1},
-        {.text = "command: x\nimage: y\n", .name = "9", .gpus = 65537, .per_node = 1},
-        {.text = "command: x\nimage: y\nprolog: null\narray: null\n",
-         .name = "a",
-         .gpus = 1,
-         .per_node = 8},
-        {.text = "command: x\nimage: y\nepilog: z\n", .name = "a", .gpus = 1, .per_node = 8},
-        {.text = "command: x\nimage: y\nafter: z\n", .name = "a", .gpus = 1, .per_node = 8},
-        {.text = "command: x\nimage: y\nservice: z\n", .name = "a", .gpus = 1, .per_node = 8},
-        {.text = "command: x\nimage: []\n", .name = "a", .gpus = 1, .per_node = 8},
-        {.text = "command: x\nimage: y\ndirectory: []\n", .name = "a", .gpus = 1, .per_node = 8},
-        {.text = "command: x\nimage: y\ncheckpoint: []\n", .name = "a", .gpus = 1, .per_node = 8},
-        {.text = "command: x\nimage: y\nrestart: []\n", .name = "a", .gpus = 1, .per_node = 8},
-        {.text = "command: x\n", .name = "a", .gpus = 1, .per_node = 8},
-        {.text = "image: y\n", .name = "a", .gpus = 1, .per_node = 8},
-        {.text = "[]\n", .name = "a", .gpus = 1, .per_node = 8},
-        {.text = "{", .name = "a", .gpus = 1, .per_node = 8},
-        {.text = "", .name = "a", .gpus = 1, .per_node = 8},
-    };
     (void)state;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(jobs); i++) {
         struct myr_buf text = {};

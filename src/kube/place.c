@@ -79,7 +79,7 @@ static struct kube_spot *spots_of(struct myr_kube_cluster *c, const struct kube_
         free(kind->spots);
         kind->digest = needs->digest;
         kind->count = (uint32_t)c->nodes.count;
-        kind->spots = myr_xcalloc(kind->count + 1, sizeof(*kind->spots));
+        kind->spots = myr_xcalloc(kind->count, sizeof(*kind->spots));
     }
     kind->used = ++c->asked;
     return kind->spots;
@@ -193,7 +193,7 @@ static void place_anyhow(const struct myr_kube_cluster *c, const uint8_t *places
                          uint32_t *ret)
 {
     uint32_t size = c->shape.group_nodes, leaves = c->shape.nodes / size, filled = 0;
-    MYR_CLEANUP(myr_free_at) struct leaf *order = myr_xcalloc(leaves + 1, sizeof(*order));
+    MYR_CLEANUP(myr_free_at) struct leaf *order = myr_xcalloc(leaves, sizeof(*order));
     MYR_CLEANUP(myr_free_at) uint32_t *spots = myr_xcalloc(count, sizeof(*spots));
     for (uint32_t at = 0; at < c->shape.nodes; at++) {
         order[at / size].first = at - at % size;
@@ -218,7 +218,7 @@ static void place_anyhow(const struct myr_kube_cluster *c, const uint8_t *places
 bool kube_place(struct myr_kube_cluster *c, const struct kube_needs *needs, uint32_t count,
                 const uint64_t *closed, uint32_t *ret, struct kube_tally *tally)
 {
-    MYR_CLEANUP(myr_free_at) uint8_t *places = myr_xcalloc(c->nodes.count + 1, sizeof(*places));
+    MYR_CLEANUP(myr_free_at) uint8_t *places = myr_xcalloc(c->nodes.count, sizeof(*places));
     kube_order(c);
     uint32_t most = count_places(c, needs, closed, places, tally);
     if (tally->places < count || count == 0) {

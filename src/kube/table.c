@@ -158,6 +158,7 @@ static void compact_pods(struct myr_kube_cluster *c)
         MYR_ASSERT(added);
         kept++;
     }
+    MYR_ASSERT(kept + c->pods_gone == c->pods.count);
     c->pods.count = c->pod_keys.count = kept;
     c->pods_gone = 0;
 }

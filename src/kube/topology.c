@@ -39,7 +39,7 @@ void kube_order(struct myr_kube_cluster *c)
         return;
     }
     uint32_t count = 0, place = 0, nodes = (uint32_t)c->nodes.count;
-    MYR_CLEANUP(myr_free_at) struct spot *spots = myr_xcalloc(nodes + 1, sizeof(*spots));
+    MYR_CLEANUP(myr_free_at) struct spot *spots = myr_xcalloc(nodes, sizeof(*spots));
     for (uint32_t i = 0; i < nodes; i++) {
         if (c->nodes.items[i]) {
             spots[count++] = (struct spot){c->nodes.items[i]->leaf, c->nodes.items[i]->name, i};
@@ -56,7 +56,7 @@ void kube_order(struct myr_kube_cluster *c)
     }
     uint32_t places = (place + size - 1) / size * size;
     free(c->node_at);
-    c->node_at = myr_xcalloc(places + 1, sizeof(*c->node_at));
+    c->node_at = myr_xcalloc(places, sizeof(*c->node_at));
     for (uint32_t i = 0; i < places; i++) {
         c->node_at[i] = MYR_NONE;
     }

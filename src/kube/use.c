@@ -52,6 +52,7 @@ void kube_use_add(struct myr_kube_cluster *c, uint32_t node, const struct kube_n
             *used = INT64_MAX; /* more than any node has */
             c->use_stale = true;
         }
+        MYR_ASSERT(*used >= 0); /* who goes gives back what was taken for it, and no more */
     }
     for (uint32_t i = 0; i < needs->port_count; i++) {
         if (sign > 0) {
@@ -114,8 +115,8 @@ void kube_use_ready(struct myr_kube_cluster *c)
     free(c->use);
     free(c->stamp_of);
     c->use_count = (uint32_t)c->nodes.count;
-    c->use = myr_xcalloc(c->nodes.count + 1, sizeof(*c->use));
-    c->stamp_of = myr_xcalloc(c->nodes.count + 1, sizeof(*c->stamp_of));
+    c->use = myr_xcalloc(c->nodes.count, sizeof(*c->use));
+    c->stamp_of = myr_xcalloc(c->nodes.count, sizeof(*c->stamp_of));
     for (uint32_t i = 0; i < c->use_count; i++) {
         c->use[i].port_count = 0; /* so that its memory is there before a gang asks for it */
         kube_use_touch(c, i);
