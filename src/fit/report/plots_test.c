@@ -1,0 +1,152 @@
+/*
+ * Drawings of pipelines of every schedule and of charts at their limits, held against what they
+ * were when somebody last looked (tests/kept/fit-plots.txt). Shapes of many points are cut short
+ * there: what is left of them is a length and a sum.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+/* cmocka wants those first */
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "kept.h"
+#include "myriad/fit/report.h"
+#include "test_world.h"
+
+enum { SHOWN = 110 };
+
+static struct myr_model model;
+static struct myr_fit_case it;
+
+static int setup(void **state)
+{
+    bool exact;
+    MYR_TRY(open_world(state));
+    MYR_TRY(myr_model_find(&arena, "llama3-8b", &model, NULL));
+    model.layer_count = 128; /* so that any pipeline has layers */
+    it = (struct myr_fit_case){.model = &model, .constants = profiles.constants};
+    MYR_TRY(myr_profiles_device(&profiles, MYR_STR("h100"), &it.device, NULL));
+    return myr_profiles_stack(&profiles, MYR_STR("NeMo 25.05"), &it.stack, &exact, NULL);
+}
+
+static void put_drawing(struct myr_buf *out, const char *name, const struct myr_buf *svg)
+{
+    myr_buf_printf(out, "== %s\n", name);
+    for (size_t at = 0; at < svg->len;) {
+        const char *end = memchr(svg->data + at, '\n', svg->len - at);
+        size_t len = end ? (size_t)(end - svg->data) - at : svg->len - at;
+        uint32_t sum = 2166136261U;
+        for (size_t i = 0; i < len; i++) {
+            sum = (sum ^ (uint8_t)svg->data[at + i]) * 16777619U;
+        }
+        myr_buf_put(out, svg->data + at, len < SHOWN ? len : SHOWN);
+        if (len > SHOWN) {
+            myr_buf_printf(out, "... %zu bytes, %08x", len, sum);
+        }
+        myr_buf_putc(out, '\n');
+        at += len + 1;
+    }
+}
+
+static void pipelines_are_drawn_as_they_were(void **state)
+{
+    static const struct {
+        enum myr_schedule schedule;
+        uint32_t pp, vp, micro_batches;
+    } rows[] = {
+        {MYR_SCHEDULE_1F1B, 1, 1, 3},          {MYR_SCHEDULE_1F1B, 2, 1, 7},
+        {MYR_SCHEDULE_1F1B, 2, 1, 9},          {MYR_SCHEDULE_1F1B, 4, 1, 16},
+        {MYR_SCHEDULE_1F1B, 4, 1, 2},          {MYR_SCHEDULE_1F1B, 16, 1, 64},
+        {MYR_SCHEDULE_1F1B, 17, 1, 17},        {MYR_SCHEDULE_1F1B, 20, 1, 64},
+        {MYR_SCHEDULE_INTERLEAVED, 4, 3, 16},  {MYR_SCHEDULE_INTERLEAVED, 8, 8, 32},
+        {MYR_SCHEDULE_INTERLEAVED, 16, 4, 64}, {MYR_SCHEDULE_ZERO_BUBBLE, 3, 1, 12},
+        {MYR_SCHEDULE_DUALPIPE, 4, 1, 40},     {MYR_SCHEDULE_DUALPIPE, 8, 1, 16},
+    };
+    MYR_CLEANUP(myr_buf_done) struct myr_buf out = {};
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf svg = {};
+        struct myr_layout layout = myr_layout_default();
+        char name[64];
+        layout.pp = rows[i].pp;
+        layout.vp = rows[i].vp;
+        layout.schedule = rows[i].schedule;
+        layout.dp = 2;
+        layout.global_batch = 2 * rows[i].micro_batches;
+        myr_plot_pipeline(&it, &layout, &svg);
+        snprintf(name, sizeof(name), "%s, %u stages of %u, %u micro-batches",
+                 myr_schedule_name(layout.schedule), layout.pp, layout.vp, rows[i].micro_batches);
+        put_drawing(&out, name, &svg);
+    }
+    assert_kept("fit-pipelines.txt", &out);
+}
+
+static void put_choices(struct myr_buf *out, const struct myr_choice *choices, uint32_t count)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf svg = {};
+    char name[32];
+    myr_plot_pareto(choices, count, "days", "GWh", &svg);
+    snprintf(name, sizeof(name), "%u choices", count);
+    put_drawing(out, name, &svg);
+}
+
+static void charts_are_drawn_as_they_were(void **state)
+{
+    static const struct myr_choice choices[] = {{9, 5, "a"},  {3, 8, "b"}, {3, 7, "c"},
+                                                {3, 9, "d"},  {6, 7, "e"}, {12, 5, "f"},
+                                                {14, 4, "g"}, {9, 6, "h"}};
+    struct myr_goodput_curve curves[5];
+    struct myr_fit_found found[9];
+    struct myr_fit_cost cost;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf out = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf memory = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf step = {};
+    (void)state;
+    for (uint32_t count = 0; count <= 8; count += count ? 7 : 1) {
+        put_choices(&out, choices, count);
+    }
+    for (uint32_t i = 0; i < 9; i++) {
+        found[i] = (struct myr_fit_found){myr_layout_default(), 1 + i};
+        found[i].layout.tp = 1U << i % 4;
+        found[i].layout.cp = 1 + i % 2;
+        found[i].layout.pp = 1 + i;
+        found[i].layout.global_batch = 4;
+        found[i].layout.recompute = (enum myr_recompute)(i % 3);
+    }
+    myr_plot_memory(&it, found, 9, &memory);
+    put_drawing(&out, "memory", &memory);
+    found[0].layout.pp = 4;
+    found[0].layout.tp = 2;
+    found[0].layout.dp = 4;
+    found[0].layout.global_batch = 32;
+    myr_fit_cost_of(&it, &found[0].layout, &cost);
+    myr_plot_step(&cost, &step);
+    put_drawing(&out, "step", &step);
+    for (uint32_t i = 0; i < 5; i++) {
+        curves[i] = (struct myr_goodput_curve){
+            "a practice",
+            {.durable = {(1 + i) / 20000.0, 300 + 100 * i, 30}, .interval = 800, .per_period = 1}};
+        if (i % 2) {
+            curves[i].renewal.quick = (struct myr_tier){1 / 9000.0, 60, 1};
+            curves[i].renewal.interval = 90;
+            curves[i].renewal.per_period = 12;
+        }
+    }
+    for (uint32_t count = 1; count <= 5; count += 2) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf svg = {};
+        myr_plot_goodput(curves, count, &svg);
+        put_drawing(&out, "goodput", &svg);
+    }
+    assert_kept("fit-charts.txt", &out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pipelines_are_drawn_as_they_were),
+        cmocka_unit_test(charts_are_drawn_as_they_were),
+    };
+    return cmocka_run_group_tests(tests, setup, close_world);
+}
