@@ -125,7 +125,7 @@ static void on_gone(uv_poll_t *poll, int status, int events)
 void launch_watch(uv_loop_t *loop, pid_t pid, void (*gone)(void *context), void *context,
                   uv_poll_t **ret)
 {
-    launch_unwatch(ret);
+    MYR_ASSERT(!*ret); /* nobody is watched twice: the older one would call for ever */
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (fd < 0) {
         return; /* gone already: seen with the next look */
