@@ -19,7 +19,7 @@
  * change of the answer is fine; it is made on purpose, and the file is written anew.
  */
 
-enum { RAIL, RAIL_ONLY, PODS, PLANES, TORUS, DRAGONFLY, SCALE_UP, TREE, TREE_2, FABRICS };
+enum { RAIL, RAIL_ONLY, PODS, PLANES, TORUS, DRAGONFLY, SCALE_UP, TREE, TREE_2, TREE_6, FABRICS };
 static const struct {
     const char *name, *words, *spec;
 } fabrics[FABRICS] = {
@@ -46,6 +46,7 @@ static const struct {
                   "{servers: 2, server: gb200-nvl72, networks: {compute: {topology: clos, "
                   "tiers: 1, switch: eth-102t4-128x800, length_m: 100}}}"},
     [TREE] = {"fat-tree", "fat-tree:k=4,gbps=100,delay=1us", NULL},
+    [TREE_6] = {"six ports", "fat-tree:k=6", NULL},
     [TREE_2] = {"two tiers", "fat-tree:k=8,gbps=400,delay=300ns,tiers=2", NULL},
 };
 
@@ -450,11 +451,66 @@ static void no_job_is_quicker_than_its_bound_wherever_it_lies(void **state)
     }
 }
 
+static const struct myr_design *design_of(uint32_t fabric, struct myr_sim_fabric *opened)
+{
+    if (fabrics[fabric].spec) {
+        return &planned[fabric].design;
+    }
+    assert_int_equal(myr_sim_fabric_open(opened, NULL, fabrics[fabric].words, NULL), MYR_OK);
+    return opened->design;
+}
+
+/* What jobs cost each other, on some fabrics and with policies that look at the others or do not.
+ */
+static void tables_of_contention_are_what_they_were(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t fabric;
+        enum myr_policy policy;
+        uint32_t seed;
+    } tables[] = {{TREE, MYR_POLICY_ECMP_CRC, 0},   {TREE, MYR_POLICY_ADAPTIVE, 0},
+                  {TREE_2, MYR_POLICY_PLANNED, 2},  {RAIL, MYR_POLICY_ECMP_CRC, 3},
+                  {RAIL_ONLY, MYR_POLICY_SPRAY, 0}, {PODS, MYR_POLICY_ECMP_CRC, 1},
+                  {TORUS, MYR_POLICY_ECMP_CRC, 0},  {SCALE_UP, MYR_POLICY_STATIC, 0},
+                  {TREE_6, MYR_POLICY_ECMP_CRC, 5}, {TREE_6, MYR_POLICY_ADAPTIVE, 6}};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    for (size_t t = 0; t < MYR_ARRAY_COUNT(tables); t++) {
+        MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+        struct myr_sim_fabric opened = {};
+        struct myr_graph graph;
+        struct myr_contention table;
+        struct myr_err err = {};
+        struct myr_balance_options balance = {tables[t].policy, tables[t].seed, false};
+        myr_arena_init(&arena);
+        const struct myr_design *design = design_of(tables[t].fabric, &opened);
+        assert_int_equal(myr_graph_init(&graph, &arena, design, MYR_NET_COMPUTE, &err), MYR_OK);
+        assert_int_equal(myr_contention_compute(&graph, &balance, NULL, NULL, &table, &err),
+                         MYR_OK);
+        myr_buf_printf(&text, "%s, %s, seed %llu: %u GPUs, %u links\n",
+                       fabrics[tables[t].fabric].name, myr_policy_names[table.policy],
+                       (unsigned long long)table.seed, table.gpus, table.links);
+        for (uint32_t c = 0; c < MYR_CONTENTION_PATTERNS * MYR_CONTENTION_LEVELS; c++) {
+            myr_buf_printf(&text, "  %u %u:", c / MYR_CONTENTION_LEVELS, c % MYR_CONTENTION_LEVELS);
+            for (uint32_t i = 0; i < MYR_CONTENTION_LOADS; i++) {
+                const struct myr_contention_cell *cell =
+                    &table.cells[c / MYR_CONTENTION_LEVELS][c % MYR_CONTENTION_LEVELS][i];
+                myr_buf_printf(&text, "  %.9g, worst %.9g, %u jobs;", cell->mean, cell->worst,
+                               cell->jobs);
+            }
+            myr_buf_puts(&text, "\n");
+        }
+        myr_sim_fabric_close(&opened);
+    }
+    assert_kept("sim-contention.txt", &text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_job_is_quicker_than_its_bound_wherever_it_lies),
         cmocka_unit_test(runs_are_what_they_were),
+        cmocka_unit_test(tables_of_contention_are_what_they_were),
     };
     return cmocka_run_group_tests(tests, plan_all, drop_all);
 }
