@@ -208,7 +208,9 @@ static void on_closed(void *context, struct myr_io_stream *stream, const struct 
     (void)stream;
     if (!relay->said_down && !relay->ending) {
         say("%s:%u: %s; agents wait, ranks run on", relay->host, relay->port,
-            why->code ? why->message : "the controller closed the connection");
+            why->code          ? why->message
+            : !relay->heard_ms ? "no word from the controller"
+                               : "the controller closed the connection");
     }
     relay->said_down = true;
     forget(relay);
@@ -276,7 +278,7 @@ void above_second(struct relay *relay)
         return;
     }
     if (relay->heard_ms && relay_now_ms(relay) - relay->heard_ms > PATIENCE_MS) {
-        relay->heard_ms = 0; /* once */
+        relay->heard_ms = 0; /* once, and it is said why */
         myr_io_abort(relay->up);
         return;
     }
