@@ -61,3 +61,42 @@ static inline const struct myr_finding *planned_finding(const struct planned *p,
     }
     return NULL;
 }
+
+/* A value of the answer with all below it, a line each: "power.it_kw: 12". */
+static inline void planned_tell(const struct myr_value *value, const char *path,
+                                struct myr_buf *told)
+{
+    uint32_t index = 0;
+    if (value->kind != MYR_VALUE_LIST && value->kind != MYR_VALUE_OBJECT) {
+        myr_buf_printf(told, "  %s: %.*s\n", path,
+                       value->kind == MYR_VALUE_NULL ? 4 : (int)value->text.len,
+                       value->kind == MYR_VALUE_NULL ? "null" : value->text.data);
+        return;
+    }
+    for (const struct myr_value *child = value->first; child; child = child->next) {
+        struct myr_buf next = {};
+        if (child->key) {
+            myr_buf_printf(&next, "%s.%s", path, child->key);
+        } else {
+            myr_buf_printf(&next, "%s.%u", path, index++);
+        }
+        planned_tell(child, next.data, told);
+        myr_buf_done(&next);
+    }
+}
+
+/* Its findings, but for what has no price. */
+static inline void planned_tell_findings(const struct planned *p, struct myr_buf *told)
+{
+    for (uint32_t i = 0; i < p->design.finding_count; i++) {
+        const struct myr_finding *finding = &p->design.findings[i];
+        const char *rule = myr_design_str(&p->design, finding->rule);
+        if (strcmp(rule, "unpriced") != 0) {
+            myr_buf_printf(told, "  %u%s %s, %s: %s (%s)\n", finding->severity,
+                           finding->accepted ? " accepted" : "", rule,
+                           myr_design_str(&p->design, finding->where),
+                           myr_design_str(&p->design, finding->message),
+                           myr_design_str(&p->design, finding->remedy));
+        }
+    }
+}

@@ -1,0 +1,200 @@
+/*
+ * Rooms of many kinds, drawn, in which a small cluster stands: what is said of each is kept, with
+ * where things stand and how long cables are (tests/kept/plan-rooms.txt). That nothing is too heavy
+ * and no way too short is held by halls.py.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "kept.h"
+#include "planned_test.h"
+
+enum { ROOMS = 44, SEED = 41, SERVERS_MAX = 9 };
+
+static uint32_t between(struct myr_rng *rng, uint32_t least, uint32_t most)
+{
+    return least + myr_rng_below(rng, most - least + 1);
+}
+
+static bool maybe(struct myr_rng *rng, uint32_t percent)
+{
+    return myr_rng_below(rng, 100) < percent;
+}
+
+static const char *one_of(struct myr_rng *rng, const char *const *words, uint32_t count)
+{
+    return words[myr_rng_below(rng, count)];
+}
+
+#define ONE_OF(rng, ...)                              \
+    one_of((rng), (const char *const[]){__VA_ARGS__}, \
+           MYR_ARRAY_COUNT(((const char *const[]){__VA_ARGS__})))
+
+/* What stands there. */
+static uint32_t draw_cluster(struct myr_rng *rng, struct myr_buf *spec)
+{
+    uint32_t servers = between(rng, 2, SERVERS_MAX);
+    const char *net = ONE_OF(rng, "switch: mqm9790-ns2f", "switch: mqm9700-ns2f, tiers: 3",
+                             "switch: sn5600", "switch: mqm9790-ns2f, leaf_down: 8, leaf_up: 8",
+                             "switch: mqm9790-ns2f, topology: middle-of-rack",
+                             "switch: sn5600, topology: clos, leaf_down: 16, leaf_up: 16");
+    if (maybe(rng, 20)) {
+        myr_buf_printf(spec,
+                       "groups: [{name: train, servers: %u, server: h100-8gpu}, {name: serve, "
+                       "servers: %u, server: h200-8gpu}]\n",
+                       servers, between(rng, 1, 6));
+    } else {
+        myr_buf_printf(spec, "servers: %u\nserver: %s\n", servers,
+                       ONE_OF(rng, "h100-8gpu", "h200-8gpu", "b200-8gpu"));
+    }
+    bool more = maybe(rng, 30);
+    myr_buf_printf(spec, "networks: {compute: {%s}%s%s}\n", net,
+                   more             ? ", storage: , service: "
+                   : maybe(rng, 20) ? ", service: {extra_nodes: 2}"
+                                    : "",
+                   maybe(rng, 50) ? ", oob: " : "");
+    if (more) {
+        myr_buf_printf(spec, "storage: {capacity_tb: %u}\n", between(rng, 100, 900));
+    }
+    return servers;
+}
+
+static void draw_ways(struct myr_rng *rng, uint32_t rows, struct myr_buf *spec)
+{
+    if (maybe(rng, 50)) {
+        myr_buf_printf(spec, ", pitch_m: {row: %s, column: %s}, aisles: {every: %u, width_m: %s}",
+                       ONE_OF(rng, "0.6", "0.7", "0.8"), ONE_OF(rng, "1.2", "1.8"),
+                       between(rng, 0, 3), ONE_OF(rng, "0.9", "2"));
+    }
+    if (maybe(rng, 50)) {
+        myr_buf_printf(spec, ", drop_m: %s, slack: {percent: %u, m: %s}",
+                       ONE_OF(rng, "0.5", "1.5", "3"), between(rng, 3, 10),
+                       ONE_OF(rng, "0.5", "2"));
+    }
+    if (maybe(rng, 30)) {
+        myr_buf_printf(spec, ", trays: {width_mm: %u, height_mm: %u, fill: 0.%u, cross_rows: [%u]}",
+                       between(rng, 20, 300), between(rng, 10, 100), between(rng, 1, 9),
+                       between(rng, 1, rows));
+    }
+    if (maybe(rng, 20)) {
+        myr_buf_printf(spec, ", trunks: {cables: %u, panel_ports: %u}", between(rng, 2, 12),
+                       between(rng, 8, 72));
+    }
+}
+
+static void draw_feeds(struct myr_rng *rng, uint32_t rows, struct myr_buf *spec)
+{
+    if (maybe(rng, 30)) {
+        myr_buf_printf(spec,
+                       ", power: [{name: grid, kw: %u}, {name: a, parents: [grid], rows: 1-%u}, "
+                       "{name: b, kw: %u, parents: [grid, a], rows: %u-%u}]",
+                       between(rng, 20, 600), rows, between(rng, 10, 300), rows / 2 + 1, rows);
+    }
+    if (maybe(rng, 20)) {
+        myr_buf_printf(spec,
+                       ", cooling: [{name: chiller, kw: %u}, {name: loop, parents: [chiller],"
+                       " columns: A-C}]",
+                       between(rng, 20, 600));
+    }
+    if (maybe(rng, 30)) {
+        myr_buf_puts(spec, ", managed: true");
+    }
+    if (maybe(rng, 20)) {
+        myr_buf_printf(spec, ", buildings: [{name: east}, {name: west, rows: %u}], distance_m: %u",
+                       between(rng, 1, rows), between(rng, 20, 300));
+    }
+    if (maybe(rng, 20)) {
+        myr_buf_printf(spec, ", zones: {leaf_rows: %u-1, spine_column: B}", between(rng, 1, rows));
+    }
+}
+
+static void draw_spec(struct myr_rng *rng, struct myr_buf *spec)
+{
+    uint32_t servers = draw_cluster(rng, spec), rows = between(rng, 1, 9);
+    uint32_t per_rack = between(rng, 1, 4);
+    uint32_t racks = servers / per_rack + between(rng, 4, 16);
+    myr_buf_printf(spec, "room: {rows: %u, columns: %u, place: %s, rack_kw: %u.%u, rack_u: %u",
+                   rows, racks / rows + 1, maybe(rng, 20) ? "shortest" : "aligned",
+                   11 * per_rack + 4, between(rng, 0, 9), between(rng, 24, 60));
+    draw_ways(rng, rows, spec);
+    draw_feeds(rng, rows, spec);
+    myr_buf_puts(spec, "}\n");
+}
+
+/* Racks with what stands in them, a line a rack: names are those of the design. */
+static void tell_racks(const struct myr_design *design, struct myr_buf *told)
+{
+    uint64_t lengths = design->cable_count;
+    for (uint32_t i = 0; i < design->cable_count; i++) {
+        lengths = myr_hash_u64(lengths + design->cable_type[i]);
+    }
+    for (uint32_t rack = 0; rack < design->rack_count; rack++) {
+        struct myr_buf line = {};
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < design->device_count; i++) {
+            if (design->device_rack[i] == rack) {
+                myr_buf_puts(&line, " ");
+                myr_design_name(design, i, &line);
+                count++;
+            }
+        }
+        if (count) {
+            myr_buf_printf(told, "  %u %u %u:%s\n", design->rack_more[rack].building,
+                           design->racks[rack].column, design->racks[rack].row, line.data);
+        }
+        myr_buf_done(&line);
+    }
+    myr_buf_printf(told, "  cables %016llx\n", (unsigned long long)lengths);
+}
+
+static void tell_room(const char *text, struct myr_buf *told)
+{
+    struct planned p;
+    const struct myr_value *room;
+    planned_read(&p, text);
+    if (myr_plan(&p.arena, &p.catalog, &p.spec, &p.design, &p.err) < 0) {
+        myr_buf_printf(told, "  refused: %s (%s)\n", p.err.message, p.err.hint);
+        planned_end(&p);
+        return;
+    }
+    myr_answer_init(&p.answer, &p.arena, "myriad.plan", 1);
+    (void)myr_plan_answer(&p.design, &p.answer);
+    room = myr_value_get(&p.answer.root, "room");
+    planned_tell(room, "room", told);
+    for (uint32_t i = 0; i < p.design.cabletype_count; i++) {
+        const struct myr_cabletype *type = &p.design.cabletypes[i];
+        myr_buf_printf(told, "  cable %s %u: %s\n", myr_net_names[type->net], type->layer,
+                       myr_design_str(&p.design, type->part));
+    }
+    planned_tell_findings(&p, told);
+    tell_racks(&p.design, told);
+    planned_end(&p);
+}
+
+static void drawn_rooms_are_filled_as_they_were(void **state)
+{
+    (void)state;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf told = {};
+    struct myr_rng rng;
+    myr_rng_init(&rng, SEED, 0);
+    for (uint32_t i = 0; i < ROOMS; i++) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf spec = {};
+        draw_spec(&rng, &spec);
+        myr_buf_printf(&told, "== %s", spec.data);
+        tell_room(spec.data, &told);
+    }
+    assert_kept("plan-rooms.txt", &told);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(drawn_rooms_are_filled_as_they_were),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
