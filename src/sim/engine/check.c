@@ -20,6 +20,23 @@ bool sim_within_capacity(const struct myr_sim *sim)
     return true;
 }
 
+/* Nobody is under way any more: every channel has given back what it gave. */
+bool sim_at_rest(const struct myr_sim *sim)
+{
+    if (sim->slots.count != sim->free_slots.count || sim->finish.count || sim->loose_slots) {
+        return false;
+    }
+    for (uint32_t id = 0; id < sim->channel_count; id++) {
+        const struct sim_channel *channel = &sim->channels[id];
+        const struct sim_fill *fill = &sim->fills[id];
+        if (channel->wanted || channel->entry_count || channel->held || fill->held_weight ||
+            fill->room != channel->counted_capacity) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool sim_ties_right(const struct myr_sim *sim)
 {
     bool right = true;

@@ -19,6 +19,7 @@ static uint32_t take_hops(struct myr_sim *sim, uint32_t count)
     }
     sim->hops.count += grow;
     sim->hop_places.count += grow;
+    MYR_ASSERT(first % 8 == 0 && sim->hop_places.count == sim->hops.count);
     return first;
 }
 
@@ -140,6 +141,7 @@ void sim_hold(struct myr_sim *sim, uint32_t slot, uint32_t hop)
     put_entry(sim, channel, place, items[channel->held]);
     put_entry(sim, channel, channel->held, entry);
     channel->held++;
+    MYR_ASSERT(entry.slot == slot && channel->held <= channel->entry_count);
     sim_change(sim, id);
     held_up(sim, channel, channel->held - 1);
 }

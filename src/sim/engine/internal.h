@@ -261,6 +261,8 @@ const struct sim_given *sim_given_find(const struct myr_sim *sim, uint32_t phase
 
 /* check.c: no channel of the last solve is over its capacity; bytes into and out of switches. */
 bool sim_within_capacity(const struct myr_sim *sim);
+/* After a run. */
+bool sim_at_rest(const struct myr_sim *sim);
 bool sim_ties_right(const struct myr_sim *sim);
 bool sim_conserved(const struct myr_sim *sim);
 

@@ -77,6 +77,7 @@ void sim_finish_drop(struct myr_sim *sim, uint32_t id)
     if (place == MYR_NONE) {
         return;
     }
+    MYR_ASSERT(place < sim->finish.count && sim->finish.items[place] == id);
     uint32_t last = sim->finish.items[--sim->finish.count];
     sim->finish_place[id] = MYR_NONE;
     if (last != id) {

@@ -323,6 +323,8 @@ void sim_solve(struct myr_sim *sim)
     if (sim_paused(sim)) {
         sim_pause(sim);
     }
+    MYR_ASSERT(sim->fill_heap.count == 0 && sim->held_back.count == 0);
+    MYR_ASSERT(sim->short_of.count == 0 && sim->overfull.count == 0);
     sim->touched.count = sim->changed.count = 0;
     sim->solve_mark++;
 }

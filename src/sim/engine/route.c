@@ -100,7 +100,7 @@ static int add_flows(struct router *router, uint32_t pattern_id, uint32_t place,
      * hash of the ends and the pair, so that the same message takes the same way in every run.
      * Shares are whole thousandths that add up to 1000, whatever the number of ways.
      */
-    uint32_t ways = planes * pairs;
+    uint32_t ways = planes * pairs, shared = 0;
     for (uint32_t i = 0; i < ways; i++) {
         uint32_t plane = i % planes;
         uint64_t key = (((uint64_t)from + plane) << 32 | to) + ((uint64_t)(i / planes) << 56);
@@ -108,10 +108,12 @@ static int add_flows(struct router *router, uint32_t pattern_id, uint32_t place,
                                 .to_port = to + plane,
                                 .share = 1000 * (i + 1) / ways - 1000 * i / ways,
                                 .source = (uint16_t)(0xC000 | (myr_hash_u64(key) & 0x3FFF))};
+        shared += flow.share;
         myr_vec_push(&router->flows.items, flow);
         myr_vec_push(&router->flow_pattern, pattern_id);
         myr_vec_push(&router->flow_message, place);
     }
+    MYR_ASSERT(shared == 1000);
     return MYR_OK;
 }
 
@@ -284,6 +286,7 @@ static void make_uses(struct router *router, const struct myr_routes *routes)
         struct sim_pattern *pattern = &sim->patterns.items[id];
         router->pattern = id;
         local_uses(router, pattern);
+        MYR_ASSERT(router->hops.count == pattern->message_count);
         uint32_t message = MYR_NONE;
         myr_ps local = 0;
         for (; flow < router->flow_pattern.count && router->flow_pattern.items[flow] == id;

@@ -19,6 +19,7 @@ static void start_task(struct myr_sim *sim, uint32_t id)
     if (task->kind == SIM_TRANSFER) {
         wait = (__int128)sim->patterns.items[task->pattern].latency * task->latency_rounds;
     }
+    MYR_ASSERT(wait >= 0);
     task->start = sim->now;
     task->state = SIM_LATENCY;
     if (wait >= SIM_TIME_MAX - sim->now) {
@@ -77,6 +78,7 @@ static void count_bytes(struct myr_sim *sim, uint32_t slot)
             (uint64_t)((unsigned __int128)bits * hop->weight / 8000);
     }
     own->counted -= (sim_moved)bits * SIM_MOVED_PER_BIT;
+    MYR_ASSERT(own->counted - left < 8 * SIM_MOVED_PER_BIT); /* less than a byte is left out */
 }
 
 static void touch_holder(struct myr_sim *sim, uint32_t slot)
@@ -95,6 +97,7 @@ static void end_transfer(struct myr_sim *sim, uint32_t slot)
     sim->slots.items[slot].target = 0; /* but for a part of a picosecond it has all arrived */
     count_bytes(sim, slot);
     sim_detach(sim, slot);
+    MYR_ASSERT(task->slot == MYR_NONE && task->bottleneck < sim->channel_count);
     sim->result.transfers++;
     sim->result.flows += sim->patterns.items[task->pattern].message_count;
     end_task(sim, id);
@@ -339,6 +342,7 @@ static int stalled(const struct myr_sim *sim, struct myr_err *err)
 
 static void start_all(struct myr_sim *sim)
 {
+    MYR_ASSERT(sim->slots.count == sim->free_slots.count && sim->result.transfers == 0);
     sim->result.blocked = (uint32_t)sim->tasks.count;
     for (uint32_t i = 0; i < sim->faults.count; i++) {
         struct sim_event event = {SIM_EVENT_FAULT, i};
@@ -535,6 +539,7 @@ int myr_sim_run(struct myr_sim *sim, myr_sim_progress *progress, void *context,
         return myr_err_set(err, MYR_ECORRUPT,
                            "the state that was loaded is wrong: the run ends before it can");
     }
+    MYR_ASSERT(rc < 0 || sim_at_rest(sim));
     MYR_SLOW_ASSERT(rc < 0 || sim_conserved(sim));
     MYR_ASSERT(rc < 0 || sim_above_bounds(sim));
     return rc;

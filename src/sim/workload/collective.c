@@ -38,13 +38,16 @@ static void spread_ring(struct myr_schedule_plan *plan)
 {
     enum { SEGMENTS_MAX = 32 };
     struct myr_round whole = plan->rounds.items[plan->rounds.count - 1];
-    uint32_t segments = whole.hops < SEGMENTS_MAX ? whole.hops : SEGMENTS_MAX;
+    uint32_t segments = whole.hops < SEGMENTS_MAX ? whole.hops : SEGMENTS_MAX, hops = 0;
+    uint64_t bytes = 0;
     for (uint32_t i = 0; i < segments; i++) {
         struct myr_round part = whole;
         part.hops = (uint32_t)((uint64_t)whole.hops * (i + 1) / segments -
                                (uint64_t)whole.hops * i / segments);
         part.bytes = (uint64_t)((unsigned __int128)whole.bytes * (i + 1) / segments -
                                 (unsigned __int128)whole.bytes * i / segments);
+        hops += part.hops;
+        bytes += part.bytes;
         if (i == 0) {
             plan->rounds.items[plan->rounds.count - 1] = part;
         } else {
@@ -53,6 +56,7 @@ static void spread_ring(struct myr_schedule_plan *plan)
             myr_vec_push(&plan->rounds, part);
         }
     }
+    MYR_ASSERT(hops == whole.hops && bytes == whole.bytes);
 }
 
 static void plan_ring(struct myr_schedule_plan *plan, const struct myr_collective_shape *shape)
