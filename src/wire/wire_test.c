@@ -386,6 +386,62 @@ static void every_table_is_sound(void **state)
     assert_string_equal(myr_wire_type_name(200), "unknown");
 }
 
+/* However short it is: no bit of a frame may be another one. */
+static void every_byte_of_a_frame_is_under_its_checksum(void **state)
+{
+    (void)state;
+    for (size_t len = 0; len <= 3; len++) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
+        struct myr_wire_head head = {.version = MYR_WIRE_VERSION, .type = 3, .node = 4}, back;
+        struct myr_str payload;
+        struct myr_err err = {};
+        size_t size;
+        myr_wire_frame_put(&buf, &head, (struct myr_str){"abc", len});
+        struct myr_str frame = {buf.data, buf.len};
+        assert_int_equal(buf.len, MYR_WIRE_HEAD_BYTES + len);
+        assert_int_equal(myr_wire_frame_get(frame, &back, &payload, &size, &err), 1);
+        assert_true(size == buf.len && payload.len == len && back.node == 4 && back.type == 3);
+        for (size_t bit = 0; bit < 8 * buf.len; bit++) {
+            buf.data[bit / 8] = (char)(buf.data[bit / 8] ^ 1 << bit % 8);
+            assert_true(myr_wire_frame_get(frame, &back, &payload, &size, &err) <= 0);
+            buf.data[bit / 8] = (char)(buf.data[bit / 8] ^ 1 << bit % 8);
+        }
+    }
+}
+
+/* A connection of days: what was read is let go of. */
+static void what_was_read_takes_no_room(void **state)
+{
+    (void)state;
+    struct myr_wire_sender sender;
+    struct myr_wire_receiver receiver;
+    struct myr_wire_message message;
+    struct myr_err err = {};
+    size_t most = 0;
+    myr_wire_sender_init(&sender);
+    myr_wire_receiver_init(&receiver);
+    for (uint64_t i = 0; i < 100; i++) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
+        for (uint64_t k = 0; k < 3; k++) {
+            myr_wire_send(&sender, &bytes, MYR_WIRE_ACK, 1, 1, 3 * i + k,
+                          &(struct myr_wire_ack){i});
+        }
+        most = bytes.len > most ? bytes.len : most;
+        /* In two pieces, so that something is always left over. */
+        size_t cut = bytes.len - 5;
+        myr_wire_feed(&receiver, (struct myr_str){bytes.data, cut});
+        for (uint64_t k = 0; k < 2; k++) {
+            assert_int_equal(myr_wire_next(&receiver, &message, &err), 1);
+            assert_int_equal(message.head.sequence, 3 * i + k);
+        }
+        assert_int_equal(myr_wire_next(&receiver, &message, &err), 0);
+        myr_wire_feed(&receiver, (struct myr_str){bytes.data + cut, 5});
+        assert_int_equal(myr_wire_next(&receiver, &message, &err), 1);
+        assert_true(receiver.bytes.len <= 3 * most && receiver.at <= receiver.bytes.len);
+    }
+    myr_wire_receiver_done(&receiver);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -396,6 +452,8 @@ int main(void)
         cmocka_unit_test(what_is_no_frame_is_refused),
         cmocka_unit_test(a_flipped_byte_does_no_harm),
         cmocka_unit_test(every_table_is_sound),
+        cmocka_unit_test(every_byte_of_a_frame_is_under_its_checksum),
+        cmocka_unit_test(what_was_read_takes_no_room),
         cmocka_unit_test(a_frame_is_looked_at_and_then_skipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
