@@ -70,6 +70,8 @@ static struct {
     long live;            /* allocations and handles not yet given back */
     long break_at, calls; /* the call that fails, from 1; 0: none */
     int started, retained, streams;
+    double slow_ms[8];
+    int slow_count, slow_at;
     void *context, *current;
     struct region regions[REGIONS];
     struct pinned pinned[PINNED];
@@ -86,6 +88,22 @@ void fake_break(long at)
 {
     fake.break_at = at;
     fake.calls = 0;
+}
+
+/* Calls since the one that is to fail was named. */
+SHOWN long fake_calls(void);
+long fake_calls(void)
+{
+    return fake.calls;
+}
+
+/* Milliseconds that the next times of events come to more, one after the other; then none. */
+SHOWN void fake_slow(const double *ms, int count);
+void fake_slow(const double *ms, int count)
+{
+    memcpy(fake.slow_ms, ms, (size_t)count * sizeof(*ms));
+    fake.slow_count = count;
+    fake.slow_at = 0;
 }
 
 /* Whether the call that was to fail has been made. */
@@ -372,6 +390,7 @@ FAKE(cuEventElapsedTime, (float *ms, void *start, void *end))
         return NOT_READY;
     }
     *ms = (float)(to->ms - from->ms);
+    *ms += fake.slow_at < fake.slow_count ? (float)fake.slow_ms[fake.slow_at++] : 0;
     return 0;
 }
 

@@ -7,6 +7,12 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "myriad/fit/kernels.h"
 
 /* A word of the fake driver's own. */
@@ -36,6 +42,120 @@ static bool broke(void)
     int (*has)(void);
     *(void **)&has = fake("fake_broke");
     return has();
+}
+
+static long calls(void)
+{
+    long (*count)(void);
+    *(void **)&count = fake("fake_calls");
+    return count();
+}
+
+static void slow_down(const double *ms, int count)
+{
+    void (*set)(const double *, int);
+    *(void **)&set = fake("fake_slow");
+    set(ms, count);
+}
+
+enum { OPENED, NO_DRIVER, OTHERWISE };
+
+/* What becomes of opening a GPU, in a process of its own: libraries stay where they are loaded. */
+static int open_apart(const char *folder, const char *variable, const char *value)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        struct myr_gpu *gpu;
+        struct myr_err err = {};
+        if (variable) {
+            setenv(variable, value, 1);
+        }
+        int rc = myr_gpu_open(&gpu, folder, 0, &err);
+        _exit(rc == MYR_OK                              ? OPENED
+              : strstr(err.message, "no NVIDIA driver") ? NO_DRIVER
+                                                        : OTHERWISE);
+    }
+    int status = -1;
+    assert_true(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* Must come first: nothing is loaded yet. */
+static void libraries_are_found_where_the_environment_says(void **state)
+{
+    static const struct {
+        const char *variable, *folders[6];
+    } rows[] = {
+        {"CUDA_HOME", {"lib64"}},
+        {"CUDA_PATH", {"lib64"}},
+        {"VIRTUAL_ENV", {"lib", "python3.11", "site-packages", "nvidia", "cublas", "lib"}},
+        {"CONDA_PREFIX", {"lib", "python3.9", "site-packages", "nvidia", "cuda", "lib"}},
+        {"CONDA_PREFIX", {"lib"}},
+    };
+    static const char *const unset[] = {"CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV", "CONDA_PREFIX"};
+    char root[] = "/tmp/myriad-gpu-XXXXXX", path[512];
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(unset); i++) {
+        unsetenv(unset[i]);
+    }
+    if (open_apart(NULL, NULL, NULL) != NO_DRIVER) {
+        skip(); /* a machine with a GPU has a driver of its own */
+    }
+    assert_int_equal(open_apart(FAKE_DIR, NULL, NULL), OPENED);
+    assert_int_equal(open_apart("", NULL, NULL), NO_DRIVER);
+    assert_int_equal(open_apart("/nowhere", NULL, NULL), NO_DRIVER);
+    assert_non_null(mkdtemp(root));
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        size_t depth = 0, made = 0;
+        assert_int_equal(open_apart(NULL, rows[i].variable, root), NO_DRIVER);
+        snprintf(path, sizeof(path), "%s", root);
+        for (; depth < MYR_ARRAY_COUNT(rows[i].folders) && rows[i].folders[depth]; depth++) {
+            size_t len = strlen(path);
+            snprintf(path + len, sizeof(path) - len, "/%s", rows[i].folders[depth]);
+            bool last =
+                depth + 1 == MYR_ARRAY_COUNT(rows[i].folders) || !rows[i].folders[depth + 1];
+            assert_int_equal(last ? symlink(FAKE_DIR, path) : mkdir(path, 0700), 0);
+        }
+        /* The driver is: cuBLAS may be the machine's own, which wants a GPU. */
+        assert_int_not_equal(open_apart(NULL, rows[i].variable, root), NO_DRIVER);
+        for (; made < depth; made++) { /* from the inside out */
+            assert_int_equal(made == 0 ? unlink(path) : rmdir(path), 0);
+            *strrchr(path, '/') = '\0';
+        }
+    }
+    assert_int_equal(rmdir(root), 0);
+}
+
+/* A third of the time in each of three rounds, of which the middle one counts. */
+static void a_kernel_is_called_for_as_long_as_was_asked(void **state)
+{
+    static const struct {
+        uint32_t least_ms;
+        long calls; /* of a round */
+    } rows[] = {{0, 3}, {1, 635}, {2, 1271}, {100, 20000}};
+    static const double orders[][4] = {{0, 3, 6, 9}, {0, 3, 9, 6}, {0, 6, 3, 9},
+                                       {0, 6, 9, 3}, {0, 9, 3, 6}, {0, 9, 6, 3}};
+    const double once_ms = 2.0 * (1 << 20) / 4e12 * 1e3;
+    struct myr_kernel kernel = {.kind = MYR_KERNEL_COPY_DEVICE, .bytes = 1 << 20};
+    struct myr_gpu *gpu;
+    struct myr_err err = {};
+    (void)state;
+    assert_int_equal(myr_gpu_open(&gpu, FAKE_DIR, 0, &err), MYR_OK);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        break_call(0);
+        assert_int_equal(myr_gpu_measure(gpu, &kernel, rows[i].least_ms, &err), MYR_OK);
+        /* Two operands; three calls and four words about time; the same in each round. */
+        assert_int_equal(calls(), 2 + 7 + 3 * (rows[i].calls + 4));
+        assert_true(fabs(kernel.seconds * 1e3 / once_ms - 1) < 1e-3);
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(orders); i++) {
+        slow_down(orders[i], 4);
+        assert_int_equal(myr_gpu_measure(gpu, &kernel, 0, &err), MYR_OK);
+        assert_true(fabs(kernel.seconds * 1e3 / (once_ms + 6.0 / 3) - 1) < 1e-3);
+    }
+    slow_down(orders[0], 0);
+    myr_gpu_close(gpu);
+    assert_int_equal(live(), 0);
 }
 
 static void every_shape_gets_the_time_of_its_gpu(void **state)
@@ -300,6 +420,8 @@ static void bad_files_are_refused_with_a_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(libraries_are_found_where_the_environment_says),
+        cmocka_unit_test(a_kernel_is_called_for_as_long_as_was_asked),
         cmocka_unit_test(every_shape_gets_the_time_of_its_gpu),
         cmocka_unit_test(a_whole_sweep_finds_its_device_and_tells_how_far_it_is),
         cmocka_unit_test(a_sweep_written_and_read_is_the_same),

@@ -113,6 +113,70 @@ static void own_rows_that_cannot_be_counted_with_are_refused(void **state)
     }
 }
 
+/* At the last value that is taken, and past it; what a row is worth with 64 GPUs. */
+static void rules_of_scaling_have_bounds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *unit, *high, *scales;
+        double worth; /* of a typical 2; 0: refused */
+    } rows[] = {
+        {"s", "3", "gpus^4@32", 32},
+        {"s", "3", "gpus^4.01@32", 0},
+        {"s", "3", "gpus^-4@32", 0.125},
+        {"s", "3", "gpus^-4.01@32", 0},
+        {"s", "3", "gpus^1@1e12", 1.28e-10},
+        {"s", "3", "gpus^1@1.1e12", 0},
+        {"s", "3", "gpus^1@1", 0},
+        {"s", "3", "gpus^2@2", 2048},
+        {"s", "3", "gpus^@8", 0},
+        {"s", "3", "gpu^1@8", 0},
+        {"s", "3", "gpus^1@x", 0},
+        {"s", "3", "gpus^1@", 0},
+        {"s", "3", "gpus^x@8", 0},
+        {"s", "3", "gpus^1", 0},
+        {"s", "3", "@8", 0},
+        {"s", "3", "log2gpus@8", 4},
+        {"s", "3", "log2gpus@1", 0},
+        {"s", "3", "log2gpus@1e13", 0},
+        {"s", "3", "log3gpus@8", 0},
+        {"s", "3", "const", 2},
+        {"s", "3", "timer", 2},
+        {"s", "3", "bytes/rate", 2},
+        {"s", "3", "min(nodes*x;system)", 2},
+        {"s", "3", "poisson", 2},
+        {"s", "3", "per_job", 2},
+        {"s", "3", "clustered", 2},
+        {"s", "3", "policy", 2},
+        {"s", "3", "design", 2},
+        {"s", "3", "exp_decay_30d", 2},
+        {"s", "3", "lognormal", 2},
+        {"s", "3", "result", 2},
+        {"s", "3", "const@8", 0},
+        {"s", "1e9", "const", 2},
+        {"s", "1.1e9", "const", 0},
+        {"s", "2", "const", 2},
+        {"s", "1.9", "const", 0},
+        {"fraction", "2", "const", 0},
+        {"GB/s", "3", "const", 2},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        struct fixture *f = set_up();
+        const char *text = myr_arena_printf(
+            &f->arena,
+            "recovery:\n  our.own: {unit: %s, low: 1, typical: 2, high: %s, scales: '%s'}\n",
+            rows[i].unit, rows[i].high, rows[i].scales);
+        int rc = add(f, text);
+        const struct myr_recovery_row *row = myr_recovery_find(&f->recovery, "our.own");
+        double worth = row ? myr_recovery_value(row, 64) : 0;
+        if ((rc == MYR_OK) != (rows[i].worth > 0) || (rc == MYR_OK) != (row != NULL) ||
+            fabs(worth - rows[i].worth) > 1e-9 * rows[i].worth) {
+            fail_msg("%s: %d, %.9g, %s", text, rc, worth, f->err.message);
+        }
+        tear_down(f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -120,6 +184,7 @@ int main(void)
         cmocka_unit_test(every_row_has_a_rule_a_unit_and_a_source),
         cmocka_unit_test(own_rows_take_the_place_of_shipped_ones),
         cmocka_unit_test(own_rows_that_cannot_be_counted_with_are_refused),
+        cmocka_unit_test(rules_of_scaling_have_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
