@@ -23,7 +23,9 @@
 #define PRICED            "supplied: [servers]\nprices: cn-2024-05\n"
 #define OF(servers, keys) "servers: " servers "\nnetworks: {compute: {" keys "}}\n"
 #define ETHER             "switch: sn5600, nic_gbps: 400"
-#define TORUS             "topology: torus, switch: sn5600, nic_gbps: 400, hosts_per_switch: 8, dims: "
+#define TORUS                                                               \
+    "topology: torus, switch: sn5600, nic_gbps: 400, hosts_per_switch: 8, " \
+    "dims: "
 #define DRAGON                                                                                  \
     "topology: dragonfly, switch: sn5600, nic_gbps: 400, group_switches: 4, hosts_per_switch: " \
     "16, "                                                                                      \
