@@ -15,8 +15,8 @@ struct myr_ranks {
     uint32_t count;
 };
 
-MYR_MUST_USE int myr_load_flow(struct myr_sim *sim, struct myr_message message, uint64_t bytes,
-                               uint32_t after, uint32_t *ret, struct myr_err *err);
+/* A flow by itself; its task is returned. */
+uint32_t myr_load_flow(struct myr_sim *sim, struct myr_message message, uint64_t bytes);
 
 enum myr_schedule_form {
     MYR_SCHEDULE_AUTO, /* full where that is cheap */

@@ -32,13 +32,12 @@ static int need_two(const struct maker *maker, struct myr_err *err)
 
 /* Single flows: the answer can say what each would get if all moved at once. */
 static int put_flows(struct maker *maker, const struct myr_message *messages, uint32_t count,
-                     uint64_t bytes, struct myr_sim_load *ret, struct myr_err *err)
+                     uint64_t bytes, struct myr_sim_load *ret)
 {
     ret->first_flow = myr_sim_task_count(maker->sim);
     ret->flow_count = count;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t task;
-        MYR_TRY(myr_load_flow(maker->sim, messages[i], bytes, MYR_NONE, &task, err));
+        uint32_t task = myr_load_flow(maker->sim, messages[i], bytes);
         MYR_ASSERT(task == ret->first_flow + i);
     }
     return MYR_OK;
@@ -77,7 +76,7 @@ static int load_permutation(struct maker *maker, struct myr_sim_load *ret, struc
     for (uint32_t i = 0; i < count; i++) {
         messages[i] = (struct myr_message){gpus[i], gpus[order[i]]};
     }
-    return put_flows(maker, messages, count, bytes, ret, err);
+    return put_flows(maker, messages, count, bytes, ret);
 }
 
 /* incast:K:1,SIZE - K senders, drawn by the seed, to the job's first GPU. */
@@ -103,7 +102,7 @@ static int load_incast(struct maker *maker, struct myr_sim_load *ret, struct myr
     for (uint32_t i = 0; i < senders; i++) {
         messages[i] = (struct myr_message){gpus[i + 1], gpus[0]};
     }
-    return put_flows(maker, messages, (uint32_t)senders, bytes, ret, err);
+    return put_flows(maker, messages, (uint32_t)senders, bytes, ret);
 }
 
 static const struct {
@@ -324,7 +323,7 @@ static int load_storage(struct maker *maker, bool write, struct myr_sim_load *re
         uint32_t gpu = maker->place.gpus[node * local] + stripe % local;
         messages[i] = write ? (struct myr_message){gpu, server} : (struct myr_message){server, gpu};
     }
-    return put_flows(maker, messages, count, (bytes + count - 1) / count, ret, err);
+    return put_flows(maker, messages, count, (bytes + count - 1) / count, ret);
 }
 
 /* By the word in front of the colon; the hint is the list of them. */

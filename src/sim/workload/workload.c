@@ -16,14 +16,9 @@ static void follow(struct myr_sim *sim, uint32_t task, uint32_t after)
     }
 }
 
-int myr_load_flow(struct myr_sim *sim, struct myr_message message, uint64_t bytes, uint32_t after,
-                  uint32_t *ret, struct myr_err *err)
+uint32_t myr_load_flow(struct myr_sim *sim, struct myr_message message, uint64_t bytes)
 {
-    (void)err;
-    uint32_t pattern = myr_sim_pattern(sim, &message, 1);
-    *ret = myr_sim_transfer(sim, pattern, bytes, 1);
-    follow(sim, *ret, after);
-    return MYR_OK;
+    return myr_sim_transfer(sim, myr_sim_pattern(sim, &message, 1), bytes, 1);
 }
 
 static uint32_t block_of(const struct myr_ranks ranks, uint32_t rank, uint32_t size)
