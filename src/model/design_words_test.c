@@ -169,7 +169,7 @@ static void every_word_of_a_design_is_looked_at(void **state)
 {
     (void)state;
     static const char *const names[] = {"access", "cards", "dragonfly", "grown", "inside-net",
-                                        "three",  "torus", "two",       "room"};
+                                        "three",  "torus", "two",       "room",  "groups"};
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
         judge_image(names[i], &text);
