@@ -101,6 +101,7 @@ static void count_node(struct myr_placer *p, uint32_t node, bool in)
 {
     uint32_t one = in ? 1U : UINT32_MAX;
     p->free_nodes += one;
+    MYR_ASSERT(p->free_nodes <= p->shape.nodes);
     p->free_words[node / 64] ^= UINT64_C(1) << node % 64;
     MYR_ASSERT(index_is_free(p, node) == in);
     p->domain_free[p->domain_of[node]] += one;
@@ -128,6 +129,7 @@ static void fill(struct myr_placer *p)
         group += in_group == 0;
         pod += in_pod == 0;
     }
+    MYR_ASSERT(group + (in_group > 0) == p->groups && pod + (in_pod > 0) == p->pods);
     memset(p->free_words, 0xff, (size_t)(nodes / 64) * sizeof(uint64_t));
     p->free_words[nodes / 64] = (UINT64_C(1) << nodes % 64) - 1;
     p->free_nodes = nodes;
@@ -239,6 +241,7 @@ static void list_node(struct myr_placer *p, uint32_t node, bool in)
 
 void index_set_mask(struct myr_placer *p, uint32_t node, uint64_t mask)
 {
+    MYR_ASSERT((mask & ~p->whole) == 0);
     list_node(p, node, false);
     p->free_mask[node] = mask;
     list_node(p, node, true);
@@ -269,6 +272,7 @@ void index_take_whole(struct myr_placer *p, const uint32_t *nodes, uint32_t coun
             in_pod = 0;
         }
     }
+    MYR_ASSERT(p->free_nodes >= count && p->free_gpus >= count * p->shape.gpus_per_node);
     p->free_nodes -= count;
     p->free_gpus -= count * p->shape.gpus_per_node;
     p->version++;
@@ -378,6 +382,7 @@ static void set_penalty(struct myr_placer *p, uint32_t *at, uint32_t milli)
 {
     milli = milli < MYR_PENALTY_MAX ? milli : MYR_PENALTY_MAX;
     p->penalised += (uint32_t)(milli != 0) - (uint32_t)(*at != 0);
+    MYR_ASSERT(p->penalised <= p->shape.nodes + p->groups);
     *at = milli;
 }
 

@@ -131,6 +131,7 @@ static void bind_cell(struct myr_queue *q, const struct spot *spot)
         }
     }
     MYR_ASSERT(best != MYR_NONE);
+    MYR_ASSERT(spot->cell->place == MYR_NONE && spot->cell->in_use == 0);
     pool->bound[best] = 1;
     spot->cell->place = best;
 }
@@ -140,6 +141,7 @@ static void unbind_cell(struct myr_queue *q, struct estate *e, const struct spot
 {
     struct pool *pool = &q->cells->pools[spot->level];
     MYR_ASSERT(spot->cell->in_use == 0 && spot->cell->place != MYR_NONE);
+    MYR_ASSERT(pool->bound[spot->cell->place] && spot->offset < pool->place_nodes);
     pool->bound[spot->cell->place] = 0;
     spot->cell->place = MYR_NONE;
     for (uint32_t i = 0; i < pool->place_nodes; i++) {
@@ -178,6 +180,7 @@ static void release_own(struct myr_queue *q, struct estate *e, const struct myr_
     myr_release(e->placer, gang);
     for (uint32_t i = 0; i < gang->count; i++) {
         struct spot spot = spot_of(q, e, gang->shares[i].node);
+        MYR_ASSERT(!counted || spot.cell->in_use > 0);
         spot.cell->in_use -= counted;
         if (spot.cell->in_use == 0 && spot.cell->place != MYR_NONE) {
             unbind_cell(q, e, &spot, gang->shares[i].node);

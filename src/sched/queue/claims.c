@@ -57,6 +57,7 @@ void queue_claim_end(struct myr_queue *q, uint32_t id)
 void queue_claim_gang(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
+    MYR_ASSERT(job->gang.count > 0 && job->pending <= job->spec.gpus);
     job->state = MYR_JOB_CLAIMS;
     for (uint32_t i = 0; i < job->gang.count; i++) {
         const struct myr_share *share = &job->gang.shares[i];
@@ -102,6 +103,7 @@ void queue_claim_drop(struct myr_queue *q, uint32_t id)
     job->pending = 0;
     q->ends++;
     queue_leave_own(q, id);
+    MYR_ASSERT(job->owner == MYR_NONE && job->spec.gpus <= job->wish);
     job->spec.gpus = job->wish;
 }
 

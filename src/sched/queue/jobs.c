@@ -2,13 +2,6 @@
 
 #include "queue/state.h"
 
-/* The minute that has begun, as far as it can be told. */
-static int32_t minute_of(int64_t time_s)
-{
-    int64_t minute = time_s / 60 - (time_s % 60 < 0);
-    return minute < INT32_MIN ? INT32_MIN : minute < INT32_MAX ? (int32_t)minute : INT32_MAX;
-}
-
 static uint32_t line_for(struct myr_queue *q, const struct qjob *job, uint32_t level)
 {
     struct line line = {.tenant = job->spec.tenant,
@@ -59,6 +52,8 @@ static void list_alike(struct myr_queue *q, uint32_t at)
                 (q->sizes.count - 1 - place) * sizeof(struct size));
         q->sizes.items[place] = (struct size){line->gpus, MYR_NONE};
     }
+    MYR_ASSERT(place == 0 || q->sizes.items[place - 1].gpus < line->gpus);
+    MYR_ASSERT(place + 1 == q->sizes.count || q->sizes.items[place + 1].gpus > line->gpus);
     struct size *size = &q->sizes.items[place];
     line->previous_alike = MYR_NONE;
     line->next_alike = size->first;
@@ -123,6 +118,13 @@ static uint32_t place_in_line(const struct myr_queue *q, const struct line *line
     return back;
 }
 
+/* Of those that wait some are of a kind; never more than all. */
+static void assert_waiting(const struct myr_queue *q)
+{
+    MYR_ASSERT(q->waiting <= q->jobs.count && q->reclaiming <= q->waiting);
+    MYR_ASSERT(q->limited <= q->waiting && q->elastic <= q->waiting && q->shaped <= q->waiting);
+}
+
 /* Into its line, behind those that have waited longer. */
 static void line_up(struct myr_queue *q, uint32_t id)
 {
@@ -137,6 +139,8 @@ static void line_up(struct myr_queue *q, uint32_t id)
     job->next = before == MYR_NONE ? line->first : queue_job(q, before)->next;
     *(before == MYR_NONE ? &line->first : &queue_job(q, before)->next) = id;
     *(job->next == MYR_NONE ? &line->last : &queue_job(q, job->next)->previous) = id;
+    MYR_ASSERT(before == MYR_NONE || queue_job(q, before)->since_s <= job->since_s);
+    MYR_ASSERT(job->next == MYR_NONE || queue_job(q, job->next)->since_s > job->since_s);
     job->state = MYR_JOB_WAITS;
     job->retry_s = 0;
     if (line->first == id) {
@@ -151,6 +155,7 @@ static void line_up(struct myr_queue *q, uint32_t id)
     q->limited += job->spec.limit_s > 0;
     q->elastic += job->spec.gpus_min > 0;
     q->shaped += job->request != MYR_NONE;
+    assert_waiting(q);
 }
 
 void queue_dequeue(struct myr_queue *q, uint32_t id)
@@ -170,6 +175,8 @@ void queue_dequeue(struct myr_queue *q, uint32_t id)
     q->limited -= job->spec.limit_s > 0;
     q->elastic -= job->spec.gpus_min > 0;
     q->shaped -= job->request != MYR_NONE;
+    MYR_ASSERT((line->first == MYR_NONE) == (line->last == MYR_NONE));
+    assert_waiting(q);
 }
 
 void queue_wake_at(struct myr_queue *q, int64_t time_s)
@@ -217,6 +224,8 @@ void queue_count_running(struct myr_queue *q, const struct myr_queue_job *spec, 
     q->busy_gpus += more ? spec->gpus : 0 - (uint64_t)spec->gpus;
     q->priority_runs[spec->priority + MYR_PRIORITY_MAX] += more ? 1 : UINT32_MAX;
     q->big_runs += queue_is_large(q, spec->gpus, 4) ? (more ? 1 : UINT32_MAX) : 0;
+    MYR_ASSERT(q->busy_gpus <= (uint64_t)q->shape.nodes * q->shape.gpus_per_node);
+    MYR_ASSERT(q->tenant_gpus[spec->tenant] <= q->busy_gpus && q->big_runs <= q->jobs.count);
 }
 
 void queue_enqueue(struct myr_queue *q, uint32_t id)
@@ -240,6 +249,8 @@ static void count_present(struct myr_queue *q, uint32_t tenant, bool more)
             b->count += more ? 1 : UINT32_MAX;
             b->weight += more ? weight : 0 - weight;
         }
+        MYR_ASSERT(b->count <= b->jobs && (b->count == 0) == (b->jobs == 0));
+        MYR_ASSERT(b->weight >= b->count && (b->count == 0) == (b->weight == 0));
     }
 }
 
@@ -369,9 +380,10 @@ static void leave_nodes(struct myr_queue *q, uint32_t id, bool gone)
     }
     queue_count_running(q, &job->spec, false);
     if (queue_is_large(q, job->spec.gpus, 4)) {
-        q->big_last_min = minute_of(q->now_s);
+        q->big_last_min = queue_minute_of(q->now_s);
     }
     queue_leave_own(q, id);
+    MYR_ASSERT(job->owner == MYR_NONE && job->spec.gpus <= job->wish);
     job->spec.gpus = job->wish;
 }
 
@@ -503,46 +515,7 @@ void queue_close_node(struct myr_queue *q, uint32_t node, uint8_t bit, bool clos
     if (!was != !q->closed[node]) {
         myr_placer_hold(q->placer, node, closed);
     }
-}
-
-/* GPUs that nobody uses on nodes that are held. */
-static int64_t idle_held(const struct myr_queue *q)
-{
-    int64_t idle = 0;
-    for (size_t h = 0; h < q->holds.count; h++) {
-        const struct hold *hold = &q->holds.items[h];
-        for (size_t i = 0; i < hold->nodes.count; i++) {
-            idle += gpu_count(myr_placer_free_mask(q->placer, hold->nodes.items[i]));
-        }
-    }
-    return idle;
-}
-
-int queue_advance(struct myr_queue *q, int64_t now_s)
-{
-    if (now_s < q->now_s) {
-        return MYR_EINVAL;
-    }
-    if (q->now_s == INT64_MIN) {
-        q->big_last_min = minute_of(now_s);
-    }
-    if (q->now_s != INT64_MIN && now_s > q->now_s) {
-        int64_t passed_s = now_s - q->now_s, idle = idle_held(q);
-        int64_t all = (int64_t)q->shape.nodes * q->shape.gpus_per_node;
-        int64_t most = all * q->policy.drain_ppm * q->policy.drain_save_s;
-        int64_t earned_s = passed_s < q->policy.drain_save_s ? passed_s : q->policy.drain_save_s;
-        q->drained_gpu_s += idle * passed_s;
-        q->drain_left += all * q->policy.drain_ppm * earned_s;
-        q->drain_left = (q->drain_left < most ? q->drain_left : most) - idle * passed_s * 1000000;
-        if (q->policy.preempt) {
-            q->loss_left += (int64_t)q->busy_gpus * passed_s * q->policy.loss_permille;
-        }
-    }
-    q->now_s = now_s;
-    if (q->over.count) {
-        queue_forget_jobs(q);
-    }
-    return MYR_OK;
+    MYR_ASSERT(myr_placer_is_open(q->placer, node) == (q->closed[node] == 0));
 }
 
 void queue_end_job(struct myr_queue *q, uint32_t id, enum myr_job_result result,

@@ -43,6 +43,7 @@ void queue_fill_spares(struct myr_queue *q)
         }
         queue_close_node(q, best, CLOSED_SPARE, true);
         q->spares_kept++;
+        MYR_ASSERT(q->spares_kept <= q->shape.nodes);
     }
 }
 
@@ -77,6 +78,7 @@ static void replace_node(struct myr_queue *q, uint32_t id, uint32_t node, uint32
 static void close_lost(struct myr_queue *q, uint32_t node)
 {
     if (q->closed[node] & CLOSED_SPARE) {
+        MYR_ASSERT(q->spares_kept > 0);
         queue_close_node(q, node, CLOSED_SPARE, false);
         q->spares_kept--;
     }

@@ -38,6 +38,12 @@ struct myr_queue_policy myr_queue_policy_default(void)
     return myr_queue_policy_preset(MYR_QUEUE_FAIR);
 }
 
+int32_t queue_minute_of(int64_t time_s)
+{
+    int64_t minute = time_s / 60 - (time_s % 60 < 0);
+    return minute < INT32_MIN ? INT32_MIN : minute < INT32_MAX ? (int32_t)minute : INT32_MAX;
+}
+
 uint32_t queue_level_of(const struct myr_queue *q, int64_t work_s)
 {
     uint32_t level = 0;

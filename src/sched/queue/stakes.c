@@ -14,6 +14,7 @@ void queue_stake_add(struct myr_queue *q, const struct stake *stake)
     q->stakes.items[at].next = q->stake_first[stake->node];
     q->stake_first[stake->node] = at;
     q->stake_count++;
+    MYR_ASSERT(q->stake_count <= q->stakes.count);
 }
 
 void queue_stake_remove(struct myr_queue *q, uint32_t node, uint32_t at)
@@ -128,5 +129,6 @@ void queue_stake_gone(struct myr_queue *q, uint32_t node, uint32_t at)
         myr_release(q->placer, &(struct myr_gang){1, &share});
     }
     job->leaving--;
+    MYR_ASSERT(job->leaving <= q->stake_count);
     q->ends++;
 }

@@ -5,6 +5,7 @@
  *   lengths   how long jobs of a size run
  *   cells     private clusters of tenants, and the places they are bound to
  *   table     jobs by id; what is over, and lines nobody waits in, are forgotten
+ *   clock     time goes on
  *   stakes    GPUs that no job runs on and that are not free: some are left, some are claimed
  *   rank      which line goes before which
  *   tries     which lines are due for a search for jobs to stop
@@ -339,7 +340,8 @@ extern const struct flat_type queue_flat; /* keep/queue_flat.c */
 /* keep/sound.c: whether a state that was read can be worked with: no index leads outside. */
 bool queue_is_sound(const struct myr_queue *q);
 
-/* policy.c: asks only, changes nothing. */
+/* policy.c: asks only, changes nothing. The minute that has begun, as far as it can be told: */
+int32_t queue_minute_of(int64_t time_s);
 uint32_t queue_level_of(const struct myr_queue *q, int64_t work_s);
 /* Work of a running job since it started, and the part of it that no checkpoint holds yet. */
 int64_t queue_worked_s(const struct myr_queue *q, const struct qjob *job);
@@ -413,6 +415,9 @@ void queue_forget_jobs(struct myr_queue *q);
 void queue_forget_lines(struct myr_queue *q);
 uint64_t queue_line_key(const struct line *line);
 
+/* clock.c: MYR_EINVAL when the time is before the last one. */
+MYR_MUST_USE int queue_advance(struct myr_queue *q, int64_t now_s);
+
 /* stakes.c */
 void queue_stake_add(struct myr_queue *q, const struct stake *stake);
 /* Removes the stake at this place of the node's list. */
@@ -478,14 +483,11 @@ void queue_swap_node(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t s
 void queue_close_node(struct myr_queue *q, uint32_t node, uint8_t bit, bool closed);
 /* Counts the GPUs of a job that runs for its tenants and its priority, or no longer. */
 void queue_count_running(struct myr_queue *q, const struct myr_queue_job *spec, bool more);
-/* MYR_EINVAL when the time is before the last one. */
-MYR_MUST_USE int queue_advance(struct myr_queue *q, int64_t now_s);
 void queue_decide_add(struct myr_queue *q, const struct myr_decision *decision);
 void queue_wake_at(struct myr_queue *q, int64_t time_s);
 
 /* claims.c */
-/* The gang is built share by share, from what may be claimed; then it runs or waits for the rest.
- */
+/* The gang is built share by share, of what may be claimed; then it runs or waits for the rest. */
 void queue_claim_begin(struct myr_queue *q, uint32_t id);
 void queue_claim_share(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t gpus);
 void queue_claim_end(struct myr_queue *q, uint32_t id);

@@ -56,6 +56,8 @@ uint32_t queue_add_job(struct myr_queue *q, const struct qjob *job)
         myr_vec_push(&q->page_of, fresh);
     }
     struct job_page *page = &q->pages.items[q->page_of.items[id / QUEUE_PAGE_JOBS]];
+    MYR_ASSERT(q->page_of.count == id / QUEUE_PAGE_JOBS + 1);
+    MYR_ASSERT(page->slots[id % QUEUE_PAGE_JOBS] == MYR_NONE && page->known < QUEUE_PAGE_JOBS);
     page->slots[id % QUEUE_PAGE_JOBS] = slot;
     page->known++;
     q->jobs.items[slot] = *job;
@@ -219,6 +221,7 @@ void queue_forget_lines(struct myr_queue *q)
             q->lines.items[kept++] = q->lines.items[i];
         }
     }
+    MYR_ASSERT(kept < q->lines.count || q->busy_first != MYR_NONE);
     q->lines.count = kept;
     renumber_lines(q, numbers);
     q->lines_most = 2 * kept; /* so that it costs little for each line that comes */
