@@ -21,6 +21,12 @@ static inline bool is_nic(const struct bench *bench, uint32_t port)
     return myr_design_port_group(bench->design, port)->role == MYR_PORT_NIC;
 }
 
+/* Two systems that read the same names as different cages, and one that reads some of them. */
+static const char mirror_rules[] = "platform,os,pattern,when,cage,lane\n"
+                                   "any,straight,P{a}-{b},a <= cages & b <= ports,a,b\n"
+                                   "any,mirrored,P{a}-{b},a <= cages & b <= ports,cages+1-a,b\n"
+                                   "any,some,P{a}-{b},a > 3 & a <= cages & b <= ports,a,b\n";
+
 static inline void bench_init(struct bench *bench, const struct shape *shape, uint64_t seed)
 {
     struct myr_err err = {};
@@ -29,6 +35,9 @@ static inline void bench_init(struct bench *bench, const struct shape *shape, ui
     const struct myr_design *design = bench->design = &bench->planned.design;
     struct myr_arena *arena = &bench->planned.arena;
     assert_int_equal(myr_port_names_init(&bench->names, arena, &err), MYR_OK);
+    assert_int_equal(myr_port_names_add_text(&bench->names, arena, "mirror.csv",
+                                             myr_str_from(mirror_rules), &err),
+                     MYR_OK);
     myr_rng_init(&bench->rng, seed, 0);
     bench->plan = MYR_ARENA_NEW(arena, uint32_t, design->port_count);
     bench->found = MYR_ARENA_NEW(arena, uint32_t, design->port_count);
@@ -237,7 +246,7 @@ enum device_names {
     NAMELESS_SWITCHES, /* only their GUIDs are known */
     DEVICE_NAMES,
 };
-enum port_names { OWN_PORTS, CUMULUS, SONIC, NX_OS, EOS, PORT_NAMES };
+enum port_names { OWN_PORTS, CUMULUS, SONIC, NX_OS, EOS, PLAIN, STRAIGHT, MIRRORED, PORT_NAMES };
 enum nic_names { OWN_NICS, MLX, MLX_TURNED, MLX_FEW, NIC_NAMES };
 
 struct site {
@@ -259,6 +268,10 @@ static inline void site_draw(struct site *site, struct bench *bench, uint32_t nu
                           .numbered = infiniband && number % 4 != 3,
                           .slow = number % 5 == 4 ? 1 + below(bench, 9) : 0,
                           .noisy = number % 6 == 1 ? 3 + below(bench, 9) : 0};
+    if (infiniband && !site->numbered) {
+        static const enum port_names ports[] = {OWN_PORTS, STRAIGHT, MIRRORED};
+        site->ports = ports[number / 4 % MYR_ARRAY_COUNT(ports)];
+    }
     for (uint32_t i = 0; number % 4 >= 2 && i < 3; i++) {
         site->silent |= 1U << below(bench, 32);
     }
@@ -334,6 +347,18 @@ static inline void put_switch_port(const struct site *site, const struct bench *
             myr_buf_printf(text, "/%u", lane + 1);
         }
         break;
+    case PLAIN: /* what one system takes for a cage is the first lane of another one */
+        myr_buf_printf(text, per > 1 ? "Ethernet%u/%u" : "Ethernet%u", cage, lane + 1);
+        break;
+    case STRAIGHT:
+        myr_buf_printf(text, "P%u-%u", cage, lane + 1);
+        break;
+    case MIRRORED: {
+        uint32_t device = bench->design->port_device[port];
+        uint32_t cages = bench->design->devtypes[bench->design->device_type[device]].cages;
+        myr_buf_printf(text, "P%u-%u", cages + 1 - cage, lane + 1);
+        break;
+    }
     case EOS:
         myr_buf_printf(text, "Et%u/%u", cage, lane * (8 / per) + 1);
         break;
