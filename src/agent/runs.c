@@ -416,6 +416,7 @@ void runs_start(struct runs *runs, uint32_t epoch, const struct myr_wire_start *
         return;
     }
     stop_older(runs, start->job, epoch);
+    MYR_ASSERT(!known); /* it would have been told of above */
     struct run *run = add(runs, &order);
     try_launch(run);
 }

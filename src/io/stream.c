@@ -13,6 +13,7 @@ enum {
 
 static void stream_free(struct myr_io_stream *stream)
 {
+    MYR_ASSERT(stream->handles == 0 && !stream->looking);
     if (stream->listener) {
         stream->left(stream->listener);
     }

@@ -398,6 +398,8 @@ int desk_run(struct server *server, struct myr_err *err)
     }
     MYR_TRY(commit(server, err));
     carry_out(server);
+    /* All that was taken is on the disk, and has been acted upon. */
+    MYR_ASSERT(server->journal.len == 0 && server->outbox.count == 0);
     if (server->world.committed) {
         server->world.committed(server);
     }

@@ -31,6 +31,7 @@ void feed_put(struct server *server, const char *kind, uint32_t about, struct my
     if (feed->next - feed->first > FEED_ITEMS) {
         feed->first = feed->next - FEED_ITEMS;
     }
+    MYR_ASSERT(feed_get(feed, feed->next - 1) == item && feed_get(feed, feed->first));
     if (feed->rang) {
         feed->rang(feed->context);
     }

@@ -35,6 +35,7 @@ static void add_headers(struct MHD_Response *response, const char *type, const c
 
 void request_answer(struct request *request, unsigned status, const char *type, struct myr_str body)
 {
+    MYR_ASSERT(!request->answered && !request->waiting); /* once, and to one who hears it */
     struct MHD_Response *response = mhd.create_response_from_buffer(
         body.len, (void *)(uintptr_t)body.data, MHD_RESPMEM_MUST_COPY);
     MYR_ASSERT(response);
@@ -103,6 +104,7 @@ int request_node(const struct request *request, uint32_t *ret, struct myr_err *e
 void request_wait(struct request *request)
 {
     struct http *http = request->server->http;
+    MYR_ASSERT(!request->waiting && !request->answered);
     request->waiting = true;
     request->since_ms = steady_ms();
     request->next = http->waiting;

@@ -72,6 +72,7 @@ static void put_where(struct myr_json *json, const char *key, const struct myr_c
 
 void rows_put_job(struct server *server, uint32_t job)
 {
+    MYR_ASSERT(job < server->rows.jobs.count);
     const struct job_row *j = server->rows.jobs.items[job];
     struct row row;
     row_begin(&row);

@@ -398,6 +398,7 @@ void session_gone(struct session *session)
     if (session->next) {
         session->next->before = session->before;
     }
+    MYR_ASSERT(server->session_count > 0 && !session->carrier); /* relay_gone() was before */
     server->session_count--;
     myr_wire_receiver_done(&session->receiver);
     myr_vec_done(&session->waits);

@@ -55,6 +55,7 @@ static void on_free(void *context)
     if (watcher->later) {
         watcher->later->before = watcher->before;
     }
+    MYR_ASSERT(http->watcher_count > 0 && watcher->at <= watcher->text.len);
     http->watcher_count--;
     myr_buf_done(&watcher->text);
     free(watcher);

@@ -90,6 +90,7 @@ static void sweep(struct shim *s, int64_t now)
 
 static void begin_kill(struct shim *s, int64_t now)
 {
+    MYR_ASSERT(s->phase == PHASE_TERM || s->phase == PHASE_EPILOG);
     s->phase = PHASE_KILL;
     s->killed_ns = now;
     sweep(s, now);
@@ -98,6 +99,7 @@ static void begin_kill(struct shim *s, int64_t now)
 static void finish(struct shim *s)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    MYR_ASSERT(s->phase != PHASE_DONE && s->alive == 0); /* an end is written once, behind all */
     cgroup_remove(&s->cgroup);
     if (s->unwritten) {
         shim_write_progress(s, 0);
@@ -200,6 +202,7 @@ static void reap(struct shim *s, int64_t now)
         }
         for (uint32_t i = 0; i < s->count; i++) {
             if (s->ranks[i].pid == pid) {
+                MYR_ASSERT(s->alive > 0);
                 s->ranks[i].pid = 0;
                 s->alive--;
                 drain(s, &s->ranks[i]);

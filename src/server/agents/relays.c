@@ -26,7 +26,9 @@ static void put_text(struct myr_str text, char *ret, size_t size)
 
 static void forget(struct carrier *carrier, struct session *session)
 {
-    carrier->sessions.items[session->channel % MYR_WIRE_CHANNEL_PLACES] = NULL;
+    struct session **place = &carrier->sessions.items[session->channel % MYR_WIRE_CHANNEL_PLACES];
+    MYR_ASSERT(*place == session);
+    *place = NULL;
     session_gone(session);
 }
 

@@ -132,6 +132,7 @@ static void on_closed(uv_handle_t *handle)
         return;
     }
     one_free(one);
+    MYR_ASSERT(calls->working > 0);
     if (--calls->working == 0 && calls->closing) {
         calls_release(calls);
     } else if (!calls->closing) {
@@ -141,12 +142,12 @@ static void on_closed(uv_handle_t *handle)
 
 static void unlink_one(struct one *one)
 {
-    for (struct one **at = &one->calls->at_work; *at; at = &(*at)->next) {
-        if (*at == one) {
-            *at = one->next;
-            return;
-        }
+    struct one **at = &one->calls->at_work;
+    while (*at != one) {
+        MYR_ASSERT(*at); /* whoever is at work is in the list */
+        at = &(*at)->next;
     }
+    *at = one->next;
 }
 
 static void close_all(struct one *one)
@@ -207,6 +208,7 @@ static void on_bytes(uv_stream_t *stream, ssize_t count, const uv_buf_t *buf)
             kill(one->pid, SIGKILL);
         }
         uv_read_stop(stream);
+        MYR_ASSERT(one->open_pipes > 0);
         one->open_pipes--;
         finish(one);
     }

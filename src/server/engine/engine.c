@@ -303,10 +303,10 @@ static void note_words(struct server *server, uint32_t node, const struct engine
 
 void engine_node(struct server *server, uint32_t node, const struct engine_node *now)
 {
+    MYR_ASSERT(node < server->rows.node_count);
     struct seen *seen = &server->engine->nodes[node], was = *seen;
     const struct node_row *row = &server->rows.nodes[node];
     bool there = now->is == ENGINE_NODE_UP || now->is == ENGINE_NODE_HELD;
-    MYR_ASSERT(node < server->rows.node_count);
     if (was.known && was.is == now->is && !was.drain_asked) {
         note_words(server, node, now);
         return;

@@ -387,6 +387,7 @@ static void look_over(struct slurm *slurm)
     if (!slurm->jobs_here || !slurm->nodes_here) {
         return;
     }
+    MYR_ASSERT(slurm->under_way);
     slurm->under_way = false;
     if (!slurm->failed && slurm->was_away) {
         slurm->back_ms = steady_ms();

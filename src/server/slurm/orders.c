@@ -86,6 +86,7 @@ static void end(struct slurm *slurm, struct gang *gang, uint32_t grace_s)
     bool first = !gang->stopping;
     gang->stopping = true;
     gang->since_ms = now_ms;
+    MYR_ASSERT(gang->stage == STAGE_THERE || gang->id == 0);
     if (gang->stage != STAGE_THERE) {
         return; /* as soon as its number is known */
     }
