@@ -266,8 +266,6 @@ int myr_kube_access_read(const char *file, struct myr_str text, const char *cont
     const struct myr_doc *top;
     struct myr_kube_access a = {};
     struct myr_arena scratch = {};
-    myr_arena_init(&a.arena);
-    myr_arena_init(&scratch);
     a.from = myr_arena_strndup(&a.arena, file, strlen(file));
     bool json = text.len > 0 && text.data[0] == '{';
     int rc = json ? myr_doc_read_json(&scratch, a.from, text, &top, err)
@@ -305,7 +303,6 @@ static int from_account(const struct myr_kube_where *where, const char *host, co
         myr_buf_clear(&space);
         myr_buf_puts(&space, "default");
     }
-    myr_arena_init(&a.arena);
     a.from = keep(&a.arena, myr_str_from(folder));
     a.host = keep(&a.arena, myr_str_from(host));
     a.port = (uint16_t)number;

@@ -9,7 +9,6 @@
 static struct kube_needs *new_needs(void)
 {
     struct kube_needs *needs = myr_xcalloc(1, sizeof(*needs));
-    myr_arena_init(&needs->arena);
     needs->arena.next_block_bytes = 1024;
     needs->uses = 1;
     return needs;
@@ -59,7 +58,6 @@ static struct kube_needs *learn(struct kube_resources *resources, struct kube_ne
     const struct myr_doc *spec;
     struct myr_arena scratch = {};
     struct kube_needs *needs = NULL;
-    myr_arena_init(&scratch);
     if (myr_doc_read_json(&scratch, "spec", text, &spec, NULL) == MYR_OK) {
         needs = kube_needs_of(resources, spec);
         needs->key = kube_keep(&needs->arena, key);

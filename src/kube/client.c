@@ -339,7 +339,6 @@ static struct client_line *open_line(struct client *client, bool streams, bool l
 {
     struct client_line *line = myr_xcalloc(1, sizeof(*line));
     *line = (struct client_line){.client = client, .streams = streams, .later = later};
-    myr_http_reply_init(&line->reply, NULL, NULL);
     line->next = client->lines;
     client->lines = line;
     client->line_count += !streams && !later;

@@ -342,7 +342,8 @@ static void start_gang(struct round *r, struct kube_gang *gang)
 
 struct standing {
     struct myr_str placement;
-    uint32_t world, bound, planned, fresh, done;
+    uint32_t world, bound, planned, done;
+    bool fresh;             /* one waits that was never planned */
     bool parting;           /* one of them went just now */
     int64_t look_ms;        /* when it may stand otherwise though nothing has changed */
     char why[REASON_BYTES]; /* it cannot go on; empty: it can */
@@ -383,7 +384,7 @@ static void count_pod(const struct round *r, struct kube_gang *gang, const struc
         }
     } else if (kube_pod_live(pod)) {
         s->planned += same;
-        s->fresh += !same;
+        s->fresh = s->fresh || !same;
     } else if (same && pod->phase == KUBE_SUCCEEDED) {
         s->done++;
     } else if (same && pod->phase == KUBE_FAILED) {
@@ -429,7 +430,7 @@ static void stand(struct round *r, struct kube_gang *gang, struct standing *s)
     }
     look_for_broken(r, gang, s);
     /* Their owner has made one anew: one of them is missing. */
-    if (!s->why[0] && !s->parting && s->fresh > 0 && s->bound + s->planned + s->done < s->world) {
+    if (!s->why[0] && !s->parting && s->fresh && s->bound + s->planned + s->done < s->world) {
         snprintf(s->why, sizeof(s->why), "%u of its %u pods are gone",
                  s->world - s->bound - s->planned - s->done, s->world);
     }

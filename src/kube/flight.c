@@ -171,7 +171,6 @@ static void check_bound(struct place *p, struct myr_str body)
     const struct myr_doc *top;
     struct myr_arena scratch = {};
     bool ours = false;
-    myr_arena_init(&scratch);
     if (myr_doc_read_json(&scratch, "pod", body, &top, NULL) == MYR_OK) {
         const struct myr_doc *meta = myr_doc_get(top, "metadata");
         ours =
@@ -391,7 +390,6 @@ void kube_flight_begin(struct service *s, const struct myr_kube_decision *d)
     f->service = s;
     f->begun_ms = kube_now_ms();
     f->count = d->seat_count;
-    myr_arena_init(&f->arena);
     f->decision = (struct myr_kube_decision){.act = d->act,
                                              .gang = copy(f, d->gang),
                                              .master = copy(f, d->master),

@@ -367,7 +367,6 @@ int myr_kube_job_write(const struct myr_kube_job *job, const char *suffix, struc
 {
     struct myr_arena arena = {};
     MYR_ASSERT(job->gpus > 0 && job->gpus_per_node > 0);
-    myr_arena_init(&arena);
     int rc = write_job(job, suffix, &arena, ret, err);
     myr_arena_done(&arena);
     return rc;

@@ -81,7 +81,6 @@ static bool read_lease(struct lease *l, struct myr_str body)
     const struct myr_doc *top;
     struct myr_arena scratch = {};
     uint64_t changes = 0;
-    myr_arena_init(&scratch);
     bool ok = myr_doc_read_json(&scratch, "lease", body, &top, NULL) == MYR_OK;
     struct myr_str version = kube_text(ok ? myr_doc_get(top, "metadata") : NULL, "resourceVersion");
     ok = ok && version.len > 0 && version.len < sizeof(l->version);

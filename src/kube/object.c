@@ -198,7 +198,6 @@ struct kube_node *kube_node_read(struct kube_resources *resources, const struct 
         return NULL;
     }
     struct kube_node *node = myr_xcalloc(1, sizeof(*node));
-    myr_arena_init(&node->arena);
     node->arena.next_block_bytes = OBJECT_BYTES;
     node->name = kube_keep(&node->arena, kube_text(meta, "name"));
     node->uid = kube_keep(&node->arena, kube_text(meta, "uid"));

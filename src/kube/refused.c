@@ -9,7 +9,6 @@ static void message_of(struct myr_str body, char *ret, size_t size)
 {
     const struct myr_doc *top;
     struct myr_arena scratch = {};
-    myr_arena_init(&scratch);
     ret[0] = '\0';
     if (body.len < (1U << 20) &&
         myr_doc_read_json(&scratch, "answer", body, &top, NULL) == MYR_OK) {

@@ -220,7 +220,6 @@ static int check_version(struct service *s, struct myr_str body, struct myr_err 
     uint64_t major = 0, minor = 0;
     char said[64] = "";
     bool untold = false;
-    myr_arena_init(&scratch);
     if (myr_doc_read_json(&scratch, "version", body, &top, NULL) == MYR_OK) {
         struct myr_str first = kube_text(top, "major"), second = kube_text(top, "minor");
         snprintf(said, sizeof(said), "%.*s.%.*s", (int)(first.len < 20 ? first.len : 20),

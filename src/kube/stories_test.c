@@ -425,6 +425,34 @@ static void nodes_are_lost_when_their_time_is_over(void **state)
     end();
 }
 
+/* What a binding that is finished takes is nobody else's. */
+static void what_is_planned_is_taken(void **state)
+{
+    (void)state;
+    begin("a gang is finished, another one comes");
+    nodes(3);
+    pod(&(struct pod){
+        .name = "g-0", .gang = "g", .size = "2", .node = "n0", .notes = AT("0", "2", "n0", "p")});
+    pod(&(struct pod){.name = "g-1", .gang = "g", .size = "2", .notes = AT("1", "2", "n1", "p")});
+    gang("h", 1, NULL);
+    gang("i", 1, NULL);
+    after(0, NULL);
+    end();
+    begin("an index twice");
+    nodes(3);
+    for (uint32_t i = 3; i-- > 0;) {
+        pod(&(struct pod){.name = i == 2 ? "c"
+                                  : i    ? "b"
+                                         : "a",
+                          .gang = "g",
+                          .size = "3",
+                          .notes = i == 2 ? ",'batch.kubernetes.io/job-completion-index':'3'"
+                                          : ",'batch.kubernetes.io/job-completion-index':'7'"});
+    }
+    after(0, NULL);
+    end();
+}
+
 static void strict_gangs_wait_for_the_old_ones(void **state)
 {
     static const char *const phases[] = {"Pending", "Running", "Succeeded", "Failed"};
@@ -470,6 +498,7 @@ int main(void)
         cmocka_unit_test(rank_0_has_an_address),
         cmocka_unit_test(gangs_that_are_bound_are_looked_after),
         cmocka_unit_test(nodes_are_lost_when_their_time_is_over),
+        cmocka_unit_test(what_is_planned_is_taken),
         cmocka_unit_test(strict_gangs_wait_for_the_old_ones),
         cmocka_unit_test(all_of_it_is_as_it_was),
     };

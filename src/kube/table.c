@@ -33,9 +33,6 @@ struct myr_kube_cluster *myr_kube_cluster_create(const struct myr_kube_policy *p
     c->policy.nodes_per_leaf = policy->nodes_per_leaf ? policy->nodes_per_leaf : 8;
     c->wake_ms = INT64_MAX;
     c->order_stale = c->use_stale = true;
-    myr_arena_init(&c->arena);
-    myr_arena_init(&c->scratch);
-    myr_arena_init(&c->resources.arena);
     return c;
 }
 
@@ -472,7 +469,6 @@ int myr_kube_list(struct myr_kube_cluster *c, enum myr_kube_kind kind, bool firs
 {
     const struct myr_doc *top;
     struct myr_arena scratch = {};
-    myr_arena_init(&scratch);
     int rc = myr_doc_read_json_parts(&scratch, "list", body, page_parts[kind], &top, err);
     if (rc == MYR_OK) {
         c->listing[kind] += first;

@@ -147,6 +147,54 @@ static void lists_are_whole_with_their_last_page(void **state)
     }
 }
 
+/* One that is under way is kept until it is over, though none of its pods is left. */
+static void a_gang_goes_with_its_last_pod(void **state)
+{
+    struct myr_kube_cluster *c = new_cluster();
+    uint32_t count;
+    (void)state;
+    node(c, "n", "");
+    pod(c, "ADDED", 1, "");
+    const struct myr_kube_decision *d = myr_kube_decide(c, 1000, 1, &count);
+    assert_true(count == 1 && d->act == MYR_KUBE_BIND);
+    pod(c, "DELETED", 1, "");
+    assert_non_null(c->gangs.items[0]);
+    assert_int_equal(c->gangs_gone, 0);
+    myr_kube_over(c, "d/p-1/u-1", true);
+    assert_null(c->gangs.items[0]);
+    assert_int_equal(c->gangs_gone, 1);
+    myr_kube_over(c, "d/p-1/u-1", true); /* nobody knows it any more */
+    myr_kube_over(c, "d/p-2/u-2", true);
+    check_tables(c);
+    myr_kube_cluster_free(c);
+}
+
+/* The quick way is as strict. */
+static void pods_without_a_name_are_refused(void **state)
+{
+    static const char *const metas[] = {"'name':'../x','namespace':'d','uid':'u'",
+                                        "'name':'x','namespace':'d/e','uid':'u'",
+                                        "'name':'x','namespace':'d','uid':''"};
+    struct myr_kube_cluster *c = new_cluster();
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(metas); i++) {
+        char line[300];
+        struct myr_kube_said said;
+        struct myr_err err = {};
+        snprintf(line, sizeof(line),
+                 "{'type':'ADDED','object':{'metadata':{%s},'spec':{'containers':[]},'status':{}}}",
+                 metas[i]);
+        for (char *at = line; *at; at++) {
+            *at = (char)(*at == '\'' ? '"' : *at);
+        }
+        assert_int_equal(myr_kube_line(c, MYR_KUBE_PODS, myr_str_from(line), 1, &said, &err),
+                         MYR_EINVAL);
+        assert_non_null(strstr(err.message, "a pod without a proper name and uid"));
+    }
+    assert_int_equal(myr_kube_counts(c).pods, 0);
+    myr_kube_cluster_free(c);
+}
+
 /* --- the fabric's order */
 
 static void expect_order(struct myr_kube_cluster *c, uint32_t size, const char *wanted)
@@ -313,6 +361,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(places_that_nobody_has_are_given_back),
         cmocka_unit_test(lists_are_whole_with_their_last_page),
+        cmocka_unit_test(a_gang_goes_with_its_last_pod),
+        cmocka_unit_test(pods_without_a_name_are_refused),
         cmocka_unit_test(nodes_stand_by_their_leaves),
         cmocka_unit_test(ports_are_counted_as_pods_come_and_go),
         cmocka_unit_test(amounts_are_counted_as_pods_come_and_go),

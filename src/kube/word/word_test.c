@@ -10,16 +10,12 @@
 #include "leaks.h"
 #include "myriad/base/file.h"
 #include "myriad/base/rng.h"
+#include "word/put_test.h"
 #include "word/word.h"
 
 #define FOLDER MYR_SOURCE_DIR "/tests/data/kubernetes/"
 
 enum { NOW_MS = 1800000, WORDS_MAX = 32 };
-
-static struct myr_str text_of(const struct myr_buf *buf)
-{
-    return (struct myr_str){buf->len ? buf->data : "", buf->len};
-}
 
 static struct myr_kube_cluster *make_cluster(void)
 {
@@ -183,66 +179,17 @@ static void broken_words_are_refused(void **state)
 
 /* --- words of our own */
 
-static void put_number(struct myr_buf *to, uint64_t value)
-{
-    for (; value >= 0x80; value >>= 7) {
-        myr_buf_putc(to, (char)(value | 0x80));
-    }
-    myr_buf_putc(to, (char)value);
-}
-
-static void put_value(struct myr_buf *to, uint32_t field, uint64_t value)
-{
-    put_number(to, field << 3);
-    put_number(to, value);
-}
-
-static void put_text(struct myr_buf *to, uint32_t field, struct myr_str text)
-{
-    put_number(to, field << 3 | 2);
-    put_number(to, text.len);
-    myr_buf_put(to, text.data, text.len);
-}
-
-static void put_words(struct myr_buf *to, uint32_t field, const char *text)
-{
-    put_text(to, field, myr_str_from(text));
-}
-
-/* The message is in its place, and empty again. */
-static void put_in(struct myr_buf *to, uint32_t field, struct myr_buf *message)
-{
-    put_text(to, field, text_of(message));
-    myr_buf_clear(message);
-}
-
-static void put_pair(struct myr_buf *to, uint32_t field, const char *key, const char *value)
-{
-    MYR_CLEANUP(myr_buf_done) struct myr_buf pair = {};
-    put_words(&pair, 1, key);
-    put_words(&pair, 2, value);
-    put_in(to, field, &pair);
-}
-
-static void put_amount(struct myr_buf *to, uint32_t field, const char *key, const char *value)
-{
-    MYR_CLEANUP(myr_buf_done) struct myr_buf pair = {}, amount = {};
-    put_words(&amount, 1, value);
-    put_words(&pair, 1, key);
-    put_in(&pair, 2, &amount);
-    put_in(to, field, &pair);
-}
-
 struct parts {
     struct myr_buf meta, spec, status, more; /* more: of the object, behind them */
     const char *type, *api, *kind, *coding;
     struct myr_str magic;
+    uint32_t raws; /* how often the object is there */
 };
 
 static void begin_parts(struct parts *p)
 {
     *p = (struct parts){
-        .type = "ADDED", .api = "v1", .kind = "Pod", .coding = "", .magic = {"k8s", 4}};
+        .type = "ADDED", .api = "v1", .kind = "Pod", .coding = "", .magic = {"k8s", 4}, .raws = 1};
     put_words(&p->meta, 1, "g-0");
     put_words(&p->meta, 3, "default");
     put_words(&p->meta, 5, "u-1");
@@ -266,7 +213,9 @@ static void put_frame(struct parts *p, struct myr_buf *ret)
     myr_buf_put(&raw, p->magic.data, p->magic.len);
     myr_buf_put(&raw, unknown.data, unknown.len);
     myr_buf_clear(&object);
-    put_in(&object, 1, &raw);
+    for (uint32_t i = 0; i < p->raws; i++) {
+        put_text(&object, 1, text_of(&raw));
+    }
     myr_buf_clear(ret);
     put_words(ret, 1, p->type);
     put_in(ret, 2, &object);
@@ -380,6 +329,29 @@ static void other_fields_are_read_as_json_has_them(void **state)
     }
 }
 
+/* Told apart by what its containers ask, though all else is the same. */
+static void pods_that_ask_otherwise_are_read_apart(void **state)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf word = {}, container = {}, asks = {};
+    struct myr_kube_cluster *c = make_cluster();
+    uint64_t before = 0;
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++) {
+        struct parts parts;
+        struct myr_kube_said said;
+        begin_parts(&parts);
+        put_amount(&asks, 2, "cpu", i ? "3" : "2");
+        put_in(&container, 8, &asks);
+        put_in(&parts.spec, i == 2 ? 20 : 2, &container);
+        put_frame(&parts, &word);
+        assert_int_equal(myr_kube_word(c, text_of(&word), NOW_MS, &said, NULL), MYR_OK);
+        assert_int_equal(only_pod(c)->needs->amounts.items[0].milli, i ? 3000 : 2000);
+        assert_true(i == 2 || only_pod(c)->needs->digest != before);
+        before = only_pod(c)->needs->digest;
+    }
+    myr_kube_cluster_free(c);
+}
+
 /* --- what is not as it should be */
 
 static void second_name(struct parts *p)
@@ -390,6 +362,11 @@ static void second_name(struct parts *p)
 static void second_spec(struct parts *p)
 {
     put_words(&p->more, 2, "");
+}
+
+static void other_raw(struct parts *p)
+{
+    p->raws = 2;
 }
 
 static void no_text(struct parts *p)
@@ -464,9 +441,9 @@ static void long_number(struct parts *p)
 static void odd_words_are_left_to_json(void **state)
 {
     static void (*const cases[])(struct parts * parts) = {
-        second_name,   second_spec, no_text,     odd_text,       odd_note,
-        second_note,   bad_name,    no_uid,      group,          numbered_container,
-        second_amount, field_zero,  long_number, second_affinity};
+        other_raw,          second_name,   second_spec, no_text,     odd_text,
+        odd_note,           second_note,   bad_name,    no_uid,      group,
+        numbered_container, second_amount, field_zero,  long_number, second_affinity};
     static const struct {
         const char *type, *api, *kind, *coding, *magic;
     } heads[] = {
@@ -576,6 +553,7 @@ int main(void)
         cmocka_unit_test(pods_that_ask_the_same_are_read_once),
         cmocka_unit_test(broken_words_are_refused),
         cmocka_unit_test(other_fields_are_read_as_json_has_them),
+        cmocka_unit_test(pods_that_ask_otherwise_are_read_apart),
         cmocka_unit_test(odd_words_are_left_to_json),
         cmocka_unit_test(a_text_is_plain_everywhere_or_not_taken),
         cmocka_unit_test(fields_come_as_they_were_put),
