@@ -29,6 +29,8 @@ say sched place --design d/design.myr --model llama3-8b --layout layout.yaml --p
 say sched replay day-of-jobs.csv --design d/design.myr --schedule day-of-jobs.csv
 say sched replay day-of-jobs.csv --design d/design.myr --report tenants.csv --tenants tenants.csv
 say sched replay day-of-jobs.csv --design d/design.myr --schedule one --report one
+say sched replay day-of-jobs.csv --design d/design.myr --schedule d/../one --report one
+say sched replay day-of-jobs.csv --design d/design.myr --schedule d/./one --report ./d/one
 say kubernetes schedule --hold soon
 say kubernetes schedule --lease nowhere
 say kubernetes schedule --leaf-label a --leaf-label b --leaf-label c --leaf-label d
