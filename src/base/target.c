@@ -119,7 +119,7 @@ static int open_temp(struct myr_outfile *file, const struct stat *old)
     for (uint32_t i = 0; i < TEMP_NAMES_MAX && file->fd < 0; i++) {
         int len = snprintf(file->temp, sizeof(file->temp), i ? "%s.tmp-%ld-%u" : "%s.tmp-%ld",
                            file->target, (long)getpid(), i);
-        if (len < 0 || (size_t)len >= sizeof(file->temp)) {
+        if ((size_t)len >= sizeof(file->temp)) {
             file->temp[0] = '\0';
             errno = ENAMETOOLONG;
             return -1;
@@ -160,7 +160,7 @@ int file_open_target(struct myr_outfile *file, struct myr_err *err)
     bool there = false;
     MYR_ASSERT(file->fd < 0 && !file->temp[0]);
     int len = snprintf(file->target, sizeof(file->target), "%s", file->path);
-    if (len < 0 || (size_t)len >= sizeof(file->target)) {
+    if ((size_t)len >= sizeof(file->target)) {
         return myr_err_set(err, MYR_EINVAL, "%.100s...: path is too long", file->path);
     }
     int error = resolve(file, &st, &there);

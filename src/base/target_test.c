@@ -439,6 +439,18 @@ static void an_open_descriptor_is_written_where_it_stands(void **state)
     expect(place->path[0], "one two two three");
 }
 
+/* Who names a folder that is not there has made a mistake; one that takes nothing is the host's. */
+static void a_folder_is_missing_or_takes_no_files(void **state)
+{
+    (void)state;
+    struct myr_err err = {};
+    assert_int_equal(put("/proc/no-such-folder/a", "x", &err), MYR_ENOENT);
+    assert_string_equal(err.message,
+                        "/proc/no-such-folder/a: cannot write: No such file or directory");
+    assert_int_equal(put("/proc/no-such-file", "x", &err), MYR_EIO);
+    assert_string_equal(err.message, "/proc/no-such-file: cannot write: No such file or directory");
+}
+
 static void two_names_of_one_file_in_a_set_both_count(void **state)
 {
     struct place *place = *state;
@@ -473,6 +485,7 @@ int main(void)
         IN_PLACE(a_signal_ends_the_wait_for_a_reader),
         IN_PLACE(a_socket_is_refused),
         IN_PLACE(an_open_descriptor_is_written_where_it_stands),
+        IN_PLACE(a_folder_is_missing_or_takes_no_files),
         IN_PLACE(two_names_of_one_file_in_a_set_both_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
