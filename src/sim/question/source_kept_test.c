@@ -158,7 +158,7 @@ static void put_answer(struct myr_buf *text, const struct myr_sim_answer *answer
         (long long)answer->engine.switch_ps, (long long)answer->engine.scale_up_ps,
         (long long)answer->result.end, (unsigned long long)answer->result.transfers,
         (unsigned long long)answer->result.flows, (unsigned long long)answer->result.hash,
-        load->first_task, load->task_count, load->first_flow, load->flow_count);
+        load->task_count, load->first_task, load->flow_count, load->first_flow);
     myr_buf_puts(text, "  bytes:");
     for (uint32_t c = 0; c < design->link_count * 2; c++) {
         uint64_t bytes = myr_sim_channel_bytes(answer->sim, c);
@@ -192,10 +192,205 @@ static void files_are_played_as_they_were(void **state)
     assert_kept("sim-sources.txt", &text);
 }
 
+/* Words that are no question, and some that just are: one line each. */
+static const char *const workloads[] = {
+    "",
+    "step",
+    "incast",
+    "checkpoint",
+    "step:",
+    "step:llama3-8b,tp=16",
+    "step:none,tp=1",
+    "step:llama3-8b,tp=1,tflops=0",
+    "step:llama3-8b,tp=1,tflops=1e9",
+    "step:llama3-8b,tp=1,tflops=x",
+    "step:llama3-8b,tp=1,micro_batch=1,global_batch=16,tflops=999999999",
+    "step:llama3-8b,tp=1,first=16",
+    "step:llama3-8b,tp=3,ranks=2",
+    "permutation:",
+    "permutation:1MB,ranks=1",
+    "permutation:1MB,ranks=2",
+    "permutation:1MB,ranks=17",
+    "permutation:1MB,first=15",
+    "permutation:1MB,first=14",
+    "permutation:1MB,first=16",
+    "permutation:1MB,seed=18446744073709551615",
+    "permutation:1MB,seed=-1",
+    "permutation:1MB,place=there",
+    "permutation:1MB,disorder=1",
+    "permutation:1MB,place=sorted,disorder=101",
+    "permutation:1MB,place=sorted,disorder=100",
+    "permutation:1MB,place=random,disorder=1",
+    "permutation:1MB,door=1",
+    "permutation:1MB,2MB",
+    "incast:1MB",
+    "incast:0:1,1MB",
+    "incast:15:1,1MB",
+    "incast:16:1,1MB",
+    "incast:3:2,1MB",
+    "incast:3,1MB",
+    "incast:x:1,1MB",
+    "incast:3:1",
+    "incast:3:11,1MB",
+    "incast:1:1,1MB,ranks=2",
+    "allreduce:1MB,ranks=2",
+    "allreduce:rong,1MB",
+    "allreduce:pairwise,1MB",
+    "alltoall:ring,1MB",
+    "allreduce:halving,1MB,ranks=12",
+    "allreduce:ring,1MB,chunks=2",
+    "allreduce:ring,1MB,chunks=1",
+    "allreduce:hier,1MB,chunks=0",
+    "allreduce:hier,1MB,chunks=1024",
+    "allreduce:tree,1MB,chunks=1025",
+    "allgather:tree,1MB,chunks=2",
+    "broadcast:ring,1MB,chunks=4",
+    "broadcast:halving,1MB",
+    "alltoall:1MB,chunks=2",
+    "alltoall:1MB,window=0",
+    "alltoall:1MB,window=4096",
+    "alltoall:1MB,window=4097",
+    "allreduce:ring,1MB,window=1",
+    "alltoall:1MB,window=2,schedule=collapsed",
+    "alltoall:1MB,window=2,schedule=full",
+    "alltoall:1MB,schedule=some",
+    "alltoall:1MB,schedule=auto",
+    "checkpoint:1MB",
+    "read:1MB",
+    "checkpoint:1MB,stripes=0",
+    "checkpoint:1MB,stripes=1025",
+    "nothing:1MB",
+    "allreduce",
+    "permutation:1MB,seed=1,seed=2",
+    "permutation:0",
+    "permutation:1B",
+    "permutation:9EB",
+};
+
+static const char *const faults[] = {
+    "",
+    "link/3",
+    "link/3:down",
+    "link/3:down@",
+    "link/3:down@x",
+    "link/48:down@1us",
+    "link/47:down@1us",
+    "link/:down@1us",
+    "door/3:down@1us",
+    "link/3:dawn@1us",
+    "link/3:up@1us",
+    "link/3:degrade=0@1us",
+    "link/3:degrade=1@1us",
+    "link/3:degrade=1.001@1us",
+    "link/3:degrade=0.0004@1us",
+    "link/3:degrade=0.0005@1us",
+    "link/3:degrade=@1us",
+    "link/3:down@1us,reroute=local",
+    "link/3:down@1us,reroute=remote",
+    "link/3:down@1us,reroute=convergence",
+    "link/3:down@1us,reroute=7us",
+    "link/3:down@1us,reroute=soon",
+    "link/3:down@1us,count=2",
+    "link/3:flap@1us",
+    "link/3:flap@1us,down=0us",
+    "link/3:flap@1us,down=5us,period=5us",
+    "link/3:flap@1us,down=5us,period=6us",
+    "link/3:flap@1us,count=0",
+    "link/3:flap@1us,count=10001",
+    "link/3:flap@1us,down=5us,period=6us,count=10000",
+    "link/3:flap@1us,period=461s",
+    "link/3:flap@1us,period=462s",
+    "spine/p0-0:degrade=0.5@1us,door=1",
+};
+
+static const char *const slow[] = {"",
+                                   "node/00003",
+                                   "node/00003:",
+                                   "node/00003:0",
+                                   "node/00003:1",
+                                   "node/00003:1.1",
+                                   "node/00003:0.5,2",
+                                   "node/00016:0.5",
+                                   "leaf/p0-0:0.5",
+                                   "node/00003:0.0005",
+                                   "node/00003:0.0004"};
+
+static const char *const topologies[] = {
+    "",
+    "tree",
+    "fat-tree:",
+    "fat-tree:k=0",
+    "fat-tree:k=2",
+    "fat-tree:k=3",
+    "fat-tree:k=130",
+    "fat-tree:k=4,gbps=0",
+    "fat-tree:k=4,gbps=1",
+    "fat-tree:k=4,gbps=100000",
+    "fat-tree:k=4,gbps=100001",
+    "fat-tree:k=4,tiers=1",
+    "fat-tree:k=4,tiers=2",
+    "fat-tree:k=4,tiers=4",
+    "fat-tree:k=4,delay=0ns",
+    "fat-tree:k=4,delay=x",
+    "fat-tree:k=4,",
+    "fat-tree:k=4,,",
+    "fat-tree:k",
+    "fat-tree:k=4,door=1",
+};
+
+static void put_said(struct myr_buf *text, const char *words,
+                     const struct myr_sim_question *question)
+{
+    struct myr_sim_answer answer;
+    struct myr_err err = {};
+    myr_buf_printf(text, "%s\n", words);
+    if (myr_sim_ask(&answer, question, &err) < 0) {
+        myr_buf_printf(text, "  %s%s%s\n", err.message, err.hint[0] ? " | " : "", err.hint);
+    } else {
+        myr_buf_printf(text, "  %lld ps, %llu events, %016llx\n", (long long)answer.result.end,
+                       (unsigned long long)answer.result.events,
+                       (unsigned long long)answer.result.hash);
+    }
+    myr_sim_answer_done(&answer);
+}
+
+static void words_are_taken_or_refused_as_they_were(void **state)
+{
+    (void)state;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    static const char *const usual = "permutation:10MB";
+    const struct myr_sim_question plain = {.topology = "fat-tree:k=4",
+                                           .workloads = {&usual, 1},
+                                           .queue_pairs = 1,
+                                           .efficiency_permille = 1000};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(workloads); i++) {
+        struct myr_sim_question question = plain;
+        question.workloads.items = &workloads[i];
+        put_said(&text, workloads[i], &question);
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(faults); i++) {
+        struct myr_sim_question question = plain;
+        question.faults = (struct myr_sim_words){&faults[i], 1};
+        put_said(&text, faults[i], &question);
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(slow); i++) {
+        struct myr_sim_question question = plain;
+        question.slow = (struct myr_sim_words){&slow[i], 1};
+        put_said(&text, slow[i], &question);
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(topologies); i++) {
+        struct myr_sim_question question = plain;
+        question.topology = topologies[i];
+        put_said(&text, topologies[i], &question);
+    }
+    assert_kept("sim-refused.txt", &text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_are_played_as_they_were),
+        cmocka_unit_test(words_are_taken_or_refused_as_they_were),
     };
     return cmocka_run_group_tests(tests, write_files, remove_files);
 }
