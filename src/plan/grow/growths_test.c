@@ -17,7 +17,7 @@
 #include "growths_test.h"
 #include "kept.h"
 
-enum { PAIRS = 400, SEED = 20261117, TEXT_MAX = 1024 };
+enum { PAIRS = 400, SEED = 20261117 };
 
 struct fixture {
     struct myr_arena arena;
@@ -184,74 +184,84 @@ static bool maybe(struct myr_rng *rng, uint32_t percent)
     return myr_rng_below(rng, 100) < percent;
 }
 
+static void draw_torus(struct myr_rng *rng, struct myr_buf ret[2])
+{
+    uint32_t a = between(rng, 2, 3), b = between(rng, 2, 3), trunk = between(rng, 1, 2);
+    uint32_t more_a = a + between(rng, 0, 2), more_b = b + between(rng, 0, 2);
+    bool turned = maybe(rng, 50);
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t rows = i == 0 ? a : turned ? more_b : more_a;
+        uint32_t columns = i == 0 ? b : turned ? more_a : more_b;
+        myr_buf_printf(&ret[i],
+                       "topology: torus, switch: tiny24, hosts_per_switch: 4, trunk: %u, dims: "
+                       "[%u, %u]",
+                       trunk, rows, columns);
+    }
+}
+
 /* A compute network; 'ret' are its keys in the small and in the large cluster. */
-static void draw_network(struct myr_rng *rng, char ret[2][TEXT_MAX])
+static void draw_network(struct myr_rng *rng, struct myr_buf ret[2])
 {
     static const char *const kinds[] = {"rail", "clos", "rail-only", "middle-of-rack"};
     static const char *const ratios[] = {"1", "2", "1.5", "3"};
     static const uint32_t ports[] = {4, 6, 8, 12, 16, 24};
     uint32_t kind = myr_rng_below(rng, 10);
+    struct myr_buf *keys = &ret[0];
     if (kind == 0) {
-        uint32_t a = between(rng, 2, 3), b = between(rng, 2, 3), trunk = between(rng, 1, 2);
-        uint32_t more_a = a + between(rng, 0, 2), more_b = b + between(rng, 0, 2);
-        const char *torus = "topology: torus, switch: tiny24, hosts_per_switch: 4, trunk: %u, "
-                            "dims: [%u, %u]";
-        bool turned = maybe(rng, 50);
-        snprintf(ret[0], TEXT_MAX, torus, trunk, a, b);
-        snprintf(ret[1], TEXT_MAX, torus, trunk, turned ? more_b : more_a,
-                 turned ? more_a : more_b);
+        draw_torus(rng, ret);
         return;
     }
     if (kind <= 2) {
-        snprintf(ret[0], TEXT_MAX,
-                 "topology: dragonfly%s, switch: tiny16, group_switches: %u, hosts_per_switch: %u, "
-                 "global_ports: %u",
-                 kind == 1 ? "" : "+", between(rng, 2, 4), between(rng, 1, 3), between(rng, 1, 3));
+        uint32_t switches = between(rng, 2, 4), hosts = between(rng, 1, 3);
+        myr_buf_printf(keys,
+                       "topology: dragonfly%s, switch: tiny16, group_switches: %u, "
+                       "hosts_per_switch: %u, global_ports: %u",
+                       kind == 1 ? "" : "+", switches, hosts, between(rng, 1, 3));
     } else {
-        struct myr_buf keys = {};
-        myr_buf_printf(&keys, "topology: %s, switch: tiny%u", kinds[myr_rng_below(rng, 4)],
-                       ports[myr_rng_below(rng, 6)]);
+        const char *word = kinds[myr_rng_below(rng, 4)];
+        myr_buf_printf(keys, "topology: %s, switch: tiny%u", word, ports[myr_rng_below(rng, 6)]);
         if (maybe(rng, 50)) {
-            myr_buf_printf(&keys, ", fill: %s", maybe(rng, 50) ? "regular" : "dense");
+            myr_buf_printf(keys, ", fill: %s", maybe(rng, 50) ? "regular" : "dense");
         }
         if (maybe(rng, 50)) {
-            myr_buf_printf(&keys, ", oversubscription: %s", ratios[myr_rng_below(rng, 4)]);
+            myr_buf_printf(keys, ", oversubscription: %s", ratios[myr_rng_below(rng, 4)]);
         }
         if (maybe(rng, 30)) {
-            myr_buf_printf(&keys, ", tiers: %u", between(rng, 2, 3));
+            myr_buf_printf(keys, ", tiers: %u", between(rng, 2, 3));
         }
         if (maybe(rng, 30)) {
-            myr_buf_printf(&keys, ", fabric_manager_ports: %u", between(rng, 1, 3));
+            myr_buf_printf(keys, ", fabric_manager_ports: %u", between(rng, 1, 3));
         }
-        snprintf(ret[0], TEXT_MAX, "%s", keys.data);
-        myr_buf_done(&keys);
     }
-    snprintf(ret[1], TEXT_MAX, "%s", ret[0]);
+    myr_buf_puts(&ret[1], ret[0].data);
 }
 
-static void draw_pair(struct myr_rng *rng, char small[TEXT_MAX], char large[TEXT_MAX])
+static void draw_pair(struct myr_rng *rng, struct myr_buf ret[2])
 {
-    char nets[2][TEXT_MAX], rest[256] = "", storage[64] = "";
+    struct myr_buf nets[2] = {}, rest = {}, storage = {};
     bool big = maybe(rng, 30);
     uint32_t few = between(rng, 1, 24), many = few + between(rng, 0, 24);
     draw_network(rng, nets);
     if (big && maybe(rng, 60)) {
-        snprintf(rest, sizeof(rest), ", storage: {switch: tiny24, fill: %s, extra_nodes: %u}",
-                 maybe(rng, 50) ? "dense" : "regular", between(rng, 0, 4));
-        snprintf(storage, sizeof(storage), "storage: {capacity_tb: %u, copies: 2}\n",
-                 between(rng, 1, 900));
+        const char *fill = maybe(rng, 50) ? "dense" : "regular";
+        myr_buf_printf(&rest, ", storage: {switch: tiny24, fill: %s, extra_nodes: %u}", fill,
+                       between(rng, 0, 4));
+        myr_buf_printf(&storage, "storage: {capacity_tb: %u, copies: 2}\n", between(rng, 1, 900));
     }
-    const char *oob = maybe(rng, 30)   ? ", oob: {topology: access, homes: 1, access_switch: "
-                                         "tiny-access, aggregation_switch: tiny-above}"
-                      : maybe(rng, 20) ? ", oob: "
-                                       : "";
+    if (maybe(rng, 30)) {
+        myr_buf_puts(&rest, ", oob: {topology: access, homes: 1, access_switch: tiny-access, "
+                            "aggregation_switch: tiny-above}");
+    } else if (maybe(rng, 20)) {
+        myr_buf_puts(&rest, ", oob: ");
+    }
     for (uint32_t i = 0; i < 2; i++) {
-        int len =
-            snprintf(i ? large : small, TEXT_MAX,
-                     "servers: %u\nserver: %s\nnetworks: {compute: {%s}%s%s}\n%s", i ? many : few,
-                     big ? "h100-8gpu" : "generic-1gpu", nets[i], rest, oob, storage);
-        assert_true(len < TEXT_MAX);
+        myr_buf_printf(&ret[i], "servers: %u\nserver: %s\nnetworks: {compute: {%s}%s}\n%s",
+                       i ? many : few, big ? "h100-8gpu" : "generic-1gpu", nets[i].data,
+                       rest.len ? rest.data : "", storage.len ? storage.data : "");
+        myr_buf_done(&nets[i]);
     }
+    myr_buf_done(&rest);
+    myr_buf_done(&storage);
 }
 
 static void drawn_pairs_grow_as_they_did(void **state)
@@ -262,15 +272,17 @@ static void drawn_pairs_grow_as_they_did(void **state)
     struct fixture f;
     myr_rng_init(&rng, SEED, 0);
     for (uint32_t i = 0; i < PAIRS; i++) {
-        char small[TEXT_MAX], large[TEXT_MAX];
+        struct myr_buf texts[2] = {};
         if (i % 50 == 0) { /* what it takes is given back in between */
             if (i) {
                 end(&f);
             }
             begin(&f);
         }
-        draw_pair(&rng, small, large);
-        tell_pair(&f, small, large, true, &told);
+        draw_pair(&rng, texts);
+        tell_pair(&f, texts[0].data, texts[1].data, true, &told);
+        myr_buf_done(&texts[0]);
+        myr_buf_done(&texts[1]);
     }
     end(&f);
     for (size_t i = 0; i < MYR_ARRAY_COUNT(pairs); i++) {

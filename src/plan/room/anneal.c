@@ -330,6 +330,27 @@ static int64_t first_threshold(const struct anneal *a, uint32_t sixteenths)
     return step * sixteenths / 16;
 }
 
+/* Every cable once, with what mates share: what the draws keep count of, counted anew. */
+static int64_t all_ways(const struct crowd *crowd)
+{
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < crowd->count; i++) {
+        const struct thing *one = &crowd->things[i];
+        for (uint32_t k = crowd->first_peer[i]; k < crowd->first_peer[i + 1]; k++) {
+            const struct peer *peer = &crowd->peers[k];
+            if (peer->thing > i) {
+                sum += crowd_way(crowd, one->rack, crowd->things[peer->thing].rack) *
+                       (int64_t)peer->cables;
+            }
+        }
+        if (one->mate != CROWD_END && one->mate > i) {
+            sum +=
+                crowd_way(crowd, one->rack, crowd->things[one->mate].rack) * (int64_t)one->shared;
+        }
+    }
+    return sum;
+}
+
 uint64_t room_anneal(struct room *room, const struct annealing *how)
 {
     struct anneal a = {.room = room};
@@ -344,6 +365,7 @@ uint64_t room_anneal(struct room *room, const struct annealing *how)
     a.best_rack = MYR_ARENA_NEW(room->arena, uint32_t, a.crowd.count);
     a.best = INT64_MAX;
     keep_best(&a);
+    int64_t first = all_ways(&a.crowd);
     myr_rng_init(&a.rng, SEED, how->number);
     /* With few draws for a thing what came loose is not put in order again. */
     a.threshold = first_threshold(&a, enough || how->sixteenths < 16 ? how->sixteenths : 16);
@@ -354,6 +376,7 @@ uint64_t room_anneal(struct room *room, const struct annealing *how)
         a.threshold = a.threshold * 15 / 16;
         keep_best(&a);
     }
+    MYR_ASSERT(first + a.now == all_ways(&a.crowd) && a.best <= 0);
     crowd_settle(&a.crowd, a.best_rack);
     return draws;
 }
