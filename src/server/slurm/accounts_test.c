@@ -139,6 +139,29 @@ static void a_circle_of_parents_ends(void **state)
     expect(6, "6 GPUs: Slurm gives account 'team' 5 at most (GrpTRES)");
 }
 
+/* Thirty-two levels are looked at, the account's own among them. */
+static void a_long_line_of_parents_is_followed_so_far(void **state)
+{
+    (void)state;
+    for (uint32_t depth = 31; depth <= 32; depth++) {
+        tree();
+        add_qos("far")->each.gpus = 3;
+        myr_str_put(MYR_STR("p1"), slurm.accounts.items[2].parent);
+        for (uint32_t i = 1; i <= depth; i++) {
+            char name[8], parent[8];
+            snprintf(name, sizeof(name), "p%u", i);
+            snprintf(parent, sizeof(parent), "p%u", i + 1);
+            struct account *account = add_account(name, "", i < depth ? parent : "");
+            account->group.gpus = i == depth ? 5 : NO;
+            myr_str_put(i == depth ? MYR_STR("far") : MYR_STR(""), account->qos);
+        }
+        as("team", "bob");
+        expect(4, depth == 31 ? "4 GPUs: Slurm gives QOS 'far' 3 at most (MaxTRESPerJob)" : "");
+        slurm.qualities.count = 0;
+        expect(6, depth == 31 ? "6 GPUs: Slurm gives account 'team' 5 at most (GrpTRES)" : "");
+    }
+}
+
 static void options_are(const char *text)
 {
     snprintf(server.config.slurm.options, sizeof(server.config.slurm.options), "%s", text);
@@ -293,6 +316,7 @@ int main(void)
         cmocka_unit_test(the_least_of_all_accounts_above_holds),
         cmocka_unit_test(a_users_own_limits_are_his_alone),
         cmocka_unit_test(a_circle_of_parents_ends),
+        cmocka_unit_test(a_long_line_of_parents_is_followed_so_far),
         cmocka_unit_test(the_quality_of_service_is_the_nearest_that_is_named),
         cmocka_unit_test(a_quality_overrules_its_account),
         cmocka_unit_test(who_waits_for_a_limit_is_told_which),
