@@ -219,6 +219,10 @@ static void change_both(struct variant *v, uint32_t which, struct change *change
     ON(v->device.name = "ascend-910b", r->of[MYR_CAPABILITY_TENSOR_OVERLAP] = 1);
     ON(v->stack.overlap_data = false);
     ON(v->stack.fused_loss = true);
+    ON(l->tp = 4, l->etp = 2);
+    ON(v->model.moe.interval = 2, v->model.moe.first_dense = 1, v->model.ffn_hidden = 4096);
+    ON(v->model.moe.interval = 4, v->model.moe.first_dense = 3, v->model.ffn_hidden = 4096);
+    ON(v->model.moe.interval = 4, v->model.moe.first_dense = 1, v->model.ffn_hidden = 4096);
 }
 
 /* False: there are not so many. What all models have is changed in the plain one. */
