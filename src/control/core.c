@@ -38,7 +38,7 @@ static void settle(struct myr_control *c)
         }
     }
     (void)timer_next_ms(c); /* deadlines that are no longer meant go: equal states, equal bytes */
-    MYR_ASSERT(c->lost.count == 0 && c->decisions.count == 0);
+    MYR_ASSERT(c->lost.count == 0 && c->decisions.count == 0 && c->left.count == 0);
 }
 
 int myr_control_create(const struct myr_place_shape *shape, const struct myr_control_policy *policy,
@@ -131,6 +131,7 @@ static void advance(struct myr_control *c, int64_t now_ms, bool takeover)
     bool stepped = passed_ms < 0 || (wake_ms != INT64_MAX && passed_ms - c->policy.clock_slack_ms >
                                                                  (ahead_ms > 0 ? ahead_ms : 0));
     c->head.wall_ms = now_ms;
+    MYR_ASSERT(stepped || takeover || passed_ms >= 0); /* the steady time never goes back */
     c->head.steady_ms += stepped || takeover ? 0 : passed_ms;
 }
 

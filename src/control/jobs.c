@@ -423,6 +423,7 @@ bool job_started(struct myr_control *c, const struct myr_event *event)
     }
     rank->state = RANK_UP;
     job->up++;
+    MYR_ASSERT(job->up <= job->open && job->open <= job->ranks);
     if (job->after == AFTER_NONE || late) {
         job->after = AFTER_NONE;
         gang_may_be_up(c, event->job);
@@ -492,8 +493,10 @@ void job_suspect(struct myr_control *c, uint32_t at)
 {
     struct rank *rank = &c->ranks.items[at];
     if (!rank->suspect && !rank->old) {
+        struct job *job = job_of(c, rank->job);
         rank->suspect = 1;
-        job_of(c, rank->job)->suspects++;
+        job->suspects++;
+        MYR_ASSERT(job->suspects <= job->ranks);
     }
 }
 

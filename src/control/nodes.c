@@ -68,6 +68,7 @@ static void set_bad(struct myr_control *c, struct node *node, bool bad)
     if (node->bad != bad) {
         node->bad = bad;
         c->bad_nodes += bad ? 1U : -1U;
+        MYR_ASSERT(c->bad_nodes <= c->shape.nodes);
     }
 }
 
@@ -109,6 +110,7 @@ static void condemn(struct myr_control *c, uint32_t id)
         node->drain |= DRAIN_FAULT;
         set_bad(c, node, false);
         c->head.drained++;
+        MYR_ASSERT(c->head.drained <= c->shape.nodes);
     } else {
         set_bad(c, node, true);
         if (!c->head.noticed) {
@@ -190,6 +192,7 @@ static void set_silent(struct myr_control *c, struct node *node, bool silent)
     if (node->silent != silent) {
         node->silent = silent;
         c->head.silent_nodes += silent ? 1U : -1U;
+        MYR_ASSERT(c->head.silent_nodes <= c->shape.nodes);
         node->since_ms = c->head.steady_ms;
     }
 }

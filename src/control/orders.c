@@ -90,6 +90,7 @@ void leave_ranks(struct myr_control *c, uint32_t id)
             job->first_old = at;
             job->open--;
             job->old_open++;
+            MYR_ASSERT(job->old_open <= c->ranks.count);
         } else {
             rank_free(c, at);
         }

@@ -94,4 +94,5 @@ void rank_close(struct myr_control *c, uint32_t id)
     }
     rank->state = RANK_CLOSED;
     node->rank_count--;
+    MYR_ASSERT(job->up <= job->open && job->open <= job->ranks);
 }

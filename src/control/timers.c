@@ -70,6 +70,8 @@ static void tidy(struct myr_control *c)
 {
     while (c->timers.count > 0) {
         const struct timer *top = &c->timers.items[0];
+        MYR_ASSERT(c->timers.count < 2 || !timer_before(top + 1, top));
+        MYR_ASSERT(c->timers.count < 3 || !timer_before(top + 2, top));
         if (*deadline_of(c, (enum timer_kind)top->kind, top->id) == top->at_ms) {
             return;
         }

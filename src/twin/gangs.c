@@ -72,7 +72,9 @@ void inc_rank_up(struct world *w, uint32_t rank)
     struct winc *inc = &w->incs.items[r->inc];
     const struct wjob *job = &w->jobs[inc->job];
     r->up = true;
+    MYR_ASSERT(r->used && inc->used && inc->job == r->job && inc->epoch == r->epoch);
     inc->gpus_up += (uint32_t)__builtin_popcountll(r->gpus);
+    MYR_ASSERT(inc->gpus_up <= job->gpus && inc->live > 0);
     check_rank_up(w->check, job->id, r->epoch, r->gpus);
     if (inc->gpus_up == job->gpus && !inc->broken) {
         static const enum time_part parts[] = {TIME_RENDEZVOUS, TIME_COMMS, TIME_STATE, TIME_LOADER,
@@ -111,6 +113,7 @@ void inc_begin(struct world *w, uint32_t id, int64_t base_ms)
     inc->base_ms = base_ms;
     log_up(w, inc);
     w->busy_gpus += job->gpus;
+    MYR_ASSERT(w->busy_gpus <= w->scenario->shape.nodes * w->scenario->shape.gpus_per_node);
     job->first_run_ms = job->first_run_ms < 0 ? w->now_ms : job->first_run_ms;
     if (job->failed_ms >= 0) {
         myr_vec_push(&w->recoveries, w->now_ms - job->failed_ms);
@@ -134,6 +137,7 @@ void inc_break(struct world *w, uint32_t id, bool save)
         return;
     }
     int64_t work_ms = inc_work_ms(w, inc);
+    MYR_ASSERT(w->busy_gpus >= job->gpus && w->now_ms >= inc->since_ms);
     w->gpu_ms_running += (uint64_t)(w->now_ms - inc->since_ms) * job->gpus;
     inc->running = false;
     inc->base_ms = work_ms;
@@ -156,6 +160,7 @@ uint32_t rank_new(struct world *w, const struct wrank *rank)
         id = (uint32_t)w->ranks.count;
         myr_vec_push(&w->ranks, (struct wrank){});
     }
+    MYR_ASSERT(!w->ranks.items[id].used && rank->gpus != 0 && w->nodes[rank->node].up);
     uint32_t serial = w->ranks.items[id].serial + 1;
     struct wnode *node = &w->nodes[rank->node];
     w->ranks.items[id] = *rank;
@@ -201,6 +206,7 @@ void rank_end(struct world *w, uint32_t id)
     inc_break(w, rank->inc, false);
     inc->gpus_up -= rank->up ? (uint32_t)__builtin_popcountll(rank->gpus) : 0;
     inc->live--;
+    MYR_ASSERT(inc->gpus_up <= w->jobs[rank->job].gpus && (inc->live > 0 || inc->gpus_up == 0));
     rank->used = false;
     agent_remember(&w->nodes[rank->node], rank->job, rank->epoch);
     check_rank_ends(w->check, rank->node, w->jobs[rank->job].id, rank->epoch, rank->gpus);

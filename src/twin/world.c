@@ -51,6 +51,7 @@ static uint32_t msg_new(struct world *w)
 {
     uint32_t id = w->free_msg;
     if (id != MYR_NONE) {
+        MYR_ASSERT(!w->msgs.items[id].used);
         w->free_msg = w->msgs.items[id].next_free;
     } else {
         id = (uint32_t)w->msgs.count;
@@ -61,6 +62,8 @@ static uint32_t msg_new(struct world *w)
 
 void msg_free(struct world *w, uint32_t id)
 {
+    MYR_ASSERT(w->msgs.items[id].used); /* a message arrives, or is given up, once */
+    w->msgs.items[id].used = false;
     w->msgs.items[id].next_free = w->free_msg;
     w->free_msg = id;
 }
@@ -104,7 +107,7 @@ void send_to_node(struct world *w, const struct myr_effect *effect)
     struct fate fate = fate_of(w, effect->kind, effect->node, effect->job, effect->epoch);
     for (uint32_t i = 0; i < fate.copies; i++) {
         uint32_t id = msg_new(w);
-        w->msgs.items[id] = (struct wmsg){.effect = *effect};
+        w->msgs.items[id] = (struct wmsg){.effect = *effect, .used = true};
         happen(w, w->now_ms + fate.delay_ms * (i + 1), HAP_TO_NODE, id, 0);
     }
 }
@@ -112,7 +115,7 @@ void send_to_node(struct world *w, const struct myr_effect *effect)
 void send_order(struct world *w, const struct myr_effect *effect)
 {
     uint32_t id = msg_new(w);
-    w->msgs.items[id] = (struct wmsg){.effect = *effect};
+    w->msgs.items[id] = (struct wmsg){.effect = *effect, .used = true};
     happen(w, w->now_ms, HAP_ORDER, id, 0);
 }
 
@@ -125,7 +128,7 @@ void send_to_control(struct world *w, const struct myr_event *event, int64_t aft
     uint32_t copies = fate.copies ? fate.copies : 1;
     for (uint32_t i = 0; i < copies; i++) {
         uint32_t id = msg_new(w);
-        w->msgs.items[id] = (struct wmsg){.event = *event, .boot = event->boot};
+        w->msgs.items[id] = (struct wmsg){.event = *event, .boot = event->boot, .used = true};
         int64_t delay_ms = fate.delay_ms * (i + 1) + (fate.copies ? 0 : retry_ms);
         happen(w, w->now_ms + after_ms + delay_ms, HAP_TO_CONTROL, id, 0);
     }

@@ -119,6 +119,7 @@ struct wmsg {
     struct myr_event event;
     struct myr_effect effect;
     uint32_t boot, next_free;
+    bool used; /* it is on its way */
 };
 
 struct world;

@@ -150,6 +150,116 @@ static void what_came_of_a_world_still_comes_of_it(void **state)
     myr_buf_done(&text);
 }
 
+/* --- worlds that nobody thought of */
+
+static uint32_t one_of(struct myr_rng *rng, uint32_t least, uint32_t most)
+{
+    return least + myr_rng_below(rng, most - least + 1);
+}
+
+static void put_jobs(struct myr_rng *rng, uint32_t nodes, uint32_t tenants, struct myr_buf *text)
+{
+    myr_buf_puts(text, "jobs:\n");
+    for (uint32_t i = one_of(rng, 1, 3); i > 0; i--) {
+        myr_buf_printf(text, "  - {count: %u, gpus: {%u: 2, %u: 1}, hours: [0.%u, 1, %u]",
+                       one_of(rng, 2, 9), one_of(rng, 1, 8), one_of(rng, 9, 8 * nodes),
+                       one_of(rng, 1, 9), one_of(rng, 2, 5));
+        myr_buf_printf(text, ", restart: %s, tenant: %u, priority: %d, retries: %u, lease_s: %u",
+                       one_of(rng, 0, 1) ? "epoch" : "strict", one_of(rng, 0, tenants - 1),
+                       (int)one_of(rng, 0, 4) - 2, one_of(rng, 0, 6), one_of(rng, 60, 900));
+        myr_buf_printf(text, ", interval_s: %u, stall_s: %u, cancel_ppm: %u, arrive_h: [0, %u]",
+                       one_of(rng, 0, 1) * one_of(rng, 60, 900), one_of(rng, 0, 20),
+                       one_of(rng, 0, 1) * one_of(rng, 0, 500000), one_of(rng, 1, 6));
+        myr_buf_printf(text, ", limit_s: %u, service: %s}\n",
+                       one_of(rng, 0, 1) * one_of(rng, 600, 9000),
+                       one_of(rng, 0, 5) ? "false" : "true");
+    }
+}
+
+/* Every trouble in one world of three, and all times and limits drawn. */
+static void put_world(struct myr_rng *rng, struct myr_buf *text)
+{
+    static const char *const policies[] = {"fifo", "first-fit", "fair", "preempt"};
+    static const char *const shows[] = {"by-class", "crash", "hang", "node-lost"};
+    static const char *const practices[] = {"best", "common"};
+    uint32_t nodes = one_of(rng, 2, 12), tenants = one_of(rng, 1, 3);
+    myr_buf_printf(text, "cluster: {nodes: %u, leaf_nodes: %u}\nhours: %u\n", nodes,
+                   one_of(rng, 1, nodes), one_of(rng, 4, 16));
+    myr_buf_printf(text, "policy: %s\npractice: %s\ntenants: %u\nspares: %u\ncheck_every: %u\n",
+                   policies[one_of(rng, 0, 3)], practices[one_of(rng, 0, 1)], tenants,
+                   one_of(rng, 0, 1), one_of(rng, 20, 200));
+    myr_buf_printf(text, "step_s: %u\nreport_s: %u\nfence_fails_ppm: %u\n", one_of(rng, 1, 20),
+                   one_of(rng, 10, 120), one_of(rng, 0, 1) * one_of(rng, 0, 700000));
+    myr_buf_printf(text, "faults: {rate: %u, shows: %s, times: %s}\n", one_of(rng, 100, 9000),
+                   shows[one_of(rng, 0, 3)], one_of(rng, 0, 1) ? "drawn" : "typical");
+    myr_buf_printf(text,
+                   "control: {restarts_in_place: %u, drain_permille: %u, suspect_s: %u, test_s: %u,"
+                   " reconnect_s: %u, start_window_s: %u, retry_s: %u, fence_retry_s: %u,"
+                   " hang_s: %u, first_step_s: %u, clock_slack_s: %u, grace_s: %u}\n",
+                   one_of(rng, 0, 3), one_of(rng, 0, 500), one_of(rng, 5, 90),
+                   one_of(rng, 600, 9000), one_of(rng, 10, 200), one_of(rng, 100, 3000),
+                   one_of(rng, 5, 60), one_of(rng, 20, 400), one_of(rng, 120, 900),
+                   one_of(rng, 900, 5000), one_of(rng, 10, 90), one_of(rng, 0, 90));
+    if (one_of(rng, 0, 2) == 0) {
+        myr_buf_printf(text, "messages: {lost_ppm: %u, twice_ppm: %u, late_ppm: %u, late_s: %u}\n",
+                       one_of(rng, 0, 150000), one_of(rng, 0, 150000), one_of(rng, 0, 150000),
+                       one_of(rng, 1, 60));
+    }
+    if (one_of(rng, 0, 2) == 0) {
+        myr_buf_printf(text, "partitions: {per_day: %u, nodes: %u, minutes: %u}\n",
+                       one_of(rng, 5, 80), one_of(rng, 1, nodes), one_of(rng, 1, 40));
+    }
+    if (one_of(rng, 0, 2) == 0) {
+        myr_buf_printf(text, "crashes: {per_day: %u, seconds: %u}\n", one_of(rng, 5, 60),
+                       one_of(rng, 1, 900));
+    }
+    if (one_of(rng, 0, 2) == 0) {
+        myr_buf_printf(text, "clock: {per_day: %u, seconds: %u, drift_permille: %u}\n",
+                       one_of(rng, 1, 60), one_of(rng, 10, 2000), one_of(rng, 0, 80));
+    }
+    if (one_of(rng, 0, 2) == 0) {
+        myr_buf_printf(text, "drains: {per_day: %u, hours: %u}\n", one_of(rng, 1, 30),
+                       one_of(rng, 1, 4));
+    }
+    put_jobs(rng, nodes, tenants, text);
+}
+
+static void worlds_that_nobody_thought_of_stay_as_they_were(void **state)
+{
+    (void)state;
+    enum { DRAWN = 60 };
+    struct myr_buf all = {};
+    for (uint64_t seed = 0; seed < DRAWN; seed++) {
+        struct myr_arena arena;
+        struct myr_scenario scenario;
+        struct myr_twin_result r;
+        struct myr_buf text = {};
+        struct myr_err err = {};
+        struct myr_rng rng;
+        myr_arena_init(&arena);
+        myr_rng_init(&rng, seed, 31);
+        put_world(&rng, &text);
+        struct myr_twin_options options = {.seed = seed, .samples = 3};
+        if (myr_scenario_parse(&scenario, &arena, "drawn", (struct myr_str){text.data, text.len},
+                               &err) < 0 ||
+            myr_twin_run(&scenario, &options, &r, &err) < 0) {
+            fail_msg("world %llu: %s\n%s", (unsigned long long)seed, err.message, text.data);
+        }
+        if (r.violations > 0) {
+            fail_msg("world %llu breaks %s\n%s", (unsigned long long)seed, r.first_rule, text.data);
+        }
+        myr_buf_printf(&all, "drawn %llu of %u nodes\n", (unsigned long long)seed,
+                       scenario.shape.nodes);
+        put_figures(&r, &all);
+        myr_buf_done(&text);
+        myr_twin_result_done(&r);
+        myr_scenario_done(&scenario);
+        myr_arena_done(&arena);
+    }
+    assert_kept("twin-drawn.txt", &all);
+    myr_buf_done(&all);
+}
+
 /* The page shows what the run came to: whole, for a world with long jobs and failures. */
 static void the_page_of_a_run_is_as_it_was(void **state)
 {
@@ -177,6 +287,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_came_of_a_world_still_comes_of_it),
+        cmocka_unit_test(worlds_that_nobody_thought_of_stay_as_they_were),
         cmocka_unit_test(the_page_of_a_run_is_as_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
