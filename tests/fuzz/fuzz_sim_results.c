@@ -18,6 +18,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     rc = myr_results_compare(&found, &arena, &results, &results, 0, &err);
     fuzz_note("%u figures", (unsigned)found.count);
+    for (uint32_t i = 0; i < found.count; i++) {
+        fuzz_note("%u %s %s %.12g", (unsigned)found.pairs[i].group, found.pairs[i].of,
+                  found.pairs[i].name, found.pairs[i].a);
+    }
     MYR_ASSERT(rc == MYR_OK && found.count == results.figures.count);
     MYR_ASSERT(found.only_a == 0 && found.only_b == 0);
     return 0;

@@ -61,6 +61,10 @@ static void try_journal(struct myr_str text)
     MYR_ASSERT(used <= whole.len && whole.data[used - 1] == '\n');
     for (uint32_t i = 0; i < count; i++) {
         fuzz_note("%u %u %u", rows[i].point, rows[i].job, rows[i].jobs);
+        for (uint32_t c = 0; c < MYR_SWEEP_COLUMNS; c++) {
+            fuzz_note("%.*s", (int)rows[i].cells[c].len,
+                      rows[i].cells[c].data ? rows[i].cells[c].data : "");
+        }
         MYR_ASSERT(rows[i].point < sweep.points && rows[i].job < rows[i].jobs);
     }
     MYR_ASSERT(count == 0 || rows[count - 1].job + 1 == rows[count - 1].jobs);
