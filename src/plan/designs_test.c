@@ -110,8 +110,9 @@ static void draw_rest(struct myr_rng *rng, struct myr_buf *spec)
     }
     myr_buf_puts(spec, "}\n");
     if (maybe(rng, 20)) {
+        uint32_t copies = between(rng, 1, 3);
         myr_buf_printf(spec, "storage: {capacity_tb: %u, copies: %u}\n", between(rng, 50, 3000),
-                       between(rng, 1, 3));
+                       copies);
     }
     if (maybe(rng, 30)) {
         myr_buf_puts(spec, "prices: cn-2024-05\n");
@@ -120,8 +121,9 @@ static void draw_rest(struct myr_rng *rng, struct myr_buf *spec)
         myr_buf_puts(spec, "supplied: [servers]\n");
     }
     if (maybe(rng, 15)) {
+        const char *per = maybe(rng, 50) ? "gpu" : "switch";
         myr_buf_printf(spec, "items: [{part: iw-venus, quantity: %u, per: %s}]\n",
-                       between(rng, 1, 3), maybe(rng, 50) ? "gpu" : "switch");
+                       between(rng, 1, 3), per);
     }
     if (maybe(rng, 15)) {
         myr_buf_puts(spec, "accept: [cable-short, no-optics, uneven-fill]\n");

@@ -81,8 +81,8 @@ static const char *const stores[] = {
     "capacity_tb: 900, availability_percent: 99.9999999999",
     "capacity_tb: 900, availability_percent: 99, mtbf_hours: 1000, copies: 1",
     "capacity_tb: 900, servers: 3, iops: 900M, metadata_ops: 90M, files: 1000G, file_kb: 4",
-    "capacity_tb: 500, tiers: [{kind: hybrid, capacity_pb: 5, copies: 2}, {kind: object, "
-    "capacity_pb: 20, erasure: {data: 10, parity: 4}}]",
+    ("capacity_tb: 500, tiers: [{kind: hybrid, capacity_pb: 5, copies: 2}, {kind: object, "
+     "capacity_pb: 20, erasure: {data: 10, parity: 4}}]"),
     "capacity_tb: 500, tiers: [{kind: object, capacity_pb: 0.1, copies: 1}]",
 };
 
