@@ -1,0 +1,222 @@
+/*
+ * What is asked of jobs, tokens, tenants and nodes, with every bound of it, as one text
+ * (tests/kept/server-api.txt). Library and clocks are the test's own.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "agents_test.h"
+#include "kept.h"
+#include "leaks.h"
+#include "library_test.h"
+
+/* SQLite and OpenSSL keep their tables for the whole process. */
+long myr_leaks_allowed = 10000;
+
+/* With up to two headers or arguments. */
+static void ask_so(const char *whose, const char *method, const char *url, const char *body,
+                   const char *const *more)
+{
+    struct MHD_Connection *connection = comes_from("10.0.0.9");
+    with(connection, "hAuthorization", whose);
+    myr_buf_printf(&story, "%s: %s %s", whose, method, url);
+    for (uint32_t i = 0; more[i]; i += 2) {
+        with(connection, more[i], more[i + 1]);
+        myr_buf_printf(&story, " %s=%s", more[i] + 1, more[i + 1]);
+    }
+    myr_buf_printf(&story, "%s%s\n", body[0] ? " " : "", body);
+    put(connection, method, url, myr_str_from(body));
+    put_answer(connection);
+    goes(connection);
+    pass_ms(100);
+}
+
+#define ASK_WITH(url, ...) \
+    ask_so("Bearer v", "GET", url, "", (const char *const[]){__VA_ARGS__, NULL})
+
+static void said(const char *whose, const char *url, const char *body)
+{
+    ask(whose, "POST", url, body);
+    pass_ms(100);
+}
+
+#define JOB "gpus: 1\ncommand: x\n"
+
+static void what_is_missing(void)
+{
+    said("Bearer a", "/v1/tokens", "{\"user\":\"una\"}");
+    said("Bearer a", "/v1/tokens", "{\"role\":\"user\"}");
+    said("Bearer a", "/v1/tokens", "");
+    said("Bearer a", "/v1/tenants/t", "");
+    said("Bearer a", "/v1/tenants/t", "{}");
+    said("Bearer a", "/v1/tenants/t", "{\"weight\":\"x\"}");
+    said("Bearer a", "/v1/inject", "{\"fault\":\"x\"}");
+    said("Bearer a", "/v1/design", "");
+    said("Bearer a", "/v1/design", "{\"nodes\":\"n[0-5]\"}");
+    said("Bearer a", "/v1/design", "{\"nodes\":\"n[0-5]\",\"gpus_per_node\":\"8\"}");
+    said("Bearer a", "/v1/design",
+         "{\"nodes\":\"n[0-5]\",\"gpus_per_node\":\"8\",\"nodes_per_leaf\":\"4\"}");
+    said("Bearer a", "/v1/nodes/n9/drain", "");
+    said("Bearer a", "/v1/nodes/n[0-9]/drain", "");
+    said("Bearer a", "/v1/nodes/n[/drain", "");
+    said("Bearer a", "/v1/nodes/n9/revoke", "");
+    said("Bearer a", "/v1/relays/r9/revoke", "");
+    said("Bearer a", "/v1/jobs/0/cancel", "");
+}
+
+static void jobs(void)
+{
+    said("Bearer o", "/v1/jobs", JOB); /* whose ranks would they be? */
+    said("Bearer u", "/v1/jobs", "");
+    said("Bearer u", "/v1/jobs", "gpus: 49\ncommand: x\n");
+    server->config.spares = 2;
+    said("Bearer u", "/v1/jobs", "gpus: 33\ncommand: x\n");
+    said("Bearer u", "/v1/jobs", "name: whole\ngpus: 32\ncommand: x\npriority: 7\n");
+    server->config.spares = 0;
+    static const char *const key[] = {"hIdempotency-Key", "k1", NULL};
+    ask_so("Bearer u", "POST", "/v1/jobs", JOB, key);
+    ask_so("Bearer u", "POST", "/v1/jobs", JOB, key);
+    ask_so("Bearer u", "POST", "/v1/jobs", "gpus: 2\ncommand: x\n", key);
+    ask_so("Bearer w", "POST", "/v1/jobs", JOB, key); /* another's key is another one */
+    static const char *const keys[] = {"hIdempotency-Key", "k2", NULL};
+    ask_so("Bearer u", "POST", "/v1/jobs", JOB "name: many\narray: 7-9\ntenant: t2\n", keys);
+    ask_so("Bearer u", "POST", "/v1/jobs", JOB "name: many\narray: 7-9\ntenant: t2\n", keys);
+    for (uint32_t i = 0; i < server->rows.jobs.count; i++) {
+        const struct job_row *row = rows_job(server, i);
+        myr_buf_printf(&story, "  job %u '%s' of %s as %s, tenant %u, index %u, at %lld\n", i,
+                       row->name, row->user, row->unix_user, row->tenant, row->array_index,
+                       (long long)row->submitted_ms);
+    }
+    said("Bearer w", "/v1/jobs/1/cancel", "");
+    said("Bearer o", "/v1/jobs/1/cancel", "");
+    said("Bearer u", "/v1/jobs/1/cancel", ""); /* said twice it is the same */
+    said("Bearer w", "/v1/jobs/2/cancel", "");
+    ask("Bearer v", "GET", "/v1/jobs/1", "");
+    ask("Bearer v", "GET", "/v1/jobs/0/explain", "");
+    said("Bearer u", "/v1/jobs", JOB "after: 1\n");
+    said("Bearer u", "/v1/jobs", JOB "after: 0\n");
+}
+
+static void pages(void)
+{
+    ASK_WITH("/v1/jobs", "alimit", "0");
+    ASK_WITH("/v1/jobs", "alimit", "2001");
+    ASK_WITH("/v1/jobs", "alimit", "x");
+    ASK_WITH("/v1/jobs", "abefore", "4294967296");
+    ASK_WITH("/v1/jobs", "abefore", "-1");
+    ASK_WITH("/v1/jobs", "alimit", "1");
+    ASK_WITH("/v1/jobs", "alimit", "2", "abefore", "4");
+    ASK_WITH("/v1/jobs", "alimit", "2", "abefore", "2");
+    ASK_WITH("/v1/jobs", "abefore", "1");
+    ASK_WITH("/v1/jobs", "abefore", "0");
+    ASK_WITH("/v1/jobs", "abefore", "4294967295", "alimit", "1");
+    ASK_WITH("/v1/jobs", "astate", "cancelled");
+    ASK_WITH("/v1/jobs", "aall", "1", "alimit", "3");
+    ASK_WITH("/v1/jobs", "aall", "1", "abefore", "3");
+    ask("Bearer v", "GET", "/v1/queue", "");
+}
+
+static void tokens(void)
+{
+    char url[64];
+    ask("Bearer a", "GET", "/v1/tokens", "");
+    said("Bearer a", "/v1/tokens/ca978112ca1/revoke", "");
+    said("Bearer a", "/v1/tokens/ca978112ca1bb/revoke", "");
+    said("Bearer a", "/v1/tokens/000000000000/revoke", "");
+    snprintf(url, sizeof(url), "/v1/tokens/%.12s/revoke", server->rows.tokens.items[0].digest);
+    said("Bearer a", url, "");
+    said("Bearer a", "/v1/tokens/ca978112ca1b/revoke", ""); /* her own, and the last */
+    give("b", "bea", "", ROLE_ADMIN);
+    said("Bearer a", "/v1/tokens/ca978112ca1b/revoke", "");
+    ask("Bearer a", "GET", "/v1/tokens", "");
+    ask("Bearer b", "GET", "/v1/tokens", "");
+}
+
+/* There is room for 256. */
+static void tenants(void)
+{
+    char name[16];
+    while (server->rows.tenants.count < 255) {
+        snprintf(name, sizeof(name), "x%zu", (size_t)server->rows.tenants.count);
+        assert_int_not_equal(rows_tenant(server, name), MYR_NONE);
+    }
+    said("Bearer b", "/v1/tenants/last", "{\"weight\":3}");
+    said("Bearer b", "/v1/tenants/more", "{\"weight\":3}");
+    said("Bearer u", "/v1/jobs", JOB "tenant: more\n");
+    said("Bearer u", "/v1/jobs", JOB "tenant: last\n");
+    char long_name[80];
+    for (uint32_t len = 63; len < 65; len++) {
+        snprintf(long_name, sizeof(long_name), "/v1/tenants/%0*d", (int)len, 0);
+        said("Bearer b", long_name, "{\"weight\":3}");
+    }
+}
+
+/* The reasons of the first fifty alone are looked for. */
+static void a_long_queue(void)
+{
+    for (uint32_t i = 0; i < 60; i++) {
+        struct MHD_Connection *connection = comes_from("10.0.0.9");
+        with(connection, "hAuthorization", "Bearer u");
+        put(connection, "POST", "/v1/jobs", MYR_STR(JOB));
+        assert_int_equal(connection->status, 200);
+        goes(connection);
+        pass_ms(100);
+    }
+    told = server->feed.next; /* so many words, and all alike */
+    struct myr_buf aside = story;
+    story = (struct myr_buf){};
+    put_told();
+    myr_buf_done(&story);
+    story = aside;
+    struct MHD_Connection *connection = comes_from("10.0.0.9");
+    with(connection, "hAuthorization", "Bearer w");
+    put(connection, "GET", "/v1/queue", MYR_STR(""));
+    uint32_t listed = 0, silent = 0;
+    for (const char *at = connection->response->body.data; (at = strstr(at, "\"reason\":\""));
+         at++) {
+        listed++;
+        silent += at[10] == '"';
+    }
+    myr_buf_printf(&story, "%u are in the queue, %u without a reason\n", listed, silent);
+    goes(connection);
+}
+
+static void numbers(void)
+{
+    struct MHD_Connection *connection = comes_from("10.0.0.9");
+    with(connection, "hAuthorization", "Bearer w");
+    put(connection, "GET", "/metrics", MYR_STR(""));
+    myr_buf_put(&story, connection->response->body.data, connection->response->body.len);
+    goes(connection);
+}
+
+static void what_is_asked(void **state)
+{
+    (void)state;
+    serving_begin();
+    assert_int_equal(begin_at("127.0.0.1", 4680), MYR_OK);
+    give("w", "wim", "wim", ROLE_USER);
+    what_is_missing();
+    jobs();
+    pages();
+    tokens();
+    tenants();
+    a_long_queue();
+    numbers();
+    cover_folder();
+    assert_kept("server-api.txt", &story);
+    serving_end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_asked),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    uv_library_shutdown();
+    return failed;
+}
