@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "keep/sound.h"
+#include "place/index.h"
 
 /* GPUs by node: who runs on them, who leaves them, who claims them. */
 struct use {
@@ -191,7 +192,7 @@ static bool node_sound(const struct myr_queue *q, uint32_t node, const struct us
     }
     return free_gpus == (whole & ~used) && !(use->runs & use->claims) &&
            (q->node_job_count[node] == 0 || q->node_oldest_s[node] == oldest_s) &&
-           myr_placer_is_open(q->placer, node) == (q->closed[node] == 0) && leavers_sound(q, node);
+           q->placer->closed[node] == (q->closed[node] ? PLACER_HELD : 0) && leavers_sound(q, node);
 }
 
 bool sound_gpus(const struct myr_queue *q)

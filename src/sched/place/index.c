@@ -287,12 +287,12 @@ static void close_node(struct myr_placer *p, uint32_t node, uint8_t bit, bool cl
 
 void myr_placer_set_node(struct myr_placer *p, uint32_t node, bool usable)
 {
-    close_node(p, node, 1, !usable);
+    close_node(p, node, PLACER_SHUT, !usable);
 }
 
 void myr_placer_hold(struct myr_placer *p, uint32_t node, bool held)
 {
-    close_node(p, node, 2, held);
+    close_node(p, node, PLACER_HELD, held);
 }
 
 void myr_placer_set_domain(struct myr_placer *p, uint32_t nodes)

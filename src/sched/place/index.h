@@ -27,6 +27,8 @@ struct zone {
     uint32_t *free;    /* by unit: whole nodes */
 };
 
+enum { PLACER_SHUT = 1, PLACER_HELD = 2 }; /* why a node is closed */
+
 struct search_scratch;
 
 struct myr_placer {
