@@ -311,13 +311,12 @@ int myr_launch_ask(const struct myr_launch_question *question, struct myr_arena 
     MYR_CLEANUP(placing_done)
     struct placing p = {.q = question, .a = ret, .arena = arena};
     MYR_TRY(ret->it.has_design ? place(&p, err) : count_nodes(question, arena, ret, err));
-    ret->found = ret->placed ? ret->price.memory.fits : true;
-    if (ret->placed && !ret->found) {
-        (void)myr_err_set(&ret->why, MYR_EINFEASIBLE, "the layout does not fit in memory");
-    }
-    if (!ret->placed || !ret->found) {
+    ret->found = true;
+    if (!ret->placed) {
         return MYR_OK;
     }
+    /* Where ranks stand changes times alone, and what does not fit is no answer. */
+    MYR_ASSERT(ret->price.memory.fits);
     ret->run.name = question->run.name ? question->run.name : job_name(ret->it.model.name, arena);
     ret->run.steps = question->run.steps ? question->run.steps : STEPS_USUAL;
     write_script(question, arena, ret);

@@ -206,9 +206,13 @@ static void choose_way(struct combination *c, uint32_t pool, double before)
         if (share_batch(c, &time_s)) {
             c->found = true;
             c->limit_s = time_s;
+            uint64_t dealt = 0;
             for (uint32_t i = 0; i < pool; i++) {
                 c->best[i] = (struct fit_share){c->chosen[i], c->taken[i]};
+                dealt += (uint64_t)c->taken[i] * way_of(c, i)->sequences;
+                MYR_ASSERT(c->taken[i] > 0 && c->taken[i] <= most_of(c, i));
             }
+            MYR_ASSERT(dealt == c->it->batch);
             set_others(c);
         }
         return;

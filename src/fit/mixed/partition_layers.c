@@ -566,9 +566,13 @@ bool fit_partition_layers(const struct fit_partition *it, struct myr_arena *aren
     if (!d.gave_up || d.answer.floor_s > bound_now(&d)) {
         d.answer.floor_s = bound_now(&d);
     }
+    uint32_t dealt = 0;
     for (uint32_t i = 0; d.found && i < it->stages; i++) {
         ret_layers[i] = d.best[i] + 1;
+        dealt += ret_layers[i];
     }
+    MYR_ASSERT(!d.found || (dealt == it->layers && d.answer.floor_s <= d.answer.step_s &&
+                            d.answer.pipe_s <= d.answer.step_s && d.answer.step_s < it->limit_s));
     *ret = d.answer;
     return d.found;
 }

@@ -125,6 +125,7 @@ static void judge(struct myr_fit_pools *a, uint32_t pool_count)
         a->gain = 0;
     }
     a->efficiency = rates > 0 ? 1 / a->step_s / rates : 1;
+    MYR_ASSERT(a->gain >= 0 && a->step_s <= alone);
     double others = rates - 1 / alone;
     a->worth = a->any_alone && mixed < 1e30 && others > 0 ? (1 / mixed - 1 / alone) / others : 0;
 }

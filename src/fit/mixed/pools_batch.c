@@ -314,21 +314,22 @@ static double data_update_s(const struct opened *o, const struct fit_share *shar
 static void take_best(struct opened *o, const struct fit_share *shares, double time_s)
 {
     struct myr_fit_mixed *best = o->best;
-    uint64_t asked = best->asked;
-    *best = (struct myr_fit_mixed){.found = true, .step_s = time_s * (1 + o->straggler)};
-    best->asked = asked;
+    uint32_t batch = 0;
+    *best = (struct myr_fit_mixed){
+        .found = true, .step_s = time_s * (1 + o->straggler), .asked = best->asked};
     best->cut_inside = o->inside;
     best->exchange_s = data_update_s(o, shares);
     for (uint32_t i = 0; i < o->x->count; i++) {
-        const struct way *way = &o->ways[i][shares[i].way];
         struct myr_fit_part *part = &best->parts[o->x->who[i]];
-        *part = (struct myr_fit_part){.used = true, .layout = way->layout};
+        *part = (struct myr_fit_part){.used = true, .layout = o->ways[i][shares[i].way].layout};
         part->batch = shares[i].units * o->items[i][shares[i].way].sequences;
         part->layout.global_batch = part->batch;
+        batch += part->batch;
         part->step_s = units_s(o, i, shares[i].way, shares[i].units);
         part->memory_bytes = memory_of(o, i, &part->layout, shares[i].units).total_bytes;
         part->layout.shard = o->inside ? o->replicas[i] * part->layout.cp : 0;
     }
+    MYR_ASSERT(batch == o->x->query->batch);
 }
 
 /* Some orders part the experts' ranks of a stage from its other ones. */

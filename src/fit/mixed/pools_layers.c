@@ -141,6 +141,7 @@ static void put_parts(const struct fit_line_up *line, const struct myr_layout *l
         }
         first += layers[s];
     }
+    MYR_ASSERT(first == line->x->query->it.model->layer_count);
 }
 
 static double straggler_of(const struct fit_line_up *line, const struct myr_layout *layout)
