@@ -56,6 +56,16 @@ static void unsure_ones(void)
     settle();
 }
 
+/* What its script finds when it begins: a mark that it was stopped. */
+static bool has_mark(uint32_t job, uint32_t epoch)
+{
+    char path[PATH_BYTES + 16];
+    struct stat status;
+    script_folder(slurm->spool, job, epoch, path, PATH_BYTES);
+    snprintf(path + strlen(path), 16, "/stopped");
+    return stat(path, &status) == 0 && (status.st_mode & 0777) == 0644;
+}
+
 /* The first grace counts, unless a later one is shorter; and who has had it is killed once. */
 static void graces(void)
 {
@@ -63,10 +73,12 @@ static void graces(void)
     submitted(8);
     uint32_t id = myr_control_jobs(server->control) - 1;
     job_is("160", "RUNNING", "None", id);
+    assert_false(has_mark(id, 1));
     static const uint32_t graces_s[] = {20, 30, 10, 15};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(graces_s); i++) {
         myr_buf_printf(&story, "it is to stop within %u s\n", graces_s[i]);
         slurm_stop(server, id, 1, graces_s[i]);
+        assert_true(has_mark(id, 1));
         settle();
         put_jobs();
     }
