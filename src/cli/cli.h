@@ -93,6 +93,11 @@ int cli_main(int argc, const char *const *argv, const char *(*lookup_env)(const 
     {                                                                    \
         CLI_ROW(word, MYR_OPTION_PATH, placeholder, holder, field, says) \
     }
+/* A file that is written: refused where it is one that is read, or another that is written. */
+#define CLI_OUTPUT(word, placeholder, holder, field, says)                               \
+    {                                                                                    \
+        CLI_ROW(word, MYR_OPTION_PATH, placeholder, holder, field, says), .writes = true \
+    }
 #define CLI_FLAG(word, holder, field, says)                       \
     {                                                             \
         CLI_ROW(word, MYR_OPTION_FLAG, NULL, holder, field, says) \
@@ -114,6 +119,17 @@ int cli_main(int argc, const char *const *argv, const char *(*lookup_env)(const 
 #define CLI_CLIENT_OPTIONS(table, values)                                              \
     .options = (table), .option_count = MYR_ARRAY_COUNT(table), .defaults = &(values), \
     .values_bytes = sizeof(values), .common = &cli_client_table
+
+/* Whether writing one would change the other, however they are spelled; one may not be there. */
+bool cli_same_file(const char *a, const char *b);
+/* Of all that is written nothing is read, and nothing is written twice; 'err' names the two. */
+MYR_MUST_USE int cli_check_outputs(const struct cli *cli, struct myr_err *err);
+
+/* Behind a word that is counted. */
+static inline const char *cli_s(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
 
 /* Progress on stderr for work that may take more than a second; done by cleanup. */
 void cli_progress(struct myr_progress *progress, const char *what, uint64_t total);

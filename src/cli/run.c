@@ -190,7 +190,8 @@ int cli_run(const struct cli_verb *verb, int argc, const char *const *argv,
     if (myr_option_parse(cli.command, argc, argv, lookup_env, &places, &cli.operands, &err) < 0) {
         return cli_error(&err);
     }
-    if (!cli.operands.help && check_excel(&cli, argc, argv, &err) < 0) {
+    if (!cli.operands.help &&
+        (check_excel(&cli, argc, argv, &err) < 0 || cli_check_outputs(&cli, &err) < 0)) {
         return cli_error(&err);
     }
     return cli.operands.help ? help(cli.command) : ask_and_print(&cli, verb, lookup_env);

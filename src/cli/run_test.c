@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -221,6 +222,87 @@ static void the_program_knows_its_verbs(void **state)
     assert_memory_equal(said.out, "myriad ", 7);
 }
 
+/* --- what is written */
+
+struct files {
+    const char *in, *out, *other;
+    struct myr_option_list more;
+};
+
+static const struct files no_files;
+static const struct myr_option file_rows[] = {
+    CLI_PATH("in", "FILE", struct files, in, "read"),
+    CLI_OUTPUT("out", "FILE", struct files, out, "written"),
+    CLI_LIST("more", "FILE", struct files, more, "read too"),
+    CLI_OUTPUT("other", "FILE", struct files, other, "written too"),
+};
+static const struct myr_command file_command = {
+    .name = "files", .operands = "[FILE]...", CLI_OPTIONS(file_rows, no_files), .operand_max = 3};
+static const struct cli_verb file_verb = {&file_command, document, .group = NULL};
+
+/* Looked at before the verb runs, however a file is spelled. */
+static void nothing_that_is_read_is_written(void **state)
+{
+    char folder[] = "/tmp/myriad-cli-XXXXXX", here[200];
+    static const struct {
+        const char *words[6], *says; /* says NULL: all is well */
+    } cases[] = {
+        {{"--out", "a"}, NULL},
+        {{"--out", "a", "b"}, NULL},
+        {{"--out", "a", "a"}, "--out: 'a' is the input, another file is expected"},
+        {{"--out", "./a", "b", "a"}, "--out: './a' is the input, another file is expected"},
+        {{"--out", "link", "a"}, "--out: 'link' is the input, another file is expected"},
+        {{"--out", "a", "--in", "b"}, NULL},
+        {{"--out", "a", "--in", "a"}, "--out: 'a' is what --in reads, another file is expected"},
+        {{"--other", "a", "--in", "a"},
+         "--other: 'a' is what --in reads, another file is expected"},
+        {{"--out", "a", "--more", "b", "--more", "a"},
+         "--out: 'a' is what --more reads, another file is expected"},
+        {{"--out", "new", "--other", "sub/../new"},
+         "--out and --other: both are 'sub/../new', two files are expected"},
+        {{"--out", "new", "--other", "new2"}, NULL},
+        {{"--out", "new", "--other", "sub/new"}, NULL},
+        {{"--out", "new", "--other", "gone/new"}, NULL},
+        {{"--out", "a", "--other", "link"},
+         "--out and --other: both are 'link', two files are expected"},
+        {{"--out", "a", "--other", "new"}, NULL},
+        {{"--out", "/dev/null", "--other", "/dev/null"}, NULL},
+        {{"--out", "-", "--in", "-"}, NULL},
+        {{"--out", "-", "--other", "-"}, NULL},
+        {{"--in", "a", "a"}, NULL},
+        {{"--in", "a", "--more", "a"}, NULL},
+    };
+    (void)state;
+    assert_non_null(getcwd(here, sizeof(here)));
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(chdir(folder), 0);
+    close(open("a", O_CREAT | O_WRONLY, 0600));
+    close(open("b", O_CREAT | O_WRONLY, 0600));
+    assert_int_equal(symlink("a", "link"), 0);
+    assert_int_equal(mkdir("sub", 0700), 0);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        int argc = 0;
+        while (argc < 6 && cases[i].words[argc]) {
+            argc++;
+        }
+        struct said said = say(&file_verb, no_env, argc, cases[i].words);
+        char wanted[300] = "";
+        if (cases[i].says) {
+            snprintf(wanted, sizeof(wanted), "myriad: %s\n", cases[i].says);
+        }
+        assert_string_equal(said.err, wanted);
+        assert_int_equal(said.code, cases[i].says ? CLI_BAD_INPUT : CLI_DONE);
+        assert_string_equal(said.out, cases[i].says ? "" : "as it is\n");
+    }
+    assert_int_equal(SAY(&file_verb, no_env, "--out", "a", "a", "--help").code, CLI_DONE);
+    unlink("a");
+    unlink("b");
+    unlink("link");
+    rmdir("sub");
+    assert_int_equal(chdir(here), 0);
+    rmdir(folder);
+}
+
 /* Rows are data: what every one must hold. */
 static void every_row_of_every_verb_is_sound(void **state)
 {
@@ -267,6 +349,7 @@ int main(void)
         cmocka_unit_test(help_needs_nothing_else_to_be_right),
         cmocka_unit_test(the_program_knows_its_verbs),
         cmocka_unit_test(every_row_of_every_verb_is_sound),
+        cmocka_unit_test(nothing_that_is_read_is_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

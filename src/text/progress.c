@@ -33,27 +33,36 @@ static uint64_t scale(uint64_t a, uint64_t b, uint64_t c)
     return value > UINT64_MAX ? UINT64_MAX : (uint64_t)value;
 }
 
-/* Two or three digits say enough: "4.1 k/s", "412 k/s", "7 /s". */
-static void put_rate(struct myr_buf *buf, uint64_t per_second)
+/* Two or three digits say enough: "4.1 k/s", "412 k/s", "7 /s"; what is slower, "7 /min". */
+static void put_rate(struct myr_buf *buf, uint64_t done, uint64_t elapsed_ns)
 {
     static const char units[] = " kMGTPE";
+    static const struct {
+        uint64_t seconds;
+        const char *name;
+    } times[] = {{1, "/s"}, {60, "/min"}, {3600, "/h"}, {86400, "/d"}};
+    uint32_t of = 0;
+    uint64_t rate = scale(done, (uint64_t)SECOND_NS, elapsed_ns);
+    while (rate == 0 && of + 1 < MYR_ARRAY_COUNT(times)) {
+        rate = scale(done, times[++of].seconds * (uint64_t)SECOND_NS, elapsed_ns);
+    }
     uint64_t unit = 1;
     uint32_t step = 0;
-    while (per_second / unit >= 1000 && step + 2 < sizeof(units)) {
+    while (rate / unit >= 1000 && step + 2 < sizeof(units)) {
         unit *= 1000;
         step++;
     }
-    uint64_t whole = per_second / unit;
+    uint64_t whole = rate / unit;
     myr_buf_put_u64(buf, whole);
     if (step > 0 && whole < 10) {
         myr_buf_putc(buf, '.');
-        myr_buf_put_u64(buf, per_second % unit / (unit / 10));
+        myr_buf_put_u64(buf, rate % unit / (unit / 10));
     }
     myr_buf_putc(buf, ' ');
     if (step > 0) {
         myr_buf_putc(buf, units[step]);
     }
-    myr_buf_put_lit(buf, "/s");
+    myr_buf_puts(buf, times[of].name);
 }
 
 static void put_duration(struct myr_buf *buf, uint64_t seconds)
@@ -100,7 +109,7 @@ void myr_progress_line(const struct myr_progress *progress, uint64_t done, int64
         return;
     }
     myr_buf_put_lit(ret, "  ");
-    put_rate(ret, scale(done, (uint64_t)SECOND_NS, elapsed_ns));
+    put_rate(ret, done, elapsed_ns);
     if (progress->total > done) {
         uint64_t left_ns = scale(progress->total - done, elapsed_ns, done);
         myr_buf_put_lit(ret, "  ");

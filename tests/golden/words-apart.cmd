@@ -45,4 +45,8 @@ for nodes in 64 65; do
   myriad sched place --design wide/design.myr --nodes $nodes | tail -n 4; myriad sched place --design wide/design.myr --nodes $nodes -o csv | wc -l
 done
 rm -r wide
+say fit --model llama3-8b --device h100 --gpus 64 --batch 64 --layout layout.yaml --layout-out layout.yaml
+say fit --model llama3-8b --device h100 --gpus 64 --batch 64 --layout layout.yaml --layout-out d/../layout.yaml
+say fit --model llama3-8b --device h100 --gpus 64 --batch 64 --layout-out new.yaml --report ./new.yaml
+say path d/design.myr --nodes 0-3 --svg d/../d/design.myr
 md5sum *.yaml *.csv d/design.myr | diff before.txt - && ls

@@ -109,7 +109,7 @@ def check_sweep(myriad, folder, environment):
     result = run(myriad, ["sim", "sweep", "data/sim/sweep.yaml", "--workers", "1"], folder,
                  {**environment, "TICK_MS": "11000"})
     lines = result.stderr.decode().splitlines()
-    counts = [re.match(r"points +(\d+) %  (\d+)/16(  \d+ /s  [\d:]+ left|  \d+ /s|)$", line)
+    counts = [re.match(r"points +(\d+) %  (\d+)/16(  \d+ /\w+  [\d:]+ left|  \d+ /\w+|)$", line)
               for line in lines]
     if not counts or None in counts:
         yield f"sim sweep: {lines}"

@@ -53,7 +53,8 @@ struct myr_option {
     uint64_t min, max;          /* U64; max 0: no limit */
     const char *const *choices; /* CHOICE */
     uint32_t choice_count;
-    bool young; /* as of a command: its old name may be another program's variable */
+    bool writes; /* PATH: a file that is written, and so none that is read */
+    bool young;  /* as of a command: its old name may be another program's variable */
     /* Names that the value may have (models, parts), blank between, for completion; or NULL. */
     void (*words)(struct myr_buf *buf);
 };

@@ -10,8 +10,8 @@ struct options {
 static const struct options defaults = {.milliseconds = 250};
 
 static const struct myr_option rows[] = {
-    CLI_PATH("out", "FILE", struct options, out,
-             "also write the CSV that 'fit calibrate --kernels' reads"),
+    CLI_OUTPUT("out", "FILE", struct options, out,
+               "also write the CSV that 'fit calibrate --kernels' reads"),
     CLI_PATH("library", "DIR", struct options, library,
              "where libcublas.so and libcublasLt.so are"),
     CLI_NAME("device", "NAME", struct options, device, cli_case_devices,

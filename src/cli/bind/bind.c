@@ -17,7 +17,7 @@ static const struct myr_option rows[] = {
     {CLI_ROW("from", MYR_OPTION_CHOICE, "FORMAT", struct options, from,
              "what the files are; auto looks at how they begin"),
      .choices = myr_import_names, .choice_count = MYR_IMPORT_FORMAT_COUNT},
-    CLI_PATH("out", "FILE", struct options, out, "where the binding goes (else: print it)"),
+    CLI_OUTPUT("out", "FILE", struct options, out, "where the binding goes (else: print it)"),
     CLI_PATH("binding", "FILE", struct options, binding,
              "a binding to add to; what it says is kept"),
     CLI_CHOICE("net", "NETWORK", struct options, net, nets, "the network that the files are about"),

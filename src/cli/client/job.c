@@ -94,6 +94,12 @@ bool job_has_ended(const char *state)
            strcmp(state, "cancelled") == 0;
 }
 
+/* Behind a word that is counted by a number as the server writes it. */
+static const char *plural(const char *number)
+{
+    return strcmp(number, "1") == 0 ? "" : "s";
+}
+
 void job_show(struct cli *cli, const struct myr_doc *doc)
 {
     struct myr_answer *answer = &cli->answer;
@@ -105,14 +111,16 @@ void job_show(struct cli *cli, const struct myr_doc *doc)
     if (reason[0]) {
         myr_answer_fact(answer, "because", "%s", reason);
     }
-    myr_answer_fact(answer, "size", "%s GPUs on %s nodes", client_text(cli, doc, "gpus"),
-                    client_text(cli, doc, "nodes"));
+    const char *gpus = client_text(cli, doc, "gpus"), *nodes = client_text(cli, doc, "nodes");
+    myr_answer_fact(answer, "size", "%s GPU%s on %s node%s", gpus, plural(gpus), nodes,
+                    plural(nodes));
     myr_answer_fact(answer, "of", "%s, tenant %s, priority %s", client_text(cli, doc, "user"),
                     client_text(cli, doc, "tenant"), client_text(cli, doc, "priority"));
     myr_answer_fact(answer, "step", "%s, saved at %s", client_text(cli, doc, "step"),
                     client_text(cli, doc, "saved_step"));
-    myr_answer_fact(answer, "started", "%s times, %s failures", client_text(cli, doc, "epoch"),
-                    client_text(cli, doc, "failures"));
+    const char *starts = client_text(cli, doc, "epoch"), *fails = client_text(cli, doc, "failures");
+    myr_answer_fact(answer, "started", "%s time%s, %s failure%s", starts, plural(starts), fails,
+                    plural(fails));
     myr_answer_fact(answer, "submitted", "%s", client_time(cli, doc, "submitted_ms"));
     myr_answer_fact(answer, "first start", "%s", client_time(cli, doc, "started_ms"));
     myr_answer_fact(answer, "end", "%s", client_time(cli, doc, "ended_ms"));

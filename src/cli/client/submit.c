@@ -122,9 +122,9 @@ static int add_layout(struct cli *cli, const char *file, const char *path, struc
     }
     if (nodes || (said && given != gpus)) {
         return myr_doc_error(err, nodes ? nodes : said, MYR_EINVAL,
-                             "the layout takes %llu GPUs: 'gpus: %llu', or no size at all, is "
+                             "the layout takes %llu GPU%s: 'gpus: %llu', or no size at all, is "
                              "expected beside --layout",
-                             (unsigned long long)gpus, (unsigned long long)gpus);
+                             (unsigned long long)gpus, cli_s(gpus), (unsigned long long)gpus);
     }
     put_words(&layout, &words);
     const char *kept = myr_arena_strndup(&cli->arena, words.data, words.len);

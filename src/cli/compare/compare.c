@@ -41,8 +41,9 @@ static const struct myr_option rows[] = {
              "a price list (CSV: part,price,currency,date), in place of the specs'"),
     CLI_LIST("catalog", "FILE", struct options, catalogs,
              "own parts and prices, added to the built-in ones"),
-    CLI_PATH("report", "FILE.html", struct options, report, "also write a page to hand over"),
-    CLI_PATH("picture", "FILE.svg", struct options, picture, "also draw the figures side by side"),
+    CLI_OUTPUT("report", "FILE.html", struct options, report, "also write a page to hand over"),
+    CLI_OUTPUT("picture", "FILE.svg", struct options, picture,
+               "also draw the figures side by side"),
     CLI_CHOICE("lang", "WORD", struct options, lang, languages, "of page and picture"),
 };
 

@@ -14,8 +14,8 @@ struct options {
 static const struct options defaults;
 
 static const struct myr_option rows[] = {
-    CLI_PATH("out", "PATH", struct options, out,
-             "folder, or the file's name where the format is one file (else: print it)"),
+    CLI_OUTPUT("out", "PATH", struct options, out,
+               "folder, or the file's name where the format is one file (else: print it)"),
     CLI_CHOICE("net", "NETWORK", struct options, net, nets,
                "which network of the design; all: cable lists only"),
     CLI_FLAG("list", struct options, list, "show the formats, their files and who reads them"),

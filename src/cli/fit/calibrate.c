@@ -11,7 +11,7 @@ static const struct options defaults;
 static const struct myr_option rows[] = {
     CLI_PATH("kernels", "FILE", struct options, kernels, "a sweep of 'myriad bench gpu'"),
     CLI_PATH("profile", "FILE", struct options, profile, "start from these constants"),
-    CLI_PATH("out", "FILE", struct options, out, "where the profile goes"),
+    CLI_OUTPUT("out", "FILE", struct options, out, "where the profile goes"),
     CLI_COUNT("constants", struct options, constants, 0, MYR_CALIBRATE_FREE_MAX,
               "fit at most so many; 0: as many as the measurements carry"),
 };

@@ -29,9 +29,9 @@ static const struct myr_option rows[] = {
     CLI_COUNT("top", struct options, top, 1, MYR_FIT_TOP_MAX, "how many layouts to show"),
     CLI_FLAG("exhaustive", struct options, exhaustive,
              "visit every layout one by one; slow, same answer"),
-    CLI_PATH("layout-out", "FILE", struct options, layout_out,
-             "write the best layout, for --layout of fit, goodput and sched place"),
-    CLI_PATH("report", "FILE", struct options, report, "write a page with plots"),
+    CLI_OUTPUT("layout-out", "FILE", struct options, layout_out,
+               "write the best layout, for --layout of fit, goodput and sched place"),
+    CLI_OUTPUT("report", "FILE", struct options, report, "write a page with plots"),
     CLI_PATH("plots", "DIR", struct options, plots, "write the plots as SVG files"),
 };
 

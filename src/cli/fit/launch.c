@@ -45,7 +45,7 @@ static const struct myr_option rows[] = {
     CLI_TEXT("checkpoint", "DIR", struct options, checkpoint,
              "to save to and start from; nothing is saved when absent"),
     CLI_COUNT("steps", struct options, steps, 1, 1U << 30, "how many; 1000 when absent"),
-    CLI_PATH("out", "FILE", struct options, out, "write the script to it, ready to run"),
+    CLI_OUTPUT("out", "FILE", struct options, out, "write the script to it, ready to run"),
 };
 
 const struct myr_command cli_fit_launch_command = {

@@ -41,7 +41,7 @@ static const struct myr_option rows[] = {
     CLI_TEXT("years", "N", struct options, years, "life over which a design's price is spread; 4"),
     CLI_TEXT("gpu-hour", "PRICE", struct options, gpu_hour,
              "of a GPU, in place of the design's price"),
-    CLI_PATH("report", "FILE", struct options, report, "write a page with plots (with --model)"),
+    CLI_OUTPUT("report", "FILE", struct options, report, "write a page with plots (with --model)"),
 };
 
 static const struct myr_command *const subcommands[] = {

@@ -14,7 +14,7 @@ static const struct myr_option rows[] = {
     CLI_FABRIC_ROWS(struct options),
     CLI_FLOW_ROWS(struct options),
     CLI_BALANCE_ROWS(struct options),
-    CLI_PATH("svg", "FILE", struct options, svg, "also draw the devices and links used"),
+    CLI_OUTPUT("svg", "FILE", struct options, svg, "also draw the devices and links used"),
 };
 
 static const struct myr_command command = {

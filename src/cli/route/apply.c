@@ -16,7 +16,7 @@ static const struct options defaults = {.fabric = {.axis = "dp"}};
 static const struct myr_option rows[] = {
     CLI_CHOICE("for", "TARGET", struct options, target, myr_apply_target_names,
                "opensm (tables for -R file) or roce (a UDP source port each)"),
-    CLI_PATH("out", "FILE", struct options, out, "the file to write"),
+    CLI_OUTPUT("out", "FILE", struct options, out, "the file to write"),
     CLI_CHOICE("policy", "POLICY", struct options, policy, policies,
                "opensm: static leaves the per-destination paths without flows laid over them"),
     CLI_FABRIC_ROWS(struct options),

@@ -213,10 +213,10 @@ static int serve_run(struct cli *cli, struct myr_err *err)
     myr_answer_rows(&cli->answer, served);
     if (options->once) {
         char gpus[32];
+        uint64_t healthy_gpus = (uint64_t)report.healthy * report.gpus_per_node;
         cli->no = report.healthy < report.nodes; /* it was told to end before all were well */
-        myr_answer_fact(&cli->answer, "came up", "%u of %u nodes healthy, %s GPUs", report.healthy,
-                        report.nodes,
-                        myr_u64_grouped((uint64_t)report.healthy * report.gpus_per_node, gpus));
+        myr_answer_fact(&cli->answer, "came up", "%u of %u nodes healthy, %s GPU%s", report.healthy,
+                        report.nodes, myr_u64_grouped(healthy_gpus, gpus), cli_s(healthy_gpus));
     }
     myr_answer_fact(&cli->answer, "ended", "everything is kept in %s", folder);
     return MYR_OK;

@@ -31,10 +31,10 @@ static void put_fabric(struct myr_answer *answer, const struct myr_sim_answer *s
     myr_answer_double(answer, "scale_up", us(engine->scale_up_ps), 6);
     myr_answer_double(answer, "message", us(engine->message_ps), 6);
     myr_answer_end(answer);
-    myr_answer_fact(answer, "fabric", "%s, %s GPUs; %s network of %u leaf, %u spine, %u core",
+    myr_answer_fact(answer, "fabric", "%s, %s GPU%s; %s network of %u leaf, %u spine, %u core",
                     myr_design_str(design, design->head->name),
-                    myr_u64_grouped(design->head->gpus, gpus), myr_net_names[sim->graph.net_id],
-                    net->leaf, net->spine, net->core);
+                    myr_u64_grouped(design->head->gpus, gpus), cli_s(design->head->gpus),
+                    myr_net_names[sim->graph.net_id], net->leaf, net->spine, net->core);
 }
 
 /* For people; programs have every setting in the question. */

@@ -21,8 +21,8 @@ static const struct myr_option rows[] = {
     CLI_COUNT("seed", struct options, seed, 0, 0, "of hashes and of the jobs' places"),
     CLI_FLAG("polarised", struct options, polarised, "every switch hashes with the same seed"),
     CLI_CHOICE("net", "NETWORK", struct options, net, myr_net_names, "which network"),
-    CLI_PATH("out", "FILE", struct options, out,
-             "where the table goes; contention.json beside the design when absent"),
+    CLI_OUTPUT("out", "FILE", struct options, out,
+               "where the table goes; contention.json beside the design when absent"),
 };
 
 const struct myr_command cli_sim_contention_command = {

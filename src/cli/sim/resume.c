@@ -9,18 +9,18 @@ struct options {
 static const struct options defaults;
 
 static const struct myr_option rows[] = {
-    CLI_PATH("report", "FILE.html", struct options, report, "also write a page about the run"),
-    CLI_PATH("heatmap", "FILE.svg", struct options, heatmap, "also draw the load of the links"),
-    CLI_PATH("fct", "FILE.csv", struct options, fct,
-             "also write a row for each flow: when it ran, what held it back"),
-    CLI_PATH("flows", "FILE.csv", struct options, flows,
-             "also write every task and what it waited for; a workload (file:FILE.csv)"),
-    CLI_PATH("paths", "FILE.csv", struct options, paths,
-             "also write the links of every flow; only of a run that was saved with --paths"),
-    CLI_PATH("trace", "FILE.json", struct options, trace,
-             "also write the run as a timeline for Perfetto"),
-    CLI_PATH("series", "FILE.csv", struct options, series,
-             "also write what each link carried; only of a run that was saved with --series"),
+    CLI_OUTPUT("report", "FILE.html", struct options, report, "also write a page about the run"),
+    CLI_OUTPUT("heatmap", "FILE.svg", struct options, heatmap, "also draw the load of the links"),
+    CLI_OUTPUT("fct", "FILE.csv", struct options, fct,
+               "also write a row for each flow: when it ran, what held it back"),
+    CLI_OUTPUT("flows", "FILE.csv", struct options, flows,
+               "also write every task and what it waited for; a workload (file:FILE.csv)"),
+    CLI_OUTPUT("paths", "FILE.csv", struct options, paths,
+               "also write the links of every flow; only of a run that was saved with --paths"),
+    CLI_OUTPUT("trace", "FILE.json", struct options, trace,
+               "also write the run as a timeline for Perfetto"),
+    CLI_OUTPUT("series", "FILE.csv", struct options, series,
+               "also write what each link carried; only of a run that was saved with --series"),
 };
 
 const struct myr_command cli_sim_resume_command = {

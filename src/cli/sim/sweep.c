@@ -14,14 +14,14 @@ struct options {
 static const struct options defaults;
 
 static const struct myr_option rows[] = {
-    CLI_PATH("out", "FILE.csv", struct options, out,
-             "the result, a row for each point; what is done is kept beside it"),
+    CLI_OUTPUT("out", "FILE.csv", struct options, out,
+               "the result, a row for each point; what is done is kept beside it"),
     CLI_TEXT("shard", "K/N", struct options, shard,
              "only every Nth point, from the Kth; a Slurm array's task without it"),
     CLI_COUNT("workers", struct options, workers, 0, 4096,
               "processes at a time; 0: one for each core"),
-    CLI_PATH("plot", "FILE.html", struct options, plot,
-             "also draw completion time over size, for each collective"),
+    CLI_OUTPUT("plot", "FILE.html", struct options, plot,
+               "also draw completion time over size, for each collective"),
 };
 
 const struct myr_command cli_sim_sweep_command = {

@@ -132,8 +132,9 @@ void twin_show_result(struct myr_answer *answer, const struct myr_twin_result *r
                     (unsigned long long)r->fences, (unsigned long long)r->repairs,
                     (unsigned long long)r->drains, (unsigned long long)r->clock_steps);
     for (uint32_t i = 0; i < r->long_count && i < 3; i++) {
-        myr_answer_fact(answer, i == 0 ? "useful time" : "", "%.2f %% of %.1f h, job of %u GPUs",
-                        100 * r->longest[i].ettr, r->longest[i].hours, r->longest[i].gpus);
+        myr_answer_fact(answer, i == 0 ? "useful time" : "", "%.2f %% of %.1f h, job of %u GPU%s",
+                        100 * r->longest[i].ettr, r->longest[i].hours, r->longest[i].gpus,
+                        cli_s(r->longest[i].gpus));
     }
     if (r->violations) {
         myr_answer_fact(answer, "BROKEN", "%llu times; first after %.1f s, %s: %s",

@@ -1,0 +1,102 @@
+/* outputs: what a verb may write, looked at before it runs and before anything is lost. */
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "cli.h"
+
+/* The folder that holds it, as the system knows it, and its name there; NULL: there is none. */
+static char *place_of(const char *path, const char **ret_name)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? myr_xcalloc((size_t)(slash - path) + 2, 1) : NULL;
+    *ret_name = slash ? slash + 1 : path;
+    if (slash) {
+        memcpy(folder, path, (size_t)(slash - path) + 1);
+    }
+    char *real = realpath(folder ? folder : ".", NULL);
+    free(folder);
+    return real;
+}
+
+bool cli_same_file(const char *a, const char *b)
+{
+    struct stat one, two;
+    bool there = stat(a, &one) == 0;
+    if (there != (stat(b, &two) == 0)) {
+        return false;
+    }
+    if (there) { /* a pipe or a terminal takes both */
+        return S_ISREG(one.st_mode) && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+    }
+    const char *a_name, *b_name;
+    MYR_CLEANUP(myr_free_at) char *a_place = place_of(a, &a_name);
+    MYR_CLEANUP(myr_free_at) char *b_place = place_of(b, &b_name);
+    return a_place && b_place && strcmp(a_place, b_place) == 0 && strcmp(a_name, b_name) == 0;
+}
+
+static const char *path_of(const struct cli *cli, const struct myr_option *row)
+{
+    return row->type == MYR_OPTION_PATH
+               ? *(const char *const *)((const char *)cli->options + row->at)
+               : NULL;
+}
+
+static const struct myr_option_list *list_of(const struct cli *cli, const struct myr_option *row)
+{
+    static const struct myr_option_list none;
+    return row->type == MYR_OPTION_LIST ? (const void *)((const char *)cli->options + row->at)
+                                        : &none;
+}
+
+static int is_read(const struct myr_option *out, const char *path, const char *by,
+                   struct myr_err *err)
+{
+    return by ? myr_err_set(err, MYR_EINVAL,
+                            "--%s: '%.200s' is what --%s reads, another file is expected",
+                            out->name, path, by)
+              : myr_err_set(err, MYR_EINVAL,
+                            "--%s: '%.200s' is the input, another file is expected", out->name,
+                            path);
+}
+
+/* One that is written against the operands and all other options. */
+static int check_output(const struct cli *cli, const struct myr_option *out, struct myr_err *err)
+{
+    const char *path = path_of(cli, out);
+    for (uint32_t i = 0; i < cli->operands.count; i++) {
+        if (myr_file_same(path, cli->operands.items[i])) {
+            return is_read(out, path, NULL, err);
+        }
+    }
+    for (uint32_t i = 0; i < cli->command->option_count; i++) {
+        const struct myr_option *row = &cli->command->options[i];
+        const struct myr_option_list *list = list_of(cli, row);
+        const char *other = path_of(cli, row);
+        for (uint32_t k = 0; k < list->count; k++) {
+            if (myr_file_same(path, list->items[k])) {
+                return is_read(out, path, row->name, err);
+            }
+        }
+        if (!row->writes && other && myr_file_same(path, other)) {
+            return is_read(out, path, row->name, err);
+        }
+        if (row < out && row->writes && other && cli_same_file(path, other)) {
+            return myr_err_set(err, MYR_EINVAL,
+                               "--%s and --%s: both are '%.200s', two files are expected",
+                               row->name, out->name, path);
+        }
+    }
+    return MYR_OK;
+}
+
+int cli_check_outputs(const struct cli *cli, struct myr_err *err)
+{
+    for (uint32_t i = 0; i < cli->command->option_count; i++) {
+        const struct myr_option *row = &cli->command->options[i];
+        const char *path = row->writes ? path_of(cli, row) : NULL;
+        if (path && strcmp(path, "-") != 0) { /* there it is standard output */
+            MYR_TRY(check_output(cli, row, err));
+        }
+    }
+    return MYR_OK;
+}
