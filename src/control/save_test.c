@@ -168,6 +168,8 @@ WRONG(rank_that_is_free, rank->state = RANK_FREE)
 WRONG(rank_not_up, rank->state = RANK_STARTING)
 WRONG(rank_that_is_gone, rank->state = RANK_CLOSED)
 WRONG(rank_suspected, rank->suspect = 1)
+WRONG(rank_suspected_twice, rank->suspect = 2; job->suspects += 2)
+WRONG(old_rank_suspected, a_rank(c, 0, true)->suspect = 1; job->suspects++)
 WRONG(rank_of_a_later_run, rank->run = job->run + 1)
 WRONG(rank_list_beyond_the_end, rank->next_in_job = (uint32_t)c->ranks.count)
 WRONG(rank_list_in_a_circle, rank->next_in_job = job->first_rank)
@@ -245,6 +247,8 @@ static const struct {
     BOTH(rank_not_up),
     BOTH(rank_that_is_gone),
     BOTH(rank_suspected),
+    BOTH(rank_suspected_twice),
+    BOTH(old_rank_suspected),
     BOTH(rank_of_a_later_run),
     BOTH(rank_list_beyond_the_end),
     BOTH(rank_list_in_a_circle),
