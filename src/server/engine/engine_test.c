@@ -134,6 +134,7 @@ static void taken(struct server *server)
         const char *data = feed_get(&server->feed, told)->data;
         myr_buf_printf(&text, "  told %s\n", strstr(data, "\"kind\""));
     }
+    lines_put(&text);
     assert_int_equal(server->refused_events, 0);
 }
 
@@ -290,8 +291,10 @@ static void a_life_with_another_scheduler(void **state)
     struct myr_err err = {};
     refuses = false;
     bench_begin(&bench);
+    lines_begin();
     opened(&bench);
     struct server *server = bench.server;
+    log_mute(false); /* which opening has muted */
     nodes(server);
     gangs(server);
     held_before_the_start(server);
@@ -313,6 +316,7 @@ static void a_life_with_another_scheduler(void **state)
     /* A server that comes later knows what the core knew; their cluster it sees anew. */
     opened(&bench);
     server = bench.server;
+    log_mute(false);
     for (uint32_t node = 0; node < 4; node++) {
         node_is(server, node, node == 1 ? ENGINE_NODE_HELD : ENGINE_NODE_UP,
                 node == 1 ? "Fake: drained" : NULL);
@@ -322,6 +326,7 @@ static void a_life_with_another_scheduler(void **state)
     job_is(server, 2);
     closed(&bench);
     bench_end(&bench);
+    lines_end();
     assert_kept("server-engine.txt", &text);
     myr_buf_done(&text);
 }

@@ -13,6 +13,7 @@
 
 #include "engine/fence.h"
 #include "leaks.h"
+#include "server_test.h"
 
 /* The C library keeps its time zone for the whole process. */
 long myr_leaks_allowed = 3;
@@ -79,6 +80,24 @@ static void expect_audit(const char *what, const char *outcome)
     myr_buf_done(&text);
 }
 
+/* And people read this of it, without moments and spans. */
+static void expect_lines(const char *wanted)
+{
+    struct myr_buf text = {};
+    lines_put(&text);
+    for (char *at = text.len ? strstr(text.data, folder) : NULL; at; at = strstr(at, folder)) {
+        *at = '~';
+        memmove(at + 1, at + strlen(folder), strlen(at + strlen(folder)) + 1);
+    }
+    char *span = text.len ? strstr(text.data, "done in ") : NULL;
+    if (span) {
+        span[8] = '\n';
+        span[9] = '\0';
+    }
+    assert_string_equal(text.len ? text.data : "", wanted);
+    myr_buf_done(&text);
+}
+
 static void begin(const char *program, uint32_t timeout_s)
 {
     snprintf(server.config.fence, sizeof(server.config.fence), "%s", program);
@@ -118,6 +137,13 @@ static void how_it_ended_is_told_with_its_last_line(void **state)
         run_until(1);
         expect_event(0, 1, 7, cases[i].code);
         expect_audit("fence n1", cases[i].outcome);
+        char wanted[300];
+        snprintf(wanted, sizeof(wanted),
+                 "  log warning node n1 is lost and may run ranks: ~/fence is run\n"
+                 "  log %s: %.*s\n",
+                 cases[i].code ? "error node n1 is not fenced" : "info node n1 is fenced",
+                 cases[i].code ? (int)strcspn(cases[i].outcome, "\"") : 8, cases[i].outcome);
+        expect_lines(wanted);
         end();
     }
 }
@@ -145,6 +171,9 @@ static void a_node_is_fenced_once_at_a_time(void **state)
     assert_int_equal(truncate(file("audit.log"), 0), 0);
     program_is("exec sleep 600");
     order(0, 4);
+    struct myr_buf said = {};
+    lines_put(&said); /* of four */
+    myr_buf_done(&said);
     end(); /* who is under way is ended, and nobody is told */
     assert_int_equal(server.inbox.count, 3);
     expect_audit("", "");
@@ -158,6 +187,7 @@ static void what_cannot_be_fenced_is_told_at_once(void **state)
     run_until(1);
     expect_event(0, 1, 7, 1);
     expect_audit("", "");
+    expect_lines("");
     end();
     program_is("exit 0");
     begin(file("fence"), 60);
@@ -167,8 +197,13 @@ static void what_cannot_be_fenced_is_told_at_once(void **state)
     expect_event(0, 2, 1, 1);
     expect_event(1, 3, 2, 1);
     assert_int_equal(truncate(file("audit.log"), 0), 0);
+    expect_lines("  log error node -n is not fenced: refused: no program is given such a name\n"
+                 "  log error node .n is not fenced: refused: no program is given such a name\n");
     end();
     begin("/nowhere/fence", 60);
+    expect_lines(
+        "  log error fence: /nowhere/fence cannot be run; nodes that are lost stay as they "
+        "are\n");
     order(0, 1);
     run_until(1);
     expect_event(0, 0, 1, 1);
@@ -189,7 +224,7 @@ static int set_up(void **state)
     for (size_t i = 0; i < MYR_ARRAY_COUNT(nodes); i++) {
         nodes[i].name = names[i];
     }
-    log_mute(true);
+    lines_begin();
     log_open(folder, false);
     return 0;
 }
@@ -198,6 +233,7 @@ static int tear_down(void **state)
 {
     (void)state;
     log_close();
+    lines_end();
     uv_close((uv_handle_t *)&server.idle, NULL);
     uv_run(&server.loop, UV_RUN_DEFAULT);
     myr_vec_done(&server.inbox);
