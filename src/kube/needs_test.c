@@ -141,7 +141,8 @@ static void put_needs(const struct kube_resources *resources, const struct kube_
                            e->field ? "(field)" : "", (int)e->is, e->value_count);
         }
     }
-    myr_buf_printf(ret, "%s%s\n", n->refused[0] ? " refused: " : "", n->refused);
+    myr_buf_printf(ret, "%s%s %016llx\n", n->refused[0] ? " refused: " : "", n->refused,
+                   (unsigned long long)n->digest);
 }
 
 #define PORTS(list)  "{'containers':[{'ports':[" list "]}]}"
@@ -253,6 +254,7 @@ static void changes_of_a_node_that_decide_are_seen(void **state)
         NODE("", "'status':{'addresses':[{'type':'InternalIP','address':'10.0.0.1'}]}"),
         NODE("", "'status':{'addresses':[{'type':'InternalIP','address':'10.0.0.2'}]}"),
     };
+    MYR_CLEANUP(myr_buf_done) struct myr_buf story = {};
     struct digests seen = {};
     struct kube_resources resources = {};
     struct myr_kube_policy policy = myr_kube_policy_default();
@@ -267,8 +269,10 @@ static void changes_of_a_node_that_decide_are_seen(void **state)
             fail_msg("%s: %s", err.message, nodes[i]);
         }
         expect_new(&seen, nodes[i], node->digest);
+        myr_buf_printf(&story, "%s\n  %016llx\n", nodes[i], (unsigned long long)node->digest);
         kube_node_free(node);
     }
+    assert_kept("kube-nodes.txt", &story);
     myr_strmap_done(&resources.ids);
     myr_arena_done(&resources.arena);
     myr_arena_done(&arena);
