@@ -191,6 +191,60 @@ static void a_given_layout_that_does_not_fit_is_no_answer(void **state)
     unlink(q.layout);
 }
 
+/* What a device has no units for is refused, with the finest numbers that it has. */
+static void a_device_runs_the_precisions_that_it_has(void **state)
+{
+    static const struct {
+        const char *device;
+        enum myr_precision precision;
+        const char *hint; /* NULL: it runs */
+    } rows[] = {
+        {"a100-80", MYR_PRECISION_BF16, NULL},    {"a100-80", MYR_PRECISION_FP16, NULL},
+        {"a100-80", MYR_PRECISION_FP32, NULL},    {"a100-80", MYR_PRECISION_FP8, "bf16"},
+        {"a100-80", MYR_PRECISION_MXFP8, "bf16"}, {"a100-80", MYR_PRECISION_NVFP4, "bf16"},
+        {"h100", MYR_PRECISION_FP8, NULL},        {"h100", MYR_PRECISION_MXFP8, "fp8"},
+        {"h100", MYR_PRECISION_NVFP4, "fp8"},     {"h100", MYR_PRECISION_FP16, NULL},
+        {"b200", MYR_PRECISION_FP8, NULL},        {"b200", MYR_PRECISION_MXFP8, NULL},
+        {"b200", MYR_PRECISION_NVFP4, NULL},      {"b200", MYR_PRECISION_FP32, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        struct myr_case_question q = question();
+        struct myr_case it;
+        struct myr_err err = {};
+        char words[64];
+        q.device = rows[i].device;
+        q.precision = (int)rows[i].precision;
+        int rc = myr_case_init(&it, &arena, &q, &err);
+        assert_int_equal(rc, rows[i].hint ? MYR_EINVAL : MYR_OK);
+        if (rows[i].hint) {
+            snprintf(words, sizeof(words), "%s has no %s", rows[i].device,
+                     myr_precision_name(rows[i].precision));
+            assert_string_equal(err.message, words);
+            snprintf(words, sizeof(words), "--precision %s would work", rows[i].hint);
+            assert_string_equal(err.hint, words);
+            q.any_precision = true; /* then it is one of those that there are */
+            assert_int_equal(myr_case_init(&it, &arena, &q, &err), MYR_OK);
+        }
+        assert_int_equal(it.query.precision, rows[i].hint ? MYR_PRECISION_BF16 : rows[i].precision);
+        myr_case_done(&it);
+    }
+    /* Of a user's own device, which may lack some of them. */
+    struct myr_device own = {
+        .generation = MYR_GENERATION_BLACKWELL, .bf16_flops = 2, .fp8_flops = 2, .fp4_flops = 2};
+    enum myr_precision list[4] = {};
+    assert_int_equal(myr_fit_precisions(&own, list), 1);
+    own.fp4_flops = 3;
+    assert_int_equal(myr_fit_precisions(&own, list), 2);
+    assert_int_equal(list[1], MYR_PRECISION_NVFP4);
+    own.fp8_flops = 3;
+    assert_int_equal(myr_fit_precisions(&own, list), 4);
+    assert_int_equal(list[2], MYR_PRECISION_MXFP8);
+    own.generation = MYR_GENERATION_HOPPER;
+    assert_int_equal(myr_fit_precisions(&own, list), 2);
+    assert_int_equal(list[1], MYR_PRECISION_FP8);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +254,7 @@ int main(void)
         cmocka_unit_test(a_batch_and_a_sequence_that_the_file_lacks_can_be_given),
         cmocka_unit_test(what_is_said_beside_a_layout_must_agree_with_it),
         cmocka_unit_test(a_given_layout_that_does_not_fit_is_no_answer),
+        cmocka_unit_test(a_device_runs_the_precisions_that_it_has),
     };
     return cmocka_run_group_tests(tests, open_world, close_world);
 }

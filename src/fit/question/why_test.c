@@ -63,6 +63,32 @@ static void words_that_are_no_layout_are_refused(void **state)
     myr_case_done(&it);
 }
 
+/* What words leave open is the question's; what breaks a rule is named with its words. */
+static void words_take_the_rest_from_the_question(void **state)
+{
+    static const char *const good[2] = {"ep=16,micro_batch=1", "ep=8,precision=fp8"};
+    static const char *const bad[2] = {"ep=16", "ep=16,micro_batch=3"};
+    struct myr_fit_why why = {};
+    struct myr_err err = {};
+    (void)state;
+    ask(NULL);
+    assert_int_equal(myr_fit_why_of(&it, good, &arena, &why, &err), MYR_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(why.layouts[i].global_batch, 64);
+        assert_int_equal(why.layouts[i].seq_tokens, it.query.seq_tokens);
+        assert_int_equal(why.layouts[i].gradient_bytes, 2); /* as trainers of this line do */
+        assert_true(why.prices[i].cost.step_s > 0);
+    }
+    assert_int_equal(why.layouts[0].precision, MYR_PRECISION_BF16);
+    assert_int_equal(why.layouts[1].precision, MYR_PRECISION_FP8);
+    struct myr_fit_why untouched = why;
+    assert_true(myr_fit_why_of(&it, bad, &arena, &why, &err) < 0);
+    assert_int_equal(strncmp(err.message, bad[1], strlen(bad[1])), 0);
+    assert_non_null(strstr(err.message, "layout rule"));
+    assert_memory_equal(&why, &untouched, sizeof(why));
+    myr_case_done(&it);
+}
+
 /* One graph of the whole iteration leaves the host one launch for each micro-batch. */
 static void a_stated_recipe_counts(void **state)
 {
@@ -93,6 +119,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(terms_tell_the_whole_difference),
         cmocka_unit_test(words_that_are_no_layout_are_refused),
+        cmocka_unit_test(words_take_the_rest_from_the_question),
         cmocka_unit_test(a_stated_recipe_counts),
     };
     return cmocka_run_group_tests(tests, open_world, close_world);

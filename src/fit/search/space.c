@@ -13,11 +13,14 @@ uint32_t myr_fit_precisions(const struct myr_device *device, enum myr_precision 
 {
     uint32_t count = 0;
     list[count++] = MYR_PRECISION_BF16;
+    bool scaled = device->generation == MYR_GENERATION_BLACKWELL;
     if (device->fp8_flops > device->bf16_flops) {
         list[count++] = MYR_PRECISION_FP8;
     }
-    if (device->generation == MYR_GENERATION_BLACKWELL) {
+    if (scaled && device->fp8_flops > device->bf16_flops) {
         list[count++] = MYR_PRECISION_MXFP8;
+    }
+    if (scaled && device->fp4_flops > device->bf16_flops) {
         list[count++] = MYR_PRECISION_NVFP4;
     }
     return count;
