@@ -14,6 +14,7 @@
 #include "leaks.h"
 #include "library_test.h"
 #include "myriad/server.h"
+#include "store/played_etcd_test.h"
 
 #include <ftw.h>
 #include <signal.h>
@@ -295,6 +296,97 @@ static void is_told_to_end(void)
     assert_int_equal(raise(SIGTERM), 0);
 }
 
+/* --- where the state is in etcd */
+
+static uint16_t etcd_port;
+
+static void control(const char *word)
+{
+    char url[80];
+    struct myr_http_answer answer = {};
+    struct myr_err err = {};
+    snprintf(url, sizeof(url), "http://127.0.0.1:%u/control/%s", etcd_port, word);
+    assert_int_equal(
+        myr_http_ask(&(struct myr_http_request){.method = "POST", .url = url, .body = MYR_STR("x")},
+                     NULL, NULL, &answer, &err),
+        MYR_OK);
+    myr_http_answer_done(&answer);
+}
+
+/* Of the request after this one: the lease is kept every third of its time. */
+static void fails_once(void)
+{
+    lines_put(&story);
+    myr_buf_puts(&story, "etcd fails once\n");
+    control("500");
+}
+
+static void is_heard_again(void)
+{
+    lines_put(&story);
+    myr_buf_printf(&story, "  %s\n", server->unheard ? "unheard" : "heard");
+}
+
+static void is_overtaken(void)
+{
+    lines_put(&story);
+    myr_buf_puts(&story, "its lease runs out\n");
+    control("expire");
+}
+
+/* The port is another one each time. */
+static void cover_etcd_port(void)
+{
+    char port[32];
+    int len = snprintf(port, sizeof(port), "127.0.0.1:%u", etcd_port);
+    for (char *at = strstr(story.data, port); at; at = strstr(at, port)) {
+        memmove(at + 4, at + len, strlen(at + len) + 1);
+        memcpy(at, "ETCD", 4);
+        story.len -= (size_t)len - 4;
+    }
+}
+
+static void a_server_with_etcd(void)
+{
+    static const struct step steps[] = {{
+                                            2500,
+                                            fails_once,
+                                        },
+                                        {4000, is_heard_again},
+                                        {7500, is_heard_again},
+                                        {8000, is_overtaken},
+                                        {0, NULL}};
+    char asked[160], url[64];
+    struct myr_err err = {};
+    int status;
+    snprintf(asked, sizeof(asked), "%s/asked", bench.folder);
+    pid_t etcd = played_etcd_start(asked, &etcd_port);
+    snprintf(url, sizeof(url), "http://127.0.0.1:%u", etcd_port);
+    snprintf(folder, sizeof(folder), "%s/second", bench.folder);
+    const struct myr_server_init init = {.folder = folder,
+                                         .cluster = "trial",
+                                         .nodes = "n[0-1]",
+                                         .gpus_per_node = 8,
+                                         .nodes_per_leaf = 2,
+                                         .http = "127.0.0.1:4680",
+                                         .agents = "127.0.0.1:4681",
+                                         .world = "twin",
+                                         .etcd = url};
+    assert_int_equal(myr_server_init(&init, &err), MYR_OK);
+    assert_int_equal(myr_server_init(&init, &err), MYR_EINVAL); /* it is there already */
+    assert_int_equal(serve("with its state in etcd", steps, 60, false), MYR_EAWAY);
+    control("expire");
+    assert_int_equal(serve("and again, when it is free", NULL, 3, false), MYR_OK);
+    put_file("myriad.yaml", "");
+    snprintf(folder, sizeof(folder), "%s/third", bench.folder);
+    struct myr_server_init other = init;
+    assert_int_equal(myr_server_init(&other, &err), MYR_EINVAL);
+    myr_buf_printf(&story, "another cluster in the same etcd\n  %s\n", err.message);
+    assert_int_equal(kill(etcd, SIGTERM), 0);
+    assert_int_equal(waitpid(etcd, &status, 0), etcd);
+    cover_etcd_port();
+}
+
 static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *at)
 {
     (void)status;
@@ -370,6 +462,7 @@ static void a_server(void **state)
     blocked = false;
     assert_int_equal(rmdir(path), 0);
     what_is_not_there();
+    a_server_with_etcd();
     unsetenv("NOTIFY_SOCKET");
     lines_end();
     close(manager_fd);
