@@ -139,6 +139,23 @@ static void put_blocks(struct myr_buf *text, const struct myr_fit_case *it,
     put_layer(text, "output", &blocks.output);
 }
 
+/* How sure it is, and which measured run that rests on. */
+static void put_spread(struct myr_buf *text, const struct myr_fit_case *it,
+                       const struct myr_layout *l, const struct myr_fit_cost *cost)
+{
+    static const uint32_t unknown[] = {0, MYR_UNKNOWN_RELEASE, MYR_UNKNOWN_AXES};
+    myr_buf_puts(text, "\n within");
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(unknown); i++) {
+        struct myr_fit_spread spread = myr_fit_spread(&profiles, it, l, cost, unknown[i]);
+        myr_buf_printf(text, " %.6g", spread.share);
+        if (unknown[i] == 0) {
+            myr_buf_puts(text, " (");
+            myr_fit_spread_words(&profiles, &spread, text);
+            myr_buf_putc(text, ')');
+        }
+    }
+}
+
 static void put_price(struct myr_buf *text, const struct myr_fit_case *it,
                       const struct myr_layout *l)
 {
@@ -167,6 +184,7 @@ static void put_price(struct myr_buf *text, const struct myr_fit_case *it,
             myr_buf_printf(text, "-%.4g", timers.most_s[i]);
         }
     }
+    put_spread(text, it, l, &cost);
     myr_buf_puts(text, "; reach");
     for (int axis = 0; axis < MYR_LAYOUT_ORDER_COUNT; axis++) {
         myr_buf_printf(text, " %u", myr_fit_reach(it, l, (enum myr_axis)axis));

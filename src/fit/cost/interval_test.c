@@ -152,6 +152,41 @@ static void words_name_the_run_and_what_is_farthest(void **state)
     assert_non_null(strstr(words.data, "doublings of gpus away"));
 }
 
+static void words_are_those_of_the_axis_that_adds_most(void **state)
+{
+    static const struct {
+        enum myr_interval most;
+        uint32_t gpus, experts;
+        const char *behind;
+    } rows[] = {
+        {MYR_INTERVAL_COUNT, 1, 0, "1 GPU, 8,192 tokens"},
+        {MYR_INTERVAL_COUNT, 2, 8, "2 GPUs, 8,192 tokens, 8 experts"},
+        {MYR_INTERVAL_GPUS, 2, 0, "2 GPUs, 8,192 tokens; 2.5 doublings of gpus away"},
+        {MYR_INTERVAL_TOKENS, 2, 0, "2 GPUs, 8,192 tokens; 2.5 doublings of tokens away"},
+        {MYR_INTERVAL_EXPERT_COUNT, 2, 1, ", 1 experts; 2.5 doublings of experts away"},
+        {MYR_INTERVAL_DEVICE, 2, 0, "; another device"},
+        {MYR_INTERVAL_PRECISION, 2, 0, "; another precision"},
+        {MYR_INTERVAL_LINE, 2, 0, "; another trainer"},
+        {MYR_INTERVAL_RELEASE, 2, 0, "; another release"},
+    };
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf words = {};
+        struct myr_fit_spread spread = {.most = rows[i].most};
+        spread.nearest.gpus = rows[i].gpus;
+        spread.nearest.tokens = 8192;
+        spread.nearest.experts = rows[i].experts;
+        for (int k = 0; k < MYR_INTERVAL_COUNT; k++) {
+            spread.away.axes[k] = k == (int)rows[i].most ? 2.5 : 7;
+        }
+        myr_fit_spread_words(&profiles, &spread, &words);
+        size_t len = strlen(rows[i].behind);
+        if (words.len < len || strcmp(words.data + words.len - len, rows[i].behind) != 0) {
+            fail_msg("'%s' does not end in '%s'", words.data, rows[i].behind);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +194,7 @@ int main(void)
         cmocka_unit_test(beside_a_measured_run_nothing_is_added),
         cmocka_unit_test(an_axis_counts_for_its_part_of_the_step),
         cmocka_unit_test(words_name_the_run_and_what_is_farthest),
+        cmocka_unit_test(words_are_those_of_the_axis_that_adds_most),
     };
     return cmocka_run_group_tests(tests, open_world, close_world);
 }
