@@ -224,7 +224,6 @@ void kube_lease_end(struct service *s)
     if (!s->schedule->lease_name || !kube_lease_held(l) || l->asking) {
         return;
     }
-    l->leads = false;
     struct client_request request = {.method = "PUT",
                                      .type = "application/json",
                                      .path = lease_path(s, true),

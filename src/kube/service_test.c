@@ -144,6 +144,43 @@ static void who_is_not_let_in_tries_again(void **state)
     api_end();
 }
 
+static void put_token(const char *text)
+{
+    char path[100];
+    struct myr_buf token = {};
+    snprintf(path, sizeof(path), "%s/token", api.folder);
+    myr_buf_puts(&token, text);
+    assert_int_equal(myr_file_write(path, &token, NULL), MYR_OK);
+    myr_buf_done(&token);
+}
+
+static void another_token(void)
+{
+    put_token("second\n");
+}
+
+static void no_token(void)
+{
+    put_token("");
+}
+
+/* Read anew every half minute; what is no token changes nothing. */
+static void tokens_are_changed_in_their_file(void **state)
+{
+    char path[100];
+    (void)state;
+    api_begin("a token that is changed");
+    api.only = "lease";
+    api_config("x, tokenFile: token");
+    put_token("first");
+    api_at(2000, another_token);
+    api_at(50000, no_token);
+    api_schedule(95, 15);
+    snprintf(path, sizeof(path), "%s/token", api.folder);
+    unlink(path);
+    api_end();
+}
+
 /* --- who acts */
 
 static void put_lease(const char *holder, uint32_t version)
@@ -338,6 +375,7 @@ int main(void)
         cmocka_unit_test(work_is_summed_up),
         cmocka_unit_test(only_what_speaks_alike_is_worked_with),
         cmocka_unit_test(who_is_not_let_in_tries_again),
+        cmocka_unit_test(tokens_are_changed_in_their_file),
         cmocka_unit_test(holders_act_and_others_wait),
         cmocka_unit_test(leases_that_are_none),
         cmocka_unit_test(signals_end_it),

@@ -288,6 +288,10 @@ static void ports_are_counted_as_pods_come_and_go(void **state)
         }
     }
     assert_int_equal(c->use[0].port_count, 64);
+    const struct kube_needs last = {.ports = {5000, 5001, 316}, .port_count = 3};
+    const struct kube_needs none = {.ports = {5000, 5001, 317}, .port_count = 3};
+    assert_false(kube_fits(c, &last, 0)); /* each of them counts */
+    assert_true(kube_fits(c, &none, 0));
     with_ports(c, "ADDED", 4, 1000, 1);
     assert_false(is_port_free(c, 999));
     assert_int_equal(c->use[0].port_count, 65);
@@ -356,6 +360,21 @@ static void amounts_are_counted_as_pods_come_and_go(void **state)
     myr_kube_cluster_free(c);
 }
 
+/* Not into a number, wherever it stands. */
+static void numbers_are_whole_in_names(void **state)
+{
+    static const char *const pairs[][2] = {{"1x", "12"},     {"a1x", "a12"},
+                                           {"ab1x", "ab12"}, {"abc1x", "abc12"},
+                                           {"1", "1x"},      {"1-9", "12"},
+                                           {"9", "10"},      {"109", "1000"},
+                                           {"n01x", "n012"}, {"12345678x", "123456789"}};
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(pairs); i++) {
+        struct myr_str a = myr_str_from(pairs[i][0]), b = myr_str_from(pairs[i][1]);
+        assert_true(kube_natural(a, b) < 0 && kube_natural(b, a) > 0 && kube_natural(a, a) == 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -363,6 +382,7 @@ int main(void)
         cmocka_unit_test(lists_are_whole_with_their_last_page),
         cmocka_unit_test(a_gang_goes_with_its_last_pod),
         cmocka_unit_test(pods_without_a_name_are_refused),
+        cmocka_unit_test(numbers_are_whole_in_names),
         cmocka_unit_test(nodes_stand_by_their_leaves),
         cmocka_unit_test(ports_are_counted_as_pods_come_and_go),
         cmocka_unit_test(amounts_are_counted_as_pods_come_and_go),
