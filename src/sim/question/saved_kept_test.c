@@ -1,0 +1,159 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <zlib.h>
+
+#include "kept.h"
+#include "myriad/sim.h"
+#include "myriad/sim/question.h"
+
+/*
+ * A saved run with one byte of its head or of its question changed, and a checksum that is right
+ * again, since anybody can compute one: what is said of it, or how the run then ends.
+ */
+
+/* The layout of saved.c. */
+enum { HEAD = 48, LENGTH_AT = 16, WORDS_AT = 24, CRC_AT = 40, SAID_MAX = 80 };
+
+static char path[] = "/tmp/myriad-saved-XXXXXX";
+
+struct tally {
+    char said[SAID_MAX][300];
+    uint32_t counts[SAID_MAX], count;
+};
+
+static void mend(struct myr_buf *file)
+{
+    uint32_t crc = (uint32_t)crc32_z(0, (const uint8_t *)file->data + HEAD, file->len - HEAD);
+    memcpy(file->data + CRC_AT, &crc, sizeof(crc));
+}
+
+static void add_said(struct tally *tally, const char *said)
+{
+    uint32_t i = 0;
+    while (i < tally->count && strcmp(tally->said[i], said) != 0) {
+        i++;
+    }
+    assert_true(i < SAID_MAX);
+    snprintf(tally->said[i], sizeof(tally->said[i]), "%s", said);
+    tally->count += i == tally->count;
+    tally->counts[i]++;
+}
+
+static void judge(const struct myr_buf *file, struct tally *tally)
+{
+    struct myr_sim_answer answer;
+    struct myr_sim_question question = {};
+    struct myr_err err = {};
+    char said[300];
+    assert_int_equal(myr_file_write(path, file, &err), MYR_OK);
+    if (myr_sim_resume(&answer, &question, path, &err) < 0) {
+        bool named = strncmp(err.message, path, strlen(path)) == 0;
+        snprintf(said, sizeof(said), "%s%.250s", named ? "FILE" : "",
+                 err.message + (named ? strlen(path) : 0));
+    } else {
+        snprintf(said, sizeof(said), "ends at %lld, %016llx", (long long)answer.result.end,
+                 (unsigned long long)answer.result.hash);
+    }
+    add_said(tally, said);
+    myr_sim_answer_done(&answer);
+}
+
+static void put_tally(struct myr_buf *text, const struct tally *tally)
+{
+    for (uint32_t i = 0; i < tally->count; i++) {
+        myr_buf_printf(text, "%6u  %s\n", tally->counts[i], tally->said[i]);
+    }
+}
+
+static void save(struct myr_buf *ret)
+{
+    static const char *const jobs[] = {"permutation:1MB", "incast:3:1,500KB"};
+    static const char *const slow[] = {"node/00002:0.5"}, *const fault[] = {"link/20:down@70us"};
+    struct myr_sim_question question = {.topology = "fat-tree:k=4",
+                                        .workloads = {jobs, 2},
+                                        .faults = {fault, 1},
+                                        .slow = {slow, 1},
+                                        .balance = {MYR_POLICY_ECMP_XOR, 7, true},
+                                        .queue_pairs = 2,
+                                        .efficiency_permille = 900,
+                                        .sharing_loss_permille = 50,
+                                        .pause_permille = 100,
+                                        .message_overhead = "1us",
+                                        .series_step = "20us",
+                                        .keep_paths = true,
+                                        .save = path,
+                                        .save_at = "50us"};
+    struct myr_sim_answer answer;
+    struct myr_err err = {};
+    if (myr_sim_ask(&answer, &question, &err) < 0) {
+        fail_msg("%s", err.message);
+    }
+    myr_sim_answer_done(&answer);
+    assert_int_equal(myr_file_read(path, 1 << 24, ret, &err), MYR_OK);
+}
+
+static void every_byte_of_a_saved_question_is_looked_at(void **state)
+{
+    (void)state;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf file = {}, text = {};
+    uint64_t words;
+    close(mkstemp(path));
+    save(&file);
+    memcpy(&words, file.data + WORDS_AT, sizeof(words));
+    struct tally whole = {};
+    judge(&file, &whole);
+    myr_buf_puts(&text, "as it was saved\n");
+    put_tally(&text, &whole);
+    for (uint32_t at = 0; at < HEAD; at += 4) {
+        struct tally tally = {};
+        uint32_t value;
+        memcpy(&value, file.data + at, sizeof(value));
+        const uint32_t others[] = {value + 1, value - 1, 0, UINT32_MAX};
+        for (uint32_t i = 0; i < MYR_ARRAY_COUNT(others); i++) {
+            memcpy(file.data + at, &others[i], sizeof(value));
+            judge(&file, &tally);
+        }
+        memcpy(file.data + at, &value, sizeof(value));
+        myr_buf_printf(&text, "head at %u\n", at);
+        put_tally(&text, &tally);
+    }
+    /* Names and values in turn, each with a NUL behind. */
+    bool name = false;
+    for (size_t at = HEAD; at < HEAD + words;) {
+        name = !name;
+        struct tally tally = {};
+        size_t len = strlen(file.data + at);
+        myr_buf_printf(&text, "'%s'\n", file.data + at);
+        for (size_t i = at; i <= at + len; i++) {
+            char before = file.data[i];
+            static const char others[] = {'9', '0', '\0'};
+            for (uint32_t k = 0; k < (name ? 1 : sizeof(others)); k++) {
+                if (others[k] != before) {
+                    file.data[i] = others[k];
+                    mend(&file);
+                    judge(&file, &tally);
+                }
+            }
+            file.data[i] = before;
+        }
+        put_tally(&text, &tally);
+        at += len + 1;
+    }
+    unlink(path);
+    assert_kept("sim-saved.txt", &text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_byte_of_a_saved_question_is_looked_at),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
