@@ -155,6 +155,21 @@ static void without_failures_nothing_scatters(void **state)
     assert_true(fabs(myr_goodput_of(&r).goodput - 1e5 / (1e5 + 30)) < 1e-12);
 }
 
+/* Failures that quick copies heal, and none that they do not: as if those were too rare to see. */
+static void quick_failures_alone_scatter_as_with_few_others(void **state)
+{
+    (void)state;
+    struct myr_renewal never = {
+        .quick = {1e-4, 60, 2}, .durable = {0, 600, 30}, .interval = 300, .per_period = 6};
+    struct myr_renewal hardly = never;
+    double range[4];
+    hardly.durable.rate = 1e-15;
+    myr_goodput_range(&never, 40, &range[0], &range[1]);
+    myr_goodput_range(&hardly, 40, &range[2], &range[3]);
+    assert_true(range[0] > 0 && range[1] > range[0] && range[1] < 1e5);
+    assert_true(fabs(range[2] / range[0] - 1) < 1e-6 && fabs(range[3] / range[1] - 1) < 1e-6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +178,7 @@ int main(void)
         cmocka_unit_test(nine_runs_of_ten_end_within_the_range),
         cmocka_unit_test(one_tier_has_no_quick_copies),
         cmocka_unit_test(without_failures_nothing_scatters),
+        cmocka_unit_test(quick_failures_alone_scatter_as_with_few_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
