@@ -142,7 +142,7 @@ int api_enrol(struct request *request, struct myr_buf *ret, struct myr_err *err)
     struct server *server = request->server;
     struct token_row token = {};
     MYR_CLEANUP(myr_buf_done) struct myr_buf ca = {};
-    char path[4096], tail[70] = "@";
+    char path[SERVER_PATH], tail[70] = "@";
     char relay[SERVER_NAME];
     MYR_TRY(api_body_text(request, "node", false, token.user, sizeof(token.user), err));
     MYR_TRY(api_body_text(request, "relay", false, relay, sizeof(relay), err));

@@ -18,7 +18,7 @@ struct backup {
     struct request *request;
     struct store_copy *copy;
     uv_idle_t idle;
-    char path[4096];
+    char path[SERVER_PATH];
 };
 
 static void on_closed(uv_handle_t *handle)

@@ -128,7 +128,7 @@ static int write_config(const struct server *server, const struct wanted *wanted
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     MYR_CLEANUP(myr_buf_done) struct myr_buf now = {};
-    char path[4096];
+    char path[SERVER_PATH];
     snprintf(path, sizeof(path), "%s/myriad.yaml", server->folder);
     MYR_TRY(myr_file_read(path, FILE_MAX, &text, err));
     const char *at = text.data, *line = NULL;

@@ -123,7 +123,7 @@ static void put_ranks(const struct server *server, uint32_t id, struct myr_json 
 {
     uint32_t nodes = myr_control_job(server->control, id).nodes;
     MYR_CLEANUP(myr_free_at)
-    struct myr_control_rank *ranks = myr_xcalloc(nodes + 1, sizeof(*ranks));
+    struct myr_control_rank *ranks = myr_xcalloc(nodes, sizeof(*ranks));
     uint32_t count = myr_control_job_ranks(server->control, id, ranks, nodes);
     const struct job_row *row = rows_job(server, id);
     if (count == 0 && row->where_count > 0) { /* where it was last */

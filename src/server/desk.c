@@ -246,7 +246,7 @@ static void count_gpus(struct server *server, const struct myr_effect *effect, b
 static void remember(struct job_row *row)
 {
     uint32_t from = 0, count = row->past_count + row->where_count;
-    struct myr_control_rank *all = myr_xcalloc(count + 1, sizeof(*all));
+    struct myr_control_rank *all = myr_xcalloc(count, sizeof(*all));
     for (uint32_t i = 0; i < row->past_count; i++) {
         all[i] = row->past[i];
     }
@@ -268,7 +268,7 @@ static void note_where(struct server *server, uint32_t id, struct job_row *row)
     uint32_t count = myr_control_job(server->control, id).nodes;
     remember(row);
     free(row->where);
-    row->where = myr_xcalloc(count + 1, sizeof(*row->where));
+    row->where = myr_xcalloc(count, sizeof(*row->where));
     row->where_count = myr_control_job_ranks(server->control, id, row->where, count);
     MYR_ASSERT(row->where_count <= count);
 }

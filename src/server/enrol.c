@@ -23,7 +23,7 @@ static uint32_t find_enrol(const struct server *server, struct myr_str secret)
 static int read_pem(const struct server *server, const char *name, struct myr_buf *ret,
                     struct myr_err *err)
 {
-    char path[4096];
+    char path[SERVER_PATH];
     snprintf(path, sizeof(path), "%s/%s", server->folder, name);
     return myr_file_read(path, 1 << 20, ret, err);
 }

@@ -490,7 +490,7 @@ static bool is_loopback(const char *address)
 static int read_pems(const struct server *server, struct myr_buf *cert, struct myr_buf *key,
                      struct myr_err *err)
 {
-    char path[4096];
+    char path[SERVER_PATH];
     snprintf(path, sizeof(path), "%s/server.pem", server->folder);
     MYR_TRY(myr_file_read(path, 1 << 20, cert, err));
     snprintf(path, sizeof(path), "%s/server-key.pem", server->folder);

@@ -29,7 +29,7 @@ static bool write_all(int fd, struct myr_str text)
 static int save(const char *folder, const char *name, struct myr_str text, bool secret,
                 struct myr_err *err)
 {
-    char path[4096];
+    char path[SERVER_PATH];
     snprintf(path, sizeof(path), "%s/%s", folder, name);
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, secret ? 0600 : 0644);
     if (fd < 0) {
@@ -117,7 +117,7 @@ static int make_config(const struct myr_server_init *init, struct myr_err *err)
     }
     MYR_TRY(save_buf(init->folder, "myriad.yaml", &text, false, err));
     /* What init takes, serve takes. */
-    char path[4096];
+    char path[SERVER_PATH];
     struct config config;
     snprintf(path, sizeof(path), "%s/myriad.yaml", init->folder);
     MYR_TRY(config_read(path, &config, err));
@@ -130,7 +130,7 @@ static void take_back(const char *folder)
 {
     static const char *const names[] = {"myriad.yaml",    "ca.pem",   "ca-key.pem", "server.pem",
                                         "server-key.pem", "state.db", "admin.token"};
-    char path[4096];
+    char path[SERVER_PATH];
     for (size_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
         snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
         (void)unlink(path);
@@ -149,7 +149,7 @@ static bool nobody_waits(void *context, const char *leader, const char *why)
 /* A file in the folder; or a state in etcd that must not be there yet. */
 static int make_store(const struct myr_server_init *init, struct store **ret, struct myr_err *err)
 {
-    char path[4096];
+    char path[SERVER_PATH];
     struct config config;
     if (!init->etcd) {
         snprintf(path, sizeof(path), "%s/state.db", init->folder);
@@ -189,7 +189,7 @@ static int make_token(const struct myr_server_init *init, struct myr_err *err)
 
 int myr_server_init(const struct myr_server_init *init, struct myr_err *err)
 {
-    char path[4096];
+    char path[SERVER_PATH];
     struct stat status;
     if (init->unix_user && strcmp(init->unix_user, "root") == 0) {
         return myr_err_set(err, MYR_EDENIED, "ranks never run as root: another user is expected");

@@ -14,7 +14,7 @@ enum { AUDIT_MAX = 16 << 20, LINE = 1024 };
 /* The exceptions to "no hidden globals": where lines go. */
 static int audit_fd = -1;
 static off_t audit_size;
-static char audit_path[4096];
+static char audit_path[SERVER_PATH];
 static bool as_json, only_bad, mute;
 
 int64_t wall_ms(void)

@@ -294,7 +294,7 @@ static void get_where(const struct server *server, const struct myr_doc *list,
     if (!list || list->kind != MYR_DOC_LIST) {
         return;
     }
-    *ret = myr_xcalloc(list->count / 4 + 1, sizeof(**ret));
+    *ret = myr_xcalloc(list->count / 4, sizeof(**ret));
     for (uint32_t i = 0; i + 3 < list->count; i += 4) {
         uint64_t field[4] = {};
         bool ok = true;

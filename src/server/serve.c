@@ -131,7 +131,7 @@ static void on_signal(uv_signal_t *handle, int number)
     if (number == SIGHUP) {
         struct config fresh;
         struct myr_err err = {};
-        char path[4096];
+        char path[SERVER_PATH];
         snprintf(path, sizeof(path), "%s/myriad.yaml", server->folder);
         if (config_read(path, &fresh, &err) < 0) {
             log_say("error", "%s; the old configuration stays", err.message);
@@ -232,7 +232,7 @@ static bool on_standby(void *context, const char *leader, const char *why)
 
 static int open_store(struct server *server, struct myr_err *err)
 {
-    char path[4096], name[192], host[64] = "";
+    char path[SERVER_PATH], name[192], host[64] = "";
     struct standby standby = {};
     if (server->config.etcd.count == 0) {
         snprintf(path, sizeof(path), "%s/state.db", server->folder);
@@ -290,7 +290,7 @@ static int world_begin(struct server *server, struct myr_err *err)
 
 static int begin(struct server *server, struct myr_err *err)
 {
-    char path[4096];
+    char path[SERVER_PATH];
     snprintf(path, sizeof(path), "%s/myriad.yaml", server->folder);
     MYR_TRY(config_read(path, &server->config, err));
     if (server->once) { /* nobody comes: any port will do */
@@ -323,7 +323,7 @@ static int begin(struct server *server, struct myr_err *err)
 /* Who has the folder finds the server, whatever port it has got. */
 static void write_url(const struct server *server, const char *url)
 {
-    char path[4096];
+    char path[SERVER_PATH];
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct myr_err err = {};
     snprintf(path, sizeof(path), "%s/server.url", server->folder);

@@ -33,7 +33,7 @@
 #include "myriad/server/jobfile.h"
 #include "store.h"
 
-enum { SERVER_TENANTS = 256, SERVER_NAME = 64, SERVER_RELAYS = 1024 };
+enum { SERVER_TENANTS = 256, SERVER_NAME = 64, SERVER_RELAYS = 1024, SERVER_PATH = 4096 };
 
 /* Where the nodes are. */
 enum world_kind { WORLD_AGENTS, WORLD_TWIN, WORLD_SLURM, WORLD_COUNT };

@@ -117,7 +117,7 @@ static int open_door(struct server *server, const struct myr_io_service *service
 {
     const struct config *config = &server->config;
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
-    char path[4096];
+    char path[SERVER_PATH];
     uint64_t port = config->agents_port;
     snprintf(path, sizeof(path), "%s/agents.port", server->folder);
     bool any = port == 0 && !server->once;
@@ -155,7 +155,7 @@ void sessions_grow(struct server *server)
 
 int sessions_begin(struct server *server, struct myr_err *err)
 {
-    char cert[4096], key[4096], ca[4096];
+    char cert[SERVER_PATH], key[SERVER_PATH], ca[SERVER_PATH];
     struct myr_io_service service = {.calls = {on_open, on_data, on_closed},
                                      .accept = on_accept,
                                      .context = server,

@@ -129,7 +129,7 @@ static void start(struct server *server, uint32_t id)
         return; /* taken back in the same turn */
     }
     MYR_CLEANUP(myr_free_at)
-    struct myr_control_rank *ranks = myr_xcalloc(job.nodes + 1, sizeof(*ranks));
+    struct myr_control_rank *ranks = myr_xcalloc(job.nodes, sizeof(*ranks));
     struct engine_gang gang = {.job = id,
                                .epoch = job.epoch,
                                .world = job.spec.gpus,

@@ -8,7 +8,7 @@ enum { SERVER_DAYS = 825, SOON_DAYS = 90, DAY_S = 86400 };
 
 static int get(const char *folder, const char *name, struct myr_buf *ret, struct myr_err *err)
 {
-    char path[4096];
+    char path[SERVER_PATH];
     snprintf(path, sizeof(path), "%s/%s", folder, name);
     return myr_file_read(path, 1 << 20, ret, err);
 }
@@ -21,7 +21,7 @@ static int renew(const char *folder, const struct myr_buf *old, struct myr_err *
 {
     MYR_CLEANUP(myr_buf_done)
     struct myr_buf ca = {}, ca_key = {}, key = {}, csr = {}, made = {}, names = {};
-    char path[4096];
+    char path[SERVER_PATH];
     MYR_TRY(get(folder, "ca.pem", &ca, err));
     MYR_TRY(get(folder, "ca-key.pem", &ca_key, err));
     MYR_TRY(get(folder, "server-key.pem", &key, err));

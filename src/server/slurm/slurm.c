@@ -80,7 +80,7 @@ static int on_submit(struct server *server, const struct myr_job_spec *spec,
 static int make_tag(struct slurm *slurm, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
-    char path[4096];
+    char path[SERVER_PATH];
     snprintf(path, sizeof(path), "%s/ca.pem", slurm->server->folder);
     MYR_TRY(myr_file_read(path, 1 << 20, &text, err));
     snprintf(slurm->tag, sizeof(slurm->tag), "%016llx",
