@@ -1,3 +1,4 @@
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -294,11 +295,86 @@ static void a_state_belongs_to_one_question_alone(void **state)
     myr_sim_free(same);
 }
 
+/* Whatever lay in the memory that the engine was given. */
+static void the_same_state_is_the_same_bytes(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < IMAGES; seed++) {
+        struct myr_buf images[2] = {};
+        for (uint32_t i = 0; i < 2; i++) {
+            bool over;
+            mallopt(M_PERTURB, i ? 0x5A : 0xA5);
+            struct myr_sim *sim = make(seed);
+            assert_int_equal(myr_sim_run_until(sim, 90 * MYR_PS_PER_US, &over, NULL), MYR_OK);
+            myr_sim_save(sim, &images[i]);
+            myr_sim_free(sim);
+        }
+        mallopt(M_PERTURB, 0);
+        assert_int_equal(images[0].len, images[1].len);
+        assert_memory_equal(images[0].data, images[1].data, images[0].len);
+        myr_buf_done(&images[0]);
+        myr_buf_done(&images[1]);
+    }
+}
+
+/* What a run asserts at its end, and slow builds at every moment, sees each thing by itself. */
+static void the_engines_own_checks_see_what_is_wrong(void **state)
+{
+    (void)state;
+    struct myr_sim_result result;
+    struct myr_sim *sim = make(0);
+    bool over;
+    assert_int_equal(myr_sim_run_until(sim, 60 * MYR_PS_PER_US, &over, NULL), MYR_OK);
+    assert_false(sim_at_rest(sim));
+    for (uint32_t c = 0; c < sim->channel_count; c++) {
+        uint64_t capacity = sim->channels[c].capacity;
+        myr_vec_push(&sim->touched, c);
+        assert_true(sim_within_capacity(sim));
+        sim->channels[c].capacity = sim->channels[c].held ? capacity - capacity / 1000 : capacity;
+        assert_true(sim_within_capacity(sim) == (sim->channels[c].held == 0));
+        sim->channels[c].capacity = capacity;
+    }
+    assert_true(sim_ties_right(sim));
+    sim->touched.count = 0;
+    assert_int_equal(myr_sim_run(sim, NULL, NULL, &result, NULL), MYR_OK);
+    assert_true(sim_at_rest(sim) && sim_conserved(sim) && sim_above_bounds(sim));
+    for (uint32_t which = 0; which < 8; which++) {
+        struct sim_channel channel = sim->channels[1];
+        struct sim_fill fill = sim->fills[1];
+        sim->channels[1].wanted += which == 0;
+        sim->channels[1].entry_count += which == 1;
+        sim->channels[1].held += which == 2;
+        sim->fills[1].held_weight += which == 3;
+        sim->fills[1].room -= which == 4;
+        sim->finish.count += which == 5;
+        sim->loose_slots += which == 6;
+        sim->free_slots.count -= which == 7;
+        assert_false(sim_at_rest(sim));
+        sim->channels[1] = channel;
+        sim->fills[1] = fill;
+        sim->finish.count -= which == 5;
+        sim->loose_slots -= which == 6;
+        sim->free_slots.count += which == 7;
+    }
+    /* A nanosecond and a part in 2^27 sooner than is possible may be rounding; more is not. */
+    myr_ps best = sim->result.bounds.best;
+    assert_true(best > 0 && best < MYR_PS_PER_S / 8);
+    sim->result.end = best - MYR_PS_PER_NS;
+    assert_true(sim_above_bounds(sim));
+    sim->result.end = best - MYR_PS_PER_NS - (best >> 27) - 1;
+    assert_false(sim_above_bounds(sim));
+    sim->result.bounds.known = false;
+    assert_true(sim_above_bounds(sim));
+    myr_sim_free(sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_word_of_a_state_is_looked_at),
         cmocka_unit_test(a_state_belongs_to_one_question_alone),
+        cmocka_unit_test(the_same_state_is_the_same_bytes),
+        cmocka_unit_test(the_engines_own_checks_see_what_is_wrong),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,6 +27,9 @@ static uint32_t take_entries(struct myr_sim *sim, uint32_t class)
 {
     uint32_t grow, first = sim_take_block(&sim->free_entries, class, sim->entries.count, &grow);
     myr_vec_reserve(&sim->entries, sim->entries.count + grow);
+    if (grow) { /* as the hops: what nobody needs is saved too, and is no garbage */
+        memset(&sim->entries.items[first], 0, grow * sizeof(*sim->entries.items));
+    }
     sim->entries.count += grow;
     return first;
 }

@@ -42,6 +42,7 @@ static const struct {
     {"leaves", "simai_topology/leaves", 0},
     {"lossy", "hpcc/lossy", 1},
     {"a,b.goal", "goal/plain", 0},
+    {"self.goal", "goal/self", 0},
 };
 
 static char folder[] = "/tmp/myriad-source-XXXXXX";
@@ -85,6 +86,7 @@ static const struct {
     {NULL, "file:all.goal"},
     {NULL, "file:a,b.goal"}, /* a name may have commas */
     {NULL, "file:a,b.goal,format=goal"},
+    {NULL, "file:self.goal"},
     {NULL, "file:flows.txt"},
     {NULL, "file:flows.txt,format=hpcc"},
     {NULL, "file:flows.txt,format=goal"},
@@ -159,6 +161,10 @@ static void put_answer(struct myr_buf *text, const struct myr_sim_answer *answer
         (long long)answer->result.end, (unsigned long long)answer->result.transfers,
         (unsigned long long)answer->result.flows, (unsigned long long)answer->result.hash,
         load->task_count, load->first_task, load->flow_count, load->first_flow);
+    const struct myr_sim_rates *rates = &answer->rates;
+    myr_buf_printf(text, "  %u rates, mean %.9g, slowdown %.9g, p1 %.9g, least %.9g, full %.9g\n",
+                   rates->count, rates->mean, rates->mean_slowdown, rates->p1, rates->least,
+                   rates->full_share);
     myr_buf_puts(text, "  bytes:");
     for (uint32_t c = 0; c < design->link_count * 2; c++) {
         uint64_t bytes = myr_sim_channel_bytes(answer->sim, c);
