@@ -137,10 +137,12 @@ static void every_line_is_missed_when_it_is_changed(struct wanted *w, struct myr
     }
 }
 
-/* Some cables: those of one kind differ in their length alone. */
+/* What cables and modules are of is what is judged; some cables will do, since those of one kind
+ * differ in their length alone. */
 static bool is_tried(const struct myr_part *part, enum myr_part_kind kind, uint32_t *seen)
 {
-    return part->kind == kind && (kind != MYR_PART_CABLE || (*seen)++ % 16 == 0);
+    bool judged = kind == MYR_PART_TRANSCEIVER || kind == MYR_PART_CABLE || kind == MYR_PART_SWITCH;
+    return part->kind == kind && judged && (kind != MYR_PART_CABLE || (*seen)++ % 16 == 0);
 }
 
 static void every_part_is_tried_in_every_line(struct wanted *w, struct myr_buf *told)
@@ -263,12 +265,13 @@ static void sums_are_right_to_half_a_unit(void **state)
     struct wanted w;
     begin(&w, WRITTEN_SPEC);
     double sum = (double)w.design.head->total_cents / 100;
+    const char *where = myr_arena_printf(&w.arena, "line-total list:%u: ", w.design.bom_count + 2);
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         double off = cases[i].off;
         const char *row = myr_arena_printf(&w.arena, "Total,,,,,%.2f\n", sum + off);
         assert_true(is_found(&w, row, "list-total") == cases[i].found);
         row = myr_arena_printf(&w.arena, "security,wall,firewall,3,100.25,%.2f\n", 300.75 + off);
-        assert_true(is_found(&w, row, "line-total list:30") == cases[i].found);
+        assert_true(is_found(&w, row, where) == cases[i].found);
     }
     end(&w);
 }
