@@ -149,6 +149,17 @@ static const struct run runs[] = {
     RUN(TREE, PLANNED, .workloads = {"allgather:ring,3MB", "permutation:500KB,seed=6"},
         .faults = {"link/33:down@15us,reroute=4us", "link/33:up@60us,reroute=2us"},
         .slow = {"node/00000:0.5", "node/00009:0.25"}),
+    RUN(RAIL, ECMP_CRC,
+        .workloads = {"step:mixtral-8x7b,tp=2,pp=2,ep=4,micro_batch=1,global_batch=32"},
+        .slow = {"node/00000:0.9", "node/00003:0.5"}),
+    RUN(RAIL, SPRAY, .workloads = {"step:llama3-8b,tp=2,cp=2,pp=2,micro_batch=2,global_batch=16"}),
+    RUN(RAIL, SPRAY,
+        .workloads = {"step:llama3-8b,tp=4,pp=4,vp=2,micro_batch=1,global_batch=16,place=random"}),
+    RUN(RAIL, SPRAY,
+        .workloads = {"step:mixtral-8x7b,tp=4,etp=2,ep=4,pp=1,micro_batch=1,global_batch=32"}),
+    RUN(RAIL, SPRAY, .workloads = {"step:llama3-8b,tp=8,zero=3,micro_batch=1,global_batch=16"}),
+    RUN(RAIL, SPRAY,
+        .workloads = {"step:llama3-8b,tp=1,pp=2,micro_batch=1,global_batch=32,ranks=16"}),
 };
 
 /* The designs of the specs, each planned once. */
