@@ -330,8 +330,171 @@ static void texts_are_read_as_they_were(void **state)
     myr_buf_done(&out);
 }
 
+/* --- one device under several names */
+
+static struct myr_str one_of(struct myr_rng *rng, const char *const *words, size_t count)
+{
+    return myr_str_from(words[pick(rng, count)]);
+}
+#define ONE_OF(rng, words) one_of((rng), (words), MYR_ARRAY_COUNT(words))
+
+static void draw_devices(struct myr_rng *rng, struct myr_cabling *cabling)
+{
+    static const char *const names[] = {"gpu01",
+                                        "GPU01",
+                                        "gpu01.a.net",
+                                        "gpu01.b.net",
+                                        "Gpu02.a.net",
+                                        "gpu02",
+                                        "10.0.0.3",
+                                        "lldp_gpu01_x.a",
+                                        "my-gpu02@y",
+                                        "aa:bb:cc:dd:ee:01",
+                                        "AABB.CCDD.EE02",
+                                        "gp",
+                                        "x-gp",
+                                        "gpu01.9net",
+                                        "leaf 1.a.net",
+                                        "leaf;1.a.net",
+                                        "",
+                                        "10.0.0.4",
+                                        "gpu01.a",
+                                        "aabb.ccdd.ee01",
+                                        "lldp+gpu02.a.net",
+                                        "xgpu01",
+                                        "aa:bb:cc:dd:ee:02"};
+    static const char *const macs[] = {"", "", "", "aa:bb:cc:dd:ee:01", "aa-bb-cc-dd-ee-02", "x"};
+    static const char *const addresses[] = {"", "", "", "10.0.0.3", "10.0.0.4"};
+    for (size_t i = 0; i < 3 + pick(rng, 6); i++) {
+        struct myr_cabling_device device = {.name = ONE_OF(rng, names),
+                                            .guid = pick(rng, 12) == 0 ? 7 + i : 0,
+                                            .port_count = (uint32_t)pick(rng, 3),
+                                            .is_switch = pick(rng, 2),
+                                            .reported = pick(rng, 3) == 0,
+                                            .by_file = pick(rng, 3) == 0,
+                                            .line = (uint32_t)pick(rng, 3),
+                                            .mac = ONE_OF(rng, macs),
+                                            .address = ONE_OF(rng, addresses)};
+        (void)myr_strmap_add(&cabling->names, device.name, (uint32_t)cabling->devices.count);
+        myr_vec_push(&cabling->devices, device);
+    }
+    for (size_t i = 0; i < 2 + pick(rng, 4); i++) {
+        struct myr_cabling_link link = {
+            .a = {(uint32_t)pick(rng, cabling->devices.count), MYR_STR("a")},
+            .b = {(uint32_t)pick(rng, cabling->devices.count), MYR_STR("b")},
+            .one_sided = pick(rng, 3) > 0};
+        struct myr_cabling_bare bare = {link.a, i % 2};
+        myr_vec_push(&cabling->links, link);
+        myr_vec_push(&cabling->bare, bare);
+    }
+}
+
+static void devices_of_several_names_are_joined_as_they_were(void **state)
+{
+    (void)state;
+    struct myr_buf out = {};
+    struct myr_rng rng;
+    myr_rng_init(&rng, SEED, 1000);
+    for (uint32_t number = 0; number < 120; number++) {
+        struct myr_arena arena;
+        struct myr_cabling cabling;
+        struct myr_import import;
+        myr_arena_init(&arena);
+        myr_cabling_init(&cabling, &arena);
+        myr_import_init(&import, &cabling);
+        draw_devices(&rng, &cabling);
+        myr_buf_printf(&out, "%u:", number);
+        for (size_t i = 0; i < cabling.devices.count; i++) {
+            const struct myr_cabling_device *device = &cabling.devices.items[i];
+            myr_buf_printf(&out, " %.*s%s%s", (int)device->name.len, device->name.data,
+                           device->by_file ? "!" : "", device->reported ? "*" : "");
+        }
+        myr_buf_putc(&out, '\n');
+        myr_import_finish(&import);
+        put_cabling(&out, &cabling, &import);
+        for (uint32_t i = 0; i < cabling.names.count; i++) {
+            myr_buf_printf(&out, "%s%u", i ? " " : "  names ", cabling.names.values[i]);
+        }
+        myr_buf_putc(&out, '\n');
+        myr_import_done(&import);
+        myr_cabling_done(&cabling);
+        myr_arena_done(&arena);
+    }
+    assert_kept("site-joined.txt", &out);
+    myr_buf_done(&out);
+}
+
+/* --- what a terminal leaves around a text */
+
+static void sessions_are_cut_away_as_they_were(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"admin@leaf01:~$ show lldp table",
+                                        "[root@ufm-01 ~]# cat x",
+                                        "root@sw1:mgmt:/tmp# ",
+                                        "root@sw1>",
+                                        "@sw1$ x",
+                                        "root@$ x",
+                                        "ro ot@sw1$ x",
+                                        "root@sw1:~,$ x",
+                                        "root@sw1:~$x",
+                                        "Script started on Monday",
+                                        "Script done on Tuesday",
+                                        "Last login: never",
+                                        "Warning: Permanently added x",
+                                        "Connection to x closed.",
+                                        "Connection to x refused",
+                                        " closed.",
+                                        "exit",
+                                        "logout",
+                                        "exit now",
+                                        "",
+                                        "  \t",
+                                        "\r",
+                                        "[x@y $ z",
+                                        "a@b(c)# d",
+                                        "logout \r",
+                                        "A_0-z.9@Z$"};
+    static const char *const bodies[] = {
+        "A-Node,A-Port,Z-Node,Z-Port\na,1,b,2\n",
+        "{\"lldp\": [{\"hostname\": \"a\", \"ifname\": \"1\", \"peerHostname\": \"b\", "
+        "\"peerIfname\": \"2\"}]}"};
+    struct myr_buf out = {}, text = {}, said = {};
+    struct myr_rng rng;
+    myr_rng_init(&rng, SEED, 2000);
+    for (uint32_t number = 0; number < 300; number++) {
+        size_t heads = pick(&rng, number % 9 == 8 ? 15 : 3);
+        size_t tails = pick(&rng, number % 9 == 7 ? 15 : 3);
+        bool json = number % 2;
+        myr_buf_clear(&text);
+        myr_buf_clear(&said);
+        for (size_t i = 0; i < heads; i++) {
+            myr_buf_printf(&text, "%s\n", lines[pick(&rng, MYR_ARRAY_COUNT(lines))]);
+        }
+        myr_buf_puts(&text, bodies[json]);
+        for (size_t i = 0; i < tails; i++) {
+            myr_buf_printf(&text, "%s%s",
+                           json && i == 0 ? ""
+                           : i            ? "\n"
+                                          : "",
+                           lines[pick(&rng, MYR_ARRAY_COUNT(lines))]);
+        }
+        put_read(&said, MYR_IMPORT_AUTO, (struct myr_str){text.data, text.len}, MYR_STR(""), false);
+        bool read = strncmp(said.data, "  device", 8) == 0;
+        myr_buf_printf(&out, "%u: %zu before, %zu behind: %s %08x%s", number, heads, tails,
+                       read ? "read" : "not", (unsigned)digest(1, &said), read ? "\n" : said.data);
+    }
+    assert_kept("site-sessions.txt", &out);
+    myr_buf_done(&out);
+    myr_buf_done(&text);
+    myr_buf_done(&said);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(texts_are_read_as_they_were)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(texts_are_read_as_they_were),
+        cmocka_unit_test(devices_of_several_names_are_joined_as_they_were),
+        cmocka_unit_test(sessions_are_cut_away_as_they_were)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
