@@ -383,6 +383,18 @@ def who_is_not_let_in_says_so_once(api, myriad):
     scheduler.line(r"info http://\S+: well again")
     wait("a watch", lambda: api.followers["pods"])
     assert scheduler.end()["lists"] == 2
+    with tempfile.TemporaryDirectory(prefix="myriad-kube-") as folder:
+        done = subprocess.run(
+            [myriad, "kubernetes", "schedule", "--kubeconfig", kubeconfig(folder, fake.nobody()),
+             "--alone", "--stop-after", "1"], capture_output=True, text=True, check=False,
+            stdin=subprocess.DEVNULL, timeout=LIMIT_S)
+    assert done.returncode == 0, done
+    assert re.fullmatch(
+        r"bound     0 gangs, 0 pods; 0 gangs made again\n"
+        r"requests  1, [01]\.\d\d a second; 0\.00 a second at idle, without the lease\n"
+        r"own work  0\.000 ms a gang \(p50\), 0\.000 ms \(p99\): measured\n", done.stdout), done
+    assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z warning "
+                        r"http://127\.0\.0\.1:\d+: connection refused\n", done.stderr), done
 
 
 def a_job_file_becomes_a_job(api, myriad):
