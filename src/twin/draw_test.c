@@ -213,10 +213,26 @@ static void parts_take_what_the_recovery_data_say(void **state)
     myr_arena_done(&arena);
 }
 
+/* To the last bit: what is drawn in one world is drawn in it for ever. */
+static void roots_of_two_are_exact(void **state)
+{
+    (void)state;
+    for (int bit = 0; bit < 16; bit++) {
+        long double root = exp2l(1.0L / (long double)(2 << bit)) * 2147483648.0L;
+        assert_int_equal(draw_exp2((INT64_C(15) << 16) + (1 << (15 - bit))), (int64_t)root);
+    }
+    assert_int_equal(draw_exp2(-16 * INT64_C(65536)), 1);
+    assert_int_equal(draw_exp2((-16 * INT64_C(65536)) - 1), 0);
+    assert_int_equal(draw_exp2(INT64_C(45) << 16), INT64_C(1) << 61);
+    assert_int_equal(draw_exp2(INT64_C(46) << 16), INT64_C(1) << 62);
+    assert_int_equal(draw_exp2(INT64_C(99) << 16), INT64_C(1) << 62);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(logarithms_and_powers_are_those_of_libm),
+        cmocka_unit_test(roots_of_two_are_exact),
         cmocka_unit_test(a_chance_comes_as_often_as_it_says),
         cmocka_unit_test(waits_are_exponential),
         cmocka_unit_test(a_time_lies_between_its_ends_around_its_middle),

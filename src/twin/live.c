@@ -100,9 +100,6 @@ static uint32_t add_job(struct myr_live *live, const struct myr_job_spec *spec,
                                           .work_ms = run->work_ms,
                                           .step_ms = run->step_ms,
                                           .submit_ms = w->now_ms,
-                                          .first_start_ms = -1,
-                                          .first_run_ms = -1,
-                                          .end_ms = -1,
                                           .failed_ms = -1,
                                           .submitted = true};
     return w->job_count++;

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "kept.h"
+
 static uint64_t steps;
 
 static void count_steps(void *context, uint64_t done, uint64_t total)
@@ -66,6 +68,23 @@ static void expect_others(const struct myr_bench_answer *a)
     assert_int_equal(a->rows[0].placed, placed);
 }
 
+/* Everything but times, as it was when somebody last looked (tests/kept/sched-bench.txt). */
+static void expect_kept(const struct myr_bench_answer *a)
+{
+    struct myr_buf text = {};
+    for (uint32_t i = 0; i < a->row_count; i++) {
+        const struct myr_bench_row *row = &a->rows[i];
+        myr_buf_printf(&text, "%d %s of %u nodes: %llu of %llu placed\n", (int)row->kind,
+                       row->layout ? row->layout : "-", row->gang_nodes,
+                       (unsigned long long)row->placed, (unsigned long long)row->decisions);
+    }
+    myr_buf_printf(&text, "%.9f %% full, %llu GPUs move where %llu are the least\n",
+                   a->fill_percent, (unsigned long long)a->defrag_gpus_moved,
+                   (unsigned long long)a->defrag_gpus_least);
+    assert_kept("sched-bench.txt", &text);
+    myr_buf_done(&text);
+}
+
 static void everything_is_measured_and_all_but_times_follows_from_the_seed(void **state)
 {
     (void)state;
@@ -75,6 +94,7 @@ static void everything_is_measured_and_all_but_times_follows_from_the_seed(void 
     struct myr_bench_question question = {
         .cluster = {.nodes = 1000, .leaf_nodes = 8}, .seed = 3, .progress = count_steps};
     myr_arena_init(&arena);
+    memset(a, 0xa5, sizeof(a)); /* whatever was in it before */
     for (uint32_t i = 0; i < 2; i++) {
         steps = 0;
         assert_int_equal(myr_bench_ask(&question, &arena, &a[i], &err), MYR_OK);
@@ -109,6 +129,7 @@ static void everything_is_measured_and_all_but_times_follows_from_the_seed(void 
     assert_true(a[0].decisions_per_s > 0);
     assert_true(a[0].has_defrag && a[0].defrag_gpus_moved >= a[0].defrag_gpus_least);
     assert_int_equal(a[0].defrag_gpus_moved, a[1].defrag_gpus_moved);
+    expect_kept(&a[0]);
     myr_arena_done(&arena);
 }
 
