@@ -14,7 +14,7 @@ static const struct {
      "leaf_down: 16, leaf_up: 8, length_m: {host_leaf: 30, leaf_spine: 2}}, storage: {switch: "
      "mqm9790-ns2f, nic_ports: 1, nic_gbps: 200}}\nsupplied: [servers]\n",
      false},
-    {"servers: 12\nserver: b300-8gpu-xdr\nnetworks: {compute: {switch: q3400, tiers: 2}, oob: "
+    {"servers: 6\nserver: b300-8gpu-xdr\nnetworks: {compute: {switch: q3400, tiers: 2}, oob: "
      "}\nroom: {rows: 2, columns: 4, rack_kw: 80}\n",
      false},
     {"servers: 2\nserver: gb200-nvl72\nnetworks: {compute: , service: }\n", false},
@@ -26,10 +26,11 @@ static const struct {
      false},
 };
 
-#define WRITTEN_SPEC                                                                             \
-    "servers: 40\nserver: h100-8gpu\nprices: cn-2024-05\nnetworks: {compute: {switch: "          \
-    "mqm9790-ns2f}, storage: {switch: mqm9790-ns2f}, service: , oob: }\nstorage: {capacity_tb: " \
-    "700, rate: better}\nroom: {rows: 4, columns: 5, rack_kw: 45}\n"
+#define WRITTEN_SPEC                                                                    \
+    "servers: 40\nserver: h100-8gpu\nprices: cn-2024-05\nnetworks: {compute: {switch: " \
+    "mqm9790-ns2f}, storage: {switch: mqm9790-ns2f}, service: , oob: }\nstorage: "      \
+    "{capacity_tb: 700, rate: better}\n"
+#define WRITTEN_ROOM "room: {rows: 4, columns: 5, rack_kw: 45}\n"
 
 enum document { CLAIMS, LAYOUT, LIST };
 
