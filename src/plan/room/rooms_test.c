@@ -159,6 +159,38 @@ static void tell_racks(const struct myr_design *design, struct myr_buf *told)
     myr_buf_printf(told, "  cables %016llx\n", (unsigned long long)lengths);
 }
 
+/* To the millimetre and the watt, and all that is drawn of it. */
+static void tell_exactly(const struct myr_design *design, struct myr_buf *told)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf picture = {};
+    const struct myr_room *room = design->room;
+    uint64_t trays = 0, racks = 0;
+    myr_plan_racks_svg(design, &picture);
+    for (uint32_t i = 0; i < design->tray_count; i++) {
+        const struct myr_tray *tray = &design->trays[i];
+        trays = myr_hash_u64(trays + tray->from_rack);
+        trays = myr_hash_u64(trays + tray->to_rack);
+        trays = myr_hash_u64(trays + tray->length_mm);
+        trays = myr_hash_u64(trays + tray->fill_permille);
+    }
+    for (uint32_t i = 0; i < design->rack_count; i++) {
+        const struct myr_rack_more *more = &design->rack_more[i];
+        const uint32_t words[] = {more->x_mm,      more->y_mm,   more->power_b,
+                                  more->cooling_b, more->watts,  more->units,
+                                  more->kg,        more->kg_max, more->devices};
+        for (size_t k = 0; k < MYR_ARRAY_COUNT(words); k++) {
+            racks = myr_hash_u64(racks + words[k]);
+        }
+    }
+    myr_buf_printf(told, "  %llu mm, %llu of fibre, at least %llu; %llu of %llu W, racks %016llx; ",
+                   (unsigned long long)room->cable_mm, (unsigned long long)room->fibre_mm,
+                   (unsigned long long)room->lower_bound_mm, (unsigned long long)room->watts,
+                   (unsigned long long)room->watts_max, (unsigned long long)racks);
+    myr_buf_printf(told, "%u trays %016llx, picture %016llx\n", design->tray_count,
+                   (unsigned long long)trays,
+                   (unsigned long long)myr_hash_bytes(picture.data, picture.len));
+}
+
 static void tell_room(const char *text, struct myr_buf *told)
 {
     struct planned p;
@@ -180,6 +212,7 @@ static void tell_room(const char *text, struct myr_buf *told)
     }
     planned_tell_findings(&p, told);
     tell_racks(&p.design, told);
+    tell_exactly(&p.design, told);
     planned_end(&p);
 }
 
