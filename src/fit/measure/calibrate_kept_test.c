@@ -110,6 +110,32 @@ static void calibrations_come_to_what_was_kept(void **state)
     assert_kept("fit-calibrations.txt", &out);
 }
 
+/* Every shape of the long sweep, and of the quick one, with what the model says of an H200. */
+static void sweeps_have_the_shapes_that_were_kept(void **state)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf out = {};
+    (void)state;
+    for (int quick = 0; quick < 2; quick++) {
+        struct myr_kernels kernels = {.gpu = "NVIDIA H200"}, read;
+        struct myr_err err = {};
+        size_t from = out.len;
+        myr_kernels_sweep(&kernels, &arena, quick != 0);
+        kernels.device = myr_kernels_device(&profiles, kernels.gpu);
+        assert_non_null(kernels.device);
+        for (uint32_t i = 0; i < kernels.count; i++) {
+            double told = myr_kernel_predict(&kernels.items[i], kernels.device, profiles.constants);
+            kernels.items[i].seconds = told > 0 ? told : 1e-3; /* nothing is said of some */
+        }
+        kernels.items[3].seconds = 0; /* the library refused it */
+        myr_kernels_write(&kernels, &out);
+        struct myr_str text = {out.data + from, out.len - from};
+        assert_int_equal(myr_kernels_parse(&read, &arena, &profiles, "f", text, &err), MYR_OK);
+        assert_int_equal(read.count, kernels.count - 1);
+    }
+    assert_null(myr_kernels_device(&profiles, "a toaster"));
+    assert_kept("fit-kernels.txt", &out);
+}
+
 static void what_a_profile_says_of_intervals_is_taken(void **state)
 {
     static const struct {
@@ -158,6 +184,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calibrations_come_to_what_was_kept),
+        cmocka_unit_test(sweeps_have_the_shapes_that_were_kept),
         cmocka_unit_test(what_a_profile_says_of_intervals_is_taken),
     };
     return cmocka_run_group_tests(tests, open_world, close_world);
