@@ -361,13 +361,20 @@ static const struct fixture_case crowds[] = {
     {"crowd in thin pods", 60, "generic-1gpu",
      "topology: clos, switch: qm8790, tiers: 3, nic_gbps: 200, leaf_down: 6, leaf_up: 3, "
      "pod_leaves: 2"},
+    {"crowd of spines", 36, "generic-1gpu",
+     "topology: clos, switch: qm8790, tiers: 3, nic_gbps: 200, leaf_down: 4, leaf_up: 16, "
+     "pod_leaves: 4"},
+    {"crowd of rails", 8, "a100-8gpu",
+     "switch: qm8790, tiers: 3, nic_gbps: 200, leaf_down: 2, leaf_up: 8, pod_leaves: 8"},
 };
 
 static void draw_crowd(struct drawing *d, uint32_t number)
 {
     uint32_t gpus = d->f.design.head->gpus;
     d->flows.items.count = 0;
-    for (uint32_t i = 0; i < 1 + number % 3; i++) {
+    /* Hosts with few others on their leaf need many flows to fill its uplinks. */
+    uint32_t leaves = d->f.graph.net->leaf, rounds = gpus / leaves > 4 ? 1 : 4;
+    for (uint32_t i = 0; i < rounds + number % 3; i++) {
         myr_flows_permutation(&d->flows, &d->f.graph, number * 8 + i);
     }
     /* Many to the same few: leaves of which more is asked than they have. */
@@ -385,6 +392,16 @@ static void draw_crowd(struct drawing *d, uint32_t number)
     }
 }
 
+/* One spine of the first pod keeps two of its links to the cores: others have to do its work. */
+static void weaken_spine(struct drawing *d)
+{
+    struct myr_graph *graph = &d->f.graph;
+    uint32_t spine = graph->net->first_spine + myr_rng_below(&d->rng, graph->net->pod_spines);
+    for (uint32_t k = 2; graph->net->core && k < myr_graph_uplink_count(graph, spine); k++) {
+        myr_graph_set_link(graph, myr_channel_link(myr_graph_uplink(graph, spine, k)), true);
+    }
+}
+
 static void crowds_are_planned_as_they_were(void **state)
 {
     (void)state;
@@ -395,7 +412,10 @@ static void crowds_are_planned_as_they_were(void **state)
         for (uint32_t number = 0; number < 24; number++) {
             fixture_heal(&d.f);
             if (number % 3 == 2) {
-                fixture_break(&d.f, &d.rng, number, number % 6 == 5);
+                fixture_break(&d.f, &d.rng, 3 * number, number % 6 == 5);
+            }
+            if (number % 3 == 1) {
+                weaken_spine(&d);
             }
             myr_buf_printf(&d.out, "%s %u:\n", crowds[c].name, number);
             draw_crowd(&d, number);
