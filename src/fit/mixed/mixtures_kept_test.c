@@ -31,6 +31,11 @@ static struct myr_model draw_model(struct myr_rng *rng)
     model.layer_count = rows[at].layers;
     model.moe.expert_count /= rows[at].wide; /* of a size that a few GPUs hold */
     model.moe.first_dense = model.moe.first_dense > 2 ? 2 : model.moe.first_dense;
+    if (model.mtp_count > 0 && myr_rng_below(rng, 2)) { /* the last layer may have no experts */
+        model.moe.interval = 2;
+        model.moe.first_dense = 0;
+        model.ffn_hidden = model.ffn_hidden ? model.ffn_hidden : model.hidden;
+    }
     model.dropout = myr_rng_below(rng, 3) == 0;
     return model;
 }
