@@ -5,6 +5,7 @@
 #include <cmocka.h>
 #include <unistd.h>
 
+#include "kept.h"
 #include "leaks.h"
 #include "shim/shim.h"
 
@@ -117,6 +118,56 @@ static void an_image_is_run_by_who_is_there(void **state)
     myr_arena_done(&arena);
 }
 
+static bool has_enroot(const char *program)
+{
+    return strcmp(program, "enroot") == 0;
+}
+
+/* Every name and every word, as ranks get them (tests/kept/agent-start.txt). */
+static void all_of_it(void **state)
+{
+    (void)state;
+    static const char *const env[] = {"A=1", "LANG=C", NULL}, *const none[] = {NULL};
+    static const char *const command[] = {"python3", "train.py", NULL};
+    static bool (*const who[])(const char *) = {has_podman, has_apptainer, has_enroot};
+    const struct jobfile jobs[] = {
+        {.command = command, .env = none},
+        {.command = command, .env = env, .image = "lab/train:1"},
+        {.command = command,
+         .env = env,
+         .image = "/images/train.sqsh",
+         .directory = "/h/ada",
+         .checkpoint = "/ck"},
+    };
+    struct order orders[] = {order, order};
+    orders[1].array_index = 5;
+    orders[1].epoch = 0;
+    orders[1].master = MYR_STR("head");
+    orders[1].gpus = 1ULL << 63 | 1;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    struct myr_arena arena;
+    myr_arena_init(&arena);
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(jobs); i++) {
+        const char *const *got = start_env(&arena, &orders[i % 2], &jobs[i], &person, i);
+        myr_buf_printf(&text, "job %u\n", i);
+        for (uint32_t k = 0; got[k]; k++) {
+            myr_buf_printf(&text, "  %s\n", got[k]);
+        }
+        for (uint32_t by = 0; by < MYR_ARRAY_COUNT(who); by++) {
+            const char *const *argv = NULL;
+            struct myr_err err = {};
+            int rc = start_argv(&arena, &orders[i % 2], &jobs[i], env, who[by], &argv, &err);
+            myr_buf_printf(&text, "  %s", rc < 0 ? err.message : "runs");
+            for (uint32_t k = 0; rc == MYR_OK && argv[k]; k++) {
+                myr_buf_printf(&text, " %s", argv[k]);
+            }
+            myr_buf_puts(&text, "\n");
+        }
+    }
+    myr_arena_done(&arena);
+    assert_kept("agent-start.txt", &text);
+}
+
 static void nobody_runs_as_root(void **state)
 {
     (void)state;
@@ -140,6 +191,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ours_win_over_the_job_file),
         cmocka_unit_test(an_image_is_run_by_who_is_there),
+        cmocka_unit_test(all_of_it),
         cmocka_unit_test(nobody_runs_as_root),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

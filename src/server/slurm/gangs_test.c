@@ -159,6 +159,7 @@ static void whole_looks(void)
                  "n2|other|64|1000|gpu:h100:9|idle|none\n");
     server->config.slurm.partition[0] = server->config.slurm.options[0] = '\0';
     nodes_are("all are idle", UP LAST_UP);
+    nodes_are("and one that is none of ours", "x9|all*|64|1000|gpu:h100:8|idle|none\n" UP LAST_UP);
     prints("squeue", 1, "slurm_load_jobs error: Unable to contact slurm controller\n");
     look("its controller is away", true);
     prints("squeue", 0, "");
