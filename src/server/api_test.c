@@ -184,6 +184,19 @@ static void a_long_queue(void)
     goes(connection);
 }
 
+/* A line a path. */
+static void this_list(void)
+{
+    struct MHD_Connection *connection = comes_from("10.0.0.9");
+    put(connection, "GET", "/openapi.json", MYR_STR(""));
+    const char *at = connection->response->body.data;
+    for (size_t i = 0; i < connection->response->body.len; i++) {
+        myr_buf_puts(&story, strncmp(&at[i], "\"/", 2) == 0 ? "\n  " : "");
+        myr_buf_putc(&story, at[i]);
+    }
+    goes(connection);
+}
+
 static void numbers(void)
 {
     struct MHD_Connection *connection = comes_from("10.0.0.9");
@@ -205,6 +218,7 @@ static void what_is_asked(void **state)
     tokens();
     tenants();
     a_long_queue();
+    this_list();
     numbers();
     cover_folder();
     assert_kept("server-api.txt", &story);
