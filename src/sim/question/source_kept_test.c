@@ -43,6 +43,8 @@ static const struct {
     {"lossy", "hpcc/lossy", 1},
     {"a,b.goal", "goal/plain", 0},
     {"self.goal", "goal/self", 0},
+    {"answer.json", "sim_results/answer", 0},
+    {"latency.topo", "htsim/topo_two_latency", 1},
 };
 
 static char folder[] = "/tmp/myriad-source-XXXXXX";
@@ -146,6 +148,14 @@ static const struct {
     {"file:", "permutation:1MB"},
     {"file:star,format=none", "permutation:1MB"},
     {"file:all.goal", "permutation:1MB"},
+    {"file:many.csv", "permutation:1MB"},
+    {"file:many.csv,format=hpcc", "permutation:1MB"},
+    {"file:answer.json", "permutation:1MB"},
+    {"file:answer.json,format=htsim", "permutation:1MB"},
+    {"file:latency.topo", "permutation:1MB,seed=2"},
+    {NULL, "file:answer.json"},
+    {NULL, "file:answer.json,format=goal"},
+    {NULL, "file:answer.json,format=flows"},
 };
 
 static void put_answer(struct myr_buf *text, const struct myr_sim_answer *answer)
