@@ -14,7 +14,7 @@
 #include "kept.h"
 #include "planned_test.h"
 
-enum { ROOMS = 34, SEED = 41, SERVERS_MAX = 9 };
+enum { ROOMS = 34, SEED = 41, SERVERS_MAX = 9, MORE_ROOMS = 45, MORE_SERVERS_MAX = 18 };
 
 static uint32_t between(struct myr_rng *rng, uint32_t least, uint32_t most)
 {
@@ -36,9 +36,9 @@ static const char *one_of(struct myr_rng *rng, const char *const *words, uint32_
            MYR_ARRAY_COUNT(((const char *const[]){__VA_ARGS__})))
 
 /* What stands there. */
-static uint32_t draw_cluster(struct myr_rng *rng, struct myr_buf *spec)
+static uint32_t draw_cluster(struct myr_rng *rng, uint32_t most, struct myr_buf *spec)
 {
-    uint32_t servers = between(rng, 2, SERVERS_MAX);
+    uint32_t servers = between(rng, 2, most);
     const char *net = ONE_OF(rng, "switch: mqm9790-ns2f", "switch: mqm9700-ns2f, tiers: 3",
                              "switch: sn5600", "switch: mqm9790-ns2f, nic_gbps: 200",
                              "switch: mqm9790-ns2f, leaf_down: 8, leaf_up: 8",
@@ -120,12 +120,13 @@ static void draw_feeds(struct myr_rng *rng, uint32_t rows, struct myr_buf *spec)
     }
 }
 
-static void draw_spec(struct myr_rng *rng, struct myr_buf *spec)
+static void draw_spec(struct myr_rng *rng, bool large, struct myr_buf *spec)
 {
-    uint32_t servers = draw_cluster(rng, spec), rows = between(rng, 1, 9);
+    uint32_t servers = draw_cluster(rng, large ? MORE_SERVERS_MAX : SERVERS_MAX, spec);
+    uint32_t rows = between(rng, 1, 9);
     uint32_t per_rack = between(rng, 1, 4), tenths = between(rng, 0, 9);
     uint32_t racks = servers / per_rack + between(rng, 4, 16);
-    const char *place = maybe(rng, 25) ? "shortest" : "aligned";
+    const char *place = maybe(rng, 25) && !large ? "shortest" : "aligned";
     myr_buf_printf(spec, "room: {rows: %u, columns: %u, place: %s, rack_kw: %u.%u, rack_u: %u",
                    rows, racks / rows + 1, place, 11 * per_rack + 4, tenths, between(rng, 24, 60));
     draw_ways(rng, rows, spec);
@@ -191,10 +192,21 @@ static void tell_exactly(const struct myr_design *design, struct myr_buf *told)
                    (unsigned long long)myr_hash_bytes(picture.data, picture.len));
 }
 
-static void tell_room(const char *text, struct myr_buf *told)
+static void tell_all(const struct planned *p, struct myr_buf *told)
+{
+    planned_tell(myr_value_get(&p->answer.root, "room"), "room", told);
+    for (uint32_t i = 0; i < p->design.cabletype_count; i++) {
+        const struct myr_cabletype *type = &p->design.cabletypes[i];
+        myr_buf_printf(told, "  cable %s %u: %s\n", myr_net_names[type->net], type->layer,
+                       myr_design_str(&p->design, type->part));
+    }
+    planned_tell_findings(p, told);
+    tell_racks(&p->design, told);
+}
+
+static void tell_room(const char *text, bool all, struct myr_buf *told)
 {
     struct planned p;
-    const struct myr_value *room;
     planned_read(&p, text);
     if (myr_plan(&p.arena, &p.catalog, &p.spec, &p.design, &p.err) < 0) {
         myr_buf_printf(told, "  refused: %s (%s)\n", p.err.message, p.err.hint);
@@ -203,15 +215,9 @@ static void tell_room(const char *text, struct myr_buf *told)
     }
     myr_answer_init(&p.answer, &p.arena, "myriad.plan", 1);
     (void)myr_plan_answer(&p.design, &p.answer);
-    room = myr_value_get(&p.answer.root, "room");
-    planned_tell(room, "room", told);
-    for (uint32_t i = 0; i < p.design.cabletype_count; i++) {
-        const struct myr_cabletype *type = &p.design.cabletypes[i];
-        myr_buf_printf(told, "  cable %s %u: %s\n", myr_net_names[type->net], type->layer,
-                       myr_design_str(&p.design, type->part));
+    if (all) {
+        tell_all(&p, told);
     }
-    planned_tell_findings(&p, told);
-    tell_racks(&p.design, told);
     tell_exactly(&p.design, told);
     planned_end(&p);
 }
@@ -224,17 +230,34 @@ static void drawn_rooms_are_filled_as_they_were(void **state)
     myr_rng_init(&rng, SEED, 0);
     for (uint32_t i = 0; i < ROOMS; i++) {
         MYR_CLEANUP(myr_buf_done) struct myr_buf spec = {};
-        draw_spec(&rng, &spec);
+        draw_spec(&rng, false, &spec);
         myr_buf_printf(&told, "== %s", spec.data);
-        tell_room(spec.data, &told);
+        tell_room(spec.data, true, &told);
     }
     assert_kept("plan-rooms.txt", &told);
+}
+
+/* Larger ones, in short: the bound is that of both ways of placing. */
+static void larger_rooms_have_their_bounds(void **state)
+{
+    (void)state;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf told = {};
+    struct myr_rng rng;
+    myr_rng_init(&rng, SEED, 1);
+    for (uint32_t i = 0; i < MORE_ROOMS; i++) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf spec = {};
+        draw_spec(&rng, true, &spec);
+        myr_buf_printf(&told, "== %s", spec.data);
+        tell_room(spec.data, false, &told);
+    }
+    assert_kept("plan-bounds.txt", &told);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(drawn_rooms_are_filled_as_they_were),
+        cmocka_unit_test(larger_rooms_have_their_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
