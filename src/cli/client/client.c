@@ -201,15 +201,14 @@ static void put_scalar(struct myr_answer *answer, const char *key, const struct 
     uint64_t whole;
     int64_t negative;
     double number;
-    if (doc->quoted) {
-        myr_answer_str(answer, key, doc->text);
-    } else if (myr_str_eq(doc->text, MYR_STR("true")) || myr_str_eq(doc->text, MYR_STR("false"))) {
-        myr_answer_bool(answer, key, doc->text.data[0] == 't');
-    } else if (myr_str_to_u64(doc->text, &whole)) {
+    bool plain = !doc->quoted, yes = myr_str_eq(doc->text, MYR_STR("true"));
+    if (plain && (yes || myr_str_eq(doc->text, MYR_STR("false")))) {
+        myr_answer_bool(answer, key, yes);
+    } else if (plain && myr_str_to_u64(doc->text, &whole)) {
         myr_answer_u64(answer, key, whole);
-    } else if (myr_str_to_i64(doc->text, &negative)) {
+    } else if (plain && myr_str_to_i64(doc->text, &negative)) {
         myr_answer_i64(answer, key, negative);
-    } else if (myr_str_to_double(doc->text, &number)) {
+    } else if (plain && myr_str_to_double(doc->text, &number)) {
         myr_answer_double(answer, key, number, 6);
     } else {
         myr_answer_str(answer, key, doc->text);
