@@ -163,6 +163,66 @@ static void every_number_has_a_rule(void **state)
     assert_kept("plan-rules.txt", &told);
 }
 
+/* The first and the last device of every type: its ports, and where they lead. */
+static void a_device_is_told_with_its_ports(void **state)
+{
+    (void)state;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf told = {};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(pages); i++) {
+        struct planned p;
+        planned_begin(&p, pages[i]);
+        const struct myr_design *design = &p.design;
+        myr_buf_printf(&told, "== %s", pages[i]);
+        for (uint32_t d = 0; d < design->device_count; d++) {
+            bool first = d == 0 || design->device_type[d] != design->device_type[d - 1];
+            bool last = d + 1 == design->device_count ||
+                        design->device_type[d] != design->device_type[d + 1];
+            if (first || last) {
+                MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
+                MYR_CLEANUP(myr_buf_done) struct myr_buf page = {};
+                const struct myr_value *ports;
+                struct myr_answer answer;
+                struct myr_answer_form form = {.format = MYR_FORMAT_JSON};
+                myr_design_name(design, d, &name);
+                myr_answer_init(&answer, &p.arena, "myriad.design.device", 1);
+                assert_int_equal(myr_plan_device(design, name.data, &answer, &ports, &p.err), 0);
+                assert_int_equal(myr_answer_write(&answer, &form, &page, &p.err), MYR_OK);
+                myr_buf_printf(&told, "  %s: %u ports, %016llx\n", name.data, ports->count,
+                               (unsigned long long)myr_hash_bytes(page.data, page.len));
+                if (first && ports->first) {
+                    planned_tell(ports->first, "    first", &told);
+                }
+            }
+        }
+        struct myr_answer none;
+        const struct myr_value *ports;
+        myr_answer_init(&none, &p.arena, "myriad.design.device", 1);
+        assert_true(myr_plan_device(design, "leaf/nowhere", &none, &ports, &p.err) < 0);
+        myr_buf_printf(&told, "  %s (%s)\n", p.err.message, p.err.hint);
+        planned_end(&p);
+    }
+    assert_kept("plan-devices.txt", &told);
+}
+
+/* How the plan came about, on a page. */
+static void a_plan_explains_itself(void **state)
+{
+    (void)state;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf told = {};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(pages); i++) {
+        struct planned p;
+        struct myr_answer answer;
+        planned_begin(&p, pages[i]);
+        myr_buf_printf(&told, "== %s", pages[i]);
+        myr_answer_init(&answer, &p.arena, "myriad.plan", 1);
+        (void)myr_plan_answer(&p.design, &answer);
+        myr_plan_explain(&p.design, &answer);
+        write_page(&answer, &told);
+        planned_end(&p);
+    }
+    assert_kept("plan-explained.txt", &told);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +231,8 @@ int main(void)
         cmocka_unit_test(an_optimum_is_shown_with_what_it_was_chosen_from),
         cmocka_unit_test(a_page_says_what_is_planned),
         cmocka_unit_test(every_number_has_a_rule),
+        cmocka_unit_test(a_device_is_told_with_its_ports),
+        cmocka_unit_test(a_plan_explains_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
