@@ -1,0 +1,121 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "kept.h"
+#include "myriad/sim/sweep.h"
+
+/* A sweep in one go, gone on with, and in parts: the same rows each time, and what is said of it.
+ */
+
+static const char file[] = "topology: fat-tree:k=4\n"
+                           "workload: '{kind}{size}'\n"
+                           "knobs: {kind: ['permutation:', 'incast:16:1,', 'allreduce:halving,'], "
+                           "size: [100KB, 1MB]}\n"
+                           "lb: [ecmp, spray]\n"
+                           "queue_pairs: 2\n"
+                           "seed: 3-4\n";
+
+static char folder[] = "/tmp/myriad-sweep-XXXXXX";
+
+static void count_points(void *context, uint64_t done, uint64_t total)
+{
+    uint64_t *most = context;
+    assert_true(done <= total);
+    *most = done > *most ? done : *most;
+}
+
+static void put_run(struct myr_buf *text, const char *what, const char *out, uint32_t shard,
+                    uint32_t shards)
+{
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    struct myr_sweep sweep;
+    struct myr_sweep_result result;
+    struct myr_err err = {};
+    uint64_t most = 0;
+    myr_arena_init(&arena);
+    assert_int_equal(myr_sweep_parse(&sweep, &arena, "s.yaml", MYR_STR(file), &err), MYR_OK);
+    struct myr_sweep_run run = {.out = out,
+                                .version = "1",
+                                .shard = shard,
+                                .shard_count = shards,
+                                .workers = 1,
+                                .progress = count_points,
+                                .progress_context = &most};
+    if (myr_sweep_run(&sweep, &run, &arena, &result, &err) < 0) {
+        myr_buf_printf(text, "%s: %s\n", what, err.message);
+        return;
+    }
+    myr_buf_printf(text, "%s: %u rows of %u points, %u done, %u resumed, %u failed%s\n", what,
+                   result.row_count, result.points, result.done, result.resumed, result.failed,
+                   result.written ? ", written" : "");
+    for (uint32_t i = 0; i < result.row_count; i++) {
+        const struct myr_sweep_row *row = &result.rows[i];
+        myr_buf_printf(text, "  %u %u/%u:", row->point, row->job, row->jobs);
+        for (uint32_t c = 0; c < MYR_SWEEP_COLUMNS; c++) {
+            myr_buf_printf(text, " %.*s", (int)row->cells[c].len,
+                           row->cells[c].data ? row->cells[c].data : "");
+        }
+        myr_buf_puts(text, "\n");
+    }
+    myr_buf_printf(text, "  told up to %llu\n", (unsigned long long)most);
+}
+
+static void put_file(struct myr_buf *text, const char *path)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf got = {};
+    struct myr_err err = {};
+    if (myr_file_read(path, 1 << 20, &got, &err) < 0) {
+        myr_buf_printf(text, "%s is not there\n", path);
+        return;
+    }
+    myr_buf_printf(text, "%s\n", path);
+    myr_buf_put(text, got.data, got.len);
+}
+
+static void sweeps_are_what_they_were(void **state)
+{
+    (void)state;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    put_run(&text, "not kept", NULL, 0, 1);
+    put_run(&text, "whole", "all.csv", 0, 1);
+    put_file(&text, "all.csv");
+    put_run(&text, "once more", "all.csv", 0, 1);
+    put_run(&text, "first part", "part.csv", 0, 2);
+    put_file(&text, "part.csv");
+    put_run(&text, "first part again", "part.csv", 0, 2);
+    put_run(&text, "second part", "part.csv", 1, 2);
+    put_file(&text, "part.csv");
+    put_run(&text, "where there is no folder", "none/all.csv", 0, 1);
+    assert_kept("sim-sweep.txt", &text);
+}
+
+static int open_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? chdir(folder) : -1;
+}
+
+static int close_folder(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"all.csv", "all.csv.part-1-of-1", "part.csv",
+                                        "part.csv.part-1-of-2", "part.csv.part-2-of-2"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
+        unlink(names[i]);
+    }
+    return chdir("/") | rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sweeps_are_what_they_were),
+    };
+    return cmocka_run_group_tests(tests, open_folder, close_folder);
+}
