@@ -13,6 +13,7 @@
 #include "kept.h"
 #include "myriad/plan/explain.h"
 #include "myriad/plan/optimise.h"
+#include "pages_test.h"
 #include "planned_test.h"
 #include "trees_test.h"
 
