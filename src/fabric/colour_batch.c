@@ -94,10 +94,9 @@ static void split_batch(const struct myr_colouring *colouring, const struct batc
 {
     struct level *level = batch->level;
     const struct myr_graph *graph = colouring->graph;
-    size_t some = batch->count ? batch->count : 1;
     struct split_shape shape = {.nodes = level->nodes, .outers = graph->net->leaf};
-    MYR_CLEANUP(myr_free_at) struct split_edge *edges = myr_xcalloc(some, sizeof(*edges));
-    MYR_CLEANUP(myr_free_at) uint32_t *colour = myr_xcalloc(some, sizeof(*colour));
+    MYR_CLEANUP(myr_free_at) struct split_edge *edges = myr_xcalloc(batch->count, sizeof(*edges));
+    MYR_CLEANUP(myr_free_at) uint32_t *colour = myr_xcalloc(batch->count, sizeof(*colour));
     uint32_t count = 0;
     for (uint32_t i = 0; i < batch->count; i++) {
         if (!batch->late[batch->order[i]]) {
@@ -242,7 +241,7 @@ static void spare_weak_spines(struct myr_colouring *colouring)
     const struct myr_network *net = colouring->graph->net;
     const struct level *spine = &colouring->spine;
     MYR_CLEANUP(myr_free_at)
-    bool *crosses = myr_xcalloc(colouring->flows.count + 1, sizeof(*crosses));
+    bool *crosses = myr_xcalloc(colouring->flows.count, sizeof(*crosses));
     for (uint32_t flow = 0; flow < colouring->flows.count; flow++) {
         struct colouring_ends ends = colouring_ends(colouring, flow);
         crosses[flow] = colouring_crosses(&ends);
@@ -310,8 +309,8 @@ void colouring_place_all(struct myr_colouring *colouring)
 {
     uint32_t flows = (uint32_t)colouring->flows.count;
     MYR_CLEANUP(batch_done) struct batch batch = {.level = &colouring->leaf};
-    batch.order = myr_xcalloc((size_t)flows + 1, sizeof(uint32_t));
-    batch.late = myr_xcalloc((size_t)flows + 1, sizeof(bool));
+    batch.order = myr_xcalloc(flows, sizeof(uint32_t));
+    batch.late = myr_xcalloc(flows, sizeof(bool));
     batch_collect(&colouring->leaf, &batch, flows);
     deal_batch(colouring, &batch);
     if (colouring->spine.nodes) {

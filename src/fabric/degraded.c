@@ -474,8 +474,8 @@ void myr_blast_radius(struct myr_graph *graph, const uint32_t *devices, uint32_t
 {
     const struct myr_design_head *head = graph->design->head;
     MYR_CLEANUP(myr_free_at)
-    struct node_ports *nodes = myr_xcalloc((size_t)head->nodes + 1, sizeof(*nodes));
-    MYR_CLEANUP(myr_free_at) bool *dead = myr_xcalloc((size_t)head->nodes + 1, sizeof(*dead));
+    struct node_ports *nodes = myr_xcalloc(head->nodes, sizeof(*nodes));
+    MYR_CLEANUP(myr_free_at) bool *dead = myr_xcalloc(head->nodes, sizeof(*dead));
     struct kill_list killed = {};
     struct myr_degraded before;
     *ret = (struct myr_blast){.devices = count};

@@ -271,7 +271,7 @@ struct myr_failover myr_failover_device(struct myr_graph *graph, uint32_t device
     if (is_switch) {
         uint32_t at = device - graph->first_switch, first = graph->bundle_start[at];
         uint32_t count = graph->bundle_start[at + 1] - first;
-        before = myr_xcalloc((size_t)count + 1, sizeof(*before));
+        before = myr_xcalloc(count, sizeof(*before));
         for (uint32_t i = 0; i < count; i++) {
             before[i] = alive_up(graph, graph->bundles[first + i].neighbour);
         }

@@ -332,7 +332,7 @@ void myr_flows_shift(struct myr_flows *flows, const struct myr_graph *graph, uin
 void myr_flows_permutation(struct myr_flows *flows, const struct myr_graph *graph, uint64_t seed)
 {
     uint32_t gpus = graph->design->head->gpus;
-    MYR_CLEANUP(myr_free_at) uint32_t *order = myr_xcalloc((size_t)gpus + 1, sizeof(*order));
+    MYR_CLEANUP(myr_free_at) uint32_t *order = myr_xcalloc(gpus, sizeof(*order));
     struct myr_rng rng;
     myr_rng_init(&rng, seed, 1);
     for (uint32_t i = 0; i < gpus; i++) {

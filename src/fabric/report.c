@@ -51,7 +51,7 @@ static void routed_rates(const struct myr_graph *graph, const struct myr_routes 
                          uint64_t *ret)
 {
     uint32_t count = (uint32_t)routes->flow.count;
-    MYR_CLEANUP(myr_free_at) uint64_t *rate = myr_xcalloc((size_t)count + 1, sizeof(*rate));
+    MYR_CLEANUP(myr_free_at) uint64_t *rate = myr_xcalloc(count, sizeof(*rate));
     myr_max_min(graph, routes, rate);
     for (uint32_t r = 0; r < count; r++) {
         ret[routes->flow.items[r]] += rate[r];
@@ -63,9 +63,9 @@ static int sprayed_rates(const struct myr_graph *graph, const struct myr_balance
                          const struct myr_flow *flows, size_t count, const uint64_t *ideal,
                          uint64_t *ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_free_at) struct myr_flow *sent = myr_xcalloc(count + 1, sizeof(*sent));
+    MYR_CLEANUP(myr_free_at) struct myr_flow *sent = myr_xcalloc(count, sizeof(*sent));
     MYR_CLEANUP(myr_free_at)
-    uint64_t *load = myr_xcalloc((size_t)graph->design->link_count * 2 + 1, sizeof(*load));
+    uint64_t *load = myr_xcalloc((size_t)graph->design->link_count * 2, sizeof(*load));
     MYR_CLEANUP(myr_routes_done) struct myr_routes routes = {};
     for (size_t i = 0; i < count; i++) {
         sent[i] = flows[i];
@@ -86,8 +86,8 @@ static int put_shares(const struct myr_graph *graph, const struct myr_balance_op
                       const struct myr_flow *flows, size_t count, const struct myr_routes *routes,
                       struct myr_balance_report *ret, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_free_at) uint64_t *ideal = myr_xcalloc(count + 1, sizeof(*ideal));
-    MYR_CLEANUP(myr_free_at) uint64_t *rate = myr_xcalloc(count + 1, sizeof(*rate));
+    MYR_CLEANUP(myr_free_at) uint64_t *ideal = myr_xcalloc(count, sizeof(*ideal));
+    MYR_CLEANUP(myr_free_at) uint64_t *rate = myr_xcalloc(count, sizeof(*rate));
     double sum = 0, all = 0;
     int rc = MYR_OK;
     ideal_rates(graph, flows, count, ideal);
@@ -111,7 +111,7 @@ int myr_balance_report(const struct myr_graph *graph, const struct myr_balance_o
                        struct myr_err *err)
 {
     MYR_CLEANUP(myr_free_at)
-    uint64_t *load = myr_xcalloc((size_t)graph->design->link_count * 2 + 1, sizeof(*load));
+    uint64_t *load = myr_xcalloc((size_t)graph->design->link_count * 2, sizeof(*load));
     MYR_CLEANUP(myr_routes_done) struct myr_routes routes = {};
     struct myr_balance_report report = {};
     int rc = myr_balance(graph, options, flows, count, &routes, load, err);

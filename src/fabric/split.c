@@ -174,7 +174,7 @@ static bool resplit(struct splitter *splitter, struct colour_list *lists, uint32
 static void deal_odd(struct splitter *splitter, const uint32_t *list, uint32_t count,
                      uint32_t first, uint32_t colours, uint8_t *done)
 {
-    MYR_CLEANUP(myr_free_at) uint32_t *pair = myr_xcalloc((size_t)count + 1, sizeof(*pair));
+    MYR_CLEANUP(myr_free_at) uint32_t *pair = myr_xcalloc(count, sizeof(*pair));
     MYR_CLEANUP(myr_free_at) struct colour_list *lists = myr_xcalloc(colours, sizeof(*lists));
     for (uint32_t i = 0; i < count; i++) {
         splitter->colour[list[i]] = first + i % colours;
@@ -227,18 +227,18 @@ void split_edges(const struct split_shape *shape, const struct split_edge *edges
                  uint32_t *ret_colour) /* NOLINT(readability-non-const-parameter): written */
 {
     MYR_ASSERT(colours > 0);
-    size_t some = count ? count : 1, nodes = (size_t)shape->nodes + 1;
+    size_t nodes = (size_t)shape->nodes + 1;
     MYR_CLEANUP(splitter_done)
     struct splitter splitter = {.shape = shape, .edges = edges, .colour = ret_colour};
-    splitter.partner[0] = myr_xcalloc(some, sizeof(uint32_t));
-    splitter.partner[1] = myr_xcalloc(some, sizeof(uint32_t));
+    splitter.partner[0] = myr_xcalloc(count, sizeof(uint32_t));
+    splitter.partner[1] = myr_xcalloc(count, sizeof(uint32_t));
     splitter.waiting = myr_xcalloc(nodes * 2, sizeof(uint32_t));
     splitter.outer_waiting = myr_xcalloc((size_t)shape->outers + 1, sizeof(uint32_t));
-    splitter.scratch = myr_xcalloc(some, sizeof(uint32_t));
-    splitter.second = myr_xcalloc(some, sizeof(bool));
+    splitter.scratch = myr_xcalloc(count, sizeof(uint32_t));
+    splitter.second = myr_xcalloc(count, sizeof(bool));
     splitter.tally = myr_xcalloc(nodes * 2, sizeof(int32_t));
-    MYR_CLEANUP(myr_free_at) uint8_t *done = myr_xcalloc(some, 1);
-    MYR_CLEANUP(myr_free_at) uint32_t *list = myr_xcalloc(some, sizeof(*list));
+    MYR_CLEANUP(myr_free_at) uint8_t *done = myr_xcalloc(count, 1);
+    MYR_CLEANUP(myr_free_at) uint32_t *list = myr_xcalloc(count, sizeof(*list));
     for (uint32_t i = 0; i < count; i++) {
         list[i] = i;
     }

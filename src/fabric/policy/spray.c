@@ -180,7 +180,7 @@ static void spray_flows(const struct myr_graph *graph, struct sums *sums,
     spray.fraction = myr_xcalloc(switches, sizeof(uint64_t));
     spray.highest = myr_xcalloc(switches, sizeof(uint64_t));
     spray.known = myr_xcalloc(switches, sizeof(uint32_t));
-    MYR_CLEANUP(myr_free_at) uint32_t *order = myr_xcalloc(count + 1, sizeof(*order));
+    MYR_CLEANUP(myr_free_at) uint32_t *order = myr_xcalloc(count, sizeof(*order));
     MYR_CLEANUP(myr_free_at) uint32_t *start = myr_xcalloc(switches, sizeof(*start));
     by_target(graph, sums, flows, count, order, start);
     for (size_t i = 0; i < count; i++) {

@@ -104,8 +104,8 @@ void myr_dependencies_tables(struct myr_dependencies *dependencies, const struct
 {
     const struct myr_graph *graph = dependencies->graph;
     uint32_t count = graph->switch_count;
-    MYR_CLEANUP(myr_free_at) uint32_t *seen = myr_xcalloc((size_t)count + 1, sizeof(*seen));
-    MYR_CLEANUP(myr_free_at) bool *hosts = myr_xcalloc((size_t)count + 1, sizeof(*hosts));
+    MYR_CLEANUP(myr_free_at) uint32_t *seen = myr_xcalloc(count, sizeof(*seen));
+    MYR_CLEANUP(myr_free_at) bool *hosts = myr_xcalloc(count, sizeof(*hosts));
     for (uint32_t s = 0; s < count; s++) {
         hosts[s] = has_hosts(graph, graph->first_switch + s);
     }
@@ -225,10 +225,10 @@ void myr_dependencies_hashed(struct myr_dependencies *dependencies, const struct
     const struct myr_graph *graph = dependencies->graph;
     uint32_t count = graph->switch_count;
     MYR_CLEANUP(flood_done) struct flood flood = {.dependencies = dependencies};
-    MYR_CLEANUP(myr_free_at) bool *hosts = myr_xcalloc((size_t)count + 1, sizeof(*hosts));
-    flood.came = myr_xcalloc((size_t)count * dependencies->words + 1, sizeof(uint64_t));
+    MYR_CLEANUP(myr_free_at) bool *hosts = myr_xcalloc(count, sizeof(*hosts));
+    flood.came = myr_xcalloc((size_t)count * dependencies->words, sizeof(uint64_t));
     flood.out = myr_xcalloc(dependencies->words, sizeof(uint64_t));
-    flood.queued = myr_xcalloc((size_t)count + 1, sizeof(uint32_t));
+    flood.queued = myr_xcalloc(count, sizeof(uint32_t));
     for (uint32_t s = 0; s < count; s++) {
         hosts[s] = has_hosts(graph, graph->first_switch + s);
     }
@@ -313,7 +313,7 @@ struct myr_cycle myr_dependencies_cycle(const struct myr_dependencies *dependenc
                                         struct myr_arena *arena)
 {
     uint32_t channels = dependencies->graph->design->link_count * 2;
-    MYR_CLEANUP(myr_free_at) uint8_t *colour = myr_xcalloc((size_t)channels + 1, 1);
+    MYR_CLEANUP(myr_free_at) uint8_t *colour = myr_xcalloc(channels, sizeof(*colour));
     MYR_CLEANUP(myr_vec_free_at) steps_vec steps = {};
     for (uint32_t start = 0; start < channels; start++) {
         if (colour[start] != NEW || !myr_graph_has_link(dependencies->graph, start / 2)) {

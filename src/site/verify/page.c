@@ -24,9 +24,9 @@ static void show_states(const struct myr_verify *verify, struct myr_answer *answ
         [MYR_STATE_UNREAD] = "a name that is not read: it may be right",
     };
     static const struct myr_answer_column columns[] = {
-        {"state", "STATE", 0, 0},
-        {"ports", "PORTS", MYR_COLUMN_NUMBER, 0},
-        {"meaning", "NEIGHBOUR", 0, 0},
+        MYR_COLUMN("state", "STATE", 0),
+        MYR_COLUMN("ports", "PORTS", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("meaning", "NEIGHBOUR", 0),
     };
     struct myr_answer digest;
     myr_answer_init(&digest, answer->arena, "digest", 1);
@@ -425,35 +425,34 @@ void myr_verify_page_list(const struct myr_verify_lists *lists, enum myr_verify_
                           struct myr_answer *answer)
 {
     static const struct myr_answer_column step_columns[] = {
-        {"step", "STEP", MYR_COLUMN_NUMBER, 0},
-        {"component", "CHAIN", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
-        {"do", "DO", 0, 0},
-        {"at_device", "AT", 0, 0},
-        {"at_port", "PORT", 0, 0},
-        {"to_device", "TO", 0, 0},
-        {"to_port", "PORT", 0, 0},
-        {"other_end_at_device", "OTHER END", 0, 0},
-        {"other_end_at_port", "PORT", 0, 0},
-        {"other_end_to_device", "AND", MYR_COLUMN_WIDE, 0},
-        {"other_end_to_port", "PORT", MYR_COLUMN_WIDE, 0},
-        {"check_first", "LOOK FIRST", MYR_COLUMN_WIDE, 0},
+        MYR_COLUMN("step", "STEP", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("component", "CHAIN", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE),
+        MYR_COLUMN("do", "DO", 0),
+        MYR_COLUMN("at_device", "AT", 0),
+        MYR_COLUMN("at_port", "PORT", 0),
+        MYR_COLUMN("to_device", "TO", 0),
+        MYR_COLUMN("to_port", "PORT", 0),
+        MYR_COLUMN("other_end_at_device", "OTHER END", 0),
+        MYR_COLUMN("other_end_at_port", "PORT", 0),
+        MYR_COLUMN("other_end_to_device", "AND", MYR_COLUMN_WIDE),
+        MYR_COLUMN("other_end_to_port", "PORT", MYR_COLUMN_WIDE),
+        MYR_COLUMN("check_first", "LOOK FIRST", MYR_COLUMN_WIDE),
     };
     static const struct myr_answer_column port_columns[] = {
-        {"device", "DEVICE", 0, 0},
-        {"port", "PORT", 0, 0},
-        {"state", "STATE", 0, 0},
-        {"why", "WHY", MYR_COLUMN_WIDE, 0},
-        {"planned_device", "PLANNED", 0, 0},
-        {"planned_port", "PORT", 0, 0},
-        {"found_device", "FOUND", 0, 0},
-        {"found_port", "PORT", 0, 0},
+        MYR_COLUMN("device", "DEVICE", 0),
+        MYR_COLUMN("port", "PORT", 0),
+        MYR_COLUMN("state", "STATE", 0),
+        MYR_COLUMN("why", "WHY", MYR_COLUMN_WIDE),
+        MYR_COLUMN("planned_device", "PLANNED", 0),
+        MYR_COLUMN("planned_port", "PORT", 0),
+        MYR_COLUMN("found_device", "FOUND", 0),
+        MYR_COLUMN("found_port", "PORT", 0),
     };
     static const struct myr_answer_column pattern_columns[] = {
-        {"kind", "PATTERN", 0, 0},
-        {"where", "WHERE", 0, 0},
-        {"ports", "PORTS", MYR_COLUMN_NUMBER, 0}};
-    static const struct myr_answer_column unread_columns[] = {{"found_device", "DEVICE", 0, 0},
-                                                              {"found_port", "PORT", 0, 0}};
+        MYR_COLUMN("kind", "PATTERN", 0), MYR_COLUMN("where", "WHERE", 0),
+        MYR_COLUMN("ports", "PORTS", MYR_COLUMN_NUMBER)};
+    static const struct myr_answer_column unread_columns[] = {
+        MYR_COLUMN("found_device", "DEVICE", 0), MYR_COLUMN("found_port", "PORT", 0)};
     static const struct {
         const struct myr_answer_column *columns;
         uint32_t count;
