@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "agents_test.h"
+#include "full_store_test.h"
 #include "kept.h"
 #include "leaks.h"
 
@@ -149,6 +150,45 @@ static void nothing_can_be_kept(void)
     server->stuck = false;
 }
 
+/* The disk is full when the certificate is made: the one that it had stays good. */
+static void nothing_can_be_kept_of_it(void)
+{
+    static const char *const secrets[] = {"secret-9", "secret-10", "secret-11"};
+    ask_for("n2", &csr);
+    ask_for("relay-1", &other_csr);
+    give_token(secrets[0], "n2", false);
+    give_token(secrets[1], "relay-1", true);
+    give_token(secrets[2], "relay-2", true);
+    server->store = full_store(server->store);
+    taken();
+    for (uint32_t i = 0; i < 3; i++) {
+        if (i == 2) {
+            ask_for("relay-2", &other_csr);
+        }
+        struct node_row node = server->rows.nodes[2];
+        struct relay_row relay = server->rows.relays.items[0];
+        came(&one, "", "");
+        full = true;
+        myr_buf_printf(&story, "%s, and the disk is full\n", i ? "a relay" : "a node");
+        session_enrol(one.session, &(struct myr_wire_enrol){.token = myr_str_from(secrets[i]),
+                                                            .csr = {i ? other_csr.data : csr.data,
+                                                                    i ? other_csr.len : csr.len}});
+        assert_true(one.session->over && server->stuck);
+        assert_string_equal(server->rows.nodes[2].serial, node.serial);
+        assert_string_equal(server->rows.nodes[2].serial_before, node.serial_before);
+        assert_int_equal(server->rows.nodes[2].revoked, node.revoked);
+        assert_string_equal(server->rows.relays.items[0].serial, relay.serial);
+        assert_string_equal(server->rows.relays.items[0].serial_before, relay.serial_before);
+        assert_int_equal(server->rows.relays.items[0].revoked, relay.revoked);
+        full = false;
+        gone(&one);
+        taken();
+        put_rows();
+        server->rows.nodes[2].revoked = true; /* and what is revoked stays so */
+        server->rows.relays.items[0].revoked = true;
+    }
+}
+
 static void papers(void **state)
 {
     (void)state;
@@ -163,6 +203,9 @@ static void papers(void **state)
     strangers();
     those_who_are_known();
     nothing_can_be_kept();
+    put_pem("ca-key.pem", &key);
+    nothing_can_be_kept_of_it();
+    drop_pem("ca-key.pem");
     drop_pem("ca.pem");
     cover_folder();
     assert_kept("server-enrol.txt", &story);

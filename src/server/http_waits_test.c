@@ -10,49 +10,15 @@
 #include <cmocka.h>
 
 #include "agents_test.h"
+#include "full_store_test.h"
 #include "kept.h"
 #include "leaks.h"
 #include "library_test.h"
-#include "store/store_ops.h"
 
 /* SQLite and OpenSSL keep their tables for the whole process. */
 long myr_leaks_allowed = 10000;
 
-/* --- a store that can be full */
-
-static bool full;
-
-static int full_commit(void *own, const struct change *changes, size_t count, struct myr_err *err)
-{
-    struct store *store = own;
-    if (full) {
-        return myr_err_set(err, MYR_EIO, "the disk is full");
-    }
-    for (size_t i = 0; i < count; i++) {
-        const struct change *change = &changes[i];
-        if (change->kind == CHANGE_PUT) {
-            store_put(store, change->key, (struct myr_str){change->value, change->size});
-        } else if (change->kind == CHANGE_DELETE) {
-            store_delete(store, change->key);
-        } else {
-            store_delete_range(store, change->key, change->to);
-        }
-    }
-    return store_commit(store, err);
-}
-
-static int full_scan(void *own, const char *prefix, store_each *each, void *context,
-                     struct myr_err *err)
-{
-    return store_scan(own, prefix, each, context, err);
-}
-
-static void full_close(void *own)
-{
-    store_close(own);
-}
-
-static const struct store_ops full_ops = {full_commit, full_scan, full_close};
+/* --- what is on the disk */
 
 static int count_one(void *context, const char *key, struct myr_str value, struct myr_err *err)
 {
@@ -402,7 +368,7 @@ static void pages(void)
 
 static void a_full_disk(void)
 {
-    server->store = store_of(&full_ops, server->store);
+    server->store = full_store(server->store);
     join(1, 100);
     taken();
     put_kept();
