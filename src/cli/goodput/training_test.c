@@ -25,6 +25,10 @@ static void a_duration_has_the_unit_of_its_size(void **state)
         {86400 * 500.0, "500.0 days"},
         {86400 * 729.9, "729.9 days"},
         {3600 * 47.0502, "47.1 h"}, /* a unit off by a second would round down */
+        {3600 * 47.0498, "47.0 h"}, /* or up */
+        {60 * 110.0498, "110.0 min"},
+        {86400 * 600.0498, "600.0 days"},
+        {86400 * 365 * 1234.4998, "1234 years"},
         {86400 * 600.0502, "600.1 days"},
         {86400 * 365 * 1234.5002, "1235 years"},
         {86400 * 730.0, "2 years"},
