@@ -158,7 +158,6 @@ static bool read_operand(struct reader *r, struct pending *stack, int64_t *ret)
         }
         stack[r->depth++] = (struct pending){0, '('};
     }
-    skip_blanks(r);
     char c = r->at < r->text.len ? r->text.data[r->at] : 0;
     if (!is_digit(c) && !is_letter(c)) {
         r->fault = "a number, a name or '(' is expected";

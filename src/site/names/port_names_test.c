@@ -187,6 +187,78 @@ static void expressions_have_the_usual_order(void **state)
     }
 }
 
+/* Each operator beside each other one: what binds closer is done first, equals from the left. */
+static void every_pair_of_operators_has_its_order(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t value;
+    } cases[] = {{"7-2-1", 4},
+                 {"7-(2-1)", 6},
+                 {"20/5*2", 8},
+                 {"20/(5*2)", 2},
+                 {"20%7*2", 12},
+                 {"2*20%7", 5},
+                 {"1+2*3", 7},
+                 {"2*3+1", 7},
+                 {"1+8/2", 5},
+                 {"9-7%4", 6},
+                 {"1+2 == 3", 1},
+                 {"3 == 1+2", 1},
+                 {"1 != 1 & 1", 0},
+                 {"1 & 2 != 2", 0},
+                 {"1 & 2 == 2", 1},
+                 {"0 & 1", 0},
+                 {"1 & 0", 0},
+                 {"2 & 3", 1},
+                 {"3 < 3", 0},
+                 {"2 < 3", 1},
+                 {"3 > 3", 0},
+                 {"4 > 3", 1},
+                 {"3 <= 3", 1},
+                 {"4 <= 3", 0},
+                 {"3 >= 3", 1},
+                 {"2 >= 3", 0},
+                 {"3 == 3 & 4 != 4", 0},
+                 {" ( ( 7 ) ) ", 7},
+                 {"((((((((((((((((7))))))))))))))))", 7},
+                 {"1-3", -2},
+                 {"1000000000", 1000000000},
+                 {"0-1000000000", -1000000000},
+                 {"999999999+1", 1000000000}};
+    static const struct {
+        const char *text, *fault;
+    } bad[] = {{"", "a number, a name or '(' is expected"},
+               {"1+", "a number, a name or '(' is expected"},
+               {"A", "a number, a name or '(' is expected"},
+               {"(1", "'(' without ')'"},
+               {"1)", "')' without '('"},
+               {"(1))", "')' without '('"},
+               {"1 2", "an operator is expected"},
+               {"1=2", "an operator is expected"},
+               {"zz", "a name that is none of the captured or given ones"},
+               {"(((((((((((((((((1", "too many brackets"},
+               {"((((((((((((((((1+1", "too long"}};
+    struct expr_scope scope = {.count = 0};
+    int64_t value;
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        if (!expr_value(myr_str_from(cases[i].text), &scope, &value) || value != cases[i].value) {
+            fail_msg("%s: %lld is expected", cases[i].text, (long long)cases[i].value);
+        }
+    }
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
+        assert_string_equal(expr_fault(myr_str_from(bad[i].text), &scope), bad[i].fault);
+        assert_false(expr_value(myr_str_from(bad[i].text), &scope, &value));
+    }
+    static const char *const none[] = {
+        "1/0", "1%0", "1000000001", "1000000000+1", "0-1000000000-1", "100000*100000"};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(none); i++) {
+        assert_null(expr_fault(myr_str_from(none[i]), &scope)); /* well formed, without a value */
+        assert_false(expr_value(myr_str_from(none[i]), &scope, &value));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,6 +266,7 @@ int main(void)
         cmocka_unit_test(names_have_a_reading_for_each_system),
         cmocka_unit_test(a_users_rules_are_added),
         cmocka_unit_test(expressions_have_the_usual_order),
+        cmocka_unit_test(every_pair_of_operators_has_its_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
