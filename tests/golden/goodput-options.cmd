@@ -15,3 +15,8 @@ for more in "--rate 1e6 --recovery 1e7" "--rate 1e5 --recovery 1e6 --stall 1e5" 
   myriad goodput --gpus 4096 $more -o csv | cut -d, -f1-14
   myriad goodput --model llama3-8b --gpus 64 --device h100 --batch 128 $more -o csv | cut -d, -f1-14
 done
+# Rows of one's own with more digits than others have: each column shows as many as it can.
+printf 'recovery:\n  rate.hbm: {unit: per_1e6_gpu_h, low: 1.23456, typical: 2.34567, high: 3.45678, scales: poisson, confidence: high, when: now, source: own}\n  a.diagnose: {unit: s, low: 1.23456, typical: 2.34567, high: 3.45678, scales: const, confidence: high, when: now, source: own}\n' > digits.yaml
+COLUMNS=400 myriad goodput classes --data digits.yaml -o wide | grep -E "CLASS|hbm"
+COLUMNS=400 myriad goodput parts --data digits.yaml -o wide | grep -E "PART|diagnose"
+COLUMNS=400 myriad goodput data --data digits.yaml -o wide | grep -E "KEY|hbm|a.diagnose"
