@@ -23,13 +23,15 @@ static void columns_are_known_by_many_names(void **state)
 {
     (void)state;
     static const char *const headers[] = {
-        "submit_s,duration_s,num_gpus,vc",
-        "Submit Time,Duration,GPUs,User",
-        "vc_unused,submit-time,runtime,gpu_num,vc",
-        "timestamp,elapsed,GPU Count,tenant",
+        "submit_s,duration_s,num_gpus,vc",          "Submit Time,Duration,GPUs,User",
+        "vc_unused,submit-time,runtime,gpu_num,vc", "timestamp,elapsed,GPU Count,tenant",
+        " submit_s , duration_s,num_gpus ,  vc  ", /* blanks around a name are none of it */
+        "submit_s\tduration_s\tnum_gpus\tvc",       "submit_s;duration_s;num_gpus;vc",
+        "submit_s|duration_s|num_gpus|vc",
     };
-    static const char *const rows[] = {"100,60,4,a\n", "100,60,4,a\n", "x,100,60,4,a\n",
-                                       "100,60,4,a\n"};
+    static const char *const rows[] = {"100,60,4,a\n", "100,60,4,a\n",      "x,100,60,4,a\n",
+                                       "100,60,4,a\n", " 100 ,60 , 4,a \n", "100\t60\t4\ta\n",
+                                       "100;60;4;a\n", "100|60|4|a\n"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(headers); i++) {
         char text[256];
         snprintf(text, sizeof(text), "%s\n%s%s", headers[i], rows[i], rows[i]);
