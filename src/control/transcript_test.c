@@ -311,7 +311,7 @@ int main(void)
         LIFE("drain"),     LIFE("takeover"), LIFE("windows"), LIFE("clock"),  LIFE("maintain"),
         LIFE("inplace"),   LIFE("preempt"),  LIFE("stale"),   LIFE("lease"),  LIFE("doubt"),
         LIFE("finishing"), LIFE("queued"),   LIFE("kept"),    LIFE("old"),    LIFE("shared"),
-        LIFE("quick"),
+        LIFE("quick"),     LIFE("edge"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
