@@ -324,4 +324,5 @@ void fill_deal_spines(struct filling *fill, uint32_t block, uint32_t end)
         room->blocks[i].seats = fill->dealt[i - block];
         first += room->blocks[i].seats;
     }
+    MYR_ASSERT(first == room->blocks[block].first_seat + seats);
 }
