@@ -156,7 +156,7 @@ static void pair_end(struct pair *pair)
 {
     myr_io_listener_close(pair->listener);
     myr_io_listener_close(pair->listener); /* once is enough */
-    uv_run(&pair->loop, UV_RUN_DEFAULT); /* returns when every handle is closed */
+    uv_run(&pair->loop, UV_RUN_DEFAULT);   /* returns when every handle is closed */
     assert_true(pair->client.closed);
     assert_int_equal(uv_loop_close(&pair->loop), 0);
     myr_buf_done(&pair->server.got);

@@ -1,6 +1,6 @@
 /*
  * libmicrohttpd as a test plays it: no sockets, no library. What the server asks of it is written
- * into the story, and requests are put to the server's own calls. Include it after agents_test.h.
+ * into the story, and requests are put to the server's own calls. Include it after cmocka.
  */
 #pragma once
 
@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "agents_test.h"
 #include "api.h"
 #include "http.h"
 
