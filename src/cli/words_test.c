@@ -19,6 +19,9 @@
 
 enum { LINES = 6, WORDS = 70 };
 
+#define TEN         " 1 2 3 4 5 6 7 8 9 0"
+#define AGENT_WORDS "agent" TEN TEN TEN TEN TEN TEN " 1 2 3 4 5"
+
 static struct myr_buf story;
 static const char *columns, *no_color, *terminal;
 
@@ -144,8 +147,7 @@ static void words_lead_to_verbs(void **state)
         "commands -o csv --excel",
         "agent --help",
         "agent -h",
-        "agent 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 "
-        "3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5",
+        AGENT_WORDS,
     };
     (void)state;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(lines); i++) {
