@@ -14,7 +14,7 @@
 #include "kept.h"
 #include "planned_test.h"
 
-enum { ROOMS = 34, SEED = 41, SERVERS_MAX = 9, MORE_ROOMS = 45, MORE_SERVERS_MAX = 18 };
+enum { ROOMS = 34, SEED = 41, SERVERS_MAX = 9, MORE_ROOMS = 36, MORE_SERVERS_MAX = 18 };
 
 static uint32_t between(struct myr_rng *rng, uint32_t least, uint32_t most)
 {
@@ -237,6 +237,36 @@ static void drawn_rooms_are_filled_as_they_were(void **state)
     assert_kept("plan-rooms.txt", &told);
 }
 
+/* Many small blocks, which share racks, lines and buildings. */
+static const char *const blocks[] = {
+    "servers: 14\nnetworks: {compute: {switch: mqm9790-ns2f, leaf_down: 4, leaf_up: 4}}\nroom: "
+    "{rows: 5, columns: 5, rack_kw: 24}\n",
+    "servers: 11\nnetworks: {compute: {switch: mqm9790-ns2f, leaf_down: 2, leaf_up: 2}}\nroom: "
+    "{rows: 4, columns: 6, rack_kw: 46}\n",
+    "servers: 11\nnetworks: {compute: {switch: mqm9790-ns2f, leaf_down: 2, leaf_up: 2}}\nroom: "
+    "{rows: 4, columns: 6, rack_kw: 46, place: shortest}\n",
+    "servers: 12\nnetworks: {compute: {switch: mqm9790-ns2f, topology: clos, leaf_down: 8, "
+    "leaf_up: "
+    "8, tiers: 3, pod_leaves: 8}}\nroom: {rows: 3, columns: 9, rack_kw: 35}\n",
+    "servers: 12\nnetworks: {compute: {switch: mqm9790-ns2f, topology: clos, leaf_down: 8, "
+    "leaf_up: "
+    "8, tiers: 3, pod_leaves: 8}}\nroom: {rows: 3, columns: 9, rack_kw: 35, place: shortest}\n",
+    "servers: 16\nnetworks: {compute: {switch: mqm9790-ns2f, leaf_down: 4, leaf_up: 4}}\nroom: "
+    "{rows: 3, columns: 4, rack_kw: 24, buildings: [{name: e}, {name: w}, {name: n, columns: 2}], "
+    "distance_m: 70}\n",
+    "servers: 9\nserver: b300-8gpu\nnetworks: {compute: {switch: sn5600, topology: twin-planar, "
+    "leaf_down: 16, leaf_up: 8}}\nroom: {rows: 4, columns: 4, rack_kw: 34, place: shortest}\n",
+    "servers: 3\nserver: gb200-nvl72\nnetworks: {compute: , service: }\nroom: {rows: 3, columns: "
+    "3, "
+    "rack_kw: 140, rack_u: 52, rack_kg: 3000}\n",
+    "servers: 10\nnetworks: {compute: {topology: dragonfly, switch: sn5600, nic_gbps: 400, "
+    "group_switches: 2, hosts_per_switch: 8, global_ports: 6}}\nroom: {rows: 4, columns: 5, "
+    "rack_kw: "
+    "24}\n",
+    "servers: 6\nnetworks: {compute: {topology: torus, switch: sn5600, nic_gbps: 400, "
+    "hosts_per_switch: 6, dims: [2, 4]}}\nroom: {rows: 4, columns: 5, rack_kw: 24}\n",
+};
+
 /* Larger ones, in short: the bound is that of both ways of placing. */
 static void larger_rooms_have_their_bounds(void **state)
 {
@@ -249,6 +279,10 @@ static void larger_rooms_have_their_bounds(void **state)
         draw_spec(&rng, true, &spec);
         myr_buf_printf(&told, "== %s", spec.data);
         tell_room(spec.data, false, &told);
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(blocks); i++) {
+        myr_buf_printf(&told, "== %s", blocks[i]);
+        tell_room(blocks[i], true, &told);
     }
     assert_kept("plan-bounds.txt", &told);
 }
