@@ -14,7 +14,7 @@
 #include "kept.h"
 #include "planned_test.h"
 
-enum { ROOMS = 34, SEED = 41, SERVERS_MAX = 9, MORE_ROOMS = 36, MORE_SERVERS_MAX = 18 };
+enum { ROOMS = 28, SEED = 41, SERVERS_MAX = 9, MORE_ROOMS = 30, MORE_SERVERS_MAX = 18 };
 
 static uint32_t between(struct myr_rng *rng, uint32_t least, uint32_t most)
 {
