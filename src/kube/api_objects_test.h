@@ -185,12 +185,13 @@ static inline void api_lease(struct api_peer *peer, const char *method, const js
         api_refuse(peer, 409, "the object has been modified");
         return;
     }
+    int status = *have ? 200 : 201;
     snprintf(version, sizeof(version), "%u", ++api.version);
     json_decref(api.lease);
     api.lease = json_deep_copy(body);
     json_object_set_new(json_object_get(api.lease, "metadata"), "resourceVersion",
                         json_string(version));
-    api_answer_json(peer, *have ? 200 : 201, api.lease);
+    api_answer_json(peer, status, api.lease);
 }
 
 static inline void api_bind(struct api_peer *peer, const char *name, const json_t *body)
