@@ -14,6 +14,7 @@ static void put(struct world *w, struct wjob *job, const char *fmt, ...)
 {
     char line[160];
     va_list args;
+    MYR_ASSERT(w->keeps_logs); /* nobody reads it otherwise, and it grows */
     va_start(args, fmt);
     vsnprintf(line, sizeof(line), fmt, args);
     va_end(args);
