@@ -13,3 +13,7 @@ for list in right wrong lost; do
     myriad route found d/design.myr $list.csv $traffic -o json 2>&1 | tr -d ' \n'; echo
   done
 done
+# The design is named once.
+myriad route --permutation 1 2>&1; echo "[$?]"
+myriad route d/design.myr --design d/design.myr --permutation 1 2>&1; echo "[$?]"
+myriad route --design d/design.myr --permutation 1 2>&1 | head -n 3
