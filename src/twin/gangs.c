@@ -5,10 +5,13 @@
  */
 #include "world.h"
 
-/* In a run all is ours; a live world believes what its caller's state says of ranks and sizes. */
+/*
+ * In a run, whose seat has a snapshot from the start, all is ours; a live world believes what its
+ * caller's state says of ranks and sizes.
+ */
 static bool is_ours(const struct world *w)
 {
-    return w->line.take == seat_take;
+    return w->seat.snapshot.len > 0;
 }
 
 uint32_t inc_of(struct world *w, uint32_t job, uint32_t epoch)
