@@ -125,7 +125,12 @@ static void put_policies(struct drawing *d, uint32_t number)
         sums = digest(sums, use.flows, channels * sizeof(uint32_t));
         sums = digest(sums, use.highest, d->f.design.device_count * sizeof(uint64_t));
         sums = digest(sums, use.links, d->f.design.device_count * sizeof(uint32_t));
-        sums = digest(sums, nics.items, nics.count * sizeof(*nics.items));
+        for (size_t i = 0; i < nics.count; i++) {
+            const struct myr_use_nic *nic = &nics.items[i];
+            const uint64_t fields[] = {nic->device,   nic->port, nic->peer,   nic->first_gpu,
+                                       nic->last_gpu, nic->send, nic->receive};
+            sums = digest(sums, fields, sizeof(fields));
+        }
         const struct myr_balance_report *report = &use.report;
         myr_buf_printf(&d->out,
                        "  %s: max %.4f of %.4f mean %.4f share %.4f of %.4f loaded %u lost %u "
