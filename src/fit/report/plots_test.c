@@ -142,11 +142,52 @@ static void charts_are_drawn_as_they_were(void **state)
     assert_kept("fit-charts.txt", &out);
 }
 
+/* Where memory is short few GPUs make layers again, and more of them are better each. */
+static void growth_is_told_against_the_best_point_wherever_it_is(void **state)
+{
+    struct myr_device tight = *it.device;
+    struct myr_fit_query query = myr_fit_query_default();
+    struct myr_fit_scaling weak, strong;
+    double best = 0, most = 0;
+    (void)state;
+    model.layer_count = 32;
+    tight.memory_bytes = 26e9;
+    query.it = it;
+    query.it.device = &tight;
+    query.gpus = 24;
+    query.batch = 48;
+    query.seq_tokens = 8192;
+    query.cp = query.pp = 1;
+    query.dp = 3; /* of the number asked for, not of others */
+    myr_fit_growth(&query, 8, 24, true, &arena, &weak);
+    myr_fit_growth(&query, 8, 24, false, &arena, &strong);
+    model.layer_count = 128;
+    assert_int_equal(weak.count, 3);
+    assert_true(strong.count >= 2);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(weak.points[i].gpus, 8 * (i + 1));
+        assert_int_equal(weak.points[i].batch, 16 * (i + 1));
+        best = weak.points[i].linearity > best ? weak.points[i].linearity : best;
+        double rate = weak.points[i].cost.tokens_per_s_per_gpu;
+        most = rate > most ? rate : most;
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        double share = weak.points[i].cost.tokens_per_s_per_gpu / most;
+        assert_true(weak.points[i].linearity >= share && weak.points[i].linearity <= share);
+    }
+    for (uint32_t i = 0; i < strong.count; i++) {
+        assert_int_equal(strong.points[i].batch, 48);
+    }
+    assert_true(best >= 1 && best <= 1);
+    assert_true(weak.points[0].linearity < 0.99); /* the first is not the best */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pipelines_are_drawn_as_they_were),
         cmocka_unit_test(charts_are_drawn_as_they_were),
+        cmocka_unit_test(growth_is_told_against_the_best_point_wherever_it_is),
     };
     return cmocka_run_group_tests(tests, setup, close_world);
 }
