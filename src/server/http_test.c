@@ -283,6 +283,21 @@ static void handling_is_measured(void)
     clock_ns = 2000000000000;
 }
 
+/* Whatever comes of a request, nothing of it stays. */
+static void nothing_is_left(void)
+{
+    long before = 0;
+    for (uint32_t i = 0; i < 40; i++) {
+        struct MHD_Connection *connection = comes_from("10.0.0.7");
+        with(connection, "hAuthorization", i % 2 ? "Bearer o" : "Bearer none");
+        put(connection, "POST", "/v1/inject", MYR_STR("{\"node\":\"n9\",\"fault\":\"x\"}"));
+        goes(connection);
+        pass_ms(1000);
+        before = i == 19 ? myr_leaks_now() : before; /* what libraries keep is kept by then */
+    }
+    assert_int_equal(myr_leaks_now(), before);
+}
+
 static void what_is_asked(void **state)
 {
     (void)state;
@@ -296,6 +311,7 @@ static void what_is_asked(void **state)
     rates();
     lines_about_refusals();
     handling_is_measured();
+    nothing_is_left();
     cover_folder();
     assert_kept("server-http.txt", &story);
     serving_end();

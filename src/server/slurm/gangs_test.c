@@ -70,7 +70,10 @@ static bool has_mark(uint32_t job, uint32_t epoch)
 static void graces(void)
 {
     prints("sbatch", 0, "160\n");
+    snprintf(server->config.slurm.options, sizeof(server->config.slurm.options),
+             "--qos=high -x n3");
     submitted(8);
+    server->config.slurm.options[0] = '\0';
     uint32_t id = myr_control_jobs(server->control) - 1;
     job_is("160", "RUNNING", "None", id);
     assert_false(has_mark(id, 1));
