@@ -45,7 +45,11 @@ static void assert_limits(const struct limit *limit, read_fn *read)
         if ((read(&arena, doc, &err) == MYR_OK) != good) {
             fail_msg("%s: %s", text, good ? err.message : "was read");
         }
-        assert_true(good || strstr(err.message, "expected"));
+        /* Below it is the key's own bound, and not that of a rule that comes later. */
+        const char *words = i == 0 ? "a whole number from" : "expected";
+        if (!good && !strstr(err.message, words)) {
+            fail_msg("%s: %s", text, err.message);
+        }
         myr_arena_done(&arena);
     }
 }
