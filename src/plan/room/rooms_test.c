@@ -239,6 +239,15 @@ static void drawn_rooms_are_filled_as_they_were(void **state)
 
 /* Many small blocks, which share racks, lines and buildings. */
 static const char *const blocks[] = {
+    /* Pairs of racks share their power unevenly, or not even that helps. */
+    "servers: 8\nserver: h100-8gpu\nnetworks: {compute: {topology: clos}}\nroom: {rows: 7, "
+    "columns: "
+    "1, rack_kw: 15.6}\n",
+    "servers: 10\nserver: h100-8gpu\nnetworks: {compute: {topology: clos}}\nroom: {rows: 4, "
+    "columns: 2, rack_kw: 15.6}\n",
+    "servers: 8\nserver: h100-8gpu\nnetworks: {compute: {topology: clos}}\nroom: {rows: 7, "
+    "columns: "
+    "1, rack_kw: 15}\n",
     "servers: 14\nnetworks: {compute: {switch: mqm9790-ns2f, leaf_down: 4, leaf_up: 4}}\nroom: "
     "{rows: 5, columns: 5, rack_kw: 24}\n",
     "servers: 11\nnetworks: {compute: {switch: mqm9790-ns2f, leaf_down: 2, leaf_up: 2}}\nroom: "
