@@ -298,6 +298,14 @@ static void add_times(struct parts *p)
     put_pair(&p->meta, 11, "label", "caf\xc3\xa9");
 }
 
+/* A text that is empty is not written at all. */
+static void add_empty_note(struct parts *p)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf pair = {};
+    put_words(&pair, 1, "myriad/gang");
+    put_in(&p->meta, 12, &pair);
+}
+
 static void other_fields_are_read_as_json_has_them(void **state)
 {
     static const struct {
@@ -312,6 +320,7 @@ static void other_fields_are_read_as_json_has_them(void **state)
          "'containers':[{'resources':{'requests':{'cpu':'2'}}}]"},
         {add_overhead, "", ",'overhead':{'cpu':'250m','memory':'1Gi'}"},
         {add_priority, "", ",'priority':-9,'hostNetwork':true"},
+        {add_empty_note, ",'annotations':{'myriad/gang':''}", ""},
         {add_times,
          ",'creationTimestamp':'2026-11-16T04:48:24Z','deletionTimestamp':'2026-11-16T04:48:24Z',"
          "'annotations':{'myriad/gang':'g'}",
