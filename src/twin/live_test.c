@@ -204,6 +204,21 @@ static void what_cannot_be_injected_is_told(void **state)
     run.step_ms = 0;
     assert_int_equal(myr_live_submit(b->live, &spec, &run, &err), MYR_ERANGE);
     assert_non_null(strstr(err.message, "a step: 0 ms"));
+    /* Each time at its bounds: the least, the most, and one beyond. */
+    const int64_t most_ms = INT64_C(10) * 366 * 86400000;
+    const int64_t least_ms[] = {1, 1, 0, 0};
+    for (uint32_t i = 0; i < 4; i++) {
+        const int64_t at[] = {least_ms[i], most_ms, least_ms[i] - 1, most_ms + 1};
+        for (uint32_t k = 0; k < 4; k++) {
+            struct myr_live_run tried = twenty_minutes;
+            int64_t *const times[] = {&tried.work_ms, &tried.step_ms, &tried.interval_ms,
+                                      &tried.stall_ms};
+            *times[i] = at[k];
+            spec.token = 1000 + 4 * i + k;
+            assert_int_equal(myr_live_submit(b->live, &spec, &tried, &err),
+                             k < 2 ? MYR_OK : MYR_ERANGE);
+        }
+    }
     end(b);
 }
 
