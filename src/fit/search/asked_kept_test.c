@@ -14,7 +14,7 @@
 #include "myriad/fit/pools.h"
 #include "test_world.h"
 
-enum { QUESTIONS = 140, MIXTURES = 24 };
+enum { QUESTIONS = TEST_ROUNDS(140), MIXTURES = TEST_ROUNDS(24) };
 
 static const char *const names[] = {"llama3-8b",     "llama3-70b",    "gpt3-13b",    "mixtral-8x7b",
                                     "qwen3-30b-a3b", "nemotron4-15b", "deepseek-v2", "gpt-oss-20b"};
@@ -125,7 +125,7 @@ static void searches_say_what_was_kept(void **state)
         query.it.recipes = myr_rng_below(&rng, 2) ? recipes : NULL;
         ask(&text, &query);
     }
-    assert_kept("fit-searches.txt", &text);
+    assert_kept_rounds("fit-searches.txt", &text);
 }
 
 static void put_mixed(struct myr_buf *text, const char *how, const struct myr_fit_mixed *mixed)
@@ -203,7 +203,7 @@ static void mixtures_say_what_was_kept(void **state)
         query.seq_tokens = 2048;
         mix(&text, &query, pools, count);
     }
-    assert_kept("fit-mixtures.txt", &text);
+    assert_kept_rounds("fit-mixtures.txt", &text);
 }
 
 int main(void)
