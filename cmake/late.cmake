@@ -1,6 +1,6 @@
 # myriad_late(TARGET): libraries that most questions never call are loaded by the first call
-# (tools/late/late.h), by the names that the linker would have noted. Two thirds of what a start costs
-# are left then; tests start the program tens of thousands of times.
+# (tools/late/late.h), by the names that the linker would have noted. Three quarters of what a start
+# costs are left then; tests start the program tens of thousands of times.
 function(myriad_late target)
   find_program(MYRIAD_OBJDUMP objdump REQUIRED)
   target_sources(${target} PRIVATE tools/late/find.c tools/late/sqlite.c tools/late/ssl.c

@@ -1,6 +1,6 @@
 /*
  * Libraries that most questions never call, loaded by the first call (MYRIAD_LATE): to start costs
- * a third less without them. Functions of their names are part of the program alone, not of the
+ * a quarter less without them. Functions of their names are part of the program alone, not of the
  * modules; one that is missing there is found in the library itself, which is then loaded at every
  * start again.
  */
