@@ -53,11 +53,11 @@ uint64_t myr_rng_u64(struct myr_rng *rng)
 uint32_t myr_rng_below(struct myr_rng *rng, uint32_t bound)
 {
     MYR_ASSERT(bound > 0);
-    /* Values under 'threshold' would make the low results more likely; draw again. */
-    uint32_t threshold = (0 - bound) % bound;
+    /* Values under a threshold, which is less than the bound and takes a division, would make the
+     * low results more likely; draw again. */
     for (;;) {
         uint64_t product = (uint64_t)myr_rng_u32(rng) * bound;
-        if ((uint32_t)product >= threshold) {
+        if ((uint32_t)product >= bound || (uint32_t)product >= (0 - bound) % bound) {
             return (uint32_t)(product >> 32);
         }
     }

@@ -8,6 +8,7 @@
 
 #include "kept.h"
 #include "myriad/twin.h"
+#include "rounds.h"
 
 static struct myr_buf story; /* of all that were found, for tests/kept/twin-found.txt */
 
@@ -117,7 +118,7 @@ static void a_sound_controller_holds_every_invariant(void **state)
     struct myr_scenario scenario;
     struct myr_search_result result;
     struct myr_err err = {};
-    struct myr_search_options options = {.first_seed = 1, .seeds = 25};
+    struct myr_search_options options = {.first_seed = 1, .seeds = TEST_ROUNDS(25)};
     myr_arena_init(&arena);
     if (myr_scenario_read(&scenario, &arena, STORM, &err) < 0 ||
         myr_twin_search(&scenario, &options, &result, &err) < 0) {
@@ -127,7 +128,7 @@ static void a_sound_controller_holds_every_invariant(void **state)
         fail_msg("seed %llu: %s", (unsigned long long)result.broken.seed,
                  result.broken.first_violation);
     }
-    assert_int_equal(result.seeds, 25);
+    assert_int_equal(result.seeds, TEST_ROUNDS(25));
     myr_search_result_done(&result);
     myr_scenario_done(&scenario);
     myr_arena_done(&arena);

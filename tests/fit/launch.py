@@ -8,6 +8,7 @@ tools/launch/check.py; here also names that a careless script would run, hosts i
 ranks, and what is refused.
 """
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DATA = ROOT / "tests" / "data"
+EVERY = int(os.environ.get("MYRIAD_EVERY", "1"))  # sanitizers see one in so many
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tools" / "launch"))
 
@@ -45,8 +47,9 @@ def drawn_answers_hold(myriad):
 
 def names_of_files_are_never_run(myriad, folder, ask, facts):
     """The model's path is in comments, in the job's name and in no command."""
-    for name in ("two words", "it's", '"q"', "$(touch pwned)", "`touch pwned`", "a;touch pwned",
-                 "#x", "-rf", "ümlaut", "a\nb", "END-OF-FILE"):
+    names = ["two words", "it's", '"q"', "$(touch pwned)", "`touch pwned`", "a;touch pwned",
+             "#x", "-rf", "ümlaut", "a\nb", "END-OF-FILE"]
+    for name in names[::EVERY]:
         path = Path(folder, name)
         path.mkdir()
         file = path / "config.json"

@@ -35,11 +35,12 @@ def run(case, myriad):
           tempfile.NamedTemporaryFile(prefix="myriad-leaks-") as leaks):
         os.symlink(EXAMPLES, os.path.join(folder, "examples"))
         os.symlink(DATA, os.path.join(folder, "data"))
-        words = [myriad]
+        command = shlex.quote(myriad)
         watch = Path(myriad).parent.parent / "tests" / "leaks_at_exit.so"
         if watch.exists():
-            words = ["env", f"LD_PRELOAD={watch}", f"LEAKS_AT_EXIT={leaks.name}", myriad]
-        script = f"myriad() {{ {shlex.join(words)} \"$@\"; }}\n" + case.read_text()
+            command = (f"LD_PRELOAD={shlex.quote(str(watch))} "
+                       f"LEAKS_AT_EXIT={shlex.quote(leaks.name)} {command}")
+        script = f"myriad() {{ {command} \"$@\"; }}\n" + case.read_text()
         environment = {key: value for key, value in os.environ.items()
                        if not key.startswith("MYRIAD_")}
         environment.update(LC_ALL="C.UTF-8", COLUMNS="80")

@@ -43,7 +43,7 @@ def bandwidth(peers, flows):
     for (device, port), (other, _) in peers.items():
         if not device.startswith("node") and not other.startswith("node") and device != other:
             links.setdefault(device, []).append((port, other))
-    hops = {}
+    hops, onward = {}, {}
 
     def distances(target):
         if target not in hops:
@@ -54,20 +54,23 @@ def bandwidth(peers, flows):
             hops[target] = found
         return hops[target]
 
-    def ways(at, far):
-        return [(port, other) for port, other in links.get(at, ())
-                if far.get(other, 1e9) + 1 == far.get(at, -1)]
+    def ways(at, target):
+        if (at, target) not in onward:
+            far = distances(target)
+            onward[at, target] = [(port, other) for port, other in links.get(at, ())
+                                  if far.get(other, 1e9) + 1 == far.get(at, -1)]
+        return onward[at, target]
     load, starts = {}, []
     for source, target in flows:
         a, b = peers.get(source, ("node",))[0], peers.get(target, ("node",))[0]
         far = {} if b.startswith("node") else distances(b)
-        starts.append((a, far) if a in far else None)
+        starts.append((a, b) if a in far else None)
         wave = {a: 1.0} if a in far else {}
         while wave:
             later = {}
             for at, part in wave.items():
-                for port, other in ways(at, far):
-                    share = part / len(ways(at, far))
+                for port, other in ways(at, b):
+                    share = part / len(ways(at, b))
                     load[at, port] = load.get((at, port), 0) + share
                     later[other] = later.get(other, 0) + share
             wave = later

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "mixed/pools_test.h"
+#include "rounds.h"
 #include "search/space.h"
 
 /* Two pools on one cut of the model without stages: every micro-batch and every split of it. */
@@ -83,7 +84,7 @@ static void a_batch_is_shared_as_trying_every_split_of_every_layout_shares_it(vo
 {
     (void)state;
     uint32_t found_count = 0;
-    for (uint64_t seed = 1; seed <= 200; seed++) {
+    for (uint64_t seed = 1; seed <= TEST_ROUNDS(200); seed++) {
         struct myr_rng rng;
         struct myr_fit_pools found;
         myr_rng_init(&rng, seed, 3);
@@ -111,7 +112,7 @@ static void a_batch_is_shared_as_trying_every_split_of_every_layout_shares_it(vo
         }
         found_count += found.batch.found;
     }
-    assert_true(found_count > 50);
+    assert_true(found_count > TEST_ROUNDS(50));
 }
 
 /* The same for pipelines: each part priced by itself, nothing left out by a bound. */
@@ -239,7 +240,7 @@ static void a_batch_over_pipelines_is_shared_as_trying_everything_shares_it(void
 {
     (void)state;
     uint32_t found_count = 0;
-    for (uint64_t seed = 1; seed <= 100; seed++) {
+    for (uint64_t seed = 1; seed <= TEST_ROUNDS(100); seed++) {
         struct myr_rng rng;
         struct myr_fit_pools found;
         myr_rng_init(&rng, seed, 6);
@@ -263,7 +264,7 @@ static void a_batch_over_pipelines_is_shared_as_trying_everything_shares_it(void
         }
         found_count += found.batch.found;
     }
-    assert_true(found_count > 30);
+    assert_true(found_count > TEST_ROUNDS(30));
 }
 
 int main(void)

@@ -14,7 +14,7 @@
 #include "mixed/answers_test.h"
 #include "test_world.h"
 
-enum { QUESTIONS = 140, MIXTURES = 24 };
+enum { QUESTIONS = TEST_ROUNDS(140), MIXTURES = TEST_ROUNDS(24) };
 
 static const char *const names[] = {"llama3-8b",     "llama3-70b",    "gpt3-13b",    "mixtral-8x7b",
                                     "qwen3-30b-a3b", "nemotron4-15b", "deepseek-v2", "gpt-oss-20b"};
@@ -99,7 +99,7 @@ static void searches_say_what_was_kept(void **state)
         query.it.recipes = myr_rng_below(&rng, 2) ? recipes : NULL;
         ask(&text, &query);
     }
-    assert_kept("fit-searches.txt", &text);
+    assert_kept_rounds("fit-searches.txt", &text);
 }
 
 static void mixtures_say_what_was_kept(void **state)
@@ -123,7 +123,7 @@ static void mixtures_say_what_was_kept(void **state)
         query.seq_tokens = 2048;
         put_mixture(&text, &query, pools, count);
     }
-    assert_kept("fit-mixtures.txt", &text);
+    assert_kept_rounds("fit-mixtures.txt", &text);
 }
 
 int main(void)

@@ -23,7 +23,7 @@
 #include "queue/state.h"
 
 enum {
-    LIVES = 200,
+    LIVES = TEST_ROUNDS(200),
     WHOLE = 6,
     JOBS_MAX = 96,
     NODES_MAX = 40,
@@ -571,7 +571,7 @@ static void lives(void **state)
         }
         myr_buf_done(&l->text);
     }
-    assert_kept("sched-lives.txt", &all);
+    assert_kept_rounds("sched-lives.txt", &all);
     myr_buf_done(&all);
     free(l);
 }

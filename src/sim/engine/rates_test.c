@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "engine/internal.h"
+#include "rounds.h"
 
 /*
  * The engine without a fabric: channels and patterns made up, so that every shape of sharing turns
@@ -13,9 +14,9 @@
  * rates from nothing, by raising everybody together, in floating point.
  */
 
-enum { CHANNELS_MAX = 12, TASKS_MAX = 24, CASES = 1000 };
+enum { CHANNELS_MAX = 12, TASKS_MAX = 24, CASES = TEST_ROUNDS(1000) };
 /* Many over few channels: most of these are full, and transfers share two of them and more. */
-enum { CROWD = 60, CROWDS = 40, CROWD_CHANNELS = 20 };
+enum { CROWD = 60, CROWDS = TEST_ROUNDS(40), CROWD_CHANNELS = 20 };
 
 static struct myr_sim *make_sim(uint32_t channels)
 {
