@@ -1,3 +1,9 @@
+/*
+ * channel: messages as fields on the wire. Before the first message of a type the sender tells its
+ * schema, the numbers and kinds of its fields; the receiver reads every later message of that type
+ * by it. So the two ends may know different fields: what one does not know it skips, what it misses
+ * is zero.
+ */
 #include "myriad/wire/channel.h"
 
 #include <stdlib.h>
@@ -5,12 +11,16 @@
 /* Lists are handed out as they lie in the payload. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "lists on the wire are little-endian");
 
+/*
+ * How the other side lays out a type, as its schema frame said: fields in the order of the payload.
+ */
 struct myr_wire_layout {
     uint16_t count;
-    uint16_t numbers[MYR_WIRE_FIELDS_MAX];
-    uint8_t kinds[MYR_WIRE_FIELDS_MAX];
+    uint16_t numbers[MYR_WIRE_FIELDS_MAX]; /* never 0 */
+    uint8_t kinds[MYR_WIRE_FIELDS_MAX];    /* enum myr_wire_kind */
 };
 
+/* 'bytes' is 8 at most. */
 static void put_le(struct myr_buf *buf, uint64_t value, uint32_t bytes)
 {
     char text[8];
@@ -25,6 +35,7 @@ void myr_wire_sender_init(struct myr_wire_sender *sender)
     *sender = (struct myr_wire_sender){.version = MYR_WIRE_VERSION, .table_of = myr_wire_table_of};
 }
 
+/* Type, count, then number and kind of each field: what keep_schema() reads at the other end. */
 static void put_schema(struct myr_buf *payload, const struct myr_wire_table *table)
 {
     put_le(payload, table->type, 1);
@@ -76,6 +87,10 @@ void myr_wire_send(struct myr_wire_sender *sender, struct myr_buf *buf, enum myr
     const struct myr_wire_table *table = sender->table_of((uint8_t)type);
     struct myr_wire_head head = {.version = sender->version, .node = node, .epoch = epoch};
     MYR_ASSERT(table && table->count <= MYR_WIRE_FIELDS_MAX);
+    /*
+    /* Once for each type. A schema frame has no sequence of its own: it is 0. */
+     * itself.
+     */
     if (!sender->told[type]) {
         sender->told[type] = true;
         put_schema(&payload, table);
@@ -88,6 +103,7 @@ void myr_wire_send(struct myr_wire_sender *sender, struct myr_buf *buf, enum myr
     }
     head.type = (uint8_t)type;
     head.sequence = sequence;
+    /* A message without fields has no payload, and the buffer then no data. */
     myr_wire_frame_put(buf, &head, (struct myr_str){payload.len ? payload.data : "", payload.len});
 }
 
@@ -129,6 +145,7 @@ struct cursor {
     size_t left;
 };
 
+/* False, with nothing taken, where fewer than 'len' bytes are left. */
 static bool take(struct cursor *cursor, size_t len, const char **ret)
 {
     if (cursor->left < len) {
@@ -153,6 +170,10 @@ static bool take_le(struct cursor *cursor, uint32_t bytes, uint64_t *ret)
     return true;
 }
 
+/*
+ * A kind that is not known here is refused: its length could not be told, so nothing behind it
+ * could be read. A later schema of the same type replaces the one before.
+ */
 static int keep_schema(struct myr_wire_receiver *receiver, struct myr_str payload,
                        struct myr_err *err)
 {
@@ -209,6 +230,7 @@ static bool take_list(struct myr_wire_receiver *receiver, struct cursor *cursor,
     return true;
 }
 
+/* The text stays in the receiver's buffer: it holds until more bytes are fed. */
 static bool take_text(struct cursor *cursor, struct myr_str *ret)
 {
     uint64_t len;
@@ -255,6 +277,10 @@ static bool take_field(struct myr_wire_receiver *receiver, struct cursor *cursor
     return false;
 }
 
+/*
+ * Fields that the sender does not have stay zero. A message whose type has no table here is checked
+ * to its end all the same; 'known' says that its body holds nothing.
+ */
 static int read_body(struct myr_wire_receiver *receiver, struct myr_str payload,
                      struct myr_wire_message *ret, struct myr_err *err)
 {
@@ -282,6 +308,7 @@ static int read_body(struct myr_wire_receiver *receiver, struct myr_str payload,
                : MYR_OK;
 }
 
+/* Schemas are kept on the way; only messages come back. */
 int myr_wire_next(struct myr_wire_receiver *receiver, struct myr_wire_message *ret,
                   struct myr_err *err)
 {
@@ -311,6 +338,7 @@ int myr_wire_next(struct myr_wire_receiver *receiver, struct myr_wire_message *r
     }
 }
 
+/* Leaves the frame where it is: whoever passes it on unread takes it away with myr_wire_skip(). */
 int myr_wire_peek(const struct myr_wire_receiver *receiver, struct myr_wire_head *ret,
                   struct myr_str *ret_frame, struct myr_err *err)
 {

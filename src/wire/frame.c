@@ -1,7 +1,12 @@
+/*
+ * frame: the envelope of everything on the wire. A head of fixed size, all numbers little-endian,
+ * with a checksum at its end over the rest of the head and the payload.
+ */
 #include "myriad/wire/frame.h"
 
 #include <zlib.h>
 
+/* The bytes "MY" in the order in which they are sent. The checksum covers the head up to itself. */
 enum { MAGIC = 0x594D, CHECKED_BYTES = 24 };
 
 /* Byte by byte: the same on every machine, and compilers make one store of it. */
@@ -21,6 +26,10 @@ static uint64_t get_le(const char *at, uint32_t bytes)
     return value;
 }
 
+/*
+ * zlib is not asked about an empty payload: its pointer may be NULL, which would start the sum
+ * anew.
+ */
 static uint32_t checksum(const void *head, struct myr_str payload)
 {
     uLong sum = crc32(0, head, CHECKED_BYTES);
@@ -61,9 +70,11 @@ static int check_head(const struct myr_wire_head *head, struct myr_err *err)
     return MYR_OK;
 }
 
+/* 1: a frame of 'ret_size' bytes; 0: more bytes are needed; the payload points into 'bytes'. */
 int myr_wire_frame_get(struct myr_str bytes, struct myr_wire_head *ret, struct myr_str *ret_payload,
                        size_t *ret_size, struct myr_err *err)
 {
+    /* Two bytes are enough to tell that this is no peer of ours: it is not waited for. */
     if (bytes.len >= 2 && get_le(bytes.data, 2) != MAGIC) {
         return myr_err_set(err, MYR_ECORRUPT, "no frame begins with 0x%04x",
                            (unsigned)get_le(bytes.data, 2));

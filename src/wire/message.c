@@ -1,5 +1,10 @@
+/*
+ * message: the field tables of all messages, which say for each field its number and kind on the
+ * wire and its place in the struct. A number is what the two sides know a field by.
+ */
 #include "myriad/wire/message.h"
 
+/* The number stands on the wire, the name only in what people read. */
 #define FIELD(id, what, holder, field)                                                           \
     {                                                                                            \
         .number = (id), .kind = (what), .offset = offsetof(struct holder, field), .name = #field \
@@ -132,9 +137,11 @@ static const struct myr_wire_field detach_fields[] = {
     FIELD(1, MYR_WIRE_U32, myr_wire_detach, channel),
 };
 
+/* Several types share the fields of one struct: 'id' tells them apart, not the table of fields. */
 #define TABLE(word, id, rows, holder) \
     [id] = {word, id, sizeof(struct holder), MYR_ARRAY_COUNT(rows), rows}
 
+/* Indexed by type. A type that is missing has no name, which is how myr_wire_table_of() knows. */
 static const struct myr_wire_table tables[MYR_WIRE_TYPE_COUNT] = {
     TABLE("hello", MYR_WIRE_HELLO, hello_fields, myr_wire_hello),
     TABLE("inventory", MYR_WIRE_INVENTORY, inventory_fields, myr_wire_inventory),
