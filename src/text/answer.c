@@ -7,6 +7,7 @@
 
 #include "myriad/text/json.h"
 
+/* NULL stays NULL: items of a list have no key. */
 static const char *copy(struct myr_answer *answer, const char *text)
 {
     return text ? myr_arena_strndup(answer->arena, text, strlen(text)) : NULL;
@@ -23,6 +24,7 @@ static bool has_key(const struct myr_value *object, const char *key)
     return false;
 }
 
+/* Last, in the order in which it was said; 'child' is in no list yet. */
 static void append(struct myr_value *parent, struct myr_value *child)
 {
     MYR_ASSERT(!child->next && !parent->first == !parent->last);
@@ -35,6 +37,7 @@ static void append(struct myr_value *parent, struct myr_value *child)
     parent->count++;
 }
 
+/* Children of an object have a key that no other has; items of a list have none. */
 static struct myr_value *add_to(struct myr_answer *answer, struct myr_value *parent,
                                 const char *key, enum myr_value_kind kind)
 {
@@ -48,12 +51,14 @@ static struct myr_value *add_to(struct myr_answer *answer, struct myr_value *par
     return value;
 }
 
+/* To the innermost object or list that is open. */
 static struct myr_value *add(struct myr_answer *answer, const char *key, enum myr_value_kind kind)
 {
     MYR_ASSERT(answer->depth > 0);
     return add_to(answer, answer->open[answer->depth - 1], key, kind);
 }
 
+/* What is added from here on goes into it, up to myr_answer_end(). */
 static struct myr_value *open_value(struct myr_answer *answer, const char *key,
                                     enum myr_value_kind kind)
 {
@@ -101,6 +106,7 @@ static void set_text(struct myr_answer *answer, struct myr_value *value, struct 
     value->text = (struct myr_str){myr_arena_strndup(answer->arena, text.data, text.len), text.len};
 }
 
+/* A string without data is "not known"; an empty one is text. */
 void myr_answer_str(struct myr_answer *answer, const char *key, struct myr_str value)
 {
     if (!value.data) {
@@ -167,6 +173,7 @@ void myr_answer_rows(struct myr_answer *answer, const struct myr_value *list)
     answer->rows = list;
 }
 
+/* 'path' is "outer.inner"; a dot always divides, so keys have none. */
 const struct myr_value *myr_value_get(const struct myr_value *object, const char *path)
 {
     while (object && object->kind == MYR_VALUE_OBJECT) {
@@ -189,6 +196,7 @@ const struct myr_value *myr_value_get(const struct myr_value *object, const char
  * its tables, and says in words what the tree says in keys; it is rendered only for tables.
  */
 
+/* Pieces stand on the page in the order in which they are added, but for "more" and "next". */
 static struct myr_answer_view *add_view(struct myr_answer *answer, enum view_kind kind)
 {
     struct myr_answer_view *view = MYR_ARENA_NEW(answer->arena, struct myr_answer_view, 1);
@@ -206,6 +214,7 @@ MYR_PRINTF(3, 0)
 static void format_text(struct myr_answer *answer, struct myr_answer_view *view, const char *fmt,
                         va_list args)
 {
+    /* Measured first, so that the text is allocated once and to size: it stays in the arena. */
     va_list again;
     va_copy(again, args);
     int len = vsnprintf(NULL, 0, fmt, again);
@@ -263,6 +272,10 @@ void myr_answer_table(struct myr_answer *answer, const struct myr_value *list,
 {
     MYR_ASSERT(list->kind == MYR_VALUE_LIST);
     struct myr_answer_view *view = add_view(answer, VIEW_TABLE);
+    /*
+     * Callers may build their columns on the stack: the page is written long after they have
+     * returned.
+     */
     struct myr_answer_column *own =
         MYR_ARENA_NEW(answer->arena, struct myr_answer_column, column_count);
     for (uint32_t i = 0; i < column_count; i++) {
@@ -309,6 +322,7 @@ const char *myr_answer_word(const struct myr_answer *answer, const char *text)
     return myr_arena_strndup(answer->arena, word.data, word.len);
 }
 
+/* What does not fit into 'size' is cut. */
 const char *myr_shell_word(const char *text, char *ret, size_t size)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf word = {};

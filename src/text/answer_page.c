@@ -8,13 +8,14 @@
 #include "wrap.h"
 
 /* Without a screen, words are broken as on the narrowest one that people use. */
-enum { WORDS_WIDTH = 80, FACT_GAP = 2, LABEL_MAX = 28 };
+enum { WORDS_WIDTH = 80, FACT_GAP = 2, LABEL_MAX = 28 }; /* columns */
 
 static uint32_t words_width(const struct myr_answer_form *form)
 {
     return form->width > 0 ? form->width : WORDS_WIDTH;
 }
 
+/* The codes are for bold and for all off; words in between cannot bring codes of their own. */
 static void put_bold(struct myr_buf *buf, const struct myr_answer_form *form, struct myr_str text)
 {
     myr_buf_puts(buf, form->colour ? "\x1b[1m" : "");
@@ -43,6 +44,9 @@ static uint32_t label_width(const struct myr_answer_view *view)
     return width;
 }
 
+/*
+ * 'width' is the one of the group, from label_width(): a longer label stands on a line of its own.
+ */
 static void put_fact(struct myr_buf *buf, const struct myr_answer_form *form,
                      const struct myr_answer_view *view, uint32_t width)
 {
@@ -92,6 +96,7 @@ static void add_cell(struct myr_table *table, const struct myr_answer_column *co
     }
 }
 
+/* The table has an arena of its own: its cells are copies that nobody needs once it is written. */
 static void put_table(struct myr_buf *buf, const struct myr_answer_form *form,
                       const struct myr_answer_view *view)
 {
@@ -161,6 +166,10 @@ static bool needs_gap(const struct myr_answer_view *before, const struct myr_ans
     return before->kind != view->kind || view->kind == VIEW_TABLE || view->kind == VIEW_VERBATIM;
 }
 
+/*
+ * The first line goes on behind "more: -o wide, for ", which is 19 wide; the next ones behind
+ * "more: ".
+ */
 static void put_more(const struct myr_answer_form *form, const struct myr_answer_view *view,
                      struct myr_buf *buf)
 {
@@ -171,6 +180,7 @@ static void put_more(const struct myr_answer_form *form, const struct myr_answer
     myr_buf_putc(buf, '\n');
 }
 
+/* All of them at the end of the page, wherever they were said, under one word. */
 static void put_next(const struct myr_answer *answer, const struct myr_answer_form *form,
                      struct myr_buf *buf)
 {
@@ -188,6 +198,7 @@ static void put_next(const struct myr_answer *answer, const struct myr_answer_fo
     }
 }
 
+/* Where a time is not known the text has no data. */
 static void put_timing(const struct myr_answer *answer, struct myr_buf *buf)
 {
     myr_buf_put_lit(buf, "\ntiming:");
@@ -204,6 +215,9 @@ void answer_page(const struct myr_answer *answer, const struct myr_answer_form *
     const struct myr_answer_view *before = NULL;
     uint32_t labels = 0;
     for (const struct myr_answer_view *view = answer->first_view; view; view = view->next) {
+        /*
+         * What stands behind "more" is the detail: table leaves it out and says so, wide shows it.
+         */
         if (view->kind == VIEW_MORE && form->format == MYR_FORMAT_TABLE) {
             put_more(form, view, buf);
             break;
@@ -214,6 +228,7 @@ void answer_page(const struct myr_answer *answer, const struct myr_answer_form *
         if (needs_gap(before, view)) {
             myr_buf_putc(buf, '\n');
         }
+        /* Only the first fact of a group measures; the others stand in its column. */
         if (view->kind == VIEW_FACT && (!before || before->kind != VIEW_FACT)) {
             labels = label_width(view);
         }

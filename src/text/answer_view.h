@@ -5,17 +5,19 @@
 
 enum view_kind {
     VIEW_HEADING,
-    VIEW_PARA,
-    VIEW_FACT,
+    VIEW_PARA, /* words, wrapped */
+    VIEW_FACT, /* a label and its words */
     VIEW_TABLE,
-    VIEW_VERBATIM,
-    VIEW_MORE,
-    VIEW_NEXT
+    VIEW_VERBATIM, /* never wrapped */
+    VIEW_MORE,     /* what follows is for wide only; the words say what it is */
+    VIEW_NEXT      /* a command to go on with */
 };
 
+/* One piece of the page; all that it points to lies in the answer's arena. */
 struct myr_answer_view {
     enum view_kind kind;
     const char *label; /* of a fact */
+    /* Of all kinds but a table. */
     struct myr_str text;
     const struct myr_value *list; /* of a table */
     const struct myr_answer_column *columns;

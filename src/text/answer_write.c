@@ -104,6 +104,7 @@ struct columns {
     struct myr_arena *arena;
 };
 
+/* One cell of CSV; an empty object is one too, for it has no keys to make columns of. */
 static bool is_flat(const struct myr_value *value)
 {
     return value->kind != MYR_VALUE_OBJECT || value->count == 0;
@@ -120,6 +121,7 @@ static void add_column(struct columns *columns, const char *name)
     myr_vec_push(&columns->names, name);
 }
 
+/* Columns stand in the order in which their keys are first met. */
 static void find_columns(struct columns *columns, const char *prefix,
                          const struct myr_value *object)
 {
@@ -165,6 +167,7 @@ static void find_all_columns(struct columns *columns, const struct myr_answer *a
     }
 }
 
+/* Only text is guarded against formulas: a number that begins with '-' is what it looks like. */
 static void put_cell(struct myr_buf *buf, const struct myr_value *value, struct myr_buf *scratch)
 {
     if (!value || value->kind == MYR_VALUE_NULL) {
@@ -200,6 +203,7 @@ static void write_csv(const struct myr_answer *answer, bool excel, struct myr_bu
     myr_arena_init(&arena);
     find_all_columns(&columns, answer);
     if (excel) {
+        /* The mark by which Excel knows that the file is UTF-8. */
         myr_buf_put_lit(buf, "\xEF\xBB\xBF");
     }
     for (size_t i = 0; i < columns.names.count; i++) {

@@ -1,3 +1,7 @@
+/*
+ * csv: rows of comma-separated values after RFC 4180, and back. A field points into the text where
+ * it can; only one with doubled quotes is copied.
+ */
 #include "myriad/text/csv.h"
 
 #include <endian.h>
@@ -22,6 +26,7 @@ static char byte_at(const struct myr_csv *csv, size_t offset)
     return offset < csv->text.len ? csv->text.data[offset] : '\n';
 }
 
+/* LF or CR LF; a CR alone ends no line. */
 static bool at_line_end(const struct myr_csv *csv, size_t offset)
 {
     return byte_at(csv, offset) == '\n' ||
@@ -39,6 +44,7 @@ static void skip_line_end(struct myr_csv *csv)
     csv->line_start = csv->at;
 }
 
+/* Columns count bytes, from one. */
 static int fail_here(const struct myr_csv *csv, struct myr_err *err, const char *what)
 {
     struct text_place place = {csv->next_line, (uint32_t)(csv->at - csv->line_start) + 1};
@@ -52,6 +58,7 @@ static struct myr_str unquote(struct myr_csv *csv, size_t start, size_t end, siz
     if (doubled_count == 0) {
         return (struct myr_str){data + start, end - start};
     }
+    /* The copy has one quote for each pair, and room for a NUL. */
     size_t len = end - start - doubled_count;
     char *copy = MYR_ARENA_NEW(csv->arena, char, len + 1);
     size_t put = 0;
@@ -63,6 +70,10 @@ static struct myr_str unquote(struct myr_csv *csv, size_t start, size_t end, siz
     return (struct myr_str){copy, len};
 }
 
+/*
+ * 'at' is on the opening quote; afterwards behind the closing one. Line ends inside belong to the
+ * field.
+ */
 static int read_quoted(struct myr_csv *csv, struct myr_str *ret, struct myr_err *err)
 {
     size_t start = csv->at + 1;
@@ -146,6 +157,7 @@ static int read_bare(struct myr_csv *csv, struct myr_str *ret, struct myr_err *e
     return MYR_OK;
 }
 
+/* 1: a row; 0: the end. Blank lines are no rows. */
 int myr_csv_next(struct myr_csv *csv, struct myr_err *err)
 {
     csv->count = 0;
@@ -161,6 +173,7 @@ int myr_csv_next(struct myr_csv *csv, struct myr_err *err)
             return fail_here(csv, err, "more than 256 fields in a row, the most allowed");
         }
         uint32_t field = csv->count;
+        /* Kept for myr_csv_error(): a row may span lines, when a quoted field does. */
         csv->lines[field] = csv->next_line;
         csv->columns[field] = (uint32_t)(csv->at - csv->line_start) + 1;
         int rc = byte_at(csv, csv->at) == '"' ? read_quoted(csv, &csv->fields[field], err)
@@ -254,6 +267,10 @@ static bool escaped_formula(struct myr_str text, size_t *ret_apostrophes)
     return begins_formula((struct myr_str){text.data + count, text.len - count});
 }
 
+/*
+ * An apostrophe in front makes it text in a spreadsheet. It goes too where apostrophes stand
+ * already: myr_csv_text() takes one away, and must give back what was put.
+ */
 void myr_csv_put_text(struct myr_buf *buf, struct myr_str field)
 {
     size_t apostrophes;

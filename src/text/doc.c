@@ -1,3 +1,7 @@
+/*
+ * doc: asking a tree of settings for values. Readers of YAML and JSON build it (doc_yaml.c,
+ * doc_json.c); here are the questions, whose complaints all name the file, the line and the column.
+ */
 #include "myriad/text/doc.h"
 
 #include <stdio.h>
@@ -6,6 +10,7 @@
 #include "myriad/text/kind.h"
 #include "utf8.h"
 
+/* Room for "a number from X to Y" with two numbers of twelve digits. */
 enum { RANGE_BYTES = 112 };
 
 int myr_doc_read_file_of(struct myr_arena *arena, const char *path, const struct myr_doc_want *want,
@@ -19,6 +24,10 @@ int myr_doc_read_file_of(struct myr_arena *arena, const char *path, const struct
     const char *file =
         strcmp(path, "-") == 0 ? "stdin" : myr_arena_strndup(arena, name.data, name.len);
     struct myr_str content = {text.data, text.len};
+    /*
+     * Before it is read: a file of another kind would fail with a syntax error that tells nobody
+     * what is wrong.
+     */
     MYR_TRY(myr_kind_check(file, content, want->kinds, want->words, err));
     return is_json ? myr_doc_read_json(arena, file, content, ret, err)
                    : myr_doc_read_yaml(arena, file, content, ret, err);
@@ -56,6 +65,7 @@ const struct myr_doc *myr_doc_get(const struct myr_doc *map, const char *key)
     return NULL;
 }
 
+/* 'what' names the map in the message; NULL for the whole file. */
 int myr_doc_need(const struct myr_doc *map, const char *what, const char *key,
                  const struct myr_doc **ret, struct myr_err *err)
 {
@@ -162,6 +172,7 @@ int myr_doc_bool(const struct myr_doc *node, const char *what, bool *ret, struct
     return MYR_OK;
 }
 
+/* One line of visible text: names end up on screens and in files of other programs. */
 int myr_doc_text(const struct myr_doc *node, const char *what, struct myr_str *ret,
                  struct myr_err *err)
 {
@@ -184,6 +195,7 @@ int myr_doc_text(const struct myr_doc *node, const char *what, struct myr_str *r
     return MYR_OK;
 }
 
+/* A slip of the pen gets the nearest name; only what resembles none gets the whole list. */
 int myr_doc_choice(const struct myr_doc *node, const char *what, const char *const *names,
                    size_t count, uint32_t *ret, struct myr_err *err)
 {
@@ -222,6 +234,9 @@ static int fail_key(const struct myr_doc *map, const struct myr_doc_entry *entry
                          what ? what : "", label, near[0] ? near : list);
 }
 
+/*
+ * A key that nobody reads is an error: a setting with a typo would be left at its default unseen.
+ */
 int myr_doc_check_keys(const struct myr_doc *map, const char *what, const char *const *keys,
                        size_t count, struct myr_err *err)
 {

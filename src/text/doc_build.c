@@ -21,6 +21,7 @@ void doc_build_done(struct doc_build *build)
     myr_vec_done(&build->children);
 }
 
+/* The innermost open list or map; NULL at the top. */
 static struct doc_frame *top_frame(struct doc_build *build)
 {
     return build->depth > 0 ? &build->frames[build->depth - 1] : NULL;
@@ -35,6 +36,7 @@ bool doc_build_wants_key(const struct doc_build *build)
     return frame->node->kind == MYR_DOC_MAP && !frame->has_key;
 }
 
+/* At most MYR_DOC_DEPTH_MAX to look at. */
 bool doc_build_is_open(const struct doc_build *build, const struct myr_doc *node)
 {
     for (uint32_t i = 0; i < build->depth; i++) {
@@ -138,6 +140,7 @@ int doc_build_open(struct doc_build *build, struct text_place place, enum myr_do
     if (build->depth == MYR_DOC_DEPTH_MAX) {
         return too_deep(build, place, err);
     }
+    /* A list or map has depth 1 even when empty; its children raise it as they are attached. */
     struct myr_doc like = {.kind = kind, .line = place.line, .column = place.column, .depth = 1};
     struct myr_doc *node = new_node(build, &like, err);
     if (!node) {
@@ -163,6 +166,7 @@ static int twice(const struct doc_build *build, const struct myr_doc_entry *firs
                          myr_text_excerpt(second->key, key), first->key_line, second->key_line);
 }
 
+/* 'j' below 'i': the pair is told in the order of the file. */
 static int check_pairs(const struct doc_build *build, const struct myr_doc_entry *entries,
                        uint32_t count, struct myr_err *err)
 {

@@ -10,18 +10,19 @@
 #include "message.h"
 #include "myriad/text/doc.h"
 
+/* A list or map that is open. */
 struct doc_frame {
-    struct myr_doc *node;
-    size_t first_child; /* in doc_build.children */
-    struct myr_str key; /* of the value that comes next, in a map */
+    struct myr_doc *node; /* its count, depth and expanded grow with each child */
+    size_t first_child;   /* in doc_build.children */
+    struct myr_str key;   /* of the value that comes next, in a map */
     struct text_place key_place;
-    bool has_key;
+    bool has_key; /* of a map: the value must come next */
 };
 
 struct doc_build {
     struct myr_arena *arena;
     const char *file;
-    uint32_t depth;
+    uint32_t depth; /* of frames in use */
     uint32_t node_count;
     const struct myr_doc *root; /* set once the outermost value is complete */
     struct doc_frame frames[MYR_DOC_DEPTH_MAX];

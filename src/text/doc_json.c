@@ -11,8 +11,8 @@
 enum expected {
     EXPECT_VALUE,
     EXPECT_VALUE_OR_END, /* after '[' */
-    EXPECT_KEY,
-    EXPECT_KEY_OR_END, /* after '{' */
+    EXPECT_KEY,          /* after ',' in a map */
+    EXPECT_KEY_OR_END,   /* after '{' */
     EXPECT_COMMA_OR_END,
     EXPECT_NOTHING,
 };
@@ -21,7 +21,7 @@ struct reader {
     struct doc_build build;
     struct text_cursor cursor;
     struct myr_str text;
-    size_t at;
+    size_t at; /* the next byte to read */
     enum expected expected;
     /* Only parts of it are wanted; then 'next' are those of the value that comes, NULL: all. */
     bool partly;
@@ -84,6 +84,7 @@ static int fail_found(struct reader *reader, struct myr_err *err, const char *wa
                 (int)(end - reader->at), reader->text.data + reader->at);
 }
 
+/* Either case, as RFC 8259 allows; stops on the first that is no digit. */
 static bool read_hex4(struct reader *reader, uint32_t *ret)
 {
     uint32_t value = 0;
@@ -110,6 +111,7 @@ static int read_unicode(struct reader *reader, size_t start, uint32_t *ret, stru
     if (!read_hex4(reader, &code)) {
         return fail(reader, start, err, "'\\u' needs four hexadecimal digits");
     }
+    /* JSON escapes are UTF-16: what is above U+FFFF comes as two, the high half first. */
     if (code >= 0xD800 && code <= 0xDBFF) {
         uint32_t low = 0;
         bool pair = peek(reader) == '\\';
@@ -170,6 +172,7 @@ static int copy_string(struct reader *reader, size_t len, struct myr_str *ret, s
 /* Strings with escapes (or without an end) are taken apart byte by byte. */
 static int decode_string(struct reader *reader, struct myr_buf *decoded, struct myr_err *err)
 {
+    /* The quote that opens it: where it is never closed, that is the place to look at. */
     size_t start = reader->at - 1;
     while (peek(reader) != '"') {
         unsigned char c = (unsigned char)peek(reader);
@@ -211,6 +214,7 @@ static int read_string(struct reader *reader, struct myr_str *ret, struct myr_er
     return MYR_OK;
 }
 
+/* False where there was none. */
 static bool skip_digits(struct reader *reader)
 {
     size_t start = reader->at;
@@ -260,6 +264,7 @@ static bool skip_word(struct reader *reader, struct myr_str word)
     return true;
 }
 
+/* Numbers and words keep their spelling as text; only strings are quoted. */
 static int read_scalar(struct reader *reader, struct myr_err *err)
 {
     size_t start = reader->at;
@@ -289,6 +294,7 @@ static int read_scalar(struct reader *reader, struct myr_err *err)
     return doc_build_scalar(&reader->build, &scalar, NULL, err);
 }
 
+/* A list or map is only opened here; its inside comes in the next steps. */
 static int read_value(struct reader *reader, struct myr_err *err)
 {
     char c = peek(reader);
@@ -306,6 +312,7 @@ static int read_value(struct reader *reader, struct myr_err *err)
 
 /* --- what is not wanted: only quotes and brackets are looked at */
 
+/* A quote behind an odd number of backslashes is escaped, and the string goes on. */
 static int pass_string(struct reader *reader, struct myr_err *err)
 {
     size_t start = reader->at;
@@ -337,6 +344,10 @@ static int pass_word(struct reader *reader, struct myr_err *err)
     return reader->at > start ? MYR_OK : fail_found(reader, err, "a value");
 }
 
+/*
+ * What is left out is checked for quotes and brackets that match, and no further. The 64 bits of
+ * 'lists' are enough for all levels that are allowed.
+ */
 static int pass_value(struct reader *reader, struct myr_err *err)
 {
     static const bool marks[256] = {
@@ -417,6 +428,7 @@ static bool in_list(const struct reader *reader)
     return reader->build.frames[reader->build.depth - 1].node->kind == MYR_DOC_LIST;
 }
 
+/* The same for both brackets: that it is the right one was seen before. */
 static int read_end(struct reader *reader, struct myr_err *err)
 {
     reader->at++;
@@ -446,6 +458,7 @@ static int read_comma(struct reader *reader, struct myr_err *err)
     return MYR_OK;
 }
 
+/* One token, or a key with its colon. Each step moves 'at' or fails, so that the loop ends. */
 static int read_step(struct reader *reader, struct myr_err *err)
 {
     skip_blanks(reader);
@@ -492,6 +505,7 @@ int myr_doc_read_json(struct myr_arena *arena, const char *file, struct myr_str 
     return myr_doc_read_json_parts(arena, file, text, NULL, ret, err);
 }
 
+/* 'parts' NULL: all of it. */
 int myr_doc_read_json_parts(struct myr_arena *arena, const char *file, struct myr_str text,
                             const struct myr_doc_part *parts, const struct myr_doc **ret,
                             struct myr_err *err)

@@ -6,6 +6,7 @@
  * A tree as YAML in block style. Depth is bounded by MYR_DOC_DEPTH_MAX, so recursion is safe.
  */
 
+/* What was quoted keeps its quotes only where YAML would read it otherwise without them. */
 static void put_scalar(struct myr_buf *buf, const struct myr_doc *node)
 {
     if (node->kind == MYR_DOC_NULL) {
@@ -46,6 +47,7 @@ static void put_node(struct myr_buf *buf, const struct myr_doc *node, uint32_t d
                 put_node(buf, child, depth + 1, false);
             } else {
                 myr_buf_put_lit(buf, "- ");
+                /* An item that is a map or list begins on the line of its dash. */
                 put_node(buf, child, depth + 1, true);
             }
         }
