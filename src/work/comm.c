@@ -1,3 +1,8 @@
+/*
+ * comm: the rows of docs/work.md, "Messages of a step". One function adds what one axis moves;
+ * add() drops what nobody sends and joins equal rows, so each rule may be written as if its axis
+ * were in use.
+ */
 #include "myriad/work/comm.h"
 
 #include "stage.h"
@@ -19,12 +24,17 @@ struct step {
     struct myr_comm_list *list;
 };
 
+/* What does not change between the messages of one purpose; a group of one sends nothing. */
 struct operation {
     enum myr_comm_kind kind;
     enum myr_axis axis;
     uint32_t group_size;
 };
 
+/*
+ * A row for 'count' equal operations of 'bytes' each. Groups of one, empty messages and counts of 0
+ * leave no row.
+ */
 static void add(const struct step *step, struct operation op, enum myr_collective collective,
                 enum myr_phase phase, uint64_t bytes, uint64_t count)
 {
@@ -54,6 +64,10 @@ static void add(const struct step *step, struct operation op, enum myr_collectiv
 static void add_block(const struct step *step, struct operation op, uint64_t bytes, uint64_t count,
                       uint64_t again)
 {
+    /*
+     * 'count' passes of the block in the step, 'again' of them repeated forward in the backward
+     * phase.
+     */
     uint64_t backward = count + again;
     if (!step->layout->sequence_parallel) {
         add(step, op, MYR_ALL_REDUCE, MYR_PHASE_FORWARD, bytes, count);
@@ -67,6 +81,10 @@ static void add_block(const struct step *step, struct operation op, uint64_t byt
     add(step, op, MYR_REDUCE_SCATTER, MYR_PHASE_BACKWARD, bytes, backward);
 }
 
+/*
+ * Attention in every layer, an FFN in dense ones; layers with experts have one only as shared
+ * experts.
+ */
 static void add_tensor_layers(const struct step *step)
 {
     const struct myr_layout *layout = step->layout;
@@ -81,6 +99,7 @@ static void add_tensor_layers(const struct step *step)
         blocks += step->moe_passes;
         again += step->moe_again;
     }
+    /* Routed experts have a group and a size of their own, below. */
     add_block(step, attention, step->tensor_bytes, step->layer_passes, step->layer_again);
     add_block(step, ffn, step->tensor_bytes, blocks, again);
     if (step->moe_passes > 0) {
@@ -93,6 +112,10 @@ static void add_tensor_layers(const struct step *step)
     }
 }
 
+/*
+ * The ends of the model: table and output matrix are cut along the vocabulary, so a look-up gives a
+ * part of a sum, and an output needs whole tokens. Prediction modules look up and put out too.
+ */
 static void add_vocabulary(const struct step *step)
 {
     bool cut = step->layout->sequence_parallel;
@@ -118,6 +141,10 @@ static void add_vocabulary(const struct step *step)
     add(step, loss, MYR_ALL_REDUCE, MYR_PHASE_FORWARD, 4 * tokens, 3 * outputs);
 }
 
+/*
+ * A ring: keys and values of each rank's part visit the cp - 1 others. Backward they go round
+ * again, and their gradients with them: twice the bytes.
+ */
 static void add_context(const struct step *step)
 {
     const struct myr_layout *layout = step->layout;
@@ -137,6 +164,10 @@ static void add_context(const struct step *step)
     add(step, op, MYR_SEND_RECEIVE, MYR_PHASE_BACKWARD, clamp_u64(2 * bytes), hops);
 }
 
+/*
+ * What this stage hands on: activations of all chunks but the last, gradients of all but the first.
+ * Recomputation repeats nothing here: the input of a chunk is kept.
+ */
 static void add_pipeline(const struct step *step)
 {
     const struct myr_layout *layout = step->layout;
@@ -154,6 +185,10 @@ static void add_pipeline(const struct step *step)
     }
 }
 
+/*
+ * Each token goes to K experts and comes back. Only what goes out forward may be in low precision
+ * (dispatch_bytes); gradients, and what comes back, are as wide as activations.
+ */
 static void add_experts(const struct step *step)
 {
     const struct myr_layout *layout = step->layout;
@@ -205,19 +240,30 @@ static void add_whole(const struct step *step, const struct weight_class *class,
         add(step, all, MYR_ALL_REDUCE, MYR_PHASE_BACKWARD, gradients, 1);
         return;
     }
+    /*
+     * No rank keeps a whole gradient with ZeRO-2, so every micro-batch's is scattered
+     * (docs/decisions, 0006).
+     */
     if (zero <= 2) {
         add(step, reduce, MYR_REDUCE_SCATTER, MYR_PHASE_BACKWARD, gradients,
             zero == 2 ? step->passes : 1);
         add(step, gather, MYR_ALL_GATHER, MYR_PHASE_OPTIMISER, params * step->n.gather_bytes, 1);
     }
+    /*
+     * HSDP: each piece is then summed over its copies. A group of one without it, also with ZeRO-3.
+     */
     add(step, replica, MYR_ALL_REDUCE, MYR_PHASE_BACKWARD, divide_up(gradients, class->shard), 1);
 }
 
+/* All but routed experts: averaged over dp-cp, whether the tensor group cuts or repeats them. */
 static uint64_t dense_of(struct weights w)
 {
     return w.sharded + w.replicated;
 }
 
+/*
+ * Gradients and weights over the ranks that hold the same ones: dense over dp-cp, experts over edp.
+ */
 static void add_data(const struct step *step, const struct myr_rank_params *params)
 {
     const struct myr_layout *layout = step->layout;
@@ -260,10 +306,16 @@ static void add_closing(const struct step *step, const struct myr_rank_params *p
     /* Each tensor rank saw its own part of the sequence. */
     add(step, repeated, MYR_ALL_REDUCE, MYR_PHASE_BACKWARD, params->replicated * each,
         layout->sequence_parallel ? 1 : 0);
+    /*
+     * First and last stage have a copy of the table each, whose gradients are summed to stay equal.
+     */
     bool shared = step->model->tied || step->model->mtp_count > 0;
     bool outer = step->parts.has_first != step->parts.has_last;
     add(step, table, MYR_ALL_REDUCE, MYR_PHASE_BACKWARD,
         weights_sum(myr_work_head(step->model, layout->tp)) * each, shared && outer ? 1 : 0);
+    /*
+     * Both directions train the same layers on two stages, which sum what is left after sharding.
+     */
     if (layout->schedule == MYR_SCHEDULE_DUALPIPE) {
         uint64_t bytes =
             divide_up((myr_u128)(params->sharded + params->replicated) * each,
@@ -271,6 +323,10 @@ static void add_closing(const struct step *step, const struct myr_rank_params *p
             divide_up((myr_u128)params->expert * each, myr_layout_expert_shard(layout));
         add(step, mirror, MYR_ALL_REDUCE, MYR_PHASE_BACKWARD, bytes, 1);
     }
+    /*
+     * One fp32: the sum of squares. Sharded gradients need all ranks for it, whole ones one
+     * replica.
+     */
     add(step, norm, MYR_ALL_REDUCE, MYR_PHASE_OPTIMISER, 4, 1);
 }
 
@@ -302,6 +358,7 @@ void myr_comm_of(const struct myr_layout *layout, const struct myr_model *model,
         .between_tokens = myr_work_tokens_between(layout, model),
         .list = ret,
     };
+    /* A prediction module is a layer more, of the kind that the last layer is. */
     uint64_t moe_layers = step.parts.moe_layers;
     bool mtp_moe = step.parts.mtp_count > 0 && myr_work_mtp_is_moe(model);
     moe_layers += mtp_moe ? step.parts.mtp_count : 0;
@@ -326,6 +383,7 @@ void myr_comm_of(const struct myr_layout *layout, const struct myr_model *model,
     sort_rows(ret);
 }
 
+/* What one member sends when rings do the work: an all-reduce is a scatter and a gather. */
 uint64_t myr_comm_wire_bytes(const struct myr_comm *row)
 {
     uint64_t n = row->group_size;

@@ -1,3 +1,7 @@
+/*
+ * flops: products of one sequence's forward pass, by part; a multiply-add is two. Counts are of 128
+ * bits, for a long sequence through a large model is beyond 64.
+ */
 #include "myriad/work/count.h"
 #include "weights.h"
 

@@ -2,6 +2,7 @@
 
 #include "myriad/work/ranks.h"
 
+/* One digit of a rank's number and the axis that it counts. */
 struct axis_digit {
     enum myr_axis axis;
     struct myr_digit digit;
@@ -13,6 +14,7 @@ struct grid {
     struct axis_digit digits[MYR_GROUP_DIGITS_MAX];
 };
 
+/* The next slower digit: its stride is the number of ranks that all faster ones tell apart. */
 static void grid_push(struct grid *grid, enum myr_axis axis, uint32_t size)
 {
     uint32_t stride = 1;
@@ -54,6 +56,10 @@ static bool has_expert_grid(const struct myr_layout *layout)
     return layout->ep > 1 || myr_layout_etp(layout) != layout->tp;
 }
 
+/*
+ * The same ranks as the dense grid has; cp is no digit here, its ranks are among those of ep and
+ * edp.
+ */
 static struct grid expert_grid(const struct myr_layout *layout)
 {
     struct grid grid = {};
@@ -78,6 +84,7 @@ static struct grid expert_grid(const struct myr_layout *layout)
     return grid;
 }
 
+/* An axis that a grid does not have is a digit of size 1, which every rank has as 0. */
 static struct myr_digit grid_digit(const struct grid *grid, enum myr_axis axis)
 {
     for (uint32_t i = 0; i < grid->count; i++) {
@@ -100,6 +107,9 @@ bool myr_work_grid_stages_align(const struct myr_layout *layout)
     }
     struct grid dense = dense_grid(layout);
     struct grid expert = expert_grid(layout);
+    /*
+     * Both pipeline digits have the size pp; they tell the same stages when the strides agree too.
+     */
     return layout->pp == 1 ||
            grid_digit(&dense, MYR_AXIS_PP).stride == grid_digit(&expert, MYR_AXIS_PP).stride;
 }
@@ -112,6 +122,7 @@ static bool split_digits(struct grid *grid, unsigned mask, uint32_t inner_size, 
                          enum myr_axis outer)
 {
     struct grid result = {};
+    /* Ranks that are still to be placed inside, once faster digits have taken theirs. */
     uint32_t left = inner_size;
     for (uint32_t i = 0; i < grid->count; i++) {
         struct axis_digit d = grid->digits[i];
@@ -125,6 +136,7 @@ static bool split_digits(struct grid *grid, unsigned mask, uint32_t inner_size, 
             return false;
         }
         MYR_ASSERT(result.count + 2 <= MYR_GROUP_DIGITS_MAX);
+        /* A digit wholly inside leaves an outer part of size 1, and the other way round. */
         result.digits[result.count++] = (struct axis_digit){inner, {low, d.digit.stride}};
         result.digits[result.count++] =
             (struct axis_digit){outer, {size / low, d.digit.stride * low}};
@@ -159,6 +171,7 @@ struct myr_coords myr_layout_coords(const struct myr_layout *layout, uint32_t ra
         c.ep = digit_of(grid_digit(&expert, MYR_AXIS_EP), rank);
         c.edp = digit_of(grid_digit(&expert, MYR_AXIS_EDP), rank);
     } else {
+        /* As split_digits() would number them: the faster of both axes first. */
         bool cp_first =
             grid_digit(&dense, MYR_AXIS_CP).stride <= grid_digit(&dense, MYR_AXIS_DP).stride;
         c.etp = c.tp;
@@ -242,6 +255,7 @@ void myr_groups_init(struct myr_groups *groups, const struct myr_layout *layout,
             groups->group_count *= d.digit.size;
         }
     }
+    /* With one stage a pair would be a rank with itself: a group of one. */
     if (!staged || groups->stage.size == 1) {
         return;
     }
@@ -253,6 +267,7 @@ void myr_groups_init(struct myr_groups *groups, const struct myr_layout *layout,
     }
 }
 
+/* The rank of the digits of '*value', which keeps what they do not use up. */
 static uint32_t compose(const struct myr_digit *digits, uint32_t count, uint32_t *value)
 {
     uint32_t rank = 0;
@@ -263,6 +278,7 @@ static uint32_t compose(const struct myr_digit *digits, uint32_t count, uint32_t
     return rank;
 }
 
+/* The inverse of compose(): the number whose digits these are in the rank. */
 static uint32_t decompose(const struct myr_digit *digits, uint32_t count, uint32_t rank)
 {
     uint32_t value = 0;
@@ -296,9 +312,11 @@ bool myr_groups_place(const struct myr_groups *groups, uint32_t rank, struct myr
     uint32_t stage = digit_of(groups->stage, rank);
     uint32_t last = groups->stage.size - 1;
     uint32_t lower = stage <= last - stage ? stage : last - stage;
+    /* Stages between the outer ones are in no group of the embedding. */
     if (!groups->mirror && lower != 0) {
         return false;
     }
+    /* compose() takes the outer digits off first, so the pair is the slowest part of the number. */
     uint32_t per_pair = groups->group_count / (groups->mirror ? groups->stage.size / 2 : 1);
     ret->group = group + lower * per_pair;
     ret->member = stage == lower ? 0 : 1;

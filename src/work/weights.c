@@ -1,3 +1,8 @@
+/*
+ * weights: one function for each part of a model. A part's share on a rank is rounded up where it
+ * does not divide; layouts that pass their check divide everything but the vocabulary and, where
+ * heads are repeated, the key/value heads.
+ */
 #include "weights.h"
 
 /* Rounded up: a vocabulary that does not divide is padded by every trainer. */
@@ -30,6 +35,7 @@ static struct weights grouped_attention(const struct myr_model *model, uint32_t 
     uint64_t h = model->hidden;
     uint64_t q = share_of(model->head_count, tp) * model->head_dim;
     uint64_t kv = (uint64_t)myr_work_kv_heads(model, tp) * model->head_dim;
+    /* A gate has a number for each of a query's; the output matrix sees queries' width alone. */
     uint64_t q_out = model->query_gate ? 2 * q : q;
     struct weights w = {.sharded = h * q_out + 2 * h * kv + q * h};
     if (model->qkv_bias) {
@@ -38,6 +44,7 @@ static struct weights grouped_attention(const struct myr_model *model, uint32_t 
     if (model->out_bias) {
         w.replicated += h; /* added once, after the reduction */
     }
+    /* A wide norm spans all heads and is cut with them; a narrow one is the same for every head. */
     if (model->qk_norm && model->qk_norm_wide) {
         w.sharded += q + kv;
     } else if (model->qk_norm) {
@@ -101,6 +108,7 @@ static struct weights delta_attention(const struct myr_model *model, uint32_t tp
                             .replicated = it->value_dim};
 }
 
+/* Attention of the layers that see all; an indexer is small and repeated on every rank. */
 static struct weights full_attention(const struct myr_model *model, uint32_t tp)
 {
     struct weights w =
@@ -123,6 +131,7 @@ struct weights myr_work_attention(const struct myr_model *model, uint32_t tp)
     };
 }
 
+/* 'width' columns, gated or plain. The second matrix's bias is added once, after the reduction. */
 static struct weights ffn(const struct myr_model *model, uint64_t width, uint32_t tp)
 {
     uint64_t h = model->hidden;
@@ -152,6 +161,7 @@ struct weights myr_work_moe(const struct myr_model *model, struct weights_share 
     if (moe->expert_count == 0) {
         return (struct weights){};
     }
+    /* Each is a number an expert. The score's bias counts although some keep it as a buffer. */
     uint64_t biases = (moe->router_bias ? 1 : 0) + (moe->score_bias ? 1 : 0);
     struct weights w = {};
     if (moe->shared_count > 0) {
@@ -159,6 +169,9 @@ struct weights myr_work_moe(const struct myr_model *model, struct weights_share 
     }
     w.replicated += (model->hidden + biases) * (uint64_t)moe->expert_count;
     w.replicated += moe->shared_gate ? model->hidden : 0;
+    /*
+     * Biases of an expert too are its own: nothing of it is with the tensor group's common weights.
+     */
     w.expert = share_of(moe->expert_count, share.ep) *
                weights_sum(ffn(model, moe->expert_hidden, share.etp));
     return w;
@@ -191,6 +204,7 @@ struct weights myr_work_head(const struct myr_model *model, uint32_t tp)
     return (struct weights){.sharded = rows * model->hidden + (model->head_bias ? rows : 0)};
 }
 
+/* A module repeats the last layer's kind. */
 bool myr_work_mtp_is_moe(const struct myr_model *model)
 {
     return myr_model_layer_is_moe(model, model->layer_count - 1);
@@ -200,6 +214,7 @@ struct weights myr_work_mtp(const struct myr_model *model, struct weights_share 
 {
     uint64_t h = model->hidden;
     struct weights w = myr_work_layer(model, myr_work_mtp_is_moe(model), share);
+    /* It joins two vectors of the hidden width, each with a norm, and has a final norm. */
     w.sharded += 2 * h * share_of(h, share.tp);
     w.replicated += 3 * myr_work_norm(model);
     return w;
@@ -216,6 +231,7 @@ struct myr_params myr_model_params(const struct myr_model *model)
         .moe = weights_sum(myr_work_moe(model, whole)),
         .norms = model->norms_per_layer * myr_work_norm(model),
         .embedding = weights_sum(myr_work_embedding(model, 1)),
+        /* A tied matrix is counted with the embedding; a bias of the output is its own. */
         .head = model->tied ? (model->head_bias ? model->vocab : 0)
                             : weights_sum(myr_work_head(model, 1)),
         .final_norm = myr_work_norm(model),
@@ -225,6 +241,7 @@ struct myr_params myr_model_params(const struct myr_model *model)
     uint64_t idle = 0;
     if (model->moe.expert_count > 0) {
         p.expert = myr_work_moe(model, whole).expert / model->moe.expert_count;
+        /* What a token does not visit in one layer. */
         idle = (model->moe.expert_count - model->moe.experts_per_token) * p.expert;
     }
     p.dense_layer = dense_layers ? p.attention + p.ffn + p.norms : 0;
