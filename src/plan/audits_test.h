@@ -1,6 +1,8 @@
 /* Specs and documents of audits_test.c. */
 #pragma once
 
+#include <stdbool.h>
+
 static const struct {
     const char *text;
     bool parts; /* every part in every line, too */

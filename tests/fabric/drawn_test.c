@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "../leaks/kept.h"
+#include "kept.h"
 #include "fixture.h"
 
 enum { SEED = 20270118, CASES = 5 };

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "../leaks/kept.h"
+#include "kept.h"
 #include "designs.h"
 
 static const struct shape exported[] = {

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "../leaks/kept.h"
+#include "kept.h"
 #include "import_texts.h"
 #include "myriad/site.h"
 

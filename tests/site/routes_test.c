@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "../leaks/kept.h"
+#include "kept.h"
 #include "designs.h"
 #include "hands.h"
 
