@@ -14,6 +14,7 @@
  * and fabric managers, are no nodes.
  */
 
+/* A switch under the key that it is sorted by; equal keys keep the order of the switches. */
 struct ordered {
     uint32_t key, at;
 };
@@ -30,6 +31,9 @@ static int by_key(const void *a, const void *b)
 /* Which number of a switch's place the order goes by. */
 enum order { ORDER_NUMBER, ORDER_POD, ORDER_UNIT, ORDER_ORDINAL, ORDER_COUNT };
 
+/*
+ * Pod, unit and ordinal are the coordinates of a torus switch. A rail leaf's ordinal is its rail.
+ */
 static uint32_t key_of(const struct myr_place *place, enum order order)
 {
     return order == ORDER_POD       ? place->pod
@@ -38,6 +42,10 @@ static uint32_t key_of(const struct myr_place *place, enum order order)
                                     : 0;
 }
 
+/*
+ * The switch in the middle is on both sides: as many of its ports as the first half lacks send, the
+ * others receive. That flow stays in the switch and needs no cable.
+ */
 static uint64_t halve_ports(const struct cloth *cloth, struct myr_arena *arena, enum order order)
 {
     uint32_t *total = MYR_ARENA_NEW(arena, uint32_t, cloth->fabrics);
@@ -61,6 +69,7 @@ static uint64_t halve_ports(const struct cloth *cloth, struct myr_arena *arena, 
         uint32_t left = total[fabric] / 2 - taken[fabric];
         uint32_t here = ports < left ? ports : left;
         taken[fabric] += here;
+        /* Ports count with the mean speed of their switch, for which ones are taken is not said. */
         from[at] = cloth->port_gbps[at] / ports * here;
         to[at] = cloth->port_gbps[at] / ports * (ports - here);
     }
@@ -73,7 +82,10 @@ static bool is_node(const struct myr_design *design, uint32_t device)
     return kind == MYR_DEVICE_NODE || kind == MYR_DEVICE_STORAGE || kind == MYR_DEVICE_MANAGEMENT;
 }
 
-/* MYR_NONE when there are not two nodes. */
+/*
+ * UINT64_MAX when there are not two nodes. Devices lie in the order of their names, so 'middle'
+ * parts the halves: it is the first device of the second.
+ */
 static uint64_t halve_nodes(const struct cloth *cloth, struct myr_arena *arena)
 {
     const struct myr_design *design = cloth->design;
@@ -111,6 +123,7 @@ void myr_physical_bisection(const struct myr_design *design, uint32_t net,
     cloth_init(&cloth, &arena, design, net);
     uint32_t topology = design->networks[net].topology;
     uint64_t worst = halve_ports(&cloth, &arena, ORDER_NUMBER);
+    /* All three sides of a torus; with rails the ordinal alone, which is the rail. */
     for (uint32_t order = ORDER_POD; order < ORDER_COUNT; order++) {
         if (topology == MYR_TOPOLOGY_TORUS ||
             (topology == MYR_TOPOLOGY_RAIL && order == ORDER_ORDINAL)) {

@@ -7,6 +7,7 @@
  * that the spec asked for or pinned may hold more than the design needs; no row may hold less.
  */
 
+/* Figures follow in such texts, so only the beginning can be compared. */
 static bool begins(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
@@ -21,6 +22,7 @@ static bool asked(const struct myr_design *design, const struct myr_bom_row *row
            begins(myr_design_str(design, row->inputs), "pinned to ");
 }
 
+/* What the design uses of one part in one network, and which rule is broken if the bill differs. */
 struct need {
     const struct myr_part *part;
     uint32_t net;
@@ -37,6 +39,10 @@ static void needs_done(struct needs *needs)
     myr_vec_done(&needs->rows);
 }
 
+/*
+ * The bill has one row for a part of a network, however many cable types and ends use it, so uses
+ * are added up before they are compared. By order number, which is what the bill names.
+ */
 static void add_need(struct needs *needs, const struct myr_part *part, uint32_t net, uint64_t used,
                      enum physical_rule rule)
 {
@@ -84,6 +90,10 @@ static bool undecided(const struct physical *physical, uint32_t net)
     return false;
 }
 
+/*
+ * Of switches, modules and cables only. Types without a device, and modules that are built into
+ * their box, are not ordered.
+ */
 static void collect(const struct physical *physical, struct needs *needs)
 {
     const struct myr_design *design = physical->design;
@@ -118,6 +128,7 @@ static void judge_need(struct physical *physical, const struct need *need)
     const struct myr_design *design = physical->design;
     uint64_t ordered = 0, needed = need->used;
     bool may_exceed = false;
+    /* Boxes are ordered; one may hold several switches, and the design counts these. */
     if (need->part->kind == MYR_PART_SWITCH) {
         needed = (needed + need->part->sw.per_box - 1) / need->part->sw.per_box;
     }
@@ -157,6 +168,7 @@ static void judge_surplus(struct physical *physical, const struct needs *needs)
         if (kind == MYR_PART_TRANSCEIVER && undecided(physical, net)) {
             continue;
         }
+        /* Parts of other kinds (servers, licences, racks) are not counted by this module. */
         bool used = kind != MYR_PART_SWITCH && kind != MYR_PART_ETHERNET &&
                     kind != MYR_PART_TRANSCEIVER && kind != MYR_PART_CABLE;
         for (size_t k = 0; k < needs->rows.count; k++) {
@@ -174,6 +186,7 @@ static void judge_surplus(struct physical *physical, const struct needs *needs)
     }
 }
 
+/* What the plan states for each layer against the cables that are laid in it. */
 static void judge_counts(struct physical *physical)
 {
     const struct myr_design *design = physical->design;

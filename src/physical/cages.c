@@ -25,12 +25,17 @@ static uint64_t plug_of(const struct lay *lay, uint32_t end, uint32_t cable, uin
     return head ? (uint64_t)cable : (uint64_t)1 << 32 | link;
 }
 
+/* Whether the undivided end of a splitter of fibre is plugged here. */
 static bool is_split(const struct lay *lay, uint32_t end)
 {
     return !lay->cable->cable.fixed_ends && lay->cable->cable.legs > 1 &&
            (lay->type->head_b != 0) == (end == 1);
 }
 
+/*
+ * Each plug is compared with the one before it alone: the links of one cable end at neighbouring
+ * ports of a cage.
+ */
 static void look_at_port(const struct physical *physical, uint32_t port, uint32_t connector,
                          struct cage *cage)
 {
@@ -72,6 +77,10 @@ static void look_at_port(const struct physical *physical, uint32_t port, uint32_
     cage->bare = false;
 }
 
+/*
+ * The first four exclude each other, the most basic first: one mistake in a cage would else be told
+ * several times.
+ */
 static void judge_cage(struct physical *physical, const struct socket *socket,
                        const struct cage *cage)
 {
@@ -118,6 +127,11 @@ static uint32_t look_at_group(struct physical *physical, const struct socket *so
                 linked++;
             }
         }
+        /*
+         * A cage in which any port carries a link holds one module, however many of its ports are
+         * used. Bare cages count too: which module they get is not decided, and bom.c leaves such a
+         * network out.
+         */
         if (cage.any) {
             physical->lays[cage.lay].modules[cage.end]++;
             if (cage.modules_differ || (cage.straight && cage.split) || cage.plugs > 1 ||
@@ -129,6 +143,10 @@ static uint32_t look_at_group(struct physical *physical, const struct socket *so
     return linked;
 }
 
+/*
+ * Ports of cards must all lead somewhere; those of a switch may stay free, but only so many can be
+ * used as its chip addresses.
+ */
 static void look_at_device(struct physical *physical, uint32_t device)
 {
     const struct myr_design *design = physical->design;
@@ -197,6 +215,7 @@ static void judge_bundle(struct physical *physical, uint32_t cable, const struct
     }
 }
 
+/* Cables first: a torn one is told once, by its cable, and its cages are then silent about it. */
 void physical_cages(struct physical *physical)
 {
     const struct myr_design *design = physical->design;

@@ -1,5 +1,6 @@
 #include "cloth.h"
 
+/* Relies on the order of enum myr_device_kind: leaf, spine, core, router, access, aggregation. */
 static bool is_switch(const struct myr_place *place, uint32_t net)
 {
     return place->net == net && place->kind >= MYR_DEVICE_LEAF &&
@@ -11,6 +12,7 @@ static const struct myr_cabletype *type_of(const struct myr_design *design, uint
     return &design->cabletypes[design->cable_type[design->link_cable[link]]];
 }
 
+/* The port must be one of this network's switches. */
 static uint32_t switch_at(const struct cloth *cloth, uint32_t port)
 {
     return cloth->design->port_device[port] - cloth->first_device;
@@ -54,7 +56,10 @@ static void put_links(struct cloth *cloth, struct myr_arena *arena, uint32_t net
     }
 }
 
-/* Parallel links become one edge; the edges move together. */
+/*
+ * Parallel links become one edge; the edges move together. 'seen' is never cleared: a place up to
+ * 'first' was left by a switch before this one, which is what makes the pass linear.
+ */
 static void merge_links(struct cloth *cloth, struct myr_arena *arena)
 {
     uint32_t *seen =
@@ -78,6 +83,10 @@ static void merge_links(struct cloth *cloth, struct myr_arena *arena)
     cloth->start[cloth->switches] = kept;
 }
 
+/*
+ * Which switches reach each other at all, by search from each that was not met yet. Planes and the
+ * rails of rail-only come out as fabrics of their own.
+ */
 static void find_fabrics(struct cloth *cloth, struct myr_arena *arena)
 {
     uint32_t *queue = MYR_ARENA_NEW(arena, uint32_t, cloth->switches);
@@ -103,6 +112,7 @@ static void find_fabrics(struct cloth *cloth, struct myr_arena *arena)
     }
 }
 
+/* The switches of a network are neighbours in the arrays, so first and last one bound them. */
 void cloth_init(struct cloth *cloth, struct myr_arena *arena, const struct myr_design *design,
                 uint32_t net)
 {

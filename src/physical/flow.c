@@ -35,6 +35,10 @@ static uint32_t number(const uint64_t *sums, uint32_t count, uint32_t *of)
     return map.count;
 }
 
+/*
+ * A round splits classes by what their switches have to each class, and never joins two. It ends
+ * when a round splits nothing, or when every switch is alone.
+ */
 static void refine(const struct cloth *cloth, struct myr_arena *arena, const uint64_t *from,
                    const uint64_t *to, struct classes *classes)
 {
@@ -48,6 +52,11 @@ static void refine(const struct cloth *cloth, struct myr_arena *arena, const uin
     while (classes->count > before && classes->count < cloth->switches) {
         before = classes->count;
         for (uint32_t i = 0; i < cloth->switches; i++) {
+            /*
+             * The sum does not hang on the order of edges. It also tells two edges of 400 from one
+             * of 800, which is finer than needed and does no harm; equal sums by chance are what
+             * equitable() is for.
+             */
             uint64_t sum = myr_hash_u64(classes->of[i] + 1);
             for (uint32_t e = cloth->start[i]; e < cloth->start[i + 1]; e++) {
                 const struct cloth_edge *edge = &cloth->edges[e];
@@ -77,7 +86,10 @@ static void list_members(const struct cloth *cloth, struct myr_arena *arena,
     }
 }
 
-/* Adds (or takes away) the switch's capacity to every class; false when one is then not zero. */
+/*
+ * Adds (or takes away) the switch's capacity to every class; false when one is then not zero.
+ * 'sums' is all zero before and after the two calls on switches that are alike.
+ */
 static bool add_edges(const struct cloth *cloth, const struct classes *classes, uint32_t at,
                       bool away, uint64_t *sums)
 {
@@ -124,7 +136,10 @@ static void each_alone(const struct cloth *cloth, struct myr_arena *arena, struc
     list_members(cloth, arena, classes);
 }
 
-/* The edges of one switch of each class stand for all: so many times their capacity. */
+/*
+ * The edges of one switch of each class stand for all: so many times their capacity. Edges inside a
+ * class are left out: they lead to no other class.
+ */
 static void put_arcs(const struct cloth *cloth, struct myr_arena *arena,
                      const struct classes *classes, struct myr_maxflow *net)
 {

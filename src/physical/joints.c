@@ -39,6 +39,10 @@ static uint32_t socket_of(const struct myr_design *design, uint32_t port)
     return type * MYR_PORT_GROUPS_MAX + g;
 }
 
+/*
+ * Neighbouring links mostly have the same joint, so the search begins at the one that was found
+ * last.
+ */
 static struct joint *joint_of(struct physical *physical, struct joint wanted, size_t *last)
 {
     size_t count = physical->joints.count;

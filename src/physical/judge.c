@@ -15,6 +15,10 @@ static const char *top_word(const char *top)
                                           : " odd";
 }
 
+/*
+ * A cage whose form the catalogue does not state takes anything: what is not known is not judged.
+ * The same goes for lanes, their speed and the top below.
+ */
 static bool form_fits(const struct socket *socket, const char *form)
 {
     return !socket->form || physical_same(socket->form, form) ||
@@ -35,6 +39,7 @@ static bool lane_speed_fits(const struct socket *socket, uint32_t gbps)
     return !socket->lane_gbps || !gbps || physical_has(socket->lane_also, socket->lane_gbps, gbps);
 }
 
+/* A module of another form that the cage takes has a top of its own, which is not compared. */
 static bool top_fits(const struct socket *socket, const char *form, const char *top)
 {
     return !socket->top || !top || !physical_same(socket->form, form) ||
@@ -69,6 +74,7 @@ static enum physical_rule module_rule(const struct socket *socket, const struct 
                                                                    : PHYSICAL_OK;
 }
 
+/* Behind the head of a splitter one connector carries the links of all its legs. */
 static void judge_module(struct physical *physical, const struct joint *joint, uint32_t end)
 {
     const struct lay *lay = &physical->lays[joint->lay];
@@ -101,7 +107,12 @@ static enum physical_rule pair_rule(const struct lay *lay)
     const struct myr_part_cable *fibre = &lay->cable->cable;
     bool lane = !a->lane_gbps || !b->lane_gbps || a->lane_gbps == b->lane_gbps;
     bool grid = (!a->grid && !b->grid) || physical_same(a->grid, b->grid);
+    /* Lanes of light that one link takes, rounded up. */
     uint32_t lanes = a->lane_gbps ? (lay->type->gbps + a->lane_gbps - 1) / a->lane_gbps : 0;
+    /*
+     * With a grid several wavelengths share a fibre, so lanes and pairs are not the same and
+     * FIBRE_LANES is left out.
+     */
     return a->medium != b->medium || a->medium != fibre->medium ? PHYSICAL_MODE
            : a->wavelength_nm != b->wavelength_nm || !grid      ? PHYSICAL_WAVELENGTH
            : !physical_same(a->connector, b->connector) ||
@@ -128,6 +139,7 @@ static void judge_pair(struct physical *physical, const struct joint *joint)
             fibre->cable.connector, fibre->cable.lanes, fibre->cable.legs, lay->type->gbps);
     }
     double reach = a->optic.reach_m < b->optic.reach_m ? a->optic.reach_m : b->optic.reach_m;
+    /* Half a millimetre for the rounding of metres that are no binary fractions. */
     if (lay->type->length_mm > reach * 1000 + 0.5) {
         physical_report(physical, PHYSICAL_REACH, lay->where, joint->links,
                         "%s and %s reach %g m, the cable is %g m long", a->order, b->order, reach,
@@ -144,6 +156,7 @@ static void judge_end(struct physical *physical, const struct joint *joint, uint
     if (!socket->box) {
         return;
     }
+    /* Without legs the upper end (b) counts as the head: it is side A of the part. */
     bool head = cable->legs > 1 ? (lay->type->head_b != 0) == (end == 1) : end == 1;
     const char *form = head || !cable->form_b ? cable->connector : cable->form_b;
     const char *top = head || !cable->top_b ? cable->top : cable->top_b;
@@ -167,6 +180,10 @@ static void judge_end(struct physical *physical, const struct joint *joint, uint
     }
 }
 
+/*
+ * Boxes first: if they differ, no module or cable could be right, and saying so would only add
+ * noise.
+ */
 static void judge_technology(struct physical *physical, const struct joint *joint)
 {
     const struct lay *lay = &physical->lays[joint->lay];
@@ -246,6 +263,7 @@ static void judge_cable(struct physical *physical, const struct joint *joint)
     }
 }
 
+/* Technology and speed belong to the boxes, so they are judged also where no cable is chosen. */
 void physical_judge(struct physical *physical, const struct joint *joint)
 {
     const struct lay *lay = &physical->lays[joint->lay];

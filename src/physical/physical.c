@@ -2,6 +2,10 @@
 
 #include "physical_internal.h"
 
+/*
+ * The order matters: joints need the sockets, cages need the cable types that joints look up, and
+ * the bill needs what was counted in the cages.
+ */
 void myr_physical_check(struct myr_arena *arena, const struct myr_catalog *catalog,
                         const struct myr_design *design, struct myr_physical *ret)
 {

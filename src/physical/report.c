@@ -11,6 +11,10 @@ const struct myr_physical_rule myr_physical_rules[] = {
         {NULL, NULL, NULL},
 };
 
+/*
+ * The same text at the same place is one finding whose places add up: a design of thousands of
+ * cables says a mistake once. 'rule' is compared by address, for names come from the table alone.
+ */
 void physical_report(struct physical *physical, enum physical_rule rule, const char *where,
                      uint64_t places, const char *fmt, ...)
 {
@@ -39,6 +43,7 @@ void physical_report(struct physical *physical, enum physical_rule rule, const c
     myr_vec_push(&physical->found->findings, finding);
 }
 
+/* NULL when the catalogue has no such part. */
 const struct myr_part *physical_part(const struct physical *physical, uint32_t string)
 {
     const char *id = myr_design_str(physical->design, string);
@@ -46,11 +51,13 @@ const struct myr_part *physical_part(const struct physical *physical, uint32_t s
     return part == MYR_PART_NONE ? NULL : &physical->catalog->parts.items[part];
 }
 
+/* What is not stated is equal to nothing, not even to something else that is not stated. */
 bool physical_same(const char *a, const char *b)
 {
     return a && b && myr_str_eq_nocase(myr_str_from(a), myr_str_from(b));
 }
 
+/* 'words' are separated by blanks; NULL is an empty list. */
 bool physical_listed(const char *words, const char *word)
 {
     size_t want = strlen(word);
@@ -64,6 +71,7 @@ bool physical_listed(const char *words, const char *word)
     return false;
 }
 
+/* 'speeds' may be NULL: then there is only the first. */
 bool physical_has(const struct myr_speeds *speeds, uint32_t first, uint32_t wanted)
 {
     bool has = first == wanted;

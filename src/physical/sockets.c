@@ -28,6 +28,9 @@ static void card_socket(struct socket *socket, const struct myr_part *part)
     socket->cage_gbps = nic->port_gbps * nic->cage_ports;
 }
 
+/*
+ * Form and speed of fixed ports go by their role. Lanes and tops stay unknown, so are not judged.
+ */
 static void fixed_socket(struct socket *socket, const struct myr_part *part)
 {
     bool up = socket->group->role == MYR_PORT_UP;
@@ -36,6 +39,7 @@ static void fixed_socket(struct socket *socket, const struct myr_part *part)
     socket->cage_gbps = up ? part->eth.uplink_gbps : part->eth.access_gbps;
 }
 
+/* NULL in designs of older programs, which had no such section. */
 static const struct myr_card *card_of(const struct myr_design *design, uint32_t type,
                                       uint32_t group)
 {
@@ -63,6 +67,10 @@ static bool told_before(const struct physical *physical, uint32_t type, uint32_t
     return false;
 }
 
+/*
+ * Leaves 'box' NULL where the part is not known or of another kind: nothing else is then said about
+ * what is plugged there. A type without devices is looked at no further.
+ */
 static void look_up(struct physical *physical, uint32_t type, uint32_t group)
 {
     const struct myr_design *design = physical->design;
@@ -177,6 +185,7 @@ static void judge_box(struct physical *physical, const struct myr_devtype *devty
     if (!box || (box->kind != MYR_PART_SWITCH && box->kind != MYR_PART_ETHERNET)) {
         return;
     }
+    /* On a switch ports of role NIC are those of its management: they take none of its cages. */
     uint32_t cages = 0, managed = 0;
     for (uint32_t g = 0; g < devtype->group_count; g++) {
         const struct myr_port_group *group = &devtype->groups[g];
@@ -215,6 +224,10 @@ static void judge_boxes(struct physical *physical, uint32_t type)
     judge_box(physical, devtype, first);
 }
 
+/*
+ * Devices of a type are counted at its first socket and then copied to the others of the type. The
+ * first device of a type tells its kind.
+ */
 void physical_sockets(struct physical *physical)
 {
     const struct myr_design *design = physical->design;
