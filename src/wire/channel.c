@@ -87,10 +87,7 @@ void myr_wire_send(struct myr_wire_sender *sender, struct myr_buf *buf, enum myr
     const struct myr_wire_table *table = sender->table_of((uint8_t)type);
     struct myr_wire_head head = {.version = sender->version, .node = node, .epoch = epoch};
     MYR_ASSERT(table && table->count <= MYR_WIRE_FIELDS_MAX);
-    /*
     /* Once for each type. A schema frame has no sequence of its own: it is 0. */
-     * itself.
-     */
     if (!sender->told[type]) {
         sender->told[type] = true;
         put_schema(&payload, table);
