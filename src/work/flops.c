@@ -78,6 +78,10 @@ static uint64_t attention_products(const struct myr_model *model, bool full)
            mla->kv_rank * a * (mla->nope_dim + mla->v_dim) + a * mla->v_dim * h;
 }
 
+/*
+ * Forward products of one layer over a sequence. Norms, activation functions and softmax are left
+ * out: they are memory traffic, not products.
+ */
 static struct myr_flops layer_flops(const struct myr_model *model, bool moe, bool full,
                                     uint32_t seq_tokens)
 {
@@ -92,6 +96,7 @@ static struct myr_flops layer_flops(const struct myr_model *model, bool moe, boo
     if (moe) {
         uint64_t routed = matrices * h * experts->expert_hidden * experts->experts_per_token;
         uint64_t shared = matrices * h * experts->shared_hidden * experts->shared_count;
+        /* The router is a product with a column for each expert; its share goes with them. */
         flops.experts = per_weight * (routed + h * experts->expert_count);
         flops.ffn = per_weight * (shared + (experts->shared_gate ? h : 0));
     } else {
@@ -120,6 +125,7 @@ struct myr_flops myr_model_flops(const struct myr_model *model, uint32_t seq_tok
         sum.experts += one.experts;
     }
     uint64_t h = model->hidden;
+    /* Every prediction module makes logits of its own through the same matrix. */
     sum.logits = 2 * (myr_u128)seq_tokens * h * model->vocab * (1 + model->mtp_count);
     if (model->mtp_count > 0) {
         myr_u128 module = layer_flops(model, myr_work_mtp_is_moe(model), true, seq_tokens).forward +
@@ -140,6 +146,7 @@ myr_u128 myr_flops_train(const struct myr_flops *flops, enum myr_recompute recom
         again = flops->scores;
         break;
     case MYR_RECOMPUTE_FULL:
+        /* Layers and modules are made again, the loss is not: its backward pass follows at once. */
         again = flops->forward - flops->logits;
         break;
     }

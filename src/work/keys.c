@@ -1,6 +1,10 @@
+/*
+ * keys: one loop for all tables. A field is found by its offset, so the type of a row's member must
+ * be that of its table: uint32_t for numbers, bool for flags.
+ */
 #include "keys.h"
 
-enum { KEYS_MAX = 64 };
+enum { KEYS_MAX = 64 }; /* more than any map of ours may hold */
 
 const struct myr_doc *myr_work_key(const struct myr_doc *map, enum key_style style, const char *key)
 {
@@ -21,6 +25,7 @@ int myr_work_read_numbers(const struct myr_doc *map, const char *what, enum key_
             }
             continue;
         }
+        /* The largest 'max' of a row fits 32 bits, so the cast loses nothing. */
         uint64_t value;
         MYR_TRY(myr_doc_u64(node, row->key, row->min, row->max, &value, err));
         *(uint32_t *)((char *)target + row->offset) = (uint32_t)value;
@@ -44,6 +49,7 @@ int myr_work_read_flags(const struct myr_doc *map, enum key_style style,
     return MYR_OK;
 }
 
+/* All names that the table knows, in one list: the nearest of them is the hint for a wrong key. */
 static int check_keys(const struct myr_doc *map, const struct key_table *table, struct myr_err *err)
 {
     const char *keys[KEYS_MAX];
@@ -64,6 +70,7 @@ static int check_keys(const struct myr_doc *map, const struct key_table *table, 
 int myr_work_read_map(const struct myr_doc *map, const struct key_table *table, void *target,
                       struct myr_err *err)
 {
+    /* Unknown keys first: a misspelt key would otherwise be told as a missing one. */
     MYR_TRY(check_keys(map, table, err));
     MYR_TRY(myr_work_read_numbers(map, table->what, KEYS_OURS, table->numbers, table->number_count,
                                   target, err));

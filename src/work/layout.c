@@ -52,6 +52,7 @@ uint32_t myr_layout_shard(const struct myr_layout *layout)
     if (layout->zero == 0) {
         return 1;
     }
+    /* ZeRO cuts over context ranks too: they hold the same weights. */
     return layout->shard ? layout->shard : layout->dp * layout->cp;
 }
 

@@ -3,8 +3,12 @@
 
 #include "myriad/work/layout.h"
 
-enum { REASON_BYTES = 320 };
+enum { REASON_BYTES = 320 }; /* a longer message is cut off */
 
+/*
+ * Rules of the layout alone. Each of the three functions writes its own rules' words and leaves
+ * 'text' as it is for the others', so that they can be called one after the other.
+ */
 static void explain_grid(enum myr_layout_rule rule, const struct myr_layout *l, uint64_t gpus,
                          char *text)
 {
@@ -47,6 +51,7 @@ static void explain_grid(enum myr_layout_rule rule, const struct myr_layout *l, 
     }
 }
 
+/* Rules of what is cut: heads, columns, experts. */
 static void explain_widths(enum myr_layout_rule rule, const struct myr_layout *l,
                            const struct myr_model *model, char *text)
 {
@@ -88,6 +93,7 @@ static void explain_widths(enum myr_layout_rule rule, const struct myr_layout *l
     }
 }
 
+/* Rules of layers, schedule, batch and sequence. */
 static void explain_run(enum myr_layout_rule rule, const struct myr_layout *l,
                         const struct myr_model *model, char *text)
 {
@@ -121,6 +127,7 @@ static void explain_run(enum myr_layout_rule rule, const struct myr_layout *l,
                  myr_layout_micro_batches(l), l->pp, 2 * l->pp);
         break;
     case MYR_LAYOUT_SEQUENCE:
+        /* Two reasons for one rule, asked in the order of sequence_ok(). */
         if (l->cp > 1 && seq % (2 * l->cp) != 0) {
             snprintf(text, REASON_BYTES,
                      "a sequence of %u tokens cannot be cut into 2 x cp %u pieces", seq, l->cp);
@@ -153,6 +160,7 @@ int myr_layout_check(const struct myr_layout *layout, const struct myr_model *mo
     explain_grid(rule, layout, gpus, text);
     explain_widths(rule, layout, model, text);
     explain_run(rule, layout, model, text);
+    /* A rule without words is a rule that was added and forgotten here. */
     MYR_ASSERT(text[0] != '\0');
     return myr_err_set(err, MYR_EINVAL, "layout rule '%s': %s", myr_layout_rule_name(rule), text);
 }

@@ -1,3 +1,7 @@
+/*
+ * layout_read: the layout block, from a map to a struct and back. One table of keys serves both
+ * ways, so what is written is what is read.
+ */
 #include "keys.h"
 #include "myriad/work/layout.h"
 
@@ -39,12 +43,17 @@ static const struct key_flag flags[] = {
 
 static const char *const others[] = {"recompute", "schedule", "precision",      "kernels",
                                      "weights",   "order",    "recompute_parts"};
+/* In the order of their enums: a word's place is its value. */
 static const char *const recompute_names[] = {"none", "selective", "full"};
 static const char *const schedule_names[] = {"1f1b", "interleaved", "zero-bubble", "dualpipe"};
 static const char *const precision_names[] = {"bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32"};
 static const char *const kernels_names[] = {"fused", "eager", "compiled"};
 static const char *const weights_names[] = {"master", "bf16", "fp32", "cast"};
 
+/*
+ * 'others' are the keys whose values are words; read_choices(), read_order() and read_parts() read
+ * them.
+ */
 static const struct key_table table = {
     "layout",
     numbers,
@@ -55,6 +64,7 @@ static const struct key_table table = {
     MYR_ARRAY_COUNT(others),
 };
 
+/* A key that is absent leaves '*ret' as it is: the default. */
 static int read_choice(const struct myr_doc *map, const char *key, const char *const *names,
                        size_t count, uint32_t *ret, struct myr_err *err)
 {
@@ -65,6 +75,7 @@ static int read_choice(const struct myr_doc *map, const char *key, const char *c
 static int read_choices(const struct myr_doc *map, struct myr_layout *layout, struct myr_err *err)
 {
     uint32_t recompute = layout->recompute;
+    /* Chunks are what the interleaved schedule has and others have not, so vp alone asks for it. */
     uint32_t schedule = layout->vp > 1 ? MYR_SCHEDULE_INTERLEAVED : layout->schedule;
     uint32_t precision = layout->precision, kernels = layout->kernels, weights = layout->weights;
     MYR_TRY(read_choice(map, "recompute", recompute_names, MYR_ARRAY_COUNT(recompute_names),
@@ -109,6 +120,10 @@ static int read_order(const struct myr_doc *map, struct myr_layout *layout, stru
     enum myr_axis axes[MYR_LAYOUT_ORDER_COUNT];
     unsigned seen = 0;
     size_t count = 0;
+    /*
+     * Two letters and a dash for each axis, no dash at the end: the length tells whether ep is
+     * named.
+     */
     bool has_ep = text.len == 3 * MYR_LAYOUT_ORDER_COUNT - 1;
     bool ok = has_ep || text.len == 3 * (MYR_LAYOUT_ORDER_COUNT - 1) - 1;
     for (size_t at = 0; ok && at < text.len; at += 3) {
@@ -155,6 +170,7 @@ static int read_parts(const struct myr_doc *map, struct myr_layout *layout, stru
                                  "'recompute_parts' takes core_attn, mlp, moe_act, mla_up_proj, "
                                  "layernorm and act, with ';' between them");
         }
+        /* A part twice is the part; a ';' at the end is allowed. */
         layout->recompute_parts |= 1U << part;
         len += len < text.len;
         text = (struct myr_str){text.data + len, text.len - len};
@@ -166,6 +182,10 @@ static int read_parts(const struct myr_doc *map, struct myr_layout *layout, stru
 static int fill(const struct myr_doc *map, uint64_t gpus, struct myr_layout *layout,
                 struct myr_err *err)
 {
+    /*
+     * Three sizes of up to 2^24 do not fit 64 bits; beyond the most GPUs the last factor changes
+     * nothing.
+     */
     uint64_t model_ranks = (uint64_t)layout->tp * layout->cp;
     if (model_ranks <= MYR_LAYOUT_GPUS_MAX) {
         model_ranks *= layout->pp;
@@ -178,6 +198,7 @@ static int fill(const struct myr_doc *map, uint64_t gpus, struct myr_layout *lay
         }
         layout->dp = (uint32_t)(gpus / model_ranks);
     }
+    /* Where a tensor group cuts matrices, what lies between them is cut too: it saves memory. */
     if (!myr_doc_get(map, "sequence_parallel")) {
         layout->sequence_parallel = layout->tp > 1;
     }
@@ -196,6 +217,7 @@ static int fill(const struct myr_doc *map, uint64_t gpus, struct myr_layout *lay
 int myr_layout_parse(const struct myr_doc *map, uint64_t gpus, struct myr_layout *ret,
                      struct myr_err *err)
 {
+    /* On a copy: a block with a mistake leaves '*ret' as it was. */
     struct myr_layout layout = myr_layout_default();
     MYR_TRY(myr_work_read_map(map, &table, &layout, err));
     MYR_TRY(read_choices(map, &layout, err));
@@ -274,6 +296,7 @@ void myr_layout_write(struct myr_buf *buf, const struct myr_layout *layout)
     if (layout->recompute_parts) {
         myr_buf_putc(buf, '\n');
     }
+    /* What is as usual is left out: a file says what is special of its layout. */
     if (layout->kernels != MYR_KERNELS_FUSED) {
         myr_buf_printf(buf, "  kernels: %s\n", myr_operators_name(layout->kernels));
     }

@@ -5,6 +5,7 @@
 
 /* Rules of the layout alone. */
 
+/* Sizes start at 1; where 0 stands for "not given" another test is used. */
 static bool in_range(uint32_t value, uint32_t max)
 {
     return value >= 1 && value <= max;
@@ -18,6 +19,9 @@ static bool sizes_ok(const struct myr_layout *l)
         if (!in_range(axes[i], MYR_LAYOUT_GPUS_MAX)) {
             return false;
         }
+        /*
+         * tp, cp, dp and pp multiply to the GPUs; the experts' axes see the same ranks once more.
+         */
         if (i < 4) {
             product *= axes[i];
             if (product > MYR_LAYOUT_GPUS_MAX) {
@@ -35,6 +39,7 @@ static bool sizes_ok(const struct myr_layout *l)
 
 static bool order_ok(const struct myr_layout *layout)
 {
+    /* Five names, five bits: a name twice leaves a bit out. */
     unsigned seen = 0;
     for (size_t i = 0; i < MYR_LAYOUT_ORDER_COUNT; i++) {
         if (layout->order[i] > MYR_AXIS_WORLD) {
@@ -55,10 +60,15 @@ static bool shard_ok(const struct myr_layout *layout)
     if (layout->zero == 0 || ranks % layout->shard != 0) {
         return false;
     }
+    /*
+     * Expert weights are kept in as many copies as dense ones, so their ranks must divide by that
+     * too.
+     */
     uint32_t replicas = ranks / layout->shard;
     return myr_layout_edp(layout) % replicas == 0 && myr_work_grid_shards_align(layout);
 }
 
+/* The order matters: later rules divide by sizes that earlier ones found to be at least 1. */
 static enum myr_layout_rule broken_alone(const struct myr_layout *layout, uint64_t gpus)
 {
     if (!sizes_ok(layout)) {
@@ -91,6 +101,7 @@ static enum myr_layout_rule broken_widths(const struct myr_layout *layout,
     if (model->head_count % tp != 0) {
         return MYR_LAYOUT_HEADS;
     }
+    /* More tensor ranks than key/value heads: each head is repeated on as many ranks, all alike. */
     if (model->kv_head_count % tp != 0 && tp % model->kv_head_count != 0) {
         return MYR_LAYOUT_KV_HEADS;
     }
@@ -106,6 +117,7 @@ static enum myr_layout_rule broken_widths(const struct myr_layout *layout,
     if (moe->expert_hidden % etp != 0) {
         return MYR_LAYOUT_EXPERT_FFN;
     }
+    /* All ranks of a tensor group would send the same tokens to the experts. */
     if (tp > 1 && !layout->sequence_parallel && (layout->ep > 1 || etp != tp)) {
         return MYR_LAYOUT_EXPERT_TOKENS;
     }
@@ -133,6 +145,7 @@ static bool stage_layers_ok(const struct myr_layout *layout, const struct myr_mo
     return chunks == 0 ? rest == 0 : rest % chunks == 0;
 }
 
+/* Only interleaving has chunks to take turns with. DualPipe pairs stage p with pp - 1 - p. */
 static bool schedule_ok(const struct myr_layout *layout)
 {
     switch (layout->schedule) {
@@ -147,6 +160,10 @@ static bool schedule_ok(const struct myr_layout *layout)
     return layout->vp == 1;
 }
 
+/*
+ * Interleaving goes in groups of pp micro-batches; DualPipe feeds half of them from each end, at
+ * least pp from each.
+ */
 static bool micro_batches_ok(const struct myr_layout *layout)
 {
     uint32_t count = myr_layout_micro_batches(layout);
@@ -175,6 +192,7 @@ static bool sequence_ok(const struct myr_layout *layout, uint32_t seq)
 enum myr_layout_rule myr_layout_broken(const struct myr_layout *layout,
                                        const struct myr_model *model, uint64_t gpus)
 {
+    /* The rules below divide by sizes, which these have checked. */
     enum myr_layout_rule rule = broken_alone(layout, gpus);
     rule = rule == MYR_LAYOUT_OK ? broken_widths(layout, model) : rule;
     if (rule != MYR_LAYOUT_OK) {

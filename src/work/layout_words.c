@@ -1,3 +1,7 @@
+/*
+ * layout_words: a layout as words of a command line or as a file of its own. Words are turned into
+ * the YAML of a block, so that there is one reader and one set of messages.
+ */
 #include "myriad/work.h"
 
 /* The same keys as in a file: "tp=8,pp=4" is {tp: 8, pp: 4}. */
@@ -29,6 +33,7 @@ int myr_layout_words(const char *name, const char *text, uint64_t gpus, struct m
     return myr_layout_parse(doc, gpus, ret, err);
 }
 
+/* A head is optional; what there is of it must be ours. */
 static int check_head(const struct myr_doc *doc, struct myr_err *err)
 {
     static const char *const keys[] = {"schema", "version", "layout"};
@@ -52,6 +57,7 @@ static int check_head(const struct myr_doc *doc, struct myr_err *err)
     return myr_doc_check_keys(doc, NULL, keys, MYR_ARRAY_COUNT(keys), err);
 }
 
+/* 'rest' is what the question says beside the file, or NULL: it fills what the file leaves out. */
 static int parse(const struct myr_doc *doc, const struct myr_layout_rest *rest,
                  struct myr_layout *ret, struct myr_err *err)
 {
@@ -92,6 +98,7 @@ int myr_layout_file_read(struct myr_arena *arena, const char *path,
 int myr_layout_given(struct myr_arena *arena, const char *name, const char *text, uint64_t gpus,
                      struct myr_layout *ret, struct myr_err *err)
 {
+    /* A path may have '=' in it, and a block has no '/'. */
     bool words = strchr(text, '=') && !strchr(text, '/');
     struct myr_layout_rest rest = {.gpus = gpus};
     return words ? myr_layout_words(name, text, gpus, ret, err)

@@ -2,6 +2,7 @@
 
 bool myr_model_stretch(struct myr_model *model, uint32_t seq_tokens)
 {
+    /* Rotary models take any length; a learned table has a row for each position. */
     bool short_table =
         model->positions == MYR_POSITIONS_LEARNED && seq_tokens > model->position_max;
     if (short_table) {
@@ -29,6 +30,7 @@ bool myr_model_layer_is_moe(const struct myr_model *model, uint32_t layer)
 
 bool myr_model_layer_is_full(const struct myr_model *model, uint32_t layer)
 {
+    /* full_every 0 with a window or linear layers: no layer sees all. */
     if (model->window_tokens == 0 && model->delta.value_heads == 0) {
         return true;
     }

@@ -27,6 +27,7 @@ static struct myr_span fixed_span(const struct myr_layout *layout, uint32_t laye
     uint32_t middle = rest_chunks ? rest / rest_chunks : 0;
     uint32_t first = layout->first_layers ? layout->first_layers / vp : middle;
     uint32_t last = layout->last_layers ? layout->last_layers / vp : middle;
+    /* Layers of one round over all stages: chunk c is on stage c mod pp in round c / pp. */
     uint32_t round = first + (pp - 2) * middle + last;
     uint32_t stage = chunk % pp;
     uint32_t start = round * (chunk / pp) + (stage > 0 ? first + (stage - 1) * middle : 0);
@@ -43,6 +44,10 @@ struct myr_span myr_layout_chunk_layers(const struct myr_layout *layout,
     }
     if (layout->output_counts) {
         uint32_t ends = 1 + model->mtp_count;
+        /*
+         * The output and each module stand for a layer in the deal and are then taken off the last
+         * chunk.
+         */
         struct myr_span span = even_span(model->layer_count + ends, chunks, chunk);
         MYR_ASSERT(chunk + 1 < chunks || span.count >= ends);
         span.count -= chunk + 1 == chunks ? ends : 0;
