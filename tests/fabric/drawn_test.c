@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "kept.h"
 #include "fixture.h"
+#include "kept.h"
 
 enum { SEED = 20270118, CASES = 5 };
 

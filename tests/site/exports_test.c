@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "kept.h"
 #include "designs.h"
+#include "kept.h"
 
 static const struct shape exported[] = {
     {"nvl72", 18, "gb200-nvl72", "compute: {switch: sn5600}"},

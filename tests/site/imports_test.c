@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "kept.h"
 #include "import_texts.h"
+#include "kept.h"
 #include "myriad/site.h"
 
 enum { SEED = 20270120, VARIANTS = 200, TOGETHER = 25 };

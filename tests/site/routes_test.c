@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include "kept.h"
 #include "designs.h"
 #include "hands.h"
+#include "kept.h"
 
 enum { SEED = 20270119 };
 

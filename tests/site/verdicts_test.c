@@ -16,9 +16,9 @@
 
 #include <cmocka.h>
 
-#include "kept.h"
 #include "designs.h"
 #include "hands.h"
+#include "kept.h"
 #include "quirks.h"
 
 enum { SEED = 20270117, STEPS_SHOWN = 3, PATTERNS_SHOWN = 4 };
