@@ -35,6 +35,7 @@ uint32_t myr_bitset_next(const struct myr_bitset *set, uint32_t from)
         return MYR_BITSET_NONE;
     }
     uint32_t word = from / 64;
+    /* Bits below 'from' are masked away in the first word alone; every later word counts whole. */
     uint64_t bits = set->words[word] & (UINT64_MAX << (from % 64));
     while (bits == 0) {
         word++;

@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Everything that an error code stands for, from the one list of base/err.h. */
 struct error_row {
     int code;
-    int exit_code;
-    int http;
+    int exit_code; /* of the command line */
+    int http;      /* the status of an answer of the API */
     const char *name;
     const char *text;
 };
@@ -30,6 +31,7 @@ static const struct error_row *row_of(int code)
             return &error_rows[i];
         }
     }
+    /* Calls that succeed may return a count: every code from 0 on is success. */
     return code >= 0 ? &success_row : &unknown_row;
 }
 
@@ -43,10 +45,12 @@ static void make_line(char *text, size_t size, int wanted)
     for (char *c = text; *c; c++) {
         *c = (unsigned char)*c < 0x20 || *c == 0x7F ? '?' : *c;
     }
+    /* 'wanted' is what vsnprintf returned: all of it is there, so no character is cut. */
     if (wanted < 0 || (size_t)wanted < size) {
         return;
     }
     size_t end = size - 1;
+    /* Back over the continuation bytes at the end; a character has at most three of them. */
     size_t start = end;
     while (start > 0 && end - start < 4 && ((unsigned char)text[start - 1] & 0xC0) == 0x80) {
         start--;
@@ -54,6 +58,7 @@ static void make_line(char *text, size_t size, int wanted)
     if (start == 0 || (unsigned char)text[start - 1] < 0xC0) {
         return;
     }
+    /* The lead byte tells how long its character was to be; one that is not whole is dropped. */
     unsigned char lead = (unsigned char)text[start - 1];
     size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
     if (end - (start - 1) < length) {
@@ -68,6 +73,7 @@ int myr_err_set(struct myr_err *err, int code, const char *fmt, ...)
         va_list args;
         va_start(args, fmt);
         err->code = code;
+        /* A hint belongs to the error that it was given with, not to one that replaces it. */
         err->hint[0] = '\0';
         int len = vsnprintf(err->message, sizeof(err->message), fmt, args);
         va_end(args);
@@ -85,10 +91,12 @@ int myr_err_errno(struct myr_err *err, const char *what, const char *path)
 
 int myr_err_wrap(struct myr_err *err, const char *fmt, ...)
 {
+    /* Without a place for the error its code is not known either; any failure will do. */
     if (!err) {
         return MYR_EINVAL;
     }
     char inner[MYR_ERR_MESSAGE_MAX];
+    /* The message is written over below: printing it into itself would be undefined. */
     memcpy(inner, err->message, sizeof(inner));
 
     va_list args;

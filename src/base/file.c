@@ -1,3 +1,4 @@
+/* file: whole-file reads, folders made with their parents, the clock. Writing is in outfile.c. */
 #include "myriad/base/file.h"
 
 #include <errno.h>
@@ -11,6 +12,10 @@
 
 enum { READ_CHUNK_BYTES = 64 * 1024 };
 
+/*
+ * Reads to the end rather than by the file's size: a pipe has none, and files of /proc say 0. The
+ * limit is looked at after each chunk, so that an endless input costs no more than one beyond it.
+ */
 static int read_all(int fd, const char *path, size_t limit, struct myr_buf *ret,
                     struct myr_err *err)
 {
@@ -50,6 +55,7 @@ int myr_file_read(const char *path, size_t limit, struct myr_buf *ret, struct my
     return rc;
 }
 
+/* False for all but regular files: two pipes or devices are never one file to a caller. */
 static bool stat_file(const char *path, struct stat *ret)
 {
     int rc = strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, ret) : stat(path, ret);
@@ -70,6 +76,7 @@ int file_make_dirs(const char *path, const struct file_made *made, struct myr_er
     if (len == 0 || len >= sizeof(part)) {
         return myr_err_set(err, MYR_EINVAL, "'%.100s' is not a usable directory name", path);
     }
+    /* From 1: the root of an absolute path is there already. Each part is made before the next. */
     for (size_t i = 1; i <= len; i++) {
         if (path[i] != '/' && path[i] != '\0') {
             continue;
@@ -84,6 +91,9 @@ int file_make_dirs(const char *path, const struct file_made *made, struct myr_er
             return file_make_error(err, "cannot make the directory", part, part);
         }
     }
+    /*
+     * mkdir says EEXIST of a file too, so that the kind of what is there is looked at in the end.
+     */
     struct stat st;
     if (stat(path, &st) < 0) {
         return myr_err_errno(err, "cannot make the directory", path);
@@ -99,6 +109,7 @@ int myr_make_dirs(const char *path, struct myr_err *err)
     return file_make_dirs(path, NULL, err);
 }
 
+/* Monotonic: durations are measured with it, and a step of the wall clock must not show in them. */
 int64_t myr_clock_ns(void)
 {
     struct timespec now;

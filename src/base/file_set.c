@@ -11,18 +11,21 @@
 /* More files than this are synced with their whole file system, once. */
 enum { SYNC_ONE_BY_ONE_MAX = 16 };
 
+/* The set's own copy: callers build names in buffers that they use again. */
 static char *copy(const char *text)
 {
     size_t len = strlen(text) + 1;
     return memcpy(myr_xrealloc(NULL, len, 1), text, len);
 }
 
+/* Told by file_make_dirs(), parents first; abandon removes them the other way round. */
 static void keep_made(void *context, const char *path)
 {
     struct myr_file_set *set = context;
     myr_vec_push(&set->made, copy(path));
 }
 
+/* Every folder that had to be made is the set's to take back. */
 static int make_folder(struct myr_file_set *set, const char *path, struct myr_err *err)
 {
     struct file_made made = {set, keep_made};
@@ -35,6 +38,7 @@ int myr_file_set_begin(struct myr_file_set *set, const char *folder, struct myr_
         *set = (struct myr_file_set){};
         return myr_err_set(err, MYR_EINVAL, "'-' is standard output, a folder is needed");
     }
+    /* From here on signals wait: a folder that was made is taken back before the program ends. */
     *set = (struct myr_file_set){.open = true, .folder = folder ? copy(folder) : NULL};
     file_hold(&set->hold);
     int rc = folder ? make_folder(set, folder, err) : MYR_OK;
@@ -77,6 +81,7 @@ int myr_file_set_open(struct myr_file_set *set, const char *name, struct myr_out
     return MYR_OK;
 }
 
+/* Commit of a file in a set closes it only: it stays under its temporary name. */
 int myr_file_set_add(struct myr_file_set *set, const char *name, const struct myr_buf *text,
                      struct myr_err *err)
 {
@@ -86,6 +91,7 @@ int myr_file_set_add(struct myr_file_set *set, const char *name, const struct my
     return myr_outfile_commit(&file, err);
 }
 
+/* Returns 0 or an errno. EINVAL is no failure: what cannot be synced has nothing to lose. */
 static int sync_path(const char *path, int flags, int (*sync)(int fd))
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | flags);
@@ -100,6 +106,7 @@ static int sync_path(const char *path, int flags, int (*sync)(int fd))
 static int sync_all(const struct myr_file_set *set, struct myr_err *err)
 {
     size_t count = set->files.count;
+    /* Paths of their own may lie on several file systems, which one syncfs() would not reach. */
     bool together = set->folder && count > SYNC_ONE_BY_ONE_MAX;
     int error = together ? sync_path(set->folder, O_DIRECTORY, syncfs) : 0;
     for (size_t i = 0; i < count && !together && !error; i++) {
@@ -130,6 +137,7 @@ static int check_targets(const struct myr_file_set *set, struct myr_err *err)
             return myr_err_errno(err, "cannot write", file->path);
         }
     }
+    /* The last moment at which Ctrl-C can leave the folder as it was. */
     if (file_interrupted(&set->hold)) {
         return myr_err_set(err, MYR_EIO, "interrupted");
     }

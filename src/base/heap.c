@@ -4,6 +4,7 @@
 
 #include "myriad/base/mem.h"
 
+/* A total order: no two items have the same 'order', so equal keys come out as they went in. */
 static bool before(const struct myr_heap_item *a, const struct myr_heap_item *b)
 {
     return a->key != b->key ? a->key < b->key : a->order < b->order;
@@ -23,6 +24,7 @@ void myr_heap_push(struct myr_heap *heap, int64_t key, uint64_t value)
         heap->items = myr_xrealloc(heap->items, heap->capacity, sizeof(*heap->items));
     }
     struct myr_heap_item item = {.key = key, .order = heap->next_order++, .value = value};
+    /* The hole moves up, parents move down; the item is written once, where it belongs. */
     uint32_t at = heap->count++;
     MYR_ASSERT(at < heap->capacity && heap->next_order > 0);
     while (at > 0) {
@@ -68,6 +70,7 @@ bool myr_heap_pop(struct myr_heap *heap, struct myr_heap_item *ret)
     *ret = heap->items[0];
     heap->count--;
     if (heap->count > 0) {
+        /* The last leaf fills the hole at the root, so that the array stays without gaps. */
         struct myr_heap_item last = heap->items[heap->count];
         sift_down(heap, &last);
         MYR_ASSERT(!before(&heap->items[0], ret)); /* what comes next is never earlier */

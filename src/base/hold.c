@@ -1,5 +1,6 @@
 #include "file_internal.h"
 
+/* Those that people and systems end programs with; SIGKILL cannot be held. */
 static const int fatal_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 void file_hold(struct myr_signal_hold *hold)
@@ -22,10 +23,12 @@ void file_release(struct myr_signal_hold *hold)
 {
     if (hold->on) {
         hold->on = false;
+        /* A signal that waits is delivered here, when nothing is left to be taken away. */
         pthread_sigmask(SIG_SETMASK, &hold->before, NULL);
     }
 }
 
+/* Asks, and takes nothing: the signal does what it does when the hold ends. */
 bool file_interrupted(const struct myr_signal_hold *hold)
 {
     sigset_t waiting;

@@ -1,3 +1,4 @@
+/* infile: a file or standard input, read piece by piece where the whole would not fit in memory. */
 #include "myriad/base/infile.h"
 
 #include <errno.h>
@@ -29,6 +30,7 @@ int myr_infile_read(struct myr_infile *file, size_t most, struct myr_buf *buf, s
     }
     buf->len += (size_t)got;
     buf->data[buf->len] = '\0';
+    /* 1: there may be more, 0: the end; an error is below 0. */
     return got > 0;
 }
 

@@ -5,7 +5,7 @@
 
 #include "myriad/base/mem.h"
 
-enum { FIRST_TABLE_SIZE = 16 };
+enum { FIRST_TABLE_SIZE = 16 }; /* a power of two, as every size after it */
 
 /*
  * Shifts and multiplications by one odd constant, twice: each can be undone, so different values
@@ -30,6 +30,7 @@ uint64_t myr_hash_bytes(const void *data, size_t len)
     for (; at + 8 <= len; at += 8) {
         uint64_t word;
         memcpy(&word, bytes + at, sizeof(word));
+        /* As a little-endian number everywhere: the same bytes hash alike on every machine. */
         hash = myr_hash_u64(hash ^ le64toh(word));
     }
     for (; at < len; at++) {
@@ -51,6 +52,7 @@ static uint32_t grown_size(uint32_t table_size)
     return table_size ? table_size * 2 : FIRST_TABLE_SIZE;
 }
 
+/* Linear probing; entries are numbered from 1 in the table, because 0 marks a free slot. */
 static void place(uint32_t *table, uint32_t table_size, uint64_t hash, uint32_t entry)
 {
     uint32_t slot = (uint32_t)hash & (table_size - 1);
@@ -61,6 +63,7 @@ static void place(uint32_t *table, uint32_t table_size, uint64_t hash, uint32_t 
     table[slot] = entry + 1;
 }
 
+/* All slots free. */
 static uint32_t *table_new(uint32_t size)
 {
     uint32_t *table = myr_xrealloc(NULL, size, sizeof(*table));
@@ -76,6 +79,7 @@ void myr_strmap_done(struct myr_strmap *map)
     *map = (struct myr_strmap){};
 }
 
+/* Entries stay where they are, in the order in which they came; only the table is built anew. */
 static void strmap_grow(struct myr_strmap *map)
 {
     map->table_size = grown_size(map->table_size);
@@ -89,6 +93,7 @@ static void strmap_grow(struct myr_strmap *map)
     }
 }
 
+/* Ends at the first free slot: nothing is ever removed, and a quarter of the slots stays free. */
 static uint32_t strmap_entry(const struct myr_strmap *map, struct myr_str key, uint64_t hash)
 {
     if (map->table_size == 0) {
@@ -103,6 +108,7 @@ static uint32_t strmap_entry(const struct myr_strmap *map, struct myr_str key, u
     return MYR_MAP_NONE;
 }
 
+/* The key is looked for before the table grows: one that is there already changes nothing. */
 bool myr_strmap_add(struct myr_strmap *map, struct myr_str key, uint32_t value)
 {
     uint64_t hash = myr_hash_bytes(key.data, key.len);

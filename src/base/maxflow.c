@@ -1,11 +1,12 @@
 #include "myriad/base/maxflow.h"
 
-#define NO_ARC UINT32_MAX
+#define NO_ARC UINT32_MAX /* the end of a node's list of arcs */
 
 void myr_maxflow_init(struct myr_maxflow *net, uint32_t nodes)
 {
     *net = (struct myr_maxflow){.nodes = nodes};
     net->first = myr_xrealloc(NULL, nodes, sizeof(uint32_t));
+    /* All bits set is NO_ARC: no node has an arc yet. */
     memset(net->first, 0xFF, nodes * sizeof(uint32_t));
     net->depth = myr_xcalloc(nodes, sizeof(uint32_t));
     net->at = myr_xcalloc(nodes, sizeof(uint32_t));
@@ -25,6 +26,7 @@ uint32_t myr_maxflow_arc(struct myr_maxflow *net, uint32_t from, uint32_t to, ui
 {
     MYR_ASSERT(from < net->nodes && to < net->nodes);
     uint32_t id = (uint32_t)net->arcs.count;
+    /* Pushed in pairs: 'id' is even, and id ^ 1 is the way back, empty until flow goes there. */
     struct myr_maxflow_arc there = {to, net->first[from], capacity};
     net->first[from] = id;
     struct myr_maxflow_arc back = {from, net->first[to], 0};
@@ -73,6 +75,7 @@ static uint64_t augment(struct myr_maxflow *net, uint32_t source, uint32_t sink)
         } else if (length == 0) {
             return 0;
         } else {
+            /* The way back of the last arc on the path leads to the node before. */
             net->depth[node] = 0;
             node = net->arcs.items[net->queue[--length] ^ 1].to;
         }
@@ -94,6 +97,7 @@ uint64_t myr_maxflow_run(struct myr_maxflow *net, uint32_t source, uint32_t sink
     uint64_t total = 0, more;
     MYR_ASSERT(source != sink);
     while (layer(net, source, sink)) {
+        /* Arcs that were passed over stay so for the whole layering: each is looked at once. */
         memcpy(net->at, net->first, net->nodes * sizeof(uint32_t));
         while ((more = augment(net, source, sink)) > 0) {
             total += more;

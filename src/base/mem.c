@@ -15,7 +15,7 @@ enum {
 
 struct myr_arena_block {
     struct myr_arena_block *older;
-    size_t used;
+    size_t used; /* bytes given out, from the front; 0 in the own block of a big piece */
     size_t size;
     max_align_t data[];
 };
@@ -43,6 +43,7 @@ void myr_arena_done(struct myr_arena *arena)
     myr_arena_init(arena);
 }
 
+/* The newest block is kept, which is the largest of those that were doubled. */
 void myr_arena_clear(struct myr_arena *arena)
 {
     struct myr_arena_block *newest = arena->blocks;
@@ -77,6 +78,7 @@ void *myr_arena_alloc(struct myr_arena *arena, size_t count, size_t size)
     size_t bytes;
     MYR_ASSERT(!__builtin_mul_overflow(count, size, &bytes));
     MYR_ASSERT(bytes <= SIZE_MAX / 2);
+    /* Rounded up, so that what comes next is aligned for any type too. */
     bytes = (bytes + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
 
     struct myr_arena_block *block = arena->blocks;
@@ -120,6 +122,7 @@ const char *myr_arena_printf(struct myr_arena *arena, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
+    /* Printed twice, for the length and into its place; a va_list can be walked only once. */
     va_list again;
     va_copy(again, args);
     int len = vsnprintf(NULL, 0, fmt, args);
@@ -135,6 +138,7 @@ void *myr_xrealloc(void *memory, size_t count, size_t size)
 {
     size_t bytes;
     MYR_ASSERT(!__builtin_mul_overflow(count, size, &bytes));
+    /* NULL for 0 bytes is no failure: the memory was freed. */
     void *grown = realloc(memory, bytes);
     if (!grown && bytes > 0) {
         out_of_memory(bytes);

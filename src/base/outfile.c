@@ -1,3 +1,7 @@
+/*
+ * outfile: one file written under a temporary name, which takes its own name when it is whole.
+ * target.c finds what the name stands for; hold.c keeps signals away meanwhile.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -5,13 +9,14 @@
 
 #include "file_internal.h"
 
-enum { DRAIN_BYTES = 1024 * 1024 };
+enum { DRAIN_BYTES = 1024 * 1024 }; /* at most so much between two looks for signals */
 
 int file_open(struct myr_outfile *file, const char *path, const struct myr_signal_hold *outer,
               struct myr_err *err)
 {
     *file = (struct myr_outfile){.fd = -1, .path = path, .outer = outer, .kept = outer != NULL};
     if (strcmp(path, "-") == 0) {
+        /* A copy, so that closing it leaves standard output open for others. */
         file->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
         file->open = file->fd >= 0;
         return file->open ? MYR_OK : myr_err_errno(err, "cannot write", "standard output");
@@ -36,6 +41,10 @@ void myr_outfile_write(struct myr_outfile *file, const void *data, size_t len)
     MYR_ASSERT(file->open && file->fd >= 0);
     /* After the first error nothing is written: commit reports it, row loops need not look. */
     while (len > 0 && file->error == 0) {
+        /*
+         * Of a file in a set the set's hold: it began first, and the file's finds the signals
+         * blocked.
+         */
         if (file_interrupted(file->outer ? file->outer : &file->hold)) {
             file->error = EINTR;
             return;
@@ -91,6 +100,7 @@ int myr_outfile_commit(struct myr_outfile *file, struct myr_err *err)
         file_release(&file->hold);
         return MYR_OK;
     }
+    /* The message is made before abandon, whose own calls change errno. */
     errno = file->error;
     int rc = myr_err_errno(err, "cannot write",
                            strcmp(file->path, "-") == 0 ? "standard output" : file->path);

@@ -1,3 +1,7 @@
+/*
+ * rng: Philox 4x32-10, a generator that is a function of seed, stream and position. Draws of one
+ * stream do not depend on those of another.
+ */
 #include "myriad/base/rng.h"
 
 #include "myriad/base/err.h"
@@ -33,6 +37,10 @@ void myr_rng_init(struct myr_rng *rng, uint64_t seed, uint64_t stream)
 uint32_t myr_rng_u32(struct myr_rng *rng)
 {
     if (rng->left == 0) {
+        /*
+         * The position counts blocks of four; stream and position share the counter, so that
+         * streams of one seed never meet.
+         */
         const uint32_t counter[4] = {(uint32_t)rng->position, (uint32_t)(rng->position >> 32),
                                      (uint32_t)rng->stream, (uint32_t)(rng->stream >> 32)};
         const uint32_t key[2] = {(uint32_t)rng->seed, (uint32_t)(rng->seed >> 32)};
@@ -41,6 +49,7 @@ uint32_t myr_rng_u32(struct myr_rng *rng)
         rng->left = 4;
     }
     MYR_ASSERT(rng->left <= 4);
+    /* From the back of the block. The order is part of what a seed means: results depend on it. */
     return rng->block[--rng->left];
 }
 
@@ -63,6 +72,7 @@ uint32_t myr_rng_below(struct myr_rng *rng, uint32_t bound)
     }
 }
 
+/* Fisher and Yates from the back: each order is as likely as any other. */
 void myr_rng_shuffle(struct myr_rng *rng, uint32_t *items, uint32_t count)
 {
     for (uint32_t i = count; i > 1; i--) {

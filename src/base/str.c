@@ -8,13 +8,16 @@
 
 #include "myriad/base/mem.h"
 
+/* The texts that are compared by distance, a number of a file, and the digits of 2^64 - 1. */
 enum { DISTANCE_TEXT_MAX = 64, NUMBER_TEXT_MAX = 63, DIGITS_MAX = 20 };
 
 bool myr_str_eq(struct myr_str a, struct myr_str b)
 {
+    /* Empty text may be at no address, which memcmp must not be given. */
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
 
+/* ASCII alone, whatever the locale says: keys and names of files compare alike everywhere. */
 static char lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
@@ -33,6 +36,7 @@ bool myr_str_eq_nocase(struct myr_str a, struct myr_str b)
     return true;
 }
 
+/* By bytes; of two texts that begin alike the shorter is first. */
 int myr_str_cmp(struct myr_str a, struct myr_str b)
 {
     size_t common = a.len < b.len ? a.len : b.len;
@@ -73,6 +77,10 @@ bool myr_str_to_i64(struct myr_str text, int64_t *ret)
     return true;
 }
 
+/*
+ * Numbers of files are finite and written in decimal; one that a double cannot hold is refused
+ * rather than rounded to infinity or nothing.
+ */
 bool myr_str_to_double(struct myr_str text, double *ret)
 {
     if (text.len == 0 || text.len > NUMBER_TEXT_MAX) {
@@ -107,6 +115,10 @@ uint32_t myr_str_distance(struct myr_str a, struct myr_str b, uint32_t limit)
         row[j] = j;
     }
     for (uint32_t i = 1; i <= a.len; i++) {
+        /*
+         * One row of the table is kept: 'diagonal' is the cell above and to the left, overwritten
+         * by now.
+         */
         uint32_t diagonal = row[0];
         row[0] = i;
         for (uint32_t j = 1; j <= b.len; j++) {
@@ -122,6 +134,7 @@ uint32_t myr_str_distance(struct myr_str a, struct myr_str b, uint32_t limit)
 /* Small is near; a name that contains the text (or the other way round) is nearly as near. */
 static uint32_t nearness(struct myr_str text, struct myr_str name)
 {
+    /* Short words have many neighbours: the shorter the text, the fewer errors are forgiven. */
     uint32_t limit = text.len < 4 ? 1 : text.len < 8 ? 2 : 3;
     uint32_t distance = myr_str_distance(text, name, limit);
     if (distance <= limit) {
@@ -129,11 +142,13 @@ static uint32_t nearness(struct myr_str text, struct myr_str name)
     }
     struct myr_str longer = name.len > text.len ? name : text;
     struct myr_str shorter = name.len > text.len ? text : name;
+    /* One or two letters are part of almost any name. */
     if (shorter.len < 3) {
         return UINT32_MAX;
     }
     for (size_t i = 0; i + shorter.len <= longer.len; i++) {
         if (myr_str_eq_nocase((struct myr_str){longer.data + i, shorter.len}, shorter)) {
+            /* Behind every name within the limit, which is 3 at most. */
             return 4 + (uint32_t)(longer.len - shorter.len);
         }
     }
@@ -147,6 +162,7 @@ void myr_str_nearest(struct myr_str text, const char *const *names, size_t count
     uint32_t score[2] = {UINT32_MAX, UINT32_MAX};
     for (size_t i = 0; i < count; i++) {
         uint32_t near = nearness(text, myr_str_from(names[i]));
+        /* Strictly less: of names that are equally near the first in the list is named first. */
         if (near < score[0]) {
             score[1] = score[0];
             best[1] = best[0];
@@ -171,6 +187,7 @@ void myr_buf_done(struct myr_buf *buf)
     *buf = (struct myr_buf){};
 }
 
+/* Keeps its memory for what is put next. */
 void myr_buf_clear(struct myr_buf *buf)
 {
     buf->len = 0;
@@ -179,6 +196,10 @@ void myr_buf_clear(struct myr_buf *buf)
     }
 }
 
+/*
+ * At least doubles, so that a text put piece by piece costs no more than its length; one byte more
+ * than asked for is the NUL behind it.
+ */
 void myr_buf_reserve_slow(struct myr_buf *buf, size_t more)
 {
     MYR_ASSERT(more < SIZE_MAX / 4);
@@ -191,6 +212,7 @@ void myr_buf_reserve_slow(struct myr_buf *buf, size_t more)
 void myr_buf_put(struct myr_buf *buf, const char *text, size_t len)
 {
     myr_buf_reserve(buf, len);
+    /* Borrowed empty text may be NULL. */
     if (len > 0) {
         memcpy(buf->data + buf->len, text, len);
     }
@@ -252,6 +274,7 @@ void myr_buf_printf(struct myr_buf *buf, const char *fmt, ...)
     va_start(args, fmt);
     va_list again;
     va_copy(again, args);
+    /* Most texts fit at once; those that do not are printed again, with their length known. */
     myr_buf_reserve(buf, 64);
     int len = vsnprintf(buf->data + buf->len, buf->capacity - buf->len, fmt, args);
     va_end(args);

@@ -1,3 +1,7 @@
+/*
+ * target: what the name of a file to be written stands for. A link is followed, a device or a FIFO
+ * is opened as it is, a regular file gets a temporary one beside it, on the same file system.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -8,6 +12,7 @@
 
 #include "file_internal.h"
 
+/* Links as many as Linux follows; 20 ms is how long Ctrl-C waits while nobody reads a FIFO. */
 enum { LINKS_MAX = 40, TEMP_NAMES_MAX = 100, WAIT_MS = 20 };
 
 /* "/dev/stdout" and "/dev/fd/5" are open already; to open them again would start at the front. */
@@ -35,6 +40,7 @@ static int follow(char *path, size_t room)
     }
     link[len] = '\0';
     const char *slash = strrchr(path, '/');
+    /* A relative link counts from the folder that it lies in. */
     size_t folder = link[0] != '/' && slash ? (size_t)(slash - path) + 1 : 0;
     if (folder + (size_t)len >= room) {
         return ENAMETOOLONG;
@@ -43,6 +49,10 @@ static int follow(char *path, size_t room)
     return 0;
 }
 
+/*
+ * Follows links of 'target' in place. Returns 0 or an errno; 'ret' is set only where something is
+ * there. A link that leads nowhere is followed too: the file appears where it points.
+ */
 static int resolve(struct myr_outfile *file, struct stat *ret, bool *ret_there)
 {
     struct stat st;
@@ -104,6 +114,7 @@ static int inherit(int fd, const struct stat *old)
         (void)!fchown(fd, old->st_uid, (gid_t)-1);
     }
     if (made.st_gid != old->st_gid && fchown(fd, (uid_t)-1, old->st_gid) < 0) {
+        /* The group that could not be given may have had more rights than everybody. */
         mode = (mode & ~(mode_t)0070) | (mode & 0007) << 3; /* another group gets no more */
     }
     return fchmod(fd, mode);
@@ -124,6 +135,9 @@ static int open_temp(struct myr_outfile *file, const struct stat *old)
             errno = ENAMETOOLONG;
             return -1;
         }
+        /*
+         * 0600 until inherit() has given it the rights of the old one: a secret is never readable.
+         */
         file->fd = open(file->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, old ? 0600 : 0644);
         if (file->fd < 0 && errno != EEXIST) {
             return -1;
@@ -170,6 +184,7 @@ int file_open_target(struct myr_outfile *file, struct myr_err *err)
                    ? myr_err_set(err, MYR_EINVAL, "%.100s...: path is too long", file->path)
                    : myr_err_errno(err, "cannot write", file->path);
     }
+    /* Asked again, of what the links led to: "/dev/stdout" is one to "/proc/self/fd/1". */
     int own = open_fd_of(file->target);
     if (there && (S_ISSOCK(st.st_mode) || S_ISBLK(st.st_mode))) {
         return myr_err_set(err, MYR_EINVAL, "%s: is a %s, a file is needed", file->path,
