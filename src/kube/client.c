@@ -5,12 +5,12 @@
 #include <time.h>
 
 enum {
-    TICK_MS = 500,
+    TICK_MS = 500, /* between two looks for connections that are silent */
     TIMEOUT_S = 15,
-    TOKEN_AGE_MS = 30000,
-    REFUSAL_MAX = 64 << 10,
-    AT_ONCE = 16, /* requests of a connection that are not answered */
-    LATER_AT_ONCE = 64,
+    TOKEN_AGE_MS = 30000,   /* before its file is read again */
+    REFUSAL_MAX = 64 << 10, /* kept of what a stream was refused with */
+    AT_ONCE = 16,           /* requests of a connection that are not answered */
+    LATER_AT_ONCE = 64,     /* the same of the one for what may wait */
 };
 
 /*
@@ -25,9 +25,13 @@ struct client_line {
     uint32_t asked_count;
     struct myr_http_reply reply; /* to the first of them */
     struct myr_buf out;          /* of this turn */
-    int64_t heard_ms;
-    bool served;            /* an answer has come over it, or it was open before it was needed */
+    int64_t heard_ms; /* the last byte, or when it was first asked; silence counts from there */
+    bool served;      /* an answer has come over it, or it was open before it was needed */
     struct myr_buf refusal; /* what a stream was answered with instead */
+    /*
+     * 'later': for what may wait. 'stale': opened with credentials that are no more in use, gets no
+     * new request. 'ended': nothing more is read or written, 'closed' is on its way.
+     */
     bool streams, later, stale, ended;
     bool begun; /* a stream was granted */
     struct client_line *next;
@@ -40,6 +44,7 @@ int64_t kube_now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* To be freed, or handed on. What goes into it are names that were checked: it always fits. */
 char *kube_path(const char *fmt, ...)
 {
     struct myr_buf buf = {};
@@ -76,6 +81,7 @@ static void request_free(struct client_request *request)
 
 /* --- the end of a request */
 
+/* Tells who has asked, and frees it. The body lives for the length of 'done' and no longer. */
 static void finish(struct client_request *request, int rc, const struct myr_err *why,
                    uint32_t status, const struct myr_buf *body)
 {
@@ -119,6 +125,7 @@ static void answered(struct client_line *line)
 {
     struct client_request *request = pop_asked(line);
     line->served = true;
+    /* Before 'done', which may ask again: that must not go onto a connection that is to end. */
     if (line->streams || (line->stale && line->asked_count == 0)) {
         line->ended = true;
         myr_io_close(line->stream);
@@ -128,6 +135,7 @@ static void answered(struct client_line *line)
     myr_http_reply_clear(&line->reply, NULL, NULL);
 }
 
+/* Every message begins with the URL of the API server, and names it once. */
 static void fail(struct client_line *line, struct client_request *request,
                  const struct myr_err *why)
 {
@@ -200,6 +208,7 @@ static bool on_piece(void *context, struct myr_str bytes)
     return line->refusal.len < REFUSAL_MAX;
 }
 
+/* One piece may hold the ends of several answers: they are taken until nothing is left of it. */
 static void on_data(void *context, struct myr_io_stream *stream, struct myr_str bytes)
 {
     struct client_line *line = context;
@@ -242,6 +251,7 @@ static void leave(struct client_line *line, const struct myr_err *why)
         }
         line->served = true;
     }
+    /* A connection that was closed without an error is one for those that wait for an answer. */
     err = *why;
     if (err.code == MYR_OK) {
         (void)myr_err_set(&err, MYR_EIO, "the connection was closed without an answer");
@@ -262,6 +272,10 @@ static void leave(struct client_line *line, const struct myr_err *why)
     }
 }
 
+/*
+ * The line is out of the list before anything is told, so that nobody picks it for a request. With
+ * 'closing' nobody is told any more, and what is left is freed.
+ */
 static void on_closed(void *context, struct myr_io_stream *stream, const struct myr_err *why)
 {
     struct client_line *line = context;
@@ -288,6 +302,7 @@ static void on_closed(void *context, struct myr_io_stream *stream, const struct 
 
 static const struct myr_io_calls calls = {on_open, on_data, on_closed};
 
+/* What is the same in all requests, put together once for each token. */
 static void make_head(struct client *client)
 {
     const struct myr_kube_access *access = client->access;
@@ -301,6 +316,7 @@ static void make_head(struct client *client)
     }
 }
 
+/* 'access->path' is what the URL of the API server has behind its port, for one behind a proxy. */
 static void put_head(struct client *client, const struct client_request *request,
                      struct myr_buf *head)
 {
@@ -335,6 +351,7 @@ static void put_request(struct client_line *line, struct client_request *request
     myr_buf_put(&line->out, request->body.data, request->body.len);
 }
 
+/* It need not be open yet: what is written before waits in the stream. */
 static struct client_line *open_line(struct client *client, bool streams, bool later)
 {
     struct client_line *line = myr_xcalloc(1, sizeof(*line));
@@ -357,6 +374,9 @@ static void refresh_token(struct client *client)
         return;
     }
     client->token_ms = now_ms;
+    /*
+     * Where it cannot be read the old one goes on: whether it still holds the API server will say.
+     */
     if (kube_token(client->access, &token, NULL) == MYR_OK) {
         myr_buf_clear(&client->token);
         myr_buf_put(&client->token, token.data, token.len);
@@ -377,6 +397,7 @@ static struct client_line *line_for(struct client *client, const struct client_r
             best = line;
         }
     }
+    /* All connections are used before a second request goes onto one of them. */
     bool more = request->later
                     ? !best
                     : (!best || best->asked_count > 0) && client->line_count < CLIENT_CONNECTIONS;
@@ -401,6 +422,10 @@ void kube_warm(struct client *client)
     }
 }
 
+/*
+ * What finds no connection stays in its queue and keeps its order there; what is urgent goes first.
+ * All that a connection got in this turn is one write.
+ */
 void kube_flush(struct client *client)
 {
     struct client_queue *const queues[] = {&client->urgent, &client->other};
@@ -430,6 +455,7 @@ static void on_flush(uv_prepare_t *prepare)
     kube_flush(prepare->data);
 }
 
+/* It goes out with the next kube_flush(), which every turn of the loop has. */
 void kube_ask(struct client *client, const struct client_request *request)
 {
     struct client_request *copy = myr_xcalloc(1, sizeof(*copy));
@@ -478,6 +504,7 @@ static void on_tick(uv_timer_t *timer)
     }
 }
 
+/* NULL for plain http, which access.c takes for this machine alone. */
 static int make_tls(const struct myr_kube_access *access, struct myr_io_tls **ret,
                     struct myr_err *err)
 {
@@ -509,6 +536,7 @@ int kube_begin(struct client *client, uv_loop_t *loop, const struct myr_kube_acc
     return MYR_OK;
 }
 
+/* Requests under way are not cut off: a line that is stale closes behind its last answer. */
 int kube_renew(struct client *client, const struct myr_kube_access *access, struct myr_err *err)
 {
     struct myr_io_tls *tls;
@@ -541,6 +569,7 @@ static void free_queue(struct client_queue *queue)
 
 void kube_end(struct client *client)
 {
+    /* First: from here on a connection that closes tells nobody. */
     client->closing = true;
     free_queue(&client->urgent);
     free_queue(&client->other);

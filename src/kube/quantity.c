@@ -5,6 +5,7 @@ bool kube_is_name(struct myr_str text)
 {
     static const bool plain[256] = {
         ['-'] = true, ['.'] = true, ['0' ... '9'] = true, ['a' ... 'z'] = true};
+    /* The longest name that the API takes. */
     bool ok = text.len > 0 && text.len <= 253;
     for (size_t i = 0; i < text.len && ok; i++) {
         ok = plain[(unsigned char)text.data[i]];
@@ -65,6 +66,10 @@ static bool suffix_of(struct myr_str text, __int128 *ret_milli, uint32_t *ret_di
     return true;
 }
 
+/*
+ * Digits are read into 128 bits and held at a bound there: no sum on the way can overflow, and what
+ * is held at it is beyond every amount that a node has.
+ */
 bool kube_quantity(struct myr_str text, int64_t *ret_milli)
 {
     const __int128 most = (__int128)1 << 80;
@@ -96,6 +101,7 @@ bool kube_quantity(struct myr_str text, int64_t *ret_milli)
         *ret_milli = INT64_MAX;
         return true;
     }
+    /* Rounded up: who asks for less than a thousandth asks for one. */
     __int128 under = (__int128)below * divisor;
     __int128 milli = (value * factor + under - 1 + finer) / under;
     *ret_milli = milli > INT64_MAX ? INT64_MAX : (int64_t)milli;
@@ -105,6 +111,11 @@ bool kube_quantity(struct myr_str text, int64_t *ret_milli)
 /* Days since 1970 of a day in the calendar in use. */
 static int64_t days_of(int64_t year, int64_t month, int64_t day)
 {
+    /*
+     * A year begins in March here: the leap day is its last one, and months before it have fixed
+     * lengths. 400 years have 146,097 days; 719,468 lie between the 1st of March of year 0 and
+     * 1970.
+     */
     year -= month <= 2;
     int64_t era = (year >= 0 ? year : year - 399) / 400;
     int64_t of_era = year - era * 400;
@@ -112,6 +123,10 @@ static int64_t days_of(int64_t year, int64_t month, int64_t day)
     return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
+/*
+ * What stands behind the seconds (a fraction, the zone) is not looked at: an API server writes UTC,
+ * and nothing here needs less than a second. A leap second is taken.
+ */
 bool kube_time(struct myr_str text, int64_t *ret_ms)
 {
     static const char form[] = "dddd-dd-ddTdd:dd:dd";
@@ -155,6 +170,7 @@ static size_t same_until(struct myr_str a, struct myr_str b)
     while (at < most && a.data[at] == b.data[at]) {
         at++;
     }
+    /* Back to where the number begins: 12 and 13 differ as numbers, not in their second digit. */
     while (at > 0 && is_digit(a.data[at - 1])) {
         at--;
     }
@@ -173,6 +189,7 @@ int kube_natural(struct myr_str a, struct myr_str b)
             k++;
             continue;
         }
+        /* Without zeros in front the longer number is the larger one, of whatever length. */
         while (i < a.len && a.data[i] == '0') {
             i++;
         }

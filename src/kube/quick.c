@@ -12,6 +12,7 @@
 
 /* --- the part of a spec that decides where a pod may go, as a smaller spec */
 
+/* 'value' is JSON as it was written. Something stands in 'to' already: at least a bracket. */
 static void put_member(struct myr_buf *to, struct myr_str key, struct myr_str value)
 {
     char last = to->data[to->len - 1];
@@ -22,6 +23,7 @@ static void put_member(struct myr_buf *to, struct myr_str key, struct myr_str va
     myr_buf_put(to, value.data, value.len);
 }
 
+/* Limits are left out: an API server has made requests of them where there were none. */
 static void walk_resources(struct kube_walk *w, struct myr_buf *to)
 {
     struct myr_str key;
@@ -36,6 +38,10 @@ static void walk_resources(struct kube_walk *w, struct myr_buf *to)
     myr_buf_putc(to, '}');
 }
 
+/*
+ * Image, command and environment differ from pod to pod at times and decide nothing: without them
+ * pods of one template give one text, by which alike.c knows them.
+ */
 static void walk_container(struct kube_walk *w, struct myr_buf *to)
 {
     struct myr_str key;
@@ -55,6 +61,7 @@ static void walk_container(struct kube_walk *w, struct myr_buf *to)
     myr_buf_putc(to, '}');
 }
 
+/* What is no list is kept as it is: needs.c looks at it, and finds none. */
 static void walk_containers(struct kube_walk *w, struct myr_str name, struct myr_buf *to)
 {
     if (kube_walk_next(w) != '[') {
@@ -69,6 +76,10 @@ static void walk_containers(struct kube_walk *w, struct myr_str name, struct myr
     myr_buf_putc(to, ']');
 }
 
+/*
+ * All of a spec that needs.c reads, but for containers and resources, which have walks of their
+ * own.
+ */
 static bool decides(struct myr_str key)
 {
     return IS(key, "overhead") || IS(key, "nodeSelector") || IS(key, "tolerations") ||
@@ -76,6 +87,7 @@ static bool decides(struct myr_str key)
            IS(key, "schedulingGates") || IS(key, "resourceClaims");
 }
 
+/* Where the text of this member goes; NULL: it is none that is wanted. */
 static struct myr_str *spec_text(struct kube_pod_texts *t, struct myr_str key)
 {
     return IS(key, "nodeName")        ? &t->node
@@ -112,6 +124,7 @@ static void walk_spec(struct kube_walk *w, struct kube_pod_texts *t, struct myr_
 
 /* --- the rest of it */
 
+/* The first owner that is a controller counts: that is who makes the pod again. */
 static void walk_owner(struct kube_walk *w, struct kube_pod_texts *t)
 {
     struct myr_str key, is = {}, kind = {}, name = {}, uid = {}, api = {};
@@ -134,6 +147,7 @@ static void walk_owner(struct kube_walk *w, struct kube_pod_texts *t)
     }
 }
 
+/* Of the annotations those that kube_notes[] names; what others have written is passed over. */
 static void walk_notes(struct kube_walk *w, struct kube_pod_texts *t)
 {
     struct myr_str key;
@@ -257,6 +271,10 @@ bool kube_quick(struct myr_str line, struct myr_str *ret_type, struct kube_pod_t
             w.bad = w.bad || IS(key, "object");
         }
     }
+    /*
+     * Nothing may stand behind the object: a line that is cut or doubled is not taken for a whole
+     * one.
+     */
     kube_pod_numbers(ret);
     return whole && kube_walk_next(&w) == '\0' && w.at == w.end && !w.bad;
 }

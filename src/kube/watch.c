@@ -5,11 +5,11 @@
 #include "service.h"
 
 enum {
-    PAGE = 500,
-    WATCH_S = 290, /* a watch ends by itself after this */
-    WATCH_SILENCE_S = 330,
-    LINE_BYTES_MAX = 16 << 20,
-    LENGTH_BYTES = 4, /* before a word of protobuf, the highest first */
+    PAGE = 500,                /* objects of a list in one answer */
+    WATCH_S = 290,             /* a watch ends by itself after this */
+    WATCH_SILENCE_S = 330,     /* longer than that: one that has nothing to tell is not given up */
+    LINE_BYTES_MAX = 16 << 20, /* beyond it what comes is no object; it is listed anew */
+    LENGTH_BYTES = 4,          /* before a word of protobuf, the highest first */
     RETRY_MIN_MS = 500,
     RETRY_MAX_MS = 10000,
 };
@@ -19,6 +19,7 @@ enum {
 static void ask_list(struct watch *w);
 static void ask_watch(struct watch *w);
 
+/* A watch goes on from where it was as long as what is known is whole; else a list comes first. */
 static void on_retry(uv_timer_t *timer)
 {
     struct watch *w = timer->data;
@@ -29,6 +30,10 @@ static void on_retry(uv_timer_t *timer)
     }
 }
 
+/*
+ * Twice as long with every failure, so that an API server that comes back is not overrun. Whatever
+ * is heard well sets 'failures' back.
+ */
 static void again_later(struct watch *w)
 {
     int64_t wait_ms = RETRY_MIN_MS;
@@ -62,6 +67,10 @@ static bool check_answer(struct watch *w, const struct client_answer *answer)
 
 /* --- the list */
 
+/*
+ * One page. Whatever goes wrong between two of them, the list begins anew with its first page: a
+ * 'more' that is empty is what says so.
+ */
 static void on_page(void *context, const struct client_answer *answer)
 {
     struct watch *w = context;
@@ -89,6 +98,9 @@ static void on_page(void *context, const struct client_answer *answer)
         again_later(w);
         return;
     }
+    /*
+     * Nothing is decided before the last page: pods that are not listed yet would look like room.
+     */
     if (w->more.len > 0) {
         ask_list(w);
         return;
@@ -101,6 +113,7 @@ static void on_page(void *context, const struct client_answer *answer)
     ask_watch(w);
 }
 
+/* The next page where 'more' has a token, else the first one. */
 static void ask_list(struct watch *w)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf word = {};
@@ -121,6 +134,10 @@ static void ask_list(struct watch *w)
 
 /* --- the watch */
 
+/*
+ * One line, or one word without its length. False: the watch is to end, and 'relist' says that all
+ * is to be listed before the next one.
+ */
 static bool take_line(struct watch *w, struct myr_str line)
 {
     struct service *s = w->service;
@@ -141,6 +158,7 @@ static bool take_line(struct watch *w, struct myr_str line)
         w->relist = true;
         return false;
     }
+    /* 410 is in the order of things: the version to go on from is too old. All else is told. */
     if (said.change == MYR_KUBE_ERROR) {
         w->relist = true;
         s->report.expired += said.code == 410;
@@ -150,6 +168,7 @@ static bool take_line(struct watch *w, struct myr_str line)
         }
         return false;
     }
+    /* Only now, when the object was taken: a watch that breaks off goes on behind it. */
     if (said.version[0]) {
         static_assert(sizeof(w->version) == sizeof(said.version), "one fits the other");
         memcpy(w->version, said.version, sizeof(w->version));
@@ -202,6 +221,7 @@ static bool on_words(struct watch *w, struct myr_str bytes)
     return well;
 }
 
+/* The same for JSON: a piece may end in the middle of a line, and hold many of them. */
 static bool on_lines(struct watch *w, struct myr_str bytes)
 {
     size_t at = 0;
@@ -235,6 +255,10 @@ static bool on_piece(void *context, struct myr_str bytes)
     return w->words ? on_words(w, bytes) : on_lines(w, bytes);
 }
 
+/*
+ * A watch ends by itself after WATCH_S, which is no trouble. One that ends as soon as it has begun,
+ * or after a failure, is not asked for again at once: that would go round and round.
+ */
 static void on_watch_over(void *context, const struct client_answer *answer)
 {
     struct watch *w = context;
@@ -258,6 +282,7 @@ static void on_watch_over(void *context, const struct client_answer *answer)
     }
 }
 
+/* Where both forms were offered the answer says which of them comes. */
 static void on_begun(void *context, const char *type)
 {
     struct watch *w = context;
