@@ -35,6 +35,8 @@ static uint32_t links_above(const struct myr_graph *graph, uint32_t spine)
     return links;
 }
 
+/* The cuts of fabrics with cores: all links of a pod upwards, and a leaf's links to spines that
+ * lead out of the pod. Without dead links every spine does. */
 static void cut_tiers(struct cuts *cuts)
 {
     const struct myr_graph *graph = cuts->graph;
@@ -73,6 +75,7 @@ static void cuts_init(struct cuts *cuts, const struct myr_graph *graph)
     }
 }
 
+/* Not valid: the flow gets nothing on any path, and must not raise a bound. */
 static struct crossing crossing_of(const struct cuts *cuts, const struct myr_flow *flow)
 {
     const struct myr_graph *graph = cuts->graph;
@@ -91,6 +94,7 @@ static struct crossing crossing_of(const struct cuts *cuts, const struct myr_flo
     if (graph->clos) {
         struct myr_spot from = myr_graph_leaf_spot(graph, a), to = myr_graph_leaf_spot(graph, b);
         crossing.valid = from.unit == to.unit;
+        /* A pair may have lost its last way though both ends still have links. */
         if (crossing.valid && graph->dead_count && a != b) {
             uint32_t candidates[MYR_CANDIDATES_MAX];
             crossing.valid = myr_path_candidates(graph, a, b, candidates) > 0;
@@ -144,6 +148,8 @@ static void cuts_done(struct cuts *cuts)
     free(cuts->links);
 }
 
+/* Shares are listed by cut: counted two places ahead and filled one place ahead of where each list
+ * begins. The result is in parts of a fabric link's rate. */
 double myr_load_bound(const struct myr_graph *graph, const struct myr_flow *flows, size_t count,
                       bool split)
 {
@@ -173,6 +179,7 @@ double myr_load_bound(const struct myr_graph *graph, const struct myr_flow *flow
     for (uint32_t cut = 0; cut < all; cut++) {
         uint32_t links = cuts.links[cut % cuts.count];
         uint32_t held = start[cut + 1] - start[cut];
+        /* A cut without links is crossed by no flow that has a path. */
         if (held == 0 || links == 0) {
             continue;
         }
@@ -181,6 +188,7 @@ double myr_load_bound(const struct myr_graph *graph, const struct myr_flow *flow
             sum += shares[start[cut] + i];
         }
         double least = (double)sum / links;
+        /* Whole flows cannot be divided among links: that bound may be higher than the mean. */
         if (!split) {
             double whole = (double)whole_flows_bound(&shares[start[cut]], held, links);
             least = whole > least ? whole : least;
@@ -196,6 +204,7 @@ struct arc_sums {
     struct myr_u64map arcs;
 };
 
+/* The network stays as small as the pairs of switches, however many flows there are. */
 static void add_to_arc(struct arc_sums *sums, uint32_t from, uint32_t to, uint64_t amount)
 {
     uint64_t key = (uint64_t)from << 32 | to;
@@ -228,6 +237,7 @@ static void add_limits(struct myr_maxflow *net, const struct cuts *cuts, uint32_
                        uint32_t sink)
 {
     const struct myr_network *built = cuts->graph->net;
+    /* Both in parts of a host port's rate. */
     uint64_t per_link = MYR_LOAD_ONE * built->fabric_gbps / built->host_gbps;
     for (uint32_t i = 0; i < cuts->switches; i++) {
         myr_maxflow_arc(net, source, i, cuts->links[i] * per_link);
@@ -245,6 +255,7 @@ static void arc_sums_done(struct arc_sums *sums)
     myr_u64map_done(&sums->arcs);
 }
 
+/* A maximum flow: what the cuts let through, and flows inside one switch, which cross none. */
 double myr_throughput_bound(const struct myr_graph *graph, const struct myr_flow *flows,
                             size_t count, const uint64_t *most)
 {

@@ -10,6 +10,7 @@ struct myr_tuple myr_flow_tuple(const struct myr_flow *flow)
                               .protocol = 17};
 }
 
+/* In network byte order, as a switch reads them off the wire. */
 static void tuple_bytes(const struct myr_tuple *tuple, uint8_t ret[13])
 {
     for (uint32_t i = 0; i < 4; i++) {
@@ -45,5 +46,6 @@ uint32_t myr_hash_xor(const struct myr_tuple *tuple, uint32_t seed)
                     tuple->protocol ^ seed;
     fold ^= fold >> 16;
     fold ^= fold >> 8;
+    /* Sixteen bits are left of the fold. */
     return fold & 0xFFFF;
 }

@@ -1,5 +1,6 @@
 #include "kill.h"
 
+/* Only links that were alive are noted: undo must not revive what was dead before. */
 void kill_link(struct kill_list *list, struct myr_graph *graph, uint32_t link)
 {
     if (!myr_bitset_has(&graph->dead, link)) {
@@ -8,6 +9,7 @@ void kill_link(struct kill_list *list, struct myr_graph *graph, uint32_t link)
     }
 }
 
+/* A device may have ports on other networks; links there are not the graph's to kill. */
 void kill_device(struct kill_list *list, struct myr_graph *graph, uint32_t device)
 {
     const struct myr_design *design = graph->design;
@@ -43,6 +45,7 @@ uint32_t alive_links(const struct myr_graph *graph, uint32_t device)
     return alive;
 }
 
+/* Switches are numbered tier by tier, so that all neighbours above have higher numbers. */
 uint32_t alive_up(const struct myr_graph *graph, uint32_t device)
 {
     const struct myr_network *net = graph->net;
@@ -58,6 +61,7 @@ uint32_t alive_up(const struct myr_graph *graph, uint32_t device)
     return alive;
 }
 
+/* A switch that never had neighbours is a fabric of its own, and not cut. */
 bool switch_cut(const struct myr_graph *graph, uint32_t device)
 {
     uint32_t at = device - graph->first_switch;
@@ -68,6 +72,7 @@ bool switch_cut(const struct myr_graph *graph, uint32_t device)
 uint32_t routes_hit(const struct myr_graph *graph, const struct myr_routes *routes)
 {
     uint32_t hit = 0;
+    /* NULL: nothing was routed, so nothing is hit. */
     for (uint32_t r = 0; routes && r < routes->flow.count; r++) {
         for (uint32_t i = routes->start.items[r]; i < routes->start.items[r + 1]; i++) {
             if (myr_graph_link_dead(graph, myr_channel_link(routes->channels.items[i]))) {

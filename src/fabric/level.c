@@ -43,6 +43,7 @@ static uint32_t rounds(const struct level *level, enum level_side side, uint32_t
     return wanted ? wanted : 1;
 }
 
+/* Edges that a group of a node may hold; 0 where all of its uplinks are dead. */
 static uint32_t capacity(const struct level *level, enum level_side side, uint32_t node,
                          uint32_t group, bool loose)
 {
@@ -58,6 +59,7 @@ uint32_t level_excess(const struct level *level, enum level_side side, uint32_t 
     return degree > held ? degree - held : 0;
 }
 
+/* Asked by the capacity named, not by 'level->loose': callers compare the two. */
 static uint32_t overflow(const struct level *level, enum level_side side, uint32_t node,
                          uint32_t group, bool loose)
 {
@@ -93,6 +95,7 @@ static uint32_t lightest(const struct level *level, enum level_side side, uint32
     return best;
 }
 
+/* Puts the edge at the head of its group's list on one side. 'edge->group' is set already. */
 static void link_in(struct level *level, uint32_t id, enum level_side side, uint32_t uplink)
 {
     struct level_edge *edge = &level->edges.items[id];
@@ -111,6 +114,7 @@ static void link_in(struct level *level, uint32_t id, enum level_side side, uint
     half->weight[(size_t)node * level->base + uplink] += edge->weight;
 }
 
+/* Does not look at 'dead': edges over an uplink that died are taken out this way. */
 static void link_out(struct level *level, uint32_t id, enum level_side side)
 {
     struct level_edge *edge = &level->edges.items[id];
@@ -188,6 +192,7 @@ void level_clear_ends(struct level *level, uint32_t id)
     if (edge->node[LEVEL_OUT] == LEVEL_NONE) {
         return;
     }
+    /* Taking the edge forgets its group, and the others of that group may now spread. */
     uint32_t group = edge->group;
     level_take(level, id);
     for (uint32_t side = 0; side < 2; side++) {
@@ -222,6 +227,7 @@ static void put_back(struct level *level, struct level_flip was)
     link_in(level, was.edge, LEVEL_IN, was.link[LEVEL_IN]);
 }
 
+/* Last first: each edge finds the lists and weights as they were when it turned. */
 static void undo(struct level *level, size_t keep)
 {
     MYR_ASSERT(keep <= level->trail.count);
@@ -316,11 +322,13 @@ static bool trade(struct level *level, uint32_t node, uint32_t a, uint32_t c)
     return false;
 }
 
+/* The bias of groups that a flow cannot take is no price but a ban. */
 static bool allowed(const uint32_t *bias, uint32_t group)
 {
     return !bias || bias[group] != LEVEL_IMPOSSIBLE;
 }
 
+/* Any group with room where the edge arrives may be the second colour of the trail. */
 static bool squeeze_anywhere(struct level *level, uint32_t id, uint32_t a, uint32_t *tries)
 {
     uint32_t to = level->edges.items[id].node[LEVEL_IN];
@@ -335,6 +343,8 @@ static bool squeeze_anywhere(struct level *level, uint32_t id, uint32_t a, uint3
     return false;
 }
 
+/* First by one trail, then by two: the leaving node trades its free group, and the new one is
+ * tried. */
 static bool make_room(struct level *level, uint32_t id, const uint32_t *bias)
 {
     uint32_t from = level->edges.items[id].node[LEVEL_OUT], tries = 0;
@@ -370,6 +380,8 @@ struct choice {
     uint64_t highest, load; /* of the two ends: the fuller one, and both */
 };
 
+/* The bias counts only among groups that overflow equally: no spine is so good that sharing
+ * pays. */
 static bool better(const struct choice *a, const struct choice *b)
 {
     if (a->overflows != b->overflows) {
@@ -406,6 +418,7 @@ static struct choice best_group(const struct level *level, uint32_t id, const ui
     return best;
 }
 
+/* Without room at all no trail can end well, and none is tried. */
 static bool room_somewhere(const struct level *level, enum level_side side, uint32_t node)
 {
     for (uint32_t g = 0; g < level->groups; g++) {
@@ -450,6 +463,7 @@ bool level_place(struct level *level, uint32_t id, const uint32_t *bias)
     if (best.group == LEVEL_NONE) {
         return false;
     }
+    /* By full rounds first; only an edge above any round is worth a second search by all rounds. */
     bool placed = best.overflows > 0 && place_by_moving(level, id, bias);
     if (!placed && best.overflows >= LOOSE_COST) {
         level->loose = true;
@@ -470,6 +484,7 @@ static bool move_away(struct level *level, uint32_t id, bool others_too)
     MYR_ASSERT(was.group != LEVEL_NONE);
     level_take(level, id);
     struct choice best = best_group(level, id, NULL);
+    /* Overflows of full rounds count one each and are borne when the loose capacity counts. */
     bool moved = best.overflows < (level->loose ? (uint32_t)LOOSE_COST : 1U);
     if (moved) {
         level_put(level, id, best.group);
@@ -525,6 +540,7 @@ void level_relieve(struct level *level, uint32_t node)
     }
 }
 
+/* Groups are few: no table is kept for it. */
 static uint32_t group_of_uplink(const struct level *level, uint32_t uplink)
 {
     uint32_t group = 0;

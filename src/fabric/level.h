@@ -23,13 +23,13 @@
 enum level_side { LEVEL_OUT, LEVEL_IN };
 
 struct level_edge {
-    uint32_t node[2];
-    uint32_t group;   /* LEVEL_NONE: not placed */
-    uint32_t link[2]; /* uplink of the node */
-    uint32_t next[2], before[2];
+    uint32_t node[2];            /* of each side: enum level_side */
+    uint32_t group;              /* LEVEL_NONE: not placed */
+    uint32_t link[2];            /* uplink of the node */
+    uint32_t next[2], before[2]; /* lists by side, node and group */
     uint32_t weight;
-    uint32_t stamp;
-    bool far; /* goes on above the next tier */
+    uint32_t stamp; /* that of the level when it last turned: once a trail */
+    bool far;       /* goes on above the next tier */
 };
 
 struct level_half {
@@ -44,18 +44,18 @@ struct level_flip {
 };
 
 struct level {
-    uint32_t nodes, base, groups;
-    uint32_t *group_start; /* first uplink of each group; groups + 1 */
-    uint32_t *alive;       /* node * groups + group: uplinks */
-    uint32_t *alive_total; /* by node */
-    bool *dead;            /* node * base + uplink */
-    bool *barred;          /* node * groups + group: nothing is left above it, for far edges */
+    uint32_t nodes, base, groups; /* uplinks a node, and groups of them */
+    uint32_t *group_start;        /* first uplink of each group; groups + 1 */
+    uint32_t *alive;              /* node * groups + group: uplinks */
+    uint32_t *alive_total;        /* by node */
+    bool *dead;                   /* node * base + uplink */
+    bool *barred; /* node * groups + group: nothing is left above it, for far edges */
     struct level_half half[2];
     MYR_VEC(struct level_edge) edges;
-    MYR_VEC(uint32_t) touched; /* edges that moved since the caller last cleared it */
-    MYR_VEC(struct level_flip) trail;
-    uint32_t stamp;
-    bool loose; /* which capacity counts at the moment */
+    MYR_VEC(uint32_t) touched;        /* edges that moved since the caller last cleared it */
+    MYR_VEC(struct level_flip) trail; /* what undo takes back */
+    uint32_t stamp;                   /* of the trail at hand */
+    bool loose;                       /* which capacity counts at the moment */
 };
 
 /* 'group_of' says to which group each uplink belongs; groups are consecutive. */

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+/* All uplinks are alive and no edges placed. A group has as many uplinks at every node: dead ones
+ * only lower 'alive'. */
 void level_init(struct level *level, uint32_t nodes, uint32_t base, const uint32_t *group_of)
 {
     MYR_ASSERT(base > 0 && group_of[base - 1] < base);
@@ -25,6 +27,7 @@ void level_init(struct level *level, uint32_t nodes, uint32_t base, const uint32
     }
     for (uint32_t side = 0; side < 2; side++) {
         struct level_half *half = &level->half[side];
+        /* LEVEL_NONE is all ones: every list is empty. */
         half->first = myr_xrealloc(NULL, places, sizeof(uint32_t));
         memset(half->first, 0xFF, places * sizeof(uint32_t));
         half->count = myr_xcalloc(places, sizeof(uint32_t));

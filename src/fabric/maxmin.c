@@ -20,6 +20,7 @@ struct filling {
     struct myr_heap heap;
 };
 
+/* In parts of a host port's rate, as the weights of routes are. */
 static uint64_t capacity_of(const struct myr_graph *graph, uint32_t channel)
 {
     return MYR_LOAD_ONE * myr_channel_gbps(graph->design, channel) / graph->net->host_gbps;
@@ -32,6 +33,7 @@ static uint64_t capacity_of(const struct myr_graph *graph, uint32_t channel)
 static void list_routes(const struct myr_graph *graph, struct filling *filling)
 {
     const struct myr_routes *routes = filling->routes;
+    /* Two channels a link, one for each direction. */
     size_t all = (size_t)graph->design->link_count * 2;
     filling->dense = myr_xrealloc(NULL, all ? all : 1, sizeof(uint32_t));
     memset(filling->dense, 0xFF, all * sizeof(uint32_t));
@@ -64,12 +66,14 @@ static void list_routes(const struct myr_graph *graph, struct filling *filling)
     }
 }
 
+/* The share at which the channel would fill if all of its routes left went on rising. */
 static void push_channel(struct filling *filling, uint32_t place)
 {
     uint64_t share = filling->left[place] / filling->active[place];
     myr_heap_push(&filling->heap, (int64_t)share, place);
 }
 
+/* Rounded shares may ask for a little more than is left: never below zero. */
 static void fix_route(struct filling *filling, uint32_t route, uint64_t rate, uint64_t *ret_rate)
 {
     const struct myr_routes *routes = filling->routes;
@@ -134,10 +138,12 @@ void myr_max_min(const struct myr_graph *graph, const struct myr_routes *routes,
             continue;
         }
         uint64_t share = filling.left[place] / filling.active[place];
+        /* Routes over it were fixed elsewhere at less: it fills later than it was thought to. */
         if ((int64_t)share > item.key) {
             push_channel(&filling, place);
             continue;
         }
+        /* The route's own cap is what binds it. */
         if (place >= filling.channel_count) {
             fix_route(&filling, place - filling.channel_count, share, ret_rate);
             continue;

@@ -8,12 +8,15 @@
  * a fabric without dead links that is always so, and nothing is looked up.
  */
 
+/* No bundle at all counts as dead: a dense fabric may lack a pair. */
 static bool alive(const struct myr_graph *graph, uint32_t from, uint32_t to)
 {
     const struct myr_bundle *bundle = myr_graph_bundle(graph, from, to);
     return bundle && bundle->alive > 0;
 }
 
+/* Appends the channels of a bundle that are alive; 'count' are there already, and what does not fit
+ * is left out. */
 static uint32_t put_bundle(const struct myr_graph *graph, const struct myr_bundle *bundle,
                            uint32_t *ret, uint32_t count)
 {
@@ -40,6 +43,7 @@ static bool core_way(const struct myr_graph *graph, uint32_t spine, uint32_t far
     return false;
 }
 
+/* Cores join spines of one position: the spine above a leaf settles which one leads down again. */
 static uint32_t far_spine_of(const struct myr_graph *graph, uint32_t spine, struct myr_spot to)
 {
     struct myr_spot spot = myr_graph_spine_spot(graph, spine);
@@ -47,6 +51,7 @@ static uint32_t far_spine_of(const struct myr_graph *graph, uint32_t spine, stru
     return myr_graph_spine(graph, spot);
 }
 
+/* Whether the rest of the way from this spine is alive. */
 static bool spine_serves(const struct myr_graph *graph, uint32_t spine, uint32_t to_leaf,
                          struct myr_spot to)
 {
@@ -61,6 +66,7 @@ static bool spine_serves(const struct myr_graph *graph, uint32_t spine, uint32_t
     return alive(graph, far, to_leaf) && core_way(graph, spine, far);
 }
 
+/* Upwards only by spines that lead to the goal: there is no way back from a wrong one. */
 static uint32_t from_leaf(const struct myr_graph *graph, uint32_t leaf, uint32_t to_leaf,
                           struct myr_spot to, uint32_t *ret)
 {
@@ -100,6 +106,7 @@ static uint32_t from_spine(const struct myr_graph *graph, uint32_t spine, uint32
     return count;
 }
 
+/* A core has one bundle into each pod: the way down is settled, only its links can be chosen. */
 static uint32_t from_core(const struct myr_graph *graph, uint32_t core, uint32_t to_leaf,
                           struct myr_spot to, uint32_t *ret)
 {
@@ -152,6 +159,7 @@ struct walk {
     uint32_t device;      /* where it is */
 };
 
+/* False when there is nothing to walk: a host link is missing or dead, or both ends are one. */
 static bool walk_start(struct walk *walk, const struct myr_graph *graph, uint32_t from_port,
                        uint32_t to_port, struct myr_path *path)
 {
@@ -177,6 +185,7 @@ static bool walk_to(struct walk *walk, uint32_t to, const struct detour *detour,
         uint32_t candidates[MYR_CANDIDATES_MAX];
         uint32_t count = detour ? detour_candidates(detour, graph, walk->device, candidates)
                                 : myr_path_candidates(graph, walk->device, to, candidates);
+        /* One place is kept for the channel down to the host. */
         if (count == 0 || walk->path->count >= MYR_PATH_MAX - 1) {
             return false;
         }
@@ -216,11 +225,14 @@ struct picks {
     uint64_t value, period;
 };
 
+/* Saturates: beyond 32 bits it matters only that the period is large. */
 static void count_in(struct picks *picks, uint32_t count)
 {
     picks->period = picks->period > UINT32_MAX ? UINT64_MAX : picks->period * count;
 }
 
+/* The value is read as digits of mixed base, one at every hop: values from 0 on give all paths in
+ * turn. */
 static uint32_t choose_by_value(void *context, uint32_t device, uint32_t count, uint32_t depth,
                                 const uint32_t *candidates)
 {
@@ -305,6 +317,7 @@ static bool quick_clos(const struct myr_graph *graph, struct myr_entry first, st
     return true;
 }
 
+/* Both ways take the choices in the same order, so that a value means the same path. */
 static bool path_by_picks(const struct myr_graph *graph, uint32_t from_port, uint32_t to_port,
                           struct picks *picks, struct myr_path *ret)
 {
@@ -335,6 +348,7 @@ bool myr_path_with_period(const struct myr_graph *graph, uint32_t from_port, uin
     return true;
 }
 
+/* With less than three groups there is no other one to go over. */
 bool myr_path_valiant(const struct myr_graph *graph, uint32_t from_port, uint32_t to_port,
                       uint32_t via, uint64_t value, struct myr_path *ret)
 {
@@ -350,6 +364,7 @@ bool myr_path_valiant(const struct myr_graph *graph, uint32_t from_port, uint32_
     }
     uint32_t group_leaves = net->leaf / net->groups;
     uint32_t half =
+        /* The middle is any leaf of that group, picked by the first digit of the value. */
         net->first_leaf + via % net->groups * group_leaves + (uint32_t)(value % group_leaves);
     uint32_t to = myr_channel_to_device(graph->design, walk.last);
     struct picks picks = {value / group_leaves, 1};

@@ -2,6 +2,7 @@
 
 #include "myriad/fabric/words.h"
 
+/* In the order in which flows are listed when all are asked for. */
 static const enum myr_axis job_axes[] = {MYR_AXIS_TP, MYR_AXIS_CP, MYR_AXIS_DP, MYR_AXIS_PP,
                                          MYR_AXIS_EP};
 
@@ -49,6 +50,7 @@ static int layout_flows(struct myr_fabric_case *fabric, const struct myr_fabric_
     if (rc < 0) {
         return rc;
     }
+    /* Without words about nodes the layout fills the whole design. */
     uint64_t gpus = (uint64_t)(nodes ? count : head->nodes) * head->gpus_per_node;
     MYR_TRY(myr_layout_given(&fabric->arena, "--layout",
                              question->layout ? question->layout : "tp=1", gpus, &layout, err));
@@ -60,6 +62,7 @@ static int layout_flows(struct myr_fabric_case *fabric, const struct myr_fabric_
     return rc;
 }
 
+/* A question that can do without flows (failover, degraded) gets none where none were named. */
 static int make_flows(struct myr_fabric_case *fabric, const struct myr_fabric_question *question,
                       struct myr_err *err)
 {
@@ -88,6 +91,7 @@ static int make_flows(struct myr_fabric_case *fabric, const struct myr_fabric_qu
     return rc;
 }
 
+/* After an error the case is closed like any other: all of its parts begin empty. */
 int myr_fabric_open(struct myr_fabric_case *ret, const struct myr_fabric_question *question,
                     struct myr_err *err)
 {

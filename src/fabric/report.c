@@ -2,6 +2,7 @@
 
 #include "myriad/fabric/balance.h"
 
+/* Links of hosts are as full under any policy, and would hide how well it balances. */
 static bool between_switches(const struct myr_graph *graph, uint32_t channel)
 {
     const struct myr_design *design = graph->design;
@@ -9,6 +10,7 @@ static bool between_switches(const struct myr_graph *graph, uint32_t channel)
     return design->cabletypes[type].layer != MYR_LAYER_HOST;
 }
 
+/* The mean is over links that carry something: idle ones say nothing about balance. */
 static void put_loads(const struct myr_graph *graph, const uint64_t *load,
                       struct myr_balance_report *ret)
 {
@@ -35,6 +37,7 @@ static void ideal_rates(const struct myr_graph *graph, const struct myr_flow *fl
         uint32_t up = port_link[flows[i].from_port], down = port_link[flows[i].to_port];
         bool alive = up != MYR_NONE && down != MYR_NONE && flows[i].from_port != flows[i].to_port &&
                      !myr_graph_link_dead(graph, up) && !myr_graph_link_dead(graph, down);
+        /* Both channels from the host's side: up to its switch, and down from the last one. */
         if (alive) {
             myr_vec_push(&routes.channels, up * 2);
             myr_vec_push(&routes.channels, down * 2 + 1);
@@ -75,6 +78,7 @@ static int sprayed_rates(const struct myr_graph *graph, const struct myr_balance
     int rc = myr_balance(graph, options, sent, count, &routes, load, err);
     for (size_t i = 0; rc == MYR_OK && i < count; i++) {
         uint64_t limit = routes.limit.items[i];
+        /* UINT64_MAX: no way; below line rate nothing is held up. */
         ret[i] = limit == UINT64_MAX     ? 0
                  : limit <= MYR_LOAD_ONE ? ideal[i]
                                          : ideal[i] * MYR_LOAD_ONE / limit;
@@ -82,6 +86,7 @@ static int sprayed_rates(const struct myr_graph *graph, const struct myr_balance
     return rc;
 }
 
+/* Without any ideal rate there is nothing to lose: the share is 1. */
 static int put_shares(const struct myr_graph *graph, const struct myr_balance_options *options,
                       const struct myr_flow *flows, size_t count, const struct myr_routes *routes,
                       struct myr_balance_report *ret, struct myr_err *err)
@@ -116,6 +121,7 @@ int myr_balance_report(const struct myr_graph *graph, const struct myr_balance_o
     struct myr_balance_report report = {};
     int rc = myr_balance(graph, options, flows, count, &routes, load, err);
     if (rc == MYR_OK) {
+        /* These two divide flows among links, so that only the mean of a cut binds them. */
         bool split = options->policy == MYR_POLICY_SPRAY || options->policy == MYR_POLICY_FLOWLET;
         report.unroutable = routes.unroutable;
         report.bound = myr_load_bound(graph, flows, count, split);

@@ -4,6 +4,7 @@
 
 #define NOBODY UINT32_MAX
 
+/* Passes over all pairs of colours; see deal_odd(). */
 enum { RESPLIT_PASSES = 64 };
 
 struct splitter {
@@ -50,6 +51,8 @@ static void pair_side(struct splitter *splitter, uint32_t side, const uint32_t *
         splitter->partner[side][list[i]] = NOBODY;
         meet(splitter, side, &waiting[edge->node[side] * 2 + leaves], list[i]);
     }
+    /* At most one of each kind is left over. Where both are, the node is even; where one is that
+     * leaves its set, another of the set is its partner, so that the set is even as well. */
     for (uint32_t node = 0; node < nodes; node++) {
         uint32_t stays = waiting[node * 2], leaves = waiting[node * 2 + 1];
         if (stays != NOBODY && leaves != NOBODY) {
@@ -82,6 +85,8 @@ static void halve(struct splitter *splitter, const uint32_t *list, uint32_t coun
     for (uint32_t i = 0; i < count; i++) {
         done[list[i]] = 0;
     }
+    /* Paths first, from an end that has no partner: a walk from the middle would colour half of it
+     * twice. */
     for (uint32_t i = 0; i < count; i++) {
         uint32_t edge = list[i];
         bool lone[2] = {splitter->partner[0][edge] == NOBODY, splitter->partner[1][edge] == NOBODY};
@@ -137,6 +142,7 @@ struct colour_list {
     MYR_VEC(uint32_t) edges; /* in the order given to split_edges() */
 };
 
+/* The order given is kept: the heaviest are paired first in the new split too. */
 static uint32_t merge(const struct colour_list *a, const struct colour_list *b, uint32_t *ret)
 {
     size_t i = 0, k = 0;
@@ -194,6 +200,7 @@ static void deal_odd(struct splitter *splitter, const uint32_t *list, uint32_t c
     }
 }
 
+/* Colours 'first' to 'first + colours - 1' for the edges listed; reorders the list. */
 static void deal(struct splitter *splitter, uint32_t *list, uint32_t count, uint32_t first,
                  uint32_t colours, uint8_t *done)
 {

@@ -3,6 +3,7 @@
 /* Words come from a command line: one piece names at most every node once. */
 #define NODES_MAX (UINT32_C(1) << 24)
 
+/* Stops at the first piece that is refused. A comma at the end is no piece of its own. */
 int myr_words_each(const char *text, myr_piece_fn *each, void *context, struct myr_err *err)
 {
     while (*text) {
@@ -25,6 +26,7 @@ static bool starts_with(struct myr_str text, const char *start)
     return text.len >= len && memcmp(text.data, start, len) == 0;
 }
 
+/* The rest of a text after its first 'len' bytes. */
 static struct myr_str behind(struct myr_str text, size_t len)
 {
     MYR_ASSERT(text.len >= len);
@@ -90,6 +92,7 @@ int myr_words_device(const struct myr_graph *graph, struct myr_str name, uint32_
     return MYR_OK;
 }
 
+/* A link is told by its prefix; any other word must name a device. */
 static int kill_one(void *context, struct myr_str name, struct myr_err *err)
 {
     struct myr_graph *graph = context;
@@ -104,6 +107,7 @@ static int kill_one(void *context, struct myr_str name, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Counts links that died by this list: those dead before, or named twice, count once. */
 int myr_words_kill(struct myr_graph *graph, const char *list, uint32_t *ret_count,
                    struct myr_err *err)
 {
@@ -130,6 +134,7 @@ static int add_nodes(void *context, struct myr_str name, struct myr_err *err)
     const struct myr_design *design = walk->design;
     uint64_t first = 0, last, nodes = design->head->nodes;
     const char *dash = name.len ? memchr(name.data, '-', name.len) : NULL;
+    /* Names come first: the dash of "40-47" may also be one in a device's name. */
     uint32_t device = myr_design_find(design, name);
     size_t left = dash ? (size_t)(dash - name.data) : name.len;
     bool numbers = myr_str_to_u64((struct myr_str){name.data, left}, &first);
@@ -144,6 +149,7 @@ static int add_nodes(void *context, struct myr_str name, struct myr_err *err)
                            "'%.*s' is no node; node/00042, 42 or 40-47 is expected, below %llu",
                            shown(name), name.data, (unsigned long long)nodes);
     }
+    /* The count stays far from overflow whatever is repeated. */
     if (last - first >= NODES_MAX - walk->count) {
         return myr_err_set(err, MYR_ERANGE, "more than %u nodes in the list", NODES_MAX);
     }
@@ -167,6 +173,7 @@ int myr_words_nodes(struct myr_arena *arena, const struct myr_design *design, co
     return MYR_OK;
 }
 
+/* By kind of domain, in the order of the enum. */
 static const char *const domain_names[] = {"scale-up", "rail-group", "pod", "rack"};
 
 const struct myr_domain *myr_words_domain(const struct myr_design *design, struct myr_str name)
