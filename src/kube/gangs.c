@@ -8,10 +8,14 @@
 #include "kube.h"
 
 enum {
-    GONE_MAX = 1024,
+    GONE_MAX = 1024, /* places that nobody has, before they are given back */
     MOVED_MAX = 128, /* pods that move up when one goes; beyond it all are sorted anew */
 };
 
+/*
+ * The owner is part of it: a Job that was deleted and made again under its name is another gang. A
+ * pod without a gang is one by itself, and its own uid stands there.
+ */
 void kube_gang_key(const struct kube_pod *pod, struct myr_buf *ret)
 {
     const struct myr_str parts[] = {pod->space, pod->gang.len ? pod->gang : pod->name,
@@ -31,6 +35,7 @@ struct kube_gang *kube_gang_find(const struct myr_kube_cluster *c, struct myr_st
 
 /* --- which there are */
 
+/* The last one takes its place: their order means nothing. */
 static void forget(struct kube_gang *gang, size_t at)
 {
     free(gang->broken.items[at].placement);
@@ -98,6 +103,10 @@ void kube_gangs_free(struct myr_kube_cluster *c)
     myr_strmap_done(&c->gang_ids);
 }
 
+/*
+ * The gang of this key, made where there is none. A key outlives its gang until the places are
+ * given back, so that one that comes and goes does not make it anew each time.
+ */
 static struct kube_gang *gang_of(struct myr_kube_cluster *c, struct myr_str key)
 {
     uint32_t id = myr_strmap_get(&c->gang_ids, key);
@@ -141,6 +150,10 @@ void kube_gang_drop(struct myr_kube_cluster *c, struct kube_pod *pod)
         return;
     }
     MYR_ASSERT(pod->seat < gang->count && gang->pods[pod->seat] == pod);
+    /*
+     * Where few stand behind it they move up, and the order stays; else the last one fills the
+     * hole, and the order is made anew when it is asked for.
+     */
     gang->count--;
     if (gang->unsorted || gang->count - pod->seat > MOVED_MAX) {
         struct kube_pod *last = gang->pods[gang->count];
@@ -157,6 +170,10 @@ void kube_gang_drop(struct myr_kube_cluster *c, struct kube_pod *pod)
     kube_gang_rest(c, gang);
 }
 
+/*
+ * Most words tell of a pod that is known: it takes the seat of 'old', and the order stays unless
+ * its index has changed.
+ */
 void kube_gang_put(struct myr_kube_cluster *c, struct kube_pod *pod, struct kube_pod *old)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf key = {};
@@ -186,6 +203,10 @@ void kube_gang_put(struct myr_kube_cluster *c, struct kube_pod *pod, struct kube
     }
 }
 
+/*
+ * The order of ranks: by completion index, then by name with numbers by value; uids make it one
+ * order for pods that differ in nothing else.
+ */
 static int compare_pods(const void *left, const void *right)
 {
     const struct kube_pod *a = *(struct kube_pod *const *)left;
@@ -217,6 +238,7 @@ static void forget_broken(struct kube_gang *gang)
     }
 }
 
+/* A pod with a binding under way counts as bound: its place is taken already. */
 static void add_up(struct kube_gang *gang, const struct kube_pod *pod)
 {
     bool live = kube_pod_live(pod), at_hand = pod->node.len > 0 || pod->assumed != MYR_NONE;
@@ -235,6 +257,10 @@ static void add_up(struct kube_gang *gang, const struct kube_pod *pod)
                                                             : UINT32_MAX;
 }
 
+/*
+ * All that is reckoned from its pods. UINT32_MAX stands for sizes that contradict each other while
+ * they are added up, 0 afterwards.
+ */
 static void refresh(struct kube_gang *gang)
 {
     if (gang->unsorted) {
@@ -257,6 +283,7 @@ static void refresh(struct kube_gang *gang)
     MYR_ASSERT(gang->bound + gang->waits <= gang->count && gang->assumed <= gang->count);
 }
 
+/* Who is served first. The key at the end makes rounds of the same objects decide the same. */
 static int compare_gangs(const void *left, const void *right)
 {
     const struct kube_gang *a = *(struct kube_gang *const *)left;
@@ -294,6 +321,7 @@ void kube_gangs_find(struct myr_kube_cluster *c, int64_t now_ms, struct kube_gan
         if (gang->flying || gang->assumed > 0) {
             continue; /* the watch has not told of it yet */
         }
+        /* A gang that is well costs nothing but this until its time has come. */
         if (gang->bound > 0 && is_quiet(c, gang, now_ms)) {
             c->wake_ms = gang->look_ms < c->wake_ms ? gang->look_ms : c->wake_ms;
         } else if (gang->bound > 0 || gang->waits > 0) {

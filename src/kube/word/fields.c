@@ -1,14 +1,17 @@
 /* fields: a message of protobuf, gone through once from left to right. */
 #include "word/word.h"
 
+/* Ten times seven bits hold 64; the numbers of fields end at 29 bits. */
 enum { NUMBER_BYTES_MAX = 10, FIELD_MAX = (1 << 29) - 1 };
 
+/* A message without a byte, or one that is not there, has no fields and is not bad. */
 struct kube_fields kube_fields_of(struct myr_str message)
 {
     const char *from = message.data ? message.data : "";
     return (struct kube_fields){.at = from, .end = from + message.len};
 }
 
+/* Nothing more is taken from it: whoever goes on asking is told that it is over. */
 static bool give_up(struct kube_fields *f)
 {
     f->bad = true;
@@ -34,6 +37,7 @@ static bool take_number(struct kube_fields *f, uint64_t *ret)
     return give_up(f);
 }
 
+/* The size is whatever was sent: it is held against what is left before anything is added to it. */
 static bool take_bytes(struct kube_fields *f, uint64_t size, struct myr_str *ret)
 {
     if (size > (uint64_t)(f->end - f->at)) {
@@ -113,6 +117,7 @@ static inline bool take_usual(struct kube_fields *f, struct kube_field *ret)
     return true;
 }
 
+/* What take_usual() leaves alone, unusual or bad, is take_field()'s to judge. */
 bool kube_fields_next(struct kube_fields *f, uint64_t wanted, struct kube_field *ret)
 {
     while (f->at < f->end) {

@@ -22,6 +22,9 @@ struct part {
     const struct part *parts; /* of a message; ends with number 0 */
 };
 
+/*
+ * That such a message is there is all that is asked of it: needs.c refuses it, whatever it holds.
+ */
 static const struct part nothing[] = {{}};
 static const struct part requests[] = {{2, "requests", AMOUNTS, NULL}, {}};
 static const struct part port[] = {
@@ -64,6 +67,7 @@ static const struct part spec_parts[] = {
 
 static bool put_message(struct myr_str message, const struct part *parts, struct myr_buf *to);
 
+/* Called behind a bracket at the earliest: 'to' is never empty. */
 static void put_comma(struct myr_buf *to)
 {
     char last = to->data[to->len - 1];
@@ -72,6 +76,7 @@ static void put_comma(struct myr_buf *to)
     }
 }
 
+/* A quantity without its text is an empty one, which needs.c refuses as no quantity. */
 static bool put_quantity(struct myr_str message, struct myr_buf *to)
 {
     struct kube_fields fields = kube_fields_of(message);
@@ -108,6 +113,7 @@ static bool put_entry(struct myr_str message, bool amount, struct myr_buf *to)
     return !fields.bad;
 }
 
+/* One field, or one item of a list or map. False: it is not what the table says. */
 static bool put_value(const struct part *part, const struct kube_field *field, struct myr_buf *to)
 {
     if (part->kind == A_NUMBER) {
@@ -161,6 +167,7 @@ static bool put_part(struct myr_str message, const struct part *part, struct myr
     return !fields.bad;
 }
 
+/* Parts come in the order of the table; fields that it does not name are left out. */
 static bool put_message(struct myr_str message, const struct part *parts, struct myr_buf *to)
 {
     myr_buf_putc(to, '{');

@@ -63,6 +63,7 @@ static void take_text(struct kube_fields *f, const struct kube_field *field, str
     }
 }
 
+/* A message that is there twice would have to be merged by the rules of protobuf: that is odd. */
 static void take_message(struct kube_fields *f, const struct kube_field *field, struct myr_str *ret)
 {
     if (field->wire != KUBE_WIRE_BYTES || ret->data) {
@@ -88,6 +89,10 @@ static bool put_container(const struct kube_field *container, struct myr_buf *ne
     return !f.bad && container->wire == KUBE_WIRE_BYTES;
 }
 
+/*
+ * 'needs' gets the fields that decide as the bytes that they are, in the order in which they come:
+ * who wrote them once writes them the same for the next pod of the template.
+ */
 static bool read_spec(struct myr_str spec, struct kube_pod_texts *t, struct myr_buf *needs)
 {
     struct kube_fields f = kube_fields_of(spec);
@@ -128,6 +133,10 @@ static bool read_spec(struct myr_str spec, struct kube_pod_texts *t, struct myr_
 
 /* --- the rest of it */
 
+/*
+ * Annotations of others may hold anything: only the value of one that is wanted must be plain. An
+ * empty value may be left out of the entry, and is there all the same.
+ */
 static bool read_note(struct myr_str entry, struct kube_pod_texts *t)
 {
     struct kube_fields f = kube_fields_of(entry);
@@ -153,6 +162,7 @@ static bool read_note(struct myr_str entry, struct kube_pod_texts *t)
     return true;
 }
 
+/* The first owner that is a controller counts, as in object.c. */
 static bool read_owner(struct myr_str owner, struct kube_pod_texts *t)
 {
     struct kube_fields f = kube_fields_of(owner);
@@ -189,6 +199,9 @@ static bool read_owner(struct myr_str owner, struct kube_pod_texts *t)
     return !f.bad;
 }
 
+/*
+ * Seconds since 1970, and a fraction that nobody needs. 0 where nothing is said or it is no time.
+ */
 static bool read_time(struct myr_str time, int64_t *ret_ms)
 {
     struct kube_fields f = kube_fields_of(time);
@@ -253,6 +266,7 @@ static bool read_status(struct myr_str status, struct kube_pod_texts *t)
     return !f.bad;
 }
 
+/* Spec and status may be missing where they are empty, metadata may not: it has the name. */
 static bool read_pod(struct myr_str pod, bool gone, struct kube_word *ret, struct myr_buf *needs)
 {
     struct kube_fields f = kube_fields_of(pod);
@@ -288,6 +302,7 @@ static bool read_error(struct myr_str status, struct kube_word *ret)
 
 /* --- what is around it */
 
+/* What stands around an object: runtime.Unknown, behind the magic. */
 struct object {
     struct myr_str api, kind, bytes, coding;
 };
@@ -306,6 +321,7 @@ static bool read_kind(struct myr_str meta, struct object *ret)
     return !f.bad;
 }
 
+/* Only what is of "v1" and is not coded once more is taken: those are the numbers known here. */
 static bool read_object(struct myr_str raw, struct object *ret)
 {
     if (raw.len < sizeof(magic) || memcmp(raw.data, magic, sizeof(magic)) != 0) {
@@ -332,6 +348,7 @@ static bool read_object(struct myr_str raw, struct object *ret)
     return !f.bad && ret->coding.len == 0 && myr_str_eq(ret->api, MYR_STR("v1"));
 }
 
+/* A word of a watch: its type, and the object inside of an extension. */
 static bool read_frame(struct myr_str frame, struct myr_str *ret_type, struct myr_str *ret_raw)
 {
     struct kube_fields f = kube_fields_of(frame), inner;
