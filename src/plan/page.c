@@ -5,6 +5,7 @@
 
 /* The plan for people: what it is, its networks, its bill of materials, what to look at. */
 
+/* Host cables included. */
 static uint32_t cable_total(const struct myr_network *net)
 {
     uint32_t total = 0;
@@ -41,6 +42,8 @@ static const struct myr_value *network_rows(struct myr_answer *digest,
         myr_answer_text(digest, "topology", myr_topology_name((enum myr_topology)net->topology));
         myr_answer_u64(digest, "tiers", net->tiers);
         myr_answer_u64(digest, "planes", net->planes);
+        /* Access networks fill the same columns: access switches for leaves, aggregation for
+         * spines. */
         myr_answer_u64(digest, "leaf", net->access ? net->access : net->leaf);
         myr_answer_u64(digest, "spine", net->access ? net->aggregation : net->spine);
         myr_answer_u64(digest, "core", net->core);
@@ -54,6 +57,8 @@ static const struct myr_value *network_rows(struct myr_answer *digest,
     return rows;
 }
 
+/* The answer's networks differ in their keys and make no table: the page has a digest of its own.
+ */
 static void show_networks(const struct myr_design *design, struct myr_answer *answer)
 {
     static const struct myr_answer_column columns[] = {
@@ -75,6 +80,7 @@ static void show_networks(const struct myr_design *design, struct myr_answer *an
     myr_answer_table(answer, network_rows(&digest, design), columns, MYR_ARRAY_COUNT(columns));
 }
 
+/* Columns that explain a line are shown only where there is width for them. */
 static void show_bom(struct myr_answer *answer, const struct myr_value *bom)
 {
     static const struct myr_answer_column columns[] = {
@@ -136,6 +142,7 @@ static void show_findings(const struct myr_design *design, struct myr_answer *an
     show_unpriced(design, answer);
 }
 
+/* A total of nothing but unknown prices would read as a low price: there is none then. */
 static void show_total(const struct myr_design *design, struct myr_answer *answer)
 {
     char money[MYR_PLAN_MONEY_MAX];
@@ -183,6 +190,7 @@ static void show_power(const struct myr_design *design, struct myr_answer *answe
                     power_text(plan_figure_of(design, FIG_FACILITY), facility),
                     plan_figure_text(design, FIG_COOLING), plan_figure_of(design, FIG_PUE));
     double cost = plan_figure_of(design, FIG_ENERGY_COST);
+    /* Money is whole cents in 64 bits: an absurd tariff must not pass them. */
     myr_plan_money(cost < 9e16 ? (int64_t)(cost * 100 + 0.5) : INT64_MAX / 2,
                    plan_figure_text(design, FIG_ENERGY_CURRENCY), money);
     myr_answer_fact(answer, "energy", "%.1f GWh a year, %s, %.0f t of CO2; %u figures assumed",
@@ -219,6 +227,7 @@ void myr_plan_page(const struct myr_design *design, struct myr_answer *answer,
     show_findings(design, answer);
 }
 
+/* For --explain: the rule and the numbers behind every line of the bill. */
 void myr_plan_explain(const struct myr_design *design, struct myr_answer *answer)
 {
     for (uint32_t i = 0; i < design->bom_count; i++) {
@@ -238,6 +247,7 @@ void myr_plan_explain(const struct myr_design *design, struct myr_answer *answer
     show_findings(design, answer);
 }
 
+/* The rows of the answer, so that file and answer cannot differ. */
 void myr_plan_bom_csv(const struct myr_design *design, struct myr_buf *buf)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;

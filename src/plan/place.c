@@ -7,6 +7,8 @@
  * myr_design_find() rest on this order.
  */
 
+/* A type of its own for every use: two tiers of one switch may have other groups of ports. Without
+ * a part it is the empty string. */
 static uint16_t add_type(struct plan *plan, uint32_t part)
 {
     struct myr_devtype type = {
@@ -16,6 +18,8 @@ static uint16_t add_type(struct plan *plan, uint32_t part)
     return (uint16_t)(plan->devtypes.count - 1);
 }
 
+/* Groups follow each other in ports and cages. Each begins at a cage of its own, since ports of
+ * different speeds share none; an empty one is left out. */
 static void add_group(struct plan *plan, uint16_t type_id, struct myr_port_group group)
 {
     struct myr_devtype *type = &plan->devtypes.items[type_id];
@@ -32,6 +36,7 @@ static void add_group(struct plan *plan, uint16_t type_id, struct myr_port_group
     type->groups[type->group_count++] = group;
 }
 
+/* Towards hosts a port may be divided by splitters, between switches never. */
 static uint16_t host_per_cage(const struct net_plan *net)
 {
     return (uint16_t)myr_switch_ports_per_cage(net->leaf_sw, net->out.host_gbps);
@@ -76,6 +81,7 @@ static void add_nic_group(struct plan *plan, uint16_t type, const struct net_pla
     add_card(plan, type, net, hosts);
 }
 
+/* The first of its kind on the network; NULL where there is none. */
 static struct host_class *class_of(struct net_plan *net, enum myr_device_kind kind)
 {
     for (uint32_t i = 0; net->present && i < net->host_class_count; i++) {
@@ -100,12 +106,14 @@ static void management_types(struct plan *plan)
         if (!class_of(net, MYR_DEVICE_MANAGEMENT)) {
             continue;
         }
+        /* In descending order of nodes, the lower network first among equals. */
         uint32_t at = count++;
         for (; at > 0 && order[at - 1]->spec->extra_nodes < net->spec->extra_nodes; at--) {
             order[at] = order[at - 1];
         }
         order[at] = net;
     }
+    /* Nodes on all networks first, then those on one network less, and so on. */
     for (uint32_t nets = count; nets > 0; nets--) {
         uint32_t more = nets < count ? order[nets]->spec->extra_nodes : 0;
         uint32_t here = order[nets - 1]->spec->extra_nodes - more;
@@ -152,6 +160,7 @@ static void add_management(struct plan *plan, const struct net_plan *net, uint16
     for (uint32_t i = 0; oob->present && i < oob->host_class_count; i++) {
         struct host_class *hosts = &oob->hosts[i];
         if (hosts->managed && hosts->kind == kind && hosts->of_net == net->id) {
+            /* The port is in the box, not in a cage: their number stays as it was. */
             uint32_t cages = plan->devtypes.items[type].cages;
             hosts->port_base = plan->devtypes.items[type].port_count;
             add_nic_group(plan, type, oob, hosts);
@@ -179,6 +188,7 @@ static void find_managed(struct plan *plan, struct net_plan *net)
     }
 }
 
+/* Dragonfly and torus: one kind of switch, with hosts, peers and, but for a torus, global ports. */
 static void router_type(struct plan *plan, struct net_plan *net)
 {
     const struct myr_network *out = &net->out;
@@ -203,6 +213,7 @@ static void router_type(struct plan *plan, struct net_plan *net)
     add_management(plan, net, net->leaf_type, MYR_DEVICE_ROUTER);
 }
 
+/* Leaf, spine and core of a fabric of tiers. The upper types are there even if none is used. */
 static void tier_types(struct plan *plan, struct net_plan *net)
 {
     const struct myr_network *out = &net->out;
@@ -299,6 +310,7 @@ static void net_types(struct plan *plan, struct net_plan *net)
     }
 }
 
+/* Before anything is placed, so that all arrays have their final length. */
 static uint64_t count_devices(const struct plan *plan)
 {
     uint64_t total =
@@ -323,6 +335,7 @@ static void put_device(struct plan *plan, struct myr_place place, uint16_t type)
         design->first_port[device] + plan->devtypes.items[type].port_count;
 }
 
+/* Devices of no network: hosts, and boxes with nothing but a management port. */
 static void put_plain(struct plan *plan, enum myr_device_kind kind, uint32_t count, uint16_t type,
                       uint32_t first_ordinal)
 {
@@ -369,6 +382,8 @@ static void put_hosts(struct plan *plan)
                                        .start = net->managers_start,
                                        .per_cage = part_at(plan, net->manager_nic)->nic.cage_ports};
             MYR_ASSERT(net->host_class_count < PLAN_HOSTS_MAX);
+            /* Managers are a kind of hosts behind all others, known only now that they have a
+             * place. */
             net->hosts[net->host_class_count++] = hosts;
             add_nic_group(plan, type, net, &hosts);
             add_management(plan, net, type, MYR_DEVICE_FABRIC_MANAGER);
@@ -386,6 +401,8 @@ static void put_hosts(struct plan *plan)
     }
 }
 
+/* Where a switch stands in its unit: its pod or core group, there its number; leaves of rails are
+ * counted by group and rail. */
 static struct myr_place tier_place(const struct net_plan *net, enum myr_device_kind kind,
                                    uint32_t plane, uint32_t unit, uint32_t index)
 {
@@ -413,6 +430,7 @@ static struct myr_place tier_place(const struct net_plan *net, enum myr_device_k
     return place;
 }
 
+/* Plane by plane, in a plane unit by unit. */
 static void put_tier(struct plan *plan, struct net_plan *net, enum myr_device_kind kind,
                      uint32_t unit_count, uint16_t type)
 {
@@ -447,6 +465,7 @@ static void put_routers(struct plan *plan, struct net_plan *net)
     }
 }
 
+/* Switches that are numbered through the whole network: those of access networks. */
 static void put_net_row(struct plan *plan, const struct net_plan *net, enum myr_device_kind kind,
                         uint32_t count, uint16_t type)
 {
@@ -462,6 +481,7 @@ static void put_net_row(struct plan *plan, const struct net_plan *net, enum myr_
 
 static void put_switches(struct plan *plan, struct net_plan *net)
 {
+    /* An empty tier has its first device where the next one begins. */
     struct myr_network *out = &net->out;
     out->first_leaf = plan->design.device_count;
     if (out->topology == MYR_TOPOLOGY_DRAGONFLY || out->topology == MYR_TOPOLOGY_TORUS) {
@@ -503,6 +523,7 @@ static void put_units(struct plan *plan)
     }
 }
 
+/* All ports are free until they are wired. */
 static void put_ports(struct plan *plan)
 {
     struct myr_design *design = &plan->design;

@@ -11,6 +11,7 @@
 /* How often a plan is made again; how often with fewer strips than before. */
 enum { PASSES_MAX = 6, PASSES_FREE = 3 };
 
+/* The spec's own currency beats that of its price book; CNY where neither says. */
 static void fill_head(struct plan *plan)
 {
     struct myr_design_head *head = plan->design.head;
@@ -57,6 +58,7 @@ static void *keep(struct plan *plan, const void *items, size_t count, size_t siz
     return copy;
 }
 
+/* Hands the grown vectors over to the design, once nothing adds to them any more. */
 static void finish(struct plan *plan)
 {
     struct myr_design *design = &plan->design;
@@ -85,6 +87,7 @@ static void finish(struct plan *plan)
     design->figures =
         keep(plan, plan->figures.items, plan->figures.count, sizeof(*design->figures));
     design->strings = keep(plan, plan->strings.data, plan->strings.len, 1);
+    /* Without a room the lists are there all the same, and empty. */
     if (!design->room) {
         design->racks = keep(plan, NULL, 0, sizeof(*design->racks));
         design->power = keep(plan, NULL, 0, sizeof(*design->power));
@@ -99,6 +102,7 @@ int plan_unproved(struct plan *plan, struct myr_err *err)
     MYR_TRY(plan_place(plan, err));
     MYR_TRY(plan_optics(plan, err));
     plan_wire(plan);
+    /* Vectors stand still from here on: whoever looks ports up may read the types. */
     plan->design.devtypes = plan->devtypes.items;
     fill_head(plan);
     MYR_TRY(plan_price(plan, err));
@@ -106,6 +110,8 @@ int plan_unproved(struct plan *plan, struct myr_err *err)
     return MYR_OK;
 }
 
+/* All steps in the order of plan_internal.h. A refusal is told with the nearest spec that would not
+ * have been refused. */
 static int run(struct plan *plan, struct myr_err *err)
 {
     int rc = plan_size(plan, err);
@@ -122,6 +128,7 @@ static int run(struct plan *plan, struct myr_err *err)
     plan_wire(plan);
     plan->design.devtypes = plan->devtypes.items; /* the checker looks ports up */
     fill_head(plan);
+    /* The room may cut and wire the cables anew: what is proved and billed comes behind it. */
     MYR_TRY(plan_room(plan, err));
     MYR_TRY(plan_check(plan, err));
     plan_insides(plan);
@@ -169,6 +176,7 @@ int myr_plan(struct myr_arena *arena, const struct myr_catalog *catalog,
         if (right) {
             return rc;
         }
+        /* After the first passes the numbers only grow: the loop cannot swing between two plans. */
         pdus = strips > pdus || pass < PASSES_FREE ? strips : pdus;
         cdus = units > cdus || pass < PASSES_FREE ? units : cdus;
     }

@@ -8,7 +8,7 @@
 
 #define PLAN_LINKS_MAX   200000000U
 #define PLAN_DEVICES_MAX 20000000U
-#define PLAN_HOSTS_MAX   (20 + MYR_GROUPS_MAX)
+#define PLAN_HOSTS_MAX   (20 + MYR_GROUPS_MAX) /* kinds of hosts on one network */
 
 /* Devices of one kind that hang on a network, in the order of their endpoints. */
 struct host_class {

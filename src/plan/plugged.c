@@ -7,6 +7,7 @@
  * state goes with it: the view below is what the file will hold.
  */
 
+/* The vectors as they are now, without a copy: it holds only while nothing is added to them. */
 static struct myr_design view_of(struct plan *plan, struct myr_network networks[MYR_NET_COUNT])
 {
     struct myr_design view = plan->design;
@@ -27,6 +28,7 @@ static struct myr_design view_of(struct plan *plan, struct myr_network networks[
     return view;
 }
 
+/* Whether a list of words, parted by blanks, has this one; NULL is an empty list. */
 static bool among(const char *words, const char *word)
 {
     size_t len = strlen(word);
@@ -52,6 +54,7 @@ static const struct myr_finding *said(const struct myr_finding *findings, size_t
     return NULL;
 }
 
+/* Bisections are measured here as well: they are flows over the finished cables. */
 void plan_plugged(struct plan *plan)
 {
     struct myr_network networks[MYR_NET_COUNT];
@@ -63,13 +66,16 @@ void plan_plugged(struct plan *plan)
         if (plan->nets[id].present) {
             myr_physical_bisection(&view, id, halves);
         }
+        /* The network's figure is the worse of both halvings. */
         plan->nets[id].out.bisection_gbps =
             halves->nodes_gbps < halves->ports_gbps ? halves->nodes_gbps : halves->ports_gbps;
     }
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     MYR_CLEANUP(myr_physical_done) struct myr_physical physical = {};
+    /* An arena of its own: nothing that the checker makes stays with the plan. */
     myr_arena_init(&arena);
     myr_physical_check(&arena, plan->catalog, &view, &physical);
+    /* Only what was said before: two findings of the checker do not hide each other. */
     size_t planned = plan->findings.count;
     for (size_t i = 0; i < physical.findings.count; i++) {
         const struct myr_physical_finding *found = &physical.findings.items[i];
@@ -81,6 +87,8 @@ void plan_plugged(struct plan *plan)
     }
 }
 
+/* The same check of any design, also one that was read from a file. Returns how many findings the
+ * spec has not accepted. */
 uint32_t myr_plan_physical(const struct myr_design *design, const struct myr_catalog *catalog,
                            struct myr_answer *answer, const struct myr_value **ret_rows)
 {

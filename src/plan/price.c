@@ -41,6 +41,7 @@ static uint16_t warranty_of(const struct plan *plan, const struct myr_price *pri
     return 0;
 }
 
+/* The note of a line: what kind of price it is, and that it is assumed where it is. */
 static const char *price_text(struct plan *plan, const struct myr_price *price)
 {
     if (!price) {
@@ -72,6 +73,8 @@ void plan_bill_row(struct plan *plan, const char *system, const char *name, uint
         .unit_cents = -1,
     };
     if (price) {
+        /* A fee that goes by size: the price of one piece grows with each started set of servers.
+         */
         int64_t times = price->per_servers ? ceil_div(plan->spec->servers, price->per_servers) : 1;
         int64_t *total = &plan->design.head->total_cents;
         /* 1e9 pieces and 1e14 cents are allowed, but not at once. */
@@ -104,6 +107,7 @@ static const struct myr_pin_quantity *pinned(const struct net_plan *net, uint32_
     return NULL;
 }
 
+/* A line of a network. What the spec pins replaces what was counted; zero pieces make no line. */
 static void add_net_row(struct plan *plan, const struct net_plan *net, const char *name,
                         uint32_t part, uint64_t quantity, const char *rule, const char *inputs)
 {
@@ -123,6 +127,7 @@ static void add_net_row(struct plan *plan, const struct net_plan *net, const cha
     if (ordered > 0) {
         plan_bill_row(plan, myr_net_names[net->id], name, part, ordered, rule, inputs);
         if (ordered > quantity && quantity > 0) {
+            /* Pieces beyond the counted ones are spares. */
             uint64_t permille = (ordered - quantity) * 1000 / quantity;
             plan->bom_more.items[plan->bom_more.count - 1].spare_permille =
                 (uint16_t)(permille < UINT16_MAX ? permille : UINT16_MAX);
@@ -130,6 +135,7 @@ static void add_net_row(struct plan *plan, const struct net_plan *net, const cha
     }
 }
 
+/* Appends to a list with semicolons; NULL adds nothing. */
 static void join_text(struct plan *plan, const char **text, const char *more)
 {
     if (more) {
@@ -172,6 +178,7 @@ static void switch_rows(struct plan *plan, const struct net_plan *net)
         if (sw->sw.per_box > 1) {
             join_text(plan, &inputs,
                       myr_arena_printf(plan->arena, "%u of them in a box", sw->sw.per_box));
+            /* Bought are boxes, while the design has the switches in them. */
             quantity = ceil_div(quantity, sw->sw.per_box);
         }
         add_net_row(plan, net,
@@ -187,6 +194,7 @@ static struct counted counted_of(const struct plan *plan)
                             (uint32_t)plan->cabletypes.count};
 }
 
+/* Switch ends first, then NIC ends: the order of the bill. */
 static void module_rows(struct plan *plan, const struct net_plan *net)
 {
     struct tally tally;
@@ -217,6 +225,7 @@ static void module_rows(struct plan *plan, const struct net_plan *net)
     }
 }
 
+/* A fibre is ordered by the link; a splitter, or a cable with its own ends, is one piece. */
 static void cable_rows(struct plan *plan, const struct net_plan *net)
 {
     struct tally tally;
@@ -245,6 +254,7 @@ static void pinned_rows(struct plan *plan, const struct net_plan *net, size_t fi
 {
     for (uint32_t i = 0; i < net->spec->quantity_count; i++) {
         const struct myr_pin_quantity *pin = &net->spec->quantities[i];
+        /* Pinned to none is an answer, not a line. */
         bool there = pin->quantity == 0;
         for (size_t k = first_row; k < plan->bom.count; k++) {
             there = there || strcmp(plan->strings.data + plan->bom.items[k].part,
@@ -257,6 +267,7 @@ static void pinned_rows(struct plan *plan, const struct net_plan *net, size_t fi
     }
 }
 
+/* What 'per' counts, on the network that the item's system names, else on compute. */
 static double item_base(const struct plan *plan, const struct myr_spec_item *item)
 {
     const struct net_plan *net = &plan->nets[MYR_NET_COMPUTE];
@@ -282,6 +293,7 @@ static double item_base(const struct plan *plan, const struct myr_spec_item *ite
     }
 }
 
+/* Items of one system; with 'others' those of no network. */
 static void item_rows(struct plan *plan, const char *system, bool others)
 {
     for (size_t i = 0; i < plan->spec->items.count; i++) {
@@ -307,6 +319,7 @@ static void item_rows(struct plan *plan, const char *system, bool others)
 
 static void fabric_rows(struct plan *plan, const struct net_plan *net)
 {
+    /* Rows of this network alone: another may have the same part. */
     size_t first_row = plan->bom.count;
     switch_rows(plan, net);
     module_rows(plan, net);
@@ -363,6 +376,7 @@ static void access_rows(struct plan *plan, const struct net_plan *net)
     item_rows(plan, myr_net_names[net->id], false);
 }
 
+/* The servers, their software once, and the tiers behind them. */
 static void storage_rows(struct plan *plan)
 {
     const struct myr_part *server = part_at(plan, plan->storage_part);
@@ -386,6 +400,7 @@ static void storage_rows(struct plan *plan)
 
 static void supplied_finding(struct plan *plan)
 {
+    /* In the order of the bits of 'supplied'. */
     static const char *const names[] = {"servers", "management nodes", "Ethernet cabling",
                                         "fabric managers"};
     MYR_CLEANUP(myr_buf_done) struct myr_buf list = {};
@@ -414,6 +429,8 @@ int plan_countable(const struct plan *plan, struct myr_err *err)
     return rc;
 }
 
+/* The order of the bill: servers, then network by network with the storage system behind its
+ * network, management nodes, what else was asked for. */
 int plan_price(struct plan *plan, struct myr_err *err)
 {
     if (!(plan->spec->supplied & MYR_SUPPLIED_SERVERS)) {

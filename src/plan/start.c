@@ -5,8 +5,10 @@
 
 #include "myriad/text.h"
 
+/* That of a spec without 'server' (resolve.c). */
 static const char *const default_server = "h100-8gpu";
 
+/* A server by its id, or by the id of its GPU. An unknown name is told with the nearest one. */
 static int find_server(const struct myr_catalog *catalog, const char *name,
                        const struct myr_part **ret, struct myr_err *err)
 {
@@ -40,6 +42,7 @@ static int find_server(const struct myr_catalog *catalog, const char *name,
     return MYR_OK;
 }
 
+/* Notes what was not asked: shown beside the spec, so that no default goes unseen. */
 MYR_PRINTF(3, 4)
 static void assume(struct myr_arena *arena, struct myr_start_text *text, const char *fmt, ...)
 {
@@ -51,6 +54,8 @@ static void assume(struct myr_arena *arena, struct myr_start_text *text, const c
     myr_vec_push(&text->assumed, myr_arena_strndup(arena, words, strlen(words)));
 }
 
+/* Networks for which the server has a card; other keys as comments, for whoever reads on. Storage
+ * waits as a comment too: without 'storage' in the spec it has no servers to join. */
 static void put_networks(struct myr_buf *buf, const struct myr_part *server, uint32_t fabric)
 {
     const char *word = fabric == MYR_FABRIC_ANY ? "" : myr_fabric_names[fabric];
@@ -73,6 +78,7 @@ static void put_networks(struct myr_buf *buf, const struct myr_part *server, uin
     }
 }
 
+/* What most specs get sooner or later, commented out. */
 static void put_rest(struct myr_buf *buf)
 {
     myr_buf_puts(
@@ -87,6 +93,7 @@ static void put_rest(struct myr_buf *buf)
         "# accept: [unpriced]\n");
 }
 
+/* In the order in which the spec has the keys. */
 static void list_assumed(struct myr_arena *arena, const struct myr_plan_start *start,
                          const struct myr_part *server, uint64_t servers,
                          struct myr_start_text *text)
@@ -120,6 +127,7 @@ int myr_start_write(struct myr_arena *arena, const struct myr_catalog *catalog,
     MYR_TRY(find_server(catalog, name, &server, err));
     uint64_t each = (uint64_t)server->server.nodes * server->server.gpus_per_node;
     MYR_ASSERT(each > 0);
+    /* Whole servers: a started one is counted, and said to be assumed. */
     uint64_t servers = (start->gpus + each - 1) / each;
     if (servers < 1 || servers > MYR_SPEC_SERVERS_MAX) {
         return myr_err_set(err, MYR_ERANGE, "%llu GPUs are %llu servers, 1 to %d are expected",

@@ -4,6 +4,7 @@
 
 /* Money and bytes of a design in the units that people use. */
 
+/* From whole GB in two halves, as the design's head has them. */
 static double terabytes(uint32_t high, uint32_t low)
 {
     return (double)((uint64_t)high << 32 | low) / 1000;

@@ -27,6 +27,8 @@ bool card_suits(const struct plan *plan, const struct myr_spec_net *spec,
     uint32_t technology = card_asked_technology(plan, spec);
     bool speaks = fits_technology(nic->technology, technology);
     uint32_t planes = spec->planes ? spec->planes : 1;
+    /* Each card serves all planes alike, so its ports come in whole sets of one a plane; a
+     * twin-planar one has such a set in every cage. */
     bool planar =
         ports_of_card(nic) % planes == 0 && (!spec->twin_planar || nic->cage_ports == planes);
     return speaks && planar && (!spec->nic_gbps || fits_speed(nic, spec->nic_gbps));
@@ -81,6 +83,7 @@ int card_check(const struct plan *plan, const struct net_plan *net, uint32_t par
     return MYR_OK;
 }
 
+/* Called once all hosts have had their say: the storage servers may have lowered the speed. */
 int card_check_speed(const struct plan *plan, const struct net_plan *net, uint32_t part,
                      struct myr_err *err)
 {
@@ -99,9 +102,11 @@ int card_check_speed(const struct plan *plan, const struct net_plan *net, uint32
 uint32_t card_of_manager(struct plan *plan, const struct net_plan *net, uint32_t nodes)
 {
     const struct myr_part *own = part_at(plan, nodes);
+    /* A manager's ports fill whole cages of the nodes' card. */
     if (net->out.planes % own->nic.cage_ports == 0) {
         return nodes;
     }
+    /* The appliance comes with a card of its own, if the catalogue says which. */
     uint32_t box = myr_catalog_find(plan->catalog, MYR_STR("ufm-appliance"));
     const char *card = box == MYR_PART_NONE ? NULL : part_at(plan, box)->device.nic;
     uint32_t fixed = card ? myr_catalog_find(plan->catalog, myr_str_from(card)) : MYR_PART_NONE;

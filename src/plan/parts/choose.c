@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 /*
- * Optics and cables by what fits what (fits.c). For each layer: copper or another cable with fixed
- * ends if one is long enough, else multimode, else single mode; the first transceivers of the
+ * Optics and cables by what fits what (fits.c). For each layer: copper if one is long enough, else
+ * multimode, else single mode, else an active cable with fixed ends; the first transceivers of the
  * catalogue that fit both cages and each other; the shortest stock length that reaches. What is
  * pinned limits the choice; pins that allow none are taken as they are, and each rule that they
  * break is a finding.
@@ -13,6 +13,7 @@
 
 static const char *const medium_names[] = {"copper", "multimode", "single-mode"};
 
+/* A pin allows itself alone; without one anything may be taken. */
 static bool allowed(uint32_t pin, uint32_t part)
 {
     return pin == MYR_PART_NONE || pin == part;
@@ -34,6 +35,8 @@ static uint32_t find_fibre(const struct plan *plan, const struct link_need *need
     return best;
 }
 
+/* The shortest cable with fixed ends that fits, of equal ones copper. A pinned module asks for
+ * fibre and so rules all of them out. */
 static uint32_t find_fixed(const struct plan *plan, const struct link_need *need)
 {
     uint32_t best = MYR_PART_NONE;
@@ -93,6 +96,8 @@ static bool choose_optical(const struct plan *plan, const struct link_need *need
     return false;
 }
 
+/* Copper wins even where fibre would do: it needs no modules. An active cable comes last, as its
+ * ends are lost with it. */
 static bool choose(const struct plan *plan, const struct link_need *need, struct fit_parts *ret)
 {
     uint32_t fixed = find_fixed(plan, need);
@@ -146,6 +151,7 @@ static void broken(struct plan *plan, const char *where, enum fit_rule rule, con
                  message);
 }
 
+/* Names the first rule that a pinned module breaks in this cage; nothing where it fits. */
 static void check_module(struct plan *plan, const char *where, const struct myr_part *part,
                          const struct fit_socket *socket, uint32_t gbps)
 {
@@ -284,10 +290,12 @@ static void check_fibre(struct plan *plan, const char *where, const struct fit_l
     }
 }
 
+/* All rules that the parts break, those of the pins and of what was chosen beside them. */
 static void check_pinned(struct plan *plan, const char *where, const struct link_need *need,
                          const struct fit_parts *parts)
 {
     const struct fit_link *link = &need->link;
+    /* Both modules, one, or none: what the cable must be follows from that. */
     if (parts->optic_a != MYR_PART_NONE) {
         check_module(plan, where, part_at(plan, parts->optic_a), &link->a, link->gbps);
     }
@@ -308,6 +316,7 @@ static void check_pinned(struct plan *plan, const char *where, const struct link
     }
 }
 
+/* The links stay without parts: they are in the design, not in the bill. */
 static void no_optics(struct plan *plan, const char *where, const struct fit_link *link)
 {
     plan_finding(plan, MYR_SEVERITY_ERROR, "no-optics", where,
@@ -331,6 +340,7 @@ static void take_pins(struct plan *plan, const char *where, const struct link_ne
     bool pins_optics = need->pins.optic_a != MYR_PART_NONE || need->pins.optic_b != MYR_PART_NONE;
     bool fixed_pin =
         need->pins.cable != MYR_PART_NONE && part_at(plan, need->pins.cable)->cable.fixed_ends;
+    /* A pinned module or a pinned cable decides whether there are modules at all. */
     freely.no_fixed = pins_optics;
     if (!choose(plan, &freely, ret)) {
         *ret = (struct fit_parts){MYR_PART_NONE, MYR_PART_NONE, MYR_PART_NONE};
@@ -350,6 +360,7 @@ static void take_pins(struct plan *plan, const char *where, const struct link_ne
     }
 }
 
+/* Pins are only forced where the answer counts ('where'): a try says no instead. */
 bool plan_choose_parts(struct plan *plan, const char *where, const struct link_need *need,
                        struct fit_parts *ret)
 {

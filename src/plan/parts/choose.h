@@ -5,7 +5,7 @@
 
 /* What may be chosen for a link. */
 struct link_need {
-    struct fit_link link;
+    struct fit_link link; /* a: the lower end, or host; b: the upper */
     struct fit_parts pins;
     bool fixed_only; /* access networks: ends are part of the cable */
     bool no_fixed;   /* other kinds of hosts share the cages */

@@ -1,5 +1,7 @@
 #include "parts/count.h"
 
+/* Rows are found one by one: a network has few different parts. String 0 is the empty one: links
+ * without a part, of which a finding tells. */
 static void tally_add(struct tally *tally, const struct tally_row *more)
 {
     if (more->part == 0 || more->count == 0) {
@@ -17,6 +19,7 @@ static void tally_add(struct tally *tally, const struct tally_row *more)
     tally->rows[tally->count++] = *more;
 }
 
+/* One module for each cage: the first port that carries a link stands for all of its cage. */
 static void count_group(const struct counted *what, const struct myr_port_group *group,
                         uint32_t first, struct tally *ret)
 {
@@ -29,6 +32,7 @@ static void count_group(const struct counted *what, const struct myr_port_group 
         }
         const struct myr_cabletype *cable =
             &what->cabletypes[design->cable_type[design->link_cable[link]]];
+        /* A cable's kind has a module for either end: that of the end which this port is. */
         bool at_a = design->link_a[link] == first + i;
         struct tally_row one = {.part = at_a ? cable->optic_a : cable->optic_b,
                                 .at_nic = group->role == MYR_PORT_NIC,
@@ -53,6 +57,7 @@ void count_modules(const struct counted *what, uint32_t net, struct tally *ret)
     }
 }
 
+/* First by kind of cable, then by part: several kinds may be the same part. */
 void count_cables(const struct counted *what, uint32_t net, struct tally *ret)
 {
     const struct myr_design *design = what->design;

@@ -11,8 +11,8 @@ enum { TALLY_MAX = 1024 };
 
 /* How many of which part a network uses, in the order in which they were met. */
 struct tally_row {
-    uint32_t part; /* string: catalogue id */
-    bool at_nic;
+    uint32_t part;  /* string: catalogue id */
+    bool at_nic;    /* at the host's end: billed apart from those in switches */
     uint64_t count; /* modules, or cables */
     uint64_t links; /* of cables: pairs of ports that they join */
 };

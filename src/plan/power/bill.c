@@ -5,6 +5,7 @@
  * building elsewhere would pay twice otherwise. Parts without a price are findings, as all others.
  */
 
+/* Figures that are pieces to buy, with their parts of the catalogue. */
 static const struct {
     enum figure_id figure;
     const char *part, *name;
@@ -21,6 +22,7 @@ static const struct {
 static void again(struct facility *f, int64_t before_cents)
 {
     struct plan *plan = f->plan;
+    /* Only the cost of the years is put right: it was computed from the bill without the plant. */
     double more = (double)(plan->design.head->total_cents - before_cents) / 100;
     double years = plan_figure_value(plan, FIG_TCO);
     if (more > 0 && years > 0) {
@@ -37,6 +39,7 @@ void power_bill(struct facility *f)
     }
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
         uint32_t part = myr_catalog_find(plan->catalog, myr_str_from(rows[i].part));
+        /* Litres come as fractions, and are bought whole. */
         uint64_t quantity = (uint64_t)(plan_figure_value(plan, rows[i].figure) + 0.999999);
         if (part != MYR_PART_NONE && quantity > 0) {
             plan_bill_row(plan, "cooling", rows[i].name, part, quantity,

@@ -7,13 +7,15 @@
 #define FLOW_WATER  14.3 /* l/min for a kW and a kelvin */
 #define FLOW_GLYCOL 15.0
 #define AIRFLOW     2985.0 /* m3/h for a kW and a kelvin */
-#define AIR_UNIT_KW 100.0
+#define AIR_UNIT_KW 100.0  /* of one air unit, class value */
 
+/* Rounded up. What is a millionth above a whole number is noise of the arithmetic. */
 static uint64_t pieces(double value, double each)
 {
     return value > 0 && each > 0 ? (uint64_t)(value / each + 0.999999) : 0;
 }
 
+/* The spec's share holds for the kind that is built; cold plates it is compared with take 0.75. */
 struct chosen power_liquid_share(const struct facility *f, enum myr_cooling kind)
 {
     if (kind == MYR_COOLING_AIR) {
@@ -34,6 +36,7 @@ double power_connectors(const struct facility *f, enum myr_cooling kind)
                                            : 0;
 }
 
+/* Litres: 100 for a CDU, 1.2 for a kW of liquid heat (assumed), and what fills tanks. */
 double power_coolant_l(const struct facility *f, enum myr_cooling kind, double liquid_w,
                        double cdus)
 {
@@ -52,6 +55,7 @@ static struct chosen cdu_derate(const struct facility *f)
     return power_choose(f->spec->cdu_derate, f->spec->cdu_derate > 0, 0.8);
 }
 
+/* Each line has units and spares of its own; with 'per: room' all lines share them. */
 double power_cdus(const struct facility *f, double liquid_share)
 {
     double relied = cdu_kw(f).value * 1000 * cdu_derate(f).value;
@@ -69,9 +73,11 @@ double power_cdus(const struct facility *f, double liquid_share)
 
 /* ---- pipes ---- */
 
+/* Stock sizes of pipes. */
 static const uint32_t bores_mm[] = {25,  32,  40,  50,  65,  80,  100, 125,
                                     150, 200, 250, 300, 350, 400, 500, 600};
 
+/* In metres a second. */
 static double speed(double litres_min, uint32_t bore_mm)
 {
     double radius = bore_mm / 2000.0;
@@ -89,6 +95,7 @@ static double pipe_m(const struct facility *f)
     return 2 * (most * room->row_pitch_m + 10); /* ten metres to the CDU and around corners */
 }
 
+/* For the fullest line: all lines get the same pipe. 'flow_per_w' is in litres a minute. */
 static void put_pipes(struct facility *f, double flow_per_w)
 {
     struct plan *plan = f->plan;
@@ -98,6 +105,7 @@ static void put_pipes(struct facility *f, double flow_per_w)
     }
     double flow = most * f->liquid_share * flow_per_w;
     uint32_t bore = 0;
+    /* The least bore with at most 2 m/s; the widest where none has that. */
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(bores_mm) && (bore == 0 || speed(flow, bore) > 2);
          i++) {
         bore = bores_mm[i];
@@ -105,6 +113,7 @@ static void put_pipes(struct facility *f, double flow_per_w)
     struct chosen length = power_choose(f->spec->pipe_m, f->spec->pipe_m > 0, pipe_m(f));
     struct chosen head = power_choose(f->spec->head_kpa, f->spec->head_kpa > 0, 200);
     double v = speed(flow, bore);
+    /* 0.02 is the friction factor, 1,000 kg/m3 that of water; in kPa. */
     double drop = 0.02 * length.value / (bore / 1000.0) * 1000 * v * v / 2 / 1000;
     plan_figure(plan, FIG_PIPE_M, length.value, length.basis, "there and back, 10 m to the CDU");
     plan_figure(plan, FIG_PIPE_MM, bore, MYR_BASIS_COMPUTED, "%.1f l/min of the fullest line",
@@ -113,6 +122,7 @@ static void put_pipes(struct facility *f, double flow_per_w)
     plan_figure(plan, FIG_PIPE_KPA, drop, MYR_BASIS_COMPUTED, "%.1f m of %u mm at %.2f m/s",
                 length.value, bore, v);
     plan_figure(plan, FIG_PIPE_HEAD, head.value, head.basis, "for pipes alone, beside plates");
+    /* More than 3 m/s is left only where not even the widest pipe is enough. */
     if (drop > head.value || v > 3) {
         plan_finding(plan, MYR_SEVERITY_WARNING, "pipe-pressure", "facility",
                      "CDUs nearer to their racks, or a wider pipe",
@@ -123,6 +133,7 @@ static void put_pipes(struct facility *f, double flow_per_w)
 
 /* ---- all of it ---- */
 
+/* What has to be bought for it, whoever pays; power/bill.c makes lines of it where asked. */
 static void put_bill(struct facility *f)
 {
     struct plan *plan = f->plan;
@@ -160,6 +171,7 @@ static void put_cdus(struct facility *f)
                 "%.1f kW of liquid in %u lines, %g kW * %g each; per %s", f->liquid_w / 1000,
                 f->line_count, cdu_kw(f).value, cdu_derate(f).value,
                 f->spec->cdu_per == MYR_CDU_ROOM ? "room" : "line");
+    /* No spare is a warning only where the spec asks for none: by default there is one. */
     if (f->cdus > 0 && given && f->spec->cdu_spares == 0) {
         plan_finding(plan, MYR_SEVERITY_WARNING, "cdu-no-spare", "facility",
                      "facility: {cdu: {spares: 1}}",
@@ -167,6 +179,7 @@ static void put_cdus(struct facility *f)
     }
 }
 
+/* Heat that others could use: what liquid carries away, of which a share is taken. */
 static void put_heat(struct facility *f)
 {
     struct plan *plan = f->plan;
@@ -187,6 +200,7 @@ void power_cooling(struct facility *f)
     struct chosen liquid_k = power_choose(spec->liquid_k, spec->liquid_k > 0, 10);
     struct chosen air_k = power_choose(spec->air_k, spec->air_k > 0, 12);
     bool glycol = spec->coolant == MYR_COOLANT_GLYCOL;
+    /* Litres a minute for one kW: the wider the rise in temperature, the less has to flow. */
     double flow = (glycol ? FLOW_GLYCOL : FLOW_WATER) / liquid_k.value;
     f->liquid_share = share.value;
     f->liquid_w = f->it_w * share.value;

@@ -21,6 +21,7 @@ static const double plant[MYR_COOLING_COUNT] = {
 /* HVDC leaves out the inverter of a UPS and the rectifier behind it: about two fifths less. */
 #define HVDC_UPS_LEFT 0.6
 
+/* What air takes away from one rack: class value, where the spec gives no limit. */
 #define AIR_RACK_KW 30.0
 
 static double air_limit_w(const struct facility *f)
@@ -28,6 +29,7 @@ static double air_limit_w(const struct facility *f)
     return (f->spec->air_rack_kw > 0 ? f->spec->air_rack_kw : AIR_RACK_KW) * 1000;
 }
 
+/* Air as long as the fullest rack allows it, cold plates beyond; the spec's word beats that. */
 enum myr_cooling power_kind(const struct facility *f, enum myr_basis *ret_basis)
 {
     *ret_basis = f->spec->cooling ? MYR_BASIS_GIVEN : MYR_BASIS_ASSUMED;
@@ -50,6 +52,7 @@ struct chosen power_overhead(const struct facility *f, enum myr_cooling kind, ui
     return power_choose(given, given >= 0 && kind == f->kind, assumed);
 }
 
+/* The sum of its parts instead of a number that is entered: so it follows the choices. */
 static double pue_of(const struct facility *f, enum myr_cooling kind)
 {
     double pue = 1;
@@ -64,6 +67,7 @@ struct terms {
     struct chosen load, tariff, grid, green, years;
 };
 
+/* Defaults: always busy, 0.078 a kWh, 0.57 kg of CO2 a kWh, five years; all marked as assumed. */
 static struct terms terms_of(const struct facility *f)
 {
     const struct myr_spec_facility *spec = f->spec;
@@ -76,11 +80,14 @@ static struct terms terms_of(const struct facility *f)
     };
 }
 
+/* Of a year. */
 static double mwh_of(const struct terms *terms, double watts)
 {
     return watts / 1e6 * HOURS_A_YEAR * terms->load.value;
 }
 
+/* Energy has the tariff's currency, the years that of the bill: 7.2 CNY for a dollar is the only
+ * rate that is assumed. */
 static void put_money(struct facility *f, const struct terms *terms, double mwh)
 {
     struct plan *plan = f->plan;
@@ -113,6 +120,7 @@ static void put_money(struct facility *f, const struct terms *terms, double mwh)
                 exchange.value);
 }
 
+/* GPUs that the catalogue does not know count nothing. */
 static void put_efficiency(struct facility *f)
 {
     struct plan *plan = f->plan;
@@ -164,6 +172,7 @@ static double ride_through_s(const struct facility *f, enum myr_cooling kind, do
 {
     enum { RISE_K = 10 };
     if (kind == MYR_COOLING_AIR) {
+        /* Air of 1.2 kg/m3 and 1,005 J/(kg K). */
         double floor_m2 = 2.5 * (double)f->racks, height_m = 3; /* aisles included */
         return f->it_w > 0 ? floor_m2 * height_m * 1.2 * 1005 * RISE_K / f->it_w : 0;
     }
@@ -175,6 +184,7 @@ static double ride_through_s(const struct facility *f, enum myr_cooling kind, do
 
 static void compare(struct facility *f, enum myr_cooling kind, uint32_t base)
 {
+    /* What a rack may draw: class values. That of air may come from the spec. */
     static const double rack_kw[MYR_COOLING_COUNT] = {
         [MYR_COOLING_COLD_PLATE] = 150, [MYR_COOLING_IMMERSION] = 100};
     struct plan *plan = f->plan;
@@ -186,6 +196,7 @@ static void compare(struct facility *f, enum myr_cooling kind, uint32_t base)
     double bought = f->it_w / 1000 * price.value;
     double liquid_w = f->it_w * power_liquid_share(f, kind).value;
     double most_w = kind == MYR_COOLING_AIR ? air_limit_w(f) : rack_kw[kind] * 1000;
+    /* In the order of the figures behind 'base'. */
     const struct {
         double value;
         enum myr_basis basis;

@@ -6,6 +6,7 @@
  * fifth. Breakers and UPS are sized by the most all the same.
  */
 
+/* Sums that the plan shows apart. */
 enum sum {
     SUM_SERVERS,
     SUM_STORAGE,
@@ -20,11 +21,14 @@ static const enum figure_id sum_figures[SUM_COUNT] = {FIG_IT_SERVERS,    FIG_IT_
                                                       FIG_IT_FABRIC,     FIG_IT_ETHERNET,
                                                       FIG_IT_MANAGEMENT, FIG_IT_OTHER};
 
+/* Watts at the operating point and at the most, and devices behind them; 'unknown' are those whose
+ * part states no watts. */
 struct tally {
     double now[SUM_COUNT], most[SUM_COUNT];
     uint64_t count[SUM_COUNT], unknown;
 };
 
+/* Switches of the compute and storage networks are fabric, all others Ethernet. */
 static enum sum sum_of(const struct myr_place *place)
 {
     switch (place->kind) {
@@ -55,6 +59,8 @@ static uint32_t medium_of(const struct plan *plan, uint32_t device)
     return most;
 }
 
+/* What one device draws. A switch without operating points draws its most; several in a box share
+ * the box's watts. */
 static double watts_with(const struct plan *plan, const struct myr_part *part, uint32_t device)
 {
     if (part->kind != MYR_PART_SWITCH) {
@@ -125,6 +131,7 @@ static void add_tiers(const struct plan *plan, struct tally *tally)
     }
 }
 
+/* Boxes that the spec orders by the piece. What goes by GPU, port or server is no box. */
 static void add_items(const struct plan *plan, struct tally *tally)
 {
     for (size_t i = 0; i < plan->spec->items.count; i++) {
@@ -180,6 +187,8 @@ void power_it(struct facility *f)
     plan_figure(plan, FIG_IT_UNKNOWN, (double)tally.unknown, MYR_BASIS_COUNTED,
                 "they are in no sum");
     double rule = put_rule(f);
+    /* Stated power beats the rule of one GPU, and that the sum of the parts; all three are shown.
+     */
     f->it_w = spec->it_kw > 0 ? spec->it_kw * 1000 : spec->by_gpu ? rule * plan->gpus : sum;
     bool stated = spec->it_kw > 0 || spec->by_gpu;
     f->max_w = stated ? f->it_w : f->max_w;

@@ -29,6 +29,9 @@ static void check_wishes(struct facility *f)
     }
 }
 
+/* Each step reads what the ones before left in 'f' and in the figures: racks take the watts of the
+ * parts, energy the fullest rack for its kind of cooling, cooling that kind, the bill its pieces.
+ */
 void plan_power(struct plan *plan)
 {
     struct facility *f = MYR_ARENA_NEW(plan->arena, struct facility, 1);

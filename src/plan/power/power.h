@@ -11,15 +11,15 @@ struct power_line {
 
 struct facility {
     struct plan *plan;
-    const struct myr_spec_facility *spec;
-    double it_w, max_w; /* at the operating point of the cables; the most */
-    double server_w;    /* of one server of the first kind */
+    const struct myr_spec_facility *spec; /* never NULL: all keys have a value for 'not given' */
+    double it_w, max_w;                   /* at the operating point of the cables; the most */
+    double server_w;                      /* of one server of the first kind */
     uint64_t racks;
     double rack_w, rack_limit_w; /* of the fullest one; of what one may draw */
     uint32_t line_count;
     struct power_line *lines; /* those with racks in use; without a room all alike */
     enum myr_cooling kind;
-    double overheads[MYR_OVERHEAD_COUNT];
+    double overheads[MYR_OVERHEAD_COUNT]; /* shares of IT */
     double pue, facility_w, liquid_share, liquid_w;
     double connectors, cdus, coolant_l;
     const char *currency; /* of the energy */

@@ -6,6 +6,7 @@
  * of the others behind them, in lines of twenty.
  */
 
+/* Without a room: class value. */
 enum { LINE_RACKS = 20 };
 
 /* The first rack of the catalogue that carries a server, by the room's own default first. */
@@ -20,6 +21,7 @@ static const struct myr_part *rack_for(const struct plan *plan, double watts, do
     return NULL;
 }
 
+/* NULL where the catalogue has no rack that states its watts. */
 static const struct myr_part *largest_rack(const struct plan *plan)
 {
     const struct myr_part *found = NULL;
@@ -33,12 +35,13 @@ static const struct myr_part *largest_rack(const struct plan *plan)
     return found;
 }
 
+/* Rounded up, as pieces() in cooling.c. */
 static uint64_t count_up(double value, double each)
 {
     return each > 0 && value > 0 ? (uint64_t)(value / each + 0.999999) : 0;
 }
 
-/* Power and units of everything that is no server. */
+/* Rack units of everything that is no server; what has no part counts as one. */
 static void others(const struct plan *plan, double *ret_units)
 {
     const struct myr_design *design = &plan->design;
@@ -53,6 +56,7 @@ static void others(const struct plan *plan, double *ret_units)
     }
 }
 
+/* What the servers take, and what their racks have left for the others. */
 struct guess {
     uint64_t racks;
     double server_w, left_w, left_u;
@@ -70,6 +74,7 @@ static void guess_large(struct facility *f, const struct plan_group *group, stru
     f->rack_limit_w = each_w > f->rack_limit_w ? each_w : f->rack_limit_w;
 }
 
+/* Servers in racks of the first kind that carries one, as many in each as watts and units allow. */
 static void guess_group(struct facility *f, const struct plan_group *group, struct guess *guess)
 {
     const struct myr_part *server = group->server;
@@ -92,6 +97,8 @@ static void guess_group(struct facility *f, const struct plan_group *group, stru
     f->rack_w = filled_w > f->rack_w ? filled_w : f->rack_w;
 }
 
+/* Others stand beside the servers while watts and units are left, then in racks of their own, of 42
+ * units as is usual. */
 static void estimate(struct facility *f)
 {
     struct plan *plan = f->plan;
@@ -110,6 +117,7 @@ static void estimate(struct facility *f)
     for (uint32_t i = 0; i < f->line_count; i++) {
         uint64_t first = (uint64_t)i * LINE_RACKS, end = first + LINE_RACKS;
         f->lines[i].racks = (uint32_t)((end < f->racks ? end : f->racks) - first);
+        /* Nobody knows what stands where: every rack draws the mean. */
         f->lines[i].watts = f->max_w * f->lines[i].racks / (double)f->racks;
     }
     plan_figure(plan, FIG_RACKS, (double)f->racks, MYR_BASIS_ASSUMED,
@@ -129,6 +137,7 @@ static void measure(struct facility *f)
         const struct myr_rack_more *more = &design->rack_more[i];
         bool same = i > 0 && design->racks[i].column == design->racks[i - 1].column &&
                     more->building == design->rack_more[i - 1].building;
+        /* Another column or building begins a line, but only with its first rack that is in use. */
         at = same ? at : MYR_NONE;
         if (more->units == 0) {
             continue;
@@ -175,6 +184,7 @@ void power_racks(struct facility *f)
                 room ? "all that stands in it" : "its servers alone");
     plan_figure(plan, FIG_RACK_LIMIT, f->rack_limit_w / 1000, basis, "%s",
                 room ? "the room's" : "the first rack part that carries a server");
+    /* Prefabricated modules: enough of them for racks and for power. */
     if (spec->module_node) {
         uint64_t by_racks = spec->module_racks ? ceil_div(f->racks, spec->module_racks) : 0;
         uint64_t by_kw = count_up(f->max_w, spec->module_kw * 1000);

@@ -8,11 +8,13 @@
  * held against the load; one that it leaves open is chosen, and shown.
  */
 
+/* Ratings in which they are sold. */
 static const double breakers_a[] = {16,  20,  25,  32,  40,  50,  63, 80,
                                     100, 125, 160, 200, 250, 315, 400};
 static const double busways_a[] = {100,  160,  250,  400,  630,  800,  1000, 1250,
                                    1600, 2000, 2500, 3200, 4000, 5000, 6300};
 
+/* Between phases, or of direct current: 400 and 800 by default. */
 static struct chosen volts_of(const struct facility *f)
 {
     bool dc = f->spec->supply == MYR_SUPPLY_HVDC;
@@ -24,6 +26,7 @@ static struct chosen factor_of(const struct facility *f)
     return power_choose(f->spec->power_factor, f->spec->power_factor > 0, 0.95);
 }
 
+/* Three phases share an AC load: W / (sqrt(3) * V * factor). DC has neither. */
 double power_amps(const struct facility *f, double watts)
 {
     double volts = volts_of(f).value;
@@ -57,10 +60,12 @@ static enum myr_severity severity_of(double given)
     return given > 0 ? MYR_SEVERITY_ERROR : MYR_SEVERITY_WARNING;
 }
 
+/* Of one feed: what the spec gives (0: nothing), the size that was chosen, the current. */
 struct feed_size {
     double given, size, amps;
 };
 
+/* One feed carries all: the other may have failed. */
 static void check_feeds(struct facility *f, struct feed_size rack, struct feed_size line,
                         double share)
 {
@@ -77,6 +82,7 @@ static void check_feeds(struct facility *f, struct feed_size rack, struct feed_s
     }
 }
 
+/* The fullest rack and the fullest line decide, so that all have one size. */
 static void put_feeds(struct facility *f)
 {
     struct plan *plan = f->plan;
@@ -109,6 +115,7 @@ static void put_feeds(struct facility *f)
 
 static void put_ups(struct facility *f)
 {
+    /* By kind; the first is that of a spec that does not say. */
     static const char *const names[] = {"n+1", "none", "n", "n+1", "2n"};
     struct plan *plan = f->plan;
     const struct myr_spec_facility *spec = f->spec;
@@ -120,6 +127,7 @@ static void put_ups(struct facility *f)
     if (kind == MYR_UPS_NONE) {
         return;
     }
+    /* UPS goes by the most that IT can draw, not by the operating point. */
     double n = floor(f->max_w / (module.value * 1000) + 0.999999);
     double wanted = kind == MYR_UPS_DOUBLE ? 2 * n : kind == MYR_UPS_SPARE ? n + 1 : n;
     double modules = spec->ups_modules ? spec->ups_modules : wanted;
@@ -151,6 +159,7 @@ static void put_pool(struct facility *f)
         given += pool;
         drawn += line->watts;
         worst = line->watts > worst ? line->watts : worst;
+        /* Whole servers that a line would still carry, if its racks shared what they have. */
         if (f->server_w > 0 && pool > line->watts) {
             more += floor((pool - line->watts) / f->server_w + 1e-9);
         }
@@ -169,6 +178,8 @@ static void put_pool(struct facility *f)
     }
 }
 
+/* All GPUs go from idle to full at once: what the supply does not accept in one step comes in
+ * waves. */
 static void put_step(struct facility *f)
 {
     struct plan *plan = f->plan;
@@ -206,6 +217,7 @@ static void put_floor(struct facility *f)
     for (uint32_t i = 0; design->room && i < design->rack_count; i++) {
         kg = design->rack_more[i].kg > kg ? design->rack_more[i].kg : kg;
     }
+    /* Without a room: as many servers as the fullest rack was taken to hold. */
     double each = plan->server->watts > 0 ? floor(f->rack_w / plan->server->watts + 1e-9) : 1;
     kg = design->room ? kg : (each > 0 ? each : 1) * plan->server->weight_kg;
     struct chosen empty = power_choose(spec->rack_kg, spec->rack_kg >= 0, 150);
