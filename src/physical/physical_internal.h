@@ -80,9 +80,9 @@ struct socket {
     const char *form, *top, *takes;
     const struct myr_speeds *lane_also;
     uint32_t technology, lanes, lane_gbps;
-    uint32_t cage_gbps;
-    uint32_t devices; /* of the type */
-    uint8_t kind;     /* of the devices */
+    uint32_t cage_gbps; /* of all ports of a cage together */
+    uint32_t devices;   /* of the type */
+    uint8_t kind;       /* of the devices */
 };
 
 /* A cable type with its parts; what it uses is counted while cages and cables are passed. */
@@ -90,7 +90,7 @@ struct lay {
     const struct myr_cabletype *type;
     const struct myr_part *cable, *module[2]; /* at a, at b */
     uint64_t modules[2], cables, links, pieces;
-    const char *where;
+    const char *where; /* "compute host": network and layer, for findings */
 };
 
 struct joint {
