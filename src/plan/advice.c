@@ -11,7 +11,11 @@ static uint32_t switches_of(const struct plan *plan)
     return out->leaf + out->spine + out->core;
 }
 
-/* Sizes a changed spec; 0 switches where it cannot be built. 'ret' is the network that came out. */
+/*
+ * Sizes a changed spec; 0 switches where it cannot be built. 'ret' is the network that came out. A
+ * plan of its own in an arena of its own: neither findings nor strings of the trial reach the real
+ * one. Its first string is the empty one, for offset 0 means that everywhere.
+ */
 static uint32_t sized(const struct plan *plan, const struct myr_spec *spec, struct myr_network *ret)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
@@ -42,6 +46,7 @@ static void advise_fill(struct plan *plan)
     if (fewer == 0 || fewer >= switches_of(plan)) {
         return;
     }
+    /* The tier that shrinks is named: the cores where there are fewer, else the spines. */
     bool core = dense.core < out->core;
     plan_finding(plan, MYR_SEVERITY_INFO, "advice-fill", "compute",
                  "'fill: dense', where pairs with one link more or less do no harm",
@@ -60,6 +65,7 @@ static void advise_tiers(struct plan *plan)
         return;
     }
     trial.nets[MYR_NET_COMPUTE].tiers = 2;
+    /* Both say how pods are cut, and there are none with two tiers. */
     trial.nets[MYR_NET_COMPUTE].islands = trial.nets[MYR_NET_COMPUTE].pod_leaves = 0;
     uint32_t fewer = sized(plan, &trial, &two);
     if (fewer > 0 && fewer < switches_of(plan)) {
@@ -80,6 +86,7 @@ static void advise_islands(struct plan *plan)
     }
     double ratio = net->oversubscription[1] > 0 ? net->oversubscription[1] : 1;
     uint32_t radix = fits_straight_radix(net->spine_sw, out->fabric_gbps);
+    /* Rounded up, but not by what the division in floating point adds to a whole number. */
     uint32_t up = (uint32_t)((double)radix / (1 + ratio) + 0.999999);
     /* Pods are built of whole rail groups, without rails of a node's ports. */
     uint32_t most = radix - up, step = has_rail_groups(net) ? out->rails : net->nic_ports;

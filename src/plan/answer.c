@@ -17,6 +17,10 @@ static void put_cents(struct myr_answer *answer, const char *key, int64_t cents)
     }
 }
 
+/*
+ * All layers are there in every answer, with 0 where a topology has none: programs find the same
+ * keys.
+ */
 static void put_layers(struct myr_answer *answer, const char *key, const uint32_t *counts)
 {
     uint64_t total = 0;
@@ -101,6 +105,7 @@ static void put_network(struct myr_answer *answer, const struct myr_design *desi
     myr_answer_u64(answer, "copper_cables", net->copper_cables);
     myr_answer_u64(answer, "fibres", net->fibres);
     myr_answer_list(answer, "oversubscription");
+    /* Between two tiers each: a network of one tier has an empty list. */
     for (uint32_t i = 0; i + 1 < net->tiers; i++) {
         myr_answer_double(answer, NULL, net->oversubscription_milli[i] / 1000.0, 3);
     }
@@ -132,6 +137,7 @@ static void put_more(struct myr_answer *answer, const struct myr_design *design,
     }
 }
 
+/* Returns the list, which the caller may show as a table. */
 static const struct myr_value *put_bom(struct myr_answer *answer, const struct myr_design *design)
 {
     const struct myr_value *bom = myr_answer_list(answer, "bom");
@@ -143,6 +149,7 @@ static const struct myr_value *put_bom(struct myr_answer *answer, const struct m
         myr_answer_text(answer, "part", myr_design_str(design, row->part));
         myr_answer_u64(answer, "quantity", row->quantity);
         put_cents(answer, "unit_price", row->unit_cents);
+        /* Without a price the total is not known either, whatever the row holds. */
         put_cents(answer, "total", row->unit_cents < 0 ? -1 : row->total_cents);
         myr_answer_text(answer, "rule", myr_design_str(design, row->rule));
         myr_answer_text(answer, "inputs", myr_design_str(design, row->inputs));
@@ -249,6 +256,7 @@ static void put_groups(struct myr_answer *answer, const struct myr_design *desig
     myr_answer_end(answer);
 }
 
+/* Returns the bill of materials, of which the caller may make a table. */
 const struct myr_value *myr_plan_answer(const struct myr_design *design, struct myr_answer *answer)
 {
     const struct myr_design_head *head = design->head;

@@ -24,7 +24,11 @@ static uint32_t peer_device(const struct myr_design *design, uint32_t port)
     return peer == MYR_NONE ? MYR_NONE : design->port_device[peer];
 }
 
-/* Breadth first over switches; returns how many were reached. */
+/*
+ * Breadth first over switches; returns how many were reached. Stays in one network: a switch also
+ * has a management port, which leads into another one. Distances of earlier walks stay, so every
+ * fabric is walked once.
+ */
 static uint32_t walk_from(const struct myr_design *design, struct walk *walk, uint32_t start)
 {
     uint32_t head = 0, tail = 0;
@@ -58,6 +62,7 @@ static void structure(struct plan *plan, const struct net_plan *net, const char 
     }
 }
 
+/* Routers count as leaves; only access networks have access switches instead. */
 static uint32_t host_switches(const struct net_plan *net)
 {
     return net->out.leaf ? net->out.leaf : net->out.access;
@@ -105,6 +110,7 @@ static void check_distances(struct plan *plan, struct net_plan *net)
     }
 }
 
+/* How many links the joined pairs have: at least, at most, and unevenly at one switch. */
 struct multiplicity {
     uint32_t least, most;
     uint32_t spread; /* most at one switch: leaves with more hosts may have more uplinks */
@@ -138,6 +144,7 @@ static struct multiplicity count_pairs(const struct plan *plan, uint32_t first, 
         }
         found.least = least < found.least ? least : found.least;
         found.most = most > found.most ? most : found.most;
+        /* A switch without such links has no pairs, and so no spread. */
         found.spread = most && most - least > found.spread ? most - least : found.spread;
     }
     return found;
@@ -157,6 +164,9 @@ static void check_multiplicity(struct plan *plan, const struct net_plan *net, ui
     plan_finding(plan, expected ? MYR_SEVERITY_INFO : MYR_SEVERITY_WARNING, "uneven-links",
                  myr_net_names[net->id], "fill: regular makes every pair equal",
                  "%s: %u to %u links between a pair", between, found.least, found.most);
+    /*
+     * Leaves may differ among each other by their hosts, but the links of one leaf by one at most.
+     */
     if (found.spread > 1 && expected) {
         structure(plan, net, "spread of a switch's links over its pairs", found.spread, 1);
     }
@@ -180,6 +190,10 @@ static void check_rails(struct plan *plan, const struct net_plan *net)
             }
             const struct myr_port_group *group = myr_design_port_group(design, peer);
             uint32_t index = peer - design->first_port[design->port_device[peer]] - group->first;
+            /*
+             * The ports of one card for all planes lie side by side; more cards than rails begin
+             * anew at rail 0.
+             */
             wrong += index / out->planes % out->rails != rail;
         }
     }
@@ -194,7 +208,11 @@ static void count_layers(struct plan *plan)
         const struct myr_cabletype *type = &plan->cabletypes.items[design->cable_type[cable]];
         struct myr_network *out = &plan->nets[type->net].out;
         uint32_t links = design->first_link[cable + 1] - design->first_link[cable];
-        /* As published tables have it: copper one for each link, twin cages and splitters once. */
+        /*
+         * As published tables have it: copper one for each link, twin cages and splitters once. No
+         * module where a part is known means fixed ends; without any part it is not known, and
+         * counts as fibre.
+         */
         bool fixed = type->part && !type->optic_a;
         uint32_t counted = fixed ? links : 1;
         out->cables[type->layer] += counted;
@@ -211,6 +229,7 @@ static void check_net(struct plan *plan, struct net_plan *net, uint32_t *scratch
     for (uint32_t layer = 0; layer < MYR_LAYER_COUNT; layer++) {
         links += out->links[layer];
     }
+    /* net->link_total and the endpoints come from the closed forms of the sizing. */
     structure(plan, net, "links", links, net->link_total);
     structure(plan, net, "host links", out->links[MYR_LAYER_HOST],
               (uint64_t)net->endpoints * out->planes);

@@ -25,6 +25,7 @@ static void put_port(struct myr_answer *answer, const struct myr_design *design,
     put_port_name(answer, "port", design, port);
     myr_answer_u64(answer, "gbps", myr_design_port_group(design, port)->gbps);
     if (link == MYR_NONE) {
+        /* A free port has the same keys, so that rows of the table line up. */
         static const char *const keys[] = {"to", "to_port", "link", "cable", "part"};
         for (uint32_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
             myr_answer_null(answer, keys[i]);

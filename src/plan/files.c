@@ -12,6 +12,10 @@
  * are made once per device and copied.
  */
 
+/*
+ * What the writers share: names of all devices end to end, so that a row copies bytes and formats
+ * nothing.
+ */
 struct names {
     struct myr_buf text;
     uint32_t *start; /* by device; device_count + 1 */
@@ -43,6 +47,7 @@ static void put_device(struct myr_buf *buf, const struct names *names, uint32_t 
                 names->start[device + 1] - names->start[device]);
 }
 
+/* Ordered lengths are whole tenths of a metre. */
 static void put_meters(struct myr_buf *buf, uint32_t length_mm)
 {
     myr_buf_put_u64(buf, length_mm / 1000);
@@ -78,6 +83,7 @@ static void put_route(struct myr_buf *buf, const struct myr_design *design, uint
         myr_buf_putc(buf, ',');
         myr_buf_put_u64(buf, design->device_unit[ends[i]]);
     }
+    /* Rounded up: a cable must not be shorter than its route. */
     uint32_t route_cm = (design->cable_mm[design->link_cable[link]] + 9) / 10;
     myr_buf_putc(buf, ',');
     myr_buf_put_u64(buf, route_cm / 100);
@@ -107,6 +113,10 @@ static void put_cables(const struct myr_design *design, const struct names *name
                        struct myr_outfile *file)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
+    /*
+     * Designs have few kinds of cables; those beyond 64 are made row by row, which is slower and
+     * the same.
+     */
     struct myr_buf tails[64] = {}; /* what ends a row, the same for all cables of a type */
     uint32_t kinds = design->cabletype_count < 64 ? design->cabletype_count : 64;
     for (uint32_t i = 0; i < kinds; i++) {
@@ -138,6 +148,10 @@ static void put_cables(const struct myr_design *design, const struct names *name
             put_route(&buf, design, link);
         }
         myr_buf_putc(&buf, '\n');
+        /*
+         * Writes what has gathered when it is much, so that the file never lies in memory as a
+         * whole.
+         */
         myr_outfile_drain(file, &buf);
     }
     myr_outfile_write(file, buf.data, buf.len);
@@ -166,6 +180,7 @@ static void put_label(struct myr_buf *buf, const struct myr_design *design,
     myr_buf_putc(buf, '\n');
 }
 
+/* A flag for each link and end: a splitter has one for every leg. */
 static void put_labels(const struct myr_design *design, const struct names *names,
                        struct myr_outfile *file)
 {
@@ -256,6 +271,7 @@ static const struct {
     {"bom.xlsx", put_workbook, false}, {"design.myr", put_design, false},
 };
 
+/* NULL behind the last one. Files of the room are skipped and not counted where there is none. */
 const char *myr_plan_file_name(const struct myr_design *design, uint32_t index)
 {
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(plan_files); i++) {
@@ -286,6 +302,10 @@ static int add_labels(struct myr_file_set *set, const struct myr_design *design,
     return myr_outfile_commit(&file, err);
 }
 
+/*
+ * Labels and workbook first: they may be refused, and then nothing else has been written for
+ * nothing.
+ */
 int plan_add_files(struct myr_file_set *set, const struct myr_design *design,
                    const struct myr_plan_about *about, struct myr_err *err)
 {
@@ -308,6 +328,7 @@ int plan_add_files(struct myr_file_set *set, const struct myr_design *design,
     return MYR_OK;
 }
 
+/* All files or none: the set is committed when every one of them is complete. */
 int myr_plan_write(const struct myr_design *design, const struct myr_plan_about *about,
                    const char *folder, struct myr_err *err)
 {

@@ -10,6 +10,7 @@
 
 const char *const plan_severity_names[] = {"info", "warning", "error"};
 
+/* Every text is stored once, so two offsets are equal when the texts are. Findings rely on it. */
 uint32_t plan_string(struct plan *plan, const char *text)
 {
     struct myr_str key = myr_str_from(text);
@@ -79,6 +80,7 @@ void plan_check_accepts(struct plan *plan)
     }
 }
 
+/* Accepted errors stay in the plan, but are not open any more. */
 uint32_t myr_plan_open_errors(const struct myr_design *design)
 {
     uint32_t open = 0;

@@ -43,6 +43,7 @@ static bool host_listed(const char *fits, const char *id)
     return false;
 }
 
+/* 'own' is the speed as it comes, 'also' are lower ones. */
 static bool has_speed(uint32_t own, const struct myr_speeds *also, uint32_t gbps)
 {
     bool has = own == gbps;
@@ -62,6 +63,7 @@ bool fits_technology(uint32_t a, uint32_t b)
     return a == MYR_TECH_ANY || b == MYR_TECH_ANY || a == b;
 }
 
+/* 0 when the switch has no ports of that speed. */
 uint32_t fits_straight_ports(const struct myr_part_switch *sw, uint32_t gbps)
 {
     uint32_t ports = myr_switch_ports_per_cage(sw, gbps);
@@ -92,6 +94,7 @@ static bool takes_form(const struct fit_socket *socket, const char *form, bool *
     return false;
 }
 
+/* What the catalogue does not state, 0 or NULL, fits; so do lanes and tops below. */
 static bool lane_speed_fits(const struct fit_socket *socket, uint32_t lane_gbps)
 {
     static const struct myr_speeds none = {};
@@ -127,14 +130,20 @@ enum fit_rule fits_module(const struct myr_part *part, const struct fit_socket *
     if (socket->nic && !host_listed(optic->fits, socket->id)) {
         return FIT_OPTIC_HOST;
     }
+    /* One connector carries the links of all legs behind it. */
     if (!has_speed(optic->port_gbps, &optic->also, gbps * socket->legs)) {
         return FIT_OPTIC_SPEED;
     }
+    /* Neither more nor fewer connectors than the cables of a full cage. */
     if (optic->connectors * socket->legs != socket->ports) {
         return FIT_OPTIC_CONNECTORS;
     }
     uint32_t lane_gbps = optic->cage_lane_gbps ? optic->cage_lane_gbps : optic->lane_gbps;
     bool known = socket->lanes && optic->lanes;
+    /*
+     * Where lanes are not known on both sides the speed of the cage stands for them. A card's cage
+     * may hold a module for less than it could do.
+     */
     bool filled = known || socket->nic || optic->cage_gbps == socket->cage_gbps;
     if (!lane_speed_fits(socket, lane_gbps)) {
         return FIT_OPTIC_LANE_SPEED;
@@ -148,6 +157,10 @@ enum fit_rule fits_modules(const struct myr_part *part_a, const struct myr_part 
     const struct myr_part_transceiver *a = &part_a->optic, *b = &part_b->optic;
     bool lanes = !a->lane_gbps || !b->lane_gbps || a->lane_gbps == b->lane_gbps;
     bool grid = a->grid ? text_eq(a->grid, b->grid) : !b->grid;
+    /*
+     * Wavelength, lanes of light, grid and connector are one question: what one module sends the
+     * other must read.
+     */
     if (a->medium != b->medium || a->wavelength_nm != b->wavelength_nm || !lanes || !grid ||
         !text_eq(a->connector, b->connector)) {
         return FIT_OPTIC_MODE;
@@ -171,6 +184,7 @@ enum fit_rule fits_fibre(const struct myr_part *part, const struct myr_part *a,
     if (!fits_technology(cable->technology, link->b.technology)) {
         return FIT_CABLE_TECHNOLOGY;
     }
+    /* A leg of a splitter takes its share of what the connector at its head lights. */
     bool too_few = cable->lanes && (cable->lanes < pairs_of(&a->optic) / link->b.legs ||
                                     cable->lanes < pairs_of(&b->optic));
     if (cable->medium != a->optic.medium || cable->medium != b->optic.medium || too_few ||
@@ -184,6 +198,10 @@ enum fit_rule fits_fibre(const struct myr_part *part, const struct myr_part *a,
     return cable->length_m < link->length_m ? FIT_CABLE_SHORT : FIT_OK;
 }
 
+/*
+ * By legs where it has some; else by speed, as a straight 800G cable between twin ports has two
+ * links of 400G.
+ */
 uint32_t fits_fixed_links(const struct myr_part_cable *cable, uint32_t gbps)
 {
     return cable->legs > 1 ? cable->legs : cable->gbps > gbps && gbps > 0 ? cable->gbps / gbps : 1;

@@ -6,6 +6,7 @@
  * network of its own, or none.
  */
 
+/* Nodes of a group follow those of the groups before it. */
 static void take_group(struct plan *plan, struct plan_group group)
 {
     group.server = part_at(plan, group.server_part);
@@ -17,12 +18,14 @@ int plan_groups(struct plan *plan, struct myr_err *err)
 {
     const struct myr_spec *spec = plan->spec;
     uint64_t nodes = 0, gpus = 0;
+    /* One wattage for servers of several kinds would be wrong for all but one. */
     if (spec->group_count > 1 && spec->room.node && spec->room.server_kw > 0) {
         return myr_doc_error(err, spec->room.node, MYR_EINVAL,
                              "'server_kw' is one number and the spec has %u groups; leave it out, "
                              "or state 'watts' of their parts",
                              spec->group_count);
     }
+    /* A spec without groups is planned as one group of all servers, on all networks. */
     for (uint32_t i = 0; i < (spec->group_count ? spec->group_count : 1); i++) {
         const struct myr_spec_group *from = &spec->groups[i];
         take_group(plan, spec->group_count ? (struct plan_group){.name = from->name,
@@ -43,6 +46,7 @@ int plan_groups(struct plan *plan, struct myr_err *err)
         uint64_t own = (uint64_t)group->servers * group->server->server.nodes;
         nodes += own;
         gpus += own * group->server->server.gpus_per_node;
+        /* The other half of all devices is for switches, storage and the rest. */
         if (nodes > PLAN_DEVICES_MAX / 2 || gpus > UINT32_MAX) {
             return myr_doc_error(err, spec->root, MYR_ERANGE,
                                  "%llu nodes are more than the %u that one design may have",
@@ -55,6 +59,7 @@ int plan_groups(struct plan *plan, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Only where the spec named groups: without them the head says it all. */
 void plan_keep_groups(struct plan *plan)
 {
     struct myr_design *design = &plan->design;

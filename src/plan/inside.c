@@ -13,6 +13,7 @@ struct inside_builder {
     MYR_VEC(struct myr_inside_link) links;
 };
 
+/* Returns its position, by which links name it. */
 static uint16_t put_part(struct inside_builder *builder, enum myr_inside_kind kind, uint32_t net,
                          uint32_t index, uint32_t numa)
 {
@@ -37,6 +38,7 @@ static uint32_t pcie_gbps(uint32_t generation)
     for (uint32_t i = 1; i < generation; i++) {
         gbps *= 2;
     }
+    /* 128b/130b coding, which leaves 126 of 128 Gb/s. */
     return generation >= 3 ? gbps * 126 / 128 : gbps;
 }
 
@@ -45,6 +47,7 @@ struct roots {
     uint32_t gbps;
 };
 
+/* Spread in order and as evenly as whole numbers allow; a child is on the NUMA node of its root. */
 static void put_children(struct inside_builder *builder, enum myr_inside_kind kind, uint32_t net,
                          uint32_t count, struct roots roots, uint32_t numa_count)
 {
@@ -59,6 +62,7 @@ static void put_children(struct inside_builder *builder, enum myr_inside_kind ki
 static void put_scale_up(struct inside_builder *builder, uint32_t first_gpu,
                          const struct myr_part_server *server)
 {
+    /* In a server of several nodes the switches are outside of the node, so its inside has none. */
     uint32_t switches = server->nodes == 1 ? server->scale_up_switches : 0;
     for (uint32_t s = 0; s < switches; s++) {
         uint32_t part = put_part(builder, MYR_INSIDE_SCALE_UP_SWITCH, 0, s, 0);
@@ -66,6 +70,7 @@ static void put_scale_up(struct inside_builder *builder, uint32_t first_gpu,
             put_link(builder, part, first_gpu + g, server->scale_up_gbps / switches);
         }
     }
+    /* Without switches each GPU divides its rate among all others of the node. */
     if (switches || server->gpus_per_node < 2 || !server->scale_up_gbps || server->nodes > 1) {
         return;
     }
@@ -104,6 +109,7 @@ static bool servers_differ(const struct plan *plan)
 void plan_insides(struct plan *plan)
 {
     const struct myr_part_server *server = &plan->server->server;
+    /* Counts stay 0; the arrays are there all the same. */
     if (servers_differ(plan)) {
         plan->design.insides = MYR_ARENA_NEW(plan->arena, struct myr_inside, 1);
         plan->design.inside_links = MYR_ARENA_NEW(plan->arena, struct myr_inside_link, 1);
@@ -111,6 +117,7 @@ void plan_insides(struct plan *plan)
     }
     MYR_CLEANUP(inside_builder_done) struct inside_builder builder = {.plan = plan};
     uint32_t numa_count = server->numa ? server->numa : 1;
+    /* Generation 5 where the catalogue does not say. */
     uint32_t gbps = pcie_gbps(server->pcie_gen ? server->pcie_gen : 5);
     for (uint32_t i = 0; i < numa_count; i++) {
         put_part(&builder, MYR_INSIDE_NUMA, 0, i, i);
@@ -126,6 +133,7 @@ void plan_insides(struct plan *plan)
     }
     uint32_t first_gpu = (uint32_t)builder.parts.count;
     put_children(&builder, MYR_INSIDE_GPU, 0, server->gpus_per_node, roots, numa_count);
+    /* Compute cards sit beside the GPUs, all others at the processors. */
     for (uint32_t net = 0; net < MYR_NET_COUNT; net++) {
         put_children(&builder, MYR_INSIDE_NIC, net, cards_of(plan, &server->nics[net]),
                      net == MYR_NET_COMPUTE ? roots : numa, numa_count);
@@ -161,6 +169,7 @@ static struct span domain_span(const struct plan *plan, enum myr_domain_kind kin
     struct span span = {group->first, group->nodes, 0};
     if (kind == MYR_DOMAIN_SCALE_UP) {
         const struct myr_part_server *server = &group->server->server;
+        /* A domain within one node is no set of nodes. */
         uint32_t nodes = server->scale_up_gpus / server->gpus_per_node;
         span.size = nodes > 1 ? nodes : 0;
         return span;
@@ -171,6 +180,7 @@ static struct span domain_span(const struct plan *plan, enum myr_domain_kind kin
         bool on = plan->groups[k].networks & 1U << MYR_NET_COMPUTE;
         span.nodes += on ? plan->groups[k].nodes : 0;
     }
+    /* Told once, at the first group, for all groups on the network together. */
     bool railed = i == 0 && net->present && net->out.topology == MYR_TOPOLOGY_RAIL;
     if (railed && kind == MYR_DOMAIN_RAIL_GROUP) {
         span.size = net->out.group_nodes;
@@ -180,6 +190,7 @@ static struct span domain_span(const struct plan *plan, enum myr_domain_kind kin
     return span;
 }
 
+/* Counted first, so that the arrays have their size; then filled in the same order. */
 void plan_domains(struct plan *plan)
 {
     struct myr_design *design = &plan->design;

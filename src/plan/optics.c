@@ -6,6 +6,7 @@
  * racks asks for another length of the same layer (plan_cabletype_for).
  */
 
+/* 0, the empty string, where there is no part. */
 static uint32_t part_string(struct plan *plan, uint32_t part)
 {
     return part == MYR_PART_NONE ? 0 : plan_string(plan, part_at(plan, part)->id);
@@ -72,7 +73,10 @@ static double length_or(double given, double otherwise)
     return given > 0 ? given : otherwise;
 }
 
-/* Cards of several kinds share the cages of a leaf: one kind of module must serve them all. */
+/*
+ * Cards of several kinds share the cages of a leaf: one kind of module must serve them all. Only
+ * where a cage has more than one port: else each card has a cage of its own.
+ */
 static bool shares_cages(const struct net_plan *net, uint32_t ports)
 {
     bool several = false;
@@ -82,6 +86,10 @@ static bool shares_cages(const struct net_plan *net, uint32_t ports)
     return several && ports > 1;
 }
 
+/*
+ * Lengths that the spec does not give are assumed: 10 m to an access switch, 2 m within a rack,
+ * else 50 m.
+ */
 static struct link_need host_need(const struct plan *plan, const struct net_plan *net,
                                   uint32_t class_index)
 {
@@ -106,6 +114,7 @@ static struct link_need host_need(const struct plan *plan, const struct net_plan
     uint32_t ports = myr_switch_ports_per_cage(net->leaf_sw, net->out.host_gbps);
     need.link.b = switch_socket(plan, net->leaf_part, ports, net->splitter_legs);
     need.no_fixed = shares_cages(net, ports);
+    /* The first kind of hosts has chosen the leaf's module; all others must join it. */
     if (need.no_fixed && class_index > 0) {
         need.same_b = net->host_optic;
     }
@@ -122,6 +131,10 @@ static uint32_t layer_bundle(const struct net_plan *net, enum myr_layer layer, u
     case MYR_LAYER_LOCAL:
         return out->topology == MYR_TOPOLOGY_TORUS ? net->pair_links : 1;
     case MYR_LAYER_GLOBAL: {
+        /*
+         * Only where the global ports of a switch fill whole cages do the links of a pair share
+         * them.
+         */
         uint32_t each = out->topology == MYR_TOPOLOGY_DRAGONFLY ? out->leaf_up : out->spine_up;
         return each % ports || !net->global_pair_links ? 1 : net->global_pair_links;
     }
@@ -144,6 +157,7 @@ static struct link_need access_uplink_need(const struct plan *plan, const struct
         .fixed_only = true,
         .same_b = MYR_PART_NONE,
     };
+    /* An aggregation switch without uplink ports goes up through its access ports. */
     bool own_uplinks = part_at(plan, net->aggregation_part)->eth.uplink_ports > 0;
     need.link.a =
         fixed_port(plan, core ? net->aggregation_part : net->access_part, !core || own_uplinks);
@@ -151,6 +165,10 @@ static struct link_need access_uplink_need(const struct plan *plan, const struct
     return need;
 }
 
+/*
+ * Which switches lie at the two ends follows from layer and topology: dragonfly and torus have one
+ * kind, dragonfly+ joins its groups from spine to spine.
+ */
 static struct link_need fabric_need(const struct plan *plan, const struct net_plan *net,
                                     enum myr_layer layer)
 {
@@ -192,6 +210,10 @@ static struct link_need layer_need(const struct plan *plan, const struct net_pla
                : fabric_need(plan, net, layer);
 }
 
+/*
+ * Asked while parts are chosen, before there are hosts of that card: a copy of the network with
+ * that switch is tried.
+ */
 bool plan_card_joins(struct plan *plan, const struct net_plan *net, uint32_t card, uint32_t sw)
 {
     const struct myr_part *nic = part_at(plan, card);
@@ -242,6 +264,10 @@ static uint16_t add_cabletype(struct plan *plan, const struct net_plan *net, enu
         .optic_a = part_string(plan, parts->optic_a),
         .optic_b = part_string(plan, parts->optic_b),
         .gbps = need->link.gbps,
+        /*
+         * As ordered; without a part the length that was asked for. Half a millimetre is for
+         * rounding.
+         */
         .length_mm = (uint32_t)((cable ? cable->cable.length_m : need->link.length_m) * 1000 + 0.5),
         .net = (uint8_t)net->id,
         .layer = (uint8_t)layer,
@@ -249,6 +275,7 @@ static uint16_t add_cabletype(struct plan *plan, const struct net_plan *net, enu
         .legs = (uint8_t)links_of_cable(plan, net, need, parts),
         .head_b = need->link.b.legs > 1 || (cable && cable->cable.legs > 1),
     };
+    /* Types are zeroed first and have no hidden padding, so bytes may be compared. */
     for (size_t i = 0; i < plan->cabletypes.count; i++) {
         if (memcmp(&plan->cabletypes.items[i], &type, sizeof(type)) == 0) {
             return (uint16_t)i;
@@ -278,10 +305,15 @@ uint16_t plan_cabletype_for(struct plan *plan, struct net_plan *net, const struc
     }
     struct myr_cabletype like = plan->cabletypes.items[ask->like];
     uint32_t old = part_of(plan, like.part);
+    /*
+     * Modules are kept by pinning them, and the kind of cable by allowing no other: only the length
+     * is free.
+     */
     need.pins =
         (struct fit_parts){part_of(plan, like.optic_a), part_of(plan, like.optic_b), MYR_PART_NONE};
     need.no_fixed = need.no_fixed || like.optic_a;
     need.fixed_only = need.fixed_only || !like.optic_a;
+    /* Another number of links a cable would be another cabling, not another length. */
     if (old == MYR_PART_NONE || !plan_choose_parts(plan, NULL, &need, &parts) ||
         part_at(plan, parts.cable)->cable.fixed_ends != part_at(plan, old)->cable.fixed_ends ||
         links_of_cable(plan, net, &need, &parts) != like.legs) {
@@ -309,6 +341,7 @@ static uint16_t layer_type(struct plan *plan, struct net_plan *net, enum myr_lay
     const char *where =
         myr_arena_printf(plan->arena, "%s %s", myr_net_names[net->id], myr_layer_names[layer]);
     (void)plan_choose_parts(plan, where, &need, &parts);
+    /* Remembered for the other kinds of hosts, whose links may share its cages. */
     if (layer == MYR_LAYER_HOST && host_class == 0) {
         net->host_optic = parts.optic_b;
     }
@@ -340,6 +373,7 @@ static void fabric_layers(struct plan *plan, struct net_plan *net)
     }
 }
 
+/* Kinds of hosts with the same card and cages have the same cables. */
 static void net_optics(struct plan *plan, struct net_plan *net)
 {
     for (uint32_t i = 0; i < net->host_class_count; i++) {
@@ -369,6 +403,9 @@ uint16_t plan_host_cabletype(const struct plan *plan, const struct net_plan *net
 {
     (void)plan;
     for (uint32_t i = 0; i < net->host_class_count; i++) {
+        /*
+         * Unsigned: a device before the class gives a huge difference, so one comparison is enough.
+         */
         if (device - net->hosts[i].first_device < net->hosts[i].count) {
             return net->host_cabletype[i];
         }
