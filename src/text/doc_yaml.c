@@ -8,15 +8,17 @@
 #include "doc_build.h"
 #include "utf8.h"
 
+/* All that libyaml hands out is copied into the arena: its events are gone with the next one. */
 struct reader {
     struct doc_build build;
     struct myr_str text;
     yaml_parser_t parser;
-    struct myr_strmap anchor_names; /* name to index in 'anchors' */
-    MYR_VEC(const struct myr_doc *) anchors;
+    struct myr_strmap anchor_names;          /* name to index in 'anchors' */
+    MYR_VEC(const struct myr_doc *) anchors; /* the latest of each name */
     bool has_document;
 };
 
+/* libyaml counts lines and columns from zero, people from one. */
 static struct text_place place_of(yaml_mark_t mark)
 {
     return (struct text_place){(uint32_t)mark.line + 1, (uint32_t)mark.column + 1};
@@ -109,6 +111,7 @@ static int fail_at_character(const struct reader *reader, struct myr_err *err)
                 found);
 }
 
+/* Where libyaml noticed, as line and column of the text itself. */
 static struct text_place problem_place(const struct reader *reader)
 {
     const yaml_parser_t *parser = &reader->parser;
@@ -126,6 +129,7 @@ static struct text_place problem_place(const struct reader *reader)
     return text_cursor_move(&cursor, offset);
 }
 
+/* The first reading that fits; what has none is told in libyaml's own words. */
 static int fail_parser(const struct reader *reader, struct myr_err *err)
 {
     const yaml_parser_t *parser = &reader->parser;
@@ -210,12 +214,14 @@ static int read_scalar(struct reader *reader, const yaml_event_t *event, struct 
     }
     struct myr_doc scalar = {
         .kind = MYR_DOC_SCALAR,
+        /* A block scalar ('|' and '>') counts as quoted: it is text, whatever it looks like. */
         .quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE,
         .line = place.line,
         .column = place.column,
         .file = reader->build.file,
         .text = copy_text(reader, event->data.scalar.value, event->data.scalar.length),
     };
+    /* Empty, '~' and 'null', but not 'Null' and 'NULL', of the spellings that YAML has. */
     if (!scalar.quoted && (scalar.text.len == 0 || myr_str_eq(scalar.text, MYR_STR("~")) ||
                            myr_str_eq(scalar.text, MYR_STR("null")))) {
         scalar.kind = MYR_DOC_NULL;
@@ -249,6 +255,7 @@ static int read_alias(struct reader *reader, const yaml_event_t *event, struct m
                     myr_text_excerpt(name, shown), shown);
     }
     const struct myr_doc *node = reader->anchors.items[index];
+    /* The tree would hold itself, and whoever walks it would never come to an end. */
     if (doc_build_is_open(&reader->build, node)) {
         return fail(reader, place, err, "alias '*%s' lies inside its own anchor of line %u",
                     myr_text_excerpt(name, shown), node->line);
@@ -259,6 +266,7 @@ static int read_alias(struct reader *reader, const yaml_event_t *event, struct m
     if (node->kind == MYR_DOC_LIST || node->kind == MYR_DOC_MAP) {
         return fail(reader, place, err, "a key must be plain text, not a list or map");
     }
+    /* The key stands where its alias does: that is where a complaint about it must point. */
     struct myr_doc key = *node;
     key.line = place.line;
     key.column = place.column;
@@ -282,6 +290,9 @@ static int read_open(struct reader *reader, const yaml_event_t *event, enum myr_
         return fail(reader, place, err, "a key must be plain text, not a list or map");
     }
     const struct myr_doc *node;
+    /*
+     * The anchor is set while the node is open, so that an alias inside it is known for what it is.
+     */
     MYR_TRY(doc_build_open(&reader->build, place, kind, &node, err));
     set_anchor(reader, anchor, node);
     return MYR_OK;
@@ -328,6 +339,7 @@ static int read_events(struct reader *reader, struct myr_err *err)
             return rc;
         }
     }
+    /* Also a file of nothing but remarks, and a document start with nothing behind it. */
     const struct myr_doc *root = reader->build.root;
     if (!root || (root->kind == MYR_DOC_NULL && root->text.len == 0)) {
         return fail(reader, (struct text_place){1, 1}, err,

@@ -1,3 +1,7 @@
+/*
+ * json: writes JSON piece by piece into a buffer. The caller opens and ends objects and lists;
+ * commas, line ends and quotes come from here.
+ */
 #include "myriad/text/json.h"
 
 #include <math.h>
@@ -14,6 +18,7 @@
 /* From here on a double has no decimals worth writing, and positional digits would be invented. */
 static const double POSITIONAL_LIMIT = 1e15;
 
+/* Every double survives 17 digits, and every decimal of up to 15 survives a double. */
 enum { NUMBER_BYTES_MAX = 64, DIGITS_MAX = 17, EXACT_DIGITS = 15 };
 
 void myr_json_init(struct myr_json *json, struct myr_buf *buf, enum myr_json_style style)
@@ -72,6 +77,7 @@ void myr_json_quote(struct myr_buf *buf, struct myr_str value)
     myr_buf_putc(buf, '"');
 }
 
+/* Compact text has no line ends at all. */
 static void new_line(struct myr_json *json)
 {
     if (json->style == MYR_JSON_PRETTY) {
@@ -104,6 +110,7 @@ static void begin_value(struct myr_json *json, const char *key)
     }
 }
 
+/* Nesting is as deep as the code that writes, hence an assertion and no error. */
 static void begin_container(struct myr_json *json, const char *key, bool is_list)
 {
     begin_value(json, key);
@@ -124,6 +131,7 @@ void myr_json_list(struct myr_json *json, const char *key)
     begin_container(json, key, true);
 }
 
+/* An empty one stays on its line: "[]". */
 void myr_json_end(struct myr_json *json)
 {
     MYR_ASSERT(json->depth > 0);
@@ -234,6 +242,7 @@ void myr_json_null(struct myr_json *json, const char *key)
     myr_buf_put_lit(json->buf, "null");
 }
 
+/* 'value' is JSON already: who calls vouches for it. */
 void myr_json_raw(struct myr_json *json, const char *key, struct myr_str value)
 {
     MYR_ASSERT(value.len > 0);

@@ -1,3 +1,8 @@
+/*
+ * kind: what a file is, by a look at its beginning, so that whoever gives the wrong one is told so
+ * and not where its grammar breaks. The order of the questions matters: from what only one kind has
+ * to what many have.
+ */
 #include "myriad/text/kind.h"
 
 #include <stdio.h>
@@ -18,6 +23,7 @@ struct keys {
     uint32_t count;
 };
 
+/* 'ret_value' is set only where the key is there. */
 static bool has_key(const struct keys *keys, const char *name, char *ret_value)
 {
     for (uint32_t i = 0; i < keys->count; i++) {
@@ -29,6 +35,7 @@ static bool has_key(const struct keys *keys, const char *name, char *ret_value)
     return false;
 }
 
+/* What does not fit is left out: a guess needs no more, and a key of that length is no key. */
 static void add_key(struct keys *keys, struct myr_str key, char value)
 {
     if (keys->count < KEYS_MAX && key.len > 0 && key.len <= KEY_BYTES_MAX) {
@@ -108,6 +115,10 @@ static void json_keys(struct myr_str text, struct keys *ret)
     for (size_t i = 0; i < text.len; i++) {
         char c = text.data[i];
         if (c == '"') {
+            /*
+             * An escape skips two bytes, so that a quote behind a backslash does not end the
+             * string.
+             */
             size_t start = ++i;
             while (i < text.len && text.data[i] != '"') {
                 i += text.data[i] == '\\' ? 2 : 1;
@@ -124,6 +135,7 @@ static void json_keys(struct myr_str text, struct keys *ret)
     }
 }
 
+/* Bytes from 0x80 on are letters of other scripts, as far as this look goes. */
 static bool is_word_byte(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -142,6 +154,7 @@ static struct myr_str yaml_key(struct myr_str line)
     return (struct myr_str){line.data, key ? len : 0};
 }
 
+/* Lines that are indented begin with a blank and have no key here: only the top level counts. */
 static void yaml_keys(struct myr_str text, struct keys *ret)
 {
     while (text.len > 0) {
@@ -204,6 +217,7 @@ static bool is_header(struct myr_str line)
            (quoted || !strchr("{[-?%&!\"'<(", line.data[0])) && line.data[line.len - 1] != ':';
 }
 
+/* By the two ends that a list of cables names; a list of anything else is just CSV. */
 static enum myr_kind list_kind(struct myr_str header)
 {
     if ((has_column(header, ",sideadevice,") && has_column(header, ",sidebdevice,")) ||
@@ -240,6 +254,7 @@ static bool is_separated(struct myr_str line)
                      (has_column(header, ",from,") && has_column(header, ",to,")));
 }
 
+/* A NUL decides at once; other bytes that are no text must be many. */
 static bool is_binary(struct myr_str text)
 {
     size_t bad = 0;
@@ -256,6 +271,7 @@ static bool is_binary(struct myr_str text)
     return bad > 4 && bad > text.len / 8;
 }
 
+/* MYR_KIND_TEXT stands for "goes on to be looked at". */
 static enum myr_kind magic_kind(struct myr_str text)
 {
     static const struct {
@@ -274,6 +290,7 @@ static enum myr_kind magic_kind(struct myr_str text)
     return is_binary(text) ? MYR_KIND_BINARY : MYR_KIND_TEXT;
 }
 
+/* A drawing first: text that holds one counts as one, whatever is around it. */
 static enum myr_kind markup_kind(struct myr_str text)
 {
     if (contains(text, "<svg")) {
@@ -284,6 +301,7 @@ static enum myr_kind markup_kind(struct myr_str text)
     return html ? MYR_KIND_HTML : MYR_KIND_XML;
 }
 
+/* By how the first line that says anything begins, or by the remark that the tool writes on top. */
 static bool is_ibnetdiscover(struct myr_str text, struct myr_str line)
 {
     static const char *const words[] = {
@@ -336,6 +354,7 @@ static bool is_port(struct myr_str text)
     return at > 1 && at < text.len && text.data[at] == ']';
 }
 
+/* A mark of UTF-8 in front is no content. */
 static struct myr_str beginning(struct myr_str text)
 {
     text = utf8_skip_mark(text);
@@ -493,6 +512,7 @@ const char *myr_kind_words(struct myr_str text, char ret[MYR_KIND_WORDS_MAX])
     return ret;
 }
 
+/* What is nothing in particular passes: the reader knows better what is wrong with it. */
 int myr_kind_check(const char *file, struct myr_str text, uint32_t wanted, const char *expected,
                    struct myr_err *err)
 {
@@ -544,6 +564,10 @@ int myr_kind_read(const char *path, size_t limit, uint32_t wanted, const char *e
             return myr_err_set(err, MYR_ERANGE, "%s: larger than %zu bytes, the most allowed here",
                                path, limit);
         }
+        /*
+         * As soon as there is enough: a file of the wrong kind is refused before gigabytes of it
+         * are read.
+         */
         if (!looked && (more == 0 || ret->len >= LOOK_BYTES)) {
             struct myr_str text = {ret->data, ret->len};
             MYR_TRY(myr_kind_check(path, text, wanted, expected, err));

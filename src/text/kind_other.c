@@ -1,5 +1,6 @@
 #include "kind_other.h"
 
+/* Hints that several kinds share. */
 static const char as_csv[] = "in a spreadsheet, save as \"CSV UTF-8\"";
 static const char unpack[] = "unpack it first";
 static const char p2p[] = "a list with the columns A-Node Name, A-Port, Z-Node Name and Z-Port is "
@@ -10,6 +11,7 @@ static const char run_again[] = "the command failed: run it again, as root where
 /* How a text begins. Bytes that are no letters are told as they are. */
 static const struct {
     const char *magic;
+    /* 'at' is where the bytes lie: not every format has them in front. */
     uint32_t length, at;
     struct kind_other kind;
 } magics[] = {
@@ -113,6 +115,7 @@ static bool starts(struct myr_str text, const char *word)
     return text.len >= len && memcmp(text.data, word, len) == 0;
 }
 
+/* The first that fits, so the order of the tables counts. */
 const struct kind_other *kind_other_of(struct myr_str text, struct myr_str line)
 {
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(magics); i++) {

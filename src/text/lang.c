@@ -1,13 +1,18 @@
+/*
+ * lang: finds the line of the table that a sentence matches, and says it with the figures put in.
+ * What no line matches is tried in pieces, and stays English where these are not known either.
+ */
 #include "myriad/text/lang.h"
 
 #include "myriad/text/doc.h"
 
 enum {
-    FIGURES_MAX = 9,
-    DEPTH_MAX = 4, /* a figure may be a sentence, and its figures too */
-    TRIES_MAX = 20000,
+    FIGURES_MAX = 9,   /* one digit names each in a translation: {1} to {9} */
+    DEPTH_MAX = 4,     /* a figure may be a sentence, and its figures too */
+    TRIES_MAX = 20000, /* of lengths of figures, for one line */
 };
 
+/* What the figures of a line stand for, in the order of the English line. */
 struct match {
     struct myr_str figures[FIGURES_MAX];
     uint32_t count;
@@ -123,6 +128,7 @@ static bool say_list(const struct myr_lang *lang, struct myr_str text, uint32_t 
     return true;
 }
 
+/* "{}" takes the figures in order; "{2}" names one, for languages with another order of words. */
 static void say_line(const struct myr_lang *lang, const struct myr_lang_line *line,
                      const struct match *match, uint32_t depth, struct myr_buf *to)
 {
@@ -149,6 +155,7 @@ static void say_line(const struct myr_lang *lang, const struct myr_lang_line *li
     }
 }
 
+/* A text without figures is found by its hash; only others are compared line by line. */
 static bool say_one(const struct myr_lang *lang, struct myr_str text, uint32_t depth,
                     struct myr_buf *to)
 {
@@ -194,6 +201,9 @@ static bool say_pieces(const struct myr_lang *lang, struct myr_str text, uint32_
     return false;
 }
 
+/*
+ * The English itself comes back where nothing of it is known; else a copy in the language's arena.
+ */
 const char *myr_lang_say(const struct myr_lang *lang, const char *english)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
@@ -203,6 +213,7 @@ const char *myr_lang_say(const struct myr_lang *lang, const char *english)
     return myr_arena_strndup(lang->arena, text.data ? text.data : "", text.len);
 }
 
+/* The whole line, not its pieces. */
 bool myr_lang_knows(const struct myr_lang *lang, const char *english)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
@@ -211,6 +222,7 @@ bool myr_lang_knows(const struct myr_lang *lang, const char *english)
 
 /* --- reading */
 
+/* Both marks; 'i + 1' because the shorter one has two bytes. */
 static uint32_t count_figures(struct myr_str text)
 {
     uint32_t count = 0;

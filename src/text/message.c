@@ -7,10 +7,13 @@
 
 enum {
     EXCERPT_CHARACTERS = 40,
-    LISTED_NAMES_MAX = 20,
-    NAME_BYTES_MAX = 64, /* text longer than any name is near to none */
+    LISTED_NAMES_MAX = 20, /* a longer list is left out */
+    NAME_BYTES_MAX = 64,   /* text longer than any name is near to none */
 };
 
+/*
+ * Whole characters only; what cannot be seen is a '?', so that quoted text cannot drive a terminal.
+ */
 const char *myr_text_excerpt(struct myr_str text, char ret[MYR_EXCERPT_MAX])
 {
     size_t len = 0;
@@ -33,6 +36,7 @@ const char *myr_text_excerpt(struct myr_str text, char ret[MYR_EXCERPT_MAX])
     return ret;
 }
 
+/* A message that is too long is cut at its end; the place in front is what matters most. */
 int text_error_at_args(struct myr_err *err, const char *file, struct text_place place, int code,
                        const char *fmt, va_list args)
 {
@@ -139,6 +143,7 @@ const char *message_one_of(const char *const *names, size_t count, char ret[MESS
     return ret;
 }
 
+/* 16 bytes less: room for the words around what is near. */
 const char *message_nearest(struct myr_str text, const char *const *names, size_t count,
                             char ret[MESSAGE_PHRASE_MAX])
 {

@@ -22,7 +22,7 @@ int text_error_at_args(struct myr_err *err, const char *file, struct text_place 
 /* Walks over text and counts lines (ended by LF, CRLF or CR) and characters. Only forwards. */
 struct text_cursor {
     struct myr_str text;
-    size_t at;
+    size_t at; /* offset of the byte that 'place' names */
     struct text_place place;
 };
 

@@ -1,3 +1,8 @@
+/*
+ * option: a command line read by the table of its command. Values go straight into the command's
+ * struct, in this order: defaults, then the words of the line, then variables for what the line
+ * left open.
+ */
 #include "myriad/text/option.h"
 
 #include <stdio.h>
@@ -10,7 +15,7 @@ struct parse {
     const struct myr_command *command;
     int argc;
     const char *const *argv;
-    int at;
+    int at;                       /* the word of argv that is looked at */
     bool given[OPTION_COUNT_MAX]; /* on the command line */
     struct myr_option_values values;
     struct myr_operands *operands;
@@ -28,6 +33,7 @@ static uint32_t index_of(const struct parse *parse, const struct myr_option *opt
     return index;
 }
 
+/* Never NULL here: a row that can be given has a place to put it. */
 static void *place_of(const struct parse *parse, const struct myr_option *option)
 {
     void *place = option_place(parse->command, index_of(parse, option), &parse->values);
@@ -91,6 +97,7 @@ static int set_choice(const struct parse *parse, const struct myr_option *option
                 message_one_of(option->choices, option->choice_count, phrase));
 }
 
+/* The first of them clears the default, which is why 'given' is set only after this. */
 static int add_item(const struct parse *parse, const struct myr_option *option, const char *origin,
                     const char *value)
 {
@@ -107,6 +114,7 @@ static int add_item(const struct parse *parse, const struct myr_option *option, 
     return MYR_OK;
 }
 
+/* Texts are not copied: they lie in argv or in the environment, which outlive the command. */
 static int set_value(const struct parse *parse, const struct myr_option *option, const char *origin,
                      const char *value)
 {
@@ -140,6 +148,7 @@ static int take_value(struct parse *parse, const struct myr_option *option, cons
             parse->at++;
         }
     }
+    /* An empty value is no value: "--name=" needs one too. */
     if (!value || !*value) {
         return fail(parse, "'%s' needs a value: %s", origin, option_placeholder(option));
     }
@@ -191,6 +200,7 @@ static int fail_unknown(const struct parse *parse, struct myr_str text)
                 phrase[0] ? "; " : "", phrase);
 }
 
+/* "--name", "--name=value", "--name value" and, for a flag, "--no-name". */
 static int parse_long(struct parse *parse, const char *word)
 {
     const char *equals = strchr(word, '=');
@@ -280,6 +290,7 @@ static int parse_words(struct parse *parse)
     return MYR_OK;
 }
 
+/* Words for no and yes in turn, so that the odd ones are yes. */
 static int set_flag_from_env(const struct parse *parse, const struct myr_option *option,
                              const char *origin, const char *value)
 {

@@ -4,6 +4,7 @@
  */
 #include "option_words.h"
 
+/* What all three shells need: the same table, written in three languages. */
 struct script {
     struct myr_buf *buf;
     const char *program;
@@ -51,6 +52,7 @@ static bool opens_group(const struct script *script, uint32_t index)
     return true;
 }
 
+/* 'verb' may have a row of its own as well. */
 static bool has_subverbs(const struct script *script, struct myr_str verb)
 {
     for (uint32_t i = 0; i < script->count; i++) {
@@ -90,6 +92,7 @@ static void put_quoted(struct myr_buf *buf, const char *text, const char *specia
     }
 }
 
+/* Each once, though "fit" and "fit curve" share it. */
 static void put_first_words(const struct script *script)
 {
     const char *blank = "";
@@ -277,6 +280,7 @@ static void zsh_option(struct myr_buf *buf, const struct myr_option *option)
     }
 }
 
+/* Operands are names where the command can list them, else files. */
 static void zsh_command(const struct script *script, const struct myr_command *command)
 {
     myr_buf_printf(script->buf, "    '%s')\n        _arguments '--help[Show help]'", command->name);
@@ -314,6 +318,10 @@ static void zsh_words(const struct script *script, struct myr_str group)
     }
 }
 
+/*
+ * Two cases follow each other: the first makes one command of a verb and its sub-verb, the second
+ * offers what that command has.
+ */
 static void zsh_script(const struct script *script)
 {
     struct myr_buf *buf = script->buf;
@@ -370,6 +378,7 @@ static void fish_seen(const struct script *script, const struct myr_command *com
     myr_buf_putc(script->buf, '\'');
 }
 
+/* 'prefix' is for the negative spelling of a flag, which has no help of its own. */
 static void fish_help(const struct script *script, const char *prefix, const char *help)
 {
     myr_buf_printf(script->buf, " -d '%s", prefix);
@@ -416,6 +425,7 @@ static void fish_command(const struct script *script, const struct myr_command *
     }
 }
 
+/* A verb without a row of its own is described by its sub-verbs. */
 static void fish_word(const struct script *script, uint32_t index)
 {
     const struct myr_command *command = script->commands[index];
@@ -445,6 +455,7 @@ static void fish_word(const struct script *script, uint32_t index)
 
 static void fish_script(const struct script *script)
 {
+    /* "-f": no file names, but where a command says "-F". */
     myr_buf_printf(script->buf, "# fish completion for %s\ncomplete -c %s -f\n", script->program,
                    script->program);
     myr_buf_printf(script->buf, "complete -c %s -l help -s h -d 'Show help'\n", script->program);

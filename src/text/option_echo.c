@@ -23,6 +23,7 @@ static void echo_list(struct myr_answer *answer, const char *key,
     myr_answer_end(answer);
 }
 
+/* Every row, given or not: the answer says what was computed with, not what was typed. */
 static void echo_row(struct myr_answer *answer, const struct myr_option *option, const void *place)
 {
     char key[OPTION_NAME_MAX];
@@ -54,6 +55,7 @@ static void echo_row(struct myr_answer *answer, const struct myr_option *option,
     }
 }
 
+/* Only the command's own options: the common ones say how to show an answer, not what it is. */
 void myr_option_echo(const struct myr_command *command, const void *own,
                      const struct myr_operands *operands, struct myr_answer *answer)
 {
@@ -87,6 +89,7 @@ static bool names_word(const char *list, const char *word)
     return false;
 }
 
+/* Among its own; the common ones are not carried over to another command. */
 static bool has_option(const struct myr_command *command, const char *name)
 {
     for (uint32_t i = 0; i < command->option_count; i++) {
@@ -142,6 +145,10 @@ static void again_row(const struct myr_answer *answer, const struct myr_option *
     }
 }
 
+/*
+ * Words to paste that put the same question to 'to', with what was given and without the options
+ * that 'without' names.
+ */
 const char *myr_option_again(const struct myr_command *command, const void *own,
                              const struct myr_operands *operands, const struct myr_command *to,
                              const char *without, struct myr_answer *answer)
@@ -163,6 +170,7 @@ const char *myr_option_again(const struct myr_command *command, const void *own,
     return myr_arena_strndup(answer->arena, buf.data, buf.len);
 }
 
+/* By comparing with the default: a number typed as its default counts as not given. */
 bool myr_option_given(const struct myr_command *command, const void *own, const char *name)
 {
     struct myr_option_values given = {(void *)(uintptr_t)own, NULL};
@@ -193,6 +201,7 @@ bool myr_option_given(const struct myr_command *command, const void *own, const 
 static void describe_row(const struct myr_command *command, uint32_t index,
                          struct myr_answer *answer)
 {
+    /* In the order of enum myr_option_type. */
     static const char *const types[] = {"flag", "text", "path", "number", "choice", "list"};
     const struct myr_option *option = option_row(command, index);
     MYR_CLEANUP(myr_buf_done) struct myr_buf value = {};

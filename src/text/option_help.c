@@ -1,6 +1,11 @@
+/*
+ * option_help: --help and the manual's section, from the same table that reads the command line, so
+ * that no text can fall behind what is parsed.
+ */
 #include "option_words.h"
 #include "wrap.h"
 
+/* Options whose left side is wider than LEFT_WIDTH_MAX do not push the texts to the right. */
 enum { HELP_WIDTH = 80, LEFT_WIDTH_MAX = 30 };
 #define HELP_INDEX UINT32_MAX
 
@@ -196,6 +201,7 @@ void myr_option_help(const struct myr_command *command, struct myr_buf *buf)
     }
 }
 
+/* Guards what the manual's source would take for marks; some are marks only where a line begins. */
 void myr_option_man_text(const char *text, struct myr_buf *buf)
 {
     bool at_line_start = true;

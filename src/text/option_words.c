@@ -14,6 +14,7 @@ const struct myr_option *option_row(const struct myr_command *command, uint32_t 
                                          : &command->common->rows[index - command->option_count];
 }
 
+/* Common rows lie in a struct of their own, which not every caller has. */
 void *option_place(const struct myr_command *command, uint32_t index,
                    const struct myr_option_values *values)
 {
@@ -34,6 +35,7 @@ static void spell_variable(char *name)
     }
 }
 
+/* Also the name of a common row today: that one has no verb in it. */
 void option_old_env_name(const struct myr_option *option, char ret[OPTION_NAME_MAX])
 {
     int len = snprintf(ret, OPTION_NAME_MAX, "MYRIAD_%s", option->name);
@@ -58,6 +60,7 @@ uint64_t option_max(const struct myr_option *option)
     return option->max > 0 ? option->max : UINT64_MAX;
 }
 
+/* A row may name its own; else its type does. */
 const char *option_placeholder(const struct myr_option *option)
 {
     if (option->value && option->type != MYR_OPTION_FLAG) {

@@ -7,6 +7,7 @@
 
 #define OPTION_PROGRAM "myriad"
 
+/* Of rows in a command, and of bytes in a name with what is put around it ("MYRIAD_FIT_CURVE_"). */
 enum { OPTION_COUNT_MAX = 64, OPTION_NAME_MAX = 96 };
 
 /* The rows of a command: its own, then the common ones. */

@@ -6,14 +6,16 @@
  */
 #include "myriad/text/doc.h"
 
+/* The bit above the four kinds of a node. */
 enum { QUOTED = 4 };
 
 struct packed {
     struct myr_arena *arena;
     const char *file;
-    struct myr_str left;
+    struct myr_str left; /* what is not read yet */
 };
 
+/* Seven bits a byte, the lowest first; the high bit says that more follow. */
 static void put_number(struct myr_buf *buf, uint64_t value)
 {
     for (; value >= 0x80; value >>= 7) {
@@ -22,6 +24,7 @@ static void put_number(struct myr_buf *buf, uint64_t value)
     myr_buf_putc(buf, (char)value);
 }
 
+/* With a NUL behind it: whoever unpacks may take the text for a C string without copying. */
 static void put_text(struct myr_buf *buf, struct myr_str text)
 {
     put_number(buf, text.len);
@@ -56,6 +59,7 @@ static uint32_t take_number(struct packed *packed)
 {
     uint64_t value = 0;
     for (unsigned shift = 0;; shift += 7) {
+        /* Five bytes are the most that a number of 32 bits takes. */
         MYR_ASSERT(packed->left.len > 0 && shift < 35);
         unsigned char byte = (unsigned char)*packed->left.data++;
         packed->left.len--;

@@ -1,3 +1,7 @@
+/*
+ * chart: bars and curves as SVG. Scales, ticks and places are computed here with additions,
+ * products and quotients alone, so that the same figures give the same bytes on every machine.
+ */
 #include "myriad/text/chart.h"
 
 #include <stdio.h>
@@ -32,6 +36,7 @@ static const char style[] =
     "#ff8c42}.c2{fill:#2fc99a;stroke:#2fc99a}.axis,.grid{stroke:#8b949e}.limit{stroke:#e6edf3}"
     "circle.dot{stroke:#0d1117}}";
 
+/* About three digits: for axes and tips, where more would be noise. */
 void myr_chart_number(struct myr_buf *buf, double value)
 {
     double size = value < 0 ? -value : value;
@@ -58,6 +63,7 @@ static double log2_of(double x)
         x *= 2;
         value -= 1;
     }
+    /* One bit of the fraction each: squaring doubles the logarithm, and the carry is the bit. */
     for (int i = 0; i < 30; i++) {
         x *= x;
         step /= 2;
@@ -69,6 +75,7 @@ static double log2_of(double x)
     return value;
 }
 
+/* Halves go away from zero. */
 static int32_t round_to(double value)
 {
     return (int32_t)(value < 0 ? value - 0.5 : value + 0.5);
@@ -119,6 +126,7 @@ static int32_t draw_key(struct myr_svg *svg, int32_t x, int32_t y, uint32_t colo
 
 /* ---- bars ---- */
 
+/* The limit is always on the picture; without any value the span is 1, for it is divided by. */
 static double bars_span(const struct myr_bars *bars)
 {
     double most = bars->limit;
@@ -149,6 +157,7 @@ static void draw_row(struct myr_svg *svg, const struct myr_bars *bars,
         int32_t from = bar_x(at, span), to = bar_x(at + piece->value, span);
         at += piece->value;
         if (to <= from) {
+            /* Half a pixel, so that a small piece is still seen; only nothing is not drawn. */
             to = piece->value > 0 ? from + 5 : from;
         }
         snprintf(css, sizeof(css), "piece c%u", piece->colour % MYR_CHART_COLOURS);
@@ -207,6 +216,7 @@ struct axis {
     int32_t from, to; /* tenths of a pixel */
 };
 
+/* What lies beyond the axis is drawn at its end. */
 static int32_t place(const struct axis *axis, double value)
 {
     double at = axis->log ? log2_of(value) : value;
@@ -241,6 +251,7 @@ static void linear_ticks(struct axis *axis, bool grow)
 /* Powers of ten, with 2 and 5 between them where there is room, or powers of two of a few. */
 static void log_ticks(struct axis *axis)
 {
+    /* The divisor is log2(10). */
     double decades = (axis->high - axis->low) / 3.3219280948873623;
     double value = 1e-6;
     while (value < 1e15) {
@@ -255,6 +266,10 @@ static void log_ticks(struct axis *axis)
     }
 }
 
+/*
+ * The extent of all points, as logarithms where the axis is one; never empty, for place() divides
+ * by it.
+ */
 static void span_of(const struct myr_curves *curves, struct axis *x, struct axis *y)
 {
     bool any = false;
@@ -293,6 +308,7 @@ static void span_of(const struct myr_curves *curves, struct axis *x, struct axis
     x->log = curves->log_x;
 }
 
+/* On the y axis 'from' is the lower end, and the larger figure: SVG counts downwards. */
 static void draw_axes(struct myr_svg *svg, const struct myr_curves *curves, const struct axis *x,
                       const struct axis *y)
 {
