@@ -5,6 +5,7 @@
 #include "myriad/fabric/colour.h"
 #include "policy/policy.h"
 
+/* As balance.h promises. */
 enum { FLOWLETS = 8 };
 
 const char *const myr_policy_names[MYR_POLICY_COUNT] = {
@@ -29,6 +30,7 @@ struct picker {
     const uint64_t *load;
 };
 
+/* Polarised: all switches with one seed make the same choice, tier after tier. */
 static uint32_t switch_seed(const struct picker *picker, uint32_t device)
 {
     uint64_t own = picker->options->polarised ? 0 : device;
@@ -46,6 +48,7 @@ static uint32_t crc_choice(const struct picker *picker, uint32_t device)
     return (uint32_t)(myr_hash_u64(crc | (uint64_t)switch_seed(picker, device) << 32) >> 32);
 }
 
+/* The number of the port, on its switch, by which the flow came in. */
 static uint32_t ingress_index(const struct picker *picker)
 {
     const struct myr_design *design = picker->graph->design;
@@ -87,6 +90,7 @@ static uint32_t pick(void *context, uint32_t device, uint32_t count, uint32_t de
         break;
     case MYR_POLICY_STATIC: {
         uint32_t channel = myr_path_static(picker->graph, device, picker->flow->to_port);
+        /* The table's channel is one of the candidates, which are living. */
         while (choice + 1 < count && candidates[choice] != channel) {
             choice++;
         }
@@ -109,6 +113,10 @@ static struct picker picker_for(const struct myr_graph *graph,
                            .options = options,
                            .flow = flow,
                            .tuple = myr_flow_tuple(flow),
+                           /*
+                            * Hosts are at end a: the channel into the fabric is the even one. 0 is
+                            * never asked for.
+                            */
                            .came_by = link == MYR_NONE ? 0 : link * 2,
                            .load = load};
 }
@@ -130,6 +138,7 @@ static void route_by_hop(const struct myr_graph *graph, const struct myr_balance
                 break;
             }
             uint64_t share = flows[i].share;
+            /* Differences of rounded parts: they add up to the whole share. */
             uint32_t weight = (uint32_t)(share * (piece + 1) / pieces - share * piece / pieces);
             if (weight > 0) {
                 policy_put_route(ret, (uint32_t)i, weight, &path);
@@ -152,6 +161,7 @@ static void put_plan(const struct policy_plan *plan, struct myr_routes *ret)
     }
 }
 
+/* Flows that the colouring has no path for are left to plan_lost(). */
 static void plan_by_colour(struct policy_plan *plan, struct myr_colouring *colouring)
 {
     uint32_t first = myr_colouring_add(colouring, plan->flows, plan->count);
@@ -190,6 +200,7 @@ static void polish(struct policy_plan *plan)
 {
     const struct myr_network *net = plan->graph->net;
     double bound = myr_load_bound(plan->graph, plan->flows, plan->count, false);
+    /* A single flow at line rate is never too much for a link, whatever the bound says. */
     uint64_t one = MYR_LOAD_ONE * net->host_gbps / net->fabric_gbps;
     uint64_t most = (uint64_t)(bound * (double)MYR_LOAD_ONE + 0.5);
     policy_polish(plan, most > one ? most : one);
@@ -226,6 +237,7 @@ int myr_balance(const struct myr_graph *graph, const struct myr_balance_options 
                 const struct myr_flow *flows, size_t count, struct myr_routes *ret,
                 uint64_t *ret_load, struct myr_err *err)
 {
+    /* Every flow may be several routes, each of several channels, and positions are 32 bits. */
     if (count > UINT32_MAX / 64) {
         return myr_err_set(err, MYR_ERANGE, "%zu flows are too many", count);
     }

@@ -35,8 +35,10 @@ static uint32_t links_above(const struct myr_graph *graph, uint32_t spine)
     return links;
 }
 
-/* The cuts of fabrics with cores: all links of a pod upwards, and a leaf's links to spines that
- * lead out of the pod. Without dead links every spine does. */
+/*
+ * The cuts of fabrics with cores: all links of a pod upwards, and a leaf's links to spines that
+ * lead out of the pod. Without dead links every spine does.
+ */
 static void cut_tiers(struct cuts *cuts)
 {
     const struct myr_graph *graph = cuts->graph;
@@ -148,8 +150,10 @@ static void cuts_done(struct cuts *cuts)
     free(cuts->links);
 }
 
-/* Shares are listed by cut: counted two places ahead and filled one place ahead of where each list
- * begins. The result is in parts of a fabric link's rate. */
+/*
+ * Shares are listed by cut: counted two places ahead and filled one place ahead of where each list
+ * begins. The result is in parts of a fabric link's rate.
+ */
 double myr_load_bound(const struct myr_graph *graph, const struct myr_flow *flows, size_t count,
                       bool split)
 {

@@ -34,6 +34,7 @@ static bool same_groups(const struct myr_graph *graph, uint32_t first, uint32_t 
     return true;
 }
 
+/* False when switches of the tier differ, or have no uplinks: then nothing was made. */
 static bool tier_init(const struct myr_graph *graph, struct level *level, uint32_t first,
                       uint32_t count)
 {
@@ -56,6 +57,7 @@ static bool locate(struct myr_colouring *colouring, uint32_t link, struct level 
 {
     const struct myr_graph *graph = colouring->graph;
     const struct myr_network *net = graph->net;
+    /* End a of a link is the lower one. */
     uint32_t lower = graph->design->port_device[graph->design->link_a[link]];
     bool is_leaf = lower - net->first_leaf < net->leaf;
     bool is_spine = net->core && lower - net->first_spine < net->spine;
@@ -96,6 +98,7 @@ static bool bar_group(struct myr_colouring *colouring, struct myr_spot spot)
     return was && !barred;
 }
 
+/* A link that came back may give room to trails that begin anywhere. */
 static void relieve_all(struct level *level)
 {
     for (uint32_t i = 0; i < level->nodes; i++) {
@@ -106,6 +109,10 @@ static void relieve_all(struct level *level)
 struct myr_colouring *myr_colouring_create(const struct myr_graph *graph)
 {
     const struct myr_network *net = graph->net;
+    /*
+     * With one tier there is nothing to choose; without the same order of uplinks there are no
+     * colours.
+     */
     if (!graph->regular || net->tiers < 2) {
         return NULL;
     }
@@ -144,6 +151,7 @@ void myr_colouring_free(struct myr_colouring *colouring)
     free(colouring);
 }
 
+/* One edge a flow in both levels, placed or not: a flow's number is its edge's in each. */
 uint32_t myr_colouring_add(struct myr_colouring *colouring, const struct myr_flow *flows,
                            size_t count)
 {
@@ -193,6 +201,7 @@ void myr_colouring_link_changed(struct myr_colouring *colouring, uint32_t link)
     if (!locate(colouring, link, &level, &node, &uplink)) {
         return;
     }
+    /* The graph has been told already; the colouring follows it. */
     bool dead = myr_bitset_has(&colouring->graph->dead, link);
     MYR_CLEANUP(level_list_done) struct level_list moving = {};
     colouring->moved = 0;
@@ -209,6 +218,10 @@ void myr_colouring_link_changed(struct myr_colouring *colouring, uint32_t link)
                   bar_group(colouring, myr_graph_spine_spot(colouring->graph, lower));
     for (size_t i = 0; i < moving.items.count; i++) {
         uint32_t flow = moving.items.items[i];
+        /*
+         * A new core will do where only the link above died; otherwise another spine is looked
+         * for.
+         */
         if (level == &colouring->leaf || !level_place(level, flow, NULL)) {
             colouring_place(colouring, flow);
         }
@@ -245,11 +258,13 @@ bool myr_colouring_path(const struct myr_colouring *colouring, uint32_t flow, st
     const struct level_edge *above = &colouring->spine.edges.items[flow];
     bool placed = ends.local || (below->group != LEVEL_NONE &&
                                  (!colouring_crosses(&ends) || above->group != LEVEL_NONE));
+    /* Host links are no part of the colouring: they are looked at when the path is asked for. */
     if (!ends.reachable || !placed || myr_graph_link_dead(graph, up_link) ||
         myr_graph_link_dead(graph, down_link)) {
         return false;
     }
     ret->count = 0;
+    /* Hosts are at end a of their links: even channels lead up, odd ones down. */
     ret->channels[ret->count++] = up_link * 2;
     if (!ends.local) {
         ret->channels[ret->count++] =
@@ -290,6 +305,7 @@ struct myr_colouring_stats myr_colouring_stats(const struct myr_colouring *colou
     const struct myr_network *net = colouring->graph->net;
     struct myr_colouring_stats stats = {.moved = colouring->moved};
     uint64_t heaviest = 0;
+    /* Those that were removed are flows to themselves. */
     for (uint32_t flow = 0; flow < colouring->flows.count; flow++) {
         const struct myr_flow *f = &colouring->flows.items[flow];
         stats.flows += f->from_port != f->to_port;

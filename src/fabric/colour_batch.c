@@ -66,6 +66,7 @@ static bool equal_groups(const struct level *level)
     return level->base % level->groups == 0;
 }
 
+/* Colours that are uplinks belong to the group around them. */
 static uint32_t group_of_colour(const struct level *level, uint32_t colour, bool equal)
 {
     uint32_t group = equal ? colour : 0;
@@ -75,6 +76,10 @@ static uint32_t group_of_colour(const struct level *level, uint32_t colour, bool
     return group;
 }
 
+/*
+ * Only below, and only for flows between pods, there are outer sets: even shares of these keep the
+ * upper level even.
+ */
 static struct split_edge split_edge_of(const struct myr_colouring *colouring,
                                        const struct batch *batch, uint32_t flow)
 {
@@ -113,6 +118,7 @@ static void split_batch(const struct myr_colouring *colouring, const struct batc
         }
         MYR_ASSERT(colour[count] < (equal ? level->groups : level->base));
         uint32_t group = group_of_colour(level, colour[count++], equal);
+        /* Dealing knows nothing of dead links: what it sent there is placed later. */
         if (level_usable(level, &level->edges.items[flow], group)) {
             level_put(level, flow, group);
         }
@@ -190,6 +196,7 @@ static uint32_t edge_that(const struct level *leaf, uint32_t node, uint32_t grou
     return id;
 }
 
+/* A flow's place above follows from its group below; it is not placed there yet. */
 static void set_spine_ends(struct myr_colouring *colouring, uint32_t flow)
 {
     struct colouring_ends ends = colouring_ends(colouring, flow);
@@ -220,6 +227,7 @@ static bool move_off(struct myr_colouring *colouring, struct myr_spot pod, const
         if (other == index || !worth_moving(&colouring->spine, here, there, rounds)) {
             continue;
         }
+        /* Any leaf of the pod will do, as long as it has a flow of each sort. */
         for (uint32_t node = first; node < end; node++) {
             uint32_t away = edge_that(leaf, node, index, crosses, true);
             uint32_t inside = edge_that(leaf, node, other, crosses, false);
@@ -236,6 +244,7 @@ static bool move_off(struct myr_colouring *colouring, struct myr_spot pod, const
     return false;
 }
 
+/* Each move lowers the surplus of the pod, so that this ends. */
 static void spare_weak_spines(struct myr_colouring *colouring)
 {
     const struct myr_network *net = colouring->graph->net;
@@ -305,6 +314,11 @@ static void batch_done(struct batch *batch)
     free(batch->late);
 }
 
+/*
+ * The order matters: all of the lower level first, then its flows between pods are shifted between
+ * spines, what must share comes next, and the upper level follows when nothing below moves any
+ * more.
+ */
 void colouring_place_all(struct myr_colouring *colouring)
 {
     uint32_t flows = (uint32_t)colouring->flows.count;

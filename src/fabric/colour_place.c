@@ -1,6 +1,7 @@
 /* One flow at a time. */
 #include "colouring.h"
 
+/* Two spines of one position meet only at cores to which both have a link left. */
 static bool common_core(const struct level *spine, uint32_t a, uint32_t b)
 {
     for (uint32_t g = 0; g < spine->groups; g++) {
@@ -38,6 +39,7 @@ const uint32_t *colouring_bias(struct myr_colouring *colouring, const struct col
             colouring->bias[g] = LEVEL_IMPOSSIBLE - 1 - more;
             continue;
         }
+        /* With all uplinks alive they have a common core: no need to look. */
         bool whole = spine->alive_total[a] == spine->base && spine->alive_total[b] == spine->base;
         colouring->bias[g] = whole || common_core(spine, a, b) ? more : LEVEL_IMPOSSIBLE;
     }
@@ -69,6 +71,10 @@ void colouring_follow(struct myr_colouring *colouring)
     uint32_t pods = colouring->graph->net->pods;
     for (size_t i = 0; i < leaf->touched.count && spine->nodes; i++) {
         uint32_t flow = leaf->touched.items[i];
+        /*
+         * A node above is a position and a pod (colouring_spine()): whether the position is still
+         * right says whether the flow must move.
+         */
         uint32_t node = spine->edges.items[flow].node[LEVEL_OUT];
         uint32_t index = node / pods % colouring->graph->net->pod_spines;
         if (node == LEVEL_NONE || index != leaf->edges.items[flow].group) {
@@ -90,6 +96,10 @@ void colouring_enter(struct myr_colouring *colouring, uint32_t flow)
     }
 }
 
+/*
+ * Out of both levels first: its old places may be what it needs. Those who made room follow before
+ * the flow itself goes up.
+ */
 void colouring_place(struct myr_colouring *colouring, uint32_t flow)
 {
     struct colouring_ends ends = colouring_ends(colouring, flow);

@@ -34,11 +34,16 @@ struct halves {
     uint64_t left, full;
 };
 
+/* The narrowest tier decides. */
 static void lower_to(uint64_t *value, uint64_t limit)
 {
     *value = limit < *value ? limit : *value;
 }
 
+/*
+ * Leaves are halved so that one half has lost most, and so are pods. With one tier nothing is
+ * between hosts but their own links.
+ */
 static void clos_bisection(const struct myr_graph *graph, struct halves *ret)
 {
     const struct myr_network *net = graph->net;
@@ -76,6 +81,7 @@ static struct halves links_across(const struct myr_graph *graph, const uint32_t 
 {
     struct halves links = {0, 0};
     for (uint32_t i = 0; i < graph->switch_count; i++) {
+        /* Numbers lie on a ring, and 'start' turns the half around it. */
         bool here = (number[i] + all - start) % all < half;
         for (uint32_t b = graph->bundle_start[i]; here && b < graph->bundle_start[i + 1]; b++) {
             uint32_t other = graph->bundles[b].neighbour - graph->first_switch;
@@ -94,6 +100,7 @@ static void direct_bisection(const struct myr_graph *graph, struct halves *ret)
 {
     const struct myr_network *net = graph->net;
     MYR_CLEANUP(myr_free_at) uint32_t *number = myr_xcalloc(graph->switch_count, sizeof(*number));
+    /* Switches of a torus are numbered with the last dimension running fastest. */
     uint32_t all = net->groups, stride = 1, longest = 0, longest_stride = 1;
     for (uint32_t i = net->dim_count; i-- > 0;) {
         if (net->dims[i] > longest) {
@@ -135,6 +142,7 @@ struct pair_search {
     uint64_t worst; /* links */
 };
 
+/* A pair without a bundle has no links to lose. */
 static uint32_t bundle_alive(const struct myr_graph *graph, uint32_t from, uint32_t to)
 {
     const struct myr_bundle *bundle = myr_graph_bundle(graph, from, to);
@@ -174,6 +182,7 @@ static void fill_up_links(const struct pair_search *search)
     }
 }
 
+/* Only a pair that is worse replaces the one found: among equals the first is named. */
 static void try_pair(struct pair_search *search, uint32_t a, uint32_t b, bool same_pod)
 {
     uint64_t links = 0;
@@ -277,6 +286,7 @@ static void clos_worst_pair(const struct myr_graph *graph, struct myr_degraded *
         pods[i].count = pod_choice(&search, first, end, pods[i].list);
     }
     for (uint32_t i = 0; i < fabrics * unit_pods; i++) {
+        /* Pairs of one fabric only: leaves of different rails or planes never meet. */
         for (uint32_t k = i; k < (i / unit_pods + 1) * unit_pods; k++) {
             try_pods(&search, &pods[i], &pods[k]);
         }
@@ -321,6 +331,10 @@ static void direct_worst_pair(const struct myr_graph *graph, uint32_t targets,
     ret->worst_pair_gbps = worst == UINT64_MAX ? 0 : worst * graph->net->fabric_gbps;
 }
 
+/*
+ * A bound, not a pair: no pair can have more than the switch with the fewest links has. The other
+ * switch named is any.
+ */
 static void fewest_links(const struct myr_graph *graph, uint32_t targets, struct myr_degraded *ret)
 {
     uint64_t worst = UINT64_MAX;
@@ -338,6 +352,7 @@ static void fewest_links(const struct myr_graph *graph, uint32_t targets, struct
 
 static void find_worst_pair(const struct myr_graph *graph, struct myr_degraded *ret)
 {
+    /* Switches that hosts hang on come first in every network. */
     uint32_t targets = graph->net->leaf ? graph->net->leaf : graph->net->access;
     ret->worst_a = ret->worst_b = MYR_NONE;
     ret->worst_exact = true;
@@ -357,6 +372,7 @@ static void find_worst_pair(const struct myr_graph *graph, struct myr_degraded *
 
 /* --- rails and hosts */
 
+/* Other fabrics count as one rail. */
 static uint32_t rail_of(const struct myr_graph *graph, uint32_t leaf)
 {
     const struct myr_place *place = &graph->design->place[leaf];
@@ -381,6 +397,7 @@ struct myr_rail_bandwidth myr_degraded_rail(const struct myr_graph *graph, uint3
 {
     const struct myr_design *design = graph->design;
     struct myr_rail_bandwidth result = {};
+    /* With one tier a rail's links are those to its hosts, else those between its switches. */
     bool hosts = graph->clos && graph->net->tiers == 1;
     for (uint32_t i = 0; i < graph->net->leaf; i++) {
         uint32_t leaf = graph->net->first_leaf + i;
@@ -431,6 +448,7 @@ void myr_degraded_report(const struct myr_graph *graph, struct myr_degraded *ret
             all_gbps += myr_channel_gbps(design, link * 2);
         }
     }
+    /* Never more than half of what the hosts can send. */
     struct halves halves = {hosts_gbps / 2, all_gbps / 2};
     if (graph->clos) {
         clos_bisection(graph, &halves);
@@ -448,6 +466,7 @@ void myr_degraded_report(const struct myr_graph *graph, struct myr_degraded *ret
 
 /* --- blast radius */
 
+/* Both count ports that reach somebody; 'had' is before the blow. */
 struct node_ports {
     uint32_t alive, had;
 };
@@ -489,9 +508,11 @@ void myr_blast_radius(struct myr_graph *graph, const uint32_t *devices, uint32_t
         }
         kill_device(&killed, graph, devices[i]);
     }
+    /* While the links are dead: routes are judged by them. */
     ret->flows_affected = routes_hit(graph, routes);
     myr_degraded_report(graph, &ret->left);
     count_ports(graph, nodes, true);
+    /* Those cut before do not count again. */
     ret->hosts_cut = ret->left.hosts_cut - before.hosts_cut;
     for (uint32_t node = 0; node < head->nodes; node++) {
         bool lost = nodes[node].alive < nodes[node].had;

@@ -8,8 +8,10 @@
  * at its first switch has one at every switch, and arrives.
  */
 
+/* As a count of hops: there is no way. */
 #define FAR UINT32_MAX
 
+/* Switches without a link to each other count as dead to each other. */
 static bool alive(const struct myr_graph *graph, uint32_t from, uint32_t to)
 {
     const struct myr_bundle *bundle = myr_graph_bundle(graph, from, to);
@@ -28,6 +30,7 @@ static uint32_t put_alive(const struct myr_graph *graph, const struct myr_bundle
     return count;
 }
 
+/* Appends the channels to a neighbour, if it is one. */
 static uint32_t put_neighbour(const struct myr_graph *graph, uint32_t device, uint32_t to,
                               uint32_t *ret, uint32_t count)
 {
@@ -35,6 +38,7 @@ static uint32_t put_neighbour(const struct myr_graph *graph, uint32_t device, ui
     return bundle ? put_alive(graph, bundle, ret, count) : count;
 }
 
+/* Places call a group of a dragonfly a pod. */
 static uint32_t group_of(const struct myr_graph *graph, uint32_t device)
 {
     return graph->design->place[device].pod;
@@ -134,6 +138,7 @@ static uint32_t dragonfly(const struct myr_graph *graph, uint32_t device, uint32
 
 /* --- dragonfly+: leaf up to a spine with a link into the group, across, and down */
 
+/* Hops left from a spine: down in its own group, or across to the goal's group and down. */
 static uint32_t plus_spine_hops(const struct myr_graph *graph, uint32_t spine, uint32_t to)
 {
     if (group_of(graph, spine) == group_of(graph, to)) {
@@ -170,6 +175,7 @@ static uint32_t dragonfly_plus(const struct myr_graph *graph, uint32_t device, u
 /* --- torus: dimension order; in each dimension the shorter way, or the other one if that is dead
  */
 
+/* One dimension: how far apart its neighbours are numbered, and how many there are. */
 struct ring {
     uint32_t stride, size;
 };
@@ -206,6 +212,10 @@ static void ring_ways(const struct myr_graph *graph, uint32_t device, struct rin
     }
 }
 
+/*
+ * Only the first ring that is left gives candidates; the others are walked to see that the rest of
+ * the way is alive.
+ */
 static uint32_t torus(const struct myr_graph *graph, uint32_t device, uint32_t to, uint32_t *ret)
 {
     const struct myr_network *net = graph->net;
@@ -242,6 +252,7 @@ static uint32_t torus(const struct myr_graph *graph, uint32_t device, uint32_t t
 
 /* --- access networks: up to an aggregation switch that has a link down */
 
+/* Used of aggregation switches: they are one hop from the goal or no help. */
 static uint32_t access_hops(const struct myr_graph *graph, uint32_t device, uint32_t to)
 {
     return device == to ? 0 : alive(graph, device, to) ? 1 : FAR;
@@ -267,6 +278,7 @@ uint32_t direct_candidates(const struct myr_graph *graph, uint32_t device, uint3
 
 /* --- detours */
 
+/* From the goal backwards: links carry both ways, so that one search serves every start. */
 void detour_init(struct detour *detour, const struct myr_graph *graph, uint32_t to)
 {
     uint32_t head = 0, tail = 0;

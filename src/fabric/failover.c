@@ -17,6 +17,7 @@ struct watch {
     MYR_VEC(struct watched) pairs; /* those of one device in a row */
 };
 
+/* Lists keep their order while nothing changes, so that a hash compares them; no list is kept. */
 static uint64_t candidates_hash(const struct myr_graph *graph, uint32_t device, uint32_t target)
 {
     uint32_t candidates[MYR_CANDIDATES_MAX];
@@ -64,6 +65,7 @@ struct victim {
     uint32_t lower, upper;
 };
 
+/* Switches beside what died see it themselves: they are local, not remote. */
 static bool at_its_ends(const struct myr_graph *graph, struct victim victim, uint32_t device)
 {
     return victim.lower == victim.upper ? is_neighbour(graph, victim.lower, device)
@@ -105,6 +107,7 @@ static bool may_change(const struct myr_graph *graph, struct victim victim, uint
 static void watch_all(const struct myr_graph *graph, struct victim victim, struct watch *ret)
 {
     uint32_t targets = target_count(graph);
+    /* Device by device: watch_changed() counts each once. */
     for (uint32_t i = 0; i < graph->switch_count; i++) {
         uint32_t device = graph->first_switch + i;
         if (at_its_ends(graph, victim, device)) {
@@ -120,6 +123,7 @@ static void watch_all(const struct myr_graph *graph, struct victim victim, struc
 
 /* --- a Clos in which nothing else is dead */
 
+/* The last pod of a fabric may have fewer leaves than the others. */
 static uint32_t pod_leaf_count(const struct myr_graph *graph, uint32_t pod)
 {
     uint32_t before = pod * graph->net->pod_leaves, left = graph->unit_leaves - before;
@@ -161,6 +165,7 @@ static bool is_plain_clos(const struct myr_graph *graph)
 
 /* --- */
 
+/* Hosts whose own links died are counted apart. */
 static uint32_t hosts_on(const struct myr_graph *graph, uint32_t device)
 {
     const struct myr_design *design = graph->design;
@@ -177,6 +182,7 @@ static uint32_t hosts_on(const struct myr_graph *graph, uint32_t device)
 static uint32_t hosts_cut_by(const struct myr_graph *graph, const struct kill_list *killed)
 {
     const struct myr_design *design = graph->design;
+    /* A switch is met at each of its links that died, and counted once. */
     MYR_CLEANUP(myr_vec_free_at) MYR_VEC(uint32_t) seen = {};
     uint32_t cut = 0;
     for (size_t i = 0; i < killed->links.count; i++) {
@@ -206,6 +212,10 @@ static void watch_done(struct watch *watch)
     myr_vec_done(&watch->pairs);
 }
 
+/*
+ * Kills the link for the time of the question. A host link has no repair: only who is cut
+ * counts.
+ */
 struct myr_failover myr_failover_link(struct myr_graph *graph, uint32_t link,
                                       const struct myr_routes *routes)
 {
@@ -248,6 +258,7 @@ static void weakest_neighbour(struct myr_graph *graph, uint32_t device, const ui
     for (uint32_t i = graph->bundle_start[at]; i < graph->bundle_start[at + 1]; i++) {
         uint32_t neighbour = graph->bundles[i].neighbour;
         uint32_t had = before[i - graph->bundle_start[at]];
+        /* Neighbours above do not lose ways up. */
         if ((graph->clos && neighbour > device) || had == 0) {
             continue;
         }

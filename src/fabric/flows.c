@@ -5,6 +5,7 @@
 #include "myriad/text/csv.h"
 #include "myriad/text/kind.h"
 
+/* Bytes of a file, and flows in all. */
 enum { FLOW_FILE_MAX = 1 << 30, FLOWS_MAX = 1 << 24 };
 
 const char *const myr_traffic_names[MYR_TRAFFIC_COUNT] = {"ring", "tree", "all-to-all"};
@@ -94,6 +95,7 @@ static uint32_t parse_port(const struct myr_graph *graph, struct myr_str text)
     return found;
 }
 
+/* The three spellings of an end; MYR_NONE for anything else. */
 static uint32_t parse_end(const struct myr_graph *graph, struct myr_str text)
 {
     bool gpu = text.len > 4 && memcmp(text.data, "gpu/", 4) == 0;
@@ -146,6 +148,7 @@ static int read_row(struct myr_flows *flows, const struct myr_graph *graph,
         return myr_csv_error(err, csv, 0, "more than %d flows", FLOWS_MAX);
     }
     uint32_t part = (uint32_t)(share * MYR_SHARE_ONE + 0.5);
+    /* A share too small to count is still a flow. */
     put_flow(flows, ends[0], ends[1], part ? part : 1);
     if (source) {
         flows->items.items[flows->items.count - 1].source = (uint16_t)source;
@@ -184,6 +187,7 @@ int myr_flows_parse(struct myr_flows *flows, const struct myr_graph *graph, cons
         rc = myr_err_set(err, MYR_EINVAL, "%s:1:1: there is no flow in it", name);
     }
     if (rc < 0) {
+        /* All or nothing: flows that were there before stay. */
         flows->items.count = before;
     }
     return rc;
@@ -207,6 +211,7 @@ struct group_flows {
     uint32_t group; /* the one at hand */
 };
 
+/* Ranks fill the nodes of the job in the order given, all GPUs of one before the next. */
 static uint32_t gpu_of(const struct group_flows *job, uint32_t member)
 {
     uint32_t per_node = job->graph->design->head->gpus_per_node;
@@ -250,9 +255,11 @@ static void send_pattern(const struct group_flows *job, enum myr_traffic pattern
         send_trees(job, size);
         return;
     }
+    /* A ring sends to the next one alone, all-to-all to everybody else in equal parts. */
     uint64_t others = pattern == MYR_TRAFFIC_RING ? 1 : size - 1;
     for (uint32_t member = 0; member < size; member++) {
         for (uint64_t step = 1; step <= others; step++) {
+            /* Differences of rounded sums: the parts add up to exactly one whole. */
             uint64_t share = MYR_SHARE_ONE * step / others - MYR_SHARE_ONE * (step - 1) / others;
             send(job, member, (uint32_t)((member + step) % size), (uint32_t)share);
         }
@@ -271,12 +278,14 @@ int myr_flows_groups(struct myr_flows *flows, const struct myr_graph *graph,
         return myr_err_set(err, MYR_EINVAL, "the layout needs %llu GPUs, the nodes have %llu",
                            (unsigned long long)wanted, (unsigned long long)gpus);
     }
-    if (gpus > 0 && myr_flow_port(graph, 0) == MYR_NONE) {
+    if (gpus > 0 && myr_flow_port(graph, 0) ==
+                        MYR_NONE) { /* 0| Nodes are of one kind: the first GPU tells of all. */
         return myr_err_set(err, MYR_EINVAL, "GPU nodes have no port on the %s network",
                            myr_net_names[graph->net_id]);
     }
     myr_groups_init(&job.groups, ranks->layout, axis);
     uint64_t size = job.groups.group_size;
+    /* Flows of a group, before those inside a domain are left out: a bound is enough. */
     uint64_t each = pattern == MYR_TRAFFIC_ALL_TO_ALL ? size * (size - 1)
                     : pattern == MYR_TRAFFIC_TREE     ? 4 * (size - 1)
                                                       : size;
@@ -290,6 +299,10 @@ int myr_flows_groups(struct myr_flows *flows, const struct myr_graph *graph,
     return MYR_OK;
 }
 
+/*
+ * A flow is limited by the fuller one of its two ports. Ports that are not overbooked keep what
+ * they ask for.
+ */
 void myr_flows_fit(struct myr_flows *flows, const struct myr_design *design)
 {
     size_t ports = (size_t)design->port_count + 1;

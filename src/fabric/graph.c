@@ -77,6 +77,7 @@ static uint32_t sorted_channels(const struct myr_graph *graph, uint32_t device,
     return count;
 }
 
+/* Room for the list of any switch; at least one place. */
 static uint32_t most_ports(const struct myr_graph *graph)
 {
     uint32_t most = 1;
@@ -88,6 +89,10 @@ static uint32_t most_ports(const struct myr_graph *graph)
     return most;
 }
 
+/*
+ * All links to one neighbour are a bundle, bundles of a switch are sorted by neighbour: a search
+ * finds one, and links up are a range at the end.
+ */
 static void build_bundles(struct myr_graph *graph, struct myr_arena *arena)
 {
     MYR_CLEANUP(myr_free_at)
@@ -118,6 +123,7 @@ static void build_bundles(struct myr_graph *graph, struct myr_arena *arena)
         memcpy(graph->bundles, bundles.items, bundles.count * sizeof(*bundles.items));
         memcpy(graph->channels, channels.items, channels.count * sizeof(*channels.items));
     }
+    /* The neighbour of each channel, beside it: the quickest walk needs no bundle. */
     graph->peers = MYR_ARENA_NEW(arena, uint32_t, channels.count);
     for (size_t i = 0; i < bundles.count; i++) {
         for (uint32_t k = 0; k < graph->bundles[i].count; k++) {
@@ -144,6 +150,7 @@ static bool uplinks_agree(const struct myr_graph *graph, uint32_t first, uint32_
     return true;
 }
 
+/* Asked of the plan, not of what is dead: colours and arithmetic rely on the order of uplinks. */
 static bool is_regular(const struct myr_graph *graph)
 {
     const struct myr_network *net = graph->net;
@@ -190,6 +197,7 @@ static void build_entries(struct myr_graph *graph, struct myr_arena *arena)
     }
 }
 
+/* Leaves and spines only: cores have nothing above them. */
 static void build_rungs(struct myr_graph *graph, struct myr_arena *arena)
 {
     const struct myr_network *net = graph->net;
@@ -212,8 +220,10 @@ int myr_graph_init(struct myr_graph *graph, struct myr_arena *arena,
         return myr_err_set(err, MYR_ENOENT, "the design has no %s network", myr_net_names[net_id]);
     }
     *graph = (struct myr_graph){.design = design, .net = net, .net_id = net_id};
+    /* An access network has no leaves: there its access switches come first. */
     graph->first_switch = net->leaf ? net->first_leaf : net->first_access;
     graph->switch_count = net->leaf + net->spine + net->core + net->access + net->aggregation;
+    /* Planes and units are fabrics of their own, all of the same size. */
     uint32_t fabrics = net->planes * (net->units ? net->units : 1);
     graph->unit_leaves = net->leaf / fabrics;
     graph->unit_spines = net->spine / fabrics;
@@ -268,6 +278,7 @@ void myr_graph_set_link(struct myr_graph *graph, uint32_t link, bool dead)
     if (!is_fabric_switch(graph, a) || !is_fabric_switch(graph, b)) {
         return; /* a host link: no bundle */
     }
+    /* Both directions are kept in step: a dead link carries nothing either way. */
     struct myr_bundle *there = (struct myr_bundle *)myr_graph_bundle(graph, a, b);
     struct myr_bundle *back = (struct myr_bundle *)myr_graph_bundle(graph, b, a);
     MYR_ASSERT(there && back && there->alive == back->alive);
@@ -334,6 +345,7 @@ static uint32_t first_up_bundle(const struct myr_graph *graph, uint32_t device)
     return first + (below < graph->net->pod_leaves ? below : graph->net->pod_leaves);
 }
 
+/* Bundles above are the last ones of a switch, and their channels are in a row. */
 uint32_t myr_graph_uplink_count(const struct myr_graph *graph, uint32_t device)
 {
     uint32_t first = first_up_bundle(graph, device);

@@ -343,8 +343,10 @@ static bool squeeze_anywhere(struct level *level, uint32_t id, uint32_t a, uint3
     return false;
 }
 
-/* First by one trail, then by two: the leaving node trades its free group, and the new one is
- * tried. */
+/*
+ * First by one trail, then by two: the leaving node trades its free group, and the new one is
+ * tried.
+ */
 static bool make_room(struct level *level, uint32_t id, const uint32_t *bias)
 {
     uint32_t from = level->edges.items[id].node[LEVEL_OUT], tries = 0;
@@ -380,8 +382,10 @@ struct choice {
     uint64_t highest, load; /* of the two ends: the fuller one, and both */
 };
 
-/* The bias counts only among groups that overflow equally: no spine is so good that sharing
- * pays. */
+/*
+ * The bias counts only among groups that overflow equally: no spine is so good that sharing
+ * pays.
+ */
 static bool better(const struct choice *a, const struct choice *b)
 {
     if (a->overflows != b->overflows) {

@@ -2,8 +2,10 @@
 
 #include <stdlib.h>
 
-/* All uplinks are alive and no edges placed. A group has as many uplinks at every node: dead ones
- * only lower 'alive'. */
+/*
+ * All uplinks are alive and no edges placed. A group has as many uplinks at every node: dead ones
+ * only lower 'alive'.
+ */
 void level_init(struct level *level, uint32_t nodes, uint32_t base, const uint32_t *group_of)
 {
     MYR_ASSERT(base > 0 && group_of[base - 1] < base);

@@ -59,8 +59,10 @@ static void search_done(struct search *search)
     free(search->came[LEVEL_IN]);
 }
 
-/* 'get' is what the first edge has and the second one gets, 'give' the reverse; the chain is walked
- * back from the goal, and every edge on it turns. */
+/*
+ * 'get' is what the first edge has and the second one gets, 'give' the reverse; the chain is walked
+ * back from the goal, and every edge on it turns.
+ */
 bool level_swap(struct level *level, uint32_t a, uint32_t b, const bool *movable)
 {
     const struct level_edge *first = &level->edges.items[a], *second = &level->edges.items[b];

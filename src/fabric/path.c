@@ -15,8 +15,10 @@ static bool alive(const struct myr_graph *graph, uint32_t from, uint32_t to)
     return bundle && bundle->alive > 0;
 }
 
-/* Appends the channels of a bundle that are alive; 'count' are there already, and what does not fit
- * is left out. */
+/*
+ * Appends the channels of a bundle that are alive; 'count' are there already, and what does not fit
+ * is left out.
+ */
 static uint32_t put_bundle(const struct myr_graph *graph, const struct myr_bundle *bundle,
                            uint32_t *ret, uint32_t count)
 {
@@ -231,8 +233,10 @@ static void count_in(struct picks *picks, uint32_t count)
     picks->period = picks->period > UINT32_MAX ? UINT64_MAX : picks->period * count;
 }
 
-/* The value is read as digits of mixed base, one at every hop: values from 0 on give all paths in
- * turn. */
+/*
+ * The value is read as digits of mixed base, one at every hop: values from 0 on give all paths in
+ * turn.
+ */
 static uint32_t choose_by_value(void *context, uint32_t device, uint32_t count, uint32_t depth,
                                 const uint32_t *candidates)
 {

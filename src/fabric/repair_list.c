@@ -7,11 +7,13 @@ int myr_repair_routes(const struct myr_fabric_case *fabric,
                       struct myr_err *err)
 {
     size_t count = fabric->flows.items.count;
+    /* No flows is a question of its own: the rows then say nothing of flows. */
     if (count == 0) {
         return MYR_OK;
     }
     MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {};
     myr_arena_init(&scratch);
+    /* The loads are not wanted, only the routes. */
     uint64_t *load = MYR_ARENA_NEW(&scratch, uint64_t, (size_t)fabric->design.link_count * 2);
     MYR_TRY(myr_balance(&fabric->graph, balance, fabric->flows.items.items, count, ret, load, err));
     if (ret->sprayed) {
@@ -41,6 +43,10 @@ static uint32_t layer_of(const struct myr_design *design, uint32_t link)
     return design->cabletypes[design->cable_type[design->link_cable[link]]].layer;
 }
 
+/*
+ * Routes were counted by link beforehand: looking through all of them for each link would take too
+ * long.
+ */
 static void put_link(struct failover_list *list, uint32_t link, uint64_t alike)
 {
     struct myr_arena *arena = &list->fabric->arena;
@@ -67,6 +73,7 @@ static void put_device(struct failover_list *list, uint32_t device, uint64_t ali
         .failover = myr_failover_device(&list->fabric->graph, device, list->routes)};
 }
 
+/* One link of each layer stands for the others, with their number, unless all are asked for. */
 static void put_links(struct failover_list *list, bool all)
 {
     const struct myr_graph *graph = &list->fabric->graph;
@@ -109,6 +116,7 @@ static void put_switches(struct failover_list *list, bool all)
     }
 }
 
+/* A route passes a link once at most, so that these are routes too. */
 static void count_by_link(struct failover_list *list)
 {
     const struct myr_routes *routes = list->routes;
@@ -145,6 +153,7 @@ int myr_failover_list(struct myr_fabric_case *fabric, const struct myr_failover_
     if (device != MYR_NONE) {
         put_device(&list, device, 1);
     }
+    /* What was named is the answer; otherwise a row of each kind. */
     if (list.count == 0) {
         put_links(&list, question->all);
         put_switches(&list, question->all);
@@ -167,6 +176,7 @@ static uint64_t whole_worst_pair(const struct myr_fabric_case *fabric)
     return degraded.worst_pair_gbps;
 }
 
+/* Rows live in the arena of the case. */
 void myr_degraded_answer(struct myr_fabric_case *fabric, struct myr_degraded_answer *ret)
 {
     const struct myr_graph *graph = &fabric->graph;
@@ -185,6 +195,7 @@ void myr_degraded_answer(struct myr_fabric_case *fabric, struct myr_degraded_ans
     }
 }
 
+/* 0 of 0: a rail without links has nothing left. */
 double myr_degraded_share(struct myr_rail_bandwidth bandwidth)
 {
     return bandwidth.full_gbps ? (double)bandwidth.gbps / (double)bandwidth.full_gbps : 0;
@@ -197,6 +208,7 @@ struct blast_list {
     size_t count;
 };
 
+/* A word is a domain with all of its devices, or a single device. */
 static int blast_one(void *context, struct myr_str name, struct myr_err *err)
 {
     struct blast_list *list = context;
@@ -225,6 +237,7 @@ static int blast_one(void *context, struct myr_str name, struct myr_err *err)
 int myr_blast_list(struct myr_fabric_case *fabric, const char *names,
                    const struct myr_routes *routes, struct myr_blast_rows *ret, struct myr_err *err)
 {
+    /* As many names as commas, and one more. */
     size_t most = 1;
     for (const char *c = names; *c; c++) {
         most += *c == ',';

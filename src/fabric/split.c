@@ -51,8 +51,10 @@ static void pair_side(struct splitter *splitter, uint32_t side, const uint32_t *
         splitter->partner[side][list[i]] = NOBODY;
         meet(splitter, side, &waiting[edge->node[side] * 2 + leaves], list[i]);
     }
-    /* At most one of each kind is left over. Where both are, the node is even; where one is that
-     * leaves its set, another of the set is its partner, so that the set is even as well. */
+    /*
+     * At most one of each kind is left over. Where both are, the node is even; where one is that
+     * leaves its set, another of the set is its partner, so that the set is even as well.
+     */
     for (uint32_t node = 0; node < nodes; node++) {
         uint32_t stays = waiting[node * 2], leaves = waiting[node * 2 + 1];
         if (stays != NOBODY && leaves != NOBODY) {
@@ -85,8 +87,10 @@ static void halve(struct splitter *splitter, const uint32_t *list, uint32_t coun
     for (uint32_t i = 0; i < count; i++) {
         done[list[i]] = 0;
     }
-    /* Paths first, from an end that has no partner: a walk from the middle would colour half of it
-     * twice. */
+    /*
+     * Paths first, from an end that has no partner: a walk from the middle would colour half of it
+     * twice.
+     */
     for (uint32_t i = 0; i < count; i++) {
         uint32_t edge = list[i];
         bool lone[2] = {splitter->partner[0][edge] == NOBODY, splitter->partner[1][edge] == NOBODY};

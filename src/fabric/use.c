@@ -12,6 +12,7 @@ static void count_uses(struct myr_use *use)
         }
     }
     for (uint32_t link = 0; link < design->link_count; link++) {
+        /* A link is as full as its fuller direction. */
         uint64_t up = use->load[link * 2], down = use->load[link * 2 + 1];
         uint64_t more = up > down ? up : down;
         uint32_t ports[] = {design->link_a[link], design->link_b[link]};
@@ -23,6 +24,10 @@ static void count_uses(struct myr_use *use)
     }
 }
 
+/*
+ * The report does its own balancing: the routes and loads kept here come from a second run of the
+ * same.
+ */
 int myr_use_find(struct myr_use *ret, struct myr_arena *arena, const struct myr_graph *graph,
                  const struct myr_balance_options *balance, const struct myr_flow *flows,
                  size_t count, struct myr_err *err)
@@ -60,6 +65,7 @@ static void find_gpus(const struct myr_graph *graph, struct myr_use_nic *nic)
     }
 }
 
+/* Unsigned: devices before the first switch become huge differences. */
 static bool is_host(const struct myr_graph *graph, uint32_t device)
 {
     return device - graph->first_switch >= graph->switch_count;
@@ -69,6 +75,7 @@ struct myr_use_nics myr_use_nics(const struct myr_use *use, struct myr_arena *ar
 {
     const struct myr_graph *graph = use->graph;
     const struct myr_design *design = graph->design;
+    /* Every port in use has a link in use: a bound. */
     size_t most = 0, count = 0;
     for (uint32_t device = 0; device < design->device_count; device++) {
         most += is_host(graph, device) ? use->links[device] : 0;

@@ -34,6 +34,7 @@ static const char fine_style[] = ".load-0{stroke-width:.2}.load-1{stroke-width:.
 static const char *const thickness_css[THICKNESSES] = {"link load-0", "link load-1", "link load-2",
                                                        "link load-3"};
 
+/* Devices in use, the boxes that show them and how many devices are in each but the last. */
 struct tier {
     const char *title, *css;
     uint32_t devices, boxes, box_devices;
@@ -85,11 +86,16 @@ static void count_tiers(struct picture *picture)
             picture->tiers[tier].title = "routers";
         }
     }
+    /* Tiers are drawn up to the highest one in use, empty ones between included. */
     for (uint32_t i = 0; i < TIERS_MAX; i++) {
         picture->tier_count = picture->tiers[i].devices ? i + 1 : picture->tier_count;
     }
 }
 
+/*
+ * Devices of a tier go into boxes in the order of their numbers, so that neighbours are
+ * together.
+ */
 static void place_boxes(struct picture *picture)
 {
     const struct myr_design *design = picture->design;
@@ -100,6 +106,7 @@ static void place_boxes(struct picture *picture)
         tier->boxes = tier->devices ? (tier->devices - 1) / tier->box_devices + 1 : 0;
         tier->y = TOP + (int32_t)(picture->tier_count - 1 - i) * TIER_STEP;
         int32_t room = tier->boxes ? (WIDTH - LEFT - RIGHT) / (int32_t)tier->boxes : 0;
+        /* A fifth of the room stays free between boxes. */
         int32_t width = room * 8 / 10;
         tier->box_width = width < BOX_WIDTH_MAX ? width : BOX_WIDTH_MAX;
     }
@@ -131,6 +138,7 @@ struct lines {
     MYR_VEC(struct line) items;
 };
 
+/* One line for each pair of boxes. Box numbers are below BOXES_MAX and fit into 16 bits each. */
 static void collect_lines(const struct picture *picture, struct lines *lines)
 {
     const struct myr_design *design = picture->design;
@@ -168,6 +176,7 @@ static uint32_t thickness(uint64_t load)
     return step < THICKNESSES ? (uint32_t)step : THICKNESSES - 1;
 }
 
+/* Within a tier a curve above the boxes, higher the farther it goes; inside one box nothing. */
 static void draw_line(struct picture *picture, const struct line *line)
 {
     const struct tier *lower = &picture->tiers[line->lower], *upper = &picture->tiers[line->upper];
@@ -193,6 +202,7 @@ static void draw_lines(struct picture *picture)
     MYR_CLEANUP(lines_done) struct lines lines = {};
     collect_lines(picture, &lines);
     myr_svg_style(&picture->svg, lines.items.count > LINES_MANY ? fine_style : style);
+    /* Hot lines come last, and lie above the others. */
     for (uint32_t width = 0; width <= THICKNESSES; width++) {
         bool begun = false;
         for (size_t i = 0; i < lines.items.count; i++) {
@@ -213,6 +223,7 @@ static void draw_lines(struct picture *picture)
     }
 }
 
+/* First and last device in it, for the tip; 'highest' of all links at them. */
 struct box {
     uint32_t first, last, count; /* devices */
     uint64_t highest;
@@ -226,6 +237,7 @@ static void draw_box(struct picture *picture, const struct tier *tier, uint32_t 
     MYR_CLEANUP(myr_buf_done) struct myr_buf label = {};
     int32_t middle = box_middle(tier, index);
     myr_design_name(design, box->first, &tip);
+    /* The kind before the slash is the tier's title already. */
     const char *slash = strchr(tip.data, '/');
     myr_buf_puts(&label, box->count == 1 && slash ? slash + 1 : "");
     if (box->count > 1) {
@@ -237,6 +249,7 @@ static void draw_box(struct picture *picture, const struct tier *tier, uint32_t 
     myr_buf_printf(&tip, ", maximum load %.3f", (double)box->highest / (double)MYR_LOAD_ONE);
     myr_svg_rect(&picture->svg, middle - tier->box_width / 2, tier->y, tier->box_width, BOX_HEIGHT,
                  tier->css, tip.data);
+    /* About six pixels a letter: a label that does not fit is left out, the tip still says it. */
     if ((int32_t)label.len * 6 * PX <= tier->box_width + 8 * PX) {
         myr_svg_text(&picture->svg, middle, tier->y + BOX_HEIGHT / 2 + 3 * PX, MYR_SVG_MIDDLE,
                      "label-small", label.data);
@@ -282,6 +295,7 @@ void myr_use_draw(const struct myr_use *use, struct myr_buf *buf)
     snprintf(title, sizeof(title), "%.60s: paths of %zu flows",
              myr_design_str(design, design->head->name), use->flow_count);
     myr_svg_begin(&picture.svg, buf, WIDTH / PX, height / PX, title);
+    /* Lines first: boxes cover their ends. */
     draw_lines(&picture);
     myr_svg_text(&picture.svg, 14 * PX, 30 * PX, MYR_SVG_START, "title", title);
     for (uint32_t i = 0; i < picture.tier_count; i++) {

@@ -1,5 +1,6 @@
 #include "policy/policy.h"
 
+/* Shares are of a host port's rate, loads of the channel's own: a faster channel is less full. */
 uint64_t policy_load_part(const struct myr_graph *graph, uint32_t channel, uint64_t share)
 {
     uint64_t gbps = myr_channel_gbps(graph->design, channel);

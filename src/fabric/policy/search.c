@@ -7,6 +7,7 @@
 enum { IMPROVE_PASSES = 8, IMPROVE_TRIES = 32, POLISH_PASSES = 8, POLISH_TRIES = 2048 };
 #define POLISH_WORK (UINT64_C(1) << 21)
 
+/* The fullest channel decides; the sum tells apart paths that meet the same one. */
 struct path_cost {
     uint64_t highest, sum;
 };
@@ -30,6 +31,7 @@ static bool cheaper(struct path_cost a, struct path_cost b)
     return a.highest != b.highest ? a.highest < b.highest : a.sum < b.sum;
 }
 
+/* In a dragonfly every second try goes over another group: the shortest ways are few there. */
 static bool other_path(const struct myr_graph *graph, const struct myr_flow *flow, uint64_t value,
                        uint32_t attempt, struct myr_path *ret)
 {
@@ -50,11 +52,13 @@ static bool improve(struct policy_plan *plan, uint32_t pass)
         if (plan->paths[i].count < 3) {
             continue; /* without a path, or inside one switch */
         }
+        /* Without its own share: a path is judged by what the others put there. */
         policy_add_load(plan->graph, plan->load, &plan->paths[i], share, true);
         struct path_cost now = cost_of(plan->graph, &plan->paths[i], share, plan->load);
         bool hot = now.highest > MYR_LOAD_ONE;
         for (uint32_t attempt = 0; hot && attempt < IMPROVE_TRIES; attempt++) {
             struct myr_path path;
+            /* Another number for each flow, pass and try, and the same ones in every run. */
             uint64_t value = myr_hash_u64(((uint64_t)i << 16 | pass << 8) + attempt);
             if (!other_path(plan->graph, &plan->flows[i], value, attempt, &path)) {
                 continue;
@@ -117,6 +121,7 @@ static bool best_path(const struct policy_plan *plan, size_t flow, struct myr_pa
         /* An odd factor visits all low digits in turn: choices at the first switch come first. */
         if (!myr_path_with_period(plan->graph, f->from_port, f->to_port, k * 33 + flow, &path,
                                   &own_period)) {
+            /* No path at all: no other number has one either. */
             *work += k;
             return false;
         }
@@ -132,6 +137,7 @@ static bool best_path(const struct policy_plan *plan, size_t flow, struct myr_pa
     return found;
 }
 
+/* Host channels are left out: no other path would relieve them. */
 static bool above(const struct policy_plan *plan, const struct myr_path *path, uint64_t most)
 {
     for (uint32_t i = 1; i + 1 < path->count; i++) {

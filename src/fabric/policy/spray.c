@@ -28,6 +28,10 @@ static void spray_done(struct spray *spray)
     free(spray->known);
 }
 
+/*
+ * Divides what has come to a switch evenly among its candidates; the rest of the division is
+ * lost.
+ */
 static void spray_from(struct spray *spray, uint32_t at, uint32_t to)
 {
     const struct myr_graph *graph = spray->graph;
@@ -38,6 +42,7 @@ static void spray_from(struct spray *spray, uint32_t at, uint32_t to)
     for (uint32_t k = 0; k < ways && part > 0; k++) {
         uint32_t other = myr_channel_to_device(graph->design, candidates[k]) - graph->first_switch;
         spray->load[candidates[k]] += sums_fine_load(graph, candidates[k], part);
+        /* Listed once a wave, when the first part comes. */
         if (spray->fraction[other] == 0) {
             myr_vec_push(&spray->later, other);
         }
@@ -88,6 +93,7 @@ static bool spray_detour(struct spray *spray, const struct myr_flow *flow, uint6
     if (!myr_path_by_value(spray->graph, flow->from_port, flow->to_port, 0, &path)) {
         return false;
     }
+    /* The same walk loads the channels and, when all are loaded, looks at them. */
     for (uint32_t i = 1; i + 1 < path.count; i++) {
         uint64_t *load = &spray->load[path.channels[i]];
         if (ret_limit) {
@@ -121,6 +127,10 @@ static bool is_followed(const struct myr_graph *graph, struct sums *sums,
 static void by_target(const struct myr_graph *graph, struct sums *sums,
                       const struct myr_flow *flows, size_t count, uint32_t *order, uint32_t *start)
 {
+    /*
+     * Starts are counted two places ahead and filled one place ahead: they end where they
+     * belong.
+     */
     for (size_t i = 0; i < count; i++) {
         if (is_followed(graph, sums, &flows[i])) {
             start[myr_graph_host_switch(graph, flows[i].to_port) - graph->first_switch + 2]++;
@@ -183,6 +193,7 @@ static void spray_flows(const struct myr_graph *graph, struct sums *sums,
     MYR_CLEANUP(myr_free_at) uint32_t *order = myr_xcalloc(count, sizeof(*order));
     MYR_CLEANUP(myr_free_at) uint32_t *start = myr_xcalloc(switches, sizeof(*start));
     by_target(graph, sums, flows, count, order, start);
+    /* Lost, unless one of the two passes below finds it a way. */
     for (size_t i = 0; i < count; i++) {
         myr_vec_push(&ret->limit, UINT64_MAX);
     }

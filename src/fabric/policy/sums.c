@@ -4,11 +4,13 @@
 
 uint64_t sums_fine_load(const struct myr_graph *graph, uint32_t channel, uint64_t part)
 {
+    /* The product of the three does not fit into 64 bits. */
     unsigned __int128 load = (unsigned __int128)MYR_LOAD_ONE * part * graph->net->host_gbps;
     uint64_t rate = SPRAY_FINE * MYR_SHARE_ONE * myr_channel_gbps(graph->design, channel);
     return (uint64_t)(load / rate);
 }
 
+/* Whether a flow has its two host links; a flow to itself uses none. */
 bool sums_alive(const struct myr_graph *graph, const struct myr_flow *flow)
 {
     const uint32_t *links = graph->design->port_link;
@@ -19,12 +21,14 @@ bool sums_alive(const struct myr_graph *graph, const struct myr_flow *flow)
 
 void sums_load_hosts(const struct myr_graph *graph, const struct myr_flow *flow, uint64_t *load)
 {
+    /* Hosts are at end a of their links: even channels lead up, odd ones down. */
     uint32_t up = graph->design->port_link[flow->from_port] * 2;
     uint32_t down = graph->design->port_link[flow->to_port] * 2 + 1;
     load[up] += policy_load_part(graph, up, flow->share);
     load[down] += policy_load_part(graph, down, flow->share);
 }
 
+/* Leaves of another plane or rail have no way to each other through the fabric. */
 bool sums_ends(const struct myr_graph *graph, const struct myr_flow *flow,
                const struct myr_rung *ret[2])
 {
@@ -56,6 +60,7 @@ static bool alike(const struct myr_graph *graph)
             }
         }
     }
+    /* Spines must have as many uplinks each, for a pod's sum is divided evenly over all of them. */
     for (uint32_t i = 0; i < net->spine; i++) {
         if (graph->rungs[net->leaf + i].up_count != graph->rungs[net->leaf].up_count) {
             return false;
@@ -69,6 +74,7 @@ bool sums_fit(const struct myr_graph *graph)
     return graph->regular && graph->net->spine && alike(graph);
 }
 
+/* Pods are numbered across all fabrics, those of one in a row. */
 static uint32_t pod_of(const struct sums *sums, const struct myr_rung *rung)
 {
     return rung->unit * sums->pods + rung->pod;
@@ -123,11 +129,13 @@ void sums_init(struct sums *sums, const struct myr_graph *graph)
     sums->dead_leaf = myr_xcalloc((size_t)net->leaf, 1);
     sums->dead_pod = myr_xcalloc(pods, 1);
     sums->dead_spine = myr_xcalloc(spines, 1);
+    /* The first leaf stands for all: sums_fit() made sure that they are alike. */
     sums->width = myr_xcalloc((size_t)net->pod_spines + 1, sizeof(uint32_t));
     for (uint32_t k = 0; k < first->up_count; k++) {
         sums->width[graph->rungs[graph->peers[first->up + k] - graph->first_switch].index]++;
     }
     note_dead(sums);
+    /* Only then pairs of pods may differ; in a whole fabric the sums of pods do. */
     if (graph->dead_count && net->core) {
         sums->pair = myr_xcalloc(pods * sums->pods, sizeof(uint64_t));
         sums->pair_highest = myr_xcalloc(pods * sums->pods, sizeof(uint64_t));
@@ -173,6 +181,7 @@ struct crossing {
     uint64_t highest;     /* of the channels that are in use */
 };
 
+/* Adds to the load, or looks at it, in one and the same walk. */
 static void use_channel(struct crossing *c, uint32_t channel, uint64_t part)
 {
     if (c->load) {
@@ -182,6 +191,7 @@ static void use_channel(struct crossing *c, uint32_t channel, uint64_t part)
     }
 }
 
+/* Channels of a bundle that are alive. */
 static uint32_t living(const struct myr_graph *graph, const struct myr_bundle *bundle,
                        uint32_t ret[MYR_CANDIDATES_MAX])
 {
@@ -229,6 +239,7 @@ static bool all_join(const struct sums *sums, const struct myr_rung *ends[2])
     return true;
 }
 
+/* Cheap tests come first: the answer for a pair of pods is kept, since many flows ask for it. */
 enum sums_kind sums_kind(struct sums *sums, const struct myr_rung *ends[2])
 {
     const struct myr_rung *rungs = sums->graph->rungs;
@@ -257,6 +268,7 @@ static void spread_pair(struct sums *sums, const struct myr_rung *ends[2], uint6
     uint32_t to_leaf = (uint32_t)(ends[1] - graph->rungs) + graph->first_switch;
     for (uint32_t s = 0; s < graph->net->pod_spines; s++) {
         uint32_t near = spine_at(sums, ends[0], s), far = spine_at(sums, ends[1], s);
+        /* A position gets as much of the pair's sum as leaves have uplinks to it. */
         uint64_t amount = share * SPRAY_FINE / graph->rungs->up_count * sums->width[s];
         if (!sums->dead_spine[near] && !sums->dead_spine[far]) {
             sums->spine[0][near] += amount;
@@ -268,6 +280,7 @@ static void spread_pair(struct sums *sums, const struct myr_rung *ends[2], uint6
     }
 }
 
+/* Valid once all loads are there; asked for by every flow of the pair, and found once. */
 static uint64_t pair_highest(struct sums *sums, const struct myr_rung *ends[2],
                              const uint64_t *load)
 {
@@ -312,6 +325,7 @@ static void load_uplinks(const struct myr_graph *graph, const struct myr_rung *r
     }
 }
 
+/* A spine's total is its part of the pod's sum, and what pairs gave it by itself. */
 static void load_sums(struct sums *sums, uint64_t *load)
 {
     const struct myr_graph *graph = sums->graph;
@@ -332,6 +346,7 @@ static void load_sums(struct sums *sums, uint64_t *load)
                               sums->width[rung->index] +
                           sums->spine[side][i];
         }
+        /* A spine that lost links makes its pod's flows pairs, and pairs are followed there. */
         MYR_ASSERT(!sums->dead_spine[i] || (total[0] == 0 && total[1] == 0));
         load_uplinks(graph, rung, total, load, highest);
         for (uint32_t side = 0; side < 2; side++) {
@@ -342,6 +357,7 @@ static void load_sums(struct sums *sums, uint64_t *load)
     }
 }
 
+/* Inside one switch a flow loads only its two host links. */
 static void add_flow(struct sums *sums, const struct myr_rung *ends[2], enum sums_kind kind,
                      uint64_t share)
 {
