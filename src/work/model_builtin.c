@@ -1,3 +1,7 @@
+/*
+ * model_builtin: the models that are built into the program, by name. Files are parsed when asked
+ * for; names alone come from the list of files.
+ */
 #include <myr_work_models.h>
 
 #include "myriad/work/model.h"
@@ -23,6 +27,7 @@ struct myr_str myr_model_builtin_name(uint32_t index)
     return builtin_name(index);
 }
 
+/* The build has parsed the YAML already: what is unpacked is a document, not text. */
 static int read_builtin(struct myr_arena *arena, uint32_t index, struct myr_model *ret,
                         struct myr_err *err)
 {
@@ -51,6 +56,7 @@ static uint32_t count_beginning(struct myr_str wanted, uint32_t *ret)
     return count;
 }
 
+/* Names all that fit, so that the next try can be the right one. */
 static int fail_ambiguous(struct myr_str wanted, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf names = {};
@@ -70,6 +76,7 @@ static int fail_ambiguous(struct myr_str wanted, struct myr_err *err)
  */
 static bool split_size(struct myr_str name, struct myr_str *ret_family, uint64_t *ret_size)
 {
+    /* Every dash may begin the size: "gpt-oss-20b" has two. */
     for (size_t i = 1; i < name.len; i++) {
         size_t at = i, decimals = 0;
         uint64_t size = 0;
@@ -107,6 +114,7 @@ static void nearest_size(struct myr_str name, struct myr_buf *ret)
         if (!split_size(known, &other, &there) || !myr_str_eq_nocase(family, other)) {
             continue;
         }
+        /* The two nearest, so that one asked between two sizes is shown both. */
         uint64_t apart = there > size ? there - size : size - there;
         if (apart < gap[0]) {
             gap[1] = gap[0];
@@ -131,6 +139,7 @@ static int fail_unknown(struct myr_arena *arena, struct myr_str name, struct myr
         struct myr_str known = builtin_name(i);
         names[i] = myr_arena_strndup(arena, known.data, known.len);
     }
+    /* A size says more than letters do; only a name without one is compared by spelling. */
     char near[128] = "";
     nearest_size(name, &sized);
     if (sized.len > 0 && sized.len < sizeof(near)) {
@@ -158,6 +167,7 @@ int myr_model_find(struct myr_arena *arena, const char *name, struct myr_model *
     /* Something that looks like a path gets the file system's own complaint. */
     struct myr_err file_err = {};
     int rc = myr_model_read(arena, name, ret, &file_err);
+    /* The first words of a name come last: a file that is called like that is what was meant. */
     bool is_path = strchr(name, '/') || strcmp(name, "-") == 0;
     if (rc == MYR_ENOENT && !is_path) {
         uint32_t only = 0, beginning = count_beginning(wanted, &only);

@@ -3,6 +3,7 @@
 #include "myriad/work/count.h"
 #include "weights.h"
 
+/* One field with the name that files give it, for the message. */
 struct range {
     const char *name;
     uint32_t value;
@@ -22,6 +23,7 @@ static int check_ranges(const struct range *ranges, size_t count, struct myr_err
     return MYR_OK;
 }
 
+/* What every model has. Fields that only some models have may be 0 here and are checked below. */
 static int check_shape(const struct myr_model *model, struct myr_err *err)
 {
     bool learned = model->positions == MYR_POSITIONS_LEARNED;
@@ -52,6 +54,7 @@ static int check_shape(const struct myr_model *model, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Keys and values of all heads come from one latent vector, so there is nothing to group. */
 static int check_mla(const struct myr_model *model, struct myr_err *err)
 {
     if (!myr_model_is_mla(model)) {
@@ -91,6 +94,7 @@ static int check_other(const struct myr_model *model, struct myr_err *err)
         {"delta.taps", delta->taps, 0, MYR_MODEL_DIM_MAX},
     };
     MYR_TRY(check_ranges(ranges, MYR_ARRAY_COUNT(ranges), err));
+    /* Their pairs are counted for tokens that see what came before (myr_model_pairs()). */
     if ((indexed || linear) && !model->causal) {
         return myr_err_set(err, MYR_EINVAL, "an indexer and linear layers need causal attention");
     }
@@ -105,6 +109,7 @@ static int check_other(const struct myr_model *model, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Without experts the plain FFN is all there is; with them it is needed where layers have none. */
 static int check_moe(const struct myr_model *model, struct myr_err *err)
 {
     const struct myr_moe *moe = &model->moe;
@@ -133,6 +138,7 @@ static int check_moe(const struct myr_model *model, struct myr_err *err)
 
 int myr_model_check(const struct myr_model *model, struct myr_err *err)
 {
+    /* Shapes first: what follows takes them for granted. */
     int rc;
     if ((rc = check_shape(model, err)) < 0 || (rc = check_mla(model, err)) < 0 ||
         (rc = check_other(model, err)) < 0 || (rc = check_moe(model, err)) < 0) {
@@ -156,6 +162,7 @@ int myr_model_check(const struct myr_model *model, struct myr_err *err)
 
 int myr_work_model_finish(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
+    /* No key/value heads given: as many as heads, which is plain multi-head attention. */
     if (model->kv_head_count == 0 || myr_model_is_mla(model)) {
         model->kv_head_count = model->head_count;
     }
@@ -168,6 +175,7 @@ int myr_work_model_finish(const struct myr_doc *doc, struct myr_model *model, st
         }
         model->head_dim = model->hidden / model->head_count;
     }
+    /* The check knows no file: its words get the place of the document in front. */
     struct myr_err inner = {};
     int rc = myr_model_check(model, &inner);
     return rc == MYR_OK ? MYR_OK : myr_doc_error(err, doc, rc, "%s", inner.message);

@@ -1,9 +1,14 @@
+/*
+ * model_details: our own map 'details' and its counterparts in config.json. None of it changes a
+ * count or a time: only a launch asks for it.
+ */
 #include "model_details.h"
 
 #include "keys.h"
 
 #define NUMBERS_MAX 1e12 /* beyond any base, scale or share that is in use */
 
+/* A number that is no count; NUMBERS_MAX bounds what a file may say. */
 struct detail_double {
     const char *key;
     size_t offset;
@@ -38,6 +43,7 @@ static const struct key_flag flag_rows[] = {
     {"scaled_rotation", offsetof(struct myr_model_details, scaled_rotation)},
 };
 
+/* In the order of enum myr_activation: the place is the value. */
 static const char *const our_activations[] = {"unknown", "silu",  "gelu", "gelu-tanh",
                                               "relu",    "relu2", "other"};
 
@@ -76,6 +82,10 @@ int myr_work_read_details(const struct myr_doc *doc, struct myr_model_details *r
     return MYR_OK;
 }
 
+/*
+ * The first of the keys that is there decides. A word that is not known is "other", not an error:
+ * no count or time depends on it.
+ */
 static enum myr_activation hf_activation(const struct myr_doc *doc)
 {
     static const struct {
@@ -113,6 +123,7 @@ static int hf_rotation(const struct myr_doc *doc, struct myr_model_details *ret,
         DETAIL("partial_rotary_factor", rotary_share),
         DETAIL("rotary_pct", rotary_share),
     };
+    /* Read after the config's own keys: where both are there, the map's are the newer ones. */
     static const char *const maps[] = {"rope_parameters", "rope_scaling"};
     MYR_TRY(read_doubles(doc, KEYS_FOREIGN, rows, MYR_ARRAY_COUNT(rows), ret, err));
     for (size_t i = 0; i < MYR_ARRAY_COUNT(maps); i++) {

@@ -16,6 +16,7 @@ const char *myr_model_hf_name(uint32_t index)
     return myr_work_hf_families[index].type;
 }
 
+/* The type must be one of the list to the letter: a near name may have other layers. */
 static int find_family(const struct myr_doc *doc, const struct hf_family **ret, struct myr_err *err)
 {
     const struct myr_doc *node = myr_doc_get(doc, "model_type");
@@ -90,6 +91,7 @@ static int check_layer_types(const struct myr_doc *doc, const struct myr_model *
     const char *const *known = model->delta.value_heads    ? delta
                                : model->indexer.head_count ? index
                                                            : usual;
+    /* Both special lists have two words. */
     size_t known_count = known == usual ? MYR_ARRAY_COUNT(usual) : MYR_ARRAY_COUNT(delta);
     const struct myr_doc *types = said(doc, "layer_types");
     for (uint32_t i = 0; types && types->kind == MYR_DOC_LIST && i < types->count; i++) {
@@ -166,6 +168,10 @@ int myr_work_model_from_hf(struct myr_arena *arena, const struct myr_doc *config
     const struct myr_doc *doc = language_part(config);
     MYR_TRY(find_family(doc, &family, err));
     MYR_ASSERT(family);
+    /*
+     * From the general to the special: what the family fixes, what its table reads, what its
+     * function adds; then what must hold of any model.
+     */
     struct myr_model model = family->fixed;
     const char *what = myr_arena_printf(arena, "a config of type '%s'", family->type);
     MYR_TRY(myr_work_read_numbers(doc, what, KEYS_FOREIGN, family->rows, family->row_count, &model,
@@ -175,6 +181,7 @@ int myr_work_model_from_hf(struct myr_arena *arena, const struct myr_doc *config
                                           offsetof(struct myr_model, mtp_count), 0,
                                           MYR_MODEL_MTP_MAX, false};
     MYR_TRY(myr_work_read_numbers(doc, what, KEYS_FOREIGN, &mtp, 1, &model, err));
+    /* The flag of a model that also sees stands outside of its language part. */
     const struct myr_doc *tied = myr_work_key(doc, KEYS_FOREIGN, "tie_word_embeddings");
     tied = tied ? tied : myr_work_key(config, KEYS_FOREIGN, "tie_word_embeddings");
     MYR_TRY(tied ? myr_doc_bool(tied, "tie_word_embeddings", &model.tied, err) : MYR_OK);

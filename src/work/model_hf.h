@@ -4,8 +4,10 @@
 #include "keys.h"
 #include "myriad/work/model.h"
 
+/* Tables are dense with rows: these words keep a row readable on one line. */
 #define REQUIRED true
 #define OPTIONAL false
+/* A key of a config and the field that it fills; the least value is 1. */
 #define ROW(key, member, max, required)                           \
     {                                                             \
         key, offsetof(struct myr_model, member), 1, max, required \
@@ -16,11 +18,13 @@
         key, offsetof(struct myr_model, member), 0, max, OPTIONAL \
     }
 
+/* One 'model_type': a model begins as 'fixed', takes what 'rows' read, and 'finish' has the end. */
 struct hf_family {
     const char *type;
-    const struct key_number *rows;
+    const struct key_number *rows; /* a later row for the same field wins */
     size_t row_count;
-    int (*finish)(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err);
+    int (*finish)(const struct myr_doc *doc, struct myr_model *model,
+                  struct myr_err *err); /* what no row can say; never NULL */
     struct myr_model fixed; /* what the family's code has without a key, and its defaults */
 };
 

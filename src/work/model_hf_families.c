@@ -5,6 +5,7 @@
 #include "model_hf.h"
 #include "model_hf_finish.h"
 
+/* What most configs call alike. The sequence may be given otherwise, so it is not required here. */
 #define SHAPE_ROWS                                                                \
     ROW("num_hidden_layers", layer_count, MYR_MODEL_LAYERS_MAX, REQUIRED),        \
         ROW("hidden_size", hidden, MYR_MODEL_HIDDEN_MAX, REQUIRED),               \
@@ -19,6 +20,7 @@ static const struct key_number llama_rows[] = {
     ROW("intermediate_size", ffn_hidden, MYR_MODEL_FFN_MAX, REQUIRED),
 };
 
+/* All layers have experts: the only width is theirs. */
 static const struct key_number mixtral_rows[] = {
     SHAPE_ROWS,
     ROW("intermediate_size", moe.expert_hidden, MYR_MODEL_FFN_MAX, REQUIRED),
@@ -33,6 +35,7 @@ static const struct key_number grok_rows[] = {
     ROW("num_experts_per_tok", moe.experts_per_token, MYR_MODEL_EXPERTS_MAX, REQUIRED),
 };
 
+/* Experts in every n-th layer; the plain width matters only where n is above 1. */
 static const struct key_number qwen_moe_rows[] = {
     SHAPE_ROWS,
     ROW("intermediate_size", ffn_hidden, MYR_MODEL_FFN_MAX, OPTIONAL),
@@ -43,6 +46,7 @@ static const struct key_number qwen_moe_rows[] = {
     ROW("decoder_sparse_step", moe.interval, MYR_MODEL_LAYERS_MAX, OPTIONAL),
 };
 
+/* Latent attention. Experts are optional: the same type has dense models too. */
 #define DEEPSEEK_ROWS                                                                       \
     SHAPE_ROWS, ROW("intermediate_size", ffn_hidden, MYR_MODEL_FFN_MAX, REQUIRED),          \
         ROW("q_lora_rank", mla.q_rank, MYR_MODEL_DIM_MAX, OPTIONAL),                        \
@@ -61,6 +65,7 @@ static const struct key_number deepseek_rows[] = {
     DEEPSEEK_ROWS,
 };
 
+/* The length of the table of positions is the sequence: hf_finish_gpt2() copies it. */
 static const struct key_number gpt2_rows[] = {
     ROW("n_layer", layer_count, MYR_MODEL_LAYERS_MAX, REQUIRED),
     ROW("n_embd", hidden, MYR_MODEL_HIDDEN_MAX, REQUIRED),
@@ -168,6 +173,7 @@ static const struct key_number gptj_rows[] = {
     ROW("vocab_size", vocab, MYR_MODEL_VOCAB_MAX, REQUIRED),
 };
 
+/* 'intermediate_size' is that of the experts here; plain layers have a key of their own. */
 static const struct key_number llama4_rows[] = {
     SHAPE_ROWS,
     ROW("intermediate_size", moe.expert_hidden, MYR_MODEL_FFN_MAX, REQUIRED),
@@ -282,6 +288,10 @@ static const struct key_number solar_rows[] = {
     ROW_OR_ZERO("n_shared_experts", moe.shared_count, MYR_MODEL_EXPERTS_MAX),
 };
 
+/*
+ * Words for what families have in common: two norms and a gated FFN without biases is the usual
+ * layer, LayerNorm with biases everywhere the one of the first GPTs.
+ */
 #define ROWS(table)    table, MYR_ARRAY_COUNT(table)
 #define DECODER(norms) .causal = true, .norms_per_layer = (norms), .moe.interval = 1
 #define USUAL          DECODER(2), .gated = true
@@ -291,6 +301,10 @@ static const struct key_number solar_rows[] = {
 #define PARALLEL DECODER(1), .norm = MYR_NORM_LAYER, .ffn_bias = true, .head_bias = true
 #define LEARNED  .tied = true, .positions = MYR_POSITIONS_LEARNED, .dropout = true
 
+/*
+ * What stands in the braces is not in the configs but in the families' modelling code; the counts
+ * of tests/data/model-configs.jsonl hold it to the last parameter.
+ */
 const struct hf_family myr_work_hf_families[] = {
     {"apertus", ROWS(llama_rows), hf_finish_apertus, {DECODER(2), .qk_norm = true}},
     {"arcee", ROWS(llama_rows), hf_finish_llama, {DECODER(2)}},

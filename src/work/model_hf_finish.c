@@ -17,6 +17,7 @@ static int read_qwen_window(const struct myr_doc *doc, struct myr_model *model, 
     return hf_window(doc, model, err);
 }
 
+/* One key for the biases of all four projections of attention, one for those of the FFN. */
 int hf_finish_llama(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     MYR_TRY(hf_flag(doc, "attention_bias", &model->qkv_bias, err));
@@ -42,6 +43,7 @@ int hf_finish_qwen3(const struct myr_doc *doc, struct myr_model *model, struct m
     return read_qwen_window(doc, model, err);
 }
 
+/* As Qwen2, with a gate of the shared expert, which Qwen3's experts do not have. */
 int hf_finish_qwen2_moe(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     MYR_TRY(hf_sparse_layers(doc, model, err));
@@ -60,6 +62,7 @@ int hf_finish_deepseek(const struct myr_doc *doc, struct myr_model *model, struc
     MYR_TRY(hf_flag(doc, "attention_bias", &model->qkv_bias, err));
     model->out_bias = model->qkv_bias;
     struct myr_moe *moe = &model->moe;
+    /* A dense model of the type: keys of experts that are there all the same mean nothing. */
     if (moe->expert_count == 0) {
         *moe = (struct myr_moe){.interval = 1};
         return MYR_OK;
@@ -76,6 +79,7 @@ int hf_finish_deepseek_v2(const struct myr_doc *doc, struct myr_model *model, st
     return hf_finish_deepseek(doc, model, err);
 }
 
+/* Without 'n_inner' the FFN is four times as wide as the model. */
 int hf_finish_gpt2(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     (void)doc;
@@ -101,6 +105,7 @@ int hf_finish_gpt_oss(const struct myr_doc *doc, struct myr_model *model, struct
     return hf_window(doc, model, err);
 }
 
+/* Families that need nothing but that default of the width. */
 int hf_finish_plain(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     (void)doc;
@@ -119,6 +124,7 @@ int hf_finish_bias(const struct myr_doc *doc, struct myr_model *model, struct my
     return rc;
 }
 
+/* One key/value head for all, unless the config says no. */
 int hf_finish_bigcode(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     bool multi_query = true;
@@ -127,6 +133,7 @@ int hf_finish_bigcode(const struct myr_doc *doc, struct myr_model *model, struct
     return hf_finish_gpt2(doc, model, err);
 }
 
+/* The number of groups counts only where the flag switches grouping on. */
 int hf_finish_chatglm(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     bool grouped = false, linear_bias = false;
@@ -148,6 +155,7 @@ int hf_finish_llama4(const struct myr_doc *doc, struct myr_model *model, struct 
     return hf_finish_llama(doc, model, err);
 }
 
+/* Its norms of queries and keys span all heads. */
 int hf_finish_cohere(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     MYR_TRY(hf_flag(doc, "use_qk_norm", &model->qk_norm, err));
@@ -162,6 +170,7 @@ int hf_finish_cohere2(const struct myr_doc *doc, struct myr_model *model, struct
     return hf_window(doc, model, err);
 }
 
+/* One flag for all biases. */
 int hf_finish_ernie(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     bool bias = false;
@@ -210,6 +219,10 @@ int hf_finish_falcon(const struct myr_doc *doc, struct myr_model *model, struct 
     MYR_TRY(hf_flag(doc, "bias", &bias, err));
     const struct myr_doc *node = myr_work_key(doc, KEYS_FOREIGN, norms_key);
     MYR_TRY(node ? myr_doc_u64(node, norms_key, 1, 2, &norms, err) : MYR_OK);
+    /*
+     * The first generation: one key/value head or all, and a single norm where both parts are
+     * parallel.
+     */
     if (!fresh) {
         model->kv_head_count = multi_query ? 1 : model->head_count;
         norms = parallel ? 1 : 2;
@@ -263,6 +276,7 @@ int hf_finish_mpt(const struct myr_doc *doc, struct myr_model *model, struct myr
         MYR_TRY(hf_flag(attention, "alibi", &alibi, err));
         MYR_TRY(myr_work_read_numbers(attention, "attn_config", KEYS_FOREIGN, rows, 1, model, err));
     }
+    /* Until here the field held the ratio of the widths (mpt_rows). */
     model->ffn_hidden = (model->ffn_hidden ? model->ffn_hidden : 4) * model->hidden;
     model->norm = unbiased ? MYR_NORM_RMS : MYR_NORM_LAYER; /* one vector, or two */
     model->qkv_bias = model->out_bias = model->ffn_bias = !unbiased;
@@ -294,6 +308,7 @@ int hf_finish_qwen(const struct myr_doc *doc, struct myr_model *model, struct my
     return MYR_OK;
 }
 
+/* Biases of the output have a flag of their own. */
 int hf_finish_seed(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     MYR_TRY(hf_flag(doc, "attention_bias", &model->qkv_bias, err));

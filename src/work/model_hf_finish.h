@@ -11,6 +11,7 @@ int hf_flag(const struct myr_doc *doc, const char *key, bool *value, struct myr_
 int hf_no_bias(const struct myr_doc *doc, const char *key, struct myr_err *err);
 int hf_window(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err);
 
+/* In alphabetical order; each is named by the families' table, model_hf_families.c. */
 #define HF_FINISH(name) \
     int name(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 

@@ -1,12 +1,14 @@
 /* What several families write alike: flags, windows, and which layers have experts. */
 #include "model_hf_finish.h"
 
+/* Absent or null leaves the flag as the family has it. */
 int hf_flag(const struct myr_doc *doc, const char *key, bool *value, struct myr_err *err)
 {
     const struct myr_doc *node = myr_work_key(doc, KEYS_FOREIGN, key);
     return node ? myr_doc_bool(node, key, value, err) : MYR_OK;
 }
 
+/* Every other word is a layer that does not see all; which words are known is checked elsewhere. */
 static bool is_full(const struct myr_doc *kind)
 {
     return kind->kind == MYR_DOC_SCALAR && myr_str_eq(kind->text, MYR_STR("full_attention"));
@@ -25,7 +27,9 @@ static int read_layer_types(const struct myr_doc *types, struct myr_model *model
     while (first_full < types->count && !is_full(types->items[first_full])) {
         first_full++;
     }
+    /* The first full layer gives the rule; the loop below holds all layers against it. */
     model->full_every = first_full < types->count ? first_full + 1 : 0;
+    /* All layers are full: the window in the file is never used. */
     if (model->full_every == 1) {
         model->window_tokens = 0;
     }
@@ -45,6 +49,7 @@ int hf_window(const struct myr_doc *doc, struct myr_model *model, struct myr_err
     static const struct key_number rows[] = {
         ROW_OR_ZERO("sliding_window", window_tokens, MYR_MODEL_SEQ_MAX),
     };
+    /* A window without a list of layers is every layer's, or as the family fixed it. */
     int rc = myr_work_read_numbers(doc, "the config", KEYS_FOREIGN, rows, 1, model, err);
     const struct myr_doc *types = myr_work_key(doc, KEYS_FOREIGN, "layer_types");
     if (rc != MYR_OK || model->window_tokens == 0 || !types) {

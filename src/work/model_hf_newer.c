@@ -42,12 +42,14 @@ int hf_finish_apertus(const struct myr_doc *doc, struct myr_model *model, struct
     return MYR_OK;
 }
 
+/* Shared experts are as wide as routed ones where no key says otherwise. */
 static void share_experts(struct myr_model *model)
 {
     struct myr_moe *moe = &model->moe;
     moe->shared_hidden = moe->shared_count > 0 ? moe->expert_hidden : 0;
 }
 
+/* The two biases of attention have a flag each. */
 int hf_finish_bailing(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     MYR_TRY(hf_flag(doc, "use_bias", &model->out_bias, err));
@@ -71,8 +73,10 @@ int hf_finish_ernie_moe(const struct myr_doc *doc, struct myr_model *model, stru
     bool open = !end || is_word(end, "-1");
     MYR_TRY(open ? MYR_OK
                  : myr_doc_u64(end, "moe_layer_end_index", 0, MYR_MODEL_LAYERS_MAX, &last, err));
+    /* The first layer from the start on whose number plus 1 divides by the step. */
     uint32_t step = moe->interval;
     moe->first_dense = (moe->first_dense + step) / step * step - 1;
+    /* The last such layer, counted from 1. */
     uint32_t final_moe = model->layer_count / step * step;
     if (!open && last + 1 < final_moe) {
         return myr_doc_error(err, end, MYR_EINVAL,
@@ -92,6 +96,7 @@ int hf_finish_granitemoe(const struct myr_doc *doc, struct myr_model *model, str
     return MYR_OK;
 }
 
+/* A shared expert is there when it has a width. */
 int hf_finish_granitemoe_shared(const struct myr_doc *doc, struct myr_model *model,
                                 struct myr_err *err)
 {
@@ -135,6 +140,10 @@ int hf_finish_hunyuan_moe(const struct myr_doc *doc, struct myr_model *model, st
 /* Latent attention that sees what its indexer picks. */
 int hf_finish_indexed(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
+    /*
+     * Three ways to say that layers use another's choice of tokens; "full" and 1 say that none
+     * does.
+     */
     static const char *const shared[] = {"indexer_types", "index_topk_pattern", "index_topk_freq"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(shared); i++) {
         const struct myr_doc *node = myr_work_key(doc, KEYS_FOREIGN, shared[i]);
@@ -178,6 +187,7 @@ static int read_linear(const struct myr_doc *doc, struct myr_model *model, struc
                                                offsetof(struct myr_model, full_every), 1,
                                                MYR_MODEL_LAYERS_MAX, false};
     const struct myr_doc *kinds = myr_work_key(doc, KEYS_FOREIGN, "layer_types");
+    /* What the family has where the config says nothing. */
     model->full_every = 4;
     MYR_TRY(myr_work_read_numbers(doc, "the config", KEYS_FOREIGN, &interval, 1, model, err));
     if (!kinds) {

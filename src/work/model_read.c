@@ -1,3 +1,4 @@
+/* model_read: a model file of our own, by tables; a config.json is handed to model_hf.c. */
 #include "model_read.h"
 
 #include "keys.h"
@@ -17,6 +18,7 @@
         key, offsetof(struct myr_model, member) \
     }
 
+/* Keys of the file itself; maps inside it have tables of their own. */
 static const struct key_number top_numbers[] = {
     NEEDED("layers", layer_count, 1, MYR_MODEL_LAYERS_MAX),
     NEEDED("hidden", hidden, 1, MYR_MODEL_HIDDEN_MAX),
@@ -117,6 +119,7 @@ static const struct key_table delta_table = {
     "delta", delta_numbers, MYR_ARRAY_COUNT(delta_numbers), NULL, 0, NULL, 0,
 };
 
+/* All tables write into the same struct: their rows have offsets from its start. */
 static int read_parts(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     const struct {
@@ -137,6 +140,7 @@ static int read_parts(const struct myr_doc *doc, struct myr_model *model, struct
     return MYR_OK;
 }
 
+/* Words in the order of their enums. */
 static int read_choices(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     static const char *const norms[] = {"rms", "layer", "bare"};
@@ -188,6 +192,7 @@ static int read_text(struct myr_arena *arena, const struct myr_doc *doc, const c
     return MYR_OK;
 }
 
+/* Defaults that are not 0 stand here; docs/work.md lists them. */
 static int model_from_ours(struct myr_arena *arena, const struct myr_doc *doc,
                            struct myr_model *ret, struct myr_err *err)
 {
@@ -215,6 +220,7 @@ int myr_model_parse(struct myr_arena *arena, const struct myr_doc *doc, struct m
     if (myr_doc_get(doc, "model_type")) {
         return myr_work_model_from_hf(arena, doc, ret, err);
     }
+    /* A config.json that lost its type would be refused for its first key, which helps nobody. */
     if (myr_doc_get(doc, "architectures") || myr_doc_get(doc, "num_hidden_layers") ||
         myr_doc_get(doc, "text_config")) {
         int rc = myr_doc_error(err, doc, MYR_EINVAL, "'model_type' is missing in a config.json");

@@ -1,5 +1,9 @@
 #include "myriad/work/ranks.h"
 
+/*
+ * Where layers do not divide, the outer chunks are the shorter ones: they have the embedding and
+ * the output beside their layers.
+ */
 static struct myr_span even_span(uint32_t layers, uint32_t chunks, uint32_t chunk)
 {
     /* 'shorter' chunks get one layer less: half of them, rounded up, at the end. */
@@ -56,6 +60,7 @@ struct myr_span myr_layout_chunk_layers(const struct myr_layout *layout,
     return even_span(model->layer_count, chunks, chunk);
 }
 
+/* DualPipe keeps two chunks a stage without interleaving: its own and the mirrored one. */
 uint32_t myr_layout_stage_chunk_count(const struct myr_layout *layout)
 {
     return layout->schedule == MYR_SCHEDULE_DUALPIPE ? 2 : layout->vp;
@@ -71,6 +76,7 @@ uint32_t myr_layout_stage_chunk(const struct myr_layout *layout, uint32_t stage,
     return stage + index * layout->pp;
 }
 
+/* Each of DualPipe's two directions sees half of the micro-batches. */
 uint32_t myr_layout_passes(const struct myr_layout *layout)
 {
     uint32_t count = myr_layout_micro_batches(layout);
@@ -107,6 +113,10 @@ uint32_t myr_layout_in_flight(const struct myr_layout *layout, uint32_t stage, u
     uint64_t vp = layout->vp;
     MYR_ASSERT(index < myr_layout_stage_chunk_count(layout));
     if (layout->schedule == MYR_SCHEDULE_INTERLEAVED) {
+        /*
+         * Chunk passes go round in groups of pp through the chunks in turn: whole rounds first,
+         * then what is left from chunk 0 on.
+         */
         uint64_t held = myr_layout_in_flight_all(layout, stage);
         uint64_t rounds = held / (pp * vp);
         uint64_t rest = held % (pp * vp);

@@ -5,6 +5,7 @@ uint32_t myr_work_again(const struct myr_layout *layout, struct myr_span span)
     if (layout->recompute != MYR_RECOMPUTE_FULL) {
         return 0;
     }
+    /* A chunk may have fewer layers than the count: then all of it is made again. */
     uint32_t most = layout->recompute_layers ? layout->recompute_layers : span.count;
     return most < span.count ? most : span.count;
 }
@@ -12,6 +13,7 @@ uint32_t myr_work_again(const struct myr_layout *layout, struct myr_span span)
 struct stage myr_work_stage(const struct myr_layout *layout, const struct myr_model *model,
                             uint32_t stage)
 {
+    /* Sums over the stage's chunks, which need not be neighbours. */
     struct stage result = {};
     uint32_t last_chunk = layout->pp * layout->vp - 1;
     for (uint32_t i = 0; i < myr_layout_stage_chunk_count(layout); i++) {
@@ -66,6 +68,7 @@ struct myr_rank_params myr_rank_params(const struct myr_layout *layout,
                                        const struct myr_model *model, uint32_t stage)
 {
     struct stage parts = myr_work_stage(layout, model, stage);
+    /* Ends, then layers by kind: all layers of one kind are alike. */
     struct weights_share share = myr_work_share(layout);
     struct weights sum = myr_work_stage_ends(layout, model, &parts);
     if (parts.dense_layers > 0) {
@@ -100,6 +103,11 @@ uint64_t myr_work_tokens_between(const struct myr_layout *layout, const struct m
     return layout->sequence_parallel ? tokens / layout->tp : tokens;
 }
 
+/*
+ * Bytes of a weight, a gradient and the optimiser's state; of an activation; then on the way:
+ * gathered weights, scattered gradients, dispatched tokens. 12 is a master copy and two moments in
+ * fp32.
+ */
 struct myr_numerics myr_numerics_of(enum myr_precision precision)
 {
     switch (precision) {
@@ -121,6 +129,7 @@ struct myr_numerics myr_numerics_of(enum myr_precision precision)
 struct myr_numerics myr_layout_numerics(const struct myr_layout *layout)
 {
     struct myr_numerics numerics = myr_numerics_of(layout->precision);
+    /* Without a master copy the optimiser holds two moments: 2 bytes each in bf16, else 4. */
     switch (layout->weights) {
     case MYR_WEIGHTS_BF16:
         numerics.weight_bytes = numerics.gradient_bytes = numerics.reduce_bytes = 2;
