@@ -1,3 +1,4 @@
+/* hold: signals that wait while files have temporary names (see struct myr_signal_hold). */
 #include "file_internal.h"
 
 /* Those that people and systems end programs with; SIGKILL cannot be held. */

@@ -1,3 +1,8 @@
+/*
+ * ca: the cluster's own certificate authority. It makes itself, signs requests of nodes, relays and
+ * the server, and reads of certificates what the rest needs to know. Keys never leave this file but
+ * as text of PEM.
+ */
 #include "myriad/io/ca.h"
 
 #include <arpa/inet.h>
@@ -12,6 +17,10 @@
 #include <string.h>
 #include <time.h>
 
+/*
+ * A request comes from outside, before anybody is known: its size is limited before it is parsed. A
+ * common name has at most 64 characters by X.509.
+ */
 enum { CSR_MAX = 16 << 10, SERIAL_BYTES = 16, NAME_MAX_BYTES = 64 };
 
 static void free_bio(BIO **bio)
@@ -44,6 +53,7 @@ static int failed(struct myr_err *err, const char *what)
     return myr_err_set(err, MYR_EINVAL, "%s: %s", what, code ? text : "failed");
 }
 
+/* Appends what was written to a BIO in memory. */
 static void take(BIO *bio, struct myr_buf *ret)
 {
     char *data;
@@ -77,6 +87,7 @@ static int put_certificate(X509 *certificate, struct myr_buf *ret, struct myr_er
     return MYR_OK;
 }
 
+/* The first certificate of the text, the caller's to free; NULL where there is none. */
 static X509 *get_certificate(struct myr_str pem)
 {
     MYR_CLEANUP(free_bio) BIO *bio = BIO_new_mem_buf(pem.data, (int)pem.len);
@@ -89,6 +100,7 @@ static bool set_name(X509_NAME *name, const char *text)
                                       -1, 0) == 1;
 }
 
+/* One extension, in the words of OpenSSL's configuration; "hash" and its like need the context. */
 static bool extend(X509 *certificate, X509 *issuer, int nid, const char *value)
 {
     X509V3_CTX context;
@@ -107,6 +119,7 @@ static bool set_serial(X509 *certificate)
     if (RAND_bytes(bytes, sizeof(bytes)) != 1) {
         return false;
     }
+    /* The top bit off keeps the number positive, the next one on keeps all serials as long. */
     bytes[0] = (unsigned char)((bytes[0] & 0x7f) | 0x40);
     BIGNUM *number = BN_bin2bn(bytes, sizeof(bytes), NULL);
     bool ok = number && BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate));
@@ -129,6 +142,7 @@ int myr_io_ca_create(const char *name, uint32_t days, struct myr_buf *ret_certif
     bool ok = key && ca && X509_set_version(ca, X509_VERSION_3) && set_serial(ca) &&
               set_times(ca, days) && set_name(X509_get_subject_name(ca), name) &&
               X509_set_issuer_name(ca, X509_get_subject_name(ca)) && X509_set_pubkey(ca, key) &&
+              /* It signs leaves and no authority below itself. */
               extend(ca, ca, NID_basic_constraints, "critical,CA:TRUE,pathlen:0") &&
               extend(ca, ca, NID_key_usage, "critical,keyCertSign,cRLSign") &&
               extend(ca, ca, NID_subject_key_identifier, "hash") &&
@@ -140,6 +154,7 @@ int myr_io_ca_create(const char *name, uint32_t days, struct myr_buf *ret_certif
     return put_key(key, ret_key, err);
 }
 
+/* Signed by its own key, which shows that who asks has it; 'key' NULL fails. */
 static int put_request(const char *name, EVP_PKEY *key, struct myr_buf *ret, struct myr_err *err)
 {
     MYR_CLEANUP(free_request) X509_REQ *request = X509_REQ_new();
@@ -186,6 +201,7 @@ int myr_io_alt_names(struct myr_str certificate, struct myr_buf *ret, struct myr
                            (const char *)name->d.dNSName->data);
         } else if (name->type == GEN_IPADD) {
             char text[INET6_ADDRSTRLEN] = "";
+            /* The bytes of the address tell its family: 4 or 16 of them. */
             int family = name->d.iPAddress->length == 4 ? AF_INET : AF_INET6;
             inet_ntop(family, name->d.iPAddress->data, text, sizeof(text));
             myr_buf_printf(ret, "%sIP:%s", ret->len ? "," : "", text);
@@ -216,6 +232,7 @@ static int name_of(X509_REQ *request, char ret[NAME_MAX_BYTES + 1], struct myr_e
     return MYR_OK;
 }
 
+/* In hex, as stream.c reads it of a peer: the two are compared as text. */
 static int put_serial(X509 *certificate, struct myr_buf *ret, struct myr_err *err)
 {
     BIGNUM *number = ASN1_INTEGER_to_BN(X509_get0_serialNumber(certificate), NULL);
@@ -229,6 +246,10 @@ static int put_serial(X509 *certificate, struct myr_buf *ret, struct myr_err *er
     return MYR_OK;
 }
 
+/*
+ * Of the request only name and key are taken: what it asks for in extensions counts for nothing. A
+ * server's certificate serves it as a client too; a node's never makes it a server.
+ */
 static bool sign_it(const struct myr_io_sign *sign, X509 *made, X509 *ca, EVP_PKEY *ca_key,
                     X509_REQ *request)
 {
@@ -257,6 +278,7 @@ int myr_io_ca_sign(const struct myr_io_sign *sign, struct myr_str csr,
     MYR_CLEANUP(free_bio) BIO *bio = BIO_new_mem_buf(csr.data, (int)csr.len);
     MYR_CLEANUP(free_request)
     X509_REQ *request = bio ? PEM_read_bio_X509_REQ(bio, NULL, NULL, NULL) : NULL;
+    /* Who does not hold the key must not get a certificate for it. */
     if (!request || X509_REQ_verify(request, X509_REQ_get0_pubkey(request)) != 1) {
         return failed(err, "this is no request for a certificate that its own key has signed");
     }
@@ -306,6 +328,7 @@ int myr_io_fingerprint(struct myr_str certificate, char ret[65], struct myr_err 
     return MYR_OK;
 }
 
+/* Seconds from now until it runs out, below 0 when it has. */
 int myr_io_valid_s(struct myr_str certificate, int64_t *ret, struct myr_err *err)
 {
     int days, seconds;
@@ -327,6 +350,7 @@ int myr_io_secret(uint32_t bytes, struct myr_buf *ret, struct myr_err *err)
     }
     put_hex(random, bytes, hex);
     myr_buf_puts(ret, hex);
+    /* Nothing of it stays behind on the stack; a plain memset would be optimised away. */
     OPENSSL_cleanse(random, sizeof(random));
     OPENSSL_cleanse(hex, sizeof(hex));
     return MYR_OK;

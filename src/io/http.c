@@ -15,8 +15,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* The timeout is for each wait, not for the whole answer: a stream of events may last for days. */
 enum { TIMEOUT_S = 30, CONNECT_MS = 10000, READ_BYTES = 64 << 10, HOST_MAX = 256 };
 
+/* A URL taken apart; 'path' points into it, and is "/" where it has none. */
 struct address {
     bool secure;
     char host[HOST_MAX], port[8];
@@ -24,11 +26,12 @@ struct address {
     const char *path;
 };
 
+/* The socket, and TLS on it where the address is https. */
 struct line {
     int fd;
     SSL_CTX *context;
     SSL *ssl;
-    int timeout_ms;
+    int timeout_ms; /* of one wait, without a byte */
 };
 
 static void line_done(struct line *line)
@@ -60,6 +63,10 @@ static int no_address(struct myr_err *err, const char *url)
                        url);
 }
 
+/*
+ * "http://HOST[:PORT][/PATH]", an IPv6 address in brackets. A user's name in front of the host is
+ * refused.
+ */
 static int read_address(const char *url, struct address *ret, struct myr_err *err)
 {
     bool plain = strncmp(url, "http://", 7) == 0;
@@ -125,6 +132,7 @@ static int try_one(const struct addrinfo *at, int limit_ms)
     if (fd < 0) {
         return -1;
     }
+    /* connect() does not block: its outcome is asked of the socket when that can be written to. */
     int failed = 0, on = 1;
     socklen_t size = sizeof(failed);
     if (connect(fd, at->ai_addr, at->ai_addrlen) != 0) {
@@ -140,6 +148,9 @@ static int try_one(const struct addrinfo *at, int limit_ms)
         errno = failed;
         return -1;
     }
+    /*
+     * Head and body are written apart; the second must not wait for the first to be acknowledged.
+     */
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     return fd;
 }
@@ -153,6 +164,10 @@ static int not_there(const struct address *address, int why, struct myr_err *err
     return rc;
 }
 
+/*
+ * Addresses of the host in the system's order, until one answers. The check is on the address and
+ * not on the name: a name may lead anywhere.
+ */
 static int connect_to(const struct address *address, struct line *line, struct myr_err *err)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV}, *found = NULL;
@@ -187,6 +202,7 @@ static bool is_about_us(unsigned long code)
             alert == SSL_AD_UNKNOWN_CA || alert == TLS13_AD_CERTIFICATE_REQUIRED);
 }
 
+/* The plainest of the reasons: their certificate, ours, or what OpenSSL says. */
 static int tls_failed(const struct address *address, SSL *ssl, struct myr_err *err)
 {
     char text[160] = "the connection broke";
@@ -216,6 +232,7 @@ static bool wait_tls(const struct line *line, int rc)
            (what == SSL_ERROR_WANT_WRITE && wait_for(line->fd, POLLOUT, line->timeout_ms));
 }
 
+/* By errno: a server that is silent is away (and may be asked again), a broken line is not. */
 static int no_word(const struct address *address, const struct line *line, struct myr_err *err)
 {
     return errno == ETIMEDOUT ? myr_err_set(err, MYR_EAWAY, "%s: no answer within %d s",
@@ -224,6 +241,7 @@ static int no_word(const struct address *address, const struct line *line, struc
                                             address->base, strerror(errno));
 }
 
+/* The handshake, with authority, name and, where there is one, a certificate of our own. */
 static int agree(const struct address *address, const struct myr_http_request *request,
                  struct line *line, struct myr_err *err)
 {
@@ -253,6 +271,7 @@ static int agree(const struct address *address, const struct myr_http_request *r
     MYR_ASSERT(line->ssl);
     rc = SSL_set_fd(line->ssl, line->fd);
     MYR_ASSERT(rc == 1);
+    /* Addresses stand in a certificate apart from names, and are never sent as a server's name. */
     rc = number ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(line->ssl), address->host)
                 : SSL_set1_host(line->ssl, address->host);
     if (rc != 1 || (!number && SSL_set_tlsext_host_name(line->ssl, address->host) != 1)) {
@@ -275,6 +294,7 @@ static int send_all(const struct address *address, const struct line *line, stru
         ssize_t put;
         if (line->ssl) {
             int length = text.len < (1U << 20) ? (int)text.len : 1 << 20;
+            /* OpenSSL reports an end without a word as a failed call and leaves errno alone. */
             errno = EPIPE;
             put = SSL_write(line->ssl, text.data, length);
             if (put <= 0 && SSL_get_error(line->ssl, (int)put) == SSL_ERROR_SYSCALL &&
@@ -306,6 +326,7 @@ static int receive(const struct address *address, const struct line *line, char 
 {
     for (;;) {
         if (line->ssl) {
+            /* As above: what errno says where the connection ends without a word. */
             errno = ECONNRESET;
             int got = SSL_read(line->ssl, buf, size);
             if (got > 0) {
@@ -365,6 +386,7 @@ static int converse(const struct myr_http_request *request, const struct address
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf head = {};
     MYR_CLEANUP(myr_free_at) char *buf = myr_xcalloc(1, READ_BYTES);
+    /* Before the connection: a token with a blank in it is told without asking anybody. */
     MYR_TRY(put_head(request, address, &head, err));
     MYR_TRY(connect_to(address, line, err));
     if (address->secure) {
@@ -398,6 +420,7 @@ int myr_http_ask(const struct myr_http_request *request, myr_http_piece *piece, 
     MYR_TRY(read_address(request->url, &address, err));
     MYR_TRY(converse(request, &address, &line, &reply, err));
     *ret = (struct myr_http_answer){.status = reply.status, .body = reply.body};
+    /* It is the caller's now. */
     reply.body = (struct myr_buf){};
     return MYR_OK;
 }

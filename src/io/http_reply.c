@@ -1,8 +1,10 @@
 /* http_reply: the bytes of an answer, taken apart as they come. */
 #include "myriad/io/http.h"
 
+/* A line between chunks: a number and what others put behind it. */
 enum { LINE_MAX_BYTES = 1024 };
 
+/* A larger body is not kept for the next answer. */
 enum { KEPT_BYTES = 64 << 10 };
 
 void myr_http_reply_init(struct myr_http_reply *reply, myr_http_piece *piece, void *context)
@@ -16,6 +18,7 @@ void myr_http_reply_done(struct myr_http_reply *reply)
     myr_buf_done(&reply->body);
 }
 
+/* For the next answer of a connection that stays: buffers keep their memory. */
 void myr_http_reply_clear(struct myr_http_reply *reply, myr_http_piece *piece, void *context)
 {
     struct myr_buf line = reply->line, body = reply->body;
@@ -79,6 +82,7 @@ static int read_status(struct myr_http_reply *reply, struct myr_str line, struct
     return MYR_OK;
 }
 
+/* Of the fields of a head, those that say where the body ends, and what it is. */
 struct framing {
     bool has_length, chunked;
     uint64_t length;
@@ -95,6 +99,7 @@ static int read_field(struct myr_str line, struct framing *framing, struct myr_e
     struct myr_str value = trimmed((struct myr_str){colon + 1, line.len - name.len - 1});
     if (myr_str_eq_nocase(name, MYR_STR("content-length"))) {
         uint64_t length;
+        /* Two lengths that differ would let two readers see two different answers. */
         if (!myr_str_to_u64(value, &length) || (framing->has_length && framing->length != length)) {
             return malformed(err, "its length is no number");
         }
@@ -106,6 +111,7 @@ static int read_field(struct myr_str line, struct framing *framing, struct myr_e
         }
         framing->chunked = true;
     } else if (myr_str_eq_nocase(name, MYR_STR("content-type"))) {
+        /* Without parameters such as the character set. */
         const char *end = value.len ? memchr(value.data, ';', value.len) : NULL;
         value.len = end ? (size_t)(end - value.data) : value.len;
         framing->type = trimmed(value);
@@ -133,6 +139,7 @@ static int end_head(struct myr_http_reply *reply, struct myr_err *err)
     if (framing.chunked && framing.has_length) {
         return malformed(err, "its body has two lengths");
     }
+    /* A type that is too long for its place is none that anybody here asks for. */
     if (framing.type.len < sizeof(reply->type)) {
         myr_str_put(framing.type, reply->type);
     }
@@ -144,6 +151,7 @@ static int end_head(struct myr_http_reply *reply, struct myr_err *err)
         return too_long(err);
     }
     reply->left = framing.length;
+    /* Without a length and without chunks the body ends with the connection. */
     bool none =
         reply->status == 204 || reply->status == 304 || (framing.has_length && framing.length == 0);
     reply->at = none                 ? MYR_HTTP_AT_DONE
@@ -164,6 +172,7 @@ static bool take_line(struct myr_http_reply *reply, struct myr_str *bytes)
     return end != NULL;
 }
 
+/* One line of the head a call; they gather in 'line' and are read together at the blank one. */
 static int take_head(struct myr_http_reply *reply, struct myr_str *bytes, struct myr_err *err)
 {
     size_t before = reply->line.len;
@@ -181,6 +190,7 @@ static int take_head(struct myr_http_reply *reply, struct myr_str *bytes, struct
     return blank ? end_head(reply, err) : MYR_OK;
 }
 
+/* 16 stands for no digit. */
 static bool hex_digit(char c, uint64_t *ret)
 {
     *ret = c >= '0' && c <= '9'   ? (uint64_t)(c - '0')
@@ -196,6 +206,7 @@ static int end_chunk_line(struct myr_http_reply *reply, struct myr_str line, str
     uint64_t size = 0, digit;
     size_t count = 0;
     for (; count < line.len && hex_digit(line.data[count], &digit); count++) {
+        /* Fifteen digits are below 2^60: the sum cannot overflow. */
         if (count >= 15) {
             return malformed(err, "a chunk has no length");
         }
@@ -228,6 +239,7 @@ static int end_line(struct myr_http_reply *reply, struct myr_str line, struct my
     return MYR_OK;
 }
 
+/* The lines around chunks: lengths, the ends behind them, and the trailer. */
 static int take_between(struct myr_http_reply *reply, struct myr_str *bytes, struct myr_err *err)
 {
     const char *end = reply->line.len ? NULL : memchr(bytes->data, '\n', bytes->len);
@@ -250,6 +262,10 @@ static int take_between(struct myr_http_reply *reply, struct myr_str *bytes, str
     return rc;
 }
 
+/*
+ * Bytes of the body as far as they go; what is behind them stays in 'bytes'. A 'piece' that returns
+ * false wants no more, and the answer counts as whole.
+ */
 static int take_body(struct myr_http_reply *reply, struct myr_str *bytes, struct myr_err *err)
 {
     bool counted = reply->at != MYR_HTTP_AT_CLOSE;
@@ -305,6 +321,7 @@ int myr_http_reply_feed(struct myr_http_reply *reply, struct myr_str bytes, stru
     return myr_http_reply_take(reply, &bytes, err);
 }
 
+/* The connection has ended: was the answer whole? */
 int myr_http_reply_end(const struct myr_http_reply *reply, struct myr_err *err)
 {
     if (reply->at == MYR_HTTP_AT_DONE || reply->at == MYR_HTTP_AT_CLOSE) {

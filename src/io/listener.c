@@ -1,8 +1,12 @@
+/*
+ * listener: a socket that makes a stream of each connection, up to a number. It outlives its own
+ * end as long as a stream of it does, by counting itself and each of them.
+ */
 #include <stdlib.h>
 
 #include "stream_internal.h"
 
-enum { BACKLOG = 1024 };
+enum { BACKLOG = 1024 }; /* connections that may wait to be accepted */
 
 static void unref(struct myr_io_listener *listener)
 {
@@ -28,6 +32,7 @@ static void on_incoming(uv_stream_t *tcp, int status)
     }
     struct myr_io_stream *stream =
         stream_new(tcp->loop, listener->tls, &listener->service.calls, NULL);
+    /* Counted before anything can fail: the end of every stream takes it off again. */
     stream->listener = listener;
     stream->left = left;
     listener->streams++;
@@ -38,6 +43,9 @@ static void on_incoming(uv_stream_t *tcp, int status)
     if (rc == 0 && uv_tcp_getpeername(&stream->tcp, (struct sockaddr *)&at, &size) == 0) {
         stream_put_address((const struct sockaddr *)&at, stream->address, sizeof(stream->address));
     }
+    /*
+     * The owner is told even of a stream that fails at once, so that its end is told to somebody.
+     */
     stream->context = listener->service.accept(listener->service.context, stream);
     MYR_ASSERT(stream->context); /* 'closed' tells its end */
     if (rc < 0) {
@@ -49,6 +57,7 @@ static void on_incoming(uv_stream_t *tcp, int status)
     }
 }
 
+/* Those that are there already stay, also where they are more. */
 void myr_io_listener_limit(struct myr_io_listener *listener, uint32_t streams_max)
 {
     listener->service.streams_max = streams_max;
@@ -78,6 +87,7 @@ int myr_io_listen(uv_loop_t *loop, const char *address, uint16_t port, struct my
     rc = uv_tcp_bind(&listener->tcp, (const struct sockaddr *)&at, 0);
     rc = rc < 0 ? rc : uv_listen((uv_stream_t *)&listener->tcp, BACKLOG, on_incoming);
     int size = sizeof(at);
+    /* Port 0 is any that is free: the system is asked which one it has given. */
     rc = rc < 0 ? rc : uv_tcp_getsockname(&listener->tcp, (struct sockaddr *)&at, &size);
     if (rc < 0) {
         (void)myr_err_set(err, MYR_EIO, "listening on %s port %u: %s", address, port,
@@ -91,6 +101,7 @@ int myr_io_listen(uv_loop_t *loop, const char *address, uint16_t port, struct my
     return MYR_OK;
 }
 
+/* From now on new streams show the new certificate; open ones keep the context they have. */
 void myr_io_listener_show(struct myr_io_listener *listener, struct myr_io_tls *tls)
 {
     MYR_ASSERT(listener->tls && tls);

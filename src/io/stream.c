@@ -1,3 +1,8 @@
+/*
+ * stream: a TCP connection with or without TLS on a loop of libuv. Bytes of TLS go through buffers
+ * in memory (tls_bio), so that OpenSSL never touches a socket. Every stream ends in 'closed', once,
+ * whatever went wrong, and is freed behind it.
+ */
 #include "stream_internal.h"
 
 #include <openssl/err.h>
@@ -8,12 +13,13 @@
 
 enum {
     READ_BYTES = 64 << 10, /* one buffer a loop: streams are read one after the other */
-    LINGER_MS = 1000,
+    LINGER_MS = 1000,      /* for the last bytes of a stream that is closed */
 };
 
 static void stream_free(struct myr_io_stream *stream)
 {
     MYR_ASSERT(stream->handles == 0 && !stream->looking);
+    /* The place that it took among the listener's connections is free. */
     if (stream->listener) {
         stream->left(stream->listener);
     }
@@ -24,6 +30,10 @@ static void stream_free(struct myr_io_stream *stream)
     free(stream);
 }
 
+/*
+ * Both handles must be closed and the lookup back, which libuv may still be at: each of the three
+ * holds a pointer into the stream, and the last one frees it.
+ */
 static void on_closed(uv_handle_t *handle)
 {
     struct myr_io_stream *stream = handle->data;
@@ -64,6 +74,7 @@ void stream_broken(struct myr_io_stream *stream, const char *fmt, ...)
     end(stream);
 }
 
+/* A piece that waits for the socket, with its own copy of the bytes. */
 struct outgoing {
     uv_write_t request;
     struct myr_io_stream *stream;
@@ -78,6 +89,7 @@ static void on_written(uv_write_t *request, int status)
     MYR_ASSERT(stream->pending >= outgoing->size);
     stream->pending -= outgoing->size;
     free(outgoing);
+    /* Cancelled: the stream is ending already, for a reason of its own. */
     if (status < 0 && status != UV_ECANCELED) {
         stream_broken(stream, "%s", uv_strerror(status));
     } else if (stream->flushing && stream->pending == 0) {
@@ -90,6 +102,7 @@ static void send_bytes(struct myr_io_stream *stream, const char *data, size_t si
 {
     uv_buf_t now = uv_buf_init((char *)data, (unsigned)size);
     if (stream->pending == 0) {
+        /* Only where nothing waits: bytes must not overtake those before them. */
         int sent = uv_try_write((uv_stream_t *)&stream->tcp, &now, 1);
         if (sent == (int)size) {
             return;
@@ -133,6 +146,7 @@ static void broken_tls(struct myr_io_stream *stream, const char *when)
     ERR_error_string_n(code, text, sizeof(text));
     ERR_clear_error();
     flush_tls(stream); /* the alert tells the peer */
+    /* What is wrong with the certificate says more than the failure that follows from it. */
     long verdict = SSL_get_verify_result(stream->ssl);
     stream_broken(stream, "TLS %s: %s", when,
                   verdict != X509_V_OK ? X509_verify_cert_error_string(verdict)
@@ -140,6 +154,7 @@ static void broken_tls(struct myr_io_stream *stream, const char *when)
                                        : "failed");
 }
 
+/* Whose certificate it is, and which one: revocations name the serial. Empty for strangers. */
 static void learn_peer(struct myr_io_stream *stream)
 {
     X509 *peer = SSL_get0_peer_certificate(stream->ssl);
@@ -158,8 +173,10 @@ static void learn_peer(struct myr_io_stream *stream)
 static void opened(struct myr_io_stream *stream)
 {
     stream->open = true;
+    /* The handshake was in time; the timer is free for the last bytes. */
     uv_timer_stop(&stream->timer);
     if (stream->early.len > 0) {
+        /* Taken off first: myr_io_write() must find the stream open and nothing early. */
         struct myr_buf early = stream->early;
         stream->early = (struct myr_buf){};
         myr_io_write(stream, (struct myr_str){early.data, early.len});
@@ -192,6 +209,7 @@ static bool shake(struct myr_io_stream *stream)
     return !stream->closing;
 }
 
+/* The callback may close the stream between any two records, so that each turn looks again. */
 static void read_tls(struct myr_io_stream *stream, const char *data, size_t size)
 {
     char plain[16 << 10];
@@ -207,6 +225,7 @@ static void read_tls(struct myr_io_stream *stream, const char *data, size_t size
             continue;
         }
         int error = SSL_get_error(stream->ssl, got);
+        /* The peer has said good-bye: an end, not a failure. */
         if (error == SSL_ERROR_ZERO_RETURN) {
             end(stream);
         } else if (error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE) {
@@ -235,6 +254,7 @@ static void on_read(uv_stream_t *tcp, ssize_t got, const uv_buf_t *buf)
         return;
     }
     if (got == UV_EOF) {
+        /* A failure, not an end: the owner has never had an open stream. */
         if (stream->tls && !stream->open) {
             stream_broken(stream, "the peer left before TLS was agreed");
         } else {
@@ -249,6 +269,7 @@ static void on_read(uv_stream_t *tcp, ssize_t got, const uv_buf_t *buf)
     }
 }
 
+/* One timer for both ends of a life: connecting, and sending the last bytes. */
 static void on_late(uv_timer_t *timer)
 {
     struct myr_io_stream *stream = timer->data;
@@ -265,7 +286,7 @@ struct myr_io_stream *stream_new(uv_loop_t *loop, struct myr_io_tls *tls,
     struct myr_io_stream *stream = myr_xcalloc(1, sizeof(*stream));
     stream->calls = *calls;
     stream->context = context;
-    stream->handles = 2;
+    stream->handles = 2; /* socket and timer */
     int rc = uv_tcp_init(loop, &stream->tcp);
     MYR_ASSERT(rc == 0);
     rc = uv_timer_init(loop, &stream->timer);
@@ -296,6 +317,7 @@ void stream_put_address(const struct sockaddr *at, char *ret, size_t size)
 void stream_joined(struct myr_io_stream *stream)
 {
     uv_tcp_nodelay(&stream->tcp, 1);
+    /* A peer whose machine is off sends no end; without this an idle stream to it would stay. */
     uv_tcp_keepalive(&stream->tcp, 1, 30);
     uv_timer_start(&stream->timer, on_late, MYR_IO_HANDSHAKE_MS, 0);
     int rc = uv_read_start((uv_stream_t *)&stream->tcp, on_alloc, on_read);
@@ -312,6 +334,7 @@ void stream_joined(struct myr_io_stream *stream)
     MYR_ASSERT(stream->ssl && bio);
     SSL_set_bio(stream->ssl, bio, bio);
     if (tls_is_server(stream->tls)) {
+        /* A server waits for the first bytes of the client; read_tls() goes on from there. */
         SSL_set_accept_state(stream->ssl);
     } else {
         SSL_set_connect_state(stream->ssl);
@@ -332,6 +355,7 @@ static void on_connected(uv_connect_t *request, int status)
     stream_joined(stream);
 }
 
+/* A failure is told by 'closed' in a later turn of the loop, never from inside this call. */
 static void go(struct myr_io_stream *stream, const struct sockaddr *at)
 {
     stream_put_address(at, stream->address, sizeof(stream->address));
@@ -342,6 +366,7 @@ static void go(struct myr_io_stream *stream, const struct sockaddr *at)
     }
 }
 
+/* Called also when cancelled; where the handles were closed meanwhile the end is told here. */
 static void on_looked_up(uv_getaddrinfo_t *request, int status, struct addrinfo *found)
 {
     struct myr_io_stream *stream = request->data;
@@ -357,6 +382,7 @@ static void on_looked_up(uv_getaddrinfo_t *request, int status, struct addrinfo 
     if (status < 0) {
         stream_broken(stream, "%s", uv_strerror(status));
     } else {
+        /* The first address that the system names is the only one that is tried. */
         go(stream, found->ai_addr);
     }
     uv_freeaddrinfo(found);
@@ -401,6 +427,7 @@ void myr_io_write(struct myr_io_stream *stream, struct myr_str bytes)
     if (stream->closing || stream->flushing || bytes.len == 0) {
         return;
     }
+    /* Owners need not wait for the handshake to say their first words. */
     if (!stream->open) {
         myr_buf_put(&stream->early, bytes.data, bytes.len);
         return;
@@ -411,6 +438,7 @@ void myr_io_write(struct myr_io_stream *stream, struct myr_str bytes)
     }
     size_t at = 0;
     while (at < bytes.len && !stream->closing) {
+        /* SSL_write() takes an int. */
         size_t piece = bytes.len - at < INT32_MAX ? bytes.len - at : INT32_MAX;
         int put = SSL_write(stream->ssl, bytes.data + at, (int)piece);
         if (put <= 0) {
@@ -423,6 +451,7 @@ void myr_io_write(struct myr_io_stream *stream, struct myr_str bytes)
     flush_tls(stream);
 }
 
+/* What the peer has not taken yet; owners stop writing to one that is slow. */
 size_t myr_io_pending(const struct myr_io_stream *stream)
 {
     return stream->pending + stream->early.len;

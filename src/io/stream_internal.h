@@ -4,7 +4,7 @@
 #include "myriad/io/stream.h"
 #include "tls_context.h"
 
-enum { STREAM_NAME_BYTES = 72 };
+enum { STREAM_NAME_BYTES = 72 }; /* a common name of 64 bytes, and room */
 
 struct myr_io_stream {
     uv_tcp_t tcp;
@@ -14,24 +14,24 @@ struct myr_io_stream {
     struct myr_io_listener *listener; /* or NULL; 'left' tells it of the end */
     void (*left)(struct myr_io_listener *listener);
     struct myr_io_calls calls;
-    void *context;
+    void *context; /* of the owner, for 'calls' */
     struct myr_io_tls *tls;
     SSL *ssl;
     struct myr_str in;    /* of TLS: what came and is not taken yet, */
     struct myr_buf out;   /* and what is to go */
     struct myr_buf early; /* written before TLS was agreed */
-    size_t pending;
-    uint32_t handles; /* not yet closed */
+    size_t pending;       /* bytes handed to libuv and not yet written */
+    uint32_t handles;     /* not yet closed */
     bool open, closing, looking, paused, flushing;
-    struct myr_err why;
+    struct myr_err why; /* it ended; MYR_OK: by itself */
     char peer[STREAM_NAME_BYTES], serial[48], address[64];
 };
 
 struct myr_io_listener {
     uv_tcp_t tcp;
     struct myr_io_tls *tls;
-    struct myr_io_service service;
-    uint32_t streams, refs;
+    struct myr_io_service service; /* by value: the caller's need not last */
+    uint32_t streams, refs;        /* open ones; they and the socket itself */
     uint16_t port;
     bool closing;
 };

@@ -1,3 +1,8 @@
+/*
+ * tls: contexts of OpenSSL, as clusters need them: what is shown, who is believed, and the BIO by
+ * which a stream hands bytes to TLS and takes them. A context is shared by its streams and freed
+ * with the last of them.
+ */
 #include "tls_context.h"
 
 #include <arpa/inet.h>
@@ -21,6 +26,7 @@ struct myr_io_tls {
     SSL_SESSION *session; /* the last that this server gave us; or NULL */
 };
 
+/* With what OpenSSL says, and its list of errors emptied for the next who looks. */
 static int failed(struct myr_err *err, const char *what, const char *path)
 {
     char text[160];
@@ -56,6 +62,7 @@ static uint32_t each_certificate(const char *pem, SSL_CTX *context,
     return count;
 }
 
+/* The first is our own, the others are those that lead from it to the authority. */
 static bool use_shown(SSL_CTX *context, X509 *one, uint32_t at)
 {
     return at == 0 ? SSL_CTX_use_certificate(context, one) == 1
@@ -78,6 +85,7 @@ static bool use_key(SSL_CTX *context, const char *pem)
     return used;
 }
 
+/* Certificates that came as text, as those of a kubeconfig do, need no file. */
 static int load_texts(SSL_CTX *context, const struct myr_io_tls_names *names, struct myr_err *err)
 {
     if (names->certificate_pem &&
@@ -150,6 +158,7 @@ static void resume(struct myr_io_tls *tls, SSL *ssl)
 
 /* --- between a socket and TLS */
 
+/* Both belong to the stream, which outlives its BIO. */
 struct ends {
     struct myr_str *in;
     struct myr_buf *out;
@@ -162,6 +171,7 @@ static int read_in(BIO *bio, char *to, size_t room, size_t *ret)
     BIO_clear_retry_flags(bio);
     *ret = length;
     if (length == 0) {
+        /* Without this an empty input would be the end of the connection, not a pause. */
         BIO_set_retry_read(bio);
         return 0;
     }
@@ -231,6 +241,7 @@ int myr_io_tls_create(const struct myr_io_tls_names *names, struct myr_io_tls **
     tls->server = names->server;
     tls->strangers = names->strangers;
     tls->context = SSL_CTX_new(names->server ? TLS_server_method() : TLS_client_method());
+    /* Where both sides are ours nothing older is needed; servers of others may be behind. */
     int oldest = names->host ? TLS1_2_VERSION : TLS1_3_VERSION;
     if (!tls->context || SSL_CTX_set_min_proto_version(tls->context, oldest) != 1) {
         myr_io_tls_free(tls);
@@ -254,7 +265,9 @@ int myr_io_tls_create(const struct myr_io_tls_names *names, struct myr_io_tls **
         SSL_CTX_set_app_data(tls->context, tls);
         SSL_CTX_sess_set_new_cb(tls->context, keep_session);
     }
+    /* A server of ours remembers nobody: its peers stay connected. */
     SSL_CTX_set_num_tickets(tls->context, 0);
+    /* A stranger is asked for a certificate too, and may say that he has none. */
     int verify = SSL_VERIFY_PEER;
     if (names->server && !names->strangers) {
         verify |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
@@ -287,6 +300,9 @@ SSL *tls_new(struct myr_io_tls *tls)
     if (!ssl || !tls->host[0]) {
         return ssl;
     }
+    /*
+     * A certificate names addresses apart from hosts, and TLS sends no address as a server's name.
+     */
     bool number =
         inet_pton(AF_INET, tls->host, bytes) == 1 || inet_pton(AF_INET6, tls->host, bytes) == 1;
     int rc = number ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), tls->host)
@@ -309,6 +325,10 @@ static bool has_fingerprint(SSL *ssl, const char *expected)
 {
     STACK_OF(X509) *chain = SSL_get_peer_cert_chain(ssl);
     X509 *leaf = SSL_get0_peer_certificate(ssl);
+    /*
+     * Whoever has that fingerprint must have signed the leaf: the certificate alone proves nothing,
+     * since everybody can send a copy of it.
+     */
     for (int i = 0; chain && leaf && i < sk_X509_num(chain); i++) {
         unsigned char digest[EVP_MAX_MD_SIZE];
         char hex[65];
@@ -344,6 +364,9 @@ int tls_judge(const struct myr_io_tls *tls, SSL *ssl, struct myr_err *err)
         return myr_err_set(err, MYR_EINVAL,
                            "the server's authority has another fingerprint than the token says");
     }
+    /*
+     * A node's certificate is of the same authority: without this every node could play the server.
+     */
     if ((X509_get_extended_key_usage(peer) & XKU_SSL_SERVER) == 0) {
         return myr_err_set(err, MYR_EINVAL,
                            "the peer has shown a node's certificate, not a "

@@ -6,6 +6,7 @@
 #include "myriad/base.h"
 #include "myriad/io/tls.h"
 
+/* Knows whom it expects, where that is a host of somebody else's. NULL without memory. */
 SSL *tls_new(struct myr_io_tls *tls);
 /* Takes what is in 'in' from where it lies, and appends to 'out'; both outlive it. */
 BIO *tls_bio(struct myr_io_tls *tls, struct myr_str *in, struct myr_buf *out);
