@@ -16,6 +16,7 @@ static const char *const default_access[MYR_NET_COUNT] = {NULL, NULL, "eth-acces
 static const char *const default_aggregation[MYR_NET_COUNT] = {NULL, NULL, "eth-core-100g",
                                                                "eth-agg-10g"};
 
+/* The catalogue may be the user's own: a default part can be missing. */
 static int find_default(const struct plan *plan, const char *name, uint32_t *ret,
                         struct myr_err *err)
 {
@@ -53,6 +54,7 @@ static int default_switch(struct plan *plan, const struct net_plan *net,
                          net->out.host_gbps);
 }
 
+/* Names the speeds that there are, so that the spec can be put right at once. */
 static int check_speed(const struct net_plan *net, const struct myr_part *part, uint32_t gbps,
                        struct myr_err *err)
 {
@@ -100,6 +102,7 @@ static int check_upper(const struct plan *plan, const struct net_plan *net, uint
     return rc;
 }
 
+/* The leaf decides: what stands above is the same part unless the spec says otherwise. */
 static int resolve_switches(struct plan *plan, struct net_plan *net, enum myr_technology technology,
                             struct myr_err *err)
 {
@@ -117,6 +120,7 @@ static int resolve_switches(struct plan *plan, struct net_plan *net, enum myr_te
     /* What a splitter divides for hosts stays whole between switches. */
     bool divided =
         leaf->sw.breakout == MYR_BREAKOUT_SPLITTER && net->out.host_gbps < leaf->sw.port_gbps;
+    /* The spec's word, the part's own uplinks, the whole port, else the hosts' speed. */
     net->out.fabric_gbps = spec->uplink_gbps      ? spec->uplink_gbps
                            : leaf->sw.uplink_gbps ? leaf->sw.uplink_gbps
                            : divided              ? leaf->sw.port_gbps
@@ -134,6 +138,7 @@ static int resolve_switches(struct plan *plan, struct net_plan *net, enum myr_te
     return check_speed(net, part_at(plan, net->core_part), net->out.fabric_gbps, err);
 }
 
+/* Appends a kind of hosts; none of them is nothing. Endpoints are counted in one plane. */
 static void add_group_hosts(const struct plan *plan, struct net_plan *net,
                             enum myr_device_kind kind, uint32_t group, uint32_t count,
                             uint32_t nic_part, uint32_t nic_ports)
@@ -200,6 +205,8 @@ static const struct plan_group *first_on(const struct plan *plan, const struct n
     return &plan->groups[0];
 }
 
+/* Card, speed, planes and ports of a node, from the first group on the network. Access networks
+ * take the server's card as it is: it need not suit a fabric. */
 static int resolve_nic(struct plan *plan, struct net_plan *net, uint32_t *ret_part,
                        struct myr_err *err)
 {
@@ -220,6 +227,7 @@ static int resolve_nic(struct plan *plan, struct net_plan *net, uint32_t *ret_pa
     const struct myr_part_nic *nic = &part_at(plan, *ret_part)->nic;
     net->out.host_gbps = spec->nic_gbps ? spec->nic_gbps : nic->port_gbps;
     net->out.planes = spec->planes ? spec->planes : 1;
+    /* All that the server has for this network, over all planes. */
     uint32_t ports = (nics->count ? nics->count : 1) * nic->cages * nic->cage_ports;
     net->twin = net->out.planes > 1 && nic->cage_ports == net->out.planes;
     if (spec->twin_planar && !net->twin) {
@@ -235,6 +243,7 @@ static int resolve_nic(struct plan *plan, struct net_plan *net, uint32_t *ret_pa
                              "'nic_ports' is %u, but '%s' is %u cards behind one cage",
                              net->nic_ports, part_at(plan, *ret_part)->id, nic->cards);
     }
+    /* Ports that stay uncabled are paid for all the same: that is said. */
     if (nics->nic && net->nic_ports * net->out.planes < ports) {
         plan_finding(plan, MYR_SEVERITY_INFO, "nics-unused", myr_net_names[net->id],
                      "leave 'nic_ports' out to use them all",
@@ -260,6 +269,7 @@ static int resolve_rails(struct plan *plan, struct net_plan *net, struct myr_err
         net->ports_per_rail = net->nic_ports;
         return MYR_OK;
     }
+    /* The spec's number, the server's own on compute, else a rail for each port. */
     if (!rails && net->id == MYR_NET_COMPUTE && plan->server->server.rails) {
         rails = plan->server->server.rails;
     }
@@ -285,6 +295,7 @@ static int resolve_rails(struct plan *plan, struct net_plan *net, struct myr_err
     return MYR_OK;
 }
 
+/* Tiers that the spec does not name are 1:1. */
 static void resolve_oversubscription(struct net_plan *net)
 {
     for (uint32_t i = 0; i < MYR_SPEC_TIERS_MAX; i++) {
@@ -303,6 +314,8 @@ static int resolve_groups(struct plan *plan, struct net_plan *net, uint32_t nic_
         if (!(group->networks & 1U << net->id)) {
             continue;
         }
+        /* A group with the first one's server has its card and ports, and so has every group if the
+         * card is pinned. */
         if (group->server != first_on(plan, net)->server &&
             net->spec->pins[MYR_PIN_NIC] == MYR_PART_NONE) {
             const struct myr_server_nics *nics = &group->server->server.nics[net->id];
@@ -328,6 +341,7 @@ static int resolve_groups(struct plan *plan, struct net_plan *net, uint32_t nic_
                                      "first group has %u; give nic_ports",
                                      group->name, ports, myr_net_names[net->id], net->nic_ports);
             }
+            /* Access networks have homes: every node has as many ports as the first group. */
             ports = net->out.topology == MYR_TOPOLOGY_ACCESS ? net->nic_ports : ports;
         }
         add_group_hosts(plan, net, MYR_DEVICE_NODE, i, group->nodes, part, ports);
@@ -335,6 +349,7 @@ static int resolve_groups(struct plan *plan, struct net_plan *net, uint32_t nic_
     return MYR_OK;
 }
 
+/* GPU nodes, storage, management: the order of endpoints on every network. Managers come later. */
 static int resolve_hosts(struct plan *plan, struct net_plan *net, uint32_t nic_part,
                          struct myr_err *err)
 {
@@ -353,6 +368,7 @@ static int resolve_hosts(struct plan *plan, struct net_plan *net, uint32_t nic_p
     if (own) {
         MYR_TRY(card_of_storage(plan, net, nic_part, &storage_nic, err));
     }
+    /* Storage servers hang on every network but that of the GPUs. */
     if (net->id != MYR_NET_COMPUTE && storage) {
         add_hosts(plan, net, MYR_DEVICE_STORAGE, plan->storage_servers, storage_nic,
                   own && storage->storage.nic_ports ? storage->storage.nic_ports : net->nic_ports);
@@ -362,12 +378,14 @@ static int resolve_hosts(struct plan *plan, struct net_plan *net, uint32_t nic_p
     net->manager_nic = nic_part;
     net->endpoints += net->managers;
     plan->managers += net->managers;
+    /* Networks share management nodes: there are as many as the largest number asks for. */
     if (net->spec->extra_nodes > plan->management_nodes) {
         plan->management_nodes = net->spec->extra_nodes;
     }
     return MYR_OK;
 }
 
+/* Networks that are no out-of-band one take the parts of the service network. */
 static int resolve_access_parts(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
     uint32_t fallback = net->id == MYR_NET_OOB ? MYR_NET_OOB : MYR_NET_SERVICE;
@@ -406,6 +424,7 @@ static void single_switch(struct plan *plan, struct net_plan *net)
 
 static int resolve_net(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
+    /* Compute, storage, service, out of band. */
     static const enum myr_topology defaults[MYR_NET_COUNT] = {
         MYR_TOPOLOGY_RAIL, MYR_TOPOLOGY_CLOS, MYR_TOPOLOGY_ACCESS, MYR_TOPOLOGY_ACCESS};
     const struct myr_spec_net *spec = net->spec;
@@ -424,6 +443,7 @@ static int resolve_net(struct plan *plan, struct net_plan *net, struct myr_err *
         net->out.rails = 1;
         MYR_TRY(resolve_access_parts(plan, net, err));
     } else {
+        /* A card may speak both; the word of the spec then decides. */
         enum myr_technology technology =
             (enum myr_technology)part_at(plan, nic_part)->nic.technology;
         if (spec->fabric != MYR_FABRIC_ANY) {
@@ -441,6 +461,7 @@ static int resolve_net(struct plan *plan, struct net_plan *net, struct myr_err *
     return MYR_OK;
 }
 
+/* Storage servers are counted before the networks: they are hosts of them. */
 int plan_resolve(struct plan *plan, struct myr_err *err)
 {
     const struct myr_spec *spec = plan->spec;

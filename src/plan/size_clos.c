@@ -101,6 +101,8 @@ static int split_leaf(struct net_plan *net, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Of one unit; what a group is differs: with rails nodes on the same leaves, else nodes of a leaf.
+ */
 static void count_leaves(struct net_plan *net)
 {
     uint32_t down = net->out.leaf_down;
@@ -121,6 +123,7 @@ static void count_leaves(struct net_plan *net)
     net->unit_endpoints = net->endpoints / net->out.units;
 }
 
+/* False where a spine has fewer ports than there are leaves: every leaf needs a link to each. */
 static bool size_two_tiers(struct net_plan *net)
 {
     uint32_t radix = fits_straight_radix(net->spine_sw, net->out.fabric_gbps);
@@ -181,6 +184,8 @@ static bool size_pod(struct net_plan *net, uint32_t leaves)
     return false;
 }
 
+/* Cores of a group, and with them all counts of a unit. Every pod needs a link to each core of a
+ * group, so the core's radix limits the pods. */
 static bool size_cores(struct net_plan *net)
 {
     uint32_t radix = fits_straight_radix(net->core_sw, net->out.fabric_gbps);
@@ -208,6 +213,7 @@ static bool size_cores(struct net_plan *net)
     return true;
 }
 
+/* Leaves by which pods grow. */
 static uint32_t pod_step(const struct net_plan *net)
 {
     if (has_rail_groups(net)) {
@@ -256,6 +262,7 @@ static bool size_one_tier(struct net_plan *net)
     return net->unit_leaves == 1;
 }
 
+/* False: so many tiers do not carry it. An error means that no number of tiers would. */
 static bool size_tiers(struct net_plan *net, uint32_t tiers, struct myr_err *err, int *ret_error)
 {
     net->out.tiers = tiers;
@@ -295,6 +302,7 @@ static int too_big(const struct plan *plan, const struct net_plan *net, struct m
     return rc;
 }
 
+/* From one unit to the network, and what is said of it. */
 static void finish(struct plan *plan, struct net_plan *net)
 {
     struct myr_network *out = &net->out;
@@ -304,6 +312,7 @@ static void finish(struct plan *plan, struct net_plan *net)
     out->core = net->unit_cores * fabrics;
     out->pods = net->unit_pods;
     out->core_groups = out->tiers == 3 ? out->pod_spines : 0;
+    /* Up through all tiers and down again. */
     out->diameter_hops = (out->tiers - 1) * 2;
     plan_state_clos(plan, net);
     uint64_t links = (uint64_t)net->endpoints * out->planes + plan_unit_uplinks(net) * fabrics;
@@ -363,6 +372,8 @@ static int check_keys(struct plan *plan, const struct net_plan *net, struct myr_
     return MYR_OK;
 }
 
+/* The fewest tiers that carry it, from the least that the spec allows. Rails need spines to join
+ * them, islands and pods a third tier. */
 int plan_size_clos(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
     const struct myr_spec_net *spec = net->spec;

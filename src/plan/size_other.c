@@ -22,6 +22,7 @@ static int need_ports(const struct net_plan *net, const struct port_need *need, 
     if (cage) {
         cages += (need->peers + cage - 1) / cage + (need->far + cage - 1) / cage;
     }
+    /* A leaf's ports are counted at the hosts' speed, those of switches without hosts straight. */
     uint32_t radix = need->hosts ? myr_switch_radix(need->sw, net->out.host_gbps)
                                  : fits_straight_radix(need->sw, net->out.fabric_gbps);
     if (ports > radix) {
@@ -71,6 +72,7 @@ static void dragonfly_shape(struct net_plan *net, uint32_t radix, uint32_t *ret_
 {
     const struct myr_spec_net *spec = net->spec;
     uint32_t h = spec->global_ports ? spec->global_ports : (radix + 1) / 4;
+    /* Ports fit, cages may not: each group of ports begins a cage. */
     while (!spec->global_ports && h > 1 && balanced_cages(net, h) > net->leaf_sw->cages) {
         h--;
     }
@@ -79,10 +81,12 @@ static void dragonfly_shape(struct net_plan *net, uint32_t radix, uint32_t *ret_
     *ret_h = h;
 }
 
+/* Every pair of groups has the same number of links; what does not divide stays free. */
 static int size_groups(struct net_plan *net, uint32_t hosts_per_group, uint32_t global_per_group,
                        struct myr_err *err)
 {
     uint32_t groups = ceil_div(net->slots, hosts_per_group);
+    /* A group reaches each other group by at least one port. */
     if (groups - 1 > global_per_group) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "%u groups are needed, a group's %u global ports reach %u others",
@@ -107,6 +111,7 @@ static int size_dragonfly_plain(struct plan *plan, struct net_plan *net, struct 
     out->leaf_down = p;
     out->leaf_up = h;
     out->tiers = 1;
+    /* Local, global, local; inside one group every switch is a neighbour. */
     out->diameter_hops = groups > 1 ? 3 : a > 1;
     net->link_total = net->endpoints + groups * a * (a - 1) / 2 +
                       groups * (groups - 1) / 2 * net->global_pair_links;
@@ -174,10 +179,12 @@ static int one_plane_only(const struct net_plan *net, struct myr_err *err)
 int plan_size_dragonfly(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
     plan_host_slots(net);
+    /* What a splitter divides for hosts stays whole between switches. */
     net->out.fabric_gbps = net->splitter_legs > 1 ? net->leaf_sw->port_gbps : net->out.host_gbps;
     MYR_TRY(one_plane_only(net, err));
     MYR_TRY(net->out.topology == MYR_TOPOLOGY_DRAGONFLY ? size_dragonfly_plain(plan, net, err)
                                                         : size_dragonfly_plus(plan, net, err));
+    /* No cut carries more than half of the hosts send. */
     uint64_t hosts = (uint64_t)net->endpoints * net->out.host_gbps / 2;
     net->out.bisection_gbps = net->out.bisection_gbps < hosts ? net->out.bisection_gbps : hosts;
     uint64_t global = net->out.topology == MYR_TOPOLOGY_DRAGONFLY
@@ -214,12 +221,15 @@ int plan_size_torus(struct plan *plan, struct net_plan *net, struct myr_err *err
     for (uint32_t i = 0; i < spec->dim_count; i++) {
         out->dims[i] = spec->dims[i];
         routers *= spec->dims[i];
+        /* Rings: no switch is farther than half way round. */
         out->diameter_hops += spec->dims[i] / 2;
         longest = spec->dims[i] > longest ? spec->dims[i] : longest;
     }
     MYR_ASSERT(longest > 0);
     uint32_t hosts =
         spec->hosts_per_switch ? spec->hosts_per_switch : ceil_div(net->slots, routers);
+    /* Hosts of several cards come in whole splitters: rounded up unless the spec sets the number.
+     */
     if (net->several_cards && !spec->hosts_per_switch) {
         hosts = ceil_div(hosts, net->splitter_legs) * net->splitter_legs;
     }
@@ -228,6 +238,7 @@ int plan_size_torus(struct plan *plan, struct net_plan *net, struct myr_err *err
                              "%u host ports do not fit on %llu switches of %u hosts", net->slots,
                              (unsigned long long)routers, hosts);
     }
+    /* Two neighbours in every dimension. */
     struct port_need ports = {net->leaf_sw, hosts, 2ULL * trunk * spec->dim_count, 0};
     MYR_TRY(need_ports(net, &ports, "torus", err));
     MYR_TRY(plan_whole_splitters(net, hosts, err));
@@ -248,11 +259,13 @@ int plan_size_torus(struct plan *plan, struct net_plan *net, struct myr_err *err
     return check_links(net, err);
 }
 
+/* Two tiers: each access switch has its uplinks on neighbouring aggregation switches. */
 static int size_aggregation(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
     const struct myr_part_ethernet *access = &part_at(plan, net->access_part)->eth;
     const struct myr_part_ethernet *above = &part_at(plan, net->aggregation_part)->eth;
     struct myr_network *out = &net->out;
+    /* Two out of band, four elsewhere: the least that is built. */
     uint32_t fixed = net->id == MYR_NET_OOB ? 2 : 4;
     if (access->uplink_ports == 0) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
@@ -277,6 +290,7 @@ static int size_aggregation(struct plan *plan, struct net_plan *net, struct myr_
                              "access switches; %u are needed",
                              out->aggregation, above->access_ports, out->access, needed);
     }
+    /* With one uplink each, nothing would join the aggregation switches. */
     if (access->uplink_ports == 1 && out->access > 1 && out->aggregation > 1) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "access switches with one uplink cannot join %u aggregation switches; "
@@ -372,6 +386,7 @@ static int check_access(const struct net_plan *net, uint32_t homes, struct myr_e
     return MYR_OK;
 }
 
+/* Where switches are managed over it their ports are in the rule as well. */
 static void explain_access(struct plan *plan, struct net_plan *net, uint32_t homes, uint32_t ports)
 {
     net->rule[MYR_DEVICE_ACCESS] = "homes * ceil(nodes / ports of an access switch)";
@@ -387,6 +402,8 @@ static void explain_access(struct plan *plan, struct net_plan *net, uint32_t hom
     }
 }
 
+/* Nodes stand in rows: a row is as many as an access switch has ports, and has a switch for each
+ * home. */
 int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
     const struct myr_part_ethernet *access = &part_at(plan, net->access_part)->eth;
@@ -401,6 +418,7 @@ int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *er
     out->group_nodes = access->access_ports;
     uint32_t nodes = 0;
     for (uint32_t i = 0; i < net->host_class_count; i++) {
+        /* Each kind uses as many ports as there are homes, whatever its card has. */
         net->hosts[i].nic_ports = homes;
         net->hosts[i].start = nodes;
         nodes += net->hosts[i].count;
@@ -416,6 +434,7 @@ int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *er
     out->spine_down = part_at(plan, net->aggregation_part)->eth.access_ports;
     MYR_TRY(net->spec->tiers == 3 ? plan_size_access_core(plan, net, err)
                                   : size_aggregation(plan, net, err));
+    /* From here on a node has just its homes; places are by node, as wire.c counts them. */
     net->nic_ports = homes;
     net->endpoints = net->nodes * homes + net->managed;
     uint64_t uplinks = (uint64_t)out->access * access->uplink_ports;

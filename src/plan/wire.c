@@ -52,6 +52,7 @@ static void join(struct layer_wiring *wiring, uint32_t port_a, uint32_t port_b, 
     MYR_ASSERT(plan->next_cable > 0 && plan->cable_links <= wiring->legs);
 }
 
+/* Cables never go on from one layer into the next: the key begins as none has it. */
 static struct layer_wiring start_layer(struct plan *plan, const struct net_plan *net,
                                        enum myr_layer layer)
 {
@@ -64,6 +65,8 @@ static struct layer_wiring start_layer(struct plan *plan, const struct net_plan 
                                  .last_key = UINT64_MAX};
 }
 
+/* A dense fill deals connectors out evenly, the first leaves having one more; else each leaf is
+ * full before the next. */
 static uint32_t first_endpoint(const struct net_plan *net, uint32_t leaf)
 {
     bool spread = net->out.fill == MYR_FILL_DENSE && net->out.tiers >= 2 &&
@@ -88,6 +91,7 @@ static bool host_of_node(const struct net_plan *net, uint32_t node, uint32_t nic
         }
         uint32_t index = node - hosts->start;
         if (hosts->kind == MYR_DEVICE_FABRIC_MANAGER) {
+            /* Managers have one port: as many share a node's place as a node has ports. */
             uint32_t manager = index * net->nic_ports + nic;
             *ret_device = hosts->first_device + manager;
             *ret_port = 0;
@@ -95,6 +99,7 @@ static bool host_of_node(const struct net_plan *net, uint32_t node, uint32_t nic
         }
         if (index < hosts->count) {
             *ret_device = hosts->first_device + index;
+            /* The ports of a NIC in all planes are neighbours. */
             *ret_port = hosts->port_base + nic * net->out.planes;
             return true;
         }
@@ -130,6 +135,7 @@ bool plan_endpoint(const struct plan *plan, const struct net_plan *net, uint32_t
     uint32_t per_rail = net->ports_per_rail;
     if (out->topology == MYR_TOPOLOGY_RAIL) {
         uint32_t node = leaf / out->rails * out->group_nodes + port / per_rail;
+        /* Ports of a rail on one leaf are as many NICs apart as there are rails. */
         uint32_t nic = port % per_rail * out->rails + leaf % out->rails;
         return port / per_rail < out->group_nodes &&
                host_of_node(net, node, nic, ret_device, ret_nic_port);
@@ -139,10 +145,12 @@ bool plan_endpoint(const struct plan *plan, const struct net_plan *net, uint32_t
         return host_of_node(net, endpoint / per_rail, endpoint % per_rail * out->rails + unit,
                             ret_device, ret_nic_port);
     }
+    /* A leaf with fewer hosts than ports must not take those of the next. */
     bool within = leaf + 1 == net->unit_leaves || endpoint < first_endpoint(net, leaf + 1);
     return within && host_of_endpoint(net, endpoint, ret_device, ret_nic_port);
 }
 
+/* By the order of place.c: plane, unit, leaf. */
 static uint32_t leaf_device(const struct net_plan *net, uint32_t plane, uint32_t unit,
                             uint32_t leaf)
 {
@@ -216,6 +224,8 @@ static void wire_hosts_by_nic(struct plan *plan, const struct net_plan *net)
 static void spine_of(const struct net_plan *net, uint32_t leaf_in_pod, uint32_t uplink,
                      uint64_t running, uint32_t *ret_spine, uint32_t *ret_port)
 {
+    /* Regular: each spine has a block of ports for each leaf. Dense: uplinks are dealt round all
+     * spines, leaf after leaf. */
     if (net->pair_links) {
         *ret_spine = uplink / net->pair_links;
         *ret_port = leaf_in_pod * net->pair_links + uplink % net->pair_links;
@@ -248,11 +258,13 @@ static void wire_leaf_spine(struct plan *plan, const struct net_plan *net)
     }
 }
 
+/* Spine i of each pod goes to core group i; within the group as leaves to spines. */
 static void wire_spine_core(struct plan *plan, const struct net_plan *net)
 {
     const struct myr_network *out = &net->out;
     const struct myr_design *design = &plan->design;
     struct layer_wiring wiring = start_layer(plan, net, MYR_LAYER_CORE);
+    /* The ports that go up begin at a cage of their own, which need not be the next port. */
     uint32_t first_up = plan->devtypes.items[net->spine_type].groups[1].first;
     for (uint32_t fabric = 0; fabric < out->planes * out->units; fabric++) {
         for (uint32_t index = 0; index < net->unit_spines; index++) {
@@ -285,6 +297,7 @@ static uint32_t global_index(const struct net_plan *net, uint32_t group, uint32_
     return (other < group ? other : other - 1) * net->global_pair_links + copy;
 }
 
+/* Global ports of a group are counted through its switches, 'ports_each' on one. */
 static void wire_global(struct plan *plan, const struct net_plan *net, uint32_t first_switch,
                         uint32_t ports_each, uint32_t first_port)
 {
@@ -305,6 +318,7 @@ static void wire_global(struct plan *plan, const struct net_plan *net, uint32_t 
     }
 }
 
+/* In a group every switch has a port to each other one, itself left out. */
 static void wire_dragonfly(struct plan *plan, const struct net_plan *net)
 {
     const struct myr_network *out = &net->out;
@@ -323,6 +337,7 @@ static void wire_dragonfly(struct plan *plan, const struct net_plan *net)
                 out->hosts_per_switch + out->group_switches - 1);
 }
 
+/* One link between each leaf and each spine of a group. */
 static void wire_dragonfly_plus(struct plan *plan, const struct net_plan *net)
 {
     const struct myr_network *out = &net->out;
@@ -346,6 +361,7 @@ static void wire_torus(struct plan *plan, const struct net_plan *net)
     const struct myr_design *design = &plan->design;
     struct layer_wiring wiring = start_layer(plan, net, MYR_LAYER_LOCAL);
     for (uint32_t router = 0; router < out->leaf; router++) {
+        /* The last dimension varies fastest, as the routers are numbered. */
         uint32_t stride = 1;
         for (uint32_t i = out->dim_count; i-- > 0;) {
             uint32_t size = out->dims[i];
@@ -361,6 +377,7 @@ static void wire_torus(struct plan *plan, const struct net_plan *net)
     }
 }
 
+/* Euclid's algorithm. */
 static uint32_t common_divisor(uint32_t a, uint32_t b)
 {
     while (b) {
@@ -381,6 +398,7 @@ static void wire_access_uplinks(struct plan *plan, const struct net_plan *net)
     const struct myr_network *out = &net->out;
     const struct myr_design *design = &plan->design;
     struct layer_wiring wiring = start_layer(plan, net, MYR_LAYER_FABRIC);
+    /* A step shorter than a window makes neighbouring windows overlap. */
     uint32_t step =
         out->leaf_up > 1 && out->aggregation > out->leaf_up ? out->leaf_up - 1 : out->leaf_up;
     while (step > 1 && out->aggregation > out->leaf_up &&
@@ -443,6 +461,7 @@ static void wire_managed(struct layer_wiring *wiring)
     }
 }
 
+/* Home h of a node is switch h of its row. */
 static void wire_access(struct plan *plan, const struct net_plan *net)
 {
     const struct myr_network *out = &net->out;
@@ -465,6 +484,7 @@ static void wire_access(struct plan *plan, const struct net_plan *net)
     }
 }
 
+/* Hosts first, then layer by layer upwards: the order of ids. */
 static void wire_net(struct plan *plan, const struct net_plan *net)
 {
     if (net->out.topology == MYR_TOPOLOGY_ACCESS) {
@@ -497,6 +517,7 @@ static void wire_net(struct plan *plan, const struct net_plan *net)
     }
 }
 
+/* How many links there are is known from sizing; each is then laid exactly once. */
 void plan_wire(struct plan *plan)
 {
     struct myr_design *design = &plan->design;
@@ -510,6 +531,7 @@ void plan_wire(struct plan *plan)
     design->link_b = MYR_ARENA_NEW(plan->arena, uint32_t, links);
     design->link_cable = MYR_ARENA_NEW(plan->arena, uint32_t, links);
     design->first_link = MYR_ARENA_NEW(plan->arena, uint32_t, links + 1);
+    /* There are no more cables than links. */
     design->cable_type = MYR_ARENA_NEW(plan->arena, uint16_t, links);
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         if (plan->nets[id].present) {

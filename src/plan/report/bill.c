@@ -5,6 +5,7 @@
 
 /* The bill of materials by system, what each system costs, and where the quantities come from. */
 
+/* A bar for each system with a price, in the order of the bill; no chart where none has one. */
 static void put_cost_chart(const struct report *report, const struct report_system *systems,
                            uint32_t count)
 {
@@ -20,6 +21,7 @@ static void put_cost_chart(const struct report *report, const struct report_syst
         }
         const char *name = report_string(report, systems[i].name);
         myr_plan_money(systems[i].cents, currency, money);
+        /* In millions, as the scale below the bars is. */
         pieces[used] = (struct myr_piece){name, (double)systems[i].cents / 1e8, 0};
         rows[used] = (struct myr_bar_row){.name = name,
                                           .words = myr_arena_printf(report->arena, "%s", money),
@@ -40,6 +42,7 @@ static void put_cost_chart(const struct report *report, const struct report_syst
     report_picture(report, &svg, REPORT_COSTS);
 }
 
+/* Cells whose number can be asked for carry its path. */
 static void put_row(const struct report *report, uint32_t line)
 {
     const struct myr_design *design = report->design;
@@ -78,6 +81,7 @@ static void put_rows(const struct report *report, const struct report_system *sy
     const struct myr_design *design = report->design;
     bool unknown = true; /* a sum of nothing is no price */
     report_table(report, heads, MYR_ARRAY_COUNT(heads));
+    /* By system, which need not stand together in the design's bill. */
     for (uint32_t s = 0; s < count; s++) {
         for (uint32_t i = 0; i < design->bom_count; i++) {
             if (design->bom[i].system == systems[s].name) {
@@ -96,6 +100,7 @@ static void put_rows(const struct report *report, const struct report_system *sy
 void report_bill(const struct report *report)
 {
     struct report_system systems[REPORT_SYSTEMS_MAX];
+    /* The same sums as those that explain tells and the chart draws. */
     uint32_t count = report_systems(report->design, systems);
     const char *book = myr_design_str(report->design, report->design->head->price_book);
     report_heading(report, "Bill of materials");
@@ -107,6 +112,7 @@ void report_bill(const struct report *report)
     put_rows(report, systems, count);
 }
 
+/* Rule, figures and price of each line: at the end of the report, for whoever doubts a quantity. */
 void report_origins(const struct report *report)
 {
     static const char *const heads[] = {"part", ">quantity", "rule", "figures", "price"};

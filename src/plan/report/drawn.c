@@ -6,6 +6,7 @@
  * that it stands on and the device or rack that it names.
  */
 
+/* Only texts with a number need a path. */
 static bool has_digit(const char *text)
 {
     return strpbrk(text, "0123456789") != NULL;
@@ -56,6 +57,8 @@ static const char *rule_in(const struct report *report, const char *text)
     return NULL;
 }
 
+/* Texts come in the order of drawing: a card's title tells where the ones behind it stand, until
+ * the next title. */
 static const char *topology_paths(const struct report *report, struct report_drawn *drawn,
                                   const char *text)
 {
@@ -64,6 +67,8 @@ static const char *topology_paths(const struct report *report, struct report_dra
             drawn->card = cards[i].paths;
         }
     }
+    /* The nearest answer wins: a device that the text names, else a rule of the bill, else all that
+     * the card shows. */
     const char *device = device_in(report, text), *card = drawn->card ? drawn->card : head_paths;
     drawn->device = device ? device : drawn->device;
     const char *rule = device ? NULL : rule_in(report, text);
@@ -102,6 +107,7 @@ static bool is_cost(const struct report *report, const char *text)
     return found;
 }
 
+/* Several paths are parted by blanks; "" means that no number stands behind the text. */
 const char *report_drawn_paths(const struct report *report, struct report_drawn *drawn,
                                const char *text)
 {

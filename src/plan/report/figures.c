@@ -5,6 +5,7 @@
 
 /* Power, cooling and storage: every figure with what it rests on and how it came about. */
 
+/* A word as it is, in the report's language; a number with its own digits. */
 static const char *value_of(const struct report *report, const struct myr_figure *figure)
 {
     if (figure->text) {
@@ -29,11 +30,13 @@ static const char *marked(const struct report *report, const struct myr_figure *
                         myr_design_str(report->design, figure->path));
 }
 
+/* Paths are dotted: a prefix ends with the dot. */
 static bool is_below(const char *path, const char *prefix)
 {
     return strncmp(path, prefix, strlen(prefix)) == 0;
 }
 
+/* NULL where the plan has no such figure, as in files of older programs. */
 static const struct myr_figure *find(const struct report *report, const char *path)
 {
     const struct myr_design *design = report->design;
@@ -85,6 +88,7 @@ static void put_figures(const struct report *report, const char *prefix)
     myr_page_table_end(report->buf);
 }
 
+/* The three kinds of cooling side by side, whichever was planned. */
 static void put_kinds(const struct report *report)
 {
     static const char *const kinds[] = {"air", "cold-plate", "immersion"};
@@ -114,6 +118,7 @@ static void put_kinds(const struct report *report)
             char path[96];
             snprintf(path, sizeof(path), "cooling.compare.%s.%s", kinds[k], rows[r]);
             const struct myr_figure *figure = find(report, path);
+            /* All three have the unit of the row; any of them tells it. */
             last = figure ? figure : last;
             report_number_cell(report, figure ? value_of(report, figure) : "-", "%s", path);
         }
@@ -166,8 +171,10 @@ static void put_classes(const struct report *report)
                 report_value(report, started, "report.storage.units"),
                 report_counted(report, STORAGE_UNIT_SERVERS, "report.storage.unit_servers"));
     report_table(report, heads, MYR_ARRAY_COUNT(heads));
+    /* The least class first, as a reader climbs them; the list has the best first. */
     for (uint32_t i = STORAGE_CLASSES; i-- > 0;) {
         const struct storage_class *class = &storage_classes[i];
+        /* Both rates have to be reached; a billionth is noise. */
         bool reached = read->value >= class->read_gbytes * units - 1e-9 &&
                        write->value >= class->write_gbytes * units - 1e-9;
         const char *reads = myr_arena_printf(report->arena, "%g", class->read_gbytes * units);
@@ -199,6 +206,7 @@ void report_power_tiles(const struct report *report)
     }
 }
 
+/* Designs of older programs have no figures, and then no such chapters. */
 void report_figures(const struct report *report)
 {
     const struct myr_figure *it = find(report, "power.it.kw");

@@ -12,8 +12,11 @@
  * the other one is. Black on white in any light: they are paper.
  */
 
+/* 21 labels of a sheet; more than 40,000 in all are no print job any more. */
 enum { ACROSS = 3, DOWN = 7, CODE_MM = 26, LABELS_MAX = 40000 };
 
+/* In millimetres of the paper, so that the labels meet the stock; outlines are for the screen only.
+ */
 static const char style[] =
     "@page{size:A4;margin:0}body{margin:0;background:#fff;color:#000;font:8px/1.3 system-ui,"
     "'Noto Sans','Noto Sans CJK SC',sans-serif}.sheet{width:210mm;height:296mm;box-sizing:"
@@ -43,6 +46,7 @@ static bool wanted(const struct myr_design *design, const struct report_labels *
            (which->rack != MYR_NONE && design->device_rack[device] == which->rack);
 }
 
+/* Both ends of a link have a label of their own. */
 static uint64_t count_labels(const struct myr_design *design, const struct report_labels *which)
 {
     uint64_t count = 0;
@@ -53,6 +57,7 @@ static uint64_t count_labels(const struct myr_design *design, const struct repor
     return count;
 }
 
+/* What is named may be several things at once: a label is printed where any of them holds. */
 int report_labels_choose(const struct myr_design *design, const char *where,
                          struct report_labels *ret, struct myr_err *err)
 {
@@ -76,6 +81,7 @@ int report_labels_choose(const struct myr_design *design, const char *where,
         return rc;
     }
     which.count = count_labels(design, &which);
+    /* Refused before anything is written, with what would be fewer. */
     if (which.count > LABELS_MAX) {
         int rc =
             myr_err_set(err, MYR_EINVAL, "--labels: %s has %llu labels, at most %d are printed",
@@ -107,6 +113,7 @@ static void put_code(struct myr_buf *buf, const struct myr_design *design, uint3
     size_t least = text.len;
     myr_buf_putc(&text, ':');
     myr_buf_put(&text, ends->data, ends->len);
+    /* A code takes only so much: without the ends it still tells the cable. */
     if (myr_qr_make(&qr, (struct myr_str){text.data, text.len}) ||
         myr_qr_make(&qr, (struct myr_str){text.data, least})) {
         myr_qr_svg(buf, &qr, CODE_MM);
@@ -125,6 +132,7 @@ static void put_where(struct myr_buf *buf, const struct myr_design *design, uint
     myr_buf_putc(buf, '\0');
 }
 
+/* Large is what the hand needs: the number, and where this end goes. */
 static void put_label(struct myr_buf *buf, const struct myr_design *design, uint32_t link,
                       bool at_b)
 {
@@ -173,6 +181,7 @@ void report_labels_put(const struct myr_design *design, const struct myr_plan_ab
             if (!wanted(design, which, link, port)) {
                 continue;
             }
+            /* A sheet opens with its first label, so that none is empty. */
             if (put % (ACROSS * DOWN) == 0) {
                 myr_buf_puts(buf,
                              put ? "</div>\n<div class=\"sheet\">\n" : "<div class=\"sheet\">\n");

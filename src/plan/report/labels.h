@@ -7,7 +7,7 @@
 struct report_labels {
     bool all;
     uint32_t net, rack, device;
-    uint64_t count;
+    uint64_t count; /* labels that this makes */
 };
 
 /* 'where' is "all", or the name of a network, rack or device. */

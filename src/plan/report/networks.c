@@ -19,6 +19,7 @@ static const char *ratio_of(const struct report *report, enum myr_net_id id)
     return ratio.len ? myr_arena_strndup(report->arena, ratio.data, ratio.len) : "-";
 }
 
+/* The part of the lowest tier stands for the network; NULL where there is no switch. */
 static const char *switch_part(const struct report *report, enum myr_net_id id)
 {
     const struct myr_design *design = report->design;
@@ -40,6 +41,7 @@ static const char *of_net(const struct report *report, enum myr_net_id id, uint6
     return report_counted(report, number, "networks.%s.%s", myr_net_names[id], path);
 }
 
+/* "Each of" only where all nodes have the same number of ports. */
 static void put_hosts(const struct report *report, enum myr_net_id id)
 {
     const struct myr_network *net = &report->design->networks[id];
@@ -57,6 +59,7 @@ static void put_hosts(const struct report *report, enum myr_net_id id)
     }
 }
 
+/* One sentence for each shape: tiers that are not there are not named. */
 static void put_network(const struct report *report, enum myr_net_id id)
 {
     const struct myr_network *net = &report->design->networks[id];
@@ -87,6 +90,7 @@ static void put_network(const struct report *report, enum myr_net_id id)
     }
 }
 
+/* The storage system in two lines; its figures have a chapter of their own. */
 static void put_storage(const struct report *report)
 {
     const struct myr_design_head *head = report->design->head;
@@ -102,6 +106,7 @@ static void put_storage(const struct report *report)
                 report_value(report, usable, "storage.usable_tb"));
 }
 
+/* A cluster of one kind has no groups; one of several tells them one by one. */
 static void put_servers(const struct report *report)
 {
     const struct myr_design *design = report->design;
@@ -151,6 +156,7 @@ static void put_table(const struct report *report)
         report_cell(report, name);
         report_cell(report, myr_topology_name((enum myr_topology)net->topology));
         report_count(report, net->tiers, "networks.%s.tiers", name);
+        /* Access networks share the columns of the others, under their own paths. */
         report_count(report, net->access ? net->access : net->leaf, "networks.%s.switches.%s", name,
                      net->access ? "access" : "leaf");
         report_count(report, net->access ? net->aggregation : net->spine, "networks.%s.switches.%s",

@@ -3,6 +3,7 @@
 
 /* The phase after this one: what it adds, what it costs, which cables it moves. */
 
+/* Now and then side by side; kinds of switches that neither has are left out. */
 static void put_switches(const struct report *report, const struct myr_growth *growth)
 {
     static const char *const heads[] = {"network", "switches", ">now", ">then", ">more"};
@@ -39,6 +40,7 @@ static const char *signed_money(const struct report *report, int64_t cents)
     return cents < 0 ? myr_arena_printf(report->arena, "-%s", text) : text;
 }
 
+/* What is bought and what is left over, as lines of a bill: the latter with a minus. */
 static void put_lines(const struct report *report, const struct myr_growth *growth)
 {
     static const char *const heads[] = {"system",    "name",        "part",
@@ -108,6 +110,7 @@ static void put_ahead(const struct report *report, const struct myr_growth *grow
 
 void report_next(const struct report *report)
 {
+    /* Without --next there is no such chapter. */
     const struct myr_growth *growth = report->about->next;
     if (!growth) {
         return;
@@ -131,6 +134,7 @@ void report_next(const struct report *report)
             report_value(report, report_money(report, then->total_cents), "next.cost_of_both"),
             myr_design_str(&growth->grown, then->currency));
     }
+    /* The bound is said beside the count: that nothing better was missed can be seen. */
     report_subheading(report, "Installed cables that move");
     if (growth->move_count == 0) {
         report_para(report, "None.");

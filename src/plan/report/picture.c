@@ -5,6 +5,8 @@
  * would hold for the whole page, so every rule is kept to its own drawing.
  */
 
+/* The escapes that the drawings use. A sentence is translated as it is read, not as it is written.
+ */
 static void put_unescaped(struct myr_buf *to, struct myr_str text)
 {
     static const struct {
@@ -41,6 +43,7 @@ static bool begins(struct myr_str css, size_t at, const char *with)
  */
 static void put_style(const struct report *report, struct myr_str css)
 {
+    /* 'selector': outside of braces; 'fresh': nothing of this selector was written yet. */
     bool selector = true, fresh = true;
     for (size_t i = 0; i < css.len; i++) {
         char c = css.data[i];
@@ -50,11 +53,13 @@ static void put_style(const struct report *report, struct myr_str css)
             fresh = false;
             continue;
         }
+        /* The page has margins of 32 pixels together, which a window of its own has not. */
         if (!selector && begins(css, i, "100vw*")) {
             myr_buf_put_lit(report->buf, "(100vw - 32px)*");
             i += strlen("100vw*") - 1;
             continue;
         }
+        /* A media query has rules inside: it is copied up to its brace, and they follow. */
         if (selector && c == '@') {
             const char *open = memchr(css.data + i, '{', css.len - i);
             size_t len = open ? (size_t)(open - css.data) - i + 1 : css.len - i;
@@ -109,6 +114,8 @@ static void put_piece(const struct report *report, struct report_drawn *drawn, s
     }
 }
 
+/* All up to the opening tag, such as an XML head, stays out: the page is the document. Shapes that
+ * do not fold for a narrow screen scroll instead. */
 void report_picture(const struct report *report, const struct myr_buf *svg,
                     enum report_picture what)
 {
@@ -119,6 +126,7 @@ void report_picture(const struct report *report, const struct myr_buf *svg,
         return;
     }
     const char *end = svg->data + svg->len;
+    /* Each drawing gets an id of its own, which its style rules are kept to. */
     ++*report->pictures;
     if (wide) {
         myr_page_wide_begin(report->buf);

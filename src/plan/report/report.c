@@ -8,6 +8,7 @@
 
 /* --- languages */
 
+/* English needs no file: 'ret' is empty then, and 'ret_other' false. */
 int myr_report_language(struct myr_arena *arena, const char *name, struct myr_lang *ret,
                         bool *ret_other, struct myr_err *err)
 {
@@ -30,6 +31,7 @@ int myr_report_language(struct myr_arena *arena, const char *name, struct myr_la
     return myr_err_set(err, MYR_EINVAL, "no report is written in '%.40s'; en and zh are", name);
 }
 
+/* SHA-256 in hexadecimal; "" where the library cannot make one. */
 void myr_report_digest(struct myr_str bytes, char ret[MYR_REPORT_DIGEST])
 {
     unsigned char digest[32];
@@ -44,6 +46,7 @@ void myr_report_digest(struct myr_str bytes, char ret[MYR_REPORT_DIGEST])
 
 /* --- the document */
 
+/* What a reader looks for first. The price is left out where no line has one. */
 static void put_tiles(const struct report *report)
 {
     const struct myr_design *design = report->design;
@@ -105,6 +108,7 @@ static void put_paths(const struct report *report)
     myr_buf_put_lit(report->buf, "</p>\n");
 }
 
+/* What the report is of: only what was given, so that the same spec gives the same bytes. */
 static void put_head(const struct report *report)
 {
     const struct myr_plan_about *about = report->about;
@@ -126,6 +130,7 @@ static void put_head(const struct report *report)
     myr_page_note(report->buf, line.data);
 }
 
+/* The order of chapters: from what it is to why it is so, the long tables at the end. */
 void myr_plan_report(const struct myr_design *design, const struct myr_plan_about *about,
                      struct myr_buf *buf)
 {

@@ -7,7 +7,7 @@
 
 /* Paths of the numbers in the sentence that is being written (explain.h). */
 struct report_paths {
-    const char *items[64];
+    const char *items[64]; /* no sentence has more */
     uint32_t count;
 };
 
@@ -71,7 +71,7 @@ void report_picture(const struct report *report, const struct myr_buf *svg,
 /* Where in it the next text stands; and below which paths the numbers of that text are found. */
 struct report_drawn {
     enum report_picture what;
-    const char *card, *device, *rack;
+    const char *card, *device, *rack; /* the last that were named; NULL: none yet */
 };
 const char *report_drawn_paths(const struct report *report, struct report_drawn *drawn,
                                const char *text);

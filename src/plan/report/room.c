@@ -12,6 +12,7 @@ static const char *tenths(const struct report *report, double number)
     return myr_arena_printf(report->arena, "%.1f", number);
 }
 
+/* Eight at the most: whoever needs all of them has racks.csv. */
 static void put_fullest(const struct report *report)
 {
     static const char *const heads[] = {"rack",    ">devices", ">kW", ">kW limit",
@@ -60,6 +61,7 @@ static void put_fullest(const struct report *report)
     myr_page_table_end(report->buf);
 }
 
+/* Lengths are in km and m here, in mm in the design. */
 void report_room(const struct report *report)
 {
     const struct myr_room *room = report->design->room;
@@ -82,6 +84,7 @@ void report_room(const struct report *report)
                 report_value(report, tenths(report, (double)room->cable_mm / 1e6), "room.cable_m"),
                 report_value(report, tenths(report, room->longest_mm / 1e3), "room.longest_m"),
                 report_value(report, fill, "room.tray_fill"));
+    /* 0 where none was computed. */
     if (room->lower_bound_mm) {
         report_para(report, "No placement of these cables needs less than %s km.",
                     report_value(report, tenths(report, (double)room->lower_bound_mm / 1e6),
@@ -97,6 +100,7 @@ void report_room(const struct report *report)
     put_fullest(report);
 }
 
+/* Accepted errors are shown too, as such: a customer reads what was known. */
 void report_findings(const struct report *report)
 {
     static const char *const heads[] = {"severity", "where", "rule", "what", "remedy"};

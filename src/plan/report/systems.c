@@ -2,6 +2,8 @@
 
 /* What the bill is made of: sums that a report shows, explains and draws. */
 
+/* The first systems of the bill, should there be more than fit; lines without a price add nothing.
+ */
 uint32_t report_systems(const struct myr_design *design,
                         struct report_system ret[REPORT_SYSTEMS_MAX])
 {

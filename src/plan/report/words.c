@@ -5,6 +5,7 @@
 
 /* What chapters are made of: sentences, cells and figures in the report's language. */
 
+/* Filled in first, translated then: a language may put the figures in another order. */
 MYR_PRINTF(2, 0)
 static const char *say_all(const struct report *report, const char *fmt, va_list arguments)
 {
@@ -20,6 +21,7 @@ static const char *say_all(const struct report *report, const char *fmt, va_list
 enum { MARK_FIRST = 0xE000 };
 static const char mark_end[] = "\xEF\xA3\xBF"; /* U+F8FF */
 
+/* Paths are numbered from the beginning of the sentence; report_put() starts anew. */
 static const char *add_mark(const struct report *report, const char *text, const char *path)
 {
     struct report_paths *paths = report->paths;
@@ -31,6 +33,7 @@ static const char *add_mark(const struct report *report, const char *text, const
                             mark_end);
 }
 
+/* In the arena: a mark outlives the call. */
 MYR_PRINTF(2, 0)
 static const char *path_of(const struct report *report, const char *fmt, va_list arguments)
 {
@@ -70,6 +73,7 @@ static const char *marked_path(const struct report *report, const char *at)
                                                                 : NULL;
 }
 
+/* The path as a tip, and the end of the tag that is open. */
 static void put_title(const struct report *report, const char *path)
 {
     myr_buf_put_lit(report->buf, " title=\"");
@@ -92,9 +96,11 @@ void report_put(const struct report *report, const char *text)
             open = false;
             text += strlen(mark_end);
         } else {
+            /* Byte by byte: marks are whole sequences, all else is escaped where it has to be. */
             myr_page_text(report->buf, (const char[]){*text++, '\0'});
         }
     }
+    /* The sentence is written: its marks mean nothing any more. */
     report->paths->count = 0;
 }
 
@@ -170,6 +176,7 @@ void report_word(const struct report *report, const char *english)
     myr_buf_put_lit(report->buf, "</td>");
 }
 
+/* Numbers stand right in their column. */
 static void put_number(const struct report *report, const char *text, const char *path)
 {
     myr_buf_put_lit(report->buf, "<td class=\"n\"");
@@ -225,6 +232,7 @@ void report_table(const struct report *report, const char *const *heads, uint32_
     const char *said[16];
     MYR_ASSERT(count <= MYR_ARRAY_COUNT(said));
     for (uint32_t i = 0; i < count; i++) {
+        /* A head with '>' is that of a column of numbers; the sign is no part of the words. */
         bool number = heads[i][0] == '>';
         said[i] = myr_arena_printf(report->arena, "%s%s", number ? ">" : "",
                                    myr_lang_say(report->about->lang, heads[i] + number));
@@ -243,6 +251,7 @@ const char *report_money(const struct report *report, int64_t cents)
                        : myr_arena_printf(report->arena, "%s", text);
 }
 
+/* Designs of older programs say nothing of it. */
 const char *report_specification(const struct report *report, uint32_t line)
 {
     const struct myr_bom_more *more = report->design->bom_more;

@@ -11,6 +11,7 @@
  * buyer may change a quantity and see what becomes of it.
  */
 
+/* Where the next row goes, and the formats that all sheets share. */
 struct sheet {
     const struct report *report;
     lxw_workbook *book;
@@ -50,6 +51,7 @@ static void put_bill(struct sheet *to)
         text(to, 1, report_string(to->report, row->name));
         text(to, 2, myr_design_str(design, row->part));
         worksheet_write_number(to->sheet, to->row, 3, (double)row->quantity, to->count);
+        /* Without a price both cells stay empty: a zero would be a price. */
         if (row->unit_cents >= 0) {
             snprintf(formula, sizeof(formula), "=D%u*E%u", to->row + 1, to->row + 1);
             worksheet_write_number(to->sheet, to->row, 4, (double)row->unit_cents / 100, to->money);
@@ -63,6 +65,7 @@ static void put_bill(struct sheet *to)
         to->row++;
     }
     char formula[64];
+    /* Row 1 has the heads; sheets count rows from 1, the library from 0. */
     snprintf(formula, sizeof(formula), "=SUM(F2:F%u)", to->row);
     worksheet_write_string(to->sheet, to->row, 0, report_say(to->report, "all"), to->bold);
     worksheet_write_formula_num(to->sheet, to->row, 5, formula, to->money,
@@ -146,6 +149,7 @@ int myr_plan_workbook(const struct myr_design *design, const struct myr_plan_abo
     int rc = failed ? myr_err_set(err, MYR_EIO, "the workbook cannot be written: %s",
                                   lxw_strerror(failed))
                     : take_file(path, ret, err);
+    /* The file is only the library's way to hand over its bytes. */
     (void)unlink(path);
     return rc;
 }

@@ -6,6 +6,7 @@
  * i of every block meets the cores of group i, as in a fabric of pods.
  */
 
+/* Of a number, from 'at_least' on; 0 where there is none. */
 static uint32_t smallest_divisor(uint32_t number, uint32_t at_least)
 {
     for (uint32_t divisor = at_least ? at_least : 1; divisor <= number; divisor++) {
@@ -55,6 +56,8 @@ static bool try_core(struct net_plan *net, uint32_t down, uint32_t up, uint32_t 
     return true;
 }
 
+/* A switch with uplink ports of its own uses them; one whose ports are alike gives some of them up.
+ */
 static bool size_blocks(const struct plan *plan, struct net_plan *net)
 {
     const struct myr_part_ethernet *above = &part_at(plan, net->aggregation_part)->eth;
@@ -73,6 +76,7 @@ static bool size_blocks(const struct plan *plan, struct net_plan *net)
     return false;
 }
 
+/* The aggregation switches of a block are as many as an access switch has uplinks. */
 int plan_size_access_core(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
     const struct myr_part_ethernet *above = &part_at(plan, net->aggregation_part)->eth;
@@ -86,6 +90,7 @@ int plan_size_access_core(struct plan *plan, struct net_plan *net, struct myr_er
                              out->access, part_at(plan, net->aggregation_part)->id,
                              part_at(plan, net->core_part)->id);
     }
+    /* In thousandths, as the design keeps ratios. */
     uint64_t down_gbps = (uint64_t)out->spine_down * out->fabric_gbps * 1000;
     out->oversubscription_milli[1] =
         (uint32_t)(down_gbps / ((uint64_t)out->spine_up * net->core_gbps));

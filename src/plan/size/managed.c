@@ -15,6 +15,8 @@ static uint32_t ports_of(const struct myr_part *part)
     return ports == MYR_PART_NONE ? 1 : ports;
 }
 
+/* A kind of boxes behind the hosts; those without a management port are left out. Their first
+ * device is set when they are placed. */
 static void add_switches(const struct plan *plan, struct net_plan *oob, const struct net_plan *net,
                          enum myr_device_kind kind, uint32_t part, uint32_t count)
 {
@@ -62,6 +64,8 @@ void plan_managed(struct plan *plan, struct net_plan *oob)
         }
         bool routers =
             out->topology == MYR_TOPOLOGY_DRAGONFLY || out->topology == MYR_TOPOLOGY_TORUS;
+        /* The order in which they hang on the access switches; place.c finds them by kind and
+         * network. */
         add_switches(plan, oob, net, routers ? MYR_DEVICE_ROUTER : MYR_DEVICE_LEAF, net->leaf_part,
                      out->leaf);
         add_switches(plan, oob, net, MYR_DEVICE_SPINE, net->spine_part, out->spine);
@@ -86,6 +90,7 @@ static uint32_t strips_of(const struct plan *plan)
     return count;
 }
 
+/* Strips of one rack. */
 uint32_t plan_rack_feeds(const struct plan *plan, uint32_t rack)
 {
     const struct myr_design *design = &plan->design;
@@ -96,6 +101,7 @@ uint32_t plan_rack_feeds(const struct plan *plan, uint32_t rack)
            (design->rack_more[rack].power_b != MYR_NONE);
 }
 
+/* What the finished plan needs, and whether it was made with just that. */
 bool plan_units_right(const struct plan *plan, uint32_t *ret_pdus, uint32_t *ret_cdus)
 {
     *ret_pdus = *ret_cdus = 0;

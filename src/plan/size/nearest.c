@@ -12,6 +12,7 @@ enum {
     TRIALS_MAX = 48 /* values of one key, from the given one outwards */
 };
 
+/* The copy of the spec that is changed, and the suggestions so far. */
 struct search {
     const struct plan *plan;
     struct myr_spec trial;
@@ -20,6 +21,7 @@ struct search {
     uint32_t found;
 };
 
+/* Sized is not yet built: links without parts would be the next refusal. */
 static bool without_optics(const struct plan *plan)
 {
     for (size_t i = 0; i < plan->findings.count; i++) {
@@ -41,6 +43,8 @@ static bool works(struct search *search)
     plan->catalog = search->plan->catalog;
     plan->spec = &search->trial;
     (void)plan_string(plan, "");
+    /* Places and cables are left out: sizing and parts are what a refusal is about, and are quick.
+     */
     bool good = plan_size(plan, &err) == MYR_OK && plan_optics(plan, &err) == MYR_OK &&
                 !without_optics(plan);
     plan_release(plan);
@@ -67,6 +71,7 @@ static void try_servers(struct search *search)
             bad = middle;
         }
     }
+    /* The halving may end on a number that it never tried. */
     search->trial.servers = good;
     if (good > 0 && works(search)) {
         myr_buf_printf(next_of(search), "servers: %u", good);
@@ -116,6 +121,7 @@ static void try_part(struct search *search, const char *key, uint32_t *part,
     *part = given;
 }
 
+/* Only upwards: a thinner fabric is easier to build. */
 static void try_ratio(struct search *search)
 {
     static const double ratios[] = {1, 1.5, 2, 3, 4, 5, 7, 8, 10, 15, 20};
@@ -133,6 +139,7 @@ static void try_ratio(struct search *search)
     search->net->oversubscription_count = count;
 }
 
+/* Keys that the spec gives; one that is left open is chosen by the planner already. */
 static void try_numbers(struct search *search)
 {
     static const struct {
@@ -192,6 +199,8 @@ static void try_speed(struct search *search, const char *key, uint32_t *gbps)
     *gbps = given;
 }
 
+/* Suggestions are told in the order in which they are tried, the first few of them. The network is
+ * the one that was being sized when the plan failed. */
 void plan_nearest(const struct plan *plan, struct myr_err *err)
 {
     struct search search = {.plan = plan, .trial = *plan->spec};

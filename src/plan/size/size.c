@@ -17,6 +17,7 @@ static int size_net(struct plan *plan, struct net_plan *net, struct myr_err *err
     }
 }
 
+/* In the order of the networks: out of band comes last, as it serves the switches of all others. */
 int plan_size(struct plan *plan, struct myr_err *err)
 {
     MYR_TRY(plan_resolve(plan, err));

@@ -22,6 +22,8 @@ int plan_whole_splitters(const struct net_plan *net, uint32_t down, struct myr_e
     return MYR_OK;
 }
 
+/* Hosts of one kind stand together. With rails places are nodes, for every rail has the same; else
+ * they are ports. */
 void plan_host_slots(struct net_plan *net)
 {
     const struct myr_part_switch *sw = net->leaf_sw;
@@ -33,6 +35,7 @@ void plan_host_slots(struct net_plan *net)
     uint32_t end = 0;
     for (uint32_t i = 0; i < net->host_class_count; i++) {
         struct host_class *hosts = &net->hosts[i];
+        /* Only a change of card breaks a connector: kinds with one card may share it. */
         bool other = i > 0 && hosts->nic_part != net->hosts[i - 1].nic_part;
         hosts->start = class_start(end, other, net->splitter_legs);
         end = hosts->start + hosts->count * (railed ? 1 : hosts->nic_ports);
@@ -43,6 +46,7 @@ void plan_host_slots(struct net_plan *net)
         net->several_cards = net->several_cards || net->hosts[i].nic_part != net->hosts[0].nic_part;
     }
     net->managers_start = class_start(end, other, net->splitter_legs);
+    /* With rails managers share the places of nodes, as many in one as a node has ports. */
     net->slots =
         net->managers_start + (railed ? ceil_div(net->managers, net->nic_ports) : net->managers);
 }
@@ -53,11 +57,13 @@ uint32_t plan_leaf_hosts(const struct net_plan *net, uint32_t leaf)
     if (!spreads_hosts(net)) {
         return net->out.leaf_down; /* filled in order; the last ones may stay free */
     }
+    /* The first leaves have one connector more where they do not divide evenly. */
     uint32_t connectors = ceil_div(net->slots, net->splitter_legs);
     uint32_t share = connectors / net->unit_leaves + (leaf < connectors % net->unit_leaves);
     return share * net->splitter_legs;
 }
 
+/* Only a dense fill of two tiers saves uplinks: as many as the leaf's own hosts need. */
 uint32_t plan_leaf_uplinks(const struct net_plan *net, uint32_t leaf)
 {
     if (!spreads_hosts(net) || net->out.tiers != 2) {
@@ -70,6 +76,7 @@ uint32_t plan_leaf_uplinks(const struct net_plan *net, uint32_t leaf)
     return needed > net->out.leaf_up ? net->out.leaf_up : needed;
 }
 
+/* Of all leaves of a unit. */
 uint64_t plan_unit_uplinks(const struct net_plan *net)
 {
     uint64_t total = 0;

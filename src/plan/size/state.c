@@ -25,10 +25,12 @@ static uint64_t worst_pair(uint32_t pods, uint32_t up, uint32_t above)
     return worst;
 }
 
+/* What two pods, or two leaves, have between them; dense fills may leave a pair less. */
 static void state_pairs(struct plan *plan, struct net_plan *net)
 {
     uint32_t gbps = net->out.fabric_gbps;
     if (net->out.tiers == 3) {
+        /* Pod spines times uplinks: all that leaves a pod. */
         uint64_t full = (uint64_t)net->out.spine_up * net->out.pod_spines * gbps;
         net->out.full_pair_gbps = full;
         net->out.worst_pair_gbps = full;
@@ -41,6 +43,7 @@ static void state_pairs(struct plan *plan, struct net_plan *net)
         uint64_t full = (uint64_t)plan_leaf_uplinks(net, 0) * gbps;
         net->out.full_pair_gbps = net->out.worst_pair_gbps = full;
         if (net->out.fill == MYR_FILL_DENSE && net->unit_leaves > 1) {
+            /* The last leaf has the fewest hosts and so the fewest uplinks. */
             uint32_t up = plan_leaf_uplinks(net, net->unit_leaves - 1);
             net->out.worst_pair_gbps = worst_pair(net->unit_leaves, up, net->unit_spines) * gbps;
         }
@@ -74,6 +77,7 @@ static void state_bisection(struct net_plan *net)
     net->out.bisection_gbps = least / 2;
 }
 
+/* As built, at a full switch, in thousandths and rounded. */
 static void state_ratios(struct net_plan *net)
 {
     const struct myr_network *out = &net->out;
@@ -88,6 +92,7 @@ static void state_ratios(struct net_plan *net)
     }
 }
 
+/* The rules as the bill and 'explain' show them, with the numbers of this network. */
 static void explain(struct plan *plan, struct net_plan *net)
 {
     const struct myr_network *out = &net->out;

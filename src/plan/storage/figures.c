@@ -7,6 +7,7 @@
 const struct storage_class storage_classes[STORAGE_CLASSES] = {
     {"best", 125, 62.5}, {"better", 40, 20}, {"good", 15, 7.5}};
 
+/* The best class whose rates both are reached. */
 static const char *class_of(const struct plan *plan, double read, double write)
 {
     double units = ceil_div(plan->gpus, 256);
@@ -36,6 +37,7 @@ static double more_down(uint64_t of, uint64_t lost, double q)
     return sum;
 }
 
+/* By default a server fails once in three years and is repaired in a day (assumed). */
 static void put_availability(struct plan *plan, const struct storage_needs *needs)
 {
     const struct myr_spec_storage *spec = &plan->spec->storage;
@@ -43,6 +45,7 @@ static void put_availability(struct plan *plan, const struct storage_needs *need
     double repair = spec->repair_hours > 0 ? spec->repair_hours : 24;
     bool given = spec->mtbf_hours > 0 && spec->repair_hours > 0;
     double q = repair / (mtbf + repair);
+    /* So many servers of a stripe may be down: copies but one, or the parity. */
     uint64_t lost = needs->stored - needs->data;
     double share = 1 - more_down(needs->stored, lost, q);
     plan_figure(plan, FIG_ST_DOWN, q, given ? MYR_BASIS_GIVEN : MYR_BASIS_ASSUMED,
@@ -70,6 +73,7 @@ static void put_availability(struct plan *plan, const struct storage_needs *need
     }
 }
 
+/* Shown beside what is planned, so that it can be seen which wish decided. */
 static void put_needs(struct plan *plan, const struct storage_needs *needs)
 {
     const struct {
@@ -84,6 +88,7 @@ static void put_needs(struct plan *plan, const struct storage_needs *needs)
     }
 }
 
+/* Writing costs more than once: copies and parity pass the same ports and disks. */
 static void put_rates(struct plan *plan, const struct storage_needs *needs)
 {
     const struct storage_server *one = &needs->one;
@@ -113,6 +118,7 @@ static void put_rates(struct plan *plan, const struct storage_needs *needs)
                 "look-ups and creations");
 }
 
+/* How long it takes to write and to read back, and what is kept of it; two by default. */
 static void put_checkpoint(struct plan *plan, const struct storage_needs *needs)
 {
     const struct myr_spec_storage *spec = &plan->spec->storage;
@@ -152,6 +158,7 @@ static void put_files(struct plan *plan, const struct storage_needs *needs)
 
 uint32_t plan_tier_servers(const struct plan *plan, uint32_t tier, uint32_t *ret_part)
 {
+    /* Defaults of the tiers, by kind. */
     static const char *const parts[MYR_TIER_COUNT] = {"hybrid-24x20", "object-36x22"};
     const struct myr_spec_tier *spec = &plan->spec->storage.tiers[tier];
     if (!spec->node) {
@@ -167,10 +174,13 @@ uint32_t plan_tier_servers(const struct plan *plan, uint32_t tier, uint32_t *ret
         spec->erasure_data ? data + spec->erasure_parity : (spec->copies ? spec->copies : 3);
     uint64_t raw = server->disks * server->disk_gb * data;
     uint64_t wanted = (uint64_t)(spec->capacity_tb * 1000 + 0.5) * stored;
+    /* Whole servers, in whole GB: nothing hangs on rounding. */
     uint64_t count = wanted / raw + (wanted % raw > 0);
     return count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
 }
 
+/* Its four figures begin at 'base': servers, raw, usable, read rate. Tiers are not cabled, so the
+ * rate is that of the part. */
 static void put_tier(struct plan *plan, uint32_t tier, uint32_t base)
 {
     const struct myr_spec_tier *spec = &plan->spec->storage.tiers[tier];

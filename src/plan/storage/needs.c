@@ -10,10 +10,12 @@
  */
 enum { RATE_GPUS = 32 * 8 };
 
+/* By the spec's class; the first is that of none. */
 static const struct {
     uint32_t read_mbytes, write_mbytes;
 } rates[] = {{0, 0}, {15000, 7500}, {40000, 20000}, {125000, 62500}};
 
+/* The part's own figure, or the class value, which is then marked as assumed. */
 static uint64_t or_class(double of_part, uint64_t assumed, enum myr_basis *ret_basis)
 {
     *ret_basis = of_part > 0 ? MYR_BASIS_COUNTED : MYR_BASIS_ASSUMED;
@@ -27,6 +29,7 @@ struct storage_server storage_one(const struct plan *plan, const struct myr_part
     const struct myr_part *nic =
         server->nic ? part_at(plan, myr_catalog_find(plan->catalog, myr_str_from(server->nic)))
                     : NULL;
+    /* 125 MB/s for each Gb/s. Without a known card nothing can be carried. */
     one.port_mbytes =
         nic ? (uint64_t)nic->nic.port_gbps * (server->nic_ports ? server->nic_ports : 1) * 125 : 0;
     one.read_mbytes = server->disks * or_class(server->disk_read_mbytes, 6000, &one.read_basis);
@@ -47,11 +50,13 @@ uint64_t storage_writes(const struct storage_server *one)
     return storage_least(one->port_mbytes, one->write_mbytes);
 }
 
+/* Rounded up, but for noise of the arithmetic; limited, so that nothing overflows later. */
 static uint64_t up(double value)
 {
     return value < 1e18 ? (uint64_t)ceil(value - 1e-9) : UINT64_C(1000000000000000000);
 }
 
+/* Rounded up; 0 where a server has none of it: then that wish decides nothing. */
 static uint64_t divide(uint64_t wanted, uint64_t each)
 {
     return each ? wanted / each + (wanted % each > 0) : 0;
@@ -61,6 +66,7 @@ static uint64_t divide(uint64_t wanted, uint64_t each)
 static void need_files(const struct myr_spec_storage *spec, struct storage_needs *needs)
 {
     enum { BLOCK_KB = 4 };
+    /* The larger of the stated operations and those that a scan in time needs. */
     double ops = spec->metadata_ops;
     if (spec->scan_hours > 0 && spec->files / (spec->scan_hours * 3600) > ops) {
         ops = spec->files / (spec->scan_hours * 3600);
@@ -73,6 +79,7 @@ static void need_files(const struct myr_spec_storage *spec, struct storage_needs
     needs->file_gb = up(spec->files * blocks * BLOCK_KB * 1024 / 1e9);
 }
 
+/* The state in BF16 training; every copy of it is written within the window. */
 static int need_checkpoint(struct plan *plan, struct storage_needs *needs, struct myr_err *err)
 {
     const struct myr_spec_storage *spec = &plan->spec->storage;
@@ -108,6 +115,8 @@ static uint64_t most_of(const struct storage_needs *needs)
 #define TOO_FEW "%u storage servers, %llu are needed for %s"
 #define REMEDY  "raise storage.servers or leave it out"
 
+/* A number that the spec gives may be too small for its wishes; rates are checked even if counted,
+ * as servers without a known card carry nothing. */
 static void check_given(struct plan *plan, const struct storage_needs *needs, uint64_t count)
 {
     const struct myr_spec_storage *spec = &plan->spec->storage;
@@ -150,6 +159,7 @@ static void check_given(struct plan *plan, const struct storage_needs *needs, ui
     }
 }
 
+/* The line of the bill tells all that went into the count; wishes that nobody has are left out. */
 static const char *inputs_of(const struct plan *plan, const struct storage_needs *needs,
                              const struct myr_part_storage *server)
 {
@@ -209,6 +219,7 @@ int plan_storage(struct plan *plan, struct myr_err *err)
     need_files(spec, needs);
     uint64_t raw_gb = server->disks * server->disk_gb;
     uint64_t asked_gb = (uint64_t)(spec->capacity_tb * 1000 + 0.5);
+    /* Files are capacity, too: whichever is more. */
     needs->usable_gb = asked_gb > needs->file_gb ? asked_gb : needs->file_gb;
     needs->by_capacity = divide(needs->usable_gb * needs->stored, raw_gb * needs->data);
     uint64_t by_read = divide(needs->read_mbytes, storage_reads(&needs->one));
