@@ -8,6 +8,7 @@
 
 enum { CONFIG_BYTES_MAX = 4 << 20, PEM_BYTES_MAX = 1 << 20, TOKEN_BYTES_MAX = 64 << 10 };
 
+/* -1: none of the 64. */
 static int base64_digit(char c)
 {
     return c >= 'A' && c <= 'Z'   ? c - 'A'
@@ -42,6 +43,7 @@ static bool from_base64(struct myr_str text, struct myr_buf *ret)
             myr_buf_putc(ret, (char)(bits >> have & 0xFF));
         }
     }
+    /* Six bits that are left over are a byte that was cut off. */
     return have < 6;
 }
 
@@ -119,6 +121,7 @@ static int read_url(struct myr_kube_access *a, const struct myr_doc *node, struc
     while (text.len > 0 && text.data[text.len - 1] == '/') {
         text.len--;
     }
+    /* A '/' at the end is gone: paths of requests begin with one. */
     const char *url = keep(&a->arena, text);
     a->plain = strncmp(url, "http://", 7) == 0;
     bool ok = a->plain || strncmp(url, "https://", 8) == 0;
@@ -191,6 +194,7 @@ static int check_token(const char *file, struct myr_str text, struct myr_err *er
     return text.len ? MYR_OK : myr_err_set(err, MYR_EINVAL, "%s: the token is empty", file);
 }
 
+/* Programs that make tokens are not run, and no passwords are sent: both are refused by name. */
 static int read_user(struct myr_kube_access *a, const char *file, const struct myr_doc *map,
                      struct myr_err *err)
 {
@@ -219,6 +223,7 @@ static int read_user(struct myr_kube_access *a, const char *file, const struct m
     }
     MYR_TRY(read_pem(a, file, map, "client-certificate", &a->certificate, err));
     MYR_TRY(read_pem(a, file, map, "client-key", &a->key, err));
+    /* One without the other proves nothing. */
     if (!a->certificate != !a->key) {
         return myr_doc_error(err, map, MYR_EINVAL, "'client-%s' is missing beside 'client-%s'",
                              a->key ? "certificate" : "key", a->key ? "key" : "certificate");
@@ -226,6 +231,7 @@ static int read_user(struct myr_kube_access *a, const char *file, const struct m
     return MYR_OK;
 }
 
+/* A context names a cluster and a user, each of a list of its own. */
 static int read_context(struct myr_kube_access *a, const char *file, const struct myr_doc *top,
                         const char *context, struct myr_err *err)
 {
@@ -324,6 +330,10 @@ int myr_kube_access_find(const struct myr_kube_where *where, struct myr_kube_acc
     const char *host = where->lookup_env("KUBERNETES_SERVICE_HOST");
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     char usual[4096] = "";
+    /*
+     * The first that is there: what is named, $KUBECONFIG, the file at home; then the pod's own
+     * account.
+     */
     if (home && snprintf(usual, sizeof(usual), "%s/.kube/config", home) < (int)sizeof(usual) &&
         (!path || !path[0]) && access(usual, R_OK) == 0) {
         path = usual;
@@ -356,6 +366,7 @@ int kube_token(const struct myr_kube_access *access, struct myr_buf *ret, struct
         return MYR_OK;
     }
     MYR_TRY(myr_file_read(access->token_file, TOKEN_BYTES_MAX, ret, err));
+    /* A file of one line has an end of line, which is no part of the token. */
     while (ret->len > 0 && (unsigned char)ret->data[ret->len - 1] <= 0x20) {
         ret->data[--ret->len] = '\0';
     }

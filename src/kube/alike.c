@@ -6,6 +6,7 @@
 
 #include "kube.h"
 
+/* Of one pod, without a key: nobody else finds it. */
 static struct kube_needs *new_needs(void)
 {
     struct kube_needs *needs = myr_xcalloc(1, sizeof(*needs));
@@ -21,6 +22,7 @@ struct kube_needs *kube_needs_of(struct kube_resources *resources, const struct 
     return needs;
 }
 
+/* One use less; with the last one it goes, out of its list too. */
 void kube_needs_free(struct kube_needs *needs)
 {
     if (!needs || --needs->uses > 0) {
@@ -41,6 +43,7 @@ static struct kube_needs **list_of(struct kube_resources *resources, struct myr_
     return &resources->alike[myr_hash_bytes(key.data, key.len) % KUBE_ALIKE];
 }
 
+/* A use more where it is known. */
 static struct kube_needs *find(struct kube_needs *list, struct myr_str key)
 {
     while (list && !myr_str_eq(list->key, key)) {

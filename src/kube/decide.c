@@ -5,13 +5,16 @@
 #include "kube.h"
 
 enum {
-    PARTING_MS = 1500, /* a pod that was deleted may be the first of all of them */
-    GATHER_MS = 5000,  /* before it is told that pods of a gang are missing */
-    TELL_MS = 60000,   /* between two texts of one reason */
-    FAILED_KINDS = 32, /* kinds of pods that found no room in this round, remembered */
-    REASON_BYTES = 700,
+    PARTING_MS = 1500,  /* a pod that was deleted may be the first of all of them */
+    GATHER_MS = 5000,   /* before it is told that pods of a gang are missing */
+    TELL_MS = 60000,    /* between two texts of one reason */
+    FAILED_KINDS = 32,  /* kinds of pods that found no room in this round, remembered */
+    REASON_BYTES = 700, /* the longest text of a reason */
 };
 
+/*
+ * What is true for one round alone. Texts of decisions live in the cluster's arena until the next.
+ */
 struct round {
     struct myr_kube_cluster *c;
     int64_t now_ms;
@@ -195,6 +198,7 @@ static bool place_all(struct round *r, struct kube_pod **pods, uint32_t count, u
     return true;
 }
 
+/* Where so many found no room, as many of the same kind will not: a round only fills nodes. */
 static const struct kube_tally *failed_before(const struct round *r, uint64_t digest,
                                               uint32_t count)
 {
@@ -310,6 +314,7 @@ static bool waits_for_old(struct round *r, struct kube_gang *gang)
     return old != NULL;
 }
 
+/* A gang of which nothing is bound: placed when all of it is there, else it waits. */
 static void start_gang(struct round *r, struct kube_gang *gang)
 {
     char text[REASON_BYTES];
@@ -411,6 +416,7 @@ static void look_for_broken(const struct round *r, const struct kube_gang *gang,
     }
 }
 
+/* The first bound pod says which placement is meant; all others are held against it. */
 static void stand(struct round *r, struct kube_gang *gang, struct standing *s)
 {
     *s = (struct standing){.look_ms = INT64_MAX};
@@ -436,6 +442,7 @@ static void stand(struct round *r, struct kube_gang *gang, struct standing *s)
     }
 }
 
+/* Deletes what is left of a placement; only pods that somebody makes again are deleted. */
 static void remake(struct round *r, struct kube_gang *gang, const char *why)
 {
     char text[REASON_BYTES];
@@ -515,6 +522,7 @@ static bool finish(struct round *r, struct kube_gang *gang, const struct standin
     return true;
 }
 
+/* A gang with bound pods: it is well, it is finished, or all of it is made again. */
 static void look_after(struct round *r, struct kube_gang *gang)
 {
     struct standing s;

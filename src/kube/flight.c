@@ -12,18 +12,22 @@
 #include "service.h"
 
 enum {
-    RETRY_MS = 1000,
+    RETRY_MS = 1000,    /* after an answer that decides nothing */
     REFUSED_MS = 10000, /* before a decision that was forbidden is made again */
     SETTLE_MS = 1000,   /* after a deletion, until the watch has told of it */
 };
 
+/*
+ * LEAD: rank 0 alone is bound. CHECK: a binding was refused as done already, by whom is looked up.
+ */
 enum step { STEP_LEAD, STEP_BIND, STEP_CHECK, STEP_DELETE, STEP_OVER };
 
+/* A pod of the decision. 'step' is its own; the flight goes on when those of all are over. */
 struct place {
     struct flight *flight;
     struct myr_kube_seat seat; /* texts in the flight's arena */
     enum step step;
-    bool asked;
+    bool asked; /* one request at a time */
 };
 
 struct flight {
@@ -32,9 +36,13 @@ struct flight {
     struct myr_kube_decision decision; /* texts in the arena */
     struct place *places;
     struct myr_buf common; /* of all bindings; empty: not written yet */
-    uint32_t count, asked;
+    uint32_t count, asked; /* places; of them those that wait for an answer */
     enum step step;
     bool broken; /* it did not come true for all: decide again */
+    /*
+     * 'abandoned': another one acts, nothing more is asked. 'told': the cluster knows that it is
+     * over.
+     */
     bool forbidden, abandoned, told;
     int64_t begun_ms;
     uv_timer_t timer;
@@ -43,6 +51,7 @@ struct flight {
 
 static void go(struct flight *f);
 
+/* The flight lives until the loop has let go of its timer, and is in the list as long. */
 static void on_timer_closed(uv_handle_t *handle)
 {
     struct flight *f = handle->data;
@@ -74,6 +83,7 @@ static void on_land(uv_timer_t *timer)
     land(timer->data);
 }
 
+/* The gang is not decided on before: until then its places are taken and its pods left alone. */
 static void land_later(struct flight *f, int64_t ms)
 {
     uv_timer_start(&f->timer, on_land, (uint64_t)ms, 0);
@@ -148,6 +158,7 @@ static char *pod_path(const struct myr_kube_seat *seat, const char *more)
     return path.data;
 }
 
+/* With the uid: a pod that was made under this name since is not deleted in its place. */
 static void put_deletion(const struct myr_kube_seat *seat, struct myr_buf *body)
 {
     struct myr_json json;
@@ -237,6 +248,10 @@ static bool judge(struct place *p, const struct client_answer *answer)
     return true;
 }
 
+/*
+ * Nothing is done before all answers of a step are there: then those that are open are asked again,
+ * or the next step begins. After a conflict at once: the question is another one.
+ */
 static void on_answer(void *context, const struct client_answer *answer)
 {
     struct place *p = context;
@@ -303,6 +318,7 @@ static struct tell_owner owner_of(const struct flight *f)
                                d->owner_api};
 }
 
+/* Pods that were bound before (a plan that is finished) have had their event. */
 static void told_bound(struct flight *f)
 {
     struct service *s = f->service;
@@ -363,6 +379,7 @@ static void advance(struct flight *f)
     }
 }
 
+/* Asks for every place that is open. No answer is outstanding when it is called. */
 static void go(struct flight *f)
 {
     uint32_t open = 0;
@@ -402,6 +419,9 @@ void kube_flight_begin(struct service *s, const struct myr_kube_decision *d)
                                              .owner_uid = copy(f, d->owner_uid),
                                              .owner_api = copy(f, d->owner_api),
                                              .reason = copy(f, d->reason)};
+    /*
+     * A gang of one needs no plan; of one that is finished rank 0 is there already, with its plan.
+     */
     f->step = d->act == MYR_KUBE_REMAKE      ? STEP_DELETE
               : d->finishes || f->count == 1 ? STEP_BIND
                                              : STEP_LEAD;
@@ -427,6 +447,7 @@ void kube_flight_begin(struct service *s, const struct myr_kube_decision *d)
     go(f);
 }
 
+/* One that waits for answers lands when they have come; at the end of the service none comes. */
 void kube_flight_abandon(struct service *s)
 {
     for (struct flight *f = s->flights; f; f = f->next) {

@@ -4,6 +4,7 @@
 
 #include "kube.h"
 
+/* A Job's name may get a suffix here, and gets another one in those of its pods: room is left. */
 enum { NAME_BYTES = 52, PORT_FIRST = 20000, PORTS = 10000 };
 
 /*
@@ -114,12 +115,14 @@ static void put_env_from(struct myr_json *json, const char *name, const char *an
     myr_json_end(json);
 }
 
+/* What a job file comes to: pods of one size, which together have exactly the job's GPUs. */
 struct shape {
     uint32_t pods, gpus; /* of a pod */
     const char *name, *directory, *checkpoint, *image, *layout, *restart;
     uint32_t port;
 };
 
+/* The file's own come first: where both set a name, the one behind it wins, and ranks need ours. */
 static void put_envs(struct myr_json *json, const struct myr_kube_job *job,
                      const struct shape *shape, const struct myr_doc *top)
 {
@@ -144,6 +147,10 @@ static void put_envs(struct myr_json *json, const struct myr_kube_job *job,
     myr_json_end(json);
 }
 
+/*
+ * The launcher gets the command as words of its own, "rank" is its $0. A command that is one text
+ * is a line for a shell, a list is taken word by word.
+ */
 static void put_command(struct myr_json *json, const struct myr_doc *top)
 {
     const struct myr_doc *command = myr_doc_get(top, "command");
@@ -164,6 +171,7 @@ static void put_command(struct myr_json *json, const struct myr_doc *top)
     myr_json_end(json);
 }
 
+/* Nothing where the file names no such folder; put_volume() has the other half of it. */
 static void put_mount(struct myr_json *json, const char *name, const char *path)
 {
     if (path) {
@@ -249,6 +257,7 @@ static void put_template(struct myr_json *json, const struct myr_kube_job *job,
     myr_json_end(json);
     myr_json_object(json, "spec");
     myr_json_text(json, "schedulerName", job->scheduler);
+    /* A container that failed is not started again in its pod: the gang is made again whole. */
     myr_json_text(json, "restartPolicy", "Never");
     /* The node's own network: RDMA, and an address for rank 0 that is known before it starts. */
     myr_json_bool(json, "hostNetwork", true);
@@ -259,6 +268,7 @@ static void put_template(struct myr_json *json, const struct myr_kube_job *job,
     myr_json_end(json);
 }
 
+/* All pods at once ('parallelism' is 'completions'): fewer would be no gang. */
 static void put_job(struct myr_buf *ret, const struct myr_kube_job *job, const struct shape *shape,
                     const struct myr_doc *top)
 {
@@ -295,6 +305,7 @@ static void put_job(struct myr_buf *ret, const struct myr_kube_job *job, const s
     myr_buf_putc(ret, '\n');
 }
 
+/* *ret stays as it was where the file does not say it. */
 static int optional_text(struct myr_arena *arena, const struct myr_doc *top, const char *key,
                          const char **ret, struct myr_err *err)
 {
@@ -343,6 +354,7 @@ static int write_job(const struct myr_kube_job *job, const char *suffix, struct 
         myr_err_hint(err, "image: registry/name:tag in the file, or --image");
         return rc;
     }
+    /* A pod a node where that comes out even; else the largest pods that do, all of one size. */
     shape.gpus = job->gpus <= job->gpus_per_node ? job->gpus
                                                  : greatest_common(job->gpus, job->gpus_per_node);
     shape.pods = job->gpus / shape.gpus;

@@ -32,6 +32,10 @@ static bool has_value(const struct kube_expression *e, struct myr_str value)
     return false;
 }
 
+/*
+ * "NotIn" and "DoesNotExist" hold of a label that is not there, all others do not. A field is
+ * always there: it is the node's name.
+ */
 static bool holds(const struct kube_expression *e, const struct kube_node *node)
 {
     bool there = e->field;
@@ -56,6 +60,7 @@ static bool holds(const struct kube_expression *e, const struct kube_node *node)
     return false;
 }
 
+/* All of the selector, and one of the terms where there is a list of them. */
 static bool selected(const struct kube_needs *needs, const struct kube_node *node)
 {
     for (uint32_t i = 0; i < needs->selector.count; i++) {
@@ -77,6 +82,7 @@ static bool selected(const struct kube_needs *needs, const struct kube_node *nod
     return !needs->has_terms;
 }
 
+/* Of several reasons the first one is told, and no other. */
 enum kube_misfit kube_may(const struct kube_needs *needs, const struct kube_node *node)
 {
     /* A cordoned node is as good as tainted: whoever tolerates that taint may go there. */

@@ -3,6 +3,7 @@
 
 #include "kube.h"
 
+/* Items of a list of an object; a longer one is none that is looked at. */
 enum { LIST_MAX = 4096 };
 
 struct myr_str kube_text(const struct myr_doc *map, const char *key)
@@ -23,6 +24,7 @@ struct myr_str kube_keep(struct myr_arena *arena, struct myr_str text)
                             text.len};
 }
 
+/* Labels and selectors: values that are no texts are left out. */
 struct kube_pairs kube_pairs_read(struct myr_arena *arena, const struct myr_doc *map)
 {
     struct kube_pairs pairs = {};
@@ -106,6 +108,10 @@ static void add_amounts(struct kube_resources *resources, struct kube_needs *nee
     }
 }
 
+/*
+ * TCP and UDP of one number are two ports: the protocol is bit 16. A port that is not the host's is
+ * of no concern.
+ */
 static void read_ports(struct kube_needs *needs, const struct myr_doc *container)
 {
     const struct myr_doc *ports = kube_list(container, "ports");
@@ -184,6 +190,7 @@ static void read_amounts(struct kube_resources *resources, struct myr_arena *are
     add_before(resources, needs, kube_list(spec, "initContainers"), totals);
     set_amounts(resources, needs, requests_of(spec), totals);
     add_amounts(resources, needs, myr_doc_get(spec, "overhead"), totals);
+    /* A pod takes one of the pods that a node may have: that is a resource like others. */
     uint32_t pods = kube_resource(resources, MYR_STR("pods"));
     if (pods != MYR_NONE) {
         totals[pods] = 1000;
@@ -196,6 +203,7 @@ static void read_amounts(struct kube_resources *resources, struct myr_arena *are
     }
 }
 
+/* Without an effect all of them are tolerated; any operator but "Exists" means "Equal". */
 static void read_tolerations(struct myr_arena *arena, const struct myr_doc *spec,
                              struct kube_needs *needs)
 {
@@ -218,6 +226,10 @@ static void read_tolerations(struct myr_arena *arena, const struct myr_doc *spec
 static const char *const operators[KUBE_OPERATORS] = {"In",           "NotIn", "Exists",
                                                       "DoesNotExist", "Gt",    "Lt"};
 
+/*
+ * 'term' has room for all of the list. What has an unknown operator is refused, never ignored: the
+ * pod would go where it must not.
+ */
 static void read_expressions(struct myr_arena *arena, const struct myr_doc *list, bool field,
                              struct kube_needs *needs, struct kube_term *term)
 {
@@ -243,6 +255,10 @@ static void read_expressions(struct myr_arena *arena, const struct myr_doc *list
     }
 }
 
+/*
+ * Preferences are not read: only what is required decides. A list of terms that is there but has
+ * none that could match leaves no node, which 'has_terms' tells from no list at all.
+ */
 static void read_affinity(struct myr_arena *arena, const struct myr_doc *spec,
                           struct kube_needs *needs)
 {

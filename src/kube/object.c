@@ -100,6 +100,7 @@ const struct myr_doc_part kube_pod_parts[] = {{"metadata", pod_meta}, {"spec", p
                                               {"status", pod_status}, ALL("code"),
                                               ALL("message"),         END};
 
+/* NULL where a line has no object at all. */
 static int no_object(struct myr_err *err, const struct myr_doc *object, const char *what)
 {
     return object ? myr_doc_error(err, object, MYR_EINVAL, "%s", what)
@@ -111,6 +112,7 @@ static bool is_uid(struct myr_str uid)
     return uid.len > 0 && uid.len <= NAME_MAX_BYTES;
 }
 
+/* What is left for pods; a node that does not tell it has its capacity for them. */
 static void read_has(struct kube_resources *resources, struct kube_node *node,
                      const struct myr_doc *status)
 {
@@ -157,6 +159,7 @@ static void read_status(struct kube_node *node, const struct myr_doc *status)
             node->ready = myr_str_eq(kube_text(conditions->items[i], "status"), MYR_STR("True"));
         }
     }
+    /* Where it has no address its name must do for the address of rank 0. */
     node->address = node->name;
     for (uint32_t i = 0; addresses && i < addresses->count; i++) {
         struct myr_str address = kube_text(addresses->items[i], "address");
@@ -224,6 +227,7 @@ bool kube_pod_named(const struct kube_pod_texts *t)
     return kube_is_name(t->name) && kube_is_name(t->space) && is_uid(t->uid);
 }
 
+/* MYR_NONE: it is none, or too large. */
 static uint32_t small_number(struct myr_str text, uint32_t most)
 {
     uint64_t value;
@@ -247,6 +251,10 @@ void kube_pod_numbers(struct kube_pod_texts *t)
     }
 }
 
+/*
+ * A pod without a gang is a gang of one; with a gang and without a proper size it has none, and an
+ * event says so. What a scheduler of ours has written is believed only in its range.
+ */
 static void read_notes(struct kube_pod *pod, const struct kube_pod_texts *t)
 {
     struct myr_str size = t->notes[KUBE_NOTE_GANG_SIZE];
@@ -261,6 +269,7 @@ static void read_notes(struct kube_pod *pod, const struct kube_pod_texts *t)
     pod->planned_world = small_number(t->notes[KUBE_NOTE_WORLD], MYR_KUBE_GANG_MAX);
 }
 
+/* What is unknown counts as not begun: such a pod is neither over nor forgotten. */
 static enum kube_phase phase_of(struct myr_str text)
 {
     return myr_str_eq(text, MYR_STR("Running"))     ? KUBE_RUNNING

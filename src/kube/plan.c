@@ -14,6 +14,7 @@ enum {
     PLAN_BYTES_MAX = 160000, /* all annotations of an object may have 262,144 */
 };
 
+/* The order counts: the same pods with other ranks are another plan. */
 static uint64_t add_uid(uint64_t digest, struct myr_str uid)
 {
     return myr_hash_u64(digest + myr_hash_bytes(uid.data, uid.len));
@@ -40,6 +41,7 @@ static bool is_fresh(const struct kube_pod *pod)
     return kube_pod_live(pod) && pod->node.len == 0 && pod->placement.len == 0;
 }
 
+/* Those of this placement, and those that could be of it; what is left from before is neither. */
 static bool belongs(const struct kube_pod *pod, const struct kube_pod *lead)
 {
     return is_fresh(pod) || myr_str_eq(pod->placement, lead->placement);
@@ -68,6 +70,10 @@ static bool is_for(const struct kube_gang *gang, const struct kube_pod *lead, st
     return count == named && count == lead->planned_world;
 }
 
+/*
+ * Pods stand in the order of their ranks (gangs.c), and so do the nodes of the plan: each pod that
+ * is not bound gets what its binding would have told of it.
+ */
 void kube_plan_adopt(struct kube_gang *gang)
 {
     const struct kube_pod *lead = NULL;

@@ -7,8 +7,8 @@
 #include "service.h"
 
 enum {
-    ROUND_MS = 20, /* between two rounds of decisions */
-    GATHER_MIN_US = 2000,
+    ROUND_MS = 20,        /* between two rounds of decisions */
+    GATHER_MIN_US = 2000, /* on_gather(): the least and the most that it waits */
     GATHER_MAX_US = 96000,
     REST_MIN_US = 32000, /* while nothing waits for it */
     REST_MAX_US = 128000,
@@ -16,14 +16,15 @@ enum {
     PACE_US = 1000,      /* an answer, or a pod, at the beginning */
     PACE_MIN_US = 200,
     PACE_MAX_US = 20000,
-    VERSION_RETRY_MS = 3000,
-    RELEASE_MS = 1000, /* for the lease to be given back */
-    OLDEST_MINOR = 16,
-    IDLE_AFTER_MS = 3000,
+    VERSION_RETRY_MS = 3000, /* before it is asked again for its version */
+    RELEASE_MS = 1000,       /* for the lease to be given back */
+    OLDEST_MINOR = 16,       /* of version 1; what is older is not spoken to */
+    IDLE_AFTER_MS = 3000,    /* since the last round, before a second counts as idle */
 };
 
 /* --- decisions */
 
+/* A round's work is shared by the gangs that it bound: each is one sample. The oldest make room. */
 static void record_work(struct service *s, double ms, uint32_t gangs)
 {
     for (uint32_t i = 0; i < gangs; i++) {
@@ -31,6 +32,7 @@ static void record_work(struct service *s, double ms, uint32_t gangs)
     }
 }
 
+/* Processor time of this thread, not of the clock: other work of the machine is not ours. */
 static double cpu_ms(void)
 {
     struct timespec now;
@@ -38,6 +40,7 @@ static double cpu_ms(void)
     return (double)now.tv_sec * 1000 + (double)now.tv_nsec / 1e6;
 }
 
+/* decide.c hands out only what is worth telling; here it is told to pods, owner and log alike. */
 static void tell_waiting(struct service *s, const struct myr_kube_decision *d)
 {
     const struct tell tell = {"FailedScheduling", "Warning", d->reason};
@@ -52,6 +55,10 @@ static void tell_waiting(struct service *s, const struct myr_kube_decision *d)
     kube_say(s, "info", "waits %s: %s", d->gang, d->reason);
 }
 
+/*
+ * One round: decisions, and each of them on its way. Those of the round live until the next one; a
+ * flight keeps copies.
+ */
 static void decide_now(struct service *s)
 {
     uint32_t count, bound = 0;
@@ -83,6 +90,7 @@ static void on_wake(uv_timer_t *timer)
     s->round_due = true; /* on_check() does it behind this turn */
 }
 
+/* Nothing is decided on half a list: nodes or pods that are not known yet would be missed. */
 static bool all_known(const struct service *s)
 {
     for (uint32_t i = 0; i < MYR_KUBE_KINDS; i++) {
@@ -104,6 +112,7 @@ static void on_check(uv_check_t *check)
         return;
     }
     int64_t since_ms = kube_now_ms() - s->round_ms;
+    /* Too soon after the last one: what comes meanwhile is decided on together with it. */
     if (since_ms < ROUND_MS) {
         if (!uv_is_active((uv_handle_t *)&s->wake) || uv_timer_get_due_in(&s->wake) > ROUND_MS) {
             uv_timer_start(&s->wake, on_wake, (uint64_t)(ROUND_MS - since_ms), 0);
@@ -131,6 +140,7 @@ static int64_t left_to_come(const struct service *s)
     return answers && pods ? (answers < pods ? answers : pods) : answers + pods;
 }
 
+/* How long one of what is to come took lately: half of it the last time, half what was before. */
 static void learn_pace(struct service *s, int64_t left, int64_t now_us)
 {
     if (left < s->left) {
@@ -203,6 +213,7 @@ static void on_second(uv_timer_t *timer)
 
 static void ask_version(struct service *s);
 
+/* The timer is that of rounds, which has nothing else to do before the beginning. */
 static void on_version_again(uv_timer_t *timer)
 {
     struct service *s = timer->data;
@@ -213,6 +224,7 @@ static void on_version_again(uv_timer_t *timer)
     }
 }
 
+/* An address of something else that answers with 200 must not be taken for an API server. */
 static int check_version(struct service *s, struct myr_str body, struct myr_err *err)
 {
     const struct myr_doc *top;
@@ -244,6 +256,10 @@ static int check_version(struct service *s, struct myr_str body, struct myr_err 
                        said[0] && said[0] != '.' ? said : "", OLDEST_MINOR);
 }
 
+/*
+ * No answer, a refusal and another version are all told and asked again: each may be mended without
+ * a start of ours. Lists and the lease begin when it was answered well.
+ */
 static void on_version(void *context, const struct client_answer *answer)
 {
     struct service *s = context;
@@ -284,6 +300,7 @@ static void on_nothing(uv_handle_t *handle)
     (void)handle;
 }
 
+/* Every handle is closed, and so the loop ends. The client first: no answer comes after it. */
 static void end_now(uv_timer_t *timer)
 {
     struct service *s = timer->data;
@@ -303,6 +320,10 @@ static void end_now(uv_timer_t *timer)
     uv_close((uv_handle_t *)&s->interrupt, on_nothing);
 }
 
+/*
+ * Another scheduler need not wait for the length of the lease if it is given back; but who stops
+ * does not wait for that for long.
+ */
 static void on_release_wait(uv_timer_t *timer)
 {
     struct service *s = timer->data;
@@ -314,6 +335,7 @@ static void on_release_wait(uv_timer_t *timer)
     }
 }
 
+/* 'begun_ms' is that of the end from here on: the report has what it ran. */
 static void stop(struct service *s)
 {
     if (s->stopping) {
@@ -357,6 +379,7 @@ static void sum_up(struct service *s)
     if (count > 0) {
         qsort(s->work_ms, count, sizeof(double), compare_doubles);
         r->work_p50_ms = s->work_ms[count / 2];
+        /* The smallest sample that 99 of 100 do not pass. */
         r->work_p99_ms = s->work_ms[(count * 99 + 99) / 100 - 1];
         r->work_max_ms = s->work_ms[count - 1];
     }
@@ -396,6 +419,7 @@ int myr_kube_schedule(const struct myr_kube_schedule *schedule, struct myr_err *
         myr_kube_access_done(&s->access);
         return rc;
     }
+    /* A connection that the other side has closed is an error of a write, not the end of us. */
     signal(SIGPIPE, SIG_IGN);
     s->begun_ms = kube_now_ms();
     s->epoch = (uint64_t)kube_wall_ms();

@@ -5,6 +5,7 @@
 #include "kube.h"
 #include "word/word.h"
 
+/* Places that nobody has before they are given back; bytes of a resourceVersion. */
 enum { GONE_MAX = 1024, VERSION_MAX = 64 };
 
 struct myr_kube_policy myr_kube_policy_default(void)
@@ -13,11 +14,12 @@ struct myr_kube_policy myr_kube_policy_default(void)
         .scheduler = "myriad",
         .leaf_labels = {"myriad/leaf", "network.topology.nvidia.com/leaf"},
         .nodes_per_leaf = 8,
-        .hold_ms = 600000,
+        .hold_ms = 600000, /* ten minutes */
         .lost_ms = 5000,
     };
 }
 
+/* The policy's texts are copied: the caller's need not live as long as the cluster. */
 struct myr_kube_cluster *myr_kube_cluster_create(const struct myr_kube_policy *policy)
 {
     struct myr_kube_cluster *c = myr_xcalloc(1, sizeof(*c));
@@ -84,6 +86,7 @@ static char *copy_text(struct myr_str text)
     return copy;
 }
 
+/* A node that is deleted (NULL) is lost at once, one that is not ready after a while. */
 bool kube_node_lost(const struct myr_kube_cluster *c, const struct kube_node *node, int64_t now_ms)
 {
     return !node || (node->lost_ms >= 0 && now_ms - node->lost_ms >= c->policy.lost_ms);
@@ -91,6 +94,11 @@ bool kube_node_lost(const struct myr_kube_cluster *c, const struct kube_node *no
 
 /* --- nodes */
 
+/*
+ * A node that was there before keeps its number, whatever became of it meanwhile: pods point at it.
+ * 'lost_ms' counts from when we first heard that it is not ready, by our clock. Most words of a
+ * node are heartbeats, and change nothing that its digest knows.
+ */
 static void put_node(struct myr_kube_cluster *c, struct kube_node *node, int64_t now_ms)
 {
     uint32_t id = kube_node_find(c, node->name);
@@ -122,6 +130,7 @@ static void put_node(struct myr_kube_cluster *c, struct kube_node *node, int64_t
     c->nodes.items[id] = node;
 }
 
+/* Its number and key stay: one that comes back under its name finds them. */
 static void drop_node(struct myr_kube_cluster *c, uint32_t id)
 {
     if (id != MYR_NONE && c->nodes.items[id]) {
@@ -160,6 +169,7 @@ static void compact_pods(struct myr_kube_cluster *c)
     c->pods_gone = 0;
 }
 
+/* Whether a round could decide otherwise; the states of containers, for one, make no difference. */
 static bool differs(const struct kube_pod *a, const struct kube_pod *b)
 {
     return a->phase != b->phase || a->deleting != b->deleting || !myr_str_eq(a->node, b->node) ||
@@ -176,6 +186,10 @@ static void take_over(const struct kube_pod *old, struct kube_pod *pod, bool lis
     }
 }
 
+/*
+ * Takes the pod over, in place of what was known of it by its uid. The gang comes before the use:
+ * take_over() asks whether a decision on it is under way.
+ */
 static void put_pod(struct myr_kube_cluster *c, struct kube_pod *pod, bool listed)
 {
     uint32_t id = kube_pod_find(c, pod->uid);
@@ -217,6 +231,10 @@ void kube_break(struct kube_gang *gang, const struct kube_pod *pod, int64_t now_
     myr_vec_push(&gang->broken, broken);
 }
 
+/*
+ * One that was bound and had not ended breaks its placement. Its gang must hear of that before it
+ * is dropped from it: with its last pod the gang goes too.
+ */
 static void drop_pod(struct myr_kube_cluster *c, uint32_t id, int64_t now_ms)
 {
     struct kube_pod *pod = id != MYR_NONE ? c->pods.items[id] : NULL;
@@ -237,6 +255,7 @@ static void drop_pod(struct myr_kube_cluster *c, uint32_t id, int64_t now_ms)
 
 /* --- objects, lines and pages */
 
+/* What is read of a line and of a page; the rest of their JSON never becomes a tree. */
 static const struct myr_doc_part page_meta[] = {
     {"resourceVersion", NULL}, {"continue", NULL}, {NULL, NULL}};
 static const struct myr_doc_part line_parts[MYR_KUBE_KINDS][3] = {
@@ -246,6 +265,7 @@ static const struct myr_doc_part page_parts[MYR_KUBE_KINDS][3] = {
     [MYR_KUBE_NODES] = {{"metadata", page_meta}, {"items", kube_node_parts}},
     [MYR_KUBE_PODS] = {{"metadata", page_meta}, {"items", kube_pod_parts}}};
 
+/* One object, of a page ('listed') or of a line. Nothing has changed where it is an error. */
 static int take(struct myr_kube_cluster *c, enum myr_kube_kind kind, enum myr_kube_change change,
                 const struct myr_doc *object, int64_t now_ms, bool listed, struct myr_err *err)
 {
@@ -275,6 +295,7 @@ static int take(struct myr_kube_cluster *c, enum myr_kube_kind kind, enum myr_ku
     return MYR_OK;
 }
 
+/* Empty where it is none that may be asked for. */
 static void put_version(struct myr_str text, char ret[VERSION_MAX])
 {
     ret[0] = '\0';
@@ -333,6 +354,7 @@ static bool take_quickly(struct myr_kube_cluster *c, struct myr_str line, int64_
     return true;
 }
 
+/* The quick way first; whatever it does not understand goes the whole way, which tells errors. */
 int myr_kube_line(struct myr_kube_cluster *c, enum myr_kube_kind kind, struct myr_str line,
                   int64_t now_ms, struct myr_kube_said *ret, struct myr_err *err)
 {
@@ -438,6 +460,7 @@ static void end_list(struct myr_kube_cluster *c, enum myr_kube_kind kind, int64_
     }
 }
 
+/* A list without a version could not be followed by a watch: it is refused. */
 static int take_page(struct myr_kube_cluster *c, enum myr_kube_kind kind, const struct myr_doc *top,
                      int64_t now_ms, struct myr_kube_page *ret, struct myr_err *err)
 {

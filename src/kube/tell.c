@@ -3,10 +3,12 @@
 
 #include "service.h"
 
+/* The object that an event is about; all five are needed for describe to find it. */
 struct about {
     const char *space, *kind, *name, *uid, *api;
 };
 
+/* A missing right is told, since it stays so; any other refusal is not worth a line. */
 static void on_told(void *context, const struct client_answer *answer)
 {
     struct service *s = context;
@@ -61,6 +63,7 @@ static void put_event(struct service *s, const struct about *about, const struct
     myr_json_end(&json);
 }
 
+/* 'later': no binding waits behind an event. */
 static void tell_about(struct service *s, const struct about *about, const struct tell *tell)
 {
     struct client_request request = {

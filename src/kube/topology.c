@@ -7,6 +7,7 @@
 
 #include "kube.h"
 
+/* A node as it is sorted: by leaf, then by name, numbers by their value. */
 struct spot {
     struct myr_str leaf, name;
     uint32_t node;
@@ -49,6 +50,9 @@ void kube_order(struct myr_kube_cluster *c)
     uint32_t size = leaf_size(spots, count, c->policy.nodes_per_leaf);
     for (uint32_t i = 0; i < count; i++) {
         bool other = i > 0 && !myr_str_eq(spots[i].leaf, spots[i - 1].leaf);
+        /*
+         * A leaf begins at a multiple of the size: what is left of the one before it stays empty.
+         */
         if (other && place % size) {
             place += size - place % size;
         }
@@ -63,6 +67,7 @@ void kube_order(struct myr_kube_cluster *c)
     for (uint32_t i = 0; i < count; i++) {
         c->node_at[c->nodes.items[spots[i].node]->place] = spots[i].node;
     }
+    /* One pod of all: labels tell of leaves and of nothing above them. */
     c->shape = (struct myr_place_shape){
         .nodes = places, .gpus_per_node = 1, .group_nodes = size, .pod_nodes = places};
     c->order_stale = false;

@@ -11,6 +11,7 @@ int64_t kube_wall_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* 'fine' has microseconds, as a Lease has its times; an Event has whole seconds. */
 const char *kube_put_time(char ret[40], bool fine)
 {
     struct timespec now;

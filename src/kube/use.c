@@ -15,6 +15,7 @@ void kube_use_touch(struct myr_kube_cluster *c, uint32_t node)
     }
 }
 
+/* Counted beyond what is listed: then all ports of that node are taken for taken. */
 static void add_port(struct myr_kube_cluster *c, struct kube_use *use, uint32_t port)
 {
     if (use->port_count < MYR_ARRAY_COUNT(use->ports)) {
@@ -64,6 +65,10 @@ void kube_use_add(struct myr_kube_cluster *c, uint32_t node, const struct kube_n
     kube_use_touch(c, node);
 }
 
+/*
+ * A pod that is being deleted still runs, and counts; one that is over does not. MYR_NONE: nowhere,
+ * or on a node that is not known.
+ */
 static uint32_t where(const struct myr_kube_cluster *c, const struct kube_pod *pod)
 {
     if (pod->phase > KUBE_RUNNING) {
@@ -72,6 +77,7 @@ static uint32_t where(const struct myr_kube_cluster *c, const struct kube_pod *p
     return pod->node.len ? kube_node_find(c, pod->node) : pod->assumed;
 }
 
+/* While 'use_stale' nothing is added or taken: all of it is counted anew before it is asked for. */
 void kube_use_drop(struct myr_kube_cluster *c, struct kube_pod *pod)
 {
     if (!c->use_stale && pod->on != MYR_NONE) {

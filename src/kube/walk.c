@@ -11,6 +11,7 @@
 
 enum { DEPTH_MAX = 60, BLOCK = 16 };
 
+/* At the end and bad: every later call finds nothing more to take. */
 static bool give_up(struct kube_walk *w)
 {
     w->bad = true;
@@ -128,6 +129,7 @@ bool kube_walk_key(struct kube_walk *w, struct myr_str *ret)
     return true;
 }
 
+/* 'at' is on the quote. Whatever is behind an escape is passed with it, a quote too. */
 static bool pass_text(struct kube_walk *w)
 {
     for (w->at++; w->at < w->end; w->at++) {
@@ -140,6 +142,7 @@ static bool pass_text(struct kube_walk *w)
     return give_up(w);
 }
 
+/* A number, or a word like "null", up to what ends it; what it is is not judged here. */
 static bool pass_word(struct kube_walk *w)
 {
     static const bool ends[256] = {
