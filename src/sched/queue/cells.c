@@ -4,6 +4,14 @@
 
 #include "queue/state.h"
 
+/*
+ * Cells of tenants. Each tenant that owns something has a private cluster, an estate, with a placer
+ * of its own and nodes numbered from 0: pods first, then groups, then nodes. Places for all cells
+ * lie at the start of the real cluster, one pool for each level in the same order. A cell is bound
+ * to a place of its level while somebody runs in it, and to none otherwise.
+ */
+
+/* A tenant without cells has neither placer nor cells: all zero. */
 static void create_estate(struct estate *e, const struct myr_place_shape *shape,
                           const struct myr_tenant *tenant)
 {
@@ -16,6 +24,7 @@ static void create_estate(struct estate *e, const struct myr_place_shape *shape,
     if (cells == 0) {
         return;
     }
+    /* The same groups and pods as the real cluster, so what is close together there is so here. */
     struct myr_place_shape own = *shape;
     own.nodes = e->nodes;
     e->placer = myr_placer_create(&own);
@@ -40,10 +49,12 @@ struct cells *queue_cells_create(const struct myr_place_shape *shape,
     }
     struct cells *cells = myr_xcalloc(1, sizeof(*cells));
     cells->count = count;
+    /* The largest first: each begins at a multiple of its own size then. */
     for (uint32_t level = MYR_CELL_LEVELS; level-- > 0;) {
         uint32_t nodes = myr_cell_nodes(shape, (enum myr_cell_level)level);
         cells->pools[level] =
             (struct pool){.first_node = at, .places = places[level], .place_nodes = nodes};
+        /* One byte more: a level without places has an array all the same. */
         cells->pools[level].bound = myr_xcalloc(places[level] + 1, 1);
         at += places[level] * nodes;
     }
@@ -73,6 +84,7 @@ void queue_cells_free(struct cells *cells)
 
 bool queue_in_pool(const struct myr_queue *q, uint32_t node)
 {
+    /* The pools lie side by side from node 0 on, and single nodes are the last of them. */
     const struct pool *last = q->cells ? &q->cells->pools[MYR_CELL_NODE] : NULL;
     return last && node < last->first_node + last->places;
 }
@@ -83,6 +95,7 @@ struct spot {
     uint32_t level, offset;
 };
 
+/* Private nodes are numbered like the pools: the largest cells first. */
 static struct spot spot_of(const struct myr_queue *q, const struct estate *e, uint32_t node)
 {
     uint32_t cell = 0;
@@ -100,6 +113,7 @@ static struct spot spot_of(const struct myr_queue *q, const struct estate *e, ui
     return (struct spot){};
 }
 
+/* The real node; the cell is bound. */
 static uint32_t physical(const struct myr_queue *q, const struct spot *spot)
 {
     const struct pool *pool = &q->cells->pools[spot->level];
@@ -123,6 +137,7 @@ static void bind_cell(struct myr_queue *q, const struct spot *spot)
             uint32_t node = pool->first_node + place * pool->place_nodes + i;
             uint32_t busy =
                 q->shape.gpus_per_node - gpu_count(myr_placer_free_mask(q->placer, node));
+            /* One bad node outweighs all GPUs of a place that are in use. */
             cost += is_bad(q, node) ? UINT64_C(1) << 32 : busy;
         }
         if (!pool->bound[place] && cost < best_cost) {
@@ -130,12 +145,14 @@ static void bind_cell(struct myr_queue *q, const struct spot *spot)
             best = place;
         }
     }
+    /* There are as many places as cells of this level, and this cell has none yet. */
     MYR_ASSERT(best != MYR_NONE);
     MYR_ASSERT(spot->cell->place == MYR_NONE && spot->cell->in_use == 0);
     pool->bound[best] = 1;
     spot->cell->place = best;
 }
 
+/* 'node' is the private node at the spot's offset. Unbound, all nodes of the cell count as well. */
 static void unbind_cell(struct myr_queue *q, struct estate *e, const struct spot *spot,
                         uint32_t node)
 {
@@ -160,6 +177,7 @@ static void mark_bad(struct myr_queue *q, struct estate *e, const struct spot *s
     }
 }
 
+/* Whose cell lies on a node is not kept: all estates are looked through. */
 void queue_cells_node(struct myr_queue *q, uint32_t node)
 {
     for (uint32_t t = 0; q->cells && t < q->cells->count; t++) {
@@ -182,6 +200,7 @@ static void release_own(struct myr_queue *q, struct estate *e, const struct myr_
         struct spot spot = spot_of(q, e, gang->shares[i].node);
         MYR_ASSERT(!counted || spot.cell->in_use > 0);
         spot.cell->in_use -= counted;
+        /* A gang has several nodes in one cell: the first of them to see it unused unbinds it. */
         if (spot.cell->in_use == 0 && spot.cell->place != MYR_NONE) {
             unbind_cell(q, e, &spot, gang->shares[i].node);
         }
@@ -191,6 +210,7 @@ static void release_own(struct myr_queue *q, struct estate *e, const struct myr_
 /* Finds room in the private cluster, on nodes that are well; cells become bound on the way. */
 static bool place_own(struct myr_queue *q, struct estate *e, uint32_t gpus, struct myr_gang *ret)
 {
+    /* Ends: each round in vain marks at least one more private node. */
     while (myr_place(e->placer, gpus, ret)) {
         bool well = true;
         for (uint32_t i = 0; i < ret->count; i++) {
@@ -226,6 +246,7 @@ bool queue_fits_own(const struct myr_queue *q, uint32_t tenant, uint32_t gpus)
     return q->cells && with_room(q, tenant, gpus) != MYR_NONE;
 }
 
+/* Cells that were bound in a search and that nobody came to use. */
 static void free_unused(struct myr_queue *q, struct estate *e)
 {
     for (uint32_t own = 0; own < e->nodes; own++) {
@@ -241,6 +262,7 @@ uint32_t queue_cells_reserve(struct myr_queue *q, uint32_t id, struct myr_gang *
     const struct qjob *job = queue_job(q, id);
     uint32_t gpus = job->spec.gpus, t = with_room(q, job->spec.tenant, gpus);
     while (t != MYR_NONE && !place_own(q, &q->cells->estates[t], gpus, ret)) {
+        /* The search here was in vain: its bindings must not stay in the way of others. */
         free_unused(q, &q->cells->estates[t]);
         t = q->tenants[t].parent == MYR_NONE ? MYR_NONE : with_room(q, q->tenants[t].parent, gpus);
     }
@@ -289,6 +311,7 @@ void queue_cells_add_tenants(struct myr_queue *q, uint32_t count)
     if (q->cells && count > q->cells->count) {
         uint32_t before = q->cells->count;
         q->cells->estates = myr_xrealloc(q->cells->estates, count, sizeof(*q->cells->estates));
+        /* All zero is an estate without cells. */
         memset(q->cells->estates + before, 0, (count - before) * sizeof(*q->cells->estates));
         q->cells->count = count;
     }

@@ -26,12 +26,14 @@ static int64_t bounded(__int128 value)
 static void pass(struct myr_queue *q, int64_t passed_s)
 {
     int64_t all = (int64_t)q->shape.nodes * q->shape.gpus_per_node;
+    /* Nodes may stand idle for a part of all GPU time, and that is saved up only for so long. */
     int64_t most = all * q->policy.drain_ppm * q->policy.drain_save_s;
     int64_t earned_s = passed_s < q->policy.drain_save_s ? passed_s : q->policy.drain_save_s;
     int64_t left = bounded((__int128)q->drain_left + all * q->policy.drain_ppm * earned_s);
     __int128 idle_s = (__int128)idle_held(q) * passed_s;
     q->drained_gpu_s = bounded(q->drained_gpu_s + idle_s);
     q->drain_left = bounded((left < most ? left : most) - idle_s * 1000000);
+    /* Only GPUs at work earn what stopping them may cost: an idle cluster saves up nothing. */
     if (q->policy.preempt) {
         __int128 busy_s = (__int128)q->busy_gpus * passed_s;
         q->loss_left = bounded(q->loss_left + busy_s * q->policy.loss_permille);
@@ -43,6 +45,7 @@ int queue_advance(struct myr_queue *q, int64_t now_s)
     if (now_s < q->now_s) {
         return MYR_EINVAL;
     }
+    /* The first event: no time has passed, and nothing is known of gangs before it. */
     if (q->now_s == INT64_MIN) {
         q->big_last_min = queue_minute_of(now_s);
     } else if (now_s > q->now_s) {

@@ -21,11 +21,13 @@ struct lengths *queue_lengths_create(void)
     return myr_xcalloc(1, sizeof(struct lengths));
 }
 
+/* An octave of sizes; at least one GPU. */
 static uint32_t class_of(uint32_t gpus)
 {
     return 31 - (uint32_t)__builtin_clz(gpus);
 }
 
+/* 4 is added so that the first buckets hold one second each and nothing is a special case. */
 static uint32_t bucket_of(int64_t seconds)
 {
     const int64_t most = INT64_C(1) << 58; /* so that the end of every bucket is a number */
@@ -47,6 +49,7 @@ void queue_lengths_add(struct lengths *l, uint32_t gpus, int64_t seconds)
     bucket = bucket < LENGTH_BUCKETS ? bucket : LENGTH_BUCKETS - 1;
     l->counts[class][bucket]++;
     l->totals[class]++;
+    /* The last class counts the jobs of all sizes. */
     l->counts[LENGTH_CLASSES - 1][bucket]++;
     l->totals[LENGTH_CLASSES - 1]++;
 }
@@ -72,6 +75,7 @@ int64_t queue_lengths_end_s(struct lengths *l, uint32_t gpus)
         return INT64_MAX;
     }
     uint32_t total = l->totals[class];
+    /* Lengths change slowly while jobs end all the time, so the last answer does for a while. */
     if (has_grown(total, l->asked[class])) {
         uint64_t longer = 0;
         uint32_t bucket = LENGTH_BUCKETS;
@@ -98,17 +102,20 @@ static void find_costs(struct lengths *l, uint32_t class)
     int64_t alive = 0;
     for (uint32_t b = LENGTH_BUCKETS; b-- > 0;) {
         int64_t age_s = b ? bucket_end_s(b - 1) : 0, ended = 0, spent_s = 0, best_s = INT64_MAX;
+        /* From the longest down: those that ran for at least as long as this bucket begins. */
         alive += l->counts[class][b];
         for (uint32_t e = b; alive >= FEW && e < LENGTH_BUCKETS && ended < alive; e++) {
             int64_t here = l->counts[class][e], end_s = bucket_end_s(e);
             int64_t ran_s = end_s < most_s ? end_s - age_s : most_s;
             ended += here;
             spent_s += here * ran_s;
+            /* Only an end can make the mean less: between ends it grows. */
             if (here > 0) {
                 int64_t each_s = (spent_s + (alive - ended) * ran_s) / ended;
                 best_s = each_s < best_s ? each_s : best_s;
             }
         }
+        /* A bucket in a byte, one more: 0 stays for ages that too few have reached. */
         l->cost[class][b] = (uint8_t)(best_s < INT64_MAX ? bucket_of(best_s) + 1 : 0);
     }
     l->told[class] = l->totals[class];

@@ -25,6 +25,7 @@ struct myr_queue_policy myr_queue_policy_preset(enum myr_queue_preset preset)
                                       .grace_s = 1200,
                                       .loss_permille = 6,
                                       .plain = true};
+    /* The baselines hold nothing: 0 turns patience and holds off. */
     if (preset == MYR_QUEUE_FIFO || preset == MYR_QUEUE_FIRST_FIT) {
         policy.order = preset == MYR_QUEUE_FIFO ? MYR_ORDER_FIFO : MYR_ORDER_SKIP;
         policy.patience_s = policy.hold_s = 0;
@@ -40,6 +41,7 @@ struct myr_queue_policy myr_queue_policy_default(void)
 
 int32_t queue_minute_of(int64_t time_s)
 {
+    /* Rounded down, also before 0, where traces may begin. */
     int64_t minute = time_s / 60 - (time_s % 60 < 0);
     return minute < INT32_MIN ? INT32_MIN : minute < INT32_MAX ? (int32_t)minute : INT32_MAX;
 }
@@ -53,6 +55,7 @@ uint32_t queue_level_of(const struct myr_queue *q, int64_t work_s)
     }
     while (level + 1 < MYR_QUEUE_LEVELS && work_s >= most) {
         level++;
+        /* Each level takes four times the work of the one above it. */
         most *= 4;
     }
     return level;
@@ -60,6 +63,7 @@ uint32_t queue_level_of(const struct myr_queue *q, int64_t work_s)
 
 int64_t queue_worked_s(const struct myr_queue *q, const struct qjob *job)
 {
+    /* After a stop the first seconds of a run restore the checkpoint: they are no work. */
     int64_t ran = q->now_s - job->start_s - (job->stops ? q->policy.restart_s : 0);
     return ran > 0 ? ran : 0;
 }
@@ -67,6 +71,7 @@ int64_t queue_worked_s(const struct myr_queue *q, const struct qjob *job)
 int64_t queue_unsaved_s(const struct myr_queue *q, const struct qjob *job)
 {
     int64_t ran = queue_worked_s(q, job);
+    /* Without checkpoints everything is lost, earlier runs included. */
     return q->policy.checkpoint_s > 0 ? ran % q->policy.checkpoint_s : ran + job->saved_s;
 }
 
@@ -85,6 +90,7 @@ bool queue_overdue(const struct myr_queue *q, uint32_t id)
 
 bool queue_strict(const struct myr_queue *q, uint32_t id)
 {
+    /* Half the wait, not twice the patience: that may be as large as the type. */
     return queue_overdue(q, id) && queue_waited_s(q, id) / 2 >= q->policy.patience_s;
 }
 
@@ -139,8 +145,10 @@ static uint32_t octaves(const struct myr_queue *q, uint32_t tenant)
     uint64_t all = parent == MYR_NONE ? q->busy_gpus : q->tenant_gpus[parent];
     uint64_t weight = q->tenants[tenant].weight ? q->tenants[tenant].weight : 1;
     if (b->count < 2 || q->tenant_gpus[tenant] == 0 || !has_too_many(q, tenant, b, weight)) {
+        /* An only child has no brothers to take from, and who runs nothing has taken nothing. */
         return 0;
     }
+    /* Shares in parts of 1024, as in 'least': √2, √3 and twice what the weight gives. */
     double runs = (double)q->tenant_gpus[tenant] * (double)b->weight * 1024;
     double step = (double)all * (double)weight * least[b->count < 4 ? b->count : 4];
     uint32_t count = 0;
@@ -154,10 +162,12 @@ uint32_t queue_excess(const struct myr_queue *q, uint32_t tenant)
 {
     static_assert(MYR_TENANT_DEPTH_MAX <= sizeof(uint32_t), "a byte for each level");
     struct excess *known = &q->excess[tenant];
+    /* Asked with every comparison of lines, so it is kept until somebody's share changes. */
     if (known->shares == q->shares) {
         return known->octaves;
     }
     uint32_t excess = 0, shift = 0;
+    /* The root comes last and ends in the highest byte: it counts most in a plain comparison. */
     for (uint32_t t = tenant; t != MYR_NONE; t = q->tenants[t].parent) {
         excess = excess >> 8 | octaves(q, t) << 24;
         shift++;

@@ -1,5 +1,11 @@
 #include "queue/state.h"
 
+/*
+ * Which of two lines goes first: priority, level, excess of the tenant, age, and last what the
+ * tenants run for their weight. The number of the job decides what is left, so the order is total
+ * and the same everywhere.
+ */
+
 /* The tenants from the root down to 't'; returns how many. */
 static uint32_t path_of(const struct myr_queue *q, uint32_t t, uint32_t ret[MYR_TENANT_DEPTH_MAX])
 {
@@ -15,6 +21,7 @@ static uint32_t path_of(const struct myr_queue *q, uint32_t t, uint32_t ret[MYR_
     return depth;
 }
 
+/* A weight that was not given counts as 1. */
 static uint64_t weight_of(const struct myr_queue *q, uint32_t t)
 {
     return q->tenants[t].weight ? q->tenants[t].weight : 1;
@@ -38,6 +45,7 @@ static int compare_share(const struct myr_queue *q, const struct line *a, const 
         if (d == depth_a || d == depth_b) {
             return d == depth_a ? -1 : 1; /* the parent's own job before the child's */
         }
+        /* Equals of equal weight go as they came: who runs more at the moment is chance. */
         if (weight_of(q, path_a[d]) == weight_of(q, path_b[d])) {
             return 0;
         }
@@ -70,6 +78,7 @@ bool queue_line_before(const struct myr_queue *q, const struct line *a, const st
             return excess_a < excess_b;
         }
     }
+    /* Age counts among equals alone: a flood must not win by coming early. */
     if (a->since_s != b->since_s) {
         return a->since_s < b->since_s;
     }

@@ -1,5 +1,10 @@
 #include "queue/state.h"
 
+/*
+ * GPUs that are neither free nor run on. The placer counts all of them as taken; whose they are is
+ * in a list of stakes at each node. A GPU becomes free when the last stake on it is gone.
+ */
+
 void queue_stake_add(struct myr_queue *q, const struct stake *stake)
 {
     uint32_t at = q->stake_free;
@@ -17,6 +22,7 @@ void queue_stake_add(struct myr_queue *q, const struct stake *stake)
     MYR_ASSERT(q->stake_count <= q->stakes.count);
 }
 
+/* 'at' must be in the node's list. */
 void queue_stake_remove(struct myr_queue *q, uint32_t node, uint32_t at)
 {
     uint32_t *link = &q->stake_first[node];
@@ -41,6 +47,10 @@ uint32_t queue_stake_find(const struct myr_queue *q, uint32_t node, uint32_t id,
     return at;
 }
 
+/*
+ * All GPUs of the node with a stake of one kind; those that are both left
+ * and claimed are in both.
+ */
 static uint64_t gpus_of(const struct myr_queue *q, uint32_t node, bool claimed)
 {
     uint64_t gpus = 0;
@@ -81,12 +91,17 @@ uint64_t queue_claimable_gpus(const struct myr_queue *q, uint32_t node)
     if (q->stake_first[node] == MYR_NONE) {
         return free_gpus;
     }
+    /*
+     * What is being left may be claimed by one job: not where one has, or
+     * a job runs there again.
+     */
     return free_gpus | (gpus_of(q, node, false) & ~gpus_of(q, node, true) & ~run_over(q, node));
 }
 
 void queue_give_back(struct myr_queue *q, const struct myr_share *share)
 {
     struct myr_share left = *share;
+    /* The placer may not call them free: older ranks are still on them. */
     if (q->stake_first[share->node] != MYR_NONE) {
         left.gpus &= ~gpus_of(q, share->node, false);
     }
@@ -105,6 +120,10 @@ static uint64_t serve_claims(struct myr_queue *q, uint32_t node, const struct st
         if (claim->epoch != 0 || !(claim->gpus & gpus)) {
             continue;
         }
+        /*
+         * A job with epochs does not wait for its own older ranks, so they never counted as
+         * pending.
+         */
         if (claim->job != gone->job || !by->spec.restart_epoch) {
             uint32_t count = gpu_count(claim->gpus & gpus);
             MYR_ASSERT(by->pending >= count);
@@ -120,8 +139,10 @@ void queue_stake_gone(struct myr_queue *q, uint32_t node, uint32_t at)
     struct stake gone = q->stakes.items[at];
     struct qjob *job = queue_job(q, gone.job);
     MYR_ASSERT(gone.epoch != 0 && gone.node == node && job->leaving > 0);
+    /* Found before the stake goes: it depends on ranks that are still leaving. */
     uint64_t over = run_over(q, node);
     queue_stake_remove(q, node, at);
+    /* Where others are still leaving the same GPUs, theirs is the stake that frees them. */
     uint64_t gpus = gone.gpus & ~gpus_of(q, node, false) & ~over;
     gpus = serve_claims(q, node, &gone, gpus);
     if (gpus) {
@@ -130,5 +151,6 @@ void queue_stake_gone(struct myr_queue *q, uint32_t node, uint32_t at)
     }
     job->leaving--;
     MYR_ASSERT(job->leaving <= q->stake_count);
+    /* GPUs came free: the choice of a hold may be better now. */
     q->ends++;
 }

@@ -19,6 +19,7 @@ const struct qjob queue_over = {.state = MYR_JOB_DONE,
                                 .service = MYR_NONE,
                                 .guest_of = MYR_NONE};
 
+/* An empty page, where no id has a slot; it may be one that was in use before. */
 static uint32_t new_page(struct myr_queue *q)
 {
     struct job_page fresh = {.next_free = MYR_NONE};
@@ -40,6 +41,7 @@ static uint32_t new_slot(struct myr_queue *q)
     uint32_t slot = q->job_free;
     if (slot == MYR_NONE) {
         struct qjob empty;
+        /* Gaps are zero too: states are compared byte by byte. */
         memset(&empty, 0, sizeof(empty));
         myr_vec_push(&q->jobs, empty);
         return (uint32_t)q->jobs.count - 1;
@@ -51,6 +53,7 @@ static uint32_t new_slot(struct myr_queue *q)
 uint32_t queue_add_job(struct myr_queue *q, const struct qjob *job)
 {
     uint32_t id = q->job_count, slot = new_slot(q);
+    /* Ids are given in order, so the first of a page brings the page. */
     if (id % QUEUE_PAGE_JOBS == 0) {
         uint32_t fresh = new_page(q);
         myr_vec_push(&q->page_of, fresh);
@@ -90,6 +93,7 @@ static void forget_array(struct myr_queue *q, uint32_t at)
         }
     }
     q->dependants.count = kept;
+    /* A late end still stands for its job, but not for the array whose number is given anew. */
     for (size_t i = 0; i < q->ended.count; i++) {
         if (q->ended.items[i].array == at) {
             q->ended.items[i].array = MYR_NONE;
@@ -122,6 +126,7 @@ static void forget(struct myr_queue *q, uint32_t id)
     }
     free(job->gang.shares);
     free(job->own_gang.shares);
+    /* Whatever the job was, an unused slot has the same bytes: equal states stay equal. */
     memset(job, 0, sizeof(*job));
     job->state = MYR_JOB_DONE;
     job->id = MYR_NONE;
@@ -136,6 +141,7 @@ void queue_bury_job(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
     MYR_ASSERT(job->state == MYR_JOB_DONE);
+    /* A job that is over holds no GPUs; where it was matters to nobody. */
     free(job->gang.shares);
     job->gang = (struct myr_gang){};
     if (q->policy.keep_s <= 0 && job->leaving == 0) {
@@ -148,12 +154,17 @@ void queue_bury_job(struct myr_queue *q, uint32_t id)
 
 void queue_forget_jobs(struct myr_queue *q)
 {
+    /* Nearly all are kept equally long, so whoever is due stands in front. */
     size_t due = 0, again = q->over.count;
     while (due < again && q->over.items[due].until_s <= q->now_s) {
         uint32_t id = q->over.items[due++].job;
         if (queue_job(q, id)->leaving == 0) {
             forget(q, id);
         } else {
+            /*
+             * Its stakes name it: it goes to the end of the list and is known until its ranks have
+             * left.
+             */
             struct over later = {.job = id,
                                  .until_s = queue_after_s(q->now_s, q->policy.keep_s + LEAVING_S)};
             myr_vec_push(&q->over, later);
@@ -168,6 +179,10 @@ void queue_forget_jobs(struct myr_queue *q)
 /* A request belongs to one tenant and size; plain jobs of both share a line. */
 uint64_t queue_line_key(const struct line *line)
 {
+    /*
+     * In 64 bits: the tenant above bit 40, the GPUs above 12, and 12 bits for priority, whether it
+     * reclaims, and level. Bit 63 tells keys of requests from those of plain jobs.
+     */
     uint64_t priority = (uint64_t)((int64_t)line->priority + MYR_PRIORITY_MAX);
     uint64_t rest = priority << 4 | (uint64_t)line->reclaims << 3 | line->level;
     if (line->request != MYR_NONE) {
@@ -189,6 +204,7 @@ static void renumber_lines(struct myr_queue *q, const uint32_t *numbers)
     for (size_t s = 0; s < q->sizes.count; s++) {
         q->sizes.items[s].first = renumbered(numbers, q->sizes.items[s].first);
     }
+    /* Numbers change, so the map from keys to lines is built anew. */
     myr_u64map_done(&q->line_of);
     for (uint32_t i = 0; i < q->lines.count; i++) {
         struct line *line = &q->lines.items[i];
@@ -210,12 +226,17 @@ static void renumber_lines(struct myr_queue *q, const uint32_t *numbers)
 
 void queue_forget_lines(struct myr_queue *q)
 {
+    /* So few lines cost nothing worth looking for. */
     enum { LINES_FEW = 256 };
     if (q->lines.count <= q->lines_most || q->lines.count <= LINES_FEW) {
         return;
     }
     uint32_t *numbers = myr_xcalloc(q->lines.count, sizeof(*numbers)), kept = 0;
     for (uint32_t i = 0; i < q->lines.count; i++) {
+        /*
+         * Lines that go have a number too, the next one's, but no line or job that stays names
+         * them.
+         */
         numbers[i] = kept;
         if (q->lines.items[i].first != MYR_NONE) {
             q->lines.items[kept++] = q->lines.items[i];
