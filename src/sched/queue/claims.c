@@ -1,5 +1,12 @@
 #include "queue/state.h"
 
+/*
+ * A claim keeps GPUs for a job while others leave them. What is free is taken from the placer at
+ * once, the rest is marked by stakes and counted as pending; the job starts when nothing of it is
+ * pending any more.
+ */
+
+/* The first 'count' GPUs of a mask; it has that many. */
 static uint64_t lowest_bits(uint64_t mask, uint32_t count)
 {
     uint64_t taken = 0;
@@ -30,6 +37,7 @@ void queue_claim_begin(struct myr_queue *q, uint32_t id)
 void queue_claim_share(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t gpus)
 {
     struct qjob *job = queue_job(q, id);
+    /* What is free first: only the rest has to be waited for. */
     uint64_t here = myr_placer_free_mask(q->placer, node), may = queue_claimable_gpus(q, node);
     uint64_t now = lowest_bits(here, gpus < gpu_count(here) ? gpus : gpu_count(here));
     uint64_t later = lowest_bits(may & ~here, gpus - gpu_count(now));
@@ -49,6 +57,7 @@ void queue_claim_end(struct myr_queue *q, uint32_t id)
         queue_run_job(q, id);
         return;
     }
+    /* Without confirmation nobody is ever leaving, so nothing can be pending. */
     MYR_ASSERT(q->policy.confirm);
     queue_dequeue(q, id);
     queue_claim_gang(q, id);
@@ -94,6 +103,7 @@ void queue_claim_drop(struct myr_queue *q, uint32_t id)
     unstake(q, id);
     for (uint32_t i = 0; i < job->gang.count; i++) {
         struct myr_share own = job->gang.shares[i];
+        /* What others are still leaving was never its own to give back. */
         own.gpus &= ~queue_left_gpus(q, own.node);
         if (own.gpus) {
             myr_release(q->placer, &(struct myr_gang){1, &own});
@@ -104,6 +114,7 @@ void queue_claim_drop(struct myr_queue *q, uint32_t id)
     q->ends++;
     queue_leave_own(q, id);
     MYR_ASSERT(job->owner == MYR_NONE && job->spec.gpus <= job->wish);
+    /* An elastic job asks for all it wishes again. */
     job->spec.gpus = job->wish;
 }
 
@@ -126,6 +137,7 @@ void queue_claims_start(struct myr_queue *q)
     for (size_t i = 0; i < q->claims.count;) {
         uint32_t id = q->claims.items[i];
         const struct qjob *job = queue_job(q, id);
+        /* A strict job starts when its older ranks are gone as well. */
         if (job->pending > 0 || (job->leaving > 0 && !job->spec.restart_epoch)) {
             i++;
             continue;

@@ -11,11 +11,13 @@ static uint32_t most_fitting(const struct myr_queue *q, const struct qjob *job)
                    : queue_request_most(q, job->id) * queue_request_per_node(q, job);
         return gpus >= spec->gpus_min ? gpus : 0;
     }
+    /* No gang has more whole nodes than are free, so larger ones need not be asked for. */
     if (gpus > per) {
         uint32_t nodes = myr_placer_free_nodes(q->placer);
         gpus = nodes * (uint64_t)per < gpus ? nodes * per : gpus;
     }
     while (gpus > 0 && gpus >= spec->gpus_min && !myr_place_fits(q->placer, gpus)) {
+        /* A gang loses its remainder first, then node by node. */
         gpus = gpus > per ? gpus - gpus % per - (gpus % per ? 0 : per) : gpus - 1;
     }
     return gpus >= spec->gpus_min ? gpus : 0;
@@ -24,6 +26,7 @@ static uint32_t most_fitting(const struct myr_queue *q, const struct qjob *job)
 static uint32_t next_elastic(const struct myr_queue *q, uint32_t *ret_gpus)
 {
     const struct line *best = NULL;
+    /* Lines that go after the best one so far are not asked whether they fit. */
     for (uint32_t i = q->busy_first; i != MYR_NONE; i = q->lines.items[i].next_busy) {
         const struct line *line = &q->lines.items[i];
         const struct qjob *job = queue_job(q, line->first);
@@ -44,6 +47,10 @@ void queue_start_elastic(struct myr_queue *q)
     uint32_t id, gpus;
     while (q->elastic && (id = next_elastic(q, &gpus)) != MYR_NONE) {
         struct qjob *job = queue_job(q, id);
+        /*
+         * It may fail: then the job is blocked for this decision, and the
+         * next one is looked for.
+         */
         if (job->request != MYR_NONE) {
             (void)queue_request_start(q, id, gpus / queue_request_per_node(q, job));
             continue;

@@ -31,16 +31,19 @@ static bool may_share(const struct myr_queue *q, const struct hold *hold, uint32
     if (id == hold->job) {
         return false;
     }
+    /* What is held gives way to those in any case. */
     if (queue_outranks(q, id, hold->job)) {
         return true;
     }
     if (left_s == INT64_MIN) {
         return false;
     }
+    /* The gang may stop it again, so it does not matter how long it runs. */
     if (q->policy.preempt && !job->spec.fixed &&
         job->spec.priority <= queue_job(q, hold->job)->spec.priority) {
         return true;
     }
+    /* Who has worked for long already is not one of the many that are over soon. */
     return queue_lengths_end_s(q->lengths, job->spec.gpus) <= left_s && job->saved_s <= left_s / 4;
 }
 
@@ -66,12 +69,14 @@ static uint32_t next_guest(const struct myr_queue *q, const struct hold *hold, i
 
 void queue_share_holds(struct myr_queue *q)
 {
+    /* Under 'fifo' nobody passes anybody. */
     for (size_t h = 0; h < q->holds.count && q->policy.order != MYR_ORDER_FIFO; h++) {
         const struct hold *hold = &q->holds.items[h];
         int64_t left_s = spare_s(q, hold);
         queue_set_held(q, hold, false);
         uint32_t id;
         while ((id = next_guest(q, hold, left_s)) != MYR_NONE) {
+            /* Who has a right to the nodes is no guest, and is not stopped as one. */
             bool by_right = queue_outranks(q, id, hold->job);
             if (queue_start(q, id) && !by_right) {
                 queue_job(q, id)->guest_of = hold->job;
@@ -79,6 +84,7 @@ void queue_share_holds(struct myr_queue *q)
         }
         queue_set_held(q, hold, true);
     }
+    /* A guest may have been a job with a hold of its own. */
     if (queue_drop_holds(q)) {
         queue_start_what_fits(q);
     }
@@ -92,6 +98,7 @@ void queue_share_holds(struct myr_queue *q)
 static int64_t usable_until_s(const struct myr_queue *q, uint32_t node, int64_t hold_until_s)
 {
     int64_t until_s = q->closed[node] & CLOSED_HOLD ? hold_until_s : INT64_MAX;
+    /* Spares and nodes out of use are not lent. */
     if (q->closed[node] & (CLOSED_SPARE | (CLOSED_BAD & ~CLOSED_WINDOW))) {
         return INT64_MIN;
     }
@@ -119,6 +126,7 @@ static int64_t hold_until_s(const struct myr_queue *q, const struct hold *hold)
             if (job->spec.limit_s == 0) {
                 return INT64_MIN; /* nobody knows */
             }
+            /* A limit is of work: what it has done already is behind it, a restart comes on top. */
             int64_t end_s = job->start_s + job->spec.limit_s - job->saved_s +
                             (job->stops ? q->policy.restart_s : 0);
             until_s = end_s > until_s ? end_s : until_s;
@@ -131,6 +139,7 @@ static int64_t hold_until_s(const struct myr_queue *q, const struct hold *hold)
 static bool start_in_time(struct myr_queue *q, uint32_t id, uint32_t node, int64_t until_s)
 {
     const struct qjob *job = queue_job(q, id);
+    /* The restart counts in any case, though one that has never run needs none. */
     int64_t end_s = q->now_s + job->spec.limit_s - job->saved_s + q->policy.restart_s;
     uint64_t mask = myr_placer_free_mask(q->placer, node), taken = 0;
     if (until_s < end_s || gpu_count(mask) < job->spec.gpus) {
@@ -160,6 +169,7 @@ static bool backfill_job(struct myr_queue *q, uint32_t id)
             }
         }
     }
+    /* Nodes about to be maintained are of use until the window opens. */
     for (size_t w = 0; w < q->windows.count; w++) {
         const struct window *window = &q->windows.items[w];
         for (uint32_t i = 0; window->stage == 1 && i < window->spec.count; i++) {
@@ -178,9 +188,11 @@ void queue_backfill(struct myr_queue *q)
     enum { LOOK_MAX = 16 }; /* jobs of a line */
     for (uint32_t i = q->busy_first; i != MYR_NONE;) {
         const struct line *line = &q->lines.items[i];
+        /* Both are read before: a start takes the job out of its line, and may empty the line. */
         uint32_t next = line->next_busy, id = line->first;
         for (uint32_t looked = 0; id != MYR_NONE && looked < LOOK_MAX; looked++) {
             uint32_t behind = queue_job(q, id)->next;
+            /* Only plain jobs of one node are looked for. */
             if (queue_job(q, id)->spec.limit_s > 0 && !queue_is_gang(q, line->gpus) &&
                 line->request == MYR_NONE) {
                 (void)backfill_job(q, id);

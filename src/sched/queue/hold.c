@@ -45,6 +45,7 @@ int64_t queue_ready_s(const struct myr_queue *q, uint32_t node)
     return q->node_job_count[node] ? q->now_s - q->node_oldest_s[node] + 60 : 0;
 }
 
+/* A node and how long until it is likely to be free. */
 struct choice {
     uint32_t node;
     int64_t ready_s;
@@ -61,6 +62,7 @@ static uint32_t pick_in_group(const struct myr_queue *q, uint32_t id, uint32_t g
             continue;
         }
         struct choice choice = {node, queue_ready_s(q, node)};
+        /* Inserted in order; what falls off the end is not among the wanted. */
         uint32_t at = count;
         for (; at > 0 && ret[at - 1].ready_s > choice.ready_s; at--) {
             if (at < wanted) {
@@ -75,6 +77,7 @@ static uint32_t pick_in_group(const struct myr_queue *q, uint32_t id, uint32_t g
     return count;
 }
 
+/* The order by time and number is total, so the choice is the same on every machine. */
 static bool ready_before(const struct choice *x, const struct choice *y)
 {
     return x->ready_s != y->ready_s ? x->ready_s < y->ready_s : x->node < y->node;
@@ -142,6 +145,10 @@ static void pick_groups(struct myr_queue *q, struct hold *hold, uint32_t needed)
         uint32_t wanted = needed < per ? needed : per, best_count = 0;
         for (uint32_t g = 0; g < groups; g++) {
             uint32_t count = pick_in_group(q, hold->job, g, wanted, picked);
+            /*
+             * The group with most of what is wanted, then the one whose last
+             * node is ready first.
+             */
             if (count > best_count || (count && count == best_count &&
                                        picked[count - 1].ready_s < best[count - 1].ready_s)) {
                 memcpy(best, picked, count * sizeof(*best));
@@ -161,6 +168,7 @@ static void pick_groups(struct myr_queue *q, struct hold *hold, uint32_t needed)
     free(best);
 }
 
+/* Open, empty and of use to the job. */
 static bool is_idle(const struct myr_queue *q, uint32_t id, uint32_t node)
 {
     return !q->closed[node] && q->node_job_count[node] == 0 &&
@@ -181,6 +189,7 @@ static bool keep_nodes(struct myr_queue *q, struct hold *hold, uint32_t needed)
     for (size_t i = 0; i < hold->nodes.count; i++) {
         queue_close_node(q, hold->nodes.items[i], CLOSED_HOLD, true);
     }
+    /* One walk over the nodes serves all: what was not idle before is not looked at again. */
     uint32_t idle = 0;
     for (size_t i = 0; i < hold->nodes.count; i++) {
         uint32_t node = hold->nodes.items[i];
@@ -210,10 +219,12 @@ static void choose_nodes(struct myr_queue *q, struct hold *hold)
     uint32_t gpus = queue_job(q, hold->job)->spec.gpus;
     uint32_t needed = queue_nodes_of(q, queue_job(q, hold->job));
     bool anywhere = queue_waited_s(q, hold->job) >= queue_locality_s(q, gpus, q->policy.spread_s);
+    /* Nothing has ended since, so the same nodes would be chosen again. */
     if (hold->chosen == q->ends && hold->anywhere == anywhere) {
         queue_set_held(q, hold, true);
         return;
     }
+    /* UINT64_MAX: never chosen so far. */
     bool late = hold->chosen == UINT64_MAX || q->now_s - hold->chosen_s >= CHOOSE_S;
     hold->chosen = q->ends;
     hold->anywhere = anywhere;
@@ -246,6 +257,7 @@ static bool can_afford(const struct myr_queue *q, const struct hold *hold)
         last_s = ready_s > last_s ? ready_s : last_s;
         sum_s += ready_s;
     }
+    /* Each node stands idle from when it is ready until the last one is. */
     int64_t idle = (last_s * (int64_t)hold->nodes.count - sum_s) * q->shape.gpus_per_node;
     return longest_s <= q->policy.drain_s && idle <= q->drain_left / 1000000;
 }
@@ -260,6 +272,7 @@ static uint32_t large_waiting(const struct myr_queue *q)
         }
         for (uint32_t i = q->sizes.items[s].first; i != MYR_NONE && count < 2;
              i = q->lines.items[i].next_alike) {
+            /* A line of several jobs counts as two: more than one is all that is asked. */
             count += q->lines.items[i].first == q->lines.items[i].last ? 1 : 2;
         }
     }
@@ -286,6 +299,7 @@ static uint32_t next_to_hold(struct myr_queue *q)
     uint32_t best = MYR_NONE;
     int64_t soonest_s = INT64_MAX;
     bool best_due = false;
+    /* Whether this gang would be the only large one for a day. */
     bool alone = q->big_runs == 0 && large_waiting(q) < 2 &&
                  q->now_s - (int64_t)q->big_last_min * 60 >= RARE_S;
     for (uint32_t i = q->busy_first; i != MYR_NONE; i = q->lines.items[i].next_busy) {
@@ -301,6 +315,7 @@ static uint32_t next_to_hold(struct myr_queue *q)
             bool due = queue_strict(q, id);
             if (!due &&
                 (q->now_s < q->hold_retry_s || (!alone && queue_is_large(q, line->gpus, 2)))) {
+                /* It is due and only has to wait for leave: the next scan must not pass it by. */
                 soonest_s = q->now_s;
                 break;
             }
@@ -372,6 +387,7 @@ static void open_holds(struct myr_queue *q)
     }
     while (q->holds.count < q->policy.holds_max) {
         uint32_t id = next_to_hold(q);
+        /* Who may start now does so without nodes held for it. */
         if (id == MYR_NONE || queue_may_start(q, id)) {
             return;
         }
@@ -390,6 +406,7 @@ static void open_holds(struct myr_queue *q)
         }
         held += needed;
         myr_vec_push(&q->holds, hold);
+        /* By then it may stop what is left on its nodes. */
         if (q->policy.preempt) {
             queue_wake_at(q, q->now_s + q->policy.grace_s);
         }
@@ -402,6 +419,7 @@ void queue_serve_holds(struct myr_queue *q)
         struct hold *hold = &q->holds.items[i];
         uint32_t id = hold->job;
         bool over = queue_job(q, id)->state != MYR_JOB_WAITS;
+        /* Open while this is decided: the gang, and who goes before it, may use them. */
         queue_set_held(q, hold, false);
         if (!over) {
             queue_start_above(q, id); /* what is held gives way to those */
@@ -431,6 +449,10 @@ void queue_lift_holds(struct myr_queue *q, uint32_t id, int32_t priority, bool l
     for (size_t i = 0; i < q->holds.count; i++) {
         uint32_t job = q->holds.items[i].job;
         const struct myr_queue_job *held = &queue_job(q, job)->spec;
+        /*
+         * With its own priority also by shares; with another one, which is a trial, by priority
+         * alone.
+         */
         bool gives_way =
             held->priority < priority || (held->priority == priority &&
                                           spec->priority == priority && queue_outranks(q, id, job));

@@ -2,6 +2,14 @@
 
 #include "queue/state.h"
 
+/*
+ * The life of a job: into its line, onto its nodes, off them and to its end. Every count and list
+ * that says how many wait or run, where, and for whom, is kept here. 'since_s' has two meanings:
+ * for a job that waits, when it would have come had it waited in one piece; while it runs and when
+ * it is over, how long it has waited.
+ */
+
+/* The line for the job, made if there is none yet; adding one moves the others in memory. */
 static uint32_t line_for(struct myr_queue *q, const struct qjob *job, uint32_t level)
 {
     struct line line = {.tenant = job->spec.tenant,
@@ -42,6 +50,7 @@ static size_t size_at(const struct myr_queue *q, uint32_t gpus)
     return low;
 }
 
+/* The lists of sizes and of lines alike let a search go by size, smallest first. */
 static void list_alike(struct myr_queue *q, uint32_t at)
 {
     struct line *line = &q->lines.items[at];
@@ -81,6 +90,7 @@ static void unlist_alike(struct myr_queue *q, uint32_t at)
     }
 }
 
+/* Busy lines are linked in the order in which they became so; unlinking keeps that order. */
 static void set_busy(struct myr_queue *q, uint32_t at, bool busy)
 {
     struct line *line = &q->lines.items[at];
@@ -142,10 +152,12 @@ static void line_up(struct myr_queue *q, uint32_t id)
     MYR_ASSERT(before == MYR_NONE || queue_job(q, before)->since_s <= job->since_s);
     MYR_ASSERT(job->next == MYR_NONE || queue_job(q, job->next)->since_s > job->since_s);
     job->state = MYR_JOB_WAITS;
+    /* It may ask at once: something may have ended while it ran. */
     job->retry_s = 0;
     if (line->first == id) {
         queue_first_changed(q, job->line);
     }
+    /* The next scan for holds must not be later than this job's turn. */
     int64_t due_s = queue_after_s(job->since_s, queue_hold_s(q, job->spec.gpus));
     if (due_s < q->hold_scan_s) {
         q->hold_scan_s = due_s;
@@ -165,6 +177,7 @@ void queue_dequeue(struct myr_queue *q, uint32_t id)
     MYR_ASSERT(job->state == MYR_JOB_WAITS && q->waiting > 0);
     *(job->previous == MYR_NONE ? &line->first : &queue_job(q, job->previous)->next) = job->next;
     *(job->next == MYR_NONE ? &line->last : &queue_job(q, job->next)->previous) = job->previous;
+    /* Only a new first job changes when its line is due. */
     if (line->first == MYR_NONE) {
         set_busy(q, job->line, false);
     } else if (job->previous == MYR_NONE) {
@@ -192,6 +205,7 @@ static void wake_for(struct myr_queue *q, uint32_t id)
     const struct qjob *job = queue_job(q, id);
     uint32_t gpus = job->spec.gpus;
     bool gang = queue_is_gang(q, gpus);
+    /* Twice a patience that is almost for ever would overflow. */
     bool patient = q->policy.patience_s < INT64_MAX / 4;
     const int64_t after[] = {queue_hold_s(q, gpus), q->policy.patience_s,
                              patient ? 2 * q->policy.patience_s : 0,
@@ -200,6 +214,7 @@ static void wake_for(struct myr_queue *q, uint32_t id)
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(after); i++) {
         int64_t time_s = queue_after_s(job->since_s, after[i]);
         if (after[i] > 0 && time_s < INT64_MAX && time_s > q->now_s) {
+            /* With its id: the wake is dropped when the job no longer waits. */
             myr_heap_push(&q->wakes, time_s, id);
         }
     }
@@ -207,6 +222,7 @@ static void wake_for(struct myr_queue *q, uint32_t id)
 
 void queue_decide_add(struct myr_queue *q, const struct myr_decision *decision)
 {
+    /* What the caller was handed is read by now: the next decision begins a new list. */
     if (q->handed) {
         q->decisions.count = 0;
         q->handed = false;
@@ -222,6 +238,7 @@ void queue_count_running(struct myr_queue *q, const struct myr_queue_job *spec, 
         q->tenant_gpus[t] += more ? spec->gpus : 0 - (uint64_t)spec->gpus;
     }
     q->busy_gpus += more ? spec->gpus : 0 - (uint64_t)spec->gpus;
+    /* UINT32_MAX is minus one: these are counts of 32 bits. */
     q->priority_runs[spec->priority + MYR_PRIORITY_MAX] += more ? 1 : UINT32_MAX;
     q->big_runs += queue_is_large(q, spec->gpus, 4) ? (more ? 1 : UINT32_MAX) : 0;
     MYR_ASSERT(q->busy_gpus <= (uint64_t)q->shape.nodes * q->shape.gpus_per_node);
@@ -245,6 +262,7 @@ static void count_present(struct myr_queue *q, uint32_t tenant, bool more)
         MYR_ASSERT(more || q->tenant_jobs[t] > 0);
         q->tenant_jobs[t] += more ? 1 : UINT32_MAX;
         b->jobs += more ? 1 : UINT32_MAX;
+        /* Its first job brings a tenant among its brothers, its last one takes it away. */
         if (q->tenant_jobs[t] == (more ? 1 : 0)) {
             b->count += more ? 1 : UINT32_MAX;
             b->weight += more ? weight : 0 - weight;
@@ -263,6 +281,7 @@ void queue_set_present(struct myr_queue *q, uint32_t id, bool present)
     }
 }
 
+/* Work saved counts as run: it tells how long a job of its kind lasts. */
 static void find_oldest(struct myr_queue *q, uint32_t node)
 {
     int64_t oldest_s = INT64_MAX;
@@ -274,6 +293,7 @@ static void find_oldest(struct myr_queue *q, uint32_t node)
     q->node_oldest_s[node] = oldest_s;
 }
 
+/* Lists a job on its nodes or takes it off; the order of a node's jobs carries no meaning. */
 static void list_on_nodes(struct myr_queue *q, uint32_t id, bool in)
 {
     const struct myr_gang *gang = &queue_job(q, id)->gang;
@@ -302,6 +322,7 @@ static void list_on_nodes(struct myr_queue *q, uint32_t id, bool in)
     }
 }
 
+/* Its gang with room for all its nodes, and none in it yet. */
 struct myr_gang *queue_gang_room(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
@@ -347,6 +368,7 @@ void queue_begin_work(struct myr_queue *q, uint32_t id)
     struct qjob *job = queue_job(q, id);
     MYR_ASSERT(job->state == MYR_JOB_STARTING);
     job->state = MYR_JOB_RUNS;
+    /* What passed until the last rank was there is no work. */
     job->start_s = q->now_s;
     for (uint32_t i = 0; i < job->gang.count; i++) {
         find_oldest(q, job->gang.shares[i].node);
@@ -364,6 +386,7 @@ static void stake_out(struct myr_queue *q, const struct qjob *job)
     }
 }
 
+/* 'gone': its ranks are over, so its GPUs are free; else they are left until nodes confirm. */
 static void leave_nodes(struct myr_queue *q, uint32_t id, bool gone)
 {
     struct qjob *job = queue_job(q, id);
@@ -379,26 +402,31 @@ static void leave_nodes(struct myr_queue *q, uint32_t id, bool gone)
         job->leaving += job->gang.count;
     }
     queue_count_running(q, &job->spec, false);
+    /* From now on it counts how long no such gang has run. */
     if (queue_is_large(q, job->spec.gpus, 4)) {
         q->big_last_min = queue_minute_of(q->now_s);
     }
     queue_leave_own(q, id);
     MYR_ASSERT(job->owner == MYR_NONE && job->spec.gpus <= job->wish);
+    /* An elastic job asks for all it wishes again. */
     job->spec.gpus = job->wish;
 }
 
+/* The end itself: it is in no line, on no node and has no claim. */
 static void finish_end(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
     MYR_ASSERT(job->result != MYR_RESULT_NONE && job->pending == 0);
     queue_set_present(q, id, false);
     queue_request_leave(q, id);
+    /* Members of an array that never came were not active. */
     bool admitted = job->state != MYR_JOB_BLOCKED;
     job->state = MYR_JOB_DONE;
     if (job->array != MYR_NONE && admitted) {
         MYR_ASSERT(q->arrays.items[job->array].active > 0);
         q->arrays.items[job->array].active--;
     }
+    /* Kept only where somebody may wait for it: a dependant, or the next of its array. */
     if (q->dependants.count || job->array != MYR_NONE) {
         struct ended ended = {id, job->array, job->result == MYR_RESULT_OK};
         myr_vec_push(&q->ended, ended);
@@ -411,9 +439,11 @@ void queue_settle(struct myr_queue *q, uint32_t id)
     struct qjob *job = queue_job(q, id);
     MYR_ASSERT(job->pending == 0);
     job->gang.count = 0;
+    /* A strict job never has two incarnations: it waits in no line before the last is gone. */
     if (job->leaving > 0 && !job->spec.restart_epoch) {
         job->state = MYR_JOB_STOPPING;
     } else if (job->result != MYR_RESULT_NONE) {
+        /* As for jobs that run: from here on the time it has waited. */
         job->since_s = q->now_s - job->since_s;
         finish_end(q, id);
     } else if (job->user_held) {
@@ -437,6 +467,7 @@ static void decide_stop(struct myr_queue *q, const struct qjob *job, enum myr_st
 /* Whether its start is one of the decisions that nobody has seen yet; then it never was. */
 static bool retract_start(struct myr_queue *q, struct qjob *job)
 {
+    /* The newest are last, and a start that is taken back is one of those. */
     for (size_t i = q->handed ? 0 : q->decisions.count; i-- > 0;) {
         struct myr_decision *d = &q->decisions.items[i];
         if (d->kind == MYR_DECIDE_START && d->job == job->id && d->epoch == job->epoch) {
@@ -454,10 +485,12 @@ void queue_unload_job(struct myr_queue *q, uint32_t id, enum myr_stop_reason rea
     struct qjob *job = queue_job(q, id);
     MYR_ASSERT(queue_is_on(job) && by != id);
     if (retract_start(q, job)) {
+        /* Nobody was told to start, so nobody has to confirm that it stopped. */
         leave_nodes(q, id, true);
         job->since_s = q->now_s - job->since_s;
         return;
     }
+    /* What only started has no work to save. */
     if (job->state == MYR_JOB_RUNS) {
         job->saved_s += queue_worked_s(q, job) - queue_unsaved_s(q, job);
     }
@@ -479,9 +512,11 @@ void queue_move_share(struct myr_queue *q, uint32_t id, const struct myr_share *
     struct qjob *job = queue_job(q, id);
     MYR_ASSERT(job->state == MYR_JOB_RUNS && job->owner == MYR_NONE);
     MYR_ASSERT(from->node != to->node && to->node < q->shape.nodes);
+    /* As with a stop: it goes on from its last checkpoint after a restart. */
     job->saved_s += queue_worked_s(q, job) - queue_unsaved_s(q, job);
     job->start_s = q->now_s;
     job->stops++;
+    /* Its nodes and its age change, and both are in the lists. */
     list_on_nodes(q, id, false);
     for (uint32_t i = 0; i < job->gang.count; i++) {
         struct myr_share *share = &job->gang.shares[i];
@@ -510,8 +545,10 @@ void queue_close_node(struct myr_queue *q, uint32_t node, uint8_t bit, bool clos
 {
     MYR_ASSERT(node < q->shape.nodes);
     uint8_t was = q->closed[node];
+    /* A choice of nodes for a hold cannot get better by holding nodes. */
     q->ends += bit != CLOSED_HOLD;
     q->closed[node] = (uint8_t)(closed ? was | bit : was & ~bit);
+    /* The placer knows open and closed; for which reasons is known here alone. */
     if (!was != !q->closed[node]) {
         myr_placer_hold(q->placer, node, closed);
     }
@@ -535,9 +572,11 @@ void queue_end_job(struct myr_queue *q, uint32_t id, enum myr_job_result result,
         return;
     }
     if (queue_is_on(job)) {
+        /* Who cancels a job knows that it stops. */
         if (reason != MYR_STOP_NONE && reason != MYR_STOP_CANCEL) {
             decide_stop(q, job, reason, MYR_NONE);
         }
+        /* How long it ran in all, whatever stopped it in between. */
         queue_lengths_add(q->lengths, job->spec.gpus, job->saved_s + queue_worked_s(q, job));
         leave_nodes(q, id, true);
     } else {

@@ -1,5 +1,10 @@
 #include "queue/state.h"
 
+/*
+ * Who is next. Under 'fifo' the first line blocks all others; otherwise those that do not fit are
+ * passed over.
+ */
+
 /* It fits on open nodes, and near enough or it has waited for that long enough. */
 static bool fits_near(const struct myr_queue *q, uint32_t id)
 {
@@ -10,6 +15,7 @@ static bool fits_near(const struct myr_queue *q, uint32_t id)
     if (!myr_place_fits(q->placer, gpus)) {
         return false;
     }
+    /* A job on one node is always near; a gang waits for few groups, but only for some time. */
     return !queue_is_gang(q, gpus) ||
            queue_waited_s(q, id) >= queue_locality_s(q, gpus, q->policy.locality_s) ||
            myr_place_fits_group(q->placer, gpus);
@@ -19,6 +25,7 @@ bool queue_may_start(const struct myr_queue *q, uint32_t id)
 {
     const struct qjob *job = queue_job(q, id);
     uint32_t gpus = job->spec.gpus;
+    /* Cells that turned out to have no node that is well are not asked twice in one decision. */
     if (job->request == MYR_NONE && job->blocked_pass != q->pass &&
         queue_fits_own(q, job->spec.tenant, gpus)) {
         return true;
@@ -26,6 +33,7 @@ bool queue_may_start(const struct myr_queue *q, uint32_t id)
     return fits_near(q, id);
 }
 
+/* The same for a line: whether its tenant's cells may have room for the first job. */
 static bool fits_own(const struct myr_queue *q, const struct line *line)
 {
     return line->request == MYR_NONE && queue_job(q, line->first)->blocked_pass != q->pass &&
@@ -45,6 +53,7 @@ static const struct line *next_blocking(const struct myr_queue *q)
             best = line;
         }
     }
+    /* Who blocks the nodes of all does not block the cells of others. */
     return best && queue_may_start(q, best->first) ? best : best_own;
 }
 
@@ -64,6 +73,7 @@ static const struct line *next_line(const struct myr_queue *q, uint32_t above)
         for (uint32_t i = q->sizes.items[s].first; i != MYR_NONE;
              i = q->lines.items[i].next_alike) {
             const struct line *line = &q->lines.items[i];
+            /* The order is cheaper to compare than room is to find. */
             if ((!best || queue_line_before(q, line, best)) && queue_may_start(q, line->first) &&
                 (above == MYR_NONE || queue_outranks(q, line->first, above))) {
                 best = line;
@@ -87,6 +97,7 @@ bool queue_start(struct myr_queue *q, uint32_t id)
     if (job->request != MYR_NONE) {
         return queue_request_start(q, id, queue_nodes_of(q, job));
     }
+    /* In cells of its own without harm to anybody, else on the nodes of all, else by force. */
     if (queue_fits_own(q, job->spec.tenant, job->spec.gpus)) {
         if (queue_start_own(q, id, false)) {
             return true;

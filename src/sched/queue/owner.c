@@ -2,6 +2,11 @@
 
 #include "queue/state.h"
 
+/*
+ * An owner takes cells of its own. What stands there belongs to borrowers: they are stopped, under
+ * every policy, where the owner finds no other room.
+ */
+
 /* Makes 'wanted' GPUs of a node claimable by stopping borrowers, the cheapest first. */
 static void clear_borrowers(struct myr_queue *q, uint32_t node, uint32_t wanted, uint32_t by)
 {
@@ -10,6 +15,7 @@ static void clear_borrowers(struct myr_queue *q, uint32_t node, uint32_t wanted,
         for (uint32_t i = 0; i < q->node_job_count[node]; i++) {
             uint32_t id = q->node_jobs[(size_t)node * q->shape.gpus_per_node + i];
             const struct qjob *job = queue_job(q, id);
+            /* Who runs in cells of its own is no borrower. */
             if (job->owner == MYR_NONE &&
                 (best == MYR_NONE ||
                  queue_stop_cost(q, job) < queue_stop_cost(q, queue_job(q, best)))) {
@@ -42,9 +48,11 @@ bool queue_start_own(struct myr_queue *q, uint32_t id, bool force)
 {
     uint32_t nodes = myr_place_nodes(q->placer, queue_job(q, id)->spec.gpus);
     struct myr_gang own = {0, myr_xcalloc(nodes, sizeof(struct myr_share))};
+    /* Cells are bound to places first: only then it is known which nodes have to be cleared. */
     uint32_t owner = queue_cells_reserve(q, id, &own);
     bool reserved = owner != MYR_NONE;
     if (!reserved || (!force && !is_clear(q, owner, &own))) {
+        /* Nothing may stay reserved after a try in vain. */
         if (reserved) {
             queue_cells_cancel(q, owner, &own);
         }

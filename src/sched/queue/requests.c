@@ -9,6 +9,7 @@
  * the nodes of all, not in cells of their tenant, whose private numbering knows no kinds or racks.
  */
 
+/* A word for each 64 nodes and one more, as callers of the public functions pass it. */
 static uint32_t words_of(const struct myr_queue *q)
 {
     return q->shape.nodes / 64 + 1;
@@ -27,6 +28,7 @@ int queue_request_check(const struct myr_queue *q, const struct myr_queue_job *s
     if (!r) {
         return MYR_OK;
     }
+    /* 0 stands for whole nodes. */
     uint32_t per = r->gpus_per_node ? r->gpus_per_node : q->shape.gpus_per_node;
     if (r->nodes == 0 || r->nodes > q->shape.nodes || per > q->shape.gpus_per_node ||
         (uint64_t)r->nodes * per != spec->gpus) {
@@ -41,9 +43,11 @@ int queue_request_check(const struct myr_queue *q, const struct myr_queue_job *s
         return myr_err_set(err, MYR_EINVAL, "traffic of %u nodes for a gang of %u",
                            r->traffic->cells, r->nodes);
     }
+    /* An elastic job changes its number of nodes, and traffic names each of them. */
     if (r->traffic && spec->gpus_min) {
         return myr_err_set(err, MYR_EINVAL, "a layout is of one size: it cannot shrink");
     }
+    /* Those that could ever suit, free or not. */
     for (uint32_t node = 0; node < q->shape.nodes; node++) {
         suit += !excludes(r->exclude, node) && (!r->kind_given || q->placer->kind[node] == r->kind);
     }
@@ -62,6 +66,7 @@ static uint32_t *copied(const uint32_t *from, uint32_t count)
     return to;
 }
 
+/* Field by field onto zeros: what lies between and behind the fields is compared too. */
 static struct myr_job_traffic *copy_traffic(const struct myr_job_traffic *from)
 {
     struct myr_job_traffic *to = myr_xcalloc(1, sizeof(*to));
@@ -87,6 +92,7 @@ static struct myr_job_traffic *copy_traffic(const struct myr_job_traffic *from)
     return to;
 }
 
+/* 'users': the members of an array share one request. */
 uint32_t queue_request_add(struct myr_queue *q, const struct myr_request *from, uint32_t users)
 {
     struct qrequest r;
@@ -135,6 +141,7 @@ void queue_request_leave(struct myr_queue *q, uint32_t id)
     }
     free(r->traffic);
     free(r->exclude);
+    /* An unused entry has the same bytes, whatever it was. */
     memset(r, 0, sizeof(*r));
     r->next_free = q->request_free;
     q->request_free = at;
@@ -188,6 +195,7 @@ static uint32_t free_of_kind(struct myr_queue *q, uint32_t kind)
 {
     const struct myr_placer *p = q->placer;
     if (q->kinds.version != p->version + 1) {
+        /* The version is kept one later, so that 0 stands for never. */
         q->kinds = (struct kind_count){.version = p->version + 1};
         for (uint32_t w = 0; w <= p->shape.nodes / 64; w++) {
             for (uint64_t bits = p->free_words[w]; bits; bits &= bits - 1) {
@@ -201,6 +209,10 @@ static uint32_t free_of_kind(struct myr_queue *q, uint32_t kind)
 /* What needs no search: in a full cluster nearly all that wait end here. */
 static bool cannot_fit(struct myr_queue *q, const struct qjob *job, const struct qrequest *r)
 {
+    /*
+     * Parts of nodes also fit on nodes that are in use: the counts of free
+     * nodes say nothing then.
+     */
     bool whole = r->gpus_per_node == q->shape.gpus_per_node;
     bool leaf = r->limited && r->within <= MYR_LEVEL_LEAF && r->nodes <= q->shape.group_nodes;
     return job->spec.gpus > myr_placer_free_gpus(q->placer) ||
@@ -213,6 +225,10 @@ bool queue_request_fits(struct myr_queue *q, uint32_t id)
 {
     const struct qjob *job = queue_job(q, id);
     struct qrequest *r = &q->requests.items[job->request];
+    /*
+     * Members of an array ask the same: one search in vain does for all
+     * until the placer changes.
+     */
     if (job->blocked_pass == q->pass || r->failed == q->placer->version + 1 ||
         cannot_fit(q, job, r)) {
         return false;
@@ -227,6 +243,7 @@ bool queue_none_fits(const struct myr_queue *q, uint32_t gpus)
     if (q->cells) {
         return false; /* cells of their own are beside */
     }
+    /* A request may take parts of nodes where a plain gang of its size needs whole ones. */
     return q->shaped ? gpus > myr_placer_free_gpus(q->placer) : !myr_place_fits(q->placer, gpus);
 }
 
@@ -265,6 +282,7 @@ bool queue_may_stand_with(const struct myr_queue *q, const struct qjob *job, con
                 p->zones[z].units && p->zones[z].unit_of[nodes[i]] == p->zones[z].unit_of[node];
         }
     }
+    /* A limit counts with the node itself, so a unit that is full already takes no more. */
     for (uint32_t z = 0; z < MYR_ZONE_COUNT; z++) {
         if (r->zone_max[z] && in_zone[z] >= r->zone_max[z]) {
             return false;
@@ -279,6 +297,7 @@ bool queue_may_join(const struct myr_queue *q, const struct qjob *job, const str
     if (job->request == MYR_NONE) {
         return true;
     }
+    /* Bad nodes of the gang are about to be replaced: they limit nobody. */
     uint32_t *stay = myr_xcalloc(gang->count, sizeof(*stay)), count = 0;
     for (uint32_t i = 0; i < gang->count; i++) {
         if (!(q->closed[gang->shares[i].node] & CLOSED_BAD)) {
@@ -313,6 +332,7 @@ void queue_request_resized(struct myr_queue *q, uint32_t id)
     queue_job(q, id)->request = own;
 }
 
+/* New nodes are excluded by nobody: the words added are zero. */
 void queue_requests_grow(struct myr_queue *q)
 {
     for (size_t i = 0; i < q->requests.count; i++) {

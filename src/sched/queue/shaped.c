@@ -2,6 +2,8 @@
 
 #include "queue/state.h"
 
+/* Starts of jobs with a request: the search of search/ says which rank goes to which node. */
+
 /* Takes the GPUs for so many nodes of the request, ranks in order, outside of 'exclude'. */
 static bool place(struct myr_queue *q, uint32_t id, uint32_t nodes, const uint64_t *exclude)
 {
@@ -22,6 +24,7 @@ bool queue_request_start(struct myr_queue *q, uint32_t id, uint32_t nodes)
         job->blocked_pass = q->pass; /* not again in this decision */
         return false;
     }
+    /* Before the size changes: the line is found by the size that it has. */
     queue_dequeue(q, id);
     job->spec.gpus = nodes * q->requests.items[job->request].gpus_per_node;
     queue_run_unqueued(q, id);
@@ -32,8 +35,10 @@ bool queue_request_start_on(struct myr_queue *q, uint32_t id, const uint32_t *no
 {
     size_t words = q->shape.nodes / 64 + 1;
     uint64_t *others = myr_xcalloc(words, sizeof(uint64_t));
+    /* Everything but these nodes is left out, whatever the request itself leaves out. */
     memset(others, 0xff, words * sizeof(uint64_t));
     bool open = true;
+    /* The search takes no closed nodes, so it need not be asked. */
     for (uint32_t i = 0; i < count; i++) {
         others[nodes[i] / 64] &= ~(UINT64_C(1) << nodes[i] % 64);
         open = open && q->closed[nodes[i]] == 0;

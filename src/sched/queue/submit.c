@@ -1,5 +1,11 @@
 #include "queue/state.h"
 
+/*
+ * Jobs come, one by one and in arrays. Everything is checked before the time moves on, so that what
+ * is refused has changed nothing. All jobs begin as blocked; they are let in at once, or when what
+ * they wait for is over.
+ */
+
 static int check_time(struct myr_queue *q, int64_t now_s, struct myr_err *err)
 {
     if (now_s < q->now_s) {
@@ -20,6 +26,7 @@ static int check_after(const struct myr_queue *q, const struct myr_queue_job *sp
                            spec->after);
     }
     const struct qjob *before = queue_job(q, spec->after);
+    /* Of a job that is forgotten nobody knows any more whether it ended well. */
     if (spec->after_kind == MYR_AFTER_OK && before->state == MYR_JOB_DONE &&
         before->result != MYR_RESULT_OK) {
         return myr_err_set(err, MYR_ESTALE, "job %u, which it is to wait for, %s", spec->after,
@@ -48,6 +55,7 @@ static int check_spec(const struct myr_queue *q, const struct myr_queue_job *spe
         return myr_err_set(err, MYR_ERANGE, "priority %d, expected %d to %d", spec->priority,
                            -MYR_PRIORITY_MAX, MYR_PRIORITY_MAX);
     }
+    /* So that sums with a time never overflow. */
     if (spec->limit_s < 0 || spec->limit_s > INT64_MAX / 4) {
         return myr_err_set(err, MYR_ERANGE, "a limit of %lld s", (long long)spec->limit_s);
     }
@@ -67,6 +75,7 @@ static uint32_t add_job(struct myr_queue *q, const struct myr_queue_job *spec, u
     struct qjob job;
     memset(&job, 0, sizeof(job)); /* the bytes between its fields are compared too */
     job.spec = *spec;
+    /* The caller's memory; what it says is kept in q->requests. */
     job.spec.request = NULL;
     job.since_s = q->now_s;
     job.wish = spec->gpus;
@@ -83,10 +92,12 @@ static void let_in(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
     MYR_ASSERT(job->state == MYR_JOB_BLOCKED && job->result == MYR_RESULT_NONE);
+    /* Waiting for another job is no wait for GPUs: its age begins now. */
     job->since_s = q->now_s;
     queue_settle(q, id);
 }
 
+/* As many members as the limit allows, in their order. */
 static void let_in_array(struct myr_queue *q, uint32_t at)
 {
     for (;;) {
@@ -144,6 +155,7 @@ int myr_queue_submit_array(struct myr_queue *q, int64_t now_s, const struct myr_
     if (rc < 0) {
         return rc;
     }
+    /* A limit of 0 is none. */
     struct array array = {.first = q->job_count,
                           .count = count,
                           .limit = limit && limit < count ? limit : count,
@@ -157,6 +169,7 @@ int myr_queue_submit_array(struct myr_queue *q, int64_t now_s, const struct myr_
         q->array_free = q->arrays.items[at].next_free;
         q->arrays.items[at] = array;
     }
+    /* One request for all members; each of them counts as a user. */
     uint32_t request = spec->request ? queue_request_add(q, spec->request, count) : MYR_NONE;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t id = add_job(q, spec, at, request);
@@ -177,6 +190,7 @@ static void tell(struct myr_queue *q, const struct dependant *dependant, bool ok
     uint32_t at = dependant->array, first = dependant->job, count = 1;
     bool may = ok || dependant->kind == MYR_AFTER_ANY;
     if (at != MYR_NONE) {
+        /* The members of an array are let in below, as far as its limit goes. */
         q->arrays.items[at].open = may;
         count = may ? 0 : q->arrays.items[at].count;
     }
@@ -197,6 +211,7 @@ static void tell(struct myr_queue *q, const struct dependant *dependant, bool ok
 
 void queue_tell_dependants(struct myr_queue *q)
 {
+    /* Those that never will come end here, and who waits for them is told in the same round. */
     for (size_t e = 0; e < q->ended.count; e++) {
         struct ended ended = q->ended.items[e];
         size_t kept = 0, count = q->dependants.count;

@@ -11,6 +11,7 @@ static void add(struct myr_queue *q, uint32_t at)
 {
     const struct line *line = &q->lines.items[at];
     MYR_ASSERT(line->first != MYR_NONE);
+    /* Under other policies only those that reclaim ever stop anybody. */
     if (q->tries.known && (q->policy.preempt || line->reclaims)) {
         myr_heap_push(&q->tries.later, queue_job(q, line->first)->retry_s, at);
     }
@@ -25,11 +26,13 @@ void queue_first_changed(struct myr_queue *q, uint32_t at)
 
 void queue_ask_again(struct myr_queue *q, uint32_t at, int64_t time_s)
 {
+    /* A time that has come would be due again at once, and the round would never end. */
     MYR_ASSERT(time_s > q->now_s);
     queue_job(q, q->lines.items[at].first)->retry_s = time_s;
     add(q, at);
 }
 
+/* The heap is no more than what the lines say, so it can be lost and made again. */
 static void make_anew(struct myr_queue *q)
 {
     q->tries.known = true;
@@ -45,6 +48,7 @@ static void take_due(struct myr_queue *q)
     while (q->tries.later.count && q->tries.later.items[0].key <= q->now_s &&
            myr_heap_pop(&q->tries.later, &item)) {
         struct line *line = &q->lines.items[item.value];
+        /* Two entries of one line may come up together: it is due once. */
         if (line->first != MYR_NONE && !line->due) {
             line->due = true;
             myr_vec_push(&q->tries.due, (uint32_t)item.value);
