@@ -63,6 +63,10 @@ static int plan_both(struct audit *audit, struct myr_err *err)
 
 /* ---- which kind of link the document has, layer by layer ---- */
 
+/*
+ * Whether any line of the network, or of none, could make such links: cables with ends on them, or
+ * fibres and modules.
+ */
 static bool has_kind(const struct audit *audit, uint32_t net, bool fixed)
 {
     for (size_t i = 0; i < audit->lines.count; i++) {
@@ -79,6 +83,10 @@ static bool has_kind(const struct audit *audit, uint32_t net, bool fixed)
     return false;
 }
 
+/*
+ * Bit k of 'fixed_layers': layer k has cables with ends. The other kind's needs, and with them all
+ * modules of the layer, are off.
+ */
 static void set_kinds(struct audit *audit, uint32_t net, uint32_t fixed_layers)
 {
     for (uint32_t k = 0; k < audit->need_count; k++) {
@@ -91,6 +99,7 @@ static void set_kinds(struct audit *audit, uint32_t net, uint32_t fixed_layers)
     }
 }
 
+/* Shares, not pieces: else the layer with most cables would decide alone. */
 static double missing(const struct audit *audit, uint32_t net)
 {
     double share = 0;
@@ -103,6 +112,7 @@ static double missing(const struct audit *audit, uint32_t net)
     return share;
 }
 
+/* The planner's own choice as such bits; 'ret_layers' are the layers that the network has. */
 static uint32_t planned_kinds(const struct audit *audit, uint32_t net, uint32_t *ret_layers)
 {
     uint32_t kinds = 0;
@@ -128,6 +138,7 @@ static void choose_kinds(struct audit *audit, uint32_t net)
     set_kinds(audit, net, best);
     (void)audit_match(audit, audit_grade_bom);
     double least = missing(audit, net);
+    /* At most 32 choices, each matched anew; none where the planned one leaves nothing open. */
     for (uint32_t kinds = 0; least > 0 && kinds < 1U << MYR_LAYER_COUNT; kinds++) {
         bool fixes = (kinds & ~planned) != 0, opens = (planned & ~kinds) != 0;
         if ((kinds & ~layers) || kinds == planned || (fixes && !may_fix) || (opens && !may_open)) {
@@ -136,6 +147,7 @@ static void choose_kinds(struct audit *audit, uint32_t net)
         set_kinds(audit, net, kinds);
         (void)audit_match(audit, audit_grade_bom);
         double share = missing(audit, net);
+        /* Only what is really better replaces the planner's choice. */
         if (share < least - 1e-9) {
             least = share;
             best = kinds;
@@ -144,12 +156,14 @@ static void choose_kinds(struct audit *audit, uint32_t net)
     set_kinds(audit, net, best);
 }
 
+/* Lines or needs have changed, so the table has another shape. */
 static void take_flow(struct audit *audit)
 {
     audit->flow =
         MYR_ARENA_NEW(audit->arena, uint64_t, audit->lines.count * (size_t)audit->need_count);
 }
 
+/* Ethernet networks with fixed ports have no choice of kinds: their cables have ends. */
 static void audit_list(struct audit *audit)
 {
     take_flow(audit);
@@ -175,6 +189,7 @@ static int run(struct audit *audit, const struct myr_audit_document *document, s
     }
     audit_list(audit);
     if (document->layout_file) {
+        /* The bill is judged; its room serves the lines of the layout. */
         audit->lines.count = 0;
         MYR_TRY(audit_read_layout(audit, document->layout_file, document->layout, err));
         audit_needs_layout(audit);
@@ -200,6 +215,7 @@ int myr_audit_run(struct myr_arena *arena, const struct myr_catalog *catalog,
     int rc = run(audit, document, err);
     myr_vec_done(&audit->lines);
     myr_vec_done(&audit->placed);
+    /* What was found so far is of no use when an input cannot be read. */
     if (rc < 0) {
         myr_audit_done(&out);
         return rc;

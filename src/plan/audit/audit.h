@@ -25,9 +25,16 @@ enum audit_role {
     AUDIT_ROLE_COUNT,
 };
 
-/* The system of a line that is none of the networks. */
+/*
+ * The system of a line that is none of the networks. ANY: no system is given; NO: one that is no
+ * network, as security. Both may serve every network.
+ */
 enum { AUDIT_ANY_NET = MYR_NET_COUNT, AUDIT_NO_NET };
 
+/*
+ * Modules differ by the end they go into, switches of a layout by their tier; ANY: the words do not
+ * say.
+ */
 enum audit_end { AUDIT_END_ANY, AUDIT_END_SWITCH, AUDIT_END_NIC };
 enum audit_tier { AUDIT_TIER_ANY, AUDIT_TIER_LEAF, AUDIT_TIER_SPINE, AUDIT_TIER_CORE };
 
@@ -76,6 +83,10 @@ struct audit_need {
     bool off;         /* of the kind of link that the document does not use */
 };
 
+/*
+ * Beyond these, needs of runs and of bought rows are left out, cards not looked at, lengths not
+ * told apart.
+ */
 enum { AUDIT_NEEDS_MAX = 2048, AUDIT_CARDS_MAX = 16, AUDIT_STEPS_MAX = 32 };
 
 /* Cables of one kind: as fibres with modules, or with ends on them. */

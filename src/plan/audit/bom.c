@@ -28,6 +28,7 @@ struct reader {
     struct myr_str system, name; /* of the rows above */
 };
 
+/* Empty where the list has no such column, or this row is shorter. */
 static struct myr_str cell(const struct reader *reader, enum column column)
 {
     int at = reader->columns[column];
@@ -36,6 +37,10 @@ static struct myr_str cell(const struct reader *reader, enum column column)
                : audit_trim(myr_csv_text(reader->csv.fields[at]));
 }
 
+/*
+ * False: not the header, or an error in '*rc', which is left alone else. A word twice in one row is
+ * an error at once: which of the columns is meant cannot be guessed.
+ */
 static bool read_header(struct reader *reader, struct myr_err *err, int *rc)
 {
     for (uint32_t i = 0; i < COLUMN_COUNT; i++) {
@@ -65,6 +70,10 @@ static int find_header(struct reader *reader, struct myr_err *err)
             break;
         }
         rc = MYR_OK;
+        /*
+         * A file with other separators has one column; said at its first row, for it has no header
+         * either way.
+         */
         struct myr_str only = reader->csv.fields[0];
         if (row == 0 && reader->csv.count == 1 &&
             (memchr(only.data, ';', only.len) || memchr(only.data, '\t', only.len))) {
@@ -133,6 +142,7 @@ static int read_line(struct reader *reader, struct myr_err *err)
     struct myr_str system = cell(reader, SYSTEM), part = cell(reader, PART);
     struct myr_str name = cell(reader, NAME), details = cell(reader, DETAILS);
     struct audit_line line = {.unit_price = -1, .total = -1};
+    /* A new system ends a name that was merged over the rows above. */
     if (system.len > 0) {
         reader->system = system;
         reader->name = (struct myr_str){"", 0};
@@ -140,6 +150,7 @@ static int read_line(struct reader *reader, struct myr_err *err)
     if (part.len == 0 && name.len == 0) {
         return MYR_OK; /* a heading, or nothing */
     }
+    /* A merged cell is empty below its first row, so the name above counts. */
     reader->name = name.len > 0 ? name : reader->name;
     line.where = myr_arena_printf(audit->arena, "%s:%u", reader->csv.file, reader->csv.line);
     MYR_TRY(read_quantity(reader, &line, err));
@@ -151,6 +162,7 @@ static int read_line(struct reader *reader, struct myr_err *err)
     line.text = myr_str_from(myr_arena_printf(audit->arena, "%.*s %.*s", (int)reader->name.len,
                                               reader->name.data, (int)details.len, details.data));
     audit_line_finish(audit, &line, part.len > 0 ? part : name);
+    /* Only of cables: other descriptions have metres too. */
     line.told_m = line.role == AUDIT_CABLE ? audit_told_length(line.text) : 0;
     if (audit->lines.count == MYR_AUDIT_LINES_MAX) {
         return myr_csv_error(err, &reader->csv, 0, "more than %d lines", MYR_AUDIT_LINES_MAX);
@@ -170,6 +182,7 @@ int audit_read_bom(struct audit *audit, const char *file, struct myr_str text, s
         if (rc == 0) {
             break;
         }
+        /* Kept apart; the last one counts where a list has several. */
         if (is_sum(&reader)) {
             MYR_TRY(read_number(&reader, TOTAL, 1e15, &audit->stated_total, err));
             audit->total_at = myr_arena_printf(audit->arena, "%s:%u", file, reader.csv.line);

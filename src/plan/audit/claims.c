@@ -13,18 +13,24 @@ struct claims {
     struct myr_err *err;
 };
 
+/* For findings; errors have the column too. */
 static const char *place_of(struct audit *audit, const struct myr_doc *node)
 {
     return myr_arena_printf(audit->arena, "%s:%u", node->file, node->line);
 }
 
+/* In whole words: "wattsx" does not begin with "watts". */
 static bool path_begins(const char *path, const char *with)
 {
     size_t len = strlen(with);
     return strncmp(path, with, len) == 0 && (path[len] == '\0' || path[len] == '.');
 }
 
-/* One value of the plan; a part of the path that is a number, or [n], counts in a list. */
+/*
+ * One value of the plan; a part of the path that is a number, or [n], counts in a list. NULL with
+ * the bad word where there is no such path; a value that is null, with 'ret_null', where the path
+ * leads on below it: the plan has nothing there.
+ */
 static const struct myr_value *find_value(const struct myr_value *root, struct myr_str path,
                                           struct myr_str *ret_bad, bool *ret_null)
 {
@@ -77,6 +83,7 @@ static double rounding(struct myr_str text)
     return step;
 }
 
+/* Texts in any case. Just half a step away is not equal any more. */
 static bool equals(const struct myr_value *value, const struct myr_doc *node)
 {
     double claimed, planned;
@@ -90,6 +97,7 @@ static bool equals(const struct myr_value *value, const struct myr_doc *node)
            (claimed == planned || fabs(claimed - planned) < rounding(node->text) * 0.999999);
 }
 
+/* Totals as stated, else quantity times price; lines without either count nothing. */
 static double list_sum(const struct audit *audit)
 {
     double sum = 0;
@@ -102,6 +110,10 @@ static double list_sum(const struct audit *audit)
     return sum;
 }
 
+/*
+ * Half a unit of money, and a bit, for rounding. A list with findings will cost something else, so
+ * its sum proves nothing yet.
+ */
 void audit_claimed_cost(struct audit *audit)
 {
     double sum = list_sum(audit);
@@ -132,6 +144,9 @@ static int check_value(struct claims *claims, const struct myr_doc *node, const 
     struct audit *audit = claims->audit;
     struct myr_str bad = {"", 0};
     bool null = false;
+    /*
+     * The path must be in the plan with the document's parts; that of the spec counts as right too.
+     */
     const struct myr_value *open = find_value(&claims->open.root, myr_str_from(path), &bad, &null);
     if (!open) {
         return bad_path(claims, node, path, bad);
@@ -153,6 +168,7 @@ static int check_value(struct claims *claims, const struct myr_doc *node, const 
     if (equals(open, node) || (asked && equals(asked, node))) {
         return MYR_OK;
     }
+    /* The document has another bill with other lines. */
     if (path_begins(path, "totals.unpriced_lines")) {
         audit_doubt(audit, place_of(audit, node), "totals.unpriced_lines is of the planner's bill");
         return MYR_OK;
@@ -185,6 +201,7 @@ static int check_value(struct claims *claims, const struct myr_doc *node, const 
 static const double unit_rates[3][2] = {{15, 7.5}, {40, 20}, {125, 62.5}};
 enum { UNIT_SERVERS = 32 };
 
+/* What the words of a path say together, in any order. */
 struct rate_words {
     int grade;     /* -1: of the spec */
     int direction; /* 0 read, 1 write; -1: not said */
@@ -254,8 +271,10 @@ static int check_rate(struct claims *claims, const struct myr_doc *node, const c
                              rate.direction < 0 ? "'read' or 'write'"
                                                 : "a class: good, better or best");
     }
+    /* A unit that is begun counts as a whole one. */
     double units = rate.units > 0 ? rate.units : ceil((double)audit->spec->servers / UNIT_SERVERS);
     double expected = unit_rates[grade][rate.direction] * units;
+    /* Rates are published figures: no rounding is allowed, only what floating point adds. */
     if (fabs(expected - claimed) > 1e-9 * expected) {
         audit_finding(audit, "storage-rate", place_of(audit, node), expected, claimed,
                       "%s: %g GB/s is claimed, %g units of %g GB/s are %g GB/s", path, claimed,
@@ -286,10 +305,12 @@ static int check_watts(struct claims *claims, const struct myr_doc *node, const 
         uint32_t server = myr_catalog_find(
             audit->catalog,
             myr_str_from(myr_design_str(&audit->plan, audit->plan.head->server_part)));
+        /* Within twice its own watts it is the card that is meant. */
         bool near = fabs(watts - what->watts) < what->watts;
         part = near || server == MYR_PART_NONE ? part : server;
         what = audit_part(audit, part);
     }
+    /* A switch with copper draws less than with modules; both are right to state. */
     double least = what->watts;
     if (what->kind == MYR_PART_SWITCH && what->sw.watts_copper > 0) {
         least = what->sw.watts_copper;
@@ -300,10 +321,12 @@ static int check_watts(struct claims *claims, const struct myr_doc *node, const 
             myr_arena_printf(audit->arena, "the catalogue has no watts of %s", what->order));
         return MYR_OK;
     }
+    /* What is not credible is not kept for the racks either. */
     if (watts > what->watts * 1.5 || watts < least * 0.5) {
         audit_finding(audit, "watts-stated", place_of(audit, node), what->watts, watts,
                       "%s: %.0f W are stated, the part draws %.0f W at most%s", what->order, watts,
                       what->watts,
+                      /* About a thousand times too much is a wrong unit, which is worth saying. */
                       fabs(watts / what->watts - 1000) < 500 ? "; the unit must be W, not kW" : "");
         return MYR_OK;
     }
@@ -313,6 +336,10 @@ static int check_watts(struct claims *claims, const struct myr_doc *node, const 
 
 /* ---- pairs of optics ---- */
 
+/*
+ * NULL in '*ret' where none of the keys is there: as in the plan. The first key that is there
+ * counts.
+ */
 static int pair_part(struct claims *claims, const struct myr_doc *pair, const char *const *keys,
                      enum myr_part_kind kind, const struct myr_part **ret)
 {
@@ -343,6 +370,7 @@ static int pair_part(struct claims *claims, const struct myr_doc *pair, const ch
     return MYR_OK;
 }
 
+/* The first class of fibres of the layer, or NULL: it has speed, legs and length of the link. */
 static const struct audit_need *cable_need(const struct audit *audit, uint32_t net, bool fabric)
 {
     for (uint32_t i = 0; i < audit->need_count; i++) {
@@ -384,11 +412,16 @@ static int check_pair(struct claims *claims, const struct myr_doc *pair)
                       &link.nic_optic));
     MYR_TRY(pair_part(claims, pair, (const char *const[]){"host_cable", "cable", NULL},
                       MYR_PART_CABLE, &link.cable));
+    /*
+     * One entry may speak of the link to the hosts and of the one between switches; each is judged
+     * alone.
+     */
     struct audit_link fabric = {.where = link.where, .net = link.net, .fabric = true};
     MYR_TRY(pair_part(claims, pair, (const char *const[]){"fabric_optic", NULL},
                       MYR_PART_TRANSCEIVER, &fabric.switch_optic));
     MYR_TRY(pair_part(claims, pair, (const char *const[]){"fabric_cable", NULL}, MYR_PART_CABLE,
                       &fabric.cable));
+    /* A switch or a card alone makes no link that could be judged. */
     if (!link.switch_optic && !link.nic_optic && !link.cable && !fabric.switch_optic) {
         return myr_doc_error(claims->err, pair, MYR_EINVAL,
                              "the pair names no part; switch_optic, nic_optic, cable or "
@@ -416,6 +449,7 @@ static int check_pair(struct claims *claims, const struct myr_doc *pair)
 
 /* ---- the walk ---- */
 
+/* 'at' is where an error or finding points: the key of an entry, which stands before its value. */
 static int walk(struct claims *claims, const struct myr_doc *node, const char *path,
                 const struct myr_doc *at, uint32_t depth)
 {
@@ -461,6 +495,7 @@ static int walk(struct claims *claims, const struct myr_doc *node, const char *p
     return check_value(claims, at, path);
 }
 
+/* Both plans as the JSON that a reader of the claims would see, so that paths mean the same. */
 int audit_claims(struct audit *audit, const struct myr_doc *doc, struct myr_err *err)
 {
     struct claims claims = {.audit = audit, .err = err};

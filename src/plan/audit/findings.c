@@ -12,6 +12,7 @@ static const char *text_of(struct audit *audit, const char *fmt, va_list args)
     return myr_arena_strndup(audit->arena, message, strlen(message));
 }
 
+/* Once for the same rule and message, at the place that was met first. */
 static void put(struct audit *audit, struct myr_audit_finding finding)
 {
     for (size_t i = 0; i < audit->out->findings.count; i++) {

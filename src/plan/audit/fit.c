@@ -15,6 +15,10 @@ const struct myr_part *audit_switch(const struct audit *audit, uint32_t net)
     return NULL;
 }
 
+/*
+ * The later word counts: the server's card, then the spec's pin, then (for storage servers) the
+ * card of the one in the list. NULL where no card is known.
+ */
 const struct myr_part *audit_nic(const struct audit *audit, enum myr_net_id net,
                                  bool storage_server)
 {
@@ -77,6 +81,7 @@ bool audit_cage_takes(const struct audit_cage *cage, const struct myr_part *modu
     return form && top && lanes;
 }
 
+/* Of a switch or a card; nothing else has cages for modules. */
 struct audit_cage audit_cage_of(const struct myr_part *part)
 {
     bool sw = part->kind == MYR_PART_SWITCH;
@@ -89,6 +94,7 @@ struct audit_cage audit_cage_of(const struct myr_part *part)
     };
 }
 
+/* Lanes that the catalogue does not state agree with any. */
 bool audit_modules_agree(const struct myr_part *a, const struct myr_part *b)
 {
     const struct myr_part_transceiver *x = &a->optic, *y = &b->optic;
@@ -120,6 +126,7 @@ enum audit_end audit_module_end(const struct audit *audit, const struct myr_part
     /* First what fits, then what only looks like it: a wrong one was meant for one of them too. */
     for (int strict = 1; strict >= 0; strict--) {
         bool for_sw = sw && sw->sw.cage_gbps == optic->cage_gbps && is_like(&of_sw, module, strict);
+        /* A card may hold a module that could do more than it; a switch's module fills its cage. */
         bool for_nic = nic && optic->cage_gbps >= nic->nic.port_gbps * nic->nic.cage_ports &&
                        is_like(&of_nic, module, strict);
         if (for_sw && for_nic) {
@@ -129,5 +136,6 @@ enum audit_end audit_module_end(const struct audit *audit, const struct myr_part
             return for_sw ? AUDIT_END_SWITCH : AUDIT_END_NIC;
         }
     }
+    /* By speed alone, where the form is right for neither. */
     return sw && sw->sw.cage_gbps == optic->cage_gbps ? AUDIT_END_SWITCH : AUDIT_END_NIC;
 }

@@ -6,12 +6,16 @@ static bool text_eq(const char *a, const char *b)
     return a && b && myr_str_eq_nocase(myr_str_from(a), myr_str_from(b));
 }
 
+/* A line that names no network may serve any. */
 static bool same_net(const struct audit_line *line, uint32_t net)
 {
     return line->says.net >= MYR_NET_COUNT || line->says.net == net;
 }
 
-/* Whether another line of the same network takes this module's light. */
+/*
+ * Whether another line of the same network takes this module's light. Host links: a module for the
+ * other end. Between switches both ends have this one, so a straight fibre of its mode is enough.
+ */
 static bool has_partner(const struct audit *audit, const struct audit_line *line,
                         const struct audit_need *need)
 {
@@ -36,6 +40,7 @@ static bool has_partner(const struct audit *audit, const struct audit_line *line
     return false;
 }
 
+/* The part decides which end it is for; the words of the line only where it fits both. */
 static int grade_module(const struct audit *audit, const struct audit_line *line,
                         const struct audit_need *need)
 {
@@ -52,6 +57,10 @@ static int grade_module(const struct audit *audit, const struct audit_line *line
     return !has_partner(audit, line, need) ? 2 : line->part == need->part ? 0 : 1;
 }
 
+/*
+ * A cable that is too short still serves, as the worst grade: the run then has a finding about its
+ * length, not one about a missing cable as well.
+ */
 static int grade_cable(const struct audit *audit, const struct audit_line *line,
                        const struct audit_need *need)
 {
@@ -64,6 +73,7 @@ static int grade_cable(const struct audit *audit, const struct audit_line *line,
     }
     const struct myr_part_cable *planned =
         need->fixed && need->part != MYR_PART_NONE ? &audit_part(audit, need->part)->cable : NULL;
+    /* Other ends or another speed than planned: that is a cable for another place. */
     if (planned && (!text_eq(planned->connector, cable->connector) ||
                     (planned->gbps && cable->gbps && cable->gbps != planned->gbps))) {
         return -1;
@@ -75,6 +85,10 @@ static int grade_cable(const struct audit *audit, const struct audit_line *line,
     return !reaches ? AUDIT_GRADE_WRONG : line->part == need->part ? 0 : 1;
 }
 
+/*
+ * By part, then by role, then by what is called a switch of no tier. A "core switch" of an access
+ * network is its aggregation.
+ */
 static int grade_ethernet(const struct audit_line *line, const struct audit_need *need)
 {
     if (need->part != MYR_PART_NONE && line->part == need->part) {
@@ -100,6 +114,7 @@ static int grade_part(const struct audit_line *line, const struct audit_need *ne
                                                                    : 2;
 }
 
+/* Grades: 0 the planned part, 1 another that does, 2 one that may do, 3 counted but wrong. */
 int audit_grade_bom(const struct audit *audit, const struct audit_line *line,
                     const struct audit_need *need)
 {
@@ -121,6 +136,10 @@ int audit_grade_bom(const struct audit *audit, const struct audit_line *line,
     }
 }
 
+/*
+ * In a rack the tier of a switch is asked for, in a bill it is not: one line there has all tiers of
+ * a part.
+ */
 int audit_grade_layout(const struct audit *audit, const struct audit_line *line,
                        const struct audit_need *need)
 {

@@ -4,6 +4,10 @@
 
 #include "audit/audit.h"
 
+/*
+ * What is told in one finding. Modules and cables are added up over layers and lengths, since lines
+ * of a list do not say where theirs belong; everything else goes part by part.
+ */
 static bool same_kind(const struct audit_need *a, const struct audit_need *b)
 {
     return a->role == b->role && a->net == b->net && a->end == b->end && a->fixed == b->fixed &&
@@ -61,6 +65,7 @@ static const char *main_line(struct audit *audit, const struct audit_need *like)
     return audit->lines.items[best].where;
 }
 
+/* Only called for needs that are on; the first of a kind speaks for all of them. */
 static void judge_need(struct audit *audit, uint32_t at)
 {
     const struct audit_need *need = &audit->needs[at];
@@ -79,6 +84,7 @@ static void judge_need(struct audit *audit, uint32_t at)
     if (met >= wanted) {
         return;
     }
+    /* Nothing of it at all is forgotten scope, some of it a wrong number. */
     const char *rule = need->scope && met == 0 ? "bom-scope" : "quantity-short";
     const char *part =
         need->part != MYR_PART_NONE && need->role != AUDIT_CABLE && need->role != AUDIT_MODULE
@@ -100,6 +106,7 @@ static void judge_scope(struct audit *audit, uint32_t net)
         const struct audit_need *need = &audit->needs[k];
         if (need->net == net && !need->off) {
             any = true;
+            /* Licences and the like do not make a network be there. */
             met += need->role == AUDIT_OTHER ? 0 : need->met;
             cables += need->role == AUDIT_CABLE ? need->met : 0;
             wanted_cables += need->role == AUDIT_CABLE && need->scope ? need->quantity : 0;
@@ -121,6 +128,7 @@ static void judge_scope(struct audit *audit, uint32_t net)
     }
 }
 
+/* Two ways to be wrong: not what the line says it is, and shorter than the run it is used for. */
 static void judge_lengths(struct audit *audit)
 {
     for (size_t i = 0; i < audit->lines.count; i++) {
@@ -128,6 +136,7 @@ static void judge_lengths(struct audit *audit)
         if (line->role != AUDIT_CABLE || line->length_m == 0) {
             continue;
         }
+        /* A hundredth for rounding in descriptions. */
         if (line->told_m > 0 && fabs(line->told_m - line->length_m) > 0.01 * line->length_m) {
             audit_finding(audit, "cable-length", line->where, line->told_m, line->length_m,
                           "%s is %g m long, the line describes it as %g m", line->shown,
@@ -152,6 +161,10 @@ static void judge_parts(struct audit *audit)
 {
     for (size_t i = 0; i < audit->lines.count; i++) {
         struct audit_line *line = &audit->lines.items[i];
+        /*
+         * A line that stands for GPUs ("H100") means the server around them, so it is no other
+         * part.
+         */
         for (uint32_t k = 0; k < audit->need_count && line->part != MYR_PART_NONE; k++) {
             const struct audit_need *need = &audit->needs[k];
             bool asked =
@@ -183,6 +196,7 @@ static void judge_sums(struct audit *audit)
             continue; /* a line with a wrong quantity has a wrong sum too */
         }
         double product = line->unit_price * (double)line->quantity;
+        /* Totals may be rounded to whole units of money. */
         if (fabs(product - line->total) > 0.51) {
             audit_finding(audit, "line-total", line->where, product, line->total,
                           "%s: %llu x %.2f = %.2f, the line says %.2f", line->shown,
@@ -190,6 +204,7 @@ static void judge_sums(struct audit *audit)
                           line->total);
         }
     }
+    /* Not where anything else is wrong: the sum would follow from that. */
     if (audit->stated_total >= 0 && priced && fabs(sum - audit->stated_total) > 0.51 && !named &&
         audit->out->findings.count == audit->said) {
         audit_finding(audit, "list-total", audit->total_at, sum, audit->stated_total,
@@ -215,6 +230,10 @@ static void judge_doubts(struct audit *audit)
     }
 }
 
+/*
+ * Scope first: what it says switches needs off. Sums last: they are silent about lines that were
+ * named.
+ */
 void audit_judge_bom(struct audit *audit)
 {
     for (uint32_t net = 0; net < MYR_NET_COUNT; net++) {
@@ -234,6 +253,10 @@ void audit_judge_bom(struct audit *audit)
 
 /* ---- layout ---- */
 
+/*
+ * A row without a known part draws what the plan's part in its place does; 0 where that is unknown
+ * too.
+ */
 static double line_watts(const struct audit *audit, const struct audit_line *line)
 {
     uint32_t part = line->part;
@@ -252,6 +275,7 @@ static double line_watts(const struct audit *audit, const struct audit_line *lin
     return stated > 0 ? stated : audit_part(audit, part)->watts;
 }
 
+/* Rows of a rack may be apart in the file. */
 static int by_rack(const void *a, const void *b)
 {
     const struct audit_line *const *x = a, *const *y = b;
@@ -277,6 +301,7 @@ static void judge_power(struct audit *audit)
         for (; i < count && strcmp(rows[i]->rack, rows[first]->rack) == 0; i++) {
             watts += line_watts(audit, rows[i]) * (double)rows[i]->quantity;
         }
+        /* For sums of floating-point watts that are just the limit. */
         if (watts > limit_w * 1.000001) {
             audit_finding(audit, "rack-power",
                           myr_arena_printf(audit->arena, "rack %s", rows[first]->rack), limit_w,

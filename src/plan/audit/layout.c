@@ -70,6 +70,7 @@ static int read_header(struct myr_csv *csv, struct columns *ret, struct myr_err 
     return MYR_OK;
 }
 
+/* An empty cell is one device. */
 static int read_count(struct myr_csv *csv, uint32_t column, uint64_t *ret, struct myr_err *err)
 {
     struct myr_str text =
@@ -103,6 +104,7 @@ static void join(struct audit *audit, const struct audit_line *line)
     }
 }
 
+/* False when the text is the word alone: something must follow. */
 static bool begins(struct myr_str text, const char *word)
 {
     size_t len = strlen(word);
@@ -138,6 +140,7 @@ static void read_name(const struct audit *audit, struct myr_str name, struct aud
             line->role = begins(name, "access/") ? AUDIT_ACCESS : AUDIT_AGGREGATION;
         }
     }
+    /* Behind "node/"; of other names this is a number without meaning, and is not used. */
     uint64_t number = 0;
     for (size_t i = 5; i < name.len && i < 15; i++) {
         number = number * 10 + (uint64_t)(name.data[i] - '0');
@@ -179,6 +182,7 @@ static int read_row(struct audit *audit, struct myr_csv *csv, const struct colum
     uint32_t net = audit_words_system(item);
     line.says.net = net == AUDIT_NO_NET ? AUDIT_ANY_NET : net;
     audit_line_finish(audit, &line, item);
+    /* Only then: digits belong to most parts. */
     if (line.part == MYR_PART_NONE && line.role == AUDIT_UNKNOWN) { /* "GPU019" */
         while (item.len > 0 && item.data[item.len - 1] >= '0' && item.data[item.len - 1] <= '9') {
             item.len--;
@@ -188,6 +192,7 @@ static int read_row(struct audit *audit, struct myr_csv *csv, const struct colum
     if (where->name >= 0 && (uint32_t)where->name < csv->count) {
         read_name(audit, audit_trim(myr_csv_text(csv->fields[where->name])), &line);
     }
+    /* Row by row for the power of racks, joined for the match. */
     myr_vec_push(&audit->placed, line);
     join(audit, &line);
     return MYR_OK;

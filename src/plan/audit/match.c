@@ -13,7 +13,11 @@ struct search {
     uint32_t *queue;
 };
 
-/* The line that ends a path from 'need' to something left over; SIZE_MAX: there is none. */
+/*
+ * The line that ends a path from 'need' to something left over; SIZE_MAX: there is none. Breadth
+ * first, so paths are short: from a need to lines of at most this grade, and from a line that is
+ * used up to the needs that hold it.
+ */
 static size_t find_path(const struct search *search, uint32_t need, int grade)
 {
     struct audit *audit = search->audit;
@@ -30,6 +34,10 @@ static size_t find_path(const struct search *search, uint32_t need, int grade)
         uint32_t at = search->queue[head++];
         for (size_t i = 0; i < audit->lines.count; i++) {
             int8_t known = search->grades[i * audit->need_count + at];
+            /*
+             * Flow that was laid with a better grade stays allowed, one with a worse does not exist
+             * yet.
+             */
             if (search->line_from[i] >= 0 || known < 0 || known > grade) {
                 continue;
             }
@@ -48,6 +56,10 @@ static size_t find_path(const struct search *search, uint32_t need, int grade)
     return SIZE_MAX;
 }
 
+/*
+ * As much as the path carries: what is open, what is left, and what every need on the way can hand
+ * over. Only 'need' gains; those between change their line.
+ */
 static void augment(const struct search *search, uint32_t need, size_t end)
 {
     struct audit *audit = search->audit;
@@ -89,6 +101,7 @@ uint64_t audit_match(struct audit *audit,
         .need_from = MYR_ARENA_NEW(&scratch, int32_t, audit->need_count),
         .queue = MYR_ARENA_NEW(&scratch, uint32_t, audit->need_count),
     };
+    /* Matched anew each time: grades and needs that are off may differ. */
     memset(audit->flow, 0, cells * sizeof(*audit->flow));
     for (size_t i = 0; i < audit->lines.count; i++) {
         audit->lines.items[i].used = 0;
@@ -102,6 +115,10 @@ uint64_t audit_match(struct audit *audit,
         audit->needs[k].met = 0;
     }
     uint64_t open = 0;
+    /*
+     * What can be met well is met well first. Later rounds never take from a need, they only move
+     * it to another line.
+     */
     for (int worst = 0; worst < AUDIT_GRADES; worst++) {
         for (uint32_t k = 0; k < audit->need_count; k++) {
             struct audit_need *need = &audit->needs[k];

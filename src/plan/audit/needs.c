@@ -5,6 +5,7 @@
  */
 #include "audit/audit.h"
 
+/* NULL where nothing is needed. */
 static struct audit_need *add(struct audit *audit, struct audit_need need)
 {
     if (need.quantity == 0) {
@@ -55,6 +56,7 @@ static void count_cage(struct counted *counted, struct cages cage)
     counted->items[i].count++;
 }
 
+/* Whether no port before this one in its set of 'size' is in use: each set is counted once. */
 static bool first_of(const struct myr_design *design, uint32_t first, uint32_t index, uint32_t size)
 {
     for (uint32_t i = index - index % size; i < index; i++) {
@@ -65,7 +67,10 @@ static bool first_of(const struct myr_design *design, uint32_t first, uint32_t i
     return true;
 }
 
-/* 'head': the end that a cable with fixed ends is counted by has more cages; 1: end a. */
+/*
+ * 'head': the end that a cable with fixed ends is counted by has more cages; 1: end a. Every cage
+ * counts once, by its first port in use.
+ */
 static void count_cages(const struct myr_design *design, uint32_t net, struct counted *ret,
                         uint8_t *head)
 {
@@ -102,6 +107,10 @@ static const char *layer_words(uint32_t layer)
     return words[layer];
 }
 
+/*
+ * Two needs for the same runs, one for fibres and one for cables with ends; the document has one or
+ * the other, and the other is switched off later.
+ */
 static void add_cables(struct audit *audit, uint32_t kind, const struct audit_run *run,
                        uint32_t legs)
 {
@@ -220,6 +229,10 @@ static void add_fabric(struct audit *audit, uint32_t net, const struct counted *
     add_runs(audit, net, runs);
 }
 
+/*
+ * Cables only unless the spec says that others supply them; fibres are off, since these ports take
+ * fixed ends.
+ */
 static void add_access(struct audit *audit, uint32_t net, const struct audit_runs *runs)
 {
     const struct myr_network *out = &audit->plan.networks[net];
@@ -254,6 +267,7 @@ static void add_others(struct audit *audit)
             audit_find_part(audit, myr_str_from(myr_design_str(design, row->part)), &length);
         enum audit_role role = part == MYR_PART_NONE ? AUDIT_UNKNOWN : audit_part_role(audit, part);
         uint32_t net = audit_words_system(myr_str_from(myr_design_str(design, row->system)));
+        /* Comes with the storage servers and is not asked for by itself. */
         bool software = part != MYR_PART_NONE && role == AUDIT_OTHER &&
                         strcmp(audit_part(audit, part)->id, "storage-software") == 0;
         if (role == AUDIT_UNKNOWN || role == AUDIT_SWITCH || role == AUDIT_MODULE ||
@@ -272,7 +286,10 @@ static void add_others(struct audit *audit)
     }
 }
 
-/* Cards come with the servers, unless the list has some for this network: then all of them. */
+/*
+ * Cards come with the servers, unless the list has some for this network: then all of them. Any
+ * card will do: which one is judged by its modules.
+ */
 static void add_nics(struct audit *audit, uint32_t net)
 {
     const struct myr_network *out = &audit->plan.networks[net];
@@ -315,6 +332,7 @@ void audit_needs_bom(struct audit *audit)
         add_nics(audit, net);
     }
     add_others(audit);
+    /* Which end a module is for hangs on the switches, so it waits until these are known. */
     for (size_t i = 0; i < audit->lines.count; i++) {
         struct audit_line *line = &audit->lines.items[i];
         const struct myr_part *part =
@@ -327,6 +345,7 @@ void audit_needs_bom(struct audit *audit)
     }
 }
 
+/* The part is that of the first device, all of a kind being alike. */
 static void add_placed(struct audit *audit, struct audit_need need, uint32_t first_device)
 {
     if (need.quantity && need.part == MYR_PART_NONE) {
@@ -355,6 +374,7 @@ static void add_placed_servers(struct audit *audit)
     }
 }
 
+/* Tier by tier, unlike a bill: a leaf in a rack is no spine. */
 void audit_needs_layout(struct audit *audit)
 {
     const struct myr_design_head *head = audit->plan.head;
@@ -406,6 +426,7 @@ void audit_needs_layout(struct audit *audit)
     for (size_t i = 0; i < audit->spec->items.count; i++) {
         const struct myr_spec_item *item = &audit->spec->items.items[i];
         const struct myr_part *part = audit_part(audit, item->part);
+        /* Only boxes that are asked for by number stand somewhere; licences and shares do not. */
         if (part->kind == MYR_PART_DEVICE && item->per == MYR_PER_PIECE &&
             audit->need_count < AUDIT_NEEDS_MAX) {
             (void)add(audit, (struct audit_need){.role = AUDIT_OTHER,

@@ -17,6 +17,7 @@ static bool skip(struct myr_str *text, const char *prefix)
     return true;
 }
 
+/* As skip(), at the other end. */
 static bool drop_end(struct myr_str *text, const char *suffix)
 {
     size_t len = strlen(suffix);
@@ -29,6 +30,7 @@ static bool drop_end(struct myr_str *text, const char *suffix)
 
 struct myr_str audit_trim(struct myr_str text)
 {
+    /* The last two are the no-break space and the ideographic one. */
     static const char *const blanks[] = {" ", "\t", "\r", "\n", "\xC2\xA0", "\xE3\x80\x80"};
     for (bool more = true; more;) {
         more = false;
@@ -41,6 +43,10 @@ struct myr_str audit_trim(struct myr_str text)
 
 static struct myr_str without_currency(struct myr_str text)
 {
+    /*
+     * Yen or yuan sign, the same in full width, dollar, euro; behind a number also the character
+     * for yuan.
+     */
     static const char *const before[] = {"\xC2\xA5", "\xEF\xBF\xA5", "$",   "\xE2\x82\xAC",
                                          "CNY",      "RMB",          "USD", "EUR"};
     static const char *const after[] = {"\xE5\x85\x83", "CNY", "RMB", "USD", "EUR"};
@@ -72,6 +78,7 @@ bool audit_number(struct myr_str text, double *ret)
         if (is_digit(c)) {
             plain[len++] = c;
             group++;
+            /* The first group may be short, every later one has three digits. */
         } else if (c == ',' && !point && len > 0 && (grouped ? group == 3 : group <= 3)) {
             grouped = true;
             group = 0;
@@ -95,6 +102,7 @@ bool audit_number(struct myr_str text, double *ret)
 double audit_told_length(struct myr_str text)
 {
     double found = 0;
+    /* Where several are told the last one counts. */
     for (size_t i = 0; i < text.len; i++) {
         if (!is_digit(text.data[i]) ||
             (i > 0 && (is_digit(text.data[i - 1]) || text.data[i - 1] == '.'))) {
@@ -120,6 +128,7 @@ double audit_told_length(struct myr_str text)
     return found;
 }
 
+/* Only 'M' is mega: a small one would be milli. */
 bool audit_watts(struct myr_str text, double *ret)
 {
     double factor = 1;

@@ -30,6 +30,7 @@ static const char *module_words(struct audit *audit, const struct myr_part *modu
                             optic->top ? " " : "", optic->form, lane);
 }
 
+/* False with a finding; so are all that are called check. */
 static bool check_cage(struct audit *audit, const struct audit_link *link,
                        const struct myr_part *host, const struct myr_part *module)
 {
@@ -61,6 +62,7 @@ static bool check_nic(struct audit *audit, const struct audit_link *link)
     return true;
 }
 
+/* A faster module may run slower; 0 Gb/s: not known. */
 static bool check_speed(struct audit *audit, const struct audit_link *link,
                         const struct myr_part *module, uint32_t gbps)
 {
@@ -73,6 +75,7 @@ static bool check_speed(struct audit *audit, const struct audit_link *link,
     return false;
 }
 
+/* What a module sends or a cable carries, for people. */
 static const char *light(struct audit *audit, const struct myr_part *part)
 {
     return part->kind == MYR_PART_CABLE
@@ -85,6 +88,7 @@ static const char *light(struct audit *audit, const struct myr_part *part)
                                   part->optic.lane_gbps);
 }
 
+/* Between switches both ends have the same module. Ends that are not known agree with all. */
 static bool light_arrives(const struct audit_link *link)
 {
     const struct myr_part *a = link->switch_optic;
@@ -134,6 +138,10 @@ static bool check_reach(struct audit *audit, const struct audit_link *link)
     return fine;
 }
 
+/*
+ * All rules, not just the first that is broken: each is a fault of its own to mend. The switch's
+ * connector carries all legs of a splitter.
+ */
 bool audit_link_rules(struct audit *audit, const struct audit_link *link)
 {
     bool fine = true;
@@ -153,7 +161,10 @@ bool audit_link_rules(struct audit *audit, const struct audit_link *link)
 
 /* ---- the links of a list ---- */
 
-/* The next line that serves the need with a known part, from 'from' on; SIZE_MAX: none. */
+/*
+ * The next line that serves the need with a known part, from 'from' on; SIZE_MAX: none. UINT32_MAX
+ * is no need: it has no lines.
+ */
 static size_t next_server(const struct audit *audit, uint32_t need, size_t from)
 {
     for (size_t i = from; need != UINT32_MAX && i < audit->lines.count; i++) {
@@ -226,7 +237,10 @@ static struct audit_link link_of(const struct audit *audit, const struct layer *
     return ret;
 }
 
-/* A module has its place where there is one run that it serves. */
+/*
+ * A module has its place where there is one run that it serves. Light that arrives counts more than
+ * reach. A list of modules without any cables is judged once, by the first class of runs.
+ */
 static void judge_module(struct audit *audit, const struct layer *layer, size_t line, bool nic)
 {
     size_t a = nic ? SIZE_MAX : line, b = nic ? line : SIZE_MAX;
@@ -287,7 +301,11 @@ static bool was_replaced(const struct audit *audit, uint32_t net)
     return false;
 }
 
-/* Every kind of card finds a module that fits, and every module a card. */
+/*
+ * Every kind of card finds a module that fits, and every module a card. The cards of the list;
+ * without any there those of the server and, on the storage network, of storage servers, which may
+ * differ.
+ */
 static void judge_cards(struct audit *audit, const struct layer *layer)
 {
     const struct myr_part *cards[AUDIT_CARDS_MAX];

@@ -65,6 +65,10 @@ static uint32_t find_family(const struct audit *audit, struct myr_str text, doub
     return MYR_PART_NONE;
 }
 
+/*
+ * The surest first: id or alias, order number, a length of a known family, what the text begins
+ * with. 'ret_length_m' is 0 unless the name itself tells a length.
+ */
 uint32_t audit_find_part(const struct audit *audit, struct myr_str text, double *ret_length_m)
 {
     text = audit_trim(text);
@@ -82,6 +86,7 @@ uint32_t audit_find_part(const struct audit *audit, struct myr_str text, double 
     return part == MYR_PART_NONE ? find_beginning(audit, text) : part;
 }
 
+/* By kind, except for two devices that the plan counts by themselves. */
 enum audit_role audit_part_role(const struct audit *audit, uint32_t part)
 {
     static const enum audit_role roles[MYR_PART_KIND_COUNT] = {
@@ -102,6 +107,10 @@ enum audit_role audit_part_role(const struct audit *audit, uint32_t part)
     return roles[what->kind];
 }
 
+/*
+ * 'says' holds what the line's name says; a part that is known decides the role over all words, but
+ * an Ethernet switch may be access or aggregation.
+ */
 void audit_line_finish(const struct audit *audit, struct audit_line *line, struct myr_str part)
 {
     struct audit_words by_part = {};

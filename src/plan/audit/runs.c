@@ -5,6 +5,10 @@
  */
 #include "audit/audit.h"
 
+/*
+ * Kept in rising order without doubles. A list of more lengths than there is room for parts its
+ * runs less finely.
+ */
 static void take_length(struct audit_runs *runs, double length_m)
 {
     uint32_t at = 0;
@@ -21,6 +25,7 @@ static void take_length(struct audit_runs *runs, double length_m)
     runs->step_count++;
 }
 
+/* The run itself, where it is known: the planned cable may be longer than what was asked for. */
 static double given_length(const struct audit *audit, const struct myr_cabletype *type)
 {
     const struct myr_spec_net *net = &audit->spec->nets[type->net];
@@ -63,6 +68,10 @@ static bool first_of(const struct audit *audit, uint32_t port, uint32_t size, do
     return true;
 }
 
+/*
+ * Class k holds runs longer than step k - 1 and not longer than step k; the last those longer than
+ * all.
+ */
 static struct audit_run *class_of(struct audit_runs *runs, uint32_t type, double run)
 {
     uint32_t class = 0;
@@ -74,6 +83,10 @@ static struct audit_run *class_of(struct audit_runs *runs, uint32_t type, double
     return ret;
 }
 
+/*
+ * Each link is met once; of those that share a cable the first one counts it. As a fibre it is
+ * shared by connectors, as a cable with ends by whole cages.
+ */
 static void count_link(const struct audit *audit, uint32_t link, struct audit_runs *runs)
 {
     const struct myr_design *design = &audit->plan;
@@ -105,6 +118,7 @@ static void count_link(const struct audit *audit, uint32_t link, struct audit_ru
 void audit_count_runs(struct audit *audit, struct audit_runs *runs)
 {
     const struct myr_design *design = &audit->plan;
+    /* Without a room all runs of a type have one length, and there is nothing to part. */
     for (size_t i = 0; i < audit->lines.count && design->cable_mm; i++) {
         if (audit->lines.items[i].role == AUDIT_CABLE && audit->lines.items[i].length_m > 0) {
             take_length(runs, audit->lines.items[i].length_m);

@@ -27,6 +27,7 @@ bool audit_has_word(struct myr_str text, const char *word)
     return false;
 }
 
+/* Longer words come before the shorter ones that they contain, as the order of the rows decides. */
 static bool find_row(struct myr_str text, const struct word_row *rows, size_t count, uint32_t *ret)
 {
     for (size_t i = 0; i < count; i++) {
@@ -38,6 +39,7 @@ static bool find_row(struct myr_str text, const struct word_row *rows, size_t co
     return false;
 }
 
+/* "storage system" and "storage servers" are the servers, not their network, so they come first. */
 uint32_t audit_words_system(struct myr_str text)
 {
     static const struct word_row rows[] = {
@@ -78,6 +80,7 @@ uint32_t audit_words_system(struct myr_str text)
     return net;
 }
 
+/* Parts that lists name in words and that have no order number. */
 static void read_part_words(struct myr_str text, struct audit_words *words)
 {
     static const struct {
@@ -176,6 +179,7 @@ static const struct word_row tiers[] = {
     {"router", AUDIT_TIER_LEAF},
 };
 
+/* Leaves alone what the text does not tell, so that several texts may be read into one. */
 void audit_words_read(struct myr_str text, struct audit_words *words)
 {
     uint32_t value;
@@ -191,6 +195,7 @@ void audit_words_read(struct myr_str text, struct audit_words *words)
     read_part_words(text, words);
 }
 
+/* Up to three bytes may follow: a colon, which in Chinese has three. */
 bool audit_is_total(struct myr_str text)
 {
     static const char *const words[] = {"total", "grand total", "sum", "总价", "合计", "总计"};
