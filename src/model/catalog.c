@@ -1,3 +1,8 @@
+/*
+ * catalog: reads parts and price books into one table. Built-in files and a user's own take the
+ * same way; a later file adds parts or overrides single fields. Names of all kinds lie in one map,
+ * lower case, so one name means one part.
+ */
 #include "myriad/model/catalog.h"
 
 #include "catalog_data.h"
@@ -5,6 +10,7 @@
 #include "myriad/text/kind.h"
 #include "parts.h"
 
+/* Names are compared without regard to case: the map knows them in lower case only. */
 static struct myr_str lower_copy(struct myr_arena *arena, struct myr_str text)
 {
     char *copy = myr_arena_strndup(arena, text.data, text.len);
@@ -16,6 +22,7 @@ static struct myr_str lower_copy(struct myr_arena *arena, struct myr_str text)
     return (struct myr_str){copy, text.len};
 }
 
+/* The cards of a server by network. A network that is not named keeps what the part had. */
 static int read_nics(struct myr_catalog *catalog, const struct myr_doc *node, struct myr_part *part,
                      struct myr_err *err)
 {
@@ -55,6 +62,7 @@ static bool name_ok(struct myr_str name)
 static int add_name(struct myr_catalog *catalog, const struct myr_doc *node, struct myr_str name,
                     uint32_t part, struct myr_err *err)
 {
+    /* The same name for the same part again is fine: an override may repeat its aliases. */
     struct myr_str key = lower_copy(catalog->arena, name);
     uint32_t known = myr_strmap_get(&catalog->names, key);
     if (known == part) {
@@ -95,6 +103,7 @@ static int add_aliases(struct myr_catalog *catalog, const struct myr_doc *aliase
     return MYR_OK;
 }
 
+/* The index, which stays: parts are never removed, and what points at them holds an index. */
 static uint32_t add_part(struct myr_catalog *catalog, const struct myr_part *part)
 {
     myr_vec_push(&catalog->parts, *part);
@@ -106,6 +115,7 @@ static struct myr_part cable_of_length(struct myr_arena *arena, const struct myr
                                        double length_m)
 {
     struct myr_part part = *family;
+    /* Lengths come in half metres; the order number spells them as vendors do. */
     uint32_t halves = (uint32_t)(length_m * 2 + 0.5);
     const char *suffix = halves % 2 ? myr_arena_printf(arena, "N%02uA", halves / 2)
                                     : myr_arena_printf(arena, "N%03u", halves / 2);
@@ -132,6 +142,7 @@ static int add_lengths(struct myr_catalog *catalog, const struct myr_doc *length
             return myr_doc_error(err, lengths, MYR_EINVAL, "cable '%s' lacks '%s'", family->id,
                                  missing);
         }
+        /* A family is given whole: a length that is there already becomes the new one. */
         uint32_t known = myr_strmap_get(&catalog->names, myr_str_from(part.id));
         if (known != MYR_MAP_NONE && catalog->parts.items[known].kind == MYR_PART_CABLE) {
             catalog->parts.items[known] = part;
@@ -142,6 +153,10 @@ static int add_lengths(struct myr_catalog *catalog, const struct myr_doc *length
     return MYR_OK;
 }
 
+/*
+ * A known id or alias of the same kind is an override: it begins with what the part was, and keeps
+ * id, order number and title unless they are given. Another kind's name ends in add_name().
+ */
 static int read_part(struct myr_catalog *catalog, enum myr_part_kind kind,
                      const struct myr_doc_entry *entry, struct myr_err *err)
 {
@@ -227,6 +242,7 @@ static int check_references(const struct myr_catalog *catalog, const struct myr_
     return MYR_OK;
 }
 
+/* Parts or prices of one file, as 'prices' asks: prices name parts that may come later in it. */
 static int add_sections(struct myr_catalog *catalog, const struct myr_doc *doc, bool prices,
                         struct myr_err *err)
 {
@@ -296,6 +312,7 @@ int myr_catalog_add_file(struct myr_catalog *catalog, const char *path, struct m
 int myr_catalog_init(struct myr_catalog *catalog, struct myr_arena *arena, struct myr_err *err)
 {
     *catalog = (struct myr_catalog){.arena = arena};
+    /* All files at once, so that a part of one may name a part of another. */
     const struct myr_doc **docs = MYR_ARENA_NEW(arena, const struct myr_doc *, catalog_data_count);
     for (size_t i = 0; i < catalog_data_count; i++) {
         const struct myr_embedded *file = &catalog_data[i];

@@ -11,6 +11,7 @@ int catalog_shown(struct myr_str name)
 void catalog_nearest(const struct myr_catalog *catalog, struct myr_str name,
                      enum myr_part_kind kind, char ret[CATALOG_NEAR_BYTES])
 {
+    /* Aliases too: what is offered is what can be typed. */
     MYR_CLEANUP(myr_vec_free_at) MYR_VEC(const char *) names = {};
     ret[0] = '\0';
     for (uint32_t i = 0; i < catalog->names.count; i++) {
@@ -36,6 +37,7 @@ struct myr_doc catalog_key_place(const struct myr_doc_entry *entry)
 
 uint32_t myr_catalog_find(const struct myr_catalog *catalog, struct myr_str name)
 {
+    /* No longer name was let in, so a longer one cannot be there. */
     char key[CATALOG_NAME_MAX];
     if (name.len > sizeof(key)) {
         return MYR_PART_NONE;
@@ -59,6 +61,7 @@ int myr_catalog_need(const struct myr_catalog *catalog, const struct myr_doc *no
     }
     char near[CATALOG_NEAR_BYTES];
     catalog_nearest(catalog, name, kind, near);
+    /* The name is known but means something else: say what, not that it is unknown. */
     if (part != MYR_PART_NONE) {
         return myr_doc_error(
             err, node, MYR_EINVAL, "'%s' is '%.*s', of kind %s; %s %s is expected%s", what,

@@ -4,6 +4,7 @@
 #include "myriad/model/catalog.h"
 #include "parts.h"
 
+/* 'text' may be NULL: not every part has every text. An empty word is in all of them. */
 static bool contains(const char *text, const char *word)
 {
     size_t len = strlen(word), all = text ? strlen(text) : 0;

@@ -4,6 +4,7 @@
 
 const struct myr_price *myr_price_find(const struct myr_price_book *book, uint32_t part)
 {
+    /* No book has no prices: a part without an entry is unpriced, never free. */
     for (size_t i = 0; book && i < book->prices.count; i++) {
         if (book->prices.items[i].part == part) {
             return &book->prices.items[i];
@@ -12,6 +13,7 @@ const struct myr_price *myr_price_find(const struct myr_price_book *book, uint32
     return NULL;
 }
 
+/* Money is counted in whole cents, so that sums do not depend on their order. */
 static int read_amount(const struct myr_doc *node, struct myr_price *ret, struct myr_err *err)
 {
     double amount;
@@ -47,6 +49,7 @@ static int read_price_map(struct myr_catalog *catalog, const struct myr_doc *nod
     return read_amount(amount.price, price, err);
 }
 
+/* A plain number, or a map with more about it. */
 static int read_price(struct myr_catalog *catalog, const struct myr_doc_entry *entry,
                       struct myr_price *ret, struct myr_err *err)
 {
@@ -64,6 +67,10 @@ static int read_price(struct myr_catalog *catalog, const struct myr_doc_entry *e
     return MYR_OK;
 }
 
+/*
+ * A book that is known gets more entries; a new one is in CNY until its currency is read. The
+ * pointer holds until the next book comes.
+ */
 static struct myr_price_book *find_book(struct myr_catalog *catalog, struct myr_str id)
 {
     for (size_t i = 0; i < catalog->books.count; i++) {

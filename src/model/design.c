@@ -1,6 +1,11 @@
+/*
+ * design: names of devices and ports, and the way back from a name to a device. A name spells the
+ * numbers of a place (pod, rail, plane, ordinal), so none is stored; only a grown design has names
+ * apart from places (docs/decisions, 0010).
+ */
 #include "myriad/model/ids.h"
 
-enum { NODE_DIGITS = 5 };
+enum { NODE_DIGITS = 5 }; /* of node/00042; larger numbers have more */
 
 const char *const myr_layer_names[MYR_LAYER_COUNT] = {"host_leaf", "leaf_spine", "spine_core",
                                                       "local", "global"};
@@ -19,6 +24,7 @@ const char *myr_device_kind_name(enum myr_device_kind kind)
     return kind_names[kind];
 }
 
+/* Letter 0: the number stands alone. */
 static void put_number(struct myr_buf *buf, char letter, uint32_t number)
 {
     if (letter) {
@@ -72,6 +78,7 @@ const struct myr_port_group *myr_design_port_group(const struct myr_design *desi
     uint32_t device = design->port_device[port];
     const struct myr_devtype *type = &design->devtypes[design->device_type[device]];
     uint32_t index = port - design->first_port[device];
+    /* Below the group's start the difference wraps around to more than any count. */
     for (uint32_t i = 0; i < type->group_count; i++) {
         if (index - type->groups[i].first < type->groups[i].count) {
             return &type->groups[i];
@@ -93,6 +100,7 @@ void myr_design_port_name(const struct myr_design *design, uint32_t port, struct
     const struct myr_port_group *group = myr_design_port_group(design, port);
     uint32_t index = port - design->first_port[design->port_device[port]] - group->first;
     if (group->role == MYR_PORT_NIC) {
+        /* Ports of one NIC follow each other, one in each plane. */
         uint32_t planes = design->networks[group->net].planes;
         /* A switch has no controller board of its own name: its port is the management port. */
         bool host = design->place[design->port_device[port]].net == MYR_NET_COUNT;
@@ -103,6 +111,10 @@ void myr_design_port_name(const struct myr_design *design, uint32_t port, struct
         }
         return;
     }
+    /*
+     * Switches count from 1, as is printed on them: cage, connector of the cage, leg of the
+     * connector.
+     */
     myr_buf_put_u64(buf, group->first_cage + index / group->per_cage + 1);
     uint32_t in_cage = index % group->per_cage;
     if (group->per_cage > group->per_connector) {
@@ -141,6 +153,7 @@ static bool take_number(struct myr_str *text, char letter, uint32_t *ret)
     return true;
 }
 
+/* Cuts a word and the character behind it off the front; something must be left. */
 static bool take_word(struct myr_str *text, const char *word, char end)
 {
     size_t len = strlen(word);
@@ -155,6 +168,7 @@ static bool take_word(struct myr_str *text, const char *word, char end)
 /* The order in which devices of one kind and network stand in the design. */
 int myr_place_compare(const struct myr_place *a, const struct myr_place *b)
 {
+    /* Rails are numbered before pods where a fabric is made of rails; both have the same style. */
     bool unit_first = a->style == MYR_NAME_RAIL_POD || a->style == MYR_NAME_RAIL_GROUP;
     const uint32_t left[] = {a->plane, unit_first ? a->unit : a->pod, unit_first ? a->pod : a->unit,
                              a->ordinal};
@@ -168,6 +182,10 @@ int myr_place_compare(const struct myr_place *a, const struct myr_place *b)
     return 0;
 }
 
+/*
+ * The inverse of myr_design_name() behind the slash. 'ret' brings the network, which the name must
+ * have in front.
+ */
 static bool parse_place(struct myr_str text, uint8_t style, bool planes, struct myr_place *ret)
 {
     uint32_t plane = MYR_PLANE_NONE;
@@ -248,6 +266,10 @@ struct myr_device_range myr_design_range(const struct myr_design *design, enum m
     return (struct myr_device_range){0, 0};
 }
 
+/*
+ * By halving: devices of a kind and network stand in the order of myr_place_compare(), or 'by_name'
+ * lists them so.
+ */
 static uint32_t find_in(const struct myr_design *design, struct myr_device_range range,
                         const struct myr_place *wanted)
 {
@@ -281,6 +303,7 @@ uint32_t myr_design_find(const struct myr_design *design, struct myr_str name)
             if (range.count == 0 || design->place[range.first].kind != kind) {
                 continue;
             }
+            /* All of a range have one style, so the first says how names of it are to be read. */
             struct myr_place wanted = *name_of(design, range.first);
             bool planes = wanted.plane != MYR_PLANE_NONE;
             wanted.pod = wanted.unit = wanted.ordinal = 0;
@@ -301,6 +324,9 @@ uint32_t myr_design_link_at(const struct myr_design *design, uint32_t id)
     if (!design->link_id) {
         return id < design->link_count ? id : MYR_NONE;
     }
+    /*
+     * Ids of a grown design are in no order: a question about one link may look through them all.
+     */
     for (uint32_t link = 0; link < design->link_count; link++) {
         if (design->link_id[link] == id) {
             return link;
@@ -313,6 +339,7 @@ void myr_design_rack_name(const struct myr_design *design, uint32_t rack, struct
 {
     char letters[MYR_ROOM_COLUMN_BYTES];
     if (design->room && design->room->buildings > 1) {
+        /* The names of all buildings are one text with commas between them. */
         const char *names = myr_design_str(design, design->room->building_names[1]);
         for (uint32_t skip = design->rack_more[rack].building; skip > 0 && *names; names++) {
             skip -= *names == ',';

@@ -1,6 +1,9 @@
 /* Server groups of a design. */
 #include "myriad/model/design.h"
 
+/*
+ * In what job placement, routing and simulation count by: GPUs, their domain, the compute network.
+ */
 static bool alike(const struct myr_server_group *a, const struct myr_server_group *b)
 {
     return a->gpus_per_node == b->gpus_per_node && a->gpu_part == b->gpu_part &&

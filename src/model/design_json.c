@@ -8,12 +8,14 @@
  * there are hundreds of thousands, and nothing in them needs escaping.
  */
 
+/* A device without ports at the end of the list has a first port behind the last one. */
 static uint32_t first_port_id(const struct myr_design *design, uint32_t device)
 {
     uint32_t port = design->first_port[device];
     return design->port_id && port < design->port_count ? design->port_id[port] : port;
 }
 
+/* Drained device by device, so that memory does not grow with the design. */
 static void put_devices(const struct myr_design *design, struct myr_outfile *file,
                         struct myr_buf *buf)
 {
@@ -98,6 +100,7 @@ static void put_insides(const struct myr_design *design, struct myr_json *json)
         myr_json_text(json, "kind", kinds[inside->kind]);
         myr_json_u64(json, "index", inside->index);
         myr_json_u64(json, "numa", inside->numa);
+        /* Other parts of a node have no network: null. */
         bool on_net = inside->kind == MYR_INSIDE_NIC && inside->net < MYR_NET_COUNT;
         myr_json_text(json, "network", on_net ? myr_net_names[inside->net] : NULL);
         myr_json_end(json);

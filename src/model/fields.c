@@ -1,3 +1,4 @@
+/* fields: the reader behind the tables: a function for each type, and one loop over all keys. */
 #include "fields.h"
 
 #include "myriad/model/catalog.h"
@@ -5,6 +6,7 @@
 /* No name, title or note is longer; what a user writes is copied, compared and printed. */
 enum { KEYS_MAX = 96, TEXT_BYTES_MAX = 1000 };
 
+/* A list replaces the one before it whole: overriding adds nothing to it. */
 static int read_speeds(const struct myr_doc *node, const char *key, struct myr_speeds *ret,
                        struct myr_err *err)
 {
@@ -22,6 +24,7 @@ static int read_speeds(const struct myr_doc *node, const char *key, struct myr_s
     return MYR_OK;
 }
 
+/* A range of a row fits its type, so the cast loses nothing. */
 static int read_number(const struct field *field, const struct myr_doc *node, void *place,
                        struct myr_err *err)
 {
@@ -64,6 +67,10 @@ static int read_letter(const struct myr_doc *node, const char *key, struct myr_s
     return MYR_OK;
 }
 
+/*
+ * 'unit' is what the field counts in (1e12 for TB): a bare number is in that unit, one with a
+ * letter is not. The range is that of the unit.
+ */
 static int read_scaled(const struct field *field, const struct myr_doc *node, double unit,
                        double *ret, struct myr_err *err)
 {
@@ -89,6 +96,7 @@ static int read_scaled(const struct field *field, const struct myr_doc *node, do
     return MYR_OK;
 }
 
+/* 1.6T is 1,600, but 0.5 Gb/s is no speed of a port. */
 static int read_gbps(const struct field *field, const struct myr_doc *node, uint32_t *ret,
                      struct myr_err *err)
 {
@@ -170,6 +178,7 @@ int fields_read(struct myr_arena *arena, const struct myr_doc *map, const char *
             keys[key_count++] = tables[t].fields[i].key;
         }
     }
+    /* All keys before any value: a misspelt key is told, whatever stands in front of it. */
     MYR_TRY(myr_doc_check_keys(map, what, keys, key_count, err));
     for (uint32_t t = 0; t < table_count; t++) {
         for (uint32_t i = 0; i < tables[t].count; i++) {

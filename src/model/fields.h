@@ -27,6 +27,10 @@ enum field_type {
     FIELD_NODE,   /* const struct myr_doc *: read by the caller */
 };
 
+/*
+ * One key: 'min' and 'max' bound numbers, 'choices' are the words of FIELD_CHOICE in the order of
+ * their values; what a type does not use is 0.
+ */
 struct field {
     const char *key;
     enum field_type type;
@@ -36,6 +40,7 @@ struct field {
     uint32_t choice_count;
 };
 
+/* One macro for each type, so that a table says only key, place and range. */
 #define FIELD_ROW_U32(key, type, member, min, max)                \
     {                                                             \
         key, FIELD_U32, offsetof(type, member), min, max, NULL, 0 \

@@ -7,6 +7,7 @@ static const char *const technology_names[] = {"infiniband", "ethernet", "any"};
 static const char *const medium_names[] = {"copper", "multimode", "singlemode"};
 static const char *const breakout_names[] = {"splitter", "module"};
 
+/* Ranges keep out typing errors; they are no engineering limits. */
 #define BIG 1e9
 
 static const struct field common_fields[] = {
@@ -20,6 +21,7 @@ static const struct field common_fields[] = {
     FIELD_ROW_BOOL("assumed", struct myr_part, assumed),
 };
 
+/* Every kind has aliases; cables and servers have one key more that is read apart. */
 static const struct field extra_fields[] = {
     FIELD_ROW_NODE("aliases", struct part_extra, aliases),
 };
@@ -162,6 +164,7 @@ static const struct field device_fields[] = {
         section, name, fields, MYR_ARRAY_COUNT(fields) \
     }
 
+/* Racks and services have no fields but the common ones. */
 const struct part_kind part_kinds[MYR_PART_KIND_COUNT] = {
     [MYR_PART_SWITCH] = KIND("switches", "switch", switch_fields),
     [MYR_PART_NIC] = KIND("nics", "NIC", nic_fields),
@@ -181,12 +184,13 @@ const char *myr_part_kind_name(enum myr_part_kind kind)
     return part_kinds[kind].name;
 }
 
+/* Counts that are 1 unless a file says otherwise, and values for "not stated", which is not 0. */
 struct myr_part part_defaults(enum myr_part_kind kind)
 {
     struct myr_part part = {.kind = kind};
     switch (kind) {
     case MYR_PART_SWITCH:
-        part.sw.mgmt_ports = MYR_PART_NONE;
+        part.sw.mgmt_ports = MYR_PART_NONE; /* not stated */
         part.sw.per_box = part.sw.chips = 1;
         break;
     case MYR_PART_ETHERNET:
@@ -231,6 +235,7 @@ struct field_table part_extra_table(enum myr_part_kind kind, struct part_extra *
     }
 }
 
+/* Also asked after an override: it may not take away what the part needs. */
 const char *part_missing(const struct myr_part *part)
 {
     switch (part->kind) {
@@ -265,6 +270,7 @@ const char *part_missing(const struct myr_part *part)
     }
 }
 
+/* 0 at a speed that the switch does not have. */
 uint32_t myr_switch_ports_per_cage(const struct myr_part_switch *sw, uint32_t gbps)
 {
     bool can = gbps == sw->port_gbps;
@@ -281,6 +287,7 @@ uint32_t myr_switch_ports_per_cage(const struct myr_part_switch *sw, uint32_t gb
 
 uint32_t myr_switch_radix(const struct myr_part_switch *sw, uint32_t gbps)
 {
+    /* A chip may serve fewer ports than its cages could be divided into. */
     uint32_t ports = sw->cages * myr_switch_ports_per_cage(sw, gbps);
     return sw->ports_max && ports > sw->ports_max ? sw->ports_max : ports;
 }
