@@ -50,6 +50,7 @@ static void say_para(void *context, const char *sentence)
     myr_answer_para(context, "%s", sentence);
 }
 
+/* Zero is "not known": the key stays, with no value, so that every row has the same keys. */
 static void put_guid(struct myr_answer *answer, const char *key, uint64_t guid)
 {
     myr_answer_text(answer, key,
@@ -66,6 +67,7 @@ static void put_text(struct myr_answer *answer, const char *key, struct myr_str 
     }
 }
 
+/* The spelling with colons, whichever one was read. */
 static const char *mac_text(struct myr_arena *arena, uint64_t mac)
 {
     return myr_arena_printf(arena, "%02x:%02x:%02x:%02x:%02x:%02x", (unsigned)(mac >> 40 & 255),
@@ -101,6 +103,7 @@ static void put_row(const struct myr_binding *binding, const struct myr_bound *r
     myr_answer_end(answer);
 }
 
+/* Returns the list of rows, for output as a table. In design order, as the file is written. */
 const struct myr_value *myr_binding_answer(const struct myr_binding *binding,
                                            const struct myr_discovery *found,
                                            struct myr_answer *answer)

@@ -26,6 +26,7 @@ void myr_binding_done(struct myr_binding *binding)
     myr_strmap_done(&binding->names);
 }
 
+/* A device as a whole has MYR_NONE as its port. */
 static uint64_t place_key(uint32_t device, uint32_t port)
 {
     return (uint64_t)device << 32 | port;
@@ -77,6 +78,7 @@ static uint32_t taken_text(const struct myr_strmap *map, struct myr_str value)
     return row == MYR_MAP_NONE ? MYR_NONE : row;
 }
 
+/* What only one of the two rows knows is no contradiction. */
 static bool texts_differ(struct myr_str old, struct myr_str new)
 {
     return old.len && new.len && !myr_str_eq(old, new);
@@ -162,6 +164,10 @@ static void index_row(struct myr_binding *binding, uint32_t index)
     }
 }
 
+/*
+ * All or nothing: everything is looked at before the first map changes. 'ret_row' is the row added
+ * to, or the one in the way.
+ */
 bool myr_binding_add(struct myr_binding *binding, const struct myr_bound *bound, uint32_t *ret_row)
 {
     MYR_ASSERT(bound->device < binding->design->device_count);
@@ -186,12 +192,14 @@ bool myr_binding_add(struct myr_binding *binding, const struct myr_bound *bound,
     } else {
         merge(&binding->rows.items[row], bound);
     }
+    /* Again for a known row: a merge may have brought it new things. */
     index_row(binding, row);
     MYR_SLOW_ASSERT(row_in_the_way(binding, bound, row) == MYR_NONE);
     *ret_row = row;
     return true;
 }
 
+/* 16: no digit. */
 static uint32_t hex_digit(char c)
 {
     return c >= '0' && c <= '9'   ? (uint32_t)(c - '0')
@@ -213,6 +221,7 @@ bool myr_mac_parse(struct myr_str text, uint64_t *ret)
     for (size_t i = 0; i < text.len; i++) {
         char c = text.data[i];
         if ((i + 1) % (each + 1) == 0) {
+            /* All dividers are the same one. */
             bool divider = each == 2 ? (c == ':' || c == '-') && c == text.data[2] : c == '.';
             if (!divider) {
                 return false;

@@ -35,6 +35,10 @@ static bool is_unique_name(const struct discoverer *d, struct myr_str name)
     return name.len && d->uses.items[myr_strmap_get(&d->names, name)] == 1;
 }
 
+/*
+ * Only the first conflict is kept for the message; the others are counted. What was known already
+ * is not counted as bound.
+ */
 static void add(struct discoverer *d, const struct myr_bound *bound)
 {
     uint32_t row, before = (uint32_t)d->binding->rows.count;
@@ -58,6 +62,7 @@ static uint32_t renamed_port(const struct discoverer *d, uint32_t port)
     return other == MYR_NONE ? port : port - design->first_port[device] + design->first_port[other];
 }
 
+/* Renames are of whole devices: any port of one tells. */
 static bool is_renamed(const struct discoverer *d, uint32_t port)
 {
     return renamed_port(d, port) != port;
@@ -124,6 +129,7 @@ static void add_device(struct discoverer *d, uint32_t found)
         return;
     }
     uint32_t first = renamed_port(d, place.first);
+    /* InfiniBand finds every NIC as a device of its own; other sources find whole hosts. */
     bool nic = d->verify->cabling->numbered && !device->is_switch;
     struct myr_bound bound = {.device = design->port_device[first],
                               .port = nic ? first : MYR_NONE,
@@ -133,12 +139,14 @@ static void add_device(struct discoverer *d, uint32_t found)
         uint64_t mac;
         bound.mac = device->mac.len && myr_mac_parse(device->mac, &mac) ? mac : 0;
         bound.address = device->address;
+        /* A switch that nobody named shows its MAC address as its name. */
         bool own = !is_unique_name(d, device->name) || is_own_name(d, device->name, first, nic) ||
                    myr_mac_parse(device->name, &mac);
         bound.host = own ? MYR_STR("") : device->name;
     } else {
         add_host(d, &bound, found);
     }
+    /* A row that says nothing is not written. */
     if (bound.guid || bound.mac || bound.host.len || bound.address.len || bound.name.len) {
         add(d, &bound);
     }
@@ -195,6 +203,7 @@ void myr_binding_discover(struct myr_binding *binding, const struct myr_verify *
     for (uint32_t found = 0; found < verify->cabling->devices.count; found++) {
         add_device(&d, found);
     }
+    /* Where ports are found by number, they have no names to learn. */
     if (!verify->cabling->numbered) {
         add_port_names(&d);
     }

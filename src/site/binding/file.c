@@ -20,6 +20,7 @@ static int read_guid(const struct myr_doc *map, const char *key, uint64_t *ret, 
     }
     MYR_TRY(myr_doc_text(node, key, &text, err));
     uint64_t value = 0;
+    /* Sixteen digits and "0x" at most; zero is "not known" and cannot be bound. */
     bool good = text.len > 2 && text.len <= 18 && text.data[0] == '0' && text.data[1] == 'x';
     for (size_t i = 2; good && i < text.len; i++) {
         char c = text.data[i];
@@ -89,6 +90,7 @@ static int complain_taken(const struct myr_binding *binding, const struct myr_do
                          name.data);
 }
 
+/* Errors point at the key, for it names the place; a port without any field is no row. */
 static int read_port(struct myr_binding *binding, uint32_t device,
                      const struct myr_doc_entry *entry, struct myr_err *err)
 {
@@ -158,6 +160,7 @@ static int read_device(struct myr_binding *binding, const struct myr_doc_entry *
     return read_ports(binding, bound.device, myr_doc_get(node, "ports"), err);
 }
 
+/* Names of places mean something else in another design. */
 static int check_design(const struct myr_binding *binding, const struct myr_doc *root,
                         struct myr_err *err)
 {
@@ -175,6 +178,7 @@ static int check_design(const struct myr_binding *binding, const struct myr_doc 
     return MYR_OK;
 }
 
+/* Rows of a file that turns out wrong stay: the caller gives the binding up. */
 static int read_root(struct myr_binding *binding, const struct myr_doc *root, struct myr_err *err)
 {
     static const char *const keys[] = {"design", "devices"};
@@ -193,6 +197,7 @@ static int read_root(struct myr_binding *binding, const struct myr_doc *root, st
     return MYR_OK;
 }
 
+/* The texts of rows borrow from the arena of the binding, which holds the document. */
 int myr_binding_read_text(struct myr_binding *binding, const char *file, struct myr_str text,
                           struct myr_err *err)
 {
@@ -219,6 +224,7 @@ static void put_text(struct myr_buf *buf, struct myr_str text)
         bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
         plain = letter || (i > 0 && ((c >= '0' && c <= '9') || strchr("-_.", c)));
     }
+    /* YAML 1.1 takes these for truth values or nothing. */
     static const char *const words[] = {"true", "false", "null", "yes", "no",
                                         "on",   "off",   "y",    "n"};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(words); i++) {
@@ -262,6 +268,9 @@ static void put_field(struct fields *fields, const char *key, struct myr_str tex
     }
 }
 
+/*
+ * Only what is known. MAC addresses are quoted: YAML could read the colons as a number of base 60.
+ */
 static void put_bound(struct myr_buf *buf, const struct myr_bound *row, const char *divider)
 {
     struct fields fields = {buf, divider, false};
@@ -285,6 +294,7 @@ static void put_bound(struct myr_buf *buf, const struct myr_bound *row, const ch
     }
 }
 
+/* Places are different in all rows, so that the order is one and the same. */
 static int compare_rows(const void *left, const void *right)
 {
     const struct myr_bound *const *a = left, *const *b = right;
@@ -297,6 +307,7 @@ static int compare_rows(const void *left, const void *right)
     return port_a < port_b ? -1 : port_a > port_b;
 }
 
+/* All rows of one device, sorted. On one line where nothing is known of its ports. */
 static void put_device(const struct myr_binding *binding, const struct myr_bound **rows,
                        size_t count, struct myr_buf *buf)
 {

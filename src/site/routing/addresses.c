@@ -20,6 +20,7 @@ static bool is_host_link(const struct myr_design *design, uint32_t link)
     return myr_design_port_group(design, design->link_a[link])->role == MYR_PORT_NIC;
 }
 
+/* Links between switches are numbered in a row: each takes two addresses of the pool. */
 static uint64_t number_fabric_links(struct myr_addresses *ret)
 {
     const struct myr_design *design = ret->design;
@@ -46,6 +47,10 @@ int myr_addresses_init(struct myr_addresses *ret, struct myr_arena *arena,
                                   .host_base = pool->base,
                                   .fabric_base = pool->base + (uint32_t)quarter,
                                   .loopback_base = pool->base + 2 * (uint32_t)quarter};
+    /*
+     * A block for each leaf holds two addresses a port, rounded up to a power of two, so that it is
+     * one prefix.
+     */
     const struct myr_devtype *leaf = &design->devtypes[design->device_type[network->first_leaf]];
     MYR_ASSERT(leaf->group_count > 0 && leaf->groups[0].role == MYR_PORT_DOWN);
     while ((UINT32_C(1) << ret->block_bits) < 2 * leaf->groups[0].count) {
@@ -54,7 +59,9 @@ int myr_addresses_init(struct myr_addresses *ret, struct myr_arena *arena,
     ret->fabric_number = MYR_ARENA_NEW(arena, uint32_t, design->link_count);
     uint64_t fabric = 2 * number_fabric_links(ret);
     uint64_t hosts = (uint64_t)network->leaf << ret->block_bits;
-    if (hosts > quarter || fabric > quarter || design->device_count > quarter ||
+    if (hosts > quarter || fabric > quarter ||
+        design->device_count > quarter || /* quarter| Loopbacks and numbers of systems are by
+                                             device: both must have room for all of them. */
         design->device_count > ASN_RANGE) {
         return myr_err_set(err, MYR_ERANGE,
                            "the %s network needs %llu host and %llu link addresses, its address "

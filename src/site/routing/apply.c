@@ -25,6 +25,7 @@ static void summarise(const struct myr_design *design, struct myr_applied *appli
     applied->mean_load = applied->loaded ? sum / applied->loaded / (double)MYR_LOAD_ONE : 0;
 }
 
+/* Zeroed, one for each direction of a link. */
 static uint64_t *new_load(struct myr_fabric_case *fabric)
 {
     return MYR_ARENA_NEW(&fabric->arena, uint64_t, 2 * (size_t)fabric->design.link_count);
@@ -38,6 +39,7 @@ static int plan_flows(struct myr_fabric_case *fabric, struct myr_routes *ret, st
                        fabric->flows.items.count, ret, new_load(fabric), err);
 }
 
+/* Without a file the binding is empty, and GUIDs are those made up for the design. */
 static int open_binding(struct myr_fabric_case *fabric, const char *path,
                         struct myr_binding *binding, struct myr_err *err)
 {
@@ -54,6 +56,7 @@ static struct myr_cycle find_cycle(struct myr_fabric_case *fabric,
     return myr_dependencies_cycle(dependencies, &fabric->arena);
 }
 
+/* Tables of destinations say all that can happen; no flow adds to it. */
 static struct myr_cycle tables_cycle(struct myr_fabric_case *fabric,
                                      const struct myr_tables *tables, struct myr_applied *ret)
 {
@@ -85,6 +88,10 @@ static int write_engine(struct myr_fabric_case *fabric, const struct myr_apply_q
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     MYR_CLEANUP(myr_buf_done) struct myr_buf torus = {};
     struct engine_files files = {};
+    /*
+     * A torus that cannot be described (too many sides, rings broken twice) goes without its own
+     * engine.
+     */
     if (fabric->graph.net->topology == MYR_TOPOLOGY_TORUS &&
         engine_put_torus(&fabric->graph, binding, &torus)) {
         files.torus = myr_arena_printf(&fabric->arena, "%s.torus", question->out);
@@ -101,6 +108,7 @@ static int write_engine(struct myr_fabric_case *fabric, const struct myr_apply_q
 static bool tables_serve(struct myr_fabric_case *fabric, const struct myr_tables *tables)
 {
     const struct myr_graph *graph = &fabric->graph;
+    /* A tree's tables leave out what is cut off; any other engine would leave it out as well. */
     if (engine_has_roots(graph->net) || graph->dead_count == 0) {
         return true;
     }
@@ -115,6 +123,9 @@ static bool tables_serve(struct myr_fabric_case *fabric, const struct myr_tables
     return true;
 }
 
+/*
+ * Static tables first, planned flows over them: entries that no flow needs are filled all the same.
+ */
 static int apply_opensm(struct myr_fabric_case *fabric, const struct myr_apply_question *question,
                         struct myr_applied *ret, struct myr_err *err)
 {
@@ -130,6 +141,7 @@ static int apply_opensm(struct myr_fabric_case *fabric, const struct myr_apply_q
     MYR_ASSERT(ret->refused <= planned.flow.count);
     ret->planned = (uint32_t)planned.flow.count - ret->refused;
     struct myr_cycle cycle = tables_cycle(fabric, &tables, ret);
+    /* In a tree this cannot be mended by lanes; other fabrics have engines that deal with it. */
     if (cycle.count || !tables_serve(fabric, &tables)) {
         ret->planned = ret->refused = 0;
         return engine_has_roots(fabric->graph.net)
@@ -137,6 +149,7 @@ static int apply_opensm(struct myr_fabric_case *fabric, const struct myr_apply_q
                    : write_engine(fabric, question, &binding, ret, err);
     }
     ret->engine = "file";
+    /* Loads are those of the tables as written, with flows that were refused on other paths. */
     myr_tables_routes(&tables, flows, fabric->flows.items.count, &ret->routes, ret->load);
     return myr_tables_write(&tables, &binding, question->out, err);
 }
@@ -167,6 +180,7 @@ static void put_connections(const struct myr_fabric_case *fabric,
     }
 }
 
+/* The same seed everywhere, unless a file says otherwise. */
 static int read_hashes(struct myr_fabric_case *fabric, const struct myr_apply_question *question,
                        struct myr_switch_hashes *ret, struct myr_err *err)
 {
@@ -227,6 +241,7 @@ static int apply_roce(struct myr_fabric_case *fabric, const struct myr_apply_que
     return myr_file_write(question->out, &text, err);
 }
 
+/* Before anything is computed: a plan of a large fabric takes a while. */
 int myr_apply_check(const struct myr_apply_question *question, struct myr_err *err)
 {
     if (question->out && strcmp(question->out, "-") == 0) {
@@ -249,6 +264,7 @@ static int check_technology(const struct myr_fabric_case *fabric,
 {
     struct myr_export job = {.design = &fabric->design, .catalog = question->catalog};
     enum myr_net_id net = fabric->graph.net_id;
+    /* Without a catalogue nobody knows, and either target is taken. */
     enum myr_technology found = question->catalog ? export_technology(&job, net) : MYR_TECH_ANY;
     bool opensm = question->target == MYR_APPLY_OPENSM;
     if (found == MYR_TECH_ANY || opensm == (found == MYR_TECH_INFINIBAND)) {
@@ -276,6 +292,7 @@ int myr_apply(struct myr_fabric_case *fabric, const struct myr_apply_question *q
     return MYR_OK;
 }
 
+/* Tables found are judged, not refused: a circle in them is part of the answer. */
 int myr_apply_tables(struct myr_fabric_case *fabric, const char *path, const char *binding_path,
                      struct myr_applied *ret, struct myr_err *err)
 {

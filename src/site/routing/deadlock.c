@@ -4,6 +4,7 @@
 
 #include "myriad/site/cabling.h"
 
+/* Ports of a circle that a message names. */
 enum { WORD_BITS = 64, SHOWN = 6 };
 
 static uint32_t port_count(const struct myr_graph *graph, uint32_t device)
@@ -11,6 +12,7 @@ static uint32_t port_count(const struct myr_graph *graph, uint32_t device)
     return graph->design->first_port[device + 1] - graph->design->first_port[device];
 }
 
+/* Rows are as wide as the switch with most ports needs. */
 void myr_dependencies_init(struct myr_dependencies *ret, struct myr_arena *arena,
                            const struct myr_graph *graph)
 {
@@ -46,6 +48,7 @@ static uint32_t arrival(const struct myr_design *design, uint32_t channel)
     return port - design->first_port[design->port_device[port]];
 }
 
+/* MYR_NONE: nothing is plugged in there. */
 static uint32_t channel_of(const struct myr_design *design, uint32_t device, uint32_t index)
 {
     uint32_t port = design->first_port[device] + index, link = design->port_link[port];
@@ -54,6 +57,7 @@ static uint32_t channel_of(const struct myr_design *design, uint32_t device, uin
 
 /* --- forwarding tables */
 
+/* Only where hosts are alive do packets begin. */
 static bool has_hosts(const struct myr_graph *graph, uint32_t device)
 {
     const struct myr_design *design = graph->design;
@@ -95,6 +99,7 @@ static void follow(struct myr_dependencies *dependencies, const struct myr_table
             return;
         }
         seen[at] = column + 1;
+        /* The row of the next switch is that of the port by which it is reached. */
         came_by = arrival(graph->design, out);
         at = next - graph->first_switch;
     }
@@ -106,6 +111,7 @@ void myr_dependencies_tables(struct myr_dependencies *dependencies, const struct
     uint32_t count = graph->switch_count;
     MYR_CLEANUP(myr_free_at) uint32_t *seen = myr_xcalloc(count, sizeof(*seen));
     MYR_CLEANUP(myr_free_at) bool *hosts = myr_xcalloc(count, sizeof(*hosts));
+    /* Ways to switches begin at hosts only; those to hosts are followed from everywhere. */
     for (uint32_t s = 0; s < count; s++) {
         hosts[s] = has_hosts(graph, graph->first_switch + s);
     }
@@ -171,6 +177,7 @@ static void flood_switch(struct flood *flood, uint32_t at, uint32_t to)
         uint64_t *came = &flood->came[(size_t)next * words + in / WORD_BITS];
         uint64_t bit = UINT64_C(1) << in % WORD_BITS;
         flood->out[number / WORD_BITS] |= UINT64_C(1) << number % WORD_BITS;
+        /* Only what is new brings a switch back into the queue, so that this ends. */
         if (!(*came & bit)) {
             *came |= bit;
             if (!flood->queued[next]) {
@@ -191,6 +198,7 @@ static void flood_switch(struct flood *flood, uint32_t at, uint32_t to)
     }
 }
 
+/* All hosts send to one switch at once; the waves go on until nothing new arrives. */
 static void flood_to(struct flood *flood, uint32_t to, const bool *hosts)
 {
     const struct myr_graph *graph = flood->dependencies->graph;
@@ -237,6 +245,10 @@ void myr_dependencies_hashed(struct myr_dependencies *dependencies, const struct
             flood_to(&flood, graph->first_switch + s, hosts);
         }
     }
+    /*
+     * Planned routes may take detours that no switch offers by itself: their steps are added.
+     * Parallel links are one in both, as in flood_switch().
+     */
     for (size_t r = 0; routes && r < routes->flow.count; r++) {
         /* The first and the last channel are a host's. */
         for (uint32_t i = routes->start.items[r] + 1; i + 2 < routes->start.items[r + 1]; i++) {
@@ -266,6 +278,7 @@ uint64_t myr_dependencies_count(const struct myr_dependencies *dependencies)
     return count;
 }
 
+/* Depth first: a channel that is open again on the way down closes a circle. */
 enum colour { NEW, OPEN, CLOSED };
 
 struct step {

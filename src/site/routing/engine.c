@@ -5,6 +5,7 @@
 /* torus-2QoS knows three sides; a second seed serves when a switch of the first one is dead. */
 enum { SIDES = 3, SEEDS = 4, RADIX_BOTH_WAYS = 4 };
 
+/* These have no tiers: up and down is no rule there, and one lane is not enough. */
 static bool is_direct(const struct myr_network *net)
 {
     return net->topology == MYR_TOPOLOGY_TORUS || net->topology == MYR_TOPOLOGY_DRAGONFLY ||
@@ -16,6 +17,9 @@ bool engine_has_roots(const struct myr_network *net)
     return !is_direct(net);
 }
 
+/*
+ * In the order in which OpenSM tries them; it must not fall back to an engine that could deadlock.
+ */
 const char *engine_list(const struct myr_network *net, const char *torus)
 {
     if (torus) {
@@ -60,6 +64,7 @@ struct torus {
     uint32_t sides;
 };
 
+/* The last side runs fastest in the numbers of switches. */
 static uint32_t position(const struct torus *torus, uint32_t device, uint32_t side)
 {
     uint32_t at = device - torus->graph->net->first_leaf;
@@ -93,12 +98,14 @@ static bool can_seed(const struct torus *torus, uint32_t device)
     return true;
 }
 
+/* The real GUID where one is bound, else the one made up for the design. */
 static unsigned long long switch_guid(const struct torus *torus, uint32_t device)
 {
     const struct myr_design *design = torus->graph->design;
     return guids_node(design, torus->binding, design->first_port[device]);
 }
 
+/* A seed names its neighbours on each side; from these OpenSM finds the directions. */
 static void put_seed_link(const struct torus *torus, uint32_t device, uint32_t side, bool forward,
                           struct myr_buf *buf)
 {
@@ -125,6 +132,7 @@ static void put_seed(const struct torus *torus, uint32_t device, bool first, str
     }
 }
 
+/* A switch without a living link to others is as good as gone. */
 static bool is_dead(const struct torus *torus, uint32_t device)
 {
     const struct myr_graph *graph = torus->graph;
@@ -160,6 +168,7 @@ static bool rings_hold(const struct torus *torus)
     for (uint32_t i = 0; i < net->leaf; i++) {
         for (uint32_t side = 0; side < torus->sides; side++) {
             uint32_t device = net->first_leaf + i;
+            /* Once a ring, at its switch of position 0. */
             if (position(torus, device, side) == 0 &&
                 ring_breaks(torus, device, side) > (torus->size[side] > 2 ? 1 : 0)) {
                 return false;
@@ -180,6 +189,9 @@ bool engine_put_torus(const struct myr_graph *graph, const struct myr_binding *b
         return false;
     }
     myr_buf_put_lit(buf, "torus");
+    /*
+     * OpenSM wants three sizes, 1 for sides that are not there; M is a mesh, without a way round.
+     */
     for (uint32_t side = 0; side < SIDES; side++) {
         torus.size[side] = side < net->dim_count ? net->dims[side] : 1;
         torus.stride[side] = stride /= torus.size[side];

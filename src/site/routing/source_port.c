@@ -50,6 +50,7 @@ static int read_seed(struct row_reader *reader, const struct myr_csv *csv, uint3
     return MYR_OK;
 }
 
+/* Rows of the file are in the order in which the switch counts its next hops. */
 static int read_rank(struct row_reader *reader, const struct myr_csv *csv, uint32_t device,
                      struct myr_err *err)
 {
@@ -64,6 +65,7 @@ static int read_rank(struct row_reader *reader, const struct myr_csv *csv, uint3
     return MYR_OK;
 }
 
+/* The first row is a header, and is not looked at. */
 static int read_rows(struct row_reader *reader, const char *path, struct myr_err *err)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
@@ -146,6 +148,7 @@ static uint64_t sip_hash(const uint64_t *words, uint32_t count, uint64_t key)
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
+/* The design keeps addresses as numbers; the kernel sees the bytes of the wire. */
 static uint32_t swap32(uint32_t value)
 {
     return value >> 24 | (value >> 8 & 0xff00) | (value << 8 & 0xff0000) | value << 24;
@@ -190,6 +193,7 @@ static uint32_t hash_of(enum myr_switch_hash kind, uint32_t seed, const struct m
                                     : linux_hash(seed, tuple);
 }
 
+/* Which of 'count' next hops a hash means: the rest of a division, except on Linux. */
 static uint32_t choice_of(enum myr_switch_hash kind, uint32_t hash, uint32_t count)
 {
     MYR_ASSERT(count > 0);
@@ -223,6 +227,7 @@ struct steering {
     uint32_t *crc_change; /* by port - SOURCE_FIRST, or NULL for other hashes */
 };
 
+/* Only for CRC: for the others every port is hashed in full. */
 static void steering_init(struct steering *steering, struct myr_arena *arena,
                           const struct myr_graph *graph, const struct myr_switch_hashes *hashes)
 {
@@ -254,6 +259,7 @@ static uint32_t place_of(const struct myr_graph *graph, const struct myr_switch_
     return place;
 }
 
+/* What a switch would do, as myr_path_find() asks for it. */
 static uint32_t choose_by_hash(void *context, uint32_t device, uint32_t count, uint32_t depth,
                                const uint32_t *candidates)
 {
@@ -293,6 +299,7 @@ static uint32_t hops_of(const struct steering *steering, uint32_t to_port, const
         if (wanted == count) {
             return MYR_NONE;
         }
+        /* A single candidate is taken whatever the hash is. */
         if (count > 1) {
             wanted = place_of(graph, steering->hashes, candidates, count, wanted);
             ret[hops++] = (struct hop){device, count, wanted, 0};
@@ -301,6 +308,7 @@ static uint32_t hops_of(const struct steering *steering, uint32_t to_port, const
     return hops;
 }
 
+/* The tuple's source port and 'index' are the same port. */
 static bool hop_agrees(const struct steering *steering, const struct hop *hop, uint32_t index)
 {
     enum myr_switch_hash kind = steering->hashes->kind;
@@ -332,6 +340,7 @@ static uint16_t exact_port(struct steering *steering, struct hop *hops, uint32_t
     return 0;
 }
 
+/* Shares are in thousandths of a host port's rate (MYR_SHARE_ONE). */
 static uint64_t channel_load(const struct myr_graph *graph, const struct myr_flow *flow,
                              uint32_t channel)
 {
@@ -358,6 +367,7 @@ static void second_best(struct myr_source_ports *ret, struct steering *steering,
 {
     struct myr_path path, best = {};
     uint64_t best_load = UINT64_MAX;
+    /* A path over empty links cannot be beaten. */
     for (uint32_t i = 0; i < SECOND_TRIES && best_load > 0; i++) {
         uint16_t source = (uint16_t)(SOURCE_FIRST + (start + i) % SOURCE_COUNT);
         steering->tuple.source = source;
@@ -383,6 +393,7 @@ static void second_best(struct myr_source_ports *ret, struct steering *steering,
     }
 }
 
+/* The source port is what is looked for: it is filled in later. */
 static struct myr_tuple tuple_of(const struct myr_addresses *addresses, const struct myr_flow *flow)
 {
     return (struct myr_tuple){.from = myr_address_of_port(addresses, flow->from_port),

@@ -4,6 +4,7 @@
 
 #include "myriad/site/cabling.h"
 
+/* More hops than any way has: tables that send a packet in a circle are noticed by it. */
 enum { HOPS_MAX = 64 };
 
 static uint32_t switch_index(const struct myr_tables *tables, uint32_t device)
@@ -28,6 +29,7 @@ static uint8_t port_number(const struct myr_tables *tables, uint32_t channel)
     return (uint8_t)number;
 }
 
+/* Columns are host ports first, then switches. Entry 0 means that there is no way. */
 int myr_tables_init(struct myr_tables *tables, struct myr_arena *arena,
                     const struct myr_graph *graph, struct myr_err *err)
 {
@@ -46,6 +48,7 @@ int myr_tables_init(struct myr_tables *tables, struct myr_arena *arena,
         }
     }
     tables->columns = tables->host_count + graph->switch_count;
+    /* Every destination needs an address of its own. */
     if (tables->columns > MYR_LID_MAX) {
         return myr_err_set(err, MYR_ERANGE,
                            "%u host ports and %u switches need more than the %u addresses of an "
@@ -73,6 +76,7 @@ static void spread(struct myr_tables *tables, uint32_t target, uint32_t at, uint
         const struct myr_bundle *bundle = &graph->bundles[i];
         uint32_t from = bundle->neighbour - graph->first_switch;
         uint8_t *way = entry(tables, from, tables->host_count + target);
+        /* Who has a way already was reached by a shorter one. */
         if (bundle->alive == 0 || from == target || *way) {
             continue;
         }
@@ -203,6 +207,10 @@ static bool agrees(const struct myr_tables *tables, uint32_t column, const uint3
     return true;
 }
 
+/*
+ * A table has one way to each destination: the first flow decides, and a later one that wants
+ * another is refused, with all of its hops.
+ */
 uint32_t myr_tables_plan(struct myr_tables *tables, const struct myr_routes *routes,
                          const struct myr_flow *flows)
 {
@@ -233,6 +241,7 @@ static uint32_t channel_of_port(const struct myr_design *design, uint32_t port)
     return link == MYR_NONE ? MYR_NONE : 2 * link + (design->link_a[link] != port);
 }
 
+/* False when an entry is missing, leads to another host, or leads on for ever. */
 bool myr_tables_path(const struct myr_tables *tables, uint32_t from_port, uint32_t to_port,
                      struct myr_path *ret)
 {
@@ -257,6 +266,7 @@ bool myr_tables_path(const struct myr_tables *tables, uint32_t from_port, uint32
     return false;
 }
 
+/* Shares are in thousandths of a host port's rate (MYR_SHARE_ONE). */
 void myr_tables_routes(const struct myr_tables *tables, const struct myr_flow *flows, size_t count,
                        struct myr_routes *ret, uint64_t *ret_load)
 {

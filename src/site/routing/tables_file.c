@@ -15,6 +15,7 @@
  * LIDs are ours, switches first. OpenSM keeps its own and goes by the port GUID.
  */
 
+/* 4 GiB: a dump has a line for every switch and destination. */
 enum { BYTES_MAX_SHIFT = 32 };
 
 /* Switches by index, then host ports by number: the destinations in order of LID. */
@@ -33,6 +34,7 @@ static uint32_t port_of_column(const struct myr_tables *tables, uint32_t column)
                : graph->design->first_port[graph->first_switch + column - tables->host_count];
 }
 
+/* As bound, else as made up for the design. */
 static uint64_t guid_of(const struct myr_tables *tables, const struct myr_binding *binding,
                         uint32_t column)
 {
@@ -65,6 +67,7 @@ static void put_tails(const struct myr_tables *tables, const struct myr_binding 
     start[tables->columns] = (uint32_t)tails->len;
 }
 
+/* By hand: there are as many lines as switches times destinations. */
 static void put_entry(struct myr_buf *buf, uint32_t lid, uint32_t port, struct myr_str tail)
 {
     static const char hex[] = "0123456789abcdef";
@@ -158,6 +161,10 @@ static bool egress_of(struct myr_str line, uint64_t *ret)
     return myr_str_to_u64((struct myr_str){line.data + at, end - at}, ret) && *ret <= UINT8_MAX;
 }
 
+/*
+ * 'unknown' counts switches and destinations that the design does not have, 'entries' those that
+ * were taken.
+ */
 struct reader {
     struct myr_tables *tables;
     struct myr_u64map guids;
@@ -177,6 +184,7 @@ static int read_line(struct reader *reader, struct myr_str line, struct myr_err 
             return myr_err_set(err, MYR_EINVAL, "%s:%u: a switch without a GUID", reader->path,
                                reader->line);
         }
+        /* A host's GUID is no switch. */
         const uint32_t *column = myr_u64map_find(&reader->guids, guid);
         bool known = column && *column >= tables->host_count;
         reader->at_switch = known ? *column - tables->host_count : MYR_NONE;
