@@ -65,6 +65,7 @@ static void put_rate(struct myr_buf *buf, uint64_t done, uint64_t elapsed_ns)
     myr_buf_puts(buf, times[of].name);
 }
 
+/* "0:07", "12:30", "1:02:03": hours only where there are some. */
 static void put_duration(struct myr_buf *buf, uint64_t seconds)
 {
     uint64_t hours = seconds / 3600;
@@ -77,6 +78,7 @@ static void put_duration(struct myr_buf *buf, uint64_t seconds)
     myr_buf_put_u64_pad(buf, seconds % 60, 2);
 }
 
+/* Percent and total only where the total is known; padded, so that the line does not jump. */
 static void put_counts(const struct myr_progress *progress, uint64_t done, struct myr_buf *ret)
 {
     char number[32];
@@ -142,6 +144,7 @@ void myr_progress_update(struct myr_progress *progress, uint64_t done, int64_t n
     progress->shown = true;
 }
 
+/* Takes the line off the terminal; a log keeps what it has. */
 void myr_progress_done(struct myr_progress *progress)
 {
     if (progress->terminal && progress->shown) {

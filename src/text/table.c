@@ -1,3 +1,7 @@
+/*
+ * table: rows of cells, for people as columns that fit their screen, for programs as JSON, YAML or
+ * CSV. Cells lie row by row in one list, so a cell's column is its place modulo the columns.
+ */
 #include "myriad/text/table.h"
 
 #include "myriad/text/csv.h"
@@ -27,6 +31,7 @@ void myr_table_done(struct myr_table *table)
     myr_vec_done(&table->cells);
 }
 
+/* No data is "not known", which every form shows in its own way; an empty text is text. */
 void myr_table_str(struct myr_table *table, struct myr_str value)
 {
     struct myr_str copy = {NULL, 0};
@@ -72,6 +77,7 @@ void myr_table_double(struct myr_table *table, double value, int digits)
     push_buf(table, &buf);
 }
 
+/* Not isdigit(), which follows the locale. */
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -113,6 +119,7 @@ static void put_grouped(struct myr_buf *buf, struct myr_str number, uint32_t dec
         myr_buf_put(buf, number.data, number.len);
         return;
     }
+    /* The point and what is behind it are copied as they are; only zeros are added. */
     uint32_t own_decimals = decimals_of(number);
     size_t whole_end = number.len - own_decimals - (own_decimals > 0);
     for (size_t i = 0; i < whole_end; i++) {
@@ -154,11 +161,11 @@ static void put_shown(struct myr_buf *buf, const struct myr_column *column, stru
 
 /* How the columns come out for people. */
 struct layout {
-    uint32_t decimals[COLUMNS_MAX];
+    uint32_t decimals[COLUMNS_MAX]; /* that all numbers of the column are padded to */
     uint32_t widths[COLUMNS_MAX];
     bool shown[COLUMNS_MAX];
-    uint32_t last_shown;
-    bool wrapped; /* cells may take several lines */
+    uint32_t last_shown; /* ends the line, without padding */
+    bool wrapped;        /* cells may take several lines */
 };
 
 /* Two passes over the cells: decimals must be known before widths can be. */
@@ -198,6 +205,7 @@ static void put_spaces(struct myr_buf *buf, uint32_t count)
     }
 }
 
+/* One cell of one line, with the gap behind it or the end of the line. */
 static void put_aligned(const struct myr_table *table, const struct layout *layout, uint32_t c,
                         struct myr_str shown, struct myr_buf *buf)
 {
@@ -239,6 +247,7 @@ static void put_row(const struct myr_table *table, const struct layout *layout,
     }
 }
 
+/* Of a line; the last column has no gap behind it. */
 static uint32_t total_width(const struct myr_table *table, const struct layout *layout)
 {
     uint32_t total = 0;
@@ -323,6 +332,7 @@ static void write_blocks(const struct myr_table *table, const struct layout *lay
     }
 }
 
+/* Each column has a buffer of its own: 'rest' points into it until the whole row is written. */
 static void write_columns(const struct myr_table *table, const struct layout *layout, bool colour,
                           struct myr_buf *buf)
 {
@@ -401,6 +411,7 @@ static void put_yaml(struct myr_buf *buf, const struct myr_column *column, struc
     }
 }
 
+/* A list of maps; keys are the program's own names and need no quotes. */
 static void write_yaml(const struct myr_table *table, struct myr_buf *buf)
 {
     if (table->cells.count == 0) {
@@ -417,6 +428,10 @@ static void write_yaml(const struct myr_table *table, struct myr_buf *buf)
     }
 }
 
+/*
+ * All columns, like JSON. Text is guarded against formulas, number columns are not: "-5" is no
+ * formula.
+ */
 static void write_csv(const struct myr_table *table, struct myr_buf *buf)
 {
     for (uint32_t c = 0; c < table->column_count; c++) {

@@ -1,3 +1,7 @@
+/*
+ * utf8: strict, so that one text has one reading: no overlong forms, no surrogates, nothing beyond
+ * U+10FFFF.
+ */
 #include "utf8.h"
 
 /* 0 for a byte that begins nothing; C0, C1 and F5 up could only begin overlong or too large forms.
@@ -18,6 +22,7 @@ static uint32_t sequence_len(unsigned char lead)
 
 uint32_t utf8_next(struct myr_str text, size_t *at)
 {
+    /* The smallest character of each length: below it the form is overlong. */
     static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
     MYR_ASSERT(*at < text.len);
     const unsigned char *bytes = (const unsigned char *)text.data + *at;
@@ -96,6 +101,7 @@ size_t utf8_encode(uint32_t code, char ret[4])
     return len;
 }
 
+/* UTF8_BAD is beyond U+10FFFF, and so hidden too. */
 bool utf8_is_hidden(uint32_t code)
 {
     return code < 0x20 || (code >= 0x7F && code <= 0x9F) || code == 0x200E || code == 0x200F ||

@@ -8,7 +8,7 @@
 
 #include "myriad/base.h"
 
-#define UTF8_BAD UINT32_MAX
+#define UTF8_BAD UINT32_MAX /* no character */
 
 /*
  * The character at text.data[*at], and moves *at behind it. UTF8_BAD, and one byte further, where

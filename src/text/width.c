@@ -1,3 +1,4 @@
+/* width: how many columns of a terminal a text takes. */
 #include "myriad/text/table.h"
 #include "utf8.h"
 
@@ -31,6 +32,7 @@ static uint32_t character_width(uint32_t code)
         {0x0300, 0x036F}, {0x0483, 0x0489}, {0x1AB0, 0x1AFF}, {0x1DC0, 0x1DFF}, {0x200B, 0x200F},
         {0x2060, 0x2064}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F},
     };
+    /* Nothing below is wide or a combining mark: most text ends here. */
     if (code < 0x300) {
         return 1;
     }

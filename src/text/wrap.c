@@ -28,6 +28,10 @@ static struct myr_str next_word(struct myr_str text, size_t *at)
     return (struct myr_str){text.data + start, *at - start};
 }
 
+/*
+ * 'end' is behind the last word that fits; the first word is always taken, or there would be no
+ * end.
+ */
 struct myr_str wrap_line(struct myr_str *text, uint32_t width)
 {
     size_t at = 0, end = 0;
@@ -55,6 +59,7 @@ struct myr_str wrap_line(struct myr_str *text, uint32_t width)
     return line;
 }
 
+/* Line ends divide words too. */
 uint32_t wrap_longest(struct myr_str text)
 {
     uint32_t longest = 0;

@@ -1,3 +1,7 @@
+/*
+ * page: HTML pages that need no other file: the style is inside. Every text that is put in is
+ * escaped here.
+ */
 #include "myriad/text/page.h"
 
 #include <stdarg.h>
@@ -25,6 +29,7 @@ static const char style[] =
     "h2{break-after:avoid}tr,svg,.tile{break-inside:avoid}thead{display:table-header-group}"
     ".wide svg{min-width:0;max-width:100%}}";
 
+/* Also fit for attributes, which stand in double quotes. */
 void myr_page_text(struct myr_buf *buf, const char *text)
 {
     for (; *text; text++) {
@@ -94,10 +99,12 @@ void myr_page_wide_end(struct myr_buf *buf)
     myr_buf_put_lit(buf, "</div>\n");
 }
 
+/* A command line breaks before an option: each with its values is a piece that stays together. */
 void myr_page_arguments(struct myr_buf *buf, const char *text)
 {
     myr_buf_put_lit(buf, "<code><span>");
     for (const char *at = text; *at;) {
+        /* From 'at + 1', so that a text that begins with " --" is not cut at its own start. */
         const char *next = strstr(at + 1, " --");
         size_t len = next ? (size_t)(next - at) : strlen(at);
         for (size_t i = 0; i < len; i++) {
@@ -116,6 +123,7 @@ void myr_page_tiles_begin(struct myr_buf *buf)
     myr_buf_put_lit(buf, "<div class=\"tiles\">\n");
 }
 
+/* A figure is short: what does not fit into it is cut. */
 void myr_page_tile(struct myr_buf *buf, const char *what, const char *fmt, ...)
 {
     char figure[96];

@@ -7,10 +7,10 @@
  */
 
 enum {
-    QUIET = 4, /* light modules around the code */
-    CODEWORDS_MAX = 655,
-    CHECKS_MAX = 30,
-    FREE = 2, /* a module that no pattern holds; the mask applies to it */
+    QUIET = 4,           /* light modules around the code */
+    CODEWORDS_MAX = 655, /* of version 15, the largest */
+    CHECKS_MAX = 30,     /* of a block, in checks_of */
+    FREE = 2,            /* a module that no pattern holds; the mask applies to it */
 };
 
 /* Level M, by version from 1: check bytes of a block, and blocks. */
@@ -19,7 +19,7 @@ static const uint8_t blocks_of[] = {1, 1, 1, 2, 2, 4, 4, 4, 5, 5, 5, 8, 9, 9, 10
 
 struct drawing {
     struct myr_qr *qr;
-    uint32_t version, side;
+    uint32_t version, side;                           /* side is 17 + 4 * version */
     uint8_t fixed[MYR_QR_SIDE_MAX * MYR_QR_SIDE_MAX]; /* modules of a pattern */
 };
 
@@ -45,6 +45,7 @@ static uint32_t frame_bits(uint32_t version)
     return version < 10 ? 12 : 20;
 }
 
+/* Bits written from the highest of each byte down; the bytes must be zero before. */
 struct bits {
     uint8_t *bytes;
     uint32_t count;
@@ -104,6 +105,7 @@ static void generator(uint8_t *ret, uint32_t degree)
     }
 }
 
+/* The remainder of the data divided by the generator: a shift register of 'degree' bytes. */
 static void put_checks(const uint8_t *data, uint32_t count, const uint8_t *divisor, uint32_t degree,
                        uint8_t *ret)
 {
@@ -145,6 +147,7 @@ static void interleave(const uint8_t *data, uint32_t version, uint8_t *ret)
     MYR_ASSERT(start == all);
 }
 
+/* A module of a pattern: data goes around it and the mask leaves it alone. */
 static void set(struct drawing *drawing, uint32_t x, uint32_t y, bool dark)
 {
     MYR_ASSERT(x < drawing->side && y < drawing->side);
@@ -174,6 +177,10 @@ static void put_rings(struct drawing *drawing, uint32_t x, uint32_t y, uint32_t 
     }
 }
 
+/*
+ * Where alignment marks stand, in both directions: the first at 6, the others evenly apart from the
+ * far end, by the even step that the standard's table has.
+ */
 static uint32_t mark_at(uint32_t version, uint32_t index)
 {
     uint32_t marks = version / 7 + 2;
@@ -191,6 +198,10 @@ static uint32_t remainder_of(uint32_t value, uint32_t shift, uint32_t divisor)
     return value << shift | (rest & ((1U << shift) - 1));
 }
 
+/*
+ * Level and mask, twice, each time beside a finder: one copy may be dirty. The last module is
+ * always dark.
+ */
 static void put_format(struct drawing *drawing, uint32_t mask)
 {
     uint32_t side = drawing->side;
@@ -208,6 +219,7 @@ static void put_format(struct drawing *drawing, uint32_t mask)
     set(drawing, 8, side - 8, true);
 }
 
+/* Timing lines first: finders and marks are drawn over them where they meet. */
 static void put_patterns(struct drawing *drawing)
 {
     uint32_t side = drawing->side, marks = drawing->version < 2 ? 0 : drawing->version / 7 + 2;
@@ -220,6 +232,7 @@ static void put_patterns(struct drawing *drawing)
     put_rings(drawing, 3, side - 4, 4, 2);
     for (uint32_t i = 0; i < marks; i++) {
         for (uint32_t j = 0; j < marks; j++) {
+            /* The three corners with a finder have no mark; the fourth has one. */
             bool corner =
                 (i == 0 && j == 0) || (i == 0 && j == marks - 1) || (i == marks - 1 && j == 0);
             if (!corner) {
@@ -257,6 +270,7 @@ static void put_codewords(struct drawing *drawing, const uint8_t *bytes, uint32_
     MYR_ASSERT(bit >= count * 8);
 }
 
+/* The eight masks of the standard, by their numbers. */
 static bool flips(uint32_t mask, uint32_t x, uint32_t y)
 {
     switch (mask) {
@@ -308,6 +322,9 @@ static uint32_t line_penalty(const uint8_t *dark, uint32_t side, uint32_t step)
     return penalty;
 }
 
+/*
+ * The standard's four rules: runs, squares of two by two, false finders, and too dark or too light.
+ */
 static uint32_t penalty_of(const struct myr_qr *qr)
 {
     uint32_t side = qr->side, penalty = 0, dark = 0;
@@ -332,6 +349,7 @@ bool myr_qr_make(struct myr_qr *ret, struct myr_str text)
 {
     uint8_t data[CODEWORDS_MAX], bytes[CODEWORDS_MAX];
     uint32_t version = 1, best = 0, least = UINT32_MAX;
+    /* The smallest that holds the text: its modules are the largest on a label of a given size. */
     while (version <= MYR_QR_VERSION_MAX &&
            frame_bits(version) + text.len * 8 > (uint64_t)data_bytes(version) * 8) {
         version++;
@@ -348,6 +366,7 @@ bool myr_qr_make(struct myr_qr *ret, struct myr_str text)
     put_codewords(&drawing, bytes, codewords(version));
     for (uint32_t mask = 0; mask < 8; mask++) {
         put_mask(&drawing, mask);
+        /* The format counts too: it depends on the mask, and is part of what is judged. */
         put_format(&drawing, mask);
         uint32_t penalty = penalty_of(ret);
         if (penalty < least) {
@@ -372,6 +391,7 @@ void myr_qr_svg(struct myr_buf *buf, const struct myr_qr *qr, uint32_t side_mm)
     for (uint32_t y = 0; y < qr->side; y++) {
         for (uint32_t x = 0; x < qr->side; x++) {
             uint32_t run = 0;
+            /* A run of dark modules is one piece of the path, which keeps the picture small. */
             while (x + run < qr->side && qr->dark[y * qr->side + x + run]) {
                 run++;
             }

@@ -88,6 +88,7 @@ static void put_number(struct myr_buf *buf, int32_t tenths)
     }
 }
 
+/* An attribute; coordinates are tenths of a pixel, so that no float is ever printed. */
 static void put_tenths(struct myr_buf *buf, const char *name, int32_t tenths)
 {
     myr_buf_putc(buf, ' ');
@@ -97,6 +98,7 @@ static void put_tenths(struct myr_buf *buf, const char *name, int32_t tenths)
     myr_buf_putc(buf, '"');
 }
 
+/* NULL: no class at all. */
 static void put_class(struct myr_buf *buf, const char *css)
 {
     if (css) {
@@ -121,6 +123,7 @@ static void end_shape(struct myr_buf *buf, const char *name, const char *css, co
     myr_buf_put_lit(buf, ">\n");
 }
 
+/* 'place' are attributes that say how the picture sits in its box; empty: in the middle. */
 static void begin(struct myr_svg *svg, struct myr_buf *buf, uint32_t width_px, uint32_t height_px,
                   const char *place, const char *title)
 {
@@ -143,6 +146,7 @@ void myr_svg_begin(struct myr_svg *svg, struct myr_buf *buf, uint32_t width_px, 
     begin(svg, buf, width_px, height_px, "", title);
 }
 
+/* At the upper left of its box, not in the middle. */
 void myr_svg_begin_column(struct myr_svg *svg, struct myr_buf *buf, uint32_t width_px,
                           uint32_t height_px, const char *title)
 {
@@ -256,6 +260,7 @@ void myr_svg_path_end(struct myr_svg *svg, const char *css, const char *tip)
 {
     MYR_ASSERT(svg->in_path);
     svg->in_path = false;
+    /* A path without a point is taken back: there is nothing to draw. */
     if (svg->buf->len == svg->path_start + sizeof(PATH_HEAD) - 1) {
         svg->buf->len = svg->path_start;
         svg->buf->data[svg->buf->len] = '\0';
