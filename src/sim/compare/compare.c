@@ -12,6 +12,7 @@ void myr_results_done(struct myr_results *results)
     myr_vec_done(&results->figures);
 }
 
+/* The change as a part of 'a'; from nothing to something is 1, for nothing can be divided by. */
 static double part_of(double a, double b)
 {
     if (fabs(b - a) <= 0) {
@@ -20,6 +21,7 @@ static double part_of(double a, double b)
     return fabs(a) > 0 ? (b - a) / fabs(a) : 1;
 }
 
+/* The sum over all pairs; what is in one file only has no part, and cannot be the worst. */
 static void judge(struct myr_results_difference *ret, const struct myr_result_pair *pair)
 {
     ret->beyond += pair->beyond;
@@ -74,6 +76,7 @@ int myr_results_compare(struct myr_results_difference *ret, struct myr_arena *ar
             met[at] = true;
             pair.b = b->figures.items[at].value;
             pair.part = part_of(pair.a, pair.b);
+            /* A product, not part_of(): where 'a' is 0 every change is beyond. */
             pair.beyond = fabs(pair.b - pair.a) > tolerance * fabs(pair.a);
         }
         judge(ret, &pair);
@@ -105,9 +108,14 @@ static int by_part(const void *a, const void *b)
     if (far_left < far_right || far_left > far_right) {
         return far_left > far_right ? -1 : 1;
     }
+    /* Equals stay in the order of the files: qsort itself promises none. */
     return left < right ? -1 : left > right;
 }
 
+/*
+ * Figures of the run and its jobs are always listed, in their order; of flows and points only those
+ * that differ, or all, the farthest apart first and at most 'most'.
+ */
 uint32_t myr_results_listed(const struct myr_results_difference *found, struct myr_arena *arena,
                             bool all, uint64_t most, const struct myr_result_pair ***ret,
                             uint32_t *ret_left_out)

@@ -6,7 +6,7 @@
 
 /* The three kinds of result files, as figures. */
 
-enum { RESULTS_MAX = 1 << 30 };
+enum { RESULTS_MAX = 1 << 30 }; /* bytes of a file */
 
 const char *const myr_results_kinds[3] = {"an answer of 'sim' in JSON", "a list of flows (--fct)",
                                           "a result of 'sim sweep'"};
@@ -15,8 +15,8 @@ struct reader {
     struct myr_results *results;
     struct myr_arena *arena;
     const char *file;
-    struct myr_strmap seen; /* names to places in 'times': to number what is there twice */
-    MYR_VEC(uint32_t) times;
+    struct myr_strmap seen;  /* names to places in 'times': to number what is there twice */
+    MYR_VEC(uint32_t) times; /* how often each name was met */
     struct myr_buf buf;
 };
 
@@ -67,6 +67,7 @@ static int add_number(struct reader *reader, enum myr_result_group group, const 
     return MYR_OK;
 }
 
+/* A job is known by its words; two with the same words are numbered. */
 static int read_job(struct reader *reader, const struct myr_doc *job, struct myr_err *err)
 {
     static const char *const names[] = {"end_us", "alone_us", "slowdown", "bound_us"};
@@ -93,6 +94,10 @@ static int read_answer(struct reader *reader, const struct myr_doc *doc, struct 
 {
     static const struct {
         const char *map, *key, *name;
+        /*
+         * The map in which a figure lies, NULL for the answer itself; its key; its name in the
+         * comparison.
+         */
     } figures[] = {
         {NULL, "sim_time_us", "sim_time_us"},    {NULL, "flows", "flows"},
         {"fct_us", "mean", "fct mean us"},       {"fct_us", "p50", "fct p50 us"},
@@ -125,6 +130,7 @@ static int read_answer(struct reader *reader, const struct myr_doc *doc, struct 
 
 /* ---- flows ---- */
 
+/* Columns of what --fct writes. */
 enum { TASK, FROM, TO, BYTES, START, END, BOTTLENECK, FLOW_COLUMNS };
 
 static int by_value(const void *a, const void *b)
@@ -199,6 +205,10 @@ static bool is_figure(struct myr_str name)
     return false;
 }
 
+/*
+ * A point is known by its settings and its workload, not by its number. The first two columns are
+ * no settings.
+ */
 static int read_point(struct reader *reader, const struct myr_csv *csv, const struct myr_str *heads,
                       uint32_t status, struct myr_err *err)
 {
@@ -245,6 +255,7 @@ static int read_sweep(struct reader *reader, struct myr_csv *csv, struct myr_err
     return rc;
 }
 
+/* The header tells the two lists apart; nothing else of them is looked at before. */
 static int read_csv(struct reader *reader, struct myr_str text, struct myr_err *err)
 {
     struct myr_csv csv;
@@ -266,6 +277,7 @@ static int read_csv(struct reader *reader, struct myr_str text, struct myr_err *
                        myr_results_kinds[0], myr_results_kinds[1], myr_results_kinds[2]);
 }
 
+/* JSON begins with a brace, CSV never does. */
 int myr_results_parse(struct myr_results *ret, struct myr_arena *arena, const char *file,
                       struct myr_str text, struct myr_err *err)
 {

@@ -20,6 +20,7 @@ struct slot {
     uint32_t node, group;
 };
 
+/* A sample job: its nodes lie side by side in 'slots', its transfers in the engine's tasks. */
 struct job {
     uint32_t first, count; /* slots */
     uint32_t first_task, task_count;
@@ -29,6 +30,7 @@ struct job_range {
     uint32_t first, count;
 };
 
+/* 'sim' is there only while jobs are routed in it. */
 struct table_maker {
     struct myr_graph *graph;
     struct myr_sim_options options;
@@ -38,6 +40,10 @@ struct table_maker {
     MYR_VEC(struct myr_message) messages;
 };
 
+/*
+ * Nodes of one group may be in one job: by the leaf of their first GPU, by its pod, or all of them.
+ * MYR_NONE is a node without a port on this network.
+ */
 static uint32_t group_of(const struct myr_graph *graph, uint32_t node,
                          enum myr_contention_level level)
 {
@@ -86,6 +92,7 @@ static void make_jobs(struct table_maker *maker, enum myr_contention_level level
                maker->slots[end].group == maker->slots[i].group) {
             end++;
         }
+        /* A node alone has nobody to talk to. */
         if (end - i > 1 && maker->slots[i].group != MYR_NONE) {
             struct job job = {.first = i, .count = end - i};
             myr_vec_push(&maker->jobs, job);
@@ -99,6 +106,7 @@ static void make_jobs(struct table_maker *maker, enum myr_contention_level level
     }
 }
 
+/* Both wrap around: the last node's neighbour is the first. */
 static uint32_t gpu_at(const struct table_maker *maker, const struct job *job, uint32_t slot,
                        uint32_t rail)
 {
@@ -148,6 +156,7 @@ static void add_transfers(struct table_maker *maker, enum myr_contention_pattern
                           struct job_range jobs)
 {
     struct myr_rng rng;
+    /* By the first job, so that each of the runs alone has luck of its own. */
     myr_rng_init(&rng, maker->options.balance.seed + jobs.first, 20);
     for (uint32_t j = jobs.first; j < jobs.first + jobs.count; j++) {
         MYR_ASSERT(j < maker->jobs.count && maker->jobs.items);
@@ -214,6 +223,7 @@ static int fill_cell(struct table_maker *maker, enum myr_contention_pattern patt
     enum { ALONE_RUNS = 8 };
     uint32_t all = (uint32_t)maker->jobs.count, runs = 1;
     struct job_range jobs = {0, (uint32_t)(load * all)};
+    /* Jobs that are routed already are only a range of the engine's tasks. */
     bool routed = maker->sim != NULL;
     if (jobs.count == 0) {
         runs = all < ALONE_RUNS ? all : ALONE_RUNS;
@@ -231,6 +241,9 @@ static int fill_cell(struct table_maker *maker, enum myr_contention_pattern patt
     return MYR_OK;
 }
 
+/*
+ * Planned and adaptive paths depend on who else is there; all others are routed once for the row.
+ */
 static int fill_row(struct table_maker *maker, enum myr_contention_pattern pattern,
                     const double *loads, struct myr_contention_cell *ret, struct myr_err *err)
 {
@@ -284,6 +297,7 @@ int myr_contention_compute(struct myr_graph *graph, const struct myr_balance_opt
     return MYR_OK;
 }
 
+/* Straight lines between the loads of the table. */
 double myr_contention_lookup(const struct myr_contention *table,
                              enum myr_contention_pattern pattern, enum myr_contention_level level,
                              double load)

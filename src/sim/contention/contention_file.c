@@ -96,6 +96,7 @@ static int read_row(const struct myr_doc *row, uint32_t place, struct myr_conten
     return MYR_OK;
 }
 
+/* As many rows as the table has cells: none may be missing, none twice. */
 static int read_rows(const struct myr_doc *doc, struct myr_contention *ret, struct myr_err *err)
 {
     const uint32_t want = MYR_CONTENTION_PATTERNS * MYR_CONTENTION_LEVELS * MYR_CONTENTION_LOADS;
@@ -118,6 +119,7 @@ static int read_rows(const struct myr_doc *doc, struct myr_contention *ret, stru
     return rc;
 }
 
+/* 'ret' is written only when all of it was good. */
 static int read_table(const struct myr_doc *doc, struct myr_contention *ret, struct myr_err *err)
 {
     struct myr_contention table = {};
@@ -159,6 +161,7 @@ int myr_contention_read(const char *path, struct myr_contention *ret, struct myr
     return myr_contention_parse(path, content, ret, err);
 }
 
+/* Beside the design, whose file name is left out. */
 const char *myr_contention_path(struct myr_arena *arena, const char *design)
 {
     const char *slash = strrchr(design, '/');

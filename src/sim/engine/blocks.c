@@ -2,6 +2,7 @@
 
 /* Pools of blocks whose sizes are powers of two: hops, entries and ties. */
 
+/* The smallest power of two that holds 'count'; 0 and 1 both take one. */
 uint32_t sim_class_of(uint32_t count)
 {
     uint32_t class = 0;
@@ -17,6 +18,10 @@ uint32_t sim_hop_class(uint32_t count)
     return count > 8 ? sim_class_of(count) : 3;
 }
 
+/*
+ * A block that was given back, or one at the end of the pool, which the caller then grows by
+ * 'ret_grow'.
+ */
 uint32_t sim_take_block(struct sim_free *free, uint32_t class, size_t used, uint32_t *ret_grow)
 {
     *ret_grow = 0;

@@ -7,6 +7,7 @@
  * run below one of these is a bug.
  */
 
+/* Rounded down, as a bound must be. */
 static myr_ps bits_time(unsigned __int128 bits, uint64_t bps)
 {
     if (bps == 0) {
@@ -16,6 +17,7 @@ static myr_ps bits_time(unsigned __int128 bits, uint64_t bps)
     return ps < SIM_TIME_MAX ? (myr_ps)ps : SIM_TIME_MAX;
 }
 
+/* A sum that stops at the end of time. */
 static myr_ps later(myr_ps a, myr_ps b)
 {
     return a < SIM_TIME_MAX - b ? a + b : SIM_TIME_MAX;
@@ -90,6 +92,7 @@ static void chains(const struct myr_sim *sim, struct myr_sim_bounds *ret)
             wait = (__int128)sim->patterns.items[task->pattern].latency * task->latency_rounds;
         }
         myr_ps own = wait < SIM_TIME_MAX ? (myr_ps)wait : SIM_TIME_MAX;
+        /* In the order of the edges, so that all that a task waits for has its figures already. */
         alpha[id] = later(alpha[id], own);
         both[id] = later(both[id], own);
         both[id] = later(both[id] > behind[id] ? both[id] : behind[id], alone[id]);
@@ -153,6 +156,7 @@ static void loads(const struct myr_sim *sim, struct myr_sim_bounds *ret)
             if (u + SIM_AHEAD < pattern->use_count) {
                 __builtin_prefetch(&load[use[SIM_AHEAD].channel], 1);
             }
+            /* Weights are thousandths of a flow's bits; 128 bits hold the sum of all of them. */
             load[use->channel] += bits[p] * use->weight;
         }
     }

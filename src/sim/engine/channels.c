@@ -21,6 +21,7 @@ uint32_t sim_pool(const struct myr_sim *sim, bool pod, uint32_t index, bool down
     return id;
 }
 
+/* Of efficiency 0 nothing was said: all of the line rate is payload. */
 static uint64_t link_capacity(const struct myr_sim *sim, uint32_t channel)
 {
     uint64_t bps = (uint64_t)myr_channel_gbps(sim->graph->design, channel) * 1000000000;
@@ -38,6 +39,7 @@ static void first_capacity(struct myr_sim *sim, uint32_t channel, uint64_t bps)
     sim->fills[channel].room = own->counted_capacity;
 }
 
+/* Under way: whoever uses the channel is solved again. */
 void sim_set_capacity(struct myr_sim *sim, uint32_t channel, uint64_t bps)
 {
     sim_touch(sim, channel);
@@ -64,6 +66,7 @@ void sim_channels_open(struct myr_sim *sim, uint32_t count)
     sim->finish_place = myr_xcalloc(count, sizeof(*sim->finish_place));
     sim->finish_at = myr_xcalloc(count, sizeof(*sim->finish_at));
     for (uint32_t c = 0; c < count; c++) {
+        /* No block yet, nobody reserved, and in no heap; a level without anybody held is "none". */
         sim->channels[c].first_entry = sim->bonds[c].first_tie = MYR_NONE;
         sim->bonds[c].least_reserved = SIM_RATE_NONE;
         sim->fills[c].place = sim->finish_place[c] = MYR_NONE;
@@ -83,6 +86,7 @@ struct pool {
     uint64_t least[2]; /* up, down */
 };
 
+/* Adds the living uplinks of one switch; a fabric of one tier has none. */
 static void pool_add(const struct myr_sim *sim, uint32_t device, struct pool *pool)
 {
     uint32_t count = sim->graph->net->tiers > 1 ? myr_graph_uplink_count(sim->graph, device) : 0;
@@ -99,6 +103,7 @@ static void pool_add(const struct myr_sim *sim, uint32_t device, struct pool *po
     }
 }
 
+/* 'edge_start' is there once the run has begun; before that nobody uses the channel yet. */
 static void pool_set(struct myr_sim *sim, bool pod, uint32_t index, const struct pool *pool)
 {
     for (uint32_t way = 0; way < 2; way++) {
@@ -126,6 +131,7 @@ static uint32_t pod_of_spine(const struct myr_sim *sim, uint32_t spine)
     return spot.unit * sim->graph->net->pods + spot.pod;
 }
 
+/* One pod, or with MYR_NONE all of them; a pod's pool is made of all its spines. */
 static void refresh_pods(struct myr_sim *sim, uint32_t only)
 {
     const struct myr_network *net = sim->graph->net;
@@ -145,6 +151,7 @@ static void refresh_pods(struct myr_sim *sim, uint32_t only)
     }
 }
 
+/* Other topologies have no pools to spray over: theirs stay at zero. */
 static void pool_capacities(struct myr_sim *sim)
 {
     const struct myr_network *net = sim->graph->net;
@@ -162,6 +169,7 @@ static void pool_capacities(struct myr_sim *sim)
     }
 }
 
+/* After a link has failed, come back or slowed down: only the pool that it is part of. */
 void sim_refresh_pools(struct myr_sim *sim, uint32_t link)
 {
     const struct myr_design *design = sim->graph->design;

@@ -37,6 +37,7 @@ bool sim_at_rest(const struct myr_sim *sim)
     return true;
 }
 
+/* Only channels that were touched: no other can have changed. */
 bool sim_ties_right(const struct myr_sim *sim)
 {
     bool right = true;

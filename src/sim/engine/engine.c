@@ -13,6 +13,7 @@ struct myr_sim_options myr_sim_default(void)
 {
     return (struct myr_sim_options){
         .balance = {.policy = MYR_POLICY_ECMP_CRC},
+        /* Negative: by the length of the planned cable. */
         .link_ps = -1,
         .switch_ps = 600 * MYR_PS_PER_NS,
         .scale_up_ps = 500 * MYR_PS_PER_NS,
@@ -87,6 +88,7 @@ void myr_sim_free(struct myr_sim *sim)
     free(sim);
 }
 
+/* Before the first pattern, or the first ones would have none. */
 void myr_sim_keep_paths(struct myr_sim *sim)
 {
     MYR_ASSERT(sim->patterns.count == 0);
@@ -106,6 +108,7 @@ uint32_t myr_sim_pattern(struct myr_sim *sim, const struct myr_message *messages
     return (uint32_t)sim->patterns.count - 1;
 }
 
+/* Before it is routed: what a round costs is worked out with the path. */
 void myr_sim_pattern_cyclic(struct myr_sim *sim, uint32_t pattern)
 {
     MYR_ASSERT(pattern >= sim->routed_patterns && pattern < sim->patterns.count);
@@ -173,6 +176,7 @@ myr_ps myr_sim_pattern_latency(const struct myr_sim *sim, uint32_t pattern)
     return sim->patterns.items[pattern].latency;
 }
 
+/* MYR_NONE / 2: an edge has 31 bits for a task, the last one says of what kind it is. */
 static uint32_t add_task(struct myr_sim *sim, struct sim_task task)
 {
     MYR_ASSERT(!sim->edge_start && sim->tasks.count < MYR_NONE / 2);
@@ -227,6 +231,7 @@ void myr_sim_slow_node(struct myr_sim *sim, uint32_t node, uint32_t permille)
     if (!sim->node_slow) {
         sim->node_slow = myr_xcalloc(design->head->nodes, sizeof(*sim->node_slow));
     }
+    /* Kept as what is missing, so that a zeroed row is a node at full speed. */
     sim->node_slow[node] = 1000 - permille;
     for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
         uint32_t link = design->port_link[p];

@@ -7,6 +7,7 @@
  * all of them move at one rate, so the one with the least left ends first, whatever the rate.
  */
 
+/* A block that is used again is not cleared: the caller writes all of the hops that it needs. */
 static uint32_t take_hops(struct myr_sim *sim, uint32_t count)
 {
     uint32_t grow, class = sim_hop_class(count);
@@ -34,6 +35,7 @@ static uint32_t take_entries(struct myr_sim *sim, uint32_t class)
     return first;
 }
 
+/* Slots and ways are two halves of one row: what a solve looks at is apart from the rest. */
 static uint32_t take_slot(struct myr_sim *sim)
 {
     if (sim->free_slots.count) {
@@ -44,6 +46,7 @@ static uint32_t take_slot(struct myr_sim *sim)
     return (uint32_t)sim->slots.count - 1;
 }
 
+/* The entry's hop is told its new place: the two always name each other. */
 static void put_entry(struct myr_sim *sim, const struct sim_channel *channel, uint32_t place,
                       struct sim_entry entry)
 {
@@ -51,6 +54,7 @@ static void put_entry(struct myr_sim *sim, const struct sim_channel *channel, ui
     sim->hop_places.items[entry.hop] = place;
 }
 
+/* Behind all others. A full block is left for one of twice the size. */
 static void add_entry(struct myr_sim *sim, uint32_t id, struct sim_entry entry)
 {
     struct sim_channel *channel = &sim->channels[id];
@@ -70,12 +74,14 @@ static void add_entry(struct myr_sim *sim, uint32_t id, struct sim_entry entry)
     put_entry(sim, channel, channel->entry_count++, entry);
 }
 
+/* By what is left, then by slot: equal ends have one order on every machine. */
 static bool before(const struct myr_sim *sim, struct sim_entry a, struct sim_entry b)
 {
     const struct sim_slot *left = &sim->slots.items[a.slot], *right = &sim->slots.items[b.slot];
     return left->target < right->target || (left->target == right->target && a.slot < b.slot);
 }
 
+/* Towards the front of the heap of held entries. */
 static void held_up(struct myr_sim *sim, const struct sim_channel *channel, uint32_t place)
 {
     struct sim_entry *items = &sim->entries.items[channel->first_entry];
@@ -87,6 +93,7 @@ static void held_up(struct myr_sim *sim, const struct sim_channel *channel, uint
     put_entry(sim, channel, place, moved);
 }
 
+/* Towards the end of the heap of held entries. */
 static void held_down(struct myr_sim *sim, const struct sim_channel *channel, uint32_t place)
 {
     struct sim_entry *items = &sim->entries.items[channel->first_entry];
@@ -130,10 +137,15 @@ void sim_hold(struct myr_sim *sim, uint32_t slot, uint32_t hop)
         way->holder = id;
         return; /* by its clock already */
     }
+    /* What is left is read by the old holder's clock, before it lets go. */
     sim_moved left = sim_left(sim, slot);
     if (old != MYR_NONE) {
         let_go(sim, old & ~SIM_LOOSE, way->held_hop);
     }
+    /*
+     * The target is a reading of the new holder's clock; with pauses each transfer counts for
+     * itself.
+     */
     sim_set_clock(sim, id);
     sim->slots.items[slot].target = sim_paused(sim) ? left : channel->clock + left;
     way->held_hop = hop;
@@ -155,6 +167,9 @@ uint32_t sim_first_held(const struct myr_sim *sim, uint32_t channel)
     return sim->entries.items[sim->channels[channel].first_entry].slot;
 }
 
+/*
+ * A transfer begins to move: it wants its channels, but none holds it yet; the next solve decides.
+ */
 uint32_t sim_attach(struct myr_sim *sim, uint32_t id, sim_moved left)
 {
     struct sim_task *task = &sim->tasks.items[id];
@@ -184,6 +199,10 @@ uint32_t sim_attach(struct myr_sim *sim, uint32_t id, sim_moved left)
     return slot;
 }
 
+/*
+ * Gives back all that the transfer had: to its holder the weight, to the others what it took of
+ * them.
+ */
 void sim_detach(struct myr_sim *sim, uint32_t slot)
 {
     struct sim_slot *own = &sim->slots.items[slot];

@@ -13,6 +13,7 @@ static const char *const names[COLUMNS] = {"phase", "from", "to", "permille", "l
 
 enum { RANK_BITS = 20, PHASE_MAX = (1 << 20) - 1 };
 
+/* One number for phase and pair: 20 bits each, which is a million GPUs and phases. */
 static uint64_t key_of(uint32_t phase, uint32_t from, uint32_t to)
 {
     return (uint64_t)phase << (2 * RANK_BITS) | (uint64_t)from << RANK_BITS | to;
@@ -32,6 +33,7 @@ static int number(const struct myr_csv *csv, uint32_t field, uint64_t most, uint
 static bool read_us(struct myr_str text, uint64_t *ret_ps)
 {
     const char *point = text.len ? memchr(text.data, '.', text.len) : NULL;
+    /* 'places' counts the point too: none is 0, a point with nothing behind it is 1 and refused. */
     size_t whole = point ? (size_t)(point - text.data) : text.len, places = text.len - whole;
     uint64_t us, part = 0;
     if (!myr_str_to_u64((struct myr_str){text.data, whole}, &us) || us > 1000000000000 ||
@@ -48,6 +50,7 @@ static bool read_us(struct myr_str text, uint64_t *ret_ps)
     return true;
 }
 
+/* More than the front itself. */
 static bool has(struct myr_str word, const char *front)
 {
     size_t len = strlen(front);
@@ -102,6 +105,7 @@ struct place {
     uint32_t id; /* a GPU, or one of the domain's; a device */
 };
 
+/* The device of the server that the GPU is in. */
 static uint32_t node_of(const struct myr_sim *sim, uint32_t gpu)
 {
     const struct myr_design_head *head = sim->graph->design->head;
@@ -118,6 +122,7 @@ static bool same_domain(const struct myr_sim *sim, uint32_t gpu, uint32_t other)
 static bool step(const struct myr_sim *sim, struct place *place, uint32_t channel)
 {
     const struct myr_design *design = sim->graph->design;
+    /* A pool leads to any of many switches: what follows it may begin anywhere. */
     if (channel >= sim->pool_base) {
         bool here = place->kind == AT_DEVICE || place->kind == BEHIND_POOL;
         *place = (struct place){BEHIND_POOL, MYR_NONE};
@@ -165,6 +170,7 @@ static int check_end(const struct myr_sim *sim, const struct myr_csv *csv, struc
     return myr_csv_error(err, csv, PATH, "the path ends at %s with GPU %u", ends.data, to);
 }
 
+/* Each channel must begin where the one before ends, from the sender on. */
 static int read_path(struct myr_sim *sim, const struct myr_csv *csv, struct myr_message ends,
                      struct myr_err *err)
 {
@@ -251,6 +257,10 @@ int myr_sim_given_paths(struct myr_sim *sim, const char *file, struct myr_str te
     return rc;
 }
 
+/*
+ * The rows of a pair, up to the one that makes its shares whole; storage is not named in such
+ * files.
+ */
 const struct sim_given *sim_given_find(const struct myr_sim *sim, uint32_t phase,
                                        struct myr_message message, uint32_t *ret_count)
 {
