@@ -5,17 +5,22 @@
  * follows without looking is known to be in range, and every reference is mutual.
  */
 
+/* 'index' is the entry of the array that was looked at, for whoever made the file. */
 static int broken(struct myr_err *err, const char *name, const char *what, uint64_t index)
 {
     return myr_err_set(err, MYR_ECORRUPT, "%s:1:1: not a usable design: %s (at %llu)", name, what,
                        (unsigned long long)index);
 }
 
+/* Strings are offsets into one block that ends in 0, so an offset inside is a string that ends. */
 static bool string_ok(const struct myr_design *design, uint32_t offset)
 {
     return offset < design->string_bytes;
 }
 
+/*
+ * First of all: later messages print strings. The first byte is 0, so offset 0 is the empty string.
+ */
 static int check_strings(const struct myr_design *design, const char *name, struct myr_err *err)
 {
     if (design->string_bytes == 0 || design->strings[0] != '\0' ||
@@ -58,6 +63,7 @@ static int check_strings(const struct myr_design *design, const char *name, stru
     return MYR_OK;
 }
 
+/* Groups follow each other without a gap, and cages divide evenly: ports are found by division. */
 static bool group_ok(const struct myr_port_group *group, uint32_t next)
 {
     return group->first == next && group->per_cage > 0 && group->per_connector > 0 &&
@@ -84,6 +90,7 @@ static int check_figures(const struct myr_design *design, const char *name, stru
     return MYR_OK;
 }
 
+/* Types of devices and cables, and the insides of a node: what devices and links point at. */
 static int check_types(const struct myr_design *design, const char *name, struct myr_err *err)
 {
     for (uint32_t i = 0; i < design->devtype_count; i++) {
@@ -126,6 +133,10 @@ static int check_types(const struct myr_design *design, const char *name, struct
     return MYR_OK;
 }
 
+/*
+ * Cards name a type and a group of its ports, so types come first. Bisections are one a network, or
+ * none where the program that wrote the file did not count them.
+ */
 static int check_cards(const struct myr_design *design, const char *name, struct myr_err *err)
 {
     for (uint32_t i = 0; i < design->card_count; i++) {
@@ -141,6 +152,7 @@ static int check_cards(const struct myr_design *design, const char *name, struct
                : MYR_OK;
 }
 
+/* first_port ends the range of the device before it: the array has one entry more than devices. */
 static int check_devices(const struct myr_design *design, const char *name, struct myr_err *err)
 {
     if (design->first_port[0] != 0 ||
@@ -169,6 +181,9 @@ static int check_devices(const struct myr_design *design, const char *name, stru
     return MYR_OK;
 }
 
+/*
+ * Ports know their device and their link; whether the link knows both ends is checked with cables.
+ */
 static int check_ports(const struct myr_design *design, const char *name, struct myr_err *err)
 {
     for (uint32_t device = 0; device < design->device_count; device++) {
@@ -186,6 +201,7 @@ static int check_ports(const struct myr_design *design, const char *name, struct
     return MYR_OK;
 }
 
+/* A switch of another network is a host here: its management port is wired like one. */
 static bool is_switch_of(const struct myr_design *design, uint32_t port, uint32_t net)
 {
     const struct myr_place *place = &design->place[design->port_device[port]];
@@ -204,6 +220,7 @@ static bool ends_ok(const struct myr_design *design, uint32_t link)
            is_switch_of(design, a, type->net) == !host && is_switch_of(design, b, type->net);
 }
 
+/* After cabling: it follows links to cables and their types. */
 static int check_ends(const struct myr_design *design, const char *name, struct myr_err *err)
 {
     for (uint32_t link = 0; link < design->link_count; link++) {
@@ -214,6 +231,7 @@ static int check_ends(const struct myr_design *design, const char *name, struct 
     return MYR_OK;
 }
 
+/* Links of a cable follow each other, as ports of a device do; no cable is without a link. */
 static int check_cabling(const struct myr_design *design, const char *name, struct myr_err *err)
 {
     if (design->first_link[0] != 0 ||
@@ -257,6 +275,7 @@ static bool row_ok(const struct myr_design *design, uint32_t first, uint32_t cou
     return true;
 }
 
+/* A dragonfly and a torus have routers where others have leaves. */
 static bool switches_ok(const struct myr_design *design, uint32_t id)
 {
     const struct myr_network *net = &design->networks[id];
@@ -272,6 +291,7 @@ static bool switches_ok(const struct myr_design *design, uint32_t id)
 /* The relations between tiers that paths and drawings are computed by, in one fabric of it. */
 static bool tiers_ok(const struct myr_network *net)
 {
+    /* Planes are fabrics of their own, and so are the rails of rail-only. */
     uint64_t fabrics = (uint64_t)net->planes * net->units;
     if (fabrics == 0 || net->leaf % fabrics || net->spine % fabrics || net->core % fabrics) {
         return false;
@@ -281,6 +301,7 @@ static bool tiers_ok(const struct myr_network *net)
     if (leaves == 0 || net->pod_leaves == 0 || net->leaf_down == 0) {
         return false;
     }
+    /* The last pod may have fewer leaves, but all its spines. */
     uint64_t pods = (leaves + net->pod_leaves - 1) / net->pod_leaves;
     if (net->topology == MYR_TOPOLOGY_RAIL &&
         (net->rails == 0 || net->pod_leaves % net->rails || leaves % net->rails)) {
@@ -290,6 +311,10 @@ static bool tiers_ok(const struct myr_network *net)
         net->pods != pods || spines != (net->tiers > 1 ? pods * net->pod_spines : 0)) {
         return false;
     }
+    /*
+     * One tier is one switch; two tiers are one pod; with three, spine i of each pod is in core
+     * group i.
+     */
     return net->tiers < 3 ? pods == 1 && cores == 0 && (net->tiers > 1 ? spines > 0 : leaves == 1)
                           : spines > 0 && net->core_groups == net->pod_spines && cores > 0 &&
                                 cores == (uint64_t)net->core_groups * net->group_cores;
@@ -297,6 +322,7 @@ static bool tiers_ok(const struct myr_network *net)
 
 static bool grid_ok(const struct myr_network *net)
 {
+    /* 0 once a side is wrong or the product passes the number of routers, and 0 it stays. */
     uint64_t routers = net->dim_count >= 2;
     for (uint32_t i = 0; i < net->dim_count; i++) {
         uint64_t size = net->dims[i];
@@ -305,6 +331,7 @@ static bool grid_ok(const struct myr_network *net)
     return routers > 0 && routers == net->leaf && net->spine == 0 && net->core == 0;
 }
 
+/* Dragonfly+ has as many spines as leaves in a group; the plain one has one kind of switch. */
 static bool groups_ok(const struct myr_network *net)
 {
     bool plus = net->topology == MYR_TOPOLOGY_DRAGONFLY_PLUS;
@@ -313,6 +340,7 @@ static bool groups_ok(const struct myr_network *net)
            net->core == 0;
 }
 
+/* What each topology has, so that code for one never meets the counts of another. */
 static bool shape_ok(const struct myr_network *net)
 {
     switch ((enum myr_topology)net->topology) {
@@ -352,6 +380,7 @@ static bool counts_ok(const struct myr_design *design, const struct myr_network 
            (!net->topology || (net->tiers > 0 && net->rails > 0 && net->units > 0));
 }
 
+/* Hosts hang on several networks, so they are of none: MYR_NET_COUNT. */
 static int check_networks(const struct myr_design *design, const char *name, struct myr_err *err)
 {
     const struct myr_design_head *head = design->head;
@@ -373,6 +402,7 @@ static int check_networks(const struct myr_design *design, const char *name, str
     return MYR_OK;
 }
 
+/* Written so that no sum of two 32-bit numbers from the file can wrap. */
 static int check_domains(const struct myr_design *design, const char *name, struct myr_err *err)
 {
     for (uint32_t i = 0; i < design->domain_count; i++) {
@@ -394,6 +424,9 @@ static int check_domains(const struct myr_design *design, const char *name, stru
 static bool ids_ok(const uint32_t *ids, uint32_t count)
 {
     enum { SPARE = 1024, PART = 8 };
+    /*
+     * A bit for each id below the limit: the file's size bounds the memory, whatever ids it claims.
+     */
     uint64_t limit = (uint64_t)count * PART + SPARE;
     if (!ids) {
         return true;
@@ -430,6 +463,7 @@ static bool names_ok(const struct myr_design *design)
         if (there->kind != place->kind || there->net != place->net) {
             return false;
         }
+        /* Strictly ascending inside each kind and network: sorted, and no name twice. */
         bool follows = i > 0 && design->place[i - 1].kind == place->kind &&
                        design->place[i - 1].net == place->net;
         if (follows && myr_place_compare(&design->named[design->by_name[i - 1]], there) >= 0) {
@@ -450,6 +484,7 @@ static int check_ids(const struct myr_design *design, const char *name, struct m
     return names_ok(design) ? MYR_OK : broken(err, name, "its names are in disorder", 0);
 }
 
+/* MYR_NONE says that there is none. */
 static bool place_ok(uint32_t index, uint32_t count)
 {
     return index == MYR_NONE || index < count;
@@ -468,6 +503,7 @@ static bool chain_ok(const struct myr_design *design, const struct myr_chain_lin
     return true;
 }
 
+/* Also of designs without a room: racks and chains are older than rooms are. */
 static int check_racks(const struct myr_design *design, const char *name, struct myr_err *err)
 {
     for (uint32_t i = 0; i < design->rack_count; i++) {
@@ -532,6 +568,7 @@ static int check_room(const struct myr_design *design, const char *name, struct 
 
 int myr_design_check(const struct myr_design *design, const char *name, struct myr_err *err)
 {
+    /* The order counts: each check follows only what those before it have found right. */
     MYR_TRY(check_strings(design, name, err));
     MYR_TRY(check_figures(design, name, err));
     MYR_TRY(check_types(design, name, err));

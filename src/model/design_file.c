@@ -1,3 +1,9 @@
+/*
+ * design_file: a design as a file of sections, one an array, which is mapped and used in place. A
+ * header and a table with checksums come first; sections are aligned, so that arrays need no copy.
+ * Sections that a program does not know are skipped, those that an older one did not write are
+ * optional: both ways a file stays readable.
+ */
 #include "myriad/model/design_file.h"
 
 #include <errno.h>
@@ -12,21 +18,25 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "design files are little-endian");
 
+/* Alignment suits every item; a table longer than SECTIONS_MAX is no table. */
 enum { SECTION_ALIGN = 64, SECTIONS_MAX = 256, NAME_TAG_BYTES = 8 };
 
+/* What comes through a pipe is held in memory: there must be an end. */
 #define STDIN_BYTES_MAX ((size_t)4 << 30)
 
 static const char magic[8] = "MYRIAD\r\n"; /* the line end shows a transfer in text mode */
 
+/* Integers as they lie in memory, little-endian; the two sizes are asserted below. */
 struct file_header {
     char magic[8];
     uint32_t version;
     uint32_t section_count;
-    uint64_t file_bytes;
+    uint64_t file_bytes; /* the whole file: one that is cut off is known by it */
     uint32_t table_crc;
     uint32_t header_crc; /* of everything above */
 };
 
+/* One section: tag without a 0 where it has eight letters, offset from the start of the file. */
 struct section_entry {
     char tag[NAME_TAG_BYTES];
     uint32_t version;
@@ -60,6 +70,7 @@ struct section {
     bool optional;    /* left out where the pointer is NULL, as in files of older programs */
 };
 
+/* An array with as many items as a count has; of several with one count the first sets it. */
 #define COUNTED(tag, pointer, count, sets)                                             \
     {                                                                                  \
         tag, offsetof(struct myr_design, pointer), offsetof(struct myr_design, count), \
@@ -70,6 +81,7 @@ struct section {
         tag, offsetof(struct myr_design, pointer), offsetof(struct myr_design, count), \
             sizeof(*((struct myr_design *)0)->pointer), 0, 0, true, true               \
     }
+/* An array that ends ranges: one item more than the count. */
 #define BOUNDED(tag, pointer, count)                                                   \
     {                                                                                  \
         tag, offsetof(struct myr_design, pointer), offsetof(struct myr_design, count), \
@@ -80,12 +92,14 @@ struct section {
         tag, offsetof(struct myr_design, pointer), offsetof(struct myr_design, count), \
             sizeof(*((struct myr_design *)0)->pointer), 0, 0, false, true              \
     }
+/* As many items as the program says, not the file. */
 #define FIXED(tag, pointer, number)                                                               \
     {                                                                                             \
         tag, offsetof(struct myr_design, pointer), 0, sizeof(*((struct myr_design *)0)->pointer), \
             0, number, false, false                                                               \
     }
 
+/* In the order of the file. New ones come at the end and are optional, for files without them. */
 static const struct section sections[] = {
     FIXED("HEAD", head, 1),
     FIXED("NETWORKS", networks, MYR_NET_COUNT),
@@ -136,6 +150,9 @@ static const struct section sections[] = {
 
 enum { SECTION_COUNT = MYR_ARRAY_COUNT(sections) };
 
+/*
+ * The fields that a row of the table speaks of. Writing takes the same way, with const cast away.
+ */
 static void **pointer_of(struct myr_design *design, const struct section *section)
 {
     return (void **)((char *)design + section->pointer);
@@ -148,6 +165,7 @@ static uint32_t *count_of(struct myr_design *design, const struct section *secti
 
 static uint64_t item_count(const struct myr_design *design, const struct section *section)
 {
+    /* The rows with a fixed number have no field of a count. */
     if (section->fixed) {
         return section->fixed;
     }
@@ -221,6 +239,7 @@ int myr_design_write(const struct myr_design *design, const char *path, struct m
     return myr_outfile_commit(&file, err);
 }
 
+/* Whatever is wrong, the remedy is the same. */
 static int damaged(struct myr_err *err, const char *name, const char *what)
 {
     int rc = myr_err_set(err, MYR_ECORRUPT, "%s:1:1: not a usable design file: %s", name, what);
@@ -231,12 +250,14 @@ static int damaged(struct myr_err *err, const char *name, const char *what)
 static int check_header(const struct file_header *header, size_t bytes, const char *name,
                         struct myr_err *err)
 {
+    /* Something that is a spec or a CSV is called by its name rather than damaged. */
     if (bytes < sizeof(*header) || memcmp(header->magic, magic, sizeof(magic)) != 0) {
         struct myr_str text = {(const char *)header, bytes};
         MYR_TRY(myr_kind_check(name, text, MYR_KIND_BIT(DESIGN) | MYR_KIND_BIT(BINARY),
                                "a design.myr", err));
         return damaged(err, name, "it does not begin like one");
     }
+    /* Before the checksum: another version may have another header. */
     if (header->version != MYR_DESIGN_VERSION) {
         return myr_err_set(err, MYR_EVERSION,
                            "%s:1:1: design file of version %u, this program reads version %d", name,
@@ -255,6 +276,7 @@ static int check_header(const struct file_header *header, size_t bytes, const ch
     return MYR_OK;
 }
 
+/* NULL: a tag of a newer program. */
 static const struct section *section_named(const char tag[NAME_TAG_BYTES])
 {
     for (uint32_t i = 0; i < SECTION_COUNT; i++) {
@@ -317,6 +339,7 @@ static int take_section(struct myr_design *design, const struct section_entry *e
     if (entry->item_bytes != section->item_bytes || entry->bytes % section->item_bytes) {
         return damaged(err, name, "a section has items of another size");
     }
+    /* The first is taken by then: two would disagree unseen. */
     if (*pointer_of(design, section)) {
         return damaged(err, name, "a section comes twice");
     }
@@ -353,6 +376,7 @@ int myr_design_parse(struct myr_design *ret, void *image, size_t bytes, const ch
         MYR_TRY(take_section(&design, &table[i], section, image, name, err));
     }
     for (uint32_t i = 0; i < SECTION_COUNT; i++) {
+        /* Its pointer stays NULL, which says "not there" to all who ask. */
         if (!entries[i] && sections[i].optional) {
             continue;
         }
@@ -394,6 +418,7 @@ static int map_file(const char *path, void **ret, size_t *ret_bytes, struct myr_
     if (fd < 0) {
         return myr_err_errno(err, "cannot open", path);
     }
+    /* The mapping holds the file: the descriptor is closed in any case. */
     struct stat st;
     int rc = MYR_OK;
     if (fstat(fd, &st) < 0) {

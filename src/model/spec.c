@@ -1,3 +1,7 @@
+/*
+ * spec: the top level of a spec; sections have files of their own (spec_*.c). Sections that point
+ * at others are read after them: groups after networks, what is to be optimised after groups.
+ */
 #include "myriad/model/spec.h"
 
 #include <stdlib.h>
@@ -9,6 +13,7 @@
 /* Far more than there are rules; every name is looked for among all findings. */
 enum { ACCEPT_MAX = 256 };
 
+/* Names of findings. Whether there is such a rule only the plan can say. */
 static int read_names(struct myr_arena *arena, const struct myr_doc *node, const char *what,
                       struct myr_spec *spec, struct myr_err *err)
 {
@@ -25,6 +30,7 @@ static int read_names(struct myr_arena *arena, const struct myr_doc *node, const
     return MYR_OK;
 }
 
+/* The words in the order of the bits of 'supplied'. */
 static int read_supplied(const struct myr_doc *node, struct myr_spec *spec, struct myr_err *err)
 {
     static const char *const names[] = {"servers", "management_nodes", "ethernet_cabling",
@@ -60,6 +66,7 @@ static int read_prices(struct myr_arena *arena, const struct myr_catalog *catalo
         parts = myr_doc_get(node, "parts");
     }
     if (book) {
+        /* Books beyond the 64th cannot be chosen by a spec. */
         const char *names[64];
         uint32_t choice;
         size_t count = catalog->books.count < 64 ? catalog->books.count : 64;
@@ -86,6 +93,7 @@ static int read_prices(struct myr_arena *arena, const struct myr_catalog *catalo
     return MYR_OK;
 }
 
+/* The sections as they stand in the document; NULL: not given. */
 struct root_nodes {
     const struct myr_doc *server, *networks, *storage, *room, *supplied, *prices, *items, *accept,
         *groups, *facility, *optimise;
@@ -95,6 +103,10 @@ static int read_networks(struct myr_arena *arena, const struct myr_catalog *cata
                          const struct myr_doc *networks, struct myr_spec *spec, struct myr_err *err)
 {
     if (!networks) {
+        /*
+         * A spec that says nothing of networks gets the compute network; complaints point at the
+         * spec.
+         */
         spec->nets[MYR_NET_COMPUTE].node = spec->root;
         return MYR_OK;
     }
@@ -109,6 +121,7 @@ static int read_networks(struct myr_arena *arena, const struct myr_catalog *cata
     return MYR_OK;
 }
 
+/* Each section into its part of the spec; what is absent keeps its default. */
 static int read_sections(struct myr_arena *arena, const struct myr_catalog *catalog,
                          const struct root_nodes *nodes, struct myr_spec *spec, struct myr_err *err)
 {
@@ -162,6 +175,7 @@ int myr_spec_read(struct myr_arena *arena, const struct myr_catalog *catalog,
         FIELD_ROW_TEXT("name", struct myr_spec, name),
         FIELD_ROW_U32("servers", struct myr_spec, servers, 1, MYR_SPEC_SERVERS_MAX),
     };
+    /* 0 is a part's index, so "no part" has to be set by hand. */
     struct root_nodes nodes = {};
     struct myr_spec spec = {.root = doc, .name = "cluster", .server_part = MYR_PART_NONE};
     spec.storage.server_part = MYR_PART_NONE;

@@ -7,11 +7,13 @@ const char *const myr_cooling_names[MYR_COOLING_COUNT] = {"by-rack", "air", "col
 const char *const myr_overhead_names[MYR_OVERHEAD_COUNT] = {"fans", "pumps",       "chiller",
                                                             "ups",  "transformer", "lighting"};
 
+/* In the order of their enums. "default" is what a spec need not say. */
 static const char *const ups_names[] = {"default", "none", "n", "n+1", "2n"};
 static const char *const supply_names[] = {"ac", "hvdc"};
 static const char *const coolant_names[] = {"water", "glycol-25"};
 static const char *const cdu_names[] = {"row", "room"};
 
+/* All tables have rows of one struct; the sections only group its keys for people. */
 #define F struct myr_spec_facility
 
 static const struct field plain_fields[] = {
@@ -24,6 +26,7 @@ static const struct field plain_fields[] = {
     FIELD_ROW_DOUBLE("power_kw_max", F, power_kw_max, 0.001, 1e9),
 };
 
+/* Shares of IT power: 2 is far beyond any cooling, and percent by mistake is found out below. */
 static const struct field overhead_fields[] = {
     FIELD_ROW_DOUBLE("fans", F, overheads[MYR_OVERHEAD_FANS], 0, 2),
     FIELD_ROW_DOUBLE("pumps", F, overheads[MYR_OVERHEAD_PUMPS], 0, 2),
@@ -107,6 +110,7 @@ static const struct field module_fields[] = {
     FIELD_ROW_DOUBLE("kw", F, module_kw, 1, 1e6),
 };
 
+/* Sections as they stand in the document; some are kept in the struct for later complaints. */
 struct part_nodes {
     const struct myr_doc *overheads, *prices, *per_gpu, *energy, *liquid, *air, *cdu, *ups, *supply,
         *pool, *floor, *step, *module;
@@ -128,6 +132,7 @@ static const struct field node_fields[] = {
     FIELD_ROW_NODE("module", struct part_nodes, module),
 };
 
+/* -1 is "not given" where 0 is an answer; elsewhere 0 is. The planner fills in class values. */
 void spec_facility_defaults(struct myr_spec_facility *facility)
 {
     *facility = (struct myr_spec_facility){.cdu_spares = -1,
@@ -155,6 +160,7 @@ static int check(const struct part_nodes *nodes, const F *facility, struct myr_e
     for (uint32_t i = 0; i < MYR_OVERHEAD_COUNT; i++) {
         sum += facility->overheads[i] > 0 ? facility->overheads[i] : 0;
     }
+    /* A PUE above 5 is percent taken for shares. */
     if (sum > 4) {
         return myr_doc_error(err, nodes->overheads, MYR_ERANGE,
                              "'overheads' add up to %g of IT, shares of IT (0.05 is 5 %%) are "

@@ -2,6 +2,10 @@
 #include "fields.h"
 #include "spec_parts.h"
 
+/*
+ * A list takes the place of the default, all networks of the spec; an empty one would leave the
+ * group unreachable.
+ */
 static int read_group_networks(const struct myr_doc *node, struct myr_spec *spec,
                                struct myr_spec_group *group, struct myr_err *err)
 {
@@ -25,6 +29,7 @@ static int read_group_networks(const struct myr_doc *node, struct myr_spec *spec
     return MYR_OK;
 }
 
+/* Into the next free place of the spec, which the caller counts once the group is right. */
 static int read_group(struct myr_arena *arena, const struct myr_catalog *catalog,
                       const struct myr_doc *node, struct myr_spec *spec, struct myr_err *err)
 {
@@ -79,6 +84,7 @@ int spec_read_groups(struct myr_arena *arena, const struct myr_catalog *catalog,
     for (uint32_t i = 0; i < node->count; i++) {
         MYR_TRY(read_group(arena, catalog, node->items[i], spec, err));
         const struct myr_spec_group *group = &spec->groups[spec->group_count++];
+        /* Nodes of the compute network are the first ones: later code counts them from 0. */
         bool on = group->networks & 1U << MYR_NET_COMPUTE;
         if (on && off) {
             return myr_doc_error(err, group->node, MYR_EINVAL,
@@ -96,6 +102,7 @@ int spec_read_groups(struct myr_arena *arena, const struct myr_catalog *catalog,
     if (!(spec->groups[0].networks & 1U << MYR_NET_COMPUTE)) {
         return myr_doc_error(err, node, MYR_EINVAL, "no group hangs on the compute network");
     }
+    /* The first group stands for the spec where one kind of server is asked for. */
     spec->servers = (uint32_t)servers;
     spec->server_part = spec->groups[0].server_part;
     return MYR_OK;

@@ -2,6 +2,7 @@
 #include "fields.h"
 #include "spec_parts.h"
 
+/* In the order of enum myr_per. */
 const char *const myr_per_names[MYR_PER_COUNT] = {"piece", "gpu",      "server",
                                                   "node",  "nic_port", "switch"};
 
@@ -19,6 +20,7 @@ int spec_unknown_part(const struct myr_catalog *catalog, const struct myr_doc *p
                          near, near[0] ? "?" : "");
 }
 
+/* 'item' brings the defaults. Any kind of part may be an item. */
 static int read_item(struct myr_arena *arena, const struct myr_catalog *catalog,
                      const struct myr_doc *node, struct myr_spec_item *item, struct myr_err *err)
 {

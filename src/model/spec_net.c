@@ -6,6 +6,7 @@
 const char *const myr_pin_role_names[MYR_PIN_ROLE_COUNT] = {
     "switch_optic", "nic_optic", "host_cable", "fabric_optic", "fabric_cable", "nic"};
 
+/* What kind of part may be pinned in each role. */
 static const enum myr_part_kind pin_kinds[MYR_PIN_ROLE_COUNT] = {
     MYR_PART_TRANSCEIVER, MYR_PART_TRANSCEIVER, MYR_PART_CABLE,
     MYR_PART_TRANSCEIVER, MYR_PART_CABLE,       MYR_PART_NIC};
@@ -92,6 +93,10 @@ static const struct field net_fields[] = {
     FIELD_ROW_U32("aggregation", struct myr_spec_net, aggregation_count, 1, 1024),
 };
 
+/*
+ * Some words say more than a shape: how many dimensions, or that there are two planes. 'dims' has
+ * been read by then, and must not contradict the word.
+ */
 static int read_topology(const struct myr_doc *node, struct myr_spec_net *net, struct myr_err *err)
 {
     const char *names[MYR_ARRAY_COUNT(topology_words)];
@@ -117,6 +122,7 @@ static int read_topology(const struct myr_doc *node, struct myr_spec_net *net, s
     return MYR_OK;
 }
 
+/* A single number is for the leaf; a list goes on upwards. */
 static int read_oversubscription(const struct myr_doc *node, struct myr_spec_net *net,
                                  struct myr_err *err)
 {
@@ -154,6 +160,7 @@ static int read_dims(const struct myr_doc *node, struct myr_spec_net *net, struc
     return MYR_OK;
 }
 
+/* One length for all runs, or some of them by layer. */
 static int read_lengths(struct myr_arena *arena, const struct myr_doc *node,
                         struct myr_spec_net *net, struct myr_err *err)
 {
@@ -171,6 +178,7 @@ static int read_lengths(struct myr_arena *arena, const struct myr_doc *node,
     return fields_read(arena, node, "length_m", &table, 1, err);
 }
 
+/* 0 is a quantity: the part is counted and not ordered. */
 static int read_quantities(const struct myr_catalog *catalog, const struct myr_doc *node,
                            struct myr_spec_net *net, struct myr_err *err)
 {
@@ -194,6 +202,7 @@ static int read_quantities(const struct myr_catalog *catalog, const struct myr_d
     return MYR_OK;
 }
 
+/* Roles and 'quantities' are keys of one map. */
 static int read_pins(const struct myr_catalog *catalog, const struct myr_doc *node,
                      struct myr_spec_net *net, struct myr_err *err)
 {
@@ -212,6 +221,7 @@ static int read_pins(const struct myr_catalog *catalog, const struct myr_doc *no
     return quantities ? read_quantities(catalog, quantities, net, err) : MYR_OK;
 }
 
+/* Switches with cages and access switches are different kinds of parts. */
 static int read_net_parts(const struct myr_catalog *catalog, const struct net_nodes *nodes,
                           struct myr_spec_net *net, struct myr_err *err)
 {
@@ -251,7 +261,7 @@ int spec_read_net(struct myr_arena *arena, const struct myr_catalog *catalog,
     };
     const char *what = myr_arena_printf(arena, "networks.%s", myr_net_names[id]);
     MYR_TRY(fields_read(arena, node, what, tables, 2, err));
-    if (nodes.dims) {
+    if (nodes.dims) { /* before the topology, which looks at it */
         MYR_TRY(read_dims(nodes.dims, net, err));
     }
     if (nodes.topology) {

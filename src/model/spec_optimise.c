@@ -8,6 +8,10 @@ const char *const myr_metric_names[MYR_METRIC_COUNT] = {
     "capex",      "cost_of_years", "power_kw", "bandwidth_per_gpu_gbps",
     "blast_gpus", "moved_cables",  "racks",    "hops"};
 
+/*
+ * Those that can be compared without further keys: a torus has its sides, access is for other
+ * networks. Both lists have the same order.
+ */
 static const char *const topology_names[] = {"rail",           "clos",      "rail-only",
                                              "middle-of-rack", "dragonfly", "dragonfly+"};
 static const enum myr_topology topologies[] = {MYR_TOPOLOGY_RAIL,      MYR_TOPOLOGY_CLOS,
@@ -15,6 +19,7 @@ static const enum myr_topology topologies[] = {MYR_TOPOLOGY_RAIL,      MYR_TOPOL
                                                MYR_TOPOLOGY_DRAGONFLY, MYR_TOPOLOGY_DRAGONFLY_PLUS};
 static const char *const fill_names[] = {"regular", "dense"};
 
+/* The rows below all lie in this struct. */
 #define O struct myr_spec_optimise
 
 static const struct field limit_fields[] = {
@@ -64,6 +69,7 @@ static int read_value(const struct myr_catalog *catalog, const struct myr_doc *n
     }
 }
 
+/* Values of all lists are doubles, so that the search can treat them alike; each is there once. */
 static int read_choices(const struct myr_catalog *catalog, const struct myr_doc *node, O *optimise,
                         struct myr_err *err)
 {
@@ -102,6 +108,7 @@ void spec_optimise_defaults(struct myr_spec_optimise *optimise)
 {
     *optimise = (struct myr_spec_optimise){};
     for (uint32_t i = 0; i < MYR_METRIC_COUNT; i++) {
+        /* No limit; 0 is one. */
         optimise->limits[i] = -1;
     }
 }
@@ -138,6 +145,7 @@ int spec_read_optimise(struct myr_arena *arena, const struct myr_catalog *catalo
             spec->group_count ? "'grow_to' with 'groups', servers of one kind are expected"
                               : "'grow_to' is less than 'servers', as many or more are expected");
     }
+    /* Cables move only when something grows. */
     bool moved = optimise->objective == MYR_METRIC_MOVED || optimise->limits[MYR_METRIC_MOVED] >= 0;
     if (moved && !optimise->grow_to) {
         return myr_doc_error(err, node, MYR_EINVAL,

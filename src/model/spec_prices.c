@@ -4,20 +4,22 @@
 #include "myriad/text.h"
 
 enum column { PART, PRICE, CURRENCY, DATE, COLUMN_COUNT };
-enum { ROWS_MAX = 100000 };
+enum { ROWS_MAX = 100000 }; /* far more than a catalogue has parts */
 
 static const char *const column_names[COLUMN_COUNT] = {"part", "price", "currency", "date"};
 
+/* A list while it is read. It lies in the arena; the vector is freed by hand. */
 struct list {
     struct myr_arena *arena;
     const struct myr_catalog *catalog;
-    struct myr_csv csv;
-    int columns[COLUMN_COUNT];
-    uint32_t *line_of;    /* by part: where its price was given; 0: not yet */
-    const char *currency; /* of the rows above; NULL: none said one */
+    struct myr_csv csv;        /* the row at hand */
+    int columns[COLUMN_COUNT]; /* where each is in a row; -1: nowhere */
+    uint32_t *line_of;         /* by part: where its price was given; 0: not yet */
+    const char *currency;      /* of the rows above; NULL: none said one */
     MYR_VEC(struct myr_price) prices;
 };
 
+/* Spreadsheets leave blanks around what they write. */
 static struct myr_str trimmed(struct myr_str text)
 {
     while (text.len > 0 && (text.data[0] == ' ' || text.data[0] == '\t')) {
@@ -30,6 +32,7 @@ static struct myr_str trimmed(struct myr_str text)
     return text;
 }
 
+/* Empty where the table has no such column or the row ends before it. */
 static struct myr_str cell(const struct list *list, enum column column)
 {
     int at = list->columns[column];
@@ -46,6 +49,7 @@ static int complain(struct list *list, enum column column, struct myr_err *err, 
                          column_names[column], myr_text_excerpt(cell(list, column), shown), what);
 }
 
+/* Columns in any order; those of other names are left alone. */
 static int read_header(struct list *list, struct myr_err *err)
 {
     int rc = myr_csv_next(&list->csv, err);
@@ -73,6 +77,7 @@ static int read_header(struct list *list, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Suppliers write order numbers; ids and aliases come first. */
 static uint32_t find_part(const struct list *list, struct myr_str name)
 {
     uint32_t part = myr_catalog_find(list->catalog, name);
@@ -132,6 +137,7 @@ static bool read_amount(struct myr_str text, double *ret)
            myr_str_to_double((struct myr_str){plain, len}, ret) && *ret <= 1e12;
 }
 
+/* The form alone: any three capital letters. */
 static bool is_currency(struct myr_str text)
 {
     bool letters = text.len == 3;
@@ -141,6 +147,7 @@ static bool is_currency(struct myr_str text)
     return letters;
 }
 
+/* Form and ranges, not the calendar: a date is only shown. */
 static bool is_date(struct myr_str text)
 {
     static const char form[] = "dddd-dd-dd";
@@ -158,6 +165,7 @@ static bool is_date(struct myr_str text)
     return month >= 1 && month <= 12 && day >= 1 && day <= 31;
 }
 
+/* The note says where a price comes from, since it overrides the book's. */
 static int read_row(struct list *list, struct myr_err *err)
 {
     struct myr_price price = {};
@@ -228,6 +236,7 @@ int myr_spec_add_prices(struct myr_arena *arena, const struct myr_catalog *catal
     list->catalog = catalog;
     list->line_of = MYR_ARENA_NEW(arena, uint32_t, catalog->parts.count + 1);
     myr_csv_init(&list->csv, arena, file, text);
+    /* Nothing of the spec changes before the whole list is found right. */
     int rc = read_rows(list, err);
     rc = rc < 0 ? rc : check_currency(list, spec, err);
     if (rc < 0) {

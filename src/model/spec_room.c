@@ -49,6 +49,7 @@ static const struct field room_fields[] = {
     FIELD_ROW_U32("lossless_classes", struct myr_spec_room, lossless_classes, 1, 8),
 };
 
+/* The figures of docs/spec.md, "room"; what is 0 here gets its default in the planner. */
 void spec_room_defaults(struct myr_spec_room *room)
 {
     *room = (struct myr_spec_room){
@@ -74,6 +75,7 @@ const char *myr_room_column_name(uint32_t column, char ret[MYR_ROOM_COLUMN_BYTES
 {
     char letters[MYR_ROOM_COLUMN_BYTES];
     uint32_t count = 0;
+    /* Letters as spreadsheets count: Z is followed by AA, there is no zero. Lowest digit first. */
     for (; column > 0 && count + 1 < MYR_ROOM_COLUMN_BYTES; column = (column - 1) / 26) {
         letters[count++] = (char)('A' + (column - 1) % 26);
     }
@@ -101,6 +103,7 @@ static uint32_t column_number(struct myr_str text)
     return number;
 }
 
+/* 0 when the text is no number of a row; the limit is asked digit by digit, so nothing wraps. */
 static uint32_t row_number(struct myr_str text)
 {
     uint32_t number = 0;
@@ -127,6 +130,7 @@ static int read_range(const struct myr_doc *node, const char *what, bool columns
     while (dash < text.len && text.data[dash] != '-') {
         dash++;
     }
+    /* A run may go down: 10-7 means that row 10 is filled first. */
     struct myr_str from = {text.data, dash}, to = from;
     if (dash < text.len) {
         to = (struct myr_str){text.data + dash + 1, text.len - dash - 1};
@@ -175,6 +179,7 @@ static int read_slack(struct myr_arena *arena, const struct myr_doc *node,
     return fields_read(arena, node, "slack", &table, 1, err);
 }
 
+/* Cross rows are where trays meet; none given is every row. */
 static int read_trays(struct myr_arena *arena, const struct myr_doc *node,
                       struct myr_spec_room *room, struct myr_err *err)
 {
@@ -203,6 +208,7 @@ static int read_trays(struct myr_arena *arena, const struct myr_doc *node,
                              nodes.cross_rows->count, MYR_ROOM_CROSS_MAX);
     }
     for (uint32_t i = 0; i < nodes.cross_rows->count; i++) {
+        /* The room's rows may be left open: then only the largest room bounds these. */
         uint64_t row;
         MYR_TRY(myr_doc_u64(nodes.cross_rows->items[i], "cross_rows", 1,
                             room->rows ? room->rows : MYR_ROOM_SIDE_MAX, &row, err));
@@ -224,6 +230,7 @@ static int read_trunks(struct myr_arena *arena, const struct myr_doc *node,
     return fields_read(arena, node, "trunks", &table, 1, err);
 }
 
+/* The two keys stand in 'zones' or in the room itself: rows 1 and 2 of the table read both. */
 static int read_zones(struct myr_arena *arena, struct room_nodes *nodes, struct myr_spec_room *room,
                       struct myr_err *err)
 {
@@ -256,6 +263,7 @@ static int read_zones(struct myr_arena *arena, struct room_nodes *nodes, struct 
     return MYR_OK;
 }
 
+/* The buildings must have been read: their names are the words. */
 static int find_building(const struct myr_spec_room *room, const struct myr_doc *node,
                          const char *what, uint32_t *ret, struct myr_err *err)
 {
@@ -266,6 +274,7 @@ static int find_building(const struct myr_spec_room *room, const struct myr_doc 
     return myr_doc_choice(node, what, names, room->building_count, ret, err);
 }
 
+/* Into the next free place, which is counted when all is right. */
 static int read_building(struct myr_arena *arena, const struct myr_doc *node,
                          struct myr_spec_room *room, struct myr_err *err)
 {
@@ -331,6 +340,7 @@ static int read_distances(struct myr_arena *arena, const struct myr_doc *list,
                                  "'to' is '%s' like 'from', another building is expected",
                                  room->buildings[to].name);
         }
+        /* As far there as back. */
         room->buildings[from].distance_m[to] = room->buildings[to].distance_m[from] = row.m;
     }
     return MYR_OK;
@@ -377,6 +387,7 @@ static int read_buildings(struct myr_arena *arena, const struct room_nodes *node
     return MYR_OK;
 }
 
+/* UINT32_MAX in 'parents' stays where there is none: an entry without parents is a source. */
 static int read_parents(const struct myr_doc *node, const struct myr_spec_chains *chains,
                         struct myr_spec_chain *link, struct myr_err *err)
 {
@@ -448,6 +459,9 @@ static int read_chain(struct myr_arena *arena, const struct myr_doc *node, const
     if (nodes.columns) {
         MYR_TRY(read_range(nodes.columns, "columns", true, &link.columns, err));
     }
+    /*
+     * With one of them left out all rows or columns are meant; without both it feeds entries alone.
+     */
     link.serves = nodes.rows || nodes.columns;
     chains->items[chains->count++] = link;
     return MYR_OK;
@@ -484,6 +498,7 @@ static int read_room_file(struct myr_arena *arena, const struct myr_doc *node,
     if (folder + name.len >= PATH_MAX_BYTES) {
         return myr_doc_error(err, node, MYR_ERANGE, "'room' is too long for the name of a file");
     }
+    /* A text of a document is never empty (field_text()). */
     bool absolute = name.data[0] == '/';
     const char *path = myr_arena_printf(arena, "%.*s%.*s", absolute ? 0 : (int)folder, node->file,
                                         (int)name.len, name.data);
@@ -513,6 +528,7 @@ int spec_read_room(struct myr_arena *arena, const struct myr_catalog *catalog,
         return myr_doc_error(err, node, MYR_EINVAL,
                              "'columns' and 'racks_per_row' say the same, one of them is expected");
     }
+    /* Two words for the same number. */
     room->columns = nodes.racks_per_row ? nodes.racks_per_row : room->columns;
     MYR_TRY(spec_need_optional(catalog, nodes.rack, "rack", MYR_PART_RACK, &room->rack_part, err));
     MYR_TRY(read_zones(arena, &nodes, room, err));

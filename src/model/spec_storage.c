@@ -2,10 +2,12 @@
 #include "fields.h"
 #include "spec_parts.h"
 
+/* In the order of their enums, as the classes of rates are. */
 const char *const myr_tier_names[MYR_TIER_COUNT] = {"hybrid", "object"};
 
 static const char *const rate_names[] = {"none", "good", "better", "best"};
 
+/* All rows but those of nodes lie in this struct. */
 #define S struct myr_spec_storage
 
 /* "3P", "500T": the letter is the unit, so that a bare number says nothing. */
@@ -23,6 +25,7 @@ static int read_capacity(const struct myr_doc *node, S *storage, struct myr_err 
     return field_read_scaled(&row, node, storage, err);
 }
 
+/* What needs more than a row; the petabytes and what one is are turned into terabytes. */
 struct storage_nodes {
     const struct myr_doc *server, *erasure, *capacity, *checkpoint, *tiers;
     double capacity_pb;
@@ -56,6 +59,7 @@ static const struct field storage_fields[] = {
     FIELD_ROW_DOUBLE("repair_hours", S, repair_hours, 0.01, 1e5),
 };
 
+/* No parity is allowed: it is plain striping. */
 static int read_erasure(struct myr_arena *arena, const struct myr_doc *node, uint32_t *ret_data,
                         uint32_t *ret_parity, struct myr_err *err)
 {
@@ -76,6 +80,7 @@ static int read_erasure(struct myr_arena *arena, const struct myr_doc *node, uin
     return MYR_OK;
 }
 
+/* The model is looked up by the planner: this module knows no models. */
 static int read_checkpoint(struct myr_arena *arena, const struct myr_doc *node, S *storage,
                            struct myr_err *err)
 {
@@ -96,6 +101,7 @@ static int read_checkpoint(struct myr_arena *arena, const struct myr_doc *node, 
     return MYR_OK;
 }
 
+/* On a copy, which takes its place once all of it is right; at most one tier of a kind. */
 static int read_tier(struct myr_arena *arena, const struct myr_catalog *catalog,
                      const struct myr_doc *node, S *storage, struct myr_err *err)
 {
@@ -144,6 +150,7 @@ static int read_tier(struct myr_arena *arena, const struct myr_catalog *catalog,
     return MYR_OK;
 }
 
+/* What would contradict itself or have no meaning alone. */
 static int check(const struct myr_doc *node, const S *storage, struct myr_err *err)
 {
     if (storage->copies && storage->erasure_data) {
