@@ -40,6 +40,7 @@ struct client_request {
 
 struct client_line;
 
+/* First in, first out; linked by 'next' of the requests. */
 struct client_queue {
     struct client_request *first, *last;
 };
@@ -49,10 +50,10 @@ struct client {
     const struct myr_kube_access *access;
     struct myr_io_tls *tls;
     struct myr_buf token, head; /* head: the lines that all requests have */
-    int64_t token_ms;
-    uint32_t timeout_s;
-    struct client_line *lines;         /* all connections */
-    uint32_t line_count;               /* without those of streams */
+    int64_t token_ms;           /* when it was last read; 0: to be read before the next request */
+    uint32_t timeout_s;         /* without a byte, before a request is given up */
+    struct client_line *lines;  /* all connections */
+    uint32_t line_count;        /* without those of streams */
     struct client_queue urgent, other; /* that wait for a connection */
     uint64_t asked, heard;             /* requests; pieces that were read */
     bool closing;

@@ -65,6 +65,7 @@ struct kube_pairs {
     uint32_t count;
 };
 
+/* Of taints; the others (PreferNoSchedule) keep nobody away. */
 enum kube_effect { KUBE_NO_SCHEDULE, KUBE_NO_EXECUTE, KUBE_OTHER_EFFECT };
 
 struct kube_taint {
@@ -84,11 +85,11 @@ struct kube_amounts {
 
 struct kube_node {
     struct myr_arena arena;
-    struct myr_str name, uid, address, leaf;
+    struct myr_str name, uid, address, leaf; /* leaf: empty where no label names one */
     struct kube_pairs labels;
     struct kube_taint *taints;
     uint32_t taint_count;
-    struct kube_amounts has;
+    struct kube_amounts has; /* that pods may use, in all */
     bool unschedulable, ready;
     int64_t lost_ms; /* not ready since then, by our clock; -1: ready */
     uint64_t digest; /* of all that decides */
@@ -98,7 +99,7 @@ struct kube_node {
 
 struct kube_toleration {
     struct myr_str key, value;
-    bool exists;
+    bool exists; /* any value will do; without a key any taint */
     bool all_effects;
     enum kube_effect effect;
 };
@@ -135,9 +136,10 @@ struct kube_needs {
     struct kube_pairs selector;
     struct kube_term *terms; /* one of them; none: any node */
     uint32_t term_count;
-    bool has_terms;
+    bool has_terms; /* there is a list, even if none of it could match */
     struct kube_toleration *tolerations;
     uint32_t toleration_count;
+    /* Bit 16 is set for UDP. */
     uint32_t ports[KUBE_PORTS], port_count; /* of the host */
     uint64_t digest;
     char refused[160]; /* what is asked and not understood; empty: all is understood */
@@ -152,6 +154,10 @@ struct kube_pod {
     struct myr_arena arena;
     struct myr_str space, name, uid, node;
     struct myr_str gang, owner_kind, owner_name, owner_uid, owner_api;
+    /*
+     * 'ours': its schedulerName is ours. 'indexed': 'index' is its completion index. 'strict': no
+     * new placement while a pod from before may run.
+     */
     bool ours, deleting, host_network, indexed, strict;
     enum kube_phase phase;
     uint32_t gang_size; /* 0: what is said is no size */
@@ -164,9 +170,9 @@ struct kube_pod {
     struct myr_str planned_node, placement, master, plan;
     uint32_t planned_rank, planned_world;
     /* Ours, not the API server's. */
-    uint32_t assumed; /* node of a binding under way; MYR_NONE: none */
-    uint32_t on;      /* node by whose use it is counted; MYR_NONE: none */
-    uint32_t seen;
+    uint32_t assumed;          /* node of a binding under way; MYR_NONE: none */
+    uint32_t on;               /* node by whose use it is counted; MYR_NONE: none */
+    uint32_t seen;             /* by which list */
     struct kube_gang *gang_of; /* NULL: not ours */
     uint32_t seat;             /* its place in the gang's list */
 };
@@ -189,6 +195,7 @@ extern const struct myr_doc_part kube_node_parts[], kube_pod_parts[];
 struct kube_pod *kube_pod_read(struct kube_resources *resources, const struct myr_doc *object,
                                const struct myr_kube_policy *policy, struct myr_err *err);
 
+/* The annotations that are read, as numbers of kube_notes[]. */
 enum kube_note {
     KUBE_NOTE_INDEX,
     KUBE_NOTE_GANG,
@@ -304,13 +311,14 @@ struct kube_use {
     uint32_t ports[64], port_count; /* of the host, taken by pods there; beyond 64: all are */
 };
 
+/* Why a gang waits; each is told on its own, so that one does not hush up another. */
 enum kube_reason {
-    REASON_SIZE,
-    REASON_GATHERS,
-    REASON_REFUSED,
-    REASON_ROOM,
-    REASON_STRICT,
-    REASON_NO_OWNER,
+    REASON_SIZE,     /* no proper size */
+    REASON_GATHERS,  /* pods of it are still missing */
+    REASON_REFUSED,  /* asks for what is not understood */
+    REASON_ROOM,     /* finds no places */
+    REASON_STRICT,   /* a pod from before may still run */
+    REASON_NO_OWNER, /* broken, and nobody would make it again */
     KUBE_REASONS
 };
 
@@ -326,33 +334,37 @@ struct kube_broken {
     int64_t at_ms;
 };
 
+/*
+ * A gang of one key. What stands behind 'stale' is reckoned from its pods, and true only while that
+ * is not set; gangs.c makes it so before anybody asks.
+ */
 struct kube_gang {
     const char *key; /* "namespace/name/owner" */
     uint32_t id;
     struct kube_pod **pods; /* all of it, in the order of their ranks when it is not stale */
     uint32_t count, room;
-    bool stale, unsorted; /* what follows, or the order of its pods, is to be made anew */
-    bool flying;          /* a decision on it is carried out */
-    const struct kube_pod *first;
-    uint32_t size;         /* as said */
-    uint32_t waits, bound; /* live pods */
-    uint32_t done;         /* succeeded */
-    uint32_t assumed;      /* pods of a binding that the watch has not told of yet */
+    bool stale, unsorted;         /* what follows, or the order of its pods, is to be made anew */
+    bool flying;                  /* a decision on it is carried out */
+    const struct kube_pod *first; /* of rank 0: speaks for all in what is said once */
+    uint32_t size;                /* as said */
+    uint32_t waits, bound;        /* live pods */
+    uint32_t done;                /* succeeded */
+    uint32_t assumed;             /* pods of a binding that the watch has not told of yet */
     int32_t priority, own_priority;
     int64_t created_ms;
     /* A bound one that was found well, until it or any node changes, or that time has come. */
     bool quiet;
-    uint64_t quiet_nodes;
-    int64_t look_ms;
+    uint64_t quiet_nodes; /* 'node_changes' of the cluster then */
+    int64_t look_ms;      /* that time; INT64_MAX: none */
     struct kube_told told[KUBE_REASONS];
     MYR_VEC(struct kube_broken) broken;
 };
 
 /* Where pods of one kind may go: by node, each as of a stamp of its use. */
 struct kube_spot {
-    uint64_t stamp; /* 0: not looked at */
-    uint32_t lacks;
-    uint8_t places, empty, misfit;
+    uint64_t stamp;                /* 0: not looked at */
+    uint32_t lacks;                /* the resource that it is short of; MYR_NONE: none */
+    uint8_t places, empty, misfit; /* free now; if nothing ran there; why it does not do */
 };
 
 struct kube_kind {
@@ -374,9 +386,9 @@ struct myr_kube_cluster {
     struct myr_strmap node_ids, pod_ids; /* by name, by uid */
     uint32_t pods_gone;                  /* places of 'pods' that nobody has */
     uint32_t listing[MYR_KUBE_KINDS];    /* number of the list under way, or of the last one */
-    uint64_t node_changes;
-    bool changed, order_stale;
-    int64_t wake_ms;
+    uint64_t node_changes;               /* of what decides; heartbeats do not count */
+    bool changed, order_stale;           /* since the last round; the topology is to be made anew */
+    int64_t wake_ms; /* when to decide though nothing has come; INT64_MAX: not at all */
     /* gangs.c */
     MYR_VEC(struct kube_gang *) gangs; /* NULL: gone */
     MYR_VEC(char *) gang_keys;
@@ -389,17 +401,17 @@ struct myr_kube_cluster {
     struct kube_use *use; /* by node */
     uint64_t *stamp_of;   /* by node, apart: another one after every change of it or of its use */
     uint32_t use_count;
-    uint64_t stamps;
-    bool use_stale;
+    uint64_t stamps; /* the last one that was given */
+    bool use_stale;  /* to be counted anew before it is asked for */
     /* place.c */
     struct kube_kind kinds[KUBE_KINDS];
-    uint64_t asked;
+    uint64_t asked; /* questions so far: the clock of kinds[].used */
     /* decide.c */
     struct myr_arena arena;
     MYR_VEC(struct myr_kube_decision) decisions;
     uint32_t gangs_waiting;
-    uint32_t missing; /* pods of gangs that are still to come */
-    uint64_t placements, rounds;
+    uint32_t missing;            /* pods of gangs that are still to come */
+    uint64_t placements, rounds; /* since the start; the first makes names of placements */
 };
 
 static inline uint32_t kube_node_find(const struct myr_kube_cluster *c, struct myr_str name)

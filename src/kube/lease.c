@@ -17,6 +17,7 @@ static int64_t length_ms(const struct lease *l)
     return (int64_t)l->service->schedule->lease_s * 1000;
 }
 
+/* A part of the length before another one may take it: requests under way have that long to end. */
 bool kube_lease_held(const struct lease *l)
 {
     if (!l->service->schedule->lease_name) {
@@ -25,6 +26,7 @@ bool kube_lease_held(const struct lease *l)
     return l->leads && kube_now_ms() - l->held_ms < length_ms(l) * (PARTS - 1) / PARTS;
 }
 
+/* Every part of its length: a holder that has missed two renewals is none any more. */
 static void on_timer(uv_timer_t *timer)
 {
     struct lease *l = timer->data;
@@ -47,6 +49,7 @@ static char *lease_path(const struct service *s, bool named)
                  : kube_path("/apis/coordination.k8s.io/v1/namespaces/%s/leases", c->lease_space);
 }
 
+/* With the version that was seen: of two that want to take it the API server refuses the second. */
 static void put_lease(const struct lease *l, const char *holder, struct myr_buf *body)
 {
     const struct myr_kube_schedule *c = l->service->schedule;
@@ -87,6 +90,10 @@ static bool read_lease(struct lease *l, struct myr_str body)
     if (ok) {
         const struct myr_doc *spec = myr_doc_get(top, "spec");
         struct myr_str holder = kube_text(spec, "holderIdentity");
+        /*
+         * A version that is new was written by somebody who lives: its time begins again. Times in
+         * the lease are not looked at, clocks of two machines need not agree.
+         */
         if (!myr_str_eq(version, myr_str_from(l->version))) {
             l->seen_ms = kube_now_ms();
         }
@@ -101,6 +108,7 @@ static bool read_lease(struct lease *l, struct myr_str body)
     return ok;
 }
 
+/* Told, and asked again with the next beat of the timer. */
 static void refused(struct lease *l, const struct client_answer *answer, const char *method)
 {
     struct myr_err err = {};
@@ -140,6 +148,7 @@ static void on_put(void *context, const struct client_answer *answer)
     }
 }
 
+/* Also what renews it. Without a version it is not there yet, and is made. */
 static void take(struct lease *l)
 {
     struct service *s = l->service;
@@ -217,6 +226,10 @@ static void on_released(void *context, const struct client_answer *answer)
     s->lease.asking = false;
 }
 
+/*
+ * A lease without a holder is anybody's at once. One that is asked for just now is left to run out:
+ * two questions at a time are not told apart.
+ */
 void kube_lease_end(struct service *s)
 {
     struct lease *l = &s->lease;

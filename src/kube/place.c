@@ -9,8 +9,10 @@
 
 #include "kube.h"
 
+/* Places of a node stand in the placer as its GPUs: it has a bit for each of so many. */
 enum { PLACES_MAX = MYR_SCHED_GPUS_MAX };
 
+/* What a node does not name it has none of. */
 static int64_t has(const struct kube_node *node, uint32_t resource)
 {
     for (uint32_t i = 0; i < node->has.count; i++) {
@@ -38,6 +40,7 @@ static uint32_t room(const struct kube_node *node, const struct kube_use *use,
     return (uint32_t)(needs->port_count && most > 1 ? 1 : most);
 }
 
+/* Beyond what is listed no port is known to be free. */
 static bool port_taken(const struct kube_use *use, const struct kube_needs *needs)
 {
     if (needs->port_count && use->port_count > MYR_ARRAY_COUNT(use->ports)) {
@@ -85,6 +88,10 @@ static struct kube_spot *spots_of(struct myr_kube_cluster *c, const struct kube_
     return kind->spots;
 }
 
+/*
+ * Both counts, and the one reason that is told. 'empty' counts for a node that is full too: whether
+ * a gang would ever fit is asked of it.
+ */
 static void look_at(const struct myr_kube_cluster *c, const struct kube_needs *needs, uint32_t id,
                     struct kube_spot *ret)
 {
@@ -140,6 +147,10 @@ static uint32_t count_places(struct myr_kube_cluster *c, const struct kube_needs
 static bool place_well(const struct myr_kube_cluster *c, const uint8_t *places, uint32_t most,
                        uint32_t count, uint32_t *ret)
 {
+    /*
+     * Every node has 'most' places here; those that it has not, or that are used, are taken at
+     * first. Which of its places they are does not matter.
+     */
     struct myr_place_shape shape = c->shape;
     shape.gpus_per_node = most;
     struct myr_placer *placer = myr_placer_create(&shape);
@@ -155,6 +166,7 @@ static bool place_well(const struct myr_kube_cluster *c, const uint8_t *places, 
     struct myr_gang gang = {};
     uint32_t filled = 0;
     bool placed = false;
+    /* The placer is asked only for what an empty cluster of this shape could hold. */
     if (count <= (uint64_t)shape.nodes * most) {
         gang.shares = myr_xcalloc(myr_place_nodes(placer, count) + 1, sizeof(*gang.shares));
         placed = myr_place(placer, count, &gang);
@@ -171,6 +183,7 @@ static bool place_well(const struct myr_kube_cluster *c, const uint8_t *places, 
     return placed;
 }
 
+/* A leaf by its first place, with the places that are free under it. */
 struct leaf {
     uint32_t first, places;
 };
@@ -209,6 +222,7 @@ static void place_anyhow(const struct myr_kube_cluster *c, const uint8_t *places
         }
     }
     MYR_ASSERT(filled == count);
+    /* Ranks follow the fabric here too: in the order of the places, not of how free a leaf is. */
     qsort(spots, count, sizeof(*spots), compare_places);
     for (uint32_t i = 0; i < count; i++) {
         ret[i] = c->node_at[spots[i]];

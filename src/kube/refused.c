@@ -34,6 +34,10 @@ static int not_served(const struct myr_kube_access *access, const char *path, st
     return rc;
 }
 
+/*
+ * The code says what would help: other credentials (401), rights (403), another look (404, 409),
+ * time (429); what is no fault of the request counts as an API server that is away.
+ */
 int kube_refused(const struct myr_kube_access *access, const struct client_request *request,
                  uint32_t status, struct myr_str body, struct myr_err *err)
 {
@@ -69,6 +73,7 @@ int kube_refused(const struct myr_kube_access *access, const struct client_reque
                        text);
 }
 
+/* A question of a command, which has no loop of its own: one is made for it. */
 struct asking {
     bool over;
     int rc;
@@ -100,11 +105,13 @@ int myr_kube_ask(const struct myr_kube_access *access, const struct myr_kube_que
     struct myr_err own = {};
     struct asking a = {.access = access, .ret = ret, .err = err ? err : &own};
     MYR_CLEANUP(myr_buf_done) struct myr_buf token = {};
+    /* It goes into a head as it is: blanks and ends of lines would make another request of it. */
     for (const char *c = question->path; *c; c++) {
         if ((unsigned char)*c <= 0x20 || *c == 0x7F || c - question->path > 2000) {
             return myr_err_set(err, MYR_EINVAL, "'%.60s' is no path", question->path);
         }
     }
+    /* Read here only to tell a token file that cannot be read; the client reads it for itself. */
     MYR_TRY(kube_token(access, &token, err));
     struct client_request request = {.method = question->method,
                                      .type = question->body.len ? "application/json" : NULL,

@@ -16,6 +16,7 @@ enum source {
     SOURCES
 };
 
+/* The last of one source: 'on' until all is well there, 'code' by which causes are compared. */
 struct trouble {
     bool on;
     int code;
@@ -29,12 +30,12 @@ struct watch {
     enum myr_kube_kind kind;
     enum source source;
     const char *path;
-    bool listed, relist; /* listed: all of them are known, and the watch goes on from there */
-    char version[64];
-    struct myr_buf more, line;
+    bool listed, relist;       /* listed: all of them are known, and the watch goes on from there */
+    char version[64];          /* resourceVersion to go on from */
+    struct myr_buf more, line; /* token of the next page, empty: the first; what is not whole yet */
     bool words;         /* what comes is protobuf: each word behind its length, and no line */
     bool no_more_words; /* one of them was not understood: JSON from then on */
-    uint32_t failures;
+    uint32_t failures;  /* one after the other; each doubles the wait before the next try */
     int64_t begun_ms;
     uv_timer_t retry;
 };
@@ -43,10 +44,10 @@ struct lease {
     struct service *service;
     uv_timer_t timer;
     char version[64], holder[256];
-    int64_t seen_ms;  /* when that version was first seen */
-    int64_t held_ms;  /* when it was last renewed by us; -1: it is not ours */
-    uint64_t changes; /* leaseTransitions */
-    bool asking, leads;
+    int64_t seen_ms;    /* when that version was first seen */
+    int64_t held_ms;    /* when it was last renewed by us; -1: it is not ours */
+    uint64_t changes;   /* leaseTransitions */
+    bool asking, leads; /* a question is under way; it was taken, and not given up since */
 };
 
 enum { WORK_SAMPLES = 1 << 16 };
@@ -59,26 +60,29 @@ struct service {
     struct myr_kube_cluster *cluster;
     struct watch watches[MYR_KUBE_KINDS];
     struct lease lease;
-    struct flight *flights;
+    struct flight *flights; /* decisions that are carried out */
     struct trouble troubles[SOURCES];
     struct myr_kube_report report;
-    uint64_t epoch;
-    uint64_t event_count;
+    uint64_t epoch; /* when it began, in ms of the wall: makes names of placements and events */
+    uint64_t event_count; /* told so far: makes their names */
     bool begun, stopping;
     int64_t begun_ms, round_ms; /* of the last decisions */
-    bool round_due;
+    bool round_due;             /* decide though no object has changed */
+    /*
+     * The next round; what is counted each second; the end, and the wait for the lease at the end.
+     */
     uv_timer_t wake, second, limit;
     uv_check_t check;
     uv_prepare_t gather;
-    uint64_t heard_before;
+    uint64_t heard_before;       /* pieces read, when it last gathered */
     int64_t gather_us, heard_us; /* how long it gathered; when anything came last */
     int64_t left, left_us;       /* answers or pods that were to come, since when so many */
     int64_t pace_us;             /* of one of them, as it was lately */
     uv_signal_t term, interrupt;
     /* idle times */
     uint64_t asked_before, rounds, rounds_before;
-    double idle_requests;
-    double *work_ms; /* of decisions that bound a gang, the last WORK_SAMPLES */
+    double idle_requests; /* in idle seconds, without the lease's */
+    double *work_ms;      /* of decisions that bound a gang, the last WORK_SAMPLES */
     uint64_t work_count;
 };
 
