@@ -278,8 +278,8 @@ int myr_flows_groups(struct myr_flows *flows, const struct myr_graph *graph,
         return myr_err_set(err, MYR_EINVAL, "the layout needs %llu GPUs, the nodes have %llu",
                            (unsigned long long)wanted, (unsigned long long)gpus);
     }
-    if (gpus > 0 && myr_flow_port(graph, 0) ==
-                        MYR_NONE) { /* 0| Nodes are of one kind: the first GPU tells of all. */
+    /* Nodes are of one kind: the first GPU tells of all. */
+    if (gpus > 0 && myr_flow_port(graph, 0) == MYR_NONE) {
         return myr_err_set(err, MYR_EINVAL, "GPU nodes have no port on the %s network",
                            myr_net_names[graph->net_id]);
     }

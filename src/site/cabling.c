@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+/* Longer names are not looked up. */
 enum { NAME_MAX_BYTES = 128 };
 
 void myr_cabling_init(struct myr_cabling *cabling, struct myr_arena *arena)
@@ -24,6 +25,7 @@ void myr_cabling_done(struct myr_cabling *cabling)
     myr_strmap_done(&cabling->names);
 }
 
+/* The name is borrowed: it lives as long as the cabling. */
 uint32_t myr_cabling_device(struct myr_cabling *cabling, struct myr_str name)
 {
     uint32_t known = myr_strmap_get(&cabling->names, name);
@@ -37,6 +39,7 @@ uint32_t myr_cabling_device(struct myr_cabling *cabling, struct myr_str name)
     return device;
 }
 
+/* "leaf-p0-g0-r0" for "leaf/p0-g0-r0": many systems do not take a slash in a host name. */
 void myr_site_name(const struct myr_design *design, uint32_t device, struct myr_buf *buf)
 {
     size_t start = buf->len;
@@ -46,6 +49,9 @@ void myr_site_name(const struct myr_design *design, uint32_t device, struct myr_
     *slash = '-';
 }
 
+/*
+ * Either spelling. Only the first dash stands for the slash: the rest of the name has dashes too.
+ */
 uint32_t myr_site_find(const struct myr_design *design, struct myr_str name)
 {
     if (name.len == 0 || name.len >= NAME_MAX_BYTES) {
@@ -83,6 +89,7 @@ static uint32_t own_port_index(const struct myr_devtype *type, struct myr_str na
     }
     for (uint32_t g = 0; g < type->group_count; g++) {
         const struct myr_port_group *group = &type->groups[g];
+        /* The last cage may be used in part. */
         uint64_t cages = (group->count + group->per_cage - 1) / group->per_cage;
         uint64_t cage = part[0] - 1;
         uint32_t connectors = group->per_cage / group->per_connector;
@@ -92,6 +99,9 @@ static uint32_t own_port_index(const struct myr_devtype *type, struct myr_str na
         }
         uint64_t connector = connectors > 1 ? part[1] - 1 : 0;
         uint64_t leg = group->per_connector > 1 ? part[connectors > 1 ? 2 : 1] - 1 : 0;
+        /*
+         * A part of the name that does not divide anything is not written, and must not be there.
+         */
         uint32_t wanted = 1 + (connectors > 1) + (group->per_connector > 1);
         uint64_t index =
             (cage - group->first_cage) * group->per_cage + connector * group->per_connector + leg;
@@ -129,6 +139,7 @@ static uint32_t caged_port_index(const struct myr_devtype *type, struct myr_str 
     return MYR_NONE;
 }
 
+/* A prefix alone is no name: something must follow. */
 static bool cut_prefix(struct myr_str *name, const char *prefix)
 {
     size_t len = strlen(prefix);
@@ -186,6 +197,7 @@ uint32_t myr_site_find_port(const struct myr_design *design, uint32_t device, st
     if (name.len == 0 || type->group_count == 0) {
         return MYR_NONE;
     }
+    /* NICs and management ports have names of their own; other ports of switches are cages. */
     bool named =
         type->groups[0].role == MYR_PORT_NIC || (name.len > 4 && memcmp(name.data, "mgmt", 4) == 0);
     uint32_t index = named ? nic_port_index(design, device, name) : switch_port_index(type, name);
@@ -222,6 +234,7 @@ static bool is_host(const struct myr_design *design, uint32_t port)
 static const uint64_t guid_nics = UINT64_C(0x024d595200000000);
 static const uint64_t guid_switches = UINT64_C(0x024d595300000000);
 
+/* Two numbers a NIC: the next one is its port's. Switches have one for all of their ports. */
 uint64_t myr_site_guid(const struct myr_design *design, uint32_t port)
 {
     MYR_ASSERT(port < design->port_count);
@@ -254,6 +267,10 @@ static uint32_t ports_of(const struct myr_design *design, uint32_t device, enum 
     return caged ? type->cages * myr_site_numbers(type) : ports_in_cages(design, device);
 }
 
+/*
+ * As a real source would show the port: subnet managers see each NIC as a device with port 1, and
+ * switch ports by number; others see hosts, and names.
+ */
 static struct myr_cabling_end end_of(struct myr_cabling *cabling, const struct myr_design *design,
                                      uint32_t port, enum myr_nic_view view, struct myr_buf *scratch)
 {
@@ -268,6 +285,7 @@ static struct myr_cabling_end end_of(struct myr_cabling *cabling, const struct m
     }
     struct myr_str name = {scratch->data, scratch->len};
     end.device = myr_strmap_get(&cabling->names, name);
+    /* The first end of a device tells all about it: no source repeats it. */
     if (end.device == MYR_MAP_NONE) {
         end.device = myr_cabling_device(cabling, keep(cabling, scratch));
         struct myr_cabling_device *added = &cabling->devices.items[end.device];
@@ -287,6 +305,7 @@ static struct myr_cabling_end end_of(struct myr_cabling *cabling, const struct m
     return end;
 }
 
+/* What a perfect source would find, for exports and comparisons. */
 void myr_cabling_from_design(struct myr_cabling *cabling, const struct myr_design *design,
                              enum myr_net_id net, enum myr_nic_view view)
 {
@@ -323,6 +342,10 @@ static uint32_t nic_device_port(const struct myr_design *design, struct myr_str 
     return MYR_NONE;
 }
 
+/*
+ * MYR_NONE where the end is not one of the design. A name is tried before a number, for "17" may be
+ * a cage.
+ */
 uint32_t myr_cabling_port(const struct myr_design *design, const struct myr_cabling *cabling,
                           struct myr_cabling_end end)
 {

@@ -2,6 +2,7 @@
 
 enum { NUMBER_MAX = 254 }; /* InfiniBand has a byte for it */
 
+/* Numbers that each cage takes: as many as the most divided one needs. */
 uint32_t myr_site_numbers(const struct myr_devtype *type)
 {
     uint32_t most = 1;
@@ -11,6 +12,7 @@ uint32_t myr_site_numbers(const struct myr_devtype *type)
     return most;
 }
 
+/* Where that would not fit into a byte, ports are numbered one after the other. */
 bool myr_site_counts_on(const struct myr_devtype *type)
 {
     return type->cages * myr_site_numbers(type) > NUMBER_MAX;

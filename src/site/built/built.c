@@ -2,6 +2,7 @@
 
 #include "built/hca_map.h"
 
+/* The cabling borrows from the files' texts, which it owns; the import itself is done with. */
 static int import_files(struct myr_built *built, const struct myr_built_question *question,
                         struct myr_err *err)
 {
@@ -19,6 +20,10 @@ static int import_files(struct myr_built *built, const struct myr_built_question
     return MYR_OK;
 }
 
+/*
+ * The order matters: the design before what names its places, names of ports before files are read.
+ * After an error, close it all the same.
+ */
 int myr_built_open(struct myr_built *built, const struct myr_built_question *question,
                    struct myr_err *err)
 {
@@ -27,6 +32,7 @@ int myr_built_open(struct myr_built *built, const struct myr_built_question *que
     *built = (struct myr_built){.design = {}};
     myr_arena_init(&built->arena);
     myr_cabling_init(&built->cabling, &built->arena);
+    /* MYR_NET_COUNT asks for all networks. */
     judge.nets = question->net == MYR_NET_COUNT ? (1U << MYR_NET_COUNT) - 1 : 1U << question->net;
     MYR_TRY(myr_design_open(&built->design, question->design, err));
     myr_binding_init(&built->binding, &built->arena, &built->design);

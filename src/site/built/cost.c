@@ -20,6 +20,7 @@ struct wiring {
     uint32_t *order, *start; /* flows by the switch where they end; their number */
 };
 
+/* MYR_NONE for hosts, ends outside of the design, and no end at all. */
 static uint32_t switch_of(const struct wiring *wiring, uint32_t vertex)
 {
     const struct myr_design *design = wiring->graph->design;
@@ -30,6 +31,7 @@ static uint32_t switch_of(const struct wiring *wiring, uint32_t vertex)
     return at < wiring->graph->switch_count ? at : MYR_NONE;
 }
 
+/* Two ports of different speeds run at the lower one. */
 static double link_gbps(const struct wiring *wiring, uint32_t port)
 {
     const struct myr_design *design = wiring->graph->design;
@@ -48,6 +50,7 @@ static void find_links(struct wiring *wiring)
         wiring->first[s] = count;
         for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
             uint32_t other = switch_of(wiring, wiring->peer[p]);
+            /* A cable from a switch back to itself leads nowhere. */
             if (other != MYR_NONE && other != s) {
                 wiring->port[count] = p;
                 wiring->next[count++] = other;
@@ -61,6 +64,7 @@ static void sort_flows(struct wiring *wiring)
 {
     uint32_t switches = wiring->graph->switch_count;
     memset(wiring->start, 0, ((size_t)switches + 2) * sizeof(uint32_t));
+    /* Counted two places ahead, then filled one place ahead of where each list begins. */
     for (uint32_t pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < wiring->flow_count; i++) {
             uint32_t to = switch_of(wiring, wiring->peer[wiring->flows[i].to_port]);
@@ -100,6 +104,7 @@ static bool nearer(const struct wiring *wiring, uint32_t at, uint32_t link)
     return wiring->hops[wiring->next[link]] + 1 == wiring->hops[at];
 }
 
+/* Evenly over all shortest ways, as a spraying fabric does. */
 static void pass_on(struct wiring *wiring, uint32_t at)
 {
     uint32_t ways = 0;
@@ -133,6 +138,7 @@ static void load_to(struct wiring *wiring, uint32_t to)
             wiring->fraction[from] += (double)wiring->flows[wiring->order[i]].share / MYR_SHARE_ONE;
         }
     }
+    /* The farthest first: all that comes to a switch is there when it is passed on. */
     while (count-- > 1) {
         if (wiring->fraction[wiring->queue[count]] > 0) {
             pass_on(wiring, wiring->queue[count]);
@@ -169,6 +175,10 @@ static void rate_to(struct wiring *wiring, uint32_t to, struct myr_cost_state *r
     }
 }
 
+/*
+ * Everything is lost until it is rated. All loads come first: a flow is as fast as the fullest link
+ * lets it be when all are there.
+ */
 static struct myr_cost_state look(struct wiring *wiring)
 {
     struct myr_cost_state state = {.lost = (uint32_t)wiring->flow_count};
@@ -202,6 +212,7 @@ static void join(uint32_t *peer, uint32_t a, uint32_t b)
     }
 }
 
+/* Steps say where plugs are when their turn comes; peers are changed on the way. */
 static void do_step(uint32_t *peer, const struct myr_repair_step *step)
 {
     uint32_t at = step->at, to = step->to;
@@ -252,6 +263,7 @@ static void list_pieces(struct myr_cost *cost, struct myr_arena *arena,
 static int compare_pieces(const void *left, const void *right)
 {
     const struct myr_cost_piece *a = left, *b = right;
+    /* Gains by move, compared crosswise: no division. */
     double x = a->gain_gbps * b->moves, y = b->gain_gbps * a->moves;
     if (a->known != b->known) {
         return a->known ? -1 : 1;
@@ -293,6 +305,7 @@ static uint32_t looks_of(const struct wiring *wiring, uint32_t pieces)
     for (uint32_t s = 0; s < wiring->graph->switch_count; s++) {
         targets += wiring->start[s + 1] > wiring->start[s];
     }
+    /* A look walks the links for every target in two passes, and each piece is looked at twice. */
     uint64_t looks = WORK_MAX / (links * targets * 4);
     looks = looks < LOOKS_MIN ? LOOKS_MIN : looks;
     return looks < pieces ? (uint32_t)looks : pieces;
@@ -319,6 +332,7 @@ void myr_cost_find(struct myr_cost *ret, struct myr_arena *arena,
     ret->planned = look(&wiring);
     uint32_t *found = MYR_ARENA_NEW(arena, uint32_t, vertices);
     memcpy(found, verify->found, vertices * sizeof(uint32_t));
+    /* Ports that nobody looked at are taken as planned, unless something else was found there. */
     for (uint32_t p = 0; p < wiring.graph->design->port_count; p++) {
         uint32_t peer = verify->plan[p];
         if (verify->state[p] == MYR_STATE_UNSEEN && found[p] == MYR_NONE && peer != MYR_NONE &&
@@ -339,6 +353,7 @@ void myr_cost_find(struct myr_cost *ret, struct myr_arena *arena,
         ret->pieces[i].gain_gbps = look(&wiring).gbps - ret->found.gbps;
         ret->pieces[i].known = true;
     }
+    /* By what each gives alone; then they are done in that order, one upon the other. */
     qsort(ret->pieces, ret->piece_count, sizeof(*ret->pieces), compare_pieces);
     set_peers(&wiring, found, vertices);
     for (uint32_t i = 0; i < ret->known_count; i++) {

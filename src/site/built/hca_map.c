@@ -2,6 +2,7 @@
 
 #include "myriad/text.h"
 
+/* Names in all, and bytes of a file. */
 enum { MAP_MAX = 1024, MAP_BYTES_MAX = 1 << 20 };
 
 static struct myr_str trimmed(struct myr_str text)
@@ -25,6 +26,7 @@ static struct myr_str port_word(struct myr_built *built, struct myr_str text)
     return myr_str_from(myr_arena_printf(&built->arena, "nic%llu", (unsigned long long)number - 1));
 }
 
+/* Nodes are alike: the first one tells. */
 static bool is_port(const struct myr_design *design, struct myr_str name)
 {
     for (uint32_t d = 0; d < design->device_count; d++) {
@@ -50,6 +52,7 @@ static int add_pair(struct myr_built *built, struct myr_str name, struct myr_str
     for (size_t i = 0; i < built->hcas.count; i++) {
         const struct myr_hca_name *known = &built->hcas.items[i];
         bool same_name = myr_str_eq_nocase(known->name, row.name);
+        /* A name must mean one port, and a port have one name; the same pair twice is no harm. */
         if (same_name != myr_str_eq(known->port, row.port)) {
             return myr_err_set(err, MYR_EINVAL, "%s: '%s' has two meanings", where,
                                myr_text_excerpt(same_name ? row.name : row.port, excerpt));
@@ -90,6 +93,7 @@ static int add_file(struct myr_built *built, const char *path, struct myr_err *e
     return rc;
 }
 
+/* "mlx5_3=nic1", or the name of a file with such pairs. */
 int hca_map_add(struct myr_built *built, const char *rule, struct myr_err *err)
 {
     const char *equals = strchr(rule, '=');

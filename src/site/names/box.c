@@ -15,6 +15,7 @@ static uint32_t lanes_of(const char *form)
             return forms[i].lanes;
         }
     }
+    /* A form that is not known is taken for one of the newest. */
     return 8;
 }
 
@@ -32,12 +33,15 @@ void myr_box_of(const struct myr_design *design, uint32_t devtype,
                             .lanes = 8,
                             .planes = 1};
     ret->host = type->group_count && type->groups[0].role == MYR_PORT_NIC;
+    /* Only what the catalogue knows of: a design may have parts of which it has no row. */
     if (found != MYR_PART_NONE && catalog->parts.items[found].kind == MYR_PART_SWITCH) {
         const struct myr_part_switch *sw = &catalog->parts.items[found].sw;
         ret->technology = sw->technology;
+        /* The box may have more cages than the design uses. */
         ret->cages = sw->cages > type->cages ? sw->cages : type->cages;
         ret->lanes = sw->lanes ? sw->lanes : lanes_of(sw->form);
         ret->planes = sw->chips;
+        /* What the box itself divides a cage into, whatever the design does with it. */
         least = sw->port_gbps ? sw->cage_gbps / sw->port_gbps : 1;
     } else if (found != MYR_PART_NONE && catalog->parts.items[found].kind == MYR_PART_ETHERNET) {
         ret->technology = MYR_TECH_ETHERNET;

@@ -1,5 +1,6 @@
 #include "names/expr.h"
 
+/* Two values multiplied stay far below 64 bits. */
 enum { VALUE_MAX = 1000000000, DEPTH_MAX = 16 };
 
 struct reader {
@@ -18,6 +19,7 @@ static void skip_blanks(struct reader *r)
     }
 }
 
+/* Takes a word if it is next. Longer operators must be tried before their beginnings. */
 static bool take(struct reader *r, const char *word)
 {
     size_t len = strlen(word);
@@ -29,6 +31,7 @@ static bool take(struct reader *r, const char *word)
     return true;
 }
 
+/* Out of bounds: the expression has no value, which is no error. */
 static int64_t bounded(struct reader *r, int64_t value)
 {
     if (value > VALUE_MAX || value < -VALUE_MAX) {
@@ -61,6 +64,7 @@ static int64_t read_variable(struct reader *r)
             return r->scope->items[i].value;
         }
     }
+    /* Names are letters only, so that a digit ends one. */
     r->fault = "a name that is none of the captured or given ones";
     return 0;
 }
@@ -103,6 +107,7 @@ struct pending {
     char op; /* '(' for a bracket; '=', '!', '<', '>', 'l' (<=), 'g' (>=) for comparisons */
 };
 
+/* Higher binds tighter; comparisons are 2. */
 static uint32_t rank_of(char op)
 {
     return op == '*' || op == '/' || op == '%' ? 4
@@ -183,6 +188,7 @@ static int64_t read_all(struct reader *r)
             r->depth--;
         }
         char op = take_operator(r);
+        /* Whatever binds at least as tightly as what follows is done first: from left to right. */
         while (r->depth && stack[r->depth - 1].op != '(' &&
                rank_of(stack[r->depth - 1].op) >= rank_of(op ? op : '(')) {
             value = combine(r, stack[--r->depth], value);
@@ -213,6 +219,7 @@ bool expr_value(struct myr_str text, const struct expr_scope *scope, int64_t *re
     return true;
 }
 
+/* Values do not matter here: only whether it can be read. */
 const char *expr_fault(struct myr_str text, const struct expr_scope *scope)
 {
     struct reader r = {.text = text, .scope = scope};

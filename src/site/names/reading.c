@@ -3,6 +3,7 @@
 #include "myriad/site/cabling.h"
 #include "names/expr.h"
 
+/* Numbers in names, and names themselves, have bounds. */
 enum { CAPTURED = 4, NUMBER_MAX = 100000, NAME_MAX = 64 };
 
 /* What a pattern captured, then what the box is. */
@@ -15,6 +16,7 @@ struct scope {
     struct expr_variable items[VARIABLE_COUNT];
 };
 
+/* Below 0: nothing was captured, and an expression that asks for it has no value. */
 static void scope_init(struct scope *scope)
 {
     for (uint32_t i = 0; i < VARIABLE_COUNT; i++) {
@@ -22,6 +24,7 @@ static void scope_init(struct scope *scope)
     }
 }
 
+/* Systems differ in how they write "Ethernet" and "ETH". */
 static char small(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
@@ -87,6 +90,7 @@ static bool capture(char kind, struct myr_str name, size_t *at, int64_t *ret)
     return *at > start;
 }
 
+/* 'at' is within the name, or at its end. */
 static bool starts_so(struct myr_str name, size_t at, struct myr_str literal)
 {
     if (name.len - at < literal.len) {
@@ -127,6 +131,10 @@ static bool match(struct myr_str pattern, struct myr_str name, struct scope *sco
     return at == name.len;
 }
 
+/*
+ * A platform is a list of words: parts, or kinds of switches. A box of unknown technology fits both
+ * kinds.
+ */
 bool reading_rule_fits(const struct myr_name_rule *rule, const struct myr_box *box)
 {
     size_t start = 0;
@@ -187,6 +195,7 @@ uint32_t reading_by_rule(const struct myr_name_rule *rule, const struct myr_box 
     scope.items[LANES].value = box->lanes;
     scope.items[CAGES].value = box->cages;
     scope.items[NUMBERS].value = box->numbers;
+    /* More cages than the box has: the name is not of such a box. */
     if (!value_of(rule->cage, &scope, &cage) || cage < 0 || (cage > box->cages && !box->host)) {
         return MYR_NONE;
     }

@@ -7,11 +7,13 @@
 
 enum { RULES_MAX = 4096, FILE_BYTES_MAX = 1 << 20 };
 
+/* 'when' and all from 'example' on may be missing from a file. */
 enum column { PLATFORM, OS, PATTERN, WHEN, CAGE, LANE, EXAMPLE, AT, PORTS, COLUMN_COUNT };
 
 static const char *const headers[COLUMN_COUNT] = {"platform", "os",      "pattern", "when", "cage",
                                                   "lane",     "example", "at",      "ports"};
 
+/* 'at' is where each column stands in this file, MYR_NONE where it is not there. */
 struct rule_reader {
     struct myr_port_names *names;
     struct myr_arena *arena;
@@ -52,6 +54,7 @@ static int read_header(struct rule_reader *r, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Systems are numbered as they are met; readings of a name are kept by these numbers. */
 static int system_of(struct rule_reader *r, struct myr_str name, uint32_t *ret, struct myr_err *err)
 {
     struct myr_port_names *names = r->names;
@@ -69,6 +72,7 @@ static int system_of(struct rule_reader *r, struct myr_str name, uint32_t *ret, 
     return MYR_OK;
 }
 
+/* When the file is read, not when a name is: a mistake is told with its place. */
 static int check_rule(struct rule_reader *r, const struct myr_name_rule *rule, struct myr_err *err)
 {
     static const enum column columns[] = {WHEN, CAGE, LANE};
@@ -135,6 +139,7 @@ int myr_port_names_add_file(struct myr_port_names *names, struct myr_arena *aren
     return myr_port_names_add_text(names, arena, path, (struct myr_str){text.data, text.len}, err);
 }
 
+/* System 0 is the design's own spelling. */
 int myr_port_names_init(struct myr_port_names *names, struct myr_arena *arena, struct myr_err *err)
 {
     *names = (struct myr_port_names){};

@@ -3,8 +3,10 @@
 
 /* The orders for programs, and a page that says how much there is to do. */
 
+/* Faults of a list that the page for people shows; programs get all of them. */
 enum { SHOWN_MAX = 40 };
 
+/* From the same cells as the lists, so that all three say the same; keys are in English always. */
 static const struct myr_value *put_orders(const struct myr_orders *orders,
                                           struct myr_answer *answer)
 {
@@ -55,6 +57,7 @@ static void put_faults(struct myr_answer *answer, const char *key, const struct 
         myr_answer_str(answer, "port", fault->port);
         put_end(answer, "peer_device", fault->peer_device);
         put_end(answer, "peer_port", fault->peer_port);
+        /* MYR_STATE_COUNT stands for a cable between ports that are none of the plan's. */
         myr_answer_text(answer, "state",
                         fault->state == MYR_STATE_COUNT ? "rogue"
                                                         : myr_port_state_names[fault->state]);

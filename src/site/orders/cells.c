@@ -2,6 +2,10 @@
 
 #include "myriad/text.h"
 
+/*
+ * The columns of one plug, in the order of the cells that are relative to CELL_PLUG_1 and
+ * CELL_PLUG_2: an exchange has two plugs.
+ */
 #define PLUG_COLUMNS(number, chinese)                                                             \
     {"cable" number, "线缆编号" chinese, CELL_TEXT}, {"label" number, "线标" chinese, CELL_TEXT}, \
         {"length" number "_m", "长度（米）" chinese, CELL_NUMBER},                                \
@@ -40,6 +44,7 @@ const struct order_column order_columns[CELL_COUNT] = {
     {"code", "扫描码", CELL_TEXT},
 };
 
+/* Empty where the design has no room, or the device is not of the design. */
 static void put_place(const struct myr_orders *orders, uint32_t vertex, struct myr_buf *rack,
                       struct myr_buf *unit)
 {
@@ -71,6 +76,7 @@ static void put_plug(const struct myr_orders *orders, const struct myr_plug *plu
     const struct myr_design *design = orders->verify->design;
     myr_buf_put_u64_pad(&cells[CELL_CABLE], myr_design_cable_id(design, plug->cable), 8);
     order_put_flag(orders, plug, &cells[CELL_LABEL]);
+    /* Metres with one decimal; what is below is cut off. */
     myr_buf_printf(&cells[CELL_LENGTH], "%u.%u", type->length_mm / 1000,
                    type->length_mm % 1000 / 100);
     myr_buf_puts(&cells[CELL_COLOUR],
@@ -83,6 +89,7 @@ static void put_flag(struct myr_buf *cell, bool value)
     myr_buf_puts(cell, value ? "true" : "false");
 }
 
+/* 0 means "none" in every number of an order: the cell stays empty. */
 static void put_number(struct myr_buf *cell, uint32_t value)
 {
     if (value) {
@@ -107,6 +114,7 @@ void order_cells(const struct myr_orders *orders, uint32_t index, enum myr_langu
     put_number(&cells[CELL_VISIT], order->visit);
     put_number(&cells[CELL_AFTER], order->after);
     myr_buf_puts(&cells[CELL_DO], myr_order_op_names[order->op]);
+    /* A new cable has no place yet: then where it goes is where the order is. */
     put_where(orders, plug->at == MYR_NONE ? plug->to : plug->at, &cells[CELL_RACK]);
     bool goes = order->op == MYR_ORDER_SWAP || order->op == MYR_ORDER_MOVE;
     put_where(orders, goes ? plug->to : MYR_NONE, &cells[CELL_TO_RACK]);
@@ -133,6 +141,7 @@ void myr_orders_csv(const struct myr_orders *orders, enum myr_language language,
 {
     struct myr_buf cells[CELL_COUNT] = {};
     bool chinese = language == MYR_CHINESE;
+    /* Excel takes a file without the mark for one in the machine's own code page. */
     myr_buf_puts(buf, chinese ? MYR_CSV_MARK : "");
     for (uint32_t c = 0; c < CELL_COUNT; c++) {
         myr_buf_puts(buf, c ? "," : "");

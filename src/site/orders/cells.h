@@ -6,10 +6,10 @@
 
 #include "orders/orders.h"
 
-enum order_cell_kind { CELL_NUMBER, CELL_TEXT, CELL_FLAG };
+enum order_cell_kind { CELL_NUMBER, CELL_TEXT, CELL_FLAG }; /* a flag is "true" or "false" */
 
 struct order_column {
-    const char *key, *chinese;
+    const char *key, *chinese; /* names of the column, for programs and on Chinese lists */
     enum order_cell_kind kind;
 };
 

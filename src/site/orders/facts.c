@@ -2,6 +2,7 @@
 
 /* What a sheet says of ports and cables, apart from the words. */
 
+/* Ends outside of the design have no place. */
 struct order_place order_place_of(const struct myr_orders *orders, uint32_t vertex)
 {
     const struct myr_design *design = orders->verify->design;
@@ -49,6 +50,7 @@ void order_put_flag(const struct myr_orders *orders, const struct myr_plug *plug
     if (plug->cable == MYR_NONE) {
         return;
     }
+    /* The flag names the ends as planned, not as found: that is what was printed on it. */
     uint32_t home = orders->verify->plan[plug->far];
     MYR_ASSERT(home != MYR_NONE); /* a cable that is planned at 'far' has two ends */
     put_end(orders, home, buf);
@@ -110,6 +112,7 @@ static uint32_t mates_of(const struct myr_orders *orders, const struct myr_work_
     uint32_t device = design->port_device[port], cage = myr_design_port_cage(design, port);
     const struct myr_port_group *group = myr_design_port_group(design, port);
     uint32_t first = design->first_port[device] + group->first;
+    /* Only neighbours in number can share a cage: per_cage to either side is enough. */
     uint32_t low = port > first + group->per_cage ? port - group->per_cage : first;
     for (uint32_t p = low; p < first + group->count && p <= port + group->per_cage; p++) {
         bool mate = myr_design_port_cage(design, p) == cage && !is_of_plug(orders, order, p) &&
@@ -124,6 +127,7 @@ static uint32_t mates_of(const struct myr_orders *orders, const struct myr_work_
     return count;
 }
 
+/* Pulling the fibre spares the others only if every cage concerned has a module in it. */
 uint32_t order_cage_mates(const struct myr_orders *orders, const struct myr_work_order *order,
                           uint32_t *ret, uint32_t max, bool *ret_module)
 {
@@ -143,6 +147,7 @@ uint32_t order_cage_mates(const struct myr_orders *orders, const struct myr_work
     return count;
 }
 
+/* Numbers that the scanner's side can look up; the ends as well where they are wanted and fit. */
 void order_put_code(const struct myr_orders *orders, uint32_t index, bool with_ends,
                     struct myr_buf *buf)
 {

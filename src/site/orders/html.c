@@ -8,6 +8,7 @@
  * The code at each order holds what its row in the list does, for whoever keeps the tickets.
  */
 
+/* Side of the code on paper. */
 enum { CODE_MM = 27 };
 
 static const char style[] =
@@ -23,6 +24,7 @@ static const char style[] =
     "white-space:nowrap}.tick:before{content:'\\2610';font-size:20px;margin-right:4px}"
     "@media (max-width:600px){.order{flex-wrap:wrap}}";
 
+/* The cells are those of the order at hand; filled anew for each. */
 struct sheet {
     const struct myr_orders *orders;
     enum myr_language language;
@@ -48,6 +50,7 @@ static void put_text(struct sheet *sheet, const char *text)
 /* "A14 U12 leaf/p0-g1-r5 17/2": four cells as one. */
 static void put_where(struct sheet *sheet, enum order_word name, uint32_t first)
 {
+    /* Without a device there is no end; a device without a rack is one outside of the room. */
     if (cell(sheet, first + 2)[0] == '\0') {
         return;
     }
@@ -125,6 +128,7 @@ static void put_order(struct sheet *sheet, uint32_t index)
     myr_buf_put_lit(sheet->buf, "</div><div><p class=\"do\">");
     put_text(sheet, cell(sheet, CELL_SENTENCE));
     myr_buf_put_lit(sheet->buf, "</p>\n<table>\n");
+    /* A cable that is to be laid is nowhere now. */
     put_where(sheet, order->op == MYR_ORDER_ADD ? WORD_THEN : WORD_NOW, CELL_RACK);
     put_where(sheet, WORD_THEN, CELL_TO_RACK);
     put_plug(sheet, CELL_PLUG_1, order->op == MYR_ORDER_ADD);
@@ -193,6 +197,7 @@ void myr_orders_html(const struct myr_orders *orders, enum myr_language language
     put_text(&sheet, name);
     myr_buf_put_lit(buf, "</h1>\n");
     put_summary(&sheet);
+    /* Orders are sorted by crew: a section for each. */
     for (uint32_t i = 0; i < orders->count; i++) {
         if (orders->items[i].crew != crew) {
             myr_buf_puts(buf, crew ? "</section>\n" : "");

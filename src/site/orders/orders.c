@@ -31,6 +31,7 @@ struct maker {
     uint32_t *headed;        /* by port: a piece that moves its connector, from 1; NULL: none */
 };
 
+/* Halves the way to the root as it goes, so that later questions are short. */
 static uint32_t root_of(struct maker *m, uint32_t piece)
 {
     struct piece *pieces = m->pieces.items;
@@ -50,6 +51,7 @@ static void join(struct maker *m, uint32_t a, uint32_t b)
     m->pieces.items[root_b].block = low;
 }
 
+/* Two crews must not work in one cage at the same time. */
 static void join_cage(struct maker *m, uint32_t piece, uint32_t vertex)
 {
     if (vertex >= m->design->port_count) {
@@ -71,6 +73,10 @@ static void add_piece(struct maker *m, struct piece piece)
     myr_vec_push(&m->pieces, piece);
 }
 
+/*
+ * Steps of one component stand together in the repair. A degraded link is one piece, at its lower
+ * port.
+ */
 static void collect_pieces(struct maker *m)
 {
     const struct myr_repair *repair = &m->verify->repair;
@@ -207,6 +213,7 @@ static bool goes_on(const struct myr_design *design, const struct myr_work_order
            same_cage(design, a->to, b->at) || same_cage(design, a->to, b->to);
 }
 
+/* A piece without steps is a link to look at: one order. */
 static uint32_t orders_in(const struct piece *piece)
 {
     return piece->count ? piece->count : 1;
@@ -216,6 +223,7 @@ static uint32_t orders_in(const struct piece *piece)
 static void put_piece(struct maker *m, const struct piece *piece, uint32_t crew, uint32_t head)
 {
     struct myr_orders *orders = m->orders;
+    /* Orders of a piece depend on each other in turn; the first one on the head before it. */
     uint32_t last = head;
     for (uint32_t i = 0; i < orders_in(piece); i++) {
         struct myr_work_order *order = &orders->items[orders->count];
@@ -229,6 +237,7 @@ static void put_piece(struct maker *m, const struct piece *piece, uint32_t crew,
                 plug_of(m, piece->first, piece->first, m->verify->found[piece->first]);
             order->why =
                 m->verify->why[piece->first] | m->verify->why[m->verify->found[piece->first]];
+            /* Looking at a link waits for nobody. */
             last = 0;
         }
         bool first = orders->count == 0 || order[-1].crew != crew;
@@ -291,6 +300,9 @@ static int read_colours(struct myr_orders *orders, const struct myr_orders_quest
         while (layer < MYR_LAYER_COUNT && !myr_str_eq(word, myr_str_from(layer_words[layer]))) {
             layer++;
         }
+        /*
+         * Without '=' the word is empty and no layer has that name, so that 'equals' is set here.
+         */
         if (layer == MYR_LAYER_COUNT || equals[1] == '\0') {
             int rc = myr_err_set(err, MYR_EINVAL, "'%.40s' is no layer and its colour", rule);
             myr_err_hint(err, "host, fabric, core, local or global, such as host=blue");
@@ -308,6 +320,7 @@ static bool is_lldp(const struct myr_verify *verify, const struct myr_catalog *c
         struct myr_box box;
         myr_box_of(verify->design, t, catalog, &box);
         const struct myr_port_group *group = &box.type->groups[0];
+        /* By the first switch type of the networks looked at; without a catalogue by the files. */
         if (!box.host && box.technology != MYR_TECH_ANY && group->net < MYR_NET_COUNT &&
             verify->options.nets >> group->net & 1) {
             return box.technology == MYR_TECH_ETHERNET;
@@ -326,8 +339,10 @@ int myr_orders_make(struct myr_orders *ret, struct myr_arena *arena,
                     const struct myr_verify *verify, const struct myr_catalog *catalog,
                     const struct myr_orders_question *question, struct myr_err *err)
 {
+    /* LLDP's default time to live, and OpenSM's default interval between sweeps. */
     enum { LLDP_LIVES_S = 120, SWEEP_S = 10 };
     MYR_CLEANUP(maker_done) struct maker m = {ret, verify, verify->design, {}, {}, NULL};
+    /* Every step is an order, and every link to look at one more. */
     uint32_t total = verify->repair.step_count;
     *ret =
         (struct myr_orders){.arena = arena, .verify = verify, .run = 1, .crews = question->crews};

@@ -7,12 +7,14 @@
  * it stays in the list until somebody looks.
  */
 
+/* The file is ours, but a person may hand over another one. */
 enum { STATE_BYTES_MAX = 256 << 20, COLUMNS = 7 };
 
 static const char *const heads[COLUMNS] = {"kind",      "device", "port",     "peer_device",
                                            "peer_port", "state",  "since_run"};
 static const char rogue_word[] = "rogue";
 
+/* Unknown is neither: a fault stays open, and nothing new is reported. */
 enum verdict { IS_RIGHT, IS_BAD, IS_UNKNOWN };
 
 struct keeper {
@@ -25,12 +27,14 @@ struct keeper {
     MYR_VEC(struct myr_site_fault) open, fresh, mended, unseen, old_rogues;
 };
 
+/* States that an order can mend. */
 static bool is_bad(uint32_t state)
 {
     return state == MYR_STATE_WRONG || state == MYR_STATE_MISSING || state == MYR_STATE_DEGRADED ||
            state == MYR_STATE_EXTRA;
 }
 
+/* States in which nobody has looked. */
 static bool is_open(uint32_t state)
 {
     return state == MYR_STATE_UNSEEN || state == MYR_STATE_UNREAD;
@@ -48,6 +52,7 @@ static enum verdict verdict_of(const struct keeper *k, uint32_t port)
     if (is_open(here) || is_open(there)) {
         return IS_UNKNOWN;
     }
+    /* Idle means that no cable was found; on a device that no source tells of it means nothing. */
     bool nobody =
         here == MYR_STATE_IDLE && myr_bitset_has(&k->absent, k->design->port_device[port]);
     return nobody ? IS_UNKNOWN : IS_RIGHT;
@@ -74,6 +79,7 @@ static void name_end(struct myr_orders *orders, uint32_t vertex, struct myr_str 
     *port = kept(orders, &text);
 }
 
+/* New, as far as it is known here: callers put an older run in. */
 static struct myr_site_fault fault_at(const struct keeper *k, uint32_t vertex, uint32_t peer,
                                       uint32_t state)
 {
@@ -83,6 +89,7 @@ static struct myr_site_fault fault_at(const struct keeper *k, uint32_t vertex, u
     return fault;
 }
 
+/* Line breaks are in no name, so that different ends have different keys. */
 static struct myr_str rogue_key(struct myr_arena *arena, const struct myr_site_fault *fault)
 {
     return myr_str_from(myr_arena_printf(arena, "%.*s\n%.*s\n%.*s\n%.*s", (int)fault->device.len,
@@ -91,6 +98,7 @@ static struct myr_str rogue_key(struct myr_arena *arena, const struct myr_site_f
                                          (int)fault->peer_port.len, fault->peer_port.data));
 }
 
+/* A fault of this run is open and new. */
 static void push_open(struct keeper *k, const struct myr_site_fault *fault)
 {
     myr_vec_push(&k->open, *fault);
@@ -118,6 +126,9 @@ static void collect_open(struct keeper *k)
         }
         push_open(k, &fault);
     }
+    /*
+     * Cables between ends outside of the plan: both ends are foreign, and each cable is met once.
+     */
     for (uint32_t v = k->design->port_count; v < verify->vertex_count; v++) {
         uint32_t other = verify->found[v];
         if (other == MYR_NONE || other < v) {
@@ -143,6 +154,7 @@ static void weigh_rogues(struct keeper *k)
         if (fault->state != MYR_STATE_COUNT) {
             continue;
         }
+        /* Taken out, or only not looked at: only a device that still answers proves the first. */
         if (device != MYR_NONE && myr_bitset_has(&k->absent, device)) {
             myr_vec_push(&k->unseen, *fault);
         } else {
@@ -179,6 +191,7 @@ static void date_orders(const struct keeper *k)
     }
 }
 
+/* Everything is a new fault until an older run is read. */
 static void keeper_init(struct keeper *k, struct myr_orders *orders)
 {
     const struct myr_verify *verify = orders->verify;
@@ -230,6 +243,10 @@ static void weigh(struct keeper *k, const struct myr_site_fault *fault)
         k->orders->gone++;
         return;
     }
+    /*
+     * The run is kept where collect_open() asks: at the first port of the link. MYR_NONE, for no
+     * peer, is higher than any port.
+     */
     uint32_t peer = myr_design_peer(k->design, port);
     switch (verdict_of(k, port)) {
     case IS_BAD:
@@ -281,18 +298,21 @@ static int read_fault(struct keeper *k, const struct myr_csv *csv, struct myr_er
         return myr_csv_error(err, csv, 0, "a row of the kind 'fault' is expected");
     }
     MYR_TRY(read_state(csv, &fault.state, err));
+    /* A fault is from an earlier run than this one. */
     MYR_TRY(read_run(csv, k->orders->run - 1, &fault.since, err));
     if (fault.state != MYR_STATE_COUNT) {
         weigh(k, &fault);
         return MYR_OK;
     }
     struct myr_str key = rogue_key(k->orders->arena, &fault);
+    /* The same cable twice in a file counts once. */
     if (myr_strmap_add(&k->rogues, key, (uint32_t)k->old_rogues.count)) {
         myr_vec_push(&k->old_rogues, fault);
     }
     return MYR_OK;
 }
 
+/* The header tells the file from any other list, the second row the design and the run. */
 static int read_head(struct keeper *k, struct myr_csv *csv, struct myr_err *err)
 {
     enum { RUNS_MAX = 1000000 };
@@ -378,6 +398,7 @@ static void put_faults(struct myr_buf *buf, const struct myr_faults *faults)
     }
 }
 
+/* Mended faults are forgotten; those not seen go on to the next run. */
 void myr_orders_state(const struct myr_orders *orders, struct myr_buf *buf)
 {
     for (uint32_t i = 0; i < COLUMNS; i++) {

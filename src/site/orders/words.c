@@ -60,6 +60,9 @@ const char *order_word(enum myr_language language, enum order_word word)
     return words[word][language];
 }
 
+/*
+ * Translators may change the order of places: they are numbered. Arguments are taken as they are.
+ */
 void order_fill(struct myr_buf *buf, const char *text, const char *const *args, uint32_t count)
 {
     for (; *text; text++) {
@@ -95,6 +98,7 @@ static const char *const whys[MYR_WHYS][MYR_LANGUAGES] = {
                         "线缆类型与计划不符：请更换"},
 };
 
+/* By operation, and whether it is the head of a splitter that moves. */
 static const char *const sentences[MYR_ORDER_OPS][2][MYR_LANGUAGES] = {
     [MYR_ORDER_SWAP] = {{"Exchange the plugs in {1} and {2}.", "交换 {1} 与 {2} 中的插头。"},
                         {"Exchange the heads of the splitters in {1} and {2}.",
@@ -120,6 +124,7 @@ void order_sentence(const struct myr_orders *orders, const struct myr_work_order
     MYR_CLEANUP(myr_buf_done) struct myr_buf why = {};
     const struct myr_plug *plug = &order->plugs[0];
     bool along = order->op == MYR_ORDER_SWAP || order->op == MYR_ORDER_MOVE;
+    /* A new cable is laid from where it goes to. */
     uint32_t from = plug->at == MYR_NONE ? plug->to : plug->at;
     myr_verify_port_name(orders->verify, from, &a);
     myr_verify_port_name(orders->verify, along ? plug->to : plug->far, &b);

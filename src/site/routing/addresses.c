@@ -59,9 +59,8 @@ int myr_addresses_init(struct myr_addresses *ret, struct myr_arena *arena,
     ret->fabric_number = MYR_ARENA_NEW(arena, uint32_t, design->link_count);
     uint64_t fabric = 2 * number_fabric_links(ret);
     uint64_t hosts = (uint64_t)network->leaf << ret->block_bits;
-    if (hosts > quarter || fabric > quarter ||
-        design->device_count > quarter || /* quarter| Loopbacks and numbers of systems are by
-                                             device: both must have room for all of them. */
+    /* Loopbacks and numbers of systems are by device: both must have room for all of them. */
+    if (hosts > quarter || fabric > quarter || design->device_count > quarter ||
         design->device_count > ASN_RANGE) {
         return myr_err_set(err, MYR_ERANGE,
                            "the %s network needs %llu host and %llu link addresses, its address "
