@@ -8,7 +8,7 @@
 
 #include "myriad/sim/engine.h"
 
-#define SIM_RATE_NONE UINT64_MAX
+#define SIM_RATE_NONE UINT64_MAX           /* no rate at all; as a limit: none */
 #define SIM_LOOSE     UINT32_C(0x80000000) /* with the channel that holds one: being solved */
 #define SIM_TIME_MAX  (INT64_MAX / 2)      /* 53 days; sums of two times stay whole */
 
@@ -16,8 +16,9 @@
  * Rates are thousandths of a bit per second, times picoseconds: what moves is counted in units of
  * 1e-15 bit, exactly, so that nothing is lost however often rates change.
  */
-#define SIM_RATE_PER_BPS   UINT64_C(1000)
-#define SIM_MOVED_PER_BIT  UINT64_C(1000000000000000)
+#define SIM_RATE_PER_BPS  UINT64_C(1000)
+#define SIM_MOVED_PER_BIT UINT64_C(1000000000000000)
+/* Levels that differ by less than this part of them count as equal: sim_tolerance(). */
 #define SIM_TOLERANCE_BITS 32
 /*
  * Levels are rounded down: what is left after less than this part of a picosecond has arrived. No
@@ -26,6 +27,7 @@
  */
 #define SIM_PS_PART_OF(rate) ((rate) / 31 * 2)
 
+/* Bits in units of 1e-15. A rate of 64 bits times a time of 63 fits into it. */
 typedef unsigned __int128 sim_moved;
 
 /* How much of a channel one unit of a pattern's rate takes, in thousandths. */
@@ -34,13 +36,14 @@ struct sim_use {
     uint32_t weight;
 };
 
+/* Flows in lockstep, and what one unit of their common rate takes of each channel. */
 struct sim_pattern {
     uint32_t first_message, message_count;
     uint32_t first_use, use_count; /* of a single message in the order of its path */
-    uint32_t network_flows;
-    uint32_t phase, batch; /* patterns of one phase are routed together: a batch */
-    uint8_t cyclic;        /* 1: latency is the mean over its flows, not the longest */
-    uint8_t unused[3];     /* no padding: the same state is the same bytes; as below */
+    uint32_t network_flows;        /* those that leave their scale-up domain */
+    uint32_t phase, batch;         /* patterns of one phase are routed together: a batch */
+    uint8_t cyclic;                /* 1: latency is the mean over its flows, not the longest */
+    uint8_t unused[3];             /* no padding: the same state is the same bytes; as below */
     myr_ps latency;
 };
 
@@ -50,14 +53,14 @@ enum sim_state { SIM_WAITING, SIM_LATENCY, SIM_READY, SIM_MOVING, SIM_DONE };
 
 struct sim_task {
     uint8_t kind, state, unused[2];
-    uint32_t pattern, latency_rounds;
-    uint32_t waits_for;   /* tasks before it that are not done */
-    uint32_t moves_after; /* those before its bytes */
-    uint32_t bottleneck;
-    uint32_t slot; /* while it moves */
+    uint32_t pattern, latency_rounds; /* of a transfer */
+    uint32_t waits_for;               /* tasks before it that are not done */
+    uint32_t moves_after;             /* those before its bytes */
+    uint32_t bottleneck;              /* the channel that held it when it ended */
+    uint32_t slot;                    /* while it moves */
     uint32_t unused_too;
-    uint64_t bits;
-    myr_ps duration, start, end;
+    uint64_t bits;               /* of each of its flows */
+    myr_ps duration, start, end; /* duration: of computing */
 };
 
 /*
@@ -69,7 +72,7 @@ struct sim_slot {
     sim_moved counted; /* what was left when its bytes were last counted */
     uint32_t task, unused[3];
     myr_ps updated; /* pause.c: paces are its own, not the channel's */
-    uint64_t pace;
+    uint64_t pace;  /* what it moves at, its rate less what pauses cost */
 };
 
 /*
@@ -97,14 +100,14 @@ struct sim_channel {
     /* What a transfer needs that comes or goes, side by side. */
     uint64_t wanted; /* sum of the weights of those who move over it */
     uint32_t first_entry, entry_count, entry_class;
-    uint32_t held;    /* the first so many entries: those that it holds, a heap by target */
-    uint32_t changed; /* mark of the solve that changed its level or whom it holds */
-    uint32_t unused;  /* no padding: the same state is the same bytes */
-    uint64_t bytes;
-    myr_ps updated;    /* of the clock */
-    sim_moved clock;   /* how far those have moved that it holds */
-    uint64_t capacity; /* bits per second */
-    uint64_t full_capacity;
+    uint32_t held;          /* the first so many entries: those that it holds, a heap by target */
+    uint32_t changed;       /* mark of the solve that changed its level or whom it holds */
+    uint32_t unused;        /* no padding: the same state is the same bytes */
+    uint64_t bytes;         /* that have gone over it */
+    myr_ps updated;         /* of the clock */
+    sim_moved clock;        /* how far those have moved that it holds */
+    uint64_t capacity;      /* bits per second */
+    uint64_t full_capacity; /* without faults */
     __int128 counted_capacity; /* what of the capacity is in the room, in its units */
 };
 
@@ -138,15 +141,17 @@ struct sim_fill_place {
     uint32_t channel;
 };
 
+/* Sorted by 'before' when the run starts, so that edge_start can find those of a task. */
 struct sim_edge {
     uint32_t before;
     uint32_t task : 31;
     uint32_t moves : 1; /* holds up its bytes only, not its latency */
 };
 
+/* In the heap as one number, the kind in its two highest bits. */
 struct sim_event {
     uint8_t kind;
-    uint32_t a;
+    uint32_t a; /* a task or a fault */
 };
 
 enum sim_event_kind { SIM_EVENT_TASK, SIM_EVENT_FAULT, SIM_EVENT_REROUTE };
@@ -179,13 +184,14 @@ struct sim_free {
 struct myr_sim {
     struct myr_graph *graph;
     struct myr_sim_options options;
-    uint32_t link_channels, channel_count;
-    uint32_t scale_up_base, pool_base;
+    uint32_t link_channels, channel_count; /* two a link; all of them */
+    uint32_t scale_up_base, pool_base;     /* first ids behind the links' */
     struct sim_channel *channels;
     struct sim_fill *fills; /* by channel */
     struct sim_bond *bonds; /* by channel; with ties and free_ties: not saved */
     uint32_t *node_slow;    /* permille lost, by node; NULL: all at full speed */
 
+    /* The question: what is to be sent, and over which channels. */
     MYR_VEC(struct myr_message) messages;
     MYR_VEC(struct sim_use) uses;
     MYR_VEC(struct sim_pattern) patterns;
@@ -198,11 +204,13 @@ struct myr_sim {
     bool defer, keep_paths;
     bool resumed; /* from a state that was loaded */
 
+    /* Tasks, and who waits for whom. */
     MYR_VEC(struct sim_task) tasks;
     MYR_VEC(struct sim_edge) edges;
     uint32_t *edge_start; /* by task, made when the run starts */
     MYR_VEC(struct myr_sim_fault) faults;
 
+    /* Transfers under way. Slots and blocks that were given back are used again. */
     MYR_VEC(struct sim_slot) slots;
     MYR_VEC(struct sim_way) ways; /* by slot */
     MYR_VEC(uint32_t) free_slots;
@@ -213,17 +221,18 @@ struct myr_sim {
     MYR_VEC(struct sim_tie) ties;
     struct sim_free free_ties;
 
-    myr_ps now;
-    struct myr_heap events;
+    myr_ps now;               /* the clock; it never goes back */
+    struct myr_heap events;   /* ends of latencies and of computing, and faults */
     MYR_VEC(uint32_t) finish; /* channels, a heap by finish_at */
     uint32_t *finish_place;   /* by channel; MYR_NONE: not in the heap */
     myr_ps *finish_at;        /* by channel: before this none of those that it holds ends */
 
+    /* What a solve works with; empty between two solves but for what was touched since. */
     uint32_t solve_mark;
     MYR_VEC(uint32_t) touched; /* channels since the last solve */
     MYR_VEC(uint32_t) changed; /* and those of them that have another level or hold others */
     MYR_VEC(struct sim_fill_place) fill_heap;
-    uint32_t loose_slots;
+    uint32_t loose_slots;        /* that are being solved; 0 after a solve */
     MYR_VEC(uint32_t) overfull;  /* channels on which a rise has made others too fast */
     MYR_VEC(uint32_t) held_back; /* slots that a rise has made faster than another channel allows */
     MYR_VEC(struct sim_entry) short_of; /* and those that need more than is reserved, where */

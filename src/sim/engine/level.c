@@ -2,6 +2,7 @@
 
 /* What is true of a channel and of a transfer at this moment; what a solve has to look at. */
 
+/* Without a graph there is no way to say which link feeds which. */
 bool sim_paused(const struct myr_sim *sim)
 {
     return sim->options.pause_permille && sim->graph;
@@ -11,6 +12,7 @@ void sim_set_clock(struct myr_sim *sim, uint32_t id)
 {
     struct sim_channel *channel = &sim->channels[id];
     uint64_t level = sim->fills[id].level;
+    /* Nobody is held: nothing moves by this clock, and its reading may stay. */
     if (level != SIM_RATE_NONE) {
         channel->clock += (sim_moved)level * (uint64_t)(sim->now - channel->updated);
     }
@@ -27,6 +29,9 @@ void sim_recapacity(struct myr_sim *sim, uint32_t id)
     sim->channels[id].counted_capacity = capacity;
 }
 
+/*
+ * One that is loose keeps its old rate until it is held again; before its first solve it has none.
+ */
 uint64_t sim_rate(const struct myr_sim *sim, uint32_t slot)
 {
     uint32_t holder = sim->ways.items[slot].holder;
@@ -46,5 +51,6 @@ sim_moved sim_left(const struct myr_sim *sim, uint32_t slot)
         uint64_t level = sim->fills[holder & ~SIM_LOOSE].level;
         clock += (sim_moved)level * (uint64_t)(sim->now - channel->updated);
     }
+    /* A transfer that has arrived may have moved a little too far, by the rounding of its end. */
     return own->target > clock ? own->target - clock : 0;
 }

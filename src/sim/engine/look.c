@@ -2,6 +2,7 @@
 
 /* The channels that a solve looks at: the lowest key first, of equal ones the lowest number. */
 
+/* The number decides between equals, so that every machine settles in the same order. */
 static bool heap_before(struct sim_fill_place a, struct sim_fill_place b)
 {
     return a.key < b.key || (a.key == b.key && a.channel < b.channel);
@@ -18,6 +19,7 @@ static void heap_up(struct myr_sim *sim, uint32_t place)
     sim_fills_put(sim, place, item);
 }
 
+/* Four children a place: the heap is shallower, and what is compared lies side by side. */
 void sim_fills_down(struct myr_sim *sim, uint32_t place)
 {
     struct sim_fill_place item = sim_fills_item(sim, sim->fill_heap.items[place].channel);
@@ -37,6 +39,7 @@ void sim_fills_down(struct myr_sim *sim, uint32_t place)
     sim_fills_put(sim, place, item);
 }
 
+/* From the last one with children upwards: cheaper than putting each in by itself. */
 void sim_fills_order(struct myr_sim *sim)
 {
     for (uint32_t i = (uint32_t)sim->fill_heap.count / 4 + 1; i-- > 0;) {
@@ -56,6 +59,7 @@ void sim_fills_pop(struct myr_sim *sim)
     }
 }
 
+/* A key is set lower than the level by this part of it. */
 enum { MARGIN_BITS = 8 };
 
 void sim_look_at(struct myr_sim *sim, uint32_t id)
@@ -74,6 +78,10 @@ void sim_look_at(struct myr_sim *sim, uint32_t id)
         heap_up(sim, fill->place);
         return;
     }
+    /*
+     * It waits for a rise beyond the short cut: then it has to be looked at when its old level is
+     * reached.
+     */
     if (fill->held_weight && fill->key > sim_short_rise(sim, fill->level)) {
         fill->key = fill->level;
         heap_up(sim, fill->place);

@@ -16,6 +16,7 @@
  * transfers, not of channels: each has its own progress here, and all are looked at every time.
  */
 
+/* Before anything changes at this moment: all have moved at their paces until now. */
 void sim_pause_advance(struct myr_sim *sim)
 {
     for (uint32_t i = 0; i < sim->slots.count; i++) {
@@ -29,6 +30,7 @@ void sim_pause_advance(struct myr_sim *sim)
     }
 }
 
+/* What stands still (pace 0) ends only after something else has changed. */
 myr_ps sim_pause_next(const struct myr_sim *sim)
 {
     myr_ps next = SIM_TIME_MAX;
@@ -51,6 +53,7 @@ static bool fills_up(const struct myr_sim *sim, uint32_t channel)
     return channel < sim->link_channels && sim->channels[channel].wanted > 1000;
 }
 
+/* The device that the channel leads into. */
 static uint32_t device_behind(const struct myr_sim *sim, uint32_t channel)
 {
     return myr_channel_to_device(sim->graph->design, channel);
@@ -97,6 +100,7 @@ static bool spread(struct myr_sim *sim, uint32_t slot)
     return news;
 }
 
+/* The fair rate less the given part of its lead over the slowest that is backed up on its way. */
 static void set_pace(struct myr_sim *sim, uint32_t slot)
 {
     struct sim_slot *own = &sim->slots.items[slot];
@@ -118,6 +122,7 @@ void sim_pause(struct myr_sim *sim)
     if (!sim->backed_up) {
         sim->backed_up = myr_xcalloc(sim->link_channels + 1, sizeof(uint64_t));
     }
+    /* SIM_RATE_NONE everywhere: nothing is backed up yet. */
     memset(sim->backed_up, 0xFF, (sim->link_channels + 1) * sizeof(uint64_t));
     for (uint32_t slot = 0; slot < sim->slots.count; slot++) {
         if (sim->slots.items[slot].task != MYR_NONE) {

@@ -32,12 +32,14 @@ bool sim_arrived(const struct myr_sim *sim, uint32_t slot)
     return sim_left(sim, slot) <= SIM_PS_PART_OF(sim_rate(sim, slot));
 }
 
+/* Of equal times the lower number first: the order of ends is the same everywhere. */
 static bool sooner(const struct myr_sim *sim, uint32_t a, uint32_t b)
 {
     return sim->finish_at[a] < sim->finish_at[b] ||
            (sim->finish_at[a] == sim->finish_at[b] && a < b);
 }
 
+/* The channel is told its place, so that it can be moved without a search. */
 static void put(struct myr_sim *sim, uint32_t place, uint32_t id)
 {
     sim->finish.items[place] = id;
@@ -93,6 +95,7 @@ static myr_ps wait_of(const struct myr_sim *sim, uint32_t id)
     return sim_time_to_move(sim_left(sim, sim_first_held(sim, id)), sim->fills[id].level);
 }
 
+/* Never beyond the end of time, also where the wait is longer than all of it. */
 static myr_ps moment_after(const struct myr_sim *sim, myr_ps wait)
 {
     return wait < SIM_TIME_MAX - sim->now ? sim->now + wait : SIM_TIME_MAX;
@@ -108,6 +111,9 @@ static bool early_enough(const struct myr_sim *sim, uint32_t id)
     return wait == 0 || (left > part && left - part > (sim_moved)level * (uint64_t)(wait - 1));
 }
 
+/*
+ * A time that is still early enough stays: most changes of a level then move nothing in the heap.
+ */
 void sim_finish_update(struct myr_sim *sim, uint32_t id)
 {
     const struct sim_channel *channel = &sim->channels[id];
@@ -127,6 +133,7 @@ void sim_finish_update(struct myr_sim *sim, uint32_t id)
     down(sim, sim->finish_place[id]);
 }
 
+/* Exact only for the first: one that proves to be later goes down, and the next is looked at. */
 myr_ps sim_finish_next(struct myr_sim *sim)
 {
     while (sim->finish.count) {

@@ -116,6 +116,7 @@ static bool take_over(struct myr_sim *sim, uint32_t id, uint64_t level)
     return any;
 }
 
+/* All that are loose on the channel are held by it from now on. */
 static void settle_all_loose(struct myr_sim *sim, uint32_t id)
 {
     const struct sim_channel *channel = &sim->channels[id];
@@ -128,6 +129,10 @@ static void settle_all_loose(struct myr_sim *sim, uint32_t id)
     }
 }
 
+/*
+ * The channel is the first of the heap and leaves it: its level is final, unless a short cut
+ * changes it.
+ */
 static void settle(struct myr_sim *sim, uint32_t id, uint64_t level)
 {
     struct sim_fill *fill = &sim->fills[id];
@@ -180,6 +185,7 @@ static void drop_idle(struct myr_sim *sim)
     sim_fills_order(sim);
 }
 
+/* The list does not change here: who is loose keeps its entry until another channel holds it. */
 static void loosen_all(struct myr_sim *sim, uint32_t id)
 {
     const struct sim_channel *channel = &sim->channels[id];
@@ -251,6 +257,7 @@ static bool is_over(const struct myr_sim *sim, uint32_t id)
            fill->room < -(__int128)channel->wanted * 1000;
 }
 
+/* Touched channels lie all over memory; the next ones are asked for while this one is worked on. */
 static inline __attribute__((always_inline)) void prefetch_touched(const struct myr_sim *sim,
                                                                    size_t i)
 {
@@ -300,6 +307,7 @@ static void solve_rates(struct myr_sim *sim)
     MYR_SLOW_ASSERT(sim_within_capacity(sim) && sim_ties_right(sim));
 }
 
+/* After the rates: channels that hold nobody go over to reserving, and ends are timed anew. */
 void sim_solve(struct myr_sim *sim)
 {
     solve_rates(sim);
@@ -329,6 +337,10 @@ void sim_solve(struct myr_sim *sim)
     sim->solve_mark++;
 }
 
+/*
+ * Attached, solved, read and detached: the engine is then as before, without a moment having
+ * passed.
+ */
 void myr_sim_fair_rates(struct myr_sim *sim, uint32_t first, uint32_t count, uint64_t *ret_bps)
 {
     MYR_ASSERT(first + count <= sim->tasks.count && sim->now == 0);

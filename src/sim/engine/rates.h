@@ -15,6 +15,7 @@ static inline uint64_t sim_level_of(const struct sim_fill *fill)
     if (fill->room <= 0) {
         return 0;
     }
+    /* Dividing 128 bits is a call; most rooms fit into 64. */
     sim_moved room = (sim_moved)fill->room;
     return room >> 64 ? (uint64_t)(room / weight) : (uint64_t)room / weight;
 }

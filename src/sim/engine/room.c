@@ -13,6 +13,10 @@
 enum { SPARE_BITS = 8 }; /* with less than this part of its capacity free a room stays exact */
 enum { MORE_BITS = 5 };  /* who needs more reserves this part above it */
 
+/*
+ * From reserving to exact: ties are made, for now a change of a holder's level reaches this
+ * channel.
+ */
 void sim_count_room(struct myr_sim *sim, uint32_t id)
 {
     const struct sim_channel *channel = &sim->channels[id];
@@ -38,6 +42,10 @@ void sim_count_room(struct myr_sim *sim, uint32_t id)
     }
 }
 
+/*
+ * From exact to reserving, where enough is free: a channel that is nearly full would be back at
+ * once.
+ */
 void sim_reserve(struct myr_sim *sim, uint32_t id)
 {
     const struct sim_channel *channel = &sim->channels[id];
@@ -67,6 +75,10 @@ void sim_reserve(struct myr_sim *sim, uint32_t id)
     MYR_ASSERT(fill->room >= 0);
 }
 
+/*
+ * Somewhat more than is needed, so that the next small rise finds it reserved; else just what is
+ * needed. False: not even that is free, and the room has to be counted.
+ */
 bool sim_reserve_more(struct myr_sim *sim, uint32_t hop_id, uint64_t rate)
 {
     struct sim_hop *hop = &sim->hops.items[hop_id];

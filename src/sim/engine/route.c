@@ -23,6 +23,7 @@ struct router {
     uint32_t pattern, message; /* at hand */
 };
 
+/* A channel that several flows of the pattern use stands once, with the sum of their weights. */
 static void add_use(struct router *router, uint32_t channel, uint32_t weight)
 {
     if (router->weight[channel] == 0) {
@@ -31,6 +32,7 @@ static void add_use(struct router *router, uint32_t channel, uint32_t weight)
     router->weight[channel] += weight;
 }
 
+/* A storage server is a domain by itself: its bit keeps it apart from all GPUs. */
 static uint32_t domain_of(const struct myr_sim *sim, uint32_t gpu)
 {
     uint32_t size = sim->graph->design->head->scale_up_gpus;
@@ -57,6 +59,7 @@ static uint32_t end_port(const struct myr_sim *sim, uint32_t end, uint32_t peer)
     return MYR_NONE;
 }
 
+/* Whether any path leads from one port to the other: in a Clos, whether both are in one unit. */
 static bool joined(const struct myr_sim *sim, uint32_t from_port, uint32_t to_port)
 {
     const struct myr_graph *graph = sim->graph;
@@ -79,6 +82,7 @@ static uint32_t sending_gpu(const struct myr_sim *sim, struct myr_message messag
     return message.from / per_node * per_node + message.to % per_node;
 }
 
+/* The flows of one message that leaves its domain, for the policy to route. */
 static int add_flows(struct router *router, uint32_t pattern_id, uint32_t place,
                      struct myr_err *err)
 {
@@ -117,6 +121,7 @@ static int add_flows(struct router *router, uint32_t pattern_id, uint32_t place,
     return MYR_OK;
 }
 
+/* All flows of the batch in one list: what runs at the same time is balanced together. */
 static int collect(struct router *router, struct myr_err *err)
 {
     struct myr_sim *sim = router->sim;
@@ -307,6 +312,7 @@ static void make_uses(struct router *router, const struct myr_routes *routes)
     MYR_ASSERT(flow == router->flow_pattern.count && router->used.count == 0);
 }
 
+/* MYR_ESTALLED, by which a caller can tell flows without a path from a question that is wrong. */
 static int check_routes(const struct myr_sim *sim, const struct myr_routes *routes,
                         struct myr_err *err)
 {
@@ -328,6 +334,10 @@ static void router_done(struct router *router)
     myr_flows_done(&router->flows);
 }
 
+/*
+ * A message to itself needs no path. The file's latencies hold the software's part, which
+ * pattern_latency() adds: it is taken off here.
+ */
 static int given_message(struct router *router, const struct sim_pattern *pattern, uint32_t message,
                          struct myr_err *err)
 {
