@@ -26,7 +26,7 @@ struct anneal {
     struct room *room;
     struct crowd crowd;
     struct myr_rng rng;
-    int64_t threshold, now, best;
+    int64_t threshold, now, best; /* mm; 'now' and 'best' count from the beginning */
     uint32_t *best_rack;
     uint32_t in[MOVED_MAX], in_count;   /* what moves in the draw in hand */
     uint32_t out[MOVED_MAX], out_count; /* what makes place for it */
@@ -34,6 +34,7 @@ struct anneal {
 
 /* ---- one draw ---- */
 
+/* Whether a rack with so much left takes 'comes' once 'gone' has left it. */
 static bool fits_after(const struct load *left, const struct load *gone, const struct load *comes)
 {
     return left->watts + gone->watts >= comes->watts && left->units + gone->units >= comes->units &&
@@ -60,10 +61,12 @@ static bool make_place(struct anneal *a, uint32_t to)
     for (uint32_t i = 0; i < a->in_count; i++) {
         add_load(&comes, &crowd->things[a->in[i]].need);
     }
+    /* A free place is taken first: nobody has to leave for it. */
     a->out_count = 0;
     if (fits_after(there, &gone, &comes)) {
         return true;
     }
+    /* From a random one on, so that it is not always the last that came who has to go. */
     uint32_t count = crowd->rack_things[to], skip = count ? myr_rng_below(&a->rng, count) : 0;
     uint32_t at = crowd->first_in[to];
     while (skip-- > 0) {
@@ -110,11 +113,13 @@ static bool exchange_racks(struct anneal *a, uint32_t from, uint32_t to)
 static void take_tied(struct anneal *a, uint32_t thing)
 {
     const struct crowd *crowd = &a->crowd;
+    /* Half of the draws take all of them, the others each by the toss of a coin. */
     uint32_t coins = myr_rng_u32(&a->rng);
     coins = coins & 1 ? UINT32_MAX : coins;
     uint32_t servers = a->room->plan->spec->servers;
     for (uint32_t at = crowd->first_in[crowd->things[thing].rack];
          at != CROWD_END && a->in_count < MOVED_MAX; at = crowd->next_in[at]) {
+        /* Servers come first in the crowd: all behind them are switches and other boxes. */
         if (at >= servers && at != thing && crowd_cables(crowd, thing, at) > 0) {
             coins >>= 1;
             if (coins & 1) {
@@ -183,6 +188,7 @@ static int64_t cost_of(const struct anneal *a, uint32_t from, uint32_t to)
            2 * crowd_way(&a->crowd, from, to) * between;
 }
 
+/* All leave before any enters: no rack carries both on the way. */
 static void do_draw(struct anneal *a, uint32_t from, uint32_t to)
 {
     for (uint32_t i = 0; i < a->out_count; i++) {
@@ -210,6 +216,7 @@ static void count_draw(struct anneal *a, uint32_t from, uint32_t to)
     }
 }
 
+/* Things of one block are counted more than once: only before and after are compared. */
 static uint32_t outside(const struct anneal *a)
 {
     uint32_t sum = 0;
@@ -254,6 +261,7 @@ static uint32_t draw_rack(struct anneal *a, uint32_t thing)
 /* About -log2 of a number between 0 and 1, in 256ths. */
 static int64_t draw_patience(struct anneal *a)
 {
+    /* Never zero: the logarithm has to end. */
     uint32_t bits = myr_rng_u32(&a->rng) | 1;
     int64_t zeros = __builtin_clz(bits);
     return zeros * 256 + 256 - ((int64_t)(bits << zeros) >> 23 & 255);
@@ -262,6 +270,7 @@ static int64_t draw_patience(struct anneal *a)
 /* Power strips were counted for the racks in use: as many as are in use stay so. */
 static bool keeps_racks(const struct anneal *a, uint32_t from, uint32_t to)
 {
+    /* Into a rack that is in use already, and out of one in which something stays or comes. */
     bool begun = a->room->racks[to].left.units < a->room->rack.units;
     return begun && (a->crowd.rack_things[from] > a->in_count || a->out_count > 0);
 }
@@ -270,6 +279,7 @@ static bool keeps_racks(const struct anneal *a, uint32_t from, uint32_t to)
 static bool choose(struct anneal *a, uint32_t thing, uint32_t to)
 {
     uint32_t from = a->crowd.things[thing].rack;
+    /* Halls keep what they have: which pod stands where was decided before. */
     if (to == from || a->room->racks[to].hall != a->room->racks[from].hall) {
         return false;
     }
@@ -283,9 +293,12 @@ static bool choose(struct anneal *a, uint32_t thing, uint32_t to)
         take_tied(a, thing);
     }
     return make_place(a, to) &&
+           /* Two that are alike would change nothing. */
            (a->in_count > 1 || a->out_count != 1 || !crowd_alike(&a->crowd, thing, a->out[0]));
 }
 
+/* One draw of the annealing. Longer ways are accepted with a chance that falls with their cost over
+ * the threshold (Metropolis), decided in whole numbers. */
 static void draw(struct anneal *a)
 {
     struct crowd *crowd = &a->crowd;
@@ -306,6 +319,7 @@ static void draw(struct anneal *a)
 
 /* ---- all of it ---- */
 
+/* Kept at the end of each level; what the draws end with may be worse. */
 static void keep_best(struct anneal *a)
 {
     if (a->now < a->best) {
@@ -325,6 +339,7 @@ static int64_t first_threshold(const struct anneal *a, uint32_t sixteenths)
     for (uint32_t i = 0; i < crowd->first_peer[crowd->count]; i++) {
         cables += crowd->peers[i].cables;
     }
+    /* The mean of both pitches, in mm. */
     double pitch = (a->room->spec->row_pitch_m + a->room->spec->column_pitch_m) * 500;
     int64_t step = (int64_t)((double)cables / (crowd->count + 1) * pitch);
     return step * sixteenths / 16;
@@ -363,6 +378,7 @@ uint64_t room_anneal(struct room *room, const struct annealing *how)
     draws = a.crowd.racks > RACKS_CHEAP ? draws * RACKS_CHEAP / a.crowd.racks : draws;
     bool enough = draws >= (uint64_t)a.crowd.movable * DRAWS_ENOUGH;
     a.best_rack = MYR_ARENA_NEW(room->arena, uint32_t, a.crowd.count);
+    /* The beginning is the first best: the end is never worse than that. */
     a.best = INT64_MAX;
     keep_best(&a);
     int64_t first = all_ways(&a.crowd);
@@ -376,6 +392,7 @@ uint64_t room_anneal(struct room *room, const struct annealing *how)
         a.threshold = a.threshold * 15 / 16;
         keep_best(&a);
     }
+    /* Every draw has kept count of what it changed: the sum must be what is there. */
     MYR_ASSERT(first + a.now == all_ways(&a.crowd) && a.best <= 0);
     crowd_settle(&a.crowd, a.best_rack);
     return draws;

@@ -15,7 +15,7 @@
 
 struct thing { /* a server with all its nodes, or any other device */
     struct load need;
-    uint32_t device, devices;
+    uint32_t device, devices;  /* the first; a server has several nodes */
     uint32_t rack, kind_class; /* 'kind_class': which line of the table */
     uint32_t block;            /* ROOM_NONE: it may stand anywhere */
     uint32_t mate, shared; /* another that has legs of the same cables; half of these, in parts */

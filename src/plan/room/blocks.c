@@ -13,12 +13,14 @@ struct span {
     uint32_t first, last; /* servers, later blocks; first > last: none */
 };
 
+/* The span with this one in it. */
 static void widen(struct span *span, uint32_t at)
 {
     span->first = at < span->first ? at : span->first;
     span->last = at > span->last || span->last == ROOM_NONE ? at : span->last;
 }
 
+/* All nodes of a server stand in it: servers are what is placed. */
 static uint32_t server_of(const struct plan *plan, uint32_t device)
 {
     return (device - plan->design.head->first_node) / plan->server->server.nodes;
@@ -70,10 +72,12 @@ static void cut_blocks(struct room *room, const struct span *leaves, uint32_t le
         struct block *block = &room->blocks[i];
         uint32_t end = i + 1 < room->block_count ? block[1].first_server : servers;
         block->servers = end - block->first_server;
+        /* Until the spines tell: a block is a pod of its own. */
         block->pod = i;
     }
 }
 
+/* Blocks lie in the order of their servers, without gaps. */
 static uint32_t block_of_server(const struct room *room, uint32_t server)
 {
     uint32_t low = 0, high = room->block_count;
@@ -117,6 +121,7 @@ static void seat_switches(struct room *room, const struct myr_network *net,
             room->blocks[seat_block[i]].seats++;
         }
     }
+    /* Counted first, then filled: each block has its seats in one stretch. */
     for (uint32_t i = 0; i < room->block_count; i++) {
         room->blocks[i].first_seat = room->seat_count;
         room->seat_count += room->blocks[i].seats;
@@ -139,6 +144,7 @@ static struct span *new_spans(struct room *room, uint32_t count)
     return spans;
 }
 
+/* Without a compute network all servers are one block, without switches. */
 void room_blocks(struct room *room)
 {
     const struct myr_network *net = &room->plan->nets[MYR_NET_COMPUTE].out;
@@ -154,6 +160,7 @@ void room_blocks(struct room *room)
     uint32_t *seat_block =
         MYR_ARENA_NEW(room->arena, uint32_t, (size_t)net->leaf + net->spine + net->core);
     for (uint32_t i = 0; i < net->leaf; i++) {
+        /* A leaf without servers (managers alone, or none) goes to the last block. */
         seat_block[i] = below[i].first == ROOM_NONE ? room->block_count - 1
                                                     : block_of_server(room, below[i].first);
     }
@@ -163,6 +170,8 @@ void room_blocks(struct room *room)
     for (uint32_t i = 0; i < net->spine; i++) {
         bool same = i > 0 && reach[i].first == reach[i - 1].first;
         run = same ? run + 1 : 0;
+        /* One that reaches the first and the last block is taken to reach all: it stands in the
+         * middle. */
         bool all = reach[i].first == ROOM_NONE ||
                    (reach[i].first == 0 && reach[i].last == room->block_count - 1);
         uint32_t blocks = all ? 1 : reach[i].last - reach[i].first + 1;

@@ -4,10 +4,12 @@
 
 /* Who stands where, who has cables to whom, and what all of that costs in every rack. */
 
+/* Larger rooms are not annealed: ways are kept rack by rack, costs class by rack. */
 enum { RACKS_MAX = 1024, TABLE_MAX = 1 << 22, BETWEEN_MAX = 512 };
 
 /* ---- gathering ---- */
 
+/* Switches that have to stay with the servers of their block. */
 static bool of_block(uint32_t kind)
 {
     return kind == MYR_DEVICE_LEAF || kind == MYR_DEVICE_ROUTER;
@@ -70,6 +72,7 @@ static int compare_u32(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* Shares of a cable are counted in these parts, so that halves and quarters are whole numbers. */
 static uint32_t most_legs(const struct myr_design *design)
 {
     uint32_t most = 1;
@@ -107,6 +110,7 @@ static void gather_peers(struct crowd *crowd)
     const uint32_t *thing_of = crowd->thing_of;
     const struct myr_design *design = &crowd->room->plan->design;
     struct myr_arena *arena = crowd->room->arena;
+    /* Scratch for the ports of one thing. */
     struct end *ends = MYR_ARENA_NEW(arena, struct end, (size_t)design->port_count + 1);
     uint32_t put = 0;
     crowd->first_peer = MYR_ARENA_NEW(arena, uint32_t, (size_t)crowd->count + 1);
@@ -139,6 +143,7 @@ static uint32_t peer_count(const struct crowd *crowd, uint32_t thing)
     return crowd->first_peer[thing + 1] - crowd->first_peer[thing];
 }
 
+/* Peers are in order, so that equal lists are equal bytes. */
 static bool same_peers(const struct crowd *crowd, uint32_t one, uint32_t other)
 {
     uint32_t count = peer_count(crowd, one);
@@ -201,6 +206,8 @@ static void gather_mates(struct crowd *crowd)
     }
 }
 
+/* For each thing the classes that it has cables to. A class is named once: all its things have as
+ * many cables to this one. */
 static void gather_class_peers(struct crowd *crowd)
 {
     struct myr_arena *arena = crowd->room->arena;
@@ -213,6 +220,7 @@ static void gather_class_peers(struct crowd *crowd)
         crowd->first_class_peer[i] = put;
         for (uint32_t k = crowd->first_peer[i]; k < crowd->first_peer[i + 1]; k++) {
             uint32_t kind_class = crowd->things[crowd->peers[k].thing].kind_class;
+            /* Marked with the number of the thing, so that nothing has to be cleared. */
             if (seen[kind_class] != i + 1) {
                 seen[kind_class] = i + 1;
                 crowd->class_peers[put++] = (struct class_peer){kind_class, crowd->peers[k].cables};
@@ -240,6 +248,7 @@ static void gather_between(struct crowd *crowd)
 
 /* ---- the table ---- */
 
+/* To the line of a class, for every rack: the ways to a thing that stands in 'rack'. */
 static void add_ways(struct crowd *crowd, uint32_t kind_class, uint32_t rack, int64_t cables)
 {
     int64_t *line = crowd->table + (size_t)kind_class * crowd->racks;
@@ -249,6 +258,7 @@ static void add_ways(struct crowd *crowd, uint32_t kind_class, uint32_t rack, in
     }
 }
 
+/* The same for a thing that moved: one pass instead of two. */
 static void shift_ways(struct crowd *crowd, const struct class_peer *peer, uint32_t from,
                        uint32_t to)
 {
@@ -279,6 +289,7 @@ static void fill_table(struct crowd *crowd)
     }
 }
 
+/* Lists of what stands in a rack, linked both ways: leaving takes no search. */
 static void enter_list(struct crowd *crowd, uint32_t thing, uint32_t rack)
 {
     crowd->before_in[thing] = CROWD_END;
@@ -301,12 +312,14 @@ static void fill_racks(struct crowd *crowd)
     crowd->block_counts =
         MYR_ARENA_NEW(arena, uint16_t, (size_t)crowd->room->block_count * crowd->lines * 2 + 1);
     memset(crowd->first_in, 0xff, sizeof(*crowd->first_in) * crowd->racks);
+    /* What is fixed is in no list: nobody makes it move, and it takes no place. */
     for (uint32_t i = 0; i < crowd->movable; i++) {
         enter_list(crowd, i, crowd->things[i].rack);
         crowd_count(crowd, i, ROOM_NONE, crowd->things[i].rack);
     }
 }
 
+/* Peers before classes, classes before the table: each rests on the one before. */
 bool crowd_gather(struct crowd *crowd, struct room *room)
 {
     const struct myr_design *design = &room->plan->design;
@@ -320,6 +333,7 @@ bool crowd_gather(struct crowd *crowd, struct room *room)
     gather_things(crowd);
     gather_peers(crowd);
     gather_classes(crowd);
+    /* Too many things that differ for a table. */
     if ((uint64_t)crowd->class_count * crowd->racks > TABLE_MAX || crowd->count < 2) {
         return false;
     }
@@ -333,6 +347,7 @@ bool crowd_gather(struct crowd *crowd, struct room *room)
 
 /* ---- moving ---- */
 
+/* The table stays until the thing enters somewhere. */
 void crowd_leave(struct crowd *crowd, uint32_t thing)
 {
     uint32_t rack = crowd->things[thing].rack;
@@ -363,6 +378,7 @@ void crowd_enter(struct crowd *crowd, uint32_t thing, uint32_t rack)
 
 /* ---- blocks ---- */
 
+/* Rows first, then columns, all in one line. */
 static uint16_t *counts_of(const struct crowd *crowd, uint32_t block, bool leaf)
 {
     return crowd->block_counts + ((size_t)block * 2 + leaf) * crowd->lines;
@@ -376,6 +392,7 @@ void crowd_count(struct crowd *crowd, uint32_t thing, uint32_t from, uint32_t to
     }
     uint16_t *counts = counts_of(crowd, one->block, one->leaf);
     const struct stand *racks = crowd->room->racks;
+    /* ROOM_NONE: it comes in for the first time. */
     if (from != ROOM_NONE) {
         counts[racks[from].row]--;
         counts[crowd->room->rows + racks[from].column]--;
@@ -391,12 +408,14 @@ static uint32_t lines_outside(const uint16_t *servers, const uint16_t *leaves, u
     while (low < count && !servers[low]) {
         low++;
     }
+    /* A block without servers holds its leaves nowhere. */
     if (low == count) {
         return 0;
     }
     while (!servers[high - 1]) {
         high--;
     }
+    /* The line right beside the servers is free of charge. */
     for (uint32_t i = 0; i + 1 < low; i++) {
         sum += leaves[i] ? low - 1 - i : 0;
     }
@@ -418,6 +437,7 @@ uint32_t crowd_outside(const struct crowd *crowd, uint32_t thing)
            lines_outside(servers + rows, leaves + rows, crowd->lines - rows);
 }
 
+/* By halving: peers are in order. */
 static uint32_t find_cables(const struct crowd *crowd, uint32_t one, uint32_t other)
 {
     uint32_t low = crowd->first_peer[one], high = crowd->first_peer[one + 1];
@@ -483,6 +503,7 @@ static void put_in_order(struct crowd *crowd, uint32_t *racks)
                                   thing->need.watts, thing->need.units, thing->need.grams};
     }
     qsort(stood, crowd->movable, sizeof(*stood), compare_stood);
+    /* Racks in their order, things in the order of their numbers: one for one. */
     for (uint32_t i = 0, end; i < crowd->movable; i = end) {
         for (end = i; end < crowd->movable && crowd_alike(crowd, stood[i].thing, stood[end].thing);
              end++) {
@@ -495,6 +516,7 @@ static void put_in_order(struct crowd *crowd, uint32_t *racks)
     }
 }
 
+/* The lists are emptied by it: a crowd is settled once. */
 void crowd_settle(struct crowd *crowd, uint32_t *racks)
 {
     struct room *room = crowd->room;

@@ -7,10 +7,12 @@
  * fewer metres are ordered because its layers are short enough for fewer cables.
  */
 
+/* Lengths in which cables are sold; the last is there so that any length has one. */
 static const double stock_m[ROOM_STEPS] = {0.5, 1,   1.5, 2,   3,    5,    7,    10,
                                            15,  20,  30,  40,  50,   70,   100,  150,
                                            200, 300, 500, 700, 1000, 1500, 2000, 10000};
 
+/* What is longer than all of them gets the last. */
 uint32_t room_step(int64_t length_mm)
 {
     uint32_t step = 0;
@@ -31,6 +33,7 @@ uint32_t room_link_mm(const struct room *room, uint32_t link)
     return (uint32_t)(route < UINT32_MAX ? route : UINT32_MAX);
 }
 
+/* For the length that would be ordered, not for the route itself. */
 uint16_t room_ask_kind(struct room *room, struct net_plan *net, enum myr_layer layer,
                        uint32_t host_class, uint32_t step, uint16_t like)
 {
@@ -51,6 +54,7 @@ static bool same_legs(const struct plan *plan, uint16_t one, uint16_t other)
     return plan->cabletypes.items[one].legs == plan->cabletypes.items[other].legs;
 }
 
+/* Hosts have a kind for each class of them: cards differ. */
 bool room_cut_layer(struct room *room, uint32_t id, uint32_t layer, uint32_t step)
 {
     struct plan *plan = room->plan;
@@ -74,6 +78,7 @@ bool room_cut_layer(struct room *room, uint32_t id, uint32_t layer, uint32_t ste
     return !same;
 }
 
+/* No other links share cables: each cable becomes what its layer is now. */
 static void set_kinds(struct room *room)
 {
     struct plan *plan = room->plan;
@@ -113,6 +118,7 @@ void room_longest(const struct room *room, uint32_t ret_mm[MYR_NET_COUNT][MYR_LA
     }
 }
 
+/* Layers without links have no length, and keep their kind. */
 void room_cut_cables(struct room *room)
 {
     uint32_t longest[MYR_NET_COUNT][MYR_LAYER_COUNT];
@@ -135,6 +141,7 @@ void room_cut_cables(struct room *room)
 
 /* ---- as they were ---- */
 
+/* Kinds and findings that come later are only tried: their counts are kept as well. */
 void room_keep_cut(const struct room *room, struct cut *ret)
 {
     ret->kinds = room->plan->cabletypes.count;
@@ -177,6 +184,7 @@ static uint64_t links_at(struct room *room, const struct net_plan *net, uint32_t
     uint64_t links = 0;
     for (uint32_t i = 0; i < classes; i++) {
         struct cable_ask question = {(enum myr_layer)layer, i, stock_m[step], MYR_CABLETYPE_NONE};
+        /* Four bits for each kind of hosts: no cable has more legs. */
         links = links * 16 + plan_cable_links(room->plan, net, &question);
     }
     return links;
@@ -201,6 +209,8 @@ uint32_t room_cut_ways(struct room *room, uint32_t id, uint32_t layer, uint32_t 
     const struct net_plan *net = &room->plan->nets[id];
     uint64_t known[ROOM_STEPS], now = links_now(room, net, layer);
     uint32_t count = 0;
+    /* From the longest down: of lengths with the same cut the longest is kept, which allows most.
+     */
     for (uint32_t step = ROOM_STEPS; step-- > least_step;) {
         uint64_t links = links_at(room, net, layer, step);
         uint32_t i = 0;

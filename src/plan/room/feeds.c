@@ -6,6 +6,7 @@
  * in for each other: each must carry all.
  */
 
+/* Either end may be the first; without one all is in range. */
 static bool in_range(const struct myr_room_range *range, uint32_t at)
 {
     uint32_t low = range->first < range->last ? range->first : range->last;
@@ -13,6 +14,7 @@ static bool in_range(const struct myr_room_range *range, uint32_t at)
     return !range->first || (at >= low && at <= high);
 }
 
+/* Only entries that say which racks they serve have racks of their own. */
 static bool serves(const struct myr_spec_chain *link, const struct stand *rack)
 {
     return link->serves && in_range(&link->rows, rack->row + 1) &&
@@ -25,12 +27,14 @@ static void add_up(const struct myr_spec_chains *spec, double *watts)
     for (uint32_t i = spec->count; i-- > 0;) {
         for (uint32_t k = 0; k < 2; k++) {
             if (spec->items[i].parents[k] != UINT32_MAX) {
+                /* Each parent gets all of it: the other one may have failed. */
                 watts[spec->items[i].parents[k]] += watts[i];
             }
         }
     }
 }
 
+/* Entries without a rating are taken to carry all. */
 static void check_loads(struct room *room, const struct myr_spec_chains *spec, const double *watts,
                         const char *rule, const char *what)
 {
@@ -45,6 +49,7 @@ static void check_loads(struct room *room, const struct myr_spec_chains *spec, c
     }
 }
 
+/* Of a rating of 0 nothing is known. */
 static struct myr_chain_link *put_links(struct room *room, const struct myr_spec_chains *spec,
                                         uint32_t kind, const double *watts,
                                         struct myr_chain_more **ret_more)
@@ -65,10 +70,13 @@ static struct myr_chain_link *put_links(struct room *room, const struct myr_spec
     return links;
 }
 
+/* Names of the findings, and what the entry is called. */
 struct feed_rules {
     const char *overload, *single, *none, *what;
 };
 
+/* The first two entries that serve a rack; more are not used. Empty racks hang on them as well, and
+ * add nothing. */
 static void hang_racks(struct room *room, const struct myr_spec_chains *spec, double *watts,
                        const struct feed_rules *rules, bool power)
 {
@@ -147,12 +155,14 @@ void room_strips_about(struct room *room)
     }
     for (uint32_t i = 0; oob->present && count > 0 && i < oob->host_class_count; i++) {
         const struct host_class *hosts = &oob->hosts[i];
+        /* Strips and coolers are the last kinds of devices. */
         for (uint32_t k = 0; hosts->kind >= MYR_DEVICE_PDU && k < hosts->count; k++) {
             room->device_rack[hosts->first_device + k] = used[(uint64_t)k * count / hosts->count];
         }
     }
 }
 
+/* From where it was put about; it takes no units. */
 static void put_strip(struct room *room, uint32_t device, uint32_t rack)
 {
     struct myr_rack_more *more = room->plan->design.rack_more;

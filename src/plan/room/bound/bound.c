@@ -24,6 +24,8 @@
 
 /* ---- chains ---- */
 
+/* What each switch has of cables down and up, in weights: a link of a cable with n legs counts 1/n.
+ */
 static void count_cables(struct bound *b)
 {
     const struct myr_design *design = b->design;
@@ -73,6 +75,7 @@ static void count_flows(struct bound *b)
     }
 }
 
+/* Notes switches at which chains of the server in hand end, each once. */
 static void end_chain(struct bound *b, uint32_t device, double weight)
 {
     if (weight <= 0) {
@@ -102,6 +105,7 @@ static void climb(struct bound *b, uint32_t device, double weight, double arrivi
         }
         uint32_t above = design->port_device[design->link_b[link]];
         double part = share * bound_link_weight(b, link);
+        /* Three tiers: the chain goes on to the cores as far as the spine has cables for it. */
         if (layer == MYR_LAYER_FABRIC && b->up[above] > 0) {
             double further = going_on(b, above, b->flow[above]);
             end_chain(b, above, part * (1 - further));
@@ -135,6 +139,7 @@ static void add_servers(struct bound *b, uint32_t server, uint32_t count)
     }
     for (uint32_t i = 0; i < b->touched_count; i++) {
         uint32_t device = b->touched[i];
+        /* The least of all servers is what all of them have in common. */
         if (b->servers[device] == 0 || b->sum[device] < b->weight[device]) {
             b->weight[device] = b->sum[device];
         }
@@ -171,10 +176,12 @@ static bool alike(const struct bound *b, uint32_t one, uint32_t other)
 
 /* ---- one network ---- */
 
+/* The best of all bounds that there are for this network: each of them is one by itself. */
 double bound_ways_mm(struct bound *b, const struct net_plan *net)
 {
     b->net = &net->out;
     uint32_t topology = net->out.topology;
+    /* Without tiers there are no chains; drops and slack are bound enough. */
     if (topology == MYR_TOPOLOGY_DRAGONFLY || topology == MYR_TOPOLOGY_DRAGONFLY_PLUS ||
         topology == MYR_TOPOLOGY_TORUS) {
         return 0;
@@ -192,6 +199,7 @@ double bound_ways_mm(struct bound *b, const struct net_plan *net)
     }
     /* Those that all servers have chains to share what seats there are. */
     double *weights = MYR_ARENA_NEW(b->plan->arena, double, b->design->device_count);
+    /* The least need of all: seats must not be fewer than they could be. */
     struct load need = {INT64_MAX, INT64_MAX, INT64_MAX};
     double sum = 0;
     uint32_t shared = 0;
@@ -212,6 +220,7 @@ double bound_ways_mm(struct bound *b, const struct net_plan *net)
     if (shared && servers <= (uint64_t)b->places * b->design->rack_count + b->wider_count) {
         sum += bound_seats_mm(b, servers, weights, shared, &need);
     }
+    /* Cables that no chain uses may be added; the other bounds use the same cables again. */
     sum += bound_uplinks_mm(b) + bound_strips_mm(b);
     double other = bound_one_block_mm(b), stars = bound_stars_mm(b);
     other = stars > other ? stars : other;
@@ -257,6 +266,7 @@ struct bound *bound_create(const struct plan *plan)
     for (uint32_t i = 1; i < plan->group_count; i++) {
         server = bound_least_load(server, bound_part_load(plan, plan->groups[i].server_part));
     }
+    /* What the room says of its servers beats the part, as in the placement. */
     server.watts = spec->server_kw > 0 ? (int64_t)(spec->server_kw * 1000 + 0.5) : server.watts;
     b->one = server;
     for (uint32_t i = 0; i < MYR_LAYER_COUNT; i++) {
@@ -266,6 +276,7 @@ struct bound *bound_create(const struct plan *plan)
     return b;
 }
 
+/* Ways are stretched by the percent of slack, drops as well; fixed slack comes for every cable. */
 double bound_net_mm(const struct bound *b, double ways_mm)
 {
     const struct myr_spec_room *spec = &b->plan->spec->room;

@@ -6,25 +6,26 @@
 
 #include "room/room.h"
 
+/* Different numbers of servers below a switch; fabrics have few. */
 enum { F_KINDS_MAX = 64 };
 
 struct bound {
     const struct plan *plan;
     const struct myr_design *design;
-    const struct myr_network *net;
-    uint32_t places;              /* for servers, in every rack */
-    uint32_t wider_count, *wider; /* racks with more of them, once for each */
-    double *host, *up, *gpu;      /* by device: cables down to hosts, up, down to GPU servers */
-    double *flow;                 /* by device: chains that arrive from below */
-    double *weight;               /* by device: least of a server's chains that end here */
-    uint32_t *servers;            /* by device: servers that have such chains */
-    double *sum;                  /* by device: chains of the servers in hand */
-    uint32_t *touched, touched_count;
-    struct load one;               /* what a server needs, at the least */
-    double times[MYR_LAYER_COUNT]; /* how many times the cables of a layer count */
+    const struct myr_network *net;    /* the one in hand */
+    uint32_t places;                  /* for servers, in every rack */
+    uint32_t wider_count, *wider;     /* racks with more of them, once for each */
+    double *host, *up, *gpu;          /* by device: cables down to hosts, up, down to GPU servers */
+    double *flow;                     /* by device: chains that arrive from below */
+    double *weight;                   /* by device: least of a server's chains that end here */
+    uint32_t *servers;                /* by device: servers that have such chains */
+    double *sum;                      /* by device: chains of the servers in hand */
+    uint32_t *touched, touched_count; /* devices with a sum, to be cleared */
+    struct load one;                  /* what a server needs, at the least */
+    double times[MYR_LAYER_COUNT];    /* how many times the cables of a layer count */
     uint32_t kinds;
-    uint32_t kind_k[F_KINDS_MAX];
-    double kind_mm[F_KINDS_MAX];
+    uint32_t kind_k[F_KINDS_MAX]; /* for which F(k) is known */
+    double kind_mm[F_KINDS_MAX];  /* F(k) */
 };
 
 /* bound.c */

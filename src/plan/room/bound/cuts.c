@@ -113,6 +113,7 @@ static bool fits_around(const struct bound *b, const struct sides *sides, const 
     return false;
 }
 
+/* Room enough for a rough look first. Where looking closely would take too long, it may be. */
 static bool sides_fit(const struct bound *b, const struct sides *sides)
 {
     uint32_t racks = b->design->rack_count;
@@ -133,6 +134,7 @@ static bool sides_fit(const struct bound *b, const struct sides *sides)
         uint32_t count = 1;
         near[0] = x;
         for (uint32_t i = 0; i < racks; i++) {
+            /* Two ends with a common neighbour stand no farther apart than twice the reach. */
             if (i != x && bound_way_mm(b, x, i) <= 2 * sides->reach_mm) {
                 near[count++] = i;
             }
@@ -191,6 +193,7 @@ static bool may_be(const struct bound *b, uint32_t layer, double reach_mm)
         } else {
             struct sides sides = {.reach_mm = reach_mm};
             i = alike_from(b, i, layer, &below, &sides);
+            /* What is no larger than what fitted fits as well. */
             bool same = sides.lower == last.lower && sides.upper <= last.upper;
             if (sides.lower && !same && !sides_fit(b, &sides)) {
                 return false;
@@ -221,6 +224,7 @@ static void spread_from(const struct bound *b, uint32_t device, const double *re
             }
             uint32_t one = design->port_device[design->link_a[link]];
             uint32_t other = design->port_device[design->link_b[link]];
+            /* The shortest over any number of links: repeated until nothing gets nearer. */
             double mm = (ret[one] < ret[other] ? ret[one] : ret[other]) + reach_mm[layer];
             nearer = nearer || mm < ret[one] || mm < ret[other];
             ret[one] = mm < ret[one] ? mm : ret[one];
@@ -249,10 +253,12 @@ static bool held_fit(const struct bound *b, uint32_t device, const double *reach
             mm[count++] = mm[i];
         }
     }
+    /* All switches count as small as the smallest of them. */
     struct bound seats = bound_with_seats(b, &need);
     qsort(mm, count, sizeof(*mm), by_mm);
     for (uint32_t i = 0; i < count; i++) {
         bool last = i + 1 == count || mm[i + 1] > mm[i];
+        /* Within each distance there must be seats for all that are held so near. */
         if (last && bound_most_within(&seats, mm[i]) < i + 1) {
             return false;
         }
@@ -262,11 +268,13 @@ static bool held_fit(const struct bound *b, uint32_t device, const double *reach
 
 /* ---- the least of all ways ---- */
 
+/* Ways to cut a layer that some placement might allow; the one that there is always stays. */
 static void find_ways(struct bound *b, struct room *room, uint32_t id, uint32_t layer,
                       struct layer_ways *ret)
 {
     const struct myr_spec_room *spec = room->spec;
     bool inside = layer == MYR_LAYER_HOST && b->net->topology == MYR_TOPOLOGY_MIDDLE_OF_RACK;
+    /* No cable is shorter than its drops and slack. */
     double least = 2 * spec->drop_m * (1 + spec->slack_percent / 100) + spec->slack_m;
     struct cut_way ways[ROOM_STEPS];
     uint32_t count =
@@ -336,6 +344,7 @@ static double cut_mm(struct bound *b, const struct net_plan *net, const double *
     return bound_net_mm(b, best);
 }
 
+/* The network with its layers cut in that way, all others as they are. */
 static void cut_so(struct room *room, const struct cut *now, uint32_t id,
                    const struct layer_ways *layers, const uint32_t *at)
 {
@@ -369,6 +378,8 @@ static bool all_fit(const struct bound *b, const double *reach_mm)
            (!net->core || held_fit(b, net->first_core, reach_mm));
 }
 
+/* Every combination of cuts is looked at: there are few ways for each layer. In the end all is cut
+ * as before. */
 static double least_mm(struct bound *b, struct room *room, uint32_t id)
 {
     struct net_plan *net = &room->plan->nets[id];
@@ -390,6 +401,7 @@ static double least_mm(struct bound *b, struct room *room, uint32_t id)
         }
         double reach_mm[MYR_LAYER_COUNT];
         bool now = reaches(layers, at, reach_mm);
+        /* What is built needs no proof that it can be. */
         if (now || all_fit(b, reach_mm)) {
             double mm = cut_mm(b, net, reach_mm);
             least = least < 0 || mm < least ? mm : least;
@@ -408,6 +420,7 @@ uint64_t room_bound_mm(struct room *room)
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         sum += room->plan->nets[id].present ? least_mm(b, room, id) : 0;
     }
+    /* Rounded down: a bound must not be above what it bounds. */
     return (uint64_t)sum;
 }
 
@@ -415,6 +428,7 @@ uint32_t room_short_layers(struct room *room, struct short_layer ret[ROOM_SHORT_
 {
     struct layer_ways ways;
     uint32_t count = 0;
+    /* The bound reads the design's racks, which are written only in the end otherwise. */
     room_put_racks(room);
     struct bound *b = bound_create(room->plan);
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {

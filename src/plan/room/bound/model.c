@@ -45,6 +45,7 @@ struct part {
 
 /* ---- which switches hang together ---- */
 
+/* With halved paths, so that chains stay short. */
 static uint32_t root_of(struct part *part, uint32_t device)
 {
     while (part->root[device] != device) {
@@ -60,6 +61,7 @@ static bool is_up(const struct bound *b, uint32_t link)
     return bound_of_net(b, link, &layer) && (layer == MYR_LAYER_FABRIC || layer == MYR_LAYER_CORE);
 }
 
+/* The lowest device of a part is its root: the result does not hang on the order of links. */
 static void join_parts(struct part *part)
 {
     const struct myr_design *design = part->b->design;
@@ -111,6 +113,8 @@ static double least_to_top(struct part *part, uint32_t leaf)
         memset(part->to + first, 0, sizeof(*part->to) * (end - first));
         send_up(b, leaf, 1, part->to);
         for (uint32_t i = first; i < end; i++) {
+            /* A spine passes on no more than it has cables for, and shares that out among all that
+             * arrives. */
             double most = part->arriving[i] > b->up[i] ? part->arriving[i] : b->up[i];
             if (part->to[i] > 0 && most > 0) {
                 send_up(b, i, part->to[i] / most, part->to);
@@ -119,6 +123,7 @@ static double least_to_top(struct part *part, uint32_t leaf)
     } else {
         send_up(b, leaf, 1, part->to);
     }
+    /* The top that the leaf has least to: with it all tops may be treated alike. */
     double least = -1;
     for (uint32_t i = part->top_first; i < part->top_end; i++) {
         if (root_of(part, i) == part->id && (least < 0 || part->to[i] < least)) {
@@ -130,7 +135,7 @@ static double least_to_top(struct part *part, uint32_t leaf)
 
 /* ---- servers of a leaf ---- */
 
-/* Calls for each GPU server of a leaf, with its cables; the ports of one follow each other. */
+/* Goes through the GPU servers of a leaf, with their cables; ports of one follow each other. */
 struct server_ports {
     const struct bound *b;
     uint32_t port, end, server;
@@ -171,6 +176,7 @@ static struct server_ports servers_of(const struct bound *b, uint32_t leaf)
 
 /* ---- classes of leaves ---- */
 
+/* Sums of fractions come out differently by the order in which they were added. */
 static bool near_to(double a, double b)
 {
     double off = a < b ? b - a : a - b;
@@ -203,6 +209,8 @@ static uint32_t joined_of(const struct part *part, uint32_t at)
     return at;
 }
 
+/* The bound uses no more of any leaf than the least one has; only 'hosts' is the most, as it is
+ * what the share of chains is divided by. */
 static void take_least(struct leaf_class *all, const struct leaf_class *one)
 {
     all->servers_each =
@@ -216,6 +224,7 @@ static void take_least(struct leaf_class *all, const struct leaf_class *one)
 /* One leaf: its servers, cables, and to which class it belongs. False: no bound for this part. */
 static bool look_at_leaf(struct part *part, uint32_t leaf)
 {
+    /* A leaf that misses a top would make that top's star too large. */
     struct leaf_class one = {.leaves = 1, .to_top = least_to_top(part, leaf)};
     if (one.to_top <= 0) {
         return false;
@@ -251,6 +260,7 @@ static bool look_at_leaf(struct part *part, uint32_t leaf)
 
 static void join_classes(struct part *part)
 {
+    /* From the last on: a class may have been joined to one that was joined itself. */
     for (uint32_t i = part->class_count; i-- > 1;) {
         struct leaf_class *one = &part->classes[i];
         if (one->joined != i) {
@@ -286,6 +296,8 @@ static bool look_at_spines(struct part *part)
             return false;
         }
         part->need = bound_least_load(part->need, bound_device_load(b, i));
+        /* Share of a spine's uplinks that is filled from below; the rest is free for its own paths.
+         */
         double share = part->arriving[i] < b->up[i] ? part->arriving[i] / b->up[i] : 1;
         used = share > used ? share : used;
         memset(to, 0, sizeof(*to) * tops);
@@ -317,12 +329,15 @@ static bool look_at_switches(struct part *part)
     return part->tops > 0 && (!three_tiers(part->b) || look_at_spines(part));
 }
 
+/* All that the stars need of one part. False where some switch does not fit the model: the part
+ * then adds nothing, which is a bound as well. */
 static bool look_at_part(struct part *part)
 {
     const struct bound *b = part->b;
     part->class_count = part->tops = part->spines = 0;
     part->spine_top = part->spine_used = 0;
     part->need = (struct load){INT64_MAX, INT64_MAX, INT64_MAX};
+    /* MYR_NONE in every byte. */
     memset(part->server_class, 0xff, sizeof(*part->server_class) * b->plan->spec->servers);
     memset(part->of_server, 0, sizeof(*part->of_server) * b->plan->spec->servers);
     memset(part->classes, 0, sizeof(part->classes));
@@ -350,6 +365,7 @@ struct sketch {
     double x[STAR_VARS];
 };
 
+/* All variables begin within their limits: the search needs a first point. */
 static uint32_t new_var(struct sketch *sketch, double first)
 {
     MYR_ASSERT(sketch->sky->var_count < STAR_VARS);
@@ -404,10 +420,13 @@ static double chains_of(const struct part *part, const struct leaf_class *one)
     return one->hosts < up ? one->hosts / up : 1;
 }
 
+/* Around the leaf: its servers, less what chains through it use; tops; other leaves of its class. A
+ * path between two leaves is seen from both, each with half of it. */
 static void draw_leaf_star(struct sketch *sketch, const struct part *part,
                            const struct leaf_class *one, uint32_t shares)
 {
     struct star *star = new_star(sketch->sky, one->leaves);
+    /* All that leads up from a leaf, in cables. */
     double up = one->to_top * part->tops;
     if (one->servers_each) {
         struct star_kind *servers = new_kind(sketch, star, one->servers_each, one->cables_each);
@@ -422,6 +441,8 @@ static void draw_leaf_star(struct sketch *sketch, const struct part *part,
     }
 }
 
+/* One star for the tops and one for each class of leaves. First come the shares, then a price for
+ * every kind around a centre. */
 static void draw_stars(struct sketch *sketch, const struct part *part)
 {
     struct sky *sky = sketch->sky;
@@ -431,6 +452,7 @@ static void draw_stars(struct sketch *sketch, const struct part *part)
     for (uint32_t i = 0; i < part->class_count; i++) {
         const struct leaf_class *one = &part->classes[i];
         last = one->leaves ? i : last;
+        /* A first point within the limits: most of what can be chains, the rest in equal parts. */
         shares[i] = one->leaves ? new_var(sketch, 0.8 * chains_of(part, one)) : MYR_NONE;
         for (uint32_t k = 1; one->leaves && k < SHARES; k++) {
             new_var(sketch, (1 - 0.8 * chains_of(part, one)) / part_of);
@@ -439,6 +461,7 @@ static void draw_stars(struct sketch *sketch, const struct part *part)
     if (part->spines) {
         spine_share = new_var(sketch, 0.2 / part_of);
         struct star_kind *spines = new_kind(sketch, top, part->spines, part->spine_top / 2);
+        /* What no leaf fills of a spine's cables is the spine's own in any case. */
         spines->fixed = part->spine_top * (1 - part->spine_used);
         add_term(spines, spine_share, part->spine_top * part->spine_used);
     }
@@ -460,6 +483,7 @@ static void draw_stars(struct sketch *sketch, const struct part *part)
         }
         add_term(new_kind(sketch, top, one->leaves, one->to_top / 2), shares[i] + B, one->to_top);
         if (tops) {
+            /* Half for each of the two tops at the ends of a path. */
             add_term(tops, shares[i] + D, one->leaves * one->to_top / (2.0 * (part->tops - 1)));
         }
         draw_leaf_star(sketch, part, one, shares[i]);
@@ -479,6 +503,7 @@ static double reach_of(const struct sky *sky, double servers)
     return 1.5 * sky->rings[sky->ring_count - 1].mm + sky->pitch_mm;
 }
 
+/* 0 where the room is no single hall. */
 static double part_mm(struct part *part)
 {
     struct sky *sky = MYR_ARENA_NEW(part->b->plan->arena, struct sky, 1);
@@ -502,6 +527,7 @@ static bool same_part(const struct part *one, const struct part *other)
            memcmp(one->classes, other->classes, sizeof(one->classes)) == 0;
 }
 
+/* Parts share no cables, so their bounds add up. */
 double bound_stars_mm(struct bound *b)
 {
     struct myr_arena *arena = b->plan->arena;
@@ -518,6 +544,7 @@ double bound_stars_mm(struct bound *b)
     part.arriving = MYR_ARENA_NEW(arena, double, devices);
     part.of_server = MYR_ARENA_NEW(arena, double, servers);
     part.reached = MYR_ARENA_NEW(arena, uint32_t, (size_t)net->spine + net->core);
+    /* The highest tier that there is. */
     part.top_first = three_tiers(b) ? net->first_core : net->first_spine;
     part.top_end = part.top_first + (three_tiers(b) ? net->core : net->spine);
     join_parts(&part);

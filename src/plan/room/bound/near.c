@@ -29,6 +29,7 @@ static double column_within(double base, double reach, double pitch, int64_t at,
     if (over < 0) {
         return 0;
     }
+    /* Limited before it becomes a whole number. */
     double most = over / pitch;
     int64_t steps = most > 1e9 ? 1000000000 : (int64_t)most;
     int64_t up = rows - 1 - at < steps ? rows - 1 - at : steps;
@@ -50,7 +51,8 @@ double bound_way_mm(const struct bound *b, uint32_t from, uint32_t to)
            here->x_mm + here->y_mm + there->x_mm + there->y_mm;
 }
 
-/* Number of places within reach of a rack, and the sum of their distances. */
+/* Number of places within reach of a rack, and the sum of their distances. Column by column, in
+ * closed form: racks of a column lie at one pitch. */
 static double within(const struct bound *b, uint32_t from, double reach, double *ret_sum)
 {
     const struct myr_spec_room *spec = &b->plan->spec->room;
@@ -67,12 +69,14 @@ static double within(const struct bound *b, uint32_t from, double reach, double 
         } else {
             base = (double)here->x_mm + here->y_mm + more->x_mm +
                    1000.0 * spec->buildings[here->building].distance_m[more->building];
+            /* The way comes in by the corner of the other building, at its first row. */
             at = 0;
         }
         count += b->places * column_within(base, reach, pitch, at, rows, ret_sum);
         rack += (uint32_t)rows;
     }
     *ret_sum *= b->places;
+    /* Racks that take more than the others, place by place. */
     for (uint32_t i = 0; i < b->wider_count; i++) {
         double way = bound_way_mm(b, from, b->wider[i]);
         if (way <= reach) {
@@ -93,13 +97,18 @@ static double nearest_in(const struct bound *b, uint32_t from, double reach_mm, 
     return sum - (*ret_count - k) * reach_mm;
 }
 
-/* 'ret_within': a distance within which there are fewer than k places; may be NULL. */
+/*
+ * The sum for the k nearest places. 'reach' is a first guess and what was found, since neighbours
+ * differ little. 'ret_within': a distance within which there are fewer than k places; may be NULL.
+ */
 static double around(const struct bound *b, uint32_t from, uint32_t k, double *reach,
                      double *ret_within)
 {
     double count, high = *reach;
     double sum = nearest_in(b, from, high, k, &count);
     double low = count >= k ? 0 : high;
+    /* Outwards until there are enough, then inwards until there are too few, then by halving down
+     * to 5 cm: any reach gives a bound, a narrow one a better one. */
     while (count < k) {
         low = high;
         high = high * 1.25 + 500;
@@ -148,6 +157,7 @@ double bound_least_around(const struct bound *b, uint32_t k)
         if (i > 1 && more->building == old->building) {
             double away = (double)llabs((int64_t)more->x_mm - (int64_t)old->x_mm) +
                           (double)llabs((int64_t)more->y_mm - (int64_t)old->y_mm);
+            /* Each of the k ways is shorter by no more than the step between both racks. */
             if (last - k * away >= best) {
                 continue;
             }
@@ -159,6 +169,8 @@ double bound_least_around(const struct bound *b, uint32_t k)
     return best;
 }
 
+/* Known ones are kept. One place is at the centre itself; what there are no places for bounds
+ * nothing. */
 double bound_nearest_mm(struct bound *b, uint32_t k)
 {
     for (uint32_t i = 0; i < b->kinds; i++) {
@@ -209,6 +221,7 @@ double bound_most_within(const struct bound *b, double reach_mm)
 
 /* ---- seats ---- */
 
+/* Seats of one rack at one cost. */
 struct seat {
     double mm;
     uint32_t count;
@@ -226,6 +239,7 @@ static int by_weight(const void *a, const void *b)
     return x > y ? -1 : x < y;
 }
 
+/* What an empty rack carries. */
 struct load bound_rack_load(const struct bound *b, uint32_t rack)
 {
     return (struct load){b->design->racks[rack].watts_max, b->design->racks[rack].units,
@@ -258,9 +272,12 @@ double bound_seats_mm(struct bound *b, uint32_t k, double *weights, uint32_t cou
     for (uint32_t rack = 0; rack < design->rack_count; rack++) {
         double here = around(b, rack, k, &reach, &within);
         uint32_t taken = 0;
+        /* First the seats beside all servers, then those for which one, two and more stand
+         * elsewhere. */
         for (uint32_t lost = 0; lost <= b->places && taken < count; lost++) {
             uint32_t all = seats_beside(b, rack, b->places - lost, need);
             if (all > taken) {
+                /* A server that is put out stands behind the k nearest places. */
                 seats[seat_count++] = (struct seat){here + lost * within, all - taken};
                 taken = all;
             }
@@ -282,6 +299,7 @@ double bound_seats_mm(struct bound *b, uint32_t k, double *weights, uint32_t cou
 
 /* ---- links and loads ---- */
 
+/* So much of a cable is the link: its legs share it, and a layer may count several times. */
 double bound_link_weight(const struct bound *b, uint32_t link)
 {
     const struct myr_design *design = b->design;
@@ -319,6 +337,7 @@ struct load bound_least_load(struct load a, struct load b)
 struct load bound_part_load(const struct plan *plan, uint32_t part)
 {
     if (part == MYR_PART_NONE) {
+        /* Nothing is known of it but that it takes a unit. */
         return (struct load){0, 1, 0};
     }
     const struct myr_part *what = part_at(plan, part);

@@ -14,8 +14,8 @@ enum { ROUNDS = 8 }; /* times the square of the number of variables */
 struct search {
     const struct sky *sky;
     uint32_t count;
-    double x[STAR_VARS], along[STAR_VARS], gradient[STAR_VARS];
-    double shape[STAR_VARS][STAR_VARS];
+    double x[STAR_VARS], along[STAR_VARS], gradient[STAR_VARS]; /* the middle */
+    double shape[STAR_VARS][STAR_VARS];                         /* of the ellipsoid */
     double best, best_x[STAR_VARS];
 };
 
@@ -26,6 +26,7 @@ static bool broken_limit(struct search *s, double *ret_off)
     memset(s->gradient, 0, sizeof(s->gradient));
     for (uint32_t i = 0; i < s->count; i++) {
         if (s->x[i] < 0) {
+            /* Limits are cut off like bad values: the gradient leads back inside. */
             s->gradient[i] = 1;
             *ret_off = -s->x[i];
             return true;
@@ -67,13 +68,16 @@ static bool cut(struct search *s, double off)
         }
         square += s->along[i] * s->gradient[i];
     }
+    /* Nothing left to cut: the ellipsoid has shrunk to a point as far as numbers tell. */
     if (!(square > 0)) {
         return false;
     }
     double reach = sqrt(square), depth = off / reach;
+    /* The plane misses the ellipsoid: no point of it is better. */
     if (depth >= 1) {
         return false;
     }
+    /* The known formulas for a cut off the middle; depth 0 is one through it. */
     double step = (1 + n * depth) / (n + 1) / reach;
     double grow = n * n * (1 - depth * depth) / (n * n - 1);
     double shrink = 2 * (1 + n * depth) / ((n + 1) * (1 + depth)) / square;
@@ -86,6 +90,7 @@ static bool cut(struct search *s, double off)
     return true;
 }
 
+/* The best of all points that were looked at; any of them is a bound, so it may end early. */
 void star_search(const struct sky *sky, double *x)
 {
     struct search s = {.sky = sky, .count = sky->var_count};
@@ -102,6 +107,7 @@ void star_search(const struct sky *sky, double *x)
         if (!broken_limit(&s, &off)) {
             double value = star_sum(sky, s.x, s.gradient);
             keep_best(&s, value);
+            /* A value below the best cuts deeper: all that is no better goes too. */
             off = s.best - value;
         }
         if (!cut(&s, off)) {

@@ -17,6 +17,7 @@ struct taken {
     double servers, seats;
 };
 
+/* Weights and prices at the point x. A weight below zero, outside of the limits, counts as none. */
 static void weigh(const struct star *star, const double *x, struct worth *ret)
 {
     for (uint32_t k = 0; k < star->kind_count; k++) {
@@ -32,7 +33,7 @@ static void weigh(const struct star *star, const double *x, struct worth *ret)
 
 /*
  * 'centres' of the seats are taken by centres, so the rack has that many seats at the least and
- * these are gone. False where it cannot have them beside 'least' servers put out.
+ * these are gone. False where it cannot have them, with however few of 'servers_most' servers.
  */
 static bool take(const struct sky *sky, const struct star *star, const struct worth *worth,
                  double mm, double centres, uint32_t servers_most, struct taken *ret)
@@ -40,6 +41,8 @@ static bool take(const struct sky *sky, const struct star *star, const struct wo
     double server = 0, seat = 0;
     *ret = (struct taken){.server = MYR_NONE, .seat = MYR_NONE};
     for (uint32_t k = 0; k < star->kind_count; k++) {
+        /* What a thing adds there: its way less its price. Only what is below zero is worth taking.
+         */
         double here = worth->weight[k] * mm - worth->price[k];
         if (star->kinds[k].server && here < server) {
             server = here;
@@ -50,6 +53,7 @@ static bool take(const struct sky *sky, const struct star *star, const struct wo
         }
     }
     bool found = false;
+    /* For each number of servers the switches that fit beside them; the best mixture counts. */
     for (uint32_t a = 0; a <= servers_most; a++) {
         double seats = sky->rack.seats[a] - centres;
         if (seats < 0) {
@@ -68,6 +72,7 @@ static bool take(const struct sky *sky, const struct star *star, const struct wo
 
 /* ---- all stars around the middle ---- */
 
+/* By the variables of a weight the ways that were taken; by a price what is over or missing. */
 static void add_gradient(const struct star *star, const double *moment, const double *over,
                          double *gradient)
 {
@@ -80,6 +85,7 @@ static void add_gradient(const struct star *star, const double *moment, const do
     }
 }
 
+/* With the centre in the middle of the room: enough to search by. The bound looks at all places. */
 static double star_value(const struct sky *sky, const struct star *star, const double *x,
                          double *gradient)
 {
@@ -93,6 +99,7 @@ static double star_value(const struct sky *sky, const struct star *star, const d
     for (uint32_t i = 0; i < sky->ring_count; i++) {
         const struct ring *ring = &sky->rings[i];
         struct taken taken;
+        /* One seat of the first rack is the centre's own. */
         if (!take(sky, star, &worth, ring->mm, i == 0, sky->rack.servers, &taken)) {
             continue; /* no rack takes a switch: there is no star then */
         }
@@ -208,6 +215,7 @@ static uint32_t offer_seats(double value, const double *own, const double *seats
         if (n <= hull[top].n) {
             continue;
         }
+        /* A point above the line between its neighbours is no cheapest way to so many seats. */
         while (top > 0 && (hull[top].mm - hull[top - 1].mm) * (n - hull[top].n) >=
                               (mm - hull[top].mm) * (hull[top].n - hull[top - 1].n)) {
             top--;
@@ -223,6 +231,7 @@ static uint32_t offer_seats(double value, const double *own, const double *seats
     return top;
 }
 
+/* The cheapest seats of the room for all centres of the star. */
 static double star_least(const struct sky *sky, const struct star *star, const double *x)
 {
     struct myr_arena *arena = sky->b->plan->arena;
@@ -304,6 +313,7 @@ static void find_rings(struct sky *sky)
     }
     qsort(sky->rings, racks, sizeof(*sky->rings), by_mm);
     for (uint32_t i = 0; i < racks; i++) {
+        /* The first ring is the centre's rack alone, even if others were as near. */
         if (put > 1 && sky->rings[i].mm - sky->rings[put - 1].mm < 0.5) {
             sky->rings[put - 1].racks++;
         } else {
@@ -362,6 +372,7 @@ static struct load most_of_racks(const struct bound *b)
     return most;
 }
 
+/* Every rack counts as the most roomy one: that makes the bound smaller, never wrong. */
 bool star_room(struct sky *sky, const struct load *need)
 {
     const struct bound *b = sky->b;
@@ -371,6 +382,7 @@ bool star_room(struct sky *sky, const struct load *need)
         rows = design->racks[i].row >= rows ? design->racks[i].row + 1 : rows;
         columns = design->racks[i].column >= columns ? design->racks[i].column + 1 : columns;
     }
+    /* One full rectangle of racks: only there columns are alike. */
     if (b->plan->spec->room.building_count != 1 || rows == 0 ||
         (uint64_t)rows * columns != design->rack_count) {
         return false;

@@ -32,8 +32,8 @@ enum {
 };
 
 struct star_kind {
-    double count;
-    bool server; /* it takes the place of a server, not that of a switch */
+    double count; /* things of the kind, around each centre */
+    bool server;  /* it takes the place of a server, not that of a switch */
     double fixed, by[STAR_TERMS];
     uint32_t var[STAR_TERMS], terms; /* weight of a path: fixed + sum of by x variable */
     uint32_t price_var;

@@ -26,6 +26,7 @@ static uint32_t seats_most(const struct bound *b, const struct load *need)
     return most;
 }
 
+/* As if every rack were the most roomy one: more seats only make the bound smaller. */
 struct bound bound_with_seats(const struct bound *b, const struct load *need)
 {
     struct bound seats = *b;
@@ -34,6 +35,7 @@ struct bound bound_with_seats(const struct bound *b, const struct load *need)
     return seats;
 }
 
+/* Ways of all pairs of leaves and spines, each with one cable; 0 where one rack takes them all. */
 static double pairs_mm(const struct bound *b, uint32_t leaves, uint32_t spines,
                        const struct load *need)
 {
@@ -59,6 +61,7 @@ static bool look_at_leaf(const struct bound *b, uint32_t leaf, double *to, struc
     const struct myr_design *design = b->design;
     uint32_t layer;
     *ret = (struct sheaf){.leaf = leaf, .leaves = 1, .need = bound_device_load(b, leaf)};
+    /* 'to' is only cleared where this leaf has spines: it is as long as all devices. */
     for (uint32_t pass = 0; pass < 3; pass++) { /* to zero, count, look */
         for (uint32_t p = design->first_port[leaf]; p < design->first_port[leaf + 1]; p++) {
             uint32_t link = design->port_link[p];
@@ -119,11 +122,14 @@ double bound_uplinks_mm(struct bound *b)
     uint32_t end = b->net->first_leaf + b->net->leaf;
     for (uint32_t leaf = b->net->first_leaf; leaf < end; leaf++) {
         struct sheaf one;
+        /* Share of the uplinks that no host of the leaf can fill: these are in no chain. */
         double left = b->up[leaf] > b->host[leaf] ? 1 - b->host[leaf] / b->up[leaf] : 0;
         if (left <= 0 || !look_at_leaf(b, leaf, to, &one)) {
             continue;
         }
         one.least *= left;
+        /* Leaves that follow each other on the same spines make one sheaf, with the least of all.
+         */
         if (all.leaves && all.spines == one.spines &&
             first_spine(b, all.leaf) == first_spine(b, leaf)) {
             all.leaves++;
@@ -179,6 +185,7 @@ double bound_one_block_mm(struct bound *b)
         uint32_t leaf = b->net->first_leaf + i;
         weights[i] = each_server(b, leaf, counts, servers);
         if (weights[i] <= 0 || !look_at_leaf(b, leaf, to, &one) ||
+            /* One leaf that hangs otherwise, and the rule does not hold. */
             (i > 0 &&
              (one.spines != all.spines || first_spine(b, leaf) != first_spine(b, all.leaf)))) {
             return 0;
@@ -204,6 +211,7 @@ double bound_strips_mm(struct bound *b)
     double sum = 0;
     uint32_t known = 0;
     double known_mm = 0;
+    /* As if both feeds of every rack had a strip. */
     strips.places = 2;
     strips.wider_count = 0;
     for (uint32_t i = 0; i < b->net->access; i++) {
@@ -213,9 +221,11 @@ double bound_strips_mm(struct bound *b)
             count +=
                 peer != MYR_NONE && design->place[design->port_device[peer]].kind == MYR_DEVICE_PDU;
         }
+        /* Two strips may hang in the switch's own rack. */
         if (count < 3) {
             continue;
         }
+        /* Most switches have as many: computed once. */
         if (count != known) {
             known = count;
             known_mm = bound_least_around(&strips, count);
