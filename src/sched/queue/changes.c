@@ -3,12 +3,18 @@
 #include "myriad/sched/events.h"
 #include "queue/state.h"
 
+/*
+ * What users ask and what changes about the cluster itself. Each function checks everything first
+ * and then moves the time on: what is refused has changed nothing.
+ */
+
 /* The job is there and not over, and the time is right. */
 static int check_job(const struct myr_queue *q, int64_t now_s, uint32_t id)
 {
     if (id >= q->job_count) {
         return MYR_ENOENT;
     }
+    /* A job that is stopping for its end cannot be changed any more. */
     if (queue_job(q, id)->state == MYR_JOB_DONE || queue_job(q, id)->result != MYR_RESULT_NONE) {
         return MYR_ESTALE;
     }
@@ -30,6 +36,7 @@ static int end_as(struct myr_queue *q, int64_t now_s, uint32_t id, enum myr_job_
     }
     struct qjob *job = queue_job(q, id);
     uint32_t service = job->service;
+    /* From here on it is no replica; another one takes its place below. */
     job->service = MYR_NONE;
     if (job->state == MYR_JOB_CLAIMS) {
         queue_claim_drop(q, id);
@@ -54,6 +61,7 @@ int myr_queue_succeeded(struct myr_queue *q, int64_t now_s, uint32_t id)
     return end_as(q, now_s, id, MYR_RESULT_OK);
 }
 
+/* A job that runs goes on: it is held when it comes back to a line. */
 static void start_holding(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
@@ -84,6 +92,7 @@ int myr_queue_hold(struct myr_queue *q, int64_t now_s, uint32_t id, bool hold)
     }
     job->user_held = false;
     if (job->state == MYR_JOB_HELD) {
+        /* The time on hold is taken out of its wait: it keeps the age it had. */
         job->since_s += q->now_s - job->held_s;
         queue_settle(q, id);
     }
@@ -100,6 +109,7 @@ int myr_queue_reprioritise(struct myr_queue *q, int64_t now_s, uint32_t id, int3
         return rc;
     }
     struct qjob *job = queue_job(q, id);
+    /* Lines and counts of running jobs go by priority: out with the old one, in with the new. */
     bool on = queue_is_on(job), waits = job->state == MYR_JOB_WAITS;
     if (waits) {
         queue_dequeue(q, id);
@@ -130,6 +140,7 @@ int myr_queue_resize(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t g
         return rc;
     }
     struct qjob *job = queue_job(q, id);
+    /* It starts anew with the other size, from its last checkpoint. */
     if (queue_is_on(job)) {
         queue_unload_job(q, id, MYR_STOP_RESIZE, MYR_NONE);
     } else if (job->state == MYR_JOB_WAITS) {
@@ -139,6 +150,7 @@ int myr_queue_resize(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t g
     }
     job->wish = job->spec.gpus = gpus;
     queue_request_resized(q, id);
+    /* Those that are in no line stay where they are and come in with the new size. */
     if (job->state != MYR_JOB_BLOCKED && job->state != MYR_JOB_HELD) {
         queue_settle(q, id);
     }
@@ -157,6 +169,7 @@ static int check_growth(const struct myr_queue *q, const struct myr_place_shape 
                         struct myr_err *err)
 {
     const struct myr_place_shape *old = &q->shape;
+    /* A cluster of a single pod may get others beside it. */
     bool no_pods = old->pod_nodes >= old->nodes;
     if (shape->nodes < old->nodes || shape->nodes > 1U << 24) {
         return myr_err_set(err, MYR_ERANGE, "%u nodes, the cluster has %u already", shape->nodes,
@@ -167,6 +180,7 @@ static int check_growth(const struct myr_queue *q, const struct myr_place_shape 
         return myr_err_set(err, MYR_EINVAL,
                            "nodes, leaves and pods that are there cannot change their size");
     }
+    /* Places of pods lie at multiples of their size, and tenants run in them. */
     if (q->cells && shape->pod_nodes != old->pod_nodes) {
         return myr_err_set(err, MYR_EINVAL, "tenants own cells: pods cannot change their size");
     }
@@ -192,11 +206,13 @@ int myr_queue_grow(struct myr_queue *q, int64_t now_s, const struct myr_place_sh
     q->closed = grown(q->closed, before, now, 1);
     q->node_oldest_s = grown(q->node_oldest_s, before, now, sizeof(int64_t));
     q->stake_first = grown(q->stake_first, before, now, sizeof(uint32_t));
+    /* Zero would be the first stake. */
     for (uint64_t node = before; node < now; node++) {
         q->stake_first[node] = MYR_NONE;
     }
     q->shape.nodes = shape->nodes;
     q->shape.pod_nodes = shape->pod_nodes;
+    /* More room: the choice of a hold may be better. */
     q->ends++;
     queue_requests_grow(q);
     q->big_runs = 0; /* what is a large part of the cluster has changed */
@@ -207,6 +223,7 @@ int myr_queue_grow(struct myr_queue *q, int64_t now_s, const struct myr_place_sh
     return MYR_OK;
 }
 
+/* New tenants own nothing: all places for cells lie at the start of the cluster. */
 static int check_tenants(const struct myr_queue *q, const struct myr_tenant *tenants,
                          uint32_t count, struct myr_err *err)
 {
@@ -246,6 +263,7 @@ int myr_queue_set_tenants(struct myr_queue *q, int64_t now_s, const struct myr_t
     memcpy(q->tenants, tenants, count * sizeof(*tenants));
     q->tenant_count = count;
     q->shares++;
+    /* Weights may be others now; the numbers of jobs stay as they are. */
     for (uint32_t t = 0; t <= count; t++) {
         q->brothers[t].weight = 0;
     }
@@ -266,6 +284,7 @@ int myr_queue_set_weight(struct myr_queue *q, int64_t now_s, uint32_t tenant, ui
         return myr_err_set(err, MYR_ERANGE, "tenant %u, below %u is expected", tenant,
                            q->tenant_count);
     }
+    /* A copy: the function replaces the tenants that it is given. */
     struct myr_tenant *tenants = myr_xcalloc(q->tenant_count, sizeof(*tenants));
     memcpy(tenants, q->tenants, q->tenant_count * sizeof(*tenants));
     tenants[tenant].weight = weight;
@@ -280,6 +299,7 @@ int myr_queue_set_kind(struct myr_queue *q, uint32_t node, uint8_t kind)
         return MYR_ERANGE;
     }
     myr_placer_set_kind(q->placer, node, kind);
+    /* A node may suit a gang now that it did not before. */
     q->ends++;
     return MYR_OK;
 }

@@ -12,6 +12,7 @@ static int check_on(const struct myr_queue *q, int64_t now_s, uint32_t id, uint3
         return MYR_ENOENT;
     }
     const struct qjob *job = queue_job(q, id);
+    /* A job that is forgotten has no epoch to compare with: what comes for it is late. */
     if (now_s < q->now_s || (job->id == id && epoch > job->epoch) || epoch == 0) {
         return MYR_EINVAL;
     }
@@ -34,6 +35,10 @@ int myr_queue_started(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t 
     /* A node starts ranks when those of older incarnations are gone. */
     for (uint32_t i = 0; job->leaving > 0 && i < job->gang.count; i++) {
         uint32_t node = job->gang.shares[i].node;
+        /*
+         * Nodes may hold ranks of any older epoch: a job with epochs starts
+         * over several of them.
+         */
         for (uint32_t old = 1; old < epoch; old++) {
             uint32_t at = queue_stake_find(q, node, id, old);
             if (at != MYR_NONE) {
@@ -47,6 +52,7 @@ int myr_queue_started(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t 
 static void avoid_node(struct myr_queue *q, uint32_t node)
 {
     bool known = q->closed[node] & CLOSED_AVOID;
+    /* Closed once is enough, and a start that fails everywhere says more about the job. */
     if (q->policy.avoid_s <= 0 || known || q->avoids.count >= 1 + q->shape.nodes / AVOID_PART) {
         return;
     }
@@ -57,6 +63,7 @@ static void avoid_node(struct myr_queue *q, uint32_t node)
     myr_vec_push(&q->avoids, avoid);
     queue_close_node(q, node, CLOSED_AVOID, true);
     queue_cells_node(q, node);
+    /* Who was about to start there would fail too. */
     queue_claims_drop_on(q, node, false);
     queue_wake_at(q, avoid.until_s);
 }
@@ -109,6 +116,7 @@ static uint32_t all_gone(struct myr_queue *q, uint32_t id, uint32_t epoch, bool 
     uint32_t count = 0;
     for (uint32_t at = 0; at < q->stakes.count; at++) {
         const struct stake *stake = &q->stakes.items[at];
+        /* Entries not in use have no node. */
         if (stake->node != MYR_NONE && stake->job == id && stake->epoch == epoch) {
             count++;
             if (really) {
@@ -132,6 +140,7 @@ int myr_queue_stopped(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t 
     if (now_s < q->now_s || epoch == 0 || (job->id == id && epoch > job->epoch)) {
         return MYR_EINVAL;
     }
+    /* A stop of one node, or of the whole incarnation where none is named. */
     uint32_t at = node == MYR_NONE ? MYR_NONE : queue_stake_find(q, node, id, epoch);
     if (node == MYR_NONE ? job->leaving == 0 || all_gone(q, id, epoch, false) == 0
                          : at == MYR_NONE) {
@@ -157,6 +166,7 @@ int myr_queue_fenced(struct myr_queue *q, int64_t now_s, uint32_t node)
     if (rc < 0) {
         return rc;
     }
+    /* The next one is read first: the stake goes from the list. */
     for (uint32_t at = q->stake_first[node]; at != MYR_NONE;) {
         uint32_t next = q->stakes.items[at].next, id = q->stakes.items[at].job;
         if (q->stakes.items[at].epoch != 0) {
@@ -179,12 +189,14 @@ int myr_queue_exited(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t e
     MYR_ASSERT(rc == MYR_OK);
     struct qjob *job = queue_job(q, id);
     uint32_t service = job->service;
+    /* A node that asks for the job to be queued again has not failed it. */
     job->attempts += how == MYR_EXIT_FAILED;
     if (how == MYR_EXIT_OK) {
         queue_end_job(q, id, MYR_RESULT_OK, MYR_STOP_NONE);
     } else if (job->spec.attempts_max && job->attempts >= job->spec.attempts_max) {
         queue_end_job(q, id, MYR_RESULT_FAILED, MYR_STOP_FAILED);
     } else {
+        /* The same replica waits again, so no other one is needed. */
         queue_stop_job(q, id, MYR_STOP_FAILED, MYR_NONE);
         service = MYR_NONE;
     }
@@ -248,6 +260,7 @@ int myr_queue_back(struct myr_queue *q, int64_t now_s, uint32_t node)
 
 int myr_queue_drain(struct myr_queue *q, int64_t now_s, uint32_t node, bool drain)
 {
+    /* Checked here as well: what is refused below must not have changed anything. */
     if (drain && node < q->shape.nodes && now_s >= q->now_s && q->closed[node] & CLOSED_SPARE) {
         queue_close_node(q, node, CLOSED_SPARE, false); /* a spare must be good for use */
         q->spares_kept--;

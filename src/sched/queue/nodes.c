@@ -2,6 +2,11 @@
 
 #include "queue/state.h"
 
+/*
+ * Nodes that are lost, kept as spares or maintained. A node is closed by bits, one for each reason,
+ * and opens when the last of them is gone.
+ */
+
 static bool is_whole(const struct myr_queue *q, uint32_t node)
 {
     return gpu_count(myr_placer_free_mask(q->placer, node)) == q->shape.gpus_per_node;
@@ -10,6 +15,7 @@ static bool is_whole(const struct myr_queue *q, uint32_t node)
 void myr_queue_keep_spares(struct myr_queue *q, uint32_t count)
 {
     q->spares_wanted = count;
+    /* Too many are kept: the first ones open. */
     for (uint32_t node = 0; node < q->shape.nodes && q->spares_kept > count; node++) {
         if (q->closed[node] & CLOSED_SPARE) {
             queue_close_node(q, node, CLOSED_SPARE, false);
@@ -55,6 +61,7 @@ static uint32_t nearest_spare(const struct myr_queue *q, uint32_t node)
         uint32_t far = n / q->shape.group_nodes == node / q->shape.group_nodes ? 0
                        : n / q->shape.pod_nodes == node / q->shape.pod_nodes   ? 1
                                                                                : 2;
+        /* Closed for no other reason: one that is lost or drained as well is no good. */
         if (q->closed[n] == CLOSED_SPARE && is_whole(q, n) && far < best_far) {
             best_far = far;
             best = n;
@@ -92,6 +99,7 @@ static void leave_node(struct myr_queue *q, uint32_t node)
 {
     uint32_t spare = q->node_job_count[node] ? nearest_spare(q, node) : MYR_NONE;
     while (q->node_job_count[node]) {
+        /* The list shrinks with each job, so its first entry is always the next one. */
         uint32_t id = q->node_jobs[(size_t)node * q->shape.gpus_per_node];
         if (spare != MYR_NONE && queue_job(q, id)->owner == MYR_NONE) {
             replace_node(q, id, node, spare);
@@ -99,6 +107,7 @@ static void leave_node(struct myr_queue *q, uint32_t node)
             queue_stop_job(q, id, MYR_STOP_NODE, MYR_NONE); /* owners find room in their cells */
         }
     }
+    /* It has jobs now: a spare is used up by the first of them. */
     if (spare != MYR_NONE && !is_whole(q, spare)) {
         queue_close_node(q, spare, CLOSED_SPARE, false);
         q->spares_kept--;
@@ -118,6 +127,7 @@ static void mend_node(struct myr_queue *q, uint32_t node)
 
 void queue_lose_nodes(struct myr_queue *q, const uint32_t *nodes, uint32_t count)
 {
+    /* All are closed before anybody is moved, so that no lost node is chosen to replace another. */
     for (uint32_t i = 0; i < count; i++) {
         close_lost(q, nodes[i]);
     }
@@ -139,6 +149,7 @@ int myr_queue_node(struct myr_queue *q, int64_t now_s, uint32_t node, bool usabl
     if (rc < 0) {
         return rc;
     }
+    /* Back, or lost already: only the bit changes. */
     if (usable || q->closed[node] & CLOSED_DOWN) {
         queue_close_node(q, node, CLOSED_DOWN, !usable);
         queue_cells_node(q, node);
@@ -176,10 +187,12 @@ int myr_queue_maintain(struct myr_queue *q, const struct myr_window *spec, struc
                            (long long)spec->end_s, (long long)spec->start_s);
     }
     struct window window;
+    /* Gaps are zero too: states are compared byte by byte. */
     memset(&window, 0, sizeof(window));
     window.spec = *spec;
     window.id = q->window_count++;
     myr_vec_push(&q->windows, window);
+    /* The queue must be called at each of its turns. */
     queue_wake_at(q, spec->start_s - spec->drain_s);
     queue_wake_at(q, spec->start_s);
     queue_wake_at(q, spec->end_s);
@@ -190,6 +203,7 @@ static bool in_open_window(const struct myr_queue *q, uint32_t node)
 {
     for (size_t i = 0; i < q->windows.count; i++) {
         const struct window *w = &q->windows.items[i];
+        /* Below 'first' the difference wraps and is larger than any count. */
         if (w->stage > 0 && w->stage < 3 && node - w->spec.first < w->spec.count) {
             return true;
         }
@@ -202,11 +216,13 @@ static void turn_window(struct myr_queue *q, struct window *window, uint32_t sta
     window->stage = stage;
     for (uint32_t i = 0; i < window->spec.count; i++) {
         uint32_t node = window->spec.first + i;
+        /* Windows may overlap: a node stays closed while any of them needs it. */
         queue_close_node(q, node, CLOSED_WINDOW, in_open_window(q, node));
         while (stage == 2 && q->node_job_count[node]) {
             uint32_t id = q->node_jobs[(size_t)node * q->shape.gpus_per_node];
             queue_stop_job(q, id, MYR_STOP_MAINTENANCE, MYR_NONE);
         }
+        /* Who was about to start there must look elsewhere. */
         if (stage == 2) {
             queue_claims_drop_on(q, node, false);
         }
@@ -232,6 +248,7 @@ void queue_turn_windows(struct myr_queue *q)
 {
     for (size_t i = 0; i < q->windows.count; i++) {
         struct window *w = &q->windows.items[i];
+        /* From the last stage back, so that a late call skips what it has missed. */
         uint32_t stage = w->cancelled || q->now_s >= w->spec.end_s       ? 3
                          : q->now_s >= w->spec.start_s                   ? 2
                          : q->now_s >= w->spec.start_s - w->spec.drain_s ? 1
@@ -249,6 +266,7 @@ int myr_queue_cancel_window(struct myr_queue *q, int64_t now_s, uint32_t window)
         return MYR_ENOENT;
     }
     struct window *w = NULL;
+    /* Ids are not positions: windows that are over have been forgotten. */
     for (size_t i = 0; i < q->windows.count; i++) {
         w = q->windows.items[i].id == window ? &q->windows.items[i] : w;
     }

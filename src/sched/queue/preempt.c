@@ -42,6 +42,7 @@ struct claim {
 static bool floods(const struct myr_queue *q, const struct claim *claim, const struct qjob *victim)
 {
     enum { FAR_OCTAVES = 4, ROOT_SHIFT = 24 };
+    /* The highest byte is of the root: organisations are compared, not their teams. */
     uint32_t own = queue_excess(q, queue_job(q, claim->job)->spec.tenant) >> ROOT_SHIFT;
     return queue_excess(q, victim->spec.tenant) >> ROOT_SHIFT >= own + FAR_OCTAVES;
 }
@@ -58,12 +59,14 @@ static bool may_stop(const struct myr_queue *q, const struct claim *claim,
     if (claim->anyone) {
         return true;
     }
+    /* Replicas are never stopped, and owners in their cells are not borrowers. */
     if (victim->spec.fixed || victim->owner != MYR_NONE) {
         return false;
     }
     if (victim->spec.priority != claim->priority) {
         return victim->spec.priority < claim->priority;
     }
+    /* Equals are stopped by level alone, after a wait, or once nodes were held for long. */
     if (!claim->by_level || (claim->early && !claim->graced)) {
         return false;
     }
@@ -116,6 +119,7 @@ static uint32_t victims_on(const struct myr_queue *q, const struct claim *claim,
         }
         ret[at] = v;
     }
+    /* Cheapest first until there is enough; a job may free more than is wanted. */
     while (needed < count && have < wanted) {
         have += ret[needed].gpus;
         *ret_cost += ret[needed].cost;
@@ -170,6 +174,7 @@ static bool ends_more(const struct myr_queue *q, const struct claim *claim)
             sum += cost_s > 0 ? claim->cost_s * ONE / cost_s : ONE;
         }
     }
+    /* The claim's cost over each victim's own, summed, is at most one in WORTH_TIMES. */
     return sum * WORTH_TIMES <= ONE;
 }
 
@@ -245,6 +250,7 @@ static uint32_t price_nodes(const struct myr_queue *q, const struct claim *claim
     struct victim victims[MYR_SCHED_GPUS_MAX];
     uint32_t count = 0;
     for (uint32_t node = 0; node < q->shape.nodes; node++) {
+        /* A gang takes whole nodes, or as many GPUs of each as its request says. */
         bool can = !q->closed[node] && queue_suits(q, queue_job(q, claim->job), node) &&
                    victims_on(q, claim, node, claim->per_node, victims, &ret[node]) != MYR_NONE;
         ret[node] = can ? ret[node] : INT64_MAX;
@@ -301,6 +307,7 @@ static bool choose_groups(struct myr_queue *q, const struct claim *claim, int64_
                 best_cost = cost;
             }
         }
+        /* Fewer than wanted in one group means more groups: only who has waited may have that. */
         if (best_count == 0 || (best_count < wanted && !anywhere)) {
             break;
         }
@@ -350,6 +357,7 @@ static bool is_gang(const struct myr_queue *q, const struct qjob *job)
     return job->request != MYR_NONE || queue_is_gang(q, job->spec.gpus);
 }
 
+/* Nothing is stopped: it only tells what it would take. */
 bool queue_find_stops(struct myr_queue *q, uint32_t id, int32_t priority, bool anyone)
 {
     const struct qjob *job = queue_job(q, id);
@@ -363,6 +371,7 @@ bool queue_find_stops(struct myr_queue *q, uint32_t id, int32_t priority, bool a
                           .priority = priority,
                           .by_level = q->policy.preempt,
                           .anyone = anyone};
+    /* Nodes held for it, or for who gives way to it, count as open while it looks. */
     queue_lift_holds(q, id, priority, true);
     bool found = find_room(q, &claim);
     queue_lift_holds(q, id, priority, false);
@@ -441,6 +450,7 @@ static bool was_in_vain(const struct myr_queue *q, const struct line *line)
     return false;
 }
 
+/* The oldest note is overwritten. */
 static void note_vain(struct myr_queue *q, const struct line *line, int64_t cost)
 {
     int64_t length_s = first_cost_s(q, line);
@@ -509,6 +519,7 @@ static void try_line(struct myr_queue *q, uint32_t at)
         queue_start_what_fits(q); /* those who made room may fit elsewhere */
         return;
     }
+    /* Who may not stop equals yet, or may stop more than others, says nothing about them. */
     if (!claim.early && !claim.graced && cost > q->loss_left / 1000) {
         note_vain(q, line, cost);
     }
@@ -530,6 +541,7 @@ void queue_preempt_for_waiting(struct myr_queue *q)
     uint64_t looks = 0;
     for (uint32_t at = queue_tries_next(q, is_hopeless); at != MYR_NONE;
          at = queue_tries_next(q, is_hopeless)) {
+        /* The first search is made in any case: a cluster may have more nodes than the limit. */
         if (looks > 0 && looks + q->shape.nodes > LOOKS_MAX) {
             queue_wake_at(q, q->now_s + 1);
             return;

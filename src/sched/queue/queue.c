@@ -2,6 +2,12 @@
 
 #include "queue/state.h"
 
+/*
+ * One decision goes through the files of this folder in a fixed order: what time alone changes
+ * comes first, then who has a right already (claims, holds), then the order of the lines, then the
+ * use of what is held, and only last who has to make room.
+ */
+
 int myr_queue_finish(struct myr_queue *q, int64_t now_s, uint32_t id)
 {
     if (id >= q->job_count) {
@@ -11,6 +17,7 @@ int myr_queue_finish(struct myr_queue *q, int64_t now_s, uint32_t id)
     if (rc < 0) {
         return rc;
     }
+    /* Ranks may still run: the end of a job is what its nodes say, so this only asks for it. */
     if (q->policy.confirm) {
         rc = myr_queue_cancel(q, now_s, id);
         return rc == MYR_ESTALE ? MYR_OK : rc;
@@ -41,13 +48,16 @@ const struct myr_decision *myr_queue_decide(struct myr_queue *q, int64_t now_s, 
     if (queue_advance(q, now_s) < 0) {
         return NULL;
     }
+    /* The caller has read what it was handed. */
     if (q->handed) {
         q->decisions.count = 0;
         q->handed = false;
     }
     q->pass++;
+    /* Before anybody keeps a number of a line in this pass. */
     queue_forget_lines(q);
     queue_turn_windows(q);
+    /* Nodes come and go before anything is placed on them. */
     if (q->avoids.count) {
         queue_end_avoids(q);
     }
@@ -59,6 +69,7 @@ const struct myr_decision *myr_queue_decide(struct myr_queue *q, int64_t now_s, 
         queue_tell_dependants(q);
     }
     if (q->waiting || q->holds.count) {
+        /* Those who have waited for nodes that are held go before all others. */
         queue_serve_holds(q);
         queue_start_what_fits(q);
         if (q->holds.count) {
@@ -70,6 +81,10 @@ const struct myr_decision *myr_queue_decide(struct myr_queue *q, int64_t now_s, 
         if (q->waiting && (q->policy.preempt || q->reclaiming)) {
             queue_preempt_for_waiting(q);
         }
+        /*
+         * Who also takes less comes last, so that it does not shrink while
+         * whole room can be made.
+         */
         if (q->elastic) {
             queue_start_elastic(q);
         }
@@ -106,8 +121,10 @@ int64_t myr_queue_waited_s(const struct myr_queue *q, int64_t now_s, uint32_t id
 {
     const struct qjob *job = known_job(q, id);
     if (job->state == MYR_JOB_HELD) {
+        /* Time on hold is not waiting. */
         return job->held_s - job->since_s;
     }
+    /* While it runs or is over, 'since_s' is the time it has waited. */
     bool still = !queue_is_on(job) && job->state != MYR_JOB_DONE;
     return still ? (now_s > q->now_s ? now_s : q->now_s) - job->since_s : job->since_s;
 }
@@ -142,6 +159,7 @@ int myr_queue_create(const struct myr_place_shape *shape, const struct myr_queue
     }
     struct myr_queue *q = myr_xcalloc(1, sizeof(*q));
     q->shape = *shape;
+    /* Without pods, or with smaller ones than groups, a pod is one group. */
     q->shape.pod_nodes =
         q->shape.pod_nodes < q->shape.group_nodes ? q->shape.group_nodes : q->shape.pod_nodes;
     q->cells = queue_cells_create(&q->shape, tenants, tenant_count);
@@ -163,6 +181,7 @@ int myr_queue_create(const struct myr_place_shape *shape, const struct myr_queue
     q->closed = myr_xcalloc(shape->nodes, 1);
     q->node_oldest_s = myr_xcalloc(shape->nodes, sizeof(int64_t));
     q->stake_first = myr_xcalloc(shape->nodes, sizeof(uint32_t));
+    /* MYR_NONE in every entry: no node has stakes. */
     memset(q->stake_first, 0xff, shape->nodes * sizeof(uint32_t));
     q->page_free = q->job_free = q->stake_free = q->request_free = q->array_free = MYR_NONE;
     q->busy_first = q->busy_last = MYR_NONE;

@@ -2,6 +2,11 @@
 
 #include "queue/state.h"
 
+/*
+ * Other nodes in the place of lost ones. Whole gangs are planned on a copy first: either every lost
+ * node has another, or the gang is left as it is and waits again.
+ */
+
 /* Nodes of a gang that are still well, where they lie. */
 struct place {
     bool same_group, near_group, same_pod;
@@ -17,6 +22,7 @@ static bool is_bad(const struct myr_queue *q, uint32_t node)
 static uint32_t distance(const struct myr_queue *q, const struct myr_gang *gang, uint32_t lost,
                          uint32_t node)
 {
+    /* Groups and pods are runs of node numbers. */
     struct place at = {.same_group = node / q->shape.group_nodes == lost / q->shape.group_nodes,
                        .same_pod = node / q->shape.pod_nodes == lost / q->shape.pod_nodes};
     for (uint32_t i = 0; i < gang->count && !at.near_group; i++) {
@@ -42,11 +48,13 @@ static uint32_t nearest(const struct myr_queue *q, const struct qjob *job,
                         const struct myr_gang *gang, const struct myr_share *share)
 {
     uint32_t best = MYR_NONE, best_far = UINT32_MAX;
+    /* Nothing is nearer than a spare of the same group, so the search ends there. */
     for (uint32_t node = 0; node < q->shape.nodes && best_far > 0; node++) {
         if ((q->closed[node] & ~CLOSED_SPARE) || in_gang(gang, node) || queue_in_pool(q, node) ||
             gpu_count(myr_placer_free_mask(q->placer, node)) < gpu_count(share->gpus)) {
             continue;
         }
+        /* Spares are kept for this: at the same distance one goes before an open node. */
         uint32_t far = 2 * distance(q, gang, share->node, node) + !(q->closed[node] & CLOSED_SPARE);
         if (far < best_far && queue_may_join(q, job, gang, node)) {
             best_far = far;
@@ -68,6 +76,7 @@ static bool choose(const struct myr_queue *q, const struct qjob *job, struct myr
         if (node == MYR_NONE) {
             return false;
         }
+        /* Which GPUs of the new node does not matter, only how many. */
         uint64_t mask = myr_placer_free_mask(q->placer, node), taken = 0;
         for (uint32_t g = 0; g < wanted; g++) {
             taken |= mask & (0 - mask);
@@ -78,6 +87,7 @@ static bool choose(const struct myr_queue *q, const struct qjob *job, struct myr
     return true;
 }
 
+/* A spare that is used is no spare any more. */
 static void take_node(struct myr_queue *q, const struct myr_share *share)
 {
     if (q->closed[share->node] & CLOSED_SPARE) {
@@ -95,6 +105,7 @@ static void claim_mended(struct myr_queue *q, uint32_t id, const struct myr_gang
     for (uint32_t i = 0; i < mended->count; i++) {
         struct myr_share *share = &job->gang.shares[i];
         const struct myr_share *now = &mended->shares[i];
+        /* Shares stay in the order of ranks: each new node stands where the lost one stood. */
         if (share->node != now->node) {
             take_node(q, now);
             queue_decide_add(q, &(struct myr_decision){.kind = MYR_DECIDE_REPLACE,
@@ -118,6 +129,7 @@ bool queue_replace_lost(struct myr_queue *q, uint32_t id)
                               myr_xcalloc(job->gang.count, sizeof(struct myr_share))};
     MYR_ASSERT(queue_is_on(job) && q->policy.confirm);
     memcpy(mended.shares, job->gang.shares, mended.count * sizeof(struct myr_share));
+    /* Who runs in cells of its own finds room in them again. */
     bool found = job->owner == MYR_NONE && choose(q, job, &mended);
     if (found) {
         uint32_t gpus = job->spec.gpus;

@@ -2,6 +2,11 @@
 
 #include "queue/state.h"
 
+/*
+ * A service is a number of replicas, each of them a job that is never stopped for others and may
+ * stop jobs of lower priority. Services are never forgotten: their numbers are positions.
+ */
+
 int myr_queue_serve(struct myr_queue *q, int64_t now_s, const struct myr_service *spec,
                     uint32_t *ret_service, struct myr_err *err)
 {
@@ -31,6 +36,7 @@ int myr_queue_serve(struct myr_queue *q, int64_t now_s, const struct myr_service
     return myr_queue_scale(q, now_s, *ret_service, spec->replicas_min);
 }
 
+/* Pointers to jobs are invalid after it. */
 static uint32_t add_replica(struct myr_queue *q, uint32_t service)
 {
     const struct myr_service *s = &q->services.items[service].spec;
@@ -46,6 +52,7 @@ static uint32_t add_replica(struct myr_queue *q, uint32_t service)
     return job;
 }
 
+/* In the same place of the list, so the order of the others stays. */
 void queue_replace_replica(struct myr_queue *q, uint32_t service, uint32_t id)
 {
     struct service *s = &q->services.items[service];
@@ -62,7 +69,9 @@ static void set_replicas(struct myr_queue *q, uint32_t service, uint32_t replica
     struct service *s = &q->services.items[service];
     while (s->jobs.count > replicas) {
         uint32_t job = s->jobs.items[--s->jobs.count];
+        /* It is no replica any more, so its end brings no other one in its place. */
         queue_job(q, job)->service = MYR_NONE;
+        /* A job with a claim cannot end: it gives the claim up first. */
         if (queue_job(q, job)->state == MYR_JOB_CLAIMS) {
             queue_claim_drop(q, job);
             queue_settle(q, job);
@@ -100,6 +109,7 @@ int myr_queue_unserve(struct myr_queue *q, int64_t now_s, uint32_t service)
         return rc;
     }
     struct myr_service *spec = &q->services.items[service].spec;
+    /* From now on nothing scales it up again. */
     spec->replicas_min = spec->replicas_max = 0;
     set_replicas(q, service, 0);
     return MYR_OK;
