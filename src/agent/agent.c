@@ -1,3 +1,9 @@
+/*
+ * agent: the resident process on one loop. The session brings orders, runs carry them out by
+ * launchers, reports go back until they are committed; a timer and a bell look at the files by
+ * which launchers speak. Its own end is that of no rank: the next agent finds everything in the
+ * state folder.
+ */
 #include "agent.h"
 
 #include <errno.h>
@@ -22,12 +28,13 @@
 
 enum {
     LOOK_MS = 1000,
-    STEP_LOOKS = 10,    /* steps are told at most every so many looks */
-    RENEW_LOOKS = 3600, /* the certificate is looked at so often */
-    FETCH_BYTES = 48 << 10,
-    LOCK_TRIES = 40, /* of 50 ms */
+    STEP_LOOKS = 10,        /* steps are told at most every so many looks */
+    RENEW_LOOKS = 3600,     /* the certificate is looked at so often */
+    FETCH_BYTES = 48 << 10, /* of output in one message */
+    LOCK_TRIES = 40,        /* of 50 ms */
 };
 
+/* A test of the node that the controller has asked for, answered when the inventory is there. */
 struct test {
     bool wanted;
     uint64_t id;
@@ -42,9 +49,11 @@ struct agent {
     struct stops stops;
     struct runs runs;
     uv_timer_t look;
+    /* Launchers ring when a file of theirs has changed, so that it is not found a second late. */
     uv_poll_t bell;
     uv_signal_t term, interrupt, child;
-    int bell_fd, lock_fd, heard_fd, status;
+    int bell_fd, lock_fd, heard_fd, status; /* 'status': of the process, when it ends */
+    /* Of the timer, since the start; heard_ns is what lies in the file behind heard_fd. */
     uint32_t looks;
     int64_t heard_ns;
     /* What the collecting process prints, while it runs. */
@@ -61,6 +70,7 @@ struct agent {
 
 /* --- inventory and tests */
 
+/* Details that do not fit into a message are left out; the numbers go all the same. */
 static void send_inventory(struct agent *agent)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
@@ -83,6 +93,7 @@ static void send_inventory(struct agent *agent)
             inventory.serial = myr_str_from(agent->pretended.serial);
         }
     }
+    /* The first inventory is what later tests are held against. */
     if (agent->gpus == 0) {
         agent->gpus = agent->runs.gpus = inventory.gpus;
     }
@@ -123,6 +134,7 @@ static void free_handle(uv_handle_t *handle)
 
 static void collected_all(struct agent *agent)
 {
+    /* A collector that printed nothing has failed, whatever its status was. */
     bool good = agent->collected.len > 0;
     uv_poll_stop(agent->collector);
     uv_close((uv_handle_t *)agent->collector, free_handle);
@@ -148,6 +160,7 @@ static void on_collected(uv_poll_t *poll, int status, int events)
     (void)status;
     (void)events;
     ssize_t got = read(agent->collector_fd, bytes, sizeof(bytes));
+    /* One that prints without end is cut off, and what came is read as it is. */
     if (got > 0 && agent->collected.len < (1U << 20)) {
         myr_buf_put(&agent->collected, bytes, (size_t)got);
     } else if (got >= 0 || (errno != EAGAIN && errno != EINTR)) {
@@ -155,10 +168,12 @@ static void on_collected(uv_poll_t *poll, int status, int events)
     }
 }
 
+/* Starts the process that looks at the hardware; the loop goes on meanwhile. */
 static void collect(struct agent *agent)
 {
     const char *const argv[] = {"myriad-agent", "inventory", "-o", "json", NULL};
     struct myr_err err = {};
+    /* A test that comes meanwhile is answered by the one that runs. */
     if (agent->collector_fd >= 0) {
         return; /* one is at it */
     }
@@ -181,6 +196,7 @@ static void on_acked(void *context, const struct report *report)
     runs_acked(&((struct agent *)context)->runs, report);
 }
 
+/* An answer comes in any case: empty and at its end where nothing is known of that job. */
 static void take_fetch(struct agent *agent, uint32_t epoch, const struct myr_wire_fetch *fetch)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf data = {};
@@ -201,6 +217,7 @@ static void take_cert(struct agent *agent, const struct myr_wire_cert *cert)
 {
     struct myr_err err = {};
     struct myr_io_tls *tls = NULL;
+    /* A certificate that nobody asked for belongs to no key of ours. */
     if (!agent->asked_renewal) {
         return;
     }
@@ -260,6 +277,7 @@ static void on_message(void *context, const struct myr_wire_message *message)
     }
 }
 
+/* uv_run() returns behind the callback that this is called from. */
 static void end(struct agent *agent, int status)
 {
     agent->status = status;
@@ -291,6 +309,7 @@ static void on_refused(void *context, uint32_t code, struct myr_str text)
 
 /* --- time and signals */
 
+/* Asks over the connection that the old certificate has opened: no token is needed again. */
 static void renew(struct agent *agent)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf csr = {};
@@ -316,11 +335,13 @@ static void on_look(uv_timer_t *timer)
         runs_tell_steps(&agent->runs);
         symptoms_look(&agent->symptoms);
     }
+    /* Soon after the start, and then once an hour. */
     if (agent->looks % RENEW_LOOKS == 5) {
         renew(agent);
     }
 }
 
+/* However often it rang, one look at the files is enough. */
 static void on_bell(uv_poll_t *poll, int status, int events)
 {
     struct agent *agent = poll->data;
@@ -339,6 +360,7 @@ static void on_end(uv_signal_t *handle, int number)
     end(handle->data, 0);
 }
 
+/* Of all children, and those of dead launchers: how ranks ended is in files, not in here. */
 static void on_child(uv_signal_t *handle, int number)
 {
     (void)handle;
@@ -357,6 +379,7 @@ static void open_bell(struct agent *agent)
     if (agent->bell_fd < 0 || len >= (int)sizeof(at.sun_path)) {
         return; /* looked at every second all the same */
     }
+    /* The lock is ours, so that what an agent before has left there rings for nobody. */
     (void)unlink(at.sun_path);
     if (bind(agent->bell_fd, (struct sockaddr *)&at, sizeof(at)) == 0) {
         uv_poll_init(&agent->loop, &agent->bell, agent->bell_fd);
@@ -365,6 +388,7 @@ static void open_bell(struct agent *agent)
     }
 }
 
+/* Two agents with one folder would both start what one order says. */
 static int lock_state(struct agent *agent, struct myr_err *err)
 {
     char path[AGENT_PATH_MAX];
@@ -388,6 +412,7 @@ static int lock_state(struct agent *agent, struct myr_err *err)
 /* The host's boot and this folder: another value means that nothing of before runs on. */
 static uint64_t boot_hash(const char *boot, const char *state)
 {
+    /* FNV-1a: the value is compared for equality alone. */
     uint64_t hash = 14695981039346656037ULL;
     const char *const texts[] = {boot, "\n", state};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(texts); i++) {
@@ -440,6 +465,7 @@ static int enrol_apart(const struct settings *settings, struct myr_err *err)
     return MYR_OK;
 }
 
+/* What can be wrong with the settings is found here, before anything is watched or started. */
 static int prepare(struct agent *agent, struct myr_err *err)
 {
     struct settings *settings = (struct settings *)agent->settings;
@@ -458,6 +484,7 @@ static int prepare(struct agent *agent, struct myr_err *err)
         }
         MYR_TRY(enrol_tls(settings->state, &agent->session.tls, err));
     }
+    /* Not needed again: a secret does not stay in memory. */
     memset(&settings->token, 0, sizeof(settings->token));
     MYR_TRY(stops_open(&agent->stops, settings->state, err));
     return MYR_OK;
@@ -472,6 +499,7 @@ static void open_signals(struct agent *agent)
     uv_signal_start(&agent->term, on_end, SIGTERM);
     uv_signal_start(&agent->interrupt, on_end, SIGINT);
     uv_signal_start(&agent->child, on_child, SIGCHLD);
+    /* A peer that leaves is an error of the write; a terminal that is closed means nothing here. */
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGHUP, SIG_IGN);
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* what a dead launcher leaves comes here, not to init */
@@ -495,6 +523,7 @@ static int start(struct agent *agent, struct myr_err *err)
                                 .sockets = settings->sockets,
                                 .stops = &agent->stops,
                                 .reports = &agent->reports};
+    /* Before the session: the welcome is answered with what runs. */
     MYR_TRY(runs_open(&agent->runs, err));
     collect(agent);
     agent->session.loop = &agent->loop;

@@ -1,3 +1,7 @@
+/*
+ * check: every text that an agent reads from outside or from its disk, behind one door, for
+ * programs that feed it random bytes. What was read is held against what is written of it.
+ */
 #include "enrol.h"
 #include "inventory.h"
 #include "jobfile.h"
@@ -7,6 +11,7 @@
 #include "shim/peers.h"
 #include "stops.h"
 
+/* A pattern that was taken must also match in bounded time: it is tried on a line. */
 static int check_job(struct myr_str bytes, struct myr_err *err)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
@@ -49,6 +54,7 @@ static int check_ending(struct myr_str bytes, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Nothing is refused here: lines that make no sense are passed over. */
 static int check_stops(struct myr_str bytes)
 {
     struct stops stops = {.fd = -1};
@@ -65,6 +71,7 @@ static int check_datagram(struct myr_str bytes, struct myr_err *err)
 {
     struct progress progress = {.step = 5, .saved = 4};
     if (!progress_parse(bytes, &progress)) {
+        /* What is refused changes nothing. */
         MYR_ASSERT(progress.step == 5 && progress.saved == 4 && !progress.phase[0]);
         return myr_err_set(err, MYR_EINVAL,
                            "progress: 'step N [saved N] [phase WORD]' is expected");

@@ -1,3 +1,7 @@
+/*
+ * collect: what this machine has, from /proc and sysfs, with GPUs by nvml.c and topology by
+ * topology.c. A file that is not there is an empty text: machines differ, and none is refused.
+ */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +11,7 @@
 #include "inventory.h"
 #include "nvml.h"
 
+/* Empty where it cannot be read; some of these are for root alone. */
 static void first_line(const char *folder, const char *name, char *ret, size_t size)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
@@ -98,12 +103,14 @@ static void put_disk(struct myr_answer *answer, const char *folder, const char *
     uint64_t sectors = 0;
     path_join(path, folder, name);
     first_line(path, "size", text, sizeof(text));
+    /* No disks, or none with a medium in it. */
     if (strncmp(name, "loop", 4) == 0 || strncmp(name, "ram", 3) == 0 ||
         !myr_str_to_u64(myr_str_from(text), &sectors) || sectors == 0) {
         return;
     }
     myr_answer_object(answer, NULL);
     myr_answer_text(answer, "name", name);
+    /* sysfs counts in 512 bytes, whatever the disk's own sectors are. */
     myr_answer_u64(answer, "bytes", sectors * 512);
     path_join(below, path, "device");
     first_line(below, "model", text, sizeof(text));

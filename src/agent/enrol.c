@@ -1,3 +1,7 @@
+/*
+ * enrol: the node's certificate and key. The first comes for a token, in a connection of its own;
+ * later ones are asked for over the session.
+ */
 #include "enrol.h"
 
 #include <ctype.h>
@@ -51,6 +55,7 @@ int enrol_token_read(struct myr_str text, struct enrol_token *ret, struct myr_er
     return MYR_OK;
 }
 
+/* Both are needed: who we are, and whom we believe. */
 bool enrol_is_done(const char *state)
 {
     return file_is_there(state, "node.pem") && file_is_there(state, "ca.pem");
@@ -96,6 +101,7 @@ int enrol_take(const char *state, const struct myr_wire_cert *cert, struct myr_e
     return MYR_OK;
 }
 
+/* One file serves as certificate and as key. A relay lets strangers in: they come to enrol. */
 static int make_tls(const char *state, bool server, struct myr_io_tls **ret, struct myr_err *err)
 {
     char pair[AGENT_PATH_MAX];
@@ -125,11 +131,13 @@ bool enrol_is_due(const char *state)
     return file_get(state, "node.pem", &text, NULL) == MYR_OK &&
            line_u64((struct myr_str){text.data, text.len}, "life_s", INT64_MAX, &life_s) &&
            myr_io_valid_s((struct myr_str){text.data, text.len}, &left_s, NULL) == MYR_OK &&
+           /* The life is what was left of it when it came. */
            left_s < (int64_t)(life_s / 3);
 }
 
 /* --- the first time */
 
+/* One enrolment, from the connection to the answer. */
 struct asking {
     const char *state, *name;
     const struct enrol_token *token;
@@ -138,7 +146,7 @@ struct asking {
     struct myr_err *err;
     struct myr_buf csr;
     int rc;
-    bool answered;
+    bool answered; /* 'rc' and 'err' are final */
 };
 
 static void on_open(void *context, struct myr_io_stream *stream)
@@ -149,6 +157,7 @@ static void on_open(void *context, struct myr_io_stream *stream)
                                    .version_min = MYR_WIRE_VERSION_MIN};
     struct myr_wire_enrol enrol = {.token = myr_str_from(asking->token->secret),
                                    .csr = {asking->csr.data, asking->csr.len}};
+    /* Both at once: a stranger is not welcomed, he is answered. */
     myr_wire_send(&asking->sender, &bytes, MYR_WIRE_HELLO, MYR_WIRE_NO_NODE, 0, 1, &hello);
     myr_wire_send(&asking->sender, &bytes, MYR_WIRE_ENROL, MYR_WIRE_NO_NODE, 0, 2, &enrol);
     myr_io_write(stream, (struct myr_str){bytes.data, bytes.len});
@@ -197,6 +206,7 @@ int enrol_run(const char *host, uint16_t port, const char *state, const char *na
               const struct enrol_token *token, struct myr_err *err)
 {
     struct asking asking = {.state = state, .name = name, .token = token, .err = err};
+    /* No certificate of our own yet, and no file of the authority: its fingerprint must do. */
     struct myr_io_tls_names names = {.fingerprint = token->fingerprint};
     const struct myr_io_calls calls = {on_open, on_data, on_closed};
     struct myr_io_tls *tls;

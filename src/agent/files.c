@@ -23,6 +23,7 @@ void path_join(char ret[AGENT_PATH_MAX], const char *folder, const char *name)
     }
 }
 
+/* Never cut: a path that is shortened is another file's. */
 static int path_of(const char *folder, const char *name, char ret[AGENT_PATH_MAX],
                    struct myr_err *err)
 {
@@ -31,6 +32,7 @@ static int path_of(const char *folder, const char *name, char ret[AGENT_PATH_MAX
                   : myr_err_set(err, MYR_EINVAL, "%.100s...: the name is too long", folder);
 }
 
+/* Without it a file that was renamed may be found under its old name after a crash. */
 void folder_sync(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -65,6 +67,7 @@ void deadly_point(void)
     }
 }
 
+/* A full disk takes a part: what is left is tried again and then fails. */
 static int write_all(int fd, struct myr_str text)
 {
     size_t at = 0;
@@ -78,6 +81,7 @@ static int write_all(int fd, struct myr_str text)
     return 0;
 }
 
+/* Temporary name, text, sync, rename, sync of the folder, with a place to die between each two. */
 static int put(const char *folder, const char *name, struct myr_str text, bool sync,
                struct myr_err *err)
 {
@@ -93,6 +97,7 @@ static int put(const char *folder, const char *name, struct myr_str text, bool s
     bool good = write_all(fd, text) == 0;
     deadly_point();
     good = good && (!sync || fsync(fd) == 0);
+    /* Kept over close() and unlink(), which have errors of their own. */
     int error = errno;
     close(fd);
     deadly_point();
@@ -134,6 +139,7 @@ int file_get(const char *folder, const char *name, struct myr_buf *ret, struct m
     myr_buf_clear(ret);
     myr_buf_reserve(ret, 1);
     ssize_t got = 1;
+    /* One byte beyond the limit is enough to know. */
     while (got > 0 && ret->len <= AGENT_FILE_MAX) {
         myr_buf_reserve(ret, 4096);
         got = read(fd, ret->data + ret->len, 4096);
@@ -153,6 +159,7 @@ int file_get(const char *folder, const char *name, struct myr_buf *ret, struct m
                : MYR_OK;
 }
 
+/* The name itself counts: a link that somebody put there is not followed. */
 bool file_is_there(const char *folder, const char *name)
 {
     char path[AGENT_PATH_MAX];
@@ -168,6 +175,7 @@ int folder_make(const char *path, mode_t mode, struct myr_err *err)
         memcpy(parent, path, (size_t)(slash - path));
         parent[slash - path] = '\0';
         struct stat st;
+        /* Parents that are missing get the usual rights; only the folder itself has 'mode'. */
         if (stat(parent, &st) < 0) {
             MYR_TRY(myr_make_dirs(parent, err));
         }
@@ -234,6 +242,7 @@ bool line_u64(struct myr_str text, const char *key, uint64_t max, uint64_t *ret)
     return true;
 }
 
+/* Sleep counts: a lease runs out while a machine sleeps. */
 int64_t boot_clock_ns(void)
 {
     struct timespec now;
@@ -268,6 +277,7 @@ uint64_t process_began(pid_t pid, pid_t *ret_parent, char *ret_state)
         return 0;
     }
     at += 2; /* field 3: the state */
+    /* Fields 3 to 22 of proc(5). */
     struct myr_str fields[20] = {};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(fields); i++) {
         size_t len = strcspn(at, " \n");
@@ -285,11 +295,13 @@ uint64_t process_began(pid_t pid, pid_t *ret_parent, char *ret_state)
     if (ret_state) {
         *ret_state = fields[0].data[0];
     }
+    /* 0 says that there is no such process. */
     return began > 0 ? began : 1;
 }
 
 void process_signal(pid_t pid, uint64_t began, int signal)
 {
+    /* Opened first, compared then: the descriptor holds on to whoever has the number now. */
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (fd < 0) {
         return;
@@ -310,5 +322,6 @@ void say(const char *fmt, ...)
     for (char *c = text; *c; c++) { /* what came from outside stays on its line */
         *c = (unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c;
     }
+    /* One write a line, so that those of several processes do not mix. */
     dprintf(STDERR_FILENO, "myriad-agent: %s\n", text);
 }

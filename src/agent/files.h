@@ -12,7 +12,7 @@
 
 #include "myriad/base.h"
 
-#define AGENT_FILE_MAX (256U << 10)
+#define AGENT_FILE_MAX (256U << 10) /* of any file of state; a larger one is damaged */
 #define AGENT_PATH_MAX 1024
 
 /*

@@ -1,3 +1,4 @@
+/* inventory: what the collecting process has printed, read again; and GPUs that are made up. */
 #include "inventory.h"
 
 #include <stdio.h>
@@ -7,6 +8,7 @@
 int inventory_pretend(const char *path, struct pretended *ret, struct myr_err *err)
 {
     static const char *const keys[] = {"gpus", "gpu_kind", "serial", "broken"};
+    /* At most 64, as many as an order's mask of GPUs has bits. */
     struct pretended pretended = {.gpus = 8, .gpu_kind = "pretended"};
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *map;
@@ -33,6 +35,7 @@ int inventory_pretend(const char *path, struct pretended *ret, struct myr_err *e
     return MYR_OK;
 }
 
+/* Empty where the node does not say: not every machine has a serial number. */
 static struct myr_str text_of(const struct myr_doc *map, const char *key)
 {
     const struct myr_doc *node = myr_doc_get(map, key);

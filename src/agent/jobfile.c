@@ -1,9 +1,14 @@
+/*
+ * jobfile: of a job file what a launcher needs. The server has checked it before, but it lay on a
+ * disk since then: nothing is taken for granted.
+ */
 #include "jobfile.h"
 
 #include "myriad/text/doc.h"
 
-static const char file[] = "job file";
+static const char file[] = "job file"; /* for messages */
 
+/* A NUL would cut the word silently where it becomes an argument or a variable. */
 static int take_word(struct myr_arena *arena, const struct myr_doc *node, const char *what,
                      const char **ret, struct myr_err *err)
 {
@@ -15,6 +20,7 @@ static int take_word(struct myr_arena *arena, const struct myr_doc *node, const 
     return MYR_OK;
 }
 
+/* 'ret' stays NULL where the key is missing or null; an empty text is a mistake. */
 static int take_optional(struct myr_arena *arena, const struct myr_doc *map, const char *key,
                          const char **ret, struct myr_err *err)
 {
@@ -35,6 +41,7 @@ static int take_command(struct myr_arena *arena, const struct myr_doc *map, stru
     const struct myr_doc *node;
     MYR_TRY(myr_doc_need(map, "the job", "command", &node, err));
     if (node->kind != MYR_DOC_LIST) {
+        /* A text is for the shell; arenas are zeroed, so that argv[3] is the NULL at the end. */
         const char **argv = MYR_ARENA_NEW(arena, const char *, 4);
         argv[0] = "/bin/sh";
         argv[1] = "-c";
@@ -54,6 +61,7 @@ static int take_command(struct myr_arena *arena, const struct myr_doc *map, stru
     return *argv[0] ? MYR_OK : myr_doc_error(err, node, MYR_EINVAL, "'command' is empty");
 }
 
+/* Names as shells take them: anything else could not be read by the command. */
 static bool is_name(struct myr_str text)
 {
     for (size_t i = 0; i < text.len; i++) {

@@ -1,3 +1,7 @@
+/*
+ * launch: our own program again, as a launcher or as a helper whose output is read. The copy that
+ * runs is executed, so that a package that is replaced meanwhile changes nothing until a restart.
+ */
 #include "launch.h"
 
 #include <errno.h>
@@ -12,12 +16,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+/* Whom to call when the process behind a pidfd has ended. */
 struct watch {
     void (*gone)(void *context);
     void *context;
     int fd;
 };
 
+/* Given back by the kernel with the last process that holds it, which makes it proof of life. */
 int launch_lock(const char *folder)
 {
     char path[AGENT_PATH_MAX + 8];
@@ -53,6 +59,7 @@ int launch_shim(const char *folder, int lock, pid_t *ret, struct myr_err *err)
     if (pid == 0) {
         int null = open("/dev/null", O_RDONLY);
         int out = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+        /* In a session of its own: signals of the agent's terminal do not reach it. */
         setsid();
         if (null < 0 || out < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0 ||
             fcntl(lock, F_SETFD, 0) < 0) {
@@ -61,6 +68,7 @@ int launch_shim(const char *folder, int lock, pid_t *ret, struct myr_err *err)
         become_self(argv);
     }
     int error = errno;
+    /* The launcher alone holds it now: its end is seen by everybody. */
     close(lock);
     if (pid < 0) {
         errno = error;
@@ -101,6 +109,7 @@ static void on_closed(uv_handle_t *handle)
     free(handle);
 }
 
+/* Twice is harmless; the memory goes when the loop has let go of the handle. */
 void launch_unwatch(uv_poll_t **poll)
 {
     if (*poll) {
@@ -144,6 +153,7 @@ void launch_watch(uv_loop_t *loop, pid_t pid, void (*gone)(void *context), void 
     *ret = poll;
 }
 
+/* The first of three names that fits: addresses of Unix sockets have about a hundred bytes. */
 void launch_socket(const char *sockets, const char *folder, const char *tag,
                    char ret[AGENT_PATH_MAX])
 {

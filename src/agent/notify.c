@@ -1,3 +1,4 @@
+/* notify: systemd's protocol, one datagram to the socket that its variable names. */
 #include "notify.h"
 
 #include <stddef.h>
@@ -15,6 +16,7 @@ void notify_manager(const char *text)
         return;
     }
     memcpy(to.sun_path, path, strlen(path));
+    /* An '@' stands for the NUL in front of an abstract name, which has no file. */
     to.sun_path[0] = to.sun_path[0] == '@' ? '\0' : to.sun_path[0];
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd >= 0) {

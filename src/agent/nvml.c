@@ -1,3 +1,7 @@
+/*
+ * nvml: GPUs as NVIDIA's library sees them, and the errors that their driver reports. The library
+ * is loaded by name and never linked: the same program runs on nodes without a driver.
+ */
 #include "nvml.h"
 
 #include <dlfcn.h>
@@ -15,6 +19,7 @@ enum {
     NVML_LINKS = 18
 };
 
+/* Laid out as nvml.h has it; of its fields only the last is read. */
 struct nvml_pci {
     char bus_id_legacy[16];
     unsigned domain, bus, device, device_id, subsystem_id;
@@ -31,6 +36,10 @@ struct nvml_event {
     unsigned gpu_instance, compute_instance;
 };
 
+/*
+ * The calls that are used. Those that are not 'needed' below may be NULL: older libraries lack
+ * them.
+ */
 struct nvml {
     int (*init)(void);
     int (*shutdown)(void);
@@ -86,11 +95,13 @@ static const char *load(struct nvml *nvml)
         if (!found && symbols[i].needed) {
             return "the NVML library is of another kind";
         }
+        /* A function's address as bytes: C does not convert it from a void pointer. */
         memcpy((char *)nvml + symbols[i].at, &found, sizeof(found));
     }
     return nvml->init() == NVML_OK ? NULL : "NVML finds no driver";
 }
 
+/* Links that this GPU does not have answer with an error and are left out. */
 static void put_links(struct myr_answer *answer, const struct nvml *nvml, void *device)
 {
     myr_answer_list(answer, "nvlinks");
@@ -99,6 +110,7 @@ static void put_links(struct myr_answer *answer, const struct nvml *nvml, void *
         if (nvml->link_state(device, link, &active) != NVML_OK) {
             continue;
         }
+        /* In the order of the library's counters; one that it does not keep counts as 0. */
         unsigned long long errors[4] = {};
         for (unsigned i = 0; nvml->link_errors && i < MYR_ARRAY_COUNT(errors); i++) {
             if (nvml->link_errors(device, link, i, &errors[i]) != NVML_OK) {
@@ -117,6 +129,7 @@ static void put_links(struct myr_answer *answer, const struct nvml *nvml, void *
     myr_answer_end(answer);
 }
 
+/* Every key is there, null where the GPU does not say: a broken one is counted too. */
 static void put_gpu(struct myr_answer *answer, const struct nvml *nvml, unsigned index)
 {
     char text[NVML_NAME_BYTES] = "";
@@ -165,6 +178,7 @@ void nvml_collect(struct myr_answer *answer)
     myr_answer_text(answer, "driver", driver[0] ? driver : NULL);
     myr_answer_text(answer, "nvml", why ? why : "ok");
     const struct myr_value *gpus = myr_answer_list(answer, "gpus");
+    /* An order has a bit for each of 64. */
     for (unsigned i = 0; !why && i < count && i < 64; i++) {
         put_gpu(answer, &nvml, i);
     }
@@ -177,6 +191,7 @@ void nvml_collect(struct myr_answer *answer)
     }
 }
 
+/* How many GPUs will be heard; one that cannot be watched does not keep the others from it. */
 static unsigned register_all(const struct nvml *nvml, void *set)
 {
     unsigned count = 0;
@@ -205,6 +220,7 @@ int nvml_watch(int fd)
         int rc = nvml.wait_event(set, &event, NVML_WAIT_MS);
         unsigned index = 0;
         char line[64];
+        /* Nothing happened for a minute, which is the rule. */
         if (rc == NVML_TIMEOUT) {
             continue;
         }

@@ -1,3 +1,7 @@
+/*
+ * options: the command line and the variables of the agent, made into settings that are ready for
+ * use: paths are absolute, the token is read and no longer shown.
+ */
 #include "options.h"
 
 #include <stdio.h>
@@ -69,6 +73,7 @@ static const char *environment(const char *name)
     return getenv(name); /* read only, before anything else runs */
 }
 
+/* The last colon is the port's; an IPv6 address has others, and brackets around them. */
 int options_server(const char *text, struct settings *ret, struct myr_err *err)
 {
     const char *colon = strrchr(text, ':');
@@ -95,6 +100,7 @@ int options_servers(const char *text, struct settings *ret, struct myr_err *err)
 {
     char one[300];
     struct settings place = {};
+    /* At least once, so that an empty text is told as a wrong address. */
     for (bool first = true; first || *text; first = false) {
         size_t len = strcspn(text, ",");
         snprintf(one, sizeof(one), "%.*s", (int)(len < sizeof(one) ? len : sizeof(one) - 1), text);
@@ -118,6 +124,7 @@ static int take_token(const struct options *options, struct settings *ret, struc
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     if (options->token_file) {
         struct stat st;
+        /* Whoever has read it could enrol in this node's place. */
         if (stat(options->token_file, &st) == 0 && (st.st_mode & 077) != 0) {
             return myr_err_set(err, MYR_EINVAL, "%s: others may read it; chmod 600 it first",
                                options->token_file);
@@ -159,6 +166,7 @@ static int default_paths(const struct options *options, struct settings *ret, st
 {
     char full[AGENT_PATH_MAX * 4];
     MYR_TRY(folder_make(options->state, 0700, err));
+    /* Absolute: launchers and ranks have working folders of their own. */
     if (!realpath(options->state, full) || strlen(full) >= sizeof(ret->state)) {
         return myr_err_set(err, MYR_EINVAL, "--state '%.100s': the name is too long",
                            options->state);
@@ -167,6 +175,7 @@ static int default_paths(const struct options *options, struct settings *ret, st
     if (chmod(ret->state, 0700) < 0) { /* it holds the node's key */
         return myr_err_errno(err, "not ours", ret->state);
     }
+    /* FNV-1a of the state folder: two agents on one machine have sockets of their own. */
     uint32_t hash = 2166136261U;
     for (const char *c = full; *c; c++) {
         hash = (hash ^ (unsigned char)*c) * 16777619U;
@@ -179,6 +188,7 @@ static int default_paths(const struct options *options, struct settings *ret, st
     } else {
         snprintf(ret->sockets, sizeof(ret->sockets), "%.500s/sockets", ret->state);
     }
+    /* Entered by all, listed by none: names of sockets are not told to other users. */
     return folder_make(ret->sockets, 0711, err);
 }
 
@@ -197,6 +207,7 @@ int options_read(int argc, char **argv, struct settings *ret, struct myr_buf *re
         *ret = settings;
         return MYR_OK;
     }
+    /* Hidden even where it was wrong. */
     int rc = take_token(&options, &settings, err);
     hide_token(argc, argv);
     MYR_TRY(rc);
@@ -211,6 +222,7 @@ int options_read(int argc, char **argv, struct settings *ret, struct myr_buf *re
     }
     settings.pretend = options.pretend;
     const char *plain = environment("MYRIAD_AGENT_PLAIN");
+    /* Never beyond this machine, whatever the variable says. */
     settings.plain = plain && strcmp(plain, "1") == 0 && strcmp(settings.host, "127.0.0.1") == 0;
     MYR_TRY(default_paths(&options, &settings, err));
     *ret = settings;

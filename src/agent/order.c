@@ -1,6 +1,11 @@
+/*
+ * order: lines "key value" in front, then the job file as it came, its length in the line before.
+ * And how an incarnation ended, in lines alone.
+ */
 #include "order.h"
 
-static const char *const kinds[ENDING_KINDS] = {"exit", "start", "stopped"};
+static const char *const kinds[ENDING_KINDS] = {"exit", "start",
+                                                "stopped"}; /* by enum ending_kind */
 
 /* A value ends at its line's end: what came from outside is not believed to be one line. */
 static void put_line(struct myr_buf *buf, const char *key, struct myr_str value)
@@ -25,6 +30,7 @@ void order_write(const struct order *order, struct myr_buf *buf)
     put_line(buf, "tag", order->tag);
     put_line(buf, "socket", order->socket);
     put_line(buf, "state", order->state);
+    /* Last: what follows is the user's, and is never searched for lines of ours. */
     myr_buf_printf(buf, "spec %zu\n", order->spec.len);
     myr_buf_put(buf, order->spec.len ? order->spec.data : "", order->spec.len);
 }
@@ -72,6 +78,7 @@ int order_read(const char *file, struct myr_str text, struct order *ret, struct 
     }
     const char *from = size_text.data + size_text.len + 1;
     struct myr_str head = {text.data, (size_t)(from - text.data)};
+    /* The one sign of a file that a crash has cut within the user's part. */
     if (size != text.len - head.len) {
         return myr_err_set(err, MYR_ECORRUPT, "%s: cut off", file);
     }
@@ -86,6 +93,7 @@ int order_read(const char *file, struct myr_str text, struct order *ret, struct 
     return MYR_OK;
 }
 
+/* One rank a GPU. */
 uint32_t order_ranks(const struct order *order)
 {
     return (uint32_t)__builtin_popcountll(order->gpus);

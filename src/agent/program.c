@@ -1,3 +1,7 @@
+/*
+ * program: one binary for the agent, its launchers and its helpers; the first word says which. A
+ * launcher is the same file as the agent that started it, and so always of the same version.
+ */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +13,7 @@
 #include "nvml.h"
 #include "shim/shim.h"
 
+/* The exit status: 3 when nobody takes it. */
 static int put_out(const struct myr_buf *text)
 {
     size_t at = 0;
@@ -55,6 +60,7 @@ int myr_agent_main(int argc, char **argv)
     struct settings settings;
     struct myr_err err = {};
     MYR_CLEANUP(myr_buf_done) struct myr_buf help = {};
+    /* Before the options: these words are for ourselves and stand in no help. */
     if (argc == 3 && strcmp(argv[1], "shim") == 0) {
         deadly_role("shim");
         return shim_run(argv[2]);

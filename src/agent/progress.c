@@ -1,3 +1,7 @@
+/*
+ * progress: steps that ranks tell by datagram or that are read from their lines. Both come from
+ * users' programs: every number is bounded, every pattern is measured before it is compiled.
+ */
 #include "progress.h"
 
 #include <ctype.h>
@@ -5,7 +9,8 @@
 
 #include "files.h"
 
-static const char megatron[] = "iteration +([0-9]+)/ *[0-9]+ +\\|";
+static const char megatron[] =
+    "iteration +([0-9]+)/ *[0-9]+ +\\|"; /* "iteration      100/  500000 |" */
 
 static bool next_word(struct myr_str *text, struct myr_str *ret)
 {
@@ -23,6 +28,7 @@ static bool next_word(struct myr_str *text, struct myr_str *ret)
     return len > 0;
 }
 
+/* A phase is shown to people and written into a file of lines. */
 static bool is_word(struct myr_str text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -35,6 +41,7 @@ static bool is_word(struct myr_str text)
 
 bool progress_parse(struct myr_str text, struct progress *ret)
 {
+    /* Into a copy: a datagram counts whole or not at all, and what it leaves out stays. */
     struct progress progress = *ret;
     struct myr_str key;
     struct myr_str value;
@@ -48,6 +55,7 @@ bool progress_parse(struct myr_str text, struct progress *ret)
         }
         bool good;
         if (myr_str_eq(key, MYR_STR("step"))) {
+            /* Steps travel as signed numbers too. */
             good = myr_str_to_u64(value, &progress.step) && progress.step <= INT64_MAX;
             any = true;
         } else if (myr_str_eq(key, MYR_STR("saved"))) {
@@ -63,6 +71,7 @@ bool progress_parse(struct myr_str text, struct progress *ret)
             return false;
         }
     }
+    /* A text without a step says nothing about how far the job is. */
     if (any) {
         *ret = progress;
     }
@@ -99,6 +108,7 @@ bool progress_read(struct myr_str text, struct progress *ret)
     return true;
 }
 
+/* Groups within groups, and single characters when all repetitions are written out. */
 enum { PATTERN_DEPTH = 16, PATTERN_STATES = 20000 };
 
 /* How many copies of what is before it a repetition makes: 'x{3,5}' is 5. Its length in 'ret'. */
@@ -134,6 +144,9 @@ static size_t bracket(const char *at)
 /* The C library writes repetitions out, those of repetitions too: 'a+++' is eight of them. */
 static bool is_too_large(const char *text)
 {
+    /*
+     * For each open group: its size so far, and that of the piece that a repetition would repeat.
+     */
     uint64_t total[PATTERN_DEPTH] = {}, last[PATTERN_DEPTH] = {};
     uint32_t depth = 0;
     for (const char *c = text; *c;) {
@@ -149,6 +162,7 @@ static bool is_too_large(const char *text)
             total[depth] = last[depth] = 0;
         } else if (*c == ')' && depth > 0) {
             depth--;
+            /* A whole group is one piece of the group around it. */
             last[depth] = total[depth + 1] + 1;
             total[depth] += last[depth];
         } else {
@@ -180,6 +194,7 @@ int progress_pattern_init(struct progress_pattern *pattern, const char *expressi
                            "places when written out",
                            PATTERN_STATES);
     }
+    /* The user's text: all that could cost time or memory without bound was refused above. */
     int rc = regcomp(&pattern->regex, text, REG_EXTENDED | REG_NEWLINE);
     if (rc != 0) {
         char why[100];
@@ -218,6 +233,7 @@ bool progress_match(const struct progress_pattern *pattern, const char *line, ui
     return true;
 }
 
+/* A guess, for a message that people read: nothing is decided by it. */
 bool progress_is_error(const char *line)
 {
     static const char *const words[] = {

@@ -4,6 +4,7 @@
  * must not look like a flood either. */
 enum { REPORTS_MAX = 1024 };
 
+/* Not sent while there is no session: its number is 0 then, and the welcome sends it again. */
 static void send_one(struct reports *reports, struct report *report)
 {
     struct myr_str text = myr_str_from(report->text);
@@ -22,6 +23,7 @@ static bool is_same(const struct report *a, enum myr_wire_type type, uint64_t jo
     return a->type == type && a->job == job && a->epoch == epoch;
 }
 
+/* The order stays: an EXIT must not overtake the STARTED before it. */
 static void take_out(struct reports *reports, size_t at)
 {
     reports->items.count--;
@@ -64,6 +66,7 @@ void reports_ack(struct reports *reports, uint64_t sequence,
     size_t kept = 0;
     for (size_t i = 0; i < reports->items.count; i++) {
         struct report report = reports->items.items[i];
+        /* All up to that number are committed; those of an older connection have none here. */
         if (report.sequence > 0 && report.sequence <= sequence) {
             acked(context, &report);
         } else {

@@ -68,6 +68,7 @@ static uint32_t stopped_epoch(const struct run *run)
     return epoch;
 }
 
+/* STARTED that waits is dropped first: it no longer holds. */
 static void tell_ending(struct run *run, const struct ending *ending)
 {
     struct runs *runs = run->runs;

@@ -27,16 +27,17 @@ struct runs;
 struct run {
     struct runs *runs;
     uint64_t job, gpus;
-    uint32_t epoch, first_rank, ranks, lease_s;
+    uint32_t epoch, first_rank, ranks, lease_s; /* 'ranks': on this node */
     enum run_state state;
+    /* Asked to stop; told of processes that do not die; its launcher was killed by us. */
     bool stopping, said_stuck, shot;
     uint32_t asked;      /* the epoch of the stop */
     int64_t patience_ns; /* a launcher that has not stopped by then is killed */
-    int64_t retry_ns;
-    uint32_t respawns;
+    int64_t retry_ns;    /* no launcher is started before */
+    uint32_t respawns;   /* launchers so far; seconds between the next two */
     char folder[AGENT_PATH_MAX];
-    pid_t shim;
-    uint64_t shim_began;
+    pid_t shim;           /* 0: not known to live */
+    uint64_t shim_began;  /* with 'shim' it names one process for ever */
     uv_poll_t *watch;     /* of its pidfd */
     struct progress told; /* the last step that was sent */
 };
@@ -47,7 +48,7 @@ struct runs {
     struct stops *stops;
     struct reports *reports;
     MYR_VEC(struct run *) items;
-    char boot[40];
+    char boot[40]; /* of the host, which orders on the disk must have */
     uint32_t gpus; /* of this node; 0: not known yet */
 };
 

@@ -1,3 +1,7 @@
+/*
+ * session: the one connection to the controller, made again whenever it ends. Beats say that the
+ * node lives; patience notices a controller that is gone without a word.
+ */
 #include "session.h"
 
 #include <stdio.h>
@@ -22,6 +26,7 @@ static uint64_t retry_ms(struct session *session)
         most *= 2;
     }
     most = most < RETRY_MAX_MS ? most : RETRY_MAX_MS;
+    /* The next number of a linear congruential generator, whose high bits are the good ones. */
     session->jitter = session->jitter * 6364136223846793005ULL + 1442695040888963407ULL;
     return most / 2 + (session->jitter >> 33) % (most / 2 + 1);
 }
@@ -34,11 +39,13 @@ static void on_retry(uv_timer_t *timer)
 static void retry_later(struct session *session)
 {
     if (!session->ending) {
+        /* Only as far as it counts: the time between tries has long been the longest. */
         session->failures += session->failures < 16;
         uv_timer_start(&session->retry, on_retry, retry_ms(session), 0);
     }
 }
 
+/* Returns the message's number on this connection, 0 when it was not sent. */
 uint64_t session_send(struct session *session, enum myr_wire_type type, uint32_t epoch,
                       const void *message)
 {
@@ -46,6 +53,7 @@ uint64_t session_send(struct session *session, enum myr_wire_type type, uint32_t
     if (!session->stream || (!session->welcomed && type != MYR_WIRE_HELLO)) {
         return 0;
     }
+    /* What is lost with the connection and matters is said again on the next. */
     if (myr_io_pending(session->stream) > PENDING_MAX) {
         session->given_up = "the server takes nothing any more";
         myr_io_abort(session->stream);
@@ -75,6 +83,7 @@ static void on_beat(uv_timer_t *timer)
 static void on_patience(uv_timer_t *timer)
 {
     struct session *session = timer->data;
+    /* By the boot clock: after a sleep of the host the connection is old at once. */
     if (session->stream && boot_clock_ns() - session->heard_ns > PATIENCE_MS * 1000000LL) {
         session->given_up = "no word from the server";
         myr_io_abort(session->stream);
@@ -101,11 +110,13 @@ static void take_welcome(struct session *session, const struct myr_wire_welcome 
     session->failures = 0;
     session->last_error[0] = '\0';
     session->beat_ms = welcome->beat_ms ? welcome->beat_ms : BEAT_MS;
+    /* A server that says nonsense must not make a node busy with beating. */
     session->beat_ms = session->beat_ms < 10 ? 10 : session->beat_ms;
     if (session->said_down) {
         session->said_down = false;
         say("connected to %s:%u as node %u", session->host, session->port, session->node);
     }
+    /* Before the first beat: what the node has to say goes first. */
     session->calls.welcome(session->context, welcome);
     uv_timer_start(&session->beat, on_beat, 0, session->beat_ms);
 }
@@ -127,6 +138,7 @@ static void take_message(struct session *session, const struct myr_wire_message 
         return;
     }
     default:
+        /* Types of a newer server are passed over, and so is anything before the welcome. */
         if (message->known && session->welcomed) {
             session->calls.message(session->context, message);
         }
@@ -144,6 +156,7 @@ static void on_data(void *context, struct myr_io_stream *stream, struct myr_str 
     }
     session->heard_ns = boot_clock_ns();
     myr_wire_feed(&session->receiver, bytes);
+    /* A message may end the connection: then the rest of its bytes is nobody's. */
     while (session->stream == stream &&
            (rc = myr_wire_next(&session->receiver, &message, &err)) != 0) {
         if (rc < 0) {
@@ -157,6 +170,7 @@ static void on_data(void *context, struct myr_io_stream *stream, struct myr_str 
     }
 }
 
+/* Whatever belongs to one connection; name, certificate and count of failures stay. */
 static void forget_connection(struct session *session)
 {
     session->stream = NULL;
@@ -179,6 +193,7 @@ static void on_closed(void *context, struct myr_io_stream *stream, const struct 
     if (stream != session->stream) {
         return;
     }
+    /* The same reason again and again is one line, not one every five seconds. */
     if (strncmp(session->last_error, text, sizeof(session->last_error) - 1) != 0 &&
         !session->ending) {
         snprintf(session->last_error, sizeof(session->last_error), "%.255s", text);
@@ -200,6 +215,7 @@ static void connect_now(struct session *session)
     myr_wire_sender_init(&session->sender);
     myr_wire_receiver_init(&session->receiver);
     session->receiving = true;
+    /* Numbers begin anew with each connection, and so do both ends of the wire. */
     session->sequence = 0;
     if (myr_io_connect(session->loop, session->host, session->port, session->tls, &calls, session,
                        &session->stream, &err) < 0) {
@@ -211,6 +227,7 @@ static void connect_now(struct session *session)
 
 void session_start(struct session *session)
 {
+    /* Nodes that differ in name or boot wait for different times. */
     session->jitter = session->boot;
     for (const char *c = session->name; *c; c++) {
         session->jitter = (session->jitter ^ (unsigned char)*c) * 1099511628211ULL;
@@ -223,6 +240,7 @@ void session_start(struct session *session)
     connect_now(session);
 }
 
+/* Takes 'tls' over. The connection is made again, so that the new certificate is the one shown. */
 void session_renew(struct session *session, struct myr_io_tls *tls)
 {
     myr_io_tls_free(session->tls);

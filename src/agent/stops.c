@@ -1,3 +1,8 @@
+/*
+ * stops: the newest epoch of each job that must not run here any more, in a file to which lines are
+ * added and which is written anew when it has grown. A stop is on the disk before it is answered;
+ * what is kept in memory is what the file says.
+ */
 #include "stops.h"
 
 #include <errno.h>
@@ -7,6 +12,7 @@
 
 static const char name[] = "stops";
 
+/* By last use, asked for or told; the order of the list means nothing. */
 static void forget_oldest(struct stops *stops)
 {
     size_t oldest = 0;
@@ -38,6 +44,7 @@ void stops_read(struct stops *stops, struct myr_str text)
     const char *at = text.data;
     const char *end = text.data + text.len;
     while (at < end) {
+        /* A line without its end was cut off by a crash: that stop was never answered. */
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         if (!stop) {
             return;
@@ -56,6 +63,7 @@ void stops_read(struct stops *stops, struct myr_str text)
     }
 }
 
+/* The old descriptor is kept until the new one is there: after a rename it leads to no file. */
 static int open_file(struct stops *stops, struct myr_err *err)
 {
     char path[AGENT_PATH_MAX];
@@ -71,6 +79,7 @@ static int open_file(struct stops *stops, struct myr_err *err)
     return MYR_OK;
 }
 
+/* One line a job. On failure the old file, and the descriptor to it, stay as they were. */
 static int write_anew(struct stops *stops, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
@@ -126,11 +135,13 @@ int stops_add(struct stops *stops, uint64_t job, uint32_t epoch, struct myr_err 
     /* A write that failed half-way leaves a part of a line: a new file has none. One that did less
      * than was asked for says nothing, and means a full disk. */
     errno = ENOSPC;
+    /* In two halves, so that tests can kill the process between them. */
     ssize_t put = write(stops->fd, line, (size_t)len / 2);
     deadly_point();
     put += write(stops->fd, line + len / 2, (size_t)(len - len / 2));
     deadly_point();
     if (put != len || fdatasync(stops->fd) < 0) {
+        /* Not remembered in memory either: who asks again must find it as the file has it. */
         int rc = myr_err_errno(err, "cannot remember a stop", stops->folder);
         stops->torn = true;
         (void)write_anew(stops, NULL);
@@ -141,6 +152,7 @@ int stops_add(struct stops *stops, uint64_t job, uint32_t epoch, struct myr_err 
     return ++stops->lines > 2 * STOPS_MAX ? write_anew(stops, err) : MYR_OK;
 }
 
+/* Older epochs are stopped with a newer one. */
 bool stops_has(struct stops *stops, uint64_t job, uint32_t epoch)
 {
     for (size_t i = 0; i < stops->items.count; i++) {

@@ -1,3 +1,4 @@
+/* symptoms: lines of the watching process become counted symptoms, and wait while nobody hears. */
 #include "symptoms.h"
 
 #include <errno.h>
@@ -34,11 +35,13 @@ static void keep(struct symptoms *symptoms, const struct symptom *symptom)
             return;
         }
     }
+    /* A new one that finds no room is lost; those that are known are counted on. */
     if (symptoms->count < SYMPTOMS_MAX) {
         symptoms->waiting[symptoms->count++] = *symptom;
     }
 }
 
+/* What was sent is forgotten: symptoms are not acknowledged. */
 void symptoms_tell(struct symptoms *symptoms)
 {
     uint32_t kept = 0;
@@ -89,6 +92,7 @@ static void on_lines(uv_poll_t *poll, int status, int events)
     }
     for (ssize_t i = 0; i < got; i++) {
         if (bytes[i] != '\n') {
+            /* A line that is too long is cut, and refused as a whole when it is read. */
             if (symptoms->line_len + 1 < sizeof(symptoms->line)) {
                 symptoms->line[symptoms->line_len++] = bytes[i];
             }
@@ -129,6 +133,7 @@ void symptoms_start(struct symptoms *symptoms)
 
 void symptoms_look(struct symptoms *symptoms)
 {
+    /* Without a loop it was never begun: GPUs that are made up have no driver. */
     if (!symptoms->watcher && symptoms->loop && boot_clock_ns() >= symptoms->retry_ns) {
         symptoms_start(symptoms);
     }

@@ -8,6 +8,7 @@
 
 #include "nvml.h"
 
+/* Typed by the header, so that a call with wrong arguments does not compile. */
 struct hwloc {
     __typeof__(&hwloc_topology_init) init;
     __typeof__(&hwloc_topology_load) load;
@@ -31,6 +32,7 @@ static const struct {
     {"hwloc_bitmap_first", offsetof(struct hwloc, first)},
 };
 
+/* All of them or none: a library without one of these is not the one that the header is of. */
 static bool load(struct hwloc *hwloc)
 {
     void *library = dlopen("libhwloc.so.15", RTLD_NOW | RTLD_LOCAL);
@@ -63,6 +65,10 @@ static void put_device(struct myr_answer *answer, const struct hwloc *hwloc, hwl
     snprintf(address, sizeof(address), "%04x:%02x:%02x.%x", (unsigned)pci->domain, pci->bus,
              pci->dev, pci->func);
     snprintf(ids, sizeof(ids), "%04x:%04x", pci->vendor_id, pci->device_id);
+    /*
+     * Devices have no memory of their own: the first object above them that has some is the
+     * nearest.
+     */
     hwloc_obj_t near = device;
     while (near && !near->nodeset) {
         near = near->parent;
@@ -131,6 +137,7 @@ void topology_collect(struct myr_answer *answer)
         myr_answer_null(answer, "pcie");
         return;
     }
+    /* Bridges and small devices would fill the list, and are left out. */
     (void)hwloc.io_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
     if (hwloc.load(topology) < 0) {
         myr_answer_null(answer, "numa");
