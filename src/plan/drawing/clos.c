@@ -11,9 +11,10 @@
 #define CORE_HEIGHT   PX(46)
 #define CORE_GROUPS   8 /* drawn at most; a pod shows as many of its spines */
 #define PODS_DRAWN    2
-#define SHEET_STEP    PX(13)
-#define SHEETS_MAX    3
-#define COUNT_BYTES   96
+/* Planes behind the first one are shifted up and to the right by this. */
+#define SHEET_STEP  PX(13)
+#define SHEETS_MAX  3
+#define COUNT_BYTES 96
 
 struct clos {
     const struct draw_net *view;
@@ -93,7 +94,10 @@ static void set_rows(struct clos *clos)
     clos->bottom = y + (clos->pods > 1 ? PX(22) : 0);
 }
 
-/* A pod of plane 0 between two edges; the last pod may have fewer leaves. */
+/*
+ * A pod of plane 0 between two edges; the last pod may have fewer leaves. The drawn number of
+ * spines is bounded with cores, which stand above them one by one.
+ */
 static struct draw_pod pod_at(const struct clos *clos, uint32_t index, int32_t x, int32_t width)
 {
     const struct myr_network *net = clos->net;
@@ -137,6 +141,7 @@ static void draw_sheets(struct drawing *drawing, const struct clos *clos,
         int32_t shift = (int32_t)sheet * SHEET_STEP;
         myr_svg_rect(svg, front.x + shift, front.y - shift, front.width, front.height, "sheet back",
                      plan_draw_tip(drawing, "plane %u is built like plane 0", sheet));
+        /* The backmost sheet stands for all planes that have none of their own. */
         bool last = sheet + 1 == clos->sheets && clos->net->planes > clos->sheets;
         plan_draw_text(drawing, front.x + front.width + shift - PX(8), front.y - shift + PX(10),
                        MYR_SVG_END, "tiny", last ? "planes %u\xE2\x80\x93%u" : "plane %u", sheet,
@@ -161,6 +166,7 @@ static uint32_t pod_nodes(const struct clos *clos, uint32_t pod)
 {
     const struct myr_network *net = clos->net;
     uint32_t shared = net->topology == MYR_TOPOLOGY_RAIL ? net->rails : 1;
+    /* With rails every node of a group hangs on all its leaves, so leaves are counted by groups. */
     uint64_t full = (uint64_t)clos->pod_leaves / shared * net->group_nodes;
     uint64_t before = full * pod;
     uint64_t left = net->nodes_on_it > before ? net->nodes_on_it - before : 0;
@@ -181,6 +187,7 @@ static void draw_pod_frames(struct drawing *drawing, const struct clos *clos, in
     for (uint32_t p = 0; p < drawn; p++) {
         int32_t x = clos->x + (int32_t)p * (pod_width + PX(12));
         char leaves[48], spines[48], nodes[48];
+        /* The last pod may be smaller; spines are always complete. */
         uint32_t left = clos->unit_leaves - p * clos->pod_leaves;
         plan_draw_plural(pod_nodes(clos, p), "node", nodes);
         plan_draw_plural(left < clos->pod_leaves ? left : clos->pod_leaves, "leaf", leaves);
@@ -237,6 +244,7 @@ static void draw_core_links(struct drawing *drawing, const struct clos *clos,
         if (pile.width > 0) {
             myr_svg_path_move(svg, cores->marks[j].x, from);
             myr_svg_path_line(
+                /* Evenly over the top edge of the pile, in the order of the groups. */
                 svg, pile.x + pile.width * (int32_t)(2 * j + 1) / (int32_t)(2 * cores->count),
                 pile.y);
         }
@@ -256,6 +264,7 @@ static void draw_core_group(struct drawing *drawing, const struct clos *clos, in
 {
     struct myr_svg *svg = &drawing->svg;
     uint32_t cores = clos->net->group_cores;
+    /* A square of 8 pixels every 11. */
     int32_t fit = (width - PX(12)) / PX(11), side = PX(8);
     int32_t drawn = (int32_t)cores < fit ? (int32_t)cores : fit;
     uint32_t first = clos->net->first_core + index * cores;
@@ -292,6 +301,7 @@ static void draw_cores(struct drawing *drawing, const struct clos *clos,
     plan_draw_place(&cores, clos->x, clos->width, clos->net->core_groups, pods[0].spines.count);
     draw_core_links(drawing, clos, &cores, pods, pod_count, pile);
     int32_t pitch = cores.count > 1 ? cores.marks[1].x - cores.marks[0].x : clos->width;
+    /* Narrow boxes have narrow gaps, so that words still fit. */
     int32_t width = pitch - (pitch < PX(96) ? PX(6) : PX(12));
     width = width < PX(150) ? width : PX(150);
     for (uint32_t j = 0; j < cores.count; j++) {
@@ -313,6 +323,7 @@ static void label_hosts(struct drawing *drawing, const struct clos *clos)
     const struct myr_network *net = clos->net;
     char number[48], each[64];
     uint32_t ports = net->nodes_on_it ? net->host_ports / net->nodes_on_it : 0;
+    /* Kinds of hosts may have different numbers of ports; then only the speed is said. */
     bool even = ports * net->nodes_on_it == net->host_ports;
     snprintf(each, sizeof(each), even ? "%u \xC3\x97 %uG each" : "%uG a port",
              even ? ports : net->host_gbps, net->host_gbps);
@@ -369,6 +380,7 @@ static void label_spines(struct drawing *drawing, const struct clos *clos)
     plan_draw_tier(drawing, clos->view, clos->spine_y + SWITCH_HEIGHT / 2,
                    is_access(clos) ? "Aggregation" : "Spine", count, ports);
     plan_draw_pairs(drawing->design, clos->first_leaf, clos->first_spine, clos->pod_spines, pairs);
+    /* Racks reach above their leaf, so the middle of what is free lies higher. */
     int32_t arm = net->topology == MYR_TOPOLOGY_MIDDLE_OF_RACK ? PX(18) : 0;
     plan_draw_layer(drawing, clos->view, (clos->spine_y + SWITCH_HEIGHT + clos->leaf_y) / 2 - arm,
                     MYR_LAYER_FABRIC, pairs, net->oversubscription_milli[0]);
@@ -399,6 +411,7 @@ int32_t plan_draw_clos(struct drawing *drawing, const struct draw_net *view)
     struct draw_area pile = {};
     int32_t pod_width = clos.width;
     if (clos.pods > 1) {
+        /* The pile takes 130 pixels at the right; without it the last gap is not needed. */
         int32_t room = clos.pods > drawn ? clos.width - PX(130) : clos.width + PX(12);
         pod_width = room / (int32_t)drawn - PX(12);
         pile.x = clos.x + (int32_t)drawn * (pod_width + PX(12));

@@ -73,6 +73,7 @@ static const char style[] =
     "text.on,text.on.r3,text.on.r4,text.on.r5{fill:#0d1117}"
     "}";
 
+/* What heading and title both say. */
 struct figures {
     uint64_t switches, cables;
     char cost[MYR_PLAN_MONEY_MAX];
@@ -82,6 +83,7 @@ struct figures {
 static void say_cost(const struct myr_design *design, char ret[MYR_PLAN_MONEY_MAX])
 {
     const struct myr_design_head *head = design->head;
+    /* A sum of nothing is no price. */
     if (head->total_cents <= 0) {
         snprintf(ret, MYR_PLAN_MONEY_MAX, "not priced");
         return;
@@ -115,6 +117,7 @@ static const char *cost_tip(struct drawing *drawing)
                          *book ? ", price book " : "", book);
 }
 
+/* Tiles stand side by side on the wide page, two in a row on the narrow one. */
 static void draw_tile(struct drawing *drawing, uint32_t index, uint32_t count, const char *value,
                       const char *name, const char *tip)
 {
@@ -152,6 +155,7 @@ static int32_t draw_heading(struct drawing *drawing, const struct figures *figur
                       myr_design_str(design, head->server_part), head->gpus_per_node,
                       myr_design_str(design, head->gpu_part), scale);
     plan_draw_piece_below(drawing, (struct draw_area){MARGIN, PX(52), PX(520), PX(24)});
+    /* One tile less without a compute network: it has the bisection. */
     uint32_t count = compute->topology ? 6 : 5, at = 0;
     bool racks = head->nodes_per_server > 1;
     snprintf(text, sizeof(text), racks ? "servers of %u nodes" : "servers", head->nodes_per_server);
@@ -173,6 +177,7 @@ static int32_t draw_heading(struct drawing *drawing, const struct figures *figur
                  unpriced == 1 ? "" : "s");
     }
     draw_tile(drawing, at, count, figures->cost, text, cost_tip(drawing));
+    /* The tiles place themselves on the narrow page; what comes next begins below them. */
     drawing->narrow.y = PX(66) + (int32_t)((count + 1) / 2) * PX(56);
     return PX(84 + 58) + GAP;
 }
@@ -194,9 +199,13 @@ static int32_t draw_cards(struct drawing *drawing, int32_t y, const uint32_t *wh
     MYR_CLEANUP(myr_buf_done) struct myr_buf contents = {};
     int32_t width = (PAGE_WIDTH - 2 * MARGIN - (int32_t)(count - 1) * GAP) / (int32_t)count;
     int32_t bottom = y;
+    /*
+     * Frames lie behind their contents but have the height of the higher one, which is known after.
+     */
     drawing->svg.buf = &contents;
     uint32_t first_frame = drawing->narrow.frames;
     for (uint32_t i = 0; i < count; i++) {
+        /* On the narrow page even two cards of a row stand one below the other. */
         int32_t top = drawing->narrow.y + PX(6);
         drawing->narrow.y = top + PX(6);
         struct draw_area card = {MARGIN + (int32_t)i * (width + GAP), y, width, 0};
@@ -266,7 +275,6 @@ static void put_description(struct myr_svg *svg, const struct myr_design *design
     myr_svg_desc(svg, text.data);
 }
 
-/* The body goes into a buffer first: the page's height stands at the head of the file. */
 static void drawing_done(struct drawing *drawing)
 {
     myr_buf_done(&drawing->tip);
@@ -275,6 +283,10 @@ static void drawing_done(struct drawing *drawing)
     myr_buf_done(&drawing->narrow.rules);
 }
 
+/*
+ * The body goes into a buffer first: the page's height, and the rules for a narrow screen, stand at
+ * the head of the file.
+ */
 void myr_plan_svg(const struct myr_design *design, struct myr_buf *buf)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf page = {};

@@ -13,13 +13,17 @@
 
 #define PX(pixels)     ((int32_t)(pixels)*10)
 #define DRAW_ROW_MAX   48 /* marks in one row */
-#define DRAW_RAIL_HUES 8
+#define DRAW_RAIL_HUES 8  /* classes r0 to r7 of the stylesheet; more rails repeat them */
 
+/* Corner at the top left. A height of 0 is not known yet, or follows from what is drawn. */
 struct draw_area {
     int32_t x, y, width, height;
 };
 
-/* A page as wide as a desk's screen, and one as wide as a phone's. */
+/*
+ * A page as wide as a desk's screen, and one as wide as a phone's. The narrow one is filled from
+ * the top, piece by piece (narrow.c).
+ */
 #define DRAW_PAGE_WIDTH   PX(1400)
 #define DRAW_NARROW_WIDTH PX(390)
 #define DRAW_NARROW_X     PX(16)
@@ -50,7 +54,7 @@ void plan_draw_piece_below(struct drawing *drawing, struct draw_area from);
 uint32_t plan_draw_frame(struct drawing *drawing, int32_t top);
 void plan_draw_narrow_style(struct drawing *drawing, struct myr_buf *ret);
 
-/* text (drawing_text.c) */
+/* text (text.c) */
 
 /* Estimated width of a text in a font of that many pixels. */
 int32_t plan_draw_width(const char *text, uint32_t font_px);
@@ -79,7 +83,7 @@ const char *plan_draw_rate(uint64_t gbps, char *ret);
 /* "7 switches"; the word in the plural. */
 const char *plan_draw_plural(uint64_t count, const char *word, char *ret);
 
-/* rows of boxes (drawing_row.c) */
+/* rows of boxes (row.c) */
 
 struct draw_mark {
     int32_t x;      /* middle */
@@ -90,9 +94,10 @@ struct draw_mark {
 /* One tier, or a part of it: as many boxes as there is room for, then one for the rest. */
 struct draw_row {
     struct draw_mark marks[DRAW_ROW_MAX];
+    /* Marks with the one for the rest; devices of the tier; those of them that are not drawn. */
     uint32_t count, total, rest;
     uint32_t first_device;
-    int32_t y, height, box;
+    int32_t y, height, box; /* of the boxes; 'box' is their width */
     const char *css;
     const char *rest_word; /* "more" when NULL */
 };
@@ -113,6 +118,7 @@ const char *plan_draw_pairs(const struct myr_design *design, uint32_t device, ui
 
 /* What hangs on a switch. */
 struct draw_hosts {
+    /* First and last node are ordinals; first_node is MYR_NONE where there is no node. */
     uint32_t ports, devices, first_node, last_node;
     uint32_t kinds[MYR_DEVICE_KIND_COUNT];
 };
@@ -124,7 +130,7 @@ const char *plan_draw_hosts_text(const struct draw_hosts *hosts, char *ret);
 void plan_draw_pile(struct drawing *drawing, struct draw_area at, const struct draw_hosts *hosts,
                     const char *tip);
 
-/* one network (drawing_net.c, drawing_clos.c, drawing_pod.c, drawing_mesh.c) */
+/* one network (net.c, clos.c, pod.c, rail.c, group.c, torus.c, tier.c) */
 
 struct draw_net {
     const struct myr_network *net;

@@ -4,6 +4,7 @@
 
 /* Dragonfly and dragonfly+: a ring of groups, all joined, and the first group under a lens. */
 
+/* More groups than this would touch each other: the last circle then stands for the rest. */
 #define RING_MAX      16
 #define RING_RADIUS   PX(138)
 #define CIRCLE_RADIUS PX(19)
@@ -19,11 +20,13 @@ static int32_t sine_milli(int32_t degrees)
     return turn < 180 ? value : -value;
 }
 
+/* Only the marks' indices are used; the places are x and y. */
 struct ring {
     struct draw_row groups; /* marks without their x */
     int32_t x[RING_MAX], y[RING_MAX];
 };
 
+/* Group 0 is at the right, where the lens is; the others follow clockwise, as y grows downwards. */
 static struct ring ring_of(const struct myr_network *net, int32_t middle_x, int32_t middle_y)
 {
     struct ring ring = {};
@@ -104,6 +107,7 @@ static void draw_stubs(struct drawing *drawing, const struct draw_row *row, int3
     myr_svg_path_end(svg, "mesh up w4", "to the other groups");
 }
 
+/* The first group, large. */
 struct lens {
     struct draw_area frame;
     struct draw_pod pod;
@@ -167,6 +171,7 @@ int32_t plan_draw_dragonfly(struct drawing *drawing, const struct draw_net *view
     struct draw_area frame = {canvas->x + across + PX(40), canvas->y - PX(6),
                               canvas->width - across - PX(40), height};
     struct lens lens = lens_of(view, frame);
+    /* The lens first: its two lines end behind the circle. */
     draw_lens(drawing, view, &lens, &ring);
     draw_ring(drawing, net, &ring);
 

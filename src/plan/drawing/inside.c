@@ -40,6 +40,7 @@ static void find_parents(struct inside *inside)
     for (uint32_t i = 0; i < inside->count; i++) {
         inside->parent[i] = MYR_NONE;
     }
+    /* Parts come before what hangs below them (plan/inside.c), so 'a' is the root. */
     for (uint32_t i = 0; i < design->inside_link_count; i++) {
         uint32_t a = design->inside_links[i].a, b = design->inside_links[i].b;
         if (a < inside->count && b < inside->count && is_root(kind_of(inside, a)) &&
@@ -64,7 +65,11 @@ static bool is_compute_nic(const struct inside *inside, uint32_t part)
            inside->design->insides[part].net == MYR_NET_COMPUTE;
 }
 
-/* The parts below a root: GPU and compute NIC in turn, then the others; PCIe switches first. */
+/*
+ * The parts below a root: GPU and compute NIC in turn, then the others; PCIe switches first. So GPU
+ * k stands beside NIC k, as they are built. Goes down one level at most: a PCIe switch has no other
+ * below it.
+ */
 static void add_columns(struct inside *inside, uint32_t root)
 {
     uint32_t gpus[PARTS_MAX], nics[PARTS_MAX], gpu_count = 0, nic_count = 0;
@@ -102,6 +107,7 @@ static void place_parts(struct inside *inside)
 {
     int32_t columns = (int32_t)(inside->columns ? inside->columns : 1);
     int32_t pitch = inside->area.width / columns;
+    /* At most 46 pixels, so that a small node is not drawn large; it then stands in the middle. */
     pitch = pitch < PX(46) ? pitch : PX(46);
     inside->box = pitch * 80 / 100 < PX(28) ? pitch * 80 / 100 : PX(28);
     int32_t start = inside->area.x + (inside->area.width - pitch * columns) / 2;
@@ -110,6 +116,10 @@ static void place_parts(struct inside *inside)
         int32_t x = start + pitch * (int32_t)i + pitch / 2;
         inside->x[part] = x;
         for (uint32_t up = inside->parent[part]; up != MYR_NONE; up = inside->parent[up]) {
+            /*
+             * Columns go from the left, so the first one met is the left edge and the last one the
+             * right. 0 is no place on a page with a margin.
+             */
             if (inside->left[up] == 0) {
                 inside->left[up] = x;
             }
@@ -158,6 +168,7 @@ static void draw_tree(struct drawing *drawing, const struct inside *inside)
 /* Letter, tint and number of a small part. */
 static void draw_item(struct drawing *drawing, const struct inside *inside, uint32_t part)
 {
+    /* As the line below the card's title explains them. */
     static const char letters[MYR_NET_COUNT] = {'N', 'S', 'E', 'B'};
     static const char *const words[MYR_NET_COUNT] = {"compute NIC", "storage NIC", "service NIC",
                                                      "out-of-band NIC"};
@@ -223,6 +234,7 @@ static uint32_t draw_scale_switches(struct drawing *drawing, struct inside *insi
     for (uint32_t i = 0; i < inside->count; i++) {
         if (kind_of(inside, i) == MYR_INSIDE_SCALE_UP_SWITCH) {
             inside->x[i] = inside->area.x +
+                           /* The product may pass 32 bits. */
                            (int32_t)(inside->area.width * (2 * seen + 1) / (2 * (int64_t)switches));
             seen++;
         }
@@ -261,6 +273,7 @@ static void draw_scale_links(struct drawing *drawing, const struct inside *insid
     const struct myr_design_head *head = design->head;
     bool outside = head->nodes_per_server > 1;
     myr_svg_path_begin(svg);
+    /* In a server of several nodes the switches are outside: a bar stands for them. */
     for (uint32_t i = 0; i < design->inside_link_count && !outside; i++) {
         const struct myr_inside_link *link = &design->inside_links[i];
         if (link->a < inside->count && link->b < inside->count && inside->x[link->a] &&
@@ -296,6 +309,7 @@ static void label_rows(struct drawing *drawing, const struct inside *inside, int
     for (uint32_t i = 0; i < inside->count; i++) {
         counts[kind_of(inside, i)]++;
     }
+    /* The first link that ends at a GPU is its PCIe link: it comes before those of scale-up. */
     for (uint32_t i = 0; i < design->inside_link_count && !pcie_gbps; i++) {
         uint32_t b = design->inside_links[i].b;
         if (b < inside->count && kind_of(inside, b) == MYR_INSIDE_GPU) {
@@ -304,6 +318,7 @@ static void label_rows(struct drawing *drawing, const struct inside *inside, int
     }
     struct draw_net gutter = {.gutter = {.x = x, .width = PX(112)}};
     char text[48], rate[48];
+    /* Only the gutter of this view is used. */
     plan_draw_tier(drawing, &gutter, inside->numa_y + PX(10), "Processors",
                    plan_draw_plural(counts[MYR_INSIDE_NUMA], "NUMA domain", text), "");
     if (counts[MYR_INSIDE_PCIE_SWITCH]) {
@@ -331,6 +346,7 @@ int32_t plan_draw_inside(struct drawing *drawing, struct draw_area card)
 {
     const struct myr_design *design = drawing->design;
     struct inside inside = {.design = design, .count = design->inside_count};
+    /* More parts than there is room for are not looked at; links to them are skipped. */
     inside.count = inside.count > PARTS_MAX ? PARTS_MAX : inside.count;
     int32_t x = card.x + PADDING, top = card.y + PX(86);
     inside.area = (struct draw_area){x + PX(116), top, card.width - 2 * PADDING - PX(116), 0};
@@ -355,6 +371,7 @@ int32_t plan_draw_inside(struct drawing *drawing, struct draw_area card)
     }
     place_parts(&inside);
     plan_draw_piece(drawing);
+    /* Scale-up lines first: they lie behind the tree and its boxes. */
     uint32_t switches = draw_scale_switches(drawing, &inside);
     if (!switches && design->head->scale_up_gpus > 1) {
         draw_scale_links(drawing, &inside);

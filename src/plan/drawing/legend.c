@@ -8,6 +8,7 @@
 #define ENTRY        PX(22)
 #define FINDINGS_MAX 5
 
+/* 'count' entries so far; it gives both pages the place of the next. */
 struct legend {
     struct drawing *drawing;
     struct draw_area area;
@@ -24,7 +25,10 @@ static struct draw_area next_entry(struct legend *legend)
         legend->area.y + (int32_t)(at / legend->columns) * ENTRY, legend->column_width, ENTRY};
 }
 
-/* On a narrow page in two columns. */
+/*
+ * On a narrow page in two columns. 'width' is that of what was drawn, not of the column: else a
+ * short entry would be scaled down.
+ */
 static void end_entry(struct legend *legend, struct draw_area at, int32_t width)
 {
     uint32_t number = legend->count - 1;
@@ -41,6 +45,7 @@ static void put_label(struct legend *legend, struct draw_area at, const char *te
                       MYR_SVG_START, "small", "%s", text);
 }
 
+/* Nothing, and no place taken, where it is not wanted; so put_line(). */
 static void put_box(struct legend *legend, bool wanted, const char *css, const char *text)
 {
     if (wanted) {
@@ -125,6 +130,7 @@ static int32_t draw_findings(struct drawing *drawing, struct draw_area card, int
     for (uint32_t i = 0; i < design->finding_count; i++) {
         const struct myr_finding *finding = &design->findings[i];
         MYR_ASSERT(finding->severity < MYR_ARRAY_COUNT(words));
+        /* All are counted, the first ones drawn. */
         if (finding->severity == MYR_SEVERITY_INFO || ++found > FINDINGS_MAX) {
             continue;
         }
@@ -136,6 +142,7 @@ static int32_t draw_findings(struct drawing *drawing, struct draw_area card, int
         plan_draw_text_in(drawing, x + PX(72), y + PX(15), width - PX(72), MYR_SVG_START, "small",
                           "%s: %s", myr_design_str(design, finding->where),
                           myr_design_str(design, finding->message));
+        /* What the longest line needs: on a narrow page the piece is scaled by it. */
         int32_t own = PX(84) + plan_draw_width(myr_design_str(design, finding->where), 11) +
                       plan_draw_width(myr_design_str(design, finding->message), 11);
         own = own < width ? own : width;
@@ -164,6 +171,7 @@ int32_t plan_draw_legend(struct drawing *drawing, struct draw_area card)
     myr_svg_text(&drawing->svg, x, card.y + PX(28), MYR_SVG_START, "h2", "Legend");
     plan_draw_text_in(drawing, x, card.y + PX(52), card.width - 2 * PADDING, MYR_SVG_START,
                       "label muted", "Point at a shape for its name, its ports and its rule.");
+    /* The widths of pieces are those of their text; a wider frame would make it smaller there. */
     plan_draw_piece_below(drawing, (struct draw_area){x, card.y + PX(8), PX(400), PX(56)});
     legend.area = (struct draw_area){x, card.y + PX(70), card.width - 2 * PADDING, 0};
     legend.columns = card.width > PX(900) ? 4 : 2;
@@ -180,6 +188,7 @@ int32_t plan_draw_legend(struct drawing *drawing, struct draw_area card)
     put_box(&legend, true, "ghost", "+n: more, built alike");
     put_line(&legend, true, "mesh w1", "1 link of a pair");
     put_line(&legend, true, "mesh w4", "thicker: 2, 4, 8 or more");
+    /* Known by now: the legend is the last card. */
     put_box(&legend, drawing->thinned, "band", "all linked; not all lines drawn");
     put_line(&legend, found.planes, "other-plane", "links to the other plane");
     put_line(&legend, found.torus, "wrap r0", "ends of a dimension joined");

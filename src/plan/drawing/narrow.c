@@ -11,6 +11,7 @@
 
 #define SCALE_ONE 1000
 
+/* From tenths of a pixel of the column to those of the page's coordinates. */
 static int32_t to_page(int64_t narrow)
 {
     return (int32_t)(narrow * DRAW_PAGE_WIDTH / DRAW_NARROW_WIDTH);
@@ -22,6 +23,7 @@ static void put_px(struct myr_buf *buf, int32_t tenths)
                    (tenths < 0 ? -tenths : tenths) % 10);
 }
 
+/* Pieces do not nest: the class is that of the rule which the end of this one writes. */
 void plan_draw_piece(struct drawing *drawing)
 {
     char css[24];
@@ -34,6 +36,7 @@ int32_t plan_draw_piece_end(struct drawing *drawing, struct draw_area from, stru
     struct myr_buf *rules = &drawing->narrow.rules;
     MYR_ASSERT(from.width > 0 && to.width > 0);
     int64_t scale = (int64_t)to.width * SCALE_ONE / from.width;
+    /* Never enlarged: text that is short would come out larger than the rest. */
     scale = scale < SCALE_ONE ? scale : SCALE_ONE;
     int32_t page_scale = to_page(scale);
     myr_svg_group_end(&drawing->svg);
@@ -51,6 +54,7 @@ void plan_draw_piece_below(struct drawing *drawing, struct draw_area from)
     drawing->narrow.y += plan_draw_piece_end(drawing, from, to);
 }
 
+/* A frame is one rectangle, so its geometry is set; nothing in it has to be scaled. */
 uint32_t plan_draw_frame(struct drawing *drawing, int32_t top)
 {
     struct myr_buf *rules = &drawing->narrow.rules;

@@ -10,6 +10,7 @@
 static const char *const titles[MYR_NET_COUNT] = {"Compute network", "Storage network",
                                                   "Service network", "Out-of-band network"};
 
+/* So many leaves, or spines, half a page shows one by one. */
 #define HALF_LEAVES 10
 
 /* Small enough for half a page: an access network, or a small fabric besides the main one. */
@@ -35,6 +36,7 @@ static bool is_twin(const struct myr_design *design, enum myr_net_id id)
     return false;
 }
 
+/* Pods that share less than they have inside: a job wants to stay in one. */
 static bool is_islands(const struct myr_network *net)
 {
     return net->tiers == 3 && net->oversubscription_milli[1] > 1000;
@@ -117,6 +119,7 @@ static void draw_heading(struct drawing *drawing, struct draw_area card,
     int32_t left = card.x + PADDING, x = left;
     plan_draw_piece(drawing);
     myr_svg_text(&drawing->svg, x, card.y + PX(28), MYR_SVG_START, "h2", titles[view->id]);
+    /* Titles are bold, so they are measured as a larger font. */
     x += plan_draw_width(titles[view->id], 19) + PX(4);
     x = plan_draw_chip(drawing, x, card.y + PX(13), "chip",
                        net->topology == MYR_TOPOLOGY_RAIL
@@ -141,6 +144,10 @@ static void draw_heading(struct drawing *drawing, struct draw_area card,
     plan_draw_fit(text, sizeof(text), 11, card.x + card.width - PADDING - x - PX(14));
     x = plan_draw_chip(drawing, x, card.y + PX(13), "chip", text);
     plan_draw_piece_below(drawing, (struct draw_area){left, card.y + PX(8), x - left, PX(32)});
+    /*
+     * A piece of its own: scaled by its own width, the sentence stays readable beside the short
+     * title.
+     */
     say_rule(design, view, text, sizeof(text));
     int32_t width = plan_draw_width(text, 12) + PX(4), most = card.width - 2 * PADDING;
     plan_draw_piece(drawing);
@@ -157,6 +164,7 @@ struct table {
     int32_t y;
 };
 
+/* A gap above it, but for the first. */
 static void put_head(struct table *table, const char *text)
 {
     table->y += table->y > table->at.y ? PX(8) : 0;
@@ -217,6 +225,7 @@ static void put_switches(struct table *table, enum myr_net_id id)
     put_count(table, routers ? "router" : "leaf", net->leaf);
     put_count(table, "aggregation", net->aggregation);
     put_count(table, "access", net->access);
+    /* With one kind of switch the sum would repeat the row above. */
     if (net->spine + net->aggregation > 0) {
         put_count(table, "all",
                   (uint64_t)net->core + net->spine + net->leaf + net->aggregation + net->access);
@@ -224,6 +233,7 @@ static void put_switches(struct table *table, enum myr_net_id id)
     put_switch_rule(table, id, from);
 }
 
+/* Names of layers as the topology calls them; a layer that it has not counts 0 and gets no row. */
 static void put_cables(struct table *table, const struct myr_network *net)
 {
     static const char *const clos[] = {"host to leaf", "leaf to spine", "spine to core", "", ""};
@@ -256,6 +266,7 @@ static int32_t draw_table(struct drawing *drawing, struct draw_area at, const st
     put_row(&table, "bisection", plan_draw_rate(net->bisection_gbps, text));
     put_row(&table, "diameter", plan_draw_plural(net->diameter_hops, "hop", text));
     put_count(&table, "host ports", net->host_ports);
+    /* Only uneven fills have such pairs. */
     if (net->worst_pair_gbps < net->full_pair_gbps) {
         put_row(&table, "worst pair", plan_draw_rate(net->worst_pair_gbps, text));
         put_row(&table, "even pair", plan_draw_rate(net->full_pair_gbps, text));
@@ -286,6 +297,7 @@ static int32_t draw_sides(struct drawing *drawing, const struct draw_net *view,
 int32_t plan_draw_network(struct drawing *drawing, struct draw_area card, enum myr_net_id id)
 {
     struct draw_net view = {.net = &drawing->design->networks[id], .id = id};
+    /* By the card, not by the network: one half that is left over has the whole width. */
     view.half = card.width < PX(900);
     draw_heading(drawing, card, &view);
     int32_t top = card.y + PX(80), table_width = view.half ? PX(170) : PX(230);

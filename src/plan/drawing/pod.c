@@ -5,6 +5,7 @@
 /* A pod: spines above leaves above hosts. */
 
 #define MARK_PITCH PX(19) /* the least that still leaves room for two digits */
+/* Hosts that are drawn one by one around a single switch. */
 #define STAR_HOSTS 24
 #define RACK_ARM   PX(36) /* hosts above and below a leaf in the middle of a rack */
 
@@ -22,6 +23,7 @@ static void place_groups(struct draw_pod *pod, struct draw_area area, uint32_t l
     row->count = 0;
     /* In tenths of a leaf's pitch: leaves 10, a gap 7, what stands for the rest 14. */
     bool rest = shown < groups || drawn < size;
+    /* The rest has its gap of 7 before it, 21 in all. */
     int32_t units = (int32_t)(shown * drawn * 10 + (shown - 1) * 7 + (rest ? 21 : 0));
     int32_t at = 0;
     for (uint32_t g = 0; g < shown; g++) {
@@ -38,10 +40,12 @@ static void place_groups(struct draw_pod *pod, struct draw_area area, uint32_t l
     row->rest = leaves - row->count;
     if (row->rest) {
         row->marks[row->count++] =
+            /* The middle of its 14. */
             (struct draw_mark){.x = area.x + (int32_t)((int64_t)area.width * (units - 7) / units),
                                .index = MYR_NONE,
                                .hue = MYR_NONE};
     }
+    /* Boxes take 78 of 100 parts of their pitch. */
     int32_t box = area.width * 78 / 10 / units;
     row->box = box < PX(34) ? box : PX(34);
 }
@@ -51,6 +55,7 @@ void plan_draw_pod_place(struct draw_pod *pod, struct draw_area area, uint32_t l
                          uint32_t spines, uint32_t spines_max)
 {
     uint32_t max = (uint32_t)(area.width / MARK_PITCH);
+    /* Below DRAW_ROW_MAX, so that the mark for the rest always has a place. */
     max = max > 40 ? 40 : max;
     MYR_ASSERT(leaves > 0 && pod->group_leaves > 0);
     pod->area = area;
@@ -104,6 +109,7 @@ static void draw_railed_hosts(struct drawing *drawing, const struct draw_pod *po
         char css[24];
         snprintf(css, sizeof(css), "rail r%u", mark->hue % DRAW_RAIL_HUES);
         uint32_t ports = plan_draw_hosts_of(drawing->design, row->first_device + mark->index).ports;
+        /* From the NIC's square up to its leaf, in the rail's hue. */
         myr_svg_line(svg, mark->x, pod->host_y + PX(6), mark->x, row->y + row->height, css,
                      plan_draw_tip(drawing, "rail %u: %u links", mark->hue, ports));
         snprintf(css, sizeof(css), "r%u", mark->hue % DRAW_RAIL_HUES);
@@ -152,6 +158,7 @@ static void draw_rack(struct drawing *drawing, const struct draw_row *row,
                  plan_draw_tip(drawing, "rack of %s: %s, %u ports", plan_draw_name(drawing, leaf),
                                plan_draw_hosts_text(&hosts, text), hosts.ports));
     int32_t slots = (int32_t)(hosts.devices + 1) / 2;
+    /* At most five slots on each side, however many hosts there are: the number stands below. */
     slots = slots > 5 ? 5 : slots < 1 ? 1 : slots;
     myr_svg_path_begin(svg);
     for (int32_t i = 1; i < slots; i++) {
@@ -187,6 +194,7 @@ static void draw_hosts(struct drawing *drawing, const struct draw_pod *pod)
         }
         from = to;
     }
+    /* Racks have no row of hosts below them. */
     if (row->rest && !pod->racked) {
         const struct draw_mark *mark = &row->marks[row->count - 1];
         struct draw_area at = {mark->x - row->box / 2, pod->host_y, row->box, pod->host_height};
@@ -219,6 +227,7 @@ static void draw_star(struct drawing *drawing, const struct draw_pod *pod)
                        (int32_t)((int64_t)(x - leaf.marks[0].x) * leaf.box / pod->area.width);
         myr_svg_line(&drawing->svg, x, row.y, from, leaf.y + leaf.height, "mesh w3", NULL);
         if (row.marks[at].index == MYR_NONE) {
+            /* The line to the box for the rest stands for all that follow. */
             break;
         }
         struct draw_hosts one = {.devices = 1};
@@ -241,12 +250,14 @@ static void draw_star(struct drawing *drawing, const struct draw_pod *pod)
 
 void plan_draw_pod(struct drawing *drawing, const struct draw_pod *pod)
 {
+    /* A fabric of one switch has room to show each of its hosts. */
     if (pod->leaves.total == 1 && pod->spines.count == 0 && !pod->racked) {
         draw_star(drawing, pod);
         return;
     }
     if (pod->spines.count) {
         struct draw_row lower = pod->leaves;
+        /* Lines end at the top of the rack, not at the leaf within it. */
         lower.y -= pod->racked ? RACK_ARM : 0;
         plan_draw_mesh(drawing, &lower, &pod->spines);
         plan_draw_boxes(drawing, &pod->spines);

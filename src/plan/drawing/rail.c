@@ -9,7 +9,8 @@
 
 #define SWITCH_HEIGHT PX(22)
 #define COLUMNS_MAX   8
-#define COLUMN_MARKS  4
+/* A column is narrow: of a tier four at most, or three and a box for the rest. */
+#define COLUMN_MARKS 4
 
 struct columns {
     const struct draw_net *view;
@@ -21,6 +22,7 @@ struct columns {
 static struct columns columns_of(const struct draw_net *view)
 {
     const struct myr_network *net = view->net;
+    /* Of all planes; one plane is drawn, with net->units columns. */
     uint32_t units = net->units * net->planes;
     struct columns columns = {.view = view,
                               .unit_leaves = net->leaf / units,
@@ -39,7 +41,10 @@ static struct columns columns_of(const struct draw_net *view)
     return columns;
 }
 
-/* A tier of one rail's fabric. Rails follow each other in the design, plane by plane. */
+/*
+ * A tier of one rail's fabric. Rails follow each other in the design, plane by plane. 'first' is
+ * the tier's first device, 'unit_count' how many of it a rail has.
+ */
 static struct draw_row row_of(const struct columns *columns, uint32_t first, uint32_t unit_count,
                               uint32_t unit, int32_t y, const char *css)
 {
@@ -153,6 +158,7 @@ static void label_columns(struct drawing *drawing, const struct columns *columns
 int32_t plan_draw_rail_only(struct drawing *drawing, const struct draw_net *view)
 {
     struct columns columns = columns_of(view);
+    /* Servers first: the NICs of the columns lie on them. */
     draw_servers(drawing, &columns);
     for (uint32_t i = 0; i < columns.rails.count; i++) {
         if (columns.rails.marks[i].index != MYR_NONE) {

@@ -6,7 +6,9 @@
 
 void plan_draw_place(struct draw_row *row, int32_t x, int32_t width, uint32_t total, uint32_t max)
 {
+    /* At least two: one box and one for the rest. */
     max = max > DRAW_ROW_MAX ? DRAW_ROW_MAX : max < 2 ? 2 : max;
+    /* The box for the rest takes a place; so a rest is at least two devices. */
     uint32_t shown = total <= max ? total : max - 1;
     row->total = total;
     row->rest = total - shown;
@@ -98,6 +100,7 @@ void plan_draw_boxes(struct drawing *drawing, const struct draw_row *row)
         snprintf(label, sizeof(label), "%u", number);
         myr_svg_rect(svg, mark->x - row->box / 2, row->y, row->box, row->height, css,
                      switch_tip(drawing, row->first_device + mark->index));
+        /* A number that does not fit is left to the tooltip. */
         if (plan_draw_width(label, 9) <= row->box) {
             myr_svg_text(svg, mark->x, row->y + row->height / 2 + PX(3), MYR_SVG_MIDDLE, "tiny id",
                          label);
@@ -163,6 +166,10 @@ static void draw_fan(struct drawing *drawing, const struct draw_row *lower,
     char css[48];
     uint32_t lines = lower->count * upper->count;
     int at = snprintf(css, sizeof(css), "mesh %s%s", line_weight(high),
+                      /*
+                       * Close lines are drawn fainter; of a thinned mesh few are left, so these are
+                       * not.
+                       */
                       lines > 140 && lines <= LINES_MAX ? " close" : "");
     if (mark->hue != MYR_NONE) {
         snprintf(css + at, sizeof(css) - (size_t)at, " r%u", mark->hue % DRAW_RAIL_HUES);
@@ -203,6 +210,7 @@ void plan_draw_mesh(struct drawing *drawing, const struct draw_row *lower,
     /* Hundreds of lines are a grey mass that shows nothing: those of every n-th switch show more.
      */
     uint32_t lines = lower->count * upper->count;
+    /* Of 'lines' lines about LINES_DRAWN remain: each fan has as many as there are upper boxes. */
     uint32_t step = lines > LINES_MAX ? (lines + LINES_DRAWN - 1) / LINES_DRAWN : 1;
     if (step > 1) {
         draw_band(drawing, lower, upper);
@@ -210,6 +218,7 @@ void plan_draw_mesh(struct drawing *drawing, const struct draw_row *lower,
     for (uint32_t i = 0; i < lower->count; i++) {
         const struct draw_mark *mark = &lower->marks[i];
         if (mark->index != MYR_NONE) {
+            /* From the middle of each step, so that the ends of the row are treated alike. */
             if (i % step == step / 2) {
                 draw_fan(drawing, lower, upper, mark);
             }
@@ -223,6 +232,7 @@ void plan_draw_mesh(struct drawing *drawing, const struct draw_row *lower,
                               lower)) {
                 continue;
             }
+            /* From the top edge of the pile that stands for the rest. */
             myr_svg_path_move(svg, mark->x, lower->y - PX(6));
             myr_svg_path_line(svg, upper->marks[k].x, upper->y + upper->height);
         }
@@ -273,6 +283,9 @@ struct draw_hosts plan_draw_hosts_of(const struct myr_design *design, uint32_t d
             continue;
         }
         uint8_t kind = design->place[other].kind;
+        /*
+         * Power strips and cooling units, which follow in the enum, hang on a switch as hosts do.
+         */
         bool host = kind == MYR_DEVICE_NODE || kind == MYR_DEVICE_STORAGE ||
                     kind == MYR_DEVICE_MANAGEMENT || kind >= MYR_DEVICE_FABRIC_MANAGER;
         hosts.ports += host;
@@ -315,6 +328,7 @@ const char *plan_draw_hosts_text(const struct draw_hosts *hosts, char *ret)
     return ret;
 }
 
+/* Two more edges below show that there are several; a dashed frame that there is none. */
 void plan_draw_pile(struct drawing *drawing, struct draw_area at, const struct draw_hosts *hosts,
                     const char *tip)
 {

@@ -25,6 +25,7 @@ static int32_t char_width(const char *at)
     return lead >= 0xE3 && char_bytes(at) >= 3 ? 100 : 60;
 }
 
+/* A letter counts 0.6 of the font's size, which few are wider than. */
 int32_t plan_draw_width(const char *text, uint32_t font_px)
 {
     int32_t hundredths = 0;
@@ -42,8 +43,10 @@ void plan_draw_fit(char *text, size_t size, uint32_t font_px, int32_t width)
     int32_t room = width - plan_draw_width(ELLIPSIS, font_px), used = 0;
     char *at = text;
     while (*at) {
+        /* Whole characters: half of one would be no UTF-8. */
         used += char_width(at) * (int32_t)font_px / 10;
         size_t bytes = char_bytes(at);
+        /* With the byte at its end. */
         if (used > room || (size_t)(at - text) + bytes + sizeof(ELLIPSIS) > size) {
             break;
         }
@@ -60,6 +63,7 @@ static uint32_t font_of(const char *css)
         const char *css;
         uint32_t font_px;
     } fonts[] = {{"h1", 28}, {"h2", 17}, {"big", 22}, {"th", 13}, {"small", 11}, {"tiny", 9}};
+    /* The first word of the class tells the size; others change colours. */
     size_t len = strcspn(css, " ");
     for (size_t i = 0; i < MYR_ARRAY_COUNT(fonts); i++) {
         if (strlen(fonts[i].css) == len && memcmp(fonts[i].css, css, len) == 0) {
@@ -101,6 +105,7 @@ int32_t plan_draw_chip(struct drawing *drawing, int32_t x, int32_t y, const char
     return x + width + PX(6);
 }
 
+/* Through a buffer on the stack: an argument may be the last tip itself. */
 const char *plan_draw_tip(struct drawing *drawing, const char *fmt, ...)
 {
     char text[1024];
@@ -143,6 +148,7 @@ const char *plan_draw_ratio(uint32_t milli, char *ret)
 
 const char *plan_draw_rate(uint64_t gbps, char *ret)
 {
+    /* From 10 Tb/s on; below that whole Gb/s read better. */
     bool large = gbps >= 10000;
     /* One digit behind the point. */
     int at = put_milli(large ? (gbps + 50) / 100 * 100 : gbps * 1000, ret, 24);
@@ -150,6 +156,7 @@ const char *plan_draw_rate(uint64_t gbps, char *ret)
     return ret;
 }
 
+/* Enough English for the words that are used: leaf, switch and the regular ones. */
 const char *plan_draw_plural(uint64_t count, const char *word, char *ret)
 {
     char number[32];

@@ -2,6 +2,10 @@
 
 /* The gutter: what each tier is, and what runs between two of them. */
 
+/*
+ * Back from the counts: access switches are homes times ceil(nodes / ports). 1 where that does not
+ * divide evenly.
+ */
 uint32_t plan_draw_homes(const struct myr_network *net)
 {
     MYR_ASSERT(net->leaf_down > 0);
@@ -15,6 +19,9 @@ void plan_draw_tier(struct drawing *drawing, const struct draw_net *view, int32_
 {
     const struct draw_area *at = &view->gutter;
     struct myr_buf *page = drawing->svg.buf;
+    /*
+     * Labels gather in a buffer of their own: they become a piece by themselves on a narrow page.
+     */
     drawing->svg.buf = &drawing->gutter;
     plan_draw_text_in(drawing, at->x, y - PX(9), at->width, MYR_SVG_START, "th", "%s", name);
     plan_draw_text_in(drawing, at->x, y + PX(6), at->width, MYR_SVG_START, "small", "%s", line);
@@ -53,6 +60,7 @@ void plan_draw_layer(struct drawing *drawing, const struct draw_net *view, int32
     uint32_t gbps = layer == MYR_LAYER_HOST ? net->host_gbps : net->fabric_gbps;
     char number[48];
     int32_t x = at->x + PX(10), width = at->width - PX(10);
+    /* Two or three lines, centred on y. */
     int32_t step = PX(13), top = y - (line ? step : step / 2) + PX(4);
     struct myr_buf *page = drawing->svg.buf;
     drawing->svg.buf = &drawing->gutter;

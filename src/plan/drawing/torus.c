@@ -8,6 +8,7 @@
  * edges only.
  */
 
+/* All drawings are of three axes; of a grid the outermost has one place. */
 #define DIMS         3
 #define AXIS_MAX     8
 #define NODE_RADIUS  PX(8)
@@ -16,6 +17,7 @@
 #define CUBE_MAX     4
 #define SWITCH_FRAME PX(240)
 
+/* The coordinates that are drawn along it, of 'size' that there are. */
 struct axis {
     uint32_t index[AXIS_MAX];
     uint32_t count, size;
@@ -42,6 +44,7 @@ struct point {
     int32_t x, y;
 };
 
+/* 'at' counts drawn places, not coordinates; router_at() translates. */
 static struct point point_at(const struct torus *torus, const uint32_t at[DIMS])
 {
     return (struct point){torus->x + (int32_t)at[2] * torus->column + (int32_t)at[1] * torus->slant,
@@ -69,10 +72,12 @@ static struct torus torus_of(const struct draw_net *view)
     int32_t width = view->canvas.width - SWITCH_FRAME - PX(100);
     width -= (int32_t)(torus.axes[1].count - 1) * torus.slant;
     int32_t steps = (int32_t)torus.axes[2].count - 1;
+    /* At most 120 pixels a step, less where the canvas is too narrow for that. */
     torus.column = steps && width / steps < PX(120) ? width / steps : PX(120);
     return torus;
 }
 
+/* Routers are numbered with the last dimension running fastest. */
 static uint32_t router_at(const struct torus *torus, const uint32_t at[DIMS])
 {
     uint32_t router = 0;
@@ -94,7 +99,7 @@ static bool next_place(const struct torus *torus, uint32_t at[DIMS])
     return false;
 }
 
-/* Links along one dimension: whole ones, or those over a gap. */
+/* Links along one dimension: whole ones, or those over a gap. One shape for a whole dimension. */
 static void draw_links(struct drawing *drawing, const struct torus *torus, uint32_t dim, bool gaps)
 {
     struct myr_svg *svg = &drawing->svg;
@@ -177,6 +182,7 @@ static void draw_neighbours(struct drawing *drawing, const struct myr_network *n
                             struct point at)
 {
     static const int32_t reach[DIMS][2] = {{0, -66}, {-60, -40}, {-86, 0}};
+    /* A switch has the same number of links in both directions of each dimension. */
     uint32_t trunk = net->leaf_up / (2 * net->dim_count), number = dim + net->dim_count - DIMS;
     /* A grid's rows run straight down; only layers need the slanted direction. */
     uint32_t way = net->dim_count == 2 && dim == 1 ? 0 : dim;
@@ -199,6 +205,7 @@ static void draw_switch(struct drawing *drawing, const struct torus *torus, stru
     struct point at = {frame.x + frame.width / 2, frame.y + PX(116)};
     myr_svg_rect(svg, frame.x, frame.y, frame.width, frame.height, "pod", NULL);
     plan_draw_text(drawing, frame.x + PX(12), frame.y + PX(20), MYR_SVG_START, "th", "one switch");
+    /* A grid leaves the outermost axis out. */
     for (uint32_t dim = DIMS - net->dim_count; dim < DIMS; dim++) {
         draw_neighbours(drawing, net, dim, at);
     }
@@ -233,6 +240,7 @@ static void label_torus(struct drawing *drawing, const struct torus *torus)
     snprintf(text, sizeof(text), "%u link%s a pair", trunk, trunk == 1 ? "" : "s");
     plan_draw_layer(drawing, view, y, MYR_LAYER_LOCAL, text, 0);
     y += PX(48);
+    /* Into the gutter, as plan_draw_tier() does. */
     struct myr_buf *page = drawing->svg.buf;
     drawing->svg.buf = &drawing->gutter;
     for (uint32_t i = 0; i < net->dim_count; i++) {
@@ -270,6 +278,7 @@ int32_t plan_draw_torus(struct drawing *drawing, const struct draw_net *view)
     label_torus(drawing, &torus);
     uint32_t end[DIMS] = {torus.axes[0].count - 1, torus.axes[1].count - 1, 0};
     int32_t bottom = point_at(&torus, end).y + PX(40);
+    /* The frame of the one switch may be higher than the grid. */
     int32_t least = canvas->y + PX(290);
     return bottom > least ? bottom : least;
 }
