@@ -10,6 +10,7 @@ static struct sim_event unpack_event(uint64_t value)
     return (struct sim_event){.kind = (uint8_t)(value >> 62), .a = (uint32_t)value};
 }
 
+/* All that it waited for is done: its time of computing or its latency begins. */
 static void start_task(struct myr_sim *sim, uint32_t id)
 {
     struct sim_task *task = &sim->tasks.items[id];
@@ -34,6 +35,7 @@ static uint64_t mix_hash(uint64_t hash, uint64_t value)
     return myr_hash_u64(hash ^ myr_hash_u64(value + UINT64_C(0x9E3779B97F4A7C15)));
 }
 
+/* Whoever waits for it may start at this very moment. */
 static void end_task(struct myr_sim *sim, uint32_t id)
 {
     struct sim_task *task = &sim->tasks.items[id];
@@ -81,6 +83,7 @@ static void count_bytes(struct myr_sim *sim, uint32_t slot)
     MYR_ASSERT(own->counted - left < 8 * SIM_MOVED_PER_BIT); /* less than a byte is left out */
 }
 
+/* Its holder's level rises when it goes: the next solve must look there. */
 static void touch_holder(struct myr_sim *sim, uint32_t slot)
 {
     if (sim->ways.items[slot].holder != MYR_NONE) {
@@ -122,6 +125,7 @@ static void task_event(struct myr_sim *sim, uint32_t id)
     sim_attach(sim, id, (sim_moved)task->bits * SIM_MOVED_PER_BIT);
 }
 
+/* Both ways, as a part of what the link has without faults; zero stops whoever uses it. */
 static void change_link(struct myr_sim *sim, uint32_t link, uint32_t permille)
 {
     MYR_ASSERT(link * 2 + 1 < sim->link_channels && permille <= 1000);
@@ -160,6 +164,7 @@ static void each_link(struct myr_sim *sim, const struct myr_sim_fault *fault, bo
     }
 }
 
+/* Whether any of its paths goes over a link that is known to be dead. */
 static bool pattern_hit(const struct myr_sim *sim, const struct sim_pattern *pattern)
 {
     for (uint32_t u = 0; u < pattern->use_count; u++) {
@@ -174,6 +179,7 @@ static bool pattern_hit(const struct myr_sim *sim, const struct sim_pattern *pat
 /* One byte a pattern: whether it must be routed again. Planned paths are planned as a whole. */
 static uint8_t *patterns_to_move(const struct myr_sim *sim, const struct myr_sim_fault *fault)
 {
+    /* A link that comes back may be better for anybody: then all are routed again. */
     bool whole = sim->options.balance.policy == MYR_POLICY_PLANNED;
     uint8_t *move = myr_xcalloc(sim->patterns.count, 1);
     MYR_CLEANUP(myr_free_at) uint8_t *batch = myr_xcalloc(sim->batch_count + 1, 1);
@@ -236,6 +242,7 @@ static int route_batch(struct myr_sim *sim, const uint32_t *ids, uint32_t count,
     return MYR_OK;
 }
 
+/* Batch by batch, as they were routed first: what runs at the same time is balanced together. */
 static int route_marked(struct myr_sim *sim, const uint8_t *move, struct myr_err *err)
 {
     MYR_CLEANUP(myr_vec_free_at) MYR_VEC(uint32_t) ids = {};
@@ -253,6 +260,7 @@ static int route_marked(struct myr_sim *sim, const uint8_t *move, struct myr_err
     return MYR_OK;
 }
 
+/* The routing has noticed: what is hit changes its way, with what is left of it. */
 static int reroute(struct myr_sim *sim, const struct myr_sim_fault *fault, struct myr_err *err)
 {
     each_link(sim, fault, true);
@@ -316,6 +324,9 @@ static void name_blocked(const struct myr_sim *sim, const struct sim_task *task,
     }
 }
 
+/*
+ * Names a few of those that stand still; where nobody moves at all the tasks wait for each other.
+ */
 static int stalled(const struct myr_sim *sim, struct myr_err *err)
 {
     enum { SHOWN_MAX = 4 };
@@ -340,6 +351,7 @@ static int stalled(const struct myr_sim *sim, struct myr_err *err)
                        standing > SHOWN_MAX ? "; ..." : "");
 }
 
+/* Faults first: of equal times they come before tasks. */
 static void start_all(struct myr_sim *sim)
 {
     MYR_ASSERT(sim->slots.count == sim->free_slots.count && sim->result.transfers == 0);
@@ -375,6 +387,7 @@ static void finish_channel(struct myr_sim *sim, uint32_t id)
     }
 }
 
+/* All are looked at: with pauses no channel's clock can tell who arrives first. */
 static void finish_paused(struct myr_sim *sim)
 {
     for (uint32_t slot = 0; slot < sim->slots.count; slot++) {
@@ -404,6 +417,7 @@ static int take_moment(struct myr_sim *sim, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Refused, not wrapped around: sums of two times must stay whole. */
 static int too_late(const struct myr_sim *sim, struct myr_err *err)
 {
     int rc = myr_err_set(err, MYR_ERANGE,
@@ -415,6 +429,7 @@ static int too_late(const struct myr_sim *sim, struct myr_err *err)
     return rc;
 }
 
+/* Tells a run that is too long from one in which nothing can progress. */
 static bool anybody_moves(const struct myr_sim *sim)
 {
     for (uint32_t slot = 0; slot < sim->slots.count; slot++) {
@@ -460,6 +475,7 @@ static int sample_until(struct myr_sim *sim, myr_ps next, struct myr_err *err)
                                TICKS_MAX, SAMPLES_MAX);
         }
         MYR_ASSERT((myr_ps)(sim->ticks + 1) * step > sim->now);
+        /* The clock goes to the end of the interval, which is not after the next event. */
         sim->now = (myr_ps)(sim->ticks + 1) * step;
         if (sim_paused(sim)) {
             sim_pause_advance(sim);
@@ -504,6 +520,7 @@ static int run_all(struct myr_sim *sim, myr_ps until, myr_sim_progress *progress
     return MYR_OK;
 }
 
+/* Once: what was stopped and goes on, and what was loaded, has begun already. */
 static int begin(struct myr_sim *sim, struct myr_err *err)
 {
     if (sim->edge_start) {
@@ -535,6 +552,7 @@ int myr_sim_run(struct myr_sim *sim, myr_sim_progress *progress, void *context,
         take_sample(sim); /* what is left of the last interval */
     }
     *ret = sim->result;
+    /* A state is input: what would be a bug of the engine elsewhere is a wrong file here. */
     if (rc >= 0 && sim->resumed && !(sim_conserved(sim) && sim_above_bounds(sim))) {
         return myr_err_set(err, MYR_ECORRUPT,
                            "the state that was loaded is wrong: the run ends before it can");

@@ -78,6 +78,7 @@ static void shift_ties(struct myr_sim *sim, uint32_t id, __int128 by, uint64_t r
     }
 }
 
+/* A walk: the list holds only what this one shift has overfilled. */
 static bool is_overfull(const struct myr_sim *sim, uint32_t id)
 {
     for (size_t i = 0; i < sim->overfull.count; i++) {
@@ -161,6 +162,9 @@ static void shift_wide(struct myr_sim *sim, uint32_t id, __int128 by, uint64_t l
     }
 }
 
+/*
+ * In this order: the rooms are at the new level before anybody asks for more of what is reserved.
+ */
 void sim_shift(struct myr_sim *sim, uint32_t id, uint64_t old, uint64_t level)
 {
     __int128 by = (__int128)level - (__int128)old;

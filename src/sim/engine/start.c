@@ -12,6 +12,10 @@ static void list_edges(struct myr_sim *sim)
     MYR_CLEANUP(myr_free_at)
     struct sim_edge *sorted = myr_xcalloc(sim->edges.count, sizeof(*sorted));
     for (size_t i = 0; i < sim->edges.count; i++) {
+        /*
+         * Two places on: summed up, then counted on while sorting, each start ends where it
+         * belongs.
+         */
         start[sim->edges.items[i].before + 2]++;
         struct sim_task *task = &sim->tasks.items[sim->edges.items[i].task];
         *(sim->edges.items[i].moves ? &task->moves_after : &task->waits_for) += 1;

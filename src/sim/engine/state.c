@@ -14,16 +14,19 @@ struct part {
     bool sparse;         /* rows that may not be there */
 };
 
+/* Any MYR_VEC, whatever its items are. */
 struct vector {
     void *items;
     size_t count, capacity;
 };
 
+/* In front of each array: an image of another layout does not fit, and is refused. */
 struct part_head {
     char name[16];
     uint64_t size, count;
 };
 
+/* The table names each field once: its name in the image, its place and the size of its items. */
 #define ITEM(field) sizeof(*((struct myr_sim *)0)->field)
 #define VEC(field)                                                           \
     {                                                                        \
@@ -38,6 +41,9 @@ struct part_head {
 #field, offsetof(struct myr_sim, field), ITEM(field), 0, sparse \
     }
 
+/*
+ * All that a run changes. Ties and bonds follow from these; what the question leads to is compared.
+ */
 static const struct part parts[] = {
     ROWS(channels, false),
     ROWS(fills, false),
@@ -64,6 +70,10 @@ static const struct part parts[] = {
 /* The single values of a run. */
 struct single {
     myr_ps now;
+    /*
+     * The digest is of the question; dead links and events are counted, and follow behind the
+     * arrays.
+     */
     uint64_t digest, next_order, dead, events;
     uint32_t solve_mark, late_task, ticks, batch_count;
     struct myr_sim_result result;
@@ -140,6 +150,7 @@ static void put_part(struct myr_buf *ret, const char *name, const void *items, s
     }
 }
 
+/* An engine of a test has no graph. */
 static uint32_t dead_links(const struct myr_sim *sim)
 {
     return sim->graph ? sim->graph->dead_count : 0;
@@ -160,6 +171,7 @@ void myr_sim_save(const struct myr_sim *sim, struct myr_buf *ret)
     single.ticks = sim->ticks;
     single.batch_count = sim->batch_count;
     memcpy(&single.result, &sim->result, sizeof(single.result));
+    /* They follow from the question, and are worked out again. */
     memset(&single.result.bounds, 0, sizeof(single.result.bounds));
     put_part(ret, "single", &single, sizeof(single), 1);
     for (size_t i = 0; i < MYR_ARRAY_COUNT(parts); i++) {
@@ -211,6 +223,7 @@ static int take_part(struct myr_str *image, const char *name, size_t size, size_
     return MYR_OK;
 }
 
+/* One more than there are: a vector that is empty has memory too. */
 static void *copy_items(const char *items, size_t size, size_t count)
 {
     void *copy = myr_xcalloc(count + 1, size);
@@ -220,6 +233,7 @@ static void *copy_items(const char *items, size_t size, size_t count)
     return copy;
 }
 
+/* A row for each channel, or, of those that may not be there, none. */
 static int take_rows(struct myr_sim *sim, const struct part *part, struct myr_str *image,
                      struct myr_err *err)
 {
@@ -235,6 +249,7 @@ static int take_rows(struct myr_sim *sim, const struct part *part, struct myr_st
     return MYR_OK;
 }
 
+/* As many as are in the image: whether that is right is seen when all of it is there. */
 static int take_vectors(struct myr_sim *sim, const struct part *part, struct myr_str *image,
                         struct myr_err *err)
 {
@@ -268,6 +283,7 @@ static int take_events(struct myr_sim *sim, const struct single *single, struct 
     return MYR_OK;
 }
 
+/* Marks in the graph: later paths avoid these links, as they did in the run that was saved. */
 static int take_dead(struct myr_sim *sim, uint64_t count, struct myr_str *image,
                      struct myr_err *err)
 {
@@ -285,6 +301,7 @@ static int take_dead(struct myr_sim *sim, uint64_t count, struct myr_str *image,
     return dead_links(sim) == count ? MYR_OK : damaged(err, "dead");
 }
 
+/* Before anything of the engine is replaced: a state of another question is told by its digest. */
 static int take_single(struct myr_sim *sim, struct myr_str *image, struct single *ret,
                        struct myr_err *err)
 {

@@ -8,11 +8,13 @@
  * part of the state is right.
  */
 
+/* Without a sum that could overflow: the numbers are from outside. */
 static bool in_range(uint64_t first, uint64_t count, uint64_t total)
 {
     return first <= total && count <= total - first;
 }
 
+/* A slot without a task is free; nothing else in it means anything. */
 static bool live(const struct myr_sim *sim, uint32_t slot)
 {
     return sim->slots.items[slot].task != MYR_NONE;
@@ -95,6 +97,7 @@ static bool waits_right(const struct myr_sim *sim, const uint32_t *events)
     return undone == sim->result.blocked;
 }
 
+/* A task that moves and its slot name each other; no other task has a slot. */
 static bool tasks_right(const struct myr_sim *sim)
 {
     for (uint32_t t = 0; t < sim->tasks.count; t++) {
@@ -116,6 +119,10 @@ static bool tasks_right(const struct myr_sim *sim)
     return true;
 }
 
+/*
+ * Later than now, of something that is there, and in the order of a heap with four children a
+ * place.
+ */
 static bool events_right(const struct myr_sim *sim)
 {
     const struct myr_heap *heap = &sim->events;
@@ -152,6 +159,7 @@ static bool mark_block(uint8_t *marks, size_t total, uint32_t first, uint32_t cl
     return true;
 }
 
+/* Together with the blocks in use: no place may be in two of them. */
 static bool mark_free(uint8_t *marks, size_t total, const struct sim_free *free)
 {
     for (uint32_t class = 0; class < SIM_CLASSES; class ++) {
@@ -173,6 +181,10 @@ static bool rest_right(const struct myr_sim *sim, uint32_t id)
            slot->pace <= UINT64_MAX / 2;
 }
 
+/*
+ * Its hops are those of its pattern, and one of them is over the channel that holds it. The limit
+ * of 120 bits keeps sums with a clock from overflowing.
+ */
 static bool slot_right(const struct myr_sim *sim, uint32_t id)
 {
     const struct sim_slot *slot = &sim->slots.items[id];
@@ -202,6 +214,7 @@ static bool slot_right(const struct myr_sim *sim, uint32_t id)
     return true;
 }
 
+/* Each is in use or free, and each block of hops is of one of them. */
 static bool slots_right(const struct myr_sim *sim)
 {
     size_t unused = 0;
@@ -255,6 +268,7 @@ static bool entry_right(const struct myr_sim *sim, uint32_t id, uint32_t place)
     return least < slot->target || (least == slot->target && above < entry.slot);
 }
 
+/* What is kept as running sums, added up from the entries. */
 static bool sums_right(const struct myr_sim *sim, uint32_t id)
 {
     const struct sim_channel *channel = &sim->channels[id];
@@ -294,6 +308,7 @@ static bool level_right(const struct myr_sim *sim, uint32_t id)
     if (channel->held == 0) {
         return fill->room >= -(__int128)channel->wanted * 1000;
     }
+    /* Wider than the solver's own tolerance. */
     uint64_t slack = (fill->level >> 24) + 2;
     __int128 excess = fill->room - (__int128)((sim_moved)fill->level * fill->held_weight);
     __int128 most = (__int128)((sim_moved)slack * fill->held_weight);
@@ -306,6 +321,7 @@ static bool level_right(const struct myr_sim *sim, uint32_t id)
     return excess <= most && (excess >= -most || fill->level == 0);
 }
 
+/* Single figures: within what their sums can hold, and as they are between two solves. */
 static bool channel_right(const struct myr_sim *sim, uint32_t id)
 {
     const struct sim_channel *channel = &sim->channels[id];
@@ -392,6 +408,7 @@ static bool ticks_right(const struct myr_sim *sim)
                  : sim->ticks == 0 && sim->samples.count == 0;
 }
 
+/* The time series; and nobody has run out of time, for such a run is not saved. */
 static bool lists_right(const struct myr_sim *sim)
 {
     for (size_t i = 0; i < sim->samples.count; i++) {

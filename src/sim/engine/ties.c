@@ -15,6 +15,7 @@
  * collectives, share nothing with each other and would be long lists: they have no ties.
  */
 
+/* NULL where there are none: then there may be no block either. */
 static struct sim_tie *ties_of(const struct myr_sim *sim, uint32_t holder)
 {
     const struct sim_bond *bond = &sim->bonds[holder];
@@ -34,6 +35,7 @@ static uint32_t place_of(const struct sim_tie *ties, uint32_t count, uint32_t ch
     return first;
 }
 
+/* For one more tie: a full block is left for one of twice the size. */
 static void make_room(struct myr_sim *sim, struct sim_bond *bond)
 {
     bool none = bond->first_tie == MYR_NONE;
@@ -54,6 +56,7 @@ static void make_room(struct myr_sim *sim, struct sim_bond *bond)
     bond->tie_class = class;
 }
 
+/* Kept in the order of channels; several transfers over one channel are one tie. */
 void sim_tie(struct myr_sim *sim, uint32_t holder, struct sim_hop hop)
 {
     struct sim_bond *bond = &sim->bonds[holder];
@@ -90,6 +93,9 @@ void sim_untie(struct myr_sim *sim, uint32_t holder, struct sim_hop hop)
     }
 }
 
+/*
+ * From the slots in their order; sim_tie() sorts, so the result is that of the run that was saved.
+ */
 void sim_ties_make(struct myr_sim *sim)
 {
     for (uint32_t slot = 0; slot < sim->ways.count; slot++) {

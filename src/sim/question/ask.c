@@ -1,3 +1,7 @@
+/*
+ * ask: a question from its words to its answer: the fabric, each job alone where there are several,
+ * all of them together, and what follows from their times.
+ */
 #include "myriad/sim/question.h"
 
 #include <stdlib.h>
@@ -126,6 +130,7 @@ static int run_alone(struct myr_sim_answer *answer, const struct myr_sim_questio
     return MYR_OK;
 }
 
+/* Not a difference, which could overflow. */
 static int by_value(const void *a, const void *b)
 {
     uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
@@ -143,6 +148,7 @@ static int initial_rates(struct myr_sim_answer *answer, struct myr_err *err)
     }
     MYR_TRY(myr_sim_route(answer->sim, err));
     uint64_t *rates = MYR_ARENA_NEW(&answer->arena, uint64_t, count);
+    /* Line rate of a host: all planes together, in bits per second. */
     double line = (double)net->host_gbps * net->planes * 1e9, sum = 0, slow = 0;
     myr_sim_fair_rates(answer->sim, load->first_flow, count, rates);
     for (uint32_t i = 0; i < count; i++) {
@@ -196,6 +202,7 @@ static void judge_job(const struct myr_sim_answer *answer, struct myr_sim_job *j
     }
 }
 
+/* A millionth and a nanosecond for rounding: the bound is worked out in floating point. */
 static bool above_bound(const struct myr_sim_job *job)
 {
     return job->end + job->end / 1000000 + MYR_PS_PER_NS >= job->bound;
@@ -219,6 +226,7 @@ static void judge_links(struct myr_sim_answer *answer)
     answer->load_mean = used ? sum / used : 0;
 }
 
+/* What can be said before anything is opened. */
 static int check_workloads(const struct myr_sim_question *question, struct myr_err *err)
 {
     if (question->workloads.count == 0) {
@@ -260,6 +268,7 @@ static int save_run(struct myr_sim_answer *answer, const struct myr_sim_question
     return saved_write(answer, question, err);
 }
 
+/* 'ret' stays as it is where nothing is to be saved. */
 static int parse_at(const struct myr_sim_question *question, myr_ps *ret, struct myr_err *err)
 {
     if ((question->save != NULL) != (question->save_at != NULL)) {
@@ -295,6 +304,7 @@ static int finish(struct myr_sim_answer *ret, const struct myr_sim_question *que
     return MYR_OK;
 }
 
+/* A design that the caller has planned is borrowed; else it is read, or made from the topology. */
 static int open_fabric(struct myr_sim_answer *ret, const struct myr_sim_question *question,
                        struct myr_err *err)
 {
@@ -340,6 +350,7 @@ int myr_sim_resume(struct myr_sim_answer *ret, struct myr_sim_question *question
     MYR_TRY(myr_file_read(path, UINT64_C(1) << 34, &text, err));
     struct myr_str content = {text.len ? text.data : "", text.len};
     MYR_TRY(saved_read(&saved, &ret->arena, path, content, err));
+    /* Who is told of progress is not part of the file. */
     saved.question.progress = question->progress;
     saved.question.progress_context = question->progress_context;
     *question = saved.question;

@@ -1,3 +1,4 @@
+/* built: a fabric from parts and a spec that are written here, through the planner as any other. */
 #include "question/built.h"
 
 #include "myriad/plan.h"
