@@ -1,3 +1,8 @@
+/*
+ * above: the one connection to the controller, over which frames of all agents travel, each under
+ * its channel. Of what passes the relay reads as little as it can: it need not be as new as the
+ * ends.
+ */
 #include <stdio.h>
 
 #include "enrol.h"
@@ -6,10 +11,10 @@
 
 enum {
     RETRY_MIN_MS = 100,
-    RETRY_MAX_MS = 1000, /* relays are few */
-    PATIENCE_MS = 15000, /* the controller says a word a second */
-    PENDING_HIGH = 8 << 20,
-    PENDING_LOW = 1 << 20,
+    RETRY_MAX_MS = 1000,    /* relays are few */
+    PATIENCE_MS = 15000,    /* the controller says a word a second */
+    PENDING_HIGH = 8 << 20, /* agents are not read beyond this, */
+    PENDING_LOW = 1 << 20,  /* and read again below it */
     DRAIN_MS = 20,
     RENEW_SECONDS = 3600,
 };
@@ -47,6 +52,7 @@ static void take_cert(struct relay *relay, const struct myr_wire_cert *cert)
     struct myr_err err = {};
     struct myr_io_tls *up = NULL, *down = NULL;
     const char *folder = relay->settings->folder;
+    /* One that was not asked for belongs to no key of ours. */
     if (!relay->asked_renewal) {
         return;
     }
@@ -75,6 +81,7 @@ static void take_welcome(struct relay *relay, const struct myr_wire_welcome *wel
         relay->said_down = false;
         say("connected to %s:%u", relay->host, relay->port);
     }
+    /* Agents that came meanwhile, and those whom the last controller knew, are told of at once. */
     below_attach_all(relay);
 }
 
@@ -102,6 +109,7 @@ static void take_own(struct relay *relay, const struct myr_wire_message *message
         const struct myr_wire_refused *refused = body;
         say("refused by %s:%u: %.*s", relay->host, relay->port,
             (int)(refused->text.len < 200 ? refused->text.len : 200), refused->text.data);
+        /* Refused: it is asked again as seldom as may be. */
         relay->failures = 8;
         return;
     }
@@ -133,6 +141,7 @@ static int look(struct relay *relay, struct line *line, const struct myr_wire_he
     return rc < 0 ? rc : MYR_OK;
 }
 
+/* The head's node is the channel here; frames without one are for the relay itself. */
 static int take_frame(struct relay *relay, const struct myr_wire_head *head, struct myr_str payload,
                       struct myr_err *err)
 {
@@ -189,6 +198,7 @@ static void on_data(void *context, struct myr_io_stream *stream, struct myr_str 
     }
 }
 
+/* What belongs to this connection. Agents stay connected, and are unknown to whoever comes next. */
 static void forget(struct relay *relay)
 {
     relay->up = NULL;
@@ -228,6 +238,7 @@ void above_choose(struct relay *relay, uint32_t at)
     relay->port = at == 0 ? servers->port : servers->others[at - 1].port;
 }
 
+/* Both ends of the wire begin anew: schemas are said again, numbers start at 1. */
 static void connect_now(struct relay *relay)
 {
     const struct myr_io_calls calls = {on_open, on_data, on_closed};
@@ -256,6 +267,7 @@ void above_start(struct relay *relay)
     connect_now(relay);
 }
 
+/* As an agent's, over the connection that the old certificate has opened. */
 static void renew(struct relay *relay)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf csr = {};

@@ -1,3 +1,7 @@
+/*
+ * below: agents' connections. Each has a channel while the controller knows of it; without one it
+ * waits, and what counts of its words is kept to be said again.
+ */
 #include "relay/relay.h"
 
 #include <stdlib.h>
@@ -50,6 +54,7 @@ void relay_say(struct relay *relay, enum myr_wire_type type, const void *message
     myr_io_write(relay->up, (struct myr_str){bytes.data, bytes.len});
 }
 
+/* NULL also for a channel of before, whose place another agent has by now. */
 struct line *below_find(const struct relay *relay, uint32_t channel)
 {
     uint32_t at = channel % MYR_WIRE_CHANNEL_PLACES;
@@ -57,6 +62,7 @@ struct line *below_find(const struct relay *relay, uint32_t channel)
     return line && line->channel == channel ? line : NULL;
 }
 
+/* The line itself is freed in on_closed(), when its stream is over. */
 static void end_line(struct line *line, bool at_once)
 {
     if (!line->over) {
@@ -87,6 +93,7 @@ static void attach(struct line *line)
     }
     MYR_ASSERT(at < MYR_WIRE_CHANNEL_PLACES && !relay->places.items[at].line);
     relay->places.items[at].line = line;
+    /* With the turn in it, a late frame for who had the place before reaches nobody. */
     line->channel = (uint32_t)relay->places.items[at].turn++ * MYR_WIRE_CHANNEL_PLACES + at;
     struct myr_wire_attach message = {
         .channel = line->channel,
@@ -97,6 +104,7 @@ static void attach(struct line *line)
     relay_say(relay, MYR_WIRE_ATTACH, &message);
 }
 
+/* A controller that is not there needs no word: it forgets all channels with the connection. */
 static void detach(struct line *line)
 {
     struct relay *relay = line->relay;
@@ -112,6 +120,7 @@ static void detach(struct line *line)
     line->channel = MYR_WIRE_NO_NODE;
 }
 
+/* Any byte is a sign of life; the controller hears of it only when it was told of a silence. */
 static void heard(struct line *line)
 {
     line->heard_ms = relay_now_ms(line->relay);
@@ -123,6 +132,7 @@ static void heard(struct line *line)
     }
 }
 
+/* In whole seconds, which is cheap and exact enough. */
 static bool floods(struct line *line)
 {
     int64_t now_ms = relay_now_ms(line->relay);
@@ -173,6 +183,7 @@ static void take(struct line *line)
             rc = myr_err_set(&err, MYR_EOFTEN, "too many messages");
             break;
         }
+        /* The relay counts them for the controller: of ten thousand a second it hears none. */
         if (head.type == MYR_WIRE_BEAT && (line->welcomed || line->was_welcomed)) {
             relay->count.beats++;
             continue;
@@ -224,6 +235,7 @@ static void on_closed(void *context, struct myr_io_stream *stream, const struct 
     (void)stream;
     (void)why;
     detach(line);
+    /* Out of the list, whose head is the relay's own. */
     *(line->before ? &line->before->next : &relay->lines) = line->next;
     if (line->next) {
         line->next->before = line->before;
@@ -242,6 +254,7 @@ static void *on_accept(void *context, struct myr_io_stream *stream)
     line->stream = stream;
     line->channel = MYR_WIRE_NO_NODE;
     line->node = MYR_WIRE_NO_NODE;
+    /* Who is not welcomed in time is dropped, counted from here on. */
     line->since_ms = line->heard_ms = line->second_ms = relay_now_ms(relay);
     myr_wire_sender_init(&line->sender);
     line->next = relay->lines;
@@ -301,6 +314,9 @@ void below_detach_all(struct relay *relay)
         if (line->channel == MYR_WIRE_NO_NODE) {
             continue; /* one who has not been told of has lost nothing, and waits on */
         }
+        /*
+         * Who can be introduced again needs no new handshake; the others come again by themselves.
+         */
         bool waits = (line->welcomed || line->was_welcomed) && line->kept.len <= KEPT_MAX;
         detach(line);
         line->was_welcomed = waits;
@@ -319,6 +335,7 @@ void below_pass(struct line *line, const struct myr_wire_head *head, struct myr_
     if (line->over) {
         return;
     }
+    /* The agent knows its number in the cluster, not its channel. */
     out.node = line->node;
     line->relay->count.frames_down++;
     myr_wire_frame_put(&bytes, &out, payload);
@@ -334,6 +351,7 @@ void below_lease(struct relay *relay)
     relay->turn++;
     for (struct line *line = relay->lines; line; line = line->next) {
         MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
+        /* A fifth of the agents each second, so that they are not all written to at once. */
         if (!line->welcomed || line->over || (line->channel + relay->turn) % LEASE_TURNS != 0) {
             continue;
         }
@@ -350,6 +368,7 @@ void below_lease(struct relay *relay)
 void below_second(struct relay *relay)
 {
     int64_t now_ms = relay_now_ms(relay);
+    /* Three beats and a little, the same as without a relay. */
     int64_t limit_ms = SILENT_BEATS * (int64_t)relay->beat_ms + SILENT_MORE_MS;
     for (struct line *line = relay->lines; line; line = line->next) {
         if (line->over) {

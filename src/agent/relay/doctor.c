@@ -10,6 +10,7 @@
 
 enum { WELL, WARNING, BAD, DAY_S = 86400 };
 
+/* Written into the caller's array, which has room for every check that there is. */
 struct findings {
     struct myr_relay_finding *items;
     uint32_t count;
@@ -47,6 +48,7 @@ static void check_rights(const char *folder, struct findings *to)
     }
 }
 
+/* A relay that runs has renewed it long before a week is left. */
 static void check_certificate(const char *folder, const char *name, struct findings *to)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
@@ -72,6 +74,7 @@ uint32_t myr_relay_doctor(const char *folder, struct myr_relay_finding ret[MYR_R
     struct findings to = {ret, 0};
     struct myr_str name = {}, server = {}, listen = {};
     struct rlimit limit = {};
+    /* No relay's folder: nothing is found, and somebody else looks at it. */
     if (file_get(folder, "relay", &text, NULL) < 0) {
         return 0;
     }

@@ -1,3 +1,4 @@
+/* relay: the beginning and the end of the process: papers, lock, limits, signals. */
 #include "relay/relay.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 #include "notify.h"
 #include "options.h"
 
-enum { TOKEN_MAX = 4096, SPARE_FILES = 64 };
+enum { TOKEN_MAX = 4096, SPARE_FILES = 64 }; /* descriptors for all that is no agent */
 
 /* "host:port", with brackets around an address that has colons. */
 static int split(const char *text, char ret_host[256], uint16_t *ret_port, struct myr_err *err)
@@ -41,6 +42,7 @@ static int split(const char *text, char ret_host[256], uint16_t *ret_port, struc
     return MYR_OK;
 }
 
+/* Asks for a certificate with the token, of each server in turn. */
 static int first_start(struct relay *relay, struct myr_err *err)
 {
     const struct myr_relay *settings = relay->settings;
@@ -101,6 +103,7 @@ static int prepare(struct relay *relay, struct myr_err *err)
     if (!enrol_is_done(settings->folder)) {
         MYR_TRY(first_start(relay, err));
     }
+    /* For 'myriad doctor', which knows a relay's folder by this file. */
     myr_buf_printf(&note, "name %s\nserver %s\nlisten %s\n", settings->name, settings->server,
                    settings->listen);
     MYR_TRY(file_put(settings->folder, "relay", (struct myr_str){note.data, note.len}, err));
@@ -153,6 +156,7 @@ static void begin(struct relay *relay)
     above_start(relay);
 }
 
+/* A descriptor an agent. Where the system allows fewer it is said, and the relay runs with them. */
 static void raise_limit(uint32_t agents)
 {
     struct rlimit limit;
@@ -190,6 +194,7 @@ int myr_relay_run(const struct myr_relay *settings, struct myr_err *err)
         rc = below_listen(relay, address, port, err);
     }
     if (rc < 0) {
+        /* A listener that failed is closed by the loop. */
         uv_run(&relay->loop, UV_RUN_NOWAIT);
         (void)uv_loop_close(&relay->loop);
         release(relay);

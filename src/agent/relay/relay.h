@@ -20,8 +20,8 @@ struct relay;
 struct line {
     struct relay *relay;
     struct myr_io_stream *stream;
-    struct line *next, *before;
-    uint32_t channel; /* MYR_WIRE_NO_NODE: the controller does not know of it yet */
+    struct line *next, *before; /* in the relay's list */
+    uint32_t channel;           /* MYR_WIRE_NO_NODE: the controller does not know of it yet */
     struct myr_buf bytes;
     size_t at;                     /* read so far */
     struct myr_wire_sender sender; /* of leases alone */
@@ -30,9 +30,9 @@ struct line {
     struct myr_buf kept;
     bool was_welcomed;
     uint32_t node, boot;
-    uint64_t leases;
-    int64_t since_ms, heard_ms, second_ms;
-    uint32_t in_second;
+    uint64_t leases;                       /* sent so far, their sequence */
+    int64_t since_ms, heard_ms, second_ms; /* waits since; last byte; of in_second */
+    uint32_t in_second;                    /* frames since 'second_ms' */
 };
 
 /* A channel's place, and how often it was given. */
@@ -69,11 +69,11 @@ struct relay {
     struct myr_wire_receiver own, welcomes; /* messages to the relay; to agents, of one type */
     struct myr_buf bytes;
     size_t at;
-    uint64_t sent;
+    uint64_t sent; /* messages of its own on this connection */
     uint32_t beat_ms, failures;
     int64_t heard_ms;
     bool said_down, asked_renewal;
-    uint32_t seconds;
+    uint32_t seconds; /* welcomed ones, for the renewal */
     struct myr_relay_report count;
 };
 

@@ -54,6 +54,7 @@ static bool find_own(const char *row, char ret[AGENT_PATH_MAX])
     return true;
 }
 
+/* 'make' false: only one that is there, of a launcher before. Empty path: none. */
 static bool try_folder(char path[AGENT_PATH_MAX], const char *root, const char *own,
                        const char *tag, bool make)
 {
@@ -73,6 +74,9 @@ void cgroup_open(struct cgroup *cgroup, const char *tag, bool make)
     char root[AGENT_PATH_MAX];
     char own[AGENT_PATH_MAX];
     *cgroup = (struct cgroup){};
+    /*
+     * Beside the group itself: hosts of both versions have the controller of devices in the first.
+     */
     if (find_mount("cgroup", "devices", root) && find_own("devices:", own)) {
         (void)try_folder(cgroup->devices, root, own, tag, make);
     }
@@ -121,6 +125,7 @@ bool cgroup_deny(const struct cgroup *cgroup, const struct device *devices, uint
         *ret_by = "cgroup version 2";
         return true;
     }
+    /* One rule that is not taken leaves a GPU open: then none of it is claimed. */
     bool all = cgroup->devices[0] != '\0';
     for (uint32_t i = 0; all && i < count; i++) {
         char rule[64];
@@ -137,6 +142,7 @@ void cgroup_kill(const struct cgroup *cgroup)
     if (!cgroup->path[0]) {
         return;
     }
+    /* Newer kernels kill the group at once, those that are being born included. */
     if (file_is_there(cgroup->path, "cgroup.kill")) {
         (void)write_to(cgroup->path, "cgroup.kill", "1");
         return;

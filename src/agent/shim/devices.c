@@ -47,6 +47,7 @@ static uint32_t list_gpus(const char *proc, char ids[DEVICES_MAX][BUS_ID_BYTES])
     return count;
 }
 
+/* The number of the device file, which need not be in the order of the addresses. */
 static bool find_minor(const char *proc, const char *id, uint32_t *ret)
 {
     static const char key[] = "Device Minor:";
@@ -118,6 +119,7 @@ static void put(struct code *code, struct bpf_insn insn)
                        .off = (int16_t)((to) - (from)-1), \
                        .imm = (int32_t)(value)})
 
+/* 1 allows, 0 refuses. */
 static void put_end(struct code *code, int32_t value)
 {
     put(code, (struct bpf_insn){.code = BPF_ALU64 | BPF_MOV | BPF_K, .imm = value});
@@ -126,6 +128,7 @@ static void put_end(struct code *code, int32_t value)
 
 static void compose(struct code *code, const struct device *devices, uint32_t count)
 {
+    /* Instructions before the first device; two each follow, then the two ends. */
     const uint32_t head = 5;
     const uint32_t yes = head + 2 * count;
     const uint32_t no = yes + 2;

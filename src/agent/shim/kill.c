@@ -1,3 +1,4 @@
+/* kill: signals to all who descend from a launcher, or who carry its mark, found in /proc. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -8,6 +9,7 @@
 
 #include "shim/shim.h"
 
+/* As /proc has it at one moment; number and beginning together name one process for ever. */
 struct process {
     pid_t pid, parent;
     uint64_t began;
@@ -20,6 +22,7 @@ struct processes {
     size_t count, capacity;
 };
 
+/* All of the host. Those that end meanwhile are left out. */
 static void list_processes(struct processes *ret)
 {
     DIR *dir = opendir("/proc");
@@ -41,6 +44,7 @@ static void list_processes(struct processes *ret)
     }
 }
 
+/* False: it has had the signal. */
 static bool tell_once(struct told *told, const struct process *process)
 {
     for (size_t i = 0; i < told->items.count; i++) {
@@ -53,6 +57,7 @@ static bool tell_once(struct told *told, const struct process *process)
     return true;
 }
 
+/* Zombies and the dead need no signal and do not count; 'D' waits in the kernel and cannot die. */
 static uint32_t signal_ours(const struct processes *all, int signal, struct told *told,
                             uint32_t *ret_stuck)
 {
@@ -119,6 +124,7 @@ static bool walk_down(struct processes *ret)
     }
 }
 
+/* For kernels without lists of children: marks until a round finds nobody new. */
 static void mark_descendants(struct processes *all)
 {
     pid_t self = getpid();
@@ -153,6 +159,7 @@ uint32_t kill_descendants(int signal, struct told *told, uint32_t *ret_stuck)
     return count;
 }
 
+/* False too for other users' processes where we are not root. */
 static bool has_tag(pid_t pid, const char *tag)
 {
     char path[64];

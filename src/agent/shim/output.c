@@ -12,6 +12,7 @@
 
 #include "shim/shim.h"
 
+/* A rank that writes faster is kept, but not read line by line. */
 enum { LOOK_BYTES_A_SECOND = 8 << 20 };
 
 static uint64_t piece_of(uint64_t offset)
@@ -32,6 +33,7 @@ static void piece_path(const char *folder, uint32_t rank, uint64_t piece,
 
 void output_init(struct output *output, const char *folder, uint32_t rank)
 {
+    /* No piece is open; the first byte opens the head. */
     *output = (struct output){.rank = rank, .fd = -1, .piece = UINT64_MAX};
     snprintf(output->folder, sizeof(output->folder), "%s", folder);
 }
@@ -44,6 +46,7 @@ void output_done(struct output *output)
     }
 }
 
+/* The head, piece 0, is never removed. */
 static void turn_to(struct output *output, uint64_t piece)
 {
     char path[AGENT_PATH_MAX + 64];
@@ -78,6 +81,7 @@ static void keep(struct output *output, struct myr_str bytes)
     }
 }
 
+/* The first line that looks like an error is kept: those behind it are mostly its consequences. */
 static void line_done(struct output *output, void (*on_line)(void *context, const char *line),
                       void *context)
 {
@@ -109,6 +113,7 @@ static void look(struct output *output, struct myr_str bytes,
     }
     for (size_t i = 0; i < bytes.len; i++) {
         char c = bytes.data[i];
+        /* Progress bars end their lines with a carriage return. */
         if (c == '\n' || c == '\r') {
             line_done(output, on_line, context);
         } else if (output->line_len + 1 < sizeof(output->line)) {
@@ -159,6 +164,7 @@ void output_fetch(const char *folder, uint32_t rank, uint64_t *offset, size_t mo
     char path[AGENT_PATH_MAX + 64];
     uint64_t oldest;
     *ret_size = find_size(folder, rank, &oldest);
+    /* An offset beyond the end is the end; what is missing between two pieces is skipped. */
     uint64_t at = *offset < *ret_size ? *offset : *ret_size;
     uint64_t piece = piece_of(at);
     if (piece > 0 && piece < oldest && oldest != UINT64_MAX) {

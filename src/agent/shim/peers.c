@@ -1,3 +1,4 @@
+/* peers: "step-age" by UDP between the launchers of one job; the first node answers. */
 #include "shim/peers.h"
 
 #include <fcntl.h>
@@ -7,6 +8,7 @@
 
 #define SECOND_NS 1000000000LL
 
+/* "host port" of the order; a name that cannot be resolved means no peers, and no failure. */
 static bool find_master(const struct order *order, struct peers *peers)
 {
     char host[256];
@@ -48,6 +50,7 @@ void peers_open(struct peers *peers, const struct order *order)
                             .epoch = order->epoch,
                             .first = order->node_rank == 0,
                             .every_ns = order->lease_s * SECOND_NS / 5};
+    /* Five times a lease at least: a lost datagram or two must not cost the gang its lease. */
     peers->every_ns = peers->every_ns < 10 * SECOND_NS ? peers->every_ns : 10 * SECOND_NS;
     if (order->node_count < 2 || order->lease_s == 0 || !find_master(order, peers)) {
         return;
@@ -59,6 +62,7 @@ void peers_open(struct peers *peers, const struct order *order)
     }
 }
 
+/* An age and not a time: the clocks of two hosts have nothing to do with each other. */
 static void tell(const struct peers *peers, int64_t own_ns, const struct sockaddr_storage *to,
                  socklen_t to_len)
 {
@@ -97,6 +101,7 @@ bool peers_parse(struct myr_str text, uint64_t job, uint32_t epoch, int64_t *ret
         *ret_age_ms = -1;
         return true;
     }
+    /* Bounded, so that it can be made nanoseconds without an overflow. */
     if (!myr_str_to_u64(word, &age) || age > INT64_MAX / 2000000) {
         return false;
     }
@@ -106,6 +111,7 @@ bool peers_parse(struct myr_str text, uint64_t job, uint32_t epoch, int64_t *ret
 
 void peers_take(struct peers *peers, int64_t own_ns)
 {
+    /* So many at a time: a flood must not keep the launcher from its ranks. */
     for (uint32_t i = 0; peers->fd >= 0 && i < 64; i++) {
         char text[128];
         struct sockaddr_storage from;
@@ -121,6 +127,7 @@ void peers_take(struct peers *peers, int64_t own_ns)
         }
         if (age_ms >= 0) {
             int64_t at_ns = boot_clock_ns() - age_ms * 1000000;
+            /* The newest that anybody knew; a late datagram takes nothing back. */
             peers->step_ns = at_ns > peers->step_ns ? at_ns : peers->step_ns;
         }
         if (peers->first) {

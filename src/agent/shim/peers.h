@@ -14,13 +14,13 @@
 #include "order.h"
 
 struct peers {
-    int fd; /* -1: the job is alone on this node */
-    bool first;
+    int fd;     /* -1: the job is alone on this node */
+    bool first; /* this is the job's first node: it answers */
     struct sockaddr_storage to;
     socklen_t to_len;
     uint64_t job;
     uint32_t epoch;
-    int64_t every_ns, next_ns;
+    int64_t every_ns, next_ns; /* between two questions; the next one */
     int64_t step_ns; /* the last step of the gang that a peer knew, on our boot clock; 0: none */
 };
 

@@ -1,3 +1,7 @@
+/*
+ * ranks: starts all ranks of a node behind one gate. They are forked, their numbers are written to
+ * the disk, and only then a byte for each opens the gate.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,6 +22,7 @@ int shim_make_socket(struct shim *s, struct myr_err *err)
     }
     memcpy(at.sun_path, path.data, path.len);
     (void)unlink(at.sun_path);
+    /* The user's alone from the first moment on: nobody else tells of his progress. */
     mode_t before = umask(0177);
     bool good = bind(s->socket, (struct sockaddr *)&at, sizeof(at)) == 0;
     umask(before);
@@ -27,6 +32,7 @@ int shim_make_socket(struct shim *s, struct myr_err *err)
     return MYR_OK;
 }
 
+/* 'go' is the gate, a byte a process; 'trouble' closes by itself when all have become programs. */
 struct launch {
     int go[2], trouble[2];
 };
@@ -50,6 +56,7 @@ static int launch_one(struct shim *s, struct process *process, const struct laun
     if (pipe2(pipes, O_CLOEXEC) < 0) {
         return myr_err_errno(err, "no pipe", "ranks");
     }
+    /* A rank that writes in bursts does not wait for the launcher; where it is refused, it may. */
     (void)fcntl(pipes[1], F_SETPIPE_SZ, 1 << 20);
     start->go = launch->go[0];
     start->trouble = launch->trouble[1];
@@ -112,6 +119,7 @@ int shim_start_script(struct shim *s, const char *text, struct myr_err *err)
     return let_go(&launch, 1, err);
 }
 
+/* With the time of their beginning, by which a number that was given again is told apart. */
 static void write_ranks(struct shim *s)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};

@@ -1,3 +1,7 @@
+/*
+ * shim: the launcher's loop: signals, what ranks write, datagrams, time. Phases go one way, from
+ * the prolog to the end that is written last; whatever happens, nothing of the user runs behind it.
+ */
 #include "shim/state.h"
 
 #include <errno.h>
@@ -19,9 +23,10 @@ enum {
     EPILOG_LIMIT_S = 300, /* then it is killed */
     STUCK_S = 10,         /* after SIGKILL: it cannot die */
     READ_BYTES = 64 << 10,
-    CALM_LOOKS = 3,
+    CALM_LOOKS = 3, /* in a row without a process, 50 ms apart */
 };
 
+/* The clock counts even where the number is the same: the lease is about life, not about speed. */
 static void made_step(struct shim *s)
 {
     s->progress.at_ns = boot_clock_ns();
@@ -42,6 +47,7 @@ static void on_line(void *context, const char *line)
 static void take_datagrams(struct shim *s)
 {
     char text[PROGRESS_BYTES_MAX + 1];
+    /* A rank that sends without end must not keep the launcher from its other duties. */
     for (uint32_t i = 0; i < 256; i++) {
         ssize_t got = recv(s->socket, text, sizeof(text), MSG_DONTWAIT);
         if (got < 0) {
@@ -55,6 +61,7 @@ static void take_datagrams(struct shim *s)
 
 /* --- ending */
 
+/* A second reason to end can only bring the end nearer, never put it off. */
 static void begin_term(struct shim *s, int64_t now, uint32_t grace_s)
 {
     uint32_t stuck;
@@ -77,6 +84,7 @@ static void start_failed(struct shim *s, int64_t now, int code, const char *why)
     begin_term(s, now, 0);
 }
 
+/* Again and again until wait() finds nobody: new processes may be born during a look. */
 static void sweep(struct shim *s, int64_t now)
 {
     uint32_t stuck;
@@ -117,6 +125,7 @@ static void finish(struct shim *s)
 static void all_gone(struct shim *s, int64_t now)
 {
     struct myr_err err = {};
+    /* An epilog tidies up behind ranks that ran: where none did there is nothing to tidy. */
     if (s->phase == PHASE_EPILOG || !s->job.epilog ||
         (s->ended && s->ending.kind == ENDING_START)) {
         finish(s);
@@ -136,10 +145,12 @@ static void rank_ended(struct shim *s, struct process *rank, int status, int64_t
     struct ending how = {.rank = s->order.first_rank + (uint32_t)(rank - s->ranks)};
     if (WIFSIGNALED(status)) {
         how.signal = (uint32_t)WTERMSIG(status);
+        /* As a shell has it. */
         how.code = 128 + how.signal;
     } else {
         how.code = (uint32_t)WEXITSTATUS(status);
     }
+    /* The first rank to fail is the reason; those that end behind it were told to. */
     if (s->phase == PHASE_RANKS && how.code != 0) {
         const char *line = rank->output.error[0] ? rank->output.error : rank->output.last;
         shim_set_ending(s, ENDING_EXIT, &how, line);
@@ -172,6 +183,7 @@ static void script_ended(struct shim *s, int status, int64_t now)
     }
 }
 
+/* What a pipe holds, up to 4 MiB at a time: ranks that write much take turns. */
 static void drain(struct shim *s, struct process *process)
 {
     static char bytes[READ_BYTES];
@@ -205,6 +217,7 @@ static void reap(struct shim *s, int64_t now)
                 MYR_ASSERT(s->alive > 0);
                 s->ranks[i].pid = 0;
                 s->alive--;
+                /* Before its end is judged: the line that says why may still lie in the pipe. */
                 drain(s, &s->ranks[i]);
                 rank_ended(s, &s->ranks[i], status, now);
             }
@@ -236,6 +249,7 @@ static void look_for_stop(struct shim *s, int64_t now)
     if (!file_is_there(s->folder, "stop")) {
         return;
     }
+    /* A file that cannot be read is a stop all the same, without a grace. */
     if (file_get(s->folder, "stop", &text, NULL) == MYR_OK) {
         (void)line_u64((struct myr_str){text.data, text.len}, "grace_s", 86400, &grace);
     }
@@ -255,6 +269,7 @@ static void look_at_lease(struct shim *s, int64_t now)
     if (s->order.lease_s == 0 || s->phase > PHASE_RANKS) {
         return;
     }
+    /* The newest sign of life: our start, a step here, a step that a peer has told of. */
     int64_t from = s->began_ns;
     from = s->progress.at_ns > from ? s->progress.at_ns : from;
     from = s->peers.step_ns > from ? s->peers.step_ns : from;
@@ -271,6 +286,7 @@ static void look_at_lease(struct shim *s, int64_t now)
     begin_term(s, now, FAIL_GRACE_S);
 }
 
+/* What is due by now; called behind every wait, however it ended. */
 static void tick(struct shim *s, int64_t now)
 {
     if (!s->stop_seen) {
@@ -295,6 +311,7 @@ static void tick(struct shim *s, int64_t now)
     reap(s, now);
 }
 
+/* At most a second, rounded up: a wait that ends before its time would turn in circles. */
 static int wait_ms(const struct shim *s, int64_t now)
 {
     int64_t until = now + 1 * S;
@@ -316,6 +333,7 @@ static void loop(struct shim *s)
         fds[count++] = (struct pollfd){.fd = s->signals, .events = POLLIN};
         fds[count++] = (struct pollfd){.fd = s->socket, .events = POLLIN};
         fds[count++] = (struct pollfd){.fd = s->peers.fd, .events = POLLIN};
+        /* From here on each descriptor is a pipe of somebody; -1 is passed over by poll(). */
         owners[count] = &s->script;
         fds[count++] = (struct pollfd){.fd = s->script.pipe, .events = POLLIN};
         for (uint32_t i = 0; i < s->count; i++) {
@@ -351,6 +369,7 @@ static int prepare(struct shim *s, struct myr_err *err)
     sigaddset(&mask, SIGHUP);
     sigprocmask(SIG_BLOCK, &mask, NULL);
     (void)signal(SIGPIPE, SIG_IGN);
+    /* Orphans of ranks become our children: wait() finds all who descend from us. */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     s->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
     s->bell = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -457,6 +476,7 @@ int shim_run(const char *folder)
     myr_buf_printf(&text, "pid %d\nbegan %llu\n", (int)getpid(),
                    (unsigned long long)process_began(getpid(), NULL, NULL));
     shim_put_file(s, "shim", &text);
+    /* A launcher before us has finished: nothing is left to do. */
     if (file_is_there(folder, "exit")) {
         return 0;
     }

@@ -1,3 +1,4 @@
+/* start: who a rank runs as, what its environment is, and the way from fork() to its program. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -12,6 +13,10 @@
 
 static const char default_path[] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
+/*
+ * Never root, and never anybody else where the agent cannot change: both are refused here, before
+ * anything is started.
+ */
 static int become(const struct passwd *found, struct person *ret, struct myr_err *err)
 {
     *ret = (struct person){.uid = found->pw_uid, .gid = found->pw_gid, .change = geteuid() == 0};
@@ -46,6 +51,7 @@ int person_find(struct myr_str name, struct person *ret, struct myr_err *err)
     }
     snprintf(text, sizeof(text), "%.*s", (int)name.len, name.data);
     snprintf(shown, sizeof(shown), "%s", text);
+    /* No name means the agent's own user, which root must not be. */
     if (!text[0] && geteuid() == 0) {
         return myr_err_set(err, MYR_EINVAL, "the job names no Unix user, and none runs as root");
     }
@@ -67,6 +73,7 @@ static MYR_NORETURN void give_up(const struct start *start, const char *what)
     _exit(127);
 }
 
+/* Groups first, the user last: afterwards the right to change the others is gone. */
 static void become_person(const struct start *start)
 {
     const struct person *person = start->person;
@@ -87,6 +94,10 @@ static void calm_killer(void)
     }
 }
 
+/*
+ * Waits for the byte that lets it go, then becomes the user and the program. Whatever fails is one
+ * line on the pipe 'trouble'.
+ */
 static MYR_NORETURN void child(const struct start *start, pid_t parent)
 {
     char go;
@@ -115,6 +126,7 @@ static MYR_NORETURN void child(const struct start *start, pid_t parent)
     }
     calm_killer();
     become_person(start);
+    /* The usual one, whatever the agent's own is. */
     umask(022);
     /* Changing the user clears it, so it comes after; the parent may be gone already. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -141,6 +153,7 @@ pid_t start_process(const struct start *start)
 
 /* --- its environment */
 
+/* Room for the job's variables and 40 of ours; names are unique. */
 struct env {
     struct myr_arena *arena;
     const char **items;
@@ -170,6 +183,7 @@ static void env_text(struct env *env, const char *name, struct myr_str value)
     env_put(env, myr_arena_printf(env->arena, "%s=%.*s", name, (int)value.len, value.data));
 }
 
+/* Numbers as NVML counts: the bits of the order. */
 static void put_devices(struct env *env, uint64_t gpus)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf list = {};
@@ -183,6 +197,7 @@ static void put_devices(struct env *env, uint64_t gpus)
     env_text(env, "CUDA_DEVICE_ORDER", myr_str_from("PCI_BUS_ID"));
 }
 
+/* The names that torchrun sets, so that programs written for it need no change. */
 static void put_ranks(struct env *env, const struct order *order, uint32_t local_rank)
 {
     uint64_t rank = order->first_rank + (uint64_t)local_rank;
@@ -221,6 +236,7 @@ const char *const *start_env(struct myr_arena *arena, const struct order *order,
     for (uint32_t i = 0; i < count; i++) {
         env_put(&env, job->env[i]);
     }
+    /* "host port", as the order has it. */
     struct myr_str host = order->master;
     struct myr_str port = {"", 0};
     const char *blank = memchr(host.data, ' ', host.len);
@@ -243,6 +259,7 @@ const char *const *start_env(struct myr_arena *arena, const struct order *order,
 
 /* --- images */
 
+/* Where root's programs lie: a user's own path has no say in what runs his image. */
 bool start_has(const char *program)
 {
     const char *at = default_path;
@@ -280,6 +297,7 @@ static void put_mount(struct words *words, const char *option, const char *path)
     }
 }
 
+/* Podman is told to share network, memory and user with the host, as the others do anyway. */
 static const struct runner {
     const char *words[8];
     const char *mount, *folder; /* its options; NULL: it is where it is called */
@@ -310,6 +328,7 @@ int start_argv(struct myr_arena *arena, const struct order *order, const struct 
             err, MYR_ENOENT,
             "image '%.100s': neither podman nor apptainer nor enroot is on this node", job->image);
     }
+    /* Our own words at most, then two for each variable and one for each of the command. */
     uint32_t count = 32;
     for (uint32_t i = 0; env[i]; i++) {
         count += 2;

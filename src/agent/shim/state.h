@@ -30,24 +30,25 @@ struct shim {
     struct jobfile job;
     struct person person;
     struct myr_arena arena;
-    struct myr_buf order_text;
+    struct myr_buf order_text; /* what 'order' points into */
     struct cgroup cgroup;
     struct progress_pattern pattern;
     struct peers peers;
     enum phase phase;
     struct process ranks[AGENT_RANKS_MAX];
     struct process script; /* prolog or epilog */
-    uint32_t count, alive;
+    uint32_t count, alive; /* ranks of this node; processes not yet reaped, the script too */
     bool stop_seen, said_stuck, log_steps;
     struct told told; /* who was asked to end */
+    /* End of this phase; when SIGKILL began; of the launcher; the next look for who is left. */
     int64_t deadline_ns, killed_ns, began_ns, sweep_ns;
     struct ending ending;
-    char line[256];
-    bool ended; /* the ending is known */
+    char line[256]; /* what ending.line points to */
+    bool ended;     /* the ending is known */
     struct progress progress;
-    int64_t written_ns; /* the progress file */
-    bool unwritten;
-    int signals, socket, bell;
+    int64_t written_ns;        /* the progress file */
+    bool unwritten;            /* there is a newer step than the file has */
+    int signals, socket, bell; /* signalfd; of datagrams; to the agent */
 };
 
 /* --- what others are told (tell.c) */

@@ -1,3 +1,4 @@
+/* tell: the files by which a launcher speaks, and the bell that makes the agent look at them. */
 #include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -5,6 +6,7 @@
 
 #include "shim/state.h"
 
+/* One datagram without waiting: the file is what counts. */
 static void ring(struct shim *s)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
@@ -41,6 +43,7 @@ void shim_set_ending(struct shim *s, enum ending_kind kind, const struct ending 
     s->ending.line = myr_str_from(s->line);
 }
 
+/* Not synced: after a reboot nobody asks for it. When it fails it is tried with the next tick. */
 void shim_write_progress(struct shim *s, int64_t now)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
