@@ -24,9 +24,9 @@ enum { CLI_DONE = 0, CLI_NO = 1, CLI_BAD_INPUT = 2, CLI_FAILED = 3 };
 
 /* The options that every verb with an answer has. */
 struct cli_common {
-    uint32_t format; /* enum myr_format */
-    uint32_t colour; /* auto, always, never */
-    bool timing, excel;
+    uint32_t format;    /* enum myr_format */
+    uint32_t colour;    /* auto, always, never */
+    bool timing, excel; /* print what it took; CSV with the mark that spreadsheets want */
     /* Of verbs that ask a server; NULL: not given. */
     const char *server, *token_file, *ca, *dir;
 };

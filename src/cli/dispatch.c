@@ -11,6 +11,7 @@ static bool is_subverb(const struct cli_verb *verb)
     return strchr(verb->row->name, ' ') != NULL;
 }
 
+/* A heading and its verbs, in the order of the table; sub-verbs show in the help of their verb. */
 static void put_group(struct myr_buf *buf, const char *group)
 {
     uint32_t count;
@@ -66,6 +67,7 @@ static int unknown(const char *word, const struct myr_command *verb)
     return cli_error(&err);
 }
 
+/* A verb that is nothing by itself: its sub-verbs are named, so that the next try is a good one. */
 static int needs_subverb(const struct myr_command *verb)
 {
     struct myr_err err = {};
@@ -81,6 +83,7 @@ static int needs_subverb(const struct myr_command *verb)
     return cli_error(&err);
 }
 
+/* 'second' NULL: the verb of that name itself. NULL: there is none. */
 static const struct cli_verb *find(const char *first, const char *second)
 {
     uint32_t count;
@@ -116,6 +119,7 @@ static int run_words(int argc, const char *const *argv, bool help,
     if (used == 1 && second && command->subcommand_count > 0 && command->operand_max == 0) {
         return unknown(second, command);
     }
+    /* Help is to be had of a verb too that cannot run by itself. */
     bool asks = help || (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")));
     if (!verb->run && !asks) {
         return needs_subverb(command);
@@ -126,6 +130,7 @@ static int run_words(int argc, const char *const *argv, bool help,
 
 int cli_main(int argc, const char *const *argv, const char *(*lookup_env)(const char *name))
 {
+    /* Without a word the overview: whoever types the bare name wants to know what there is. */
     const char *word = argc > 1 ? argv[1] : "--help";
     if (strcmp(word, "--version") == 0 || strcmp(word, "version") == 0) {
         MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};

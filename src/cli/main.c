@@ -10,6 +10,10 @@ static const char *environment(const char *name)
 
 int main(int argc, char **argv)
 {
+    /*
+     * 'myriad ... | head' closes the pipe: cli_print() then sees an error, and the verb ends in
+     * order.
+     */
     signal(SIGPIPE, SIG_IGN);
     return cli_main(argc, (const char *const *)argv, environment);
 }

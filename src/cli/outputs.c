@@ -18,6 +18,10 @@ static char *place_of(const char *path, const char **ret_name)
     return real;
 }
 
+/*
+ * Of files that are there the inode decides, so that links count; of two that are not, the folder
+ * and the name in it. One that is there is never one that is not.
+ */
 bool cli_same_file(const char *a, const char *b)
 {
     struct stat one, two;
@@ -34,6 +38,7 @@ bool cli_same_file(const char *a, const char *b)
     return a_place && b_place && strcmp(a_place, b_place) == 0 && strcmp(a_name, b_name) == 0;
 }
 
+/* NULL: the row is no path, or was not given. */
 static const char *path_of(const struct cli *cli, const struct myr_option *row)
 {
     return row->type == MYR_OPTION_PATH
@@ -41,6 +46,7 @@ static const char *path_of(const struct cli *cli, const struct myr_option *row)
                : NULL;
 }
 
+/* An empty one where the row is no list. Its words may be names of files: those are read. */
 static const struct myr_option_list *list_of(const struct cli *cli, const struct myr_option *row)
 {
     static const struct myr_option_list none;
@@ -48,6 +54,7 @@ static const struct myr_option_list *list_of(const struct cli *cli, const struct
                                         : &none;
 }
 
+/* 'by' NULL: it is an operand. */
 static int is_read(const struct myr_option *out, const char *path, const char *by,
                    struct myr_err *err)
 {
@@ -80,6 +87,7 @@ static int check_output(const struct cli *cli, const struct myr_option *out, str
         if (!row->writes && other && myr_file_same(path, other)) {
             return is_read(out, path, row->name, err);
         }
+        /* Each pair of outputs once, told in the order of the rows. */
         if (row < out && row->writes && other && cli_same_file(path, other)) {
             return myr_err_set(err, MYR_EINVAL,
                                "--%s and --%s: both are '%.200s', two files are expected",

@@ -7,6 +7,7 @@
 
 #include "cli.h"
 
+/* The exit status follows from the code, the same for all verbs. */
 int cli_error(const struct myr_err *err)
 {
     MYR_ASSERT(err->code < 0);

@@ -37,6 +37,7 @@ const struct myr_option_table cli_common_table = {
 const struct myr_option_table cli_client_table = {common_rows, MYR_ARRAY_COUNT(common_rows),
                                                   &common_defaults};
 
+/* A variable that is there but empty counts as not set. */
 static bool is_set(const char *value)
 {
     return value && *value;
@@ -58,6 +59,7 @@ static uint32_t screen_width(const char *(*lookup_env)(const char *name))
     return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
+/* The option decides; "auto" needs a terminal that can, and nobody who has asked for none. */
 static bool wants_colour(const struct cli_common *common,
                          const char *(*lookup_env)(const char *name))
 {
@@ -77,6 +79,7 @@ static double seconds(clockid_t clock)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+/* Always taken, printed only with --timing: the same question gives the same bytes without it. */
 static void add_timing(struct cli *cli, double start_s)
 {
     struct rusage used = {};
@@ -96,6 +99,9 @@ static const char *schema_name(struct cli *cli)
     return myr_arena_printf(&cli->arena, "myriad.%s", name);
 }
 
+/*
+ * Rendered whole before a byte goes out: what cannot be rendered prints an error and nothing else.
+ */
 static int print_answer(struct cli *cli, const char *(*lookup_env)(const char *name))
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
@@ -120,6 +126,10 @@ static int help(const struct myr_command *command)
     return cli_print(&buf);
 }
 
+/*
+ * The answer begins with schema, version and the question as it was understood; then the verb fills
+ * it. "No" is an exit status of its own, but only where it could be printed.
+ */
 static int ask_and_print(struct cli *cli, const struct cli_verb *verb,
                          const char *(*lookup_env)(const char *name))
 {

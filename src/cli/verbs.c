@@ -114,6 +114,7 @@ const struct cli_verb *const *cli_verbs(uint32_t *ret_count)
     return verbs;
 }
 
+/* As in dispatch.c: more than there are, and asserted. */
 enum { VERBS_MAX = 96 };
 
 static uint32_t all_commands(const struct myr_command *ret[VERBS_MAX])
@@ -132,6 +133,7 @@ static uint32_t all_commands(const struct myr_command *ret[VERBS_MAX])
 
 static const char *const shells[] = {"bash", "zsh", "fish"};
 
+/* The words of shells[], for completion. */
 static void put_shells(struct myr_buf *buf)
 {
     myr_buf_put_lit(buf, "bash zsh fish");
@@ -212,6 +214,7 @@ static const struct myr_option man_rows[] = {
     CLI_FLAG("list", struct man_options, list, "print the names of all pages instead"),
 };
 
+/* Verbs that have a page: those with a group, which sub-verbs do not have. */
 static void put_verbs(struct myr_buf *buf)
 {
     const uint32_t count = MYR_ARRAY_COUNT(verbs);
@@ -250,6 +253,7 @@ static void put_exit_status(struct myr_buf *buf)
                          "*130*\n\tInterrupted.\n\n");
 }
 
+/* myriad(1), from the table: a verb cannot be forgotten here. */
 static void put_program(struct myr_buf *buf)
 {
     const uint32_t count = MYR_ARRAY_COUNT(verbs);

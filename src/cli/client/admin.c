@@ -2,6 +2,7 @@
 #include "client/client.h"
 #include "myriad/text/json.h"
 
+/* From the least rights to the most, in the server's words. */
 static const char *const roles[] = {"viewer", "user", "operator", "admin"};
 
 struct token_options {
@@ -29,6 +30,7 @@ static const struct myr_command token_new_command = {
     CLI_CLIENT_OPTIONS(token_rows, token_defaults),
 };
 
+/* Whose it is has no default: it has to be said. */
 static int token_new_run(struct cli *cli, struct myr_err *err)
 {
     const struct token_options *options = cli->options;
@@ -150,6 +152,7 @@ static const struct myr_command enrol_command = {
     .operand_max = 1,
 };
 
+/* A token is for a node, for a relay or for whoever comes first: never for two of them. */
 static int enrol_run(struct cli *cli, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};

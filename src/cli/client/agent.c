@@ -16,6 +16,7 @@ static const struct myr_command command = {
     .operand_max = MYR_OPERANDS_MAX,
 };
 
+/* Beside this program first, then in PATH. Returns only where neither could be started. */
 static int run(struct cli *cli, struct myr_err *err)
 {
     const char *argv[MYR_OPERANDS_MAX + 2] = {"myriad-agent"};

@@ -9,6 +9,7 @@
 
 const struct client_none client_no_options;
 
+/* Bytes of a token's file. */
 enum { TOKEN_MAX = 4096 };
 
 static const char default_url[] = "http://127.0.0.1:4680";
@@ -34,6 +35,10 @@ static int read_token(struct cli *cli, const char *path, const char **ret, struc
     return MYR_OK;
 }
 
+/*
+ * What is said one by one goes before what --dir finds in the folder; without both a server on this
+ * machine is asked, without a token.
+ */
 int client_open(struct cli *cli, struct client *ret, struct myr_err *err)
 {
     const struct cli_common *common = &cli->common;
@@ -82,6 +87,10 @@ static void put_words(const char *text, char *ret, size_t size)
     ret[at] = '\0';
 }
 
+/*
+ * What the server says becomes the error of the verb, with its hint. Of 401 the hint is our own:
+ * the server does not know by which options a token is given.
+ */
 static int refused(const struct client *client, const struct myr_http_answer *answer,
                    struct myr_err *err)
 {
@@ -167,6 +176,10 @@ int client_ask(struct cli *cli, const char *method, const char *path, struct myr
                        ret, err);
 }
 
+/*
+ * A copy of the verb's state with an arena and an answer of its own. 'ret' must not move: the
+ * client in it points at it.
+ */
 void client_round_begin(const struct client *client, struct client_round *ret)
 {
     ret->cli = *client->cli;
@@ -181,6 +194,10 @@ void client_round_done(struct client_round *round)
     myr_arena_done(&round->cli.arena);
 }
 
+/*
+ * Names come from users: a '/' or '?' in one must not make another path of it. No name is as long
+ * as what is cut off.
+ */
 const char *client_word(struct cli *cli, const char *name)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
@@ -196,6 +213,7 @@ const char *client_word(struct cli *cli, const char *name)
     return buf.len ? myr_arena_strndup(&cli->arena, buf.data, buf.len) : "";
 }
 
+/* JSON's kinds are kept: what was quoted stays a text, though it looks like a number. */
 static void put_scalar(struct myr_answer *answer, const char *key, const struct myr_doc *doc)
 {
     uint64_t whole;
@@ -249,6 +267,7 @@ int client_put_list(struct cli *cli, const struct myr_doc *doc, const char *key,
                     struct myr_value **ret, struct myr_err *err)
 {
     const struct myr_doc *list = myr_doc_get(doc, key);
+    /* Rows of a table are objects; a server that sends anything else is not understood. */
     bool fits = list && list->kind == MYR_DOC_LIST;
     for (uint32_t i = 0; fits && i < list->count; i++) {
         fits = list->items[i]->kind == MYR_DOC_MAP;
