@@ -158,6 +158,7 @@
     X(K_2604, "kernel.bridge-26.04", "1", 1.05, 0.7, 1.4, 0.05,                                    \
       "rate of all kernels against other stacks: Megatron-Bridge 26.04 and later")
 
+/* In the order of the table: a constant's number is its place in myr_profiles.constants. */
 enum fit_constant {
 #define FIT_CONSTANT_ENUM(id, ...) FIT_##id,
     FIT_CONSTANTS(FIT_CONSTANT_ENUM)

@@ -1,3 +1,8 @@
+/*
+ * interval: how sure a prediction is, by its distance from the measured run that tells most about
+ * it. Widths are of the logarithm of the time, fitted to rows that a fit did not see (docs/fit.md,
+ * "Intervals").
+ */
 #include "myriad/fit/interval.h"
 
 #include <math.h>
@@ -42,6 +47,7 @@ static uint32_t stack_at(const struct myr_profiles *profiles, const char *name)
     return at;
 }
 
+/* The question in the terms that runs are listed in. */
 struct myr_measured myr_measured_of(const struct myr_profiles *profiles,
                                     const struct myr_fit_case *it, const struct myr_layout *layout)
 {
@@ -71,12 +77,14 @@ struct myr_fit_distance myr_fit_distance_of(const struct myr_profiles *profiles,
                                             const struct myr_measured *run)
 {
     struct myr_fit_distance ret = {};
+    /* Another trainer, which is another release too: both axes count. */
     bool line = strcmp(profiles->stacks[question->stack].line, profiles->stacks[run->stack].line);
     ret.axes[MYR_INTERVAL_GPUS] = fabs(doublings(question->gpus) - doublings(run->gpus));
     ret.axes[MYR_INTERVAL_TOKENS] = fabs(doublings(question->tokens) - doublings(run->tokens));
     ret.axes[MYR_INTERVAL_DEVICE] = device_apart(profiles, question->device, run->device);
     ret.axes[MYR_INTERVAL_PRECISION] = question->precision != run->precision;
     ret.axes[MYR_INTERVAL_EXPERT_COUNT] =
+        /* One more of both: none against some is a distance, and no logarithm of 0 is asked for. */
         fabs(doublings(question->experts + 1.0) - doublings(run->experts + 1.0));
     ret.axes[MYR_INTERVAL_LINE] = line;
     ret.axes[MYR_INTERVAL_RELEASE] = question->stack != run->stack;
@@ -91,6 +99,10 @@ struct myr_fit_shares myr_fit_shares_of(const struct myr_fit_cost *cost)
         ret.axes[i] = 1;
     }
     MYR_ASSERT(cost->step_s > 0);
+    /*
+     * Only a part of the step depends on the sequence and on experts: being off there moves only
+     * that.
+     */
     ret.axes[MYR_INTERVAL_TOKENS] = (t[MYR_FIT_ATTENTION] + t[MYR_FIT_CONTEXT]) / cost->step_s;
     double experts = t[MYR_FIT_EXPERTS] + t[MYR_FIT_EXPERT_COMM] + t[MYR_FIT_LAUNCH];
     /* A run with experts tells less of a model without, in all that the two do alike. */
@@ -101,6 +113,7 @@ struct myr_fit_shares myr_fit_shares_of(const struct myr_fit_cost *cost)
 double myr_fit_width(const double intervals[MYR_INTERVAL_COUNT], bool experts,
                      const struct myr_fit_distance *distance, const struct myr_fit_shares *shares)
 {
+    /* Independent reasons add up as squares do. */
     double own = intervals[experts ? MYR_INTERVAL_EXPERTS : MYR_INTERVAL_DENSE];
     double sum = own * own;
     for (int i = MYR_INTERVAL_FIRST_AXIS; i < MYR_INTERVAL_COUNT; i++) {
@@ -149,7 +162,9 @@ struct myr_fit_spread myr_fit_spread(const struct myr_profiles *profiles,
         }
     }
     MYR_ASSERT(least >= 0); /* a profile always has measured runs */
+    /* Guessed axes widen every answer alike, so they do not choose the nearest run. */
     double open = unknown & MYR_UNKNOWN_AXES ? widths[MYR_INTERVAL_AXES_OPEN] : 0;
+    /* From the logarithm to a share of the time: nine times of ten it is inside of that. */
     ret.share = fit_exp(sqrt(least * least + open * open)) - 1;
     ret.most = most_of(widths, &ret.away, &shares);
     return ret;

@@ -2,6 +2,10 @@
 
 double fit_log2(double x)
 {
+    /*
+     * An IEEE double is exponent and fraction: the one is the whole part, the other a number from 1
+     * to 2.
+     */
     const uint64_t fraction = (UINT64_C(1) << 52) - 1, one = UINT64_C(1023) << 52;
     uint64_t bits;
     MYR_ASSERT(x >= 2.3e-308);
@@ -13,6 +17,7 @@ double fit_log2(double x)
     }
     bits |= one;
     memcpy(&x, &bits, sizeof(x));
+    /* Nearer to 1 from either side, so that few terms do. */
     if (x > 1.5) {
         x *= 0.5;
         value += 1;

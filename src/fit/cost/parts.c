@@ -1,3 +1,7 @@
+/*
+ * parts: a step taken apart as people ask for it: computing, waiting, moving and what of it is
+ * hidden; and the timers that a Megatron log of it would show.
+ */
 #include "myriad/fit/parts.h"
 
 #include "cost/combine.h"
@@ -14,6 +18,7 @@ static double sum_of(const struct myr_fit_cost *cost, const uint8_t *terms, size
 /* Tokens that one GPU's host reads each step, ahead of when they are needed. */
 static double io_s(const struct myr_fit_case *it, const struct myr_layout *layout)
 {
+    /* Four bytes a token, at 1 GB/s. */
     double sequences = (double)layout->global_batch / layout->dp;
     return sequences * myr_layout_seq(layout, it->model) / layout->cp * 4 / 1e9;
 }
@@ -29,6 +34,10 @@ void myr_fit_parts_of(const struct myr_fit_case *it, const struct myr_layout *la
     static const uint8_t seen[] = {FIT_TENSOR_OVERLAP,     FIT_CONTEXT_SEEN, FIT_PIPELINE_SEEN,
                                    FIT_DATA_FLOOR,         FIT_ZERO3_FLOOR,  FIT_EXPERT_SEEN,
                                    FIT_EXPERT_SEEN_OVERLAP};
+    /*
+     * The same step with nothing hidden: every share that is seen is 1, and passes cover nothing.
+     * The difference is what the stack hides.
+     */
     double bare[MYR_FIT_CONSTANTS_MAX];
     struct myr_fit_case open = *it;
     struct myr_fit_cost cost, gross;
@@ -40,6 +49,7 @@ void myr_fit_parts_of(const struct myr_fit_case *it, const struct myr_layout *la
     open.constants = bare;
     myr_fit_cost_of(it, layout, &cost);
     myr_fit_cost_of(&open, layout, &gross);
+    /* Shares above 1 are fitted too, so the gross sum need not be the larger one. */
     double exposed = sum_of(&cost, moving, MYR_ARRAY_COUNT(moving));
     *ret = (struct myr_fit_parts){
         .compute_s = sum_of(&cost, computing, MYR_ARRAY_COUNT(computing)),
@@ -62,6 +72,7 @@ const char *myr_fit_timer_name(enum myr_fit_timer timer)
     return names[timer];
 }
 
+/* Least and most over the stages, in whichever order they come. */
 static void set(struct myr_fit_timers *timers, enum myr_fit_timer timer, double least, double most)
 {
     timers->least_s[timer] = fit_min(least, most);
@@ -74,6 +85,7 @@ static void pipeline_timers(const struct myr_fit_case *it, const struct myr_layo
                             const struct fit_blocks *blocks, const struct myr_fit_cost *cost,
                             struct myr_fit_timers *ret)
 {
+    /* [0] is the least and [1] the most over all stages. */
     double m = myr_layout_micro_batches(layout), far = layout->pp - 1, forward[2] = {1e30, 0},
            backward[2] = {1e30, 0};
     struct fit_layer stage;
@@ -88,6 +100,7 @@ static void pipeline_timers(const struct myr_fit_case *it, const struct myr_layo
     double hop = hops / (2 * m);
     set(ret, MYR_FIT_TIMER_FORWARD_COMPUTE, m * forward[0], m * forward[1]);
     set(ret, MYR_FIT_TIMER_BACKWARD_COMPUTE, m * backward[0], m * backward[1]);
+    /* Who waits for stragglers does so in this timer, others end without them. */
     double all = cost->step_s - cost->terms_s[MYR_FIT_DATA] - cost->terms_s[MYR_FIT_OPTIMISER] -
                  cost->terms_s[MYR_FIT_STRAGGLER];
     set(ret, MYR_FIT_TIMER_FORWARD_BACKWARD, all, all + cost->terms_s[MYR_FIT_STRAGGLER]);
@@ -131,6 +144,10 @@ void myr_fit_timers_of(const struct myr_fit_case *it, const struct myr_layout *l
             fit_collective_s(it, MYR_ALL_REDUCE, 2, fit_near_all(1), table * numerics.reduce_bytes);
         set(ret, MYR_FIT_TIMER_EMBEDDING, 0, both);
     }
+    /*
+     * What is seen of the exchange is one sum: it is divided as the bytes of its two ways are.
+     * ZeRO-0 gathers nothing.
+     */
     double gathered = layout->zero ? numerics.gather_bytes : 0, reduced = numerics.reduce_bytes;
     double gather = cost.terms_s[MYR_FIT_DATA] * gathered / (gathered + reduced);
     set(ret, MYR_FIT_TIMER_PARAMS_GATHER, gather, gather);

@@ -1,3 +1,7 @@
+/*
+ * place: the levels of a design as the cost model sees them: how many GPUs lie in a block of each,
+ * and how much slower what leaves it is.
+ */
 #include "myriad/fit/place.h"
 
 #include <stdlib.h>
@@ -30,6 +34,10 @@ static uint32_t block_at(const struct myr_graph *graph, enum place_level level, 
 static uint32_t block_nodes(const struct myr_graph *graph, enum place_level level)
 {
     uint32_t nodes = graph->design->head->nodes, least = 0, run = 1;
+    /*
+     * Nodes of a block are neighbours in the order of ranks; the last run may be cut short and does
+     * not count.
+     */
     for (uint32_t i = 1; i < nodes; i++) {
         if (block_at(graph, level, i) == block_at(graph, level, i - 1)) {
             run++;
@@ -82,7 +90,9 @@ int myr_fit_topology_init(struct myr_fit_topology *topology, struct myr_arena *a
     }
     *topology = (struct myr_fit_topology){
         .measured = table != NULL, .gpus = head->gpus, .domain_gpus = head->scale_up_gpus};
+    /* What the design really has for each GPU, in place of the device's usual NIC. */
     topology->nic_gbps = (double)net->host_ports * net->host_gbps / head->gpus;
+    /* Tables are asked at the job's share of the fabric. */
     double load = head->gpus ? (double)gpus / head->gpus : 1;
     double leaf = net->oversubscription_milli[0] / 1000.0;
     double pod = net->oversubscription_milli[1] / 1000.0;
@@ -92,11 +102,13 @@ int myr_fit_topology_init(struct myr_fit_topology *topology, struct myr_arena *a
     levels[1].gpus = block_nodes(&graph, PLACE_LEAF) * head->gpus_per_node;
     levels[1].oversubscription = graph.clos && leaf > 1 ? leaf : 1;
     levels[2].gpus = graph.clos ? block_nodes(&graph, PLACE_POD) * head->gpus_per_node : 0;
+    /* What leaves a pod has passed the leaf's uplinks already. */
     levels[2].oversubscription = levels[1].oversubscription * (pod > 1 ? pod : 1);
     if (!graph.clos) { /* what leaves a router shares the cut through the middle */
         levels[1].oversubscription = bisection_loss(net);
     }
     for (int i = 1; i < MYR_FIT_LEVELS; i++) {
+        /* A level whose blocks are smaller than a scale-up domain says nothing of its own. */
         bool inside = levels[i].gpus > 0 && levels[i].gpus < levels[i - 1].gpus;
         levels[i].gpus = inside ? levels[i - 1].gpus : levels[i].gpus;
     }
@@ -124,6 +136,7 @@ static int check_placement(const struct myr_design_head *head,
     return MYR_OK;
 }
 
+/* For qsort(). */
 static int by_number(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -164,6 +177,10 @@ int myr_fit_topology_placed(const struct myr_fit_topology *all, struct myr_arena
         if (whole == 0) {
             continue;
         }
+        /*
+         * As many blocks as are needed cost what whole ones do; more make blocks as small as their
+         * mean.
+         */
         uint64_t fewest = nodes > 0 ? (count + nodes - 1) / nodes : count;
         uint64_t touched = blocks_touched(&graph, (enum place_level)i, placement, scratch);
         /* A job that has some GPUs of each node only has fewer ranks in a block. */

@@ -1,3 +1,7 @@
+/*
+ * profile: devices, releases, rules and fitted constants, from the program's own files and a
+ * user's. Lists only grow: indices into them, which measured runs hold, stay good.
+ */
 #include "myriad/fit/profile.h"
 
 #include <myr_fit_profiles.h>
@@ -9,6 +13,7 @@
 
 _Static_assert(FIT_CONSTANT_COUNT <= MYR_FIT_CONSTANTS_MAX, "too many fitted constants");
 
+/* The same table as the enum of constants.h, so the order is the same. */
 static const struct myr_constant constant_table[] = {
 #define FIT_CONSTANT_ROW(id, name, unit, prior, min, max, spread, meaning) \
     {name, unit, meaning, prior, min, max, spread},
@@ -37,6 +42,7 @@ int myr_fit_constant_index(struct myr_str name)
     return -1;
 }
 
+/* A file that was built in; not to find it is a mistake of the build. */
 static int read_file(struct myr_arena *arena, const char *name, const struct myr_doc **ret,
                      struct myr_err *err)
 {
@@ -59,6 +65,7 @@ static int number(const struct myr_doc *map, const char *key, double least, doub
     return myr_doc_double(node, key, least, 1e15, ret, err);
 }
 
+/* Required, like number() and text(); a flag that is absent is false. */
 static int whole(const struct myr_doc *map, const char *key, uint32_t least, uint32_t *ret,
                  struct myr_err *err)
 {
@@ -117,6 +124,7 @@ static int numbers(const struct myr_doc *map, const struct number_row *rows, siz
     return MYR_OK;
 }
 
+/* The tile that products are cut into, rows by columns. */
 static int read_tile(const struct myr_doc *map, struct myr_device *ret, struct myr_err *err)
 {
     const struct myr_doc *tile;
@@ -192,6 +200,7 @@ static int read_stack(struct myr_arena *arena, const struct myr_doc *map, struct
     struct myr_stated stated = {};
     uint32_t era = 0, own = 0;
     const char *kernel = "";
+    /* What nearly all releases have is not written down for each. */
     stated.recipe.of[MYR_CAPABILITY_GROUPED] = MYR_GROUPED_KERNEL;
     if (text(arena, map, "name", &ret->name, err) < 0 ||
         text(arena, map, "line", &ret->line, err) < 0 ||
@@ -247,6 +256,7 @@ static int read_measured_run(struct myr_profiles *profiles, const struct myr_doc
     return MYR_OK;
 }
 
+/* After devices and releases: runs name them. */
 static int read_measured(struct myr_profiles *profiles, struct myr_arena *arena,
                          const struct myr_doc *doc, struct myr_err *err)
 {
@@ -268,6 +278,7 @@ static int read_constants(struct myr_profiles *profiles, struct myr_arena *arena
     for (uint32_t i = 0; i < FIT_CONSTANT_COUNT; i++) {
         profiles->constants[i] = constant_table[i].prior;
     }
+    /* A constant that the file does not name keeps its prior. */
     profiles->constant_count = FIT_CONSTANT_COUNT;
     if (read_file(arena, "catalog/profiles/fitted.yaml", &doc, err) < 0 ||
         myr_doc_need(doc, "profile", "constants", &map, err) < 0 ||
@@ -298,6 +309,7 @@ static int list_of(const struct myr_doc *doc, const char *key, const struct myr_
     return *ret ? myr_doc_expect(*ret, MYR_DOC_LIST, key, err) : MYR_OK;
 }
 
+/* Into a longer copy: the arena cannot grow what it gave. A known name is replaced in its place. */
 static int add_devices(struct myr_profiles *profiles, struct myr_arena *arena,
                        const struct myr_doc *list, struct myr_err *err)
 {
@@ -365,11 +377,13 @@ int myr_profiles_extend(struct myr_profiles *profiles, struct myr_arena *arena,
     MYR_TRY(list_of(doc, "devices", &devices, err));
     MYR_TRY(list_of(doc, "stacks", &stacks, err));
     MYR_TRY(list_of(doc, "recipes", &rules, err));
+    /* Rules come last: they name devices, also those of the same file. */
     MYR_TRY(devices ? add_devices(profiles, arena, devices, err) : MYR_OK);
     MYR_TRY(stacks ? add_stacks(profiles, arena, stacks, err) : MYR_OK);
     return rules ? add_rules(profiles, arena, rules, err) : MYR_OK;
 }
 
+/* The program's own files go the way of a user's. */
 int myr_profiles_init(struct myr_profiles *profiles, struct myr_arena *arena, struct myr_err *err)
 {
     const struct myr_doc *hardware, *software;
@@ -413,6 +427,7 @@ int myr_profiles_device(const struct myr_profiles *profiles, struct myr_str name
     return rc;
 }
 
+/* Of the C locale, whatever the user's is. */
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -433,6 +448,9 @@ static double release_order(struct myr_str version)
         for (size_t at = i; at < version.len && is_digit(version.data[at]) && part < 100000; at++) {
             part = 10 * part + (uint64_t)(version.data[at] - '0');
         }
+        /*
+         * A number that is not joined to the one before begins a new release: the last one counts.
+         */
         bool joined = i > 1 && is_digit(version.data[i - 2]) &&
                       (version.data[i - 1] == '.' || version.data[i - 1] == '-');
         if (!joined) {
@@ -470,6 +488,10 @@ static bool names_line(struct myr_str name, const char *line, struct myr_str *re
 int myr_profiles_stack(const struct myr_profiles *profiles, struct myr_str name,
                        const struct myr_stack **ret, bool *ret_exact, struct myr_err *err)
 {
+    /*
+     * A release that is not listed does what the one before it did; one before all listed, the
+     * first.
+     */
     const struct myr_stack *earlier = NULL, *first = NULL;
     const char *line = "";
     struct myr_str rest = {"", 0};

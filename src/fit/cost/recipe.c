@@ -1,5 +1,11 @@
+/*
+ * recipe: what a run switches on. A capability has a list of words; its value is the place of a
+ * word in it. Rules of the profile are gone through in order, later ones override; what somebody
+ * states comes last.
+ */
 #include "cost/recipe.h"
 
+/* The words with commas between them; empty for the parts of a layer, which are bits. */
 static const struct {
     const char *name, *words;
 } capabilities[] = {
@@ -41,6 +47,7 @@ const char *myr_capability_word(enum myr_capability capability, uint32_t value, 
         }
         return at ? ret : "none";
     }
+    /* The word at the place of the value. */
     for (uint32_t i = 0; i <= value; i++) {
         word = next_word(&rest, ',');
     }
@@ -56,6 +63,7 @@ static const char *words_of(uint32_t capability)
                : "core_attn, mlp, moe_act, mla_up_proj, layernorm, act or none";
 }
 
+/* "none" is no bit; '*ret' changes only if every word is known. */
 static bool read_parts(struct myr_str word, uint8_t *ret)
 {
     uint8_t bits = 0;
@@ -88,6 +96,7 @@ bool myr_capability_read(enum myr_capability capability, struct myr_str word, ui
     }
     /* Trainers name the parts that they capture. */
     static const char *const captured[] = {"attn", "moe_router", "moe_preprocess", "mlp", "mamba"};
+    /* Without attention among them only the router's surroundings are captured. */
     bool parts = capability == MYR_CAPABILITY_GRAPHS && word.len > 0, attention = false;
     while (parts && word.len > 0) {
         struct myr_str part = next_word(&word, ';');
@@ -101,12 +110,14 @@ bool myr_capability_read(enum myr_capability capability, struct myr_str word, ui
     return parts;
 }
 
+/* The bit says that the value was given, which may be 0. */
 static void state(struct myr_stated *stated, enum myr_capability capability, uint8_t value)
 {
     stated->set |= 1U << capability;
     stated->recipe.of[capability] = value;
 }
 
+/* "cuda_graphs=full,tp_overlap=1", all of it or nothing; 'name' is the option it came from. */
 int myr_recipe_words(const char *name, const char *text, struct myr_stated *ret,
                      struct myr_err *err)
 {
@@ -171,6 +182,7 @@ static int read_bits(const struct myr_doc *map, const char *key, const char *con
                      uint32_t count, uint32_t *ret, struct myr_err *err)
 {
     const struct myr_doc *list = myr_doc_get(map, key);
+    /* No list is no condition: all bits. */
     *ret = list ? 0 : UINT32_MAX;
     MYR_TRY(list ? myr_doc_expect(list, MYR_DOC_LIST, key, err) : MYR_OK);
     for (uint32_t i = 0; list && i < list->count; i++) {
@@ -181,6 +193,7 @@ static int read_bits(const struct myr_doc *map, const char *key, const char *con
     return MYR_OK;
 }
 
+/* Releases are compared as numbers (release_order() of profile.c). */
 static int read_release(const struct myr_doc *map, const char *key, double otherwise, double *ret,
                         struct myr_err *err)
 {
@@ -198,6 +211,7 @@ int fit_rule_read(const struct myr_profiles *profiles, struct myr_arena *arena,
     const struct myr_doc *line, *experts;
     struct myr_str name;
     bool with = false;
+    /* A rule has 32 bits for devices; one beyond them is matched only by rules without a list. */
     uint32_t count = profiles->device_count < 32 ? profiles->device_count : 32;
     for (uint32_t i = 0; i < count; i++) {
         devices[i] = profiles->devices[i].name;
@@ -213,6 +227,7 @@ int fit_rule_read(const struct myr_profiles *profiles, struct myr_arena *arena,
     experts = myr_doc_get(map, "experts");
     MYR_TRY(experts ? myr_doc_bool(experts, "experts", &with, err) : MYR_OK);
     rule.experts = experts ? with : -1;
+    /* Kept as it stands: names are compared when a model is there. */
     rule.models = myr_doc_get(map, "models");
     MYR_TRY(rule.models ? myr_doc_expect(rule.models, MYR_DOC_LIST, "models", err) : MYR_OK);
     MYR_TRY(fit_recipe_read(map, &rule.sets, err));
@@ -220,6 +235,7 @@ int fit_rule_read(const struct myr_profiles *profiles, struct myr_arena *arena,
     return MYR_OK;
 }
 
+/* No list fits every model. */
 static bool names_model(const struct myr_doc *models, const char *name)
 {
     for (uint32_t i = 0; models && i < models->count; i++) {
@@ -232,6 +248,7 @@ static bool names_model(const struct myr_doc *models, const char *name)
     return models == NULL;
 }
 
+/* What is set overrides; the rest stays as it was. */
 static void apply(const struct myr_stated *stated, struct myr_recipe *recipe)
 {
     for (uint32_t i = 0; i < MYR_CAPABILITY_COUNT; i++) {
@@ -247,6 +264,10 @@ void myr_profiles_recipes(const struct myr_profiles *profiles, const struct myr_
     bool experts = model->moe.expert_count > 0;
     uint32_t at = (uint32_t)(device - profiles->devices);
     for (uint32_t p = 0; p < MYR_PRECISION_COUNT; p++) {
+        /*
+         * From the general to the special: the release, the rules that fit, what the run says
+         * itself.
+         */
         ret[p] = stack->recipe;
         for (uint32_t i = 0; i < profiles->rule_count; i++) {
             const struct myr_recipe_rule *rule = &profiles->rules[i];
