@@ -2,6 +2,10 @@
 
 #include <stdlib.h>
 
+/*
+ * Bounds of the file and of names, the priority of a table's first rule, and the prefix of one
+ * address.
+ */
 enum { LIST_BYTES_MAX = 64 << 20, NAME_BYTES = 80, PRIORITY_FIRST = 9999, NOBODY_BITS = 32 };
 
 void acl_done(struct acl *acl)
@@ -38,6 +42,7 @@ static uint32_t to_prefixes(const uint32_t *sorted, uint32_t count, struct acl_p
 static void gather(struct acl *acl, struct myr_arena *arena, uint32_t *lists, const uint32_t *start)
 {
     const struct myr_design *design = acl->job->design;
+    /* Filled so far, by tenant. */
     uint32_t *at = MYR_ARENA_NEW(arena, uint32_t, acl->tenants.names.count + 1);
     for (uint32_t d = 0; d < design->device_count; d++) {
         uint32_t tenant = acl->tenants.of_node[d];
@@ -50,6 +55,10 @@ static void gather(struct acl *acl, struct myr_arena *arena, uint32_t *lists, co
             if (design->port_link[p] != MYR_NONE &&
                 myr_design_port_group(design, p)->net == acl->job->net) {
                 uint32_t own = myr_address_of_port(acl->addresses, p);
+                /*
+                 * A link's two addresses differ in the last bit alone: the leaf's end is the
+                 * tenant's too.
+                 */
                 list[at[tenant]++] = own & ~UINT32_C(1);
                 list[at[tenant]++] = own | 1;
             }
@@ -75,6 +84,10 @@ int acl_init(struct acl *acl, struct myr_arena *arena, const struct myr_export *
     struct myr_str list = {acl->list.len ? acl->list.data : "", acl->list.len};
     MYR_TRY(myr_site_tenants_read(&acl->tenants, arena, design, job->tenants, list, err));
     uint32_t count = (uint32_t)acl->tenants.names.count;
+    /*
+     * As many addresses as there can be: a loopback and two for each port. Ports of other networks
+     * leave room unused.
+     */
     uint32_t *start = MYR_ARENA_NEW(arena, uint32_t, (size_t)count + 2);
     for (uint32_t d = 0; d < design->device_count; d++) {
         if (acl->tenants.of_node[d] != MYR_NONE) {
@@ -116,6 +129,7 @@ static uint32_t put_table(const struct acl *acl, struct myr_json *json, uint32_t
     char text[NAME_BYTES];
     uint32_t count = 0;
     for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
+        /* One past the last tenant stands for nobody. */
         if (tenant_at(acl, p) != tenant) {
             continue;
         }
@@ -136,6 +150,7 @@ static uint32_t put_table(const struct acl *acl, struct myr_json *json, uint32_t
     return count;
 }
 
+/* Rules are tried from the highest priority down: each later one has a lower one. */
 static void put_rule(const struct acl *acl, struct myr_json *json, uint32_t tenant, uint32_t number,
                      struct acl_prefix to, bool forward)
 {
@@ -166,6 +181,7 @@ static struct acl_prefix all_of_it(const struct acl *acl)
     return (struct acl_prefix){acl->addresses->host_base, bits};
 }
 
+/* The box may hold more, but a filter that does not fit leaves tenants open to each other. */
 static int check_room(const struct acl *acl, uint32_t device, uint32_t rules, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
@@ -190,6 +206,7 @@ static uint32_t put_rules(const struct acl *acl, struct myr_json *json, uint32_t
             put_rule(acl, json, tenant, count++, acl->items[tenant].prefixes[i], true);
         }
     }
+    /* Hosts of nobody reach the leaf's own end of their link, so that BGP stays up. */
     for (uint32_t p = design->first_port[device];
          p < design->first_port[device + 1] && tenant == acl->tenants.names.count; p++) {
         if (tenant_at(acl, p) == tenant) {
@@ -197,10 +214,12 @@ static uint32_t put_rules(const struct acl *acl, struct myr_json *json, uint32_t
             put_rule(acl, json, tenant, count++, own, true);
         }
     }
+    /* Last: what no rule before it let through. */
     put_rule(acl, json, tenant, count++, all_of_it(acl), false);
     return count;
 }
 
+/* Filters are where packets enter the fabric: on leaves, at the ports of hosts. */
 int acl_put(const struct acl *acl, struct myr_json *json, uint32_t device, export_port_name *name,
             const void *context, struct myr_err *err)
 {

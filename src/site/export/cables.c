@@ -6,6 +6,7 @@
  * Graphviz and of topology daemons. All are written link by link in the order of the cabling.
  */
 
+/* MYR_NET_COUNT asks for all networks, one after the other. */
 void export_cabling(const struct myr_export *job, struct myr_cabling *cabling,
                     struct myr_arena *arena)
 {
@@ -56,6 +57,7 @@ static void put_netbox_end(struct myr_buf *buf, const struct myr_cabling *cablin
 /* Metres with as many decimals as needed. */
 static void put_length(struct myr_buf *buf, uint32_t length_mm)
 {
+    /* Not known: both the length and its unit stay empty. */
     if (length_mm == 0) {
         myr_buf_putc(buf, ',');
         return;
@@ -73,6 +75,7 @@ static void put_length(struct myr_buf *buf, uint32_t length_mm)
     myr_buf_put_lit(buf, ",m");
 }
 
+/* The colour is left to the site. */
 void myr_write_netbox_cables(const struct myr_cabling *cabling, struct myr_buf *ret)
 {
     myr_buf_put_lit(ret, "side_a_device,side_a_type,side_a_name,side_b_device,side_b_type,"
@@ -115,6 +118,7 @@ static void put_dot_text(struct myr_buf *buf, const char *text)
     myr_buf_putc(buf, '"');
 }
 
+/* Names of devices and ports have neither quotes nor backslashes. */
 static void put_dot_end(struct myr_buf *buf, const struct myr_design *design, uint32_t port)
 {
     myr_buf_putc(buf, '"');

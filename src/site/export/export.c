@@ -4,6 +4,10 @@
 
 #include "export/writers.h"
 
+/*
+ * Name, what it is, its file where there is only one, all files, who reads them, and whether
+ * several networks fit into one.
+ */
 const struct myr_exporter myr_exporters[] = {
     {"ibnetdiscover", "InfiniBand topology as ibnetdiscover prints it", "fabric.topo",
      "fabric.topo", "myriad verify, UFM, topology tools", export_ibnetdiscover, false},
@@ -62,6 +66,7 @@ int myr_exporter_find(const char *name, const struct myr_exporter **ret, struct 
     return rc;
 }
 
+/* MYR_NET_COUNT asks for all networks. */
 int myr_export_run(const struct myr_exporter *exporter, const struct myr_export *job,
                    const struct myr_export_sink *sink, struct myr_err *err)
 {
@@ -84,6 +89,7 @@ struct file_sink {
     const struct myr_export_sink *told; /* hears of each file too; may be NULL */
 };
 
+/* The set first: nobody hears of a file that could not be kept. */
 static int put_in_set(void *context, const char *name, const struct myr_buf *text,
                       struct myr_err *err)
 {
@@ -104,6 +110,7 @@ static bool is_folder(const char *path)
     return (len > 0 && path[len - 1] == '/') || (stat(path, &about) == 0 && S_ISDIR(about.st_mode));
 }
 
+/* All files or none: a set that is not committed leaves what was there. */
 int myr_export_write(const struct myr_exporter *exporter, const struct myr_export *job,
                      const char *path, const struct myr_export_sink *told, struct myr_err *err)
 {

@@ -43,6 +43,7 @@ static void put_address(struct frr *frr, const char *before, uint32_t address, c
     myr_buf_puts(&frr->text, after);
 }
 
+/* Boxes may have names of their own for ports; hosts have those of Linux. */
 static void put_interface_name(struct frr *frr, uint32_t port)
 {
     const struct myr_design *design = frr->job->design;
@@ -95,6 +96,7 @@ static void put_neighbours(struct frr *frr, uint32_t device, uint32_t vrf)
         put_address(frr, " neighbor ", address, " remote-as ");
         myr_buf_put_u64(&frr->text, myr_address_asn(frr->addresses, other));
         put_address(frr, "\n neighbor ", address, " peer-group ");
+        /* Timers and policies hang on these two groups. */
         myr_buf_puts(&frr->text, is_host(design, other) ? "HOSTS\n" : "FABRIC\n");
     }
 }
@@ -103,6 +105,7 @@ static void put_neighbours(struct frr *frr, uint32_t device, uint32_t vrf)
 static void put_policy(struct frr *frr, uint32_t device)
 {
     const struct myr_design *design = frr->job->design;
+    /* Everybody's loopback is announced; leaves announce the block of their hosts as one prefix. */
     put_address(frr, " address-family ipv4 unicast\n  network ",
                 myr_address_of_device(frr->addresses, device), "/32\n");
     if (is_leaf(design, device) && !frr->vrfs->used) {
@@ -137,6 +140,10 @@ static void put_bgp_start(struct frr *frr, uint32_t device, uint32_t vrf)
         put_vrf_name(frr, " vrf ", vrf);
     }
     put_address(frr, "\n bgp router-id ", myr_address_of_device(frr->addresses, device), "\n");
+    /*
+     * RFC 8212's default of hearing nobody is switched off, and prefixes are announced before they
+     * are in the table. Paths over different spines count as equal.
+     */
     myr_buf_put_lit(&frr->text, " no bgp ebgp-requires-policy\n no bgp network import-check\n"
                                 " bgp bestpath as-path multipath-relax\n timers bgp 3 9\n");
 }
@@ -154,6 +161,7 @@ static void put_vrf(struct frr *frr, uint32_t device, uint32_t vrf)
         myr_buf_put_lit(&frr->text, "  neighbor HOSTS prefix-list NOTHING out\n");
     } else {
         myr_buf_put_lit(&frr->text, "  redistribute connected\n");
+        /* As in the main table (see above). */
         if (!frr->split) {
             myr_buf_put_lit(&frr->text, "  neighbor HOSTS default-originate\n"
                                         "  neighbor HOSTS prefix-list DEFAULT out\n");
@@ -197,11 +205,13 @@ void frr_put_device(struct frr *frr, uint32_t device)
     } else if (is_leaf(design, device) && !frr->split) {
         myr_buf_put_lit(&frr->text, "ip prefix-list DEFAULT seq 5 permit 0.0.0.0/0\n!\n");
     }
+    /* Only where nobody's table is: the prefix list is of no use elsewhere. */
     if (vrf_next(frr->vrfs, device, (uint32_t)frr->vrfs->tenants.names.count) != MYR_NONE) {
         myr_buf_put_lit(&frr->text, "ip prefix-list NOTHING seq 5 deny any\n!\n");
     }
     put_bgp_start(frr, device, MYR_NONE);
     myr_buf_put_lit(&frr->text, " neighbor FABRIC peer-group\n neighbor FABRIC timers connect 5\n");
+    /* With tenants, hosts are neighbours in the tenants' tables alone. */
     if (is_leaf(design, device) && !frr->vrfs->used) {
         myr_buf_put_lit(&frr->text,
                         " neighbor HOSTS peer-group\n neighbor HOSTS timers connect 5\n");
@@ -273,6 +283,7 @@ static int put_configurations(struct frr *frr, const struct myr_export_sink *sin
                               struct myr_err *err)
 {
     const struct myr_design *design = frr->job->design;
+    /* Devices of other networks have nothing to say here. */
     for (uint32_t d = 0; d < design->device_count; d++) {
         if (next_port(frr, d, design->first_port[d]) != MYR_NONE) {
             MYR_TRY(put_files(frr, sink, d, err));
@@ -323,6 +334,7 @@ static int put_plan(struct frr *frr, const struct myr_export_sink *sink, struct 
     return export_put(sink, "devices.csv", &frr->text, err);
 }
 
+/* Planes and units do not meet. */
 void frr_init(struct frr *frr, const struct myr_export *job, const struct myr_addresses *addresses,
               const struct vrfs *vrfs)
 {

@@ -10,9 +10,9 @@
 struct frr {
     const struct myr_export *job;
     const struct myr_addresses *addresses;
-    const struct vrfs *vrfs;
-    bool split;             /* several fabrics that do not meet */
-    export_port_name *name; /* of switches' ports; hosts have those of Linux */
+    const struct vrfs *vrfs; /* not in use without tenants */
+    bool split;              /* several fabrics that do not meet */
+    export_port_name *name;  /* of switches' ports; hosts have those of Linux */
     const void *context;
     struct myr_buf text; /* of the file being made */
 };

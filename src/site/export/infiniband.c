@@ -18,6 +18,7 @@ struct line {
     uint32_t link;
 };
 
+/* By number of the port, as ibnetdiscover prints them; two links at one port keep their order. */
 static int compare_lines(const void *left, const void *right)
 {
     const struct line *a = left, *b = right;
@@ -38,6 +39,7 @@ struct order {
     bool nics_first;
 };
 
+/* Devices without a GUID, from sources that have none, are told apart by name and place. */
 static int compare_devices(const void *left, const void *right, void *context)
 {
     const struct order *order = context;
@@ -54,6 +56,7 @@ static int compare_devices(const void *left, const void *right, void *context)
     return by_name ? by_name : (i < j ? -1 : i > j);
 }
 
+/* Found cablings may hold names where InfiniBand has numbers. */
 static int port_number(const struct myr_cabling *cabling, struct myr_cabling_end end, uint32_t *ret,
                        struct myr_err *err)
 {
@@ -90,6 +93,7 @@ static int fill_stanzas(const struct myr_cabling *cabling, struct stanzas *stanz
         MYR_TRY(port_number(cabling, link->a, &port_a, err));
         MYR_TRY(port_number(cabling, link->b, &port_b, err));
         put_line(stanzas, next, (struct line){link->a.device, port_a, link->b.device, port_b, i});
+        /* The other side did not tell of it, and gets no line. */
         if (!link->one_sided) {
             put_line(stanzas, next,
                      (struct line){link->b.device, port_b, link->a.device, port_a, i});
@@ -98,6 +102,7 @@ static int fill_stanzas(const struct myr_cabling *cabling, struct stanzas *stanz
     return MYR_OK;
 }
 
+/* Counts, then fills: each device's lines are in a row, sorted by port. */
 static int stanzas_init(struct stanzas *stanzas, struct myr_arena *arena,
                         const struct myr_cabling *cabling, struct myr_err *err)
 {
@@ -161,6 +166,7 @@ static void put_speed(struct myr_buf *buf, const struct myr_cabling_link *link,
     } speeds[] = {{2500, "SDR"},  {5000, "DDR"},  {10000, "QDR"},  {14000, "FDR"},
                   {25000, "EDR"}, {50000, "HDR"}, {100000, "NDR"}, {200000, "XDR"}};
     enum { HDR = 5 };
+    /* Four lanes unless the source says otherwise. */
     uint32_t width = link->width ? link->width : 4;
     uint64_t lane_mbps = (uint64_t)link->gbps * 1000 / width;
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(speeds); i++) {
@@ -175,6 +181,7 @@ static void put_speed(struct myr_buf *buf, const struct myr_cabling_link *link,
     }
 }
 
+/* A switch has the node's GUID again in brackets, for its port 0. */
 static void put_head(struct myr_buf *buf, const struct myr_cabling_device *device)
 {
     myr_buf_puts(buf, device->is_switch ? "\nswitchguid=0x" : "\ncaguid=0x");
@@ -232,6 +239,7 @@ static void put_devices(const struct myr_cabling *cabling, enum myr_netlist kind
 {
     uint32_t devices = (uint32_t)cabling->devices.count;
     uint32_t *sorted = MYR_ARENA_NEW(arena, uint32_t, devices);
+    /* ibsim wants NICs first. */
     struct order order = {cabling, kind == MYR_NETLIST_IBSIM};
     for (uint32_t d = 0; d < devices; d++) {
         sorted[d] = d;
@@ -272,6 +280,7 @@ static void ib_cabling(const struct myr_export *job, struct myr_cabling *cabling
     if (!job->binding) {
         return;
     }
+    /* Links were made in the design's order, so that both lists are walked side by side. */
     size_t at = 0;
     for (uint32_t i = 0; i < design->link_count; i++) {
         uint32_t type = design->cable_type[design->link_cable[i]];
@@ -290,6 +299,7 @@ static void ib_cabling(const struct myr_export *job, struct myr_cabling *cabling
     MYR_ASSERT(at == cabling->links.count);
 }
 
+/* What the catalogue does not know is taken as it is asked for. */
 static int check_infiniband(const struct myr_export *job, const char *what, struct myr_err *err)
 {
     if (export_technology(job, job->net) != MYR_TECH_ETHERNET) {
@@ -359,6 +369,7 @@ static void put_host_ports(struct myr_buf *buf, const struct myr_export *job, bo
     }
 }
 
+/* What switches and cards are called in the output of tools, instead of their descriptions. */
 static void put_name_map(struct myr_buf *buf, const struct myr_cabling *cabling)
 {
     for (uint32_t i = 0; i < cabling->devices.count; i++) {

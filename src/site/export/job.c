@@ -8,6 +8,7 @@ int export_put(const struct myr_export_sink *sink, const char *name, struct myr_
     return rc;
 }
 
+/* By name: a design keeps names of parts, not rows of the catalogue it was made with. */
 const struct myr_part *export_part(const struct myr_export *job, uint32_t device)
 {
     const struct myr_design *design = job->design;
@@ -23,6 +24,7 @@ const struct myr_part *export_part(const struct myr_export *job, uint32_t device
 enum myr_technology export_technology(const struct myr_export *job, enum myr_net_id net)
 {
     const struct myr_network *network = &job->design->networks[net];
+    /* Access networks are Ethernet whatever the parts are. */
     if (network->access) {
         return MYR_TECH_ETHERNET;
     }

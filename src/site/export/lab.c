@@ -14,6 +14,7 @@ static const char daemons[] = "# FRR in a container of this laboratory: the daem
                               "zebra=yes\nbgpd=yes\nvtysh_enable=yes\n"
                               "zebra_options=\"-A 127.0.0.1\"\nbgpd_options=\"-A 127.0.0.1\"\n";
 
+/* The order of groups in the inventory. */
 static const struct {
     const char *group;
     enum myr_device_kind kind;
@@ -28,6 +29,7 @@ static const struct {
              {"management", MYR_DEVICE_MANAGEMENT},
              {"fabric_manager", MYR_DEVICE_FABRIC_MANAGER}};
 
+/* With a cable: spare devices have no place in the laboratory. */
 static bool is_on_net(const struct myr_export *job, uint32_t device)
 {
     const struct myr_design *design = job->design;
@@ -140,6 +142,7 @@ int export_ansible(const struct myr_export *job, const struct myr_export_sink *s
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     MYR_CLEANUP(inventory_done) struct inventory inventory = {.job = job};
     myr_arena_init(&arena);
+    /* A network without an address plan is listed all the same, without addresses. */
     inventory.routed =
         export_technology(job, job->net) != MYR_TECH_INFINIBAND &&
         myr_addresses_init(&inventory.addresses, &arena, job->design, job->net, NULL) == MYR_OK;

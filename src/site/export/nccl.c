@@ -6,6 +6,7 @@
  * itself is left to it. The file is /etc/nccl.conf of every node.
  */
 
+/* Parts of the catalogue that are DGX H100 or H200, or built on the same board. */
 bool dgx_is(const char *part)
 {
     static const char *const parts[] = {"h100-8gpu", "h200-8gpu", "dgx-h100", "dgx-h200"};
@@ -32,6 +33,7 @@ static bool has_rails(const struct myr_network *net)
            net->units > 1;
 }
 
+/* Fabrics without tiers, which go by several lanes. */
 static bool needs_levels(const struct myr_network *net)
 {
     return net->topology == MYR_TOPOLOGY_TORUS || net->topology == MYR_TOPOLOGY_DRAGONFLY ||
@@ -64,6 +66,7 @@ int export_nccl(const struct myr_export *job, const struct myr_export_sink *sink
     const struct myr_network *net = &job->design->networks[job->net];
     enum myr_technology technology = export_technology(job, job->net);
     if (job->net != MYR_NET_COMPUTE) {
+        /* Settings are for all of a job's traffic: there is one file a node. */
         return myr_err_set(err, MYR_EINVAL, "NCCL uses the compute network, not the %s network",
                            myr_net_names[job->net]);
     }

@@ -11,6 +11,7 @@
  * has, for simulators and to be replaced.
  */
 
+/* Bus numbers of made addresses, a range for each sort; all cards have sixteen lanes. */
 enum { MADE_SWITCH = 0x10, MADE_GPU = 0x40, MADE_NIC = 0x80, MADE_NVSWITCH = 0xe0, WIDTH = 16 };
 
 struct topo {
@@ -46,12 +47,14 @@ static void put_gpu_bus(const struct topo *t, uint32_t gpu)
 static void put_speed(const struct topo *t)
 {
     static const char *const speeds[] = {"2.5", "5.0", "8.0", "16.0", "32.0", "64.0"};
+    /* Servers of which it is not known are taken for PCIe 5. */
     uint32_t generation = t->server->pcie_gen ? t->server->pcie_gen : 5;
     generation = generation < MYR_ARRAY_COUNT(speeds) ? generation : MYR_ARRAY_COUNT(speeds);
     myr_buf_printf(t->buf, " link_speed=\"%s GT/s PCIe\" link_width=\"%u\"", speeds[generation - 1],
                    (uint32_t)WIDTH);
 }
 
+/* A GPU's links are dealt out to the switches as evenly as they go. */
 static void put_nvlinks(const struct topo *t, uint32_t depth)
 {
     uint32_t switches = t->server->scale_up_switches ? t->server->scale_up_switches : 1;
@@ -103,6 +106,7 @@ static void put_nic(const struct topo *t, uint32_t card, uint32_t depth)
     myr_buf_put_lit(t->buf, ">\n");
     indent(t, depth + 1);
     myr_buf_put_lit(t->buf, "<nic>\n");
+    /* The first ports of all cards come first, then the second ones. */
     for (uint32_t p = 0; p < ports; p++) {
         uint32_t nic = card + p * t->cards;
         indent(t, depth + 2);
@@ -123,6 +127,7 @@ static void put_nic(const struct topo *t, uint32_t card, uint32_t depth)
 /* Whether the part of a node at 'child' hangs on the one at 'parent'. */
 static bool hangs_on(const struct myr_design *design, uint32_t parent, uint32_t child)
 {
+    /* Links inside a node lead from the part nearer to the processor to the one behind it. */
     for (uint32_t i = 0; i < design->inside_link_count; i++) {
         if (design->inside_links[i].a == parent && design->inside_links[i].b == child) {
             return true;
@@ -226,6 +231,7 @@ int export_nccl_topo(const struct myr_export *job, const struct myr_export_sink 
     const struct myr_devtype *type =
         &design->devtypes[design->device_type[design->head->first_node]];
     topo.known = dgx_is(myr_design_str(design, type->part));
+    /* The last group on the compute network. */
     for (uint32_t g = 0; g < type->group_count; g++) {
         topo.ports = type->groups[g].net == MYR_NET_COMPUTE ? &type->groups[g] : topo.ports;
     }

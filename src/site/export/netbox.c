@@ -13,6 +13,7 @@ struct netbox {
     struct myr_buf text;
 };
 
+/* By enum myr_device_kind, as the colours below. */
 static const char *const role_titles[MYR_DEVICE_KIND_COUNT] = {
     "GPU node",        "Leaf switch",    "Spine switch",       "Core switch",
     "Router switch",   "Access switch",  "Aggregation switch", "Storage server",
@@ -40,6 +41,7 @@ static void put_field(struct myr_buf *buf, const char *text, char end)
     myr_buf_putc(buf, end);
 }
 
+/* NetBox insists on a manufacturer. */
 static const char *vendor_of(const struct myr_part *part)
 {
     return part && part->vendor && part->vendor[0] ? part->vendor : "unknown";
@@ -76,6 +78,7 @@ static bool device_wanted(const struct netbox *box, uint32_t device)
     return false;
 }
 
+/* Hands over the text so far and begins anew. */
 static int put_table(struct netbox *box, const char *name, struct myr_err *err)
 {
     return export_put(box->sink, name, &box->text, err);
@@ -117,8 +120,10 @@ static int put_types(struct netbox *box, struct myr_err *err)
     return export_put(box->sink, "device-types.csv", &types, err);
 }
 
+/* What others refer to: the site, the roles, the racks. */
 static int put_frame(struct netbox *box, struct myr_err *err)
 {
+    /* RRGGBB, as NetBox wants it. */
     static const char *const colors[MYR_DEVICE_KIND_COUNT] = {
         "4caf50", "2196f3", "3f51b5", "9c27b0", "2196f3", "607d8b",
         "607d8b", "ff9800", "9e9e9e", "9e9e9e", "795548", "00bcd4"};
@@ -144,6 +149,7 @@ static int put_frame(struct netbox *box, struct myr_err *err)
     return put_table(box, "racks.csv", err);
 }
 
+/* The place in the rack is left out: only the rack is named. */
 static int put_devices(struct netbox *box, struct myr_err *err)
 {
     const struct myr_design *design = box->job->design;
@@ -186,6 +192,7 @@ static const char *interface_type(enum myr_technology technology, uint32_t gbps)
         {400, "infiniband-ndr", "400gbase-x-osfp"},
         {800, "infiniband-xdr", "800gbase-x-osfp"},
     };
+    /* An unknown technology is "other" at any speed. */
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(types) && technology != MYR_TECH_ANY; i++) {
         if (types[i].gbps == gbps) {
             return technology == MYR_TECH_INFINIBAND ? types[i].infiniband : types[i].ethernet;

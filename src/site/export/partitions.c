@@ -8,8 +8,10 @@
  * a full member. Nodes of nobody are in the default one alone.
  */
 
+/* Of the list of tenants; keys begin at 1 and are below the default's 0x7fff. */
 enum { PARTITIONS_BYTES_MAX = 64 << 20, FIRST_KEY = 1 };
 
+/* Host ports are at end a of their links. A tenant without a port here has an empty list. */
 static void put_members(struct myr_buf *buf, const struct myr_export *job,
                         const struct myr_site_tenants *tenants, uint32_t tenant)
 {
@@ -52,6 +54,7 @@ int export_partitions(const struct myr_export *job, const struct myr_export_sink
     myr_buf_put_lit(&text, "# Everybody reaches the subnet manager, and nobody else by this key.\n"
                            "Default=0x7fff, ipoib : ALL=limited, ALL_SWITCHES=full, SELF=full;\n");
     for (uint32_t i = 0; i < tenants.names.count; i++) {
+        /* A full member sees the key with the highest bit set. */
         myr_buf_printf(&text,
                        "\n# Jobs of this tenant: NCCL_IB_PKEY is the place of 0x%04x in the "
                        "port's table.\n%.*s=0x%04x :\n",

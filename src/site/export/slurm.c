@@ -30,6 +30,7 @@ static uint32_t leaf_of(const struct myr_export *job, uint32_t node)
     return MYR_NONE;
 }
 
+/* Groups come in the order of their first nodes, nodes of one in the design's order. */
 static void groups_init(struct groups *groups, struct myr_arena *arena,
                         const struct myr_export *job)
 {
@@ -113,6 +114,7 @@ static void next_word(struct hostlist *list)
     list->started = true;
 }
 
+/* Names come sorted, mostly: a range is as long as numbers go on without a gap. */
 static void hostlist_put(struct hostlist *list, struct myr_str name)
 {
     size_t digits = name.len;
@@ -192,6 +194,7 @@ static void put_pods(struct myr_buf *buf, const struct myr_design *design,
                      const struct groups *groups, struct hostlist *top)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
+    /* Groups of one pod are in a row, as nodes are numbered. */
     for (uint32_t g = 0; g < groups->count;) {
         uint32_t pod = design->place[groups->leaf[g]].pod;
         myr_buf_clear(&name);
@@ -209,6 +212,7 @@ static void put_pods(struct myr_buf *buf, const struct myr_design *design,
     }
 }
 
+/* Groups are in the order of pods: the first and the last one tell. */
 static bool several_pods(const struct myr_design *design, const struct groups *groups)
 {
     return groups->count > 0 &&
@@ -236,6 +240,7 @@ static void put_tree(struct myr_buf *buf, const struct myr_export *job, const st
         put_pods(buf, design, groups, &top);
     }
     hostlist_end(&top);
+    /* One switch needs no other one above it. */
     if (groups->count > 1) {
         myr_buf_printf(buf, "SwitchName=%s Switches=%s\n", pods ? "core" : "spine", names.data);
     }
@@ -267,6 +272,7 @@ static void scale_up_groups(struct groups *groups, struct myr_arena *arena,
                             const struct myr_export *job)
 {
     const struct myr_design_head *head = job->design->head;
+    /* Nodes of a domain are numbered in a row. */
     uint32_t size = head->scale_up_gpus / head->gpus_per_node;
     groups->count = (head->nodes + size - 1) / size;
     groups->leaf = NULL;
@@ -274,6 +280,7 @@ static void scale_up_groups(struct groups *groups, struct myr_arena *arena,
     groups->nodes = MYR_ARENA_NEW(arena, uint32_t, head->nodes);
     for (uint32_t n = 0; n < head->nodes; n++) {
         groups->nodes[n] = head->first_node + n;
+        /* The last node of a group leaves the end there. */
         groups->first[n / size + 1] = n + 1;
     }
 }

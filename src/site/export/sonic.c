@@ -78,6 +78,7 @@ static const char *port_name(const struct sonic *sonic, uint32_t port, char text
     return text;
 }
 
+/* Cabled ports of this network only; MYR_NONE at the end. */
 static uint32_t next_port(const struct sonic *sonic, uint32_t device, uint32_t port)
 {
     const struct myr_design *design = sonic->job->design;
@@ -94,6 +95,9 @@ static uint32_t next_port(const struct sonic *sonic, uint32_t device, uint32_t p
     for (uint32_t p = next_port(sonic, device, (sonic)->job->design->first_port[device]); \
          (p) != MYR_NONE; (p) = next_port(sonic, device, (p) + 1))
 
+/*
+ * NULL where the box has no row for it; check_port() has refused that before anything is written.
+ */
 static const struct sonic_headroom *headroom_of(const struct sonic *sonic, uint32_t port)
 {
     const struct myr_design *design = sonic->job->design;
@@ -428,6 +432,7 @@ static void put_metadata(struct sonic *sonic, uint32_t device)
     myr_json_text(&sonic->json, "platform", sonic->box->platform);
     myr_json_text(&sonic->json, "hwsku",
                   group->per_cage > 1 ? sonic->box->sku_split : sonic->box->sku);
+    /* SONiC's words for the tiers, from below. */
     myr_json_text(&sonic->json, "type", leaf ? "ToRRouter" : core ? "SpineRouter" : "LeafRouter");
     put_number(sonic, "bgp_asn", myr_address_asn(&sonic->addresses, device));
     if (sonic->vrfs.used) { /* BGP from the frr.conf beside it, not from tables */

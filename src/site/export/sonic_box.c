@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 
+/* Gb/s, metres, then bytes: size, xon, xoff, xon_offset (pg_profile_lookup.ini of each box). */
 static const struct sonic_headroom sn5600_headroom[] = {
     {100, 5, 133120, 19456, 113664, 0},   {200, 5, 150528, 19456, 131072, 0},
     {400, 5, 250880, 19456, 231424, 0},   {800, 5, 304128, 38912, 257024, 0},
@@ -66,6 +67,7 @@ const struct sonic_headroom *sonic_headroom_find(const struct sonic_box *box, ui
 uint32_t sonic_first_lane(const struct sonic_box *box, uint32_t cage, uint32_t in_cage,
                           uint32_t per_cage)
 {
+    /* Lanes of a cage are dealt out to its ports in a row. */
     uint32_t first =
         box->first_lane ? box->first_lane[cage - 1] : (cage - 1) * SONIC_LANES_PER_CAGE;
     return first + in_cage * (SONIC_LANES_PER_CAGE / per_cage);

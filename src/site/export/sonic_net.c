@@ -2,6 +2,7 @@
 
 enum { FIRST_VLAN = 2 }; /* 1 is the one that everybody has */
 
+/* The next cabled port of the device on this network, from 'port' on; MYR_NONE at the end. */
 static uint32_t next_port(const struct sonic_net *net, uint32_t device, uint32_t port)
 {
     const struct myr_design *design = net->job->design;
@@ -18,6 +19,7 @@ static uint32_t next_port(const struct sonic_net *net, uint32_t device, uint32_t
     for (uint32_t p = next_port(net, device, (net)->job->design->first_port[device]); \
          (p) != MYR_NONE; (p) = next_port(net, device, (p) + 1))
 
+/* A row whose key says all. */
 static void put_empty(struct sonic_net *net, const char *key)
 {
     myr_json_object(net->json, key);
@@ -56,6 +58,7 @@ static void put_vrf_name(struct sonic_net *net, uint32_t vrf)
     myr_json_text(net->json, "vrf_name", text.data);
 }
 
+/* Two rows an interface: that it is routed, with its table, and its address. */
 static void put_interfaces(struct sonic_net *net, uint32_t device)
 {
     char name[EXPORT_NAME_MAX];
@@ -77,6 +80,7 @@ static void put_interfaces(struct sonic_net *net, uint32_t device)
     myr_json_end(net->json);
 }
 
+/* As SONiC's templates read them: by the neighbour's address. */
 static void put_neighbours(struct sonic_net *net, uint32_t device)
 {
     const struct myr_design *design = net->job->design;
@@ -103,6 +107,7 @@ struct carried {
     uint32_t vrf, vlan;
 };
 
+/* Starts with vlan 0. Nobody's table is the last one and has no VNI: there it ends. */
 static bool next_carried(const struct sonic_net *net, uint32_t device, struct carried *at)
 {
     at->vrf = vrf_next(net->vrfs, device, at->vlan ? at->vrf + 1 : 0);
@@ -179,6 +184,7 @@ void sonic_net_put(struct sonic_net *net, uint32_t device)
     put_interfaces(net, device);
     if (!net->vrfs->used) {
         put_neighbours(net, device);
+        /* Spines have no hosts, and no tables: they only pass EVPN's routes on. */
     } else if (vrf_next(net->vrfs, device, 0) != MYR_NONE) {
         put_vrfs(net, device);
         put_tunnel(net, device);

@@ -23,6 +23,10 @@ static bool is_name(struct myr_str text)
     return text.len > 0 && text.len <= NAME_BYTES_MAX;
 }
 
+/*
+ * Tenants are numbered as they are met; a tenant may have several rows. Names are borrowed from the
+ * list's text.
+ */
 static uint32_t tenant_named(struct myr_site_tenants *tenants, struct myr_str name)
 {
     for (uint32_t i = 0; i < tenants->names.count; i++) {
@@ -57,6 +61,7 @@ static int give(struct myr_site_tenants *tenants, const struct myr_design *desig
         return myr_csv_error(err, csv, 1, "'%s' is no node or range of nodes from 0 to %u",
                              myr_text_excerpt(word, excerpt), nodes ? nodes - 1 : 0);
     }
+    /* The same node twice for one tenant is no harm. */
     for (uint64_t n = first; n <= last; n++) {
         uint32_t *of = &tenants->of_node[design->head->first_node + n];
         if (*of != MYR_NONE && *of != tenant) {
@@ -122,6 +127,7 @@ int myr_site_tenants_read(struct myr_site_tenants *ret, struct myr_arena *arena,
     return rc;
 }
 
+/* Of the host at the other end of a switch's port; one past the last tenant for nobody's. */
 uint32_t myr_site_tenant_at(const struct myr_site_tenants *tenants, const struct myr_design *design,
                             enum myr_net_id net, uint32_t port)
 {

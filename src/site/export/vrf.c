@@ -34,6 +34,7 @@ uint32_t vrf_at(const struct vrfs *vrfs, uint32_t port)
                : MYR_NONE;
 }
 
+/* Looks at all ports each time: a leaf has few, and no list is kept. */
 uint32_t vrf_next(const struct vrfs *vrfs, uint32_t device, uint32_t from)
 {
     const struct myr_design *design = vrfs->job->design;
