@@ -8,6 +8,7 @@
 /* So many racks more than needed are tried so that switches stand between their servers. */
 enum { TOGETHER_TRIED = 12 };
 
+/* Devices of one type follow each other, so that each type is looked up once. */
 struct load fill_most_of(const struct room *room, const uint32_t *devices, uint32_t count)
 {
     struct load most = {};
@@ -63,6 +64,8 @@ static uint32_t try_block(struct filling *fill, const struct block *block, const
     return seated == block->seats ? held : 0;
 }
 
+/* The fewest racks from here on that hold so many servers, were there no switches; all that are
+ * left where even these do not. */
 static uint32_t racks_for_servers(const struct filling *fill, uint32_t servers)
 {
     uint32_t held = 0, count = 0;
@@ -74,6 +77,7 @@ static uint32_t racks_for_servers(const struct filling *fill, uint32_t servers)
     return count;
 }
 
+/* Carries out what try_block() seated last: switches first, then servers in order. */
 static void put_block(struct filling *fill, struct block *block, uint32_t count)
 {
     struct room *room = fill->room;
@@ -97,7 +101,9 @@ static void put_block(struct filling *fill, struct block *block, uint32_t count)
         }
         last = i;
     }
+    /* What is left over is counted: mixed power may make a place for it. */
     room->missing += block->servers - placed;
+    /* The next block begins in the last rack, if that still takes a server. */
     bool full = room_fits(&room->racks[fill->racks[last]].left, &room->server) == 0;
     fill->at = last + (full ? 1 : 0);
 }
@@ -106,6 +112,7 @@ static void put_block(struct filling *fill, struct block *block, uint32_t count)
 static void skip_jump(struct filling *fill, uint32_t count)
 {
     const struct myr_spec_room *spec = fill->room->spec;
+    /* Three columns with aisles, in mm. */
     double far = 3000 * (spec->column_pitch_m + spec->aisle_m);
     for (uint32_t i = fill->at + 1; i < fill->at + count; i++) {
         int64_t step =
@@ -130,6 +137,7 @@ static void stretch_to(struct stretch *stretch, const uint32_t *at)
     }
 }
 
+/* Aligned placements are judged along the order of racks, others by rows and columns. */
 static void place_of(const struct filling *fill, uint32_t id, uint32_t *ret)
 {
     const struct room *room = fill->room;
@@ -156,6 +164,7 @@ static bool stands_together(const struct filling *fill, const struct block *bloc
             left.units -= here ? need->units : 0;
             left.grams -= here ? need->grams : 0;
         }
+        /* Racks that hold switches alone do not count to where the servers stand. */
         uint32_t held = room_fits(&left, &room->server);
         if (held) {
             place_of(fill, fill->racks[i], at);
@@ -213,6 +222,8 @@ static bool offers_enough(const struct filling *fill, const struct block *block,
 /* All of the block from the next rack on, in as few as possible. False: nothing was done. */
 static bool fill_whole(struct filling *fill, struct block *block, const struct load *need)
 {
+    /* First only placements in which switches and servers stand together, in few racks more; then
+     * any that has all of it. */
     uint32_t count = racks_for_servers(fill, block->servers);
     uint32_t most = fill->count - fill->at, first = count ? count : 1;
     for (count = first; count <= most && count < first + TOGETHER_TRIED; count++) {
@@ -220,6 +231,7 @@ static bool fill_whole(struct filling *fill, struct block *block, const struct l
         if (try_racks(fill, block, need, count, true)) {
             return true;
         }
+        /* The best racks for switches may push the servers aside: the middle ones seldom do. */
         fill_rank_middle(fill, count);
         if (try_racks(fill, block, need, count, true)) {
             return true;
@@ -256,6 +268,7 @@ bool fill_block(struct filling *fill, struct block *block, bool partial)
             return true;
         }
     }
+    /* The last building takes what it can: the rest becomes the message of what is missing. */
     uint32_t most = fill->count - fill->at;
     if (!partial || most == 0) {
         return false;
@@ -295,6 +308,7 @@ void fill_deal_spines(struct filling *fill, uint32_t block, uint32_t end)
         servers += room->blocks[i].servers;
         seats += room->blocks[i].seats;
     }
+    /* The pod has no racks yet: about where it will end is enough to see which end is nearer. */
     uint32_t last = fill->at + ceil_div(servers, room->per_rack) - 1;
     last = last < fill->count ? last : fill->count - 1;
     uint32_t centre = room->halls[room->racks[fill->racks[fill->at]].hall].centre;
@@ -303,6 +317,7 @@ void fill_deal_spines(struct filling *fill, uint32_t block, uint32_t end)
     uint32_t host = nearing ? end - 1 : block;
     uint32_t *dealt = MYR_ARENA_NEW(room->arena, uint32_t, seats);
     uint32_t put = 0, first = room->blocks[block].first_seat;
+    /* Seats are dealt anew among the blocks of the pod; each block's stay in one stretch. */
     for (uint32_t i = block; i < end; i++) {
         uint32_t begin = put;
         for (uint32_t pass = 0; pass < 2; pass++) { /* spines first: they are nearer to the cores */

@@ -3,6 +3,7 @@
 
 #include "room/room.h"
 
+/* A rack, and what speaks against it. */
 struct choice {
     double cost;
     uint32_t rack;

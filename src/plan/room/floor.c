@@ -10,10 +10,13 @@
  * grow where the page is narrow, and what would not fit then is hidden.
  */
 
+/* Drawings are in tenths of a pixel. */
 #define PX(n) ((int32_t)((n)*10))
 
+/* TIPS_MAX: beyond so many racks of a hall there are no tips, and one shape for all of a level. */
 enum { PAGE_W = 960, MARGIN = 40, LEVELS = 5, TIPS_MAX = 3000, HEAD_H = 150, LEGEND_H = 170 };
 
+/* What a bar stands for; also its bit in 'marks'. */
 enum mark { MARK_LEAF, MARK_SPINE, MARK_STORAGE, MARK_OTHER, MARK_COUNT };
 
 static const char *const mark_css[MARK_COUNT] = {"m-leaf", "m-spine", "m-store", "m-other"};
@@ -50,6 +53,7 @@ struct floor {
     bool names, figures; /* whether cells are large enough for them */
 };
 
+/* Only the compute network has leaves and spines of its own colour. */
 static enum mark mark_of(uint32_t kind, uint32_t net)
 {
     switch (kind) {
@@ -82,6 +86,7 @@ static void find_marks(struct floor *floor)
     }
 }
 
+/* Fifths of what the rack may draw, a begun one counted; 0 is an empty rack. */
 static uint32_t level_of(const struct myr_design *design, uint32_t rack)
 {
     uint64_t most = design->racks[rack].watts_max, used = design->rack_more[rack].watts;
@@ -109,6 +114,7 @@ static int32_t column_x(const struct floor *floor, uint32_t rack)
     return floor->left + (int32_t)column * floor->cell_w + aisles;
 }
 
+/* Side by side at the left edge of the rack. */
 static void draw_bars(struct floor *floor, uint32_t rack, int32_t x, int32_t y)
 {
     int32_t width = floor->cell_w > PX(40) ? PX(6) : floor->cell_w / 4;
@@ -122,6 +128,7 @@ static void draw_bars(struct floor *floor, uint32_t rack, int32_t x, int32_t y)
     }
 }
 
+/* Names and figures turn white on the darkest racks ('on5'). */
 static void draw_text(struct floor *floor, uint32_t rack, int32_t x, int32_t y)
 {
     const struct myr_design *design = floor->design;
@@ -129,6 +136,7 @@ static void draw_text(struct floor *floor, uint32_t rack, int32_t x, int32_t y)
     uint32_t level = level_of(design, rack);
     int32_t middle = x + floor->cell_w / 2;
     myr_design_rack_name(design, rack, &text);
+    /* The building is in the title: a cell has no room for it. */
     const char *name = strrchr(text.data, '/');
     char css[32];
     snprintf(css, sizeof(css), "name on%u", level);
@@ -142,6 +150,7 @@ static void draw_text(struct floor *floor, uint32_t rack, int32_t x, int32_t y)
     }
 }
 
+/* The tip says all of the rack; report/drawn.c looks for its "NAME: ... kW". */
 static void draw_rack(struct floor *floor, uint32_t rack, int32_t x, int32_t y)
 {
     const struct myr_design *design = floor->design;
@@ -172,6 +181,7 @@ struct strip { /* racks of one building */
     uint32_t first, count, rows, columns;
 };
 
+/* Row 1 is at the bottom, as in the room. */
 static int32_t row_y(const struct floor *floor, const struct strip *strip, uint32_t rack)
 {
     return floor->top + (int32_t)(strip->rows - 1 - floor->design->racks[rack].row) * floor->cell_h;
@@ -204,6 +214,7 @@ static void draw_many(struct floor *floor, const struct strip *strip, const int3
     }
 }
 
+/* Not every row and column of a large room can be named. */
 static uint32_t every_of(uint32_t count)
 {
     return count <= 30 ? 1 : count <= 60 ? 5 : count <= 150 ? 10 : count / 10;
@@ -231,6 +242,7 @@ static void draw_axes(struct floor *floor, const struct strip *strip, const int3
     }
 }
 
+/* Racks of a column follow each other, so that its first one tells where it is. */
 static void draw_hall(struct floor *floor, const struct strip *strip)
 {
     const struct myr_design *design = floor->design;
@@ -289,9 +301,11 @@ static void draw_legend(struct floor *floor, int32_t y)
     }
 }
 
+/* As wide as the page allows; names and figures only where they can be read. */
 static void size_cells(struct floor *floor, uint32_t columns, double aisles)
 {
     double room = PAGE_W - 2 * MARGIN - 20;
+    /* An aisle of one pitch is drawn half a cell wide. */
     double width = room / (columns + aisles * 0.5);
     width = width > 96 ? 96 : width;
     floor->cell_w = (int32_t)(width * 10);
@@ -314,6 +328,7 @@ static double aisle_pitches(const struct myr_design *design, const struct strip 
     return pitch > 0 ? last / pitch - (strip->columns - 1) : 0;
 }
 
+/* The first rack of a building is in its highest row: that tells the rows. */
 static uint32_t find_strips(const struct myr_design *design, struct strip *ret)
 {
     uint32_t count = 0;
@@ -335,6 +350,7 @@ static void draw_title(struct floor *floor, uint32_t building)
 {
     const struct myr_design *design = floor->design;
     char line[96];
+    /* All names of buildings in one text, with commas. */
     const char *names = myr_design_str(design, design->room->building_names[1]);
     for (uint32_t skip = building; skip > 0 && *names; names++) {
         skip -= *names == ',';
@@ -358,6 +374,7 @@ void myr_plan_racks_svg(const struct myr_design *design, struct myr_buf *buf)
         aisles = here > aisles ? here : aisles;
     }
     size_cells(&floor, widest, aisles);
+    /* With several buildings each has its name above it. */
     uint32_t title = count > 1 ? 80 : 40;
     int32_t height = PX(HEAD_H + LEGEND_H);
     for (uint32_t i = 0; i < count; i++) {

@@ -4,8 +4,10 @@
 
 /* Positions of racks and what lies between them. */
 
+/* Height of a rack unit: 44.45 mm, rounded down. */
 enum { UNIT_MM = 44, MM = 1000 };
 
+/* From column A; aisles come on top of the pitch. */
 static int64_t column_x_mm(const struct myr_spec_room *spec, uint32_t column)
 {
     double x = column * spec->column_pitch_m;
@@ -21,6 +23,7 @@ static void put_hall(struct room *room, uint32_t index)
     struct hall *hall = &room->halls[index];
     for (uint32_t column = 0; column < hall->columns; column++) {
         for (uint32_t down = 0; down < hall->rows; down++) {
+            /* A column is filled from its highest row: that one has the lowest number. */
             uint32_t row = hall->rows - 1 - down;
             room->racks[hall->first_rack + column * hall->rows + down] =
                 (struct stand){.hall = index,
@@ -36,6 +39,7 @@ static void put_hall(struct room *room, uint32_t index)
     hall->centre = hall->first_rack + (middle < hall->racks ? middle : 0);
 }
 
+/* Buildings may have rows and columns of their own; 'columns' is for those that do not say. */
 void room_grid(struct room *room, uint32_t columns)
 {
     room->hall_count = room->spec->building_count;
@@ -72,6 +76,7 @@ static int64_t crossing_mm(const struct room *room, int64_t y1, int64_t y2)
     return best;
 }
 
+/* Racks of one column share a tray and need no crossing. */
 int64_t room_path_mm(const struct room *room, uint32_t a, uint32_t b)
 {
     const struct stand *from = &room->racks[a], *to = &room->racks[b];
@@ -96,6 +101,7 @@ int64_t room_route_mm(const struct room *room, uint32_t link)
     uint32_t device_b = design->port_device[design->link_b[link]];
     uint32_t a = room->device_rack[device_a], b = room->device_rack[device_b];
     double way = (double)room_path_mm(room, a, b) + 2 * spec->drop_m * MM;
+    /* Path and drops are right for all but the hosts of a leaf in the middle of their rack. */
     if (a == b) {
         const struct myr_cabletype *type =
             &plan->cabletypes.items[design->cable_type[design->link_cable[link]]];
@@ -107,7 +113,8 @@ int64_t room_route_mm(const struct room *room, uint32_t link)
     return (int64_t)(way * (1 + spec->slack_percent / 100) + spec->slack_m * MM + 0.5);
 }
 
-/* How many of 'need' fit into what is left. */
+/* How many of 'need' fit into what is left. What is not needed limits nothing; a rack that is
+ * overdrawn takes nothing. */
 uint32_t room_fits(const struct load *left, const struct load *need)
 {
     int64_t most = INT32_MAX;
@@ -140,6 +147,7 @@ const char *room_part(const struct room *room, uint32_t type)
     return room->plan->strings.data + room->plan->devtypes.items[type].part;
 }
 
+/* Unknown parts take a unit and nothing else, so that they have a place. */
 struct load room_load(const struct room *room, uint32_t device)
 {
     const struct plan *plan = room->plan;
@@ -149,6 +157,7 @@ struct load room_load(const struct room *room, uint32_t device)
         return (struct load){0, 1, 0};
     }
     const struct myr_part *part = part_at(plan, found);
+    /* Half units take a whole one. */
     return (struct load){(int64_t)(part->watts + 0.5), (int64_t)(part->rack_units + 0.999),
                          (int64_t)(part->weight_kg * 1000 + 0.5)};
 }
@@ -163,6 +172,7 @@ const char *room_rack_name(const struct room *room, uint32_t rack)
         several ? "/" : "", myr_room_column_name(stand->column + 1, letters), stand->row + 1);
 }
 
+/* Groups follow each other in the order of servers. */
 uint32_t room_group(const struct room *room, uint32_t server)
 {
     uint32_t group = 0, end = room->plan->groups[0].servers;
@@ -178,6 +188,7 @@ void room_put_racks(struct room *room)
     struct plan *plan = room->plan;
     struct myr_design *design = &plan->design;
     const struct myr_spec_room *spec = room->spec;
+    /* It may be called more than once: sums begin anew. */
     room->out.racks_used = room->out.racks_mixed = 0;
     room->out.watts = room->out.watts_max = 0;
     design->rack_count = room->rack_count;

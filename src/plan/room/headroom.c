@@ -19,6 +19,7 @@ enum {
     KIB = 1024,
 };
 
+/* Times of 64 bytes until the other side stops, by speed. */
 static double pause_quanta(uint32_t gbps)
 {
     return gbps >= 400 ? 905 : gbps >= 200 ? 453 : 394;
@@ -33,6 +34,7 @@ uint64_t room_headroom_bytes(uint32_t gbps, double length_m)
             break;
         }
     }
+    /* There and back, at 1.98e8 m/s in the fibre. */
     double on_wire = 2 * length_m * gbps * 1e9 / 8 / 1.98e8;
     double xoff = LOSSLESS_MTU + CELLS * (PORT_MTU + on_wire + PHY_BYTES + 64 * pause_quanta(gbps) +
                                           (double)TILE_BYTES * gbps);
@@ -41,6 +43,7 @@ uint64_t room_headroom_bytes(uint32_t gbps, double length_m)
     return rounded + (uint64_t)PIPELINE * (eight_lanes ? 2 : 1) + (eight_lanes ? PORT_MTU : 0);
 }
 
+/* Over all ports in use; each lossless class keeps its own. */
 static uint64_t device_bytes(const struct room *room, uint32_t device, uint32_t *ret_ports)
 {
     const struct myr_design *design = &room->plan->design;
@@ -59,6 +62,7 @@ static uint64_t device_bytes(const struct room *room, uint32_t device, uint32_t 
     return bytes * room->spec->lossless_classes;
 }
 
+/* The worst switch of a tier is named. Parts that state no buffer, and InfiniBand, are left out. */
 static void check_tier(struct room *room, uint32_t part, uint32_t first, uint32_t count)
 {
     struct plan *plan = room->plan;
@@ -96,6 +100,7 @@ static void check_tier(struct room *room, uint32_t part, uint32_t first, uint32_
 
 void room_headroom(struct room *room)
 {
+    /* Networks that carry RDMA; access networks do not. */
     static const uint32_t nets[] = {MYR_NET_COMPUTE, MYR_NET_STORAGE};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(nets); i++) {
         const struct net_plan *net = &room->plan->nets[nets[i]];

@@ -18,6 +18,7 @@ struct legs {
     uint32_t work;
 };
 
+/* What moves has its place in 'racks', what is fixed in the crowd, all else in the room. */
 static uint32_t rack_of(const struct legs *l, uint32_t port)
 {
     uint32_t device = l->design->port_device[port], thing = l->crowd->thing_of[device];
@@ -61,6 +62,7 @@ static void swap(struct legs *l, uint32_t one, uint32_t other)
     l->racks[other] = rack;
 }
 
+/* Alike, or leaves of one block: either may change places without asking the limits of racks. */
 static bool may_change(const struct crowd *crowd, uint32_t one, uint32_t other)
 {
     const struct thing *x = &crowd->things[one], *y = &crowd->things[other];
@@ -74,6 +76,7 @@ static bool change_places(struct legs *l, uint32_t one)
 {
     int64_t own = thing_mm(l, one);
     bool better = false;
+    /* Each pair once a pass. */
     for (uint32_t other = one + 1; other < l->crowd->movable && l->work < WORK_MAX; other++) {
         if (l->racks[one] == l->racks[other] || !may_change(l->crowd, one, other)) {
             continue;

@@ -28,6 +28,7 @@ static uint32_t *measure_cables(struct room *room)
 
 /* ---- cables that share cages ---- */
 
+/* Union-find, with halved paths. */
 static uint32_t root_of(uint32_t *parent, uint32_t i)
 {
     while (parent[i] != i) {
@@ -37,6 +38,7 @@ static uint32_t root_of(uint32_t *parent, uint32_t i)
     return i;
 }
 
+/* Cables with ports in one cage hang together: a cage has one module. */
 static void join_cages(const struct plan *plan, uint32_t *parent)
 {
     const struct myr_design *design = &plan->design;
@@ -90,6 +92,8 @@ static uint32_t class_of(const struct net_plan *net, uint16_t type)
     return 0;
 }
 
+/* First what the cables that share cages may be, by the longest of them; then the shortest piece of
+ * that kind that reaches. Both are asked once for each length. */
 static uint16_t kind_for(struct room *room, struct known *known, uint16_t type, uint32_t cage_step,
                          uint32_t step)
 {
@@ -105,12 +109,14 @@ static uint16_t kind_for(struct room *room, struct known *known, uint16_t type, 
         uint16_t found = is_settled(net, layer) ? type
                                                 : room_ask_kind(room, net, layer, host_class,
                                                                 cage_step, MYR_CABLETYPE_NONE);
+        /* As many legs as before, or links would share other cables; and a part at all. */
         bool same = plan->cabletypes.items[found].legs == plan->cabletypes.items[type].legs &&
                     plan->cabletypes.items[found].part;
         *cage = same ? found : type;
     }
     uint16_t *own = &known->by_length[((size_t)type * ROOM_STEPS + cage_step) * ROOM_STEPS + step];
     if (*own == MYR_CABLETYPE_NONE) {
+        /* Links without parts stay so. */
         uint16_t found = plan->cabletypes.items[*cage].part
                              ? room_ask_kind(room, net, layer, host_class, step, *cage)
                              : MYR_CABLETYPE_NONE;
@@ -132,6 +138,7 @@ static void choose_cables(struct room *room)
 {
     struct plan *plan = room->plan;
     struct myr_design *design = &plan->design;
+    /* Kinds that are added from here on are results, and are asked about no more. */
     size_t kinds = plan->cabletypes.count;
     struct known known = {unknown(room, kinds * ROOM_STEPS),
                           unknown(room, kinds * ROOM_STEPS * ROOM_STEPS)};

@@ -11,6 +11,7 @@ static uint32_t take_column(const struct hall *hall, const bool *chosen, uint32_
     uint32_t put = 0;
     for (uint32_t i = first; i < end; i++) {
         uint32_t row = rising ? i : end - 1 - (i - first);
+        /* The highest row of a column has the lowest number. */
         uint32_t at = column * hall->rows + hall->rows - 1 - row;
         if (chosen[at]) {
             ret[put++] = hall->first_rack + at;
@@ -50,6 +51,8 @@ static uint32_t bands_in(const struct room *room, const struct hall *hall, uint3
     double pitch_y = room->spec->row_pitch_m * 1000;
     double pitch_x = hall->columns > 1 ? (double)last->x_mm / (hall->columns - 1) : pitch_y;
     double racks = ceil_div(room->blocks[0].servers, room->per_rack);
+    /* The side of a square of as many racks as a block has, in mm, against the height of all rows.
+     */
     double bands = room->banded ? rows * pitch_y / sqrt(racks * pitch_x * pitch_y) + 0.5 : 1;
     return bands < 1 ? 1 : bands > rows ? rows : (uint32_t)bands;
 }
@@ -77,6 +80,8 @@ static uint32_t take_round(const struct room *room, const struct hall *hall, con
             if (i == 0) {
                 inner[side] = side ? band.first : band.end;
             } else {
+                /* Every other band goes back, so that the next one begins where the last one ended.
+                 */
                 bool right = i % 2;
                 put += take_band(room, hall, chosen, band, right ? 0 : end, right ? end : 0,
                                  ret + put);

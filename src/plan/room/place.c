@@ -24,6 +24,7 @@ enum {
     POLISH_MOST = 40000000,
 };
 
+/* Blocks of a pod follow each other. */
 static uint32_t pod_end(const struct room *room, uint32_t block)
 {
     uint32_t end = block + 1;
@@ -40,6 +41,7 @@ static uint32_t fill_hall(struct filling *fill, uint32_t block, bool last)
     struct stand *before = NULL;
     while (block < room->block_count) {
         uint32_t end = pod_end(room, block), at = fill->at;
+        /* Taken back as a whole where a pod does not fit; the last building takes what it can. */
         if (!last) {
             before = before ? before : MYR_ARENA_NEW(room->arena, struct stand, room->rack_count);
             memcpy(before, room->racks, sizeof(*before) * room->rack_count);
@@ -62,12 +64,15 @@ static uint32_t fill_hall(struct filling *fill, uint32_t block, bool last)
     return block;
 }
 
+/* From this block on. */
 static uint32_t servers_left(const struct room *room, uint32_t block)
 {
     return block < room->block_count ? room->plan->spec->servers - room->blocks[block].first_server
                                      : 0;
 }
 
+/* The shortest placement begins with as few racks around the centre as hold the servers, and takes
+ * more of them while a block finds no place. */
 static uint32_t place_hall(struct room *room, const struct hall *hall, uint32_t block, bool last)
 {
     struct filling fill = {.room = room};
@@ -101,6 +106,7 @@ static uint32_t place_hall(struct room *room, const struct hall *hall, uint32_t 
             return next;
         }
         memcpy(room->racks + hall->first_rack, before, sizeof(*before) * hall->racks);
+        /* A step that grows with the room: large ones would else be filled too often. */
         want += want / 64 + 1;
     }
 }
@@ -125,6 +131,8 @@ static double mean_way(double at, double width, double share)
     return share * here + (1 - share) * at;
 }
 
+/* Shortest: the mean way to all servers, which are taken to be spread over the hall. Aligned: along
+ * the spines' column, then the columns beside it, the right one first. */
 static double top_cost(const struct room *room, uint32_t id, double share)
 {
     const struct stand *rack = &room->racks[id];
@@ -172,6 +180,7 @@ static uint32_t place_tops(struct room *room, const struct hall *hall, double sh
     return placed;
 }
 
+/* The rack in which a switch above all would stand best. */
 static void find_centres(struct room *room, const double *shares)
 {
     for (uint32_t h = 0; h < room->hall_count; h++) {
@@ -202,6 +211,8 @@ static void gather_shares(const struct room *room, double *shares)
     }
 }
 
+/* Tops first, then block by block. Returns the first block without a place; all of them: it went
+ * well. */
 static uint32_t place_once(struct room *room)
 {
     double shares[MYR_ROOM_BUILDINGS_MAX];
@@ -214,6 +225,7 @@ static uint32_t place_once(struct room *room)
     double share = 0;
     for (uint32_t h = 0; h < room->hall_count; h++) {
         share += shares[h];
+        /* Tops are dealt out in proportion to the servers; rounding goes to the last hall. */
         uint32_t end = (uint32_t)(share * room->top_count + 0.5);
         end = !room->gathered ? end : share > 0 ? room->top_count : 0;
         end = h + 1 == room->hall_count || end > room->top_count ? room->top_count : end;
@@ -229,6 +241,7 @@ static uint32_t place_once(struct room *room)
     return block;
 }
 
+/* As before anything stood; mixed pairs keep their changed power. */
 static void clear_racks(struct room *room)
 {
     for (uint32_t i = 0; i < room->rack_count; i++) {
@@ -268,6 +281,7 @@ static bool pair_of(const struct room *room, const bool *busy, uint32_t upper)
  */
 static bool mix_power(struct room *room, uint32_t wanted)
 {
+    /* Watts that the larger one lacks for a server more; the other must still carry its own. */
     int64_t give = room->server.watts * (room->per_rack + 1) - room->rack.watts;
     struct load bigger = room->rack;
     bigger.watts += give;
@@ -299,6 +313,7 @@ static bool mix_power(struct room *room, uint32_t wanted)
     return found == wanted;
 }
 
+/* Servers that found no place, into the racks of mixed pairs, in their order. */
 static void put_extras(struct room *room)
 {
     uint32_t rack = 0;
@@ -313,6 +328,7 @@ static void put_extras(struct room *room)
             return;
         }
         struct stand *stand = &room->racks[rack];
+        /* Until now the rack was filled as one of common power. */
         stand->left.watts += stand->watts_max - room->rack.watts;
         stand->extra = 0;
         if (room_fits(&stand->left, &room->server) > 0) {
@@ -324,6 +340,7 @@ static void put_extras(struct room *room)
     }
 }
 
+/* How many racks or kW are missing is for servers alone: switches may need more. */
 static int too_small(const struct room *room, uint32_t block, struct myr_err *err)
 {
     const struct plan *plan = room->plan;
@@ -374,6 +391,7 @@ static void keep_start(struct room *room, const struct start *start)
     while (at > 0 && room->starts[at - 1].ways > start->ways) {
         at--;
     }
+    /* As long as another means almost surely the same placement. */
     if (at == ROOM_STARTS || (at > 0 && room->starts[at - 1].ways == start->ways)) {
         return;
     }
@@ -401,6 +419,7 @@ static void set_start(struct room *room, const struct start *start)
 void room_choose_starts(struct room *room)
 {
     uint32_t losses = room->per_rack < LOST_TRIED_MAX ? room->per_rack : LOST_TRIED_MAX;
+    /* Strips or bands, three flatnesses, and so many servers lost to switches. */
     uint32_t ways_each = 2 * FLATNESS_COUNT * (losses + 1);
     bool small = room->plan->spec->servers <= POLISHED_MAX;
     uint32_t first = room->hall_count > 1 ? 0 : ways_each; /* the first half gathers */
@@ -431,11 +450,13 @@ int room_place(struct room *room, uint32_t start, struct myr_err *err)
     if (start < room->start_count) {
         set_start(room, &room->starts[start]);
     } else {
+        /* No start found a place for all: servers may be lost as it comes, rack by rack. */
         set_start(room, &(struct start){});
         room->lost_most = room->per_rack;
     }
     clear_racks(room);
     uint32_t block = place_once(room);
+    /* Only where nothing but the last servers lacks a place. */
     if (block == room->block_count && room->missing > 0 && mix_power(room, room->missing)) {
         clear_racks(room);
         block = place_once(room);

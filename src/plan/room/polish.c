@@ -10,6 +10,7 @@
 
 enum { PASSES_MAX = 12 };
 
+/* Rows and columns between which a block's servers stand. */
 struct box {
     uint32_t hall, low_row, high_row, low_column, high_column;
 };
@@ -57,6 +58,7 @@ static int64_t server_ways(struct polish *p, uint32_t server, uint32_t rack)
     return sum;
 }
 
+/* All its nodes move with it. */
 static void put_server(struct polish *p, uint32_t server, uint32_t rack)
 {
     uint32_t nodes = nodes_of(p), first = p->design->head->first_node + server * nodes;
@@ -123,6 +125,7 @@ static bool holds_switches(const struct polish *p, uint32_t server)
 
 /* ---- servers ---- */
 
+/* Into the first free place that is shorter; 'false' leaves all as it was. */
 static bool move_server(struct polish *p, uint32_t server)
 {
     struct room *room = p->room;
@@ -147,6 +150,7 @@ static bool move_server(struct polish *p, uint32_t server)
     return false;
 }
 
+/* With servers from 'first' on, of other blocks: within a block all are alike. */
 static bool swap_server(struct polish *p, uint32_t server, uint32_t first)
 {
     struct room *room = p->room;
@@ -181,6 +185,7 @@ static bool polish_servers(struct polish *p)
         uint32_t end = b->first_server + b->servers;
         for (uint32_t s = b->first_server; s < end && p->work < p->work_max; s++) {
             better = move_server(p, s) || better;
+            /* Pairs within a block would win nothing, earlier blocks were tried from their side. */
             better = swap_server(p, s, end) || better;
         }
     }
@@ -189,6 +194,7 @@ static bool polish_servers(struct polish *p)
 
 /* ---- switches ---- */
 
+/* Into the best free place of its hall. */
 static bool move_switch(struct polish *p, uint32_t index)
 {
     struct room *room = p->room;
@@ -223,6 +229,7 @@ static bool swap_switch(struct polish *p, uint32_t one, uint32_t other)
     uint32_t rack_a = room->device_rack[a], rack_b = room->device_rack[b];
     const uint16_t *type = p->design->device_type;
     if (rack_a == rack_b || room->racks[rack_a].hall != room->racks[rack_b].hall ||
+        /* The same part needs the same: no rack can be passed by it. */
         strcmp(room_part(room, type[a]), room_part(room, type[b])) != 0 ||
         !may_stand(p, p->block_of[one], rack_b) || !may_stand(p, p->block_of[other], rack_a)) {
         return false;
@@ -241,6 +248,7 @@ static bool swap_switch(struct polish *p, uint32_t one, uint32_t other)
 static bool polish_switches(struct polish *p)
 {
     bool better = false;
+    /* Boxes are those of the beginning of the pass: servers do not move meanwhile. */
     for (uint32_t i = 0; i < p->room->block_count; i++) {
         p->boxes[i] = box_of(p, i);
     }
@@ -268,6 +276,7 @@ void room_polish(struct room *room, uint32_t work_max)
     p.movable = MYR_ARENA_NEW(room->arena, uint32_t, switches);
     p.block_of = MYR_ARENA_NEW(room->arena, uint32_t, switches);
     p.boxes = MYR_ARENA_NEW(room->arena, struct box, room->block_count);
+    /* Nodes get their racks here: until now only servers had them. */
     for (uint32_t i = 0; i < servers; i++) {
         put_server(&p, i, room->server_rack[i]);
     }
@@ -280,6 +289,7 @@ void room_polish(struct room *room, uint32_t work_max)
         add_movable(&p, room->tops[i], ROOM_NONE);
     }
     bool better = true;
+    /* Until a whole pass changes nothing. */
     for (uint32_t pass = 0; better && pass < PASSES_MAX && p.work < p.work_max; pass++) {
         better = polish_switches(&p);
         better = polish_servers(&p) || better;

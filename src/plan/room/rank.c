@@ -12,6 +12,7 @@ int fill_compare(const void *a, const void *b)
                                : x->rack > y->rack;
 }
 
+/* Where the spec names no rows for leaves: the middle of the hall. From 1. */
 uint32_t fill_first_row(const struct room *room, const struct hall *hall)
 {
     uint32_t first = room->spec->leaf_rows.first;
@@ -54,6 +55,8 @@ static void distance_sums(const int64_t *at, const double *weight, uint32_t coun
     }
 }
 
+/* Cost of a leaf in each rack: ways to the servers of the block, and of its uplinks to the centre.
+ */
 static void rank_shortest(struct filling *fill, const struct block *block, uint32_t first,
                           uint32_t count)
 {
@@ -61,6 +64,8 @@ static void rank_shortest(struct filling *fill, const struct block *block, uint3
     const struct hall *hall = &room->halls[room->racks[fill->racks[first]].hall];
     const struct myr_network *net = &room->plan->nets[MYR_NET_COMPUTE].out;
     uint32_t columns = hall->columns, rows = hall->rows;
+    /* Ways along trays are sums of both directions, so that columns and rows are summed up apart.
+     */
     double *weight_x = fill->sums, *cost_x = weight_x + columns;
     double *weight_y = cost_x + columns, *cost_y = weight_y + rows;
     int64_t *x = fill->at_mm, *y = x + columns;
@@ -89,6 +94,7 @@ static void rank_shortest(struct filling *fill, const struct block *block, uint3
     }
 }
 
+/* In the leaf rows, from the middle column of the block outwards. */
 static void rank_aligned(struct filling *fill, uint32_t first, uint32_t count)
 {
     struct room *room = fill->room;
@@ -99,6 +105,7 @@ static void rank_aligned(struct filling *fill, uint32_t first, uint32_t count)
         const struct stand *rack = &room->racks[id];
         double away = rack->column > middle ? rack->column - middle : middle - rack->column;
         double row = zone_rank(room, hall, rack->row + 1);
+        /* In the leaf rows the column decides first, elsewhere the row does. */
         fill->order[i] = (struct choice){row + away * (row < 1e6 ? 1e4 : 1), id};
     }
 }
@@ -113,6 +120,7 @@ void fill_rank(struct filling *fill, const struct block *block, uint32_t count)
     qsort(fill->order, count, sizeof(*fill->order), fill_compare);
 }
 
+/* From the middle of the racks outwards; the middle one itself comes last. */
 void fill_rank_middle(struct filling *fill, uint32_t count)
 {
     uint32_t middle = (count - 1) / 2;

@@ -19,7 +19,7 @@ static bool is_upper(uint32_t kind)
     return kind == MYR_DEVICE_SPINE || kind == MYR_DEVICE_CORE || kind == MYR_DEVICE_AGGREGATION;
 }
 
-/* ROOM_NONE when it fits nowhere. Racks that already hold something win over empty ones. */
+/* ROOM_NONE when it fits nowhere; of racks that are as near the first in the order of filling. */
 static uint32_t nearest_rack(const struct room *room, uint32_t target, const struct load *need)
 {
     uint32_t best = ROOM_NONE;
@@ -53,6 +53,7 @@ static uint32_t middle_of(struct room *room, uint32_t device)
     for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
         uint32_t peer = myr_design_peer(design, p);
         uint32_t rack = peer == MYR_NONE ? MYR_NONE : room->device_rack[design->port_device[peer]];
+        /* Of several buildings the one of its first host counts. */
         if (rack == MYR_NONE || (hall != ROOM_NONE && room->racks[rack].hall != hall)) {
             continue;
         }
@@ -63,6 +64,7 @@ static uint32_t middle_of(struct room *room, uint32_t device)
     if (count == 0) {
         return room->halls[0].centre;
     }
+    /* Medians: along each direction no other position is nearer to all of them. */
     qsort(x, count, sizeof(*x), compare_i64);
     qsort(y, count, sizeof(*y), compare_i64);
     const struct hall *at = &room->halls[hall];
@@ -96,6 +98,7 @@ static int put(struct room *room, uint32_t device, uint32_t target, struct myr_e
     return MYR_OK;
 }
 
+/* In the order of devices, those that have no rack yet. */
 static int put_devices(struct room *room, bool (*wanted)(uint32_t kind), struct myr_err *err)
 {
     const struct myr_design *design = &room->plan->design;
@@ -142,6 +145,8 @@ static int put_items(struct room *room, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Hosts before their switches, and these before the ones above: each stands in the middle of what
+ * is there. Strips stand about where they will be, as they pull their switches. */
 int room_rest(struct room *room, struct myr_err *err)
 {
     const struct myr_design *design = &room->plan->design;
@@ -177,6 +182,7 @@ void room_units(struct room *room)
                 base = low[rack];
                 low[rack] += units;
             }
+            /* Nodes of a server share its units evenly. */
             room->device_unit[i] = (uint16_t)(base + node % nodes * units / nodes);
             continue;
         }
@@ -193,6 +199,7 @@ void room_units(struct room *room)
         }
         MYR_ASSERT(low[rack] <= high[rack]);
     }
+    /* Items stand above the hosts; for all of them units were counted down already. */
     for (size_t i = 0; i < room->items.count; i++) {
         struct myr_rack_item *item = &room->items.items[i];
         item->unit = low[item->rack];

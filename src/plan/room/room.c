@@ -25,6 +25,7 @@ static void rack_limits(struct room *room)
         (struct load){(int64_t)(limit_or(spec->rack_kw * 1000, part->watts, 15000) + 0.5),
                       (int64_t)limit_or(spec->rack_u, part->rack_units, 42),
                       (int64_t)(limit_or(spec->rack_kg, part->weight_kg, 1500) * 1000 + 0.5)};
+    /* 'server' is the most of all kinds in each measure: no single one need be so large. */
     for (uint32_t i = 0; i < plan->group_count; i++) {
         const struct myr_part *server = plan->groups[i].server;
         struct load *one = &room->groups[i];
@@ -37,6 +38,7 @@ static void rack_limits(struct room *room)
     }
 }
 
+/* Without that nothing can be placed, however large the room is. */
 static int check_single(const struct room *room, struct myr_err *err)
 {
     if (room_fits(&room->rack, &room->server) > 0 && room->server.units > 0) {
@@ -58,6 +60,7 @@ static uint32_t rows_of(const struct myr_spec_room *spec)
     return spec->rows ? spec->rows : ROOM_ROWS_DEFAULT;
 }
 
+/* Limited before the racks are made: a wide room may be more than memory holds. */
 static int place_in(struct room *room, uint32_t columns, struct myr_err *err)
 {
     uint64_t racks = 0;
@@ -86,6 +89,7 @@ static int place(struct room *room, struct myr_err *err)
     columns = ceil_div(ceil_div(room->plan->spec->servers, room->per_rack),
                        (uint64_t)rows * room->spec->building_count);
     int rc;
+    /* Too small is the only error that more columns help against. */
     while ((rc = place_in(room, columns, err)) == MYR_ERANGE &&
            (uint64_t)columns * rows < MYR_ROOM_RACKS_MAX) {
         columns += columns / 16 + 1;
@@ -93,6 +97,7 @@ static int place(struct room *room, struct myr_err *err)
     return rc;
 }
 
+/* Racks of two kinds have to be ordered as such: it is said which. */
 static void note_mixed(struct room *room)
 {
     if (!room->pairs) {
@@ -121,6 +126,7 @@ static void note_mixed(struct room *room)
                  room->pairs == 1 ? "s" : "");
 }
 
+/* One string for all buildings, with commas; records have no lists. */
 static uint32_t join_names(struct room *room)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf names = {};
@@ -182,6 +188,8 @@ static void finish(struct room *room)
     }
 }
 
+/* Feeds need the racks, strips the feeds, lengths all places, the bound the cut of the cables;
+ * trays and headroom need the lengths. */
 static int run(struct room *room, struct myr_err *err)
 {
     MYR_TRY(check_single(room, err));
@@ -202,6 +210,7 @@ static int run(struct room *room, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Where devices stand is written into the design itself ('device_rack'). */
 int plan_room(struct plan *plan, struct myr_err *err)
 {
     if (!plan->spec->room.node) {

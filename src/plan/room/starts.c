@@ -36,6 +36,7 @@ static int64_t cables_mm(const struct room *room)
     return sum;
 }
 
+/* Memory is taken once for each placement and used again; items alone may differ in number. */
 static void keep(const struct room *room, struct placed *placed)
 {
     uint32_t servers = room->plan->spec->servers, devices = room->plan->design.device_count;
@@ -83,6 +84,7 @@ static void give_back(struct room *room)
 
 static int place_from(struct room *room, uint32_t start, struct myr_err *err)
 {
+    /* Nothing stands yet: what an earlier start has placed must not be found. */
     for (uint32_t i = 0; i < room->plan->design.device_count; i++) {
         room->device_rack[i] = MYR_NONE;
     }
@@ -127,6 +129,7 @@ static bool begin(struct room *room, const struct run *run, struct placed *begin
         put_back(room, best);
     } else if (begins[start].racks) {
         put_back(room, &begins[start]);
+        /* The first start stands already when the runs begin. */
     } else if (start > 0 && place_from(room, start, NULL) < 0) {
         return false;
     } else {
@@ -147,12 +150,14 @@ struct starts {
 static bool anneal_once(struct starts *all, const struct run *run)
 {
     struct room *room = all->room;
+    /* The cut of the last placement would count other cables than the ones before. */
     if (all->runs > 0) {
         room_cut_as(room, &all->cut);
     }
     if (!begin(room, run, all->begins, &all->best)) {
         return true;
     }
+    /* Each run has draws of its own. */
     uint64_t made = room_anneal(room, &(struct annealing){all->runs, run->sixteenths});
     all->runs++;
     all->draws += made;
@@ -162,6 +167,7 @@ static bool anneal_once(struct starts *all, const struct run *run)
     return made > 0;
 }
 
+/* Whether the pull has worked: only then is it worth going on from there. */
 static bool best_is_short(struct starts *all, const struct short_layer *layer)
 {
     uint32_t longest[MYR_NET_COUNT][MYR_LAYER_COUNT];
@@ -203,10 +209,12 @@ static void anneal_pulled(struct starts *all)
     }
 }
 
+/* Returns with the best placement in the room and cables as before; cut.c cuts them in the end. */
 static void anneal_starts(struct room *room)
 {
     struct starts all = {.room = room, .best = {.mm = INT64_MAX}};
     room_keep_cut(room, &all.cut);
+    /* Large rooms use up their draws early; two runs are made in any case. */
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(runs) && (i < RUNS_LEAST || all.draws < DRAWS_ALL);
          i++) {
         if (!anneal_once(&all, &runs[i])) {
@@ -226,6 +234,7 @@ int room_place_all(struct room *room, struct myr_err *err)
         room_choose_starts(room);
     }
     MYR_TRY(place_from(room, 0, err));
+    /* A rough plan only counts racks and strips: the length of cables does not matter to it. */
     if (shortest && !room->plan->rough) {
         anneal_starts(room);
     }

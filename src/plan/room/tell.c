@@ -5,6 +5,7 @@
 
 /* The room in the answer, on the page and as a list; all of it from the finished design. */
 
+/* By the spec's number of it. */
 static const char *const place_names[] = {"aligned", "shortest"};
 
 static double metres(uint64_t mm)
@@ -12,6 +13,7 @@ static double metres(uint64_t mm)
     return (double)mm / 1000;
 }
 
+/* A rating that nobody gave is null, not zero. */
 static void put_chain(struct myr_answer *answer, const struct myr_design *design, const char *key,
                       const struct myr_chain_link *links, const struct myr_chain_more *more,
                       uint32_t count)
@@ -79,6 +81,7 @@ void plan_room_answer(const struct myr_design *design, struct myr_answer *answer
     myr_answer_end(answer);
 }
 
+/* Two lines of the page; nothing without a room. */
 void plan_room_page(const struct myr_design *design, struct myr_answer *answer)
 {
     const struct myr_room *room = design->room;
@@ -127,6 +130,7 @@ static struct rack_rows sort_devices(const struct myr_design *design)
             continue;
         }
         uint32_t at = end[rack]++;
+        /* A rack holds few devices: they are put in order one by one. */
         for (; at > rows.first[rack] &&
                design->device_unit[rows.order[at - 1]] < design->device_unit[i];
              at--) {
@@ -138,6 +142,7 @@ static struct rack_rows sort_devices(const struct myr_design *design)
     return rows;
 }
 
+/* A row of the list; devices without units, such as strips, have unit 0. */
 static void put_row(const struct myr_design *design, struct myr_buf *buf, uint32_t rack,
                     uint32_t unit, const char *item, uint32_t part, uint32_t watts, uint32_t units)
 {
@@ -178,8 +183,10 @@ void plan_racks_csv(const struct myr_design *design, struct myr_outfile *file)
             put_row(design, &buf, rack, design->device_unit[device], name.data,
                     design->devtypes[type].part, load->watts, load->units);
         }
+        /* Written as it grows: the list of a large room is long. */
         myr_outfile_drain(file, &buf);
     }
+    /* Items of the bill behind all devices: they have no names of their own. */
     for (uint32_t i = 0; i < design->rack_item_count; i++) {
         const struct myr_rack_item *item = &design->rack_items[i];
         put_row(design, &buf, item->rack, item->unit, myr_design_str(design, item->part),

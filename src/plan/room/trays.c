@@ -18,16 +18,18 @@ struct trays {
     struct room *room;
     struct hall_trays halls[MYR_ROOM_BUILDINGS_MAX];
     double limit_mm2;
-    double worst_mm2;
+    double worst_mm2; /* of the fullest tray */
     uint32_t worst_from, worst_to;
 };
 
+/* By the order of filling: the highest row first. */
 static uint32_t rack_at(const struct room *room, uint32_t hall, uint32_t column, uint32_t row)
 {
     const struct hall *h = &room->halls[hall];
     return h->first_rack + column * h->rows + (h->rows - 1 - row);
 }
 
+/* Adds a cable between two rows of a column; the same row adds nothing. */
 static void along(struct trays *trays, uint32_t hall, uint32_t column, uint32_t a, uint32_t b,
                   double area)
 {
@@ -51,6 +53,7 @@ static uint32_t crossing_row(const struct room *room, uint32_t a, uint32_t b, ui
                              uint32_t rows)
 {
     const struct myr_spec_room *spec = room->spec;
+    /* Without cross rows both ends' rows are as short: taking turns fills both trays alike. */
     uint32_t best = turn % 2 ? a : b;
     uint64_t least = UINT64_MAX;
     for (uint32_t i = 0; i < spec->cross_count; i++) {
@@ -72,6 +75,7 @@ static void run_cable(struct trays *trays, uint32_t from, uint32_t to, uint32_t 
         return;
     }
     const struct hall *hall = &trays->room->halls[a->hall];
+    /* To another building the way goes by the corner of column A and row 1. */
     uint32_t target_row = a->hall == b->hall ? b->row : 0;
     uint32_t target_column = a->hall == b->hall ? b->column : 0;
     uint32_t row = crossing_row(trays->room, a->row, target_row, turn, hall->rows);
@@ -83,6 +87,7 @@ static void run_cable(struct trays *trays, uint32_t from, uint32_t to, uint32_t 
     }
 }
 
+/* Empty trays are not listed. */
 static void put_tray(struct trays *trays, uint32_t from, uint32_t to, double area)
 {
     struct myr_design *design = &trays->room->plan->design;
@@ -104,6 +109,7 @@ static void put_tray(struct trays *trays, uint32_t from, uint32_t to, double are
     }
 }
 
+/* Differences become areas on the way along the line. */
 static void sum_hall(struct trays *trays, uint32_t index)
 {
     const struct hall *hall = &trays->room->halls[index];
@@ -125,6 +131,7 @@ static void sum_hall(struct trays *trays, uint32_t index)
     }
 }
 
+/* Only the fullest tray is told: the others follow from the list. */
 static void note_full(struct trays *trays)
 {
     struct room *room = trays->room;
@@ -172,6 +179,7 @@ static void count_trunks(struct room *room)
         uint64_t at = (uint64_t)a->hall * room->columns + a->column;
         uint64_t to = (uint64_t)b->hall * room->columns + b->column;
         if (at != to) {
+            /* Either direction is the same pair. */
             pairs[count++] = at < to ? at * columns + to : to * columns + at;
         }
     }
@@ -183,6 +191,7 @@ static void count_trunks(struct room *room)
         }
         uint32_t trunks = ceil_div(end - i, room->spec->trunk_cables);
         room->out.trunks += trunks;
+        /* A trunk takes all its ports on the panels of both columns, used or not. */
         ports[pairs[i] / columns] += trunks * room->spec->trunk_cables;
         ports[pairs[i] % columns] += trunks * room->spec->trunk_cables;
         i = end;
@@ -210,6 +219,7 @@ void room_trays(struct room *room)
         trays.halls[i].across = MYR_ARENA_NEW(room->arena, double, hall->racks);
         segments += 2 * (size_t)hall->racks;
     }
+    /* A cable needs its round section, not the square around it; 'fill' has what stays between. */
     const double quarter_pi = 0.785398163397448;
     for (uint32_t i = 0; i < design->cable_count; i++) {
         const struct myr_cabletype *type = &room->plan->cabletypes.items[design->cable_type[i]];
@@ -221,6 +231,7 @@ void room_trays(struct room *room)
             run_cable(&trays, a, b, i, quarter_pi * d * d);
         }
     }
+    /* At most one along and one across for every rack. */
     design->trays = MYR_ARENA_NEW(room->arena, struct myr_tray, segments);
     for (uint32_t i = 0; i < room->hall_count; i++) {
         sum_hall(&trays, i);
