@@ -1,7 +1,12 @@
+/*
+ * built_file: a topology of another simulator as a fabric. Its shape is written as parts and a spec
+ * for the planner, and what the planner makes of them is held against the file.
+ */
 #include "question/built.h"
 #include "question/source.h"
 #include "read/text.h"
 
+/* Links of each switch; 0 for a tier that is not there. */
 static uint32_t per(uint32_t links, uint32_t switches)
 {
     return switches ? links / switches : 0;
@@ -16,6 +21,10 @@ static void put_parts(const struct myr_clos_shape *shape, struct myr_buf *yaml)
         const char *name;
         uint32_t ports;
     } switches[] = {
+        /*
+         * Ports of each tier: its links down and up, which for spines and cores follow from the
+         * tier below.
+         */
         {"sim-leaf", shape->leaf_hosts + shape->leaf_up},
         {"sim-spine", per(shape->pod_leaves * shape->leaf_up, shape->pod_spines) + shape->spine_up},
         {"sim-core", per(shape->pods * shape->pod_spines * shape->spine_up, shape->cores)},
@@ -57,6 +66,7 @@ static void put_lengths(const struct myr_clos_shape *shape, struct myr_buf *yaml
     myr_buf_putc(yaml, '}');
 }
 
+/* Then one delay a link is enough, and lengths, with their limits, are not needed. */
 static bool equal_delays(const struct myr_clos_shape *shape)
 {
     bool equal = true;
@@ -100,6 +110,9 @@ static void put_spec(const struct myr_clos_shape *shape, struct myr_buf *yaml)
                        shape->pod_leaves, shape->pods);
         myr_buf_printf(yaml, ", oversubscription: [1, %llu.%06llu]",
                        (unsigned long long)(down / up),
+                       /*
+                        * Rounded up: the planner must not need one uplink more than the file has.
+                        */
                        (unsigned long long)((down % up * 1000000 + up - 1) / up));
     }
     if (!equal_delays(shape)) {
@@ -146,6 +159,7 @@ static int build(struct myr_sim_topology *topology, const struct myr_clos_shape 
     put_parts(shape, &parts);
     put_spec(shape, &spec);
     MYR_TRY(sim_built(topology, path, &parts, &spec, err));
+    /* Negative: the engine takes the lengths of the cables. */
     topology->delay_ps = equal_delays(shape) ? shape->delay_ps[0] : -1;
     topology->switch_ps = shape->switch_ps;
     topology->scale_up_ps = shape->gpus_per_node > 1 ? shape->scale_up_ps : -1;
@@ -160,6 +174,7 @@ static void keep_hosts(struct myr_sim_topology *topology, const struct myr_clos_
         return;
     }
     size_t count = shape->node_count;
+    /* Two ways to name a host: by its number in the file, and by its place among the hosts. */
     uint32_t *by_node = MYR_ARENA_NEW(&topology->arena, uint32_t, count);
     uint32_t *by_rank = MYR_ARENA_NEW(&topology->arena, uint32_t, shape->hosts);
     uint32_t rank = 0;
@@ -182,6 +197,7 @@ int sim_built_file(struct myr_sim_topology *topology, const char *words, struct 
     struct myr_str content = {source.text.len ? source.text.data : "", source.text.len};
     MYR_TRY(sim_source_format(&source, "--topology", myr_shape_format_names, MYR_SHAPE_FORMAT_COUNT,
                               myr_shape_guess(source.path, content), &format, err));
+    /* A guess is nothing that can be expected of a file: the complaint names all formats. */
     if (source.format.len == 0) {
         MYR_TRY(myr_kind_check(source.path, content, TRACE_KINDS,
                                "an htsim, HPCC or SimAI topology", err));

@@ -1,3 +1,7 @@
+/*
+ * contention_ask: the table for a fabric, written to a file: beside the design, or where --out
+ * says.
+ */
 #include "myriad/sim/question.h"
 
 int myr_contention_ask(struct myr_contention *ret, const char **ret_path, struct myr_arena *arena,
@@ -12,6 +16,7 @@ int myr_contention_ask(struct myr_contention *ret, const char **ret_path, struct
                            "--out: '-' is standard output, where the answer goes; a file is "
                            "expected");
     }
+    /* Before anything is computed: the table would have nowhere to go. */
     if (!path && !question->design) {
         return myr_err_set(err, MYR_EINVAL, "give --out FILE: a --topology has no folder");
     }

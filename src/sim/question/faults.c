@@ -15,6 +15,7 @@ static const struct {
     {"convergence", MYR_PS_PER_S},
 };
 
+/* Local repair where nothing is said. */
 static int parse_reroute(const struct sim_words *words, myr_ps *ret, struct myr_err *err)
 {
     struct myr_str text;
@@ -47,6 +48,7 @@ static int parse_target(const struct myr_graph *graph, struct myr_str name,
         myr_str_to_u64((struct myr_str){name.data + 5, name.len - 5}, &link) && link < MYR_NONE) {
         fault->link = myr_design_link_at(graph->design, (uint32_t)link);
     }
+    /* A word that begins with "link/" and is none may still be a device's name. */
     if (fault->link != MYR_NONE) {
         return MYR_OK;
     }
@@ -66,6 +68,7 @@ static bool parse_part(struct myr_str text, uint32_t *ret)
         return false;
     }
     *ret = (uint32_t)(value * 1000 + 0.5);
+    /* Less than a thousandth would be nothing, which is not slow but dead. */
     return *ret > 0;
 }
 
@@ -98,6 +101,7 @@ static int add_flap(struct myr_sim *sim, const struct sim_words *words, struct m
     MYR_TRY(sim_words_time(words, "down", &down, err));
     MYR_TRY(sim_words_time(words, "period", &period, err));
     MYR_TRY(sim_words_number(words, "count", 1, 10000, &count, err));
+    /* The limit keeps 10,000 periods within the clock. */
     if (down <= 0 || period <= down || period > INT64_MAX / 20000) {
         return myr_err_set(err, MYR_EINVAL,
                            "--fault: a flap's 'period' must be longer than 'down'");
@@ -132,6 +136,7 @@ int myr_sim_fault_words(struct myr_sim *sim, const struct myr_graph *graph, cons
                            "or flap@1ms is expected",
                            sim_words_shown(what), what.data);
     }
+    /* Keys of a flap are unknown elsewhere: only the first is common to all. */
     MYR_TRY(sim_words_check(&words, 1, keys, flap ? MYR_ARRAY_COUNT(keys) : 1, err));
     MYR_TRY(parse_reroute(&words, &fault.reroute, err));
     if (flap) {

@@ -5,7 +5,7 @@
 
 /* What a reader of the page wants to know before the pictures. */
 
-enum { FACTS_MAX = 16 };
+enum { FACTS_MAX = 16 }; /* more than list_facts() has */
 
 struct facts {
     struct myr_arena *arena;
@@ -13,6 +13,7 @@ struct facts {
     uint32_t count;
 };
 
+/* Texts are not copied: names are literals, values lie in the arena. */
 static void add_fact(struct facts *facts, const char *name, const char *value)
 {
     MYR_ASSERT(facts->count < FACTS_MAX);
@@ -91,6 +92,7 @@ static void list_facts(const struct myr_sim_answer *answer, struct facts *ret)
     add_fullest(answer, ret);
 }
 
+/* Before the run: nobody waits for a simulation to be told of an option. */
 int myr_sim_files_check(const struct myr_sim_files *files, struct myr_err *err)
 {
     const struct {
@@ -125,6 +127,7 @@ static int add_rows(struct myr_file_set *set, const struct myr_report *report, w
     return myr_outfile_commit(&file, err);
 }
 
+/* All of them or none: names are taken only when every file is whole. */
 static int write_set(const struct myr_report *report, const struct myr_sim_files *files,
                      struct myr_err *err)
 {
@@ -158,6 +161,7 @@ int myr_sim_files_write(const struct myr_sim_answer *answer, const struct myr_si
     if (!files->report && !files->heatmap && !rows) {
         return MYR_OK;
     }
+    /* The jobs are only a view of the answer: names and ranges of tasks. */
     myr_arena_init(&scratch);
     struct myr_report_job *jobs = MYR_ARENA_NEW(&scratch, struct myr_report_job, answer->job_count);
     for (uint32_t i = 0; i < answer->job_count; i++) {

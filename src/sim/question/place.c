@@ -38,6 +38,7 @@ static void sort_nodes(struct myr_arena *scratch, uint32_t *nodes, uint32_t coun
     MYR_ASSERT(at == count);
 }
 
+/* Which part of the shuffled nodes a job gets, in GPUs from 'first' on. */
 struct draw {
     uint32_t first, disorder_percent;
     bool sorted;
@@ -61,6 +62,7 @@ static int draw_nodes(struct sim_place *place, const struct myr_design_head *hea
     myr_arena_init(&scratch);
     uint32_t *nodes = MYR_ARENA_NEW(&scratch, uint32_t, head->nodes);
     struct myr_rng rng;
+    /* All nodes are shuffled, whatever the job needs: that is why jobs of one seed share none. */
     myr_rng_init(&rng, place->seed, 3);
     for (uint32_t i = 0; i < head->nodes; i++) {
         nodes[i] = i;
@@ -77,6 +79,7 @@ static int draw_nodes(struct sim_place *place, const struct myr_design_head *hea
     return MYR_OK;
 }
 
+/* As the words give them, before anything is allocated. */
 struct numbers {
     uint64_t first, ranks, disorder;
 };

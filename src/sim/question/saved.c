@@ -16,8 +16,10 @@
 
 static const char magic[8] = {'M', 'Y', 'R', 'S', 'I', 'M', 'R', 'N'};
 
+/* ORDER reads otherwise on a machine of the other byte order: the image is this one's memory. */
 enum { VERSION = 3, ORDER = 0x01020304, WORDS_MAX = 1 << 20 };
 
+/* Lengths are in bytes, without the head itself. */
 struct head {
     char magic[8];
     uint32_t version, order;
@@ -36,12 +38,14 @@ static const char *const number_names[NUMBERS] = {"net",          "lb",         
 enum { WORKLOAD, FAULT, SLOW, LISTS };
 static const char *const list_names[LISTS] = {"workload", "fault", "slow"};
 
+/* With both NULs: neither a name nor a value can hold one. */
 static void put_word(struct myr_buf *buf, const char *name, const char *value)
 {
     myr_buf_put(buf, name, strlen(name) + 1);
     myr_buf_put(buf, value, strlen(value) + 1);
 }
 
+/* Every number, but only the texts that were given: NULL has no spelling. */
 static void put_question(struct myr_buf *buf, const struct myr_sim_question *question)
 {
     const char *texts[TEXTS] = {question->design, question->topology, question->message_overhead,
@@ -81,6 +85,7 @@ int saved_write(const struct myr_sim_answer *answer, const struct myr_sim_questi
     MYR_CLEANUP(myr_buf_done) struct myr_buf file = {};
     struct head head = {.version = VERSION, .order = ORDER, .jobs = answer->job_count};
     memcpy(head.magic, magic, sizeof(magic));
+    /* Written twice: its sums are known only at the end. */
     myr_buf_put(&file, (const char *)&head, sizeof(head));
     put_question(&file, question);
     head.words = file.len - sizeof(head);
@@ -99,6 +104,7 @@ static int refuse(struct myr_err *err, int code, const char *path, const char *w
     return myr_err_set(err, code, "%s: %s", path, what);
 }
 
+/* The length before the checksum, the checksum before anything that it covers is believed. */
 static int read_head(struct head *ret, const char *path, struct myr_str text, struct myr_err *err)
 {
     if (text.len < sizeof(*ret) || memcmp(text.data, magic, sizeof(magic)) != 0) {
@@ -138,6 +144,7 @@ static bool take_word(struct myr_str *words, const char **ret)
     return true;
 }
 
+/* 'count' when it is none of them. */
 static uint32_t name_of(const char *const *names, uint32_t count, const char *name)
 {
     uint32_t i = 0;
@@ -147,6 +154,7 @@ static uint32_t name_of(const char *const *names, uint32_t count, const char *na
     return i;
 }
 
+/* The question in the order of the tables above. */
 struct words {
     const char *texts[TEXTS];
     uint64_t numbers[NUMBERS];
@@ -196,10 +204,12 @@ int saved_read(struct saved *ret, struct myr_arena *arena, const char *path, str
     struct words words = {};
     MYR_TRY(read_head(&head, path, text, err));
     const char *rest = text.data + sizeof(head);
+    /* Copied: the question lives longer than the file's text. */
     char *copy = MYR_ARENA_NEW(arena, char, head.words + 1);
     memcpy(copy, rest, head.words);
     struct myr_str pairs = {copy, head.words};
     for (uint32_t i = 0; i < LISTS; i++) {
+        /* No list can be longer: each of its words takes two bytes at least. */
         words.lists[i] = MYR_ARENA_NEW(arena, const char *, head.words / 2 + 1);
     }
     if (!sort_words(&words, pairs) || !numbers_right(words.numbers) ||

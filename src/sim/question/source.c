@@ -3,8 +3,9 @@
 #include "question/words.h"
 #include "read/text.h"
 
-enum { PATH_MAX_LEN = 4095 };
+enum { PATH_MAX_LEN = 4095 }; /* Linux takes no longer path */
 
+/* These return whether the value will do. */
 static int take_endless(struct sim_source *source, struct myr_str value)
 {
     return myr_sim_parse_bytes(value, &source->endless_bytes) && source->endless_bytes > 0 &&
@@ -49,6 +50,10 @@ static int take_keys(struct sim_source *source, const char *option, struct myr_s
         {"deps", "data or both", take_deps},
     };
     for (bool found = true; found;) {
+        /*
+         * From the end, because a path may hold commas: the first piece that is no key belongs to
+         * it.
+         */
         const char *comma = text->len ? memrchr(text->data, ',', text->len) : NULL;
         found = false;
         for (size_t i = 0; comma && !found && i < MYR_ARRAY_COUNT(keys); i++) {
@@ -89,6 +94,7 @@ void sim_source_done(struct sim_source *source)
     myr_buf_done(&source->text);
 }
 
+/* What the words name must be known; the guess is not checked here. */
 int sim_source_format(const struct sim_source *source, const char *option, const char *const *names,
                       uint32_t count, uint32_t guess, uint32_t *ret, struct myr_err *err)
 {

@@ -2,6 +2,7 @@
 
 #include "question/source.h"
 
+/* 'files' borrow from 'texts': both live until the trace is read. */
 struct rank_files {
     MYR_VEC(struct myr_trace_file) files;
     MYR_VEC(struct myr_buf) texts;
@@ -31,6 +32,7 @@ static int read_others(struct rank_files *it, const char *path, struct myr_arena
     for (uint32_t rank = 1; rank < MYR_TRACE_RANKS_MAX; rank++) {
         const char *name = myr_arena_printf(arena, "%.*s.%u.et", (int)(len - tail), path, rank);
         struct myr_buf text = {};
+        /* The first that is missing ends the ranks; one that cannot be read is an error. */
         if (access(name, F_OK) != 0) {
             break;
         }

@@ -3,13 +3,14 @@
 #include "myriad/sim/words.h"
 #include "question/built.h"
 
-enum { PORTS_MAX = 128, GBPS_MAX = 100000 };
+enum { PORTS_MAX = 128, GBPS_MAX = 100000 }; /* half a million hosts in three tiers */
 
 struct fat_tree {
     uint64_t k, gbps, tiers;
     int64_t delay_ps;
 };
 
+/* A fat tree halves the ports of a switch, so k is even. */
 static int parse_setting(struct fat_tree *tree, struct myr_str piece, struct myr_err *err)
 {
     const char *equals = memchr(piece.data, '=', piece.len);
@@ -86,6 +87,7 @@ static int build_tree(struct myr_sim_topology *topology, const struct fat_tree *
 
 int myr_sim_topology_make(struct myr_sim_topology *ret, const char *words, struct myr_err *err)
 {
+    /* What is left open: 128 hosts at 100 Gb/s, a microsecond a link. */
     struct fat_tree tree = {.k = 8, .gbps = 100, .tiers = 3, .delay_ps = 1000000};
     bool file = strncmp(words, "file:", 5) == 0;
     *ret = (struct myr_sim_topology){};
@@ -105,6 +107,7 @@ void myr_sim_topology_done(struct myr_sim_topology *topology)
 int myr_sim_fabric_open(struct myr_sim_fabric *ret, const char *design, const char *topology,
                         struct myr_err *err)
 {
+    /* One of the two, neither none nor both. */
     *ret = (struct myr_sim_fabric){.planned = topology != NULL};
     if (!design == !topology) {
         int rc = myr_err_set(err, MYR_EINVAL, "give --design FILE or --topology WORDS");
@@ -119,6 +122,7 @@ int myr_sim_fabric_open(struct myr_sim_fabric *ret, const char *design, const ch
     return myr_design_one_kind(&ret->opened, design, err);
 }
 
+/* The caller keeps the design; closing the fabric does not touch it. */
 int myr_sim_fabric_borrow(struct myr_sim_fabric *ret, const struct myr_design *design,
                           const char *name, struct myr_err *err)
 {

@@ -1,3 +1,4 @@
+/* units: sizes and times as people write them. */
 #include "myriad/sim/words.h"
 
 struct unit {
@@ -21,12 +22,14 @@ static bool parse_unit(struct myr_str text, const struct unit *units, size_t cou
     for (size_t i = 0; i < count; i++) {
         if (myr_str_eq_nocase(rest, myr_str_from(units[i].name))) {
             *ret = value * (double)units[i].factor;
+            /* Below the end of 63 bits, so that the rounded value fits into either type. */
             return *ret < 9e18;
         }
     }
     return false;
 }
 
+/* MB is a million bytes, MiB a binary one; upper and lower case are the same. */
 bool myr_sim_parse_bytes(struct myr_str text, uint64_t *ret)
 {
     static const struct unit units[] = {
@@ -43,6 +46,7 @@ bool myr_sim_parse_bytes(struct myr_str text, uint64_t *ret)
     return true;
 }
 
+/* A time without a unit is refused: nobody could tell which was meant. */
 bool myr_sim_parse_time(struct myr_str text, myr_ps *ret)
 {
     static const struct unit units[] = {

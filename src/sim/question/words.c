@@ -1,5 +1,9 @@
 #include "question/words.h"
 
+/*
+ * Words borrow from 'text'. An empty one is refused: a comma too many hides a word that was
+ * forgotten.
+ */
 int sim_words_split(const char *option, const char *text, struct sim_words *ret,
                     struct myr_err *err)
 {
@@ -27,6 +31,7 @@ int sim_words_split(const char *option, const char *text, struct sim_words *ret,
     }
 }
 
+/* An empty value counts too; whoever reads it complains. */
 static bool has_key(struct myr_str item, const char *key)
 {
     size_t len = strlen(key);
@@ -46,6 +51,7 @@ bool sim_words_keyed(const struct sim_words *words, const char *key, struct myr_
     return false;
 }
 
+/* The hint lists what this kind of words takes. */
 static int unknown_word(const struct sim_words *words, struct myr_str item, const char *const *keys,
                         size_t key_count, struct myr_err *err)
 {

@@ -3,7 +3,7 @@
 
 #include "myriad/sim/words.h"
 
-enum { SIM_WORDS_MAX = 24 };
+enum { SIM_WORDS_MAX = 24 }; /* behind the colon */
 
 struct sim_words {
     const char *option; /* for complaints: "--workload" */
