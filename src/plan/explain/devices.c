@@ -38,7 +38,10 @@ static void put_ports(const struct myr_design *design, struct myr_answer *answer
     myr_answer_end(answer);
 }
 
-/* Links to switches of other kinds than its own that lie above it; 'links' is by device, all 0. */
+/*
+ * Links to switches of other kinds than its own that lie above it; 'links' is by device, all 0. Its
+ * ports are passed twice: once to count, once to clear.
+ */
 static void put_links(const struct myr_design *design, struct myr_answer *answer, uint32_t device,
                       uint16_t *links)
 {
@@ -82,6 +85,7 @@ static void put_hosts(const struct myr_design *design, struct myr_answer *answer
     myr_answer_end(answer);
 }
 
+/* Switches alone; a cluster has far more hosts, and their ports follow from the networks. */
 void explain_put_devices(const struct myr_design *design, struct myr_answer *answer)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena scratch;

@@ -4,7 +4,10 @@
 
 /* What drawings count by themselves: links of pairs, hosts of a leaf, the inside of a node. */
 
-/* Each number that occurs, in the order in which it was met. */
+/*
+ * Each number that occurs, in the order in which it was met. A regular fabric has one or two;
+ * beyond the room the rest is left out.
+ */
 struct occurring {
     uint32_t items[64];
     uint32_t count;
@@ -73,6 +76,7 @@ static void put_network(const struct myr_design *design, struct myr_answer *answ
             occurs(&ports, on.ports);
         }
     }
+    /* With rails all leaves of a group share their nodes. */
     uint32_t shared = net->topology == MYR_TOPOLOGY_RAIL ? net->rails : 1;
     myr_answer_object(answer, myr_net_names[id]);
     put(answer, "links_of_a_pair", &pairs);
@@ -80,6 +84,7 @@ static void put_network(const struct myr_design *design, struct myr_answer *answ
     put(answer, "host_ports_of_a_leaf", &ports);
     if (net->pods > 1 && net->tiers >= 3 && shared) {
         uint32_t full = net->pod_leaves / shared * net->group_nodes;
+        /* 0 where all pods are full: occurs() then adds nothing. */
         uint32_t last = full ? net->nodes_on_it % full : 0;
         occurs(&reached, full);
         occurs(&reached, last);
@@ -88,6 +93,7 @@ static void put_network(const struct myr_design *design, struct myr_answer *answ
     myr_answer_end(answer);
 }
 
+/* As drawing/inside.c shows it; empty where servers differ. */
 static void put_inside(const struct myr_design *design, struct myr_answer *answer)
 {
     static const struct {

@@ -10,6 +10,7 @@
 
 enum { PATH_BYTES = 256 };
 
+/* MYR_NONE: no number, or too many digits for one. */
 static uint32_t index_of(const char *word, size_t len)
 {
     uint64_t index;
@@ -17,8 +18,10 @@ static uint32_t index_of(const char *word, size_t len)
                                                                            : MYR_NONE;
 }
 
-/* The child that the path goes on with; ret_len: how much of it that takes. A name may have dots:
- * of two that fit the longer one is meant. */
+/*
+ * The child that the path goes on with; ret_len: how much of it that takes. A name may have dots:
+ * of two that fit the longer one is meant. NULL: there is no such child.
+ */
 static const struct myr_value *child(const struct myr_value *parent, const char *path,
                                      size_t *ret_len)
 {
@@ -38,6 +41,7 @@ static const struct myr_value *child(const struct myr_value *parent, const char 
     return best;
 }
 
+/* The root itself for an empty path. */
 static const struct myr_value *at_path(const struct myr_value *root, const char *path)
 {
     while (root && *path) {
@@ -62,7 +66,10 @@ static void plain(const char *path, char ret[PATH_BYTES])
     ret[put] = '\0';
 }
 
-/* The path without its last words: as many as there are dots in front of an input. */
+/*
+ * The path without its last words: as many as there are dots in front of an input. One dot is the
+ * object that the number is in, each further one the object around it; no dot: from the root.
+ */
 static const char *absolute(struct myr_arena *arena, const char *path, const char *input,
                             size_t len)
 {
@@ -81,7 +88,10 @@ static const char *absolute(struct myr_arena *arena, const char *path, const cha
                             input + dots);
 }
 
-/* "leaf_down = 32, leaf_up = 32": the inputs of a rule with their values. */
+/*
+ * "leaf_down = 32, leaf_up = 32": the inputs of a rule with their values. Paths that lead to
+ * nothing are left out: a rule for several topologies may name what this one has not.
+ */
 static const char *inputs_of(struct myr_answer *answer, const char *path, const char *inputs)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
@@ -100,6 +110,7 @@ static const char *inputs_of(struct myr_answer *answer, const char *path, const 
     return myr_arena_printf(answer->arena, "%s", text.data ? text.data : "");
 }
 
+/* A number that the planner computed, with its own rule and inputs in the design. */
 static const struct myr_figure *figure_of(const struct myr_design *design, const char *path)
 {
     for (uint32_t i = 0; i < design->figure_count; i++) {
@@ -125,6 +136,10 @@ static const struct myr_bom_row *line_of(const struct myr_design *design, const 
     return NULL;
 }
 
+/*
+ * Where rules come from, the most exact first: the figure, the line of the bill, the table of
+ * rules. False: nobody knows one, and the number is not listed.
+ */
 static bool explain(const struct myr_design *design, struct myr_answer *answer, const char *path,
                     const struct myr_value *value, struct myr_explained *ret)
 {
@@ -155,6 +170,7 @@ static bool explain(const struct myr_design *design, struct myr_answer *answer, 
     return true;
 }
 
+/* 'room' is an upper bound on what is found: every number and word below the value. */
 struct walk {
     const struct myr_design *design;
     struct myr_answer *answer;
@@ -178,6 +194,7 @@ static bool left_out(const char *key)
 static void visit(struct walk *walk, const struct myr_value *value, char path[PATH_BYTES],
                   size_t len)
 {
+    /* Words have no rules, but for those the table names. */
     bool said = value->kind == MYR_VALUE_TEXT && explain_rule_of(path); /* a finding's message */
     if (value->kind == MYR_VALUE_NUMBER || said) {
         struct myr_explained found;
@@ -192,6 +209,7 @@ static void visit(struct walk *walk, const struct myr_value *value, char path[PA
         if (len == 0 && v->key && left_out(v->key)) {
             continue;
         }
+        /* Too long a path is not followed; none of a plan is. */
         int more = v->key ? snprintf(path + len, PATH_BYTES - len, "%s%s", len ? "." : "", v->key)
                           : snprintf(path + len, PATH_BYTES - len, ".%u", at);
         if (more > 0 && len + (size_t)more < PATH_BYTES) {
@@ -218,6 +236,7 @@ int myr_plan_explain_path(const struct myr_design *design, struct myr_answer *an
     plain(path, known);
     explain_add(design, answer, known);
     const struct myr_value *value = at_path(&answer->root, known);
+    /* A path of brackets alone would else be all of the plan. */
     if (!value || (*path && !known[0])) {
         int rc = myr_err_set(err, MYR_ENOENT, "'%s' is no number of this plan",
                              myr_text_excerpt(myr_str_from(path), shown));

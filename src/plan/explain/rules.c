@@ -4,7 +4,10 @@
 #include <stddef.h>
 #include <string.h>
 
-/* One row a number of the plan's tree that has no rule of its own in the design. */
+/*
+ * One row a number of the plan's tree that has no rule of its own in the design. The first row that
+ * fits counts, so a particular one stands before one with '*' in its place.
+ */
 static const struct explain_rule rows[] = {
     {"version", "version of the answer's schema", ""},
     {"servers", "given by the spec; with groups their sum", ""},
@@ -215,7 +218,10 @@ static const struct explain_rule rows[] = {
      ".energy_mwh_per_year power.carbon.grid_kg_per_kwh power.carbon.green_share"},
 };
 
-/* Word by word: '*' takes any one of them, '%' a name, which may have dots. */
+/*
+ * Word by word: '*' takes any one of them, '%' a name, which may have dots. A name is taken as
+ * short as possible at first, then longer, until the rest of the pattern fits.
+ */
 static bool fits(const char *pattern, const char *path)
 {
     while (*pattern && *path) {

@@ -17,6 +17,7 @@ static void put_systems(const struct myr_design *design, struct myr_answer *answ
     for (uint32_t s = 0; s < count; s++) {
         MYR_CLEANUP(myr_buf_done) struct myr_buf lines = {};
         for (uint32_t i = 0; i < design->bom_count; i++) {
+            /* Strings of a design are stored once, so equal offsets are equal names. */
             if (design->bom[i].system == systems[s].name && design->bom[i].unit_cents >= 0) {
                 myr_buf_printf(&lines, "%sbom.%u.total", lines.len ? " + " : "", i);
             }
@@ -34,6 +35,9 @@ static void put_systems(const struct myr_design *design, struct myr_answer *answ
     myr_answer_end(answer);
 }
 
+/*
+ * All published classes beside each other for the size of this cluster, as the report shows them.
+ */
 static void put_classes(const struct myr_design *design, struct myr_answer *answer)
 {
     double units = storage_units(design);
@@ -59,6 +63,7 @@ static void put_ports(const struct myr_design *design, struct myr_answer *answer
     myr_answer_object(answer, "ports_per_node");
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         const struct myr_network *net = &design->networks[id];
+        /* Only where all hosts have as many: else there is no such number. */
         if (net->nodes_on_it && net->host_ports % net->nodes_on_it == 0) {
             myr_answer_u64(answer, myr_net_names[id], net->host_ports / net->nodes_on_it);
         }
@@ -78,6 +83,7 @@ void myr_plan_explain_tree(const struct myr_design *design, const struct myr_gro
     }
     myr_answer_object(answer, "report");
     myr_answer_u64(answer, "switches", switches);
+    /* Groups may have different servers. */
     if (design->group_count == 0 && head->servers) {
         myr_answer_u64(answer, "gpus_per_server", head->gpus / head->servers);
     }

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+/* By id. Digits are those behind the point in answers; the value itself is kept in full. */
 static const struct figure_row {
     const char *path, *unit, *rule;
     int digits;
@@ -12,6 +13,7 @@ static const struct figure_row {
 #undef X
 };
 
+/* The pointer holds until the next figure is added. */
 static struct myr_figure *add(struct plan *plan, enum figure_id id, enum myr_basis basis,
                               const char *inputs)
 {
@@ -46,6 +48,7 @@ void plan_figure_word(struct plan *plan, enum figure_id id, const char *word, en
     add(plan, id, basis, "")->text = text;
 }
 
+/* NULL: not yet, or it does not apply to this plan. */
 static struct myr_figure *added(const struct plan *plan, enum figure_id id)
 {
     for (size_t i = 0; i < plan->figures.count; i++) {
@@ -82,6 +85,7 @@ double plan_figure_value(const struct plan *plan, enum figure_id id)
 
 /* ---- from the finished design ---- */
 
+/* By path: a design of an older program may lack some, or have them in another order. */
 static const struct myr_figure *find(const struct myr_design *design, const char *path)
 {
     for (uint32_t i = 0; i < design->figure_count; i++) {
@@ -92,7 +96,10 @@ static const struct myr_figure *find(const struct myr_design *design, const char
     return NULL;
 }
 
-/* An empty unit is a plain number; a word is what has text. */
+/*
+ * An empty unit is a plain number; a word is what has text. A figure that this plan does not have
+ * is null, so that programs find all keys.
+ */
 static void put(struct myr_answer *answer, const char *key, const struct myr_design *design,
                 const struct myr_figure *figure)
 {
@@ -146,6 +153,10 @@ static const char *key_of(struct myr_str word, char ret[KEY_MAX])
     return ret;
 }
 
+/*
+ * Objects are opened and closed as the paths of neighbouring rows share their beginnings, which is
+ * why these must stand together. 'skip' words are those of the object that is open already.
+ */
 void plan_figures_tree(const struct myr_design *design, struct myr_answer *answer,
                        enum figure_id first, enum figure_id last, uint32_t skip)
 {

@@ -7,6 +7,7 @@
 static const char *const state_names[MYR_POINT_STATE_COUNT] = {"refused", "faulty", "unpriced",
                                                                "limited", "good"};
 
+/* Metrics are whole numbers in small units: cents, watts, thousandths of Gb/s. */
 static double scale_of(uint32_t metric)
 {
     return metric == MYR_METRIC_CAPEX || metric == MYR_METRIC_COST_OF_YEARS  ? 100
@@ -62,7 +63,11 @@ static void put_metrics(struct myr_answer *answer, const struct myr_plan_point *
     }
 }
 
-/* The constraint with the least room, as a share of its limit; MYR_METRIC_COUNT: there is none. */
+/*
+ * The constraint with the least room, as a share of its limit; MYR_METRIC_COUNT: there is none.
+ * Bandwidth is limited from below, all others from above. The objective binds nothing: it is what
+ * is optimised.
+ */
 static uint32_t tightest(const struct myr_optimum *optimum, const struct myr_plan_point *point)
 {
     uint32_t found = MYR_METRIC_COUNT;
@@ -83,6 +88,7 @@ static uint32_t tightest(const struct myr_optimum *optimum, const struct myr_pla
     return found;
 }
 
+/* Null where no point beyond the limit is better. */
 static void put_relaxed(const struct myr_optimum *optimum, struct myr_answer *answer,
                         const struct myr_relaxed *relaxed)
 {
@@ -150,6 +156,7 @@ static void put_counts(const struct myr_optimum *optimum, struct myr_answer *ans
     myr_answer_end(answer);
 }
 
+/* The last column only where growth was asked for. */
 static void show_front(struct myr_answer *answer, const struct myr_value *front, bool moved)
 {
     static const struct myr_answer_column columns[] = {
@@ -220,6 +227,10 @@ void myr_optimise_answer(const struct myr_optimum *optimum, const struct myr_cat
                     optimum->by_state[MYR_POINT_FAULTY], optimum->by_state[MYR_POINT_UNPRICED]);
     if (!optimum->best_count) {
         myr_answer_para(answer, "No design meets all constraints.");
+        /*
+         * Three reasons are enough to see what stands in the way; that a constraint is broken is
+         * counted above.
+         */
         for (uint32_t i = 0, said = 0; i < optimum->count && said < 3; i++) {
             if (optimum->points[i].why && optimum->points[i].state != MYR_POINT_LIMITED) {
                 myr_answer_fact(answer, state_names[optimum->points[i].state], "%s",

@@ -32,6 +32,9 @@ struct myr_spec optimise_spec(const struct myr_spec *spec, const struct myr_plan
             net->fill = (uint32_t)value;
             break;
         case MYR_CHOICE_OVERSUBSCRIPTION:
+            /*
+             * Only the leaves' ratio is a choice; those of higher tiers stay as the spec has them.
+             */
             net->oversubscription[0] = value;
             net->oversubscription_count =
                 net->oversubscription_count ? net->oversubscription_count : 1;
@@ -47,7 +50,10 @@ struct myr_spec optimise_spec(const struct myr_spec *spec, const struct myr_plan
     return trial;
 }
 
-/* Gb/s of a GPU into the network, less what the tiers above cannot pass on. */
+/*
+ * Gb/s of a GPU into the network, less what the tiers above cannot pass on. A tier with more up
+ * than down adds nothing.
+ */
 static int64_t bandwidth_milli(const struct plan *plan)
 {
     const struct net_plan *net = &plan->nets[MYR_NET_COMPUTE];
@@ -63,7 +69,10 @@ static int64_t bandwidth_milli(const struct plan *plan)
     return (int64_t)(gbps * 1000 + 0.5);
 }
 
-/* GPUs that lose a port when one switch with hosts fails. */
+/*
+ * GPUs that lose a port when one switch with hosts fails. One plane's worth of ports bounds it in
+ * small clusters.
+ */
 static int64_t blast_gpus(const struct plan *plan)
 {
     const struct net_plan *net = &plan->nets[MYR_NET_COMPUTE];
@@ -73,6 +82,7 @@ static int64_t blast_gpus(const struct plan *plan)
     return (int64_t)(ports < all ? ports : all);
 }
 
+/* Such a point would look cheap beside those that are priced. */
 static bool compute_unpriced(const struct plan *plan)
 {
     for (size_t i = 0; i < plan->bom.count; i++) {
@@ -95,6 +105,7 @@ static const char *open_error(const struct plan *plan)
     return NULL;
 }
 
+/* Rounded to a whole number of the metric's unit. */
 static void set(struct myr_plan_point *point, enum myr_metric metric, double value)
 {
     point->known[metric] = true;
@@ -108,7 +119,10 @@ static bool money_decides(const struct myr_spec *spec)
            o->limits[MYR_METRIC_CAPEX] >= 0 || o->limits[MYR_METRIC_COST_OF_YEARS] >= 0;
 }
 
-/* Installed cables that move when the cluster grows to what the spec says. */
+/*
+ * Installed cables that move when the cluster grows to what the spec says. Unknown where one of the
+ * two cannot be planned, or the one does not grow into the other.
+ */
 static void measure_growth(struct myr_arena *arena, const struct myr_catalog *catalog,
                            const struct myr_spec *trial, struct myr_plan_point *point)
 {
@@ -128,6 +142,7 @@ static void measure_growth(struct myr_arena *arena, const struct myr_catalog *ca
     }
 }
 
+/* Cents are taken as they are: as a double, sums beyond 2^53 would be rounded. */
 static void read_plan(struct myr_arena *keep, struct plan *plan, struct myr_plan_point *point)
 {
     const struct net_plan *net = &plan->nets[MYR_NET_COMPUTE];
@@ -135,6 +150,7 @@ static void read_plan(struct myr_arena *keep, struct plan *plan, struct myr_plan
     set(point, MYR_METRIC_CAPEX, 0);
     point->metric[MYR_METRIC_CAPEX] = plan->design.head->total_cents;
     double years = plan_figure_value(plan, FIG_TCO) * 100;
+    /* Unknown without a tariff, or where it would not fit. */
     if (years > 0 && years < 9e18) {
         set(point, MYR_METRIC_COST_OF_YEARS, years);
     }
@@ -165,6 +181,7 @@ static void measure_cooling(struct myr_arena *keep, struct plan *plan, struct my
     size_t lines = plan->bom.count; /* cooling plant may add some */
     int64_t cents = plan->design.head->total_cents;
     for (uint32_t i = 0; i < count; i++) {
+        /* The plan points to this spec, so it is changed in place. */
         *trial = optimise_spec(spec, &points[i]);
         trial->room.node = NULL;
         plan->figures.count = figures;
@@ -200,6 +217,7 @@ void optimise_measure(struct myr_arena *keep, const struct myr_catalog *catalog,
         return;
     }
     measure_cooling(keep, plan, &trial, optimum->spec, points, count);
+    /* Cooling moves no cables: measured once for all kinds. */
     struct myr_plan_point grown = points[0];
     measure_growth(&arena, catalog, &trial, &grown);
     for (uint32_t i = 0; i < count; i++) {

@@ -23,9 +23,11 @@ static int64_t in_units(uint32_t metric, double limit)
                    : metric == MYR_METRIC_POWER_KW || metric == MYR_METRIC_BANDWIDTH ? 1000
                                                                                      : 1;
     double value = limit * scale;
+    /* INT64_MAX itself means that there is no limit. */
     return value < 9e18 ? (int64_t)(value + 0.5) : INT64_MAX - 1;
 }
 
+/* What is not known breaks its limit: nobody could say that it is kept. */
 uint32_t optimise_broken(const struct myr_optimum *optimum, const struct myr_plan_point *point)
 {
     uint32_t broken = 0;
@@ -54,6 +56,7 @@ bool optimise_better(const struct myr_optimum *optimum, uint32_t a, uint32_t b)
 
 /* ---- the space ---- */
 
+/* A list that the spec leaves out has one value: what the spec says. */
 static uint32_t values_of(const struct myr_spec *spec, uint32_t choice)
 {
     uint32_t count = spec->optimise.choices[choice].count;
@@ -76,6 +79,10 @@ static int make_points(struct myr_arena *arena, const struct myr_spec *spec,
     optimum->points = MYR_ARENA_NEW(arena, struct myr_plan_point, count);
     for (uint32_t p = 0; p < optimum->count; p++) {
         uint32_t rest = p;
+        /*
+         * The last choice runs fastest. It is the cooling, so that points with one plan are
+         * neighbours.
+         */
         for (uint32_t i = MYR_CHOICE_COUNT; i-- > 0;) {
             optimum->points[p].at[i] = rest % values_of(spec, i);
             rest /= values_of(spec, i);
@@ -135,6 +142,7 @@ static bool beats(const struct myr_optimum *optimum, uint32_t a, uint32_t b)
     return better || a < b;
 }
 
+/* In the order of the objective, as 'best' is. Those struck out are not in it any more. */
 static void find_front(struct myr_arena *arena, struct myr_optimum *optimum)
 {
     optimum->front = MYR_ARENA_NEW(arena, uint32_t, optimum->best_count);
@@ -209,12 +217,14 @@ int myr_optimise(struct myr_arena *arena, const struct myr_catalog *catalog,
     }
     for (uint32_t i = 0; i < optimum.count; i++) {
         struct myr_plan_point *point = &optimum.points[i];
+        /* Refused and faulty points have no metrics to be held against the limits. */
         point->broken = point->state >= MYR_POINT_UNPRICED ? optimise_broken(&optimum, point) : 0;
         if (point->state == MYR_POINT_GOOD && point->broken) {
             point->state = MYR_POINT_LIMITED;
             point->why = "a constraint";
         }
     }
+    /* The front is sought last: place_best() may still strike points out. */
     rank(arena, &optimum);
     place_best(arena, catalog, &optimum);
     find_front(arena, &optimum);
@@ -227,6 +237,10 @@ int myr_optimise(struct myr_arena *arena, const struct myr_catalog *catalog,
 
 /* ---- what a constraint keeps ---- */
 
+/*
+ * Only points that break this one constraint and no other: they alone become possible when it is
+ * loosened. Of these the one that saves most for each unit.
+ */
 bool myr_optimise_relax(const struct myr_optimum *optimum, uint32_t at, uint32_t metric,
                         struct myr_relaxed *ret)
 {
