@@ -42,6 +42,7 @@ static const struct myr_command usage_command = {
     CLIENT_NO_OPTIONS,
 };
 
+/* What the cost rests on stands at the top; a server that does not say it leaves null there. */
 static int usage_run(struct cli *cli, struct myr_err *err)
 {
     static const struct myr_answer_column columns[] = {
@@ -88,6 +89,7 @@ static const struct myr_command inject_command = {
     .operand_max = 2,
 };
 
+/* Which faults there are only the server knows: the word goes there as it is. */
 static int inject_run(struct cli *cli, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};

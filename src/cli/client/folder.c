@@ -4,6 +4,7 @@
 #include "client/client.h"
 #include "myriad/agent/relay.h"
 
+/* Of verbs that look at a folder and ask no server: without --server and its like. */
 #define NO_OPTIONS                                                             \
     .defaults = &client_no_options, .values_bytes = sizeof(client_no_options), \
     .common = &cli_common_table
@@ -46,6 +47,7 @@ static int doctor_run(struct cli *cli, struct myr_err *err)
     const char *folder = cli->operands.count ? cli->operands.items[0] : NULL;
     struct myr_relay_finding *relay =
         myr_arena_alloc(&cli->arena, MYR_RELAY_FINDINGS_MAX, sizeof(*relay));
+    /* 0: the folder is no relay's. What is looked at of the machine is the same for both. */
     uint32_t of_relay = folder ? myr_relay_doctor(folder, relay) : 0;
     (void)err;
     myr_server_doctor(of_relay ? NULL : folder, found);
@@ -72,6 +74,7 @@ static int doctor_run(struct cli *cli, struct myr_err *err)
 
 const struct cli_verb cli_doctor_verb = {&doctor_command, doctor_run, .group = CLI_RUN_GROUP};
 
+/* Of backup and restore alike: both have read the store back before they say so. */
 static void put_copied(struct cli *cli, const char *to, const struct myr_server_copied *copied)
 {
     struct myr_answer *answer = &cli->answer;

@@ -26,8 +26,10 @@ struct list_options {
     uint64_t before, limit;
     bool all;
 };
+/* 'before' is above every number; the server lists no more than 2,000 at once. */
 static const struct list_options list_defaults = {.before = UINT32_MAX, .limit = 2000};
 
+/* For completion; the server knows what a state is, and refuses others. */
 static void put_states(struct myr_buf *buf)
 {
     myr_buf_put_lit(buf, "queued placing starting running saving recovering finishing done "
@@ -62,6 +64,7 @@ static int list_run(struct cli *cli, struct myr_err *err)
                                                          client_word(cli, options->state))
                        : options->all ? "/v1/jobs?all=1"
                                       : "/v1/jobs";
+    /* Not asked for where nobody has: a plain list is the server's own first page. */
     if (cli_given(cli, "limit") || cli_given(cli, "before")) {
         path = myr_arena_printf(&cli->arena, "%s%climit=%llu&before=%llu", path,
                                 strchr(path, '?') ? '&' : '?', (unsigned long long)options->limit,
@@ -82,6 +85,7 @@ static int list_run(struct cli *cli, struct myr_err *err)
 
 const struct cli_verb cli_job_list_verb = {.row = &list_command, .run = list_run};
 
+/* Of the job that the operand names. */
 static const char *job_path(struct cli *cli, const char *tail)
 {
     return myr_arena_printf(&cli->arena, "/v1/jobs/%s%s", client_word(cli, cli->operands.items[0]),
@@ -266,6 +270,7 @@ static int logs_piece(const struct client *client, const struct logs_options *op
     int64_t next = client_i64(doc, "next");
     *ret = text && text->kind == MYR_DOC_SCALAR ? text->text : (struct myr_str){"", 0};
     *ret_end = strcmp(client_text(cli, doc, "end"), "true") == 0;
+    /* What the server has of it may begin later than asked, and is shorter after a new start. */
     int64_t from = client_i64(doc, "offset");
     if (next < *offset) {
         fprintf(stderr, "myriad: the job was started anew\n");
@@ -328,6 +333,7 @@ static int follow(const struct client *client, const struct logs_options *option
     return MYR_OK;
 }
 
+/* The last line may lack its end: what a rank has begun to write counts. */
 static void put_lines(struct cli *cli, struct myr_str text)
 {
     struct myr_value *lines = myr_answer_list(&cli->answer, "lines");
@@ -358,6 +364,7 @@ static int logs_run(struct cli *cli, struct myr_err *err)
     if (options->follow && people) {
         return follow(&client, options, err);
     }
+    /* A document for programs: all that is there, or with --follow all until the end, at once. */
     do {
         MYR_TRY(logs_piece(&client, options, &offset, &piece, &end, err));
         myr_buf_put(&text, piece.data, piece.len);

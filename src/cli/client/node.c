@@ -19,6 +19,7 @@ struct list_options {
 };
 static const struct list_options list_defaults = {};
 
+/* For completion; the server knows what a state is, and refuses others. */
 static void put_states(struct myr_buf *buf)
 {
     myr_buf_put_lit(buf, "unknown joining checking healthy suspect draining drained repair");
@@ -53,6 +54,7 @@ static int list_run(struct cli *cli, struct myr_err *err)
 
 const struct cli_verb cli_node_list_verb = {.row = &list_command, .run = list_run};
 
+/* One node for people: what it is, how it does, and why. */
 static void show(struct cli *cli, const struct myr_doc *doc)
 {
     struct myr_answer *answer = &cli->answer;
@@ -82,6 +84,7 @@ static void show(struct cli *cli, const struct myr_doc *doc)
     myr_answer_fact(answer, "address", "%s", address[0] ? address : "-");
 }
 
+/* Asks for a node, or for a list of them, which has another answer; both are told here. */
 static int change(struct cli *cli, const char *method, const char *tail, struct myr_str body,
                   struct myr_err *err)
 {

@@ -17,6 +17,7 @@ struct options {
 static const struct options defaults = {
     .kubernetes = {.scheduler = "myriad", .resource = "nvidia.com/gpu", .gpus_per_node = 8}};
 
+/* Of sending the job, where nobody knows whether it arrived. */
 enum { TRIES = 3 };
 
 static const struct myr_option rows[] = {
@@ -51,6 +52,7 @@ static const struct myr_command command = {
     .operand_max = 1,
 };
 
+/* With the place of 'at': a complaint about it then names a line of the user's file. */
 static struct myr_doc *new_text(struct cli *cli, const struct myr_doc *at, const char *text)
 {
     struct myr_doc *node = myr_arena_alloc(&cli->arena, 1, sizeof(*node));
@@ -154,6 +156,7 @@ static int name_file(const char *file, struct myr_err *err)
     return err->code;
 }
 
+/* All tries carry one key, drawn here: the server takes a job of the same key once. */
 static int send_job(const struct client *client, const char *file, struct myr_str body,
                     const struct myr_doc **ret, struct myr_err *err)
 {
@@ -287,6 +290,7 @@ static int run(struct cli *cli, struct myr_err *err)
         MYR_TRY(add_layout(cli, file, options->layout, &text, err));
     }
     struct myr_str body = {text.len ? text.data : "", text.len};
+    /* There the cluster is asked and no server: nobody of ours would know when the Job ends. */
     if (options->kubernetes.kubeconfig) {
         if (options->wait) {
             return myr_err_set(err, MYR_EINVAL,

@@ -24,6 +24,7 @@ static const struct myr_command tenant_set_command = {
     .operand_max = 1,
 };
 
+/* A number needs no quoting: the body is put together by hand. */
 static int tenant_set_run(struct cli *cli, struct myr_err *err)
 {
     const struct tenant_options *options = cli->options;

@@ -16,6 +16,10 @@ static const struct myr_option rows[] = {
     CLI_FLAG("once", struct options, once, "print once and end, on a terminal too"),
 };
 
+/*
+ * So that all of it fits on one screen; more events are asked for than shown, since some of them
+ * are none for people.
+ */
 enum { BAR = 40, RUNNING_SHOWN = 12, QUEUE_SHOWN = 6, EVENTS_SHOWN = 6, EVENTS_ASKED = 24 };
 
 static const struct myr_command command = {
@@ -42,6 +46,7 @@ static const char *counts(struct cli *cli, const struct myr_doc *map)
     return buf.len ? myr_arena_strndup(&cli->arena, buf.data, buf.len) : "none";
 }
 
+/* '-' are GPUs that are neither busy nor free: their nodes are out. */
 static void put_bar(struct cli *cli, const struct myr_doc *cluster)
 {
     int64_t all = client_i64(cluster, "gpus"), busy = client_i64(cluster, "gpus_busy");
@@ -60,9 +65,10 @@ static void put_bar(struct cli *cli, const struct myr_doc *cluster)
 /* Of a stream of events, so much as was there when we asked. */
 struct feed {
     struct myr_buf text;
-    int64_t until;
+    int64_t until; /* the number of the last event that there was */
 };
 
+/* A stream of events has no end of its own: false, which ends it, when the last one is whole. */
 static bool on_piece(void *context, struct myr_str bytes)
 {
     struct feed *feed = context;
@@ -94,6 +100,7 @@ static void put_event(struct cli *cli, const char *kind, const char *data)
     myr_answer_end(&cli->answer);
 }
 
+/* Those that are shown: "doorbell" and "lost" tell of no node and no job. */
 static uint32_t count_events(const char *text)
 {
     uint32_t count = 0;
@@ -113,6 +120,7 @@ static void put_events(struct cli *cli, const struct feed *feed)
          at && (at = strstr(at, "\nevent: ")); at++) {
         const char *kind = at + 8, *data = strstr(at, "\ndata: ");
         bool told = strncmp(kind, "doorbell", 8) != 0 && strncmp(kind, "lost", 4) != 0;
+        /* Only the last of them: 'count' is how many are left, this one included. */
         if (told && data && count-- <= EVENTS_SHOWN) {
             put_event(cli, kind, data + 7);
         }
@@ -123,6 +131,7 @@ static void put_events(struct cli *cli, const struct feed *feed)
     }
 }
 
+/* 'seq' of the cluster is the number that the next event will have. */
 static int read_events(const struct client *client, const struct myr_doc *cluster, struct feed *ret,
                        struct myr_err *err)
 {
@@ -141,6 +150,7 @@ static int read_events(const struct client *client, const struct myr_doc *cluste
     return rc == MYR_EAWAY ? MYR_OK : rc; /* nothing has happened yet: it waits for the first */
 }
 
+/* All that is not queued has nodes, or is about to: it is shown as running. */
 static void put_jobs(struct cli *cli, const struct myr_doc *doc, struct myr_value **ret)
 {
     const struct myr_doc *jobs = myr_doc_get(doc, "jobs");
@@ -170,6 +180,7 @@ static void put_queue(struct cli *cli, const struct myr_doc *doc, struct myr_val
     myr_answer_end(&cli->answer);
 }
 
+/* The whole screen, as an answer: what a program gets is what is drawn. */
 static int fill(const struct client *client, struct myr_err *err)
 {
     static const struct myr_answer_column running_columns[] = {
@@ -228,6 +239,7 @@ static void put_screen(struct myr_buf *screen, const struct myr_buf *text, uint3
     myr_buf_puts(screen, "q ends");
 }
 
+/* A server that is away is a line on the screen and no end: the next second asks again. */
 static int draw(const struct client *client, struct myr_err *err)
 {
     MYR_CLEANUP(client_round_done) struct client_round round;
@@ -269,6 +281,7 @@ static int watch(const struct client *client, struct myr_err *err)
         return myr_err_errno(err, "reading the settings of", "the terminal");
     }
     raw = before;
+    /* Keys come one by one and unseen; the other screen is drawn on, and given back at the end. */
     raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ISIG);
     (void)tcsetattr(STDIN_FILENO, TCSANOW, &raw);
     myr_buf_puts(&words, "\x1b[?1049h\x1b[?25l");
