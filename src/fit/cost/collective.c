@@ -1,3 +1,8 @@
+/*
+ * collective: where the members of a group lie, and what a transfer among them costs. A group is
+ * told by how many of its members share a block of each level, which follows from its stride in
+ * ranks; a transfer is a line over its bytes, so that the search works it out once for a grid.
+ */
 #include "cost/block.h"
 
 /* Ranks of a block of each level. */
@@ -22,6 +27,7 @@ static struct fit_near neighbours(const struct blocks *blocks, uint32_t members,
     struct fit_near near;
     MYR_ASSERT(stride > 0);
     for (int i = 0; i < MYR_FIT_LEVELS; i++) {
+        /* Members a stride apart fit a block as often as the stride goes into it. */
         uint32_t block = blocks->gpus[i];
         uint32_t count = stride >= block ? 1 : block / (uint32_t)stride;
         near.at[i] = count < members ? count : members;
@@ -63,6 +69,7 @@ struct fit_near fit_near_times(struct fit_near a, struct fit_near b)
 struct fit_near fit_near_over(struct fit_near near, struct fit_near part)
 {
     for (int i = 0; i < MYR_FIT_LEVELS; i++) {
+        /* A part may be cut by a block: then one member stands for it. */
         uint32_t count = near.at[i] / part.at[i];
         near.at[i] = count ? count : 1;
     }
@@ -73,6 +80,9 @@ struct fit_places fit_places_of(const struct myr_fit_case *it, const struct myr_
 {
     struct blocks domain = blocks_of(it);
     uint32_t etp = myr_layout_etp(layout);
+    /*
+     * Two grids over the same ranks (docs/work.md): both strides grow axis by axis, fastest first.
+     */
     uint64_t stride = 1, expert_stride = 1;
     struct fit_near one = fit_near_all(1);
     struct fit_places places = {one, one, one, one, one, one};
@@ -123,6 +133,7 @@ uint32_t myr_fit_reach(const struct myr_fit_case *it, const struct myr_layout *l
         [MYR_AXIS_PP] = layout->pp, [MYR_AXIS_EP] = layout->ep,
     };
     MYR_ASSERT(axis < MYR_ARRAY_COUNT(nears) && nears[axis]);
+    /* The smallest level whose blocks hold whole groups; MYR_FIT_LEVELS: none does. */
     uint32_t level = 0;
     while (level < MYR_FIT_LEVELS && nears[axis]->at[level] < sizes[axis]) {
         level++;
@@ -150,6 +161,10 @@ static double outside_s(const struct myr_fit_case *it, enum myr_contention_patte
             leaves = 1.0 / near.at[i];
         }
         worst = fit_max(worst, slow * leaves / nic);
+        /*
+         * Without a design there is one level above the scale-up domain, and nothing is slower
+         * there.
+         */
         if (!it->topology) {
             break;
         }
@@ -190,17 +205,20 @@ struct fit_line fit_collective_line(const struct myr_fit_case *it, enum myr_coll
     if (members < 2) {
         return (struct fit_line){0, 0};
     }
+    /* 'servers' are scale-up domains that the group lies in; it need not be whole. */
     double n = members, here = near.at[0];
     double inside = it->device->domain_bytes_per_s * c[FIT_NVLINK];
     double gbps = it->nic_gbps > 0 ? it->nic_gbps : it->device->nic_gbps;
     double servers = n / here;
     double nic = gbps / 8 * 1e9 * c[FIT_NIC];
     double latency = c[FIT_NVLINK_LATENCY] * 1e-6;
+    /* A message between two is slowed by nobody of its own group, so crowding is left out there. */
     if (servers > 1) {
         double doublings = fit_log2(servers);
         nic /= collective == MYR_SEND_RECEIVE ? 1 : crowd_of(it, near.at[0], doublings, gbps);
         latency += c[FIT_NIC_LATENCY] * 1e-6 * doublings;
     }
+    /* The neighbour is inside the domain or it is not: there is nothing to share out. */
     if (collective == MYR_SEND_RECEIVE) {
         double away = outside_s(it, MYR_CONTENTION_PERMUTATION, n, near, nic);
         return (struct fit_line){latency, servers > 1 ? away : 1 / inside};
@@ -239,7 +257,11 @@ double fit_dispatch_s(const struct myr_fit_case *it, const struct myr_layout *la
     for (uint32_t i = 0; i < it->model->moe.experts_per_token; i++) {
         none *= 1 - 1 / domains;
     }
+    /*
+     * Copies that leave the domain, for a token: one to each other domain that has an expert of it.
+     */
     double sent = (domains - 1) * (dispatcher == MYR_DISPATCH_GATHER ? 1 : 1 - none);
+    /* Scaled from the plain all-to-all, of whose K copies the share 1 - 1/D leaves. */
     double away = sent / (copies * (1 - 1 / domains)) * plain.each_s * copies;
     return plain.fixed_s + bytes * fit_max(away, copies * (here - 1) / n / inside);
 }
@@ -252,6 +274,7 @@ double fit_collective_s(const struct myr_fit_case *it, enum myr_collective colle
 
 double fit_gathered_share(const struct myr_fit_case *it, enum myr_precision precision)
 {
+    /* A scale for each row needs the whole row, which is not there before it is gathered. */
     bool able = it->stack->era == MYR_ERA_NEMO || it->stack->era == MYR_ERA_TORCH;
     if (!able || myr_fit_recipe(it, precision)->of[MYR_CAPABILITY_SCALES] == MYR_SCALES_ROWS) {
         return 1;

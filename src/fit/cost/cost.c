@@ -1,3 +1,7 @@
+/*
+ * cost: closes a step. The pipeline has been played (pipe.c); here come what replicas exchange, the
+ * update and the slowest of many, then memory with what a software stack keeps back.
+ */
 #include "myriad/fit/cost.h"
 
 #include <math.h>
@@ -29,12 +33,14 @@ static double uncovered_s(const struct myr_fit_case *it, const struct myr_layout
                           double exchange_s, double pass_s)
 {
     const double *c = it->constants;
+    /* The exchange of a chunk is its share of the whole: 1 / vp of it. */
     double part = 1.0 / layout->vp, hide = c[FIT_DATA_HIDE] * pass_s;
     double last = fit_max(0, (exchange_s - hide) * part);
     double rest = fit_max(0, (exchange_s - hide * layout->pp) * (1 - part));
     return fit_max(exchange_s * c[FIT_DATA_FLOOR], last + rest);
 }
 
+/* Latencies and bytes of several operations of a kind: 'fixed' times, 'each' bytes a parameter. */
 static struct fit_line scaled(struct fit_line line, double fixed, double each)
 {
     return (struct fit_line){fixed * line.fixed_s, each * line.each_s};
@@ -52,6 +58,10 @@ static struct fit_exchange exchange_of(const struct myr_fit_case *it,
         ret.reduce = scaled(fit_collective_line(it, MYR_ALL_REDUCE, members, near_all), 1, reduced);
         return ret;
     }
+    /*
+     * HSDP: scattered and gathered inside a shard, then summed over its copies, which lie a shard
+     * apart.
+     */
     uint32_t shard = layout->shard && layout->shard < members ? layout->shard : members;
     struct fit_near near = fit_near_most(near_all, shard), apart = fit_near_over(near_all, near);
     double times = 1, slow = 1;
@@ -63,6 +73,10 @@ static struct fit_exchange exchange_of(const struct myr_fit_case *it,
     }
     /* Scattering and gathering are the same way in opposite directions. */
     struct fit_line ring = like ? like->ring : fit_collective_line(it, MYR_ALL_GATHER, shard, near);
+    /*
+     * ZeRO-3 scatters gradients as narrow as weights are gathered, but for those that PyTorch
+     * casts.
+     */
     bool wide = layout->zero < 3 || layout->weights == MYR_WEIGHTS_CAST;
     ret.reduce = scaled(ring, times, slow * (wide ? reduced : gathered));
     ret.gather = scaled(ring, times, slow * gathered);
@@ -76,6 +90,7 @@ void fit_exchanges_of(const struct myr_fit_case *it, const struct myr_layout *la
                       const struct fit_places *places, const struct fit_exchanges *like,
                       struct fit_exchanges *ret)
 {
+    /* Context ranks hold the same weights, so both axes are one group. */
     struct fit_near near = fit_near_times(places->dp_near, places->cp_near);
     ret->dense = exchange_of(it, layout, layout->dp * layout->cp, near, like ? &like->dense : NULL);
     ret->dense.shard = myr_layout_shard(layout);
@@ -133,6 +148,7 @@ static double zero3_s(const struct myr_fit_case *it, const struct fit_exchanges 
 static double data_of(const struct myr_fit_case *it, const struct myr_layout *layout,
                       const struct fit_pipe *pipe, const struct fit_exchanges *exchanges)
 {
+    /* Of the slowest stage, not of the one with most weights (docs/fit.md, "Limits"). */
     const struct myr_rank_params *params = &pipe->params;
     double dense = (double)(params->sharded + params->replicated), expert = (double)params->expert;
     if (layout->zero == 3) {
@@ -161,6 +177,7 @@ static double optimiser_s(const struct myr_fit_case *it, const struct myr_layout
 {
     static const uint8_t hbm[] = {FIT_HBM_AMPERE, FIT_HBM_HOPPER, FIT_HBM_BLACKWELL};
     const double *c = it->constants;
+    /* A rank updates the parameters whose state it holds. */
     double own = (double)(params->sharded + params->replicated) / exchanges->dense.shard +
                  (double)params->expert / exchanges->expert.shard;
     return own * update_bytes(layout) /
@@ -183,6 +200,7 @@ double fit_straggler_share(const struct myr_fit_case *it, const struct myr_layou
     }
     /* Hosts and networks of a time come with its GPUs. */
     bool early = it->device->generation == MYR_GENERATION_AMPERE;
+    /* Counted in servers of eight GPUs, whatever a domain is. */
     double servers = gpus / 8;
     double spread = c[FIT_STRAGGLER];
     bool low = layout->precision == MYR_PRECISION_FP8 && it->stack->shared_scales;
@@ -206,6 +224,7 @@ void fit_close_with(const struct myr_fit_case *it, const struct myr_layout *layo
                     const struct fit_pipe *pipe, const struct fit_exchanges *exchanges,
                     double straggler_share, struct myr_fit_cost *ret)
 {
+    /* Stragglers stretch all of it: their term is a share of the sum of the others. */
     memcpy(ret->terms_s, pipe->terms, sizeof(ret->terms_s));
     ret->terms_s[MYR_FIT_DATA] = data_of(it, layout, pipe, exchanges);
     ret->terms_s[MYR_FIT_OPTIMISER] = optimiser_s(it, layout, exchanges, &pipe->params);
@@ -222,12 +241,16 @@ void fit_rates(const struct myr_fit_case *it, const struct myr_layout *layout,
 {
     uint32_t seq = myr_layout_seq(layout, it->model);
     struct myr_flops flops = myr_model_flops(it->model, seq);
+    /* Without what is computed again: that is what a model's FLOPs are. */
     double useful = 3 * (double)flops.forward * layout->global_batch;
     double gpus = (double)myr_layout_gpus(layout);
     cost->mfu = useful / (cost->step_s * gpus * myr_device_peak(it->device, layout->precision));
     cost->tokens_per_s_per_gpu = (double)layout->global_batch * seq / (cost->step_s * gpus);
 }
 
+/*
+ * What a release does of itself, written into the layout so that counting memory needs no release.
+ */
 void myr_fit_habits(const struct myr_fit_case *it, struct myr_layout *layout)
 {
     const struct myr_recipe *recipe = myr_fit_recipe(it, layout->precision);
@@ -271,6 +294,7 @@ void myr_fit_memory_of(const struct myr_fit_case *it, const struct myr_layout *l
     ret->peak_high_bytes = ret->peak_bytes * (1 + PEAK_SPREAD);
 }
 
+/* Bytes a parameter, dense and expert, as ZeRO's stage cuts weights, gradients and state. */
 static struct fit_state_each state_each(const struct myr_layout *layout, double gradient_bytes)
 {
     struct myr_numerics n = myr_layout_numerics(layout);
@@ -302,6 +326,7 @@ const char *myr_fit_memory_term(const struct myr_fit_memory *memory)
                                s->activation_bytes, s->output_bytes,   s->working_bytes};
     static const char *const names[] = {"weights",     "gradients", "optimiser",
                                         "activations", "output",    "working"};
+    /* The largest term is the one to name where memory does not suffice. */
     uint32_t largest = 0;
     for (uint32_t i = 1; i < MYR_ARRAY_COUNT(values); i++) {
         largest = values[i] > values[largest] ? i : largest;

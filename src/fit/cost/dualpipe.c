@@ -22,6 +22,7 @@
 #include "cost/schedule.h"
 #include "cost/steady.h"
 
+/* Forward and backward by direction. */
 enum what { F0, F1, B1, B0, WHATS };
 
 struct dual {
@@ -36,6 +37,7 @@ struct dual {
     uint32_t half, numbers;
 };
 
+/* When a rank's operation of that kind and number was done. */
 static struct fit_mark *end_of(const struct dual *d, enum what what, uint32_t rank, uint32_t number)
 {
     return &d->ends[((size_t)what * d->half + rank) * d->numbers + number];
@@ -70,11 +72,13 @@ static bool input_of(const struct dual *d, enum what what, uint32_t rank, struct
     return true;
 }
 
+/* Gradients of direction 0 come back to the stage whose forwards they follow: the nearer one. */
 static uint32_t stage_of(const struct dual *d, enum what what, uint32_t rank)
 {
     return what == F0 || what == B0 ? rank : d->it->pp - 1 - rank;
 }
 
+/* Seconds of one operation, with the weights' gradients unless they are put off. */
 static double cost_of(const struct dual *d, enum what what, uint32_t rank, bool put_off)
 {
     const struct fit_schedule *it = d->it;
@@ -139,6 +143,7 @@ static bool try_one(struct dual *d, uint32_t rank, enum what what, bool put_off)
     return try_pair(d, rank, what, what, put_off);
 }
 
+/* The oldest of those that were put off; it waits for nobody. */
 static bool make_weight(struct dual *d, uint32_t rank)
 {
     MYR_ASSERT(d->made_count[rank] < d->put_off_count[rank]);
@@ -152,6 +157,7 @@ static bool make_weight(struct dual *d, uint32_t rank)
 /* The parts of a schedule as lists of what is repeated; each entry is one try. */
 enum { FILL, MEET, TURN, FIRST_MAIN, FILLED, MAIN, EBB, DRAIN, LAST, WEIGHTS, EMPTY };
 
+/* Entries of each part on a rank: the table at the head of this file, written as single tries. */
 static uint32_t repeats(const struct dual *d, uint32_t part, uint32_t rank)
 {
     uint32_t far = d->half - 1 - rank;
@@ -190,6 +196,7 @@ static bool try_entry(struct dual *d, uint32_t rank, uint32_t part, uint32_t n)
     }
 }
 
+/* As far as a rank gets on its own; true: it did something. */
 static bool advance(struct dual *d, uint32_t rank, uint32_t until)
 {
     bool moved = false;
@@ -270,6 +277,7 @@ static double play(struct dual *d)
     uint32_t passes = d->it->micro_batches / 2;
     play_until(d, FILLED);
     for (uint32_t i = 0; i < d->half; i++) {
+        /* The main part needs the last of each alone: numbers are given up until the drain. */
         d->forward[i] = *end_of(d, F0, i, *done_of(d, F0, i) - 1);
         d->backward[i] = *end_of(d, B1, i, *done_of(d, B1, i) - 1);
     }
@@ -292,6 +300,7 @@ double fit_dualpipe_s(const struct fit_schedule *it)
 {
     uint32_t half = it->pp / 2, numbers = it->pp + 2;
     MYR_ASSERT(it->pp % 2 == 0 && it->vp == 1);
+    /* Numbers count up to those that warm-up or drain reach, never to all micro-batches. */
     MYR_ASSERT(it->micro_batches % 2 == 0 && it->micro_batches >= 2 * it->pp);
     MYR_CLEANUP(myr_free_at)
     struct fit_mark *marks = myr_xcalloc((3 + WHATS * (size_t)numbers) * half, sizeof(*marks));

@@ -4,6 +4,7 @@
 #include "cost/combine.h"
 #include "cost/schedule.h"
 
+/* 'times' need not be whole: DualPipe takes halves. */
 static void add(struct fit_pass *to, const struct fit_pass *from, double times)
 {
     for (int i = 0; i < MYR_FIT_TERM_COUNT; i++) {
@@ -19,6 +20,7 @@ static void add_layer(struct fit_layer *to, const struct fit_layer *from, double
     to->weight_s += times * from->weight_s;
 }
 
+/* Without a window counts follow from the first and last layer; the search asks this often. */
 void fit_count_layers(const struct myr_model *model, struct myr_span span,
                       double counts[FIT_KIND_COUNT])
 {
@@ -55,6 +57,7 @@ static struct myr_span recomputed_span(const struct myr_layout *layout, struct m
     return (struct myr_span){span.first, most < span.count ? most : span.count};
 }
 
+/* Layers that are made again come first, then the rest. */
 static void add_chunk(const struct myr_model *model, const struct myr_layout *layout,
                       const struct fit_blocks *blocks, uint32_t chunk, struct fit_layer *to)
 {
@@ -75,6 +78,7 @@ static void add_ends(const struct myr_model *model, const struct fit_blocks *blo
     }
     if (last) {
         add_layer(to, &blocks->output, 1 + model->mtp_count);
+        /* A prediction module sees all tokens and has experts where the model has them. */
         enum fit_kind kind = blocks->used[FIT_MOE_FULL] ? FIT_MOE_FULL : FIT_DENSE_FULL;
         if (model->mtp_count > 0) {
             add_layer(to, &blocks->layers[kind], model->mtp_count);
@@ -130,6 +134,7 @@ double fit_bubble_share(const struct myr_layout *layout)
     return 1;
 }
 
+/* Gradients of inputs alone. */
 static double backward_s(const struct fit_stage_s *stage)
 {
     return stage->total_s - stage->forward_s - stage->weight_s;
@@ -148,6 +153,7 @@ void fit_add_stage(struct fit_stages *all, struct fit_stage_s stage)
     all->most_weight_s = fit_max(all->most_weight_s, stage.weight_s);
 }
 
+/* What a bound adds up along the pipeline. */
 enum part { FORWARD, BACKWARD, CHUNK };
 
 static double part_s(const struct fit_stage_s *stage, enum part part)
@@ -227,6 +233,7 @@ static double floor_of(const struct myr_layout *layout, double m, const struct f
 
 double fit_pipe_floor_s(const struct myr_layout *layout, double m, const struct fit_stages *all)
 {
+    /* Each kind of stage bounds the pipeline; the largest bound holds. */
     double floor_s = 0;
     for (uint32_t i = 0; i < all->count; i++) {
         floor_s = fit_max(floor_s, floor_of(layout, m, all, &all->stages[i]));
@@ -239,6 +246,7 @@ struct passes {
     double forward_s, backward_s, weight_s;
 };
 
+/* Sums only: the search prices many cuts and needs no terms. */
 static void add_passes(struct passes *to, const struct fit_layer *from, double times)
 {
     to->forward_s += times * from->forward.total;
@@ -261,6 +269,7 @@ static void add_span(const struct myr_model *model, const struct fit_layer *laye
 static struct passes passes_of(const struct myr_fit_case *it, const struct myr_layout *layout,
                                const struct fit_blocks *blocks, uint32_t chunk)
 {
+    /* The ends belong to the first and the last chunk, whichever stages those are on. */
     uint32_t last = layout->pp * layout->vp - 1;
     struct myr_span span = myr_layout_chunk_layers(layout, it->model, chunk);
     struct myr_span recomputed = recomputed_span(layout, span),
@@ -290,6 +299,7 @@ static void chunks_of(const struct myr_fit_case *it, const struct myr_layout *la
                       const struct fit_blocks *blocks, double beside_s, struct chunks *ret)
 {
     uint32_t count = layout->pp * layout->vp;
+    /* 'beside_s' is of all chunks of a stage and both passes. */
     double each = beside_s / (2 * layout->vp);
     for (uint32_t i = 0; i < count; i++) {
         struct passes passes = passes_of(it, layout, blocks, i);
@@ -305,6 +315,7 @@ static double rank_s(const struct myr_layout *layout, const struct chunks *chunk
     bool dual = layout->schedule == MYR_SCHEDULE_DUALPIPE;
     double time = 0;
     for (uint32_t i = 0; i < layout->vp + dual; i++) {
+        /* The mirrored stage, or the next chunk of the same one. */
         uint32_t c = dual && i ? layout->pp - 1 - rank : rank + i * layout->pp;
         time += chunks->forward_s[c] + chunks->backward_s[c] + chunks->weight_s[c];
     }
@@ -331,6 +342,7 @@ static struct fit_played play_pipe(const struct myr_fit_case *it, const struct m
 {
     uint32_t count = layout->pp * layout->vp;
     MYR_CLEANUP(myr_free_at)
+    /* One block for the three arrays. */
     double *times = myr_xrealloc(NULL, 3 * (size_t)count, sizeof(*times));
     struct chunks chunks = {times, times + count, times + 2 * (size_t)count};
     struct fit_played ret = {};
@@ -382,6 +394,7 @@ void fit_pipe_from(const struct myr_fit_case *it, const struct myr_layout *layou
     }
     ret->terms[MYR_FIT_LAUNCH] += m * micro;
     ret->terms[MYR_FIT_PIPELINE] = m * hop;
+    /* What the slowest rank does not work is what it waits; terms then sum to the whole. */
     ret->terms[MYR_FIT_BUBBLE] = fit_max(0, played->all_s - m * played->rank_s);
     ret->forward_s = slowest.forward.total;
     ret->backward_s = slowest.backward.total;

@@ -16,10 +16,12 @@ struct slots {
     const struct fit_schedule *it;
     struct fit_steady steady;
     struct fit_mark *clock, *forward, *backward; /* by stage: now, and what it sent last */
+    /* 'turns' are the chunk passes of a stage in a step; all of them are counted in slots. */
     int64_t pp, vp, turns, round, slot;
     int64_t ahead; /* slots until the first backward: of all stages, or of stage 0 */
 };
 
+/* When it arrives at the next stage. */
 static struct fit_mark sent(const struct slots *s, struct fit_mark mark)
 {
     return fit_after(mark, s->it->hop_s);
@@ -74,6 +76,7 @@ static void plain_slot(struct slots *s)
 static void interleaved_forward(struct slots *s)
 {
     struct fit_mark from_last = s->forward[s->pp - 1];
+    /* Which chunk is on turn follows from the place in the round; stage i is i slots behind. */
     int64_t phase = s->slot % s->round;
     for (int64_t i = s->pp - 1; i >= 0; i--) {
         int64_t turn = s->slot - i, at = phase - i + (phase < i ? s->round : 0);
@@ -93,6 +96,7 @@ static void interleaved_forward(struct slots *s)
 static void interleaved_backward(struct slots *s)
 {
     struct fit_mark from_first = s->backward[0];
+    /* Stage i begins with gradients i slots before stage 0 does. */
     int64_t late = s->slot - s->ahead;
     if (late + s->pp <= 0) {
         return;
@@ -225,15 +229,18 @@ static void play_round(void *schedule)
 static double play_slots(struct slots *s)
 {
     bool split = s->it->kind == MYR_SCHEDULE_ZERO_BUBBLE;
+    /* Before that some stages only run forward: no two rounds are alike. */
     int64_t full =
         s->ahead + (split ? s->pp - 1 : 0); /* from here on every stage does all it can */
     while (s->slot < full && s->slot < s->turns) {
         play_slot(s);
     }
+    /* Skipped rounds are taken off the end: clocks stand as if they had been played. */
     if (s->turns > s->slot && !s->it->watcher) {
         uint64_t rounds = (uint64_t)((s->turns - s->slot) / s->round);
         s->turns -= (int64_t)fit_steady_skip(&s->steady, rounds) * s->round;
     }
+    /* The drain: no more forwards, gradients and what was put off of them. */
     while (s->slot < s->turns + full) {
         play_slot(s);
     }
@@ -251,6 +258,7 @@ double fit_schedule_s(const struct fit_schedule *it)
     if (it->kind == MYR_SCHEDULE_DUALPIPE) {
         return fit_dualpipe_s(it);
     }
+    /* All clocks start at 0. The three arrays are one: what a round hands to the next. */
     MYR_ASSERT(vp == 1 || it->micro_batches % it->pp == 0);
     MYR_CLEANUP(myr_free_at) struct fit_mark *marks = myr_xcalloc(3 * (size_t)pp, sizeof(*marks));
     struct slots s = {.it = it,

@@ -5,6 +5,7 @@
 /* Doubles of times near each other carry this much of them as noise; answers need 1e-9. */
 #define NOISE 1e-11
 
+/* What every mark gained since 'before'; differences below the noise are none. */
 static void set_gains(struct fit_steady *steady, const double *before)
 {
     double most = 0;
@@ -17,6 +18,7 @@ static void set_gains(struct fit_steady *steady, const double *before)
     steady->unchanged = INFINITY;
 }
 
+/* Nobody asks for gains: no difference is large enough, and meetings are plain maxima. */
 static void clear_gains(struct fit_steady *steady)
 {
     for (uint32_t i = 0; i < steady->mark_count; i++) {
@@ -63,6 +65,9 @@ static uint64_t look(struct fit_steady *steady, uint64_t stride, uint64_t stride
     set_gains(steady, first);
     play(steady, stride);
     if (is_steady(steady, first, second)) {
+        /*
+         * A little less than the last good round: one too few costs a look, one too many an error.
+         */
         double unchanged = steady->unchanged * (1 - NOISE);
         skipped = unchanged < (double)strides_left ? (uint64_t)unchanged : strides_left;
         for (uint32_t i = 0; i < steady->mark_count; i++) {
@@ -84,6 +89,7 @@ uint64_t fit_steady_skip(struct fit_steady *steady, uint64_t left)
     double *first = myr_xrealloc(NULL, 2 * (size_t)steady->mark_count, sizeof(*first));
     double *second = first + steady->mark_count;
     clear_gains(steady);
+    /* A look takes two strides; what is left at the end is played. */
     while (left > 2 * stride) {
         left -= 2 * stride;
         uint64_t now = look(steady, stride, left / stride, first, second) * stride;
