@@ -11,11 +11,12 @@
 
 #include "api.h"
 
-enum { PAGES_A_TURN = 64 };
+enum { PAGES_A_TURN = 64 }; /* of SQLite's file, between two looks at the sockets */
 
+/* One at a time; it lives from the request to the end of the copy. */
 struct backup {
     struct server *server;
-    struct request *request;
+    struct request *request; /* waits for the file */
     struct store_copy *copy;
     uv_idle_t idle;
     char path[SERVER_PATH];
@@ -82,6 +83,7 @@ int api_backup(struct request *request, struct myr_buf *ret, struct myr_err *err
     backup->request = request;
     snprintf(backup->path, sizeof(backup->path), "%s/backup.tmp", server->folder);
     unlink(backup->path); /* of a server that was killed meanwhile */
+    /* Made here, for its rights: SQLite would make it readable for others. */
     int fd = open(backup->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     int rc = fd < 0 ? myr_err_errno(err, "writing", backup->path) : close(fd);
     rc = rc < 0 ? rc : store_copy_begin(server->store, backup->path, &backup->copy, err);

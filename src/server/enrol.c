@@ -5,7 +5,7 @@
 
 #include "link.h"
 
-enum { CERTIFICATE_DAYS = 90 };
+enum { CERTIFICATE_DAYS = 90 }; /* of an agent or a relay, which renew while they run */
 
 /* The one-time token of that secret, or MYR_NONE. Digests are compared: time tells nothing. */
 static uint32_t find_enrol(const struct server *server, struct myr_str secret)
@@ -20,6 +20,7 @@ static uint32_t find_enrol(const struct server *server, struct myr_str secret)
     return MYR_NONE;
 }
 
+/* Read each time: the authority's key does not stay in memory. */
 static int read_pem(const struct server *server, const char *name, struct myr_buf *ret,
                     struct myr_err *err)
 {
@@ -56,6 +57,7 @@ static int keep_node(struct session *session, const char *name, const char *seri
     return MYR_OK;
 }
 
+/* As keep_node(). The rows may move while the desk runs, and the session may change. */
 static int keep_relay(struct session *session, const char *name, const char *serial,
                       struct myr_err *err)
 {
@@ -114,6 +116,7 @@ static void renew(struct session *session, const struct myr_wire_enrol *enrol)
     struct server *server = session->server;
     MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     struct myr_err err = {};
+    /* A certificate is renewed for the name that it is for, and for no other. */
     const char *own = session->carrier ? server->rows.relays.items[session->carrier->row].name
                                        : server->rows.nodes[session->node].name;
     if (certify(session, enrol, own, session->carrier != NULL, &name, &err) < 0) {

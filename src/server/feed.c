@@ -22,6 +22,7 @@ void feed_put(struct server *server, const char *kind, uint32_t about, struct my
 {
     struct myr_buf line = {};
     struct feed *feed = &server->feed;
+    /* A ring: the oldest gives its place away. */
     struct feed_item *item = &feed->items[feed->next % FEED_ITEMS];
     myr_buf_printf(&line, "{\"seq\":%llu,\"time_ms\":%lld,\"kind\":\"%s\"%s%.*s}",
                    (unsigned long long)feed->next, (long long)core_ms(server), kind,
@@ -37,6 +38,7 @@ void feed_put(struct server *server, const char *kind, uint32_t about, struct my
     }
 }
 
+/* NULL where it is forgotten, or has not happened yet. */
 const struct feed_item *feed_get(const struct feed *feed, uint64_t sequence)
 {
     return sequence >= feed->first && sequence < feed->next ? &feed->items[sequence % FEED_ITEMS]

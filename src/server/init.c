@@ -10,7 +10,7 @@
 #include "myriad/server.h"
 #include "server.h"
 
-enum { CA_DAYS = 3650, SERVER_DAYS = 825 };
+enum { CA_DAYS = 3650, SERVER_DAYS = 825 }; /* ten years; renew.c makes the server's anew */
 
 static bool write_all(int fd, struct myr_str text)
 {
@@ -46,6 +46,10 @@ static int save_buf(const char *folder, const char *name, const struct myr_buf *
     return save(folder, name, (struct myr_str){text->data, text->len}, secret, err);
 }
 
+/*
+ * An authority of the cluster's own and the server's certificate by it. This machine's names are
+ * always in it, those of init->hosts beside them.
+ */
 static int make_papers(const struct myr_server_init *init, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done)
@@ -98,6 +102,7 @@ static int make_config(const struct myr_server_init *init, struct myr_err *err)
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     char **names;
     uint32_t count;
+    /* Checked before anything is written. */
     MYR_TRY(names_expand(init->nodes, &names, &count, err));
     names_free(names, count);
     myr_buf_printf(&text,
@@ -138,6 +143,7 @@ static void take_back(const char *folder)
     (void)rmdir(folder);
 }
 
+/* To init it is an error that another leads, not something to wait for. */
 static bool nobody_waits(void *context, const char *leader, const char *why)
 {
     (void)context;
@@ -203,6 +209,7 @@ int myr_server_init(const struct myr_server_init *init, struct myr_err *err)
     if (chmod(init->folder, 0700) != 0) {
         return myr_err_errno(err, "protecting", init->folder);
     }
+    /* What SQLite makes beside its file is nobody else's either. */
     mode_t before = umask(0077);
     int rc = make_config(init, err);
     rc = rc < 0 ? rc : make_papers(init, err);

@@ -1,3 +1,7 @@
+/*
+ * jobfile: what a job file says, checked once for every world that may run it. Each key is heeded,
+ * refused, or named as unheeded; words that only a node reads are checked for their form alone.
+ */
 #include "myriad/server/jobfile.h"
 
 #include <stdio.h>
@@ -24,8 +28,9 @@ static const struct {
 };
 static const char *const twin_keys[] = {"hours", "step_s"};
 static const char *const progress_keys[] = {"pattern"};
-static const char *const restarts[] = {"strict", "epoch"};
+static const char *const restarts[] = {"strict", "epoch"}; /* by enum myr_restart */
 
+/* Seconds where there is no unit. The number is bounded, so that no unit makes it overflow. */
 bool myr_duration_parse(struct myr_str text, int64_t *ret_s)
 {
     static const struct {
@@ -51,6 +56,7 @@ bool myr_duration_parse(struct myr_str text, int64_t *ret_s)
     return true;
 }
 
+/* Refused rather than cut: two names must not become one. */
 static int read_name(const struct myr_doc *node, const char *what, char *ret, size_t size,
                      struct myr_err *err)
 {
@@ -64,6 +70,7 @@ static int read_name(const struct myr_doc *node, const char *what, char *ret, si
     return MYR_OK;
 }
 
+/* 'ret' stays as it is where the key is missing. */
 static int read_u32(const struct myr_doc *map, const char *key, uint64_t min, uint64_t max,
                     uint32_t *ret, struct myr_err *err)
 {
@@ -139,6 +146,7 @@ static int read_array(const struct myr_doc *top, struct myr_jobfile *ret, struct
     return MYR_OK;
 }
 
+/* One number, or a list of them; whether there are such jobs is for the core to say. */
 static int read_after(const struct myr_doc *top, struct myr_jobfile *ret, struct myr_err *err)
 {
     const struct myr_doc *list = myr_doc_get(top, "after");
@@ -215,6 +223,7 @@ static int check_env(const struct myr_doc *top, struct myr_err *err)
         MYR_TRY(myr_doc_expect(entry->value, MYR_DOC_SCALAR, "a value of 'env'", err));
         MYR_TRY(check_whole(entry->value, "a value of 'env'", entry->value->text, err));
         MYR_TRY(check_whole(entry->value, "a name in 'env'", entry->key, err));
+        /* Such a name would be another variable where it is handed to a program. */
         if (entry->key.len == 0 || memchr(entry->key.data, '=', entry->key.len)) {
             return myr_doc_error(err, entry->value, MYR_EINVAL,
                                  "a name in 'env' is empty or holds '='");
@@ -304,6 +313,7 @@ static int read_top(const struct myr_doc *top, uint32_t gpus_per_node, struct my
 static int read_text(struct myr_arena *arena, const char *file, struct myr_str text,
                      const struct myr_doc **ret, struct myr_err *err)
 {
+    /* JSON where it begins as an object does, else YAML. */
     bool json = text.len > 0 && text.data[0] == '{';
     return json ? myr_doc_read_json(arena, file, text, ret, err)
                 : myr_doc_read_yaml(arena, file, text, ret, err);

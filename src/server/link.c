@@ -1,3 +1,4 @@
+/* link: what is said to an agent, and how its connection ends, whichever way it is connected. */
 #include <stdio.h>
 
 #include "link.h"
@@ -27,6 +28,7 @@ static void put(struct session *from, struct session *line, enum myr_wire_type t
                 const void *message)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
+    /* On a relay's connection the head's node is the channel; a stranger has no number. */
     uint32_t node = from->via                ? from->channel
                     : from->node == MYR_NONE ? MYR_WIRE_NO_NODE
                                              : from->node;

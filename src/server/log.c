@@ -9,7 +9,7 @@
 
 #include "server.h"
 
-enum { AUDIT_MAX = 16 << 20, LINE = 1024 };
+enum { AUDIT_MAX = 16 << 20, LINE = 1024 }; /* bytes; then it becomes audit.log.1 */
 
 /* The exceptions to "no hidden globals": where lines go. */
 static int audit_fd = -1;
@@ -29,6 +29,7 @@ int64_t steady_ms(void)
     return myr_clock_ns() / 1000000;
 }
 
+/* The twin's clock stops where its world has not been yet: no event is taken before its time. */
 int64_t core_ms(const struct server *server)
 {
     if (!server->config.twin) {
@@ -54,6 +55,7 @@ static void put_time(char ret[32])
     snprintf(ret + at, 32 - at, ".%03ldZ", now.tv_nsec / 1000000);
 }
 
+/* A file that cannot be opened costs the audit, not the server. */
 static void audit_open(void)
 {
     struct stat status;
@@ -122,6 +124,7 @@ void log_say(const char *level, const char *fmt, ...)
         put_message(&line, text);
         myr_buf_putc(&line, '\n');
     }
+    /* In one write: lines of several writers do not mix. */
     ssize_t put = write(STDERR_FILENO, line.data, line.len);
     (void)put; /* nobody reads: nothing to be done */
 }
@@ -133,6 +136,7 @@ void audit(const char *who, const char *what, const char *outcome)
     if (audit_fd < 0) {
         return;
     }
+    /* One file of before is kept, so that the two together stay below twice the limit. */
     if (audit_size > AUDIT_MAX) {
         char old[4100];
         snprintf(old, sizeof(old), "%s.1", audit_path);

@@ -6,10 +6,10 @@
 #include "http.h"
 
 enum {
-    VISIT_MS = 12 * 3600 * 1000,
+    VISIT_MS = 12 * 3600 * 1000, /* a page is logged in for half a day */
     VISITS_MAX = 10000,
-    RATE = 200, /* requests a second of one person or address, and as many at once */
-    FAILURES = 20,
+    RATE = 200,    /* requests a second of one person or address, and as many at once */
+    FAILURES = 20, /* wrong tokens of one address, then one a second */
 };
 
 static const struct token_row *token_of(const struct server *server, struct myr_str secret)
@@ -35,6 +35,7 @@ static bool is_token(const struct server *server, const char *digest)
     return false;
 }
 
+/* Not one that has run out, even where it was not dropped yet. */
 static struct visit *visit_of(struct http *http, const char *secret)
 {
     char digest[65];
@@ -71,6 +72,10 @@ void login_find(struct request *request)
     }
 }
 
+/*
+ * Fills by 'rate' a second up to 'most', and gives one. Two whose hashes meet in a place put each
+ * other out, which forgives both: the table stays small and nobody is locked out by another.
+ */
 static bool take_one(struct bucket *buckets, const char *whose, double rate, double most)
 {
     uint64_t key = myr_hash_bytes(whose, strlen(whose));
@@ -89,6 +94,7 @@ static bool take_one(struct bucket *buckets, const char *whose, double rate, dou
     return true;
 }
 
+/* As take_one(), but takes nothing: only a wrong guess costs one. */
 static bool has_one(const struct bucket *buckets, const char *whose, double rate)
 {
     uint64_t key = myr_hash_bytes(whose, strlen(whose));
@@ -110,6 +116,7 @@ void login_failed(struct request *request)
     (void)take_one(request->server->http->failures, request->from, 1, FAILURES);
 }
 
+/* For the page, which shows what it may. */
 static void put_who(struct myr_buf *ret, const struct token_row *who)
 {
     struct myr_json json;
@@ -171,6 +178,7 @@ int logout_call(struct request *request, struct myr_buf *ret, struct myr_err *er
     struct visit *visit = cookie ? visit_of(http, cookie) : NULL;
     (void)err;
     if (visit) {
+        /* The order means nothing: the last one fills the gap. */
         *visit = http->visits.items[--http->visits.count];
     }
     snprintf(request->cookie, sizeof(request->cookie),

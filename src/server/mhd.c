@@ -1,3 +1,4 @@
+/* mhd: loads libmicrohttpd and finds its calls, all or none. */
 #include "mhd.h"
 
 #include <dlfcn.h>
@@ -6,6 +7,7 @@
 
 struct mhd mhd;
 
+/* NULL with an error where the library is too old. */
 static void *find(void *library, const char *name, struct myr_err *err)
 {
     void *call = dlsym(library, name);
@@ -26,6 +28,7 @@ int mhd_load(struct myr_err *err)
         myr_err_hint(err, "apt install libmicrohttpd12");
         return rc;
     }
+    /* Filled apart, so that a failure leaves 'mhd' empty and the next try begins anew. */
     struct mhd found;
 #define MHD_CALL(name)                                      \
     if (!(found.name = find(library, "MHD_" #name, err))) { \

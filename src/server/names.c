@@ -5,8 +5,9 @@
 
 #include "server.h"
 
-enum { NODES_MAX = 200000 };
+enum { NODES_MAX = 200000 }; /* a range may not fill the memory */
 
+/* In the order of the text, which is that of the leaves; 'seen' borrows the names. */
 struct list {
     MYR_VEC(char *) names;
     struct myr_strmap seen;
@@ -26,6 +27,7 @@ static int add(struct list *list, const char *name, struct myr_err *err)
     if (list->names.count >= NODES_MAX) {
         return myr_err_set(err, MYR_ERANGE, "more than %d nodes", NODES_MAX);
     }
+    /* Pushed first: names_expand() frees it, also where it is there twice. */
     char *copy = strdup(name);
     myr_vec_push(&list->names, copy);
     return myr_strmap_add(&list->seen, myr_str_from(copy), 1)
@@ -75,6 +77,7 @@ static int add_piece(struct list *list, struct myr_str piece, struct myr_err *er
     struct myr_str before = {piece.data, (size_t)(open - piece.data)};
     struct myr_str after = {close + 1, (size_t)(end - close - 1)};
     const char *at = open + 1;
+    /* "[1-4,7]": several ranges between one pair of brackets. */
     while (at <= close) {
         const char *comma = memchr(at, ',', (size_t)(close - at));
         const char *stop = comma ? comma : close;

@@ -36,6 +36,7 @@ static void send_start(struct session *session, const struct myr_effect *effect)
     MYR_CLEANUP(myr_free_at)
     struct myr_control_rank *ranks = myr_xcalloc(job.nodes, sizeof(*ranks));
     uint32_t count = myr_control_job_ranks(server->control, effect->job, ranks, job.nodes);
+    /* Its place among the job's nodes is the node's rank. */
     uint32_t place = 0;
     while (place < count && ranks[place].node != effect->node) {
         place++;

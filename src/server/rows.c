@@ -10,6 +10,7 @@
 
 const char *const role_names[ROLE_COUNT] = {"none", "viewer", "user", "operator", "admin"};
 
+/* One object on its way into the store. */
 struct row {
     struct myr_json json;
     struct myr_buf text;
@@ -23,6 +24,7 @@ static void row_begin(struct row *row)
 }
 
 MYR_PRINTF(3, 4)
+/* Ends the object and puts it under the key; it is kept with the next commit. */
 static void row_put(struct server *server, struct row *row, const char *fmt, ...)
 {
     char key[256];
@@ -39,6 +41,7 @@ void rows_put_node(struct server *server, uint32_t node)
 {
     const struct node_row *n = &server->rows.nodes[node];
     struct row row;
+    /* The list of nodes that http.c keeps is no longer true. */
     server->node_changes++;
     row_begin(&row);
     myr_json_u64(&row.json, "boot_hash", n->boot_hash);
@@ -94,6 +97,7 @@ void rows_put_job(struct server *server, uint32_t job)
     if (j->past_count > 0) {
         put_where(&row.json, "past", j->past, j->past_count);
     }
+    /* With leading zeros: the store's keys are in the order of the numbers. */
     row_put(server, &row, "job/%010u", job);
 }
 
@@ -116,6 +120,7 @@ void rows_drop_job(struct server *server, uint32_t job)
     store_delete(server->store, key);
 }
 
+/* A clock that was set back takes no usage away. */
 uint64_t rows_gpu_ms(const struct tenant_row *tenant, int64_t now_ms)
 {
     int64_t past_ms = now_ms > tenant->since_ms ? now_ms - tenant->since_ms : 0;
@@ -129,6 +134,7 @@ void rows_put_tenant(struct server *server, uint32_t tenant)
     row_begin(&row);
     myr_json_u64(&row.json, "id", tenant);
     myr_json_u64(&row.json, "weight", t->weight);
+    /* Up to now: what runs goes on from here after a restart. */
     myr_json_u64(&row.json, "gpu_ms", rows_gpu_ms(t, core_ms(server)));
     row_put(server, &row, "tenant/%s", t->name);
 }
@@ -158,6 +164,7 @@ void rows_drop_enrol(struct server *server, uint32_t at)
     MYR_ASSERT(at < server->rows.enrols.count);
     snprintf(key, sizeof(key), "enrol/%s", rows[at].digest);
     store_delete(server->store, key);
+    /* The last one fills the gap; the order means nothing. */
     rows[at] = rows[--server->rows.enrols.count];
 }
 
@@ -266,6 +273,7 @@ static bool get_bool(const struct myr_doc *top, const char *key)
     return node && myr_str_eq(node->text, MYR_STR("true"));
 }
 
+/* A key that is missing has its default: an older program has written it. */
 static int read_node(struct server *server, const char *name, const struct myr_doc *top)
 {
     uint32_t id = rows_node(server, name);
@@ -301,6 +309,7 @@ static void get_where(const struct server *server, const struct myr_doc *list,
         for (uint32_t k = 0; k < 4; k++) {
             ok = ok && myr_str_to_u64(list->items[i + k]->text, &field[k]);
         }
+        /* Nodes may have left the list; their output is gone with them. */
         if (ok && field[0] < server->rows.node_count) {
             (*ret)[(*ret_count)++] = (struct myr_control_rank){.node = (uint32_t)field[0],
                                                                .epoch = (uint32_t)field[1],
@@ -342,6 +351,7 @@ static int read_job(struct server *server, const char *name, const struct myr_do
     return MYR_OK;
 }
 
+/* Tenants come by name here, and the core knows them by number: each gets its place again. */
 static int read_tenant(struct server *server, const char *name, const struct myr_doc *top,
                        struct myr_err *err)
 {
@@ -402,6 +412,7 @@ static int read_row(void *context, const char *key, struct myr_str value, struct
     myr_arena_init(&arena);
     int rc = myr_doc_read_json(&arena, key, value, &top, err);
     if (rc == MYR_OK) {
+        /* By the first letters of the prefixes below; "token" and "tenant" differ in the second. */
         rc = key[0] == 'n'   ? read_node(server, name, top)
              : key[0] == 'j' ? read_job(server, name, top, err)
              : key[0] == 'r' ? read_relay(server, name, top)

@@ -18,6 +18,7 @@ enum {
     STEP_MS = 5000,
 };
 
+/* A world and what it was made of; the arena holds what the scenario points to. */
 struct simulated {
     struct server *server;
     struct myr_live *live;
@@ -28,6 +29,7 @@ struct simulated {
 
 static void set_timer(struct simulated *simulated);
 
+/* When it happened there does not matter: the desk stamps events as they are taken. */
 static void on_event(void *context, int64_t at_ms, const struct myr_event *event)
 {
     struct simulated *simulated = context;
@@ -72,11 +74,13 @@ static void effect(struct server *server, const struct myr_effect *what)
     myr_live_effect(server->simulated->live, what);
 }
 
+/* What the core has just decided may be due before what the timer was set for. */
 static void committed(struct server *server)
 {
     set_timer(server->simulated);
 }
 
+/* What 'twin' of the job file says; the rest is as for every simulated job. */
 static struct myr_live_run run_of(const struct job_row *row)
 {
     struct myr_live_run run = myr_live_run_default();
@@ -170,6 +174,7 @@ static void end_world(struct simulated *simulated)
 int simulated_grow(struct server *server, struct myr_err *err)
 {
     struct simulated *simulated = server->simulated;
+    /* Kept until the new world stands: where it cannot be made, the old one goes on. */
     struct simulated before = *simulated;
     simulated->live = NULL;
     simulated->scenario = (struct myr_scenario){};

@@ -5,8 +5,10 @@
 
 #include "http.h"
 
+/* BEHIND_MAX: bytes made ready for one who reads slowly; the rest waits in the feed. */
 enum { WATCHERS_MAX = 1000, BEHIND_MAX = 1 << 20, PIECE = 16 << 10, ALIVE_S = 5 };
 
+/* Makes text of the events that are due, as far as there is room. */
 static void fill(struct watcher *watcher)
 {
     const struct feed *feed = &watcher->server->feed;
@@ -37,6 +39,7 @@ static ssize_t on_read(void *context, uint64_t position, char *ret, size_t max)
     fill(watcher);
     size_t left = watcher->text.len - watcher->at;
     if (left == 0) {
+        /* Suspended until watch_rang(): a connection that is waited for costs nothing. */
         watcher->asleep = true;
         mhd.suspend_connection(watcher->connection);
         return 0;
@@ -47,6 +50,7 @@ static ssize_t on_read(void *context, uint64_t position, char *ret, size_t max)
     return (ssize_t)size;
 }
 
+/* The library calls it when the connection is over, however that came. */
 static void on_free(void *context)
 {
     struct watcher *watcher = context;
@@ -106,6 +110,7 @@ int watch_begin(struct request *request, struct myr_buf *ret, struct myr_err *er
     struct watcher *watcher = myr_xcalloc(1, sizeof(*watcher));
     watcher->server = server;
     watcher->connection = request->connection;
+    /* Without a number: from now on. A browser that comes back names the last event by itself. */
     watcher->next = server->feed.next;
     const char *given = last ? last : after;
     if (given && myr_str_to_u64(myr_str_from(given), &number) && number < server->feed.next) {
@@ -123,6 +128,7 @@ int watch_begin(struct request *request, struct myr_buf *ret, struct myr_err *er
     MYR_ASSERT(response);
     mhd.add_response_header(response, "Content-Type", "text/event-stream");
     mhd.add_response_header(response, "Cache-Control", "no-store");
+    /* No timeout: it may be hours until something happens. */
     mhd.set_connection_option(request->connection, MHD_CONNECTION_OPTION_TIMEOUT, 0U);
     mhd.queue_response(request->connection, MHD_HTTP_OK, response);
     mhd.destroy_response(response);

@@ -4,6 +4,7 @@
 
 #include "api.h"
 
+/* 48 bits of the digest, enough to tell a server's tokens apart. */
 enum { ID_DIGITS = 12, WEIGHT_MAX = 1000000 };
 
 /* A token is named by the beginning of its digest, which tells nothing of the token. */
@@ -33,6 +34,7 @@ int api_tokens(struct request *request, struct myr_buf *ret, struct myr_err *err
     return MYR_OK;
 }
 
+/* The whole id and nothing shorter: a slip of the hand revokes nobody. */
 static uint32_t find_token(const struct rows *rows, const char *id)
 {
     for (uint32_t i = 0; i < rows->tokens.count; i++) {
@@ -53,6 +55,7 @@ int api_token_revoke(struct request *request, struct myr_buf *ret, struct myr_er
         return myr_err_set(err, MYR_ENOENT, "no token '%.40s'", request->words[2]);
     }
     MYR_TRY(api_writable(server, err));
+    /* A copy: dropping it puts another in its place. */
     const struct token_row token = rows->tokens.items[at];
     for (size_t i = 0; i < rows->tokens.count; i++) {
         admins += rows->tokens.items[i].role == ROLE_ADMIN;
@@ -71,6 +74,7 @@ int api_token_revoke(struct request *request, struct myr_buf *ret, struct myr_er
     return MYR_OK;
 }
 
+/* Names of tenants stand in keys of the store and in lines for people. */
 static bool is_name(const char *name)
 {
     for (const char *c = name; *c; c++) {
@@ -97,6 +101,7 @@ int api_tenant(struct request *request, struct myr_buf *ret, struct myr_err *err
         return myr_err_set(err, MYR_EINVAL, "'%.70s' is no name of a tenant", name);
     }
     MYR_TRY(api_writable(server, err));
+    /* A tenant that is not known yet is made: its weight may be set before its first job. */
     uint32_t id = rows_tenant(server, name);
     if (id == MYR_NONE) {
         return myr_err_set(err, MYR_ERANGE, "%d tenants are all that there is room for",

@@ -2,6 +2,7 @@
 #include "api.h"
 #include "link.h"
 
+/* Those that have said hello; NULL is a relay that is away, with nobody behind it. */
 static uint32_t agents_of(const struct session *session)
 {
     uint32_t count = 0;
@@ -52,6 +53,7 @@ int api_relay_revoke(struct request *request, struct myr_buf *ret, struct myr_er
     server->rows.relays.items[id].revoked = true;
     rows_put_relay(server, id);
     MYR_TRY(desk_run(server, err));
+    /* Asked for after the desk has run, which may have ended it. */
     struct session *session = server->rows.relays.items[id].session;
     if (session && !session->over) {
         session_refuse(session, MYR_WIRE_REFUSED_REVOKED,

@@ -20,11 +20,13 @@ static void on_data(void *context, struct myr_io_stream *stream, struct myr_str 
     int64_t begun_ns = myr_clock_ns();
     (void)stream;
     relay_take(session, bytes);
+    /* For the histogram of /metrics: class k holds times below 2^k microseconds. */
     int64_t us = (myr_clock_ns() - begun_ns) / 1000;
     uint32_t class = us <= 0 ? 0 : 64U - (uint32_t)__builtin_clzll((uint64_t)us);
     server->handled[class < 31 ? class : 31]++;
 }
 
+/* Nothing is said before its hello. */
 static void on_open(void *context, struct myr_io_stream *stream)
 {
     (void)context;
@@ -62,9 +64,13 @@ static int64_t heard_ms(struct node_row *node)
     return node->heard_ms;
 }
 
+/*
+ * Once a second. A silence is told once, with the boot it is about; session_heard() takes it back.
+ */
 static void look_at_nodes(struct server *server, int64_t now_ms)
 {
     static uint32_t turn;
+    /* Three beats may be late or lost; a relay counts the same way. */
     int64_t limit_ms = 3 * (int64_t)server->config.beat_ms + 250;
     struct myr_wire_beat lease = {.time_ns = now_ms * 1000000};
     turn++;
@@ -143,6 +149,7 @@ static int open_door(struct server *server, const struct myr_io_service *service
     return rc;
 }
 
+/* Each node twice, since one that comes again may be here before its old connection is gone. */
 static uint32_t streams_max(const struct server *server)
 {
     return 2 * server->config.node_count + 256;
@@ -166,6 +173,7 @@ int sessions_begin(struct server *server, struct myr_err *err)
     struct myr_io_tls_names names = {
         .certificate = cert, .key = key, .ca = ca, .server = true, .strangers = true};
     MYR_TRY(myr_io_tls_create(&names, &server->tls, err));
+    /* No 'submit': the core's effects say all that an agent needs. No 'drain' either. */
     server->world =
         (struct world){sessions_committed, orders_effect, NULL, orders_fetch, orders_inject, NULL};
     MYR_TRY(open_door(server, &service, err));

@@ -11,6 +11,7 @@
 
 enum { FLOOD = 200000 }; /* messages of its own in a second: all come back at once */
 
+/* NULL too for a channel whose place has a new owner: the number holds the turn. */
 static struct session *find(const struct carrier *carrier, uint32_t channel)
 {
     uint32_t place = channel % MYR_WIRE_CHANNEL_PLACES;
@@ -19,11 +20,13 @@ static struct session *find(const struct carrier *carrier, uint32_t channel)
     return session && session->channel == channel ? session : NULL;
 }
 
+/* Cut where it is too long; a name that would be cut was refused before. */
 static void put_text(struct myr_str text, char *ret, size_t size)
 {
     snprintf(ret, size, "%.*s", (int)(text.len < size ? text.len : size - 1), text.data);
 }
 
+/* The place is free before the session is, which frees itself. */
 static void forget(struct carrier *carrier, struct session *session)
 {
     struct session **place = &carrier->sessions.items[session->channel % MYR_WIRE_CHANNEL_PLACES];
@@ -32,6 +35,9 @@ static void forget(struct carrier *carrier, struct session *session)
     session_gone(session);
 }
 
+/*
+ * The relay has checked the certificate; name and serial are held against the rows with the hello.
+ */
 static void attach(struct session *relay, const struct myr_wire_attach *attach)
 {
     struct carrier *carrier = relay->carrier;
@@ -73,6 +79,7 @@ static void on_silent(struct session *relay, const struct myr_wire_silent *silen
 static void on_message(struct session *relay, const struct myr_wire_message *message)
 {
     const void *body = message->body;
+    /* Any word of the relay is a sign of life of all whom it does not call silent. */
     relay->carrier->heard_ms = steady_ms();
     switch (message->head.type) {
     case MYR_WIRE_BEAT:
@@ -168,6 +175,7 @@ void relay_gone(struct session *session)
             count++;
         }
     }
+    /* It may have come again already, over another connection. */
     row->session = row->session == session ? NULL : row->session;
     log_say("warning", "relay %s is gone, and %u agents with it until they come again", row->name,
             count);

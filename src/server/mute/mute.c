@@ -1,3 +1,7 @@
+/*
+ * mute: a server without sockets, for fuzzers: bytes of agents and bodies of requests go where they
+ * would go, events are committed to a real store, and nothing that is answered is heard.
+ */
 #include "myriad/server/mute.h"
 
 #include <stdio.h>
@@ -17,6 +21,7 @@ struct myr_mute {
     uint32_t connections;
 };
 
+/* As serve.c makes a server, without its doors. */
 static int begin(struct myr_mute *mute, struct myr_err *err)
 {
     struct server *server = &mute->server;
@@ -65,6 +70,7 @@ int myr_mute_create(const char *folder, struct myr_mute **ret, struct myr_err *e
     }
     for (uint32_t id = 0; id < NODES; id++) {
         struct node_row *node = &mute->server.rows.nodes[id];
+        /* A certificate for each, so that greet() is let in. */
         snprintf(node->serial, sizeof(node->serial), "A%u", id);
     }
     *ret = mute;
@@ -116,6 +122,7 @@ void myr_mute_connection(struct myr_mute *mute, bool relay, struct myr_str bytes
         line = session_new(server);
         uint32_t row = rows_relay(server, "r0", true);
         MYR_ASSERT(row != MYR_NONE);
+        /* As after the hello of a relay that is known, which is not what is tried here. */
         line->greeted = true;
         session_carry(line, row);
         myr_vec_push(&line->carrier->sessions, greet(server, line));
@@ -131,9 +138,11 @@ void myr_mute_connection(struct myr_mute *mute, bool relay, struct myr_str bytes
         relay_gone(line);
     }
     session_gone(line);
+    /* Whatever it said, a connection leaves nothing behind. */
     MYR_ASSERT(server->session_count == 0);
 }
 
+/* A backup needs a connection to send its file to. */
 static bool takes_body(const struct route *route)
 {
     return strcmp(route->method, "POST") == 0 && route->call != api_backup;
@@ -148,6 +157,7 @@ uint32_t myr_mute_calls(void)
     return count;
 }
 
+/* The calls are counted in the order of the routes; NULL beyond the last. */
 static const struct route *route_of(uint32_t call)
 {
     for (size_t i = 0; i < api_route_count; i++) {
@@ -195,12 +205,14 @@ int myr_mute_segment(struct myr_str bytes, struct myr_err *err)
 {
     struct segment_head head;
     struct image image = {};
+    /* The first byte chooses between a part of a snapshot and a whole segment. */
     bool part = bytes.len > 0 && bytes.data[0] == 'p';
     struct myr_str rest = {bytes.data + (bytes.len > 0), bytes.len - (bytes.len > 0)};
     if (part) {
         return segment_read_part(rest, &head, err);
     }
     int rc = segment_take(&image, rest, err);
+    /* A segment is taken whole or not at all, and keys stay in order. */
     MYR_ASSERT(rc == MYR_OK || image.entries.count == 0);
     for (size_t i = 1; i < image.entries.count; i++) {
         MYR_ASSERT(strcmp(image.entries.items[i - 1].key, image.entries.items[i].key) < 0);
