@@ -1,3 +1,7 @@
+/*
+ * workload: from the words of --workload to tasks of the engine. The word in front of the colon
+ * picks the maker; sizes stand in a fixed place, everything else is KEY=VALUE.
+ */
 #include "question/place.h"
 #include "question/source.h"
 
@@ -8,7 +12,7 @@ struct maker {
     struct sim_words words;
     struct myr_arena *arena; /* for as long as the words are being read */
     struct sim_place place;
-    uint64_t seed;
+    uint64_t seed; /* of the whole run; the words may give their own */
 };
 
 static const char *const place_keys[] = {SIM_PLACE_KEYS};
@@ -23,6 +27,7 @@ static int begin(struct maker *maker, uint32_t size_at, const char *const *keys,
                             maker->seed, err);
 }
 
+/* A job of one GPU has nobody to send to. */
 static int need_two(const struct maker *maker, struct myr_err *err)
 {
     return maker->place.count > 1 ? MYR_OK
@@ -50,6 +55,7 @@ static void derange(uint64_t seed, uint32_t *order, uint32_t count)
     bool fixed = true;
     MYR_ASSERT(count > 1);
     myr_rng_init(&rng, seed, 1);
+    /* Drawn anew until nobody is left in place: one shuffle in three is such, so this ends soon. */
     while (fixed) {
         fixed = false;
         for (uint32_t i = 0; i < count; i++) {
@@ -86,6 +92,7 @@ static int load_incast(struct maker *maker, struct myr_sim_load *ret, struct myr
     struct myr_str ratio = maker->words.count ? maker->words.items[0] : MYR_STR("");
     const char *colon = ratio.len ? memchr(ratio.data, ':', ratio.len) : NULL;
     size_t len = colon ? (size_t)(colon - ratio.data) : ratio.len;
+    /* "K" alone is "K:1"; nothing but 1 may stand behind the colon. */
     bool to_one = !colon || (ratio.len == len + 2 && colon[1] == '1');
     MYR_TRY(begin(maker, 1, place_keys, MYR_ARRAY_COUNT(place_keys), &bytes, err));
     MYR_TRY(need_two(maker, err));
@@ -98,6 +105,7 @@ static int load_incast(struct maker *maker, struct myr_sim_load *ret, struct myr
     struct myr_message *messages = MYR_ARENA_NEW(maker->arena, struct myr_message, senders);
     struct myr_rng rng;
     myr_rng_init(&rng, maker->place.seed, 2);
+    /* The receiver stays the first; the senders are the first K of the shuffled others. */
     myr_rng_shuffle(&rng, gpus + 1, count - 1);
     for (uint32_t i = 0; i < senders; i++) {
         messages[i] = (struct myr_message){gpus[i + 1], gpus[0]};
@@ -194,6 +202,7 @@ static int load_collective(struct maker *maker, enum myr_collective kind, struct
     struct myr_collective_load load;
     enum myr_schedule_form form;
     uint32_t at = 0;
+    /* The only algorithm that it has, so that nothing is to be chosen. */
     if (kind == MYR_ALL_TO_ALL) {
         shape.algorithm = MYR_ALGORITHM_PAIRWISE;
     }
@@ -262,6 +271,7 @@ static int read_layout(const struct maker *maker, const struct myr_model *model,
             myr_buf_printf(&text, "%s%.*s", text.len ? "," : "", (int)item.len, item.data);
         }
     }
+    /* Without a word about the layout: tensor parallel over eight. */
     uint64_t gpus = maker->place.count;
     MYR_TRY(myr_layout_words(words->option, text.len ? text.data : "tp=8", gpus, ret, err));
     return myr_layout_check(ret, model, gpus, err);
@@ -311,6 +321,7 @@ static int load_storage(struct maker *maker, bool write, struct myr_sim_load *re
         myr_err_hint(err, "plan a design with a storage network, and give --net storage");
         return rc;
     }
+    /* No more stripes than there are servers. */
     stripes = stripes < head->storage_servers ? stripes : head->storage_servers;
     uint32_t local = head->gpus_per_node, nodes = (maker->place.count + local - 1) / local;
     uint32_t count = nodes * (uint32_t)stripes;
@@ -323,6 +334,7 @@ static int load_storage(struct maker *maker, bool write, struct myr_sim_load *re
         uint32_t gpu = maker->place.gpus[node * local] + stripe % local;
         messages[i] = write ? (struct myr_message){gpu, server} : (struct myr_message){server, gpu};
     }
+    /* The size is that of all together; each flow has its part, rounded up. */
     return put_flows(maker, messages, count, (bytes + count - 1) / count, ret);
 }
 

@@ -13,6 +13,7 @@
  * running then, and is waited for only where the user says so.
  */
 
+/* Types of nodes, by Chakra's numbers. */
 enum { TYPE_METADATA = 1, TYPE_LOAD, TYPE_STORE, TYPE_COMPUTE, TYPE_SEND, TYPE_RECEIVE, TYPE_COLL };
 
 /* By Chakra's number; what is not listed cannot be played. */
@@ -72,6 +73,7 @@ static int fail(const struct chakra *it, struct scan_place place, struct myr_err
     return scan_error_at(err, &it->scan, place, "%s", what);
 }
 
+/* Without a start of its own: a node begins when those before it are done. */
 static int add(struct chakra *it, struct myr_trace_op op, uint32_t *ret, struct myr_err *err)
 {
     op.start = -1;
@@ -112,6 +114,7 @@ static int compute_time(const struct chakra *it, const struct chakra_node *node,
     return MYR_OK;
 }
 
+/* A node without a size is refused: taken as 0 it would move nothing, and nobody would notice. */
 static int check_bytes(const struct chakra *it, const struct chakra_node *node, struct myr_err *err)
 {
     if (!node->has_size) {
@@ -122,6 +125,7 @@ static int check_bytes(const struct chakra *it, const struct chakra_node *node, 
                : fail(it, node->place, err, "'comm_size' is larger than 2^50");
 }
 
+/* The send is the message; the receive is an operation without duration that will wait for it. */
 static int add_message(struct chakra *it, const struct chakra_node *node, uint32_t *ret,
                        struct myr_err *err)
 {
@@ -156,6 +160,7 @@ static int add_message(struct chakra *it, const struct chakra_node *node, uint32
     return MYR_OK;
 }
 
+/* Groups are numbered as they are met; the empty name is the group of all ranks. */
 static uint32_t group_of(struct chakra *it, struct myr_str name)
 {
     uint32_t at = myr_strmap_get(&it->groups, name);
@@ -191,6 +196,10 @@ static int add_part(struct chakra *it, const struct chakra_node *node, uint32_t 
                     "a collective over some dimensions ('involved_dim') is not supported; name "
                     "its ranks by 'pg_name'");
     }
+    /*
+     * Two operations: what the rank waits for goes to the first, who waits for it waits for the
+     * second.
+     */
     MYR_TRY(add_compute(it, node->place, 0, ret_first, err));
     MYR_TRY(add_compute(it, node->place, 0, ret_last, err));
     uint32_t group = group_of(it, node->group);
@@ -206,6 +215,7 @@ static int add_part(struct chakra *it, const struct chakra_node *node, uint32_t 
     return MYR_OK;
 }
 
+/* Nodes may name ids that come later in the file: waits are kept until all are known. */
 static int add_node(struct chakra *it, const struct chakra_node *node, struct myr_err *err)
 {
     uint32_t first = MYR_NONE, last = MYR_NONE;
@@ -251,6 +261,7 @@ static int join_rank(struct chakra *it, struct myr_err *err)
         }
         trace_after(it->trace, it->first.items[wait->node], it->last.items[*before]);
     }
+    /* Ids and counts are a rank's own: the next file starts anew. */
     it->waits.count = it->first.count = it->last.count = 0;
     myr_u64map_done(&it->ids);
     for (size_t g = 0; g < it->counts.count; g++) {
@@ -276,6 +287,7 @@ static int read_rank(struct chakra *it, const struct myr_trace_file *file, struc
     return rc < 0 ? rc : join_rank(it, err);
 }
 
+/* By way and tag, sends before receives, each in the order of the files. */
 static int by_ends(const void *a, const void *b)
 {
     const struct end *left = a, *right = b;
@@ -292,6 +304,7 @@ static int by_ends(const void *a, const void *b)
     return 0;
 }
 
+/* With ranks=N all ranks are of one file: complaints name that one. */
 static int lone_end(struct chakra *it, const struct end *end, struct myr_err *err)
 {
     it->scan.file = it->files[it->options->ranks ? 0 : end->rank].name;
@@ -335,6 +348,7 @@ static int join_messages(struct chakra *it, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Parts of one collective side by side, in the order of ranks. */
 static int by_group(const void *a, const void *b)
 {
     const struct part *left = a, *right = b;
@@ -387,6 +401,7 @@ static int add_collective(struct chakra *it, const struct part *parts, uint32_t 
     if (op.bytes > MYR_TRACE_BYTES_MAX) {
         return fail(it, parts->place, err, "the collective moves more than 2^50 bytes");
     }
+    /* Nothing moves: it is only a meeting of all. */
     if (collectives[parts->type].barrier || count == 1 || op.bytes == 0) {
         MYR_TRY(add_compute(it, parts->place, 0, &id, err));
     } else {
@@ -400,6 +415,7 @@ static int add_collective(struct chakra *it, const struct part *parts, uint32_t 
     return MYR_OK;
 }
 
+/* The first collective of a group says how many ranks it has; every later one must have as many. */
 static int join_collectives(struct chakra *it, struct myr_err *err)
 {
     struct part *parts = it->parts.items;
@@ -478,6 +494,10 @@ int myr_trace_read_chakra(const struct myr_trace_file *files, uint32_t count,
         return rc;
     }
     ret->ranks = it.ranks;
+    /*
+     * No node has a start of its own (-1): all may begin at time 0, once what they wait for is
+     * done.
+     */
     for (size_t i = 0; i < ret->ops.count; i++) {
         ret->ops.items[i].start = 0;
     }

@@ -5,7 +5,7 @@
 
 struct chakra_node {
     uint64_t id, duration_us, num_ops;
-    uint64_t comm_type, comm_size, src, dst, tag;
+    uint64_t comm_type, comm_size, src, dst, tag; /* valid where 'has_' says so */
     uint32_t type;
     bool is_cpu, has_comm_type, has_size, has_src, has_dst;
     bool part_of_dims;       /* some dimensions of a topology are not involved */
@@ -16,8 +16,8 @@ struct chakra_node {
 
 /* What a node waits for, until all ids are known. */
 struct chakra_wait {
-    uint32_t node;
-    uint64_t id;
+    uint32_t node; /* by its place in the rank's list */
+    uint64_t id;   /* of the one that is waited for */
     struct scan_place place;
 };
 

@@ -6,6 +6,7 @@
  * types: a reader that takes one of them only finds all sizes 0 when a writer changes its mind.
  */
 
+/* Types of fields, by the numbers of Protocol Buffers; others are refused. */
 enum { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
 
 struct field {
@@ -14,11 +15,13 @@ struct field {
     struct myr_str bytes; /* BYTES */
 };
 
+/* What is left of a message, or of a field with fields inside. */
 struct cursor {
     const struct chakra_reader *reader;
     const char *at, *end;
 };
 
+/* The line is the number of the message, the column the byte in it, its length included. */
 static struct scan_place place_of(const struct chakra_reader *reader, const char *at)
 {
     const char *start = reader->scan->text.data + reader->message_at;
@@ -31,6 +34,7 @@ static int broken(const struct cursor *cursor, const char *what, struct myr_err 
                          "not a Chakra trace: %s", what);
 }
 
+/* Seven bits a byte, the lowest first; ten bytes are enough for 64 bits. */
 static int read_varint(struct cursor *cursor, uint64_t *ret, struct myr_err *err)
 {
     uint64_t value = 0;
@@ -48,6 +52,7 @@ static int read_varint(struct cursor *cursor, uint64_t *ret, struct myr_err *err
     return broken(cursor, "a number of more than ten bytes", err);
 }
 
+/* Little-endian, as the format has them on every machine. */
 static int read_fixed(struct cursor *cursor, uint32_t len, uint64_t *ret, struct myr_err *err)
 {
     if ((size_t)(cursor->end - cursor->at) < len) {
@@ -120,6 +125,7 @@ static int read_deps(const struct cursor *cursor, const struct field *field,
     return MYR_OK;
 }
 
+/* 'negative' is kept apart: the number is then not one that anybody here can use. */
 struct attribute {
     struct myr_str name, text;
     uint64_t number;
@@ -212,6 +218,7 @@ static int read_attribute(const struct cursor *cursor, struct myr_str bytes, str
     int rc;
     *ret = (struct attribute){};
     while ((rc = next_field(&list, &field, err)) > 0) {
+        /* Field 1 is the attribute's name; the value's field number says its type. */
         if (field.number == 1 && field.type == BYTES) {
             ret->name = field.bytes;
         } else if (field.number == ATTR_STRING && field.type == BYTES) {
@@ -250,6 +257,9 @@ static int apply(const struct cursor *cursor, const struct attribute *attribute,
     } else if (myr_str_eq(attribute->name, MYR_STR("involved_dim"))) {
         node->part_of_dims = attribute->any_false;
     }
+    /*
+     * A number that is none, or is negative, is refused only where its name means something here.
+     */
     for (size_t i = 0; i < MYR_ARRAY_COUNT(numbers); i++) {
         if (!myr_str_eq(attribute->name, myr_str_from(numbers[i].name))) {
             continue;
@@ -275,6 +285,7 @@ enum {
     NODE_ATTR = 10
 };
 
+/* Fields may come in any order, and more than once: the last one counts. */
 static int read_node(struct cursor *cursor, struct chakra_node *node, struct myr_err *err)
 {
     struct field field;
@@ -321,6 +332,7 @@ void chakra_node_done(struct chakra_node *node)
     myr_vec_done(&node->deps);
 }
 
+/* The list of ids is a node's own: it is given back before the next one is read. */
 static void clear_node(struct chakra_node *node, struct scan_place place)
 {
     struct chakra_node empty = {.place = place};

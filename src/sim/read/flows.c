@@ -30,6 +30,7 @@ static void reader_done(struct reader *reader)
     myr_vec_done(&reader->waits);
 }
 
+/* All columns, in this order: rows are read by place. */
 static int read_header(struct reader *reader, struct myr_err *err)
 {
     int rc = myr_csv_next(&reader->csv, err);
@@ -48,6 +49,7 @@ static int read_header(struct reader *reader, struct myr_err *err)
     return MYR_OK;
 }
 
+/* By column, so that the complaint names it. */
 static int number(struct reader *reader, uint32_t field, uint64_t least, uint64_t most,
                   uint64_t *ret, struct myr_err *err)
 {
@@ -58,6 +60,7 @@ static int number(struct reader *reader, uint32_t field, uint64_t least, uint64_
     return MYR_OK;
 }
 
+/* Ids with blanks between them; each is remembered with its place, for a complaint later. */
 static int read_waits(struct reader *reader, uint32_t op, struct myr_err *err)
 {
     struct myr_str text = reader->csv.fields[AFTER];
@@ -80,6 +83,7 @@ static int read_waits(struct reader *reader, uint32_t op, struct myr_err *err)
     return MYR_OK;
 }
 
+/* A row without a sender is computing. The trace has as many ranks as its largest number needs. */
 static int read_row(struct reader *reader, struct myr_trace_op *op, struct myr_err *err)
 {
     const struct myr_str *fields = reader->csv.fields;

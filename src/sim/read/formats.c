@@ -21,6 +21,10 @@ static bool ends_in(const char *path, const char *ending)
     return length >= tail && strcmp(path + length - tail, ending) == 0;
 }
 
+/*
+ * By the name first, then by the first word; a number is HPCC's count of flows. A wrong guess ends
+ * in a complaint of that reader: format= says otherwise.
+ */
 enum myr_trace_format myr_trace_guess(const char *path, struct myr_str text)
 {
     if (ends_in(path, ".goal")) {
@@ -90,6 +94,7 @@ int myr_trace_read(const char *file, struct myr_str text, enum myr_trace_format 
         [MYR_TRACE_SIMAI] = "a SimAI workload",
         [MYR_TRACE_FLOWS] = "a list of flows",
     };
+    /* Chakra is not among them: it has a file for each rank. */
     static int (*const readers[])(struct scan *, struct myr_trace *, struct myr_err *) = {
         [MYR_TRACE_GOAL] = read_goal,          [MYR_TRACE_HPCC] = read_hpcc_flows,
         [MYR_TRACE_HTSIM] = read_htsim_matrix, [MYR_TRACE_SIMAI] = read_simai,
@@ -105,6 +110,10 @@ int myr_trace_read(const char *file, struct myr_str text, enum myr_trace_format 
                            expected[format], err));
     scan_init(&scan, file, text);
     int rc = readers[format](&scan, ret, err);
+    /*
+     * Whoever waits for itself, over whatever detour, would never start: no reader checks that
+     * itself.
+     */
     if (rc == MYR_OK) {
         rc = trace_check_order(ret, &scan, err);
     }

@@ -123,11 +123,13 @@ static bool token_is(const struct scan *scan, const char *word)
     return myr_str_eq(scan->word, myr_str_from(word));
 }
 
+/* Numbers and single marks are no names. */
 static bool is_name(const struct scan *scan)
 {
     return scan->word.len > 0 && is_letter(scan->word.data[0]);
 }
 
+/* The token at hand is what was found; an empty one is the end of the file. */
 static int expected(const struct scan *scan, const char *what, struct myr_err *err)
 {
     char shown[SCAN_SHOWN];
@@ -140,6 +142,7 @@ static int expected(const struct scan *scan, const char *what, struct myr_err *e
     return scan_error(err, scan, "%s is expected, not '%s'", what, scan_shown(scan, shown));
 }
 
+/* The next token; 'what' is for the complaint. */
 static int number(struct scan *scan, const char *what, uint64_t most, uint64_t *ret,
                   struct myr_err *err)
 {
@@ -153,6 +156,7 @@ static int number(struct scan *scan, const char *what, uint64_t most, uint64_t *
     return MYR_OK;
 }
 
+/* The next token must be this one. */
 static int word(struct scan *scan, const char *wanted, const char *what, struct myr_err *err)
 {
     next_token(scan);
@@ -225,6 +229,7 @@ static int read_end(struct goal *goal, bool receives, uint32_t *ret, struct myr_
     return MYR_OK;
 }
 
+/* The number is nanoseconds; a cpu or NIC behind it has no effect. */
 static int read_calc(struct goal *goal, uint32_t *ret, struct myr_err *err)
 {
     uint64_t ns = 0;
@@ -248,6 +253,7 @@ static int read_op(struct goal *goal, uint32_t *ret, struct myr_err *err)
                                   : expected(scan, "'send', 'recv' or 'calc'", err);
 }
 
+/* An operation may stand without a label: then nobody can wait for it. */
 static bool is_op(const struct scan *scan)
 {
     return token_is(scan, "send") || token_is(scan, "recv") || token_is(scan, "calc");
@@ -284,6 +290,7 @@ static int read_labelled(struct goal *goal, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Labels are a rank's own; waiting for another rank goes by messages. */
 static int find_label(struct goal *goal, struct myr_str label, struct scan_place place,
                       uint32_t *ret, struct myr_err *err)
 {
@@ -306,6 +313,7 @@ static int join_labels(struct goal *goal, uint32_t first_op, struct myr_err *err
     size_t count = trace->ops.count - first_op;
     MYR_CLEANUP(myr_free_at) uint32_t *front = NULL;
     uint32_t later = 0, earlier = 0;
+    /* First all fronts, then all waits: a label may be waited for before its start is asked for. */
     for (uint32_t pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < goal->pairs.count; i++) {
             const struct label_pair *pair = &goal->pairs.items[i];
@@ -368,6 +376,7 @@ static int read_rank(struct goal *goal, struct myr_err *err)
     return rc;
 }
 
+/* By way and tag, sends before receives, each in the order of the file. */
 static int by_meeting(const void *a, const void *b)
 {
     const struct end *left = a, *right = b;

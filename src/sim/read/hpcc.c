@@ -5,6 +5,7 @@
  * start_s". What follows the last of them is commentary in the files that come with it.
  */
 
+/* Priority and port are read and checked, and have no effect. */
 enum { PRIORITY_MAX = 255, PORT_MAX = 65535 };
 
 static int read_flow(struct scan *scan, struct myr_trace *trace, struct myr_err *err)
@@ -22,6 +23,10 @@ static int read_flow(struct scan *scan, struct myr_trace *trace, struct myr_err 
     MYR_TRY(scan_time(scan, "the start", 0, &op.start, err));
     MYR_TRY(scan_end(scan, err));
     MYR_TRY(trace_add(trace, scan, op, &id, err));
+    /*
+     * Nodes are numbered through hosts and switches: which of them are hosts is seen with the
+     * topology.
+     */
     uint32_t most = op.from > op.to ? op.from : op.to;
     trace->ranks = most >= trace->ranks ? most + 1 : trace->ranks;
     return MYR_OK;
