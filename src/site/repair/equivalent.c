@@ -34,6 +34,7 @@ static uint32_t class_vertex(const struct repair_graph *graph, uint32_t vertex)
                : design->first_port[design->port_device[vertex]] + group->first;
 }
 
+/* Classes are numbered as they are met: only those that have wrong cables get a number. */
 static uint32_t class_number(struct equivalent *eq, uint32_t vertex)
 {
     uint32_t standing = class_vertex(eq->graph, vertex);
@@ -43,6 +44,7 @@ static uint32_t class_number(struct equivalent *eq, uint32_t vertex)
     return eq->class_of[standing];
 }
 
+/* Ends in the order of their classes, so that edges between the same two are equal. */
 static void add_edge(struct equivalent *eq, struct eq_edges *edges, uint32_t a, uint32_t b)
 {
     struct eq_edge edge = {class_number(eq, a), class_number(eq, b), a, b};
@@ -58,6 +60,10 @@ static bool is_unseen(const struct repair_graph *graph, uint32_t vertex)
     return vertex < graph->design->port_count && graph->state[vertex] == MYR_STATE_UNSEEN;
 }
 
+/*
+ * Each wrong cable once, at its lower end. A planned cable between two ports that nobody looked at,
+ * or found, is settled: nothing speaks against it.
+ */
 static void collect_edges(struct equivalent *eq)
 {
     const struct repair_graph *graph = eq->graph;
@@ -92,6 +98,7 @@ static int compare_edges(const void *left, const void *right)
     return a->port_a < b->port_a ? -1 : a->port_a > b->port_a;
 }
 
+/* As compare_edges(), but edges between the same two classes are equal. */
 static int compare_classes(const struct eq_edge *a, const struct eq_edge *b)
 {
     if (a->class_a != b->class_a) {
@@ -132,6 +139,7 @@ static void settle_common(struct equivalent *eq)
             eq->blue.items[blue_kept++] = eq->blue.items[blue++];
         }
     }
+    /* What is left of the longer list. */
     while (red < eq->red.count) {
         eq->red.items[red_kept++] = eq->red.items[red++];
     }
@@ -142,6 +150,7 @@ static void settle_common(struct equivalent *eq)
     eq->blue.count = blue_kept;
 }
 
+/* Halves the way to the root as it goes. */
 static uint32_t root_of(uint32_t *parent, uint32_t number)
 {
     while (parent[number] != number) {
@@ -151,6 +160,7 @@ static uint32_t root_of(uint32_t *parent, uint32_t number)
     return number;
 }
 
+/* Components are independent of each other: each is solved by itself. */
 static void join_classes(struct equivalent *eq)
 {
     eq->parent = MYR_ARENA_NEW(eq->arena, uint32_t, eq->class_count);
@@ -167,6 +177,7 @@ static void join_classes(struct equivalent *eq)
     }
 }
 
+/* Edges of one component in a row, and in one order however they came. */
 static int compare_roots(const void *left, const void *right, void *context)
 {
     uint32_t *parent = context;
@@ -219,6 +230,7 @@ static void choose_ports(struct equivalent *eq, const struct eq_part *part, cons
     uint32_t ends = 2 * part->blue_count;
     uint32_t *first = MYR_ARENA_NEW(eq->arena, uint32_t, (size_t)part->class_count + 1);
     uint32_t *next = MYR_ARENA_NEW(eq->arena, uint32_t, (size_t)ends + 1);
+    /* Homes that their own cable leaves, in lists by class: downwards, so that lists go upwards. */
     for (uint32_t end = ends; end-- > 0;) {
         if (slots[end] != EQ_EMPTY && eq->graph->found[homes[end]] == MYR_NONE) {
             uint32_t class = eq_class(part->blue, end);
@@ -235,6 +247,7 @@ static void choose_ports(struct equivalent *eq, const struct eq_part *part, cons
         } else {
             uint32_t class = eq_class(part->blue, end);
             uint32_t left = first[class];
+            /* As many ends leave empty ports of a class as come to them. */
             MYR_ASSERT(left > 0);
             first[class] = next[left - 1];
             ret_ports[end] = homes[left - 1];
@@ -255,6 +268,7 @@ static void apply(struct equivalent *eq, const struct eq_part *part, const uint3
     }
 }
 
+/* Starts from the labels as they are: the ends of planned cables, and what is in these ports. */
 static void solve_part(struct equivalent *eq, struct eq_edge *red, uint32_t red_count,
                        struct eq_edge *blue, uint32_t blue_count)
 {
@@ -271,6 +285,7 @@ static void solve_part(struct equivalent *eq, struct eq_edge *red, uint32_t red_
     }
     struct eq_part part = {red_count, blue_count, classes, red, blue, slots};
     struct eq_solution solution = {};
+    /* A search that gives up is no loss: the other way always has an answer. */
     bool small = red_count <= EQ_EXACT_EDGES && blue_count <= EQ_EXACT_EDGES + 1;
     if (!small || !eq_search(&part, eq->arena, &solution)) {
         eq_improve(&part, eq->arena, &solution);

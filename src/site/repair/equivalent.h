@@ -17,10 +17,10 @@
 
 #include "repair/repair.h"
 
-enum { EQ_EXACT_EDGES = 12 };
+enum { EQ_EXACT_EDGES = 12 }; /* of each colour */
 
 struct eq_edge {
-    uint32_t class_a, class_b;
+    uint32_t class_a, class_b; /* class_a is not above class_b */
     uint32_t port_a, port_b;
 };
 

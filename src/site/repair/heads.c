@@ -58,6 +58,7 @@ static uint32_t home_of(const struct heads *h, uint32_t port)
     return home != MYR_NONE && repair_is_leg(h->design, home) ? home : MYR_NONE;
 }
 
+/* Whole heads: leg i of the one takes the place of leg i of the other. */
 static void exchange(struct heads *h, uint32_t a, uint32_t b, uint32_t legs)
 {
     for (uint32_t i = 0; i < legs; i++) {
@@ -134,6 +135,7 @@ static uint32_t chain_cost(const struct heads *h, uint32_t start, uint32_t *seen
     /* From an empty port of one connector to a used one of another: no leg can go that way alone.
      */
     uint32_t barred = !cycle && ends_planned == 1 && leg_ends == 2 ? BARRED : 0;
+    /* As in repair.h: a cycle saves a move, a path between empty ports needs a new cable. */
     return cycle ? cables - (cables > 0) : cables + (ends_planned == 2) + barred;
 }
 
@@ -164,6 +166,10 @@ static uint32_t arrange(struct heads *h, const struct cluster *cluster, const ui
     uint32_t wants[HEADS_EXACT], moves = 0;
     memcpy(wants, order, sizeof(wants));
     for (uint32_t i = 0; i < cluster->count; i++) {
+        /*
+         * Follows the cycles of the order: each exchange puts one head right for good. Two empty
+         * connectors cost nothing.
+         */
         while (wants[i] != i) {
             uint32_t to = wants[i], a = cluster->first[i], b = cluster->first[to];
             bool empty_a = is_empty(h, a, cluster->legs), empty_b = is_empty(h, b, cluster->legs);
@@ -179,6 +185,7 @@ static uint32_t arrange(struct heads *h, const struct cluster *cluster, const ui
     return moves;
 }
 
+/* The reverse order takes everything back. */
 static void undo(struct heads *h, const struct cluster *cluster, const uint32_t *order)
 {
     uint32_t back[HEADS_EXACT] = {};
@@ -188,6 +195,7 @@ static void undo(struct heads *h, const struct cluster *cluster, const uint32_t 
     (void)arrange(h, cluster, back, false);
 }
 
+/* The next permutation by size; false after the last one. At most 6! are tried. */
 static bool next_order(uint32_t *order, uint32_t count)
 {
     uint32_t i = count;
@@ -216,6 +224,7 @@ static bool next_order(uint32_t *order, uint32_t count)
 static void try_all(struct heads *h, const struct cluster *cluster)
 {
     uint32_t order[HEADS_EXACT] = {0, 1, 2, 3, 4, 5}, best[HEADS_EXACT] = {0, 1, 2, 3, 4, 5};
+    /* Leaving all heads where they are is the first choice. */
     uint32_t least = cost_of(h, cluster);
     while (next_order(order, cluster->count)) {
         uint32_t moves = arrange(h, cluster, order, false), cost = moves + cost_of(h, cluster);
@@ -250,6 +259,7 @@ static uint32_t home_connector(const struct heads *h, uint32_t connector, uint32
 /* One exchange puts all legs of a head right: never a loss, and as many links for one move. */
 static void settle_whole(struct heads *h, uint32_t connector, uint32_t legs)
 {
+    /* The head that comes in exchange may belong elsewhere too: on until one fits nowhere. */
     for (uint32_t guard = 0; guard < h->design->port_count; guard++) {
         uint32_t home = home_connector(h, connector, legs);
         if (home == MYR_NONE) {
@@ -294,6 +304,7 @@ static int compare_members(const void *left, const void *right)
     return a->connector < b->connector ? -1 : a->connector > b->connector;
 }
 
+/* Only heads with as many legs can change places with each other. */
 static void search_cluster(struct heads *h, const struct member *members, uint32_t total)
 {
     struct cluster cluster = {.count = total};
@@ -321,6 +332,7 @@ static void search_clusters(struct heads *h)
         if (repair_is_leg(design, p) && differs(h, p)) {
             join_chain(h, p);
             struct member one = {0, connector_of(design, p, &legs)};
+            /* Ports of a connector are met in a row. */
             if (members.count == 0 || members.items[members.count - 1].connector != one.connector) {
                 myr_vec_push(&members, one);
             }
@@ -348,6 +360,7 @@ void repair_heads(const struct repair_graph *graph, struct myr_arena *arena, uin
     struct heads h = {.graph = graph, .design = design, .found = found, .ret = ret};
     bool any = false;
     ret->exact = true;
+    /* Most fabrics have no splitters, or none that is wrong. */
     for (uint32_t p = 0; p < design->port_count && !any; p++) {
         any = repair_is_leg(design, p) && differs(&h, p);
     }

@@ -30,6 +30,10 @@ struct local {
     uint64_t work;
 };
 
+/*
+ * Starts are counted two places ahead and filled one place ahead, so that they end up where they
+ * belong.
+ */
 static void ends_init(struct ends *ends, struct myr_arena *arena, const struct eq_edge *edges,
                       uint32_t edge_count, uint32_t class_count)
 {
@@ -114,9 +118,14 @@ static int32_t trail_gain(struct local *l, uint32_t red)
     return far == NEXT_EMPTY && near == NEXT_EMPTY ? -1 : 0;
 }
 
+/*
+ * Trails through found cables, each once; then planned cables between two empty ports, which no
+ * trail passes.
+ */
 static int32_t total_gain(struct local *l)
 {
     int32_t gain = 0;
+    /* A new stamp forgets all edges at once. */
     l->stamps++;
     for (uint32_t red = 0; red < l->part->red_count; red++) {
         gain += l->stamp[red] == l->stamps ? 0 : trail_gain(l, red);
@@ -175,6 +184,7 @@ static void divide_trail(struct local *l, uint32_t start)
     } while (kind == NEXT_RED && at != start);
 }
 
+/* Only what the walk has marked: clearing all classes would cost too much on large parts. */
 static void forget_trail(struct local *l, uint32_t start)
 {
     uint32_t at = start;
@@ -198,6 +208,7 @@ static uint32_t trail_start(const struct local *l, uint32_t red)
     return kind == NEXT_RED ? 2 * red + 1 : last ^ 1;
 }
 
+/* Division only makes new closed trails, so that no gain is lost. */
 static void divide_all(struct local *l)
 {
     l->stamps++;
@@ -250,6 +261,7 @@ static void exchange_tails(struct local *l)
 static uint32_t blue_between(struct local *l, uint32_t from, uint32_t to)
 {
     const struct ends *ends = &l->blue_ends;
+    /* From the class with fewer ends. */
     bool flip = ends->first[to + 1] - ends->first[to] < ends->first[from + 1] - ends->first[from];
     uint32_t near = flip ? to : from, far = flip ? from : to;
     for (uint32_t i = ends->first[near]; i < ends->first[near + 1]; i++) {
@@ -344,6 +356,7 @@ static bool try_square(struct local *l, const struct square *square)
     return false;
 }
 
+/* Found cables from one end of this one on, up to where it ends or closes. */
 static uint32_t trail_length(const struct local *l, uint32_t red)
 {
     uint32_t at = 2 * red + 1, length = 0;
@@ -363,6 +376,7 @@ static void make_squares(struct local *l)
             if (l->work > WORK_MAX) {
                 return;
             }
+            /* Already as short as a square is. */
             if (trail_length(l, red) <= SHORTEST) {
                 break;
             }
@@ -382,6 +396,7 @@ static int32_t bound(struct local *l)
 {
     uint32_t in_squares = 0, empty = 0, surplus = 0;
     struct square square;
+    /* When the work is used up, every cable left counts as on a square: the bound stays true. */
     uint64_t limit = l->work + WORK_MAX;
     for (uint32_t i = 0; i < l->part->red_count; i++) {
         in_squares += l->work > limit || find_square(l, 2 * i + 1, 0, &square) != NOBODY;
@@ -397,6 +412,7 @@ static int32_t bound(struct local *l)
     return (int32_t)closed - (int32_t)between_empty;
 }
 
+/* A copy of the slots: the part's own stay as they are. */
 static void local_init(struct local *l, const struct eq_part *part, struct myr_arena *arena)
 {
     l->part = part;
@@ -412,6 +428,9 @@ static void local_init(struct local *l, const struct eq_part *part, struct myr_a
     }
 }
 
+/*
+ * The bound is taken before anything moves; squares change trails, so that these are divided again.
+ */
 void eq_improve(const struct eq_part *part, struct myr_arena *arena, struct eq_solution *ret)
 {
     struct local l = {};

@@ -42,6 +42,7 @@ static void repairer_done(struct repairer *r)
     myr_vec_done(&r->components);
 }
 
+/* Ends outside of the design are never missed. */
 static enum myr_port_state state_of(const struct repair_graph *graph, uint32_t vertex)
 {
     return vertex < graph->design->port_count ? (enum myr_port_state)graph->state[vertex]
@@ -53,6 +54,7 @@ static uint32_t device_of(const struct repair_graph *graph, uint32_t vertex)
     return vertex < graph->design->port_count ? graph->design->port_device[vertex] : MYR_NONE;
 }
 
+/* How far apart two plugs are, for those who carry them; legs come last. */
 static uint32_t distance(const struct repair_graph *graph, uint32_t a, uint32_t b)
 {
     enum { ELSEWHERE = 3, SHARED_PLUG = 4 };
@@ -112,6 +114,7 @@ static bool collect(struct repairer *r, uint32_t start)
     return cycle;
 }
 
+/* Counts by what has to be bought and carried: exchanges and moves need no cable. */
 static void add_step(struct repairer *r, struct myr_repair_step step)
 {
     switch ((enum myr_repair_op)step.op) {
@@ -161,6 +164,7 @@ static void solve_cycle(struct repairer *r)
     MYR_ASSERT(r->chain.count % 2 == 0 && edges >= 2);
     myr_vec_reserve(&r->next, edges);
     myr_vec_reserve(&r->prev, edges);
+    /* The ring of planned edges that are still wrong. */
     for (uint32_t i = 0; i < edges; i++) {
         r->next.items[i] = (i + 1) % edges;
         r->prev.items[i] = (i + edges - 1) % edges;
@@ -185,6 +189,7 @@ static void solve_cycle(struct repairer *r)
             r->next.items[before] = after;
             r->prev.items[after] = before;
             left--;
+            /* Its neighbour has got a new partner, which may be nearer. */
             at = before;
             idle = 0;
         }
@@ -204,6 +209,10 @@ static void solve_path(struct repairer *r)
     size_t count = r->chain.count;
     uint32_t first = r->chain.items[0], last = r->chain.items[count - 1];
     bool empty_first = found[first] == MYR_NONE, empty_last = found[last] == MYR_NONE;
+    /*
+     * Begin at an empty port that is known to be empty, so that every move has a free port to go
+     * to.
+     */
     bool last_is_better = empty_last && (!empty_first || !is_missing(r, first));
     bool either = empty_first && empty_last && is_missing(r, first) == is_missing(r, last);
     if (either && repair_is_leg(r->graph->design, first)) {
@@ -214,6 +223,7 @@ static void solve_path(struct repairer *r)
     }
     const uint32_t *v = r->chain.items;
     bool from_empty = empty_first || empty_last;
+    /* Both ends have cables that the plan has no place for: one of them comes out first. */
     if (!from_empty) {
         add_step(
             r,
@@ -233,6 +243,7 @@ static void solve_path(struct repairer *r)
                                              .far_to = MYR_NONE,
                                              .unseen = unseen});
     }
+    /* A new cable only where both ends are known to be empty. */
     if (empty_first && empty_last && is_missing(r, v[0]) && is_missing(r, v[count - 1])) {
         add_step(r, (struct myr_repair_step){.op = MYR_REPAIR_ADD,
                                              .at = v[count - 2],
@@ -257,6 +268,7 @@ static void solve_component(struct repairer *r, uint32_t start)
     if (component.step_count == 0) {
         return;
     }
+    /* Where its first step is done decides when it is walked to. */
     const struct myr_repair_step *step = &r->steps.items[component.first_step];
     bool known = step->at < r->graph->design->port_count;
     component.first_port = known ? step->at : step->to;
@@ -279,6 +291,7 @@ static int compare_components(const void *left, const void *right)
     return a->first_port < b->first_port ? -1 : a->first_port > b->first_port;
 }
 
+/* Steps of a component stay in their order; components are numbered as they are walked. */
 static void put_steps(struct repairer *r, struct myr_arena *arena)
 {
     struct myr_repair *repair = r->repair;
@@ -336,6 +349,7 @@ void repair_labelled(const struct repair_graph *graph, struct myr_arena *arena,
     uint32_t *found = MYR_ARENA_NEW(arena, uint32_t, graph->vertex_count);
     struct repair_graph after = *graph;
     struct head_steps heads = {.exact = true};
+    /* What is found after heads have moved is what single plugs start from. */
     memcpy(found, graph->found, graph->vertex_count * sizeof(uint32_t));
     after.found = found;
     MYR_CLEANUP(repairer_done) struct repairer r = {.graph = &after, .repair = ret};

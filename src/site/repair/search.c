@@ -7,6 +7,7 @@
  * its near end too.
  */
 
+/* In steps, not in time: the same input gives the same answer. */
 enum { STEPS_MAX = 400000, STATE_UNKNOWN = INT8_MIN };
 
 struct searcher {
@@ -14,7 +15,7 @@ struct searcher {
     uint32_t *free_slots, *surplus; /* by class, what is left */
     struct myr_u64map best;         /* sets of edges to gain + STATE_BIAS */
     uint32_t steps;
-    bool tired;
+    bool tired; /* the search gave up: nothing it returns counts */
 
     /* While the solution is read off, trail by trail: */
     bool reading, found;
@@ -50,6 +51,7 @@ static int32_t complete(struct searcher *s, const struct trail *trail, int32_t g
         return gain + solve(s, trail->red_left, trail->blue_left);
     }
     s->reading = false;
+    /* The rest is only valued, not read off. */
     int32_t total = gain + solve(s, trail->red_left, trail->blue_left);
     s->reading = true;
     s->found = total == s->wanted;
@@ -96,6 +98,10 @@ static int32_t larger(int32_t a, int32_t b)
 static int32_t leave_blue(struct searcher *s, struct trail trail, uint32_t blue, uint32_t side)
 {
     int32_t best = STATE_UNKNOWN;
+    /*
+     * All that may come next: the start itself, which closes the trail; another found cable; an
+     * empty port.
+     */
     uint32_t class = blue_class(s, blue, side);
     if (!trail.open && red_class(s, trail.start, 0) == class) {
         note_slot(s, blue, side, trail.start, 0);
@@ -115,6 +121,7 @@ static int32_t leave_blue(struct searcher *s, struct trail trail, uint32_t blue,
         }
     }
     if (s->free_slots[class] && !s->found) {
+        /* Taken for the time of the try. */
         s->free_slots[class]--;
         note_slot(s, blue, side, EQ_EMPTY, 0);
         best = larger(best, end_trail(s, trail, true));
@@ -153,6 +160,7 @@ static int32_t follow(struct searcher *s, struct trail trail, uint32_t red, uint
     return best;
 }
 
+/* The lowest found cable must be on some trail: to begin with it loses nothing. */
 static struct trail trail_from(uint32_t red_left, uint32_t blue_left)
 {
     uint32_t start = (uint32_t)__builtin_ctz(red_left);
@@ -167,6 +175,10 @@ static int32_t solve(struct searcher *s, uint32_t red_left, uint32_t blue_left)
     if (red_left == 0) {
         return -__builtin_popcount(blue_left); /* each is a new cable between empty ports */
     }
+    /*
+     * Empty and surplus ports follow from the sets (count_ends()), so that these are the whole
+     * state.
+     */
     uint64_t key = (uint64_t)red_left * (UINT64_C(1) << 32) + blue_left;
     const uint32_t *known = myr_u64map_find(&s->best, key);
     if (known) {
@@ -234,6 +246,7 @@ static void searcher_done(struct searcher *s)
     myr_u64map_done(&s->best);
 }
 
+/* Sets of edges are bits of 32. */
 bool eq_search(const struct eq_part *part, struct myr_arena *arena, struct eq_solution *ret)
 {
     MYR_ASSERT(part->red_count < 32 && part->blue_count < 32);

@@ -2,6 +2,7 @@
 
 /* Where things stand, as far as the design knows: in racks, or else in the order of its parts. */
 
+/* As large numbers come later on the way; within one place by kind. */
 struct spot {
     uint32_t pod, unit, kind;
 };
@@ -13,6 +14,7 @@ static struct spot spot_of(const struct myr_design *design, uint32_t device)
     const struct myr_network *net =
         &design->networks[place->net < MYR_NET_COUNT ? place->net : MYR_NET_COMPUTE];
     struct spot spot = {place->pod, place->unit, place->kind};
+    /* Rail groups of a pod; 1 where there are no rails. */
     uint32_t groups =
         net->rails && net->pod_leaves >= net->rails ? net->pod_leaves / net->rails : 1;
     switch ((enum myr_device_kind)place->kind) {
@@ -51,6 +53,9 @@ uint32_t repair_distance(const struct myr_design *design, uint32_t device_a, uin
     return a.unit == b.unit ? 1 : 2;
 }
 
+/*
+ * Racks come first, in their own order; what has none is behind all racks, by pod, group and kind.
+ */
 uint64_t repair_walk_key(const struct myr_design *design, uint32_t device)
 {
     uint32_t rack = design->device_rack[device];
