@@ -27,6 +27,7 @@ const struct myr_command cli_fit_calibrate_command = {
     .operand_max = 1,
 };
 
+/* Null: no runs, or no kernels, were given. */
 static void put_errors(struct myr_answer *answer, const char *key, bool asked,
                        const struct myr_errors *errors)
 {
@@ -43,6 +44,7 @@ static void put_errors(struct myr_answer *answer, const char *key, bool asked,
     myr_answer_end(answer);
 }
 
+/* Only those that were fitted: the others are as shipped. */
 static struct myr_value *put_constants(struct myr_answer *answer,
                                        const struct myr_calibration_job *job)
 {
@@ -93,6 +95,7 @@ static void show_errors(struct myr_answer *answer, const char *what,
                     errors->count, errors->median, errors->mean, errors->p90);
 }
 
+/* The error of runs left out stands between the others: it is the one that counts. */
 static void show(struct myr_answer *answer, const struct myr_calibration_job *job,
                  const struct myr_value *constants, const char *out)
 {
@@ -133,6 +136,7 @@ static void show(struct myr_answer *answer, const struct myr_calibration_job *jo
     }
 }
 
+/* Written whether it is worth it or not, where it was asked for; the answer says which. */
 static int write_profile(const struct myr_calibration_job *job, const char *path,
                          struct myr_err *err)
 {

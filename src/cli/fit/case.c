@@ -10,6 +10,7 @@ const char *const cli_case_precisions[8] = {"default", "bf16",  "fp16", "fp8",
 /* The choices stand in the order of their enums, with one in front for "not given". */
 enum { PRECISION_ANY = 7, SCHEDULE_ANY = 5 };
 
+/* The one way from options to a question: the same words ask the same in every verb. */
 struct myr_case_question cli_case_question(const struct cli_case *of)
 {
     struct myr_case_question q = myr_case_question_default();
@@ -38,6 +39,7 @@ struct myr_case_question cli_case_question(const struct cli_case *of)
     return q;
 }
 
+/* Names with blanks between them, as completion takes them. */
 void cli_case_models(struct myr_buf *buf)
 {
     for (uint32_t i = 0; i < myr_model_builtin_count(); i++) {
@@ -59,6 +61,7 @@ void cli_case_devices(struct myr_buf *buf)
     }
 }
 
+/* 0 is how a layout says "not set"; an answer says null. */
 static void put_count(struct myr_answer *answer, const char *key, uint32_t value)
 {
     if (value > 0) {
@@ -68,6 +71,7 @@ static void put_count(struct myr_answer *answer, const char *key, uint32_t value
     }
 }
 
+/* Values that a layout leaves to a rule (etp, shard) are told as they come out. */
 void cli_put_layout(struct myr_answer *answer, const struct myr_layout *l)
 {
     myr_answer_u64(answer, "tp", l->tp);
@@ -130,6 +134,10 @@ void cli_put_pair(struct myr_answer *answer, const char *key, double low, double
     myr_answer_end(answer);
 }
 
+/*
+ * What is taken of the limit and what is left of it; the peak is what a trainer would count, with
+ * its interval.
+ */
 void cli_put_memory(struct myr_answer *answer, const struct myr_fit_memory *memory)
 {
     const struct myr_state *s = &memory->state;
@@ -178,6 +186,7 @@ const char *cli_layout_words(struct myr_arena *arena, const struct myr_layout *l
     if (l->first_layers > 0) {
         myr_buf_printf(&buf, ", outer stages %u and %u layers", l->first_layers, l->last_layers);
     }
+    /* The usual is not said: 1F1B and interleaved follow from vp, BF16 is the default. */
     if (l->schedule > MYR_SCHEDULE_INTERLEAVED) {
         myr_buf_printf(&buf, ", %s", myr_schedule_name(l->schedule));
     }
@@ -208,6 +217,7 @@ void cli_fit_put_case(struct myr_answer *answer, const struct myr_case *it, bool
     myr_answer_u64(answer, "sequence", it->query.seq_tokens);
 }
 
+/* All keys are always there: what has nothing to say is null. */
 void cli_fit_put_found(struct myr_answer *answer, const struct myr_err *why)
 {
     myr_answer_bool(answer, "found", !why);

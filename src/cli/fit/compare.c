@@ -29,6 +29,7 @@ const struct myr_command cli_fit_compare_command = {
     CLI_OPTIONS(rows, defaults),
 };
 
+/* A phase without timers in the log has a prediction alone. */
 static const struct myr_value *put_phases(struct myr_answer *answer, const struct myr_comparison *c)
 {
     const struct myr_value *phases = myr_answer_list(answer, "phases");
@@ -153,6 +154,7 @@ static void show(struct cli *cli, const struct myr_log_comparison *it,
                                 "the gap is.");
     }
     if (c->log_tflops > 0) {
+        /* Farther apart than that, another model may have run than the one that was named. */
         bool far = c->model_tflops > 1.05 * c->log_tflops || c->model_tflops < 0.95 * c->log_tflops;
         myr_answer_para(answer, "TFLOP/s a GPU: %.1f in the log, %.1f by this model's shape%s",
                         c->log_tflops, c->model_tflops, far ? ": is it the model that ran?" : "");
@@ -163,6 +165,7 @@ static void show(struct cli *cli, const struct myr_log_comparison *it,
     myr_answer_next(answer, "the same with -o csv > runs.csv, then: myriad fit calibrate runs.csv");
 }
 
+/* For MYR_CLEANUP on one that lies in the arena. */
 static void close_comparison(struct myr_log_comparison **it)
 {
     myr_log_comparison_done(*it);

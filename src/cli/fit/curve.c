@@ -30,6 +30,7 @@ const struct myr_command cli_fit_curve_command = {
     CLI_OPTIONS(rows, defaults),
 };
 
+/* Each point is the best layout of its size: the axes may change from one to the next. */
 static void put_point(struct myr_answer *answer, const char *scaling,
                       const struct myr_scale_point *p)
 {
@@ -65,6 +66,7 @@ static void put_point(struct myr_answer *answer, const char *scaling,
     myr_answer_end(answer);
 }
 
+/* Names and units of the trainer's own log, least and most over the stages. */
 static void put_timers(struct myr_answer *answer, const struct myr_fit_timers *timers)
 {
     myr_answer_object(answer, "timers_ms");
@@ -118,6 +120,7 @@ static void show_rounded(struct myr_answer *answer, const struct myr_scale_curve
     }
 }
 
+/* What the table does not say by itself: rounding, points that are missing, and the formulas. */
 static void show_rest(struct myr_answer *answer, const struct myr_scale_curves *curves)
 {
     const struct myr_scale_curve *all[] = {&curves->weak, &curves->strong};
@@ -144,6 +147,7 @@ static void show_rest(struct myr_answer *answer, const struct myr_scale_curves *
     myr_answer_next(answer, "myriad goodput --help, for what failures cost");
 }
 
+/* Keys that an answer with points and one without have alike. */
 static void put_head(struct myr_answer *answer, const struct myr_case *it,
                      const struct myr_err *why)
 {

@@ -6,6 +6,7 @@
 
 #include "myriad/study.h"
 
+/* 'pools' asks another question (pools.c); the rest is one case and the files beside its answer. */
 struct options {
     struct cli_case of;
     struct myr_option_list pools;
@@ -67,6 +68,7 @@ static double spent_ms(void)
 
 /* The tree */
 
+/* One layout with its price: under a key, or as an item of a list (key NULL). */
 static void put_found(struct myr_answer *answer, const char *key, const struct myr_case *it,
                       const struct myr_layout *layout, const struct myr_case_price *price)
 {
@@ -94,6 +96,7 @@ static void put_found(struct myr_answer *answer, const char *key, const struct m
     myr_answer_end(answer);
 }
 
+/* Without a design the fabric is a generic one, and has no levels to tell of. */
 static void put_topology(struct myr_answer *answer, const struct myr_case *it)
 {
     myr_answer_object(answer, "topology");
@@ -140,6 +143,7 @@ static const struct myr_value *put_refused(struct myr_answer *answer, const stru
     return list;
 }
 
+/* For each value of each axis the best layout with it: what a fixed choice costs. */
 static const struct myr_value *put_choices(struct myr_answer *answer, const struct myr_study *study)
 {
     const struct myr_value *list = myr_answer_list(answer, "choices");
@@ -158,6 +162,7 @@ static const struct myr_value *put_choices(struct myr_answer *answer, const stru
     return list;
 }
 
+/* The same layout on hardware that is a tenth better or worse, one knob at a time. */
 static const struct myr_value *put_sensitivity(struct myr_answer *answer,
                                                const struct myr_study *study)
 {
@@ -285,6 +290,7 @@ static void show_step(struct cli *cli, const struct myr_case *it, const struct m
     }
 }
 
+/* Lists of the tree that the page lays tables over. */
 struct around {
     const struct myr_value *choices, *sensitivity, *refused;
 };
@@ -360,6 +366,7 @@ static void show_nothing(struct cli *cli, const struct myr_study *study)
 
 /* Files beside the answer */
 
+/* The title says what the layout was found for: the file itself holds axes alone. */
 static int write_layout(const struct options *options, const struct myr_case *it,
                         const struct myr_study *study, struct myr_err *err)
 {
@@ -375,6 +382,7 @@ static int write_layout(const struct options *options, const struct myr_case *it
     return myr_file_write(options->layout_out, &buf, err);
 }
 
+/* Page and plots are of one report: both are drawn from the same answer. */
 static int write_report(struct cli *cli, const struct myr_case *it, const struct myr_study *study,
                         struct myr_err *err)
 {
@@ -399,6 +407,10 @@ static int write_report(struct cli *cli, const struct myr_case *it, const struct
                           : MYR_OK;
 }
 
+/*
+ * The tree in the order of its keys, then the page. Keys of pools are null here, as those of one
+ * kind of GPUs are in pools.c: both are answers of one verb.
+ */
 static void put_study(struct cli *cli, const struct myr_case *it, const struct myr_study *study)
 {
     struct myr_answer *answer = &cli->answer;
@@ -458,6 +470,7 @@ static void put_study(struct cli *cli, const struct myr_case *it, const struct m
     }
 }
 
+/* Goodput takes a layout from a file: where none was written, that comes first. */
 static void hint_next(struct cli *cli, const struct options *options, const struct myr_case *it)
 {
     const char *design = options->of.design;
@@ -482,6 +495,7 @@ static int run_case(struct cli *cli, const struct myr_case_question *question, s
     MYR_TRY(myr_case_init(it, &cli->arena, question, err));
     double start_ms = spent_ms();
     int rc = myr_study_answer(it, &cli->arena, study, err);
+    /* The search alone, without reading files or looking around the answer. */
     myr_answer_timing(&cli->answer, "search_ms", spent_ms() - start_ms, 3);
     MYR_TRY(rc);
     MYR_TRY(myr_study_around(it, &cli->arena, study, err));

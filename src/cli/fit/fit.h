@@ -15,6 +15,7 @@ struct cli_case {
     uint32_t recompute, schedule, precision;
 };
 
+/* Stage 0 is an answer of its own, so "not given" is the number past the last stage. */
 #define CLI_CASE_ZERO_OPEN 4
 #define CLI_CASE_DEFAULTS          \
     {                              \

@@ -62,6 +62,7 @@ const struct myr_command cli_fit_launch_command = {
     CLI_OPTIONS(rows, defaults),
 };
 
+/* 'items' may be NULL with a count of 0: an empty list. */
 static struct myr_value *put_items(struct myr_answer *answer, const char *key,
                                    const struct myr_launch_item *items, uint32_t count)
 {
@@ -76,6 +77,7 @@ static struct myr_value *put_items(struct myr_answer *answer, const char *key,
     return list;
 }
 
+/* Empty where no design says which nodes there are. */
 static void put_hosts(struct myr_answer *answer, const struct myr_launch_run *run)
 {
     myr_answer_list(answer, "hosts");
@@ -131,6 +133,7 @@ static void put_script(struct myr_answer *answer, const struct myr_launch_answer
     myr_answer_str(answer, "script", (struct myr_str){a->script.data, a->script.len});
 }
 
+/* The keys of put_script() without a script: all keys are always there. */
 static void put_nothing(struct myr_answer *answer)
 {
     static const char *const keys[] = {
@@ -147,6 +150,7 @@ static void put_nothing(struct myr_answer *answer)
     }
 }
 
+/* Choices stand one behind their enum: the first means "as the release". */
 static struct myr_launch_question make_question(const struct options *o)
 {
     struct myr_launch_question q = {.of = cli_case_question(&o->of),
@@ -173,6 +177,7 @@ static int run(struct cli *cli, struct myr_err *err)
     struct myr_launch_question question = make_question(options);
     struct myr_launch_answer *a = MYR_ARENA_NEW(&cli->arena, struct myr_launch_answer, 1);
     int rc = myr_launch_ask(&question, &cli->arena, a, err);
+    /* A script is there only with a layout and with nodes for it. */
     bool ready = rc == MYR_OK && a->found && a->placed;
     if (ready && options->out) {
         rc = myr_file_write(options->out, &a->script, err);

@@ -150,6 +150,7 @@ static int run_devices(struct cli *cli, struct myr_err *err)
 
 const struct cli_verb cli_fit_devices_verb = {&cli_fit_devices_command, run_devices, .group = NULL};
 
+/* In the order of enum myr_era. */
 static const char *era_word(enum myr_era era)
 {
     static const char *const words[] = {"unfused", "flash attention", "fused", "FSDP", "PyTorch"};
@@ -174,6 +175,7 @@ static int run_stacks(struct cli *cli, struct myr_err *err)
         const struct myr_stack *stack = &profiles.stacks[i];
         MYR_CLEANUP(myr_buf_done) struct myr_buf devices = {};
         uint32_t rules = 0;
+        /* Rules of its line that hold from some release on, and before some other. */
         for (uint32_t k = 0; k < profiles.rule_count; k++) {
             const struct myr_recipe_rule *rule = &profiles.rules[k];
             rules += strcmp(rule->line, stack->line) == 0 && stack->order >= rule->from &&

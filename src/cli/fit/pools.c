@@ -1,6 +1,7 @@
 /* pools: one job on several kinds of GPUs, or the advice not to. */
 #include "fit/fit.h"
 
+/* What was asked and found, for all that tell of it; pools[i] is the part i of every mixture. */
 struct shown {
     const struct myr_case *it;
     const struct myr_fit_pools *found;
@@ -12,6 +13,7 @@ static const double gib = 1073741824;
 
 /* The tree */
 
+/* A pool has stages of its own only where the layers are shared; a shared batch has none. */
 static void put_stages(struct myr_answer *answer, const struct myr_fit_mixed *mixed,
                        const struct myr_fit_part *part)
 {
@@ -51,6 +53,7 @@ static void put_layout(struct myr_answer *answer, const struct myr_layout *layou
     myr_answer_end(answer);
 }
 
+/* A pool may be left out of the mixture: then it has its name and its size. */
 static void put_part(struct myr_answer *answer, const struct myr_fit_mixed *mixed,
                      const struct myr_fit_part *part, const struct myr_fit_pool *pool)
 {
@@ -83,6 +86,7 @@ static void put_order(struct myr_answer *answer, const struct shown *s,
     myr_answer_end(answer);
 }
 
+/* 'gap' is how far from the optimum it may be at most; ZeRO is a matter of shared batches alone. */
 static const struct myr_value *put_mixed(struct myr_answer *answer, const char *key,
                                          const struct shown *s, const struct myr_fit_mixed *mixed)
 {
@@ -107,6 +111,7 @@ static const struct myr_value *put_mixed(struct myr_answer *answer, const char *
     return parts;
 }
 
+/* What each pool does by itself: what a mixture has to beat. */
 static const struct myr_value *put_alone(struct myr_answer *answer, const struct shown *s)
 {
     const struct myr_value *alone = myr_answer_list(answer, "alone");
@@ -211,6 +216,7 @@ static void show_mixed(struct cli *cli, const struct shown *s, const struct myr_
     myr_answer_table(answer, parts, columns, MYR_ARRAY_COUNT(columns));
 }
 
+/* Mixing is held against the fastest pool alone, and against every pool with a job of its own. */
 static void show_verdict(struct myr_answer *answer, const struct shown *s)
 {
     const struct myr_fit_pools *found = s->found;
@@ -295,6 +301,7 @@ static void put_answer(struct cli *cli, const struct shown *s, const struct myr_
     show_verdict(answer, s);
 }
 
+/* One pool is no mixture. */
 static int read_pools(const struct myr_case *it, const struct myr_option_list *words,
                       struct myr_fit_pool *ret, struct myr_err *err)
 {
@@ -322,6 +329,7 @@ int cli_fit_pools(struct cli *cli, const struct myr_case_question *question,
     pooled.pooled = true;
     MYR_TRY(myr_case_init(it, &cli->arena, &pooled, err));
     MYR_TRY(read_pools(it, words, pools, err));
+    /* That nothing fits is an answer and no error: exit status 1, and the reason in it. */
     int rc = myr_fit_pools_search(&it->query, pools, words->count, &cli->arena, found, &why);
     if (rc < 0 && rc != MYR_EINFEASIBLE) {
         *err = why;

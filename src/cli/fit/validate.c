@@ -62,6 +62,7 @@ static void put_recipe(struct myr_answer *answer, const struct myr_run *run)
     myr_answer_end(answer);
 }
 
+/* A run that the model cannot express has no prediction; one without a time no error. */
 static void put_run(struct myr_answer *answer, const struct myr_run *run,
                     const struct myr_validation_row *row)
 {

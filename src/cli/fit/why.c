@@ -31,6 +31,7 @@ const struct myr_command cli_fit_why_command = {
     .operand_max = 2,
 };
 
+/* One of the two; that it does not fit is said, and it is priced all the same. */
 static void put_side(struct myr_answer *answer, const char *key, const struct myr_fit_why *why,
                      int i)
 {
@@ -60,6 +61,7 @@ static void show(struct cli *cli, const struct myr_fit_why *why, const struct my
                         price->memory.total_bytes / 1073741824,
                         price->memory.fits ? "" : ", which does not fit");
     }
+    /* How much faster the faster one is, in parts of its own step. */
     double a = why->prices[0].cost.step_s, b = why->prices[1].cost.step_s;
     myr_answer_fact(answer, "difference", "%s is %.1f %% faster, most of it by %s",
                     b < a ? "B" : "A", 100 * (b < a ? a / b - 1 : b / a - 1),
