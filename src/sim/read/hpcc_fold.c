@@ -23,6 +23,7 @@ static bool is_host(const struct fold *it, uint32_t node)
     return it->topology->level[node] == LEVEL_HOST;
 }
 
+/* At the place of the wire, about one of its ends. */
 static int refuse(const struct fold *it, const struct wire *wire, const char *what, uint32_t node,
                   struct myr_err *err)
 {
@@ -97,6 +98,7 @@ static bool drop_spines(struct fold *it)
         for (uint32_t turn = 0; turn < 2; turn++) {
             uint32_t leaf = turn ? wire->b : wire->a, above = turn ? wire->a : wire->b;
             if (it->partner[leaf] && !is_host(it, above)) {
+                /* The count above, the sum of the rates below: one comparison for both. */
                 it->ups[leaf] += (UINT64_C(1) << 40) + wire->gbps;
                 it->delays[leaf] += wire->delay;
                 *(it->gone[leaf] ? &other[above] : &near[above]) = true;
@@ -115,6 +117,7 @@ static bool drop_spines(struct fold *it)
 static void drop_cores(struct fold *it)
 {
     const struct topology *topology = it->topology;
+    /* Led to by anything that stays. */
     bool *kept = MYR_ARENA_NEW(topology->scratch, bool, topology->nodes);
     for (uint32_t i = 0; i < topology->wires; i++) {
         const struct wire *wire = &topology->list[i];
@@ -162,6 +165,7 @@ int hpcc_fold(struct topology *topology, uint32_t *ret_planes, struct myr_err *e
         return MYR_OK;
     }
     MYR_TRY(pair_leaves(&it, err));
+    /* Spines that both sides share stay; only where each has its own must the halves be equal. */
     bool apart = drop_spines(&it);
     MYR_TRY(check_mirror(&it, err));
     drop_cores(&it);
@@ -178,6 +182,7 @@ int hpcc_fold(struct topology *topology, uint32_t *ret_planes, struct myr_err *e
                              "expected",
                              kept, topology->wires - kept);
     }
+    /* Nodes keep their numbers: those of the other side are merely without wires. */
     topology->wires = kept;
     *ret_planes = 2;
     return MYR_OK;

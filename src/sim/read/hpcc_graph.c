@@ -12,6 +12,10 @@ static int read_rate(struct scan *scan, uint32_t *ret, struct myr_err *err)
     static const struct {
         const char *unit;
         int32_t digits; /* to kb/s */
+        /*
+         * Decimals are shifted, not multiplied as floats: "0.1Gbps" is exactly 100,000 kb/s, and
+         * refused.
+         */
     } units[] = {{"Gbps", 6}, {"Mbps", 3}, {"Tbps", 9}, {"Gb/s", 6}, {"Mb/s", 3}};
     char shown[SCAN_SHOWN];
     uint64_t kbps;
@@ -37,6 +41,7 @@ static int read_delay(struct scan *scan, myr_ps *ret, struct myr_err *err)
     static const struct {
         const char *unit;
         int32_t digits; /* to ps */
+        /* In this order: "s" ends all those before it, and the empty one ends every word. */
     } units[] = {{"ns", 3}, {"us", 6}, {"ms", 9}, {"ps", 0}, {"s", 12}, {"", 12}};
     char shown[SCAN_SHOWN];
     uint64_t ps;
@@ -55,6 +60,7 @@ static int read_delay(struct scan *scan, myr_ps *ret, struct myr_err *err)
                       scan_shown(scan, shown));
 }
 
+/* Every node is a host until it is named here; a switch has no level before the graph is walked. */
 int hpcc_read_switches(struct topology *topology, struct myr_err *err)
 {
     struct scan *scan = topology->scan;
@@ -72,6 +78,10 @@ int hpcc_read_switches(struct topology *topology, struct myr_err *err)
     return scan_end(scan, err);
 }
 
+/*
+ * Rates, delays and ends are checked here, what the graph is later: a complaint then names the
+ * line.
+ */
 int hpcc_read_wires(struct topology *topology, struct myr_err *err)
 {
     struct scan *scan = topology->scan;
@@ -101,6 +111,7 @@ int hpcc_read_wires(struct topology *topology, struct myr_err *err)
         if (rc < 0) {
             return rc;
         }
+        /* A fluid loses nothing: what such a link would do cannot be said here. */
         rc = scan_need(scan, "the error rate", err);
         double rate;
         if (rc == MYR_OK && (!myr_str_to_double(scan->word, &rate) || rate < 0 || rate > 0)) {
@@ -116,6 +127,7 @@ int hpcc_read_wires(struct topology *topology, struct myr_err *err)
     return rc;
 }
 
+/* The limits come before anything is allocated. */
 static int read_counts(struct topology *topology, struct myr_err *err)
 {
     struct scan *scan = topology->scan;

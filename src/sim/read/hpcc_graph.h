@@ -3,6 +3,7 @@
 
 #include "read/text.h"
 
+/* Tiers from the bottom up, so that the next one is one more; NONE is a switch not reached yet. */
 enum level { LEVEL_HOST, LEVEL_LEAF, LEVEL_SPINE, LEVEL_CORE, LEVEL_NONE };
 
 struct wire {

@@ -57,6 +57,7 @@ static int find_levels(struct topology *topology, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Wires of one lower node lie side by side, bundles to one upper node too. */
 static int by_ends(const void *a, const void *b)
 {
     const struct wire *left = a, *right = b;
@@ -102,6 +103,7 @@ static int measure(const struct topology *topology, struct myr_clos_shape *ret, 
         ret->delay_ps[tier] = wire->delay;
     }
     ret->host_gbps = gbps[LEVEL_HOST];
+    /* Without spines there is no such link: the hosts' speed stands for it. */
     ret->fabric_gbps = gbps[LEVEL_LEAF] ? gbps[LEVEL_LEAF] : gbps[LEVEL_HOST];
     ret->core_gbps = gbps[LEVEL_SPINE];
     return MYR_OK;
@@ -134,6 +136,7 @@ static int check_bundles(struct topology *topology, enum level level, uint32_t u
     for (uint32_t i = 0; rc == MYR_OK && i < topology->wires; i += up) {
         const struct wire *wires = &topology->list[i];
         if (topology->level[wires->a] != level) {
+            /* One wire on: 'up' at a time only where the wires of a switch of this level begin. */
             i -= up - 1;
             continue;
         }
@@ -158,6 +161,7 @@ static int check_bundles(struct topology *topology, enum level level, uint32_t u
     return rc;
 }
 
+/* Pod, leaf, number: the order in which the planner numbers hosts. */
 static int by_place(const void *a, const void *b)
 {
     const struct seat *left = a, *right = b;
@@ -204,6 +208,7 @@ static int place_hosts(struct topology *topology, struct myr_clos_shape *shape, 
     int rc = MYR_OK;
     shape->gpu_of_node = myr_xcalloc(topology->nodes, sizeof(*shape->gpu_of_node));
     shape->node_count = topology->nodes;
+    /* MYR_NONE everywhere: switches have no GPU. */
     memset(shape->gpu_of_node, 0xff, topology->nodes * sizeof(*shape->gpu_of_node));
     for (uint32_t i = 0; rc == MYR_OK && i < shape->hosts; i++) {
         uint32_t leaf = topology->above[seats[i].host];
@@ -263,6 +268,7 @@ static int count_tiers(struct topology *topology, struct myr_clos_shape *ret, ui
         {LEVEL_SPINE, topology->up, ret_spines, &ret->spine_up},
         {LEVEL_CORE, topology->down, &ret->cores, &links},
     };
+    /* After the fold: what had two links has one by now. */
     MYR_TRY(alike(topology, LEVEL_HOST, topology->up, &ret->hosts, &links, err));
     if (ret->hosts == 0 || links != 1) {
         struct scan_place top = {1, 1};

@@ -37,6 +37,7 @@ struct matrix {
     uint32_t nodes;
     uint32_t connections, triggers; /* as promised */
     uint32_t connections_seen, triggers_seen;
+    /* Whether the file promised a number of connections, of triggers; else any will do. */
     bool counted[2];
     struct myr_u64map ids;      /* of triggers, to their place in the list */
     struct myr_u64map flow_ids; /* of connections */
@@ -129,6 +130,7 @@ static int read_attribute(struct matrix *matrix, struct attributes *attributes,
                       scan_shown(scan, shown));
 }
 
+/* 0 is no trigger: htsim's ids begin at 1. */
 static void bind(struct matrix *matrix, uint32_t id, uint32_t op, bool fires)
 {
     if (id == 0) {
@@ -145,6 +147,7 @@ static void bind(struct matrix *matrix, uint32_t id, uint32_t op, bool fires)
     myr_vec_push(&matrix->bonds, bond);
 }
 
+/* A size of 0 is kept as it is: whoever loads the trace has to say what it stands for. */
 static int read_connection(struct matrix *matrix, struct myr_err *err)
 {
     struct scan *scan = matrix->scan;
@@ -179,6 +182,7 @@ static int read_connection(struct matrix *matrix, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Words in any order; what it is may be said once. */
 static int read_trigger(struct matrix *matrix, struct myr_err *err)
 {
     struct scan *scan = matrix->scan;
@@ -253,6 +257,7 @@ static int check_trigger(const struct matrix *matrix, const struct trigger *trig
     return MYR_OK;
 }
 
+/* After the whole file: only then is it known who fires a trigger and whom it starts. */
 static int join_triggers(struct matrix *matrix, struct myr_err *err)
 {
     for (size_t i = 0; i < matrix->list.count; i++) {
@@ -270,6 +275,7 @@ static int join_triggers(struct matrix *matrix, struct myr_err *err)
     return MYR_OK;
 }
 
+/* A line that begins with a digit is a connection. */
 static int read_matrix_line(struct matrix *matrix, struct myr_err *err)
 {
     struct scan *scan = matrix->scan;
@@ -304,6 +310,7 @@ static int read_matrix_line(struct matrix *matrix, struct myr_err *err)
     return scan_end(scan, err);
 }
 
+/* A file that was cut off is noticed by what it promised. */
 static int check_counts(const struct matrix *matrix, struct myr_err *err)
 {
     const struct scan *scan = matrix->scan;
@@ -348,6 +355,7 @@ int read_htsim_matrix(struct scan *scan, struct myr_trace *ret, struct myr_err *
 
 enum { RADIX_MAX = 4096, BUNDLE_MAX = 1024, NS_MAX = 1000000000 };
 
+/* Links are those downwards; 0 where the file has not said. */
 struct tier {
     bool there, has_latency;
     uint32_t gbps, up, down, bundle, oversubscribed;
@@ -357,7 +365,7 @@ struct tier {
 struct tree {
     struct scan *scan;
     uint32_t nodes, tiers, pod_hosts;
-    int32_t current;
+    int32_t current; /* tier that words belong to; -1: none yet */
     struct tier tier[3];
 };
 
@@ -437,6 +445,7 @@ static int missing(const struct tree *tree, uint32_t tier, const char *word, str
     return scan_error(err, tree->scan, "tier %u has no %s", tier, word);
 }
 
+/* A bundle is of one link where the file does not say. */
 static int check_tiers(struct tree *tree, struct myr_err *err)
 {
     if (!tree->nodes || !tree->tiers || !tree->pod_hosts) {

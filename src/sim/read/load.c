@@ -18,6 +18,7 @@ struct loader {
     struct myr_u64map waiting; /* start, to the task that ends then */
 };
 
+/* The only place that knows which GPU a rank is. */
 static struct myr_message message_of(const struct loader *loader, uint32_t from, uint32_t to)
 {
     const uint32_t *gpus = loader->gpus;
@@ -38,6 +39,7 @@ static uint32_t flow_pattern(struct loader *loader, const struct myr_trace_op *o
     return pattern;
 }
 
+/* The rank that has this number in the group. */
 static uint32_t member_of(const struct loader *loader, struct myr_trace_split split, uint32_t i)
 {
     return loader->trace->members.items[split.first_member + i];
@@ -101,6 +103,10 @@ static uint32_t round_pattern(struct loader *loader, struct myr_trace_split spli
     return pattern;
 }
 
+/*
+ * Rings, or pairs for an all-to-all. The patterns of a collective over one split are routed once
+ * and used again.
+ */
 static int add_collective(struct loader *loader, uint32_t id, struct myr_err *err)
 {
     const struct myr_trace_op *op = &loader->trace->ops.items[id];
@@ -144,12 +150,14 @@ static int add_collective(struct loader *loader, uint32_t id, struct myr_err *er
     if (!known && plan.rounds.count) {
         myr_u64map_add(&loader->rounds, key, pattern);
     }
+    /* A group of one has nothing to send, but others may wait for it. */
     if (plan.rounds.count == 0) {
         loader->first[id] = loader->last[id] = myr_sim_compute(loader->sim, 0);
     }
     return MYR_OK;
 }
 
+/* All messages first: the answer takes them as one range of tasks. */
 static int add_ops(struct loader *loader, struct myr_trace_tasks *ret, struct myr_err *err)
 {
     const struct myr_trace *trace = loader->trace;

@@ -12,10 +12,13 @@
 
 enum { LAYERS_MAX = 1000000 };
 
+/*
+ * Which ranks form a group: tensor, data or expert parallel ones, and data parallel among experts.
+ */
 enum split_kind { SPLIT_TP, SPLIT_DP, SPLIT_EP, SPLIT_DP_EP, SPLIT_COUNT };
 
 struct job {
-    uint32_t tp, ep, pp, vpp, ga, gpus, dp;
+    uint32_t tp, ep, pp, vpp, ga, gpus, dp; /* dp follows from the others */
 };
 
 /* A part of a layer: computing, then a collective (or none, when bytes is 0). */
@@ -39,6 +42,9 @@ struct simai {
     uint32_t last; /* operation that the next one waits for, or MYR_NONE */
 };
 
+/*
+ * False in 'ret_more' at the end of the line. What has no effect is read and checked all the same.
+ */
 static int read_key(struct simai *simai, bool *ret_more, struct myr_err *err)
 {
     struct scan *scan = simai->scan;
@@ -81,6 +87,7 @@ static int read_key(struct simai *simai, bool *ret_more, struct myr_err *err)
                       scan_shown(scan, shown));
 }
 
+/* What the line does not say is 1, but for the two without which nothing is known. */
 static int read_job(struct simai *simai, struct myr_err *err)
 {
     struct scan *scan = simai->scan;
@@ -161,6 +168,7 @@ static int read_type(struct simai *simai, uint8_t usual, struct part *part, bool
                                   scan_shown(scan, shown));
 }
 
+/* Bytes behind NONE mean nothing, whatever they are. */
 static int read_part(struct simai *simai, uint8_t usual, struct part *ret, struct myr_err *err)
 {
     bool none = true;
@@ -190,6 +198,7 @@ static int read_layer(struct simai *simai, struct myr_err *err)
     return MYR_OK;
 }
 
+/* As many lines as were promised, neither fewer nor more. */
 static int read_layers(struct simai *simai, struct myr_err *err)
 {
     struct scan *scan = simai->scan;
@@ -215,6 +224,7 @@ static int read_layers(struct simai *simai, struct myr_err *err)
     return rc;
 }
 
+/* Without a start of its own: it waits for 'after', or for nothing. */
 static int put(struct simai *simai, struct myr_trace_op op, uint32_t after, uint32_t *ret,
                struct myr_err *err)
 {
@@ -255,6 +265,9 @@ static int put_layers(struct simai *simai, struct myr_err *err)
     const struct job *job = &simai->job;
     MYR_ASSERT(job->ep > 0);
     const struct myr_trace_split splits[SPLIT_COUNT] = {
+        /*
+         * Ranks count tensor parallel first, then data with the experts inside, then the pipeline.
+         */
         [SPLIT_TP] = {.size = job->tp, .stride = 1},
         [SPLIT_DP] = {.size = job->dp, .stride = job->tp},
         [SPLIT_EP] = {.size = job->ep, .stride = job->tp},
@@ -277,6 +290,7 @@ static int put_layers(struct simai *simai, struct myr_err *err)
             return rc;
         }
         rc = put_part(simai, &layer->weight, layer->line, &compute, &end, err);
+        /* The next layer goes on when the gradients are computed, not when they are exchanged. */
         simai->last = compute;
         struct myr_trace_op op = {
             .kind = MYR_TRACE_COMPUTE, .line = layer->line, .duration = layer->update};

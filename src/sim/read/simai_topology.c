@@ -19,6 +19,7 @@ struct servers {
     myr_ps delay;     /* of a link inside */
 };
 
+/* At the top of the file: what is wrong is no single line. */
 static int refuse(const struct servers *it, const char *what, uint32_t node, struct myr_err *err)
 {
     struct scan_place top = {1, 1};
@@ -99,6 +100,7 @@ struct member {
     uint32_t server, place, gpu, leaf;
 };
 
+/* GPUs of one server side by side, in the order of the leaves that they hang on. */
 static int by_server(const void *a, const void *b)
 {
     const struct member *left = a, *right = b;
@@ -150,6 +152,7 @@ struct spot {
     uint32_t place, server; /* place: of the leaf's first host; server: its first member */
 };
 
+/* Servers that share leaves side by side. */
 static int by_spot(const void *a, const void *b)
 {
     const struct spot *left = a, *right = b;
@@ -217,6 +220,7 @@ int read_simai_topology(struct scan *scan, struct myr_clos_shape *ret, struct my
     MYR_TRY(read_counts(&it, err));
     myr_arena_init(&scratch);
     MYR_TRY(hpcc_open(&topology, err));
+    /* Servers' insides go first: without them the GPUs are hosts as HPCC's are. */
     MYR_TRY(mark_inside(&it, err));
     MYR_TRY(hpcc_read_switches(&topology, err));
     MYR_TRY(hpcc_read_wires(&topology, err));
@@ -225,6 +229,7 @@ int read_simai_topology(struct scan *scan, struct myr_clos_shape *ret, struct my
     MYR_TRY(hpcc_find_shape(&topology, ret, err));
     ret->planes = planes;
     ret->gpus_per_node = it.size;
+    /* Two links: from the GPU to the switch inside, and from there to the other GPU. */
     ret->scale_up_ps = 2 * it.delay;
     if (it.size > 1 && ret->hosts % it.size) {
         return refuse(&it, "its server is not whole", 0, err);
