@@ -5,6 +5,7 @@
  * other, so that only one simulation is in memory at a time.
  */
 
+/* How far all of it is; each design has the same number of steps. */
 struct steps {
     const struct myr_compare_question *question;
     uint64_t done;
@@ -28,6 +29,8 @@ static void tell_inside(void *context, uint64_t done, uint64_t total)
     tell(context);
 }
 
+/* The same workload on each, over the compute network, with that design's way of spreading flows.
+ */
 static int simulate(struct myr_compare_side *side, const struct myr_compare_question *question,
                     struct steps *steps, struct myr_err *err)
 {
@@ -45,6 +48,7 @@ static int simulate(struct myr_compare_side *side, const struct myr_compare_ques
     };
     int rc = myr_sim_ask(&answer, &ask, err);
     if (rc < 0) {
+        /* Several designs are asked: the message names the one that it is about. */
         (void)myr_err_wrap(err, "%s", side->file);
         return rc;
     }
@@ -72,6 +76,7 @@ static int train(struct myr_compare_side *side, struct myr_arena *arena,
                  const struct myr_compare_question *question, struct myr_err *err)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena scratch;
+    /* The question is the same for all designs; only the design and its contention change. */
     struct myr_case_question ask = question->of;
     struct myr_err why = {};
     myr_arena_init(&scratch);
@@ -84,6 +89,7 @@ static int train(struct myr_compare_side *side, struct myr_arena *arena,
         (void)myr_err_wrap(err, "%s", side->file);
         return rc;
     }
+    /* Errors of the search stay apart: that nothing fits is a row's answer, all else an error. */
     rc = myr_case_answer(it, &scratch, found, &why);
     if (rc == MYR_OK) {
         rc = myr_case_price(it, &found->top[0].layout, NULL, &scratch, &side->price, &why);
@@ -93,6 +99,7 @@ static int train(struct myr_compare_side *side, struct myr_arena *arena,
         side->layout = found->top[0].layout;
         side->gpus = it->query.gpus;
         side->spread = myr_case_spread(it, &side->layout, &side->price.cost).share;
+        /* Copies: the profiles are given back with the case. */
         side->device = myr_arena_printf(arena, "%s", it->query.it.device->name);
         side->software = myr_arena_printf(arena, "%s", it->query.it.stack->name);
     }
@@ -108,6 +115,7 @@ static int train(struct myr_compare_side *side, struct myr_arena *arena,
     return MYR_OK;
 }
 
+/* A step is counted even if nothing is trained, so that the total is known from the start. */
 static int measure(struct myr_compare_side *side, struct myr_arena *arena,
                    const struct myr_compare_question *question, struct steps *steps,
                    struct myr_err *err)
@@ -147,6 +155,7 @@ int myr_compare_designs(struct myr_design_comparison *ret, struct myr_arena *are
     return compare_fill(ret, arena, err);
 }
 
+/* Designs that were read from files are mapped; planned ones lie in the arena. */
 void myr_design_comparison_done(struct myr_design_comparison *comparison)
 {
     for (uint32_t i = 0; i < comparison->count; i++) {

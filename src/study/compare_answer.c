@@ -5,8 +5,10 @@
 
 /* The comparison as a tree for programs and a page for people. */
 
+/* By what is better; nothing to say where neither is. */
 static const char *const better_names[] = {NULL, "less", "more"};
 
+/* A row without digits has whole numbers; what is not known is null, never zero. */
 static void put_known(struct myr_answer *answer, const char *key, const struct myr_compare_row *row,
                       uint32_t index)
 {
@@ -19,6 +21,7 @@ static void put_known(struct myr_answer *answer, const char *key, const struct m
     }
 }
 
+/* NULL where the catalogue does not know the switch. */
 static const char *technology_of(const struct myr_compare_side *side)
 {
     static const char *const names[] = {"infiniband", "ethernet", NULL};
@@ -70,6 +73,7 @@ static void put_apart(struct myr_answer *answer, const struct myr_compare_row *r
     }
 }
 
+/* A key for each design ("a" to "h"), so that rows are a table for programs as well. */
 static const struct myr_value *put_rows(struct myr_answer *answer,
                                         const struct myr_design_comparison *all)
 {
@@ -101,6 +105,7 @@ static const struct myr_value *put_rows(struct myr_answer *answer,
     return list;
 }
 
+/* One entry for each figure of each design: its rule, what went in, and where to ask the plan. */
 static const struct myr_value *put_traces(struct myr_answer *answer,
                                           const struct myr_design_comparison *all)
 {
@@ -150,6 +155,7 @@ static void show_sides(struct myr_answer *answer, const struct myr_design_compar
     }
 }
 
+/* With more than three designs the differences would not fit a screen: only with -o wide. */
 static void show_rows(struct myr_answer *answer, const struct myr_design_comparison *all,
                       const struct myr_value *rows)
 {

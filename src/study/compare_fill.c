@@ -46,12 +46,14 @@ const char *compare_number(struct myr_arena *arena, const struct myr_compare_row
                             point && point[1] ? point : "");
 }
 
+/* What a row is; its cells come later. */
 struct head {
     const char *key, *title, *unit;
     int digits;
     enum myr_compare_better better;
 };
 
+/* The caller fills a cell for each design. */
 static struct myr_compare_row *add(struct fill *fill, const struct head *head)
 {
     struct myr_design_comparison *all = fill->all;
@@ -64,6 +66,7 @@ static struct myr_compare_row *add(struct fill *fill, const struct head *head)
     return &all->rows[all->row_count++];
 }
 
+/* Notes are shown below the table: what was assumed, and what makes figures unlike. */
 MYR_PRINTF(2, 3)
 static void note(struct fill *fill, const char *fmt, ...)
 {
@@ -98,6 +101,7 @@ static int plan_cell(struct fill *fill, uint32_t side, const char *path,
     return MYR_OK;
 }
 
+/* The same path in every design's tree. */
 static int plan_row(struct fill *fill, const struct head *head, const char *path,
                     struct myr_compare_row **ret, struct myr_err *err)
 {
@@ -114,6 +118,7 @@ static int plan_rows(struct fill *fill, struct myr_err *err)
     static const struct {
         struct head row;
         const char *path;
+        /* GPUs, tiers and copper have no winner: they are facts, not merits. */
     } heads[] = {
         {{"gpus", "GPUs", "", 0, MYR_COMPARE_NEITHER}, "gpus"},
         {{"tiers", "tiers", "", 0, MYR_COMPARE_NEITHER}, "networks.compute.tiers"},
@@ -144,6 +149,7 @@ static int plan_rows(struct fill *fill, struct myr_err *err)
 /* Whether the bills of two designs lack the same parts in the same numbers. */
 static bool same_gaps(const struct myr_design *a, const struct myr_design *b)
 {
+    /* Lines without a price, pair by pair in the order of the bills. */
     uint32_t i = 0, k = 0;
     for (;;) {
         while (i < a->bom_count && a->bom[i].unit_cents >= 0) {
@@ -171,6 +177,7 @@ static const char *gaps_of(struct fill *fill, uint32_t side)
                             lines == 1 ? "" : "s");
 }
 
+/* Rows have the currency of the first design; drop_other_currencies() takes the others out. */
 static int money_rows(struct fill *fill, struct myr_err *err)
 {
     struct myr_design_comparison *all = fill->all;
@@ -194,6 +201,8 @@ static int money_rows(struct fill *fill, struct myr_err *err)
             .rule = "bill / GPUs",
             .inputs = myr_arena_printf(fill->arena, "%.2f, %u", whole->value, gpus),
         };
+        /* Where all bills lack the same, what is missing is the same sum: differences still hold.
+         */
         if (side->unpriced && !fill->same_gaps) {
             bill->cells[i].why = share->cells[i].why = tco->cells[i].why = gaps_of(fill, i);
         }
@@ -205,6 +214,7 @@ static int money_rows(struct fill *fill, struct myr_err *err)
 
 /* ---- simulated ---- */
 
+/* What went into a simulated figure, all of it chosen by the question or by default. */
 static const char *engine_words(struct fill *fill, uint32_t side)
 {
     const struct myr_compare_side *s = &fill->all->sides[side];
@@ -234,12 +244,15 @@ static void sim_rows(struct fill *fill)
         for (uint32_t i = 0; i < all->count; i++) {
             const struct myr_sim_job *job = &all->sides[i].simulated;
             const struct myr_contention *table = &all->sides[i].contention;
+            /* In the order of the heads. */
             double values[] = {
                 job->bus_gbytes_per_s,
                 (double)job->end / (double)MYR_PS_PER_US / 1000,
                 job->bound > 0 ? (double)job->end / (double)job->bound : 0,
                 myr_contention_lookup(table, MYR_CONTENTION_RING, MYR_CONTENTION_FABRIC, 1),
             };
+            /* Time and contention exist for any workload, bandwidth and bound for a collective
+             * alone. */
             bool asked = r == 1 || r == 3 || job->load.collective;
             row->cells[i] = (struct myr_compare_cell){
                 .known = asked && values[r] > 0,
@@ -255,6 +268,7 @@ static void sim_rows(struct fill *fill)
 
 /* ---- trained ---- */
 
+/* What a trained token takes, from the plan's and the fit's figures together. */
 struct trained {
     double tokens_per_s, kwh, cost; /* of a million tokens */
     bool money;
@@ -270,6 +284,7 @@ static struct trained trained_of(struct fill *fill, uint32_t index)
     double facility_kw = 0, load = 1, years = 0, tco = 0;
     struct myr_compare_cell cell;
     ret.tokens_per_s = side->price.cost.tokens_per_s_per_gpu * side->gpus;
+    /* A path that the plan does not have leaves the default. */
     if (plan_cell(fill, index, "power.facility_kw", &cell, NULL) == MYR_OK && cell.known) {
         facility_kw = cell.value;
     }
@@ -283,15 +298,19 @@ static struct trained trained_of(struct fill *fill, uint32_t index)
         tco = cell.value;
     }
     double in_use = all->question->in_use;
+    /* kW over seconds of useful work: the time out of use costs energy as well. */
     ret.kwh = facility_kw * load * part / 3600 / (ret.tokens_per_s * in_use) * 1e6;
+    /* A bill without any price gives no cost. */
     ret.money = side->unpriced < side->design.bom_count && tco > 0 && years > 0;
     ret.cost =
         ret.money ? tco * part / (years * SECONDS_A_YEAR * in_use * ret.tokens_per_s) * 1e6 : 0;
     return ret;
 }
 
+/* Rows of training, in their order; from FIT_KWH on they are computed here, not fitted. */
 enum { FIT_STEP, FIT_MFU, FIT_GPU, FIT_ALL, FIT_KWH, FIT_COST, FIT_ROWS };
 
+/* Energy and cost go by share and use, the others by the layout. */
 static const char *inputs_of(struct fill *fill, uint32_t row, uint32_t side,
                              const struct trained *trained)
 {
@@ -308,6 +327,7 @@ static const char *inputs_of(struct fill *fill, uint32_t row, uint32_t side,
         l->zero);
 }
 
+/* No rows at all where no model was asked for. */
 static void fit_rows(struct fill *fill)
 {
     struct myr_design_comparison *all = fill->all;
@@ -378,6 +398,7 @@ static void drop_other_currencies(const struct fill *fill, struct myr_compare_ro
     }
 }
 
+/* The first reason why the row has no winner; NULL: it may have one. */
 static const char *not_comparable(const struct fill *fill, const struct myr_compare_row *row)
 {
     const struct myr_design_comparison *all = fill->all;
@@ -391,6 +412,7 @@ static const char *not_comparable(const struct fill *fill, const struct myr_comp
     return NULL;
 }
 
+/* Compared as printed. All alike is a tie; of some that are alike the first wins. */
 static void judge(const struct fill *fill, struct myr_compare_row *row)
 {
     uint32_t ties = 0;
@@ -420,6 +442,7 @@ static const char *technology_name(const struct myr_compare_side *side)
                                                      : "Ethernet";
 }
 
+/* What was assumed of switches is said with the option that changes it. */
 static void note_engines(struct fill *fill)
 {
     for (uint32_t i = 0; i < fill->all->count; i++) {
@@ -438,6 +461,7 @@ static void note_engines(struct fill *fill)
     }
 }
 
+/* What makes designs unlike: errors, groups, another number of GPUs, prices that all lack. */
 static void note_designs(struct fill *fill)
 {
     const struct myr_design_comparison *all = fill->all;
@@ -499,6 +523,7 @@ int compare_fill(struct myr_design_comparison *comparison, struct myr_arena *are
     for (uint32_t i = 0; i < comparison->count; i++) {
         myr_answer_init(&fill.plans[i], arena, "myriad.plan", 1);
         (void)myr_plan_answer(&comparison->sides[i].design, &fill.plans[i]);
+        /* Each against the first is enough: to lack the same is transitive. */
         fill.same_gaps =
             fill.same_gaps && same_gaps(&comparison->sides[0].design, &comparison->sides[i].design);
     }
@@ -506,6 +531,7 @@ int compare_fill(struct myr_design_comparison *comparison, struct myr_arena *are
     MYR_TRY(money_rows(&fill, err));
     sim_rows(&fill);
     fit_rows(&fill);
+    /* Judged in the end, when every cell says whether it is known. */
     for (uint32_t i = 0; i < comparison->row_count; i++) {
         drop_other_currencies(&fill, &comparison->rows[i]);
         judge(&fill, &comparison->rows[i]);

@@ -7,6 +7,7 @@
 
 /* The comparison as a document: a picture, the table, and how each figure came about. */
 
+/* What is shown, in which language, and where to. */
 struct page {
     const struct myr_design_comparison *all;
     const struct myr_lang *lang;
@@ -25,6 +26,7 @@ static const char *say(const struct page *page, const char *fmt, ...)
     return myr_lang_say(page->lang, myr_arena_printf(page->arena, "%s", text));
 }
 
+/* The unit stays as it is in every language. */
 static const char *title_of(const struct page *page, const struct myr_compare_row *row)
 {
     return row->unit[0]
@@ -32,6 +34,8 @@ static const char *title_of(const struct page *page, const struct myr_compare_ro
                : say(page, "%s", row->title);
 }
 
+/* Bars are parts of the first design's: all must be known and more than nothing, and one end of the
+ * scale must be better. */
 static bool in_picture(const struct page *page, const struct myr_compare_row *row)
 {
     bool all = row->better != MYR_COMPARE_NEITHER;
@@ -56,6 +60,7 @@ static void put_picture(const struct page *page, struct myr_buf *svg)
             bool best = row->best == i;
             pieces[count] = (struct myr_piece){all->sides[i].name, part, i};
             bars[count] = (struct myr_bar_row){
+                /* The figure's name stands at its first bar alone. */
                 .name = i ? "" : say(page, "%s", row->title),
                 .words = myr_arena_printf(page->arena, "%s: %s%s%s%s", compare_letter(i),
                                           compare_number(page->arena, row, i),
@@ -103,6 +108,7 @@ static void put_head(const struct page *page)
     myr_page_table_end(page->buf);
 }
 
+/* A row without a winner says why. */
 static void put_rows(const struct page *page)
 {
     const struct myr_design_comparison *all = page->all;
@@ -131,6 +137,7 @@ static void put_rows(const struct page *page)
     myr_page_table_end(page->buf);
 }
 
+/* The long table at the end, for whoever doubts a figure. */
 static void put_traces(const struct page *page)
 {
     const struct myr_design_comparison *all = page->all;
@@ -154,6 +161,7 @@ static void put_traces(const struct page *page)
     myr_page_table_end(page->buf);
 }
 
+/* The picture alone; empty where no row can be drawn. */
 void myr_design_comparison_svg(const struct myr_design_comparison *comparison,
                                const struct myr_lang *lang, struct myr_buf *buf)
 {

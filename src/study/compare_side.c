@@ -11,6 +11,7 @@
  */
 enum { PAYLOAD = 4096, INFINIBAND_HEADERS = 26, ROCE_HEADERS = 82 };
 
+/* Rounded down. */
 static uint32_t header_permille(uint32_t headers)
 {
     return PAYLOAD * 1000 / (PAYLOAD + headers);
@@ -53,6 +54,7 @@ static int check_policy(const char *word, struct myr_err *err)
                        list.data);
 }
 
+/* From 1 to 1,000; 0 in 'ret' where the word is none of these. */
 static bool read_permille(const char *word, uint32_t *ret)
 {
     uint64_t value;
@@ -61,6 +63,7 @@ static bool read_permille(const char *word, uint32_t *ret)
     return good;
 }
 
+/* Before anything is read: what is wrong with the words is told at once. */
 int compare_check(const struct myr_compare_question *question, struct myr_err *err)
 {
     if (question->count < 2 || question->count > MYR_COMPARE_MAX) {
@@ -82,6 +85,7 @@ int compare_check(const struct myr_compare_question *question, struct myr_err *e
                                question->efficiencies.items[i]);
         }
     }
+    /* What would be ignored in silence is refused instead. */
     if (!question->of.model && (question->of.layout || question->of.batch)) {
         return myr_err_set(err, MYR_EINVAL, "%s does nothing without --model",
                            question->of.layout ? "--layout" : "--batch");
@@ -118,11 +122,13 @@ static int take_group(struct myr_compare_side *side, const char *name, struct my
     const struct myr_server_group *group = NULL;
     side->job = side->design;
     side->job.mapping = NULL; /* the design itself gives it back */
+    /* Of one kind all servers are taken, unless a group is asked for. */
     if (!name && myr_design_one_kind(design, side->file, NULL) == MYR_OK) {
         return MYR_OK;
     }
     for (uint32_t i = 0; i < design->group_count && !group; i++) {
         const struct myr_server_group *one = &design->groups[i];
+        /* Without a name the first group on the compute network. */
         bool named = !name || strcmp(name, myr_design_str(design, one->name)) == 0;
         group = named && one->networks & 1U << MYR_NET_COMPUTE ? one : NULL;
     }
@@ -130,6 +136,8 @@ static int take_group(struct myr_compare_side *side, const char *name, struct my
         return refuse_group(side, name ? name : "", err);
     }
     side->group = myr_design_str(design, group->name);
+    /* The design's head with the group's numbers: whoever simulates or fits sees a cluster of one
+     * kind. */
     side->job_head = *design->head;
     side->job_head.servers = group->servers;
     side->job_head.nodes = group->nodes;
@@ -148,6 +156,8 @@ static int take_group(struct myr_compare_side *side, const char *name, struct my
 
 /* ---- what its switches speak ---- */
 
+/* That of the first switches that hosts hang on; MYR_TECH_ANY where the catalogue does not know
+ * them. */
 static void find_technology(struct myr_compare_side *side, const struct myr_catalog *catalog)
 {
     static const enum myr_device_kind kinds[] = {MYR_DEVICE_LEAF, MYR_DEVICE_ROUTER};
@@ -192,6 +202,7 @@ static void choose_engine(struct myr_compare_side *side,
     }
 }
 
+/* A finished design by its ending, else a spec, which is planned. Prices are for specs only. */
 static int read_design(struct myr_compare_side *side, struct myr_arena *arena,
                        const struct myr_catalog *catalog, const char *prices, struct myr_err *err)
 {

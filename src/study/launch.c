@@ -1,5 +1,6 @@
 #include "launch_list.h"
 
+/* As --trainer takes them. */
 const char *myr_trainer_name(enum myr_trainer trainer)
 {
     static const char *const names[] = {"megatron-lm", "deepspeed", "torchtitan",
@@ -7,6 +8,7 @@ const char *myr_trainer_name(enum myr_trainer trainer)
     return names[trainer];
 }
 
+/* The arguments that make a trainer run as it was predicted; notes say what it cannot be told. */
 void myr_launch_of(const struct myr_launch_case *of, enum myr_trainer trainer,
                    struct myr_arena *arena, struct myr_launch *ret)
 {

@@ -52,6 +52,7 @@ static enum myr_trainer trainer_of(const struct myr_stack *stack)
             return lines[i].trainer;
         }
     }
+    /* What no line names is Megatron-LM or built on it. */
     return MYR_TRAINER_MEGATRON;
 }
 
@@ -69,6 +70,7 @@ static const char *plain_host(const struct myr_design *design, uint32_t node,
     return myr_arena_strndup(arena, name.data, name.len);
 }
 
+/* What ssh takes as a name and no shell as anything else; no option either. */
 static bool is_host(struct myr_str text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -99,6 +101,7 @@ static int read_hosts(const char *path, uint32_t nodes, struct myr_arena *arena,
         struct myr_str text = {file.data + at, len};
         line++;
         at = end + 1;
+        /* Empty lines do not count as hosts. */
         if (len == 0) {
             continue;
         }
@@ -122,6 +125,7 @@ static int read_hosts(const char *path, uint32_t nodes, struct myr_arena *arena,
     return MYR_OK;
 }
 
+/* Who frees what: placer and state, whichever way it ends. */
 struct placing {
     const struct myr_launch_question *q;
     struct myr_launch_answer *a;
@@ -145,6 +149,8 @@ static uint32_t share_of(uint64_t ranks, uint32_t per)
     return per;
 }
 
+/* On the design's free nodes, so that ranks with much traffic are near each other; then the step is
+ * predicted once more for just these nodes. */
 static int place(struct placing *p, struct myr_err *err)
 {
     struct myr_launch_answer *a = p->a;
@@ -160,9 +166,11 @@ static int place(struct placing *p, struct myr_err *err)
     }
     MYR_TRY(p->q->hosts ? read_hosts(p->q->hosts, shape.nodes, p->arena, &names, err) : MYR_OK);
     p->placer = myr_placer_create(&shape);
+    /* Nodes that share a scale-up domain stand together. */
     uint32_t domain = design->head->scale_up_gpus / shape.gpus_per_node;
     myr_placer_set_domain(p->placer, domain > 1 ? domain : 1);
     MYR_TRY(p->q->state ? myr_sched_state_read(&p->state, p->placer, p->q->state, err) : MYR_OK);
+    /* A job smaller than its nodes leaves the same GPUs free on each. */
     a->run.gpus_per_node = share_of(ranks, shape.gpus_per_node);
     a->run.node_count = (uint32_t)(ranks / a->run.gpus_per_node);
     MYR_TRY(myr_job_traffic_of(&a->layout, &a->it.model, a->run.gpus_per_node, p->arena, &traffic,
@@ -171,6 +179,7 @@ static int place(struct placing *p, struct myr_err *err)
         .nodes = a->run.node_count, .gpus_per_node = a->run.gpus_per_node, .traffic = &traffic};
     placement.gang.shares = MYR_ARENA_NEW(p->arena, struct myr_share, a->run.node_count);
     a->placed = a->run.node_count <= shape.nodes && myr_place_gang(p->placer, &request, &placement);
+    /* That there is no room now is an answer, not an error. */
     if (!a->placed) {
         (void)myr_err_set(&a->why, MYR_EINFEASIBLE,
                           "%u nodes of %u GPUs are not free at once: %u whole nodes are",
@@ -194,6 +203,7 @@ static int count_nodes(const struct myr_launch_question *q, struct myr_arena *ar
                        struct myr_launch_answer *a, struct myr_err *err)
 {
     uint64_t ranks = myr_layout_gpus(&a->layout);
+    /* Servers of a larger scale-up domain have four GPUs a node, others eight. */
     uint32_t usual = a->it.query.it.device->domain_gpus > 8 ? 4 : 8;
     uint32_t per = q->run.gpus_per_node ? q->run.gpus_per_node : share_of(ranks, usual);
     if (ranks % per != 0) {
@@ -217,6 +227,8 @@ static void put_recipe(const struct myr_recipe *recipe, struct myr_buf *buf)
     }
 }
 
+/* Comments at the top of the script: what was predicted, and with what, so that a run can be held
+ * against it. */
 static void make_head(struct myr_launch_answer *a, const struct myr_recipe *recipe,
                       enum myr_launcher launcher, struct myr_arena *arena)
 {
@@ -249,6 +261,7 @@ static void make_head(struct myr_launch_answer *a, const struct myr_recipe *reci
     a->run.head_count = 5;
 }
 
+/* The trainer of the question, else that of the software that was predicted for. */
 static void write_script(const struct myr_launch_question *q, struct myr_arena *arena,
                          struct myr_launch_answer *a)
 {
@@ -290,6 +303,7 @@ int myr_launch_ask(const struct myr_launch_question *question, struct myr_arena 
     MYR_TRY(check_words(&question->run, err));
     if (question->pool_count > 0) {
         MYR_TRY(launch_choose_pool(question, arena, &of, ret, err));
+        /* The pools would have to share one job: 'why' is the answer. */
         if (ret->pooled) {
             return MYR_OK;
         }
@@ -300,6 +314,7 @@ int myr_launch_ask(const struct myr_launch_question *question, struct myr_arena 
                            question->state ? "--state" : "--hosts");
     }
     int rc = myr_case_answer(&ret->it, arena, best, &ret->why);
+    /* Nothing fits: 'why' says so, and there is no script. */
     if (rc == MYR_EINFEASIBLE) {
         return MYR_OK;
     }

@@ -52,6 +52,7 @@ static const struct renamed renames[] = {
     {"--cuda-graph-modules", NULL, NULL},
 };
 
+/* NULL: the attribute is called as the argument is. */
 static const struct renamed *rename_of(const char *argument)
 {
     for (size_t i = 0; i < MYR_ARRAY_COUNT(renames); i++) {
@@ -71,6 +72,7 @@ static void put_attribute(struct myr_buf *buf, const char *argument)
     }
 }
 
+/* Words with blanks between them, as a list of Python strings. */
 static void put_list(struct myr_buf *buf, const char *words)
 {
     myr_buf_putc(buf, '[');
@@ -82,6 +84,7 @@ static void put_list(struct myr_buf *buf, const char *words)
     myr_buf_putc(buf, ']');
 }
 
+/* As Python writes it: names of an enum and pairs are not strings. */
 static void put_value(struct myr_buf *buf, const struct myr_launch_item *item)
 {
     const char *name = item->name;
@@ -100,6 +103,7 @@ static void put_value(struct myr_buf *buf, const struct myr_launch_item *item)
     }
 }
 
+/* One line for each argument that is an attribute. */
 static void put_item(struct myr_buf *buf, const struct myr_launch_item *item)
 {
     const struct renamed *other = rename_of(item->name);
@@ -131,6 +135,7 @@ static const struct myr_launch_item *find(const struct myr_launch *l, const char
     return NULL;
 }
 
+/* Mixed precision goes by name there; NULL for fp32, which mixes nothing. */
 static const char *precision_name(const struct myr_launch *l, const struct myr_layout *layout)
 {
     const struct myr_launch_item *recipe = find(l, "--fp8-recipe");
@@ -164,6 +169,7 @@ static void put_rest(const struct myr_launch *l, const struct myr_launch_case *o
     const char *precision = precision_name(l, layout);
     bool swiglu = find(l, "--swiglu") != NULL;
     if (swiglu) {
+        /* A gate alone is no SwiGLU: Megatron-LM's switch sets both. */
         myr_buf_put_lit(buf, "cfg.model.activation_func = torch.nn.functional.silu\n");
     }
     if (layout->vp > 1) {
@@ -183,6 +189,7 @@ static void put_rest(const struct myr_launch *l, const struct myr_launch_case *o
     myr_buf_printf(buf, "cfg.model.vocab_size = %u\ncfg.model.should_pad_vocab = True\n",
                    of->model->vocab);
     myr_buf_printf(buf, "cfg.dataset.seq_length = %u\n", myr_layout_seq(layout, of->model));
+    /* Written in any case, also where nothing overlaps. */
     myr_buf_printf(buf, "cfg.comm_overlap = CommOverlapConfig(\n    tp_comm_overlap=%s,\n",
                    find(l, "--tp-comm-overlap") ? "True" : "False");
     if (find(l, "--overlap-moe-expert-parallel-comm")) {
@@ -197,6 +204,7 @@ static void put_rest(const struct myr_launch *l, const struct myr_launch_case *o
     }
 }
 
+/* What neither layout nor model decide: steps, tokenizer, data, checkpoints. */
 static void put_run(const struct myr_launch_run *run, struct myr_buf *buf)
 {
     myr_buf_printf(buf, "cfg.train.train_iters = %llu\n", (unsigned long long)run->steps);
@@ -222,6 +230,7 @@ static void put_run(const struct myr_launch_run *run, struct myr_buf *buf)
     myr_buf_putc(buf, '\n');
 }
 
+/* From the common recipe on, everything that was predicted is set by hand. */
 void launch_put_recipe(const struct myr_launch *l, const struct myr_launch_case *of,
                        const struct myr_launch_run *run, struct myr_buf *buf)
 {

@@ -6,11 +6,14 @@
 #define CONFIG_BOOL(l, name, value) \
     launch_config(l, MYR_LAUNCH_BOOL, name, (value) ? "true" : "false")
 
+/* The library's own file. What it cannot do is a note, so that nobody takes the prediction for it.
+ */
 static void config_items(const struct myr_launch_case *of, struct myr_launch *l)
 {
     const struct myr_layout *layout = of->layout;
     bool fp16 = layout->precision == MYR_PRECISION_FP16;
     bool fp32 = layout->precision == MYR_PRECISION_FP32;
+    /* Shards smaller than all replicas: as many copies of the state. */
     uint32_t copies = layout->shard ? layout->dp * layout->cp / layout->shard : 1;
     CONFIG_NUMBER(l, "train_batch_size", layout->global_batch);
     CONFIG_NUMBER(l, "train_micro_batch_size_per_gpu", layout->micro_batch);
@@ -81,8 +84,10 @@ static void capability_notes(const struct myr_launch_case *of, struct myr_launch
     const struct myr_layout *layout = of->layout;
     bool experts = of->model->moe.expert_count > 0;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        /* Graphs and tensor groups matter to any model, the rest to experts only. */
         bool dense = rows[i].capability == MYR_CAPABILITY_GRAPHS ||
                      rows[i].capability == MYR_CAPABILITY_TENSOR_OVERLAP;
+        /* Counted in the recipe, but nothing to do in this layout. */
         bool idle = (rows[i].capability == MYR_CAPABILITY_TENSOR_OVERLAP && layout->tp == 1) ||
                     (rows[i].capability == MYR_CAPABILITY_EXPERT_OVERLAP && layout->ep == 1);
         if (of->recipe && (dense || experts) && !idle &&
@@ -123,6 +128,7 @@ static void moe_items(const struct myr_launch_case *of, struct myr_launch *l)
     }
 }
 
+/* Megatron-DeepSpeed's words for the model; they differ from Megatron-LM's in small ways. */
 static void model_items(const struct myr_launch_case *of, struct myr_launch *l)
 {
     const struct myr_model *model = of->model;
@@ -131,6 +137,7 @@ static void model_items(const struct myr_launch_case *of, struct myr_launch *l)
     uint32_t seq = myr_layout_seq(of->layout, model);
     launch_number(l, "--num-layers", model->layer_count);
     launch_number(l, "--hidden-size", model->hidden);
+    /* Where every layer has experts, theirs. */
     launch_number(l, "--ffn-hidden-size",
                   model->ffn_hidden ? model->ffn_hidden : model->moe.expert_hidden);
     launch_number(l, "--num-attention-heads", model->head_count);
@@ -159,6 +166,7 @@ static void model_items(const struct myr_launch_case *of, struct myr_launch *l)
     if (model->gated || details->activation == MYR_ACTIVATION_RELU2) {
         launch_switch(l, model->gated ? "--swiglu" : "--squared-relu");
     }
+    /* It has biases everywhere or nowhere. */
     if (!(model->qkv_bias && model->out_bias && model->ffn_bias)) {
         launch_switch(l, "--disable-bias-linear");
     }
@@ -186,6 +194,7 @@ static void model_notes(const struct myr_model *model, struct myr_launch *l)
     }
 }
 
+/* Without 'whole' only what the layout asks for: the model's arguments are left to the user. */
 void launch_deepspeed(const struct myr_launch_case *of, struct myr_launch *l)
 {
     config_items(of, l);
@@ -200,6 +209,7 @@ void launch_deepspeed(const struct myr_launch_case *of, struct myr_launch *l)
     l->model_first = l->item_count;
     model_items(of, l);
     model_notes(of->model, l);
+    /* The wrapper asks again for what the file has: both must agree. */
     if (of->layout->precision != MYR_PRECISION_FP32) {
         launch_switch(l, of->layout->precision == MYR_PRECISION_FP16 ? "--fp16" : "--bf16");
     }

@@ -20,6 +20,7 @@ void launch_put_string(struct myr_buf *buf, const char *text)
 
 /* ---- torchtitan ---- */
 
+/* Numbers and booleans stand as they are. */
 static void put_toml_value(struct myr_buf *buf, const struct myr_launch_item *item)
 {
     if (item->kind == MYR_LAUNCH_TEXT) {
@@ -42,6 +43,7 @@ static void put_toml_value(struct myr_buf *buf, const struct myr_launch_item *it
 /* Sections in the order of their first key; the last dot parts section and key. */
 static void put_sections(struct myr_buf *buf, const struct myr_launch_item *items, uint32_t count)
 {
+    /* Keys of a section need not follow each other in the list: TOML allows a section once. */
     for (uint32_t i = 0; i < count; i++) {
         size_t len = (size_t)(strrchr(items[i].name, '.') - items[i].name);
         bool seen = false;
@@ -80,6 +82,7 @@ const char *launch_titan_family(const struct myr_model *model)
                : "llama3";
 }
 
+/* The layout's items, and those of the run; a copy, as the list itself is shown elsewhere too. */
 void launch_put_toml(const struct myr_launch *l, const struct myr_launch_case *of,
                      const struct myr_launch_run *run, struct myr_buf *buf)
 {
@@ -131,10 +134,13 @@ static void put_llama(struct myr_buf *buf, const struct myr_model *model)
     /* It rounds a share of 8/3 of the hidden size up to a multiple: of the width itself. */
     myr_buf_printf(buf,
                    "    n_kv_heads=%u,\n    multiple_of=%u,\n"
+                   /* Half below the width: rounding up then gives just that, whatever the division
+                    * loses. */
                    "    ffn_dim_multiplier=%u.5 * 3 / (8 * %u),\n",
                    model->kv_head_count, model->ffn_hidden, model->ffn_hidden - 1, model->hidden);
 }
 
+/* Layers without experts come first there; a dense model has nothing else. */
 static void put_latent(struct myr_buf *buf, const struct myr_model *model)
 {
     const struct myr_mla *mla = &model->mla;
@@ -148,6 +154,7 @@ static void put_latent(struct myr_buf *buf, const struct myr_model *model)
                    mla->nope_dim, mla->rope_dim, mla->v_dim);
 }
 
+/* Also GPT-OSS, whose heads are described alike and which has a window besides. */
 static void put_qwen(struct myr_buf *buf, const struct myr_model *model, bool oss)
 {
     bool experts = model->moe.expert_count > 0;
@@ -196,6 +203,7 @@ static void put_differences(struct myr_buf *buf, const struct myr_model *model)
     }
 }
 
+/* Registers the model beside the trainer's own; the TOML names it as its flavour. */
 void launch_put_flavour(const struct myr_launch_case *of, struct myr_buf *buf)
 {
     const struct myr_model *model = of->model;
@@ -250,6 +258,7 @@ static void put_path(struct myr_buf *buf, const char *name, const char *path)
     }
 }
 
+/* Rates and decay are usual values, no prediction: the head of the script says so. */
 void launch_put_run(const struct myr_launch *l, const struct myr_launch_case *of,
                     const struct myr_launch_run *run, struct myr_buf *buf)
 {
@@ -269,6 +278,7 @@ void launch_put_run(const struct myr_launch *l, const struct myr_launch_case *of
         put_path(buf, "--tokenizer-model", run->tokenizer);
         myr_buf_printf(buf, " --vocab-size %u", of->model->vocab);
     } else {
+        /* Without a tokenizer tokens are numbers: enough to measure a step. */
         myr_buf_printf(buf, " --tokenizer-type NullTokenizer --vocab-size %u", of->model->vocab);
     }
     if (run->data) {

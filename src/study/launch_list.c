@@ -3,6 +3,7 @@
 
 #include "launch_list.h"
 
+/* Formatted into the arena, however long it is. */
 static MYR_PRINTF(2, 0) const
     char *format_text(struct myr_arena *arena, const char *format, va_list args)
 {
@@ -16,6 +17,7 @@ static MYR_PRINTF(2, 0) const
     return text;
 }
 
+/* No name twice: only one of them would count. */
 static void add(struct myr_launch *l, const char *name, const char *value,
                 enum myr_launch_kind kind)
 {
@@ -52,6 +54,7 @@ void launch_put(struct myr_launch *l, enum myr_launch_kind kind, const char *nam
     va_end(args);
 }
 
+/* For the file beside the command; names have dots for maps in maps. */
 void launch_config(struct myr_launch *l, enum myr_launch_kind kind, const char *name,
                    const char *format, ...)
 {
@@ -72,6 +75,7 @@ void launch_note(struct myr_launch *l, const char *format, ...)
     va_end(args);
 }
 
+/* Names and values are constants: no copy is made. */
 void launch_variable(struct myr_launch *l, const char *name, const char *value)
 {
     MYR_ASSERT(l->variable_count < MYR_LAUNCH_VARIABLES_MAX);

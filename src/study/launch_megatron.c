@@ -6,6 +6,7 @@ static bool is_fp8(const struct myr_layout *l)
     return l->precision == MYR_PRECISION_FP8 || l->precision == MYR_PRECISION_MXFP8;
 }
 
+/* Its FP8 and FP4 are on top of bf16. Without a recipe the trainer's own scales stay. */
 static void precision_args(const struct myr_launch_case *of, struct myr_launch *l)
 {
     const struct myr_layout *layout = of->layout;
@@ -73,6 +74,7 @@ static void put_cut(struct myr_launch *l, const struct myr_layout *layout,
     launch_put(l, MYR_LAUNCH_TEXT, "--pipeline-model-parallel-layout", "%s", buf.data);
 }
 
+/* Even cuts by number; those that do not divide by a written layout; fixed ends by theirs. */
 static void stage_args(const struct myr_launch_case *of, struct myr_launch *l)
 {
     const struct myr_layout *layout = of->layout;
@@ -91,6 +93,7 @@ static void stage_args(const struct myr_launch_case *of, struct myr_launch *l)
     if (layout->vp > 1 && !fixed) {
         launch_number(l, "--num-layers-per-virtual-pipeline-stage",
                       model->layer_count / (layout->pp * layout->vp));
+        /* With fixed ends chunks differ: their number is told, not their layers. */
     } else if (layout->vp > 1) {
         launch_number(l, "--num-virtual-stages-per-pipeline-rank", layout->vp);
     }
@@ -105,6 +108,7 @@ static void stage_args(const struct myr_launch_case *of, struct myr_launch *l)
 /* Ranks of a shard below all of dp * cp are optimiser instances to this trainer. */
 static void state_args(const struct myr_launch_case *of, struct myr_launch *l)
 {
+    /* By ZeRO stage. */
     static const char *const strategies[] = {"no_shard", "optim", "optim_grads",
                                              "optim_grads_params"};
     const struct myr_layout *layout = of->layout;
@@ -118,6 +122,7 @@ static void state_args(const struct myr_launch_case *of, struct myr_launch *l)
     if (overlap && layout->zero >= 1) {
         launch_switch(l, "--overlap-param-gather");
     }
+    /* Gradients or weights are sharded by its FSDP alone, which needs its own checkpoints. */
     if (layout->zero >= 2) {
         launch_switch(l, "--use-megatron-fsdp");
         launch_put(l, MYR_LAUNCH_TEXT, "--data-parallel-sharding-strategy", "%s",
@@ -182,7 +187,9 @@ static void part_args(const struct myr_launch_case *of, struct myr_launch *l)
     uint32_t bits = layout->recompute_parts;
     bool grouped = launch_has(l, "--moe-grouped-gemm");
     MYR_CLEANUP(myr_buf_done) struct myr_buf words = {};
+    /* Selective without a list means the core of attention. */
     bits |= layout->recompute == MYR_RECOMPUTE_SELECTIVE ? MYR_AGAIN(CORE_ATTENTION) : 0;
+    /* Parts that this model or these kernels do not have are left out. */
     bits &= myr_model_is_mla(of->model) ? ~0U : ~MYR_AGAIN(LATENT_UP);
     bits &= grouped ? ~0U : ~MYR_AGAIN(EXPERT_ACTIVATION);
     if (bits & MYR_AGAIN(ACTIVATION)) {
@@ -208,6 +215,7 @@ static void recompute_args(const struct myr_launch_case *of, struct myr_launch *
         return;
     }
     launch_put(l, MYR_LAUNCH_TEXT, "--recompute-granularity", "full");
+    /* The first layers of each chunk, or all of them one by one. */
     launch_put(l, MYR_LAUNCH_TEXT, "--recompute-method",
                layout->recompute_layers ? "block" : "uniform");
     launch_number(l, "--recompute-num-layers",
@@ -252,6 +260,7 @@ static void gradient_args(const struct myr_launch_case *of, struct myr_launch *l
 
 /* ---- capabilities ---- */
 
+/* What nothing is sent by needs no flexible backend. */
 static void dispatcher_args(const struct myr_launch_case *of, struct myr_launch *l)
 {
     uint32_t way = launch_recipe(of, MYR_CAPABILITY_DISPATCHER, MYR_DISPATCH_ALL_TO_ALL);
@@ -264,10 +273,12 @@ static void dispatcher_args(const struct myr_launch_case *of, struct myr_launch 
     if (flex) {
         launch_put(l, MYR_LAUNCH_TEXT, "--moe-flex-dispatcher-backend",
                    way == MYR_DISPATCH_DEEPEP ? "deepep" : "hybridep");
+        /* The flexible backends take scores in fp32. */
         launch_put(l, MYR_LAUNCH_TEXT, "--moe-router-dtype", "fp32");
     }
 }
 
+/* Padded to capacity every expert has the same number of tokens: shapes are fixed. */
 static void drop_args(const struct myr_launch_case *of, struct myr_launch *l)
 {
     if (!launch_recipe(of, MYR_CAPABILITY_TOKEN_DROP, 0)) {
@@ -283,6 +294,7 @@ static void drop_args(const struct myr_launch_case *of, struct myr_launch *l)
     launch_switch(l, "--moe-pad-expert-input-to-capacity");
 }
 
+/* Fused products interleave the halves of a gate by 32, as their kernel wants them. */
 static void grouped_args(const struct myr_launch_case *of, struct myr_launch *l)
 {
     uint32_t how = launch_recipe(of, MYR_CAPABILITY_GROUPED, MYR_GROUPED_KERNEL);
@@ -329,6 +341,7 @@ static void full_graph_args(const struct myr_launch_case *of, struct myr_launch 
                   launch_has(l, "--moe-flex-dispatcher-backend");
     bool fused = launch_has(l, "--use-transformer-engine-op-fuser");
     bool fixed = launch_has(l, "--moe-pad-expert-input-to-capacity");
+    /* A graph needs fixed shapes: dropped tokens have them, else room for more is kept. */
     if (of->model->moe.expert_count && !fixed && !(hybrid && fused)) {
         launch_note(l, "one graph an iteration is counted: with experts this trainer needs "
                        "HybridEP and fused experts, or dropped tokens, for it");
@@ -345,6 +358,7 @@ static void full_graph_args(const struct myr_launch_case *of, struct myr_launch 
     }
 }
 
+/* Graphs of parts, of layers or of all; what forbids them becomes a note. */
 static void graph_args(const struct myr_launch_case *of, struct myr_launch *l)
 {
     uint32_t graphs = launch_recipe(of, MYR_CAPABILITY_GRAPHS, MYR_GRAPHS_NONE);
@@ -395,6 +409,7 @@ static void tensor_overlap_args(const struct myr_launch_case *of, struct myr_lau
     }
 }
 
+/* Grouped products first: later arguments ask whether they are on. */
 static void expert_args(const struct myr_launch_case *of, struct myr_launch *l)
 {
     const struct myr_layout *layout = of->layout;
@@ -422,6 +437,7 @@ static void device_notes(const struct myr_launch_case *of, struct myr_launch *l)
     }
 }
 
+/* Arguments that others depend on come first: each step asks launch_has() for what is there. */
 void launch_megatron(const struct myr_launch_case *of, struct myr_launch *l)
 {
     const struct myr_layout *layout = of->layout;

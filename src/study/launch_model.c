@@ -1,6 +1,7 @@
 /* The model's own arguments in Megatron-LM's words. */
 #include "launch_list.h"
 
+/* Latent attention has dimensions of its own in place of heads' widths. */
 static void attention_args(const struct myr_model *model, struct myr_launch *l)
 {
     launch_number(l, "--num-attention-heads", model->head_count);
@@ -95,6 +96,7 @@ static void ffn_args(const struct myr_model *model, struct myr_launch *l)
     }
 }
 
+/* All, none, or queries, keys and values alone: other mixtures are notes. */
 static void bias_args(const struct myr_model *model, struct myr_launch *l)
 {
     bool all = model->qkv_bias && model->out_bias && model->ffn_bias;
@@ -130,6 +132,7 @@ static void norm_args(const struct myr_model *model, struct myr_launch *l)
     }
 }
 
+/* The table, or the rotation, must reach the whole sequence. */
 static void position_args(const struct myr_model *model, const struct myr_layout *layout,
                           struct myr_launch *l)
 {
@@ -179,6 +182,7 @@ static void moe_layers_arg(const struct myr_model *model, struct myr_launch *l)
                    count);
         return;
     }
+    /* A pattern that repeats is written once. */
     if (layers % moe->interval == 0 && moe->first_dense == moe->interval - 1) {
         launch_put(l, MYR_LAUNCH_TEXT, "--moe-layer-freq", "([0]*%u+[1])*%u", moe->first_dense,
                    layers / moe->interval);
@@ -196,6 +200,7 @@ static void router_args(const struct myr_model *model, struct myr_launch *l)
     const struct myr_model_details *details = &model->details;
     const struct myr_moe *moe = &model->moe;
     launch_number(l, "--moe-router-topk", moe->experts_per_token);
+    /* A bias of scores is only there with sigmoid in this trainer. */
     if (details->sigmoid_scores || moe->score_bias) {
         launch_put(l, MYR_LAUNCH_TEXT, "--moe-router-score-function", "sigmoid");
     }
@@ -213,6 +218,7 @@ static void router_args(const struct myr_model *model, struct myr_launch *l)
         launch_number(l, "--moe-router-num-groups", details->expert_groups);
         launch_number(l, "--moe-router-group-topk", details->groups_per_token);
     }
+    /* Balance is the user's to choose; this is a common beginning. */
     launch_put(l, MYR_LAUNCH_TEXT, "--moe-router-load-balancing-type", "aux_loss");
     launch_put(l, MYR_LAUNCH_NUMBER, "--moe-aux-loss-coeff", "0.001");
     if (moe->router_bias) {
@@ -220,6 +226,7 @@ static void router_args(const struct myr_model *model, struct myr_launch *l)
     }
 }
 
+/* Nothing for a dense model. */
 static void moe_args(const struct myr_model *model, struct myr_launch *l)
 {
     const struct myr_moe *moe = &model->moe;
@@ -239,6 +246,7 @@ static void moe_args(const struct myr_model *model, struct myr_launch *l)
     router_args(model, l);
 }
 
+/* Arguments that say what the model is; what they cannot say becomes notes. */
 void launch_megatron_model(const struct myr_launch_case *of, struct myr_launch *l)
 {
     const struct myr_model *model = of->model;

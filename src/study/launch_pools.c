@@ -1,5 +1,6 @@
 #include "launch_pools.h"
 
+/* The pools of the question and what the search says of them. */
 struct choice {
     const struct myr_fit_pool *pools;
     uint32_t count;
@@ -20,6 +21,7 @@ static const char *others_of(const struct choice *c)
     return myr_arena_strndup(c->arena, words.data, words.len);
 }
 
+/* For the head of the script: why only one pool is started, and what the others are good for. */
 static const char *note_of(const struct choice *c)
 {
     const struct myr_fit_pools *found = c->found;
@@ -47,6 +49,7 @@ static void refuse(const struct choice *c, struct myr_err *why)
     }
 }
 
+/* A pool says device and number itself, and the search says the layout. */
 static int check(const struct myr_launch_question *q, struct myr_err *err)
 {
     const char *odd = q->of.design   ? "--design"
@@ -76,6 +79,7 @@ int launch_choose_pool(const struct myr_launch_question *question, struct myr_ar
         myr_err_hint(err, "--pool h800:512 --pool a100-80:512");
         return rc;
     }
+    /* A case of its own for the search; given back where one pool is started alone. */
     of->pooled = true;
     MYR_TRY(myr_case_init(&ret->it, arena, of, err));
     for (uint32_t i = 0; i < c.count; i++) {
@@ -90,6 +94,7 @@ int launch_choose_pool(const struct myr_launch_question *question, struct myr_ar
     if (rc == MYR_OK && found->verdict != MYR_FIT_MIX_NONE) {
         refuse(&c, &ret->why);
     }
+    /* Infeasible, or mixed: the answer is 'why', with the pools' case. */
     if (ret->why.code != MYR_OK) {
         return MYR_OK;
     }

@@ -1,5 +1,6 @@
 #include "launch_script.h"
 
+/* As --for takes them. */
 const char *myr_launcher_name(enum myr_launcher launcher)
 {
     static const char *const names[] = {"torchrun", "srun", "sbatch", "submit"};
@@ -17,6 +18,7 @@ static void put_comment(struct myr_buf *buf, const char *text)
     launch_put_words(buf, (struct myr_str){line.data, line.len}, LAUNCH_WIDTH, "", "#   ");
 }
 
+/* Notes stand at the top, where nobody misses what the script cannot do. */
 static void put_head(const struct myr_launch *l, const struct myr_launch_run *run,
                      struct myr_buf *buf)
 {
@@ -43,6 +45,7 @@ static void put_command(struct myr_buf *buf, const struct myr_buf *words)
     myr_buf_put(buf, lines.data, lines.len - 1); /* without its last end of line */
 }
 
+/* Quoted, so that the shell changes nothing in it. */
 static void put_document(struct myr_buf *buf, const char *name, const struct myr_buf *text)
 {
     myr_buf_printf(buf, "cat > \"$files/%s\" <<'END-OF-FILE'\n", name);
@@ -77,6 +80,7 @@ static void put_files(const struct myr_launch *l, const struct myr_launch_case *
         myr_buf_clear(&text);
         launch_put_flavour(of, &text);
         put_document(buf, "myriad_flavour.py", &text);
+        /* The trainer imports the flavour by its name. */
         myr_buf_put_lit(buf, "export PYTHONPATH=\"$files${PYTHONPATH:+:$PYTHONPATH}\"\n");
         break;
     case MYR_TRAINER_BRIDGE:
@@ -89,7 +93,8 @@ static void put_files(const struct myr_launch *l, const struct myr_launch_case *
     }
 }
 
-/* The program with its arguments, on lines of their own; ends without an end of line. */
+/* The program with its arguments, axes, model and run each on lines of their own; ends without an
+ * end of line. */
 static void put_program(const struct myr_launch *l, const struct myr_launch_case *of,
                         const struct myr_launch_run *run, struct myr_buf *buf)
 {
@@ -166,6 +171,7 @@ static void put_hosts(const struct myr_launch_run *run, bool slurm, struct myr_b
                    run->node_count, run->node_count);
 }
 
+/* One script for all hosts: it sends itself through ssh, and each copy knows its rank. */
 static void put_torchrun(const struct myr_launch *l, const struct myr_launch_case *of,
                          const struct myr_launch_run *run, struct myr_buf *buf)
 {
@@ -209,6 +215,7 @@ static void put_srun(const struct myr_launch *l, const struct myr_launch_case *o
     myr_buf_putc(buf, '\n');
     put_variables(l, buf);
     put_place(run, buf);
+    /* Slurm keeps the order of a host file only with an arbitrary distribution. */
     if (run->hosts) {
         myr_buf_put_lit(buf, "SLURM_HOSTFILE=$(mktemp)\nexport SLURM_HOSTFILE\n"
                              "printf '%s\\n' \"${hosts[@]}\" > \"$SLURM_HOSTFILE\"\n");
@@ -238,6 +245,7 @@ static void put_slurm_name(struct myr_buf *buf, const char *name)
     }
 }
 
+/* A list of more hosts is too long for a directive: it goes into a file. */
 static void put_directives(const struct myr_launch_run *run, struct myr_buf *buf)
 {
     enum { NAMED_MAX = 64 };
@@ -294,6 +302,7 @@ static void put_job(const struct myr_launch *l, const struct myr_launch_case *of
         launch_put_string(buf, run->checkpoint);
         myr_buf_putc(buf, '\n');
     }
+    /* Its own log tells the steps, by which progress is seen. */
     myr_buf_put_lit(buf, "retries: 20\nprogress:\n  pattern: 'iteration +([0-9]+)'\n");
     if (l->variable_count > 0) {
         myr_buf_put_lit(buf, "env:\n");
@@ -310,12 +319,14 @@ static void put_job(const struct myr_launch *l, const struct myr_launch_case *of
     myr_buf_put_lit(&command, "set -eu\n");
     put_files(l, of, run, false, &command);
     myr_buf_puts(&command,
+                 /* Where files have to be removed in the end the shell must outlive the program. */
                  l->trainer == MYR_TRAINER_MEGATRON ? "exec python3 -u \\\n" : "python3 -u \\\n");
     put_program(l, of, run, &command);
     myr_buf_putc(&command, '\n');
     put_indented(buf, &command);
 }
 
+/* Directives come right behind the first line: Slurm reads none behind a command. */
 void myr_launch_script(const struct myr_launch *launch, const struct myr_launch_case *of,
                        const struct myr_launch_run *run, enum myr_launcher launcher,
                        struct myr_buf *buf)

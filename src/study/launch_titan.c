@@ -1,6 +1,7 @@
 /* torchtitan: the items of its file, section by section. */
 #include "launch_list.h"
 
+/* As torch.distributed names them. */
 static const char *schedule_name(const struct myr_layout *layout)
 {
     switch (layout->schedule) {
@@ -30,6 +31,7 @@ static void stage_items(const struct myr_launch_case *of, struct myr_launch *l)
     uint32_t layers = model->layer_count;
     uint32_t first = myr_layout_chunk_layers(layout, model, 0).count;
     uint32_t last = myr_layout_chunk_layers(layout, model, layout->pp * layout->vp - 1).count;
+    /* A stage in the middle has the most; with two stages the larger of both. */
     uint32_t most = layout->pp > 2 ? myr_layout_chunk_layers(layout, model, 1).count
                                    : (first > last ? first : last);
     launch_put(l, MYR_LAUNCH_TEXT, "parallelism.pipeline_parallel_schedule", "%s",
@@ -41,6 +43,7 @@ static void stage_items(const struct myr_launch_case *of, struct myr_launch *l)
                         ? "its DualPipe is the one with two chunks in a V, weights once"
                         : "its zero-bubble has two chunks a stage");
     }
+    /* Only fewer layers in the outer stages can be said by number; all else needs a list. */
     bool even = !fixed && layers % chunks == 0;
     bool split = fixed && plain && first <= most && last <= most;
     if (!even && !split) {
@@ -55,6 +58,7 @@ static void stage_items(const struct myr_launch_case *of, struct myr_launch *l)
                   even ? 0 : most - last);
 }
 
+/* Layers are converted one kind at a time; grouped products of experts apart. */
 static void precision_items(const struct myr_launch_case *of, struct myr_launch *l)
 {
     const struct myr_layout *layout = of->layout;
@@ -94,6 +98,7 @@ static void precision_items(const struct myr_launch_case *of, struct myr_launch 
     if (of->recipe && layout->precision == MYR_PRECISION_FP8 && rows) {
         launch_put(l, MYR_LAUNCH_TEXT, "quantize.linear.float8.recipe_name", "rowwise");
     } else if (of->recipe && layout->precision == MYR_PRECISION_FP8) {
+        /* Scales by tensor allow to gather weights in float8, scales by rows do not. */
         launch_put(l, MYR_LAUNCH_BOOL, "quantize.linear.float8.enable_fsdp_float8_all_gather",
                    "true");
         launch_put(l, MYR_LAUNCH_BOOL,
@@ -141,6 +146,7 @@ static void replica_items(const struct myr_launch_case *of, struct myr_launch *l
     launch_number(l, "parallelism.data_parallel_replicate_degree",
                   sharded ? layout->dp / shard : layout->dp);
     if (sharded) {
+        /* Weights stay gathered unless ZeRO-3 shards them. */
         launch_put(l, MYR_LAUNCH_TEXT, "parallelism.fsdp_reshard_after_forward",
                    layout->zero == 3 ? "always" : "never");
     } else if (layout->cp > 1) {
@@ -203,6 +209,7 @@ static void capability_items(const struct myr_launch_case *of, struct myr_launch
     }
 }
 
+/* Its items are keys of a TOML file; what it has no key for becomes notes. */
 void launch_torchtitan(const struct myr_launch_case *of, struct myr_launch *l)
 {
     const struct myr_layout *layout = of->layout;

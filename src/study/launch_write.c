@@ -8,6 +8,7 @@ static bool is_plain(char c)
            (c != '\0' && strchr("_-./,:=+@%", c) != NULL);
 }
 
+/* In single quotes where anything might be special; a quote itself leaves them for a moment. */
 void myr_launch_quote(struct myr_buf *buf, struct myr_str text)
 {
     bool plain = text.len > 0;
@@ -29,6 +30,7 @@ void myr_launch_quote(struct myr_buf *buf, struct myr_str text)
     myr_buf_putc(buf, '\'');
 }
 
+/* Arguments have dashes, keys of a file have none. */
 static bool dashed(const char *name)
 {
     return name[0] == '-';
@@ -108,6 +110,7 @@ static bool alone(const struct myr_launch *launch)
     return one;
 }
 
+/* Behind the line, as a comment of the shell. */
 static void put_notes(const struct myr_launch *launch, struct myr_buf *buf)
 {
     bool any = false;
@@ -126,6 +129,7 @@ static void put_notes(const struct myr_launch *launch, struct myr_buf *buf)
     }
 }
 
+/* On one line: what 'fit' shows beside a layout. */
 void myr_launch_write(const struct myr_launch *launch, struct myr_buf *buf)
 {
     if (launch->trainer == MYR_TRAINER_DEEPSPEED) {
@@ -179,6 +183,7 @@ void launch_put_words(struct myr_buf *buf, struct myr_str text, size_t width, co
     myr_buf_putc(buf, '\n');
 }
 
+/* A command's lines end in a backslash, those of its comment begin with a sign. */
 void myr_launch_write_wrapped(const struct myr_launch *launch, struct myr_buf *buf)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf line = {};
