@@ -99,6 +99,7 @@ static int read_numbers(const struct number *numbers, size_t count, struct myr_e
     return MYR_OK;
 }
 
+/* What is not given follows from the recovery data: 'has_' tells a 0 that is meant from none. */
 static int read_times(const struct options *o, struct myr_failure_times *ret, struct myr_err *err)
 {
     *ret = (struct myr_failure_times){.has_recovery = o->recovery, .has_stall = o->stall};
@@ -167,6 +168,7 @@ static void put_no_training(struct myr_answer *answer)
     }
 }
 
+/* Tables of what was asked besides stand apart: their columns would be empty for all others. */
 static void show_rows(struct myr_answer *answer, const struct options *o,
                       const struct myr_value *cases)
 {
@@ -205,6 +207,7 @@ static void show_rows(struct myr_answer *answer, const struct options *o,
     myr_answer_next(answer, "myriad goodput parts, for what a recovery consists of");
 }
 
+/* The head of both answers has the same keys; those of a model are null here. */
 static void put_job(struct myr_answer *answer, const struct myr_failure_question *question)
 {
     static const char *const keys[] = {"model", "device", "design_gpu", "software"};
@@ -220,6 +223,7 @@ static void put_job(struct myr_answer *answer, const struct myr_failure_question
     }
 }
 
+/* Failures alone: every rate with both practices, the common one first. */
 static int run_plain(struct cli *cli, struct myr_failure_question *question, struct myr_err *err)
 {
     const struct options *o = cli->options;
@@ -254,6 +258,7 @@ static int run_plain(struct cli *cli, struct myr_failure_question *question, str
     return MYR_OK;
 }
 
+/* A whole run. Numbers come as texts so that 15e12 can be typed; each has its own range. */
 static int run_training(struct cli *cli, const struct myr_failure_question *job,
                         struct myr_err *err)
 {
@@ -295,6 +300,7 @@ static int run(struct cli *cli, struct myr_err *err)
     if (o->of.model) {
         return run_training(cli, &question, err);
     }
+    /* An option that would change nothing is refused: whoever gave it thinks that it counts. */
     if (run_only(o)) {
         int rc = myr_err_set(err, MYR_EINVAL, "--%s goes with --model", run_only(o));
         myr_err_hint(err, "%s", command.example);

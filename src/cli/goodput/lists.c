@@ -71,6 +71,7 @@ static int run_classes(struct cli *cli, struct myr_err *err)
     uint32_t unused;
     MYR_TRY(myr_recovery_read(&recovery, &cli->arena, o->job.data, err));
     MYR_TRY(myr_job_rates(&recovery, o->job.rate, gpus, per_node, rates, &unused, err));
+    /* 0: the table's own rates; else their sum is set to it, and shares stay. */
     double rate = o->job.rate ? rates[0].per_1000_node_days : 0;
     uint32_t count = myr_failure_shares(&recovery, gpus, per_node, rate, shares);
     struct myr_value *list = myr_answer_list(answer, "classes");
@@ -96,6 +97,7 @@ static int run_classes(struct cli *cli, struct myr_err *err)
 const struct cli_verb cli_goodput_classes_verb = {&cli_goodput_classes_command, run_classes,
                                                   .group = NULL};
 
+/* One practice: the times that follow each other from failure to training, at this size. */
 static int put_parts(struct cli *cli, const struct myr_recovery *recovery,
                      enum myr_practice practice, struct myr_err *err)
 {
@@ -140,6 +142,7 @@ static int run_parts(struct cli *cli, struct myr_err *err)
 const struct cli_verb cli_goodput_parts_verb = {&cli_goodput_parts_command, run_parts,
                                                 .group = NULL};
 
+/* Every row as it was read, and 'here' what it comes to for a job of this size. */
 static int run_data(struct cli *cli, struct myr_err *err)
 {
     static const struct myr_answer_column columns[] = {

@@ -1,6 +1,7 @@
 /* A training run planned: how it is told. */
 #include "goodput/goodput.h"
 
+/* One place that checkpoints go to: failures that are mended from there, and what they cost. */
 static void put_tier(struct myr_answer *answer, const char *name, const struct myr_tier *tier,
                      double interval_s, uint64_t steps)
 {
@@ -14,6 +15,7 @@ static void put_tier(struct myr_answer *answer, const char *name, const struct m
     myr_answer_end(answer);
 }
 
+/* A sum with a part that nobody knows is not told. */
 static void put_money(struct myr_answer *answer, const struct myr_training *t,
                       const struct myr_training_case *it)
 {
@@ -27,6 +29,7 @@ static void put_money(struct myr_answer *answer, const struct myr_training *t,
     myr_answer_end(answer);
 }
 
+/* Without tokens to train there is no end to tell of; nor where failures leave no progress. */
 static void put_days(struct myr_answer *answer, const struct myr_training *t,
                      const struct myr_training_case *it)
 {
@@ -46,6 +49,7 @@ static void put_days(struct myr_answer *answer, const struct myr_training *t,
     put_money(answer, t, it);
 }
 
+/* One practice at one rate: its failures, its checkpoints, its layout, and what comes of it. */
 static void put_case(struct myr_answer *answer, const struct myr_training *t,
                      const struct myr_training_case *it)
 {
@@ -81,6 +85,7 @@ static void put_case(struct myr_answer *answer, const struct myr_training *t,
     myr_answer_end(answer);
 }
 
+/* Keys that are there whether a layout fits or not. */
 static void put_head(struct myr_answer *answer, const struct myr_training *t,
                      const struct myr_err *why)
 {
@@ -170,6 +175,7 @@ static void show_tier(struct cli *cli, const char *name, const struct myr_tier *
                     cli_goodput_time(&cli->arena, tier->recovery));
 }
 
+/* Short runs in hours: 0.04 days say little. */
 static void show_days(struct cli *cli, const struct myr_training *t,
                       const struct myr_training_case *it)
 {
@@ -194,6 +200,7 @@ static void show_days(struct cli *cli, const struct myr_training *t,
     }
 }
 
+/* That the design has fewer nodes left than the run needs spares is said only where it is so. */
 static void show_spares(struct cli *cli, const struct myr_training *t, const struct myr_campaign *c)
 {
     const char *left = "";
@@ -262,6 +269,7 @@ static void show(struct cli *cli, const struct myr_training *t, const char *repo
     }
 }
 
+/* Before anything is printed: what cannot be written is an error, and then there is no answer. */
 static int write_report(const struct myr_training *t, const char *path, struct myr_arena *arena,
                         struct myr_err *err)
 {
@@ -286,6 +294,7 @@ static int write_report(const struct myr_training *t, const char *path, struct m
     return myr_file_write(path, &buf, err);
 }
 
+/* For MYR_CLEANUP on one that lies in the arena. */
 static void close_training(struct myr_training **t)
 {
     myr_training_done(*t);
@@ -298,6 +307,7 @@ int cli_goodput_training(struct cli *cli, const struct myr_training_question *qu
     struct myr_training *t = MYR_ARENA_NEW(&cli->arena, struct myr_training, 1);
     struct myr_err why = {};
     int rc = myr_training_plan(t, &cli->arena, question, &why);
+    /* That no layout fits is an answer, with exit status 1; all else is an error. */
     if (rc == MYR_EINFEASIBLE) {
         put_nothing(cli, t, &why);
         return MYR_OK;

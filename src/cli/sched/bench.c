@@ -38,6 +38,7 @@ const struct myr_command sched_bench_command = {
     CLI_OPTIONS(rows, defaults),
 };
 
+/* A row without a size of gangs is about something else than placing one. */
 static struct myr_value *put_rows(struct myr_answer *answer, const struct myr_bench_answer *a)
 {
     struct myr_value *list = myr_answer_list(answer, "rows");
@@ -101,6 +102,7 @@ static void fill(struct myr_answer *answer, const struct myr_bench_answer *a)
     myr_answer_table(answer, list, columns, MYR_ARRAY_COUNT(columns));
 }
 
+/* How many there will be is known only when it has begun. */
 static void show_progress(void *context, uint64_t done, uint64_t total)
 {
     struct myr_progress *progress = context;

@@ -1,6 +1,7 @@
 /* The cluster that an answer is about. */
 #include "sched/sched.h"
 
+/* What was assumed is named: figures rest on it as much as on what was given. */
 void sched_put_cluster(struct myr_answer *answer, const struct myr_cluster *cluster)
 {
     myr_answer_object(answer, "cluster");

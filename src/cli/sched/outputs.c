@@ -13,6 +13,7 @@ static bool folder_of(const char *path, char ret[PATH_MAX])
     return realpath(way.data, ret) != NULL;
 }
 
+/* Behind the last '/'. */
 static const char *name_of(const char *path)
 {
     const char *slash = strrchr(path, '/');

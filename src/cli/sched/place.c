@@ -17,6 +17,7 @@ struct options {
 
 static const struct options defaults;
 
+/* Behind "any" in the order of enum myr_level. */
 static const char *const levels[] = {"any", "domain", "leaf", "pod", "core"};
 
 static const struct myr_option rows[] = {
@@ -64,6 +65,9 @@ const struct myr_command sched_place_command = {
     CLI_OPTIONS(rows, defaults),
 };
 
+/*
+ * In bytes weighted by how far they go; 'groups_best_possible' is what an empty cluster would give.
+ */
 static void put_cost(struct myr_answer *answer, const struct myr_place_answer *a)
 {
     const struct myr_place_cost *cost = &a->placement.cost;
@@ -89,6 +93,7 @@ static void put_cost(struct myr_answer *answer, const struct myr_place_answer *a
     myr_answer_end(answer);
 }
 
+/* Null where neither a layout nor axes were given: nodes are then placed without ranks' groups. */
 static void put_layout(struct myr_answer *answer, const struct myr_place_answer *a)
 {
     const struct myr_layout *l = &a->layout;
@@ -123,6 +128,7 @@ static void put_step(struct myr_answer *answer, const struct myr_place_answer *a
     myr_answer_end(answer);
 }
 
+/* In rank order: the list is a host file as it stands. */
 static struct myr_value *put_nodes(struct cli *cli, const struct myr_place_answer *a)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
@@ -161,6 +167,7 @@ static void put_count(struct myr_answer *answer, const char *key, bool says, uin
     }
 }
 
+/* What would let it start; which keys say something depends on the kind of change. */
 static void put_changes(struct myr_answer *answer, const struct myr_reasons *why)
 {
     myr_answer_list(answer, "changes");
@@ -194,6 +201,7 @@ static void put_sentences(struct myr_answer *answer, const struct myr_place_answ
     myr_answer_end(answer);
 }
 
+/* Costs for people are by byte sent, so that gangs of different sizes can be compared. */
 static void show(struct cli *cli, const struct myr_place_answer *a, const struct myr_value *ranks)
 {
     enum { SHOWN_MAX = 64 }; /* a screen or two; a gang may have a thousand nodes */

@@ -77,6 +77,7 @@ static void put_recorded(struct myr_answer *answer, const struct myr_replay_reco
     myr_answer_end(answer);
 }
 
+/* The hash is of all that was decided: two runs of it can be compared by one word. */
 static void put_result(struct myr_answer *answer, const struct myr_replay_answer *a)
 {
     const struct myr_replay_result *result = &a->result;
@@ -113,6 +114,7 @@ static void put_result(struct myr_answer *answer, const struct myr_replay_answer
     myr_answer_text(answer, "hash", hash);
 }
 
+/* What was left out comes first: the figures below are not about it. */
 static void show_result(struct myr_answer *answer, const struct myr_replay_answer *a)
 {
     const struct myr_replay_result *result = &a->result;
@@ -155,6 +157,7 @@ static void show_result(struct myr_answer *answer, const struct myr_replay_answe
                     (unsigned long long)result->preemptions, result->lost_gpu_hours_percent);
 }
 
+/* Waits by size of the job: the mean of all hides how large ones fare. */
 static struct myr_value *put_sizes(struct myr_answer *answer, const struct myr_replay_answer *a)
 {
     struct myr_value *list = myr_answer_list(answer, "wait_h_by_size");
@@ -177,6 +180,7 @@ static struct myr_value *put_sizes(struct myr_answer *answer, const struct myr_r
     return list;
 }
 
+/* By line of the trace, since not every trace has ids. */
 static struct myr_value *put_longest(struct myr_answer *answer, const struct myr_replay_answer *a)
 {
     struct myr_value *list = myr_answer_list(answer, "longest_waits");
@@ -285,6 +289,7 @@ static void show_why(struct myr_answer *answer, const struct myr_replay_answer *
     myr_why_facts(why, &(struct myr_why_sink){show_fact, answer});
 }
 
+/* The tree first, in the order of its keys; then the page. */
 static void fill(struct cli *cli, const struct myr_replay_answer *a)
 {
     static const struct myr_answer_column size_columns[] = {
@@ -328,6 +333,7 @@ static void fill(struct cli *cli, const struct myr_replay_answer *a)
     }
 }
 
+/* All drawings or none: they appear together. */
 static int write_plots(const char *folder, const struct myr_replay_answer *a, struct myr_err *err)
 {
     MYR_CLEANUP(myr_file_set_abandon) struct myr_file_set set = {};
@@ -378,6 +384,7 @@ static int check_files(struct cli *cli, struct myr_err *err)
                                err);
 }
 
+/* A new word is a new stage of the work, with a bar of its own. */
 static void show_progress(void *context, const char *what, uint64_t done, uint64_t total)
 {
     struct myr_progress *progress = context;
@@ -410,6 +417,7 @@ static int run(struct cli *cli, struct myr_err *err)
         .context = &progress,
         .clock_ns = myr_clock_ns,
     };
+    /* A seed without jitter draws nothing: two of them would give one run. */
     if (!options->jitter_s && cli_given(cli, "seed")) {
         return myr_err_set(err, MYR_EINVAL, "--seed draws the jitter: --jitter is expected too");
     }

@@ -12,6 +12,7 @@ int twin_check_outputs(const char *input, const struct twin_output *outputs, uin
         if (!out->path) {
             continue;
         }
+        /* Found only when it is written, after the whole run, it would cost the run. */
         if (stat(out->path, &about) == 0 && S_ISDIR(about.st_mode)) {
             return myr_err_set(err, MYR_EINVAL, "--%s: '%.200s' is a folder, a file is expected",
                                out->option, out->path);

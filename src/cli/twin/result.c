@@ -10,6 +10,7 @@ void twin_progress(void *context, int64_t now_ms, int64_t length_ms)
     cli_progress_step(progress, (uint64_t)(now_ms / 1000));
 }
 
+/* Of the longest jobs: the share of their time that was of use. */
 static void put_long_jobs(struct myr_answer *answer, const struct myr_twin_result *r)
 {
     myr_answer_list(answer, "ettr");
@@ -33,6 +34,7 @@ static void put_count(struct myr_answer *answer, const char *what, uint64_t coun
     myr_answer_end(answer);
 }
 
+/* What the scenario has done to the cluster: the list that the answer is about, and its CSV. */
 static struct myr_value *put_nature(struct myr_answer *answer, const struct myr_twin_result *r)
 {
     struct myr_value *list = myr_answer_list(answer, "happened");

@@ -31,6 +31,7 @@ const struct myr_command twin_run_command = {
     .operand_max = 1,
 };
 
+/* Before the answer: what cannot be written is an error, and then nothing is printed. */
 static int write_files(const struct options *options, const struct myr_scenario *scenario,
                        const struct myr_twin_result *result, const struct myr_buf *state,
                        struct myr_err *err)

@@ -34,6 +34,7 @@ static void step(void *context, uint64_t seeds_done)
     cli_progress_step(context, seeds_done);
 }
 
+/* 'searched' is there in any case, 'cases' has one item where something was found. */
 static void fill(struct cli *cli, const struct myr_scenario *scenario,
                  const struct myr_search_result *result)
 {
