@@ -22,6 +22,13 @@ static bool has_axes(const struct myr_place_question *u)
     return u->tp || u->pp || u->dp || u->cp || u->ep;
 }
 
+/*
+ * A placing question becomes an answer in steps: the design gives the placer, the layout or the
+ * options give the gang, the state's table fills the placer, and then the gang is placed, explained
+ * and priced. Everything in the answer lives in the caller's arena or in what
+ * myr_place_answer_done() frees.
+ */
+
 static int open_design(struct asking *q, struct myr_err *err)
 {
     struct myr_place_answer *a = q->a;
@@ -41,6 +48,7 @@ static int open_design(struct asking *q, struct myr_err *err)
                            q->u->design, a->shape.gpus_per_node, MYR_SCHED_GPUS_MAX);
     }
     a->placer = myr_placer_create(&a->shape);
+    /* A design without scale-up beyond the node has domains of one node. */
     uint32_t domain = a->design.head->scale_up_gpus / a->shape.gpus_per_node;
     myr_placer_set_domain(a->placer, domain > 1 ? domain : 1);
     return MYR_OK;
@@ -61,6 +69,7 @@ static bool set_zones(struct asking *q)
     uint32_t racks = 0, rows = 0;
     for (uint32_t node = 0; node < d->head->nodes; node++) {
         uint32_t at = d->device_rack[d->head->first_node + node];
+        /* A plan that names racks it does not have is taken as none. */
         if (at >= d->rack_count || d->racks[at].row >= MYR_ROOM_SIDE_MAX) {
             return false;
         }
@@ -104,6 +113,7 @@ static int choose_kind(struct asking *q, struct myr_err *err)
     for (size_t i = 0; i < q->a->state.kinds.count; i++) {
         struct myr_str kind = q->a->state.kinds.items[i];
         if (myr_str_eq(kind, wanted)) {
+            /* Kinds of the state are numbered from 1: 0 is a node without one. */
             q->a->request.kind_given = true;
             q->a->request.kind = (uint8_t)(i + 1);
             return MYR_OK;
@@ -126,6 +136,7 @@ static uint32_t share_of(const struct asking *q, uint64_t ranks)
     if (q->u->gpus_per_node) {
         return (uint32_t)q->u->gpus_per_node;
     }
+    /* Where nodes are given they say how many ranks each has; else the ranks do. */
     while (!q->u->nodes && ranks && ranks % per != 0) {
         per--;
     }
@@ -160,6 +171,7 @@ static int size_gang(struct asking *q, uint64_t ranks, struct myr_err *err)
     if (!nodes && !ranks) {
         return myr_err_set(err, MYR_EINVAL, "give --nodes N, or a layout with --dp");
     }
+    /* A layout and a number of nodes that both were given must agree. */
     if (ranks && ranks != nodes * r->gpus_per_node) {
         return ranks_error(q, ranks, err);
     }
@@ -214,6 +226,7 @@ static int plain_layout(struct asking *q, struct myr_err *err)
     l->pp = (uint32_t)or_one(u->pp);
     l->cp = (uint32_t)or_one(u->cp);
     l->ep = (uint32_t)or_one(u->ep);
+    /* As layouts do by default where tensors are cut. */
     l->sequence_parallel = l->tp > 1;
     if (gpus % fixed != 0) {
         return myr_err_set(err, MYR_EINVAL, "%llu GPUs are no multiple of tp x cp x pp = %llu",
@@ -223,6 +236,7 @@ static int plain_layout(struct asking *q, struct myr_err *err)
         return myr_err_set(err, MYR_ERANGE, "the layout has more than %u GPUs",
                            MYR_LAYOUT_GPUS_MAX);
     }
+    /* Data parallelism is what the other axes leave. */
     l->dp = (uint32_t)(gpus / fixed);
     l->global_batch = u->batch ? (uint32_t)u->batch : usual_batch(l);
     if ((l->dp * l->cp) % l->ep != 0) {
@@ -244,6 +258,7 @@ static struct myr_case_question case_question(const struct asking *q)
     question.gpus = (uint64_t)q->a->request.nodes * q->a->request.gpus_per_node;
     question.seq = u->seq;
     question.batch = u->batch;
+    /* Axes of a layout file are in the file; they are not given twice. */
     if (!u->layout) {
         question.batch = l->global_batch;
         question.tp = l->tp;
@@ -278,6 +293,7 @@ static int ask_case(struct asking *q, struct myr_err *err)
     if (rc < 0) {
         return rc;
     }
+    /* That nothing fits is no error here, so its message is not the caller's. */
     struct myr_err none = {};
     rc = myr_case_answer(&a->it, q->arena, &best, &none);
     if (rc == MYR_OK) {
@@ -323,6 +339,7 @@ static int find_layout(struct asking *q, struct myr_err *err)
                            "--model needs a layout: --layout, or --tp, --pp, --dp");
     }
     if (u->layout) {
+        /* What the file leaves open follows from the nodes that were given. */
         uint64_t per = u->gpus_per_node ? u->gpus_per_node : a->shape.gpus_per_node;
         struct myr_layout_rest rest = {u->nodes * per, u->batch, u->seq};
         rc = myr_layout_file_read(q->arena, u->layout, &rest, &file, err);
@@ -334,6 +351,7 @@ static int find_layout(struct asking *q, struct myr_err *err)
     if (rc < 0 || !a->has_layout) {
         return rc;
     }
+    /* All zero where there is no file. */
     a->layout = file;
     rc = u->layout ? MYR_OK : plain_layout(q, err);
     if (rc < 0 || !u->model) {
@@ -387,6 +405,7 @@ static int shrink(struct asking *q, struct myr_err *err)
         return MYR_OK;
     }
     uint32_t room = myr_request_size(q->a->placer, r);
+    /* All that were asked for may have room; only below that the layout has to shrink. */
     uint32_t nodes = room < r->nodes ? allowed_nodes(q, room, &fewer) : r->nodes;
     if (nodes < q->u->min_nodes || nodes == r->nodes) {
         return MYR_OK;
@@ -405,6 +424,10 @@ static void check_advice(struct asking *q)
     for (uint32_t i = 0; i < why->change_count; i++) {
         struct myr_change change = why->changes[i];
         if (change.kind == MYR_CHANGE_FEWER_NODES) {
+            /*
+             * Fewer nodes is advice only where the layout has a form for them, and then maybe fewer
+             * still.
+             */
             uint32_t nodes = allowed_nodes(q, q->a->request.nodes - change.nodes, &fewer);
             change.nodes = q->a->request.nodes - nodes;
             change.size = change.nodes;
@@ -434,6 +457,7 @@ static int price(struct asking *q, struct myr_err *err)
     }
     struct myr_fit_placement placement = {nodes, count, a->request.gpus_per_node};
     int rc = myr_case_price(&a->it, &a->layout, &placement, q->arena, &a->price, err);
+    /* Without a placement: ranks along the fabric from its first node on. */
     return rc < 0 ? rc : myr_case_price(&a->it, &a->layout, NULL, q->arena, &a->best_price, err);
 }
 
@@ -459,6 +483,7 @@ static void place(struct asking *q)
 {
     struct myr_place_answer *a = q->a;
     MYR_CLEANUP(myr_buf_done) struct myr_buf lines = {};
+    /* Before the gang takes its nodes: why it lies where it does depends on what was free. */
     myr_explain(a->placer, &a->request, a->state.jobs.items, (uint32_t)a->state.jobs.count,
                 &a->why);
     check_advice(q);
@@ -467,6 +492,7 @@ static void place(struct asking *q)
     a->placed = myr_place_gang(a->placer, &a->request, &a->placement);
     a->took_ns = q->u->clock_ns ? q->u->clock_ns() - start_ns : 0;
     a->best_groups_cost = myr_place_cost_best(a->placer, &a->request);
+    /* Without a layout every node sends one byte. */
     a->unit_bytes =
         a->has_layout && a->traffic.between_bytes > 0 ? a->traffic.between_bytes : a->request.nodes;
     if (a->has_layout && !q->u->nodes && !q->u->gpus_per_node &&
@@ -490,6 +516,7 @@ static int ask(struct asking *q, struct myr_err *err)
     if (rc < 0) {
         return rc;
     }
+    /* Before the state is read: what its table says of racks and rows replaces the design's. */
     bool has_room_plan = set_zones(q);
     rc = find_layout(q, err);
     rc = rc < 0 ? rc : constrain(q, err);
@@ -514,6 +541,7 @@ int myr_place_ask(const struct myr_place_question *question, struct myr_arena *a
     struct asking q = {question, arena, ret};
     int rc = ask(&q, err);
     if (rc < 0) {
+        /* Nothing is left for the caller to free. */
         myr_place_answer_done(ret);
     }
     return rc;

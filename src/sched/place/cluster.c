@@ -1,5 +1,10 @@
 #include "myriad/sched/cluster.h"
 
+/*
+ * The cluster of a question: from a design, or from numbers with usual values for what is not
+ * given; which of them were assumed is told, so that an answer can say so.
+ */
+
 static int of_design(const char *path, struct myr_cluster *ret, struct myr_err *err)
 {
     MYR_CLEANUP(myr_design_close) struct myr_design design = {};
@@ -8,6 +13,7 @@ static int of_design(const char *path, struct myr_cluster *ret, struct myr_err *
     if (rc < 0) {
         return rc;
     }
+    /* A design says everything: nothing is assumed. */
     *ret = (struct myr_cluster){.shape = myr_place_shape_of(&design), .from_design = true};
     if (ret->shape.gpus_per_node > MYR_SCHED_GPUS_MAX) {
         return myr_err_set(err, MYR_ERANGE, "%s: nodes of %u GPUs, expected at most %d", path,
@@ -44,6 +50,7 @@ static int of_numbers(const struct myr_cluster_question *question, struct myr_cl
     }
     /* Without pods there is one that holds all nodes, in whole groups. */
     uint32_t groups = (shape.nodes + shape.group_nodes - 1) / shape.group_nodes;
+    /* A pod in whole groups may be a little larger than the most nodes there are. */
     rc = count_of("pod-nodes", question->pod_nodes, groups * shape.group_nodes,
                   2 * MYR_CLUSTER_NODES_MAX, &shape.pod_nodes, err);
     if (rc < 0) {

@@ -4,6 +4,13 @@
 
 #include "place/index.h"
 
+/*
+ * Whole nodes are made free by moving shares of jobs to other nodes. Units that could hold the gang
+ * are sorted by a bound on what has to move; the most promising ones are planned on a copy of the
+ * masks, and the plan that moves the fewest GPUs wins.
+ */
+
+/* Units planned in full; the bound sorts the others away. */
 enum { SCOPES_TRIED = 8 };
 
 /* One share of one job on a node. */
@@ -28,6 +35,7 @@ struct defrag {
     uint8_t *restarted; /* by job */
 };
 
+/* Counting sort by node: with the counts two later, 'first' ends up at each node's beginning. */
 static void index_tenancies(struct defrag *d)
 {
     uint32_t nodes = d->p->shape.nodes;
@@ -53,6 +61,7 @@ static void index_tenancies(struct defrag *d)
     }
 }
 
+/* Nodes that the gang may not use are no help to it, free or not. */
 static bool is_excluded(const struct defrag *d, uint32_t node)
 {
     const struct myr_request *r = d->request;
@@ -68,6 +77,7 @@ static uint32_t busy_on(const struct defrag *d, uint32_t node)
 /* Whether a node could be emptied: usable, and all that runs there is known and may move. */
 static bool is_movable(const struct defrag *d, uint32_t node)
 {
+    /* GPUs that no known job has are somebody's all the same, and cannot be moved. */
     uint64_t known = d->p->free_mask[node];
     if (d->p->closed[node] || is_excluded(d, node)) {
         return false;
@@ -81,6 +91,7 @@ static bool is_movable(const struct defrag *d, uint32_t node)
     return known == d->p->whole;
 }
 
+/* A unit that may hold the gang: its nodes are 'first' to 'end' - 1. */
 struct scope {
     uint32_t unit, first, end;
     uint32_t free_nodes;
@@ -99,6 +110,7 @@ static void bound_scope(const struct defrag *d, struct scope *scope)
             by_busy[busy_on(d, node)]++;
         }
     }
+    /* What is free already is not counted as to be moved. */
     uint32_t need =
         d->request->nodes > scope->free_nodes ? d->request->nodes - scope->free_nodes : 0;
     scope->least = 0;
@@ -145,8 +157,10 @@ static void reset(struct defrag *d, const struct scope *scope)
     for (uint32_t k = 0; k <= MYR_SCHED_GPUS_MAX; k++) {
         d->head[k] = MYR_NONE;
     }
+    /* From the last one on, so that the lowest number stands first in its list. */
     for (uint32_t node = nodes; node-- > 0;) {
         bool own = node >= scope->first && node < scope->end && index_is_free(d->p, node);
+        /* Nodes of others may take something in even where the gang must not use them. */
         if (!own && !d->p->closed[node] && d->free_mask[node]) {
             list_node(d, node);
         }
@@ -175,6 +189,7 @@ static uint32_t find_room(const struct defrag *d, uint32_t gpus)
     return MYR_NONE;
 }
 
+/* 'back': undoes it. */
 static void take_in(struct defrag *d, uint32_t node, uint64_t gpus, bool back)
 {
     unlist_node(d, node);
@@ -186,6 +201,7 @@ static void take_in(struct defrag *d, uint32_t node, uint64_t gpus, bool back)
 static bool empty_node(struct defrag *d, uint32_t node, struct myr_defrag_plan *plan)
 {
     size_t before = plan->moves.count;
+    /* It must not take in what it gives away. */
     bool listed = d->free_mask[node] != 0;
     if (listed) {
         unlist_node(d, node);
@@ -202,6 +218,7 @@ static bool empty_node(struct defrag *d, uint32_t node, struct myr_defrag_plan *
             take_in(d, to, place, false);
         }
     }
+    /* Newest first, so that the masks go back as they came. */
     while (!found && plan->moves.count > before) {
         struct myr_share to = plan->moves.items[--plan->moves.count].to;
         take_in(d, to.node, to.gpus, true);
@@ -209,6 +226,7 @@ static bool empty_node(struct defrag *d, uint32_t node, struct myr_defrag_plan *
     if (!found && listed) {
         list_node(d, node);
     }
+    /* Who took something in is not emptied any more: shares would move twice. */
     for (size_t i = before; i < plan->moves.count; i++) {
         d->fixed[plan->moves.items[i].to.node] = 1;
     }
@@ -234,6 +252,7 @@ static int by_cost(const void *a, const void *b)
     return x->node < y->node ? -1 : 1;
 }
 
+/* A job that loses one share restarts whole. */
 static uint64_t restart_cost(const struct defrag *d, uint32_t job)
 {
     const struct myr_gang *gang = d->jobs[job].gang;
@@ -244,6 +263,7 @@ static uint64_t restart_cost(const struct defrag *d, uint32_t job)
     return gpus * d->jobs[job].restart_s;
 }
 
+/* Sorted by a total order, so the plan is the same on every machine. */
 static uint32_t list_candidates(const struct defrag *d, const struct scope *scope,
                                 struct candidate *ret)
 {
@@ -265,6 +285,7 @@ static uint32_t list_candidates(const struct defrag *d, const struct scope *scop
 static bool plan_scope(struct defrag *d, const struct scope *scope, struct candidate *candidates,
                        struct myr_defrag_plan *plan)
 {
+    /* Below 0 it cannot be: where nothing is missing there is no plan to make. */
     uint32_t need = d->request->nodes - scope->free_nodes;
     uint32_t count = list_candidates(d, scope, candidates);
     plan->moves.count = 0;
@@ -280,6 +301,7 @@ static bool plan_scope(struct defrag *d, const struct scope *scope, struct candi
     for (size_t i = 0; i < plan->moves.count; i++) {
         uint32_t job = plan->moves.items[i].job;
         plan->gpus_moved += (uint64_t)__builtin_popcountll(plan->moves.items[i].from.gpus);
+        /* However many of its shares move, it restarts once. */
         if (!d->restarted[job]) {
             d->restarted[job] = 1;
             plan->jobs_restarted++;
@@ -308,6 +330,7 @@ static uint32_t list_scopes(const struct defrag *d, struct scope *ret)
     } else if (r->limited && r->within < MYR_LEVEL_POD) {
         per = r->within == MYR_LEVEL_LEAF ? d->p->shape.group_nodes : d->p->domain_nodes;
     }
+    /* Units are runs of node numbers; the last one may be smaller. */
     for (uint32_t first = 0; first < nodes; first += per) {
         struct scope *scope = &ret[count];
         *scope = (struct scope){count, first, first + per < nodes ? first + per : nodes, 0, 0};
@@ -326,6 +349,7 @@ static bool try_scopes(struct defrag *d, const struct scope *scopes, uint32_t co
     bool found = false;
     for (uint32_t i = 0; i < count && i < SCOPES_TRIED; i++) {
         struct myr_defrag_plan plan = {};
+        /* They are sorted by their bound: from here on none can be better. */
         if (scopes[i].least == UINT64_MAX || (found && scopes[i].least >= ret->gpus_moved)) {
             break;
         }
@@ -358,6 +382,7 @@ int myr_defrag(const struct myr_placer *p, const struct myr_request *r,
     d.previous = myr_xcalloc(nodes, sizeof(uint32_t));
     struct scope *scopes = myr_xcalloc((size_t)nodes + 1, sizeof(*scopes));
     uint32_t count = list_scopes(&d, scopes);
+    /* The best bound; 0 means that the gang fits as it is. */
     uint64_t least = scopes[0].least;
     bool works = least == 0 || try_scopes(&d, scopes, count, ret);
     ret->within = r->limited ? r->within : MYR_LEVEL_CORE;

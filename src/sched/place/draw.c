@@ -33,6 +33,7 @@ static const char style[] =
     "@media (prefers-color-scheme:dark){.busy{fill:#30363d}.part{fill:#21262d;stroke:#30363d}"
     ".spot{stroke:#30363d}.framed{stroke:#e6edf3}}";
 
+/* What is being drawn. */
 struct picture {
     const struct myr_place_answer *it;
     struct myr_svg svg;
@@ -62,6 +63,7 @@ static void draw_node(struct picture *p, uint32_t node, int32_t x, int32_t y)
     if (cell == MYR_NONE) {
         uint64_t free_mask = myr_placer_free_mask(it->placer, node);
         uint32_t free_gpus = (uint32_t)__builtin_popcountll(free_mask);
+        /* Busy first: whether a full node is also closed makes no difference to the gang. */
         const char *css = free_gpus == 0                          ? "busy"
                           : !myr_placer_is_open(it->placer, node) ? "shut"
                           : free_gpus < it->shape.gpus_per_node   ? "part"
@@ -80,6 +82,7 @@ static void draw_node(struct picture *p, uint32_t node, int32_t x, int32_t y)
     if (p->stages > 1) {
         myr_buf_printf(&tip, ", stage %u, number %u in it", stage, at);
     }
+    /* Colours repeat after eight stages, and every second round has frames. */
     snprintf(css, sizeof(css), "s%u%s", stage % COLOURS, stage / COLOURS % 2 ? " framed" : "");
     snprintf(tag, sizeof(tag), "%u", at);
     myr_svg_rect(&p->svg, x, y, NODE, NODE, css, tip.data);
@@ -105,6 +108,7 @@ static void draw_leaf(struct picture *p, uint32_t leaf)
     myr_svg_text(&p->svg, p->x, p->y + HEAD - 6 * PX, MYR_SVG_START, "label", words);
 }
 
+/* Leaves without a node of the gang are not drawn. */
 static bool is_touched(const struct picture *p, uint32_t leaf)
 {
     uint32_t first = leaf * p->it->shape.group_nodes, end = first + p->it->shape.group_nodes;
@@ -141,6 +145,7 @@ static int32_t draw_leaves(struct picture *p, bool draw)
 static int32_t draw_sign(struct picture *p, int32_t x, const char *css, const char *words,
                          uint32_t width_px)
 {
+    /* Below the title, above the leaves. */
     int32_t y = 50 * PX;
     myr_svg_rect(&p->svg, x, y, 12 * PX, 12 * PX, css, NULL);
     myr_svg_text(&p->svg, x + 17 * PX, y + 10 * PX, MYR_SVG_START, "label", words);
@@ -164,6 +169,7 @@ static void draw_legend(struct picture *p)
         x = draw_sign(p, x, "part framed", "8 and on", 76);
     }
     x = draw_sign(p, x, "spot", "free", 52);
+    /* With many stages there is no room for these two. */
     if (stages <= COLOURS) {
         x = draw_sign(p, x, "part", "partly busy", 92);
     }
@@ -181,6 +187,7 @@ void myr_place_draw(const struct myr_place_answer *answer, struct myr_buf *buf)
     MYR_ASSERT(answer->placed);
     struct picture p = {.it = answer, .stages = answer->has_layout ? answer->layout.pp : 0};
     p.cell_of = myr_xcalloc(answer->shape.nodes, sizeof(*p.cell_of));
+    /* Cells go stage by stage, because pipeline is the outermost axis. */
     p.per_stage = gang->count / (p.stages ? p.stages : 1);
     p.per_stage = p.per_stage ? p.per_stage : 1;
     for (uint32_t node = 0; node < answer->shape.nodes; node++) {
@@ -192,6 +199,7 @@ void myr_place_draw(const struct myr_place_answer *answer, struct myr_buf *buf)
     snprintf(title, sizeof(title), "%u node%s under %u set%s of leaves in %u pod%s", gang->count,
              gang->count == 1 ? "" : "s", cost->leaves, cost->leaves == 1 ? "" : "s", cost->pods,
              cost->pods == 1 ? "" : "s");
+    /* The height stands at the head of the file, so it is found before anything is drawn. */
     int32_t height = draw_leaves(&p, false);
     myr_svg_begin(&p.svg, buf, WIDTH / PX, (uint32_t)(height / PX), title);
     myr_svg_style(&p.svg, style);

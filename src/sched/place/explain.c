@@ -4,6 +4,12 @@
 
 #include "place/index.h"
 
+/*
+ * Why a gang does not fit, and what would help. Every advice is tried: the change is made in a copy
+ * of the placer, and it is told only if the gang is placed there. Changes are sorted by what they
+ * disturb, in nodes.
+ */
+
 static const char *const change_names[] = {
 #define CHANGE_NAME(name, text) text,
     MYR_CHANGES(CHANGE_NAME)
@@ -34,8 +40,13 @@ static void count(const struct myr_placer *p, const struct myr_request *r, struc
     uint32_t gpus = r->gpus_per_node ? r->gpus_per_node : p->shape.gpus_per_node;
     uint32_t leaf = 0, pod = 0;
     for (uint32_t node = 0; node < p->shape.nodes; node++) {
+        /* Counts begin anew at the edge of each unit. */
         leaf = node % p->shape.group_nodes ? leaf : 0;
         pod = node % p->shape.pod_nodes ? pod : 0;
+        /*
+         * The first reason counts: each node is in one class, and the
+         * classes add up to all nodes.
+         */
         if (!is_suitable(p, r, node)) {
             why->nodes_unsuitable++;
         } else if (p->closed[node]) {
@@ -60,6 +71,7 @@ static void count(const struct myr_placer *p, const struct myr_request *r, struc
     }
 }
 
+/* Sorted as they come; those of one size stay in the order in which they were tried. */
 static void add(struct myr_reasons *why, struct myr_change change)
 {
     uint32_t at = why->change_count++;
@@ -83,6 +95,7 @@ static bool fits_in(struct myr_placer *copy, const struct myr_request *r, uint32
     return fits;
 }
 
+/* It costs nothing in the cluster: its size is what the change itself says, mostly 0. */
 static void try_loose(const struct myr_placer *p, const struct myr_request *loose,
                       struct myr_change change, struct myr_reasons *why)
 {
@@ -168,6 +181,10 @@ static void try_freeing(const struct myr_placer *p, const struct myr_request *r,
                                 .unit = level == MYR_LEVEL_LEAF  ? why->leaf_best
                                         : level == MYR_LEVEL_POD ? why->pod_best
                                                                  : 0,
+                                /*
+                                 * Half a node more than fewer nodes of the same number: those can
+                                 * be had now.
+                                 */
                                 .size = r->nodes - why->most + 0.5};
     struct myr_placer *copy = placer_copy(p);
     free_nodes(copy, r, &change);
@@ -183,6 +200,7 @@ static void try_reopening(const struct myr_placer *p, const struct myr_request *
     uint32_t gpus = r->gpus_per_node ? r->gpus_per_node : p->shape.gpus_per_node;
     struct myr_change change = {.kind = MYR_CHANGE_REOPEN_NODES};
     struct myr_placer *copy = placer_copy(p);
+    /* No more than are needed: with each one it is asked again how many would fit. */
     for (uint32_t node = 0; node < p->shape.nodes && myr_request_size(copy, r) < r->nodes; node++) {
         if (copy->closed[node] && index_free_on(copy, node) >= gpus && is_suitable(copy, r, node)) {
             myr_placer_set_node(copy, node, true);
@@ -190,6 +208,7 @@ static void try_reopening(const struct myr_placer *p, const struct myr_request *
             change.nodes++;
         }
     }
+    /* After as many nodes fewer and before as many freed. */
     change.size = change.nodes + 0.25;
     if (fits_in(copy, r, &change.leaves) && change.nodes > 0) {
         add(why, change);
@@ -200,6 +219,7 @@ static void try_moving(const struct myr_placer *p, const struct myr_request *r,
                        const struct myr_running *jobs, uint32_t job_count, struct myr_reasons *why)
 {
     struct myr_defrag_plan plan = {};
+    /* A plan without moves changes nothing. */
     if (myr_defrag(p, r, jobs, job_count, &plan, NULL) < 0 || plan.moves.count == 0) {
         myr_defrag_done(&plan);
         return;
@@ -214,8 +234,10 @@ static void try_moving(const struct myr_placer *p, const struct myr_request *r,
     struct myr_placer *copy = placer_copy(p);
     for (size_t i = 0; i < plan.moves.count; i++) {
         const struct myr_share *from = &plan.moves.items[i].from, *to = &plan.moves.items[i].to;
+        /* Moves are made on masks alone: the copy has no jobs. */
         index_set_mask(copy, from->node, copy->free_mask[from->node] | from->gpus);
         index_set_mask(copy, to->node, copy->free_mask[to->node] & ~to->gpus);
+        /* A long plan is told in part. */
         if (i < MYR_CHANGE_MOVES_MAX) {
             why->moves[i] = (struct myr_change_move){from->node, to->node,
                                                      (uint32_t)__builtin_popcountll(from->gpus)};
@@ -241,6 +263,7 @@ void myr_explain(struct myr_placer *p, const struct myr_request *r, const struct
     try_fewer(p, r, ret);
     try_freeing(p, r, ret);
     try_reopening(p, r, ret);
+    /* The plan frees whole nodes and does not know how a gang is spread. */
     bool whole = !r->gpus_per_node || r->gpus_per_node == p->shape.gpus_per_node;
     if (job_count && whole && !myr_request_spreads(r)) {
         try_moving(p, r, jobs, job_count, ret);
@@ -331,6 +354,7 @@ static void write_placed(const struct myr_placer *p, const struct myr_request *r
     }
     myr_buf_printf(buf, "nodes %u, sets of leaves %u, pods %u; the farthest two meet at the %s\n",
                    r->nodes, cost->leaves, cost->pods, level_names[cost->level]);
+    /* Only where one unit could have held it is there anything to explain. */
     if (cost->level >= MYR_LEVEL_POD && r->nodes <= p->shape.group_nodes) {
         write_not_nearer(r, "set of leaves", why->leaf_most, why->leaf_best, buf);
     }

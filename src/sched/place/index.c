@@ -2,6 +2,13 @@
 
 #include <stdlib.h>
 
+/*
+ * The index of free GPUs. Units of a level lie in lists by how many whole nodes are free in them,
+ * with a bit for each list that is not empty, so the unit that fits best is found in a few words. A
+ * node is taken out of whatever lists it is in, changed, and put in again.
+ */
+
+/* By its count as it is now, so before the count changes it has to be taken out. */
 static void bucket_put(struct buckets *b, uint32_t unit)
 {
     uint32_t count = b->count[unit];
@@ -30,6 +37,7 @@ static void bucket_take(struct buckets *b, uint32_t unit)
     }
 }
 
+/* All counts are 0 and no unit is in a list yet. */
 static void buckets_init(struct buckets *b, uint32_t units, uint32_t most)
 {
     *b = (struct buckets){.units = units, .most = most};
@@ -75,6 +83,7 @@ uint32_t bucket_best(const struct buckets *b, uint32_t wanted)
     if (wanted > b->most) {
         return MYR_NONE;
     }
+    /* In the first word only counts from 'wanted' on are of use. */
     for (uint32_t w = wanted / 64; w <= b->most / 64; w++) {
         uint64_t bits = b->occupied[w];
         bits &= w == wanted / 64 ? UINT64_MAX << wanted % 64 : UINT64_MAX;
@@ -90,6 +99,7 @@ uint32_t bucket_fullest(const struct buckets *b)
     for (uint32_t w = b->most / 64 + 1; w-- > 0;) {
         if (b->occupied[w]) {
             uint32_t count = w * 64 + 63 - (uint32_t)__builtin_clzll(b->occupied[w]);
+            /* A unit of count 0 has nothing to give. */
             return count ? b->first[count] : MYR_NONE;
         }
     }
@@ -99,6 +109,7 @@ uint32_t bucket_fullest(const struct buckets *b)
 /* A whole node becomes free, or is free no more: one counter a level. */
 static void count_node(struct myr_placer *p, uint32_t node, bool in)
 {
+    /* UINT32_MAX is minus one. */
     uint32_t one = in ? 1U : UINT32_MAX;
     p->free_nodes += one;
     MYR_ASSERT(p->free_nodes <= p->shape.nodes);
@@ -131,6 +142,7 @@ static void fill(struct myr_placer *p)
     }
     MYR_ASSERT(group + (in_group > 0) == p->groups && pod + (in_pod > 0) == p->pods);
     memset(p->free_words, 0xff, (size_t)(nodes / 64) * sizeof(uint64_t));
+    /* There is a word for the rest even where the nodes fill whole words: it is 0 then. */
     p->free_words[nodes / 64] = (UINT64_C(1) << nodes % 64) - 1;
     p->free_nodes = nodes;
     buckets_fill(&p->by_group, nodes, p->shape.group_nodes);
@@ -151,6 +163,7 @@ struct myr_placer *myr_placer_create(const struct myr_place_shape *shape)
     p->shape.pod_nodes = leaves * p->shape.group_nodes;
     p->groups = (shape->nodes + shape->group_nodes - 1) / shape->group_nodes;
     p->pods = (shape->nodes + p->shape.pod_nodes - 1) / p->shape.pod_nodes;
+    /* A shift by 64 is not defined. */
     p->whole = shape->gpus_per_node == 64 ? UINT64_MAX : (UINT64_C(1) << shape->gpus_per_node) - 1;
     p->free_mask = myr_xcalloc(shape->nodes, sizeof(uint64_t));
     p->closed = myr_xcalloc(shape->nodes, 1);
@@ -159,6 +172,7 @@ struct myr_placer *myr_placer_create(const struct myr_place_shape *shape)
     p->group_of = myr_xcalloc(shape->nodes, sizeof(uint32_t));
     p->pod_of = myr_xcalloc(shape->nodes, sizeof(uint32_t));
     p->domain_of = myr_xcalloc(shape->nodes, sizeof(uint32_t));
+    /* By domain; at first each node is one, and never are there more. */
     p->domain_free = myr_xcalloc(shape->nodes, sizeof(uint32_t));
     p->node_penalty = myr_xcalloc(shape->nodes, sizeof(uint32_t));
     p->group_penalty = myr_xcalloc(p->groups, sizeof(uint32_t));
@@ -206,7 +220,9 @@ void myr_placer_free(struct myr_placer *p)
 static void list_node(struct myr_placer *p, uint32_t node, bool in)
 {
     uint32_t count = index_free_on(p, node);
+    /* Every change goes through here twice, or through index_take_whole(). */
     p->version++;
+    /* What is closed or full is in no list and counts as nothing. */
     if (p->closed[node] || count == 0) {
         return;
     }
@@ -249,6 +265,10 @@ void index_set_mask(struct myr_placer *p, uint32_t node, uint64_t mask)
 
 void index_take_whole(struct myr_placer *p, const uint32_t *nodes, uint32_t count)
 {
+    /*
+     * Nodes of a leaf and of a pod are neighbours here: their buckets
+     * change once for all of them.
+     */
     for (uint32_t i = 0, in_leaf = 0, in_pod = 0; i < count; i++) {
         uint32_t node = nodes[i], leaf = p->group_of[node], pod = p->pod_of[node];
         MYR_ASSERT(index_is_free(p, node));
@@ -278,6 +298,7 @@ void index_take_whole(struct myr_placer *p, const uint32_t *nodes, uint32_t coun
     p->version++;
 }
 
+/* Open with the last reason gone; a node with several stays out of the lists. */
 static void close_node(struct myr_placer *p, uint32_t node, uint8_t bit, bool closed)
 {
     list_node(p, node, false);
@@ -300,6 +321,7 @@ void myr_placer_set_domain(struct myr_placer *p, uint32_t nodes)
     MYR_ASSERT(nodes > 0);
     p->domain_nodes = nodes;
     memset(p->domain_free, 0, p->shape.nodes * sizeof(uint32_t));
+    /* One before 0: the first node is an edge and makes it 0. */
     uint32_t domain = MYR_NONE;
     for (uint32_t node = 0; node < p->shape.nodes; node++) {
         /* A domain that reaches over a leaf's edge counts as two: levels nest. */
@@ -322,6 +344,7 @@ void myr_placer_set_zone(struct myr_placer *p, enum myr_zone zone, const uint32_
     for (uint32_t node = 0; node < p->shape.nodes; node++) {
         MYR_ASSERT(unit_of[node] < p->shape.nodes);
         it->unit_of[node] = unit_of[node];
+        /* Units are numbered from 0 by the caller; one that no node is in has none free. */
         it->units = unit_of[node] >= it->units ? unit_of[node] + 1 : it->units;
     }
     p->version++;
@@ -342,6 +365,7 @@ struct myr_placer *myr_placer_grow(struct myr_placer *old, const struct myr_plac
     struct myr_placer *p = myr_placer_create(shape);
     MYR_ASSERT(shape->nodes >= old->shape.nodes);
     p->plain = old->plain;
+    /* Domains of one node are what a new placer has. */
     if (old->domain_nodes > 1) {
         myr_placer_set_domain(p, old->domain_nodes);
     }
@@ -381,6 +405,7 @@ void myr_placer_set_kind(struct myr_placer *p, uint32_t node, uint8_t kind)
 static void set_penalty(struct myr_placer *p, uint32_t *at, uint32_t milli)
 {
     milli = milli < MYR_PENALTY_MAX ? milli : MYR_PENALTY_MAX;
+    /* So that a search without penalties need not look at them. */
     p->penalised += (uint32_t)(milli != 0) - (uint32_t)(*at != 0);
     MYR_ASSERT(p->penalised <= p->shape.nodes + p->groups);
     *at = milli;
@@ -396,11 +421,13 @@ void myr_placer_set_leaf_penalty(struct myr_placer *p, uint32_t leaf, uint32_t m
     set_penalty(p, &p->group_penalty[leaf], milli);
 }
 
+/* Bounded, so that one bad figure does not outweigh everything else. */
 static double between(double value, double least, double most)
 {
     return value < least ? least : value > most ? most : value;
 }
 
+/* In thousandths; the formula is in docs/sched.md under the cost. */
 uint32_t myr_condition_penalty(const struct myr_condition *condition)
 {
     double load = between(condition->link_load, 0, 1);

@@ -2,6 +2,12 @@
 
 /* How a placer lies in memory, for copies of it (flat/flat.h). */
 
+/*
+ * The table names every field in the order of the struct: runs of plain fields between the arrays,
+ * and for each array a function that says how long it is. Lengths are plain fields, which are read
+ * before any array.
+ */
+
 static uint64_t nodes(const void *self)
 {
     return ((const struct myr_placer *)self)->shape.nodes;
@@ -47,6 +53,7 @@ static uint64_t pod_words(const void *self)
     return ((const struct myr_placer *)self)->by_pod.most / 64 + 1;
 }
 
+/* A zone that nobody has set has no arrays. */
 static uint64_t zone_nodes(const void *self, enum myr_zone zone)
 {
     const struct myr_placer *p = self;
@@ -114,6 +121,7 @@ static const struct flat_field fields[] = {
     BY_NODE(partial_next),
     BY_NODE(partial_previous),
     FLAT_RUN(myr_placer, partial_occupied, scratch),
+    /* Not part of the state: it is made again when a search needs it. */
     {"scratch", FLAT_OWNED, offsetof(struct myr_placer, scratch), sizeof(void *), 0, NULL, NULL,
      release_scratch},
 };

@@ -10,6 +10,7 @@
 static bool shape_sound(const struct myr_placer *p)
 {
     const struct myr_place_shape *s = &p->shape;
+    /* Limits are those of what can be created; without them the sums below could overflow. */
     if (s->nodes == 0 || s->nodes > 1U << 24 || s->gpus_per_node == 0 ||
         s->gpus_per_node > MYR_SCHED_GPUS_MAX || s->group_nodes == 0 || s->group_nodes > 1U << 24 ||
         s->pod_nodes < s->group_nodes || s->pod_nodes > 1U << 25 ||
@@ -17,6 +18,7 @@ static bool shape_sound(const struct myr_placer *p)
         return false;
     }
     uint64_t whole = UINT64_MAX >> (64 - s->gpus_per_node);
+    /* Read as a byte: a bool with another value in it is not defined to read. */
     uint8_t plain;
     memcpy(&plain, &p->plain, 1);
     return p->groups == (s->nodes + s->group_nodes - 1) / s->group_nodes &&
@@ -37,6 +39,7 @@ static bool nodes_sound(const struct myr_placer *p, uint64_t *ret_gpus, uint64_t
     *ret_gpus = *ret_nodes = 0;
     for (uint32_t n = 0; n < p->shape.nodes; n++) {
         bool whole = is_whole(p, n);
+        /* Domains are runs with numbers that go up by one; before the first node stands -1. */
         uint32_t domain = p->domain_of[n], before = n ? p->domain_of[n - 1] : MYR_NONE;
         if ((p->free_mask[n] & ~p->whole) || index_is_free(p, n) != whole || p->closed[n] > 3 ||
             p->group_of[n] != n / p->shape.group_nodes || p->pod_of[n] != n / p->shape.pod_nodes ||
@@ -69,6 +72,7 @@ static bool counts_sound(const struct myr_placer *p, const uint32_t *unit_of, ui
 static bool buckets_sound(const struct buckets *b)
 {
     uint32_t seen = 0;
+    /* A list that runs in a circle ends when it has more units than there are. */
     for (uint32_t c = 0; c <= b->most; c++) {
         uint32_t previous = MYR_NONE;
         bool occupied = b->occupied[c / 64] >> c % 64 & 1;
@@ -83,6 +87,7 @@ static bool buckets_sound(const struct buckets *b)
             previous = u;
         }
     }
+    /* Bits beyond the last count would lead the search outside. */
     uint32_t last = b->most / 64;
     uint64_t beyond = b->most % 64 == 63 ? 0 : UINT64_MAX << (b->most % 64 + 1);
     return seen == b->units && !(b->occupied[last] & beyond);
@@ -91,6 +96,7 @@ static bool buckets_sound(const struct buckets *b)
 static bool partials_sound(const struct myr_placer *p)
 {
     uint32_t seen = 0, there = 0;
+    /* Counted from the masks first, so that none is missing in the lists. */
     for (uint32_t n = 0; n < p->shape.nodes; n++) {
         uint32_t k = index_free_on(p, n);
         there += !p->closed[n] && k > 0 && k < p->shape.gpus_per_node;
@@ -139,6 +145,7 @@ static bool penalties_sound(const struct myr_placer *p)
 bool placer_is_sound(const struct myr_placer *p)
 {
     uint64_t gpus, nodes;
+    /* Bits of free words beyond the last node would be nodes that there are not. */
     if (!shape_sound(p) || !nodes_sound(p, &gpus, &nodes) || gpus != p->free_gpus ||
         nodes != p->free_nodes || (p->free_words[p->shape.nodes / 64] >> p->shape.nodes % 64)) {
         return false;

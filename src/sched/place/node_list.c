@@ -12,6 +12,7 @@ static struct myr_str take_until(struct myr_str *text, char separator)
     return taken;
 }
 
+/* One number is a range of itself. What stands behind a second dash is no number, and refused. */
 static bool parse_range(struct myr_str item, uint64_t *ret_first, uint64_t *ret_last)
 {
     bool is_range = item.len && memchr(item.data, '-', item.len);
@@ -26,6 +27,7 @@ static bool parse_range(struct myr_str item, uint64_t *ret_first, uint64_t *ret_
 int myr_node_list_parse(const char *name, struct myr_str text, uint32_t nodes, uint64_t *ret,
                         struct myr_err *err)
 {
+    /* Messages count columns from here. */
     const char *start = text.data;
     do {
         struct myr_str item = take_until(&text, ',');
@@ -38,6 +40,7 @@ int myr_node_list_parse(const char *name, struct myr_str text, uint32_t nodes, u
                                name, (size_t)(item.data - start) + 1, myr_text_excerpt(item, words),
                                nodes);
         }
+        /* Named twice is no error: the bit is there once. */
         for (uint64_t node = first; node <= last; node++) {
             ret[node / 64] |= UINT64_C(1) << node % 64;
         }

@@ -1,5 +1,10 @@
 #include "place/index.h"
 
+/*
+ * Placing by a number of GPUs alone: the quick way, for jobs of one node and for gangs without a
+ * layout. Always where it fits most tightly, so that large free units stay whole.
+ */
+
 enum { LOOK_MAX = 256 }; /* nodes compared for one small job */
 
 /* The switch that a node's first compute NIC is plugged into. */
@@ -29,6 +34,7 @@ static uint32_t first_run(const struct myr_design *design, bool pod)
         }
         count++;
     }
+    /* A design without a compute network has one leaf with all nodes. */
     return first == MYR_NONE ? design->head->nodes : count;
 }
 
@@ -38,11 +44,14 @@ struct myr_place_shape myr_place_shape_of(const struct myr_design *design)
     struct myr_place_shape shape = {.nodes = design->head->nodes,
                                     .gpus_per_node = design->head->gpus_per_node};
     shape.group_nodes = net->group_nodes ? net->group_nodes : first_run(design, false);
+    /* A set of leaves has one for each rail. */
     uint32_t groups =
         net->rails && net->pod_leaves >= net->rails ? net->pod_leaves / net->rails : 1;
+    /* A network that does not say its groups is read from its cables. */
     if (!net->group_nodes && net->tiers == 3) {
         groups = first_run(design, true) / shape.group_nodes;
     }
+    /* Below three tiers there are no pods: all nodes are in one. */
     shape.pod_nodes = net->tiers == 3 ? shape.group_nodes * groups : shape.nodes;
     return shape;
 }
@@ -63,6 +72,7 @@ static uint64_t lowest(uint64_t mask, uint32_t gpus)
 static uint32_t in_fullest_group(const struct myr_placer *p, uint32_t first)
 {
     uint32_t best = first, looked = 0;
+    /* A list may be as long as the cluster: the best of so many is good enough. */
     for (uint32_t n = first; n != MYR_NONE && looked < LOOK_MAX; n = p->partial_next[n], looked++) {
         uint32_t count = p->by_group.count[n / p->shape.group_nodes];
         uint32_t least = p->by_group.count[best / p->shape.group_nodes];
@@ -131,6 +141,7 @@ static uint32_t near_node(const struct myr_placer *p, uint32_t beside, uint32_t 
     return MYR_NONE;
 }
 
+/* The least number that suffices says which list it is, so 'after' must come from it. */
 uint32_t myr_place_partly(const struct myr_placer *p, uint32_t gpus, uint32_t after)
 {
     MYR_ASSERT(gpus > 0 && (after == MYR_NONE || after < p->shape.nodes));
@@ -154,6 +165,7 @@ static void take(struct myr_placer *p, uint32_t node, uint64_t mask, struct myr_
     gang->shares[gang->count++] = (struct myr_share){node, mask};
 }
 
+/* The unit has that many free nodes, so the walk ends before its edge. */
 static void take_from_group(struct myr_placer *p, uint32_t group, uint32_t nodes,
                             struct myr_gang *gang)
 {
@@ -192,6 +204,7 @@ static void take_from_pod(struct myr_placer *p, uint32_t pod, uint32_t nodes, st
 
 static void take_nodes(struct myr_placer *p, uint32_t nodes, struct myr_gang *gang)
 {
+    /* One group that holds all of it, the fullest of those; else pod by pod. */
     uint32_t group = lowest_alike(&p->by_group, bucket_best(&p->by_group, nodes));
     if (group != MYR_NONE) {
         take_from_group(p, group, nodes, gang);
@@ -218,6 +231,7 @@ bool myr_place_fits(const struct myr_placer *p, uint32_t gpus)
     if (p->free_nodes < whole) {
         return false;
     }
+    /* One whole node beyond those that are filled holds any remainder. */
     if (rest == 0 || p->free_nodes > whole) {
         return true;
     }
@@ -236,6 +250,7 @@ bool myr_place_fits_group(const struct myr_placer *p, uint32_t gpus)
     if (full == 0) {
         return bucket_best(&p->by_group, rest) != MYR_NONE;
     }
+    /* One more than needed is enough to know. */
     for (uint32_t g = p->by_group.first[per]; g != MYR_NONE && whole_groups <= full;
          g = p->by_group.next[g]) {
         whole_groups++;
@@ -260,6 +275,7 @@ bool myr_place(struct myr_placer *p, uint32_t gpus, struct myr_gang *ret)
         take_nodes(p, whole, ret);
     }
     if (rest) {
+        /* A plain placer puts remainders on the fullest node that holds them, wherever it is. */
         uint32_t node =
             whole && !p->plain ? near_node(p, ret->shares[ret->count - 1].node, rest) : MYR_NONE;
         node = node == MYR_NONE ? best_node(p, rest) : node;
@@ -291,6 +307,7 @@ void myr_release(struct myr_placer *p, const struct myr_gang *gang)
 
 uint32_t myr_gang_groups(const struct myr_placer *p, const struct myr_gang *gang)
 {
+    /* Shares of a group mostly follow each other, so the search through all is rare. */
     uint32_t groups = 0, last = MYR_NONE;
     for (uint32_t i = 0; i < gang->count; i++) {
         uint32_t group = gang->shares[i].node / p->shape.group_nodes;

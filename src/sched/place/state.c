@@ -5,6 +5,12 @@
 #include "myriad/text.h"
 #include "place/index.h"
 
+/*
+ * The state of a cluster as a table. A node has a row for each job on it, or one without a job; the
+ * rows of one node must not contradict each other. GPUs are taken in the placer as rows come, and
+ * what is known about all nodes at once, kinds and places, is told to it at the end.
+ */
+
 enum { FILE_BYTES_MAX = 256 << 20 };
 
 enum column {
@@ -69,6 +75,7 @@ static int read_header(struct reader *r, struct myr_err *err)
             r->at[c] = f;
         }
     }
+    /* Without nodes no row means anything; all other columns may be missing. */
     if (r->at[NODE] == MYR_NONE) {
         return myr_err_set(err, MYR_EINVAL, "%s:1:1: no column 'node', expected a header naming it",
                            r->csv.file);
@@ -115,6 +122,7 @@ static int read_number(const struct reader *r, enum column column, uint64_t usua
                        uint64_t *ret, struct myr_err *err)
 {
     struct myr_str text = field(r, column);
+    /* Where the row says nothing. */
     *ret = usual;
     if (text.len > 0 && (!myr_str_to_u64(text, ret) || *ret > most)) {
         return myr_csv_error(err, &r->csv, where(r, column), "'%s' is not a number from 0 to %llu",
@@ -157,6 +165,7 @@ static int set_use(const struct reader *r, uint32_t node, struct myr_err *err)
                              "the node is %s here and %s in a row before, expected one state",
                              words[state], words[r->said[node] - 1]);
     }
+    /* The first row of a node that says it decides; those after it only agree. */
     if (!r->said[node] && state == DOWN) {
         myr_placer_set_node(r->p, node, false);
     } else if (!r->said[node] && state == HELD) {
@@ -168,6 +177,7 @@ static int set_use(const struct reader *r, uint32_t node, struct myr_err *err)
 
 static int set_state(const struct reader *r, uint32_t node, struct myr_err *err)
 {
+    /* No load, no flaps, all headroom: nothing to mind. */
     struct myr_condition condition = {0, 0, 1};
     double penalty = 0;
     int rc = set_use(r, node, err);
@@ -191,6 +201,7 @@ static void names_init(struct reader *r)
     uint32_t nodes = r->p->shape.nodes;
     for (uint32_t i = 0; i < NAMES_COUNT; i++) {
         r->names[i].column = columns[i];
+        /* A kind is a byte, and 0 stands for none; racks and rows may be as many as nodes. */
         r->names[i].most = i == NAMES_KIND ? MYR_STATE_KINDS_MAX : nodes;
         r->names[i].of = MYR_ARENA_NEW(&r->state->arena, uint32_t, nodes);
         for (uint32_t node = 0; node < nodes; node++) {
@@ -212,6 +223,7 @@ static int set_name(struct reader *r, struct names *names, uint32_t node, struct
                              "more than %u different values of '%s'", names->most,
                              column_names[names->column]);
     }
+    /* The text of the row is gone with the next one, so the name is copied. */
     if (known == MYR_MAP_NONE) {
         known = names->count++;
         name.data = myr_arena_strndup(&r->state->arena, name.data, name.len);
@@ -235,6 +247,7 @@ static void give_names(struct reader *r)
     const uint32_t *kind_of = r->names[NAMES_KIND].of;
     for (uint32_t node = 0; node < r->p->shape.nodes; node++) {
         if (kind_of[node] != MYR_NONE) {
+            /* 0 is the kind of a node that has none. */
             myr_placer_set_kind(r->p, node, (uint8_t)(kind_of[node] + 1));
         }
     }
@@ -242,6 +255,7 @@ static void give_names(struct reader *r)
         struct names *names = &r->names[z == MYR_ZONE_RACK ? NAMES_RACK : NAMES_ROW];
         r->state->has_zone[z] = names->count > 0;
         for (uint32_t node = 0; node < r->p->shape.nodes; node++) {
+            /* A node without a rack or row stands alone: it gets a number of its own. */
             names->of[node] = names->of[node] == MYR_NONE ? names->count++ : names->of[node];
         }
         if (r->state->has_zone[z]) {
@@ -250,6 +264,7 @@ static void give_names(struct reader *r)
     }
 }
 
+/* The job of this name, made when it is met first; 'ret_index' is its place. */
 static struct myr_running *job_for(struct reader *r, struct myr_str name, uint32_t *ret_index)
 {
     uint32_t known = myr_strmap_get(&r->jobs, name);
@@ -271,6 +286,7 @@ static int take_share(struct reader *r, uint32_t node, struct myr_err *err)
     struct myr_str name = field(r, JOB);
     uint32_t index, left = index_free_on(r->p, node);
     uint64_t gpus, restart_s;
+    /* A job without a number has the whole node; a row without a job takes nothing. */
     int rc = read_number(r, GPUS, name.len ? r->p->shape.gpus_per_node : 0,
                          r->p->shape.gpus_per_node, &gpus, err);
     rc = rc < 0 ? rc : read_number(r, RESTART, 600, 1000000000, &restart_s, err);
@@ -286,6 +302,7 @@ static int take_share(struct reader *r, uint32_t node, struct myr_err *err)
     struct myr_gang *gang = job->gang;
     job->restart_s = (uint32_t)restart_s;
     job->pinned = myr_str_eq(field(r, PINNED), MYR_STR("yes"));
+    /* Shares grow by doubling in the arena; the old ones are freed with it. */
     if (gang->count == r->room.items[index]) {
         uint32_t room = gang->count ? 2 * gang->count : 4;
         struct myr_share *shares = MYR_ARENA_NEW(&r->state->arena, struct myr_share, room);
@@ -295,6 +312,7 @@ static int take_share(struct reader *r, uint32_t node, struct myr_err *err)
         gang->shares = shares;
         r->room.items[index] = room;
     }
+    /* Which of the free GPUs is not said: the lowest. */
     uint64_t mask = r->p->free_mask[node], taken = 0;
     for (uint64_t i = 0; i < gpus; i++) {
         uint64_t bit = mask & (0 - mask);
@@ -337,6 +355,7 @@ int myr_sched_state_parse(struct myr_sched_state *state, struct myr_placer *plac
     }
     myr_strmap_done(&r.jobs);
     myr_vec_done(&r.room);
+    /* Nothing of it is left for the caller to free. */
     if (rc < 0) {
         myr_sched_state_done(state);
     }

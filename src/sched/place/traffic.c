@@ -1,10 +1,18 @@
 #include "myriad/sched/traffic.h"
 
+/*
+ * What a layout sends between nodes. Ranks are numbers with one digit for each axis, and a node
+ * holds a run of ranks, so groups of ranks become groups of cells, which are nodes in rank order.
+ * Groups with the same members are one family; digits of the cells let a search reorder the axes
+ * without listing members.
+ */
+
 /* One digit of a cell's number that the members of a group differ in. */
 struct cell_digit {
     uint32_t size, stride;
 };
 
+/* Members of a group differ in these digits and agree in all others; none: all in one cell. */
 struct cell_set {
     uint32_t count;
     struct cell_digit digits[MYR_GROUP_DIGITS_MAX + 1];
@@ -61,6 +69,7 @@ static bool digit_is_zero(uint32_t cell, struct cell_digit digit)
     return cell / digit.stride % digit.size == 0;
 }
 
+/* The member with zeros in all these digits stands for its group. */
 static bool is_first(uint32_t cell, const struct cell_set *set)
 {
     for (uint32_t d = 0; d < set->count; d++) {
@@ -81,6 +90,7 @@ static bool same_members(const struct myr_traffic_family *a, const struct myr_tr
 /* Adds a family of 'bytes' in all, or its bytes to one with the same groups. */
 static void add_family(struct myr_job_traffic *t, struct myr_traffic_family *family, double bytes)
 {
+    /* In all groups together; a family keeps the bytes of one of its groups. */
     t->between_bytes += bytes;
     family->bytes = bytes / family->group_count;
     for (uint32_t i = 0; i < t->family_count; i++) {
@@ -102,6 +112,7 @@ static void add_groups(struct myr_job_traffic *t, enum myr_axis axis, const stru
     }
     MYR_ASSERT(f.group_size > 0);
     f.offsets = MYR_ARENA_NEW(arena, uint32_t, f.group_size);
+    /* Members are counted with the digits of the set as places; their offsets are the strides. */
     for (uint32_t m = 0; m < f.group_size; m++) {
         uint32_t rest = m;
         for (uint32_t d = 0; d < set->count; d++) {
@@ -123,7 +134,9 @@ static void add_groups(struct myr_job_traffic *t, enum myr_axis axis, const stru
 static void add_pipeline(struct myr_job_traffic *t, struct cell_digit digit, bool around,
                          double bytes, struct myr_arena *arena)
 {
+    /* Each of the chains has as many cells as there are stages. */
     uint32_t chains = t->cells / digit.size, links = digit.size - 1;
+    /* Of two stages the closing pair is the pair itself. */
     bool closes = around && digit.size > 2;
     double each = bytes / ((double)chains * (links + (closes ? 1 : 0)));
     for (uint32_t closing = 0; closing < (closes ? 2U : 1U); closing++) {
@@ -147,6 +160,7 @@ static void sum_bytes(const struct myr_layout *layout, const struct myr_model *m
 {
     double ranks = (double)myr_layout_gpus(layout);
     memset(ret, 0, sizeof(double) * (MYR_AXIS_WORLD + 1));
+    /* Without a model only the ratio counts: 64 : 16 : 8 : 4 : 1, as docs/sched.md says. */
     if (!model) {
         ret[MYR_AXIS_TP] = layout->tp > 1 ? 64 * ranks : 0;
         ret[MYR_AXIS_CP] = layout->cp > 1 ? 16 * ranks : 0;
@@ -162,6 +176,10 @@ static void sum_bytes(const struct myr_layout *layout, const struct myr_model *m
             const struct myr_comm *row = &list.rows[i];
             if (row->kind != MYR_COMM_GRAD_NORM && row->kind != MYR_COMM_EMBEDDING &&
                 row->kind != MYR_COMM_MIRROR) {
+                /*
+                 * A row is what one rank of the stage sends, and each stage has a part of the
+                 * ranks.
+                 */
                 ret[row->axis] +=
                     (double)myr_comm_wire_bytes(row) * (double)row->count * ranks / layout->pp;
             }
@@ -174,6 +192,7 @@ static void refine(struct myr_job_traffic *t, const uint32_t *cuts, uint32_t cut
 {
     uint32_t at = 1;
     while (at < t->cells) {
+        /* The next edge of any digit above this one. */
         uint32_t next = t->cells;
         for (uint32_t i = 0; i < cut_count; i++) {
             if (cuts[i] > at && cuts[i] < next) {
@@ -202,6 +221,7 @@ static void describe(const struct myr_job_traffic *t, struct myr_traffic_family 
     f->digit_bits = 0;
     for (uint32_t d = 0; d < t->digit_count; stride *= t->digits[d], d++) {
         uint32_t size = t->digits[d], blocks = t->cells / size;
+        /* With two members neighbours, ends and all are the same: it counts as all. */
         bool pair = f->axis == MYR_AXIS_PP && size > 2;
         if (pair && f->offsets[1] == stride && f->group_count == blocks * (size - 1)) {
             f->members = MYR_MEMBERS_NEIGHBOURS;
@@ -213,6 +233,7 @@ static void describe(const struct myr_job_traffic *t, struct myr_traffic_family 
             f->digit_bits = 1U << d;
             return;
         }
+        /* A member at just this stride means that the group goes through this digit. */
         for (uint32_t m = 1; m < f->group_size; m++) {
             if (f->offsets[m] == stride) {
                 bits |= 1U << d;
@@ -221,6 +242,7 @@ static void describe(const struct myr_job_traffic *t, struct myr_traffic_family 
             }
         }
     }
+    /* All combinations of those digits are as many as there are members: none is missing. */
     if (product == f->group_size && f->group_count * f->group_size == t->cells) {
         f->members = MYR_MEMBERS_ALL;
         f->digit_bits = bits;
@@ -249,10 +271,12 @@ int myr_job_traffic_of(const struct myr_layout *layout, const struct myr_model *
         }
         myr_groups_init(&groups, layout, (enum myr_axis)axis);
         to_cells(&groups, gpus_per_node, &set);
+        /* Both edges of a digit must be edges of the finer ones. */
         for (uint32_t d = 0; d < set.count && cut_count + 2 <= MYR_ARRAY_COUNT(cuts); d++) {
             cuts[cut_count++] = set.digits[d].stride;
             cuts[cut_count++] = set.digits[d].stride * set.digits[d].size;
         }
+        /* Its groups lie inside the nodes, and no placement changes that. */
         if (set.count == 0) {
             ret->inside_bytes += bytes[axis];
         } else if (axis == MYR_AXIS_PP && !set.cut) {
