@@ -2,6 +2,11 @@
 
 #include <stdlib.h>
 
+/*
+ * One loop over a table of fields for each thing that can be done with a value. Fields are read and
+ * written through memcpy(), because what they really are is not known here.
+ */
+
 /* How vectors and gangs look whatever is in them. */
 struct any_vec {
     void *items;
@@ -19,6 +24,7 @@ struct items {
     uint64_t count;
 };
 
+/* Where they lie and how many; none for what is no state or is empty. */
 static struct items items_of(const struct flat_field *f, const void *self)
 {
     char *field = (char *)(uintptr_t)self + f->offset;
@@ -45,6 +51,7 @@ static struct items items_of(const struct flat_field *f, const void *self)
     }
 }
 
+/* Scratch, freed by itself or not, is neither stored nor compared. */
 static bool is_state(const struct flat_field *f)
 {
     return f->kind != FLAT_SCRATCH && f->kind != FLAT_OWNED;
@@ -62,6 +69,7 @@ void flat_release(const struct flat_type *type, void *self)
         for (uint64_t k = 0; f->type && k < items.count; k++) {
             flat_release(f->type, (char *)items.at + k * f->item);
         }
+        /* Inline items lie in the struct itself. */
         if (f->kind != FLAT_INLINE) {
             free(items.at);
         }
@@ -76,12 +84,14 @@ static void *make_room(const struct flat_field *f, void *self, uint64_t count)
     if (f->kind == FLAT_INLINE) {
         return had.at;
     }
+    /* Items that go own memory of their own. */
     for (uint64_t k = count; f->type && k < had.count; k++) {
         flat_release(f->type, (char *)had.at + k * f->item);
     }
     if (f->kind == FLAT_VEC) {
         struct any_vec vec;
         memcpy(&vec, field, sizeof(vec));
+        /* A vector keeps what room it has: copies are made again and again. */
         if (vec.capacity < count) {
             vec.items = myr_xrealloc(vec.items, count, f->item);
             vec.capacity = count;
@@ -101,6 +111,7 @@ static void *make_room(const struct flat_field *f, void *self, uint64_t count)
             memcpy(field, &had.at, sizeof(had.at));
         }
     }
+    /* New items begin as zero, which is a value that can be released and copied into. */
     for (uint64_t k = had.count; f->type && k < count; k++) {
         memset((char *)had.at + k * f->item, 0, f->item);
     }
@@ -184,6 +195,7 @@ uint64_t flat_hash(const struct flat_type *type, const void *self, uint64_t seed
             continue;
         }
         struct items items = is_state(f) ? items_of(f, self) : (struct items){};
+        /* The number goes in too, so that items cannot move from one list to the next unseen. */
         hash = myr_hash_u64(hash ^ items.count);
         if (!f->type && items.count) {
             hash = myr_hash_u64(hash ^ myr_hash_bytes(items.at, items.count * f->item));
@@ -209,6 +221,7 @@ size_t flat_bytes(const struct flat_type *type, const void *self)
     return bytes;
 }
 
+/* Plain parts first: the lengths of arrays are in them. */
 void flat_save(const struct flat_type *type, const void *self, struct myr_buf *ret)
 {
     for (uint32_t i = 0; i < type->count; i++) {
@@ -233,6 +246,7 @@ void flat_save(const struct flat_type *type, const void *self, struct myr_buf *r
     }
 }
 
+/* False, and nothing is taken, where there are not enough. */
 static bool take_bytes(struct myr_str *bytes, void *to, uint64_t len)
 {
     if (bytes->len < len) {
@@ -247,6 +261,7 @@ static bool take_bytes(struct myr_str *bytes, void *to, uint64_t len)
 /* No more items than there are bytes left for: memory is taken for what is there only. */
 static bool may_have(const struct flat_field *f, const void *self, uint64_t count, size_t left)
 {
+    /* Its length is known from what was read before. */
     if (f->kind == FLAT_ARRAY && count != f->count(self)) {
         return false;
     }
@@ -256,6 +271,7 @@ static bool may_have(const struct flat_field *f, const void *self, uint64_t coun
     if (f->kind == FLAT_INLINE && count != f->size / f->item) {
         return false;
     }
+    /* The least that one item takes in the file: its plain part, and a count for each list. */
     uint64_t least = f->item;
     for (uint32_t i = 0; f->type && i < f->type->count; i++) {
         const struct flat_field *inner = &f->type->fields[i];
@@ -300,6 +316,7 @@ bool flat_covers(const struct flat_type *type)
     uint32_t at = 0;
     for (uint32_t i = 0; i < type->count; i++) {
         const struct flat_field *f = &type->fields[i];
+        /* No gap and no overlap: a field that a struct gains shows here. */
         if (f->offset != at || (f->type && !flat_covers(f->type))) {
             return false;
         }
@@ -308,6 +325,7 @@ bool flat_covers(const struct flat_type *type)
     return at == type->size;
 }
 
+/* Names, places and kinds of all fields: states of another build have another one. */
 uint64_t flat_signature(const struct flat_type *type)
 {
     uint64_t hash = myr_hash_bytes(type->name, strlen(type->name)) ^ type->size;

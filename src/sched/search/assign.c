@@ -9,6 +9,7 @@
  * the first and the last member tell whether a group is broken.
  */
 
+/* Four at a time; lists need not be aligned for it. */
 typedef uint32_t lanes __attribute__((vector_size(16), aligned(4)));
 
 /* In how many of 'count' places two lists differ. */
@@ -17,6 +18,7 @@ static uint32_t differing(const uint32_t *a, const uint32_t *b, uint32_t count)
     lanes sum = {};
     uint32_t i = 0, total = 0;
     for (; i + 4 <= count; i += 4) {
+        /* A true comparison is minus one in each lane. */
         sum -= (lanes)(*(const lanes *)(a + i) != *(const lanes *)(b + i));
     }
     for (; i < count; i++) {
@@ -34,6 +36,7 @@ static bool all_equal(const uint32_t *list, uint32_t count, uint32_t value)
         return false;
     }
     for (; i + 4 <= count; i += 4) {
+        /* Differences gather in 'other'; any bit that is set is one. */
         other |= *(const lanes *)(list + i) ^ value;
     }
     bool equal = (other[0] | other[1] | other[2] | other[3]) == 0;
@@ -79,6 +82,7 @@ static uint32_t list_sums(const struct strides *s, uint32_t bits, bool in, uint3
             continue;
         }
         uint32_t have = count;
+        /* The sums so far, repeated for each further value of the digit. */
         for (uint32_t v = 1; v < s->size[k]; v++) {
             for (uint32_t i = 0; i < have; i++) {
                 ret[count++] = ret[i] + v * s->stride[k];
@@ -98,6 +102,7 @@ static uint32_t broken_pairs(const struct search *q, const struct strides *s, ui
     }
     uint32_t block = s->size[k] * s->stride[k];
     uint32_t apart = ends ? block - s->stride[k] : s->stride[k];
+    /* Inside a block every position has its partner at the same distance. */
     for (uint32_t base = 0; base < q->nodes; base += block) {
         broken += differing(unit + base, unit + base + apart, block - apart);
     }
@@ -126,6 +131,10 @@ static uint32_t broken_runs(const struct search *q, const struct strides *s, uin
     uint32_t *offsets = q->s->offsets, *firsts = q->s->firsts;
     uint32_t reach = reach_of(s, bits, &end);
     uint32_t groups = list_sums(s, bits, false, own, firsts);
+    /*
+     * Runs that follow the topology are broken where their ends differ, so
+     * the middle is not read.
+     */
     if (end <= q->sorted_run) {
         for (uint32_t g = 0; g < groups; g++) {
             broken += unit[firsts[g]] != unit[firsts[g] + reach];
@@ -196,6 +205,7 @@ static uint32_t broken_listed(const struct search *q, const struct digit_order *
 {
     struct search_scratch *s = q->s;
     uint32_t broken = 0;
+    /* Their offsets are of cells, so the units are put in the order of cells first. */
     assign_numbers(q, order);
     for (uint32_t i = 0; i < q->nodes; i++) {
         s->other[s->sequence[i]] = unit[i];
@@ -224,6 +234,7 @@ static uint32_t broken_at(const struct search *q, const struct digit_order *orde
     case MYR_MEMBERS_LISTED:
         return broken_listed(q, order, f, unit);
     default:
+        /* How many of the fastest digits are the family's own. */
         while (own < s->count && has_place(s, f->digit_bits, own)) {
             own++;
         }
@@ -238,6 +249,7 @@ uint32_t assign_broken(const struct search *q, const struct digit_order *order, 
     struct strides s = strides_of(q->traffic, order);
     const struct myr_traffic_family *f = &q->traffic->families[family];
     const uint32_t *unit = q->assigned ? q->s->unit[level] : q->s->along[level];
+    /* Single nodes are domains of their own: every group is broken there. */
     if (level == UNIT_DOMAIN && q->p->domain_nodes == 1) {
         return f->group_count;
     }
@@ -255,6 +267,7 @@ int64_t assign_price(const struct search *q, const struct digit_order *order, in
     }
     for (uint32_t f = 0; f < t->family_count; f++) {
         for (uint32_t level = domains ? UNIT_DOMAIN : UNIT_LEAF; level < UNIT_COUNT; level++) {
+            /* It can only grow from here. */
             if (limit >= 0 && sum >= limit) {
                 return sum;
             }
@@ -278,6 +291,10 @@ void assign_numbers(const struct search *q, const struct digit_order *order)
         uint32_t digit = order->digits[k], have = count;
         for (uint32_t v = 1; v < t->digits[digit]; v++) {
             for (uint32_t i = 0; i < have; i++) {
+                /*
+                 * As in list_sums(), with the strides that the digits have in
+                 * the numbers of cells.
+                 */
                 sequence[count++] = sequence[i] + v * stride[digit];
             }
         }
@@ -301,6 +318,7 @@ static void fill(uint32_t *list, uint32_t count, uint32_t value)
     }
 }
 
+/* A leaf's nodes, or a domain's, side by side in s->nodes; and which units they are in. */
 static void add_piece(struct search *q, uint32_t first, uint32_t count, uint32_t leaf)
 {
     struct search_scratch *s = q->s;
@@ -316,6 +334,7 @@ void assign_straight(struct search *q)
     const uint32_t *domain = q->p->domain_of;
     bool domains = q->p->domain_nodes > 1;
     q->piece_count = 0;
+    /* Without domains a leaf is one piece, and which of its nodes does not matter yet. */
     for (uint32_t i = 0, at = 0; i < q->touched_count && !domains; i++) {
         add_piece(q, at, s->take[s->touched[i]], s->touched[i]);
         at += s->take[s->touched[i]];
@@ -327,6 +346,7 @@ void assign_straight(struct search *q)
         add_piece(q, i, end - i, q->p->group_of[s->nodes[i]]);
     }
     for (uint32_t level = 0; level < UNIT_COUNT; level++) {
+        /* s->nodes goes along the topology: where first and last agree all do. */
         q->split[level] = s->along[level][0] != s->along[level][q->nodes - 1];
     }
     q->assigned = false;
@@ -360,6 +380,7 @@ static uint32_t lay_level(struct search *q, uint32_t level, uint32_t block, uint
     uint32_t kept = 0;
     for (uint32_t i = 0, end; i < have; i = end) {
         uint32_t count = s->left[i].count, of = unit ? unit[s->left[i].first] : 0;
+        /* Pieces of one unit follow each other; above the pods everything is one unit. */
         for (end = i + 1; end < have && (!unit || unit[s->left[end].first] == of); end++) {
             count += s->left[end].count;
         }
@@ -382,6 +403,7 @@ static uint32_t write_batch(struct search *q, const struct batch *batch, uint32_
                             bool columns, uint32_t position)
 {
     struct search_scratch *s = q->s;
+    /* Column by column goes down the blocks of the batch first. */
     uint32_t column = 0, row = 0;
     for (uint32_t i = 0; i < batch->pieces; i++) {
         struct piece piece = s->laid[batch->at + i];
@@ -433,6 +455,7 @@ bool assign_blocks(struct search *q, uint32_t block, bool columns)
         position = write_batch(q, batch, block, columns && batch->across, position);
     }
     MYR_ASSERT(position == q->nodes);
+    /* By columns neighbours are far apart, so nothing may be taken for sorted. */
     q->sorted_run = columns ? 1 : block;
     q->assigned = true;
     return across;

@@ -21,6 +21,7 @@ struct room {
     const uint32_t *leaves;    /* by free nodes: how many leaves have so many */
 };
 
+/* Weighted by itself: the sum over nodes is the mean run of a node drawn at random. */
 static void add_run(int64_t run, int64_t *left, int64_t *sum)
 {
     int64_t used = run < *left ? run : *left;
@@ -40,6 +41,7 @@ static struct room look_at_room(const struct search *q)
     for (uint32_t leaf = 0; leaf < q->p->groups; leaf++) {
         s->start[s->leaf_free[leaf]]++;
     }
+    /* Freest first, as the choice of nodes goes, until the gang is placed. */
     for (uint32_t k = room.most; k > 0 && left > 0; k--) {
         for (uint32_t i = 0; i < s->start[k] && left > 0; i++) {
             add_run(k, &left, &sum);
@@ -64,6 +66,7 @@ static int64_t part_in_leaves(const struct search *q, const struct room *room, u
 {
     uint64_t nodes = 0;
     MYR_ASSERT(block > 0);
+    /* What is left of a leaf beside its whole blocks holds none. */
     for (uint32_t k = block; k <= room->most; k++) {
         nodes += (uint64_t)room->leaves[k] * (k / block * block);
     }
@@ -113,10 +116,12 @@ static int64_t estimate(const struct search *q, const struct room *room, const u
         const struct myr_traffic_family *f = &t->families[i];
         uint32_t span = span_of(f, stride, t);
         int64_t leaf = cut_part(span, room->leaf_run), pod = cut_part(span, room->pod_run);
+        /* A group that lies inside a block is cut only where the block itself is. */
         if (f->digit_bits != 0 && (f->digit_bits & block->bits) == f->digit_bits) {
             leaf = leaf * block->leaf_cut / ONE;
             pod = pod * block->pod_cut / ONE;
         }
+        /* Each level that a group is cut at costs its weight once more. */
         sum += (q->weight[i] * f->group_count >> WEIGHT_SHIFT) * (leaf + pod);
     }
     return sum;
@@ -127,6 +132,7 @@ static void add_candidate(struct search *q, const struct candidate *candidate, u
 {
     struct candidate *candidates = q->s->candidates;
     uint32_t same = 0, last = 0;
+    /* Tiny gangs price all of them, so none has to make room. */
     uint32_t same_max = q->nodes <= SEARCH_TINY_CELLS ? most : candidate->block == 1 ? 3 : 2;
     for (uint32_t i = 0; i < q->candidate_count; i++) {
         same += candidates[i].block == candidate->block;
@@ -161,6 +167,7 @@ static void make_order(uint32_t number, uint32_t count, struct digit_order *ret)
         left[k] = (uint8_t)k;
     }
     for (uint32_t k = 0; k < count; k++) {
+        /* The digits of the number in factorial base say which of those left comes next. */
         uint32_t pick = number % (count - k);
         number /= count - k;
         ret->digits[k] = left[pick];
@@ -172,6 +179,7 @@ static void make_order(uint32_t number, uint32_t count, struct digit_order *ret)
 static const struct judged *judge(const struct search *q, const struct room *room, uint32_t bits,
                                   uint32_t block, struct judged *known)
 {
+    /* Blocks depend on which digits are in them, not on their order. */
     struct judged *it = &known[bits];
     if (it->bits != bits) {
         it->bits = bits;
@@ -189,6 +197,7 @@ void candidates_find(struct search *q)
     uint32_t orders = 1, most = q->nodes <= SEARCH_TINY_CELLS    ? SEARCH_CANDIDATES_MAX
                                 : q->nodes <= SEARCH_SMALL_CELLS ? SEARCH_CANDIDATES_SMALL
                                                                  : SEARCH_CANDIDATES_LARGE;
+    /* One factor for each digit: all their orders. */
     for (uint32_t k = 2; k <= t->digit_count; k++) {
         orders *= k;
     }
@@ -197,6 +206,7 @@ void candidates_find(struct search *q)
         struct candidate candidate = {.block = 1};
         uint32_t stride[MYR_TRAFFIC_DIGITS_MAX] = {}, bits = 0, product = 1;
         make_order(number, t->digit_count, &candidate.order);
+        /* A digit's stride is the product of those that run faster. */
         for (uint32_t k = 0; k < t->digit_count; k++) {
             stride[candidate.order.digits[k]] = product;
             product *= t->digits[candidate.order.digits[k]];

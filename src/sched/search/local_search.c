@@ -2,12 +2,19 @@
 
 #include "search/swaps.h"
 
+/*
+ * Improves the placements of a small gang by trades: single cells, whole groups, all cells of a
+ * leaf or pod. Only what is cheaper is kept, until nothing is; the number of tries is bounded, not
+ * the time, so every machine ends with the same placement.
+ */
+
 enum { KICKS = 32 }; /* disturbed placements that a tiny gang tries again from */
 
 /* Keeps what was just tried when it is cheaper than it was before. */
 static bool accept(struct swaps *w, int64_t base, int64_t groups)
 {
     swaps_price(w);
+    /* The cost before is passed in: the trade has changed w->base already. */
     if (w->base + w->groups_cost < base + groups) {
         return true;
     }
@@ -21,15 +28,18 @@ static bool try_swap(struct swaps *w, uint32_t i, uint32_t j)
     struct search *q = w->q;
     const struct myr_placer *p = q->p;
     bool spare = j >= q->nodes;
+    /* Without domains the nodes of a leaf differ in nothing but penalties. */
     bool alike = p->domain_nodes == 1 && w->unit[UNIT_LEAF][i] == w->unit[UNIT_LEAF][j];
     if ((alike && !(spare && p->penalised)) || (!q->traffic && !spare)) {
         return false;
     }
     w->tries++;
     int64_t base = w->base, groups = w->groups_cost;
+    /* What a trade between cells changes is known before it is made. */
     if (q->traffic && !spare && swaps_change(w, i, j) + swaps_change(w, j, i) >= 0) {
         return false;
     }
+    /* A spare also changes room; in a narrow search only mending counts. */
     if (q->traffic && spare && !p->penalised && w->narrow && swaps_change(w, i, j) >= 0) {
         return false;
     }
@@ -98,10 +108,12 @@ static bool try_gather(struct swaps *w, const uint32_t *members, uint32_t count,
             done = m + 1;
         }
     }
+    /* A try that found no room counts too: it took its time. */
     w->tries++;
     if (whole && done && accept(w, base, groups)) {
         return true;
     }
+    /* Backwards, as exchanges undo each other only in that order. */
     for (uint32_t m = done; m-- > 0;) {
         if (with[m] != MYR_NONE) {
             swaps_exchange(w, members[m], with[m]);
@@ -115,6 +127,7 @@ static bool gather_everywhere(struct swaps *w, const uint32_t *members, uint32_t
 {
     bool better = false;
     uint32_t seen[SEARCH_SLOTS_MAX], seen_count = 0;
+    /* Each unit once, in the order of slots. */
     for (uint32_t i = 0; i < w->slots; i++) {
         uint32_t unit = units->of[w->node[i]], k = 0;
         while (k < seen_count && seen[k] != unit) {
@@ -134,6 +147,7 @@ static bool move_groups(struct swaps *w)
 {
     const struct myr_job_traffic *t = w->q->traffic;
     const struct units leaves = {w->q->p->group_of, w->q->s->leaf_free};
+    /* Groups are numbered family by family, as swaps.c lists them. */
     uint32_t members[SEARCH_SWAP_CELLS] = {}, at = 0;
     bool better = false;
     for (uint32_t f = 0; f < t->family_count; f++) {
@@ -224,6 +238,7 @@ static bool mend_cell(struct swaps *w, uint32_t cell)
         bool target = in_set(&leaves, w->unit[UNIT_LEAF][j]) || in_set(&pods, w->unit[UNIT_POD][j]);
         if (target && j != cell && try_swap(w, cell, j)) {
             better = true;
+            /* Its groups lie elsewhere now. */
             broken = find_targets(w, cell, &leaves, &pods);
         }
     }
@@ -251,6 +266,7 @@ static void descend(struct swaps *w)
         for (uint32_t i = 0; i < q->nodes && w->tries < w->tries_max; i++) {
             better = (w->narrow ? mend_cell(w, i) : trade_cell(w, i)) || better;
         }
+        /* Larger moves after the single ones, which are cheaper to try. */
         better = (q->traffic && move_groups(w)) || better;
         better = (!w->narrow && move_units(w, &leaves)) || better;
         better = (!w->narrow && move_units(w, &pods)) || better;
@@ -260,6 +276,7 @@ static void descend(struct swaps *w)
         q->improved = true;
         memcpy(q->s->best, w->node, q->nodes * sizeof(uint32_t));
         if (!q->traffic) {
+            /* A ring is laid along the topology, whichever cell stood where. */
             qsort(q->s->best, q->nodes, sizeof(uint32_t), by_node);
         }
     }
@@ -268,6 +285,7 @@ static void descend(struct swaps *w)
 void local_search(struct search *q)
 {
     struct myr_rng rng;
+    /* A ring has nothing to trade but nodes: only tiny gangs without domains try that. */
     bool ring = !q->traffic && (q->p->domain_nodes > 1 || q->nodes > SEARCH_TINY_CELLS);
     uint32_t starts = q->start_count;
     if (q->nodes > SEARCH_SWAP_CELLS || q->nodes < 2 || ring || starts == 0) {
@@ -282,8 +300,10 @@ void local_search(struct search *q)
     }
     /* A few random trades, then downhill again: tiny gangs are worth a second look. */
     myr_rng_init(&rng, q->nodes, 0);
+    /* The seed is fixed: the same gang in the same state is disturbed in the same way. */
     bool tiny = q->nodes <= SEARCH_TINY_CELLS;
     for (uint32_t i = 0; i < KICKS && tiny && w->tries < w->tries_max; i++) {
+        /* Mostly from the best one so far, sometimes from the other starts. */
         swaps_take_up(w, i % 3 ? q->s->best : q->s->starts[i % starts]);
         for (uint32_t k = 2 + myr_rng_below(&rng, 5); k > 0; k--) {
             uint32_t cell = myr_rng_below(&rng, q->nodes), slot = myr_rng_below(&rng, w->slots);

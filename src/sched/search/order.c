@@ -1,5 +1,12 @@
 #include "search/search.h"
 
+/*
+ * What a placement costs. The search compares integers (order_consider() and what it calls);
+ * order_cost() says the same in bytes, for people. Both count room from the placer as it is before
+ * the gang takes its nodes.
+ */
+
+/* The lowest level at which two nodes meet. */
 enum myr_level order_level(const struct myr_placer *p, uint32_t a, uint32_t b)
 {
     if (p->domain_of[a] == p->domain_of[b]) {
@@ -41,11 +48,13 @@ static struct taken look_at_nodes(const struct search *q)
     const uint32_t *nodes = q->s->nodes;
     bool whole = q->gpus == p->shape.gpus_per_node;
     struct taken t = {};
+    /* s->nodes goes along the topology, so the nodes of a leaf and of a pod follow each other. */
     for (uint32_t i = 0, end; i < q->nodes; i = end) {
         uint32_t leaf = p->group_of[nodes[i]];
         for (end = i + 1; end < q->nodes && p->group_of[nodes[end]] == leaf; end++) {
         }
         t.leaves++;
+        /* Parts of nodes leave no whole node less. */
         t.leaf_lost += whole ? room_lost(p->by_group.count[leaf], end - i) : 0;
         for (uint32_t k = i; k < end && p->penalised; k++) {
             t.milli += (uint64_t)p->node_penalty[nodes[k]] + p->group_penalty[leaf];
@@ -101,11 +110,13 @@ static void count_levels(struct search *q, const uint32_t *cells, double *ret)
         s->unit[UNIT_LEAF][i] = p->group_of[cells[i]];
         s->unit[UNIT_POD][i] = p->pod_of[cells[i]];
     }
+    /* Nothing is known of the order of cells: everything is looked at. */
     q->assigned = true;
     q->sorted_run = 1;
     q->split[UNIT_DOMAIN] = q->split[UNIT_LEAF] = q->split[UNIT_POD] = true;
     for (uint32_t f = 0; f < q->traffic->family_count; f++) {
         const struct myr_traffic_family *family = &q->traffic->families[f];
+        /* Units nest: a group broken at a level is broken at all below it. */
         uint32_t above = family->group_count;
         for (uint32_t level = 0; level < UNIT_COUNT; level++) {
             uint32_t broken = assign_broken(q, &plain, f, (enum unit)level);
@@ -139,6 +150,7 @@ void order_cost(struct search *q, const uint32_t *cells, struct myr_place_cost *
     for (int level = 1; level < MYR_LEVEL_COUNT; level++) {
         ret->groups += level * ret->bytes_by_level[level];
     }
+    /* They are sorted: no two are farther apart than the first and the last. */
     uint32_t first = q->s->nodes[0], last = q->s->nodes[q->nodes - 1];
     ret->level = order_level(q->p, first, last);
     ret->total = ret->groups + ret->fragmentation + ret->penalty;
@@ -159,6 +171,7 @@ static void remember_start(struct search *q, const struct digit_order *order, in
     struct search_scratch *s = q->s;
     uint32_t at = q->start_count;
     for (uint32_t i = 0; i < q->start_count; i++) {
+        /* The same cost is mostly the same placement in other words. */
         if (s->start_cost[i] == cost) {
             return;
         }
@@ -184,6 +197,7 @@ static void remember_start(struct search *q, const struct digit_order *order, in
 
 static bool is_best(struct search *q, int64_t cost)
 {
+    /* Equal ones stay: the first found wins, and that is the same everywhere. */
     if (q->best_cost >= 0 && cost >= q->best_cost) {
         return false;
     }
@@ -196,6 +210,10 @@ static bool is_best(struct search *q, int64_t cost)
 int64_t order_consider(struct search *q, const struct digit_order *order)
 {
     bool swaps = q->nodes <= SEARCH_SWAP_CELLS;
+    /*
+     * Swaps want the true cost of each start; without them one that is clearly worse may stop
+     * early.
+     */
     int64_t limit = q->best_cost >= 0 && !swaps ? search_near(q->best_cost) - q->base_cost : -1;
     int64_t cost = q->base_cost + assign_price(q, order, limit);
     if (is_best(q, cost)) {

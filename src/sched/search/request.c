@@ -4,6 +4,10 @@
 
 #include "search/search.h"
 
+/*
+ * Pods looked at closely, for gangs up to SMALL_GANG; above LARGE_GANG one alignment of blocks is
+ * tried; block sizes tried for tiny gangs, and for others.
+ */
 enum { CLOSE_LOOKS = 4, SMALL_GANG = 128, LARGE_GANG = 256, BLOCKS_MAX = 16, BLOCKS_FEW = 5 };
 
 /*
@@ -96,6 +100,7 @@ static uint32_t count_nodes(struct search *q)
         filter_nodes(q);
     }
     memset(s->pod_free, 0, p->pods * sizeof(uint32_t));
+    /* What a leaf may not give is not counted as free, so the search never takes it. */
     for (uint32_t leaf = 0; leaf < p->groups; leaf++) {
         if (r->leaf_max && s->leaf_free[leaf] > r->leaf_max) {
             s->leaf_free[leaf] = r->leaf_max;
@@ -124,6 +129,7 @@ static void set_weights(struct search *q)
     q->pod_room = q->unit_cost / (INT64_C(50) * shape->pod_nodes);
 }
 
+/* The scratch is made with the first search and kept: searches come one after another. */
 static struct search start(struct myr_placer *p, const struct myr_request *r)
 {
     if (!p->scratch) {
@@ -154,6 +160,7 @@ static void order_plainly(struct search *q)
     order_consider(q, &order);
 }
 
+/* What the choice of nodes costs whatever runs on them; s->nodes is filled only if that matters. */
 static void set_base(struct search *q)
 {
     select_sort(q);
@@ -176,6 +183,7 @@ static bool is_new(struct search *q, uint32_t block)
             return false;
         }
     }
+    /* A full table only means that something is priced twice. */
     if (q->tried_count < SEARCH_TRIED_MAX) {
         q->tried[q->tried_count++] = hash;
     }
@@ -200,6 +208,7 @@ static int64_t order_candidates(struct search *q, uint32_t block)
 static void order_blocks(struct search *q, uint32_t block)
 {
     bool small = q->nodes <= SEARCH_SMALL_CELLS, straight = is_new(q, 1);
+    /* Straight assignments of the same leaves are alike for all block sizes. */
     if (!straight && (block == 1 || !is_new(q, block))) {
         return;
     }
@@ -217,6 +226,7 @@ static void order_blocks(struct search *q, uint32_t block)
     }
     bool varies = assign_blocks(q, block, false);
     int64_t cost = order_candidates(q, block);
+    /* Columns are another way to deal the same nodes: worth a look where rows came near. */
     if (varies && (small || cost < search_near(q->best_cost))) {
         assign_blocks(q, block, true);
         (void)order_candidates(q, block);
@@ -230,6 +240,7 @@ static bool try_pods(struct search *q, uint32_t block)
         uint32_t pod;
         int64_t estimate;
     } looks[CLOSE_LOOKS];
+    /* A close look costs much for a large gang, and gains little. */
     uint32_t count = 0, most = q->nodes <= SMALL_GANG ? CLOSE_LOOKS : 1;
     for (uint32_t pod = 0; pod < q->p->pods; pod++) {
         if (q->s->pod_free[pod] < q->nodes) {
@@ -273,6 +284,7 @@ static bool try_domain(struct search *q)
     if (q->nodes > p->domain_nodes || q->nodes > leaf_max(q->request)) {
         return false; /* a domain lies under one set of leaves */
     }
+    /* Domains are runs of numbers: counted in one walk, judged at their ends. */
     for (uint32_t node = 0, count = 0; node < p->shape.nodes; node++) {
         count += search_may_use(q, node);
         if (node + 1 == p->shape.nodes || p->domain_of[node + 1] != p->domain_of[node]) {
@@ -284,6 +296,7 @@ static bool try_domain(struct search *q)
             count = 0;
         }
     }
+    /* Backwards from the end of the domain, so they stand along the topology. */
     for (uint32_t node = best_end, left = q->nodes; best != MYR_NONE && left > 0; node--) {
         if (search_may_use(q, node)) {
             q->s->nodes[--left] = node;
@@ -366,6 +379,7 @@ static bool search(struct search *q)
     uint32_t blocks[BLOCKS_MAX], block_count;
     enum myr_level within = r->limited ? r->within : MYR_LEVEL_CORE;
     bool domains = q->p->domain_nodes > 1;
+    /* With penalties, or where splitting may pay, the nearest place need not be the cheapest. */
     q->settled = !q->p->penalised && !may_split(q);
     /* Without domains every node is one: a single node lies in it. */
     bool domain = domains || within == MYR_LEVEL_DOMAIN;
@@ -391,6 +405,7 @@ static bool search(struct search *q)
             try_core(q, blocks[i]);
         }
     }
+    /* Negative: no scope held it. */
     return q->best_cost >= 0;
 }
 
@@ -414,6 +429,7 @@ static int by_node(const void *a, const void *b)
 /* Nodes that are equally near are given out in their own order: people read these lists. */
 static void straighten(struct search *q)
 {
+    /* s->nodes is sorted, so the nodes of a unit follow each other there. */
     const struct myr_placer *p = q->p;
     const uint32_t *unit_of = p->domain_nodes > 1 ? p->domain_of : p->group_of;
     uint32_t *next = q->s->zone_used;
@@ -462,9 +478,11 @@ bool myr_place_gang(struct myr_placer *p, const struct myr_request *r, struct my
     if (count_nodes(&q) < r->nodes || !search(&q)) {
         return false;
     }
+    /* A limit or a spread must not be traded away, and swaps do not know them. */
     if (!r->limited && !myr_request_spreads(r) && !q.settled) {
         local_search(&q);
     }
+    /* Local search may have brought in other nodes than those chosen. */
     memcpy(q.s->nodes, q.improved ? q.s->best : q.s->best_nodes, r->nodes * sizeof(uint32_t));
     if (q.improved) {
         qsort(q.s->nodes, r->nodes, sizeof(uint32_t), by_node);
@@ -479,6 +497,7 @@ bool myr_place_gang(struct myr_placer *p, const struct myr_request *r, struct my
 uint32_t myr_request_size(struct myr_placer *p, const struct myr_request *r)
 {
     struct search q = start(p, r);
+    /* Nothing tells nodes apart, so the count is the answer. */
     if (is_plain(&q) && !r->leaf_max && (!r->limited || r->within == MYR_LEVEL_CORE)) {
         return p->free_nodes < r->nodes ? p->free_nodes : r->nodes; /* any nodes will do */
     }
@@ -513,6 +532,7 @@ void myr_place_cost_of(struct myr_placer *p, const struct myr_request *r,
     order_cost(&q, q.s->cells, ret);
 }
 
+/* On an empty cluster and without constraints; the search itself finds the best it can. */
 double myr_place_cost_best(const struct myr_placer *p, const struct myr_request *r)
 {
     struct myr_placer *empty = myr_placer_create(&p->shape);

@@ -2,6 +2,11 @@
 
 #include "search/search.h"
 
+/*
+ * Memory of a search, as large as the largest gang needs. It is claimed once for each placer: a
+ * decision would otherwise spend its time on clearing and freeing it.
+ */
+
 static uint32_t *numbers(uint32_t count)
 {
     return myr_xcalloc(count, sizeof(uint32_t));
@@ -10,6 +15,7 @@ static uint32_t *numbers(uint32_t count)
 struct search_scratch *scratch_create(const struct myr_placer *p)
 {
     struct search_scratch *s = myr_xcalloc(1, sizeof(*s));
+    /* Counts of free nodes run up to a pod's, which may be larger than the cluster. */
     uint32_t nodes = p->shape.nodes, most = p->shape.pod_nodes > nodes ? p->shape.pod_nodes : nodes;
     s->words = myr_xcalloc((size_t)nodes / 64 + 1, sizeof(uint64_t));
     s->leaf_free = numbers(p->groups);
@@ -32,10 +38,12 @@ struct search_scratch *scratch_create(const struct myr_placer *p)
     s->other = numbers(nodes);
     s->pieces = myr_xcalloc(nodes, sizeof(struct piece));
     s->left = myr_xcalloc(nodes, sizeof(struct piece));
+    /* Each level may split a piece, so there may be twice as many as nodes. */
     s->laid = myr_xcalloc((size_t)nodes * 2, sizeof(struct piece));
     s->sequence = numbers(nodes);
     s->cells = numbers(nodes);
     s->best = numbers(nodes);
+    /* Small clusters have fewer nodes than slots. */
     s->swapped = numbers(nodes > SEARCH_SLOTS_MAX ? nodes : SEARCH_SLOTS_MAX);
     s->zone_used = numbers(nodes * MYR_ZONE_COUNT);
     s->chosen = myr_xcalloc((size_t)nodes / 64 + 1, sizeof(uint64_t));

@@ -2,6 +2,13 @@
 
 #include "search/search.h"
 
+/*
+ * Chooses nodes, as numbers of nodes by leaf (s->take). Whole blocks come first, where leaves have
+ * room for most of them; the last part goes where it just fits, so that large free leaves stay
+ * whole. Which nodes of a leaf they are is decided at the end.
+ */
+
+/* Only what was touched is cleared: clusters have many leaves and gangs touch few. */
 void select_clear(struct search *q)
 {
     for (uint32_t i = 0; i < q->touched_count; i++) {
@@ -24,6 +31,7 @@ static int64_t leaf_price(const struct search *q, uint32_t leaf, uint32_t nodes)
 {
     const struct myr_placer *p = q->p;
     uint32_t in_pod = leaf * p->shape.group_nodes / p->shape.pod_nodes;
+    /* As the whole cluster sees it, also nodes that the request may not use. */
     int64_t f = p->by_group.count[leaf], pod = p->by_pod.count[in_pod];
     int64_t room = q->leaf_room * (2 * f - nodes) + q->pod_room * (2 * pod - nodes);
     room = q->gpus == p->shape.gpus_per_node ? room : 0;
@@ -41,6 +49,7 @@ static int64_t node_penalties(const struct search *q, uint32_t leaf)
         if (!search_may_use(q, node)) {
             continue;
         }
+        /* The least so far in order; a leaf may have more nodes than the gang wants. */
         uint32_t at = have < q->nodes ? have++ : q->nodes;
         while (at > 0 && least[at - 1] > p->node_penalty[node]) {
             if (at < q->nodes) {
@@ -86,9 +95,11 @@ static uint32_t sort_leaves(struct search *q, uint32_t first, uint32_t end)
     struct search_scratch *s = q->s;
     uint32_t most = 0;
     for (uint32_t leaf = first; leaf < end; leaf++) {
+        /* Blocks may have been taken from it already. */
         uint32_t left = s->leaf_free[leaf] - s->take[leaf];
         most = left > most ? left : most;
     }
+    /* Counting sort: there are few different numbers of free nodes. */
     memset(s->start, 0, ((size_t)most + 2) * sizeof(uint32_t));
     for (uint32_t leaf = first; leaf < end; leaf++) {
         s->start[s->leaf_free[leaf] - s->take[leaf] + 1]++;
@@ -123,6 +134,7 @@ static uint32_t smallest_with(const struct search *q, uint32_t wanted, uint32_t 
 static uint32_t take_blocks(struct search *q, uint32_t most, uint32_t blocks, uint32_t block)
 {
     struct search_scratch *s = q->s;
+    /* From the leaves with most blocks down; within them those with the least left over first. */
     for (uint32_t each = most / block; each > 0 && blocks > 0; each--) {
         uint32_t high = each * block + block - 1;
         high = high < most ? high : most;
@@ -162,6 +174,10 @@ void select_range(struct search *q, uint32_t first, uint32_t end, uint32_t nodes
         MYR_ASSERT(k > 0);
         for (uint32_t i = q->s->start[k]; i < q->s->start[k + 1] && left > 0; i++) {
             uint32_t leaf = q->s->sorted[i];
+            /*
+             * The rest fits into one leaf: the fullest that holds it, among those not touched in
+             * this round.
+             */
             if (left <= k) {
                 uint32_t last = smallest_with(q, left, k - 1);
                 take_from(q, last == MYR_NONE ? leaf : last, left);
@@ -174,6 +190,7 @@ void select_range(struct search *q, uint32_t first, uint32_t end, uint32_t nodes
     }
 }
 
+/* What a pod still has for the gang, and what it gave already. */
 struct pod_room {
     uint32_t pod, room, taken;
 };
@@ -189,6 +206,7 @@ static uint32_t take_pods(struct search *q, struct pod_room *pods, uint32_t left
 {
     qsort(pods, q->p->pods, sizeof(*pods), by_room);
     for (uint32_t i = 0; i < q->p->pods && pods[i].room > 0 && left > 0; i++) {
+        /* The rest fits into this pod: the last of those that hold it is the smallest of them. */
         uint32_t at = i;
         while (left <= pods[i].room && at + 1 < q->p->pods && pods[at + 1].room >= left) {
             at++;
@@ -220,6 +238,7 @@ void select_pods(struct search *q, uint32_t block, enum align align)
     for (uint32_t i = 0; i < q->p->pods; i++) {
         pods[i].pod = i;
     }
+    /* From the strictest alignment to none, each for what is left by the one before. */
     for (int wanted = (int)align; wanted >= ALIGN_NONE && left > 0; wanted--) {
         for (uint32_t i = 0; i < q->p->pods; i++) {
             uint32_t pod = pods[i].pod, free_nodes = q->s->pod_free[pod];
@@ -244,6 +263,7 @@ static int by_number(const void *a, const void *b)
 static void keep_unpenalised(struct search *q, uint32_t *nodes, uint32_t have, uint32_t wanted)
 {
     const uint32_t *penalty = q->p->node_penalty;
+    /* By insertion, which keeps the order of equal ones: the lowest numbers stay. */
     for (uint32_t i = 1; i < have; i++) {
         uint32_t node = nodes[i], at = i;
         while (at > 0 && penalty[nodes[at - 1]] > penalty[node]) {
@@ -270,6 +290,7 @@ static uint32_t gather_domains(struct search *q, uint32_t leaf, uint32_t wanted,
     for (uint32_t left = wanted; left > 0;) {
         uint32_t best = MYR_NONE, most = 0;
         for (uint32_t d = 0; d < domains; d++) {
+            /* The fullest domain that holds the rest, else the freest. */
             best = count[d] >= left && (best == MYR_NONE || count[d] < count[best]) ? d : best;
             most = count[d] > count[most] ? d : most;
         }
@@ -318,6 +339,7 @@ void select_nodes(struct search *q)
         if (p->domain_nodes > 1) {
             have = gather_domains(q, leaf, wanted, nodes);
         } else {
+            /* With penalties all of the leaf are gathered first, and the best of them kept. */
             uint32_t room = p->penalised ? s->leaf_free[leaf] : wanted;
             for (uint32_t node = first; node < end && have < room; node++) {
                 nodes[have] = node;
@@ -354,5 +376,6 @@ int64_t select_estimate(const struct search *q, uint32_t block)
         whole += q->s->take[leaf] / block * block;
         price += leaf_price(q, leaf, q->s->take[leaf]);
     }
+    /* A node outside of whole blocks counts as one unit of traffic, a leaf touched as a quarter. */
     return (4 * (int64_t)(q->nodes - whole) + q->touched_count) * (q->unit_cost / 4) + price;
 }

@@ -7,6 +7,7 @@ enum {
     TRIES_LARGE = 600,   /* in large clusters, where decisions are many and nodes alike */
 };
 
+/* Groups, and for each cell those that it is in; written once for a search. */
 static void find_groups(struct swaps *w)
 {
     const struct myr_job_traffic *t = w->q->traffic;
@@ -30,6 +31,7 @@ static void find_groups(struct swaps *w)
     }
 }
 
+/* The first member in a unit makes it count, the last one to leave ends that. */
 static void count_member(struct swaps *w, struct group *group, uint32_t slot, bool joins)
 {
     for (uint32_t level = w->finest; level < UNIT_COUNT && !group->pair; level++) {
@@ -81,6 +83,7 @@ static void find_spares_of(struct swaps *w, uint32_t leaf, uint32_t each)
             w->node[at] = node;
             w->slots += w->slots < begin + each;
         }
+        /* Without penalties the first ones found are as good as any. */
         if (w->slots == begin + each && !p->penalised) {
             return;
         }
@@ -92,11 +95,13 @@ static void find_spares(struct swaps *w)
     const struct myr_placer *p = w->q->p;
     /* Free nodes of a leaf are all alike but for domains and penalties. */
     bool alike = p->domain_nodes == 1 && !p->penalised;
+    /* Few leaves leave room for more stand-ins of each within the slots. */
     uint32_t each = p->groups <= 24 ? 4 : 2;
     each = alike && w->narrow ? 1 : each;
     w->slots = w->q->nodes;
     for (uint32_t leaf = 0; leaf < p->groups && w->slots + each <= SEARCH_SLOTS_MAX; leaf++) {
         uint32_t pod = leaf * p->shape.group_nodes / p->shape.pod_nodes;
+        /* In large clusters other pods are not looked at: too many leaves for the slots. */
         if ((p->groups <= SEARCH_FEW_LEAVES || w->q->s->pod_take[pod] > 0) &&
             w->q->s->leaf_free[leaf] > w->q->s->take[leaf]) {
             find_spares_of(w, leaf, each);
@@ -129,6 +134,7 @@ static void count_node(struct swaps *w, uint32_t node, bool joins)
     const struct myr_placer *p = w->q->p;
     uint32_t leaf = p->group_of[node], pod = p->pod_of[node];
     uint32_t *take = &w->q->s->take[leaf], *pod_take = &w->q->s->pod_take[pod];
+    /* Counts without the node itself, whichever way it goes. */
     uint32_t before = joins ? *take : *take - 1, pod_before = joins ? *pod_take : *pod_take - 1;
     int64_t change = 0;
     if (p->penalised) {
@@ -169,12 +175,14 @@ static void move_members(struct swaps *w, uint32_t cell, uint32_t from, uint32_t
 void swaps_exchange(struct swaps *w, uint32_t i, uint32_t j)
 {
     uint32_t node = w->node[i];
+    /* Between cells no node joins or leaves. */
     if (j >= w->q->nodes) {
         count_node(w, node, false);
         count_node(w, w->node[j], true);
     }
     count_cell(w, i, false);
     count_cell(w, j, false);
+    /* Counts move before the slots do: units are still those of the slots as they were. */
     move_members(w, i, i, j);
     move_members(w, j, j, i);
     w->node[i] = w->node[j];
@@ -251,6 +259,7 @@ void swaps_take_up(struct swaps *w, const uint32_t *from)
 void swaps_set_down(struct swaps *w)
 {
     for (uint32_t i = 0; i < w->slots; i++) {
+        /* Whole words: all bits in them are the gang's or a slot's. */
         w->q->s->chosen[w->node[i] / 64] = 0;
     }
     for (uint32_t i = 0; i < w->q->nodes; i++) {
@@ -271,6 +280,7 @@ struct swaps *swaps_start(struct search *q)
     w->group_count = w->counted = 0;
     w->tries = 0;
     w->finest = q->p->domain_nodes > 1 ? UNIT_DOMAIN : UNIT_LEAF;
+    /* In narrow searches only trades that can mend something are tried. */
     w->narrow = q->traffic && (q->p->groups > SEARCH_FEW_LEAVES || q->nodes > SEARCH_SMALL_CELLS);
     w->tries_max = q->p->groups > SEARCH_FEW_LEAVES ? TRIES_LARGE
                    : q->nodes <= SEARCH_TINY_CELLS  ? TRIES_TINY

@@ -16,6 +16,11 @@ uint64_t myr_tenant_nodes(const struct myr_tenant *tenant, const struct myr_plac
     return nodes;
 }
 
+/*
+ * Limits of a tree of tenants; everything that uses one relies on parents coming before children,
+ * so that no path runs in a circle.
+ */
+
 int myr_tenants_check(const struct myr_tenant *tenants, uint32_t count,
                       const struct myr_place_shape *shape, struct myr_err *err)
 {
@@ -24,6 +29,7 @@ int myr_tenants_check(const struct myr_tenant *tenants, uint32_t count,
     if (count == 0 || count > MYR_TENANTS_MAX) {
         return myr_err_set(err, MYR_ERANGE, "%u tenants, expected 1 to %d", count, MYR_TENANTS_MAX);
     }
+    /* Up to its root from each tenant: paths are short. */
     for (uint32_t t = 0; t < count; t++) {
         depth[0] = 0;
         for (uint32_t a = t; a != MYR_NONE; a = tenants[a].parent) {

@@ -4,6 +4,12 @@
 
 #include "myriad/text/doc.h"
 
+/*
+ * Tenants by name: from a file, from the command line, and last joined with those that a trace
+ * names. Entries stand in the order in which they were met; a parent always comes before its
+ * children there.
+ */
+
 enum { CELLS_MAX = 1000000 };
 
 static const char *const tenant_keys[] = {"weight", "cells", "tenants"};
@@ -35,6 +41,7 @@ static uint32_t depth_of(const struct myr_tenant_tree *tree, uint32_t entry)
 /* A tenant that is not there yet. */
 static uint32_t add(struct myr_tenant_tree *tree, struct myr_str name, uint32_t parent)
 {
+    /* The name is copied: it outlives the text it came from. */
     struct myr_tenant_entry entry = {
         .name = myr_arena_strndup(&tree->arena, name.data, name.len),
         .tenant = {.parent = parent, .weight = 1},
@@ -59,15 +66,21 @@ static bool parse_cells(struct myr_str text, uint32_t *cells, uint32_t *weight)
         struct myr_str item = {text.data, comma ? (size_t)(comma - text.data) : text.len};
         uint64_t count;
         uint32_t kind = 0;
+        /* One letter and at least one digit before it. */
         while (kind < kinds && (item.len < 2 || item.data[item.len - 1] != letters[kind])) {
             kind++;
         }
+        /* A weight of 0 would give a tenant nothing, for ever. */
         if (kind == kinds || seen >> kind & 1 ||
             !myr_str_to_u64((struct myr_str){item.data, item.len - 1}, &count) ||
             count > CELLS_MAX || (kind == MYR_CELL_LEVELS && count == 0)) {
             return false;
         }
         seen |= 1U << kind;
+        /*
+         * Cells that are not named keep what they were: the command line
+         * changes a file's tenant.
+         */
         *(kind == MYR_CELL_LEVELS ? weight : &cells[kind]) = (uint32_t)count;
         more = comma != NULL;
         text.data += item.len + more;
@@ -112,6 +125,7 @@ static int check_name(const struct myr_tenant_tree *tree, const struct myr_doc *
                       struct myr_str name, uint32_t depth, struct myr_err *err)
 {
     char excerpt[MYR_EXCERPT_MAX];
+    /* Control characters would break the tables that names are printed in. */
     bool plain = name.len > 0;
     for (size_t i = 0; i < name.len; i++) {
         plain = plain && (unsigned char)name.data[i] >= ' ';
@@ -139,6 +153,7 @@ static int read_tenant(struct myr_tenant_tree *tree, const struct myr_doc_entry 
                        uint32_t parent, uint32_t depth, struct myr_err *err)
 {
     const struct myr_doc *node = entry->value;
+    /* Messages point at the name, not at what stands behind it. */
     const struct myr_doc place = {
         .file = node->file, .line = entry->key_line, .column = entry->key_column};
     int rc = check_name(tree, &place, entry->key, depth, err);
@@ -221,6 +236,10 @@ static int find_path(struct myr_tenant_tree *tree, struct myr_str path, const ch
         if (name.len == 0) {
             return refuse_own(text, MYR_EINVAL, "TENANT=CELLS is expected", err);
         }
+        /*
+         * The first name may stand anywhere in the tree; the others must be
+         * below the one before.
+         */
         if (at == MYR_NONE) {
             at = add(tree, name, parent);
         } else if (!first && tree->entries.items[at].tenant.parent != parent) {
@@ -240,6 +259,7 @@ static int find_path(struct myr_tenant_tree *tree, struct myr_str path, const ch
 
 int myr_tenant_tree_own(struct myr_tenant_tree *tree, const char *text, struct myr_err *err)
 {
+    /* The last one: names may have the sign in them. */
     const char *equals = strrchr(text, '=');
     uint32_t at = MYR_NONE;
     if (!equals) {
@@ -266,6 +286,7 @@ int myr_tenant_tree_own(struct myr_tenant_tree *tree, const char *text, struct m
 static int check_wanted(const struct myr_tenant_tree *tree, const struct myr_joblog *trace,
                         const struct myr_strmap *traced, struct myr_err *err)
 {
+    /* One byte more, so that an empty tree has an array. */
     uint8_t *above = myr_xcalloc(tree->entries.count + 1, 1);
     int rc = MYR_OK;
     for (size_t i = 0; i < tree->entries.count; i++) {
@@ -301,6 +322,7 @@ static void order_entries(const struct myr_tenant_tree *tree, struct myr_arena *
             if (depth_of(tree, i) == depth) {
                 uint32_t parent = tree->entries.items[i].tenant.parent;
                 tenants[next] = tree->entries.items[i].tenant;
+                /* Its parent has a place already: it is one depth above. */
                 tenants[next].parent = parent == MYR_NONE ? MYR_NONE : place[parent];
                 names[next] = myr_arena_strndup(arena, tree->entries.items[i].name,
                                                 strlen(tree->entries.items[i].name));
@@ -321,6 +343,7 @@ int myr_tenant_tree_join(const struct myr_tenant_tree *tree, struct myr_joblog *
     uint32_t *new_of = MYR_ARENA_NEW(&trace->arena, uint32_t, trace->tenants);
     struct myr_strmap traced = {}, ordered = {};
     for (uint32_t t = 0; t < trace->tenants; t++) {
+        /* Names are told apart by the trace, so none comes twice. */
         (void)myr_strmap_add(&traced, myr_str_from(trace->tenant_names[t]), t);
     }
     int rc = check_wanted(tree, trace, &traced, err);
@@ -332,12 +355,14 @@ int myr_tenant_tree_join(const struct myr_tenant_tree *tree, struct myr_joblog *
         for (uint32_t t = 0; t < trace->tenants; t++) {
             new_of[t] = myr_strmap_get(&ordered, myr_str_from(trace->tenant_names[t]));
             if (new_of[t] == MYR_NONE) {
+                /* Tenants of the trace that the tree does not have stand beside its roots. */
                 tenants[count] = (struct myr_tenant){.parent = MYR_NONE, .weight = 1};
                 names[count] = trace->tenant_names[t];
                 new_of[t] = count++;
             }
         }
         for (size_t i = 0; i < trace->jobs.count; i++) {
+            /* The field has 24 bits; a trace and a tree together have fewer tenants. */
             trace->jobs.items[i].tenant = new_of[trace->jobs.items[i].tenant] & 0xffffff;
         }
         trace->tenants = count;
