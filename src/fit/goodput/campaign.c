@@ -1,9 +1,14 @@
+/*
+ * campaign: what a run on a cluster comes to: copies as fast as its storage takes them, failures by
+ * the recovery data, spares, days, energy and money.
+ */
 #include "myriad/fit/campaign.h"
 
 #include <math.h>
 
 #include "cost/block.h"
 
+/* Rows give rates in GB/s. */
 static double gb(double value)
 {
     return value * 1e9;
@@ -44,6 +49,7 @@ struct myr_store myr_store_of(const struct myr_design *design)
     if (head->storage_servers == 0 || head->nodes == 0) {
         return (struct myr_store){};
     }
+    /* Without a storage network nodes reach the store over the compute network. */
     enum myr_net_id net = MYR_NET_STORAGE;
     store.node_bytes_per_s = port_bytes_per_s(design, head->first_node, net);
     if (store.node_bytes_per_s <= 0) {
@@ -158,8 +164,12 @@ struct rows { /* of the recovery data, looked up once */
     int rc;
 };
 
+/* Which value of a row counts. */
 enum bound { LOW, TYPICAL, HIGH };
 
+/*
+ * A row that is missing is remembered and stands as 1 until the caller asks; nothing divides by 0.
+ */
 static double row_value(struct rows *rows, const char *key, enum bound bound)
 {
     const struct myr_recovery_row *row = myr_recovery_find(rows->recovery, key);
@@ -214,6 +224,7 @@ static double other_parts(struct rows *rows, const struct myr_campaign_question 
     return seconds;
 }
 
+/* One tier: copies to shared storage at typical rates, and every failure reads them back. */
 static struct myr_limits common_tiers(const struct myr_campaign_question *q, struct rows *rows,
                                       struct myr_campaign *c, double gpus, double nodes)
 {
@@ -232,6 +243,10 @@ static struct myr_limits common_tiers(const struct myr_campaign_question *q, str
     return (struct myr_limits){};
 }
 
+/*
+ * Two tiers: copies in host memory and on a peer heal what automation handles; the rest comes from
+ * storage after a person has looked.
+ */
 static struct myr_limits best_tiers(const struct myr_campaign_question *q, struct rows *rows,
                                     struct myr_campaign *c, double gpus, double nodes)
 {
@@ -273,6 +288,7 @@ static void count_spares(const struct myr_campaign_question *q, enum myr_practic
     double reboot_s = row_value(rows, "time.node_reboot", TYPICAL) +
                       row_value(rows, "time.gpu_stack_after_boot", TYPICAL) +
                       row_value(rows, "time.validate.return", TYPICAL);
+    /* Other failures leave the node in service. */
     double share = replaced + rebooted;
     double mean_s = share > 0 ? (replaced * repair_h * 3600 + rebooted * reboot_s) / share : 0;
     c->repairs = q->rate_per_s * share * mean_s;
@@ -285,6 +301,7 @@ static void count_spares(const struct myr_campaign_question *q, enum myr_practic
 static void account(const struct myr_campaign_question *q, struct myr_campaign *c)
 {
     double step_tokens = (double)c->layout.global_batch * myr_layout_seq(&c->layout, q->it.model);
+    /* While nodes are short the job waits for one. */
     double kept = c->goodput.goodput * (1 - c->spares_out);
     c->tokens_per_day = kept * step_tokens / c->step_s * 86400;
     c->ends = kept > GOODPUT_LEAST;
@@ -312,6 +329,7 @@ static void set_range(const struct myr_campaign_question *q, struct myr_campaign
     c->days_high = c->days + (high - mean) / day;
 }
 
+/* What the question says takes the place of the data in every tier. */
 static void give(const struct myr_campaign_question *q, struct myr_renewal *renewal)
 {
     if (q->has_recovery) {

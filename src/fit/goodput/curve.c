@@ -1,6 +1,10 @@
+/*
+ * curve: the best layout at every doubling of the GPUs, with the batch in proportion (weak) or as
+ * it is (strong).
+ */
 #include "myriad/fit/curve.h"
 
-#define LEAST_GPUS 8U
+#define LEAST_GPUS 8U /* one server */
 
 /* What interruptions leave of the time, by practice. */
 static void set_availability(const struct myr_case *it, const struct myr_recovery *recovery,
@@ -50,6 +54,7 @@ static void add_point(const struct myr_case *it, const struct myr_recovery *reco
     struct myr_fit_query query = it->query;
     struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
     uint32_t most = query.gpus, batch = weak ? weak_batch(query.batch, gpus, most) : query.batch;
+    /* The batch before it is rounded, which the answer shows beside the one taken. */
     double share = weak ? (double)query.batch * gpus / most : query.batch;
     query.gpus = gpus;
     query.batch = batch;
@@ -73,6 +78,10 @@ static void add_point(const struct myr_case *it, const struct myr_recovery *reco
 /* What is relative to the best point. */
 static void compare_points(struct myr_scale_curve *curve)
 {
+    /*
+     * The best point need not be the smallest: few GPUs may have to compute again what does not
+     * fit.
+     */
     double rate = 0;
     for (uint32_t i = 0; i < curve->count; i++) {
         double now = curve->points[i].cost.tokens_per_s_per_gpu;
@@ -92,6 +101,7 @@ static void trace(const struct myr_case *it, const struct myr_recovery *recovery
 {
     uint32_t most = it->query.gpus;
     *ret = (struct myr_scale_curve){};
+    /* The number asked for comes last, whether or not it is a doubling. */
     for (uint32_t gpus = LEAST_GPUS; gpus < most; gpus *= 2) {
         add_point(it, recovery, gpus, weak, arena, ret);
     }
@@ -104,6 +114,7 @@ int myr_scale_trace(const struct myr_case *it, const struct myr_recovery *recove
 {
     struct myr_fit_answer *largest = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
     MYR_ASSERT(!it->has_layout); /* a curve is over layouts of many sizes */
+    /* First of all, so that a question without an answer at its own size fails with the reason. */
     MYR_TRY(myr_case_answer(it, arena, largest, err));
     trace(it, recovery, true, arena, &ret->weak);
     trace(it, recovery, false, arena, &ret->strong);

@@ -1,3 +1,7 @@
+/*
+ * failures: how often a job is struck, and what is left of its time. A rate is failures per 1,000
+ * node-days of the nodes at hand, whoever it comes from.
+ */
 #include "myriad/fit/failures.h"
 
 #define DATA_BYTES_MAX ((size_t)4 << 20)
@@ -21,6 +25,7 @@ const char *myr_practice_name(enum myr_practice practice)
 
 /* Rates */
 
+/* Parts are counted by GPU, node and job: their sum is turned into the unit of the other rates. */
 static double sum_per_1000_node_days(const struct myr_recovery *recovery, double gpus, double nodes)
 {
     struct myr_failure_class classes[MYR_FAILURE_CLASSES_MAX];
@@ -32,6 +37,7 @@ static double sum_per_1000_node_days(const struct myr_recovery *recovery, double
     return sum / nodes * 1000;
 }
 
+/* Bounds that no cluster reaches, so that later sums stay finite. */
 static int read_rate(const char *word, double *ret, struct myr_err *err)
 {
     const double low = 1e-6, high = 1e6;
@@ -48,6 +54,7 @@ static int find_rates(const struct myr_recovery *recovery, const char *word, dou
                       double gpus_per_node, struct myr_job_rate *ret, uint32_t *ret_count,
                       struct myr_err *err)
 {
+    /* One row holds all three published rates: Llama 3's between those of RSC-2 and RSC-1. */
     const struct myr_recovery_row *row = myr_recovery_find(recovery, "rate.job_stop_all_node");
     if (!row) {
         return myr_err_set(err, MYR_ENOENT, "the recovery data lack 'rate.job_stop_all_node'");
@@ -55,6 +62,7 @@ static int find_rates(const struct myr_recovery *recovery, const char *word, dou
     const double size = gpus_per_node / 8; /* published of nodes with 8 GPUs */
     const struct myr_job_rate published[] = {
         {"llama3", row->typical * size}, {"rsc-1", row->high * size}, {"rsc-2", row->low * size}};
+    /* Nothing asked for: a usual rate and a high one, so that answers span them. */
     if (!word) {
         ret[0] = published[0];
         ret[1] = published[1];
@@ -107,6 +115,9 @@ uint32_t myr_failure_shares(const struct myr_recovery *recovery, double gpus, do
     for (uint32_t i = 0; i < count; i++) {
         sum += classes[i].per_day;
     }
+    /*
+     * A rate of the job's own is dealt to the parts in their proportions; 0: as the data have it.
+     */
     double whole = sum / nodes * 1000;
     double scale = per_1000_node_days > 0 ? per_1000_node_days / whole : 1;
     for (uint32_t i = 0; i < count; i++) {
@@ -124,6 +135,7 @@ struct myr_played myr_failure_play(const struct myr_renewal *renewal, uint64_t f
 {
     const double attempts_most = 5; /* recoveries of n mean times take exp(n) attempts */
     double rate = renewal->quick.rate + renewal->durable.rate;
+    /* Attempts grow exponentially with the recovery: beyond the limit playing would not end. */
     double longest = renewal->quick.recovery > renewal->durable.recovery
                          ? renewal->quick.recovery
                          : renewal->durable.recovery;
@@ -150,6 +162,10 @@ int myr_failure_row(const struct myr_failure_question *question,
     if (!stall) {
         return myr_err_set(err, MYR_ENOENT, "the recovery data lack '%s'", key);
     }
+    /*
+     * One tier: every failure goes back to the durable copy. What the question says takes the place
+     * of the practice's times.
+     */
     struct myr_failure_row row = {.practice = practice, .rate = rate};
     row.renewal = (struct myr_renewal){
         .durable = {.rate = rate.per_1000_node_days / 1000 / 86400 * nodes,

@@ -96,6 +96,7 @@ static void segment(const struct failing *f, double length, struct map *time, st
     *lost = (struct map){wait / stay, survive / stay};
 }
 
+/* E_0 = u_0 / w_0, or as good as for ever. */
 static double closed(double sum, double reach)
 {
     return reach > 0 && sum / reach < PERIOD_MOST_S ? sum / reach : PERIOD_MOST_S;
@@ -140,6 +141,7 @@ struct myr_goodput myr_goodput_of(const struct myr_renewal *renewal)
     return result;
 }
 
+/* Goodput as a function of the interval alone. */
 static double at_interval(struct myr_renewal renewal, double interval)
 {
     renewal.interval = interval;
@@ -210,6 +212,7 @@ static double try_copies(struct search *search, uint32_t per_period)
     return value;
 }
 
+/* Quick copies of a period that are tried at most. */
 enum { COPIES_MOST = 65536 };
 
 static uint32_t whole(double number)
@@ -217,6 +220,7 @@ static uint32_t whole(double number)
     return number < 1 ? 1 : number < COPIES_MOST ? (uint32_t)number : COPIES_MOST;
 }
 
+/* A hundred mean times between failures: exp(100) attempts, as good as never. */
 static double cut(double seconds, double rate)
 {
     return seconds * rate < 100 ? seconds : 100 / rate;

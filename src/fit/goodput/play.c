@@ -9,6 +9,7 @@
 #include "cost/numbers.h"
 #include "myriad/fit/goodput.h"
 
+/* Shares of as many stretches of the run are compared, for an error of the mean. */
 enum { BATCHES = 25 };
 
 struct player {
@@ -20,11 +21,13 @@ struct player {
     uint32_t done;  /* segments of the period at hand */
 };
 
+/* Never 0 and never 1: the logarithm of it is asked for. */
 static double uniform(struct player *p)
 {
     return ((double)myr_rng_u32(&p->rng) + 0.5) / 4294967296.0;
 }
 
+/* Exponential: a Poisson process has no memory, so it may be drawn anew at any time. */
 static double until_failure(struct player *p)
 {
     return -fit_log(uniform(p)) / p->rate;
@@ -47,6 +50,7 @@ static void train(struct player *p, double x)
     p->done = whole < n - 1 - p->done ? p->done + (uint32_t)whole : n - 1;
 }
 
+/* Which copy heals is drawn once; a recovery that is struck starts again from the same one. */
 static void fail(struct player *p)
 {
     bool quick = uniform(p) * p->rate < p->renewal->quick.rate;
@@ -60,6 +64,7 @@ static void fail(struct player *p)
     p->done = quick ? p->done : 0;
 }
 
+/* Seconds of work that a copy holds. */
 static double kept(const struct player *p)
 {
     return (p->periods * p->renewal->per_period + p->done) * p->renewal->interval;

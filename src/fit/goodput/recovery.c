@@ -1,3 +1,7 @@
+/*
+ * recovery: the rows behind recoveries and failures, built in or a user's, each with a low, a
+ * typical and a high value, a unit, a rule of scaling and its source.
+ */
 #include <stdlib.h>
 
 #include "cost/numbers.h"
@@ -8,6 +12,7 @@
 static const char *const row_keys[] = {"unit",   "low",  "typical", "high",
                                        "scales", "when", "source",  "confidence"};
 
+/* Texts are optional: empty where a row does not say. */
 static int read_text(struct myr_arena *arena, const struct myr_doc *map, const char *key,
                      const char **ret, struct myr_err *err)
 {
@@ -22,6 +27,7 @@ static int read_text(struct myr_arena *arena, const struct myr_doc *map, const c
     return MYR_OK;
 }
 
+/* Numbers are not. */
 static int read_number(const struct myr_doc *map, const char *key, double *ret, struct myr_err *err)
 {
     const struct myr_doc *node = myr_doc_get(map, key);
@@ -44,6 +50,7 @@ static bool read_scaling(struct myr_recovery_row *row, struct myr_str text)
             return true;
         }
     }
+    /* RULE@GPUS: the value holds at so many GPUs and is scaled from there. */
     struct myr_str rule = {text.data, at ? (size_t)(at - text.data) : 0};
     struct myr_str gpus = {text.data + rule.len + 1, at ? text.len - rule.len - 1 : 0};
     struct myr_str power = {rule.data + 5, rule.len > 5 ? rule.len - 5 : 0};
@@ -96,6 +103,7 @@ static int take_row(struct myr_recovery *recovery, const struct myr_doc *map,
     return MYR_OK;
 }
 
+/* Read whole before it takes its place, so that a wrong row changes nothing. */
 static int read_row(struct myr_recovery *recovery, struct myr_arena *arena,
                     const struct myr_doc_entry *entry, struct myr_err *err)
 {
@@ -171,6 +179,7 @@ const struct myr_recovery_row *myr_recovery_find(const struct myr_recovery *reco
 
 double myr_recovery_value(const struct myr_recovery_row *row, double gpus)
 {
+    /* Rows without a rule of scaling are the same at every size. */
     double value = row->typical;
     if (row->scaling == MYR_SCALING_POWER) {
         value *= fit_exp(row->power * fit_log(gpus / row->at_gpus));
@@ -202,6 +211,7 @@ int myr_recovery_parts(const struct myr_recovery *recovery, enum myr_practice pr
                                        "b.first_step",
                                        "b.state_restore",
                                        "b.dataloader"};
+    /* In the order in which they follow each other; the sum is the recovery. */
     bool usual = practice == MYR_PRACTICE_COMMON;
     const char *const *keys = usual ? common : best;
     size_t count = usual ? MYR_ARRAY_COUNT(common) : MYR_ARRAY_COUNT(best);

@@ -205,6 +205,7 @@ static double mixture_below(const struct mixture *mix, double x)
     return sum;
 }
 
+/* By halving; the upper end is found by doubling, for tails may be long. */
 static double quantile(const struct mixture *mix, double share)
 {
     double low = 0, high = mix->total.mean + 10 * sqrt(mix->total.variance);
@@ -221,6 +222,7 @@ static double quantile(const struct mixture *mix, double share)
     return high;
 }
 
+/* Periods are independent of each other: all three moments add up. */
 static struct myr_scatter times(struct myr_scatter of, double number)
 {
     return (struct myr_scatter){of.mean * number, of.variance * number, of.third * number};

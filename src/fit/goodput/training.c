@@ -1,3 +1,7 @@
+/*
+ * training: a whole run planned: layouts, failures by two practices at one rate or two, price and
+ * currency. A number below 0 in the question is "not given".
+ */
 #include "myriad/fit/training.h"
 
 /* A server draws this much more than its GPUs do: the data sheets' ratio. */
@@ -20,6 +24,7 @@ static double given(double value, double otherwise)
     return value >= 0 ? value : otherwise;
 }
 
+/* A total without its dearest part would look like a bargain: the answer says so instead. */
 static bool servers_have_price(const struct myr_design *design)
 {
     for (uint32_t i = 0; i < design->bom_count; i++) {
@@ -50,9 +55,11 @@ static int set_price(struct myr_training *t, struct myr_arena *arena,
     const struct myr_design_head *head = t->it.design.head;
     MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {};
     MYR_TRY(myr_catalog_init(&catalog, arena, err));
+    /* The job pays for its share of the whole design, network and storage included. */
     double part = gpus / head->gpus;
     q->watts = myr_design_watts(&t->it.design, &catalog, gpu_watts * head->gpus_per_node) * part;
     if (u->gpu_hour < 0) {
+        /* Bought and written off evenly over the years, busy or not. */
         double hours = given(u->years, MYR_TRAINING_YEARS) * 365 * 24;
         t->servers_unpriced = !servers_have_price(&t->it.design);
         q->price_per_hour = (double)head->total_cents / 100 * part / hours;
@@ -76,6 +83,7 @@ static int set_currency(struct myr_training *t, const struct myr_training_questi
         myr_err_hint(err, "--gpu-hour PRICE takes the place of the design's price");
         return rc;
     }
+    /* The default price of electricity is in CNY: in another currency none is known until given. */
     t->kwh_known = u->kwh >= 0 || strcmp(t->currency, "CNY") == 0;
     t->question.price_per_kwh = t->kwh_known ? t->question.price_per_kwh : 0;
     return MYR_OK;
@@ -88,6 +96,7 @@ static uint64_t steps_of(double interval_s, double step_s)
     return steps < 1 ? 1 : steps < 1e15 ? (uint64_t)(steps + 0.5) : (uint64_t)1e15;
 }
 
+/* One practice at one rate: the best of the layouts for it, and what it costs. */
 static int add_case(struct myr_training *t, enum myr_practice practice, struct myr_job_rate rate,
                     uint64_t play, struct myr_err *err)
 {
@@ -101,6 +110,7 @@ static int add_case(struct myr_training *t, enum myr_practice practice, struct m
     t->case_count++;
     struct myr_fit_cost cost;
     myr_fit_cost_of(&t->it.query.it, &c->campaign.layout, &cost);
+    /* The winner need not be the fastest layout, so its own interval is asked for. */
     c->spread = myr_case_spread(&t->it, &c->campaign.layout, &cost).share;
     c->played = myr_failure_play(&c->campaign.renewal, play);
     c->interval_steps = steps_of(c->campaign.renewal.interval, c->campaign.step_s);
@@ -114,6 +124,7 @@ static int add_case(struct myr_training *t, enum myr_practice practice, struct m
     return MYR_OK;
 }
 
+/* Several layouts, for the fastest need not keep the most work (docs/fit.md, "Goodput"). */
 static int find_layouts(struct myr_training *t, struct myr_arena *arena,
                         const struct myr_training_question *u, struct myr_err *err)
 {

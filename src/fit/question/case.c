@@ -1,3 +1,7 @@
+/*
+ * case: one function makes a question into what is priced, for fit, goodput and sched alike, so
+ * that a layout takes the same time whoever asks.
+ */
 #include "myriad/fit/case.h"
 
 #include <sys/stat.h>
@@ -10,6 +14,7 @@ struct myr_case_question myr_case_question_default(void)
         .zero = -1, .recompute = -1, .precision = -1, .schedule = MYR_FIT_SCHEDULE_STACK};
 }
 
+/* A file, or one that the caller holds. */
 static bool has_design(const struct myr_case_question *u)
 {
     return u->design || u->planned;
@@ -27,6 +32,7 @@ static const char *lacking(const struct myr_case_question *u)
 
 static int check_complete(const struct myr_case_question *u, struct myr_err *err)
 {
+    /* The first one that is missing, by the name of its option. */
     const char *option = lacking(u);
     if (!option) {
         return MYR_OK;
@@ -93,6 +99,7 @@ static int take_layout(struct myr_case *it, struct myr_arena *arena,
                            "--exhaustive does not go with --layout: nothing is searched for");
     }
     MYR_TRY(myr_layout_file_read(arena, u->layout, &rest, l, err));
+    /* The file's sequence, or the model's: what is compared is what would be priced. */
     uint32_t seq_tokens = myr_layout_seq(l, &it->model);
     MYR_TRY(check_same(u, l, seq_tokens, err));
     (void)myr_model_stretch(&it->model, seq_tokens);
@@ -125,6 +132,7 @@ static void fix_query(struct myr_fit_query *q, const struct myr_layout *l, uint3
     q->sequence_parallel = l->sequence_parallel;
 }
 
+/* 0 and values below 0 leave an axis open. */
 void myr_case_axes(const struct myr_case_question *question, struct myr_fit_query *query)
 {
     const struct myr_case_question *u = question;
@@ -149,6 +157,7 @@ static int check_precision(const struct myr_fit_query *q, struct myr_err *err)
 {
     enum myr_precision list[4];
     uint32_t count = myr_fit_precisions(q->it.device, list);
+    /* Every device runs these two, if not faster. */
     bool known = q->any_precision || q->precision == MYR_PRECISION_FP16 ||
                  q->precision == MYR_PRECISION_FP32;
     for (uint32_t i = 0; i < count && !known; i++) {
@@ -227,6 +236,7 @@ static int open_design(struct myr_case *it, const struct myr_case_question *u, s
     if (!u->planned) {
         return myr_design_open(&it->design, u->design, err);
     }
+    /* Closing the copy must not unmap what the caller still holds. */
     it->design = *u->planned;
     it->design.mapping = NULL;
     it->design.mapping_bytes = 0;
@@ -244,6 +254,7 @@ static int take_design(struct myr_case *it, struct myr_arena *arena,
     const struct myr_design_head *head = it->design.head;
     MYR_TRY(myr_design_one_kind(
         &it->design, u->design ? u->design : myr_design_str(&it->design, head->name), err));
+    /* All of the design unless fewer are asked for. */
     q->gpus = q->gpus ? q->gpus : head->gpus;
     if (q->gpus > head->gpus) {
         int rc = myr_err_set(err, MYR_EINVAL, "the design has %u GPUs, %u are asked for",
@@ -279,6 +290,7 @@ static int look_up(struct myr_case *it, struct myr_arena *arena, const struct my
     MYR_TRY(u->layout ? take_layout(it, arena, u, err) : MYR_OK);
     MYR_TRY(has_design(u) ? take_design(it, arena, u, err) : MYR_OK);
     MYR_TRY(u->device && !has_design(u) ? choose_device(it, arena, u, err) : MYR_OK);
+    /* The latest release measured on the device; pools have one of their own each. */
     const char *usual = of->device ? of->device->software : MYR_CASE_SOFTWARE;
     struct myr_str release = myr_str_from(u->software ? u->software : usual);
     return myr_profiles_stack(&it->profiles, release, &of->stack, &it->stack_exact, err);
@@ -313,6 +325,7 @@ int myr_case_init(struct myr_case *ret, struct myr_arena *arena,
         q->seq_tokens = (uint32_t)(question->seq ? question->seq : ret->model.seq_tokens);
         (void)myr_model_stretch(&ret->model, q->seq_tokens);
     }
+    /* Device and precision are each pool's own: checked there. */
     if (question->pooled) {
         return MYR_OK;
     }

@@ -37,6 +37,9 @@ uint32_t myr_layout_shrink(const struct myr_layout *layout, const struct myr_mod
                            uint32_t gpus_per_node, uint32_t nodes_most, struct myr_layout *ret)
 {
     uint64_t replica = (uint64_t)layout->tp * layout->cp * layout->pp;
+    /*
+     * From the most replicas that the nodes hold downwards: the first that is legal is the largest.
+     */
     uint64_t most = (uint64_t)nodes_most * gpus_per_node / replica;
     MYR_ASSERT(gpus_per_node > 0 && replica > 0);
     for (uint64_t dp = most < layout->dp ? most : layout->dp; dp > 0; dp--) {

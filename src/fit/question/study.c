@@ -1,3 +1,7 @@
+/*
+ * study: an answer and what lies around it: prices of the best layouts, what was refused,
+ * neighbours of the best, and what the machine's figures do to it.
+ */
 #include "myriad/fit/study.h"
 
 #include <stdio.h>
@@ -5,6 +9,7 @@
 int myr_study_answer(const struct myr_case *it, struct myr_arena *arena, struct myr_study *ret,
                      struct myr_err *err)
 {
+    /* That nothing fits is an answer, with its reason; only other errors are errors. */
     struct myr_err why = {};
     *ret = (struct myr_study){};
     int rc = myr_case_answer(it, arena, &ret->answer, &why);
@@ -32,6 +37,7 @@ int myr_study_around(const struct myr_case *it, struct myr_arena *arena, struct 
         MYR_TRY(myr_case_price(it, &answer->top[i].layout, NULL, arena, &study->prices[i], err));
     }
     if (!it->has_layout) {
+        /* Where nothing fits there is no time to beat. */
         double best_s = study->found ? answer->top[0].step_s : 1e30;
         study->refused_count =
             myr_fit_refused(&it->query, arena, best_s, study->refused, MYR_STUDY_REFUSED_MAX);
@@ -50,6 +56,7 @@ int myr_study_around(const struct myr_case *it, struct myr_arena *arena, struct 
     for (int k = 0; k < MYR_FIT_KNOB_COUNT; k++) {
         enum myr_fit_knob knob = (enum myr_fit_knob)k;
         struct myr_study_knob *turned = &study->knobs[k];
+        /* Ten percent up and down, the layout kept. */
         turned->more_s = myr_fit_turned_s(&it->query.it, best, knob, 1.1);
         turned->less_s = myr_fit_turned_s(&it->query.it, best, knob, 0.9);
         turned->more = turned->more_s / answer->top[0].step_s - 1;

@@ -1,7 +1,9 @@
+/* why: two layouts of one question, priced, and the term in which they differ most. */
 #include "myriad/fit/why.h"
 
 #include <math.h>
 
+/* A layout of words or of a file, complete and legal. */
 static int take(const struct myr_case *it, const char *text, struct myr_arena *arena,
                 struct myr_layout *ret, struct myr_err *err)
 {
@@ -16,6 +18,7 @@ static int take(const struct myr_case *it, const char *text, struct myr_arena *a
         layout.precision = strstr(text, "precision=") ? layout.precision : q->precision;
         uint32_t gradient = layout.gradient_bytes;
         myr_fit_habits(&q->it, &layout);
+        /* As the search takes it for releases of that line. */
         layout.gradient_bytes = gradient || q->it.stack->era != MYR_ERA_NEMO ? gradient : 2;
     }
     int rc = myr_layout_check(&layout, &it->model, q->gpus, err);

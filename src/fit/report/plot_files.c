@@ -1,5 +1,7 @@
+/* plot_files: the charts of a report as files of their own, written together or not at all. */
 #include "myriad/fit/report.h"
 
+/* The buffer is emptied for the next one. */
 static int add_plot(struct myr_file_set *set, const char *name, struct myr_buf *buf,
                     struct myr_err *err)
 {

@@ -1,3 +1,7 @@
+/*
+ * plots: the charts of a report, each from its own answer: a step's terms, memory, linearity, time
+ * against cost, goodput over the interval.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,6 +12,7 @@
 /* Colours of the charts: arithmetic, transfers, update, memory-bound, waiting, others. */
 enum { BLUE, ORANGE, GREEN, PINK, AMBER, SKY, GREY, OLIVE };
 
+/* Terms of one kind share a colour; the chart's note says which. */
 static uint32_t term_colour(enum myr_fit_term term)
 {
     switch (term) {
@@ -40,6 +45,7 @@ void myr_plot_step(const struct myr_fit_cost *cost, struct myr_buf *buf)
     for (int t = 0; t < MYR_FIT_TERM_COUNT; t++) {
         enum myr_fit_term term = (enum myr_fit_term)t;
         double seconds = cost->terms_s[t];
+        /* Too thin to be seen; the next bar starts where it ends all the same. */
         if (seconds < 0.0005 * cost->step_s) {
             at += seconds;
             continue;
@@ -145,6 +151,7 @@ void myr_plot_linearity(const struct myr_fit_scaling *weak, const struct myr_fit
     myr_chart_curves(&curves, buf);
 }
 
+/* For qsort(): of two as fast the cheaper one first. */
 static int by_time(const void *a, const void *b)
 {
     const struct myr_choice *x = a, *y = b;
@@ -198,6 +205,7 @@ enum { CURVE_POINTS = 161, CURVES_MAX = 4 };
 static uint32_t trace_goodput(const struct myr_renewal *renewal, double least,
                               struct myr_point *points)
 {
+    /* Durable copies stay as far apart as they are: only the interval of quick ones moves. */
     double period = renewal->interval * renewal->per_period;
     uint32_t count = 0;
     for (uint32_t i = 0; i < CURVE_POINTS; i++) {

@@ -58,6 +58,7 @@ static void note(struct myr_buf *buf, const char *fmt, ...)
 
 /* ---- a layout ---- */
 
+/* At most ten rows: a page, not a table for programs. */
 static void put_layouts(const struct myr_fit_report *report, struct myr_buf *buf)
 {
     static const char *const heads[] = {"",          ">step s", ">tp", ">pp",          ">vp",
@@ -236,6 +237,7 @@ static int put_choices(const struct myr_campaign_report *report, struct myr_aren
     uint32_t count = 0, gpus = report->query->gpus;
     bool priced = q->price_per_hour > 0;
     struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
+    /* From a sixteenth of the GPUs to four times as many, where there are layouts. */
     for (int shift = -4; shift <= 2 && count < CHOICES_MAX; shift++) {
         struct myr_fit_query query = *report->query;
         struct myr_campaign_question scaled = *q;
@@ -247,6 +249,7 @@ static int put_choices(const struct myr_campaign_report *report, struct myr_aren
         if (query.gpus < 8 || !room || myr_fit_search(&query, arena, answer, NULL) < 0) {
             continue;
         }
+        /* Failures, power and price all follow the number of nodes. */
         scaled.rate_per_s *= factor;
         scaled.watts *= factor;
         scaled.price_per_hour *= factor;
@@ -313,6 +316,7 @@ int myr_campaign_report_html(const struct myr_campaign_report *report, struct my
         myr_page_tile(buf, "energy", "%.3g to %.3g GWh", common->energy_mwh / 1e3,
                       best->energy_mwh / 1e3);
     }
+    /* Practices share the rate of failures: either tells it. */
     double hours = common->goodput.mean_time_between_s / 3600;
     myr_page_tile(buf, "a failure each", hours < 2 ? "%.1f min" : "%.1f h",
                   hours < 2 ? hours * 60 : hours);

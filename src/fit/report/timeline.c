@@ -27,8 +27,9 @@ static const char style[] =
     "stroke-dasharray:4 3}@media (prefers-color-scheme:dark){.fw{fill:#3d9fe0}.bw{fill:#ff8c42}"
     ".ww{fill:#2fc99a}.when{stroke:#8b949e}}";
 
+/* All operations of the part that is drawn, as they were played. */
 struct timeline {
-    struct fit_seen *items;
+    struct fit_seen *items; /* owned, freed by timeline_done() */
     size_t count, capacity;
     double end_s;     /* of everything */
     double back_s;    /* the first stage's first gradient */
@@ -68,6 +69,7 @@ static uint32_t shown_batches(const struct myr_layout *l)
     return some < all ? some : all;
 }
 
+/* Seconds to the place on the drawing. */
 static int32_t x_of(const struct timeline *t, double seconds)
 {
     return LEFT * PX + (int32_t)(seconds / t->end_s * ((WIDTH - LEFT - RIGHT) * PX) + 0.5);
@@ -96,6 +98,7 @@ static void draw_rows(struct myr_svg *svg, const struct timeline *t)
     }
 }
 
+/* A rectangle as part of a path. */
 static void add_box(struct myr_svg *svg, int32_t x, int32_t y, int32_t width)
 {
     int32_t height = (ROW - 3) * PX;
@@ -131,6 +134,7 @@ static void draw_kind(struct myr_svg *svg, const struct timeline *t, uint32_t st
     myr_svg_path_end(svg, css[work][odd], tip);
 }
 
+/* Three kinds of work, each in two shades: chunks of a stage in turn. */
 static void draw_ops(struct myr_svg *svg, const struct timeline *t)
 {
     for (uint32_t stage = 0; stage < t->pp; stage++) {
@@ -207,6 +211,7 @@ void myr_plot_pipeline(const struct myr_fit_case *it, const struct myr_layout *l
     uint32_t batches = shown_batches(layout);
     bool weights =
         layout->schedule == MYR_SCHEDULE_ZERO_BUBBLE || layout->schedule == MYR_SCHEDULE_DUALPIPE;
+    /* Times do not depend on the batch: fewer micro-batches are the same pipeline, shorter. */
     some.global_batch = batches * layout->micro_batch * layout->dp;
     fit_watch_pipe(it, &some, add_seen, &t);
     int32_t rows = (int32_t)(t.pp < ROWS_MAX ? t.pp : ROWS_MAX), bottom = TOP + rows * ROW;
