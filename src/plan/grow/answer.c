@@ -19,6 +19,7 @@ bool myr_grow_is_priced(const struct myr_growth *growth)
     return growth->cost_cents > 0 || growth->unpriced_lines == 0;
 }
 
+/* What is left over has positive numbers in its own list. */
 static const struct myr_value *put_lines(const struct myr_growth *growth, struct myr_answer *answer,
                                          const char *key, bool left_over)
 {
@@ -43,7 +44,7 @@ static const struct myr_value *put_lines(const struct myr_growth *growth, struct
     return list;
 }
 
-/* {"compute": {"leaf_spine": 256}}; networks and layers of which nothing moves are left out. */
+/* {"compute": {"leaf_spine": 256, ...}}: all networks and layers, also where nothing moves. */
 static void put_by(struct myr_answer *answer, const char *key,
                    const uint32_t counts[MYR_NET_COUNT][MYR_LAYER_COUNT])
 {
@@ -87,6 +88,7 @@ static const struct myr_value *put_moves(const struct myr_growth *growth, struct
             put_end(answer, "from_a", old, old->link_a[l]);
             put_end(answer, "from_b", old, old->link_b[l]);
             uint32_t at = move->cable == MYR_NONE ? MYR_NONE : now->first_link[move->cable];
+            /* A splitter may have fewer legs in its new place. */
             if (at == MYR_NONE || at + (l - first) >= now->first_link[move->cable + 1]) {
                 myr_answer_null(answer, "to_a");
                 myr_answer_null(answer, "to_b");
@@ -101,6 +103,9 @@ static const struct myr_value *put_moves(const struct myr_growth *growth, struct
     return list;
 }
 
+/*
+ * What is bought ahead is paid now and not later, so the sum of both stays; only the moves differ.
+ */
 static const struct myr_value *put_alternatives(const struct myr_growth *growth,
                                                 struct myr_answer *answer)
 {
@@ -127,6 +132,7 @@ static const struct myr_value *put_alternatives(const struct myr_growth *growth,
     return list;
 }
 
+/* By its place in the room: the rack's position in the arrays may be another. */
 static bool same_rack(const struct myr_growth *growth, uint32_t device)
 {
     const struct myr_design *old = growth->installed, *now = &growth->grown;
@@ -227,6 +233,7 @@ static void show(const struct myr_growth *growth, struct myr_answer *answer,
     myr_answer_table(answer, moves, moved, MYR_ARRAY_COUNT(moved));
 }
 
+/* Left-over lines are told but not summed up: nothing is given back for them. */
 void myr_grow_answer(const struct myr_growth *growth, struct myr_answer *answer)
 {
     const struct myr_design_head *old = growth->installed->head, *now = growth->grown.head;

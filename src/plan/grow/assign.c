@@ -10,11 +10,12 @@ struct prices {
     const uint32_t *weight;
     int64_t *row, *col;
     uint32_t *owner; /* row + 1 of a column; 0: free. Columns count from 1, as rows do. */
-    uint32_t *way;
-    int64_t *least;
-    bool *done;
+    uint32_t *way;   /* column before this one on the way to the row at hand */
+    int64_t *least;  /* by column: the least that reaching it costs so far */
+    bool *done;      /* by column: on the tree that grows from the row */
 };
 
+/* Weights are gains, so their negatives are the costs; here less the prices. */
 static int64_t cost(const struct prices *p, uint32_t row, uint32_t col)
 {
     return -(int64_t)p->weight[(size_t)(row - 1) * p->cols + col - 1] - p->row[row] - p->col[col];
@@ -40,6 +41,9 @@ static uint32_t reach(struct prices *p, uint32_t at)
             next = col;
         }
     }
+    /*
+     * The prices move so that the column just reached costs nothing, and all on the tree stay so.
+     */
     for (uint32_t col = 0; col <= p->cols; col++) {
         if (p->done[col]) {
             p->row[p->owner[col]] += step;
@@ -69,10 +73,12 @@ void grow_assign(const uint32_t *weight, uint32_t rows, uint32_t cols, uint32_t 
             p.done[col] = false;
         }
         uint32_t at = 0;
+        /* Column 0 stands for the row that has none yet. */
         p.owner[0] = row;
         do {
             at = reach(&p, at);
         } while (p.owner[at] != 0);
+        /* Along the way each row moves on by one column, which frees the first for the new row. */
         for (; at != 0; at = p.way[at]) {
             p.owner[at] = p.owner[p.way[at]];
         }

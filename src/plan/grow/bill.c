@@ -9,6 +9,7 @@
  * that stays may have other legs; so both are counted again, by the code that counts for a plan.
  */
 
+/* New strings go behind those of the plan, so that all offsets of the plan still hold. */
 struct bill {
     struct grow *grow;
     struct myr_design *out;
@@ -53,7 +54,10 @@ static struct myr_bom_row *line_of(const struct bill *bill, uint32_t net, const 
     return NULL;
 }
 
-/* A line that the spec pins keeps its number: it was not counted. */
+/*
+ * A line that the spec pins keeps its number: it was not counted. Nor was one whose number is not
+ * what was counted.
+ */
 static bool was_counted(const struct bill *bill, const struct myr_bom_row *row, uint64_t planned)
 {
     static const char pinned[] = "pinned to ";
@@ -70,6 +74,7 @@ static void set_line(struct bill *bill, struct myr_bom_row *row, uint64_t quanti
         row->unit_cents = -1; /* more than can be counted, as in a plan */
         total = 0;
     }
+    /* What the total changes by, over all lines; a line without a price counts nothing. */
     bill->more_cents += total - (row->total_cents > 0 ? row->total_cents : 0);
     row->total_cents = total;
     row->quantity = quantity;
@@ -86,6 +91,10 @@ static const struct tally_row *row_like(const struct tally *tally, const struct 
     return NULL;
 }
 
+/*
+ * Only the difference between the two counts is of interest: lines that agree are left as the
+ * planner wrote them.
+ */
 static void count_again(struct bill *bill, uint32_t net, bool cables, const struct tally *planned,
                         const struct tally *grown)
 {
@@ -94,6 +103,9 @@ static void count_again(struct bill *bill, uint32_t net, bool cables, const stru
         const struct myr_part *part = part_of(bill, was->part);
         const struct tally_row none = {};
         is = is ? is : &none;
+        /*
+         * Splitters and cables with ends are ordered as pieces, straight fibres one for each link.
+         */
         bool whole = !cables || (part && (part->cable.legs > 1 || part->cable.fixed_ends));
         uint64_t before = whole ? was->count : was->links, now = whole ? is->count : is->links;
         const char *end = cables ? " cable" : was->at_nic ? ", NIC end" : ", switch end";
@@ -113,7 +125,10 @@ static void count_again(struct bill *bill, uint32_t net, bool cables, const stru
     }
 }
 
-/* What is paid over the years holds the bill: "48681100.00 + 5 * ..." */
+/*
+ * What is paid over the years holds the bill: "48681100.00 + 5 * ..." The figure is left alone
+ * where its inputs do not begin with just that sum.
+ */
 static void set_years(struct bill *bill, int64_t before)
 {
     struct myr_design *out = bill->out;
@@ -148,6 +163,7 @@ void grow_bill(struct grow *grow)
     const struct myr_design *plan = grow->plan;
     struct myr_design *out = &grow->out->grown;
     struct bill bill = {.grow = grow, .out = out};
+    /* The arrays of the plan are shared up to here; what changes is copied first. */
     out->bom = copy_of(grow->arena, plan->bom, plan->bom_count, sizeof(*plan->bom));
     out->figures = copy_of(grow->arena, plan->figures, plan->figure_count, sizeof(*plan->figures));
     out->head = copy_of(grow->arena, plan->head, 1, sizeof(*plan->head));

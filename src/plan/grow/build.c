@@ -42,7 +42,11 @@ static uint32_t find_run(const struct hand *hand, uint32_t device,
     return MYR_NONE;
 }
 
-/* Ports for all open ends of a cable at one device; false: it has none left for them. */
+/*
+ * Ports for all open ends of a cable at one device; false: it has none left for them. A cable with
+ * a head wants its ports side by side in one connector or cage. Others take them so where they can,
+ * and single ones where not.
+ */
 static bool give(struct hand *hand, uint32_t device, enum myr_port_role role,
                  const struct myr_cabletype *type, uint32_t **ends, uint32_t count)
 {
@@ -54,6 +58,7 @@ static bool give(struct hand *hand, uint32_t device, enum myr_port_role role,
     }
     uint16_t *next = &hand->next[(size_t)device * MYR_PORT_GROUPS_MAX + index];
     uint32_t first = grow->plan->first_port[device] + group->first;
+    /* What is taken stays taken, so the search never goes back. */
     while (*next < group->count && grow->port_taken[first + *next]) {
         (*next)++;
     }
@@ -79,6 +84,7 @@ static bool give(struct hand *hand, uint32_t device, enum myr_port_role role,
     return true;
 }
 
+/* Of switches: the ports of hosts are never open. */
 static enum myr_port_role role_of(const struct myr_cabletype *type, bool upper)
 {
     switch ((enum myr_layer)type->layer) {
@@ -110,6 +116,7 @@ static int plug_side(struct hand *hand, const struct grow_cable *cable, bool upp
 {
     struct grow *grow = hand->grow;
     const struct myr_cabletype *type = &grow->plan->cabletypes[cable->type];
+    /* Each device of the side once: its open ends are closed at the first of them. */
     for (uint32_t l = cable->first; l < cable->first + cable->count; l++) {
         uint32_t *ends[UINT8_MAX + 1];
         uint32_t device = upper ? grow->links[l].b : grow->links[l].a, count = 0;
@@ -128,6 +135,9 @@ static int plug_side(struct hand *hand, const struct grow_cable *cable, bool upp
     return MYR_OK;
 }
 
+/*
+ * Cables and links in the order in which they were laid; lengths are those of the planned cables.
+ */
 static void emit(struct grow *grow)
 {
     struct myr_design *out = &grow->out->grown;
@@ -186,7 +196,10 @@ static void recount(struct grow *grow)
     }
 }
 
-/* Links that a row has to each column, the rows being pods or leaves of one fabric. */
+/*
+ * Links that a row has to each column, the rows being pods or leaves of one fabric. What two rows
+ * can exchange over a column is the lesser of their links to it. UINT64_MAX with one row.
+ */
 static uint64_t worst_pair(const uint32_t *links, uint32_t rows, uint32_t cols)
 {
     uint64_t worst = UINT64_MAX;
@@ -211,6 +224,10 @@ static void measure_pairs(struct grow *grow, uint32_t id)
     if (net->fill != MYR_FILL_DENSE || net->tiers < 2 || !net->spine) {
         return;
     }
+    /*
+     * With three tiers rows are pods (all spines of one) and columns cores, with two leaves and
+     * spines.
+     */
     uint32_t fabrics = net->planes * net->units;
     bool top = net->tiers == 3;
     uint32_t lower = (top ? net->spine : net->leaf) / fabrics, in_row = top ? net->pod_spines : 1;
@@ -224,6 +241,7 @@ static void measure_pairs(struct grow *grow, uint32_t id)
     myr_arena_init(&scratch);
     uint32_t *links = MYR_ARENA_NEW(&scratch, uint32_t, (size_t)rows * cols);
     for (uint32_t l = 0; l < out->link_count; l++) {
+        /* Unsigned: what lies before the first one becomes too large, and is passed over. */
         uint32_t a = out->port_device[out->link_a[l]] - first_row;
         uint32_t b = out->port_device[out->link_b[l]] - first_col;
         if (a < lower && b < cols) { /* one fabric: the others are alike */
@@ -236,6 +254,7 @@ static void measure_pairs(struct grow *grow, uint32_t id)
 int grow_build(struct grow *grow, struct myr_err *err)
 {
     struct myr_design *out = &grow->out->grown;
+    /* Shares all arrays that do not change; the mapping stays with the plan, which outlives it. */
     *out = *grow->plan;
     out->mapping = NULL;
     out->mapping_bytes = 0;

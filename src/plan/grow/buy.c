@@ -14,6 +14,7 @@ static bool same_line(const struct grow *grow, const struct myr_bom_row *old,
            strcmp(myr_design_str(a, old->part), myr_design_str(b, now->part)) == 0;
 }
 
+/* A line that the smaller bill does not have. */
 static struct myr_grow_line new_line(const struct myr_design *design, const struct myr_bom_row *row)
 {
     return (struct myr_grow_line){
@@ -27,6 +28,7 @@ static struct myr_grow_line new_line(const struct myr_design *design, const stru
     };
 }
 
+/* Without a price in one of the two bills the difference has none. */
 static struct myr_grow_line less(struct myr_grow_line line, const struct myr_bom_row *old)
 {
     bool priced = line.unit_cents >= 0 && old->unit_cents >= 0;
@@ -58,6 +60,7 @@ static void subtract(struct grow *grow)
 {
     struct myr_growth *out = grow->out;
     const struct myr_design *old = grow->old, *plan = &out->grown;
+    /* A bill may have two lines of the same text: each is taken once. */
     bool *seen = MYR_ARENA_NEW(grow->arena, bool, old->bom_count);
     out->lines = MYR_ARENA_NEW(grow->arena, struct myr_grow_line, old->bom_count + plan->bom_count);
     for (uint32_t i = 0; i < plan->bom_count; i++) {
@@ -71,6 +74,7 @@ static void subtract(struct grow *grow)
         }
         add(out, line);
     }
+    /* What only the smaller bill has is left over. */
     for (uint32_t k = 0; k < old->bom_count; k++) {
         if (!seen[k]) {
             struct myr_grow_line line = new_line(old, &old->bom[k]);
@@ -95,6 +99,10 @@ static int64_t switch_price(const struct grow *grow, uint32_t device)
     }
     for (uint32_t i = 0; i < plan->bom_count; i++) {
         const struct myr_bom_row *row = &plan->bom[i];
+        /*
+         * The bill names order numbers, the design catalogue ids, so the line is found by its
+         * count.
+         */
         if (row->quantity == alike &&
             strcmp(myr_design_str(plan, row->system), myr_net_names[net]) == 0 &&
             strstr(myr_design_str(plan, row->name), "switch")) {
@@ -104,6 +112,7 @@ static int64_t switch_price(const struct grow *grow, uint32_t device)
     return -1;
 }
 
+/* Uplinks: what a switch above, bought early, could have taken at once. */
 static bool is_above(const struct myr_cabletype *type)
 {
     return type->layer == MYR_LAYER_FABRIC || type->layer == MYR_LAYER_CORE;
@@ -124,6 +133,7 @@ static void look_ahead(struct grow *grow)
         if (move->cable == MYR_NONE || !is_above(grow_type(grown, move->cable))) {
             continue;
         }
+        /* The first link speaks for its cable. */
         uint32_t old = grow->old->first_link[move->old_cable];
         uint32_t link = grown->first_link[move->cable];
         uint32_t lower = grown->port_device[grown->link_a[link]];
@@ -134,6 +144,7 @@ static void look_ahead(struct grow *grow)
         }
     }
     for (uint32_t device = 0; device < grown->device_count; device++) {
+        /* Those that stand already cost nothing more. */
         if (first[device] && grow->from[device] == MYR_NONE) {
             int64_t cents = switch_price(grow, device);
             out->first_switches++;

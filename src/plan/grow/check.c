@@ -21,6 +21,7 @@ static int refuse(const struct grow *grow, int code, struct myr_err *err, const 
                        grow->names.installed, text);
 }
 
+/* A number that must not shrink, or must stay. */
 struct count {
     const char *what;
     uint32_t old, now;
@@ -45,6 +46,9 @@ static uint32_t servers_like(const struct grow *grow, const struct myr_server_gr
 /* Every installed group goes on, with as many servers at least. */
 static int check_groups(const struct grow *grow, struct myr_err *err)
 {
+    /*
+     * A cluster without groups may become the first of several; one with groups cannot lose them.
+     */
     const struct myr_design *old = grow->old;
     if (!grow->plan->group_count) {
         return refuse(grow, MYR_EINVAL, err, "it has no groups of servers, installed are %u",
@@ -96,6 +100,7 @@ static int check_hosts(const struct grow *grow, struct myr_err *err)
     };
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(counts); i++) {
         if (counts[i].now < counts[i].old) {
+            /* Most often the two were given in the wrong order. */
             int rc = refuse(grow, MYR_EINVAL, err, "it has %u %s, installed are %u", counts[i].now,
                             counts[i].what, counts[i].old);
             myr_err_hint(err, "the smaller cluster comes first: myriad plan grow SMALL LARGE");
@@ -108,6 +113,7 @@ static int check_hosts(const struct grow *grow, struct myr_err *err)
                       now->gpus_per_node * now->nodes_per_server,
                       old->gpus_per_node * old->nodes_per_server);
     }
+    /* Bills in two currencies cannot be subtracted. */
     const char *old_money = myr_design_str(grow->old, old->currency);
     const char *now_money = myr_design_str(grow->plan, now->currency);
     if (strcmp(old_money, now_money) != 0) {
@@ -117,6 +123,9 @@ static int check_hosts(const struct grow *grow, struct myr_err *err)
     return MYR_OK;
 }
 
+/*
+ * All switches of a tier are of one part, so the first one tells it; NULL: there is no such tier.
+ */
 static const char *part_of(const struct myr_design *design, uint32_t first, uint32_t count)
 {
     return count ? myr_design_str(design, design->devtypes[design->device_type[first]].part) : NULL;
@@ -168,6 +177,7 @@ static int check_technology(const struct grow *grow, uint32_t id, struct myr_err
         {"Gb/s between switches", old->fabric_gbps, now->fabric_gbps},
     };
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(counts); i++) {
+        /* A network of one tier has no speed between switches. */
         bool none = i == 3 && (!old->fabric_gbps || !now->fabric_gbps);
         if (counts[i].old != counts[i].now && !none) {
             return refuse(grow, MYR_EINVAL, err, "its %s network has %u %s, installed are %u",
@@ -201,6 +211,7 @@ static int check_counts(const struct grow *grow, uint32_t id, struct myr_err *er
     }
     bool groups =
         old->topology == MYR_TOPOLOGY_DRAGONFLY || old->topology == MYR_TOPOLOGY_DRAGONFLY_PLUS;
+    /* A group keeps its switches and their uplinks; only hosts may come to a switch. */
     if (groups &&
         (old->group_switches != now->group_switches || old->leaf_up != now->leaf_up ||
          old->spine_up != now->spine_up || now->hosts_per_switch < old->hosts_per_switch)) {

@@ -13,6 +13,7 @@ struct standing {
     uint32_t *by; /* by planned host: who takes its place */
 };
 
+/* The first port of the device that has a cable on this network. */
 static uint32_t first_of(const struct myr_design *design, uint32_t device, enum myr_net_id net)
 {
     for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
@@ -36,6 +37,10 @@ static void take_place(struct standing *all, uint32_t device, uint32_t place)
     all->by[place] = device;
 }
 
+/*
+ * Three passes: installed ones whose own place is on their leaf, installed ones with any place
+ * there, then all others wherever a place of their kind is left.
+ */
 static void stand_kind(struct standing *all, uint32_t first, uint32_t count)
 {
     const struct grow *grow = all->grow;
@@ -92,7 +97,10 @@ static void stand(struct standing *all, struct myr_arena *scratch)
     stand_kind(all, head->first_fabric_manager, head->fabric_managers);
 }
 
-/* The installed port that is this one; MYR_NONE: it is new, or had no such NIC. */
+/*
+ * The installed port that is this one; MYR_NONE: it is new, or had no such NIC. Cards may have
+ * changed their place among the groups, so it is looked for by network.
+ */
 static uint32_t old_port_of(const struct grow *grow, uint32_t port)
 {
     const struct myr_design *plan = grow->plan, *old = grow->old;
@@ -145,6 +153,7 @@ static uint32_t installed_as(const struct standing *all, uint32_t cable)
     return good ? found : MYR_NONE;
 }
 
+/* False for a cable whose legs go to switches of different planes. */
 static bool one_switch(const struct myr_design *plan, uint32_t cable)
 {
     uint32_t first = plan->first_link[cable];
@@ -156,7 +165,10 @@ static bool one_switch(const struct myr_design *plan, uint32_t cable)
     return true;
 }
 
-/* Whether all installed legs end where they are planned to. */
+/*
+ * Whether all installed legs end where they are planned to. Which port of the switch the plan has
+ * there does not matter.
+ */
 static bool stays(const struct standing *all, uint32_t cable)
 {
     const struct grow *grow = all->grow;

@@ -17,6 +17,7 @@ static uint32_t group_of(const struct groups *groups, uint32_t device)
     return (device - groups->first) / groups->size;
 }
 
+/* Takes one of its ports. Of equals the first. */
 static uint32_t freest(const struct groups *groups, uint32_t group)
 {
     uint32_t best = group * groups->size;
@@ -29,6 +30,7 @@ static uint32_t freest(const struct groups *groups, uint32_t group)
     return groups->first + best;
 }
 
+/* Pairs in one direction: the lower group first. */
 static uint32_t pair_of(const struct groups *groups, uint32_t a, uint32_t b)
 {
     uint32_t left = group_of(groups, a), right = group_of(groups, b);
@@ -64,6 +66,7 @@ static void take_installed(struct groups *groups, enum myr_net_id net, uint32_t 
             }
             uint32_t keep = have[pair] < planned[pair] ? have[pair] : planned[pair];
             uint64_t at = passed[pair]++;
+            /* Of 'have' links 'keep' stay, as evenly over them as whole numbers allow. */
             if ((at + 1) * keep / have[pair] > at * keep / have[pair]) {
                 wanted[pair]--;
                 groups->ports[a - groups->first]--;
@@ -74,6 +77,7 @@ static void take_installed(struct groups *groups, enum myr_net_id net, uint32_t 
     }
 }
 
+/* Fills 'links' anew: the ends of the planned ones are only counted by pairs of groups. */
 void grow_global(struct grow *grow, enum myr_net_id net_id, struct grow_link *links, uint32_t count)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena scratch;

@@ -2,6 +2,7 @@
 
 /* The order of growing. Everything is decided on the two designs; no file is touched. */
 
+/* A cable has at least one link, so there is room for all of them. */
 static void begin(struct grow *grow)
 {
     struct myr_arena *arena = grow->arena;
@@ -21,6 +22,7 @@ static uint64_t cores_lose(const struct grow *grow, uint32_t id)
     if (!was->core || !net->group_cores) {
         return 0;
     }
+    /* Links of a spine and a core at most, where the uplinks do not divide evenly. */
     uint32_t most = net->spine_up / net->group_cores + (net->spine_up % net->group_cores > 0);
     for (uint32_t core = was->first_core; core < was->first_core + was->core; core++) {
         uint64_t links = 0, room = (uint64_t)net->pods * most;
@@ -33,7 +35,10 @@ static uint64_t cores_lose(const struct grow *grow, uint32_t id)
     return lost;
 }
 
-/* No choice of places moves fewer; what is not proved is left out. */
+/*
+ * No choice of places moves fewer; what is not proved is left out. Layers whose places were found
+ * by search or taken in order count nothing as proved, beyond what no choice could have kept.
+ */
 static void bound(struct grow *grow)
 {
     struct myr_growth *out = grow->out;
@@ -50,6 +55,10 @@ static void bound(struct grow *grow)
             unproved += out->moved[id][MYR_LAYER_CORE]; /* cores are taken in their order */
         }
     }
+    /*
+     * In a room ends are not chosen, so nothing is proved of dense fills and of links between
+     * groups.
+     */
     for (uint32_t id = 0; grow_in_room(grow) && id < MYR_NET_COUNT; id++) {
         const uint32_t *moved = out->moved[id];
         bool dense = grow->plan->networks[id].fill == MYR_FILL_DENSE;
@@ -64,6 +73,7 @@ void grow_count(struct grow *grow)
 {
     struct myr_growth *out = grow->out;
     const struct myr_design *old = grow->old;
+    /* By installed cable: where it lies now, and whether both its ends stayed. */
     uint32_t *now = MYR_ARENA_NEW(grow->arena, uint32_t, old->cable_count);
     bool *kept = MYR_ARENA_NEW(grow->arena, bool, old->cable_count);
     for (uint32_t c = 0; c < old->cable_count; c++) {
@@ -107,6 +117,10 @@ int myr_grow(struct myr_arena *arena, const struct myr_catalog *catalog,
     begin(&grow);
     MYR_TRY(grow_check(&grow, err));
     MYR_TRY(grow_match(&grow, err));
+    /*
+     * Network by network, hosts first: what stays takes its ports before build.c deals out the
+     * rest.
+     */
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         if (planned->networks[id].topology) {
             grow_lay_hosts(&grow, (enum myr_net_id)id);
@@ -122,6 +136,7 @@ int myr_grow(struct myr_arena *arena, const struct myr_catalog *catalog,
     growth.to = grow.to;
     growth.from = grow.from;
     *ret = growth;
+    /* Ids, ports and references are whole, as if the design had been read from a file. */
     MYR_SLOW_ASSERT(myr_design_check(&ret->grown, "grown", NULL) == MYR_OK);
     return MYR_OK;
 }

@@ -23,8 +23,8 @@ struct grow {
     const struct myr_design *old, *plan;
     struct myr_grow_names names;
     struct myr_growth *out;
-    uint32_t *to, *from;
-    struct grow_link *links;
+    uint32_t *to, *from;     /* as in struct myr_growth: of installed devices, of planned ones */
+    struct grow_link *links; /* in the order of cables */
     struct grow_cable *cables;
     uint32_t link_count, cable_count;
     bool *port_taken; /* by port of the grown design */

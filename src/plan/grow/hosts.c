@@ -8,6 +8,7 @@
  * counted port by port.
  */
 
+/* A cable of more legs makes the network one of planned places (fixed.c). */
 enum { LEGS_MAX = 16, ANY_CLASS = UINT16_MAX };
 
 /* One cable to be: the host ports behind it, and the switch it goes to. */
@@ -43,6 +44,7 @@ static bool is_switch(const struct myr_design *design, uint32_t device)
            kind != MYR_DEVICE_FABRIC_MANAGER && kind < MYR_DEVICE_PDU;
 }
 
+/* The n-th port of a card goes to the n-th plane or home. */
 static uint16_t port_class(const struct free_net *net, uint32_t port)
 {
     const struct myr_design *plan = net->grow->plan;
@@ -54,7 +56,10 @@ static uint16_t port_class(const struct free_net *net, uint32_t port)
     return (uint16_t)((port - plan->first_port[device] - group->first) % net->classes);
 }
 
-/* Homes of a host on access switches. */
+/*
+ * Homes of a host on access switches. The most that any host has; management ports of switches do
+ * not count.
+ */
 static uint32_t homes_of(const struct myr_design *plan, enum myr_net_id net)
 {
     uint32_t most = 1;
@@ -70,6 +75,7 @@ static uint32_t homes_of(const struct myr_design *plan, enum myr_net_id net)
     return most;
 }
 
+/* UINT16_MAX: nothing is planned for this port. */
 static uint16_t planned_type(const struct grow *grow, uint32_t port)
 {
     const struct myr_design *plan = grow->plan;
@@ -83,6 +89,10 @@ static bool is_host_cable(const struct myr_design *design, uint32_t cable, enum 
     return type->net == net && type->layer == MYR_LAYER_HOST;
 }
 
+/*
+ * False where hosts cannot be placed freely: cables of too many legs, legs to two switches, or
+ * classes of unequal size. The planned places are then taken as they are.
+ */
 static bool measure(struct free_net *net, struct myr_arena *scratch)
 {
     const struct myr_design *plan = net->grow->plan;
@@ -96,6 +106,7 @@ static bool measure(struct free_net *net, struct myr_arena *scratch)
     net->room = MYR_ARENA_NEW(scratch, uint32_t, net->count);
     net->served = MYR_ARENA_NEW(scratch, bool, plan->port_count);
     net->busy = MYR_ARENA_NEW(scratch, bool, plan->port_count);
+    /* The first group of a leaf's ports are those towards hosts. */
     for (uint32_t i = 0; i < net->count; i++) {
         const struct myr_port_group *group =
             &plan->devtypes[plan->device_type[net->first + i]].groups[0];
@@ -163,7 +174,10 @@ static uint32_t find_place(const struct free_net *net, uint32_t leaf, const stru
     return found;
 }
 
-/* An installed cable as a unit: kept where its switch has so many hosts, else to be moved. */
+/*
+ * An installed cable as a unit: kept where its switch has so many hosts, else to be moved. False
+ * where it cannot be one unit: then the whole network has the planned places.
+ */
 static bool take_installed(struct free_net *net, uint32_t cable)
 {
     struct grow *grow = net->grow;
@@ -193,6 +207,10 @@ static bool take_installed(struct free_net *net, uint32_t cable)
         return true;
     }
     unit.ours = unit.count;
+    /*
+     * In the order of installed cables: those that come first stay where a leaf will have fewer
+     * hosts.
+     */
     if (unit.kept && net->used[unit.leaf] < net->want[unit.leaf] &&
         occupy(net, unit.leaf, unit.type, unit.at)) {
         net->used[unit.leaf]++;
@@ -206,7 +224,10 @@ static bool take_installed(struct free_net *net, uint32_t cable)
     return true;
 }
 
-/* A host port without a cable: on a leg that hangs loose, or on a new cable. */
+/*
+ * A host port without a cable: on a leg that hangs loose, or on a new cable. 'loose' is the unit to
+ * look at next: those before it are passed for good.
+ */
 static void take_new(struct free_net *net, uint32_t port, uint32_t *loose)
 {
     const struct grow *grow = net->grow;
@@ -231,7 +252,10 @@ static void take_new(struct free_net *net, uint32_t port, uint32_t *loose)
     *loose = (uint32_t)net->units.count - 1;
 }
 
-/* A switch of the class with places for 'count' such cables; 'limited': no more than its share. */
+/*
+ * A switch of the class with places for 'count' such cables; 'limited': no more than its share. The
+ * first that fits, so that new hosts fill leaves in order.
+ */
 static uint32_t find_leaf(const struct free_net *net, const struct unit *unit, uint32_t count,
                           bool limited)
 {
@@ -291,7 +315,10 @@ static void split(struct free_net *net, size_t i)
     myr_vec_push(&net->units, rest);
 }
 
-/* All units of a host together, or else one by one. */
+/*
+ * All units of a host together, or else one by one. The share of a leaf is kept where it can be;
+ * where no leaf has one left, any free place will do.
+ */
 static bool place_from(struct free_net *net, size_t i, size_t *ret_next)
 {
     size_t end = together(net, i);
@@ -314,7 +341,10 @@ static bool place_from(struct free_net *net, size_t i, size_t *ret_next)
     return true;
 }
 
-/* Those that may go anywhere come last, and leave the others their class. */
+/*
+ * Those that may go anywhere come last, and leave the others their class. False: something has no
+ * place at all.
+ */
 static bool place_units(struct free_net *net)
 {
     for (uint32_t pass = 0; pass < 2; pass++) {
@@ -352,6 +382,7 @@ static void lay_unit(struct free_net *net, const struct unit *unit)
     grow_reserve(grow, cable);
 }
 
+/* Cables in a regular order: leaf by leaf, what stays first, then by host. */
 static int by_leaf(const void *left, const void *right)
 {
     const struct unit *a = left, *b = right;
@@ -375,6 +406,10 @@ static bool lay_free(struct grow *grow, enum myr_net_id id)
         good = !is_host_cable(grow->old, c, id) || take_installed(&net, c);
     }
     uint32_t loose = 0;
+    /*
+     * Hosts, and boxes with a management port, come before the switches of the network that they
+     * hang on.
+     */
     for (uint32_t port = 0; good && port < plan->first_port[net.first]; port++) {
         uint32_t link = plan->port_link[port];
         if (link != MYR_NONE && !net.served[port] &&

@@ -14,14 +14,14 @@ struct site {
     const struct myr_design *design;
     struct install *ret;
     uint32_t crews, cable_s, device_s;
-    uint64_t *crew_next;
-    uint64_t *stands;   /* by device: since when; UINT64_MAX: not yet */
-    uint64_t *free_at;  /* by port: since when nothing else is in it */
-    uint32_t *held;     /* by port: the move of the cable that is still in it; MYR_NONE */
-    uint32_t *blocked;  /* by port: cables in its cage that was divided otherwise */
-    uint32_t *move_of;  /* by cable */
-    uint32_t *ports_of; /* by link of the installed design, two: ports of the grown one */
-    bool *done, *open;  /* by cable: it is where it belongs; it was unplugged */
+    uint64_t *crew_next; /* by crew: when it is free */
+    uint64_t *stands;    /* by device: since when; UINT64_MAX: not yet */
+    uint64_t *free_at;   /* by port: since when nothing else is in it */
+    uint32_t *held;      /* by port: the move of the cable that is still in it; MYR_NONE */
+    uint32_t *blocked;   /* by port: cables in its cage that was divided otherwise */
+    uint32_t *move_of;   /* by cable */
+    uint32_t *ports_of;  /* by link of the installed design, two: ports of the grown one */
+    bool *done, *open;   /* by cable: it is where it belongs; it was unplugged */
 };
 
 /* What an installed port is called now, whatever role it plays. */
@@ -52,7 +52,10 @@ uint32_t *install_moves(const struct myr_growth *growth, struct myr_arena *arena
     return moves;
 }
 
-/* The next crew does it, not before 'ready', and within a day. */
+/*
+ * The next crew does it, not before 'ready', and within a day. Returns when it is done. Times are
+ * seconds of working time, day after day without the nights.
+ */
 static uint64_t give(struct site *site, enum install_action action, uint32_t what, uint64_t ready)
 {
     uint32_t crew = 0;
@@ -61,6 +64,7 @@ static uint64_t give(struct site *site, enum install_action action, uint32_t wha
     }
     uint64_t start = site->crew_next[crew] > ready ? site->crew_next[crew] : ready;
     uint32_t takes = action == INSTALL_STAND ? site->device_s : site->cable_s;
+    /* No task runs over the end of a day: it waits for the next. */
     if (start % INSTALL_DAY_S + takes > INSTALL_DAY_S) {
         start = (start / INSTALL_DAY_S + 1) * INSTALL_DAY_S;
     }
@@ -110,7 +114,10 @@ static struct myr_device_range cage_of(const struct site *site, uint32_t old_por
     return range;
 }
 
-/* Counts a cable in or out of such a cage; when it is out, whoever waits may come. */
+/*
+ * Counts a cable in or out of such a cage; when it is out, whoever waits may come. Ports are
+ * counted as often as such cables are in their cage.
+ */
 static void block(struct site *site, uint32_t old_port, bool in, uint64_t when)
 {
     struct myr_device_range range = cage_of(site, old_port);
@@ -125,7 +132,10 @@ static void block(struct site *site, uint32_t old_port, bool in, uint64_t when)
     }
 }
 
-/* A cable has left its old ports: whoever waits for one of them may come. */
+/*
+ * A cable has left its old ports: whoever waits for one of them may come. Its ports are noted first
+ * and tried after: a cable that comes may release others in turn.
+ */
 static void release(struct site *site, uint32_t move, uint64_t when)
 {
     const struct myr_design *old = site->growth->installed, *design = site->design;
@@ -156,6 +166,7 @@ static void release(struct site *site, uint32_t move, uint64_t when)
     }
 }
 
+/* Does it if it is ready, once. Others are tried again when a port they wait for is free. */
 static void try_cable(struct site *site, uint32_t cable)
 {
     uint64_t ready = site->done[cable] ? UINT64_MAX : ready_at(site, cable);
@@ -184,7 +195,10 @@ static void try_cables(struct site *site, uint32_t device)
     }
 }
 
-/* What was there before: devices stand, cables that stay are done, others hold their ports. */
+/*
+ * What was there before: devices stand, cables that stay are done, others hold their ports. Times
+ * are 0: all of that is there when work begins.
+ */
 static void begin(struct site *site, struct myr_arena *arena)
 {
     const struct myr_growth *growth = site->growth;
@@ -273,11 +287,13 @@ void install_plan(const struct myr_growth *growth, struct myr_grow_crews crews,
                         .cable_s = INSTALL_DAY_S / crews.cables_a_day,
                         .device_s = INSTALL_DAY_S / crews.devices_a_day};
     *ret = (struct install){};
+    /* Each device once, each cable at most twice (unplug, plug), each left-over cable once. */
     ret->tasks = MYR_ARENA_NEW(arena, struct install_task,
                                (size_t)design->device_count + 2 * (size_t)design->cable_count +
                                    growth->move_count);
     site.crew_next = MYR_ARENA_NEW(arena, uint64_t, site.crews);
     begin(&site, arena);
+    /* What is left over goes first: it may be in the way. */
     for (uint32_t i = 0; i < growth->move_count; i++) {
         if (growth->moves[i].cable == MYR_NONE) {
             release(&site, i, give(&site, INSTALL_REMOVE, i, 0));
@@ -291,6 +307,7 @@ void install_plan(const struct myr_growth *growth, struct myr_grow_crews crews,
         if (!site.done[c]) { /* only circles are left: all stand, all that could come came */
             MYR_ASSERT(site.move_of[c] != MYR_NONE);
             site.open[c] = true;
+            /* One of a circle is opened, and the others follow from it. */
             release(&site, site.move_of[c], give(&site, INSTALL_UNPLUG, c, 0));
             try_cable(&site, c);
         }

@@ -18,6 +18,10 @@ struct layer {
     bool *kept;
 };
 
+/*
+ * Counted in the first pass, filled in the second. Ports stay open: they are those of what lies
+ * there, or dealt out later.
+ */
 static void gather(struct layer *layer, enum myr_layer which, struct myr_arena *scratch)
 {
     const struct myr_design *plan = layer->grow->plan;
@@ -60,6 +64,7 @@ static uint64_t pair_key(uint32_t a, uint32_t b)
     return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
 }
 
+/* Cables that join the same boxes by as many links have the same key. */
 static uint64_t planned_key(const struct layer *layer, uint32_t i)
 {
     uint64_t sum = 0;
@@ -115,7 +120,10 @@ static bool of_layer(const struct layer *layer, uint32_t cable, enum myr_layer w
     return type->net == layer->net && type->layer == which;
 }
 
-/* Chains of planned cables by key: the first by a map, the next by an array. */
+/*
+ * Chains of planned cables by key: the first by a map, the next by an array. Each chain is taken
+ * from its head.
+ */
 struct chains {
     struct myr_u64map heads;
     uint32_t *next;
@@ -137,6 +145,7 @@ static void keep_all(struct layer *layer, enum myr_layer which, struct myr_arena
 {
     const struct myr_design *old = layer->grow->old;
     struct chains chains = {.next = MYR_ARENA_NEW(scratch, uint32_t, layer->count)};
+    /* From the last to the first, as each goes to the head: chains are in the order of cables. */
     for (uint32_t i = layer->count; i-- > 0;) {
         chain(&chains, planned_key(layer, i), i);
     }
@@ -144,6 +153,7 @@ static void keep_all(struct layer *layer, enum myr_layer which, struct myr_arena
         uint32_t *head = of_layer(layer, cable, which)
                              ? myr_u64map_find(&chains.heads, old_key(layer, cable))
                              : NULL;
+        /* A cable that cannot stay leaves the place to the next one; it is moved later. */
         if (head && *head != MYR_NONE && keep(layer, *head, cable)) {
             layer->grow->old_placed[cable] = true;
             *head = chains.next[*head];
@@ -182,7 +192,10 @@ static void move(struct layer *layer, uint32_t i, uint32_t cable, uint32_t devic
     }
 }
 
-/* Those that cannot stay: at one end if there is a place for it, else anywhere. */
+/*
+ * Those that cannot stay: at one end if there is a place for it, else anywhere. First by the lower
+ * end, then by the upper, then any place of the layer.
+ */
 static void move_all(struct layer *layer, enum myr_layer which, struct myr_arena *scratch)
 {
     struct grow *grow = layer->grow;
@@ -219,6 +232,7 @@ static void lay_layer(struct grow *grow, enum myr_net_id net, enum myr_layer whi
     myr_arena_init(&scratch);
     struct layer layer = {.grow = grow, .net = net};
     gather(&layer, which, &scratch);
+    /* Where cables have several links, or were measured in a room, the pairs stay as planned. */
     bool single = layer.count == layer.link_count && !grow_in_room(grow);
     const struct myr_network *out = &grow->plan->networks[net];
     bool dense = out->fill == MYR_FILL_DENSE || out->access;

@@ -7,6 +7,7 @@
  * that breaks the fewest rings is taken.
  */
 
+/* In order, one by one. */
 static void pair_rows(struct grow *grow, uint32_t first_old, uint32_t first_now, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -57,7 +58,10 @@ static bool same_rack(const struct grow *grow, uint32_t old, uint32_t now)
            a->rack_more[x].building == b->rack_more[y].building;
 }
 
-/* Power strips stay in their racks, cooling units with their lines, where there are some. */
+/*
+ * Power strips stay in their racks, cooling units with their lines, where there are some. What
+ * finds no place in its own rack takes the next free one.
+ */
 static void pair_units(struct grow *grow, enum myr_device_kind kind)
 {
     struct myr_device_range was = myr_design_range(grow->old, kind, MYR_NET_OOB);
@@ -102,6 +106,7 @@ static void pair_aggregation(struct grow *grow, enum myr_net_id id)
     const struct myr_network *was = &grow->old->networks[id], *net = &grow->plan->networks[id];
     const struct myr_design *old = grow->old, *plan = grow->plan;
     uint32_t rows = was->aggregation, cols = net->aggregation;
+    /* With as many as before, or where every access switch reaches all, they keep their order. */
     bool alike = rows == cols || net->leaf_up >= cols;
     if (alike || (uint64_t)rows * rows * cols > GROW_ASSIGN_MAX) {
         pair_rows(grow, was->first_aggregation, net->first_aggregation, rows);
@@ -126,6 +131,7 @@ static void pair_aggregation(struct grow *grow, enum myr_net_id id)
             uint32_t up = peer == MYR_NONE ? 0 : plan->port_device[peer] - net->first_aggregation;
             want[up < cols ? up : 0] += peer != MYR_NONE && up < cols;
         }
+        /* Links of this access switch that would stay if row's box took col's place. */
         for (uint32_t k = 0; k < rows * cols; k++) {
             uint32_t mine = have[k / cols], theirs = want[k % cols];
             weight[k] += mine < theirs ? mine : theirs;
@@ -138,6 +144,7 @@ static void pair_aggregation(struct grow *grow, enum myr_net_id id)
     }
 }
 
+/* A core keeps group and number where there is such a place; the others take what is left. */
 static void pair_cores(struct grow *grow, enum myr_net_id id, uint32_t fabric)
 {
     const struct myr_network *was = &grow->old->networks[id], *net = &grow->plan->networks[id];
@@ -167,6 +174,7 @@ static void pair_tiers(struct grow *grow, enum myr_net_id id)
     uint32_t fabrics = net->planes * net->units;
     uint32_t leaves = was->leaf / fabrics, spines = was->spine / fabrics;
     bool groups = net->topology == MYR_TOPOLOGY_DRAGONFLY_PLUS;
+    /* Then spines and cores keep their numbers; a two-tier fabric is one pod. */
     bool same_pods = groups || (net->pods <= 1 && was->pods <= 1) ||
                      (was->pod_leaves == net->pod_leaves && was->pod_spines == net->pod_spines);
     for (uint32_t fabric = 0; fabric < fabrics; fabric++) {
@@ -187,7 +195,10 @@ static void pair_tiers(struct grow *grow, enum myr_net_id id)
 static const uint8_t axis_orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
                                           {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
 
-/* Rings that are cut open when axis i of the old torus becomes axis order[i] of the new one. */
+/*
+ * Rings that are cut open when axis i of the old torus becomes axis order[i] of the new one. An
+ * axis that gets longer opens all its rings. UINT64_MAX: the new torus is too short for it.
+ */
 static uint64_t rings_cut(const struct myr_network *was, const struct myr_network *net,
                           const uint8_t order[3])
 {
@@ -201,6 +212,9 @@ static uint64_t rings_cut(const struct myr_network *was, const struct myr_networ
     return cut;
 }
 
+/*
+ * Coordinates stay, the axes change their order; routers are numbered with the last axis fastest.
+ */
 static uint32_t router_place(const struct myr_network *was, const struct myr_network *net,
                              const uint8_t order[3], uint32_t router)
 {
@@ -251,6 +265,7 @@ int grow_match(struct grow *grow, struct myr_err *err)
     for (uint32_t i = 0; i < now->device_count; i++) {
         grow->from[i] = MYR_NONE;
     }
+    /* Hosts and boxes first: they do not hang on how the fabrics are cut. */
     pair_nodes(grow);
     pair_rows(grow, old->head->first_storage, now->head->first_storage, old->head->storage_servers);
     pair_rows(grow, old->head->first_management, now->head->first_management,
@@ -274,6 +289,7 @@ int grow_match(struct grow *grow, struct myr_err *err)
             pair_rows(grow, was->first_core, net->first_core, was->core);
         }
     }
+    /* Nothing that stands may be left out. */
     for (uint32_t i = 0; i < old->device_count; i++) {
         if (grow->to[i] == MYR_NONE) {
             MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};

@@ -5,6 +5,7 @@
  * ever given, and the name of their place, or the next free one when that is taken.
  */
 
+/* Of one kind of thing; MYR_NONE until it has one. 'next' is above all ids that were ever given. */
 struct ids {
     uint32_t *id;
     uint32_t count, next;
@@ -24,6 +25,7 @@ static struct ids ids_begin(struct grow *grow, const uint32_t *old, uint32_t old
     return ids;
 }
 
+/* What is new gets its id in the order of the arrays. */
 static uint32_t *ids_end(struct ids *ids)
 {
     for (uint32_t i = 0; i < ids->count; i++) {
@@ -47,6 +49,7 @@ static uint32_t same_hole(const struct grow *grow, uint32_t old_port)
             now->per_cage != group->per_cage) {
             continue;
         }
+        /* By cage, counted from the first of the box: groups may begin elsewhere now. */
         int64_t at = index;
         at += nic ? 0 : ((int64_t)group->first_cage - now->first_cage) * now->per_cage;
         if (at >= 0 && at < now->count) {
@@ -89,11 +92,13 @@ static void give_ids(struct grow *grow)
     out->cable_id = ids_end(&cables);
 }
 
+/* Places have no hidden padding, so their bytes may be hashed. */
 static uint64_t name_key(const struct myr_place *place)
 {
     return myr_hash_bytes(place, sizeof(*place));
 }
 
+/* Counts on until a name is free. */
 static void name_new(struct myr_u64map *taken, struct myr_place *place)
 {
     while (!myr_u64map_add(taken, name_key(place), 0)) {
@@ -117,6 +122,7 @@ static int by_name(const void *left, const void *right)
     return myr_place_compare(&a->place, &b->place);
 }
 
+/* Within each kind and network, as myr_design_find() searches them. */
 static void sort_names(struct grow *grow, struct named *scratch)
 {
     struct myr_design *out = &grow->out->grown;

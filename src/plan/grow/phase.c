@@ -2,6 +2,7 @@
 
 /* The phase after this one as a part of the plan's tree: what its chapter of the report says. */
 
+/* Null where no price is known. */
 static void put_cents(struct myr_answer *answer, const char *key, int64_t cents, bool known)
 {
     if (known) {
@@ -26,6 +27,7 @@ static void put_networks(const struct myr_growth *growth, struct myr_answer *ans
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         const struct myr_network *a = &growth->installed->networks[id];
         const struct myr_network *b = &growth->grown.networks[id];
+        /* A network may be new in the larger phase, never gone. */
         if (!a->topology && !b->topology) {
             continue;
         }
@@ -64,6 +66,7 @@ static void put_lines(const struct myr_growth *growth, struct myr_answer *answer
 void myr_grow_phase(const struct myr_growth *growth, struct myr_answer *answer)
 {
     const struct myr_design_head *now = growth->installed->head, *then = growth->grown.head;
+    /* Without switches to buy ahead there is no such price, not a price of 0. */
     bool ahead = growth->first_switches > 0 && growth->first_cents >= 0;
     myr_answer_object(answer, "next");
     put_pair(answer, "servers", now->servers, then->servers);

@@ -39,6 +39,7 @@ uint32_t grow_port_at(const struct grow *grow, uint32_t old_port, uint32_t devic
     return MYR_NONE;
 }
 
+/* In a room lengths may differ from phase to phase: a cable of another length is a new one. */
 bool grow_same_cable(const struct grow *grow, uint32_t old_cable, uint16_t type)
 {
     const struct myr_cabletype *was = grow_type(grow->old, old_cable);
@@ -61,6 +62,7 @@ struct grow_cable *grow_push(struct grow *grow, uint16_t type, uint32_t from)
     return cable;
 }
 
+/* To the cable that was pushed last. Ports that are known are taken at once. */
 void grow_push_link(struct grow *grow, struct grow_link link)
 {
     MYR_ASSERT(grow->link_count < grow->plan->link_count && grow->cable_count > 0);
@@ -94,6 +96,7 @@ uint32_t grow_head_at(const struct grow *grow, uint16_t type, uint32_t port, uin
     return first + at;
 }
 
+/* 'port' is one that the cable holds. */
 uint32_t grow_loose_leg(const struct grow *grow, uint16_t type, uint32_t port)
 {
     uint32_t count, first = grow_head_at(grow, type, port, &count);

@@ -7,6 +7,7 @@
  * stretch of the same group. Those on the compute network come before those that are not, as ever.
  */
 
+/* By its name alone: whether it is one shows when it is opened. */
 bool myr_grow_is_design(const char *path)
 {
     size_t len = strlen(path);
@@ -22,9 +23,10 @@ struct stretches {
     struct myr_spec_group items[MYR_GROUPS_MAX];
     uint32_t count;
     uint32_t left[MYR_GROUPS_MAX]; /* servers of the spec's groups that have no stretch yet */
-    bool many;
+    bool many;                     /* more stretches than there is room for */
 };
 
+/* Neighbouring stretches of one group are joined. */
 static void add_stretch(struct stretches *all, const struct myr_spec *spec, uint32_t group,
                         uint32_t servers)
 {
@@ -76,6 +78,10 @@ static int put_in_order(struct myr_spec *spec, const struct myr_catalog *catalog
                 installed->group_count ? installed->groups[i].servers : installed->head->servers;
             if (group != MYR_NONE && on_compute(&spec->groups[group]) == (pass == 0)) {
                 add_stretch(&all, spec, group,
+                            /*
+                             * A group that has shrunk is refused later, with both numbers: here it
+                             * only must not underflow.
+                             */
                             servers < all.left[group] ? servers : all.left[group]);
             }
         }
@@ -91,6 +97,9 @@ static int put_in_order(struct myr_spec *spec, const struct myr_catalog *catalog
                              "is the most that one design may have",
                              MYR_GROUPS_MAX);
     }
+    /*
+     * Names and networks are those of the spec's groups; a group may now be listed several times.
+     */
     memcpy(spec->groups, all.items, sizeof(spec->groups));
     spec->group_count = all.count;
     spec->server_part = spec->groups[0].server_part;

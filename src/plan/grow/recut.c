@@ -8,6 +8,7 @@
  * from several places and the best is kept. That is no proof, so a bound is counted beside it.
  */
 
+/* Small cuts are tried from many starts, large ones from two: each turn solves two assignments. */
 enum { STARTS = 64, STARTS_LARGE = 2, SMALL = 4096, TURNS_MAX = 20 };
 
 struct cut {
@@ -23,7 +24,10 @@ struct cut {
     uint32_t *weight;                            /* scratch of an assignment */
 };
 
-/* Links of a spine to leaves that will lie in each pod, at most 'most' of one pair. */
+/*
+ * Links of a spine to leaves that will lie in each pod, at most 'most' of one pair. Ports are
+ * passed twice: in the second pass 'seen' is cleared, and links to cores are counted.
+ */
 static void weigh_pods(const struct cut *cut, uint32_t spine, uint32_t most, uint32_t *seen)
 {
     const struct myr_design *old = cut->grow->old;
@@ -58,12 +62,14 @@ static void weigh_pods(const struct cut *cut, uint32_t spine, uint32_t most, uin
     }
 }
 
+/* More links than a pair has in the larger design cannot stay. */
 static uint32_t core_kept(const struct cut *cut, uint32_t spine, uint32_t core)
 {
     uint32_t links = cut->links[(size_t)spine * cut->cores + core];
     return links < cut->core_most ? links : cut->core_most;
 }
 
+/* Installed links that stay with the places as they are. */
 static uint64_t kept(const struct cut *cut)
 {
     const struct myr_network *net = cut->net;
@@ -78,6 +84,7 @@ static uint64_t kept(const struct cut *cut)
     return sum;
 }
 
+/* A place is pod * pod_spines + number; cores of group j meet number j of every pod. */
 static void assign_spines(struct cut *cut)
 {
     const struct myr_network *net = cut->net;
@@ -143,6 +150,7 @@ static void cores_at_random(struct cut *cut, struct myr_rng *rng, struct myr_are
         order[i] = i;
     }
     for (uint32_t i = 0; i < cut->cores; i++) {
+        /* Shuffled only as far as it is needed. */
         uint32_t other = i + (uint32_t)myr_rng_below(rng, cut->core_places - i);
         uint32_t at = order[other];
         order[other] = order[i];
@@ -158,6 +166,7 @@ static void search(struct cut *cut, struct myr_arena *scratch)
     bool small = (uint64_t)cut->spines * cut->places <= SMALL;
     uint32_t starts = !cut->cores ? 1 : small ? STARTS : STARTS_LARGE;
     struct myr_rng rng;
+    /* Always the same seed: the same designs grow the same way. */
     myr_rng_init(&rng, 1, 1);
     for (uint32_t start = 0; start < starts; start++) {
         uint64_t before = 0, now = 0;
@@ -166,6 +175,7 @@ static void search(struct cut *cut, struct myr_arena *scratch)
         } else {
             cores_at_random(cut, &rng, scratch);
         }
+        /* Each turn keeps at least as much as the one before, so it ends when nothing is gained. */
         for (uint32_t turn = 0; turn < TURNS_MAX && (turn == 0 || now > before); turn++) {
             before = now;
             assign_spines(cut);
@@ -184,7 +194,10 @@ static void search(struct cut *cut, struct myr_arena *scratch)
     memcpy(cut->core_at, best_core, cut->cores * sizeof(*best_core));
 }
 
-/* Too many for assignments: pod by pod, at the number that keeps the old pods' spines apart. */
+/*
+ * Too many for assignments: pod by pod, at the number that keeps the old pods' spines apart. A
+ * place that is taken gives way to the first free one.
+ */
 static void in_order(struct cut *cut, struct myr_arena *scratch)
 {
     const struct myr_network *was = cut->was, *net = cut->net;
@@ -207,6 +220,10 @@ static void in_order(struct cut *cut, struct myr_arena *scratch)
     }
 }
 
+/*
+ * Fills the weights, and adds up the bound: each spine in its own best pod, whether or not that has
+ * room for all who want it.
+ */
 static void measure(struct cut *cut, enum myr_net_id id, struct myr_arena *scratch)
 {
     struct grow *grow = cut->grow;
@@ -238,6 +255,7 @@ void grow_recut(struct grow *grow, enum myr_net_id id, uint32_t fabric)
                       .places = net->spine / fabrics,
                       .cores = was->core / fabrics,
                       .core_places = net->core / fabrics};
+    /* Nothing stands there yet. */
     if (!cut.spines || !net->pod_spines) {
         return;
     }

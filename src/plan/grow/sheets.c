@@ -12,6 +12,7 @@ static void put_text(struct myr_buf *buf, const char *text)
     myr_buf_putc(buf, ',');
 }
 
+/* An empty cell where no price is known. */
 static void put_money(struct myr_buf *buf, int64_t cents, bool known, char end)
 {
     if (known) {
@@ -59,6 +60,7 @@ static void put_moves(const struct myr_growth *growth, struct myr_buf *buf)
             myr_buf_printf(buf, ",%s,%s,", myr_net_names[move->net], myr_layer_names[move->layer]);
             put_end(buf, old, old->link_a[l], ',');
             put_end(buf, old, old->link_b[l], ',');
+            /* Leg by leg; what has no leg in its new place is left over. */
             uint32_t at =
                 move->cable == MYR_NONE ? MYR_NONE : now->first_link[move->cable] + (l - first);
             if (at == MYR_NONE || at >= now->first_link[move->cable + 1]) {
@@ -86,6 +88,7 @@ static uint32_t cable_id(const struct myr_growth *growth, const struct install_t
                : myr_design_cable_id(&growth->grown, task->what);
 }
 
+/* Days, crews and steps count from 1 for people. */
 static void put_order(const struct myr_growth *growth, const struct install *install,
                       struct myr_buf *buf)
 {
@@ -192,6 +195,7 @@ static int add_day(struct myr_file_set *set, struct sheet *sheets, uint32_t crew
     return MYR_OK;
 }
 
+/* Tasks come in the order of their starts, so a day is complete when the next one begins. */
 static int add_sheets(struct myr_file_set *set, const struct myr_growth *growth,
                       const struct install *install, uint32_t crews, struct myr_arena *arena,
                       struct myr_err *err)
@@ -204,6 +208,7 @@ static int add_sheets(struct myr_file_set *set, const struct myr_growth *growth,
         if (task->action != INSTALL_STAND) {
             put_pull(growth, moves, task, &sheets[task->crew].pull);
         }
+        /* What was plugged in any way is tested. */
         if (task->action >= INSTALL_MOVE && task->action != INSTALL_UNPLUG) {
             put_test(growth, task, &sheets[task->crew].test);
         }
@@ -254,6 +259,7 @@ int myr_grow_write(struct myr_growth *growth, const char *folder, struct myr_gro
     return MYR_OK;
 }
 
+/* Nothing is installed, so that everything is new: one order of installation serves both. */
 void myr_grow_from_nothing(struct myr_arena *arena, const struct myr_design *design,
                            struct myr_growth *ret)
 {

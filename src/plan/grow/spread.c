@@ -23,6 +23,7 @@ struct block {
     uint32_t *load;            /* extras of a column */
 };
 
+/* Links that a row has to every column at least. */
 static uint32_t base_of(const struct block *block, uint32_t row)
 {
     return block->ups[row] / block->cols;
@@ -45,7 +46,10 @@ static bool is_dense(const struct block *block)
     return uneven;
 }
 
-/* Columns with room, the emptiest first among the useful ones. */
+/*
+ * Columns with room, the emptiest first among the useful ones. Useful places first, for all rows;
+ * then what is left of each row goes anywhere.
+ */
 static void choose(struct block *block)
 {
     for (uint32_t pass = 0; pass < 2; pass++) {
@@ -82,6 +86,9 @@ static int loss_of(const struct block *block, uint32_t row, uint32_t from, uint3
     return (int)useful[from] - (int)useful[to];
 }
 
+/*
+ * The row that loses least when it moves an extra from one column to another; MYR_NONE: none can.
+ */
 static uint32_t cheapest_row(const struct block *block, uint32_t from, uint32_t to, int *ret_loss)
 {
     uint32_t best = MYR_NONE;
@@ -108,6 +115,7 @@ static void shift(struct block *block, uint32_t row, uint32_t from, uint32_t to)
     block->load[to]++;
 }
 
+/* Ends: each shift brings the fullest and the emptiest column nearer to each other. */
 static void level(struct block *block)
 {
     for (;;) {
@@ -126,6 +134,7 @@ static void level(struct block *block)
     }
 }
 
+/* From column to column, at the least loss. */
 struct step {
     int loss;
     uint32_t row; /* MYR_NONE: the two columns change loads, no link moves */
@@ -166,7 +175,10 @@ static void exchange(struct block *block, const uint32_t *before, const struct s
     } while (at != first);
 }
 
-/* One gaining circle (Bellman and Ford); false when there is none. */
+/*
+ * One gaining circle (Bellman and Ford); false when there is none. All columns begin at distance 0,
+ * so that any circle is found. A change in round n proves one.
+ */
 static bool improve(struct block *block, struct myr_arena *scratch)
 {
     uint32_t n = block->cols;
@@ -201,7 +213,10 @@ static bool improve(struct block *block, struct myr_arena *scratch)
     return true;
 }
 
-/* Useful places that no choice of a row alone can reach are no loss. */
+/*
+ * Useful places that no choice of a row alone can reach are no loss. 0: no exchange could keep
+ * more.
+ */
 static uint64_t gap(const struct block *block)
 {
     uint64_t missed = 0;
@@ -223,6 +238,7 @@ static void solve(struct grow *grow, struct block *block, struct myr_arena *scra
     level(block);
     uint64_t work = (uint64_t)block->rows * block->cols * block->cols;
     uint64_t missed = gap(block);
+    /* Then how much more could stay is not proved. */
     if (missed && work > EXCHANGE_MAX) {
         grow->loose_keep += (uint32_t)missed;
         return;
@@ -232,7 +248,10 @@ static void solve(struct grow *grow, struct block *block, struct myr_arena *scra
     }
 }
 
-/* Installed links of each pair, where both ends may stay in their ports. */
+/*
+ * Installed links of each pair, where both ends may stay in their ports. More of them than the
+ * base: the one more would be used.
+ */
 static void find_useful(const struct grow *grow, struct block *block, const uint32_t *col_of,
                         struct myr_arena *scratch)
 {
@@ -278,6 +297,7 @@ static void put_back(const struct block *block, struct grow_link *links, const u
     }
 }
 
+/* Halves the way to the root as it goes. */
 static uint32_t root_of(uint32_t *parent, uint32_t device)
 {
     while (parent[device] != device) {
@@ -286,7 +306,10 @@ static uint32_t root_of(uint32_t *parent, uint32_t device)
     return device;
 }
 
-/* Rows and columns of a block, and the number of each device in it. */
+/*
+ * Rows and columns of a block, and the number of each device in it. 'number' is not cleared between
+ * blocks: an entry counts only if its device is in that row or column.
+ */
 static void collect(struct block *block, const struct grow_link *links, uint32_t *number,
                     struct myr_arena *scratch)
 {
@@ -332,6 +355,7 @@ static void spread_block(struct grow *grow, struct grow_link *links, const uint3
     }
 }
 
+/* Blocks are what hangs together by links: a pod, or a whole fabric. */
 void grow_spread(struct grow *grow, struct grow_link *links, uint32_t count)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
