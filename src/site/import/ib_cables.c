@@ -15,6 +15,7 @@
  * measures no light says -999.999 dBm, which is no reading.
  */
 
+/* Below any light that a module can measure. */
 static const double no_light_dbm = -99;
 
 static struct myr_str rest_of(const struct scan *s)
@@ -65,6 +66,7 @@ static bool light_of(struct myr_str text, double *ret)
     struct scan s = {.at = comma ? comma + 1 : text.data, .end = text.data + text.len};
     scan_blanks(&s);
     struct myr_str number = scan_until(&s, " \t");
+    /* Nothing that a module can send is above 100 dBm either: such a text is no reading. */
     return scan_take(&s, "dBm") && myr_str_to_double(number, ret) && *ret > no_light_dbm &&
            *ret < 100;
 }
@@ -77,6 +79,7 @@ static void read_light(struct myr_cabling_optic *optic, struct myr_str key, stru
     if (!light_of(value, &dbm)) {
         return;
     }
+    /* The least and the next are kept apart: one lane far below the others is a dirty end. */
     if (light->lanes == 0 || dbm < light->least) {
         light->next = light->lanes ? light->least : dbm;
         light->least = dbm;
@@ -93,6 +96,7 @@ static void read_fact(struct scan *s, struct myr_cabling_optic *optic)
     (void)scan_take(s, ":");
     scan_blanks(s);
     struct myr_str value = rest_of(s);
+    /* "RX1 Power" to "TX16 Power"; other keys may end in "Power" too. */
     bool power = key.len > 8 && memcmp(key.data + key.len - 6, " Power", 6) == 0 &&
                  (key.data[0] == 'R' || key.data[0] == 'T') && key.data[1] == 'X';
     if (power) {
@@ -114,6 +118,7 @@ int import_ib_cables(struct myr_import *import, const char *file, struct myr_str
             MYR_TRY(stanza_head(&s, &head, err));
             MYR_TRY(import_check_room(import, scan_here(&s), err));
             myr_vec_push(&cabling->optics, head);
+            /* Good until the next stanza: the list may move when it grows. */
             optic = &cabling->optics.items[cabling->optics.count - 1];
         } else if (optic && s.at < s.end && *s.at != '-') {
             read_fact(&s, optic);

@@ -1,7 +1,9 @@
 #include "import/ib_links.h"
 
+/* What fits into the 16 bits of a key. */
 enum { PORTS_MAX = 65535 };
 
+/* Readers let only numbers through: ports of different spellings would be two. */
 static uint64_t port_key(uint32_t device, struct myr_str port)
 {
     uint64_t number = 0;
@@ -29,6 +31,9 @@ int ib_links_note(struct myr_import *import, struct import_place place,
     if (key_a == key_b) {
         return import_error(err, place, "the port is linked to itself");
     }
+    /*
+     * Both ends know this link: it is told the second time, from the other side or by another file.
+     */
     if (own && far && *own == *far) {
         struct myr_cabling_link *told = &import->cabling->links.items[*own];
         if (port_key(told->a.device, told->a.port) == key_a && told->file == link->file) {
@@ -36,11 +41,13 @@ int ib_links_note(struct myr_import *import, struct import_place place,
         }
         told->one_sided = false;
         told->no_fec = told->no_fec || link->no_fec;
+        /* Both ends run at the lower of what they tell. */
         bool slower = link->gbps && (told->gbps == 0 || link->gbps < told->gbps);
         told->gbps = slower ? link->gbps : told->gbps;
         told->width = slower ? link->width : told->width;
         return MYR_OK;
     }
+    /* Two neighbours at one port: one of the files is old, and nobody knows which. */
     if (own) {
         return complain_port(import, place, *own, "this port has another neighbour already", err);
     }
@@ -55,6 +62,7 @@ int ib_links_note(struct myr_import *import, struct import_place place,
     return MYR_OK;
 }
 
+/* As ibnetdiscover writes ids, so that files of several tools speak of the same devices. */
 static const char *id_of(struct myr_import *import, const struct ib_end *end, bool is_switch)
 {
     struct myr_arena *arena = import->cabling->arena;
@@ -76,6 +84,7 @@ int ib_links_check_name(struct import_place place, struct myr_str name, struct m
                               MYR_IMPORT_NAME_MAX);
 }
 
+/* Lines add up: what one does not tell another one may. Names of devices that have one stay. */
 int ib_links_device(struct myr_import *import, struct import_place place, const struct ib_end *end,
                     uint32_t *ret, struct myr_err *err)
 {
@@ -116,6 +125,7 @@ static struct myr_str number_text(struct myr_import *import, uint64_t number)
 int ib_links_add(struct myr_import *import, struct import_place place, const struct ib_end *own,
                  const struct ib_end *far, uint32_t gbps, uint32_t width, struct myr_err *err)
 {
+    /* One-sided until its far end tells it too. */
     struct myr_cabling_link link = {.gbps = gbps,
                                     .width = width,
                                     .one_sided = true,
@@ -127,6 +137,7 @@ int ib_links_add(struct myr_import *import, struct import_place place, const str
     }
     MYR_TRY(ib_links_device(import, place, own, &link.a.device, err));
     MYR_TRY(ib_links_device(import, place, far, &link.b.device, err));
+    /* Its own line tells of its port; with 'partial' no list counts as whole. */
     import->cabling->devices.items[link.a.device].reported = !import->partial;
     link.a.port = number_text(import, own->port);
     link.b.port = number_text(import, far->port);

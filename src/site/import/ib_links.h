@@ -5,7 +5,7 @@
 
 /* One end, as a line has it; what is not told is 0 or empty. */
 struct ib_end {
-    bool is_switch;
+    bool is_switch; /* false also where it is not told */
     uint64_t guid, lid;
     uint64_t port_guid; /* of a NIC */
     struct myr_str name;

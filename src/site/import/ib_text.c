@@ -18,6 +18,7 @@ static struct myr_str word(struct scan *s)
     return scan_until(s, " \t");
 }
 
+/* Nothing is taken where there is no number. */
 static bool number(struct scan *s, uint64_t *ret)
 {
     scan_blanks(s);
@@ -50,6 +51,7 @@ enum { LOOK_BYTES = 16 * 1024 };
 /* 'stanza' is the device that the lines are about, where a format has such. */
 typedef int line_reader(struct scan *, struct ib_end *stanza, struct myr_err *);
 
+/* Remarks and empty lines are left out for all formats. */
 static int read_lines(struct myr_import *import, const char *file, struct myr_str text,
                       line_reader *read, struct myr_err *err)
 {
@@ -68,6 +70,7 @@ static int read_lines(struct myr_import *import, const char *file, struct myr_st
     return MYR_OK;
 }
 
+/* A port without a cable still says that its device was asked. */
 static int look_at(struct scan *s, const struct ib_end *end, struct myr_err *err)
 {
     uint32_t device;
@@ -109,6 +112,7 @@ static int read_port_line(struct scan *s, struct ib_end *stanza, struct myr_err 
     }
     MYR_TRY(port_end(s, &own, err));
     struct myr_str lanes = word(s), speed = word(s);
+    /* Both words together are what import_speed() reads: "4x" and "NDR". */
     char text[32];
     if (lanes.len + speed.len < sizeof(text)) {
         memcpy(text, lanes.data, lanes.len);
@@ -116,6 +120,7 @@ static int read_port_line(struct scan *s, struct ib_end *stanza, struct myr_err 
         (void)import_speed(&s->import->speeds, (struct myr_str){text, lanes.len + speed.len}, &gbps,
                            &width);
     }
+    /* No cable: the name stands alone, sometimes without quotes. */
     if (!scan_take(s, "-")) {
         (void)scan_take(s, "(");
         scan_blanks(s);
@@ -148,6 +153,7 @@ static int linkinfo_head(struct scan *s, struct ib_end *stanza, struct myr_err *
     *stanza = (struct ib_end){.is_switch = is_switch};
     scan_blanks(s);
     const char *start = s->at;
+    /* Hosts have no GUID in their head line, only a name. */
     if (!(s->end - s->at > 2 && s->at[0] == '0' && s->at[1] == 'x' &&
           guid(s, " \t", &stanza->guid))) {
         s->at = start;
@@ -216,6 +222,7 @@ static void name_in_line(struct scan *s, struct ib_end *own)
 
 static int read_linkinfo_line(struct scan *s, struct ib_end *stanza, struct myr_err *err)
 {
+    /* Where a line does not tell the kind: no NIC has as many ports. */
     enum { NIC_PORTS_MAX = 4 };
     struct ib_end own, far = {.lid = 0};
     uint32_t gbps, width;
@@ -239,6 +246,7 @@ static int read_linkinfo_line(struct scan *s, struct ib_end *stanza, struct myr_
     own.is_switch = own.is_switch || own.port > NIC_PORTS_MAX;
     own.guid = 0; /* far ends are mostly told by LID alone */
     MYR_TRY(look_at(s, &own, err));
+    /* The LID stands for the device; the GUID is kept beside it. */
     const uint32_t device = myr_strmap_get(
         &s->import->ids, myr_str_from(myr_arena_printf(s->import->cabling->arena, "lid %llu",
                                                        (unsigned long long)own.lid)));
@@ -279,6 +287,7 @@ static int dump_head(struct scan *s, struct ib_end *stanza, struct myr_err *err)
 {
     (void)scan_take(s, "\"");
     *stanza = (struct ib_end){.name = scan_until(s, "\"")};
+    /* The maker's name between may hold anything but a GUID. */
     const char *zero = memmem(s->at, (size_t)(s->end - s->at), "0x", 2);
     s->at = zero ? zero : s->end;
     if (!zero || !guid(s, " ,\t", &stanza->guid)) {
@@ -331,6 +340,7 @@ static int read_dump_row(struct scan *s, struct ib_end *stanza, struct myr_err *
     char text[32];
     gbps = width = 0;
     double lane;
+    /* Newer releases write the rate of a lane as a number, older ones its name. */
     if (myr_str_to_double(fields[SPEED], &lane) && fields[LANES].len > 1 && lane > 0 &&
         lane < 1000) {
         uint64_t lanes;
@@ -365,6 +375,7 @@ static int list_end(struct scan *s, struct ib_end *ret, struct myr_err *err)
             (void)guid(s, " \t}", &ret->guid);
         } else if (scan_take(s, "PortGUID:")) {
             (void)guid(s, " \t}", &ret->port_guid);
+            /* guid() reads any hexadecimal number, with or without "0x". */
         } else if (scan_take(s, "PN:")) {
             (void)guid(s, " \t}", &ret->port);
         } else if (word(s).len == 0) {
@@ -399,6 +410,7 @@ static int read_list_row(struct scan *s, struct myr_err *err)
     return ib_links_add(s->import, scan_here(s), &own, &far, gbps, width, err);
 }
 
+/* How a line begins tells the file: rows of a list, heads and rows of a dump. */
 static int read_ibdiagnet_line(struct scan *s, struct ib_end *stanza, struct myr_err *err)
 {
     return *s->at == '{'   ? read_list_row(s, err)
@@ -409,6 +421,7 @@ static int read_ibdiagnet_line(struct scan *s, struct ib_end *stanza, struct myr
 int import_ibdiagnet(struct myr_import *import, const char *file, struct myr_str text,
                      struct myr_err *err)
 {
+    /* Its other files are told by words that no line of these has. */
     size_t start = text.len < LOOK_BYTES ? text.len : LOOK_BYTES;
     if (memmem(text.data, start, "Port Name=", 10) && memmem(text.data, start, "GUID=0x", 7)) {
         return import_ib_cables(import, file, text, err);

@@ -11,6 +11,7 @@
  * A line in the margin opens a system, by its model and its name; a line with an arrow is a cable.
  */
 
+/* A cable has five words; more make the line wrong. */
 enum { WORDS_MAX = 8 };
 
 static int complain(const struct scan *s, struct myr_err *err)
@@ -49,6 +50,7 @@ static void speed_of(struct myr_str arrow, uint32_t *ret_gbps, uint32_t *ret_wid
     *ret_gbps = *ret_width = 0;
     (void)scan_take(&s, "-");
     struct myr_str width = scan_until(&s, "xX");
+    /* Past the cross itself. */
     s.at += s.at < s.end;
     (void)scan_take(&s, "-");
     struct myr_str rate = scan_until(&s, "Gg-");
@@ -59,6 +61,7 @@ static void speed_of(struct myr_str arrow, uint32_t *ret_gbps, uint32_t *ret_wid
     }
 }
 
+/* Models of hosts begin with HCA. */
 static bool is_host(struct myr_str model)
 {
     return model.len >= 3 && memcmp(model.data, "HCA", 3) == 0;
@@ -90,6 +93,7 @@ static int read_cable(struct scan *s, const struct topo_system *system, struct m
                 words[1].len > 2 && memcmp(words[1].data + words[1].len - 2, "->", 2) == 0 &&
                 port_of(words[4], &far_device, &far_port);
     if (!good) {
+        /* The whole line is wrong, not the word at which it was noticed. */
         s->at = s->line_start;
         return complain(s, err);
     }

@@ -25,6 +25,7 @@ struct ib_reader {
     bool incomplete; /* some device did not answer the tool */
 };
 
+/* For messages: where the reader stands. */
 static struct import_place here(const struct ib_reader *reader)
 {
     return (struct import_place){reader->file, reader->line,
@@ -57,6 +58,7 @@ static struct myr_str take_until(struct ib_reader *reader, const char *stops)
     return (struct myr_str){start, (size_t)(reader->at - start)};
 }
 
+/* Errors point behind the opening quote. */
 static int take_quoted(struct ib_reader *reader, struct myr_str *ret, struct myr_err *err)
 {
     if (!take(reader, '"')) {
@@ -127,11 +129,13 @@ static int take_port(struct ib_reader *reader, struct myr_str *ret, uint64_t *re
 static uint64_t guid_of_id(struct myr_str id)
 {
     uint64_t guid = 0;
+    /* Switch, host or router. */
     bool prefixed = id.len > 2 && id.data[1] == '-' && strchr("SHR", id.data[0]);
     return prefixed && id.len == 18 && import_hex((struct myr_str){id.data + 2, 16}, &guid) ? guid
                                                                                             : 0;
 }
 
+/* A device may be mentioned before its own stanza comes. */
 static uint32_t device_of(struct ib_reader *reader, struct myr_str id)
 {
     struct myr_cabling *cabling = reader->import->cabling;
@@ -182,6 +186,7 @@ static void take_speed(struct ib_reader *reader, struct myr_cabling_link *link)
                        &link->gbps, &link->width);
 }
 
+/* A second stanza of one device would overrule the first: two sweeps in one file are refused. */
 static int read_device(struct ib_reader *reader, bool is_switch, struct myr_err *err)
 {
     struct myr_str id = {};
@@ -223,6 +228,7 @@ static int read_device(struct ib_reader *reader, bool is_switch, struct myr_err 
     return MYR_OK;
 }
 
+/* One-sided until the stanza of the far end tells it too. */
 static int read_port(struct ib_reader *reader, struct myr_err *err)
 {
     struct myr_cabling_link link = {.a.device = reader->device,
@@ -247,6 +253,7 @@ static int read_port(struct ib_reader *reader, struct myr_err *err)
     devices[link.a.device].port_guid = own_guid ? own_guid : devices[link.a.device].port_guid;
     devices[link.b.device].port_guid = far_guid ? far_guid : devices[link.b.device].port_guid;
     skip_blanks(reader);
+    /* A comment may name the far end, which a stanza of its own would do better. */
     if (take(reader, '#')) {
         if (devices[link.b.device].name.len == 0) {
             take_comment_name(reader, link.b.device);
@@ -300,6 +307,7 @@ static int read_line(struct ib_reader *reader, struct myr_err *err)
     if (reader->at == reader->end || *reader->at == '#') {
         return MYR_OK;
     }
+    /* Most lines are ports: they are asked for first. */
     if (*reader->at == '[') {
         return read_port(reader, err);
     }

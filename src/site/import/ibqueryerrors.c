@@ -11,6 +11,7 @@
  * all ports together is left out, and so is everything that does not begin with GUID.
  */
 
+/* Those of the cable; see above. */
 static const char *const counters[] = {
     "SymbolErrorCounter",
     "LinkErrorRecoveryCounter",
@@ -89,6 +90,7 @@ static int read_counters(struct errors_reader *reader, uint64_t *ret, struct myr
         (void)take_word(rest, "]");
         for (uint32_t i = 0; i < MYR_ARRAY_COUNT(counters); i++) {
             if (myr_str_eq(name, myr_str_from(counters[i]))) {
+                /* Counters stick at their ends, and so does their sum. */
                 *ret = *ret + value < *ret ? UINT64_MAX : *ret + value;
             }
         }
@@ -123,6 +125,7 @@ static int read_port(struct myr_import *import, struct errors_reader *reader, st
     return rc;
 }
 
+/* A text without errors has a summary alone. */
 static bool is_errors(struct myr_str first_line)
 {
     return take_word(&first_line, "Errors for") || take_word(&first_line, "## Summary:");

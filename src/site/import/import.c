@@ -7,8 +7,10 @@
 
 #include "import/readers.h"
 
+/* Enough to tell a format by, and little enough to keep. */
 enum { PIECE_BYTES = 1 << 20 };
 
+/* By enum myr_import_format. */
 const char *const myr_import_names[MYR_IMPORT_FORMAT_COUNT] = {
     "auto",      "ibnetdiscover", "ibqueryerrors",   "lldp",
     "netbox",    "p2p",           "ibnetdiscover-p", "iblinkinfo",
@@ -53,6 +55,7 @@ static enum myr_import_format guess_format(struct myr_str text)
             return formats[i].format;
         }
     }
+    /* What is no other kind; its reader says what is wrong with it. */
     return MYR_IMPORT_IBNETDISCOVER;
 }
 
@@ -105,12 +108,14 @@ static int begin_file(struct myr_import *import, enum myr_import_format *format,
 {
     MYR_ASSERT(*format < MYR_IMPORT_FORMAT_COUNT);
     MYR_TRY(myr_kind_check(file, text, accepted[*format].kinds, accepted[*format].words, err));
+    /* The file's name is kept before it is read, since messages and links refer to it. */
     myr_vec_push(&import->cabling->files, file);
     import->file_count++;
     *format = *format == MYR_IMPORT_AUTO ? guess_format(text) : *format;
     return MYR_OK;
 }
 
+/* The text must live as long as the cabling: names point into it. */
 int myr_import_text(struct myr_import *import, enum myr_import_format format, const char *file,
                     struct myr_str text, struct myr_err *err)
 {
@@ -127,6 +132,7 @@ struct open_file {
     uint64_t bytes;
 };
 
+/* 0 at the end and on failure; the failure is kept for check_read(). */
 static size_t fill_from_file(void *context, char *to, size_t room)
 {
     struct open_file *file = context;
@@ -160,6 +166,10 @@ static int read_up_to(struct open_file *file, struct myr_buf *text, uint64_t wan
                       struct myr_err *err)
 {
     size_t got = 1;
+    /*
+     * Reading stops behind the bound and not at it: that is how a file that is too large is
+     * noticed.
+     */
     while (got > 0 && text->len < wanted && file->bytes <= MYR_IMPORT_BYTES_MAX) {
         myr_buf_reserve(text, PIECE_BYTES);
         got = fill_from_file(file, text->data + text->len, PIECE_BYTES);
@@ -178,6 +188,7 @@ static int import_open_file(struct myr_import *import, enum myr_import_format fo
     struct myr_str own = import_tools_own(cabling->arena, (struct myr_str){text.data, text.len},
                                           text.len < PIECE_BYTES);
     MYR_TRY(begin_file(import, &format, kept, own, err));
+    /* The only format whose files are too large to be kept whole. */
     if (format == MYR_IMPORT_LLDP) {
         struct json_source source = {file, fill_from_file};
         int rc = import_lldp_stream(import, kept, own, &source, err);
@@ -193,6 +204,7 @@ static int import_open_file(struct myr_import *import, enum myr_import_format fo
     return readers[format](import, kept, whole, err);
 }
 
+/* "-" is standard input, which is not closed. */
 static int import_one(struct myr_import *import, enum myr_import_format format, const char *path,
                       struct myr_err *err)
 {

@@ -8,8 +8,10 @@ enum want {
     WANT_COMMA_OR_END,
 };
 
+/* What is read at once; a longer token makes the buffer grow. */
 enum { PIECE_BYTES = 1 << 20 };
 
+/* A first piece is copied, since the buffer moves; a whole text is read where it lies. */
 void json_reader_init(struct json_reader *reader, struct myr_str text,
                       const struct json_source *source)
 {
@@ -29,6 +31,7 @@ void json_reader_done(struct json_reader *reader)
     myr_buf_done(&reader->unescaped);
 }
 
+/* Counted only when somebody asks: most events have no message. */
 void json_place(const struct json_reader *reader, uint32_t *ret_line, uint32_t *ret_column)
 {
     uint64_t column = reader->start_column;
@@ -54,6 +57,7 @@ static bool read_more(struct json_reader *reader)
     size_t kept = (size_t)(reader->end - reader->token);
     size_t at = (size_t)(reader->at - reader->token);
     size_t text = (size_t)(reader->text.data - reader->token);
+    /* The text may lie in the piece or among the unescaped ones. */
     bool moves = reader->text.data >= reader->token && reader->text.data <= reader->end;
     memmove(reader->piece.data, reader->token, kept);
     reader->piece.len = kept;
@@ -182,6 +186,7 @@ static bool unescape(struct json_reader *reader, const char *start, const char *
     return true;
 }
 
+/* Counts from 'at', which stays: 'read_more' may move everything. */
 static enum json_event read_string(struct json_reader *reader, enum json_event event)
 {
     size_t len = 1; /* with the opening quote */
@@ -195,6 +200,7 @@ static enum json_event read_string(struct json_reader *reader, enum json_event e
                 return bad(reader, "a control character within a string");
             }
             escaped = escaped || at[len] == '\\';
+            /* The sign behind a backslash cannot end the string. */
             len += at[len] == '\\' ? 2 : 1;
         }
         if (len < there) {
@@ -232,6 +238,7 @@ static bool is_known_word(struct myr_str word, bool *ret_begins)
     return false;
 }
 
+/* A word is known to be whole only by what follows it. */
 static enum json_event read_word(struct json_reader *reader)
 {
     size_t len = 0;
@@ -247,6 +254,7 @@ static enum json_event read_word(struct json_reader *reader)
     struct myr_str word = {reader->at, len};
     bool begins;
     if (!is_known_word(word, &begins)) {
+        /* At the end of the text a beginning of a word may have been cut. */
         bool cut = begins && reader->at + len == reader->end;
         return cut ? JSON_CUT : bad(reader, "a value is expected");
     }
@@ -255,6 +263,7 @@ static enum json_event read_word(struct json_reader *reader)
     return JSON_OTHER;
 }
 
+/* Open brackets are on a list of fixed length, not on the stack of calls. */
 static enum json_event open_container(struct json_reader *reader, char open)
 {
     if (reader->depth == JSON_DEPTH_MAX) {
@@ -306,6 +315,7 @@ static enum json_event read_key(struct json_reader *reader)
     return JSON_KEY;
 }
 
+/* At the top values follow each other without commas. */
 enum json_event json_next(struct json_reader *reader)
 {
     reader->token = reader->at;

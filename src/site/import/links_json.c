@@ -17,6 +17,7 @@
  *    "removed": ...}
  */
 
+/* What of a record is kept; the ends of UFM have three slots each, in the same order. */
 enum slot {
     A_NAME,
     A_PORT,
@@ -76,6 +77,7 @@ static struct import_place place_of(const struct links_reader *r)
     return place;
 }
 
+/* The reader's text is gone with the next event. */
 static struct myr_str keep(struct links_reader *r, struct myr_str text)
 {
     struct myr_str kept = {myr_arena_strndup(r->import->cabling->arena, text.data, text.len),
@@ -116,6 +118,7 @@ static void split_name(struct myr_str *name, struct myr_str *port, bool *ret_swi
         struct myr_str rest = {name->data + i, name->len - i};
         if (name->data[i - 1] == ':' && is_port_text(rest)) {
             name->len = i - 1;
+            /* Names of NICs have a blank between host and device. */
             *ret_switch = memchr(name->data, ' ', name->len) == NULL;
             *port = *ret_switch ? rest : *port;
             return;
@@ -145,12 +148,14 @@ static int ufm_end(struct links_reader *r, const struct record *record, enum slo
     struct myr_str name = record->slots[first], port = record->slots[first + 1];
     struct myr_str guid_text = record->slots[first + 2];
     uint64_t guid = 0, number;
+    /* Releases differ in whether they write "0x". */
     bool is_switch, prefixed = guid_text.len > 2 && guid_text.data[1] == 'x';
     if (guid_text.len) {
         size_t skip = prefixed ? 2 : 0;
         (void)import_hex((struct myr_str){guid_text.data + skip, guid_text.len - skip}, &guid);
     }
     split_name(&name, &port, &is_switch);
+    /* No NIC has as many ports. */
     is_switch = is_switch || (myr_str_to_u64(port, &number) && number > 4);
     if ((name.len == 0 && guid == 0) || port.len == 0) {
         return import_error(err, place_of(r), "a link without the name or the port of an end");
@@ -162,6 +167,7 @@ static int ufm_end(struct links_reader *r, const struct record *record, enum slo
     ret->port = port;
     struct myr_cabling_device *device = &r->import->cabling->devices.items[ret->device];
     device->is_switch = device->is_switch || is_switch;
+    /* UFM lists every link of its fabric. */
     device->reported = !r->import->partial;
     return MYR_OK;
 }
@@ -213,6 +219,7 @@ static int put_sentence(struct links_reader *r, struct myr_err *err)
     return ufm_change_put(r->import, place_of(r), &change, err);
 }
 
+/* What the far end's port is called is hearsay, as with LLDP. */
 static int put_netq(struct links_reader *r, const struct record *record, struct myr_err *err)
 {
     struct myr_cabling *cabling = r->import->cabling;
@@ -234,9 +241,11 @@ static int put_netq(struct links_reader *r, const struct record *record, struct 
     return MYR_OK;
 }
 
+/* Any object that has enough of the keys is a link, wherever it lies. */
 static int end_record(struct links_reader *r, const struct record *record, struct myr_err *err)
 {
     const struct myr_str *s = record->slots;
+    /* Older UFM: GUIDs and numbers alone. */
     bool ends = s[A_GUID].len && s[A_PORT].len && s[B_GUID].len && s[B_PORT].len;
     if (r->section != UFM_NOW) {
         return put_compared(r, record, err);
@@ -260,6 +269,10 @@ static struct myr_str digits_of(const struct json_reader *json)
 
 static int step(struct links_reader *r, enum json_event event, struct myr_err *err)
 {
+    /*
+     * Records are kept by depth, since objects lie within each other. An end comes after the depth
+     * has gone down.
+     */
     uint32_t depth = r->json.depth;
     switch (event) {
     case JSON_OBJECT:
@@ -295,6 +308,7 @@ static int step(struct links_reader *r, enum json_event event, struct myr_err *e
     default:
         break;
     }
+    /* A key belongs to the value behind it alone. */
     r->slot = SLOT_COUNT;
     return MYR_OK;
 }

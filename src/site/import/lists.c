@@ -30,6 +30,7 @@ enum column {
     COLUMN_COUNT,
 };
 
+/* Of one column, and letters of a header that is compared. */
 enum { SPELLINGS = 5, HEADER_NAME_MAX = 32 };
 
 /* Small letters and digits only, as headers are compared. The first spelling is shown to people. */
@@ -91,6 +92,7 @@ struct list_reader {
     uint32_t last[2]; /* devices of the row before */
 };
 
+/* Signs and blanks differ from list to list: "A-Node Name", "a_node_name". */
 static size_t plain_name(struct myr_str text, char ret[HEADER_NAME_MAX])
 {
     size_t len = 0;
@@ -108,6 +110,7 @@ static size_t plain_name(struct myr_str text, char ret[HEADER_NAME_MAX])
     return len;
 }
 
+/* COLUMN_COUNT: none that is known. */
 static uint32_t column_of(const struct list_format *format, struct myr_str text)
 {
     char plain[HEADER_NAME_MAX];
@@ -192,6 +195,7 @@ static struct myr_str field(const struct list_reader *reader, enum column column
     return at == MYR_NONE ? MYR_STR("") : import_tidy(reader->import, reader->csv.fields[at]);
 }
 
+/* An empty cell is no number and no fault: 0. */
 static int optional_number(const struct list_reader *reader, enum column column, uint64_t max,
                            uint64_t *ret, struct myr_err *err)
 {
@@ -231,6 +235,7 @@ static int read_length(const struct list_reader *reader, uint32_t *ret, struct m
         unit = (struct myr_str){blank + 1, text.len - digits - 1};
         text.len = digits;
     }
+    /* Longer than any cable, and far from what does not fit. */
     if (!myr_str_to_double(text, &value) || !(value >= 0 && value <= 100000)) {
         return myr_csv_error(err, &reader->csv, reader->at[LENGTH], "'%s' is no length",
                              myr_text_excerpt(text, excerpt));
@@ -262,6 +267,7 @@ static int read_health(const struct list_reader *reader, struct myr_cabling_link
     return MYR_OK;
 }
 
+/* What is known of the cable besides its ends; all of it may be missing. */
 static int read_facts(const struct list_reader *reader, struct myr_cabling_link *link,
                       struct myr_err *err)
 {
@@ -278,6 +284,7 @@ static int read_facts(const struct list_reader *reader, struct myr_cabling_link 
     return MYR_OK;
 }
 
+/* A port, nothing in it, or nobody looked. */
 enum end_kind { END_THERE, END_EMPTY, END_UNKNOWN };
 
 static bool is_question(struct myr_str text)
@@ -319,6 +326,7 @@ static int check_names(const struct list_reader *reader, const struct end_column
     return MYR_OK;
 }
 
+/* Everybody who stands in a list is taken as looked at, port by port. */
 static int read_end(struct list_reader *reader, const struct end_columns *columns,
                     struct myr_cabling_end *ret, enum end_kind *ret_kind, struct myr_err *err)
 {
@@ -334,6 +342,7 @@ static int read_end(struct list_reader *reader, const struct end_columns *column
     }
     bool second = columns == &columns_b, known = is_last(reader, second, name);
     MYR_TRY(check_names(reader, columns, name, port, known, err));
+    /* Saves the search in the map, which lists of a million rows would feel. */
     reader->last[second] = known ? reader->last[second] : myr_cabling_device(cabling, name);
     ret->device = reader->last[second];
     ret->port = port;
@@ -354,6 +363,7 @@ static bool is_other(const struct list_reader *reader)
     struct myr_str a = field(reader, A_TYPE), b = field(reader, B_TYPE);
     bool interfaces = (a.len == 0 || myr_str_eq(a, MYR_STR("dcim.interface"))) &&
                       (b.len == 0 || myr_str_eq(b, MYR_STR("dcim.interface")));
+    /* A cable that is only planned is not found. */
     return !interfaces || myr_str_eq_nocase(field(reader, STATUS), MYR_STR("planned"));
 }
 
@@ -368,6 +378,7 @@ static int read_row(struct list_reader *reader, struct myr_err *err)
     }
     MYR_TRY(read_end(reader, &columns_a, &link.a, &kind_a, err));
     MYR_TRY(read_end(reader, &columns_b, &link.b, &kind_b, err));
+    /* Facts are read of real cables only: other rows may hold anything there. */
     if (kind_a == END_THERE && kind_b == END_THERE) {
         if (link.a.device == link.b.device && myr_str_eq(link.a.port, link.b.port)) {
             return myr_csv_error(err, &reader->csv, reader->at[B_PORT],

@@ -34,6 +34,7 @@ enum role {
     ROLE_OTHER,
 };
 
+/* What is known of the neighbour at hand; put when its object ends. */
 struct neighbour {
     bool json0; /* the interface's name is a value, not a key */
     struct myr_str interface;
@@ -47,8 +48,8 @@ struct lldp_reader {
     uint32_t file_index;
     struct json_reader json;
     uint8_t roles[JSON_DEPTH_MAX + 1];
-    struct myr_str key; /* of the value that comes; empty in a list */
-    char key_bytes[MYR_IMPORT_NAME_MAX + 1];
+    struct myr_str key;                      /* of the value that comes; empty in a list */
+    char key_bytes[MYR_IMPORT_NAME_MAX + 1]; /* the text of 'key' */
     struct myr_str host, local_name, local_mac, file_stem;
     struct neighbour neighbour;
     uint32_t device; /* whose neighbours are told; MYR_NONE outside */
@@ -88,6 +89,7 @@ static bool is_attribute(struct myr_str key)
            is_word(key, "ttl");
 }
 
+/* With -f json a chassis is known by its name as a key, with json0 by a value. */
 static enum role role_in_chassis(struct lldp_reader *reader)
 {
     struct myr_str key = reader->key;
@@ -107,6 +109,7 @@ static enum role role_in_chassis(struct lldp_reader *reader)
     return ROLE_CHASSIS;
 }
 
+/* With json0 the interface's name comes as a value, before anything else. */
 static enum role role_in_interfaces(struct lldp_reader *reader)
 {
     if (is_word(reader->key, "chassis")) {
@@ -118,6 +121,7 @@ static enum role role_in_interfaces(struct lldp_reader *reader)
     return reader->neighbour.json0 ? ROLE_OTHER : ROLE_INTERFACE;
 }
 
+/* The same two shapes as of a neighbour's chassis. */
 static enum role role_in_local(struct lldp_reader *reader)
 {
     if (is_word(reader->key, "name")) {
@@ -133,6 +137,7 @@ static enum role role_in_local(struct lldp_reader *reader)
     return ROLE_LOCAL_CHASSIS;
 }
 
+/* What a container is, by its key and its parent; a name found as a key is noted on the way. */
 static enum role role_of(struct lldp_reader *reader, enum role parent)
 {
     struct myr_str key = reader->key;
@@ -186,6 +191,7 @@ static struct import_place place_of(const struct lldp_reader *reader)
 /* The device whose neighbours follow. */
 static int open_block(struct lldp_reader *reader, struct myr_err *err)
 {
+    /* The most certain source first. */
     struct myr_str name = reader->host.len         ? reader->host
                           : reader->local_name.len ? reader->local_name
                                                    : reader->file_stem;
@@ -197,6 +203,7 @@ static int open_block(struct lldp_reader *reader, struct myr_err *err)
     }
     reader->device = myr_cabling_device(reader->import->cabling, name);
     struct myr_cabling_device *device = &reader->import->cabling->devices.items[reader->device];
+    /* A file's name may be anybody's: myr_import_finish() looks who it is. */
     device->by_file = name.data == reader->file_stem.data;
     device->reported = !reader->import->partial;
     device->mac = device->mac.len ? device->mac : reader->local_mac;
@@ -238,10 +245,12 @@ static int put_neighbour(struct lldp_reader *reader, struct myr_err *err)
     const struct neighbour *n = &reader->neighbour;
     struct myr_str name = n->name, id = n->id;
     struct myr_str interface = n->interface;
+    /* Hosts that send no name are known by the address of their chassis. */
     name = name.len ? name : id;
     if (interface.len == 0 || name.len == 0) {
         return MYR_OK;
     }
+    /* Asked only near the end: the place of a message takes a count of lines. */
     if (cabling->links.count >= MYR_IMPORT_LINKS_MAX) {
         return import_check_room(reader->import, place_of(reader), err);
     }
@@ -261,6 +270,7 @@ static int put_neighbour(struct lldp_reader *reader, struct myr_err *err)
 static int open_container(struct lldp_reader *reader, bool object, struct myr_err *err)
 {
     uint32_t depth = reader->json.depth; /* after the bracket */
+    /* Roles are kept by depth; lists have that of what they are a list of. */
     enum role parent = (enum role)reader->roles[depth - 1];
     enum role role = role_of(reader, parent);
     reader->roles[depth] = (uint8_t)role;
@@ -285,6 +295,7 @@ static int close_container(struct lldp_reader *reader, bool object, struct myr_e
     uint32_t depth = reader->json.depth + 1; /* before the bracket */
     enum role role = (enum role)reader->roles[depth], parent = (enum role)reader->roles[depth - 1];
     int rc = MYR_OK;
+    /* The object of one neighbour: its interface's with -f json, its own with json0. */
     bool complete = role == ROLE_INTERFACE || (role == ROLE_INTERFACES && reader->neighbour.json0);
     if (object && complete) {
         struct myr_str interface = reader->neighbour.interface;

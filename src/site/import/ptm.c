@@ -24,6 +24,7 @@ static struct myr_str name(struct scan *s)
     return found;
 }
 
+/* Errors point at the beginning of the end. */
 static int ptm_end(struct scan *s, struct myr_cabling_end *ret, struct myr_err *err)
 {
     struct myr_cabling *cabling = s->import->cabling;
@@ -44,6 +45,7 @@ static int ptm_end(struct scan *s, struct myr_cabling_end *ret, struct myr_err *
     return MYR_OK;
 }
 
+/* Both ends are as planned or found by whoever wrote the file: not one-sided. */
 static int read_edge(struct scan *s, struct myr_err *err)
 {
     struct myr_cabling_link link = {.line = s->line,
@@ -101,6 +103,7 @@ static bool skip_remark(struct scan *s, bool inside)
     return end == NULL;
 }
 
+/* A line may hold several, and a remark may go on over lines. */
 static int read_statements(struct scan *s, bool *inside, struct myr_err *err)
 {
     for (scan_blanks(s); s->at < s->end; scan_blanks(s)) {
@@ -129,6 +132,7 @@ int import_ptm(struct myr_import *import, const char *file, struct myr_str text,
     while (scan_line(&s)) {
         MYR_TRY(read_statements(&s, &inside, err));
     }
+    /* A graph without edges is whole, if empty; a text without either is no graph. */
     if (import->cabling->links.count == links && !memmem(text.data, text.len, "graph", 5)) {
         return import_error(err, ((struct import_place){file, 1, 1}),
                             "\"device\":\"port\" -- \"device\":\"port\" is expected");
@@ -145,6 +149,7 @@ struct columns {
     uint32_t count;
 };
 
+/* A line of dashes and blanks alone, of three columns at least. */
 static bool read_rule(const struct scan *s, struct columns *ret)
 {
     size_t len = (size_t)(s->end - s->line_start);
@@ -166,6 +171,7 @@ static bool read_rule(const struct scan *s, struct columns *ret)
     return ret->count >= COLUMNS;
 }
 
+/* Lines may end before their last columns. */
 static struct myr_str cell(struct scan *s, const struct columns *columns, uint32_t column)
 {
     size_t len = (size_t)(s->end - s->line_start), start = columns->start[column];
@@ -189,6 +195,7 @@ static struct myr_str far_port(struct scan *s, const struct columns *columns)
     return description.len ? description : port;
 }
 
+/* Neighbours without a name or port say only that something is there. */
 static int read_neighbour(struct scan *s, const struct columns *columns, uint32_t device,
                           struct myr_err *err)
 {
@@ -219,6 +226,7 @@ int import_sonic_lldp(struct myr_import *import, const char *file, struct myr_st
 {
     struct scan s = scan_of(import, file, text);
     struct columns columns = {.count = 0};
+    /* The table does not say whose it is. */
     struct myr_str stem = import_stem(file);
     if (stem.len == 0 || !import_name_is_good(stem)) {
         struct import_place place = {file, 1, 1};

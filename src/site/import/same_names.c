@@ -26,8 +26,10 @@ struct joiner {
     struct myr_u64map macs;      /* of a chassis, to whose it is; several: many */
 };
 
+/* A thing that several devices claim tells nothing of any. */
 static const uint32_t many = UINT32_MAX - 1;
 
+/* Copied only where something changes: most names are small already. */
 static struct myr_str small_letters(struct joiner *j, struct myr_str name)
 {
     bool capitals = false;
@@ -55,6 +57,7 @@ static size_t bare_length(struct myr_str name)
     return plain ? len : 0;
 }
 
+/* No path is shortened: chains are as long as spellings of one name. */
 static uint32_t root_of(const struct joiner *j, uint32_t device)
 {
     while (j->same[device] != device) {
@@ -63,6 +66,7 @@ static uint32_t root_of(const struct joiner *j, uint32_t device)
     return device;
 }
 
+/* The lower number stays, so that devices keep their order. */
 static void unite(struct joiner *j, uint32_t one, uint32_t other)
 {
     one = root_of(j, one);
@@ -75,6 +79,7 @@ static bool is_named(const struct myr_cabling_device *device)
     return device->guid == 0 && device->name.len > 0;
 }
 
+/* Also starts 'same'. Equal names in small letters are one device at once. */
 static void note_names(struct joiner *j)
 {
     for (uint32_t d = 0; d < j->cabling->devices.count; d++) {
@@ -116,6 +121,7 @@ static void note_mac(struct joiner *j, uint32_t device)
     struct myr_str text = j->cabling->devices.items[device].mac;
     uint32_t root = root_of(j, device);
     uint64_t mac;
+    /* A chassis address that two devices have is nobody's. */
     if (text.len && myr_mac_parse(text, &mac) && !myr_u64map_add(&j->macs, mac, root)) {
         uint32_t *owner = myr_u64map_find(&j->macs, mac);
         *owner = *owner == root ? root : many;
@@ -149,6 +155,7 @@ static void note_addresses(struct joiner *j)
     for (uint32_t d = 0; d < cabling->devices.count; d++) {
         const struct myr_cabling_device *device = &cabling->devices.items[d];
         uint32_t root = root_of(j, d);
+        /* Who is known by a file or an address only is what is being looked for. */
         if (!is_named(device) || device->by_file || is_mac(device->name)) {
             continue;
         }
@@ -161,6 +168,7 @@ static void note_addresses(struct joiner *j)
     }
 }
 
+/* Whether a name may begin or end at this place of a file's name. */
 static bool ends_word(struct myr_str text, size_t at)
 {
     return at == 0 || at == text.len || strchr("-_. @+", text.data[at]) ||
@@ -220,6 +228,7 @@ static void join_unnamed(struct joiner *j)
             unite(j, d, owner);
         }
     }
+    /* A file's name that neighbours use too is the device's own. */
     for (uint32_t d = 0; d < cabling->devices.count; d++) {
         struct myr_cabling_device *device = &j->cabling->devices.items[d];
         device->by_file = device->by_file && !j->told[d];
@@ -232,6 +241,7 @@ static uint32_t name_rank(const struct myr_cabling_device *device)
     return device->name.len == 0 || is_mac(device->name) ? 0 : device->by_file ? 1 : 2;
 }
 
+/* What either knows; a better name takes the place of a worse one. */
 static void merge_facts(struct myr_cabling_device *into, const struct myr_cabling_device *other)
 {
     if (name_rank(other) > name_rank(into)) {
@@ -276,6 +286,7 @@ static void compact(struct joiner *j)
     }
 }
 
+/* In this order: names first, since addresses are asked of whole devices. */
 void myr_import_finish(struct myr_import *import)
 {
     struct myr_cabling *cabling = import->cabling;

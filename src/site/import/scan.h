@@ -19,6 +19,7 @@ static inline struct scan scan_of(struct myr_import *import, const char *file, s
         .import = import, .file = file, .rest = text.data, .text_end = text.data + text.len};
 }
 
+/* For messages: where the reader stands; columns count from 1. */
 static inline struct import_place scan_here(const struct scan *s)
 {
     return (struct import_place){s->file, s->line, (uint32_t)(s->at - s->line_start) + 1};

@@ -15,6 +15,7 @@ static bool begins(struct myr_str line, const char *word)
     return line.len >= len && memcmp(line.data, word, len) == 0;
 }
 
+/* What names of users and machines are made of. */
 static bool in_name(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -42,6 +43,7 @@ static bool is_prompt(struct myr_str line)
     }
     for (; at < line.len; at++) {
         char c = line.data[at];
+        /* The end of a prompt: at the end of the line, or before a command. */
         if (c == '$' || c == '#' || c == '>') {
             return at + 1 == line.len || line.data[at + 1] == ' ';
         }
@@ -97,6 +99,7 @@ static size_t head_length(struct myr_str text)
         if (!session && !is_blank(line)) {
             break;
         }
+        /* The last line may have no end. */
         at += line.len + (at + line.len < text.len);
         head = session ? at : head;
     }
@@ -115,6 +118,7 @@ static size_t json_before_prompt(struct myr_str line)
     return 0;
 }
 
+/* Backwards, line by line, down to the last one that a tool printed. */
 static size_t tail_start(struct myr_str text, size_t head)
 {
     size_t end = text.len, tail = text.len;
@@ -135,6 +139,7 @@ static size_t tail_start(struct myr_str text, size_t head)
     return tail;
 }
 
+/* While more of the text follows, its end is not known and stays. */
 struct myr_str import_tools_own(struct myr_arena *arena, struct myr_str text, bool whole)
 {
     static const char mark[] = "\xEF\xBB\xBF";

@@ -2,6 +2,7 @@
 
 #include "import/scan.h"
 
+/* Keys of the JSON of an interface, and of the report for people. */
 enum ufm_section ufm_section_of(struct myr_str key, enum ufm_section before)
 {
     static const struct {
@@ -18,6 +19,7 @@ enum ufm_section ufm_section_of(struct myr_str key, enum ufm_section before)
     return before;
 }
 
+/* Takes the text up to a sign, and the sign off the rest. */
 static struct myr_str until(struct myr_str *text, char stop)
 {
     if (text->len == 0) {
@@ -59,6 +61,7 @@ static bool end_of(struct scan *s, struct ufm_end *ret)
            myr_str_to_u64(scan_until(s, " ,.;"), &ret->port) && ret->port > 0;
 }
 
+/* A changed link names three ends: here, where it led, where it leads. */
 bool ufm_change_of_sentence(struct myr_str text, struct ufm_change *ret)
 {
     struct scan s = {.at = text.data, .end = text.data + text.len};
@@ -74,6 +77,7 @@ static const char *key_of(struct myr_import *import, uint64_t guid)
     return myr_arena_printf(import->cabling->arena, "ufm %016llx", (unsigned long long)guid);
 }
 
+/* Keys of their own: ids of other readers know whether it is a switch. */
 uint32_t ufm_device(struct myr_import *import, uint64_t guid)
 {
     struct myr_cabling *cabling = import->cabling;
@@ -129,6 +133,7 @@ int ufm_change_put(struct myr_import *import, struct import_place place,
         myr_vec_push(&cabling->bare, (struct myr_cabling_bare){.end = ends[1]});
         return MYR_OK;
     }
+    /* Of a changed one the last end is where it leads now. */
     struct myr_cabling_link link = {.a = ends[0],
                                     .b = ends[count - 1],
                                     .line = change->line,

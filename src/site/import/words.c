@@ -2,6 +2,7 @@
 
 /* What readers of several formats meet: speeds of links, GUIDs, names, and how much is too much. */
 
+/* What one lane carries, as the fabric's speed is counted: 4x. */
 static const struct {
     const char *name;
     uint32_t lane_mbps;
@@ -43,6 +44,7 @@ int myr_speed_map_set(struct myr_speed_map *map, struct myr_str rule, struct myr
                           "DDR, QDR, FDR10, FDR, EDR, HDR, NDR, XDR");
         return rc;
     }
+    /* The rule is of four lanes. */
     map->lane_mbps[index] = (uint32_t)gbps * 1000 / 4;
     return MYR_OK;
 }
@@ -50,6 +52,7 @@ int myr_speed_map_set(struct myr_speed_map *map, struct myr_str rule, struct myr
 bool import_speed(const struct myr_speed_map *map, struct myr_str word, uint32_t *ret_gbps,
                   uint32_t *ret_width)
 {
+    /* "4xNDR"; an unknown name has a width all the same. */
     const char *cross = memchr(word.data, 'x', word.len);
     uint64_t width;
     if (!cross ||
@@ -157,6 +160,7 @@ struct myr_str import_tidy(struct myr_import *import, struct myr_str name)
     char *plain = myr_arena_strndup(import->cabling->arena, name.data, name.len);
     size_t len = 0;
     for (size_t i = 0; i < name.len; i++) {
+        /* The first is no blank: the name was trimmed. */
         if (name.data[i] != ' ' || name.data[i - 1] != ' ') {
             plain[len++] = name.data[i];
         }
