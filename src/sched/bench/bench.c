@@ -5,6 +5,12 @@
 #include "bench/churn.h"
 #include "myriad/sched/defrag.h"
 
+/*
+ * Measures how long placing decisions take: during churn, with layouts, with nothing but scattered
+ * nodes, on an empty cluster, and defragmentation. Rounds are fixed and so is the seed's sequence,
+ * so two machines decide the same and differ in time alone.
+ */
+
 enum {
     CHURN_ROUNDS = 400,
     CHANGES = 20000,
@@ -38,12 +44,14 @@ static int by_time(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* 'share' of all decisions took no longer; in microseconds. */
 static double at_share(const struct timing *t, double share)
 {
     size_t at = (size_t)((double)t->ns.count * share);
     return t->ns.count ? (double)t->ns.items[at < t->ns.count ? at : t->ns.count - 1] / 1000 : 0;
 }
 
+/* Sorts the times of the row. */
 static void add_row(struct bench *b, struct timing *t)
 {
     MYR_ASSERT(b->answer->row_count < ROWS_MAX);
@@ -121,6 +129,7 @@ static int time_layout(struct bench *b, const struct axes *axes, uint32_t nodes,
 {
     struct churn *c = &b->churn;
     struct myr_layout layout = myr_layout_default();
+    /* As a part of the node, so that layouts fit nodes of any size. */
     layout.tp = c->shape.gpus_per_node / axes->tp_parts;
     layout.pp = axes->pp;
     layout.cp = axes->cp;
@@ -146,11 +155,13 @@ static int time_layout(struct bench *b, const struct axes *axes, uint32_t nodes,
             churn_once(c, &b->rng, false);
             churn_refill(c, nodes);
         }
+        /* Only the decision is timed, not what changes the state between. */
         int64_t start = churn_cpu_ns();
         bool done = myr_place_gang(c->placer, &request, &placed);
         myr_vec_push(&t.ns, churn_cpu_ns() - start);
         t.failed += !done;
         if (done) {
+            /* The state is left as it was found. */
             myr_release(c->placer, &placed.gang);
         }
     }
@@ -162,6 +173,7 @@ static int time_layout(struct bench *b, const struct axes *axes, uint32_t nodes,
 static int time_layouts(struct bench *b, enum myr_bench_kind kind, struct myr_err *err)
 {
     const struct myr_place_shape *shape = &b->churn.shape;
+    /* No gang is larger than a quarter of the cluster. */
     uint32_t most = shape->nodes / 4 < 1024 ? shape->nodes / 4 : 1024;
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(layouts); i++) {
         bool halves = shape->gpus_per_node % layouts[i].tp_parts == 0;
@@ -180,6 +192,7 @@ static int time_layouts(struct bench *b, enum myr_bench_kind kind, struct myr_er
 static int time_scattered(struct bench *b, struct myr_err *err)
 {
     struct churn *c = &b->churn;
+    /* Jobs of the churn stay in their own placer meanwhile. */
     struct myr_placer *churned = c->placer;
     c->placer = myr_placer_create(&c->shape);
     for (uint32_t node = 0; node < c->shape.nodes; node++) {
@@ -215,6 +228,7 @@ static void time_large(struct bench *b)
 {
     struct myr_placer *placer = b->churn.placer;
     uint32_t nodes = b->churn.shape.nodes, out[8];
+    /* Nearly all, with some slack for the nodes that are out. */
     uint32_t wanted = nodes >= 12500 ? 12288 : nodes - nodes / 100;
     MYR_CLEANUP(timing_done) struct timing t = {.kind = MYR_BENCH_LARGE, .nodes = wanted};
     struct myr_request request = {.nodes = wanted};
@@ -222,6 +236,7 @@ static void time_large(struct bench *b)
                                        MYR_ARENA_NEW(b->arena, struct myr_share, wanted)};
     churn_empty(&b->churn);
     for (uint32_t i = 0; i < LARGE_ROUNDS; i++) {
+        /* The same node may be drawn twice: opening it twice does no harm. */
         for (uint32_t k = 0; k < MYR_ARRAY_COUNT(out); k++) {
             out[k] = myr_rng_below(&b->rng, nodes);
             myr_placer_set_node(placer, out[k], false);
@@ -250,6 +265,7 @@ static uint32_t crumble(struct bench *b, struct myr_placer *placer, struct myr_g
     while (myr_placer_free_gpus(placer) > 0) {
         uint32_t gpus = 1U << myr_rng_below(&b->rng, 4);
         gangs[count].shares = &shares[count];
+        /* Ends at one GPU, which fits as long as any is free. */
         while (gpus > shape->gpus_per_node || !myr_place(placer, gpus, &gangs[count])) {
             gpus /= 2;
         }
@@ -272,6 +288,7 @@ static int time_defrag(struct bench *b, struct myr_err *err)
     struct myr_placer *placer = myr_placer_create(&b->churn.shape);
     uint32_t count = crumble(b, placer, gangs);
     for (uint32_t i = 0; i < count; i++) {
+        /* Ten minutes of restart, none of them fixed to its node. */
         jobs[i] = (struct myr_running){&gangs[i], 600, false};
     }
     struct myr_request request = {.nodes = nodes / 12};
@@ -311,6 +328,7 @@ static int play_events(struct bench *b, struct myr_err *err)
     if (rc < 0) {
         return rc;
     }
+    /* Events before 'measure' only fill the cluster. */
     for (size_t i = 0; i < events.items.count; i++) {
         const struct myr_bench_event *event = &events.items.items[i];
         struct churn_job *job = &c->jobs[event->job];
@@ -352,6 +370,7 @@ int myr_bench_ask(const struct myr_bench_question *question, struct myr_arena *a
 {
     struct myr_cluster_question cluster = question->cluster;
     *ret = (struct myr_bench_answer){};
+    /* A cluster as in docs/sched.md where none is given. */
     if (!cluster.design) {
         cluster.nodes = cluster.nodes ? cluster.nodes : 12500;
         cluster.gpus_per_node =

@@ -3,10 +3,12 @@
 #include <stdlib.h>
 #include <time.h>
 
+/* Single nodes that change between two decisions in a scattered cluster. */
 enum { SCATTER_NODES = 40 };
 
 int64_t churn_cpu_ns(void)
 {
+    /* CPU time of the thread, so that other programs on the machine do not count. */
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
@@ -38,6 +40,7 @@ static struct timing *timing_for(struct timing *rows, uint32_t *count, uint32_t 
             return &rows[i];
         }
     }
+    /* Sizes beyond the table share its last row. */
     uint32_t at = *count < SIZES_MAX ? (*count)++ : SIZES_MAX - 1;
     rows[at].nodes = nodes;
     return &rows[at];
@@ -45,6 +48,7 @@ static struct timing *timing_for(struct timing *rows, uint32_t *count, uint32_t 
 
 bool churn_place(struct churn *c, uint32_t nodes, bool timed, struct churn_job *ret)
 {
+    /* Without a layout: the plainest gang there is. */
     struct myr_request request = {.nodes = nodes};
     struct myr_placement placed = {.gang.shares = myr_xcalloc(nodes, sizeof(struct myr_share))};
     int64_t start = churn_cpu_ns();
@@ -69,6 +73,7 @@ bool churn_place(struct churn *c, uint32_t nodes, bool timed, struct churn_job *
 
 void churn_release(struct churn *c, struct churn_job *job, bool timed)
 {
+    /* Memory is given back outside of the time that is measured. */
     struct myr_gang gang = job->gang;
     *job = (struct churn_job){};
     int64_t start = churn_cpu_ns();
@@ -125,6 +130,7 @@ void churn_once(struct churn *c, struct myr_rng *rng, bool timed)
         sizes[i] = c->jobs[at].nodes;
         end_job(c, at, timed);
     }
+    /* They come in another order than they went. */
     myr_rng_shuffle(rng, sizes, CHURN_JOBS);
     for (uint32_t i = 0; i < CHURN_JOBS; i++) {
         add_job(c, sizes[i], timed);
@@ -151,6 +157,7 @@ void churn_scatter(struct churn *c, uint32_t nodes, struct myr_rng *rng)
 {
     uint32_t wanted = c->shape.nodes / 20 > nodes ? c->shape.nodes / 20 : nodes;
     uint64_t whole = UINT64_MAX >> (64 - c->shape.gpus_per_node);
+    /* A few more become free than wanted, and as many others are taken. */
     uint32_t most =
         wanted + SCATTER_NODES < c->shape.nodes ? wanted + SCATTER_NODES : c->shape.nodes;
     while (myr_placer_free_nodes(c->placer) < most) {

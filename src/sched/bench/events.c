@@ -3,6 +3,11 @@
 #include "myriad/sched/bench.h"
 #include "myriad/text/csv.h"
 
+/*
+ * A list of events to be replayed by the bench: what is placed, what is released, and from where on
+ * it is measured. Everything is checked before the first one is played.
+ */
+
 struct reader {
     struct myr_csv csv;
     uint32_t nodes;
@@ -51,6 +56,7 @@ static int read_event(struct reader *r, struct myr_bench_event *ret, struct myr_
     if (rc < 0) {
         return rc;
     }
+    /* Released twice, or placed on top of itself, would corrupt the placer. */
     if (r->placed[ret->job] == places) {
         return myr_csv_error(err, &r->csv, 1, "job %u %s", ret->job,
                              places ? "is placed already" : "is not placed");
@@ -67,6 +73,7 @@ int myr_bench_events_parse(struct myr_bench_events *events, const char *file, st
     *events = (struct myr_bench_events){};
     struct reader *r = MYR_ARENA_NEW(&arena, struct reader, 1);
     r->nodes = nodes;
+    /* One byte for each number that a job may have. */
     r->placed = MYR_ARENA_NEW(&arena, uint8_t, MYR_BENCH_JOBS_MAX);
     myr_csv_init(&r->csv, &arena, file, text);
     int rc;

@@ -105,6 +105,7 @@ static void release_memory(void *field)
 
 static const struct flat_field share_fields[] = {
     FLAT_MEMBER(FLAT_PLAIN, myr_share, node, 0, NULL, NULL),
+    /* The bytes between the fields of a share are whatever they were: they must not be compared. */
     {"gap", FLAT_SCRATCH, sizeof(uint32_t), offsetof(struct myr_share, gpus) - sizeof(uint32_t), 0,
      NULL, NULL, NULL},
     FLAT_TAIL(myr_share, gpus),
@@ -128,6 +129,7 @@ static const struct flat_type family_flat = FLAT_TYPE(myr_traffic_family, family
 
 static const struct flat_field traffic_fields[] = {
     FLAT_RUN(myr_job_traffic, cells, families),
+    /* All families, in use or not: those that are not are zero and have no arrays. */
     FLAT_MEMBER(FLAT_INLINE, myr_job_traffic, families, sizeof(struct myr_traffic_family),
                 &family_flat, NULL),
     FLAT_TAIL(myr_job_traffic, inside_bytes),
@@ -163,6 +165,7 @@ static const struct flat_field estate_fields[] = {
 };
 static const struct flat_type estate_flat = FLAT_TYPE(estate, estate_fields);
 
+/* A byte more than places, as queue_cells_create() makes them. */
 static const struct flat_field cells_fields[] = {
     FLAT_RUN(cells, pools[0], pools[0].bound),
     FLAT_ARRAY_OF(cells, pools[0].bound, node_places),
@@ -231,6 +234,7 @@ static const struct flat_field queue_fields[] = {
     FLAT_RUN(myr_queue, spares_wanted, tries.later),
     FLAT_ARRAY_OF(myr_queue, tries.later.items, tries),
     FLAT_RUN(myr_queue, tries.later.count, tries.later.capacity),
+    /* Room that is not in use differs between equal states. */
     SCRATCH(tries.later.capacity),
     FLAT_RUN(myr_queue, tries.later.next_order, tries.due),
     PLAIN_VEC(tries.due),

@@ -6,6 +6,12 @@
 #include "flat/flat.h"
 #include "queue/state.h"
 
+/*
+ * A stored state: a head, then sections with tag, version, length and checksum. The body of the
+ * state is what flat_save() writes, so it is read only by a build with the same structs; the
+ * signature of the table says so before anything of it is looked at.
+ */
+
 static const char magic[8] = {'M', 'Y', 'R', 'Q', 'U', 'E', 'U', 'E'};
 
 enum { FILE_VERSION = 1, STATE_VERSION = 1, BYTE_ORDER_MARK = 0x01020304 };
@@ -34,6 +40,7 @@ void myr_queue_free(struct myr_queue *q)
 /* What is no state but must be there. */
 static void rebuild(struct myr_queue *q)
 {
+    /* Arrays are as long as what was copied, not as the room that they had. */
     q->wakes.capacity = q->wakes.count;
     q->tries.later.capacity = q->tries.later.count;
     q->kinds.version = 0; /* what was counted before, of another state */
@@ -57,6 +64,7 @@ static void count_brothers(struct myr_queue *q)
         }
     }
     for (uint32_t t = 0; q->brothers && q->tenants && q->tenant_jobs && t < q->tenant_count; t++) {
+        /* Not checked yet: an index that leads outside is left to queue_is_sound(). */
         uint32_t parent = q->tenants[t].parent;
         if (parent == MYR_NONE || parent < q->tenant_count) {
             q->brothers[parent == MYR_NONE ? 0 : parent + 1].jobs += q->tenant_jobs[t];
@@ -96,6 +104,7 @@ void myr_queue_save(const struct myr_queue *q, struct myr_buf *ret)
     memcpy(head.magic, magic, sizeof(magic));
     flat_save(&queue_flat, q, &state);
     section.length = state.len;
+    /* Over the body alone: the head is checked field by field. */
     section.crc = (uint32_t)crc32_z(0, (const Bytef *)state.data, state.len);
     section.signature = flat_signature(&queue_flat);
     myr_buf_put(ret, (const char *)&head, sizeof(head));
@@ -125,6 +134,7 @@ static int find_state(struct myr_str bytes, struct myr_str *ret, struct myr_err 
         if (section.crc != (uint32_t)crc32_z(0, (const Bytef *)body.data, body.len)) {
             return myr_err_set(err, MYR_ECORRUPT, "state of a queue: its checksum is wrong");
         }
+        /* After the checksum: a damaged file is told from a file of another build. */
         if (section.version != STATE_VERSION || section.signature != flat_signature(&queue_flat)) {
             return myr_err_set(err, MYR_EVERSION, "state of a queue: version %u of another build",
                                section.version);
@@ -160,6 +170,7 @@ int myr_queue_load(struct myr_str bytes, struct myr_queue **ret, struct myr_err 
         return rc;
     }
     struct myr_queue *q = myr_xcalloc(1, sizeof(*q));
+    /* Bytes that are left over mean that the lengths in it are wrong. */
     bool whole = flat_load(&queue_flat, q, &state) && state.len == 0;
     if (whole) {
         count_brothers(q);

@@ -5,6 +5,12 @@
 #include "place/index.h"
 #include "queue/lengths.h"
 
+/*
+ * Whether a state that was read can be worked with. A file may hold anything, and the code of the
+ * queue trusts its own indices, lists and counts: each of them is checked here from what it is
+ * derived from, without the code that keeps it.
+ */
+
 static bool policy_sound(const struct myr_queue_policy *p)
 {
     const int64_t times[] = {p->patience_s, p->hold_s,    p->drain_s,      p->drain_save_s,
@@ -12,6 +18,7 @@ static bool policy_sound(const struct myr_queue_policy *p)
                              p->level_s,    p->run_min_s, p->yield_s,      p->stop_after_s,
                              p->grace_s,    p->keep_s,    p->avoid_s};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(times); i++) {
+        /* A length that cannot overflow when it is added to a time or multiplied by a few. */
         if (times[i] < 0 || times[i] > INT64_C(1) << 40) {
             return false;
         }
@@ -32,6 +39,7 @@ static bool lengths_sound(const struct lengths *l)
                 return false;
             }
         }
+        /* Totals may not have been asked about yet, but never more than there are. */
         if (l->totals[class] != total || l->asked[class] > total || l->told[class] > total ||
             l->end_s[class] < 0 || !sound_time(l->end_s[class])) {
             return false;
@@ -48,6 +56,7 @@ static bool frame_sound(const struct myr_queue *q)
         return false;
     }
     const struct myr_place_shape *p = &q->placer->shape;
+    /* What may be saved up of idle time, as a product: it must not overflow. */
     int64_t most;
     return s->nodes == p->nodes && s->gpus_per_node == p->gpus_per_node &&
            s->group_nodes == p->group_nodes && s->pod_nodes <= p->pod_nodes &&
@@ -62,6 +71,7 @@ static bool holds_sound(const struct myr_queue *q)
 {
     for (size_t i = 0; i < q->holds.count; i++) {
         const struct hold *hold = &q->holds.items[i];
+        /* The job may be over and forgotten: such a hold goes with the next decision. */
         if (hold->job >= q->job_count || hold->anywhere > 1 || !sound_time(hold->since_s) ||
             !sound_time(hold->chosen_s)) {
             return false;
@@ -79,6 +89,7 @@ static bool windows_sound(const struct myr_queue *q)
 {
     for (size_t i = 0; i < q->windows.count; i++) {
         const struct window *w = &q->windows.items[i];
+        /* Ids go up: windows stand in the order in which they came. */
         if (w->id >= q->window_count || (i && w->id <= q->windows.items[i - 1].id) ||
             w->spec.first >= q->shape.nodes || w->spec.count > q->shape.nodes - w->spec.first ||
             !sound_time(w->spec.start_s) || !sound_time(w->spec.end_s) || w->spec.drain_s < 0 ||
@@ -115,6 +126,7 @@ static bool heap_sound(const struct myr_heap *heap, uint64_t bound, bool none)
 {
     for (uint32_t i = 0; i < heap->count; i++) {
         const struct myr_heap_item *item = &heap->items[i];
+        /* Four children an entry, as myr_heap has it. */
         const struct myr_heap_item *above = &heap->items[i ? (i - 1) / 4 : 0];
         bool after = item->key > above->key ||
                      (item->key == above->key && (i == 0 || item->order > above->order));
@@ -129,6 +141,7 @@ static bool tries_sound(const struct myr_queue *q)
 {
     const struct tries *t = &q->tries;
     size_t due = 0;
+    /* Every line that says it is due stands in the list, so the two numbers agree. */
     for (size_t i = 0; i < q->lines.count; i++) {
         due += q->lines.items[i].due;
     }
@@ -172,6 +185,7 @@ static bool family_sound(const struct myr_job_traffic *t, const struct myr_traff
         !isfinite(f->bytes) || f->bytes < 0 || f->group_size == 0) {
         return false;
     }
+    /* Searches follow these without looking where they lead. */
     for (uint32_t g = 0; g < f->group_count; g++) {
         for (uint32_t m = 0; m < f->group_size; m++) {
             if ((uint64_t)f->firsts[g] + f->offsets[m] >= t->cells) {
@@ -195,6 +209,7 @@ static bool traffic_sound(const struct myr_job_traffic *t, const struct qrequest
             return false;
         }
         cells *= t->digits[d];
+        /* Before the next factor: a product of many would overflow. */
         if (cells > t->cells) {
             return false;
         }
@@ -236,6 +251,7 @@ static bool requests_sound(const struct myr_queue *q)
             return false;
         }
     }
+    /* 'unused' counts down, so a list that runs in a circle ends. */
     for (uint32_t at = q->request_free; at != MYR_NONE; at = q->requests.items[at].next_free) {
         if (at >= q->requests.count || q->requests.items[at].users || unused-- == 0) {
             return false;

@@ -4,6 +4,8 @@
 #include "place/index.h"
 #include "queue/cells.h"
 
+/* Cells of tenants, checked from their tenants and from the jobs that run in them. */
+
 /* The pools lie one behind the other, as the cells of all tenants ask. */
 static bool pools_sound(const struct myr_queue *q)
 {
@@ -60,12 +62,14 @@ static bool estate_sound(const struct myr_queue *q, uint32_t t, uint8_t *const *
         e->placer->shape.gpus_per_node != q->shape.gpus_per_node) {
         return false;
     }
+    /* Cells are numbered from the largest level down, as in the pools. */
     for (uint32_t level = MYR_CELL_LEVELS, c = 0; level-- > 0;) {
         for (uint32_t k = 0; k < e->counts[level]; k++, c++) {
             uint32_t place = e->cells[c].place;
             if (place == MYR_NONE) {
                 continue;
             }
+            /* Two cells may not stand on one place. */
             if (place >= q->cells->pools[level].places || bound[level][place]) {
                 return false;
             }
@@ -94,6 +98,7 @@ static bool add_own(const struct myr_queue *q, const struct qjob *job, uint64_t 
             return false;
         }
         uint32_t cell = cell_of(q, e, share->node);
+        /* A cell that somebody runs in is bound. */
         if (cell == MYR_NONE || e->cells[cell].place == MYR_NONE) {
             return false;
         }
@@ -114,6 +119,7 @@ static bool uses_sound(const struct myr_queue *q, uint64_t *const *used, uint32_
         const struct estate *e = &q->cells->estates[t];
         for (uint32_t n = 0; n < e->nodes; n++) {
             uint32_t cell = cell_of(q, e, n);
+            /* Closed or not: the mask says what is taken. */
             if (cell == MYR_NONE || e->placer->free_mask[n] != (e->placer->whole & ~used[t][n]) ||
                 e->cells[cell].in_use != in_use[t][cell]) {
                 return false;
@@ -126,6 +132,7 @@ static bool uses_sound(const struct myr_queue *q, uint64_t *const *used, uint32_
 static bool use_sound(const struct myr_queue *q)
 {
     uint32_t count = q->cells->count;
+    /* One entry more, so that none of these is empty. */
     uint64_t **used = myr_xcalloc(count + UINT64_C(1), sizeof(*used));
     uint32_t **in_use = myr_xcalloc(count + UINT64_C(1), sizeof(*in_use));
     for (uint32_t t = 0; t < count; t++) {
@@ -148,6 +155,7 @@ bool sound_cells(const struct myr_queue *q)
     for (uint32_t t = 0; t < q->tenant_count; t++) {
         owned += myr_tenant_nodes(&q->tenants[t], &q->shape);
     }
+    /* Cells are there if and only if somebody owns some. */
     if (!q->cells || owned == 0) {
         bool borrowed = false;
         for (size_t i = 0; i < q->jobs.count; i++) {

@@ -31,6 +31,7 @@ static bool gang_sound(const struct myr_queue *q, const struct qjob *job, struct
             return false;
         }
         struct use *use = &uses[share->node];
+        /* A claim's GPUs are taken from its stakes, not counted twice. */
         if (!queue_is_on(job)) { /* a claim: the stakes say it too */
             uint32_t at = queue_stake_find(q, share->node, job->id, 0);
             if (at == MYR_NONE || q->stakes.items[at].gpus != share->gpus) {
@@ -56,6 +57,7 @@ static bool stakes_linked(const struct myr_queue *q, uint8_t *seen)
 {
     uint32_t used = 0;
     for (uint32_t node = 0; node < q->shape.nodes; node++) {
+        /* Marks tell a list that runs in a circle, or two lists that meet. */
         for (uint32_t at = q->stake_first[node]; at != MYR_NONE; at = q->stakes.items[at].next) {
             if (at >= q->stakes.count || seen[at] || q->stakes.items[at].node != node) {
                 return false;
@@ -70,6 +72,7 @@ static bool stakes_linked(const struct myr_queue *q, uint8_t *seen)
         }
         seen[at] = 1;
     }
+    /* What is in no list would be lost for ever. */
     return used == q->stake_count && !memchr(seen, 0, q->stakes.count);
 }
 
@@ -86,6 +89,7 @@ static bool stakes_sound(const struct myr_queue *q, struct use *uses)
             continue;
         }
         const struct qjob *job = sound_job(q, stake->job);
+        /* A stake of a later epoch than the job's own cannot be. */
         sound = job && stake->epoch <= job->epoch &&
                 (stake->epoch ? queue_stake_find(q, stake->node, stake->job, stake->epoch) == at
                               : job->state == MYR_JOB_CLAIMS);
@@ -169,6 +173,7 @@ static bool claims_sound(const struct myr_queue *q, const struct use *uses)
         if (!job || job->state != MYR_JOB_CLAIMS) {
             return false;
         }
+        /* There are few claims at a time. */
         for (size_t k = 0; k < i; k++) {
             if (q->claims.items[k] == q->claims.items[i]) {
                 return false;
@@ -190,6 +195,7 @@ static bool node_sound(const struct myr_queue *q, uint32_t node, const struct us
         int64_t start_s = job->start_s - job->saved_s;
         oldest_s = start_s < oldest_s ? start_s : oldest_s;
     }
+    /* What nobody has is free, and nothing else is. */
     return free_gpus == (whole & ~used) && !(use->runs & use->claims) &&
            (q->node_job_count[node] == 0 || q->node_oldest_s[node] == oldest_s) &&
            q->placer->closed[node] == (q->closed[node] ? PLACER_HELD : 0) && leavers_sound(q, node);

@@ -33,12 +33,14 @@ static bool page_sound(const struct myr_queue *q, uint32_t at, uint8_t *slots)
 
 static bool pages_sound(const struct myr_queue *q, uint8_t *pages, uint8_t *slots)
 {
+    /* The last page may have ids still to come. */
     uint64_t count = (q->job_count + UINT64_C(63)) / QUEUE_PAGE_JOBS;
     if (q->page_of.count != count) {
         return false;
     }
     for (uint32_t at = 0; at < count; at++) {
         uint32_t page = q->page_of.items[at];
+        /* A page that fills up is there even if all of its jobs are forgotten. */
         bool filling = (at + UINT64_C(1)) * QUEUE_PAGE_JOBS > q->job_count;
         if (page == MYR_NONE && !filling) {
             continue;
@@ -64,6 +66,7 @@ static bool rest_sound(const struct myr_queue *q, uint8_t *pages, uint8_t *slots
             return false;
         }
     }
+    /* Everything is either in use or in the list of what is not. */
     return !memchr(pages, 0, q->pages.count) && !memchr(slots, 0, q->jobs.count);
 }
 
@@ -79,6 +82,7 @@ bool sound_table(const struct myr_queue *q)
 
 static bool spec_sound(const struct myr_queue *q, const struct myr_queue_job *spec)
 {
+    /* A pointer of the caller's, the request, is never kept. */
     uint64_t all = (uint64_t)q->shape.nodes * q->shape.gpus_per_node;
     return spec->tenant < q->tenant_count && spec->gpus > 0 && spec->gpus <= all &&
            spec->gpus_min <= all && spec->priority >= -MYR_PRIORITY_MAX &&
@@ -96,19 +100,23 @@ static bool state_sound(const struct qjob *job)
     }
     bool owns = job->owner != MYR_NONE, strict = !job->spec.restart_epoch;
     bool stops = job->state == MYR_JOB_STOPPING, done = job->state == MYR_JOB_DONE;
+    /* Who has GPUs or a claim has a gang, and nobody else has. */
     if ((on || claims) != (job->gang.count > 0) || (!claims && job->pending) ||
         owns != (job->own_gang.count > 0) || (owns && !on && !claims) || (on && job->epoch == 0)) {
         return false;
     }
+    /* A strict job whose ranks are leaving is stopping, or has claimed nodes for its next start. */
     if ((strict && job->leaving && !stops && !claims) || (stops && job->leaving == 0) ||
         (stops && !strict)) {
         return false;
     }
+    /* While it stops the result is set ahead of the end. */
     return stops || done == (job->result != MYR_RESULT_NONE);
 }
 
 static bool links_sound(const struct myr_queue *q, const struct qjob *job)
 {
+    /* Below an array's first member the difference wraps and is larger than any count. */
     if (job->array != MYR_NONE) {
         if (job->array >= q->arrays.count ||
             job->id - q->arrays.items[job->array].first >= q->arrays.items[job->array].count) {
@@ -126,6 +134,7 @@ static bool links_sound(const struct myr_queue *q, const struct qjob *job)
 static bool array_list_sound(const struct myr_queue *q, uint32_t unused)
 {
     for (uint32_t at = q->array_free; at != MYR_NONE; at = q->arrays.items[at].next_free) {
+        /* 'unused' counts down, so a list that runs in a circle ends. */
         if (at >= q->arrays.count || q->arrays.items[at].known || unused-- == 0) {
             return false;
         }

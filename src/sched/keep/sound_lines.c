@@ -9,6 +9,7 @@ struct counts {
     uint32_t priority_runs[2 * MYR_PRIORITY_MAX + 1];
 };
 
+/* What a line's key is made of, but for the level. */
 static bool fits_line(const struct qjob *job, const struct line *line)
 {
     return job->state == MYR_JOB_WAITS && job->spec.tenant == line->tenant &&
@@ -27,6 +28,7 @@ static bool line_sound(const struct myr_queue *q, uint32_t at, uint64_t *waiting
         line->level >= MYR_QUEUE_LEVELS || line->reclaims > 1 || line->due > 1) {
         return false;
     }
+    /* A line that runs in a circle ends when more are met than wait. */
     for (uint32_t id = line->first; id != MYR_NONE;) {
         const struct qjob *job = sound_job(q, id);
         if (!job || !fits_line(job, line) || job->line != at || job->previous != before ||
@@ -45,6 +47,7 @@ static bool line_sound(const struct myr_queue *q, uint32_t at, uint64_t *waiting
 static bool busy_sound(const struct myr_queue *q, uint32_t *ret_busy)
 {
     uint32_t before = MYR_NONE, busy = 0;
+    /* Every index is looked at before it is followed. */
     for (uint32_t at = q->busy_first; at != MYR_NONE; at = q->lines.items[at].next_busy) {
         if (at >= q->lines.count || q->lines.items[at].previous_busy != before ||
             q->lines.items[at].first == MYR_NONE || ++busy > q->lines.count) {
@@ -67,6 +70,7 @@ static bool sizes_sound(const struct myr_queue *q, uint32_t busy)
         }
         for (uint32_t at = q->sizes.items[s].first; at != MYR_NONE;
              at = q->lines.items[at].next_alike) {
+            /* Each busy line is in one list of its size, and no other line is. */
             if (at >= q->lines.count || q->lines.items[at].gpus != q->sizes.items[s].gpus ||
                 q->lines.items[at].first == MYR_NONE ||
                 q->lines.items[at].previous_alike != before || ++seen > busy) {

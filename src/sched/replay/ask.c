@@ -6,6 +6,12 @@
 const char *const myr_replay_policy_names[MYR_REPLAY_POLICIES] = {"fifo", "first-fit", "fair",
                                                                   "preempt"};
 
+/*
+ * A replay as a question and its answer: reads the trace and the tenants, plays it, and sums up by
+ * tenant, by size and by the longest waits. To explain a job the trace is played a second time, up
+ * to the middle of the wait that the first time found.
+ */
+
 static int read_tenants(const struct myr_replay_question *question, struct myr_joblog *trace,
                         struct myr_tenant **ret, struct myr_err *err)
 {
@@ -17,6 +23,7 @@ static int read_tenants(const struct myr_replay_question *question, struct myr_j
             return rc;
         }
     }
+    /* After the file: the command line changes what that says. */
     for (uint32_t i = 0; i < question->own_count; i++) {
         int rc = myr_tenant_tree_own(&tree, question->own[i], err);
         if (rc < 0) {
@@ -26,6 +33,7 @@ static int read_tenants(const struct myr_replay_question *question, struct myr_j
     return myr_tenant_tree_join(&tree, trace, ret, err);
 }
 
+/* What the replay's own calls lack: whom to tell, and of how many. */
 struct progress {
     const struct myr_replay_question *question;
     uint64_t total;
@@ -90,6 +98,7 @@ static int find_line(const struct myr_joblog *trace, const char *which, uint32_t
     uint64_t line = 0;
     uint32_t found[2] = {};
     *ret = 0;
+    /* Ids first: one may be called 'longest', or look like a line. */
     uint64_t count = myr_joblog_find(trace, text, MYR_ARRAY_COUNT(found), found);
     if (count > 1) {
         return myr_err_set(err, MYR_EINVAL,
@@ -104,6 +113,7 @@ static int find_line(const struct myr_joblog *trace, const char *which, uint32_t
     }
     number.data += by_line ? 5 : 0;
     number.len -= by_line ? 5 : 0;
+    /* With ids in the log a bare number is an id that it does not have. */
     if ((!by_line && trace->notes.has_ids) || !myr_str_to_u64(number, &line) || line == 0 ||
         line > UINT32_MAX) {
         return myr_err_set(err, MYR_ENOENT,
@@ -122,6 +132,7 @@ static int find_job(const struct myr_replay_result *result, uint32_t line, uint3
     uint32_t best = MYR_NONE;
     for (size_t i = 0; i < result->job_rows.count; i++) {
         const struct myr_replay_job *row = &result->job_rows.items[i];
+        /* Lines are not sorted by submission, so all are looked at. */
         if (line ? result->submitted[i].line == line
                  : best == MYR_NONE || row->wait_s > result->job_rows.items[best].wait_s) {
             best = (uint32_t)i;
@@ -168,6 +179,7 @@ static int explain(const struct myr_replay_question *question, struct myr_replay
     struct myr_replay_wait wait = myr_replay_longest(&a->result, job);
     options->explain = job;
     options->explain_at_s = wait.end_s - wait.length_s / 2 - (wait.length_s > 0);
+    /* Drawn already. */
     options->samples = 0;
     options->event = NULL; /* all of it was told already */
     MYR_CLEANUP(myr_replay_result_done) struct myr_replay_result again = {};
@@ -198,6 +210,7 @@ static uint32_t *tree_order(const struct myr_tenant *tenants, uint32_t count,
         first[parent] = t;
     }
     uint32_t used = 0;
+    /* Depth first: a tenant, then its children, then its next brother or an uncle. */
     for (uint32_t t = first[count]; t != MYR_NONE;) {
         order[used++] = t;
         if (first[t] != MYR_NONE) {
@@ -227,6 +240,7 @@ static void sum_tenants(struct myr_replay_answer *a, const struct myr_tenant *te
         bool is_root = tenant->parent == MYR_NONE;
         row->name = trace->tenant_names[order[i]];
         row->parent = is_root ? NULL : trace->tenant_names[tenant->parent];
+        /* Parents come first in this order, so their depth is known. */
         row->depth = is_root ? 0 : a->tenants[row_of_tenant[tenant->parent]].depth + 1;
         row->weight = tenant->weight;
         row->own_nodes = myr_tenant_nodes(tenant, &a->cluster.shape);
@@ -246,6 +260,7 @@ static void sum_tenants(struct myr_replay_answer *a, const struct myr_tenant *te
     }
 }
 
+/* The least power of two that holds it; the last class takes all larger ones. */
 static uint32_t size_class(uint32_t gpus)
 {
     uint32_t log = 0;
@@ -318,6 +333,7 @@ static void sum_sizes(struct myr_replay_answer *a)
     size_t count = a->result.job_rows.count, start[MYR_REPLAY_SIZES_MAX + 1] = {};
     size_t fill[MYR_REPLAY_SIZES_MAX];
     double span[MYR_REPLAY_SIZES_MAX] = {};
+    /* A counting sort: the waits of one size lie together then. */
     for (size_t i = 0; i < count; i++) {
         start[size_class(a->result.submitted[i].gpus) + 1]++;
     }
@@ -396,6 +412,7 @@ static int answer(const struct myr_replay_question *question, struct myr_arena *
     int rc = myr_cluster_of(&question->cluster, &ret->cluster, err);
     struct myr_joblog_listener listener = {tell_read, (void *)question};
     rc = rc < 0 ? rc : myr_joblog_read_telling(&ret->trace, question->trace, &listener, err);
+    /* Before the tenants: those of dropped jobs alone stay, with no jobs. */
     rc = rc < 0 ? rc : drop_too_large(ret, err);
     rc = rc < 0 ? rc : read_tenants(question, &ret->trace, &tenants, err);
     if (rc < 0) {

@@ -48,10 +48,16 @@ struct reader {
 };
 
 /* A row of fields between separators, without quotes, into what the CSV reader would fill. */
+/*
+ * Rows are read by the text's own separator. Commas come with quotes, as in CSV; sacct's bars, tabs
+ * and semicolons do not, and quotes are then letters like any other.
+ */
+
 static int next_plain(struct reader *r, struct myr_err *err)
 {
     struct myr_csv *csv = r->csv;
     const char *text = csv->text.data;
+    /* Empty lines are no rows. */
     while (csv->at < csv->text.len && (text[csv->at] == '\n' || text[csv->at] == '\r')) {
         csv->next_line += text[csv->at++] == '\n';
     }
@@ -67,6 +73,7 @@ static int next_plain(struct reader *r, struct myr_err *err)
     }
     csv->at = end;
     end -= end > start && text[end - 1] == '\r';
+    /* One step beyond the end closes the last field. */
     for (size_t i = start; i <= end; i++) {
         if (i < end && text[i] != r->separator) {
             continue;
@@ -91,6 +98,7 @@ static int next_row(struct reader *r, struct myr_err *err)
 /* What the first line separates its names by: sacct's bars, tabs, or as spreadsheets do. */
 static char separator_of(struct myr_str text)
 {
+    /* Bars and commas decide at once; a tab or a semicolon only if none of them comes. */
     char found = ',';
     for (size_t i = 0; i < text.len && text.data[i] != '\n'; i++) {
         if (text.data[i] == '|' || text.data[i] == ',') {
@@ -189,6 +197,7 @@ static int read_time(const struct reader *r, enum column column, int64_t *ret, s
 
 static int read_gpus(const struct reader *r, uint32_t *ret, struct myr_err *err)
 {
+    /* A plain column of GPUs wins over a list of resources. */
     enum column column = r->at[GPUS] != MISSING ? GPUS : TRES;
     struct myr_str field;
     int64_t gpus = 0;
@@ -213,6 +222,7 @@ static int read_length(const struct reader *r, int64_t *ret, bool *ret_never, st
     int64_t start_s, end_s;
     int rc;
     *ret_never = false;
+    /* A length wins over start and end. */
     if (r->at[LENGTH] != MISSING) {
         rc = field_of(r, LENGTH, &field, err);
         if (rc == MYR_OK && !joblog_length(field, ret)) {
@@ -228,6 +238,7 @@ static int read_length(const struct reader *r, int64_t *ret, bool *ret_never, st
     if (rc < 0) {
         return rc;
     }
+    /* Who has not ended yet has no length. */
     *ret_never = joblog_is_none(field) || joblog_is_none(end);
     if (*ret_never) {
         return MYR_OK;
@@ -264,6 +275,7 @@ static int read_priority(const struct reader *r, int32_t *ret, struct myr_err *e
 static int tenant_of(struct reader *r, uint32_t *ret, struct myr_err *err)
 {
     uint32_t f = r->at[TENANT];
+    /* Jobs without a column for it, or with an empty field, belong to one tenant without a name. */
     struct myr_str name = f < r->csv->count ? joblog_trim(r->csv->fields[f]) : MYR_STR("");
     *ret = myr_strmap_get(&r->tenants, name);
     if (*ret != MYR_MAP_NONE) {
@@ -272,6 +284,7 @@ static int tenant_of(struct reader *r, uint32_t *ret, struct myr_err *err)
     if (r->tenants.count == TENANTS_MAX) {
         return myr_csv_error(err, r->csv, f, "more than %d tenants", TENANTS_MAX);
     }
+    /* Tenants are numbered as they are met. */
     *ret = r->tenants.count;
     name.data = myr_arena_strndup(&r->trace->arena, name.data, name.len);
     myr_strmap_add(&r->tenants, name, *ret);
@@ -323,8 +336,10 @@ static int read_job(struct reader *r, struct myr_err *err)
     uint32_t gpus = 0, tenant = 0;
     int64_t submit_s = 0, duration_s = 0;
     int32_t priority = 0;
+    /* Steps are part of their job and would count its GPUs twice. */
     bool never = is_step(r);
     int rc = never ? MYR_OK : read_gpus(r, &gpus, err);
+    /* Jobs without GPUs are left out before anything else of them is read: it may be missing. */
     if (rc == MYR_OK && gpus > 0) {
         rc = read_time(r, SUBMIT, &submit_s, err);
         never = never_started(r);
@@ -345,6 +360,7 @@ static int read_job(struct reader *r, struct myr_err *err)
     if (rc < 0) {
         return rc;
     }
+    /* The masks are as wide as the fields; limits were checked above. */
     struct myr_job_row job = {.submit_s = submit_s,
                               .duration_s = (uint64_t)duration_s & 0xfffffffff,
                               .gpus = gpus & 0xfffffff,
@@ -415,6 +431,7 @@ static size_t whole_rows(const struct reader *r, struct myr_str text)
 {
     bool has_quotes = (r->separator ? r->separator : separator_of(text)) == ',', quoted = false;
     size_t end = 0;
+    /* Line ends inside quotes belong to a field. */
     for (size_t i = 0; i < text.len; i++) {
         quoted ^= has_quotes && text.data[i] == '"';
         end = text.data[i] == '\n' && !quoted ? i + 1 : end;
@@ -438,6 +455,7 @@ static int finish(struct reader *r, struct myr_err *err)
     for (uint32_t t = 0; t < r->tenants.count; t++) {
         trace->tenant_names[t] = r->tenants.keys[t].data; /* ended by 0, by its copy */
     }
+    /* Jobs may stand in any order in the file. */
     myr_joblog_sort(trace);
     int64_t first_s = trace->jobs.items[0].submit_s;
     for (size_t i = 0; i < trace->jobs.count; i++) {
@@ -494,6 +512,7 @@ static int read_pieces(struct reader *r, struct myr_infile *file, size_t piece_b
         if (more < 0) {
             return more;
         }
+        /* The last piece has all the rest, with or without a line end. */
         size_t whole = more ? whole_rows(r, (struct myr_str){text.data, text.len}) : text.len;
         int rc = whole || !more ? read_piece(r, (struct myr_str){text.data, whole}, err) : MYR_OK;
         if (rc < 0) {

@@ -12,6 +12,7 @@
  */
 enum { MARK_NOTES = 64 };
 
+/* Seven bits to a byte, lowest first; the highest bit says that more follow. */
 static void put_number(struct myr_joblog_notes *notes, uint64_t number)
 {
     for (; number > 127; number >>= 7) {
@@ -39,6 +40,7 @@ void joblog_add_note(struct myr_joblog_notes *notes, uint32_t line,
 {
     MYR_ASSERT(notes->count == 0 || line > notes->last_line);
     MYR_ASSERT(note->waited_s >= -1);
+    /* A mark says where the note begins and from which line it counts. */
     if (notes->count % MARK_NOTES == 0) {
         struct myr_joblog_mark mark = {notes->bytes.count, line, notes->last_line};
         myr_vec_push(&notes->marks, mark);
@@ -110,6 +112,7 @@ bool myr_joblog_note(const struct myr_joblog *trace, struct myr_joblog_cursor *c
     return false;
 }
 
+/* Ids are not indexed: this is asked once for a replay. */
 uint64_t myr_joblog_find(const struct myr_joblog *trace, struct myr_str id, uint32_t most,
                          uint32_t *ret_lines)
 {
@@ -130,6 +133,7 @@ uint64_t myr_joblog_find(const struct myr_joblog *trace, struct myr_str id, uint
 
 uint64_t myr_joblog_drop_larger(struct myr_joblog *trace, uint64_t gpus, uint32_t *ret_line)
 {
+    /* 'kept' falls behind with the first one that goes: that one's line is told. */
     size_t kept = 0, count = trace->jobs.count;
     for (size_t i = 0; i < count; i++) {
         if (trace->jobs.items[i].gpus <= gpus) {

@@ -2,6 +2,7 @@
 
 enum { DAY_S = 86400 };
 
+/* Seconds: far beyond any date, and sums stay far from overflow. */
 #define TIME_MAX_S (INT64_C(1) << 40)
 
 struct myr_str joblog_trim(struct myr_str text)
@@ -79,6 +80,7 @@ static int64_t days_in(int64_t year, int64_t month)
     return month == 2 && leap ? 29 : days[month - 1];
 }
 
+/* Hours and minutes, with or without seconds; a leap second may be number 60. */
 static bool take_clock(struct myr_str *text, int64_t *ret_s)
 {
     int64_t hour, minute, second = 0;
@@ -110,10 +112,12 @@ static bool take_offset(struct myr_str *text, int64_t *ret_s)
         return false;
     }
     (void)take_char(text, ':');
+    /* Hours alone are an offset too. */
     if (text->len && !take_digits(text, 2, &minutes)) {
         return false;
     }
     *ret_s = (hours * 3600 + minutes * 60) * (minus ? -1 : 1);
+    /* No place on earth is farther from UTC than 14 hours. */
     return hours < 15 && minutes < 60;
 }
 
@@ -135,6 +139,7 @@ static bool time_stamp(struct myr_str text, int64_t *ret_s)
 
 static bool seconds(struct myr_str text, int64_t *ret_s)
 {
+    /* 13 digits fit; what is larger is no time. */
     return take_digits(&text, 13, ret_s) && drop_fraction(&text) && text.len == 0 &&
            *ret_s <= TIME_MAX_S;
 }
@@ -151,10 +156,12 @@ bool joblog_length(struct myr_str text, int64_t *ret_s)
     if (seconds(text, ret_s)) {
         return *ret_s <= JOBLOG_LENGTH_MAX_S;
     }
+    /* Without a dash there are no days, and the first number is of hours or minutes. */
     if (memchr(text.data ? text.data : "", '-', text.len) &&
         (!take_digits(&text, 7, &days) || !take_char(&text, '-'))) {
         return false;
     }
+    /* Minutes and seconds, or with hours before them; parts may be larger than a clock's. */
     do {
         if (count == 3 || !take_digits(&text, 7, &parts[count++])) {
             return false;
@@ -179,6 +186,7 @@ bool joblog_count(struct myr_str text, int64_t *ret)
             part = part || text.data[0] != '0';
         }
     }
+    /* 2.5 GPUs of a job are no number of them; 0.5 is a share of one. */
     if (part && *ret > 0) {
         return false;
     }
@@ -198,12 +206,14 @@ bool joblog_tres_gpus(struct myr_str text, int64_t *ret)
         item.len = comma ? (size_t)(comma - text.data) : text.len;
         text.data += item.len + (comma ? 1 : 0);
         text.len -= item.len + (comma ? 1 : 0);
+        /* Entries without a value say nothing about GPUs. */
         const char *equals = memchr(item.data, '=', item.len);
         if (!equals) {
             continue;
         }
         name = (struct myr_str){item.data, (size_t)(equals - item.data)};
         struct myr_str value = {equals + 1, item.len - name.len - 1};
+        /* Sites list the total, the kinds, or both: then the kinds would count twice. */
         bool is_total = myr_str_eq(name, MYR_STR("gres/gpu"));
         bool is_kind = name.len > 9 && memcmp(name.data, "gres/gpu:", 9) == 0;
         int64_t count = 0;

@@ -3,6 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/*
+ * A trace is played through a queue in virtual time: from one moment to the next at which a job
+ * comes, a job ends or the queue asks to be called. Lengths are known here alone; the queue is told
+ * of an end when it happens. Jobs are numbered in the order of submission, which is the queue's
+ * order of ids too.
+ */
+
+/* Ends between two calls of who watches. */
 enum { PROGRESS_STEP = 1024 };
 
 /* What the replay knows of a job and the queue does not, while the job is there. */
@@ -77,6 +85,7 @@ static void start_job(struct replay *r, uint32_t id)
     struct myr_replay_job *row = &r->result->job_rows.items[id];
     uint32_t gpus = r->rows[id].gpus;
     MYR_ASSERT(!job->runs);
+    /* The span counts at the first start alone. */
     if (job->run == 0) {
         const struct myr_gang *gang = myr_queue_gang(r->queue, id);
         row->groups = (uint16_t)myr_gang_groups(myr_queue_placer(r->queue), gang);
@@ -86,6 +95,7 @@ static void start_job(struct replay *r, uint32_t id)
     if (idle_s > job->longest.length_s) {
         job->longest = (struct myr_replay_wait){id, idle_s, r->now_s};
     }
+    /* Restoring a checkpoint is time in which the job does not work: it waits. */
     int64_t restart_s = job->run ? r->options->policy.restart_s : 0;
     row->wait_s += idle_s + restart_s;
     r->lost_gpu_s += restart_s * gpus;
@@ -95,6 +105,7 @@ static void start_job(struct replay *r, uint32_t id)
     job->runs = true;
     r->busy_gpus += gpus;
     r->waiting_gpus -= gpus;
+    /* The run is part of the entry: when it is stopped the entry stays, and is void. */
     myr_heap_push(&r->ends, job->work_from_s + job->left_s, (uint64_t)job->run << 32 | id);
 }
 
@@ -112,6 +123,7 @@ static void stop_job(struct replay *r, uint32_t id)
         r->lost_gpu_s += worked_s * gpus;
         worked_s = 0;
     }
+    /* Work since the last checkpoint is done again. */
     int64_t saved_s = period_s > 0 ? worked_s - worked_s % period_s : 0;
     job->left_s -= saved_s;
     r->lost_gpu_s += (worked_s - saved_s) * gpus;
@@ -133,6 +145,7 @@ static void end_job(struct replay *r, uint32_t id)
     row->end_s = r->now_s;
     r->jct_sum_s += (double)(row->end_s - r->rows[id].submit_s);
     r->busy_gpus -= r->rows[id].gpus;
+    /* Who was never stopped waited once, and that can be found from its row. */
     if (row->stops) {
         myr_vec_push(&r->result->longest, job->longest);
     }
@@ -160,6 +173,7 @@ static void carry_out(struct replay *r)
         } else if (d->kind == MYR_DECIDE_STOP) {
             stop_job(r, d->job);
         }
+        /* A sum: it does not depend on the order of the decisions of one moment. */
         r->result->hash +=
             myr_hash_u64((uint64_t)d->job << 34 ^ (uint64_t)d->kind << 62 ^ (uint64_t)r->now_s);
         r->result->decisions++;
@@ -181,6 +195,7 @@ static void summarise_work(struct replay *r)
     double weighted = 0, weights = 0;
     for (size_t i = 0; i < result->job_rows.count; i++) {
         double wait_h = (double)result->job_rows.items[i].wait_s / 3600;
+        /* By what the trace asks for, whatever a replay made of it. */
         double weight = (double)r->rows[i].gpus * (double)r->rows[i].duration_s;
         weighted += weight * wait_h;
         weights += weight;
@@ -211,6 +226,7 @@ static void summarise(struct replay *r)
     }
     qsort(waits, count, sizeof(*waits), by_value);
     double n = (double)count, multi_n = (double)result->multinode_jobs;
+    /* The first row is the earliest: they are sorted. */
     int64_t from_s = r->rows[0].submit_s;
     double capacity = (double)r->options->shape.nodes * r->options->shape.gpus_per_node *
                       (double)(r->now_s - from_s);
@@ -238,10 +254,12 @@ static void sample(struct replay *r, int64_t until_s)
     uint32_t most = r->options->samples;
     int64_t from_s = r->rows[0].submit_s;
     int64_t last_s = r->rows[r->count - 1].submit_s;
+    /* Steps divide the time up to the last submission. */
     int64_t step_s = most > 1 ? (last_s - from_s) / (most - 1) : 0;
     const struct myr_placer *placer = myr_queue_placer(r->queue);
     while (r->result->samples.count < most) {
         int64_t at_s = from_s + step_s * (int64_t)r->result->samples.count;
+        /* What happens at this very moment is not in the sample. */
         if (at_s >= until_s) {
             return;
         }
@@ -285,6 +303,7 @@ static int submit_arrivals(struct replay *r, size_t *arrived, struct myr_err *er
         struct myr_queue_job spec = {
             .tenant = row->tenant, .gpus = row->gpus, .priority = row->priority};
         uint32_t id;
+        /* A job that can never fit is the trace's fault: the message names its line. */
         int rc = myr_queue_submit(r->queue, r->now_s, &spec, &id, err);
         if (rc < 0) {
             char message[MYR_ERR_MESSAGE_MAX];
@@ -305,12 +324,14 @@ static int advance(struct replay *r, size_t *arrived, bool *ret_more, struct myr
     int64_t wake_s = myr_queue_wake_s(r->queue);
     next_s = end_s < next_s ? end_s : next_s;
     next_s = wake_s < next_s ? wake_s : next_s;
+    /* Wakes alone do not keep it going once all jobs are over. */
     *ret_more = next_s != INT64_MAX && r->done < r->count;
     if (!*ret_more) {
         return MYR_OK;
     }
     sample(r, next_s);
     const struct myr_replay_options *options = r->options;
+    /* The queue is asked as it stands between two events. */
     if (options->explain < *arrived && options->explain_at_s >= r->now_s &&
         options->explain_at_s < next_s) {
         myr_queue_why(r->queue, options->explain_at_s, options->explain, &r->result->why);
@@ -372,6 +393,7 @@ static void jitter(struct myr_replay_result *ret, const struct myr_joblog *trace
     myr_vec_reserve(&moved.jobs, trace->jobs.count);
     for (size_t i = 0; i < trace->jobs.count; i++) {
         struct myr_job_row row = trace->jobs.items[i];
+        /* Evenly, as much earlier as later. */
         row.submit_s += myr_rng_below(&rng, (uint32_t)(2 * options->jitter_s + 1));
         row.submit_s -= options->jitter_s;
         myr_vec_push(&moved.jobs, row);
@@ -399,6 +421,7 @@ static int create_queue(const struct myr_joblog *trace, const struct myr_replay_
     return rc;
 }
 
+/* Pushed as jobs end; looked up by job. */
 static int by_job(const void *a, const void *b)
 {
     const struct myr_replay_wait *x = a, *y = b;

@@ -6,6 +6,11 @@
 #include "myriad/text/chart.h"
 #include "myriad/text/page.h"
 
+/*
+ * The figures of a replay as pictures and on a page. Everything drawn is in the answer: nothing is
+ * computed here but units and limits of axes.
+ */
+
 enum { LABEL_BYTES = 64, BLUE = 0, ORANGE = 1 };
 #define HEADROOM 1.05 /* above the highest point of a curve, so that it is told from the frame */
 enum { WAITS, IN_USE, SPANS, FREE_NODES };
@@ -49,10 +54,12 @@ static const char *say_hours(double hours, char ret[LABEL_BYTES])
 
 static void draw_waits(const struct myr_replay_answer *answer, struct myr_buf *buf)
 {
+    /* The words stay where they are until the chart is drawn: bars point at them. */
     struct size_words words[MYR_REPLAY_SIZES_MAX];
     struct myr_bar_row bars[MYR_REPLAY_SIZES_MAX];
     for (uint32_t i = 0; i < answer->size_count; i++) {
         const struct myr_replay_size_row *row = &answer->sizes[i];
+        /* The bar's second piece begins where the first one ends. */
         double rest = row->wait_p99_h > row->wait_mean_h ? row->wait_p99_h - row->wait_mean_h : 0;
         name_size(row, &words[i]);
         char mean[LABEL_BYTES], late[LABEL_BYTES];
@@ -113,12 +120,14 @@ struct lines {
 static void draw_lines(const struct myr_replay_result *result, const struct lines *it,
                        struct myr_buf *buf)
 {
+    /* From so many days on the axis counts in days. */
     enum { HOUR_S = 3600, DAY_S = 24 * HOUR_S, DAYS_FROM = 3 };
     size_t count = result->samples.count;
     int64_t span_s =
         count ? result->samples.items[count - 1].time_s - result->samples.items[0].time_s : 0;
     bool days = span_s >= DAYS_FROM * DAY_S;
     struct myr_series series[2];
+    /* One more, so that a replay without samples has an array. */
     struct myr_point *points = myr_xcalloc(2 * count + 1, sizeof(*points));
     for (uint32_t l = 0; l < 2; l++) {
         struct myr_point *own = points + l * count;
@@ -168,6 +177,7 @@ static double free_together(const struct myr_replay_sample *s)
 static double most_of(const struct myr_replay_result *result,
                       double (*pick)(const struct myr_replay_sample *), double limit)
 {
+    /* An axis needs some length. */
     double most = 1;
     for (size_t i = 0; i < result->samples.count; i++) {
         double value = pick(&result->samples.items[i]);

@@ -18,12 +18,14 @@ static void put_range(struct myr_buf *buf, uint32_t first, uint32_t last)
 /* "3-5:0-7 9:0-1": GPUs 0 to 7 of nodes 3 to 5, and two of node 9. */
 static void put_gang(struct myr_buf *buf, const struct myr_gang *gang)
 {
+    /* Nodes in a run with the same GPUs are one piece, as long as ranks follow the numbers. */
     for (uint32_t i = 0; i < gang->count;) {
         uint32_t end = i + 1;
         while (end < gang->count && gang->shares[end].gpus == gang->shares[i].gpus &&
                gang->shares[end].node == gang->shares[end - 1].node + 1) {
             end++;
         }
+        /* GPUs of a node in runs, too: each is a piece of its own. */
         for (uint64_t left = gang->shares[i].gpus; left;) {
             uint32_t first = (uint32_t)__builtin_ctzll(left), last = first;
             while (last < 63 && left >> (last + 1) & 1) {
@@ -33,6 +35,7 @@ static void put_gang(struct myr_buf *buf, const struct myr_gang *gang)
             put_range(buf, gang->shares[i].node, gang->shares[end - 1].node);
             myr_buf_printf(buf, ":");
             put_range(buf, first, last);
+            /* A shift by 64 is not defined. */
             left = last == 63 ? 0 : left >> (last + 1) << (last + 1);
         }
         i = end;

@@ -9,6 +9,12 @@
 /* So many candidates of one kind are tried; more than that takes longer than anybody waits. */
 enum { TRIES_MAX = 160, WEIGHT_DOUBLINGS = 12 };
 
+/*
+ * Changes are found by trying. Each is made in a copy of the queue, through the same functions that
+ * events use, and the copy decides; what starts the job there is told. Copies share one piece of
+ * memory, and the queue itself is never changed.
+ */
+
 struct search {
     const struct myr_queue *q;
     struct myr_queue *copy; /* its memory is used for every try */
@@ -17,6 +23,7 @@ struct search {
     struct myr_trial *ret;
 };
 
+/* In a copy: whoever still leaves is gone at once. */
 static void end_job(struct myr_queue *q, uint32_t id)
 {
     const struct qjob *job = queue_job(q, id);
@@ -39,6 +46,7 @@ static void end_job(struct myr_queue *q, uint32_t id)
 
 static void open_node(struct myr_queue *q, uint32_t node)
 {
+    /* Only what makes a node bad: a hold or a spare is no fault of the node. */
     for (uint32_t bit = 1; bit <= CLOSED_AVOID; bit <<= 1) {
         if (q->closed[node] & bit & CLOSED_BAD) {
             queue_close_node(q, node, (uint8_t)bit, false);
@@ -69,6 +77,7 @@ static void set_weight(struct myr_queue *q, uint32_t tenant, uint32_t weight)
     struct brothers *b =
         &q->brothers[q->tenants[tenant].parent == MYR_NONE ? 0 : q->tenants[tenant].parent + 1];
     uint32_t was = q->tenants[tenant].weight ? q->tenants[tenant].weight : 1;
+    /* Brothers share by the weight of those that have jobs. */
     b->weight += q->tenant_jobs[tenant] ? (uint64_t)weight - was : 0;
     q->tenants[tenant].weight = weight;
     q->shares++;
@@ -126,11 +135,13 @@ static void make_change(struct myr_queue *q, uint32_t id, const struct myr_trial
 void myr_queue_apply_trial(struct myr_queue *q, int64_t now_s, uint32_t id,
                            const struct myr_trial *trial)
 {
+    /* An older time is the queue's own: its clock never goes back. */
     if (id < q->job_count && queue_advance(q, now_s > q->now_s ? now_s : q->now_s) == MYR_OK) {
         make_change(q, id, trial);
     }
 }
 
+/* A claim is a start as well: nobody else gets the GPUs any more. */
 static bool has_started(const struct myr_queue *q, uint32_t id)
 {
     return queue_is_on(queue_job(q, id)) || queue_job(q, id)->state == MYR_JOB_CLAIMS;
@@ -150,6 +161,7 @@ static bool starts_with(struct search *s, const struct myr_trial *trial)
 
 static bool try_change(struct search *s, const struct myr_trial *trial)
 {
+    /* A full list ends every further try. */
     if (s->found == MYR_TRIALS_MAX || !starts_with(s, trial)) {
         return false;
     }
@@ -170,6 +182,7 @@ static void try_request(struct search *s)
     const struct qrequest *r = &s->q->requests.items[own(s)->request];
     const bool given[] = {r->limited, r->leaf_max || r->zone_max[0] || r->zone_max[1],
                           r->kind_given, r->exclude != NULL};
+    /* In the order of the kinds, which begin with the limit. */
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(given); i++) {
         struct myr_trial t = {.kind = (enum myr_trial_kind)(MYR_TRIAL_DROP_LIMIT + i)};
         if (given[i]) {
@@ -207,6 +220,7 @@ static void try_priority(struct search *s)
         const struct qjob *job = &s->q->jobs.items[i];
         if (job->id != MYR_NONE && job->state != MYR_JOB_DONE &&
             job->spec.priority < MYR_PRIORITY_MAX) {
+            /* Just above somebody: any priority between two of those changes nothing. */
             passes[job->spec.priority + 1 + MYR_PRIORITY_MAX] = true;
         }
     }
@@ -223,6 +237,7 @@ static void try_weight(struct search *s)
 {
     uint32_t weight = s->q->tenants[own(s)->spec.tenant].weight;
     weight = weight ? weight : 1;
+    /* With one tenant there is nobody to share with. */
     for (uint32_t i = 0; i < WEIGHT_DOUBLINGS && s->q->tenant_count > 1 && weight < 1U << 24; i++) {
         weight *= 2;
         struct myr_trial t = {.kind = MYR_TRIAL_WEIGHT, .weight = weight};
@@ -240,6 +255,7 @@ static void try_nodes(struct search *s)
         if (!(s->q->closed[node] & CLOSED_BAD)) {
             continue;
         }
+        /* A large cluster may have more bad nodes than there is time to try. */
         if (++bad <= TRIES_MAX && try_change(s, &t)) {
             return;
         }
@@ -250,6 +266,7 @@ static void try_nodes(struct search *s)
     }
 }
 
+/* The smallest first, so that the least is told that is enough; ids make the order total. */
 static int by_gpus(const void *a, const void *b)
 {
     const struct qjob *x = *(const struct qjob *const *)a, *y = *(const struct qjob *const *)b;
@@ -269,6 +286,7 @@ static bool try_end(struct search *s)
         const struct qjob *job = &q->jobs.items[i];
         bool counts = job->id != MYR_NONE && job->id != s->id && job->state != MYR_JOB_DONE &&
                       job->state != MYR_JOB_HELD && job->state != MYR_JOB_BLOCKED;
+        /* Who frees too little cannot help, unless cells or holds are in the way instead. */
         bool enough = !queue_is_on(job) || q->cells || q->holds.count ||
                       (uint64_t)job->spec.gpus + free_gpus >= own(s)->spec.gpus;
         if (counts && enough) {
@@ -317,6 +335,7 @@ static bool add_stops(struct search *s, struct myr_trial *t)
 static void try_end_several(struct search *s)
 {
     struct myr_trial t = {.kind = MYR_TRIAL_END_JOBS};
+    /* The copy as it decides by itself: what is missing is looked for there. */
     (void)starts_with(s, NULL);
     while (add_stops(s, &t)) {
         if (try_change(s, &t)) {
@@ -334,12 +353,14 @@ static void try_move(struct search *s)
     for (size_t i = 0; i < q->jobs.count; i++) {
         struct qjob *job = &q->jobs.items[i];
         if (job->id != MYR_NONE && queue_is_on(job)) {
+            /* What cannot be moved without breaking a promise counts as fixed to its nodes. */
             bool pinned = job->state != MYR_JOB_RUNS || job->owner != MYR_NONE || job->spec.fixed ||
                           job->request != MYR_NONE || job->leaving;
             jobs[count] = (struct myr_running){&job->gang, (uint32_t)q->policy.restart_s, pinned};
             ids[count++] = job->id;
         }
     }
+    /* A small job needs some GPUs of one node. */
     struct myr_request request = {.nodes = queue_nodes_of(q, own(s))};
     if (own(s)->request != MYR_NONE) {
         request = queue_request_of(q, own(s));
@@ -354,6 +375,7 @@ static void try_move(struct search *s)
             t.moves[t.move_count++] = (struct myr_trial_move){ids[m->job], m->from, m->to};
             t.gpus += gpu_count(m->from.gpus);
         }
+        /* A plan that is cut off would not free what it promises. */
         if (t.move_count && t.move_count == plan.moves.count) {
             (void)try_change(s, &t);
         }
@@ -371,6 +393,7 @@ uint32_t myr_queue_trials(const struct myr_queue *q, int64_t now_s, uint32_t id,
         (queue_job(q, id)->state != MYR_JOB_WAITS && queue_job(q, id)->state != MYR_JOB_HELD)) {
         return 0;
     }
+    /* If it starts by itself with the next decision, nothing has to change. */
     if (!starts_with(&s, NULL)) {
         struct myr_trial release = {.kind = MYR_TRIAL_RELEASE};
         struct myr_trial leaves = {.kind = MYR_TRIAL_ANY_LEAVES};
@@ -390,6 +413,7 @@ uint32_t myr_queue_trials(const struct myr_queue *q, int64_t now_s, uint32_t id,
             (void)try_change(&s, &spares);
         }
         try_move(&s);
+        /* Several only where no single one is enough. */
         if (!try_end(&s)) {
             try_end_several(&s);
         }

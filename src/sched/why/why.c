@@ -12,6 +12,11 @@ const char *myr_why_name(enum myr_why_kind kind)
     return names[kind];
 }
 
+/*
+ * Why a job waits. The cluster is looked at with more and more of the closed nodes opened: the
+ * first look in which the job fits says what keeps it waiting.
+ */
+
 /* Whether so many whole nodes, and the largest remainder on another, hold the job. */
 static bool holds_job(const struct myr_queue *q, uint32_t gpus, uint32_t whole, uint32_t largest)
 {
@@ -41,6 +46,7 @@ static struct room room_with(const struct myr_queue *q, uint32_t bits)
     return room;
 }
 
+/* Each room includes the one before, so the differences are what is held and what is closed. */
 static enum myr_why_kind kind_of(const struct myr_queue *q, uint32_t id, struct myr_why *why)
 {
     struct room open = room_with(q, 0), held = room_with(q, CLOSED_HOLD);
@@ -61,6 +67,7 @@ static enum myr_why_kind kind_of(const struct myr_queue *q, uint32_t id, struct 
     return open.gpus >= why->gpus ? MYR_WHY_FRAGMENTED : MYR_WHY_FULL;
 }
 
+/* Jobs before it in its own line, and all of the lines that go first. */
 static uint32_t count_ahead(const struct myr_queue *q, uint32_t id)
 {
     const struct line *own = &q->lines.items[queue_job(q, id)->line];
@@ -93,6 +100,7 @@ static uint32_t most_held_for(const struct myr_queue *q, uint32_t id)
     return best;
 }
 
+/* 0: the policy has no such moment. */
 static int64_t after(const struct qjob *job, int64_t time_s)
 {
     return time_s > 0 ? queue_after_s(job->since_s, time_s) : INT64_MAX;
@@ -113,6 +121,7 @@ static void explain(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_
     ret->kind = kind_of(q, id, ret);
     ret->held_for = ret->nodes_held ? most_held_for(q, id) : MYR_NONE;
     ret->own_nodes = queue_own_nodes(q, job->spec.tenant, &ret->own_free);
+    /* Lines are ranked as of now, with the tenants' shares as they are. */
     ret->ahead = count_ahead(q, id);
     ret->hold_s = after(job, queue_hold_s(q, job->spec.gpus));
     ret->anywhere_s =
@@ -127,6 +136,7 @@ static void sum_up(struct myr_why *why)
         if (t->kind != MYR_TRIAL_END_JOB && t->kind != MYR_TRIAL_END_JOBS) {
             continue;
         }
+        /* The last of them counts: several are tried only where one was not enough. */
         why->stop_count = t->job_count;
         why->stop_gpus = t->gpus;
         for (uint32_t k = 0; k < t->job_count && k < MYR_WHY_STOPS_MAX; k++) {
@@ -146,6 +156,7 @@ void myr_queue_why(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_w
     q->now_s = now_s > clock_s ? now_s : clock_s;
     explain(q, q->now_s, id, ret);
     q->now_s = clock_s;
+    /* After the clock is back: trials take the time themselves. */
     ret->trial_count = myr_queue_trials(q, now_s, id, ret->trials);
     sum_up(ret);
 }
@@ -189,6 +200,7 @@ static void put_changes(const struct myr_why *why, const struct myr_why_sink *si
     }
 }
 
+/* A moment that is past or never comes is not told. */
 static void put_time(const struct myr_why_sink *sink, const char *what, int64_t time_s,
                      int64_t now_s)
 {
