@@ -1,3 +1,7 @@
+/*
+ * text: a file of another simulator as words, line by line. The place of each word is kept, so that
+ * every complaint can name it.
+ */
 #include "read/text.h"
 
 #include <stdio.h>
@@ -15,6 +19,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
+/* Also where there is no word: the place is then where one is missing. */
 static void mark_word(struct scan *scan, size_t len)
 {
     scan->word_at = scan->at;
@@ -38,6 +43,7 @@ bool scan_word(struct scan *scan)
     return scan->word.len > 0;
 }
 
+/* The first call goes to the first line, each later one past the end of the line at hand. */
 bool scan_line(struct scan *scan)
 {
     const struct myr_str text = scan->text;
@@ -97,6 +103,7 @@ int scan_error_at(struct myr_err *err, const struct scan *scan, struct scan_plac
     return myr_err_set(err, MYR_EINVAL, "%s:%u:%u: %s", scan->file, place.line, place.column, what);
 }
 
+/* Four bytes less than there are: three dots and a NUL. */
 const char *scan_shown(const struct scan *scan, char ret[SCAN_SHOWN])
 {
     size_t len = scan->word.len < SCAN_SHOWN - 4 ? scan->word.len : SCAN_SHOWN - 4;
@@ -169,6 +176,7 @@ bool scan_decimal(struct myr_str text, int32_t digits, uint64_t most, uint64_t *
             return false;
         }
         any = true;
+        /* Digits beyond what 64 bits hold are left out. */
         bool room = value <= UINT64_MAX / 100;
         if (room) {
             value = value * 10 + (uint64_t)(c - '0');
@@ -195,6 +203,7 @@ bool scan_decimal(struct myr_str text, int32_t digits, uint64_t most, uint64_t *
     return any && value <= most;
 }
 
+/* 'digits' is the unit of the file: 0 for seconds, 9 for nanoseconds, 12 for picoseconds. */
 int scan_time(struct scan *scan, const char *what, uint32_t digits, myr_ps *ret,
               struct myr_err *err)
 {

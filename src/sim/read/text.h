@@ -30,6 +30,7 @@ bool scan_is(const struct scan *scan, const char *word);
 /* Sets "file:line:column: ..." for the word at hand. Returns MYR_EINVAL. */
 MYR_PRINTF(3, 4)
 int scan_error(struct myr_err *err, const struct scan *scan, const char *fmt, ...);
+/* From 1; what is wrong with the whole file is at 1, 1. */
 struct scan_place {
     uint32_t line, column;
 };

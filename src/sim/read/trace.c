@@ -1,3 +1,4 @@
+/* trace: what all readers fill: operations, and which of them wait for which. */
 #include "read/text.h"
 
 void myr_trace_done(struct myr_trace *trace)
@@ -17,6 +18,7 @@ int trace_add(struct myr_trace *trace, const struct scan *scan, struct myr_trace
     }
     op.line = op.line ? op.line : scan->word_line;
     trace->messages += op.kind == MYR_TRACE_MESSAGE;
+    /* The first of them is enough for the complaint. */
     if (op.endless && trace->endless_line == 0) {
         trace->endless_line = op.line;
     }
@@ -42,6 +44,7 @@ int trace_check_order(const struct myr_trace *trace, const struct scan *scan, st
     uint32_t *waits = MYR_ARENA_NEW(&scratch, uint32_t, count);
     uint32_t *queue = MYR_ARENA_NEW(&scratch, uint32_t, count);
     for (size_t i = 0; i < trace->edges.count; i++) {
+        /* Sorted by counting: who waits for an operation lies side by side in 'next'. */
         start[trace->edges.items[i].before + 2]++;
         waits[trace->edges.items[i].op]++;
     }
@@ -74,6 +77,7 @@ int trace_check_order(const struct myr_trace *trace, const struct scan *scan, st
     return MYR_OK;
 }
 
+/* Those without end become messages like any other. */
 void myr_trace_limit(struct myr_trace *trace, uint64_t bytes)
 {
     MYR_ASSERT(bytes > 0 && bytes <= MYR_TRACE_BYTES_MAX);

@@ -12,7 +12,7 @@ enum {
     WIDTH = 960 * PX,
     LEFT = 130 * PX, /* names of the rows */
     RIGHT = 20 * PX,
-    COLUMNS_MAX = 64,
+    COLUMNS_MAX = 64, /* cells in a row; more switches share them */
     ROW = 34 * PX,
     TINTS = 11,
 };
@@ -86,6 +86,7 @@ static uint32_t list_rows(const struct myr_graph *graph, struct row *rows)
     return count;
 }
 
+/* A cell is as full as its fullest link: a mean would hide the one that holds a run back. */
 static void fill_cells(const struct myr_sim *sim, const struct row *row, uint32_t columns,
                        struct cell *cells)
 {
@@ -112,6 +113,7 @@ static void fill_cells(const struct myr_sim *sim, const struct row *row, uint32_
     }
 }
 
+/* Switches without links of this kind have no cell. */
 static void draw_row(struct myr_svg *svg, const struct myr_sim *sim, const struct row *row,
                      int32_t y)
 {
@@ -136,6 +138,7 @@ static void draw_row(struct myr_svg *svg, const struct myr_sim *sim, const struc
     }
 }
 
+/* Each step with the tint that a load of it would have. */
 static void draw_legend(struct myr_svg *svg, int32_t y)
 {
     char tint[16];

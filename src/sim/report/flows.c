@@ -19,6 +19,7 @@ static void waits_done(struct waits *waits)
     free(waits->before);
 }
 
+/* The engine has edges by the task before; here they are wanted by the task that waits. */
 static struct waits list_waits(const struct myr_sim *sim)
 {
     struct waits waits = {myr_xcalloc(sim->tasks.count + 2, sizeof(uint32_t)),
@@ -36,6 +37,7 @@ static struct waits list_waits(const struct myr_sim *sim)
     return waits;
 }
 
+/* What every row of a task begins with: its id and the ids that it waits for. */
 static void put_head(const struct waits *waits, uint32_t task, struct myr_buf *buf)
 {
     myr_buf_put_u64(buf, task);
@@ -108,6 +110,9 @@ void myr_report_paths(const struct myr_report *report, struct myr_outfile *file)
         myr_buf_putc(&buf, ',');
         report_put_rank(&buf, message.to);
         myr_buf_printf(&buf, ",%u,", path->share);
+        /*
+         * Of the whole pattern, with the software's part: what reads it back takes that off again.
+         */
         report_put_us(&buf, pattern->latency);
         myr_buf_putc(&buf, ',');
         for (uint32_t c = 0; c < path->count; c++) {
@@ -120,6 +125,7 @@ void myr_report_paths(const struct myr_report *report, struct myr_outfile *file)
     myr_outfile_write(file, buf.data, buf.len);
 }
 
+/* Names come from here, so that nothing in them needs escaping. */
 static void put_span(struct myr_buf *buf, bool *first, const char *name, uint32_t job,
                      uint32_t rank, const struct sim_task *task)
 {

@@ -47,6 +47,7 @@ static uint64_t round_step(uint64_t least)
                                 : 10 * power;
 }
 
+/* Ticks are at whole steps; 'low' and 'high' are two of them. */
 struct axis {
     myr_ps low, high, step;
 };
@@ -123,6 +124,7 @@ static uint64_t fill_bins(const struct myr_times *times, const struct axis *axis
     return tallest;
 }
 
+/* From the whole width each time: rounding does not add up. */
 static int32_t bin_x(int32_t bin)
 {
     return LEFT + PLOT_WIDTH * bin / BINS;

@@ -1,9 +1,13 @@
+/*
+ * html: the page of a run: what it is of, the load of the links, and for each job its completion
+ * times and its critical path.
+ */
 #include <stdlib.h>
 
 #include "myriad/text/page.h"
 #include "report/internal.h"
 
-enum { STEPS_SHOWN = 40, CULPRITS_SHOWN = 12 };
+enum { STEPS_SHOWN = 40, CULPRITS_SHOWN = 12 }; /* rows of the two tables */
 
 /* What the page is a picture of, before the pictures. */
 static void put_facts(const struct myr_report *report, struct myr_buf *buf)
@@ -27,6 +31,7 @@ static void put_time(struct myr_buf *buf, myr_ps ps)
     myr_buf_put_lit(buf, "</td>");
 }
 
+/* Nothing where there are no flows: a run of computing alone has no times to show. */
 static void put_percentiles(const struct myr_times *times, struct myr_buf *buf)
 {
     static const uint32_t parts[] = {0, 10, 50, 90, 99, 100};
@@ -97,6 +102,7 @@ static void put_rank_of(const struct myr_sim *sim, uint32_t channel, uint32_t id
     }
 }
 
+/* Two cells: what held the task back when it ended, and whose it is. Computing has only itself. */
 static void put_held_by(const struct myr_sim *sim, uint32_t channel, uint32_t task,
                         struct myr_buf *buf)
 {
@@ -113,12 +119,14 @@ static void put_held_by(const struct myr_sim *sim, uint32_t channel, uint32_t ta
     myr_buf_put_lit(buf, "</td>");
 }
 
+/* A channel that held back steps of the path, or MYR_NONE for computing. */
 struct culprit {
     uint32_t channel, steps;
     uint32_t task; /* the last of them */
     myr_ps time;
 };
 
+/* Of equal times the lower number first, so that the same run gives the same bytes. */
 static int by_blame(const void *a, const void *b)
 {
     const struct culprit *left = a, *right = b;

@@ -6,6 +6,7 @@
 #include "myriad/sim/times.h"
 #include "myriad/text/svg.h"
 
+/* The number of a GPU, or "storage-N". */
 void report_put_rank(struct myr_buf *buf, uint32_t rank);
 /* Picoseconds as microseconds, exactly. */
 void report_put_us(struct myr_buf *buf, myr_ps ps);

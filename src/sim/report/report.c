@@ -1,3 +1,4 @@
+/* report: names and loads of channels, the critical path, and the list of all flows. */
 #include "myriad/sim/report.h"
 
 #include <stdlib.h>
@@ -9,6 +10,7 @@ static void put_device(const struct myr_sim *sim, uint32_t device, struct myr_bu
     myr_design_name(sim->graph->design, device, buf);
 }
 
+/* Leaves come first, then the pods; each has a pool up and one down. */
 static void put_pool(const struct myr_sim *sim, uint32_t index, struct myr_buf *buf)
 {
     const struct myr_network *net = sim->graph->net;
@@ -74,12 +76,14 @@ static double channel_load(const struct myr_sim *sim, uint32_t channel)
                : 0;
 }
 
+/* Sprayed bytes are counted on the pool: each of its links has carried an equal part of them. */
 double myr_report_load(const struct myr_sim *sim, uint32_t channel)
 {
     uint32_t pool = channel < sim->link_channels ? pool_of(sim, channel) : MYR_NONE;
     return channel_load(sim, channel) + (pool == MYR_NONE ? 0 : channel_load(sim, pool));
 }
 
+/* The first of those that end last; MYR_NONE of a job without tasks. */
 static uint32_t last_task(const struct myr_sim *sim, const struct myr_report_job *job)
 {
     uint32_t last = MYR_NONE;
@@ -98,6 +102,7 @@ uint32_t myr_report_critical_path(const struct myr_report *report, uint32_t job,
     size_t tasks = sim->tasks.count;
     MYR_CLEANUP(myr_free_at) /* 1 + the task */
     uint32_t *released_by = myr_xcalloc(tasks + 1, sizeof(*released_by));
+    /* Whoever ended last of those that a task waited for has released it. */
     for (size_t i = 0; i < sim->edges.count; i++) {
         const struct sim_edge *edge = &sim->edges.items[i];
         uint32_t *known = &released_by[edge->task];
@@ -112,6 +117,7 @@ uint32_t myr_report_critical_path(const struct myr_report *report, uint32_t job,
         struct myr_report_step step = {t, task->start, task->end, task->bottleneck};
         myr_vec_push(&path, step);
     }
+    /* It was walked from the end; people read it from the start. */
     for (size_t i = 0; i < path.count / 2; i++) {
         struct myr_report_step other = path.items[i];
         path.items[i] = path.items[path.count - 1 - i];
@@ -121,6 +127,7 @@ uint32_t myr_report_critical_path(const struct myr_report *report, uint32_t job,
     return (uint32_t)path.count;
 }
 
+/* A transfer in lockstep is as many rows as it has flows, with the same times. */
 static void put_flows(const struct myr_sim *sim, uint32_t id, struct myr_buf *name,
                       struct myr_outfile *file, struct myr_buf *buf)
 {

@@ -1,3 +1,7 @@
+/*
+ * times: completion times of flows. A transfer counts as often as it has flows, and is kept as one
+ * entry with that weight: in a collective very many flows are one task.
+ */
 #include "myriad/sim/times.h"
 
 #include <stdlib.h>
@@ -54,6 +58,7 @@ double myr_times_mean_us(const struct myr_times *times)
     return times->flows ? times->sum_ps / flows / (double)MYR_PS_PER_US : 0;
 }
 
+/* The largest unit of which there is at least one; nanoseconds for all that is shorter. */
 struct myr_time_unit myr_times_unit(myr_ps time)
 {
     static const struct myr_time_unit units[] = {{"s", MYR_PS_PER_S},

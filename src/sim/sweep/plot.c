@@ -9,6 +9,7 @@
  * differs beside size and seed. Runs that differ in their seeds are one point, their mean.
  */
 
+/* One row of the result that can be drawn. */
 struct sample {
     const char *collective, *label;
     double bytes, end_us;
@@ -20,6 +21,7 @@ struct plot {
     MYR_VEC(struct sample) samples;
 };
 
+/* 0 for an empty cell: such rows are left out. */
 static double number_of(struct myr_str text)
 {
     double value = 0;
@@ -57,6 +59,7 @@ static const char *label_of(struct plot *plot, const struct myr_sweep_row *row)
     return myr_arena_strndup(plot->arena, buf.data, buf.len);
 }
 
+/* Charts, curves in them and points on these lie side by side, in the order of their names. */
 static int by_curve(const void *a, const void *b)
 {
     const struct sample *left = a, *right = b;
@@ -122,6 +125,7 @@ static size_t one_chart(struct plot *plot, size_t first, struct myr_buf *buf)
         struct myr_series one;
         at = one_curve(plot, at, &one);
         one.colour = (uint32_t)series.count % MYR_CHART_COLOURS;
+        /* Colours run out: the second round of them is dashed. */
         one.dashed = series.count >= MYR_CHART_COLOURS;
         myr_vec_push(&series, one);
     }
@@ -137,6 +141,7 @@ static size_t one_chart(struct plot *plot, size_t first, struct myr_buf *buf)
     return at;
 }
 
+/* An SVG holds one of them. */
 static uint32_t count_charts(const struct plot *plot)
 {
     uint32_t count = 0;

@@ -105,6 +105,7 @@ static bool is_range(const struct setting *setting, const struct myr_doc *node, 
            *last <= setting->most && *first <= *last && *last - *first < MYR_SWEEP_VALUES_MAX;
 }
 
+/* The node is for complaints; a default has that of the whole file. */
 static int open_axis(struct myr_sweep *sweep, const struct myr_doc *node, const char *name,
                      struct myr_sweep_axis **ret, struct myr_err *err)
 {
@@ -121,6 +122,7 @@ static int open_axis(struct myr_sweep *sweep, const struct myr_doc *node, const 
     return MYR_OK;
 }
 
+/* A single value is a list of one. */
 static int read_axis(struct myr_sweep *sweep, const struct setting *setting, const char *name,
                      const struct myr_doc *node, struct myr_arena *arena, struct myr_err *err)
 {
@@ -147,6 +149,7 @@ static int read_axis(struct myr_sweep *sweep, const struct setting *setting, con
     return MYR_OK;
 }
 
+/* "point" and "job" are columns of the result, as settings are. */
 static int read_knobs(struct myr_sweep *sweep, const struct myr_doc *map, struct myr_arena *arena,
                       struct myr_err *err)
 {
@@ -185,6 +188,7 @@ static int read_words(const struct myr_doc *node, const char *what, struct myr_a
     return MYR_OK;
 }
 
+/* In the order of the file: that is how points are numbered. */
 static int read_entry(struct myr_sweep *sweep, const struct myr_doc_entry *entry,
                       struct myr_arena *arena, struct myr_err *err)
 {
@@ -241,6 +245,7 @@ static int note_knobs(const struct myr_sweep *sweep, const char *text, bool *use
     return MYR_OK;
 }
 
+/* A knob that nothing uses would only repeat every point. */
 static int check_knobs(const struct myr_sweep *sweep, struct myr_err *err)
 {
     bool used[MYR_SWEEP_AXES_MAX] = {false};
@@ -265,11 +270,13 @@ static int check_knobs(const struct myr_sweep *sweep, struct myr_err *err)
     return MYR_OK;
 }
 
+/* With the NUL, so that "ab","c" and "a","bc" differ. */
 static void mix(uint64_t *digest, const char *text)
 {
     *digest = myr_hash_u64(*digest ^ myr_hash_bytes(text, strlen(text) + 1));
 }
 
+/* Also the digest: by names and values in their order, which is what numbers the points. */
 static int count_points(struct myr_sweep *sweep, const struct myr_doc *doc, struct myr_err *err)
 {
     const struct myr_sim_words *lists[] = {&sweep->jobs, &sweep->faults, &sweep->slow};
@@ -354,6 +361,7 @@ int myr_sweep_read(struct myr_sweep *ret, struct myr_arena *arena, const char *p
     return read_doc(ret, doc, arena, err);
 }
 
+/* Like the digits of a number, the last axis being the lowest. */
 const char *myr_sweep_value(const struct myr_sweep *sweep, uint32_t axis, uint32_t point)
 {
     MYR_ASSERT(axis < sweep->axis_count && point < sweep->points);
@@ -363,6 +371,7 @@ const char *myr_sweep_value(const struct myr_sweep *sweep, uint32_t axis, uint32
     return sweep->axes[axis].values[point % sweep->axes[axis].count];
 }
 
+/* Values of knobs are put in as they are: a brace in one of them is not looked at again. */
 static const char *put_in(const struct myr_sweep *sweep, uint32_t point, const char *text,
                           struct myr_arena *arena)
 {
@@ -381,6 +390,7 @@ static const char *put_in(const struct myr_sweep *sweep, uint32_t point, const c
     return myr_arena_strndup(arena, buf.len ? buf.data : "", buf.len);
 }
 
+/* 'first', where there is one, stands in front: the workload before the other jobs. */
 static struct myr_sim_words put_in_all(const struct myr_sweep *sweep, uint32_t point,
                                        const struct myr_sim_words *words, const char *first,
                                        struct myr_arena *arena)
@@ -405,6 +415,7 @@ static uint64_t number_of(const char *text)
     return value;
 }
 
+/* As number_of(): what was read is known to be one of them. */
 static uint32_t choice_of(const char *text, const char *const *names, uint32_t count)
 {
     uint32_t i = 0;
