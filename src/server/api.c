@@ -7,6 +7,7 @@
 
 static int api_openapi(struct request *request, struct myr_buf *ret, struct myr_err *err);
 
+/* The page's own files have no other kinds. */
 static const char *type_of(const char *name)
 {
     size_t length = strlen(name);
@@ -16,6 +17,9 @@ static const char *type_of(const char *name)
                                                                   : "application/octet-stream";
 }
 
+/*
+ * Files are built into the program: names are compared with a list, and no path reaches the disk.
+ */
 static int page(struct request *request, const char *name, struct myr_err *err)
 {
     for (size_t i = 0; i < web_files_count; i++) {
@@ -39,6 +43,7 @@ static int api_asset(struct request *request, struct myr_buf *ret, struct myr_er
     (void)ret;
     char name[128];
     snprintf(name, sizeof(name), "web/dist/assets/%.64s", request->words[1]);
+    /* A browser may keep them for ten minutes; the page itself is asked for each time. */
     request->cache = "max-age=600";
     return page(request, name, err);
 }
@@ -117,6 +122,7 @@ static void put_call(struct myr_json *json, const struct route *route)
 {
     char method[8] = "";
     for (size_t c = 0; route->method[c] && c < sizeof(method) - 1; c++) {
+        /* In lower case, as OpenAPI wants it. */
         method[c] = (char)(route->method[c] | 0x20);
     }
     myr_json_object(json, method);
@@ -137,6 +143,7 @@ static void put_call(struct myr_json *json, const struct route *route)
 static int api_openapi(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct myr_json json;
+    /* Calls that share a path are members of one object there. */
     bool done[MYR_ARRAY_COUNT(api_routes)] = {false};
     (void)err;
     myr_json_init(&json, ret, MYR_JSON_COMPACT);

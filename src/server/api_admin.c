@@ -1,8 +1,10 @@
+/* api_admin: health, usage, faults, tokens and metrics; and what all parts of the API share. */
 #include <stdio.h>
 #include <string.h>
 
 #include "api.h"
 
+/* Asked before anything is changed: what cannot be kept is not begun. */
 int api_writable(const struct server *server, struct myr_err *err)
 {
     return server->stuck ? myr_err_set(err, MYR_EAWAY, "read-only: %s", server->stuck_why) : MYR_OK;
@@ -56,6 +58,7 @@ int api_health(struct request *request, struct myr_buf *ret, struct myr_err *err
     return MYR_OK;
 }
 
+/* Energy and cost follow from GPU-hours by the two figures of the configuration. */
 int api_usage(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     const struct server *server = request->server;
@@ -142,6 +145,7 @@ int api_enrol(struct request *request, struct myr_buf *ret, struct myr_err *err)
     struct server *server = request->server;
     struct token_row token = {};
     MYR_CLEANUP(myr_buf_done) struct myr_buf ca = {};
+    /* SECRET@FINGERPRINT: who enrols by it believes this authority and no other. */
     char path[SERVER_PATH], tail[70] = "@";
     char relay[SERVER_NAME];
     MYR_TRY(api_body_text(request, "node", false, token.user, sizeof(token.user), err));
@@ -169,6 +173,7 @@ int api_token(struct request *request, struct myr_buf *ret, struct myr_err *err)
     MYR_TRY(api_body_text(request, "role", true, role, sizeof(role), err));
     MYR_TRY(
         api_body_text(request, "unix_user", false, token.unix_user, sizeof(token.unix_user), err));
+    /* Without 'none', which is nobody's. */
     for (int i = ROLE_VIEWER; i < ROLE_COUNT; i++) {
         token.role = strcmp(role, role_names[i]) == 0 ? (enum role)i : token.role;
     }
@@ -191,6 +196,7 @@ static void put_histogram(struct myr_buf *ret, const char *name, const char *hel
     myr_buf_printf(ret, "# HELP %s %s\n# TYPE %s histogram\n", name, help, name);
     for (uint32_t i = 0; i < count; i++) {
         sum += classes[i];
+        /* Class i holds 2^(i-1) to 2^i microseconds: their middle stands for each. */
         total_s += (double)classes[i] * (double)(1ULL << i) * 0.75e-6;
         if (i < count - 1) {
             myr_buf_printf(ret, "%s_bucket{le=\"%.6f\"} %llu\n", name, (double)(1ULL << i) * 1e-6,
@@ -208,6 +214,7 @@ static void put_number(struct myr_buf *ret, const char *name, const char *type, 
                    (unsigned long long)value);
 }
 
+/* All states, also those that nobody is in. */
 static void put_states(const struct server *server, struct myr_buf *ret)
 {
     uint32_t nodes[MYR_NODE_STATES] = {}, jobs[MYR_CONTROL_JOB_STATES] = {};

@@ -12,11 +12,12 @@
 
 enum { LIST_MAX = 40 << 10, FILE_MAX = 1 << 20, SHOWN = 3 };
 
+/* What the request asks for; 'names' is its own, until add_rows() takes some over. */
 struct wanted {
     char list[LIST_MAX]; /* names as they are written in the configuration */
     char **names;
     uint32_t count, gpus_per_node, nodes_per_leaf;
-    bool only_ask;
+    bool only_ask; /* dry run: checked, and nothing is done */
 };
 
 static int read_number(const struct request *request, const char *key, uint32_t *ret,

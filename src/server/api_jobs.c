@@ -1,10 +1,14 @@
+/*
+ * api_jobs: what is asked of jobs, and jobs that are handed in. A submission is checked whole
+ * before anything of it is kept, and answered when it is on the disk.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api.h"
 
-enum { JOBS_LISTED = 2000 };
+enum { JOBS_LISTED = 2000 }; /* on one page */
 
 /* A moment that has not come has no number. */
 static void put_moment(struct myr_json *json, const char *key, int64_t at_ms)
@@ -16,6 +20,7 @@ static void put_moment(struct myr_json *json, const char *key, int64_t at_ms)
     }
 }
 
+/* One job as lists have it; the keys are part of the API. */
 static void put_job(const struct server *server, uint32_t id, struct myr_json *json)
 {
     const struct job_row *row = rows_job(server, id);
@@ -41,6 +46,7 @@ static void put_job(const struct server *server, uint32_t id, struct myr_json *j
     myr_json_text(json, "reason", row->reason);
 }
 
+/* A state that does not exist would make an empty list, which looks like an answer. */
 static int check_state(const char *state, struct myr_err *err)
 {
     const char *names[MYR_CONTROL_JOB_STATES];
@@ -199,6 +205,7 @@ static int token_of(struct request *request, uint64_t *ret, struct myr_err *err)
     } else {
         MYR_TRY(myr_io_secret(16, &secret, err));
     }
+    /* Never 0, which is no token; with the user's name in it nobody meets another's key. */
     *ret = myr_hash_bytes(secret.data, secret.len) | 1;
     return MYR_OK;
 }
@@ -300,6 +307,7 @@ static int check_size(const struct server *server, const struct myr_jobfile *fil
     return MYR_OK;
 }
 
+/* Byte by byte: a file that means the same but reads differently is another one. */
 static bool is_same(const struct job_row *row, const struct request *request)
 {
     return strlen(row->file) == request->body.len &&
@@ -345,6 +353,7 @@ int api_submit(struct request *request, struct myr_buf *ret, struct myr_err *err
     MYR_TRY(desk_run(server, err));
     uint32_t first = MYR_NONE, count = file.array_count ? file.array_count : 1;
     for (uint32_t i = 0; i < count; i++) {
+        /* Each of an array has a number of its own, which the same request finds again. */
         uint64_t own = i ? myr_hash_u64(token + i) | 1 : token;
         uint32_t id = myr_control_find(server->control, own);
         const struct job_row *row = id == MYR_NONE ? NULL : rows_job(server, id);
@@ -416,6 +425,7 @@ int api_logs(struct request *request, struct myr_buf *ret, struct myr_err *err)
     if (rank >= gpus) {
         return myr_err_set(err, MYR_ERANGE, "job %u has ranks 0 to %u", id, gpus - 1);
     }
+    /* Before the world is asked, which may answer from inside of the call. */
     request_wait(request);
     struct question question = {id, (uint32_t)rank, (uint32_t)epoch, offset};
     if (!server->world.fetch(server, &question, request)) {
@@ -522,6 +532,7 @@ int api_queue(struct request *request, struct myr_buf *ret, struct myr_err *err)
         myr_json_u64(&json, "gpus", job.spec.gpus);
         myr_json_i64(&json, "priority", job.spec.priority);
         myr_json_double(&json, "waited_s", (double)(now_ms - row->submitted_ms) / 1e3, 1);
+        /* Only for the first fifty: each reason is worked out on the copy. */
         myr_json_text(&json, "reason", listed < 50 ? myr_control_waits(copy, id) : "");
         myr_json_end(&json);
         listed++;

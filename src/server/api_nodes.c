@@ -1,3 +1,6 @@
+/*
+ * api_nodes: nodes as lists, one by one, and as a picture of one byte a GPU; draining and resuming.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -5,7 +8,7 @@
 #include "api.h"
 #include "link.h"
 
-enum { NODE_JOBS = 64 };
+enum { NODE_JOBS = 64 }; /* as many as a node can have GPUs */
 
 /* What one byte of the frame says of a GPU. */
 enum shade {
@@ -21,6 +24,7 @@ enum shade {
     SHADE_SILENT,
 };
 
+/* One node as lists have it; the keys are part of the API. */
 static void put_node(const struct server *server, uint32_t id, struct myr_json *json)
 {
     const struct node_row *row = &server->rows.nodes[id];
@@ -96,6 +100,9 @@ int api_nodes(struct request *request, struct myr_buf *ret, struct myr_err *err)
         put_nodes(server, state, ret);
         return MYR_OK;
     }
+    /*
+     * Pages ask again and again: the list is made anew only when an event or a row has changed it.
+     */
     if (http->nodes.len == 0 || http->nodes_events != server->events ||
         http->nodes_changes != server->node_changes) {
         myr_buf_clear(&http->nodes);
@@ -165,6 +172,7 @@ static int nodes_of(const struct request *request, uint32_t **ret, uint32_t *ret
     return MYR_OK;
 }
 
+/* One commit for the whole list; a scheduler below is told when that is kept. */
 static int change(struct request *request, enum myr_event_kind kind, const char *reason,
                   struct myr_buf *ret, struct myr_err *err)
 {
@@ -206,6 +214,7 @@ int api_drain(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     char reason[120] = "", text[160];
     MYR_TRY(api_body_text(request, "reason", false, reason, sizeof(reason), err));
+    /* Who drained it stands in front of why. */
     snprintf(text, sizeof(text), "%.30s: %s", request->who.user, reason[0] ? reason : "drained");
     return change(request, MYR_EVENT_DRAIN, text, ret, err);
 }
@@ -234,6 +243,7 @@ int api_revoke(struct request *request, struct myr_buf *ret, struct myr_err *err
     return MYR_OK;
 }
 
+/* Under the jobs: what a GPU without one shows. */
 static enum shade shade_of_node(const struct myr_control_node *node)
 {
     switch (node->state) {
@@ -287,6 +297,7 @@ int api_frame(struct request *request, struct myr_buf *ret, struct myr_err *err)
         }
         myr_buf_put(ret, shades, each);
     }
+    /* With the number of the next event, so that a page knows from where to go on. */
     request->sequence = server->feed.next;
     request_answer(request, 200, "application/octet-stream", (struct myr_str){ret->data, ret->len});
     return HTTP_LATER;
@@ -305,6 +316,7 @@ int api_cluster(struct request *request, struct myr_buf *ret, struct myr_err *er
     for (uint32_t id = 0; id < myr_control_jobs(server->control); id++) {
         jobs[myr_control_job(server->control, id).state]++;
     }
+    /* By what tenants have, which needs no walk over all ranks. */
     for (size_t i = 0; i < server->rows.tenants.count; i++) {
         busy += server->rows.tenants.items[i].running_gpus;
     }

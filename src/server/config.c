@@ -1,3 +1,7 @@
+/*
+ * config: myriad.yaml, and nothing else: every key is known or refused, every number has bounds.
+ * Defaults are in one place, and the reader writes over them what the file says.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +19,8 @@ static const char *const slurm_keys[] = {"partition", "conf",      "bin",      "
                                          "poll_s",    "timeout_s", "accounts", "options"};
 static const char *const power_keys[] = {"kw_per_gpu", "price_kwh", "currency"};
 const char *const world_names[WORLD_COUNT] = {"agents", "twin", "slurm"};
-static const char *const policies[] = {"fifo", "first-fit", "fair", "preempt"};
+static const char *const policies[] = {"fifo", "first-fit", "fair",
+                                       "preempt"}; /* by enum myr_queue_preset */
 
 /* "127.0.0.1:4680", "[::1]:4680" */
 static int read_address(const struct myr_doc *node, const char *what, char *ret, size_t size,
@@ -24,6 +29,7 @@ static int read_address(const struct myr_doc *node, const char *what, char *ret,
     struct myr_str text;
     uint64_t port;
     MYR_TRY(myr_doc_text(node, what, &text, err));
+    /* Behind the last colon is the port: an IPv6 address has others. */
     size_t colon = text.len;
     while (colon > 0 && text.data[colon - 1] != ':') {
         colon--;
@@ -42,6 +48,7 @@ static int read_address(const struct myr_doc *node, const char *what, char *ret,
     return MYR_OK;
 }
 
+/* 'ret' keeps its default where the key is missing; so do the readers below. */
 static int read_count(const struct myr_doc *top, const char *key, uint64_t min, uint64_t max,
                       uint32_t *ret, struct myr_err *err)
 {
@@ -96,6 +103,7 @@ static int read_nodes(const struct myr_doc *top, struct config *ret, struct myr_
     return rc < 0 ? myr_doc_error(err, node, rc, "%s", why.message) : MYR_OK;
 }
 
+/* What a GPU-hour costs, for usage alone: no decision depends on it. */
 static int read_power(const struct myr_doc *top, struct config *ret, struct myr_err *err)
 {
     const struct myr_doc *map = myr_doc_get(top, "power");
@@ -146,6 +154,7 @@ static int read_endpoints(const struct myr_doc *map, struct etcd_config *ret, st
     for (uint32_t i = 0; i < list->count; i++) {
         struct myr_str text;
         MYR_TRY(myr_doc_text(list->items[i], "etcd.endpoints", &text, err));
+        /* Paths are put behind it, and begin with a slash themselves. */
         while (text.len > 0 && text.data[text.len - 1] == '/') {
             text.len--;
         }
@@ -169,6 +178,7 @@ static int read_etcd(const struct myr_doc *top, const char *cluster, struct etcd
     }
     MYR_TRY(myr_doc_expect(map, MYR_DOC_MAP, "etcd", err));
     MYR_TRY(myr_doc_check_keys(map, "etcd", etcd_keys, MYR_ARRAY_COUNT(etcd_keys), err));
+    /* By the cluster's name, so that several can share one etcd. */
     snprintf(ret->prefix, sizeof(ret->prefix), "/myriad/%s/", cluster);
     MYR_TRY(read_text(map, "prefix", ret->prefix, sizeof(ret->prefix) - 1, err));
     size_t len = strlen(ret->prefix);
@@ -206,6 +216,7 @@ static int read_top(const struct myr_doc *top, struct config *ret, struct myr_er
     MYR_TRY(read_nodes(top, ret, err));
     MYR_TRY(read_count(top, "gpus_per_node", 1, 64, &ret->gpus_per_node, err));
     MYR_TRY(read_count(top, "nodes_per_leaf", 1, 1024, &ret->nodes_per_leaf, err));
+    /* Behind the nodes: one of them at least must be left for jobs. */
     MYR_TRY(read_count(top, "spares", 0, ret->node_count - 1, &ret->spares, err));
     MYR_TRY(read_count(top, "beat_ms", 50, 60000, &ret->beat_ms, err));
     MYR_TRY(read_choice(top, "world", world_names, WORLD_COUNT, &world, err));
@@ -234,6 +245,7 @@ static int read_top(const struct myr_doc *top, struct config *ret, struct myr_er
     return read_power(top, ret, err);
 }
 
+/* Both doors open on this machine alone, until somebody decides otherwise. */
 static struct config defaults(void)
 {
     return (struct config){

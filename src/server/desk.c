@@ -9,12 +9,13 @@
 #include "server.h"
 
 enum {
-    SNAPSHOT_EVENTS = 20000,
-    PAST_MAX = 1024,     /* nodes of earlier incarnations that a job remembers */
-    REFUSALS_SAID = 10,  /* a second */
-    INBOX_MAX = 1 << 20, /* beyond it reports are left to the agents, who say them again */
+    SNAPSHOT_EVENTS = 20000, /* in the journal, before the state is written anew */
+    PAST_MAX = 1024,         /* nodes of earlier incarnations that a job remembers */
+    REFUSALS_SAID = 10,      /* a second */
+    INBOX_MAX = 1 << 20,     /* beyond it reports are left to the agents, who say them again */
 };
 
+/* Decisions are wishes here: GPUs follow what agents confirm. */
 static struct myr_control_policy policy_of(const struct config *config)
 {
     struct myr_control_policy policy = myr_control_policy_default();
@@ -27,6 +28,7 @@ static struct myr_control_policy policy_of(const struct config *config)
     return policy;
 }
 
+/* Of one length: the order of the keys is that of the numbers. */
 static void journal_key(uint64_t number, char ret[32])
 {
     snprintf(ret, 32, "journal/%016llx", (unsigned long long)number);
@@ -46,6 +48,7 @@ static void put_snapshot(struct server *server)
     char key[32];
     myr_control_save(server->control, &bytes);
     store_put(server->store, "snapshot", (struct myr_str){bytes.data, bytes.len});
+    /* All of the old journal, in the same commit: '0' is the character behind '/'. */
     store_delete_range(server->store, "journal/", "journal0");
     myr_buf_clear(&bytes);
     myr_journal_begin(server->control, &bytes);
@@ -63,6 +66,7 @@ int desk_snapshot(struct server *server, struct myr_err *err)
     return store_commit(server->store, err);
 }
 
+/* A core of the configuration's shape, kept at once. */
 static int create(struct server *server, struct myr_err *err)
 {
     const struct config *config = &server->config;
@@ -92,6 +96,7 @@ static int fit_shape(struct server *server, struct myr_err *err)
     return MYR_OK;
 }
 
+/* The snapshot and the events since; written anew, so that the next start replays less. */
 static int load(struct server *server, const struct myr_buf *snapshot, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf journal = {};
@@ -145,6 +150,7 @@ void desk_turn(struct server *server)
 static void on_check(uv_check_t *check)
 {
     struct server *server = check->data;
+    /* Nothing is left to take: the loop may sleep again. */
     if (server->inbox.count == 0) {
         uv_idle_stop(&server->idle);
         return;
@@ -171,6 +177,7 @@ static void set_wake(struct server *server)
         return;
     }
     double wait_ms = at_ms > now_ms ? (double)(at_ms - now_ms) / server->config.speed : 0;
+    /* A millisecond more than rounded down: the core must not be woken before its time. */
     uv_timer_start(&server->wake, on_wake, (uint64_t)wait_ms + 1, 0);
 }
 
@@ -204,6 +211,7 @@ void desk_post(struct server *server, const struct myr_event *event)
     uv_idle_start(&server->idle, on_idle);
 }
 
+/* One that the core refuses has changed nothing, and is not part of the journal. */
 static void take(struct server *server, const struct myr_event *event)
 {
     struct myr_err err = {};
@@ -227,6 +235,7 @@ static void take(struct server *server, const struct myr_event *event)
     }
 }
 
+/* Usage up to now by the old number of GPUs, from now on by the new one. */
 static void count_gpus(struct server *server, const struct myr_effect *effect, bool more)
 {
     const struct job_row *row = rows_job(server, effect->job);
@@ -263,6 +272,7 @@ static void remember(struct job_row *row)
     row->past_count = count - from;
 }
 
+/* Asked of the core while it knows: once the job is over it has forgotten its nodes. */
 static void note_where(struct server *server, uint32_t id, struct job_row *row)
 {
     uint32_t count = myr_control_job(server->control, id).nodes;
@@ -295,6 +305,7 @@ static void note(struct server *server, const struct myr_effect *effect)
     }
 }
 
+/* To the log and to those who watch; the order is that of what was decided. */
 static void tell(struct server *server, const struct myr_effect *effect)
 {
     char text[120];
@@ -337,6 +348,7 @@ static void tell(struct server *server, const struct myr_effect *effect)
 static void carry_out(struct server *server)
 {
     for (size_t i = 0; i < server->outbox.count; i++) {
+        /* A copy: the world may post, and the list may move. */
         const struct myr_effect effect = server->outbox.items[i];
         server->world.effect(server, &effect);
         tell(server, &effect);
@@ -361,6 +373,7 @@ static int commit(struct server *server, struct myr_err *err)
     if (!server->stuck && !server->unheard) {
         log_say("error", "%s; read-only until it can be written", why.message);
     }
+    /* Rows and journal still wait in the store; desk_run() tries the same commit again. */
     server->stuck = true;
     snprintf(server->stuck_why, sizeof(server->stuck_why), "%.199s", why.message);
     return myr_err_set(err, MYR_EAWAY, "the store cannot be written: %s", why.message);

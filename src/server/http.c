@@ -10,12 +10,12 @@ enum {
     BODY_MAX = 1 << 20,
     CONNECTIONS = 2000,
     CONNECTIONS_OF_ONE = 500,
-    IDLE_S = 20,      /* a request that does not come is not waited for longer */
-    WHOLE_MS = 20000, /* nor one that comes a byte at a time */
-    SAID_MAX = 10,    /* lines a second about refused requests */
-    MEMORY = 32 << 10,
-    WAIT_MS = 10000, /* for an agent's answer */
-    ACCESS_PATH = 200,
+    IDLE_S = 20,       /* a request that does not come is not waited for longer */
+    WHOLE_MS = 20000,  /* nor one that comes a byte at a time */
+    SAID_MAX = 10,     /* lines a second about refused requests */
+    MEMORY = 32 << 10, /* of one connection, heads included */
+    WAIT_MS = 10000,   /* for an agent's answer */
+    ACCESS_PATH = 200, /* of a path in a line of the log */
 };
 
 static void on_run(struct server *server);
@@ -116,6 +116,7 @@ void request_wait(struct request *request)
     mhd.suspend_connection(request->connection);
 }
 
+/* It may be answered from here on; the library goes on with it in http_kick()'s turn. */
 static void stop_waiting(struct request *request)
 {
     struct http *http = request->server->http;
@@ -168,6 +169,7 @@ void http_output(void *whom, const struct output *output)
     request_answer(request, 200, "application/json", (struct myr_str){body.data, body.len});
 }
 
+/* Words beyond the eighth are not looked at: no route has as many. */
 static void split_path(struct request *request)
 {
     request->path = strdup(request->url);
@@ -222,6 +224,7 @@ static const struct route *find_route(const struct request *request, struct myr_
     return NULL;
 }
 
+/* How often first, and for everybody: a flood must not reach what costs more than counting. */
 static int judge(struct request *request, const struct route *route, struct myr_err *err)
 {
     if (!login_allowed(request, route->role != ROLE_NONE || route->call == login_call)) {
@@ -246,6 +249,7 @@ static int judge(struct request *request, const struct route *route, struct myr_
                        request->who.user, role_names[request->who.role], role_names[route->role]);
 }
 
+/* False: enough was said in this second; it is counted for http_second(). */
 static bool may_say(struct http *http)
 {
     if (++http->said > SAID_MAX) {
@@ -355,6 +359,9 @@ static void learn_address(struct request *request)
     }
 }
 
+/*
+ * Called with the head, then for each piece of the body, then once with no data: that is the end.
+ */
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *version, const char *data,
                                   size_t *data_size, void **own)
@@ -440,6 +447,7 @@ static void on_timer(uv_timer_t *timer)
     on_run(timer->data);
 }
 
+/* Lets the library do what it can, and sets the timer for when it wants to be asked again. */
 static void on_run(struct server *server)
 {
     struct http *http = server->http;
@@ -482,6 +490,7 @@ static void on_log(void *context, const char *fmt, va_list args)
     log_say("info", "http: %s", text);
 }
 
+/* As the command sees it: plain HTTP on this machine alone, TLS beyond it. */
 static bool is_loopback(const char *address)
 {
     return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;

@@ -53,6 +53,7 @@ static void end_overdue(struct server *server)
     }
 }
 
+/* For a server that only shows that it starts, and for the report at the end. */
 static uint32_t healthy_nodes(const struct server *server)
 {
     uint32_t count = 0;
@@ -67,6 +68,10 @@ static void on_nothing(uv_handle_t *handle)
     (void)handle;
 }
 
+/*
+ * In this order: what was posted is kept, requests are answered, then the world and the desk end.
+ * The loop runs out when the last handle is closed.
+ */
 static void stop(struct server *server)
 {
     if (server->stopping) {
@@ -120,6 +125,7 @@ static void on_second(uv_timer_t *timer)
     notify("WATCHDOG=1");
 }
 
+/* Not referenced by the loop: they do not keep it from ending. */
 struct signals {
     uv_signal_t term, interrupt, hangup;
     uv_timer_t limit;
@@ -137,6 +143,7 @@ static void on_signal(uv_signal_t *handle, int number)
             log_say("error", "%s; the old configuration stays", err.message);
             return;
         }
+        /* Only what nothing else was built upon; the rest takes a restart. */
         server->config.kw_per_gpu = fresh.kw_per_gpu;
         server->config.price_kwh = fresh.price_kwh;
         server->config.pretend = fresh.pretend;
@@ -230,6 +237,7 @@ static bool on_standby(void *context, const char *leader, const char *why)
     return true;
 }
 
+/* In etcd this waits until the server leads: nothing is listened at before. */
 static int open_store(struct server *server, struct myr_err *err)
 {
     char path[SERVER_PATH], name[192], host[64] = "";
@@ -288,6 +296,7 @@ static int world_begin(struct server *server, struct myr_err *err)
     return sessions_begin(server, err);
 }
 
+/* Requests come last: when the port is open there is a state to answer from. */
 static int begin(struct server *server, struct myr_err *err)
 {
     char path[SERVER_PATH];
@@ -312,6 +321,7 @@ static int begin(struct server *server, struct myr_err *err)
     server->second.data = server;
     uv_timer_start(&server->second, on_second, 1000, 1000);
     if (server->config.etcd.count > 0) {
+        /* Three times within the lease, so that one may be late. */
         uint64_t every_ms = 1000 * (uint64_t)server->config.etcd.ttl_s / 3;
         uv_timer_init(&server->loop, &server->keep);
         server->keep.data = server;
@@ -355,6 +365,7 @@ static void tell_ready(const struct server *server, const struct myr_serve *serv
     }
 }
 
+/* Also of a server that did not come to serving: every part takes what is not there. */
 static void release(struct server *server)
 {
     fence_end(server); /* where it has not come to serving */

@@ -34,6 +34,7 @@ static bool bind_node(struct session *session, struct myr_str said)
                        "this certificate of '%s' was revoked or replaced", name);
         return false;
     }
+    /* The old connection may be dead without anybody having noticed: the new one is the node. */
     if (node->session && node->session != session) {
         struct session *old = node->session;
         old->node = MYR_NONE;
@@ -42,6 +43,7 @@ static bool bind_node(struct session *session, struct myr_str said)
     session->node = id;
     node->session = session;
     snprintf(node->address, sizeof(node->address), "%s", session_address(session));
+    /* Other nodes are told the host; the port is this connection's alone. */
     char *port = strrchr(node->address, ':');
     if (port) {
         *port = '\0';
@@ -71,6 +73,7 @@ void session_carry(struct session *session, uint32_t row)
     myr_wire_receiver_init(&session->carrier->own);
 }
 
+/* Its old connection ends, as that of a node does; agents behind it are attached anew. */
 static void welcome_relay(struct session *session)
 {
     struct server *server = session->server;
@@ -116,6 +119,9 @@ static void on_hello(struct session *session, const struct myr_wire_hello *hello
         return;
     }
     struct node_row *node = &server->rows.nodes[session->node];
+    /*
+     * Another boot, or another state folder: nothing of before runs there, and the core is told so.
+     */
     bool fresh = node->boot == 0 || node->boot_hash != hello->boot;
     if (fresh) {
         node->boot_hash = hello->boot;
@@ -135,6 +141,7 @@ static void on_hello(struct session *session, const struct myr_wire_hello *hello
     log_say("info", "%s %s from %s", node->name, fresh ? "joined" : "is back", node->address);
 }
 
+/* A node with fewer GPUs than the configuration says is reported as failed. */
 static void on_inventory(struct session *session, const struct myr_wire_inventory *inventory)
 {
     struct node_row *node = &session->server->rows.nodes[session->node];
@@ -166,8 +173,12 @@ static void report(struct session *session, const struct myr_wire_head *head,
 {
     struct server *server = session->server;
     event.node = session->node;
+    /*
+     * The boot that it was welcomed with, whatever it says: the core drops what is of an older one.
+     */
     event.boot = server->rows.nodes[session->node].boot;
     desk_post(server, &event);
+    /* Once in the list for each commit: the highest number acknowledges all before it. */
     if (session->ack == session->acked) {
         myr_vec_push(&server->to_ack, session);
     }
@@ -191,6 +202,7 @@ static uint32_t job_number(uint64_t job)
     return job < UINT32_MAX ? (uint32_t)job : MYR_NONE;
 }
 
+/* The line is for people; the core hears only whether it was well or not. */
 static void on_exit_of(struct session *session, const struct myr_wire_head *head,
                        const struct myr_wire_exit *exit)
 {
@@ -217,6 +229,7 @@ static void on_output(struct session *session, const struct myr_wire_output *out
         if (wait.job != output->job || wait.rank != output->rank) {
             continue;
         }
+        /* The order of those who wait means nothing. */
         session->waits.items[i] = session->waits.items[--session->waits.count];
         http_output(wait.whom, &(struct output){.offset = output->offset,
                                                 .size = output->size,
@@ -226,6 +239,7 @@ static void on_output(struct session *session, const struct myr_wire_output *out
     }
 }
 
+/* The number of a test travels in the place of the job's. */
 static void on_result(struct session *session, const struct myr_wire_head *head,
                       const struct myr_wire_result *result)
 {
@@ -250,6 +264,7 @@ static void on_result(struct session *session, const struct myr_wire_head *head,
                               .code = (uint8_t)(result->code < 255 ? result->code : 255)});
 }
 
+/* The core notes it; it is not acknowledged, since agents do not keep it. */
 static void on_symptom(struct session *session, const struct myr_wire_symptom *symptom)
 {
     char text[240];
@@ -364,6 +379,7 @@ void session_take(struct session *session, struct myr_str bytes)
     struct server *server = session->server;
     struct myr_err err = {};
     myr_wire_feed(&session->receiver, bytes);
+    /* A hello may make it a relay's: then the bytes behind it are for relay_take(). */
     while (!session->over && !session->carrier) {
         struct myr_wire_message message;
         int rc = myr_wire_next(&session->receiver, &message, &err);
@@ -391,6 +407,7 @@ void session_gone(struct session *session)
     }
     for (size_t i = 0; i < server->to_ack.count; i++) {
         if (server->to_ack.items[i] == session) {
+            /* The place stays, empty: sessions_committed() passes over it. */
             server->to_ack.items[i] = NULL;
         }
     }
@@ -405,6 +422,7 @@ void session_gone(struct session *session)
     free(session);
 }
 
+/* In front of the list; the caller says how it is connected. */
 struct session *session_new(struct server *server)
 {
     struct session *session = myr_xcalloc(1, sizeof(*session));

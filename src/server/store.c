@@ -6,6 +6,7 @@
 
 #include "store/store_ops.h"
 
+/* What keeps it, and the changes since the last commit in their order. */
 struct store {
     const struct store_ops *ops;
     void *own;
@@ -20,6 +21,7 @@ struct store *store_of(const struct store_ops *ops, void *own)
     return store;
 }
 
+/* NULL where it is kept by something else. */
 void *store_own_if(const struct store *store, const struct store_ops *ops)
 {
     return store->ops == ops ? store->own : NULL;
@@ -45,6 +47,7 @@ void store_close(struct store *store)
     }
 }
 
+/* Valid until the next change; keys and values are copies. */
 static struct change *change_of(struct store *store, enum change_kind kind, const char *key)
 {
     myr_vec_push(&store->changes, (struct change){.kind = kind, .key = strdup(key)});

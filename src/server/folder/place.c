@@ -16,6 +16,10 @@ static const char *reached(const char *host)
     return strcmp(host, "0.0.0.0") == 0 ? "127.0.0.1" : strcmp(host, "::") == 0 ? "::1" : host;
 }
 
+/*
+ * No server has written where it is: the address that it would have. Port 0 is known only while one
+ * runs.
+ */
 static int from_config(const char *folder, struct myr_server_place *ret, struct myr_err *err)
 {
     struct config config;
@@ -54,6 +58,7 @@ int myr_server_find(const char *folder, struct myr_server_place *ret, struct myr
     if (myr_file_read(path, sizeof(ret->url) - 1, &text, NULL) < 0 || text.len == 0) {
         return from_config(folder, ret, err);
     }
+    /* The server has written its own address, which may stand for all of this machine's. */
     text.data[strcspn(text.data, "\r\n")] = '\0';
     static const struct {
         const char *everywhere, *here;

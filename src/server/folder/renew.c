@@ -4,6 +4,7 @@
 
 #include "server.h"
 
+/* A server that is restarted once in three months never shows one that has run out. */
 enum { SERVER_DAYS = 825, SOON_DAYS = 90, DAY_S = 86400 };
 
 static int get(const char *folder, const char *name, struct myr_buf *ret, struct myr_err *err)
@@ -33,6 +34,7 @@ static int renew(const char *folder, const struct myr_buf *old, struct myr_err *
                                .server = true,
                                .alt_names = names.len ? names.data : NULL};
     MYR_TRY(myr_io_ca_sign(&sign, (struct myr_str){csr.data, csr.len}, &made, NULL, NULL, err));
+    /* The chain, as init makes it: those who enrol know the authority by its fingerprint. */
     myr_buf_put(&made, ca.data, ca.len);
     snprintf(path, sizeof(path), "%s/server.pem", folder);
     return myr_file_write(path, &made, err);
