@@ -35,6 +35,7 @@ const struct myr_command cli_plan_audit_command = {
     .operand_max = 1,
 };
 
+/* Some findings are about names and not about numbers. */
 static void put_value(struct myr_answer *answer, const char *key, double value, const char *text)
 {
     if (text) {
@@ -96,6 +97,7 @@ static void show(struct cli *cli, const struct myr_audit *audit)
     }
 }
 
+/* 'ret' points into the two buffers, which the caller keeps until the audit is told. */
 static int read_documents(struct cli *cli, const struct options *options, struct myr_buf *bom,
                           struct myr_buf *layout, struct myr_audit_document *ret,
                           struct myr_err *err)

@@ -46,6 +46,7 @@ int cli_check_crews(const struct cli *cli, const char *out, struct myr_err *err)
     return MYR_OK;
 }
 
+/* What was written can be looked at; else the way to write it is named. */
 static void show_next(struct cli *cli, const struct options *options)
 {
     struct myr_answer *answer = &cli->answer;

@@ -42,6 +42,7 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
     MYR_TRY(
         myr_spec_load(&cli->arena, &catalog, cli->operands.items[0], options->prices, &spec, err));
+    /* With nothing left open there is one design: that is 'myriad plan'. */
     if (!spec.optimise.node) {
         int rc = myr_doc_error(err, spec.root, MYR_EINVAL,
                                "the spec lacks 'optimise': what is left open, and what is wanted");

@@ -4,6 +4,7 @@
 #include "myriad/plan/report.h"
 #include "plan/plan.h"
 
+/* 'gpus', 'server' and 'fabric' stand in place of SPEC; the rest goes with either. */
 struct options {
     const char *out, *server, *prices, *date, *revision, *labels, *next;
     uint32_t lang;
@@ -68,6 +69,7 @@ static const struct myr_command command = {
     .subcommand_count = MYR_ARRAY_COUNT(subcommands),
 };
 
+/* Null without --out: nothing was written. */
 static void put_files(struct myr_answer *answer, const struct myr_design *design,
                       const struct options *options)
 {
@@ -152,6 +154,7 @@ static int read_spec(struct cli *cli, const struct options *options,
     return myr_spec_read_price_list(&cli->arena, catalog, options->prices, ret, err);
 }
 
+/* NULL stays NULL. A report is handed on: folders of this machine mean nothing there. */
 static const char *base_name(const char *file)
 {
     const char *slash = file ? strrchr(file, '/') : NULL;
@@ -244,6 +247,7 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {};
     MYR_CLEANUP(myr_start_done) struct myr_start_text start = {};
     MYR_CLEANUP(myr_design_close) struct myr_design larger = {};
+    /* In the arena, with its memory; only a design that was mapped from a file is closed. */
     struct myr_design design = {};
     struct myr_growth *next;
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
@@ -264,6 +268,7 @@ static int run(struct cli *cli, struct myr_err *err)
         MYR_TRY(write_all(cli, options, &design, &start, next, err));
     }
     show(cli, options, &design, cli->operands.count ? NULL : &start);
+    /* Files are written all the same. */
     cli->no = myr_plan_open_errors(&design) > 0;
     return MYR_OK;
 }

@@ -14,6 +14,7 @@ void cli_show_assumed(struct cli *cli, const struct myr_value *list);
 
 extern const struct myr_command cli_plan_audit_command, cli_plan_optimise_command;
 
+/* What a crew is taken to do where nobody says; both options change it. */
 enum { CLI_CABLES_A_DAY = 100, CLI_DEVICES_A_DAY = 12 };
 
 /* Who installs it; the fields are crews, cables_a_day and devices_a_day. */

@@ -47,6 +47,7 @@ static void show_deadlock(struct myr_answer *answer, const struct myr_fabric_cas
     }
 }
 
+/* Ports of one circle of links that wait for each other; empty where there is none. */
 static void put_cycle(struct cli *cli, const struct myr_design *design,
                       const struct myr_cycle *cycle)
 {
@@ -59,6 +60,7 @@ static void put_cycle(struct cli *cli, const struct myr_design *design,
     myr_answer_end(answer);
 }
 
+/* For people; what does not arise in this case is not mentioned. */
 static void show(struct myr_answer *answer, const struct myr_fabric_case *fabric,
                  const struct myr_applied *applied)
 {

@@ -84,6 +84,7 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_TRY(check_options(cli, options->target, err));
     MYR_TRY(myr_catalog_init(&catalog, &cli->arena, err));
     question.catalog = &catalog;
+    /* Before the design is opened and paths are planned: a bad option need not wait for that. */
     MYR_TRY(myr_apply_check(&question, err));
     MYR_TRY(cli_fabric_open(cli, &options->fabric, !question.keep_static, &fabric, err));
     MYR_TRY(myr_apply(&fabric, &question, &applied, err));

@@ -29,6 +29,7 @@ const struct myr_command cli_route_blast_command = {
     .operand_max = 1,
 };
 
+/* 'flows' false: none were given, and how many it takes along is not known rather than 0. */
 static void put_row(struct myr_answer *answer, const struct myr_blast_row *row, bool flows)
 {
     const struct myr_blast *blast = &row->blast;
@@ -50,6 +51,7 @@ static void put_row(struct myr_answer *answer, const struct myr_blast_row *row, 
     myr_answer_end(answer);
 }
 
+/* Routes are needed only to count flows; 'fabric' is the caller's to close in any case. */
 static int find(struct cli *cli, struct myr_fabric_case *fabric, struct myr_blast_rows *ret,
                 struct myr_err *err)
 {

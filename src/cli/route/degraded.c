@@ -20,6 +20,7 @@ const struct myr_command cli_route_degraded_command = {
     .operand_max = 1,
 };
 
+/* Not 'exact': what is told is at most what is left between the two. */
 static void put_pair(struct myr_answer *answer, const struct myr_degraded_answer *degraded)
 {
     myr_answer_object(answer, "worst_pair");
@@ -56,6 +57,7 @@ static void put_row(struct myr_answer *answer, const char *item, const char *whe
     myr_answer_end(answer);
 }
 
+/* The same figures once more as rows, for the table and for CSV. */
 static struct myr_value *put_rows(struct cli *cli, const struct myr_degraded_answer *degraded)
 {
     const struct myr_degraded *left = &degraded->left;

@@ -7,6 +7,10 @@
 #include "cli.h"
 #include "myriad/fabric.h"
 
+/*
+ * Of 'flows', 'layout' and 'permutation' at most one is given; 'axis', 'nodes' and 'pattern' are of
+ * a layout's flows.
+ */
 struct cli_fabric {
     const char *design, *flows, *layout, *axis, *nodes, *permutation, *dead;
     uint32_t net, pattern;

@@ -33,6 +33,7 @@ const struct myr_command cli_route_failover_command = {
     .operand_max = 1,
 };
 
+/* 'flows' false: none were given, and how many it takes along is not known rather than 0. */
 static void put_row(struct myr_answer *answer, const struct myr_failover_row *row, bool flows)
 {
     const struct myr_failover *failover = &row->failover;
@@ -53,6 +54,7 @@ static void put_row(struct myr_answer *answer, const struct myr_failover_row *ro
     myr_answer_end(answer);
 }
 
+/* By kind where nothing was named: of thousands of links those that are alike fare alike. */
 static void put_answer(struct cli *cli, const struct myr_fabric_case *fabric,
                        const struct myr_failover_rows *found)
 {

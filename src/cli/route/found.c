@@ -59,6 +59,7 @@ static void put_known(struct myr_answer *answer, const char *key, bool known, do
     }
 }
 
+/* A piece is steps that belong together. One that was not looked at has no gain to tell. */
 static void put_piece(struct cli *cli, const struct myr_verify *verify,
                       const struct myr_cost_piece *piece, uint32_t number)
 {
@@ -151,6 +152,7 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_TRY(myr_built_open(&built, &question, err));
     myr_cost_find(&cost, &cli->arena, &fabric, &built.verify, tell, &progress);
     put_answer(cli, &fabric, &built, &cost);
+    /* Sums in another order differ in their last digits: that is no loss. */
     cli->no =
         cost.found.gbps < cost.planned.gbps * (1 - 1e-9) || cost.found.lost > cost.planned.lost;
     return MYR_OK;

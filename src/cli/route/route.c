@@ -52,6 +52,7 @@ static double gap_of(const struct myr_balance_report *report)
     return gap > 1e-6 ? gap : 0;
 }
 
+/* The keys of put_single(), in its order. */
 static void put_report(struct myr_answer *answer, const struct myr_balance_report *report)
 {
     myr_answer_u64(answer, "unroutable", report->unroutable);
@@ -124,6 +125,7 @@ static void put_answer(struct cli *cli, const struct myr_fabric_case *fabric,
                     "between switches; SHARE is what fair rates reach of the throughput that only "
                     "host ports limit.",
                     fabric->flows.items.count, fabric->traffic, fabric->dead_count);
+    /* Of all policies the planned one is the last: only of it a gap says something. */
     const struct myr_balance_report *last = &reports[one ? 0 : MYR_POLICY_COUNT - 1];
     if (gap_of(last) > 0 && (!one || first == MYR_POLICY_PLANNED)) {
         myr_answer_para(answer,

@@ -7,6 +7,7 @@ static double us(myr_ps time)
     return (double)time / (double)MYR_PS_PER_US;
 }
 
+/* The fabric, and the latencies that the engine took: both decide every time below. */
 static void put_fabric(struct myr_answer *answer, const struct myr_sim_answer *sim)
 {
     const struct myr_design *design = sim->fabric.design;
@@ -62,6 +63,7 @@ static void show_settings(struct cli *cli, const struct myr_sim_question *questi
     }
 }
 
+/* Completion times of flows, not of transfers: 'flows' says of how many. */
 static void put_times(struct cli *cli, const struct myr_sim_answer *sim)
 {
     static const struct {
@@ -86,6 +88,7 @@ static void put_times(struct cli *cli, const struct myr_sim_answer *sim)
                     myr_times_text(&cli->arena, myr_times_percentile(times, 100)));
 }
 
+/* Null where there are no single flows, or several jobs; the load of links is always told. */
 static void put_rates(struct myr_answer *answer, const struct myr_sim_answer *sim)
 {
     const struct myr_sim_rates *rates = &sim->rates;
@@ -144,6 +147,7 @@ static void put_schedule(struct myr_answer *answer, const struct myr_sim_job *jo
     }
 }
 
+/* What no run on this fabric could be quicker than, by each reason; the largest is 'best'. */
 static void put_bounds(struct cli *cli, const struct myr_sim_answer *sim)
 {
     struct myr_answer *answer = &cli->answer;
@@ -169,6 +173,7 @@ static void put_bounds(struct cli *cli, const struct myr_sim_answer *sim)
         myr_times_text(&cli->arena, bounds->bisection));
 }
 
+/* A job alone needs no comparison with itself: slowdowns are for several. */
 static void put_job(struct cli *cli, const struct myr_sim_answer *sim, uint32_t i)
 {
     const struct myr_sim_job *job = &sim->jobs[i];
@@ -213,6 +218,7 @@ void cli_sim_put(struct cli *cli, const struct myr_sim_question *question,
         put_job(cli, sim, i);
     }
     myr_answer_end(answer);
+    /* At the top too where there is one job, for whoever asks about one collective. */
     put_bandwidth(answer, sim->job_count == 1 ? &sim->jobs[0] : NULL);
     myr_answer_u64(answer, "flows", sim->result.flows);
     myr_answer_u64(answer, "transfers", sim->result.transfers);

@@ -35,6 +35,7 @@ const struct myr_command cli_sim_compare_command = {
     CLI_OPTIONS(rows, defaults),
 };
 
+/* A part, or per cent with the mark behind it. */
 static int read_tolerance(const char *text, double *ret, struct myr_err *err)
 {
     size_t len = strlen(text);
@@ -57,6 +58,7 @@ static void put_value(struct myr_answer *answer, const char *key, bool known, do
     }
 }
 
+/* What only one of the two has cannot be apart by a number: null, and beyond in any case. */
 static void put_pair(struct myr_answer *answer, const struct myr_result_pair *pair)
 {
     bool both = !pair->only_a && !pair->only_b;
@@ -72,6 +74,7 @@ static void put_pair(struct myr_answer *answer, const struct myr_result_pair *pa
     myr_answer_end(answer);
 }
 
+/* Those farthest apart come first; how many the limit left out is told. */
 static const struct myr_value *put_pairs(struct cli *cli,
                                          const struct myr_results_difference *found)
 {

@@ -37,6 +37,7 @@ const struct myr_command cli_sim_contention_command = {
     CLI_OPTIONS(rows, defaults),
 };
 
+/* Every cell of the table is a row: pattern, how far apart the job lies, how full the fabric is. */
 static struct myr_value *put_rows(struct myr_answer *answer, const struct myr_contention *table)
 {
     struct myr_value *list = myr_answer_list(answer, "rows");

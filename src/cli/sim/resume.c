@@ -48,6 +48,7 @@ static int run(struct cli *cli, struct myr_err *err)
                                         .progress_context = &progress};
     MYR_TRY(myr_sim_files_check(&files, err));
     MYR_TRY(myr_sim_resume(&sim, &question, cli->operands.items[0], err));
+    /* What a run did not keep cannot be had afterwards: the saved part of it is over. */
     if (options->paths && !question.keep_paths) {
         return myr_err_set(err, MYR_EINVAL, "--paths: the run was saved without --paths");
     }

@@ -6,6 +6,7 @@
 
 static const char *const modes[] = {"fluid"};
 
+/* Words of workloads, faults and topologies are read by the module: here they are texts. */
 struct options {
     uint32_t lb, mode, net;
     uint64_t seed, queue_pairs, efficiency, sharing_loss, pause;
@@ -138,6 +139,7 @@ static int run(struct cli *cli, struct myr_err *err)
     const struct options *options = cli->options;
     struct myr_sim_files files = {options->report, options->heatmap, options->fct,   options->flows,
                                   options->paths,  options->trace,   options->series};
+    /* One without the other writes nothing, or would not know how finely. */
     if ((options->series != NULL) != (options->series_step != NULL)) {
         return myr_err_set(err, MYR_EINVAL, "--series and --series-step go together");
     }

@@ -67,6 +67,7 @@ static int read_shard(const char *text, struct myr_sweep_run *run, struct myr_er
     return MYR_OK;
 }
 
+/* False, and *ret as it was: not set, or no number. */
 static bool variable(const char *name, uint64_t *ret)
 {
     const char *text = getenv(name);
@@ -97,6 +98,7 @@ static int array_shard(struct cli *cli, struct myr_sweep_run *run, struct myr_er
     return MYR_OK;
 }
 
+/* Rows come as the text of the result's file: a run that goes on has them from there. */
 static void put_cell(struct myr_answer *answer, enum myr_sweep_column column, struct myr_str cell)
 {
     double value;
@@ -134,6 +136,7 @@ static const struct myr_value *put_rows(struct cli *cli, const struct myr_sweep 
         for (uint32_t a = 0; a < sweep->axis_count; a++) {
             const char *value = myr_sweep_value(sweep, a, row->point);
             myr_answer_text(answer, sweep->axes[a].name, value);
+            /* Settings that all points share tell them apart from nothing. */
             if (sweep->axes[a].count > 1) {
                 myr_buf_printf(&words, "%s%s", words.len ? ", " : "", value);
             }
@@ -206,6 +209,7 @@ static int run(struct cli *cli, struct myr_err *err)
                            "expected");
     }
     MYR_TRY(options->shard ? read_shard(options->shard, &how, err) : array_shard(cli, &how, err));
+    /* A shard by itself is no result: the others must find what it has done. */
     if (how.shard_count > 1 && !options->out) {
         return myr_err_set(err, MYR_EINVAL, "shards meet in a file: give --out FILE.csv");
     }
