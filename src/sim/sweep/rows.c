@@ -51,6 +51,7 @@ static void put_text(struct myr_buf *buf, const char *text)
     myr_csv_put(buf, myr_str_from(text));
 }
 
+/* What is not known is an empty cell, not a 0. */
 static void put_count(struct myr_buf *buf, bool known, uint64_t value)
 {
     myr_buf_putc(buf, ',');
@@ -70,6 +71,7 @@ static void put_number(struct myr_buf *buf, bool known, double value)
     while (buf->data[buf->len - 1] == '0') {
         buf->len--;
     }
+    /* "%.6f" always has a point, so the zeros end there at the latest. */
     buf->len -= buf->data[buf->len - 1] == '.';
 }
 
@@ -78,11 +80,16 @@ static void put_us(struct myr_buf *buf, bool known, myr_ps time)
     put_number(buf, known, (double)time / (double)MYR_PS_PER_US);
 }
 
+/* In the order of enum myr_sweep_column: readers go by place. */
 static void put_job(struct myr_buf *buf, const struct myr_sim_answer *answer, uint32_t job)
 {
     const struct myr_sim_job *it = &answer->jobs[job];
     const struct myr_sim_load *load = &it->load;
     const struct myr_times *times = &answer->times;
+    /*
+     * A job alone has nobody to be compared with; what is no collective has neither bytes nor
+     * bandwidths.
+     */
     bool collective = load->collective, several = answer->job_count > 1;
     put_text(buf, "ok");
     put_text(buf, load->words);
@@ -118,6 +125,7 @@ void sweep_put_answer(struct myr_buf *buf, uint32_t point, const struct myr_sim_
     }
 }
 
+/* As one job of one, so that the point is whole. */
 void sweep_put_failure(struct myr_buf *buf, uint32_t point, const char *reason)
 {
     myr_buf_printf(buf, "%u,0,1", point);
@@ -128,6 +136,9 @@ void sweep_put_failure(struct myr_buf *buf, uint32_t point, const char *reason)
     myr_buf_putc(buf, '\n');
 }
 
+/*
+ * The digest and the version: a journal of another sweep, or another program, is not gone on with.
+ */
 void sweep_put_title(struct myr_buf *buf, const struct myr_sweep *sweep, const char *version)
 {
     myr_buf_printf(buf, "myriad sweep 1,%016llx,%u,", (unsigned long long)sweep->digest,
@@ -182,6 +193,7 @@ int myr_sweep_journal(const struct myr_sweep *sweep, const char *version, const 
     *ret_whole = 0;
     *ret_count = 0;
     *ret = NULL;
+    /* A line without its end was cut off by a kill: it is played again. */
     const char *last = text.len ? memrchr(text.data, '\n', text.len) : NULL;
     text.len = last ? (size_t)(last - text.data) + 1 : 0;
     if (text.len == 0) {
@@ -230,6 +242,7 @@ static bool is_workload(const struct myr_sweep_axis *axis)
     return strcmp(axis->name, "workload") == 0;
 }
 
+/* The words as the file has them, with blanks between. */
 static void put_list(struct myr_buf *buf, const struct myr_sim_words *words)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf all = {};

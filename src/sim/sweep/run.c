@@ -23,6 +23,7 @@
 
 enum { JOURNAL_MAX = 1 << 30, PATH_BYTES = 4096, POLL_NS = 20000000 };
 
+/* In memory that all processes map: the next place in 'todo', and how many points are written. */
 struct shared {
     atomic_uint next, done;
 };
@@ -31,11 +32,11 @@ struct sweeper {
     const struct myr_sweep *sweep;
     const struct myr_sweep_run *run;
     struct myr_arena *arena;
-    char journal_path[PATH_BYTES]; /* empty: in memory */
-    int journal;
+    char journal_path[PATH_BYTES];      /* empty: in memory */
+    int journal;                        /* its file, open and locked; -1: none yet */
     MYR_VEC(struct myr_sweep_row) rows; /* of all journals found */
     uint8_t *known;                     /* by point */
-    uint32_t *todo;
+    uint32_t *todo;                     /* points of this shard that no journal has */
     uint32_t todo_count;
     struct shared *shared;
 };
@@ -53,6 +54,7 @@ static void sweeper_done(struct sweeper *it)
     myr_vec_done(&it->rows);
 }
 
+/* Every Nth point of the sweep. */
 static bool is_mine(const struct sweeper *it, uint32_t point)
 {
     return point % it->run->shard_count == it->run->shard;
@@ -110,6 +112,7 @@ static int find_journals(struct sweeper *it, struct myr_err *err)
     return rc;
 }
 
+/* A point is one write: opened for appending, so that those of several workers do not mix. */
 static int write_whole(int fd, const struct myr_buf *buf)
 {
     for (size_t done = 0; done < buf->len;) {
@@ -169,6 +172,7 @@ static int open_journal(struct sweeper *it, struct myr_err *err)
     return MYR_OK;
 }
 
+/* What another shard has played of ours, under another number of shards, counts too. */
 static void list_todo(struct sweeper *it, struct myr_sweep_result *ret)
 {
     for (uint32_t p = 0; p < it->sweep->points; p++) {
@@ -197,6 +201,7 @@ static void play(const struct sweeper *it, uint32_t point, struct myr_buf *buf)
     }
 }
 
+/* In the child: points until there are none; 1 where the journal cannot be written. */
 static int work(struct sweeper *it)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
@@ -245,6 +250,7 @@ static int play_all(struct sweeper *it, uint32_t resumed, struct myr_err *err)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     uint32_t count = it->run->workers ? it->run->workers : cores > 0 ? (uint32_t)cores : 1;
+    /* Asked before the fork: a parent that dies before prctl() would not be noticed otherwise. */
     pid_t parent = getpid();
     int bad = 0;
     count = count < it->todo_count ? count : it->todo_count;
@@ -297,6 +303,7 @@ static int collect(struct sweeper *it, struct myr_err *err)
     return MYR_OK;
 }
 
+/* The result is written by whoever finds that no point of any shard is missing. */
 static int finish(struct sweeper *it, struct myr_sweep_result *ret, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
@@ -330,6 +337,7 @@ int myr_sweep_run(const struct myr_sweep *sweep, const struct myr_sweep_run *run
     *ret = (struct myr_sweep_result){};
     it.known = myr_xcalloc(sweep->points, 1);
     it.todo = myr_xcalloc(sweep->points, sizeof(*it.todo));
+    /* Shared and anonymous: the workers inherit it. */
     it.shared =
         mmap(NULL, sizeof(*it.shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (it.shared == MAP_FAILED) {

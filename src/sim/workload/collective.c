@@ -22,6 +22,7 @@ static struct myr_round *open_round(struct myr_schedule_plan *plan, uint64_t byt
     return &plan->rounds.items[count];
 }
 
+/* To the round that was opened last. */
 static void put_pair(struct myr_schedule_plan *plan, uint32_t from, uint32_t to)
 {
     struct myr_pair pair = {from, to};
@@ -59,6 +60,7 @@ static void spread_ring(struct myr_schedule_plan *plan)
     MYR_ASSERT(hops == whole.hops && bytes == whole.bytes);
 }
 
+/* Every channel's ring at once: each rank sends to the next, as often as the ring has steps. */
 static void plan_ring(struct myr_schedule_plan *plan, const struct myr_collective_shape *shape)
 {
     uint32_t ranks = shape->ranks, channels = shape_channels(shape);
@@ -77,6 +79,9 @@ static void plan_ring(struct myr_schedule_plan *plan, const struct myr_collectiv
 /* A chain: every link of it carries all bytes. */
 static void plan_chain(struct myr_schedule_plan *plan, const struct myr_collective_shape *shape)
 {
+    /*
+     * As in a pipeline of very many chunks: the bytes once, the latency of every link on the way.
+     */
     open_round(plan, shape->bytes, shape->ranks - 1)->cyclic = true;
     for (uint32_t i = 0; i + 1 < shape->ranks; i++) {
         put_pair(plan, i, i + 1);

@@ -22,6 +22,7 @@ static uint32_t put(struct myr_sends *sends, struct myr_send send)
     return (uint32_t)sends->items.count - 1;
 }
 
+/* The send that was opened last waits for an earlier one; MYR_NONE: for nothing. */
 static void wait_for(struct myr_sends *sends, uint32_t before)
 {
     if (before != MYR_NONE) {
@@ -38,6 +39,9 @@ static void follow(struct myr_sends *sends, uint32_t before)
     sends->items.items[sends->items.count - 1].follows = before;
 }
 
+/*
+ * In step s a rank passes on what it got in the step before; the sends of a step lie side by side.
+ */
 static void put_ring(struct myr_sends *sends, const struct myr_collective_shape *shape)
 {
     uint32_t ranks = shape->ranks, channels = shape_channels(shape);
@@ -97,6 +101,7 @@ static void put_exchanges(struct myr_sends *sends, const struct myr_collective_s
     }
 }
 
+/* With a window a rank's next send waits for the one a window before; without, all go at once. */
 static void put_pairwise(struct myr_sends *sends, const struct myr_collective_shape *shape)
 {
     uint32_t ranks = shape->ranks, window = shape->window;
@@ -119,6 +124,7 @@ struct tree {
     uint32_t *child, *sibling; /* the first child, the next child of the same parent; or 'count' */
 };
 
+/* By depth, the deepest first: then children come before their parents. */
 static void tree_make(struct tree *tree, struct myr_arena *arena, uint32_t count)
 {
     uint32_t *depth = MYR_ARENA_NEW(arena, uint32_t, count), deepest = 0, at = 0;
@@ -151,6 +157,7 @@ static void tree_make(struct tree *tree, struct myr_arena *arena, uint32_t count
     MYR_ASSERT(at == count);
 }
 
+/* One of the two trees, chunk by chunk. */
 struct tree_run {
     struct myr_sends *sends;
     const struct tree *tree;
@@ -159,6 +166,7 @@ struct tree_run {
     uint32_t *up, *down;        /* by node: its last send to the parent, and from it */
 };
 
+/* The second tree is the first, shifted by one rank. */
 static uint32_t rank_at(const struct tree_run *run, uint32_t node)
 {
     return run->first_rank + (node + run->which) % run->tree->count;
@@ -222,6 +230,7 @@ static void put_tree(struct myr_sends *sends, const struct myr_collective_shape 
                                .source = broadcast ? 0 : MYR_NONE,
                                .up = MYR_ARENA_NEW(&arena, uint32_t, count),
                                .down = MYR_ARENA_NEW(&arena, uint32_t, count)};
+        /* MYR_NONE: no chunk has gone yet. */
         memset(run.up, 0xFF, count * sizeof(*run.up));
         memset(run.down, 0xFF, count * sizeof(*run.down));
         for (uint32_t c = 0; c < chunks; c++) {
@@ -249,6 +258,7 @@ struct phase_run {
     uint32_t phase, chunk;
 };
 
+/* The rank 'shift' places on in the same domain, round about. */
 static uint32_t local_rank(const struct phase_run *run, uint32_t rank, uint32_t shift)
 {
     uint32_t local = run->shape->local, base = rank / local * local;
@@ -268,6 +278,7 @@ static void wait_for_phase(struct phase_run *run, uint32_t rank)
     }
 }
 
+/* Phases are steps and channels of their own: a rank's NIC and its domain work side by side. */
 static void put_phase_send(struct phase_run *run, struct myr_send send)
 {
     send.step = send.channel = run->phase;
@@ -323,6 +334,7 @@ static void phase_exchange(struct phase_run *run, uint64_t bytes)
     }
 }
 
+/* A chunk begins anew: it waits only for the same phases of the chunk before, by 'busy'. */
 static void put_phases(struct myr_sends *sends, const struct myr_collective_shape *shape)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
@@ -346,6 +358,7 @@ static void put_phases(struct myr_sends *sends, const struct myr_collective_shap
     }
 }
 
+/* Without making it: whether the full schedule can be afforded is asked before. */
 uint64_t myr_collective_send_count(const struct myr_collective_shape *shape)
 {
     uint64_t ranks = shape->ranks, local = shape->local ? shape->local : 1;

@@ -1,8 +1,15 @@
+/*
+ * shape: which rank sends to which, how much and how often, for each algorithm. The full schedule
+ * (schedule.c) and the collapsed form (collective.c) are both made from these, so that they agree.
+ */
 #include "workload/shape.h"
 
 const char *const myr_algorithm_names[MYR_ALGORITHM_COUNT] = {
     "ring", "tree", "halving", "pairwise", "hier", "in-network", "auto"};
 
+/*
+ * One for each local rank where the ranks are whole domains and more than one; else a plain ring.
+ */
 uint32_t shape_channels(const struct myr_collective_shape *shape)
 {
     uint32_t local = shape->local;
@@ -31,6 +38,7 @@ uint32_t shape_ring_rank(const struct myr_collective_shape *shape, uint32_t chan
     return domain * local + (entry + step) % local;
 }
 
+/* log2, rounded up. */
 uint32_t shape_depth(uint32_t ranks)
 {
     uint32_t depth = 0;
@@ -62,6 +70,7 @@ bool shape_exchanges(const struct myr_collective_shape *shape)
            (shape->algorithm == MYR_ALGORITHM_TREE && parts);
 }
 
+/* An all-reduce scatters and gathers: once down, once up again. */
 uint32_t shape_exchange_steps(const struct myr_collective_shape *shape)
 {
     uint32_t depth = shape_depth(shape->ranks);
@@ -88,12 +97,14 @@ struct shape_exchange shape_exchange_at(const struct myr_collective_shape *shape
     if (shape->algorithm == MYR_ALGORITHM_TREE) {
         return tree_exchange(shape, step);
     }
+    /* Halving begins with the far half and ends beside; doubling goes back the same way. */
     uint32_t depth = shape_depth(shape->ranks), k = step % depth;
     bool gathering = shape->collective == MYR_ALL_GATHER || step >= depth;
     uint32_t distance = gathering ? UINT32_C(1) << k : shape->ranks >> (k + 1);
     return (struct shape_exchange){distance, shape_part(shape->bytes, distance, shape->ranks)};
 }
 
+/* Pairs swap in halving; in trees everybody sends one way round the list. */
 uint32_t shape_exchange_to(const struct myr_collective_shape *shape, uint32_t rank,
                            uint32_t distance)
 {
@@ -121,6 +132,10 @@ struct shape_rail shape_rail_of(const struct myr_collective_shape *shape, uint64
                                shape_part(bytes, 1, shape->ranks)};
 }
 
+/*
+ * What a collective does not need is left out: an all-gather has nothing to scatter first, and a
+ * single domain has no rails to go over.
+ */
 struct shape_phases shape_phases_of(const struct myr_collective_shape *shape)
 {
     struct shape_phases phases = {.chunks = shape->chunks ? shape->chunks : 1};
@@ -208,6 +223,7 @@ struct myr_collective_bound myr_collective_least(const struct myr_collective_sha
     }
 }
 
+/* NCCL's: what each rank's link carries of the buffer, at least, for this collective. */
 double myr_collective_bus_factor(enum myr_collective collective, uint32_t ranks)
 {
     double n = ranks;

@@ -27,6 +27,7 @@ static uint32_t gpu_at(const struct step_builder *b, uint32_t rank)
     return b->ranks.gpus ? b->ranks.gpus[rank] : rank;
 }
 
+/* Kept, because every rank is asked for by every pattern. */
 static void list_stages(struct step_builder *b)
 {
     b->stage_of = myr_xcalloc(b->ranks.count, sizeof(*b->stage_of));
@@ -35,6 +36,7 @@ static void list_stages(struct step_builder *b)
     }
 }
 
+/* What has been collected, routed at once; the list is empty again. */
 static int take_pattern(struct step_builder *b, bool cyclic, uint32_t *ret, struct myr_err *err)
 {
     *ret = myr_sim_pattern(b->sim, b->messages.items, (uint32_t)b->messages.count);
@@ -83,11 +85,13 @@ static int ring_pattern(struct step_builder *b, enum myr_axis axis, uint32_t sta
     return take_pattern(b, true, ret, err);
 }
 
+/* To the nearest picosecond. */
 static myr_ps seconds(double s)
 {
     return (myr_ps)(s * (double)MYR_PS_PER_S + 0.5);
 }
 
+/* By the order of enum myr_comm_kind: those of the step's end come last. */
 static bool is_gradient(enum myr_comm_kind kind)
 {
     return kind >= MYR_COMM_DP_GRADIENT;
@@ -145,6 +149,7 @@ static uint64_t inner_bytes(const struct step_builder *b, const struct myr_comm_
     return (uint64_t)(bytes / (b->micro_batches ? b->micro_batches : 1));
 }
 
+/* What one micro-batch sends to a neighbouring stage; 0 where the stage has none on that side. */
 static uint64_t pipeline_bytes(const struct myr_comm_list *list, enum myr_comm_kind kind)
 {
     for (uint32_t i = 0; i < list->count; i++) {
@@ -155,6 +160,7 @@ static uint64_t pipeline_bytes(const struct myr_comm_list *list, enum myr_comm_k
     return 0;
 }
 
+/* Axes of exchanges inside a pass, in the order in which put_pass() plays them. */
 enum { INNER_AXES = 4 };
 static const enum myr_axis inner_axes[INNER_AXES] = {MYR_AXIS_TP, MYR_AXIS_CP, MYR_AXIS_EP,
                                                      MYR_AXIS_ETP};
@@ -179,6 +185,7 @@ static uint32_t put_pass(struct step_builder *b, uint32_t stage, const struct my
     return task;
 }
 
+/* Each once, though it is sent for every micro-batch. */
 static int make_patterns(struct step_builder *b, struct myr_err *err)
 {
     int rc = MYR_OK;
@@ -196,6 +203,7 @@ static int make_patterns(struct step_builder *b, struct myr_err *err)
     return rc;
 }
 
+/* Tasks of a pass: what it waits for goes to the first, who waits for it waits for the last. */
 struct pass_ends {
     uint32_t first, last;
 };
@@ -206,6 +214,10 @@ static void put_stage(struct step_builder *b, uint32_t stage, uint32_t after,
 {
     struct myr_comm_list list;
     uint32_t m = b->micro_batches, f = 0, g = 0, previous = after;
+    /*
+     * Forward passes before the first backward one: as many as the stages from here to the end, so
+     * that gradients are back in time.
+     */
     uint32_t warm = b->stages - stage < m ? b->stages - stage : m;
     myr_comm_of(b->step->layout, b->step->model, stage, &list);
     while (g < m) {
@@ -229,6 +241,7 @@ static void join_stages(struct step_builder *b, struct pass_ends *forward,
         myr_comm_of(b->step->layout, b->step->model, s, &list);
         uint64_t down = pipeline_bytes(&list, MYR_COMM_PP_ACTIVATION);
         uint64_t up = pipeline_bytes(&list, MYR_COMM_PP_GRADIENT);
+        /* The first and the last stage send one way only: the other way has the same bytes. */
         up = up ? up : down;
         for (uint32_t i = 0; i < m; i++) {
             if (s + 1 < b->stages) {
@@ -256,6 +269,7 @@ static int put_gradients(struct step_builder *b, uint32_t stage, uint32_t after,
     myr_comm_of(b->step->layout, b->step->model, stage, &list);
     for (uint32_t i = 0; rc == MYR_OK && i < list.count; i++) {
         const struct myr_comm *row = &list.rows[i];
+        /* The norm of the gradients is left out: it is one number. */
         if (!is_gradient(row->kind) || row->kind == MYR_COMM_GRAD_NORM) {
             continue;
         }

@@ -1,3 +1,7 @@
+/*
+ * workload: collectives as tasks of the engine, in full or collapsed, and which algorithm is
+ * quickest.
+ */
 #include "myriad/sim/workload.h"
 
 #include <stdlib.h>
@@ -9,6 +13,7 @@ static uint32_t gpu_of(struct myr_ranks ranks, uint32_t rank)
     return ranks.gpus ? ranks.gpus[rank] : rank;
 }
 
+/* MYR_NONE: from the beginning. */
 static void follow(struct myr_sim *sim, uint32_t task, uint32_t after)
 {
     if (after != MYR_NONE) {
@@ -21,6 +26,7 @@ uint32_t myr_load_flow(struct myr_sim *sim, struct myr_message message, uint64_t
     return myr_sim_transfer(sim, myr_sim_pattern(sim, &message, 1), bytes, 1);
 }
 
+/* Domains and nodes are blocks of consecutive GPUs. */
 static uint32_t block_of(const struct myr_ranks ranks, uint32_t rank, uint32_t size)
 {
     return gpu_of(ranks, rank) / size;
@@ -40,6 +46,7 @@ static bool lie_together(struct myr_ranks ranks, uint32_t local, uint32_t size)
 uint32_t myr_local_ranks(const struct myr_graph *graph, struct myr_ranks ranks)
 {
     const struct myr_design_head *head = graph->design->head;
+    /* The domain first, it may span nodes; where ranks do not fill domains, the node. */
     uint32_t sizes[] = {head->scale_up_gpus, head->gpus_per_node};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(sizes); i++) {
         uint32_t local = sizes[i] < ranks.count ? sizes[i] : ranks.count;
@@ -135,6 +142,7 @@ static int send_patterns(struct myr_sim *sim, struct myr_ranks ranks, const stru
             if (send->step != step) {
                 continue;
             }
+            /* 24 bits for each rank, the step above them. */
             uint64_t key = ((uint64_t)step << 48) ^ ((uint64_t)send->from << 24) ^ send->to;
             uint32_t *seen = myr_u64map_find(&known, key);
             if (!seen) {
