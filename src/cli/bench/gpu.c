@@ -48,6 +48,10 @@ static const struct myr_command bench_command = {
 
 const struct cli_verb cli_bench_verb = {&bench_command, NULL, .group = CLI_PROVE_GROUP};
 
+/*
+ * Without a time (a dry run, a shape that was refused) there are no rates; without a device of the
+ * catalogue no share of a peak.
+ */
 static void put_kernel(struct myr_answer *answer, const struct myr_kernels *kernels,
                        const struct myr_kernel *k)
 {
@@ -107,6 +111,7 @@ static void step(void *context, uint64_t done, uint64_t all)
     cli_progress_step(context, done);
 }
 
+/* A dry run lists the shapes alone, and asks for no library and no GPU. */
 static int measure(struct cli *cli, struct myr_kernels *kernels, struct myr_err *err)
 {
     const struct options *o = cli->options;

@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "myriad/site.h"
 
+/* In the order of enum myr_net_id, with "all" behind them. */
 static const char *const nets[] = {"compute", "storage", "service", "oob", "all"};
 
 struct options {
@@ -74,6 +75,7 @@ static int run(struct cli *cli, struct myr_err *err)
         myr_buf_put(&cli->document, text.data, text.len);
     }
     myr_answer_rows(&cli->answer, myr_binding_answer(&built.binding, &found, &cli->answer));
+    /* Written in any case: what could be bound is of use, and can be added to. */
     cli->no = found.unknown + found.contradicted + found.conflicts > 0;
     return MYR_OK;
 }

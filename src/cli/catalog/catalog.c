@@ -51,6 +51,7 @@ static void put_part(struct myr_answer *answer, const struct myr_part *part)
     myr_answer_end(answer);
 }
 
+/* Of the whole catalogue, whatever was asked for. */
 static const struct myr_value *put_counts(struct myr_answer *answer,
                                           const struct myr_catalog *catalog)
 {
@@ -95,6 +96,7 @@ static int run(struct cli *cli, struct myr_err *err)
     const struct options *options = cli->options;
     struct myr_answer *answer = &cli->answer;
     const char *word = cli->operands.count ? cli->operands.items[0] : NULL;
+    /* A bit for each kind. */
     uint32_t wanted = UINT32_MAX;
     MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {};
     MYR_TRY(options->kind ? myr_part_kinds(options->kind, &wanted, err) : MYR_OK);

@@ -62,6 +62,7 @@ static const struct myr_command command = {
     .young = true,
 };
 
+/* The usual share where 'text' is NULL. */
 static int read_share(const char *text, double *ret, struct myr_err *err)
 {
     double value = MYR_COMPARE_IN_USE;
@@ -81,6 +82,7 @@ static void tell(void *context, uint64_t done, uint64_t total)
     cli_progress_step(progress, done);
 }
 
+/* Page and picture in the language asked for; NULL is English, which needs no words looked up. */
 static int write_files(struct cli *cli, const struct options *options,
                        const struct myr_design_comparison *found, struct myr_err *err)
 {

@@ -48,6 +48,7 @@ static void put_names(const struct myr_design *design, struct myr_buf *ret)
     }
 }
 
+/* A folder stands for the design in it, as 'plan grow --out' leaves it. */
 static const char *file_of(struct cli *cli, const char *path)
 {
     struct stat st;
@@ -55,6 +56,9 @@ static const char *file_of(struct cli *cli, const char *path)
     return folder ? myr_arena_printf(&cli->arena, "%s/design.myr", path) : path;
 }
 
+/*
+ * The server gets names and shape, not the design: it decides whether what it has is a part of it.
+ */
 static int ask(struct cli *cli, const char *path, struct myr_buf *ret, struct myr_err *err)
 {
     const struct options *options = cli->options;

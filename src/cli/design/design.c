@@ -45,6 +45,7 @@ static int run(struct cli *cli, struct myr_err *err)
     struct myr_answer *answer = &cli->answer;
     MYR_CLEANUP(myr_design_close) struct myr_design design = {};
     MYR_TRY(myr_design_open(&design, path, err));
+    /* What CSV lists: the bill, unless a check or a device puts its own list in its place. */
     const struct myr_value *rows_of = myr_plan_answer(&design, answer);
     if (options->check) {
         MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {};

@@ -41,6 +41,7 @@ const struct myr_command cli_explain_plan_command = {
     .young = true,
 };
 
+/* The value is a text: it has the digits that the plan prints. */
 static void put(struct myr_answer *answer, const struct myr_explained *found)
 {
     myr_answer_object(answer, NULL);
@@ -55,6 +56,7 @@ static void put(struct myr_answer *answer, const struct myr_explained *found)
     myr_answer_end(answer);
 }
 
+/* One number with all that is known of it; several as a table. */
 static void show(struct myr_answer *answer, const struct myr_explained *found,
                  const struct myr_value *list, uint32_t count)
 {
@@ -119,6 +121,7 @@ static int run(struct cli *cli, struct myr_err *err)
     }
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
     MYR_TRY(read_plan(cli, &catalog, plan, &design, &larger, &next, err));
+    /* The plan's own answer, built and not printed: paths are those of its keys. */
     struct myr_answer tree;
     struct myr_explained *all;
     uint32_t count;

@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "myriad/site.h"
 
+/* In the order of enum myr_net_id, with "all" behind them. */
 static const char *const nets[] = {"compute", "storage", "service", "oob", "all"};
 
 struct options {
@@ -26,6 +27,7 @@ static const struct myr_option rows[] = {
     CLI_LIST("catalog", "FILE", struct options, catalogs, "own parts, added to the built-in ones"),
 };
 
+/* The formats, for completion of the first operand. */
 static void put_names(struct myr_buf *buf)
 {
     for (uint32_t i = 0; i < myr_exporter_count; i++) {
@@ -47,6 +49,7 @@ static const struct myr_command command = {
     .words = put_names,
 };
 
+/* 'files' is null: nothing was written, and the answer has the same keys as one about files. */
 static void list_formats(struct myr_answer *answer)
 {
     static const struct myr_answer_column columns[] = {
@@ -73,6 +76,10 @@ struct output {
     const char *folder; /* where they were written; NULL: nowhere */
 };
 
+/*
+ * Called for each file. For people who named no folder the one file is what is printed; programs
+ * get names and texts, or names alone where the texts lie in files.
+ */
 static int put_file(void *context, const char *name, const struct myr_buf *text,
                     struct myr_err *err)
 {
@@ -142,6 +149,7 @@ static int run(struct cli *cli, struct myr_err *err)
         return rc;
     }
     MYR_TRY(myr_exporter_find(cli->operands.items[0], &exporter, err));
+    /* VRFs are of tenants: without a list there are none to make. */
     if (options->vrf && !options->tenants) {
         int rc = myr_err_set(err, MYR_EINVAL, "--vrf needs a list of tenants");
         myr_err_hint(err, "--tenants tenants.csv");

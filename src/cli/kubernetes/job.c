@@ -58,6 +58,10 @@ int kubernetes_job_write(const struct kubernetes_job *how, const char *file, str
                               suffix, ret, err);
 }
 
+/*
+ * The Job is all of standard output, for a pipe into kubectl; what it leaves out is a warning
+ * beside it.
+ */
 static int run(struct cli *cli, struct myr_err *err)
 {
     const char *file = cli->operands.items[0], *keys[MYR_JOBFILE_KEYS];
@@ -80,6 +84,7 @@ static const char *lookup(const char *name)
     return getenv(name);
 }
 
+/* "" where it is missing or no text. In the arena: the answer is printed later. */
 static const char *kept(struct cli *cli, const struct myr_doc *map, const char *key)
 {
     const struct myr_doc *node = myr_doc_get(map, key);
@@ -88,6 +93,7 @@ static const char *kept(struct cli *cli, const struct myr_doc *map, const char *
                : "";
 }
 
+/* The same keys as of a job on a server, which 'submit' tells of too. */
 static void show(struct cli *cli, const struct myr_doc *made)
 {
     const struct myr_doc *meta = myr_doc_get(made, "metadata"), *spec = myr_doc_get(made, "spec");
@@ -114,6 +120,7 @@ static void show(struct cli *cli, const struct myr_doc *made)
     myr_answer_next(answer, "kubectl describe job %s -n %s", name, space);
 }
 
+/* A name with a random end: the same file can be submitted twice, as on a server. */
 int kubernetes_submit(struct cli *cli, const struct kubernetes_job *how, const char *file,
                       struct myr_str text, struct myr_err *err)
 {

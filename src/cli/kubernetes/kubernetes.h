@@ -10,7 +10,7 @@ extern const struct myr_command kubernetes_schedule_command, kubernetes_job_comm
 
 /* How a job file becomes a Job; options of 'submit' and of 'kubernetes job'. */
 struct kubernetes_job {
-    const char *kubeconfig, *context, *space, *image, *scheduler, *resource;
+    const char *kubeconfig, *context, *space, *image, *scheduler, *resource; /* NULL: not given */
     uint64_t gpus_per_node;
 };
 

@@ -9,7 +9,7 @@
 #include "myriad/kube.h"
 #include "myriad/server/jobfile.h"
 
-enum { KEPT_BYTES = 8 << 20 };
+enum { KEPT_BYTES = 8 << 20 }; /* of free memory that is not given back to the system */
 
 struct options {
     const char *kubeconfig, *context, *account, *name, *lease, *identity, *hold;
@@ -18,6 +18,7 @@ struct options {
     bool alone;
 };
 
+/* As myr_kube_policy_default() has them, in the units of the options. */
 static const struct options defaults = {.name = "myriad",
                                         .lease = "myriad/myriad",
                                         .hold = "10m",
@@ -66,6 +67,7 @@ const struct myr_command kubernetes_schedule_command = {
     .young = true,
 };
 
+/* A line for everything that it does, with the time of the wall as logs beside it have it. */
 static void say(void *context, const char *level, const char *text)
 {
     struct timespec now;
@@ -125,6 +127,7 @@ static int read_options(struct cli *cli, struct myr_kube_schedule *ret, struct m
                            options->leaf_labels.count > 3 ? "--leaf-label: at most three"
                                                           : "--name: at most 60 bytes");
     }
+    /* Labels that are named stand in place of the usual ones; NULL ends the list. */
     for (uint32_t i = 0; i < options->leaf_labels.count; i++) {
         policy.leaf_labels[i] = options->leaf_labels.items[i];
         policy.leaf_labels[i + 1] = NULL;
@@ -146,6 +149,7 @@ static int read_options(struct cli *cli, struct myr_kube_schedule *ret, struct m
     return options->alone ? MYR_OK : split_lease(cli, options->lease, ret, err);
 }
 
+/* A list of one, which is the CSV. */
 static void put_report(struct cli *cli, const struct myr_kube_report *r)
 {
     struct myr_answer *a = &cli->answer;

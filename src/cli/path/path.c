@@ -41,6 +41,7 @@ static const char *gpus_of(struct myr_arena *arena, const struct myr_use_nic *ni
                : myr_arena_printf(arena, "%u-%u", nic->first_gpu, nic->last_gpu);
 }
 
+/* A port's name is "device:port"; the device has a column of its own. */
 static struct myr_value *put_nics(struct cli *cli, const struct myr_use *use)
 {
     MYR_ASSERT(use->graph); /* set by whoever found the use */
@@ -64,6 +65,7 @@ static struct myr_value *put_nics(struct cli *cli, const struct myr_use *use)
     return list;
 }
 
+/* Those that no flow meets are left out: the list is of what the job uses. */
 static struct myr_value *put_switches(struct cli *cli, const struct myr_use *use)
 {
     const struct myr_graph *graph = use->graph;
@@ -99,6 +101,7 @@ static void put_way(struct myr_answer *answer, const struct myr_use *use, uint32
     myr_answer_double(answer, load_key, cli_fabric_load(use->load[channel]), 3);
 }
 
+/* A link has two channels: the even one is up, away from the hosts, the odd one down. */
 static struct myr_value *put_links(struct cli *cli, const struct myr_use *use)
 {
     const struct myr_design *design = use->graph->design;
@@ -124,6 +127,7 @@ static struct myr_value *put_links(struct cli *cli, const struct myr_use *use)
     return list;
 }
 
+/* Loads are of links between switches, as 'route' tells them. */
 static void put_summary(struct cli *cli, const struct myr_fabric_case *fabric,
                         const struct myr_use *use)
 {

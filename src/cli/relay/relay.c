@@ -45,6 +45,7 @@ static const struct myr_command relay_command = {
     .operand_max = 1,
 };
 
+/* At once, since port 0 takes any that is free. Programs get one document, at the end. */
 static void say_ready(void *context, uint16_t port)
 {
     const struct cli *cli = context;

@@ -76,6 +76,7 @@ static int init_run(struct cli *cli, struct myr_err *err)
     const struct init_options *options = cli->options;
     const char *folder = cli->operands.items[0], *user = options->user;
     char own[64] = "";
+    /* Ranks never run as root: who calls this as root has to name somebody. */
     if (!user && geteuid() != 0) {
         user = getlogin_r(own, sizeof(own)) == 0 ? own : NULL;
     }
@@ -95,6 +96,7 @@ static int init_run(struct cli *cli, struct myr_err *err)
                                    .world = worlds[options->world],
                                    .pretend = options->pretend,
                                    .speed = (double)options->speed};
+    /* Names follow the design's numbers: 'design apply' finds the same nodes under them later. */
     if (options->design) {
         struct myr_cluster cluster;
         MYR_TRY(myr_cluster_of(&(struct myr_cluster_question){.design = options->design}, &cluster,
@@ -108,6 +110,7 @@ static int init_run(struct cli *cli, struct myr_err *err)
                                        "server-key.pem", "admin.token", "state.db"};
     myr_answer_text(&cli->answer, "folder", folder);
     struct myr_value *files = myr_answer_list(&cli->answer, "files");
+    /* With etcd the state lies there: state.db, the last one, is not made. */
     for (size_t i = 0; i < MYR_ARRAY_COUNT(made) - (options->etcd ? 1 : 0); i++) {
         myr_answer_object(&cli->answer, NULL);
         myr_answer_text(&cli->answer, "name", made[i]);
@@ -160,6 +163,7 @@ static const struct myr_command serve_command = {
     .operand_max = 1,
 };
 
+/* What the server says when it is ready, kept for the answer at its end. */
 struct serving {
     const struct cli *cli;
     char url[160];
@@ -186,6 +190,7 @@ static void say_ready(void *context, const char *url, uint16_t agents_port)
     fflush(stdout);
 }
 
+/* Returns when it was told to stop, or with --once when all nodes are well. */
 static int serve_run(struct cli *cli, struct myr_err *err)
 {
     const struct serve_options *options = cli->options;

@@ -6,6 +6,7 @@
 #include "cli.h"
 #include "myriad/site.h"
 
+/* 'net' is one behind the last network for all of them; 'partial' makes unseen no fault. */
 struct cli_verify {
     uint32_t from, net;
     bool equivalent, partial;

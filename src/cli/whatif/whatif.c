@@ -42,6 +42,7 @@ static void put_count(struct myr_answer *answer, const char *what, uint64_t coun
     myr_answer_end(answer);
 }
 
+/* Null: no job was asked about. */
 static void put_submitted(struct myr_answer *answer, const struct myr_whatif_answer *a)
 {
     if (!a->submitted) {
@@ -98,6 +99,7 @@ static void fill(struct cli *cli, const struct myr_whatif_answer *a)
     cli->no = a->waits > 0 || (a->submitted && !a->placed);
 }
 
+/* The server's state as bytes, loaded here: the question costs the server nothing more. */
 static int ask_server(struct cli *cli, struct myr_control **ret, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
