@@ -27,6 +27,7 @@ struct anchor {
     uint64_t work;
 };
 
+/* Confirmed of those asked: cables that can speak for or against it. */
 struct guess {
     uint32_t *place;
     uint32_t confirmed, asked;
@@ -49,6 +50,7 @@ static uint32_t planned_at(struct anchor *a, uint32_t end)
 {
     struct myr_cabling_end far = found_end(a->ends, end ^ 1);
     uint32_t device = a->place[far.device];
+    /* Ports of hosts have no certain names yet: they tell nothing. */
     if (device == MYR_NONE || is_host(a, device)) {
         return MYR_NONE;
     }
@@ -56,6 +58,7 @@ static uint32_t planned_at(struct anchor *a, uint32_t end)
     return port == MYR_NONE ? MYR_NONE : myr_design_peer(a->design, port);
 }
 
+/* A switch of the design, and the cables that speak for it. */
 struct choice {
     uint32_t device, votes;
 };
@@ -65,6 +68,9 @@ struct ballot {
     struct choice winner;
 };
 
+/*
+ * Candidates beyond the first few are noise: a device has one switch at most of its cables' ends.
+ */
 static void vote(struct choice rows[CANDIDATES_MAX], uint32_t *count, uint32_t device)
 {
     for (uint32_t i = 0; i < *count; i++) {
@@ -105,6 +111,7 @@ static struct choice elect(struct anchor *a, uint32_t found, bool free)
     return best.votes * 2 > voters ? best : (struct choice){MYR_NONE, 0};
 }
 
+/* Those who want one place stand together, the strongest first. */
 static int compare_ballots(const void *left, const void *right)
 {
     const struct ballot *a = left, *b = right;
@@ -160,6 +167,7 @@ static bool place_round(struct anchor *a)
 static bool take_back(struct anchor *a)
 {
     MYR_CLEANUP(myr_vec_free_at) MYR_VEC(uint32_t) wrong = {};
+    /* Known names are never taken back, only what this guess placed. */
     for (uint32_t d = 0; d < a->cabling->devices.count; d++) {
         if (a->place[d] != a->base[d]) {
             struct choice best = elect(a, d, false);
@@ -168,6 +176,7 @@ static bool take_back(struct anchor *a)
             }
         }
     }
+    /* All at once: the election of one must not see what became of another. */
     for (size_t i = 0; i < wrong.count; i++) {
         a->owner[a->place[wrong.items[i]]] = 0;
         a->place[wrong.items[i]] = MYR_NONE;
@@ -194,11 +203,13 @@ static void ask(struct anchor *a, const struct myr_cabling_link *link, struct gu
             continue;
         }
         guess->asked++;
+        /* Ports of hosts are not read yet: that the host is the right one is enough. */
         guess->confirmed +=
             wanted == there && (is_host(a, there) || port_of(a, far, there) == planned);
     }
 }
 
+/* From what is known and the seed, by majorities, until nothing more is placed. */
 static void follow(struct anchor *a, uint32_t seed, uint32_t device, struct guess *ret)
 {
     memcpy(a->place, a->base, a->cabling->devices.count * sizeof(uint32_t));
@@ -230,6 +241,7 @@ static uint32_t fits_alone(struct anchor *a, uint32_t found, uint32_t device)
         uint32_t planned = port == MYR_NONE ? MYR_NONE : myr_design_peer(a->design, port);
         uint32_t there = planned == MYR_NONE ? MYR_NONE : a->design->port_device[planned];
         struct myr_cabling_end far = found_end(a->ends, end ^ 1);
+        /* A neighbour that is known to be another device speaks against it. */
         bool other = a->base[far.device] != MYR_NONE && a->base[far.device] != there;
         fits +=
             there != MYR_NONE && !is_host(a, there) && !other && port_of(a, far, there) == planned;
@@ -241,6 +253,7 @@ struct seed {
     uint32_t found, most, candidates;
 };
 
+/* Switches whose names are known are not guessed at. */
 static bool is_candidate(const struct anchor *a, uint32_t device, const uint8_t *known)
 {
     return !is_host(a, device) && !known[device];
@@ -251,6 +264,7 @@ static struct seed look_at(struct anchor *a, uint32_t found, const uint8_t *know
 {
     struct seed seed = {found, 0, 0};
     for (uint32_t d = 0; d < a->design->device_count && a->work < WORK_MAX; d++) {
+        /* Work that is used up leaves the rest at what it was: such a guess is given up later. */
         fits[d] = is_candidate(a, d, known) ? fits_alone(a, found, d) : 0;
         seed.most = fits[d] > seed.most ? fits[d] : seed.most;
     }
@@ -282,6 +296,7 @@ static uint32_t find_seeds(struct anchor *a, const uint8_t *known, uint32_t *fit
         most = a->open[d] && a->base[d] == MYR_NONE && cables > most ? cables : most;
     }
     for (uint32_t pass = 0; pass < 2; pass++) {
+        /* Counted in the first pass, so that the second takes them from all over the list. */
         uint32_t step = many / SEEDS_LOOKED_AT + 1;
         for (uint32_t d = 0; d < a->cabling->devices.count && most; d++) {
             uint32_t cables = a->ends->first[d + 1] - a->ends->first[d];
@@ -335,12 +350,14 @@ static void compare_guess(const struct anchor *a, struct contest *contest, struc
 static void try_system(struct anchor *a, const uint8_t *known, uint32_t *fits,
                        struct contest *contest)
 {
+    /* Several seeds: the first one may be miscabled itself. */
     struct seed seeds[SEEDS_LOOKED_AT];
     uint32_t count = find_seeds(a, known, fits, seeds);
     for (uint32_t s = 0; s < count && s < SEEDS_TRIED; s++) {
         struct seed again = look_at(a, seeds[s].found, known, fits);
         for (uint32_t d = 0; d < a->design->device_count; d++) {
             struct guess guess;
+            /* Half of what the best has: miscabled plugs may cost the right one some. */
             if (!fits[d] || fits[d] * 2 < again.most) {
                 continue;
             }
@@ -362,6 +379,7 @@ static bool place_part(struct anchor *a)
     size_t devices = (size_t)a->design->device_count + 1;
     uint8_t *known = MYR_ARENA_NEW(arena, uint8_t, devices);
     uint32_t *fits = MYR_ARENA_NEW(arena, uint32_t, devices);
+    /* Known places stay known; whatever is placed here becomes known to the next part. */
     struct contest contest = {.best.place =
                                   MYR_ARENA_NEW(arena, uint32_t, a->cabling->devices.count)};
     for (uint32_t d = 0; d < a->cabling->devices.count; d++) {
@@ -371,6 +389,7 @@ static bool place_part(struct anchor *a)
     }
     /* InfiniBand's numbers are the same under all systems. */
     size_t systems = a->cabling->numbered ? 1 : spelling->names->systems.count;
+    /* Each system reads the ports otherwise; the wrong ones confirm little. */
     for (uint32_t s = 0; s < systems; s++) {
         for (uint32_t t = 0; t < a->design->devtype_count; t++) {
             spelling->systems[t] = spelling->boxes[t].host ? 0 : UINT32_C(1) << s;
@@ -378,6 +397,7 @@ static bool place_part(struct anchor *a)
         try_system(a, known, fits, &contest);
     }
     const struct guess *best = &contest.best;
+    /* Too few, not clear enough, or too many cables against it: nothing is placed. */
     if (best->confirmed < LEAST_CONFIRMED || (uint64_t)contest.next * 2 > best->confirmed ||
         (uint64_t)best->confirmed * 100 < (uint64_t)best->asked * CONFIRMED_PERCENT) {
         return false;
@@ -403,6 +423,7 @@ uint32_t *anchor_switches(const struct identify *identify, const struct found_en
                        .base = MYR_ARENA_NEW(arena, uint32_t, count),
                        .place = MYR_ARENA_NEW(arena, uint32_t, count),
                        .owner = MYR_ARENA_NEW(arena, uint32_t, design->device_count)};
+    /* Guesses try systems out; the spelling gets its own back at the end. */
     memcpy(systems, identify->spelling->systems, types * sizeof(uint32_t));
     for (uint32_t d = 0; d < identify->cabling->devices.count; d++) {
         struct myr_port_span known = identify->devices[d];

@@ -3,6 +3,7 @@
 
 /* What verify found, as a tree for programs. */
 
+/* Clears the text for the next one. */
 static void put_buf(struct myr_answer *answer, const char *key, struct myr_buf *scratch)
 {
     myr_answer_str(answer, key, (struct myr_str){scratch->len ? scratch->data : "", scratch->len});
@@ -31,6 +32,7 @@ static void put_end(const struct myr_verify *verify, struct myr_answer *answer,
     }
 }
 
+/* Numbers of steps and chains count from 1, as people do. */
 static const struct myr_value *put_steps(const struct myr_verify *verify, struct myr_answer *answer)
 {
     const struct myr_value *steps = myr_answer_list(answer, "steps");
@@ -61,6 +63,7 @@ static void put_numbers(struct myr_answer *answer, const struct myr_repair *repa
     myr_answer_bool(answer, "exact", repair->exact);
 }
 
+/* The other ways to put it right, beside the one that was asked for. */
 static void put_choices(const struct myr_verify *verify, struct myr_answer *answer)
 {
     myr_answer_object(answer, "labelled");

@@ -3,6 +3,7 @@
 
 /* How much of the plan is there: what was not looked at is not there, as far as anybody knows. */
 
+/* A cable is right when both ends are; one end not read leaves it open, one not seen does not. */
 static void count(struct myr_ready *row, enum myr_port_state a, enum myr_port_state b)
 {
     row->cables++;
@@ -17,6 +18,7 @@ static void count(struct myr_ready *row, enum myr_port_state a, enum myr_port_st
     }
 }
 
+/* Keys are set at once: rows move when empty ones are left out. */
 static struct myr_ready *rows_of(struct myr_arena *arena, uint32_t total)
 {
     struct myr_ready *rows = MYR_ARENA_NEW(arena, struct myr_ready, total);
@@ -52,6 +54,7 @@ static void count_link(struct myr_verify *verify, uint32_t link, uint32_t pods)
     enum myr_port_state at_b = (enum myr_port_state)verify->state[b];
     count(&cover->all, at_a, at_b);
     count(&cover->layers[type->layer], at_a, at_b);
+    /* By the lower end; what stands in no pod counts in none. */
     uint32_t pod = repair_pod(design, design->port_device[a]);
     if (pod < pods) {
         count(&cover->pods[pod], at_a, at_b);
@@ -61,6 +64,7 @@ static void count_link(struct myr_verify *verify, uint32_t link, uint32_t pods)
     if (rack_a != MYR_NONE) {
         count(&cover->racks[rack_a], at_a, at_b);
     }
+    /* A cable between two racks is to be done in both. */
     if (rack_b != MYR_NONE && rack_b != rack_a) {
         count(&cover->racks[rack_b], at_a, at_b);
     }

@@ -47,6 +47,7 @@ static struct speed_row usual(const struct speed_table *table, uint32_t planned)
             most = row->count > most.count ? *row : most;
         }
     }
+    /* One speed nearly everywhere is the file's doing, or one setting of the fabric. */
     bool whole_file = (uint64_t)most.count * 100 >= (uint64_t)total * WHOLE_FILE_PERCENT;
     most.gbps = whole_file ? most.gbps : 0;
     most.width = whole_file ? most.width : 0;
@@ -86,6 +87,7 @@ static uint32_t medium_told(struct myr_str text)
 static const double ber_max = 2.4e-4;
 enum { FEC_GBPS = 200 }; /* links of this speed and above have no way without correction */
 
+/* All causes that apply, as bits; 0: nothing is the matter. */
 static uint8_t why_of(const struct verify_job *job, uint32_t port, bool slow)
 {
     const struct myr_verify *verify = job->verify;
@@ -107,6 +109,7 @@ static uint8_t why_of(const struct verify_job *job, uint32_t port, bool slow)
                      other << MYR_WHY_MEDIUM);
 }
 
+/* Without a speed the width tells, compared with what others have. */
 static bool is_slow(const struct myr_cabling_link *link, uint32_t gbps, struct speed_row expected)
 {
     return gbps ? gbps < expected.planned_gbps : link->width && link->width < expected.width;
@@ -138,6 +141,7 @@ static uint32_t port_told(struct verify_job *job, const struct myr_u64map *devic
     return there ? found : MYR_NONE;
 }
 
+/* Both ends of a cable have its state. */
 static void degrade(struct myr_verify *verify, uint32_t port, uint8_t why)
 {
     MYR_ASSERT(why && verify->found[port] != MYR_NONE); /* it was in its place */
@@ -160,6 +164,7 @@ static const struct {
 static uint8_t why_of_optic(const struct myr_verify *verify, uint32_t port,
                             const struct myr_cabling_optic *optic)
 {
+    /* Lanes of one module get about the same light. */
     const double dirty_db = 2;
     const struct myr_design *design = verify->design;
     uint32_t link = design->port_link[port];
@@ -230,6 +235,7 @@ void verify_degrade(struct verify_job *job)
     const struct myr_design *design = verify->design;
     struct speed_table table = {.count = 0};
     for (uint32_t p = 0; p < design->port_count; p++) {
+        /* Each link once, at its lower end. */
         if (verify->state[p] == MYR_STATE_RIGHT && p < verify->found[p]) {
             tally(&table, verify_planned_gbps(design, p), found_gbps(job, p),
                   verify->cabling->links.items[verify->found_link[p]].width);
@@ -237,6 +243,7 @@ void verify_degrade(struct verify_job *job)
     }
     note_slow_file(verify, &table);
     verify->why = MYR_ARENA_NEW(verify->arena, uint8_t, design->port_count);
+    /* Ports of one speed follow each other: it is looked up when it changes. */
     struct speed_row expected = {.planned_gbps = 0};
     for (uint32_t p = 0; p < design->port_count; p++) {
         if (verify->state[p] != MYR_STATE_RIGHT) {

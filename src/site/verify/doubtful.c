@@ -10,6 +10,7 @@ static uint32_t home_of(const struct identify *identify, uint32_t own, uint32_t 
     return hosts || planned == MYR_NONE ? MYR_NONE : design->port_device[planned];
 }
 
+/* Counts cables between switches only: those of hosts are what is in question. */
 uint8_t *naming_doubtful(const struct identify *identify)
 {
     const struct myr_design *design = identify->design;

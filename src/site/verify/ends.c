@@ -1,5 +1,6 @@
 #include "verify/ends.h"
 
+/* Counted, then filled: ends of one device are in a row, in the order of links. */
 void found_ends_fill(struct found_ends *ends, const struct myr_cabling *cabling,
                      struct myr_arena *arena)
 {

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+/* Nodes that the NICs of one host may speak for; more are noise. */
 enum { CANDIDATES_MAX = 16 };
 
 static bool has_digit(struct myr_str text)
@@ -46,6 +47,7 @@ bool hosts_split(struct myr_str name, struct myr_str *ret_host, struct myr_str *
     size_t spaces = 0, divider = 0;
     for (size_t i = 0; i < name.len; i++) {
         spaces += name.data[i] == ' ';
+        /* The last blank, or before any blank the last dash. */
         divider = name.data[i] == ' ' || (name.data[i] == '-' && !spaces) ? i : divider;
     }
     /* Cards that nobody named have several words: "MT4129 ConnectX7 Mellanox Technologies". */
@@ -53,6 +55,10 @@ bool hosts_split(struct myr_str name, struct myr_str *ret_host, struct myr_str *
         return false;
     }
     struct myr_str nic = {name.data + divider + 1, name.len - divider - 1};
+    /*
+     * Behind a blank anything with a number is a NIC; behind a dash only what drivers call so,
+     * since names of hosts have dashes.
+     */
     bool split = divider && nic.len && (spaces ? has_digit(nic) : is_nic_word(nic));
     if (spaces && !split) {
         return false;
@@ -62,6 +68,7 @@ bool hosts_split(struct myr_str name, struct myr_str *ret_host, struct myr_str *
     return !myr_str_eq(*ret_host, MYR_STR("localhost"));
 }
 
+/* Of any host type: which type this one is is not known yet. */
 static uint32_t most_nics(const struct myr_design *design)
 {
     uint32_t most = 0;
@@ -83,6 +90,7 @@ static bool is_one_host(const struct hosts *hosts, const struct identify *identi
     const struct myr_cabling_device *devices = identify->cabling->devices.items;
     struct myr_str host, one, other;
     bool wordless = false;
+    /* NICs of a host are few: pairs are compared. */
     for (uint32_t i = 0; i < group->count; i++) {
         (void)hosts_split(devices[hosts->members[group->first + i]].name, &host, &one);
         wordless = wordless || one.len == 0;
@@ -96,6 +104,7 @@ static bool is_one_host(const struct hosts *hosts, const struct identify *identi
     return group->count > 0 && (!wordless || group->count <= most_nics(identify->design));
 }
 
+/* Host names are the same in capitals. Copied only where something changes. */
 static struct myr_str small_name(struct myr_arena *arena, struct myr_str name)
 {
     bool capitals = false;
@@ -113,6 +122,7 @@ static struct myr_str small_name(struct myr_arena *arena, struct myr_str name)
     return (struct myr_str){small, name.len};
 }
 
+/* Counts become places, and are counted again as members come. */
 static void fill_members(struct hosts *hosts, uint32_t devices)
 {
     uint32_t first = 0;
@@ -153,6 +163,7 @@ void hosts_group(struct hosts *hosts, const struct identify *identify)
         hosts->items[hosts->group[d]].count++;
     }
     fill_members(hosts, devices);
+    /* Members of a doubled name stand for themselves. */
     for (uint32_t g = 0; g < hosts->count; g++) {
         struct host_group *group = &hosts->items[g];
         group->doubled = !is_one_host(hosts, identify, group);
@@ -204,6 +215,7 @@ static struct host_ballot elect_node(const struct host_vote *v, uint32_t g)
         }
         uint32_t node = v->identify->design->port_device[port], at = 0;
         voters++;
+        /* Taken by another one: this NIC's cable is wrong, or that one's is. */
         if (v->owner[node] && v->owner[node] != g + 1) {
             continue;
         }
@@ -226,6 +238,7 @@ static struct host_ballot elect_node(const struct host_vote *v, uint32_t g)
     return best;
 }
 
+/* The strongest claim to a node stands first, and gets it. */
 static int compare_host_ballots(const void *left, const void *right)
 {
     const struct host_ballot *a = left, *b = right;
@@ -269,6 +282,7 @@ static bool vote_hosts(const struct host_vote *v, bool last)
     }
     for (size_t i = 0; i < ballots.count; i++) {
         const struct host_ballot *one = &ballots.items[i];
+        /* One whose place is gone votes again in the next round. */
         if (v->owner[one->node] == 0 || v->owner[one->node] == one->group + 1) {
             v->owner[one->node] = one->group + 1;
             v->hosts->items[one->group].node = one->node;
@@ -305,6 +319,7 @@ static void mark_known(const struct host_vote *v)
         uint32_t one = v->hosts->members[group->first];
         (void)hosts_split(identify->cabling->devices.items[one].name, &host, &nic);
         uint32_t device = identify_device_named(identify, host);
+        /* Designs write names in small letters. */
         if (device == MYR_NONE) {
             device = identify_device_named(identify, small_name(identify->arena, host));
         }
@@ -315,6 +330,7 @@ static void mark_known(const struct host_vote *v)
     }
 }
 
+/* Until nothing changes: each place that is taken may decide another vote. */
 void hosts_elect(struct hosts *hosts, const struct identify *identify,
                  const struct found_ends *ends, struct unit_list *ret)
 {

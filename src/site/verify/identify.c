@@ -1,7 +1,9 @@
 #include "verify/identify.h"
 
+/* No identity: a span without ports. */
 static const struct myr_port_span nobody = {0, 0};
 
+/* Longer names are compared as they are. */
 enum { NAME_BYTES = 256 };
 
 /* False when there was none to change. */
@@ -83,6 +85,7 @@ void identify_done(struct identify *identify)
     }
 }
 
+/* A row is of a whole device, or of one port. */
 static struct myr_port_span of_row(const struct identify *identify, uint32_t row)
 {
     const struct myr_bound *bound = &identify->binding->rows.items[row];
@@ -139,6 +142,7 @@ uint32_t identify_device_named(const struct identify *identify, struct myr_str n
     return myr_site_find(identify->design, name);
 }
 
+/* A whole device's name is tried first: it may have dividers of its own. */
 static struct myr_port_span whole_or_nic(const struct identify *identify, struct myr_str name)
 {
     uint32_t device = identify_device_named(identify, name);
@@ -198,6 +202,7 @@ uint32_t identify_chip(struct myr_str name, struct myr_str *ret_box)
     return ret_box->len && ret_box->len < name.len ? chip_of(name) : 0;
 }
 
+/* As it is, without a model, without a domain, or as a bound MAC address. */
 static struct myr_port_span by_plain_name(const struct identify *identify, struct myr_str name)
 {
     struct myr_port_span found = name.len ? whole_or_nic(identify, name) : nobody;
@@ -209,6 +214,7 @@ static struct myr_port_span by_plain_name(const struct identify *identify, struc
         return by_plain_name(identify, bare);
     }
     const char *dot = memchr(name.data, '.', name.len);
+    /* A domain has no blanks: "gpu042.site mlx5_3" is a NIC's name, and was tried. */
     if (dot && !memchr(dot, ' ', name.len - (size_t)(dot - name.data))) {
         return whole_or_nic(identify, (struct myr_str){name.data, (size_t)(dot - name.data)});
     }
@@ -234,6 +240,7 @@ static struct myr_str tidy_name(struct myr_str name, char ret[NAME_BYTES])
     return (struct myr_str){ret, len};
 }
 
+/* As written first; only then tidied, and in small letters. */
 static struct myr_port_span by_name(const struct identify *identify, struct myr_str name)
 {
     char bytes[NAME_BYTES];
@@ -317,10 +324,12 @@ static void drop_double_claims(struct identify *identify)
     MYR_CLEANUP(myr_u64map_done) struct myr_u64map claims = {};
     for (uint32_t i = 0; i < cabling->devices.count; i++) {
         struct myr_port_span own = identify->devices[i];
+        /* Several NICs may bear one host's name: that is no lie. */
         bool host_name = own.count > 1 && identify_is_nic(identify, i);
         if (own.count == 0 || cabling->devices.items[i].guid == 0 || host_name) {
             continue;
         }
+        /* Chips of one box have one name and GUIDs of their own. */
         uint64_t chip = chip_of(cabling->devices.items[i].name);
         uint64_t key = ((uint64_t)own.first << 32 | own.count) ^ chip << 60;
         if (myr_u64map_add(&claims, key, i)) {
@@ -407,10 +416,12 @@ static uint32_t host_port_as(const struct identify *identify, uint32_t device, s
                                                             : design->first_port[device] + index;
     }
     uint32_t found = design->first_port[device] + index;
+    /* "eth0" of the service network may be the name of a NIC of another one here. */
     bool wanted = identify->nets >> myr_design_port_group(design, found)->net & 1;
     return wanted || !judged ? found : MYR_NONE;
 }
 
+/* InfiniBand tells numbers; some of its files have names all the same. */
 static uint32_t switch_index_as(const struct identify *identify, uint32_t type, struct myr_str port,
                                 uint32_t port_count)
 {
@@ -430,6 +441,7 @@ static uint32_t port_as(const struct identify *identify, struct myr_port_span as
     }
     uint32_t device = design->port_device[as.first], type = design->device_type[device];
     MYR_ASSERT(as.first + as.count <= design->first_port[device + 1]);
+    /* A part of a device is one NIC of a host. */
     if (as.count < design->first_port[device + 1] - design->first_port[device]) {
         return nic_port_as(identify, as, port);
     }
@@ -472,6 +484,7 @@ bool identify_is_spare(const struct identify *identify, struct myr_cabling_end e
 
 enum { ALIAS_MAX = 300, ALIAS_DEVICE_BYTES = 4 };
 
+/* One map serves all found devices: the number stands in front of the name. */
 static struct myr_str alias_key(uint32_t found, struct myr_str name, char ret[ALIAS_MAX])
 {
     size_t len = ALIAS_DEVICE_BYTES;
@@ -502,6 +515,9 @@ uint32_t identify_port(const struct identify *identify, struct myr_cabling_end e
     struct myr_port_span as = identify->devices[end.device];
     uint32_t ports = identify->cabling->devices.items[end.device].port_count;
     uint32_t port = port_as(identify, as, end.port, ports, true);
+    /*
+     * Rules first, then what was learnt of this device, at last also ports of networks not judged.
+     */
     if (port != MYR_NONE || as.count == 0) {
         return port;
     }

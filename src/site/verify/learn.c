@@ -45,6 +45,7 @@ static void count_name(const struct learner *l, struct myr_cabling_end end)
     }
 }
 
+/* Names that every reader takes for a spare port say nothing about the fabric. */
 static void count_readers(const struct learner *l, uint32_t type)
 {
     const struct myr_strmap *words = &l->spelling->words[type];
@@ -63,6 +64,7 @@ static void count_readers(const struct learner *l, uint32_t type)
     }
 }
 
+/* A few names may be misspelt: nearly all is enough. */
 static void keep_readers(const struct learner *l, uint32_t type)
 {
     for (uint32_t s = 0; l->named[type] && s < MYR_PORT_SYSTEMS_MAX; s++) {
@@ -102,6 +104,7 @@ static uint32_t port_by(const struct learner *l, struct myr_cabling_end end, uin
     return index == MYR_NONE || index == MYR_PORT_SPARE ? MYR_NONE : as.first + index;
 }
 
+/* The cable is asked once, and confirms each system by which both ends are as planned. */
 static void ask(const struct learner *l, const struct myr_cabling_link *link, uint32_t type)
 {
     bool a = switch_type(l, link->a) == type, b = switch_type(l, link->b) == type;
@@ -128,6 +131,7 @@ static void choose(const struct learner *l, uint32_t type)
     for (uint32_t s = 0; s < MYR_PORT_SYSTEMS_MAX; s++) {
         winners |= best && l->confirmed[type][s] == best ? UINT32_C(1) << s : 0;
     }
+    /* The best of those that are not among the winners. */
     uint32_t next = 0;
     for (uint32_t s = 0; s < MYR_PORT_SYSTEMS_MAX; s++) {
         bool other = !(winners >> s & 1) && l->confirmed[type][s] > next;
@@ -150,6 +154,7 @@ void identify_learn(struct identify *identify)
                         .design = identify->design,
                         .cabling = identify->cabling};
     size_t types = (size_t)l.design->devtype_count + 1, links = l.cabling->links.count;
+    /* Everything is possible again: more devices may be known than in an earlier look. */
     for (uint32_t t = 0; t < l.design->devtype_count; t++) {
         l.spelling->systems[t] = l.spelling->boxes[t].host ? 0 : UINT32_MAX;
     }

@@ -26,6 +26,7 @@ struct matcher {
     MYR_VEC(struct myr_cabling_end) foreign;
 };
 
+/* Of the networks that are judged; ports of others have no plan and no flag. */
 static void fill_plan(struct verify_job *job)
 {
     const struct myr_design *design = job->verify->design;
@@ -48,12 +49,14 @@ static void fill_plan(struct verify_job *job)
     }
 }
 
+/* Foreign ends never are. */
 static bool is_judged(const struct matcher *matcher, uint32_t vertex)
 {
     return vertex < matcher->verify->design->port_count &&
            matcher->job->flags[vertex] & VERIFY_JUDGED;
 }
 
+/* Foreign ends are vertices behind the design's ports, in the order in which they come. */
 static uint32_t add_foreign(struct matcher *matcher, struct myr_cabling_end end)
 {
     myr_vec_push(&matcher->foreign, end);
@@ -105,6 +108,7 @@ static bool may_be_planned(const struct matcher *matcher, uint32_t near,
     return !matcher->placed[wanted] || (link->one_sided && nameless);
 }
 
+/* Room was made for both ends of every link. */
 static void note_unread(struct matcher *matcher, struct myr_cabling_end end)
 {
     struct myr_verify *verify = matcher->verify;
@@ -125,6 +129,7 @@ static void leave_open(struct matcher *matcher, uint32_t near)
     }
 }
 
+/* By the network that the device belongs to: the port is not known. */
 static bool in_judged_net(const struct matcher *matcher, struct myr_cabling_end end)
 {
     uint32_t device = place_of(matcher, end.device);
@@ -160,6 +165,7 @@ static void resolve_unplanned(struct matcher *matcher, uint32_t index)
     matcher->verify->outside_links += !open;
 }
 
+/* Decides what both ends of a link are, or that it is not judged (both MYR_NONE). */
 static void resolve_link(struct matcher *matcher, uint32_t index)
 {
     const struct identify *identify = &matcher->job->identify;
@@ -253,6 +259,7 @@ static void resolve_all(struct matcher *matcher)
     verify->plan = plan;
 }
 
+/* Found is a matching: both ends are free. */
 static void join(struct matcher *matcher, uint32_t link, uint32_t a, uint32_t b)
 {
     struct myr_verify *verify = matcher->verify;
@@ -295,6 +302,7 @@ static bool is_repeated(const struct matcher *matcher, uint32_t a, uint32_t b)
     return x->device == y->device && myr_str_eq(x->port, y->port);
 }
 
+/* Links that both ends tell: two different ones at a port are a mistake in the files. */
 static int match_lists(struct matcher *matcher, struct myr_err *err)
 {
     struct myr_verify *verify = matcher->verify;
@@ -308,6 +316,7 @@ static int match_lists(struct matcher *matcher, struct myr_err *err)
             continue;
         }
         if (is_repeated(matcher, a, b)) {
+            /* Chips that share a port tell the same link once each. */
             if (a < verify->design->port_count && matcher->job->planes[a] < UINT8_MAX) {
                 matcher->job->planes[a]++;
             }
@@ -357,6 +366,7 @@ static bool counts_in(const struct matcher *matcher, uint32_t link, enum claim_r
     return !matcher->guessed[link];
 }
 
+/* The newest claim of a port leads to those before it. */
 static void note_claims(struct matcher *matcher)
 {
     for (uint32_t i = 0; i < matcher->cabling->links.count; i++) {
@@ -429,6 +439,7 @@ static void match_one_sided(struct matcher *matcher)
     note_doubts(matcher);
 }
 
+/* What a source listed whole is empty where it says nothing; a bare port says so itself. */
 static void note_looked(struct verify_job *job)
 {
     const struct myr_design *design = job->verify->design;
@@ -466,6 +477,9 @@ static void note_open_devices(struct matcher *matcher)
     }
 }
 
+/*
+ * The order matters: plan, ends, links of two sides, claims of one, and at last what is left open.
+ */
 int verify_match(struct verify_job *job, struct myr_err *err)
 {
     struct myr_verify *verify = job->verify;

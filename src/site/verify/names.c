@@ -1,5 +1,6 @@
 #include "verify/verify.h"
 
+/* The GUID where the source has no name. */
 void verify_found_name(const struct myr_verify *verify, uint32_t found, struct myr_buf *buf)
 {
     const struct myr_cabling_device *device = &verify->cabling->devices.items[found];
@@ -19,6 +20,7 @@ void verify_found_label(const struct myr_verify *verify, uint32_t found, struct 
     }
 }
 
+/* Device and port with a blank between; ends outside of the design as the source has them. */
 void myr_verify_port_name(const struct myr_verify *verify, uint32_t vertex, struct myr_buf *buf)
 {
     const struct myr_design *design = verify->design;
@@ -85,6 +87,7 @@ void myr_verify_step_text(const struct myr_verify *verify, const struct myr_repa
     }
 }
 
+/* Any device of the type will do: they have the same ports. */
 void verify_assumed_port(const struct myr_verify *verify, const struct myr_assumed *row,
                          struct myr_buf *buf)
 {

@@ -55,6 +55,7 @@ static void show_patterns(const struct myr_verify *verify, struct myr_answer *an
     }
 }
 
+/* "3 moves, 1 new cable; nothing shorter exists" */
 static const char *numbers(struct myr_answer *answer, const struct myr_repair *repair)
 {
     struct myr_arena *arena = answer->arena;
@@ -72,6 +73,7 @@ static const char *numbers(struct myr_answer *answer, const struct myr_repair *r
                : myr_arena_printf(arena, "%s; at least %u moves", text, repair->lower_bound);
 }
 
+/* Says where the rest is; nothing where nothing is left. */
 static void show_more(struct myr_answer *answer, uint32_t left, const char *list)
 {
     if (left) {
@@ -221,6 +223,7 @@ static void note_count(struct notes *notes, uint32_t count, const char *text)
     }
 }
 
+/* Of what cables told; the others are hosts or their NICs. */
 static uint32_t count_switches(const struct myr_verify *verify)
 {
     uint32_t count = 0;
@@ -306,6 +309,7 @@ static void show_notes(const struct myr_verify *verify, struct myr_answer *answe
     note_assumed(verify, &notes);
 }
 
+/* Rows without cables are left out before: there is something to divide by. */
 static void show_ready(struct myr_answer *answer, const char *name, const struct myr_ready *row)
 {
     uint32_t percent = (uint32_t)((uint64_t)row->right * 100 / row->cables);
@@ -335,6 +339,7 @@ static void show_coverage(const struct myr_verify *verify, struct myr_answer *an
     }
     myr_answer_heading(answer, "Seen");
     show_ready(answer, "  all", &cover->all);
+    /* Nothing is left to do: parts need not be told. */
     if (cover->all.right == cover->all.cables) {
         return;
     }
@@ -386,6 +391,7 @@ static void show_unread(const struct myr_verify *verify, struct myr_answer *answ
                             "switch names its ports.");
 }
 
+/* Faults first, then what is not known; a list in which nothing was seen proves nothing. */
 static const char *verdict(const struct myr_verify *verify)
 {
     uint32_t seen = 0;
@@ -407,6 +413,7 @@ static const char *verdict(const struct myr_verify *verify)
                  "being built)";
 }
 
+/* What was seen stands before what it says; steps come last, for they are long. */
 void myr_verify_page(const struct myr_verify *verify, struct myr_answer *answer)
 {
     myr_answer_para(answer, "%s: %s", myr_design_str(verify->design, verify->design->head->name),

@@ -8,6 +8,7 @@ const char *const myr_pattern_kind_names[MYR_PATTERN_KIND_COUNT] = {
     "cage-halves-swapped", "bundle-shifted", "leaf-pair-exchanged",   "devices-exchanged",
     "rails-permuted",      "rack-rotated",   "splitter-legs-crossed", "bundle-reversed"};
 
+/* Plugs that make a bundle, gaps in it that were not moved, and devices named in a text. */
 enum { BUNDLE_MIN = 3, BUNDLE_GAP_MAX = 2, NAMES_SHOWN = 4 };
 
 /* Cables of one device's port group that belong to the same places of another device. */
@@ -39,6 +40,7 @@ static uint32_t home_of(const struct myr_verify *verify, uint32_t port)
     return verify->plan[far];
 }
 
+/* The same index on a device of the same type is the same place. */
 static uint32_t index_of(const struct myr_design *design, uint32_t port)
 {
     return port - design->first_port[design->port_device[port]];
@@ -81,6 +83,7 @@ static void add_pattern(struct finder *finder, enum myr_pattern_kind kind, uint3
     myr_buf_clear(&finder->where);
 }
 
+/* Rows of one device and group stand together, and equal ones are counted. */
 static int compare_displaced(const void *left, const void *right)
 {
     const struct displaced *a = left, *b = right;
@@ -103,6 +106,7 @@ static void collect_displaced(struct finder *finder)
             continue;
         }
         uint32_t device = design->port_device[p], home_device = design->port_device[home];
+        /* Only whole places count: the same index on another device of the same type. */
         if (device == home_device || index_of(design, p) != index_of(design, home) ||
             design->device_type[device] != design->device_type[home_device]) {
             continue;
@@ -126,6 +130,7 @@ static void collect_displaced(struct finder *finder)
     finder->displaced.count = kept;
 }
 
+/* Cables that the plan has there: the half of these decides. */
 static uint32_t planned_in_group(const struct finder *finder, uint32_t device, uint32_t group_id)
 {
     const struct myr_design *design = finder->design;
@@ -145,6 +150,7 @@ static void fill_homes(struct finder *finder)
     for (size_t i = 0; i < finder->displaced.count; i++) {
         const struct displaced *row = &finder->displaced.items[i];
         uint32_t planned = planned_in_group(finder, row->device, row->group);
+        /* Rows are sorted by device: a new one begins. */
         if (row->device != best_device) {
             best = 0;
             best_device = row->device;
@@ -170,6 +176,7 @@ static uint32_t explain_device(struct finder *finder, uint32_t device)
     return ports;
 }
 
+/* Long chains are cut short: the count says the rest. */
 static void put_devices(struct finder *finder)
 {
     for (size_t i = 0; i < finder->chain.count; i++) {
@@ -182,6 +189,7 @@ static void put_devices(struct finder *finder)
     }
 }
 
+/* Two are exchanged; more that stand side by side were set up one place off. */
 static enum myr_pattern_kind kind_of_chain(const struct finder *finder)
 {
     const uint32_t *devices = finder->chain.items;
@@ -298,6 +306,10 @@ static void find_displaced(struct finder *finder)
                 uint32_t device = finder->chain.items[i];
                 ports += finder->home[device] == MYR_NONE ? 0 : explain_device(finder, device);
             }
+            /*
+             * An open row ends at a device that has nobody's cables: names alone cannot put it
+             * right.
+             */
             if (closed) {
                 note_renames(finder);
             }
@@ -313,6 +325,7 @@ static void find_swaps(struct finder *finder)
     const struct myr_design *design = finder->design;
     uint64_t last_place = UINT64_MAX; /* device and cage of the newest pattern of this kind */
     for (uint32_t p = 0; p < design->port_count; p++) {
+        /* Each pair once, at its lower port. */
         uint32_t home = finder->verify->state[p] == MYR_STATE_WRONG && !finder->explained[p]
                             ? home_of(finder->verify, p)
                             : MYR_NONE;
@@ -333,6 +346,7 @@ static void find_swaps(struct finder *finder)
         uint64_t place = (uint64_t)design->port_device[p] << 32 |
                          (legs ? at / group->per_connector : at / group->per_cage) << 1 | legs;
         uint32_t ports = explain(finder, p) + explain(finder, home);
+        /* Several pairs of one cage or connector are one mistake. */
         if (place == last_place) {
             MYR_ASSERT(finder->patterns.count > 0);
             finder->patterns.items[finder->patterns.count - 1].ports += ports;
@@ -418,6 +432,7 @@ static void name_bundle(struct finder *finder, uint32_t first, uint32_t last, in
     add_pattern(finder, MYR_PATTERN_BUNDLE_SHIFTED, ports);
 }
 
+/* Runs of plugs that all belong equally far away; a few right ones may be between. */
 static void find_bundles_in(struct finder *finder, uint32_t first, uint32_t count, int32_t shift)
 {
     uint32_t run_first = MYR_NONE, run_last = 0, run_count = 0;
@@ -507,6 +522,7 @@ static void find_reversed(struct finder *finder)
     }
 }
 
+/* The one that explains most comes first; ties by kind and text, never by address. */
 static int compare_patterns(const void *left, const void *right)
 {
     const struct myr_pattern *a = left, *b = right;

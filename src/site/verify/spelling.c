@@ -12,6 +12,7 @@ void spelling_init(struct spelling *spelling, struct myr_arena *arena,
     spelling->assumed = MYR_ARENA_NEW(arena, uint8_t, types);
     for (uint32_t t = 0; t < design->devtype_count; t++) {
         myr_box_of(design, t, catalog, &spelling->boxes[t]);
+        /* Any system, until identify_learn() has looked. */
         spelling->systems[t] = UINT32_MAX;
     }
 }
@@ -24,6 +25,7 @@ void spelling_done(struct spelling *spelling)
     myr_vec_done(&spelling->spelled);
 }
 
+/* Systems that read a name alike are one reading. */
 static void read_all(const struct spelling *spelling, uint32_t type, struct myr_str name,
                      struct spelled *ret)
 {
@@ -61,6 +63,7 @@ struct spelled *spelling_of(struct spelling *spelling, uint32_t type, struct myr
     return &spelling->spelled.items[at];
 }
 
+/* Two different readings are none: the name stays unread. */
 uint32_t spelling_read_by(const struct spelled *spelled, uint32_t systems)
 {
     uint32_t found = MYR_NONE;

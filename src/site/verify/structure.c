@@ -10,6 +10,7 @@
  * Known devices have a colour of their own from the start.
  */
 
+/* After as many, devices that still look alike do so all around. */
 enum { ROUNDS_MAX = 6 };
 
 /* Parts of the design as devices of the cabling's kind would show them. */
@@ -20,11 +21,13 @@ struct colours {
     uint8_t *planned;               /* by first port of a part: it has cables in these networks */
 };
 
+/* Not symmetric: which end has which port matters. */
 static uint64_t mix(uint64_t a, uint64_t b)
 {
     return myr_hash_u64(a * UINT64_C(0x9e3779b97f4a7c15) + b);
 }
 
+/* Never 0. */
 static uint64_t hash_of_port(struct myr_str port)
 {
     return myr_hash_bytes(port.data, port.len) | 1;
@@ -37,6 +40,7 @@ static uint32_t part_of(const struct structure *s, uint32_t port)
     return alone ? port : s->design->first_port[s->design->port_device[port]];
 }
 
+/* As files of this kind name them, so that both sides hash the same texts. */
 static void hash_ports(const struct structure *s, struct colours *colours)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
@@ -104,6 +108,7 @@ static void refine(const struct structure *s, struct colours *colours)
     }
     for (uint32_t end = 0; end < 2 * s->cabling->links.count; end++) {
         struct myr_cabling_end own = structure_end(s, end), far = structure_end(s, end ^ 1);
+        /* Claims of LLDP come from both ends, each as a link of its own. */
         bool told_twice = s->cabling->links.items[end / 2].one_sided && end & 1;
         if (!told_twice) {
             colours->found_next[own.device] += mix(
@@ -111,6 +116,7 @@ static void refine(const struct structure *s, struct colours *colours)
         }
     }
     for (uint32_t p = 0; p < design->port_count; p++) {
+        /* What is known keeps its colour, and is an anchor for what is around it. */
         bool known = colours->design[p] == 0 || s->taken[p];
         colours->design[p] =
             known ? colours->design[p] : mix(colours->design[p], colours->design_next[p]);
@@ -128,6 +134,7 @@ struct coloured {
     bool in_design;
 };
 
+/* Within a colour the found ones stand before those of the design. */
 static int compare_coloured(const void *left, const void *right)
 {
     const struct coloured *a = left, *b = right;
@@ -181,6 +188,7 @@ static void match_colours(struct structure *s, const struct coloured_list *list,
             found += !list->items[end].in_design;
             end++;
         }
+        /* One of each: that is the device. Several: they look alike. */
         size_t planned = end - i - found;
         if (found == 1 && planned == 1 && s->open[list->items[i].member]) {
             uint32_t device = list->items[i].member;
@@ -281,6 +289,7 @@ static void by_colours(struct structure *s)
         refine(s, &colours);
         list_colours(s, &colours, &list);
         match_colours(s, &list, false);
+        /* Somebody was named: votes may go on from there, and colours begin anew. */
         if (s->open_count < before) {
             while (structure_vote(s)) {
             }
@@ -370,6 +379,7 @@ static void by_neighbours(struct structure *s)
     uint32_t devices = (uint32_t)s->cabling->devices.count, count = 0;
     uint8_t *asked = MYR_ARENA_NEW(s->identify->arena, uint8_t, devices);
     for (uint32_t d = 0; d < devices; d++) {
+        /* The first chip of a box is asked; the others follow it (votes.c). */
         bool later = s->chip_before[d] && s->chip_before[d] - 1 < d;
         asked[d] = structure_is_alone(s, d) && !identify_is_nic(s->identify, d) && !later;
         count += asked[d];
@@ -391,6 +401,7 @@ static void by_neighbours(struct structure *s)
     }
 }
 
+/* In design order, whatever order they were found in. */
 static int compare_named(const void *left, const void *right)
 {
     const struct myr_identity *a = left, *b = right;
@@ -415,6 +426,7 @@ static void put_results(struct structure *s)
     myr_vec_done(&s->alike);
 }
 
+/* From the surest to the least sure: votes, neighbours, colours. */
 void identify_by_structure(struct identify *identify, struct myr_verify *verify)
 {
     struct structure s = {.identify = identify,

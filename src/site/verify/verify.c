@@ -45,6 +45,7 @@ static bool is_told_by_cable(const struct verify_job *job, uint32_t port)
     return job->identify.by_cable[link->a.device] || job->identify.by_cable[link->b.device];
 }
 
+/* Once a cable, at its lower end. */
 static void note_cable_alone(struct myr_verify *verify, uint32_t port)
 {
     const struct myr_cabling_link *link = &verify->cabling->links.items[verify->found_link[port]];
@@ -54,6 +55,7 @@ static void note_cable_alone(struct myr_verify *verify, uint32_t port)
     }
 }
 
+/* Ports of other networks stay idle. */
 static void fill_states(struct verify_job *job)
 {
     struct myr_verify *verify = job->verify;
@@ -69,6 +71,7 @@ static void fill_states(struct verify_job *job)
     }
 }
 
+/* At the end: equivalence and degraded links change states. */
 static void count_states(struct myr_verify *verify)
 {
     memset(verify->counts, 0, sizeof(verify->counts));
@@ -104,6 +107,7 @@ static uint32_t count_relabelled(const struct repair_graph *graph, const uint32_
     return ends / 2;
 }
 
+/* What hands have to do, new cables and old ones included. */
 static uint32_t steps_of(const struct myr_repair *repair)
 {
     return repair->moves + repair->adds + repair->removes;
@@ -143,6 +147,7 @@ static void repair_renamed(struct verify_job *job, struct myr_repair *ret)
     uint32_t *found = MYR_ARENA_NEW(verify->arena, uint32_t, count);
     uint8_t *known = MYR_ARENA_NEW(verify->arena, uint8_t, design->port_count);
     uint8_t *state = MYR_ARENA_NEW(verify->arena, uint8_t, design->port_count);
+    /* Where each port would be if devices had the names that their cables tell. */
     for (uint32_t v = 0; v < count; v++) {
         uint32_t device = v < design->port_count ? design->port_device[v] : MYR_NONE;
         uint32_t other = device == MYR_NONE ? MYR_NONE : verify->renames[device];
@@ -175,6 +180,7 @@ static void accept_equivalent(struct verify_job *job, const uint32_t *plan)
         if (!(job->flags[p] & VERIFY_JUDGED)) {
             continue;
         }
+        /* A port without a cable either way is idle: the plan has moved elsewhere. */
         bool settled = verify->found[p] != MYR_NONE && plan[p] == verify->found[p];
         bool waits = verify->found[p] == MYR_NONE && plan[p] == MYR_NONE;
         verify->state[p] = settled ? MYR_STATE_RIGHT : waits ? MYR_STATE_IDLE : verify->state[p];
@@ -186,6 +192,7 @@ static void accept_equivalent(struct verify_job *job, const uint32_t *plan)
     }
 }
 
+/* Both ways are always told; 'repair' is the one that was asked for. */
 static void repair_all(struct verify_job *job)
 {
     struct myr_verify *verify = job->verify;
@@ -219,6 +226,11 @@ static void verify_job_done(struct verify_job *job)
     myr_port_names_done(&job->names);
 }
 
+/*
+ * The order matters: who is who, what is plugged where, what that means, and what to do. Patterns
+ * come before the repair, since renames are theirs; degraded links after it, since they are in
+ * their place.
+ */
 int myr_verify(struct myr_verify *ret, struct myr_arena *arena, const struct myr_design *design,
                const struct myr_cabling *cabling, const struct myr_verify_options *options,
                struct myr_err *err)

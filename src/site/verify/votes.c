@@ -4,6 +4,7 @@
 
 /* A cable to a known port says which device the plan has at its other end, and on which port. */
 
+/* Places that the cables of one device may speak for; more are noise. */
 enum { CANDIDATES_MAX = 16 };
 
 /* What the found device is if its cable belongs into that port; in InfiniBand kinds must agree. */
@@ -28,6 +29,7 @@ struct election {
     uint32_t voters; /* cables to ports that have a plan */
 };
 
+/* The first port tells the identity: spans of one kind do not overlap. */
 static void vote(struct election *election, struct myr_port_span identity)
 {
     for (uint32_t i = 0; i < election->count; i++) {
@@ -64,6 +66,7 @@ static struct candidate elect(const struct structure *s, uint32_t found, uint32_
         /* A port that has a name of its own may be the planned one. */
         bool fits = port == planned || (port == MYR_NONE && !s->cabling->numbered) ||
                     is_whole_host(s, candidate); /* its NICs may have each other's cables */
+        /* A place that somebody has is not voted for, but its cable counts as a voter. */
         if (candidate.count && !s->taken[candidate.first] && fits) {
             vote(&election, candidate);
         }
@@ -104,6 +107,7 @@ void structure_accept(struct structure *s, uint32_t found, struct myr_port_span 
                       uint32_t votes, uint32_t links)
 {
     MYR_ASSERT(s->open[found] && !s->taken[identity.first]);
+    /* A NIC that stands alone on a host of several: only its cable says which one it is. */
     s->identify->by_cable[found] = structure_is_alone(s, found) &&
                                    identify_is_nic(s->identify, found) &&
                                    nics_beside(s, identity.first) > 1;
@@ -121,6 +125,7 @@ struct ballot {
     struct candidate winner;
 };
 
+/* Those who want one place stand together, the strongest first. */
 static int compare_ballots(const void *left, const void *right)
 {
     const struct ballot *a = left, *b = right;
