@@ -118,11 +118,14 @@ static void show_unpriced(const struct myr_design *design, struct myr_answer *an
     }
 }
 
+/* Findings without a price are gathered in one line: in a plan without a book there is one for
+ * every part. */
 static void show_findings(const struct myr_design *design, struct myr_answer *answer)
 {
     if (design->finding_count == 0) {
         return;
     }
+    /* The remedy is for what is still open; what was accepted is known to whoever did it. */
     myr_answer_heading(answer, "Findings");
     for (uint32_t i = 0; i < design->finding_count; i++) {
         const struct myr_finding *finding = &design->findings[i];
@@ -175,6 +178,7 @@ static const char *power_text(double kw, char ret[32])
     return ret;
 }
 
+/* Two lines of the page; all that is behind them is in the tree of the answer. */
 static void show_power(const struct myr_design *design, struct myr_answer *answer)
 {
     char it[32], facility[32], money[MYR_PLAN_MONEY_MAX];
@@ -183,6 +187,8 @@ static void show_power(const struct myr_design *design, struct myr_answer *answe
         return; /* a file of an older program */
     }
     for (uint32_t i = 0; i < design->figure_count; i++) {
+        /* How much of it is assumed is said beside the figures: a reader shall not take them for
+         * measured. */
         assumed += design->figures[i].basis == MYR_BASIS_ASSUMED;
     }
     myr_answer_fact(answer, "power", "%s IT, %s with cooling by %s (PUE %.3f)",
@@ -198,6 +204,7 @@ static void show_power(const struct myr_design *design, struct myr_answer *answe
                     plan_figure_of(design, FIG_CARBON), assumed);
 }
 
+/* What it is, then what it costs, then how it is built: whoever stops reading has had the most. */
 void myr_plan_page(const struct myr_design *design, struct myr_answer *answer,
                    const struct myr_value *bom)
 {
@@ -233,6 +240,7 @@ void myr_plan_explain(const struct myr_design *design, struct myr_answer *answer
     for (uint32_t i = 0; i < design->bom_count; i++) {
         const struct myr_bom_row *row = &design->bom[i];
         const char *note = myr_design_str(design, row->price_note);
+        /* A line without a price is shown all the same, as part of the design. */
         char count[32], money[MYR_PLAN_MONEY_MAX] = "none";
         if (row->unit_cents >= 0) {
             myr_plan_money(row->unit_cents, myr_design_str(design, design->head->currency), money);

@@ -69,6 +69,7 @@ static void add_card(struct plan *plan, uint16_t type, const struct net_plan *ne
     myr_vec_push(&plan->cards, card);
 }
 
+/* Ports of all planes are one group: those of one NIC are neighbours in it. */
 static void add_nic_group(struct plan *plan, uint16_t type, const struct net_plan *net,
                           const struct host_class *hosts)
 {
@@ -259,6 +260,8 @@ static void tier_types(struct plan *plan, struct net_plan *net)
     add_management(plan, net, net->core_type, MYR_DEVICE_CORE);
 }
 
+/* Ports of access switches are one to a cage. An aggregation switch either has uplinks of its own,
+ * or gives some of its ports, which are all alike. */
 static void access_types(struct plan *plan, struct net_plan *net)
 {
     const struct myr_network *out = &net->out;
@@ -294,6 +297,7 @@ static void access_types(struct plan *plan, struct net_plan *net)
     add_management(plan, net, net->aggregation_type, MYR_DEVICE_AGGREGATION);
 }
 
+/* Once for each network, before its switches are put. */
 static void net_types(struct plan *plan, struct net_plan *net)
 {
     switch (net->out.topology) {
@@ -349,6 +353,8 @@ static void put_plain(struct plan *plan, enum myr_device_kind kind, uint32_t cou
     }
 }
 
+/* Hosts of all networks, in the order on which paths by arithmetic rest. Each network then knows
+ * where its kinds of hosts begin. */
 static void put_hosts(struct plan *plan)
 {
     struct myr_design_head *head = plan->design.head;
@@ -443,6 +449,7 @@ static void put_tier(struct plan *plan, struct net_plan *net, enum myr_device_ki
     }
 }
 
+/* Dragonfly: by group and place in it. Torus: by coordinates, the last one varying fastest. */
 static void put_routers(struct plan *plan, struct net_plan *net)
 {
     const struct myr_network *out = &net->out;
@@ -452,6 +459,7 @@ static void put_routers(struct plan *plan, struct net_plan *net)
                                   .plane = MYR_PLANE_NONE,
                                   .style = MYR_NAME_GROUP};
         if (out->topology == MYR_TOPOLOGY_TORUS) {
+            /* A torus of two dimensions has one layer. */
             uint32_t depth = out->dim_count > 2 ? out->dims[2] : 1;
             place.style = MYR_NAME_COORDINATES;
             place.pod = i / depth / out->dims[1];
@@ -479,6 +487,7 @@ static void put_net_row(struct plan *plan, const struct net_plan *net, enum myr_
     }
 }
 
+/* Records where each tier begins: ids of switches follow from that and the order of placing. */
 static void put_switches(struct plan *plan, struct net_plan *net)
 {
     /* An empty tier has its first device where the next one begins. */
@@ -538,6 +547,7 @@ static void put_ports(struct plan *plan)
     }
 }
 
+/* Types of hosts come first, since all networks add ports to them before any host is put. */
 int plan_place(struct plan *plan, struct myr_err *err)
 {
     struct myr_design *design = &plan->design;
@@ -563,6 +573,7 @@ int plan_place(struct plan *plan, struct myr_err *err)
         }
     }
     put_units(plan);
+    /* Sizing and placing have counted the same. */
     MYR_ASSERT(design->device_count == devices);
     put_ports(plan);
     return MYR_OK;

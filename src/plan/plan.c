@@ -96,6 +96,7 @@ static void finish(struct plan *plan)
     }
 }
 
+/* For those who try many designs: the same steps without proofs, room and power. */
 int plan_unproved(struct plan *plan, struct myr_err *err)
 {
     MYR_TRY(plan_size(plan, err));
@@ -161,12 +162,14 @@ int myr_plan(struct myr_arena *arena, const struct myr_catalog *catalog,
         plan->spec = spec;
         plan->pdus = pdus;
         plan->cdus = cdus;
+        /* With strips to be counted the first pass only finds out how many racks are used. */
         plan->rough =
             pass == 0 && spec->room.node && spec->room.managed && spec->nets[MYR_NET_OOB].node;
         (void)plan_string(plan, ""); /* offset 0 is the empty string */
         int rc = run(plan, err);
         uint32_t strips = 0, units = 0;
         bool same = rc == MYR_OK && plan_units_right(plan, &strips, &units);
+        /* Done on any error, when the numbers agree, or when it has been tried often enough. */
         bool right = rc < 0 || (same && !plan->rough) || pass == PASSES_MAX;
         if (right && rc == MYR_OK) {
             *ret = plan->design;
@@ -182,6 +185,7 @@ int myr_plan(struct myr_arena *arena, const struct myr_catalog *catalog,
     }
 }
 
+/* The spec is given back; what the design needs of it lies in the arena. */
 int myr_plan_file(struct myr_arena *arena, const struct myr_catalog *catalog, const char *path,
                   struct myr_design *ret, struct myr_err *err)
 {

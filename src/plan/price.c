@@ -57,6 +57,8 @@ static const char *price_text(struct plan *plan, const struct myr_price *price)
                           : "";
 }
 
+/* Every line goes through here: its price, its rule and the total in one place. The part must be
+ * one of the catalogue. */
 void plan_bill_row(struct plan *plan, const char *system, const char *name, uint32_t part,
                    uint64_t quantity, const char *rule, const char *inputs)
 {
@@ -162,6 +164,7 @@ static void switch_rows(struct plan *plan, const struct net_plan *net)
         }
         uint64_t quantity = 0;
         const char *rule = "", *inputs = "";
+        /* Rules of all tiers are told in the one line that they share. */
         for (uint32_t k = i; k < MYR_ARRAY_COUNT(tiers); k++) {
             if (tiers[k].count && tiers[k].part == tiers[i].part) {
                 done[k] = true;
@@ -188,6 +191,7 @@ static void switch_rows(struct plan *plan, const struct net_plan *net)
     }
 }
 
+/* The types still lie in the plan's vectors. */
 static struct counted counted_of(const struct plan *plan)
 {
     return (struct counted){&plan->design, plan->devtypes.items, plan->cabletypes.items,
@@ -317,6 +321,7 @@ static void item_rows(struct plan *plan, const char *system, bool others)
     }
 }
 
+/* Switches, modules, cables, managers, then what the spec pins or adds. */
 static void fabric_rows(struct plan *plan, const struct net_plan *net)
 {
     /* Rows of this network alone: another may have the same part. */
@@ -356,6 +361,7 @@ static void unit_rows(struct plan *plan, const struct net_plan *net)
     }
 }
 
+/* Ethernet cabling may be supplied by others; the switches are bought in any case. */
 static void access_rows(struct plan *plan, const struct net_plan *net)
 {
     size_t first_row = plan->bom.count;
@@ -398,6 +404,7 @@ static void storage_rows(struct plan *plan)
     }
 }
 
+/* What is left out of the bill is said, or its total would be taken for all. */
 static void supplied_finding(struct plan *plan)
 {
     /* In the order of the bits of 'supplied'. */
@@ -416,6 +423,7 @@ static void supplied_finding(struct plan *plan)
     }
 }
 
+/* Asked at the end of the bill, when the first part that broke it is known. */
 int plan_countable(const struct plan *plan, struct myr_err *err)
 {
     if (!plan->uncountable) {

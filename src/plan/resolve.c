@@ -159,6 +159,7 @@ static void add_group_hosts(const struct plan *plan, struct net_plan *net,
     net->endpoints += count * nic_ports;
 }
 
+/* Hosts that are no GPU servers: their group means nothing. */
 static void add_hosts(const struct plan *plan, struct net_plan *net, enum myr_device_kind kind,
                       uint32_t count, uint32_t nic_part, uint32_t nic_ports)
 {
@@ -321,6 +322,8 @@ static int resolve_groups(struct plan *plan, struct net_plan *net, uint32_t nic_
             const struct myr_server_nics *nics = &group->server->server.nics[net->id];
             uint32_t own =
                 nics->nic ? myr_catalog_find(plan->catalog, myr_str_from(nics->nic)) : MYR_NONE;
+            /* A group without a fitting card is refused, not left out: the spec has put it on
+             * this network. */
             if (own == MYR_NONE || !card_suits(plan, net->spec, &part_at(plan, own)->nic) ||
                 !fits_speed(&part_at(plan, own)->nic, net->out.host_gbps)) {
                 return myr_doc_error(err, net->node, MYR_EINVAL,
@@ -406,10 +409,12 @@ static int resolve_access_parts(struct plan *plan, struct net_plan *net, struct 
 static void single_switch(struct plan *plan, struct net_plan *net)
 {
     const struct myr_spec_net *spec = net->spec;
+    /* Any of these keys asks for a fabric of leaves and spines. */
     bool open = !spec->topology && !spec->tiers && !spec->rails && !spec->islands &&
                 !spec->pod_leaves && !spec->leaf_down && !spec->leaf_up && !spec->group_switches &&
                 !spec->oversubscription_count && spec->spine_switch == MYR_PART_NONE &&
                 spec->core_switch == MYR_PART_NONE;
+    /* Whole nodes only: a switch takes no half of one. */
     uint32_t radix = myr_switch_radix(net->leaf_sw, net->out.host_gbps);
     if (!open || net->out.topology != MYR_TOPOLOGY_RAIL ||
         net->endpoints > radix / net->nic_ports * net->nic_ports) {
@@ -422,6 +427,8 @@ static void single_switch(struct plan *plan, struct net_plan *net)
                  net->out.planes > 1 ? " of a plane" : "", radix);
 }
 
+/* Card first, as it decides speed and planes; hosts next, as storage may lower the speed; then
+ * switches that suit both; rails last. */
 static int resolve_net(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
     /* Compute, storage, service, out of band. */

@@ -13,6 +13,7 @@ static int find_server(const struct myr_catalog *catalog, const char *name,
                        const struct myr_part **ret, struct myr_err *err)
 {
     uint32_t part = myr_catalog_find(catalog, myr_str_from(name));
+    /* Only a server can be ordered; a name may be that of another part. */
     bool server = part != MYR_PART_NONE && catalog->parts.items[part].kind == MYR_PART_SERVER;
     /* "h100" may be the GPU: the first server that carries it is meant. */
     const char *gpu = part != MYR_PART_NONE && catalog->parts.items[part].kind == MYR_PART_GPU
@@ -117,6 +118,7 @@ static void list_assumed(struct myr_arena *arena, const struct myr_plan_start *s
     assume(arena, text, "no storage system and no management nodes; no prices");
 }
 
+/* A spec that can be planned as it stands, from a number of GPUs and perhaps a server. */
 int myr_start_write(struct myr_arena *arena, const struct myr_catalog *catalog,
                     const struct myr_plan_start *start, struct myr_start_text *ret,
                     struct myr_err *err)
@@ -147,6 +149,7 @@ int myr_start_write(struct myr_arena *arena, const struct myr_catalog *catalog,
     return MYR_OK;
 }
 
+/* The assumed lines themselves lie in the arena. */
 void myr_start_done(struct myr_start_text *text)
 {
     myr_buf_done(&text->spec);

@@ -10,6 +10,7 @@ static double terabytes(uint32_t high, uint32_t low)
     return (double)((uint64_t)high << 32 | low) / 1000;
 }
 
+/* Of all disks; and what is left of it behind copies or a code. */
 double myr_plan_raw_tb(const struct myr_design_head *head)
 {
     return terabytes(head->storage_raw_gb_high, head->storage_raw_gb_low);

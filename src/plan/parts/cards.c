@@ -41,6 +41,7 @@ bool card_suits(const struct plan *plan, const struct myr_spec_net *spec,
 uint32_t card_or_variant(struct plan *plan, const struct net_plan *net, uint32_t own)
 {
     const char *id = part_at(plan, own)->id;
+    /* Ids of a family begin alike up to the first dash. */
     size_t family = strcspn(id, "-");
     if (card_suits(plan, net->spec, &part_at(plan, own)->nic)) {
         return own;

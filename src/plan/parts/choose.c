@@ -68,6 +68,7 @@ static bool may_be_at(const struct plan *plan, const struct link_need *need, uin
     return optic->kind == MYR_PART_TRANSCEIVER && optic->optic.medium == medium &&
            optic->optic.reach_m >= need->link.length_m &&
            allowed(side_b ? need->pins.optic_b : need->pins.optic_a, part) &&
+           /* Hosts that share a switch's cages share the module in them. */
            (!side_b || allowed(need->same_b, part)) &&
            fits_module(optic, side_b ? &need->link.b : &need->link.a, need->link.gbps) == FIT_OK;
 }
@@ -76,6 +77,7 @@ static bool may_be_at(const struct plan *plan, const struct link_need *need, uin
 static bool choose_optical(const struct plan *plan, const struct link_need *need,
                            enum myr_medium medium, struct fit_parts *ret)
 {
+    /* The upper end first: 'same_b' may leave it no choice. */
     for (uint32_t b = 0; b < plan->catalog->parts.count; b++) {
         if (!may_be_at(plan, need, b, medium, true)) {
             continue;
@@ -259,6 +261,7 @@ static void check_fibre(struct plan *plan, const char *where, const struct fit_l
 {
     const struct myr_part *a = part_at(plan, parts->optic_a), *b = part_at(plan, parts->optic_b);
     const struct myr_part *cable = part_at(plan, parts->cable);
+    /* Both are asked: a pair of modules may link over no fibre, or this fibre take neither. */
     enum fit_rule pair = fits_modules(a, b, link->length_m);
     enum fit_rule fibre = fits_fibre(cable, a, b, link);
     if (pair == FIT_OPTIC_MODE || fibre == FIT_OPTIC_MODE) {
@@ -283,6 +286,7 @@ static void check_fibre(struct plan *plan, const char *where, const struct fit_l
         broken(plan, where, FIT_CABLE_SHORT, "%s is %g m long, %g m are needed", cable->order,
                cable->cable.length_m, link->length_m);
     }
+    /* The weaker of the two modules decides how far both reach. */
     double reach = a->optic.reach_m < b->optic.reach_m ? a->optic.reach_m : b->optic.reach_m;
     if (reach < link->length_m) {
         broken(plan, where, FIT_OPTIC_REACH, "the modules reach %g m, %g m are needed", reach,
@@ -325,6 +329,7 @@ static void no_optics(struct plan *plan, const char *where, const struct fit_lin
                  link->a.id, link->a.form, link->b.id, link->b.form, link->gbps, link->length_m);
 }
 
+/* Whether the spec names any part of this link. */
 static bool any_pinned(const struct fit_parts *pins)
 {
     return pins->optic_a != MYR_PART_NONE || pins->optic_b != MYR_PART_NONE ||
@@ -342,6 +347,8 @@ static void take_pins(struct plan *plan, const char *where, const struct link_ne
         need->pins.cable != MYR_PART_NONE && part_at(plan, need->pins.cable)->cable.fixed_ends;
     /* A pinned module or a pinned cable decides whether there are modules at all. */
     freely.no_fixed = pins_optics;
+    /* Parts beside the pins come from a free choice, so that the bill has something for every end.
+     */
     if (!choose(plan, &freely, ret)) {
         *ret = (struct fit_parts){MYR_PART_NONE, MYR_PART_NONE, MYR_PART_NONE};
     }

@@ -42,6 +42,7 @@ static void count_group(const struct counted *what, const struct myr_port_group 
     }
 }
 
+/* By what is in the design's ports, so that a cage without links costs no module. */
 void count_modules(const struct counted *what, uint32_t net, struct tally *ret)
 {
     const struct myr_design *design = what->design;

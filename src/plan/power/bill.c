@@ -30,6 +30,7 @@ static void again(struct facility *f, int64_t before_cents)
     }
 }
 
+/* Behind the figures of cooling, which say how many, and before those of supply. */
 void power_bill(struct facility *f)
 {
     struct plan *plan = f->plan;

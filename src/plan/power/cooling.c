@@ -45,6 +45,7 @@ double power_coolant_l(const struct facility *f, enum myr_cooling kind, double l
     return kind == MYR_COOLING_IMMERSION ? litres + 700 * (double)f->racks : litres;
 }
 
+/* 1.2 MW rated and 80 % of it relied upon, where the spec does not say. */
 static struct chosen cdu_kw(const struct facility *f)
 {
     return power_choose(f->spec->cdu_kw, f->spec->cdu_kw > 0, 1200);
@@ -137,6 +138,7 @@ static void put_pipes(struct facility *f, double flow_per_w)
 static void put_bill(struct facility *f)
 {
     struct plan *plan = f->plan;
+    /* Manifolds and connectors are for cold plates, tanks for immersion; air needs neither. */
     bool plate = f->kind == MYR_COOLING_COLD_PLATE, tank = f->kind == MYR_COOLING_IMMERSION;
     plan_figure(plan, FIG_BILL_CDUS, f->cdus, MYR_BASIS_COMPUTED, "with spares");
     plan_figure(plan, FIG_BILL_MANIFOLDS, plate ? 2 * (double)f->racks : 0, MYR_BASIS_COMPUTED,
@@ -151,11 +153,13 @@ static void put_bill(struct facility *f)
     plan_figure(plan, FIG_BILL_TANKS, tank ? (double)f->racks : 0, MYR_BASIS_COMPUTED,
                 "one a rack, with immersion");
     double air_w = f->it_w - f->liquid_w;
+    /* Even cold plates leave a share to air units; one more stands by. */
     double units = air_w > 0 ? (double)pieces(air_w / 1000, AIR_UNIT_KW) + 1 : 0;
     plan_figure(plan, FIG_BILL_AIR_UNITS, units, MYR_BASIS_ASSUMED, "%.1f kW / 100 kW, one spare",
                 air_w / 1000);
 }
 
+/* Figures of the CDUs, in the order of their rule. */
 static void put_cdus(struct facility *f)
 {
     struct plan *plan = f->plan;
@@ -192,6 +196,7 @@ static void put_heat(struct facility *f)
                 "%.1f kW * %g * %g * 8,760 h", f->liquid_w / 1000, share.value, load);
 }
 
+/* Splits the heat between liquid and air, and from that follow flows, units, pipes and the bill. */
 void power_cooling(struct facility *f)
 {
     struct plan *plan = f->plan;

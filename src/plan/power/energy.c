@@ -24,6 +24,7 @@ static const double plant[MYR_COOLING_COUNT] = {
 /* What air takes away from one rack: class value, where the spec gives no limit. */
 #define AIR_RACK_KW 30.0
 
+/* Watts that air takes away from one rack. */
 static double air_limit_w(const struct facility *f)
 {
     return (f->spec->air_rack_kw > 0 ? f->spec->air_rack_kw : AIR_RACK_KW) * 1000;
@@ -104,6 +105,7 @@ static void put_money(struct facility *f, const struct terms *terms, double mwh)
     plan_figure(plan, FIG_ENERGY_COST, cost, MYR_BASIS_COMPUTED, "%.1f MWh * 1,000 * %g", mwh,
                 terms->tariff.value);
     plan_figure(plan, FIG_YEARS, terms->years.value, terms->years.basis, "from the first day");
+    /* One currency needs no exchange; CNY and USD have an assumed one; others must be given. */
     bool same = strcmp(bill, f->currency) == 0;
     bool known = strcmp(bill, "CNY") == 0 && strcmp(f->currency, "USD") == 0;
     struct chosen exchange = power_choose(spec->exchange, spec->exchange > 0, same ? 1 : 7.2);
@@ -136,6 +138,7 @@ static void put_efficiency(struct facility *f)
                 MYR_BASIS_COMPUTED, "%.1f PFLOP/s / %.1f kW", tflops / 1000, f->facility_w / 1000);
 }
 
+/* The kind of cooling is chosen here, since all shares of the PUE hang on it. */
 void power_energy(struct facility *f)
 {
     struct plan *plan = f->plan;
@@ -182,6 +185,7 @@ static double ride_through_s(const struct facility *f, enum myr_cooling kind, do
     return liquid_w > 0 ? litres * heat * RISE_K / liquid_w : 0;
 }
 
+/* The same IT power, load, tariff and grid for each kind: what differs is the cooling alone. */
 static void compare(struct facility *f, enum myr_cooling kind, uint32_t base)
 {
     /* What a rack may draw: class values. That of air may come from the spec. */
@@ -223,6 +227,7 @@ static void compare(struct facility *f, enum myr_cooling kind, uint32_t base)
     }
 }
 
+/* That air is chosen by hand for racks that are too hot is a warning: nobody else would say it. */
 void power_compare(struct facility *f)
 {
     compare(f, MYR_COOLING_AIR, FIG_WITH_AIR_PUE);

@@ -75,6 +75,7 @@ static double watts_with(const struct plan *plan, const struct myr_part *part, u
     return (watts > 0 ? watts : part->watts) / sw->per_box;
 }
 
+/* 'now' and 'most' are watts of one device. */
 static void add(struct tally *tally, enum sum sum, uint64_t count, double now, double most)
 {
     tally->now[sum] += now * (double)count;
@@ -83,6 +84,7 @@ static void add(struct tally *tally, enum sum sum, uint64_t count, double now, d
     tally->unknown += most > 0 ? 0 : count;
 }
 
+/* Parts are looked up once for each type: a design has few types and many devices. */
 static void add_devices(const struct plan *plan, struct tally *tally)
 {
     const struct myr_design *design = &plan->design;
@@ -120,6 +122,7 @@ static void add_servers(struct facility *f, struct tally *tally)
     }
 }
 
+/* Tiers behind the flash have servers without devices: they are in the bill and in the power. */
 static void add_tiers(const struct plan *plan, struct tally *tally)
 {
     for (uint32_t tier = 0; tier < MYR_TIER_COUNT; tier++) {
@@ -164,6 +167,7 @@ static double put_rule(struct facility *f)
     return rule;
 }
 
+/* Sums by use first, then the rule of one GPU beside them, then the figure that counts. */
 void power_it(struct facility *f)
 {
     struct plan *plan = f->plan;

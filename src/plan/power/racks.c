@@ -166,6 +166,7 @@ static void scale_lines(struct facility *f)
     }
 }
 
+/* By the room where there is one; estimated where there is none, and marked so. */
 void power_racks(struct facility *f)
 {
     struct plan *plan = f->plan;

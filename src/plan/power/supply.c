@@ -21,6 +21,7 @@ static struct chosen volts_of(const struct facility *f)
     return power_choose(f->spec->volts, f->spec->volts > 0, dc ? 800 : 400);
 }
 
+/* Of AC; direct current has none. */
 static struct chosen factor_of(const struct facility *f)
 {
     return power_choose(f->spec->power_factor, f->spec->power_factor > 0, 0.95);
@@ -45,6 +46,7 @@ static double next_size(const double *sizes, uint32_t count, double amps, double
     return sizes[count - 1];
 }
 
+/* The size in place, given or chosen, with the current that flows through it. */
 static void put_size(struct facility *f, enum figure_id id, double given, double size, double amps)
 {
     plan_figure(f->plan, id, given > 0 ? given : size,
@@ -113,6 +115,7 @@ static void put_feeds(struct facility *f)
                 (struct feed_size){spec->busway_a, busway, line_a}, share.value);
 }
 
+/* Modules for all IT, with one more or twice as many as the kind asks for. */
 static void put_ups(struct facility *f)
 {
     /* By kind; the first is that of a spec that does not say. */
@@ -129,6 +132,7 @@ static void put_ups(struct facility *f)
     }
     /* UPS goes by the most that IT can draw, not by the operating point. */
     double n = floor(f->max_w / (module.value * 1000) + 0.999999);
+    /* What the kind needs; fewer given by the spec is an error. */
     double wanted = kind == MYR_UPS_DOUBLE ? 2 * n : kind == MYR_UPS_SPARE ? n + 1 : n;
     double modules = spec->ups_modules ? spec->ups_modules : wanted;
     plan_figure(plan, FIG_UPS_LOAD, f->max_w / 1000, MYR_BASIS_COMPUTED, "all IT");
@@ -186,6 +190,7 @@ static void put_step(struct facility *f)
     const struct myr_spec_facility *spec = f->spec;
     double gpu_w = plan_figure_value(plan, FIG_GPU_W);
     struct chosen idle = power_choose(spec->idle_share, spec->idle_share >= 0, 0.15);
+    /* The share of the facility's power that generators and UPS take in one step (assumed). */
     struct chosen limit = power_choose(spec->step_share, spec->step_share > 0, 0.6);
     double step = plan->gpus * gpu_w * (1 - idle.value);
     double at_once = limit.value * f->facility_w;
@@ -223,6 +228,7 @@ static void put_floor(struct facility *f)
     struct chosen empty = power_choose(spec->rack_kg, spec->rack_kg >= 0, 150);
     struct chosen limit = power_choose(spec->floor_kg, spec->floor_kg > 0, 1600);
     double aisle = room->aisle_every ? room->aisle_m / room->aisle_every : 0;
+    /* A rack stands on its pitch and its share of the aisles. */
     double area = room->row_pitch_m * (room->column_pitch_m + aisle);
     double load = (kg + empty.value) / area;
     plan_figure(plan, FIG_FLOOR, load,

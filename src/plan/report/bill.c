@@ -73,6 +73,8 @@ static void put_sum(const struct report *report, const char *words, int64_t cent
     myr_page_row_end(report->buf);
 }
 
+/* System by system, each with its sum, then the sum of all. A system without any price has none,
+ * nor has a bill without any. */
 static void put_rows(const struct report *report, const struct report_system *systems,
                      uint32_t count)
 {
@@ -97,6 +99,7 @@ static void put_rows(const struct report *report, const struct report_system *sy
     myr_page_table_end(report->buf);
 }
 
+/* Which book the prices are from is said once, above the table. */
 void report_bill(const struct report *report)
 {
     struct report_system systems[REPORT_SYSTEMS_MAX];

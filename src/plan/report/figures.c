@@ -141,6 +141,8 @@ static void put_choice(const struct report *report)
         const struct myr_figure *fits = find(report, path);
         snprintf(path, sizeof(path), "cooling.compare.%s.cost_of_years", kinds[k]);
         const struct myr_figure *cost = find(report, path);
+        /* A kind that cannot cool the fullest rack is no choice, however
+         * cheap. */
         if (!fits || fits->value == 0) {
             report_para(report, "%s does not carry the fullest rack.",
                         report_say(report, "%s", kinds[k]));
@@ -163,6 +165,7 @@ static void put_classes(const struct report *report)
                                         "reached"};
     const struct myr_figure *read = find(report, "storage.gives.read_gbytes_per_s");
     const struct myr_figure *write = find(report, "storage.gives.write_gbytes_per_s");
+    /* Rates of the classes are for a started unit: a cluster of 33 servers counts as two. */
     double units = storage_units(report->design);
     const char *started = myr_arena_printf(report->arena, "%g", units);
     report_para(report,
@@ -189,6 +192,7 @@ static void put_classes(const struct report *report)
     myr_page_table_end(report->buf);
 }
 
+/* Figures that the plan does not have leave no tile. */
 void report_power_tiles(const struct report *report)
 {
     static const struct {

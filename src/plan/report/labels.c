@@ -27,6 +27,7 @@ static const char style[] =
     ".l b{font-size:11px}.l p{margin:0 0 1px}.qr{flex:none}"
     "@media screen{.sheet{outline:1px solid #bbb;margin:0 auto 8px}.l{outline:1px dotted #ccc}}";
 
+/* By the name as it is printed. */
 static bool rack_is(const struct myr_design *design, uint32_t rack, const char *name)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
@@ -94,6 +95,7 @@ int report_labels_choose(const struct myr_design *design, const char *where,
     return MYR_OK;
 }
 
+/* "leaf/p0-g0-r2:3/2". */
 static void put_end(struct myr_buf *buf, const struct myr_design *design, uint32_t port)
 {
     myr_design_name(design, design->port_device[port], buf);
@@ -161,6 +163,7 @@ static void put_label(struct myr_buf *buf, const struct myr_design *design, uint
     myr_buf_printf(buf, ", %g m, %u Gb/s</p></div></div>\n", type->length_mm / 1000.0, type->gbps);
 }
 
+/* In the order of links, both ends of a cable side by side. */
 void report_labels_put(const struct myr_design *design, const struct myr_plan_about *about,
                        const struct report_labels *which, struct myr_buf *buf)
 {

@@ -45,6 +45,7 @@ static const char *of_net(const struct report *report, enum myr_net_id id, uint6
 static void put_hosts(const struct report *report, enum myr_net_id id)
 {
     const struct myr_network *net = &report->design->networks[id];
+    /* Nodes of several kinds may have different numbers of ports: then only the sum is said. */
     uint32_t ports = net->nodes_on_it ? net->host_ports / net->nodes_on_it : 0;
     if (ports && ports * net->nodes_on_it == net->host_ports) {
         const char *nodes = of_net(report, id, net->nodes_on_it, "nodes");
@@ -83,6 +84,7 @@ static void put_network(const struct report *report, enum myr_net_id id)
         report_para(report, "%s leaf, %s spine and %s core switches (%s), topology %s, ratio %s.",
                     leaf, spine, core, part, shape, ratio_of(report, id));
     }
+    /* Nothing is said where there is nothing to halve. */
     if (net->bisection_gbps) {
         report_para(report,
                     "Between the halves of the cluster it carries %s Gb/s in the worst case.",
@@ -136,6 +138,7 @@ static void put_servers(const struct report *report)
     }
 }
 
+/* All networks side by side, behind the words about each. */
 static void put_table(const struct report *report)
 {
     static const char *const heads[] = {"network", "topology", ">tiers",         ">leaf",
@@ -174,6 +177,7 @@ static void put_table(const struct report *report)
     myr_page_table_end(report->buf);
 }
 
+/* Servers first, then each network that there is, then storage: the order of the spec. */
 void report_networks(const struct report *report)
 {
     report_heading(report, "What is built");

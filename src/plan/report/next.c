@@ -89,6 +89,7 @@ static void put_ahead(const struct report *report, const struct myr_growth *grow
     }
     const char *switches = report_counted(report, growth->first_switches, "next.ahead.switches");
     const char *avoided = report_counted(report, growth->avoided_total, "next.ahead.moves_avoided");
+    /* Switches without a price still spare cables: only the money is left out. */
     if (growth->first_cents < 0) {
         report_para(report, "%s switches bought now spare %s of these cables; they have no price.",
                     switches, avoided);
@@ -108,6 +109,8 @@ static void put_ahead(const struct report *report, const struct myr_growth *grow
                 report_value(report, report_money(report, head->total_cents), "totals.cost"));
 }
 
+/* What is added, what it costs, what moves, and what buying ahead would spare: the questions of a
+ * second phase. */
 void report_next(const struct report *report)
 {
     /* Without --next there is no such chapter. */

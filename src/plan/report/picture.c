@@ -30,6 +30,7 @@ static void put_unescaped(struct myr_buf *to, struct myr_str text)
     }
 }
 
+/* Whether the text at this place begins so. */
 static bool begins(struct myr_str css, size_t at, const char *with)
 {
     size_t len = strlen(with);
@@ -95,6 +96,7 @@ static const char *words_of(const struct report *report, struct myr_str text)
 static void put_piece(const struct report *report, struct report_drawn *drawn, struct myr_str tag,
                       struct myr_str text)
 {
+    /* Styles are no words: they are kept to the drawing instead of translated. */
     bool style = tag.len > 6 && memcmp(tag.data, "<style", 6) == 0;
     const char *words = style ? NULL : words_of(report, text);
     const char *paths = words ? report_drawn_paths(report, drawn, words) : "";
@@ -133,6 +135,7 @@ void report_picture(const struct report *report, const struct myr_buf *svg,
     }
     myr_buf_printf(report->buf, "<svg id=\"p%u\"", *report->pictures);
     at += strlen("<svg");
+    /* Tag by tag: what stands between two of them are the words of the first. */
     for (const char *close; at < end && (close = memchr(at, '>', (size_t)(end - at)));) {
         const char *next = memchr(close, '<', (size_t)(end - close));
         struct myr_str tag = {at, (size_t)(close - at) + 1};

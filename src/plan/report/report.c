@@ -18,6 +18,7 @@ int myr_report_language(struct myr_arena *arena, const char *name, struct myr_la
         return MYR_OK;
     }
     for (size_t i = 0; i < plan_languages_count; i++) {
+        /* Languages are built into the program, a file for each. */
         const struct myr_embedded *file = &plan_languages[i];
         size_t len = strlen(name);
         const char *base = strrchr(file->name, '/');
@@ -52,6 +53,7 @@ static void put_tiles(const struct report *report)
     const struct myr_design *design = report->design;
     const struct myr_design_head *head = design->head;
     char text[MYR_PLAN_MONEY_MAX];
+    /* Sums over all networks, as 'totals' of the answer has them. */
     uint64_t cables = 0, fibres = 0, switches = 0, unpriced = 0;
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         const struct myr_network *net = &design->networks[id];

@@ -7,6 +7,7 @@
 /* A drawing of more is no page any more: the file beside it is named instead. */
 enum { PICTURE_BYTES_MAX = 3 << 20 };
 
+/* For kW, km and m: nobody measures them closer. */
 static const char *tenths(const struct report *report, double number)
 {
     return myr_arena_printf(report->arena, "%.1f", number);
@@ -77,6 +78,7 @@ void report_room(const struct report *report)
         report_counted(report, report->design->rack_count, "room.racks"),
         report_value(report, tenths(report, (double)room->watts / 1000), "room.kw"),
         report_value(report, tenths(report, (double)room->watts_max / 1000), "room.kw_limit"));
+    /* In whole percent. */
     const char *fill = myr_arena_printf(report->arena, "%.0f", room->tray_fill_permille / 10.0);
     report_para(report,
                 "Cables: %s km along the trays, the longest %s m; the fullest tray is "

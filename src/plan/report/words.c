@@ -42,6 +42,7 @@ static const char *path_of(const struct report *report, const char *fmt, va_list
     return myr_arena_printf(report->arena, "%s", path);
 }
 
+/* The mark takes the place of the number in the sentence until report_put() writes it. */
 const char *report_value(const struct report *report, const char *text, const char *path, ...)
 {
     va_list arguments;
@@ -104,6 +105,7 @@ void report_put(const struct report *report, const char *text)
     report->paths->count = 0;
 }
 
+/* Without a tag around it: for headings, cells and parts of sentences. */
 const char *report_say(const struct report *report, const char *fmt, ...)
 {
     va_list arguments;
@@ -113,6 +115,7 @@ const char *report_say(const struct report *report, const char *fmt, ...)
     return said;
 }
 
+/* Headings have no numbers, and so no marks. */
 void report_heading(const struct report *report, const char *english)
 {
     myr_page_heading(report->buf, myr_lang_say(report->about->lang, english));
@@ -149,6 +152,7 @@ void report_para_of(const struct report *report, const char *path, const char *f
     va_end(arguments);
 }
 
+/* The number stands above its name. */
 void report_tile(const struct report *report, const char *english, const char *text)
 {
     myr_buf_put_lit(report->buf, "<div class=\"tile\"><b>");
@@ -158,6 +162,7 @@ void report_tile(const struct report *report, const char *english, const char *t
     myr_buf_put_lit(report->buf, "</span></div>\n");
 }
 
+/* Rules, names and inputs of the plan are English sentences as well. */
 const char *report_string(const struct report *report, uint32_t string)
 {
     return myr_lang_say(report->about->lang, myr_design_str(report->design, string));
@@ -227,6 +232,7 @@ const char *report_number(const struct report *report, uint64_t number)
     return myr_arena_printf(report->arena, "%s", myr_u64_grouped(number, text));
 }
 
+/* The heads in the report's language; rows follow until the table is ended. */
 void report_table(const struct report *report, const char *const *heads, uint32_t count)
 {
     const char *said[16];
@@ -240,6 +246,7 @@ void report_table(const struct report *report, const char *const *heads, uint32_
     myr_page_table_begin(report->buf, said, count);
 }
 
+/* Cents are only shown where there are any. */
 const char *report_money(const struct report *report, int64_t cents)
 {
     char text[32];
@@ -258,6 +265,7 @@ const char *report_specification(const struct report *report, uint32_t line)
     return more ? report_string(report, more[line].specification) : "";
 }
 
+/* In years where it is whole years. */
 const char *report_warranty(const struct report *report, uint32_t line)
 {
     const struct myr_bom_more *more = report->design->bom_more;

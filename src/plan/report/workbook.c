@@ -32,11 +32,13 @@ static void head(struct sheet *to, const char *const *names, const double *width
     to->row++;
 }
 
+/* In the row in hand. */
 static void text(struct sheet *to, lxw_col_t column, const char *words)
 {
     worksheet_write_string(to->sheet, to->row, column, words, NULL);
 }
 
+/* Columns A to J; totals are D times E of their own row. */
 static void put_bill(struct sheet *to)
 {
     static const char *const names[] = {"system", "name", "part",    "quantity",      "unit price",
@@ -72,6 +74,7 @@ static void put_bill(struct sheet *to)
                                 (double)design->head->total_cents / 100);
 }
 
+/* Accepted ones too, as in the report. */
 static void put_findings(struct sheet *to)
 {
     static const char *const names[] = {"severity", "where", "rule", "what", "remedy"};
@@ -92,6 +95,7 @@ static void put_findings(struct sheet *to)
     }
 }
 
+/* Both sheets into the book, which is closed in any case. */
 static lxw_error fill(lxw_workbook *book, const struct report *report)
 {
     const char *name = myr_design_str(report->design, report->design->head->name);
@@ -113,6 +117,7 @@ static lxw_error fill(lxw_workbook *book, const struct report *report)
     return workbook_close(book);
 }
 
+/* All of the file into 'ret'. */
 static int take_file(const char *path, struct myr_buf *ret, struct myr_err *err)
 {
     FILE *file = fopen(path, "rb");
