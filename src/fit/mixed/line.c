@@ -1,5 +1,10 @@
+/*
+ * line: tables of sums for one pool and width, and a stage chosen from them. A span of layers is
+ * the difference of two rows, so a stage costs as much to ask for with one layer as with a hundred.
+ */
 #include "mixed/line.h"
 
+/* One of the kinds counts the layer. */
 static enum fit_kind kind_of(const struct myr_model *model, uint32_t layer)
 {
     double counts[FIT_KIND_COUNT] = {};
@@ -11,6 +16,7 @@ static enum fit_kind kind_of(const struct myr_model *model, uint32_t layer)
     return (enum fit_kind)kind;
 }
 
+/* Bytes that one layer keeps, for a way to recompute. */
 static double kept_of(struct myr_layout layout, const struct myr_model *model,
                       enum myr_recompute recompute, bool moe)
 {
@@ -125,6 +131,7 @@ static void sum_working(struct fit_pool_costs *b, const uint32_t *moe)
     }
 }
 
+/* One entry more than layers: row 0 is nothing. */
 static double *row_of(const struct fit_line_up *line)
 {
     return MYR_ARENA_NEW(line->arena, double, line->x->query->it.model->layer_count + (size_t)1);
@@ -176,6 +183,7 @@ void fit_line_price_exchange(struct fit_pool_costs *b, uint32_t zero, const enum
     b->near = places.pp_near;
 }
 
+/* The first span has the embedding with it, one that reaches the end the output. */
 static struct myr_rank_params params_of(const struct fit_pool_costs *b, uint32_t from, uint32_t to)
 {
     if (to == b->it.model->layer_count) {
@@ -202,6 +210,7 @@ static double seat_bytes(const struct seat *seat, uint32_t mode, uint32_t recomp
 {
     const struct fit_layer_sums *s = &seat->b->sums;
     const struct fit_end_costs *e = &seat->b->ends;
+    /* 'recomputed' may be one more than layers: then prediction modules are made again too. */
     uint32_t layers = seat->to - seat->from, some = recomputed < layers ? recomputed : layers;
     double kept = s->kept_bytes[mode][seat->to] - s->kept_bytes[mode][seat->from];
     kept -= s->saved_bytes[seat->from + some] - s->saved_bytes[seat->from];
@@ -221,6 +230,7 @@ static struct seat seat_of(const struct fit_line_up *line, uint32_t stage, uint3
     bool has_moe = moe > 0 || (seat.last && b->it.model->mtp_count > 0 &&
                                line->moe[b->it.model->layer_count] > 0);
     bool has_dense = moe < layers;
+    /* 1F1B: as many as stages follow, and the stage itself. */
     seat.flights = fit_min(myr_layout_micro_batches(&b->layout), b->layout.pp - stage);
     *ret_params = params_of(b, from, from + layers);
     seat.fixed_bytes = fit_state_bytes(&b->layout, ret_params);
@@ -265,6 +275,7 @@ struct fit_stage_choice fit_line_choose(const struct fit_line_up *line, uint32_t
     const struct fit_layer_sums *s = &seat.b->sums;
     const struct fit_end_costs *e = &seat.b->ends;
     uint32_t most = layers + (seat.last && e->last_saved_bytes > 0);
+    /* No count is asked for: the plain way is out before it is tried. */
     bool only_selective = !line->counts && !line->all && line->selective;
     uint32_t recomputed = only_selective ? most + 1 : least_recomputed(line, &seat, most);
     ret.forward_s = s->forward_s[seat.to] - s->forward_s[seat.from] +
@@ -279,6 +290,7 @@ struct fit_stage_choice fit_line_choose(const struct fit_line_up *line, uint32_t
                          (seat.last ? e->last_backward_s[0] : 0) +
                          (recomputed > layers ? e->last_recompute_s : 0);
     }
+    /* Selective is taken only where it is faster than the fewest layers that fit. */
     if (line->selective && seat_bytes(&seat, 1, 0) <= seat.b->usable_bytes) {
         double backward = s->backward_s[1][seat.to] - s->backward_s[1][seat.from] +
                           (seat.last ? e->last_backward_s[1] : 0);

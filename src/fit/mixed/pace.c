@@ -1,3 +1,7 @@
+/*
+ * pace: the line under a pipeline's time, over its micro-batches: what one more costs, and what the
+ * ends add. The search over parts of a batch bounds with it before it plays.
+ */
 #include "mixed/pace.h"
 
 /* Layers of a stage's first chunk, at their fastest. */
@@ -21,6 +25,7 @@ static double chunk_s(const struct myr_model *model, const struct myr_layout *la
 static void set_line(const struct myr_layout *layout, const struct fit_stages *all, double unit_s,
                      struct fit_way *ret)
 {
+    /* So many that what the ends add is past; the hair less covers rounding at that size. */
     const double many = 1 << 20;
     double rest = fit_pipe_floor_s(layout, many, all) - many * unit_s;
     ret->unit_s = unit_s;
@@ -34,6 +39,7 @@ void fit_pace_of(const struct myr_fit_case *it, const struct myr_layout *layout,
     uint32_t slowest = 0;
     struct fit_stage_s stages[MYR_FIT_STAGES_MAX];
     struct fit_stages all = {.stages = stages};
+    /* Half of what is beside layers belongs to each pass. */
     double each = (it->constants[FIT_LAUNCH_MICRO] * 1e-3 + hop_s) / 2, unit = 0;
     MYR_ASSERT(layout->pp <= MYR_FIT_STAGES_MAX);
     *ret_pipe = (struct fit_pipe){};
@@ -65,6 +71,7 @@ void fit_shape_pace(const struct myr_fit_case *it, const struct myr_layout *layo
 {
     struct fit_stage_s stages[FIT_SHAPE_KINDS];
     struct fit_stages all = {.stages = stages};
+    /* Without transfers, and without prediction modules' layers: a bound may leave them out. */
     double each = it->constants[FIT_LAUNCH_MICRO] * 1e-3 / 2, unit = 0, outputs = 1;
     outputs += it->model->mtp_count;
     for (uint32_t i = 0; i < shape->kind_count; i++) {

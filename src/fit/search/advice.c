@@ -1,3 +1,7 @@
+/*
+ * advice: what lies around the best layout. Every value is tried by a search of its own: an axis is
+ * forced, all others stay free, so a number here is never a guess.
+ */
 #include "myriad/fit/advice.h"
 
 #include <stdio.h>
@@ -19,11 +23,13 @@ static void try_choice(const struct myr_fit_query *forced, const char *axis,
     choice->found = answer->top_count > 0;
     choice->legal = answer->evaluated > 0;
     choice->best = answer->top[0];
+    /* No layout has it at all: that is no choice, and takes no row. */
     if (!choice->legal) {
         ret->count--;
     }
 }
 
+/* 'field' lies in 'base' and is open again afterwards. */
 static void try_number(const struct myr_fit_query *base, uint32_t *field, uint32_t value,
                        const char *axis, struct myr_arena *arena, struct myr_fit_choices *ret)
 {
@@ -65,6 +71,7 @@ static void try_sizes(const struct myr_fit_query *query, const struct myr_layout
     }
 }
 
+/* ZeRO stages, ways to recompute and schedules other than the best one's, where they are open. */
 static void try_words(const struct myr_fit_query *query, const struct myr_layout *best,
                       struct myr_arena *arena, struct myr_fit_choices *ret)
 {
@@ -82,6 +89,7 @@ static void try_words(const struct myr_fit_query *query, const struct myr_layout
     q = *query;
     for (int mode = 0; mode <= MYR_RECOMPUTE_FULL && query->recompute < 0; mode++) {
         uint32_t at = ret->count;
+        /* Some layers recomputed is not what the word "full" says: that is tried too. */
         bool same = mode == (int)best->recompute && best->recompute_layers == 0;
         q.recompute = mode;
         if (!same && (mode != MYR_RECOMPUTE_SELECTIVE || !best->flash_attention)) {
@@ -100,6 +108,7 @@ static void try_words(const struct myr_fit_query *query, const struct myr_layout
             try_choice(&q, "schedule", arena, ret);
         }
         if (ret->count > at) {
+            /* The release does not run it: worth knowing, not worth choosing. */
             ret->items[at].foreign = !(query->it.stack->schedules >> s & 1);
             snprintf(ret->items[at].value, sizeof(ret->items[at].value), "%s",
                      myr_schedule_name((enum myr_schedule)s));
@@ -112,6 +121,7 @@ void myr_fit_choices(const struct myr_fit_query *query, const struct myr_layout 
 {
     struct myr_fit_query q = *query;
     ret->count = 0;
+    /* The precision is not an axis here: neighbours are compared in the best one's. */
     q.any_precision = false;
     q.precision = best->precision;
     q.exhaustive = false;
@@ -132,6 +142,7 @@ const char *myr_fit_knob_name(enum myr_fit_knob knob)
 double myr_fit_turned_s(const struct myr_fit_case *it, const struct myr_layout *layout,
                         enum myr_fit_knob knob, double factor)
 {
+    /* Copies of what is turned: the case stays as it is, and so does the layout. */
     struct myr_fit_case turned = *it;
     struct myr_device device = *it->device;
     struct myr_fit_cost cost;
@@ -173,6 +184,10 @@ uint32_t myr_fit_refused(const struct myr_fit_query *query, struct myr_arena *ar
     struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
     uint32_t count = 0;
     MYR_ASSERT(max <= MYR_FIT_TOP_MAX);
+    /*
+     * The same search where memory is no limit; what then comes before the best is what memory
+     * refused.
+     */
     boundless.memory_bytes = 1e18;
     q.it.device = &boundless;
     q.top = max;

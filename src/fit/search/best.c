@@ -14,6 +14,9 @@ static bool same_grid(const struct myr_layout *a, const struct myr_layout *b)
 /* A total order of layouts, so that equal times have one winner: plainer ones come first. */
 static bool before(const struct myr_layout *a, const struct myr_layout *b)
 {
+    /*
+     * The values in the order in which they decide; what stands for "all" comes last of its kind.
+     */
     enum { KEYS = 16 };
     const struct myr_layout *both[2] = {a, b};
     uint64_t keys[2][KEYS];
@@ -52,6 +55,7 @@ static bool before(const struct myr_layout *a, const struct myr_layout *b)
     return false;
 }
 
+/* The place of the grid in the list; behind the end where it has none. */
 static uint32_t find(const struct myr_fit_answer *answer, const struct myr_layout *layout)
 {
     uint32_t at = 0;
@@ -91,6 +95,7 @@ void fit_best_add(struct myr_fit_answer *answer, uint32_t top, const struct myr_
                   double step_s)
 {
     uint32_t at = find(answer, layout);
+    /* A new grid takes a free place or that of the worst. */
     if (at == answer->top_count) {
         at = answer->top_count < top ? answer->top_count++ : answer->top_count - 1;
     }

@@ -54,6 +54,7 @@ static struct fit_family pop_family(struct fit_heap *heap)
     return top;
 }
 
+/* Grows by doubling; the memory is the search's and freed with it. */
 static void push_family(struct fit_heap *heap, struct fit_family family)
 {
     if (heap->count == heap->max) {
@@ -109,6 +110,7 @@ static void add_family(struct fit_search *s, struct myr_layout *width, uint32_t 
     const struct myr_fit_query *q = s->query;
     const struct fit_depth *depth = &s->space->depths[at];
     struct myr_layout layout = *width;
+    /* What the rules ask of these axes, without forming a layout for each. */
     uint64_t ranks = (uint64_t)layout.tp * layout.cp * depth->pp;
     if (q->gpus % ranks != 0) {
         return;
@@ -123,6 +125,7 @@ static void add_family(struct fit_search *s, struct myr_layout *width, uint32_t 
     struct fit_family family = {.width = width, .depth = at, .first = s->group_count};
     uint64_t updates = fit_shard_count(s, &layout);
     double straggler = fit_straggler_share(&q->it, &layout);
+    /* Sequences of a replica in a step. */
     uint32_t own = q->batch / layout.dp;
     for (uint32_t b = 1; b <= FIT_MICRO_MAX && b <= own; b++) {
         if (own % b != 0 || !fit_allowed(q->micro_batch, b)) {

@@ -1,6 +1,7 @@
 /* briefs: what bounds read of a layer, of the embedding and of the output. */
 #include "search/visit.h"
 
+/* Sums of a block only: bounds need no terms, and thousands of groups keep these. */
 static struct fit_brief brief_of(const struct fit_layer *alone, const struct fit_layer *recomputed)
 {
     struct fit_brief ret = {alone->forward.total, alone->weight_s, fit_layer_s(alone),

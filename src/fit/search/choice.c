@@ -9,6 +9,7 @@ void fit_set_choice(const struct fit_visit *v, const struct fit_shape *shape, ui
         layout->recompute_layers = 0;
         return;
     }
+    /* The last choice is all layers, which a layout says by the number 0. */
     MYR_ASSERT(choice <= shape->chunk_most);
     layout->recompute = choice ? MYR_RECOMPUTE_FULL : MYR_RECOMPUTE_NONE;
     layout->recompute_layers = choice < shape->chunk_most ? choice : 0;
@@ -19,6 +20,7 @@ struct myr_rank_params fit_params_least(const struct fit_visit *v, double layers
     const struct myr_rank_params *dense = &v->layer[0], *expert = &v->layer[1];
     double all_dense = v->s->layers[FIT_DENSE_FULL] + v->s->layers[FIT_DENSE_WINDOW];
     double all_moe = v->s->layers[FIT_MOE_FULL] + v->s->layers[FIT_MOE_WINDOW];
+    /* The smaller of both kinds, part by part; a kind that the model has not must not lower it. */
     const struct myr_rank_params *a = all_dense > 0 ? dense : expert;
     const struct myr_rank_params *b = all_moe > 0 ? expert : dense;
     uint64_t sharded = a->sharded < b->sharded ? a->sharded : b->sharded;
@@ -30,6 +32,9 @@ struct myr_rank_params fit_params_least(const struct fit_visit *v, double layers
 
 void fit_set_chain(const struct fit_search *s, enum fit_chain chain, struct myr_layout *layout)
 {
+    /*
+     * One layer recomputed makes the blocks hold both kinds of layer; who asked for all needs one.
+     */
     bool all = s->query->recompute == MYR_RECOMPUTE_FULL;
     layout->recompute = chain == FIT_CHAIN_SELECTIVE ? MYR_RECOMPUTE_SELECTIVE : MYR_RECOMPUTE_FULL;
     layout->recompute_layers = chain == FIT_CHAIN_COUNTS && !all ? 1 : 0;

@@ -27,6 +27,7 @@ static void price_shared(const struct myr_fit_case *it, const struct myr_layout 
     ret->straggler = fit_straggler_share(it, layout);
 }
 
+/* Memory is the dearer question, so it is asked last. */
 static void price(const struct walk *walk, const struct myr_layout *layout,
                   const struct shared *shared)
 {
@@ -65,6 +66,7 @@ static void walk_zero(const struct walk *walk, struct myr_layout layout,
     }
 }
 
+/* Every order of ranks, and in it all shards that divide the replicas. */
 static void walk_state(const struct walk *walk, struct myr_layout layout)
 {
     enum myr_axis orders[FIT_ORDERS_MAX][MYR_LAYOUT_ORDER_COUNT];
@@ -78,6 +80,7 @@ static void walk_state(const struct walk *walk, struct myr_layout layout)
         }
         price_shared(&walk->space->query->it, &layout, &shared);
         walk_zero(walk, layout, &shared);
+        /* A shard of all replicas is written as 0 and has been priced. */
         for (uint32_t d = 2; d < layout.dp; d++) {
             layout.shard = d * layout.cp;
             if (layout.dp % d == 0 && legal(walk, &layout)) {
@@ -109,6 +112,7 @@ static void walk_shape(const struct walk *walk, struct myr_layout layout,
                        const struct fit_shape *shape)
 {
     const struct myr_fit_query *q = walk->space->query;
+    /* Replicas are what the other axes leave of the GPUs. */
     uint64_t ranks = (uint64_t)layout.tp * layout.cp * shape->pp;
     layout.pp = shape->pp;
     layout.vp = shape->vp;

@@ -79,6 +79,7 @@ static double shape_floor_s(const struct fit_visit *v, const struct fit_shape *s
                             double kind_s[FIT_SHAPE_KINDS])
 {
     double micro = v->s->query->it.constants[FIT_LAUNCH_MICRO] * 1e-3;
+    /* Half of what is beside layers belongs to each pass. */
     double hop = v->least_hop_s[shape->vp > 1] * shape->vp, beside = micro + hop;
     struct fit_stage_s stages[FIT_SHAPE_KINDS];
     struct fit_stages all = {.stages = stages};
@@ -156,6 +157,7 @@ const struct fit_blocks *fit_blocks_for(struct fit_visit *v, uint32_t order, boo
         memcpy(layout.order, v->orders[order], sizeof(layout.order));
         fit_set_chain(v->s, v->group->chain, &layout);
         fit_blocks_of(&v->s->query->it, &layout, &blocks[0]);
+        /* All layers recomputed: they take the place of those left alone. */
         blocks[1] = blocks[0];
         if (layout.recompute_layers > 0) {
             memcpy(blocks[1].layers, blocks[0].recomputed, sizeof(blocks[1].layers));
@@ -222,6 +224,7 @@ const struct fit_exchanges *fit_exchanges_for(struct fit_visit *v, const struct 
     }
 }
 
+/* The lower of both ends may be no real transfer's: a bound need not be. */
 static void lower_line(struct fit_line *to, struct fit_line from)
 {
     to->fixed_s = fit_min(to->fixed_s, from.fixed_s);
@@ -246,6 +249,7 @@ least_exchanges(struct fit_visit *v, const struct myr_layout *layout, uint32_t s
         known->stamp = v->s->stamp;
         known->of = *fit_exchanges_for(v, layout, shard_at, 0);
         for (uint32_t o = 1; o < v->order_count; o++) {
+            /* An order that exchanges like an earlier one adds nothing. */
             if (v->exchanges_like[o] != o) {
                 continue;
             }

@@ -136,6 +136,7 @@ static double recomputed_in(const struct fit_visit *v, double layers, double fli
     bool has_dense = s->layers[FIT_DENSE_FULL] + s->layers[FIT_DENSE_WINDOW] > 0;
     double alone = !has_moe ? kept->dense : has_dense ? fit_min(kept->dense, kept->moe) : kept->moe;
     double all = flights * layers * alone, saved = flights * (alone - kept->recomputed);
+    /* Who asked for all recomputes all, whether or not there is room. */
     bool must = s->query->recompute == MYR_RECOMPUTE_FULL;
     if (all <= left_bytes && !must) {
         return 0;

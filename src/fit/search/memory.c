@@ -63,6 +63,7 @@ static const double *kept_of(const struct fit_visit *v, struct fit_cut *cut, uin
     return cut->kept_bytes[slot];
 }
 
+/* Every kind of stage, with the state that 'cut' holds at the moment. */
 static bool may_fit(const struct fit_visit *v, struct fit_cut *cut, uint32_t choice)
 {
     const double *kept = kept_of(v, cut, choice);

@@ -1,6 +1,7 @@
 /* open: one family looked into: groups, cuts, choices, shards and orders that no bound excludes. */
 #include "search/visit.h"
 
+/* The choices that the question leaves: all layers, none, or every number between. */
 static uint32_t choice_first(const struct fit_visit *v, const struct fit_shape *shape)
 {
     bool all = v->s->query->recompute == MYR_RECOMPUTE_FULL;
@@ -27,6 +28,9 @@ static const struct fit_pipe *known_pipe(const struct fit_visit *v, const struct
     return NULL;
 }
 
+/*
+ * Played once for a cut and choice, and kept in one of a few slots; neighbours do not meet there.
+ */
 static const struct fit_pipe *pipe_for(struct fit_visit *v, struct fit_cut *cut, uint32_t order,
                                        uint32_t choice, const struct myr_layout *layout)
 {
@@ -129,6 +133,7 @@ static bool visit_shard(struct fit_visit *v, struct fit_cut *cut, struct myr_lay
                                      fit_cut_floor_s(v, cut, cut->first)) > limit) {
         return true;
     }
+    /* From here on memory is asked: parameters of each kind of stage, once for the cut. */
     struct fit_state_each each = fit_state_floor(&layout);
     for (uint32_t i = 0; i < cut->shape->kind_count; i++) {
         if (!cut->params_known) {
@@ -150,6 +155,7 @@ static bool visit_shard(struct fit_visit *v, struct fit_cut *cut, struct myr_lay
 static void visit_shards(struct fit_visit *v, struct fit_cut *cut)
 {
     bool bounded = v->rising;
+    /* Exchanges are bounded apart for cuts with several chunks a stage. */
     bool spread = v->layout.vp > 1;
     double rise = cut->shape->rise;
     for (uint32_t zero = 0; zero <= 3; zero++) {
@@ -268,6 +274,7 @@ static void find_alike(struct fit_visit *v)
     for (uint32_t o = 0; o < v->order_count; o++) {
         const struct fit_places *own = &v->places[o];
         struct fit_near all = fit_near_times(own->dp_near, own->cp_near);
+        /* Itself, unless an earlier order is the same; the earliest one wins. */
         v->layers_like[o] = o;
         v->exchanges_like[o] = o;
         for (uint32_t i = o; i-- > 0;) {
@@ -301,6 +308,7 @@ static void list_updates(struct fit_visit *v)
         }
     }
     find_alike(v);
+    /* The first stands for all replicas; the others ascend. */
     v->shards[0] = 0;
     v->shard_fits[0][0] = v->shard_fits[0][1] = true;
     v->shard_count = 1;
@@ -320,6 +328,7 @@ static bool begin_family(struct fit_visit *v, struct fit_search *s, const struct
 {
     const struct myr_fit_query *q = s->query;
     const struct fit_depth *depth = &s->space->depths[family->depth];
+    /* What was priced for the family before is out of date by that, without being cleared. */
     s->stamp++;
     v->s = s;
     v->depth = depth;
@@ -383,6 +392,7 @@ static bool begin_group(struct fit_visit *v, const struct fit_group *group)
     v->layout.last_layers = 0;
     v->layout.schedule = group->dual ? MYR_SCHEDULE_DUALPIPE : MYR_SCHEDULE_1F1B;
     memset(v->priced, 0, sizeof(v->priced));
+    /* Groups of other families share it: the same width, micro-batch and chain. */
     if (!group->priced->kept_known) {
         struct fit_activations *kept = &group->priced->kept;
         *kept = fit_activations_of(v->s, v->layout, group->chain);
@@ -393,6 +403,7 @@ static bool begin_group(struct fit_visit *v, const struct fit_group *group)
     memset(v->briefs, 0, sizeof(v->briefs));
     v->briefs[0] = &group->priced->briefs;
     v->micro_batches = myr_layout_micro_batches(&v->layout);
+    /* Where making a layer again would be quicker than not, bounds over choices do not hold. */
     v->rising = true;
     v->least_more_s = 1e30;
     for (uint32_t i = 0; i < v->s->kind_count; i++) {
@@ -467,6 +478,7 @@ static double try_best_cut(struct fit_visit *v, double limit)
     if (best_at == UINT32_MAX) {
         return 1e30;
     }
+    /* The next group of the depth begins there. */
     *hint = best_at;
     v->quick = true;
     if (bound_cut(v, next_cut(v, &best_at), 1e30, &cut) < 1e30) {

@@ -5,6 +5,7 @@
 static double again(const struct fit_visit *v, const struct fit_shape *shape, uint32_t choice,
                     double layers)
 {
+    /* Of unlike layers only as many as the smallest chunk has are certain to be among them. */
     uint32_t each = choice < shape->chunk_least ? choice : shape->chunk_least;
     return v->s->space->alike ? fit_min(choice * (double)shape->vp, layers)
                               : each * (double)shape->vp;
@@ -23,6 +24,10 @@ static double layers_s(const struct fit_visit *v, const struct fit_stage_kind *k
 
 double fit_shape_quick_s(const struct fit_visit *v, const struct fit_shape *shape, uint32_t choice)
 {
+    /*
+     * Three stages stand for all: that one of them is the slowest is not needed, only that each is
+     * there.
+     */
     const struct fit_times *times = &v->group->priced->times;
     double micro = v->s->query->it.constants[FIT_LAUNCH_MICRO] * 1e-3;
     double beside = micro + v->least_hop_s[shape->vp > 1] * shape->vp;

@@ -59,6 +59,7 @@ static bool works(const struct myr_fit_query *query, struct myr_arena *arena,
 
 #define TRIES 8 /* searches for one advice: each takes some milliseconds */
 
+/* What advice about GPUs and batches looks for numbers with. */
 struct near {
     const uint32_t *widths;
     uint32_t count;
@@ -70,6 +71,7 @@ static uint32_t fewer_gpus(const struct myr_fit_query *q, const struct near *nea
                            struct myr_arena *arena, struct myr_fit_answer *answer)
 {
     enum { NEAR = 4096 };
+    /* Below one domain every number is looked at. */
     uint32_t domain = q->it.device->domain_gpus, step = q->gpus > domain ? domain : 1;
     uint32_t gpus = q->gpus % step == 0 ? q->gpus : q->gpus + step - q->gpus % step;
     struct myr_fit_query other = *q;
@@ -94,6 +96,7 @@ static uint32_t other_batch(const struct myr_fit_query *q, const struct near *ne
     enum { NEAR = 16384 };
     struct myr_fit_query other = *q;
     uint32_t tries = 0;
+    /* Even: so much less; odd: as much more. */
     for (uint32_t i = 2; i < 2 * NEAR && tries < TRIES; i++) {
         uint32_t away = i / 2;
         if (i % 2 == 0 && away >= q->batch) {
@@ -119,6 +122,7 @@ static int no_layout(const struct myr_fit_query *q, struct myr_arena *arena, str
     int rc = myr_err_set(err, MYR_EINVAL,
                          "no layout of %s uses exactly %u GPUs with a batch of %u sequences",
                          q->it.model->name, q->gpus, q->batch);
+    /* Nobody reads advice: the searches for it are saved. */
     if (!err) {
         return rc;
     }
@@ -140,6 +144,7 @@ struct axis {
     size_t wanted, chosen; /* offsets in a query, in a layout */
 };
 
+/* In the order in which they are let go. */
 static const struct axis axes[] = {
 #define AXIS(text, query_member, layout_member)             \
     {                                                       \
@@ -219,6 +224,7 @@ static int check_fixed(const struct myr_fit_query *q, struct myr_err *err)
     layout.micro_batch = q->micro_batch ? q->micro_batch : 1;
     layout.seq_tokens = q->seq_tokens;
     layout.sequence_parallel = layout.tp > 1;
+    /* What is open gets sizes that break no rule of its own, so that a broken one is the user's. */
     layout.dp = q->dp ? q->dp : layout.ep * layout.tp;
     layout.schedule = layout.vp > 1 ? MYR_SCHEDULE_INTERLEAVED : MYR_SCHEDULE_1F1B;
     layout.global_batch = layout.dp * layout.micro_batch * layout.pp;
@@ -245,6 +251,7 @@ static bool hint_ranks(const struct myr_fit_query *query, struct myr_arena *aren
     struct myr_fit_query other = *query;
     uint64_t ranks = (uint64_t)(query->tp ? query->tp : 1) * (query->cp ? query->cp : 1) *
                      (query->pp ? query->pp : 1) * (query->dp ? query->dp : 1);
+    /* The nearest multiple below, or the least there is. */
     uint64_t less = query->gpus / ranks * ranks, gpus = less ? less : ranks;
     if (gpus > MYR_LAYOUT_GPUS_MAX || query->it.topology || gpus == query->gpus) {
         return false;
@@ -257,6 +264,7 @@ static bool hint_ranks(const struct myr_fit_query *query, struct myr_arena *aren
     return found;
 }
 
+/* A power of two from 1,024 to 8,192, no longer than asked for where that is possible. */
 static uint32_t round_seq(uint32_t seq_tokens)
 {
     uint32_t round = 1024;
@@ -275,6 +283,7 @@ static void hint_last(const struct myr_fit_query *query, struct myr_arena *arena
     uint32_t tokens = query->seq_tokens ? query->seq_tokens : query->it.model->seq_tokens;
     (void)open_axes(&open);
     open.schedule = MYR_FIT_SCHEDULE_STACK;
+    /* First the sequence as it is, then a round one. */
     for (int cut = 0; cut < 2; cut++) {
         uint32_t gpus = 1;
         while (gpus <= query->gpus / 2) {
@@ -335,6 +344,7 @@ static void find_nearest(const struct myr_fit_query *query, struct myr_arena *ar
     bool started = false;
     fit_space_init(&space, arena, query, query->precision);
     while (fit_width_next(&space, &layout, &started)) {
+        /* What takes the least memory on every open axis. */
         layout.zero = query->zero >= 0 ? (uint32_t)query->zero : 3;
         layout.recompute =
             query->recompute >= 0 ? (enum myr_recompute)query->recompute : MYR_RECOMPUTE_FULL;
@@ -352,6 +362,7 @@ static void fewest(struct myr_fit_query *more, uint32_t least, bool grown, uint3
                    struct myr_arena *arena, struct myr_fit_answer *answer)
 {
     uint32_t domain = more->it.device->domain_gpus, most = more->gpus;
+    /* Half of it did not work: five, six and seven eighths lie between. */
     for (uint32_t part = 5; part < 8; part++) {
         uint32_t gpus = (uint32_t)((uint64_t)most * part / 8);
         struct myr_fit_query less = *more;
@@ -373,6 +384,7 @@ static bool hint_gpus(const struct myr_fit_query *query, double least_gpus, doub
     if (query->it.topology) {
         return false; /* the design has no more */
     }
+    /* First with the batch as it is. */
     for (int grown = 0; grown < 2; grown++) {
         struct myr_fit_query more = *query;
         uint32_t tries = 0;
@@ -408,6 +420,7 @@ static bool hint_sequence(const struct myr_fit_query *query, double device_gib,
     struct myr_fit_query less = *query;
     uint32_t seq = query->seq_tokens;
     for (uint32_t tries = 0; tries < TRIES + TRIES && seq > 1; tries++) {
+        /* An odd length may be all that is in the way. */
         seq = seq % 1024 && seq > 1024 ? seq / 1024 * 1024 : seq / 2;
         less.seq_tokens = seq;
         if (works(&less, arena, answer)) {
@@ -426,6 +439,7 @@ static double larger_device(const struct myr_fit_case *it, const struct myr_layo
     struct myr_fit_case other = *it;
     struct myr_fit_memory memory;
     other.device = &device;
+    /* The reserve is a small share of the device: a few rounds settle it. */
     for (int round = 0; round < 8; round++) {
         myr_fit_memory_of(&other, layout, &memory);
         device.memory_bytes = memory.total_bytes;
@@ -460,6 +474,7 @@ int fit_refuse(const struct myr_fit_query *query, struct myr_arena *arena,
                struct myr_fit_answer *answer, struct myr_err *err)
 {
     struct myr_fit_memory memory;
+    /* Nothing was legal: a rule says more than a count, and an axis more than either. */
     if (answer->evaluated == 0) {
         if (check_fixed(query, err) == MYR_OK) {
             (void)no_layout(query, arena, err);

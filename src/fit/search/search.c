@@ -1,3 +1,4 @@
+/* search: the search itself is branch.c or exhaust.c; here only who finds nothing learns why. */
 #include "myriad/fit/search.h"
 
 #include "search/space.h"

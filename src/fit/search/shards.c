@@ -4,15 +4,18 @@
 bool fit_shard_aligned(const struct myr_layout *l, uint32_t d, bool cp_first)
 {
     uint32_t shard = d * l->cp;
+    /* Copies of experts are as many as copies of the rest. */
     if (l->dp % d != 0 || myr_layout_edp(l) % (l->dp / d) != 0) {
         return false;
     }
+    /* Context ranks are neighbours: d times all of them is a run of ranks. */
     if (cp_first) {
         return true;
     }
     return shard <= l->dp ? l->dp % shard == 0 : shard % l->dp == 0 && l->cp % (shard / l->dp) == 0;
 }
 
+/* Divisors come in ascending order; 1 is no shard and is passed over. */
 static uint64_t shard_choices(const struct fit_space *space, const struct myr_layout *l,
                               bool cp_first)
 {
@@ -25,6 +28,7 @@ static uint64_t shard_choices(const struct fit_space *space, const struct myr_la
 
 bool fit_stages_aligned(const struct myr_layout *l)
 {
+    /* Ranks faster than the stage, in both grids: stages agree when these do. */
     uint64_t dense = 1, expert = 1;
     if (l->pp == 1 || (l->ep == 1 && myr_layout_etp(l) == l->tp)) {
         return true;
@@ -52,6 +56,9 @@ uint64_t fit_shard_count(const struct fit_search *s, const struct myr_layout *la
 {
     enum myr_axis orders[FIT_ORDERS_MAX][MYR_LAYOUT_ORDER_COUNT];
     struct myr_layout l = *layout;
+    /*
+     * Counted without forming them; ZeRO-0 has no shards, each of the three other stages has all.
+     */
     uint64_t shards[2] = {0, 0}, shard_sum = 0, order_count = 0;
     uint32_t count = fit_orders(layout, orders);
     int zero = s->query->zero;

@@ -1,3 +1,7 @@
+/*
+ * space: shapes (how layers fall on stages and chunks) and widths (tp, cp, sequence parallelism,
+ * ep, etp) of a question. Both are listed once; the search combines them.
+ */
 #include "search/space.h"
 
 struct myr_fit_query myr_fit_query_default(void)
@@ -9,6 +13,7 @@ struct myr_fit_query myr_fit_query_default(void)
                                   .top = 1};
 }
 
+/* Those that the device is faster with, bf16 first: a list of one is the usual case. */
 uint32_t myr_fit_precisions(const struct myr_device *device, enum myr_precision list[4])
 {
     uint32_t count = 0;
@@ -55,6 +60,7 @@ bool fit_recompute_allowed(const struct fit_space *space, enum myr_recompute rec
 
 /* Shapes */
 
+/* Counts are whole numbers in doubles, so equality is exact. */
 static bool same_layers(const double *a, const double *b)
 {
     bool same = true;
@@ -64,6 +70,7 @@ static bool same_layers(const double *a, const double *b)
     return same;
 }
 
+/* Stages of a kind differ in place alone: the first and the last of them are kept. */
 static void add_stage(struct fit_shape *shape, const struct fit_stage_kind *stage)
 {
     for (uint32_t i = 0; i < shape->kind_count; i++) {
@@ -113,12 +120,14 @@ static bool is_usual_cut(const struct myr_model *model, const struct fit_shape *
     return true;
 }
 
+/* Of all kinds together. */
 static double layers_of(const struct fit_stage_kind *kind)
 {
     const double *of = kind->layers;
     return of[FIT_DENSE_FULL] + of[FIT_DENSE_WINDOW] + of[FIT_MOE_FULL] + of[FIT_MOE_WINDOW];
 }
 
+/* By difference of two rows, whatever the length of the span. */
 static void add_span(const struct fit_space *space, struct myr_span span, double *layers)
 {
     const double *from = space->below[span.first], *to = space->below[span.first + span.count];
@@ -127,6 +136,7 @@ static void add_span(const struct fit_space *space, struct myr_span span, double
     }
 }
 
+/* With micro-batches enough to fill the pipeline; where there are fewer the bounds ask again. */
 static void note_flights(const struct myr_layout *layout, struct fit_stage_kind *kind)
 {
     kind->flights = myr_layout_in_flight_all(layout, kind->stage);
@@ -136,6 +146,7 @@ static void note_flights(const struct myr_layout *layout, struct fit_stage_kind 
     }
 }
 
+/* All that follows from the cut alone, so that it is worked out once for all widths and batches. */
 static void finish_shape(const struct fit_space *space, struct myr_arena *arena,
                          struct fit_shape *shape)
 {
@@ -168,11 +179,13 @@ static void finish_shape(const struct fit_space *space, struct myr_arena *arena,
     shape->choice_count = fit_recompute_allowed(space, MYR_RECOMPUTE_NONE, 0) +
                           fit_recompute_allowed(space, MYR_RECOMPUTE_SELECTIVE, 0) +
                           fit_recompute_allowed(space, MYR_RECOMPUTE_FULL, FIT_RECOMPUTE_ALL);
+    /* Some layers of each chunk: from one to all but one of the largest. */
     if (space->query->recompute < 0 && shape->chunk_most > 1) {
         shape->choice_count += shape->chunk_most - 1;
     }
 }
 
+/* A cut that is given by its outer stages and is the usual one would be counted twice. */
 static void add_shape(struct fit_space *space, struct myr_arena *arena, struct fit_shape shape)
 {
     if (shape.first_layers > 0 && is_usual_cut(space->query->it.model, &shape)) {
@@ -189,6 +202,10 @@ static void add_splits(struct fit_space *space, struct myr_arena *arena, uint32_
     if (pp < 2 || layers % vp != 0) {
         return;
     }
+    /*
+     * Layers of one round over the stages; outer stages have 'first' and 'last' of them, the rest
+     * 'middle' each.
+     */
     int64_t rounds = layers / vp, least = (rounds - 2 * FIT_SPLIT_MAX) / pp;
     int64_t most = (rounds + 2 * FIT_SPLIT_MAX) / pp;
     if (pp == 2) { /* nothing in between: every cut once */
@@ -258,6 +275,7 @@ static void note_layers(struct fit_shape *shape, struct fit_depth *depth)
 {
     note_ends(shape);
     double *chunk_share = &depth->chunk_share[shape->vp];
+    /* The least of all shapes with as many chunks a stage. */
     *chunk_share = *chunk_share > 0 ? *chunk_share : 1.0 / shape->vp;
     for (uint32_t i = 0; i < shape->kind_count; i++) {
         const double *of = shape->kinds[i].layers;
@@ -282,6 +300,7 @@ static void note_layers(struct fit_shape *shape, struct fit_depth *depth)
     }
 }
 
+/* All cuts of one pp, plain ones first; then what bounds want to know of all of them together. */
 static void add_depth(struct fit_space *space, struct myr_arena *arena, uint32_t pp)
 {
     const struct myr_fit_query *q = space->query;
@@ -317,6 +336,7 @@ static void add_depth(struct fit_space *space, struct myr_arena *arena, uint32_t
     }
     for (uint32_t i = 0; i < depth->shape_count; i++) {
         struct fit_shape *shape = &space->shapes[depth->first_shape + i];
+        /* Fuller stages exchange more in proportion: bounds add that share. */
         double rise = depth->least_layers > 0 ? shape->least_of / depth->least_layers : 1;
         rise = depth->least_moe > 0 ? fit_min(rise, shape->least_moe / depth->least_moe) : rise;
         shape->rise = fit_max(rise - 1, 0);
@@ -324,6 +344,7 @@ static void add_depth(struct fit_space *space, struct myr_arena *arena, uint32_t
     space->depth_count += depth->shape_count > 0;
 }
 
+/* Running sums, one row a layer: a span's layers by kind are a difference. */
 static void count_below(struct fit_space *space, struct myr_arena *arena)
 {
     const struct myr_model *model = space->query->it.model;
@@ -355,12 +376,14 @@ void fit_space_init(struct fit_space *space, struct myr_arena *arena,
     space->base.seq_tokens = query->seq_tokens;
     space->base.precision = precision;
     myr_fit_habits(&query->it, &space->base);
+    /* Releases of this line keep and send gradients in bf16. */
     space->base.gradient_bytes = query->it.stack->era == MYR_ERA_NEMO ? 2 : 0;
     for (uint32_t d = 1; d <= query->gpus / d; d++) {
         if (query->gpus % d == 0 && space->divisor_count + 2 <= FIT_DIVISORS_MAX) {
             space->divisors[space->divisor_count++] = d;
         }
     }
+    /* The larger divisor of each pair, so that the list ascends. */
     for (uint32_t i = space->divisor_count; i-- > 0;) {
         uint32_t other = query->gpus / space->divisors[i];
         if (other != space->divisors[i]) {
@@ -368,6 +391,7 @@ void fit_space_init(struct fit_space *space, struct myr_arena *arena,
         }
     }
     count_below(space, arena);
+    /* How many there can be at most, counted first: the arrays do not grow. */
     uint32_t depth_max = 0;
     size_t shape_max = 0;
     for (uint32_t i = 0; i < space->divisor_count; i++) {
@@ -394,6 +418,7 @@ void fit_space_init(struct fit_space *space, struct myr_arena *arena,
 static bool width_legal(const struct fit_space *space, struct myr_layout layout)
 {
     const struct myr_fit_query *q = space->query;
+    /* Cheap questions first: most widths fall by them. */
     if (q->gpus % ((uint64_t)layout.tp * layout.cp) != 0 || !fit_allowed(q->tp, layout.tp) ||
         !fit_allowed(q->cp, layout.cp) || !fit_allowed(q->ep, layout.ep)) {
         return false;
@@ -460,6 +485,7 @@ bool fit_width_next(const struct fit_space *space, struct myr_layout *layout, bo
     return false;
 }
 
+/* Of the three axes whose order is searched. */
 static uint32_t axis_size(const struct myr_layout *layout, enum myr_axis axis)
 {
     return axis == MYR_AXIS_CP ? layout->cp : axis == MYR_AXIS_DP ? layout->dp : layout->pp;
