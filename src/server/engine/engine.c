@@ -1,3 +1,8 @@
+/*
+ * engine: the interpreter between the core, which speaks of nodes, and a scheduler, which speaks of
+ * jobs (engine.h). Orders are gathered while effects are carried out and given when all of them are
+ * known; of what an engine sees the core hears the changes alone.
+ */
 #include "engine/engine.h"
 
 #include <stdarg.h>
@@ -21,17 +26,18 @@ struct seen {
     uint8_t hold;     /* enum myr_hold, as the core was told */
 };
 
+/* All nodes of a gang are stopped at once: one order for each incarnation. */
 struct stop {
     uint32_t job, epoch, grace_s;
 };
 
 struct engine {
     const struct engine_ops *ops;
-    void *own;
+    void *own; /* the engine's */
     struct seen *nodes;
     MYR_VEC(uint32_t) starts; /* jobs whose gangs are to start, of this turn */
     MYR_VEC(struct stop) stops;
-    bool away;
+    bool away; /* its controller cannot be asked, which was said */
 };
 
 void engine_set_own(struct server *server, void *own)
@@ -63,6 +69,7 @@ static void answer_test(struct server *server, const struct myr_effect *effect)
     } /* else it joins anew when it is there */
 }
 
+/* Remembered until it is seen: nothing is started there meanwhile. */
 static void ask_drain(struct server *server, uint32_t node, bool drain, const char *reason)
 {
     struct engine *engine = server->engine;
@@ -96,6 +103,7 @@ static void on_effect(struct server *server, const struct myr_effect *effect)
         fence_node(server, effect);
         return;
     case MYR_EFFECT_REPAIR:
+        /* Where it is held or away already there is nothing to take from it. */
         if (engine->nodes[effect->node].is == ENGINE_NODE_UP) {
             ask_drain(server, effect->node, true, "jobs failed there again and again");
         }
@@ -137,6 +145,7 @@ static void start(struct server *server, uint32_t id)
                                .shares = ranks,
                                .count =
                                    myr_control_job_ranks(server->control, id, ranks, job.nodes)};
+    /* In the state 'starting' the core has placed all of it. */
     MYR_ASSERT(gang.count == job.nodes && gang.count > 0);
     if (may_start(server, ranks, gang.count)) {
         /* Each start another one: what is left of the last may still have its own. */
@@ -187,6 +196,7 @@ static void on_drain(struct server *server, uint32_t node, bool drain, const cha
     ask_drain(server, node, drain, reason);
 }
 
+/* The takeover comes before anything is seen: the core gives nodes time to be there. */
 int engine_begin(struct server *server, const struct engine_ops *ops, struct myr_err *err)
 {
     struct engine *engine = myr_xcalloc(1, sizeof(*engine));
@@ -223,6 +233,7 @@ void engine_free(struct engine *engine)
 
 /* --- events in --- */
 
+/* A boot of its own making: nodes without an agent have none to tell. */
 static void join(struct server *server, uint32_t node)
 {
     server->rows.nodes[node].boot = myr_control_node(server->control, node).boot + 1;
@@ -235,6 +246,7 @@ static void join(struct server *server, uint32_t node)
 static void be_there(struct server *server, uint32_t node, const struct seen *was)
 {
     struct myr_control_node core = myr_control_node(server->control, node);
+    /* The core expects nothing of it any more: only a new boot brings it back. */
     bool given_up = core.state == MYR_NODE_REPAIR ||
                     (core.state == MYR_NODE_SUSPECT && !core.silent && core.ranks == 0);
     if (core.boot == 0 || (was->known && was->is == ENGINE_NODE_DOWN) ||
@@ -263,6 +275,7 @@ static bool is_awaited(const struct server *server, uint32_t node)
 static void be_held(struct server *server, uint32_t node, struct seen *seen, bool held)
 {
     enum myr_node_state state = myr_control_node(server->control, node).state;
+    /* A hold from before our start may be over by now: it is said once, even as none. */
     bool unsure = !seen->known && (state == MYR_NODE_DRAINED || state == MYR_NODE_DRAINING);
     uint8_t hold = !held                      ? MYR_HOLD_NONE
                    : is_awaited(server, node) ? MYR_HOLD_ALL
@@ -274,6 +287,7 @@ static void be_held(struct server *server, uint32_t node, struct seen *seen, boo
     }
 }
 
+/* Down is certain, and its ranks are over; silent is not, and strict jobs wait. */
 static void be_away(struct server *server, uint32_t node, const struct seen *was, uint8_t is)
 {
     struct myr_control_node core = myr_control_node(server->control, node);
@@ -307,6 +321,7 @@ void engine_node(struct server *server, uint32_t node, const struct engine_node 
     struct seen *seen = &server->engine->nodes[node], was = *seen;
     const struct node_row *row = &server->rows.nodes[node];
     bool there = now->is == ENGINE_NODE_UP || now->is == ENGINE_NODE_HELD;
+    /* As before: nothing for the core to hear, but the words may have changed. */
     if (was.known && was.is == now->is && !was.drain_asked) {
         note_words(server, node, now);
         return;
@@ -316,6 +331,7 @@ void engine_node(struct server *server, uint32_t node, const struct engine_node 
     }
     note_words(server, node, now);
     if (now->is == ENGINE_NODE_HELD) {
+        /* It has come about; from here on it is a hold like any other. */
         seen->drain_asked = false;
     }
     if (there) {
@@ -329,6 +345,7 @@ void engine_node(struct server *server, uint32_t node, const struct engine_node 
 }
 
 MYR_PRINTF(3, 4)
+/* Kept with the next change of the row: words alone are no reason to write. */
 static void note_why(struct server *server, uint32_t job, const char *fmt, ...)
 {
     struct job_row *row = rows_job(server, job);
@@ -394,6 +411,7 @@ void engine_gone(struct server *server, uint32_t job, uint32_t epoch, uint32_t n
     tell_parts(server, &(struct told){MYR_EVENT_STOPPED, job, epoch, node, 0, true});
 }
 
+/* A step that is no step: the same numbers again, as a sign of life. */
 void engine_runs(struct server *server, uint32_t job, uint32_t epoch)
 {
     struct myr_control_job is = myr_control_job(server->control, job);
@@ -431,6 +449,7 @@ void engine_away(struct server *server, const char *why)
 {
     struct engine *engine = server->engine;
     char text[280];
+    /* Said when it changes, not with every look. */
     if ((why != NULL) == engine->away) {
         return;
     }
@@ -450,6 +469,7 @@ bool engine_wants(const struct server *server, uint32_t job, uint32_t epoch)
     return is.epoch == epoch && is.state >= MYR_CONTROL_STARTING && is.state < MYR_CONTROL_DONE;
 }
 
+/* Of the present incarnation; what is left of older ones does not count. */
 bool engine_whole(const struct server *server, uint32_t job)
 {
     uint32_t slots = myr_control_ranks(server->control);

@@ -1,3 +1,7 @@
+/*
+ * fence: runs the operator's program, one at a time for each node, and tells the core what came of
+ * it.
+ */
 #include "engine/fence.h"
 
 #include <stdio.h>
@@ -12,12 +16,14 @@ struct fences {
     struct order *orders; /* under way */
 };
 
+/* A node's power on its way off; 'boot' is the one that the core asked about last. */
 struct order {
     uint32_t node, boot;
     int64_t since_ms; /* steady */
     struct order *next;
 };
 
+/* Only 0 says that the node is off; the core asks again where it is not. */
 static void answer(struct server *server, uint32_t node, uint32_t boot, int code)
 {
     desk_post(server,
@@ -47,6 +53,7 @@ static struct myr_str last_line(struct myr_str text)
     return (struct myr_str){text.data + before, text.len - before};
 }
 
+/* It is in the list: whoever was asked is answered once. */
 static void forget(struct fences *fences, struct order *order)
 {
     struct order **at = &fences->orders;
@@ -125,6 +132,7 @@ void fence_end(struct server *server)
     if (!fences) {
         return;
     }
+    /* Programs under way are ended; the core of the next server asks again. */
     calls_free(fences->calls);
     while (fences->orders) {
         forget(fences, fences->orders);

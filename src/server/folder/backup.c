@@ -52,6 +52,7 @@ static int make_empty(const char *folder, struct myr_err *err)
     return chmod(folder, 0700) == 0 ? MYR_OK : myr_err_errno(err, "protecting", folder);
 }
 
+/* What a copy that failed has made; the folder was empty before. */
 static void remove_all(const char *folder)
 {
     char path[MYR_SERVER_PATH_MAX];
@@ -62,6 +63,7 @@ static void remove_all(const char *folder)
     rmdir(folder);
 }
 
+/* A file being written; the first error counts, and is told when it is closed. */
 struct sink {
     int fd;
     int error;
@@ -102,6 +104,7 @@ static int sink_close(struct sink *sink, const char *path, struct myr_err *err)
     return sink->error ? myr_err_errno(err, "writing", path) : MYR_OK;
 }
 
+/* Readable by the owner alone, whatever the original was. */
 static int copy_file(const char *from_path, const char *path, struct myr_server_copied *ret,
                      struct myr_err *err)
 {
@@ -191,6 +194,7 @@ static int store_from_server(const struct myr_server_copy *copy, const char *pat
     return MYR_OK;
 }
 
+/* Keeps who leads, or why etcd cannot be asked, for the message; nothing is waited for. */
 static bool nobody_leads(void *context, const char *leader, const char *why)
 {
     snprintf(context, MYR_EXCERPT_MAX, "%s%.150s", leader ? "a server leads: " : "",
@@ -209,6 +213,7 @@ static int open_etcd(const struct etcd_config *config, const char *name, struct 
     return rc < 0 && who[0] ? myr_err_set(err, MYR_EAWAY, "etcd: %s", who) : rc;
 }
 
+/* Opened as a server would: where one runs after all, the store refuses. */
 static int store_at_rest(const struct myr_server_copy *copy, const struct config *config,
                          const char *path, struct myr_server_copied *ret, struct myr_err *err)
 {
@@ -270,6 +275,7 @@ static int backup(const struct myr_server_copy *copy, const struct config *confi
     MYR_TRY(copy_files(copy->folder, copy->to, ret, err));
     struct myr_err why = {};
     int rc = store_from_server(copy, path, ret, &why);
+    /* Only where nobody answers: a server that refuses has the store open. */
     if (rc == MYR_EAWAY) {
         rc = store_at_rest(copy, config, path, ret, &why);
     }
@@ -292,6 +298,7 @@ int myr_server_backup(const struct myr_server_copy *copy, struct myr_server_copi
 {
     struct config config;
     *ret = (struct myr_server_copied){};
+    /* Before the configuration is read, which says where the state is. */
     MYR_TRY(check_needed(copy->folder, true, err));
     MYR_TRY(read_config(copy->folder, &config, err));
     int rc = check_needed(copy->folder, config.etcd.count > 0, err);

@@ -23,6 +23,7 @@ enum { KEYS = 2 }; /* of the secrets: a server cannot begin without them */
 enum { DAYS_SOON = 30, SPARE_FILES = 256, YEAR_S = 31556952, DAY_S = 86400 };
 
 MYR_PRINTF(4, 5)
+/* The findings have room for every check; the caller may add a hint to what is returned. */
 static struct myr_server_finding *say(struct myr_server_findings *to, enum myr_verdict verdict,
                                       const char *check, const char *fmt, ...)
 {
@@ -62,6 +63,7 @@ static void check_clock(struct myr_server_findings *to)
     }
 }
 
+/* Of this machine, which may be a node as well. */
 static void check_cgroups(struct myr_server_findings *to)
 {
     struct statfs two = {}, one = {};
@@ -87,6 +89,7 @@ static void check_libraries(struct myr_server_findings *to)
         sqlite3_libversion(), mhd.get_version(), uv_version_string());
 }
 
+/* The hard limit counts: a server raises its own up to it. */
 static void check_files_limit(uint32_t nodes, struct myr_server_findings *to)
 {
     struct rlimit limit = {};
@@ -188,6 +191,7 @@ static bool port_is_free(const char *address, uint16_t port, int *ret_error)
         *ret_error = bad ? EINVAL : errno;
         return false;
     }
+    /* As the server does: a port whose last connections are not quite over is free. */
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     socklen_t size = six ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
     bool ok = bind(fd, (struct sockaddr *)&at, size) == 0 && listen(fd, 1) == 0;
@@ -196,6 +200,7 @@ static bool port_is_free(const char *address, uint16_t port, int *ret_error)
     return ok;
 }
 
+/* Tried only where no server of this folder runs, which would have it itself. */
 static void check_port(const char *check, const char *address, uint16_t port, bool runs,
                        struct myr_server_findings *to)
 {
@@ -238,6 +243,7 @@ static bool check_server(const char *folder, struct myr_server_findings *to)
     return true;
 }
 
+/* Counted over all tokens; the first few that are missing are named. */
 struct users {
     struct myr_server_findings *to;
     uint32_t tokens, missing;
@@ -268,6 +274,7 @@ static int look_at_token(void *context, const char *key, struct myr_str value, s
     return MYR_OK;
 }
 
+/* Opened for a moment, as a server would: a running one holds it alone. */
 static void check_store(const char *folder, bool runs, struct myr_server_findings *to)
 {
     char path[MYR_SERVER_PATH_MAX];
@@ -308,6 +315,7 @@ static int look_at_head(void *context, const char *key, struct myr_str value, ui
     return MYR_OK;
 }
 
+/* Reads only, and leads nothing: a running server is not disturbed. */
 static void check_etcd(const struct etcd_config *config, struct myr_server_findings *to)
 {
     struct myr_err err = {};

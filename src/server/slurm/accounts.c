@@ -10,8 +10,9 @@
 
 #include "slurm/state.h"
 
-enum { LOOK_MS = 60000, PARENTS_MAX = 32, WEIGHT_MAX = 1000000 };
+enum { LOOK_MS = 60000, PARENTS_MAX = 32, WEIGHT_MAX = 1000000 }; /* a loop of parents ends too */
 
+/* An empty user finds the account itself. */
 static struct account *find(const struct slurm *slurm, struct myr_str name, struct myr_str user)
 {
     for (size_t i = 0; i < slurm->accounts.count; i++) {
@@ -24,6 +25,7 @@ static struct account *find(const struct slurm *slurm, struct myr_str name, stru
     return NULL;
 }
 
+/* Texts are copied: those of the command's output go with it. */
 static int keep(void *context, const struct myr_slurm_account *seen, struct myr_err *err)
 {
     struct slurm *slurm = context;
@@ -69,6 +71,7 @@ static void set_weights(struct slurm *slurm)
     for (uint32_t id = 0; id < server->rows.tenants.count; id++) {
         struct tenant_row *row = &server->rows.tenants.items[id];
         const struct account *account = find(slurm, myr_str_from(row->name), MYR_STR(""));
+        /* A share of 0 is the parent's: the tenant keeps the weight that it has. */
         if (!account || account->share < 1 || account->share > WEIGHT_MAX ||
             account->share == row->weight) {
             continue;
@@ -82,6 +85,7 @@ static void set_weights(struct slurm *slurm)
     }
 }
 
+/* A slurmdbd that is away keeps what was known; each change of that is one line. */
 static void on_accounts(struct server *server, void *context, const struct call_result *result)
 {
     struct slurm *slurm = context;
@@ -118,6 +122,7 @@ static void on_qos(struct server *server, void *context, const struct call_resul
     }
 }
 
+/* Limits that Slurm does not enforce are no reason to refuse a job. */
 static void on_enforced(struct server *server, void *context, const struct call_result *result)
 {
     struct slurm *slurm = context;
@@ -265,6 +270,7 @@ int slurm_accounts_check(const struct slurm *slurm, const struct job_row *row, u
     const char *tenant = slurm->server->rows.tenants.items[row->tenant].name;
     uint32_t each = slurm->server->config.gpus_per_node, nodes = (gpus + each - 1) / each;
     struct account limits;
+    /* What is not known here is Slurm's to judge. */
     if (!slurm->limits_hold || !limits_of(slurm, tenant, row->unix_user, &limits)) {
         return MYR_OK;
     }

@@ -5,7 +5,11 @@
 #include "myriad/server/slurm.h"
 #include "myriad/text.h"
 
-enum { ACCOUNT_FIELDS = 10, QOS_FIELDS = 6, FIELDS_MAX = 10 };
+enum {
+    ACCOUNT_FIELDS = 10,
+    QOS_FIELDS = 6,
+    FIELDS_MAX = 10
+}; /* of the formats in myriad/server/slurm.h */
 
 /* "": no limit. */
 static bool read_count(struct myr_str text, uint64_t *ret)
@@ -62,6 +66,7 @@ static bool cut(struct myr_str line, struct myr_str *fields, uint32_t count)
     return fields[0].len > 0;
 }
 
+/* Empty lines are passed over, and counted. */
 static bool next_line(struct myr_str *text, struct myr_str *ret, uint32_t *number)
 {
     while (text->len > 0) {
@@ -84,6 +89,7 @@ static bool read_account(struct myr_str line, struct myr_slurm_account *ret)
         return false;
     }
     *ret = (struct myr_slurm_account){.name = f[0], .user = f[1], .parent = f[2], .qos = f[9]};
+    /* Such an account has no share of its own. */
     ret->by_parent = myr_str_eq(f[3], MYR_STR("parent"));
     if (!ret->by_parent && !read_count(f[3], &ret->share)) {
         return false;

@@ -52,6 +52,7 @@ static int exit_code(const struct slurm *slurm, uint32_t job, uint32_t epoch)
     return myr_str_to_u64((struct myr_str){text, len}, &code) && code < 256 ? (int)code : -1;
 }
 
+/* Who is told of an end that nobody can lay on a node; MYR_NONE where the job has none. */
 static uint32_t first_node(const struct server *server, uint32_t job)
 {
     struct myr_control_rank rank = {.node = MYR_NONE};
@@ -59,6 +60,7 @@ static uint32_t first_node(const struct server *server, uint32_t job)
     return rank.node;
 }
 
+/* One exit is one failure, however many ranks it had; then nothing of it is left. */
 static void failed(struct server *server, const struct gang *gang, const char *why)
 {
     engine_exited(server, gang->job, gang->epoch, first_node(server, gang->job), true, why);
@@ -120,6 +122,7 @@ static void vanished(struct slurm *slurm, const struct gang *gang)
     }
 }
 
+/* Slurm's own word, with the limit behind it where it is one of an account. */
 static void note_wait(struct server *server, const struct gang *gang,
                       const struct myr_slurm_job *job)
 {
@@ -190,6 +193,7 @@ static void take_own(struct slurm *slurm, const struct myr_slurm_job *job, uint3
     }
 }
 
+/* Whose job it is, for the names that are read of it. */
 struct others {
     struct slurm *slurm;
     const struct myr_slurm_job *job;
@@ -223,6 +227,7 @@ static int each_own(void *context, const struct myr_slurm_job *job, struct myr_e
     return MYR_OK;
 }
 
+/* Jobs that have nodes now, from their start to their end. */
 static int each_other(void *context, const struct myr_slurm_job *job, struct myr_err *err)
 {
     struct slurm *slurm = context;
@@ -270,6 +275,7 @@ static void take_forgotten(struct slurm *slurm)
 
 /* --- nodes --- */
 
+/* Nodes of one line of sinfo are alike; each name of it is told. */
 struct alike {
     struct slurm *slurm;
     const struct myr_slurm_node *node;
@@ -277,6 +283,7 @@ struct alike {
 
 static int each_name(void *context, struct myr_str name, struct myr_err *err)
 {
+    /* By enum myr_slurm_node_is. */
     static const enum engine_node_is is[] = {ENGINE_NODE_UP,   ENGINE_NODE_HELD,
                                              ENGINE_NODE_HELD, ENGINE_NODE_SILENT,
                                              ENGINE_NODE_DOWN, ENGINE_NODE_ABSENT};
@@ -299,6 +306,7 @@ static int each_name(void *context, struct myr_str name, struct myr_err *err)
         return MYR_OK;
     }
     seen->there = now.is == ENGINE_NODE_UP || now.is == ENGINE_NODE_HELD;
+    /* Ours may be the reservation that it is for; if not, sbatch says so. */
     if (node->is == MYR_SLURM_NODE_RESERVED && strstr(config->slurm.options, "--reservation")) {
         now.is = ENGINE_NODE_UP;
     }
@@ -381,6 +389,7 @@ static int take_look(struct slurm *slurm, struct myr_err *err)
     return MYR_OK;
 }
 
+/* When both commands have answered. Of a look that failed nothing is concluded. */
 static void look_over(struct slurm *slurm)
 {
     struct myr_err err = {};
@@ -409,6 +418,7 @@ static void look_over(struct slurm *slurm)
     set_next(slurm);
 }
 
+/* False: it failed, which was said. */
 static bool take_output(struct slurm *slurm, const char *command, struct myr_buf *to,
                         const struct call_result *result)
 {
@@ -454,6 +464,7 @@ void slurm_look(struct slurm *slurm)
     static const char *const nodes[] = {"sinfo", "-h", "-a", "-e", "-o", MYR_SLURM_NODE_FORMAT,
                                         NULL};
     MYR_ASSERT(!slurm->under_way);
+    /* Nodes are looked at every poll_s, jobs also in between while one is starting or ending. */
     slurm->whole = slurm->looks_done == 0 ||
                    steady_ms() - slurm->whole_ms >= 1000 * (int64_t)config->poll_s - SOON_MS;
     slurm->look++;

@@ -20,6 +20,7 @@ struct gang *slurm_gang(struct slurm *slurm, uint32_t job, uint32_t epoch)
     return NULL;
 }
 
+/* The last one fills the gap: pointers to gangs do not outlive it. */
 void slurm_drop(struct slurm *slurm, const struct gang *gang)
 {
     size_t at = (size_t)(gang - slurm->gangs.items);
@@ -83,6 +84,7 @@ bool slurm_was_started(const struct slurm *slurm, uint32_t job, uint32_t epoch)
 static void end(struct slurm *slurm, struct gang *gang, uint32_t grace_s)
 {
     int64_t now_ms = steady_ms();
+    /* The order comes again until it is answered; the signal is given once. */
     bool first = !gang->stopping;
     gang->stopping = true;
     gang->since_ms = now_ms;
@@ -92,6 +94,7 @@ static void end(struct slurm *slurm, struct gang *gang, uint32_t grace_s)
     }
     if (grace_s > 0 && gang->up_told && !gang->killed) {
         int64_t kill_ms = now_ms + 1000 * (int64_t)grace_s;
+        /* A later order can shorten the grace, never lengthen it. */
         gang->kill_ms = gang->kill_ms && gang->kill_ms < kill_ms ? gang->kill_ms : kill_ms;
         if (first) {
             slurm_cancel(slurm, gang->id, true);
@@ -107,6 +110,7 @@ void slurm_stop(struct server *server, uint32_t job, uint32_t epoch, uint32_t gr
 {
     struct slurm *slurm = slurm_of(server);
     bool found = false;
+    /* Before anything is cancelled: an sbatch that is still on its way ends by the mark. */
     mark_stopped(slurm, job, epoch);
     for (size_t i = 0; i < slurm->gangs.count; i++) {
         struct gang *gang = &slurm->gangs.items[i];
@@ -161,6 +165,7 @@ static void on_submitted(struct server *server, void *context, const struct call
         return;
     }
     enum myr_slurm_fault fault = myr_slurm_read_fault("sbatch", result->err, why, sizeof(why));
+    /* Slurm has understood it and does not want it: asking again would not help. */
     if (fault == MYR_SLURM_REFUSED && !result->late) {
         struct gang was = *gang;
         slurm_drop(slurm, gang);
@@ -168,11 +173,13 @@ static void on_submitted(struct server *server, void *context, const struct call
         engine_gone(server, was.job, was.epoch, MYR_NONE);
         return;
     }
+    /* It may have been taken all the same; the next look finds it by its comment. */
     gang->stage = STAGE_UNSURE;
     engine_away(server, result->late ? "its controller does not answer sbatch" : why);
     slurm_look_in(slurm, SOON_MS);
 }
 
+/* As is_ours() of look.c reads it. */
 static void comment_of(const struct slurm *slurm, uint32_t job, uint32_t epoch, char *ret,
                        size_t size)
 {
@@ -205,6 +212,7 @@ static void submit(struct slurm *slurm, const struct engine_gang *gang)
         return;
     }
     uint64_t key = (uint64_t)gang->job << 32 | gang->epoch;
+    /* Known before the command runs: a look meanwhile may find it. */
     myr_vec_push(&slurm->gangs, (struct gang){.job = gang->job,
                                               .epoch = gang->epoch,
                                               .stage = STAGE_ASKED,

@@ -6,11 +6,11 @@
 #include "myriad/text.h"
 
 enum {
-    NAMES_MAX = 1000000,
+    NAMES_MAX = 1000000, /* a list with brackets in brackets may name more than there are */
     NAME_MAX_BYTES = 255,
     BRACKETS_MAX = 8, /* in one name: "r[1-2]n[01-16]" has two */
-    NODE_FIELDS = 7,
-    JOB_FIELDS = 6,
+    NODE_FIELDS = 7,  /* of MYR_SLURM_NODE_FORMAT */
+    JOB_FIELDS = 6,   /* of MYR_SLURM_JOB_FORMAT */
 };
 
 /* A line cut at its bars; the last field keeps those that it has. False: there are too few. */
@@ -43,6 +43,7 @@ static bool next_line(struct myr_str *text, struct myr_str *ret)
     return true;
 }
 
+/* One line that cannot be read spoils the whole look: a part of a list is no list. */
 static int unexpected(const char *file, uint32_t number, struct myr_str line, uint32_t fields,
                       struct myr_err *err)
 {
@@ -163,6 +164,7 @@ static bool read_amount(struct myr_str text, uint64_t *ret)
                    !myr_str_to_u64((struct myr_str){point + 1, digits}, &part)))) {
         return false;
     }
+    /* In two steps, so that large units do not overflow. */
     *ret = whole * factor + part * (factor / scale) + part * (factor % scale) / scale;
     return true;
 }
@@ -194,6 +196,7 @@ int myr_slurm_read_nodes(const char *file, struct myr_str text, myr_slurm_node_e
     return MYR_OK;
 }
 
+/* All words that Slurm has for the state of a job, by what they mean here. */
 static enum myr_slurm_job_is job_is(struct myr_str state)
 {
     static const struct {
@@ -244,6 +247,7 @@ struct pattern {
     uint32_t count;
 };
 
+/* Names as they are made, in a buffer that is used again for each. */
 struct walk {
     myr_slurm_name_each *each;
     void *context;
@@ -375,6 +379,7 @@ static struct myr_str last_line(struct myr_str text)
     return last;
 }
 
+/* The first that fits counts: the more telling words stand in front of the general ones. */
 static enum myr_slurm_fault fault_of(struct myr_str text, const char **ret_words)
 {
     static const struct {

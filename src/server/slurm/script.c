@@ -34,6 +34,7 @@ static void put_quoted(struct myr_buf *to, struct myr_str text)
     myr_buf_putc(to, '\'');
 }
 
+/* What a shell can export; other names are refused, not dropped. */
 static bool is_variable(struct myr_str name)
 {
     for (size_t i = 0; i < name.len; i++) {
@@ -46,6 +47,7 @@ static bool is_variable(struct myr_str name)
     return name.len > 0;
 }
 
+/* Before our own variables, which win. */
 static int put_env(const struct myr_doc *top, struct myr_buf *to, struct myr_err *err)
 {
     const struct myr_doc *map = myr_doc_get(top, "env");
@@ -67,6 +69,7 @@ static int put_env(const struct myr_doc *top, struct myr_buf *to, struct myr_err
     return MYR_OK;
 }
 
+/* For the ranks and the user's steps alone. */
 static void put_path(const struct myr_doc *top, struct myr_buf *to)
 {
     const struct myr_doc *map = myr_doc_get(top, "env");
@@ -93,6 +96,7 @@ static void put_command(const struct myr_doc *top, struct myr_buf *to)
     myr_buf_putc(to, '\n');
 }
 
+/* In place of the shell, so that signals reach the rank itself. */
 static void put_image(const struct myr_doc *top, struct myr_buf *to)
 {
     const struct myr_doc *image = myr_doc_get(top, "image");
@@ -185,6 +189,7 @@ static void put_step(const struct engine_gang *gang, const struct myr_doc *top, 
                          : " || :\n");
 }
 
+/* The order of the lines is that of the ranks: srun takes it by --distribution=arbitrary. */
 static void put_hosts(const struct server *server, const struct engine_gang *gang,
                       struct myr_buf *to)
 {
@@ -228,6 +233,7 @@ static void put_ranks(const struct engine_gang *gang, struct myr_buf *to)
                    SRUN_TRIES, SRUN_PAUSE_S);
 }
 
+/* The parts in the order in which they run. What a user wrote is quoted or stands between marks. */
 static int put_script(const struct server *server, const struct engine_gang *gang,
                       const struct myr_doc *top, const char *folder, struct myr_buf *to,
                       struct myr_err *err)
@@ -265,6 +271,7 @@ static int put_script(const struct server *server, const struct engine_gang *gan
 
 /* --- the words of sbatch --- */
 
+/* Copies in the script's arena, in room for WORDS_MAX and the NULL behind them. */
 struct words {
     struct script *script;
     uint32_t count;
@@ -344,6 +351,7 @@ static void put_size(const struct server *server, const struct engine_gang *gang
     }
 }
 
+/* Further words of the operator's, behind ours. */
 static void put_options(const struct config *config, struct words *words)
 {
     const char *at = config->slurm.options;
@@ -364,6 +372,7 @@ static void put_words(const struct server *server, const struct engine_gang *gan
     word(&words, "sbatch");
     word(&words, "--parsable");
     word(&words, "--no-requeue");
+    /* Nothing else of the server's environment reaches a job. */
     word(&words, "--export=PATH");
     word(&words, "--job-name=%s", gang->row->name);
     word(&words, "--comment=%s", place->comment);

@@ -13,6 +13,7 @@
 
 #include "slurm/state.h"
 
+/* Who was asked softly and has had his grace is ended by Slurm. */
 static void on_second(struct server *server)
 {
     struct slurm *slurm = slurm_of(server);
@@ -27,6 +28,7 @@ static void on_second(struct server *server)
     slurm_accounts_look(slurm);
 }
 
+/* Read from the spool, in a folder that is the user's: links and FIFOs there are not followed. */
 static bool on_fetch(struct server *server, const struct question *question, void *whom)
 {
     const struct slurm *slurm = slurm_of(server);
@@ -99,6 +101,7 @@ static int make_spool(struct slurm *slurm, struct myr_err *err)
                  folder ? folder : server->folder);
     }
     MYR_TRY(myr_make_dirs(slurm->spool, err));
+    /* Entered by all, listed by none; one that is somebody else's stays as it is. */
     return chmod(slurm->spool, 0711) == 0 || errno == EPERM
                ? MYR_OK
                : myr_err_errno(err, "opening", slurm->spool);
@@ -124,6 +127,7 @@ static int on_begin(struct server *server, struct myr_err *err)
     slurm->on_timer = on_timer;
     MYR_TRY(make_tag(slurm, err));
     MYR_TRY(make_spool(slurm, err));
+    /* Nothing is started before the first look: it may run already. */
     slurm_look_in(slurm, 1);
     return MYR_OK;
 }

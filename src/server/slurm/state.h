@@ -22,7 +22,8 @@ struct gang {
     uint32_t job, epoch;
     uint64_t id; /* Slurm's; 0: not known yet */
     enum stage stage;
-    bool seen, up_told, stopping, killed;
+    bool seen, up_told, stopping,
+        killed;        /* in this look; the core knows; asked to end; and ended */
     uint64_t known_at; /* the number of the look at that time: older ones know nothing of it */
     int64_t since_ms;  /* steady: of the last order */
     int64_t runs_ms;   /* steady: when it was last told that it runs */
@@ -59,15 +60,16 @@ struct qos {
 struct slurm {
     struct server *server;
     struct calls *calls;
-    char spool[PATH_BYTES], tag[20];
+    char spool[PATH_BYTES], tag[20]; /* 'tag': in the comment of each of our jobs */
     MYR_VEC(struct gang) gangs;
     MYR_VEC(uint32_t) early; /* jobs that were to start before the first look */
     MYR_VEC(struct node_order) orders;
     struct node_seen *nodes;
+    /* Of a node of the partition, as sinfo said last; for shares of a node. */
     uint64_t node_cpus, node_memory_mb;
     bool gpus_known, closing;
     /* the look under way */
-    uint64_t look, looks_done;
+    uint64_t look, looks_done; /* the number of the present one; how many succeeded */
     bool jobs_here, nodes_here, whole, failed, under_way;
     struct myr_buf jobs, lines; /* what squeue and sinfo printed */
     int64_t whole_ms;           /* steady: the last whole one */

@@ -1,3 +1,7 @@
+/*
+ * etcd: requests to its JSON gateway, where keys and values travel in base64 and large numbers as
+ * text. Each is a connection of its own and waited for.
+ */
 #include "store/etcd.h"
 
 #include <stdio.h>
@@ -8,9 +12,9 @@
 #include "myriad/text.h"
 
 enum {
-    ASK_S = 1,     /* for a member to answer */
-    PAGE_KEYS = 8, /* of a range at a time: a key has up to 1 MB */
-    KEY_BYTES = 512,
+    ASK_S = 1,       /* for a member to answer */
+    PAGE_KEYS = 8,   /* of a range at a time: a key has up to 1 MB */
+    KEY_BYTES = 512, /* with the prefix */
 };
 
 struct etcd {
@@ -56,6 +60,7 @@ static void put_base64(struct myr_buf *to, struct myr_str bytes)
     }
 }
 
+/* -1 stands for no letter of it. */
 static int letter_of(char c)
 {
     return c >= 'A' && c <= 'Z'   ? c - 'A'
@@ -66,6 +71,7 @@ static int letter_of(char c)
                                   : -1;
 }
 
+/* Bits that are left over at the end are padding. */
 static bool get_base64(struct myr_str text, struct myr_buf *to)
 {
     while (text.len > 0 && text.data[text.len - 1] == '=') {
@@ -90,6 +96,7 @@ static bool get_base64(struct myr_str text, struct myr_buf *to)
 
 /* --- asking --- */
 
+/* Keys are ours, and short; the prefix was measured with the configuration. */
 static void put_key(const struct etcd *etcd, struct myr_buf *to, const char *name, const char *key)
 {
     char whole[KEY_BYTES];
@@ -139,6 +146,7 @@ static int complaint(const char *url, uint32_t status, struct myr_str said,
     while (message.len > 0 && message.data[message.len - 1] == '\n') {
         message.len--;
     }
+    /* It is known by its words alone. */
     bool full = memmem(message.data, message.len, "space exceeded", 14) != NULL;
     bool denied = is_denied(status, message);
     int rc = myr_err_set(err,
@@ -186,6 +194,7 @@ static int ask_one(struct etcd *etcd, const char *path, const struct myr_buf *bo
         }
         return rc;
     }
+    /* The document points into its text, which must outlive the answer. */
     char *copy =
         myr_arena_strndup(arena, answer.body.data ? answer.body.data : "", answer.body.len);
     struct myr_str text = {copy, answer.body.len};
@@ -212,9 +221,11 @@ static int ask(struct etcd *etcd, const char *path, const struct myr_buf *body,
         if (rc == MYR_OK || rc == MYR_EDENIED || rc == MYR_EVERSION || rc == MYR_EINVAL) {
             return rc;
         }
+        /* The quota is of all members: another would refuse as well. */
         if (err && strstr(err->message, "quota")) {
             return rc;
         }
+        /* The next request begins with whoever answered last. */
         etcd->at = (etcd->at + 1) % etcd->config.count;
     }
     return rc;
@@ -285,6 +296,7 @@ int etcd_commit(struct etcd *etcd, const struct etcd_txn *txn, uint64_t *ret_rev
 
 /* --- ranges --- */
 
+/* A range as it is read; the buffers are used again for every key. */
 struct page {
     etcd_each *each;
     void *context;
@@ -314,6 +326,7 @@ static int take_page(const struct etcd *etcd, const struct myr_doc *top, struct 
                            (struct myr_str){page->value.data, page->value.len},
                            number_of(kv, "create_revision"), err));
     }
+    /* "more" without a key would be asked for again without end. */
     page->more = page->more && kvs && kvs->count > 0;
     return MYR_OK;
 }
@@ -381,6 +394,7 @@ int etcd_keep_alive(struct etcd *etcd, int64_t lease, struct myr_err *err)
     myr_arena_init(&arena);
     myr_buf_printf(&body, "{\"ID\":\"%lld\"}", (long long)lease);
     MYR_TRY(ask(etcd, "lease/keepalive", &body, &arena, &top, err));
+    /* A lease that is over is answered without a time to live, not with an error. */
     return number_of(myr_doc_get(top, "result"), "TTL") > 0
                ? MYR_OK
                : myr_err_set(err, MYR_ESTALE, "the lease has run out");

@@ -28,6 +28,7 @@ enum {
     TRY_MS = 250, /* between two attempts to lead */
 };
 
+/* The same three numbers as in the key; base <= last. */
 struct head {
     uint64_t generation, base, last;
 };
@@ -36,14 +37,14 @@ struct replicated {
     struct etcd *etcd;
     struct image image;
     struct head head;
-    bool begun; /* there is a head */
-    int64_t lease;
+    bool begun;     /* there is a head */
+    int64_t lease;  /* 0: none yet */
     uint64_t epoch; /* the revision that made us leader */
     char owner[LEADER_NAME];
-    struct myr_buf pending; /* a commit whose outcome is not known yet */
-    size_t pending_changes, skip;
-    uint64_t log_bytes, image_bytes;
-    bool fenced;
+    struct myr_buf pending;          /* a commit whose outcome is not known yet */
+    size_t pending_changes, skip;    /* in 'pending'; of the caller's list, kept already */
+    uint64_t log_bytes, image_bytes; /* when a new image pays */
+    bool fenced;                     /* another led: nothing is written any more */
 };
 
 static void head_text(const struct head *head, char ret[80])
@@ -51,11 +52,13 @@ static void head_text(const struct head *head, char ret[80])
     snprintf(ret, 80, "%" PRIu64 " %" PRIu64 " %" PRIu64, head->generation, head->base, head->last);
 }
 
+/* Of one length: the order of the keys is that of the numbers. */
 static void part_key(char ret[80], const char *folder, uint64_t number, uint32_t part)
 {
     snprintf(ret, 80, "%s/%016" PRIx64 "/%08x", folder, number, part);
 }
 
+/* The key was made by us and not since: true as long as we lead. */
 static struct etcd_compare leads(const struct replicated *store)
 {
     return (struct etcd_compare){.key = "leader", .created = store->epoch};
@@ -153,6 +156,7 @@ static int load_parts(struct replicated *store, const char *prefix, uint64_t fir
     return rc;
 }
 
+/* After this server leads: whoever led before can change nothing any more. */
 static int load(struct replicated *store, struct myr_err *err)
 {
     char prefix[80];
@@ -335,6 +339,7 @@ static int commit(void *own, const struct change *changes, size_t count, struct 
     return MYR_OK;
 }
 
+/* From memory, where the image is that of the last commit. */
 static int scan(void *own, const char *prefix, store_each *each, void *context, struct myr_err *err)
 {
     const struct replicated *store = own;
@@ -381,6 +386,7 @@ static int take_epoch(void *context, const char *key, struct myr_str value, uint
     return MYR_OK;
 }
 
+/* For the owner's name: a number that no other server has. */
 static uint64_t draw(void)
 {
     uint64_t value = 0;
@@ -462,6 +468,7 @@ int store_keep(struct store *store, struct myr_err *err)
     return rc;
 }
 
+/* A file is never called empty: init has made it. */
 bool store_is_empty(const struct store *store)
 {
     const struct replicated *own = store_own_if(store, &replicated_ops);

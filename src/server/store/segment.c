@@ -1,3 +1,7 @@
+/*
+ * segment: the bytes of commits and images, little-endian and without padding, and the map in
+ * memory that they make. What comes from etcd is checked before anything of it counts.
+ */
 #include "store/segment.h"
 
 #include <stdlib.h>
@@ -11,6 +15,7 @@ enum {
 
 static const char magic[4] = {'M', 'Y', 'R', 'S'};
 
+/* Byte by byte: the same on every machine. */
 static void put_u32(struct myr_buf *to, uint32_t value)
 {
     const unsigned char bytes[4] = {(unsigned char)value, (unsigned char)(value >> 8),
@@ -55,6 +60,7 @@ static size_t place_of(const struct image *image, const char *key)
     return low;
 }
 
+/* An empty range, also one that ends before it begins, removes nothing. */
 static void remove_from(struct image *image, size_t from, size_t to)
 {
     struct entry *items = image->entries.items;
@@ -67,6 +73,7 @@ static void remove_from(struct image *image, size_t from, size_t to)
     }
 }
 
+/* Kept in order: a search is a bisection, and a prefix is a stretch of neighbours. */
 static void put_value(struct image *image, const char *key, struct myr_str value)
 {
     size_t at = place_of(image, key);
@@ -148,6 +155,7 @@ void segment_put(const struct change *changes, size_t count, struct myr_buf *ret
     }
 }
 
+/* An image is a commit that puts every key. */
 void segment_put_image(const struct image *image, struct myr_buf *ret)
 {
     for (size_t i = 0; i < image->entries.count; i++) {
@@ -164,6 +172,7 @@ static size_t read_record(struct myr_str bytes, size_t at, struct change *ret)
     }
     const char *head = bytes.data + at;
     uint64_t key = get_u32(head + 1), value = get_u32(head + 5);
+    /* Lengths are added in 64 bits: no sum of two of them overflows. */
     if ((unsigned char)head[0] > CHANGE_RANGE || key == 0 || key + value > bytes.len - at - 9 ||
         memchr(head + 9, '\0', key) ||
         ((unsigned char)head[0] == CHANGE_RANGE && memchr(head + 9 + key, '\0', value))) {
@@ -182,6 +191,7 @@ static size_t read_record(struct myr_str bytes, size_t at, struct change *ret)
 
 int segment_take(struct image *image, struct myr_str bytes, struct myr_err *err)
 {
+    /* All are read before the first is applied: a damaged segment changes nothing. */
     MYR_VEC(struct change) changes = {};
     int rc = MYR_OK;
     for (size_t at = 0; at < bytes.len;) {
@@ -211,6 +221,7 @@ int segment_take(struct image *image, struct myr_str bytes, struct myr_err *err)
 
 uint32_t segment_parts(size_t bytes)
 {
+    /* An empty one has a part too: its head says that there is nothing. */
     return bytes == 0 ? 1 : (uint32_t)((bytes + SEGMENT_PART_BYTES - 1) / SEGMENT_PART_BYTES);
 }
 

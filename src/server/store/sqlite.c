@@ -6,12 +6,14 @@
 
 #include "store/store_ops.h"
 
+/* One connection, and its statements prepared once. */
 struct sqlite {
     sqlite3 *db;
     sqlite3_stmt *put, *drop, *range, *scan, *begin, *commit, *rollback;
     char *path;
 };
 
+/* A damaged file is told from a disk that fails: only the second may go by itself. */
 static int failed(const struct sqlite *store, struct myr_err *err, const char *what)
 {
     int code = sqlite3_errcode(store->db);
@@ -37,6 +39,7 @@ static int run(struct sqlite *store, const char *text, struct myr_err *err)
     return MYR_OK;
 }
 
+/* 0: a file that was just made. */
 static int version_of(struct sqlite *store, int *ret, struct myr_err *err)
 {
     sqlite3_stmt *ask = NULL;
@@ -82,6 +85,7 @@ static int begin(struct sqlite *store, struct myr_err *err)
 static void close_file(void *own)
 {
     struct sqlite *store = own;
+    /* NULL is taken for each: opening may have failed before it was prepared. */
     sqlite3_stmt *all[] = {store->put,   store->drop,   store->range,   store->scan,
                            store->begin, store->commit, store->rollback};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
@@ -92,6 +96,7 @@ static void close_file(void *own)
     free(store);
 }
 
+/* Reset at once: a statement that is left open would keep the transaction. */
 static bool step(sqlite3_stmt *statement)
 {
     int rc = sqlite3_step(statement);
@@ -123,6 +128,7 @@ static int commit_file(void *own, const struct change *changes, size_t count, st
     ok = ok && step(store->commit);
     if (!ok) {
         int rc = failed(store, err, "writing");
+        /* Some errors have rolled back already; the changes wait with the caller. */
         if (!sqlite3_get_autocommit(store->db)) {
             (void)step(store->rollback);
         }
@@ -131,6 +137,7 @@ static int commit_file(void *own, const struct change *changes, size_t count, st
     return MYR_OK;
 }
 
+/* Keys and values are valid during the call of 'each' alone. */
 static int scan_file(void *own, const char *prefix, store_each *each, void *context,
                      struct myr_err *err)
 {
@@ -176,6 +183,7 @@ int store_open(const char *path, struct store **ret, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Without 'work' the copy was whole at once, from a store that is no file. */
 struct store_copy {
     sqlite3 *to;
     sqlite3_backup *work;
@@ -238,6 +246,7 @@ int store_copy_step(struct store_copy *copy, int pages, struct myr_err *err)
         return 0; /* it was written out whole */
     }
     int code = sqlite3_backup_step(copy->work, pages);
+    /* Busy is no failure: the next step goes on. */
     if (code == SQLITE_OK || code == SQLITE_BUSY || code == SQLITE_LOCKED) {
         return 1;
     }

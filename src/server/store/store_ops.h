@@ -10,7 +10,7 @@ enum change_kind { CHANGE_PUT, CHANGE_DELETE, CHANGE_RANGE };
 
 struct change {
     enum change_kind kind;
-    char *key, *to;
+    char *key, *to; /* 'to': the end of a range, which is not in it */
     char *value;
     size_t size;
 };
