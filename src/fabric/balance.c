@@ -71,6 +71,10 @@ static uint32_t least_loaded(const struct picker *picker, uint32_t count,
     return best;
 }
 
+/*
+ * One choice at one switch, as myr_path_find() asks for it. Notes the channel, for the next switch
+ * may go by it.
+ */
 static uint32_t pick(void *context, uint32_t device, uint32_t count, uint32_t depth,
                      const uint32_t *candidates)
 {
@@ -150,6 +154,7 @@ static void route_by_hop(const struct myr_graph *graph, const struct myr_balance
 
 /* --- planned */
 
+/* In the order of flows; those without a path count and have no route. */
 static void put_plan(const struct policy_plan *plan, struct myr_routes *ret)
 {
     for (size_t i = 0; i < plan->count; i++) {
@@ -183,6 +188,7 @@ static void plan_lost(struct policy_plan *plan, const struct myr_balance_options
     for (size_t i = 0; i < plan->count; i++) {
         const struct myr_flow *flow = &plan->flows[i];
         struct picker picker = picker_for(plan->graph, &greedy, flow, plan->load);
+        /* The colouring has found it one. */
         if (plan->paths[i].count > 0) {
             continue;
         }
@@ -211,6 +217,7 @@ static void free_colouring(struct myr_colouring **colouring)
     myr_colouring_free(*colouring);
 }
 
+/* By colours where the fabric has any, then what is left over, then what is still too full. */
 static void route_planned(const struct myr_graph *graph, const struct myr_balance_options *options,
                           const struct myr_flow *flows, size_t count, struct myr_routes *ret,
                           uint64_t *load)
@@ -241,6 +248,7 @@ int myr_balance(const struct myr_graph *graph, const struct myr_balance_options 
     if (count > UINT32_MAX / 64) {
         return myr_err_set(err, MYR_ERANGE, "%zu flows are too many", count);
     }
+    /* 'start' has one entry more than there are routes. */
     *ret = (struct myr_routes){};
     myr_vec_push(&ret->start, 0);
     if (options->policy == MYR_POLICY_PLANNED) {

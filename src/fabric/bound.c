@@ -57,6 +57,10 @@ static void cut_tiers(struct cuts *cuts)
     }
 }
 
+/*
+ * Links of one direction; the other one has as many. Fabrics without cores have no cuts but their
+ * switches.
+ */
 static void cuts_init(struct cuts *cuts, const struct myr_graph *graph)
 {
     const struct myr_network *net = graph->net;
@@ -117,6 +121,7 @@ static uint32_t crossed(const struct cuts *cuts, struct crossing crossing, uint3
         return 0;
     }
     ret[count++] = crossing.from;
+    /* The receiving direction of a cut has the number behind all sending ones. */
     ret[count++] = all + crossing.to;
     if (crossing.from_pod != MYR_NONE) {
         ret[count++] = cuts->switches + crossing.from_pod;
@@ -179,6 +184,7 @@ double myr_load_bound(const struct myr_graph *graph, const struct myr_flow *flow
             shares[start[over[k - 1] + 1]++] = flows[i].share;
         }
     }
+    /* The cut that needs most of its links is the bound of all. */
     double bound = 0;
     for (uint32_t cut = 0; cut < all; cut++) {
         uint32_t links = cuts.links[cut % cuts.count];
@@ -266,6 +272,7 @@ double myr_throughput_bound(const struct myr_graph *graph, const struct myr_flow
     MYR_CLEANUP(cuts_done) struct cuts cuts;
     MYR_CLEANUP(myr_maxflow_done) struct myr_maxflow net;
     cuts_init(&cuts, graph);
+    /* Two nodes for each switch, four for each pod. */
     uint32_t source = cuts.switches * 2 + cuts.pods * 4, sink = source + 1;
     myr_maxflow_init(&net, sink + 1);
     MYR_CLEANUP(arc_sums_done) struct arc_sums sums = {.net = &net};

@@ -106,6 +106,7 @@ static void relieve_all(struct level *level)
     }
 }
 
+/* NULL where the fabric has no colours: the caller then searches path by path. */
 struct myr_colouring *myr_colouring_create(const struct myr_graph *graph)
 {
     const struct myr_network *net = graph->net;
@@ -125,6 +126,7 @@ struct myr_colouring *myr_colouring_create(const struct myr_graph *graph)
     }
     colouring->bias = myr_xcalloc(colouring->leaf.groups, sizeof(uint32_t));
     if (graph->dead_count > 0) {
+        /* Links that are dead already, then spines that have lost all cores by that. */
         myr_bitset_foreach (link, &graph->dead) {
             struct level *level;
             uint32_t node, uplink;
@@ -246,6 +248,7 @@ void myr_colouring_link_changed(struct myr_colouring *colouring, uint32_t link)
     colouring_follow(colouring);
 }
 
+/* False while the flow has no place, or its own links are dead. */
 bool myr_colouring_path(const struct myr_colouring *colouring, uint32_t flow, struct myr_path *ret)
 {
     const struct myr_graph *graph = colouring->graph;
@@ -270,6 +273,7 @@ bool myr_colouring_path(const struct myr_colouring *colouring, uint32_t flow, st
         ret->channels[ret->count++] =
             myr_graph_uplink(graph, ends.from_leaf, below->link[LEVEL_OUT]);
         if (colouring_crosses(&ends)) {
+            /* The colour below is the spine's position in both pods. */
             struct myr_spot near = {ends.from.unit, ends.from.pod, below->group};
             struct myr_spot far = {ends.to.unit, ends.to.pod, below->group};
             ret->channels[ret->count++] =
@@ -312,6 +316,7 @@ struct myr_colouring_stats myr_colouring_stats(const struct myr_colouring *colou
     }
     level_stats(&colouring->leaf, &heaviest, &stats.shared);
     level_stats(&colouring->spine, &heaviest, &stats.shared);
+    /* From shares of a host port to parts of a fabric link. */
     stats.max_load = (double)heaviest / MYR_SHARE_ONE * net->host_gbps / net->fabric_gbps;
     stats.bound =
         myr_load_bound(colouring->graph, colouring->flows.items, colouring->flows.count, false);

@@ -31,6 +31,7 @@ static void choose_late(const struct batch *batch)
     const struct level *level = batch->level;
     MYR_CLEANUP(myr_free_at)
     uint32_t *both = myr_xcalloc(2 * (size_t)level->nodes, sizeof(*both));
+    /* How many flows of each node will have to share, by side. */
     uint32_t *excess[2] = {both, both + level->nodes};
     for (uint32_t side = 0; side < 2; side++) {
         for (uint32_t node = 0; node < level->nodes; node++) {
@@ -110,6 +111,7 @@ static void split_batch(const struct myr_colouring *colouring, const struct batc
     }
     bool equal = equal_groups(level);
     split_edges(&shape, edges, count, equal ? level->groups : level->base, colour);
+    /* The same order again: colours were given to those that are not late. */
     count = 0;
     for (uint32_t i = 0; i < batch->count; i++) {
         uint32_t flow = batch->order[i];
@@ -131,6 +133,7 @@ static void deal_batch(struct myr_colouring *colouring, const struct batch *batc
     struct level *level = batch->level;
     bool hurt = colouring->graph->dead_count > 0;
     qsort_r(batch->order, batch->count, sizeof(*batch->order), heavier_first, level->edges.items);
+    /* In a whole fabric the deal is even at every node, and nobody is late. */
     if (hurt) {
         choose_late(batch);
     }
@@ -268,6 +271,7 @@ static void spare_weak_spines(struct myr_colouring *colouring)
     }
 }
 
+/* Flows inside a leaf, or without a way, are in no level. */
 static void batch_collect(const struct level *level, struct batch *batch, uint32_t flows)
 {
     batch->count = 0;
@@ -340,6 +344,7 @@ void colouring_place_all(struct myr_colouring *colouring)
         deal_batch(colouring, &batch);
         place_rest_above(colouring, &batch);
     }
+    /* A first placement is no move of anybody. */
     colouring->leaf.touched.count = colouring->spine.touched.count = 0;
     colouring->moved = 0;
 }

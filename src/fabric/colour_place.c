@@ -85,6 +85,7 @@ void colouring_follow(struct myr_colouring *colouring)
     leaf->touched.count = spine->touched.count = 0;
 }
 
+/* Flows inside a leaf stay out of the levels. */
 void colouring_enter(struct myr_colouring *colouring, uint32_t flow)
 {
     struct colouring_ends ends = colouring_ends(colouring, flow);

@@ -60,6 +60,7 @@ static void clos_bisection(const struct myr_graph *graph, struct halves *ret)
         lower_to(&ret->left, half_left(planned, lost, net->leaf));
         lower_to(&ret->full, planned / 2);
     }
+    /* The same array, now by pod. */
     if (net->core) {
         planned = 0;
         memset(lost, 0, (size_t)fabrics * unit_pods * sizeof(*lost));
@@ -118,6 +119,7 @@ static void direct_bisection(const struct myr_graph *graph, struct halves *ret)
                         ? i / longest_stride % longest
                         : graph->design->place[graph->first_switch + i].pod;
     }
+    /* The worst way to halve the ring of numbers. */
     for (uint32_t start = 0; start < all; start++) {
         struct halves across = links_across(graph, number, start, all / 2, all);
         if (all > 1) { /* a single group is not halved */
@@ -169,6 +171,7 @@ static uint32_t core_links(const struct myr_graph *graph, struct myr_spot a, uin
     return links;
 }
 
+/* Once for all pairs: links of each leaf to each position. */
 static void fill_up_links(const struct pair_search *search)
 {
     const struct myr_graph *graph = search->graph;
@@ -244,6 +247,7 @@ struct pod_leaves {
     struct myr_spot spot;
 };
 
+/* Links across belong to the pair of pods, and are found once for all of its leaves. */
 static void try_pods(struct pair_search *search, const struct pod_leaves *a,
                      const struct pod_leaves *b)
 {
@@ -265,6 +269,7 @@ static void pair_search_done(struct pair_search *search)
     free(search->up);
 }
 
+/* 'lists' is one array for all pods: each begins where its leaves do. */
 static void clos_worst_pair(const struct myr_graph *graph, struct myr_degraded *ret)
 {
     const struct myr_network *net = graph->net;
@@ -305,6 +310,7 @@ static void direct_worst_pair(const struct myr_graph *graph, uint32_t targets,
 {
     uint64_t worst = UINT64_MAX;
     uint32_t first = 0;
+    /* The first switch that is anybody's end. */
     while (first < targets && !has_hosts(graph, graph->first_switch + first)) {
         first++;
     }
@@ -350,6 +356,7 @@ static void fewest_links(const struct myr_graph *graph, uint32_t targets, struct
     ret->worst_pair_gbps = worst * graph->net->fabric_gbps;
 }
 
+/* MYR_NONE for both where there are no two switches with hosts. */
 static void find_worst_pair(const struct myr_graph *graph, struct myr_degraded *ret)
 {
     /* Switches that hosts hang on come first in every network. */
@@ -360,6 +367,7 @@ static void find_worst_pair(const struct myr_graph *graph, struct myr_degraded *
         return;
     }
     if (graph->clos) {
+        /* With one tier no two leaves are joined. */
         if (graph->net->tiers > 1) {
             clos_worst_pair(graph, ret);
         }
@@ -416,6 +424,7 @@ struct myr_rail_bandwidth myr_degraded_rail(const struct myr_graph *graph, uint3
     return result;
 }
 
+/* The rail with the least left; among equals the first. */
 static void put_rails(const struct myr_graph *graph, struct myr_degraded *ret)
 {
     uint32_t rails = myr_degraded_rail_count(graph);
@@ -428,6 +437,7 @@ static void put_rails(const struct myr_graph *graph, struct myr_degraded *ret)
     }
 }
 
+/* Bisection is told twice: as it is, and measured the same way with nothing dead. */
 void myr_degraded_report(const struct myr_graph *graph, struct myr_degraded *ret)
 {
     const struct myr_design *design = graph->design;
@@ -455,6 +465,7 @@ void myr_degraded_report(const struct myr_graph *graph, struct myr_degraded *ret
     } else if (net->leaf) {
         direct_bisection(graph, &halves);
     } else {
+        /* Access networks have no halves to count: the plan's figure stands. */
         lower_to(&halves.left, net->bisection_gbps);
         lower_to(&halves.full, net->bisection_gbps);
     }
@@ -488,6 +499,7 @@ static void count_ports(const struct myr_graph *graph, struct node_ports *nodes,
     }
 }
 
+/* Kills the devices for the time of the question. */
 void myr_blast_radius(struct myr_graph *graph, const uint32_t *devices, uint32_t count,
                       const struct myr_routes *routes, struct myr_blast *ret)
 {

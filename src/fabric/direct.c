@@ -18,6 +18,7 @@ static bool alive(const struct myr_graph *graph, uint32_t from, uint32_t to)
     return bundle && bundle->alive > 0;
 }
 
+/* Appends the living channels of a bundle, as far as there is room. */
 static uint32_t put_alive(const struct myr_graph *graph, const struct myr_bundle *bundle,
                           uint32_t *ret, uint32_t count)
 {
@@ -55,6 +56,7 @@ static uint32_t put_nearest(const struct myr_graph *graph, uint32_t device, uint
     for (uint32_t i = graph->bundle_start[at]; i < graph->bundle_start[at + 1]; i++) {
         const struct myr_bundle *bundle = &graph->bundles[i];
         uint32_t left = bundle->alive ? hops(graph, bundle->neighbour, to) : FAR;
+        /* A nearer neighbour makes all before it too far. */
         if (left < best) {
             best = left;
             count = 0;
@@ -109,6 +111,7 @@ static uint32_t dragonfly_hops(const struct myr_graph *graph, uint32_t device, u
                                                           : global_hops(graph, device, to);
 }
 
+/* Inside a group straight, or over one other switch; to another group by the fewest hops left. */
 static uint32_t dragonfly(const struct myr_graph *graph, uint32_t device, uint32_t to,
                           uint32_t *ret)
 {
@@ -304,6 +307,7 @@ void detour_done(struct detour *detour)
     free(detour->hops);
 }
 
+/* All neighbours that are one hop nearer, so that a walk never goes back. */
 uint32_t detour_candidates(const struct detour *detour, const struct myr_graph *graph,
                            uint32_t device, uint32_t ret[MYR_CANDIDATES_MAX])
 {

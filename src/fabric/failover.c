@@ -104,6 +104,7 @@ static bool may_change(const struct myr_graph *graph, struct victim victim, uint
            (device - net->first_leaf < net->leaf && in_pod(graph, pod, device));
 }
 
+/* Before anything dies: what the candidates are then is compared with what they become. */
 static void watch_all(const struct myr_graph *graph, struct victim victim, struct watch *ret)
 {
     uint32_t targets = target_count(graph);
@@ -191,6 +192,7 @@ static uint32_t hosts_cut_by(const struct myr_graph *graph, const struct kill_li
             cut++;
             continue;
         }
+        /* A switch is cut when its last link is among those that died, at whichever end it is. */
         uint32_t ports[] = {design->link_a[link], design->link_b[link]};
         for (uint32_t k = 0; k < 2; k++) {
             uint32_t device = design->port_device[ports[k]];
@@ -229,6 +231,7 @@ struct myr_failover myr_failover_link(struct myr_graph *graph, uint32_t link,
     if (myr_bitset_has(&graph->dead, link)) {
         return result; /* it is dead already: nothing changes */
     }
+    /* What the lower switch has upwards: that is what it may choose from. */
     uint32_t before = host ? 0 : alive_up(graph, lower);
     if (!host && !plain) {
         watch_all(graph, (struct victim){lower, upper}, &watch);
@@ -267,9 +270,11 @@ static void weakest_neighbour(struct myr_graph *graph, uint32_t device, const ui
         ret->bandwidth_left = share < ret->bandwidth_left ? share : ret->bandwidth_left;
         ret->local_choices = left < ret->local_choices ? left : ret->local_choices;
     }
+    /* No neighbour below: there is nobody to choose. */
     ret->local_choices = ret->local_choices == UINT32_MAX ? 0 : ret->local_choices;
 }
 
+/* A device that is no switch takes its own links along, and no one else's. */
 struct myr_failover myr_failover_device(struct myr_graph *graph, uint32_t device,
                                         const struct myr_routes *routes)
 {

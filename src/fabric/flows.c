@@ -82,6 +82,7 @@ static uint32_t parse_port(const struct myr_graph *graph, struct myr_str text)
     struct myr_str host = {text.data, (size_t)(colon - text.data)};
     struct myr_str wanted = {colon + 1, text.len - host.len - 1};
     uint32_t device = myr_design_find(design, host), found = MYR_NONE;
+    /* Only ports of this network: others have names of their own. */
     const struct myr_port_group *group = device == MYR_NONE ? NULL : nic_group(graph, device);
     MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     for (uint32_t i = 0; group && i < group->count && found == MYR_NONE; i++) {
@@ -113,6 +114,7 @@ static uint32_t parse_end(const struct myr_graph *graph, struct myr_str text)
     return port != MYR_NONE && graph->design->port_link[port] != MYR_NONE ? port : MYR_NONE;
 }
 
+/* One row becomes one flow; what is missing has a default. */
 static int read_row(struct myr_flows *flows, const struct myr_graph *graph,
                     const struct myr_csv *csv, struct myr_err *err)
 {
@@ -176,6 +178,7 @@ int myr_flows_parse(struct myr_flows *flows, const struct myr_graph *graph, cons
     struct myr_csv *csv = MYR_ARENA_NEW(&arena, struct myr_csv, 1);
     myr_csv_init(csv, &arena, name, text);
     while ((rc = myr_csv_next(csv, err)) > 0) {
+        /* Only the first row can be a header: "from" is no name of an end. */
         bool header = first && myr_str_eq(csv->fields[0], MYR_STR("from"));
         first = false;
         rc = header ? MYR_OK : read_row(flows, graph, csv, err);
@@ -248,6 +251,7 @@ static void send_trees(const struct group_flows *job, uint32_t size)
     }
 }
 
+/* Groups have two members at least: the caller sees to that. */
 static void send_pattern(const struct group_flows *job, enum myr_traffic pattern)
 {
     uint32_t size = job->groups.group_size;
@@ -307,6 +311,7 @@ void myr_flows_fit(struct myr_flows *flows, const struct myr_design *design)
 {
     size_t ports = (size_t)design->port_count + 1;
     MYR_CLEANUP(myr_free_at) uint64_t *asked = myr_xcalloc(2 * ports, sizeof(*asked));
+    /* By port, in one piece of memory. */
     uint64_t *sent = asked, *received = asked + ports;
     for (size_t i = 0; i < flows->items.count; i++) {
         const struct myr_flow *flow = &flows->items.items[i];
@@ -334,6 +339,7 @@ static void put_pair(struct myr_flows *flows, const struct myr_graph *graph, uin
     }
 }
 
+/* Every GPU sends to the one so many places on, round. */
 void myr_flows_shift(struct myr_flows *flows, const struct myr_graph *graph, uint32_t step)
 {
     uint32_t gpus = graph->design->head->gpus;
@@ -347,6 +353,7 @@ void myr_flows_permutation(struct myr_flows *flows, const struct myr_graph *grap
     uint32_t gpus = graph->design->head->gpus;
     MYR_CLEANUP(myr_free_at) uint32_t *order = myr_xcalloc(gpus, sizeof(*order));
     struct myr_rng rng;
+    /* The same seed gives the same flows. */
     myr_rng_init(&rng, seed, 1);
     for (uint32_t i = 0; i < gpus; i++) {
         order[i] = i;

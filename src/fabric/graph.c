@@ -66,6 +66,7 @@ static uint32_t sorted_channels(const struct myr_graph *graph, uint32_t device,
         if (channel == MYR_NONE) {
             continue;
         }
+        /* Ports come in order, so that equal neighbours stay so. */
         uint32_t at = count++;
         MYR_ASSERT(at < design->first_port[device + 1] - design->first_port[device]);
         while (at > 0 && list[at - 1].neighbour > neighbour) {
@@ -100,6 +101,7 @@ static void build_bundles(struct myr_graph *graph, struct myr_arena *arena)
         myr_xrealloc(NULL, most_ports(graph), sizeof(struct neighbour_port));
     MYR_CLEANUP(myr_vec_free_at) MYR_VEC(struct myr_bundle) bundles = {};
     MYR_CLEANUP(myr_vec_free_at) MYR_VEC(uint32_t) channels = {};
+    /* Gathered in lists that grow, then copied to where they stay. */
     graph->bundle_start = MYR_ARENA_NEW(arena, uint32_t, (size_t)graph->switch_count + 1);
     for (uint32_t i = 0; i < graph->switch_count; i++) {
         uint32_t count = sorted_channels(graph, graph->first_switch + i, list);
@@ -160,6 +162,7 @@ static bool is_regular(const struct myr_graph *graph)
     for (uint32_t i = 0; i < net->leaf; i++) {
         uint32_t leaf = net->first_leaf + i;
         uint32_t in_unit = i % graph->unit_leaves;
+        /* The first leaf of the pod is what the others are compared with. */
         uint32_t in_pod = in_unit % net->pod_leaves;
         if (!uplinks_agree(graph, leaf - in_pod, leaf, true)) {
             return false;
@@ -186,6 +189,7 @@ static void build_entries(struct myr_graph *graph, struct myr_arena *arena)
     for (uint32_t port = 0; port < graph->entry_count; port++) {
         uint32_t link = design->port_link[port];
         graph->entries[port] = (struct myr_entry){MYR_NONE, MYR_NONE};
+        /* Hosts have ports of other networks too. */
         if (link == MYR_NONE || !myr_graph_has_link(graph, link)) {
             continue;
         }
@@ -241,6 +245,7 @@ int myr_graph_init(struct myr_graph *graph, struct myr_arena *arena,
     return MYR_OK;
 }
 
+/* By halves: bundles of a switch are sorted. NULL where the two have no link. */
 const struct myr_bundle *myr_graph_bundle(const struct myr_graph *graph, uint32_t from, uint32_t to)
 {
     MYR_ASSERT(is_fabric_switch(graph, from));
@@ -304,6 +309,7 @@ uint32_t myr_graph_host_switch(const struct myr_graph *graph, uint32_t port)
     return peer == MYR_NONE ? MYR_NONE : graph->design->port_device[peer];
 }
 
+/* Leaves are numbered fabric by fabric, in it pod by pod. */
 struct myr_spot myr_graph_leaf_spot(const struct myr_graph *graph, uint32_t leaf)
 {
     uint32_t at = leaf - graph->net->first_leaf;

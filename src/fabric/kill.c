@@ -21,6 +21,7 @@ void kill_device(struct kill_list *list, struct myr_graph *graph, uint32_t devic
     }
 }
 
+/* In any order: links do not depend on each other. */
 void kill_undo(struct kill_list *list, struct myr_graph *graph)
 {
     for (size_t i = 0; i < list->links.count; i++) {
@@ -36,6 +37,7 @@ bool is_host_link(const struct myr_graph *graph, uint32_t link)
     return design->cabletypes[type].layer == MYR_LAYER_HOST;
 }
 
+/* Bundles keep their count, so that no link is looked at. */
 uint32_t alive_links(const struct myr_graph *graph, uint32_t device)
 {
     uint32_t at = device - graph->first_switch, alive = 0;

@@ -38,6 +38,7 @@ void level_init(struct level *level, uint32_t nodes, uint32_t base, const uint32
     }
 }
 
+/* A level that was never made is all zero, and is left so. */
 void level_done(struct level *level)
 {
     for (uint32_t side = 0; side < 2; side++) {

@@ -23,6 +23,7 @@ static bool widen(const struct level *level, struct search *search, uint32_t nod
         if (!movable[i] || search->came[LEVEL_OUT][from] != LEVEL_NONE) {
             continue;
         }
+        /* Each node is reached once, by the shortest chain. */
         search->came[LEVEL_OUT][from] = i;
         for (uint32_t k = level->half[LEVEL_OUT].first[level_spot(level, from, get)];
              k != LEVEL_NONE; k = level->edges.items[k].next[LEVEL_OUT]) {
@@ -79,6 +80,7 @@ bool level_swap(struct level *level, uint32_t a, uint32_t b, const bool *movable
     bool found = start == goal || find_way(level, &search, start, goal, give, get, movable);
     if (found) {
         level->trail.count = 0;
+        /* Two edges for each step of the chain: one gives, one gets. */
         for (uint32_t node = goal; node != start;) {
             uint32_t last = search.came[LEVEL_IN][node];
             MYR_ASSERT(last != LEVEL_NONE && level->edges.items[last].group == get);

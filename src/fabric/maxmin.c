@@ -96,6 +96,7 @@ static bool capped_by_host(const struct filling *filling, uint32_t route)
                filling->left[filling->channel_count + route];
 }
 
+/* Every channel waits once; routes only where their own cap may come first. */
 static void start_filling(struct filling *filling)
 {
     for (uint32_t place = 0; place < filling->channel_count; place++) {
@@ -129,11 +130,13 @@ void myr_max_min(const struct myr_graph *graph, const struct myr_routes *routes,
     list_routes(graph, &filling);
     start_filling(&filling);
     for (uint32_t route = 0; route < filling.route_count; route++) {
+        /* Not fixed yet. */
         ret_rate[route] = UINT64_MAX;
     }
     struct myr_heap_item item;
     while (myr_heap_pop(&filling.heap, &item)) {
         uint32_t place = (uint32_t)item.value;
+        /* All of its routes were fixed elsewhere. */
         if (filling.active[place] == 0) {
             continue;
         }

@@ -82,6 +82,7 @@ static uint32_t from_leaf(const struct myr_graph *graph, uint32_t leaf, uint32_t
     return count;
 }
 
+/* Down in the goal's pod, else up to cores that still join the far spine. */
 static uint32_t from_spine(const struct myr_graph *graph, uint32_t spine, uint32_t to_leaf,
                            struct myr_spot to, uint32_t *ret)
 {
@@ -120,6 +121,7 @@ static uint32_t from_core(const struct myr_graph *graph, uint32_t core, uint32_t
     return leads ? put_bundle(graph, down, ret, 0) : 0;
 }
 
+/* By the tier of the switch: ids grow with the tiers. */
 uint32_t myr_path_candidates(const struct myr_graph *graph, uint32_t device, uint32_t to_leaf,
                              uint32_t ret[MYR_CANDIDATES_MAX])
 {
@@ -304,6 +306,7 @@ static bool quick_clos(const struct myr_graph *graph, struct myr_entry first, st
     if (from->unit != to->unit) {
         return false;
     }
+    /* Choices are taken in the order of hops, as the walk does. */
     ret->count = 0;
     ret->channels[ret->count++] = first.channel;
     if (first.leaf != last.leaf) {
@@ -387,6 +390,7 @@ static uint32_t down_index(const struct myr_graph *graph, uint32_t to_port)
     return peer - graph->design->first_port[graph->design->port_device[peer]];
 }
 
+/* By the destination alone, as forwarding tables are; MYR_NONE where no way is left. */
 uint32_t myr_path_static(const struct myr_graph *graph, uint32_t device, uint32_t to_port)
 {
     uint32_t last = host_channel(graph, to_port);

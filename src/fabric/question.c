@@ -6,6 +6,7 @@
 static const enum myr_axis job_axes[] = {MYR_AXIS_TP, MYR_AXIS_CP, MYR_AXIS_DP, MYR_AXIS_PP,
                                          MYR_AXIS_EP};
 
+/* All axes where none is named; a word that is no axis is refused. */
 static int add_axes(struct myr_fabric_case *fabric, const struct myr_fabric_question *question,
                     const struct myr_ranks_on *ranks, struct myr_err *err)
 {
@@ -37,6 +38,7 @@ static const char *layout_traffic(struct myr_fabric_case *fabric,
                             (unsigned long long)((gpus + each - 1) / (each ? each : 1)));
 }
 
+/* A word about nodes, or about the layout, may be missing: all of them, data parallelism alone. */
 static int layout_flows(struct myr_fabric_case *fabric, const struct myr_fabric_question *question,
                         struct myr_err *err)
 {

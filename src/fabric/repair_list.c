@@ -2,6 +2,7 @@
 
 #include "myriad/fabric/words.h"
 
+/* Flows that are sprayed are hit by every failure: there is nothing to list. */
 int myr_repair_routes(const struct myr_fabric_case *fabric,
                       const struct myr_balance_options *balance, struct myr_routes *ret,
                       struct myr_err *err)
@@ -97,6 +98,7 @@ static void put_links(struct failover_list *list, bool all)
     }
 }
 
+/* One of each kind stands for the others, as with links. */
 static void put_switches(struct failover_list *list, bool all)
 {
     const struct myr_graph *graph = &list->fabric->graph;
@@ -138,6 +140,7 @@ int myr_failover_list(struct myr_fabric_case *fabric, const struct myr_failover_
     if (question->device) {
         MYR_TRY(myr_words_device(&fabric->graph, myr_str_from(question->device), &device, err));
     }
+    /* A row of each layer and of each kind at most, or one of everything. */
     size_t kinds = MYR_LAYER_COUNT + MYR_DEVICE_KIND_COUNT;
     struct failover_list list = {.fabric = fabric,
                                  .routes = routes,

@@ -111,6 +111,7 @@ static int put_shares(const struct myr_graph *graph, const struct myr_balance_op
     return rc;
 }
 
+/* 'ret' is written only when all of it is known. */
 int myr_balance_report(const struct myr_graph *graph, const struct myr_balance_options *options,
                        const struct myr_flow *flows, size_t count, struct myr_balance_report *ret,
                        struct myr_err *err)

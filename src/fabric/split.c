@@ -124,6 +124,7 @@ static bool uneven(struct splitter *splitter, const uint32_t *list, uint32_t cou
 {
     uint32_t nodes = splitter->shape->nodes;
     bool found = false;
+    /* Tallies are zero before and after: only nodes of these edges are touched. */
     for (uint32_t i = 0; i < count; i++) {
         const struct split_edge *edge = &splitter->edges[list[i]];
         int32_t step = splitter->colour[list[i]] == first ? 1 : -1;
@@ -187,6 +188,7 @@ static void deal_odd(struct splitter *splitter, const uint32_t *list, uint32_t c
     MYR_CLEANUP(myr_free_at) uint32_t *pair = myr_xcalloc(count, sizeof(*pair));
     MYR_CLEANUP(myr_free_at) struct colour_list *lists = myr_xcalloc(colours, sizeof(*lists));
     for (uint32_t i = 0; i < count; i++) {
+        /* Anyhow, but in turn: near to even already. */
         splitter->colour[list[i]] = first + i % colours;
         myr_vec_push(&lists[i % colours].edges, list[i]);
     }

@@ -80,6 +80,7 @@ struct myr_use_nics myr_use_nics(const struct myr_use *use, struct myr_arena *ar
     for (uint32_t device = 0; device < design->device_count; device++) {
         most += is_host(graph, device) ? use->links[device] : 0;
     }
+    /* In the order of devices and ports. */
     struct myr_use_nic *nics = MYR_ARENA_NEW(arena, struct myr_use_nic, most);
     for (uint32_t device = 0; device < design->device_count; device++) {
         if (use->links[device] == 0 || !is_host(graph, device)) {

@@ -69,6 +69,7 @@ static uint32_t tier_of_kind(enum myr_device_kind kind)
     }
 }
 
+/* Which tier each device belongs to, and how many of each are in use. */
 static void count_tiers(struct picture *picture)
 {
     static const struct tier empty[TIERS_MAX] = {{.title = "servers", .css = "host"},
@@ -82,6 +83,7 @@ static void count_tiers(struct picture *picture)
         uint32_t tier = tier_of_kind(kind);
         picture->tier_of[device] = (uint8_t)tier;
         picture->tiers[tier].devices += picture->use->links[device] > 0;
+        /* A tier with routers in it is called by them. */
         if (kind == MYR_DEVICE_ROUTER && picture->use->links[device]) {
             picture->tiers[tier].title = "routers";
         }
@@ -197,6 +199,7 @@ static void lines_done(struct lines *lines)
     myr_vec_done(&lines->items);
 }
 
+/* One path for each thickness: fewer shapes, smaller files. */
 static void draw_lines(struct picture *picture)
 {
     MYR_CLEANUP(lines_done) struct lines lines = {};
@@ -229,6 +232,7 @@ struct box {
     uint64_t highest;
 };
 
+/* A single device bears its name, several their number. */
 static void draw_box(struct picture *picture, const struct tier *tier, uint32_t index,
                      const struct box *box)
 {
@@ -256,6 +260,7 @@ static void draw_box(struct picture *picture, const struct tier *tier, uint32_t 
     }
 }
 
+/* First what is in each box, then the boxes. */
 static void draw_tier(struct picture *picture, uint32_t which)
 {
     const struct tier *tier = &picture->tiers[which];
@@ -280,6 +285,7 @@ static void draw_tier(struct picture *picture, uint32_t which)
     }
 }
 
+/* The picture is written into 'buf'; all else lives in memory of its own. */
 void myr_use_draw(const struct myr_use *use, struct myr_buf *buf)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {};

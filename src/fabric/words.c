@@ -57,6 +57,7 @@ const char *myr_name_link(struct myr_arena *arena, const struct myr_design *desi
     return myr_arena_printf(arena, "link/%08u", myr_design_link_id(design, link));
 }
 
+/* "link/00000123", by the number that stays when the design grows. */
 int myr_words_link(const struct myr_graph *graph, struct myr_str name, uint32_t *ret,
                    struct myr_err *err)
 {
@@ -160,6 +161,7 @@ static int add_nodes(void *context, struct myr_str name, struct myr_err *err)
     return MYR_OK;
 }
 
+/* The second walk cannot fail: it reads the same words again. */
 int myr_words_nodes(struct myr_arena *arena, const struct myr_design *design, const char *list,
                     uint32_t **ret, uint32_t *ret_count, struct myr_err *err)
 {
@@ -176,6 +178,7 @@ int myr_words_nodes(struct myr_arena *arena, const struct myr_design *design, co
 /* By kind of domain, in the order of the enum. */
 static const char *const domain_names[] = {"scale-up", "rail-group", "pod", "rack"};
 
+/* "pod/3"; NULL where it is no domain, which is no error yet. */
 const struct myr_domain *myr_words_domain(const struct myr_design *design, struct myr_str name)
 {
     const char *slash = name.len ? memchr(name.data, '/', name.len) : NULL;

@@ -7,6 +7,7 @@ uint64_t policy_load_part(const struct myr_graph *graph, uint32_t channel, uint6
     return MYR_LOAD_ONE * share / MYR_SHARE_ONE * graph->net->host_gbps / gbps;
 }
 
+/* Removing takes exactly what adding has put there: both round alike. */
 void policy_add_load(const struct myr_graph *graph, uint64_t *load, const struct myr_path *path,
                      uint32_t share, bool remove)
 {

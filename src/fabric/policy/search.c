@@ -148,6 +148,7 @@ static bool above(const struct policy_plan *plan, const struct myr_path *path, u
     return false;
 }
 
+/* Each flow is taken out while its paths are judged, and put back on the best. */
 void policy_polish(struct policy_plan *plan, uint64_t most)
 {
     uint64_t work = 0;

@@ -74,6 +74,7 @@ static uint64_t highest_from(struct spray *spray, uint32_t at, uint32_t to)
         return spray->highest[at];
     }
     uint32_t ways = myr_path_candidates(graph, graph->first_switch + at, to, candidates);
+    /* Asked often: each switch is worked out once for a target. */
     uint64_t highest = 0;
     for (uint32_t k = 0; k < ways; k++) {
         uint32_t other = myr_channel_to_device(graph->design, candidates[k]) - graph->first_switch;
@@ -124,6 +125,7 @@ static bool is_followed(const struct myr_graph *graph, struct sums *sums,
                 : sums_alive(graph, flow);
 }
 
+/* Counted twice the same way: what is followed is asked again, not kept. */
 static void by_target(const struct myr_graph *graph, struct sums *sums,
                       const struct myr_flow *flows, size_t count, uint32_t *order, uint32_t *start)
 {
@@ -169,6 +171,7 @@ static void spray_group(struct spray *spray, const struct myr_flow *flows, const
             ret_limit[order[i]] = highest_from(spray, at, to);
         } else {
             sums_load_hosts(graph, flow, spray->load);
+            /* Listed once, when its first share comes. */
             if (spray->fraction[at] == 0) {
                 myr_vec_push(&spray->now, at);
             }

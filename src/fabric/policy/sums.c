@@ -102,6 +102,7 @@ static void note_dead(struct sums *sums)
             if (!myr_graph_link_dead(graph, graph->channels[rung->up + k] / 2)) {
                 continue;
             }
+            /* Links of leaves and of spines are told apart by whose uplinks they are. */
             if (i < net->leaf) {
                 sums->dead_leaf[i] = 1;
             } else {
@@ -216,6 +217,7 @@ static void cross(struct crossing *c, uint32_t near, uint32_t far, uint32_t to_l
         const struct myr_bundle *bundle =
             myr_graph_bundle(graph, core, graph->net->first_spine + far);
         uint32_t links = bundle ? living(graph, bundle, down) : 0;
+        /* Up evenly over all that lead on, down evenly over what is left there. */
         use_channel(c, up[k], c->amount / ways);
         for (uint32_t i = 0; i < links; i++) {
             use_channel(c, down[i], c->amount / ways / links);
@@ -396,6 +398,7 @@ void sums_add(struct sums *sums, const struct myr_flow *flows, size_t count, uin
     load_sums(sums, load);
 }
 
+/* 0 inside one switch: only its own links can hold it up, and they are not asked. */
 static uint64_t limit_of(struct sums *sums, const struct myr_rung *ends[2], enum sums_kind kind,
                          const uint64_t *load)
 {
