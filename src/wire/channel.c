@@ -30,6 +30,7 @@ static void put_le(struct myr_buf *buf, uint64_t value, uint32_t bytes)
     myr_buf_put(buf, text, bytes);
 }
 
+/* The table is a pointer, so that a test can speak as a version with other messages. */
 void myr_wire_sender_init(struct myr_wire_sender *sender)
 {
     *sender = (struct myr_wire_sender){.version = MYR_WIRE_VERSION, .table_of = myr_wire_table_of};
@@ -110,6 +111,7 @@ void myr_wire_receiver_init(struct myr_wire_receiver *receiver)
 {
     *receiver = (struct myr_wire_receiver){
         .table_of = myr_wire_table_of,
+        /* A layout for every number that a type can have: it is one byte on the wire. */
         .layouts = myr_xcalloc(UINT8_MAX + 1, sizeof(struct myr_wire_layout *))};
 }
 
@@ -154,6 +156,7 @@ static bool take(struct cursor *cursor, size_t len, const char **ret)
     return true;
 }
 
+/* Little-endian, 'bytes' of them; 8 at most. */
 static bool take_le(struct cursor *cursor, uint32_t bytes, uint64_t *ret)
 {
     const char *at;
@@ -284,6 +287,7 @@ static int read_body(struct myr_wire_receiver *receiver, struct myr_str payload,
     const struct myr_wire_layout *layout = receiver->layouts[ret->head.type];
     const struct myr_wire_table *table = receiver->table_of(ret->head.type);
     struct cursor cursor = {payload.data, payload.len};
+    /* Fields that do not come must not show what the message before had. */
     memset(ret->body, 0, sizeof(ret->body));
     ret->known = table != NULL;
     if (!layout) {
@@ -310,6 +314,7 @@ int myr_wire_next(struct myr_wire_receiver *receiver, struct myr_wire_message *r
                   struct myr_err *err)
 {
     for (;;) {
+        /* Nothing is left: not even the beginning of a frame. */
         if (receiver->at == receiver->bytes.len) {
             return 0;
         }
@@ -353,6 +358,7 @@ int myr_wire_peek(const struct myr_wire_receiver *receiver, struct myr_wire_head
     return rc;
 }
 
+/* Only the frame that was peeked at: any other would lose the place. */
 void myr_wire_skip(struct myr_wire_receiver *receiver, struct myr_str frame)
 {
     MYR_ASSERT(frame.data == receiver->bytes.data + receiver->at);

@@ -17,6 +17,7 @@ static void put_le(uint8_t *at, uint64_t value, uint32_t bytes)
     }
 }
 
+/* The counterpart of put_le(). */
 static uint64_t get_le(const char *at, uint32_t bytes)
 {
     uint64_t value = 0;
@@ -39,6 +40,7 @@ static uint32_t checksum(const void *head, struct myr_str payload)
     return (uint32_t)sum;
 }
 
+/* Places in the head are fixed: both ends know them, whatever their versions. */
 void myr_wire_frame_put(struct myr_buf *buf, const struct myr_wire_head *head,
                         struct myr_str payload)
 {
@@ -88,6 +90,7 @@ int myr_wire_frame_get(struct myr_str bytes, struct myr_wire_head *ret, struct m
                                  .node = (uint32_t)get_le(bytes.data + 8, 4),
                                  .epoch = (uint32_t)get_le(bytes.data + 12, 4),
                                  .sequence = get_le(bytes.data + 16, 8)};
+    /* Before more is waited for: the length is still unproved. */
     int rc = check_head(&head, err);
     if (rc < 0) {
         return rc;

@@ -10,6 +10,7 @@
         .number = (id), .kind = (what), .offset = offsetof(struct holder, field), .name = #field \
     }
 
+/* Numbers are never given to another field: an older end would read it as what it was. */
 static const struct myr_wire_field hello_fields[] = {
     FIELD(1, MYR_WIRE_TEXT, myr_wire_hello, name),
     FIELD(2, MYR_WIRE_U32, myr_wire_hello, version_min),
@@ -169,6 +170,7 @@ static const struct myr_wire_table tables[MYR_WIRE_TYPE_COUNT] = {
     TABLE("detach", MYR_WIRE_DETACH, detach_fields, myr_wire_detach),
 };
 
+/* NULL for a type that nobody here knows; a newer end may send one. */
 const struct myr_wire_table *myr_wire_table_of(uint8_t type)
 {
     return type < MYR_WIRE_TYPE_COUNT && tables[type].name ? &tables[type] : NULL;
