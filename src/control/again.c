@@ -3,6 +3,7 @@
 
 void job_node_back(struct myr_control *c, uint32_t node)
 {
+    /* Orders that it did not hear while it was silent. */
     for (uint32_t at = node_of(c, node)->first_rank; at != MYR_NONE;
          at = c->ranks.items[at].next_on_node) {
         const struct rank *rank = &c->ranks.items[at];
@@ -17,13 +18,16 @@ void job_takeover(struct myr_control *c)
 {
     for (uint32_t id = 0; id < c->jobs.count; id++) {
         struct job *job = &c->jobs.items[id];
+        /* What is over and has left nothing behind has nothing to be told. */
         if (job_is_over(job) && job->old_open == 0) {
             continue;
         }
+        /* Nobody watched meanwhile: that it made no step says nothing. */
         job->progress_ms = c->head.steady_ms;
         if (job->after == AFTER_NONE && job->state == MYR_CONTROL_STARTING) {
             job->started_ms = c->head.steady_ms;
         }
+        /* Due at once: orders may be lost with the controller that gave them. */
         if (job->deadline_ms >= 0) {
             timer_set(c, TIMER_JOB, id, c->head.steady_ms);
         }

@@ -9,6 +9,7 @@ struct fixture {
     int64_t now_ms;
 };
 
+/* Every state between two events is checked as a whole. */
 static inline void tell(struct fixture *f, struct myr_event event)
 {
     int rc = myr_control_step(f->control, f->now_ms, &event, NULL);
@@ -27,6 +28,7 @@ static inline uint32_t count_effects(const struct fixture *f, enum myr_effect_ki
     return found;
 }
 
+/* In the core's own steps: no deadline is passed over. */
 static inline void wait_ms(struct fixture *f, int64_t ms)
 {
     int64_t end_ms = f->now_ms + ms;
@@ -55,6 +57,7 @@ static inline struct fixture fixture_of(uint32_t nodes)
     return f;
 }
 
+/* Returns its id; each has a token of its own. */
 static inline uint32_t submit(struct fixture *f, uint32_t gpus, enum myr_restart restart)
 {
     uint64_t token = myr_control_jobs(f->control) + 100;
@@ -67,6 +70,7 @@ static inline uint32_t submit(struct fixture *f, uint32_t gpus, enum myr_restart
     return myr_control_find(f->control, token);
 }
 
+/* What an agent of the node's present boot says. */
 static inline void say(struct fixture *f, enum myr_event_kind kind, uint32_t node, uint32_t job,
                        uint32_t epoch, uint8_t code)
 {

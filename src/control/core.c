@@ -1,3 +1,8 @@
+/*
+ * core: one event. It is checked, time goes on, the event is taken, deadlines that have come are
+ * taken, and then the queue decides until it has nothing more to say. The same events at the same
+ * times give the same effects, to the last byte.
+ */
 #include "state.h"
 
 #include <stdlib.h>
@@ -44,12 +49,14 @@ static void settle(struct myr_control *c)
 int myr_control_create(const struct myr_place_shape *shape, const struct myr_control_policy *policy,
                        uint32_t tenants, struct myr_control **ret, struct myr_err *err)
 {
+    /* Nothing is true before the nodes have said so: the queue waits for that. */
     struct myr_queue_policy queue_policy = policy->queue;
     queue_policy.confirm = true;
     struct myr_queue *queue;
     tenants = tenants ? tenants : 1;
     struct myr_tenant *list = myr_xcalloc(tenants, sizeof(*list));
     for (uint32_t i = 0; i < tenants; i++) {
+        /* All alike, without parents; a weight of 0 counts as 1. */
         list[i].parent = MYR_NONE;
     }
     int rc = myr_queue_create(shape, &queue_policy, list, tenants, &queue, err);
@@ -72,6 +79,7 @@ int myr_control_create(const struct myr_place_shape *shape, const struct myr_con
     }
     myr_queue_keep_spares(queue, policy->spares);
     settle(c);
+    /* Nobody listens yet: what a new state is can be asked. */
     c->effects.count = 0;
     *ret = c;
     return MYR_OK;
@@ -94,6 +102,7 @@ void myr_control_free(struct myr_control *c)
     }
 }
 
+/* For MYR_CLEANUP. */
 void myr_control_cleanup(struct myr_control **control)
 {
     myr_control_free(*control);
@@ -105,6 +114,7 @@ void myr_control_plant(struct myr_control *c, enum myr_planted planted)
     c->head.planted = planted;
 }
 
+/* In the core's own time, which stands still while nobody knows how long it was. */
 static int64_t wake_steady_ms(struct myr_control *c)
 {
     int64_t timer_ms = timer_next_ms(c), queue_ms = placing_wake_ms(c);
@@ -125,6 +135,7 @@ int64_t myr_control_wake_ms(struct myr_control *c)
  */
 static void advance(struct myr_control *c, int64_t now_ms, bool takeover)
 {
+    /* Asked before the clock moves: how far the core expected to sleep. */
     int64_t wake_ms = wake_steady_ms(c);
     int64_t passed_ms = now_ms - c->head.wall_ms;
     int64_t ahead_ms = wake_ms - c->head.steady_ms;
@@ -150,6 +161,7 @@ static int check(const struct myr_control *c, int64_t now_ms, const struct myr_e
                  struct myr_err *err)
 {
     enum myr_event_kind kind = event->kind;
+    /* Whatever is added to these, sums stay numbers. */
     const int64_t year_ms = INT64_C(366) * 86400 * 1000; /* times stay far from overflow */
     if (kind >= MYR_EVENT_KINDS) {
         return myr_err_set(err, MYR_EINVAL, "event of kind %u, up to %d is expected", kind,
@@ -289,9 +301,11 @@ int myr_control_step(struct myr_control *c, int64_t now_ms, const struct myr_eve
     if (rc < 0) {
         return rc;
     }
+    /* Effects of the event before are read by now. */
     c->effects.count = 0;
     advance(c, now_ms, event->kind == MYR_EVENT_TAKEOVER);
     c->head.events++;
+    /* A stale one still moves the time: deadlines come due. */
     if (!is_stale(c, event)) {
         take(c, event);
     }
@@ -374,6 +388,7 @@ uint32_t myr_control_job_ranks(const struct myr_control *c, uint32_t id,
                                struct myr_control_rank *ret, uint32_t max)
 {
     uint32_t count = 0;
+    /* All are counted; as many as there is room for are returned. */
     for (uint32_t at = job_of(c, id)->first_rank; at != MYR_NONE;
          at = c->ranks.items[at].next_in_job) {
         if (count < max) {
@@ -391,6 +406,7 @@ uint32_t myr_control_node_ranks(const struct myr_control *c, uint32_t id,
     for (uint32_t at = node_of(c, id)->first_rank; at != MYR_NONE;
          at = c->ranks.items[at].next_on_node) {
         const struct rank *rank = &c->ranks.items[at];
+        /* The slot is still in the list, but its GPUs belong to others. */
         if (rank->released) {
             continue;
         }
@@ -424,6 +440,7 @@ uint32_t myr_control_free_gpus(const struct myr_control *c)
     const struct myr_placer *placer = myr_queue_placer(c->queue);
     uint32_t free_gpus = 0;
     for (uint32_t node = 0; node < c->shape.nodes; node++) {
+        /* What the queue may not use is not free, whatever its mask says. */
         bool usable = !c->nodes[node].gone && !c->nodes[node].shut;
         uint64_t mask = usable ? myr_placer_free_mask(placer, node) : 0;
         free_gpus += (uint32_t)__builtin_popcountll(mask);

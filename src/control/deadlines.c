@@ -11,6 +11,7 @@ static bool lease_is_over(const struct myr_control *c, const struct job *job,
         return false;
     }
     int64_t from_ms = job->stopped_ms > node->since_ms ? job->stopped_ms : node->since_ms;
+    /* In milliseconds, with a tenth and a minute more than the agent itself counts. */
     return c->head.steady_ms - from_ms > (int64_t)job->spec.lease_s * 1100 + 60000;
 }
 
@@ -31,6 +32,7 @@ static void resend(struct myr_control *c, uint32_t id)
     const struct job *job = job_of(c, id);
     /* Said again, an order does not cut short what the first one has granted. */
     int64_t left_ms = job->grace_ms - c->head.steady_ms;
+    /* Rounded up; nothing is left where it is over, or was never set. */
     uint32_t left_s = left_ms > 0 && left_ms < 1000 * (int64_t)MYR_LEASE_S_MAX
                           ? (uint32_t)((left_ms + 999) / 1000)
                           : 0;
@@ -53,6 +55,7 @@ static bool resend_old(struct myr_control *c, uint32_t id)
     bool sent = false;
     for (uint32_t at = job_of(c, id)->first_old; at != MYR_NONE;
          at = c->ranks.items[at].next_in_job) {
+        /* Who is silent gets the order when it is heard. */
         sent = sent || !node_of(c, c->ranks.items[at].node)->silent;
         order_stop(c, at, 0);
     }
@@ -90,6 +93,7 @@ bool job_deadline(struct myr_control *c, uint32_t id)
 {
     struct job *job = job_of(c, id);
     int64_t now_ms = c->head.steady_ms;
+    /* Nothing of the job itself is due: only what it has left behind. */
     if (job_is_over(job) || job->state == MYR_CONTROL_QUEUED) {
         if (resend_old(c, id)) {
             timer_set(c, TIMER_JOB, id, now_ms + c->policy.retry_ms);
@@ -100,6 +104,7 @@ bool job_deadline(struct myr_control *c, uint32_t id)
         if (!is_hung(c, id)) {
             return false;
         }
+        /* Some ranks have finished: the others have nothing left to do, and count as done too. */
         if (job->state == MYR_CONTROL_FINISHING) {
             job_halt(c, id, AFTER_DONE, 0);
             return false;
@@ -107,6 +112,7 @@ bool job_deadline(struct myr_control *c, uint32_t id)
         job_failed(c, id);
         return true;
     }
+    /* Set first: what follows may set another, or end the job. */
     timer_set(c, TIMER_JOB, id, now_ms + c->policy.retry_ms);
     if (job->after == AFTER_NONE && now_ms >= job->started_ms + c->policy.start_window_ms) {
         job_start_failed(c, id, missing_node(c, job));

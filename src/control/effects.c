@@ -1,3 +1,7 @@
+/*
+ * effects: what one event has brought about, in the order in which it came about, and the names of
+ * all kinds. A state is told only when it changes: who listens sees each change once.
+ */
 #include "state.h"
 
 void emit(struct myr_control *c, const struct myr_effect *effect)

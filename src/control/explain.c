@@ -1,3 +1,7 @@
+/*
+ * explain: what is known about one job or node, as short facts for people. Asks only; what needs
+ * the queue's scratch space is asked of a copy.
+ */
 #include "myriad/control/explain.h"
 
 #include <stdio.h>
@@ -8,6 +12,7 @@
 MYR_PRINTF(3, 4)
 static void put(struct myr_explanation *e, const char *what, const char *fmt, ...)
 {
+    /* Facts beyond the room for them are left out, never cut in the middle. */
     if (e->count < MYR_EXPLAIN_FACTS) {
         struct myr_explain_fact *fact = &e->facts[e->count++];
         va_list args;
@@ -53,6 +58,7 @@ static void explain_job(const struct myr_control *c, uint32_t id, struct myr_exp
     put(e, "asks for", "%u GPUs, priority %d, restart %s", job->spec.gpus, job->spec.priority,
         job->spec.restart == MYR_RESTART_STRICT ? "strict" : "epoch");
     put(e, "submitted", "%.1f h ago", (double)(c->head.steady_ms - job->submitted_ms) / 3600e3);
+    /* Without an epoch it has never started. */
     if (job->epoch > 0) {
         put(e, "incarnation", "%u, begun %.1f h ago; %u failures of %u that are allowed",
             job->epoch, (double)(c->head.steady_ms - job->started_ms) / 3600e3, job->failures,
@@ -99,6 +105,7 @@ static void explain_node(const struct myr_control *c, uint32_t id, struct myr_ex
         : !node->checked            ? "no: it was never tested"
                                     : "yes");
     put(e, "blamed", "%u times for failures, though tests were good", node->blamed);
+    /* A node may have many ranks of short jobs: some of them tell enough. */
     for (uint32_t at = node->first_rank; at != MYR_NONE && drawn < 16; drawn++) {
         const struct rank *rank = &c->ranks.items[at];
         put(e, "job", "job/%u, incarnation %u, %d GPUs%s", rank->job, rank->epoch,
@@ -130,6 +137,7 @@ int myr_control_explain(const struct myr_control *c, const char *name, struct my
     return MYR_OK;
 }
 
+/* Short, for lists: asked of the queue itself, whose scratch space the caller lends. */
 const char *myr_control_waits(struct myr_control *c, uint32_t id)
 {
     struct myr_why why;

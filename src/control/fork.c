@@ -15,6 +15,7 @@ struct myr_control *myr_control_fork(const struct myr_control *c)
     copy->bad_nodes = c->bad_nodes;
     copy->nodes = myr_xcalloc(c->shape.nodes, sizeof(*copy->nodes));
     memcpy(copy->nodes, c->nodes, c->shape.nodes * sizeof(*copy->nodes));
+/* Exactly as many: what room the original has is no part of it. */
 #define COPY(vec)                                                                        \
     do {                                                                                 \
         myr_vec_reserve(&copy->vec, c->vec.count);                                       \
@@ -42,6 +43,7 @@ int myr_control_grow(struct myr_control *c, uint32_t nodes, struct myr_err *err)
         return myr_err_set(err, MYR_EINVAL, "%u nodes, at least the present %u are expected", nodes,
                            shape.nodes);
     }
+    /* A cluster of one pod stays one. */
     shape.pod_nodes = shape.pod_nodes == shape.nodes ? nodes : shape.pod_nodes;
     shape.nodes = nodes;
     int rc = myr_queue_grow(c->queue, c->head.steady_ms / 1000, &shape, err);

@@ -2,6 +2,11 @@
 
 #include "state.h"
 
+/*
+ * Assertions over a whole state, job by job and node by node. Each count is made anew from the
+ * lists it stands for.
+ */
+
 /* Ranks of this incarnation: in rank order, each on its node, and counted by what they do. */
 static void assert_ranks(const struct myr_control *c, uint32_t id)
 {
@@ -67,6 +72,10 @@ static void assert_node_ranks(const struct myr_control *c, uint32_t id)
         open += rank_is_open(rank);
         for (uint32_t b = rank->next_on_node; b != MYR_NONE; b = c->ranks.items[b].next_on_node) {
             const struct rank *other = &c->ranks.items[b];
+            /*
+             * A released rank gives its GPUs away before its slot is free, and two incarnations of
+             * one job may overlap; two jobs may not.
+             */
             bool kept = !rank->released && !other->released && rank->job != other->job;
             MYR_ASSERT(!kept || (rank->gpus & other->gpus) == 0);
         }
@@ -80,6 +89,7 @@ static void assert_node(const struct myr_control *c, uint32_t id)
     const struct node *node = node_of(c, id);
     assert_node_ranks(c, id);
     MYR_ASSERT(!node->lost || node->silent);
+    /* Only what is lost is switched off. */
     MYR_ASSERT(!node->fencing || node->lost);
     MYR_ASSERT(!node->testing || !node->silent); /* who is not heard cannot answer */
     MYR_ASSERT(!node->repair || node->drain & DRAIN_FAULT);
@@ -115,6 +125,7 @@ void control_assert(const struct myr_control *c)
     MYR_ASSERT(c->left.count == 0 && c->lost.count == 0 && c->decisions.count == 0);
 }
 
+/* Of what the event was about alone: the whole state would take too long after every event. */
 bool control_assert_of(const struct myr_control *c, const struct myr_event *event)
 {
     if (c->head.planted) {

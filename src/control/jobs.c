@@ -32,8 +32,10 @@ static void placed(struct myr_control *c, const struct myr_decision *decision)
         placing_refuse(c, decision, unfit);
         return;
     }
+    /* Ranks of an earlier run that nobody heard of stay behind, and stop when they are heard. */
     leave_ranks(c, decision->job);
     emit_job(c, decision->job, MYR_CONTROL_PLACING);
+    /* The queue's own count: what it is told of this run must name it. */
     job->run = decision->epoch;
     job->taken = 0;
     job->confirmed = 0;
@@ -43,6 +45,7 @@ static void placed(struct myr_control *c, const struct myr_decision *decision)
         uint32_t at = rank_add(c, &(struct rank){.job = decision->job,
                                                  .node = share->node,
                                                  .state = RANK_GRANTED,
+                                                 /* The epoch that launch() is about to begin. */
                                                  .epoch = job->epoch + 1,
                                                  .first = first,
                                                  .gpus = share->gpus});
@@ -53,6 +56,7 @@ static void placed(struct myr_control *c, const struct myr_decision *decision)
         }
         job->last_rank = at;
         job->ranks++;
+        /* Ranks of the job are numbered through its nodes, in the order of the gang. */
         first += (uint32_t)__builtin_popcountll(share->gpus);
     }
     launch(c, decision->job);
@@ -74,6 +78,7 @@ static void end_one(struct myr_control *c, uint32_t id, enum myr_control_job_sta
 static void end(struct myr_control *c, uint32_t id, enum myr_control_job_state state)
 {
     end_one(c, id, state);
+    /* Jobs wait only for jobs that came before them. */
     for (uint32_t i = id + 1; state != MYR_CONTROL_DONE && i < c->jobs.count; i++) {
         const struct job *job = job_of(c, i);
         if (job->spec.after == 0 || job_is_over(job)) {
@@ -156,6 +161,7 @@ void job_halt(struct myr_control *c, uint32_t id, enum after after, uint32_t gra
     struct job *job = job_of(c, id);
     int64_t until_ms = c->head.steady_ms + 1000 * (int64_t)grace_s;
     MYR_ASSERT(!job_is_over(job) && after != AFTER_NONE);
+    /* The first order sets the time to save; a later one may only shorten it. */
     if (job->after == AFTER_NONE || until_ms < job->grace_ms) {
         job->grace_ms = until_ms;
     }
@@ -173,6 +179,7 @@ void job_halt(struct myr_control *c, uint32_t id, enum after after, uint32_t gra
 static void count_failure(struct myr_control *c, struct job *job)
 {
     int64_t up_ms = c->head.steady_ms - job->started_ms;
+    /* It was up for long enough that this failure says nothing about the ones before. */
     if (job->spec.service && job->whole && up_ms >= c->policy.first_step_ms) {
         job->failures = 0;
     }
@@ -187,6 +194,7 @@ void job_failed(struct myr_control *c, uint32_t id)
     }
     count_failure(c, job);
     emit_job(c, id, MYR_CONTROL_RECOVERING);
+    /* No time to save: a gang that has lost a rank makes no progress. */
     job_halt(c, id, job->failures > job->spec.retries ? AFTER_FAILED : AFTER_RESTART, 0);
 }
 
@@ -196,6 +204,7 @@ void job_cancel(struct myr_control *c, uint32_t id)
     if (job_is_over(job)) {
         return;
     }
+    /* Without ranks there is nothing to save: it only leaves the queue. */
     if (job->ranks > 0) {
         emit_job(c, id, MYR_CONTROL_SAVING);
     }
@@ -246,6 +255,7 @@ static bool is_crowded_out(const struct myr_control *c, const struct job *job)
 static void taken(struct myr_control *c, const struct myr_decision *decision)
 {
     struct job *job = job_of(c, decision->job);
+    /* A run that is not the present one: it was never carried out, or is over. */
     if (job_is_over(job) || job->run != decision->epoch) {
         job->unrun = decision->epoch;
         job_unrun(c, decision->job);
@@ -259,7 +269,9 @@ static void taken(struct myr_control *c, const struct myr_decision *decision)
     bool lost = decision->reason == MYR_STOP_NODE && !can_save(c, job) && !crowded;
     bool broken = lost || crowded || decision->reason == MYR_STOP_FAILED ||
                   job->state == MYR_CONTROL_RECOVERING;
+    /* From now on ranks that are gone give their GPUs back at once. */
     job->taken = 1;
+    /* Being stopped for another reason already, it has been counted. */
     if (lost && job->after == AFTER_NONE) {
         count_failure(c, job);
     }
@@ -326,6 +338,7 @@ void job_rank_gone(struct myr_control *c, uint32_t at)
 {
     uint32_t id = c->ranks.items[at].job;
     bool old = c->ranks.items[at].old;
+    /* First it is known to be gone, then the queue may have its GPUs, then the job may go on. */
     rank_close(c, at);
     placing_gone(c, at);
     if (old) {
@@ -342,6 +355,7 @@ static uint32_t find_stopped(const struct myr_control *c, const struct myr_event
     uint32_t at = node_of(c, event->node)->first_rank;
     for (; at != MYR_NONE; at = c->ranks.items[at].next_on_node) {
         const struct rank *rank = &c->ranks.items[at];
+        /* Up to the epoch: an agent that has stopped one never starts those before it. */
         if (rank->job == event->job && rank->epoch <= event->epoch && rank_is_open(rank)) {
             return at;
         }
@@ -357,6 +371,7 @@ static uint32_t find_stopped(const struct myr_control *c, const struct myr_event
 static void older_are_gone(struct myr_control *c, const struct myr_event *started)
 {
     struct myr_event older = *started;
+    /* Before the first epoch there is nothing. */
     if (older.epoch-- == 0) {
         return;
     }
@@ -384,6 +399,7 @@ static void gang_may_be_up(struct myr_control *c, uint32_t id)
     }
     job->whole = 1;
     job->progress_ms = c->head.steady_ms;
+    /* In place the queue knows of the run already. */
     if (!job->confirmed) {
         job->confirmed = 1;
         placing_started(c, id);
@@ -398,6 +414,7 @@ bool job_started(struct myr_control *c, const struct myr_event *event)
         older_are_gone(c, event);
     }
     uint32_t at = find_rank(c, event->node, event->job, event->epoch);
+    /* What an agent did before it heard the order to stop changes nothing. */
     if (at == MYR_NONE || c->ranks.items[at].old) {
         return true; /* taken back since, and ordered to stop */
     }
@@ -450,6 +467,7 @@ bool job_exited(struct myr_control *c, const struct myr_event *event)
     if (at == MYR_NONE || !rank_is_open(&c->ranks.items[at])) {
         return true;
     }
+    /* That one of an epoch was started says that those before are gone. */
     older_are_gone(c, event);
     struct job *job = job_of(c, event->job);
     bool old = c->ranks.items[at].old, asked = c->ranks.items[at].state == RANK_STOPPING;
@@ -459,6 +477,7 @@ bool job_exited(struct myr_control *c, const struct myr_event *event)
         if (job->after == AFTER_NONE && job->whole) {
             emit_job(c, event->job, MYR_CONTROL_FINISHING);
         }
+        /* All have exited well, even if it was being restarted meanwhile. */
         if (job->exits == job->ranks && job->after <= AFTER_RESTART) {
             job->after = AFTER_DONE;
         }
@@ -478,6 +497,7 @@ bool job_exited(struct myr_control *c, const struct myr_event *event)
 void job_step(struct myr_control *c, const struct myr_event *event)
 {
     struct job *job = job_of(c, event->job);
+    /* Steps of an older incarnation, or while it is being stopped, are no progress. */
     if (event->epoch == job->epoch && job->state == MYR_CONTROL_RUNNING) {
         job->progress_ms = c->head.steady_ms;
         if (!job->steps) {
@@ -485,6 +505,7 @@ void job_step(struct myr_control *c, const struct myr_event *event)
             watch(c, event->job, c->head.steady_ms + c->policy.hang_ms);
         }
         job->step = event->value; /* lower than before where lost work is done again */
+        /* A checkpoint stays, even where a later incarnation begins below it. */
         job->saved_step = event->saved > job->saved_step ? event->saved : job->saved_step;
     }
 }

@@ -1,3 +1,8 @@
+/*
+ * journal: events, and what was decided on each, since a snapshot. Replayed over that snapshot it
+ * gives the same state; every record's effects are compared with what this core decides, so a
+ * difference is found at the event where it begins.
+ */
 #include "myriad/control/journal.h"
 
 #include <stdlib.h>
@@ -12,6 +17,7 @@ enum {
     OLDEST_CORE = 5, /* whose events and effects are laid out as this one's */
 };
 
+/* Which snapshot it belongs to: how many events that has seen, and its hash. */
 struct beginning {
     uint32_t core_version, nodes;
     uint64_t events, hash;
@@ -43,6 +49,7 @@ void myr_journal_put(const struct myr_control *c, int64_t now_ms, const struct m
     struct record record = {c->head.events, now_ms,
                             event->kind == MYR_EVENT_SUBMIT ? sizeof(*event) : EVENT_SHORT,
                             (uint32_t)c->effects.count};
+    /* Most records are short: they need no memory of their own. */
     char small[1024];
     size_t effect_bytes = c->effects.count * sizeof(struct myr_effect);
     size_t length = sizeof(record) + record.event_bytes + effect_bytes;
@@ -91,6 +98,7 @@ static int check_beginning(const struct myr_control *c, const struct section *se
 
 static bool same_effects(const struct myr_control *c, struct myr_str decided)
 {
+    /* Byte by byte: structs have no padding. */
     size_t bytes = c->effects.count * sizeof(struct myr_effect);
     return bytes == decided.len &&
            (bytes == 0 || memcmp(c->effects.items, decided.data, bytes) == 0);
@@ -129,6 +137,7 @@ static int take_record(struct myr_control *c, const struct section *section, str
         rest != record.event_bytes + record.effects * sizeof(struct myr_effect)) {
         return myr_err_set(err, MYR_ECORRUPT, "a record has a wrong length");
     }
+    /* A gap or a record told twice would make another history. */
     if (record.number != c->head.events + 1) {
         return myr_err_set(err, MYR_ECORRUPT, "event %llu follows event %llu",
                            (unsigned long long)record.number, (unsigned long long)c->head.events);
@@ -151,6 +160,7 @@ static int take_record(struct myr_control *c, const struct section *section, str
 /* What a crash leaves behind a file's last word: fewer bytes than said, or none but zeros. */
 static bool is_torn(struct myr_str rest, enum section_found found)
 {
+    /* Some file systems leave zeros where bytes were never written. */
     bool zeros = true;
     for (size_t i = 0; i < rest.len && zeros; i++) {
         zeros = rest.data[i] == 0;
@@ -167,6 +177,7 @@ int myr_journal_replay(struct myr_control *c, struct myr_str journal,
         struct section section;
         struct myr_str data;
         enum section_found found = section_get(rest, &section, &data);
+        /* Only the end may be torn: what lies before it was written whole. */
         if (found != SECTION_WHOLE && is_torn(rest, found) && at > 0) {
             ret->torn_bytes = rest.len;
             return MYR_OK;
@@ -180,6 +191,7 @@ int myr_journal_replay(struct myr_control *c, struct myr_str journal,
                                (unsigned long long)ret->records);
             return rc;
         }
+        /* Up to here it is good, and may be gone on from. */
         at += sizeof(section) + data.len;
         ret->whole_bytes = at;
     }

@@ -7,6 +7,7 @@
  */
 #include "state.h"
 
+/* The first that holds: whatever else is true, a node under repair is in repair. */
 static enum myr_node_state state_of(const struct node *node)
 {
     bool empty = node->first_rank == MYR_NONE; /* a job that starts in place keeps its ranks */
@@ -22,16 +23,19 @@ static enum myr_node_state state_of(const struct node *node)
 void node_settle(struct myr_control *c, uint32_t id)
 {
     struct node *node = node_of(c, id);
+    /* Gone: jobs there must move. Shut: those that run stay, and nothing new comes. */
     bool gone = node->boot == 0 || !node->checked || node->lost || node->bad ||
                 node->drain & (DRAIN_FAULT | DRAIN_AWAY);
     placing_node(c, id, gone, node->drain || node->silent || node->testing || node->doubted);
     emit_node(c, id, state_of(node));
+    /* Handed over only when it is empty. */
     if (node->state == MYR_NODE_DRAINED && node->drain & DRAIN_FAULT) {
         node->repair = 1;
         emit(c, &(struct myr_effect){
                     .kind = MYR_EFFECT_REPAIR, .node = id, .job = MYR_NONE, .boot = node->boot});
         emit_node(c, id, state_of(node));
     }
+    /* Doubt alone ends no job: the test waits until none is there. */
     if (node->doubted && node->first_rank == MYR_NONE && !node->silent && !node->testing) {
         node->doubted = 0;
         node_test(c, id);
@@ -42,6 +46,7 @@ void node_test(struct myr_control *c, uint32_t id)
 {
     struct node *node = node_of(c, id);
     MYR_ASSERT(!node->silent);
+    /* Sent again it is the same test: its number and its beginning stay. */
     if (!node->testing) {
         node->testing = 1;
         node->tests++;
@@ -59,6 +64,7 @@ void node_test(struct myr_control *c, uint32_t id)
 
 static uint32_t drains_allowed(const struct myr_control *c)
 {
+    /* Even the smallest cluster may lose one node without asking. */
     uint64_t most = (uint64_t)c->shape.nodes * c->policy.drain_permille / 1000;
     return (most > 0 ? (uint32_t)most : 1) + c->head.approved;
 }
@@ -89,6 +95,7 @@ static bool has_strict_ranks(const struct myr_control *c, const struct node *nod
  */
 static void fence(struct myr_control *c, uint32_t id)
 {
+    /* Only with ranks that may still run is there anything to make sure of. */
     struct node *node = node_of(c, id);
     node->fencing = node->lost && node->rank_count > 0 &&
                     (node->drain & DRAIN_FAULT || has_strict_ranks(c, node));
@@ -128,6 +135,7 @@ static void condemn(struct myr_control *c, uint32_t id)
 static void condemn_more(struct myr_control *c)
 {
     c->head.noticed = 0;
+    /* In the order of numbers, as far as the limit goes now. */
     for (uint32_t id = 0; c->bad_nodes > 0 && id < c->shape.nodes; id++) {
         if (c->head.drained >= drains_allowed(c)) {
             return;
@@ -204,10 +212,12 @@ void node_joined(struct myr_control *c, const struct myr_event *event)
     if (event->boot <= node->boot) {
         return; /* said twice, or late */
     }
+    /* Another boot: whatever ran on it has died with the one before. */
     fail_jobs(c, id);
     close_ranks(c, id);
     set_silent(c, node, false);
     node->boot = event->boot;
+    /* A fresh start: nothing of what was known about it holds. */
     node->lost = node->checked = node->testing = node->fencing = node->repair = 0;
     set_bad(c, node, false);
     node->doubted = 0;
@@ -220,6 +230,7 @@ void node_joined(struct myr_control *c, const struct myr_event *event)
     if (c->head.planted == MYR_PLANTED_FORGOTTEN_DRAIN) {
         node->drain = 0;
     }
+    /* It is seen to join before its test begins, so that both states are told. */
     emit_node(c, id, node->drain ? MYR_NODE_DRAINED : MYR_NODE_JOINING);
     node_test(c, id);
     clear_suspects(c, id);
@@ -248,6 +259,7 @@ void node_silent(struct myr_control *c, uint32_t id)
     /* A test is asked for again when it is back: for a job that waits, or as it is empty. */
     node->doubted = node->doubted || (node->testing && node->checked && !is_awaited(c, node));
     node->testing = 0;
+    /* After a takeover no node is lost before it had time to call. */
     timer_set(c, TIMER_NODE, id, at_ms > c->head.reconnect_ms ? at_ms : c->head.reconnect_ms);
     node_settle(c, id);
 }
@@ -260,6 +272,7 @@ void node_back(struct myr_control *c, uint32_t id)
     }
     bool lost = node->lost;
     set_silent(c, node, false);
+    /* It lives: there is nothing to switch off any more. */
     node->lost = node->fencing = 0;
     timer_set(c, TIMER_NODE, id, -1);
     job_node_back(c, id);
@@ -283,6 +296,7 @@ void node_tested(struct myr_control *c, const struct myr_event *event)
         node->checked = 1;
         node_settle(c, event->node);
     } else {
+        /* Before its jobs fail, so that the queue already looks for another node. */
         condemn(c, event->node);
         fail_jobs(c, event->node);
     }
@@ -315,6 +329,7 @@ static void lose(struct myr_control *c, uint32_t id)
     node->doubted = 0; /* it is tested when it is back, or joins again */
     condemn(c, id);    /* beyond the limit it is still lost to its jobs */
     fail_jobs(c, id);
+    /* Runs that never came to be need not wait for ranks on a node that is lost. */
     for (uint32_t at = node->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_on_node) {
         job_unrun(c, c->ranks.items[at].job);
     }
@@ -330,6 +345,7 @@ static void lose(struct myr_control *c, uint32_t id)
 void node_fenced(struct myr_control *c, const struct myr_event *event)
 {
     struct node *node = node_of(c, event->node);
+    /* Of another boot it says nothing about this one; a failure is tried again. */
     if (event->boot != node->boot || event->code != 0) {
         return; /* tried again at the deadline, as long as it matters */
     }
@@ -337,6 +353,7 @@ void node_fenced(struct myr_control *c, const struct myr_event *event)
         node->fencing = 0;
         timer_set(c, TIMER_NODE, event->node, -1);
     }
+    /* Its power is off: what it ran is over, whatever it said last. */
     fail_jobs(c, event->node);
     close_ranks(c, event->node);
     node_settle(c, event->node);
@@ -345,6 +362,7 @@ void node_fenced(struct myr_control *c, const struct myr_event *event)
 void node_deadline(struct myr_control *c, uint32_t id)
 {
     struct node *node = node_of(c, id);
+    /* An agent at work answers in its own time; only the order is repeated. */
     if (node->testing && c->head.steady_ms < node->since_ms + c->policy.test_ms) {
         node_test(c, id);       /* the order may be lost; an agent at it knows it by its number */
     } else if (node->testing) { /* no answer is one */
@@ -379,6 +397,7 @@ void node_drain(struct myr_control *c, uint32_t id, bool drain)
 {
     struct node *node = node_of(c, id);
     node->drain = (uint8_t)(drain ? node->drain | DRAIN_PERSON : node->drain & ~DRAIN_PERSON);
+    /* Undrained by hand: whatever the core held against it is overruled. */
     if (!drain && (node->repair || node->bad || node->drain & DRAIN_FAULT)) {
         forgive(c, id);
     }
@@ -388,6 +407,7 @@ void node_drain(struct myr_control *c, uint32_t id, bool drain)
 void node_hold(struct myr_control *c, const struct myr_event *event)
 {
     struct node *node = node_of(c, event->node);
+    /* Each side has its own bits and changes no others. */
     uint8_t others = node->drain & (DRAIN_PERSON | DRAIN_FAULT);
     uint8_t held = event->code == MYR_HOLD_NONE  ? 0
                    : event->code == MYR_HOLD_NEW ? DRAIN_HELD
@@ -399,6 +419,7 @@ void node_hold(struct myr_control *c, const struct myr_event *event)
 void node_approve(struct myr_control *c, int64_t count)
 {
     uint32_t most = c->shape.nodes;
+    /* It replaces what was approved before, and is not added to it. */
     c->head.approved = count < 0 ? 0 : count > most ? most : (uint32_t)count;
     condemn_more(c);
 }
@@ -431,6 +452,7 @@ void node_blame(struct myr_control *c, uint32_t id, uint32_t job, bool certain)
 
 void node_blame_all(struct myr_control *c, uint32_t job)
 {
+    /* Nobody knows which of them holds up the others. */
     for (uint32_t at = job_of(c, job)->first_rank; at != MYR_NONE;
          at = c->ranks.items[at].next_in_job) {
         uint32_t id = c->ranks.items[at].node;
@@ -444,6 +466,7 @@ void node_blame_all(struct myr_control *c, uint32_t job)
 /* What a symptom means for the node; diagnosis in depth adds rows, not code. */
 void node_symptom(struct myr_control *c, const struct myr_event *event)
 {
+    /* A symptom without a row is only noted. */
     static const struct {
         bool doubt, condemn;
     } actions[MYR_SYMPTOMS] = {
@@ -466,6 +489,7 @@ void node_symptom(struct myr_control *c, const struct myr_event *event)
 
 void node_takeover(struct myr_control *c)
 {
+    /* Nodes may have been heard by the controller before; this one has to hear them itself. */
     c->head.reconnect_ms = c->head.steady_ms + c->policy.reconnect_ms;
     for (uint32_t id = 0; id < c->shape.nodes; id++) {
         struct node *node = &c->nodes[id];

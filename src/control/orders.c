@@ -9,6 +9,7 @@ void order_start(struct myr_control *c, uint32_t at)
     struct node *node = node_of(c, rank->node);
     const struct job *job = job_of(c, rank->job);
     MYR_ASSERT(rank->epoch == job->epoch && !rank->old);
+    /* Counted with the first order; those that repeat it count nothing. */
     if (rank->state == RANK_GRANTED) {
         rank->state = RANK_STARTING;
         node->rank_count++;
@@ -21,6 +22,10 @@ void order_start(struct myr_control *c, uint32_t at)
                                      .boot = node->boot,
                                      .first_rank = rank->first,
                                      .world = job->spec.gpus,
+                                     /*
+                                      * The field carries the lease here: how long an agent may go
+                                      * without word.
+                                      */
                                      .grace_s = job->spec.lease_s,
                                      .gpus = rank->gpus});
     }
@@ -31,6 +36,7 @@ void order_stop(struct myr_control *c, uint32_t at, uint32_t grace_s)
     struct rank *rank = &c->ranks.items[at];
     const struct node *node = node_of(c, rank->node);
     MYR_ASSERT(rank_is_open(rank));
+    /* Left behind, it no longer counts for the job. */
     if (!rank->old) {
         job_of(c, rank->job)->up -= rank->state == RANK_UP;
     }
@@ -47,6 +53,7 @@ void order_stop(struct myr_control *c, uint32_t at, uint32_t grace_s)
 
 void watch(struct myr_control *c, uint32_t id, int64_t at_ms)
 {
+    /* No sooner than an order without an answer is repeated. */
     int64_t again_ms = c->head.steady_ms + c->policy.retry_ms;
     bool sooner = job_of(c, id)->old_open > 0 && (at_ms < 0 || again_ms < at_ms);
     timer_set(c, TIMER_JOB, id, sooner ? again_ms : at_ms);
@@ -55,6 +62,7 @@ void watch(struct myr_control *c, uint32_t id, int64_t at_ms)
 void launch(struct myr_control *c, uint32_t id)
 {
     struct job *job = job_of(c, id);
+    /* Every start is another incarnation, in place or not. */
     job->epoch++;
     job->up = job->exits = job->whole = 0;
     job->open = job->ranks;
@@ -66,6 +74,7 @@ void launch(struct myr_control *c, uint32_t id)
     for (uint32_t at = job->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
         struct rank *rank = &c->ranks.items[at];
         MYR_ASSERT(rank->state == RANK_GRANTED);
+        /* In place the rank keeps its slot and its GPUs, under the new epoch. */
         rank->epoch = job->epoch;
         rank->run = job->run;
         rank->released = 0;
@@ -80,12 +89,14 @@ void leave_ranks(struct myr_control *c, uint32_t id)
     for (uint32_t at = job->first_rank, next; at != MYR_NONE; at = next) {
         struct rank *rank = &c->ranks.items[at];
         next = rank->next_in_job;
+        /* A test of its node no longer matters to the job. */
         if (rank->suspect) {
             rank->suspect = 0;
             job->suspects--;
         }
         if (rank_is_open(rank)) {
             rank->old = 1;
+            /* To the front: nothing depends on the order of what was left behind. */
             rank->next_in_job = job->first_old;
             job->first_old = at;
             job->open--;

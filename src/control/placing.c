@@ -57,6 +57,7 @@ void placing_start_failed(struct myr_control *c, uint32_t id, uint32_t node)
 void placing_gone(struct myr_control *c, uint32_t id)
 {
     const struct rank *rank = &c->ranks.items[id];
+    /* The twin's planted fault: GPUs of a job that was cancelled never come back. */
     if (c->head.planted == MYR_PLANTED_LEAK && job_of(c, rank->job)->after == AFTER_CANCELLED) {
         return;
     }
@@ -145,6 +146,7 @@ static void tell_lost(struct myr_control *c)
 
 bool placing_next(struct myr_control *c, struct myr_decision *ret)
 {
+    /* Decisions of one round are carried out before the queue is asked again. */
     if (c->decisions.count == 0) {
         tell_lost(c);
         if (!c->dirty && myr_queue_wake_s(c->queue) > now_s(c)) {

@@ -1,3 +1,8 @@
+/*
+ * ranks: the part of an incarnation on one node, as a slot. Two lists go through each slot: the
+ * ranks of its job in rank order, and all ranks on its node. Slots that nobody uses are linked by
+ * the first.
+ */
 #include "state.h"
 
 /*
@@ -16,6 +21,10 @@ static uint64_t shared_gpus(const struct myr_control *c, uint32_t id)
     return gpus;
 }
 
+/*
+ * Told of once for each GPU: what another rank of the job still has is neither granted anew nor let
+ * go.
+ */
 static void tell_gpus(struct myr_control *c, enum myr_effect_kind kind, uint32_t id)
 {
     const struct rank *rank = &c->ranks.items[id];
@@ -44,6 +53,7 @@ uint32_t rank_add(struct myr_control *c, const struct rank *rank)
     c->ranks.items[id].next_in_job = MYR_NONE;
     c->ranks.items[id].next_on_node = node->first_rank;
     node->first_rank = id;
+    /* After the node's list has it: other ranks of the job there are seen. */
     tell_gpus(c, MYR_EFFECT_GRANT, id);
     return id;
 }
@@ -72,6 +82,7 @@ void rank_free(struct myr_control *c, uint32_t id)
     if (node->drain || node->doubted) {
         myr_vec_push(&c->left, rank->node); /* it may be empty now */
     }
+    /* The slot may be another job's with the next grant, so nothing of this one stays in it. */
     *rank = (struct rank){.next_in_job = c->head.rank_free};
     c->head.rank_free = id;
 }

@@ -10,6 +10,7 @@
 #include "sections.h"
 #include "state.h"
 
+/* Four letters each, as they stand in the file. */
 enum {
     TAG_ABOUT = SECTION_TAG('C', 'T', 'R', 'L'),
     TAG_POLICY = SECTION_TAG('P', 'L', 'C', 'Y'),
@@ -39,6 +40,7 @@ struct policy_words {
     int64_t words[13];
 };
 
+/* The order is the file's: a field that is added goes to the end. */
 static struct policy_words policy_out(const struct myr_control_policy *p)
 {
     return (struct policy_words){{p->spares, p->start_window_ms, p->retry_ms, p->suspect_ms,
@@ -50,6 +52,7 @@ static struct policy_words policy_out(const struct myr_control_policy *p)
 static bool policy_in(const struct policy_words *in, struct myr_control_policy *ret)
 {
     for (size_t i = 0; i < MYR_ARRAY_COUNT(in->words); i++) {
+        /* Every one of them fits 32 bits; times are in milliseconds. */
         if (in->words[i] < 0 || in->words[i] > UINT32_MAX) {
             return false;
         }
@@ -90,6 +93,7 @@ void myr_control_save(const struct myr_control *c, struct myr_buf *ret)
     section_put(ret, TAG_QUEUE, FORMAT, queue.data, queue.len);
 }
 
+/* Of everything that events change. */
 uint64_t myr_control_hash(const struct myr_control *c)
 {
     uint64_t hash = myr_hash_bytes(&c->head, sizeof(c->head));
@@ -118,6 +122,7 @@ static int read_parts(struct myr_str bytes, struct parts *ret, struct myr_err *e
                  {TAG_HEAD, &ret->head, "head"},       {TAG_NODES, &ret->nodes, "nodes"},
                  {TAG_JOBS, &ret->jobs, "jobs"},       {TAG_RANKS, &ret->ranks, "ranks"},
                  {TAG_TIMERS, &ret->timers, "timers"}, {TAG_QUEUE, &ret->queue, "queue"}};
+    /* Sections of unknown tags are passed over: a later version may add some. */
     for (size_t at = 0; at < bytes.len;) {
         struct section section;
         struct myr_str data;
@@ -137,6 +142,7 @@ static int read_parts(struct myr_str bytes, struct parts *ret, struct myr_err *e
                 *known[i].to = data;
             }
         }
+        /* The lengths are inside what is there: section_get() has checked that. */
         at += sizeof(section) + data.len;
     }
     for (size_t i = 0; i < MYR_ARRAY_COUNT(known); i++) {
@@ -148,6 +154,7 @@ static int read_parts(struct myr_str bytes, struct parts *ret, struct myr_err *e
     return MYR_OK;
 }
 
+/* Both parts: a length that is no multiple would lose its end. */
 static bool fits(struct myr_str part, size_t size, size_t count)
 {
     return part.len / size == count && part.len % size == 0;
@@ -160,6 +167,7 @@ static bool ranks_are_sound(const struct myr_control *c)
     for (uint32_t n = 0; n < c->shape.nodes; n++) {
         const struct node *node = &c->nodes[n];
         uint32_t open = 0;
+        /* A list that runs in a circle ends when it has more entries than there are ranks. */
         for (uint32_t at = node->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_on_node) {
             if (at >= c->ranks.count || ++on_nodes > c->ranks.count ||
                 c->ranks.items[at].node != n) {
@@ -186,6 +194,7 @@ static bool ranks_are_sound(const struct myr_control *c)
             return false;
         }
     }
+    /* Each rank is on a node's list or unused, and none is both. */
     return on_nodes == used && used + unused == c->ranks.count;
 }
 
@@ -195,6 +204,7 @@ static bool jobs_are_sound(const struct myr_control *c)
     for (uint32_t j = 0; j < c->jobs.count; j++) {
         const struct job *job = &c->jobs.items[j];
         uint32_t counts[2] = {0, 0}, open[2] = {0, 0}, suspects = 0, up = 0, last = MYR_NONE;
+        /* The same for the ranks of this incarnation and for those left behind. */
         for (uint32_t old = 0; old < 2; old++) {
             uint32_t at = old ? job->first_old : job->first_rank;
             for (; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
@@ -239,6 +249,7 @@ static bool timers_are_sound(const struct myr_control *c)
     uint32_t nodes = c->shape.nodes, jobs = (uint32_t)c->jobs.count;
     struct myr_arena arena;
     struct myr_bitset timed;
+    /* A parent in the heap never comes after its children. */
     for (size_t i = 0; i < c->timers.count; i++) {
         if (!timer_is_known(c, &items[i]) ||
             (i > 0 && timer_before(&items[i], &items[(i - 1) / 2]))) {
@@ -251,6 +262,7 @@ static bool timers_are_sound(const struct myr_control *c)
         bool is_job = items[i].kind == TIMER_JOB;
         uint32_t id = items[i].id;
         int64_t deadline_ms = is_job ? c->jobs.items[id].deadline_ms : c->nodes[id].deadline_ms;
+        /* Others are out of date: they may lie in the heap, and are passed over. */
         if (deadline_ms == items[i].at_ms) {
             myr_bitset_add(&timed, is_job ? nodes + id : id);
         }
@@ -268,6 +280,7 @@ static bool timers_are_sound(const struct myr_control *c)
 static bool rest_is_sound(const struct myr_control *c)
 {
     uint32_t silent = 0, drained = 0;
+    /* Far enough from the end of the type for everything that is added. */
     const int64_t most_ms = INT64_MAX / 4;
     for (uint32_t n = 0; n < c->shape.nodes; n++) {
         silent += c->nodes[n].silent;
@@ -289,6 +302,7 @@ static bool queue_agrees(const struct myr_control *c)
         const struct job *job = &c->jobs.items[j];
         struct myr_job_view view;
         bool known = myr_queue_view(c->queue, j, &view) == MYR_OK;
+        /* Forgotten by the queue it must be over; else both tell the same. */
         if (known && (job->run > view.epoch || job->unrun > view.epoch ||
                       job->spec.gpus != view.gpus || job->spec.tenant != view.tenant)) {
             return false;
@@ -317,6 +331,7 @@ static bool queue_agrees(const struct myr_control *c)
     return rc == MYR_OK;
 }
 
+/* Bytes are copied before they are checked: the checks go through the arrays. */
 static void take_arrays(struct myr_control *c, const struct parts *parts)
 {
     c->nodes = myr_xcalloc(c->shape.nodes, sizeof(*c->nodes));
@@ -343,6 +358,7 @@ static int take_parts(struct myr_control *c, const struct parts *parts, struct m
     struct policy_words policy;
     memcpy(&about, parts->about.data, sizeof(about));
     memcpy(&policy, parts->policy.data, sizeof(policy));
+    /* A newer core may mean other things by the same bytes; an older one's are known. */
     if (about.core_version > MYR_CONTROL_VERSION) {
         return myr_err_set(err, MYR_EVERSION,
                            "the snapshot is of core version %u, up to %d is expected",
@@ -366,6 +382,7 @@ static int take_parts(struct myr_control *c, const struct parts *parts, struct m
         c->bad_nodes += c->nodes[n].bad;
     }
     for (uint32_t j = 0; j < c->jobs.count; j++) {
+        /* Found again from the jobs: tokens name each job once. */
         if (!myr_u64map_add(&c->tokens, c->jobs.items[j].spec.token, j)) {
             return myr_err_set(err, MYR_ECORRUPT, "the snapshot has two jobs of one token");
         }
@@ -401,6 +418,7 @@ int myr_control_load(struct myr_str bytes, struct myr_control **ret, struct myr_
 
 int myr_control_read(const char *path, struct myr_control **ret, struct myr_err *err)
 {
+    /* Larger than any state: a file of another kind must not fill the memory. */
     const size_t most = (size_t)4 << 30;
     MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
     int rc = myr_file_read(path, most, &bytes, err);

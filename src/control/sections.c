@@ -1,3 +1,7 @@
+/*
+ * sections: the head has a checksum of its own, so that a length is
+ * believed only when it is whole.
+ */
 #include "sections.h"
 
 #include <zlib.h>
@@ -38,6 +42,10 @@ enum section_found section_get(struct myr_str bytes, struct section *ret, struct
     if (ret->head_crc != crc_of(ret, offsetof(struct section, head_crc))) {
         return SECTION_DAMAGED;
     }
+    /*
+     * Less than said: written in part. Told apart from damage, because a
+     * crash leaves that behind.
+     */
     if (ret->length > bytes.len - sizeof(*ret)) {
         return SECTION_CUT;
     }

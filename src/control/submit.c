@@ -11,6 +11,7 @@ static bool may_wait(const struct myr_control *c, uint32_t after)
 /* The queue refuses what no cluster could hold; what it takes has an id from then on. */
 void job_submit(struct myr_control *c, const struct myr_job_spec *spec)
 {
+    /* The same token again is the same job, asked for by somebody who heard no answer. */
     const uint32_t *known = myr_u64map_find(&c->tokens, spec->token);
     uint32_t id = known ? *known : (uint32_t)c->jobs.count;
     bool fits = spec->restart < MYR_RESTARTS && spec->retries <= MYR_JOB_RETRIES_MAX &&

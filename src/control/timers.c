@@ -1,3 +1,7 @@
+/*
+ * timers: one deadline for each job and node, kept in it; the heap only says which comes first. An
+ * entry whose time is not the deadline any more is void, and goes when it comes to the top.
+ */
 #include "state.h"
 
 /* Equal times come up in the order of kind and id, so that the heap's history does not show. */
@@ -53,6 +57,7 @@ static int64_t *deadline_of(const struct myr_control *c, enum timer_kind kind, u
     return kind == TIMER_JOB ? &c->jobs.items[id].deadline_ms : &c->nodes[id].deadline_ms;
 }
 
+/* Set to what it is already, it needs no second entry. */
 void timer_set(struct myr_control *c, enum timer_kind kind, uint32_t id, int64_t at_ms)
 {
     int64_t *deadline = deadline_of(c, kind, id);
@@ -70,6 +75,7 @@ static void tidy(struct myr_control *c)
 {
     while (c->timers.count > 0) {
         const struct timer *top = &c->timers.items[0];
+        /* Checked at the top alone: all of it would cost too much each time. */
         MYR_ASSERT(c->timers.count < 2 || !timer_before(top + 1, top));
         MYR_ASSERT(c->timers.count < 3 || !timer_before(top + 2, top));
         if (*deadline_of(c, (enum timer_kind)top->kind, top->id) == top->at_ms) {

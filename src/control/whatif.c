@@ -1,3 +1,8 @@
+/*
+ * whatif: a question to a copy of the state. The change is told to the copy as events, agents are
+ * taken to obey at once, and then the jobs before and after are compared. The state itself is not
+ * touched.
+ */
 #include "myriad/control/whatif.h"
 
 #include <stdlib.h>
@@ -21,6 +26,7 @@ const char *myr_whatif_fate_name(enum myr_whatif_fate fate)
 static void choose(struct trial *t, uint32_t first, uint32_t last)
 {
     for (uint32_t n = first; n <= last; n++) {
+        /* Named twice, a node is lost once. */
         t->lose_count += !t->is_lost[n];
         t->is_lost[n] = 1;
     }
@@ -88,6 +94,7 @@ static int choose_lost(struct trial *t, const struct myr_whatif_question *q, str
     return MYR_OK;
 }
 
+/* Tells the copy, and keeps the orders to stop that follow from it. */
 static int tell(struct trial *t, const struct myr_event *event, struct myr_err *err)
 {
     uint32_t count;
@@ -105,6 +112,7 @@ static int tell(struct trial *t, const struct myr_event *event, struct myr_err *
 static int obey(struct trial *t, struct myr_err *err)
 {
     const size_t most = 4000000; /* more orders than that are no answer to anything */
+    /* The list grows while it is walked: an answer may lead to further orders. */
     for (size_t i = 0; i < t->stops.count && i < most; i++) {
         struct myr_effect stop = t->stops.items[i];
         struct myr_event event = {.kind = MYR_EVENT_STOPPED,
@@ -123,6 +131,7 @@ static int obey(struct trial *t, struct myr_err *err)
 
 static int lose(struct trial *t, struct myr_err *err)
 {
+    /* A person who asks about so many losses has approved them: the limit must not hide them. */
     struct myr_event approve = {.kind = MYR_EVENT_APPROVE, .value = t->lose_count};
     int rc = tell(t, &approve, err);
     for (uint32_t node = 0; node < myr_control_nodes(t->control) && rc == MYR_OK; node++) {
@@ -142,10 +151,12 @@ static int add(struct trial *t, const struct myr_whatif_question *q, uint32_t gp
                struct myr_err *err)
 {
     uint32_t first = myr_control_nodes(t->control);
+    /* Whole nodes, as many as hold the GPUs. */
     uint32_t nodes = (q->add_gpus + gpus_per_node - 1) / gpus_per_node;
     int rc = myr_control_grow(t->control, first + nodes, err);
     for (uint32_t n = first; n < first + nodes && rc == MYR_OK; n++) {
         struct myr_event join = {.kind = MYR_EVENT_JOIN, .node = n, .boot = 1};
+        /* The first test of the first boot. */
         struct myr_event tested = {.kind = MYR_EVENT_TESTED, .node = n, .boot = 1, .epoch = 1};
         rc = tell(t, &join, err);
         rc = rc < 0 ? rc : tell(t, &tested, err);
@@ -176,6 +187,7 @@ static int submit(struct trial *t, const struct myr_whatif_question *q,
     rc = obey(t, err);
     struct myr_control_job job = myr_control_job(t->control, id);
     ret->submitted = true;
+    /* Starting is as far as it comes: nobody answers starts in the copy. */
     ret->placed = rc == MYR_OK && job.state == MYR_CONTROL_STARTING;
     const struct myr_queue *queue = myr_control_queue(t->control);
     if (ret->placed) {
@@ -196,6 +208,7 @@ static void compare(const struct myr_control *before, const struct myr_control *
                                     : is.nodes > 0                  ? MYR_WHATIF_MOVES
                                                                     : MYR_WHATIF_WAITS;
         bool over = was.state >= MYR_CONTROL_DONE;
+        /* An epoch or a number of nodes that differ say that it was started again. */
         bool changed = was.state == MYR_CONTROL_QUEUED
                            ? is.nodes > 0
                            : is.epoch != was.epoch || is.nodes != was.nodes;
@@ -257,6 +270,7 @@ int myr_whatif(const struct myr_control *control, const struct myr_whatif_questi
                struct myr_whatif_answer *ret, struct myr_err *err)
 {
     int rc = ask_once(control, question, ret, err);
+    /* Equal answers each time: only the least time counts. */
     for (uint32_t i = 1; i < question->rounds && rc == MYR_OK; i++) {
         struct myr_whatif_answer again;
         rc = ask_once(control, question, &again, err);
