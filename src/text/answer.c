@@ -76,6 +76,7 @@ void myr_answer_init(struct myr_answer *answer, struct myr_arena *arena, const c
         .root = {.kind = MYR_VALUE_OBJECT},
         .timing = {.kind = MYR_VALUE_OBJECT, .key = "timing"},
     };
+    /* The root is always open: whatever is added without an object of its own goes there. */
     answer->open[answer->depth++] = &answer->root;
     /* First, so that a reader knows what it has before it meets anything else. */
     myr_answer_text(answer, "schema", schema);
@@ -135,6 +136,7 @@ void myr_answer_i64(struct myr_answer *answer, const char *key, int64_t value)
     set_text(answer, add(answer, key, MYR_VALUE_NUMBER), (struct myr_str){text, (size_t)len});
 }
 
+/* The value is in the tree already; here it gets its digits. */
 static void set_double(struct myr_answer *answer, struct myr_value *value, double number,
                        int digits)
 {
@@ -298,6 +300,7 @@ void myr_answer_verbatim(struct myr_answer *answer, struct myr_str text)
 /* Can be pasted into a shell: as it is where no shell minds, else in single quotes. */
 static void put_word(const char *text, struct myr_buf *ret)
 {
+    /* Letters, digits and marks that no shell takes for more than themselves. */
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "_@%+=:,./-";
     if (text[0] && text[strspn(text, plain)] == '\0') {

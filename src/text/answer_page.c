@@ -131,6 +131,7 @@ static void put_verbatim(struct myr_buf *buf, struct myr_str text)
     }
 }
 
+/* 'labels' is the width of the group of facts at hand. */
 static void put_view(struct myr_buf *buf, const struct myr_answer_form *form,
                      const struct myr_answer_view *view, uint32_t labels)
 {
@@ -222,6 +223,7 @@ void answer_page(const struct myr_answer *answer, const struct myr_answer_form *
             put_more(form, view, buf);
             break;
         }
+        /* With wide, "more" has nothing left to point to. */
         if (view->kind == VIEW_NEXT || view->kind == VIEW_MORE) {
             continue;
         }

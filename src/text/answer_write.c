@@ -99,6 +99,7 @@ static void put_yaml(struct myr_buf *buf, const struct myr_value *value, uint32_
 
 /* --- CSV: one line an object of the list, nested objects as "outer.inner" */
 
+/* Names of columns as they are met, each once. */
 struct columns {
     MYR_VEC(const char *) names;
     struct myr_arena *arena;
@@ -195,6 +196,7 @@ static void columns_done(struct columns *columns)
     myr_vec_done(&columns->names);
 }
 
+/* Rows may differ in their keys: a column that a row lacks is an empty cell. */
 static void write_csv(const struct myr_answer *answer, bool excel, struct myr_buf *buf)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
@@ -211,6 +213,7 @@ static void write_csv(const struct myr_answer *answer, bool excel, struct myr_bu
         myr_buf_putc(buf, i + 1 < columns.names.count ? ',' : '\n');
     }
     for (const struct myr_value *row = answer->rows->first; row; row = row->next) {
+        /* Whether all cells of the row were empty. */
         size_t start = buf->len;
         for (size_t i = 0; i < columns.names.count; i++) {
             put_cell(buf, myr_value_get(row, columns.names.items[i]), &scratch);
@@ -229,6 +232,10 @@ int myr_answer_write(const struct myr_answer *answer, const struct myr_answer_fo
                      struct myr_buf *buf, struct myr_err *err)
 {
     MYR_ASSERT(answer->depth == 1); /* everything that was opened was ended */
+    /*
+     * A copy of the root, so that the timing can hang behind its last value without changing the
+     * answer.
+     */
     struct myr_value root = answer->root;
     struct myr_value timing = answer->timing;
     MYR_ASSERT(root.last); /* at least the schema */

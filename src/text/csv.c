@@ -33,6 +33,7 @@ static bool at_line_end(const struct myr_csv *csv, size_t offset)
            (byte_at(csv, offset) == '\r' && byte_at(csv, offset + 1) == '\n');
 }
 
+/* Both ways to end a line, and the end of the text, which counts as one. */
 static void skip_line_end(struct myr_csv *csv)
 {
     MYR_ASSERT(at_line_end(csv, csv->at));
@@ -105,6 +106,7 @@ static int read_quoted(struct myr_csv *csv, struct myr_str *ret, struct myr_err 
     return MYR_OK;
 }
 
+/* The four bytes that mean something outside quotes. */
 static bool is_plain(char c)
 {
     return c != ',' && c != '\n' && c != '"' && c != '\r';
@@ -284,6 +286,7 @@ void myr_csv_put_text(struct myr_buf *buf, struct myr_str field)
     myr_csv_put(buf, (struct myr_str){safe.data, safe.len});
 }
 
+/* The counterpart of myr_csv_put_text(): only what it would have guarded loses an apostrophe. */
 struct myr_str myr_csv_text(struct myr_str field)
 {
     size_t apostrophes;

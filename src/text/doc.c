@@ -16,6 +16,7 @@ enum { RANGE_BYTES = 112 };
 int myr_doc_read_file_of(struct myr_arena *arena, const char *path, const struct myr_doc_want *want,
                          const struct myr_doc **ret, struct myr_err *err)
 {
+    /* The tree copies what it keeps: the text is gone when this returns. */
     struct myr_buf text MYR_CLEANUP(myr_buf_done) = {};
     struct myr_str name = myr_str_from(path);
     MYR_TRY(myr_file_read(path, MYR_DOC_BYTES_MAX, &text, err));
@@ -182,6 +183,7 @@ int myr_doc_text(const struct myr_doc *node, const char *what, struct myr_str *r
     if (node->text.len == 0) {
         return myr_doc_error(err, node, MYR_EINVAL, "'%s' is empty, text is expected", what);
     }
+    /* Valid UTF-8 already: only characters that do not show are looked for. */
     for (size_t at = 0; at < node->text.len;) {
         uint32_t code = utf8_next(node->text, &at);
         if (utf8_is_hidden(code)) {
@@ -206,6 +208,7 @@ int myr_doc_choice(const struct myr_doc *node, const char *what, const char *con
             return MYR_OK;
         }
     }
+    /* What is no single value resembles no name: it goes straight to the list. */
     char phrase[MESSAGE_PHRASE_MAX] = "";
     if (is_scalar(node)) {
         message_nearest(node->text, names, count, phrase);
@@ -225,6 +228,7 @@ static int fail_key(const struct myr_doc *map, const struct myr_doc_entry *entry
     char shown[MYR_EXCERPT_MAX];
     char near[MESSAGE_PHRASE_MAX];
     char list[MESSAGE_PHRASE_MAX];
+    /* The nearest key, or all of them where they fit into a line, or else where to look. */
     message_nearest(entry->key, keys, count, near);
     message_list(keys, count, list);
     const char *label = near[0] ? "" : list[0] ? "known keys: " : "see myriad help";

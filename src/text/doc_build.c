@@ -27,6 +27,7 @@ static struct doc_frame *top_frame(struct doc_build *build)
     return build->depth > 0 ? &build->frames[build->depth - 1] : NULL;
 }
 
+/* In a map keys and values take turns. */
 bool doc_build_wants_key(const struct doc_build *build)
 {
     if (build->depth == 0) {
@@ -110,6 +111,7 @@ static struct myr_doc *new_node(struct doc_build *build, const struct myr_doc *l
     return node;
 }
 
+/* Null is a value of its own: 'scalar' says which of the two it is. */
 int doc_build_scalar(struct doc_build *build, const struct myr_doc *scalar,
                      const struct myr_doc **ret, struct myr_err *err)
 {
@@ -132,6 +134,7 @@ static int too_deep(const struct doc_build *build, struct text_place place, stru
                          "nested more than %d levels deep, the most allowed", MYR_DOC_DEPTH_MAX);
 }
 
+/* The node counts as soon as it is opened: limits hold while it is still growing. */
 int doc_build_open(struct doc_build *build, struct text_place place, enum myr_doc_kind kind,
                    const struct myr_doc **ret, struct myr_err *err)
 {
@@ -180,6 +183,7 @@ static int check_pairs(const struct doc_build *build, const struct myr_doc_entry
     return MYR_OK;
 }
 
+/* Lists of many keys are hashed, so that a file of a million keys takes no quadratic time. */
 static int check_unique(const struct doc_build *build, const struct myr_doc_entry *entries,
                         uint32_t count, struct myr_err *err)
 {
@@ -213,6 +217,7 @@ static int keep_children(struct doc_build *build, struct myr_doc *node,
     return MYR_OK;
 }
 
+/* The children leave the stack, and the node becomes a child of the one around it. */
 int doc_build_close(struct doc_build *build, struct myr_err *err)
 {
     MYR_ASSERT(build->depth > 0);
@@ -239,6 +244,7 @@ int doc_build_alias(struct doc_build *build, struct text_place place, const stru
     return attach(build, place, node, err);
 }
 
+/* The size first: what is too long is not even looked at for bad bytes. */
 int doc_check_text(const char *file, struct myr_str text, struct myr_err *err)
 {
     if (text.len > MYR_DOC_BYTES_MAX) {

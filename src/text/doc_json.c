@@ -150,6 +150,7 @@ static int read_escape(struct reader *reader, uint32_t *ret, struct myr_err *err
     return read_unicode(reader, start, ret, err);
 }
 
+/* RFC 8259 wants them escaped. */
 static int fail_control(struct reader *reader, size_t offset, struct myr_err *err)
 {
     return fail(reader, offset, err, "a control character in a string must be escaped");
@@ -306,6 +307,7 @@ static int read_value(struct reader *reader, struct myr_err *err)
     reader->expected = c == '[' ? EXPECT_VALUE_OR_END : EXPECT_KEY_OR_END;
     MYR_TRY(
         doc_build_open(&reader->build, place, c == '[' ? MYR_DOC_LIST : MYR_DOC_MAP, NULL, err));
+    /* What is wanted of it holds for its whole inside, until a key says otherwise. */
     reader->parts[reader->build.depth - 1] = reader->next;
     return MYR_OK;
 }
@@ -401,6 +403,7 @@ static bool wanted(struct reader *reader, struct myr_str key)
     return false;
 }
 
+/* A key whose value nobody wants is passed over with it, and the tree never hears of it. */
 static int read_key(struct reader *reader, struct myr_err *err)
 {
     if (peek(reader) != '"') {
@@ -437,6 +440,7 @@ static int read_end(struct reader *reader, struct myr_err *err)
     return rc;
 }
 
+/* Behind a value: the end of the list or map, or one more. */
 static int read_comma(struct reader *reader, struct myr_err *err)
 {
     char end = in_list(reader) ? ']' : '}';
@@ -478,6 +482,7 @@ static int read_step(struct reader *reader, struct myr_err *err)
     return read_value(reader, err);
 }
 
+/* Until the outermost value is complete; only blanks may follow. */
 static int read_all(struct reader *reader, struct myr_err *err)
 {
     skip_blanks(reader);

@@ -157,6 +157,7 @@ static int fail_parser(const struct reader *reader, struct myr_err *err)
     return fail(reader, found, err, "%s%s%s", problem, *context ? " " : "", context);
 }
 
+/* libyaml frees its text with the event. */
 static struct myr_str copy_text(struct reader *reader, const yaml_char_t *text, size_t len)
 {
     return (struct myr_str){
@@ -205,6 +206,7 @@ static int read_key(struct reader *reader, const struct myr_doc *scalar, struct 
     return MYR_OK;
 }
 
+/* A key or a value, by what the tree waits for. */
 static int read_scalar(struct reader *reader, const yaml_event_t *event, struct myr_err *err)
 {
     struct text_place place = place_of(event->start_mark);
@@ -244,6 +246,7 @@ static int read_scalar(struct reader *reader, const yaml_event_t *event, struct 
     return rc;
 }
 
+/* As a value the node itself is used again; as a key only its text. */
 static int read_alias(struct reader *reader, const yaml_event_t *event, struct myr_err *err)
 {
     struct text_place place = place_of(event->start_mark);
@@ -273,6 +276,7 @@ static int read_alias(struct reader *reader, const yaml_event_t *event, struct m
     return read_key(reader, &key, err);
 }
 
+/* Lists and maps; neither can be a key here. */
 static int read_open(struct reader *reader, const yaml_event_t *event, enum myr_doc_kind kind,
                      struct myr_err *err)
 {
@@ -298,6 +302,7 @@ static int read_open(struct reader *reader, const yaml_event_t *event, enum myr_
     return MYR_OK;
 }
 
+/* Starts and ends of the stream and of the document say nothing that is needed. */
 static int read_event(struct reader *reader, const yaml_event_t *event, struct myr_err *err)
 {
     switch (event->type) {
@@ -324,6 +329,7 @@ static int read_event(struct reader *reader, const yaml_event_t *event, struct m
     }
 }
 
+/* One event at a time, freed before anything else is done with it. */
 static int read_events(struct reader *reader, struct myr_err *err)
 {
     /* Ends at the latest with the text: every event takes at least one byte or closes a level. */

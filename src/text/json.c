@@ -50,6 +50,7 @@ static void put_escape(struct myr_buf *buf, uint32_t code)
     }
 }
 
+/* 'written' is how far the text has been copied; what lies behind it is still to come. */
 void myr_json_quote(struct myr_buf *buf, struct myr_str value)
 {
     /* Whole stretches between escapes are copied at once: most text has none. */
@@ -173,6 +174,7 @@ void myr_json_i64(struct myr_json *json, const char *key, int64_t value)
 static void put_large(struct myr_buf *buf, double value)
 {
     char text[NUMBER_BYTES_MAX];
+    /* Seventeen digits always read back as the same value: the loop ends there at the latest. */
     for (int digits = EXACT_DIGITS; digits <= DIGITS_MAX; digits++) {
         snprintf(text, sizeof(text), "%.*g", digits, value);
         if (strtod(text, NULL) == value) {
@@ -194,6 +196,7 @@ static size_t trim_zeros(char *text, size_t len)
     return text[len - 1] == '.' ? len - 1 : len;
 }
 
+/* Without a trailing point or zeros, without "-0", the same on every machine. */
 void myr_json_number(struct myr_buf *buf, double value, int digits)
 {
     MYR_ASSERT(isfinite(value));

@@ -50,6 +50,7 @@ static bool begins(struct myr_str text, const char *with)
     return text.len >= len && memcmp(text.data, with, len) == 0;
 }
 
+/* Anywhere in the part that is looked at. */
 static bool contains(struct myr_str text, const char *word)
 {
     return memmem(text.data, text.len, word, strlen(word)) != NULL;
@@ -60,6 +61,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
+/* Blanks and line ends at both ends. */
 static struct myr_str trim(struct myr_str text)
 {
     while (text.len > 0 && is_blank(text.data[0])) {
@@ -381,6 +383,7 @@ static enum myr_kind known_kind(struct myr_str whole, struct myr_str *ret_line,
     }
     if (first == '{' || (first == '[' && !is_port(trim(text)))) {
         json_keys(text, ret_keys);
+        /* Comparisons and lists of links of fabric managers: told by keys deep inside. */
         bool compared = contains(text, "\"Added Links\"") || contains(text, "\"Removed Links\"") ||
                         (contains(text, "\"added\"") && contains(text, "\"removed\""));
         if (compared || contains(text, "\"source_port_node_description\"") ||
@@ -396,6 +399,7 @@ static enum myr_kind known_kind(struct myr_str whole, struct myr_str *ret_line,
     if (first == '<') {
         return markup_kind(text);
     }
+    /* From here on the first line that is no remark decides. */
     struct myr_str line = *ret_line = first_line(text);
     if (begins(trim(text), "Errors for") || begins(trim(text), "## Summary:")) {
         return MYR_KIND_IBQUERYERRORS;
@@ -414,12 +418,14 @@ static enum myr_kind known_kind(struct myr_str whole, struct myr_str *ret_line,
         contains(text, "\nLLDP neighbors:\n")) {
         return MYR_KIND_LLDP_TEXT;
     }
+    /* Before plain CSV: a list with other separators may hold a comma too. */
     if (line.len > 0 && is_separated(line)) {
         return MYR_KIND_SEPARATED;
     }
     if (line.len > 0 && is_header(line)) {
         return list_kind(line);
     }
+    /* What is left is YAML if its first line has a key, else just text. */
     yaml_keys(text, ret_keys);
     bool starts_with_key = yaml_key(line).len > 0 || begins(line, "---");
     return starts_with_key ? document_kind(ret_keys, MYR_KIND_YAML) : MYR_KIND_TEXT;
@@ -516,6 +522,7 @@ const char *myr_kind_words(struct myr_str text, char ret[MYR_KIND_WORDS_MAX])
 int myr_kind_check(const char *file, struct myr_str text, uint32_t wanted, const char *expected,
                    struct myr_err *err)
 {
+    /* What to do about kinds that can be turned into one that is read. */
     static const char *const hints[MYR_KIND_COUNT] = {
         [MYR_KIND_GZIP] = "gunzip it first, or: zcat FILE | myriad ... -",
         [MYR_KIND_ZIP] = "in a spreadsheet, save as \"CSV UTF-8\"",

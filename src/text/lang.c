@@ -19,6 +19,7 @@ struct match {
     uint32_t tries; /* a hostile table must not take for ever */
 };
 
+/* The text without its first 'from' bytes. */
 static struct myr_str rest(struct myr_str text, size_t from)
 {
     return (struct myr_str){text.data + from, text.len - from};
@@ -59,6 +60,7 @@ static bool match_from(struct match *match, struct myr_str pattern, struct myr_s
     if (pattern.len == 0) {
         return text.len == 0;
     }
+    /* A figure: every length is tried, the shortest first, until what follows it fits too. */
     pattern = rest(pattern, mark);
     uint32_t at = match->count++;
     if (at >= FIGURES_MAX) {
@@ -134,6 +136,7 @@ static void say_line(const struct myr_lang *lang, const struct myr_lang_line *li
 {
     uint32_t next = 0;
     for (struct myr_str words = line->words; words.len > 0;) {
+        /* A plain character, unless a mark begins here. */
         uint32_t figure = UINT32_MAX;
         size_t len = 1;
         if (begins_figure(words) == 2) {
@@ -245,6 +248,7 @@ static bool fits(struct myr_str words, uint32_t figures)
     return count_figures(words) <= figures;
 }
 
+/* With figures it is a pattern to be matched; without, it is looked up as a whole. */
 static int add_line(struct myr_lang *lang, const struct myr_doc_entry *entry, struct myr_err *err)
 {
     struct myr_str words;
@@ -281,6 +285,7 @@ static void sort_lines(struct myr_lang *lang)
     }
 }
 
+/* 'ret' is written only when the whole table was good. */
 int myr_lang_read(struct myr_arena *arena, const char *name, const char *file, struct myr_str text,
                   struct myr_lang *ret, struct myr_err *err)
 {

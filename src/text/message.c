@@ -99,6 +99,7 @@ struct text_place text_cursor_move(struct text_cursor *cursor, size_t offset)
     return cursor->place;
 }
 
+/* An open end is not told as a number of twenty digits. */
 const char *message_range(uint64_t min, uint64_t max, char ret[MESSAGE_PHRASE_MAX])
 {
     char low[32];
@@ -130,6 +131,7 @@ const char *message_list(const char *const *names, size_t count, char ret[MESSAG
     return ret;
 }
 
+/* Where the list would be too long, only that the word is another one. */
 const char *message_one_of(const char *const *names, size_t count, char ret[MESSAGE_PHRASE_MAX])
 {
     char list[MESSAGE_PHRASE_MAX];

@@ -173,6 +173,7 @@ static int fail_unknown(const struct parse *parse, struct myr_str text)
 {
     /* With dashes, so that "--no-x" and "--x" compete as the user sees them. */
     static const char help[] = "--help";
+    /* All spellings, so that the nearest is found among what could have been typed. */
     char names[2 * OPTION_COUNT_MAX][OPTION_NAME_MAX];
     const char *pointers[2 * OPTION_COUNT_MAX + 1];
     size_t count = 0;
@@ -270,6 +271,7 @@ static int add_operand(struct parse *parse, const char *word)
                       myr_text_excerpt(myr_str_from(word), shown));
 }
 
+/* Options and operands may come in any order; behind "--" all are operands. */
 static int parse_words(struct parse *parse)
 {
     bool only_operands = false;
@@ -316,6 +318,7 @@ static int refuse_old(const struct parse *parse, uint32_t i,
     if (command->young || i >= command->option_count || option_row(command, i)->young) {
         return MYR_OK;
     }
+    /* Refused, not ignored: whoever still sets it would wonder why it has no effect. */
     option_old_env_name(option_row(command, i), old);
     option_env_name(command, i, name);
     const char *value = lookup_env(old);
@@ -362,6 +365,7 @@ int myr_option_parse(const struct myr_command *command, int argc, const char *co
     if (values->own && command->defaults) {
         memcpy(values->own, command->defaults, command->values_bytes);
     }
+    /* Nothing else is looked at then: what is wrong with the line may be why help is asked for. */
     *ret = (struct myr_operands){.help = asks_for_help(argc, argv)};
     if (ret->help) {
         return MYR_OK;

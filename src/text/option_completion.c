@@ -12,6 +12,7 @@ struct script {
     uint32_t count;
 };
 
+/* The verb. */
 static struct myr_str first_word(const char *name)
 {
     return (struct myr_str){name, strcspn(name, " ")};
@@ -105,6 +106,7 @@ static void put_first_words(const struct script *script)
     }
 }
 
+/* Sub-verbs of a verb, with blanks between. */
 static void put_second_words(const struct script *script, struct myr_str group)
 {
     const char *blank = "";
@@ -133,6 +135,7 @@ static bool has_words(const struct myr_option *option)
     return option->type == MYR_OPTION_CHOICE || option->words;
 }
 
+/* Names of things come from the program itself, choices from the table. */
 static void put_choices(struct myr_buf *buf, const struct myr_option *option)
 {
     if (option->words) {

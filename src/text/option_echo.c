@@ -129,6 +129,7 @@ static void again_row(const struct myr_answer *answer, const struct myr_option *
         return;
     case MYR_OPTION_TEXT:
     case MYR_OPTION_PATH: {
+        /* A text that is taken back to NULL has no spelling on a command line. */
         const char *given = *(const char *const *)place, *before = *(const char *const *)usual;
         if (given && (!before || strcmp(given, before) != 0)) {
             again_text(answer, option, given, buf);
@@ -198,6 +199,7 @@ bool myr_option_given(const struct myr_command *command, const void *own, const 
     return false;
 }
 
+/* What --help says of a row, for programs. */
 static void describe_row(const struct myr_command *command, uint32_t index,
                          struct myr_answer *answer)
 {
@@ -233,6 +235,7 @@ void myr_option_describe(const struct myr_command *command, struct myr_answer *a
     myr_answer_text(answer, "operands", command->operands);
     myr_answer_text(answer, "summary", command->summary);
     myr_answer_text(answer, "example", command->example);
+    /* Only commands that give answers have the common options. */
     myr_answer_bool(answer, "answers", command->common != NULL);
     myr_answer_list(answer, "options");
     for (uint32_t i = 0; i < option_row_count(command); i++) {

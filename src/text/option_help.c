@@ -157,6 +157,7 @@ static void put_paragraphs(struct myr_buf *buf, const char *text)
     }
 }
 
+/* Names in a column of their own; a summary goes on below itself. */
 static void put_subcommands(struct myr_buf *buf, const struct myr_command *command)
 {
     enum { NAME_WIDTH = 24 };
@@ -181,6 +182,7 @@ void myr_option_help(const struct myr_command *command, struct myr_buf *buf)
     }
     myr_buf_printf(buf, "\n\n%s\n\nOptions:\n", command->summary);
 
+    /* The widest left side that is not too wide decides where all texts begin. */
     size_t indent = left_width(&help_row) + 2;
     for (uint32_t i = 0; i < option_row_count(command); i++) {
         size_t width = left_width(option_row(command, i)) + 2;

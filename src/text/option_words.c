@@ -7,6 +7,7 @@ uint32_t option_row_count(const struct myr_command *command)
     return command->option_count + (command->common ? command->common->count : 0);
 }
 
+/* Own rows first, then the common ones: the numbers go through both. */
 const struct myr_option *option_row(const struct myr_command *command, uint32_t index)
 {
     MYR_ASSERT(index < option_row_count(command));
@@ -43,6 +44,7 @@ void option_old_env_name(const struct myr_option *option, char ret[OPTION_NAME_M
     spell_variable(ret);
 }
 
+/* The verb is part of the name: two verbs may have an option of one name. */
 void option_env_name(const struct myr_command *command, uint32_t index, char ret[OPTION_NAME_MAX])
 {
     const struct myr_option *row = option_row(command, index);
@@ -55,6 +57,7 @@ void option_env_name(const struct myr_command *command, uint32_t index, char ret
     spell_variable(ret);
 }
 
+/* 0 in the table: no limit. */
 uint64_t option_max(const struct myr_option *option)
 {
     return option->max > 0 ? option->max : UINT64_MAX;

@@ -97,6 +97,7 @@ static void put_counts(const struct myr_progress *progress, uint64_t done, struc
     }
 }
 
+/* Rate and time left only when something has been done: before that both would be guesses. */
 void myr_progress_line(const struct myr_progress *progress, uint64_t done, int64_t now_ns,
                        struct myr_buf *ret)
 {

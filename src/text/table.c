@@ -180,6 +180,7 @@ static void measure(const struct myr_table *table, enum myr_format format, struc
         layout->widths[c] = myr_text_width(myr_str_from(column->title));
         for (size_t i = c; i < table->cells.count; i += table->column_count) {
             struct myr_str cell = table->cells.items[i];
+            /* Mixed columns keep each number's own digits: nothing is lined up. */
             bool lined_up =
                 cell.data && is_bare(column, cell) && !(column->flags & MYR_COLUMN_MIXED);
             uint32_t decimals = lined_up ? decimals_of(cell) : 0;
@@ -278,6 +279,7 @@ static uint32_t narrowest(const struct myr_table *table, const struct layout *la
  */
 static bool fit_screen(const struct myr_table *table, struct layout *layout, uint32_t width)
 {
+    /* Below these a word would be broken. */
     uint32_t least[COLUMNS_MAX];
     if (width == 0 || total_width(table, layout) <= width) {
         return true;
@@ -299,6 +301,7 @@ static bool fit_screen(const struct myr_table *table, struct layout *layout, uin
         MYR_ASSERT(layout->widths[widest] > least[widest] && layout->widths[widest] > 0);
         layout->widths[widest]--;
     }
+    /* Only a layout that gave something needs its cells broken. */
     layout->wrapped = true;
     return true;
 }
@@ -400,6 +403,7 @@ static void write_json(const struct myr_table *table, struct myr_buf *buf)
     myr_buf_putc(buf, '\n');
 }
 
+/* Numbers of a number column are bare; all else as YAML needs it. */
 static void put_yaml(struct myr_buf *buf, const struct myr_column *column, struct myr_str cell)
 {
     if (!cell.data) {

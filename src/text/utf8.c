@@ -31,6 +31,7 @@ uint32_t utf8_next(struct myr_str text, size_t *at)
         *at += 1;
         return bytes[0];
     }
+    /* A form that the text is too short for is damage like any other. */
     if (len == 0 || len > text.len - *at) {
         *at += 1;
         return UTF8_BAD;
@@ -84,6 +85,7 @@ struct myr_str utf8_skip_mark(struct myr_str text)
     return text;
 }
 
+/* From the last byte to the first: each takes six bits. */
 size_t utf8_encode(uint32_t code, char ret[4])
 {
     MYR_ASSERT(code <= 0x10FFFF);

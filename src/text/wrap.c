@@ -42,6 +42,7 @@ struct myr_str wrap_line(struct myr_str *text, uint32_t width)
         if (word.len == 0) {
             break;
         }
+        /* The word goes to the next line, with the blanks before it skipped. */
         if (end > 0 && myr_text_width(upto) > width) {
             at = before;
             break;
@@ -72,6 +73,7 @@ uint32_t wrap_longest(struct myr_str text)
     return longest;
 }
 
+/* A first word always stays on its line: the line may have no room, but another has no more. */
 uint32_t wrap_put(struct myr_buf *buf, struct myr_str text, uint32_t column, uint32_t indent,
                   uint32_t width)
 {

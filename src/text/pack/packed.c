@@ -55,6 +55,7 @@ void myr_doc_pack(const struct myr_doc *node, struct myr_buf *buf)
     }
 }
 
+/* A number that does not fit is a broken program: asserted, not reported. */
 static uint32_t take_number(struct packed *packed)
 {
     uint64_t value = 0;
@@ -71,6 +72,7 @@ static uint32_t take_number(struct packed *packed)
     }
 }
 
+/* It stays where it lies: no copy is made. */
 static struct myr_str take_text(struct packed *packed)
 {
     size_t len = take_number(packed);
@@ -113,6 +115,7 @@ static const struct myr_doc *take_node(struct packed *packed)
             entry->key = take_text(packed);
             child = entry->value = take_node(packed);
         }
+        /* As doc_build.c counts them, so that a packed tree is like one that was read. */
         node->expanded += 1 + child->expanded;
         node->depth = child->depth < node->depth ? node->depth : child->depth + 1;
     }

@@ -102,6 +102,7 @@ static double nice_step(double span, uint32_t most)
     return step * 100;
 }
 
+/* Ground, style and title of both kinds of chart. */
 static void begin(struct myr_svg *svg, struct myr_buf *buf, uint32_t height, const char *title,
                   const char *note)
 {
@@ -140,11 +141,13 @@ static double bars_span(const struct myr_bars *bars)
     return most > 0 ? most : 1;
 }
 
+/* From the left edge of the bars; 'span' reaches to the right one. */
 static int32_t bar_x(double value, double span)
 {
     return BAR_LEFT * PX + round_to(value / span * ((WIDTH - BAR_LEFT - BAR_RIGHT) * PX));
 }
 
+/* Pieces follow each other from the row's start; the words stand behind the last. */
 static void draw_row(struct myr_svg *svg, const struct myr_bars *bars,
                      const struct myr_bar_row *row, int32_t y, double span)
 {
@@ -225,6 +228,7 @@ static int32_t place(const struct axis *axis, double value)
     return axis->from + round_to(share * (axis->to - axis->from));
 }
 
+/* More than fit are left out. */
 static void add_tick(struct axis *axis, double value)
 {
     if (axis->tick_count < TICKS_MAX) {
@@ -237,6 +241,7 @@ static void linear_ticks(struct axis *axis, bool grow)
 {
     double step = nice_step(axis->high - axis->low, 6);
     double below = (double)(int64_t)(axis->low / step) * step;
+    /* Cut towards zero, which for a negative end is too high. */
     axis->low = axis->low < 0 ? below - step : below;
     if (grow) {
         double above = (double)(int64_t)(axis->high / step + 0.999999) * step;
@@ -333,6 +338,7 @@ static void draw_axes(struct myr_svg *svg, const struct myr_curves *curves, cons
     myr_svg_text(svg, 10 * PX, y->to - 8 * PX, MYR_SVG_START, "label", curves->y_name);
 }
 
+/* The line first, then the dots over it. */
 static void draw_series(struct myr_svg *svg, const struct myr_series *series, const struct axis *x,
                         const struct axis *y)
 {

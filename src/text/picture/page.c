@@ -57,6 +57,7 @@ void myr_page_begin(struct myr_buf *buf, const char *title)
     myr_page_begin_in(buf, "en", title);
 }
 
+/* 'lang' is the language of the text, for the page's own mark. */
 void myr_page_begin_in(struct myr_buf *buf, const char *lang, const char *title)
 {
     myr_buf_printf(buf, "<!DOCTYPE html>\n<html lang=\"%s\">", lang);
@@ -143,6 +144,7 @@ void myr_page_tiles_end(struct myr_buf *buf)
     myr_buf_put_lit(buf, "</div>\n");
 }
 
+/* Cells that follow must be in the order of the heads. */
 void myr_page_table_begin(struct myr_buf *buf, const char *const *heads, uint32_t count)
 {
     myr_buf_put_lit(buf, "<table>\n<tr>");
@@ -168,6 +170,7 @@ void myr_page_cell(struct myr_buf *buf, const char *text)
     myr_buf_put_lit(buf, "</td>");
 }
 
+/* To the right, so that digits of one size stand below each other. */
 void myr_page_number(struct myr_buf *buf, const char *fmt, ...)
 {
     char text[128];

@@ -34,6 +34,7 @@ static uint32_t codewords(uint32_t version)
     return (version >= 7 ? modules - 36 : modules) / 8;
 }
 
+/* What is left of the codewords for text and its frame. */
 static uint32_t data_bytes(uint32_t version)
 {
     return codewords(version) - (uint32_t)checks_of[version - 1] * blocks_of[version - 1];
@@ -59,6 +60,7 @@ static void put_bits(struct bits *bits, uint32_t value, uint32_t count)
     }
 }
 
+/* Mode, count and bytes; whatever is left is filled up. */
 static void put_data(uint8_t *data, uint32_t version, struct myr_str text)
 {
     enum { BYTES_MODE = 4 };
@@ -155,6 +157,7 @@ static void set(struct drawing *drawing, uint32_t x, uint32_t y, bool dark)
     drawing->fixed[y * drawing->side + x] = 1;
 }
 
+/* The distance of two unsigned numbers. */
 static uint32_t apart(uint32_t a, uint32_t b)
 {
     return a > b ? a - b : b - a;
@@ -362,6 +365,7 @@ bool myr_qr_make(struct myr_qr *ret, struct myr_str text)
     struct drawing drawing = {.qr = ret, .version = version, .side = ret->side};
     put_data(data, version, text);
     interleave(data, version, bytes);
+    /* Patterns before data: what they hold is not available to it. */
     put_patterns(&drawing);
     put_codewords(&drawing, bytes, codewords(version));
     for (uint32_t mask = 0; mask < 8; mask++) {
@@ -382,6 +386,7 @@ bool myr_qr_make(struct myr_qr *ret, struct myr_str text)
 
 void myr_qr_svg(struct myr_buf *buf, const struct myr_qr *qr, uint32_t side_mm)
 {
+    /* One unit a module; the viewer scales it to millimetres. */
     uint32_t side = qr->side + 2 * QUIET;
     myr_buf_printf(buf,
                    "<svg class=\"qr\" width=\"%umm\" height=\"%umm\" viewBox=\"0 0 %u %u\" "

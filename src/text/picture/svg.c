@@ -173,6 +173,7 @@ void myr_svg_style(struct myr_svg *svg, const char *rules)
     myr_buf_put_lit(svg->buf, "</style>\n");
 }
 
+/* A class of NULL leaves the shape to the group around it. */
 void myr_svg_rect(struct myr_svg *svg, int32_t x, int32_t y, int32_t width, int32_t height,
                   const char *css, const char *tip)
 {
@@ -214,6 +215,7 @@ void myr_svg_circle(struct myr_svg *svg, int32_t x, int32_t y, int32_t radius, c
 
 #define PATH_HEAD "<path d=\""
 
+/* A command of a path and its place. */
 static void put_point(struct myr_buf *buf, char command, int32_t x, int32_t y)
 {
     myr_buf_putc(buf, command);
@@ -270,6 +272,7 @@ void myr_svg_path_end(struct myr_svg *svg, const char *css, const char *tip)
     end_shape(svg->buf, "path", css ? css : "link", tip);
 }
 
+/* 'y' is the base line of the letters. */
 void myr_svg_text(struct myr_svg *svg, int32_t x, int32_t y, enum myr_svg_anchor anchor,
                   const char *css, const char *text)
 {
