@@ -1,3 +1,4 @@
+/* calibrate_files: files of runs, kernels and profiles, read for a calibration. */
 #include "myriad/fit/calibrate.h"
 
 int myr_calibrate_files(struct myr_calibration_job *ret, struct myr_arena *arena,
@@ -12,6 +13,7 @@ int myr_calibrate_files(struct myr_calibration_job *ret, struct myr_arena *arena
         return rc;
     }
     MYR_TRY(myr_profiles_init(&ret->profiles, arena, err));
+    /* A profile of the user's own is what calibration starts from. */
     MYR_TRY(files->profile ? myr_profiles_load(&ret->profiles, arena, files->profile, err)
                            : MYR_OK);
     MYR_TRY(files->runs ? myr_runs_read(&ret->runs, arena, &ret->profiles, files->runs, err)
@@ -33,6 +35,7 @@ int myr_profiles_load(struct myr_profiles *profiles, struct myr_arena *arena, co
 {
     const struct myr_doc *doc;
     MYR_TRY(myr_doc_read_file(arena, path, &doc, err));
+    /* Constants first, then lists: both may stand in one file. */
     MYR_TRY(myr_profiles_parse(profiles, doc, err));
     return myr_profiles_extend(profiles, arena, doc, err);
 }

@@ -1,3 +1,4 @@
+/* compare: a log's timers against the model's terms, phase by phase; both sides sum to the step. */
 #include "myriad/fit/compare.h"
 
 #include <math.h>
@@ -50,12 +51,14 @@ static void predict(const struct myr_fit_case *it, const struct myr_layout *layo
                                        terms[MYR_FIT_OPTIMISER] - terms[MYR_FIT_STRAGGLER];
 }
 
+/* Differences of timers may come out below 0: that is none. */
 static void set(struct myr_step_phase *phase, double seconds)
 {
     phase->measured = true;
     phase->measured_s = seconds > 0 ? seconds : 0;
 }
 
+/* A timer that the log lacks is 0 s, so a phase counts only where its timers are there. */
 static void measure(const struct myr_trainlog *log, struct myr_comparison *ret)
 {
     struct myr_step_phase *p = ret->phases;
@@ -80,6 +83,7 @@ static void measure(const struct myr_trainlog *log, struct myr_comparison *ret)
         set(&p[MYR_STEP_EXCHANGE], sync + gather + others);
     }
     if (optimiser > 0) {
+        /* Gathering parameters runs inside the trainer's timer of the optimiser. */
         set(&p[MYR_STEP_OPTIMISER], optimiser > gather ? optimiser - gather : optimiser);
     }
     for (int i = 0; i < MYR_STEP_REST; i++) {
@@ -92,6 +96,7 @@ static void measure(const struct myr_trainlog *log, struct myr_comparison *ret)
     }
 }
 
+/* What usually makes a phase faster or slower than told: a hint where to look, not a finding. */
 static const char *cause_of(enum myr_phase_id phase, bool slower)
 {
     static const char *const causes[][2] = {

@@ -13,6 +13,7 @@ static int need(bool given, const char *what, struct myr_err *err)
     return rc;
 }
 
+/* What the user says first; the log fills in what is still open. */
 static void fix_axes(struct myr_log_comparison *c, const struct myr_case_question *u)
 {
     struct myr_fit_query *q = &c->query;
@@ -39,6 +40,7 @@ static bool set_as_told(struct myr_log_comparison *c, struct myr_arena *arena,
         return false;
     }
     struct myr_layout l = answer->top[0].layout;
+    /* The best layout of the open question, with the log's own sizes put in. */
     l.vp = c->query.vp ? c->query.vp : l.vp;
     l.micro_batch = c->query.micro_batch ? c->query.micro_batch : l.micro_batch;
     l.schedule = l.vp > 1 ? MYR_SCHEDULE_INTERLEAVED : MYR_SCHEDULE_1F1B;

@@ -1,3 +1,7 @@
+/*
+ * kernels: the shapes of a sweep, its file, and what the cost model says of a shape. Shapes are
+ * those of training: inner dimensions alone, squares, layers of known models, experts, copies.
+ */
 #include "myriad/fit/kernels.h"
 
 #include "cost/block.h"
@@ -11,10 +15,12 @@ static const char *const kind_names[] = {
     MYR_KERNEL_KINDS(KIND_NAME)
 #undef KIND_NAME
 };
+/* Which operand is turned, as BLAS calls it: forward, the input's gradient, the weight's. */
 static const char *const op_names[] = {"tn", "nn", "nt"};
 static const char *const column_names[] = {"kind", "precision", "op",    "m",     "n",
                                            "k",    "count",     "bytes", "us",    "tflops",
                                            "gbps", "share",     "gpu",   "device"};
+/* Places in column_names; what lies between MICROSECONDS and GPU is written for people only. */
 enum { KIND, PRECISION, OP, M, N, K, COUNT, BYTES, MICROSECONDS, GPU = 12, DEVICE, COLUMN_COUNT };
 
 const char *myr_kernel_kind_name(enum myr_kernel_kind kind)
@@ -32,6 +38,7 @@ double myr_kernel_flops(const struct myr_kernel *kernel)
     return 2.0 * kernel->m * kernel->n * kernel->k * kernel->count;
 }
 
+/* A copy inside the device reads and writes; products write bf16, whatever they read. */
 double myr_kernel_bytes(const struct myr_kernel *kernel)
 {
     if (kernel->kind >= MYR_KERNEL_COPY_DEVICE) {
@@ -42,6 +49,7 @@ double myr_kernel_bytes(const struct myr_kernel *kernel)
     return kernel->count * (width * k * (m + n) + 2 * m * n);
 }
 
+/* Of the data sheet, without what was fitted. */
 static double peak_flops(const struct myr_kernel *kernel, const struct myr_device *device)
 {
     return kernel->precision == MYR_PRECISION_FP8 ? device->fp8_flops : device->bf16_flops;
@@ -104,6 +112,7 @@ static void add_products(struct shapes *shapes, enum myr_precision precision, bo
     }
 }
 
+/* Experts of known models, over numbers of them and of tokens for each. */
 static void add_groups(struct shapes *shapes, bool quick)
 {
     static const uint32_t experts[][2] = {{4096, 7168}, {7168, 2048}, {4096, 4096}};
@@ -120,6 +129,7 @@ static void add_groups(struct shapes *shapes, bool quick)
     }
 }
 
+/* The two products of attention that is not fused. */
 static void add_attention(struct shapes *shapes, bool quick)
 {
     for (uint32_t width = 64; width <= 128; width *= 2) {
@@ -149,6 +159,7 @@ static void add_copies(struct shapes *shapes, bool quick)
 
 void myr_kernels_sweep(struct myr_kernels *kernels, struct myr_arena *arena, bool quick)
 {
+    /* More than the full sweep has; add() holds it to that. */
     struct shapes shapes = {.capacity = 512};
     shapes.items = MYR_ARENA_NEW(arena, struct myr_kernel, shapes.capacity);
     add_products(&shapes, MYR_PRECISION_BF16, quick);
@@ -195,6 +206,7 @@ struct reader {
     int at[COLUMN_COUNT];
 };
 
+/* The place of a field's word in a list. */
 static int word_of(const struct reader *r, int column, const char *const *words, uint32_t count,
                    uint32_t *ret, struct myr_err *err)
 {
@@ -236,6 +248,7 @@ static int read_row(const struct reader *r, struct myr_kernel *ret, struct myr_e
     MYR_TRY(word_of(r, KIND, kind_names, MYR_KERNEL_KIND_COUNT, &kind, err));
     MYR_TRY(word_of(r, PRECISION, precisions, 2, &precision, err));
     MYR_TRY(word_of(r, OP, op_names, 3, &op, err));
+    /* m, n, k and count stand side by side. */
     for (int i = 0; i < 4; i++) {
         MYR_TRY(whole_of(r, M + i, 1 << 24, &sizes[i], err));
     }
@@ -283,6 +296,7 @@ static int read_header(struct reader *r, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Every row names its GPU, so that files put together by mistake are found out. */
 static int take_device(struct myr_kernels *kernels, const struct reader *r, struct myr_arena *arena,
                        const struct myr_profiles *profiles, struct myr_err *err)
 {
@@ -345,6 +359,7 @@ int myr_kernels_read(struct myr_kernels *kernels, struct myr_arena *arena,
 double myr_kernel_predict(const struct myr_kernel *kernel, const struct myr_device *device,
                           const double *constants)
 {
+    /* A stack without a factor of its own: single kernels are of no release. */
     static const struct myr_stack plain = {
         .era = MYR_ERA_NEMO, .flash = true, .kernel_constant = -1};
     struct myr_fit_case it = {.device = device, .stack = &plain, .constants = constants};

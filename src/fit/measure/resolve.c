@@ -3,6 +3,7 @@
 
 #define OPEN_GRID (MYR_RUN_OPEN_TP | MYR_RUN_OPEN_PP | MYR_RUN_OPEN_CP | MYR_RUN_OPEN_EP)
 
+/* The best so far, and what it was judged by. */
 struct choice {
     struct myr_layout layout;
     double time_s;
@@ -30,11 +31,16 @@ static double recompute_share_of(const struct myr_fit_case *it, const struct myr
     if (kept.fits) {
         return 0;
     }
+    /* What is over the limit, as a share of what recomputing everything would free. */
     double span = kept.total_bytes - least.total_bytes;
     double share = span > 0 ? (kept.total_bytes - kept.limit_bytes) / span : 1;
     return share < 1 ? share : 1;
 }
 
+/*
+ * Between nothing and everything recomputed: the cheap parts cost memory traffic alone, whole
+ * layers all terms.
+ */
 static void blend(struct myr_fit_cost *cost, const struct myr_fit_cost *full, double share)
 {
     double whole = share > LIGHT_SHARE ? (share - LIGHT_SHARE) / (1 - LIGHT_SHARE) : 0;
@@ -65,6 +71,7 @@ void myr_run_cost(const struct myr_run *run, struct myr_fit_cost *ret)
     cost_of(&run->it, &run->layout, run->recompute_share, ret);
 }
 
+/* One layout: those that fit come before those that do not, then the faster one. */
 static void consider(const struct myr_run *run, struct myr_layout layout, struct choice *best)
 {
     struct myr_fit_cost cost;
@@ -107,6 +114,7 @@ static void consider_zero(const struct myr_run *run, struct myr_layout layout, s
     }
 }
 
+/* Experts whole or cut as the rest, whichever is faster: few tables say it. */
 static void consider_etp(const struct myr_run *run, struct myr_layout layout, struct choice *best)
 {
     if (run->open & MYR_RUN_OPEN_ETP) {
@@ -125,6 +133,7 @@ static void consider_batches(const struct myr_run *run, struct myr_layout layout
     uint32_t deep = (run->model.layer_count + 2) / layout.pp;
     uint32_t vp_max = open_vp ? (deep < VP_MAX ? deep : VP_MAX) : layout.vp;
     uint32_t batch_max = open_batch ? 64 : layout.micro_batch;
+    /* Powers of two: what people choose from, not all there are. */
     for (uint32_t b = open_batch ? 1 : layout.micro_batch; b <= batch_max; b *= 2) {
         layout.micro_batch = b;
         for (uint32_t vp = open_vp ? 1 : layout.vp; vp <= vp_max; vp++) {
@@ -153,6 +162,7 @@ static void consider_grids(const struct myr_run *run, uint32_t domain, struct ch
     for (uint32_t tp = open & MYR_RUN_OPEN_TP ? 1 : layout.tp; tp <= tp_max; tp *= 2) {
         for (uint32_t pp = open & MYR_RUN_OPEN_PP ? 1 : layout.pp; pp <= pp_max; pp++) {
             for (uint32_t cp = open & MYR_RUN_OPEN_CP ? 1 : layout.cp; cp <= cp_max; cp *= 2) {
+                /* A number of replicas that the row gives narrows the open axes. */
                 uint64_t replica = (uint64_t)tp * pp * cp;
                 if (run->gpus % replica != 0 || (run->dp && run->gpus / replica != run->dp)) {
                     continue;

@@ -1,7 +1,12 @@
+/*
+ * row: fields of a table by column, wherever the columns stand. Reading is lenient (blanks, case,
+ * "8.0", "1,024"), but what is no number is told and never taken for one.
+ */
 #include "measure/row.h"
 
 #define FIELD_MAX 2000000U /* of any size in a row: three of them multiply within 64 bits */
 
+/* The columns of row.h, in the order of their enum. */
 static const char *const column_names[] = {
 #define COLUMN_NAME(name) #name,
     COLUMNS(COLUMN_NAME)
@@ -10,6 +15,7 @@ static const char *const column_names[] = {
 
 struct myr_str fit_field(const struct fit_row *r, enum fit_column column)
 {
+    /* A row may end before a column of its header: that field is empty. */
     int at = r->at[column];
     bool there = at >= 0 && (uint32_t)at < r->csv.count;
     return there ? fit_word_trim(r->csv.fields[at]) : (struct myr_str){"", 0};
@@ -30,6 +36,7 @@ uint32_t fit_field_count(const struct fit_row *r, enum fit_column column, uint32
     return (uint32_t)value;
 }
 
+/* The first flag that is neither yes nor no nor open, in words; NULL: there is none. */
 static const char *odd_flag(const struct fit_row *r)
 {
     static const enum fit_column flags[] = {COLUMN_gated, COLUMN_seq_par};
@@ -59,6 +66,7 @@ static const char *odd_number(const struct fit_row *r)
                                              COLUMN_ep,         COLUMN_etp,
                                              COLUMN_dp,         COLUMN_vp,
                                              COLUMN_mbs,        COLUMN_gbs};
+    /* Measured numbers, which need not be whole. */
     static const enum fit_column rates[] = {COLUMN_nic_gbps_per_gpu, COLUMN_iter_s,
                                             COLUMN_tokens_per_s_per_gpu, COLUMN_tflops_per_gpu,
                                             COLUMN_peak_mem_gib};
@@ -111,6 +119,7 @@ int fit_row_header(struct fit_row *r, struct myr_err *err)
     if (rows == 0) {
         return myr_err_set(err, MYR_EINVAL, "%s: no rows", r->csv.file);
     }
+    /* Columns that nobody reads are passed over; of two with one name the last counts. */
     for (uint32_t c = 0; c < COLUMN_COUNT; c++) {
         r->at[c] = -1;
         for (uint32_t i = 0; i < r->csv.count; i++) {

@@ -23,6 +23,7 @@ int myr_runs_read(struct myr_runs *runs, struct myr_arena *arena,
 struct myr_fit_spread myr_run_spread(const struct myr_run *run, const struct myr_profiles *profiles,
                                      const struct myr_fit_cost *cost)
 {
+    /* Recomputation, cut experts and ZeRO left open do not widen an interval; other axes do. */
     uint32_t chosen = MYR_RUN_OPEN_RECOMPUTE | MYR_RUN_OPEN_ETP | MYR_RUN_OPEN_ZERO;
     bool axes = run->open & ~chosen || run->guessed & MYR_RUN_GUESSED_OFFLOAD;
     uint32_t unknown = (run->stack_exact ? 0 : MYR_UNKNOWN_RELEASE) | (axes ? MYR_UNKNOWN_AXES : 0);

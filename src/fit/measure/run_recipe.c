@@ -1,9 +1,14 @@
+/*
+ * run_recipe: what a row says of its recipe, in the words of tables; capabilities that it does not
+ * name are left to the rules of the profile.
+ */
 #include "measure/run_recipe.h"
 
 #include "measure/words.h"
 
 #define LIST_MAX 128 /* of a list's text; the longest that means something is half of it */
 
+/* Those whose words are yes and no, in all their spellings. */
 static bool is_flag(enum myr_capability one)
 {
     return one == MYR_CAPABILITY_TENSOR_OVERLAP || one == MYR_CAPABILITY_EXPERT_OVERLAP ||
@@ -53,6 +58,7 @@ static bool says_nothing(enum myr_capability one, struct myr_str word)
     return fit_word_open(word) || (none && fit_word_is(word, "none"));
 }
 
+/* False: the word means nothing here, and the row is refused by it. */
 static bool read_word(enum myr_capability one, struct myr_str word, uint8_t *ret)
 {
     char list[LIST_MAX];

@@ -1,11 +1,15 @@
 /* sweep: every shape on one GPU, one after the other. */
 #include "myriad/fit/kernels.h"
 
+/* For MYR_CLEANUP; takes NULL. */
 static void close_gpu(struct myr_gpu **gpu)
 {
     myr_gpu_close(*gpu);
 }
 
+/*
+ * Shares of the peak need a data sheet: the device named, or the one that the driver's name means.
+ */
 static int choose_device(const struct myr_sweep_question *question,
                          const struct myr_profiles *profiles, struct myr_kernels *kernels,
                          struct myr_err *err)

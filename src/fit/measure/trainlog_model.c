@@ -1,6 +1,7 @@
 /* trainlog_model: the question and the model that a log's arguments describe. */
 #include "myriad/fit/trainlog.h"
 
+/* Only what is open; a size of 0 in a log is none. */
 static void fix(const struct myr_trainlog *log, enum myr_log_argument at, uint32_t *ret)
 {
     if (*ret == 0 && log->given[at] && log->arguments[at] >= 1) {
@@ -27,6 +28,7 @@ void myr_trainlog_query(const struct myr_trainlog *log, struct myr_fit_query *qu
     if (query->vp == 0 && log->given[MYR_LOG_VP]) {
         query->vp = 1;
     }
+    /* FSDP names its strategy; the distributed optimiser is ZeRO-1. */
     if (query->zero < 0 && log->given[MYR_LOG_FSDP] && log->arguments[MYR_LOG_FSDP] > 0) {
         query->zero = log->given[MYR_LOG_STRATEGY] ? (int)log->arguments[MYR_LOG_STRATEGY] : 0;
     } else if (query->zero < 0 && log->given[MYR_LOG_DISTRIBUTED_OPTIMISER]) {
@@ -48,6 +50,7 @@ void myr_trainlog_query(const struct myr_trainlog *log, struct myr_fit_query *qu
     }
 }
 
+/* Also for flags: one that is off or missing is 'otherwise'. */
 static uint32_t argument(const struct myr_trainlog *log, enum myr_log_argument at,
                          uint32_t otherwise)
 {
@@ -80,6 +83,7 @@ int myr_trainlog_model(const struct myr_trainlog *log, struct myr_model *ret, st
         myr_err_hint(err, "a model file or a config.json");
         return rc;
     }
+    /* Without these nothing of the shape is known; all else has the trainer's default. */
     if (!layers || !hidden || !heads) {
         int rc = myr_err_set(err, MYR_ENOENT, "the log does not print its arguments: give --model");
         myr_err_hint(err, "a built-in name, a model file or a config.json");

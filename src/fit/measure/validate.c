@@ -1,8 +1,13 @@
+/*
+ * validate: predictions held against measured runs: each row, the mean and quantiles of their
+ * errors, families of sources, and how many lie inside their interval.
+ */
 #include "myriad/fit/validate.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+/* For qsort(). */
 static int by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -21,6 +26,7 @@ static double quantile(const double *sorted, uint32_t count, double share)
     return low + 1 < count ? sorted[low] * (1 - rest) + sorted[low + 1] * rest : sorted[low];
 }
 
+/* A source's name up to the first dash: tables of one publisher. */
 static bool same_family(const struct myr_run *a, const struct myr_run *b)
 {
     size_t n = myr_run_family_len(a);
@@ -32,6 +38,7 @@ static struct myr_validation_row row_of(const struct myr_run *run,
 {
     struct myr_validation_row row = {};
     struct myr_fit_cost cost;
+    /* A row that was refused has nothing but its reason. */
     if (run->refused) {
         return row;
     }
@@ -52,6 +59,7 @@ static struct myr_validation_row row_of(const struct myr_run *run,
     return row;
 }
 
+/* Once for each, at its first run. A median of fewer than five says little and is left out. */
 static void add_family(const struct myr_runs *runs, uint32_t first, struct myr_arena *arena,
                        double *errors, struct myr_validation *ret)
 {
@@ -89,6 +97,7 @@ void myr_runs_validate(const struct myr_runs *runs, const struct myr_profiles *p
         const struct myr_run *run = &runs->items[i];
         struct myr_validation_row *row = &ret->rows[i];
         *row = row_of(run, profiles);
+        /* Rows without a time count as expressible; errors need one. */
         covered += !run->refused;
         if (row->compared) {
             errors[ret->timed++] = row->error;

@@ -1,3 +1,4 @@
+/* words: spellings that tables have for one thing. What is in no list is told, never guessed. */
 #include "measure/words.h"
 
 #include "myriad/work.h"
@@ -50,6 +51,7 @@ static bool has_any(struct myr_str text, const char *const *words, size_t count)
     return false;
 }
 
+/* Lists stand where they are used: is the text one of them, does it hold one of them? */
 #define IS_ANY(text, ...)                            \
     is_any(text, (const char *const[]){__VA_ARGS__}, \
            sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
@@ -67,12 +69,14 @@ bool fit_word_no(struct myr_str text)
     return IS_ANY(text, "0", "0.0", "false", "no", "off", "none");
 }
 
+/* "recipe" is what publishers write for a value that stands in a file elsewhere. */
 bool fit_word_open(struct myr_str text)
 {
     return text.len == 0 ||
            IS_ANY(text, "?", "recipe", "nan", "n/a", "na", "null", "-", "auto", "unknown", "open");
 }
 
+/* Between groups of three digits; a point is the decimal one. */
 static bool is_separator(char c)
 {
     return c == ',' || c == ' ' || c == '_';
@@ -87,6 +91,7 @@ bool fit_word_whole(struct myr_str text, uint64_t *ret)
     if (myr_str_to_u64(text, ret)) {
         return true;
     }
+    /* "8.0" is whole, "8.5" is not; beyond 9e15 doubles cannot tell whole numbers apart. */
     if (myr_str_to_double(text, &value)) {
         *ret = value >= 0 && value < 9e15 ? (uint64_t)value : 0;
         return value >= 0 && value < 9e15 && (double)*ret == value;
@@ -142,6 +147,7 @@ uint32_t fit_word_month(struct myr_str text)
 bool fit_word_precision(struct myr_str text, enum myr_precision *ret)
 {
     *ret = MYR_PRECISION_BF16;
+    /* From the special to the general: "mxfp8" holds "fp8". */
     if (fit_word_has(text, "fp4")) {
         *ret = MYR_PRECISION_NVFP4;
     } else if (fit_word_has(text, "mx")) {
@@ -210,6 +216,7 @@ uint32_t fit_word_behind(struct myr_str text, const char *word)
 {
     size_t len = strlen(word);
     uint64_t value = 0;
+    /* The word must open the text, and nothing but the number may follow. */
     bool there = text.len > len &&
                  myr_str_eq_nocase((struct myr_str){text.data, len}, (struct myr_str){word, len});
     bool whole = there && myr_str_to_u64((struct myr_str){text.data + len, text.len - len}, &value);

@@ -33,6 +33,10 @@ static void sum_layers(const struct fit_line_up *line, struct fit_pool_costs *b,
     for (uint32_t i = 0; i < model->layer_count; i++) {
         enum fit_kind kind = kind_of(model, i);
         bool moe = myr_model_layer_is_moe(model, i);
+        /*
+         * blocks[0] has layers left alone and made again, blocks[1] those of selective
+         * recomputation.
+         */
         const struct fit_layer *alone = &blocks[0].layers[kind],
                                *recomputed = &blocks[0].recomputed[kind];
         double none = kept_of(b->layout, model, MYR_RECOMPUTE_NONE, moe);
@@ -98,6 +102,9 @@ static void sum_params(struct fit_pool_costs *b)
 {
     const struct myr_model *model = b->it.model;
     struct myr_layout two = b->layout;
+    /*
+     * A pipeline of two stages cut at every layer: the counts of work answer for both sides of it.
+     */
     two.pp = 2;
     two.vp = 1;
     two.schedule = MYR_SCHEDULE_1F1B;
@@ -145,6 +152,7 @@ void fit_line_price_layers(const struct fit_line_up *line, uint32_t pool,
     struct fit_blocks blocks[FIT_MODES];
     struct myr_fit_memory memory;
     *b = (struct fit_pool_costs){.it = line->x->cases[pool], .layout = *layout};
+    /* Each pool computes in a precision of its own. */
     b->layout.precision = line->x->precisions[pool];
     b->layout.recompute = MYR_RECOMPUTE_FULL; /* and of one layer: blocks of both kinds */
     b->layout.recompute_layers = 1;

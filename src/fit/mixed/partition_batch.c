@@ -43,6 +43,7 @@ static const struct fit_way *way_of(const struct combination *c, uint32_t pool)
     return way;
 }
 
+/* In sequences, for pools have units of their own size. */
 static uint64_t step_of(const struct combination *c, uint32_t pool)
 {
     return (uint64_t)way_of(c, pool)->sequences * way_of(c, pool)->step;
@@ -91,12 +92,14 @@ static uint32_t most_of(const struct combination *c, uint32_t pool)
     return most - most % way->step;
 }
 
+/* When the pool could end with one step more; never, where it has no more to take. */
 static void look_ahead(struct combination *c, uint32_t pool)
 {
     uint32_t more = c->cap[pool] + way_of(c, pool)->step;
     c->next_s[pool] = more > most_of(c, pool) ? 1e30 : units_s(c, pool, more);
 }
 
+/* By insertion; there are a few of them. */
 static void sort_pools(struct combination *c)
 {
     for (uint32_t i = 0; i < c->it->pool_count; i++) {
@@ -184,6 +187,7 @@ static double most_sequences(const struct combination *c, const struct fit_way *
     return time > 0 ? time / way->unit_s * way->sequences * (1 + 1e-9) : 0;
 }
 
+/* Asked again whenever the limit falls: ways that cannot make up the batch are then passed over. */
 static void set_others(struct combination *c)
 {
     double sum = 0;

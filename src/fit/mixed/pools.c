@@ -5,6 +5,7 @@
     0.05 /* that sharing has to have, where pools could work on jobs of their own \
           */
 
+/* Of a and 0 it is a, so a sum of pools may begin with 0. */
 static uint32_t gcd(uint32_t a, uint32_t b)
 {
     while (b != 0) {
@@ -31,6 +32,7 @@ static struct myr_fit_case case_of(const struct myr_fit_query *query,
 static enum myr_precision precision_of(const struct myr_fit_query *query,
                                        const struct myr_device *device)
 {
+    /* bf16, fp16 and fp32 run on every device. */
     enum myr_precision wanted = query->precision, list[4];
     uint32_t count = myr_fit_precisions(device, list);
     bool usual = wanted == MYR_PRECISION_BF16 || wanted == MYR_PRECISION_FP16 ||
@@ -41,6 +43,7 @@ static enum myr_precision precision_of(const struct myr_fit_query *query,
     return usual ? wanted : MYR_PRECISION_BF16;
 }
 
+/* The question as it stands, asked of one pool. */
 static struct myr_fit_query alone_query(const struct fit_mixer *x, uint32_t pool)
 {
     struct myr_fit_query alone = *x->query;
@@ -83,6 +86,9 @@ static void choose(struct fit_mixer *x, uint32_t bits, uint32_t pool_count)
             continue;
         }
         const struct myr_device *device = x->pools[i].device;
+        /*
+         * Widths must suit every pool: GPUs that divide all of them, the smallest scale-up domain.
+         */
         bool smaller = x->count == 0 || device->domain_gpus < x->common.it.device->domain_gpus;
         x->who[x->count++] = i;
         x->common.gpus = gcd(x->common.gpus, x->pools[i].gpus);
@@ -94,6 +100,10 @@ static void choose(struct fit_mixer *x, uint32_t bits, uint32_t pool_count)
     fit_space_init(&x->space, x->arena, &x->common, x->query->precision);
 }
 
+/*
+ * Jobs of their own do the sum of the pools' rates; a mixture is held against that and against the
+ * fastest pool alone.
+ */
 static void judge(struct myr_fit_pools *a, uint32_t pool_count)
 {
     double alone = 1e30, rates = 0, mixed = 1e30;
@@ -126,10 +136,12 @@ static void judge(struct myr_fit_pools *a, uint32_t pool_count)
     }
     a->efficiency = rates > 0 ? 1 / a->step_s / rates : 1;
     MYR_ASSERT(a->gain >= 0 && a->step_s <= alone);
+    /* What the mixture adds to the fastest pool, over what the other pools would do alone. */
     double others = rates - 1 / alone;
     a->worth = a->any_alone && mixed < 1e30 && others > 0 ? (1 / mixed - 1 / alone) / others : 0;
 }
 
+/* By how much the answer may be off where a question had to be given up. */
 static void set_gap(struct myr_fit_mixed *mixed)
 {
     mixed->gap = mixed->found ? mixed->step_s / mixed->floor_s - 1 : 0;
@@ -182,6 +194,7 @@ int myr_fit_pools_search(const struct myr_fit_query *query, const struct myr_fit
 int myr_fit_pool_parse(const struct myr_profiles *profiles, const char *text,
                        struct myr_fit_pool *ret, struct myr_err *err)
 {
+    /* DEVICE:GPUS, cut at the last colon. */
     const char *colon = strrchr(text, ':');
     uint64_t gpus = 0;
     bool is_number = colon && myr_str_to_u64(myr_str_from(colon + 1), &gpus);

@@ -19,6 +19,7 @@ struct question {
     struct myr_layout layout; /* pp is that of all pools */
 };
 
+/* Then only the number of layers of a stage counts, and tables are far smaller. */
 static bool is_alike(const struct myr_model *model)
 {
     double counts[FIT_KIND_COUNT] = {};
@@ -30,6 +31,7 @@ static bool is_alike(const struct myr_model *model)
     return kinds == 1;
 }
 
+/* What is beside layers keeps a stage busy half in each pass. */
 static struct fit_stage_price price_of(const void *context, uint32_t stage, uint32_t first_layer,
                                        uint32_t layers)
 {
@@ -50,6 +52,7 @@ static double update_of(const void *context, uint32_t stage, uint32_t first_laye
                             .micro_batches = myr_layout_micro_batches(&b->layout),
                             .params = choice.params};
     struct myr_fit_cost cost;
+    /* All terms of a pipe are 0, so the step is the exchange and the update alone. */
     fit_close_with(&b->it, &b->layout, &pipe, &b->exchanges, 0, &cost);
     return cost.step_s;
 }
@@ -76,12 +79,14 @@ static double hop_between(const struct fit_line_up *line, uint32_t stage, uint32
     return fit_hop_s(&slower, &a->layout, near);
 }
 
+/* A pool has as many stages as its GPUs hold slices of all replicas. */
 static uint32_t stages_of(const struct fit_line_up *line, uint32_t pool,
                           const struct myr_layout *layout)
 {
     return line->x->pools[pool].gpus / (layout->tp * layout->cp * layout->dp);
 }
 
+/* Stages pool by pool in the order at hand, and what each sees of its neighbours. */
 static void line_up(struct fit_line_up *line, const struct myr_layout *layout)
 {
     const struct fit_mixer *x = line->x;
@@ -110,6 +115,7 @@ static void line_up(struct fit_line_up *line, const struct myr_layout *layout)
     }
 }
 
+/* The answer by pool: its first stage, its fullest rank, its busiest stage. */
 static void put_parts(const struct fit_line_up *line, const struct myr_layout *layout,
                       const uint32_t *layers, struct myr_fit_mixed *mixed)
 {
@@ -124,6 +130,7 @@ static void put_parts(const struct fit_line_up *line, const struct myr_layout *l
             *part = (struct myr_fit_part){
                 .used = true, .layout = b->layout, .batch = layout->global_batch, .first_stage = s};
         }
+        /* Without waiting: what a pool's slowest stage works in a step. */
         double busy = m * (choice.forward_s + choice.backward_s + line->beside_s[s]);
         part->stages++;
         part->step_s = fit_max(part->step_s, busy);
@@ -160,6 +167,7 @@ static double straggler_of(const struct fit_line_up *line, const struct myr_layo
 static void cut_layers(struct fit_line_up *line, const struct myr_layout *layout, bool alike,
                        struct myr_fit_mixed *best)
 {
+    /* Stragglers stretch everything, so the search below works without them. */
     double slower = 1 + straggler_of(line, layout);
     uint32_t layers[MYR_FIT_STAGES_MAX];
     struct fit_partitioned given;
@@ -176,6 +184,7 @@ static void cut_layers(struct fit_line_up *line, const struct myr_layout *layout
     myr_arena_init(&own);
     line_up(line, layout);
     bool found = fit_partition_layers(&partition, &own, layers, &given);
+    /* Kept over the new answer, which begins from nothing. */
     uint64_t asked = best->asked + 1;
     double floor_s = best->floor_s;
     if (!given.proven) {
@@ -243,6 +252,10 @@ static void ask(struct fit_line_up *line, const struct question *question, bool 
     myr_arena_init(&own);
     line->arena = &own;
     for (uint32_t i = 0; i < x->count; i++) {
+        /*
+         * Times of layers do not depend on the order of ranks along the pipeline: once for a
+         * question.
+         */
         fit_line_price_layers(line, x->who[i], layout);
     }
     for (uint32_t i = 0; i < order_count; i++) {
@@ -317,6 +330,7 @@ static void speeds_of(const struct fit_mixer *x, const struct myr_layout *layout
         ret->forward_share = fit_max(ret->forward_share, times.forward_share);
         for (int k = 0; k < FIT_KIND_COUNT; k++) {
             if (first.both_s[k] > 0) {
+                /* The kind of layer in which a pool does best: a bound must not be unkind. */
                 ret->slower[i] = fit_min(ret->slower[i], times.both_s[k] / first.both_s[k]);
             }
         }
@@ -350,6 +364,7 @@ struct questions {
     size_t count, max;
 };
 
+/* Grows by doubling; questions_done() frees it. */
 static void add_question(struct questions *all, const struct question *one)
 {
     if (all->count == all->max) {
@@ -373,6 +388,7 @@ static void add_replicas(const struct fit_line_up *line, struct myr_layout layou
             !fit_allowed(q->dp, dp)) {
             continue;
         }
+        /* With one stage first: rules that the number of stages has no part in. */
         layout.dp = dp;
         layout.pp = 1;
         layout.global_batch = q->batch;
@@ -394,6 +410,7 @@ static void add_replicas(const struct fit_line_up *line, struct myr_layout layou
     }
 }
 
+/* For qsort(), which keeps no order by itself: the number decides between equals. */
 static int by_bound(const void *a, const void *b)
 {
     const struct question *left = a, *right = b;
@@ -440,6 +457,7 @@ void fit_mix_layers(const struct fit_mixer *x, struct myr_fit_mixed *best)
     if (all.count > 0) {
         qsort(all.items, all.count, sizeof(*all.items), by_bound);
     }
+    /* Each question that is not decided lowers it. */
     best->floor_s = best->found ? best->floor_s : 1e30;
     for (size_t i = 0; i < all.count; i++) {
         if (best->found && all.items[i].bound_s >= best->step_s) {
