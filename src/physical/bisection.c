@@ -76,6 +76,7 @@ static uint64_t halve_ports(const struct cloth *cloth, struct myr_arena *arena, 
     return cloth_flow(cloth, arena, from, to);
 }
 
+/* Hosts that do work. Boxes with a management port and fabric managers hang on a network too. */
 static bool is_node(const struct myr_design *design, uint32_t device)
 {
     uint8_t kind = design->place[device].kind;
@@ -114,6 +115,7 @@ static uint64_t halve_nodes(const struct cloth *cloth, struct myr_arena *arena)
     return cloth_flow(cloth, arena, from, to);
 }
 
+/* Everything is made anew for each call and given back: designs are asked for it rarely. */
 void myr_physical_bisection(const struct myr_design *design, uint32_t net,
                             struct myr_bisection *ret)
 {

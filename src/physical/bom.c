@@ -123,6 +123,10 @@ static void collect(const struct physical *physical, struct needs *needs)
     }
 }
 
+/*
+ * By system and order number. Several rows may hold one part: they are added up, and one that may
+ * hold more is enough.
+ */
 static void judge_need(struct physical *physical, const struct need *need)
 {
     const struct myr_design *design = physical->design;
@@ -210,6 +214,7 @@ static void judge_counts(struct physical *physical)
     }
 }
 
+/* What is needed but not ordered, what is ordered but not needed, then what is stated. */
 void physical_bom(struct physical *physical)
 {
     MYR_CLEANUP(needs_done) struct needs needs = {};

@@ -90,6 +90,7 @@ static void merge_links(struct cloth *cloth, struct myr_arena *arena)
 static void find_fabrics(struct cloth *cloth, struct myr_arena *arena)
 {
     uint32_t *queue = MYR_ARENA_NEW(arena, uint32_t, cloth->switches);
+    /* MYR_NONE in every entry: not reached yet. */
     memset(cloth->fabric, 0xFF, cloth->switches * sizeof(*cloth->fabric));
     for (uint32_t i = 0; i < cloth->switches; i++) {
         if (cloth->fabric[i] != MYR_NONE) {

@@ -6,11 +6,13 @@
 
 #include "myriad/model.h"
 
+/* From both ends: a pair of switches has an edge in the list of each. */
 struct cloth_edge {
     uint32_t to;
     uint64_t gbps; /* of all links of the pair, one direction */
 };
 
+/* One link of a host; a host with several ports is there several times. */
 struct cloth_host {
     uint32_t device, at; /* at: switch */
     uint64_t gbps;

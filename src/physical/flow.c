@@ -15,6 +15,7 @@
  * every switch is a class.
  */
 
+/* A partition of the switches. */
 struct classes {
     uint32_t *of; /* class of a switch */
     uint32_t count;
@@ -44,6 +45,7 @@ static void refine(const struct cloth *cloth, struct myr_arena *arena, const uin
 {
     uint64_t *sums = MYR_ARENA_NEW(arena, uint64_t, cloth->switches);
     for (uint32_t i = 0; i < cloth->switches; i++) {
+        /* At first switches differ by what they take in and give out alone. */
         sums[i] = myr_hash_u64(myr_hash_u64(from[i] + 1) + to[i]);
     }
     uint32_t before = 0;
@@ -68,6 +70,7 @@ static void refine(const struct cloth *cloth, struct myr_arena *arena, const uin
     }
 }
 
+/* Counting sort, so members of a class are in the order of switches. */
 static void list_members(const struct cloth *cloth, struct myr_arena *arena,
                          struct classes *classes)
 {
@@ -127,6 +130,7 @@ static bool equitable(const struct cloth *cloth, struct myr_arena *arena, const 
     return true;
 }
 
+/* Exact in any case, and as slow as the network is large. */
 static void each_alone(const struct cloth *cloth, struct myr_arena *arena, struct classes *classes)
 {
     classes->count = cloth->switches;
@@ -158,6 +162,7 @@ static void put_arcs(const struct cloth *cloth, struct myr_arena *arena,
     }
 }
 
+/* 0 without switches. Source and sink are two more nodes behind the classes. */
 uint64_t cloth_flow(const struct cloth *cloth, struct myr_arena *arena, const uint64_t *from,
                     const uint64_t *to)
 {

@@ -2,6 +2,7 @@
 
 /* Links of one cable type between the same kinds of ports have one joint: it is judged once. */
 
+/* Parts that are not found stay NULL, and are told here once for all their links. */
 static void look_up_lay(struct physical *physical, uint32_t index)
 {
     const struct myr_design *design = physical->design;
@@ -12,6 +13,7 @@ static void look_up_lay(struct physical *physical, uint32_t index)
     const uint32_t strings[] = {lay->type->part, lay->type->optic_a, lay->type->optic_b};
     const struct myr_part **parts[] = {&lay->cable, &lay->module[0], &lay->module[1]};
     for (uint32_t i = 0; i < 3; i++) {
+        /* Nothing is chosen there, which is no mistake of the name. */
         if (strings[i] == 0) {
             continue;
         }
@@ -59,6 +61,7 @@ static struct joint *joint_of(struct physical *physical, struct joint wanted, si
     return &physical->joints.items[count];
 }
 
+/* Collected first, judged after: a joint then knows how many links it speaks for. */
 void physical_joints(struct physical *physical)
 {
     const struct myr_design *design = physical->design;

@@ -123,6 +123,7 @@ static enum physical_rule pair_rule(const struct lay *lay)
                                                                             : PHYSICAL_OK;
 }
 
+/* Agreement and reach are told apart: each needs another part to mend it. */
 static void judge_pair(struct physical *physical, const struct joint *joint)
 {
     const struct lay *lay = &physical->lays[joint->lay];
@@ -224,6 +225,7 @@ static void judge_speed(struct physical *physical, const struct joint *joint)
     }
 }
 
+/* Length and legs of every cable; ends, or the modules at both ends, by its kind. */
 static void judge_cable(struct physical *physical, const struct joint *joint)
 {
     const struct lay *lay = &physical->lays[joint->lay];

@@ -65,6 +65,7 @@
     X(BOM_MODULES, "physical-bom-modules", "quantity-short", "order what the design uses")         \
     X(BOM_CABLES, "physical-bom-cables", "quantity-short", "order what the design uses")
 
+/* PHYSICAL_OK stands behind all rules: nothing is broken. */
 enum physical_rule {
 #define PHYSICAL_ENUM(id, name, also, remedy) PHYSICAL_##id,
     PHYSICAL_RULES(PHYSICAL_ENUM)
@@ -98,6 +99,7 @@ struct joint {
     uint64_t links;
 };
 
+/* Lives for one check; all but the findings is in the arena or given back at its end. */
 struct physical {
     struct myr_arena *arena;
     const struct myr_catalog *catalog;

@@ -2,6 +2,7 @@
 
 /* Boxes and cards: their cages and ports against what the design puts on them. */
 
+/* As the part states it; 0 and NULL are not known. */
 static void switch_socket(struct socket *socket, const struct myr_part *part)
 {
     const struct myr_part_switch *sw = &part->sw;
@@ -155,6 +156,7 @@ static void judge_card(struct physical *physical, uint32_t type, const struct so
                         "%u of the server's %u x %s are connected", card->count,
                         server->server.nics[group->net].count, socket->box->id);
     }
+    /* A card may carry less than the sum of its ports. */
     uint64_t total = (uint64_t)group->count * group->gbps;
     if (nic->card_gbps && total > (uint64_t)card->count * nic->card_gbps) {
         physical_report(physical, PHYSICAL_CARD_TOTAL, where, socket->devices,
@@ -199,12 +201,14 @@ static void judge_box(struct physical *physical, const struct myr_devtype *devty
         physical_report(physical, PHYSICAL_CAGES, physical_place(physical, first), first->devices,
                         "%u cages, %s has %u", cages, box->id, box->sw.cages);
     }
+    /* A part that does not say how many it has is not judged. */
     if (there != MYR_PART_NONE && managed > there) {
         physical_report(physical, PHYSICAL_MGMT_PORTS, physical_place(physical, first),
                         first->devices, "%u management ports, %s has %u", managed, box->id, there);
     }
 }
 
+/* Each group of ports by itself, then the box they share. */
 static void judge_boxes(struct physical *physical, uint32_t type)
 {
     const struct myr_devtype *devtype = &physical->design->devtypes[type];

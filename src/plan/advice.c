@@ -5,6 +5,7 @@
  * that key changed. It is said as information; nothing is decided by it.
  */
 
+/* Of tiers that advice is about; access networks are not tried. */
 static uint32_t switches_of(const struct plan *plan)
 {
     const struct myr_network *out = &plan->nets[MYR_NET_COMPUTE].out;

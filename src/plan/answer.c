@@ -33,6 +33,7 @@ static void put_layers(struct myr_answer *answer, const char *key, const uint32_
     myr_answer_end(answer);
 }
 
+/* Zero where a number has no meaning in this topology. */
 static void put_shape(struct myr_answer *answer, const struct myr_network *net)
 {
     myr_answer_object(answer, "shape");
@@ -81,6 +82,7 @@ static void put_halves(struct myr_answer *answer, const struct myr_design *desig
     }
 }
 
+/* Null where the plan has no such network, so that the key is always there. */
 static void put_network(struct myr_answer *answer, const struct myr_design *design, uint32_t id)
 {
     const struct myr_network *net = &design->networks[id];
@@ -193,6 +195,7 @@ static void put_storage(struct myr_answer *answer, const struct myr_design *desi
     myr_answer_end(answer);
 }
 
+/* Links and ports are counted in arrays, cables as published tables do: see count_layers(). */
 static void put_totals(struct myr_answer *answer, const struct myr_design *design)
 {
     uint32_t unpriced = 0;
@@ -230,6 +233,7 @@ static void put_totals(struct myr_answer *answer, const struct myr_design *desig
     myr_answer_end(answer);
 }
 
+/* An empty list where all servers are of one kind. */
 static void put_groups(struct myr_answer *answer, const struct myr_design *design)
 {
     myr_answer_list(answer, "groups");
@@ -246,6 +250,7 @@ static void put_groups(struct myr_answer *answer, const struct myr_design *desig
         myr_answer_u64(answer, "gpus", (uint64_t)group->nodes * group->gpus_per_node);
         myr_answer_list(answer, "networks");
         for (uint32_t net = 0; net < MYR_NET_COUNT; net++) {
+            /* A group may be on networks that the spec does not have. */
             if (group->networks & 1U << net && design->networks[net].topology) {
                 myr_answer_text(answer, NULL, myr_net_names[net]);
             }

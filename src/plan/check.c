@@ -6,11 +6,13 @@
  * the closed forms promised. A difference is a finding of severity error.
  */
 
+/* Room for one walk after the other over the whole design. */
 struct walk {
     uint32_t *distance; /* by device, in switch hops; MYR_NONE: not reached */
     uint32_t *queue;
 };
 
+/* Everything that passes traffic on: no host, manager or power strip. */
 static bool is_switch(const struct myr_design *design, uint32_t device)
 {
     uint8_t kind = design->place[device].kind;
@@ -150,6 +152,10 @@ static struct multiplicity count_pairs(const struct plan *plan, uint32_t first, 
     return found;
 }
 
+/*
+ * A regular fill has the same number everywhere, or a warning; a dense one differs by design and is
+ * only told.
+ */
 static void check_multiplicity(struct plan *plan, const struct net_plan *net, uint32_t first,
                                uint32_t count, const char *between, uint32_t *scratch)
 {
@@ -222,6 +228,7 @@ static void count_layers(struct plan *plan)
     }
 }
 
+/* Access networks have no tiers of equal pairs, and no rails. */
 static void check_net(struct plan *plan, struct net_plan *net, uint32_t *scratch)
 {
     const struct myr_network *out = &net->out;
@@ -244,6 +251,7 @@ static void check_net(struct plan *plan, struct net_plan *net, uint32_t *scratch
     }
 }
 
+/* Never fails: what is wrong becomes a finding, and the user sees both. */
 int plan_check(struct plan *plan, struct myr_err *err)
 {
     (void)err;

@@ -18,6 +18,7 @@ static void put_port_name(struct myr_answer *answer, const char *key,
     myr_answer_str(answer, key, (struct myr_str){name.data, name.len});
 }
 
+/* Links are named as in questions and answers: link/ and eight digits, by their id. */
 static void put_port(struct myr_answer *answer, const struct myr_design *design, uint32_t port)
 {
     uint32_t link = design->port_link[port];
@@ -44,6 +45,7 @@ static void put_port(struct myr_answer *answer, const struct myr_design *design,
     myr_answer_end(answer);
 }
 
+/* 'ret_ports' is the list of ports, of which the page makes a table. */
 int myr_plan_device(const struct myr_design *design, const char *name, struct myr_answer *answer,
                     const struct myr_value **ret_ports, struct myr_err *err)
 {

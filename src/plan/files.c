@@ -23,6 +23,7 @@ struct names {
     struct myr_buf workbook; /* made first: it alone may fail */
 };
 
+/* Offsets instead of strings: one allocation for all names. */
 static void names_init(struct names *names, const struct myr_design *design)
 {
     *names = (struct names){};
@@ -109,6 +110,7 @@ static void type_tail(struct myr_buf *buf, const struct myr_design *design,
     put_part(buf, design, type->optic_b);
 }
 
+/* One row a link; links of one cable have its number in common. */
 static void put_cables(const struct myr_design *design, const struct names *names,
                        struct myr_outfile *file)
 {
@@ -251,6 +253,7 @@ static void put_report(const struct myr_design *design, const struct names *name
     myr_outfile_write(file, text.data, text.len);
 }
 
+/* Written already, for it alone could fail. */
 static void put_workbook(const struct myr_design *design, const struct names *names,
                          struct myr_outfile *file)
 {

@@ -27,6 +27,7 @@ uint32_t plan_string(struct plan *plan, const char *text)
     return offset;
 }
 
+/* By the whole name of the rule. */
 static bool accepted(const struct plan *plan, const char *rule)
 {
     for (size_t i = 0; i < plan->spec->accept.count; i++) {
@@ -37,6 +38,7 @@ static bool accepted(const struct plan *plan, const char *rule)
     return false;
 }
 
+/* Told once for the same rule, place and message. */
 void plan_finding(struct plan *plan, enum myr_severity severity, const char *rule,
                   const char *where, const char *remedy, const char *fmt, ...)
 {
@@ -90,6 +92,7 @@ uint32_t myr_plan_open_errors(const struct myr_design *design)
     return open;
 }
 
+/* The design's own arrays are in the arena and stay. */
 void plan_release(struct plan *plan)
 {
     myr_buf_done(&plan->strings);

@@ -45,6 +45,7 @@ static void open_spec(struct audit *audit)
     }
 }
 
+/* The first plan is what claims may quote; the second is what the list is held against. */
 static int plan_both(struct audit *audit, struct myr_err *err)
 {
     MYR_TRY(myr_plan(audit->arena, audit->catalog, audit->spec, &audit->asked, err));
@@ -179,6 +180,7 @@ static void audit_list(struct audit *audit)
     audit_claimed_cost(audit);
 }
 
+/* The list is read first: what the spec leaves open is taken from it. */
 static int run(struct audit *audit, const struct myr_audit_document *document, struct myr_err *err)
 {
     MYR_TRY(audit_read_bom(audit, document->bom_file, document->bom, err));
@@ -200,6 +202,7 @@ static int run(struct audit *audit, const struct myr_audit_document *document, s
     return MYR_OK;
 }
 
+/* 'ret' is only written where all went well. */
 int myr_audit_run(struct myr_arena *arena, const struct myr_catalog *catalog,
                   const struct myr_spec *spec, const struct myr_audit_document *document,
                   struct myr_audit *ret, struct myr_err *err)

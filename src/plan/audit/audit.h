@@ -8,6 +8,7 @@
 #include "myriad/plan.h"
 #include "myriad/plan/audit.h"
 
+/* What a line is for, by its part or by its words. */
 enum audit_role {
     AUDIT_UNKNOWN,
     AUDIT_SERVER,

@@ -61,6 +61,7 @@ static bool read_header(struct reader *reader, struct myr_err *err, int *rc)
     return reader->columns[PART] >= 0 && reader->columns[QUANTITY] >= 0;
 }
 
+/* Titles may stand above it; the rows before the header are skipped. */
 static int find_header(struct reader *reader, struct myr_err *err)
 {
     for (uint32_t row = 0; row < HEADER_ROWS_MAX; row++) {
@@ -123,6 +124,7 @@ static int read_quantity(struct reader *reader, struct audit_line *line, struct 
     return MYR_OK;
 }
 
+/* A cell has no end of its own; messages want a text that has one. */
 static const char *copy(const struct reader *reader, struct myr_str text)
 {
     return myr_arena_strndup(reader->audit->arena, text.data, text.len);
@@ -136,6 +138,7 @@ static bool is_sum(const struct reader *reader)
     return word && cell(reader, TOTAL).len > 0;
 }
 
+/* Adds nothing for headings and empty rows. */
 static int read_line(struct reader *reader, struct myr_err *err)
 {
     struct audit *audit = reader->audit;
@@ -171,6 +174,7 @@ static int read_line(struct reader *reader, struct myr_err *err)
     return MYR_OK;
 }
 
+/* At least one line must be there. */
 int audit_read_bom(struct audit *audit, const char *file, struct myr_str text, struct myr_err *err)
 {
     struct reader reader = {.audit = audit, .system = {"", 0}, .name = {"", 0}};

@@ -56,6 +56,7 @@ static const struct myr_value *find_value(const struct myr_value *root, struct m
             }
         }
         if (!child && at->kind == MYR_VALUE_NULL) {
+            /* Below null there is nothing to go on to. */
             *ret_null = true;
             return at;
         }
@@ -130,6 +131,7 @@ void audit_claimed_cost(struct audit *audit)
                   sum);
 }
 
+/* A claim about nothing is an error of the document, not a finding. */
 static int bad_path(struct claims *claims, const struct myr_doc *node, const char *path,
                     struct myr_str word)
 {
@@ -139,6 +141,10 @@ static int bad_path(struct claims *claims, const struct myr_doc *node, const cha
                          myr_text_excerpt(myr_str_from(path), shown), myr_text_excerpt(word, part));
 }
 
+/*
+ * Right when it is the value of either plan; else a finding, or a doubt where the plan is no
+ * measure.
+ */
 static int check_value(struct claims *claims, const struct myr_doc *node, const char *path)
 {
     struct audit *audit = claims->audit;
@@ -208,6 +214,7 @@ struct rate_words {
     double units;  /* 0: all of the cluster */
 };
 
+/* False: not a word of a rate. */
 static bool rate_word(struct myr_str word, struct rate_words *rate)
 {
     static const char *const grades[] = {"good", "better", "best"};
@@ -244,6 +251,7 @@ static bool rate_word(struct myr_str word, struct rate_words *rate)
     return false;
 }
 
+/* The published classes are the measure, not what was planned. */
 static int check_rate(struct claims *claims, const struct myr_doc *node, const char *path)
 {
     struct audit *audit = claims->audit;
@@ -285,6 +293,7 @@ static int check_rate(struct claims *claims, const struct myr_doc *node, const c
 
 /* ---- watts ---- */
 
+/* Credible watts are kept, for the power of racks. */
 static int check_watts(struct claims *claims, const struct myr_doc *node, const char *name)
 {
     struct audit *audit = claims->audit;
@@ -383,6 +392,7 @@ static const struct audit_need *cable_need(const struct audit *audit, uint32_t n
     return NULL;
 }
 
+/* What the entry leaves out is as in the plan. */
 static int check_pair(struct claims *claims, const struct myr_doc *pair)
 {
     static const char *const keys[] = {"network",      "nic",          "switch_optic",

@@ -24,6 +24,7 @@ static void put(struct audit *audit, struct myr_audit_finding finding)
     myr_vec_push(&audit->out->findings, finding);
 }
 
+/* Texts are copied into the arena; 'rule' and 'where' must live as long. */
 void audit_finding(struct audit *audit, const char *rule, const char *where, double expected,
                    double found, const char *fmt, ...)
 {
@@ -37,6 +38,7 @@ void audit_finding(struct audit *audit, const char *rule, const char *where, dou
     va_end(args);
 }
 
+/* For rules about words: the numbers are none. */
 void audit_finding_text(struct audit *audit, const char *rule, const char *where,
                         const char *expected, const char *found, const char *fmt, ...)
 {
@@ -52,6 +54,7 @@ void audit_finding_text(struct audit *audit, const char *rule, const char *where
     va_end(args);
 }
 
+/* What could not be judged; no fault of the document. */
 void audit_doubt(struct audit *audit, const char *where, const char *reason)
 {
     myr_vec_push(&audit->out->doubts, (struct myr_audit_doubt){.where = where, .reason = reason});

@@ -4,6 +4,7 @@
  */
 #include "audit/audit.h"
 
+/* The first tier's, where tiers have different parts. */
 const struct myr_part *audit_switch(const struct audit *audit, uint32_t net)
 {
     for (uint32_t i = 0; i < audit->need_count; i++) {
@@ -47,6 +48,7 @@ static bool text_eq(const char *a, const char *b)
     return a && b && myr_str_eq_nocase(myr_str_from(a), myr_str_from(b));
 }
 
+/* 'words' are separated by blanks; NULL has none. */
 static bool listed(const char *words, const char *word)
 {
     size_t want = strlen(word);
@@ -70,6 +72,7 @@ static bool has_speed(const struct myr_speeds *speeds, uint32_t gbps)
     return false;
 }
 
+/* Tops and lanes count only where both sides state them. */
 bool audit_cage_takes(const struct audit_cage *cage, const struct myr_part *module)
 {
     const struct myr_part_transceiver *optic = &module->optic;
@@ -115,6 +118,7 @@ static bool is_like(const struct audit_cage *cage, const struct myr_part *module
     return strict ? audit_cage_takes(cage, module) : text_eq(cage->form, module->optic.form);
 }
 
+/* ANY where it suits both cages. */
 enum audit_end audit_module_end(const struct audit *audit, const struct myr_part *module,
                                 uint32_t net)
 {

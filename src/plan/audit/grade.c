@@ -107,6 +107,7 @@ static int grade_ethernet(const struct audit_line *line, const struct audit_need
                : -1;
 }
 
+/* A line known by its words alone is taken last. */
 static int grade_part(const struct audit_line *line, const struct audit_need *need)
 {
     return line->part == need->part && need->part != MYR_PART_NONE ? 0

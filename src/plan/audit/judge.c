@@ -15,6 +15,7 @@ static bool same_kind(const struct audit_need *a, const struct audit_need *b)
            (a->role == AUDIT_CABLE || a->role == AUDIT_MODULE || a->part == b->part);
 }
 
+/* For people; the layer is left out, since layers were added up. */
 static const char *kind_words(const struct audit_need *need)
 {
     if (need->role == AUDIT_MODULE) {
@@ -183,6 +184,7 @@ static void judge_parts(struct audit *audit)
     }
 }
 
+/* Products line by line, then the list as a whole. */
 static void judge_sums(struct audit *audit)
 {
     double sum = 0;
@@ -212,6 +214,7 @@ static void judge_sums(struct audit *audit)
     }
 }
 
+/* Lines that are not in the catalogue, with what was done about them. */
 static void judge_doubts(struct audit *audit)
 {
     for (size_t i = 0; i < audit->lines.count; i++) {
@@ -283,6 +286,7 @@ static int by_rack(const void *a, const void *b)
     return order ? order : ((*x)->where > (*y)->where) - ((*x)->where < (*y)->where);
 }
 
+/* Only with a limit in the spec; racks without one are not judged. */
 static void judge_power(struct audit *audit)
 {
     double limit_w = audit->spec->room.node ? audit->spec->room.rack_kw * 1000 : 0;

@@ -15,6 +15,7 @@ struct columns {
     int name; /* below 0: a layout of rack, item and count */
 };
 
+/* By its exact name: the planner's own header is known. */
 static int field_named(const struct myr_csv *csv, const char *name)
 {
     for (uint32_t i = 0; i < csv->count; i++) {
@@ -39,6 +40,7 @@ static bool is_plans_own(const struct myr_csv *csv, struct columns *columns)
     return true;
 }
 
+/* The header is the first row; a layout has no title above it. */
 static int read_header(struct myr_csv *csv, struct columns *ret, struct myr_err *err)
 {
     int rc = myr_csv_next(csv, err);
@@ -151,6 +153,7 @@ static void read_name(const struct audit *audit, struct myr_str name, struct aud
     }
 }
 
+/* 'rack_above' is carried on for cells that were merged. */
 static int read_row(struct audit *audit, struct myr_csv *csv, const struct columns *where,
                     struct myr_str *rack_above, struct myr_err *err)
 {
@@ -180,6 +183,7 @@ static int read_row(struct audit *audit, struct myr_csv *csv, const struct colum
     line.shown = myr_arena_strndup(audit->arena, item.data, item.len);
     line.rack = myr_arena_strndup(audit->arena, rack.data, rack.len);
     uint32_t net = audit_words_system(item);
+    /* In a layout there are no systems: other words are no network, and no bar to any. */
     line.says.net = net == AUDIT_NO_NET ? AUDIT_ANY_NET : net;
     audit_line_finish(audit, &line, item);
     /* Only then: digits belong to most parts. */

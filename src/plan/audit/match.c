@@ -5,6 +5,7 @@
  */
 #include "audit/audit.h"
 
+/* 'queue' holds needs; lines are passed on the way. */
 struct search {
     struct audit *audit;
     int8_t *grades;     /* lines x needs */
@@ -28,6 +29,7 @@ static size_t find_path(const struct search *search, uint32_t need, int grade)
     for (uint32_t i = 0; i < audit->need_count; i++) {
         search->need_from[i] = -1;
     }
+    /* Reached, but from nowhere: the path ends here. */
     search->need_from[need] = INT32_MAX;
     search->queue[tail++] = need;
     while (head < tail) {
@@ -87,6 +89,7 @@ static void augment(const struct search *search, uint32_t need, size_t end)
     audit->needs[need].met += amount;
 }
 
+/* Fills flow, used and met anew. */
 uint64_t audit_match(struct audit *audit,
                      int (*grade)(const struct audit *, const struct audit_line *,
                                   const struct audit_need *))

@@ -36,6 +36,7 @@ struct cages {
 
 enum { CAGES_MAX = 64 };
 
+/* Kinds of cages of one network. */
 struct counted {
     struct cages items[CAGES_MAX];
     uint32_t count;
@@ -141,6 +142,7 @@ static void add_cables(struct audit *audit, uint32_t kind, const struct audit_ru
     (void)add(audit, need);
 }
 
+/* Two places are kept free, for each run may make two needs. */
 static void add_runs(struct audit *audit, uint32_t net, const struct audit_runs *runs)
 {
     for (uint32_t i = 0; i < audit->plan.cabletype_count; i++) {
@@ -194,6 +196,7 @@ static void add_switches(struct audit *audit, uint32_t net)
     }
 }
 
+/* One for each cage, whatever the document plugs into it. */
 static void add_modules(struct audit *audit, uint32_t net, const struct cages *cages)
 {
     const char *optic = cages->optic ? myr_design_str(&audit->plan, cages->optic) : NULL;
@@ -310,6 +313,7 @@ static void add_nics(struct audit *audit, uint32_t net)
     }
 }
 
+/* Cages first: they say by which end cables with ends are counted. */
 void audit_needs_bom(struct audit *audit)
 {
     struct audit_runs runs = {};
@@ -354,6 +358,7 @@ static void add_placed(struct audit *audit, struct audit_need need, uint32_t fir
     (void)add(audit, need);
 }
 
+/* Group by group, since racks are told by servers of one kind. */
 static void add_placed_servers(struct audit *audit)
 {
     const struct myr_design *design = &audit->plan;

@@ -6,6 +6,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/* Takes the prefix away where the text begins with it. */
 static bool skip(struct myr_str *text, const char *prefix)
 {
     size_t len = strlen(prefix);
@@ -28,6 +29,7 @@ static bool drop_end(struct myr_str *text, const char *suffix)
     return true;
 }
 
+/* Until nothing changes: blanks of several kinds may follow each other. */
 struct myr_str audit_trim(struct myr_str text)
 {
     /* The last two are the no-break space and the ideographic one. */
@@ -41,6 +43,7 @@ struct myr_str audit_trim(struct myr_str text)
     return text;
 }
 
+/* Before or behind the number, or both. */
 static struct myr_str without_currency(struct myr_str text)
 {
     /*

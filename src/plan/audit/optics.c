@@ -101,6 +101,7 @@ static bool light_arrives(const struct audit_link *link)
     return !optical || agrees;
 }
 
+/* One finding for both ends and the cable: which of them is wrong cannot be said. */
 static bool check_light(struct audit *audit, const struct audit_link *link)
 {
     const struct myr_part *a = link->switch_optic;
@@ -118,11 +119,13 @@ static bool check_light(struct audit *audit, const struct audit_link *link)
     return false;
 }
 
+/* A module or length that is not known reaches. */
 static bool reaches(const struct myr_part *module, double length_m)
 {
     return !module || length_m <= 0 || module->optic.reach_m >= length_m;
 }
 
+/* Each end by itself: one of them may be right. */
 static bool check_reach(struct audit *audit, const struct audit_link *link)
 {
     const struct myr_part *ends[] = {link->switch_optic, link->nic_optic};
@@ -175,6 +178,7 @@ static size_t next_server(const struct audit *audit, uint32_t need, size_t from)
     return SIZE_MAX;
 }
 
+/* NULL for SIZE_MAX, no line. */
 static const struct myr_part *line_part(const struct audit *audit, size_t line)
 {
     return line == SIZE_MAX ? NULL : audit_part(audit, audit->lines.items[line].part);
@@ -343,6 +347,7 @@ static void judge_cards(struct audit *audit, const struct layer *layer)
     }
 }
 
+/* Needs for links with modules; Ethernet with fixed ports has none. */
 static bool is_fibre(const struct audit *audit, uint32_t at)
 {
     const struct audit_need *need = &audit->needs[at];
@@ -355,12 +360,14 @@ static bool in_layer(const struct audit *audit, const struct layer *layer, uint3
     return audit->needs[need].net == layer->net && audit->needs[need].layer == layer->layer;
 }
 
+/* Runs of one layer and one number of legs are judged together, all lengths. */
 static bool is_laid(const struct audit *audit, const struct layer *layer, uint32_t need)
 {
     return in_layer(audit, layer, need) && is_fibre(audit, need) &&
            audit->needs[need].legs == audit->needs[layer->cable].legs;
 }
 
+/* Every line in every class of runs that it was put to. */
 static void gather_cables(struct audit *audit, struct layer *layer)
 {
     MYR_VEC(struct laid) laid = {};
@@ -378,6 +385,7 @@ static void gather_cables(struct audit *audit, struct layer *layer)
     myr_vec_done(&laid);
 }
 
+/* Lines by the end that they serve; one may serve both. */
 static void gather_modules(struct audit *audit, struct layer *layer)
 {
     layer->in_switch = MYR_ARENA_NEW(audit->arena, size_t, audit->lines.count);
@@ -402,6 +410,7 @@ static void gather_modules(struct audit *audit, struct layer *layer)
     }
 }
 
+/* Layer by layer of each network, at the first need that names it. */
 void audit_judge_optics(struct audit *audit)
 {
     for (uint32_t i = 0; i < audit->need_count; i++) {

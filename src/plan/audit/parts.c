@@ -1,6 +1,7 @@
 /* Which part a cell of a list means. */
 #include "audit/audit.h"
 
+/* Digits count too: "H100" must not begin "H1000". */
 static bool is_letter(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');

@@ -36,6 +36,7 @@ static double given_length(const struct audit *audit, const struct myr_cabletype
     return given > 0 && given < planned ? given : planned;
 }
 
+/* In a room the way of its own cable, else the length of the layer. */
 static double run_of(const struct audit *audit, uint32_t link)
 {
     const struct myr_design *design = &audit->plan;
@@ -115,6 +116,7 @@ static void count_link(const struct audit *audit, uint32_t link, struct audit_ru
     }
 }
 
+/* 'legs' and 'items' lie in the arena. */
 void audit_count_runs(struct audit *audit, struct audit_runs *runs)
 {
     const struct myr_design *design = &audit->plan;

@@ -1,6 +1,7 @@
 /* What words in a list mean, in English and in Chinese. The first row that is met counts. */
 #include "audit/audit.h"
 
+/* A word, and what a text that has it means. */
 struct word_row {
     const char *word;
     uint32_t value;
@@ -110,6 +111,7 @@ static void read_part_words(struct myr_str text, struct audit_words *words)
     }
 }
 
+/* Particular kinds of servers and switches come before the plain words. */
 static const struct word_row roles[] = {
     {"fabric manager", AUDIT_MANAGER},
     {"subnet manager", AUDIT_MANAGER},
@@ -165,6 +167,7 @@ static const struct word_row roles[] = {
     {"node", AUDIT_SERVER},
     {"服务器", AUDIT_SERVER},
 };
+/* Which end of a cable a module is meant for. */
 static const struct word_row ends[] = {
     {"switch end", AUDIT_END_SWITCH}, {"switch side", AUDIT_END_SWITCH},
     {"交换机侧", AUDIT_END_SWITCH},   {"交换机端", AUDIT_END_SWITCH},
@@ -172,6 +175,7 @@ static const struct word_row ends[] = {
     {"网卡侧", AUDIT_END_NIC},        {"网卡端", AUDIT_END_NIC},
     {"服务器侧", AUDIT_END_NIC},
 };
+/* Routers have hosts, as leaves do. */
 static const struct word_row tiers[] = {
     {"leaf", AUDIT_TIER_LEAF},
     {"spine", AUDIT_TIER_SPINE},
@@ -210,6 +214,7 @@ bool audit_is_total(struct myr_str text)
     return false;
 }
 
+/* Whole cells only: a title that contains such a word is no header. */
 int audit_column(struct myr_str cell, const char *const *const *words, uint32_t count)
 {
     cell = audit_trim(cell);
