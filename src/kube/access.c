@@ -6,6 +6,7 @@
 #include "kube.h"
 #include "myriad/text.h"
 
+/* Files that are larger are none of these. */
 enum { CONFIG_BYTES_MAX = 4 << 20, PEM_BYTES_MAX = 1 << 20, TOKEN_BYTES_MAX = 64 << 10 };
 
 /* -1: none of the 64. */
@@ -47,6 +48,7 @@ static bool from_base64(struct myr_str text, struct myr_buf *ret)
     return have < 6;
 }
 
+/* Texts outlive the document that they were read from. */
 static const char *keep(struct myr_arena *arena, struct myr_str text)
 {
     return myr_arena_strndup(arena, text.data, text.len);
@@ -104,6 +106,7 @@ static int find_named(const struct myr_doc *top, const char *key, struct myr_str
         const struct myr_doc *called = myr_doc_get(list->items[i], "name");
         if (called && called->kind == MYR_DOC_SCALAR && myr_str_eq(called->text, name)) {
             MYR_TRY(myr_doc_need(list->items[i], key, part, ret, err));
+            /* A user without anything may be written as null: that is no mistake. */
             return (*ret)->kind == MYR_DOC_NULL ? MYR_OK
                                                 : myr_doc_expect(*ret, MYR_DOC_MAP, part, err);
         }
@@ -132,6 +135,7 @@ static int read_url(struct myr_kube_access *a, const struct myr_doc *node, struc
     size_t name = six ? (close ? (size_t)(close - host) - 1 : 0) : ok ? strcspn(host, ":/") : 0;
     const char *behind = ok ? (close ? close + 1 : host + name) : NULL;
     port = a->plain ? 80 : 443;
+    /* Credentials are not read from a URL: one that has some ('@') is refused. */
     ok = ok && name > 0 && name < 254 && !memchr(host, '@', length);
     for (const char *c = url; ok && *c; c++) { /* paths of requests go behind it */
         ok = (unsigned char)*c > 0x20 && *c != 0x7F && *c != '?' && *c != '#';
@@ -266,6 +270,9 @@ static int read_context(struct myr_kube_access *a, const char *file, const struc
     return read_user(a, file, user, err);
 }
 
+/*
+ * *ret is set only when all of it is well: whoever renews his access keeps the old one until then.
+ */
 int myr_kube_access_read(const char *file, struct myr_str text, const char *context,
                          struct myr_kube_access *ret, struct myr_err *err)
 {
@@ -304,6 +311,7 @@ static int from_account(const struct myr_kube_where *where, const char *host, co
     snprintf(path, sizeof(path), "%s/ca.crt", folder);
     MYR_TRY(myr_file_read(path, PEM_BYTES_MAX, &ca, err));
     snprintf(path, sizeof(path), "%s/namespace", folder);
+    /* The namespace is for jobs that name none; without it there is still the usual one. */
     if (myr_file_read(path, 256, &space, NULL) < 0 ||
         !kube_is_name((struct myr_str){space.data, space.len})) {
         myr_buf_clear(&space);

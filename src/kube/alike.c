@@ -38,6 +38,7 @@ void kube_needs_free(struct kube_needs *needs)
     free(needs);
 }
 
+/* Keys are compared in full behind it: a digest alone could take one for another. */
 static struct kube_needs **list_of(struct kube_resources *resources, struct myr_str key)
 {
     return &resources->alike[myr_hash_bytes(key.data, key.len) % KUBE_ALIKE];
@@ -55,6 +56,10 @@ static struct kube_needs *find(struct kube_needs *list, struct myr_str key)
     return list;
 }
 
+/*
+ * 'back' is what points at it: the list's head or the 'next' before it, so that it leaves its list
+ * without being looked for.
+ */
 static struct kube_needs *learn(struct kube_resources *resources, struct kube_needs **list,
                                 struct myr_str key, struct myr_str text)
 {

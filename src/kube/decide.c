@@ -225,6 +225,7 @@ static void bind_gang(struct round *r, struct kube_gang *gang, struct kube_pod *
     d->seats = seats;
     d->seat_count = count;
     d->master = master_of(r, pods[0], at[0]);
+    /* Never the same twice: the start of this scheduler, and a number that it counts. */
     d->placement = myr_arena_printf(&r->c->arena, "%llx-%llu", (unsigned long long)r->epoch,
                                     (unsigned long long)++r->c->placements);
     d->world = count;
@@ -498,6 +499,7 @@ static bool finish(struct round *r, struct kube_gang *gang, const struct standin
         seats[count++].rank = pod->planned_rank;
     }
     qsort(seats, count, sizeof(*seats), compare_seats);
+    /* Two of one rank: such annotations are not of one placement. */
     for (uint32_t i = 1; i < count; i++) {
         if (seats[i].rank == seats[i - 1].rank) {
             return false;
@@ -575,6 +577,7 @@ const struct myr_kube_decision *myr_kube_decide(struct myr_kube_cluster *c, int6
     return c->decisions.items;
 }
 
+/* Not 'done': what was assumed is taken back, and only what the watch tells is true again. */
 void myr_kube_over(struct myr_kube_cluster *c, const char *key, bool done)
 {
     struct kube_gang *gang = kube_gang_find(c, myr_str_from(key));

@@ -42,6 +42,7 @@ static void put_name(struct myr_buf *ret, const char *name)
     }
 }
 
+/* Neither is 0 (myr_kube_job_write). */
 static uint32_t greatest_common(uint32_t a, uint32_t b)
 {
     while (b) {
@@ -236,6 +237,10 @@ static void put_volumes(struct myr_json *json, const struct shape *shape)
     myr_json_end(json);
 }
 
+/*
+ * What is the same for all pods; that they are a gang stands in their annotations, which the Job
+ * gives to each of them.
+ */
 static void put_template(struct myr_json *json, const struct myr_kube_job *job,
                          const struct shape *shape, const struct myr_doc *top)
 {
@@ -332,6 +337,9 @@ static const char *layout_text(struct myr_arena *arena, const struct myr_doc *no
     return myr_arena_strndup(arena, text.len ? text.data : "", text.len);
 }
 
+/*
+ * The file was checked by myr_jobfile_read(); here it is read once more for what only a Job needs.
+ */
 static int write_job(const struct myr_kube_job *job, const char *suffix, struct myr_arena *arena,
                      struct myr_buf *ret, struct myr_err *err)
 {

@@ -1,6 +1,7 @@
 /* match: whether a pod may go to a node: selectors, affinity, taints. */
 #include "kube.h"
 
+/* Effect and key must agree, the value too unless any will do. */
 static bool tolerates(const struct kube_toleration *t, const struct kube_taint *taint)
 {
     if (!t->all_effects && t->effect != taint->effect) {

@@ -62,6 +62,7 @@ enum kube_effect kube_effect_of(struct myr_str text)
                                                     : KUBE_OTHER_EFFECT;
 }
 
+/* A number stays what it is as long as the cluster lives: amounts and uses are by number. */
 uint32_t kube_resource(struct kube_resources *resources, struct myr_str name)
 {
     uint32_t id = myr_strmap_get(&resources->ids, name);
@@ -102,6 +103,7 @@ static void add_amounts(struct kube_resources *resources, struct kube_needs *nee
         uint32_t id = kube_resource(resources, entry->key);
         if (id == MYR_NONE) {
             refuse(needs, "a resource beyond the 32 kinds that are told apart");
+            /* Too much for a number is too much for any node. */
         } else if (__builtin_add_overflow(totals[id], milli, &totals[id])) {
             totals[id] = INT64_MAX;
         }
@@ -178,6 +180,10 @@ static void set_amounts(struct kube_resources *resources, struct kube_needs *nee
     }
 }
 
+/*
+ * In the order in which the stock scheduler counts: containers, those before them, what is asked
+ * for the pod as a whole, and the overhead on top of it.
+ */
 static void read_amounts(struct kube_resources *resources, struct myr_arena *arena,
                          const struct myr_doc *spec, struct kube_needs *needs)
 {
@@ -296,6 +302,7 @@ static void read_affinity(struct myr_arena *arena, const struct myr_doc *spec,
     }
 }
 
+/* The order of texts counts, and with the length where one of them ends. */
 uint64_t kube_mix(uint64_t digest, struct myr_str text)
 {
     return myr_hash_u64(digest * 31 + myr_hash_bytes(text.data, text.len) + text.len);

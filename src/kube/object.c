@@ -107,6 +107,7 @@ static int no_object(struct myr_err *err, const struct myr_doc *object, const ch
                   : myr_err_set(err, MYR_EINVAL, "%s", what);
 }
 
+/* What a uid looks like is the API server's business; here it is a key, and not too long a one. */
 static bool is_uid(struct myr_str uid)
 {
     return uid.len > 0 && uid.len <= NAME_MAX_BYTES;
@@ -154,6 +155,7 @@ static void read_status(struct kube_node *node, const struct myr_doc *status)
 {
     const struct myr_doc *conditions = kube_list(status, "conditions");
     const struct myr_doc *addresses = kube_list(status, "addresses");
+    /* A node that says nothing of it is not ready. */
     for (uint32_t i = 0; conditions && i < conditions->count; i++) {
         if (myr_str_eq(kube_text(conditions->items[i], "type"), MYR_STR("Ready"))) {
             node->ready = myr_str_eq(kube_text(conditions->items[i], "status"), MYR_STR("True"));
@@ -206,6 +208,7 @@ struct kube_node *kube_node_read(struct kube_resources *resources, const struct 
     node->uid = kube_keep(&node->arena, kube_text(meta, "uid"));
     node->labels = kube_pairs_read(&node->arena, myr_doc_get(meta, "labels"));
     bool there = false;
+    /* The first of the labels that it has names its leaf. */
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(policy->leaf_labels) && !there; i++) {
         if (policy->leaf_labels[i]) {
             node->leaf = kube_pair(&node->labels, policy->leaf_labels[i], &there);
@@ -241,6 +244,10 @@ static int32_t number_between(struct myr_str text, int32_t least, int32_t most)
     return myr_str_to_i64(text, &value) && value >= least && value <= most ? (int32_t)value : 0;
 }
 
+/*
+ * A time of deletion is there from when somebody has asked for it. A time of creation that is none
+ * makes the pod the oldest of all, and so its gang.
+ */
 void kube_pod_numbers(struct kube_pod_texts *t)
 {
     t->deleting = t->json.deleted.len > 0;
@@ -321,6 +328,7 @@ struct kube_pod *kube_pod_make(const struct kube_pod_texts *t, struct kube_needs
 {
     MYR_ASSERT(kube_pod_named(t) && needs);
     struct kube_pod *pod = keep_texts(t);
+    /* For what kube_plan_adopt() adds; the texts of the object lie behind the pod. */
     pod->arena.next_block_bytes = OBJECT_BYTES;
     pod->needs = needs;
     pod->deleting = t->deleting;
@@ -334,6 +342,7 @@ struct kube_pod *kube_pod_make(const struct kube_pod_texts *t, struct kube_needs
     return pod;
 }
 
+/* The controller among its owners: who makes the pod again. */
 static void owner_texts(const struct myr_doc *meta, struct kube_pod_texts *t)
 {
     const struct myr_doc *list = kube_list(meta, "ownerReferences");
@@ -350,6 +359,7 @@ static void owner_texts(const struct myr_doc *meta, struct kube_pod_texts *t)
     }
 }
 
+/* The whole way, from a tree: pods of lists, and of lines that quick.c leaves alone. */
 struct kube_pod *kube_pod_read(struct kube_resources *resources, const struct myr_doc *object,
                                const struct myr_kube_policy *policy, struct myr_err *err)
 {
@@ -393,6 +403,7 @@ void kube_pod_free(struct kube_pod *pod)
 {
     if (pod) {
         myr_arena_done(&pod->arena);
+        /* They may be others' too, and go with their last user. */
         kube_needs_free(pod->needs);
         free(pod);
     }

@@ -119,6 +119,7 @@ int myr_kube_ask(const struct myr_kube_access *access, const struct myr_kube_que
                                      .done = on_answer,
                                      .context = &a};
     myr_buf_put(&request.body, question->body.data, question->body.len);
+    /* The other one is the client's from kube_ask() on: messages have their own. */
     MYR_CLEANUP(myr_free_at) char *path = kube_path("%s", question->path);
     const struct client_request shown = {.method = question->method, .path = path};
     a.request = &shown;

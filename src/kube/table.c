@@ -74,6 +74,7 @@ void myr_kube_cluster_free(struct myr_kube_cluster *c)
     free(c);
 }
 
+/* By uid and not by name: a pod that was made again may have the name of the one before. */
 uint32_t kube_pod_find(const struct myr_kube_cluster *c, struct myr_str uid)
 {
     return myr_strmap_get(&c->pod_ids, uid);
@@ -310,6 +311,7 @@ static void put_version(struct myr_str text, char ret[VERSION_MAX])
     }
 }
 
+/* Of an object, or of a list, which has one of its own. */
 static void read_version(const struct myr_doc *object, char ret[VERSION_MAX])
 {
     put_version(kube_text(myr_doc_get(object, "metadata"), "resourceVersion"), ret);
@@ -415,6 +417,7 @@ int myr_kube_word(struct myr_kube_cluster *c, struct myr_str frame, int64_t now_
 {
     struct kube_word word;
     struct kube_needs *needs;
+    /* Whatever is wrong is found before anything is changed: the same word comes again in JSON. */
     bool read = kube_word_read(frame, &word, &c->needs);
     uint32_t change = read ? change_of(word.type) : MYR_ARRAY_COUNT(changes);
     struct myr_kube_said said = {.change = (enum myr_kube_change)change};
@@ -494,6 +497,10 @@ int myr_kube_list(struct myr_kube_cluster *c, enum myr_kube_kind kind, bool firs
     struct myr_arena scratch = {};
     int rc = myr_doc_read_json_parts(&scratch, "list", body, page_parts[kind], &top, err);
     if (rc == MYR_OK) {
+        /*
+         * Objects carry the number of the list that had them last: what has an older one at its end
+         * is gone.
+         */
         c->listing[kind] += first;
         rc = take_page(c, kind, top, now_ms, ret, err);
     }
@@ -521,6 +528,7 @@ int64_t myr_kube_wake_ms(const struct myr_kube_cluster *c)
     return c->wake_ms;
 }
 
+/* Goes through everything: for reports, not for decisions. */
 struct myr_kube_counts myr_kube_counts(const struct myr_kube_cluster *c)
 {
     struct myr_kube_counts counts = {.gangs_waiting = c->gangs_waiting};

@@ -34,6 +34,7 @@ static void put_about(struct myr_json *json, const struct about *about)
     myr_json_end(json);
 }
 
+/* 'count' is 1 and both times are now: events of ours are not gathered into one. */
 static void put_event(struct service *s, const struct about *about, const struct tell *tell,
                       struct myr_buf *body)
 {

@@ -27,6 +27,7 @@ const char *kube_put_time(char ret[40], bool fine)
     return ret;
 }
 
+/* One line, cut where it is longer than any that is meant for people. */
 void kube_say(struct service *s, const char *level, const char *fmt, ...)
 {
     char text[1200];
@@ -77,6 +78,10 @@ void kube_trouble(struct service *s, enum source source, const struct myr_err *e
     }
     for (uint32_t i = 0; i < SOURCES; i++) {
         const struct trouble *t = &s->troubles[i];
+        /*
+         * Silence is one cause whoever meets it, and so are papers that are not believed; a refusal
+         * is of the source alone that met it.
+         */
         bool same = err && t->on &&
                     (is_away(err->code)          ? is_away(t->code)
                      : err->code == MYR_EUNKNOWN ? t->code == err->code

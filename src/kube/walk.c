@@ -9,6 +9,7 @@
 #include <emmintrin.h>
 #endif
 
+/* Open brackets are bits of one number of 64; a block is what a register of SSE2 holds. */
 enum { DEPTH_MAX = 60, BLOCK = 16 };
 
 /* At the end and bad: every later call finds nothing more to take. */
@@ -70,6 +71,7 @@ bool kube_walk_item(struct kube_walk *w)
     return one_more(w, ']');
 }
 
+/* Printable ASCII without what ends or escapes a text: it means what it says. */
 static bool is_plain(char c)
 {
     return (unsigned char)(c - 0x20) <= 0x7e - 0x20 && c != '\\' && c != '"';
@@ -264,6 +266,7 @@ struct myr_str kube_walk_pass(struct kube_walk *w)
         struct nest nest = {};
         (void)take_bracket(&nest, c);
         w->at++;
+        /* Blocks as far as they go; then a few bytes, behind which blocks may go on. */
         while (nest.depth > 0 && !w->bad) {
             if (pass_blocks(w, &nest)) {
                 pass_bytes(w, &nest);
@@ -302,6 +305,7 @@ bool kube_walk_text(struct kube_walk *w, struct myr_str *ret)
     if (!is_plain_word(*ret)) {
         return give_up(w);
     }
+    /* As empty as what is not there, but taken: it must not come once more. */
     if (myr_str_eq(*ret, MYR_STR("null"))) {
         ret->len = 0;
     }

@@ -12,6 +12,10 @@ static const char magic[] = {'k', '8', 's', '\0'};
 #define PAIR      (KUBE_FIELD(1) | KUBE_FIELD(2))
 #define CONTAINER (KUBE_FIELD(6) | KUBE_FIELD(8) | KUBE_FIELD(24)) /* all of it decides */
 #define OWNER     (KUBE_FIELD(1) | KUBE_FIELD(3) | KUBE_FIELD(4) | KUBE_FIELD(5) | KUBE_FIELD(6))
+/*
+ * Of ObjectMeta: name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp,
+ * annotations, ownerReferences.
+ */
 #define META                                                                         \
     (KUBE_FIELD(1) | KUBE_FIELD(3) | KUBE_FIELD(5) | KUBE_FIELD(6) | KUBE_FIELD(8) | \
      KUBE_FIELD(9) | KUBE_FIELD(12) | KUBE_FIELD(13))
@@ -20,6 +24,10 @@ static const char magic[] = {'k', '8', 's', '\0'};
 #define ASKED                                                                            \
     (KUBE_FIELD(7) | KUBE_FIELD(18) | KUBE_FIELD(22) | KUBE_FIELD(32) | KUBE_FIELD(33) | \
      KUBE_FIELD(38) | KUBE_FIELD(39) | KUBE_FIELD(40))
+/*
+ * And containers, nodeName, hostNetwork, hostname, subdomain, schedulerName, initContainers,
+ * priority, which are read one by one.
+ */
 #define SPEC                                                                                     \
     (ASKED | KUBE_FIELD(2) | KUBE_FIELD(10) | KUBE_FIELD(11) | KUBE_FIELD(16) | KUBE_FIELD(17) | \
      KUBE_FIELD(19) | KUBE_FIELD(20) | KUBE_FIELD(25))
