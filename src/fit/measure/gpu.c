@@ -1,3 +1,4 @@
+/* gpu: times single kernels through the driver and cuBLAS, which are looked for at run time. */
 #include <dlfcn.h>
 #include <glob.h>
 #include <stdio.h>
@@ -78,6 +79,7 @@ struct lt_choice {
     int reserved[4];
 };
 
+/* Values of the headers, which are not needed to build this. */
 enum {
     TYPE_F32 = 0,
     TYPE_BF16 = 14,
@@ -343,6 +345,7 @@ const char *myr_gpu_name(const struct myr_gpu *gpu)
     return gpu->name;
 }
 
+/* The pattern over and over. */
 static int fill(struct myr_gpu *gpu, device_ptr to, size_t bytes)
 {
     int status = 0;
@@ -376,6 +379,7 @@ static size_t operand_bytes(const struct myr_kernel *kernel, int operand)
     return shape.rows * shape.columns * width * kernel->count;
 }
 
+/* Operands of a batch lie one behind the other. */
 static int make_layout(struct myr_gpu *gpu, const struct myr_kernel *kernel, int operand,
                        void **ret)
 {
@@ -451,6 +455,7 @@ static int prepare_group(struct myr_gpu *gpu, struct prepared *p)
     return status ? status : gpu->stream_wait(gpu->stream);
 }
 
+/* 1 where the memory does not suffice: the shape is left out, which is no error. */
 static int allocate(struct myr_gpu *gpu, struct prepared *p)
 {
     const struct myr_kernel *kernel = p->kernel;
@@ -529,6 +534,7 @@ static void release(struct myr_gpu *gpu, struct prepared *p)
     }
 }
 
+/* Between two events in the stream, so that the host's own time does not count. */
 static int time_calls(struct myr_gpu *gpu, const struct prepared *p, uint32_t calls, double *ret_ms)
 {
     float ms = 0;
@@ -543,6 +549,7 @@ static int time_calls(struct myr_gpu *gpu, const struct prepared *p, uint32_t ca
     return status;
 }
 
+/* Of three. */
 static double middle(const double *v)
 {
     double low = v[0] < v[1] ? v[0] : v[1], high = v[0] < v[1] ? v[1] : v[0];
@@ -556,6 +563,7 @@ int myr_gpu_measure(struct myr_gpu *gpu, struct myr_kernel *kernel, uint32_t lea
     double ms = 0, rounds[3];
     p->kernel = kernel;
     kernel->seconds = 0;
+    /* A shape that the library refuses has no time and is not written; an error later on is one. */
     int refused = allocate(gpu, p), status = 0;
     if (!refused && kernel->kind == MYR_KERNEL_GROUPED) {
         refused = prepare_group(gpu, p);

@@ -1,8 +1,16 @@
+/*
+ * runs: a table of measured runs, row by row: the model, device and release that ran, the layout as
+ * far as the table tells it, and how long a step took. What is left open resolve.c decides.
+ */
 #include "myriad/fit/runs.h"
 
 #include "measure/row.h"
 #include "measure/run_recipe.h"
 
+/*
+ * Tables write 0 for what they do not say of experts; a number of layers with experts is spread
+ * evenly, or put behind dense ones where it is more than half.
+ */
 static void override_experts(const struct fit_row *r, struct myr_model *model)
 {
     struct myr_moe *moe = &model->moe;
@@ -29,9 +37,11 @@ static void override_experts(const struct fit_row *r, struct myr_model *model)
 static void override_model(const struct fit_row *r, struct myr_model *model)
 {
     uint32_t vocab = fit_field_count(r, COLUMN_vocab, model->vocab);
+    /* Within a thirty-second it is the same vocabulary, rounded up for the tensor groups. */
     bool padded = vocab >= model->vocab && vocab - model->vocab < model->vocab / 32;
     model->vocab = padded || vocab == 0 ? model->vocab : vocab;
     model->layer_count = fit_field_count(r, COLUMN_layers, model->layer_count);
+    /* Latent heads are no heads of the columns. */
     if (!myr_model_is_mla(model)) {
         model->head_count = fit_field_count(r, COLUMN_heads, model->head_count);
         model->kv_head_count = fit_field_count(r, COLUMN_kv_heads, model->kv_head_count);
@@ -47,6 +57,7 @@ static void override_model(const struct fit_row *r, struct myr_model *model)
 /* The columns do not hold latent ranks, windows or prediction modules: a known shape does. */
 static bool known_model(const struct fit_row *r, struct myr_model *ret)
 {
+    /* Names of published tables that the catalogue has otherwise. */
     static const char *const aliases[][2] = {{"llama3.1-405b", "llama3-405b"},
                                              {"grok1-314b", "grok-1"}};
     struct myr_str name = fit_field(r, COLUMN_model);
@@ -59,6 +70,7 @@ static bool known_model(const struct fit_row *r, struct myr_model *ret)
             continue;
         }
         const char *text = myr_arena_strndup(r->arena, builtin.data, builtin.len);
+        /* Another width under a known name is another model: the columns tell it then. */
         if (myr_model_find(r->arena, text, ret, NULL) < 0 ||
             ret->hidden != fit_field_count(r, COLUMN_hidden, ret->hidden)) {
             return false;
@@ -79,6 +91,10 @@ static void shape_of(const struct fit_row *r, struct myr_model *ret)
     uint32_t moe = fit_field_count(r, COLUMN_moe_layers, experts > 1 ? layers : 0);
     uint32_t width = fit_field_count(r, COLUMN_head_dim, 0);
     uint32_t heads = fit_field_count(r, COLUMN_heads, hidden / (width ? width : 128));
+    /*
+     * What the table lacks is as in GPT, and a gated FFN has two thirds of its width in three
+     * matrices.
+     */
     bool gated = fit_word_yes(fit_field(r, COLUMN_gated));
     *ret = (struct myr_model){
         .name = myr_arena_strndup(r->arena, name.data, name.len),
@@ -132,6 +148,7 @@ static int read_model(const struct fit_row *r, struct myr_model *ret, struct myr
 static void choose_etp(struct myr_run *run)
 {
     struct myr_layout *layout = &run->layout;
+    /* Cut as the rest where that divides, whole otherwise. */
     uint64_t grid = (uint64_t)layout->tp * layout->cp * layout->dp;
     layout->etp = run->etp;
     if (run->etp || run->model.moe.expert_count == 0 || layout->tp < 2 || layout->ep == 0) {
@@ -142,6 +159,7 @@ static void choose_etp(struct myr_run *run)
     run->open |= cut && grid % layout->ep == 0 ? MYR_RUN_OPEN_ETP : 0;
 }
 
+/* The row's own words, then the rules for what they leave open; in words why not, or NULL. */
 static const char *read_recipe(const struct fit_row *r, struct myr_run *run)
 {
     static const enum fit_column columns[] = {
@@ -177,10 +195,12 @@ static void recipe_layout(const struct fit_row *r, struct myr_run *run)
     struct myr_str modules = fit_field(r, COLUMN_recompute_modules);
     const struct myr_recipe *recipe = &run->recipes[layout->precision];
     myr_fit_habits(&run->it, layout);
+    /* "amp_bf16": autocast keeps fp32 weights. */
     if (run->it.stack->era == MYR_ERA_TORCH &&
         fit_word_has(fit_field(r, COLUMN_precision), "amp")) {
         layout->weights = MYR_WEIGHTS_FP32;
     }
+    /* A list of modules says more than the word for recomputation: it takes its place. */
     if (!fit_word_open(modules)) {
         bool full = fit_word_has(modules, "full");
         run->open &= ~(uint32_t)MYR_RUN_OPEN_RECOMPUTE;
@@ -221,6 +241,7 @@ static void read_words(const struct fit_row *r, struct myr_run *run)
     }
     /* What runs with a pipeline call stage 2 adds gradients up whole and scatters them once. */
     layout->zero = layout->zero == 2 && layout->pp > 1 ? 1 : layout->zero;
+    /* HSDP cuts inside a server and copies between them. */
     layout->shard = hybrid && replicas > node && replicas % node == 0 ? node : 0;
     if (!fit_word_recompute(fit_field(r, COLUMN_recompute), &layout->recompute)) {
         run->open |= MYR_RUN_OPEN_RECOMPUTE;
@@ -230,6 +251,7 @@ static void read_words(const struct fit_row *r, struct myr_run *run)
                         : MYR_RUN_GUESSED_PRECISION;
 }
 
+/* Sizes that are open stand as 1 until they are resolved; 'open' has a bit for each. */
 static void read_layout(const struct fit_row *r, struct myr_run *run)
 {
     static const struct {
@@ -259,6 +281,7 @@ static void read_layout(const struct fit_row *r, struct myr_run *run)
     bool usual = fit_word_open(cut) && run->it.stack->era != MYR_ERA_EAGER;
     layout->sequence_parallel = (fit_word_yes(cut) || usual) && layout->tp > 1;
     layout->flash_attention = run->it.stack->flash;
+    /* Without a pipeline there are no chunks to choose. */
     bool deep = layout->pp > 1 || fit_field_none(fit_field(r, COLUMN_pp));
     run->open = (fit_field_none(fit_field(r, COLUMN_vp)) && deep ? MYR_RUN_OPEN_VP : 0) |
                 (fit_field_none(fit_field(r, COLUMN_mbs)) ? MYR_RUN_OPEN_MICRO_BATCH : 0);
@@ -287,6 +310,7 @@ static int find_device(const struct fit_row *r, struct myr_run *run, struct myr_
     int rc = myr_profiles_device(r->profiles, name, &run->it.device, err);
     for (uint32_t i = 0; rc < 0 && i < r->profiles->device_count; i++) {
         const struct myr_device *device = &r->profiles->devices[i];
+        /* "a100-80": the stem, and what tells it from its likes. */
         const char *dash = strchr(device->name, '-');
         char stem[32] = "";
         size_t len = dash ? (size_t)(dash - device->name) : strlen(device->name);
@@ -356,6 +380,7 @@ static void read_run(struct fit_row *r, struct myr_run *run)
                      : myr_arena_printf(r->arena, "line-%u", r->csv.line);
     run->source = myr_arena_strndup(r->arena, source.data, source.len);
     run->software = myr_arena_strndup(r->arena, software.data, software.len);
+    /* A time comes first, then tokens a second, then the model's FLOPs. */
     run->measured_s = fit_field_number(r, COLUMN_iter_s);
     run->it.constants = r->profiles->constants;
     run->refused = fit_row_odd(r);
@@ -382,6 +407,7 @@ static void read_run(struct fit_row *r, struct myr_run *run)
         run->measured_s = (double)run->layout.global_batch *
                           myr_layout_seq(&run->layout, &run->model) / (rate * run->gpus);
     }
+    /* Only FLOPs of the model tell a time: those of the hardware count what was made again. */
     double useful = fit_field_number(r, COLUMN_tflops_per_gpu) * 1e12 * run->gpus;
     if (run->measured_s <= 0 && useful > 0 &&
         fit_word_has(fit_field(r, COLUMN_flops_kind), "model")) {
@@ -418,6 +444,7 @@ int myr_runs_parse(struct myr_runs *runs, struct myr_arena *arena,
     MYR_TRY(fit_row_header(r, err));
     runs->has_times = r->at[COLUMN_iter_s] >= 0 || r->at[COLUMN_tokens_per_s_per_gpu] >= 0;
     runs->items = MYR_ARENA_NEW(arena, struct myr_run, capacity);
+    /* Rows move while the table grows, so pointers into them are set at the end. */
     int rc;
     while ((rc = myr_csv_next(&r->csv, err)) > 0) {
         if (runs->count == capacity) {

@@ -1,11 +1,17 @@
+/*
+ * trainlog: a Megatron-LM log as it comes, piece by piece. Lines are told apart by their form
+ * alone: iterations, timers in the forms of several releases, arguments as printed at the start.
+ * What has no such form is passed over.
+ */
 #include "myriad/fit/trainlog.h"
 
 #include <stdlib.h>
 
 /* An iteration that a terminal broke goes on for a few lines at most. */
 #define PENDING_LINES_MAX 6
-#define PIECE_BYTES       65536
-#define COUNT_MAX         4e9 /* a larger number is no size of anything */
+/* Read at once; a log may come from a pipe that is still being written. */
+#define PIECE_BYTES 65536
+#define COUNT_MAX   4e9 /* a larger number is no size of anything */
 
 static const char *const argument_names[] = {
 #define ARGUMENT_NAME(name, text) text,
@@ -30,6 +36,7 @@ void myr_trainlog_done(struct myr_trainlog *log)
     myr_buf_done(&log->pending);
 }
 
+/* Beyond the most that are kept the first ones stand for all. */
 static void add_sample(struct myr_samples *samples, double value)
 {
     if (samples->values.count < MYR_LOG_SAMPLES_MAX) {
@@ -56,6 +63,7 @@ static struct myr_str trimmed(struct myr_str text)
     return text;
 }
 
+/* The part from one offset up to another. */
 static struct myr_str cut(struct myr_str text, size_t from, size_t to)
 {
     return (struct myr_str){text.data + from, to - from};
@@ -93,6 +101,7 @@ static bool number_of(struct myr_str text, double *ret)
 
 /* ---- timers ---- */
 
+/* NULL for a name that is no name, or one too many: a log of nonsense must not fill the memory. */
 static struct myr_log_timer *timer_of(struct myr_trainlog *log, struct myr_str name)
 {
     if (name.len == 0 || name.len >= MYR_LOG_NAME_MAX) {
@@ -134,6 +143,7 @@ static void close_ranks(struct myr_trainlog *log)
 static bool read_times(struct myr_str text, double *least, double *most)
 {
     text = trimmed(text);
+    /* The least and the most over the ranks. */
     if (text.len > 2 && text.data[0] == '(' && text.data[text.len - 1] == ')') {
         const char *comma = memchr(text.data, ',', text.len);
         if (!comma) {
@@ -225,6 +235,7 @@ static void read_pattern(struct myr_trainlog *log, struct myr_str list)
 
 static void set_argument(struct myr_trainlog *log, struct myr_str name, struct myr_str value)
 {
+    /* Arguments that nobody asks for are most of the list. */
     double number = 0;
     uint32_t at = 0;
     while (at < MYR_LOG_ARGUMENT_COUNT && !myr_str_eq(name, myr_str_from(argument_names[at]))) {
@@ -248,6 +259,7 @@ static void set_argument(struct myr_trainlog *log, struct myr_str name, struct m
 
 /* ---- lines ---- */
 
+/* Megatron's field first, then NeMo's; both mean one step. */
 static void read_field(struct myr_trainlog *log, struct myr_str key, struct myr_str value)
 {
     double number;
@@ -293,6 +305,7 @@ static void each_field(struct myr_trainlog *log, struct myr_str text,
             continue;
         }
         struct myr_str part = trimmed(cut(text, from, i));
+        /* The last colon: some keys have one in them. */
         for (size_t at = part.len; at-- > 0;) {
             if (part.data[at] == ':') {
                 read(log, trimmed(cut(part, 0, at)), cut(part, at + 1, part.len));
@@ -303,6 +316,7 @@ static void each_field(struct myr_trainlog *log, struct myr_str text,
     }
 }
 
+/* The batch before the times: they are this iteration's, and may be the first of a larger one. */
 static void close_iteration(struct myr_trainlog *log)
 {
     struct myr_str text = {log->pending.data, log->pending.len};
@@ -339,6 +353,7 @@ static bool read_dotted(struct myr_trainlog *log, struct myr_str line)
     if (dots == SIZE_MAX || dots == 0) {
         return false;
     }
+    /* Back from the dots to where the name begins, on to where they end. */
     size_t name = dots, after = dots + 1;
     while (name > 0 && is_name(line.data[name - 1])) {
         name--;
@@ -406,6 +421,7 @@ static void read_line(struct myr_trainlog *log, struct myr_str line)
     } else {
         known = read_dotted(log, line) || read_rank(log, line);
     }
+    /* A line that is nothing else and has fields goes on with what the terminal broke. */
     bool goes_on = !known && log->pending_lines && log->pending_lines < PENDING_LINES_MAX &&
                    memchr(line.data, '|', line.len) != NULL;
     if (goes_on) {
@@ -437,6 +453,7 @@ void myr_trainlog_feed(struct myr_trainlog *log, struct myr_str text)
         }
         size_t to = end ? i : i + 1;
         if (!log->skipping) {
+            /* Of a line that is too long the beginning is read and the rest left out. */
             size_t room = MYR_LOG_LINE_MAX - log->line.len, more = to - from;
             myr_buf_put(&log->line, text.data + from, more < room ? more : room);
             if (more > room) {
@@ -520,6 +537,7 @@ static int by_value(const void *a, const void *b)
 
 double myr_samples_typical(const struct myr_samples *samples)
 {
+    /* The first two steps load kernels and set up links: with enough of them they are left out. */
     size_t count = samples->values.count, skip = count >= 6 ? 2 : 0;
     if (count == 0) {
         return 0;
@@ -544,5 +562,6 @@ const struct myr_log_timer *myr_trainlog_timer(const struct myr_trainlog *log, c
 double myr_trainlog_seconds(const struct myr_trainlog *log, const char *name)
 {
     const struct myr_log_timer *timer = myr_trainlog_timer(log, name);
+    /* Halfway between the fastest and the slowest rank. */
     return timer ? (myr_samples_typical(&timer->least) + myr_samples_typical(&timer->most)) / 2 : 0;
 }
