@@ -537,7 +537,7 @@ static int by_value(const void *a, const void *b)
 
 double myr_samples_typical(const struct myr_samples *samples)
 {
-    /* The first two steps load kernels and set up links: with enough of them they are left out. */
+    /* With enough samples the first two are left out: a run's first steps are slower. */
     size_t count = samples->values.count, skip = count >= 6 ? 2 : 0;
     if (count == 0) {
         return 0;
