@@ -58,6 +58,7 @@ bool fits_speed(const struct myr_part_nic *nic, uint32_t gbps)
     return has_speed(nic->port_gbps, &nic->also, gbps);
 }
 
+/* What speaks both fits either. */
 bool fits_technology(uint32_t a, uint32_t b)
 {
     return a == MYR_TECH_ANY || b == MYR_TECH_ANY || a == b;
@@ -113,6 +114,7 @@ static bool top_fits(const struct fit_socket *socket, const char *top)
     return !socket->top || !top || text_eq(socket->top, top);
 }
 
+/* The first rule that is broken; later ones may be broken as well. */
 enum fit_rule fits_module(const struct myr_part *part, const struct fit_socket *socket,
                           uint32_t gbps)
 {
@@ -151,6 +153,7 @@ enum fit_rule fits_module(const struct myr_part *part, const struct fit_socket *
     return filled && lanes_fit(socket, optic->lanes, same) ? FIT_OK : FIT_OPTIC_LANES;
 }
 
+/* Whether the two can speak over the length. */
 enum fit_rule fits_modules(const struct myr_part *part_a, const struct myr_part *part_b,
                            double length_m)
 {
@@ -174,6 +177,7 @@ static uint32_t pairs_of(const struct myr_part_transceiver *optic)
     return optic->grid || !optic->lane_gbps ? 1 : optic->port_gbps / optic->lane_gbps;
 }
 
+/* Both modules fit each other already; here it is what lies between. */
 enum fit_rule fits_fibre(const struct myr_part *part, const struct myr_part *a,
                          const struct myr_part *b, const struct fit_link *link)
 {
@@ -233,6 +237,7 @@ static enum fit_rule ends_fit(const struct myr_part_cable *cable, const struct f
                : FIT_CABLE_LANES;
 }
 
+/* Ends first: a cable of another form needs no further word. */
 enum fit_rule fits_fixed(const struct myr_part *part, const struct fit_link *link)
 {
     const struct myr_part_cable *cable = &part->cable;

@@ -14,6 +14,7 @@ static void take_group(struct plan *plan, struct plan_group group)
     plan->groups[plan->group_count++] = group;
 }
 
+/* Fills plan->groups, nodes and gpus. Numbers are bounded before they are narrowed to 32 bits. */
 int plan_groups(struct plan *plan, struct myr_err *err)
 {
     const struct myr_spec *spec = plan->spec;

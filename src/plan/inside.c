@@ -42,6 +42,7 @@ static uint32_t pcie_gbps(uint32_t generation)
     return generation >= 3 ? gbps * 126 / 128 : gbps;
 }
 
+/* What parts hang on, and how fast that link is. */
 struct roots {
     uint32_t first, count; /* PCIe switches, or NUMA nodes where there are none */
     uint32_t gbps;
@@ -59,6 +60,7 @@ static void put_children(struct inside_builder *builder, enum myr_inside_kind ki
     }
 }
 
+/* The rate of a GPU is divided evenly among its links. */
 static void put_scale_up(struct inside_builder *builder, uint32_t first_gpu,
                          const struct myr_part_server *server)
 {
@@ -106,6 +108,7 @@ static bool servers_differ(const struct plan *plan)
     return false;
 }
 
+/* NUMA nodes come first in the list, then PCIe switches, GPUs, NICs. */
 void plan_insides(struct plan *plan)
 {
     const struct myr_part_server *server = &plan->server->server;

@@ -12,6 +12,7 @@ static uint32_t part_string(struct plan *plan, uint32_t part)
     return part == MYR_PART_NONE ? 0 : plan_string(plan, part_at(plan, part)->id);
 }
 
+/* 'ports' are those of one cage at the link's speed. */
 static struct fit_socket switch_socket(const struct plan *plan, uint32_t part, uint32_t ports,
                                        uint32_t legs)
 {
@@ -68,6 +69,7 @@ static struct fit_socket fixed_port(const struct plan *plan, uint32_t part, bool
                                .legs = 1};
 }
 
+/* 0: the spec does not say. */
 static double length_or(double given, double otherwise)
 {
     return given > 0 ? given : otherwise;
@@ -144,6 +146,7 @@ static uint32_t layer_bundle(const struct net_plan *net, enum myr_layer layer, u
     }
 }
 
+/* Cables have fixed ends, so there are no modules to pin. */
 static struct link_need access_uplink_need(const struct plan *plan, const struct net_plan *net,
                                            bool core)
 {
@@ -254,6 +257,7 @@ static uint32_t links_of_cable(const struct plan *plan, const struct net_plan *n
     return need->link.b.legs;
 }
 
+/* The type's position; one that is there already is used again. */
 static uint16_t add_cabletype(struct plan *plan, const struct net_plan *net, enum myr_layer layer,
                               const struct link_need *need, const struct fit_parts *parts)
 {
@@ -286,6 +290,7 @@ static uint16_t add_cabletype(struct plan *plan, const struct net_plan *net, enu
     return (uint16_t)(plan->cabletypes.count - 1);
 }
 
+/* MYR_PART_NONE for the empty string. */
 static uint32_t part_of(const struct plan *plan, uint32_t string)
 {
     return string ? myr_catalog_find(plan->catalog, myr_str_from(plan->strings.data + string))
@@ -348,6 +353,7 @@ static uint16_t layer_type(struct plan *plan, struct net_plan *net, enum myr_lay
     return add_cabletype(plan, net, layer, &need, &parts);
 }
 
+/* Layers that the topology does not have keep type 0. */
 static void fabric_layers(struct plan *plan, struct net_plan *net)
 {
     bool used[MYR_LAYER_COUNT] = {false};
@@ -399,6 +405,7 @@ int plan_optics(struct plan *plan, struct myr_err *err)
     return MYR_OK;
 }
 
+/* The device must be a host of the network. */
 uint16_t plan_host_cabletype(const struct plan *plan, const struct net_plan *net, uint32_t device)
 {
     (void)plan;

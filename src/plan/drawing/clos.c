@@ -16,6 +16,10 @@
 #define SHEETS_MAX  3
 #define COUNT_BYTES 96
 
+/*
+ * A fabric as it is drawn, of any of the topologies in tiers. Heights are those of the tops of
+ * rows.
+ */
 struct clos {
     const struct draw_net *view;
     const struct myr_network *net;
@@ -292,6 +296,7 @@ static void draw_core_group(struct drawing *drawing, const struct clos *clos, in
                       text);
 }
 
+/* The links first, so that the boxes cover their ends. */
 static void draw_cores(struct drawing *drawing, const struct clos *clos,
                        const struct draw_pod *pods, uint32_t pod_count, struct draw_area pile)
 {
@@ -318,6 +323,7 @@ static void draw_cores(struct drawing *drawing, const struct clos *clos,
 
 /* The gutter: names and numbers of the tiers, and of what runs between them. */
 
+/* Racks have their hosts around the leaf, so the label stands beside the rack. */
 static void label_hosts(struct drawing *drawing, const struct clos *clos)
 {
     const struct myr_network *net = clos->net;
@@ -366,6 +372,7 @@ static void label_leaves(struct drawing *drawing, const struct clos *clos)
                    is_access(clos) ? "Access" : "Leaf", count, ports);
 }
 
+/* One leaf of the first pod speaks for all pairs. */
 static void label_spines(struct drawing *drawing, const struct clos *clos)
 {
     const struct myr_network *net = clos->net;
@@ -386,6 +393,7 @@ static void label_spines(struct drawing *drawing, const struct clos *clos)
                     MYR_LAYER_FABRIC, pairs, net->oversubscription_milli[0]);
 }
 
+/* As the spines, one tier up. */
 static void label_cores(struct drawing *drawing, const struct clos *clos)
 {
     const struct myr_network *net = clos->net;

@@ -91,6 +91,7 @@ static void say_cost(const struct myr_design *design, char ret[MYR_PLAN_MONEY_MA
     myr_plan_money(head->total_cents, myr_design_str(design, head->currency), ret);
 }
 
+/* Cables as they lie in the design, one for each piece that is pulled as one. */
 static struct figures figures_of(const struct myr_design *design)
 {
     struct figures figures = {.cables = design->cable_count};
@@ -135,6 +136,7 @@ static void draw_tile(struct drawing *drawing, uint32_t index, uint32_t count, c
     (void)plan_draw_piece_end(drawing, (struct draw_area){x, y, width, PX(58)}, to);
 }
 
+/* Name, server, and a row of figures; returns the y below. */
 static int32_t draw_heading(struct drawing *drawing, const struct figures *figures)
 {
     const struct myr_design *design = drawing->design;

@@ -29,6 +29,7 @@ struct draw_area {
 #define DRAW_NARROW_X     PX(16)
 #define DRAW_NARROW_INNER (DRAW_NARROW_WIDTH - 2 * DRAW_NARROW_X)
 
+/* What is drawn into, and scratch that all pieces share. */
 struct drawing {
     struct myr_svg svg;
     const struct myr_design *design;
@@ -85,6 +86,7 @@ const char *plan_draw_plural(uint64_t count, const char *word, char *ret);
 
 /* rows of boxes (row.c) */
 
+/* One box of a row. */
 struct draw_mark {
     int32_t x;      /* middle */
     uint32_t index; /* in the row's tier; MYR_NONE: stands for all that are not drawn */
@@ -132,6 +134,7 @@ void plan_draw_pile(struct drawing *drawing, struct draw_area at, const struct d
 
 /* one network (net.c, clos.c, pod.c, rail.c, group.c, torus.c, tier.c) */
 
+/* A network and where on the page it goes. */
 struct draw_net {
     const struct myr_network *net;
     enum myr_net_id id;

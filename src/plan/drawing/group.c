@@ -46,6 +46,7 @@ static uint32_t links_between(const struct myr_network *net)
     return pairs ? (uint32_t)(net->links[MYR_LAYER_GLOBAL] / pairs) : 0;
 }
 
+/* Chords first, circles over them. */
 static void draw_ring(struct drawing *drawing, const struct myr_network *net,
                       const struct ring *ring)
 {

@@ -12,6 +12,7 @@
 #define COLUMNS_MAX 44
 #define BOX_HEIGHT  PX(22)
 
+/* Parts are named by their positions in the design's list. */
 struct inside {
     const struct myr_design *design;
     uint32_t count; /* parts looked at */
@@ -28,6 +29,7 @@ static enum myr_inside_kind kind_of(const struct inside *inside, uint32_t part)
     return (enum myr_inside_kind)inside->design->insides[part].kind;
 }
 
+/* What other parts hang below. */
 static bool is_root(enum myr_inside_kind kind)
 {
     return kind == MYR_INSIDE_NUMA || kind == MYR_INSIDE_PCIE_SWITCH;
@@ -50,6 +52,7 @@ static void find_parents(struct inside *inside)
     }
 }
 
+/* What finds no column is counted, and not drawn. */
 static void add_column(struct inside *inside, uint32_t part)
 {
     if (inside->columns == COLUMNS_MAX) {
@@ -129,6 +132,7 @@ static void place_parts(struct inside *inside)
     }
 }
 
+/* By the kind of the part. */
 static int32_t row_of(const struct inside *inside, uint32_t part)
 {
     switch (kind_of(inside, part)) {
@@ -301,6 +305,7 @@ static void draw_scale_links(struct drawing *drawing, const struct inside *insid
     }
 }
 
+/* All parts are counted, also those that are not drawn. */
 static void label_rows(struct drawing *drawing, const struct inside *inside, int32_t x,
                        uint32_t switches)
 {

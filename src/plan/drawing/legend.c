@@ -98,6 +98,7 @@ static struct found find_all(const struct myr_design *design)
     return found;
 }
 
+/* As the NICs of the drawing: hue and number. */
 static void put_rails(struct legend *legend, uint32_t rails)
 {
     struct draw_area at = next_entry(legend);

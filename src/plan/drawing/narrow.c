@@ -48,6 +48,7 @@ int32_t plan_draw_piece_end(struct drawing *drawing, struct draw_area from, stru
     return (int32_t)((int64_t)from.height * scale / SCALE_ONE);
 }
 
+/* Over the whole width of the column, and the column grows by it. */
 void plan_draw_piece_below(struct drawing *drawing, struct draw_area from)
 {
     struct draw_area to = {DRAW_NARROW_X, drawing->narrow.y, DRAW_NARROW_INNER, 0};

@@ -104,6 +104,7 @@ static void say_rule(const struct myr_design *design, const struct draw_net *vie
     }
 }
 
+/* Its part is the one that the card names. */
 static uint32_t first_switch(const struct myr_network *net)
 {
     return net->topology == MYR_TOPOLOGY_ACCESS ? net->first_access : net->first_leaf;
@@ -214,6 +215,7 @@ static void put_switch_rule(struct table *table, enum myr_net_id id, int32_t fro
                                found ? myr_design_str(design, found->inputs) : ""));
 }
 
+/* Tiers from the top, as they are drawn. */
 static void put_switches(struct table *table, enum myr_net_id id)
 {
     const struct myr_network *net = &table->drawing->design->networks[id];
@@ -255,6 +257,7 @@ static void put_cables(struct table *table, const struct myr_network *net)
     put_count(table, "of them copper", net->copper_cables);
 }
 
+/* Returns the y below. */
 static int32_t draw_table(struct drawing *drawing, struct draw_area at, const struct draw_net *view)
 {
     const struct myr_network *net = view->net;

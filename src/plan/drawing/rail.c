@@ -12,6 +12,7 @@
 /* A column is narrow: of a tier four at most, or three and a box for the rest. */
 #define COLUMN_MARKS 4
 
+/* All columns are alike, so one set of heights serves them. */
 struct columns {
     const struct draw_net *view;
     struct draw_row rails; /* one mark a column */
@@ -19,6 +20,7 @@ struct columns {
     int32_t width, core_y, spine_y, leaf_y, host_y, bottom;
 };
 
+/* Heights from the top: cores, spines and leaves where the fabric has such tiers, then hosts. */
 static struct columns columns_of(const struct draw_net *view)
 {
     const struct myr_network *net = view->net;
@@ -120,6 +122,7 @@ static void draw_servers(struct drawing *drawing, const struct columns *columns)
                       plan_draw_rate(head->scale_up_gbps, rate));
 }
 
+/* Numbers of all rails together, and of one. */
 static void label_columns(struct drawing *drawing, const struct columns *columns)
 {
     const struct draw_net *view = columns->view;

@@ -50,6 +50,7 @@ static const char *switch_tip(struct drawing *drawing, uint32_t device)
     return plan_draw_tip(drawing, "%s\n%s", plan_draw_name(drawing, device), text);
 }
 
+/* 'label' and 'tip' may be NULL. */
 void plan_draw_rest(struct drawing *drawing, struct draw_area at, const char *label,
                     const char *tip)
 {
@@ -203,6 +204,9 @@ static void draw_band(struct drawing *drawing, const struct draw_row *lower,
     drawing->thinned = true;
 }
 
+/*
+ * From the lower row's tops to the upper row's bottoms; dashed lines stand for what is not drawn.
+ */
 void plan_draw_mesh(struct drawing *drawing, const struct draw_row *lower,
                     const struct draw_row *upper)
 {
@@ -305,6 +309,7 @@ struct draw_hosts plan_draw_hosts_of(const struct myr_design *design, uint32_t d
     return hosts;
 }
 
+/* Kinds in a fixed order; those that are not there are left out. */
 const char *plan_draw_hosts_text(const struct draw_hosts *hosts, char *ret)
 {
     static const struct {

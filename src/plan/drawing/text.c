@@ -35,6 +35,7 @@ int32_t plan_draw_width(const char *text, uint32_t font_px)
     return hundredths * (int32_t)font_px / 10;
 }
 
+/* At least the ellipsis remains, however small the width is. */
 void plan_draw_fit(char *text, size_t size, uint32_t font_px, int32_t width)
 {
     if (plan_draw_width(text, font_px) <= width) {
@@ -140,7 +141,7 @@ static int put_milli(uint64_t milli, char *ret, size_t size)
 
 const char *plan_draw_ratio(uint32_t milli, char *ret)
 {
-    /* Two digits behind the point are enough for a picture. */
+    /* Two digits behind the point are enough for a picture. No ratio is one of 1:1. */
     int at = put_milli(milli == 0 ? 1000 : (milli + 5) / 10 * 10, ret, 24);
     snprintf(ret + at, 8, ":1");
     return ret;

@@ -30,6 +30,7 @@ void plan_draw_tier(struct drawing *drawing, const struct draw_net *view, int32_
     drawing->svg.buf = page;
 }
 
+/* Into the page, and the buffer is empty for the next network. */
 void plan_draw_gutter(struct drawing *drawing)
 {
     myr_buf_put(drawing->svg.buf, drawing->gutter.data, drawing->gutter.len);

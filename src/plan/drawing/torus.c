@@ -40,6 +40,7 @@ static struct axis axis_of(uint32_t size, uint32_t max)
     return axis;
 }
 
+/* On the page. */
 struct point {
     int32_t x, y;
 };
@@ -225,6 +226,7 @@ static void draw_switch(struct drawing *drawing, const struct torus *torus, stru
                       MYR_SVG_START, "small muted", "%u ports of %uG", hosts.ports, net->host_gbps);
 }
 
+/* The dimensions are listed in their hues, from the outermost. */
 static void label_torus(struct drawing *drawing, const struct torus *torus)
 {
     const struct draw_net *view = torus->view;

@@ -19,6 +19,7 @@ static bool is_switch(const struct myr_design *design, uint32_t device)
     }
 }
 
+/* Group by group, as the type has them. */
 static void put_ports(const struct myr_design *design, struct myr_answer *answer, uint32_t device)
 {
     const struct myr_devtype *type = &design->devtypes[design->device_type[device]];
@@ -65,6 +66,7 @@ static void put_links(const struct myr_design *design, struct myr_answer *answer
     myr_answer_u64(answer, "most_to_one", most);
 }
 
+/* All kinds are there, with 0 where none hangs. */
 static void put_hosts(const struct myr_design *design, struct myr_answer *answer, uint32_t device)
 {
     static const struct {

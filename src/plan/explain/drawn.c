@@ -13,6 +13,7 @@ struct occurring {
     uint32_t count;
 };
 
+/* 0 is no number that a drawing shows. */
 static void occurs(struct occurring *all, uint32_t number)
 {
     for (uint32_t i = 0; i < all->count; i++) {
@@ -56,6 +57,7 @@ static void count_pairs(const struct myr_design *design, uint32_t device, uint16
     }
 }
 
+/* Every number that a drawing of this network may write beside a shape. */
 static void put_network(const struct myr_design *design, struct myr_answer *answer, uint32_t id,
                         uint16_t *links)
 {
@@ -120,6 +122,7 @@ static void put_inside(const struct myr_design *design, struct myr_answer *answe
     myr_answer_end(answer);
 }
 
+/* Into the open object, and the node beside it. */
 void explain_put_drawn(const struct myr_design *design, struct myr_answer *answer)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena scratch;

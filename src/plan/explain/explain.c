@@ -191,6 +191,7 @@ static bool left_out(const char *key)
     return false;
 }
 
+/* 'path' is a buffer that grows and shrinks with the depth; 'len' is how much of it is in use. */
 static void visit(struct walk *walk, const struct myr_value *value, char path[PATH_BYTES],
                   size_t len)
 {
@@ -219,6 +220,7 @@ static void visit(struct walk *walk, const struct myr_value *value, char path[PA
     }
 }
 
+/* What visit() may find at most. */
 static uint32_t leaves(const struct myr_value *value)
 {
     uint32_t count = value->kind == MYR_VALUE_NUMBER || value->kind == MYR_VALUE_TEXT;
@@ -228,6 +230,7 @@ static uint32_t leaves(const struct myr_value *value)
     return count;
 }
 
+/* A single value is explained even where its list would leave it out. */
 int myr_plan_explain_path(const struct myr_design *design, struct myr_answer *answer,
                           const char *path, struct myr_explained **ret, uint32_t *ret_count,
                           struct myr_err *err)

@@ -245,6 +245,7 @@ static bool fits(const char *pattern, const char *path)
     return !*pattern && !*path;
 }
 
+/* In the order of the rows. */
 const struct explain_rule *explain_rule_of(const char *path)
 {
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {

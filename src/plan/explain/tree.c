@@ -9,6 +9,7 @@
  * every rack. All of it from the finished design.
  */
 
+/* With the paths of the lines that add up to each. */
 static void put_systems(const struct myr_design *design, struct myr_answer *answer)
 {
     struct report_system systems[REPORT_SYSTEMS_MAX];
@@ -98,6 +99,7 @@ void myr_plan_explain_tree(const struct myr_design *design, const struct myr_gro
     }
 }
 
+/* By name, as people know them. */
 static void put_racks(const struct myr_design *design, struct myr_answer *answer)
 {
     myr_answer_object(answer, "racks");
@@ -118,12 +120,14 @@ static void put_racks(const struct myr_design *design, struct myr_answer *answer
     myr_answer_end(answer);
 }
 
+/* In whole words. */
 static bool begins(const char *path, const char *word)
 {
     size_t len = strlen(word);
     return strncmp(path, word, len) == 0 && (path[len] == '.' || path[len] == '\0');
 }
 
+/* Once each: the answer may be asked again. */
 void explain_add(const struct myr_design *design, struct myr_answer *answer, const char *path)
 {
     if (begins(path, "racks") && design->room && !myr_value_get(&answer->root, "racks")) {

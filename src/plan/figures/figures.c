@@ -31,6 +31,7 @@ static struct myr_figure *add(struct plan *plan, enum figure_id id, enum myr_bas
     return &plan->figures.items[plan->figures.count - 1];
 }
 
+/* 'inputs' is a format; what it says is told to people as it is. */
 void plan_figure(struct plan *plan, enum figure_id id, double value, enum myr_basis basis,
                  const char *inputs, ...)
 {
@@ -42,6 +43,7 @@ void plan_figure(struct plan *plan, enum figure_id id, double value, enum myr_ba
     add(plan, id, basis, text)->value = value;
 }
 
+/* Must not be empty: a figure whose text is 0 is a number. */
 void plan_figure_word(struct plan *plan, enum figure_id id, const char *word, enum myr_basis basis)
 {
     uint32_t text = plan_string(plan, word);
@@ -59,6 +61,7 @@ static struct myr_figure *added(const struct plan *plan, enum figure_id id)
     return NULL;
 }
 
+/* It must have been added. */
 void plan_figure_again(struct plan *plan, enum figure_id id, double value, const char *inputs, ...)
 {
     char text[256];
@@ -147,6 +150,7 @@ static uint32_t split(const char *path, struct myr_str *ret, uint32_t most)
 
 enum { WORDS_MAX = 6, KEY_MAX = 48 };
 
+/* Answers copy their keys, so a buffer of the caller is enough. */
 static const char *key_of(struct myr_str word, char ret[KEY_MAX])
 {
     snprintf(ret, KEY_MAX, "%.*s", (int)word.len, word.data);
@@ -185,6 +189,7 @@ void plan_figures_tree(const struct myr_design *design, struct myr_answer *answe
     }
 }
 
+/* In the order in which they were added. */
 const struct myr_value *plan_figures_list(const struct myr_design *design,
                                           struct myr_answer *answer)
 {

@@ -145,6 +145,7 @@ static bool same_rack(const struct myr_growth *growth, uint32_t device)
            old->rack_more[was].building == now->rack_more[is].building;
 }
 
+/* A sum with gaps says so. */
 static void show_cost(const struct myr_growth *growth, struct myr_answer *answer)
 {
     const char *currency = myr_design_str(&growth->grown, growth->grown.head->currency);
@@ -179,6 +180,7 @@ static void show_racks(const struct myr_growth *growth, struct myr_answer *answe
                     myr_u64_grouped(elsewhere, count), myr_u64_grouped(old->device_count, all));
 }
 
+/* The page: facts, then what to buy, the alternatives and, on request, every move. */
 static void show(const struct myr_growth *growth, struct myr_answer *answer,
                  const struct myr_value *buy, const struct myr_value *alternatives,
                  const struct myr_value *moves)

@@ -5,6 +5,7 @@
  * one row after the other along the shortest way, with prices on rows and columns).
  */
 
+/* Rows and columns count from 1; 0 is the place outside. */
 struct prices {
     uint32_t rows, cols;
     const uint32_t *weight;
@@ -55,6 +56,7 @@ static uint32_t reach(struct prices *p, uint32_t at)
     return next;
 }
 
+/* Takes rows^2 * columns steps. */
 void grow_assign(const uint32_t *weight, uint32_t rows, uint32_t cols, uint32_t *ret)
 {
     MYR_ASSERT(rows <= cols);

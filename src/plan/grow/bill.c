@@ -65,6 +65,7 @@ static bool was_counted(const struct bill *bill, const struct myr_bom_row *row, 
     return row->quantity == planned && strncmp(inputs, pinned, sizeof(pinned) - 1) != 0;
 }
 
+/* The total of the bill follows, by the difference. */
 static void set_line(struct bill *bill, struct myr_bom_row *row, uint64_t quantity,
                      const char *inputs)
 {
@@ -81,6 +82,7 @@ static void set_line(struct bill *bill, struct myr_bom_row *row, uint64_t quanti
     row->inputs = add_string(bill, inputs);
 }
 
+/* NULL: nothing of it is in the other design. */
 static const struct tally_row *row_like(const struct tally *tally, const struct tally_row *like)
 {
     for (uint32_t i = 0; i < tally->count; i++) {
@@ -158,6 +160,7 @@ static void *copy_of(struct myr_arena *arena, const void *items, size_t count, s
     return copy;
 }
 
+/* In place of the planned bill, which the grown design has shared so far. */
 void grow_bill(struct grow *grow)
 {
     const struct myr_design *plan = grow->plan;

@@ -5,11 +5,13 @@
  * laid. Ends that are still open take the first free port of their role, whole connectors first.
  */
 
+/* Deals out free ports, group by group. */
 struct hand {
     struct grow *grow;
     uint16_t *next; /* by device and port group: the first port that may be free */
 };
 
+/* NULL: the device has no such ports. */
 static const struct myr_port_group *group_of(const struct grow *grow, uint32_t device,
                                              enum myr_port_role role, uint32_t net,
                                              uint32_t *ret_index)
@@ -251,6 +253,7 @@ static void measure_pairs(struct grow *grow, uint32_t id)
     net->worst_pair_gbps = worst_pair(links, rows, cols) * net->fabric_gbps;
 }
 
+/* Cable by cable, the lower end first. */
 int grow_build(struct grow *grow, struct myr_err *err)
 {
     struct myr_design *out = &grow->out->grown;

@@ -5,6 +5,7 @@
  * to buy the switches above first, so that cables go to their last place at once.
  */
 
+/* A line is what it is called and what it orders, in whatever bill. */
 static bool same_line(const struct grow *grow, const struct myr_bom_row *old,
                       const struct myr_bom_row *now)
 {
@@ -46,6 +47,7 @@ static struct myr_grow_line less(struct myr_grow_line line, const struct myr_bom
     return line;
 }
 
+/* Lines without a difference are left out. */
 static void add(struct myr_growth *out, struct myr_grow_line line)
 {
     if (line.quantity == 0) {
@@ -56,6 +58,7 @@ static void add(struct myr_growth *out, struct myr_grow_line line)
     out->cost_cents += line.quantity > 0 ? line.total_cents : 0; /* nothing is given back */
 }
 
+/* Lines of the larger bill in its order, then what only the smaller has. */
 static void subtract(struct grow *grow)
 {
     struct myr_growth *out = grow->out;

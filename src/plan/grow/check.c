@@ -80,6 +80,7 @@ static int check_groups(const struct grow *grow, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Groups are compared by themselves; without them there is one kind of server. */
 static int check_hosts(const struct grow *grow, struct myr_err *err)
 {
     const struct myr_design_head *old = grow->old->head, *now = grow->plan->head;
@@ -131,6 +132,7 @@ static const char *part_of(const struct myr_design *design, uint32_t first, uint
     return count ? myr_design_str(design, design->devtypes[design->device_type[first]].part) : NULL;
 }
 
+/* A tier that one of the two lacks is not compared. */
 static int check_parts(const struct grow *grow, uint32_t id, struct myr_err *err)
 {
     const struct myr_network *old = &grow->old->networks[id], *now = &grow->plan->networks[id];
@@ -158,6 +160,7 @@ static int check_parts(const struct grow *grow, uint32_t id, struct myr_err *err
     return MYR_OK;
 }
 
+/* What cannot be changed under a cluster that runs. */
 static int check_technology(const struct grow *grow, uint32_t id, struct myr_err *err)
 {
     const struct myr_network *old = &grow->old->networks[id], *now = &grow->plan->networks[id];
@@ -224,6 +227,7 @@ static int check_counts(const struct grow *grow, uint32_t id, struct myr_err *er
     return MYR_OK;
 }
 
+/* Networks that are new in the larger design need no check. */
 int grow_check(const struct grow *grow, struct myr_err *err)
 {
     MYR_TRY(check_hosts(grow, err));

@@ -25,6 +25,7 @@ static uint32_t first_of(const struct myr_design *design, uint32_t device, enum 
     return MYR_NONE;
 }
 
+/* MYR_NONE: the device is not on this network. */
 static uint32_t leaf_of(const struct myr_design *design, uint32_t device, enum myr_net_id net)
 {
     uint32_t port = first_of(design, device, net);
@@ -74,6 +75,7 @@ static bool is_host(const struct myr_place *place)
            place->kind == MYR_DEVICE_MANAGEMENT || place->kind == MYR_DEVICE_FABRIC_MANAGER;
 }
 
+/* Nodes stand in their own places: rails tell where their NICs end. */
 static void stand(struct standing *all, struct myr_arena *scratch)
 {
     const struct myr_design *plan = all->grow->plan;
@@ -125,6 +127,7 @@ static uint32_t port_of(const struct standing *all, uint32_t link)
     return plan->first_port[all->by[host]] + plan->link_a[link] - plan->first_port[host];
 }
 
+/* The installed link in that port of the host. */
 static uint32_t old_link_of(const struct grow *grow, uint32_t port)
 {
     uint32_t was = old_port_of(grow, port);
@@ -192,6 +195,9 @@ static bool stays(const struct standing *all, uint32_t cable)
     return true;
 }
 
+/*
+ * The planned cable with the hosts that stand in; from an installed one where all its legs match.
+ */
 static void lay_cable(const struct standing *all, uint32_t cable)
 {
     struct grow *grow = all->grow;

@@ -69,6 +69,7 @@ static void bound(struct grow *grow)
     out->moved_at_least = out->move_count > unproved ? out->move_count - unproved : 0;
 }
 
+/* Every installed cable that did not stay with both ends has moved, or is left over. */
 void grow_count(struct grow *grow)
 {
     struct myr_growth *out = grow->out;
@@ -103,6 +104,7 @@ void grow_count(struct grow *grow)
     bound(grow);
 }
 
+/* Nothing is written to 'ret' where it fails. */
 int myr_grow(struct myr_arena *arena, const struct myr_catalog *catalog,
              const struct myr_design *installed, const struct myr_design *planned,
              struct myr_grow_names names, struct myr_growth *ret, struct myr_err *err)

@@ -275,6 +275,7 @@ static uint32_t host_of(const struct free_net *net, const struct unit *unit)
     return net->grow->plan->port_device[unit->port[0]];
 }
 
+/* Only called where there is a place. */
 static void settle(struct free_net *net, struct unit *unit, uint32_t leaf)
 {
     const struct myr_design *plan = net->grow->plan;
@@ -360,6 +361,7 @@ static bool place_units(struct free_net *net)
     return true;
 }
 
+/* Legs of an installed cable first, in its order: link.from counts on them. */
 static void lay_unit(struct free_net *net, const struct unit *unit)
 {
     struct grow *grow = net->grow;
@@ -395,6 +397,7 @@ static int by_leaf(const void *left, const void *right)
     return a->port[0] < b->port[0] ? -1 : a->port[0] > b->port[0];
 }
 
+/* False leaves everything as it was: nothing is laid before all units have places. */
 static bool lay_free(struct grow *grow, enum myr_net_id id)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena scratch;
@@ -428,6 +431,7 @@ static bool lay_free(struct grow *grow, enum myr_net_id id)
     return good;
 }
 
+/* In a room cables were measured between the planned ends, which therefore stay. */
 void grow_lay_hosts(struct grow *grow, enum myr_net_id net)
 {
     uint32_t topology = grow->plan->networks[net].topology;

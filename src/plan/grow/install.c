@@ -38,6 +38,7 @@ static uint32_t hole(const struct myr_growth *growth, uint32_t old_port)
     return MYR_NONE;
 }
 
+/* By cable of the grown design; lies in 'arena'. */
 uint32_t *install_moves(const struct myr_growth *growth, struct myr_arena *arena)
 {
     uint32_t *moves = MYR_ARENA_NEW(arena, uint32_t, growth->grown.cable_count);
@@ -185,6 +186,7 @@ static void try_cable(struct site *site, uint32_t cable)
     }
 }
 
+/* All that end at the device. */
 static void try_cables(struct site *site, uint32_t device)
 {
     const struct myr_design *design = site->design;
@@ -240,6 +242,7 @@ static void begin(struct site *site, struct myr_arena *arena)
     }
 }
 
+/* Kind by kind, so that what is above stands before what is cabled to it. */
 static void stand_all(struct site *site)
 {
     static const uint8_t order[] = {
@@ -276,6 +279,7 @@ static int by_start(const void *left, const void *right)
     return a->crew < b->crew ? -1 : a->crew > b->crew;
 }
 
+/* Left over, devices with their cables, then what still waits for ports. */
 void install_plan(const struct myr_growth *growth, struct myr_grow_crews crews,
                   struct myr_arena *arena, struct install *ret)
 {

@@ -21,6 +21,7 @@ struct install_task {
     uint64_t start_s, end_s; /* working time */
 };
 
+/* 'days' are counted up to the last in which something begins. */
 struct install {
     struct install_task *tasks;
     uint32_t count;

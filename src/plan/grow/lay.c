@@ -74,6 +74,7 @@ static uint64_t planned_key(const struct layer *layer, uint32_t i)
     return sum;
 }
 
+/* The same of an installed cable, with its boxes in their new places. */
 static uint64_t old_key(const struct layer *layer, uint32_t cable)
 {
     const struct myr_design *old = layer->grow->old;
@@ -129,6 +130,7 @@ struct chains {
     uint32_t *next;
 };
 
+/* To the head of its chain. */
 static void chain(struct chains *chains, uint64_t key, uint32_t i)
 {
     uint32_t *head = myr_u64map_find(&chains->heads, key);
@@ -141,6 +143,7 @@ static void chain(struct chains *chains, uint64_t key, uint32_t i)
     }
 }
 
+/* Which of several alike stays does not matter: each place takes the next. */
 static void keep_all(struct layer *layer, enum myr_layer which, struct myr_arena *scratch)
 {
     const struct myr_design *old = layer->grow->old;
@@ -226,6 +229,7 @@ static void move_all(struct layer *layer, enum myr_layer which, struct myr_arena
     }
 }
 
+/* Planned pairs may first be chosen anew, then installed cables stay, then they move. */
 static void lay_layer(struct grow *grow, enum myr_net_id net, enum myr_layer which)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena scratch;

@@ -15,6 +15,7 @@ static void pair_rows(struct grow *grow, uint32_t first_old, uint32_t first_now,
     }
 }
 
+/* A group may come onto more networks, never off one. */
 bool grow_same_group(const struct grow *grow, const struct myr_server_group *old,
                      const struct myr_server_group *now)
 {
@@ -168,6 +169,7 @@ static void pair_cores(struct grow *grow, enum myr_net_id id, uint32_t fabric)
     }
 }
 
+/* Each fabric (plane, or rail of rail-only) by itself: they are built alike. */
 static void pair_tiers(struct grow *grow, enum myr_net_id id)
 {
     const struct myr_network *was = &grow->old->networks[id], *net = &grow->plan->networks[id];
@@ -229,6 +231,7 @@ static uint32_t router_place(const struct myr_network *was, const struct myr_net
     return place;
 }
 
+/* Of equal orders of the axes the first, which leaves them as they are. */
 static int pair_torus(struct grow *grow, enum myr_net_id id, struct myr_err *err)
 {
     const struct myr_network *was = &grow->old->networks[id], *net = &grow->plan->networks[id];

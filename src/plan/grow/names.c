@@ -11,6 +11,7 @@ struct ids {
     uint32_t count, next;
 };
 
+/* 'old' is NULL in a design whose ids are its positions. */
 static struct ids ids_begin(struct grow *grow, const uint32_t *old, uint32_t old_count,
                             uint32_t count)
 {
@@ -59,6 +60,7 @@ static uint32_t same_hole(const struct grow *grow, uint32_t old_port)
     return MYR_NONE;
 }
 
+/* Ports by their holes, links and cables by what they were. */
 static void give_ids(struct grow *grow)
 {
     const struct myr_design *old = grow->old;
@@ -140,6 +142,7 @@ static void sort_names(struct grow *grow, struct named *scratch)
     }
 }
 
+/* Installed names first: they are taken before any new one is made. */
 static void give_names(struct grow *grow)
 {
     const struct myr_design *old = grow->old;

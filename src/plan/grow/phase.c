@@ -42,6 +42,7 @@ static void put_networks(const struct myr_growth *growth, struct myr_answer *ans
     myr_answer_end(answer);
 }
 
+/* What is left over is here too, with a negative quantity. */
 static void put_lines(const struct myr_growth *growth, struct myr_answer *answer)
 {
     myr_answer_list(answer, "lines");
@@ -63,6 +64,7 @@ static void put_lines(const struct myr_growth *growth, struct myr_answer *answer
     myr_answer_end(answer);
 }
 
+/* The names are those of explain/rules.c. */
 void myr_grow_phase(const struct myr_growth *growth, struct myr_answer *answer)
 {
     const struct myr_design_head *now = growth->installed->head, *then = growth->grown.head;

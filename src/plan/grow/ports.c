@@ -14,6 +14,7 @@ uint32_t grow_port(const struct grow *grow, uint32_t old_port)
     return grow_port_at(grow, old_port, grow->to[grow->old->port_device[old_port]]);
 }
 
+/* Same role, speed and division of the cage: else a cable cannot simply stay in it. */
 uint32_t grow_port_at(const struct grow *grow, uint32_t old_port, uint32_t device)
 {
     const struct myr_design *old = grow->old, *plan = grow->plan;
@@ -49,6 +50,7 @@ bool grow_same_cable(const struct grow *grow, uint32_t old_cable, uint16_t type)
            strcmp(myr_design_str(grow->old, was->part), myr_design_str(grow->plan, now->part)) == 0;
 }
 
+/* The pointer holds: the array never moves. */
 struct grow_cable *grow_push(struct grow *grow, uint16_t type, uint32_t from)
 {
     MYR_ASSERT(grow->cable_count < grow->plan->link_count);
@@ -85,6 +87,7 @@ uint32_t grow_head(const struct myr_cabletype *type, const struct myr_port_group
     return group->per_connector > legs ? group->per_connector : legs;
 }
 
+/* The last head of a group may be cut short. */
 uint32_t grow_head_at(const struct grow *grow, uint16_t type, uint32_t port, uint32_t *ret_count)
 {
     const struct myr_design *plan = grow->plan;

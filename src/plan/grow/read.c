@@ -19,6 +19,7 @@ static bool on_compute(const struct myr_spec_group *group)
     return group->networks & 1U << MYR_NET_COMPUTE;
 }
 
+/* The groups of the spec in the order of their nodes. */
 struct stretches {
     struct myr_spec_group items[MYR_GROUPS_MAX];
     uint32_t count;
@@ -63,6 +64,7 @@ static uint32_t group_like(const struct myr_spec *spec, const struct myr_catalog
     return MYR_NONE;
 }
 
+/* First what stands, in its order; then what each group has more. */
 static int put_in_order(struct myr_spec *spec, const struct myr_catalog *catalog,
                         const struct myr_design *installed, struct myr_err *err)
 {

@@ -103,6 +103,7 @@ static void assign_spines(struct cut *cut)
     grow_assign(cut->weight, cut->spines, cut->places, cut->spine_at);
 }
 
+/* A place is group * group_cores + number; all numbers of a group are alike. */
 static void assign_cores(struct cut *cut)
 {
     const struct myr_network *net = cut->net;
@@ -158,6 +159,7 @@ static void cores_at_random(struct cut *cut, struct myr_rng *rng, struct myr_are
     }
 }
 
+/* The first start is the cores in their order: nothing is moved without a gain. */
 static void search(struct cut *cut, struct myr_arena *scratch)
 {
     uint32_t *best_spine = MYR_ARENA_NEW(scratch, uint32_t, cut->spines);
@@ -244,6 +246,7 @@ static void measure(struct cut *cut, enum myr_net_id id, struct myr_arena *scrat
     grow->recut[id] = true;
 }
 
+/* Pairs all installed spines and cores of the fabric. */
 void grow_recut(struct grow *grow, enum myr_net_id id, uint32_t fabric)
 {
     const struct myr_network *was = &grow->old->networks[id], *net = &grow->plan->networks[id];

@@ -23,6 +23,7 @@ static void put_money(struct myr_buf *buf, int64_t cents, bool known, char end)
     myr_buf_putc(buf, end);
 }
 
+/* What is left over has a negative quantity. */
 static void put_buy(const struct myr_growth *growth, struct myr_buf *buf)
 {
     myr_buf_put_lit(buf, "system,name,part,quantity,unit_price,total\n");
@@ -45,6 +46,7 @@ static void put_end(struct myr_buf *buf, const struct myr_design *design, uint32
     myr_buf_putc(buf, end);
 }
 
+/* One row a leg; empty ends where the cable is left over. */
 static void put_moves(const struct myr_growth *growth, struct myr_buf *buf)
 {
     const struct myr_design *old = growth->installed, *now = &growth->grown;
@@ -81,6 +83,7 @@ static void put_when(struct myr_buf *buf, const struct install_task *task)
                    install_action_names[task->action]);
 }
 
+/* Of a removal it is in the installed design. */
 static uint32_t cable_id(const struct myr_growth *growth, const struct install_task *task)
 {
     return task->action == INSTALL_REMOVE
@@ -236,6 +239,7 @@ static int add_lists(struct myr_file_set *set, const struct myr_growth *growth, 
     return myr_file_set_add(set, "moves.csv", &text, err);
 }
 
+/* Days are set only when everything is written. */
 int myr_grow_write(struct myr_growth *growth, const char *folder, struct myr_grow_crews crews,
                    struct myr_err *err)
 {

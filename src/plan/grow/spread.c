@@ -105,6 +105,7 @@ static uint32_t cheapest_row(const struct block *block, uint32_t from, uint32_t 
     return best;
 }
 
+/* One extra of a row to another column; its sum stays. */
 static void shift(struct block *block, uint32_t row, uint32_t from, uint32_t to)
 {
     bool *extra = &block->extra[(size_t)row * block->cols];
@@ -232,6 +233,7 @@ static uint64_t gap(const struct block *block)
     return missed;
 }
 
+/* Exchanges only where something was missed, and where they do not take too long. */
 static void solve(struct grow *grow, struct block *block, struct myr_arena *scratch)
 {
     choose(block);
@@ -341,6 +343,7 @@ static void collect(struct block *block, const struct grow_link *links, uint32_t
     }
 }
 
+/* Blocks that are even, or spread in another way, stay as planned. */
 static void spread_block(struct grow *grow, struct grow_link *links, const uint32_t *link,
                          uint32_t count, uint32_t *number)
 {

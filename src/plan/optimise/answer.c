@@ -51,6 +51,7 @@ static void put_choice(const struct myr_optimum *optimum, const struct myr_catal
     }
 }
 
+/* Null where a metric is not known. */
 static void put_metrics(struct myr_answer *answer, const struct myr_plan_point *point)
 {
     for (uint32_t i = 0; i < MYR_METRIC_COUNT; i++) {
@@ -111,6 +112,7 @@ static void put_relaxed(const struct myr_optimum *optimum, struct myr_answer *an
     myr_answer_end(answer);
 }
 
+/* Its choices, what they cost, and what stands in the way of better ones. */
 static void put_point(const struct myr_optimum *optimum, const struct myr_catalog *catalog,
                       struct myr_answer *answer, const char *key, uint32_t at)
 {
@@ -179,6 +181,7 @@ static void show_front(struct myr_answer *answer, const struct myr_value *front,
     myr_answer_table(answer, front, columns, MYR_ARRAY_COUNT(columns) - (moved ? 0 : 1));
 }
 
+/* With what each constraint costs, where it costs something. */
 static void show_best(const struct myr_optimum *optimum, struct myr_answer *answer)
 {
     uint32_t objective = optimum->spec->optimise.objective;

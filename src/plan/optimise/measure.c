@@ -8,6 +8,7 @@
  * left to those few that are planned in full. Points that differ in cooling alone share a plan.
  */
 
+/* A shallow copy: lists and texts stay those of the spec. */
 struct myr_spec optimise_spec(const struct myr_spec *spec, const struct myr_plan_point *point)
 {
     struct myr_spec trial = *spec;
@@ -94,6 +95,7 @@ static bool compute_unpriced(const struct plan *plan)
     return false;
 }
 
+/* The first error that the spec does not accept; NULL: none. */
 static const char *open_error(const struct plan *plan)
 {
     for (size_t i = 0; i < plan->findings.count; i++) {
@@ -112,6 +114,7 @@ static void set(struct myr_plan_point *point, enum myr_metric metric, double val
     point->metric[metric] = (int64_t)(value + (value < 0 ? -0.5 : 0.5));
 }
 
+/* As objective or as a constraint. */
 static bool money_decides(const struct myr_spec *spec)
 {
     const struct myr_spec_optimise *o = &spec->optimise;
@@ -193,6 +196,7 @@ static void measure_cooling(struct myr_arena *keep, struct plan *plan, struct my
     }
 }
 
+/* Points [0, count) differ in their cooling alone. What outlives the call is in 'keep'. */
 void optimise_measure(struct myr_arena *keep, const struct myr_catalog *catalog,
                       const struct myr_optimum *optimum, struct myr_plan_point *points,
                       uint32_t count)

@@ -63,6 +63,7 @@ static uint32_t values_of(const struct myr_spec *spec, uint32_t choice)
     return count ? count : 1;
 }
 
+/* The product is bounded factor by factor, so that it cannot overflow. */
 static int make_points(struct myr_arena *arena, const struct myr_spec *spec,
                        struct myr_optimum *optimum, struct myr_err *err)
 {
@@ -202,6 +203,7 @@ static void place_best(struct myr_arena *arena, const struct myr_catalog *catalo
     }
 }
 
+/* Measures all, then ranks, then proves the best. */
 int myr_optimise(struct myr_arena *arena, const struct myr_catalog *catalog,
                  const struct myr_spec *spec, struct myr_optimum *ret, struct myr_err *err)
 {
