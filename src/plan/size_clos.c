@@ -66,6 +66,7 @@ static int split_leaf(struct net_plan *net, struct myr_err *err)
     } else if (down) {
         up = up ? up : (uint32_t)((double)down * host / (ratio * fabric) + 0.999999);
     } else {
+        /* As many uplinks as the ratio leaves of the switch, then fewer until the cages suffice. */
         double total = (double)sw->cages * sw->cage_gbps;
         up = up ? up : (uint32_t)(total / (1 + ratio) / fabric + 1e-9);
         for (; up > 0; up--) {
@@ -73,6 +74,7 @@ static int split_leaf(struct net_plan *net, struct myr_err *err)
             if (down > 0 && cages_suffice(sw, down, host, up, fabric)) {
                 break;
             }
+            /* A number that the spec gives is not changed. */
             if (spec->leaf_up) {
                 up = 0;
                 break;
@@ -170,6 +172,7 @@ static bool size_pod(struct net_plan *net, uint32_t leaves)
             continue;
         }
         uint64_t used = (uint64_t)leaves * (up / spines);
+        /* Uplinks by the second oversubscription, rounded up. */
         uint64_t above = (uint64_t)((double)used / net->oversubscription[1] + 0.999999);
         if (above > 0 && used <= UINT32_MAX && above <= UINT32_MAX &&
             spine_holds(net, (uint32_t)used, (uint32_t)above)) {
@@ -255,6 +258,7 @@ static bool size_three_tiers(struct net_plan *net)
     return false;
 }
 
+/* One switch, or it is no single tier. */
 static bool size_one_tier(struct net_plan *net)
 {
     net->unit_pods = 1;
@@ -277,6 +281,7 @@ static bool size_tiers(struct net_plan *net, uint32_t tiers, struct myr_err *err
                         : size_three_tiers(net);
 }
 
+/* Told by what the spec gave: pods, islands, tiers, else the largest number of tiers. */
 static int too_big(const struct plan *plan, const struct net_plan *net, struct myr_err *err)
 {
     uint32_t radix = myr_switch_radix(net->leaf_sw, net->out.host_gbps);
@@ -315,6 +320,7 @@ static void finish(struct plan *plan, struct net_plan *net)
     /* Up through all tiers and down again. */
     out->diameter_hops = (out->tiers - 1) * 2;
     plan_state_clos(plan, net);
+    /* Counted before anything is built: wire.c lays exactly so many. */
     uint64_t links = (uint64_t)net->endpoints * out->planes + plan_unit_uplinks(net) * fabrics;
     if (out->tiers == 3) {
         links += (uint64_t)out->spine * out->spine_up;

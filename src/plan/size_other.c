@@ -39,6 +39,7 @@ static int need_ports(const struct net_plan *net, const struct port_need *need, 
     return MYR_OK;
 }
 
+/* Before arrays of that length are made. */
 static int check_links(const struct net_plan *net, struct myr_err *err)
 {
     if (net->link_total > PLAN_LINKS_MAX) {
@@ -97,6 +98,7 @@ static int size_groups(struct net_plan *net, uint32_t hosts_per_group, uint32_t 
     return MYR_OK;
 }
 
+/* Groups in which each switch has a port to each other, and global ports between groups. */
 static int size_dragonfly_plain(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
     struct myr_network *out = &net->out;
@@ -167,6 +169,7 @@ static int size_dragonfly_plus(struct plan *plan, struct net_plan *net, struct m
     return MYR_OK;
 }
 
+/* Planes are for fabrics of tiers. */
 static int one_plane_only(const struct net_plan *net, struct myr_err *err)
 {
     if (net->out.planes > 1) {
@@ -176,6 +179,7 @@ static int one_plane_only(const struct net_plan *net, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Both kinds, and what of their global ports stays free. */
 int plan_size_dragonfly(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
     plan_host_slots(net);
@@ -202,6 +206,7 @@ int plan_size_dragonfly(struct plan *plan, struct net_plan *net, struct myr_err 
     return check_links(net, err);
 }
 
+/* A ring in each dimension, 'trunk' links between neighbours, hosts on every switch. */
 int plan_size_torus(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
     struct myr_network *out = &net->out;
@@ -297,6 +302,7 @@ static int size_aggregation(struct plan *plan, struct net_plan *net, struct myr_
                              "give 'aggregation: 1' or switches with more uplinks",
                              out->aggregation);
     }
+    /* More of them than an access switch reaches: two access switches need not share one. */
     if (out->aggregation > access->uplink_ports && out->access > 1) {
         plan_finding(plan, MYR_SEVERITY_WARNING, "aggregation-not-meshed", myr_net_names[net->id],
                      "tiers: 3 adds cores above, or use aggregation switches with more ports",
@@ -437,6 +443,7 @@ int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *er
     /* From here on a node has just its homes; places are by node, as wire.c counts them. */
     net->nic_ports = homes;
     net->endpoints = net->nodes * homes + net->managed;
+    /* All uplinks are used, whatever the hosts need. */
     uint64_t uplinks = (uint64_t)out->access * access->uplink_ports;
     uint64_t leaf_up_gbps = (uint64_t)access->uplink_ports * access->uplink_gbps;
     out->planes = 1;

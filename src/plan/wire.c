@@ -21,6 +21,7 @@ static uint64_t cable_key(uint32_t device, uint32_t position)
     return (uint64_t)device << 32 | position;
 }
 
+/* By its index in the device; a wrong one would be the port of a neighbour. */
 static uint32_t port_of(const struct myr_design *design, uint32_t device, uint32_t index)
 {
     MYR_ASSERT(index < design->first_port[device + 1] - design->first_port[device]);
@@ -127,6 +128,8 @@ static bool host_of_endpoint(const struct net_plan *net, uint32_t endpoint, uint
     return false;
 }
 
+/* With rails a leaf has rail 'leaf % rails' of the nodes of its group; rail-only has a unit for
+ * each rail; else endpoints are counted through, leaf by leaf. */
 bool plan_endpoint(const struct plan *plan, const struct net_plan *net, uint32_t unit,
                    uint32_t leaf, uint32_t port, uint32_t *ret_device, uint32_t *ret_nic_port)
 {
@@ -175,6 +178,7 @@ static void join_host(struct layer_wiring *wiring, uint32_t device, uint32_t nic
     join(wiring, port_of(design, device, nic_port), port_of(design, leaf_id, port), key);
 }
 
+/* All hosts of one leaf of one plane; free ports are passed over. */
 static void wire_leaf(struct layer_wiring *wiring, uint32_t plane, uint32_t unit, uint32_t leaf)
 {
     const struct net_plan *net = wiring->net;
@@ -187,6 +191,7 @@ static void wire_leaf(struct layer_wiring *wiring, uint32_t plane, uint32_t unit
     }
 }
 
+/* Leaves in the order of their ids, so that links are in that order too. */
 static void wire_hosts_by_leaf(struct plan *plan, const struct net_plan *net)
 {
     struct layer_wiring wiring = start_layer(plan, net, MYR_LAYER_HOST);
@@ -235,6 +240,7 @@ static void spine_of(const struct net_plan *net, uint32_t leaf_in_pod, uint32_t 
     }
 }
 
+/* Leaves in their order, each with its uplinks in ascending order of the spines. */
 static void wire_leaf_spine(struct plan *plan, const struct net_plan *net)
 {
     const struct myr_network *out = &net->out;
@@ -452,6 +458,7 @@ static void wire_managed(struct layer_wiring *wiring)
         const struct host_class *hosts = &net->hosts[i];
         for (uint32_t k = 0; hosts->managed && k < hosts->count * hosts->nic_ports; k++) {
             uint32_t at = hosts->start + k;
+            /* One home each: ports fill the switches of a row in turns. */
             uint32_t slot = net->nodes + at / net->nic_ports, home = at % net->nic_ports;
             uint32_t access = out->first_access + slot / out->leaf_down * net->nic_ports + home;
             join_host(wiring, hosts->first_device + k / hosts->nic_ports,

@@ -366,6 +366,7 @@ static int64_t all_ways(const struct crowd *crowd)
     return sum;
 }
 
+/* Draws at falling thresholds, the best placement of all kept. The room holds it in the end. */
 uint64_t room_anneal(struct room *room, const struct annealing *how)
 {
     struct anneal a = {.room = room};

@@ -61,6 +61,7 @@ static void cut_blocks(struct room *room, const struct span *leaves, uint32_t le
             starts[count++] = leaves[i].first;
         }
     }
+    /* Leaves of a rail group begin at the same server: each block is kept once. */
     qsort(starts, count, sizeof(*starts), compare_u32);
     room->blocks = MYR_ARENA_NEW(room->arena, struct block, count);
     for (uint32_t i = 0; i < count; i++) {
@@ -135,6 +136,7 @@ static void seat_switches(struct room *room, const struct myr_network *net,
     }
 }
 
+/* All empty. */
 static struct span *new_spans(struct room *room, uint32_t count)
 {
     struct span *spans = MYR_ARENA_NEW(room->arena, struct span, count);

@@ -271,6 +271,8 @@ static void shift_ways(struct crowd *crowd, const struct class_peer *peer, uint3
     }
 }
 
+/* Ways between all racks, then for each class and rack what a thing of the class would cost there.
+ */
 static void fill_table(struct crowd *crowd)
 {
     struct room *room = crowd->room;
@@ -301,6 +303,7 @@ static void enter_list(struct crowd *crowd, uint32_t thing, uint32_t rack)
     crowd->rack_things[rack]++;
 }
 
+/* Who stands where, and how many of each block in every row and column. */
 static void fill_racks(struct crowd *crowd)
 {
     struct myr_arena *arena = crowd->room->arena;
@@ -364,6 +367,7 @@ void crowd_leave(struct crowd *crowd, uint32_t thing)
     room_give(&crowd->room->racks[rack], &crowd->things[thing].need);
 }
 
+/* Costs of all classes that have cables to it move along. */
 void crowd_enter(struct crowd *crowd, uint32_t thing, uint32_t rack)
 {
     uint32_t old = crowd->things[thing].rack;
@@ -384,6 +388,7 @@ static uint16_t *counts_of(const struct crowd *crowd, uint32_t block, bool leaf)
     return crowd->block_counts + ((size_t)block * 2 + leaf) * crowd->lines;
 }
 
+/* Only servers and leaves of blocks are counted; all else may stand anywhere. */
 void crowd_count(struct crowd *crowd, uint32_t thing, uint32_t from, uint32_t to)
 {
     const struct thing *one = &crowd->things[thing];
@@ -453,6 +458,7 @@ static uint32_t find_cables(const struct crowd *crowd, uint32_t one, uint32_t ot
     return found ? crowd->peers[low].cables : 0;
 }
 
+/* By class where there is a table of classes, else by looking through the peers. */
 uint32_t crowd_cables(const struct crowd *crowd, uint32_t one, uint32_t other)
 {
     if (!crowd->between) {

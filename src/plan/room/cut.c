@@ -49,6 +49,7 @@ static uint32_t part_named(const struct plan *plan, uint32_t string)
                   : MYR_PART_NONE;
 }
 
+/* With as many legs the same links share cables, and nothing has to be wired again. */
 static bool same_legs(const struct plan *plan, uint16_t one, uint16_t other)
 {
     return plan->cabletypes.items[one].legs == plan->cabletypes.items[other].legs;
@@ -105,6 +106,7 @@ void room_wire_again(struct room *room)
     plan_wire(plan);
 }
 
+/* Over links, not cables: a cable may be cut otherwise then. */
 void room_longest(const struct room *room, uint32_t ret_mm[MYR_NET_COUNT][MYR_LAYER_COUNT])
 {
     const struct plan *plan = room->plan;
@@ -203,6 +205,7 @@ static uint64_t links_now(const struct room *room, const struct net_plan *net, u
     return links;
 }
 
+/* One entry for each different cut; 'now' marks the one that there is. */
 uint32_t room_cut_ways(struct room *room, uint32_t id, uint32_t layer, uint32_t least_step,
                        struct cut_way ret[ROOM_STEPS])
 {

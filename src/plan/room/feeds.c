@@ -110,6 +110,8 @@ static void hang_racks(struct room *room, const struct myr_spec_chains *spec, do
     }
 }
 
+/* Power, then cooling: the same chains with other names. Nothing that is overloaded is an error
+ * here, but a finding. */
 int room_feeds(struct room *room, struct myr_err *err)
 {
     static const struct feed_rules power = {"feed-overload", "feed-single", "feed-none", "feed"};
@@ -211,6 +213,7 @@ static void put_coolers(struct room *room, uint32_t first, uint32_t count)
     }
 }
 
+/* After the racks are filled: which of them are in use is known only then. */
 void room_strips(struct room *room)
 {
     const struct net_plan *oob = &room->plan->nets[MYR_NET_OOB];

@@ -70,6 +70,7 @@ static enum mark mark_of(uint32_t kind, uint32_t net)
     }
 }
 
+/* Bits of all that is no server, by rack. */
 static void find_marks(struct floor *floor)
 {
     const struct myr_design *design = floor->design;
@@ -220,6 +221,7 @@ static uint32_t every_of(uint32_t count)
     return count <= 30 ? 1 : count <= 60 ? 5 : count <= 150 ? 10 : count / 10;
 }
 
+/* Letters of columns above, numbers of rows at the left. */
 static void draw_axes(struct floor *floor, const struct strip *strip, const int32_t *column_at)
 {
     char text[16];
@@ -263,6 +265,7 @@ static void draw_hall(struct floor *floor, const struct strip *strip)
     free(column_at);
 }
 
+/* What the plan is, how full, and how good its cables are. */
 static void draw_head(struct floor *floor)
 {
     const struct myr_design *design = floor->design;
@@ -282,6 +285,7 @@ static void draw_head(struct floor *floor)
     myr_svg_text(&floor->svg, PX(MARGIN), PX(122), MYR_SVG_START, "fig", line);
 }
 
+/* Shades of power, then colours of bars. */
 static void draw_legend(struct floor *floor, int32_t y)
 {
     static const char *const shares[LEVELS + 1] = {"empty",   "to 20 %", "to 40 %",
@@ -346,6 +350,7 @@ static uint32_t find_strips(const struct myr_design *design, struct strip *ret)
     return count;
 }
 
+/* The name of a building above its racks. */
 static void draw_title(struct floor *floor, uint32_t building)
 {
     const struct myr_design *design = floor->design;
@@ -359,6 +364,8 @@ static void draw_title(struct floor *floor, uint32_t building)
     myr_svg_text(&floor->svg, PX(MARGIN), floor->top - PX(36), MYR_SVG_START, "fig", line);
 }
 
+/* Buildings one below the other, all in cells of one size, so that they can be compared. Nothing
+ * without a room. */
 void myr_plan_racks_svg(const struct myr_design *design, struct myr_buf *buf)
 {
     struct strip strips[MYR_ROOM_BUILDINGS_MAX];

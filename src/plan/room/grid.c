@@ -17,6 +17,7 @@ static int64_t column_x_mm(const struct myr_spec_room *spec, uint32_t column)
     return (int64_t)(x * MM + 0.5);
 }
 
+/* Racks of one building, empty, column by column from the highest row down. */
 static void put_hall(struct room *room, uint32_t index)
 {
     const struct myr_spec_room *spec = room->spec;
@@ -92,6 +93,8 @@ int64_t room_path_mm(const struct room *room, uint32_t a, uint32_t b)
     return llabs(from->x_mm - to->x_mm) + crossing_mm(room, from->y_mm, to->y_mm);
 }
 
+/* Units of devices are needed for leaves in the middle of a rack alone; elsewhere racks are enough.
+ */
 int64_t room_route_mm(const struct room *room, uint32_t link)
 {
     const struct plan *plan = room->plan;
@@ -127,6 +130,7 @@ uint32_t room_fits(const struct load *left, const struct load *need)
     return (uint32_t)most;
 }
 
+/* Limits are asked before: what does not fit must not come here. */
 void room_take(struct stand *rack, const struct load *need, uint32_t count)
 {
     rack->left.watts -= need->watts * count;
@@ -162,6 +166,7 @@ struct load room_load(const struct room *room, uint32_t device)
                          (int64_t)(part->weight_kg * 1000 + 0.5)};
 }
 
+/* "A14"; with several buildings "north/A14". */
 const char *room_rack_name(const struct room *room, uint32_t rack)
 {
     const struct stand *stand = &room->racks[rack];

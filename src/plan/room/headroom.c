@@ -25,6 +25,7 @@ static double pause_quanta(uint32_t gbps)
     return gbps >= 400 ? 905 : gbps >= 200 ? 453 : 394;
 }
 
+/* Longer cables than the table has are taken as they are. */
 uint64_t room_headroom_bytes(uint32_t gbps, double length_m)
 {
     static const double table_m[] = {5, 40, 300};
@@ -98,6 +99,7 @@ static void check_tier(struct room *room, uint32_t part, uint32_t first, uint32_
     }
 }
 
+/* Compute and storage, tier by tier. */
 void room_headroom(struct room *room)
 {
     /* Networks that carry RDMA; access networks do not. */

@@ -94,6 +94,7 @@ static bool change_places(struct legs *l, uint32_t one)
     return better;
 }
 
+/* Until nothing changes, or enough has been looked at: large rooms end early. */
 void crowd_join_legs(const struct crowd *crowd, uint32_t *racks)
 {
     struct legs l = {crowd, &crowd->room->plan->design, racks, 0};

@@ -82,6 +82,7 @@ static bool is_settled(const struct net_plan *net, uint32_t layer)
     return false;
 }
 
+/* The kind of hosts that a kind of cable was chosen for; the first of those that share it. */
 static uint32_t class_of(const struct net_plan *net, uint16_t type)
 {
     for (uint32_t i = 0; i < net->host_class_count; i++) {
@@ -134,6 +135,8 @@ static uint16_t *unknown(struct room *room, size_t count)
     return ret;
 }
 
+/* Cables that hang together by cages first get the step of the longest of them, then each its own
+ * length. */
 static void choose_cables(struct room *room)
 {
     struct plan *plan = room->plan;
@@ -163,6 +166,7 @@ static void choose_cables(struct room *room)
     }
 }
 
+/* Lengths first: everything else follows from them. */
 void room_lengths(struct room *room)
 {
     room->plan->design.cable_mm = measure_cables(room);

@@ -402,6 +402,7 @@ static void keep_start(struct room *room, const struct start *start)
     room->starts[at] = *start;
 }
 
+/* A start tries one number of lost servers alone. */
 static void set_start(struct room *room, const struct start *start)
 {
     room->banded = start->banded;
@@ -445,6 +446,8 @@ void room_choose_starts(struct room *room)
     }
 }
 
+/* Starts were tried before, and succeed again. Without one, anything goes that gives all servers a
+ * place, if need be with racks of mixed power. */
 int room_place(struct room *room, uint32_t start, struct myr_err *err)
 {
     if (start < room->start_count) {

@@ -68,6 +68,7 @@ static void put_server(struct polish *p, uint32_t server, uint32_t rack)
     }
 }
 
+/* Read anew each time: servers move. */
 static struct box box_of(const struct polish *p, uint32_t block)
 {
     const struct block *b = &p->room->blocks[block];
@@ -177,6 +178,7 @@ static bool swap_server(struct polish *p, uint32_t server, uint32_t first)
     return better;
 }
 
+/* Block by block; true where anything got shorter. */
 static bool polish_servers(struct polish *p)
 {
     bool better = false;
@@ -245,6 +247,7 @@ static bool swap_switch(struct polish *p, uint32_t one, uint32_t other)
     return false;
 }
 
+/* First into free places, then pair by pair. */
 static bool polish_switches(struct polish *p)
 {
     bool better = false;

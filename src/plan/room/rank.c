@@ -110,6 +110,7 @@ static void rank_aligned(struct filling *fill, uint32_t first, uint32_t count)
     }
 }
 
+/* Racks from where the block begins, best first, into 'order'. */
 void fill_rank(struct filling *fill, const struct block *block, uint32_t count)
 {
     if (fill->room->spec->place == MYR_ROOM_SHORTEST) {

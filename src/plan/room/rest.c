@@ -72,6 +72,7 @@ static uint32_t middle_of(struct room *room, uint32_t device)
            (at->rows - 1 - (uint32_t)y[count / 2]);
 }
 
+/* Told with what it needs and what would help. */
 static int no_place(const struct room *room, const char *what, const struct load *need,
                     struct myr_err *err)
 {
@@ -84,6 +85,7 @@ static int no_place(const struct room *room, const char *what, const struct load
     return rc;
 }
 
+/* Into the nearest rack that carries it. */
 static int put(struct room *room, uint32_t device, uint32_t target, struct myr_err *err)
 {
     struct load need = room_load(room, device);
@@ -112,6 +114,7 @@ static int put_devices(struct room *room, bool (*wanted)(uint32_t kind), struct 
     return MYR_OK;
 }
 
+/* Leaves, routers and access switches; strips and coolers have places of their own. */
 static bool is_lower(uint32_t kind)
 {
     return !is_host(kind) && !is_upper(kind) && kind != MYR_DEVICE_NODE && kind < MYR_DEVICE_PDU;

@@ -5,6 +5,7 @@
  * what it therefore must be, what hangs on which feed, how full the trays are.
  */
 
+/* What the spec gives, else what the part says, else a common value. */
 static double limit_or(double given, double part, double otherwise)
 {
     return given > 0 ? given : part > 0 ? part : otherwise;
@@ -15,6 +16,7 @@ static void rack_limits(struct room *room)
 {
     const struct plan *plan = room->plan;
     const struct myr_spec_room *spec = room->spec;
+    /* A rack that is given by its limits alone needs no part. */
     struct myr_part none = {};
     uint32_t found = spec->rack_part;
     if (found == MYR_PART_NONE && spec->rack_kw <= 0) {
@@ -162,6 +164,7 @@ static void put_loads(struct room *room)
     }
 }
 
+/* The room's record, and what the design has of it; lists are copied into the arena. */
 static void finish(struct room *room)
 {
     struct myr_design *design = &room->plan->design;

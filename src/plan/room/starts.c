@@ -56,6 +56,7 @@ static void keep(const struct room *room, struct placed *placed)
     }
 }
 
+/* As keep() found it, items too. */
 static void put_back(struct room *room, const struct placed *placed)
 {
     uint32_t servers = room->plan->spec->servers, devices = room->plan->design.device_count;
@@ -82,6 +83,7 @@ static void give_back(struct room *room)
     }
 }
 
+/* Servers and fabric from a start, then all the rest around them. */
 static int place_from(struct room *room, uint32_t start, struct myr_err *err)
 {
     /* Nothing stands yet: what an earlier start has placed must not be found. */
@@ -198,6 +200,7 @@ static void pull_together(struct starts *all, const struct short_layer *layer)
     *pull = 0;
 }
 
+/* The lower bound says which layers might be short; each is tried by itself. */
 static void anneal_pulled(struct starts *all)
 {
     struct short_layer layers[ROOM_SHORT_MAX];
@@ -226,6 +229,7 @@ static void anneal_starts(struct room *room)
     put_back(room, &all.best);
 }
 
+/* Aligned placements have one way, shortest ones begin at the best starts. */
 int room_place_all(struct room *room, struct myr_err *err)
 {
     bool shortest = room->spec->place == MYR_ROOM_SHORTEST;

@@ -47,6 +47,7 @@ static double over_bound(const struct myr_room *room)
     return room->lower_bound_mm ? (double)room->cable_mm / (double)room->lower_bound_mm - 1 : 0;
 }
 
+/* Null without a room, so that the key is always there. */
 void plan_room_answer(const struct myr_design *design, struct myr_answer *answer)
 {
     const struct myr_room *room = design->room;
@@ -169,6 +170,7 @@ static void put_row(const struct myr_design *design, struct myr_buf *buf, uint32
     myr_buf_putc(buf, '\n');
 }
 
+/* All devices rack by rack from the top unit down, with the feeds of their rack. */
 void plan_racks_csv(const struct myr_design *design, struct myr_outfile *file)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {}, name = {};

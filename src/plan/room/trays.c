@@ -39,6 +39,7 @@ static void along(struct trays *trays, uint32_t hall, uint32_t column, uint32_t 
     line[high] -= area;
 }
 
+/* The same between two columns of a row. */
 static void across(struct trays *trays, uint32_t hall, uint32_t row, uint32_t a, uint32_t b,
                    double area)
 {
@@ -67,6 +68,7 @@ static uint32_t crossing_row(const struct room *room, uint32_t a, uint32_t b, ui
     return best;
 }
 
+/* Along its column, across, along the other column: three stretches of tray. */
 static void run_cable(struct trays *trays, uint32_t from, uint32_t to, uint32_t turn, double area)
 {
     const struct stand *a = &trays->room->racks[from], *b = &trays->room->racks[to];
@@ -207,6 +209,7 @@ static void count_trunks(struct room *room)
                  room->spec->panel_ports);
 }
 
+/* After lengths: copper and fibre are of different thickness. */
 void room_trays(struct room *room)
 {
     struct myr_design *design = &room->plan->design;

@@ -40,6 +40,7 @@ static bool try_core(struct net_plan *net, uint32_t down, uint32_t up, uint32_t 
     struct myr_network *out = &net->out;
     uint32_t blocks = ceil_div(out->access, down);
     uint32_t cores = smallest_divisor(up, ceil_div((uint64_t)blocks * up, core_ports));
+    /* A core has room for all blocks, each with the same number of links to it. */
     if (cores == 0 || (uint64_t)blocks * (up / cores) > core_ports) {
         return false;
     }

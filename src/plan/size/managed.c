@@ -54,6 +54,8 @@ static void add_units(struct net_plan *oob, enum myr_device_kind kind, uint32_t 
     oob->managed += count;
 }
 
+/* Appends them behind the hosts: all other networks are sized by now, which is why out of band
+ * comes last. */
 void plan_managed(struct plan *plan, struct net_plan *oob)
 {
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {

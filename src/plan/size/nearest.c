@@ -35,6 +35,8 @@ static bool without_optics(const struct plan *plan)
 /* Whether the planner takes the changed spec, and finds parts for its links. */
 static bool works(struct search *search)
 {
+    /* A trial leaves nothing behind: its plan lies in an arena of its own, its findings go with it.
+     */
     struct myr_arena arena MYR_CLEANUP(myr_arena_done);
     myr_arena_init(&arena);
     struct plan *plan = MYR_ARENA_NEW(&arena, struct plan, 1);
@@ -86,6 +88,7 @@ static void try_number(struct search *search, const char *key, uint32_t *number,
     if (given == 0 || search->found >= SUGGESTIONS_MAX) {
         return;
     }
+    /* One below, one above, and so outwards: the first that works is the nearest. */
     for (uint32_t step = 1; step <= TRIALS_MAX; step++) {
         for (uint32_t up = 0; up < 2; up++) {
             *number = up ? given + step : given > step ? given - step : 0;

@@ -2,6 +2,7 @@
 
 /* Counts of a whole spec: defaults first, then network by network, each by its topology. */
 
+/* All but access networks have their switches and rails from resolve.c. */
 static int size_net(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
     switch (net->out.topology) {

@@ -11,6 +11,7 @@ static uint32_t class_start(uint32_t end, bool other_card, uint32_t legs)
     return other_card ? ceil_div(end, legs) * legs : end;
 }
 
+/* A splitter's legs end in cards of one kind. */
 int plan_whole_splitters(const struct net_plan *net, uint32_t down, struct myr_err *err)
 {
     if (net->several_cards && down % net->splitter_legs) {

@@ -12,6 +12,7 @@ static uint64_t worst_pair(uint32_t pods, uint32_t up, uint32_t above)
         uint32_t shift = (uint32_t)(other * (uint64_t)up % round);
         uint64_t shared = 0;
         for (uint32_t i = 0; i < above; i++) {
+            /* The first switches from where the pod begins have one link more. */
             uint32_t mine = up / above + (i < up % above);
             uint32_t place = (i + above - shift) % above;
             uint32_t theirs = up / above + (place < up % above);
@@ -138,6 +139,8 @@ static void explain(struct plan *plan, struct net_plan *net)
     }
 }
 
+/* The bisection here is by whole tiers; plugged.c measures the flow over the finished cables and
+ * replaces it. */
 void plan_state_clos(struct plan *plan, struct net_plan *net)
 {
     state_pairs(plan, net);

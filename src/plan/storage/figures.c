@@ -26,6 +26,7 @@ static double more_down(uint64_t of, uint64_t lost, double q)
     double sum = 0;
     for (uint64_t k = lost + 1; k <= of; k++) {
         double ways = 1;
+        /* Ways to choose k servers of the stripe, each with these down and the others up. */
         for (uint64_t i = 0; i < k; i++) {
             ways *= (double)(of - i) / (double)(i + 1);
         }
@@ -125,6 +126,7 @@ static void put_checkpoint(struct plan *plan, const struct storage_needs *needs)
     if (!spec->model) {
         return;
     }
+    /* Two checkpoints are kept where the spec does not say. */
     double gb = (double)needs->state_bytes / 1e9, kept = spec->checkpoints ? spec->checkpoints : 2;
     double write = plan_figure_value(plan, FIG_ST_WRITE);
     double read = plan_figure_value(plan, FIG_ST_READ);
@@ -138,6 +140,7 @@ static void put_checkpoint(struct plan *plan, const struct storage_needs *needs)
                 spec->checkpoints ? MYR_BASIS_COMPUTED : MYR_BASIS_ASSUMED, "%g kept", kept);
 }
 
+/* Nothing where the spec names no files. */
 static void put_files(struct plan *plan, const struct storage_needs *needs)
 {
     const struct myr_spec_storage *spec = &plan->spec->storage;
@@ -156,6 +159,7 @@ static void put_files(struct plan *plan, const struct storage_needs *needs)
 
 /* ---- tiers behind the flash ---- */
 
+/* 0 and no part where the spec has no such tier. Without copies or a code it keeps three copies. */
 uint32_t plan_tier_servers(const struct plan *plan, uint32_t tier, uint32_t *ret_part)
 {
     /* Defaults of the tiers, by kind. */
@@ -205,6 +209,7 @@ static void put_tier(struct plan *plan, uint32_t tier, uint32_t base)
                 one.read_basis, "%u * %llu MB/s", count, (unsigned long long)storage_reads(&one));
 }
 
+/* What each wish needs, then what the servers give: the order in which people ask. */
 void plan_storage_figures(struct plan *plan)
 {
     const struct storage_needs *needs = plan->storage_needs;

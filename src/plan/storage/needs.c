@@ -40,6 +40,7 @@ struct storage_server storage_one(const struct plan *plan, const struct myr_part
     return one;
 }
 
+/* Ports and disks in one line: the slower of both decides. */
 uint64_t storage_reads(const struct storage_server *one)
 {
     return storage_least(one->port_mbytes, one->read_mbytes);
@@ -96,11 +97,13 @@ static int need_checkpoint(struct plan *plan, struct storage_needs *needs, struc
                              myr_text_excerpt(myr_str_from(spec->model), shown));
     }
     needs->state_bytes = myr_checkpoint_bytes(&model, MYR_PRECISION_BF16);
+    /* Copies and parity are written as well. */
     double written = (double)needs->state_bytes * (double)needs->stored / (double)needs->data;
     needs->by_checkpoint = divide(up(written / 1e6 / spec->window_s), storage_writes(&needs->one));
     return MYR_OK;
 }
 
+/* The wish that asks for most decides the count. */
 static uint64_t most_of(const struct storage_needs *needs)
 {
     const uint64_t all[] = {needs->by_capacity, needs->by_rate,  needs->by_iops,
@@ -217,6 +220,7 @@ int plan_storage(struct plan *plan, struct myr_err *err)
     needs->one = storage_one(plan, server);
     read_wishes(plan, needs);
     need_files(spec, needs);
+    /* Decimal bytes throughout, as disks are sold. */
     uint64_t raw_gb = server->disks * server->disk_gb;
     uint64_t asked_gb = (uint64_t)(spec->capacity_tb * 1000 + 0.5);
     /* Files are capacity, too: whichever is more. */

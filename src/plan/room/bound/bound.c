@@ -247,6 +247,7 @@ static void count_places(struct bound *b, const struct load *server)
     }
 }
 
+/* What is common to all networks: places for servers, and memory for each device. */
 struct bound *bound_create(const struct plan *plan)
 {
     const struct myr_design *design = &plan->design;

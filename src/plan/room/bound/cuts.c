@@ -413,6 +413,7 @@ static double least_mm(struct bound *b, struct room *room, uint32_t id)
     return least;
 }
 
+/* Networks share racks but no cables, so the sum of their bounds is a bound. */
 uint64_t room_bound_mm(struct room *room)
 {
     struct bound *b = bound_create(room->plan);
@@ -424,6 +425,7 @@ uint64_t room_bound_mm(struct room *room)
     return (uint64_t)sum;
 }
 
+/* For the annealing, which pulls such layers together; nothing has to be proved of them. */
 uint32_t room_short_layers(struct room *room, struct short_layer ret[ROOM_SHORT_MAX])
 {
     struct layer_ways ways;

@@ -55,6 +55,7 @@ static uint32_t root_of(struct part *part, uint32_t device)
     return device;
 }
 
+/* Links between switches of this network that lead upwards. */
 static bool is_up(const struct bound *b, uint32_t link)
 {
     uint32_t layer;
@@ -98,6 +99,7 @@ static void send_up(const struct bound *b, uint32_t device, double share, double
     }
 }
 
+/* Tops are then cores, else spines. */
 static bool three_tiers(const struct bound *b)
 {
     return b->net->core > 0;
@@ -142,6 +144,7 @@ struct server_ports {
     double cables;
 };
 
+/* False when there are no more; else 'server' and its cables to the leaf. */
 static bool next_server(struct server_ports *at)
 {
     const struct myr_design *design = at->b->design;
@@ -201,6 +204,7 @@ static uint32_t class_of(struct part *part, const struct leaf_class *leaf)
     return part->class_count++;
 }
 
+/* A class may have become part of one that became part of a third. */
 static uint32_t joined_of(const struct part *part, uint32_t at)
 {
     while (part->classes[at].joined != at) {
@@ -258,6 +262,8 @@ static bool look_at_leaf(struct part *part, uint32_t leaf)
     return true;
 }
 
+/* Puts classes together that share servers, then counts servers, each in the class of its leaves.
+ */
 static void join_classes(struct part *part)
 {
     /* From the last on: a class may have been joined to one that was joined itself. */
@@ -318,6 +324,7 @@ static bool look_at_spines(struct part *part)
     return true;
 }
 
+/* Tops of the part, and with three tiers its spines. */
 static bool look_at_switches(struct part *part)
 {
     for (uint32_t i = part->top_first; i < part->top_end; i++) {
@@ -391,6 +398,7 @@ static void add_term(struct star_kind *kind, uint32_t var, double by)
     kind->by[kind->terms++] = by;
 }
 
+/* 'centres' switches have such a star. */
 static struct star *new_star(struct sky *sky, uint32_t centres)
 {
     MYR_ASSERT(sky->star_count < STAR_STARS);

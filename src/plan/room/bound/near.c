@@ -308,6 +308,7 @@ double bound_link_weight(const struct bound *b, uint32_t link)
     return b->times[type->layer] / (design->first_link[cable + 1] - design->first_link[cable]);
 }
 
+/* Whether a link is of the network in hand, and of which layer. */
 bool bound_of_net(const struct bound *b, uint32_t link, uint32_t *ret_layer)
 {
     const struct myr_cabletype *type =
@@ -334,6 +335,7 @@ struct load bound_least_load(struct load a, struct load b)
                          a.grams < b.grams ? a.grams : b.grams};
 }
 
+/* As the placement reckons it (grid.c), so that both mean the same. */
 struct load bound_part_load(const struct plan *plan, uint32_t part)
 {
     if (part == MYR_PART_NONE) {

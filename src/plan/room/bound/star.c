@@ -145,6 +145,7 @@ struct columns_gain {
     double *own;    /* by row: the other racks of the centre's own column */
 };
 
+/* Of a rack without any centre in it. */
 static double gain_at(const struct sky *sky, const struct star *star, const struct worth *worth,
                       double mm)
 {
@@ -268,6 +269,7 @@ static double star_least(const struct sky *sky, const struct star *star, const d
     return sum;
 }
 
+/* Stars share no part of a cable: their least sums are added. */
 double star_least_mm(const struct sky *sky, const double *x)
 {
     double sum = 0;

@@ -99,6 +99,7 @@ static uint32_t first_spine(const struct bound *b, uint32_t leaf)
     return first;
 }
 
+/* As many cables as the thinnest pair has, for every pair. */
 static double sheaf_mm(struct bound *b, const struct sheaf *sheaf)
 {
     return sheaf->leaves ? sheaf->least * pairs_mm(b, sheaf->leaves, sheaf->spines, &sheaf->need)
@@ -111,6 +112,7 @@ static bool one_hall(const struct bound *b)
     return b->plan->spec->room.building_count == 1 && b->net->leaf > 0 && b->net->spine > 0;
 }
 
+/* Leaves without uplinks to spare add nothing; sheaves follow each other in the order of leaves. */
 double bound_uplinks_mm(struct bound *b)
 {
     if (!one_hall(b)) {
