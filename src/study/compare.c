@@ -13,6 +13,7 @@ struct steps {
 
 enum { STEPS_A_SIDE = 4 }; /* planned, simulated, contention, fitted */
 
+/* To whoever waits; nobody has to. */
 static void tell(const struct steps *steps)
 {
     const struct myr_compare_question *q = steps->question;
@@ -53,6 +54,7 @@ static int simulate(struct myr_compare_side *side, const struct myr_compare_ques
         return rc;
     }
     side->simulated = answer.jobs[0];
+    /* A workload that is no collective has no algorithm. */
     side->algorithm = side->simulated.load.collective
                           ? myr_algorithm_names[side->simulated.load.algorithm]
                           : NULL;
@@ -134,6 +136,7 @@ static int measure(struct myr_compare_side *side, struct myr_arena *arena,
     return MYR_OK;
 }
 
+/* On an error the designs read so far are in 'ret', and are given back with it. */
 int myr_compare_designs(struct myr_design_comparison *ret, struct myr_arena *arena,
                         const struct myr_catalog *catalog,
                         const struct myr_compare_question *question, struct myr_err *err)

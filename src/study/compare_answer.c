@@ -28,6 +28,7 @@ static const char *technology_of(const struct myr_compare_side *side)
     return names[side->technology];
 }
 
+/* What the design is and what was taken for it; figures are in the rows. */
 static void put_side(struct myr_answer *answer, const struct myr_compare_side *side, uint32_t index)
 {
     const struct myr_network *net = &side->design.networks[MYR_NET_COMPUTE];
@@ -140,6 +141,7 @@ static void put_notes(struct myr_answer *answer, const struct myr_design_compari
 
 /* ---- for people ---- */
 
+/* A line for each letter: the table below has letters alone. */
 static void show_sides(struct myr_answer *answer, const struct myr_design_comparison *all)
 {
     for (uint32_t i = 0; i < all->count; i++) {
@@ -184,6 +186,7 @@ static void show_rows(struct myr_answer *answer, const struct myr_design_compari
     myr_answer_table(answer, rows, columns, count);
 }
 
+/* Rows without a winner, and why. */
 static void show_doubts(struct myr_answer *answer, const struct myr_design_comparison *all)
 {
     for (uint32_t r = 0; r < all->row_count; r++) {
@@ -193,6 +196,7 @@ static void show_doubts(struct myr_answer *answer, const struct myr_design_compa
     }
 }
 
+/* Shown with -o wide: most readers want the figures only. */
 static void show_traces(struct myr_answer *answer, const struct myr_value *traces)
 {
     static const struct myr_answer_column columns[] = {
@@ -208,6 +212,7 @@ static void show_traces(struct myr_answer *answer, const struct myr_value *trace
     myr_answer_table(answer, traces, columns, MYR_ARRAY_COUNT(columns));
 }
 
+/* The tree first, then the page from the same rows, so that both say the same. */
 void myr_design_comparison_answer(const struct myr_design_comparison *comparison,
                                   struct myr_answer *answer)
 {

@@ -16,6 +16,7 @@ struct fill {
     bool same_gaps;                           /* all bills lack the same lines */
 };
 
+/* Designs are lettered in the order in which they were given. */
 const char *compare_letter(uint32_t index)
 {
     static const char *const letters[MYR_COMPARE_MAX] = {"a", "b", "c", "d", "e", "f", "g", "h"};
@@ -113,6 +114,7 @@ static int plan_row(struct fill *fill, const struct head *head, const char *path
     return MYR_OK;
 }
 
+/* Figures that the plan has by itself, in the order of its answer. */
 static int plan_rows(struct fill *fill, struct myr_err *err)
 {
     static const struct {
@@ -170,6 +172,7 @@ static bool same_gaps(const struct myr_design *a, const struct myr_design *b)
     }
 }
 
+/* As a reason why nobody wins. */
 static const char *gaps_of(struct fill *fill, uint32_t side)
 {
     uint32_t lines = fill->all->sides[side].unpriced;
@@ -224,6 +227,7 @@ static const char *engine_words(struct fill *fill, uint32_t side)
                             s->efficiency_permille, (unsigned long long)fill->all->question->seed);
 }
 
+/* The first three are of the workload, the last of the contention table. */
 static void sim_rows(struct fill *fill)
 {
     static const struct head heads[] = {
@@ -378,6 +382,7 @@ static void fit_rows(struct fill *fill)
 /* As the number that is printed, so that equal print is equal. */
 static int64_t whole(const struct myr_compare_row *row, uint32_t index)
 {
+    /* By the digits that the row shows. */
     double scale = 1;
     for (int i = 0; i < row->digits; i++) {
         scale *= 10;
@@ -404,6 +409,7 @@ static const char *not_comparable(const struct fill *fill, const struct myr_comp
     const struct myr_design_comparison *all = fill->all;
     for (uint32_t i = 0; i < all->count; i++) {
         const struct myr_compare_cell *cell = &row->cells[i];
+        /* A figure may be known and still be no ground for a judgement. */
         if (!cell->known || cell->why) {
             return myr_arena_printf(fill->arena, "%s: %s", compare_letter(i),
                                     cell->why ? cell->why : "not known");
@@ -516,6 +522,7 @@ static void note_model(struct fill *fill)
     note(fill, "assumed: steps run during %g of the years; --in-use", all->question->in_use);
 }
 
+/* Rows in the order of the table: the plan, money, simulated, trained. Then winners, then notes. */
 int compare_fill(struct myr_design_comparison *comparison, struct myr_arena *arena,
                  struct myr_err *err)
 {

@@ -83,6 +83,7 @@ static void put_picture(const struct page *page, struct myr_buf *svg)
     }
 }
 
+/* Which letter is which design. */
 static void put_head(const struct page *page)
 {
     const struct myr_design_comparison *all = page->all;
@@ -171,6 +172,7 @@ void myr_design_comparison_svg(const struct myr_design_comparison *comparison,
     put_picture(&page, buf);
 }
 
+/* One page that needs nothing else, in the language that is asked for. */
 void myr_design_comparison_html(const struct myr_design_comparison *comparison,
                                 const struct myr_lang *lang, struct myr_buf *buf)
 {

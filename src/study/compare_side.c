@@ -17,6 +17,7 @@ static uint32_t header_permille(uint32_t headers)
     return PAYLOAD * 1000 / (PAYLOAD + headers);
 }
 
+/* By the names that the simulator has for them. */
 static bool find_policy(const char *word, enum myr_policy *ret)
 {
     for (uint32_t i = 0; i < MYR_POLICY_COUNT; i++) {
@@ -28,6 +29,7 @@ static bool find_policy(const char *word, enum myr_policy *ret)
     return false;
 }
 
+/* An option is given once for all designs or once for each. */
 static int check_words(const struct myr_compare_question *question,
                        const struct myr_sim_words *words, const char *option, struct myr_err *err)
 {
@@ -40,6 +42,7 @@ static int check_words(const struct myr_compare_question *question,
     return MYR_OK;
 }
 
+/* An unknown word is told with all that are known. */
 static int check_policy(const char *word, struct myr_err *err)
 {
     enum myr_policy policy;
@@ -95,6 +98,7 @@ int compare_check(const struct myr_compare_question *question, struct myr_err *e
 
 /* ---- the part that trains ---- */
 
+/* Names the groups that there are. */
 static int refuse_group(const struct myr_compare_side *side, const char *name, struct myr_err *err)
 {
     const struct myr_design *design = &side->design;
@@ -215,6 +219,7 @@ static int read_design(struct myr_compare_side *side, struct myr_arena *arena,
     return myr_plan(arena, catalog, &spec, &side->design, err);
 }
 
+/* Designs without a compute network have nothing that could be compared. */
 int compare_open(struct myr_compare_side *side, struct myr_arena *arena,
                  const struct myr_catalog *catalog, const struct myr_compare_question *question,
                  uint32_t index, struct myr_err *err)

@@ -164,6 +164,7 @@ static int place(struct placing *p, struct myr_err *err)
         return myr_err_set(err, MYR_ERANGE, "%s: nodes of %u GPUs, expected at most %d",
                            p->q->of.design, shape.gpus_per_node, MYR_SCHED_GPUS_MAX);
     }
+    /* Names are read before anything is placed: a bad file shows at once. */
     MYR_TRY(p->q->hosts ? read_hosts(p->q->hosts, shape.nodes, p->arena, &names, err) : MYR_OK);
     p->placer = myr_placer_create(&shape);
     /* Nodes that share a scale-up domain stand together. */
@@ -187,6 +188,7 @@ static int place(struct placing *p, struct myr_err *err)
                           myr_placer_free_nodes(p->placer));
         return MYR_OK;
     }
+    /* In the order of ranks, as the placer gave them. */
     const char **hosts = MYR_ARENA_NEW(p->arena, const char *, a->run.node_count);
     uint32_t *nodes = MYR_ARENA_NEW(p->arena, uint32_t, a->run.node_count);
     for (uint32_t i = 0; i < a->run.node_count; i++) {
@@ -218,6 +220,7 @@ static int count_nodes(const struct myr_launch_question *q, struct myr_arena *ar
 
 /* ---- the script ---- */
 
+/* Every capability by name and word, as 'fit' prints them. */
 static void put_recipe(const struct myr_recipe *recipe, struct myr_buf *buf)
 {
     for (int i = 0; i < MYR_CAPABILITY_COUNT; i++) {
@@ -294,6 +297,8 @@ static const char *job_name(const char *model, struct myr_arena *arena)
     return name;
 }
 
+/* 'found' without 'placed': a layout, but no free nodes. Neither: 'why' says why nothing fits.
+ * Both: the script is there. */
 int myr_launch_ask(const struct myr_launch_question *question, struct myr_arena *arena,
                    struct myr_launch_answer *ret, struct myr_err *err)
 {

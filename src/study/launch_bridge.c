@@ -125,6 +125,7 @@ static void put_item(struct myr_buf *buf, const struct myr_launch_item *item)
     myr_buf_putc(buf, '\n');
 }
 
+/* NULL where the layout does not ask for it. */
 static const struct myr_launch_item *find(const struct myr_launch *l, const char *name)
 {
     for (uint32_t i = 0; i < l->item_count; i++) {
@@ -175,6 +176,7 @@ static void put_rest(const struct myr_launch *l, const struct myr_launch_case *o
     if (layout->vp > 1) {
         myr_buf_printf(buf, "cfg.model.virtual_pipeline_model_parallel_size = %u\n", layout->vp);
     }
+    /* Parts of layers that are captured as graphs are a call, not an attribute. */
     if (modules) {
         myr_buf_put_lit(buf, "set_cuda_graph_modules(cfg.model, ");
         put_list(buf, modules->value);

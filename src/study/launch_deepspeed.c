@@ -108,6 +108,7 @@ static void capability_notes(const struct myr_launch_case *of, struct myr_launch
     }
 }
 
+/* Experts in its own words; what its layers cannot be is a note. */
 static void moe_items(const struct myr_launch_case *of, struct myr_launch *l)
 {
     const struct myr_moe *moe = &of->model->moe;
@@ -183,6 +184,7 @@ static void model_items(const struct myr_launch_case *of, struct myr_launch *l)
     }
 }
 
+/* One note for all of them: such a model has to be written first. */
 static void model_notes(const struct myr_model *model, struct myr_launch *l)
 {
     if (myr_model_is_mla(model) || model->delta.value_heads || model->qk_norm ||

@@ -1,6 +1,7 @@
 /* The files that trainers read: torchtitan's TOML and its model, and what every run is told. */
 #include "launch_script.h"
 
+/* Control characters as escapes of their code, which all three languages read. */
 void launch_put_string(struct myr_buf *buf, const char *text)
 {
     myr_buf_putc(buf, '"');
@@ -110,6 +111,7 @@ void launch_put_toml(const struct myr_launch *l, const struct myr_launch_case *o
     put_sections(buf, all.items, all.item_count);
 }
 
+/* Scores are softmax unless the model says sigmoid, or has a bias of scores. */
 static void put_experts(struct myr_buf *buf, const struct myr_model *model)
 {
     const struct myr_moe *moe = &model->moe;
@@ -250,6 +252,7 @@ void launch_put_flavour(const struct myr_launch_case *of, struct myr_buf *buf)
 
 /* ---- what every run is told ---- */
 
+/* Quoted for the shell; nothing without a path. */
 static void put_path(struct myr_buf *buf, const char *name, const char *path)
 {
     if (path) {

@@ -25,6 +25,7 @@ static void add(struct myr_launch *l, const char *name, const char *value,
     l->items[l->item_count++] = (struct myr_launch_item){name, value, kind};
 }
 
+/* Lists are short: they are looked through. */
 bool launch_has(const struct myr_launch *l, const char *name)
 {
     for (uint32_t i = 0; i < l->item_count; i++) {
@@ -94,6 +95,7 @@ void launch_note_order(struct myr_launch *l)
     launch_note(l, "ranks in the order of the layout block, by the launcher's host file");
 }
 
+/* By the name of the device: its trainers have other words for some things. */
 bool launch_is_ascend(const struct myr_launch_case *of)
 {
     static const char start[] = "ascend";

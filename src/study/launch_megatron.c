@@ -35,6 +35,7 @@ static void precision_args(const struct myr_launch_case *of, struct myr_launch *
     }
 }
 
+/* "t*4", "t", or nothing. */
 static void put_times(struct myr_buf *buf, char what, uint32_t count)
 {
     if (count > 1) {
@@ -207,6 +208,7 @@ static void part_args(const struct myr_launch_case *of, struct myr_launch *l)
     launch_put(l, MYR_LAUNCH_WORDS, "--recompute-modules", "%s", words.data);
 }
 
+/* Whole layers or parts of them: this trainer does one or the other. */
 static void recompute_args(const struct myr_launch_case *of, struct myr_launch *l)
 {
     const struct myr_layout *layout = of->layout;
@@ -226,6 +228,7 @@ static void recompute_args(const struct myr_launch_case *of, struct myr_launch *
     }
 }
 
+/* What it cannot offload is said, since memory was predicted with it. */
 static void offload_args(const struct myr_launch_case *of, struct myr_launch *l)
 {
     const struct myr_layout *layout = of->layout;
@@ -265,6 +268,7 @@ static void dispatcher_args(const struct myr_launch_case *of, struct myr_launch 
 {
     uint32_t way = launch_recipe(of, MYR_CAPABILITY_DISPATCHER, MYR_DISPATCH_ALL_TO_ALL);
     bool alone = of->layout->ep * myr_layout_etp(of->layout) == 1; /* nothing is sent */
+    /* Both send a token once to a scale-up domain and spread it there. */
     bool flex = (way == MYR_DISPATCH_DEEPEP || way == MYR_DISPATCH_HYBRIDEP) && !alone;
     launch_put(l, MYR_LAUNCH_TEXT, "--moe-token-dispatcher-type", "%s",
                flex                                   ? "flex"
@@ -392,6 +396,7 @@ static void graph_args(const struct myr_launch_case *of, struct myr_launch *l)
     }
 }
 
+/* Nothing to hide without tensor parallelism. */
 static void tensor_overlap_args(const struct myr_launch_case *of, struct myr_launch *l)
 {
     const struct myr_layout *layout = of->layout;

@@ -70,6 +70,7 @@ static void other_attention_args(const struct myr_model *model, struct myr_launc
     }
 }
 
+/* The activation function is not told by most descriptions: what is taken is said. */
 static void ffn_args(const struct myr_model *model, struct myr_launch *l)
 {
     enum myr_activation act = model->details.activation;
@@ -113,6 +114,7 @@ static void bias_args(const struct myr_model *model, struct myr_launch *l)
     }
 }
 
+/* Two kinds of norms, two in a layer: all else is a note. */
 static void norm_args(const struct myr_model *model, struct myr_launch *l)
 {
     launch_put(l, MYR_LAUNCH_TEXT, "--normalization",
@@ -195,6 +197,7 @@ static void moe_layers_arg(const struct myr_model *model, struct myr_launch *l)
     launch_put(l, MYR_LAUNCH_TEXT, "--moe-layer-freq", "[%s]", list.data);
 }
 
+/* How tokens find their experts, as far as the model's description says. */
 static void router_args(const struct myr_model *model, struct myr_launch *l)
 {
     const struct myr_model_details *details = &model->details;

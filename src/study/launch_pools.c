@@ -67,6 +67,7 @@ static int check(const struct myr_launch_question *q, struct myr_err *err)
     return MYR_OK;
 }
 
+/* The question is changed so that it asks for one pool alone, unless mixing is the better way. */
 int launch_choose_pool(const struct myr_launch_question *question, struct myr_arena *arena,
                        struct myr_case_question *of, struct myr_launch_answer *ret,
                        struct myr_err *err)

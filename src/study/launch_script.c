@@ -133,6 +133,7 @@ static void put_variables(const struct myr_launch *l, struct myr_buf *buf)
     }
 }
 
+/* Into the trainer's folder, where its programs are. */
 static void put_place(const struct myr_launch_run *run, struct myr_buf *buf)
 {
     if (run->code) {

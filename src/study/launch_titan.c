@@ -106,6 +106,7 @@ static void precision_items(const struct myr_launch_case *of, struct myr_launch 
     }
 }
 
+/* Whole layers, chosen operators, or none. */
 static void recompute_items(const struct myr_launch_case *of, struct myr_launch *l)
 {
     const struct myr_layout *layout = of->layout;
@@ -154,6 +155,7 @@ static void replica_items(const struct myr_launch_case *of, struct myr_launch *l
     }
 }
 
+/* What the recipe counts on and this trainer does not do is said in a note for each. */
 static void expert_items(const struct myr_launch_case *of, struct myr_launch *l)
 {
     const struct myr_layout *layout = of->layout;
@@ -181,6 +183,7 @@ static void expert_items(const struct myr_launch_case *of, struct myr_launch *l)
     }
 }
 
+/* Without a recipe nothing is switched on beyond the layout. */
 static void capability_items(const struct myr_launch_case *of, struct myr_launch *l)
 {
     const struct myr_layout *layout = of->layout;

@@ -73,6 +73,7 @@ void launch_put_items(const struct myr_launch_item *items, uint32_t count, struc
 /* Dots in names are maps in maps: "a.b" and "a.c" stand in one. Names come sorted by map. */
 void launch_put_json(const struct myr_launch_item *items, uint32_t count, struct myr_buf *buf)
 {
+    /* The map that is open, as a piece of the item's name that began it. */
     const char *open = NULL;
     size_t open_len = 0;
     myr_buf_putc(buf, '{');
