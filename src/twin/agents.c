@@ -7,6 +7,7 @@
  */
 #include "world.h"
 
+/* Of the node's present boot, whatever the order was for. */
 static void answer(struct world *w, enum myr_event_kind kind, const struct myr_effect *order,
                    uint8_t code, int64_t after_ms)
 {
@@ -40,6 +41,7 @@ static bool runs_up_to(const struct world *w, uint32_t node, uint32_t job, uint3
 
 static bool was_stopped(const struct wnode *node, uint32_t job, uint32_t epoch)
 {
+    /* An entry stands for all epochs of its job up to its own. */
     for (size_t i = 0; i < MYR_ARRAY_COUNT(node->stopped); i++) {
         if (node->stopped[i].epoch >= epoch && node->stopped[i].job == job) {
             return true;
@@ -56,6 +58,10 @@ static bool is_new_here(struct wnode *node, uint32_t job)
             return false;
         }
     }
+    /*
+     * The oldest image makes room, as on a disk that is full; 0 is no job,
+     * so numbers are one more.
+     */
     node->ran[node->ran_next++ % MYR_ARRAY_COUNT(node->ran)] = job + 1;
     return true;
 }
@@ -63,12 +69,14 @@ static bool is_new_here(struct wnode *node, uint32_t job)
 static int64_t start_ms(struct world *w, uint32_t job, const struct myr_effect *order)
 {
     struct myr_rng rng;
+    /* Drawn from job, node and epoch: the same start takes the same time in every run. */
     draw_init(&rng, w->seed, DRAW_START, (uint64_t)job << 32 | order->node, order->epoch);
     uint32_t gpus = order->world;
     int64_t ms = times_draw_ms(&w->times, TIME_IMPORT, gpus, &rng) +
                  times_draw_ms(&w->times, TIME_CONTEXT, gpus, &rng);
     if (is_new_here(&w->nodes[order->node], job)) {
         ms += times_draw_ms(&w->times, TIME_PULL, gpus, &rng);
+        /* A node that replaces another joins a gang that exists already. */
         ms += order->epoch > 1 ? times_draw_ms(&w->times, TIME_REPLACE, gpus, &rng) : 0;
     }
     return ms;
@@ -85,6 +93,7 @@ static void take_start(struct world *w, uint32_t job, const struct myr_effect *o
         }
         return;
     }
+    /* Told twice: it is answered again, or will be when it is up. */
     if (at != MYR_NONE) {
         if (w->ranks.items[at].up) {
             answer(w, MYR_EVENT_STARTED, order, 0, 0);
@@ -109,6 +118,7 @@ static void take_start(struct world *w, uint32_t job, const struct myr_effect *o
         }
     }
     if (node->broken) {
+        /* The failure shows after some seconds. */
         answer(w, MYR_EVENT_STARTED, order, 1, 10000);
         return;
     }
@@ -121,6 +131,7 @@ static void take_start(struct world *w, uint32_t job, const struct myr_effect *o
     happen(w, w->now_ms + start_ms(w, job, order), HAP_READY, id, w->ranks.items[id].serial);
 }
 
+/* Slots are used again: a happening of an earlier use is void. Numbers have 24 bits in the heap. */
 static bool is_meant(const struct world *w, uint32_t rank, uint32_t serial)
 {
     return w->ranks.items[rank].used && (w->ranks.items[rank].serial & 0xffffff) == serial;
@@ -142,6 +153,7 @@ static void take_stop(struct world *w, uint32_t job, const struct myr_effect *or
 {
     struct wnode *node = &w->nodes[order->node];
     bool any = false;
+    /* Before anything else: whatever comes late from now on starts nothing. */
     agent_remember(node, job, order->epoch);
     for (uint32_t at = node->first_rank; at != MYR_NONE; at = w->ranks.items[at].next_on_node) {
         struct wrank *rank = &w->ranks.items[at];
@@ -152,6 +164,7 @@ static void take_stop(struct world *w, uint32_t job, const struct myr_effect *or
                 draw_init(&rng, w->seed, DRAW_START, (uint64_t)job << 32 | order->node,
                           UINT64_C(1) << 32 | order->epoch);
                 int64_t ms = 200 + times_draw_ms(&w->times, TIME_TEARDOWN, order->world, &rng);
+                /* With time to save, the checkpoint stalls it first. */
                 ms += order->grace_s > 0 ? w->jobs[job].group->stall_ms : 0;
                 rank->stopping = true;
                 inc_break(w, rank->inc, order->grace_s > 0);
@@ -187,6 +200,7 @@ static void take_test(struct world *w, const struct myr_effect *order)
     enum time_part part = order->reason ? TIME_DIAGNOSE : TIME_CHECK;
     int64_t after_ms = times_draw_ms(&w->times, part, 1, &rng);
     node->test_number = order->epoch;
+    /* What the test will say is settled when it begins. */
     answer(w, MYR_EVENT_TESTED, order, node->broken, after_ms);
 }
 
@@ -212,6 +226,7 @@ void shell_silent(struct world *w, uint32_t id, uint32_t quiet)
 {
     struct wnode *node = &w->nodes[id];
     bool silent = !node->up || node->cut > 0;
+    /* Of an older silence, or over since, or nobody is there to be told. */
     if ((node->quiet & 0xffffff) != quiet || !silent || !w->line.up || node->told_silent) {
         return;
     }
@@ -235,9 +250,11 @@ void node_cut(struct world *w, uint32_t id, bool cut)
 {
     struct wnode *node = &w->nodes[id];
     if (cut) {
+        /* Partitions may overlap: the first one cuts, the last one heals. */
         if (node->cut++ == 0 && node->up) {
             node->cut_ms = w->now_ms;
             watch_silence(w, id);
+            /* The lease is looked at once a minute. */
             happen(w, w->now_ms + 60000, HAP_LEASE, id, 0);
         }
         return;
@@ -265,12 +282,14 @@ void node_down(struct world *w, uint32_t id)
         rank_end(w, node->first_rank);
     }
     node->up = false;
+    /* Dead and cut off look the same from outside. */
     watch_silence(w, id);
 }
 
 void node_boot(struct world *w, uint32_t id, uint32_t life)
 {
     struct wnode *node = &w->nodes[id];
+    /* 0: the first boot of all, which belongs to no life. */
     if (node->up || (life != 0 && (node->life & 0xffffff) != life)) {
         return;
     }
@@ -281,7 +300,9 @@ void node_boot(struct world *w, uint32_t id, uint32_t life)
     node->repairing = node->fencing = false;
     node->told_silent = false;
     node->test_number = 0;
+    /* It may have come up in the middle of a partition. */
     node->cut_ms = node->cut > 0 ? w->now_ms : -1;
+    /* Memory of the agent is of one boot; so are the images. */
     memset(node->stopped, 0, sizeof(node->stopped));
     memset(node->ran, 0, sizeof(node->ran));
     struct myr_event event = {.kind = MYR_EVENT_JOIN, .node = id, .boot = node->boot};
@@ -303,6 +324,7 @@ void node_lease(struct world *w, uint32_t id)
 {
     struct wnode *node = &w->nodes[id];
     int64_t since_ms = node->cut_ms;
+    /* Nobody hears a controller that is down, wherever the node is. */
     if (!w->line.up) {
         since_ms = since_ms < 0 ? w->line.down_ms : since_ms;
     }
@@ -314,6 +336,7 @@ void node_lease(struct world *w, uint32_t id)
         for (uint32_t at = node->first_rank; at != MYR_NONE; at = w->ranks.items[at].next_on_node) {
             const struct wrank *rank = &w->ranks.items[at];
             const struct winc *inc = &w->incs.items[rank->inc];
+            /* From when both hold: nothing heard, and no progress. */
             int64_t from_ms = inc->stalled_ms > since_ms ? inc->stalled_ms : since_ms;
             int64_t lease_ms =
                 by_clock_of(w, id, (int64_t)w->jobs[rank->job].group->lease_s * 1000);
@@ -336,6 +359,7 @@ void rack_fence(struct world *w, const struct myr_effect *effect)
     struct wnode *node = &w->nodes[effect->node];
     if (!node->fencing) {
         node->fencing = true;
+        /* Until the rack's controller has done it. */
         happen(w, w->now_ms + 20000, HAP_FENCE, effect->node, effect->boot);
     }
 }
@@ -357,10 +381,12 @@ void rack_fence_done(struct world *w, uint32_t id, uint32_t boot)
     bool fails = draw_chance(&rng, w->scenario->fence_fails_ppm);
     struct myr_event event = {
         .kind = MYR_EVENT_FENCED, .node = id, .boot = boot, .code = fails ? 1 : 0};
+    /* Booted since under another number: what was to be switched off is over already. */
     if (!fails && (node->boot & 0xffffff) == boot) {
         event.boot = node->boot;
         node_down(w, id);
         w->result->fences++;
+        /* A node under repair comes back when the crew says so. */
         if (!node->repairing) {
             happen(w, w->now_ms + boot_ms(w, id), HAP_BOOT, id, node->life);
         }
@@ -380,6 +406,7 @@ void crew_repair(struct world *w, uint32_t id)
     int64_t ms = boot_ms(w, id) + times_draw_ms(&w->times, TIME_RETURN, 1, &rng);
     ms += node->needs_part ? times_draw_ms(&w->times, TIME_PART, 1, &rng) : 0;
     node_down(w, id);
+    /* A boot that was under way is overtaken by the crew. */
     node->life++;
     node->repairing = true;
     node->broken = node->needs_part = false;

@@ -1,3 +1,7 @@
+/*
+ * case: a scenario with its seed and the hash of its run, in one file that a person can read. The
+ * scenario is a text in the text, so the same reader serves both.
+ */
 #include "myriad/twin/case.h"
 
 #include "myriad/text/doc.h"
@@ -39,6 +43,7 @@ static bool read_hash(struct myr_str text, uint64_t *ret)
         }
         *ret = *ret << 4 | digit;
     }
+    /* All digits, leading zeros too: it is compared as it was printed. */
     return text.len == 16;
 }
 
@@ -61,6 +66,7 @@ static size_t line_start(struct myr_str text, uint32_t line)
 static struct myr_str at_its_place(struct myr_arena *arena, struct myr_str file,
                                    const struct myr_doc *block)
 {
+    /* The bar that begins the block; what comes behind it is indented. */
     size_t bar = line_start(file, block->line) + block->column - 1;
     size_t at = line_start(file, block->line + 1), indent = 0;
     while (at + indent < file.len && file.data[at + indent] == ' ') {
@@ -70,6 +76,7 @@ static struct myr_str at_its_place(struct myr_arena *arena, struct myr_str file,
         return block->text;
     }
     MYR_CLEANUP(myr_buf_done) struct myr_buf placed = {};
+    /* As many lines as stand before it in the file. */
     for (uint32_t i = 0; i < block->line; i++) {
         myr_buf_putc(&placed, '\n');
     }
@@ -110,6 +117,7 @@ int myr_twin_case_parse(struct myr_twin_case *ret, struct myr_arena *arena, cons
     if (word && (rc = myr_doc_bool(word, "goes_on", &goes_on, err)) < 0) {
         return rc;
     }
+    /* A case that broke a rule stopped there, unless it says otherwise. */
     ret->stops = myr_doc_get(doc, "broken") && !goes_on;
     planted = myr_doc_get(doc, "planted");
     if (planted) {

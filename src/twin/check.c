@@ -8,6 +8,7 @@ const char *const rule_names[RULE_COUNT] = {"given-twice",  "ungranted",  "leak"
                                             "gang",         "late-start", "drained", "two-lives",
                                             "stale-commit", "done-early", "stuck",   "journal"};
 
+/* What the books know of one job, from effects and from the world. */
 struct book_job {
     bool strict, work_done;
     uint32_t gpus_granted;
@@ -86,6 +87,7 @@ void check_violated(struct check *k, enum rule rule, const char *fmt, ...)
     k->report.by_rule[rule]++;
 }
 
+/* Jobs are known from their first mention. */
 static struct book_job *book(struct check *k, uint32_t job)
 {
     while (k->jobs.count <= job) {
@@ -94,6 +96,7 @@ static struct book_job *book(struct check *k, uint32_t job)
     return &k->jobs.items[job];
 }
 
+/* Compared with the queue when all effects of the event are known: in between they may differ. */
 static void touch(struct check *k, uint32_t node)
 {
     if (!k->is_touched[node]) {
@@ -127,6 +130,7 @@ uint64_t check_owned(const struct check *k, uint32_t node)
 
 void check_node_free(struct check *k, uint32_t node, uint64_t free_gpus)
 {
+    /* One message a node is enough. */
     for (uint32_t g = 0; g < k->gpus_per_node; g++) {
         uint32_t owner = k->owner[(size_t)node * k->gpus_per_node + g];
         bool is_free = free_gpus >> g & 1;
@@ -159,6 +163,7 @@ static void grant(struct check *k, const struct myr_effect *e)
                                "gpu/%05u/%u is granted to job %u while job %u has it", e->node, g,
                                e->job, *owner - 1);
             }
+            /* The controller may believe that it is free: what counts is who really runs. */
             uint32_t lives = k->lives[(size_t)e->node * k->gpus_per_node + g];
             if (lives && lives != e->job + 1) {
                 check_violated(k, RULE_GIVEN_TWICE,
@@ -176,6 +181,7 @@ static void release(struct check *k, const struct myr_effect *e)
     touch(k, e->node);
     for (uint32_t g = 0; g < k->gpus_per_node; g++) {
         uint32_t *owner = &k->owner[(size_t)e->node * k->gpus_per_node + g];
+        /* Of another's GPUs nothing is taken: that shows as a leak. */
         if (e->gpus >> g & 1 && *owner == e->job + 1) {
             *owner = 0;
             book(k, e->job)->gpus_granted--;
@@ -241,6 +247,7 @@ static void node_says(struct check *k, const struct myr_effect *e)
 {
     bool drained = e->state == MYR_NODE_DRAINED || e->state == MYR_NODE_REPAIR;
     bool empties = drained || e->state == MYR_NODE_DRAINING;
+    /* Two bits: what people ask for, and what the controller says of itself. */
     k->wanted_empty[e->node] = (uint8_t)((k->wanted_empty[e->node] & 1) | (empties ? 2 : 0));
     if (drained && k->node_live[e->node] > 0) {
         check_violated(k, RULE_DRAINED, "node/%05u is called %s with %u ranks on it", e->node,
@@ -301,11 +308,13 @@ void check_rank_begins(struct check *k, uint32_t node, uint32_t job, uint32_t ep
     struct book_job *b = book(k, job);
     set_lives(k, node, gpus, job + 1);
     k->node_live[node]++;
+    /* Of strict jobs no two epochs live at a time, for whatever reason. */
     if (b->live > 0 && b->live_epoch != epoch) {
         if (b->strict) {
             check_violated(k, RULE_TWO_LIVES, "strict job %u lives in epochs %u and %u", job,
                            b->live_epoch, epoch);
         }
+        /* The newest epoch is the one that is counted by itself. */
         if (epoch > b->live_epoch) {
             b->older += b->live;
             b->live = 0;
@@ -321,6 +330,7 @@ void check_rank_begins(struct check *k, uint32_t node, uint32_t job, uint32_t ep
 void check_rank_up(struct check *k, uint32_t job, uint32_t epoch, uint64_t gpus)
 {
     struct book_job *b = book(k, job);
+    /* Later epochs begin anew; ranks of earlier ones that come up late do not count. */
     if (epoch > b->up_epoch) {
         b->up_epoch = epoch;
         b->up_gpus = 0;
@@ -361,6 +371,7 @@ void check_stuck(struct check *k, int64_t longest_ms)
 {
     for (uint32_t j = 0; j < k->jobs.count; j++) {
         struct book_job *b = &k->jobs.items[j];
+        /* Waiting, running and being over may last; everything else must end. */
         bool moves = b->state == MYR_CONTROL_QUEUED || b->state == MYR_CONTROL_RUNNING ||
                      b->state >= MYR_CONTROL_DONE;
         if (!moves && k->now_ms - b->since_ms > longest_ms) {

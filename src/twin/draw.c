@@ -1,3 +1,4 @@
+/* draw: logarithms, powers and random times in integers, so that all machines draw the same. */
 #include "draw.h"
 
 int64_t draw_log2(uint64_t value)
@@ -6,6 +7,7 @@ int64_t draw_log2(uint64_t value)
     int whole = 63 - __builtin_clzll(value);
     uint64_t x = whole > 31 ? value >> (whole - 31) : value << (31 - whole); /* 1 to 2, Q31 */
     int64_t result = (int64_t)whole << 16;
+    /* One bit of the logarithm at a time: squaring doubles it. */
     for (int bit = 15; bit >= 0; bit--) {
         x = x * x >> 31;
         if (x >> 32) {
@@ -23,11 +25,13 @@ uint64_t draw_exp2(int64_t exponent)
                                        2194507416, 2170868211, 2159144271, 2153306066,
                                        2150392886, 2148937775, 2148210588, 2147847087,
                                        2147665360, 2147574502, 2147529074, 2147506361};
+    /* Rounded down, for negative exponents too. */
     int64_t whole = exponent >> 16;
     if (whole < -16) {
         return 0;
     }
     if (whole > 45) {
+        /* Beyond that the result would not fit: the largest power stands for all. */
         return UINT64_C(1) << 46 << 16;
     }
     uint64_t x = UINT64_C(1) << 31;
@@ -41,6 +45,7 @@ uint64_t draw_exp2(int64_t exponent)
 
 void draw_init(struct myr_rng *rng, uint64_t seed, enum draw_use use, uint64_t a, uint64_t b)
 {
+    /* Each use of each thing has a sequence of its own: what else is drawn does not matter. */
     myr_rng_init(rng, seed, myr_hash_u64(myr_hash_u64(a ^ (uint64_t)use << 56) ^ b));
 }
 
@@ -77,6 +82,7 @@ int64_t draw_time_ms(struct myr_rng *rng, const struct draw_time *time)
         return middle > 0 ? middle : 0;
     }
     int64_t z = normal(rng);
+    /* Below the typical value the spread is that to low, above it that to high. */
     int64_t edge = z < 0 ? (low > 0 ? low : 1) : high;
     int64_t spread = draw_log2((uint64_t)edge) - draw_log2((uint64_t)middle); /* of 1.645 sigma */
     int64_t exponent = (z < 0 ? -z : z) * spread / 107807;                    /* 1.645 */

@@ -1,3 +1,4 @@
+/* fields: reads and writes maps by tables of rows. */
 #include "fields.h"
 
 enum { KEYS_MAX = 64, DAY_MS = 86400000 };
@@ -15,6 +16,7 @@ static int read_one(const struct myr_doc *node, const struct field *row, char *b
     if (row->unit == FIELD_CHOICE) {
         return myr_doc_choice(node, row->key, row->names, row->name_count, to, err);
     }
+    /* Whole numbers are read as such: a double would lose digits of a large one. */
     if (row->unit == FIELD_U32 || row->unit == FIELD_U64) {
         uint64_t whole;
         int rc = myr_doc_u64(node, row->key, (uint64_t)row->min, (uint64_t)row->max, &whole, err);
@@ -34,6 +36,10 @@ static int read_one(const struct myr_doc *node, const struct field *row, char *b
     } else if (row->unit == FIELD_WHOLE_S) {
         *(int64_t *)to = (int64_t)value;
     } else if (row->unit == FIELD_PER_DAY) {
+        /*
+         * Rounded up; what is written subtracts half of that, so that reading it gives the same
+         * again.
+         */
         *(int64_t *)to = value > 0 ? (int64_t)(DAY_MS / value) + 1 : 0;
     } else {
         *(int64_t *)to = (int64_t)(value * unit_ms(row->unit) + 0.5);
@@ -62,6 +68,7 @@ int scene_read(const struct myr_doc *map, const char *what, const struct field *
 {
     const char *keys[KEYS_MAX];
     MYR_ASSERT(count + other_count <= KEYS_MAX);
+    /* A section that is not there keeps its defaults. */
     if (!map) {
         return MYR_OK;
     }

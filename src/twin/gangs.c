@@ -29,6 +29,7 @@ uint32_t inc_of(struct world *w, uint32_t job, uint32_t epoch)
         id = (uint32_t)w->incs.count;
         myr_vec_push(&w->incs, (struct winc){});
     }
+    /* The list of nodes keeps its memory from the slot's last use. */
     struct winc inc = {.used = true,
                        .job = job,
                        .epoch = epoch,
@@ -53,6 +54,7 @@ void inc_forget(struct world *w, uint32_t id)
         }
     }
     inc->used = false;
+    /* Happenings of this use are void from now on. */
     inc->serial++;
     myr_vec_push(&w->free_incs, id);
 }
@@ -66,6 +68,7 @@ int64_t inc_work_ms(const struct world *w, const struct winc *inc)
     }
     int64_t elapsed_ms = w->now_ms - inc->since_ms;
     int64_t interval_ms = job->group->interval_ms;
+    /* Work and stalls follow each other in cycles; the last may be in the middle of either. */
     if (interval_ms > 0) {
         int64_t cycle_ms = interval_ms + job->group->stall_ms;
         int64_t cycles = elapsed_ms / cycle_ms, rest_ms = elapsed_ms % cycle_ms;
@@ -85,6 +88,7 @@ void inc_rank_up(struct world *w, uint32_t rank)
     inc->gpus_up += (uint32_t)__builtin_popcountll(r->gpus);
     MYR_ASSERT(inc->live > 0 && (!is_ours(w) || inc->gpus_up <= job->gpus));
     check_rank_up(w->check, job->id, r->epoch, r->gpus);
+    /* The last rank: now the gang as a whole takes its time to the first step. */
     if (inc->gpus_up == job->gpus && !inc->broken) {
         static const enum time_part parts[] = {TIME_RENDEZVOUS, TIME_COMMS, TIME_STATE, TIME_LOADER,
                                                TIME_FIRST_STEP};
@@ -130,6 +134,7 @@ void inc_begin(struct world *w, uint32_t id, int64_t base_ms)
         job->failed_ms = -1;
     }
     int64_t left_ms = job->work_ms - inc->base_ms, interval_ms = job->group->interval_ms;
+    /* No checkpoint is taken at the very end. */
     int64_t stalls = interval_ms > 0 && left_ms > 0 ? (left_ms - 1) / interval_ms : 0;
     happen(w, w->now_ms + left_ms + stalls * job->group->stall_ms, HAP_FINISH, id, inc->serial);
     happen(w, w->now_ms + w->scenario->report_ms, HAP_REPORT, id, inc->serial);
@@ -146,6 +151,7 @@ void inc_break(struct world *w, uint32_t id, bool save)
     if (!inc->running) {
         return;
     }
+    /* Before it is called broken, while the clock of its run still goes. */
     int64_t work_ms = inc_work_ms(w, inc);
     MYR_ASSERT(w->now_ms >= inc->since_ms && (!is_ours(w) || w->busy_gpus >= job->gpus));
     w->gpu_ms_running += (uint64_t)(w->now_ms - inc->since_ms) * job->gpus;
@@ -153,6 +159,7 @@ void inc_break(struct world *w, uint32_t id, bool save)
     inc->base_ms = work_ms;
     inc->stalled_ms = w->now_ms;
     w->busy_gpus -= job->gpus;
+    /* The store takes nothing of an older epoch than it has. */
     if (save && work_ms > job->saved_ms && inc->epoch >= job->epoch_saved) {
         job->saved_ms = work_ms;
         job->epoch_saved = inc->epoch;
@@ -189,6 +196,7 @@ uint32_t rank_new(struct world *w, const struct wrank *rank)
 void agent_remember(struct wnode *node, uint32_t job, uint32_t epoch)
 {
     size_t at = 0;
+    /* The job's own entry, else the one that was used longest ago. */
     for (size_t i = 0; i < MYR_ARRAY_COUNT(node->stopped); i++) {
         if (node->stopped[i].epoch > 0 && node->stopped[i].job == job) {
             at = i;
@@ -214,6 +222,7 @@ void rank_end(struct world *w, uint32_t id)
     *link = rank->next_on_node;
     struct winc *inc = &w->incs.items[rank->inc];
     MYR_ASSERT(inc->live > 0);
+    /* One rank less: nobody makes progress, and nothing is saved. */
     inc_break(w, rank->inc, false);
     inc->gpus_up -= rank->up ? (uint32_t)__builtin_popcountll(rank->gpus) : 0;
     inc->live--;
@@ -265,6 +274,7 @@ void inc_commit(struct world *w, uint32_t id, uint32_t serial)
         check_commit(w->check, job->id, inc->epoch);
         log_saved(w, inc);
     }
+    /* With less left than an interval the end comes first. */
     if (job->work_ms - job->saved_ms > interval_ms) {
         happen(w, w->now_ms + interval_ms + job->group->stall_ms, HAP_COMMIT, id, inc->serial);
     }
@@ -289,6 +299,7 @@ void inc_finish(struct world *w, uint32_t id, uint32_t serial)
     job->end_ms = w->now_ms;
     check_work_done(w->check, job->id);
     log_end(w, job_id);
+    /* Read before: the incarnation is forgotten with its last rank. */
     uint32_t count = (uint32_t)inc->nodes.count;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t node = w->incs.items[id].nodes.items[i];

@@ -1,3 +1,8 @@
+/*
+ * live: a world under a controller that its caller runs. Jobs are known by token before they have
+ * an id, and by id from then on; what the world has to say is told only while it is advanced.
+ * Faults come from the seed or by name.
+ */
 #include "myriad/twin/live.h"
 
 #include <stdlib.h>
@@ -33,7 +38,12 @@ int myr_live_create(const struct myr_scenario *scenario, uint64_t seed, int64_t 
     const int64_t report_ms = 10000; /* people look at it: as often as the core likes to hear */
     live->scenario = *scenario;
     struct myr_scenario *s = &live->scenario;
+    /* The scenario's own lists belong to the caller. */
     memset(s->left_out, 0, sizeof(s->left_out));
+    /*
+     * Jobs come from the caller, and so do windows and drains; the
+     * controller's deaths are its own.
+     */
     s->group_count = s->job_count = s->window_count = 0;
     s->crashes.every_ms = s->clock.every_ms = s->drains.every_ms = 0;
     s->report_ms = s->report_ms < report_ms ? s->report_ms : report_ms;
@@ -84,12 +94,14 @@ static uint32_t add_job(struct myr_live *live, const struct myr_job_spec *spec,
                         const struct myr_live_run *run)
 {
     struct world *w = &live->world;
+    /* Groups are pointed to by jobs, so each has memory that never moves. */
     struct myr_scenario_jobs *group = MYR_ARENA_NEW(&live->arena, struct myr_scenario_jobs, 1);
     *group = (struct myr_scenario_jobs){.count = 1,
                                         .interval_ms = run->interval_ms,
                                         .stall_ms = run->stall_ms,
                                         .restart = spec->restart,
                                         .lease_s = spec->lease_s};
+    /* Jobs move in memory here: nobody keeps pointers to them across calls. */
     if (w->job_count == live->job_capacity) {
         live->job_capacity = live->job_capacity ? 2 * live->job_capacity : 64;
         w->jobs = myr_xrealloc(w->jobs, live->job_capacity, sizeof(*w->jobs));
@@ -108,6 +120,7 @@ static uint32_t add_job(struct myr_live *live, const struct myr_job_spec *spec,
 int myr_live_submit(struct myr_live *live, const struct myr_job_spec *spec,
                     const struct myr_live_run *run, struct myr_err *err)
 {
+    /* Ten years: sums of such times stay far from overflow. */
     const int64_t most_ms = INT64_C(10) * 366 * 86400000;
     const struct {
         const char *what;
@@ -124,6 +137,7 @@ int myr_live_submit(struct myr_live *live, const struct myr_job_spec *spec,
                                (long long)most_ms);
         }
     }
+    /* The same token again is the same job. */
     if (!myr_u64map_find(&live->tokens, spec->token)) {
         uint32_t job = add_job(live, spec, run);
         bool added = myr_u64map_add(&live->tokens, spec->token, job);
@@ -137,6 +151,7 @@ static void bind(struct myr_live *live, uint32_t id, uint32_t job)
 {
     struct world *w = &live->world;
     if (id >= live->id_count) {
+        /* Ids count up one by one, so doubling is enough. */
         uint32_t count = id < 32 ? 64 : 2 * id;
         w->job_of_id = myr_xrealloc(w->job_of_id, count, sizeof(*w->job_of_id));
         for (uint32_t i = live->id_count; i < count; i++) {
@@ -157,6 +172,7 @@ static bool is_bound(const struct myr_live *live, uint32_t id)
 
 static void bind_spec(struct myr_live *live, uint32_t id, const struct myr_job_spec *spec)
 {
+    /* A job that was never submitted here runs as jobs do by default. */
     const uint32_t *known = myr_u64map_find(&live->tokens, spec->token);
     struct myr_live_run run = myr_live_run_default();
     if (!is_bound(live, id)) {
@@ -168,6 +184,7 @@ static void bind_spec(struct myr_live *live, uint32_t id, const struct myr_job_s
 
 static void accepted(struct myr_live *live, const struct myr_effect *effect)
 {
+    /* All that an answer says of a job is its token. */
     struct myr_job_spec unknown = {.token = effect->gpus, .gpus = 1, .lease_s = 600};
     const uint32_t *known = myr_u64map_find(&live->tokens, effect->gpus);
     if (effect->state && known) {
@@ -198,6 +215,7 @@ void myr_live_effect(struct myr_live *live, const struct myr_effect *effect)
         accepted(live, effect);
     }
     check_effect(w->check, effect);
+    /* Nothing is compared with a queue: it is the caller's. */
     check_event_done(w->check);
     if (kind == MYR_EFFECT_START || kind == MYR_EFFECT_STOP || kind == MYR_EFFECT_TEST) {
         send_to_node(w, effect);
@@ -221,6 +239,7 @@ void myr_live_advance(struct myr_live *live, int64_t now_ms,
     MYR_ASSERT(!live->event && event); /* not from within */
     live->event = event;
     live->context = context;
+    /* What happens may bring about more for the same moment. */
     while (myr_live_next_ms(live) <= now_ms && myr_heap_pop(&w->heap, &item)) {
         w->now_ms = item.key;
         check_time(w->check, w->now_ms);
@@ -301,6 +320,7 @@ static void adopt_job(struct myr_live *live, const struct myr_control *control, 
     struct myr_control_job view = myr_control_job(control, id);
     bind_spec(live, id, &view.spec);
     struct wjob *job = &w->jobs[w->job_of_id[id]];
+    /* The core knows steps, the world time. */
     int64_t saved_ms = view.saved_step * job->step_ms;
     job->saved_ms = saved_ms < job->work_ms ? saved_ms : job->work_ms;
     job->epoch_saved = view.epoch;
@@ -317,6 +337,7 @@ static void adopt_progress(struct world *w, const struct myr_control *control, u
 {
     struct myr_control_job view = myr_control_job(control, id);
     const struct wjob *job = &w->jobs[w->job_of_id[id]];
+    /* Only of a job that is called running must all ranks be there. */
     bool whole = view.state != MYR_CONTROL_RUNNING;
     for (size_t i = 0; i < job->incs.count; i++) {
         const struct winc *inc = &w->incs.items[job->incs.items[i]];
@@ -327,6 +348,7 @@ static void adopt_progress(struct world *w, const struct myr_control *control, u
         if (view.step > 0) {
             int64_t done_ms = view.step * job->step_ms;
             done_ms = done_ms < job->work_ms ? done_ms : job->work_ms;
+            /* Not below its checkpoint: it may have been saved after the last report. */
             inc_begin(w, job->incs.items[i], done_ms > job->saved_ms ? done_ms : job->saved_ms);
         }
     }
@@ -439,6 +461,7 @@ int myr_live_inject(struct myr_live *live, uint32_t node, const char *fault, str
         happen(w, w->now_ms + CUT_MS, HAP_UNCUT, node, 0);
     } else {
         struct myr_rng rng;
+        /* By number, as faults from the seed, but of a row of their own. */
         draw_init(&rng, w->seed, DRAW_FAULT, live->injected++, 2);
         nature_strike(w, node, &faults[at].blow, &rng);
     }
@@ -470,6 +493,7 @@ uint64_t myr_live_log(const struct myr_live *live, uint32_t id, uint64_t from, s
     }
     const struct wjob *job = &live->world.jobs[live->world.job_of_id[id]];
     uint64_t end = job->log_dropped + job->log.len;
+    /* What was dropped is gone: the reader goes on with what is left. */
     from = from < job->log_dropped ? job->log_dropped : from;
     if (from < end) {
         myr_buf_put(ret, job->log.data + (from - job->log_dropped), (size_t)(end - from));

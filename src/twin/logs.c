@@ -7,6 +7,7 @@
 
 #include "world.h"
 
+/* At most twice as much is kept, so that moving it is rare; and a report prints so many lines. */
 enum { KEPT_BYTES = 64 << 10, LINES_AT_ONCE = 20 };
 
 MYR_PRINTF(3, 4)
@@ -47,6 +48,7 @@ void log_up(struct world *w, const struct winc *inc)
     struct wjob *job = &w->jobs[inc->job];
     if (w->keeps_logs) {
         int64_t step = steps_of(job, inc->base_ms);
+        /* Lines go on from where this incarnation begins, even if one before was further. */
         job->log_step = step;
         put(w, job, "incarnation %u: world size %u, %s step %lld", inc->epoch, job->gpus,
             step > 0 ? "loaded checkpoint of" : "starts at", (long long)step);
@@ -60,6 +62,7 @@ void log_steps(struct world *w, const struct winc *inc, int64_t work_ms)
         return;
     }
     int64_t now = steps_of(job, work_ms), all = steps_of(job, job->work_ms);
+    /* With many steps since the last report some are passed over. */
     int64_t stride = (now - job->log_step + LINES_AT_ONCE - 1) / LINES_AT_ONCE;
     for (int64_t step = job->log_step + stride; stride > 0 && step <= now; step += stride) {
         put(w, job, "iteration %lld/%lld | elapsed time per iteration %.1f ms | loss %.4f",

@@ -43,6 +43,7 @@ static int64_t fault_mean_ms(const struct myr_scenario *s)
     for (uint32_t i = 0; i < s->class_count; i++) {
         sum += s->classes[i].per_1e12_node_h;
     }
+    /* All nodes together; the constant is 3.6e6 ms an hour times 1e12 node-hours. */
     uint64_t whole = sum * s->shape.nodes;
     uint64_t mean_ms = whole > 0 ? UINT64_C(3600000000000000000) / whole : 0;
     return whole > 0 && mean_ms == 0 ? 1 : (int64_t)mean_ms; /* 0 would be never */
@@ -54,6 +55,7 @@ static void begin_jobs(struct world *w)
     uint32_t at = 0;
     for (uint32_t g = 0; g < s->group_count; g++) {
         const struct myr_scenario_jobs *group = &s->groups[g];
+        /* Parts are weights of the sizes, whatever they add up to. */
         uint32_t whole = 0;
         for (uint32_t i = 0; i < group->size_count; i++) {
             whole += group->parts[i];
@@ -76,10 +78,12 @@ static void begin_jobs(struct world *w)
             job->submit_ms = group->arrive_ms[0] +
                              (span_ms > 0 ? (int64_t)(myr_rng_u64(&rng) % (uint64_t)span_ms) : 0);
             job->first_start_ms = job->first_run_ms = job->end_ms = job->failed_ms = -1;
+            /* Draws are made for every job, so that leaving one out changes no other. */
             if (nature_left_out(w, MYR_SCENARIO_JOBS, at) || job->submit_ms > s->length_ms) {
                 continue;
             }
             happen(w, job->submit_ms, HAP_SUBMIT, at, 0);
+            /* Also drawn for services, before their work becomes endless. */
             if (draw_chance(&rng, group->cancel_ppm)) {
                 int64_t after_ms = draw_exponential_ms(&rng, job->work_ms);
                 happen(w, job->submit_ms + after_ms, HAP_CANCEL, at, 0);
@@ -97,6 +101,7 @@ void nature_begin(struct world *w)
     for (uint32_t id = 0; id < s->shape.nodes; id++) {
         w->nodes[id].cut_ms = -1;
         w->nodes[id].first_rank = MYR_NONE;
+        /* Spread over a second, not all at once. */
         happen(w, w->now_ms + 1 + id % 1000, HAP_BOOT, id, 0);
     }
     begin_jobs(w);
@@ -116,6 +121,7 @@ static void note_failure(struct world *w, uint32_t rank)
 {
     struct wjob *job = &w->jobs[w->ranks.items[rank].job];
     job->failures++;
+    /* The first failure counts until it runs again. */
     job->failed_ms = job->failed_ms < 0 ? w->now_ms : job->failed_ms;
 }
 
@@ -161,6 +167,7 @@ void nature_strike(struct world *w, uint32_t id, const struct blow *blow, struct
 {
     struct wnode *node = &w->nodes[id];
     uint32_t ranks = 0;
+    /* Which rank is hit is drawn among all of them. */
     for (uint32_t at = node->first_rank; at != MYR_NONE; at = w->ranks.items[at].next_on_node) {
         ranks++;
     }
@@ -189,6 +196,7 @@ static struct blow blow_of(const struct world *w, const struct myr_scenario_clas
 {
     const struct myr_scenario *s = w->scenario;
     uint32_t fate = myr_rng_below(rng, 1000000);
+    /* Some failures are mended by a new process, more by a reboot, the rest needs a part. */
     bool breaks = class->breaks && fate >= s->restart_ppm;
     return (struct blow){class->shows, breaks, breaks && fate >= s->restart_ppm + s->reboot_ppm};
 }
@@ -207,6 +215,7 @@ void nature_fault(struct world *w)
     while (pick >= s->classes[class].per_1e12_node_h) {
         pick -= s->classes[class ++].per_1e12_node_h;
     }
+    /* What is down or broken already cannot fail again. */
     if (!nature_left_out(w, MYR_SCENARIO_FAULTS, number) && w->nodes[node].up &&
         !w->nodes[node].broken) {
         struct blow blow = blow_of(w, &s->classes[class], &rng);
@@ -222,6 +231,7 @@ void nature_partition(struct world *w)
     struct myr_rng rng;
     draw_init(&rng, w->seed, DRAW_PARTITION, number, 1);
     uint32_t groups = (s->shape.nodes + s->partitions.nodes - 1) / s->partitions.nodes;
+    /* Neighbours by number, as under one leaf or in one rack. */
     uint32_t first = myr_rng_below(&rng, groups) * s->partitions.nodes;
     int64_t length_ms = 1000 + draw_exponential_ms(&rng, s->partitions.length_ms);
     if (!nature_left_out(w, MYR_SCENARIO_PARTITIONS, number)) {
@@ -283,6 +293,7 @@ void nature_window(struct world *w, uint32_t window)
 void person_submit(struct world *w, uint32_t id)
 {
     struct wjob *job = &w->jobs[id];
+    /* Asked again every half minute until it is accepted, so an answer may have come meanwhile. */
     if (job->accepted || job->over) {
         return;
     }
@@ -313,6 +324,7 @@ void person_cancel(struct world *w, uint32_t id)
 
 void person_approve(struct world *w)
 {
+    /* A few more at a time: a twentieth of the nodes. */
     struct myr_event event = {.kind = MYR_EVENT_APPROVE,
                               .value = w->scenario->shape.nodes / 20 + 1};
     w->approve_pending = false;
@@ -330,6 +342,7 @@ void person_heard(struct world *w, const struct myr_effect *effect)
     }
     uint32_t id = (uint32_t)effect->gpus - 1;
     struct wjob *job = &w->jobs[id];
+    /* Refused: it can never be placed here. */
     if (!effect->state) {
         job->over = MYR_CONTROL_FAILED;
         return;

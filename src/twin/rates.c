@@ -44,6 +44,7 @@ int rates_read(struct myr_scenario *s, const struct myr_doc *node, const char *w
             "node-days, or one of llama3, rsc-1, rsc-2, classes, none is expected",
             word);
     }
+    /* Shares of the classes in all failures, whatever their number. */
     count = myr_failure_shares(s->recovery, COUNTED_GPUS, s->shape.gpus_per_node, 0, shares);
     for (uint32_t i = 0; i < count; i++) {
         for (size_t k = 0; k < MYR_ARRAY_COUNT(class_rows); k++) {
@@ -53,6 +54,7 @@ int rates_read(struct myr_scenario *s, const struct myr_doc *node, const char *w
                 s->classes[s->class_count++] = (struct myr_scenario_class){
                     .key = class_rows[k].key,
                     .per_1e12_node_h = (uint64_t)(rate + 0.5),
+                    /* 'shows' is counted from 1; 0 is by class. */
                     .shows = shows ? (enum myr_fault)(shows - 1) : class_rows[k].shows,
                     .breaks = class_rows[k].breaks,
                 };

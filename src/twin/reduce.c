@@ -46,6 +46,7 @@ static bool still_breaks(struct reduction *it, uint64_t seed, uint64_t events_mo
         return false;
     }
     it->result->tries++;
+    /* What cannot even begin counts as a try that cost its setup. */
     if (myr_twin_run(it->scenario, &options, &result, NULL) < 0) {
         it->events += it->scenario->shape.nodes;
         return false;
@@ -72,6 +73,7 @@ static bool breaks_here(struct reduction *it)
 static void drop_kinds(struct reduction *it)
 {
     struct myr_scenario *s = it->scenario;
+    /* Structs are copied; lists of what is left out are not touched here. */
     struct myr_scenario kept = *s;
 #define TRY_WITHOUT(there, change)  \
     do {                            \
@@ -114,6 +116,7 @@ static uint32_t members(const struct myr_scenario_list *out, uint32_t count, uin
 {
     uint32_t used = 0;
     size_t at = 0;
+    /* Both go up, so one walk is enough. */
     for (uint32_t n = 0; n < count; n++) {
         while (at < out->count && out->items[at] < n) {
             at++;
@@ -135,6 +138,7 @@ static void add_left_out(struct myr_scenario_list *ret, const struct myr_scenari
     for (uint32_t i = 0; i < count; i++) {
         myr_vec_push(ret, numbers[i]);
     }
+    /* Lists are searched by halves, so they stay sorted. */
     if (ret->count > 0) {
         qsort(ret->items, ret->count, sizeof(*ret->items), by_number);
     }
@@ -156,6 +160,7 @@ static bool leave_out(struct reduction *it, enum myr_scenario_kind kind, const u
 
 static uint32_t drawn_of(const struct reduction *it, enum myr_scenario_kind kind)
 {
+    /* So many at most are looked at one by one. */
     uint64_t drawn = it->result->broken.drawn[kind];
     return drawn < 4000000 ? (uint32_t)drawn : 4000000;
 }
@@ -166,6 +171,7 @@ static void shrink(struct reduction *it, enum myr_scenario_kind kind)
     uint32_t count = drawn_of(it, kind);
     uint32_t *left = myr_xcalloc(count ? count : 1, sizeof(*left));
     uint32_t used = members(&it->scenario->left_out[kind], count, left);
+    /* The whole first: often the kind does not matter at all. */
     for (uint32_t piece = used; piece >= 1 && !spent(it); piece = piece / 2) {
         for (uint32_t at = 0; at < used && !spent(it);) {
             uint32_t length = used - at < piece ? used - at : piece;
@@ -246,6 +252,7 @@ static void take_fewer_jobs(struct reduction *it)
 /* None, as given, or four or sixteen times as much. */
 static uint32_t times_more(struct reduction *it)
 {
+    /* As given twice as likely as any other. */
     static const uint32_t factors[] = {0, 1, 1, 4, 16};
     return factors[myr_rng_below(&it->rng, MYR_ARRAY_COUNT(factors))];
 }
@@ -253,6 +260,7 @@ static uint32_t times_more(struct reduction *it)
 static void draw_ppm(struct reduction *it, uint32_t given, uint32_t *ret)
 {
     uint64_t ppm = (uint64_t)given * times_more(it);
+    /* At most three in ten, unless more was given. */
     *ret = ppm < 300000 ? (uint32_t)ppm : given > 300000 ? given : 300000;
 }
 
@@ -260,6 +268,7 @@ static void draw_every(struct reduction *it, int64_t given, int64_t *ret)
 {
     uint32_t factor = times_more(it);
     int64_t every = factor == 0 ? 0 : given / factor;
+    /* Never more often than every minute, unless it was given so. */
     *ret = every > 0 && every < 60000 ? (given < 60000 ? given : 60000) : every;
 }
 
@@ -276,6 +285,7 @@ static void draw_trouble(struct reduction *it)
     s->crashes.every_events = given->crashes.every_events;
     draw_every(it, given->clock.every_ms, &s->clock.every_ms);
     draw_every(it, given->drains.every_ms, &s->drains.every_ms);
+    /* Faults are in three of four worlds. */
     bool faults = myr_rng_below(&it->rng, 4) > 0;
     s->class_count = faults ? given->class_count : 0;
     s->rate = faults ? given->rate : NULL;
@@ -287,6 +297,7 @@ static void draw_trouble(struct reduction *it)
 /* Half of the nodes, where every job and window of the scenario still has its place. */
 static void halve_nodes(struct myr_scenario *s)
 {
+    /* In whole leaves, as a shape asks. */
     uint32_t leaf = s->shape.group_nodes ? s->shape.group_nodes : 1;
     uint32_t nodes = (s->shape.nodes / 2 + leaf - 1) / leaf * leaf;
     uint64_t largest = 1;
@@ -314,6 +325,7 @@ static bool play_smaller(struct reduction *it)
     if (myr_rng_below(&it->rng, 2) == 0) {
         halve_nodes(s);
     }
+    /* The time that the search has cut off is given back: another seed may need it. */
     s->length_ms = it->given.length_ms;
     /* More events than in the case at hand would be no smaller. */
     bool breaks = still_breaks(it, it->next_seed++, fraction_of(it, it->result->broken.events));

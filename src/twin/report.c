@@ -1,3 +1,4 @@
+/* report: a run as a page, drawn from its samples and sorted lists. */
 #include "myriad/twin/report.h"
 
 #include <stdio.h>
@@ -8,6 +9,7 @@
 
 enum { BLUE = 0, ORANGE = 1, LINES_MAX = 2 };
 
+/* One curve: what it is called, and how it is read off a sample. */
 struct line {
     const char *name;
     uint32_t colour;
@@ -18,7 +20,9 @@ static void draw_lines(const struct myr_twin_result *r, const char *title, const
                        const struct line *lines, uint32_t count, struct myr_buf *buf)
 {
     size_t points = r->samples.count;
+    /* From three days on the axis counts in days. */
     bool days = r->end_ms >= 3 * INT64_C(86400000);
+    /* One more, so that a run without samples has an array. */
     struct myr_point *all = myr_xcalloc(LINES_MAX * points + 1, sizeof(*all));
     struct myr_series series[LINES_MAX];
     for (uint32_t l = 0; l < count; l++) {
@@ -50,6 +54,7 @@ static void draw_shares(const double *sorted, size_t count, const char *title, c
                         struct myr_buf *buf)
 {
     struct myr_point points[101];
+    /* By rank in the sorted list, without values in between. */
     for (uint32_t p = 0; p <= 100 && count > 0; p++) {
         points[p] = (struct myr_point){.x = p, .y = sorted[(count - 1) * p / 100]};
     }
@@ -146,6 +151,7 @@ void myr_twin_page(const struct myr_scenario *scenario, const struct myr_twin_re
     draw_shares(r->recovery_s.items, r->recovery_s.count, "From a failure to the next step", "s",
                 buf);
     put_long_jobs(r, buf);
+    /* The first one in words; the others are in the count above. */
     if (r->violations) {
         myr_page_heading(buf, "Broken");
         snprintf(words, sizeof(words), "%s: %.200s", r->first_rule, r->first_violation);

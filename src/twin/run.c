@@ -1,3 +1,8 @@
+/*
+ * run: a scenario played under a seat, and what came of it. Everything is drawn from the seed and
+ * happens in the order of one heap, so a run can be run again exactly; its hash says whether it
+ * was.
+ */
 #include "myriad/twin/run.h"
 
 #include <stdlib.h>
@@ -34,6 +39,7 @@ static int64_t kept_ms(const struct world *w, const struct wjob *job)
     int64_t kept = job->saved_ms;
     for (size_t i = 0; i < job->incs.count; i++) {
         const struct winc *inc = &w->incs.items[job->incs.items[i]];
+        /* What an incarnation has done beyond the checkpoint is kept as long as it lives. */
         int64_t work_ms = inc->running ? inc_work_ms(w, inc) : 0;
         kept = work_ms > kept ? work_ms : kept;
     }
@@ -42,6 +48,7 @@ static int64_t kept_ms(const struct world *w, const struct wjob *job)
 
 static void sample(struct world *w, int64_t until_ms)
 {
+    /* Up to the next happening the world stands still. */
     while (w->sample_ms > 0 && w->next_sample_ms <= until_ms) {
         const struct myr_scenario *s = w->scenario;
         struct myr_twin_sample sample = {.now_ms = w->next_sample_ms,
@@ -80,6 +87,7 @@ static double part(const double *items, size_t count, size_t percent)
     return count > 0 ? items[(count * percent + 99) / 100 - 1] : 0;
 }
 
+/* By GPU hours, largest first. */
 static void put_long_job(struct myr_twin_result *r, struct myr_twin_long_job job)
 {
     uint32_t at = r->long_count < MYR_TWIN_LONG_JOBS ? r->long_count++ : MYR_TWIN_LONG_JOBS;
@@ -108,7 +116,9 @@ static void sum_job(struct world *w, uint32_t id)
     r->cancelled += job->over == MYR_CONTROL_CANCELLED;
     r->running += !job->over && job->incs.count > 0;
     r->waiting += !job->over && job->incs.count == 0;
+    /* A sum: jobs may be counted in any order. */
     r->jobs_hash += myr_hash_u64((uint64_t)id << 8 | job->over);
+    /* Who has not started yet has waited until now. */
     int64_t started_ms = job->first_start_ms < 0 ? w->now_ms : job->first_start_ms;
     myr_vec_push(&r->wait_h, (double)(started_ms - job->submit_ms) / hour_ms);
     int64_t kept = kept_ms(w, job);
@@ -142,6 +152,7 @@ static void sum_up(struct world *w)
         }
     }
     double sum = 0;
+    /* Sorted before it is summed: the sum depends on the order. */
     sort(r->wait_h.items, r->wait_h.count);
     for (size_t i = 0; i < r->wait_h.count; i++) {
         sum += r->wait_h.items[i];
@@ -150,6 +161,7 @@ static void sum_up(struct world *w)
         myr_vec_push(&r->recovery_s, (double)w->recoveries.items[i] / 1e3);
     }
     sort(r->recovery_s.items, r->recovery_s.count);
+    /* From the beginning to where the run ended. */
     double capacity = (double)s->shape.nodes * s->shape.gpus_per_node * (double)w->now_ms;
     r->end_ms = w->now_ms;
     r->wait_mean_h = r->wait_h.count > 0 ? sum / (double)r->wait_h.count : 0;
@@ -199,6 +211,7 @@ static int play(struct world *w, struct myr_err *err)
     uint64_t count = 0;
     int rc = MYR_OK;
     while (rc == MYR_OK && myr_heap_pop(&w->heap, &item)) {
+        /* Later happenings are none of this run's. */
         if (item.key > w->scenario->length_ms) {
             break;
         }
@@ -220,6 +233,7 @@ static int play(struct world *w, struct myr_err *err)
             return rc;
         }
     }
+    /* Time without happenings counts as well. */
     w->now_ms = rc == MYR_OK ? w->scenario->length_ms : w->now_ms;
     return rc;
 }
@@ -235,6 +249,7 @@ int myr_twin_run(const struct myr_scenario *scenario, const struct myr_twin_opti
     *ret = (struct myr_twin_result){
         .seed = options->seed, .planted = options->planted, .first_violation_ms = -1};
     MYR_TRY(world_begin(&w, err));
+    /* One at least: a scenario may have no jobs. */
     w.jobs = myr_xcalloc(w.job_count ? w.job_count : 1, sizeof(*w.jobs));
     w.job_of_id = myr_xcalloc(w.job_count ? w.job_count : 1, sizeof(uint32_t));
     w.sample_ms = options->samples > 0 ? scenario->length_ms / options->samples + 1 : 0;

@@ -1,3 +1,7 @@
+/*
+ * search: seeds in a row until a rule breaks; then the case is made small. A run stops at its first
+ * violation, since whatever follows may be its consequence.
+ */
 #include "myriad/twin/search.h"
 
 #include <stdlib.h>
@@ -45,6 +49,7 @@ void myr_search_result_done(struct myr_search_result *result)
     myr_twin_result_done(&result->broken);
 }
 
+/* For tests of the twin itself: a fault that is put into the controller, to be found. */
 int myr_twin_planted(enum myr_planted *ret, struct myr_err *err)
 {
     const char *word = getenv("MYRIAD_TEST_PLANTED");

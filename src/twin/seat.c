@@ -6,13 +6,16 @@
  */
 #include "world.h"
 
+/* A job that is between two states for half a day is called stuck. */
 enum { STUCK_MS = 12 * 3600 * 1000 };
 
+/* The hash of a run: every event and every effect goes into it, in order. */
 static void fold(struct world *w, const void *data, size_t length)
 {
     w->result->hash = myr_hash_u64(w->result->hash ^ myr_hash_bytes(data, length));
 }
 
+/* The journal begins anew with each snapshot. */
 static void snapshot(struct world *w)
 {
     struct seat *seat = &w->seat;
@@ -111,6 +114,7 @@ int seat_begin(struct world *w, struct myr_err *err)
         myr_control_plant(w->seat.control, w->options->planted);
         w->line = (struct line){seat_take, true, -1};
         w->seat.tick_ms = INT64_MAX;
+        /* Counted in events, the first crash comes after as many as all others do. */
         w->seat.crash_event = s->crashes.every_events;
         snapshot(w);
     }
@@ -131,6 +135,7 @@ static void ask_for_tick(struct world *w)
     if (wake_ms == INT64_MAX) {
         return;
     }
+    /* From the controller's clock to the world's. */
     wake_ms -= seat->offset_ms;
     wake_ms = wake_ms > w->now_ms ? wake_ms : w->now_ms;
     if (wake_ms < seat->tick_ms) { /* one that is too early asks again when it comes */
@@ -143,6 +148,7 @@ static void ask_for_tick(struct world *w)
 static void note_accepted(struct world *w, const struct myr_effect *effect)
 {
     if (effect->kind == MYR_EFFECT_ACCEPT && effect->state) {
+        /* Tokens are the world's numbers of jobs, counted from 1. */
         uint32_t job = (uint32_t)effect->gpus - 1;
         w->jobs[job].id = effect->job;
         w->job_of_id[effect->job] = job;
@@ -158,6 +164,7 @@ static void job_says(struct world *w, const struct myr_effect *effect)
         job->starts++;
         job->first_start_ms = job->first_start_ms < 0 ? w->now_ms : job->first_start_ms;
     }
+    /* A later word takes back an earlier one. */
     job->over = effect->state >= MYR_CONTROL_DONE ? effect->state : 0;
 }
 
@@ -251,6 +258,7 @@ bool seat_take(struct world *w, const struct myr_event *event)
     if (!w->line.up) {
         return false;
     }
+    /* Its own clock, which may have jumped. */
     int64_t now_ms = w->now_ms + seat->offset_ms;
     struct myr_err err = {};
     int rc = myr_control_step(seat->control, now_ms, event, &err);
@@ -269,6 +277,7 @@ bool seat_take(struct world *w, const struct myr_event *event)
     seat->events++;
     myr_journal_put(seat->control, now_ms, event, &seat->journal);
     bool hasty = w->options->planted == MYR_PLANTED_LOST_JOB; /* acts before it has written */
+    /* Nobody saw the event: agents say it again, and the hash does not know of it. */
     if (death == DEATH_UNWRITTEN) {
         tear(w, whole);
         for (uint32_t i = 0; hasty && i < count; i++) {
@@ -296,6 +305,7 @@ bool seat_take(struct world *w, const struct myr_event *event)
         die(w);
         return true;
     }
+    /* Each comparison costs a replay of the journal, so they come now and then. */
     if (++seat->since_snapshot >= w->scenario->check_every) {
         compare(w);
     }
@@ -310,6 +320,7 @@ void seat_tick(struct world *w, uint32_t serial)
         return;
     }
     seat->tick_ms = INT64_MAX;
+    /* It may have been asked for by an event since, or the clock has jumped. */
     int64_t wake_ms = myr_control_wake_ms(seat->control);
     if (wake_ms != INT64_MAX && wake_ms - seat->offset_ms <= w->now_ms) {
         struct myr_event event = {.kind = MYR_EVENT_TICK};
@@ -327,6 +338,7 @@ static void find_jobs(struct world *w)
             check_violated(w->check, RULE_LOST_JOB,
                            "job %u was accepted, and nobody knows it after a crash", job->id);
             w->result->lost++;
+            /* Told once. */
             job->accepted = false;
         }
     }
@@ -355,6 +367,7 @@ int seat_restart(struct world *w, struct myr_err *err)
 {
     struct seat *seat = &w->seat;
     struct myr_event event = {.kind = MYR_EVENT_TAKEOVER};
+    /* From what was written, as a new process would. */
     MYR_TRY(seat_recover(seat, &seat->control, err));
     if (seat->dead_hash && seat->dead_hash != myr_control_hash(seat->control)) {
         check_violated(w->check, RULE_JOURNAL, "the state after a crash is not the one before");
@@ -362,6 +375,7 @@ int seat_restart(struct world *w, struct myr_err *err)
     w->line.up = true;
     w->line.down_ms = -1;
     const struct myr_scenario *s = w->scenario;
+    /* Counted from here on again. */
     seat->crash_event = s->crashes.every_events ? seat->events + s->crashes.every_events : 0;
     snapshot(w);
     find_jobs(w);
@@ -388,6 +402,7 @@ void seat_jumps(struct world *w)
     draw_init(&rng, w->seed, DRAW_CLOCK, number, 1);
     if (!nature_left_out(w, MYR_SCENARIO_CLOCK, number)) {
         int64_t step_ms = w->scenario->clock.step_ms;
+        /* The clock never shows less than 0. */
         bool back = draw_chance(&rng, 500000) && w->now_ms + seat->offset_ms > step_ms;
         seat->offset_ms += back ? -step_ms : step_ms;
         w->result->clock_steps++;

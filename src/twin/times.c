@@ -1,3 +1,4 @@
+/* times: keys of the recovery data, for the common practice and for the best one. */
 #include "times.h"
 
 /* NULL: takes no time under that practice. */
@@ -27,6 +28,7 @@ static const char *const keys[TIME_PARTS][2] = {
 static int64_t to_ms(double value, const char *unit)
 {
     double ms = value * (unit[0] == 'h' ? 3600e3 : 1e3);
+    /* A limit far beyond all data, so that what is computed from it cannot overflow. */
     return ms < 1e12 ? (int64_t)(ms + 0.5) : INT64_C(1000000000000);
 }
 
@@ -35,6 +37,7 @@ static void read_row(const struct myr_recovery_row *in, struct time_row *ret)
     ret->at_one = (struct draw_time){to_ms(in->low, in->unit), to_ms(in->typical, in->unit),
                                      to_ms(in->high, in->unit)};
     if (in->scaling != MYR_SCALING_CONST) {
+        /* Scaled from the size at which it was measured. */
         ret->log2_gpus = draw_log2((uint64_t)in->at_gpus);
         ret->by_log = in->scaling == MYR_SCALING_LOG2;
         ret->power =
@@ -66,6 +69,7 @@ static int64_t scale(int64_t value_ms, const struct time_row *row, uint32_t gpus
         return value_ms * log2_gpus / row->log2_gpus;
     }
     if (row->power != 0) {
+        /* In 1/65536: factor = (gpus / at_gpus) ^ power, by logarithms. */
         uint64_t factor = draw_exp2(row->power * (log2_gpus - row->log2_gpus) >> 16);
         return (int64_t)((uint64_t)value_ms * factor >> 16);
     }

@@ -6,6 +6,7 @@ static void take_message(struct world *w, uint32_t id)
     const struct wmsg *msg = &w->msgs.items[id];
     struct myr_event event = msg->event;
     enum myr_event_kind kind = event.kind;
+    /* Only agents are cut off and rebooted; people and racks are always there. */
     bool by_agent = (kind >= MYR_EVENT_JOIN && kind <= MYR_EVENT_TESTED);
     if (by_agent) {
         const struct wnode *node = &w->nodes[event.node];
@@ -13,6 +14,7 @@ static void take_message(struct world *w, uint32_t id)
             msg_free(w, id);
             return;
         }
+        /* It is kept, and tried again when the node may be reached. */
         if (node->cut > 0) {
             happen(w, w->now_ms + 5000, HAP_TO_CONTROL, id, 0);
             return;
@@ -27,6 +29,7 @@ static void take_message(struct world *w, uint32_t id)
 
 static void take_order(struct world *w, uint32_t id)
 {
+    /* Copied: what follows may send messages, and those move in memory. */
     struct myr_effect effect = w->msgs.items[id].effect;
     msg_free(w, id);
     agent_take(w, &effect);
@@ -100,6 +103,7 @@ static void take_one(struct world *w, enum happening what, uint32_t id, uint32_t
     }
 }
 
+/* Kinds that concern the world as a whole are here; all others name a slot. */
 void turn(struct world *w, enum happening what, uint32_t id, uint32_t serial)
 {
     switch (what) {

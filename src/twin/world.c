@@ -1,3 +1,7 @@
+/*
+ * world: time, messages and their fates. Everything that happens is one entry of a heap, by time;
+ * entries of one moment come up in the order in which they were made.
+ */
 #include "world.h"
 
 #include <stdlib.h>
@@ -47,6 +51,7 @@ bool node_hears(const struct world *w, uint32_t node)
     return w->nodes[node].up && w->nodes[node].cut == 0 && w->line.up;
 }
 
+/* Slots are used again, the last one freed first. */
 static uint32_t msg_new(struct world *w)
 {
     uint32_t id = w->free_msg;
@@ -79,9 +84,11 @@ static struct fate fate_of(struct world *w, uint32_t kind, uint32_t node, uint32
                            uint32_t epoch)
 {
     const struct myr_scenario *s = w->scenario;
+    /* The world's own number: the controller's depends on what it accepted before. */
     uint64_t who = (uint64_t)node << 32 | (job == MYR_NONE ? job : w->job_of_id[job]);
     uint64_t what = (uint64_t)epoch << 8 ^ kind ^ (uint64_t)w->now_ms << 24;
     uint64_t number = myr_hash_u64(myr_hash_u64(who) ^ what);
+    /* Up to 16 ms on the way, without any trouble. */
     struct fate fate = {1 + (int64_t)(myr_hash_u64(number ^ w->seed) & 15), 1};
     if (s->messages.lost_ppm || s->messages.twice_ppm || s->messages.late_ppm) {
         struct myr_rng rng;
@@ -108,6 +115,7 @@ void send_to_node(struct world *w, const struct myr_effect *effect)
     for (uint32_t i = 0; i < fate.copies; i++) {
         uint32_t id = msg_new(w);
         w->msgs.items[id] = (struct wmsg){.effect = *effect, .used = true};
+        /* The second copy comes later. */
         happen(w, w->now_ms + fate.delay_ms * (i + 1), HAP_TO_NODE, id, 0);
     }
 }
@@ -122,9 +130,11 @@ void send_order(struct world *w, const struct myr_effect *effect)
 void send_to_control(struct world *w, const struct myr_event *event, int64_t after_ms)
 {
     bool of_job = event->kind >= MYR_EVENT_STARTED && event->kind <= MYR_EVENT_EXIT;
+    /* Kinds of events and of orders must not meet: 16 sets them apart. */
     struct fate fate =
         fate_of(w, 16U + event->kind, event->node, of_job ? event->job : MYR_NONE, event->epoch);
     const int64_t retry_ms = 5000; /* agents say it again until they hear that it was taken */
+    /* Lost once means late: it is said again. */
     uint32_t copies = fate.copies ? fate.copies : 1;
     for (uint32_t i = 0; i < copies; i++) {
         uint32_t id = msg_new(w);
