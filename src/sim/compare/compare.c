@@ -47,6 +47,10 @@ static void add_key(struct myr_strmap *map, struct myr_arena *arena, struct myr_
     (void)!myr_strmap_add(map, (struct myr_str){copy, key.len}, (uint32_t)at);
 }
 
+/*
+ * Pairs in the order of the first file, then what only the second has. There are at most as many as
+ * both files have figures: that is when no name is in both.
+ */
 int myr_results_compare(struct myr_results_difference *ret, struct myr_arena *arena,
                         const struct myr_results *a, const struct myr_results *b, double tolerance,
                         struct myr_err *err)
@@ -65,6 +69,7 @@ int myr_results_compare(struct myr_results_difference *ret, struct myr_arena *ar
     for (size_t i = 0; i < b->figures.count; i++) {
         add_key(&known, arena, key_of(&key, &b->figures.items[i]), i);
     }
+    /* One more than there are: a file without figures has memory too. */
     MYR_CLEANUP(myr_free_at) bool *met = myr_xcalloc(b->figures.count + 1, sizeof(*met));
     for (size_t i = 0; i < a->figures.count; i++) {
         const struct myr_result_figure *one = &a->figures.items[i];

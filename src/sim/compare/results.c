@@ -53,6 +53,7 @@ static const char *name_once(struct reader *reader)
 
 /* ---- an answer ---- */
 
+/* 'map' may be NULL: a run that is no collective has no such map. */
 static int add_number(struct reader *reader, enum myr_result_group group, const char *of,
                       const struct myr_doc *map, const char *key, const char *name,
                       struct myr_err *err)
@@ -133,6 +134,7 @@ static int read_answer(struct reader *reader, const struct myr_doc *doc, struct 
 /* Columns of what --fct writes. */
 enum { TASK, FROM, TO, BYTES, START, END, BOTTLENECK, FLOW_COLUMNS };
 
+/* Percentiles need the times in order. */
 static int by_value(const void *a, const void *b)
 {
     double left = *(const double *)a, right = *(const double *)b;
@@ -234,6 +236,7 @@ static int read_point(struct reader *reader, const struct myr_csv *csv, const st
     return MYR_OK;
 }
 
+/* 'heads' is a copy: the reader's fields change with every row. */
 static int read_sweep(struct reader *reader, struct myr_csv *csv, struct myr_err *err)
 {
     uint32_t count = csv->count, status = 0;

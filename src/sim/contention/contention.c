@@ -52,6 +52,7 @@ static uint32_t group_of(const struct myr_graph *graph, uint32_t node,
     if (level == MYR_CONTENTION_LEAF || leaf == MYR_NONE) {
         return leaf;
     }
+    /* Only a Clos has pods; elsewhere all nodes are one group. */
     bool pods = level == MYR_CONTENTION_POD && graph->clos;
     return pods ? myr_graph_leaf_spot(graph, leaf).pod : 0;
 }
@@ -183,6 +184,7 @@ static int open_jobs(struct table_maker *maker, enum myr_contention_pattern patt
     return myr_sim_route(maker->sim, err);
 }
 
+/* There may be no engine: policies that look at each other have closed theirs. */
 static void close_jobs(struct table_maker *maker)
 {
     myr_sim_free(maker->sim);
@@ -206,6 +208,7 @@ static void add_slowdowns(struct table_maker *maker, enum myr_contention_pattern
         /* An all-to-all is one task a job: of each GPU, a flow to every other node. */
         bool fans = pattern == MYR_CONTENTION_ALL_TO_ALL;
         double own = (double)rates[i] * (fans ? first[i].count - 1 : 1);
+        /* A rate of 0 is a flow that uses no channel: it stays on its GPU. */
         double slow = rates[i] && own < line ? line / own : 1;
         cell->worst = slow > cell->worst ? slow : cell->worst;
         sum += slow;
@@ -268,6 +271,7 @@ static void maker_done(struct table_maker *maker)
     myr_vec_done(&maker->messages);
 }
 
+/* Level by level: jobs are drawn once for each, and serve all patterns and loads. */
 int myr_contention_compute(struct myr_graph *graph, const struct myr_balance_options *balance,
                            myr_sim_progress *progress, void *context, struct myr_contention *ret,
                            struct myr_err *err)

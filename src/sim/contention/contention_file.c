@@ -5,6 +5,7 @@
 
 enum { CONTENTION_VERSION = 1, CONTENTION_FILE_MAX = 1 << 20 };
 
+/* Pattern by pattern, level by level, load by load: read_row() relies on this order. */
 static void put_rows(struct myr_json *json, const struct myr_contention *table)
 {
     myr_json_list(json, "rows");
@@ -26,6 +27,7 @@ static void put_rows(struct myr_json *json, const struct myr_contention *table)
     myr_json_end(json);
 }
 
+/* What the table is of comes first: whoever uses it can see whether it fits its fabric. */
 int myr_contention_write(const struct myr_contention *table, const char *path, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
@@ -73,6 +75,7 @@ static int need_choice(const struct myr_doc *map, const char *key, const char *c
 static int read_row(const struct myr_doc *row, uint32_t place, struct myr_contention *ret,
                     struct myr_err *err)
 {
+    /* The first cell says what the loads are; all others must have the same. */
     uint32_t load_index = place % MYR_CONTENTION_LOADS, pattern, level;
     uint32_t cell_place = place / MYR_CONTENTION_LOADS;
     uint64_t jobs;

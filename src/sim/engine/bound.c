@@ -70,6 +70,10 @@ static void list_alone(const struct myr_sim *sim, myr_ps *alone)
 static void chains(const struct myr_sim *sim, struct myr_sim_bounds *ret)
 {
     size_t count = sim->tasks.count;
+    /*
+     * alpha: latencies only; both: with bytes; behind: when the bytes that a task's own follow have
+     * gone.
+     */
     MYR_CLEANUP(myr_free_at) uint32_t *waits = myr_xcalloc(count + 1, sizeof(*waits));
     MYR_CLEANUP(myr_free_at) uint32_t *ready = myr_xcalloc(count + 1, sizeof(*ready));
     MYR_CLEANUP(myr_free_at) myr_ps *alpha = myr_xcalloc(count + 1, sizeof(*alpha));
@@ -112,6 +116,7 @@ static void chains(const struct myr_sim *sim, struct myr_sim_bounds *ret)
     }
 }
 
+/* Of the network that is simulated. */
 static bool is_switch(const struct myr_sim *sim, uint32_t device)
 {
     const struct myr_graph *graph = sim->graph;

@@ -4,6 +4,7 @@
 
 /* Channels beyond the links' own: into and out of scale-up domains, and pools of uplinks. */
 
+/* Two channels a GPU: out of it first, then into it. */
 uint32_t sim_scale_up_out(const struct myr_sim *sim, uint32_t gpu)
 {
     return sim->scale_up_base + gpu * 2;
@@ -14,6 +15,7 @@ uint32_t sim_scale_up_in(const struct myr_sim *sim, uint32_t gpu)
     return sim->scale_up_base + gpu * 2 + 1;
 }
 
+/* Leaves first, then pods; up before down. */
 uint32_t sim_pool(const struct myr_sim *sim, bool pod, uint32_t index, bool down)
 {
     uint32_t id = sim->pool_base + (pod ? sim->graph->net->leaf * 2 : 0) + index * 2 + down;
@@ -57,6 +59,7 @@ static void *rows_in_lines(size_t count, size_t size)
     return memory ? memset(memory, 0, bytes) : myr_xcalloc(count, size);
 }
 
+/* Every channel is empty, in no heap, and holds nobody. */
 void sim_channels_open(struct myr_sim *sim, uint32_t count)
 {
     sim->channel_count = count;
@@ -125,6 +128,7 @@ static void refresh_leaf(struct myr_sim *sim, uint32_t leaf)
     pool_set(sim, false, leaf - sim->graph->net->first_leaf, &pool);
 }
 
+/* Pods are numbered through all units: planes and rails that are not joined. */
 static uint32_t pod_of_spine(const struct myr_sim *sim, uint32_t spine)
 {
     struct myr_spot spot = myr_graph_spine_spot(sim->graph, spine);
@@ -186,6 +190,7 @@ void sim_refresh_pools(struct myr_sim *sim, uint32_t link)
     }
 }
 
+/* Pools last: they are made of the links' capacities. */
 void sim_channels_make(struct myr_sim *sim)
 {
     const struct myr_design_head *head = sim->graph->design->head;

@@ -9,6 +9,7 @@
  * they are asked for; ids are places in these lists. Nothing moves before the run (run.c).
  */
 
+/* Three corrections of the fluid (efficiency, sharing loss, pauses) are off unless asked for. */
 struct myr_sim_options myr_sim_default(void)
 {
     return (struct myr_sim_options){
@@ -39,6 +40,7 @@ struct myr_sim *myr_sim_create(struct myr_graph *graph, const struct myr_sim_opt
     return sim;
 }
 
+/* NULL, and an engine that is only half built, are fine. */
 void myr_sim_free(struct myr_sim *sim)
 {
     if (!sim) {
@@ -95,6 +97,7 @@ void myr_sim_keep_paths(struct myr_sim *sim)
     sim->keep_paths = true;
 }
 
+/* Messages are copied; paths are found later, together with those of other patterns. */
 uint32_t myr_sim_pattern(struct myr_sim *sim, const struct myr_message *messages, uint32_t count)
 {
     struct sim_pattern pattern = {.first_message = (uint32_t)sim->messages.count,
@@ -141,6 +144,7 @@ static int route_phase(struct myr_sim *sim, uint32_t phase, struct myr_err *err)
     return sim_route_patterns(sim, ids.items, (uint32_t)ids.count, err);
 }
 
+/* All that were added since the last call are one batch. */
 int myr_sim_route(struct myr_sim *sim, struct myr_err *err)
 {
     MYR_ASSERT(sim->routed_patterns <= sim->patterns.count);
@@ -152,6 +156,7 @@ int myr_sim_route(struct myr_sim *sim, struct myr_err *err)
     return rc;
 }
 
+/* Phase by phase: jobs that are in the same phase run at the same time, and know of each other. */
 int sim_route_deferred(struct myr_sim *sim, struct myr_err *err)
 {
     uint32_t last = 0;
@@ -222,6 +227,7 @@ void myr_sim_fault(struct myr_sim *sim, const struct myr_sim_fault *fault)
     myr_vec_push(&sim->faults, *fault);
 }
 
+/* Before the run. Both ways of each of its links, and its computing (workload/step.c). */
 void myr_sim_slow_node(struct myr_sim *sim, uint32_t node, uint32_t permille)
 {
     const struct myr_design *design = sim->graph->design;

@@ -24,6 +24,7 @@ static uint32_t take_hops(struct myr_sim *sim, uint32_t count)
     return first;
 }
 
+/* As take_hops(); the caller copies what it had. */
 static uint32_t take_entries(struct myr_sim *sim, uint32_t class)
 {
     uint32_t grow, first = sim_take_block(&sim->free_entries, class, sim->entries.count, &grow);
@@ -128,6 +129,10 @@ static void let_go(struct myr_sim *sim, uint32_t id, uint32_t hop)
     }
 }
 
+/*
+ * Behind the held ones, then up to its place: the entry trades places with the first that is not
+ * held.
+ */
 void sim_hold(struct myr_sim *sim, uint32_t slot, uint32_t hop)
 {
     struct sim_way *way = &sim->ways.items[slot];
@@ -225,10 +230,12 @@ void sim_detach(struct myr_sim *sim, uint32_t slot)
         } else {
             uint64_t taken = sim_reserves(&sim->fills[hop.channel]) ? hop.reserved : rate;
             sim->fills[hop.channel].room += (__int128)((sim_moved)taken * hop.weight);
+            /* Only channels that count their room exactly have ties. */
             if (!sim_wide(way) && !sim_reserves(&sim->fills[hop.channel])) {
                 sim_untie(sim, holder, hop);
             }
         }
+        /* The last entry fills the gap: the order behind the held ones means nothing. */
         uint32_t place = sim->hop_places.items[i], last = --channel->entry_count;
         if (place != last) {
             put_entry(sim, channel, place, sim->entries.items[channel->first_entry + last]);

@@ -19,6 +19,7 @@ static uint64_t key_of(uint32_t phase, uint32_t from, uint32_t to)
     return (uint64_t)phase << (2 * RANK_BITS) | (uint64_t)from << RANK_BITS | to;
 }
 
+/* By column: the complaint names it and its limit. */
 static int number(const struct myr_csv *csv, uint32_t field, uint64_t most, uint64_t *ret,
                   struct myr_err *err)
 {
@@ -112,6 +113,7 @@ static uint32_t node_of(const struct myr_sim *sim, uint32_t gpu)
     return head->first_node + gpu / (head->gpus_per_node ? head->gpus_per_node : 1);
 }
 
+/* Without domains every GPU is one by itself. */
 static bool same_domain(const struct myr_sim *sim, uint32_t gpu, uint32_t other)
 {
     uint32_t size = sim->graph->design->head->scale_up_gpus;
@@ -200,6 +202,7 @@ static int read_path(struct myr_sim *sim, const struct myr_csv *csv, struct myr_
     return check_end(sim, csv, place, ends.to, err);
 }
 
+/* A row is a part of a message, with its share in thousandths. */
 static int read_row(struct myr_sim *sim, const struct myr_csv *csv, struct myr_err *err)
 {
     uint64_t phase, from, to, permille, latency;
@@ -231,6 +234,7 @@ static int read_row(struct myr_sim *sim, const struct myr_csv *csv, struct myr_e
     return MYR_OK;
 }
 
+/* On the heap: the reader of CSV holds places of 256 fields. */
 int myr_sim_given_paths(struct myr_sim *sim, const char *file, struct myr_str text,
                         struct myr_err *err)
 {
@@ -271,6 +275,7 @@ const struct sim_given *sim_given_find(const struct myr_sim *sim, uint32_t phase
     if (!first) {
         return NULL;
     }
+    /* A second set of rows for the same pair is not used. */
     uint32_t count = 0, share = 0;
     const struct sim_given *rows = &sim->given.items[*first];
     while (*first + count < sim->given.count && rows[count].key == rows[0].key && share < 1000) {

@@ -8,6 +8,7 @@ bool sim_paused(const struct myr_sim *sim)
     return sim->options.pause_permille && sim->graph;
 }
 
+/* The reading is exact: whole units of 1e-15 bit. */
 void sim_set_clock(struct myr_sim *sim, uint32_t id)
 {
     struct sim_channel *channel = &sim->channels[id];

@@ -49,6 +49,7 @@ void sim_fills_order(struct myr_sim *sim)
     }
 }
 
+/* The last item goes to the front and down again. */
 void sim_fills_pop(struct myr_sim *sim)
 {
     struct sim_fill_place last = sim->fill_heap.items[--sim->fill_heap.count];
@@ -62,6 +63,7 @@ void sim_fills_pop(struct myr_sim *sim)
 /* A key is set lower than the level by this part of it. */
 enum { MARGIN_BITS = 8 };
 
+/* A channel without anybody, or one that is settled, has nothing to be looked at for. */
 void sim_look_at(struct myr_sim *sim, uint32_t id)
 {
     struct sim_fill *fill = &sim->fills[id];

@@ -117,6 +117,9 @@ static void set_pace(struct myr_sim *sim, uint32_t slot)
     own->pace = rate - (uint64_t)lost;
 }
 
+/*
+ * Paces begin at the fair rates and fall from round to round, until nobody holds up anybody more.
+ */
 void sim_pause(struct myr_sim *sim)
 {
     if (!sim->backed_up) {

@@ -27,6 +27,7 @@ myr_ps sim_time_to_move(sim_moved left, uint64_t rate)
     return wait < SIM_TIME_MAX ? (myr_ps)wait : SIM_TIME_MAX;
 }
 
+/* The same part of a picosecond as in sim_time_to_move(): who is due has arrived. */
 bool sim_arrived(const struct myr_sim *sim, uint32_t slot)
 {
     return sim_left(sim, slot) <= SIM_PS_PART_OF(sim_rate(sim, slot));
@@ -46,6 +47,7 @@ static void put(struct myr_sim *sim, uint32_t place, uint32_t id)
     sim->finish_place[id] = place;
 }
 
+/* Four children a place, as in the solver's heap. */
 static void up(struct myr_sim *sim, uint32_t place)
 {
     uint32_t id = sim->finish.items[place];
@@ -73,6 +75,7 @@ static void down(struct myr_sim *sim, uint32_t place)
     put(sim, place, id);
 }
 
+/* Nothing to do where it is not in the heap. */
 void sim_finish_drop(struct myr_sim *sim, uint32_t id)
 {
     uint32_t place = sim->finish_place[id];

@@ -51,6 +51,9 @@ static uint32_t end_port(const struct myr_sim *sim, uint32_t end, uint32_t peer)
     for (uint32_t i = 0; i < type->group_count; i++) {
         const struct myr_port_group *group = &type->groups[i];
         if (group->role == MYR_PORT_NIC && group->net == sim->graph->net_id) {
+            /*
+             * A server's NICs are taken in turn by who talks to it; each has a port in every plane.
+             */
             uint32_t planes = sim->graph->net->planes, nics = group->count / planes;
             uint32_t nic = nics ? (peer & ~MYR_MESSAGE_STORAGE) % nics : 0;
             return design->first_port[device] + group->first + nic * planes;
@@ -213,6 +216,7 @@ static myr_ps sprayed_uses(struct router *router, const struct myr_flow *flow)
     uint32_t b = myr_graph_host_switch(graph, flow->to_port);
     uint32_t channels[6], count = 0;
     struct myr_path path;
+    /* Hosts are the lower end of their links: up is the even channel, down the odd one. */
     channels[count++] = graph->design->port_link[flow->from_port] * 2;
     if (a != b) {
         struct myr_spot from = myr_graph_leaf_spot(graph, a), to = myr_graph_leaf_spot(graph, b);
@@ -377,6 +381,7 @@ static int route_given(struct router *router, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Paths from a file, pools, or the policy's; one batch is balanced as a whole. */
 int sim_route_patterns(struct myr_sim *sim, const uint32_t *ids, uint32_t count,
                        struct myr_err *err)
 {

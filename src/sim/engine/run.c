@@ -30,6 +30,7 @@ static void start_task(struct myr_sim *sim, uint32_t id)
     sim_push_event(sim, sim->now + (myr_ps)wait, event);
 }
 
+/* The constant is 2^64 divided by the golden ratio: it spreads small numbers. */
 static uint64_t mix_hash(uint64_t hash, uint64_t value)
 {
     return myr_hash_u64(hash ^ myr_hash_u64(value + UINT64_C(0x9E3779B97F4A7C15)));
@@ -91,6 +92,7 @@ static void touch_holder(struct myr_sim *sim, uint32_t slot)
     }
 }
 
+/* Counted before it is detached: afterwards nothing tells which channels it went over. */
 static void end_transfer(struct myr_sim *sim, uint32_t slot)
 {
     uint32_t id = sim->slots.items[slot].task;
@@ -277,6 +279,7 @@ static int reroute(struct myr_sim *sim, const struct myr_sim_fault *fault, struc
     return MYR_OK;
 }
 
+/* A fault changes capacities at once; paths follow when the routing has noticed. */
 static int take_event(struct myr_sim *sim, struct sim_event event, struct myr_err *err)
 {
     const struct myr_sim_fault *fault;
@@ -499,6 +502,9 @@ static int run_all(struct myr_sim *sim, myr_ps until, myr_sim_progress *progress
             return stalled(sim, err);
         }
         MYR_ASSERT(next >= sim->now);
+        /*
+         * The clock stays at the last event: a run that goes on does so as if it had not stopped.
+         */
         if (next > until) {
             return MYR_OK;
         }
@@ -534,6 +540,7 @@ static int begin(struct myr_sim *sim, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Everything up to this moment has happened, the moment itself included. */
 int myr_sim_run_until(struct myr_sim *sim, myr_ps at, bool *ret_over, struct myr_err *err)
 {
     MYR_TRY(begin(sim, err));

@@ -137,6 +137,7 @@ static uint64_t digest_all(const struct myr_sim *sim)
     return mix(digest(sim), digest_channels(sim));
 }
 
+/* A name is shorter than its field: zeros follow it. */
 static void put_part(struct myr_buf *ret, const char *name, const void *items, size_t size,
                      size_t count)
 {
@@ -156,6 +157,7 @@ static uint32_t dead_links(const struct myr_sim *sim)
     return sim->graph ? sim->graph->dead_count : 0;
 }
 
+/* Between two moments: nothing is touched, nothing is being solved. */
 void myr_sim_save(const struct myr_sim *sim, struct myr_buf *ret)
 {
     struct single single;
@@ -264,6 +266,7 @@ static int take_vectors(struct myr_sim *sim, const struct part *part, struct myr
     return MYR_OK;
 }
 
+/* The heap as it was, with the order of equal times. */
 static int take_events(struct myr_sim *sim, const struct single *single, struct myr_str *image,
                        struct myr_err *err)
 {
@@ -330,6 +333,10 @@ static int take_single(struct myr_sim *sim, struct myr_str *image, struct single
     return MYR_OK;
 }
 
+/*
+ * The engine has the question already; only what the run has changed is replaced. On failure the
+ * engine is of no use any more.
+ */
 int myr_sim_load(struct myr_sim *sim, struct myr_str image, struct myr_err *err)
 {
     struct single single;

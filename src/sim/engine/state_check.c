@@ -38,6 +38,7 @@ static bool uses_apart(const struct myr_sim *sim)
     return true;
 }
 
+/* Uses and paths may have been changed by faults, so they are loaded, not compared. */
 static bool patterns_right(const struct myr_sim *sim)
 {
     for (size_t i = 0; i < sim->uses.count; i++) {
@@ -341,6 +342,7 @@ static bool channel_right(const struct myr_sim *sim, uint32_t id)
     return channel->held ? fill->level >> 63 == 0 : fill->level == SIM_RATE_NONE;
 }
 
+/* In three rounds: sums need all entries to be right, and rests need all levels. */
 static bool channels_right(const struct myr_sim *sim)
 {
     MYR_CLEANUP(myr_free_at) uint8_t *marks = myr_xcalloc(sim->entries.count + 1, 1);
@@ -425,6 +427,7 @@ static bool lists_right(const struct myr_sim *sim)
     return sim->late_task == MYR_NONE && ticks_right(sim);
 }
 
+/* The name of the part that is wrong, for the complaint. */
 const char *sim_state_wrong(const struct myr_sim *sim)
 {
     static const struct {

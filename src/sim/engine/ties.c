@@ -76,6 +76,7 @@ void sim_tie(struct myr_sim *sim, uint32_t holder, struct sim_hop hop)
     bond->tie_count++;
 }
 
+/* A tie whose weight is gone leaves the list: no empty ones are walked over. */
 void sim_untie(struct myr_sim *sim, uint32_t holder, struct sim_hop hop)
 {
     struct sim_bond *bond = &sim->bonds[holder];
