@@ -1,4 +1,8 @@
-/* dispatch: from the words of the command line to the verb that is meant. */
+/*
+ * dispatch: from the words of the command line to the verb that is meant. A verb has one word or
+ * two; overview, version and help are words here too. What is not known is answered with the
+ * nearest word that is.
+ */
 #include <stdio.h>
 
 #include "cli.h"

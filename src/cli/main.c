@@ -1,3 +1,7 @@
+/*
+ * main: the command as a process. All else gets its environment as a function, so that tests can
+ * give it another one.
+ */
 #include <signal.h>
 #include <stdlib.h>
 

@@ -1,4 +1,7 @@
-/* print: what verbs and the frame around them say outside of answers. */
+/*
+ * print: what verbs and the frame around them say outside of answers. Standard output is for
+ * answers alone; errors, warnings and progress go to standard error.
+ */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,8 @@
-/* run: one verb, from the words behind its name to what is printed. */
+/*
+ * run: one verb, from the words behind its name to what is printed. Options and variables fill a
+ * struct of the verb's, outputs are looked at before anything runs, the verb fills an answer, and
+ * that is rendered and printed last: of a verb that fails no part of an answer is seen.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>

@@ -1,4 +1,7 @@
-/* bench gpu: what a GPU's own library reaches, shape by shape. */
+/*
+ * bench gpu: what a GPU's own library reaches, shape by shape. The library of the vendor is loaded
+ * at run time: the program itself needs no GPU, nor what comes with one.
+ */
 #include "bench/bench.h"
 
 struct options {

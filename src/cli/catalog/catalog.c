@@ -1,4 +1,7 @@
-/* catalog: the parts that a spec can name. */
+/*
+ * catalog: the parts that a spec can name. Kinds and their counts where nothing was asked for, else
+ * the parts that match; none is a "no".
+ */
 #include "cli.h"
 
 struct options {

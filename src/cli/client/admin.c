@@ -1,4 +1,7 @@
-/* token new, enrol: who may come in. */
+/*
+ * token new, enrol: who may come in. Tokens are for people, enrolments for nodes and relays; the
+ * server makes both, and shows each of them once.
+ */
 #include "client/client.h"
 #include "myriad/text/json.h"
 

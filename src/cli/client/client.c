@@ -1,4 +1,7 @@
-/* client: from options to a server's answer, and from there into the tree. */
+/*
+ * client: from options to a server's answer, and from there into the tree. Verbs say what they ask;
+ * where the server is, who asks, and what an error means is settled here for all of them.
+ */
 #include "client/client.h"
 
 #include <stdio.h>

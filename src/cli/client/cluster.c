@@ -1,4 +1,7 @@
-/* queue, usage, inject: the cluster as a whole. */
+/*
+ * queue, usage, inject: the cluster as a whole. Each is one question, and a table over the list
+ * that the server answers with.
+ */
 #include "client/client.h"
 #include "myriad/text/json.h"
 

@@ -1,4 +1,7 @@
-/* doctor, backup, restore: a server's folder on this machine. */
+/*
+ * doctor, backup, restore: a server's folder on this machine. These read and write files and need
+ * no server, whether it runs or not; only a backup asks one that runs for its store.
+ */
 #include "myriad/server/folder.h"
 
 #include "client/client.h"

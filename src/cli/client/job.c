@@ -1,4 +1,7 @@
-/* job: what was submitted, how it does, and its end. */
+/*
+ * job: what was submitted, how it does, and its end. All of it is the server's word: a job is shown
+ * with the server's keys, and logs come piece by piece from where the last one ended.
+ */
 #include "client/job.h"
 
 #include <stdio.h>

@@ -1,4 +1,7 @@
-/* node: what runs the jobs. */
+/*
+ * node: what runs the jobs. All sub-verbs but the list are one question to a path of the node, and
+ * show the node as it is afterwards.
+ */
 #include "client/client.h"
 #include "myriad/text/json.h"
 

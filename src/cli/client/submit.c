@@ -1,4 +1,9 @@
-/* submit: a job file to a server, and where asked the wait for its end. */
+/*
+ * submit: a job file to a server, and where asked the wait for its end. The file goes to the server
+ * as it is, after a look at what kind of file it is, and with the layout's words in it where one is
+ * given; what is wrong with it the server says. With --kubeconfig the same file becomes a Job of a
+ * Kubernetes cluster.
+ */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -1,4 +1,7 @@
-/* top: the cluster on one screen. */
+/*
+ * top: the cluster on one screen. An answer like any other, filled by four questions to the server;
+ * on a terminal it is filled and drawn anew every second.
+ */
 #include <poll.h>
 #include <stdio.h>
 #include <sys/ioctl.h>

@@ -1,4 +1,7 @@
-/* compare: designs side by side, from the bill to the cost of a trained token. */
+/*
+ * compare: designs side by side, from the bill to the cost of a trained token. Planning, simulation
+ * and fitting are the library's (myr_compare_designs); here files and the answer are made of it.
+ */
 #include "myriad/study/compare.h"
 
 #include "fit/fit.h"

@@ -1,4 +1,7 @@
-/* design apply: a grown design for a cluster that runs. */
+/*
+ * design apply: a grown design for a cluster that runs. The design is read here and asked for
+ * there: the server takes nodes behind those that it has, and refuses all else.
+ */
 #include <sys/stat.h>
 
 #include "client/client.h"

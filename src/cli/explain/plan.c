@@ -1,4 +1,7 @@
-/* explain plan: how a number of a plan came about. */
+/*
+ * explain plan: how a number of a plan came about. The plan is made or read as 'myriad plan' does,
+ * and the number looked up by its path in the plan's answer.
+ */
 #include "myriad/plan/explain.h"
 
 #include <unistd.h>

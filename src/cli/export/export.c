@@ -1,4 +1,7 @@
-/* export: a design in the formats of other tools. */
+/*
+ * export: a design in the formats of other tools. Formats are rows of the library's table; each
+ * gives its files one by one, which are written, printed, or put into the answer.
+ */
 #include "cli.h"
 #include "myriad/site.h"
 

@@ -1,4 +1,8 @@
-/* fit calibrate: the shipped constants drawn towards the user's own measurements. */
+/*
+ * fit calibrate: the shipped constants drawn towards the user's own measurements. Errors are told
+ * before, after, and with each run left out: a fit that only learns its own runs by heart shows in
+ * the last of them.
+ */
 #include "fit/fit.h"
 
 struct options {

@@ -1,4 +1,8 @@
-/* case: from option rows to a question, and from layouts to the tree. */
+/*
+ * case: from option rows to a question, and from layouts to the tree. What several verbs about a
+ * training job tell alike is told here once, so that one layout has the same keys and words
+ * wherever it is met.
+ */
 #include "fit/fit.h"
 
 const char *const cli_case_recomputes[4] = {"any", "none", "selective", "full"};

@@ -1,4 +1,8 @@
-/* fit compare: a trainer's log against the model, phase by phase. */
+/*
+ * fit compare: a trainer's log against the model, phase by phase. The log says what ran and how
+ * long its phases took, the model what they should have taken; the run comes out as a row that 'fit
+ * calibrate' reads.
+ */
 #include "fit/fit.h"
 
 struct options {

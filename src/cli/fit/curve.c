@@ -1,4 +1,8 @@
-/* fit curve: how far more GPUs carry, from 8 to the number asked for. */
+/*
+ * fit curve: how far more GPUs carry, from 8 to the number asked for. Two curves are traced by the
+ * library (myr_scale_trace), one with the batch in proportion and one with it fixed; a point
+ * without a layout is left out and said.
+ */
 #include "fit/fit.h"
 
 struct options {

@@ -1,4 +1,8 @@
-/* fit: the best layout of a model, or the price of a given one, and what lies around it. */
+/*
+ * fit: the best layout of a model, or the price of a given one, and what lies around it. The case
+ * is made and searched by the library (myriad/study.h): here its answer goes into the tree, onto
+ * the page, and into files.
+ */
 #include "fit/fit.h"
 
 #include <stdio.h>

@@ -1,4 +1,8 @@
-/* fit launch: the best layout, or a given one, as a script that starts its training. */
+/*
+ * fit launch: the best layout, or a given one, as a script that starts its training. The search,
+ * the nodes and the script are the library's (myr_launch_ask); the answer has the script as a text
+ * and its parts as lists, for programs that start it otherwise.
+ */
 #include "fit/fit.h"
 #include "myriad/study.h"
 

@@ -1,4 +1,8 @@
-/* pools: one job on several kinds of GPUs, or the advice not to. */
+/*
+ * pools: one job on several kinds of GPUs, or the advice not to. Three ways are held against each
+ * other: each pool alone, all sharing the batch, all sharing the layers of one pipeline. The
+ * verdict says whether a mixture pays.
+ */
 #include "fit/fit.h"
 
 /* What was asked and found, for all that tell of it; pools[i] is the part i of every mixture. */

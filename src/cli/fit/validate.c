@@ -1,4 +1,8 @@
-/* fit validate: the model's error on measured runs. */
+/*
+ * fit validate: the model's error on measured runs. Every row of a table of runs is predicted and
+ * held against its measurement; the answer has the rows, the errors by family, and what could not
+ * be expressed.
+ */
 #include "fit/fit.h"
 
 struct options {

@@ -1,4 +1,7 @@
-/* fit why: what makes one of two layouts faster than the other, term by term. */
+/*
+ * fit why: what makes one of two layouts faster than the other, term by term. Both are priced in
+ * one case, and the terms of a step sum to it: so do their differences.
+ */
 #include "fit/fit.h"
 
 struct options {

@@ -1,4 +1,7 @@
-/* goodput: the share of the time that ends up as kept work, with failures. */
+/*
+ * goodput: the share of the time that ends up as kept work, with failures. Without a model failures
+ * alone are answered here; with one a whole run is planned (training.c). Both have the same keys.
+ */
 #include "goodput/goodput.h"
 
 struct options {

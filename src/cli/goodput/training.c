@@ -1,4 +1,7 @@
-/* A training run planned: how it is told. */
+/*
+ * A training run planned: how it is told. Planned by the library (myr_training_plan), a case for
+ * each practice and rate; here they go into the tree, onto the page and into a report.
+ */
 #include "goodput/goodput.h"
 
 /* One place that checkpoints go to: failures that are mended from there, and what they cost. */

@@ -1,4 +1,7 @@
-/* job: a job file as a Kubernetes Job, printed for kubectl or made at once. */
+/*
+ * job: a job file as a Kubernetes Job, printed for kubectl or made at once. The file is checked as
+ * for a server, so that one file runs on either.
+ */
 #include <stdlib.h>
 
 #include "client/job.h"

@@ -1,4 +1,7 @@
-/* schedule: the scheduler of pods, until it is told to stop. */
+/*
+ * schedule: the scheduler of pods, until it is told to stop. Options become the scheduler's
+ * question (myr_kube_schedule); its report is the answer when it ends.
+ */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>

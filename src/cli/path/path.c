@@ -1,4 +1,7 @@
-/* path: every device and link that a job's flows use. */
+/*
+ * path: every device and link that a job's flows use. Flows are put on paths by one policy; what
+ * they meet is listed from the hosts upwards.
+ */
 #include "route/fabric.h"
 
 struct options {

@@ -1,4 +1,8 @@
-/* plan audit: somebody else's list, claims and layout against the rules. */
+/*
+ * plan audit: somebody else's list, claims and layout against the rules. The cluster is planned as
+ * the spec asks, and the list held against that plan; what cannot be judged is told apart from what
+ * is wrong.
+ */
 #include "myriad/plan/audit.h"
 #include "myriad/plan.h"
 #include "plan/plan.h"

@@ -1,4 +1,7 @@
-/* plan grow: from the cluster that stands to a larger one. */
+/*
+ * plan grow: from the cluster that stands to a larger one. Both are specs or designs; the larger
+ * one is planned so that what stands keeps its ids and names (myr_grow).
+ */
 #include "myriad/plan/grow.h"
 #include "plan/plan.h"
 

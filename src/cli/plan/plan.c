@@ -1,4 +1,8 @@
-/* plan: from a spec to a design, its files and its price. */
+/*
+ * plan: from a spec to a design, its files and its price. A spec is read, or made of a number of
+ * GPUs; planned by the library (myr_plan); and written with report, lists and labels, or with
+ * sheets for crews.
+ */
 #include "myriad/plan.h"
 
 #include "myriad/plan/report.h"

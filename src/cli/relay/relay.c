@@ -1,4 +1,7 @@
-/* relay: carries many agents over one connection to the server. */
+/*
+ * relay: carries many agents over one connection to the server. It runs until it is told to stop;
+ * its counts are the answer then.
+ */
 #include "myriad/agent/relay.h"
 
 #include <stdio.h>

@@ -1,4 +1,7 @@
-/* route apply: planned paths into a fabric. */
+/*
+ * route apply: planned paths into a fabric. Paths are planned, checked against deadlock and written
+ * by the library (myr_apply); options of the target that is not meant are refused.
+ */
 #include "route/applied.h"
 
 static const char *const policies[] = {"planned", "static"};

@@ -1,4 +1,7 @@
-/* route blast: what devices and domains take along when they die. */
+/*
+ * route blast: what devices and domains take along when they die. Other than in failover, whole
+ * domains may die at once, with the nodes in them.
+ */
 #include "route/fabric.h"
 
 struct options {

@@ -1,4 +1,7 @@
-/* route failover: what happens when a link or a device dies. */
+/*
+ * route failover: what happens when a link or a device dies. Each row is one thing that dies alone,
+ * on the fabric without what --dead names.
+ */
 #include "route/fabric.h"
 
 struct options {

@@ -1,4 +1,7 @@
-/* route found: flows over the fabric as it was found, and what to mend first. */
+/*
+ * route found: flows over the fabric as it was found, and what to mend first. The design, what was
+ * found, and flows come together here: verify says what is wrong, this what it costs.
+ */
 #include "myriad/site.h"
 #include "route/fabric.h"
 

@@ -1,4 +1,7 @@
-/* route: the load of every link under each load-balance policy. */
+/*
+ * route: the load of every link under each load-balance policy. Flows are the same for all
+ * policies, so that the rows can be compared.
+ */
 #include "route/fabric.h"
 
 /* The first choice stands for all of them; then the order of enum myr_policy. */

@@ -1,4 +1,7 @@
-/* sched bench: the CPU time of placement decisions on a full, churned cluster. */
+/*
+ * sched bench: the CPU time of placement decisions on a full, churned cluster. Placement alone is
+ * measured, in processor time of the thread: what else the machine does makes no difference.
+ */
 #include "myriad/sched/bench.h"
 
 #include "sched/sched.h"

@@ -1,4 +1,7 @@
-/* sched place: one gang on a design in a given state: nodes, rank order, cost, and why. */
+/*
+ * sched place: one gang on a design in a given state: nodes, rank order, cost, and why. Asked of
+ * the library (myr_place_ask). A gang that does not fit is an answer too: what would let it start.
+ */
 #include "myriad/sched/place_answer.h"
 
 #include "sched/sched.h"

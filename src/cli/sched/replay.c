@@ -1,4 +1,8 @@
-/* sched replay: a trace of jobs through the queue in virtual time. */
+/*
+ * sched replay: a trace of jobs through the queue in virtual time. The library plays the trace
+ * (myr_replay_ask); files are looked at before it and written behind it, since a replay can take
+ * long.
+ */
 #include <stdio.h>
 
 #include "myriad/sched/replay_report.h"

@@ -1,4 +1,8 @@
-/* init and serve: a server's folder, and the server in it. */
+/*
+ * init and serve: a server's folder, and the server in it. Both are the library's
+ * (myriad/server.h); here options become its questions. A server runs until it is told to stop, and
+ * its answer comes then.
+ */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -1,4 +1,7 @@
-/* The answer of a run: what it was asked on, what came out. */
+/*
+ * The answer of a run: what it was asked on, what came out. Each part goes into the tree and is
+ * said to people in the same place, so that both have the same figures.
+ */
 #include "sim/sim.h"
 
 /* Simulated time is whole picoseconds inside; people and programs read microseconds. */

@@ -1,4 +1,7 @@
-/* sim contention: how much slower patterns run than on an empty fabric, as a table. */
+/*
+ * sim contention: how much slower patterns run than on an empty fabric, as a table. It is written
+ * as a file that fit and sched look up beside the design, and told as an answer.
+ */
 #include "myriad/sim.h"
 
 #include "cli.h"

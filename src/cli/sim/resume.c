@@ -1,4 +1,7 @@
-/* sim resume: the rest of a run that was saved. */
+/*
+ * sim resume: the rest of a run that was saved. What was asked is in the saved file: only the
+ * outputs can be asked for anew.
+ */
 #include "cli.h"
 #include "sim/sim.h"
 

@@ -1,4 +1,7 @@
-/* sim: traffic on a fabric in virtual time. */
+/*
+ * sim: traffic on a fabric in virtual time. Options become a question (myr_sim_ask); files that are
+ * asked for are written before the answer is printed.
+ */
 #include "myriad/sim.h"
 
 #include "cli.h"

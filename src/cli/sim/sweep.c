@@ -1,4 +1,8 @@
-/* sim sweep: many simulations from one file, on all cores, gone on with after a kill. */
+/*
+ * sim sweep: many simulations from one file, on all cores, gone on with after a kill. Here shards
+ * are told from options or from a Slurm array, and the rows put into an answer; the points are
+ * played by myr_sweep_run().
+ */
 #include <stdlib.h>
 
 #include "myriad/sim/sweep.h"

@@ -1,4 +1,7 @@
-/* twin replay: a saved run, once more. */
+/*
+ * twin replay: a saved run, once more. What a run decided is in its hash: the same hash is the same
+ * run.
+ */
 #include <stdio.h>
 
 #include "twin/twin.h"

@@ -1,4 +1,7 @@
-/* twin run: a scenario, once. */
+/*
+ * twin run: a scenario, once. Outputs are looked at before it runs, written behind it, and only
+ * then the answer is filled.
+ */
 #include "twin/twin.h"
 
 struct options {

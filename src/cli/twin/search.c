@@ -1,4 +1,7 @@
-/* twin search: many seeds until an invariant breaks, then the smallest case. */
+/*
+ * twin search: many seeds until an invariant breaks, then the smallest case. Found once, a case is
+ * made small by running variants of it: whoever mends the bug reads few events.
+ */
 #include "twin/twin.h"
 
 struct options {

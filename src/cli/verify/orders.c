@@ -1,4 +1,7 @@
-/* verify orders: the repair as work for people, and what was mended since the last run. */
+/*
+ * verify orders: the repair as work for people, and what was mended since the last run. Orders and
+ * the state that the next run is compared with are written as one set of files.
+ */
 #include <unistd.h>
 
 #include "cli.h"

@@ -1,4 +1,7 @@
-/* whatif: a question to a saved state of the controller. */
+/*
+ * whatif: a question to a saved state of the controller. The state is a copy, from a file or from a
+ * server: what is tried on it changes nothing.
+ */
 #include "myriad/control/whatif.h"
 #include "client/client.h"
 
