@@ -161,7 +161,6 @@ static int check(const struct myr_control *c, int64_t now_ms, const struct myr_e
                  struct myr_err *err)
 {
     enum myr_event_kind kind = event->kind;
-    /* Whatever is added to these, sums stay numbers. */
     const int64_t year_ms = INT64_C(366) * 86400 * 1000; /* times stay far from overflow */
     if (kind >= MYR_EVENT_KINDS) {
         return myr_err_set(err, MYR_EINVAL, "event of kind %u, up to %d is expected", kind,

@@ -45,7 +45,6 @@ static void placed(struct myr_control *c, const struct myr_decision *decision)
         uint32_t at = rank_add(c, &(struct rank){.job = decision->job,
                                                  .node = share->node,
                                                  .state = RANK_GRANTED,
-                                                 /* The epoch that launch() is about to begin. */
                                                  .epoch = job->epoch + 1,
                                                  .first = first,
                                                  .gpus = share->gpus});

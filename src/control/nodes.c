@@ -95,8 +95,8 @@ static bool has_strict_ranks(const struct myr_control *c, const struct node *nod
  */
 static void fence(struct myr_control *c, uint32_t id)
 {
-    /* Only with ranks that may still run is there anything to make sure of. */
     struct node *node = node_of(c, id);
+    /* Only with ranks that may still run is there anything to make sure of. */
     node->fencing = node->lost && node->rank_count > 0 &&
                     (node->drain & DRAIN_FAULT || has_strict_ranks(c, node));
     if (node->fencing) {

@@ -15,6 +15,7 @@ void order_start(struct myr_control *c, uint32_t at)
         node->rank_count++;
     }
     if (!node->silent) {
+        /* 'grace_s' carries the lease here: how long an agent may go without word. */
         emit(c, &(struct myr_effect){.kind = MYR_EFFECT_START,
                                      .node = rank->node,
                                      .job = rank->job,
@@ -22,10 +23,6 @@ void order_start(struct myr_control *c, uint32_t at)
                                      .boot = node->boot,
                                      .first_rank = rank->first,
                                      .world = job->spec.gpus,
-                                     /*
-                                      * The field carries the lease here: how long an agent may go
-                                      * without word.
-                                      */
                                      .grace_s = job->spec.lease_s,
                                      .gpus = rank->gpus});
     }

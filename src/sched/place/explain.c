@@ -175,16 +175,13 @@ static void try_freeing(const struct myr_placer *p, const struct myr_request *r,
                         struct myr_reasons *why)
 {
     enum myr_level level = r->limited ? r->within : MYR_LEVEL_CORE;
+    /* Half a node more in size than as many nodes fewer: those can be had now. */
     struct myr_change change = {.kind = MYR_CHANGE_FREE_NODES,
                                 .nodes = r->nodes - why->most,
                                 .level = level,
                                 .unit = level == MYR_LEVEL_LEAF  ? why->leaf_best
                                         : level == MYR_LEVEL_POD ? why->pod_best
                                                                  : 0,
-                                /*
-                                 * Half a node more than fewer nodes of the same number: those can
-                                 * be had now.
-                                 */
                                 .size = r->nodes - why->most + 0.5};
     struct myr_placer *copy = placer_copy(p);
     free_nodes(copy, r, &change);
