@@ -2,7 +2,7 @@
 
 #include "myriad/fabric/words.h"
 
-/* Flows that are sprayed are hit by every failure: there is nothing to list. */
+/* Sprayed flows have no routes of their own to ask: they are refused. */
 int myr_repair_routes(const struct myr_fabric_case *fabric,
                       const struct myr_balance_options *balance, struct myr_routes *ret,
                       struct myr_err *err)

@@ -87,6 +87,7 @@ static uint32_t own_port_index(const struct myr_devtype *type, struct myr_str na
         parts++;
         start = i + 1;
     }
+    /* The cage tells the group, and the group what else the name must have. */
     for (uint32_t g = 0; g < type->group_count; g++) {
         const struct myr_port_group *group = &type->groups[g];
         /* The last cage may be used in part. */
@@ -151,6 +152,7 @@ static bool cut_prefix(struct myr_str *name, const char *prefix)
     return true;
 }
 
+/* By the prefix: "swp", "sw", or the design's own way with or without a word in front. */
 static uint32_t switch_port_index(const struct myr_devtype *type, struct myr_str name)
 {
     if (cut_prefix(&name, "swp")) {
@@ -204,6 +206,7 @@ uint32_t myr_site_find_port(const struct myr_design *design, uint32_t device, st
     return index == MYR_NONE ? MYR_NONE : design->first_port[device] + index;
 }
 
+/* As Linux calls front panel ports: "swp17", or "swp17s1" in a divided cage. */
 void myr_site_interface(const struct myr_design *design, uint32_t port, struct myr_buf *buf)
 {
     const struct myr_port_group *group = myr_design_port_group(design, port);

@@ -22,6 +22,7 @@ uint64_t guids_node(const struct myr_design *design, const struct myr_binding *b
     return bound && bound->guid ? bound->guid : myr_site_guid(design, port);
 }
 
+/* A switch's own GUID is that of all its ports. */
 uint64_t guids_port(const struct myr_design *design, const struct myr_binding *binding,
                     uint32_t port)
 {

@@ -18,6 +18,7 @@ bool myr_site_counts_on(const struct myr_devtype *type)
     return type->cages * myr_site_numbers(type) > NUMBER_MAX;
 }
 
+/* From 1, cage by cage. */
 uint32_t myr_site_number(const struct myr_design *design, uint32_t port)
 {
     uint32_t device = design->port_device[port];
@@ -33,6 +34,7 @@ uint32_t myr_site_number(const struct myr_design *design, uint32_t port)
            at % group->per_cage * (numbers / group->per_cage) + 1;
 }
 
+/* The reverse; MYR_NONE for numbers between those of a cage that is divided less. */
 uint32_t myr_site_numbered(const struct myr_design *design, uint32_t device, uint32_t number)
 {
     const struct myr_devtype *type = &design->devtypes[design->device_type[device]];

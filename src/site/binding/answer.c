@@ -17,6 +17,7 @@ static void put_sentences(const struct myr_binding *binding, const struct myr_di
                        found->unknown);
         say(context, text.data);
     }
+    /* A name and the cables that disagree are left to a person. */
     if (found->contradicted) {
         myr_buf_clear(&text);
         myr_buf_printf(&text,
@@ -76,6 +77,7 @@ static const char *mac_text(struct myr_arena *arena, uint64_t mac)
                             (unsigned)(mac & 255));
 }
 
+/* Every key is there in every row; what is not known is null. */
 static void put_row(const struct myr_binding *binding, const struct myr_bound *row,
                     struct myr_answer *answer)
 {

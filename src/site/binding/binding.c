@@ -102,6 +102,7 @@ static uint32_t row_in_the_way(const struct myr_binding *binding, const struct m
                                uint32_t own)
 {
     char key[NAME_KEY_MAX];
+    /* GUIDs of nodes and of ports are one space: neither may be another one's. */
     const uint32_t rows[] = {
         taken_number(&binding->guids, bound->guid),
         taken_number(&binding->guids, bound->port_guid),
@@ -140,6 +141,7 @@ static void index_number(struct myr_u64map *map, uint64_t value, uint32_t row)
     }
 }
 
+/* What is in a map already is this row's own: row_in_the_way() has seen to it. */
 static void index_row(struct myr_binding *binding, uint32_t index)
 {
     const struct myr_bound *row = &binding->rows.items[index];

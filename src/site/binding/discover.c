@@ -93,7 +93,9 @@ static void add_host(struct discoverer *d, struct myr_bound *nic, uint32_t found
         return;
     }
     myr_design_port_name(verify->design, nic->port, &own);
+    /* What the design calls it anyway need not be kept. */
     nic->name = myr_str_eq(name, (struct myr_str){own.data, own.len}) ? MYR_STR("") : name;
+    /* Only names that the design does not know are worth keeping. */
     if (myr_site_find(verify->design, host) == MYR_NONE) {
         struct myr_bound whole = {.device = nic->device, .port = MYR_NONE, .host = host};
         add(d, &whole);
@@ -113,6 +115,7 @@ static void add_host_alone(struct discoverer *d, uint32_t found)
     }
 }
 
+/* One found device: bound, or counted among those that are not. */
 static void add_device(struct discoverer *d, uint32_t found)
 {
     const struct myr_cabling_device *device = &d->verify->cabling->devices.items[found];
@@ -168,6 +171,7 @@ static void add_port_name(struct discoverer *d, struct myr_cabling_end end, uint
     }
 }
 
+/* Only cables that are where the plan has them prove what a port is called. */
 static void add_port_names(struct discoverer *d)
 {
     const struct myr_verify *verify = d->verify;
@@ -201,6 +205,7 @@ void myr_binding_discover(struct myr_binding *binding, const struct myr_verify *
         .binding = binding, .verify = verify, .report = ret, .by_wiring = by_wiring};
     count_names(&d);
     for (uint32_t found = 0; found < verify->cabling->devices.count; found++) {
+        /* In the order of the sources: the first of two that want one place gets it. */
         add_device(&d, found);
     }
     /* Where ports are found by number, they have no names to learn. */

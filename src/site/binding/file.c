@@ -41,6 +41,7 @@ static int read_guid(const struct myr_doc *map, const char *key, uint64_t *ret, 
     return MYR_OK;
 }
 
+/* A key that is not there leaves the number as it is: not known. */
 static int read_mac(const struct myr_doc *map, uint64_t *ret, struct myr_err *err)
 {
     const struct myr_doc *node = myr_doc_get(map, "mac");
@@ -131,6 +132,7 @@ static int read_ports(struct myr_binding *binding, uint32_t device, const struct
     return MYR_OK;
 }
 
+/* First the device itself, then its ports; each is a row of its own. */
 static int read_device(struct myr_binding *binding, const struct myr_doc_entry *entry,
                        struct myr_err *err)
 {
@@ -336,6 +338,7 @@ static void put_device(const struct myr_binding *binding, const struct myr_bound
     }
 }
 
+/* The caller frees the list. */
 const struct myr_bound **myr_binding_sorted(const struct myr_binding *binding)
 {
     size_t count = binding->rows.count;
@@ -349,6 +352,7 @@ const struct myr_bound **myr_binding_sorted(const struct myr_binding *binding)
     return rows;
 }
 
+/* In design order, whatever order the rows came in. */
 void myr_binding_write(const struct myr_binding *binding, struct myr_buf *buf)
 {
     size_t count = binding->rows.count;

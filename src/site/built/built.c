@@ -58,6 +58,7 @@ int myr_built_open(struct myr_built *built, const struct myr_built_question *que
     return myr_verify(&built->verify, &built->arena, &built->design, &built->cabling, &judge, err);
 }
 
+/* The arena last: all the others have something in it. */
 void myr_built_close(struct myr_built *built)
 {
     myr_vec_done(&built->hcas);

@@ -40,6 +40,7 @@ static double link_gbps(const struct wiring *wiring, uint32_t port)
     return a < b ? a : b;
 }
 
+/* Cables between switches, both directions; hosts are only where flows begin and end. */
 static void find_links(struct wiring *wiring)
 {
     const struct myr_graph *graph = wiring->graph;
@@ -60,6 +61,7 @@ static void find_links(struct wiring *wiring)
     wiring->first[graph->switch_count] = count;
 }
 
+/* By the switch where they end as cables are now; flows to nowhere are in no list. */
 static void sort_flows(struct wiring *wiring)
 {
     uint32_t switches = wiring->graph->switch_count;
@@ -128,6 +130,7 @@ static uint32_t start_of(const struct wiring *wiring, uint32_t flow)
     return from == MYR_NONE || wiring->hops[from] == MYR_NONE ? MYR_NONE : from;
 }
 
+/* All flows to one switch at once: spreading is linear. */
 static void load_to(struct wiring *wiring, uint32_t to)
 {
     uint32_t count = find_hops(wiring, to);
@@ -150,6 +153,7 @@ static void load_to(struct wiring *wiring, uint32_t to)
 static void rate_to(struct wiring *wiring, uint32_t to, struct myr_cost_state *ret)
 {
     uint32_t count = find_hops(wiring, to);
+    /* From the nearest on: what is nearer is known when it is asked for. */
     wiring->highest[to] = 0;
     for (uint32_t k = 1; k < count; k++) {
         uint32_t at = wiring->queue[k];
@@ -245,6 +249,7 @@ static void do_piece(uint32_t *peer, const struct myr_verify *verify,
     }
 }
 
+/* Steps of one component stand together in the repair. */
 static void list_pieces(struct myr_cost *cost, struct myr_arena *arena,
                         const struct myr_verify *verify)
 {
@@ -277,6 +282,7 @@ static int compare_pieces(const void *left, const void *right)
     return a->first_step < b->first_step ? -1 : a->first_step > b->first_step;
 }
 
+/* All memory of a look, made once and used for all of them. */
 static void wiring_init(struct wiring *wiring, struct myr_arena *arena,
                         const struct myr_fabric_case *fabric, uint32_t vertices)
 {
@@ -343,6 +349,7 @@ void myr_cost_find(struct myr_cost *ret, struct myr_arena *arena,
     set_peers(&wiring, found, vertices);
     ret->found = look(&wiring);
     list_pieces(ret, arena, verify);
+    /* Large fabrics: as many pieces as there is time for, the others stand last. */
     ret->known_count = looks_of(&wiring, ret->piece_count);
     for (uint32_t i = 0; i < ret->known_count; i++) {
         if (told) {

@@ -37,6 +37,7 @@ static bool is_port(const struct myr_design *design, struct myr_str name)
     return false;
 }
 
+/* Both texts are kept: the file's own memory goes. */
 static int add_pair(struct myr_built *built, struct myr_str name, struct myr_str port,
                     const char *where, struct myr_err *err)
 {
@@ -65,6 +66,7 @@ static int add_pair(struct myr_built *built, struct myr_str name, struct myr_str
     return MYR_OK;
 }
 
+/* Columns are found by name; all others are left alone. */
 static int add_file(struct myr_built *built, const char *path, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};

@@ -19,6 +19,7 @@ static uint32_t lanes_of(const char *form)
     return 8;
 }
 
+/* Without a catalogue the design's own figures serve. */
 void myr_box_of(const struct myr_design *design, uint32_t devtype,
                 const struct myr_catalog *catalog, struct myr_box *ret)
 {

@@ -51,6 +51,7 @@ static bool is_letter(char c)
     return c >= 'a' && c <= 'z';
 }
 
+/* A name without a value makes the whole have none, which is no fault. */
 static int64_t read_variable(struct reader *r)
 {
     size_t start = r->at;
@@ -139,6 +140,7 @@ static int64_t combine(struct reader *r, struct pending one, int64_t right)
     }
 }
 
+/* 0: none follows. Longer words stand before their beginnings. */
 static char take_operator(struct reader *r)
 {
     static const struct {
@@ -154,6 +156,7 @@ static char take_operator(struct reader *r)
     return 0;
 }
 
+/* Opens brackets on the way; false ends the reading, with a fault or not. */
 static bool read_operand(struct reader *r, struct pending *stack, int64_t *ret)
 {
     while (take(r, "(")) {
@@ -172,6 +175,7 @@ static bool read_operand(struct reader *r, struct pending *stack, int64_t *ret)
     return !r->fault;
 }
 
+/* Operands and operators by turns; what binds less tightly waits on the stack. */
 static int64_t read_all(struct reader *r)
 {
     struct pending stack[DEPTH_MAX];

@@ -35,6 +35,7 @@ static uint32_t captured_index(char c)
     return c == 'a' ? A : c == 'b' ? B : c == 'c' ? C : c == 'l' ? L : CAPTURED;
 }
 
+/* match() takes it for granted that a pattern has none. */
 const char *reading_pattern_fault(struct myr_str pattern)
 {
     bool optional = false;
@@ -192,6 +193,7 @@ uint32_t reading_by_rule(const struct myr_name_rule *rule, const struct myr_box 
     if (!match(rule->pattern, name, &scope)) {
         return MYR_NONE;
     }
+    /* Captured letters are in; now what the box is. */
     scope.items[LANES].value = box->lanes;
     scope.items[CAGES].value = box->cages;
     scope.items[NUMBERS].value = box->numbers;
@@ -242,6 +244,7 @@ static struct myr_str without_blanks(struct myr_str name, char ret[NAME_MAX])
     return (struct myr_str){ret, len};
 }
 
+/* Each system's first rule that reads the name counts; 'ret' is set where the mask has a bit. */
 uint32_t myr_port_names_read(const struct myr_port_names *names, const struct myr_box *box,
                              struct myr_str name, uint32_t ret[MYR_PORT_SYSTEMS_MAX])
 {

@@ -33,6 +33,7 @@ static struct myr_str field(const struct rule_reader *r, enum column column)
     return at == MYR_NONE ? MYR_STR("") : r->csv.fields[at];
 }
 
+/* Columns in any order; others than these are left alone. */
 static int read_header(struct rule_reader *r, struct myr_err *err)
 {
     int rc = myr_csv_next(&r->csv, err);
@@ -93,6 +94,7 @@ static int check_rule(struct rule_reader *r, const struct myr_name_rule *rule, s
     return MYR_OK;
 }
 
+/* All texts are kept: the file's own memory goes. */
 static int read_rule(struct rule_reader *r, struct myr_err *err)
 {
     struct myr_name_rule rule = {.platform = keep(r->arena, field(r, PLATFORM)),
@@ -112,6 +114,7 @@ static int read_rule(struct rule_reader *r, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Rules add up: later ones are asked first. */
 int myr_port_names_add_text(struct myr_port_names *names, struct myr_arena *arena, const char *file,
                             struct myr_str text, struct myr_err *err)
 {

@@ -47,6 +47,7 @@ static void put_end(struct myr_answer *answer, const char *key, struct myr_str t
     }
 }
 
+/* Ends that are not known are null. */
 static void put_faults(struct myr_answer *answer, const char *key, const struct myr_faults *faults)
 {
     myr_answer_list(answer, key);
@@ -67,6 +68,7 @@ static void put_faults(struct myr_answer *answer, const char *key, const struct 
     myr_answer_end(answer);
 }
 
+/* The first ones only, for people; programs have them all above. */
 static void show_faults(struct myr_answer *answer, const char *title,
                         const struct myr_faults *faults)
 {
@@ -89,6 +91,7 @@ static void show_faults(struct myr_answer *answer, const char *title,
     }
 }
 
+/* First what programs read, then the same for people. */
 void myr_orders_answer(const struct myr_orders *orders, struct myr_answer *answer)
 {
     static const struct myr_answer_column columns[] = {

@@ -65,6 +65,7 @@ static void put_where(const struct myr_orders *orders, uint32_t vertex, struct m
     }
 }
 
+/* The other end is told even where no cable of the plan is there. */
 static void put_plug(const struct myr_orders *orders, const struct myr_plug *plug,
                      enum myr_language language, struct myr_buf *cells)
 {
@@ -97,6 +98,7 @@ static void put_number(struct myr_buf *cell, uint32_t value)
     }
 }
 
+/* Every cell that has nothing to say stays empty. */
 void order_cells(const struct myr_orders *orders, uint32_t index, enum myr_language language,
                  struct myr_buf cells[CELL_COUNT])
 {
@@ -136,6 +138,7 @@ void order_cells(const struct myr_orders *orders, uint32_t index, enum myr_langu
     order_put_code(orders, index, true, &cells[CELL_CODE]);
 }
 
+/* Headers and words in the language asked for; names of devices as they are. */
 void myr_orders_csv(const struct myr_orders *orders, enum myr_language language,
                     struct myr_buf *buf)
 {

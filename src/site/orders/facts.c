@@ -135,6 +135,7 @@ uint32_t order_cage_mates(const struct myr_orders *orders, const struct myr_work
     uint32_t count = 0;
     *ret_module = true;
     for (uint32_t p = 0; p < order->plug_count; p++) {
+        /* Where the plug is now and where it goes: both cages are opened. */
         const uint32_t ends[] = {order->plugs[p].at, order->plugs[p].to};
         for (uint32_t e = 0; e < MYR_ARRAY_COUNT(ends); e++) {
             if (ends[e] < design->port_count) {
@@ -164,6 +165,7 @@ void order_put_code(const struct myr_orders *orders, uint32_t index, bool with_e
     if (!with_ends) {
         return;
     }
+    /* From where it is to where it goes; a new cable from end to end. */
     uint32_t from = plug->at == MYR_NONE ? plug->far : plug->at;
     uint32_t to = plug->to == MYR_NONE || plug->to == plug->at ? plug->far : plug->to;
     myr_buf_putc(buf, ':');

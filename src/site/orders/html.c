@@ -70,6 +70,7 @@ static void put_where(struct sheet *sheet, enum order_word name, uint32_t first)
     myr_buf_put_lit(sheet->buf, "</b></td></tr>\n");
 }
 
+/* The cable and its flag only where the plan knows the cable. */
 static void put_plug(struct sheet *sheet, uint32_t plug, bool is_new)
 {
     put_where(sheet, WORD_FAR, plug + CELL_OTHER_RACK);
@@ -119,6 +120,7 @@ static void put_code(struct sheet *sheet, uint32_t index)
     }
 }
 
+/* What to do in large letters; where, with what and what to mind below it. */
 static void put_order(struct sheet *sheet, uint32_t index)
 {
     const struct myr_work_order *order = &sheet->orders->items[index];
@@ -155,6 +157,7 @@ static void put_order(struct sheet *sheet, uint32_t index)
     myr_buf_put_lit(sheet->buf, "</div>\n");
 }
 
+/* What has changed, how long to wait, and the one rule for everybody. */
 static void put_summary(struct sheet *sheet)
 {
     const struct myr_orders *orders = sheet->orders;
@@ -190,6 +193,7 @@ void myr_orders_html(const struct myr_orders *orders, enum myr_language language
                    language == MYR_CHINESE ? "zh" : "en");
     put_text(&sheet, word(&sheet, WORD_TITLE));
     myr_buf_put_lit(buf, " ");
+    /* Texts of designs are escaped: anything may stand in a name. */
     put_text(&sheet, name);
     myr_buf_printf(buf, "</title><style>%s</style></head>\n<body>\n<h1>", style);
     put_text(&sheet, word(&sheet, WORD_TITLE));

@@ -135,6 +135,7 @@ static void mark_head(struct maker *m, uint32_t piece)
     }
 }
 
+/* In sorted order, so that blocks are joined the same way every time. */
 static void join_pieces(struct maker *m)
 {
     for (uint32_t i = 0; i < m->pieces.count; i++) {
@@ -146,6 +147,7 @@ static void join_pieces(struct maker *m)
         }
         for (uint32_t s = 0; s < piece.count; s++) {
             const struct myr_repair_step *step = &m->verify->repair.steps[piece.first + s];
+            /* Also at their other ends: a head that moves takes those along. */
             const uint32_t ends[] = {step->at, step->to, step->far_at, step->far_to};
             join_cage(m, i, step->at);
             join_cage(m, i, step->to);
@@ -167,6 +169,7 @@ static struct myr_plug plug_of(const struct maker *m, uint32_t at, uint32_t to, 
     return plug;
 }
 
+/* 'far' of each plug is where its cable leads, which is how a person finds it. */
 static void order_of_step(const struct maker *m, const struct myr_repair_step *step,
                           struct myr_work_order *ret)
 {
@@ -276,6 +279,7 @@ static void put_blocks(struct maker *m, uint32_t total)
         for (uint32_t i = b + 1; i; i = pieces[i - 1].next) {
             size += orders_in(&pieces[i - 1]);
         }
+        /* By the middle, so that large blocks do not all go to the crew before. */
         uint64_t middle = orders->count + size / 2;
         uint32_t crew = (uint32_t)(middle * orders->crews / total) + 1;
         for (uint32_t i = b + 1; i; i = pieces[i - 1].next) {
@@ -354,6 +358,7 @@ int myr_orders_make(struct myr_orders *ret, struct myr_arena *arena,
     for (size_t i = 0; i < m.pieces.count; i++) {
         total += m.pieces.items[i].count == 0;
     }
+    /* Sorted before blocks are made: roots are then the first of their block on the way. */
     if (m.pieces.count > 1) {
         qsort(m.pieces.items, m.pieces.count, sizeof(struct piece), compare_pieces);
     }

@@ -64,6 +64,7 @@ static struct myr_str kept(struct myr_orders *orders, const struct myr_buf *buf)
                             buf->len};
 }
 
+/* Names live in the arena: lists outlast the keeper. */
 static void name_end(struct myr_orders *orders, uint32_t vertex, struct myr_str *device,
                      struct myr_str *port)
 {
@@ -117,6 +118,7 @@ static void collect_open(struct keeper *k)
         if (second || verdict_of(k, p) != IS_BAD) {
             continue;
         }
+        /* Where only the other end is bad, its state is told. */
         uint32_t state = is_bad(verify->state[p]) ? verify->state[p] : verify->state[peer];
         struct myr_site_fault fault = fault_at(k, p, peer, state);
         fault.since = k->since[p] ? k->since[p] : k->orders->run;
@@ -214,6 +216,7 @@ static void keeper_done(struct keeper *k)
     myr_vec_done(&k->old_rogues);
 }
 
+/* Orders get their dates last, from the faults that they mend. */
 static void finish(struct keeper *k)
 {
     struct myr_orders *orders = k->orders;
@@ -261,6 +264,7 @@ static void weigh(struct keeper *k, const struct myr_site_fault *fault)
     }
 }
 
+/* Only states that a fault can have. */
 static int read_state(const struct myr_csv *csv, uint32_t *ret, struct myr_err *err)
 {
     if (myr_str_eq(csv->fields[5], MYR_STR(rogue_word))) {
@@ -345,6 +349,7 @@ static int read_head(struct keeper *k, struct myr_csv *csv, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Faults of the run before are weighed as they are read, then this run's are collected. */
 int myr_orders_since_text(struct myr_orders *orders, const char *file, struct myr_str text,
                           struct myr_err *err)
 {

@@ -116,6 +116,7 @@ static const char *const sentences[MYR_ORDER_OPS][2][MYR_LANGUAGES] = {
                             "检查从 {1} 到 {2} 的线缆：{3}。"}},
 };
 
+/* Where the plug is and where it goes; where nothing goes, both ends of the cable. */
 void order_sentence(const struct myr_orders *orders, const struct myr_work_order *order,
                     enum myr_language language, struct myr_buf *buf)
 {
@@ -138,6 +139,7 @@ void order_sentence(const struct myr_orders *orders, const struct myr_work_order
     order_fill(buf, sentences[order->op][order->legs > 1][language], args, MYR_ARRAY_COUNT(args));
 }
 
+/* A site's own colour may be any word: it is shown as it is. */
 const char *order_colour_word(enum myr_language language, const char *colour)
 {
     static const char *const names[][MYR_LANGUAGES] = {

@@ -86,6 +86,7 @@ static void collect_edges(struct equivalent *eq)
     }
 }
 
+/* By classes, then by port: no two are equal, so that the order is one. */
 static int compare_edges(const void *left, const void *right)
 {
     const struct eq_edge *a = left, *b = right;
@@ -125,6 +126,7 @@ static void settle_common(struct equivalent *eq)
     sort_edges(&eq->blue);
     while (red < eq->red.count && blue < eq->blue.count) {
         const struct eq_edge *r = &eq->red.items[red], *b = &eq->blue.items[blue];
+        /* Both lists are sorted: one walk over them. */
         int order = compare_classes(r, b);
         if (order == 0) {
             eq->plan[r->port_a] = r->port_b;
@@ -255,6 +257,7 @@ static void choose_ports(struct equivalent *eq, const struct eq_part *part, cons
     }
 }
 
+/* The plan as it may be read, for this component. */
 static void apply(struct equivalent *eq, const struct eq_part *part, const uint32_t *slots,
                   const uint32_t *homes)
 {
@@ -295,6 +298,7 @@ static void solve_part(struct equivalent *eq, struct eq_edge *red, uint32_t red_
     apply(eq, &part, solution.slots, homes);
 }
 
+/* Both lists are sorted by component: each component is a piece of either. */
 static void solve_parts(struct equivalent *eq)
 {
     if (eq->red.count > 1) {
@@ -335,6 +339,7 @@ static void equivalent_done(struct equivalent *eq)
     free(eq->blue.items);
 }
 
+/* In this order: what is right goes first, and only the rest is searched. */
 void repair_equivalent_plan(const struct repair_graph *graph, struct myr_arena *arena,
                             uint32_t *ret_plan, uint32_t *ret_gap)
 {

@@ -146,6 +146,7 @@ static uint32_t cost_of(const struct heads *h, const struct cluster *cluster)
     for (uint32_t c = 0; c < cluster->count; c++) {
         for (uint32_t i = 0; i < cluster->legs; i++) {
             uint32_t port = cluster->first[c] + i;
+            /* Right already, or part of a chain that was counted. */
             bool known = !differs(h, port);
             for (uint32_t k = 0; k < count && !known; k++) {
                 known = seen[k] == port;
@@ -242,6 +243,7 @@ static uint32_t home_connector(const struct heads *h, uint32_t connector, uint32
 {
     uint32_t home = MYR_NONE, there;
     for (uint32_t i = 0; i < legs; i++) {
+        /* A leg that is not there does not mind. */
         if (h->found[connector + i] == MYR_NONE) {
             continue;
         }
@@ -353,6 +355,7 @@ static void search_clusters(struct heads *h)
     }
 }
 
+/* Whole heads first, which is never wrong; then small clusters by trying. */
 void repair_heads(const struct repair_graph *graph, struct myr_arena *arena, uint32_t *found,
                   struct head_steps *ret)
 {

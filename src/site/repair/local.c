@@ -79,6 +79,7 @@ static void give_slot(struct local *l, uint32_t blue_end, uint32_t red_end)
 /* The red end by which the next found cable is left, or how the trail ends. */
 enum next_kind { NEXT_RED, NEXT_EMPTY, NEXT_SURPLUS };
 
+/* From a found cable's end over the planned cable there to the next found one. */
 static enum next_kind next_of(const struct local *l, uint32_t red_end, uint32_t *ret)
 {
     uint32_t blue_end = l->users[red_end];
@@ -140,6 +141,7 @@ static int32_t total_gain(struct local *l)
 static void use_surplus(struct local *l)
 {
     for (uint32_t c = 0; c < l->part->class_count; c++) {
+        /* Both lists of a class are walked side by side. */
         uint32_t blue = l->blue_ends.first[c];
         for (uint32_t i = l->red_ends.first[c]; i < l->red_ends.first[c + 1]; i++) {
             uint32_t red_end = l->red_ends.items[i];
@@ -289,6 +291,7 @@ static uint32_t find_square(struct local *l, uint32_t end, uint32_t from, struct
         uint32_t across = eq_class(part->blue, blue ^ 1);
         for (uint32_t j = l->red_ends.first[across]; j < l->red_ends.first[across + 1]; j++) {
             uint32_t red = l->red_ends.items[j];
+            /* Places are counted the same way every time, so that a search can go on. */
             if (place++ < from || red / 2 == end / 2) {
                 continue;
             }
@@ -347,6 +350,7 @@ static bool try_square(struct local *l, const struct square *square)
         give_slot(l, blues[i], wanted[i]);
     }
     int32_t after = gain_of(l, reds, red_count);
+    /* Equal is not enough: then what is there stays. */
     if (after > before) {
         return true;
     }
@@ -366,6 +370,7 @@ static uint32_t trail_length(const struct local *l, uint32_t red)
     return length;
 }
 
+/* Only from trails that are longer than a square. */
 static void make_squares(struct local *l)
 {
     enum { TRIES = 8, SHORTEST = 2 };

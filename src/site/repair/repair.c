@@ -102,6 +102,7 @@ static bool collect(struct repairer *r, uint32_t start)
     myr_vec_push(&r->chain, start);
     bool cycle = follow(r, true);
     if (!cycle) {
+        /* A path: from the end that was reached, through the start, to the other end. */
         reverse_chain(r);
         uint32_t end = r->chain.items[0];
         bool again = follow(r, false);
@@ -157,6 +158,7 @@ static struct exchange exchange_at(const struct repairer *r, uint32_t edge)
     return found;
 }
 
+/* Near exchanges first: each shortens the ring and may bring others near. */
 static void solve_cycle(struct repairer *r)
 {
     enum { LEVELS = 5 };
@@ -253,6 +255,7 @@ static void solve_path(struct repairer *r)
     }
 }
 
+/* A component that needs no step is counted, but not listed. */
 static void solve_component(struct repairer *r, uint32_t start)
 {
     struct component component = {.first_step = (uint32_t)r->steps.count};
@@ -343,6 +346,7 @@ static void put_heads(struct repairer *r, const struct head_steps *heads)
     }
 }
 
+/* Heads are counted as moves too: each is one pair of hands at one plug. */
 void repair_labelled(const struct repair_graph *graph, struct myr_arena *arena,
                      struct myr_repair *ret)
 {

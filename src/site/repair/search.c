@@ -170,6 +170,7 @@ static struct trail trail_from(uint32_t red_left, uint32_t blue_left)
 /* Gains are small; the map holds them as unsigned numbers. */
 enum { STATE_BIAS = 1000 };
 
+/* The most that what is left can gain; kept for each set that comes up. */
 static int32_t solve(struct searcher *s, uint32_t red_left, uint32_t blue_left)
 {
     if (red_left == 0) {
@@ -207,6 +208,7 @@ static void count_ends(struct searcher *s, uint32_t red_left, uint32_t blue_left
         s->surplus[part->red[i].class_b] += red_left >> i & 1;
     }
     for (uint32_t c = 0; c < part->class_count; c++) {
+        /* An empty port of a class takes a surplus end of the same class. */
         uint32_t both = s->free_slots[c] < s->surplus[c] ? s->free_slots[c] : s->surplus[c];
         s->free_slots[c] -= both;
         s->surplus[c] -= both;
@@ -218,6 +220,7 @@ static bool read_solution(struct searcher *s, uint32_t red_left, uint32_t blue_l
 {
     while (red_left) {
         count_ends(s, red_left, blue_left);
+        /* Known from the search: only the trail that leads there is looked for. */
         s->wanted = solve(s, red_left, blue_left);
         s->steps = 0;
         s->reading = true;

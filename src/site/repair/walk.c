@@ -7,6 +7,7 @@ struct spot {
     uint32_t pod, unit, kind;
 };
 
+/* Places of nodes follow from their group; switches have theirs. */
 static struct spot spot_of(const struct myr_design *design, uint32_t device)
 {
     enum { BEHIND_ALL = 0xFFFFF }; /* spines after the groups of their pod, cores after all pods */
@@ -37,6 +38,7 @@ static struct spot spot_of(const struct myr_design *design, uint32_t device)
     return spot;
 }
 
+/* Racks where they are known, else the order of the design. */
 uint32_t repair_distance(const struct myr_design *design, uint32_t device_a, uint32_t device_b)
 {
     if (device_a == device_b) {

@@ -33,6 +33,7 @@ static uint64_t number_fabric_links(struct myr_addresses *ret)
     return count;
 }
 
+/* Refuses before anything is written: a plan that is half right would be of no use. */
 int myr_addresses_init(struct myr_addresses *ret, struct myr_arena *arena,
                        const struct myr_design *design, enum myr_net_id net, struct myr_err *err)
 {
@@ -78,6 +79,7 @@ uint32_t myr_address_block(const struct myr_addresses *addresses, uint32_t leaf)
     return addresses->host_base + ((leaf - network->first_leaf) << addresses->block_bits);
 }
 
+/* A link's two addresses follow each other; which number it has tells the first. */
 uint32_t myr_address_of_port(const struct myr_addresses *addresses, uint32_t port)
 {
     const struct myr_design *design = addresses->design;

@@ -115,6 +115,7 @@ static bool tables_serve(struct myr_fabric_case *fabric, const struct myr_tables
     for (uint32_t h = 0; h < tables->host_count; h++) {
         uint32_t to = tables->hosts[h], link = fabric->design.port_link[to];
         for (uint32_t s = 0; s < graph->switch_count && !myr_graph_link_dead(graph, link); s++) {
+            /* A switch that cannot reach a living host. */
             if (tables->egress[(size_t)s * tables->columns + h] == 0) {
                 return false;
             }
@@ -212,6 +213,7 @@ static int check_hashed(struct myr_fabric_case *fabric, struct myr_applied *ret,
     return rc;
 }
 
+/* Plans paths, then looks for source ports that make the switches take them. */
 static int apply_roce(struct myr_fabric_case *fabric, const struct myr_apply_question *question,
                       struct myr_applied *ret, struct myr_err *err)
 {

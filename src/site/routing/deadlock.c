@@ -105,6 +105,7 @@ static void follow(struct myr_dependencies *dependencies, const struct myr_table
     }
 }
 
+/* 'seen' has the column's number, so that it need not be cleared for each. */
 void myr_dependencies_tables(struct myr_dependencies *dependencies, const struct myr_tables *tables)
 {
     const struct myr_graph *graph = dependencies->graph;
@@ -186,6 +187,7 @@ static void flood_switch(struct flood *flood, uint32_t at, uint32_t to)
             }
         }
     }
+    /* Every way in may lead to every way out: the row of each gets all of them. */
     for (uint32_t w = 0; w < words; w++) {
         uint64_t left = flood->came[(size_t)at * words + w];
         while (left) {
@@ -212,6 +214,7 @@ static void flood_to(struct flood *flood, uint32_t to, const bool *hosts)
             flood->queued[s] = 1;
         }
     }
+    /* Switches come again when something new reaches them. */
     while (flood->now.count > 0) {
         flood->behind.count = 0;
         for (size_t i = 0; i < flood->now.count; i++) {
@@ -228,6 +231,7 @@ static void flood_to(struct flood *flood, uint32_t to, const bool *hosts)
     }
 }
 
+/* Everybody to everybody, not only the flows at hand: switches hash whatever comes. */
 void myr_dependencies_hashed(struct myr_dependencies *dependencies, const struct myr_routes *routes)
 {
     const struct myr_graph *graph = dependencies->graph;
@@ -295,6 +299,7 @@ static uint32_t follower(const struct myr_dependencies *dependencies, struct ste
     }
     const uint64_t *row =
         row_of(dependencies, device - graph->first_switch, arrival(graph->design, step->channel));
+    /* Goes on where the last call left off. */
     for (; step->next < port_count(graph, device); step->next++) {
         if (row[step->next / WORD_BITS] >> step->next % WORD_BITS & 1) {
             return channel_of(graph->design, device, step->next++);
@@ -322,6 +327,7 @@ static struct myr_cycle cycle_from(const struct step *steps, size_t count, uint3
     return cycle;
 }
 
+/* With a list instead of calls: chains are as long as the fabric has channels. */
 struct myr_cycle myr_dependencies_cycle(const struct myr_dependencies *dependencies,
                                         struct myr_arena *arena)
 {

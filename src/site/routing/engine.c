@@ -39,6 +39,7 @@ static void put_file(struct myr_buf *buf, const char *key, const char *file)
     }
 }
 
+/* Only files that were written are named. */
 void engine_put_options(const struct myr_network *net, const struct engine_files *files,
                         struct myr_buf *buf)
 {
@@ -178,6 +179,7 @@ static bool rings_hold(const struct torus *torus)
     return true;
 }
 
+/* The text may be half made when it says false; the caller throws it away. */
 bool engine_put_torus(const struct myr_graph *graph, const struct myr_binding *binding,
                       struct myr_buf *buf)
 {

@@ -135,6 +135,7 @@ static uint64_t sip_hash(const uint64_t *words, uint32_t count, uint64_t key)
     uint64_t v[4] = {UINT64_C(0x736f6d6570736575) ^ key, UINT64_C(0x646f72616e646f6d) ^ key,
                      UINT64_C(0x6c7967656e657261) ^ key, UINT64_C(0x7465646279746573) ^ key};
     for (uint32_t i = 0; i <= count; i++) {
+        /* The last word has the length in its top byte, as the definition wants it. */
         uint64_t word = i < count ? words[i] : (uint64_t)count * 8 << 56;
         v[3] ^= word;
         sip_round(v);
@@ -324,6 +325,7 @@ static uint16_t exact_port(struct steering *steering, struct hop *hops, uint32_t
 {
     steering->tuple.source = SOURCE_FIRST;
     for (uint32_t h = 0; h < hop_count; h++) {
+        /* Hashes of the first port once; with CRC all others follow from them. */
         uint32_t seed = steering->hashes->seeds[hops[h].device];
         hops[h].base = hash_of(steering->hashes->kind, seed, &steering->tuple);
     }
@@ -348,6 +350,7 @@ static uint64_t channel_load(const struct myr_graph *graph, const struct myr_flo
     return MYR_LOAD_ONE * flow->share / 1000 * graph->net->host_gbps / gbps;
 }
 
+/* Loads are of what is taken, exact or not. */
 static void add_route(struct myr_source_ports *ret, const struct myr_graph *graph,
                       const struct myr_flow *flows, uint32_t flow, const uint32_t *channels,
                       uint32_t count)
@@ -431,6 +434,7 @@ void myr_source_ports_choose(struct myr_source_ports *ret, struct myr_arena *are
         }
     }
     for (uint32_t flow = 0; flow < flow_count; flow++) {
+        /* Also flows that the plan has no path for: they may still have one. */
         if (ret->ports[flow] == 0) {
             steering.tuple = tuple_of(addresses, &flows[flow]);
             second_best(ret, &steering, flows, flow, (uint32_t)myr_hash_u64(flow));

@@ -37,6 +37,7 @@ int myr_tables_init(struct myr_tables *tables, struct myr_arena *arena,
     *tables = (struct myr_tables){.graph = graph};
     tables->host_number = MYR_ARENA_NEW(arena, uint32_t, design->port_count);
     tables->hosts = MYR_ARENA_NEW(arena, uint32_t, graph->net->host_ports);
+    /* Every cabled NIC of the network is a destination, in the order of ports. */
     for (uint32_t port = 0; port < design->port_count; port++) {
         const struct myr_port_group *group = myr_design_port_group(design, port);
         tables->host_number[port] = MYR_NONE;
@@ -171,6 +172,7 @@ static void fill_switches(struct myr_tables *tables)
             fill_rest(tables, target, queue);
             continue;
         }
+        /* Breadth first from the target: the queue has every switch once. */
         queue[tail++] = target;
         while (head < tail) {
             spread(tables, target, queue[head++], queue, &tail);
@@ -179,6 +181,7 @@ static void fill_switches(struct myr_tables *tables)
     }
 }
 
+/* Static tables (d-mod-k) for hosts; switches by the way that suits the fabric. */
 void myr_tables_fill(struct myr_tables *tables)
 {
     const struct myr_graph *graph = tables->graph;
@@ -259,6 +262,7 @@ bool myr_tables_path(const struct myr_tables *tables, uint32_t from_port, uint32
         if (device - tables->graph->first_switch >= tables->graph->switch_count) {
             return false;
         }
+        /* Entry 0 is no port, and ends the walk. */
         uint8_t number = *entry(tables, switch_index(tables, device), column);
         uint32_t port = myr_site_numbered(design, device, number);
         channel = port == MYR_NONE ? MYR_NONE : channel_of_port(design, port);

@@ -41,6 +41,7 @@ static uint64_t guid_of(const struct myr_tables *tables, const struct myr_bindin
     return guids_port(tables->graph->design, binding, port_of_column(tables, column));
 }
 
+/* NICs bear the name of their host in front. */
 static void put_name(const struct myr_tables *tables, uint32_t column, struct myr_buf *buf)
 {
     const struct myr_design *design = tables->graph->design;
@@ -78,6 +79,7 @@ static void put_entry(struct myr_buf *buf, uint32_t lid, uint32_t port, struct m
     myr_buf_put(buf, tail.data, tail.len);
 }
 
+/* Switch by switch: the buffer is drained after each, for dumps are large. */
 int myr_tables_write(const struct myr_tables *tables, const struct myr_binding *binding,
                      const char *path, struct myr_err *err)
 {
@@ -174,6 +176,7 @@ struct reader {
     uint32_t unknown, entries;
 };
 
+/* A head sets the switch that the following lines are about. */
 static int read_line(struct reader *reader, struct myr_str line, struct myr_err *err)
 {
     static const struct myr_str head = {"Unicast lids", sizeof("Unicast lids") - 1};
@@ -217,6 +220,7 @@ static void reader_done(struct reader *reader)
     myr_u64map_done(&reader->guids);
 }
 
+/* Entries that the text does not have stay as they were. */
 int myr_tables_read_text(struct myr_tables *tables, const struct myr_binding *binding,
                          const char *file, struct myr_str text, uint32_t *ret_unknown,
                          struct myr_err *err)
