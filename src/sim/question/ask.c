@@ -27,6 +27,7 @@ static int set_options(struct myr_sim_answer *answer, const struct myr_sim_quest
     engine->sharing_loss_permille = question->sharing_loss_permille;
     engine->efficiency_permille = question->efficiency_permille;
     if (question->topology) {
+        /* A topology in words has no cables: its delay stands for their lengths. */
         engine->link_ps = answer->fabric.topology.delay_ps;
         engine->switch_ps = answer->fabric.topology.switch_ps;
         if (answer->fabric.topology.scale_up_ps >= 0) {
@@ -180,6 +181,7 @@ static myr_ps collective_bound(const struct myr_sim_answer *answer, const struct
     bool shared = load->domains.largest > 1;
     double scale_up = shared ? answer->fabric.design->head->scale_up_gbps * 1e9 / 8 : 0;
     double longest = least.all_nics_bytes / (nic * load->ranks);
+    /* Into the busiest NIC; into a GPU, which has its NIC and its domain to get bytes from. */
     double others[] = {least.nic_bytes / nic, least.gpu_bytes / (nic + scale_up)};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(others); i++) {
         longest = others[i] > longest ? others[i] : longest;
@@ -340,6 +342,10 @@ int myr_sim_ask(struct myr_sim_answer *ret, const struct myr_sim_question *quest
     return finish(ret, question, false, err);
 }
 
+/*
+ * The question comes from the file; only who is told of progress is the caller's. What each job
+ * took alone is in the file too, and is not played again.
+ */
 int myr_sim_resume(struct myr_sim_answer *ret, struct myr_sim_question *question, const char *path,
                    struct myr_err *err)
 {
@@ -356,6 +362,7 @@ int myr_sim_resume(struct myr_sim_answer *ret, struct myr_sim_question *question
     *question = saved.question;
     MYR_TRY(open_fabric(ret, question, err));
     for (uint32_t i = 0; i < ret->job_count; i++) {
+        /* By bytes: in the file it is not aligned. */
         memcpy(&ret->jobs[i].alone, saved.alone + i * sizeof(myr_ps), sizeof(myr_ps));
     }
     MYR_TRY(prepare(ret, question, MYR_NONE, err));

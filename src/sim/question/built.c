@@ -10,6 +10,7 @@ static int read_yaml(struct myr_sim_topology *topology, const struct myr_buf *ya
     return myr_doc_read_yaml(&topology->arena, name, text, ret, err);
 }
 
+/* Parts first: the spec names them. All of it lives in the topology's arena. */
 int sim_built(struct myr_sim_topology *topology, const char *name, const struct myr_buf *parts,
               const struct myr_buf *spec, struct myr_err *err)
 {

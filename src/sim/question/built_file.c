@@ -91,6 +91,7 @@ static int check_delays(const struct myr_clos_shape *shape, const char *path, st
     return MYR_OK;
 }
 
+/* Counts of switches are not given: the planner must find the file's own, as check_built() sees. */
 static void put_spec(const struct myr_clos_shape *shape, struct myr_buf *yaml)
 {
     myr_buf_printf(yaml,
@@ -150,6 +151,7 @@ static void set_core_speed(struct myr_sim_topology *topology, const struct myr_c
     }
 }
 
+/* Parts, spec, plan; then what the planner cannot know is set, and the whole is checked. */
 static int build(struct myr_sim_topology *topology, const struct myr_clos_shape *shape,
                  const char *path, struct myr_err *err)
 {
@@ -188,6 +190,7 @@ static void keep_hosts(struct myr_sim_topology *topology, const struct myr_clos_
     topology->hosts = (struct myr_sim_hosts){by_node, by_rank, shape->node_count};
 }
 
+/* The format by its name or by a guess; the file is read once. */
 int sim_built_file(struct myr_sim_topology *topology, const char *words, struct myr_err *err)
 {
     MYR_CLEANUP(sim_source_done) struct sim_source source = {};

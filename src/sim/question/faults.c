@@ -117,6 +117,10 @@ static int add_flap(struct myr_sim *sim, const struct sim_words *words, struct m
     return MYR_OK;
 }
 
+/*
+ * "WHAT:KIND@TIME,KEY=VALUE": the target is in front of the colon, the kind and its time are the
+ * first word behind it.
+ */
 int myr_sim_fault_words(struct myr_sim *sim, const struct myr_graph *graph, const char *text,
                         struct myr_err *err)
 {
@@ -146,6 +150,7 @@ int myr_sim_fault_words(struct myr_sim *sim, const struct myr_graph *graph, cons
     return MYR_OK;
 }
 
+/* "node/ID:PART": only nodes can be slow, and the part is of their full speed. */
 int myr_sim_slow_words(struct myr_sim *sim, const struct myr_graph *graph, const char *text,
                        struct myr_err *err)
 {

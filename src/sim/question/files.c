@@ -112,6 +112,7 @@ int myr_sim_files_check(const struct myr_sim_files *files, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Lists go to the file piece by piece: they may be far larger than memory should hold. */
 typedef void write_rows(const struct myr_report *report, struct myr_outfile *file);
 
 /* The file's name is taken together with the others', when all of them are written. */
@@ -157,6 +158,7 @@ int myr_sim_files_write(const struct myr_sim_answer *answer, const struct myr_si
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {};
     struct facts facts = {.arena = &scratch};
+    /* Without a file to write, nothing of the run is looked at again. */
     bool rows = files->fct || files->flows || files->paths || files->trace || files->series;
     if (!files->report && !files->heatmap && !rows) {
         return MYR_OK;

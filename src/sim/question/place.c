@@ -68,6 +68,7 @@ static int draw_nodes(struct sim_place *place, const struct myr_design_head *hea
         nodes[i] = i;
     }
     myr_rng_shuffle(&rng, nodes, head->nodes);
+    /* This job's part of the shuffled list. */
     memmove(nodes, nodes + draw.first / local, wanted * sizeof(*nodes));
     if (draw.sorted) {
         sort_nodes(&scratch, nodes, wanted, head->nodes);
@@ -95,6 +96,7 @@ static int read_numbers(const struct sim_words *words, uint64_t gpus, struct num
     return sim_words_number(words, "disorder", 0, 100, &ret->disorder, err);
 }
 
+/* A block of GPUs from 'first' on, unless whole nodes are to be drawn. */
 int sim_place_choose(struct sim_place *ret, struct myr_arena *arena,
                      const struct myr_design_head *head, const struct sim_words *words,
                      uint64_t seed, struct myr_err *err)

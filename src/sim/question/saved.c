@@ -79,6 +79,9 @@ static void put_question(struct myr_buf *buf, const struct myr_sim_question *que
     }
 }
 
+/*
+ * The head last, when the checksum is known; the file appears under its name only when it is whole.
+ */
 int saved_write(const struct myr_sim_answer *answer, const struct myr_sim_question *question,
                 struct myr_err *err)
 {
@@ -99,6 +102,7 @@ int saved_write(const struct myr_sim_answer *answer, const struct myr_sim_questi
     return myr_file_write(question->save, &file, err);
 }
 
+/* Always with the file's name in front. */
 static int refuse(struct myr_err *err, int code, const char *path, const char *what)
 {
     return myr_err_set(err, code, "%s: %s", path, what);
@@ -197,6 +201,10 @@ static bool numbers_right(const uint64_t *numbers)
            numbers[PAUSE] <= 1000 && numbers[PATHS] <= 1;
 }
 
+/*
+ * Nothing in the file is believed: lengths, names, numbers and the count of jobs are held against
+ * each other before the question is made.
+ */
 int saved_read(struct saved *ret, struct myr_arena *arena, const char *path, struct myr_str text,
                struct myr_err *err)
 {

@@ -75,6 +75,7 @@ static int take_keys(struct sim_source *source, const char *option, struct myr_s
     return MYR_OK;
 }
 
+/* Without a colon the whole text is the path. */
 int sim_source_open(struct sim_source *ret, struct myr_arena *arena, const char *option,
                     const char *text, struct myr_err *err)
 {
@@ -139,6 +140,7 @@ static int choose_hosts(const struct sim_source *source, const struct myr_trace 
                         enum myr_trace_format format, const struct myr_sim_hosts *hosts,
                         uint32_t gpu_count, const uint32_t **ret, struct myr_err *err)
 {
+    /* Only a fabric that was read from a file has numbers of its own. */
     bool numbered = hosts->gpu_of_node && format == MYR_TRACE_HPCC;
     uint32_t known = numbered ? hosts->node_count : gpu_count;
     *ret = numbered ? hosts->gpu_of_node : hosts->gpu_of_rank;
@@ -185,6 +187,7 @@ static int read_trace(const struct sim_source *source, enum myr_trace_format *re
     return limit_endless(source, ret, err);
 }
 
+/* Everything but the tasks is gone when this returns. */
 int sim_source_load(struct myr_sim *sim, const struct myr_graph *graph,
                     const struct myr_sim_hosts *hosts, const char *words, struct myr_sim_load *ret,
                     struct myr_err *err)

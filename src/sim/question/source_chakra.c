@@ -37,6 +37,7 @@ static int read_others(struct rank_files *it, const char *path, struct myr_arena
             break;
         }
         int rc = myr_file_read(name, MYR_TRACE_FILE_MAX, &text, err);
+        /* Before a failure is returned, so that the text is freed with the others. */
         myr_vec_push(&it->texts, text);
         MYR_TRY(rc);
         total += text.len;
@@ -50,6 +51,7 @@ static int read_others(struct rank_files *it, const char *path, struct myr_arena
     return MYR_OK;
 }
 
+/* The first file has been read already; with ranks=N it is the only one. */
 int sim_source_chakra(const struct sim_source *source, struct myr_str first, struct myr_trace *ret,
                       struct myr_err *err)
 {

@@ -5,6 +5,7 @@
 
 enum { PORTS_MAX = 128, GBPS_MAX = 100000 }; /* half a million hosts in three tiers */
 
+/* As the words say; hosts, leaves and pods follow from k and the tiers. */
 struct fat_tree {
     uint64_t k, gbps, tiers;
     int64_t delay_ps;
@@ -37,6 +38,7 @@ static int parse_setting(struct fat_tree *tree, struct myr_str piece, struct myr
     return MYR_OK;
 }
 
+/* "fat-tree:" and settings with commas between; none is needed. */
 static int parse_topology(struct fat_tree *tree, const char *text, struct myr_err *err)
 {
     static const char prefix[] = "fat-tree:";
@@ -104,6 +106,7 @@ void myr_sim_topology_done(struct myr_sim_topology *topology)
     myr_arena_done(&topology->arena);
 }
 
+/* A design is opened where it lies; a topology is planned here and now. */
 int myr_sim_fabric_open(struct myr_sim_fabric *ret, const char *design, const char *topology,
                         struct myr_err *err)
 {
@@ -130,6 +133,7 @@ int myr_sim_fabric_borrow(struct myr_sim_fabric *ret, const struct myr_design *d
     return myr_design_one_kind(design, name, err);
 }
 
+/* Also of one that was only begun, or borrowed: what is not there is left alone. */
 void myr_sim_fabric_close(struct myr_sim_fabric *fabric)
 {
     myr_design_close(&fabric->opened);

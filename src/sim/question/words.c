@@ -38,6 +38,7 @@ static bool has_key(struct myr_str item, const char *key)
     return item.len > len && memcmp(item.data, key, len) == 0 && item.data[len] == '=';
 }
 
+/* The first of that name; sim_words_check() sees to it that there is no other. */
 bool sim_words_keyed(const struct sim_words *words, const char *key, struct myr_str *ret)
 {
     size_t len = strlen(key);
@@ -66,6 +67,7 @@ static int unknown_word(const struct sim_words *words, struct myr_str item, cons
     return rc;
 }
 
+/* Before any value is read: a word with a typo must not be passed over. */
 int sim_words_check(const struct sim_words *words, uint32_t positional, const char *const *keys,
                     size_t key_count, struct myr_err *err)
 {
@@ -101,6 +103,7 @@ int sim_words_bytes(const struct sim_words *words, uint32_t index, uint64_t *ret
                        words->option, sim_words_shown(got), got.data);
 }
 
+/* The default is in 'value' already: a key that is absent leaves it. */
 int sim_words_number(const struct sim_words *words, const char *key, uint64_t least, uint64_t most,
                      uint64_t *value, struct myr_err *err)
 {

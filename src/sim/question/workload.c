@@ -217,6 +217,7 @@ static int load_collective(struct maker *maker, enum myr_collective kind, struct
     }
     MYR_TRY(begin(maker, at, keys, MYR_ARRAY_COUNT(keys), &ret->bytes, err));
     MYR_TRY(read_schedule(&maker->words, &shape, &form, err));
+    /* Keys are read before anything is added to the engine: a wrong word leaves it as it was. */
     struct myr_ranks ranks = {maker->place.gpus, maker->place.count};
     shape.ranks = ranks.count;
     shape.bytes = ret->bytes;
@@ -328,6 +329,10 @@ static int load_storage(struct maker *maker, bool write, struct myr_sim_load *re
     MYR_ASSERT(count > 0);
     struct myr_message *messages = MYR_ARENA_NEW(maker->arena, struct myr_message, count);
     for (uint32_t i = 0; i < count; i++) {
+        /*
+         * Servers in turn over all stripes of all nodes: each gets the same number, give or take
+         * one.
+         */
         uint32_t server = MYR_MESSAGE_STORAGE | i % head->storage_servers;
         /* Stripes leave by the NICs of the node in turn. */
         uint32_t node = i / (uint32_t)stripes, stripe = i % (uint32_t)stripes;
@@ -366,6 +371,7 @@ static int dispatch(struct maker *maker, struct myr_sim_load *ret, struct myr_er
     return rc;
 }
 
+/* 'ret' is written only when all went well: its range of tasks is that of this job alone. */
 int myr_sim_load_words(struct myr_sim *sim, const struct myr_graph *graph,
                        const struct myr_sim_hosts *hosts, const char *words, uint64_t seed,
                        struct myr_sim_load *ret, struct myr_err *err)

@@ -176,6 +176,7 @@ static uint32_t group_of(struct chakra *it, struct myr_str name)
     return at;
 }
 
+/* What the format can say but nobody here can play is refused by name. */
 static int add_part(struct chakra *it, const struct chakra_node *node, uint32_t *ret_first,
                     uint32_t *ret_last, struct myr_err *err)
 {
@@ -270,6 +271,9 @@ static int join_rank(struct chakra *it, struct myr_err *err)
     return MYR_OK;
 }
 
+/*
+ * One file, then the order inside it; messages and collectives are joined when all ranks are read.
+ */
 static int read_rank(struct chakra *it, const struct myr_trace_file *file, struct myr_err *err)
 {
     MYR_CLEANUP(chakra_node_done) struct chakra_node node = {};
@@ -327,6 +331,7 @@ static int join_messages(struct chakra *it, struct myr_err *err)
         while (at + sends + receives < count && ends[at + sends + receives].from == one->from &&
                ends[at + sends + receives].to == one->to &&
                ends[at + sends + receives].tag == one->tag) {
+            /* Sorted with sends first, so the two counts are also the places where they begin. */
             *(ends[at + sends + receives].receives ? &receives : &sends) += 1;
         }
         for (size_t i = 0; i < sends || i < receives; i++) {
@@ -334,6 +339,7 @@ static int join_messages(struct chakra *it, struct myr_err *err)
             if (i >= receives || i >= sends) {
                 return lone_end(it, i >= receives ? send : receive, err);
             }
+            /* A receive may be larger than what comes; a smaller one would cut it off. */
             if (receive->bytes < send->bytes) {
                 it->scan.file = it->files[it->options->ranks ? 0 : receive->rank].name;
                 return scan_error_at(err, &it->scan, receive->place,
@@ -457,6 +463,7 @@ static void chakra_done(struct chakra *it)
     myr_strmap_done(&it->groups);
 }
 
+/* With one file for all, it is read once for each rank: ids are the rank's own. */
 static int read_all(struct chakra *it, uint32_t count, struct myr_err *err)
 {
     for (it->rank = 0; it->rank < it->ranks; it->rank++) {

@@ -28,6 +28,7 @@ static struct scan_place place_of(const struct chakra_reader *reader, const char
     return (struct scan_place){reader->message, (uint32_t)(at - start) + 1};
 }
 
+/* Where the reader stands: the byte in the message that could not be. */
 static int broken(const struct cursor *cursor, const char *what, struct myr_err *err)
 {
     return scan_error_at(err, cursor->reader->scan, place_of(cursor->reader, cursor->at),
@@ -174,6 +175,7 @@ static void take_double(struct attribute *ret, double value)
     ret->number = ret->has_number ? (uint64_t)value : 0;
 }
 
+/* By the field's number, for the wire type alone does not tell a double from an integer. */
 static void take_value(const struct field *field, struct attribute *ret)
 {
     double wide;
@@ -210,6 +212,7 @@ static void take_value(const struct field *field, struct attribute *ret)
     ret->has_number = true;
 }
 
+/* Text, a number or a list of truth values; other kinds of values mean nothing here. */
 static int read_attribute(const struct cursor *cursor, struct myr_str bytes, struct attribute *ret,
                           struct myr_err *err)
 {
@@ -340,6 +343,7 @@ static void clear_node(struct chakra_node *node, struct scan_place place)
     *node = empty;
 }
 
+/* 'ret' is cleared here for each node: what it holds lives until the next call. */
 int chakra_next(struct chakra_reader *reader, struct chakra_node *ret, struct myr_err *err)
 {
     const struct myr_str text = reader->scan->text;

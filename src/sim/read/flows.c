@@ -131,6 +131,7 @@ static uint32_t join_of(struct reader *reader, uint64_t id)
     return op;
 }
 
+/* A row is an operation; the id's join waits for it, and others wait for the join. */
 static int read_rows(struct reader *reader, struct myr_err *err)
 {
     struct myr_trace *trace = reader->trace;
@@ -144,6 +145,7 @@ static int read_rows(struct reader *reader, struct myr_err *err)
         }
         MYR_TRY(number(reader, ID, 0, UINT64_MAX - 1, &id, err));
         MYR_TRY(read_row(reader, &op, err));
+        /* Two: the row's own operation, and a join where its id is new. */
         if (trace->ops.count + 2 > MYR_TRACE_OPS_MAX) {
             return myr_csv_error(err, &reader->csv, 0, "more than %u operations",
                                  MYR_TRACE_OPS_MAX);
@@ -157,6 +159,7 @@ static int read_rows(struct reader *reader, struct myr_err *err)
     return rc;
 }
 
+/* Waits are looked up at the end: an id may come later in the file than who waits for it. */
 int read_flows(struct scan *scan, struct myr_trace *ret, struct myr_err *err)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {};

@@ -15,6 +15,7 @@ const char *const myr_shape_format_names[MYR_SHAPE_FORMAT_COUNT] = {
     [MYR_SHAPE_SIMAI] = "simai",
 };
 
+/* By the end of the name, in this spelling only. */
 static bool ends_in(const char *path, const char *ending)
 {
     size_t length = strlen(path), tail = strlen(ending);
@@ -62,6 +63,7 @@ enum myr_shape_format myr_shape_guess(const char *path, struct myr_str text)
         return MYR_SHAPE_HTSIM;
     }
     scan_init(&scan, path, text);
+    /* Six words are enough to tell; the rest of the file is not looked at. */
     while (words < 6 && (words || scan_line(&scan)) && scan_word(&scan)) {
         words++;
     }
@@ -84,6 +86,7 @@ static void shift_starts(struct myr_trace *trace)
     }
 }
 
+/* On failure the trace is empty again: the caller has nothing to free. */
 int myr_trace_read(const char *file, struct myr_str text, enum myr_trace_format format,
                    struct myr_trace *ret, struct myr_err *err)
 {
@@ -125,6 +128,7 @@ int myr_trace_read(const char *file, struct myr_str text, enum myr_trace_format 
     return MYR_OK;
 }
 
+/* As myr_trace_read(): a shape that failed holds nothing. */
 int myr_shape_read(const char *file, struct myr_str text, enum myr_shape_format format,
                    struct myr_clos_shape *ret, struct myr_err *err)
 {

@@ -163,6 +163,7 @@ static int word(struct scan *scan, const char *wanted, const char *what, struct 
     return token_is(scan, wanted) ? MYR_OK : expected(scan, what, err);
 }
 
+/* The answer must not depend on who happens to be first. */
 static int refuse_any(const struct scan *scan, const char *what, struct myr_err *err)
 {
     return scan_error(err, scan,
@@ -176,6 +177,7 @@ static int suffixes(struct goal *goal, bool calc, uint32_t *tag, struct myr_err 
 {
     struct scan *scan = goal->scan;
     for (;;) {
+        /* A copy of the reader is a place to go back to. */
         struct scan before = *scan;
         next_token(scan);
         bool is_tag = !calc && token_is(scan, "tag");
@@ -243,6 +245,7 @@ static int read_calc(struct goal *goal, uint32_t *ret, struct myr_err *err)
     return trace_add(goal->trace, goal->scan, op, ret, err);
 }
 
+/* The word itself has been read: it says which operation. */
 static int read_op(struct goal *goal, uint32_t *ret, struct myr_err *err)
 {
     const struct scan *scan = goal->scan;
@@ -335,6 +338,7 @@ static int join_labels(struct goal *goal, uint32_t first_op, struct myr_err *err
     return MYR_OK;
 }
 
+/* Labels are joined when the rank ends, since they may be used before they are said. */
 static int read_rank(struct goal *goal, struct myr_err *err)
 {
     struct scan *scan = goal->scan;
@@ -416,6 +420,7 @@ static int meet(struct goal *goal, const struct end *send, const struct end *rec
     return MYR_OK;
 }
 
+/* Sorted, the sends of a way and a tag lie in front of its receives, each in their order. */
 static int meet_all(struct goal *goal, struct myr_err *err)
 {
     const struct end *ends = goal->ends.items;
@@ -442,6 +447,7 @@ static int meet_all(struct goal *goal, struct myr_err *err)
     return rc;
 }
 
+/* Ranks may come in any order and may be missing: such a rank does nothing. */
 static int read_all(struct goal *goal, struct myr_err *err)
 {
     struct scan *scan = goal->scan;

@@ -8,6 +8,7 @@
 /* Priority and port are read and checked, and have no effect. */
 enum { PRIORITY_MAX = 255, PORT_MAX = 65535 };
 
+/* One line; nothing may follow the start. */
 static int read_flow(struct scan *scan, struct myr_trace *trace, struct myr_err *err)
 {
     struct myr_trace_op op = {.kind = MYR_TRACE_MESSAGE, .line = scan->line};

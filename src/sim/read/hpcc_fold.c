@@ -150,6 +150,10 @@ static int check_mirror(const struct fold *it, struct myr_err *err)
     return MYR_OK;
 }
 
+/*
+ * One plane where there is nothing to fold: the reader of shapes then says what is wrong with hosts
+ * of two links.
+ */
 int hpcc_fold(struct topology *topology, uint32_t *ret_planes, struct myr_err *err)
 {
     struct fold it = {.topology = topology,

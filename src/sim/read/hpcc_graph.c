@@ -159,6 +159,7 @@ int hpcc_open(struct topology *topology, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Read, fold, find the shape: each step may take for granted what the one before has checked. */
 int read_hpcc_topology(struct scan *scan, struct myr_clos_shape *ret, struct myr_err *err)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {};

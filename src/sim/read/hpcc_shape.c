@@ -308,6 +308,10 @@ static int find_pods(struct topology *topology, struct myr_clos_shape *ret, uint
     return MYR_OK;
 }
 
+/*
+ * In this order: bundles need sorted wires, hosts need pods, and cores are checked by the first
+ * leaves that placing the hosts has marked.
+ */
 int hpcc_find_shape(struct topology *topology, struct myr_clos_shape *ret, struct myr_err *err)
 {
     uint32_t leaves, spines, sets, width;

@@ -45,6 +45,7 @@ struct matrix {
     MYR_VEC(struct bond) bonds;
 };
 
+/* By id; made where it is new. The list may move: places are kept, not pointers. */
 static uint32_t trigger_at(struct matrix *matrix, uint32_t id)
 {
     uint32_t *found = myr_u64map_find(&matrix->ids, id);
@@ -93,6 +94,7 @@ struct attributes {
     uint32_t id, ignored;
 };
 
+/* The word at hand says which; its value is the next word. */
 static int read_attribute(struct matrix *matrix, struct attributes *attributes,
                           struct myr_trace_op *op, struct myr_err *err)
 {
@@ -336,6 +338,7 @@ static void matrix_done(struct matrix *matrix)
     myr_vec_done(&matrix->bonds);
 }
 
+/* The whole file first, then what its triggers mean. */
 int read_htsim_matrix(struct scan *scan, struct myr_trace *ret, struct myr_err *err)
 {
     MYR_CLEANUP(matrix_done) struct matrix matrix = {.scan = scan, .trace = ret};
@@ -369,6 +372,7 @@ struct tree {
     struct tier tier[3];
 };
 
+/* The word at hand and its value; words of the packet engine are passed over. */
 static int read_tier_word(struct tree *tree, struct tier *tier, struct myr_err *err)
 {
     struct scan *scan = tree->scan;
@@ -407,6 +411,7 @@ static int read_tier_word(struct tree *tree, struct tier *tier, struct myr_err *
                       scan_shown(scan, shown));
 }
 
+/* A line is one word with its value; words of a tier belong to the last "Tier" before them. */
 static int read_tree_line(struct tree *tree, struct myr_err *err)
 {
     struct scan *scan = tree->scan;
@@ -519,6 +524,7 @@ static int shape_of(const struct tree *tree, struct myr_clos_shape *ret, struct 
     return MYR_OK;
 }
 
+/* Speeds and delays go over as they are; what cannot be said in a shape is refused. */
 int read_htsim_topology(struct scan *scan, struct myr_clos_shape *ret, struct myr_err *err)
 {
     struct tree tree = {.scan = scan, .current = -1};

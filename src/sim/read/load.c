@@ -120,6 +120,7 @@ static int add_collective(struct loader *loader, uint32_t id, struct myr_err *er
                                          .local = local_ranks(loader, split),
                                          .bytes = op->bytes};
     MYR_TRY(myr_collective_plan(&shape, &plan, err));
+    /* Not by bytes: patterns have none, and the same ranks send to the same ranks. */
     uint64_t key = (uint64_t)op->collective << 32 | op->from;
     uint32_t *known = myr_u64map_find(&loader->rounds, key);
     uint32_t pattern = known ? *known : MYR_NONE, places = 0;
@@ -208,6 +209,7 @@ static void loader_done(struct loader *loader)
     free(loader->last);
 }
 
+/* Messages without end have got a size before this. Tasks first, then starts, then the order. */
 int myr_load_trace(struct myr_sim *sim, const struct myr_trace *trace, const uint32_t *gpus,
                    uint32_t local, struct myr_trace_tasks *ret, struct myr_err *err)
 {

@@ -179,6 +179,7 @@ static int read_part(struct simai *simai, uint8_t usual, struct part *ret, struc
     return rc;
 }
 
+/* The three parts in the order of the file; the groups that each usually has stand beside it. */
 static int read_layer(struct simai *simai, struct myr_err *err)
 {
     struct scan *scan = simai->scan;
@@ -260,6 +261,9 @@ static int put_part(struct simai *simai, const struct part *part, uint32_t line,
     return rc;
 }
 
+/*
+ * Forward down the list, backward up again; the update of a layer waits for its own gradients only.
+ */
 static int put_layers(struct simai *simai, struct myr_err *err)
 {
     const struct job *job = &simai->job;

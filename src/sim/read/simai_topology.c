@@ -26,6 +26,7 @@ static int refuse(const struct servers *it, const char *what, uint32_t node, str
     return scan_error_at(err, it->topology->scan, top, "node %u: %s", node, what);
 }
 
+/* As HPCC's with two numbers more, about the insides of servers. */
 static int read_counts(struct servers *it, struct myr_err *err)
 {
     struct topology *topology = it->topology;
@@ -211,6 +212,7 @@ static int place_servers(const struct servers *it, struct myr_clos_shape *ret, s
     return MYR_OK;
 }
 
+/* As HPCC's, once the servers' insides are out of the graph; then GPUs are numbered by server. */
 int read_simai_topology(struct scan *scan, struct myr_clos_shape *ret, struct myr_err *err)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {};

@@ -28,6 +28,7 @@ static void mark_word(struct scan *scan, size_t len)
     scan->word = (struct myr_str){scan->text.data + scan->at, len};
 }
 
+/* False leaves an empty word with a place: a complaint can point at what is missing. */
 bool scan_word(struct scan *scan)
 {
     const struct myr_str text = scan->text;
@@ -81,6 +82,7 @@ struct scan_place scan_here(const struct scan *scan)
     return (struct scan_place){scan->word_line, scan->word_column};
 }
 
+/* At the word that was read last. */
 int scan_error(struct myr_err *err, const struct scan *scan, const char *fmt, ...)
 {
     char what[MYR_ERR_MESSAGE_MAX];

@@ -10,6 +10,7 @@ void myr_trace_done(struct myr_trace *trace)
     *trace = (struct myr_trace){};
 }
 
+/* 'ret' is the operation's number, by which others wait for it. */
 int trace_add(struct myr_trace *trace, const struct scan *scan, struct myr_trace_op op,
               uint32_t *ret, struct myr_err *err)
 {
