@@ -1,5 +1,10 @@
 #include "cloth.h"
 
+/*
+ * A network's switches as a graph in rows: start[i] .. start[i + 1] are the edges of switch i.
+ * Links are counted, put, then parallel ones merged, each in one pass over the design.
+ */
+
 /* Relies on the order of enum myr_device_kind: leaf, spine, core, router, access, aggregation. */
 static bool is_switch(const struct myr_place *place, uint32_t net)
 {

@@ -1,6 +1,10 @@
 #include "physical_internal.h"
 
-/* Links of one cable type between the same kinds of ports have one joint: it is judged once. */
+/*
+ * Links of one cable type between the same kinds of ports have one joint: it is judged once. There
+ * are as many joints as kinds of links, a handful even in the largest designs, so a list that is
+ * searched is enough.
+ */
 
 /* Parts that are not found stay NULL, and are told here once for all their links. */
 static void look_up_lay(struct physical *physical, uint32_t index)

@@ -1,6 +1,10 @@
 #include "physical_internal.h"
 
-/* What fits what: one module in one cage, one fixed end in one cage, two ends and what is between.
+/*
+ * What fits what: one module in one cage, one fixed end in one cage, two ends and what is between.
+ * Every rule holds what the design plugs in against what the parts state; a rule about something
+ * that a part does not state is silent. Each finding says all that it compared, so that a reader
+ * can check it against the data sheets.
  */
 
 static const char *const medium_names[] = {"copper", "multimode", "single-mode"};

@@ -4,6 +4,11 @@
 
 #include "physical_internal.h"
 
+/*
+ * Findings, and small questions about parts that all rules ask. The table of rules is made from the
+ * same list as the enum, so that neither can be forgotten.
+ */
+
 const struct myr_physical_rule myr_physical_rules[] = {
 #define PHYSICAL_ROW(id, name, also, remedy) {name, also, remedy},
     PHYSICAL_RULES(PHYSICAL_ROW)

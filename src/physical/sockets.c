@@ -1,6 +1,10 @@
 #include "physical_internal.h"
 
-/* Boxes and cards: their cages and ports against what the design puts on them. */
+/*
+ * Boxes and cards: their cages and ports against what the design puts on them. First the parts are
+ * looked up, type by type; then each group of ports is judged by itself (speeds, cages of cards),
+ * and the box as a whole.
+ */
 
 /* As the part states it; 0 and NULL are not known. */
 static void switch_socket(struct socket *socket, const struct myr_part *part)

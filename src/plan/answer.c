@@ -1,7 +1,11 @@
 #include "figures/figures.h"
 #include "plan_internal.h"
 
-/* The plan as a tree for programs: all of it from the finished design. */
+/*
+ * The plan as a tree for programs: all of it from the finished design. Keys are the same for every
+ * plan: what a plan does not have is null or 0, never absent, so that programs need not ask first.
+ * Rules about numbers are explained by the same paths (explain/).
+ */
 
 static const char *const fill_names[] = {"default", "regular", "dense"};
 

@@ -104,6 +104,7 @@ static void check_distances(struct plan *plan, struct net_plan *net)
         }
     }
     uint32_t fabrics = out->leaf ? out->planes * out->units : 1;
+    /* An access network is one piece: its windows overlap all around. */
     structure(plan, net, "separate fabrics", pieces, fabrics);
     if (out->access) {
         net->out.diameter_hops = farthest; /* counted, not promised: windows make chains */

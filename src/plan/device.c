@@ -1,6 +1,9 @@
 #include "myriad/plan.h"
 
-/* One device of a design: its ports, what they are cabled to, and with what. */
+/*
+ * One device of a design: its ports, what they are cabled to, and with what. Ports that are free
+ * are listed as well, with nulls.
+ */
 
 static void put_name(struct myr_answer *answer, const char *key, const struct myr_design *design,
                      uint32_t device)

@@ -1,5 +1,11 @@
 #include "fits.h"
 
+/*
+ * Every question goes through the same few comparisons: form, top, technology, speed, connectors,
+ * lanes. Tops, lanes and their speeds that the catalogue leaves open do not stand in the way.
+ * src/physical asks the same once more in code of its own.
+ */
+
 const char *const fit_rule_names[FIT_RULE_COUNT] = {
     [FIT_OK] = "ok",
     [FIT_OPTIC_FORM] = "optic-form",

@@ -177,6 +177,7 @@ static struct link_need fabric_need(const struct plan *plan, const struct net_pl
 {
     const struct myr_spec_net *spec = net->spec;
     bool plus = net->out.topology == MYR_TOPOLOGY_DRAGONFLY_PLUS;
+    /* Lengths of the spec are those of three kinds: hosts, fabric, and all that is above it. */
     bool high = layer == MYR_LAYER_CORE || layer == MYR_LAYER_GLOBAL;
     uint32_t lower = layer == MYR_LAYER_CORE || (layer == MYR_LAYER_GLOBAL && plus)
                          ? net->spine_part

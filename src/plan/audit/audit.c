@@ -1,4 +1,8 @@
-/* The order of an audit. */
+/*
+ * The order of an audit. The list is read, the spec is planned as it stands and as the list would
+ * have it, and from the second plan the needs follow. Claims come next, then the list is matched
+ * and judged, and last the layout, which uses the same machinery with needs and lines of its own.
+ */
 #include "audit/audit.h"
 
 /* A part of this kind that the list has for the network, and no other; MYR_PART_NONE else. */

@@ -4,6 +4,11 @@
 
 #include "audit/audit.h"
 
+/*
+ * What an audit says: findings with what was expected and found, as numbers or as words, and
+ * doubts, which are no faults but tell what was not judged.
+ */
+
 MYR_PRINTF(2, 0)
 static const char *text_of(struct audit *audit, const char *fmt, va_list args)
 {

@@ -1,4 +1,8 @@
-/* How well a line serves a need. */
+/*
+ * How well a line serves a need. Lower is better, -1 is not at all. Grades decide who serves whom
+ * when there are several ways, and only after that what is wrong is looked for: so a wrong part is
+ * named as such where it was meant, and not the right one as missing.
+ */
 #include "audit/audit.h"
 
 static bool text_eq(const char *a, const char *b)

@@ -1,4 +1,7 @@
-/* From the flow to findings. */
+/*
+ * From the flow to findings. Missing pieces first, then what is there and does not fit, then sums.
+ * A line that a finding names is marked, so that one mistake is not told twice.
+ */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,4 +1,7 @@
-/* Reading a layout: what stands in which rack. */
+/*
+ * Reading a layout: what stands in which rack. Two kinds of file: a table of rack, item and count
+ * as people write it, and the racks.csv of a plan, whose names tell network and tier.
+ */
 #include "audit/audit.h"
 
 enum column { RACK, ITEM, COUNT, COLUMN_COUNT };

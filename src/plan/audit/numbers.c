@@ -1,4 +1,7 @@
-/* Numbers as spreadsheets write them. */
+/*
+ * Numbers as spreadsheets write them. What can be read in two ways is refused rather than guessed
+ * at.
+ */
 #include "audit/audit.h"
 
 static bool is_digit(char c)

@@ -1,4 +1,9 @@
-/* The rules of a link, and the links that a list is made of. */
+/*
+ * The rules of a link, and the links that a list is made of. The first half judges one link,
+ * whoever says that it is one; claims use it too. The second makes links of the lines that serve
+ * one layer: which module faces which is not written in a list, so each line is judged with the
+ * partners that suit it best.
+ */
 #include "audit/audit.h"
 
 static const char *const medium_names[] = {"copper", "multimode", "single-mode"};

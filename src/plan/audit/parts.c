@@ -1,4 +1,8 @@
-/* Which part a cell of a list means. */
+/*
+ * Which part a cell of a list means. Lists name parts by ids, by order numbers, by lengths that the
+ * catalogue does not have, or with words behind them; what is found is always a part of the
+ * catalogue.
+ */
 #include "audit/audit.h"
 
 /* Digits count too: "H100" must not begin "H1000". */

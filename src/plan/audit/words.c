@@ -1,4 +1,7 @@
-/* What words in a list mean, in English and in Chinese. The first row that is met counts. */
+/*
+ * What words in a list mean, in English and in Chinese. The first row that is met counts. Words are
+ * the last resort, where no part is known, and the only word on networks and tiers.
+ */
 #include "audit/audit.h"
 
 /* A word, and what a text that has it means. */

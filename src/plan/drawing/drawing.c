@@ -2,7 +2,11 @@
 
 #include <stdio.h>
 
-/* The page: heading, figures, then the cards. */
+/*
+ * The page: heading, figures, then the cards. Everything is placed while it is drawn, from the top
+ * down; only the heights of cards and of the page are known last, so both are drawn into buffers.
+ * The same pass notes where each piece goes on a narrow screen.
+ */
 
 #define PAGE_WIDTH DRAW_PAGE_WIDTH
 #define MARGIN     PX(32)

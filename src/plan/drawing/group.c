@@ -2,7 +2,11 @@
 
 #include "drawing/drawing.h"
 
-/* Dragonfly and dragonfly+: a ring of groups, all joined, and the first group under a lens. */
+/*
+ * Dragonfly and dragonfly+: a ring of groups, all joined, and the first group under a lens. The
+ * ring shows that every two groups are joined and by how many links; the lens shows the inside of a
+ * group, which all groups share.
+ */
 
 /* More groups than this would touch each other: the last circle then stands for the rest. */
 #define RING_MAX      16

@@ -2,7 +2,10 @@
 
 #include "drawing/drawing.h"
 
-/* What the shapes and lines mean: only those that this drawing has. */
+/*
+ * What the shapes and lines mean: only those that this drawing has. It is drawn last, since it must
+ * know what was drawn; the findings of the plan follow below it in the same card.
+ */
 
 #define PADDING      PX(20)
 #define ENTRY        PX(22)

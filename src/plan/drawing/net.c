@@ -2,7 +2,10 @@
 
 #include "drawing/drawing.h"
 
-/* The card of one network: heading, drawing, table. */
+/*
+ * The card of one network: heading, drawing, table. Which of the drawings is made follows from the
+ * topology; heading and table are the same for all. Numbers are those of the finished design.
+ */
 
 #define PADDING   PX(20)
 #define TABLE_ROW PX(18)

@@ -2,7 +2,11 @@
 
 #include "drawing/drawing.h"
 
-/* A pod: spines above leaves above hosts. */
+/*
+ * A pod: spines above leaves above hosts. What does not fit is shown by one box that stands for the
+ * rest. Hosts are drawn by how they hang on the leaves: rails with one NIC on each, homes with
+ * ports on all, racks around their leaf, or single ones around a single switch.
+ */
 
 #define MARK_PITCH PX(19) /* the least that still leaves room for two digits */
 /* Hosts that are drawn one by one around a single switch. */

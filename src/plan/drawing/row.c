@@ -2,6 +2,11 @@
 
 #include "drawing/drawing.h"
 
+/*
+ * Rows of boxes, the meshes between two of them, and the hosts below. Lines and counts are read
+ * from the links of the design: a drawing shows what is cabled, not what a formula says.
+ */
+
 #define BOX_MAX PX(34)
 
 void plan_draw_place(struct draw_row *row, int32_t x, int32_t width, uint32_t total, uint32_t max)

@@ -3,6 +3,11 @@
 
 #include "drawing/drawing.h"
 
+/*
+ * Text in drawings: how wide it is, what of it fits, and numbers as people write them. Widths are
+ * estimates, since fonts differ; they err on the wide side.
+ */
+
 #define ELLIPSIS "\xE2\x80\xA6"
 
 /* Bytes of the character that begins with this one; what is not UTF-8 counts as one byte. */

@@ -1,6 +1,9 @@
 #include "drawing/drawing.h"
 
-/* The gutter: what each tier is, and what runs between two of them. */
+/*
+ * The gutter: what each tier is, and what runs between two of them. It stands at the left of a
+ * drawing, row by row beside what it names, and below the drawing on a narrow page.
+ */
 
 /*
  * Back from the counts: access switches are homes times ceil(nodes / ports). 1 where that does not

@@ -2,7 +2,11 @@
 #include "explain/tree.h"
 #include "plan_internal.h"
 
-/* Switches as drawings show them: their ports, what hangs on them, where their links go. */
+/*
+ * Switches as drawings show them: their ports, what hangs on them, where their links go. Asked for
+ * by a device's name: "devices.leaf/p0-g0-r0.links_up". They are added to the tree on demand, since
+ * a large plan has thousands of them.
+ */
 
 static bool is_switch(const struct myr_design *design, uint32_t device)
 {

@@ -2,7 +2,10 @@
 #include "explain/tree.h"
 #include "plan_internal.h"
 
-/* What drawings count by themselves: links of pairs, hosts of a leaf, the inside of a node. */
+/*
+ * What drawings count by themselves: links of pairs, hosts of a leaf, the inside of a node. A
+ * number that stands in a drawing and nowhere else can so be asked for like any other.
+ */
 
 /*
  * Each number that occurs, in the order in which it was met. A regular fabric has one or two;

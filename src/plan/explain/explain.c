@@ -6,7 +6,11 @@
 #include "explain/tree.h"
 #include "plan_internal.h"
 
-/* Paths, rules and inputs of the numbers of a plan, all read from its own tree. */
+/*
+ * Paths, rules and inputs of the numbers of a plan, all read from its own tree. Three places know
+ * rules: figures of the design, lines of its bill, and the table in rules.c for all that is
+ * counted. Inputs are paths again where they can be, so that one can go on asking.
+ */
 
 enum { PATH_BYTES = 256 };
 

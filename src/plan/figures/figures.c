@@ -3,6 +3,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+/*
+ * Figures are added while a plan is made and read from the finished design. In between they are
+ * known by their paths alone: a design may come from a file of another program version, so nothing
+ * relies on positions.
+ */
+
 /* By id. Digits are those behind the point in answers; the value itself is kept in full. */
 static const struct figure_row {
     const char *path, *unit, *rule;

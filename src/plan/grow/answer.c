@@ -1,6 +1,9 @@
 #include "grow/grow_internal.h"
 
-/* The growth for programs and for people. */
+/*
+ * The growth for programs and for people. One tree for programs; the page for people is made of the
+ * same lists.
+ */
 
 static void put_cents(struct myr_answer *answer, const char *key, int64_t cents, bool known)
 {

@@ -1,6 +1,9 @@
 #include "grow/grow_internal.h"
 
-/* The phase after this one as a part of the plan's tree: what its chapter of the report says. */
+/*
+ * The phase after this one as a part of the plan's tree: what its chapter of the report says. Its
+ * numbers can be explained like those of the plan (explain/rules.c has the rules).
+ */
 
 /* Null where no price is known. */
 static void put_cents(struct myr_answer *answer, const char *key, int64_t cents, bool known)

@@ -1,6 +1,10 @@
 #include "grow/grow_internal.h"
 
-/* What all steps use: which port and which cable is which, and the lists that they fill. */
+/*
+ * What all steps use: which port and which cable is which, and the lists that they fill. A port is
+ * the same one when it is the same hole of the same box and still plays its role: only then can a
+ * cable stay in it.
+ */
 
 void grow_pair(struct grow *grow, uint32_t old, uint32_t now)
 {

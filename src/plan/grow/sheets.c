@@ -4,7 +4,11 @@
 #include "myriad/text/csv.h"
 #include "plan_internal.h"
 
-/* The files of a growth: the grown design's own, what to buy and move, and the crews' sheets. */
+/*
+ * The files of a growth: the grown design's own, what to buy and move, and the crews' sheets. All
+ * of them are made in memory or streamed into one set of files, which becomes visible as a whole or
+ * not at all.
+ */
 
 static void put_text(struct myr_buf *buf, const char *text)
 {

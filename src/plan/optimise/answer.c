@@ -2,7 +2,10 @@
 
 #include "optimise/optimise.h"
 
-/* The optimum for programs, and for people beside it. */
+/*
+ * The optimum for programs, and for people beside it. Numbers leave here in the units of the spec;
+ * inside they are whole numbers of small units.
+ */
 
 static const char *const state_names[MYR_POINT_STATE_COUNT] = {"refused", "faulty", "unpriced",
                                                                "limited", "good"};
