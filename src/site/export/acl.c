@@ -49,6 +49,7 @@ static void gather(struct acl *acl, struct myr_arena *arena, uint32_t *lists, co
         if (tenant == MYR_NONE) {
             continue;
         }
+        /* Lists of tenants are parts of one array. */
         uint32_t *list = lists + start[tenant];
         list[at[tenant]++] = myr_address_of_device(acl->addresses, d);
         for (uint32_t p = design->first_port[d]; p < design->first_port[d + 1]; p++) {
@@ -98,6 +99,7 @@ int acl_init(struct acl *acl, struct myr_arena *arena, const struct myr_export *
     for (uint32_t t = 0; t < count; t++) {
         start[t + 1] += start[t];
     }
+    /* The prefixes are the same on every leaf: made once. */
     acl->items = MYR_ARENA_NEW(arena, struct acl_tenant, count);
     gather(acl, arena, MYR_ARENA_NEW(arena, uint32_t, start[count]), start);
     return MYR_OK;
@@ -162,6 +164,7 @@ static void put_rule(const struct acl *acl, struct myr_json *json, uint32_t tena
     myr_buf_put_u64(&text, PRIORITY_FIRST - number);
     myr_json_text(json, "PRIORITY", text.data);
     myr_json_text(json, "PACKET_ACTION", forward ? "FORWARD" : "DROP");
+    /* Anything of IPv4, whatever it carries. */
     myr_json_text(json, "IP_TYPE", "IPV4ANY");
     text.len = 0;
     myr_address_put(&text, to.address);
@@ -224,6 +227,7 @@ int acl_put(const struct acl *acl, struct myr_json *json, uint32_t device, expor
             const void *context, struct myr_err *err)
 {
     const struct myr_design *design = acl->job->design;
+    /* One table more than tenants: nobody's. */
     uint32_t tables = (uint32_t)acl->tenants.names.count + 1, rules = 0;
     if (!acl->used || design->place[device].kind != MYR_DEVICE_LEAF) {
         return MYR_OK;

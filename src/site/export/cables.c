@@ -34,6 +34,7 @@ static void put_p2p_end(struct myr_buf *buf, const struct myr_cabling *cabling,
     myr_csv_put(buf, end.port);
 }
 
+/* Columns as cable checkers name them. */
 void myr_write_p2p(const struct myr_cabling *cabling, struct myr_buf *ret)
 {
     myr_buf_put_lit(ret, "A-Node Name,A-Type,A-Port,Z-Node Name,Z-Type,Z-Port\n");
@@ -63,6 +64,7 @@ static void put_length(struct myr_buf *buf, uint32_t length_mm)
         return;
     }
     myr_buf_put_u64(buf, length_mm / 1000);
+    /* Zeros at the end are left out: 2.5, not 2.500. */
     uint32_t rest = length_mm % 1000, digits = 3;
     if (rest) {
         while (rest % 10 == 0) {

@@ -48,6 +48,7 @@ const struct myr_exporter myr_exporters[] = {
 
 const uint32_t myr_exporter_count = MYR_ARRAY_COUNT(myr_exporters);
 
+/* A word that is near to a name is most likely a slip: it is offered. */
 int myr_exporter_find(const char *name, const struct myr_exporter **ret, struct myr_err *err)
 {
     const char *names[MYR_ARRAY_COUNT(myr_exporters)];

@@ -61,6 +61,7 @@ static void put_vrf_name(struct frr *frr, const char *before, uint32_t vrf)
     vrf_put_name(frr->vrfs, vrf, &frr->text);
 }
 
+/* A /32 on the loopback, a /31 on every link; the far end in the description. */
 static void put_interfaces(struct frr *frr, uint32_t device)
 {
     const struct myr_design *design = frr->job->design;
@@ -112,6 +113,7 @@ static void put_policy(struct frr *frr, uint32_t device)
         put_address(frr, "  network ", myr_address_block(frr->addresses, device), "/");
         myr_buf_put_u64(&frr->text, 32 - frr->addresses->block_bits);
         myr_buf_putc(&frr->text, '\n');
+        /* Hosts hear a default route alone, where one fabric is all there is. */
         if (!frr->split) {
             myr_buf_put_lit(&frr->text, "  neighbor HOSTS default-originate\n"
                                         "  neighbor HOSTS prefix-list DEFAULT out\n");
@@ -132,6 +134,7 @@ static void put_policy(struct frr *frr, uint32_t device)
     myr_buf_put_lit(&frr->text, "!\n");
 }
 
+/* The main table, or a tenant's: both have the device's own AS number. */
 static void put_bgp_start(struct frr *frr, uint32_t device, uint32_t vrf)
 {
     myr_buf_put_lit(&frr->text, "router bgp ");
@@ -191,6 +194,7 @@ static void put_vrf_numbers(struct frr *frr, uint32_t device)
     }
 }
 
+/* Tables and interfaces first, then the lists that BGP refers to, then BGP itself. */
 void frr_put_device(struct frr *frr, uint32_t device)
 {
     const struct myr_design *design = frr->job->design;
@@ -233,6 +237,7 @@ static void put_vrf_links(struct frr *frr, uint32_t device)
     const struct myr_design *design = frr->job->design;
     EACH_VRF(frr->vrfs, device, v)
     {
+        /* The VNI is the number of the kernel's table too. */
         uint32_t vni = VRF_FIRST_VNI + v;
         put_vrf_name(frr, "link add ", v);
         myr_buf_printf(&frr->text, " type vrf table %u\n", vni);
@@ -267,6 +272,7 @@ static int put_files(struct frr *frr, const struct myr_export_sink *sink, uint32
     MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     myr_site_name(frr->job->design, device, &name);
     size_t folder = name.len;
+    /* export_put() clears the text for the next file. */
     frr_put_device(frr, device);
     myr_buf_put_lit(&name, "/frr.conf");
     MYR_TRY(export_put(sink, name.data, &frr->text, err));

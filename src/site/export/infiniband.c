@@ -84,6 +84,7 @@ static void put_line(struct stanzas *stanzas, uint32_t *next, struct line line)
     stanzas->lines[at] = line;
 }
 
+/* Every link is a line at each end that tells of it. */
 static int fill_stanzas(const struct myr_cabling *cabling, struct stanzas *stanzas, uint32_t *next,
                         struct myr_err *err)
 {
@@ -117,6 +118,7 @@ static int stanzas_init(struct stanzas *stanzas, struct myr_arena *arena,
     for (uint32_t d = 0; d < devices; d++) {
         stanzas->first[d + 1] += stanzas->first[d];
     }
+    /* Where the next line of each device goes. */
     uint32_t *next = MYR_ARENA_NEW(arena, uint32_t, (size_t)devices + 1);
     memcpy(next, stanzas->first, ((size_t)devices + 1) * sizeof(uint32_t));
     int rc = fill_stanzas(cabling, stanzas, next, err);
@@ -165,6 +167,7 @@ static void put_speed(struct myr_buf *buf, const struct myr_cabling_link *link,
         const char *name;
     } speeds[] = {{2500, "SDR"},  {5000, "DDR"},  {10000, "QDR"},  {14000, "FDR"},
                   {25000, "EDR"}, {50000, "HDR"}, {100000, "NDR"}, {200000, "XDR"}};
+    /* The last one that ibsim has a name for. */
     enum { HDR = 5 };
     /* Four lanes unless the source says otherwise. */
     uint32_t width = link->width ? link->width : 4;
@@ -212,6 +215,7 @@ static void put_port_guid(struct myr_buf *buf, const struct myr_cabling_device *
     }
 }
 
+/* LIDs are given by a subnet manager, and are 0 here. */
 static void put_port(struct myr_buf *buf, const struct myr_cabling *cabling,
                      const struct line *line, enum myr_netlist kind)
 {
@@ -414,6 +418,7 @@ int export_opensm(const struct myr_export *job, const struct myr_export_sink *si
     struct engine_files files = {};
     myr_arena_init(&arena);
     ib_cabling(job, &cabling, &arena);
+    /* One file after the other; the settings come last and name those that are there. */
     put_roots(&text, job);
     MYR_TRY(put_list(sink, "root_guids.txt", &text, &files.roots, err));
     put_host_ports(&text, job, true);

@@ -50,6 +50,7 @@ static void put_end(const struct myr_design *design, uint32_t port, struct myr_b
     myr_buf_putc(text, '"');
 }
 
+/* Nodes bind the files of `export frr`, which lie in folders of their names. */
 static void put_topology(const struct myr_export *job, struct myr_buf *text)
 {
     const struct myr_design *design = job->design;
@@ -136,6 +137,7 @@ static void put_machine(struct inventory *inventory, uint32_t device)
     myr_buf_put_lit(text, "}\n");
 }
 
+/* Groups without machines are left out. */
 int export_ansible(const struct myr_export *job, const struct myr_export_sink *sink,
                    struct myr_err *err)
 {

@@ -59,6 +59,7 @@ static void put_cards(struct myr_buf *buf, const struct myr_export *job)
     }
 }
 
+/* Only what differs from NCCL's own choice is written, and why. */
 int export_nccl(const struct myr_export *job, const struct myr_export_sink *sink,
                 struct myr_err *err)
 {

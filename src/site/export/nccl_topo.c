@@ -70,6 +70,7 @@ static void put_nvlinks(const struct topo *t, uint32_t depth)
     }
 }
 
+/* Ranks are numbers of GPUs: there is one node in the file. */
 static void put_gpu(const struct topo *t, uint32_t gpu, uint32_t depth)
 {
     static const uint32_t compute[] = {0, 0, 0, 80, 90, 100}; /* by generation of NVLink */
@@ -167,6 +168,7 @@ static void put_kind(const struct topo *t)
                                      : " vendor=\"unknown\">\n");
 }
 
+/* PCIe switches first, then what hangs on the processor itself. */
 static void put_processor(const struct topo *t, uint32_t numa)
 {
     const struct myr_design *design = t->job->design;
@@ -199,6 +201,7 @@ static void read_nvlink(struct topo *t)
     t->links = nvlink ? t->server->scale_up_gbps / (t->generation >= 5 ? 400 : 200) : 0;
 }
 
+/* The inside of nodes is known only where all of them are alike. */
 static int check_node(const struct myr_export *job, const struct myr_part **ret,
                       struct myr_err *err)
 {
@@ -230,6 +233,7 @@ int export_nccl_topo(const struct myr_export *job, const struct myr_export_sink 
     struct topo topo = {.job = job, .server = &part->server, .buf = &text};
     const struct myr_devtype *type =
         &design->devtypes[design->device_type[design->head->first_node]];
+    /* Made addresses are marked in the file, so that nobody takes them for real ones. */
     topo.known = dgx_is(myr_design_str(design, type->part));
     /* The last group on the compute network. */
     for (uint32_t g = 0; g < type->group_count; g++) {

@@ -88,6 +88,7 @@ static int put_table(struct netbox *box, const char *name, struct myr_err *err)
 static int put_types(struct netbox *box, struct myr_err *err)
 {
     const struct myr_design *design = box->job->design;
+    /* Two tables grow side by side: one walk over the devices is enough. */
     MYR_CLEANUP(myr_buf_done) struct myr_buf types = {};
     MYR_CLEANUP(myr_strmap_done) struct myr_strmap vendors = {};
     MYR_CLEANUP(myr_strmap_done) struct myr_strmap models = {};
@@ -201,6 +202,7 @@ static const char *interface_type(enum myr_technology technology, uint32_t gbps)
     return "other";
 }
 
+/* Ports without a cable are there too, and switched off. */
 static int put_interfaces(struct netbox *box, struct myr_err *err)
 {
     const struct myr_design *design = box->job->design;

@@ -55,6 +55,7 @@ static void groups_init(struct groups *groups, struct myr_arena *arena,
     for (uint32_t g = 0; g < groups->count; g++) {
         groups->first[g + 1] += groups->first[g];
     }
+    /* Where the next node of each group goes. */
     uint32_t *next = MYR_ARENA_NEW(arena, uint32_t, (size_t)groups->count + 1);
     memcpy(next, groups->first, groups->count * sizeof(uint32_t));
     for (uint32_t n = 0; n < head->nodes; n++) {
@@ -128,6 +129,7 @@ static void hostlist_put(struct hostlist *list, struct myr_str name)
         return;
     }
     uint32_t width = (uint32_t)(name.len - digits);
+    /* Numbers without leading zeros may grow by a digit within one range. */
     bool zeros = name.data[digits] == '0' && width > 1;
     struct myr_str prefix = {name.data, digits};
     bool same =
@@ -176,6 +178,7 @@ static void put_node_name(struct myr_buf *buf, const struct myr_export *job, uin
     }
 }
 
+/* As one list of host names, with ranges where numbers follow each other. */
 static void put_nodes(struct myr_buf *buf, const struct myr_export *job,
                       const struct groups *groups, uint32_t group)
 {
@@ -219,6 +222,7 @@ static bool several_pods(const struct myr_design *design, const struct groups *g
            design->place[groups->leaf[0]].pod != design->place[groups->leaf[groups->count - 1]].pod;
 }
 
+/* From below: groups, pods, then one switch over all. */
 static void put_tree(struct myr_buf *buf, const struct myr_export *job, const struct groups *groups)
 {
     const struct myr_design *design = job->design;
@@ -312,6 +316,7 @@ static void put_blocks(struct myr_buf *buf, const struct myr_export *job,
     }
 }
 
+/* Scale-up domains of several nodes where there are such, else rail groups. */
 int export_slurm_block(const struct myr_export *job, const struct myr_export_sink *sink,
                        struct myr_err *err)
 {

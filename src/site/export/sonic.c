@@ -208,6 +208,7 @@ static void put_profile(struct sonic *sonic, const char *name, const char *pool,
     myr_json_end(&sonic->json);
 }
 
+/* Only rows of the box's table that some port of this switch needs. */
 static void put_profiles(struct sonic *sonic)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
@@ -236,6 +237,7 @@ static void put_profiles(struct sonic *sonic)
     myr_json_end(&sonic->json);
 }
 
+/* Lengths, pools, profiles, then what each port and queue has of them. */
 static void put_groups(struct sonic *sonic, uint32_t device)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
@@ -353,6 +355,7 @@ static void put_wred(struct sonic *sonic)
     myr_json_end(&sonic->json);
 }
 
+/* All but the last queue get a scheduler. */
 static void put_queues(struct sonic *sonic, uint32_t device)
 {
     char name[NAME_MAX];
@@ -376,6 +379,7 @@ static void put_queues(struct sonic *sonic, uint32_t device)
     myr_json_end(&sonic->json);
 }
 
+/* Maps first, then queues, then which port uses which. */
 static void put_classes(struct sonic *sonic, uint32_t device)
 {
     static const char *const maps[] = {"dscp_to_tc_map", "tc_to_pg_map", "tc_to_queue_map",
@@ -528,6 +532,7 @@ static int put_switch(struct sonic *sonic, const struct myr_export_sink *sink, u
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
+    /* Before the first line is written. */
     MYR_TRY(check_buffer(sonic, device, err));
     myr_json_init(&sonic->json, &text, MYR_JSON_PRETTY);
     myr_json_object(&sonic->json, NULL);

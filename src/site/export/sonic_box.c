@@ -50,6 +50,7 @@ const struct sonic_box sonic_z9864f = {
     .headroom_count = sizeof(z9864f_headroom) / sizeof(z9864f_headroom[0]),
 };
 
+/* The shortest row that is long enough. */
 const struct sonic_headroom *sonic_headroom_find(const struct sonic_box *box, uint32_t gbps,
                                                  uint32_t length_mm)
 {

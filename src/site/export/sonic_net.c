@@ -122,6 +122,7 @@ static const char *vlan_name(struct myr_buf *text, uint32_t vlan)
     return text->data;
 }
 
+/* A tenant's table, and the VLAN that carries its VNI on this switch. */
 static void put_vrfs(struct sonic_net *net, uint32_t device)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};

@@ -74,6 +74,7 @@ static int give(struct myr_site_tenants *tenants, const struct myr_design *desig
     return MYR_OK;
 }
 
+/* Several words in one cell are divided by commas: "0-31,64". */
 static int read_row(struct myr_site_tenants *tenants, const struct myr_design *design,
                     const struct myr_csv *csv, struct myr_err *err)
 {
@@ -97,6 +98,7 @@ static int read_row(struct myr_site_tenants *tenants, const struct myr_design *d
     return MYR_OK;
 }
 
+/* Nodes that no row names are nobody's. */
 int myr_site_tenants_read(struct myr_site_tenants *ret, struct myr_arena *arena,
                           const struct myr_design *design, const char *file, struct myr_str text,
                           struct myr_err *err)

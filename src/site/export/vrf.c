@@ -2,6 +2,7 @@
 
 enum { LIST_BYTES_MAX = 64 << 20, NAME_BYTES_MAX = 11 }; /* an interface has 15, "Vrf-" is four */
 
+/* Without a list of tenants there are no tables but the main one. */
 int vrfs_init(struct vrfs *vrfs, struct myr_arena *arena, const struct myr_export *job,
               struct myr_err *err)
 {

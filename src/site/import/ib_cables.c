@@ -30,6 +30,7 @@ static int stanza_head(struct scan *s, struct myr_cabling_optic *ret, struct myr
     struct myr_str port = scan_until(s, " \t");
     const char *guid = memmem(s->at, (size_t)(s->end - s->at), "GUID=0x", 7);
     uint64_t number;
+    /* The LID between is of no use: it changes. */
     s->at = guid ? guid + 7 : s->end;
     if (!myr_str_to_u64(port, &number) || number == 0 || !guid ||
         !import_hex(scan_until(s, " \t"), &ret->guid) || ret->guid == 0) {
@@ -90,6 +91,7 @@ static void read_light(struct myr_cabling_optic *optic, struct myr_str key, stru
     light->lanes++;
 }
 
+/* Facts that nobody asks for are left alone. */
 static void read_fact(struct scan *s, struct myr_cabling_optic *optic)
 {
     struct myr_str key = scan_until(s, ":");
@@ -106,6 +108,7 @@ static void read_fact(struct scan *s, struct myr_cabling_optic *optic)
     }
 }
 
+/* Facts belong to the port above them; what stands before the first one is a remark. */
 int import_ib_cables(struct myr_import *import, const char *file, struct myr_str text,
                      struct myr_err *err)
 {

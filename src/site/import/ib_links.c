@@ -55,6 +55,7 @@ int ib_links_note(struct myr_import *import, struct import_place place,
         return complain_port(import, place, *far, "the far port has another neighbour already",
                              err);
     }
+    /* New: both of its ports are taken now. */
     uint32_t index = (uint32_t)import->cabling->links.count;
     myr_vec_push(&import->cabling->links, *link);
     (void)myr_u64map_add(&import->ports, key_a, index);

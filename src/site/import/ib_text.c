@@ -102,6 +102,7 @@ static struct myr_str quoted(struct scan *s)
     return name;
 }
 
+/* One end with a cable, or without one. */
 static int read_port_line(struct scan *s, struct ib_end *stanza, struct myr_err *err)
 {
     (void)stanza;
@@ -220,6 +221,7 @@ static void name_in_line(struct scan *s, struct ib_end *own)
     }
 }
 
+/* A line with an arrow is a port, any other one the head of a device. */
 static int read_linkinfo_line(struct scan *s, struct ib_end *stanza, struct myr_err *err)
 {
     /* Where a line does not tell the kind: no NIC has as many ports. */
@@ -271,6 +273,7 @@ int import_iblinkinfo(struct myr_import *import, const char *file, struct myr_st
     return read_lines(import, file, text, read_linkinfo_line, err);
 }
 
+/* Blanks and quotes around a field. */
 static struct myr_str trimmed(struct myr_str text)
 {
     while (text.len && (text.data[0] == ' ' || text.data[0] == '"')) {
@@ -385,6 +388,7 @@ static int list_end(struct scan *s, struct ib_end *ret, struct myr_err *err)
     return ret->guid && ret->port ? MYR_OK : complain(s, "NodeGUID: and PN: of both ends", err);
 }
 
+/* Two ends in braces, then words with the width and the rate of a lane. */
 static int read_list_row(struct scan *s, struct myr_err *err)
 {
     struct ib_end own = {.lid = 0}, far = {.lid = 0};

@@ -84,6 +84,7 @@ struct topo_system {
     struct myr_str model, name;
 };
 
+/* Port, arrow, model, name and port of the other end. */
 static int read_cable(struct scan *s, const struct topo_system *system, struct myr_err *err)
 {
     struct myr_str words[WORDS_MAX], device, far_device;
@@ -107,6 +108,7 @@ static int read_cable(struct scan *s, const struct topo_system *system, struct m
     return ib_links_add(s->import, scan_here(s), &own, &far, gbps, width, err);
 }
 
+/* A system stays open until the next line in the margin. */
 int import_ib_topo(struct myr_import *import, const char *file, struct myr_str text,
                    struct myr_err *err)
 {

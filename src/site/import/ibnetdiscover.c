@@ -201,6 +201,7 @@ static int read_device(struct ib_reader *reader, bool is_switch, struct myr_err 
     MYR_TRY(take_quoted(reader, &id, err));
     MYR_TRY(import_check_room(reader->import, place, err));
     uint32_t device = device_of(reader, id);
+    /* Good until the next device is added. */
     struct myr_cabling_device *found = &reader->import->cabling->devices.items[device];
     char excerpt[MYR_EXCERPT_MAX];
     if (!myr_u64map_add(&reader->import->stanzas, device, reader->line)) {
@@ -249,6 +250,7 @@ static int read_port(struct ib_reader *reader, struct myr_err *err)
     link.b.device = device_of(reader, id);
     MYR_TRY(check_port(reader, place, link.a.device, link.a.port, err));
     MYR_TRY(check_port(reader, place, link.b.device, link.b.port, err));
+    /* The GUID of a port is kept with its NIC. */
     struct myr_cabling_device *devices = reader->import->cabling->devices.items;
     devices[link.a.device].port_guid = own_guid ? own_guid : devices[link.a.device].port_guid;
     devices[link.b.device].port_guid = far_guid ? far_guid : devices[link.b.device].port_guid;
@@ -297,6 +299,7 @@ static bool is_complaint(const struct ib_reader *reader, struct myr_str word)
             memmem(rest.data, rest.len, "umad (", 6));
 }
 
+/* What a line is is told by how it begins. */
 static int read_line(struct ib_reader *reader, struct myr_err *err)
 {
     static const struct {
@@ -374,6 +377,7 @@ static void end_of_text(struct ib_reader *reader)
     reader->import->truncated_count += cut || reader->incomplete;
 }
 
+/* Whether the list is whole is known only at its end. */
 int import_ibnetdiscover(struct myr_import *import, const char *file, struct myr_str text,
                          struct myr_err *err)
 {

@@ -98,6 +98,7 @@ static int read_counters(struct errors_reader *reader, uint64_t *ret, struct myr
     return MYR_OK;
 }
 
+/* Rows without an error of the cable are not kept. */
 static int read_port(struct myr_import *import, struct errors_reader *reader, struct myr_err *err)
 {
     struct myr_cabling_errors row = {};
@@ -131,6 +132,7 @@ static bool is_errors(struct myr_str first_line)
     return take_word(&first_line, "Errors for") || take_word(&first_line, "## Summary:");
 }
 
+/* Lines that are not known are left out; a text without any known one is refused. */
 int import_errors(struct myr_import *import, const char *file, struct myr_str text,
                   struct myr_err *err)
 {

@@ -148,6 +148,7 @@ static size_t fill_from_file(void *context, char *to, size_t room)
     return (size_t)got;
 }
 
+/* What went wrong first counts. */
 static int check_read(const struct open_file *file, struct myr_err *err)
 {
     if (file->error) {
@@ -178,6 +179,7 @@ static int read_up_to(struct open_file *file, struct myr_buf *text, uint64_t wan
     return check_read(file, err);
 }
 
+/* LLDP is read piece by piece; any other text is kept whole. */
 static int import_open_file(struct myr_import *import, enum myr_import_format format,
                             struct open_file *file, struct myr_err *err)
 {

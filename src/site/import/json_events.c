@@ -94,6 +94,7 @@ static bool skip_blanks(struct json_reader *reader)
     return reader->at < reader->end;
 }
 
+/* The caller has made sure of four bytes. */
 static bool hex4(const char *at, uint32_t *ret)
 {
     uint32_t value = 0;
@@ -125,6 +126,7 @@ static size_t put_utf8(char *to, uint32_t code)
         return 2;
     }
     if (code < 0x10000) {
+        /* Half of a pair alone is no character. */
         code = code >= 0xD800 && code < 0xE000 ? 0xFFFD : code;
         to[0] = (char)(0xE0 | code >> 12);
         to[1] = (char)(0x80 | (code >> 6 & 63));
@@ -294,6 +296,7 @@ static enum json_event read_value(struct json_reader *reader)
     return event;
 }
 
+/* A key and its colon are one event. */
 static enum json_event read_key(struct json_reader *reader)
 {
     if (*reader->at != '"') {

@@ -172,6 +172,7 @@ static int ufm_end(struct links_reader *r, const struct record *record, enum slo
     return MYR_OK;
 }
 
+/* Both ends at once: nothing waits for the other side. */
 static int put_ufm(struct links_reader *r, const struct record *record, struct myr_err *err)
 {
     struct myr_cabling_link link = {.line = place_of(r).line,
@@ -267,6 +268,7 @@ static struct myr_str digits_of(const struct json_reader *json)
     return (struct myr_str){json->token, len};
 }
 
+/* One event; what it changes is the record at its depth. */
 static int step(struct links_reader *r, enum json_event event, struct myr_err *err)
 {
     /*

@@ -150,6 +150,7 @@ static uint32_t paired_column(const struct list_reader *reader, struct myr_str t
     return COLUMN_COUNT;
 }
 
+/* A column twice is refused: nobody knows which one is meant. */
 static int read_header(struct list_reader *reader, struct myr_err *err)
 {
     struct myr_csv *csv = &reader->csv;
@@ -367,6 +368,7 @@ static bool is_other(const struct list_reader *reader)
     return !interfaces || myr_str_eq_nocase(field(reader, STATUS), MYR_STR("planned"));
 }
 
+/* A cable, one end alone, or nothing. */
 static int read_row(struct list_reader *reader, struct myr_err *err)
 {
     struct myr_cabling *cabling = reader->import->cabling;
@@ -396,6 +398,7 @@ static int read_row(struct list_reader *reader, struct myr_err *err)
     return MYR_OK; /* a row of commas: spreadsheets leave them behind */
 }
 
+/* Rows must be as long as the header: a comma too many shifts all that follows. */
 static int read_list(struct myr_import *import, const struct list_format *format, const char *file,
                      struct myr_str text, struct myr_err *err)
 {

@@ -267,6 +267,7 @@ static int put_neighbour(struct lldp_reader *reader, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Notes what the new container is, and begins a neighbour where one begins. */
 static int open_container(struct lldp_reader *reader, bool object, struct myr_err *err)
 {
     uint32_t depth = reader->json.depth; /* after the bracket */
@@ -290,6 +291,7 @@ static int open_container(struct lldp_reader *reader, bool object, struct myr_er
     return MYR_OK;
 }
 
+/* Puts the neighbour that ends, and forgets what was known of the block that does. */
 static int close_container(struct lldp_reader *reader, bool object, struct myr_err *err)
 {
     uint32_t depth = reader->json.depth + 1; /* before the bracket */
@@ -365,6 +367,7 @@ static int end_early(struct lldp_reader *reader, struct myr_err *err)
     return MYR_OK;
 }
 
+/* A key is good for the value behind it alone. */
 static int step(struct lldp_reader *reader, enum json_event event, struct myr_err *err)
 {
     struct myr_str *slot;
@@ -406,6 +409,7 @@ static void lldp_reader_done(struct lldp_reader *reader)
     json_reader_done(&reader->json);
 }
 
+/* A text that was cut is read as far as it goes. */
 int import_lldp_stream(struct myr_import *import, const char *file, struct myr_str first,
                        const struct json_source *source, struct myr_err *err)
 {

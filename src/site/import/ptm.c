@@ -221,6 +221,7 @@ static int read_neighbour(struct scan *s, const struct columns *columns, uint32_
     return MYR_OK;
 }
 
+/* Heads until the rule of dashes, then rows. */
 int import_sonic_lldp(struct myr_import *import, const char *file, struct myr_str text,
                       struct myr_err *err)
 {

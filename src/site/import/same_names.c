@@ -85,6 +85,7 @@ static void note_names(struct joiner *j)
     for (uint32_t d = 0; d < j->cabling->devices.count; d++) {
         const struct myr_cabling_device *device = &j->cabling->devices.items[d];
         j->same[d] = d;
+        /* Those with GUIDs, and those without any name, stay as they are. */
         if (!is_named(device)) {
             continue;
         }
@@ -264,6 +265,7 @@ static void compact(struct joiner *j)
     uint32_t count = 0;
     for (uint32_t d = 0; d < cabling->devices.count; d++) {
         struct myr_cabling_device device = cabling->devices.items[d];
+        /* So its new number is known when it is asked for. */
         MYR_ASSERT(j->same[d] <= d);
         if (j->same[d] != d) {
             moved[d] = moved[j->same[d]];

@@ -54,6 +54,7 @@ static bool is_prompt(struct myr_str line)
     return false;
 }
 
+/* Words that no tool here begins a line with. */
 static bool is_of_session(struct myr_str line)
 {
     static const char *const words[] = {"Script started on ", "Script done on ",

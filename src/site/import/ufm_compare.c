@@ -118,6 +118,7 @@ static int put_end(struct myr_import *import, struct import_place place, const s
     return MYR_OK;
 }
 
+/* A link that is gone leaves two empty ports. */
 int ufm_change_put(struct myr_import *import, struct import_place place,
                    const struct ufm_change *change, struct myr_err *err)
 {

@@ -28,6 +28,7 @@ static uint32_t speed_index(struct myr_str name)
     return MYR_IB_SPEED_COUNT;
 }
 
+/* For sources that have no word for the real speed. */
 int myr_speed_map_set(struct myr_speed_map *map, struct myr_str rule, struct myr_err *err)
 {
     enum { GBPS_MAX = 100000 };
@@ -69,6 +70,7 @@ bool import_speed(const struct myr_speed_map *map, struct myr_str word, uint32_t
     return true;
 }
 
+/* Nothing is written where it is none. */
 bool import_hex(struct myr_str digits, uint64_t *ret)
 {
     uint64_t value = 0;
@@ -139,6 +141,7 @@ static bool has_blank(struct myr_str name)
     return low;
 }
 
+/* A copy only where blanks within the name are too many. */
 struct myr_str import_tidy(struct myr_import *import, struct myr_str name)
 {
     bool messy = false;
