@@ -59,6 +59,10 @@ static bool name_ok(struct myr_str name)
     return name.len > 0;
 }
 
+/*
+ * One more name of a part, an id or an alias. A name that another part has is refused: a spec that
+ * uses it would get either of them.
+ */
 static int add_name(struct myr_catalog *catalog, const struct myr_doc *node, struct myr_str name,
                     uint32_t part, struct myr_err *err)
 {
@@ -88,6 +92,7 @@ static int add_name(struct myr_catalog *catalog, const struct myr_doc *node, str
     return MYR_OK;
 }
 
+/* 'aliases' is NULL where a file gives none. */
 static int add_aliases(struct myr_catalog *catalog, const struct myr_doc *aliases, uint32_t part,
                        struct myr_err *err)
 {
@@ -128,6 +133,10 @@ static struct myr_part cable_of_length(struct myr_arena *arena, const struct myr
     return part;
 }
 
+/*
+ * One part for each stock length. The family itself is no part: nobody can order a cable without a
+ * length.
+ */
 static int add_lengths(struct myr_catalog *catalog, const struct myr_doc *lengths,
                        const struct myr_part *family, struct myr_err *err)
 {
@@ -268,6 +277,7 @@ static int add_sections(struct myr_catalog *catalog, const struct myr_doc *doc, 
     return MYR_OK;
 }
 
+/* A section that is misspelt would otherwise be passed over with all its parts. */
 static int check_sections(const struct myr_doc *doc, struct myr_err *err)
 {
     MYR_TRY(myr_doc_expect(doc, MYR_DOC_MAP, "a catalogue", err));
@@ -295,6 +305,7 @@ static int add_docs(struct myr_catalog *catalog, const struct myr_doc *const *do
     return MYR_OK;
 }
 
+/* What was read before a mistake stays in the catalogue. */
 int myr_catalog_add(struct myr_catalog *catalog, const struct myr_doc *doc, struct myr_err *err)
 {
     return add_docs(catalog, &doc, 1, err);
@@ -303,6 +314,7 @@ int myr_catalog_add(struct myr_catalog *catalog, const struct myr_doc *doc, stru
 int myr_catalog_add_file(struct myr_catalog *catalog, const char *path, struct myr_err *err)
 {
     const struct myr_doc *doc;
+    /* A design or a log given by mistake is called by its kind, not by its first odd key. */
     static const struct myr_doc_want want = {
         MYR_KIND_BIT(YAML) | MYR_KIND_BIT(JSON) | MYR_KIND_BIT(CATALOG), "a catalogue"};
     MYR_TRY(myr_doc_read_file_of(catalog->arena, path, &want, &doc, err));
@@ -323,6 +335,7 @@ int myr_catalog_init(struct myr_catalog *catalog, struct myr_arena *arena, struc
 
 void myr_catalog_done(struct myr_catalog *catalog)
 {
+    /* Strings lie in the arena; only vectors and the map have memory of their own. */
     for (size_t i = 0; i < catalog->books.count; i++) {
         myr_vec_done(&catalog->books.items[i].prices);
     }

@@ -3,6 +3,7 @@
 
 #include "catalog_find.h"
 
+/* What a user typed may be a whole file: messages show its beginning. */
 int catalog_shown(struct myr_str name)
 {
     return name.len > 40 ? 40 : (int)name.len;
@@ -27,6 +28,7 @@ void catalog_nearest(const struct myr_catalog *catalog, struct myr_str name,
     }
 }
 
+/* A copy of the value's node with the place of the key: only its file, line and column are used. */
 struct myr_doc catalog_key_place(const struct myr_doc_entry *entry)
 {
     struct myr_doc place = *entry->value;
@@ -49,6 +51,7 @@ uint32_t myr_catalog_find(const struct myr_catalog *catalog, struct myr_str name
     return myr_strmap_get(&catalog->names, (struct myr_str){key, name.len});
 }
 
+/* 'what' is the key that named the part; 'ret' is written only when the part is of the kind. */
 int myr_catalog_need(const struct myr_catalog *catalog, const struct myr_doc *node,
                      const char *what, enum myr_part_kind kind, uint32_t *ret, struct myr_err *err)
 {

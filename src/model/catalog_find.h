@@ -3,6 +3,7 @@
 
 #include "myriad/model/catalog.h"
 
+/* The second holds two names with quotes, "or" and the question around them. */
 enum {
     /* Longer names are refused, so that a look-up can lower them on the stack. */
     CATALOG_NAME_MAX = 96,

@@ -16,6 +16,7 @@ static bool contains(const char *text, const char *word)
     return false;
 }
 
+/* A bit for each kind that the word may mean: "switch" is in the names of two. */
 int myr_part_kinds(const char *word, uint32_t *ret, struct myr_err *err)
 {
     const char *names[MYR_PART_KIND_COUNT];
@@ -39,6 +40,7 @@ int myr_part_kinds(const char *word, uint32_t *ret, struct myr_err *err)
     return rc;
 }
 
+/* By any of the names that people know a part by. */
 bool myr_part_matches(const struct myr_part *part, const char *word)
 {
     return contains(part->id, word) || contains(part->order, word) || contains(part->title, word);

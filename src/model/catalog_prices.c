@@ -26,6 +26,7 @@ static int read_amount(const struct myr_doc *node, struct myr_price *ret, struct
 static int read_price_map(struct myr_catalog *catalog, const struct myr_doc *node,
                           struct myr_price *price, struct myr_err *err)
 {
+    /* The amount is read apart: a row of a table has no cents. */
     struct amount_node {
         const struct myr_doc *price;
     } amount = {};
@@ -86,6 +87,7 @@ static struct myr_price_book *find_book(struct myr_catalog *catalog, struct myr_
     return &catalog->books.items[catalog->books.count - 1];
 }
 
+/* Keys of the book override those that it had; entries are added one by one. */
 int catalog_read_book(struct myr_catalog *catalog, const struct myr_doc_entry *entry,
                       struct myr_err *err)
 {

@@ -7,6 +7,7 @@
 
 enum { NODE_DIGITS = 5 }; /* of node/00042; larger numbers have more */
 
+/* Names in the order of their enums, here and below: they stand in files and must not change. */
 const char *const myr_layer_names[MYR_LAYER_COUNT] = {"host_leaf", "leaf_spine", "spine_core",
                                                       "local", "global"};
 
@@ -39,6 +40,10 @@ static const struct myr_place *name_of(const struct myr_design *design, uint32_t
     return design->named ? &design->named[device] : &design->place[device];
 }
 
+/*
+ * The kind, then the numbers that a style has, from the outermost inwards: "leaf/storage-x1-p0-3".
+ * Names of the compute network have no network in front.
+ */
 void myr_design_name(const struct myr_design *design, uint32_t device, struct myr_buf *buf)
 {
     MYR_ASSERT(device < design->device_count);
@@ -73,6 +78,7 @@ void myr_design_name(const struct myr_design *design, uint32_t device, struct my
     put_number(buf, place->style == MYR_NAME_POD_GROUP ? 'r' : 0, place->ordinal);
 }
 
+/* By a walk over the groups of the type, of which there are a few. */
 const struct myr_port_group *myr_design_port_group(const struct myr_design *design, uint32_t port)
 {
     uint32_t device = design->port_device[port];
@@ -88,6 +94,7 @@ const struct myr_port_group *myr_design_port_group(const struct myr_design *desi
     return NULL;
 }
 
+/* Ports of a cage follow each other. */
 uint32_t myr_design_port_cage(const struct myr_design *design, uint32_t port)
 {
     const struct myr_port_group *group = myr_design_port_group(design, port);
@@ -95,6 +102,10 @@ uint32_t myr_design_port_cage(const struct myr_design *design, uint32_t port)
     return group->first_cage + index / group->per_cage;
 }
 
+/*
+ * NICs are named by network and number, switch ports by cage, connector and leg, so that a name is
+ * what a person finds on the box.
+ */
 void myr_design_port_name(const struct myr_design *design, uint32_t port, struct myr_buf *buf)
 {
     const struct myr_port_group *group = myr_design_port_group(design, port);
@@ -232,6 +243,10 @@ static struct myr_device_range last_of(const struct myr_design *design, enum myr
     return (struct myr_device_range){ends[0], ends[1] - ends[0]};
 }
 
+/*
+ * Devices of one kind on one network are a run of the arrays; hosts are of no network, and 'net'
+ * does not matter for them.
+ */
 struct myr_device_range myr_design_range(const struct myr_design *design, enum myr_device_kind kind,
                                          enum myr_net_id net)
 {
@@ -290,6 +305,7 @@ static uint32_t find_in(const struct myr_design *design, struct myr_device_range
     return MYR_NONE;
 }
 
+/* MYR_NONE for a name that no device has. Networks are tried in turn, for several have leaves. */
 uint32_t myr_design_find(const struct myr_design *design, struct myr_str name)
 {
     for (uint32_t kind = 0; kind < MYR_DEVICE_KIND_COUNT; kind++) {
@@ -319,6 +335,7 @@ uint32_t myr_design_find(const struct myr_design *design, struct myr_str name)
     return MYR_NONE;
 }
 
+/* The position of a link, by its id; MYR_NONE: there is none. */
 uint32_t myr_design_link_at(const struct myr_design *design, uint32_t id)
 {
     if (!design->link_id) {
@@ -335,6 +352,7 @@ uint32_t myr_design_link_at(const struct myr_design *design, uint32_t id)
     return MYR_NONE;
 }
 
+/* "A14", or "NAME/A14" where there are several buildings. */
 void myr_design_rack_name(const struct myr_design *design, uint32_t rack, struct myr_buf *buf)
 {
     char letters[MYR_ROOM_COLUMN_BYTES];
@@ -351,6 +369,7 @@ void myr_design_rack_name(const struct myr_design *design, uint32_t rack, struct
     myr_buf_put_u64(buf, (uint64_t)design->racks[rack].row + 1);
 }
 
+/* What the arrays that grow with the cabling take. */
 double myr_design_bytes_per_cable(const struct myr_design *design)
 {
     if (design->cable_count == 0) {

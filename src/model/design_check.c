@@ -320,6 +320,7 @@ static bool tiers_ok(const struct myr_network *net)
                                 cores == (uint64_t)net->core_groups * net->group_cores;
 }
 
+/* A torus: its routers are the product of its sides, and there is nothing above them. */
 static bool grid_ok(const struct myr_network *net)
 {
     /* 0 once a side is wrong or the product passes the number of routers, and 0 it stays. */
@@ -473,6 +474,7 @@ static bool names_ok(const struct myr_design *design)
     return true;
 }
 
+/* Only grown designs have ids apart from positions. */
 static int check_ids(const struct myr_design *design, const char *name, struct myr_err *err)
 {
     if (!ids_ok(design->device_id, design->device_count) ||

@@ -163,6 +163,7 @@ static uint32_t *count_of(struct myr_design *design, const struct section *secti
     return (uint32_t *)((char *)design + section->count);
 }
 
+/* As many items as the section holds, with the one that ends ranges. */
 static uint64_t item_count(const struct myr_design *design, const struct section *section)
 {
     /* The rows with a fixed number have no field of a count. */
@@ -177,6 +178,7 @@ static uint32_t crc_of(const void *data, size_t bytes)
     return (uint32_t)crc32_z(0, data, bytes);
 }
 
+/* Where the next section begins. */
 static uint64_t aligned(uint64_t offset)
 {
     return (offset + SECTION_ALIGN - 1) / SECTION_ALIGN * SECTION_ALIGN;
@@ -194,6 +196,10 @@ static uint32_t sections_in(const struct myr_design *design, const struct sectio
     return count;
 }
 
+/*
+ * Offsets and checksums first, for they stand in front; then all of it in one go, gaps as zeros.
+ * The same design gives the same bytes.
+ */
 void myr_design_put(const struct myr_design *design, struct myr_outfile *file)
 {
     struct section_entry table[SECTION_COUNT] = {};
@@ -247,6 +253,7 @@ static int damaged(struct myr_err *err, const char *name, const char *what)
     return rc;
 }
 
+/* The header may be shorter than a header: nothing of it is read before the length is known. */
 static int check_header(const struct file_header *header, size_t bytes, const char *name,
                         struct myr_err *err)
 {
@@ -354,6 +361,7 @@ static int take_section(struct myr_design *design, const struct section_entry *e
     return MYR_OK;
 }
 
+/* The design points into 'image', which must outlive it; nothing is copied. */
 int myr_design_parse(struct myr_design *ret, void *image, size_t bytes, const char *name,
                      struct myr_err *err)
 {
@@ -439,6 +447,7 @@ static int map_file(const char *path, void **ret, size_t *ret_bytes, struct myr_
     return rc;
 }
 
+/* The mapping belongs to the design from here on, and is let go where it is no design. */
 int myr_design_open(struct myr_design *ret, const char *path, struct myr_err *err)
 {
     void *mapping = NULL;
@@ -455,6 +464,7 @@ int myr_design_open(struct myr_design *ret, const char *path, struct myr_err *er
     return MYR_OK;
 }
 
+/* One that was parsed from the caller's memory has no mapping, and nothing is unmapped. */
 void myr_design_close(struct myr_design *design)
 {
     if (design->mapping) {

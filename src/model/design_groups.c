@@ -11,6 +11,7 @@ static bool alike(const struct myr_server_group *a, const struct myr_server_grou
            a->nodes_per_server == b->nodes_per_server && (a->networks & 1) == (b->networks & 1);
 }
 
+/* For whoever counts GPUs by node: 'name' is what the message begins with. */
 int myr_design_one_kind(const struct myr_design *design, const char *name, struct myr_err *err)
 {
     for (uint32_t i = 1; i < design->group_count; i++) {

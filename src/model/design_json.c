@@ -38,6 +38,7 @@ static void put_devices(const struct myr_design *design, struct myr_outfile *fil
     myr_buf_put_lit(buf, "\n]");
 }
 
+/* 'side' is a or b; names hold nothing that needs escaping. */
 static void put_port(const struct myr_design *design, struct myr_buf *buf, char side, uint32_t port)
 {
     myr_buf_put_lit(buf, ",\"");
@@ -51,6 +52,7 @@ static void put_port(const struct myr_design *design, struct myr_buf *buf, char 
     myr_buf_putc(buf, '"');
 }
 
+/* Ids go out, not positions: they survive growth. */
 static void put_links(const struct myr_design *design, struct myr_outfile *file,
                       struct myr_buf *buf)
 {
@@ -89,6 +91,7 @@ static void put_cabletypes(const struct myr_design *design, struct myr_json *jso
     myr_json_end(json);
 }
 
+/* One node's parts and the links between them; all nodes are alike, or the list is empty. */
 static void put_insides(const struct myr_design *design, struct myr_json *json)
 {
     static const char *const kinds[MYR_INSIDE_KIND_COUNT] = {"numa", "pcie_switch",     "gpu",

@@ -124,6 +124,7 @@ int field_text(const struct myr_doc *node, const char *key, struct myr_str *ret,
     return MYR_OK;
 }
 
+/* One value into its place, whose type the row names. Only texts need the arena. */
 static int read_field(struct myr_arena *arena, const struct field *field,
                       const struct myr_doc *node, void *place, struct myr_err *err)
 {

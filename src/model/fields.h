@@ -12,6 +12,7 @@
 #include "myriad/base.h"
 #include "myriad/text/doc.h"
 
+/* The type of the place that a row's value goes to, and how it is written. */
 enum field_type {
     FIELD_U32,
     FIELD_U64,
@@ -80,6 +81,7 @@ struct field {
 
 #define FIELD_TABLES_MAX 3
 
+/* Several tables read one map: one for the struct, one for what the caller reads itself. */
 struct field_table {
     const struct field *fields;
     uint32_t count;

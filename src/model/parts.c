@@ -1,6 +1,7 @@
 /* The kinds of parts: their fields, and the questions that one part answers alone. */
 #include "parts.h"
 
+/* Words of files, in the order of their enums. */
 const char *const myr_net_names[MYR_NET_COUNT] = {"compute", "storage", "service", "oob"};
 
 static const char *const technology_names[] = {"infiniband", "ethernet", "any"};
@@ -10,6 +11,7 @@ static const char *const breakout_names[] = {"splitter", "module"};
 /* Ranges keep out typing errors; they are no engineering limits. */
 #define BIG 1e9
 
+/* Keys of every part; switches.yaml says what they mean. */
 static const struct field common_fields[] = {
     FIELD_ROW_TEXT("order", struct myr_part, order),
     FIELD_ROW_TEXT("title", struct myr_part, title),
@@ -36,6 +38,7 @@ static const struct field server_extra_fields[] = {
     FIELD_ROW_NODE("nics", struct part_extra, nics),
 };
 
+/* Keys of catalog/switches.yaml, whose head says what they mean; so do the other files' heads. */
 static const struct field switch_fields[] = {
     FIELD_ROW_CHOICE("technology", struct myr_part, sw.technology, technology_names),
     FIELD_ROW_U32("cages", struct myr_part, sw.cages, 1, 1024),
@@ -59,6 +62,7 @@ static const struct field switch_fields[] = {
     FIELD_ROW_U32("per_box", struct myr_part, sw.per_box, 1, 16),
 };
 
+/* catalog/nics.yaml. A card may have several cages, a cage several ports. */
 static const struct field nic_fields[] = {
     FIELD_ROW_CHOICE("technology", struct myr_part, nic.technology, technology_names),
     FIELD_ROW_TEXT("form", struct myr_part, nic.form),
@@ -75,6 +79,7 @@ static const struct field nic_fields[] = {
     FIELD_ROW_U32("card_gbps", struct myr_part, nic.card_gbps, 1, 100000),
 };
 
+/* catalog/gpus.yaml: peaks without sparsity, as the data sheets give them for dense products. */
 static const struct field gpu_fields[] = {
     FIELD_ROW_DOUBLE("memory_gb", struct myr_part, gpu.memory_gb, 0, BIG),
     FIELD_ROW_DOUBLE("memory_gbytes_per_s", struct myr_part, gpu.memory_gbytes_per_s, 0, BIG),
@@ -83,6 +88,7 @@ static const struct field gpu_fields[] = {
     FIELD_ROW_DOUBLE("fp4_tflops", struct myr_part, gpu.fp4_tflops, 0, BIG),
 };
 
+/* catalog/servers.yaml. A server may be several nodes; what is counted here is of one node. */
 static const struct field server_fields[] = {
     FIELD_ROW_TEXT("gpu", struct myr_part, server.gpu),
     FIELD_ROW_U32("nodes", struct myr_part, server.nodes, 1, 4096),
@@ -98,6 +104,7 @@ static const struct field server_fields[] = {
     FIELD_ROW_TEXT("dpu", struct myr_part, server.dpu),
 };
 
+/* catalog/optics.yaml, modules: the side of the cage, then that of the fibre. */
 static const struct field optic_fields[] = {
     FIELD_ROW_TEXT("form", struct myr_part, optic.form),
     FIELD_ROW_TEXT("top", struct myr_part, optic.top),
@@ -118,6 +125,9 @@ static const struct field optic_fields[] = {
     FIELD_ROW_TEXT("grid", struct myr_part, optic.grid),
 };
 
+/*
+ * catalog/optics.yaml, cables: fibre between modules, or with fixed ends that fit cages themselves.
+ */
 static const struct field cable_fields[] = {
     FIELD_ROW_CHOICE("medium", struct myr_part, cable.medium, medium_names),
     FIELD_ROW_U32("legs", struct myr_part, cable.legs, 1, 8),
@@ -133,6 +143,7 @@ static const struct field cable_fields[] = {
     FIELD_ROW_CHOICE("technology", struct myr_part, cable.technology, technology_names),
 };
 
+/* catalog/storage.yaml: one server. */
 static const struct field storage_fields[] = {
     FIELD_ROW_U32("disks", struct myr_part, storage.disks, 1, 1000),
     FIELD_ROW_U64("disk_gb", struct myr_part, storage.disk_gb, 1, 1e9),
@@ -145,6 +156,7 @@ static const struct field storage_fields[] = {
     FIELD_ROW_DOUBLE("metadata_ops", struct myr_part, storage.metadata_ops, 0, BIG),
 };
 
+/* catalog/ethernet.yaml: fixed ports, in place of cages. */
 static const struct field ethernet_fields[] = {
     FIELD_ROW_U32("access_ports", struct myr_part, eth.access_ports, 1, 1024),
     FIELD_ROW_U32("access_gbps", struct myr_part, eth.access_gbps, 1, 100000),
@@ -217,6 +229,7 @@ struct myr_part part_defaults(enum myr_part_kind kind)
     return part;
 }
 
+/* Tables are handed out with the part that they are to fill. */
 struct field_table part_common_table(struct myr_part *part)
 {
     return (struct field_table){common_fields, MYR_ARRAY_COUNT(common_fields), part};

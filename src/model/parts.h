@@ -9,6 +9,7 @@ struct part_extra {
     const struct myr_doc *aliases, *lengths, *nics;
 };
 
+/* A kind of part: where it stands in a file, what it is called, and its own keys. */
 struct part_kind {
     const char *section; /* in a catalogue file */
     const char *name;    /* one of them, for messages */

@@ -155,6 +155,10 @@ static int read_sections(struct myr_arena *arena, const struct myr_catalog *cata
     return nodes->accept ? read_names(arena, nodes->accept, "accept", spec, err) : MYR_OK;
 }
 
+/*
+ * The spec is the caller's once it is right; its vectors are freed by myr_spec_done(), all else
+ * lies in the arena and in the document, which must live as long.
+ */
 int myr_spec_read(struct myr_arena *arena, const struct myr_catalog *catalog,
                   const struct myr_doc *doc, struct myr_spec *ret, struct myr_err *err)
 {

@@ -2,6 +2,7 @@
 #include "fields.h"
 #include "spec_parts.h"
 
+/* The first of the enum is "not said"; a spec has no reason to write it. */
 const char *const myr_cooling_names[MYR_COOLING_COUNT] = {"by-rack", "air", "cold-plate",
                                                           "immersion"};
 const char *const myr_overhead_names[MYR_OVERHEAD_COUNT] = {"fans", "pumps",       "chiller",
@@ -16,6 +17,7 @@ static const char *const cdu_names[] = {"row", "room"};
 /* All tables have rows of one struct; the sections only group its keys for people. */
 #define F struct myr_spec_facility
 
+/* What stands in the section itself; ranges are wide, for wishes are judged by the planner. */
 static const struct field plain_fields[] = {
     FIELD_ROW_CHOICE("cooling", F, cooling, myr_cooling_names),
     FIELD_ROW_BOOL("bill", F, bill),
@@ -36,18 +38,21 @@ static const struct field overhead_fields[] = {
     FIELD_ROW_DOUBLE("lighting", F, overheads[MYR_OVERHEAD_LIGHTING], 0, 2),
 };
 
+/* Cooling plant for a kW of IT, in the currency of the tariff. */
 static const struct field price_fields[] = {
     FIELD_ROW_DOUBLE("air", F, cooling_price[MYR_COOLING_AIR], 0, 1e6),
     FIELD_ROW_DOUBLE("cold-plate", F, cooling_price[MYR_COOLING_COLD_PLATE], 0, 1e6),
     FIELD_ROW_DOUBLE("immersion", F, cooling_price[MYR_COOLING_IMMERSION], 0, 1e6),
 };
 
+/* IT power by the rule of one GPU: its limit, its part of the host, a share for all else. */
 static const struct field gpu_fields[] = {
     FIELD_ROW_DOUBLE("gpu_w", F, gpu_w, 1, 1e5),
     FIELD_ROW_DOUBLE("host_w", F, host_w, 0, 1e5),
     FIELD_ROW_DOUBLE("other_share", F, other_share, 0, 2),
 };
 
+/* The exchange is of the bill's currency for one of the tariff's. */
 static const struct field energy_fields[] = {
     FIELD_ROW_DOUBLE("tariff_per_kwh", F, tariff, 0, 1000),
     FIELD_ROW_TEXT("currency", F, currency),
@@ -70,6 +75,7 @@ static const struct field air_fields[] = {
     FIELD_ROW_DOUBLE("rack_kw_max", F, air_rack_kw, 1, 1000),
 };
 
+/* 'spares' is a double so that below 0 can say "not given"; check() holds it to whole numbers. */
 static const struct field cdu_fields[] = {
     FIELD_ROW_DOUBLE("kw", F, cdu_kw, 1, 1e5),
     FIELD_ROW_DOUBLE("derate", F, cdu_derate, 0.1, 1),
@@ -84,6 +90,7 @@ static const struct field ups_fields[] = {
     FIELD_ROW_DOUBLE("minutes", F, ups_minutes, 0, 1440),
 };
 
+/* 'continuous' is the share of a rating that may flow for hours. */
 static const struct field supply_fields[] = {
     FIELD_ROW_CHOICE("kind", F, supply, supply_names),
     FIELD_ROW_DOUBLE("volts", F, volts, 48, 1500),
@@ -100,6 +107,7 @@ static const struct field floor_fields[] = {
     FIELD_ROW_DOUBLE("rack_kg", F, rack_kg, 0, 5000),
 };
 
+/* All GPUs starting at once: from a share of idling, to a share that the supply accepts. */
 static const struct field step_fields[] = {
     FIELD_ROW_DOUBLE("idle_share", F, idle_share, 0, 1),
     FIELD_ROW_DOUBLE("limit_share", F, step_share, 0.01, 1),
@@ -189,6 +197,7 @@ static int check(const struct part_nodes *nodes, const F *facility, struct myr_e
     return MYR_OK;
 }
 
+/* One loop over the sections that are there; all rows lie in the one struct. */
 int spec_read_facility(struct myr_arena *arena, const struct myr_doc *node, F *facility,
                        struct myr_err *err)
 {

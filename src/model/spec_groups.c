@@ -71,6 +71,7 @@ static int read_group(struct myr_arena *arena, const struct myr_catalog *catalog
     return nodes.networks ? read_group_networks(nodes.networks, spec, group, err) : MYR_OK;
 }
 
+/* The total stands as the spec's own number of servers, so that later code asks one place. */
 int spec_read_groups(struct myr_arena *arena, const struct myr_catalog *catalog,
                      const struct myr_doc *node, struct myr_spec *spec, struct myr_err *err)
 {

@@ -50,6 +50,7 @@ static int read_item(struct myr_arena *arena, const struct myr_catalog *catalog,
                                        : MYR_OK;
 }
 
+/* The limit is over all lists of the spec together, those of its networks included. */
 int spec_read_items(struct myr_arena *arena, const struct myr_catalog *catalog,
                     const struct myr_doc *node, const char *system, struct myr_spec *spec,
                     struct myr_err *err)

@@ -3,6 +3,7 @@
 #include "fields.h"
 #include "spec_parts.h"
 
+/* Keys of 'pin', in the order of enum myr_pin_role; pin_kinds has the same order. */
 const char *const myr_pin_role_names[MYR_PIN_ROLE_COUNT] = {
     "switch_optic", "nic_optic", "host_cable", "fabric_optic", "fabric_cable", "nic"};
 
@@ -40,6 +41,7 @@ static const struct {
     {"access", MYR_TOPOLOGY_ACCESS},
 };
 
+/* The first word of the list that means it. */
 const char *myr_topology_name(enum myr_topology topology)
 {
     for (size_t i = 0; i < MYR_ARRAY_COUNT(topology_words); i++) {
@@ -70,6 +72,7 @@ static const struct field net_node_fields[] = {
     FIELD_ROW_NODE("aggregation_switch", struct net_nodes, aggregation_switch),
 };
 
+/* Numbers of a network; 0 stays where none is given, and the planner decides. */
 static const struct field net_fields[] = {
     FIELD_ROW_CHOICE("fill", struct myr_spec_net, fill, fill_names),
     FIELD_ROW_CHOICE("fabric", struct myr_spec_net, fabric, myr_fabric_names),
@@ -144,6 +147,7 @@ static int read_oversubscription(const struct myr_doc *node, struct myr_spec_net
     return MYR_OK;
 }
 
+/* The sides of a torus; a side of 1 would be no side. */
 static int read_dims(const struct myr_doc *node, struct myr_spec_net *net, struct myr_err *err)
 {
     MYR_TRY(myr_doc_expect(node, MYR_DOC_LIST, "dims", err));
@@ -245,6 +249,10 @@ static int read_net_parts(const struct myr_catalog *catalog, const struct net_no
     return MYR_OK;
 }
 
+/*
+ * Parts are looked up here, so that an unknown one points at its line; whether they fit each other
+ * is the planner's question.
+ */
 int spec_read_net(struct myr_arena *arena, const struct myr_catalog *catalog,
                   const struct myr_doc *node, enum myr_net_id id, struct myr_spec *spec,
                   struct myr_err *err)

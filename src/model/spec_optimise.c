@@ -2,6 +2,7 @@
 #include "fields.h"
 #include "spec_parts.h"
 
+/* In the order of their enums. */
 const char *const myr_choice_names[MYR_CHOICE_COUNT] = {
     "switch", "topology", "tiers", "fill", "oversubscription", "planes", "cooling"};
 const char *const myr_metric_names[MYR_METRIC_COUNT] = {
@@ -22,6 +23,7 @@ static const char *const fill_names[] = {"regular", "dense"};
 /* The rows below all lie in this struct. */
 #define O struct myr_spec_optimise
 
+/* A limit for each metric, by its index; the bandwidth's is the only one from below. */
 static const struct field limit_fields[] = {
     FIELD_ROW_DOUBLE("capex_max", O, limits[MYR_METRIC_CAPEX], 0, 1e15),
     FIELD_ROW_DOUBLE("cost_of_years_max", O, limits[MYR_METRIC_COST_OF_YEARS], 0, 1e15),
@@ -113,6 +115,7 @@ void spec_optimise_defaults(struct myr_spec_optimise *optimise)
     }
 }
 
+/* After servers and groups: growth is held against them. */
 int spec_read_optimise(struct myr_arena *arena, const struct myr_catalog *catalog,
                        const struct myr_doc *node, struct myr_spec *spec, struct myr_err *err)
 {

@@ -6,6 +6,7 @@
 enum column { PART, PRICE, CURRENCY, DATE, COLUMN_COUNT };
 enum { ROWS_MAX = 100000 }; /* far more than a catalogue has parts */
 
+/* In the order of enum column. */
 static const char *const column_names[COLUMN_COUNT] = {"part", "price", "currency", "date"};
 
 /* A list while it is read. It lies in the arena; the vector is freed by hand. */
@@ -88,6 +89,7 @@ static uint32_t find_part(const struct list *list, struct myr_str name)
     return part;
 }
 
+/* Two prices of one part are an error: which of them was meant nobody can tell. */
 static int read_part(struct list *list, uint32_t *ret, struct myr_err *err)
 {
     struct myr_str name = cell(list, PART);
@@ -196,6 +198,7 @@ static int read_row(struct list *list, struct myr_err *err)
     return MYR_OK;
 }
 
+/* To the end of the file, or to the first row that is wrong. */
 static int read_rows(struct list *list, struct myr_err *err)
 {
     MYR_TRY(read_header(list, err));
@@ -227,6 +230,7 @@ static int check_currency(const struct list *list, const struct myr_spec *spec, 
     return MYR_OK;
 }
 
+/* Prices of a list come before the book's and behind the spec's own. */
 int myr_spec_add_prices(struct myr_arena *arena, const struct myr_catalog *catalog,
                         const char *file, struct myr_str text, struct myr_spec *spec,
                         struct myr_err *err)
@@ -266,6 +270,7 @@ static const char *beside(struct myr_arena *arena, const struct myr_spec *spec)
                : myr_arena_printf(arena, "%.*s/%s", (int)(slash - from), from, spec->price_file);
 }
 
+/* 'prices' is the option of the command line; it takes the place of the spec's file. */
 int myr_spec_read_price_list(struct myr_arena *arena, const struct myr_catalog *catalog,
                              const char *prices, struct myr_spec *spec, struct myr_err *err)
 {
@@ -284,6 +289,7 @@ int myr_spec_read_price_list(struct myr_arena *arena, const struct myr_catalog *
     return rc;
 }
 
+/* A spec and its price list, or neither: '*ret' is written when both are right. */
 int myr_spec_load(struct myr_arena *arena, const struct myr_catalog *catalog, const char *path,
                   const char *prices, struct myr_spec *ret, struct myr_err *err)
 {

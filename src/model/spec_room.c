@@ -18,6 +18,7 @@ struct room_nodes {
     double distance_m;
 };
 
+/* Rows 1 and 2 are also the keys of 'zones': read_zones() counts on their place. */
 static const struct field node_fields[] = {
     FIELD_ROW_NODE("rack", struct room_nodes, rack),
     FIELD_ROW_NODE("leaf_rows", struct room_nodes, leaf_rows),
@@ -36,6 +37,7 @@ static const struct field node_fields[] = {
     FIELD_ROW_DOUBLE("distance_m", struct room_nodes, distance_m, 1, 100000),
 };
 
+/* What one row says; positions count from 1, 0 is "not given". */
 static const struct field room_fields[] = {
     FIELD_ROW_U32("rows", struct myr_spec_room, rows, 1, MYR_ROOM_SIDE_MAX),
     FIELD_ROW_U32("columns", struct myr_spec_room, columns, 1, MYR_ROOM_SIDE_MAX),
@@ -146,6 +148,7 @@ static int read_range(const struct myr_doc *node, const char *what, bool columns
     return MYR_OK;
 }
 
+/* Metres from rack to rack, along a column and across. */
 static int read_pitch(struct myr_arena *arena, const struct myr_doc *node,
                       struct myr_spec_room *room, struct myr_err *err)
 {
@@ -168,6 +171,7 @@ static int read_aisles(struct myr_arena *arena, const struct myr_doc *node,
     return fields_read(arena, node, "aisles", &table, 1, err);
 }
 
+/* Cable beyond the way itself: a share of it and a length. */
 static int read_slack(struct myr_arena *arena, const struct myr_doc *node,
                       struct myr_spec_room *room, struct myr_err *err)
 {
@@ -307,6 +311,7 @@ static int read_building(struct myr_arena *arena, const struct myr_doc *node,
     return MYR_OK;
 }
 
+/* Pairs of buildings that are not 'distance_m' apart. */
 static int read_distances(struct myr_arena *arena, const struct myr_doc *list,
                           struct myr_spec_room *room, struct myr_err *err)
 {
@@ -346,6 +351,7 @@ static int read_distances(struct myr_arena *arena, const struct myr_doc *list,
     return MYR_OK;
 }
 
+/* Every pair must have a distance in the end, from either key. */
 static int read_buildings(struct myr_arena *arena, const struct room_nodes *nodes,
                           struct myr_spec_room *room, struct myr_err *err)
 {
@@ -421,6 +427,7 @@ static int read_parents(const struct myr_doc *node, const struct myr_spec_chains
     return MYR_OK;
 }
 
+/* An entry of 'power' or 'cooling'; parents stand above it in the list. */
 static int read_chain(struct myr_arena *arena, const struct myr_doc *node, const char *what,
                       struct myr_spec_chains *chains, struct myr_err *err)
 {
@@ -511,6 +518,7 @@ static int read_room_file(struct myr_arena *arena, const struct myr_doc *node,
     return myr_doc_read_file(arena, path, ret, err);
 }
 
+/* Zones and trays are held against rows and columns, so the plain fields are read first. */
 int spec_read_room(struct myr_arena *arena, const struct myr_catalog *catalog,
                    const struct myr_doc *node, struct myr_spec_room *room, struct myr_err *err)
 {

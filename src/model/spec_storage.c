@@ -42,6 +42,7 @@ static const struct field node_fields[] = {
     FIELD_ROW_NODE("tiers", struct storage_nodes, tiers),
 };
 
+/* Wishes and what servers can do; the planner counts servers by whichever asks for most. */
 static const struct field storage_fields[] = {
     FIELD_ROW_SCALED("capacity_tb", FIELD_TB, S, capacity_tb, 0, 1e9),
     FIELD_ROW_U32("copies", S, copies, 1, 10),
@@ -172,6 +173,7 @@ static int check(const struct myr_doc *node, const S *storage, struct myr_err *e
     return MYR_OK;
 }
 
+/* One way to say the capacity is enough: two are refused, but terabytes give way to petabytes. */
 int spec_read_storage(struct myr_arena *arena, const struct myr_catalog *catalog,
                       const struct myr_doc *node, S *storage, struct myr_err *err)
 {
