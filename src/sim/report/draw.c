@@ -32,7 +32,7 @@ static const char tints[] =
 /* The links of one switch in one layer and direction. */
 struct cell {
     double sum, most;
-    uint32_t links, hottest;
+    uint32_t links, hottest; /* hottest: the channel with 'most' */
 };
 
 struct row {
@@ -41,6 +41,7 @@ struct row {
     bool upper, down;             /* the switch is at the far end of its links */
 };
 
+/* The class of a cell; more than full, as rounding may have it, is full. */
 static const char *tint_of(double load, char ret[16])
 {
     double scaled = load * (TINTS - 1) + 0.5;
@@ -152,6 +153,7 @@ static void draw_legend(struct myr_svg *svg, int32_t y)
     }
 }
 
+/* As high as there are rows, whatever the fabric's shape. */
 void myr_report_heatmap(const struct myr_report *report, struct myr_buf *buf)
 {
     const struct myr_graph *graph = report->sim->graph;

@@ -49,6 +49,7 @@ static void put_head(const struct waits *waits, uint32_t task, struct myr_buf *b
     myr_buf_putc(buf, ',');
 }
 
+/* A pattern of many flows is as many rows of one id: who reads it back waits for all of them. */
 void myr_report_flows(const struct myr_report *report, struct myr_outfile *file)
 {
     const struct myr_sim *sim = report->sim;
@@ -95,6 +96,9 @@ static void put_channel(const struct myr_sim *sim, uint32_t channel, struct myr_
     }
 }
 
+/*
+ * Only where paths were kept; those that a fault has replaced are in it too, before the new ones.
+ */
 void myr_report_paths(const struct myr_report *report, struct myr_outfile *file)
 {
     const struct myr_sim *sim = report->sim;
@@ -183,6 +187,7 @@ void myr_report_series(const struct myr_report *report, struct myr_outfile *file
     for (size_t i = 0; i < sim->samples.count; i++) {
         const struct sim_sample *sample = &sim->samples.items[i];
         double bps = (double)sample->bytes * 8 / step_s;
+        /* Against the capacity without faults, as all loads are. */
         double most = (double)sim->channels[sample->channel].full_capacity;
         report_put_us(&buf, (myr_ps)sample->tick * sim->options.series_ps);
         myr_buf_putc(&buf, ',');

@@ -84,6 +84,7 @@ static int tick_digits(myr_ps step, myr_ps unit)
     return digits;
 }
 
+/* Flows on the left, parts of them on the right: both scales have the same lines. */
 static void draw_axes(struct myr_svg *svg, const struct axis *axis, uint64_t tallest)
 {
     struct myr_time_unit unit = myr_times_unit(axis->high);
@@ -130,6 +131,7 @@ static int32_t bin_x(int32_t bin)
     return LEFT + PLOT_WIDTH * bin / BINS;
 }
 
+/* 'tallest' is the upper end of the scale, not the highest bar. */
 static void draw_bars(struct myr_svg *svg, const struct axis *axis, const uint64_t bins[BINS],
                       uint64_t tallest)
 {
@@ -149,6 +151,7 @@ static void draw_bars(struct myr_svg *svg, const struct axis *axis, const uint64
     }
 }
 
+/* The curve reaches 100 % at the right end: it adds up the same bins. */
 void report_draw_times(const struct myr_times *times, struct myr_buf *buf)
 {
     struct myr_svg svg;

@@ -24,6 +24,7 @@ static void put_facts(const struct myr_report *report, struct myr_buf *buf)
     myr_buf_put_lit(buf, "</table>\n");
 }
 
+/* In the unit of its own size: a table may hold nanoseconds and seconds. */
 static void put_time(struct myr_buf *buf, myr_ps ps)
 {
     myr_buf_put_lit(buf, "<td class=\"n\">");
@@ -192,6 +193,7 @@ static void put_path(const struct myr_report *report, uint32_t job, struct myr_b
                          "<th>held back by</th><th class=\"n\">rank</th></tr>\n");
     for (uint32_t i = 0; i < count; i++) {
         if (count > STEPS_SHOWN && i == STEPS_SHOWN / 2) {
+            /* The middle is left out; both ends are shown. */
             uint32_t left_out = count - STEPS_SHOWN;
             myr_buf_printf(buf, "<tr><td colspan=\"6\" class=\"muted\">%u steps</td></tr>\n",
                            left_out);
@@ -209,6 +211,7 @@ static void put_path(const struct myr_report *report, uint32_t job, struct myr_b
     myr_buf_put_lit(buf, "</table></details>\n");
 }
 
+/* The network once, for all jobs share it; then each job for itself. */
 void myr_report_html(const struct myr_report *report, struct myr_buf *buf)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {};

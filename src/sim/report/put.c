@@ -1,5 +1,6 @@
 #include "report/internal.h"
 
+/* A storage server's number has its own space: "storage-3" is no GPU. */
 void report_put_rank(struct myr_buf *buf, uint32_t rank)
 {
     if (rank & MYR_MESSAGE_STORAGE) {

@@ -24,6 +24,7 @@ static void put_pool(const struct myr_sim *sim, uint32_t index, struct myr_buf *
     }
 }
 
+/* Nothing for MYR_NONE: a task that ended without a channel has no name to show. */
 void myr_report_channel_name(const struct myr_sim *sim, uint32_t channel, struct myr_buf *buf)
 {
     const struct myr_design *design = sim->graph->design;
@@ -95,6 +96,7 @@ static uint32_t last_task(const struct myr_sim *sim, const struct myr_report_job
     return last;
 }
 
+/* The caller frees the path. A task without anybody before it is its beginning. */
 uint32_t myr_report_critical_path(const struct myr_report *report, uint32_t job,
                                   struct myr_report_step **ret)
 {
@@ -157,6 +159,7 @@ static void put_flows(const struct myr_sim *sim, uint32_t id, struct myr_buf *na
     }
 }
 
+/* Computing has no row: it is no flow. */
 void myr_report_fct(const struct myr_report *report, struct myr_outfile *file)
 {
     const struct myr_sim *sim = report->sim;

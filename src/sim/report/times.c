@@ -14,6 +14,7 @@ static int by_time(const void *a, const void *b)
     return left->time < right->time ? -1 : left->time > right->time;
 }
 
+/* Sorted by time, in the arena. */
 void myr_times_collect(struct myr_times *ret, struct myr_arena *arena, const struct myr_sim *sim,
                        uint32_t first_task, uint32_t task_count)
 {
@@ -35,6 +36,7 @@ void myr_times_collect(struct myr_times *ret, struct myr_arena *arena, const str
     qsort(entries, ret->count, sizeof(*entries), by_time);
 }
 
+/* A walk over the entries: there are as many as tasks, not as flows. */
 myr_ps myr_times_percentile(const struct myr_times *times, uint32_t percent)
 {
     MYR_ASSERT(percent <= 100);

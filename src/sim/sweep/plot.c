@@ -71,6 +71,7 @@ static int by_curve(const void *a, const void *b)
     return order ? order : left->bytes > right->bytes;
 }
 
+/* Texts stay those of the rows, which live longer than the plot. */
 static void collect(struct plot *plot, const struct myr_sweep_result *result)
 {
     for (uint32_t i = 0; i < result->row_count; i++) {
@@ -101,6 +102,7 @@ static size_t one_curve(struct plot *plot, size_t first, struct myr_series *ret)
     struct myr_point *points = MYR_ARENA_NEW(plot->arena, struct myr_point, end - first);
     uint32_t count = 0;
     for (size_t i = first; i < end;) {
+        /* Sorted by size, so runs that differ in their seeds lie side by side. */
         double sum = 0;
         size_t same = i;
         while (same < end && all[same].bytes <= all[i].bytes) {
@@ -171,6 +173,7 @@ static void put_settings(const struct myr_sweep *sweep, struct myr_buf *buf)
     myr_page_table_end(buf);
 }
 
+/* The name says what it is: .svg is one chart, all else a page of them. */
 int myr_sweep_plot(const struct myr_sweep *sweep, const struct myr_sweep_result *result,
                    const char *path, struct myr_err *err)
 {

@@ -3,11 +3,13 @@
 
 /* The file of a sweep: lists of settings, and what a point makes of them. */
 
+/* What a value is checked as; all are kept as text. */
 enum setting_kind { SETTING_TEXT, SETTING_NUMBER, SETTING_CHOICE, SETTING_FLAG };
 
 struct setting {
     const char *name;
     enum setting_kind kind;
+    /* Of a number. */
     uint64_t least, most;
     const char *const *choices;
     uint32_t choice_count;
@@ -46,6 +48,7 @@ static const struct setting settings[SETTINGS] = {
     [OVERHEAD] = {"message_overhead", SETTING_TEXT, 0, 0, NULL, 0, "0us"},
 };
 
+/* NULL for knobs and for lists that are no settings. */
 static const struct setting *find_setting(struct myr_str name)
 {
     for (size_t i = 0; i < SETTINGS; i++) {
@@ -208,6 +211,7 @@ static int read_entry(struct myr_sweep *sweep, const struct myr_doc_entry *entry
     return read_words(entry->value, "slow", arena, &sweep->slow, err);
 }
 
+/* Among settings and knobs: no two have one name. */
 static const struct myr_sweep_axis *find_axis(const struct myr_sweep *sweep, struct myr_str name)
 {
     for (uint32_t i = 0; i < sweep->axis_count; i++) {
@@ -315,6 +319,7 @@ static int add_usual(struct myr_sweep *sweep, const struct myr_doc *doc, struct 
     return MYR_OK;
 }
 
+/* What is left open is added behind what the file says: it has one value and changes no number. */
 static int read_doc(struct myr_sweep *sweep, const struct myr_doc *doc, struct myr_arena *arena,
                     struct myr_err *err)
 {
@@ -426,6 +431,7 @@ static uint32_t choice_of(const char *text, const char *const *names, uint32_t c
     return i;
 }
 
+/* Every setting has a value by now, but for the one of design and topology that is not given. */
 struct myr_sim_question myr_sweep_question(const struct myr_sweep *sweep, uint32_t point,
                                            struct myr_arena *arena)
 {

@@ -30,6 +30,7 @@ const char *const myr_sweep_columns[MYR_SWEEP_COLUMNS] = {
     [MYR_SWEEP_HASH] = "hash",
 };
 
+/* The hash is none: its sixteen digits are not decimal. */
 bool myr_sweep_is_number(enum myr_sweep_column column)
 {
     switch (column) {
@@ -117,6 +118,7 @@ static void put_job(struct myr_buf *buf, const struct myr_sim_answer *answer, ui
     myr_buf_printf(buf, ",%016llx\n", (unsigned long long)answer->result.hash);
 }
 
+/* Point, job and how many jobs there are: by these a reader knows whether the point is whole. */
 void sweep_put_answer(struct myr_buf *buf, uint32_t point, const struct myr_sim_answer *answer)
 {
     for (uint32_t i = 0; i < answer->job_count; i++) {
@@ -252,6 +254,7 @@ static void put_list(struct myr_buf *buf, const struct myr_sim_words *words)
     put_text(buf, all.len ? all.data : "");
 }
 
+/* Settings that every row has in common are in it too: a result names all that it comes from. */
 void sweep_put_result(struct myr_buf *buf, const struct myr_sweep *sweep,
                       const struct myr_sweep_row *rows, uint32_t count)
 {

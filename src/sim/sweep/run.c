@@ -41,6 +41,7 @@ struct sweeper {
     struct shared *shared;
 };
 
+/* Closing the journal gives up its lock. */
 static void sweeper_done(struct sweeper *it)
 {
     if (it->journal >= 0) {
@@ -246,6 +247,7 @@ static void wait_for(const struct sweeper *it, const pid_t *workers, uint32_t co
     }
 }
 
+/* No more workers than points; each ends by itself when there is nothing left to do. */
 static int play_all(struct sweeper *it, uint32_t resumed, struct myr_err *err)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -276,6 +278,7 @@ static int play_all(struct sweeper *it, uint32_t resumed, struct myr_err *err)
     return bad ? myr_err_set(err, MYR_EIO, "a worker could not write the journal") : MYR_OK;
 }
 
+/* Journals hold points in the order in which they were done; the result has them by number. */
 static int by_point(const void *a, const void *b)
 {
     const struct myr_sweep_row *left = a, *right = b;
@@ -328,6 +331,7 @@ static int finish(struct sweeper *it, struct myr_sweep_result *ret, struct myr_e
     return MYR_OK;
 }
 
+/* What journals have is not played; then all journals are read once more, with those of others. */
 int myr_sweep_run(const struct myr_sweep *sweep, const struct myr_sweep_run *run,
                   struct myr_arena *arena, struct myr_sweep_result *ret, struct myr_err *err)
 {

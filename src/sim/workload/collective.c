@@ -206,6 +206,7 @@ static void plan_phases(struct myr_schedule_plan *plan, const struct myr_collect
     }
 }
 
+/* On failure 'ret' is untouched. */
 int myr_collective_plan(const struct myr_collective_shape *given, struct myr_schedule_plan *ret,
                         struct myr_err *err)
 {

@@ -120,6 +120,7 @@ static void put_pairwise(struct myr_sends *sends, const struct myr_collective_sh
 /* A tree with its edges from the leaves up: every child comes before its parent. */
 struct tree {
     uint32_t count;
+    /* All by node; nodes are not ranks yet. */
     uint32_t *order, *parent;  /* parent: 'count' of the root */
     uint32_t *child, *sibling; /* the first child, the next child of the same parent; or 'count' */
 };
@@ -213,6 +214,10 @@ static void tree_down(struct tree_run *run, struct myr_send send)
     }
 }
 
+/*
+ * Each tree carries half of the bytes. In a broadcast rank 0 feeds the roots of trees over all
+ * others.
+ */
 static void put_tree(struct myr_sends *sends, const struct myr_collective_shape *shape)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
@@ -389,6 +394,7 @@ uint64_t myr_collective_send_count(const struct myr_collective_shape *shape)
     }
 }
 
+/* Refused before it is made where it would be too long. */
 int myr_collective_sends(const struct myr_collective_shape *given, struct myr_sends *ret,
                          struct myr_err *err)
 {

@@ -16,6 +16,10 @@ uint32_t shape_channels(const struct myr_collective_shape *shape)
     return local > 1 && shape->ranks > local && shape->ranks % local == 0 ? local : 1;
 }
 
+/*
+ * In steps of one piece of N: N - 1 to bring every piece to everybody, and as many to reduce
+ * before.
+ */
 uint32_t shape_ring_steps(enum myr_collective collective, uint32_t ranks)
 {
     return (collective == MYR_ALL_REDUCE ? 2 : 1) * (ranks - 1);
@@ -63,6 +67,7 @@ uint32_t shape_tree_parent(uint32_t i, uint32_t ranks)
     return up < ranks ? up : i ^ bit;
 }
 
+/* Trees of all-gather and reduce-scatter are exchanges too: one tree a rank, played together. */
 bool shape_exchanges(const struct myr_collective_shape *shape)
 {
     bool parts = shape->collective == MYR_ALL_GATHER || shape->collective == MYR_REDUCE_SCATTER;
@@ -92,6 +97,7 @@ static struct shape_exchange tree_exchange(const struct myr_collective_shape *sh
     return (struct shape_exchange){distance, shape_part(shape->bytes, pieces, shape->ranks)};
 }
 
+/* All ranks do the same in a step, so that one distance and one size say all of it. */
 struct shape_exchange shape_exchange_at(const struct myr_collective_shape *shape, uint32_t step)
 {
     if (shape->algorithm == MYR_ALGORITHM_TREE) {
@@ -162,6 +168,7 @@ static int check_broadcast(const struct myr_collective_shape *shape, struct myr_
                : MYR_OK;
 }
 
+/* What cannot be is refused with what could be. */
 int shape_check(const struct myr_collective_shape *shape, struct myr_err *err)
 {
     const char *name = myr_algorithm_names[shape->algorithm];

@@ -22,6 +22,7 @@ struct step_builder {
     MYR_VEC(struct myr_message) messages;
 };
 
+/* Without a list rank r is GPU r. */
 static uint32_t gpu_at(const struct step_builder *b, uint32_t rank)
 {
     return b->ranks.gpus ? b->ranks.gpus[rank] : rank;
@@ -97,6 +98,7 @@ static bool is_gradient(enum myr_comm_kind kind)
     return kind >= MYR_COMM_DP_GRADIENT;
 }
 
+/* Between stages: played by join_stages(), not inside a pass. */
 static bool is_pipeline(enum myr_comm_kind kind)
 {
     return kind == MYR_COMM_PP_ACTIVATION || kind == MYR_COMM_PP_GRADIENT;
@@ -296,6 +298,10 @@ static void builder_done(struct step_builder *b)
     myr_vec_done(&b->messages);
 }
 
+/*
+ * Patterns, the passes of each stage, what joins the stages, and the gradients behind the last
+ * pass.
+ */
 int myr_load_step(struct myr_sim *sim, struct myr_ranks ranks, const struct myr_step *step,
                   uint32_t after, struct myr_step_result *ret, struct myr_err *err)
 {
@@ -323,6 +329,7 @@ int myr_load_step(struct myr_sim *sim, struct myr_ranks ranks, const struct myr_
     ret->pipeline_end = myr_sim_compute(sim, 0);
     ret->end = ret->gradients_end = myr_sim_compute(sim, 0);
     for (uint32_t s = 0; s < b.stages; s++) {
+        /* A stage's gradients wait for its own last pass only: the first stages still work then. */
         uint32_t last = backward[(s + 1) * b.micro_batches - 1].last;
         myr_sim_after(sim, ret->pipeline_end, last);
         MYR_TRY(put_gradients(&b, s, last, ret->end, err));

@@ -21,6 +21,7 @@ static void follow(struct myr_sim *sim, uint32_t task, uint32_t after)
     }
 }
 
+/* A pattern of its own: single flows share no rate. */
 uint32_t myr_load_flow(struct myr_sim *sim, struct myr_message message, uint64_t bytes)
 {
     return myr_sim_transfer(sim, myr_sim_pattern(sim, &message, 1), bytes, 1);
@@ -57,6 +58,7 @@ uint32_t myr_local_ranks(const struct myr_graph *graph, struct myr_ranks ranks)
     return 1;
 }
 
+/* Counted as ranks come: pairs grow from n squared to the next square. */
 struct myr_collective_domains myr_rank_domains(const struct myr_graph *graph,
                                                struct myr_ranks ranks)
 {
@@ -248,6 +250,7 @@ static enum myr_algorithm quickest(const struct myr_sim *sim, struct myr_ranks r
         return MYR_ALGORITHM_PAIRWISE;
     }
     for (uint32_t a = 0; a <= MYR_ALGORITHM_HIER; a++) {
+        /* Up to HIER: in-network is played only where it is asked for. */
         shape.algorithm = (enum myr_algorithm)a;
         myr_ps end = a == MYR_ALGORITHM_PAIRWISE ? -1 : alone_end(sim, ranks, &shape, form);
         if (end >= 0 && (best_end < 0 || end < best_end)) {
@@ -260,6 +263,7 @@ static enum myr_algorithm quickest(const struct myr_sim *sim, struct myr_ranks r
 
 const char *const myr_schedule_names[MYR_SCHEDULE_FORMS] = {"auto", "full", "collapsed"};
 
+/* 'local' of 0 is 1: every rank is then a domain by itself. */
 int myr_load_collective(struct myr_sim *sim, struct myr_ranks ranks,
                         const struct myr_collective_shape *given, enum myr_schedule_form form,
                         uint32_t after, struct myr_collective_load *ret, struct myr_err *err)
