@@ -38,6 +38,7 @@ static int api_index(struct request *request, struct myr_buf *ret, struct myr_er
     return page(request, "web/dist/index.html", err);
 }
 
+/* A name that is cut is the name of no file. */
 static int api_asset(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     (void)ret;
@@ -48,6 +49,7 @@ static int api_asset(struct request *request, struct myr_buf *ret, struct myr_er
     return page(request, name, err);
 }
 
+/* The role is the least that may call it; ROLE_NONE asks for no token at all. */
 const struct route api_routes[] = {
     {"GET", "/", ROLE_NONE, api_index, "the page"},
     {"GET", "/assets/:name", ROLE_NONE, api_asset, "what the page is made of"},
@@ -87,6 +89,7 @@ const struct route api_routes[] = {
 };
 const size_t api_route_count = MYR_ARRAY_COUNT(api_routes);
 
+/* Those of the path; what may stand behind a '?' is said in the summary. */
 static void put_parameters(struct myr_json *json, const char *path)
 {
     myr_json_list(json, "parameters");
@@ -140,6 +143,7 @@ static void put_call(struct myr_json *json, const struct route *route)
     myr_json_end(json);
 }
 
+/* From the table itself, so that it cannot say anything else than what is served. */
 static int api_openapi(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct myr_json json;

@@ -16,6 +16,7 @@ int api_body_text(const struct request *request, const char *key, bool needed, c
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *top, *node;
     struct myr_str text;
+    /* A key that is not needed and not there leaves an empty text. */
     ret[0] = '\0';
     if (request->body.len == 0) {
         return needed ? myr_err_set(err, MYR_EINVAL, "the request has no '%s'", key) : MYR_OK;
@@ -46,6 +47,7 @@ int api_state(struct request *request, struct myr_buf *ret, struct myr_err *err)
     return HTTP_LATER;
 }
 
+/* Without a token: it tells nothing of the cluster but whether the server can do its work. */
 int api_health(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct myr_json json;
@@ -96,6 +98,7 @@ int api_usage(struct request *request, struct myr_buf *ret, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Which faults there are is the world's to say; real nodes have none that can be ordered. */
 int api_inject(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct server *server = request->server;
@@ -140,6 +143,7 @@ static int give(struct request *request, struct token_row *token, bool enrol, co
     return MYR_OK;
 }
 
+/* For a node of the list, for any of them where none is named, or for a relay. */
 int api_enrol(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct server *server = request->server;
@@ -165,6 +169,7 @@ int api_enrol(struct request *request, struct myr_buf *ret, struct myr_err *err)
     return give(request, &token, true, tail, ret, err);
 }
 
+/* Without a Unix user it can submit nothing where ranks are real. */
 int api_token(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct token_row token = {};
@@ -207,6 +212,7 @@ static void put_histogram(struct myr_buf *ret, const char *name, const char *hel
                    (unsigned long long)sum, name, total_s, name, (unsigned long long)sum);
 }
 
+/* One value in the text format of Prometheus, with the two lines that it wants before it. */
 static void put_number(struct myr_buf *ret, const char *name, const char *type, const char *help,
                        uint64_t value)
 {

@@ -53,6 +53,7 @@ static void finish(struct backup *backup, const char *problem)
     uv_close((uv_handle_t *)&backup->idle, on_closed);
 }
 
+/* A little in each turn: agents and requests go on between two pieces. */
 static void on_idle(uv_idle_t *idle)
 {
     struct backup *backup = idle->data;
@@ -64,6 +65,7 @@ static void on_idle(uv_idle_t *idle)
     }
 }
 
+/* Whoever waits for the copy is told; what was copied is removed. */
 void backup_stop(struct server *server)
 {
     if (server->backup) {

@@ -34,6 +34,10 @@ static int read_number(const struct request *request, const char *key, uint32_t 
     return MYR_OK;
 }
 
+/*
+ * The number of nodes in the design is sent beside the names: a list that does not fit is a
+ * mistake.
+ */
 static int read_wanted(const struct request *request, struct wanted *ret, struct myr_err *err)
 {
     char ask[8];
@@ -58,6 +62,9 @@ struct changes {
 };
 
 MYR_PRINTF(3, 4)
+/*
+ * 'shown' is how many of its kind were counted before; behind the first few they are only counted.
+ */
 static void put_change(struct changes *changes, uint32_t shown, const char *fmt, ...)
 {
     char text[256];
@@ -70,6 +77,7 @@ static void put_change(struct changes *changes, uint32_t shown, const char *fmt,
     }
 }
 
+/* Every node that is there must have its name and its place; new ones are not looked at. */
 static void compare(const struct server *server, const struct wanted *wanted,
                     struct changes *changes)
 {
@@ -95,6 +103,7 @@ static void compare(const struct server *server, const struct wanted *wanted,
     myr_strmap_done(&now);
 }
 
+/* Ids and the shape of a node are in the core's state and in labels: they cannot change. */
 static int check(const struct server *server, const struct wanted *wanted, struct myr_err *err)
 {
     const struct config *config = &server->config;
@@ -145,12 +154,14 @@ static int write_config(const struct server *server, const struct wanted *wanted
     myr_buf_put(&now, text.data, (size_t)(line - text.data));
     myr_buf_printf(&now, "nodes: \"%s\"\n", wanted->list);
     myr_buf_puts(&now, end + 1);
+    /* Whole or not at all: the server reads this file at its next start. */
     struct myr_outfile file;
     MYR_TRY(myr_outfile_open(&file, path, err));
     myr_outfile_write(&file, now.data, now.len);
     return myr_outfile_commit(&file, err);
 }
 
+/* Sessions point to nodes by number, never by address: the array may move. */
 static void add_rows(struct server *server, struct wanted *wanted)
 {
     struct config *config = &server->config;

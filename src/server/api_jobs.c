@@ -125,6 +125,7 @@ int api_jobs(struct request *request, struct myr_buf *ret, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Where it runs; of one that is over, where it was last. */
 static void put_ranks(const struct server *server, uint32_t id, struct myr_json *json)
 {
     uint32_t nodes = myr_control_job(server->control, id).nodes;
@@ -173,6 +174,7 @@ static void put_events(const struct server *server, uint32_t id, struct myr_json
     myr_json_end(json);
 }
 
+/* With its file as it was submitted. */
 static void put_one(const struct server *server, uint32_t id, struct myr_buf *ret)
 {
     const struct job_row *row = rows_job(server, id);
@@ -332,6 +334,10 @@ static void put_unheeded(const struct request *request, struct myr_json *json)
     myr_json_text(json, "world", world_names[server->config.world]);
 }
 
+/*
+ * One job, or those of an array. What the same key has submitted before is found and not made
+ * again, so that a request whose answer was lost can be repeated.
+ */
 int api_submit(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct server *server = request->server;
@@ -379,6 +385,7 @@ int api_submit(struct request *request, struct myr_buf *ret, struct myr_err *err
     return MYR_OK;
 }
 
+/* Of one that is cancelled already the answer is the same again. */
 int api_cancel(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct server *server = request->server;
@@ -403,6 +410,7 @@ int api_cancel(struct request *request, struct myr_buf *ret, struct myr_err *err
     return MYR_OK;
 }
 
+/* The answer comes by http_output(), when the node has given it or none can. */
 int api_logs(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct server *server = request->server;
@@ -437,6 +445,7 @@ int api_logs(struct request *request, struct myr_buf *ret, struct myr_err *err)
 }
 
 MYR_PRINTF(3, 4)
+/* One line of an explanation: "what: text". */
 static void put_line(struct myr_json *json, const char *what, const char *fmt, ...)
 {
     char text[400], line[450];
@@ -473,6 +482,7 @@ static bool put_cluster(const struct server *server, uint32_t id, struct myr_jso
     return true;
 }
 
+/* What the core says, with what it does not know: how ranks ended, and nodes that are missing. */
 int api_explain(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct server *server = request->server;

@@ -47,6 +47,7 @@ static void put_node(const struct server *server, uint32_t id, struct myr_json *
     myr_json_text(json, "kind", row->kind);
     myr_json_list(json, "jobs");
     for (uint32_t i = 0; i < count; i++) {
+        /* Ranks of one job come one behind the other; it is named once. */
         if (i == 0 || ranks[i].job != ranks[i - 1].job) {
             myr_json_u64(json, NULL, ranks[i].job);
         }
@@ -54,6 +55,7 @@ static void put_node(const struct server *server, uint32_t id, struct myr_json *
     myr_json_end(json);
 }
 
+/* NULL is no choice, and fits. A word that is no state would else look like an empty answer. */
 static int check_state(const char *state, struct myr_err *err)
 {
     const char *names[MYR_NODE_STATES];
@@ -114,6 +116,7 @@ int api_nodes(struct request *request, struct myr_buf *ret, struct myr_err *err)
     return MYR_OK;
 }
 
+/* 'heard_s' is -1 where nothing was heard since the server began. */
 static void put_whole(const struct server *server, uint32_t id, struct myr_json *json)
 {
     const struct node_row *row = &server->rows.nodes[id];
@@ -219,11 +222,13 @@ int api_drain(struct request *request, struct myr_buf *ret, struct myr_err *err)
     return change(request, MYR_EVENT_DRAIN, text, ret, err);
 }
 
+/* The reason goes with the drain. */
 int api_resume(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     return change(request, MYR_EVENT_UNDRAIN, "", ret, err);
 }
 
+/* Kept before the connection ends: it must not come again by the same certificate. */
 int api_revoke(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct server *server = request->server;
@@ -266,6 +271,7 @@ static enum shade shade_of_node(const struct myr_control_node *node)
     return SHADE_UNKNOWN;
 }
 
+/* A queued job that still has GPUs is giving them back. */
 static enum shade shade_of_job(enum myr_control_job_state state)
 {
     return state == MYR_CONTROL_PLACING || state == MYR_CONTROL_STARTING ? SHADE_STARTING
@@ -275,6 +281,7 @@ static enum shade shade_of_job(enum myr_control_job_state state)
                : SHADE_BUSY;
 }
 
+/* Bytes and not JSON: a picture needs one for each GPU. */
 int api_frame(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     const struct server *server = request->server;

@@ -61,6 +61,7 @@ static int read_count(const struct myr_doc *top, const char *key, uint64_t min, 
     return MYR_OK;
 }
 
+/* Too long is an error: a path that was cut would name something else. */
 static int read_text(const struct myr_doc *top, const char *key, char *ret, size_t size,
                      struct myr_err *err)
 {
@@ -85,6 +86,7 @@ static int read_choice(const struct myr_doc *top, const char *key, const char *c
     return node ? myr_doc_choice(node, key, names, count, ret, err) : MYR_OK;
 }
 
+/* Their order is that of ids and leaves. */
 static int read_nodes(const struct myr_doc *top, struct config *ret, struct myr_err *err)
 {
     const struct myr_doc *node;
@@ -123,6 +125,7 @@ static int read_power(const struct myr_doc *top, struct config *ret, struct myr_
     return read_text(map, "currency", ret->currency, sizeof(ret->currency), err);
 }
 
+/* Read in every world, so that a mistake is found before it is switched on. */
 static int read_slurm(const struct myr_doc *top, struct slurm_config *ret, struct myr_err *err)
 {
     const struct myr_doc *map = myr_doc_get(top, "slurm");
@@ -142,6 +145,7 @@ static int read_slurm(const struct myr_doc *top, struct slurm_config *ret, struc
     return accounts ? myr_doc_bool(accounts, "slurm.accounts", &ret->accounts, err) : MYR_OK;
 }
 
+/* 'count' is set last: where it is 0 the store is a file. */
 static int read_endpoints(const struct myr_doc *map, struct etcd_config *ret, struct myr_err *err)
 {
     const struct myr_doc *list;
@@ -205,6 +209,7 @@ static int read_fence(const struct myr_doc *top, struct config *ret, struct myr_
     return read_count(top, "fence_timeout_s", 1, 3600, &ret->fence_timeout_s, err);
 }
 
+/* The name and the nodes first: what follows is checked against them. */
 static int read_top(const struct myr_doc *top, struct config *ret, struct myr_err *err)
 {
     const struct myr_doc *http = myr_doc_get(top, "http"), *agents = myr_doc_get(top, "agents");
@@ -288,6 +293,7 @@ int config_read(const char *path, struct config *ret, struct myr_err *err)
     return take(rc, top, ret, err);
 }
 
+/* For fuzzers: what is taken holds what the rest of the server relies upon. */
 int myr_server_check(const char *file, struct myr_str text, struct myr_err *err)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
@@ -302,6 +308,7 @@ int myr_server_check(const char *file, struct myr_str text, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Twice is harmless, and so is one that was not read to its end. */
 void config_done(struct config *config)
 {
     names_free(config->names, config->node_count);

@@ -34,6 +34,7 @@ static void journal_key(uint64_t number, char ret[32])
     snprintf(ret, 32, "journal/%016llx", (unsigned long long)number);
 }
 
+/* Appends values in the order of their keys. */
 static int join(void *context, const char *key, struct myr_str value, struct myr_err *err)
 {
     (void)key;
@@ -42,6 +43,10 @@ static int join(void *context, const char *key, struct myr_str value, struct myr
     return MYR_OK;
 }
 
+/*
+ * Put, not committed: it becomes permanent with the rows of the same turn. The journal begins anew
+ * at the state that the snapshot has.
+ */
 static void put_snapshot(struct server *server)
 {
     struct myr_buf bytes = {};
@@ -147,6 +152,7 @@ void desk_turn(struct server *server)
     }
 }
 
+/* Behind the sockets of each turn: what came in together is one commit. */
 static void on_check(uv_check_t *check)
 {
     struct server *server = check->data;
@@ -169,6 +175,7 @@ static void on_wake(uv_timer_t *timer)
     desk_post(server, &(struct myr_event){.kind = MYR_EVENT_TICK});
 }
 
+/* The core names the moment at which time alone changes something, such as a deadline. */
 static void set_wake(struct server *server)
 {
     int64_t at_ms = myr_control_wake_ms(server->control), now_ms = core_ms(server);
@@ -181,6 +188,7 @@ static void set_wake(struct server *server)
     uv_timer_start(&server->wake, on_wake, (uint64_t)wait_ms + 1, 0);
 }
 
+/* The state as the last commit left it; the world takes it over afterwards. */
 int desk_begin(struct server *server, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf snapshot = {};
@@ -201,6 +209,7 @@ int desk_begin(struct server *server, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Starts the idle handle, which keeps the loop from waiting for sockets. */
 void desk_post(struct server *server, const struct myr_event *event)
 {
     if (server->inbox.count >= INBOX_MAX) {
@@ -345,6 +354,7 @@ static void tell(struct server *server, const struct myr_effect *effect)
     log_say("warning", "%s", text);
 }
 
+/* Only what is committed comes here. After a crash between the two the core orders it again. */
 static void carry_out(struct server *server)
 {
     for (size_t i = 0; i < server->outbox.count; i++) {
@@ -379,6 +389,10 @@ static int commit(struct server *server, struct myr_err *err)
     return myr_err_set(err, MYR_EAWAY, "the store cannot be written: %s", why.message);
 }
 
+/*
+ * The one place where events become decisions: taken, noted in rows and journal, committed, done.
+ * An error means that nothing was acted upon and that the same commit is tried again.
+ */
 int desk_run(struct server *server, struct myr_err *err)
 {
     char key[32];
@@ -432,6 +446,7 @@ void desk_end(struct server *server)
     uv_close((uv_handle_t *)&server->idle, on_handle_closed);
 }
 
+/* The store first: it gives up the lead, where there is one. */
 void desk_free(struct server *server)
 {
     store_close(server->store);

@@ -86,6 +86,10 @@ static int keep_relay(struct session *session, const char *name, const char *ser
     return MYR_OK;
 }
 
+/*
+ * 'only' is the one name that may be asked for; NULL: any node's. The certificate is sent when its
+ * serial is kept: one that nobody knows of would be refused at the next hello.
+ */
 static int certify(struct session *session, const struct myr_wire_enrol *enrol, const char *only,
                    bool relay, struct myr_buf *ret_name, struct myr_err *err)
 {
@@ -126,6 +130,7 @@ static void renew(struct session *session, const struct myr_wire_enrol *enrol)
     audit(own, "renew certificate", "done");
 }
 
+/* A peer with a certificate renews it, one without shows its token. */
 void session_enrol(struct session *session, const struct myr_wire_enrol *enrol)
 {
     struct server *server = session->server;

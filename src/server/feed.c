@@ -18,6 +18,7 @@ void feed_done(struct feed *feed)
     }
 }
 
+/* The number stands in the text too: whoever watches asks again by it. */
 void feed_put(struct server *server, const char *kind, uint32_t about, struct myr_str members)
 {
     struct myr_buf line = {};
@@ -55,6 +56,7 @@ void feed_node(struct server *server, uint32_t node, const char *state, const ch
     feed_put(server, "node", node, (struct myr_str){text.data, text.len});
 }
 
+/* Without a row it has no name. */
 void feed_job(struct server *server, uint32_t job, const char *state, uint32_t epoch)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};

@@ -45,6 +45,7 @@ static uint32_t find_token(const struct rows *rows, const char *id)
     return MYR_NONE;
 }
 
+/* Pages that were logged in with it are out as well: login.c asks for the token each time. */
 int api_token_revoke(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct server *server = request->server;
@@ -109,6 +110,7 @@ int api_tenant(struct request *request, struct myr_buf *ret, struct myr_err *err
     }
     server->rows.tenants.items[id].weight = (uint32_t)weight;
     rows_put_tenant(server, id);
+    /* The core has weights of its own: the row is for people, the event decides. */
     desk_post(server,
               &(struct myr_event){.kind = MYR_EVENT_WEIGHT, .count = id, .value = (int64_t)weight});
     MYR_TRY(desk_run(server, err));

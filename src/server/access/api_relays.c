@@ -13,6 +13,7 @@ static uint32_t agents_of(const struct session *session)
     return count;
 }
 
+/* A connection that is ending counts as none. */
 static void put_relay(const struct relay_row *row, struct myr_json *json)
 {
     const struct session *session = row->session && !row->session->over ? row->session : NULL;
@@ -41,6 +42,7 @@ int api_relays(struct request *request, struct myr_buf *ret, struct myr_err *err
     return MYR_OK;
 }
 
+/* The row goes first: a relay that comes again at once is refused by it. */
 int api_relay_revoke(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct server *server = request->server;

@@ -33,6 +33,7 @@ static void on_open(void *context, struct myr_io_stream *stream)
     (void)stream;
 }
 
+/* Those whom it carried go before it, since they point to it. */
 static void on_closed(void *context, struct myr_io_stream *stream, const struct myr_err *why)
 {
     struct session *session = context;
@@ -46,6 +47,7 @@ static void on_closed(void *context, struct myr_io_stream *stream, const struct 
     session_gone(session);
 }
 
+/* Nobody yet: who it is says its certificate, and what it is its hello. */
 static void *on_accept(void *context, struct myr_io_stream *stream)
 {
     struct session *session = session_new(context);
@@ -160,6 +162,7 @@ void sessions_grow(struct server *server)
     myr_io_listener_limit(server->listener, streams_max(server));
 }
 
+/* Strangers come in, because a node that has no certificate gets its first one here. */
 int sessions_begin(struct server *server, struct myr_err *err)
 {
     char cert[SERVER_PATH], key[SERVER_PATH], ca[SERVER_PATH];
@@ -190,6 +193,7 @@ int sessions_begin(struct server *server, struct myr_err *err)
     return MYR_OK;
 }
 
+/* What was said before still goes out; the sessions free themselves when they are closed. */
 void sessions_end(struct server *server)
 {
     myr_io_listener_close(server->listener);

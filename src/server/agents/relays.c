@@ -58,6 +58,7 @@ static void attach(struct session *relay, const struct myr_wire_attach *attach)
     carrier->sessions.items[place] = session;
 }
 
+/* The relay counts beats in our stead; here its word becomes the same edge as our own count. */
 static void on_silent(struct session *relay, const struct myr_wire_silent *silent, bool back)
 {
     struct server *server = relay->server;
@@ -76,6 +77,7 @@ static void on_silent(struct session *relay, const struct myr_wire_silent *silen
     }
 }
 
+/* What a relay says for itself. Messages of agents go by it, to their own sessions. */
 static void on_message(struct session *relay, const struct myr_wire_message *message)
 {
     const void *body = message->body;
@@ -147,6 +149,9 @@ static int take_one(struct session *relay, struct myr_err *err)
     return rc;
 }
 
+/*
+ * A hello among the bytes may make it a relay's connection: the frames behind it are read as such.
+ */
 void relay_take(struct session *session, struct myr_str bytes)
 {
     struct myr_err err = {};
@@ -164,6 +169,7 @@ void relay_take(struct session *session, struct myr_str bytes)
     }
 }
 
+/* The nodes behind it are not told silent here: the count of beats finds those that stay away. */
 void relay_gone(struct session *session)
 {
     struct carrier *carrier = session->carrier;

@@ -17,17 +17,18 @@
 #include <unistd.h>
 
 enum {
-    OUTPUT_MAX = 64 << 20,
-    AT_ONCE = 8, /* commands; the others wait for their turn */
-    ENV_MAX = 4096,
+    OUTPUT_MAX = 64 << 20, /* of one stream; one that prints more is ended */
+    AT_ONCE = 8,           /* commands; the others wait for their turn */
+    ENV_MAX = 4096,        /* variables */
 };
 
 extern char **environ;
 
+/* A command from the order to its answer. It is freed when its four handles are closed. */
 struct one {
     struct calls *calls;
     char **argv;
-    struct myr_buf input, out, err;
+    struct myr_buf input, out, err; /* what it reads, and what it has written */
     call_done *done;
     void *context;
     pid_t pid;
@@ -35,8 +36,8 @@ struct one {
     uv_poll_t exit_poll;
     uv_pipe_t out_pipe, err_pipe;
     uv_timer_t limit;
-    uint32_t open_handles, open_pipes;
-    bool exited, late, over;
+    uint32_t open_handles, open_pipes; /* not yet closed; not yet at their end */
+    bool exited, late, over;           /* waited for; beyond its time; answered */
     int status;
     struct one *next;
 };
@@ -64,6 +65,7 @@ static bool is_kept(const char *text)
     return strncmp(text, "LC_ALL=", 7) != 0;
 }
 
+/* Copied once: the environment of the server does not change while it runs. */
 static char **make_env(const char *conf)
 {
     char **env = myr_xcalloc(ENV_MAX + 3, sizeof(*env));
@@ -74,6 +76,7 @@ static char **make_env(const char *conf)
             env[count++] = strdup(*at);
         }
     }
+    /* Their messages are read by words, which must be English. */
     env[count++] = strdup("LC_ALL=C");
     if (conf[0]) {
         struct myr_buf text = {};
@@ -111,6 +114,7 @@ static void one_free(struct one *one)
     free(one);
 }
 
+/* When the last command is over. */
 static void calls_release(struct calls *calls)
 {
     strings_free(calls->env);
@@ -124,6 +128,7 @@ uint64_t calls_made(const struct calls *calls)
 
 static void run_next(struct calls *calls);
 
+/* With the last of its handles the place is free for one that waits. */
 static void on_closed(uv_handle_t *handle)
 {
     struct one *one = handle->data;
@@ -150,6 +155,7 @@ static void unlink_one(struct one *one)
     *at = one->next;
 }
 
+/* From here on it is in no list; on_closed() does the rest. */
 static void close_all(struct one *one)
 {
     one->over = true;
@@ -161,6 +167,10 @@ static void close_all(struct one *one)
     uv_close((uv_handle_t *)&one->limit, on_closed);
 }
 
+/*
+ * When it has exited and both streams are at their end: a child of it may still be writing. One
+ * that is late is not waited for any longer.
+ */
 static void finish(struct one *one)
 {
     if (one->over || !one->exited || (one->open_pipes > 0 && !one->late)) {
@@ -175,6 +185,7 @@ static void finish(struct one *one)
     close_all(one);
 }
 
+/* By its own descriptor: no handler of SIGCHLD, which would be everybody's. */
 static void on_exit_seen(uv_poll_t *poll, int status, int events)
 {
     struct one *one = poll->data;
@@ -187,6 +198,7 @@ static void on_exit_seen(uv_poll_t *poll, int status, int events)
     }
 }
 
+/* Read to where it will lie: nothing is copied. */
 static void on_room(uv_handle_t *handle, size_t wanted, uv_buf_t *ret)
 {
     struct one *one = handle->data;
@@ -234,6 +246,10 @@ static int input_of(const struct one *one)
     return fd;
 }
 
+/*
+ * With all signals as a shell would give them; the loop has blocked or caught some. Returns 0 or an
+ * errno.
+ */
 static int spawn(struct one *one, int input, int out, int err)
 {
     posix_spawn_file_actions_t files;
@@ -260,6 +276,7 @@ static int spawn(struct one *one, int input, int out, int err)
     return rc;
 }
 
+/* Takes the two ends over; libuv closes them with the pipes. */
 static void watch(struct one *one, int out, int err)
 {
     uv_loop_t *loop = &one->calls->server->loop;
@@ -306,6 +323,7 @@ static int run(struct one *one)
     return fault;
 }
 
+/* In the order in which they were asked for. What cannot be run is answered from here. */
 static void run_next(struct calls *calls)
 {
     while (calls->first && calls->working < AT_ONCE) {
@@ -328,6 +346,7 @@ static void run_next(struct calls *calls)
     }
 }
 
+/* Everything is copied: the order may go as soon as this returns. */
 void call(struct calls *calls, const struct call_order *order)
 {
     struct one *one = myr_xcalloc(1, sizeof(*one));
@@ -367,6 +386,7 @@ void calls_free(struct calls *calls)
         calls_release(calls);
         return;
     }
+    /* Waited for here: the loop will not see their end. */
     for (struct one *one = calls->at_work, *next; one; one = next) {
         next = one->next;
         one->done = nobody;

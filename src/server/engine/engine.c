@@ -77,6 +77,7 @@ static void ask_drain(struct server *server, uint32_t node, bool drain, const ch
     engine->ops->node(server, node, drain, reason);
 }
 
+/* Orders are only gathered; on_committed() gives them when the turn is whole. */
 static void on_effect(struct server *server, const struct myr_effect *effect)
 {
     struct engine *engine = server->engine;
@@ -129,6 +130,7 @@ static bool may_start(struct server *server, const struct myr_control_rank *rank
     return may;
 }
 
+/* By the core's present state and not by the effect: much may have changed within the turn. */
 static void start(struct server *server, uint32_t id)
 {
     struct myr_control_job job = myr_control_job(server->control, id);
@@ -182,6 +184,7 @@ static bool on_fetch(struct server *server, const struct question *question, voi
     return server->engine->ops->fetch(server, question, whom);
 }
 
+/* Nodes here are real, and somebody else's. */
 static int on_inject(struct server *server, uint32_t node, const char *fault, struct myr_err *err)
 {
     (void)server;
@@ -304,6 +307,7 @@ static void be_away(struct server *server, uint32_t node, const struct seen *was
     }
 }
 
+/* The reason that is shown of a node: a person's goes before the scheduler's. */
 static void note_words(struct server *server, uint32_t node, const struct engine_node *now)
 {
     struct node_row *row = &server->rows.nodes[node];
@@ -315,6 +319,7 @@ static void note_words(struct server *server, uint32_t node, const struct engine
     }
 }
 
+/* Called with every look, for every node: only what differs from before becomes an event. */
 void engine_node(struct server *server, uint32_t node, const struct engine_node *now)
 {
     MYR_ASSERT(node < server->rows.node_count);
@@ -365,6 +370,7 @@ struct told {
     bool older;
 };
 
+/* The scheduler speaks of a job, the core of its parts: the same is said of each. */
 static void tell_parts(struct server *server, const struct told *told)
 {
     const struct engine *engine = server->engine;
@@ -387,6 +393,7 @@ static void tell_parts(struct server *server, const struct told *told)
     }
 }
 
+/* Words only where it failed; the core decides whose fault it was by the code. */
 void engine_started(struct server *server, uint32_t job, uint32_t epoch, uint32_t node,
                     enum myr_start code, const char *why)
 {
@@ -427,6 +434,7 @@ void engine_runs(struct server *server, uint32_t job, uint32_t epoch)
     }
 }
 
+/* One that is over here already needs no second end. */
 void engine_cancelled(struct server *server, uint32_t job, const char *why)
 {
     const struct job_row *row = rows_job(server, job);
@@ -460,6 +468,7 @@ void engine_away(struct server *server, const char *why)
     feed_notice(server, text);
 }
 
+/* False too for a number that the core never gave. */
 bool engine_wants(const struct server *server, uint32_t job, uint32_t epoch)
 {
     if (job >= myr_control_jobs(server->control)) {
@@ -484,6 +493,7 @@ bool engine_whole(const struct server *server, uint32_t job)
     return true;
 }
 
+/* Looks at the core first, as every start does. */
 void engine_again(struct server *server, uint32_t job)
 {
     if (job < myr_control_jobs(server->control)) {

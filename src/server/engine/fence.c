@@ -64,6 +64,7 @@ static void forget(struct fences *fences, struct order *order)
     free(order);
 }
 
+/* What it wrote to standard error says more than what it wrote to standard output. */
 static void on_done(struct server *server, void *context, const struct call_result *result)
 {
     struct order *order = context;
@@ -84,6 +85,7 @@ static void on_done(struct server *server, void *context, const struct call_resu
     forget(server->fences, order);
 }
 
+/* Also without a program: the core's questions are answered all the same. */
 void fence_begin(struct server *server)
 {
     const struct config *config = &server->config;

@@ -25,6 +25,7 @@ static void join(const char *folder, const char *name, char ret[MYR_SERVER_PATH_
     snprintf(ret, MYR_SERVER_PATH_MAX, "%.4000s/%s", folder, name);
 }
 
+/* Files alone: a folder of that name is not what a server wrote. */
 static bool is_there(const char *folder, const char *name)
 {
     char path[MYR_SERVER_PATH_MAX];
@@ -70,6 +71,7 @@ struct sink {
     uint64_t bytes;
 };
 
+/* As a 'piece' of an answer too: false ends the transfer. */
 static bool put_bytes(void *context, struct myr_str bytes)
 {
     struct sink *sink = context;
@@ -86,12 +88,14 @@ static bool put_bytes(void *context, struct myr_str bytes)
     return !sink->error;
 }
 
+/* Never over a file that is there. */
 static int sink_open(const char *path, struct sink *ret, struct myr_err *err)
 {
     *ret = (struct sink){.fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
     return ret->fd < 0 ? myr_err_errno(err, "writing", path) : MYR_OK;
 }
 
+/* Synced: a backup is for the day when this machine fails. */
 static int sink_close(struct sink *sink, const char *path, struct myr_err *err)
 {
     if (!sink->error && fsync(sink->fd) != 0) {
@@ -267,6 +271,9 @@ static int copy_files(const char *from, const char *to, struct myr_server_copied
     return MYR_OK;
 }
 
+/*
+ * The running server's copy is consistent while it goes on; without one the store is opened here.
+ */
 static int backup(const struct myr_server_copy *copy, const struct config *config,
                   struct myr_server_copied *ret, struct myr_err *err)
 {
@@ -293,6 +300,7 @@ static int read_config(const char *folder, struct config *ret, struct myr_err *e
     return config_read(path, ret, err);
 }
 
+/* Whole, or the new folder is gone again. */
 int myr_server_backup(const struct myr_server_copy *copy, struct myr_server_copied *ret,
                       struct myr_err *err)
 {
@@ -341,6 +349,7 @@ static int restore_etcd(const struct etcd_config *config, const char *path, stru
     return rc;
 }
 
+/* Opened and read once before it counts: a copy may have been damaged since it was made. */
 static int restore(const struct myr_server_copy *copy, const struct config *config,
                    struct myr_server_copied *ret, struct myr_err *err)
 {
@@ -357,6 +366,7 @@ static int restore(const struct myr_server_copy *copy, const struct config *conf
     return MYR_OK;
 }
 
+/* Only from a backup: the files of a server that lives are not consistent with each other. */
 int myr_server_restore(const struct myr_server_copy *copy, struct myr_server_copied *ret,
                        struct myr_err *err)
 {

@@ -38,6 +38,7 @@ static struct myr_server_finding *say(struct myr_server_findings *to, enum myr_v
 }
 
 MYR_PRINTF(2, 3)
+/* What a person can do about it, as a command where there is one. */
 static void hint(struct myr_server_finding *finding, const char *fmt, ...)
 {
     va_list args;
@@ -78,6 +79,7 @@ static void check_cgroups(struct myr_server_findings *to)
     }
 }
 
+/* libmicrohttpd is loaded when it is needed: nobody else would notice that it is missing. */
 static void check_libraries(struct myr_server_findings *to)
 {
     struct myr_err err = {};
@@ -136,6 +138,7 @@ static void check_rights(const char *folder, struct myr_server_findings *to)
     }
 }
 
+/* A month is left to do something about it. */
 static void check_certificate(const char *folder, const char *name, struct myr_server_findings *to)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
@@ -161,6 +164,7 @@ static void check_certificate(const char *folder, const char *name, struct myr_s
     }
 }
 
+/* Room for the store to grow; below 100 MiB it is nearly gone. */
 static void check_disk(const char *folder, struct myr_server_findings *to)
 {
     struct statvfs disk;
@@ -304,6 +308,7 @@ static void check_store(const char *folder, bool runs, struct myr_server_finding
     store_close(store);
 }
 
+/* A range gives all keys that begin so; the very key is meant. */
 static int look_at_head(void *context, const char *key, struct myr_str value, uint64_t created,
                         struct myr_err *err)
 {
@@ -334,6 +339,7 @@ static void check_etcd(const struct etcd_config *config, struct myr_server_findi
     }
 }
 
+/* Without a configuration nothing else can be looked at. */
 static void check_folder(const char *folder, struct myr_server_findings *to)
 {
     struct config config;

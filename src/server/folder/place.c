@@ -44,6 +44,7 @@ static int from_config(const char *folder, struct myr_server_place *ret, struct 
     return MYR_OK;
 }
 
+/* 'said': by a server that runs, or was killed; else it is guessed from the configuration. */
 int myr_server_find(const char *folder, struct myr_server_place *ret, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};

@@ -40,6 +40,7 @@ static int renew(const char *folder, const struct myr_buf *old, struct myr_err *
     return myr_file_write(path, &made, err);
 }
 
+/* A failure costs the renewal, not the start: the old one is still good. */
 void papers_renew(const char *folder)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf old = {};
