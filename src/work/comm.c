@@ -344,6 +344,10 @@ static void sort_rows(struct myr_comm_list *list)
     }
 }
 
+/*
+ * Rows of the ranks of one stage, sorted by kind. Which ranks those are does not matter: all of a
+ * stage send the same.
+ */
 void myr_comm_of(const struct myr_layout *layout, const struct myr_model *model, uint32_t stage,
                  struct myr_comm_list *ret)
 {

@@ -34,6 +34,10 @@ static uint64_t kept_pairs(const struct myr_model *model, uint64_t s)
     return pairs_capped(kept + (myr_u128)all * it->head_count * it->head_dim / width);
 }
 
+/*
+ * Pairs of tokens that are attended in one head of one sequence; 'full' says whether the layer sees
+ * all. A window of w costs w(w+1)/2 at the start and w for every token after.
+ */
 uint64_t myr_model_pairs(const struct myr_model *model, bool full, uint32_t seq_tokens)
 {
     uint64_t s = seq_tokens;
@@ -114,6 +118,7 @@ struct myr_flops myr_model_layer_flops(const struct myr_model *model, uint32_t l
                        myr_model_layer_is_full(model, layer), seq_tokens);
 }
 
+/* Layer by layer: kinds of layers may alternate, and there are a few thousand at most. */
 struct myr_flops myr_model_flops(const struct myr_model *model, uint32_t seq_tokens)
 {
     struct myr_flops sum = {};
@@ -136,6 +141,7 @@ struct myr_flops myr_model_flops(const struct myr_model *model, uint32_t seq_tok
     return sum;
 }
 
+/* Backward is twice forward, for every product has two gradients. */
 myr_u128 myr_flops_train(const struct myr_flops *flops, enum myr_recompute recompute)
 {
     myr_u128 again = 0;

@@ -26,6 +26,7 @@ static void grid_push(struct grid *grid, enum myr_axis axis, uint32_t size)
     grid->digits[grid->count++] = (struct axis_digit){axis, {size, stride}};
 }
 
+/* The grid of all weights but routed experts: tp, cp, dp and pp in the layout's order. */
 static struct grid dense_grid(const struct myr_layout *layout)
 {
     struct grid grid = {};
@@ -95,6 +96,7 @@ static struct myr_digit grid_digit(const struct grid *grid, enum myr_axis axis)
     return (struct myr_digit){1, 1};
 }
 
+/* The coordinate of a rank along an axis. */
 static uint32_t digit_of(struct myr_digit digit, uint32_t rank)
 {
     return rank / digit.stride % digit.size;
@@ -155,6 +157,7 @@ bool myr_work_grid_shards_align(const struct myr_layout *layout)
 
 /* Coordinates */
 
+/* Both grids number the same rank, so a rank has coordinates in each. */
 struct myr_coords myr_layout_coords(const struct myr_layout *layout, uint32_t rank)
 {
     MYR_ASSERT(rank < myr_layout_gpus(layout));
@@ -180,6 +183,7 @@ struct myr_coords myr_layout_coords(const struct myr_layout *layout, uint32_t ra
     return c;
 }
 
+/* From the dense coordinates alone: they name the rank. */
 uint32_t myr_layout_rank(const struct myr_layout *layout, const struct myr_coords *coords)
 {
     MYR_ASSERT(coords->tp < layout->tp && coords->cp < layout->cp);
@@ -237,6 +241,10 @@ static struct grid grid_for(const struct myr_layout *layout, enum myr_axis axis)
     return grid;
 }
 
+/*
+ * Digits of the axes that vary inside a group are 'inner', the others 'outer'; nothing is stored of
+ * single ranks.
+ */
 void myr_groups_init(struct myr_groups *groups, const struct myr_layout *layout, enum myr_axis axis)
 {
     struct grid grid = grid_for(layout, axis);
@@ -288,6 +296,7 @@ static uint32_t decompose(const struct myr_digit *digits, uint32_t count, uint32
     return value;
 }
 
+/* Outer digits from the group's number, inner ones from the member's. */
 uint32_t myr_groups_member(const struct myr_groups *groups, uint32_t group, uint32_t member)
 {
     MYR_ASSERT(group < groups->group_count);
@@ -301,6 +310,9 @@ uint32_t myr_groups_member(const struct myr_groups *groups, uint32_t group, uint
     return rank + stage * groups->stage.stride;
 }
 
+/*
+ * False for a rank that is in no group of the axis: stages between the outer ones share no table.
+ */
 bool myr_groups_place(const struct myr_groups *groups, uint32_t rank, struct myr_group_place *ret)
 {
     uint32_t group = decompose(groups->outer, groups->outer_count, rank);

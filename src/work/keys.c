@@ -12,6 +12,7 @@ const struct myr_doc *myr_work_key(const struct myr_doc *map, enum key_style sty
     return node && node->kind == MYR_DOC_NULL && style == KEYS_FOREIGN ? NULL : node;
 }
 
+/* Row by row; a key that is absent and not required leaves its field as it was. */
 int myr_work_read_numbers(const struct myr_doc *map, const char *what, enum key_style style,
                           const struct key_number *rows, size_t count, void *target,
                           struct myr_err *err)

@@ -10,6 +10,7 @@
 
 #include "myriad/text/doc.h"
 
+/* One key of a whole number and the field that it fills. */
 struct key_number {
     const char *key;
     size_t offset; /* of a uint32_t */
@@ -18,6 +19,7 @@ struct key_number {
     bool required;
 };
 
+/* The same for yes and no; flags are never required. */
 struct key_flag {
     const char *key;
     size_t offset; /* of a bool */

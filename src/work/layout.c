@@ -23,6 +23,7 @@ uint64_t myr_layout_gpus(const struct myr_layout *layout)
     return (uint64_t)layout->tp * layout->cp * layout->dp * layout->pp;
 }
 
+/* Unless said otherwise experts are cut as all other matrices are. */
 uint32_t myr_layout_etp(const struct myr_layout *layout)
 {
     return layout->etp ? layout->etp : layout->tp;
@@ -47,6 +48,7 @@ uint32_t myr_layout_micro_batches(const struct myr_layout *layout)
     return layout->global_batch / (layout->micro_batch * layout->dp);
 }
 
+/* HSDP cuts over fewer ranks than hold the same weights. */
 uint32_t myr_layout_shard(const struct myr_layout *layout)
 {
     if (layout->zero == 0) {

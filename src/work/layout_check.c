@@ -149,6 +149,7 @@ static void explain_run(enum myr_layout_rule rule, const struct myr_layout *l,
     }
 }
 
+/* Apart from the rules, so that the search can ask them a million times without making text. */
 int myr_layout_check(const struct myr_layout *layout, const struct myr_model *model, uint64_t gpus,
                      struct myr_err *err)
 {

@@ -11,6 +11,7 @@
         key, offsetof(struct myr_layout, member), min, max, false \
     }
 
+/* Numbers whose least value is 1 have 0 for "not given"; zero is the only one that starts at 0. */
 static const struct key_number numbers[] = {
     NUMBER("tp", tp, 1, MYR_LAYOUT_GPUS_MAX),
     NUMBER("cp", cp, 1, MYR_LAYOUT_GPUS_MAX),
@@ -31,6 +32,7 @@ static const struct key_number numbers[] = {
     NUMBER("offload_layers", offload_layers, 1, MYR_MODEL_LAYERS_MAX),
 };
 
+/* The first two are written always: their defaults depend on other keys, or are true. */
 static const struct key_flag flags[] = {
     {"sequence_parallel", offsetof(struct myr_layout, sequence_parallel)},
     {"flash_attention", offsetof(struct myr_layout, flash_attention)},
@@ -72,6 +74,7 @@ static int read_choice(const struct myr_doc *map, const char *key, const char *c
     return node ? myr_doc_choice(node, key, names, count, ret, err) : MYR_OK;
 }
 
+/* After the numbers: the default schedule depends on vp. */
 static int read_choices(const struct myr_doc *map, struct myr_layout *layout, struct myr_err *err)
 {
     uint32_t recompute = layout->recompute;
@@ -214,6 +217,7 @@ static int fill(const struct myr_doc *map, uint64_t gpus, struct myr_layout *lay
     return MYR_OK;
 }
 
+/* 'gpus' 0: any number; then dp is 1 unless given. Rules are not checked here. */
 int myr_layout_parse(const struct myr_doc *map, uint64_t gpus, struct myr_layout *ret,
                      struct myr_err *err)
 {
@@ -269,6 +273,7 @@ const char *myr_weights_name(enum myr_weights weights)
     return weights_names[weights];
 }
 
+/* A block that myr_layout_parse() reads to the same layout. */
 void myr_layout_write(struct myr_buf *buf, const struct myr_layout *layout)
 {
     myr_buf_put_lit(buf, "layout:\n");

@@ -11,6 +11,7 @@ static bool in_range(uint32_t value, uint32_t max)
     return value >= 1 && value <= max;
 }
 
+/* Every size that anything is later divided by, and products that must fit 32 bits. */
 static bool sizes_ok(const struct myr_layout *l)
 {
     const uint32_t axes[] = {l->tp, l->cp, l->dp, l->pp, l->ep, myr_layout_etp(l)};
@@ -37,6 +38,7 @@ static bool sizes_ok(const struct myr_layout *l)
            l->recompute_layers <= MYR_MODEL_LAYERS_MAX;
 }
 
+/* Each of the five axes once. */
 static bool order_ok(const struct myr_layout *layout)
 {
     /* Five names, five bits: a name twice leaves a bit out. */
@@ -51,6 +53,7 @@ static bool order_ok(const struct myr_layout *layout)
                     1U << MYR_AXIS_EP);
 }
 
+/* A shard must be a run of whole digits of the grid, for dense weights and for experts. */
 static bool shard_ok(const struct myr_layout *layout)
 {
     if (layout->shard == 0) {
@@ -92,6 +95,7 @@ static enum myr_layout_rule broken_alone(const struct myr_layout *layout, uint64
 
 /* Rules of the layout with a model. */
 
+/* What is cut must divide; the vocabulary alone is padded. */
 static enum myr_layout_rule broken_widths(const struct myr_layout *layout,
                                           const struct myr_model *model)
 {
@@ -189,6 +193,9 @@ static bool sequence_ok(const struct myr_layout *layout, uint32_t seq)
     return !layout->sequence_parallel || seq / layout->cp % layout->tp == 0;
 }
 
+/*
+ * The first rule that is broken, in the order of the enum; people get the words of layout_check.c.
+ */
 enum myr_layout_rule myr_layout_broken(const struct myr_layout *layout,
                                        const struct myr_model *model, uint64_t gpus)
 {

@@ -21,6 +21,7 @@ static void put_flow_map(const char *text, struct myr_buf *buf)
     myr_buf_putc(buf, '}');
 }
 
+/* 'name' stands for the file in messages: the option that the words came with. */
 int myr_layout_words(const char *name, const char *text, uint64_t gpus, struct myr_layout *ret,
                      struct myr_err *err)
 {
@@ -95,6 +96,7 @@ int myr_layout_file_read(struct myr_arena *arena, const char *path,
     return parse(doc, rest, ret, err);
 }
 
+/* What an option takes: words, or the name of a file. */
 int myr_layout_given(struct myr_arena *arena, const char *name, const char *text, uint64_t gpus,
                      struct myr_layout *ret, struct myr_err *err)
 {

@@ -131,6 +131,7 @@ static void nearest_size(struct myr_str name, struct myr_buf *ret)
     }
 }
 
+/* Names nearest in size or in spelling, for the next try. */
 static int fail_unknown(struct myr_arena *arena, struct myr_str name, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf sized = {};
@@ -155,6 +156,7 @@ static int fail_unknown(struct myr_arena *arena, struct myr_str name, struct myr
     return rc;
 }
 
+/* An exact name, then a file, then the beginning of one name: a file may not hide a built-in. */
 int myr_model_find(struct myr_arena *arena, const char *name, struct myr_model *ret,
                    struct myr_err *err)
 {

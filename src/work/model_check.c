@@ -11,6 +11,7 @@ struct range {
     uint32_t max;
 };
 
+/* The first that is out of range, by its name. */
 static int check_ranges(const struct range *ranges, size_t count, struct myr_err *err)
 {
     for (size_t i = 0; i < count; i++) {
@@ -136,6 +137,7 @@ static int check_moe(const struct myr_model *model, struct myr_err *err)
     return MYR_OK;
 }
 
+/* After this every count fits its type: others multiply without looking. */
 int myr_model_check(const struct myr_model *model, struct myr_err *err)
 {
     /* Shapes first: what follows takes them for granted. */
@@ -160,6 +162,7 @@ int myr_model_check(const struct myr_model *model, struct myr_err *err)
     return MYR_OK;
 }
 
+/* What readers leave to follow: key/value heads and the width of a head. */
 int myr_work_model_finish(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     /* No key/value heads given: as many as heads, which is plain multi-head attention. */

@@ -19,6 +19,7 @@ struct detail_double {
         key, offsetof(struct myr_model_details, member) \
     }
 
+/* A number that is absent stays 0: not said. */
 static int read_doubles(const struct myr_doc *map, enum key_style style,
                         const struct detail_double *rows, size_t count,
                         struct myr_model_details *ret, struct myr_err *err)
@@ -31,6 +32,7 @@ static int read_doubles(const struct myr_doc *map, enum key_style style,
     return MYR_OK;
 }
 
+/* Experts in groups of which a token may visit a few only. */
 static const struct key_number group_rows[] = {
     {"expert_groups", offsetof(struct myr_model_details, expert_groups), 1, MYR_MODEL_EXPERTS_MAX,
      false},
@@ -47,6 +49,7 @@ static const struct key_flag flag_rows[] = {
 static const char *const our_activations[] = {"unknown", "silu",  "gelu", "gelu-tanh",
                                               "relu",    "relu2", "other"};
 
+/* All of it is optional; without the map nothing changes. */
 int myr_work_read_details(const struct myr_doc *doc, struct myr_model_details *ret,
                           struct myr_err *err)
 {
@@ -137,6 +140,7 @@ static int hf_rotation(const struct myr_doc *doc, struct myr_model_details *ret,
     return MYR_OK;
 }
 
+/* Several names of one thing: a family has one of them. */
 int myr_work_hf_details(const struct myr_doc *doc, struct myr_model_details *ret,
                         struct myr_err *err)
 {

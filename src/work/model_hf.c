@@ -161,6 +161,7 @@ static int check_unread(const struct myr_doc *doc, const struct hf_family *famil
     return check_layer_types(doc, model, err);
 }
 
+/* '*ret' is written when everything is right. The model's name is its file's: a config has none. */
 int myr_work_model_from_hf(struct myr_arena *arena, const struct myr_doc *config,
                            struct myr_model *ret, struct myr_err *err)
 {

@@ -15,6 +15,7 @@
         ROW("vocab_size", vocab, MYR_MODEL_VOCAB_MAX, REQUIRED),                  \
         ROW("max_position_embeddings", seq_tokens, MYR_MODEL_SEQ_MAX, OPTIONAL)
 
+/* Dense, grouped attention, one width: what most families have. */
 static const struct key_number llama_rows[] = {
     SHAPE_ROWS,
     ROW("intermediate_size", ffn_hidden, MYR_MODEL_FFN_MAX, REQUIRED),
@@ -28,6 +29,7 @@ static const struct key_number mixtral_rows[] = {
     ROW("num_experts_per_tok", moe.experts_per_token, MYR_MODEL_EXPERTS_MAX, REQUIRED),
 };
 
+/* As Mixtral, but for the key of the number of experts. */
 static const struct key_number grok_rows[] = {
     SHAPE_ROWS,
     ROW("intermediate_size", moe.expert_hidden, MYR_MODEL_FFN_MAX, REQUIRED),
@@ -85,6 +87,7 @@ static const struct key_number gpt2_rows[] = {
         ROW("vocab_size", vocab, MYR_MODEL_VOCAB_MAX, OPTIONAL),                  \
         ROW("max_position_embeddings", seq_tokens, MYR_MODEL_SEQ_MAX, OPTIONAL)
 
+/* What is left out stands in the family's defaults below. */
 static const struct key_number gemma3_rows[] = {
     OPEN_SHAPE_ROWS,
     ROW("intermediate_size", ffn_hidden, MYR_MODEL_FFN_MAX, REQUIRED),
@@ -98,6 +101,7 @@ static const struct key_number pattern_rows[] = {
     ROW("sliding_window_pattern", full_every, MYR_MODEL_LAYERS_MAX, OPTIONAL),
 };
 
+/* The sequence may have another name. */
 static const struct key_number baichuan_rows[] = {
     SHAPE_ROWS,
     ROW("intermediate_size", ffn_hidden, MYR_MODEL_FFN_MAX, REQUIRED),
@@ -116,6 +120,7 @@ static const struct key_number bloom_rows[] = {
     ROW("seq_length", seq_tokens, MYR_MODEL_SEQ_MAX, OPTIONAL),
 };
 
+/* Own names for all of it; the vocabulary is the padded one, as it is in the weights. */
 static const struct key_number chatglm_rows[] = {
     ROW("num_layers", layer_count, MYR_MODEL_LAYERS_MAX, REQUIRED),
     ROW("hidden_size", hidden, MYR_MODEL_HIDDEN_MAX, REQUIRED),
@@ -127,6 +132,7 @@ static const struct key_number chatglm_rows[] = {
     ROW("seq_length", seq_tokens, MYR_MODEL_SEQ_MAX, OPTIONAL),
 };
 
+/* Attention and experts stand in maps of their own: hf_finish_dbrx() reads them. */
 static const struct key_number dbrx_rows[] = {
     ROW("n_layers", layer_count, MYR_MODEL_LAYERS_MAX, REQUIRED),
     ROW("d_model", hidden, MYR_MODEL_HIDDEN_MAX, REQUIRED),
@@ -146,6 +152,7 @@ static const struct key_number exaone_rows[] = {
     ROW("max_position_embeddings", seq_tokens, MYR_MODEL_SEQ_MAX, OPTIONAL),
 };
 
+/* Key/value heads by either name; the width only where it is not four times the model's. */
 static const struct key_number falcon_rows[] = {
     SHAPE_ROWS,
     ROW("num_kv_heads", kv_head_count, MYR_MODEL_HEADS_MAX, OPTIONAL),
@@ -203,6 +210,7 @@ static const struct key_number phi_rows[] = {
     ROW("intermediate_size", ffn_hidden, MYR_MODEL_FFN_MAX, OPTIONAL),
 };
 
+/* The width is that of both halves: hf_finish_qwen() divides it. */
 static const struct key_number qwen_rows[] = {
     SHAPE_ROWS,
     ROW("intermediate_size", ffn_hidden, MYR_MODEL_FFN_MAX, REQUIRED),
@@ -217,6 +225,7 @@ static const struct key_number indexed_rows[] = {
     ROW("index_topk", indexer.kept_tokens, MYR_MODEL_SEQ_MAX, REQUIRED),
 };
 
+/* Routed and shared experts of one width. */
 static const struct key_number bailing_rows[] = {
     SHAPE_ROWS,
     ROW("intermediate_size", ffn_hidden, MYR_MODEL_FFN_MAX, OPTIONAL),
@@ -237,6 +246,7 @@ static const struct key_number ernie_moe_rows[] = {
     ROW("moe_layer_interval", moe.interval, MYR_MODEL_LAYERS_MAX, OPTIONAL),
 };
 
+/* A shared expert has a width of its own, or is not there. */
 static const struct key_number granitemoe_shared_rows[] = {
     SHAPE_ROWS,
     ROW("intermediate_size", moe.expert_hidden, MYR_MODEL_FFN_MAX, REQUIRED),
@@ -264,6 +274,7 @@ static const struct key_number hunyuan_moe_rows[] = {
     ROW("intermediate_size", moe.expert_hidden, MYR_MODEL_FFN_MAX, REQUIRED),
 };
 
+/* Experts as Qwen's, and linear layers between the full ones. */
 static const struct key_number qwen3_next_rows[] = {
     SHAPE_ROWS,
     ROW("intermediate_size", ffn_hidden, MYR_MODEL_FFN_MAX, OPTIONAL),

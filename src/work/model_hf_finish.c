@@ -36,6 +36,7 @@ int hf_finish_qwen2(const struct myr_doc *doc, struct myr_model *model, struct m
     return read_qwen_window(doc, model, err);
 }
 
+/* As Qwen2, but biases have a flag. */
 int hf_finish_qwen3(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     MYR_TRY(hf_flag(doc, "attention_bias", &model->qkv_bias, err));
@@ -57,6 +58,7 @@ int hf_finish_qwen3_moe(const struct myr_doc *doc, struct myr_model *model, stru
     return hf_finish_qwen3(doc, model, err);
 }
 
+/* Shared experts are as wide as routed ones. */
 int hf_finish_deepseek(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     MYR_TRY(hf_flag(doc, "attention_bias", &model->qkv_bias, err));
@@ -73,6 +75,7 @@ int hf_finish_deepseek(const struct myr_doc *doc, struct myr_model *model, struc
     return hf_dense_layers(doc, model, err);
 }
 
+/* The second version has a flag for biases that its experts do not follow. */
 int hf_finish_deepseek_v2(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     MYR_TRY(hf_no_bias(doc, "mlp_bias", err));
@@ -91,6 +94,7 @@ int hf_finish_gpt2(const struct myr_doc *doc, struct myr_model *model, struct my
     return MYR_OK;
 }
 
+/* Also others whose attention has one flag for its biases and whose FFN has none. */
 int hf_finish_neox(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     int rc = hf_flag(doc, "attention_bias", &model->qkv_bias, err);
@@ -98,6 +102,7 @@ int hf_finish_neox(const struct myr_doc *doc, struct myr_model *model, struct my
     return rc;
 }
 
+/* Every second layer has the window. */
 int hf_finish_gpt_oss(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     model->full_every = 2; /* unless 'layer_types' says otherwise */
@@ -188,6 +193,7 @@ static int need_map(const struct myr_doc *doc, const char *key, const struct myr
                 : myr_doc_error(err, doc, MYR_EINVAL, "'%s' is missing", key);
 }
 
+/* All layers have experts; both maps must be there. */
 int hf_finish_dbrx(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     static const struct key_number attention_rows[] = {
@@ -244,6 +250,7 @@ int hf_finish_glm(const struct myr_doc *doc, struct myr_model *model, struct myr
     return hf_flag(doc, "attention_bias", &model->qkv_bias, err);
 }
 
+/* Experts as DeepSeek's, attention as GLM's. */
 int hf_finish_glm_moe(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     struct myr_moe *moe = &model->moe;
@@ -262,6 +269,7 @@ int hf_finish_dots(const struct myr_doc *doc, struct myr_model *model, struct my
     return MYR_OK;
 }
 
+/* Positions are learned unless ALiBi takes their place. */
 int hf_finish_mpt(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     static const struct key_number rows[] = {
@@ -285,6 +293,7 @@ int hf_finish_mpt(const struct myr_doc *doc, struct myr_model *model, struct myr
     return MYR_OK;
 }
 
+/* Embeddings narrower than the layers have no field here. */
 int hf_finish_opt(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     uint64_t width = model->hidden;

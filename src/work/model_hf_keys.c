@@ -44,6 +44,7 @@ static int read_layer_types(const struct myr_doc *types, struct myr_model *model
     return MYR_OK;
 }
 
+/* The list of layers counts only where there is a window. */
 int hf_window(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     static const struct key_number rows[] = {
@@ -58,6 +59,9 @@ int hf_window(const struct myr_doc *doc, struct myr_model *model, struct myr_err
     return read_layer_types(types, model, err);
 }
 
+/*
+ * Qwen's step between layers with experts; the width of a shared expert says whether there is one.
+ */
 int hf_sparse_layers(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     const struct myr_doc *dense = myr_work_key(doc, KEYS_FOREIGN, "mlp_only_layers");

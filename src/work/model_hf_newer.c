@@ -1,6 +1,7 @@
 /* Families with experts or attention of their own kind, and the lists that say which layers. */
 #include "model_hf_finish.h"
 
+/* Numbers are words here too: YAML and JSON write them alike. */
 static bool is_word(const struct myr_doc *node, const char *word)
 {
     return node->kind == MYR_DOC_SCALAR && myr_str_eq(node->text, myr_str_from(word));
@@ -104,6 +105,7 @@ int hf_finish_granitemoe_shared(const struct myr_doc *doc, struct myr_model *mod
     return hf_finish_granitemoe(doc, model, err);
 }
 
+/* Either name of the head's width. */
 int hf_finish_hunyuan(const struct myr_doc *doc, struct myr_model *model, struct myr_err *err)
 {
     MYR_TRY(read_alike(doc, "attention_head_dim", 1, MYR_MODEL_DIM_MAX, &model->head_dim, err));

@@ -46,6 +46,7 @@ static const struct key_flag top_flags[] = {
     FLAG("query_gate", query_gate),
 };
 
+/* q_rank 0: queries are not compressed. */
 static const struct key_number mla_numbers[] = {
     NUMBER("q_rank", mla.q_rank, 0, MYR_MODEL_DIM_MAX),
     NEEDED("kv_rank", mla.kv_rank, 1, MYR_MODEL_DIM_MAX),
@@ -70,6 +71,7 @@ static const struct key_flag moe_flags[] = {
     FLAG("shared_gate", moe.shared_gate),
 };
 
+/* full_every is one field for windows and linear layers, which exclude each other. */
 static const struct key_number window_numbers[] = {
     NEEDED("tokens", window_tokens, 1, MYR_MODEL_SEQ_MAX),
     NUMBER("full_every", full_every, 0, MYR_MODEL_LAYERS_MAX),
@@ -93,6 +95,7 @@ static const struct key_number delta_numbers[] = {
 static const char *const other_keys[] = {"name", "source", "mla",     "moe",       "window", "bias",
                                          "norm", "delta",  "indexer", "positions", "details"};
 
+/* 'other_keys' are maps and words, read below. */
 static const struct key_table top_table = {
     "the model",
     top_numbers,
@@ -179,6 +182,7 @@ static int read_bias(const struct myr_doc *doc, struct myr_model *model, struct 
     return MYR_OK;
 }
 
+/* Into the arena: the document may go before the model does. */
 static int read_text(struct myr_arena *arena, const struct myr_doc *doc, const char *key,
                      const char **ret, struct myr_err *err)
 {
@@ -213,6 +217,7 @@ static int model_from_ours(struct myr_arena *arena, const struct myr_doc *doc,
     return MYR_OK;
 }
 
+/* Which kind of file it is its keys tell; the name does not matter. */
 int myr_model_parse(struct myr_arena *arena, const struct myr_doc *doc, struct myr_model *ret,
                     struct myr_err *err)
 {

@@ -38,6 +38,7 @@ static struct myr_span fixed_span(const struct myr_layout *layout, uint32_t laye
     return (struct myr_span){start, stage == 0 ? first : stage == pp - 1 ? last : middle};
 }
 
+/* The layers of a chunk, in order; an outer one may have none. */
 struct myr_span myr_layout_chunk_layers(const struct myr_layout *layout,
                                         const struct myr_model *model, uint32_t chunk)
 {
@@ -66,6 +67,7 @@ uint32_t myr_layout_stage_chunk_count(const struct myr_layout *layout)
     return layout->schedule == MYR_SCHEDULE_DUALPIPE ? 2 : layout->vp;
 }
 
+/* The index-th chunk of a stage; of DualPipe's two the stage's own first, then the mirrored one. */
 uint32_t myr_layout_stage_chunk(const struct myr_layout *layout, uint32_t stage, uint32_t index)
 {
     MYR_ASSERT(stage < layout->pp);
@@ -88,6 +90,10 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/*
+ * Chunk passes whose activations a stage holds at the fullest moment (docs/work.md, "The
+ * pipeline").
+ */
 uint32_t myr_layout_in_flight_all(const struct myr_layout *layout, uint32_t stage)
 {
     uint64_t pp = layout->pp;
@@ -107,6 +113,7 @@ uint32_t myr_layout_in_flight_all(const struct myr_layout *layout, uint32_t stag
     return (uint32_t)min_u64(passes, pp - stage);
 }
 
+/* The same of one of its chunks. */
 uint32_t myr_layout_in_flight(const struct myr_layout *layout, uint32_t stage, uint32_t index)
 {
     uint64_t pp = layout->pp;

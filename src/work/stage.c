@@ -1,5 +1,6 @@
 #include "stage.h"
 
+/* 0 but with 'full': selective recomputation is inside of layers. */
 uint32_t myr_work_again(const struct myr_layout *layout, struct myr_span span)
 {
     if (layout->recompute != MYR_RECOMPUTE_FULL) {
@@ -10,6 +11,7 @@ uint32_t myr_work_again(const struct myr_layout *layout, struct myr_span span)
     return most < span.count ? most : span.count;
 }
 
+/* What is on a stage, counted once for messages, memory and parameters. */
 struct stage myr_work_stage(const struct myr_layout *layout, const struct myr_model *model,
                             uint32_t stage)
 {
@@ -44,6 +46,7 @@ struct weights_share myr_work_share(const struct myr_layout *layout)
     return (struct weights_share){layout->tp, layout->ep, myr_layout_etp(layout)};
 }
 
+/* On one stage a tied table is there once; on two each end has its copy. */
 struct weights myr_work_stage_ends(const struct myr_layout *layout, const struct myr_model *model,
                                    const struct stage *stage)
 {
@@ -126,6 +129,7 @@ struct myr_numerics myr_numerics_of(enum myr_precision precision)
     return (struct myr_numerics){2, 4, 12, 2, 2, 4, 2};
 }
 
+/* From the precision, then how weights are kept, then the layout's own width of gradients. */
 struct myr_numerics myr_layout_numerics(const struct myr_layout *layout)
 {
     struct myr_numerics numerics = myr_numerics_of(layout->precision);

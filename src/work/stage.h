@@ -4,6 +4,7 @@
 #include "myriad/work/state.h"
 #include "weights.h"
 
+/* Counts over all chunks of a stage; '..._again' are part of the count beside them. */
 struct stage {
     uint32_t dense_layers;
     uint32_t moe_layers;
@@ -29,6 +30,7 @@ struct weights myr_work_stage_ends(const struct myr_layout *layout, const struct
 uint64_t myr_work_tokens(const struct myr_layout *layout, const struct myr_model *model);
 uint64_t myr_work_tokens_between(const struct myr_layout *layout, const struct myr_model *model);
 
+/* Layouts far beyond any memory may pass 64 bits: the most is as good as more. */
 static inline uint64_t clamp_u64(myr_u128 value)
 {
     return value > UINT64_MAX ? UINT64_MAX : (uint64_t)value;

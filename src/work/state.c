@@ -78,6 +78,7 @@ static uint64_t column_bytes(const struct myr_layout *layout, const struct myr_m
     return (model->gated ? 2 : 1) * w.widened + (again ? 0 : w.input);
 }
 
+/* Input, what the activation function is given, and the mask of dropout. */
 static struct kept ffn_kept(const struct myr_layout *layout, const struct myr_model *model)
 {
     bool again = layout->recompute_parts & MYR_AGAIN(FFN);
@@ -158,6 +159,7 @@ static uint64_t whole_layer_bytes(const struct myr_layout *layout, const struct 
     return clamp_u64(whole + (myr_u128)(attention.cut + ffn.cut) * myr_work_tokens(layout, model));
 }
 
+/* With 'full' only the layer's input is kept; the rest is made again from it. */
 uint64_t myr_layer_activation_bytes(const struct myr_layout *layout, const struct myr_model *model,
                                     bool moe)
 {
@@ -173,6 +175,9 @@ struct layer_bytes {
     myr_u128 dense, moe, dense_again, moe_again;
 };
 
+/*
+ * Where only some layers are recomputed the others keep what a layout without recomputation does.
+ */
 static struct layer_bytes layer_bytes(const struct myr_layout *layout,
                                       const struct myr_model *model)
 {
@@ -188,6 +193,7 @@ static struct layer_bytes layer_bytes(const struct myr_layout *layout,
     };
 }
 
+/* The first layers of a chunk are those that are made again. */
 static myr_u128 span_bytes(const struct myr_layout *layout, const struct myr_model *model,
                            const struct layer_bytes *bytes, struct myr_span span)
 {
@@ -200,6 +206,7 @@ static myr_u128 span_bytes(const struct myr_layout *layout, const struct myr_mod
            bytes->moe_again * moe_again;
 }
 
+/* Each chunk as often as micro-batches are in flight in it, less what waits on the host. */
 static myr_u128 stage_activations(const struct myr_layout *layout, const struct myr_model *model,
                                   uint32_t stage)
 {
@@ -367,6 +374,7 @@ static void fsdp_moment(const struct myr_layout *layout, const struct myr_model 
     state->working_bytes = clamp_u64(sum);
 }
 
+/* One rank of a stage: all of them hold as much, but for rounding. */
 struct myr_state myr_state_of(const struct myr_layout *layout, const struct myr_model *model,
                               uint32_t stage)
 {
@@ -405,6 +413,7 @@ struct myr_state myr_state_of(const struct myr_layout *layout, const struct myr_
     return state;
 }
 
+/* The first of equals; which stage that is depends on layers, ends and micro-batches in flight. */
 struct myr_state myr_state_fullest(const struct myr_layout *layout, const struct myr_model *model,
                                    uint32_t *ret_stage)
 {
@@ -420,6 +429,7 @@ struct myr_state myr_state_fullest(const struct myr_layout *layout, const struct
     return fullest;
 }
 
+/* Of the whole model: weights and the optimiser's state, gradients are not saved. */
 uint64_t myr_checkpoint_bytes(const struct myr_model *model, enum myr_precision precision)
 {
     struct myr_numerics n = myr_numerics_of(precision);

@@ -30,6 +30,7 @@ uint64_t myr_work_norm(const struct myr_model *model)
     return 0;
 }
 
+/* Queries, keys, values and output of multi-head, grouped or multi-query attention. */
 static struct weights grouped_attention(const struct myr_model *model, uint32_t tp)
 {
     uint64_t h = model->hidden;
@@ -145,6 +146,7 @@ static struct weights ffn(const struct myr_model *model, uint64_t width, uint32_
     return w;
 }
 
+/* Nothing where all layers have experts. */
 struct weights myr_work_dense_ffn(const struct myr_model *model, uint32_t tp)
 {
     if (model->ffn_hidden == 0) {
@@ -155,6 +157,7 @@ struct weights myr_work_dense_ffn(const struct myr_model *model, uint32_t tp)
     return w;
 }
 
+/* Shared experts are cut like an FFN, the router is on every rank, routed experts are dealt out. */
 struct weights myr_work_moe(const struct myr_model *model, struct weights_share share)
 {
     const struct myr_moe *moe = &model->moe;
@@ -186,6 +189,7 @@ struct weights myr_work_layer(const struct myr_model *model, bool moe, struct we
     return w;
 }
 
+/* The table is cut along the vocabulary; positions and norm are on every rank. */
 struct weights myr_work_embedding(const struct myr_model *model, uint32_t tp)
 {
     struct weights w = {.sharded = share_of(model->vocab, tp) * model->hidden};
@@ -210,6 +214,10 @@ bool myr_work_mtp_is_moe(const struct myr_model *model)
     return myr_model_layer_is_moe(model, model->layer_count - 1);
 }
 
+/*
+ * A layer, the projection that joins the hidden state with the next token, and three norms. Its
+ * embedding and output are the model's.
+ */
 struct weights myr_work_mtp(const struct myr_model *model, struct weights_share share)
 {
     uint64_t h = model->hidden;
@@ -222,6 +230,7 @@ struct weights myr_work_mtp(const struct myr_model *model, struct weights_share 
 
 /* Public: whole-model counts. */
 
+/* The same functions with every share equal to one: docs/work.md says what model cards count. */
 struct myr_params myr_model_params(const struct myr_model *model)
 {
     struct weights_share whole = WEIGHTS_WHOLE;

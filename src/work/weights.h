@@ -6,6 +6,7 @@
 
 #include "myriad/work/count.h"
 
+/* Into how many parts a rank's groups cut weights; all 1: the whole model. */
 struct weights_share {
     uint32_t tp;
     uint32_t ep;
