@@ -73,6 +73,7 @@ static const struct myr_value *put_counts(struct myr_answer *answer,
     return kinds;
 }
 
+/* 'kinds' NULL: something was asked for, and the parts are the answer. */
 static void show(struct myr_answer *answer, const struct myr_value *kinds,
                  const struct myr_value *parts)
 {

@@ -88,6 +88,7 @@ static void put_rows(struct myr_answer *answer, const struct myr_calibration_job
     myr_answer_end(answer);
 }
 
+/* Numbers have one width: the lines stand below each other. */
 static void show_errors(struct myr_answer *answer, const char *what,
                         const struct myr_errors *errors)
 {
@@ -164,6 +165,7 @@ static int run(struct cli *cli, struct myr_err *err)
         .constants_most = (uint32_t)options->constants,
     };
     MYR_TRY(myr_calibrate_files(job, &cli->arena, &files, err));
+    /* Before anything is told: what cannot be written is an error without an answer. */
     MYR_TRY(write_profile(job, options->out, err));
     const struct myr_calibration *result = &job->result;
     myr_answer_bool(answer, "worth_it", result->worth_it);

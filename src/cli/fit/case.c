@@ -130,6 +130,7 @@ void cli_fit_put_rests_on(struct myr_answer *answer, const struct myr_case *it,
     myr_answer_str(answer, "rests_on", (struct myr_str){words.data, words.len});
 }
 
+/* A list of two, the lower one first. */
 void cli_put_pair(struct myr_answer *answer, const char *key, double low, double high, int digits)
 {
     myr_answer_list(answer, key);
@@ -200,6 +201,7 @@ const char *cli_layout_words(struct myr_arena *arena, const struct myr_layout *l
     return myr_arena_strndup(arena, buf.data, buf.len);
 }
 
+/* 'design_gpu' is what the design has, where --device takes its place; else null. */
 void cli_fit_put_case(struct myr_answer *answer, const struct myr_case *it, bool pooled)
 {
     struct myr_params params = myr_model_params(&it->model);

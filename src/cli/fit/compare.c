@@ -105,6 +105,7 @@ static void put_row(struct myr_answer *answer, const struct myr_log_comparison *
     myr_answer_rows(answer, list);
 }
 
+/* Returns the list of phases, which the page shows as a table; CSV has the run as a row instead. */
 static const struct myr_value *put_tree(struct myr_answer *answer,
                                         const struct myr_log_comparison *it, const char *software)
 {

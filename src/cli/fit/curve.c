@@ -178,6 +178,7 @@ static void put_nothing(struct cli *cli, const struct myr_case *it, const struct
     cli->no = true;
 }
 
+/* Both curves in one list, told apart by 'scaling'. */
 static void put_answer(struct cli *cli, const struct myr_case *it,
                        const struct myr_scale_curves *curves)
 {
@@ -208,6 +209,7 @@ static int run(struct cli *cli, struct myr_err *err)
     struct myr_case *it = MYR_ARENA_NEW(&cli->arena, struct myr_case, 1);
     struct myr_scale_curves *curves = MYR_ARENA_NEW(&cli->arena, struct myr_scale_curves, 1);
     MYR_CLEANUP(myr_recovery_done) struct myr_recovery recovery = {};
+    /* Availability is part of every point: it comes from the same data as goodput's. */
     MYR_TRY(myr_recovery_read(&recovery, &cli->arena, NULL, err));
     MYR_TRY(myr_case_init(it, &cli->arena, &question, err));
     struct myr_err why = {};

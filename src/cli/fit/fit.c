@@ -133,6 +133,7 @@ static void put_too_large(struct myr_answer *answer, const struct myr_layout *la
     cli_put_memory(answer, memory);
 }
 
+/* Layouts that would be better if there were more memory, with what takes most of it. */
 static const struct myr_value *put_refused(struct myr_answer *answer, const struct myr_study *study)
 {
     const struct myr_value *list = myr_answer_list(answer, "refused"); /* faster, but too large */
@@ -197,6 +198,7 @@ static const struct myr_launch *launch_of(struct cli *cli, const struct myr_case
     return launch;
 }
 
+/* The best layout as three trainers are told it; 'layout' is the text of its file. */
 static void put_launch(struct cli *cli, const struct myr_case *it, const struct myr_study *study)
 {
     struct myr_answer *answer = &cli->answer;
@@ -222,6 +224,7 @@ static void put_launch(struct cli *cli, const struct myr_case *it, const struct 
 
 /* The page */
 
+/* The model's size is said: a file that was read wrongly shows there first. */
 static void show_head(struct myr_answer *answer, const struct myr_case *it)
 {
     struct myr_params params = myr_model_params(&it->model);
@@ -287,6 +290,7 @@ static void show_step(struct cli *cli, const struct myr_case *it, const struct m
                     memory->peak_high_bytes / gib);
     myr_answer_heading(answer, "Where its step goes");
     for (int i = 0; i < MYR_FIT_TERM_COUNT; i++) {
+        /* What rounds to nothing is left out of the page; the tree has all terms. */
         if (cost->terms_s[i] > 0.0005 * cost->step_s) {
             myr_answer_fact(answer, myr_fit_term_name((enum myr_fit_term)i), "%9.4f s %5.1f %%",
                             cost->terms_s[i], 100 * cost->terms_s[i] / cost->step_s);
@@ -299,6 +303,7 @@ struct around {
     const struct myr_value *choices, *sensitivity, *refused;
 };
 
+/* Headings without a table below them are not shown. */
 static void show_around(struct myr_answer *answer, const struct around *around)
 {
     static const struct myr_answer_column choices[] = {
@@ -490,6 +495,7 @@ static void hint_next(struct cli *cli, const struct options *options, const stru
     }
 }
 
+/* A search that finds nothing is an answer, with what is nearest; errors are of files and words. */
 static int run_case(struct cli *cli, const struct myr_case_question *question, struct myr_err *err)
 {
     const struct options *options = cli->options;

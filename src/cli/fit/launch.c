@@ -94,6 +94,7 @@ static void put_hosts(struct myr_answer *answer, const struct myr_launch_run *ru
     myr_answer_end(answer);
 }
 
+/* What the script rests on: if the run does otherwise, it is this that was wrong. */
 static void put_prediction(struct myr_answer *answer, const struct myr_launch_answer *a)
 {
     const struct myr_fit_memory *memory = &a->price.memory;
@@ -116,6 +117,7 @@ static void put_prediction(struct myr_answer *answer, const struct myr_launch_an
     myr_answer_end(answer);
 }
 
+/* Arguments, settings and variables apart, and the script whole. */
 static void put_script(struct myr_answer *answer, const struct myr_launch_answer *a,
                        const struct options *options)
 {

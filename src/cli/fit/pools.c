@@ -46,6 +46,7 @@ static void put_stages(struct myr_answer *answer, const struct myr_fit_mixed *mi
     myr_answer_end(answer);
 }
 
+/* NULL: there is none. */
 static void put_layout(struct myr_answer *answer, const struct myr_layout *layout)
 {
     if (!layout) {
@@ -187,6 +188,7 @@ static void show_stages(struct cli *cli, const struct shown *s, const struct myr
     }
 }
 
+/* 'by_layers': the pools are stages of one pipeline; else each trains its share of the batch. */
 static void show_mixed(struct cli *cli, const struct shown *s, const struct myr_fit_mixed *mixed,
                        bool by_layers, const struct myr_value *parts)
 {
@@ -330,6 +332,7 @@ int cli_fit_pools(struct cli *cli, const struct myr_case_question *question,
     struct myr_fit_pool pools[MYR_FIT_POOLS_MAX] = {};
     struct myr_case_question pooled = *question;
     struct myr_err why = {};
+    /* The case then asks for neither a device nor a number of GPUs: the pools name both. */
     pooled.pooled = true;
     MYR_TRY(myr_case_init(it, &cli->arena, &pooled, err));
     MYR_TRY(read_pools(it, words, pools, err));

@@ -151,6 +151,7 @@ static int run(struct cli *cli, struct myr_err *err)
     struct myr_runs runs;
     struct myr_validation result;
     MYR_TRY(myr_profiles_init(&profiles, &cli->arena, err));
+    /* On top of the built-in ones: what it does not name stays as shipped. */
     if (options->profile) {
         MYR_TRY(myr_profiles_load(&profiles, &cli->arena, options->profile, err));
     }

@@ -4,6 +4,7 @@
  */
 #include "goodput/goodput.h"
 
+/* Numbers that may be fractions are texts here: read_number() says what they may be. */
 struct options {
     struct cli_failures job;
     struct cli_case of; /* a whole training run, where a model is given */
@@ -243,6 +244,7 @@ static int run_plain(struct cli *cli, struct myr_failure_question *question, str
     struct myr_value *cases = myr_answer_list(answer, "cases");
     for (uint32_t i = 0; i < 2 * count; i++) {
         struct myr_failure_row row;
+        /* The two practices of one rate stand below each other. */
         enum myr_practice practice = i % 2 ? MYR_PRACTICE_BEST : MYR_PRACTICE_COMMON;
         MYR_TRY(myr_failure_row(question, &recovery, practice, rates[i / 2], &row, err));
         myr_answer_object(answer, NULL);

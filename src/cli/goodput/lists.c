@@ -120,6 +120,7 @@ static int put_parts(struct cli *cli, const struct myr_recovery *recovery,
     return rc;
 }
 
+/* Both practices in one list: what is to be learnt lies in the difference. */
 static int run_parts(struct cli *cli, struct myr_err *err)
 {
     static const struct myr_answer_column columns[] = {

@@ -1,4 +1,7 @@
-/* What both answers about failures say of one case. */
+/*
+ * What both answers about failures say of one case. A plain question and a planned run both put
+ * these keys, in this order.
+ */
 #include "goodput/goodput.h"
 
 const char *const cli_goodput_faults[3] = {"crash", "hang", "node-lost"};

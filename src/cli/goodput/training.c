@@ -126,6 +126,7 @@ static void put_nothing(struct cli *cli, const struct myr_training *t, const str
     cli->no = true;
 }
 
+/* The size of a checkpoint is the model's: it is the same in all cases. */
 static void put_tree(struct myr_answer *answer, const struct myr_training *t)
 {
     const struct myr_campaign_question *q = &t->question;
@@ -253,6 +254,7 @@ static void show(struct cli *cli, const struct myr_training *t, const char *repo
 {
     struct myr_answer *answer = &cli->answer;
     const struct myr_campaign_question *q = &t->question;
+    /* A design with storage servers says how fast they are; without one practice does. */
     const char *store = "storage by practice's rates";
     if (q->store.servers) {
         store = myr_arena_printf(&cli->arena, "%u storage servers with %.0f GB/s of ports",

@@ -88,6 +88,7 @@ static void show(struct myr_answer *answer, const struct myr_fabric_case *fabric
     }
 }
 
+/* Paths are the rows of CSV; of an engine that chooses them itself there are none. */
 void cli_route_applied(struct cli *cli, const struct myr_fabric_case *fabric,
                        const struct myr_applied *applied)
 {

@@ -4,6 +4,7 @@
  */
 #include "route/applied.h"
 
+/* What stands in the tables of OpenSM. */
 static const char *const policies[] = {"planned", "static"};
 enum { POLICY_STATIC = 1 };
 

@@ -32,6 +32,7 @@ static void put_pair(struct myr_answer *answer, const struct myr_degraded_answer
     myr_answer_end(answer);
 }
 
+/* A fabric without rails has one entry, which stands for all leaf uplinks. */
 static void put_rails(struct myr_answer *answer, const struct myr_degraded_answer *degraded)
 {
     myr_answer_list(answer, "rails");

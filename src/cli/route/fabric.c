@@ -27,6 +27,7 @@ static int check_traffic(const struct cli *cli, struct myr_err *err)
     return MYR_OK;
 }
 
+/* 'need_flows': where none are named those of data parallelism over all GPUs are taken. */
 int cli_fabric_open(const struct cli *cli, const struct cli_fabric *fabric, bool need_flows,
                     struct myr_fabric_case *ret, struct myr_err *err)
 {
@@ -55,6 +56,7 @@ int cli_fabric_open(const struct cli *cli, const struct cli_fabric *fabric, bool
     return myr_fabric_open(ret, &question, err);
 }
 
+/* Inside, loads are whole numbers of a part of line rate. */
 double cli_fabric_load(uint64_t load)
 {
     return (double)load / (double)MYR_LOAD_ONE;

@@ -104,6 +104,7 @@ static int run(struct cli *cli, struct myr_err *err)
     struct myr_failover_question question = {options->link, options->device, options->all};
     struct myr_failover_rows found;
     MYR_TRY(cli_fabric_open(cli, &options->fabric, false, &fabric, err));
+    /* Where flows go before anything dies: those that meet what dies are affected. */
     MYR_TRY(myr_repair_routes(&fabric, &balance, &routes, err));
     MYR_TRY(myr_failover_list(&fabric, &question, fabric.flows.items.count ? &routes : NULL, &found,
                               err));

@@ -46,6 +46,7 @@ const struct myr_command cli_route_found_command = {
     .operand_max = MYR_OPERANDS_MAX,
 };
 
+/* How many looks it takes is known only when the repair is. */
 static void tell(void *context, uint32_t done, uint32_t total)
 {
     struct myr_progress *progress = context;
@@ -53,6 +54,7 @@ static void tell(void *context, uint32_t done, uint32_t total)
     cli_progress_step(progress, done);
 }
 
+/* Null: not looked at, which is something else than no gain. */
 static void put_known(struct myr_answer *answer, const char *key, bool known, double value)
 {
     if (known) {
@@ -151,6 +153,7 @@ static int run(struct cli *cli, struct myr_err *err)
     struct myr_cost cost;
     cli_progress(&progress, "looks", 1);
     MYR_TRY(cli_fabric_open(cli, &options->fabric, true, &fabric, err));
+    /* Opened last, and closed whatever comes of it. */
     MYR_CLEANUP(myr_built_close) struct myr_built built;
     MYR_TRY(myr_built_open(&built, &question, err));
     myr_cost_find(&cost, &cli->arena, &fabric, &built.verify, tell, &progress);

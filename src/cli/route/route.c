@@ -99,6 +99,7 @@ static struct myr_value *put_policies(struct myr_answer *answer, uint32_t first,
     return list;
 }
 
+/* 'reports' has one entry for each policy that was asked for, from the first of them on. */
 static void put_answer(struct cli *cli, const struct myr_fabric_case *fabric,
                        const struct myr_balance_report *reports)
 {
@@ -150,6 +151,7 @@ static int run(struct cli *cli, struct myr_err *err)
     uint32_t count = options->policy ? 1 : MYR_POLICY_COUNT;
     cli_progress(&progress, "policies", count);
     int rc = cli_fabric_open(cli, &options->fabric, true, &fabric, err);
+    /* One fabric for all: only the policy differs from report to report. */
     for (uint32_t i = 0; rc == MYR_OK && i < count; i++) {
         struct myr_balance_options balance = {(enum myr_policy)(first + i), options->seed,
                                               options->polarised};

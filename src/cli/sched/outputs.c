@@ -29,6 +29,7 @@ static bool is_one(const char *path, const char *other)
             folder_of(other, b) && strcmp(a, b) == 0);
 }
 
+/* An output may be given as NULL: it is not written, and met by nobody. */
 int sched_check_outputs(const struct sched_file *outputs, uint32_t output_count,
                         const struct sched_file *inputs, uint32_t input_count, struct myr_err *err)
 {

@@ -118,6 +118,7 @@ static void put_layout(struct myr_answer *answer, const struct myr_place_answer 
     myr_answer_end(answer);
 }
 
+/* With a model alone; 'best_step_s' is at the best placement that there could be. */
 static void put_step(struct myr_answer *answer, const struct myr_place_answer *a)
 {
     if (!a->placed || !a->has_model) {
@@ -195,6 +196,7 @@ static void put_changes(struct myr_answer *answer, const struct myr_reasons *why
     myr_answer_end(answer);
 }
 
+/* The reasons as people read them, for programs that pass them on. */
 static void put_sentences(struct myr_answer *answer, const struct myr_place_answer *a)
 {
     myr_answer_list(answer, "explanation");
@@ -293,6 +295,7 @@ static int run(struct cli *cli, struct myr_err *err)
         .batch = o->batch,
         .seq = o->seq,
         .limited = o->within > 0,
+        /* The first choice is "any": all others stand one behind their level. */
         .within = o->within ? (enum myr_level)(o->within - 1) : MYR_LEVEL_CORE,
         .hops = o->hops,
         .leaf_max = o->leaf_max,

@@ -203,6 +203,7 @@ static struct myr_value *put_longest(struct myr_answer *answer, const struct myr
     return list;
 }
 
+/* There in any case, since it is what CSV lists; the page shows it only where tenants matter. */
 static struct myr_value *put_tenants(struct myr_answer *answer, const struct myr_replay_answer *a)
 {
     struct myr_value *list = myr_answer_list(answer, "tenants");
@@ -241,6 +242,7 @@ static void put_trials(struct myr_answer *answer, const struct myr_why *why)
     myr_answer_end(answer);
 }
 
+/* 'end_or_move_lines' may be cut; 'end_or_move_jobs' says how many there are. */
 static void put_why(struct myr_answer *answer, const struct myr_replay_answer *a)
 {
     const struct myr_why *why = &a->why;
@@ -271,6 +273,7 @@ static void put_why(struct myr_answer *answer, const struct myr_replay_answer *a
     myr_answer_end(answer);
 }
 
+/* What myr_why_facts() says, line by line, goes onto the page. */
 static void show_fact(void *context, const char *label, const char *text)
 {
     myr_answer_fact(context, label, "%s", text);
@@ -416,6 +419,7 @@ static int run(struct cli *cli, struct myr_err *err)
         .own_count = options->own.count,
         .explain = options->explain,
         .schedule = options->schedule != NULL,
+        /* Only drawings need them. */
         .samples = options->plots || options->report ? MYR_REPLAY_SAMPLES : 0,
         .progress = show_progress,
         .context = &progress,

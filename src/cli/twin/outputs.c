@@ -3,6 +3,7 @@
 
 #include "twin/twin.h"
 
+/* An output that was not asked for has no path, and is passed over. */
 int twin_check_outputs(const char *input, const struct twin_output *outputs, uint32_t count,
                        struct myr_err *err)
 {

@@ -3,6 +3,7 @@
 
 #include "twin/twin.h"
 
+/* In seconds, as the bar's total was set. */
 void twin_progress(void *context, int64_t now_ms, int64_t length_ms)
 {
     struct myr_progress *progress = context;
@@ -53,6 +54,7 @@ static struct myr_value *put_nature(struct myr_answer *answer, const struct myr_
     return list;
 }
 
+/* Keys of one run, in the object that is open: of a run, of a replay, of a case that was found. */
 struct myr_value *twin_put_result(struct myr_answer *answer, const struct myr_twin_result *r)
 {
     char hash[20];
@@ -133,6 +135,7 @@ void twin_show_result(struct myr_answer *answer, const struct myr_twin_result *r
                     (unsigned long long)r->crashes, (unsigned long long)r->partitions,
                     (unsigned long long)r->fences, (unsigned long long)r->repairs,
                     (unsigned long long)r->drains, (unsigned long long)r->clock_steps);
+    /* Three are enough for a page; programs have all that were kept. */
     for (uint32_t i = 0; i < r->long_count && i < 3; i++) {
         myr_answer_fact(answer, i == 0 ? "useful time" : "", "%.2f %% of %.1f h, job of %u GPU%s",
                         100 * r->longest[i].ettr, r->longest[i].hours, r->longest[i].gpus,

@@ -71,6 +71,7 @@ static int run(struct cli *cli, struct myr_err *err)
         return rc;
     }
     struct myr_twin_options how = {.seed = options->seed,
+                                   /* Only the page has plots. */
                                    .samples = options->report ? MYR_TWIN_SAMPLES : 0,
                                    .snapshot = options->state ? &state : NULL,
                                    .progress = twin_progress,

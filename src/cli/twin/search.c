@@ -87,6 +87,7 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_CLEANUP(myr_progress_done) struct myr_progress progress = {};
     const struct twin_output output = {"save", options->save};
     MYR_TRY(twin_check_outputs(cli->operands.items[0], &output, 1, err));
+    /* A variable of the tests: nobody is to take a planted bug for one of the controller's. */
     enum myr_planted planted = MYR_PLANTED_NONE;
     MYR_TRY(myr_twin_planted(&planted, err));
     if (planted != MYR_PLANTED_NONE) {
