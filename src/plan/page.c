@@ -3,7 +3,12 @@
 #include "figures/figures.h"
 #include "plan_internal.h"
 
-/* The plan for people: what it is, its networks, its bill of materials, what to look at. */
+/*
+ * The plan for people: what it is, its networks, its bill of materials, what to look at. All of it
+ * comes from the finished design, so that a design which was read from a file has the same page as
+ * one that was just planned. Tables are rendered from the answer's own rows, or from a digest where
+ * these have different shapes.
+ */
 
 /* Host cables included. */
 static uint32_t cable_total(const struct myr_network *net)

@@ -1,6 +1,10 @@
 #include "fits.h"
 
-/* Fabrics without tiers (dragonfly, dragonfly+, torus) and access networks. */
+/*
+ * Fabrics without tiers (dragonfly, dragonfly+, torus) and access networks. Each checks first
+ * whether a switch has the ports and cages for its shape, then fills in counts, links and rules as
+ * size_clos.c does for tiers; docs/planning.md has the formulas.
+ */
 
 /* Ports of a switch: towards hosts, and in up to two groups towards switches. */
 struct port_need {

@@ -5,6 +5,12 @@
 
 #include "myriad/text.h"
 
+/*
+ * A first spec from a few words: how many GPUs, perhaps which server and fabric. It is written as a
+ * person would, with the keys that come next as comments; all that was not asked is listed beside
+ * it.
+ */
+
 /* That of a spec without 'server' (resolve.c). */
 static const char *const default_server = "h100-8gpu";
 

@@ -2,7 +2,10 @@
 
 #include "myriad/plan.h"
 
-/* Money and bytes of a design in the units that people use. */
+/*
+ * Money and bytes of a design in the units that people use: the design itself has whole cents and
+ * whole gigabytes.
+ */
 
 /* From whole GB in two halves, as the design's head has them. */
 static double terabytes(uint32_t high, uint32_t low)

@@ -3,7 +3,10 @@
 
 #include "compare_rows.h"
 
-/* The comparison as a tree for programs and a page for people. */
+/*
+ * The comparison as a tree for programs and a page for people. The table of the page is rendered
+ * from the rows of the tree; what is not known is null there.
+ */
 
 /* By what is better; nothing to say where neither is. */
 static const char *const better_names[] = {NULL, "less", "more"};

@@ -5,7 +5,12 @@
 #include "compare_rows.h"
 #include "myriad/plan.h"
 
-/* Rows and winners: each figure with its rule, and who may be compared with whom. */
+/*
+ * Rows and winners: each figure with its rule, and who may be compared with whom. A cell that is
+ * not known, or known with a reason against it, takes the winner from its row; so a design without
+ * prices never looks cheap. Figures of the plan are asked of the plan's own tree, with the rule and
+ * the path that it has for them.
+ */
 
 #define SECONDS_A_YEAR (8760.0 * 3600)
 

@@ -5,7 +5,10 @@
 #include "myriad/text/chart.h"
 #include "myriad/text/page.h"
 
-/* The comparison as a document: a picture, the table, and how each figure came about. */
+/*
+ * The comparison as a document: a picture, the table, and how each figure came about. The picture
+ * has one scale for all rows, so each is drawn as a part of the first design's figure.
+ */
 
 /* What is shown, in which language, and where to. */
 struct page {

@@ -3,7 +3,11 @@
 #include "compare_rows.h"
 #include "myriad/plan.h"
 
-/* One design of a comparison: read, planned, and the part of it that trains. */
+/*
+ * One design of a comparison: read, planned, and the part of it that trains. Beside the design
+ * there is a view of it for jobs ('job'): of a cluster of several kinds of servers it has one group
+ * alone. What was not given is chosen by the technology of the switches, and remembered as assumed.
+ */
 
 /*
  * What headers leave of a packet of 4,096 bytes. InfiniBand: LRH 8, BTH 12, ICRC 4, VCRC 2. RoCE

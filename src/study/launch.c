@@ -1,5 +1,10 @@
 #include "launch_list.h"
 
+/*
+ * From a layout to a trainer's own words. Each trainer has a writer that fills a list of arguments
+ * or keys, environment variables, and notes about what it cannot be told.
+ */
+
 /* As --trainer takes them. */
 const char *myr_trainer_name(enum myr_trainer trainer)
 {

@@ -1,4 +1,9 @@
-/* A question about a launch: the layout, its nodes in rank order, and the script. */
+/*
+ * A question about a launch: the layout, its nodes in rank order, and the script. The layout is the
+ * best one that fits, or the one that is given; with a design the scheduler's placer says which
+ * free nodes it gets, and the step is predicted for these. All words that reach the script are
+ * checked first.
+ */
 #include <stdio.h>
 
 #include "launch_list.h"

@@ -1,4 +1,8 @@
-/* DeepSpeed: its configuration, and Megatron-DeepSpeed's arguments for what it has not itself. */
+/*
+ * DeepSpeed: its configuration, and Megatron-DeepSpeed's arguments for what it has not itself. The
+ * library shards and accumulates; tensor, pipeline and sequence parallelism come from the program
+ * around it. What neither of them does is told in notes.
+ */
 #include "launch_list.h"
 
 #define CONFIG_NUMBER(l, name, value) \

@@ -1,4 +1,8 @@
-/* The files that trainers read: torchtitan's TOML and its model, and what every run is told. */
+/*
+ * The files that trainers read: torchtitan's TOML and its model, and what every run is told.
+ * torchtitan has models of its own, each with a table of sizes ('flavours'): a Python file adds one
+ * with the sizes of this model to the family that is nearest, and says what that family has not.
+ */
 #include "launch_script.h"
 
 /* Control characters as escapes of their code, which all three languages read. */

@@ -3,6 +3,11 @@
 
 #include "launch_list.h"
 
+/*
+ * Lists of arguments, keys, variables and notes, which the trainers' writers fill. Texts are
+ * formatted into the arena of the launch; names are constants of the writers.
+ */
+
 /* Formatted into the arena, however long it is. */
 static MYR_PRINTF(2, 0) const
     char *format_text(struct myr_arena *arena, const char *format, va_list args)

@@ -1,4 +1,9 @@
-/* Megatron-LM: the axes, and the capabilities that the prediction counted on. */
+/*
+ * Megatron-LM: the axes, and the capabilities that the prediction counted on. Each capability of
+ * the recipe becomes the arguments that switch it on; where this trainer does not allow it beside
+ * the others, a note says so in their place. The order of calls matters: later ones ask for
+ * arguments that earlier ones have put.
+ */
 #include "launch_list.h"
 
 static bool is_fp8(const struct myr_layout *l)

@@ -1,4 +1,7 @@
-/* The model's own arguments in Megatron-LM's words. */
+/*
+ * The model's own arguments in Megatron-LM's words. Whatever the model has and the trainer has no
+ * argument for becomes a note: the run would train another model without a word.
+ */
 #include "launch_list.h"
 
 /* Latent attention has dimensions of its own in place of heads' widths. */

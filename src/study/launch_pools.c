@@ -1,5 +1,11 @@
 #include "launch_pools.h"
 
+/*
+ * Several kinds of GPUs for one job. The search of 'fit' says whether they are best mixed; as no
+ * trainer can be told to mix them, the fastest pool is started alone, and what the others could do
+ * is said.
+ */
+
 /* The pools of the question and what the search says of them. */
 struct choice {
     const struct myr_fit_pool *pools;

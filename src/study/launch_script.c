@@ -1,5 +1,10 @@
 #include "launch_script.h"
 
+/*
+ * The script around a trainer: hosts in the order of ranks, files, variables, and the command of
+ * the launcher. It is plain bash; all that comes from the user is quoted.
+ */
+
 /* As --for takes them. */
 const char *myr_launcher_name(enum myr_launcher launcher)
 {

@@ -1,4 +1,8 @@
-/* torchtitan: the items of its file, section by section. */
+/*
+ * torchtitan: the items of its file, section by section. Names are those of its configuration, a
+ * dot between section and key. Where its way differs from the layout (shards that hold context
+ * ranks, two chunks a stage) the nearest is written and the difference noted.
+ */
 #include "launch_list.h"
 
 /* As torch.distributed names them. */

@@ -1,4 +1,7 @@
-/* Lists as a line, as wrapped lines, as JSON; and how a shell is told a word. */
+/*
+ * Lists as a line, as wrapped lines, as JSON; and how a shell is told a word. Values may come from
+ * the user: every one of them is quoted unless it has nothing but plain characters.
+ */
 #include "launch_list.h"
 
 /* What a POSIX shell takes as it stands, anywhere in a word. */

@@ -1,4 +1,9 @@
-/* cards: which card a host has on a network, and whether it can do what the network asks. */
+/*
+ * cards: which card a host has on a network, and whether it can do what the network asks. Servers
+ * come with cards, but the same family is sold with other ports: the spec's pin decides first, then
+ * the server's own card, then a variant of it. The hosts of a network run at one speed, which
+ * storage servers may lower to what all cards have.
+ */
 #include "parts/cards.h"
 
 #include "fits.h"

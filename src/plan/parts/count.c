@@ -1,5 +1,11 @@
 #include "parts/count.h"
 
+/*
+ * Modules are counted by cages with at least one link, cables one by one: what a crew plugs and
+ * pulls. The design's arrays are all that is read, so that a grown design counts like a planned
+ * one.
+ */
+
 /* Rows are found one by one: a network has few different parts. String 0 is the empty one: links
  * without a part, of which a finding tells. */
 static void tally_add(struct tally *tally, const struct tally_row *more)

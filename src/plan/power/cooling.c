@@ -2,7 +2,12 @@
 
 #include <math.h>
 
-/* Liquid and air, the units that move them, and what has to be bought for that. */
+/*
+ * Liquid and air, the units that move them, and what has to be bought for that. IT power is split
+ * into what liquid takes and what is left to air, by the kind of cooling; flows follow from the
+ * heat and the rise in temperature, CDUs and pipes from the lines of racks. The functions that take
+ * a kind are asked for all three of them, for the comparison in energy.c.
+ */
 
 #define FLOW_WATER  14.3 /* l/min for a kW and a kelvin */
 #define FLOW_GLYCOL 15.0

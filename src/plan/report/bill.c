@@ -3,7 +3,11 @@
 #include "myriad/text/chart.h"
 #include "report/report.h"
 
-/* The bill of materials by system, what each system costs, and where the quantities come from. */
+/*
+ * The bill of materials by system, what each system costs, and where the quantities come from.
+ * Lines keep their number of the design's bill, which is part of their paths, though they are shown
+ * by system. A line without a price has a dash, and a sum of such lines has one too.
+ */
 
 /* A bar for each system with a price, in the order of the bill; no chart where none has one. */
 static void put_cost_chart(const struct report *report, const struct report_system *systems,

@@ -3,7 +3,11 @@
 #include "report/report.h"
 #include "storage/storage.h"
 
-/* Power, cooling and storage: every figure with what it rests on and how it came about. */
+/*
+ * Power, cooling and storage: every figure with what it rests on and how it came about. Figures are
+ * found by their paths, as the answer has them; the tables show all below a prefix, so that a new
+ * figure of the plan is in the report by itself.
+ */
 
 /* A word as it is, in the report's language; a number with its own digits. */
 static const char *value_of(const struct report *report, const struct myr_figure *figure)

@@ -2,7 +2,11 @@
 
 #include "report/report.h"
 
-/* The networks in words, as one would explain them to a customer, and as a table. */
+/*
+ * The networks in words, as one would explain them to a customer, and as a table. Sentences are
+ * written as a whole for each shape of network: pieces that are put together cannot be translated.
+ * Every number in them carries its path.
+ */
 
 /* "2:1 / 7:1", tier by tier. */
 static const char *ratio_of(const struct report *report, enum myr_net_id id)

@@ -1,7 +1,11 @@
 #include "myriad/plan/grow.h"
 #include "report/report.h"
 
-/* The phase after this one: what it adds, what it costs, which cables it moves. */
+/*
+ * The phase after this one: what it adds, what it costs, which cables it moves. All of it comes
+ * from the growth that --next computes (grow.h); paths begin with 'next'. Designs of both phases
+ * have strings of their own, so each name is asked of its own design.
+ */
 
 /* Now and then side by side; kinds of switches that neither has are left out. */
 static void put_switches(const struct report *report, const struct myr_growth *growth)

@@ -6,6 +6,11 @@
 #include "myriad/text/answer.h"
 #include "plan_languages.h"
 
+/*
+ * The report: head, tiles and the order of its chapters, each of which has a file of its own. It is
+ * one page without scripts, made from the design alone: the same spec gives the same bytes.
+ */
+
 /* --- languages */
 
 /* English needs no file: 'ret' is empty then, and 'ret_other' false. */

@@ -2,7 +2,11 @@
 
 #include "report/report.h"
 
-/* Racks, what they carry, and what to look at. */
+/*
+ * Racks, what they carry, and what to look at. The floor plan is the drawing of racks.svg, put into
+ * the page while it is small enough; the findings of the whole plan have their chapter here as
+ * well.
+ */
 
 /* A drawing of more is no page any more: the file beside it is named instead. */
 enum { PICTURE_BYTES_MAX = 3 << 20 };

@@ -1,6 +1,9 @@
 #include "report/report.h"
 
-/* What the bill is made of: sums that a report shows, explains and draws. */
+/*
+ * What the bill is made of: sums that a report shows, explains and draws. All three ask here, so
+ * that they cannot differ. Systems are told apart by their string, which the design has once.
+ */
 
 /* The first systems of the bill, should there be more than fit; lines without a price add nothing.
  */

@@ -3,7 +3,12 @@
 
 #include "report/report.h"
 
-/* What chapters are made of: sentences, cells and figures in the report's language. */
+/*
+ * What chapters are made of: sentences, cells and figures in the report's language. A sentence is
+ * filled in English and then translated as a whole; numbers in it are marked before that, so that
+ * each is found again behind the translation and gets its path as a tip. Cells and rows take their
+ * path directly.
+ */
 
 /* Filled in first, translated then: a language may put the figures in another order. */
 MYR_PRINTF(2, 0)

@@ -2,7 +2,12 @@
 
 #include "room/anneal.h"
 
-/* Who stands where, who has cables to whom, and what all of that costs in every rack. */
+/*
+ * Who stands where, who has cables to whom, and what all of that costs in every rack. Gathered once
+ * from the room and its links, kept up to date while things move, and written back in the end.
+ * Memory is by racks times racks and by classes times racks, which is what limits the size of
+ * rooms.
+ */
 
 /* Larger rooms are not annealed: ways are kept rack by rack, costs class by rack. */
 enum { RACKS_MAX = 1024, TABLE_MAX = 1 << 22, BETWEEN_MAX = 512 };

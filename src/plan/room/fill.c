@@ -3,7 +3,12 @@
 
 #include "room/fill.h"
 
-/* One block: as few racks as hold its servers and its switches. */
+/*
+ * One block: as few racks as hold its servers and its switches. Racks are tried from one number
+ * upwards; for each the switches are seated in the racks that suit them best, at the cost of as few
+ * servers as possible, and it is counted whether the servers still find places. Nothing is taken
+ * from a rack until a number works.
+ */
 
 /* So many racks more than needed are tried so that switches stand between their servers. */
 enum { TOGETHER_TRIED = 12 };

@@ -2,7 +2,11 @@
 
 #include <stdlib.h>
 
-/* Positions of racks and what lies between them. */
+/*
+ * Positions of racks and what lies between them; what racks carry, and what things need. Lengths
+ * are whole millimetres, loads whole watts, units and grams: sums do not depend on their order, and
+ * the same room comes out the same on every machine.
+ */
 
 /* Height of a rack unit: 44.45 mm, rounded down. */
 enum { UNIT_MM = 44, MM = 1000 };

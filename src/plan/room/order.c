@@ -2,7 +2,11 @@
 
 #include "room/fill.h"
 
-/* Which racks are filled, and in which order. */
+/*
+ * Which racks are filled, and in which order. Blocks take racks one after the other, so the order
+ * decides what shape they have: columns for the aligned placement, bands around the centre for the
+ * shortest one.
+ */
 
 /* Appends the chosen racks of one column between two rows, in one direction. */
 static uint32_t take_column(const struct hall *hall, const bool *chosen, uint32_t column,

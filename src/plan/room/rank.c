@@ -2,7 +2,10 @@
 
 #include "room/fill.h"
 
-/* What a rack is worth to the switches of a block. */
+/*
+ * What a rack is worth to the switches of a block. Lower is better; racks that are worth the same
+ * come in the order of filling, so that the result does not depend on how they are sorted.
+ */
 
 int fill_compare(const void *a, const void *b)
 {

@@ -3,7 +3,10 @@
 #include "myriad/text/csv.h"
 #include "plan_internal.h"
 
-/* The room in the answer, on the page and as a list; all of it from the finished design. */
+/*
+ * The room in the answer, on the page and as a list; all of it from the finished design. Nothing of
+ * the placement is needed any more: a design that was read from a file tells the same.
+ */
 
 /* By the spec's number of it. */
 static const char *const place_names[] = {"aligned", "shortest"};

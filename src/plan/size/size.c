@@ -1,6 +1,10 @@
 #include "plan_internal.h"
 
-/* Counts of a whole spec: defaults first, then network by network, each by its topology. */
+/*
+ * Counts of a whole spec: defaults first, then network by network, each by its topology. Nothing is
+ * built yet; what comes out are the numbers of each network, how they came about, and how many
+ * links they will have.
+ */
 
 /* All but access networks have their switches and rails from resolve.c. */
 static int size_net(struct plan *plan, struct net_plan *net, struct myr_err *err)

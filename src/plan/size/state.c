@@ -1,6 +1,10 @@
 #include "fits.h"
 
-/* What is stated about a Clos fabric once it is sized: pairs, bisection, ratios, rules. */
+/*
+ * What is stated about a Clos fabric once it is sized: pairs, bisection, ratios, rules. Figures are
+ * computed from counts alone, by closed form; rules and inputs are the texts that the bill and
+ * 'explain' show for each tier.
+ */
 
 /* Bandwidth between two pods (or leaves) over one group of switches above, worst pair. */
 static uint64_t worst_pair(uint32_t pods, uint32_t up, uint32_t above)

@@ -2,7 +2,12 @@
 
 #include "storage/storage.h"
 
-/* What the storage system gives, and whether the wishes that are no count of servers hold. */
+/*
+ * What the storage system gives, and whether the wishes that are no count of servers hold. needs.c
+ * has decided how many servers there are; here their rates, the checkpoint's time, the walk through
+ * all files and the availability follow, each as a figure with its rule. Tiers behind the flash are
+ * sized here as well, by capacity alone.
+ */
 
 const struct storage_class storage_classes[STORAGE_CLASSES] = {
     {"best", 125, 62.5}, {"better", 40, 20}, {"good", 15, 7.5}};

@@ -5,6 +5,12 @@
 #include "storage/storage.h"
 
 /*
+ * How many storage servers there must be: by capacity, rate, operations, metadata, files and
+ * checkpoint, each by itself, of which the largest counts. docs/planning.md has the formulas and
+ * the class values.
+ */
+
+/*
  * Published rates in MB/s for each started 32 servers of 8 GPUs: good, better, best (read, write).
  * What reads and writes are GPUs: a rack of 72 counts as nine such servers.
  */

@@ -3,7 +3,12 @@
 
 #include "room/bound/bound.h"
 
-/* What stands nearest: the k places around a rack, seats for switches, and what each needs. */
+/*
+ * What stands nearest: the k places around a rack, seats for switches, and what each needs. All
+ * figures are no more than the true ones: ways are straight along rows and columns, racks offer
+ * what an empty one would, and searches end on the side that makes the sum smaller. So whatever is
+ * built from them stays a lower bound.
+ */
 
 /* ---- the k nearest places ---- */
 

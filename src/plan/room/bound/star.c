@@ -2,7 +2,12 @@
 
 #include <stdlib.h>
 
-/* One star: what its racks gain at given prices, and where its centres may stand. */
+/*
+ * One star: what its racks gain at given prices, and where its centres may stand. The search asks
+ * for the value around the middle of the room, with racks of one distance taken together, as it
+ * asks often; the bound itself is computed once in the end, with centres in the cheapest seats of
+ * all racks. star.h says why the sum is a bound.
+ */
 
 /* ---- what a rack is worth ---- */
 
