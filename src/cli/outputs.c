@@ -84,7 +84,8 @@ static int check_output(const struct cli *cli, const struct myr_option *out, str
                 return is_read(out, path, row->name, err);
             }
         }
-        if (!row->writes && other && myr_file_same(path, other)) {
+        bool renewed = out->renews && strcmp(out->renews, row->name) == 0;
+        if (!row->writes && !renewed && other && myr_file_same(path, other)) {
             return is_read(out, path, row->name, err);
         }
         /* Each pair of outputs once, told in the order of the rows. */

@@ -54,7 +54,9 @@ struct myr_option {
     const char *const *choices; /* CHOICE */
     uint32_t choice_count;
     bool writes; /* PATH: a file that is written, and so none that is read */
-    bool young;  /* as of a command: its old name may be another program's variable */
+    /* Of one that is written: the option whose file it may be all the same, brought up to date. */
+    const char *renews;
+    bool young; /* as of a command: its old name may be another program's variable */
     /* Names that the value may have (models, parts), blank between, for completion; or NULL. */
     void (*words)(struct myr_buf *buf);
 };
