@@ -146,6 +146,10 @@ static void advance(struct myr_control *c, int64_t now_ms, bool takeover)
     c->head.steady_ms += stepped || takeover ? 0 : passed_ms;
 }
 
+/*
+ * By the order of the kinds: from a node's first word to its fence, and
+ * what people ask of a node.
+ */
 static bool is_about_node(enum myr_event_kind kind)
 {
     return (kind >= MYR_EVENT_JOIN && kind <= MYR_EVENT_FENCED) || kind == MYR_EVENT_DRAIN ||
@@ -157,6 +161,7 @@ static bool is_about_job(enum myr_event_kind kind)
     return (kind >= MYR_EVENT_STARTED && kind <= MYR_EVENT_STEP) || kind == MYR_EVENT_CANCEL;
 }
 
+/* What is refused has changed nothing, not even the time: the journal never sees it. */
 static int check(const struct myr_control *c, int64_t now_ms, const struct myr_event *event,
                  struct myr_err *err)
 {
@@ -202,6 +207,7 @@ static bool is_stale(const struct myr_control *c, const struct myr_event *event)
     return said && event->boot != c->nodes[event->node].boot;
 }
 
+/* The job first: whether its node is blamed depends on what the job makes of the end. */
 static void take_exit(struct myr_control *c, const struct myr_event *event)
 {
     if (!job_exited(c, event)) {
@@ -211,6 +217,10 @@ static void take_exit(struct myr_control *c, const struct myr_event *event)
     node_settle(c, event->node);
 }
 
+/*
+ * One function for each kind. Those that may leave a job or a node
+ * unsettled settle it themselves.
+ */
 static void take(struct myr_control *c, const struct myr_event *event)
 {
     switch ((enum myr_event_kind)event->kind) {
@@ -280,6 +290,7 @@ static void take(struct myr_control *c, const struct myr_event *event)
     }
 }
 
+/* One deadline may set another that is due as well. */
 static void take_deadlines(struct myr_control *c)
 {
     struct timer timer;
@@ -370,6 +381,7 @@ struct myr_control_job myr_control_job(const struct myr_control *c, uint32_t id)
                                     .nodes_open = job->open + job->old_open};
 }
 
+/* What others may see of a rank; a slot that nobody uses has zeros. */
 static struct myr_control_rank view_of(const struct rank *rank)
 {
     return (struct myr_control_rank){.job = rank->job,

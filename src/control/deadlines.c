@@ -27,6 +27,7 @@ static uint32_t find_ended(const struct myr_control *c, const struct job *job)
     return MYR_NONE;
 }
 
+/* Orders that have no answer yet, and ranks whose agents must have ended them by themselves. */
 static void resend(struct myr_control *c, uint32_t id)
 {
     const struct job *job = job_of(c, id);
@@ -72,6 +73,7 @@ static uint32_t missing_node(const struct myr_control *c, const struct job *job)
     return at == MYR_NONE ? MYR_NONE : c->ranks.items[at].node;
 }
 
+/* Whether a running gang has made no step for too long; else its next deadline is set. */
 static bool is_hung(struct myr_control *c, uint32_t id)
 {
     struct job *job = job_of(c, id);

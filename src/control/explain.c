@@ -23,6 +23,7 @@ static void put(struct myr_explanation *e, const char *what, const char *fmt, ..
     }
 }
 
+/* As the queue hands facts out. */
 static void put_fact(void *context, const char *label, const char *text)
 {
     put(context, label, "%s", text);
@@ -51,6 +52,7 @@ static void put_why(const struct myr_control *c, uint32_t id, struct myr_explana
     myr_control_free(copy);
 }
 
+/* From what it is to what it waits for. */
 static void explain_job(const struct myr_control *c, uint32_t id, struct myr_explanation *e)
 {
     const struct job *job = job_of(c, id);
@@ -88,6 +90,7 @@ static void explain_job(const struct myr_control *c, uint32_t id, struct myr_exp
     }
 }
 
+/* Why it is used or not, then what is on it. */
 static void explain_node(const struct myr_control *c, uint32_t id, struct myr_explanation *e)
 {
     const struct node *node = node_of(c, id);

@@ -42,6 +42,7 @@ static void assert_old_ranks(const struct myr_control *c, uint32_t id)
     MYR_ASSERT(job->old_open == open);
 }
 
+/* States, flags and deadlines of one job agree with each other. */
 static void assert_job(const struct myr_control *c, uint32_t id)
 {
     const struct job *job = job_of(c, id);
@@ -84,6 +85,7 @@ static void assert_node_ranks(const struct myr_control *c, uint32_t id)
     MYR_ASSERT(node->boot > 0 || open == 0);
 }
 
+/* The same for one node: what is awaited of it can come, and the queue knows as much. */
 static void assert_node(const struct myr_control *c, uint32_t id)
 {
     const struct node *node = node_of(c, id);

@@ -92,6 +92,7 @@ static void end(struct myr_control *c, uint32_t id, enum myr_control_job_state s
     }
 }
 
+/* All ranks are gone: in place again, or back to the queue where that has taken its GPUs. */
 static void restart(struct myr_control *c, uint32_t id)
 {
     struct job *job = job_of(c, id);
@@ -349,6 +350,10 @@ void job_rank_gone(struct myr_control *c, uint32_t at)
     }
 }
 
+/*
+ * A rank of the job on the node that an answer up to this epoch is about;
+ * MYR_NONE: none is open.
+ */
 static uint32_t find_stopped(const struct myr_control *c, const struct myr_event *event)
 {
     uint32_t at = node_of(c, event->node)->first_rank;

@@ -23,6 +23,7 @@ struct beginning {
     uint64_t events, hash;
 };
 
+/* One event, followed by its bytes and those of its effects. */
 struct record {
     uint64_t number; /* of the event */
     int64_t now_ms;
@@ -65,6 +66,7 @@ void myr_journal_put(const struct myr_control *c, int64_t now_ms, const struct m
     }
 }
 
+/* Whether this journal can be replayed over this state by this core. */
 static int check_beginning(const struct myr_control *c, const struct section *section,
                            struct myr_str data, struct myr_journal_report *report,
                            struct myr_err *err)
@@ -96,6 +98,7 @@ static int check_beginning(const struct myr_control *c, const struct section *se
     return MYR_OK;
 }
 
+/* 'decided' is the rest of a record. */
 static bool same_effects(const struct myr_control *c, struct myr_str decided)
 {
     /* Byte by byte: structs have no padding. */
@@ -104,6 +107,7 @@ static bool same_effects(const struct myr_control *c, struct myr_str decided)
            (bytes == 0 || memcmp(c->effects.items, decided.data, bytes) == 0);
 }
 
+/* By the same version it is damage, or a bug; by an older one the rules have changed. */
 static int decided_differently(struct myr_err *err, uint32_t core_version, uint64_t number)
 {
     if (core_version == MYR_CONTROL_VERSION) {

@@ -62,6 +62,7 @@ void node_test(struct myr_control *c, uint32_t id)
     node_settle(c, id);
 }
 
+/* Nodes that may be out for faults at a time, with what a person has approved. */
 static uint32_t drains_allowed(const struct myr_control *c)
 {
     /* Even the smallest cluster may lose one node without asking. */
@@ -69,6 +70,7 @@ static uint32_t drains_allowed(const struct myr_control *c)
     return (most > 0 ? (uint32_t)most : 1) + c->head.approved;
 }
 
+/* Sets the flag and keeps the count that goes with it. */
 static void set_bad(struct myr_control *c, struct node *node, bool bad)
 {
     if (node->bad != bad) {
@@ -78,6 +80,7 @@ static void set_bad(struct myr_control *c, struct node *node, bool bad)
     }
 }
 
+/* Whether any rank that may still run is of a job that must not run twice. */
 static bool has_strict_ranks(const struct myr_control *c, const struct node *node)
 {
     for (uint32_t at = node->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_on_node) {
@@ -178,6 +181,7 @@ static void close_ranks(struct myr_control *c, uint32_t id)
     MYR_ASSERT(node_of(c, id)->rank_count == 0);
 }
 
+/* Jobs that waited for a test of the node go on, or are told by the queue where to. */
 static void clear_suspects(struct myr_control *c, uint32_t id)
 {
     for (bool more = true; more;) {
@@ -195,6 +199,7 @@ static void clear_suspects(struct myr_control *c, uint32_t id)
     }
 }
 
+/* Keeps the count, and since when. */
 static void set_silent(struct myr_control *c, struct node *node, bool silent)
 {
     if (node->silent != silent) {

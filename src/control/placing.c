@@ -7,6 +7,7 @@
  */
 #include "state.h"
 
+/* The queue counts seconds of the core's own time. */
 static int64_t now_s(const struct myr_control *c)
 {
     return c->head.steady_ms / 1000;
@@ -136,6 +137,7 @@ void placing_weight(struct myr_control *c, const struct myr_event *event)
     c->dirty = true;
 }
 
+/* Together, so that the queue does not replace one lost node by another. */
 static void tell_lost(struct myr_control *c)
 {
     if (c->lost.count > 0) {

@@ -30,6 +30,7 @@ _Static_assert(sizeof(struct job) == 48 + 4 + 15 * 4 + 8 * 8, "no padding");
 _Static_assert(sizeof(struct timer) == 16, "no padding");
 _Static_assert(sizeof(struct control_head) == 56, "no padding");
 
+/* What the sizes of all other parts follow from. */
 struct about {
     uint32_t core_version, tenants;
     uint32_t nodes, gpus_per_node, group_nodes, pod_nodes;
@@ -49,6 +50,7 @@ static struct policy_words policy_out(const struct myr_control_policy *p)
                                   p->grace_s, p->first_step_ms}};
 }
 
+/* False: a value that no policy has. */
 static bool policy_in(const struct policy_words *in, struct myr_control_policy *ret)
 {
     for (size_t i = 0; i < MYR_ARRAY_COUNT(in->words); i++) {
@@ -112,6 +114,7 @@ struct parts {
     struct myr_str about, policy, head, nodes, jobs, ranks, timers, queue;
 };
 
+/* Finds each part by its tag; nothing in it is looked at yet. */
 static int read_parts(struct myr_str bytes, struct parts *ret, struct myr_err *err)
 {
     const struct {
@@ -198,6 +201,7 @@ static bool ranks_are_sound(const struct myr_control *c)
     return on_nodes == used && used + unused == c->ranks.count;
 }
 
+/* The same for jobs: each rank in the list of its own job, and counted there. */
 static bool jobs_are_sound(const struct myr_control *c)
 {
     size_t listed = 0, used = 0;
@@ -236,6 +240,7 @@ static bool jobs_are_sound(const struct myr_control *c)
     return listed == used;
 }
 
+/* Names something that there is. */
 static bool timer_is_known(const struct myr_control *c, const struct timer *timer)
 {
     return timer->kind <= TIMER_JOB &&
@@ -277,6 +282,7 @@ static bool timers_are_sound(const struct myr_control *c)
     return sound;
 }
 
+/* Flags are flags, sums are sums, and times can be added to. */
 static bool rest_is_sound(const struct myr_control *c)
 {
     uint32_t silent = 0, drained = 0;
@@ -352,6 +358,7 @@ static void take_arrays(struct myr_control *c, const struct parts *parts)
 #undef TAKE
 }
 
+/* In an order in which each step may rely on those before it. */
 static int take_parts(struct myr_control *c, const struct parts *parts, struct myr_err *err)
 {
     struct about about;

@@ -9,6 +9,7 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are stored as they lie");
 _Static_assert(sizeof(struct section) == 24, "no padding");
 
+/* As zlib counts it, in pieces that its type can hold. */
 static uint32_t crc_of(const void *data, size_t length)
 {
     uLong crc = crc32(0, NULL, 0);

@@ -19,6 +19,7 @@ static void swap(struct timer *a, struct timer *b)
     *b = kept;
 }
 
+/* Entries that are void are not looked for: they go when they come up. */
 static void push(struct myr_control *c, struct timer timer)
 {
     myr_vec_push(&c->timers, timer);
@@ -33,6 +34,7 @@ static void push(struct myr_control *c, struct timer timer)
     }
 }
 
+/* Takes the first one out. */
 static void pop(struct myr_control *c)
 {
     struct timer *items = c->timers.items;
@@ -52,6 +54,7 @@ static void pop(struct myr_control *c)
     }
 }
 
+/* Where the deadline itself is kept. */
 static int64_t *deadline_of(const struct myr_control *c, enum timer_kind kind, uint32_t id)
 {
     return kind == TIMER_JOB ? &c->jobs.items[id].deadline_ms : &c->nodes[id].deadline_ms;

@@ -23,6 +23,7 @@ const char *myr_whatif_fate_name(enum myr_whatif_fate fate)
     return fate == MYR_WHATIF_MOVES ? "moves" : fate == MYR_WHATIF_WAITS ? "waits" : "starts";
 }
 
+/* Nodes 'first' to 'last', both in range. */
 static void choose(struct trial *t, uint32_t first, uint32_t last)
 {
     for (uint32_t n = first; n <= last; n++) {
@@ -67,6 +68,7 @@ static bool read_nodes(struct trial *t, const char *text, struct myr_str *ret)
     }
 }
 
+/* Marks the nodes to lose; the caller frees 'is_lost' in any case. */
 static int choose_lost(struct trial *t, const struct myr_whatif_question *q, struct myr_err *err)
 {
     uint32_t nodes = myr_control_nodes(t->control),
@@ -129,6 +131,7 @@ static int obey(struct trial *t, struct myr_err *err)
     return MYR_OK;
 }
 
+/* They fail for good, one after the other in the same moment. */
 static int lose(struct trial *t, struct myr_err *err)
 {
     /* A person who asks about so many losses has approved them: the limit must not hide them. */
@@ -147,6 +150,7 @@ static int lose(struct trial *t, struct myr_err *err)
     return rc < 0 ? rc : obey(t, err);
 }
 
+/* New nodes join at the end of the numbering and are well. */
 static int add(struct trial *t, const struct myr_whatif_question *q, uint32_t gpus_per_node,
                struct myr_err *err)
 {
@@ -164,6 +168,7 @@ static int add(struct trial *t, const struct myr_whatif_question *q, uint32_t gp
     return rc < 0 ? rc : obey(t, err);
 }
 
+/* Where a job would go, or what it lacks. */
 static int submit(struct trial *t, const struct myr_whatif_question *q,
                   struct myr_whatif_answer *ret, struct myr_err *err)
 {
@@ -199,6 +204,7 @@ static int submit(struct trial *t, const struct myr_whatif_question *q,
     return rc;
 }
 
+/* Jobs that are over, or whose place is the same, are not listed; all others are counted. */
 static void compare(const struct myr_control *before, const struct myr_control *after,
                     struct myr_whatif_answer *ret)
 {
@@ -224,6 +230,7 @@ static void compare(const struct myr_control *before, const struct myr_control *
     }
 }
 
+/* In the order of the question: what is lost is lost before something is added or asked for. */
 static int ask(struct trial *t, const struct myr_control *control,
                const struct myr_whatif_question *q, struct myr_whatif_answer *ret,
                struct myr_err *err)
@@ -250,6 +257,7 @@ static int ask(struct trial *t, const struct myr_control *control,
     return rc;
 }
 
+/* With the times of the copy alone and of everything. */
 static int ask_once(const struct myr_control *control, const struct myr_whatif_question *question,
                     struct myr_whatif_answer *ret, struct myr_err *err)
 {

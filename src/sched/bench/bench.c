@@ -11,6 +11,7 @@
  * so two machines decide the same and differ in time alone.
  */
 
+/* How often each kind is measured, and limits of what is read and kept. */
 enum {
     CHURN_ROUNDS = 400,
     CHANGES = 20000,
@@ -29,6 +30,7 @@ const char *myr_bench_kind_name(enum myr_bench_kind kind)
     return names[kind];
 }
 
+/* A bench on its way: the random numbers go on from one part to the next. */
 struct bench {
     const struct myr_bench_question *question;
     struct myr_arena *arena;
@@ -116,6 +118,7 @@ static const struct axes layouts[] = {
 /* Steps of the whole: churn, each layout twice, changes, an empty cluster, defragmentation. */
 enum { STEPS = 2 * MYR_ARRAY_COUNT(layouts) + 4 };
 
+/* Tells who watches that one more part is done. */
 static void step(struct bench *b)
 {
     if (b->question->progress) {
@@ -314,6 +317,7 @@ static int time_defrag(struct bench *b, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Instead of the bench's own churn: the events of a file. */
 static int play_events(struct bench *b, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
@@ -343,6 +347,7 @@ static int play_events(struct bench *b, struct myr_err *err)
     return MYR_OK;
 }
 
+/* The parts in their order; each leaves the cluster as the next one needs it. */
 static int measure(struct bench *b, struct myr_err *err)
 {
     struct churn *c = &b->churn;

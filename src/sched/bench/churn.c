@@ -33,6 +33,7 @@ void churn_done(struct churn *c)
     myr_placer_free(c->placer);
 }
 
+/* The row of a size, made when it is met first. */
 static struct timing *timing_for(struct timing *rows, uint32_t *count, uint32_t nodes)
 {
     for (uint32_t i = 0; i < *count; i++) {
@@ -91,6 +92,7 @@ static void end_job(struct churn *c, uint32_t at, bool timed)
     churn_release(c, &job, timed);
 }
 
+/* What does not fit is left out: the cluster stays a little emptier. */
 static void add_job(struct churn *c, uint32_t nodes, bool timed)
 {
     struct churn_job job;

@@ -8,6 +8,7 @@
  * it is measured. Everything is checked before the first one is played.
  */
 
+/* A list being read, and which jobs are placed at this line. */
 struct reader {
     struct myr_csv csv;
     uint32_t nodes;
@@ -22,6 +23,7 @@ static int refuse(const struct reader *r, uint32_t field, const char *what, stru
                          what);
 }
 
+/* Field 1 is a job, field 2 its nodes. */
 static int read_number(const struct reader *r, uint32_t field, uint32_t least, uint32_t most,
                        uint32_t *ret, struct myr_err *err)
 {
@@ -39,6 +41,7 @@ static int read_number(const struct reader *r, uint32_t field, uint32_t least, u
     return MYR_OK;
 }
 
+/* Each event as it would be played: what cannot be is refused with its line. */
 static int read_event(struct reader *r, struct myr_bench_event *ret, struct myr_err *err)
 {
     struct myr_str word = r->csv.fields[0];

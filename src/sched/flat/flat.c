@@ -118,6 +118,7 @@ static void *make_room(const struct flat_field *f, void *self, uint64_t count)
     return had.at;
 }
 
+/* Items of 'to' that exist are copied over; those that it has too many are released. */
 static void copy_items(const struct flat_field *f, void *to, const void *from)
 {
     struct items items = items_of(f, from);
@@ -153,6 +154,7 @@ void flat_copy(const struct flat_type *type, void *to, const void *from)
     }
 }
 
+/* The same number of items, and each the same. */
 static bool equal_items(const struct flat_field *f, const void *a, const void *b)
 {
     struct items x = items_of(f, a), y = items_of(f, b);

@@ -28,6 +28,7 @@ static uint64_t tenants(const void *self)
     return QUEUE(self)->tenant_count;
 }
 
+/* One more than tenants: the first entry is of the roots. */
 static uint64_t parents(const void *self)
 {
     return (uint64_t)QUEUE(self)->tenant_count + 1;
@@ -43,6 +44,7 @@ static uint64_t tries(const void *self)
     return QUEUE(self)->tries.later.count;
 }
 
+/* One byte more than places, as they are made. */
 static uint64_t places(const void *self, enum myr_cell_level level)
 {
     return (uint64_t)((const struct cells *)self)->pools[level].places + 1;
@@ -68,6 +70,7 @@ static uint64_t estates(const void *self)
     return ((const struct cells *)self)->count;
 }
 
+/* Cells of one tenant over all levels. */
 static uint64_t estate_cells(const void *self)
 {
     const struct estate *e = self;

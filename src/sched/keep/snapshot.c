@@ -16,11 +16,13 @@ static const char magic[8] = {'M', 'Y', 'R', 'Q', 'U', 'E', 'U', 'E'};
 
 enum { FILE_VERSION = 1, STATE_VERSION = 1, BYTE_ORDER_MARK = 0x01020304 };
 
+/* The byte order is written as a number: read the wrong way round it is another. */
 struct file_head {
     char magic[8];
     uint32_t version, byte_order;
 };
 
+/* Length and checksum are of the body that follows. */
 struct section {
     char tag[4];
     uint32_t version;

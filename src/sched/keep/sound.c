@@ -48,6 +48,7 @@ static bool lengths_sound(const struct lengths *l)
     return true;
 }
 
+/* The frame of everything else: sizes that all arrays follow. */
 static bool frame_sound(const struct myr_queue *q)
 {
     const struct myr_place_shape *s = &q->shape;
@@ -67,6 +68,7 @@ static bool frame_sound(const struct myr_queue *q)
            q->shares > 0;
 }
 
+/* Nodes of a hold are inside the cluster. */
 static bool holds_sound(const struct myr_queue *q)
 {
     for (size_t i = 0; i < q->holds.count; i++) {
@@ -85,6 +87,7 @@ static bool holds_sound(const struct myr_queue *q)
     return true;
 }
 
+/* Within the cluster, with times that can be added. */
 static bool windows_sound(const struct myr_queue *q)
 {
     for (size_t i = 0; i < q->windows.count; i++) {
@@ -100,6 +103,7 @@ static bool windows_sound(const struct myr_queue *q)
     return true;
 }
 
+/* Replicas are jobs that are not over and know their service. */
 static bool services_sound(const struct myr_queue *q)
 {
     for (size_t s = 0; s < q->services.count; s++) {
@@ -137,6 +141,7 @@ static bool heap_sound(const struct myr_heap *heap, uint64_t bound, bool none)
     return true;
 }
 
+/* Who is due for a search, and the notes on searches in vain. */
 static bool tries_sound(const struct myr_queue *q)
 {
     const struct tries *t = &q->tries;
@@ -179,6 +184,7 @@ static bool closed_sound(const struct myr_queue *q)
     return spares == q->spares_kept && avoided == q->avoids.count;
 }
 
+/* Every member of every group is a cell of the gang. */
 static bool family_sound(const struct myr_job_traffic *t, const struct myr_traffic_family *f)
 {
     if ((uint32_t)f->members > MYR_MEMBERS_ENDS || f->digit_bits >> t->digit_count ||
@@ -196,6 +202,7 @@ static bool family_sound(const struct myr_job_traffic *t, const struct myr_traff
     return true;
 }
 
+/* Digits multiply to the number of cells, and families keep to them. */
 static bool traffic_sound(const struct myr_job_traffic *t, const struct qrequest *r)
 {
     uint64_t cells = 1;
@@ -231,6 +238,7 @@ static bool request_sound(const struct myr_queue *q, const struct qrequest *r)
            (!r->traffic || traffic_sound(r->traffic, r));
 }
 
+/* Each request has as many users as jobs name it; the rest is linked up. */
 static bool requests_sound(const struct myr_queue *q)
 {
     uint64_t users = 0, asked = 0, unused = 0;

@@ -108,6 +108,7 @@ static bool add_own(const struct myr_queue *q, const struct qjob *job, uint64_t 
     return true;
 }
 
+/* Masks and counts of every estate follow from the jobs in it. */
 static bool uses_sound(const struct myr_queue *q, uint64_t *const *used, uint32_t *const *in_use)
 {
     for (size_t i = 0; i < q->jobs.count; i++) {
@@ -129,6 +130,7 @@ static bool uses_sound(const struct myr_queue *q, uint64_t *const *used, uint32_
     return true;
 }
 
+/* Makes the books for uses_sound(), one list for each tenant. */
 static bool use_sound(const struct myr_queue *q)
 {
     uint32_t count = q->cells->count;

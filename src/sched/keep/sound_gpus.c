@@ -53,6 +53,7 @@ static bool gang_sound(const struct myr_queue *q, const struct qjob *job, struct
     return gpus == (job->gang.count ? job->spec.gpus : 0);
 }
 
+/* Stakes are in their node's list or in that of unused ones, each once. */
 static bool stakes_linked(const struct myr_queue *q, uint8_t *seen)
 {
     uint32_t used = 0;
@@ -157,6 +158,7 @@ static bool pending_sound(const struct myr_queue *q, const struct qjob *job, con
     return pending == job->pending;
 }
 
+/* The list of claims names each job that claims, once. */
 static bool claims_sound(const struct myr_queue *q, const struct use *uses)
 {
     size_t claims = 0;
@@ -183,6 +185,7 @@ static bool claims_sound(const struct myr_queue *q, const struct use *uses)
     return claims == q->claims.count;
 }
 
+/* What the placer calls free is what nobody uses, and the oldest job is the oldest. */
 static bool node_sound(const struct myr_queue *q, uint32_t node, const struct use *use)
 {
     uint64_t whole = UINT64_MAX >> (64 - q->shape.gpus_per_node);

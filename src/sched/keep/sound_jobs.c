@@ -12,6 +12,7 @@ static bool mark(uint8_t *marks, uint32_t at, size_t count)
     return true;
 }
 
+/* Slots that the page names are its jobs', and no other page's. */
 static bool page_sound(const struct myr_queue *q, uint32_t at, uint8_t *slots)
 {
     const struct job_page *page = &q->pages.items[q->page_of.items[at]];
@@ -31,6 +32,7 @@ static bool page_sound(const struct myr_queue *q, uint32_t at, uint8_t *slots)
     return known == page->known;
 }
 
+/* As many entries as ids were given; those whose jobs are all forgotten have no page. */
 static bool pages_sound(const struct myr_queue *q, uint8_t *pages, uint8_t *slots)
 {
     /* The last page may have ids still to come. */
@@ -80,6 +82,7 @@ bool sound_table(const struct myr_queue *q)
     return sound;
 }
 
+/* What submit checks, of a job that is there already. */
 static bool spec_sound(const struct myr_queue *q, const struct myr_queue_job *spec)
 {
     /* A pointer of the caller's, the request, is never kept. */
@@ -92,6 +95,7 @@ static bool spec_sound(const struct myr_queue *q, const struct myr_queue_job *sp
            sound_bool(&spec->held) && !spec->request;
 }
 
+/* What each state has and has not; see queue/state.h. */
 static bool state_sound(const struct qjob *job)
 {
     bool on = queue_is_on(job), claims = job->state == MYR_JOB_CLAIMS;
@@ -114,6 +118,7 @@ static bool state_sound(const struct qjob *job)
     return stops || done == (job->result != MYR_RESULT_NONE);
 }
 
+/* Arrays, services and requests that it names are there. */
 static bool links_sound(const struct myr_queue *q, const struct qjob *job)
 {
     /* Below an array's first member the difference wraps and is larger than any count. */
@@ -142,6 +147,7 @@ static bool array_list_sound(const struct myr_queue *q, uint32_t unused)
     return unused == 0;
 }
 
+/* Counts of every array follow from its members; unused ones are empty. */
 static bool arrays_sound(const struct myr_queue *q)
 {
     uint32_t *active = myr_xcalloc(2 * (q->arrays.count + 1), sizeof(uint32_t)), unused = 0;
@@ -177,6 +183,7 @@ static bool array_given(const struct myr_queue *q, uint32_t array)
     return array == MYR_NONE || array < q->arrays.count;
 }
 
+/* Who waits for whom: jobs and arrays are there, the job waited for may be forgotten. */
 static bool waiting_for_others_sound(const struct myr_queue *q)
 {
     for (size_t i = 0; i < q->dependants.count; i++) {

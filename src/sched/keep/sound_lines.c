@@ -59,6 +59,7 @@ static bool busy_sound(const struct myr_queue *q, uint32_t *ret_busy)
     return q->busy_last == before;
 }
 
+/* Sizes go up, and their lists hold all busy lines. */
 static bool sizes_sound(const struct myr_queue *q, uint32_t busy)
 {
     uint32_t seen = 0;
@@ -82,6 +83,7 @@ static bool sizes_sound(const struct myr_queue *q, uint32_t busy)
     return seen == busy;
 }
 
+/* One job, as jobs.c counts it when it waits or runs. */
 static void count_job(const struct myr_queue *q, const struct qjob *job, struct counts *ret)
 {
     if (job->state == MYR_JOB_WAITS) {

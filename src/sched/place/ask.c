@@ -29,6 +29,7 @@ static bool has_axes(const struct myr_place_question *u)
  * myr_place_answer_done() frees.
  */
 
+/* The design stays open: names of nodes come from it. */
 static int open_design(struct asking *q, struct myr_err *err)
 {
     struct myr_place_answer *a = q->a;
@@ -103,6 +104,7 @@ static int spread(struct asking *q, bool has_room_plan, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Names the first few kinds that there are where the one asked for is not. */
 static int choose_kind(struct asking *q, struct myr_err *err)
 {
     struct myr_str wanted = q->u->gpu_kind ? myr_str_from(q->u->gpu_kind) : MYR_STR("");
@@ -187,6 +189,7 @@ static int size_gang(struct asking *q, uint64_t ranks, struct myr_err *err)
     return MYR_OK;
 }
 
+/* How far apart, how many of a leaf, and what not to use. */
 static int constrain(struct asking *q, struct myr_err *err)
 {
     const struct myr_place_question *u = q->u;
@@ -246,6 +249,7 @@ static int plain_layout(struct asking *q, struct myr_err *err)
     return MYR_OK;
 }
 
+/* As 'fit' would be asked, so that both price the same layout in the same way. */
 static struct myr_case_question case_question(const struct asking *q)
 {
     const struct myr_place_question *u = q->u;
@@ -322,6 +326,7 @@ static int check_used(const struct myr_place_question *u, struct myr_err *err)
     return rc;
 }
 
+/* The layout and the size of the gang: each may follow from the other. */
 static int find_layout(struct asking *q, struct myr_err *err)
 {
     const struct myr_place_question *u = q->u;
@@ -360,6 +365,7 @@ static int find_layout(struct asking *q, struct myr_err *err)
     return ask_case(q, err);
 }
 
+/* Again whenever the layout has changed. */
 static int find_traffic(struct asking *q, struct myr_err *err)
 {
     struct myr_place_answer *a = q->a;
@@ -444,6 +450,7 @@ static void check_advice(struct asking *q)
     why->change_count = left;
 }
 
+/* With a model only: the step on these nodes, and the step at its best. */
 static int price(struct asking *q, struct myr_err *err)
 {
     struct myr_place_answer *a = q->a;
@@ -479,6 +486,7 @@ static void take_sentences(struct asking *q, const struct myr_buf *lines)
     MYR_ASSERT(q->a->sentence_count == count);
 }
 
+/* Explained, placed and put into words, in this order. */
 static void place(struct asking *q)
 {
     struct myr_place_answer *a = q->a;
@@ -510,6 +518,7 @@ static void place(struct asking *q)
     take_sentences(q, &lines);
 }
 
+/* Each step needs those before it; the state is read late because nodes have to be known. */
 static int ask(struct asking *q, struct myr_err *err)
 {
     int rc = open_design(q, err);

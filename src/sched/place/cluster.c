@@ -5,6 +5,7 @@
  * given; which of them were assumed is told, so that an answer can say so.
  */
 
+/* The design is closed again: only its shape is kept. */
 static int of_design(const char *path, struct myr_cluster *ret, struct myr_err *err)
 {
     MYR_CLEANUP(myr_design_close) struct myr_design design = {};
@@ -34,6 +35,7 @@ static int count_of(const char *word, uint64_t given, uint32_t usual, uint32_t m
     return MYR_OK;
 }
 
+/* Groups and pods that do not fit each other are refused. */
 static int of_numbers(const struct myr_cluster_question *question, struct myr_cluster *ret,
                       struct myr_err *err)
 {

@@ -19,6 +19,7 @@ struct tenancy {
     uint64_t gpus;
 };
 
+/* A plan being made, on copies of what the placer knows. */
 struct defrag {
     const struct myr_placer *p;
     const struct myr_request *request;
@@ -122,6 +123,7 @@ static void bound_scope(const struct defrag *d, struct scope *scope)
     scope->least = need ? UINT64_MAX : scope->least;
 }
 
+/* By its free GPUs as they are now: before they change it has to be unlisted. */
 static void list_node(struct defrag *d, uint32_t node)
 {
     uint32_t count = (uint32_t)__builtin_popcountll(d->free_mask[node]);
@@ -240,6 +242,7 @@ struct candidate {
     uint64_t restart;
 };
 
+/* By node last, so that no two are equal. */
 static int by_cost(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
@@ -282,6 +285,7 @@ static uint32_t list_candidates(const struct defrag *d, const struct scope *scop
     return count;
 }
 
+/* The plan for one unit, and what it costs; false: the jobs do not fit elsewhere. */
 static bool plan_scope(struct defrag *d, const struct scope *scope, struct candidate *candidates,
                        struct myr_defrag_plan *plan)
 {

@@ -54,6 +54,7 @@ static int32_t leaf_height(const struct picture *p)
     return HEAD + (int32_t)((p->it->shape.group_nodes + ACROSS - 1) / ACROSS) * STEP;
 }
 
+/* A node of the gang by stage and number, any other by what is free on it. */
 static void draw_node(struct picture *p, uint32_t node, int32_t x, int32_t y)
 {
     const struct myr_place_answer *it = p->it;
@@ -90,6 +91,7 @@ static void draw_node(struct picture *p, uint32_t node, int32_t x, int32_t y)
     myr_buf_done(&tip);
 }
 
+/* Its nodes row by row, and how many of them are the gang's. */
 static void draw_leaf(struct picture *p, uint32_t leaf)
 {
     const struct myr_place_shape *shape = &p->it->shape;
@@ -142,6 +144,7 @@ static int32_t draw_leaves(struct picture *p, bool draw)
     return p->y + leaf_height(p) + GAP;
 }
 
+/* One sign of the legend; returns where the next one goes. */
 static int32_t draw_sign(struct picture *p, int32_t x, const char *css, const char *words,
                          uint32_t width_px)
 {
@@ -152,6 +155,7 @@ static int32_t draw_sign(struct picture *p, int32_t x, const char *css, const ch
     return x + (int32_t)width_px * PX;
 }
 
+/* As many stages as there are colours, then the states of other nodes. */
 static void draw_legend(struct picture *p)
 {
     uint32_t stages = p->stages;

@@ -28,6 +28,7 @@ const char *myr_level_name(enum myr_level level)
     return level_names[level];
 }
 
+/* By what the request leaves out, and by kind. */
 static bool is_suitable(const struct myr_placer *p, const struct myr_request *r, uint32_t node)
 {
     return !(r->exclude && (r->exclude[node / 64] >> node % 64 & 1)) &&
@@ -132,6 +133,7 @@ static void try_dropping(const struct myr_placer *p, const struct myr_request *r
     }
 }
 
+/* Traffic of a layout is for one size: without it the nodes alone count. */
 static void try_fewer(const struct myr_placer *p, const struct myr_request *r,
                       struct myr_reasons *why)
 {
@@ -171,6 +173,7 @@ static void free_nodes(struct myr_placer *copy, const struct myr_request *r,
     }
 }
 
+/* In the unit that lacks least. */
 static void try_freeing(const struct myr_placer *p, const struct myr_request *r,
                         struct myr_reasons *why)
 {
@@ -212,6 +215,7 @@ static void try_reopening(const struct myr_placer *p, const struct myr_request *
     }
 }
 
+/* Jobs may be moved only where somebody said which run. */
 static void try_moving(const struct myr_placer *p, const struct myr_request *r,
                        const struct myr_running *jobs, uint32_t job_count, struct myr_reasons *why)
 {
@@ -267,6 +271,7 @@ void myr_explain(struct myr_placer *p, const struct myr_request *r, const struct
     }
 }
 
+/* A long plan is told in part. */
 static void write_moves(const struct myr_reasons *why, const struct myr_change *c,
                         struct myr_buf *buf)
 {
@@ -280,6 +285,7 @@ static void write_moves(const struct myr_reasons *why, const struct myr_change *
     }
 }
 
+/* A sentence for each kind; sizes that it names come from the change. */
 static void write_change(const struct myr_change *c, struct myr_buf *buf)
 {
     switch (c->kind) {
@@ -341,6 +347,7 @@ static void write_not_nearer(const struct myr_request *r, const char *unit, uint
     }
 }
 
+/* How near the nodes lie, why not nearer, and how much of the bytes stays at each level. */
 static void write_placed(const struct myr_placer *p, const struct myr_request *r,
                          const struct myr_reasons *why, const struct myr_place_cost *cost,
                          struct myr_buf *buf)

@@ -21,6 +21,7 @@ static void bucket_put(struct buckets *b, uint32_t unit)
     b->occupied[count / 64] |= UINT64_C(1) << count % 64;
 }
 
+/* Before its count changes: it is looked for in the list of that. */
 static void bucket_take(struct buckets *b, uint32_t unit)
 {
     uint32_t count = b->count[unit];
@@ -402,6 +403,7 @@ void myr_placer_set_kind(struct myr_placer *p, uint32_t node, uint8_t kind)
     p->version++;
 }
 
+/* Counts those that are not zero. */
 static void set_penalty(struct myr_placer *p, uint32_t *at, uint32_t milli)
 {
     milli = milli < MYR_PENALTY_MAX ? milli : MYR_PENALTY_MAX;

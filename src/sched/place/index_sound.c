@@ -7,6 +7,7 @@
  * every list is whole. Checked without the code that builds them.
  */
 
+/* Sizes that everything else is counted by. */
 static bool shape_sound(const struct myr_placer *p)
 {
     const struct myr_place_shape *s = &p->shape;
@@ -28,6 +29,7 @@ static bool shape_sound(const struct myr_placer *p)
            p->by_pod.units == p->pods && p->by_pod.most == s->pod_nodes;
 }
 
+/* As the index counts nodes: open, and all GPUs free. */
 static bool is_whole(const struct myr_placer *p, uint32_t node)
 {
     return !p->closed[node] && p->free_mask[node] == p->whole;
@@ -69,6 +71,7 @@ static bool counts_sound(const struct myr_placer *p, const uint32_t *unit_of, ui
     return sound;
 }
 
+/* Every unit is in the list of its count, once. */
 static bool buckets_sound(const struct buckets *b)
 {
     uint32_t seen = 0;
@@ -93,6 +96,7 @@ static bool buckets_sound(const struct buckets *b)
     return seen == b->units && !(b->occupied[last] & beyond);
 }
 
+/* The same for nodes that are partly free. */
 static bool partials_sound(const struct myr_placer *p)
 {
     uint32_t seen = 0, there = 0;

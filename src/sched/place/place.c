@@ -158,6 +158,7 @@ uint32_t myr_placer_free_beside(const struct myr_placer *p, uint32_t node)
     return p->by_group.count[node / p->shape.group_nodes];
 }
 
+/* The GPUs are free; the gang has room for one share more. */
 static void take(struct myr_placer *p, uint32_t node, uint64_t mask, struct myr_gang *gang)
 {
     MYR_ASSERT((p->free_mask[node] & mask) == mask);
@@ -202,6 +203,7 @@ static void take_from_pod(struct myr_placer *p, uint32_t pod, uint32_t nodes, st
     }
 }
 
+/* So many whole nodes are free, somewhere. */
 static void take_nodes(struct myr_placer *p, uint32_t nodes, struct myr_gang *gang)
 {
     /* One group that holds all of it, the fullest of those; else pod by pod. */

@@ -13,6 +13,7 @@
 
 enum { FILE_BYTES_MAX = 256 << 20 };
 
+/* Columns that are known; all but the first may be missing. */
 enum column {
     NODE,
     JOB,
@@ -44,6 +45,7 @@ struct names {
 
 enum { NAMES_KIND, NAMES_RACK, NAMES_ROW, NAMES_COUNT };
 
+/* A table being read into a placer. */
 struct reader {
     struct myr_sched_state *state;
     struct myr_placer *p;
@@ -56,6 +58,7 @@ struct reader {
     uint32_t rows;
 };
 
+/* Columns in any order and case; others are passed over. */
 static int read_header(struct reader *r, struct myr_err *err)
 {
     int rc = myr_csv_next(&r->csv, err);
@@ -118,6 +121,7 @@ static int read_node(const struct reader *r, uint32_t *ret, struct myr_err *err)
     return MYR_OK;
 }
 
+/* 'usual' where the row has none. */
 static int read_number(const struct reader *r, enum column column, uint64_t usual, uint64_t most,
                        uint64_t *ret, struct myr_err *err)
 {
@@ -175,6 +179,7 @@ static int set_use(const struct reader *r, uint32_t node, struct myr_err *err)
     return MYR_OK;
 }
 
+/* How well the node is, as a penalty; several sources add up. */
 static int set_state(const struct reader *r, uint32_t node, struct myr_err *err)
 {
     /* No load, no flaps, all headroom: nothing to mind. */
@@ -281,6 +286,7 @@ static struct myr_running *job_for(struct reader *r, struct myr_str name, uint32
     return &r->state->jobs.items[known];
 }
 
+/* A row with a job takes GPUs of its node for it. */
 static int take_share(struct reader *r, uint32_t node, struct myr_err *err)
 {
     struct myr_str name = field(r, JOB);

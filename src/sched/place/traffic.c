@@ -80,6 +80,7 @@ static bool is_first(uint32_t cell, const struct cell_set *set)
     return true;
 }
 
+/* Families that different axes make may be the same groups. */
 static bool same_members(const struct myr_traffic_family *a, const struct myr_traffic_family *b)
 {
     return a->group_size == b->group_size && a->group_count == b->group_count &&
@@ -103,6 +104,7 @@ static void add_family(struct myr_job_traffic *t, struct myr_traffic_family *fam
     t->families[t->family_count++] = *family;
 }
 
+/* Groups in which every combination of the digits is a member. */
 static void add_groups(struct myr_job_traffic *t, enum myr_axis axis, const struct cell_set *set,
                        double bytes, struct myr_arena *arena)
 {

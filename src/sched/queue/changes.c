@@ -21,6 +21,7 @@ static int check_job(const struct myr_queue *q, int64_t now_s, uint32_t id)
     return now_s < q->now_s ? MYR_EINVAL : MYR_OK;
 }
 
+/* The checks come first: what is refused moves no clock. */
 static int check_and_advance(struct myr_queue *q, int64_t now_s, uint32_t id)
 {
     int rc = check_job(q, now_s, id);
@@ -165,6 +166,7 @@ static void *grown(void *old, uint64_t before, uint64_t now, size_t size)
     return items;
 }
 
+/* Nodes are only added, and nothing that stands may change its place. */
 static int check_growth(const struct myr_queue *q, const struct myr_place_shape *shape,
                         struct myr_err *err)
 {

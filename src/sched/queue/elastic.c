@@ -23,6 +23,7 @@ static uint32_t most_fitting(const struct myr_queue *q, const struct qjob *job)
     return gpus >= spec->gpus_min ? gpus : 0;
 }
 
+/* The first in order of those that can start with less; 'ret_gpus' is set if there is one. */
 static uint32_t next_elastic(const struct myr_queue *q, uint32_t *ret_gpus)
 {
     const struct line *best = NULL;

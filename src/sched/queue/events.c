@@ -49,6 +49,7 @@ int myr_queue_started(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t 
     return MYR_OK;
 }
 
+/* A node where a start failed, for some time; at most a part of the cluster. */
 static void avoid_node(struct myr_queue *q, uint32_t node)
 {
     bool known = q->closed[node] & CLOSED_AVOID;

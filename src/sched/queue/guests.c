@@ -115,6 +115,7 @@ static int64_t usable_until_s(const struct myr_queue *q, uint32_t node, int64_t 
     return until_s;
 }
 
+/* When the last job on the held nodes has reached its limit; INT64_MIN: one has none. */
 static int64_t hold_until_s(const struct myr_queue *q, const struct hold *hold)
 {
     int64_t until_s = q->now_s;
@@ -157,6 +158,10 @@ static bool start_in_time(struct myr_queue *q, uint32_t id, uint32_t node, int64
     return true;
 }
 
+/*
+ * On the first node where it ends in time: nodes that are held, then those
+ * about to be maintained.
+ */
 static bool backfill_job(struct myr_queue *q, uint32_t id)
 {
     for (size_t h = 0; h < q->holds.count; h++) {

@@ -72,6 +72,7 @@ static void list_alike(struct myr_queue *q, uint32_t at)
     size->first = at;
 }
 
+/* A size goes with its last line, so that searches meet only sizes that wait. */
 static void unlist_alike(struct myr_queue *q, uint32_t at)
 {
     const struct line *line = &q->lines.items[at];

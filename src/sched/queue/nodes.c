@@ -82,6 +82,7 @@ static void replace_node(struct myr_queue *q, uint32_t id, uint32_t node, uint32
                                                .spare = spare});
 }
 
+/* It is no spare, no cell of anybody's and nobody's claim any more. */
 static void close_lost(struct myr_queue *q, uint32_t node)
 {
     if (q->closed[node] & CLOSED_SPARE) {
@@ -199,6 +200,7 @@ int myr_queue_maintain(struct myr_queue *q, const struct myr_window *spec, struc
     return MYR_OK;
 }
 
+/* Whether any window that drains or is open has the node. */
 static bool in_open_window(const struct myr_queue *q, uint32_t node)
 {
     for (size_t i = 0; i < q->windows.count; i++) {
@@ -211,6 +213,7 @@ static bool in_open_window(const struct myr_queue *q, uint32_t node)
     return false;
 }
 
+/* To its next stage: closes, stops or opens, node by node. */
 static void turn_window(struct myr_queue *q, struct window *window, uint32_t stage)
 {
     window->stage = stage;

@@ -83,6 +83,7 @@ static const struct line *next_line(const struct myr_queue *q, uint32_t above)
     return best;
 }
 
+/* On the nodes of all, where it fits: that was asked before. */
 static void place(struct myr_queue *q, uint32_t id)
 {
     uint32_t gpus = queue_job(q, id)->spec.gpus;

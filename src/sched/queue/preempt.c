@@ -53,6 +53,7 @@ static int64_t cost_of(const struct myr_queue *q, const struct qjob *job)
     return queue_lengths_cost_s(q->lengths, job->spec.gpus, job->saved_s + queue_worked_s(q, job));
 }
 
+/* Reasons not to, from the cheapest to find to the dearest; who is left may be stopped. */
 static bool may_stop(const struct myr_queue *q, const struct claim *claim,
                      const struct qjob *victim)
 {
@@ -352,6 +353,7 @@ static bool find_room(struct myr_queue *q, const struct claim *claim)
     return claim->gang ? find_nodes(q, claim) : find_node(q, claim);
 }
 
+/* A request counts as one even on a single node: it is placed by whole shares. */
 static bool is_gang(const struct myr_queue *q, const struct qjob *job)
 {
     return job->request != MYR_NONE || queue_is_gang(q, job->spec.gpus);
@@ -378,6 +380,7 @@ bool queue_find_stops(struct myr_queue *q, uint32_t id, int32_t priority, bool a
     return found;
 }
 
+/* How long until it searches again: longer the longer it has waited in vain. */
 static int64_t retry_s(const struct myr_queue *q, uint32_t id)
 {
     int64_t waited_s = queue_waited_s(q, id);
@@ -403,6 +406,7 @@ static bool runs_below(const struct myr_queue *q, int32_t priority)
     return false;
 }
 
+/* Its nodes were held for long enough that it may stop whatever is left on them. */
 static bool is_graced(const struct myr_queue *q, uint32_t id)
 {
     return q->policy.preempt && q->policy.grace_s > 0 && queue_held_s(q, id) >= q->policy.grace_s;
@@ -426,6 +430,7 @@ static int64_t least_cost(const struct myr_queue *q, uint32_t gpus)
     return lacks * q->policy.restart_s;
 }
 
+/* What an end of the line's first job costs. */
 static int64_t first_cost_s(const struct myr_queue *q, const struct line *line)
 {
     return queue_lengths_cost_s(q->lengths, line->gpus, queue_job(q, line->first)->saved_s);

@@ -63,6 +63,7 @@ void queue_replace_replica(struct myr_queue *q, uint32_t service, uint32_t id)
     }
 }
 
+/* Starts or ends as many as the difference is. */
 static void set_replicas(struct myr_queue *q, uint32_t service, uint32_t replicas)
 {
     MYR_ASSERT(service < q->services.count);

@@ -15,6 +15,7 @@ static int check_time(struct myr_queue *q, int64_t now_s, struct myr_err *err)
     return MYR_OK;
 }
 
+/* The job to wait for must be known, and must still be able to end well where that counts. */
 static int check_after(const struct myr_queue *q, const struct myr_queue_job *spec,
                        struct myr_err *err)
 {
@@ -36,6 +37,7 @@ static int check_after(const struct myr_queue *q, const struct myr_queue_job *sp
     return MYR_OK;
 }
 
+/* Everything that a job says of itself, before it is believed. */
 static int check_spec(const struct myr_queue *q, const struct myr_queue_job *spec,
                       struct myr_err *err)
 {
@@ -69,6 +71,7 @@ static bool may_come(const struct myr_queue *q, const struct myr_queue_job *spec
     return spec->after_kind == MYR_AFTER_NONE || queue_job(q, spec->after)->state == MYR_JOB_DONE;
 }
 
+/* It is blocked; its request, if any, counts it as a user already. */
 static uint32_t add_job(struct myr_queue *q, const struct myr_queue_job *spec, uint32_t array,
                         uint32_t request)
 {

@@ -36,6 +36,7 @@ static uint32_t new_page(struct myr_queue *q)
     return page;
 }
 
+/* A free slot, or one more; its bytes are zero, or overwritten by the caller. */
 static uint32_t new_slot(struct myr_queue *q)
 {
     uint32_t slot = q->job_free;
@@ -114,6 +115,7 @@ static void leave_array(struct myr_queue *q, uint32_t at)
     }
 }
 
+/* All that is left of a job: its id, which is never given again. */
 static void forget(struct myr_queue *q, uint32_t id)
 {
     struct job_page *page = &q->pages.items[q->page_of.items[id / QUEUE_PAGE_JOBS]];

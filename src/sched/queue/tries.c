@@ -7,6 +7,7 @@
  * seen when its time has come. It is made when it is first needed.
  */
 
+/* Only where the heap is in use and the line may ever stop anybody. */
 static void add(struct myr_queue *q, uint32_t at)
 {
     const struct line *line = &q->lines.items[at];
