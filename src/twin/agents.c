@@ -20,6 +20,7 @@ static void answer(struct world *w, enum myr_event_kind kind, const struct myr_e
     send_to_control(w, &event, after_ms);
 }
 
+/* Of one epoch; MYR_NONE: none, or it has ended. */
 static uint32_t find_rank(const struct world *w, uint32_t node, uint32_t job, uint32_t epoch)
 {
     uint32_t at = w->nodes[node].first_rank;
@@ -39,6 +40,7 @@ static bool runs_up_to(const struct world *w, uint32_t node, uint32_t job, uint3
     return at != MYR_NONE;
 }
 
+/* Told to stop, or ended by itself: both are never started again. */
 static bool was_stopped(const struct wnode *node, uint32_t job, uint32_t epoch)
 {
     /* An entry stands for all epochs of its job up to its own. */
@@ -66,6 +68,7 @@ static bool is_new_here(struct wnode *node, uint32_t job)
     return true;
 }
 
+/* From the order until the ranks of this node are up. */
 static int64_t start_ms(struct world *w, uint32_t job, const struct myr_effect *order)
 {
     struct myr_rng rng;
@@ -82,6 +85,10 @@ static int64_t start_ms(struct world *w, uint32_t job, const struct myr_effect *
     return ms;
 }
 
+/*
+ * A start may come late, twice, or while something else is there: each is
+ * answered as it deserves.
+ */
 static void take_start(struct world *w, uint32_t job, const struct myr_effect *order)
 {
     struct wnode *node = &w->nodes[order->node];
@@ -149,6 +156,7 @@ void agent_ready(struct world *w, uint32_t id, uint32_t serial)
     answer(w, MYR_EVENT_STARTED, &order, 0, 0);
 }
 
+/* Also what is older than the epoch: an agent that stops one leaves none before it. */
 static void take_stop(struct world *w, uint32_t job, const struct myr_effect *order)
 {
     struct wnode *node = &w->nodes[order->node];
@@ -189,6 +197,7 @@ void agent_gone(struct world *w, uint32_t id, uint32_t serial)
     answer(w, MYR_EVENT_STOPPED, &order, 0, 0);
 }
 
+/* Numbers go up: a test that is repeated is not made twice. */
 static void take_test(struct world *w, const struct myr_effect *order)
 {
     struct wnode *node = &w->nodes[order->node];
@@ -235,6 +244,7 @@ void shell_silent(struct world *w, uint32_t id, uint32_t quiet)
     (void)tell_control(w, &event);
 }
 
+/* From now until the shell would say that the node is silent. */
 static void watch_silence(struct world *w, uint32_t id)
 {
     struct wnode *node = &w->nodes[id];
@@ -364,6 +374,7 @@ void rack_fence(struct world *w, const struct myr_effect *effect)
     }
 }
 
+/* Power on until the agent can run jobs. */
 static int64_t boot_ms(struct world *w, uint32_t id)
 {
     struct myr_rng rng;

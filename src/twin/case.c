@@ -30,6 +30,7 @@ void myr_twin_case_write(const struct myr_scenario *scenario, const struct myr_t
     }
 }
 
+/* Sixteen digits, small letters, as they are written. */
 static bool read_hash(struct myr_str text, uint64_t *ret)
 {
     *ret = 0;

@@ -22,6 +22,7 @@ struct book_job {
     uint32_t commit_epoch;
 };
 
+/* All books. GPUs are counted through: node by node, then by number. */
 struct check {
     uint32_t nodes, gpus_per_node;
     uint32_t *owner; /* by GPU: job + 1, 0: nobody */
@@ -147,6 +148,7 @@ void check_node_free(struct check *k, uint32_t node, uint64_t free_gpus)
     }
 }
 
+/* From now on the job has these GPUs, rightly or not. */
 static void grant(struct check *k, const struct myr_effect *e)
 {
     touch(k, e->node);
@@ -176,6 +178,7 @@ static void grant(struct check *k, const struct myr_effect *e)
     }
 }
 
+/* Released but not given up by the job that has them, they stay its own. */
 static void release(struct check *k, const struct myr_effect *e)
 {
     touch(k, e->node);
@@ -189,6 +192,7 @@ static void release(struct check *k, const struct myr_effect *e)
     }
 }
 
+/* Only the GPUs that were granted may be started on. */
 static void order_start(struct check *k, const struct myr_effect *e)
 {
     for (uint32_t g = 0; g < k->gpus_per_node; g++) {
@@ -200,6 +204,7 @@ static void order_start(struct check *k, const struct myr_effect *e)
     }
 }
 
+/* Stops are remembered by epoch: a later running of it is wrong. */
 static void note_stop(struct check *k, const struct myr_effect *e)
 {
     struct book_job *job = book(k, e->job);
@@ -208,6 +213,7 @@ static void note_stop(struct check *k, const struct myr_effect *e)
     }
 }
 
+/* What a state claims must be true in the books. */
 static void job_says(struct check *k, const struct myr_effect *e)
 {
     struct book_job *job = book(k, e->job);
@@ -243,6 +249,7 @@ static void job_says(struct check *k, const struct myr_effect *e)
     }
 }
 
+/* Called drained, a node has no ranks on it. */
 static void node_says(struct check *k, const struct myr_effect *e)
 {
     bool drained = e->state == MYR_NODE_DRAINED || e->state == MYR_NODE_REPAIR;
@@ -294,6 +301,7 @@ void check_job(struct check *k, uint32_t job, uint32_t gpus, bool strict)
     book(k, job)->strict = strict;
 }
 
+/* The truth about GPUs, whatever the controller believes. */
 static void set_lives(struct check *k, uint32_t node, uint64_t gpus, uint32_t value)
 {
     for (uint32_t g = 0; g < k->gpus_per_node; g++) {

@@ -8,6 +8,7 @@ static double unit_ms(enum field_unit unit)
     return unit == FIELD_MIN ? 60e3 : unit == FIELD_H ? 3600e3 : 1e3;
 }
 
+/* Checked against its limits, and stored as whole units. */
 static int read_one(const struct myr_doc *node, const struct field *row, char *base,
                     struct myr_err *err)
 {

@@ -102,6 +102,7 @@ void inc_rank_up(struct world *w, uint32_t rank)
     }
 }
 
+/* Slots are used again: a happening of an earlier use is void. */
 static bool is_meant(const struct world *w, uint32_t id, uint32_t serial)
 {
     const struct winc *inc = &w->incs.items[id];

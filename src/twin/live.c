@@ -9,6 +9,7 @@
 
 #include "world.h"
 
+/* The world first: the line finds its way back by that. */
 struct myr_live {
     struct world world;
     struct myr_scenario scenario;
@@ -90,6 +91,7 @@ struct myr_live_run myr_live_run_default(void)
         .work_ms = 1800000, .step_ms = 2000, .interval_ms = 300000, .stall_ms = 5000};
 }
 
+/* Size, restarts and lease are the caller's word; returns the world's number of the job. */
 static uint32_t add_job(struct myr_live *live, const struct myr_job_spec *spec,
                         const struct myr_live_run *run)
 {
@@ -170,6 +172,7 @@ static bool is_bound(const struct myr_live *live, uint32_t id)
     return id < live->id_count && live->world.job_of_id[id] != MYR_NONE;
 }
 
+/* To the job that was submitted under its token, or to one made up. */
 static void bind_spec(struct myr_live *live, uint32_t id, const struct myr_job_spec *spec)
 {
     /* A job that was never submitted here runs as jobs do by default. */
@@ -182,6 +185,7 @@ static void bind_spec(struct myr_live *live, uint32_t id, const struct myr_job_s
 
 /* ---- the line ---- */
 
+/* Jobs that nobody submitted here are bound when they start. */
 static void accepted(struct myr_live *live, const struct myr_effect *effect)
 {
     /* All that an answer says of a job is its token. */
@@ -276,6 +280,7 @@ static void adopt_books(struct world *w, const struct myr_control *control)
     check_event_done(w->check);
 }
 
+/* Those that the controller hears are up; their boots go on counting from there. */
 static void adopt_nodes(struct world *w, const struct myr_control *control)
 {
     for (uint32_t n = 0; n < myr_control_nodes(control); n++) {
@@ -314,6 +319,7 @@ static void adopt_rank(struct world *w, const struct myr_control *control,
     inc_rank_up(w, id);
 }
 
+/* What it has saved, and whether it is over. */
 static void adopt_job(struct myr_live *live, const struct myr_control *control, uint32_t id)
 {
     struct world *w = &live->world;

@@ -37,6 +37,7 @@ void nature_schedule(struct world *w, enum happening what, enum draw_use use, ui
     }
 }
 
+/* Between two faults anywhere in the cluster; 0: there are none. */
 static int64_t fault_mean_ms(const struct myr_scenario *s)
 {
     uint64_t sum = 0;
@@ -49,6 +50,7 @@ static int64_t fault_mean_ms(const struct myr_scenario *s)
     return whole > 0 && mean_ms == 0 ? 1 : (int64_t)mean_ms; /* 0 would be never */
 }
 
+/* Every job of the scenario, drawn from its number. */
 static void begin_jobs(struct world *w)
 {
     const struct myr_scenario *s = w->scenario;
@@ -117,6 +119,7 @@ void nature_begin(struct world *w)
 
 /* ---- faults ---- */
 
+/* For the report: how many, and how long until it goes on. */
 static void note_failure(struct world *w, uint32_t rank)
 {
     struct wjob *job = &w->jobs[w->ranks.items[rank].job];
@@ -125,6 +128,7 @@ static void note_failure(struct world *w, uint32_t rank)
     job->failed_ms = job->failed_ms < 0 ? w->now_ms : job->failed_ms;
 }
 
+/* Its incarnation makes no progress any more; whether anybody is told depends on how it shows. */
 static void strike_rank(struct world *w, uint32_t at, enum myr_fault shows, struct myr_rng *rng)
 {
     const struct wrank *rank = &w->ranks.items[at];
@@ -147,6 +151,7 @@ static void strike_rank(struct world *w, uint32_t at, enum myr_fault shows, stru
     send_to_control(w, &event, times_draw_ms(&w->times, TIME_DETECT_CRASH, 1, rng));
 }
 
+/* All jobs on it fail at once. */
 static void strike_node(struct world *w, uint32_t id)
 {
     struct wnode *node = &w->nodes[id];
@@ -191,6 +196,7 @@ void nature_strike(struct world *w, uint32_t id, const struct blow *blow, struct
     }
 }
 
+/* A class says how it shows; what it takes to mend is drawn. */
 static struct blow blow_of(const struct world *w, const struct myr_scenario_class *class,
                            struct myr_rng *rng)
 {

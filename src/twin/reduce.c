@@ -29,6 +29,7 @@ struct reduction {
     uint64_t events, events_most; /* spent, and to be spent */
 };
 
+/* By events, not by runs: many short runs cost no more than a few long ones. */
 static bool spent(const struct reduction *it)
 {
     return it->events >= it->events_most;
@@ -64,6 +65,7 @@ static bool still_breaks(struct reduction *it, uint64_t seed, uint64_t events_mo
     return breaks;
 }
 
+/* At its own seed, for as long as it takes. */
 static bool breaks_here(struct reduction *it)
 {
     return still_breaks(it, it->seed, 0);
@@ -128,6 +130,7 @@ static uint32_t members(const struct myr_scenario_list *out, uint32_t count, uin
     return used;
 }
 
+/* A new list of both, sorted; 'before' stays as it is. */
 static void add_left_out(struct myr_scenario_list *ret, const struct myr_scenario_list *before,
                          const uint32_t *numbers, uint32_t count)
 {
@@ -158,6 +161,7 @@ static bool leave_out(struct reduction *it, enum myr_scenario_kind kind, const u
     return breaks;
 }
 
+/* How many of the kind the last run has drawn. */
 static uint32_t drawn_of(const struct reduction *it, enum myr_scenario_kind kind)
 {
     /* So many at most are looked at one by one. */
@@ -189,6 +193,7 @@ static void shrink(struct reduction *it, enum myr_scenario_kind kind)
     free(left);
 }
 
+/* Kinds as a whole first: what goes with them need not be left out one by one. */
 static void shrink_all(struct reduction *it)
 {
     static const enum myr_scenario_kind kinds[] = {MYR_SCENARIO_JOBS,       MYR_SCENARIO_FAULTS,
@@ -203,6 +208,7 @@ static void shrink_all(struct reduction *it)
 
 /* ---- smaller worlds at other seeds ---- */
 
+/* The lists are the caller's to free. */
 static void copy_left_out(struct myr_scenario_list ret[MYR_SCENARIO_LISTS],
                           const struct myr_scenario *from)
 {
@@ -257,6 +263,7 @@ static uint32_t times_more(struct reduction *it)
     return factors[myr_rng_below(&it->rng, MYR_ARRAY_COUNT(factors))];
 }
 
+/* A chance that is none, as given, or several times as large. */
 static void draw_ppm(struct reduction *it, uint32_t given, uint32_t *ret)
 {
     uint64_t ppm = (uint64_t)given * times_more(it);
@@ -264,6 +271,7 @@ static void draw_ppm(struct reduction *it, uint32_t given, uint32_t *ret)
     *ret = ppm < 300000 ? (uint32_t)ppm : given > 300000 ? given : 300000;
 }
 
+/* The same for a mean time: 0 is never. */
 static void draw_every(struct reduction *it, int64_t given, int64_t *ret)
 {
     uint32_t factor = times_more(it);
@@ -272,6 +280,7 @@ static void draw_every(struct reduction *it, int64_t given, int64_t *ret)
     *ret = every > 0 && every < 60000 ? (given < 60000 ? given : 60000) : every;
 }
 
+/* From what was given at first, not from the case at hand: what went may come back. */
 static void draw_trouble(struct reduction *it)
 {
     struct myr_scenario *s = it->scenario;
@@ -344,6 +353,7 @@ static bool is_small(const struct reduction *it)
     return it->result->jobs_left <= JOBS_FEW && it->result->broken.events <= EVENTS_FEW;
 }
 
+/* Until the case is small or the events are spent. */
 static void play_the_odds(struct reduction *it)
 {
     while (!spent(it) && !is_small(it)) {

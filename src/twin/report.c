@@ -16,6 +16,7 @@ struct line {
     double (*pick)(const struct myr_twin_sample *sample);
 };
 
+/* At most LINES_MAX lines over one time axis. */
 static void draw_lines(const struct myr_twin_result *r, const char *title, const char *unit,
                        const struct line *lines, uint32_t count, struct myr_buf *buf)
 {
@@ -110,6 +111,7 @@ static void put_tiles(const struct myr_twin_result *r, struct myr_buf *buf)
     myr_page_tiles_end(buf);
 }
 
+/* By GPU hours, with the part of their time that was of use. */
 static void put_long_jobs(const struct myr_twin_result *r, struct myr_buf *buf)
 {
     static const char *const heads[] = {"job", "GPUs", "hours", "failures", "useful time %"};

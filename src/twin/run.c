@@ -46,6 +46,7 @@ static int64_t kept_ms(const struct world *w, const struct wjob *job)
     return kept;
 }
 
+/* One for each step of time up to then, all of the same state. */
 static void sample(struct world *w, int64_t until_ms)
 {
     /* Up to the next happening the world stands still. */
@@ -102,6 +103,7 @@ static void put_long_job(struct myr_twin_result *r, struct myr_twin_long_job job
     }
 }
 
+/* Counts a job by how it stands at the end of the run. */
 static void sum_job(struct world *w, uint32_t id)
 {
     const struct wjob *job = &w->jobs[id];
@@ -138,6 +140,7 @@ static void sum_job(struct world *w, uint32_t id)
     }
 }
 
+/* Everything that a result says, from the world and the books. */
 static void sum_up(struct world *w)
 {
     struct myr_twin_result *r = w->result;

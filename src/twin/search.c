@@ -8,6 +8,7 @@
 
 #include "reduce.h"
 
+/* One run that ends where a rule breaks. */
 static int play(const struct myr_scenario *scenario, const struct myr_search_options *how,
                 uint64_t seed, struct myr_twin_result *ret, struct myr_err *err)
 {

@@ -128,6 +128,7 @@ void seat_done(struct world *w)
     myr_buf_done(&w->seat.journal);
 }
 
+/* When the controller wants to be called, in the world's time; at most one is asked for. */
 static void ask_for_tick(struct world *w)
 {
     struct seat *seat = &w->seat;
@@ -157,6 +158,7 @@ static void note_accepted(struct world *w, const struct myr_effect *effect)
     }
 }
 
+/* What the report needs to know of a job's states. */
 static void job_says(struct world *w, const struct myr_effect *effect)
 {
     struct wjob *job = &w->jobs[w->job_of_id[effect->job]];
@@ -168,6 +170,7 @@ static void job_says(struct world *w, const struct myr_effect *effect)
     job->over = effect->state >= MYR_CONTROL_DONE ? effect->state : 0;
 }
 
+/* Orders leave; what only tells of a decision goes nowhere. */
 static void carry_out(struct world *w, const struct myr_effect *effect)
 {
     switch ((enum myr_effect_kind)effect->kind) {
@@ -212,8 +215,10 @@ static void watch(struct world *w, const struct myr_event *event, const struct m
     check_event_done(w->check);
 }
 
+/* Where in an event it dies: before its record is whole, before it acts, or after. */
 enum death { DEATH_NONE, DEATH_UNWRITTEN, DEATH_WRITTEN, DEATH_AFTER };
 
+/* Drawn where a death is due. */
 static enum death death_of(struct world *w)
 {
     if (w->seat.events + 1 != w->seat.crash_event) {
@@ -233,6 +238,7 @@ static void tear(struct world *w, size_t whole)
     w->seat.journal.len = whole + myr_rng_below(&rng, (uint32_t)more);
 }
 
+/* What was not written is gone; a restart is on its way. */
 static void die(struct world *w)
 {
     struct seat *seat = &w->seat;
@@ -330,6 +336,7 @@ void seat_tick(struct world *w, uint32_t serial)
     }
 }
 
+/* Every job that was accepted must be known after a crash, under the same id. */
 static void find_jobs(struct world *w)
 {
     for (uint32_t i = 0; i < w->scenario->job_count; i++) {

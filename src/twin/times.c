@@ -32,6 +32,7 @@ static int64_t to_ms(double value, const char *unit)
     return ms < 1e12 ? (int64_t)(ms + 0.5) : INT64_C(1000000000000);
 }
 
+/* As whole milliseconds, and how it grows with the gang. */
 static void read_row(const struct myr_recovery_row *in, struct time_row *ret)
 {
     ret->at_one = (struct draw_time){to_ms(in->low, in->unit), to_ms(in->typical, in->unit),
@@ -62,6 +63,7 @@ int times_init(struct times *times, const struct myr_recovery *recovery, enum my
     return MYR_OK;
 }
 
+/* From the size that the data are of to this one. */
 static int64_t scale(int64_t value_ms, const struct time_row *row, uint32_t gpus)
 {
     int64_t log2_gpus = draw_log2(gpus > 0 ? gpus : 1);

@@ -1,6 +1,7 @@
 /* turns: one happening of the world, whoever controls it. */
 #include "world.h"
 
+/* Messages to the controller: said again until somebody takes them. */
 static void take_message(struct world *w, uint32_t id)
 {
     const struct wmsg *msg = &w->msgs.items[id];
@@ -27,6 +28,7 @@ static void take_message(struct world *w, uint32_t id)
     }
 }
 
+/* Orders are taken, or lost, once. */
 static void take_order(struct world *w, uint32_t id)
 {
     /* Copied: what follows may send messages, and those move in memory. */

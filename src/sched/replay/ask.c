@@ -12,6 +12,10 @@ const char *const myr_replay_policy_names[MYR_REPLAY_POLICIES] = {"fifo", "first
  * to the middle of the wait that the first time found.
  */
 
+/*
+ * Tenants of the file, the command line and the trace, as one tree; they
+ * lie in the trace's arena.
+ */
 static int read_tenants(const struct myr_replay_question *question, struct myr_joblog *trace,
                         struct myr_tenant **ret, struct myr_err *err)
 {
@@ -53,6 +57,7 @@ static void tell_read(void *context, uint64_t rows)
     }
 }
 
+/* What the queue and the replay are asked for; 'progress' must live as long as they do. */
 static struct myr_replay_options options_of(const struct myr_replay_question *question,
                                             const struct myr_place_shape *shape,
                                             struct progress *progress)
@@ -73,6 +78,7 @@ static struct myr_replay_options options_of(const struct myr_replay_question *qu
     return options;
 }
 
+/* A job of the list of waits, by what the trace calls it. */
 static struct myr_replay_longest_row row_of(struct myr_replay_answer *a, uint32_t job)
 {
     const struct myr_job_row *asked = &a->result.submitted[job];
@@ -226,6 +232,7 @@ static uint32_t *tree_order(const struct myr_tenant *tenants, uint32_t count,
     return order;
 }
 
+/* Rows in the order of the tree; jobs count for their own tenant, not for those above it. */
 static void sum_tenants(struct myr_replay_answer *a, const struct myr_tenant *tenants,
                         struct myr_arena *arena)
 {
@@ -290,6 +297,7 @@ static struct myr_replay_size_row size_row(uint32_t gpus, int64_t *waits, size_t
     return row;
 }
 
+/* Recorded waits of one size. */
 struct recorded_size {
     uint32_t jobs;
     double sum_h;
@@ -328,6 +336,7 @@ static void sum_recorded(struct myr_replay_answer *a, struct recorded_size *ret)
     free(waits);
 }
 
+/* By powers of two; sizes that no job has are left out. */
 static void sum_sizes(struct myr_replay_answer *a)
 {
     size_t count = a->result.job_rows.count, start[MYR_REPLAY_SIZES_MAX + 1] = {};
@@ -384,6 +393,7 @@ static void find_longest(struct myr_replay_answer *a)
     }
 }
 
+/* Only where a schedule was asked for. */
 static void note_event(void *context, const struct myr_replay_event *event)
 {
     struct myr_replay_answer *a = context;
@@ -405,6 +415,7 @@ static int drop_too_large(struct myr_replay_answer *a, struct myr_err *err)
     return MYR_OK;
 }
 
+/* From the cluster to the explanation; what fails leaves 'ret' to be freed by the caller. */
 static int answer(const struct myr_replay_question *question, struct myr_arena *arena,
                   struct myr_replay_answer *ret, struct myr_err *err)
 {

@@ -37,6 +37,7 @@ static const char *const aliases[COLUMNS][ALIASES_MAX] = {
               "queuing_time", "pending_time", "planned", "reserved"},
 };
 
+/* A trace being read, piece by piece. */
 struct reader {
     struct myr_csv *csv;
     struct myr_arena piece; /* of the piece of text at hand: fields that had quotes in them */
@@ -90,6 +91,7 @@ static int next_plain(struct reader *r, struct myr_err *err)
     return 1;
 }
 
+/* Fields point into the text, or into the arena of the piece where quotes were taken off. */
 static int next_row(struct reader *r, struct myr_err *err)
 {
     return r->separator == ',' ? myr_csv_next(r->csv, err) : next_plain(r, err);
@@ -144,6 +146,7 @@ static int find_column(const struct myr_csv *csv, enum column column, uint32_t *
     return MYR_OK;
 }
 
+/* Which columns there are; what a replay cannot do without must be among them. */
 static int read_header(struct reader *r, struct myr_err *err)
 {
     for (uint32_t c = 0; c < COLUMNS; c++) {
@@ -183,6 +186,7 @@ static int field_of(const struct reader *r, enum column column, struct myr_str *
     return MYR_OK;
 }
 
+/* The row must have it: a job without a time cannot be placed in the trace. */
 static int read_time(const struct reader *r, enum column column, int64_t *ret, struct myr_err *err)
 {
     struct myr_str field;
@@ -195,6 +199,7 @@ static int read_time(const struct reader *r, enum column column, int64_t *ret, s
     return rc;
 }
 
+/* From the column of GPUs, or out of a list of resources. */
 static int read_gpus(const struct reader *r, uint32_t *ret, struct myr_err *err)
 {
     /* A plain column of GPUs wins over a list of resources. */
@@ -258,6 +263,7 @@ static int read_length(const struct reader *r, int64_t *ret, bool *ret_never, st
     return rc;
 }
 
+/* An empty field is 0. */
 static int read_priority(const struct reader *r, int32_t *ret, struct myr_err *err)
 {
     struct myr_str field;
@@ -272,6 +278,7 @@ static int read_priority(const struct reader *r, int32_t *ret, struct myr_err *e
     return rc;
 }
 
+/* By name; an unknown one is added. */
 static int tenant_of(struct reader *r, uint32_t *ret, struct myr_err *err)
 {
     uint32_t f = r->at[TENANT];

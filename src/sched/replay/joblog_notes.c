@@ -21,6 +21,7 @@ static void put_number(struct myr_joblog_notes *notes, uint64_t number)
     myr_vec_push(&notes->bytes, (uint8_t)number);
 }
 
+/* The number at 'at', which goes on behind it. */
 static uint64_t take_number(const struct myr_joblog_notes *notes, uint64_t *at)
 {
     uint64_t number = 0;

@@ -42,6 +42,7 @@ static bool take_digits(struct myr_str *text, uint32_t most, int64_t *ret)
     return count > 0;
 }
 
+/* Takes it, if it is there. */
 static bool take_char(struct myr_str *text, char c)
 {
     if (text->len == 0 || text->data[0] != c) {
@@ -121,6 +122,7 @@ static bool take_offset(struct myr_str *text, int64_t *ret_s)
     return hours < 15 && minutes < 60;
 }
 
+/* ISO's order: year, month, day, and the clock behind a T or a blank. */
 static bool time_stamp(struct myr_str text, int64_t *ret_s)
 {
     int64_t year, month, day, clock_s, offset_s;
@@ -137,6 +139,7 @@ static bool time_stamp(struct myr_str text, int64_t *ret_s)
     return true;
 }
 
+/* The whole field; a fraction is dropped. */
 static bool seconds(struct myr_str text, int64_t *ret_s)
 {
     /* 13 digits fit; what is larger is no time. */

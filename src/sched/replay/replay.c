@@ -25,6 +25,7 @@ struct progress {
     struct myr_gang gang; /* of this run, where somebody listens: the queue forgets it */
 };
 
+/* A replay on its way. */
 struct replay {
     const struct myr_job_row *rows; /* in the order of submission */
     size_t count;
@@ -44,6 +45,7 @@ struct replay {
     struct myr_replay_result *result;
 };
 
+/* Only while the job is there: its place is another's afterwards. */
 static struct progress *progress_of(const struct replay *r, uint32_t id)
 {
     return &r->present.items[r->place_of[id]];
@@ -67,6 +69,7 @@ static void tell_start(struct replay *r, uint32_t id)
                       &(struct myr_replay_event){MYR_REPLAY_START, id, r->now_s, &job->gang});
 }
 
+/* Called before the job leaves: its nodes are told with the end. */
 static void tell_end(struct replay *r, uint32_t id, enum myr_replay_event_kind kind)
 {
     struct progress *job = progress_of(r, id);
@@ -78,6 +81,7 @@ static void tell_end(struct replay *r, uint32_t id, enum myr_replay_event_kind k
     }
 }
 
+/* The queue has decided it; the end is known at once, unless it is stopped before. */
 static void start_job(struct replay *r, uint32_t id)
 {
     const struct myr_place_shape *shape = &r->options->shape;
@@ -109,6 +113,7 @@ static void start_job(struct replay *r, uint32_t id)
     myr_heap_push(&r->ends, job->work_from_s + job->left_s, (uint64_t)job->run << 32 | id);
 }
 
+/* It goes on from its last checkpoint when it is started again. */
 static void stop_job(struct replay *r, uint32_t id)
 {
     struct progress *job = progress_of(r, id);
@@ -135,6 +140,7 @@ static void stop_job(struct replay *r, uint32_t id)
     r->result->preemptions++;
 }
 
+/* Told to the queue last: it may forget the job with that. */
 static void end_job(struct replay *r, uint32_t id)
 {
     struct progress *job = progress_of(r, id);
@@ -159,6 +165,7 @@ static void end_job(struct replay *r, uint32_t id)
     }
 }
 
+/* Decisions of one moment, in their order. */
 static void carry_out(struct replay *r)
 {
     uint32_t count;
@@ -206,6 +213,7 @@ static void summarise_work(struct replay *r)
     result->wait_gpu_hours_h = weights > 0 ? weighted / weights : 0;
 }
 
+/* Over all jobs, which have ended by now. */
 static void summarise(struct replay *r)
 {
     struct myr_replay_result *result = r->result;
@@ -281,6 +289,7 @@ static void sample(struct replay *r, int64_t until_s)
     }
 }
 
+/* Its progress takes a place that a job which is over has left. */
 static void add_job(struct replay *r, uint32_t id)
 {
     struct progress job = {.left_s = r->rows[id].duration_s, .idle_since_s = r->now_s};
@@ -349,6 +358,7 @@ static int advance(struct replay *r, size_t *arrived, bool *ret_more, struct myr
     return submit_arrivals(r, arrived, err);
 }
 
+/* From moment to moment until every job is over. */
 static int run(struct replay *r, struct myr_err *err)
 {
     size_t arrived = 0;
@@ -405,6 +415,7 @@ static void jitter(struct myr_replay_result *ret, const struct myr_joblog *trace
     ret->submitted = ret->moved.items;
 }
 
+/* Without tenants given all are equal. */
 static int create_queue(const struct myr_joblog *trace, const struct myr_replay_options *options,
                         struct myr_queue **ret, struct myr_err *err)
 {

@@ -26,6 +26,7 @@ struct size_words {
     struct myr_piece pieces[2];
 };
 
+/* What stands at the left of a bar. */
 static void name_size(const struct myr_replay_size_row *row, struct size_words *ret)
 {
     char jobs[32];
@@ -52,6 +53,7 @@ static const char *say_hours(double hours, char ret[LABEL_BYTES])
     return ret;
 }
 
+/* Two pieces a bar: the mean, and from there to what 99 of 100 wait. */
 static void draw_waits(const struct myr_replay_answer *answer, struct myr_buf *buf)
 {
     /* The words stay where they are until the chart is drawn: bars point at them. */
@@ -78,6 +80,7 @@ static void draw_waits(const struct myr_replay_answer *answer, struct myr_buf *b
     myr_chart_bars(&chart, buf);
 }
 
+/* Only sizes that need several nodes: one node lies under one leaf. */
 static void draw_spans(const struct myr_replay_answer *answer, struct myr_buf *buf)
 {
     struct size_words words[MYR_REPLAY_SIZES_MAX];
@@ -111,12 +114,14 @@ struct line {
     double (*pick)(const struct myr_replay_sample *);
 };
 
+/* A chart of two lines with its limits. */
 struct lines {
     const char *title, *unit;
     struct line lines[2];
     double most;
 };
 
+/* Over the time of the samples, in hours or days. */
 static void draw_lines(const struct myr_replay_result *result, const struct lines *it,
                        struct myr_buf *buf)
 {
@@ -186,6 +191,7 @@ static double most_of(const struct myr_replay_result *result,
     return most < limit ? most : limit;
 }
 
+/* Cut at one and a half times the cluster: a long queue must not flatten the rest. */
 static void draw_in_use(const struct myr_replay_answer *answer, struct myr_buf *buf)
 {
     const struct myr_place_shape *shape = &answer->cluster.shape;
@@ -199,6 +205,7 @@ static void draw_in_use(const struct myr_replay_answer *answer, struct myr_buf *
     draw_lines(&answer->result, &lines, buf);
 }
 
+/* All free nodes, and those of leaves that are free as a whole: the difference is fragmentation. */
 static void draw_free_nodes(const struct myr_replay_answer *answer, struct myr_buf *buf)
 {
     struct lines lines = {.title = "Whole free nodes",

@@ -6,6 +6,7 @@
 static const char *const words[] = {
     [MYR_REPLAY_START] = "start", [MYR_REPLAY_STOP] = "stop", [MYR_REPLAY_END] = "end"};
 
+/* One number, or two with a dash. */
 static void put_range(struct myr_buf *buf, uint32_t first, uint32_t last)
 {
     if (first == last) {

@@ -27,6 +27,7 @@ static uint32_t differing(const uint32_t *a, const uint32_t *b, uint32_t count)
     return total + sum[0] + sum[1] + sum[2] + sum[3];
 }
 
+/* At least one place; 'count' is a run's length. */
 static bool all_equal(const uint32_t *list, uint32_t count, uint32_t value)
 {
     lanes other = {};
@@ -53,6 +54,7 @@ struct strides {
     uint8_t digit[MYR_TRAFFIC_DIGITS_MAX];
 };
 
+/* The order's digits from the fastest on. */
 static struct strides strides_of(const struct myr_job_traffic *t, const struct digit_order *order)
 {
     struct strides s = {.count = t->digit_count};
@@ -221,6 +223,10 @@ static uint32_t broken_listed(const struct search *q, const struct digit_order *
     return broken;
 }
 
+/*
+ * By how the family's groups lie in the digits; each way counts without
+ * listing members if it can.
+ */
 static uint32_t broken_at(const struct search *q, const struct digit_order *order,
                           const struct strides *s, const struct myr_traffic_family *f,
                           const uint32_t *unit)

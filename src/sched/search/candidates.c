@@ -29,6 +29,7 @@ static void add_run(int64_t run, int64_t *left, int64_t *sum)
     *left -= used;
 }
 
+/* From the free nodes by leaf and pod alone, before any is chosen. */
 static struct room look_at_room(const struct search *q)
 {
     struct search_scratch *s = q->s;
@@ -73,6 +74,7 @@ static int64_t part_in_leaves(const struct search *q, const struct room *room, u
     return nodes < q->nodes ? (int64_t)nodes * ONE / q->nodes : ONE;
 }
 
+/* The same for whole blocks inside pods. */
 static int64_t part_in_pods(const struct search *q, uint32_t block)
 {
     uint64_t nodes = 0;
@@ -96,6 +98,7 @@ static uint32_t span_of(const struct myr_traffic_family *f, const uint32_t *stri
     return span;
 }
 
+/* What is known of blocks of one set of digits. */
 struct judged {
     uint32_t bits;             /* digits inside a block */
     int64_t leaf_cut, pod_cut; /* parts of the gang in blocks that do not fit whole */
@@ -107,6 +110,7 @@ static int64_t cut_part(int64_t span, int64_t run)
     return span * ONE < run ? span * ONE * ONE / run : ONE;
 }
 
+/* What the groups are likely to cost with this order and these blocks; only to compare. */
 static int64_t estimate(const struct search *q, const struct room *room, const uint32_t *stride,
                         const struct judged *block)
 {

@@ -122,6 +122,7 @@ static bool try_gather(struct swaps *w, const uint32_t *members, uint32_t count,
     return false;
 }
 
+/* In each unit that any slot lies in and that has room for all of them. */
 static bool gather_everywhere(struct swaps *w, const uint32_t *members, uint32_t count,
                               const struct units *units)
 {
@@ -143,6 +144,7 @@ static bool gather_everywhere(struct swaps *w, const uint32_t *members, uint32_t
     return better;
 }
 
+/* Whole groups gather under a leaf, or trade places with others of their family. */
 static bool move_groups(struct swaps *w)
 {
     const struct myr_job_traffic *t = w->q->traffic;
@@ -199,6 +201,7 @@ struct unit_set {
     uint64_t words[(SEARCH_SLOTS_MAX + 63) / 64];
 };
 
+/* Units are numbered as in w->unit. */
 static bool in_set(const struct unit_set *set, uint32_t unit)
 {
     return set->words[unit / 64] >> unit % 64 & 1;
@@ -245,6 +248,7 @@ static bool mend_cell(struct swaps *w, uint32_t cell)
     return better;
 }
 
+/* With every slot behind it: pairs are tried once. */
 static bool trade_cell(struct swaps *w, uint32_t cell)
 {
     bool better = false;

@@ -42,6 +42,7 @@ struct taken {
     uint32_t leaves, pods;
 };
 
+/* Counts what s->nodes take from each leaf and pod. */
 static struct taken look_at_nodes(const struct search *q)
 {
     const struct myr_placer *p = q->p;
@@ -195,6 +196,7 @@ static void remember_start(struct search *q, const struct digit_order *order, in
     }
 }
 
+/* Then it is the best from now on, and its nodes are kept; the caller keeps the cells. */
 static bool is_best(struct search *q, int64_t cost)
 {
     /* Equal ones stay: the first found wins, and that is the same everywhere. */

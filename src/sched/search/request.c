@@ -348,6 +348,7 @@ static bool try_leaf(struct search *q, const uint32_t *blocks, uint32_t block_co
     return true;
 }
 
+/* Over several pods, from the strictest alignment of blocks on. */
 static void try_core(struct search *q, uint32_t block)
 {
     int align = !q->traffic || block == 1         ? ALIGN_NONE
@@ -373,6 +374,7 @@ static bool may_split(const struct search *q)
     return q->traffic && q->nodes <= SEARCH_TINY_CELLS && q->p->groups <= SEARCH_FEW_LEAVES;
 }
 
+/* Scopes from near to far, until one settles it; false: nowhere is there room. */
 static bool search(struct search *q)
 {
     const struct myr_request *r = q->request;
@@ -442,6 +444,7 @@ static void straighten(struct search *q)
     }
 }
 
+/* The gang's shares in rank order; the index is told along the topology. */
 static void take_best(struct search *q, struct myr_gang *gang)
 {
     struct myr_placer *p = q->p;

@@ -17,6 +17,7 @@ void select_clear(struct search *q)
     q->touched_count = 0;
 }
 
+/* It has so many free; touched leaves are listed once. */
 static void take_from(struct search *q, uint32_t leaf, uint32_t nodes)
 {
     if (q->s->take[leaf] == 0) {

@@ -1,5 +1,6 @@
 #include "search/swaps.h"
 
+/* Trades that may be tried, by the size of the gang and of the cluster. */
 enum {
     TRIES_TINY = 20000, /* of all starts together: bounds the time of a decision */
     TRIES_SMALL = 2500,
@@ -90,6 +91,7 @@ static void find_spares_of(struct swaps *w, uint32_t leaf, uint32_t each)
     }
 }
 
+/* Stand-ins leaf by leaf, as many as there are slots for. */
 static void find_spares(struct swaps *w)
 {
     const struct myr_placer *p = w->q->p;
@@ -162,6 +164,7 @@ static void count_cell(struct swaps *w, uint32_t cell, bool in)
     }
 }
 
+/* In the counts of all groups that the cell is in. */
 static void move_members(struct swaps *w, uint32_t cell, uint32_t from, uint32_t to)
 {
     for (uint32_t i = 0; cell < w->q->nodes && i < w->of[cell].count; i++) {

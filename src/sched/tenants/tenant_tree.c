@@ -29,6 +29,7 @@ void myr_tenant_tree_done(struct myr_tenant_tree *tree)
     myr_arena_done(&tree->arena);
 }
 
+/* 1 for a root. */
 static uint32_t depth_of(const struct myr_tenant_tree *tree, uint32_t entry)
 {
     uint32_t depth = 0;
@@ -91,6 +92,7 @@ static bool parse_cells(struct myr_str text, uint32_t *cells, uint32_t *weight)
 
 /* The file. */
 
+/* As a text such as 4n,2g, or as a map. */
 static int read_cells(const struct myr_doc *node, uint32_t *ret, struct myr_err *err)
 {
     char excerpt[MYR_EXCERPT_MAX];
@@ -121,6 +123,7 @@ static int read_cells(const struct myr_doc *node, uint32_t *ret, struct myr_err 
 static int read_tenants(struct myr_tenant_tree *tree, const struct myr_doc *map, uint32_t parent,
                         uint32_t depth, struct myr_err *err);
 
+/* Names are unique in the whole tree: a trace knows tenants by name alone. */
 static int check_name(const struct myr_tenant_tree *tree, const struct myr_doc *place,
                       struct myr_str name, uint32_t depth, struct myr_err *err)
 {
@@ -149,6 +152,7 @@ static int check_name(const struct myr_tenant_tree *tree, const struct myr_doc *
     return MYR_OK;
 }
 
+/* With all that stands below it. */
 static int read_tenant(struct myr_tenant_tree *tree, const struct myr_doc_entry *entry,
                        uint32_t parent, uint32_t depth, struct myr_err *err)
 {
@@ -188,6 +192,7 @@ static int read_tenants(struct myr_tenant_tree *tree, const struct myr_doc *map,
     return rc;
 }
 
+/* Adds to what is in the tree: a name that is there already is an error. */
 static int read_root(struct myr_tenant_tree *tree, const struct myr_doc *root, struct myr_err *err)
 {
     static const char *const keys[] = {"tenants"};

@@ -44,6 +44,7 @@ static void end_job(struct myr_queue *q, uint32_t id)
     queue_end_job(q, id, MYR_RESULT_OK, MYR_STOP_NONE);
 }
 
+/* Whatever was wrong with it is over. */
 static void open_node(struct myr_queue *q, uint32_t node)
 {
     /* Only what makes a node bad: a hold or a spare is no fault of the node. */
@@ -72,6 +73,7 @@ static void change_request(struct myr_queue *q, uint32_t id, enum myr_trial_kind
     }
 }
 
+/* As myr_queue_set_weight() does, for one tenant alone. */
 static void set_weight(struct myr_queue *q, uint32_t tenant, uint32_t weight)
 {
     struct brothers *b =
@@ -83,6 +85,7 @@ static void set_weight(struct myr_queue *q, uint32_t tenant, uint32_t weight)
     q->shares++;
 }
 
+/* What the change says, made in a copy; refused changes change nothing. */
 static void make_change(struct myr_queue *q, uint32_t id, const struct myr_trial *t)
 {
     int rc = MYR_OK;
@@ -159,6 +162,7 @@ static bool starts_with(struct search *s, const struct myr_trial *trial)
     return has_started(s->copy, s->id);
 }
 
+/* Keeps what starts the job. */
 static bool try_change(struct search *s, const struct myr_trial *trial)
 {
     /* A full list ends every further try. */
@@ -174,6 +178,7 @@ static const struct qjob *own(const struct search *s)
     return queue_job(s->q, s->id);
 }
 
+/* Each constraint alone. */
 static void try_request(struct search *s)
 {
     if (own(s)->request == MYR_NONE) {
@@ -233,6 +238,7 @@ static void try_priority(struct search *s)
     }
 }
 
+/* Doubled each time: shares are compared in octaves. */
 static void try_weight(struct search *s)
 {
     uint32_t weight = s->q->tenants[own(s)->spec.tenant].weight;
@@ -247,6 +253,7 @@ static void try_weight(struct search *s)
     }
 }
 
+/* One node alone, else all of them together. */
 static void try_nodes(struct search *s)
 {
     uint32_t bad = 0;

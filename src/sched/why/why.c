@@ -29,6 +29,7 @@ struct room {
     uint32_t gpus, whole, largest;
 };
 
+/* With 0, what is open; each bit adds nodes that are closed for that reason. */
 static struct room room_with(const struct myr_queue *q, uint32_t bits)
 {
     struct room room = {};
@@ -87,6 +88,7 @@ static uint32_t count_ahead(const struct myr_queue *q, uint32_t id)
     return ahead;
 }
 
+/* Of the jobs that nodes are held for, but this one: who has most of them. */
 static uint32_t most_held_for(const struct myr_queue *q, uint32_t id)
 {
     uint32_t best = MYR_NONE;
@@ -106,6 +108,7 @@ static int64_t after(const struct qjob *job, int64_t time_s)
     return time_s > 0 ? queue_after_s(job->since_s, time_s) : INT64_MAX;
 }
 
+/* As of q->now_s, which is the moment asked about. */
 static void explain(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_why *ret)
 {
     const struct qjob *job = queue_job(q, id);
@@ -173,6 +176,7 @@ static void put(const struct myr_why_sink *sink, const char *label, const char *
     sink->put(sink->context, label, text);
 }
 
+/* What it needs, what there is, and who is before it. */
 static void put_room(const struct myr_why *why, const struct myr_why_sink *sink)
 {
     put(sink, "needs", "%u GPUs on %u node%s", why->gpus, why->nodes, why->nodes == 1 ? "" : "s");
@@ -187,6 +191,7 @@ static void put_room(const struct myr_why *why, const struct myr_why_sink *sink)
     put(sink, "before it", "%u jobs", why->ahead);
 }
 
+/* In the order in which they were tried. */
 static void put_changes(const struct myr_why *why, const struct myr_why_sink *sink)
 {
     for (uint32_t i = 0; i < why->trial_count; i++) {
