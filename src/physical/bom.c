@@ -169,6 +169,7 @@ static void judge_surplus(struct physical *physical, const struct needs *needs)
             continue;
         }
         enum myr_part_kind kind = physical->catalog->parts.items[index].kind;
+        /* Whose module such a row is cannot be said. */
         if (kind == MYR_PART_TRANSCEIVER && undecided(physical, net)) {
             continue;
         }

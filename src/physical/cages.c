@@ -21,6 +21,10 @@ static uint64_t plug_of(const struct lay *lay, uint32_t end, uint32_t cable, uin
 {
     uint32_t legs = lay->cable->cable.legs;
     bool fixed = lay->cable->cable.fixed_ends;
+    /*
+     * With legs the undivided end; without, a fixed cable of several links is one plug at both
+     * ends.
+     */
     bool head = legs > 1 ? (lay->type->head_b != 0) == (end == 1) : fixed;
     return head ? (uint64_t)cable : (uint64_t)1 << 32 | link;
 }
@@ -134,6 +138,7 @@ static uint32_t look_at_group(struct physical *physical, const struct socket *so
          */
         if (cage.any) {
             physical->lays[cage.lay].modules[cage.end]++;
+            /* Most cages are plain: the rules are only looked at where one might be broken. */
             if (cage.modules_differ || (cage.straight && cage.split) || cage.plugs > 1 ||
                 cage.shared || cage.torn) {
                 judge_cage(physical, socket, &cage);

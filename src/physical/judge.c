@@ -201,6 +201,7 @@ static void judge_technology(struct physical *physical, const struct joint *join
                         b->box->id, technology_names[b->technology]);
         return;
     }
+    /* The switch at b decides where both are known: they are the same then. */
     uint32_t spoken = b->technology != MYR_TECH_ANY ? b->technology : a->technology;
     for (uint32_t end = 0; end < 3; end++) {
         const struct myr_part *part = end < 2 ? lay->module[end] : lay->cable;
@@ -252,6 +253,7 @@ static void judge_cable(struct physical *physical, const struct joint *joint)
         }
         judge_end(physical, joint, 0);
         judge_end(physical, joint, 1);
+        /* What a fixed end carries when all its links are in use. */
         uint64_t carried = (uint64_t)lay->type->gbps * lay->type->legs;
         if (cable->gbps && carried > cable->gbps) {
             physical_report(physical, PHYSICAL_CABLE_SPEED, lay->where, joint->links,

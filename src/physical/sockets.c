@@ -144,6 +144,7 @@ static void judge_card(struct physical *physical, uint32_t type, const struct so
     const struct myr_part *server = physical_part(physical, physical->design->devtypes[type].part);
     uint64_t cages = (group->count + group->per_cage - 1) / group->per_cage;
     uint64_t there = (uint64_t)card->count * nic->cages;
+    /* A twin cage may serve two cards, each of which wants a port. */
     uint64_t cards = (uint64_t)card->count * nic->cards;
     if (cages > there || group->per_cage > nic->cage_ports) {
         physical_report(physical, PHYSICAL_CARD_CAGES, where, socket->devices,

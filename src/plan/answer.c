@@ -195,6 +195,7 @@ static void put_storage(struct myr_answer *answer, const struct myr_design *desi
     myr_answer_u64(answer, "servers", head->storage_servers);
     myr_answer_double(answer, "raw_tb", myr_plan_raw_tb(head), 3);
     myr_answer_double(answer, "usable_tb", myr_plan_usable_tb(head), 3);
+    /* Below the object that is open, so one word of the paths is skipped. */
     plan_figures_tree(design, answer, FIG_ST_CAPACITY, FIG_ST_OBJECT_READ, 1);
     myr_answer_end(answer);
 }
@@ -283,6 +284,7 @@ const struct myr_value *myr_plan_answer(const struct myr_design *design, struct 
     myr_answer_end(answer);
     put_storage(answer, design);
     plan_room_answer(design, answer);
+    /* Power, then cooling: in the table they are neighbours, but each is an object of its own. */
     plan_figures_tree(design, answer, FIG_IT_SERVERS, FIG_FLOOR_LIMIT, 0);
     plan_figures_tree(design, answer, FIG_COOLING, FIG_WITH_IMMERSION_FITS, 0);
     const struct myr_value *bom = put_bom(answer, design);

@@ -225,6 +225,7 @@ static void count_layers(struct plan *plan)
         out->cables[type->layer] += counted;
         out->links[type->layer] += links;
         out->copper_cables += type->medium == MYR_MEDIUM_COPPER && type->part ? counted : 0;
+        /* Straight fibres are pulled one by one also where they are counted together. */
         out->fibres += fixed || type->head_b ? 1 : links;
     }
 }
@@ -235,6 +236,7 @@ static void check_net(struct plan *plan, struct net_plan *net, uint32_t *scratch
     const struct myr_network *out = &net->out;
     uint64_t links = 0;
     for (uint32_t layer = 0; layer < MYR_LAYER_COUNT; layer++) {
+        /* Counted by count_layers() from the arrays. */
         links += out->links[layer];
     }
     /* net->link_total and the endpoints come from the closed forms of the sizing. */

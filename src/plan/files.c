@@ -316,6 +316,7 @@ int plan_add_files(struct myr_file_set *set, const struct myr_design *design,
     struct names names MYR_CLEANUP(names_done) = {};
     names_init(&names, design);
     names.about = about ? about : &plain;
+    /* Sheets of labels are no part of plan_files: they are made on request alone. */
     MYR_TRY(add_labels(set, design, names.about, err));
     MYR_TRY(myr_plan_workbook(design, names.about, set->folder ? set->folder : ".", &names.workbook,
                               err));

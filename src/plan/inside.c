@@ -53,6 +53,7 @@ static void put_children(struct inside_builder *builder, enum myr_inside_kind ki
                          uint32_t count, struct roots roots, uint32_t numa_count)
 {
     for (uint32_t i = 0; i < count; i++) {
+        /* Child i of n goes to root floor(i * roots / n). */
         uint32_t at = (uint32_t)((uint64_t)i * roots.count / count);
         uint32_t numa = (uint32_t)((uint64_t)at * numa_count / roots.count);
         uint32_t part = put_part(builder, kind, net, i, numa);
@@ -202,6 +203,7 @@ void plan_domains(struct plan *plan)
         for (uint32_t i = 0; i < plan->group_count; i++) {
             struct span span = domain_span(plan, (enum myr_domain_kind)kind, i);
             domains += span.size ? ceil_div(span.nodes, span.size) : 0;
+            /* The last set of a span may be smaller than the others. */
             members += span.size ? span.nodes : 0;
         }
     }

@@ -238,6 +238,7 @@ bool plan_card_joins(struct plan *plan, const struct net_plan *net, uint32_t car
     }
     need.no_fixed = need.no_fixed || need.link.b.ports > 1;
     need.link.a = nic_socket(nic, nic->nic.cage_ports);
+    /* Only where a cage is shared must the modules be the same. */
     need.same_b = nodes && need.link.b.ports > 1 ? parts.optic_b : MYR_PART_NONE;
     return plan_choose_parts(plan, NULL, &need, &parts);
 }
@@ -385,6 +386,7 @@ static void net_optics(struct plan *plan, struct net_plan *net)
 {
     for (uint32_t i = 0; i < net->host_class_count; i++) {
         uint32_t same = 0;
+        /* The first kind with the same card and cages, if there is one. */
         while (same < i && (net->hosts[same].nic_part != net->hosts[i].nic_part ||
                             net->hosts[same].per_cage != net->hosts[i].per_cage)) {
             same++;

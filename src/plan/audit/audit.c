@@ -35,6 +35,7 @@ static void open_spec(struct audit *audit)
         struct myr_spec_net *of = &open->nets[net];
         of->quantity_count = 0;
         for (uint32_t role = 0; role < MYR_PIN_ROLE_COUNT; role++) {
+            /* Cards are given: they say what modules must fit. */
             of->pins[role] = role == MYR_PIN_NIC ? of->pins[role] : MYR_PART_NONE;
         }
         if (of->node && of->switch_part == MYR_PART_NONE) {

@@ -116,6 +116,7 @@ static int read_quantity(struct reader *reader, struct audit_line *line, struct 
 {
     double quantity = -1;
     MYR_TRY(read_number(reader, QUANTITY, 1e9, &quantity, err));
+    /* Half a switch is a misread column. */
     if (quantity >= 0 && quantity != (double)(uint64_t)quantity) {
         return myr_csv_error(err, &reader->csv, (uint32_t)reader->columns[QUANTITY],
                              "'quantity' is %g, a whole number is expected", quantity);
@@ -133,6 +134,7 @@ static const char *copy(const struct reader *reader, struct myr_str text)
 /* The last line of a list: a word for it, and a sum. */
 static bool is_sum(const struct reader *reader)
 {
+    /* The word may stand in any of the first columns. */
     bool word = audit_is_total(cell(reader, SYSTEM)) || audit_is_total(cell(reader, NAME)) ||
                 audit_is_total(cell(reader, PART));
     return word && cell(reader, TOTAL).len > 0;

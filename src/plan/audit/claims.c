@@ -41,6 +41,7 @@ static const struct myr_value *find_value(const struct myr_value *root, struct m
             end++;
         }
         struct myr_str word = {path.data + i, end - i};
+        /* "[3]" ends in a bracket, which is no part of the number. */
         if (word.len > 0 && word.data[word.len - 1] == ']') {
             word.len--;
         }
@@ -468,6 +469,7 @@ static int walk(struct claims *claims, const struct myr_doc *node, const char *p
         for (uint32_t i = 0; i < node->count; i++) {
             const struct myr_doc_entry *entry = &node->entries[i];
             struct myr_doc place = *entry->value;
+            /* A value has the place of its key: that is what people look for. */
             place.line = entry->key_line;
             place.column = entry->key_column;
             const struct myr_doc *kept = MYR_ARENA_NEW(audit->arena, struct myr_doc, 1);

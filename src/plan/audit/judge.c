@@ -140,7 +140,10 @@ static void judge_lengths(struct audit *audit)
         if (line->role != AUDIT_CABLE || line->length_m == 0) {
             continue;
         }
-        /* A hundredth for rounding in descriptions. */
+        /*
+         * A hundredth for rounding in descriptions. Either side may be unknown; then there is
+         * nothing to compare.
+         */
         if (line->told_m > 0 && fabs(line->told_m - line->length_m) > 0.01 * line->length_m) {
             audit_finding(audit, "cable-length", line->where, line->told_m, line->length_m,
                           "%s is %g m long, the line describes it as %g m", line->shown,

@@ -147,11 +147,13 @@ static void read_name(const struct audit *audit, struct myr_str name, struct aud
     }
     /* Behind "node/"; of other names this is a number without meaning, and is not used. */
     uint64_t number = 0;
+    /* Ten digits at most: a number of 32 bits. */
     for (size_t i = 5; i < name.len && i < 15; i++) {
         number = number * 10 + (uint64_t)(name.data[i] - '0');
     }
     if (begins(name, "node/") && line->part != MYR_PART_NONE &&
         audit_part(audit, line->part)->kind == MYR_PART_SERVER) {
+        /* The nodes of one server have neighbouring numbers. */
         line->quantity = number % audit_part(audit, line->part)->server.nodes == 0;
     }
 }

@@ -75,6 +75,7 @@ static bool first_of(const struct myr_design *design, uint32_t first, uint32_t i
 static void count_cages(const struct myr_design *design, uint32_t net, struct counted *ret,
                         uint8_t *head)
 {
+    /* Cages of switches at both ends of each layer; hosts have one for each NIC in any case. */
     uint64_t ends[MYR_LAYER_COUNT][2] = {};
     for (uint32_t device = 0; device < design->device_count; device++) {
         const struct myr_devtype *type = &design->devtypes[design->device_type[device]];
@@ -133,6 +134,7 @@ static void add_cables(struct audit *audit, uint32_t kind, const struct audit_ru
     need.what = myr_arena_printf(audit->arena, "%s %s", legs > 1 ? "splitter cables" : "fibres",
                                  layer_words(type->layer));
     (void)add(audit, need);
+    /* Only a part with ends may stand for a cable with ends, and the other way round. */
     bool planned = part != MYR_PART_NONE && audit_part(audit, part)->cable.fixed_ends;
     need.fixed = true;
     need.part = planned ? part : MYR_PART_NONE;
@@ -174,6 +176,7 @@ static void add_switches(struct audit *audit, uint32_t net)
             continue;
         }
         uint32_t part = type_part(audit, tiers[i].first);
+        /* One line of a list has all switches of a part, in whatever tier they stand. */
         bool joined = false;
         for (uint32_t k = first_switch; k < audit->need_count; k++) {
             if (audit->needs[k].part == part) {
@@ -249,6 +252,7 @@ static void add_access(struct audit *audit, uint32_t net, const struct audit_run
                                          .part = type_part(audit, out->first_aggregation),
                                          .quantity = out->aggregation,
                                          .what = "aggregation switches"});
+    /* Others may lay them: then none is missed. */
     if (!(audit->spec->supplied & MYR_SUPPLIED_ETHERNET_CABLING)) {
         uint32_t first = audit->need_count;
         add_runs(audit, net, runs);
@@ -302,6 +306,7 @@ static void add_nics(struct audit *audit, uint32_t net)
             continue;
         }
         const struct myr_part_nic *nic = &audit_part(audit, line->part)->nic;
+        /* As many as one card has; a host may use several. */
         uint32_t ports = nic->cages * nic->cage_ports;
         (void)add(audit, (struct audit_need){.role = AUDIT_NIC,
                                              .net = net,

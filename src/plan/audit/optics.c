@@ -154,6 +154,7 @@ bool audit_link_rules(struct audit *audit, const struct audit_link *link)
 {
     bool fine = true;
     if (link->nic && link->nic_optic) {
+        /* In this order of the operands all checks are made, whatever the first ones say. */
         fine = check_nic(audit, link) && fine;
     }
     if (link->sw && link->switch_optic) {
@@ -212,6 +213,10 @@ static size_t best_end(const struct audit *audit, const size_t *lines, size_t co
 {
     for (size_t i = 0; i < count; i++) {
         const struct myr_part *part = line_part(audit, lines[i]);
+        /*
+         * What fits in all: partner, cable and reach. The first of the list stands in for them
+         * where none does, and its fault is then told.
+         */
         if ((!with || audit_modules_agree(with, part)) &&
             (!link->cable || audit_cable_agrees(part, link->cable)) &&
             reaches(part, link->length_m)) {
@@ -261,6 +266,7 @@ static void judge_module(struct audit *audit, const struct layer *layer, size_t 
             link_of(audit, layer, a, b, i < layer->laid_count ? layer->laid[i] : none);
         bool far =
             reaches(link.switch_optic, link.length_m) && reaches(link.nic_optic, link.length_m);
+        /* 3 is a run that it serves: no need to look further. */
         int fits = 2 * light_arrives(&link) + far;
         if (fits > most) {
             most = fits;
@@ -320,6 +326,7 @@ static void judge_cards(struct audit *audit, const struct layer *layer)
     const struct myr_part *cards[AUDIT_CARDS_MAX];
     uint32_t count = 0;
     bool listed = false;
+    /* Two places remain for the cards of servers and of storage servers. */
     for (size_t i = 0; i < audit->lines.count && count < AUDIT_CARDS_MAX - 2; i++) {
         const struct audit_line *line = &audit->lines.items[i];
         if (line->role == AUDIT_NIC && line->part != MYR_PART_NONE &&
@@ -337,6 +344,7 @@ static void judge_cards(struct audit *audit, const struct layer *layer)
         count += cards[count] != NULL;
     }
     for (uint32_t i = 0; i < count && layer->nic_count; i++) {
+        /* Should no module suit the card, the first line of them is named for it. */
         size_t first = layer->in_nic[0];
         bool fits = false;
         for (size_t k = 0; k < layer->nic_count; k++) {

@@ -74,6 +74,7 @@ static void set_rows(struct clos *clos)
     bool racked = clos->net->topology == MYR_TOPOLOGY_MIDDLE_OF_RACK;
     bool railed = is_railed(clos->net);
     int32_t y = view->canvas.y;
+    /* Sheets behind take room at the top and at the right. */
     int32_t behind = (int32_t)(clos->sheets - 1) * SHEET_STEP;
     clos->x = view->canvas.x;
     clos->width = view->canvas.width;
@@ -93,8 +94,10 @@ static void set_rows(struct clos *clos)
     clos->leaf_y = y;
     y += SWITCH_HEIGHT + (racked ? PX(36) : PX(62));
     clos->host_y = y;
+    /* Railed hosts have two lines: their NICs and their number. */
     clos->host_height = racked ? 0 : railed ? PX(48) : PX(36);
     y += clos->host_height + (railed ? PX(8) : PX(20));
+    /* Captions of pods stand below their hosts. */
     clos->bottom = y + (clos->pods > 1 ? PX(22) : 0);
 }
 
@@ -140,6 +143,7 @@ static void draw_sheets(struct drawing *drawing, const struct clos *clos,
         return;
     }
     struct draw_area front = {clos->x - PX(8), clos->core_y - PX(22), clos->width + PX(16), 0};
+    /* Hosts are below the sheet: they belong to all planes. */
     front.height = clos->leaf_y + SWITCH_HEIGHT + PX(10) - front.y;
     for (uint32_t sheet = clos->sheets; sheet-- > 1;) {
         int32_t shift = (int32_t)sheet * SHEET_STEP;
@@ -426,6 +430,7 @@ int32_t plan_draw_clos(struct drawing *drawing, const struct draw_net *view)
         pile.y = clos.spine_y - PX(18);
         pile.width = clos.pods > drawn ? clos.x + clos.width - pile.x : 0;
     }
+    /* What stands in a frame keeps off its edges. */
     int32_t inset = clos.pods > 1 ? PX(8) : 0;
     for (uint32_t p = 0; p < drawn; p++) {
         pods[p] = pod_at(&clos, p, clos.x + (int32_t)p * (pod_width + PX(12)) + inset,

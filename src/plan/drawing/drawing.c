@@ -128,6 +128,7 @@ static void draw_tile(struct drawing *drawing, uint32_t index, uint32_t count, c
 {
     int32_t width = (PAGE_WIDTH - 2 * MARGIN - (int32_t)(count - 1) * PX(12)) / (int32_t)count;
     int32_t x = MARGIN + (int32_t)index * (width + PX(12)), y = PX(84);
+    /* Two tiles side by side, with a gap of 8 pixels. */
     struct draw_area to = {DRAW_NARROW_X + (int32_t)(index % 2) * (DRAW_NARROW_INNER + PX(8)) / 2,
                            PX(66) + (int32_t)(index / 2) * PX(56), DRAW_NARROW_INNER / 2 - PX(4),
                            0};
@@ -245,6 +246,7 @@ static int32_t draw_all_cards(struct drawing *drawing, int32_t y)
         if (network && !plan_draw_is_half(design, (enum myr_net_id)what)) {
             y = draw_cards(drawing, y, &what, 1);
         } else {
+            /* Kept for later: two of them share a row. */
             halves[half_count++] = what;
         }
     }

@@ -112,6 +112,7 @@ static void place_parts(struct inside *inside)
     int32_t pitch = inside->area.width / columns;
     /* At most 46 pixels, so that a small node is not drawn large; it then stands in the middle. */
     pitch = pitch < PX(46) ? pitch : PX(46);
+    /* Boxes leave a fifth of their column free. */
     inside->box = pitch * 80 / 100 < PX(28) ? pitch * 80 / 100 : PX(28);
     int32_t start = inside->area.x + (inside->area.width - pitch * columns) / 2;
     for (uint32_t i = 0; i < inside->columns; i++) {
@@ -158,6 +159,7 @@ static void draw_tree(struct drawing *drawing, const struct inside *inside)
             !inside->x[link->b] || !is_root(kind_of(inside, link->a))) {
             continue;
         }
+        /* Processors are joined side by side, all else hangs below. */
         bool beside = kind_of(inside, link->b) == MYR_INSIDE_NUMA;
         int32_t half = BOX_HEIGHT / 2;
         int32_t from = row_of(inside, link->a) + (beside ? half : BOX_HEIGHT);
@@ -190,6 +192,7 @@ static void draw_item(struct drawing *drawing, const struct inside *inside, uint
              : item->net == MYR_NET_STORAGE ? "storage"
                                             : "ethernet");
     if (is_compute_nic(inside, part)) {
+        /* NICs are dealt to rails in turn. */
         uint32_t rail = rails > 1 ? item->index % rails : 0;
         snprintf(css, sizeof(css), "r%u", rail % DRAW_RAIL_HUES);
         snprintf(text_css, sizeof(text_css), "tiny on r%u", rail % DRAW_RAIL_HUES);
@@ -285,6 +288,7 @@ static void draw_scale_links(struct drawing *drawing, const struct inside *insid
             int32_t from = inside->x[link->a], to = inside->x[link->b];
             int32_t y = inside->item_y + BOX_HEIGHT, drop = (to - from) / 3;
             myr_svg_path_move(svg, from, y);
+            /* Long links would hang too far down. */
             myr_svg_path_curve(svg, (from + to) / 2, y + (drop < PX(120) ? drop : PX(120)), to, y);
         }
     }

@@ -145,6 +145,7 @@ static void draw_heading(struct drawing *drawing, struct draw_area card,
     }
     const struct myr_devtype *type = &design->devtypes[design->device_type[first_switch(net)]];
     snprintf(text, sizeof(text), "%s", myr_design_str(design, type->part));
+    /* The part is last in the row and takes what room is left. */
     plan_draw_fit(text, sizeof(text), 11, card.x + card.width - PADDING - x - PX(14));
     x = plan_draw_chip(drawing, x, card.y + PX(13), "chip", text);
     plan_draw_piece_below(drawing, (struct draw_area){left, card.y + PX(8), x - left, PX(32)});
@@ -246,6 +247,7 @@ static void put_cables(struct table *table, const struct myr_network *net)
     static const char *const flat[] = {"host to switch", "leaf to spine", "", "inside a group",
                                        "between groups"};
     static const char *const torus[] = {"host to switch", "", "", "between switches", ""};
+    /* Dragonflies have groups of switches, which fabrics in tiers have not. */
     const char *const *names = net->topology == MYR_TOPOLOGY_ACCESS  ? access
                                : net->topology == MYR_TOPOLOGY_TORUS ? torus
                                : net->groups && net->group_switches  ? flat

@@ -18,8 +18,10 @@ static void place_groups(struct draw_pod *pod, struct draw_area area, uint32_t l
 {
     struct draw_row *row = &pod->leaves;
     uint32_t size = pod->group_leaves < leaves ? pod->group_leaves : leaves;
+    /* A group larger than a row shows as many as fit, and one box for the rest. */
     uint32_t drawn = size < max ? size : max - 1; /* of each group */
     uint32_t groups = (leaves + size - 1) / size;
+    /* A gap counts as a mark, but none is needed behind the last group. */
     uint32_t fit = (max + 1) / (drawn + 1);
     uint32_t shown = groups <= fit ? groups : (max - 1) / (drawn + 1);
     shown = shown ? shown : 1;
@@ -212,6 +214,7 @@ static void draw_star(struct drawing *drawing, const struct draw_pod *pod)
     const struct myr_design *design = drawing->design;
     struct draw_row leaf = pod->leaves, row = {.y = pod->host_y, .height = pod->host_height};
     struct draw_hosts hosts = plan_draw_hosts_of(design, leaf.first_device);
+    /* Wide, so that its many lines have room. */
     leaf.box = PX(160);
     if (hosts.devices > 0) {
         plan_draw_place(&row, pod->area.x, pod->area.width, hosts.devices, STAR_HOSTS);

@@ -127,6 +127,7 @@ static uint32_t count_links(const struct myr_design *design, uint32_t device,
             continue;
         }
         uint32_t other = design->port_device[peer];
+        /* Hosts and switches of other tiers. */
         if (other < upper->first_device || other - upper->first_device >= upper->total) {
             continue;
         }
@@ -155,6 +156,7 @@ static void draw_fan(struct drawing *drawing, const struct draw_row *lower,
                      const struct draw_row *upper, const struct draw_mark *mark)
 {
     struct myr_svg *svg = &drawing->svg;
+    /* 'high' is of drawn switches only: the box for the rest stands for many. */
     uint32_t counts[DRAW_ROW_MAX], high = 0, links = 0;
     uint32_t device = lower->first_device + mark->index;
     uint32_t hidden = count_links(drawing->design, device, upper, counts);

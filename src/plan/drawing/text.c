@@ -16,6 +16,7 @@ static size_t char_bytes(const char *at)
     unsigned char lead = (unsigned char)*at;
     size_t bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
     for (size_t i = 1; i < bytes; i++) {
+        /* A broken character counts byte by byte, so that nothing is read beyond the end. */
         if (((unsigned char)at[i] & 0xC0) != 0x80) {
             return 1;
         }

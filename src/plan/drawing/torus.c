@@ -36,6 +36,7 @@ static struct axis axis_of(uint32_t size, uint32_t max)
     for (uint32_t i = 0; i < axis.count; i++) {
         axis.index[i] = i;
     }
+    /* Changes nothing where all are drawn. */
     axis.index[axis.count - 1] = size - 1;
     return axis;
 }
@@ -66,6 +67,7 @@ static struct torus torus_of(const struct draw_net *view)
         for (uint32_t i = 0; i < DIMS; i++) {
             torus.axes[i] = axis_of(net->dims[i], CUBE_MAX);
         }
+        /* Flat rows, shifted to the right, and layers far enough apart to hold them. */
         torus.row = PX(20);
         torus.slant = PX(38);
         torus.layer = PX(100);

@@ -19,6 +19,7 @@ static const struct explain_rule rows[] = {
     {"groups.*.nodes", "servers * instances of one", ".servers"},
     {"groups.*.gpus_per_node", "of the server part", ""},
     {"groups.*.gpus", "nodes * GPUs of one", ".nodes .gpus_per_node"},
+    /* Of one network: it is one dot away from its own numbers, two from those of its objects. */
     {"networks.*.tiers", "the fewest tiers of switches that carry all hosts, or given",
      ".host_ports .shape.leaf_down .shape.leaf_up"},
     {"networks.*.planes", "given, or as the topology asks for", ""},
@@ -83,6 +84,7 @@ static const struct explain_rule rows[] = {
      ".group_switches .hosts_per_switch"},
     {"networks.*.shape.group_switches", "of a dragonfly's group: given, or by the radix", ""},
     {"networks.*.shape.hosts_per_switch", "given, or by the radix", ""},
+    /* Of storage; its wishes are figures with rules of their own. */
     {"storage.servers", "the largest of what each wish needs, or given",
      ".needs.by_capacity .needs.by_rate .needs.by_iops .needs.by_metadata .needs.by_files "
      ".needs.by_checkpoint"},
@@ -110,6 +112,7 @@ static const struct explain_rule rows[] = {
     {"room.power.*.kw_used", "all that hangs on it when what stands beside it has failed", ""},
     {"room.cooling.*.kw", "given by the room", ""},
     {"room.cooling.*.kw_used", "all that hangs on it when what stands beside it has failed", ""},
+    /* Of a line of the bill, whose quantity has its own rule in the design. */
     {"bom.*.unit_price", "the spec's own price, else the price list's, else the book's",
      ".price_note"},
     {"bom.*.total", "quantity * unit price", ".quantity .unit_price"},
@@ -117,6 +120,7 @@ static const struct explain_rule rows[] = {
     {"bom.*.spare_share", "what the spec orders beyond what is needed, of what is needed", ""},
     {"findings.*.message", "a rule of good practice: docs/spec.md, accept and findings",
      ".rule .where .severity .remedy"},
+    /* What only a report sums up. */
     {"report.switches", "sum over the networks",
      "networks.compute.switches.total networks.storage.switches.total "
      "networks.service.switches.total networks.oob.switches.total"},
@@ -150,6 +154,7 @@ static const struct explain_rule rows[] = {
     {"report.inside.link_gbps.*", "of the server part: links inside a node, each rate once", ""},
     {"report.inside.nodes_of_a_server", "of the server part: operating-system instances", ""},
     {"report.inside.*", "counted: parts of a node, of the server part", ""},
+    /* Names of racks and devices may have dots, hence '%'. */
     {"racks.%.devices", "counted: what stands in the rack; racks.csv lists it", ""},
     {"racks.%.kw", "sum of what stands in the rack, at the most; racks.csv lists it", ""},
     {"racks.%.kw_limit", "what the rack may draw: the room's, dealt out anew where mixed", ""},
@@ -162,6 +167,7 @@ static const struct explain_rule rows[] = {
     {"devices.%.links_up", "counted: links of the switch to those above it", ""},
     {"devices.%.most_to_one", "counted: the most of them that go to one switch", ".links_up"},
     {"devices.%.hosts.*", "counted: what hangs on the switch, over its cables", ""},
+    /* Of the phase after this one (grow/phase.c). */
     {"next.*.now", "of this phase", ""},
     {"next.*.then", "of the spec of the next phase", ""},
     {"next.*.more", "then - now", ".then .now"},
@@ -198,6 +204,7 @@ static const struct explain_rule rows[] = {
     {"next.ahead.moves_avoided",
      "counted: moved cables whose lower end stays: they go to their last place at once",
      "next.moved_cables"},
+    /* Sums over the whole plan; some repeat a figure under a shorter name. */
     {"totals.cost", "sum of the bill's totals; lines without a price are not in it",
      ".unpriced_lines"},
     {"totals.unpriced_lines", "counted: lines of the bill without a price", ""},

@@ -28,6 +28,10 @@
     X(ID##_RACK, path ".rack_kw_max", "kW", 1, "the most that one rack may draw, cooled so")      \
     X(ID##_FITS, path ".fits", "", 0, "1 where no rack draws more")
 
+/*
+ * What the building must supply, how it is spent and what it costs (power/). Rules with figures in
+ * them, as 8,760 h, are those of docs/planning.md.
+ */
 #define FIGURES_POWER(X)                                                                           \
     X(IT_SERVERS, "power.it.servers_kw", "kW", 1, "servers * watts of the part, or of the room")   \
     X(IT_STORAGE, "power.it.storage_kw", "kW", 1, "storage servers * watts of the part")           \
@@ -107,6 +111,7 @@
       "heaviest rack and its own weight, over its floor")                                          \
     X(FLOOR_LIMIT, "power.floor.limit_kg_per_m2", "kg/m2", 1, "what the floor carries")
 
+/* Where the heat goes, what carries it, and the same cluster with each kind of cooling. */
 #define FIGURES_COOLING(X)                                                                         \
     X(COOLING, "cooling.kind", "", 0, "given, or air up to its limit a rack and cold plate above") \
     X(LIQUID_SHARE, "cooling.liquid_share", "", 3, "share of the heat that goes into liquid")      \
@@ -142,6 +147,7 @@
     FIGURES_COMPARED(X, WITH_PLATE, "cooling.compare.cold-plate")                                  \
     FIGURES_COMPARED(X, WITH_IMMERSION, "cooling.compare.immersion")
 
+/* How many servers each wish needs by itself, and what those that are planned give. */
 #define FIGURES_STORAGE(X)                                                                        \
     X(ST_CAPACITY, "storage.needs.by_capacity", "", 0,                                            \
       "ceil(usable * stored / data / raw of one server)")                                         \
@@ -200,6 +206,7 @@
     FIGURES_TIER(X, ST_HYBRID, "storage.tiers.hybrid") \
     FIGURES_TIER(X, ST_OBJECT, "storage.tiers.object")
 
+/* Positions are for this program alone; files have paths. */
 enum figure_id {
 #define X(id, path, unit, digits, rule) FIG_##id,
     FIGURES(X)

@@ -104,12 +104,14 @@ static void count_again(struct bill *bill, uint32_t net, bool cables, const stru
         const struct tally_row *was = &planned->rows[i], *is = row_like(grown, was);
         const struct myr_part *part = part_of(bill, was->part);
         const struct tally_row none = {};
+        /* Nothing of it is left in the grown design. */
         is = is ? is : &none;
         /*
          * Splitters and cables with ends are ordered as pieces, straight fibres one for each link.
          */
         bool whole = !cables || (part && (part->cable.legs > 1 || part->cable.fixed_ends));
         uint64_t before = whole ? was->count : was->links, now = whole ? is->count : is->links;
+        /* Names of lines end so (parts/count.c counts the same kinds). */
         const char *end = cables ? " cable" : was->at_nic ? ", NIC end" : ", switch end";
         struct myr_bom_row *row = part ? line_of(bill, net, part->order, end) : NULL;
         char inputs[64];

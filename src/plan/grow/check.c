@@ -68,6 +68,7 @@ static int check_groups(const struct grow *grow, struct myr_err *err)
         uint32_t stand = 0, now = servers_like(grow, one);
         for (uint32_t k = 0; k < old->group_count; k++) {
             bool same = strcmp(group_text(old, &old->groups[k]), group_text(old, one)) == 0;
+            /* A group of a grown design may stand in several stretches. */
             stand += same ? old->groups[k].servers : 0;
         }
         if (now < stand) {

@@ -151,6 +151,7 @@ static uint32_t installed_as(const struct standing *all, uint32_t cable)
         found = old->link_cable[link];
         legs++;
     }
+    /* All legs of the installed cable, no other cable's, and a cable that may serve. */
     bool good = found != MYR_NONE && legs == old->first_link[found + 1] - old->first_link[found] &&
                 !grow->old_placed[found] && grow_same_cable(grow, found, plan->cable_type[cable]);
     return good ? found : MYR_NONE;

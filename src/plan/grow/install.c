@@ -176,6 +176,7 @@ static void try_cable(struct site *site, uint32_t cable)
     }
     uint32_t move = site->move_of[cable];
     site->done[cable] = true;
+    /* A splitter that stays, with a new leg to be plugged. */
     bool loose = move == MYR_NONE && site->growth->cable_from[cable] != MYR_NONE;
     enum install_action action = site->open[cable] || loose ? INSTALL_PLUG
                                  : move == MYR_NONE         ? INSTALL_PULL

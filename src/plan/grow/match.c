@@ -125,6 +125,9 @@ static void pair_aggregation(struct grow *grow, enum myr_net_id id)
         for (uint32_t p = old->first_port[a]; p < old->first_port[a + 1]; p++) {
             uint32_t peer = myr_design_peer(old, p);
             uint32_t up = peer == MYR_NONE ? 0 : old->port_device[peer] - was->first_aggregation;
+            /*
+             * Other ports, as those of hosts, count nothing: the index is only kept within bounds.
+             */
             have[up < rows ? up : 0] += peer != MYR_NONE && up < rows;
         }
         for (uint32_t p = plan->first_port[b]; p < plan->first_port[b + 1]; p++) {

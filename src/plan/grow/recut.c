@@ -212,6 +212,7 @@ static void in_order(struct cut *cut, struct myr_arena *scratch)
             const uint32_t *mine = &cut->by_pod[(size_t)s * net->pods];
             pod = mine[p] > mine[pod] ? p : pod;
         }
+        /* Old pods that come to lie in one new pod take their numbers one after the other. */
         uint32_t wanted = turn % net->pod_leaves / was->pod_leaves * was->pod_spines;
         wanted = pod * net->pod_spines + (wanted + s % was->pod_spines) % net->pod_spines;
         while (taken[wanted] && taken[next]) {

@@ -135,6 +135,7 @@ static void put_pull(const struct myr_growth *growth, const uint32_t *moves,
         put_text(buf, myr_design_str(of, type->part));
         myr_buf_printf(buf, "%g,", type->length_mm / 1000.0);
         uint32_t before = was == MYR_NONE ? MYR_NONE : old->first_link[was] + (l - first);
+        /* A leg that is new had no place before. */
         if (before == MYR_NONE || before >= old->first_link[was + 1]) {
             myr_buf_put_lit(buf, ",,,,");
         } else {
@@ -188,6 +189,7 @@ static int add_day(struct myr_file_set *set, struct sheet *sheets, uint32_t crew
         for (uint32_t i = 0; i < 2; i++) {
             MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
             char name[64];
+            /* A crew without work on that day gets no sheet. */
             if (texts[i]->len == 0) {
                 continue;
             }

@@ -58,6 +58,7 @@ static void choose(struct block *block)
             const bool *useful = &block->useful[(size_t)r * block->cols];
             uint32_t left = block->ups[r] % block->cols;
             for (uint32_t c = 0; c < block->cols; c++) {
+                /* What the first pass has given. */
                 left -= extra[c];
             }
             while (left > 0) {
@@ -151,6 +152,7 @@ static struct step step_of(const struct block *block, uint32_t from, uint32_t to
     }
     step.row = cheapest_row(block, from, to, &step.loss);
     step.there = step.row != MYR_NONE;
+    /* Loads may differ by one, so a fuller and an emptier column may change parts for nothing. */
     if (block->load[from] < block->load[to] && (!step.there || step.loss > 0)) {
         step = (struct step){0, MYR_NONE, true};
     }

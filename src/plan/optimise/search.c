@@ -131,6 +131,7 @@ static bool beats(const struct myr_optimum *optimum, uint32_t a, uint32_t b)
             if (!x->known[m]) {
                 return false;
             }
+            /* What is known beats what is not. */
             better = true;
             continue;
         }
