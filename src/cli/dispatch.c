@@ -10,6 +10,7 @@
 /* For suggestions; tests/tidy would notice a program with more verbs long before. */
 enum { VERBS_MAX = 96 };
 
+/* Names of two words are those of sub-verbs. */
 static bool is_subverb(const struct cli_verb *verb)
 {
     return strchr(verb->row->name, ' ') != NULL;

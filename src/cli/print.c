@@ -59,6 +59,7 @@ static int64_t now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* Shown on a terminal alone. */
 void cli_progress(struct myr_progress *progress, const char *what, uint64_t total)
 {
     myr_progress_init(progress, what, total, isatty(STDERR_FILENO), now_ns());

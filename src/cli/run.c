@@ -188,6 +188,7 @@ static int pass_on(struct cli *cli, const struct cli_verb *verb, int argc, const
     return verb->run(cli, &err) < 0 ? cli_error(&err) : CLI_DONE;
 }
 
+/* Help needs no outputs that can be written, nor operands that are there. */
 int cli_run(const struct cli_verb *verb, int argc, const char *const *argv,
             const char *(*lookup_env)(const char *name))
 {

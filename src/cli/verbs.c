@@ -117,6 +117,7 @@ const struct cli_verb *const *cli_verbs(uint32_t *ret_count)
 /* As in dispatch.c: more than there are, and asserted. */
 enum { VERBS_MAX = 96 };
 
+/* Rows of all that can be run, in the order of the table. */
 static uint32_t all_commands(const struct myr_command *ret[VERBS_MAX])
 {
     const uint32_t count = MYR_ARRAY_COUNT(verbs);
@@ -299,6 +300,7 @@ static void put_verb(const struct myr_command *verb, bool runs, struct myr_buf *
     myr_buf_put_lit(buf, "# SEE ALSO\n\n*myriad*(1)\n");
 }
 
+/* One page, or with --list the names of all: the build asks for those and then for each. */
 static int run_man(struct cli *cli, struct myr_err *err)
 {
     const struct man_options *options = cli->options;

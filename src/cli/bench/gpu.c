@@ -79,6 +79,7 @@ static void put_kernel(struct myr_answer *answer, const struct myr_kernels *kern
     myr_answer_end(answer);
 }
 
+/* 'all': of a dry run, where no shape has a time. */
 static void put_kernels(struct myr_answer *answer, const struct myr_kernels *kernels, bool all)
 {
     static const struct myr_answer_column columns[] = {

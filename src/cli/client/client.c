@@ -116,6 +116,7 @@ static int refused(const struct client *client, const struct myr_http_answer *an
     return rc;
 }
 
+/* Only 200 has such an answer; whatever else comes is an error in JSON. */
 int client_bytes(struct cli *cli, const char *path, struct myr_buf *ret, struct myr_err *err)
 {
     MYR_CLEANUP(myr_http_answer_done) struct myr_http_answer answer = {};
@@ -134,6 +135,7 @@ int client_bytes(struct cli *cli, const char *path, struct myr_buf *ret, struct 
     return MYR_OK;
 }
 
+/* What is no JSON though it was granted is the server's fault, or another program answers there. */
 int client_call(const struct client *client, const struct client_call *call,
                 const struct myr_doc **ret, struct myr_err *err)
 {
@@ -287,6 +289,7 @@ int client_put_list(struct cli *cli, const struct myr_doc *doc, const char *key,
     return MYR_OK;
 }
 
+/* What is no object leaves the list empty: there is nothing to show. */
 struct myr_value *client_put_one(struct cli *cli, const struct myr_doc *doc, const char *key)
 {
     struct myr_value *list = myr_answer_list(&cli->answer, key);
@@ -313,6 +316,7 @@ int64_t client_i64(const struct myr_doc *doc, const char *key)
     return node && node->kind == MYR_DOC_SCALAR && myr_str_to_i64(node->text, &value) ? value : 0;
 }
 
+/* In UTC, whatever the zone of this machine. */
 const char *client_time(struct cli *cli, const struct myr_doc *doc, const char *key)
 {
     int64_t ms = client_i64(doc, key);

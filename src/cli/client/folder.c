@@ -25,6 +25,7 @@ static const struct myr_command doctor_command = {
     .operand_max = 1,
 };
 
+/* The same of a server's and of a relay's folder; no hint is null. */
 static void put_finding(struct myr_answer *answer, uint32_t verdict, const char *check,
                         const char *says, const char *hint)
 {

@@ -95,6 +95,7 @@ static const char *job_path(struct cli *cli, const char *tail)
                             tail);
 }
 
+/* The three states that a job does not leave. */
 bool job_has_ended(const char *state)
 {
     return strcmp(state, "done") == 0 || strcmp(state, "failed") == 0 ||
@@ -107,6 +108,7 @@ static const char *plural(const char *number)
     return strcmp(number, "1") == 0 ? "" : "s";
 }
 
+/* Texts and numbers are the server's own: they are shown as it writes them. */
 void job_show(struct cli *cli, const struct myr_doc *doc)
 {
     struct myr_answer *answer = &cli->answer;
@@ -133,6 +135,7 @@ void job_show(struct cli *cli, const struct myr_doc *doc)
     myr_answer_fact(answer, "end", "%s", client_time(cli, doc, "ended_ms"));
 }
 
+/* A key that nobody reads is no error, but whoever wrote it may count on it. */
 void job_put_unheeded(struct cli *cli, const char *const *keys, uint32_t count, const char *where)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf names = {};
@@ -165,6 +168,7 @@ static int show_run(struct cli *cli, struct myr_err *err)
     MYR_CLEANUP(myr_buf_done) struct myr_buf names = {};
     MYR_TRY(client_ask(cli, "GET", job_path(cli, ""), (struct myr_str){}, &doc, err));
     job_show(cli, doc);
+    /* Of a job that waits there are none. */
     const struct myr_doc *list = myr_doc_get(doc, "node_names");
     for (uint32_t i = 0; list && list->kind == MYR_DOC_LIST && i < list->count; i++) {
         myr_buf_puts(&names, i ? " " : "");

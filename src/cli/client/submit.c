@@ -14,6 +14,7 @@
 #include "myriad/server/jobfile.h"
 #include "myriad/work/layout_file.h"
 
+/* 'kubernetes' says where the job goes instead of a server; it counts only with a kubeconfig. */
 struct options {
     const char *layout;
     bool wait;

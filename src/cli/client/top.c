@@ -113,6 +113,10 @@ static uint32_t count_events(const char *text)
     return count;
 }
 
+/*
+ * Oldest first, so that the newest stands at the bottom. A feed that was cut in the middle of an
+ * event leaves that one out.
+ */
 static void put_events(struct cli *cli, const struct feed *feed)
 {
     static const struct myr_answer_column columns[] = {{"time", "TIME", 0, 0},
@@ -170,6 +174,7 @@ static void put_jobs(struct cli *cli, const struct myr_doc *doc, struct myr_valu
     myr_answer_rows(&cli->answer, *ret);
 }
 
+/* The first that wait, in the order of the queue. */
 static void put_queue(struct cli *cli, const struct myr_doc *doc, struct myr_value **ret)
 {
     const struct myr_doc *queue = myr_doc_get(doc, "queue");
@@ -276,6 +281,7 @@ static bool key_ends(void)
            (read(STDIN_FILENO, &key, 1) <= 0 || key == 'q' || key == 3 || key == 4);
 }
 
+/* Until a key ends it or the server refuses; the terminal is given back as it was in any case. */
 static int watch(const struct client *client, struct myr_err *err)
 {
     struct termios before, raw;

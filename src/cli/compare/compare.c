@@ -128,6 +128,7 @@ static int run(struct cli *cli, struct myr_err *err)
     cli_progress(&progress, "comparing", 0);
     MYR_TRY(read_share(options->in_use, &question.in_use, err));
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
+    /* Freed in any case: what was opened before an error is in it, too. */
     int rc = myr_compare_designs(found, &cli->arena, &catalog, &question, err);
     rc = rc < 0 ? rc : write_files(cli, options, found, err);
     if (rc == MYR_OK) {

@@ -91,6 +91,7 @@ static int run(struct cli *cli, struct myr_err *err)
     const char *path = file_of(cli, cli->operands.items[0]);
     MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
     const struct myr_doc *doc;
+    /* A design that cannot be read is told before a server is asked. */
     MYR_TRY(ask(cli, path, &body, err));
     MYR_TRY(
         client_ask(cli, "POST", "/v1/design", (struct myr_str){body.data, body.len}, &doc, err));

@@ -54,6 +54,7 @@ static int run(struct cli *cli, struct myr_err *err)
     } else {
         myr_answer_null(answer, "physical");
     }
+    /* With --check alone the findings are the page: the plan is not shown again. */
     if (options->check && !options->device) {
         myr_answer_null(answer, "device");
     } else if (options->device) {

@@ -1,4 +1,7 @@
-/* explain: one job or node of a saved state of the controller. */
+/*
+ * explain: one job or node of a saved state of the controller. The facts are the controller's own
+ * (myr_control_explain): here they are put into the answer and said in the same order.
+ */
 #include "myriad/control/explain.h"
 #include "cli.h"
 #include "explain/explain.h"

@@ -105,6 +105,9 @@ static int put_file(void *context, const char *name, const struct myr_buf *text,
     return MYR_OK;
 }
 
+/*
+ * A format of several files needs a folder, except for programs, which take them from the answer.
+ */
 static int write_files(struct cli *cli, const struct options *options,
                        const struct myr_exporter *exporter, const struct myr_export *job,
                        struct myr_err *err)
@@ -142,6 +145,7 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {};
     MYR_CLEANUP(myr_design_close) struct myr_design design = {};
     MYR_CLEANUP(myr_binding_done) struct myr_binding binding = {};
+    /* The list needs no operands: it comes before they are counted. */
     if (options->list) {
         list_formats(&cli->answer);
         return MYR_OK;

@@ -40,6 +40,7 @@ const struct myr_command kubernetes_job_command = {
     .operand_max = 1,
 };
 
+/* Reading the file also checks it: mistakes are told with line and column, as on a server. */
 int kubernetes_job_write(const struct kubernetes_job *how, const char *file, struct myr_str text,
                          const char *suffix, struct myr_buf *ret, struct myr_err *err)
 {

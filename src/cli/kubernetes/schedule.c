@@ -114,6 +114,10 @@ static int split_lease(struct cli *cli, const char *text, struct myr_kube_schedu
     return MYR_OK;
 }
 
+/*
+ * Bounds are those of the fields that the texts are copied into. The identity has host and process,
+ * so that two on one host differ.
+ */
 static int read_options(struct cli *cli, struct myr_kube_schedule *ret, struct myr_err *err)
 {
     const struct options *options = cli->options;

@@ -147,6 +147,7 @@ static void put_summary(struct cli *cli, const struct myr_fabric_case *fabric,
     myr_answer_double(answer, "bound", report->bound, 6);
 }
 
+/* A job inside of one leaf has no link between switches: no load of them is told then. */
 static void show_summary(struct cli *cli, const struct myr_fabric_case *fabric,
                          const struct myr_use *use)
 {
@@ -214,6 +215,7 @@ static int write_drawing(const char *path, const struct myr_use *use, struct myr
     return myr_file_write(path, &svg, err);
 }
 
+/* The drawing is written before the answer, so that a failure prints nothing. */
 static int find(struct cli *cli, struct myr_fabric_case *fabric, struct myr_use *ret,
                 struct myr_err *err)
 {

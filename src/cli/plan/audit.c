@@ -49,6 +49,7 @@ static void put_value(struct myr_answer *answer, const char *key, double value, 
     }
 }
 
+/* Expected and found are texts where the rule is about names. */
 static const struct myr_value *put_findings(struct myr_answer *answer,
                                             const struct myr_audit *audit)
 {
@@ -68,6 +69,7 @@ static const struct myr_value *put_findings(struct myr_answer *answer,
     return list;
 }
 
+/* How much was read is said first: a list of which nothing was read has no findings either. */
 static void show(struct cli *cli, const struct myr_audit *audit)
 {
     static const struct myr_answer_column columns[] = {MYR_COLUMN("rule", "RULE", 0),

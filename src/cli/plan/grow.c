@@ -76,6 +76,7 @@ static int run(struct cli *cli, struct myr_err *err)
                      (struct myr_grow_names){small, large}, &growth, err));
     struct myr_grow_crews crews = {(uint32_t)options->crews, (uint32_t)options->cables_a_day,
                                    (uint32_t)options->devices_a_day};
+    /* Nothing is written before this: options that contradict each other leave no files behind. */
     MYR_TRY(cli_check_crews(cli, options->out, err));
     if (options->out) {
         MYR_TRY(myr_grow_write(&growth, options->out, crews, err));

@@ -95,6 +95,7 @@ static void put_files(struct myr_answer *answer, const struct myr_design *design
     myr_answer_end(answer);
 }
 
+/* 'start' NULL: a spec was given, and nothing had to be assumed. */
 static void show(struct cli *cli, const struct options *options, const struct myr_design *design,
                  const struct myr_start_text *start)
 {

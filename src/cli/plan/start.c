@@ -38,6 +38,7 @@ const struct myr_command cli_init_spec_command = {
     .young = true,
 };
 
+/* The key is there in any case, with an empty list where a spec was given. */
 const struct myr_value *cli_put_assumed(struct cli *cli, const struct myr_start_text *text)
 {
     const struct myr_value *list = myr_answer_list(&cli->answer, "assumed");
@@ -62,6 +63,7 @@ static int run(struct cli *cli, struct myr_err *err)
     const char *file = cli->operands.count ? cli->operands.items[0] : "cluster.yaml";
     MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {};
     MYR_CLEANUP(myr_start_done) struct myr_start_text text = {};
+    /* The same as 'plan --gpus' makes: what is written here is what is planned there. */
     struct myr_plan_start start = {options->gpus, options->server, options->fabric};
     if (strcmp(file, "-") != 0 && access(file, F_OK) == 0) {
         return myr_err_set(err, MYR_EINVAL, "%s: is there already; nothing is overwritten", file);

@@ -68,6 +68,7 @@ static int relay_run(struct cli *cli, struct myr_err *err)
     if (!options->name && gethostname(host, sizeof(host) - 1) < 0) {
         return myr_err_errno(err, "no host name", "--name");
     }
+    /* The name that it was enrolled by. */
     const char *name = options->name ? options->name : host;
     MYR_TRY(myr_relay_run(&(struct myr_relay){.folder = folder,
                                               .name = name,

@@ -118,7 +118,7 @@ static void put_layout(struct myr_answer *answer, const struct myr_place_answer 
     myr_answer_end(answer);
 }
 
-/* With a model alone; 'best_step_s' is at the best placement that there could be. */
+/* With a model alone; 'best_step_s' is with ranks along the fabric from its start. */
 static void put_step(struct myr_answer *answer, const struct myr_place_answer *a)
 {
     if (!a->placed || !a->has_model) {

@@ -75,6 +75,7 @@ static const struct myr_command init_command = {
     .subcommand_count = MYR_ARRAY_COUNT(init_subcommands),
 };
 
+/* With a design its nodes, GPUs and leaves stand in place of the options about them. */
 static int init_run(struct cli *cli, struct myr_err *err)
 {
     const struct init_options *options = cli->options;
@@ -141,7 +142,7 @@ const struct cli_verb cli_init_verb = {&init_command, init_run, .group = CLI_RUN
 
 struct serve_options {
     uint64_t stop_after;
-    bool log_json, once;
+    bool log_json, once; /* once: ends when every node is well */
 };
 
 static const struct serve_options serve_defaults = {};

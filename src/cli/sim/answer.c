@@ -209,6 +209,7 @@ static void put_job(struct cli *cli, const struct myr_sim_answer *sim, uint32_t 
     }
 }
 
+/* The hash is of the whole run: two of them that agree have played the same. */
 void cli_sim_put(struct cli *cli, const struct myr_sim_question *question,
                  const struct myr_sim_answer *sim)
 {

@@ -49,6 +49,7 @@ static int read_tolerance(const char *text, double *ret, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Null where one of the two files does not have it. */
 static void put_value(struct myr_answer *answer, const char *key, bool known, double value)
 {
     if (known) {

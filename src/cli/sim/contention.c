@@ -105,6 +105,7 @@ static int run(struct cli *cli, struct myr_err *err)
         .progress = cli_sim_progress,
         .progress_context = &progress,
     };
+    /* The table is written by it; 'path' is where. */
     MYR_TRY(myr_contention_ask(&table, &path, &cli->arena, &question, err));
     struct myr_answer *answer = &cli->answer;
     myr_answer_u64(answer, "gpus", table.gpus);

@@ -1,3 +1,4 @@
+/* progress: how far a simulation is, as the terminal shows it. */
 #include "sim/sim.h"
 
 /*

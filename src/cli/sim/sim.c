@@ -100,6 +100,7 @@ static const struct myr_command command = {
     .subcommand_count = MYR_ARRAY_COUNT(subcommands),
 };
 
+/* Lists and words lie in the arena or in the options, and live as long as the verb. */
 static struct myr_sim_question question_of(struct cli *cli, struct myr_progress *progress)
 {
     const struct options *options = cli->options;

@@ -125,6 +125,7 @@ static void put_words(struct myr_answer *answer, const char *key, const struct m
     myr_answer_end(answer);
 }
 
+/* A point of several jobs has a row for each; 'point_words' is what tells the points apart. */
 static const struct myr_value *put_rows(struct cli *cli, const struct myr_sweep *sweep,
                                         const struct myr_sweep_result *result)
 {
@@ -174,6 +175,7 @@ static void put_answer(struct cli *cli, const struct myr_sweep *sweep,
     put_words(answer, "fault", &sweep->faults);
     put_words(answer, "slow", &sweep->slow);
     myr_answer_u64(answer, "points", sweep->points);
+    /* From 1, as --shard takes it; inside it counts from 0. */
     myr_answer_u64(answer, "shard", run->shard + UINT64_C(1));
     myr_answer_u64(answer, "shards", run->shard_count);
     myr_answer_u64(answer, "done", result->done);
@@ -212,6 +214,7 @@ static int run(struct cli *cli, struct myr_err *err)
                            "--out: '-' is standard output, where the answer goes; a file is "
                            "expected");
     }
+    /* What is said goes before what Slurm says. */
     MYR_TRY(options->shard ? read_shard(options->shard, &how, err) : array_shard(cli, &how, err));
     /* A shard by itself is no result: the others must find what it has done. */
     if (how.shard_count > 1 && !options->out) {

@@ -1,4 +1,7 @@
-/* The files that say what was built, opened as the options ask. */
+/*
+ * The files that say what was built, opened as the options ask: verify and its sub-verb read them
+ * the same way.
+ */
 #include "verify/verify.h"
 
 const char *const cli_verify_nets[MYR_NET_COUNT + 1] = {"compute", "storage", "service", "oob",

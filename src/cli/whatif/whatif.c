@@ -62,6 +62,7 @@ static void put_submitted(struct myr_answer *answer, const struct myr_whatif_ans
     myr_answer_end(answer);
 }
 
+/* Times are of this machine and moment: they are kept apart from the answer. */
 static void fill(struct cli *cli, const struct myr_whatif_answer *a)
 {
     static const struct myr_answer_column columns[] = {
@@ -123,6 +124,7 @@ static int run(struct cli *cli, struct myr_err *err)
         .priority = (int32_t)options->priority,
         .clock_ns = myr_clock_ns,
         .rounds = cli->common.timing ? TIMED_ROUNDS : 1};
+    /* One way or the other there is a controller of our own, to which it can be done. */
     int rc = cli->operands.count > 0 ? myr_control_read(cli->operands.items[0], &control, err)
                                      : ask_server(cli, &control, err);
     if (rc == MYR_OK) {
