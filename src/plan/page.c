@@ -23,6 +23,7 @@ static uint32_t cable_total(const struct myr_network *net)
 /* "1:1, 2:1", from the hosts upwards. */
 static void put_ratio(struct myr_answer *digest, const struct myr_network *net)
 {
+    /* A network of one tier has nothing to oversubscribe. */
     char ratio[64] = "1:1";
     int at = 0;
     for (uint32_t i = 0; i + 1 < net->tiers; i++) {
@@ -39,6 +40,7 @@ static const struct myr_value *network_rows(struct myr_answer *digest,
     const struct myr_value *rows = myr_answer_list(digest, "networks");
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         const struct myr_network *net = &design->networks[id];
+        /* Networks that the spec does not have are left out, not shown as zeros. */
         if (!net->topology) {
             continue;
         }

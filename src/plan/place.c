@@ -56,6 +56,7 @@ static void add_card(struct plan *plan, uint16_t type, const struct net_plan *ne
 {
     const struct myr_part *part = part_at(plan, hosts->nic_part);
     uint32_t ports = hosts->nic_ports * net->out.planes;
+    /* Cards that come with the server are as many as it has, whatever is cabled of them. */
     bool asked = net->spec->nic_ports || net->spec->homes ||
                  (hosts->kind != MYR_DEVICE_NODE && hosts->kind != MYR_DEVICE_MANAGEMENT);
     uint32_t own = plan->groups[hosts->group].server->server.nics[net->id].count;
@@ -280,6 +281,7 @@ static void access_types(struct plan *plan, struct net_plan *net)
     net->aggregation_type = add_type(plan, net->aggregation_part);
     group.count = out->spine_down;
     group.role = MYR_PORT_DOWN;
+    /* Without uplinks of its own all ports are one group, and the upper ones of it go up. */
     bool alike = part_at(plan, net->aggregation_part)->eth.uplink_ports == 0;
     group.count += alike ? out->spine_up : 0; /* all its ports are alike; some of them go up */
     add_group(plan, net->aggregation_type, group);
@@ -418,6 +420,7 @@ static struct myr_place tier_place(const struct net_plan *net, enum myr_device_k
                               .plane = out->planes > 1 ? (uint8_t)plane : MYR_PLANE_NONE};
     bool plus = out->topology == MYR_TOPOLOGY_DRAGONFLY_PLUS;
     bool rail_only = out->topology == MYR_TOPOLOGY_RAIL_ONLY;
+    /* Counted through the unit: the pod is the quotient, the place in it the rest. */
     uint32_t in_pod = kind == MYR_DEVICE_LEAF    ? out->pod_leaves
                       : kind == MYR_DEVICE_SPINE ? out->pod_spines
                                                  : out->group_cores;

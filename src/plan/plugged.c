@@ -32,6 +32,7 @@ static struct myr_design view_of(struct plan *plan, struct myr_network networks[
 static bool among(const char *words, const char *word)
 {
     size_t len = strlen(word);
+    /* Only whole words count: one may be part of another. */
     for (const char *at = words; at && (at = strstr(at, word)); at++) {
         if ((at == words || at[-1] == ' ') && (!at[len] || at[len] == ' ')) {
             return true;

@@ -12,6 +12,7 @@
 /* The spec's own price beats the book's, and the last one given beats the ones before. */
 static const struct myr_price *price_of(const struct plan *plan, uint32_t part)
 {
+    /* From the last on: it wins. */
     for (size_t i = plan->spec->own_prices.count; i-- > 0;) {
         if (plan->spec->own_prices.items[i].part == part) {
             return &plan->spec->own_prices.items[i];
@@ -28,6 +29,7 @@ static const struct myr_price *price_of(const struct plan *plan, uint32_t part)
 /* The price's own, or what its book promises for all that it quotes. */
 static uint16_t warranty_of(const struct plan *plan, const struct myr_price *price)
 {
+    /* What a book promises does not hold for prices that it only assumes. */
     if (!price || price->warranty_months || price->assumed) {
         return price ? (uint16_t)price->warranty_months : 0;
     }
@@ -157,6 +159,7 @@ static void switch_rows(struct plan *plan, const struct net_plan *net)
         {net->spine_part, net->out.spine, MYR_DEVICE_SPINE, "spine"},
         {net->core_part, net->out.core, MYR_DEVICE_CORE, "core"},
     };
+    /* Tiers that an earlier line has taken along. */
     bool done[MYR_ARRAY_COUNT(tiers)] = {false};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(tiers); i++) {
         if (done[i] || tiers[i].count == 0) {
@@ -240,6 +243,7 @@ static void cable_rows(struct plan *plan, const struct net_plan *net)
         uint32_t part =
             myr_catalog_find(plan->catalog, myr_str_from(plan->strings.data + row->part));
         const struct myr_part_cable *cable = &part_at(plan, part)->cable;
+        /* What cannot be taken apart is ordered whole, even if a leg stays free. */
         bool one_piece = cable->legs > 1 || cable->fixed_ends;
         const char *name = cable->legs > 1                      ? "splitter cable"
                            : cable->medium == MYR_MEDIUM_COPPER ? "copper cable"
@@ -302,6 +306,7 @@ static void item_rows(struct plan *plan, const char *system, bool others)
 {
     for (size_t i = 0; i < plan->spec->items.count; i++) {
         const struct myr_spec_item *item = &plan->spec->items.items[i];
+        /* Items of a network are listed with it, all others at the end of the bill. */
         bool of_net = false;
         for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
             of_net = of_net || strcmp(item->system, myr_net_names[id]) == 0;
@@ -388,6 +393,7 @@ static void storage_rows(struct plan *plan)
     const struct myr_part *server = part_at(plan, plan->storage_part);
     plan_bill_row(plan, "storage system", "storage server", plan->storage_part,
                   plan->storage_servers, plan->storage_rule, plan->storage_inputs);
+    /* One for the cluster, not one for each server. */
     if (server->storage.software) {
         uint32_t software = myr_catalog_find(plan->catalog, myr_str_from(server->storage.software));
         plan_bill_row(plan, "storage system", "storage software", software, 1,

@@ -32,6 +32,8 @@ static int find_default(const struct plan *plan, const char *name, uint32_t *ret
 static int default_switch(struct plan *plan, const struct net_plan *net,
                           enum myr_technology technology, uint32_t *ret, struct myr_err *err)
 {
+    /* The first that speaks and has the speed, should none be cabled: its finding says what is
+     * missing. */
     uint32_t first = MYR_PART_NONE;
     for (uint32_t i = 0; i < plan->catalog->parts.count; i++) {
         const struct myr_part *part = part_at(plan, i);
@@ -130,6 +132,8 @@ static int resolve_switches(struct plan *plan, struct net_plan *net, enum myr_te
                              "switch '%s' and the servers' NICs speak different technologies",
                              leaf->id);
     }
+    /* All tiers are checked, also those that may not be built: a wrong part in the spec is wrong in
+     * any case. */
     MYR_TRY(check_upper(plan, net, net->spine_part, "spine_switch", err));
     MYR_TRY(check_upper(plan, net, net->core_part, "core_switch", err));
     MYR_TRY(check_speed(net, leaf, net->out.host_gbps, err));
@@ -147,6 +151,7 @@ static void add_group_hosts(const struct plan *plan, struct net_plan *net,
         return;
     }
     MYR_ASSERT(net->host_class_count < PLAN_HOSTS_MAX);
+    /* Checked before: every kind of hosts has a card here. */
     MYR_ASSERT(nic_ports > 0 && nic_part != MYR_PART_NONE);
     net->hosts[net->host_class_count++] =
         (struct host_class){.kind = kind,
@@ -230,6 +235,7 @@ static int resolve_nic(struct plan *plan, struct net_plan *net, uint32_t *ret_pa
     net->out.planes = spec->planes ? spec->planes : 1;
     /* All that the server has for this network, over all planes. */
     uint32_t ports = (nics->count ? nics->count : 1) * nic->cages * nic->cage_ports;
+    /* One cage for all planes of a NIC: cables are then counted by cages. */
     net->twin = net->out.planes > 1 && nic->cage_ports == net->out.planes;
     if (spec->twin_planar && !net->twin) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
@@ -237,6 +243,7 @@ static int resolve_nic(struct plan *plan, struct net_plan *net, uint32_t *ret_pa
                              net->out.planes, part_at(plan, *ret_part)->id, nic->cage_ports);
     }
     MYR_TRY(card_check(plan, net, *ret_part, err));
+    /* card_check() has seen to that. */
     MYR_ASSERT(ports >= net->out.planes && ports % net->out.planes == 0);
     net->nic_ports = spec->nic_ports ? spec->nic_ports : ports / net->out.planes;
     if (net->nic_ports * net->out.planes % nic->cards) {
@@ -274,6 +281,8 @@ static int resolve_rails(struct plan *plan, struct net_plan *net, struct myr_err
     if (!rails && net->id == MYR_NET_COMPUTE && plan->server->server.rails) {
         rails = plan->server->server.rails;
     }
+    /* A default that does not divide the ports is no good; a number that the spec gives is refused
+     * below. */
     if (!rails || (!net->spec->rails && net->nic_ports % rails)) {
         rails = net->nic_ports;
     }
@@ -366,6 +375,7 @@ static int resolve_hosts(struct plan *plan, struct net_plan *net, uint32_t nic_p
                              "%llu host ports are more than the %u that one design may have",
                              (unsigned long long)ports, PLAN_LINKS_MAX / 8);
     }
+    /* On other networks storage servers have the nodes' card. */
     bool own = net->id == MYR_NET_STORAGE && storage && storage->storage.nic;
     uint32_t storage_nic = nic_part;
     if (own) {
@@ -379,6 +389,7 @@ static int resolve_hosts(struct plan *plan, struct net_plan *net, uint32_t nic_p
     add_hosts(plan, net, MYR_DEVICE_MANAGEMENT, net->spec->extra_nodes, nic_part, net->nic_ports);
     net->managers = net->spec->fabric_manager_ports;
     net->manager_nic = nic_part;
+    /* Managers are endpoints but no nodes. */
     net->endpoints += net->managers;
     plan->managers += net->managers;
     /* Networks share management nodes: there are as many as the largest number asks for. */

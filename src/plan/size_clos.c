@@ -234,6 +234,7 @@ static bool size_three_tiers(struct net_plan *net)
 {
     uint32_t step = pod_step(net);
     MYR_ASSERT(step > 0);
+    /* No number of pods would help: too_big() says what is expected. */
     if (net->spec->pod_leaves % step) {
         return false;
     }
@@ -242,6 +243,7 @@ static bool size_three_tiers(struct net_plan *net)
             net->spec->pod_leaves
                 ? net->spec->pod_leaves
                 : ceil_div(ceil_div(net->unit_leaves, step), net->spec->islands) * step;
+        /* What the spec gives is taken or refused, never changed. */
         return size_pod(net, leaves) && size_cores(net);
     }
     for (uint32_t pass = 0; pass < 2; pass++) {

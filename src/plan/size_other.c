@@ -76,6 +76,7 @@ static uint64_t balanced_cages(const struct net_plan *net, uint32_t h)
 static void dragonfly_shape(struct net_plan *net, uint32_t radix, uint32_t *ret_h)
 {
     const struct myr_spec_net *spec = net->spec;
+    /* The largest h whose 4h - 1 ports the switch has. */
     uint32_t h = spec->global_ports ? spec->global_ports : (radix + 1) / 4;
     /* Ports fit, cages may not: each group of ports begins a cage. */
     while (!spec->global_ports && h > 1 && balanced_cages(net, h) > net->leaf_sw->cages) {
@@ -220,6 +221,7 @@ int plan_size_torus(struct plan *plan, struct net_plan *net, struct myr_err *err
                        : net->splitter_legs > 1 ? net->leaf_sw->port_gbps
                                                 : out->host_gbps;
     MYR_TRY(one_plane_only(net, err));
+    /* A torus has no default shape: who wants one knows its sides. */
     if (spec->dim_count == 0) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "topology 'torus' needs 'dims', such as dims: [8, 8, 4]");
@@ -281,6 +283,7 @@ static int size_aggregation(struct plan *plan, struct net_plan *net, struct myr_
                              "'%s' has no uplinks: it cannot be an access switch",
                              part_at(plan, net->access_part)->id);
     }
+    /* One access switch alone would not fit. */
     if (access->uplink_ports > above->access_ports) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "an access switch has more uplinks (%u) than its aggregation switch "
@@ -418,6 +421,7 @@ int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *er
 {
     const struct myr_part_ethernet *access = &part_at(plan, net->access_part)->eth;
     struct myr_network *out = &net->out;
+    /* As many homes as the card has ports, unless the spec wants fewer. */
     uint32_t homes = net->spec->homes ? net->spec->homes : net->nic_ports;
     net->splitter_legs = 1;
     MYR_TRY(check_access(net, homes, err));

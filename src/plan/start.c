@@ -34,6 +34,7 @@ static int find_server(const struct myr_catalog *catalog, const char *name,
     }
     if (!server) {
         MYR_CLEANUP(myr_vec_free_at) MYR_VEC(const char *) names = {};
+        /* What the user typed is cut short and made harmless before it is shown. */
         char near[128], shown[MYR_EXCERPT_MAX];
         for (uint32_t i = 0; i < catalog->parts.count; i++) {
             if (catalog->parts.items[i].kind == MYR_PART_SERVER) {
@@ -65,6 +66,7 @@ static void assume(struct myr_arena *arena, struct myr_start_text *text, const c
  * waits as a comment too: without 'storage' in the spec it has no servers to join. */
 static void put_networks(struct myr_buf *buf, const struct myr_part *server, uint32_t fabric)
 {
+    /* Without a fabric the planner chooses by the card: no key is better than a wrong one. */
     const char *word = fabric == MYR_FABRIC_ANY ? "" : myr_fabric_names[fabric];
     myr_buf_puts(buf, "networks:\n");
     if (*word) {
@@ -137,6 +139,7 @@ int myr_start_write(struct myr_arena *arena, const struct myr_catalog *catalog,
     MYR_ASSERT(each > 0);
     /* Whole servers: a started one is counted, and said to be assumed. */
     uint64_t servers = (start->gpus + each - 1) / each;
+    /* Refused here already: the spec would not be read either. */
     if (servers < 1 || servers > MYR_SPEC_SERVERS_MAX) {
         return myr_err_set(err, MYR_ERANGE, "%llu GPUs are %llu servers, 1 to %d are expected",
                            (unsigned long long)start->gpus, (unsigned long long)servers,

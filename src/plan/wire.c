@@ -34,6 +34,7 @@ static void join(struct layer_wiring *wiring, uint32_t port_a, uint32_t port_b, 
     struct plan *plan = wiring->plan;
     struct myr_design *design = &plan->design;
     uint32_t link = plan->next_link++;
+    /* Sizing has counted every link; a port joined twice would be a wrong formula. */
     MYR_ASSERT(link < design->link_count);
     MYR_ASSERT(design->port_link[port_a] == MYR_NONE);
     MYR_ASSERT(design->port_link[port_b] == MYR_NONE);
@@ -41,6 +42,7 @@ static void join(struct layer_wiring *wiring, uint32_t port_a, uint32_t port_b, 
     design->link_a[link] = port_a;
     design->link_b[link] = port_b;
     design->port_link[port_a] = design->port_link[port_b] = link;
+    /* A cable takes links of one key only, and no more than it has legs. */
     if (wiring->legs == 1 || key != wiring->last_key || plan->cable_links == wiring->legs) {
         design->first_link[plan->next_cable] = link;
         design->cable_type[plan->next_cable] = wiring->type;
@@ -372,6 +374,7 @@ static void wire_torus(struct plan *plan, const struct net_plan *net)
         for (uint32_t i = out->dim_count; i-- > 0;) {
             uint32_t size = out->dims[i];
             uint32_t at = router / stride % size;
+            /* The neighbour in this dimension; the last one closes the ring. */
             uint32_t next = router - at * stride + (at + 1) % size * stride;
             for (uint32_t k = 0; k < net->pair_links; k++) {
                 uint32_t plus = out->hosts_per_switch + 2 * i * net->pair_links + k;
@@ -437,6 +440,7 @@ static void wire_access_core(struct plan *plan, const struct net_plan *net)
                  port_of(design, above, i % out->pod_leaves), 0);
         }
     }
+    /* Aggregation switch i of a block goes to core group i. */
     wiring = start_layer(plan, net, MYR_LAYER_CORE);
     for (uint32_t i = 0; i < out->aggregation; i++) {
         uint32_t block = i / out->leaf_up, group = i % out->leaf_up;
@@ -532,6 +536,7 @@ void plan_wire(struct plan *plan)
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         links += plan->nets[id].present ? plan->nets[id].link_total : 0;
     }
+    /* Each network was held against the limit by itself. */
     MYR_ASSERT(links <= (uint64_t)PLAN_LINKS_MAX * MYR_NET_COUNT);
     design->link_count = (uint32_t)links;
     design->link_a = MYR_ARENA_NEW(plan->arena, uint32_t, links);

@@ -49,6 +49,7 @@ struct chosen power_overhead(const struct facility *f, enum myr_cooling kind, ui
     if (which == MYR_OVERHEAD_UPS && f->spec->ups == MYR_UPS_NONE) {
         assumed = 0;
     }
+    /* Zero may be given, less than that means nothing was. */
     double given = f->spec->overheads[which];
     return power_choose(given, given >= 0 && kind == f->kind, assumed);
 }

@@ -67,6 +67,7 @@ static double watts_with(const struct plan *plan, const struct myr_part *part, u
         return part->watts;
     }
     const struct myr_part_switch *sw = &part->sw;
+    /* Where no point is stated the cables need not be looked at. */
     uint32_t medium = sw->watts_copper > 0 || sw->watts_multimode > 0 ? medium_of(plan, device)
                                                                       : MYR_MEDIUM_SINGLE;
     double watts = medium == MYR_MEDIUM_COPPER  ? sw->watts_copper
@@ -115,6 +116,7 @@ static void add_servers(struct facility *f, struct tally *tally)
     const struct plan *plan = f->plan;
     for (uint32_t i = 0; i < plan->group_count; i++) {
         const struct plan_group *group = &plan->groups[i];
+        /* One figure of the room cannot be right for several kinds of servers. */
         double stated = plan->group_count == 1 ? plan->spec->room.server_kw * 1000 : 0;
         double watts = stated > 0 ? stated : group->server->watts;
         add(tally, SUM_SERVERS, group->servers, watts, watts);
@@ -194,6 +196,7 @@ void power_it(struct facility *f)
     /* Stated power beats the rule of one GPU, and that the sum of the parts; all three are shown.
      */
     f->it_w = spec->it_kw > 0 ? spec->it_kw * 1000 : spec->by_gpu ? rule * plan->gpus : sum;
+    /* A stated power is the most as well: nothing else is known of it. */
     bool stated = spec->it_kw > 0 || spec->by_gpu;
     f->max_w = stated ? f->it_w : f->max_w;
     plan_figure_word(plan, FIG_IT_SOURCE,

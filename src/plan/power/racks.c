@@ -108,6 +108,7 @@ static void estimate(struct facility *f)
     for (uint32_t i = 0; i < plan->group_count; i++) {
         guess_group(f, &plan->groups[i], &guess);
     }
+    /* Power may be stated lower than the servers' own: nothing is left for others then. */
     double other_w = f->max_w > guess.server_w ? f->max_w - guess.server_w : 0;
     uint64_t more_w = count_up(other_w - guess.left_w, f->rack_limit_w);
     uint64_t more_u = count_up(units - guess.left_u, 42);

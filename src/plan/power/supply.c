@@ -158,6 +158,7 @@ static void put_pool(struct facility *f)
     double given = 0, drawn = 0, more = 0, worst = 0;
     for (uint32_t i = 0; i < f->line_count; i++) {
         const struct power_line *line = &f->lines[i];
+        /* What the line may draw: the spec's pool, or its racks' limits together. */
         double pool =
             f->spec->pool_kw > 0 ? f->spec->pool_kw * 1000 : f->rack_limit_w * line->racks;
         given += pool;

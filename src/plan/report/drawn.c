@@ -70,6 +70,7 @@ static const char *topology_paths(const struct report *report, struct report_dra
     /* The nearest answer wins: a device that the text names, else a rule of the bill, else all that
      * the card shows. */
     const char *device = device_in(report, text), *card = drawn->card ? drawn->card : head_paths;
+    /* Kept until another device is named. */
     drawn->device = device ? device : drawn->device;
     const char *rule = device ? NULL : rule_in(report, text);
     if (device || rule) {

@@ -58,6 +58,7 @@ static const char *unit_of(const struct report *report, const struct myr_figure 
     const struct myr_design *design = report->design;
     const char *unit = myr_design_str(design, figure->unit);
     const struct myr_figure *tariff = find(report, "power.energy.currency");
+    /* Only sums of money have a unit that depends on the plan. */
     if (strcmp(unit, "money") != 0) {
         return unit;
     }
@@ -136,6 +137,7 @@ static void put_kinds(const struct report *report)
 static void put_choice(const struct report *report)
 {
     static const char *const kinds[] = {"air", "cold-plate", "immersion"};
+    /* What was planned is named beside what would cost least: both may be the same. */
     const struct myr_figure *taken = find(report, "cooling.kind");
     const struct myr_figure *best = NULL;
     const char *name = NULL;

@@ -112,6 +112,7 @@ static void put_code(struct myr_buf *buf, const struct myr_design *design, uint3
     myr_buf_printf(&text, "MYR:%s:C", myr_design_str(design, design->head->name));
     myr_buf_put_u64_pad(&text, myr_design_cable_id(design, cable), 8);
     myr_buf_putc(&text, side);
+    /* The code without the ends, should both be too long for one. */
     size_t least = text.len;
     myr_buf_putc(&text, ':');
     myr_buf_put(&text, ends->data, ends->len);
@@ -141,6 +142,7 @@ static void put_label(struct myr_buf *buf, const struct myr_design *design, uint
     MYR_CLEANUP(myr_buf_done) struct myr_buf ends = {};
     MYR_CLEANUP(myr_buf_done) struct myr_buf near = {};
     MYR_CLEANUP(myr_buf_done) struct myr_buf far = {};
+    /* Each label is read from its own end. */
     uint32_t here = at_b ? design->link_b[link] : design->link_a[link];
     uint32_t there = at_b ? design->link_a[link] : design->link_b[link];
     uint32_t cable = design->link_cable[link];

@@ -100,6 +100,7 @@ static void put_tiles(const struct report *report)
 static void put_paths(const struct report *report)
 {
     const struct myr_plan_about *about = report->about;
+    /* Ready to be pasted: the spec's name quoted for a shell, the options as they were given. */
     MYR_CLEANUP(myr_buf_done) struct myr_buf command = {};
     char word[128];
     myr_buf_printf(&command, "myriad explain plan %s",

@@ -74,6 +74,7 @@ static const char *marked_path(const struct report *report, const char *at)
     if (byte[0] != 0xEE || (byte[1] & 0xC0) != 0x80 || (byte[2] & 0xC0) != 0x80) {
         return NULL;
     }
+    /* Three bytes of UTF-8: the first is that of the private use area. */
     uint32_t index = (byte[1] & 0x3FU) << 6 | (byte[2] & 0x3FU);
     return index < report->paths->count && strstr(at, mark_end) ? report->paths->items[index]
                                                                 : NULL;

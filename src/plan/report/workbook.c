@@ -148,6 +148,7 @@ int myr_plan_workbook(const struct myr_design *design, const struct myr_plan_abo
         return myr_err_errno(err, "cannot make a temporary file in", folder);
     }
     close(fd);
+    /* The library's own temporary files lie there too, and not in /tmp. */
     lxw_workbook_options options = {.tmpdir = (char *)folder};
     lxw_workbook *book = workbook_new_opt(path, &options);
     lxw_error failed = book ? fill(book, &report) : LXW_ERROR_MEMORY_MALLOC_FAILED;

@@ -208,7 +208,9 @@ void plan_nearest(const struct plan *plan, struct myr_err *err)
 {
     struct search search = {.plan = plan, .trial = *plan->spec};
     search.net = &search.trial.nets[plan->at_net];
+    /* The two kinds of networks have different switches to try. */
     const bool access = plan->nets[plan->at_net].out.topology == MYR_TOPOLOGY_ACCESS;
+    /* Nobody reads the hint. */
     if (!err) {
         return;
     }
