@@ -333,10 +333,10 @@ static int check_watts(struct claims *claims, const struct myr_doc *node, const 
     }
     /* What is not credible is not kept for the racks either. */
     if (watts > what->watts * 1.5 || watts < least * 0.5) {
+        /* About a thousand times too much is a wrong unit, which is worth saying. */
         audit_finding(audit, "watts-stated", place_of(audit, node), what->watts, watts,
                       "%s: %.0f W are stated, the part draws %.0f W at most%s", what->order, watts,
                       what->watts,
-                      /* About a thousand times too much is a wrong unit, which is worth saying. */
                       fabs(watts / what->watts - 1000) < 500 ? "; the unit must be W, not kW" : "");
         return MYR_OK;
     }

@@ -251,8 +251,8 @@ static void draw_core_links(struct drawing *drawing, const struct clos *clos,
         }
         if (pile.width > 0) {
             myr_svg_path_move(svg, cores->marks[j].x, from);
+            /* Evenly over the top edge of the pile, in the order of the groups. */
             myr_svg_path_line(
-                /* Evenly over the top edge of the pile, in the order of the groups. */
                 svg, pile.x + pile.width * (int32_t)(2 * j + 1) / (int32_t)(2 * cores->count),
                 pile.y);
         }

@@ -241,7 +241,6 @@ static uint32_t draw_scale_switches(struct drawing *drawing, struct inside *insi
     for (uint32_t i = 0; i < inside->count; i++) {
         if (kind_of(inside, i) == MYR_INSIDE_SCALE_UP_SWITCH) {
             inside->x[i] = inside->area.x +
-                           /* The product may pass 32 bits. */
                            (int32_t)(inside->area.width * (2 * seen + 1) / (2 * (int64_t)switches));
             seen++;
         }

@@ -45,8 +45,8 @@ static void place_groups(struct draw_pod *pod, struct draw_area area, uint32_t l
     }
     row->rest = leaves - row->count;
     if (row->rest) {
+        /* The middle of its 14. */
         row->marks[row->count++] =
-            /* The middle of its 14. */
             (struct draw_mark){.x = area.x + (int32_t)((int64_t)area.width * (units - 7) / units),
                                .index = MYR_NONE,
                                .hue = MYR_NONE};

@@ -173,11 +173,8 @@ static void draw_fan(struct drawing *drawing, const struct draw_row *lower,
     }
     char css[48];
     uint32_t lines = lower->count * upper->count;
+    /* Close lines are drawn fainter; of a thinned mesh few are left, so these are not. */
     int at = snprintf(css, sizeof(css), "mesh %s%s", line_weight(high),
-                      /*
-                       * Close lines are drawn fainter; of a thinned mesh few are left, so these are
-                       * not.
-                       */
                       lines > 140 && lines <= LINES_MAX ? " close" : "");
     if (mark->hue != MYR_NONE) {
         snprintf(css + at, sizeof(css) - (size_t)at, " r%u", mark->hue % DRAW_RAIL_HUES);

@@ -79,11 +79,11 @@ static int put_in_order(struct myr_spec *spec, const struct myr_catalog *catalog
             uint32_t servers =
                 installed->group_count ? installed->groups[i].servers : installed->head->servers;
             if (group != MYR_NONE && on_compute(&spec->groups[group]) == (pass == 0)) {
+                /*
+                 * A group that has shrunk is refused later, with both numbers: here it only must
+                 * not underflow.
+                 */
                 add_stretch(&all, spec, group,
-                            /*
-                             * A group that has shrunk is refused later, with both numbers: here it
-                             * only must not underflow.
-                             */
                             servers < all.left[group] ? servers : all.left[group]);
             }
         }
