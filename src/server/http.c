@@ -269,6 +269,10 @@ static void say_refused(struct request *request, const struct myr_err *err)
             request->url, err->message);
 }
 
+/*
+ * Who asks, which route, may he; then the call. What changes something, or was refused for who it
+ * was, is a line of the audit.
+ */
 static void dispatch(struct request *request)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
@@ -403,6 +407,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     return MHD_YES;
 }
 
+/* The next request on the same connection has its full time again. */
 static void on_completed(void *context, struct MHD_Connection *connection, void **own,
                          enum MHD_RequestTerminationCode how)
 {
@@ -566,6 +571,9 @@ static void on_handle_closed(uv_handle_t *handle)
     (void)handle;
 }
 
+/*
+ * Everybody who waits or watches is answered and resumed: the library stops only when none sleeps.
+ */
 void http_end(struct server *server)
 {
     struct http *http = server->http;

@@ -97,6 +97,7 @@ static void put_etcd(const struct myr_server_init *init, struct myr_buf *text)
     put_file("key", init->etcd_key, text);
 }
 
+/* Only what was said: what is left out has the defaults of the program that reads it. */
 static int make_config(const struct myr_server_init *init, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
@@ -193,6 +194,7 @@ static int make_token(const struct myr_server_init *init, struct myr_err *err)
     return save_buf(init->folder, "admin.token", &secret, true, err);
 }
 
+/* Protected before the first secret is written; taken back where it cannot be finished. */
 int myr_server_init(const struct myr_server_init *init, struct myr_err *err)
 {
     char path[SERVER_PATH];

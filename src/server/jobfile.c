@@ -108,6 +108,7 @@ static int read_size(const struct myr_doc *top, uint32_t gpus_per_node, struct m
     return MYR_OK;
 }
 
+/* 0 means no limit, and so cannot be asked for as one. */
 static int read_limit(const struct myr_doc *top, struct myr_jobfile *ret, struct myr_err *err)
 {
     const struct myr_doc *node = myr_doc_get(top, "time_limit");
@@ -167,6 +168,7 @@ static int read_after(const struct myr_doc *top, struct myr_jobfile *ret, struct
     return MYR_OK;
 }
 
+/* An hour in steps of ten seconds, where a simulated job says nothing of itself. */
 static int read_twin(const struct myr_doc *top, struct myr_jobfile *ret, struct myr_err *err)
 {
     const struct myr_doc *map = myr_doc_get(top, "twin");
@@ -232,6 +234,7 @@ static int check_env(const struct myr_doc *top, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Their form alone: whether there is such a folder or image only the node can tell. */
 static int check_texts(const struct myr_doc *top, struct myr_err *err)
 {
     static const char *const texts[] = {"image", "directory", "checkpoint", "prolog", "epilog"};
@@ -253,6 +256,7 @@ static int check_texts(const struct myr_doc *top, struct myr_err *err)
     return pattern ? myr_doc_text(pattern, "progress.pattern", &text, err) : MYR_OK;
 }
 
+/* Keys that have defaults; docs/server.md lists them. */
 static int read_rest(const struct myr_doc *top, struct myr_jobfile *ret, struct myr_err *err)
 {
     const struct myr_doc *priority = myr_doc_get(top, "priority");
@@ -289,6 +293,7 @@ static int read_rest(const struct myr_doc *top, struct myr_jobfile *ret, struct 
     return read_u32(top, "lease_s", 1, MYR_LEASE_S_MAX, &ret->lease_s, err);
 }
 
+/* Unknown keys first: a slip in a name is told before anything that follows from it. */
 static int read_top(const struct myr_doc *top, uint32_t gpus_per_node, struct myr_jobfile *ret,
                     struct myr_err *err)
 {
@@ -319,6 +324,7 @@ static int read_text(struct myr_arena *arena, const char *file, struct myr_str t
                 : myr_doc_read_yaml(arena, file, text, ret, err);
 }
 
+/* Of a text that cannot be read there are none: whoever reads it says why. */
 uint32_t myr_jobfile_unheeded(struct myr_str text, enum myr_job_world world,
                               const char *ret[MYR_JOBFILE_KEYS])
 {
@@ -338,6 +344,7 @@ uint32_t myr_jobfile_unheeded(struct myr_str text, enum myr_job_world world,
     return count;
 }
 
+/* Values only: nothing of 'ret' points into the text. */
 int myr_jobfile_read(const char *file, struct myr_str text, uint32_t gpus_per_node,
                      struct myr_jobfile *ret, struct myr_err *err)
 {

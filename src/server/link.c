@@ -8,6 +8,7 @@ enum {
     RELAY_PENDING_MAX = 64 << 20, /* the same of many */
 };
 
+/* Of its own socket by the certificate, else as the relay has vouched for it. */
 const char *session_peer(const struct session *session)
 {
     return session->stream ? myr_io_peer(session->stream) : session->peer;
@@ -65,6 +66,7 @@ void session_close(struct session *session, bool at_once)
     session->over = true;
 }
 
+/* Refusals stand in the audit as well as in the log. */
 void session_refuse(struct session *session, enum myr_wire_refusal code, const char *fmt, ...)
 {
     char text[200];

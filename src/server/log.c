@@ -39,12 +39,14 @@ int64_t core_ms(const struct server *server)
     return wanted_ms < server->clock_most_ms ? wanted_ms : server->clock_most_ms;
 }
 
+/* By the steady clock: a step of the wall's does not move the simulated world. */
 int64_t twin_wanted_ms(const struct server *server)
 {
     return server->clock_base_ms +
            (int64_t)((double)(steady_ms() - server->clock_since_ms) * server->config.speed);
 }
 
+/* UTC with milliseconds, as ISO 8601 has it. */
 static void put_time(char ret[32])
 {
     struct timespec now;
@@ -63,6 +65,7 @@ static void audit_open(void)
     audit_size = audit_fd >= 0 && fstat(audit_fd, &status) == 0 ? status.st_size : 0;
 }
 
+/* Again after a rotation by others: SIGHUP closes and opens it. */
 void log_open(const char *folder, bool json)
 {
     as_json = json;
@@ -129,6 +132,7 @@ void log_say(const char *level, const char *fmt, ...)
     (void)put; /* nobody reads: nothing to be done */
 }
 
+/* JSON whatever the log is: programs read it, and names in it are others' text. */
 void audit(const char *who, const char *what, const char *outcome)
 {
     char time[32];

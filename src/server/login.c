@@ -12,6 +12,7 @@ enum {
     FAILURES = 20, /* wrong tokens of one address, then one a second */
 };
 
+/* NULL where it is nobody's. Valid until the next change of the tokens. */
 static const struct token_row *token_of(const struct server *server, struct myr_str secret)
 {
     char digest[65];
@@ -49,6 +50,7 @@ static struct visit *visit_of(struct http *http, const char *secret)
     return NULL;
 }
 
+/* Leaves role none where nobody is known; the route decides whether that will do. */
 void login_find(struct request *request)
 {
     const char *header =
@@ -103,6 +105,7 @@ static bool has_one(const struct bucket *buckets, const char *whose, double rate
     return bucket->key != key || bucket->tokens + more >= 1;
 }
 
+/* By token where there is one, else by address: many people behind one address are not one. */
 bool login_allowed(struct request *request, bool guess)
 {
     struct http *http = request->server->http;
@@ -127,6 +130,7 @@ static void put_who(struct myr_buf *ret, const struct token_row *who)
     myr_json_end(&json);
 }
 
+/* Visits that have run out make room for new ones. */
 static void drop_old(struct http *http)
 {
     size_t kept = 0;
@@ -138,6 +142,7 @@ static void drop_old(struct http *http)
     http->visits.count = kept;
 }
 
+/* The cookie has a secret of its own: the token itself does not lie in a browser. */
 int login_call(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct http *http = request->server->http;
@@ -170,6 +175,7 @@ int login_call(struct request *request, struct myr_buf *ret, struct myr_err *err
     return MYR_OK;
 }
 
+/* Without a visit too: the browser forgets the cookie in any case. */
 int logout_call(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct http *http = request->server->http;

@@ -17,6 +17,7 @@ static void *find(void *library, const char *name, struct myr_err *err)
     return call;
 }
 
+/* Once for the process; a second call finds it there. */
 int mhd_load(struct myr_err *err)
 {
     if (mhd.start_daemon) {

@@ -13,6 +13,7 @@ struct list {
     struct myr_strmap seen;
 };
 
+/* Names stand in keys, certificates and paths: only letters that mean nothing there. */
 static int add(struct list *list, const char *name, struct myr_err *err)
 {
     size_t length = strlen(name);
@@ -98,6 +99,7 @@ static const char *piece_end(const char *at)
     return at;
 }
 
+/* An empty piece is an empty name, and so an error. */
 int names_expand(const char *text, char ***ret, uint32_t *ret_count, struct myr_err *err)
 {
     struct list list = {};

@@ -23,6 +23,7 @@ static void put_master(const struct server *server, const struct myr_effect *eff
              (unsigned long long)(PORT_FIRST + draw % PORT_COUNT));
 }
 
+/* The whole job file goes along: an agent asks nothing back before it starts. */
 static void send_start(struct session *session, const struct myr_effect *effect)
 {
     struct server *server = session->server;
@@ -56,6 +57,7 @@ static void send_start(struct session *session, const struct myr_effect *effect)
                                          .array_index = row->array_index});
 }
 
+/* Nothing is remembered of what was sent: reports and the core's own deadlines tell. */
 static void order(struct server *server, const struct myr_effect *effect)
 {
     struct session *session = server->rows.nodes[effect->node].session;
@@ -98,6 +100,9 @@ static const struct myr_control_rank *find_rank(const struct myr_control_rank *r
     return NULL;
 }
 
+/*
+ * The agent that ran it has it; of older incarnations as far as the row remembers where they were.
+ */
 bool orders_fetch(struct server *server, const struct question *question, void *whom)
 {
     const struct job_row *row = rows_job(server, question->job);

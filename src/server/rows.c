@@ -37,6 +37,7 @@ static void row_put(struct server *server, struct row *row, const char *fmt, ...
     myr_buf_done(&row->text);
 }
 
+/* By name: the number of a node follows from the list of the configuration. */
 void rows_put_node(struct server *server, uint32_t node)
 {
     const struct node_row *n = &server->rows.nodes[node];
@@ -73,6 +74,7 @@ static void put_where(struct myr_json *json, const char *key, const struct myr_c
     myr_json_end(json);
 }
 
+/* With its file, which agents get with the order, and which nobody else keeps. */
 void rows_put_job(struct server *server, uint32_t job)
 {
     MYR_ASSERT(job < server->rows.jobs.count);
@@ -101,6 +103,7 @@ void rows_put_job(struct server *server, uint32_t job)
     row_put(server, &row, "job/%010u", job);
 }
 
+/* NULL is a number without a job. */
 static void free_job(struct job_row *job)
 {
     if (job) {
@@ -139,6 +142,7 @@ void rows_put_tenant(struct server *server, uint32_t tenant)
     row_put(server, &row, "tenant/%s", t->name);
 }
 
+/* The digest is the key; the secret is nowhere. */
 void rows_put_token(struct server *server, const struct token_row *token, bool enrol)
 {
     struct row row;
@@ -212,6 +216,7 @@ uint32_t rows_relay(struct server *server, const char *name, bool make)
     return (uint32_t)rows->relays.count - 1;
 }
 
+/* A new one is put at once: jobs that name its number are committed with it. */
 uint32_t rows_tenant(struct server *server, const char *name)
 {
     struct rows *rows = &server->rows;
@@ -296,6 +301,7 @@ static int read_node(struct server *server, const char *name, const struct myr_d
     return MYR_OK;
 }
 
+/* Four numbers a node; what cannot be read is left out, and costs old output alone. */
 static void get_where(const struct server *server, const struct myr_doc *list,
                       struct myr_control_rank **ret, uint32_t *ret_count)
 {
@@ -319,6 +325,7 @@ static void get_where(const struct server *server, const struct myr_doc *list,
     }
 }
 
+/* A job without its file could not be started again: such a store is damaged. */
 static int read_job(struct server *server, const char *name, const struct myr_doc *top,
                     struct myr_err *err)
 {
@@ -370,6 +377,7 @@ static int read_tenant(struct server *server, const char *name, const struct myr
     return MYR_OK;
 }
 
+/* One beyond the limit is forgotten: it would be refused as well. */
 static int read_relay(struct server *server, const char *name, const struct myr_doc *top)
 {
     uint32_t id = rows_relay(server, name, true);
@@ -382,6 +390,7 @@ static int read_relay(struct server *server, const char *name, const struct myr_
     return MYR_OK;
 }
 
+/* A role that is not known is none, and may nothing. */
 static int read_token(struct server *server, const char *digest, const struct myr_doc *top,
                       bool enrol)
 {
@@ -424,6 +433,7 @@ static int read_row(void *context, const char *key, struct myr_str value, struct
     return rc;
 }
 
+/* Nodes before all: jobs name them by number. */
 int rows_load(struct server *server, struct myr_err *err)
 {
     static const char *const prefixes[] = {"node/",  "job/",   "tenant/",

@@ -98,6 +98,7 @@ static void stop(struct server *server)
     }
 }
 
+/* What time alone brings about outside of the core. */
 static void on_second(uv_timer_t *timer)
 {
     struct server *server = timer->data;
@@ -118,6 +119,7 @@ static void on_second(uv_timer_t *timer)
         stop(server);
         return;
     }
+    /* At most one a second, behind all that happened in it. */
     if (server->feed.next != rang) {
         feed_put(server, "doorbell", MYR_NONE, MYR_STR(""));
         rang = server->feed.next;
@@ -163,6 +165,7 @@ static void on_limit(uv_timer_t *timer)
     stop(timer->data);
 }
 
+/* 'limit_s' 0: until it is told to end. */
 static void signals_begin(struct server *server, struct signals *signals, uint32_t limit_s)
 {
     struct {
@@ -279,6 +282,7 @@ static void on_keep(uv_timer_t *timer)
     }
 }
 
+/* Power is taken from real nodes alone. */
 static int world_begin(struct server *server, struct myr_err *err)
 {
     if (!server->config.twin) { /* there the power is simulated too */
@@ -347,6 +351,7 @@ static void write_url(const struct server *server, const char *url)
     }
 }
 
+/* Agents have no port of their own in worlds without them: 0. */
 static void tell_ready(const struct server *server, const struct myr_serve *serve)
 {
     const struct config *config = &server->config;
@@ -376,6 +381,10 @@ static void release(struct server *server)
     free(server);
 }
 
+/*
+ * Returns when it is told to end, with everything kept, or says what is not. Who was overtaken
+ * writes no snapshot: the state is another's by now.
+ */
 int myr_serve(const struct myr_serve *serve, struct myr_err *err)
 {
     struct server *server = myr_xcalloc(1, sizeof(*server));

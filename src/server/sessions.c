@@ -91,6 +91,7 @@ static void welcome_relay(struct session *session)
             session_address(session));
 }
 
+/* Decides what the connection is: a stranger's, a relay's or a node's. */
 static void on_hello(struct session *session, const struct myr_wire_hello *hello)
 {
     struct server *server = session->server;
@@ -280,6 +281,7 @@ static void on_symptom(struct session *session, const struct myr_wire_symptom *s
                                   .code = MYR_SYMPTOM_NOTE});
 }
 
+/* Reports are acknowledged when they are kept; the rest is said once and may be lost. */
 static void on_node_message(struct session *session, const struct myr_wire_message *message)
 {
     const struct myr_wire_head *head = &message->head;
@@ -325,6 +327,7 @@ static void on_node_message(struct session *session, const struct myr_wire_messa
     }
 }
 
+/* Any message is a beat. */
 void session_heard(struct session *session)
 {
     struct node_row *node = &session->server->rows.nodes[session->node];
@@ -337,6 +340,7 @@ void session_heard(struct session *session)
     }
 }
 
+/* The order in which things may be said: hello, then by what it is. */
 static void on_message(struct session *session, const struct myr_wire_message *message)
 {
     if (message->head.type == MYR_WIRE_HELLO) {
@@ -357,6 +361,7 @@ static void on_message(struct session *session, const struct myr_wire_message *m
     }
 }
 
+/* In whole seconds, each with its own count. */
 bool session_floods(struct session *session, uint32_t limit)
 {
     int64_t now_ms = steady_ms();
@@ -395,6 +400,7 @@ void session_take(struct session *session, struct myr_str bytes)
     }
 }
 
+/* Frees it. The node is not told silent: it may come again within its beats. */
 void session_gone(struct session *session)
 {
     struct server *server = session->server;
@@ -440,6 +446,7 @@ struct session *session_new(struct server *server)
     return session;
 }
 
+/* One acknowledgement each, of the highest number that was taken before this commit. */
 void sessions_committed(struct server *server)
 {
     for (size_t i = 0; i < server->to_ack.count; i++) {

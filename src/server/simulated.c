@@ -37,6 +37,7 @@ static void on_event(void *context, int64_t at_ms, const struct myr_event *event
     desk_post(simulated->server, event);
 }
 
+/* What has happened there up to the core's time is posted; the desk takes it in this turn. */
 static void on_timer(uv_timer_t *timer)
 {
     struct simulated *simulated = timer->data;
@@ -54,6 +55,7 @@ static int64_t next_of_all(const struct simulated *simulated, int64_t now_ms)
     return server->inbox.count > 0 || next_ms < now_ms ? now_ms : next_ms;
 }
 
+/* To the next moment at which something happens, by the speed of the simulated time. */
 static void set_timer(struct simulated *simulated)
 {
     struct server *server = simulated->server;
@@ -117,6 +119,7 @@ static int inject(struct server *server, uint32_t node, const char *fault, struc
     return MYR_OK;
 }
 
+/* In the words of a scenario file, which needs jobs: the one that it names is never submitted. */
 static int make_scenario(const struct simulated *simulated, struct myr_arena *arena,
                          struct myr_scenario *ret, struct myr_err *err)
 {
@@ -163,6 +166,7 @@ static int make_world(struct simulated *simulated, struct myr_err *err)
     return adopt(simulated, err);
 }
 
+/* One that was not made to its end is taken too. */
 static void end_world(struct simulated *simulated)
 {
     myr_live_free(simulated->live);
@@ -171,6 +175,7 @@ static void end_world(struct simulated *simulated)
     simulated->live = NULL;
 }
 
+/* As at a restart of the server: a new world takes over what runs. */
 int simulated_grow(struct server *server, struct myr_err *err)
 {
     struct simulated *simulated = server->simulated;

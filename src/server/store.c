@@ -13,6 +13,7 @@ struct store {
     MYR_VEC(struct change) changes;
 };
 
+/* A store of any kind; 'own' is closed with it. */
 struct store *store_of(const struct store_ops *ops, void *own)
 {
     struct store *store = myr_xcalloc(1, sizeof(*store));
@@ -54,6 +55,7 @@ static struct change *change_of(struct store *store, enum change_kind kind, cons
     return &store->changes.items[store->changes.count - 1];
 }
 
+/* Copied: rows are built in buffers that go at once. */
 void store_put(struct store *store, const char *key, struct myr_str value)
 {
     struct change *change = change_of(store, CHANGE_PUT, key);
@@ -72,6 +74,7 @@ void store_delete_range(struct store *store, const char *from, const char *to)
     change_of(store, CHANGE_RANGE, from)->to = strdup(to);
 }
 
+/* Nothing to do is no commit. What failed stays in the list, with what comes behind it. */
 int store_commit(struct store *store, struct myr_err *err)
 {
     if (store->changes.count > 0) {

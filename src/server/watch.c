@@ -29,6 +29,7 @@ static void fill(struct watcher *watcher)
     }
 }
 
+/* 0 says nothing for now, and suspends; the end comes with the server's. */
 static ssize_t on_read(void *context, uint64_t position, char *ret, size_t max)
 {
     struct watcher *watcher = context;
@@ -65,6 +66,7 @@ static void on_free(void *context)
     free(watcher);
 }
 
+/* The feed calls it with every event; those who are behind are awake already. */
 void watch_rang(void *context)
 {
     struct server *server = context;
@@ -95,6 +97,7 @@ void watch_second(struct server *server)
     watch_rang(server);
 }
 
+/* The answer has no end: it is a callback that the library asks for more. */
 int watch_begin(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     (void)ret;

@@ -56,6 +56,7 @@ static int begin(struct myr_mute *mute, struct myr_err *err)
     return desk_run(server, err);
 }
 
+/* The folder is its own, and goes with it. */
 int myr_mute_create(const char *folder, struct myr_mute **ret, struct myr_err *err)
 {
     struct myr_mute *mute = myr_xcalloc(1, sizeof(*mute));
@@ -77,6 +78,7 @@ int myr_mute_create(const char *folder, struct myr_mute **ret, struct myr_err *e
     return MYR_OK;
 }
 
+/* As serve.c ends one: handles first, then what they worked on. */
 void myr_mute_free(struct myr_mute *mute)
 {
     struct server *server = &mute->server;
@@ -113,6 +115,7 @@ static struct session *greet(struct server *server, struct session *relay)
     return session;
 }
 
+/* One that is greeted, says these bytes, and is gone. */
 void myr_mute_connection(struct myr_mute *mute, bool relay, struct myr_str bytes)
 {
     struct server *server = &mute->server;
@@ -174,6 +177,7 @@ const char *myr_mute_call_path(uint32_t call)
     return route ? route->path : "";
 }
 
+/* The status that it would be answered with. Roles are judged as http.c does. */
 unsigned myr_mute_post(struct myr_mute *mute, const struct myr_mute_request *asked,
                        struct myr_err *err)
 {

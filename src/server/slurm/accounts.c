@@ -137,6 +137,7 @@ static void on_enforced(struct server *server, void *context, const struct call_
     }
 }
 
+/* Once a minute: limits and shares change by a person's hand. */
 void slurm_accounts_look(struct slurm *slurm)
 {
     static const char *const accounts[] = {
@@ -264,6 +265,7 @@ static struct cap caps(const struct account *account, const struct qos *qos, con
     return cap;
 }
 
+/* Whole nodes where it has more than one, which on_submit() has seen to. */
 int slurm_accounts_check(const struct slurm *slurm, const struct job_row *row, uint32_t gpus,
                          struct myr_err *err)
 {
@@ -290,6 +292,7 @@ int slurm_accounts_check(const struct slurm *slurm, const struct job_row *row, u
     return MYR_OK;
 }
 
+/* And goes on behind it: "AssocGrpGRES" begins with "Assoc". */
 static bool begins(struct myr_str text, const char *word)
 {
     size_t len = strlen(word);
@@ -307,6 +310,7 @@ void slurm_accounts_explain(const struct slurm *slurm, uint32_t job, struct myr_
     if (!row || !(by_account || by_qos) || !limits_of(slurm, tenant, row->unix_user, &limits)) {
         return;
     }
+    /* Slurm's word says whose limit it is, what is counted, and whether for one user. */
     const struct qos *qos = by_qos ? qos_of(slurm, tenant, row->unix_user) : NULL;
     bool jobs = memmem(reason.data, reason.len, "Jobs", 4) != NULL;
     bool user = memmem(reason.data, reason.len, "PerUser", 7) != NULL;

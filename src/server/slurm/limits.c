@@ -82,6 +82,7 @@ static bool next_line(struct myr_str *text, struct myr_str *ret, uint32_t *numbe
     return false;
 }
 
+/* Fields in the order of MYR_SLURM_ACCOUNT_FORMAT. */
 static bool read_account(struct myr_str line, struct myr_slurm_account *ret)
 {
     struct myr_str f[FIELDS_MAX];
@@ -99,6 +100,7 @@ static bool read_account(struct myr_str line, struct myr_slurm_account *ret)
            read_count(f[8], &ret->group_submits);
 }
 
+/* Fields in the order of MYR_SLURM_QOS_FORMAT. */
 static bool read_qos(struct myr_str line, struct myr_slurm_qos *ret)
 {
     struct myr_str f[FIELDS_MAX];
@@ -111,6 +113,7 @@ static bool read_qos(struct myr_str line, struct myr_slurm_qos *ret)
            read_count(f[5], &ret->user_jobs);
 }
 
+/* With the place, as readers of files say it: the output may be looked at by hand. */
 static int unexpected(const char *file, uint32_t number, struct myr_str line, const char *what,
                       struct myr_err *err)
 {

@@ -67,6 +67,10 @@ static void failed(struct server *server, const struct gang *gang, const char *w
     engine_gone(server, gang->job, gang->epoch, MYR_NONE);
 }
 
+/*
+ * Slurm's word for the end, held against what the script wrote, becomes one of: gone, well,
+ * cancelled, failed. Lost and pushed aside are no failures of the job.
+ */
 static void ended(struct slurm *slurm, const struct gang *gang, const struct myr_slurm_job *job)
 {
     struct server *server = slurm->server;
@@ -199,6 +203,7 @@ struct others {
     const struct myr_slurm_job *job;
 };
 
+/* Only of our list; the last one that is seen there is named. */
 static int mark_other(void *context, struct myr_str name, struct myr_err *err)
 {
     struct others *others = context;
@@ -281,6 +286,7 @@ struct alike {
     const struct myr_slurm_node *node;
 };
 
+/* What a node is to the core: Slurm's state, and over it what keeps us from using it. */
 static int each_name(void *context, struct myr_str name, struct myr_err *err)
 {
     /* By enum myr_slurm_node_is. */
@@ -327,6 +333,7 @@ static int each_name(void *context, struct myr_str name, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Nodes stand in a line for each partition that they are in; ours alone counts. */
 static int each_node(void *context, const struct myr_slurm_node *node, struct myr_err *err)
 {
     struct slurm *slurm = context;
@@ -343,6 +350,7 @@ static int each_node(void *context, const struct myr_slurm_node *node, struct my
     return myr_slurm_read_names(node->names, each_name, &alike, err);
 }
 
+/* Those of our list that no line of this look had. */
 static void take_absent(struct slurm *slurm)
 {
     for (uint32_t id = 0; id < slurm->server->rows.node_count; id++) {
@@ -356,6 +364,7 @@ static void take_absent(struct slurm *slurm)
 
 /* --- looking --- */
 
+/* Soon while something is expected, else after poll_s; a controller that is away is not pressed. */
 static void set_next(struct slurm *slurm)
 {
     int64_t wait_ms = 1000 * (int64_t)slurm->server->config.slurm.poll_s, now_ms = steady_ms();

@@ -28,6 +28,7 @@ void slurm_drop(struct slurm *slurm, const struct gang *gang)
     slurm->gangs.items[at] = slurm->gangs.items[--slurm->gangs.count];
 }
 
+/* Sooner than planned, never later; a look that is under way plans the next itself. */
 void slurm_look_in(struct slurm *slurm, int64_t ms)
 {
     if (!slurm->closing && !slurm->under_way &&
@@ -37,6 +38,7 @@ void slurm_look_in(struct slurm *slurm, int64_t ms)
     }
 }
 
+/* One that came too late is of no concern: the next look tells, and the order comes again. */
 static void on_cancelled(struct server *server, void *context, const struct call_result *result)
 {
     char why[300];
@@ -72,6 +74,7 @@ static void mark_stopped(const struct slurm *slurm, uint32_t job, uint32_t epoch
     }
 }
 
+/* lstat: the mark is a link to a number, which leads to no file. */
 bool slurm_was_started(const struct slurm *slurm, uint32_t job, uint32_t epoch)
 {
     char path[PATH_BYTES + 64];
@@ -81,6 +84,10 @@ bool slurm_was_started(const struct slurm *slurm, uint32_t job, uint32_t epoch)
     return lstat(path, &status) == 0;
 }
 
+/*
+ * With a grace its ranks get a signal first and on_second() ends it; without one, or where no rank
+ * has begun, Slurm ends it at once.
+ */
 static void end(struct slurm *slurm, struct gang *gang, uint32_t grace_s)
 {
     int64_t now_ms = steady_ms();
@@ -140,6 +147,7 @@ static int make_folder(const struct slurm *slurm, const struct engine_gang *gang
     return MYR_OK;
 }
 
+/* Taken, refused for good, or not known: only the first two are told to the core. */
 static void on_submitted(struct server *server, void *context, const struct call_result *result)
 {
     struct slurm *slurm = slurm_of(server);
@@ -186,6 +194,7 @@ static void comment_of(const struct slurm *slurm, uint32_t job, uint32_t epoch, 
     snprintf(ret, size, "myriad:%s:%u.%u", slurm->tag, job, epoch);
 }
 
+/* The folder is made before the script can run; what fails here is the job's own fault. */
 static void submit(struct slurm *slurm, const struct engine_gang *gang)
 {
     struct server *server = slurm->server;
@@ -225,6 +234,7 @@ static void submit(struct slurm *slurm, const struct engine_gang *gang)
     script_done(&script);
 }
 
+/* The order may come again: what is there is not submitted a second time. */
 void slurm_start(struct server *server, const struct engine_gang *gang)
 {
     struct slurm *slurm = slurm_of(server);
@@ -282,6 +292,7 @@ static void on_flush(uv_timer_t *timer)
     slurm->orders.count = 0;
 }
 
+/* Gathered for a moment: nodes of one list become one command. */
 void slurm_node(struct server *server, uint32_t node, bool drain, const char *reason)
 {
     struct slurm *slurm = slurm_of(server);

@@ -169,6 +169,7 @@ static bool read_amount(struct myr_str text, uint64_t *ret)
     return true;
 }
 
+/* Texts of a node point into 'text', and are valid during the call. */
 int myr_slurm_read_nodes(const char *file, struct myr_str text, myr_slurm_node_each *each,
                          void *context, struct myr_err *err)
 {
@@ -262,6 +263,7 @@ static int bad_list(struct myr_err *err, struct myr_str piece)
                        myr_text_excerpt(piece, shown));
 }
 
+/* Empty brackets and those that do not close are refused; so are too many. */
 static int find_brackets(struct pattern *pattern, struct myr_err *err)
 {
     const char *at = pattern->piece.data, *end = at + pattern->piece.len;
@@ -280,6 +282,7 @@ static int find_brackets(struct pattern *pattern, struct myr_err *err)
 static int expand(const struct pattern *pattern, uint32_t level, const char *from, size_t len,
                   struct walk *walk, struct myr_err *err);
 
+/* "001-032" or "040": as many digits as the first number has. */
 static int expand_range(const struct pattern *pattern, uint32_t level, struct myr_str range,
                         size_t len, struct walk *walk, struct myr_err *err)
 {
@@ -333,6 +336,7 @@ static int expand(const struct pattern *pattern, uint32_t level, const char *fro
     return MYR_OK;
 }
 
+/* One after the other into one buffer: a list of a hundred thousand needs no memory. */
 int myr_slurm_read_names(struct myr_str list, myr_slurm_name_each *each, void *context,
                          struct myr_err *err)
 {
@@ -354,6 +358,7 @@ int myr_slurm_read_names(struct myr_str list, myr_slurm_name_each *each, void *c
     return MYR_OK;
 }
 
+/* "123", or "123;cluster" as sbatch --parsable says; "123_4" of an array is none. */
 bool myr_slurm_read_id(struct myr_str text, uint64_t *ret)
 {
     size_t len = 0;
@@ -418,6 +423,10 @@ static enum myr_slurm_fault fault_of(struct myr_str text, const char **ret_words
     return MYR_SLURM_REFUSED;
 }
 
+/*
+ * Our words where the fault is known, and Slurm's last line with them. Plain letters alone: it goes
+ * into logs and pages.
+ */
 enum myr_slurm_fault myr_slurm_read_fault(const char *command, struct myr_str text, char *ret,
                                           size_t size)
 {

@@ -138,6 +138,7 @@ static void put_place(const struct engine_gang *gang, struct myr_buf *to)
                      "export RANK NODE_RANK LOCAL_RANK LOCAL_WORLD_SIZE GROUP_RANK ROLE_RANK\n");
 }
 
+/* What is the same for all ranks; the rest each works out for itself. */
 static void put_shared(const struct server *server, const struct engine_gang *gang,
                        const struct myr_doc *top, struct myr_buf *to)
 {
@@ -362,6 +363,7 @@ static void put_options(const struct config *config, struct words *words)
     }
 }
 
+/* Never requeued: Slurm would start it where it likes, and the core places it anew itself. */
 static void put_words(const struct server *server, const struct engine_gang *gang,
                       const struct script_place *place, const char *folder, struct script *script)
 {
@@ -401,6 +403,7 @@ void script_folder(const char *spool, uint32_t job, uint32_t epoch, char *ret, s
     snprintf(ret, size, "%s/%u.%u", spool, job, epoch);
 }
 
+/* On failure there is nothing for script_done() to free. */
 int script_make(const struct server *server, const struct engine_gang *gang,
                 const struct script_place *place, struct script *ret, struct myr_err *err)
 {

@@ -56,6 +56,7 @@ static bool on_fetch(struct server *server, const struct question *question, voi
     return true;
 }
 
+/* What Slurm would refuse later, or never start, is refused while somebody is there to read it. */
 static int on_submit(struct server *server, const struct myr_job_spec *spec,
                      const struct job_row *row, struct myr_err *err)
 {
@@ -90,6 +91,7 @@ static int make_tag(struct slurm *slurm, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Users' ranks write below it, in folders that are theirs. */
 static int make_spool(struct slurm *slurm, struct myr_err *err)
 {
     const struct server *server = slurm->server;
@@ -112,6 +114,7 @@ static void on_timer(uv_timer_t *timer)
     slurm_look(timer->data);
 }
 
+/* Nothing is asked of Slurm here: the first look is the loop's. */
 static int on_begin(struct server *server, struct myr_err *err)
 {
     struct slurm *slurm = myr_xcalloc(1, sizeof(*slurm));
@@ -132,6 +135,7 @@ static int on_begin(struct server *server, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Behind the last handle; commands under way were ended by calls_free(). */
 static void on_closed(uv_handle_t *handle)
 {
     struct slurm *slurm = handle->data;

@@ -43,6 +43,7 @@ uint64_t etcd_requests(const struct etcd *etcd)
 
 /* --- base64 --- */
 
+/* The ordinary alphabet, padded: what the gateway reads and writes. */
 static void put_base64(struct myr_buf *to, struct myr_str bytes)
 {
     static const char letters[] =
@@ -166,6 +167,7 @@ static int complaint(const char *url, uint32_t status, struct myr_str said,
     return rc;
 }
 
+/* One member, one request; what goes wrong is told with the member's address. */
 static int ask_one(struct etcd *etcd, const char *path, const struct myr_buf *body,
                    struct myr_arena *arena, const struct myr_doc **ret, struct myr_err *err)
 {
@@ -261,6 +263,7 @@ static void put_put(const struct etcd *etcd, struct myr_buf *to, const struct et
     myr_buf_puts(to, "}}");
 }
 
+/* All comparisons hold and everything is done, or nothing is: etcd does it in one step. */
 int etcd_commit(struct etcd *etcd, const struct etcd_txn *txn, uint64_t *ret_revision,
                 struct myr_err *err)
 {
@@ -304,6 +307,7 @@ struct page {
     bool more;
 };
 
+/* Keys without the prefix, which is ours alone. */
 static int take_page(const struct etcd *etcd, const struct myr_doc *top, struct page *page,
                      struct myr_err *err)
 {
@@ -331,6 +335,7 @@ static int take_page(const struct etcd *etcd, const struct myr_doc *top, struct 
     return MYR_OK;
 }
 
+/* Page by page: an answer has an end, and memory is needed for a few parts only. */
 static int range(struct etcd *etcd, const char *prefix, struct page *page, struct myr_err *err)
 {
     char from[KEY_BYTES], to[KEY_BYTES];

@@ -64,6 +64,7 @@ static struct etcd_compare leads(const struct replicated *store)
     return (struct etcd_compare){.key = "leader", .created = store->epoch};
 }
 
+/* Once overtaken, for good: only a new start can lead again. */
 static int fenced(struct replicated *store, struct myr_err *err)
 {
     store->fenced = true;
@@ -107,6 +108,7 @@ struct reading {
     uint64_t last;
 };
 
+/* Parts come in the order of their keys; a segment is applied when its last one is there. */
 static int take_part(void *context, const char *key, struct myr_str value, uint64_t created,
                      struct myr_err *err)
 {
@@ -142,6 +144,7 @@ static int take_part(void *context, const char *key, struct myr_str value, uint6
     return rc < 0 ? myr_err_wrap(err, "%s", key) : MYR_OK;
 }
 
+/* All of them must be there: 'head' has named the last one. */
 static int load_parts(struct replicated *store, const char *prefix, uint64_t first, uint64_t last,
                       struct myr_err *err)
 {
@@ -292,6 +295,7 @@ static int write_image(struct replicated *store, struct myr_err *err)
     return revision > 0 ? etcd_compact(store->etcd, revision, err) : MYR_OK;
 }
 
+/* The same bytes again where it failed before: what was written of them is written over. */
 static int finish_pending(struct replicated *store, const struct change *changes,
                           struct myr_err *err)
 {
@@ -422,6 +426,7 @@ static int try_lead(struct replicated *store, uint32_t ttl_s, char leader[LEADER
     return done;
 }
 
+/* Waits for as long as 'waits' says; the state is read when nobody else can change it. */
 int store_stand_by(const struct etcd_config *config, const char *name, store_waits *waits,
                    void *context, struct store **ret, struct myr_err *err)
 {
@@ -454,6 +459,7 @@ int store_stand_by(const struct etcd_config *config, const char *name, store_wai
     return MYR_OK;
 }
 
+/* A file has no lease: it is held by its lock. */
 int store_keep(struct store *store, struct myr_err *err)
 {
     struct replicated *own = store_own_if(store, &replicated_ops);

@@ -91,6 +91,7 @@ static void put_value(struct image *image, const char *key, struct myr_str value
     image->entries.items[at].size = value.len;
 }
 
+/* A key that is to go and is not there is no error. */
 static void apply_one(struct image *image, const struct change *change)
 {
     size_t at = place_of(image, change->key);
@@ -116,6 +117,7 @@ void image_apply(struct image *image, const struct change *changes, size_t count
     }
 }
 
+/* Neighbours from the first key with the prefix on; an empty prefix is all of them. */
 int image_scan(const struct image *image, const char *prefix, store_each *each, void *context,
                struct myr_err *err)
 {
@@ -225,6 +227,7 @@ uint32_t segment_parts(size_t bytes)
     return bytes == 0 ? 1 : (uint32_t)((bytes + SEGMENT_PART_BYTES - 1) / SEGMENT_PART_BYTES);
 }
 
+/* The head in the order that HEAD_BYTES names, then the bytes. */
 void segment_part(struct myr_str bytes, uint64_t number, uint32_t part, struct myr_buf *ret)
 {
     size_t from = (size_t)part * SEGMENT_PART_BYTES;
@@ -241,6 +244,7 @@ void segment_part(struct myr_str bytes, uint64_t number, uint32_t part, struct m
     myr_buf_put(ret, bytes.data + from, len);
 }
 
+/* Points into 'text'. A version that is not known is told from damage: a newer server wrote it. */
 int segment_read_part(struct myr_str text, struct segment_head *ret, struct myr_err *err)
 {
     if (text.len < HEAD_BYTES || memcmp(text.data, magic, sizeof(magic)) != 0) {

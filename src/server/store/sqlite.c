@@ -50,6 +50,7 @@ static int version_of(struct sqlite *store, int *ret, struct myr_err *err)
     return row ? MYR_OK : failed(store, err, "reading its version");
 }
 
+/* FULL in WAL mode: a commit is on the disk when it returns, whatever happens to the power. */
 static int begin(struct sqlite *store, struct myr_err *err)
 {
     int version = 0;
@@ -104,6 +105,7 @@ static bool step(sqlite3_stmt *statement)
     return rc == SQLITE_DONE;
 }
 
+/* Bound without a copy: the changes outlive the statement. */
 static bool apply(struct sqlite *store, const struct change *change)
 {
     sqlite3_stmt *statement = change->kind == CHANGE_PUT      ? store->put
@@ -118,6 +120,7 @@ static bool apply(struct sqlite *store, const struct change *change)
     return step(statement);
 }
 
+/* All changes in one transaction, or none. */
 static int commit_file(void *own, const struct change *changes, size_t count, struct myr_err *err)
 {
     struct sqlite *store = own;
@@ -164,6 +167,7 @@ static int scan_file(void *own, const char *prefix, store_each *each, void *cont
 
 static const struct store_ops sqlite_ops = {commit_file, scan_file, close_file};
 
+/* Held alone while it is open: two servers on one file would each overwrite the other. */
 int store_open(const char *path, struct store **ret, struct myr_err *err)
 {
     struct sqlite *store = myr_xcalloc(1, sizeof(*store));
@@ -213,6 +217,7 @@ static int write_out(struct store *from, const char *path, struct myr_err *err)
     return rc;
 }
 
+/* By SQLite's own backup: pages that change meanwhile are copied again by it. */
 int store_copy_begin(struct store *store, const char *path, struct store_copy **ret,
                      struct myr_err *err)
 {
