@@ -5,6 +5,13 @@
 #include "myriad/fabric/colour.h"
 #include "policy/policy.h"
 
+/*
+ * The policies behind one call. Most are a choice at every switch, made by a picker as the path is
+ * walked: by hash, by ingress port, by a table, by load. Spraying and planning look at all flows
+ * together and have files of their own (policy/, colour.c); here they are only called and put into
+ * one form.
+ */
+
 /* As balance.h promises. */
 enum { FLOWLETS = 8 };
 

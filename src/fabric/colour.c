@@ -4,6 +4,12 @@
 
 #include "colouring.h"
 
+/*
+ * The colouring from outside: made of a graph, kept in step with flows that come and go and links
+ * that die and return, and asked for paths. How a flow gets its place is in colour_place.c and, for
+ * many at once, in colour_batch.c; what a level does with its edges is in level.c.
+ */
+
 /* The group of each uplink: the position of the switch that it leads to. */
 static bool read_groups(const struct myr_graph *graph, uint32_t device, uint32_t base,
                         uint32_t *ret)

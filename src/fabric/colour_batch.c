@@ -4,6 +4,12 @@
 #include "colouring.h"
 #include "split.h"
 
+/*
+ * All flows are dealt out evenly to the colours of the lower level (split.h), which is exact and
+ * quick. Dead links spoil that: flows that will have to share are chosen before, and placed last;
+ * flows between pods are shifted away from spines with too few cores. Then the same is done above.
+ */
+
 struct batch {
     struct level *level;
     uint32_t *order; /* flows that lie in the level, the heaviest first */

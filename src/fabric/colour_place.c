@@ -1,6 +1,11 @@
 /* One flow at a time. */
 #include "colouring.h"
 
+/*
+ * The lower level is asked for a spine with regard to what is left above it, and whoever makes room
+ * there is followed in the upper level. A flow whose spine stays keeps its core.
+ */
+
 /* Two spines of one position meet only at cores to which both have a link left. */
 static bool common_core(const struct level *spine, uint32_t a, uint32_t b)
 {

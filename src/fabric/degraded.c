@@ -3,6 +3,13 @@
 #include "kill.h"
 #include "myriad/base/maxflow.h"
 
+/*
+ * What is left of a fabric with dead links: how much two halves share, the pair of switches that
+ * has least, what each rail has, who is cut off. All of it is counted anew from the graph, so that
+ * the same functions serve before and after a failure; the blast radius is the difference of the
+ * two.
+ */
+
 enum { PAIR_SWITCHES_MAX = 512 }; /* one maximum flow for each: beyond, a bound must do */
 
 /* --- bisection */

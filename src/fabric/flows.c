@@ -5,6 +5,12 @@
 #include "myriad/text/csv.h"
 #include "myriad/text/kind.h"
 
+/*
+ * Where flows come from: a file of rows, the groups of a layout, or a pattern over all GPUs. All of
+ * them end as pairs of host ports with a share of the port's rate; flows that stay inside a
+ * scale-up domain, or have one port for both ends, never become any.
+ */
+
 /* Bytes of a file, and flows in all. */
 enum { FLOW_FILE_MAX = 1 << 30, FLOWS_MAX = 1 << 24 };
 

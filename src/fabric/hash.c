@@ -1,5 +1,10 @@
 #include "myriad/fabric/balance.h"
 
+/*
+ * The hashes of switches, over what they see of a packet. Two families: a CRC, and folding by
+ * exclusive or.
+ */
+
 /* What a switch sees of a flow: addresses made from the port ids, RoCE's UDP port. */
 struct myr_tuple myr_flow_tuple(const struct myr_flow *flow)
 {

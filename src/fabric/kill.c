@@ -1,5 +1,10 @@
 #include "kill.h"
 
+/*
+ * Questions about failures are asked of the real graph: links die, the question is asked, and the
+ * very links that died are brought back. So a question costs no copy of the graph.
+ */
+
 /* Only links that were alive are noted: undo must not revive what was dead before. */
 void kill_link(struct kill_list *list, struct myr_graph *graph, uint32_t link)
 {

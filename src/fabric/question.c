@@ -2,6 +2,11 @@
 
 #include "myriad/fabric/words.h"
 
+/*
+ * What every verb that asks about a fabric begins with: the design, its graph, the links that are
+ * dead, and the flows that are meant, from a file, a seed or a layout.
+ */
+
 /* In the order in which flows are listed when all are asked for. */
 static const enum myr_axis job_axes[] = {MYR_AXIS_TP, MYR_AXIS_CP, MYR_AXIS_DP, MYR_AXIS_PP,
                                          MYR_AXIS_EP};

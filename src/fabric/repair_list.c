@@ -2,6 +2,11 @@
 
 #include "myriad/fabric/words.h"
 
+/*
+ * The lists behind route failover, degraded and blast: names are put to what failover.c and
+ * degraded.c count, one row for each thing named, or for one of each kind.
+ */
+
 /* Sprayed flows have no routes of their own to ask: they are refused. */
 int myr_repair_routes(const struct myr_fabric_case *fabric,
                       const struct myr_balance_options *balance, struct myr_routes *ret,

@@ -2,6 +2,12 @@
 
 #include "myriad/fabric/balance.h"
 
+/*
+ * What a policy is judged by. Loads are of links between switches. The share of the ideal compares
+ * rates over the policy's routes with those that host ports alone would allow, so that a fabric
+ * that is not in the way gets 1.
+ */
+
 /* Links of hosts are as full under any policy, and would hide how well it balances. */
 static bool between_switches(const struct myr_graph *graph, uint32_t channel)
 {

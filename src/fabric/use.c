@@ -1,5 +1,10 @@
 #include "myriad/fabric/use.h"
 
+/*
+ * What a set of flows uses of a fabric: load and flows of each channel, and from these of each
+ * device and NIC.
+ */
+
 /* What the routes say of each channel, and from that of each device. */
 static void count_uses(struct myr_use *use)
 {

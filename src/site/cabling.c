@@ -2,6 +2,12 @@
 
 #include <stdlib.h>
 
+/*
+ * Names of devices and ports, in the several ways in which they are written, and back. A cabling is
+ * what some source tells: devices, links between their ports, by name. A design can be told in the
+ * same form, as InfiniBand or as others see it.
+ */
+
 /* Longer names are not looked up. */
 enum { NAME_MAX_BYTES = 128 };
 

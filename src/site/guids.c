@@ -2,6 +2,11 @@
 
 #include "myriad/site/cabling.h"
 
+/*
+ * A bound GUID comes before one that was made up from the design: NICs are bound by port, switches
+ * as a whole.
+ */
+
 static bool is_nic(const struct myr_design *design, uint32_t port)
 {
     return myr_design_port_group(design, port)->role == MYR_PORT_NIC;

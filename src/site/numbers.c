@@ -1,5 +1,10 @@
 #include "myriad/site/cabling.h"
 
+/*
+ * How InfiniBand counts the ports of a switch: as many numbers a cage as its most divided one
+ * needs.
+ */
+
 enum { NUMBER_MAX = 254 }; /* InfiniBand has a byte for it */
 
 /* Numbers that each cage takes: as many as the most divided one needs. */

@@ -2,6 +2,13 @@
 
 #include <stdlib.h>
 
+/*
+ * The loads of a regular Clos as sums: what leaves and enters each leaf and each pod, divided
+ * evenly over their uplinks. Dead links between spines and cores make pairs of pods that differ;
+ * these are followed link by link, once a pair. Loads first, then limits, for a flow is held up by
+ * the fullest link when all of them are loaded.
+ */
+
 uint64_t sums_fine_load(const struct myr_graph *graph, uint32_t channel, uint64_t part)
 {
     /* The product of the three does not fit into 64 bits. */

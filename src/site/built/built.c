@@ -2,6 +2,11 @@
 
 #include "built/hca_map.h"
 
+/*
+ * The fabric as built, for every verb that compares it with its design: what was found is read,
+ * names are put to it, and the comparison is made.
+ */
+
 /* The cabling borrows from the files' texts, which it owns; the import itself is done with. */
 static int import_files(struct myr_built *built, const struct myr_built_question *question,
                         struct myr_err *err)

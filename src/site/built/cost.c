@@ -2,6 +2,13 @@
 
 #include <stdlib.h>
 
+/*
+ * What miscabling costs. The fabric as found is not regular, so flows are spread over the shortest
+ * ways of the graph that is really there, for the plan and for what was found by the same rule.
+ * Then each piece of the repair is done alone and looked at, and at last all of them one after the
+ * other in the order of what they win.
+ */
+
 /* Looks at the whole fabric that are worth their time: a count, so that answers are the same. */
 #define WORK_MAX UINT64_C(4000000000)
 enum { LOOKS_MIN = 8 };

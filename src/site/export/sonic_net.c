@@ -1,5 +1,10 @@
 #include "export/sonic_net.h"
 
+/*
+ * One way for all of a switch's addresses. Without tenants BGP is in SONiC's own tables; with them
+ * there are tables, VLANs and a tunnel, and BGP comes from FRR's file (sonic.c).
+ */
+
 enum { FIRST_VLAN = 2 }; /* 1 is the one that everybody has */
 
 /* The next cabled port of the device on this network, from 'port' on; MYR_NONE at the end. */

@@ -2,6 +2,11 @@
 
 #include "myriad/text.h"
 
+/*
+ * The list of tenants: a name and the nodes that are its own, as numbers and ranges. A node has one
+ * tenant or none.
+ */
+
 enum { NAME_BYTES_MAX = 40 };
 
 void myr_site_tenants_done(struct myr_site_tenants *tenants)

@@ -1,5 +1,10 @@
 #include "export/vrf.h"
 
+/*
+ * Which table each port of a leaf is in follows from the host at its other end; numbers of tables
+ * are those of tenants, and the one behind them is nobody's.
+ */
+
 enum { LIST_BYTES_MAX = 64 << 20, NAME_BYTES_MAX = 11 }; /* an interface has 15, "Vrf-" is four */
 
 /* Without a list of tenants there are no tables but the main one. */

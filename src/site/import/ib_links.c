@@ -1,5 +1,11 @@
 #include "import/ib_links.h"
 
+/*
+ * InfiniBand's tools list a link at both of its ends, and several files may tell of one fabric.
+ * Devices and ports are kept in maps, so that the second telling confirms the first, and one that
+ * contradicts it is refused in its place.
+ */
+
 /* What fits into the 16 bits of a key. */
 enum { PORTS_MAX = 65535 };
 

@@ -7,6 +7,11 @@
 
 #include "import/readers.h"
 
+/*
+ * From files and folders to readers: what a text is is told by its beginning, or by the user; each
+ * format has one reader (readers.h). All of them add to one cabling.
+ */
+
 /* Enough to tell a format by, and little enough to keep. */
 enum { PIECE_BYTES = 1 << 20 };
 

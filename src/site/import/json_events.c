@@ -1,5 +1,11 @@
 #include "import/json_events.h"
 
+/*
+ * A stack of open brackets and what may come next are all the state there is. Pieces of a text are
+ * joined in one buffer: whatever lies before the token at hand is dropped when more is read, so
+ * that memory stays small however long the text is.
+ */
+
 enum want {
     WANT_VALUE,
     WANT_VALUE_OR_END, /* after '[' */

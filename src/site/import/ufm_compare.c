@@ -2,6 +2,11 @@
 
 #include "import/scan.h"
 
+/*
+ * Changes are told by GUID and port, as "guid_port:guid_port" or as sentences. What was added or
+ * leads elsewhere becomes a link, what was removed two empty ports.
+ */
+
 /* Keys of the JSON of an interface, and of the report for people. */
 enum ufm_section ufm_section_of(struct myr_str key, enum ufm_section before)
 {

@@ -2,6 +2,11 @@
 
 #include "myriad/site/cabling.h"
 
+/*
+ * What rules for port names must know of a box: how many cages and lanes it has, and how many
+ * numbers each cage takes, from the design and, where it knows the part, from the catalogue.
+ */
+
 /* Electrical lanes of a cage, by its form. */
 static uint32_t lanes_of(const char *form)
 {

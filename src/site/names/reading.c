@@ -3,6 +3,12 @@
 #include "myriad/site/cabling.h"
 #include "names/expr.h"
 
+/*
+ * A rule has a pattern that takes numbers and letters out of a name, and expressions that make of
+ * them a cage and a lane. A cage and a lane are a port of the box, a port that the design does not
+ * use, or nothing.
+ */
+
 /* Numbers in names, and names themselves, have bounds. */
 enum { CAPTURED = 4, NUMBER_MAX = 100000, NAME_MAX = 64 };
 

@@ -2,6 +2,12 @@
 
 #include <stdlib.h>
 
+/*
+ * From ports to classes and back. Cables that are right in some reading are settled; the rest falls
+ * into components, each of which is searched whole (search.c) or bettered (local.c); what comes out
+ * is put back to ports.
+ */
+
 struct eq_edges {
     struct eq_edge *items;
     size_t count;

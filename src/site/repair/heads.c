@@ -2,6 +2,12 @@
 
 #include <stdlib.h>
 
+/*
+ * First heads all of whose legs belong into one other connector, each by one exchange. Then
+ * connectors that hang together by wrong legs: small clusters are tried in every order, and each
+ * order costs its own exchanges and what single plugs still have to do.
+ */
+
 /* What no pair of hands can do costs more than all that they can. */
 enum { LEGS_MAX = 8, PORTS_MAX = 96, BARRED = 1000 };
 

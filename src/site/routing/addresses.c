@@ -1,5 +1,10 @@
 #include "myriad/site/addresses.h"
 
+/*
+ * Addresses by arithmetic: a quarter of the network's pool each for hosts, links and loopbacks, and
+ * a number for everything in the order of the design.
+ */
+
 /* RFC 6996: 4200000000 to 4294967294. A range for each kind of device. */
 enum { ASN_RANGE = 10000000 };
 static const uint32_t asn_first = 4200000000U;

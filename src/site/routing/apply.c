@@ -4,6 +4,11 @@
 #include "myriad/site/deadlock.h"
 #include "routing/engine.h"
 
+/*
+ * Planned paths for a real fabric: as forwarding tables for OpenSM, or as source ports that make
+ * Ethernet switches choose them. Either is written only when it cannot deadlock.
+ */
+
 const char *const myr_apply_target_names[MYR_APPLY_TARGET_COUNT] = {"opensm", "roce"};
 
 /* Host links are left out: what enters and leaves there is the same whatever the paths. */

@@ -4,6 +4,12 @@
 
 #include "myriad/site/cabling.h"
 
+/*
+ * A row of bits for each port by which packets come into a switch: the ports by which they may
+ * leave it again. Tables and hashes fill the rows; a cycle is then looked for from channel to
+ * channel.
+ */
+
 /* Ports of a circle that a message names. */
 enum { WORD_BITS = 64, SHOWN = 6 };
 

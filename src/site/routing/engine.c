@@ -2,6 +2,12 @@
 
 #include "guids.h"
 
+/*
+ * The settings are short; most of this is the file of torus-2QoS, which wants to know the
+ * directions of a torus from a few seeds, and which must not be asked for where it would leave
+ * hosts out.
+ */
+
 /* torus-2QoS knows three sides; a second seed serves when a switch of the first one is dead. */
 enum { SIDES = 3, SEEDS = 4, RADIX_BOTH_WAYS = 4 };
 

@@ -4,6 +4,11 @@
 
 #include "myriad/site/cabling.h"
 
+/*
+ * Linear forwarding tables: for every switch and destination one egress port. Hosts get static
+ * entries first and planned ones over them; switches are reached up and down as hosts are.
+ */
+
 /* More hops than any way has: tables that send a packet in a circle are noticed by it. */
 enum { HOPS_MAX = 64 };
 

@@ -2,6 +2,12 @@
 
 #include <stdlib.h>
 
+/*
+ * A guess is a found switch and a switch of the design. It is followed from neighbour to neighbour
+ * by majorities, then all cables that can tell are asked. Found switches that few switches of the
+ * design look like are tried first. What one part of the fabric has settled stays for the next.
+ */
+
 enum {
     SEEDS_LOOKED_AT = 32, /* found switches that may be the first one */
     SEEDS_TRIED = 4,

@@ -1,5 +1,9 @@
 #include "verify/naming.h"
 
+/*
+ * Whose cables a switch has, before anything is known of hosts: by cables between switches alone.
+ */
+
 /* The device that the cable at a port of a switch belongs to, by its other end at a switch. */
 static uint32_t home_of(const struct identify *identify, uint32_t own, uint32_t far)
 {

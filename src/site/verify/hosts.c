@@ -2,6 +2,12 @@
 
 #include <stdlib.h>
 
+/*
+ * First NICs are put together by the names of their hosts; then each host votes, all of its cables
+ * together, for the node that it is. Hosts with a majority go first, and every place that is taken
+ * may decide another vote.
+ */
+
 /* Nodes that the NICs of one host may speak for; more are noise. */
 enum { CANDIDATES_MAX = 16 };
 

@@ -1,5 +1,11 @@
 #include "verify/identify.h"
 
+/*
+ * Names to places. What was bound comes first, then names in all the ways in which they are
+ * written, then GUIDs that the design made up. Ports are read by what was bound, by the rules of
+ * the box's system, and at last by what was learnt of this one device.
+ */
+
 /* No identity: a span without ports. */
 static const struct myr_port_span nobody = {0, 0};
 

@@ -1,5 +1,9 @@
 #include "verify/verify.h"
 
+/*
+ * How devices, ports and steps are called in texts for people.
+ */
+
 /* The GUID where the source has no name. */
 void verify_found_name(const struct myr_verify *verify, uint32_t found, struct myr_buf *buf)
 {

@@ -4,6 +4,11 @@
 
 #include "repair/repair.h"
 
+/*
+ * The home of a port is where the cable in it belongs, by its far end. Each finder below looks for
+ * one rule between ports and homes, marks what it explains, and leaves the rest to the next.
+ */
+
 const char *const myr_pattern_kind_names[MYR_PATTERN_KIND_COUNT] = {
     "cage-halves-swapped", "bundle-shifted", "leaf-pair-exchanged",   "devices-exchanged",
     "rails-permuted",      "rack-rotated",   "splitter-legs-crossed", "bundle-reversed"};

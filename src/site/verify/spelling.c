@@ -1,5 +1,10 @@
 #include "verify/spelling.h"
 
+/*
+ * All readings of a name are kept, each with the systems that read it so; which of them counts is
+ * decided when the systems of a type are known.
+ */
+
 void spelling_init(struct spelling *spelling, struct myr_arena *arena,
                    const struct myr_design *design, const struct myr_port_names *names,
                    const struct myr_catalog *catalog)

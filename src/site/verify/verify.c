@@ -4,6 +4,11 @@
 #include "verify/pattern.h"
 #include "verify/verify.h"
 
+/*
+ * From places to states, and from states to the repair: as labelled, as equivalent, and with
+ * devices renamed. All are worked out, so that people can choose.
+ */
+
 const char *const myr_port_state_names[MYR_STATE_COUNT] = {"idle",   "right", "wrong",    "missing",
                                                            "unseen", "extra", "degraded", "unread"};
 
