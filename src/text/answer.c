@@ -164,6 +164,7 @@ void myr_answer_null(struct myr_answer *answer, const char *key)
     (void)add(answer, key, MYR_VALUE_NULL);
 }
 
+/* Kept apart from the rest: times differ from run to run, and answers are compared. */
 void myr_answer_timing(struct myr_answer *answer, const char *key, double value, int digits)
 {
     set_double(answer, add_to(answer, &answer->timing, key, MYR_VALUE_NUMBER), value, digits);
@@ -172,6 +173,7 @@ void myr_answer_timing(struct myr_answer *answer, const char *key, double value,
 void myr_answer_rows(struct myr_answer *answer, const struct myr_value *list)
 {
     MYR_ASSERT(list->kind == MYR_VALUE_LIST);
+    /* The list that CSV writes; an answer without one has no CSV. */
     answer->rows = list;
 }
 
@@ -179,6 +181,7 @@ void myr_answer_rows(struct myr_answer *answer, const struct myr_value *list)
 const struct myr_value *myr_value_get(const struct myr_value *object, const char *path)
 {
     while (object && object->kind == MYR_VALUE_OBJECT) {
+        /* One step of the path; the key must be as long as the step, not only begin like it. */
         size_t len = strcspn(path, ".");
         const struct myr_value *child = object->first;
         while (child && (strncmp(child->key, path, len) != 0 || child->key[len])) {
@@ -247,6 +250,7 @@ void myr_answer_fact(struct myr_answer *answer, const char *label, const char *f
 {
     va_list args;
     struct myr_answer_view *view = add_view(answer, VIEW_FACT);
+    /* Copied: a label may be made on the caller's stack. */
     view->label = copy(answer, label);
     va_start(args, fmt);
     format_text(answer, view, fmt, args);
@@ -291,6 +295,7 @@ void myr_answer_table(struct myr_answer *answer, const struct myr_value *list,
     view->column_count = column_count;
 }
 
+/* For a text whose line ends and blanks matter. */
 void myr_answer_verbatim(struct myr_answer *answer, struct myr_str text)
 {
     struct myr_answer_view *view = add_view(answer, VIEW_VERBATIM);

@@ -147,6 +147,7 @@ int myr_doc_double(const struct myr_doc *node, const char *what, double min, dou
 {
     MYR_ASSERT(min <= max);
     double value = 0;
+    /* Text that is no number, a number out of range and one in quotes get words of their own. */
     bool is_number = is_scalar(node) && myr_str_to_double(node->text, &value);
     bool in_range = is_number && value >= min && value <= max;
     if (in_range && !node->quoted) {

@@ -228,6 +228,7 @@ int doc_build_close(struct doc_build *build, struct myr_err *err)
     if (node->count > 0) {
         MYR_TRY(keep_children(build, node, build->children.items + frame->first_child, err));
     }
+    /* Also where it had none: the stack is then as it was. */
     build->children.count = frame->first_child;
     build->depth--;
     return attach(build, (struct text_place){node->line, node->column}, node, err);

@@ -137,6 +137,7 @@ static int read_escape(struct reader *reader, uint32_t *ret, struct myr_err *err
     size_t start = reader->at;
     reader->at++;
     char c = peek(reader);
+    /* The NUL at the end of the text is no escape, though strchr() would find it. */
     const char *name = c ? strchr(names, c) : NULL;
     if (name) {
         reader->at++;
@@ -369,6 +370,7 @@ static int pass_value(struct reader *reader, struct myr_err *err)
             MYR_TRY(pass_string(reader, err));
             continue;
         }
+        /* Which of the two kinds, and whether it opens or closes. */
         bool list = c == '[' || c == ']', opens = c == '[' || c == '{';
         if (opens && depth == MYR_DOC_DEPTH_MAX) {
             return fail(reader, reader->at, err, "nested more than %d levels deep",
@@ -515,6 +517,7 @@ int myr_doc_read_json_parts(struct myr_arena *arena, const char *file, struct my
                             const struct myr_doc_part *parts, const struct myr_doc **ret,
                             struct myr_err *err)
 {
+    /* Some editors put a mark in front; RFC 8259 lets a reader pass over it. */
     text = utf8_skip_mark(text);
     MYR_TRY(doc_check_text(file, text, err));
     MYR_CLEANUP(reader_done)

@@ -18,6 +18,7 @@ static void put_scalar(struct myr_buf *buf, const struct myr_doc *node)
     }
 }
 
+/* Two blanks a level. */
 static void indent(struct myr_buf *buf, uint32_t depth)
 {
     for (uint32_t i = 0; i < depth; i++) {
@@ -32,6 +33,7 @@ static void put_node(struct myr_buf *buf, const struct myr_doc *node, uint32_t d
         for (uint32_t i = 0; i < node->count; i++) {
             bool map = node->kind == MYR_DOC_MAP;
             const struct myr_doc *child = map ? node->entries[i].value : node->items[i];
+            /* An empty list or map stays on the line of its key: it has no lines of its own. */
             bool nested = child->count > 0;
             if (i > 0 || !open) {
                 indent(buf, depth);
@@ -60,6 +62,7 @@ static void put_node(struct myr_buf *buf, const struct myr_doc *node, uint32_t d
     myr_buf_putc(buf, '\n');
 }
 
+/* What is written reads back as the same values; remarks and anchors are gone. */
 void myr_doc_write_yaml(const struct myr_doc *node, struct myr_buf *buf)
 {
     MYR_ASSERT(node->depth <= MYR_DOC_DEPTH_MAX);

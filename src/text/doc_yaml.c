@@ -403,6 +403,7 @@ static void reader_done(struct reader *reader)
 int myr_doc_read_yaml(struct myr_arena *arena, const char *file, struct myr_str text,
                       const struct myr_doc **ret, struct myr_err *err)
 {
+    /* Here and not in libyaml: places are counted in the text without it. */
     text = utf8_skip_mark(text);
     MYR_TRY(doc_check_text(file, text, err));
     MYR_CLEANUP(reader_done) struct reader reader = {.text = text};

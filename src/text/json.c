@@ -92,6 +92,7 @@ static void new_line(struct myr_json *json)
 /* What stands in front of any value: comma, line, key. */
 static void begin_value(struct myr_json *json, const char *key)
 {
+    /* Values of an object have a key, items of a list and the outermost value have none. */
     bool in_object = json->depth > 0 && !json->is_list[json->depth - 1];
     MYR_ASSERT(in_object == (key != NULL));
     if (json->depth == 0) {

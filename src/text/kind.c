@@ -231,6 +231,7 @@ static enum myr_kind list_kind(struct myr_str header)
                                           {",adevice,", ",zdevice,"},
                                           {",sourcedevice,", ",destinationdevice,"},
                                           {",fromdevice,", ",todevice,"}};
+    /* Either end may be named in any of the ways, also two of them mixed. */
     bool a = false, z = false;
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(ends); i++) {
         a = a || has_column(header, ends[i][0]);
@@ -535,6 +536,7 @@ int myr_kind_check(const char *file, struct myr_str text, uint32_t wanted, const
     struct keys keys;
     const struct kind_other *other;
     enum myr_kind kind = look(text, &line, &keys, &other);
+    /* What is wrong is the whole file: its first character stands for it. */
     struct text_place start = {1, 1};
     MYR_ASSERT(kind < MYR_KIND_COUNT);
     if (kind == MYR_KIND_TEXT || (wanted & 1U << kind)) {
@@ -556,6 +558,7 @@ int myr_kind_check(const char *file, struct myr_str text, uint32_t wanted, const
 int myr_kind_read(const char *path, size_t limit, uint32_t wanted, const char *expected,
                   struct myr_buf *ret, struct myr_err *err)
 {
+    /* Read piece by piece: the limit is noticed before the whole file is in memory. */
     enum { PIECE_BYTES = 64 * 1024 };
     MYR_CLEANUP(myr_infile_close) struct myr_infile file = {.fd = -1};
     bool looked = false;

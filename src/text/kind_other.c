@@ -1,3 +1,7 @@
+/*
+ * kind_other: two tables, one of bytes at a fixed place and one of words near the top. Adding a
+ * kind is adding a row; none of them is ever read, only named.
+ */
 #include "kind_other.h"
 
 /* Hints that several kinds share. */
@@ -33,6 +37,7 @@ static const struct {
     {"\x28\xB5\x2F\xFD", 4, 0, {"a zstd archive", "zstdcat FILE | myriad ... -"}},
     {"7z\xBC\xAF", 4, 0, {"a 7z archive", unpack}},
     {"Rar!", 4, 0, {"a RAR archive", unpack}},
+    /* A tar archive has its mark behind the head of its first file. */
     {"ustar", 5, 257, {"a tar archive", unpack}},
     {"\xD0\xCF\x11\xE0", 4, 0, {"an old Excel or Word file", as_csv}},
     {"SQLite format 3", 15, 0, {"an SQLite database", NULL}},
@@ -51,6 +56,7 @@ static const struct {
     const char *word, *also;
     struct kind_other kind;
 } texts[] = {
+    /* InfiniBand and GPUs, in forms that are not read. */
     {STARTS, "CA '", NULL, {"ibstat output", links}},
     {STARTS, "Infiniband device '", NULL, {"ibstatus output", links}},
     {STARTS, "hca_id:", NULL, {"ibv_devinfo output", links}},
@@ -70,6 +76,9 @@ static const struct {
     {ANYWHERE, "| NVIDIA-SMI", NULL, {"nvidia-smi output", NULL}},
     {ANYWHERE, "GPU0\tGPU1", NULL, {"output of 'nvidia-smi topo -m'", NULL}},
     {ANYWHERE, "Infiniband controller:", NULL, {"lspci output", NULL}},
+    /*
+     * Ethernet: links and neighbours as hosts and switches print them, each in a form of its own.
+     */
     {STARTS, "1: lo: <LOOPBACK", NULL, {"output of 'ip link'", p2p}},
     {STARTS, "Settings for ", NULL, {"ethtool output", p2p}},
     {STARTS, "Matching lldp records:", NULL, {"NetQ's text", "netq show lldp json"}},
@@ -87,6 +96,7 @@ static const struct {
     {ANYWHERE, "\"previous\"", "\"results\"", {"an answer of NetBox's REST", "export it as CSV"}},
     {STARTS, "! Command: show running-config", NULL, {"a switch's configuration", p2p}},
     {ANYWHERE, "router bgp ", "neighbor ", {"a configuration of routes", p2p}},
+    /* Configurations of other programs. */
     {STARTS, "apiVersion:", NULL, {"a Kubernetes manifest", NULL}},
     {ANYWHERE, "topology:", "kinds:", {"a containerlab topology", p2p}},
     {STARTS, "SwitchName=", NULL, {"Slurm's topology.conf", p2p}},
@@ -96,6 +106,7 @@ static const struct {
     {ANYWHERE, "<system version=", NULL, {"a topology of NCCL", NULL}},
     {ANYWHERE, "<lldp", NULL, {"lldpcli's XML", "lldpcli -f json show neighbors"}},
     {ANYWHERE, "<rpc-reply", NULL, {"an answer of NETCONF", p2p}},
+    /* Not output at all: what a command says when it fails, kept in the file instead. */
     {ANYWHERE, "Traceback (most recent call last)", NULL, {"an error of a script", run_again}},
     {ANYWHERE, "command not found", NULL, {"an error message of the shell", run_again}},
     {STARTS, "ibwarn:", NULL, {"error messages of InfiniBand's tools", run_again}},

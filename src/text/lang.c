@@ -69,6 +69,7 @@ static bool match_from(struct match *match, struct myr_str pattern, struct myr_s
     for (size_t len = 1; len <= text.len; len++) {
         match->figures[at] = (struct myr_str){text.data, len};
         match->count = at + 1;
+        /* The figure cannot be longer than this: no later length can fit either. */
         if (!may_go_on(match->figures[at], mark == 3) || ++match->tries > TRIES_MAX) {
             return false;
         }
@@ -190,6 +191,7 @@ static bool say_pieces(const struct myr_lang *lang, struct myr_str text, uint32_
         return true;
     }
     for (size_t i = 0; i < MYR_ARRAY_COUNT(joints); i++) {
+        /* Lines first, then sentences, then clauses. */
         const char *at = memmem(text.data, text.len, joints[i].by.data, joints[i].by.len);
         if (!at) {
             continue;
@@ -257,6 +259,7 @@ static int add_line(struct myr_lang *lang, const struct myr_doc_entry *entry, st
     words = myr_str_from(myr_arena_strndup(lang->arena, words.data, words.len));
     struct myr_str key =
         myr_str_from(myr_arena_strndup(lang->arena, entry->key.data, entry->key.len));
+    /* A figure that the English line does not have could never be filled. */
     if (figures > FIGURES_MAX || !fits(words, figures)) {
         return myr_doc_error(err, entry->value, MYR_EINVAL,
                              "the translation has other figures than '%.60s'", key.data);

@@ -89,6 +89,7 @@ struct text_place text_cursor_move(struct text_cursor *cursor, size_t offset)
     for (; cursor->at < offset; cursor->at++) {
         char c = data[cursor->at];
         bool crlf = c == '\r' && cursor->at + 1 < cursor->text.len && data[cursor->at + 1] == '\n';
+        /* In CR LF the LF ends the line: counted once. */
         if (c == '\n' || (c == '\r' && !crlf)) {
             cursor->place.line++;
             cursor->place.column = 1;
@@ -120,6 +121,7 @@ const char *message_list(const char *const *names, size_t count, char ret[MESSAG
     size_t len = 0;
     ret[0] = '\0';
     for (size_t i = 0; i < count; i++) {
+        /* With the comma and the blank before it. */
         size_t more = strlen(names[i]) + (i > 0 ? 2 : 0);
         if (count > LISTED_NAMES_MAX || len + more + 16 > MESSAGE_PHRASE_MAX) {
             ret[0] = '\0';

@@ -64,6 +64,7 @@ static int set_number(const struct parse *parse, const struct myr_option *option
     uint64_t number;
     uint64_t max = option_max(option);
     MYR_ASSERT(option->min <= max);
+    /* Whole numbers only, in decimal, without signs or blanks. */
     if (!myr_str_to_u64(myr_str_from(value), &number) || number < option->min || number > max) {
         char shown[MYR_EXCERPT_MAX];
         char phrase[MESSAGE_PHRASE_MAX];
@@ -217,6 +218,7 @@ static int parse_long(struct parse *parse, const char *word)
     if (!option || (turns_off && option->type != MYR_OPTION_FLAG)) {
         return fail_unknown(parse, text);
     }
+    /* What the user typed, in its full spelling, for complaints. */
     char origin[OPTION_NAME_MAX];
     snprintf(origin, sizeof(origin), "--%s%s", turns_off ? "no-" : "", option->name);
     if (option->type != MYR_OPTION_FLAG) {
@@ -240,6 +242,7 @@ static int parse_short(struct parse *parse, const char *word)
         const struct myr_option *candidate = option_row(parse->command, i);
         option = candidate->letter == word[1] ? candidate : NULL;
     }
+    /* A flag with more behind its letter is no group of flags: it is unknown. */
     if (!option || (option->type == MYR_OPTION_FLAG && word[2])) {
         return fail_unknown(parse, myr_str_from(word));
     }
@@ -335,6 +338,7 @@ static int apply_env(const struct parse *parse, const char *(*lookup_env)(const 
         char name[OPTION_NAME_MAX];
         MYR_TRY(refuse_old(parse, i, lookup_env));
         option_env_name(parse->command, i, name);
+        /* An empty variable counts as none. */
         const char *value = parse->given[i] ? NULL : lookup_env(name);
         if (!value || !*value) {
             continue;

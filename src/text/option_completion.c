@@ -152,6 +152,7 @@ static void put_choices(struct myr_buf *buf, const struct myr_option *option)
 static void bash_command(const struct script *script, const struct myr_command *command)
 {
     struct myr_buf *buf = script->buf;
+    /* First what the word before the cursor wants as its value; a flag wants none. */
     myr_buf_printf(buf, "    '%s')\n        case $prev in\n", command->name);
     for (uint32_t i = 0; i < option_row_count(command); i++) {
         const struct myr_option *option = option_row(command, i);
@@ -170,6 +171,7 @@ static void bash_command(const struct script *script, const struct myr_command *
         }
         myr_buf_put_lit(buf, "return ;;\n");
     }
+    /* Then the options, in both spellings of a flag. */
     myr_buf_put_lit(buf, "        esac\n        words='--help");
     for (uint32_t i = 0; i < option_row_count(command); i++) {
         const struct myr_option *option = option_row(command, i);
@@ -224,6 +226,9 @@ static void bash_head(const struct script *script)
 static void bash_script(const struct script *script)
 {
     struct myr_buf *buf = script->buf;
+    /*
+     * "command" is then empty for the first word, else one of the names that the cases below have.
+     */
     bash_head(script);
     myr_buf_put_lit(buf, "    case $command in\n    '') names='");
     put_first_words(script);
@@ -333,6 +338,7 @@ static void zsh_script(const struct script *script)
                    "#compdef %s\n_%s() {\n    local -a found\n    local command=$words[2]\n"
                    "    if ((CURRENT == 2)); then\n        found=(",
                    program, program);
+    /* The first words of the line. */
     zsh_words(script, (struct myr_str){});
     myr_buf_put_lit(buf, ")\n        _describe command found\n        return\n    fi\n"
                          "    shift words\n    ((CURRENT--))\n    case $command in\n");
@@ -353,6 +359,7 @@ static void zsh_script(const struct script *script)
                              "            shift words\n            ((CURRENT--))\n"
                              "            ;;\n        esac\n        ;;\n");
     }
+    /* Now $command is a name of the table: its options and operands follow. */
     myr_buf_put_lit(buf, "    *) ;;\n    esac\n    case $command in\n");
     for (uint32_t i = 0; i < script->count; i++) {
         zsh_command(script, script->commands[i]);

@@ -59,6 +59,7 @@ static void echo_row(struct myr_answer *answer, const struct myr_option *option,
 void myr_option_echo(const struct myr_command *command, const void *own,
                      const struct myr_operands *operands, struct myr_answer *answer)
 {
+    /* Only read: the cast takes away a const that option_place() cannot keep. */
     struct myr_option_values values = {(void *)(uintptr_t)own, NULL};
     myr_answer_object(answer, "question");
     myr_answer_text(answer, "verb", command->name);
@@ -156,6 +157,7 @@ const char *myr_option_again(const struct myr_command *command, const void *own,
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     struct myr_option_values given = {(void *)(uintptr_t)own, NULL};
+    /* What a row has when nobody says anything: only what differs is typed again. */
     struct myr_option_values usual = {(void *)(uintptr_t)command->defaults, NULL};
     option_put_command(to, &buf);
     for (uint32_t i = 0; i < operands->count; i++) {
@@ -163,6 +165,7 @@ const char *myr_option_again(const struct myr_command *command, const void *own,
     }
     for (uint32_t i = 0; i < command->option_count; i++) {
         const struct myr_option *option = &command->options[i];
+        /* The other command may not have the option, or the caller sets it itself. */
         if (has_option(to, option->name) && !names_word(without, option->name)) {
             again_row(answer, option, option_place(command, i, &given),
                       option_place(command, i, &usual), &buf);

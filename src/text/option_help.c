@@ -19,6 +19,7 @@ static size_t put_wrapped(struct myr_buf *buf, const char *text, size_t indent, 
     while (*text) {
         size_t blanks = strspn(text, " ");
         size_t word = strcspn(text + blanks, " ");
+        /* The first word of a line is never moved on: it would go to a line that is no longer. */
         if (column > indent && column + 1 + word > HELP_WIDTH) {
             myr_buf_printf(buf, "\n%*s", (int)indent, "");
             column = indent;
@@ -99,6 +100,7 @@ static void put_option(struct myr_buf *buf, const struct myr_command *command, u
         myr_buf_putc(buf, ';');
         column = put_wrapped(buf, note.data, indent, column + 1);
     }
+    /* --help has neither a default nor a variable. */
     if (option != &help_row) {
         char env[OPTION_NAME_MAX];
         MYR_CLEANUP(myr_buf_done) struct myr_buf value = {};
@@ -120,6 +122,7 @@ static size_t break_at(const char *line, size_t len)
     if (len <= ROOM || memchr(line, '#', len)) { /* a remark would be cut */
         return 0;
     }
+    /* Two columns less: for the blank and the backslash at the end. */
     for (size_t i = 1; i < ROOM - 2; i++) {
         blank = line[i] == ' ' ? i : blank;
         option = strncmp(line + i, " --", 3) == 0 ? i : option;

@@ -1,3 +1,7 @@
+/*
+ * option_words: what a row of the table is called, where its value lies and what its default is.
+ * All that show or read options ask here, so that they cannot disagree.
+ */
 #include "option_words.h"
 
 #include <stdio.h>
@@ -52,6 +56,7 @@ void option_env_name(const struct myr_command *command, uint32_t index, char ret
         option_old_env_name(row, ret);
         return;
     }
+    /* Names are the program's own: one that does not fit is a mistake in a table. */
     int len = snprintf(ret, OPTION_NAME_MAX, "MYRIAD_%s_%s", command->name, row->name);
     MYR_ASSERT(len > 0 && len < OPTION_NAME_MAX);
     spell_variable(ret);

@@ -41,6 +41,7 @@ static void put_rate(struct myr_buf *buf, uint64_t done, uint64_t elapsed_ns)
         uint64_t seconds;
         const char *name;
     } times[] = {{1, "/s"}, {60, "/min"}, {3600, "/h"}, {86400, "/d"}};
+    /* The shortest time in which at least one was done. */
     uint32_t of = 0;
     uint64_t rate = scale(done, (uint64_t)SECOND_NS, elapsed_ns);
     while (rate == 0 && of + 1 < MYR_ARRAY_COUNT(times)) {
@@ -54,6 +55,7 @@ static void put_rate(struct myr_buf *buf, uint64_t done, uint64_t elapsed_ns)
     }
     uint64_t whole = rate / unit;
     myr_buf_put_u64(buf, whole);
+    /* One more digit where there is only one. */
     if (step > 0 && whole < 10) {
         myr_buf_putc(buf, '.');
         myr_buf_put_u64(buf, rate % unit / (unit / 10));

@@ -87,6 +87,7 @@ static bool is_digit(char c)
 static bool is_number(struct myr_str cell)
 {
     double value;
+    /* JSON has no leading zeros, no '+', and a digit on both sides of the point. */
     size_t first = cell.len > 0 && cell.data[0] == '-';
     if (!myr_str_to_double(cell, &value) || !is_digit(cell.data[first]) ||
         (cell.data[first] == '0' && first + 1 < cell.len && is_digit(cell.data[first + 1]))) {
@@ -115,6 +116,7 @@ static uint32_t decimals_of(struct myr_str cell)
 /* "-1234567.5" as "-1,234,567.50" for two decimals. */
 static void put_grouped(struct myr_buf *buf, struct myr_str number, uint32_t decimals)
 {
+    /* An exponent has no places to group. */
     if (memchr(number.data, 'e', number.len) || memchr(number.data, 'E', number.len)) {
         myr_buf_put(buf, number.data, number.len);
         return;
@@ -295,6 +297,7 @@ static bool fit_screen(const struct myr_table *table, struct layout *layout, uin
                 widest = c;
             }
         }
+        /* Every column is as narrow as its longest word: columns are given up for blocks. */
         if (widest == NO_COLUMN) {
             return false;
         }
@@ -311,6 +314,7 @@ static void write_blocks(const struct myr_table *table, const struct layout *lay
                          struct myr_buf *buf)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {};
+    /* All titles in one column, values in the other. */
     uint32_t titles = 0;
     for (uint32_t c = 0; c < table->column_count; c++) {
         uint32_t own = myr_text_width(myr_str_from(table->columns[c].title));

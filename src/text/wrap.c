@@ -50,6 +50,7 @@ struct myr_str wrap_line(struct myr_str *text, uint32_t width)
         end = at;
     }
     struct myr_str line = {text->data, end};
+    /* Blanks and one line end behind the line belong to it. */
     while (at < text->len && text->data[at] == ' ') {
         at++;
     }

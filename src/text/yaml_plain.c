@@ -27,6 +27,7 @@ bool is_plain_yaml(struct myr_str text)
             return false;
         }
     }
+    /* In any case of letters: YAML 1.1 takes "No" and "NO" for false as well. */
     for (size_t i = 0; i < MYR_ARRAY_COUNT(words); i++) {
         if (myr_str_eq_nocase(text, myr_str_from(words[i]))) {
             return false;

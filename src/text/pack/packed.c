@@ -103,6 +103,7 @@ static const struct myr_doc *take_node(struct packed *packed)
     } else {
         node->entries = MYR_ARENA_NEW(packed->arena, struct myr_doc_entry, node->count);
     }
+    /* A list or map without children is one level deep, as doc_build.c has it. */
     node->depth = 1;
     for (uint32_t i = 0; i < node->count; i++) {
         const struct myr_doc *child;

@@ -87,6 +87,7 @@ static double nice_step(double span, uint32_t most)
     static const double parts[] = {1, 2, 5};
     double step = 1;
     MYR_ASSERT(span > 0);
+    /* First the power of ten below, then the first of its multiples that is enough. */
     while (step * most > span) {
         step /= 10;
     }
@@ -191,6 +192,7 @@ void myr_chart_bars(const struct myr_bars *bars, struct myr_buf *buf)
         x = draw_key(&svg, x, 68 * PX, bars->rows[0].pieces[p].colour,
                      bars->rows[0].pieces[p].name);
     }
+    /* A little beyond the span: the last tick must not fall to rounding. */
     for (uint32_t i = 0; i <= 12 && i * step <= span * 1.0001; i++) {
         int32_t at = bar_x(i * step, span);
         myr_buf_clear(&label);
@@ -247,6 +249,7 @@ static void linear_ticks(struct axis *axis, bool grow)
         double above = (double)(int64_t)(axis->high / step + 0.999999) * step;
         axis->high = above > axis->low ? above : axis->low + step;
     }
+    /* The first tick that is not below the axis. */
     int64_t first = (int64_t)(axis->low / step + (axis->low > 0 ? 0.999999 : 0));
     for (int64_t i = first; (double)i * step <= axis->high + step * 1e-6; i++) {
         add_tick(axis, (double)i * step);
@@ -293,12 +296,14 @@ static void span_of(const struct myr_curves *curves, struct axis *x, struct axis
         x->high = 10;
         y->high = 1;
     }
+    /* What the caller fixes goes before what the points say. */
     y->low = curves->from_zero ? 0 : y->low;
     y->high = curves->y_max > 0 ? curves->y_max : y->high;
     if (curves->log_x) {
         x->low = log2_of(x->low);
         x->high = log2_of(x->high);
     }
+    /* Without points there is nothing to take the logarithm of. */
     if (curves->log_y && any) {
         y->log = true;
         y->low = log2_of(y->low);
@@ -403,6 +408,7 @@ void myr_chart_curves(const struct myr_curves *curves, struct myr_buf *buf)
     }
     /* The legend stands over the plot, at the right; a series without a name belongs to another. */
     key = (WIDTH - PLOT_RIGHT) * PX;
+    /* One name alone needs no legend: the title says it. */
     uint32_t named = 0;
     for (uint32_t s = 0; s < curves->count; s++) {
         size_t len = strlen(curves->series[s].name);

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+/* One style for all pages, for screens light and dark, phones and paper. */
 static const char style[] =
     "body{font:14px/1.5 system-ui,'Segoe UI','Noto Sans','Noto Sans CJK SC',sans-serif;margin:24px "
     "auto;max-width:1000px;padding:0 16px;color:#1f2328;background:#fff}h1{font-size:22px}"
@@ -83,6 +84,7 @@ void myr_page_heading(struct myr_buf *buf, const char *text)
     myr_buf_put_lit(buf, "</h2>\n");
 }
 
+/* Words that explain, which step back behind figures. */
 void myr_page_note(struct myr_buf *buf, const char *text)
 {
     myr_buf_put_lit(buf, "<p class=\"muted\">");
@@ -90,6 +92,7 @@ void myr_page_note(struct myr_buf *buf, const char *text)
     myr_buf_put_lit(buf, "</p>\n");
 }
 
+/* What is wider than a phone: it scrolls by itself. */
 void myr_page_wide_begin(struct myr_buf *buf)
 {
     myr_buf_put_lit(buf, "<div class=\"wide\">\n");
@@ -119,6 +122,7 @@ void myr_page_arguments(struct myr_buf *buf, const char *text)
     myr_buf_put_lit(buf, "</span></code>");
 }
 
+/* A row of the figures that matter most. */
 void myr_page_tiles_begin(struct myr_buf *buf)
 {
     myr_buf_put_lit(buf, "<div class=\"tiles\">\n");

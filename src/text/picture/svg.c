@@ -1,3 +1,7 @@
+/*
+ * svg: drawings as text, shape by shape. Coordinates are whole tenths of a pixel: the same drawing
+ * is the same bytes on every machine.
+ */
 #include "myriad/text/svg.h"
 
 #include "utf8.h"
@@ -228,6 +232,7 @@ void myr_svg_path_begin(struct myr_svg *svg)
 {
     MYR_ASSERT(!svg->in_path);
     svg->in_path = true;
+    /* Where to go back to if no point follows. */
     svg->path_start = svg->buf->len;
     myr_buf_put_lit(svg->buf, PATH_HEAD);
 }
@@ -284,6 +289,7 @@ void myr_svg_text(struct myr_svg *svg, int32_t x, int32_t y, enum myr_svg_anchor
         myr_buf_puts(buf,
                      anchor == MYR_SVG_MIDDLE ? " text-anchor=\"middle\"" : " text-anchor=\"end\"");
     }
+    /* Without a class a text has no size of ours. */
     put_class(buf, css ? css : "label");
     myr_buf_putc(buf, '>');
     put_escaped(buf, text);
