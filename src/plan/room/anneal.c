@@ -373,6 +373,7 @@ uint64_t room_anneal(struct room *room, const struct annealing *how)
     if (!crowd_gather(&a.crowd, room)) {
         return 0;
     }
+    /* So many for each thing, but no more than so many in all. */
     uint64_t draws = (uint64_t)a.crowd.movable * DRAWS_EACH;
     draws = draws < DRAWS_MAX ? draws : DRAWS_MAX;
     /* What is carried out costs a line of the table: large rooms get fewer draws. */

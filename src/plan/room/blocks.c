@@ -71,6 +71,7 @@ static void cut_blocks(struct room *room, const struct span *leaves, uint32_t le
     }
     for (uint32_t i = 0; i < room->block_count; i++) {
         struct block *block = &room->blocks[i];
+        /* Up to where the next block begins; servers on no leaf belong to the one before. */
         uint32_t end = i + 1 < room->block_count ? block[1].first_server : servers;
         block->servers = end - block->first_server;
         /* Until the spines tell: a block is a pod of its own. */

@@ -161,6 +161,7 @@ static bool same_peers(const struct crowd *crowd, uint32_t one, uint32_t other)
 static void gather_classes(struct crowd *crowd)
 {
     struct myr_arena *arena = crowd->room->arena;
+    /* Lists of classes by their first peer, linked from the newest to the oldest. */
     uint32_t *newest = MYR_ARENA_NEW(arena, uint32_t, (size_t)crowd->count + 1);
     uint32_t *older = MYR_ARENA_NEW(arena, uint32_t, (size_t)crowd->count + 1);
     memset(newest, 0xff, sizeof(*newest) * (crowd->count + 1));
@@ -196,6 +197,7 @@ static void gather_mates(struct crowd *crowd)
     for (uint32_t link = 0; link + 1 < design->link_count; link++) {
         uint32_t one = crowd->thing_of[design->port_device[design->link_b[link]]];
         uint32_t other = crowd->thing_of[design->port_device[design->link_b[link + 1]]];
+        /* Links of a cable follow each other, so that neighbours are enough to look at. */
         if (design->link_cable[link] != design->link_cable[link + 1] || one == CROWD_END ||
             other == CROWD_END ||
             crowd->things[one].kind_class == crowd->things[other].kind_class) {

@@ -60,6 +60,7 @@ bool room_cut_layer(struct room *room, uint32_t id, uint32_t layer, uint32_t ste
 {
     struct plan *plan = room->plan;
     struct net_plan *net = &plan->nets[id];
+    /* True while no kind of hosts has other legs than before. */
     bool same = true;
     if (layer != MYR_LAYER_HOST) {
         uint16_t old = net->layer_cabletype[layer];

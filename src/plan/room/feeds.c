@@ -58,6 +58,7 @@ static struct myr_chain_link *put_links(struct room *room, const struct myr_spec
     *ret_more = MYR_ARENA_NEW(room->arena, struct myr_chain_more, spec->count);
     for (uint32_t i = 0; i < spec->count; i++) {
         const struct myr_spec_chain *link = &spec->items[i];
+        /* Records have 32 bits: more than 4 GW are shown as that. */
         double most = link->kw * 1000;
         links[i] = (struct myr_chain_link){.kind = kind,
                                            .name = plan_string(room->plan, link->name),
@@ -81,6 +82,7 @@ static void hang_racks(struct room *room, const struct myr_spec_chains *spec, do
                        const struct feed_rules *rules, bool power)
 {
     struct myr_design *design = &room->plan->design;
+    /* Racks in use alone are told: an empty one needs no feed. */
     uint32_t single = 0, none = 0;
     for (uint32_t i = 0; i < room->rack_count; i++) {
         uint32_t found[2] = {MYR_NONE, MYR_NONE}, count = 0;
@@ -199,6 +201,7 @@ static void put_coolers(struct room *room, uint32_t first, uint32_t count)
     for (uint32_t h = 0; h < room->hall_count; h++) {
         const struct hall *hall = &room->halls[h];
         for (uint32_t c = 0; c < hall->columns; c++) {
+            /* A line is cooled as soon as one rack of it is in use. */
             uint32_t used = 0, begin = hall->first_rack + c * hall->rows;
             for (uint32_t r = 0; r < hall->rows; r++) {
                 used += design->rack_more[begin + r].units > 0;

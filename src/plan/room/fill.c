@@ -53,6 +53,8 @@ static uint32_t try_block(struct filling *fill, const struct block *block, const
                           uint32_t count, uint32_t lost)
 {
     struct room *room = fill->room;
+    /* Best racks first; a rack takes as many switches as leave room for the servers it may not
+     * lose. */
     uint32_t seated = 0, held = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t id = fill->order[i].rack;
@@ -317,6 +319,7 @@ void fill_deal_spines(struct filling *fill, uint32_t block, uint32_t end)
     uint32_t last = fill->at + ceil_div(servers, room->per_rack) - 1;
     last = last < fill->count ? last : fill->count - 1;
     uint32_t centre = room->halls[room->racks[fill->racks[fill->at]].hall].centre;
+    /* The end of the pod's racks that is nearer to the centre gets the spines. */
     bool nearing = room_path_mm(room, fill->racks[last], centre) <
                    room_path_mm(room, fill->racks[fill->at], centre);
     uint32_t host = nearing ? end - 1 : block;

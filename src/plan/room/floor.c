@@ -103,6 +103,7 @@ static int32_t column_x(const struct floor *floor, uint32_t rack)
     /* Aisles are drawn as they are, columns as wide as cells: by the pitch of the first two. */
     const struct myr_design *design = floor->design;
     uint32_t column = design->racks[rack].column;
+    /* In mm; one column alone has no pitch to be read off. */
     double pitch = 1200;
     for (uint32_t i = 0; i < design->rack_count; i++) {
         if (design->racks[i].column == 1) {
@@ -118,6 +119,7 @@ static int32_t column_x(const struct floor *floor, uint32_t rack)
 /* Side by side at the left edge of the rack. */
 static void draw_bars(struct floor *floor, uint32_t rack, int32_t x, int32_t y)
 {
+    /* Narrow cells have narrow bars, so that four of them fit. */
     int32_t width = floor->cell_w > PX(40) ? PX(6) : floor->cell_w / 4;
     int32_t at = 0;
     for (uint32_t mark = 0; mark < MARK_COUNT; mark++) {
@@ -313,6 +315,7 @@ static void size_cells(struct floor *floor, uint32_t columns, double aisles)
     double width = room / (columns + aisles * 0.5);
     width = width > 96 ? 96 : width;
     floor->cell_w = (int32_t)(width * 10);
+    /* However many columns there are, something is drawn. */
     floor->cell_w = floor->cell_w < 1 ? 1 : floor->cell_w;
     floor->cell_h = floor->cell_w > PX(58) ? PX(58) : floor->cell_w;
     floor->gap = floor->cell_w / 2;

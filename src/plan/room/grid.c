@@ -72,6 +72,7 @@ void room_grid(struct room *room, uint32_t columns)
 static int64_t crossing_mm(const struct room *room, int64_t y1, int64_t y2)
 {
     const struct myr_spec_room *spec = room->spec;
+    /* Without cross rows the trays cross at every row. */
     int64_t best = spec->cross_count ? INT64_MAX : llabs(y1 - y2);
     for (uint32_t i = 0; i < spec->cross_count; i++) {
         int64_t y = (int64_t)((spec->cross_rows[i] - 1) * spec->row_pitch_m * MM + 0.5);

@@ -74,6 +74,7 @@ static bool may_change(const struct crowd *crowd, uint32_t one, uint32_t other)
  * so that it stays as it is. */
 static bool change_places(struct legs *l, uint32_t one)
 {
+    /* Kept while it is right: half of the work is spared. */
     int64_t own = thing_mm(l, one);
     bool better = false;
     /* Each pair once a pass. */

@@ -49,6 +49,7 @@ static void join_cages(const struct plan *plan, uint32_t *parent)
             uint32_t first = design->first_port[device] + group->first, last = MYR_NONE;
             for (uint32_t i = 0; group->per_cage > 1 && i < group->count; i++) {
                 uint32_t link = design->port_link[first + i];
+                /* A new cage begins: nothing of the last one is joined to it. */
                 last = i % group->per_cage == 0 ? MYR_NONE : last;
                 if (link != MYR_NONE && last != MYR_NONE) {
                     parent[root_of(parent, design->link_cable[link])] =

@@ -75,6 +75,7 @@ static uint32_t take_round(const struct room *room, const struct hall *hall, con
     uint32_t put = 0, middle = centre->row, end = hall->columns - 1;
     uint32_t inner[2] = {hall->rows, 0}; /* where the bands at the centre end: above, below */
     for (uint32_t side = 0; side < 2; side++) {
+        /* The centre's row belongs to the upper side. */
         uint32_t rows = side ? middle : hall->rows - middle;
         uint32_t bands = rows ? bands_in(room, hall, rows) : 1;
         for (uint32_t i = bands; i-- > 0;) {

@@ -101,6 +101,7 @@ static uint32_t place_hall(struct room *room, const struct hall *hall, uint32_t 
         fill.count = want;
         fill.at = 0;
         room->missing = 0;
+        /* Only with all racks of the last hall may a part of a block be left over. */
         uint32_t next = fill_hall(&fill, block, last && want == hall->racks);
         if (next == room->block_count || want == hall->racks) {
             return next;
@@ -116,6 +117,7 @@ static uint32_t place_hall(struct room *room, const struct hall *hall, uint32_t 
 /* Share of the servers that will stand in the hall, when halls are filled one after the other. */
 static void hall_shares(const struct room *room, double *ret)
 {
+    /* In racks, as if nothing but servers stood there. */
     double left = ceil_div(room->plan->spec->servers, room->per_rack), all = left;
     for (uint32_t i = 0; i < room->hall_count; i++) {
         double here = room->halls[i].racks < left ? room->halls[i].racks : left;
@@ -145,6 +147,7 @@ static double top_cost(const struct room *room, uint32_t id, double share)
                mean_way((double)rack->y_mm, (double)far->y_mm, share) +
                room->flatness * fabs((double)rack->y_mm - middle);
     }
+    /* The middle column where the spec names none. */
     uint32_t column = room->spec->spine_column ? room->spec->spine_column - 1 : hall->columns / 2;
     column = column < hall->columns ? column : hall->columns - 1;
     uint32_t first = fill_first_row(room, hall) - 1;
@@ -289,6 +292,7 @@ static bool mix_power(struct room *room, uint32_t wanted)
         room_fits(&bigger, &room->server) <= room->per_rack) {
         return false;
     }
+    /* Racks with switches keep their power: it was reckoned with when they were seated. */
     bool *busy = MYR_ARENA_NEW(room->arena, bool, room->rack_count);
     for (uint32_t i = 0; i < room->top_count; i++) {
         busy[room->device_rack[room->tops[i]]] = true;
@@ -349,6 +353,7 @@ static int too_small(const struct room *room, uint32_t block, struct myr_err *er
         placed += room->server_rack[i] != ROOM_NONE;
     }
     uint32_t missing = plan->spec->servers - placed;
+    /* All servers may stand and only switches be without a place. */
     bool switches = missing == 0 || (block == 0 && placed == 0);
     int rc = myr_doc_error(
         err, room->spec->node, MYR_ERANGE,
@@ -422,6 +427,7 @@ void room_choose_starts(struct room *room)
     uint32_t losses = room->per_rack < LOST_TRIED_MAX ? room->per_rack : LOST_TRIED_MAX;
     /* Strips or bands, three flatnesses, and so many servers lost to switches. */
     uint32_t ways_each = 2 * FLATNESS_COUNT * (losses + 1);
+    /* Starts are compared as they come out of the polishing, where that does not take too long. */
     bool small = room->plan->spec->servers <= POLISHED_MAX;
     uint32_t first = room->hall_count > 1 ? 0 : ways_each; /* the first half gathers */
     room->start_count = 0;

@@ -72,6 +72,7 @@ static void put_server(struct polish *p, uint32_t server, uint32_t rack)
 static struct box box_of(const struct polish *p, uint32_t block)
 {
     const struct block *b = &p->room->blocks[block];
+    /* A block stands in one hall: that of any of its servers. */
     struct box box = {.low_row = UINT32_MAX, .low_column = UINT32_MAX};
     for (uint32_t i = b->first_server; i < b->first_server + b->servers; i++) {
         const struct stand *rack = &p->room->racks[p->room->server_rack[i]];

@@ -32,6 +32,7 @@ static double zone_rank(const struct room *room, const struct hall *hall, uint32
     if (!room->spec->leaf_rows.first) {
         return row > first ? row - first : first - row;
     }
+    /* Rows may be given in either direction: from the first one on they are filled. */
     uint32_t last = room->spec->leaf_rows.last;
     last = last > hall->rows ? hall->rows : last;
     uint32_t low = first < last ? first : last, high = first < last ? last : first;
@@ -45,6 +46,7 @@ static double zone_rank(const struct room *room, const struct hall *hall, uint32
 /* Sum of the distances from each position to all others, each 'weight' times there. */
 static void distance_sums(const int64_t *at, const double *weight, uint32_t count, double *ret)
 {
+    /* One pass: what lies before and behind each position is carried along. */
     double before = 0, sum = 0, total = 0, ahead = 0;
     for (uint32_t i = 0; i < count; i++) {
         total += weight[i];

@@ -130,6 +130,7 @@ static int put_items(struct room *room, struct myr_err *err)
         if (part->kind != MYR_PART_DEVICE || item->per != MYR_PER_PIECE || part->rack_units <= 0) {
             continue;
         }
+        /* As room_load() reckons it for devices. */
         struct load need = {(int64_t)(part->watts + 0.5), (int64_t)(part->rack_units + 0.999),
                             (int64_t)(part->weight_kg * 1000 + 0.5)};
         for (uint64_t k = 0; k < (uint64_t)(item->quantity + 0.999); k++) {
@@ -175,6 +176,7 @@ void room_units(struct room *room)
         low[i] = 1;
         high[i] = (uint32_t)room->rack.units + 1;
     }
+    /* The lowest unit of the server in hand, which its nodes share. */
     uint32_t base = 1;
     for (uint32_t i = 0; i < design->device_count; i++) {
         uint32_t rack = room->device_rack[i], kind = design->place[i].kind;

@@ -88,6 +88,7 @@ static int place(struct room *room, struct myr_err *err)
         return place_in(room, columns, err);
     }
     uint32_t rows = rows_of(room->spec);
+    /* The least that could hold the servers; then wider, step by step, until all has a place. */
     columns = ceil_div(ceil_div(room->plan->spec->servers, room->per_rack),
                        (uint64_t)rows * room->spec->building_count);
     int rc;

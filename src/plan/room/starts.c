@@ -126,6 +126,7 @@ static const struct run {
 static bool begin(struct room *room, const struct run *run, struct placed *begins,
                   const struct placed *best)
 {
+    /* With fewer starts than the table names, these are used again. */
     uint32_t start = room->start_count ? run->start % room->start_count : 0;
     if (run->start == BEST) {
         put_back(room, best);

@@ -23,6 +23,7 @@ static void put_chain(struct myr_answer *answer, const struct myr_design *design
 {
     myr_answer_list(answer, key);
     for (uint32_t i = 0; i < count; i++) {
+        /* Up to two, which stand in for each other. */
         const uint32_t parents[] = {links[i].parent, more[i].parent_b};
         myr_answer_object(answer, NULL);
         myr_answer_text(answer, "name", myr_design_str(design, links[i].name));
@@ -117,6 +118,7 @@ static struct rack_rows sort_devices(const struct myr_design *design)
     uint32_t racks = design->rack_count, devices = design->device_count;
     struct rack_rows rows = {.order = myr_xrealloc(NULL, (size_t)devices + 1, sizeof(uint32_t)),
                              .first = myr_xrealloc(NULL, (size_t)racks + 1, sizeof(uint32_t))};
+    /* Where the next device of a rack goes. */
     uint32_t *end = myr_xrealloc(NULL, (size_t)racks + 1, sizeof(uint32_t));
     memset(rows.first, 0, ((size_t)racks + 1) * sizeof(uint32_t));
     for (uint32_t i = 0; i < devices; i++) {
@@ -151,6 +153,7 @@ static void put_row(const struct myr_design *design, struct myr_buf *buf, uint32
                     uint32_t unit, const char *item, uint32_t part, uint32_t watts, uint32_t units)
 {
     const struct myr_rack *r = &design->racks[rack];
+    /* Empty columns where a rack has no feed. */
     const uint32_t feeds[] = {r->power_feed, design->rack_more[rack].power_b};
     myr_design_rack_name(design, rack, buf);
     myr_buf_putc(buf, ',');

@@ -165,6 +165,7 @@ static void count_trunks(struct room *room)
     if (!room->spec->trunk_cables) {
         return;
     }
+    /* Columns of all buildings, counted through. */
     uint64_t columns = (uint64_t)room->columns * room->hall_count;
     uint64_t *pairs = MYR_ARENA_NEW(room->arena, uint64_t, design->cable_count);
     uint32_t *ports = MYR_ARENA_NEW(room->arena, uint32_t, columns);

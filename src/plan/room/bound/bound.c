@@ -96,6 +96,7 @@ static void climb(struct bound *b, uint32_t device, double weight, double arrivi
     if (on == 0) {
         return;
     }
+    /* For each cable upwards. */
     double share = weight * on / b->up[device];
     for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
         uint32_t link = design->port_link[p], layer;
@@ -230,6 +231,7 @@ double bound_ways_mm(struct bound *b, const struct net_plan *net)
 /* How many servers every rack takes, and which racks take more. */
 static void count_places(struct bound *b, const struct load *server)
 {
+    /* 'places' is what every rack has; racks of changed power may have more. */
     uint32_t racks = b->design->rack_count, all = 0;
     b->places = UINT32_MAX;
     for (uint32_t i = 0; i < racks; i++) {

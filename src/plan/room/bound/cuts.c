@@ -279,6 +279,7 @@ static void find_ways(struct bound *b, struct room *room, uint32_t id, uint32_t 
     struct cut_way ways[ROOM_STEPS];
     uint32_t count =
         room_cut_ways(room, id, layer, inside ? 0 : room_step((int64_t)(least * 1000) - 1), ways);
+    /* Whether the cut that there is was among the ways. */
     bool known = false;
     ret->count = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -384,6 +385,7 @@ static double least_mm(struct bound *b, struct room *room, uint32_t id)
 {
     struct net_plan *net = &room->plan->nets[id];
     struct layer_ways *layers = MYR_ARENA_NEW(room->arena, struct layer_ways, MYR_LAYER_COUNT);
+    /* 'at' counts through all combinations, like the digits of a number. */
     uint32_t at[MYR_LAYER_COUNT] = {}, cuts = 1;
     double least = -1;
     struct cut cut;

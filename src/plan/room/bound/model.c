@@ -559,6 +559,7 @@ double bound_stars_mm(struct bound *b)
     for (uint32_t i = 0; i < net->leaf; i++) {
         send_up(b, net->first_leaf + i, 1, part.arriving);
     }
+    /* By root. */
     bool *seen = MYR_ARENA_NEW(arena, bool, devices);
     struct part last = {};
     double sum = 0, last_mm = 0;

@@ -43,6 +43,7 @@ static void weigh(const struct star *star, const double *x, struct worth *ret)
 static bool take(const struct sky *sky, const struct star *star, const struct worth *worth,
                  double mm, double centres, uint32_t servers_most, struct taken *ret)
 {
+    /* Of each sort the one kind that is worth most: places of a sort are alike. */
     double server = 0, seat = 0;
     *ret = (struct taken){.server = MYR_NONE, .seat = MYR_NONE};
     for (uint32_t k = 0; k < star->kind_count; k++) {

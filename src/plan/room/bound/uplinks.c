@@ -211,6 +211,7 @@ double bound_strips_mm(struct bound *b)
     const struct myr_design *design = b->design;
     struct bound strips = *b;
     double sum = 0;
+    /* The last count and what came out for it. */
     uint32_t known = 0;
     double known_mm = 0;
     /* As if both feeds of every rack had a strip. */
