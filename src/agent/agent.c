@@ -132,6 +132,7 @@ static void free_handle(uv_handle_t *handle)
     free(handle);
 }
 
+/* What was known before stays where the collector has failed. */
 static void collected_all(struct agent *agent)
 {
     /* A collector that printed nothing has failed, whatever its status was. */
@@ -213,6 +214,7 @@ static void take_fetch(struct agent *agent, uint32_t epoch, const struct myr_wir
     (void)session_send(&agent->session, MYR_WIRE_OUTPUT, epoch, &out);
 }
 
+/* The new pair is on the disk before it is shown: a crash in between costs nothing. */
 static void take_cert(struct agent *agent, const struct myr_wire_cert *cert)
 {
     struct myr_err err = {};
@@ -244,6 +246,7 @@ static void heard(struct agent *agent)
     }
 }
 
+/* Everything that comes is a sign of life of the controller, whatever it says. */
 static void on_message(void *context, const struct myr_wire_message *message)
 {
     struct agent *agent = context;
@@ -284,6 +287,7 @@ static void end(struct agent *agent, int status)
     uv_stop(&agent->loop);
 }
 
+/* A new connection knows nothing: what the node has, what it owes and what runs is said again. */
 static void on_welcome(void *context, const struct myr_wire_welcome *welcome)
 {
     struct agent *agent = context;
@@ -326,6 +330,7 @@ static void renew(struct agent *agent)
         session_send(&agent->session, MYR_WIRE_ENROL, agent->session.boot_number, &enrol) > 0;
 }
 
+/* Once a second; rarer things count the looks. */
 static void on_look(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
@@ -371,6 +376,7 @@ static void on_child(uv_signal_t *handle, int number)
 
 /* --- the beginning and the end */
 
+/* A convenience: without it files are looked at once a second. */
 static void open_bell(struct agent *agent)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
@@ -505,6 +511,7 @@ static void open_signals(struct agent *agent)
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* what a dead launcher leaves comes here, not to init */
 }
 
+/* In this order: nothing runs here that the session could be asked about and not know. */
 static int start(struct agent *agent, struct myr_err *err)
 {
     const struct settings *settings = agent->settings;

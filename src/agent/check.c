@@ -42,6 +42,7 @@ static int check_order(struct myr_str bytes, struct myr_err *err)
     return MYR_OK;
 }
 
+/* As an order: written again it reads the same. */
 static int check_ending(struct myr_str bytes, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
@@ -85,6 +86,7 @@ static int check_datagram(struct myr_str bytes, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Only whether it is taken; a broken invariant ends the program, which is what is looked for. */
 int myr_agent_check(enum myr_agent_text kind, struct myr_str bytes, struct myr_err *err)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};

@@ -26,6 +26,7 @@ static void first_line(const char *folder, const char *name, char *ret, size_t s
     }
 }
 
+/* In KiB there; 0 where it cannot be read. */
 static uint64_t memory_bytes(void)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
@@ -57,6 +58,7 @@ static void each(const char *folder, struct myr_answer *answer,
     free(found);
 }
 
+/* As the kernel writes it: "4: ACTIVE", "400 Gb/sec (4X NDR)". */
 static void put_port(struct myr_answer *answer, const char *folder, const char *name)
 {
     char path[AGENT_PATH_MAX];
@@ -125,6 +127,7 @@ static void put_disks(struct myr_answer *answer)
     myr_answer_end(answer);
 }
 
+/* What people see are the facts and the table of GPUs; programs get all of it. */
 void inventory_collect(struct myr_answer *answer)
 {
     char text[256] = "";

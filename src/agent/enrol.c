@@ -30,6 +30,7 @@ static struct myr_str token_word(struct myr_str text)
     return text;
 }
 
+/* The fingerprint in small letters: it is compared as text. */
 int enrol_token_read(struct myr_str text, struct enrol_token *ret, struct myr_err *err)
 {
     text = token_word(text);
@@ -61,6 +62,7 @@ bool enrol_is_done(const char *state)
     return file_is_there(state, "node.pem") && file_is_there(state, "ca.pem");
 }
 
+/* Always a new key: a key is as old as its certificate and no older. */
 int enrol_ask(const char *state, const char *name, struct myr_buf *ret_csr, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf key = {};
@@ -123,6 +125,7 @@ int enrol_tls_server(const char *state, struct myr_io_tls **ret, struct myr_err 
     return make_tls(state, true, ret, err);
 }
 
+/* False where it cannot be read: that is told when the certificate is needed. */
 bool enrol_is_due(const char *state)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
@@ -164,6 +167,7 @@ static void on_open(void *context, struct myr_io_stream *stream)
     memset(bytes.data, 0, bytes.len);
 }
 
+/* The first answer that means something ends it; a hello does not. */
 static void on_data(void *context, struct myr_io_stream *stream, struct myr_str bytes)
 {
     struct asking *asking = context;
@@ -191,6 +195,7 @@ static void on_data(void *context, struct myr_io_stream *stream, struct myr_str 
     }
 }
 
+/* MYR_EIO: another server may answer; a refusal is MYR_EINVAL, and all would refuse. */
 static void on_closed(void *context, struct myr_io_stream *stream, const struct myr_err *why)
 {
     struct asking *asking = context;
@@ -202,6 +207,7 @@ static void on_closed(void *context, struct myr_io_stream *stream, const struct 
     }
 }
 
+/* On a loop of its own, which ends with the connection. */
 int enrol_run(const char *host, uint16_t port, const char *state, const char *name,
               const struct enrol_token *token, struct myr_err *err)
 {

@@ -53,6 +53,7 @@ void deadly_role(const char *role)
     deadly.role = role;
 }
 
+/* Without the variable it counts, and does nothing else. */
 void deadly_point(void)
 {
     const char *wish = getenv("MYRIAD_AGENT_DIE");
@@ -128,6 +129,7 @@ int file_put_lightly(const char *folder, const char *name, struct myr_str text, 
     return put(folder, name, text, false, err);
 }
 
+/* A link is not followed. Empty files give an empty text. */
 int file_get(const char *folder, const char *name, struct myr_buf *ret, struct myr_err *err)
 {
     char path[AGENT_PATH_MAX];
@@ -167,6 +169,7 @@ bool file_is_there(const char *folder, const char *name)
     return path_of(folder, name, path, NULL) == MYR_OK && lstat(path, &st) == 0;
 }
 
+/* One that is there is fine, whoever made it. */
 int folder_make(const char *path, mode_t mode, struct myr_err *err)
 {
     char parent[AGENT_PATH_MAX];
@@ -206,12 +209,14 @@ void folder_remove(const char *path)
     (void)rmdir(path);
 }
 
+/* Only ENOENT: a disk that does not answer has removed nothing. */
 bool folder_is_gone(const char *path)
 {
     struct stat st;
     return stat(path, &st) < 0 && errno == ENOENT;
 }
 
+/* The first line of that key; a last line without its end was cut off, and does not count. */
 bool line_text(struct myr_str text, const char *key, struct myr_str *ret)
 {
     size_t len = strlen(key);
@@ -250,6 +255,7 @@ int64_t boot_clock_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* Empty where the kernel does not say; then all boots are one. */
 void boot_id(char ret[40])
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
@@ -260,6 +266,7 @@ void boot_id(char ret[40])
     }
 }
 
+/* A number is given again to others; number and beginning together are not. */
 uint64_t process_began(pid_t pid, pid_t *ret_parent, char *ret_state)
 {
     char path[64];
@@ -312,6 +319,7 @@ void process_signal(pid_t pid, uint64_t began, int signal)
     close(fd);
 }
 
+/* Cut at its length. */
 void say(const char *fmt, ...)
 {
     char text[700];

@@ -5,6 +5,7 @@
 
 #include "myriad/text/doc.h"
 
+/* Read again with every test, so that a test can break a node by changing its file. */
 int inventory_pretend(const char *path, struct pretended *ret, struct myr_err *err)
 {
     static const char *const keys[] = {"gpus", "gpu_kind", "serial", "broken"};
@@ -42,6 +43,7 @@ static struct myr_str text_of(const struct myr_doc *map, const char *key)
     return node && node->kind == MYR_DOC_SCALAR ? node->text : (struct myr_str){"", 0};
 }
 
+/* Texts point into the arena. All GPUs of a node are of the kind of its first. */
 int inventory_read(struct myr_arena *arena, struct myr_str json, struct myr_wire_inventory *ret,
                    struct myr_err *err)
 {

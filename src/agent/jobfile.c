@@ -35,6 +35,7 @@ static int take_optional(struct myr_arena *arena, const struct myr_doc *map, con
     return MYR_OK;
 }
 
+/* A list is run as it is, word by word, without a shell. */
 static int take_command(struct myr_arena *arena, const struct myr_doc *map, struct jobfile *ret,
                         struct myr_err *err)
 {
@@ -74,6 +75,7 @@ static bool is_name(struct myr_str text)
     return text.len > 0;
 }
 
+/* A value of null is an empty one: the variable is there. */
 static int take_env(struct myr_arena *arena, const struct myr_doc *map, struct jobfile *ret,
                     struct myr_err *err)
 {
@@ -115,6 +117,7 @@ int jobfile_read(struct myr_arena *arena, struct myr_str text, struct jobfile *r
     while (at < text.len && memchr(" \t\r\n", text.data[at], 4)) {
         at++;
     }
+    /* Blanks in front do not count. */
     bool json = at < text.len && text.data[at] == '{';
     MYR_TRY(json ? myr_doc_read_json(arena, file, text, &map, err)
                  : myr_doc_read_yaml(arena, file, text, &map, err));

@@ -49,6 +49,10 @@ static MYR_NORETURN void become_self(const char *const *argv)
     _exit(127);
 }
 
+/*
+ * Takes the lock in any case. What the launcher says goes to a file of its folder: it outlives the
+ * agent, and the agent's own output.
+ */
 int launch_shim(const char *folder, int lock, pid_t *ret, struct myr_err *err)
 {
     char log[AGENT_PATH_MAX + 16];
@@ -79,6 +83,7 @@ int launch_shim(const char *folder, int lock, pid_t *ret, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Its end is that of the pipe; the caller does not wait for it, on_child() of agent.c does. */
 int launch_self(const char *const *argv, int *ret_pipe, struct myr_err *err)
 {
     int pipes[2];
@@ -131,6 +136,7 @@ static void on_gone(uv_poll_t *poll, int status, int events)
     gone(watch->context);
 }
 
+/* Of any process, not only of children: a launcher of an agent before us is none. */
 void launch_watch(uv_loop_t *loop, pid_t pid, void (*gone)(void *context), void *context,
                   uv_poll_t **ret)
 {

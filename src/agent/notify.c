@@ -8,6 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+/* Without a manager, or one that does not listen, nothing is said, and nothing fails. */
 void notify_manager(const char *text)
 {
     const char *path = getenv("NOTIFY_SOCKET");

@@ -158,6 +158,7 @@ static void put_gpu(struct myr_answer *answer, const struct nvml *nvml, unsigned
     myr_answer_end(answer);
 }
 
+/* A node without a driver has no GPUs and a word about why: that is no error. */
 void nvml_collect(struct myr_answer *answer)
 {
     static const struct myr_answer_column columns[] = {
@@ -207,6 +208,7 @@ static unsigned register_all(const struct nvml *nvml, void *set)
     return good;
 }
 
+/* 0 where there is nothing to watch or nobody reads, 3 when the driver is gone. */
 int nvml_watch(int fd)
 {
     struct nvml nvml = {};

@@ -96,6 +96,7 @@ int options_server(const char *text, struct settings *ret, struct myr_err *err)
     return MYR_OK;
 }
 
+/* The first is asked first; the others follow in the order of the list. */
 int options_servers(const char *text, struct settings *ret, struct myr_err *err)
 {
     char one[300];
@@ -119,6 +120,7 @@ int options_servers(const char *text, struct settings *ret, struct myr_err *err)
     return MYR_OK;
 }
 
+/* The file goes before the word. None at all is fine once there is a certificate. */
 static int take_token(const struct options *options, struct settings *ret, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
@@ -162,6 +164,7 @@ static void hide_token(int argc, char **argv)
     }
 }
 
+/* Makes both folders, with the rights that they need. */
 static int default_paths(const struct options *options, struct settings *ret, struct myr_err *err)
 {
     char full[AGENT_PATH_MAX * 4];
@@ -192,6 +195,7 @@ static int default_paths(const struct options *options, struct settings *ret, st
     return folder_make(ret->sockets, 0711, err);
 }
 
+/* The arguments are changed: whoever comes later sees no token in them. */
 int options_read(int argc, char **argv, struct settings *ret, struct myr_buf *ret_help,
                  struct myr_err *err)
 {

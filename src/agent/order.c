@@ -35,6 +35,7 @@ void order_write(const struct order *order, struct myr_buf *buf)
     myr_buf_put(buf, order->spec.len ? order->spec.data : "", order->spec.len);
 }
 
+/* All must be there and fit together: an order that makes no sense starts nothing. */
 static bool read_numbers(struct myr_str text, struct order *ret)
 {
     uint64_t epoch;
@@ -65,6 +66,7 @@ static bool read_numbers(struct myr_str text, struct order *ret)
     return ret->gpus != 0 && first + order_ranks(ret) <= world;
 }
 
+/* The first line must be the version's, at the very front; length and end must agree. */
 int order_read(const char *file, struct myr_str text, struct order *ret, struct myr_err *err)
 {
     struct order order = {};
@@ -107,6 +109,7 @@ void ending_write(const struct ending *ending, struct myr_buf *buf)
     put_line(buf, "line", ending->line);
 }
 
+/* The line may be missing; how it ended may not. */
 int ending_read(const char *file, struct myr_str text, struct ending *ret, struct myr_err *err)
 {
     struct myr_str kind;

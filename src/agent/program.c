@@ -55,6 +55,7 @@ static int print_inventory(int argc, char **argv)
     return status;
 }
 
+/* The exit status: 2 for what was wrongly asked, as everywhere. */
 int myr_agent_main(int argc, char **argv)
 {
     struct settings settings;

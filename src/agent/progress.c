@@ -12,6 +12,7 @@
 static const char megatron[] =
     "iteration +([0-9]+)/ *[0-9]+ +\\|"; /* "iteration      100/  500000 |" */
 
+/* False at the end of the text. */
 static bool next_word(struct myr_str *text, struct myr_str *ret)
 {
     while (text->len > 0 && (*text->data == ' ' || *text->data == '\n')) {
@@ -88,6 +89,7 @@ void progress_write(const struct progress *progress, struct myr_buf *buf)
     }
 }
 
+/* A phase that is no word is left out, not refused: the step counts. */
 bool progress_read(struct myr_str text, struct progress *ret)
 {
     struct progress progress = {};
@@ -178,6 +180,7 @@ static bool is_too_large(const char *text)
     return false;
 }
 
+/* An error is the user's, and is told before a rank has begun. */
 int progress_pattern_init(struct progress_pattern *pattern, const char *expression,
                           struct myr_err *err)
 {
@@ -218,6 +221,7 @@ void progress_pattern_done(struct progress_pattern *pattern)
     }
 }
 
+/* A group that did not take part, or is no number, is no step. */
 bool progress_match(const struct progress_pattern *pattern, const char *line, uint64_t *ret_step)
 {
     regmatch_t found[2];

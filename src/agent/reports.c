@@ -41,6 +41,7 @@ void reports_drop(struct reports *reports, enum myr_wire_type type, uint64_t job
     }
 }
 
+/* Sent at once where there is a session, and kept until it is acknowledged. */
 void reports_add(struct reports *reports, const struct report *report)
 {
     MYR_ASSERT(report->type == MYR_WIRE_STARTED || report->type == MYR_WIRE_STOPPED ||
@@ -60,6 +61,7 @@ void reports_resend(struct reports *reports)
     }
 }
 
+/* 'acked' is called before the list is shortened: it must not add to it. */
 void reports_ack(struct reports *reports, uint64_t sequence,
                  void (*acked)(void *context, const struct report *report), void *context)
 {

@@ -195,6 +195,7 @@ static void spawn(struct run *run, int lock)
     launch_watch(run->runs->loop, run->shim, on_shim_gone, run, &run->watch);
 }
 
+/* GPUs that another job has are refused at once; those of one that stops are waited for. */
 static void try_launch(struct run *run)
 {
     const struct run *other = NULL;
@@ -253,6 +254,7 @@ static void tell_stuck(struct run *run)
     run->said_stuck = session_send(session, MYR_WIRE_SYMPTOM, session->boot_number, &symptom) > 0;
 }
 
+/* By its files alone: where it is, whether its launcher lives, and whether it has ended. */
 static void look(struct run *run)
 {
     int64_t now = boot_clock_ns();
@@ -285,6 +287,7 @@ static void look(struct run *run)
     }
 }
 
+/* From the newest on: the last few that are told keep their output, older ones go. */
 static void forget_old(struct runs *runs)
 {
     size_t acked = 0;
@@ -457,6 +460,7 @@ void runs_say_again(struct runs *runs)
     }
 }
 
+/* Only the last word about a run ends its being told; STOPPED is about all epochs up to its own. */
 void runs_acked(struct runs *runs, const struct report *report)
 {
     for (size_t i = 0; i < runs->items.count; i++) {

@@ -36,6 +36,7 @@ static void on_retry(uv_timer_t *timer)
     connect_now(timer->data);
 }
 
+/* The next try, later each time it fails; not while the session is ending. */
 static void retry_later(struct session *session)
 {
     if (!session->ending) {
@@ -80,6 +81,7 @@ static void on_beat(uv_timer_t *timer)
     (void)session_send(session, MYR_WIRE_BEAT, session->boot_number, &beat);
 }
 
+/* A cable that was pulled sends no end: the connection is given up by silence. */
 static void on_patience(uv_timer_t *timer)
 {
     struct session *session = timer->data;
@@ -102,6 +104,7 @@ static void on_open(void *context, struct myr_io_stream *stream)
     uv_timer_start(&session->patience, on_patience, PATIENCE_MS / 4, PATIENCE_MS / 4);
 }
 
+/* From here on the node has a number, and the boot one that reports are about. */
 static void take_welcome(struct session *session, const struct myr_wire_welcome *welcome)
 {
     session->welcomed = true;
@@ -145,6 +148,7 @@ static void take_message(struct session *session, const struct myr_wire_message 
     }
 }
 
+/* Bytes that are no message end the connection: what follows them could be anything. */
 static void on_data(void *context, struct myr_io_stream *stream, struct myr_str bytes)
 {
     struct session *session = context;
@@ -184,6 +188,7 @@ static void forget_connection(struct session *session)
     }
 }
 
+/* Told to people when the reason changes; the list of servers moves on by one. */
 static void on_closed(void *context, struct myr_io_stream *stream, const struct myr_err *why)
 {
     struct session *session = context;
@@ -207,6 +212,7 @@ static void on_closed(void *context, struct myr_io_stream *stream, const struct 
     retry_later(session);
 }
 
+/* Schemas are said anew on every connection: both ends forget them with it. */
 static void connect_now(struct session *session)
 {
     const struct myr_io_calls calls = {on_open, on_data, on_closed};
@@ -251,6 +257,7 @@ void session_renew(struct session *session, struct myr_io_tls *tls)
     }
 }
 
+/* For tests: the agent itself ends with its process. */
 void session_end(struct session *session)
 {
     session->ending = true;

@@ -22,6 +22,7 @@ static void forget_oldest(struct stops *stops)
     stops->items.items[oldest] = stops->items.items[--stops->items.count];
 }
 
+/* Never back to an older epoch. */
 static void remember(struct stops *stops, uint64_t job, uint32_t epoch)
 {
     for (size_t i = 0; i < stops->items.count; i++) {
@@ -95,6 +96,7 @@ static int write_anew(struct stops *stops, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Written anew at every start, so that it is short and whole. */
 int stops_open(struct stops *stops, const char *folder, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
@@ -123,6 +125,7 @@ void stops_done(struct stops *stops)
     myr_vec_done(&stops->items);
 }
 
+/* When this returns MYR_OK the stop outlives any crash; only then it may be answered. */
 int stops_add(struct stops *stops, uint64_t job, uint32_t epoch, struct myr_err *err)
 {
     char line[64];

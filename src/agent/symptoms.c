@@ -12,6 +12,7 @@
 
 #define RETRY_NS (60LL * 1000000000)
 
+/* From our own helper, and bounded all the same. */
 bool symptoms_parse(const char *line, struct symptom *ret)
 {
     const char *blank = strncmp(line, "xid ", 4) == 0 ? strchr(line + 4, ' ') : NULL;
@@ -69,6 +70,7 @@ static void on_closed(uv_handle_t *handle)
     free(handle);
 }
 
+/* Tried again after a minute: a driver may be loaded later. */
 static void watcher_ended(struct symptoms *symptoms)
 {
     uv_poll_stop(symptoms->watcher);
@@ -79,6 +81,7 @@ static void watcher_ended(struct symptoms *symptoms)
     symptoms->retry_ns = boot_clock_ns() + RETRY_NS;
 }
 
+/* Lines may come in pieces; what is whole is told at once. */
 static void on_lines(uv_poll_t *poll, int status, int events)
 {
     struct symptoms *symptoms = poll->data;

@@ -57,6 +57,7 @@ static void put_numa(struct myr_answer *answer, const struct hwloc *hwloc, hwloc
     myr_answer_end(answer);
 }
 
+/* hwloc gives the speed of the link in GB/s; -1 is no NUMA node. */
 static void put_device(struct myr_answer *answer, const struct hwloc *hwloc, hwloc_obj_t device)
 {
     const struct hwloc_pcidev_attr_s *pci = &device->attr->pcidev;
@@ -128,6 +129,7 @@ static void put_all(struct myr_answer *answer, const struct hwloc *hwloc, hwloc_
     myr_answer_end(answer);
 }
 
+/* Null, not empty, where it cannot be said: the two are different answers. */
 void topology_collect(struct myr_answer *answer)
 {
     struct hwloc hwloc = {};

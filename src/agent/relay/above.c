@@ -26,6 +26,7 @@ static void on_retry(uv_timer_t *timer)
     connect_now(timer->data);
 }
 
+/* Soon at first, then doubling up to a second: agents wait for it. */
 static void retry_later(struct relay *relay)
 {
     uint64_t wait_ms = (uint64_t)RETRY_MIN_MS << (relay->failures < 8 ? relay->failures : 8);
@@ -47,6 +48,7 @@ static void on_drain(uv_timer_t *timer)
     }
 }
 
+/* Both sides show the same certificate, upwards and downwards. */
 static void take_cert(struct relay *relay, const struct myr_wire_cert *cert)
 {
     struct myr_err err = {};
@@ -85,6 +87,7 @@ static void take_welcome(struct relay *relay, const struct myr_wire_welcome *wel
     below_attach_all(relay);
 }
 
+/* What the controller says to the relay itself; types that it does not know pass by. */
 static void take_own(struct relay *relay, const struct myr_wire_message *message)
 {
     const void *body = message->body;
@@ -176,6 +179,7 @@ static void on_open(void *context, struct myr_io_stream *stream)
                                        .version_min = MYR_WIRE_VERSION_MIN});
 }
 
+/* Frame by frame: those of agents are not taken apart. */
 static void on_data(void *context, struct myr_io_stream *stream, struct myr_str bytes)
 {
     struct relay *relay = context;
@@ -284,6 +288,7 @@ static void renew(struct relay *relay)
               &(struct myr_wire_enrol){.token = MYR_STR(""), .csr = {csr.data, csr.len}});
 }
 
+/* Silence for long ends the connection; a beat says that the relay lives, with all behind it. */
 void above_second(struct relay *relay)
 {
     if (!relay->up) {

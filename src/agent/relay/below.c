@@ -25,6 +25,7 @@ int64_t relay_now_ms(const struct relay *relay)
     return boot_clock_ns() / 1000000;
 }
 
+/* The payload points into 'bytes', and is valid until they change. */
 int frame_next(const struct myr_buf *bytes, size_t *at, struct myr_wire_head *ret,
                struct myr_str *ret_payload, struct myr_err *err)
 {
@@ -35,6 +36,7 @@ int frame_next(const struct myr_buf *bytes, size_t *at, struct myr_wire_head *re
     return rc;
 }
 
+/* What is left is moved to the front, which is a part of one frame at most. */
 void frames_read(struct myr_buf *bytes, size_t *at)
 {
     if (*at == bytes->len) {
@@ -201,6 +203,7 @@ static void take(struct line *line)
     }
 }
 
+/* TLS is agreed: now it is known whose certificate it is. */
 static void on_open(void *context, struct myr_io_stream *stream)
 {
     struct line *line = context;
@@ -211,6 +214,7 @@ static void on_open(void *context, struct myr_io_stream *stream)
     }
 }
 
+/* With a channel it goes up; without one it is kept, thrown away or, beyond a limit, refused. */
 static void on_data(void *context, struct myr_io_stream *stream, struct myr_str bytes)
 {
     struct line *line = context;
@@ -294,6 +298,7 @@ static void introduce(struct line *line)
     myr_io_write(line->relay->up, (struct myr_str){up.len ? up.data : "", up.len});
 }
 
+/* Under new channels: those of the connection before mean nothing any more. */
 void below_attach_all(struct relay *relay)
 {
     for (struct line *line = relay->lines; line; line = line->next) {
@@ -308,6 +313,7 @@ void below_attach_all(struct relay *relay)
     }
 }
 
+/* Their streams stay; only the controller's knowledge of them is gone. */
 void below_detach_all(struct relay *relay)
 {
     for (struct line *line = relay->lines; line; line = line->next) {
@@ -346,6 +352,7 @@ void below_pass(struct line *line, const struct myr_wire_head *head, struct myr_
     }
 }
 
+/* Said by the relay in the controller's name, so that leases cost it one message for all. */
 void below_lease(struct relay *relay)
 {
     relay->turn++;
@@ -365,6 +372,7 @@ void below_lease(struct relay *relay)
     }
 }
 
+/* Who fell silent is told of once, with the time of the last word. */
 void below_second(struct relay *relay)
 {
     int64_t now_ms = relay_now_ms(relay);

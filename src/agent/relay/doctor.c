@@ -17,6 +17,7 @@ struct findings {
 };
 
 MYR_PRINTF(5, 6)
+/* An empty hint: there is nothing to be done. */
 static void put(struct findings *to, uint8_t verdict, const char *check, const char *hint,
                 const char *fmt, ...)
 {
@@ -30,6 +31,7 @@ static void put(struct findings *to, uint8_t verdict, const char *check, const c
     va_end(args);
 }
 
+/* The first thing that is wrong is told. */
 static void check_rights(const char *folder, struct findings *to)
 {
     char path[AGENT_PATH_MAX];
@@ -68,6 +70,7 @@ static void check_certificate(const char *folder, const char *name, struct findi
     }
 }
 
+/* How many were found; 0: this is no relay's folder. */
 uint32_t myr_relay_doctor(const char *folder, struct myr_relay_finding ret[MYR_RELAY_FINDINGS_MAX])
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};

@@ -89,6 +89,7 @@ static int lock(const char *folder, struct myr_err *err)
     return MYR_OK; /* held until the process ends */
 }
 
+/* All that can be wrong is found before a port is opened. */
 static int prepare(struct relay *relay, struct myr_err *err)
 {
     const struct myr_relay *settings = relay->settings;
@@ -124,6 +125,7 @@ static void on_nothing(uv_handle_t *handle)
     (void)handle;
 }
 
+/* Agents hear the end, and come again by themselves; ranks notice nothing. */
 static void on_end(uv_signal_t *handle, int number)
 {
     struct relay *relay = handle->data;
@@ -180,6 +182,7 @@ static void release(struct relay *relay)
     free(relay);
 }
 
+/* Returns when it is told to end; on failure nothing was listened at. */
 int myr_relay_run(const struct myr_relay *settings, struct myr_err *err)
 {
     struct relay *relay = myr_xcalloc(1, sizeof(*relay));

@@ -69,6 +69,7 @@ static bool try_folder(char path[AGENT_PATH_MAX], const char *root, const char *
     return false;
 }
 
+/* The tag makes the name single: nobody else's processes are ever in it. */
 void cgroup_open(struct cgroup *cgroup, const char *tag, bool make)
 {
     char root[AGENT_PATH_MAX];
@@ -105,6 +106,7 @@ static bool write_to(const char *folder, const char *name, const char *text)
     return whole;
 }
 
+/* Before the process is let go: children of it are born inside. */
 void cgroup_add(const struct cgroup *cgroup, pid_t pid)
 {
     char text[32];
@@ -160,6 +162,7 @@ void cgroup_kill(const struct cgroup *cgroup)
     }
 }
 
+/* One that cannot be read is gone. */
 bool cgroup_is_empty(const struct cgroup *cgroup)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};

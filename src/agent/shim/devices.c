@@ -73,6 +73,7 @@ static bool find_minor(const char *proc, const char *id, uint32_t *ret)
     return true;
 }
 
+/* An order for GPUs that the driver does not have is not guessed at. */
 bool devices_of_others(const char *proc, uint64_t gpus, struct device ret[DEVICES_MAX],
                        uint32_t *ret_count)
 {
@@ -126,6 +127,7 @@ static void put_end(struct code *code, int32_t value)
     put(code, (struct bpf_insn){.code = BPF_JMP | BPF_EXIT});
 }
 
+/* Everything is allowed but the character devices of the list. */
 static void compose(struct code *code, const struct device *devices, uint32_t count)
 {
     /* Instructions before the first device; two each follow, then the two ends. */
@@ -149,6 +151,7 @@ static void compose(struct code *code, const struct device *devices, uint32_t co
     put_end(code, 0);
 }
 
+/* The program stays with the group when both descriptors are closed, and goes with it. */
 bool device_filter(const char *group, const struct device *devices, uint32_t count)
 {
     struct code code = {};

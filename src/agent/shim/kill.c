@@ -171,6 +171,7 @@ static bool has_tag(pid_t pid, const char *tag)
     return memmem(text.data, text.len, tag, strlen(tag)) != NULL;
 }
 
+/* By what was inherited: processes that left every group still have it. */
 uint32_t kill_tagged(const char *tag, int signal, uint32_t *ret_stuck)
 {
     char word[160];

@@ -15,6 +15,7 @@
 /* A rank that writes faster is kept, but not read line by line. */
 enum { LOOK_BYTES_A_SECOND = 8 << 20 };
 
+/* By the offset alone: a reader needs no index. */
 static uint64_t piece_of(uint64_t offset)
 {
     return offset < OUTPUT_HEAD_BYTES ? 0 : 1 + (offset - OUTPUT_HEAD_BYTES) / OUTPUT_PIECE_BYTES;
@@ -98,6 +99,9 @@ static void line_done(struct output *output, void (*on_line)(void *context, cons
     output->line_len = 0;
 }
 
+/*
+ * Beyond the limit the rest of the second is not looked at, and a line that was begun is dropped.
+ */
 static void look(struct output *output, struct myr_str bytes,
                  void (*on_line)(void *context, const char *line), void *context)
 {
@@ -158,6 +162,7 @@ static uint64_t find_size(const char *folder, uint32_t rank, uint64_t *ret_oldes
     return size;
 }
 
+/* From one piece at a time; whoever wants more asks again from where it ended. */
 void output_fetch(const char *folder, uint32_t rank, uint64_t *offset, size_t most,
                   struct myr_buf *ret, uint64_t *ret_size)
 {

@@ -43,6 +43,7 @@ static bool bind_first(struct peers *peers)
     return bind(peers->fd, (struct sockaddr *)&at, peers->to_len) == 0;
 }
 
+/* Alone on one node, or without a lease, there is nothing to ask. */
 void peers_open(struct peers *peers, const struct order *order)
 {
     *peers = (struct peers){.fd = -1,
@@ -79,6 +80,7 @@ static void tell(const struct peers *peers, int64_t own_ns, const struct sockadd
     (void)sendto(peers->fd, text, (size_t)len, MSG_DONTWAIT, (const struct sockaddr *)to, to_len);
 }
 
+/* Only the others ask; with the question goes what this node knows itself. */
 void peers_tick(struct peers *peers, int64_t now_ns, int64_t own_ns)
 {
     if (peers->fd >= 0 && !peers->first && now_ns >= peers->next_ns) {
@@ -87,6 +89,7 @@ void peers_tick(struct peers *peers, int64_t now_ns, int64_t own_ns)
     }
 }
 
+/* Another job or epoch on the same port is somebody else's talk. */
 bool peers_parse(struct myr_str text, uint64_t job, uint32_t epoch, int64_t *ret_age_ms)
 {
     char head[64];
@@ -109,6 +112,7 @@ bool peers_parse(struct myr_str text, uint64_t job, uint32_t epoch, int64_t *ret
     return true;
 }
 
+/* Every message teaches something; the first node answers each with the newest that it knows. */
 void peers_take(struct peers *peers, int64_t own_ns)
 {
     /* So many at a time: a flood must not keep the launcher from its ranks. */

@@ -13,6 +13,7 @@
 
 #include "shim/state.h"
 
+/* One for all ranks of the node, which belongs to their user. */
 int shim_make_socket(struct shim *s, struct myr_err *err)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
@@ -49,6 +50,7 @@ static void launch_close(struct launch *launch)
     }
 }
 
+/* Forked and in its group, but behind the gate: nothing of the user has run. */
 static int launch_one(struct shim *s, struct process *process, const struct launch *launch,
                       struct start *start, struct myr_err *err)
 {
@@ -108,6 +110,7 @@ static int launch_open(struct launch *launch, struct myr_err *err)
     return MYR_OK;
 }
 
+/* With the environment of the first rank. */
 int shim_start_script(struct shim *s, const char *text, struct myr_err *err)
 {
     MYR_CLEANUP(launch_close) struct launch launch;
@@ -130,6 +133,7 @@ static void write_ranks(struct shim *s)
     shim_put_file(s, "ranks", &text);
 }
 
+/* On an error some may have been forked: the caller ends them, and none has run. */
 int shim_start_ranks(struct shim *s, struct myr_err *err)
 {
     MYR_CLEANUP(launch_close) struct launch launch;

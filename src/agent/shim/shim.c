@@ -33,6 +33,7 @@ static void made_step(struct shim *s)
     s->unwritten = true;
 }
 
+/* Lines of whichever rank writes them. */
 static void on_line(void *context, const char *line)
 {
     struct shim *s = context;
@@ -104,6 +105,7 @@ static void begin_kill(struct shim *s, int64_t now)
     sweep(s, now);
 }
 
+/* The last thing that a launcher does. Whatever was lost on the way, how it ended is written. */
 static void finish(struct shim *s)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
@@ -140,6 +142,7 @@ static void all_gone(struct shim *s, int64_t now)
     }
 }
 
+/* A rank that ends well waits for the others; one that fails ends them all. */
 static void rank_ended(struct shim *s, struct process *rank, int status, int64_t now)
 {
     struct ending how = {.rank = s->order.first_rank + (uint32_t)(rank - s->ranks)};
@@ -158,6 +161,7 @@ static void rank_ended(struct shim *s, struct process *rank, int status, int64_t
     }
 }
 
+/* The prolog decides whether ranks start; the epilog decides nothing any more. */
 static void script_ended(struct shim *s, int status, int64_t now)
 {
     struct myr_err err = {};
@@ -200,6 +204,7 @@ static void drain(struct shim *s, struct process *process)
     }
 }
 
+/* All who have ended; orphans of ranks among them, which are nobody's here. */
 static void reap(struct shim *s, int64_t now)
 {
     for (;;) {
@@ -234,6 +239,7 @@ static void reap(struct shim *s, int64_t now)
     }
 }
 
+/* The file is the order: it is there before the signal that wakes us, and after a crash. */
 static void look_for_stop(struct shim *s, int64_t now)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
@@ -356,6 +362,7 @@ static void loop(struct shim *s)
     }
 }
 
+/* What can fail before anything has begun; nothing of the user is read yet. */
 static int prepare(struct shim *s, struct myr_err *err)
 {
     sigset_t mask;
@@ -411,6 +418,7 @@ static void close_devices(const struct shim *s)
     }
 }
 
+/* The first launcher of this incarnation: 'launched' is on the disk before anything can run. */
 static void begin(struct shim *s)
 {
     struct myr_err err = {};
@@ -462,6 +470,7 @@ static void begin_again(struct shim *s)
     finish(s);
 }
 
+/* What the folder says decides: begin, sweep behind a dead launcher, or nothing at all. */
 int shim_run(const char *folder)
 {
     struct shim *s = myr_xcalloc(1, sizeof(*s));

@@ -39,6 +39,7 @@ static int become(const struct passwd *found, struct person *ret, struct myr_err
     return MYR_OK;
 }
 
+/* As this node knows the name: the controller says whose job it is, not which number that is. */
 int person_find(struct myr_str name, struct person *ret, struct myr_err *err)
 {
     char text[64];
@@ -219,6 +220,7 @@ static void put_ranks(struct env *env, const struct order *order, uint32_t local
     env_number(env, "MYRIAD_EPOCH", order->epoch);
 }
 
+/* Nothing of the agent's own environment: what is not put here is not there. */
 const char *const *start_env(struct myr_arena *arena, const struct order *order,
                              const struct jobfile *job, const struct person *person,
                              uint32_t local_rank)
@@ -311,6 +313,7 @@ static const struct runner {
     {{"enroot", "start", "--rw"}, "--mount", NULL, false},
 };
 
+/* Without an image the command itself. */
 int start_argv(struct myr_arena *arena, const struct order *order, const struct jobfile *job,
                const char *const *env, bool (*has)(const char *program), const char *const **ret,
                struct myr_err *err)

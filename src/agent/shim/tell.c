@@ -55,6 +55,7 @@ void shim_write_progress(struct shim *s, int64_t now)
     s->written_ns = now;
 }
 
+/* Once: the agent tells it as a symptom, and people have to do something. */
 void shim_say_stuck(struct shim *s, uint32_t count, uint32_t stuck)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
