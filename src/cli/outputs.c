@@ -1,4 +1,7 @@
-/* outputs: what a verb may write, looked at before it runs and before anything is lost. */
+/*
+ * outputs: what a verb may write, looked at before it runs and before anything is lost. Options
+ * that write are marked in their rows, so that no verb has to remember it.
+ */
 #include <stdlib.h>
 #include <sys/stat.h>
 

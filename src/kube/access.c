@@ -163,6 +163,7 @@ static int read_url(struct myr_kube_access *a, const struct myr_doc *node, struc
     return MYR_OK;
 }
 
+/* Where it is, and by whose word it is believed to be who it says. */
 static int read_cluster(struct myr_kube_access *a, const char *file, const struct myr_doc *map,
                         struct myr_err *err)
 {
@@ -366,6 +367,7 @@ void myr_kube_access_done(struct myr_kube_access *access)
     myr_arena_done(&access->arena);
 }
 
+/* A file goes before a token in the text, and is read each time: others renew it. */
 int kube_token(const struct myr_kube_access *access, struct myr_buf *ret, struct myr_err *err)
 {
     myr_buf_clear(ret);

@@ -91,6 +91,7 @@ struct kube_needs *kube_needs_learn(struct kube_resources *resources, struct myr
     return learn(resources, list_of(resources, key), key, text);
 }
 
+/* The list is found once for both. */
 struct kube_needs *kube_needs_alike(struct kube_resources *resources, struct myr_str text)
 {
     struct kube_needs **list = list_of(resources, text), *known = find(*list, text);

@@ -58,6 +58,7 @@ char *kube_path(const char *fmt, ...)
     return buf.data;
 }
 
+/* Plain is what RFC 3986 leaves unreserved. */
 void kube_put_word(struct myr_buf *buf, struct myr_str text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -472,6 +473,7 @@ uint32_t kube_unanswered(const struct client *client)
     return count;
 }
 
+/* 'closed' follows from the loop, and with it 'done': not from inside of this call. */
 void kube_drop(struct client *client, const void *context)
 {
     for (struct client_line *line = client->lines; line; line = line->next) {

@@ -13,6 +13,7 @@
 
 enum { CLIENT_CONNECTIONS = 4 }; /* beside those of streams, and one for what may wait */
 
+/* Lives for the length of 'done'. */
 struct client_answer {
     int rc;                    /* MYR_OK: there is an answer, of whatever status */
     const struct myr_err *err; /* why not */
@@ -20,6 +21,7 @@ struct client_answer {
     struct myr_str body;
 };
 
+/* Copied by kube_ask(): the caller's own may be gone before it is answered. */
 struct client_request {
     const char *method, *type; /* constants */
     const char *accept;        /* what may come, one too; NULL: JSON */

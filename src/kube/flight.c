@@ -275,6 +275,7 @@ static void on_answer(void *context, const struct client_answer *answer)
     }
 }
 
+/* One request for one pod, by the step that it is at; none where it is over. */
 static void ask_place(struct place *p)
 {
     struct flight *f = p->flight;
@@ -347,6 +348,7 @@ static void told_bound(struct flight *f)
              (long long)(kube_now_ms() - f->begun_ms));
 }
 
+/* The pods' own events would go with them: the owner is told. */
 static void told_deleted(struct flight *f)
 {
     struct tell_owner owner = owner_of(f);
@@ -401,6 +403,7 @@ static void go(struct flight *f)
     }
 }
 
+/* All texts are copied: a decision lives only until the next round. */
 void kube_flight_begin(struct service *s, const struct myr_kube_decision *d)
 {
     struct flight *f = myr_xcalloc(1, sizeof(*f));

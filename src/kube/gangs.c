@@ -79,6 +79,7 @@ static void compact(struct myr_kube_cluster *c)
     c->gangs_gone = 0;
 }
 
+/* One under way is kept without pods until its decision is over: that looks it up by its key. */
 void kube_gang_rest(struct myr_kube_cluster *c, struct kube_gang *gang)
 {
     if (gang->count == 0 && !gang->flying) {
@@ -132,6 +133,7 @@ static struct kube_gang *gang_of(struct myr_kube_cluster *c, struct myr_str key)
 
 /* --- their pods */
 
+/* At the end; where it belongs is found when the gang is looked at next. */
 static void add_pod(struct kube_gang *gang, struct kube_pod *pod)
 {
     if (gang->count == gang->room) {

@@ -183,6 +183,7 @@ static void put_mount(struct myr_json *json, const char *name, const char *path)
     }
 }
 
+/* A folder of the node, mounted under its own name. */
 static void put_volume(struct myr_json *json, const char *name, const char *path)
 {
     if (path) {
@@ -195,6 +196,7 @@ static void put_volume(struct myr_json *json, const char *name, const char *path
     }
 }
 
+/* GPUs are limits, of which an API server makes requests. */
 static void put_container(struct myr_json *json, const struct myr_kube_job *job,
                           const struct shape *shape, const struct myr_doc *top)
 {

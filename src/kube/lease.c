@@ -123,6 +123,7 @@ static void refused(struct lease *l, const struct client_answer *answer, const c
     kube_trouble(l->service, SOURCE_LEASE, &err);
 }
 
+/* The answer has the lease as it was written: its version is what the next renewal goes on from. */
 static void on_put(void *context, const struct client_answer *answer)
 {
     struct lease *l = context;
@@ -165,6 +166,7 @@ static void take(struct lease *l)
     kube_ask(&s->client, &request);
 }
 
+/* Ours by name (an answer that was lost), nobody's, or not renewed for its length: it is taken. */
 static void on_get(void *context, const struct client_answer *answer)
 {
     struct lease *l = context;
@@ -219,6 +221,7 @@ void kube_lease_begin(struct service *s)
     }
 }
 
+/* Whatever became of it: the service waits for no more than this. */
 static void on_released(void *context, const struct client_answer *answer)
 {
     struct service *s = context;

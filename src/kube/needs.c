@@ -131,6 +131,7 @@ static void read_ports(struct kube_needs *needs, const struct myr_doc *container
     }
 }
 
+/* Of a container, or of a spec as a whole, which has them in the same place. */
 static const struct myr_doc *requests_of(const struct myr_doc *container)
 {
     return myr_doc_get(myr_doc_get(container, "resources"), "requests");

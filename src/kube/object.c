@@ -193,6 +193,7 @@ static uint64_t digest_of(const struct kube_node *node)
     return kube_mix(digest, node->address);
 }
 
+/* A name goes into paths and a uid is what it is known by: without both it is no node. */
 struct kube_node *kube_node_read(struct kube_resources *resources, const struct myr_doc *object,
                                  const struct myr_kube_policy *policy, struct myr_err *err)
 {

@@ -56,6 +56,7 @@ static bool port_taken(const struct kube_use *use, const struct kube_needs *need
     return false;
 }
 
+/* kube_use_ready() was called before. */
 bool kube_fits(const struct myr_kube_cluster *c, const struct kube_needs *needs, uint32_t node)
 {
     uint32_t lacks;
@@ -229,6 +230,7 @@ static void place_anyhow(const struct myr_kube_cluster *c, const uint8_t *places
     }
 }
 
+/* Enough places are a placement for certain: if not a good one, then any. */
 bool kube_place(struct myr_kube_cluster *c, const struct kube_needs *needs, uint32_t count,
                 const uint64_t *closed, uint32_t *ret, struct kube_tally *tally)
 {

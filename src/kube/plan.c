@@ -20,6 +20,9 @@ static uint64_t add_uid(uint64_t digest, struct myr_str uid)
     return myr_hash_u64(digest + myr_hash_bytes(uid.data, uid.len));
 }
 
+/*
+ * Without a plan a gang is bound all the same; found in part, it is made again instead of finished.
+ */
 const char *kube_plan_make(struct myr_arena *arena, const struct myr_kube_seat *seats,
                            uint32_t count)
 {

@@ -99,6 +99,10 @@ static struct myr_str *spec_text(struct kube_pod_texts *t, struct myr_str key)
                                       : NULL;
 }
 
+/*
+ * Members come in the order of the line: API servers write them in one order, and so pods of one
+ * template give one text.
+ */
 static void walk_spec(struct kube_walk *w, struct kube_pod_texts *t, struct myr_buf *needs)
 {
     struct myr_str key;
@@ -197,6 +201,7 @@ static void walk_meta(struct kube_walk *w, struct kube_pod_texts *t)
     }
 }
 
+/* The phase is all that counts of it. */
 static void walk_status(struct kube_walk *w, struct kube_pod_texts *t)
 {
     struct myr_str key;
@@ -248,6 +253,7 @@ static bool walk_gone(struct kube_walk *w, struct kube_pod_texts *t)
     return false;
 }
 
+/* The type comes before the object, or else a pod that is gone is read like any other. */
 bool kube_quick(struct myr_str line, struct myr_str *ret_type, struct kube_pod_texts *ret,
                 struct myr_buf *needs)
 {

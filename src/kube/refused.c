@@ -98,6 +98,7 @@ static void on_answer(void *context, const struct client_answer *answer)
     }
 }
 
+/* The loop runs until the answer is there, and once more so that all handles are closed. */
 int myr_kube_ask(const struct myr_kube_access *access, const struct myr_kube_question *question,
                  struct myr_buf *ret, struct myr_err *err)
 {

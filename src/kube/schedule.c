@@ -1,4 +1,9 @@
-/* schedule: all of it, from the first question to the last word. */
+/*
+ * schedule: all of it, from the first question to the last word. One loop: watches tell, a round
+ * decides when something has changed, flights carry out what was decided, the lease says whether
+ * any of it may happen. Before it waits for more the loop gathers, so that many words cost one
+ * wake.
+ */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -368,6 +373,7 @@ static int compare_doubles(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
+/* Behind the loop: nothing is counted any more. */
 static void sum_up(struct service *s)
 {
     struct myr_kube_report *r = &s->report;
@@ -385,6 +391,9 @@ static void sum_up(struct service *s)
     }
 }
 
+/*
+ * The check runs behind every turn and the prepare before every wait: rounds there, gathering here.
+ */
 static void init_handles(struct service *s)
 {
     uv_timer_init(&s->loop, &s->wake);
@@ -422,6 +431,7 @@ int myr_kube_schedule(const struct myr_kube_schedule *schedule, struct myr_err *
     /* A connection that the other side has closed is an error of a write, not the end of us. */
     signal(SIGPIPE, SIG_IGN);
     s->begun_ms = kube_now_ms();
+    /* Grows from start to start, also on another machine as far as clocks agree. */
     s->epoch = (uint64_t)kube_wall_ms();
     s->work_ms = myr_xcalloc(WORK_SAMPLES, sizeof(double));
     s->cluster = myr_kube_cluster_create(&schedule->policy);

@@ -40,6 +40,7 @@ struct watch {
     uv_timer_t retry;
 };
 
+/* One Lease object, as it was last seen, and whether it is ours. */
 struct lease {
     struct service *service;
     uv_timer_t timer;
@@ -50,8 +51,10 @@ struct lease {
     bool asking, leads; /* a question is under way; it was taken, and not given up since */
 };
 
+/* Kept for the percentiles of the report. */
 enum { WORK_SAMPLES = 1 << 16 };
 
+/* Everything of the running scheduler; one thread, so that nothing of it needs a lock. */
 struct service {
     const struct myr_kube_schedule *schedule;
     uv_loop_t loop;

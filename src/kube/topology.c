@@ -13,6 +13,7 @@ struct spot {
     uint32_t node;
 };
 
+/* Nodes without a label come first: an empty name is before all others. */
 static int compare(const void *left, const void *right)
 {
     const struct spot *a = left, *b = right;
@@ -34,6 +35,7 @@ static uint32_t leaf_size(const struct spot *spots, uint32_t count, uint32_t oth
     return most ? most : otherwise;
 }
 
+/* Made anew only when a node came, went or changed its leaf. */
 void kube_order(struct myr_kube_cluster *c)
 {
     if (!c->order_stale) {

@@ -26,6 +26,7 @@ static void add_port(struct myr_kube_cluster *c, struct kube_use *use, uint32_t 
     use->port_count++;
 }
 
+/* The last one takes its place: their order means nothing. */
 static void drop_port(struct myr_kube_cluster *c, struct kube_use *use, uint32_t port)
 {
     MYR_ASSERT(use->port_count > 0);
@@ -113,6 +114,7 @@ void kube_use_move(struct myr_kube_cluster *c, struct kube_pod *old, struct kube
     kube_use_put(c, pod);
 }
 
+/* All of it from the pods: what every one of them takes where it is, or is about to be. */
 void kube_use_ready(struct myr_kube_cluster *c)
 {
     if (!c->use_stale) {

@@ -113,6 +113,7 @@ static bool take_text(struct kube_walk *w, struct myr_str *ret)
     return true;
 }
 
+/* Keys with escapes are none of those that are looked for, but might be: they end it, too. */
 bool kube_walk_key(struct kube_walk *w, struct myr_str *ret)
 {
     if (!one_more(w, '}')) {

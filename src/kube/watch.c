@@ -1,4 +1,9 @@
-/* watch: objects of one kind, listed once and then followed. */
+/*
+ * watch: objects of one kind, listed once and then followed. A list comes in pages; what happens
+ * after it is a stream of lines, or of words in protobuf, each of which takes the cluster a step
+ * on. When a stream is over it goes on from the last version that was heard; when that is too old,
+ * or something was not understood, all is listed anew.
+ */
 #include <assert.h>
 #include <stdio.h>
 
@@ -291,6 +296,10 @@ static void on_begun(void *context, const char *type)
     kube_trouble(w->service, w->source, NULL);
 }
 
+/*
+ * Bookmarks are asked for, so that a watch of objects that seldom change still moves its version
+ * on.
+ */
 static void ask_watch(struct watch *w)
 {
     if (w->service->stopping) {
@@ -335,6 +344,7 @@ static void on_closed(uv_handle_t *handle)
     (void)handle;
 }
 
+/* The requests of it are the client's, and are over by now. */
 void kube_watch_end(struct watch *watch)
 {
     uv_close((uv_handle_t *)&watch->retry, on_closed);

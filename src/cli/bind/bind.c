@@ -1,4 +1,7 @@
-/* bind: which real device stands in which place of the design. */
+/*
+ * bind: which real device stands in which place of the design. Discovery is read as verify reads
+ * it; what devices are called and how they are cabled says which is which.
+ */
 #include "cli.h"
 #include "myriad/site.h"
 

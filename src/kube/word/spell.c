@@ -15,6 +15,7 @@ enum kind {
     AMOUNTS /* a map of quantities, each a message with one text */
 };
 
+/* A field of a message by its number, and as what it stands in JSON. */
 struct part {
     uint32_t number;
     const char *name;

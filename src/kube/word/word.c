@@ -378,6 +378,9 @@ static bool read_frame(struct myr_str frame, struct myr_str *ret_type, struct my
     return !f.bad && !inner.bad && ret_raw->data;
 }
 
+/*
+ * From the outside in: frame, object, pod. A Status comes in a pod's place when the watch is over.
+ */
 bool kube_word_read(struct myr_str frame, struct kube_word *ret, struct myr_buf *needs)
 {
     struct myr_str raw = {};

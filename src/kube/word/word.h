@@ -21,6 +21,7 @@ struct kube_fields {
     bool bad;
 };
 
+/* How a value is written, the lowest bits of what stands before it; 3 and 4 are not in use. */
 enum kube_wire {
     KUBE_WIRE_NUMBER = 0,
     KUBE_WIRE_EIGHT = 1,
