@@ -19,13 +19,16 @@ struct fit_pass {
     double total;
 };
 
+/* Both passes of one layer or end of the model, one micro-batch on one rank. */
 struct fit_layer {
     struct fit_pass forward, backward; /* what is computed again stands in 'backward' */
     double weight_s;                   /* of 'backward': gradients of weights, which can wait */
 };
 
+/* Layers differ in whether they have experts and whether attention sees all: four kinds at most. */
 enum fit_kind { FIT_DENSE_FULL, FIT_DENSE_WINDOW, FIT_MOE_FULL, FIT_MOE_WINDOW, FIT_KIND_COUNT };
 
+/* What a layout's stages are made of; a kind that the model has not is not priced ('used'). */
 struct fit_blocks {
     struct fit_layer layers[FIT_KIND_COUNT];
     struct fit_layer recomputed[FIT_KIND_COUNT]; /* recomputed, where only some layers are */
@@ -52,6 +55,7 @@ struct fit_near {
     uint32_t at[MYR_FIT_LEVELS]; /* members of a group in one block of each level */
 };
 
+/* One for each axis that something is sent along, in the layout's order of ranks. */
 struct fit_places {
     struct fit_near tp_near, cp_near, dp_near, pp_near, ep_near, edp_near;
 };

@@ -10,6 +10,7 @@ struct blocks {
     uint32_t gpus[MYR_FIT_LEVELS];
 };
 
+/* The domain of the case comes before the device's: a design may have another one. */
 static struct blocks blocks_of(const struct myr_fit_case *it)
 {
     uint32_t domain = it->domain_gpus ? it->domain_gpus : it->device->domain_gpus;
@@ -41,6 +42,7 @@ struct fit_near fit_near_of(const struct myr_fit_case *it, uint32_t members, uin
     return neighbours(&blocks, members, stride);
 }
 
+/* As if the whole group lay in one domain. */
 struct fit_near fit_near_all(uint32_t members)
 {
     struct fit_near near;
@@ -58,6 +60,7 @@ struct fit_near fit_near_most(struct fit_near near, uint32_t most)
     return near;
 }
 
+/* Axes next to each other in rank: members of the joint group in a block are the product. */
 struct fit_near fit_near_times(struct fit_near a, struct fit_near b)
 {
     for (int i = 0; i < MYR_FIT_LEVELS; i++) {
@@ -76,6 +79,7 @@ struct fit_near fit_near_over(struct fit_near near, struct fit_near part)
     return near;
 }
 
+/* Where the groups of every axis lie, from the order of ranks alone: no rank is looked at. */
 struct fit_places fit_places_of(const struct myr_fit_case *it, const struct myr_layout *layout)
 {
     struct blocks domain = blocks_of(it);
@@ -198,6 +202,10 @@ static double crowd_of(const struct myr_fit_case *it, uint32_t here, double doub
     return 1 + c[FIT_NIC_CROWD] * fit_min(doublings, 4);
 }
 
+/*
+ * Latency, and seconds for each byte as NCCL's tests count bytes (docs/work.md, "Messages of a
+ * step").
+ */
 struct fit_line fit_collective_line(const struct myr_fit_case *it, enum myr_collective collective,
                                     uint32_t members, struct fit_near near)
 {
@@ -272,6 +280,7 @@ double fit_collective_s(const struct myr_fit_case *it, enum myr_collective colle
     return bytes > 0 ? fit_line_s(fit_collective_line(it, collective, members, near), bytes) : 0;
 }
 
+/* Bytes on the way against those of bf16. */
 double fit_gathered_share(const struct myr_fit_case *it, enum myr_precision precision)
 {
     /* A scale for each row needs the whole row, which is not there before it is gathered. */

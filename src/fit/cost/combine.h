@@ -80,6 +80,7 @@ struct fit_exchange {
     double shard;           /* ranks that share the optimiser's work */
 };
 
+/* Dense weights over dp-cp, experts over edp. */
 struct fit_exchanges {
     struct fit_exchange dense, expert;
 };

@@ -46,6 +46,10 @@ static struct fit_line scaled(struct fit_line line, double fixed, double each)
     return (struct fit_line){fixed * line.fixed_s, each * line.each_s};
 }
 
+/*
+ * Lines over the parameters of a rank, for 'members' ranks that hold the same ones. With 'like' the
+ * ring of another ZeRO stage is taken over: only factors differ.
+ */
 static struct fit_exchange exchange_of(const struct myr_fit_case *it,
                                        const struct myr_layout *layout, uint32_t members,
                                        struct fit_near near_all, const struct fit_exchange *like)
@@ -145,6 +149,7 @@ static double zero3_s(const struct myr_fit_case *it, const struct fit_exchanges 
     return pipe->micro_batches * (forward + backward) + copies;
 }
 
+/* Experts and the rest are exchanged one after the other. */
 static double data_of(const struct myr_fit_case *it, const struct myr_layout *layout,
                       const struct fit_pipe *pipe, const struct fit_exchanges *exchanges)
 {
@@ -171,6 +176,7 @@ static double update_bytes(const struct myr_layout *layout)
     return layout->weights == MYR_WEIGHTS_BF16 ? 20 : layout->weights == MYR_WEIGHTS_FP32 ? 52 : 40;
 }
 
+/* Memory traffic of the update, and the constant part of every step. */
 static double optimiser_s(const struct myr_fit_case *it, const struct myr_layout *layout,
                           const struct fit_exchanges *exchanges,
                           const struct myr_rank_params *params)
@@ -191,6 +197,7 @@ double fit_update_s(const struct myr_fit_case *it, const struct myr_layout *layo
     return data_of(it, layout, pipe, exchanges) + optimiser_s(it, layout, exchanges, &pipe->params);
 }
 
+/* 0 on one GPU: nobody to wait for. */
 double fit_straggler_share(const struct myr_fit_case *it, const struct myr_layout *layout)
 {
     double gpus = (double)myr_layout_gpus(layout);
@@ -220,6 +227,7 @@ void fit_close(const struct myr_fit_case *it, const struct myr_layout *layout,
     fit_close_with(it, layout, pipe, &exchanges, fit_straggler_share(it, layout), ret);
 }
 
+/* Exchanges and stragglers are handed in: the search has them for thousands of layouts. */
 void fit_close_with(const struct myr_fit_case *it, const struct myr_layout *layout,
                     const struct fit_pipe *pipe, const struct fit_exchanges *exchanges,
                     double straggler_share, struct myr_fit_cost *ret)
@@ -236,6 +244,7 @@ void fit_close_with(const struct myr_fit_case *it, const struct myr_layout *layo
     ret->step_s = total + ret->terms_s[MYR_FIT_STRAGGLER];
 }
 
+/* MFU against the peak of the layout's own precision. */
 void fit_rates(const struct myr_fit_case *it, const struct myr_layout *layout,
                struct myr_fit_cost *cost)
 {
@@ -265,6 +274,7 @@ void myr_fit_habits(const struct myr_fit_case *it, struct myr_layout *layout)
     layout->low_kept = it->stack->low_dispatch; /* who sends tokens so keeps them so */
 }
 
+/* One layout from nothing; the search takes the same steps one by one and keeps what is shared. */
 void myr_fit_cost_of(const struct myr_fit_case *it, const struct myr_layout *layout,
                      struct myr_fit_cost *ret)
 {
@@ -277,6 +287,9 @@ void myr_fit_cost_of(const struct myr_fit_case *it, const struct myr_layout *lay
     fit_rates(it, layout, ret);
 }
 
+/*
+ * Fits or not is asked of what is counted and what is kept back; the peak is what a trainer prints.
+ */
 void myr_fit_memory_of(const struct myr_fit_case *it, const struct myr_layout *layout,
                        struct myr_fit_memory *ret)
 {

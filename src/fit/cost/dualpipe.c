@@ -25,6 +25,7 @@
 /* Forward and backward by direction. */
 enum what { F0, F1, B1, B0, WHATS };
 
+/* Ranks of the first half only: those of the other half do the same at the same time. */
 struct dual {
     const struct fit_schedule *it;
     struct fit_steady steady;
@@ -101,6 +102,7 @@ static void tell(const struct dual *d, uint32_t rank, uint32_t stage, enum fit_w
     }
 }
 
+/* What it costs, told to whoever watches. */
 static double tell_cost(const struct dual *d, uint32_t rank, enum what what, bool put_off,
                         double from_s)
 {
@@ -272,6 +274,7 @@ static void rebase(struct dual *d)
     }
 }
 
+/* Warm-up, main part, drain. Only the main part repeats, so only of it rounds are skipped. */
 static double play(struct dual *d)
 {
     uint32_t passes = d->it->micro_batches / 2;
@@ -296,6 +299,7 @@ static double play(struct dual *d)
     return end;
 }
 
+/* All arrays at once; clocks come first, for they are the marks that a round hands on. */
 double fit_dualpipe_s(const struct fit_schedule *it)
 {
     uint32_t half = it->pp / 2, numbers = it->pp + 2;

@@ -72,6 +72,7 @@ static double device_apart(const struct myr_profiles *profiles, uint32_t a, uint
     return near ? 1 : 2;
 }
 
+/* Axis by axis: doublings, or 1 where the two differ. */
 struct myr_fit_distance myr_fit_distance_of(const struct myr_profiles *profiles,
                                             const struct myr_measured *question,
                                             const struct myr_measured *run)
@@ -91,6 +92,7 @@ struct myr_fit_distance myr_fit_distance_of(const struct myr_profiles *profiles,
     return ret;
 }
 
+/* What part of the step each axis can move at all. */
 struct myr_fit_shares myr_fit_shares_of(const struct myr_fit_cost *cost)
 {
     struct myr_fit_shares ret;
@@ -138,6 +140,9 @@ static enum myr_interval most_of(const double intervals[MYR_INTERVAL_COUNT],
     return most;
 }
 
+/*
+ * The run that leaves the narrowest interval is the nearest, not the one with fewest differences.
+ */
 struct myr_fit_spread myr_fit_spread(const struct myr_profiles *profiles,
                                      const struct myr_fit_case *it, const struct myr_layout *layout,
                                      const struct myr_fit_cost *cost, uint32_t unknown)
@@ -170,6 +175,7 @@ struct myr_fit_spread myr_fit_spread(const struct myr_profiles *profiles,
     return ret;
 }
 
+/* The run, and the axis that adds most to the distance from it. */
 void myr_fit_spread_words(const struct myr_profiles *profiles, const struct myr_fit_spread *spread,
                           struct myr_buf *buf)
 {

@@ -23,6 +23,7 @@ static double io_s(const struct myr_fit_case *it, const struct myr_layout *layou
     return sequences * myr_layout_seq(layout, it->model) / layout->cp * 4 / 1e9;
 }
 
+/* compute + waiting + communication - hidden is the step. */
 void myr_fit_parts_of(const struct myr_fit_case *it, const struct myr_layout *layout,
                       struct myr_fit_parts *ret)
 {
@@ -119,6 +120,10 @@ static void pipeline_timers(const struct myr_fit_case *it, const struct myr_layo
     set(ret, MYR_FIT_TIMER_BACKWARD_SEND_FORWARD_RECV, m * hop, m * hop + slack);
 }
 
+/*
+ * As --timing-log-level 2 prints them, least and most over the stages; what a layout does not have
+ * stays 0.
+ */
 void myr_fit_timers_of(const struct myr_fit_case *it, const struct myr_layout *layout,
                        struct myr_fit_timers *ret)
 {

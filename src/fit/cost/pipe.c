@@ -86,6 +86,7 @@ static void add_ends(const struct myr_model *model, const struct fit_blocks *blo
     }
 }
 
+/* All chunks of a stage; DualPipe's mirrored one is added by who asks. */
 void fit_stage_of(const struct myr_fit_case *it, const struct myr_layout *layout,
                   const struct fit_blocks *blocks, uint32_t stage, struct fit_layer *ret)
 {
@@ -231,6 +232,9 @@ static double floor_of(const struct myr_layout *layout, double m, const struct f
            fit_max(0, m - 1 - behind) * one->forward_s;
 }
 
+/*
+ * Less than any schedule of these stages takes: no sum here may count what another stage can hide.
+ */
 double fit_pipe_floor_s(const struct myr_layout *layout, double m, const struct fit_stages *all)
 {
     /* Each kind of stage bounds the pipeline; the largest bound holds. */
@@ -266,6 +270,7 @@ static void add_span(const struct myr_model *model, const struct fit_layer *laye
     }
 }
 
+/* One chunk; ends are with the chunks that have them. */
 static struct passes passes_of(const struct myr_fit_case *it, const struct myr_layout *layout,
                                const struct fit_blocks *blocks, uint32_t chunk)
 {
@@ -336,6 +341,7 @@ static void slowest_of(const struct myr_fit_case *it, const struct myr_layout *l
     }
 }
 
+/* The slowest rank, and the whole pipeline with 'schedule' as it is given: watched or not. */
 static struct fit_played play_pipe(const struct myr_fit_case *it, const struct myr_layout *layout,
                                    const struct fit_blocks *blocks, double beside_s,
                                    struct fit_schedule schedule)
@@ -382,6 +388,10 @@ void fit_watch_pipe(const struct myr_fit_case *it, const struct myr_layout *layo
     (void)play_pipe(it, layout, &blocks, micro + hop, schedule);
 }
 
+/*
+ * Terms are those of the slowest rank for all micro-batches; the bubble is what is left of the
+ * time.
+ */
 void fit_pipe_from(const struct myr_fit_case *it, const struct myr_layout *layout,
                    const struct fit_blocks *blocks, double hop, const struct fit_played *played,
                    struct fit_pipe *ret)

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+/* In the order of enum place_level. */
 const char *const myr_fit_level_names[MYR_FIT_LEVELS] = {"scale-up", "leaf", "pod"};
 
 /* Where a node hangs: its leaf on the first rail, or the pod of that leaf. */
@@ -74,6 +75,10 @@ static double bisection_loss(const struct myr_network *net)
     return there > 0 && hosts > there ? hosts / there : 1;
 }
 
+/*
+ * From a design that is filled in the order of its nodes. A table of another fabric is refused: its
+ * levels would mean other links.
+ */
 int myr_fit_topology_init(struct myr_fit_topology *topology, struct myr_arena *arena,
                           const struct myr_design *design, const struct myr_contention *table,
                           uint32_t gpus, struct myr_err *err)
@@ -118,6 +123,7 @@ int myr_fit_topology_init(struct myr_fit_topology *topology, struct myr_arena *a
     return MYR_OK;
 }
 
+/* Nodes and GPUs that the design has. */
 static int check_placement(const struct myr_design_head *head,
                            const struct myr_fit_placement *placement, struct myr_err *err)
 {
@@ -158,6 +164,10 @@ static uint32_t blocks_touched(const struct myr_graph *graph, enum place_level l
     return touched;
 }
 
+/*
+ * The same levels for nodes that a scheduler chose: blocks hold fewer ranks where it had to
+ * scatter.
+ */
 int myr_fit_topology_placed(const struct myr_fit_topology *all, struct myr_arena *arena,
                             const struct myr_design *design,
                             const struct myr_fit_placement *placement, struct myr_fit_topology *ret,

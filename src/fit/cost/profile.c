@@ -143,6 +143,7 @@ static int read_tile(const struct myr_doc *map, struct myr_device *ret, struct m
     return MYR_OK;
 }
 
+/* Units of the files are those of data sheets: TFLOP/s, GiB, GB/s, Gb/s, W. */
 static int read_device(struct myr_arena *arena, const struct myr_doc *map, struct myr_device *ret,
                        struct myr_err *err)
 {
@@ -191,6 +192,7 @@ static int read_schedules(const struct myr_doc *map, uint32_t *ret, struct myr_e
     return rc;
 }
 
+/* Flags that a release does not name are off; capabilities may still be set by rules. */
 static int read_stack(struct myr_arena *arena, const struct myr_doc *map, struct myr_stack *ret,
                       struct myr_err *err)
 {
@@ -271,6 +273,9 @@ static int read_measured(struct myr_profiles *profiles, struct myr_arena *arena,
     return list->count ? MYR_OK : myr_doc_error(err, list, MYR_EINVAL, "no measured run is named");
 }
 
+/*
+ * Priors, then what was fitted; a constant that the program does not know is a file of another one.
+ */
 static int read_constants(struct myr_profiles *profiles, struct myr_arena *arena,
                           struct myr_err *err)
 {
@@ -395,6 +400,7 @@ int myr_profiles_init(struct myr_profiles *profiles, struct myr_arena *arena, st
     return read_constants(profiles, arena, err);
 }
 
+/* By name or alias, whatever the case. */
 int myr_profiles_device(const struct myr_profiles *profiles, struct myr_str name,
                         const struct myr_device **ret, struct myr_err *err)
 {
@@ -485,6 +491,7 @@ static bool names_line(struct myr_str name, const char *line, struct myr_str *re
     return false;
 }
 
+/* 'ret_exact' is false where a release stands for another. */
 int myr_profiles_stack(const struct myr_profiles *profiles, struct myr_str name,
                        const struct myr_stack **ret, bool *ret_exact, struct myr_err *err)
 {
@@ -530,6 +537,7 @@ int myr_profiles_stack(const struct myr_profiles *profiles, struct myr_str name,
     return MYR_OK;
 }
 
+/* 0 where the device has no units for it. */
 double myr_device_peak(const struct myr_device *device, enum myr_precision precision)
 {
     switch (precision) {

@@ -33,6 +33,7 @@ static struct myr_str next_word(struct myr_str *rest, char separator)
     return word;
 }
 
+/* A value in words; of parts all names with ';' between them. 'ret' holds it where it is made. */
 const char *myr_capability_word(enum myr_capability capability, uint32_t value, char ret[64])
 {
     struct myr_str rest = myr_str_from(capabilities[capability].words), word = {"", 0};
@@ -82,6 +83,7 @@ static bool read_parts(struct myr_str word, uint8_t *ret)
     return known;
 }
 
+/* False for a word that means nothing; '*ret' stays then. */
 bool myr_capability_read(enum myr_capability capability, struct myr_str word, uint8_t *ret)
 {
     struct myr_str rest = myr_str_from(capabilities[capability].words);
@@ -150,6 +152,7 @@ int myr_recipe_words(const char *name, const char *text, struct myr_stated *ret,
     return MYR_OK;
 }
 
+/* Keys of a release or of a rule; others of the map are read elsewhere. */
 int fit_recipe_read(const struct myr_doc *map, struct myr_stated *ret, struct myr_err *err)
 {
     char digits[24], excerpt[MYR_EXCERPT_MAX];
@@ -202,6 +205,7 @@ static int read_release(const struct myr_doc *map, const char *key, double other
     return node ? myr_doc_double(node, key, 0, 1e6, ret, err) : MYR_OK;
 }
 
+/* Conditions and what they set. "from" counts, "before" does not: releases are half-open ranges. */
 int fit_rule_read(const struct myr_profiles *profiles, struct myr_arena *arena,
                   const struct myr_doc *map, struct myr_recipe_rule *ret, struct myr_err *err)
 {
@@ -256,6 +260,7 @@ static void apply(const struct myr_stated *stated, struct myr_recipe *recipe)
     }
 }
 
+/* One recipe for each precision, worked out once: the search asks for them often. */
 void myr_profiles_recipes(const struct myr_profiles *profiles, const struct myr_stack *stack,
                           const struct myr_device *device, const struct myr_model *model,
                           const struct myr_stated *stated,

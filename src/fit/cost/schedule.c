@@ -12,6 +12,7 @@
 
 #include "cost/steady.h"
 
+/* Where every stage stands, between two slots. */
 struct slots {
     const struct fit_schedule *it;
     struct fit_steady steady;
@@ -126,6 +127,7 @@ static double later(double a, double b)
     return a >= b ? a : b;
 }
 
+/* As plain_slot() of 1F1B, on times alone. */
 static void quick_plain_slot(struct slots *s)
 {
     const struct fit_schedule *it = s->it;
@@ -201,6 +203,7 @@ static void quick_interleaved_backward(struct slots *s)
     }
 }
 
+/* One slot by whichever way is quickest and still right. */
 static void play_slot(struct slots *s)
 {
     bool quick = !s->it->watcher && isinf(s->steady.least_gain);
@@ -226,6 +229,7 @@ static void play_round(void *schedule)
     }
 }
 
+/* Filling, whole rounds, and the end; what is between may be skipped. */
 static double play_slots(struct slots *s)
 {
     bool split = s->it->kind == MYR_SCHEDULE_ZERO_BUBBLE;

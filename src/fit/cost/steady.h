@@ -15,10 +15,12 @@
 
 #include "cost/block.h"
 
+/* A clock, or the time at which something was handed on. */
 struct fit_mark {
     double at, gain; /* seconds; seconds in a round, 0 where nobody asked */
 };
 
+/* A schedule as this file sees it: marks, and a way to play one round. */
 struct fit_steady {
     struct fit_mark *marks; /* all that one round hands to the next */
     uint32_t mark_count;

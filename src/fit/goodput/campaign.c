@@ -42,6 +42,9 @@ static double fabric_share(const struct myr_network *net)
     return share;
 }
 
+/*
+ * Ports alone: what disks behind them do is the planner's concern. Empty without storage servers.
+ */
 struct myr_store myr_store_of(const struct myr_design *design)
 {
     const struct myr_design_head *head = design->head;
@@ -65,6 +68,9 @@ struct myr_store myr_store_of(const struct myr_design *design)
     return store;
 }
 
+/*
+ * The most that all devices draw; parts that the catalogue lacks count nothing, nodes 'node_watts'.
+ */
 double myr_design_watts(const struct myr_design *design, const struct myr_catalog *catalog,
                         double node_watts)
 {
@@ -91,6 +97,10 @@ double myr_design_watts(const struct myr_design *design, const struct myr_catalo
 
 /* ---- failures ---- */
 
+/*
+ * Rows are failures per million hours of a GPU or a node; software stops a job so often a day,
+ * whatever its size.
+ */
 uint32_t myr_failure_classes(const struct myr_recovery *recovery, double gpus, double nodes,
                              struct myr_failure_class *ret)
 {
@@ -276,6 +286,7 @@ static struct myr_limits best_tiers(const struct myr_campaign_question *q, struc
     return (struct myr_limits){.interval_least = peer, .period_least = 10 * c->write_s};
 }
 
+/* Nodes in repair are Poisson whatever the repair times, so only their mean counts. */
 static void count_spares(const struct myr_campaign_question *q, enum myr_practice practice,
                          struct rows *rows, struct myr_campaign *c)
 {
@@ -298,6 +309,7 @@ static void count_spares(const struct myr_campaign_question *q, enum myr_practic
 /* Below this share of the time a run gets nowhere; days would only be a large number. */
 #define GOODPUT_LEAST 1e-6
 
+/* From the share of time kept to days, energy and money; nothing where the run never ends. */
 static void account(const struct myr_campaign_question *q, struct myr_campaign *c)
 {
     double step_tokens = (double)c->layout.global_batch * myr_layout_seq(&c->layout, q->it.model);
@@ -371,6 +383,7 @@ static struct myr_campaign campaign(const struct myr_campaign_question *q,
     return c;
 }
 
+/* The layout with the most tokens a day of those given, which need not be the fastest. */
 int myr_campaign_of(const struct myr_campaign_question *question, enum myr_practice practice,
                     const struct myr_fit_found *layouts, uint32_t count, struct myr_campaign *ret,
                     struct myr_err *err)
@@ -398,6 +411,7 @@ int myr_campaign_of(const struct myr_campaign_question *question, enum myr_pract
     return rows.rc;
 }
 
+/* Failures and the step's own interval together. */
 void myr_campaign_days(const struct myr_campaign *c, double spread, double ret[2])
 {
     MYR_ASSERT(c->days_low > 0 && c->days_high >= c->days);

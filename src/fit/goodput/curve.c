@@ -109,6 +109,7 @@ static void trace(const struct myr_case *it, const struct myr_recovery *recovery
     compare_points(ret);
 }
 
+/* Both curves, and the timers of the largest point. */
 int myr_scale_trace(const struct myr_case *it, const struct myr_recovery *recovery,
                     struct myr_arena *arena, struct myr_scale_curves *ret, struct myr_err *err)
 {

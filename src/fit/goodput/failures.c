@@ -6,6 +6,7 @@
 
 #define DATA_BYTES_MAX ((size_t)4 << 20)
 
+/* Shipped rows, and a file's over them; 'path' may be NULL. */
 int myr_recovery_read(struct myr_recovery *recovery, struct myr_arena *arena, const char *path,
                       struct myr_err *err)
 {
@@ -50,6 +51,7 @@ static int read_rate(const char *word, double *ret, struct myr_err *err)
     return rc;
 }
 
+/* A name, "classes" or a number; names are of nodes with 8 GPUs and follow the GPUs of a node. */
 static int find_rates(const struct myr_recovery *recovery, const char *word, double gpus,
                       double gpus_per_node, struct myr_job_rate *ret, uint32_t *ret_count,
                       struct myr_err *err)
@@ -105,6 +107,7 @@ int myr_job_rates(const struct myr_recovery *recovery, const char *word, double 
     return MYR_OK;
 }
 
+/* What kinds of parts the failures are of, a day and as shares of all. */
 uint32_t myr_failure_shares(const struct myr_recovery *recovery, double gpus, double gpus_per_node,
                             double per_1000_node_days,
                             struct myr_failure_share ret[MYR_FAILURE_CLASSES_MAX])
@@ -146,6 +149,7 @@ struct myr_played myr_failure_play(const struct myr_renewal *renewal, uint64_t f
     return played;
 }
 
+/* Goodput of one practice at one rate, the interval the best unless it is given. */
 int myr_failure_row(const struct myr_failure_question *question,
                     const struct myr_recovery *recovery, enum myr_practice practice,
                     struct myr_job_rate rate, struct myr_failure_row *ret, struct myr_err *err)

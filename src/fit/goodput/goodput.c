@@ -73,6 +73,7 @@ static double repeat(struct map map, uint32_t times, double x, double *reach)
     return x;
 }
 
+/* From one durable copy to the next. */
 struct period {
     double total;      /* expected seconds */
     double recovering; /* of them */
@@ -102,6 +103,7 @@ static double closed(double sum, double reach)
     return reach > 0 && sum / reach < PERIOD_MOST_S ? sum / reach : PERIOD_MOST_S;
 }
 
+/* The last segment is longer by the durable copy's stall; all others are alike. */
 static struct period solve(const struct myr_renewal *renewal)
 {
     double rate = renewal->quick.rate + renewal->durable.rate;
@@ -119,6 +121,7 @@ static struct period solve(const struct myr_renewal *renewal)
     return (struct period){closed(total, reach), closed(waiting, lost_reach)};
 }
 
+/* Shares of the expected period; what is neither kept, stalled nor recovering was done twice. */
 struct myr_goodput myr_goodput_of(const struct myr_renewal *renewal)
 {
     MYR_ASSERT(renewal->per_period > 0);
@@ -191,6 +194,7 @@ static double allowed_interval(const struct myr_limits *limits, uint32_t per_per
     return over ? limits->period_most / per_period : interval;
 }
 
+/* The best interval and number of copies so far. */
 struct search {
     struct myr_renewal best, shape; /* shape: as given, with what never ends cut short */
     const struct myr_limits *limits;
@@ -271,6 +275,10 @@ struct myr_renewal myr_goodput_optimum_within(const struct myr_renewal *renewal,
     return best;
 }
 
+/*
+ * The longest recovery with which the goodput is still reached, by halving; -1: not even without
+ * any.
+ */
 double myr_goodput_recovery_for(const struct myr_renewal *renewal, const struct myr_limits *limits,
                                 double goodput)
 {

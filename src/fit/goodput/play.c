@@ -12,6 +12,7 @@
 /* Shares of as many stretches of the run are compared, for an error of the mean. */
 enum { BATCHES = 25 };
 
+/* One run as it goes on. */
 struct player {
     const struct myr_renewal *renewal;
     struct myr_rng rng;
@@ -70,6 +71,7 @@ static double kept(const struct player *p)
     return (p->periods * p->renewal->per_period + p->done) * p->renewal->interval;
 }
 
+/* The error is that of the mean over batches, which are nearly independent. */
 double myr_goodput_play(const struct myr_renewal *renewal, uint64_t failures, uint64_t seed,
                         double *ret_error)
 {

@@ -166,6 +166,7 @@ void myr_recovery_done(struct myr_recovery *recovery)
     myr_vec_done(&recovery->rows);
 }
 
+/* NULL: the caller says which row is lacking. */
 const struct myr_recovery_row *myr_recovery_find(const struct myr_recovery *recovery,
                                                  const char *key)
 {
@@ -177,6 +178,7 @@ const struct myr_recovery_row *myr_recovery_find(const struct myr_recovery *reco
     return NULL;
 }
 
+/* The typical value at so many GPUs. */
 double myr_recovery_value(const struct myr_recovery_row *row, double gpus)
 {
     /* Rows without a rule of scaling are the same at every size. */
@@ -189,6 +191,7 @@ double myr_recovery_value(const struct myr_recovery_row *row, double gpus)
     return value;
 }
 
+/* What a recovery consists of by practice; how the failure is noticed depends on the fault. */
 int myr_recovery_parts(const struct myr_recovery *recovery, enum myr_practice practice,
                        enum myr_fault fault, double gpus, struct myr_recovery_part *ret,
                        uint32_t *ret_count, struct myr_err *err)

@@ -16,6 +16,7 @@ enum { ORDERS = 4 }; /* moments 0 to 3 */
 
 static const double choose[ORDERS][ORDERS] = {{1}, {1, 1}, {1, 2, 1}, {1, 3, 3, 1}};
 
+/* Expected powers of a time, from 0 on. */
 struct moments {
     double m[ORDERS];
 };
@@ -109,6 +110,7 @@ static void step_back(const struct piece *piece, double lost, uint32_t order,
     }
 }
 
+/* Mean, variance and third central moment of what failures add to one period. */
 struct myr_scatter myr_goodput_scatter(const struct myr_renewal *renewal)
 {
     bool tiers = renewal->quick.rate > 0;
@@ -246,6 +248,7 @@ static struct myr_scatter loss_of(const struct mixture *mix)
                                 positive(three - 3 * one * two + 2 * one * one * one)};
 }
 
+/* Seconds that failures add to so many periods: nine runs of ten lie between the two. */
 void myr_goodput_range(const struct myr_renewal *renewal, double periods, double *ret_low,
                        double *ret_high)
 {

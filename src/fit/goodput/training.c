@@ -8,6 +8,7 @@
 #define SERVER_POWER 1.8
 #define CURRENCY_MAX 8U
 
+/* Below 0 is "not given" where 0 is an answer. */
 struct myr_training_question myr_training_question_default(void)
 {
     return (struct myr_training_question){.of = myr_case_question_default(),
@@ -67,6 +68,7 @@ static int set_price(struct myr_training *t, struct myr_arena *arena,
     return MYR_OK;
 }
 
+/* Prices of a design are in its currency: nothing is converted. */
 static int set_currency(struct myr_training *t, const struct myr_training_question *u,
                         struct myr_err *err)
 {
@@ -177,6 +179,7 @@ static int plan(struct myr_training *t, struct myr_arena *arena,
     return MYR_OK;
 }
 
+/* Nothing is held where it fails. */
 int myr_training_plan(struct myr_training *ret, struct myr_arena *arena,
                       const struct myr_training_question *question, struct myr_err *err)
 {

@@ -89,6 +89,7 @@ static int check_same(const struct myr_case_question *u, const struct myr_layout
                                myr_schedule_name(l->schedule), myr_precision_name(l->precision));
 }
 
+/* The file decides; what is asked beside it must agree. */
 static int take_layout(struct myr_case *it, struct myr_arena *arena,
                        const struct myr_case_question *u, struct myr_err *err)
 {
@@ -243,6 +244,7 @@ static int open_design(struct myr_case *it, const struct myr_case_question *u, s
     return MYR_OK;
 }
 
+/* GPUs, NICs and levels from the design; the device too unless another is named. */
 static int take_design(struct myr_case *it, struct myr_arena *arena,
                        const struct myr_case_question *u, struct myr_err *err)
 {
@@ -296,6 +298,7 @@ static int look_up(struct myr_case *it, struct myr_arena *arena, const struct my
     return myr_profiles_stack(&it->profiles, release, &of->stack, &it->stack_exact, err);
 }
 
+/* The case points into itself (model, constants, recipes): it must not be copied or moved. */
 int myr_case_init(struct myr_case *ret, struct myr_arena *arena,
                   const struct myr_case_question *question, struct myr_err *err)
 {
@@ -384,6 +387,7 @@ struct myr_fit_spread myr_case_spread(const struct myr_case *it, const struct my
                           it->stack_exact ? 0 : MYR_UNKNOWN_RELEASE);
 }
 
+/* 'placement' NULL: ranks fill the design from its first node on. */
 int myr_case_price(const struct myr_case *it, const struct myr_layout *layout,
                    const struct myr_fit_placement *placement, struct myr_arena *arena,
                    struct myr_case_price *ret, struct myr_err *err)

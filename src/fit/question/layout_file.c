@@ -33,6 +33,7 @@ static bool is_whole(const struct myr_layout *l)
            (l->shard == 0 || (uint64_t)l->dp * l->cp % l->shard == 0);
 }
 
+/* Nodes that the smaller layout needs, whole ones; 0: none is legal. The batch stays as it is. */
 uint32_t myr_layout_shrink(const struct myr_layout *layout, const struct myr_model *model,
                            uint32_t gpus_per_node, uint32_t nodes_most, struct myr_layout *ret)
 {

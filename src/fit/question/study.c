@@ -29,6 +29,7 @@ int myr_study_answer(const struct myr_case *it, struct myr_arena *arena, struct 
     return MYR_OK;
 }
 
+/* What a fixed layout has no neighbours for is left out. */
 int myr_study_around(const struct myr_case *it, struct myr_arena *arena, struct myr_study *study,
                      struct myr_err *err)
 {

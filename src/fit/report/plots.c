@@ -35,6 +35,7 @@ static uint32_t term_colour(enum myr_fit_term term)
     }
 }
 
+/* A waterfall: each term begins where the one before it ends. */
 void myr_plot_step(const struct myr_fit_cost *cost, struct myr_buf *buf)
 {
     struct myr_bar_row rows[MYR_FIT_TERM_COUNT + 1];
@@ -73,6 +74,7 @@ void myr_plot_step(const struct myr_fit_cost *cost, struct myr_buf *buf)
 
 enum { MEMORY_TERMS = 7, MEMORY_ROWS = 8 };
 
+/* The same order and colours for every layout. */
 static void memory_pieces(const struct myr_fit_memory *memory, struct myr_piece *ret)
 {
     const struct myr_state *s = &memory->state;
@@ -161,6 +163,7 @@ static int by_time(const void *a, const void *b)
     return x->cost < y->cost ? -1 : x->cost > y->cost;
 }
 
+/* Sorted by time, so what is cheaper than everything faster is worth having. */
 void myr_plot_pareto(const struct myr_choice *choices, uint32_t count, const char *time_name,
                      const char *cost_name, struct myr_buf *buf)
 {

@@ -7,6 +7,7 @@
 
 enum { CHOICES_MAX = 8, TOP_SHOWN = 5 };
 
+/* A number of GPUs that no layout has is left out. */
 static void add_point(const struct myr_fit_query *query, uint32_t gpus, bool weak,
                       struct myr_arena *arena, struct myr_fit_answer *answer,
                       struct myr_fit_scaling *ret)
@@ -140,6 +141,7 @@ static void put_best(const struct myr_fit_report *report, const struct myr_fit_c
     myr_page_tiles_end(buf);
 }
 
+/* One page that needs nothing else: styles and drawings are in it. */
 void myr_fit_report_html(const struct myr_fit_report *report, struct myr_arena *arena,
                          struct myr_buf *buf)
 {
@@ -180,6 +182,7 @@ void myr_fit_report_html(const struct myr_fit_report *report, struct myr_arena *
 
 /* ---- a training run ---- */
 
+/* Three cells, whatever is known. */
 static void put_duration(const struct myr_campaign_report *report,
                          const struct myr_campaign_case *it, struct myr_buf *buf)
 {
@@ -286,6 +289,7 @@ static void put_curves(const struct myr_campaign_report *report, struct myr_buf 
     myr_plot_goodput(curves, count, buf);
 }
 
+/* The first two cases are both practices at the first rate. */
 int myr_campaign_report_html(const struct myr_campaign_report *report, struct myr_arena *arena,
                              struct myr_buf *buf, struct myr_err *err)
 {

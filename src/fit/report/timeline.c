@@ -37,6 +37,7 @@ struct timeline {
     uint32_t pp;
 };
 
+/* A fit_watcher: notes every operation, and what the phases are told by. */
 static void add_seen(void *context, const struct fit_seen *one)
 {
     struct timeline *t = context;
@@ -201,6 +202,7 @@ static void timeline_done(struct timeline *t)
     free(t->items);
 }
 
+/* The pipeline is played for the drawing, none of it skipped, with few enough micro-batches. */
 void myr_plot_pipeline(const struct myr_fit_case *it, const struct myr_layout *layout,
                        struct myr_buf *buf)
 {
