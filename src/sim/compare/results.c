@@ -158,6 +158,7 @@ static void add_percentiles(struct reader *reader, double *values, size_t count)
     qsort(values, count, sizeof(*values), by_value);
     add(reader, MYR_RESULT_RUN, "all flows", "fct mean us", sum / (double)count);
     for (size_t i = 0; i < MYR_ARRAY_COUNT(parts); i++) {
+        /* Rounded up, from 1. */
         size_t rank = (count * parts[i].percent + 99) / 100;
         add(reader, MYR_RESULT_RUN, "all flows", parts[i].name, values[rank ? rank - 1 : 0]);
     }
@@ -224,6 +225,7 @@ static int read_point(struct reader *reader, const struct myr_csv *csv, const st
     const char *of = name_once(reader);
     for (uint32_t i = status + 1; i < csv->count; i++) {
         double value;
+        /* A point that could not be played has empty cells; they are no figures of 0. */
         if (csv->fields[i].len == 0 || !is_figure(heads[i])) {
             continue;
         }
@@ -288,6 +290,7 @@ int myr_results_parse(struct myr_results *ret, struct myr_arena *arena, const ch
     struct reader reader = {.results = ret, .arena = arena, .file = file};
     size_t at = 0;
     *ret = (struct myr_results){};
+    /* Blanks in front of JSON mean nothing. */
     while (at < text.len && (text.data[at] == ' ' || text.data[at] == '\n')) {
         at++;
     }

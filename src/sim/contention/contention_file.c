@@ -34,6 +34,7 @@ int myr_contention_write(const struct myr_contention *table, const char *path, s
     struct myr_json json;
     myr_json_init(&json, &buf, MYR_JSON_PRETTY);
     myr_json_object(&json, NULL);
+    /* The version first: a reader of another one stops there. */
     myr_json_u64(&json, "version", CONTENTION_VERSION);
     myr_json_text(&json, "policy", myr_policy_names[table->policy]);
     myr_json_u64(&json, "seed", table->seed);
@@ -87,6 +88,7 @@ static int read_row(const struct myr_doc *row, uint32_t place, struct myr_conten
         need_choice(row, "level", myr_contention_level_names, MYR_CONTENTION_LEVELS, &level, err));
     MYR_TRY(need_double(row, "load", 0, 1, &load, err));
     MYR_TRY(need_u64(row, "jobs", 0, UINT32_MAX, &jobs, err));
+    /* A slowdown is never below 1. */
     MYR_TRY(need_double(row, "mean", 1, 1e9, &cell.mean, err));
     MYR_TRY(need_double(row, "worst", 1, 1e9, &cell.worst, err));
     if (pattern * MYR_CONTENTION_LEVELS + level != cell_place || load <= last ||
@@ -143,6 +145,7 @@ static int read_table(const struct myr_doc *doc, struct myr_contention *ret, str
     return MYR_OK;
 }
 
+/* The text is looked at before it is parsed, so that a wrong file is named for what it is. */
 int myr_contention_parse(const char *file, struct myr_str text, struct myr_contention *ret,
                          struct myr_err *err)
 {

@@ -26,8 +26,10 @@ struct myr_sim *myr_sim_create(struct myr_graph *graph, const struct myr_sim_opt
     MYR_ASSERT(graph->design && graph->net);
     struct myr_sim *sim = myr_xcalloc(1, sizeof(*sim));
     const struct myr_design_head *head = graph->design->head;
+    /* Planes, and within each the rails that are not joined, are fabrics of their own. */
     uint32_t fabrics = graph->net->planes * (graph->net->units ? graph->net->units : 1);
     sim->graph = graph;
+    /* A copy: the caller's may be gone before the run. */
     sim->options = *options;
     /* Ids of channels: two a link, then two a GPU, then two a leaf and two a pod of each fabric. */
     sim->link_channels = graph->design->link_count * 2;
@@ -168,6 +170,7 @@ int sim_route_deferred(struct myr_sim *sim, struct myr_err *err)
         uint32_t phase = sim->patterns.items[id].phase;
         last = phase > last ? phase : last;
     }
+    /* Phases without patterns are batches too, of nothing. */
     for (uint32_t phase = 0; phase <= last; phase++) {
         MYR_TRY(route_phase(sim, phase, err));
     }
@@ -222,6 +225,7 @@ void myr_sim_follows(struct myr_sim *sim, uint32_t task, uint32_t before)
 
 void myr_sim_fault(struct myr_sim *sim, const struct myr_sim_fault *fault)
 {
+    /* A fault names a link or a device, never both. */
     MYR_ASSERT(fault->link == MYR_NONE ? fault->device < sim->graph->design->device_count
                                        : fault->link * 2 < sim->link_channels);
     myr_vec_push(&sim->faults, *fault);
@@ -234,6 +238,7 @@ void myr_sim_slow_node(struct myr_sim *sim, uint32_t node, uint32_t permille)
     uint32_t device = design->head->first_node + node;
     MYR_ASSERT(node < design->head->nodes);
     MYR_ASSERT(permille <= 1000);
+    /* Made with the first slow node: most runs have none. */
     if (!sim->node_slow) {
         sim->node_slow = myr_xcalloc(design->head->nodes, sizeof(*sim->node_slow));
     }

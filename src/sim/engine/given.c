@@ -139,6 +139,7 @@ static bool step(const struct myr_sim *sim, struct place *place, uint32_t channe
         return here;
     }
     uint32_t from = myr_channel_to_device(design, myr_channel_back(channel));
+    /* A path may leave a GPU by any link of its node: NICs are not told apart here. */
     uint32_t at = place->kind == AT_GPU ? node_of(sim, place->id) : place->id;
     bool here = place->kind == BEHIND_POOL || (place->kind != IN_DOMAIN && at == from);
     *place = (struct place){AT_DEVICE, myr_channel_to_device(design, channel)};

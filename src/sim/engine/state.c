@@ -175,6 +175,7 @@ void myr_sim_save(const struct myr_sim *sim, struct myr_buf *ret)
     memcpy(&single.result, &sim->result, sizeof(single.result));
     /* They follow from the question, and are worked out again. */
     memset(&single.result.bounds, 0, sizeof(single.result.bounds));
+    /* First, because it holds the digest: a state of another question is refused at once. */
     put_part(ret, "single", &single, sizeof(single), 1);
     for (size_t i = 0; i < MYR_ARRAY_COUNT(parts); i++) {
         const char *at = (const char *)sim + parts[i].offset;
@@ -208,6 +209,7 @@ static int take_part(struct myr_str *image, const char *name, size_t size, size_
     if (image->len < sizeof(head)) {
         return damaged(err, "it ends too early");
     }
+    /* Copied out: the image may lie at any byte. */
     memcpy(&head, image->data, sizeof(head));
     head.name[sizeof(head.name) - 1] = 0;
     if (strcmp(head.name, name) != 0 || head.size != size) {
@@ -215,6 +217,7 @@ static int take_part(struct myr_str *image, const char *name, size_t size, size_
     }
     image->data += sizeof(head);
     image->len -= sizeof(head);
+    /* By division: a count from outside times a size could overflow. */
     if (head.count > image->len / size || head.count >= MYR_NONE) {
         return damaged(err, "it ends too early");
     }

@@ -87,6 +87,7 @@ static bool waits_right(const struct myr_sim *sim, const uint32_t *events)
     }
     for (uint32_t t = 0; t < count; t++) {
         const struct sim_task *task = &sim->tasks.items[t];
+        /* A task waits exactly as long as something before it is not done. */
         bool waiting = task->state == SIM_WAITING, ready = task->state == SIM_READY;
         undone += task->state != SIM_DONE;
         if (task->waits_for != waits[t] || task->moves_after != moves[t] ||
@@ -104,6 +105,7 @@ static bool tasks_right(const struct myr_sim *sim)
     for (uint32_t t = 0; t < sim->tasks.count; t++) {
         const struct sim_task *task = &sim->tasks.items[t];
         bool moving = task->state == SIM_MOVING;
+        /* Nothing has happened in the future, and nothing ended before it began. */
         if (task->state > SIM_DONE || task->start < 0 || task->end < 0 || task->start > sim->now ||
             task->end > sim->now || (task->state == SIM_DONE && task->end < task->start) ||
             (task->bottleneck != MYR_NONE && task->bottleneck >= sim->channel_count)) {
@@ -153,6 +155,7 @@ static bool mark_block(uint8_t *marks, size_t total, uint32_t first, uint32_t cl
         return false;
     }
     for (uint32_t i = 0; i < UINT32_C(1) << class; i++) {
+        /* Two blocks overlap: writing to one would change the other. */
         if (marks[first + i]++) {
             return false;
         }
@@ -226,6 +229,7 @@ static bool slots_right(const struct myr_sim *sim)
     }
     for (size_t i = 0; i < sim->free_slots.count; i++) {
         uint32_t slot = sim->free_slots.items[i];
+        /* Free once, and of nobody. */
         if (slot >= sim->slots.count || live(sim, slot) || free_marks[slot]++) {
             return false;
         }
@@ -258,6 +262,7 @@ static bool entry_right(const struct myr_sim *sim, uint32_t id, uint32_t place)
         return false;
     }
     bool held = place < channel->held;
+    /* The front part of the list is those that the channel holds, no more and no fewer. */
     if (held != (way->holder == id && way->held_hop == entry.hop)) {
         return false;
     }
@@ -332,6 +337,7 @@ static bool channel_right(const struct myr_sim *sim, uint32_t id)
         channel->full_capacity > UINT64_C(1) << 53 || channel->clock >> 118) {
         return false;
     }
+    /* What a solve uses is empty between solves; marks are of solves before the next. */
     if (fill->loose_weight || fill->place != MYR_NONE || fill->mark >= sim->solve_mark ||
         channel->changed >= sim->solve_mark) {
         return false;
@@ -392,6 +398,7 @@ static bool finish_right(const struct myr_sim *sim)
         }
     }
     for (uint32_t id = 0; id < sim->channel_count; id++) {
+        /* A channel at level 0 ends nobody, and with pauses the heap is not used. */
         bool ends = sim->channels[id].held && sim->fills[id].level > 0 && !sim_paused(sim);
         bool there = sim->finish_place[id] != MYR_NONE;
         if (ends != there || (there && sim->finish_place[id] >= sim->finish.count)) {
@@ -420,6 +427,7 @@ static bool lists_right(const struct myr_sim *sim)
         }
     }
     for (uint32_t c = 0; sim->sampled && c < sim->channel_count; c++) {
+        /* What was sampled has been counted before. */
         if (sim->sampled[c] > sim->channels[c].bytes) {
             return false;
         }

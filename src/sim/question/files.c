@@ -123,6 +123,7 @@ static int add_rows(struct myr_file_set *set, const struct myr_report *report, w
     if (!path) {
         return MYR_OK;
     }
+    /* Under a name of its own until the whole set is there. */
     MYR_TRY(myr_file_set_open(set, path, &file, err));
     write(report, &file);
     return myr_outfile_commit(&file, err);

@@ -169,6 +169,7 @@ static int read_trace(const struct sim_source *source, enum myr_trace_format *re
     MYR_TRY(sim_source_format(source, "--workload", myr_trace_format_names, MYR_TRACE_FORMAT_COUNT,
                               myr_trace_guess(source->path, content), &format, err));
     *ret_format = (enum myr_trace_format)format;
+    /* A key that has no effect would be believed to have one. */
     if (format != MYR_TRACE_CHAKRA && (source->ranks || source->callers || source->tflops > 0)) {
         return myr_err_set(err, MYR_EINVAL, "--workload: '%s' is for Chakra traces",
                            source->ranks     ? "ranks"
@@ -192,6 +193,7 @@ int sim_source_load(struct myr_sim *sim, const struct myr_graph *graph,
                     const struct myr_sim_hosts *hosts, const char *words, struct myr_sim_load *ret,
                     struct myr_err *err)
 {
+    /* A design has no numbers of hosts but its own. */
     static const struct myr_sim_hosts none = {};
     MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {};
     MYR_CLEANUP(sim_source_done) struct sim_source source = {};

@@ -22,6 +22,7 @@ static int read_others(struct rank_files *it, const char *path, struct myr_arena
                        struct myr_err *err)
 {
     static const char ending[] = ".0.et";
+    /* 'total' is of the others: the limit holds for all of them together. */
     size_t len = strlen(path), tail = sizeof(ending) - 1, total = 0;
     if (len <= tail || strcmp(path + len - tail, ending) != 0) {
         int rc = myr_err_set(err, MYR_EINVAL, "%s: is the trace of one rank", path);

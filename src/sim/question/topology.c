@@ -15,6 +15,7 @@ struct fat_tree {
 static int parse_setting(struct fat_tree *tree, struct myr_str piece, struct myr_err *err)
 {
     const char *equals = memchr(piece.data, '=', piece.len);
+    /* A piece without '=' has an empty key, which is none of these. */
     struct myr_str key = {piece.data, equals ? (size_t)(equals - piece.data) : 0};
     struct myr_str value = {equals ? equals + 1 : piece.data, equals ? piece.len - key.len - 1 : 0};
     bool ok = false;
@@ -67,6 +68,7 @@ static int build_tree(struct myr_sim_topology *topology, const struct fat_tree *
     MYR_CLEANUP(myr_buf_done) struct myr_buf spec = {};
     uint64_t hosts = tree->tiers == 3 ? tree->k * tree->k * tree->k / 4 : tree->k * tree->k / 2;
     topology->delay_ps = tree->delay_ps;
+    /* One GPU a host: there is no domain whose latency could be said. */
     topology->scale_up_ps = -1;
     myr_buf_printf(&parts,
                    "switches: {sim-switch: {technology: ethernet, cages: %llu, form: sim, "

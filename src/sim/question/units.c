@@ -10,6 +10,7 @@ struct unit {
 static bool parse_unit(struct myr_str text, const struct unit *units, size_t count, double *ret)
 {
     size_t digits = 0;
+    /* No sign and no exponent: what is left behind the digits must be a unit. */
     while (digits < text.len &&
            ((text.data[digits] >= '0' && text.data[digits] <= '9') || text.data[digits] == '.')) {
         digits++;
@@ -42,6 +43,7 @@ bool myr_sim_parse_bytes(struct myr_str text, uint64_t *ret)
     if (!parse_unit(text, units, MYR_ARRAY_COUNT(units), &value)) {
         return false;
     }
+    /* To the nearest byte: "1.5KB" is a number of them. */
     *ret = (uint64_t)(value + 0.5);
     return true;
 }

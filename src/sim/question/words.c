@@ -7,6 +7,7 @@
 int sim_words_split(const char *option, const char *text, struct sim_words *ret,
                     struct myr_err *err)
 {
+    /* Only the first colon divides: a value may hold others. */
     const char *colon = strchr(text, ':');
     *ret = (struct sim_words){.option = option,
                               .kind = {text, colon ? (size_t)(colon - text) : strlen(text)}};
@@ -81,6 +82,7 @@ int sim_words_check(const struct sim_words *words, uint32_t positional, const ch
         if (k == key_count) {
             return unknown_word(words, words->items[i], keys, key_count, err);
         }
+        /* Of two values nobody could say which was meant. */
         if (seen >> k & 1) {
             return myr_err_set(err, MYR_EINVAL, "%s: '%s' is given twice", words->option, keys[k]);
         }

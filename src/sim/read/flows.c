@@ -71,6 +71,7 @@ static int read_waits(struct reader *reader, uint32_t op, struct myr_err *err)
         }
         struct wait wait = {.op = op,
                             .line = reader->csv.lines[AFTER],
+                            /* The column of the id itself, inside the field. */
                             .column = reader->csv.columns[AFTER] + (uint32_t)at};
         struct myr_str word = {text.data + at, end - at};
         if (!myr_str_to_u64(word, &wait.id)) {
@@ -153,6 +154,7 @@ static int read_rows(struct reader *reader, struct myr_err *err)
         uint32_t own = (uint32_t)trace->ops.count;
         myr_vec_push(&trace->ops, op);
         trace->messages += op.kind == MYR_TRACE_MESSAGE;
+        /* The join is made with the first row, and waits for every row. */
         trace_after(trace, join_of(reader, id), own);
         MYR_TRY(read_waits(reader, own, err));
     }

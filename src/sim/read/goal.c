@@ -59,6 +59,7 @@ static bool skip_gap(struct scan *scan)
     const char *data = scan->text.data;
     const size_t len = scan->text.len;
     bool block = false;
+    /* The shared reader counts from 0 before the first line; this one has no lines. */
     scan->line = scan->line ? scan->line : 1;
     while (scan->at < len) {
         char c = data[scan->at];
@@ -313,6 +314,7 @@ static int find_label(struct goal *goal, struct myr_str label, struct scan_place
 static int join_labels(struct goal *goal, uint32_t first_op, struct myr_err *err)
 {
     struct myr_trace *trace = goal->trace;
+    /* Of this rank: numbers of operations less the first are places in 'front'. */
     size_t count = trace->ops.count - first_op;
     MYR_CLEANUP(myr_free_at) uint32_t *front = NULL;
     uint32_t later = 0, earlier = 0;

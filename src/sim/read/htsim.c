@@ -71,6 +71,7 @@ static int read_ends(struct matrix *matrix, struct myr_trace_op *op, struct myr_
     while (dash + 1 < scan->word.len && (data[dash] != '-' || data[dash + 1] != '>')) {
         dash++;
     }
+    /* Without an arrow 'right' is empty, which is no number. */
     struct myr_str left = {data, dash};
     struct myr_str right = {data + dash + 2,
                             dash + 2 <= scan->word.len ? scan->word.len - dash - 2 : 0};
@@ -172,11 +173,13 @@ static int read_connection(struct matrix *matrix, struct myr_err *err)
         return scan_error_at(err, scan, place,
                              "the connection has no end (size 0), so its trigger never fires");
     }
+    /* One of the two, neither both nor none. */
     if (attributes.start == (attributes.trigger != 0)) {
         return scan_error_at(err, scan, place, "the connection must have a start or a trigger%s",
                              attributes.start ? ", not both" : "");
     }
     MYR_TRY(trace_add(matrix->trace, scan, op, &id, err));
+    /* Sending and receiving end together here: both triggers hang on the same operation. */
     bind(matrix, attributes.trigger, id, false);
     bind(matrix, attributes.send_done, id, true);
     bind(matrix, attributes.recv_done, id, true);
@@ -237,6 +240,7 @@ static int check_trigger(const struct matrix *matrix, const struct trigger *trig
                          struct myr_err *err)
 {
     const struct scan *scan = matrix->scan;
+    /* A barrier waits for as many as it says; the others for one. */
     uint32_t needed = trigger->type == TRIGGER_BARRIER ? trigger->count : 1;
     if (trigger->type == TRIGGER_UNSAID) {
         return scan_error_at(err, scan, trigger->place,
@@ -249,6 +253,7 @@ static int check_trigger(const struct matrix *matrix, const struct trigger *trig
                              "this never starts: trigger %u waits for %u, %u end in it",
                              trigger->id, needed, trigger->fired);
     }
+    /* A multishot that starts several has no fixed order. */
     bool loose = trigger->type == TRIGGER_MULTISHOT && trigger->starts > 1;
     if (trigger->starts && (loose || trigger->fired > needed)) {
         return scan_error_at(err, scan, trigger->place,
@@ -492,6 +497,7 @@ static int shape_of(const struct tree *tree, struct myr_clos_shape *ret, struct 
     ret->hosts = tree->nodes;
     ret->leaf_hosts = tier[0].down;
     ret->leaf_up = tier[0].up;
+    /* From the hosts up: whole pods, whole leaves, then spines and cores by their links. */
     if (tree->nodes % tree->pod_hosts || (tree->tiers == 2 && tree->nodes != tree->pod_hosts)) {
         return does_not_add_up(
             tree, tree->tiers == 2 ? "with 2 tiers a pod is all nodes" : "Nodes must be whole pods",
@@ -542,6 +548,7 @@ int read_htsim_topology(struct scan *scan, struct myr_clos_shape *ret, struct my
     rc = shape_of(&tree, ret, err);
     for (uint32_t t = 0; rc == MYR_OK && t < tree.tiers; t++) {
         ret->delay_ps[t] = (myr_ps)tree.tier[t].link_ns * MYR_PS_PER_NS;
+        /* The engine has one latency for all switches. */
         if (tree.tier[t].switch_ns != tree.tier[0].switch_ns) {
             rc = scan_error(err, scan, "all tiers must have one Switch_Latency_ns");
         }

@@ -116,6 +116,7 @@ static int read_job(struct simai *simai, struct myr_err *err)
         return scan_error_at(err, scan, place, "'%s' is missing",
                              !job->tp ? "model_parallel_NPU_group:" : "all_gpus:");
     }
+    /* What is left of the GPUs is data parallel, with the experts inside it. */
     uint64_t inner = (uint64_t)job->tp * job->pp;
     if (job->gpus % inner || (job->gpus / inner) % job->ep) {
         return scan_error_at(err, scan, place,
@@ -249,6 +250,7 @@ static int put_part(struct simai *simai, const struct part *part, uint32_t line,
         rc = put(simai, op, *ret, ret, err);
         *ret_compute = *ret;
     }
+    /* A group of one has nobody to send to. */
     bool moves = part->bytes > 0 && simai->trace->splits.items[part->split].size > 1;
     if (rc == MYR_OK && moves) {
         struct myr_trace_op op = {.kind = MYR_TRACE_COLLECTIVE,

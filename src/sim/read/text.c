@@ -49,6 +49,7 @@ bool scan_line(struct scan *scan)
 {
     const struct myr_str text = scan->text;
     for (;;) {
+        /* Past what is left of the line at hand, read or not. */
         if (scan->line > 0) {
             const char *end = scan->at < text.len
                                   ? memchr(text.data + scan->at, '\n', text.len - scan->at)
@@ -192,6 +193,7 @@ bool scan_decimal(struct myr_str text, int32_t digits, uint64_t most, uint64_t *
             return false;
         }
     }
+    /* Zero is zero however far the point moves: no loop over a large exponent. */
     for (shift += exponent; shift > 0 && value; shift--) {
         if (value > most / 10) {
             return false;

@@ -28,6 +28,7 @@ int trace_add(struct myr_trace *trace, const struct scan *scan, struct myr_trace
     return MYR_OK;
 }
 
+/* The same pair may be said twice: it is then counted twice, and taken off twice. */
 void trace_after(struct myr_trace *trace, uint32_t op, uint32_t before)
 {
     struct myr_trace_edge edge = {before, op};
@@ -60,6 +61,7 @@ int trace_check_order(const struct myr_trace *trace, const struct scan *scan, st
             queue[ready++] = i;
         }
     }
+    /* 'queue' holds what has nothing left to wait for; each is taken once. */
     for (; done < ready; done++) {
         for (uint32_t e = start[queue[done]]; e < start[queue[done] + 1]; e++) {
             if (--waits[next[e]] == 0) {
@@ -67,6 +69,7 @@ int trace_check_order(const struct myr_trace *trace, const struct scan *scan, st
             }
         }
     }
+    /* Where all were taken there is nothing to look for. */
     for (uint32_t i = 0; i < count && ready < count; i++) {
         if (waits[i] > 0) {
             struct scan_place place = {trace->ops.items[i].line, 1};

@@ -158,6 +158,7 @@ void myr_report_trace(const struct myr_report *report, struct myr_outfile *file)
             const struct sim_pattern *pattern = &sim->patterns.items[task->pattern];
             char name[64];
             if (task->kind == SIM_COMPUTE) {
+                /* Joins take no time: they would be points on the timeline. */
                 if (task->end > task->start) {
                     put_span(&buf, &first, "compute", j, 0, task);
                 }

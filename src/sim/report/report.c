@@ -53,6 +53,7 @@ static uint32_t pool_of(const struct myr_sim *sim, uint32_t channel)
     const struct myr_network *net = graph->net;
     const struct myr_design *design = graph->design;
     uint32_t lower = design->port_device[design->link_a[channel / 2]];
+    /* The even channel of a link goes up, from the lower device; the odd one comes down. */
     bool down = channel % 2;
     if (!graph->clos || net->tiers < 2) {
         return MYR_NONE;
@@ -135,6 +136,7 @@ static void put_flows(const struct myr_sim *sim, uint32_t id, struct myr_buf *na
 {
     const struct sim_task *task = &sim->tasks.items[id];
     const struct sim_pattern *pattern = &sim->patterns.items[task->pattern];
+    /* Once a task: all of its flows were held back by the same channel. */
     myr_buf_clear(name);
     myr_report_channel_name(sim, task->bottleneck, name);
     for (uint32_t m = 0; m < pattern->message_count; m++) {

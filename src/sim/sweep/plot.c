@@ -52,6 +52,7 @@ static const char *label_of(struct plot *plot, const struct myr_sweep_row *row)
         const char *value = myr_sweep_value(sweep, a, row->point);
         bool told = strcmp(axis->name, "workload") == 0 || strcmp(axis->name, "seed") == 0 ||
                     myr_str_eq(algorithm, myr_str_from(value));
+        /* What is the same in all points tells no curve from another. */
         if (axis->count > 1 && !told && !is_size(axis)) {
             myr_buf_printf(&buf, ", %s", value);
         }

@@ -6,6 +6,7 @@
 /* What a value is checked as; all are kept as text. */
 enum setting_kind { SETTING_TEXT, SETTING_NUMBER, SETTING_CHOICE, SETTING_FLAG };
 
+/* One option of the command, as a sweep may set it. */
 struct setting {
     const char *name;
     enum setting_kind kind;
@@ -98,6 +99,7 @@ static bool is_range(const struct setting *setting, const struct myr_doc *node, 
                      uint64_t *last)
 {
     struct myr_str text = node->text;
+    /* From the second byte on: a range has a number in front of its dash. */
     const char *dash = text.len > 2 ? memchr(text.data + 1, '-', text.len - 1) : NULL;
     if (setting->kind != SETTING_NUMBER || node->kind != MYR_DOC_SCALAR || !dash) {
         return false;
@@ -133,6 +135,7 @@ static int read_axis(struct myr_sweep *sweep, const struct setting *setting, con
     uint64_t first, last;
     MYR_TRY(open_axis(sweep, node, name, &axis, err));
     if (is_range(setting, node, &first, &last)) {
+        /* A range becomes its numbers: from here on it is a list like any other. */
         uint32_t count = (uint32_t)(last - first) + 1;
         const char **values = MYR_ARENA_NEW(arena, const char *, count);
         for (uint32_t i = 0; i < count; i++) {
@@ -256,6 +259,7 @@ static int check_knobs(const struct myr_sweep *sweep, struct myr_err *err)
     const struct myr_sim_words *lists[] = {&sweep->jobs, &sweep->faults, &sweep->slow};
     for (uint32_t i = 0; i < sweep->axis_count; i++) {
         const struct myr_sweep_axis *axis = &sweep->axes[i];
+        /* Knobs stand in settings, not in knobs. */
         for (uint32_t v = 0; v < axis->count && !axis->knob; v++) {
             MYR_TRY(note_knobs(sweep, axis->values[v], used, err));
         }
@@ -286,6 +290,7 @@ static int count_points(struct myr_sweep *sweep, const struct myr_doc *doc, stru
     const struct myr_sim_words *lists[] = {&sweep->jobs, &sweep->faults, &sweep->slow};
     uint64_t points = 1;
     for (uint32_t i = 0; i < sweep->axis_count; i++) {
+        /* Checked at each step: no product of two can overflow before it is noticed. */
         points *= sweep->axes[i].count;
         mix(&sweep->digest, sweep->axes[i].name);
         if (points > MYR_SWEEP_POINTS_MAX) {
@@ -296,6 +301,7 @@ static int count_points(struct myr_sweep *sweep, const struct myr_doc *doc, stru
         }
     }
     for (size_t l = 0; l < MYR_ARRAY_COUNT(lists); l++) {
+        /* Between the lists: a word that moves from one to the next makes another sweep. */
         mix(&sweep->digest, "|");
         for (uint32_t i = 0; i < lists[l]->count; i++) {
             mix(&sweep->digest, lists[l]->items[i]);
@@ -329,6 +335,7 @@ static int read_doc(struct myr_sweep *sweep, const struct myr_doc *doc, struct m
         "slow",        "sharing_loss",
     };
     MYR_TRY(myr_doc_expect(doc, MYR_DOC_MAP, "a sweep", err));
+    /* Names first: a typo in one is told before anything about values. */
     MYR_TRY(myr_doc_check_keys(doc, NULL, keys, MYR_ARRAY_COUNT(keys), err));
     for (uint32_t i = 0; i < doc->count; i++) {
         MYR_TRY(read_entry(sweep, &doc->entries[i], arena, err));
@@ -439,6 +446,7 @@ struct myr_sim_question myr_sweep_question(const struct myr_sweep *sweep, uint32
     for (uint32_t i = 0; i < sweep->axis_count; i++) {
         const struct setting *setting = find_setting(myr_str_from(sweep->axes[i].name));
         if (setting && !sweep->axes[i].knob) {
+            /* By place in the table, so that the question below can name them. */
             values[setting - settings] =
                 put_in(sweep, point, myr_sweep_value(sweep, i, point), arena);
         }

@@ -214,15 +214,18 @@ int myr_sweep_journal(const struct myr_sweep *sweep, const char *version, const 
         struct myr_sweep_row row;
         MYR_TRY(read_row(&csv, sweep, arena, &row, err));
         size_t before = rows.count - whole_rows; /* of this point */
+        /* The first row of a point is job 0; each further one is the next job of the same point. */
         bool next = before == 0
                         ? row.job == 0
                         : row.job == before && row.point == rows.items[rows.count - 1].point &&
                               row.jobs == rows.items[rows.count - 1].jobs;
+        /* Not cut but wrong: a journal is only ever appended to, point by point. */
         if (!next) {
             return myr_csv_error(err, &csv, 1, "the rows of a point are expected in their order");
         }
         myr_vec_push(&rows, row);
         if (row.job + 1 == row.jobs) {
+            /* The point is complete: up to here nothing has to be played again. */
             whole_rows = rows.count;
             *ret_whole = csv.at;
         }

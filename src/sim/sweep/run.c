@@ -93,6 +93,7 @@ static int find_journals(struct sweeper *it, struct myr_err *err)
     const char *base = slash ? slash + 1 : out;
     size_t base_len = strlen(base);
     char folder[PATH_BYTES];
+    /* A result without a folder lies in this one. */
     snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - out + 1) : 2,
              slash ? out : "./");
     MYR_CLEANUP(myr_free_at) struct dirent **list = NULL;
@@ -131,6 +132,7 @@ static bool lock(int fd)
 {
     const struct timespec pause = {.tv_nsec = POLL_NS};
     for (int i = 0; i < 100; i++) {
+        /* Two seconds in all: then it is another run, and not one that is dying. */
         if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
             return true;
         }
@@ -166,6 +168,7 @@ static int open_journal(struct sweeper *it, struct myr_err *err)
         MYR_TRY(find_journals(it, err));
     }
     sweep_put_title(&title, it->sweep, run->version);
+    /* A new journal, or one that was cut to nothing, gets its first line. */
     if (fstat(it->journal, &info) != 0 ||
         (info.st_size == 0 && write_whole(it->journal, &title) != 0)) {
         return myr_err_errno(err, "cannot write", run->out ? it->journal_path : "the journal");
@@ -207,6 +210,7 @@ static int work(struct sweeper *it)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     for (;;) {
+        /* Whoever is free takes the next. */
         uint32_t i = atomic_fetch_add(&it->shared->next, 1);
         if (i >= it->todo_count) {
             return 0;
@@ -297,6 +301,7 @@ static int collect(struct sweeper *it, struct myr_err *err)
         MYR_TRY(find_journals(it, err));
     } else {
         char path[64];
+        /* A file in memory has no name; this one leads to it. */
         snprintf(path, sizeof(path), "/proc/self/fd/%d", it->journal);
         MYR_TRY(take_journal(it, path, false, err));
     }
@@ -322,6 +327,7 @@ static int finish(struct sweeper *it, struct myr_sweep_result *ret, struct myr_e
         }
     }
     ret->rows = rows;
+    /* Other shards are not done: the last of them writes the result. */
     if (!it->run->out || whole < it->sweep->points) {
         return MYR_OK;
     }

@@ -56,6 +56,7 @@ static void put_ring(struct myr_sends *sends, const struct myr_collective_shape 
                                              .bytes = bytes,
                                              .channel = c,
                                              .chunk = s});
+                /* The first send of the step before; not used in step 0. */
                 uint32_t before = first + (s - 1) * ranks;
                 wait_for(sends, s ? before + (i + ranks - 1) % ranks : MYR_NONE);
                 follow(sends, s ? before + i : MYR_NONE);
@@ -93,6 +94,7 @@ static void put_exchanges(struct myr_sends *sends, const struct myr_collective_s
                                          .to = shape_exchange_to(shape, i, exchange.distance),
                                          .bytes = exchange.bytes,
                                          .step = s});
+            /* Whom the rank got its last piece from: by the distance of the step before. */
             uint32_t giver = shape_exchange_from(shape, i, before);
             wait_for(sends, s ? first - ranks + giver : MYR_NONE);
             follow(sends, s ? first - ranks + i : MYR_NONE);
@@ -203,6 +205,7 @@ static void tree_down(struct tree_run *run, struct myr_send send)
         send.to = rank_at(run, node);
         run->down[node] = put(run->sends, send);
         follow(run->sends, last);
+        /* A root without a source has what its children have sent it up. */
         bool from_root = !root && tree->parent[above] == tree->count && run->source == MYR_NONE;
         if (!root && !from_root) {
             wait_for(run->sends, run->down[above]);
@@ -245,6 +248,7 @@ static void put_tree(struct myr_sends *sends, const struct myr_collective_shape 
             if (!broadcast) {
                 tree_up(&run, send);
             }
+            /* Up and down are routed apart; a broadcast only goes down. */
             send.step = !broadcast;
             tree_down(&run, send);
         }
@@ -335,6 +339,7 @@ static void phase_exchange(struct phase_run *run, uint64_t bytes)
     run->got = GOT_EXCHANGE;
     run->got_first = first;
     for (uint32_t i = 0; i < ranks; i++) {
+        /* Its last send of the exchange: the one with the largest shift. */
         busy[i] = first + (local - 2) * ranks + i;
     }
 }
