@@ -42,6 +42,7 @@ static int simulate(struct myr_compare_side *side, const struct myr_compare_ques
         .net = MYR_NET_COMPUTE,
         .workloads = {&workload, 1},
         .balance = {side->policy, question->seed, false},
+        /* A message goes as one flow. */
         .queue_pairs = 1,
         .efficiency_permille = side->efficiency_permille,
         .progress = tell_inside,
@@ -82,6 +83,7 @@ static int train(struct myr_compare_side *side, struct myr_arena *arena,
     struct myr_case_question ask = question->of;
     struct myr_err why = {};
     myr_arena_init(&scratch);
+    /* Large: not for the stack. */
     struct myr_case *it = MYR_ARENA_NEW(&scratch, struct myr_case, 1);
     struct myr_fit_answer *found = MYR_ARENA_NEW(&scratch, struct myr_fit_answer, 1);
     ask.planned = &side->job;
@@ -99,6 +101,7 @@ static int train(struct myr_compare_side *side, struct myr_arena *arena,
     side->trained = rc == MYR_OK;
     if (side->trained) {
         side->layout = found->top[0].layout;
+        /* The job may be smaller than the design. */
         side->gpus = it->query.gpus;
         side->spread = myr_case_spread(it, &side->layout, &side->price.cost).share;
         /* Copies: the profiles are given back with the case. */

@@ -68,6 +68,7 @@ static void put_side(struct myr_answer *answer, const struct myr_compare_side *s
 static void put_apart(struct myr_answer *answer, const struct myr_compare_row *row, uint32_t index)
 {
     char key[16];
+    /* The first design is what the others are held against. */
     const struct myr_compare_cell *first = &row->cells[0], *one = &row->cells[index];
     snprintf(key, sizeof(key), "%s_percent", compare_letter(index));
     if (first->known && one->known && first->value > 0) {

@@ -40,6 +40,7 @@ const char *compare_number(struct myr_arena *arena, const struct myr_compare_row
     /* All figures are amounts: none is below zero, and none is beyond what 64 bits count. */
     MYR_ASSERT(cell->value >= 0 && cell->value < 1e18);
     snprintf(text, sizeof(text), "%.*f", row->digits, cell->value);
+    /* Zeros behind the point go, the point itself with the last of them. */
     char *point = strchr(text, '.');
     for (size_t len = strlen(text); point && text[len - 1] == '0'; len--) {
         text[len - 1] = '\0'; /* "10.00" says no more than "10" */
@@ -92,6 +93,7 @@ static void note(struct fill *fill, const char *fmt, ...)
 static int plan_cell(struct fill *fill, uint32_t side, const char *path,
                      struct myr_compare_cell *ret, struct myr_err *err)
 {
+    /* The path is one number: the first entry is it. */
     struct myr_explained *found;
     uint32_t count;
     const struct myr_design *design = &fill->all->sides[side].design;
@@ -478,6 +480,7 @@ static void note_designs(struct fill *fill)
     const struct myr_design_comparison *all = fill->all;
     for (uint32_t i = 0; i < all->count; i++) {
         const struct myr_compare_side *side = &all->sides[i];
+        /* It is compared all the same, with a word about it. */
         uint32_t errors = myr_plan_open_errors(&side->design);
         if (errors) {
             note(fill, "%s has %u finding%s of severity error: it cannot be built as it is",
@@ -516,6 +519,7 @@ static void note_model(struct fill *fill)
     if (low == 0) {
         return;
     }
+    /* A difference that is smaller than the model's error is told as such. */
     double apart = 100 * (high / low - 1);
     note(fill,
          "fitted: steps are %.2f %% apart; the model is within %.0f %% of measured runs nine times "

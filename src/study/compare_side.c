@@ -193,6 +193,7 @@ static void choose_engine(struct myr_compare_side *side,
 {
     const struct myr_sim_words *policies = &question->policies;
     const struct myr_sim_words *parts = &question->efficiencies;
+    /* Of an unknown kind the switches count as Ethernet. */
     bool infiniband = side->technology == MYR_TECH_INFINIBAND;
     side->policy = infiniband ? MYR_POLICY_ADAPTIVE : MYR_POLICY_ECMP_CRC;
     side->efficiency_permille =

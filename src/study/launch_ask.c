@@ -102,6 +102,7 @@ static int read_hosts(const char *path, uint32_t nodes, struct myr_arena *arena,
         while (end < file.len && file.data[end] != '\n') {
             end++;
         }
+        /* Files from Windows end their lines with a carriage return. */
         size_t len = end - at - (end > at && file.data[end - 1] == '\r');
         struct myr_str text = {file.data + at, len};
         line++;
@@ -213,6 +214,7 @@ static int count_nodes(const struct myr_launch_question *q, struct myr_arena *ar
     /* Servers of a larger scale-up domain have four GPUs a node, others eight. */
     uint32_t usual = a->it.query.it.device->domain_gpus > 8 ? 4 : 8;
     uint32_t per = q->run.gpus_per_node ? q->run.gpus_per_node : share_of(ranks, usual);
+    /* Only a number that the user gives can fail: share_of() divides. */
     if (ranks % per != 0) {
         return myr_err_set(err, MYR_EINVAL, "%llu GPUs do not fill nodes of %u",
                            (unsigned long long)ranks, per);
@@ -275,6 +277,7 @@ static void write_script(const struct myr_launch_question *q, struct myr_arena *
 {
     const struct myr_fit_case *it = &a->it.query.it;
     const struct myr_recipe *recipe = myr_fit_recipe(it, a->layout.precision);
+    /* The whole of it: the script has the model's arguments too. */
     struct myr_launch_case of = {&a->layout, &a->it.model, recipe, it->device, it->stack, true};
     a->trainer = q->trainer < 0 ? trainer_of(it->stack) : (enum myr_trainer)q->trainer;
     myr_launch_of(&of, a->trainer, arena, &a->launch);

@@ -26,6 +26,7 @@ static void config_items(const struct myr_launch_case *of, struct myr_launch *l)
     if (copies > 1 && layout->zero == 3) {
         CONFIG_NUMBER(l, "zero_optimization.mics_shard_size", layout->shard);
     }
+    /* Where no release is known nothing speaks against it. */
     CONFIG_BOOL(l, "zero_optimization.overlap_comm", !of->stack || of->stack->overlap_data);
     CONFIG_BOOL(l, fp16 ? "fp16.enabled" : "bf16.enabled", !fp32);
     if (copies > 1 && layout->zero > 0 && layout->zero < 3) {
@@ -122,6 +123,7 @@ static void moe_items(const struct myr_launch_case *of, struct myr_launch *l)
     launch_number(l, "--num-experts", moe->expert_count);
     launch_number(l, "--topk", moe->experts_per_token);
     launch_number(l, "--expert-interval", moe->interval);
+    /* ZeRO shards the state of experts apart from the rest. */
     launch_switch(l, "--create-moe-param-group");
     if (moe->experts_per_token > 2) {
         launch_note(l, "its gate sends a token to one or two experts, or drops: check the release");
@@ -139,6 +141,7 @@ static void model_items(const struct myr_launch_case *of, struct myr_launch *l)
     const struct myr_model *model = of->model;
     const struct myr_model_details *details = &model->details;
     bool rotary = model->positions == MYR_POSITIONS_ROTARY;
+    /* The layout may train on shorter sequences than the model is made for. */
     uint32_t seq = myr_layout_seq(of->layout, model);
     launch_number(l, "--num-layers", model->layer_count);
     launch_number(l, "--hidden-size", model->hidden);

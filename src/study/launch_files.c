@@ -95,12 +95,14 @@ void launch_put_toml(const struct myr_launch *l, const struct myr_launch_case *o
     const char *family = launch_titan_family(of->model);
     launch_put(&all, MYR_LAUNCH_TEXT, "job.description", "%s", run->name);
     launch_put(&all, MYR_LAUNCH_TEXT, "model.name", "%s", family);
+    /* As myriad_flavour.py registers it. */
     launch_put(&all, MYR_LAUNCH_TEXT, "model.flavor", "myriad");
     if (run->tokenizer) {
         launch_put(&all, MYR_LAUNCH_TEXT, "model.hf_assets_path", "%s", run->tokenizer);
     }
     launch_put(&all, MYR_LAUNCH_TEXT, "experimental.custom_import", "myriad_flavour");
     launch_number(&all, "training.steps", run->steps);
+    /* The trainer's own name of the data; a path says where they are. */
     launch_put(&all, MYR_LAUNCH_TEXT, "training.dataset", "c4");
     if (run->data) {
         launch_put(&all, MYR_LAUNCH_TEXT, "training.dataset_path", "%s", run->data);
@@ -269,6 +271,7 @@ static void put_path(struct myr_buf *buf, const char *name, const char *path)
 void launch_put_run(const struct myr_launch *l, const struct myr_launch_case *of,
                     const struct myr_launch_run *run, struct myr_buf *buf)
 {
+    /* An older relative of Megatron-LM: some arguments are missing, others are called otherwise. */
     bool deepspeed = l->trainer == MYR_TRAINER_DEEPSPEED;
     unsigned long long steps = run->steps;
     myr_buf_printf(buf,

@@ -14,6 +14,7 @@ static MYR_PRINTF(2, 0) const
 {
     va_list again;
     va_copy(again, args);
+    /* Measured first, written then. */
     int len = vsnprintf(NULL, 0, format, again);
     va_end(again);
     MYR_ASSERT(len >= 0);

@@ -85,6 +85,7 @@ static void stage_args(const struct myr_launch_case *of, struct myr_launch *l)
 {
     const struct myr_layout *layout = of->layout;
     const struct myr_model *model = of->model;
+    /* The first or the last stage has a number of layers of its own. */
     bool fixed = layout->first_layers > 0 || layout->last_layers > 0;
     if (layout->pp == 1) {
         return;
@@ -118,6 +119,7 @@ static void state_args(const struct myr_launch_case *of, struct myr_launch *l)
     static const char *const strategies[] = {"no_shard", "optim", "optim_grads",
                                              "optim_grads_params"};
     const struct myr_layout *layout = of->layout;
+    /* Without a stack nothing is known against it. */
     bool overlap = !of->stack || of->stack->overlap_data;
     if (layout->zero >= 1) {
         launch_switch(l, "--use-distributed-optimizer");
@@ -393,6 +395,7 @@ static void graph_args(const struct myr_launch_case *of, struct myr_launch *l)
     launch_put(l, MYR_LAUNCH_TEXT, "--cuda-graph-impl", "transformer_engine");
     launch_switch(l, "--te-rng-tracker");
     if (!whole) {
+        /* Preparing can be captured unless tokens are dropped without padding. */
         bool plan = experts && !(launch_has(l, "--moe-expert-capacity-factor") && !padded);
         launch_put(l, MYR_LAUNCH_WORDS, "--cuda-graph-modules", "%s%s%s%s",
                    graphs == MYR_GRAPHS_PARTS ? "attn" : "",

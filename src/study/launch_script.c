@@ -279,6 +279,7 @@ static void put_directives(const struct myr_launch_run *run, struct myr_buf *buf
 /* Every line two blanks in, as a block of YAML wants it. */
 static void put_indented(struct myr_buf *buf, const struct myr_buf *text)
 {
+    /* Empty lines stay empty: blanks at their end are nobody's. */
     bool start = true;
     for (size_t i = 0; i < text->len; i++) {
         if (start && text->data[i] != '\n') {
@@ -322,6 +323,7 @@ static void put_job(const struct myr_launch *l, const struct myr_launch_case *of
     myr_buf_put_lit(buf, "layout: |\n");
     put_indented(buf, &layout);
     myr_buf_put_lit(buf, "command: |\n");
+    /* A job's command is a text for the plain shell: no bash in it. */
     myr_buf_put_lit(&command, "set -eu\n");
     put_files(l, of, run, false, &command);
     myr_buf_puts(&command,

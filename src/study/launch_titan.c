@@ -68,6 +68,7 @@ static void precision_items(const struct myr_launch_case *of, struct myr_launch 
     const struct myr_layout *layout = of->layout;
     bool experts = of->model->moe.expert_count > 0;
     bool rows = launch_recipe(of, MYR_CAPABILITY_SCALES, MYR_SCALES_CURRENT) == MYR_SCALES_ROWS;
+    /* NULL: nothing is converted. */
     const char *format = NULL;
     switch (layout->precision) {
     case MYR_PRECISION_FP8:
@@ -141,6 +142,7 @@ static void replica_items(const struct myr_launch_case *of, struct myr_launch *l
     if (sharded && !whole) {
         launch_note(l, "its shards hold whole groups of context ranks");
     }
+    /* Ranks that hold one copy of the state. */
     uint32_t inside = (sharded ? shard : 1) * layout->cp * layout->tp;
     if (layout->ep > 1 && inside % (layout->ep * myr_layout_etp(layout)) != 0) {
         shard = layout->dp;
