@@ -46,6 +46,7 @@ struct check *check_create(uint32_t nodes, uint32_t gpus_per_node)
     k->node_live = myr_xcalloc(nodes, sizeof(*k->node_live));
     k->wanted_empty = myr_xcalloc(nodes, 1);
     k->is_touched = myr_xcalloc(nodes, 1);
+    /* Nothing broken yet. */
     k->report.first_ms = -1;
     return k;
 }
@@ -217,6 +218,7 @@ static void note_stop(struct check *k, const struct myr_effect *e)
 static void job_says(struct check *k, const struct myr_effect *e)
 {
     struct book_job *job = book(k, e->job);
+    /* Effects of one event come in order: what it released before it ended is back by now. */
     uint32_t granted = job->gpus_granted;
     switch ((enum myr_control_job_state)e->state) {
     case MYR_CONTROL_RUNNING:
@@ -252,6 +254,7 @@ static void job_says(struct check *k, const struct myr_effect *e)
 /* Called drained, a node has no ranks on it. */
 static void node_says(struct check *k, const struct myr_effect *e)
 {
+    /* Under repair it is empty as well. */
     bool drained = e->state == MYR_NODE_DRAINED || e->state == MYR_NODE_REPAIR;
     bool empties = drained || e->state == MYR_NODE_DRAINING;
     /* Two bits: what people ask for, and what the controller says of itself. */
@@ -363,6 +366,7 @@ void check_rank_ends(struct check *k, uint32_t node, uint32_t job, uint32_t epoc
 void check_commit(struct check *k, uint32_t job, uint32_t epoch)
 {
     struct book_job *b = book(k, job);
+    /* Equal is well: one incarnation commits again and again. */
     if (epoch < b->commit_epoch) {
         check_violated(k, RULE_STALE_COMMIT, "job %u commits in epoch %u after epoch %u", job,
                        epoch, b->commit_epoch);

@@ -18,6 +18,7 @@ uint32_t inc_of(struct world *w, uint32_t job, uint32_t epoch)
 {
     struct wjob *j = &w->jobs[job];
     for (size_t i = 0; i < j->incs.count; i++) {
+        /* An epoch job may have several at a time. */
         if (w->incs.items[j->incs.items[i]].epoch == epoch) {
             return j->incs.items[i];
         }
@@ -155,6 +156,7 @@ void inc_break(struct world *w, uint32_t id, bool save)
     /* Before it is called broken, while the clock of its run still goes. */
     int64_t work_ms = inc_work_ms(w, inc);
     MYR_ASSERT(w->now_ms >= inc->since_ms && (!is_ours(w) || w->busy_gpus >= job->gpus));
+    /* Kept or not: what of it was of use is told apart in the end. */
     w->gpu_ms_running += (uint64_t)(w->now_ms - inc->since_ms) * job->gpus;
     inc->running = false;
     inc->base_ms = work_ms;
@@ -180,6 +182,7 @@ uint32_t rank_new(struct world *w, const struct wrank *rank)
     }
     MYR_ASSERT(!w->ranks.items[id].used);
     MYR_ASSERT(!is_ours(w) || (rank->gpus != 0 && w->nodes[rank->node].up));
+    /* Counts uses of the slot: what was meant for the last one is void. */
     uint32_t serial = w->ranks.items[id].serial + 1;
     struct wnode *node = &w->nodes[rank->node];
     w->ranks.items[id] = *rank;

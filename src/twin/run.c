@@ -108,6 +108,7 @@ static void sum_job(struct world *w, uint32_t id)
 {
     const struct wjob *job = &w->jobs[id];
     struct myr_twin_result *r = w->result;
+    /* Jobs of half a day and more are listed. */
     const double hour_ms = 3600e3, long_h = 12;
     if (!job->submitted) {
         return;
@@ -150,6 +151,7 @@ static void sum_up(struct world *w)
     }
     for (size_t i = 0; i < w->incs.count; i++) {
         const struct winc *inc = &w->incs.items[i];
+        /* Those that have ended were counted when they did. */
         if (inc->used && inc->running) {
             w->gpu_ms_running += (uint64_t)(w->now_ms - inc->since_ms) * w->jobs[inc->job].gpus;
         }
@@ -225,6 +227,7 @@ static int play(struct world *w, struct myr_err *err)
         check_time(w->check, w->now_ms);
         rc = take(w, (enum happening)(item.value >> 56), (uint32_t)item.value,
                   (uint32_t)(item.value >> 32) & 0xffffff, err);
+        /* Often enough to be seen, seldom enough to cost nothing. */
         if (options->progress && ++count % 4096 == 0) {
             options->progress(options->context, w->now_ms, w->scenario->length_ms);
         }

@@ -50,6 +50,7 @@ static uint64_t claimed_gpus(const struct world *w)
     for (uint32_t job = 0; job < myr_control_jobs(w->seat.control); job++) {
         struct myr_job_view view;
         struct myr_control_job about = myr_control_job(w->seat.control, job);
+        /* A job that is over keeps what its ranks have not left yet. */
         bool over = about.state >= MYR_CONTROL_DONE && about.nodes_open == 0;
         bool keeps = !over && myr_queue_view(queue, job, &view) == MYR_OK &&
                      (view.state == MYR_JOB_CLAIMS || view.leaving > 0);
@@ -69,6 +70,7 @@ static void check_gpus(struct world *w, uint32_t node)
     uint64_t whole = UINT64_MAX >> (64 - w->scenario->shape.gpus_per_node);
     uint64_t free_gpus = free_gpus_of(w, node), owned = check_owned(w->check, node);
     if ((free_gpus ^ owned) != whole) {
+        /* Taken for the queue, and no job's: a claim may explain it, and nothing else. */
         uint64_t kept = whole & ~free_gpus & ~owned;
         check_node_free(w->check, node, free_gpus | (claimed_gpus(w) > 0 ? kept : 0));
     }
@@ -133,6 +135,7 @@ static void ask_for_tick(struct world *w)
 {
     struct seat *seat = &w->seat;
     int64_t wake_ms = myr_control_wake_ms(seat->control);
+    /* Nothing is awaited: the next event will say more. */
     if (wake_ms == INT64_MAX) {
         return;
     }
@@ -358,6 +361,7 @@ static void reconnect(struct world *w)
         struct wnode *node = &w->nodes[id];
         struct myr_control_node view = myr_control_node(w->seat.control, id);
         bool heard = node->up && node->cut == 0;
+        /* What the old shell had told is in the state. */
         node->told_silent = view.silent;
         if (heard && view.silent && view.boot == node->boot) {
             struct myr_event event = {.kind = MYR_EVENT_BACK, .node = id, .boot = node->boot};

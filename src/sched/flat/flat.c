@@ -61,6 +61,7 @@ void flat_release(const struct flat_type *type, void *self)
 {
     for (uint32_t i = 0; i < type->count; i++) {
         const struct flat_field *f = &type->fields[i];
+        /* What it holds is known to its own function alone. */
         if (f->kind == FLAT_OWNED) {
             f->release((char *)self + f->offset);
             continue;
@@ -189,6 +190,7 @@ bool flat_equal(const struct flat_type *type, const void *a, const void *b)
 
 uint64_t flat_hash(const struct flat_type *type, const void *self, uint64_t seed)
 {
+    /* Fields go in one after the other, so equal bytes in another field count as another value. */
     uint64_t hash = seed;
     for (uint32_t i = 0; i < type->count; i++) {
         const struct flat_field *f = &type->fields[i];
@@ -211,6 +213,7 @@ uint64_t flat_hash(const struct flat_type *type, const void *self, uint64_t seed
 
 size_t flat_bytes(const struct flat_type *type, const void *self)
 {
+    /* The struct itself, and what hangs on it; room that is not in use is not counted. */
     size_t bytes = type->size;
     for (uint32_t i = 0; i < type->count; i++) {
         const struct flat_field *f = &type->fields[i];

@@ -120,6 +120,7 @@ static void bound_scope(const struct defrag *d, struct scope *scope)
         scope->least += (uint64_t)count * busy;
         need -= count;
     }
+    /* Not enough nodes that could be emptied at all. */
     scope->least = need ? UINT64_MAX : scope->least;
 }
 
@@ -161,6 +162,7 @@ static void reset(struct defrag *d, const struct scope *scope)
     }
     /* From the last one on, so that the lowest number stands first in its list. */
     for (uint32_t node = nodes; node-- > 0;) {
+        /* What the gang counts on must not be filled up again. */
         bool own = node >= scope->first && node < scope->end && index_is_free(d->p, node);
         /* Nodes of others may take something in even where the gang must not use them. */
         if (!own && !d->p->closed[node] && d->free_mask[node]) {
@@ -211,6 +213,7 @@ static bool empty_node(struct defrag *d, uint32_t node, struct myr_defrag_plan *
     bool found = true;
     for (uint32_t i = d->first[node]; i < d->first[node + 1] && found; i++) {
         uint64_t gpus = d->tenancies[i].gpus;
+        /* A share moves as a whole: ranks of one node stay together. */
         uint32_t count = (uint32_t)__builtin_popcountll(gpus), to = find_room(d, count);
         found = to != MYR_NONE;
         if (found) {
@@ -277,6 +280,7 @@ static uint32_t list_candidates(const struct defrag *d, const struct scope *scop
         }
         struct candidate it = {.node = node, .busy = busy_on(d, node)};
         for (uint32_t i = d->first[node]; i < d->first[node + 1]; i++) {
+            /* A job on several of the nodes counts for each: it only orders equals. */
             it.restart += restart_cost(d, d->tenancies[i].job);
         }
         ret[count++] = it;
@@ -358,6 +362,7 @@ static bool try_scopes(struct defrag *d, const struct scope *scopes, uint32_t co
             break;
         }
         bool works = plan_scope(d, &scopes[i], candidates, &plan);
+        /* Of equal plans the first stays, whose bound was the least. */
         if (works && (!found || plan.gpus_moved < ret->gpus_moved)) {
             myr_defrag_done(ret);
             *ret = plan;
@@ -384,6 +389,7 @@ int myr_defrag(const struct myr_placer *p, const struct myr_request *r,
     d.restarted = myr_xcalloc((size_t)job_count + 1, 1);
     d.next = myr_xcalloc(nodes, sizeof(uint32_t));
     d.previous = myr_xcalloc(nodes, sizeof(uint32_t));
+    /* As many as there may be domains of one node. */
     struct scope *scopes = myr_xcalloc((size_t)nodes + 1, sizeof(*scopes));
     uint32_t count = list_scopes(&d, scopes);
     /* The best bound; 0 means that the gang fits as it is. */

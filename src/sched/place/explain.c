@@ -109,6 +109,7 @@ static void try_loose(const struct myr_placer *p, const struct myr_request *loos
 static void try_dropping(const struct myr_placer *p, const struct myr_request *r,
                          struct myr_reasons *why)
 {
+    /* One constraint at a time: what helps only together is not told. */
     struct myr_request loose = *r;
     if (r->limited) {
         loose.limited = false;
@@ -202,6 +203,7 @@ static void try_reopening(const struct myr_placer *p, const struct myr_request *
     struct myr_placer *copy = placer_copy(p);
     /* No more than are needed: with each one it is asked again how many would fit. */
     for (uint32_t node = 0; node < p->shape.nodes && myr_request_size(copy, r) < r->nodes; node++) {
+        /* A node that is full would not help, open or not. */
         if (copy->closed[node] && index_free_on(copy, node) >= gpus && is_suitable(copy, r, node)) {
             myr_placer_set_node(copy, node, true);
             myr_placer_hold(copy, node, false);
@@ -255,6 +257,7 @@ void myr_explain(struct myr_placer *p, const struct myr_request *r, const struct
 {
     *ret = (struct myr_reasons){.wanted = r->nodes};
     count(p, r, ret);
+    /* How many nodes would fit now is the measure of all that follows. */
     ret->most = myr_request_size(p, r);
     ret->fits = ret->most >= r->nodes;
     if (ret->fits) {
@@ -352,6 +355,7 @@ static void write_placed(const struct myr_placer *p, const struct myr_request *r
                          const struct myr_reasons *why, const struct myr_place_cost *cost,
                          struct myr_buf *buf)
 {
+    /* Bytes between nodes alone: what stays inside them is the same for every placement. */
     double all = 0;
     for (int level = 0; level < MYR_LEVEL_COUNT; level++) {
         all += cost->bytes_by_level[level];

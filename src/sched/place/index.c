@@ -129,6 +129,7 @@ static void count_node(struct myr_placer *p, uint32_t node, bool in)
 /* All nodes are free: counted at once, which is a fifth of the work of one after the other. */
 static void fill(struct myr_placer *p)
 {
+    /* Counters instead of divisions: this runs for every node. */
     uint32_t nodes = p->shape.nodes, in_group = 0, in_pod = 0, group = 0, pod = 0;
     for (uint32_t node = 0; node < nodes; node++) {
         p->group_of[node] = group;
@@ -156,6 +157,7 @@ struct myr_placer *myr_placer_create(const struct myr_place_shape *shape)
     MYR_ASSERT(shape->gpus_per_node > 0 && shape->gpus_per_node <= MYR_SCHED_GPUS_MAX);
     MYR_ASSERT(shape->group_nodes > 0 && shape->nodes > 0);
     p->shape = *shape;
+    /* Without pods a pod is one leaf. */
     if (p->shape.pod_nodes < p->shape.group_nodes) {
         p->shape.pod_nodes = p->shape.group_nodes;
     }
@@ -169,6 +171,7 @@ struct myr_placer *myr_placer_create(const struct myr_place_shape *shape)
     p->free_mask = myr_xcalloc(shape->nodes, sizeof(uint64_t));
     p->closed = myr_xcalloc(shape->nodes, 1);
     p->kind = myr_xcalloc(shape->nodes, 1);
+    /* One word more than needed where nodes fill whole words: walks need no special case. */
     p->free_words = myr_xcalloc((size_t)shape->nodes / 64 + 1, sizeof(uint64_t));
     p->group_of = myr_xcalloc(shape->nodes, sizeof(uint32_t));
     p->pod_of = myr_xcalloc(shape->nodes, sizeof(uint32_t));
@@ -228,6 +231,7 @@ static void list_node(struct myr_placer *p, uint32_t node, bool in)
         return;
     }
     p->free_gpus += in ? count : 0 - count;
+    /* Whole nodes are counted by unit, others are listed by what is free on them. */
     if (count == p->shape.gpus_per_node) {
         count_node(p, node, in);
         return;
@@ -321,6 +325,7 @@ void myr_placer_set_domain(struct myr_placer *p, uint32_t nodes)
 {
     MYR_ASSERT(nodes > 0);
     p->domain_nodes = nodes;
+    /* Counted anew: nodes may be in use when domains are set. */
     memset(p->domain_free, 0, p->shape.nodes * sizeof(uint32_t));
     /* One before 0: the first node is an edge and makes it 0. */
     uint32_t domain = MYR_NONE;
@@ -363,6 +368,10 @@ uint32_t myr_placer_zone_free(const struct myr_placer *p, enum myr_zone zone, ui
 
 struct myr_placer *myr_placer_grow(struct myr_placer *old, const struct myr_place_shape *shape)
 {
+    /*
+     * A new one is filled from the old one node by node; the caller's pointer is the new one's
+     * then.
+     */
     struct myr_placer *p = myr_placer_create(shape);
     MYR_ASSERT(shape->nodes >= old->shape.nodes);
     p->plain = old->plain;
@@ -406,6 +415,7 @@ void myr_placer_set_kind(struct myr_placer *p, uint32_t node, uint8_t kind)
 /* Counts those that are not zero. */
 static void set_penalty(struct myr_placer *p, uint32_t *at, uint32_t milli)
 {
+    /* Bounded, so that costs stay far from overflow. */
     milli = milli < MYR_PENALTY_MAX ? milli : MYR_PENALTY_MAX;
     /* So that a search without penalties need not look at them. */
     p->penalised += (uint32_t)(milli != 0) - (uint32_t)(*at != 0);

@@ -24,6 +24,7 @@ static uint32_t leaf_of(const struct myr_design *design, uint32_t node)
 /* Nodes at the start of the numbering that share a leaf, or with 'pod' a pod. */
 static uint32_t first_run(const struct myr_design *design, bool pod)
 {
+    /* Nodes are numbered along the fabric, so the first run stands for all others. */
     uint32_t first = leaf_of(design, 0), count = 1;
     while (count < design->head->nodes && first != MYR_NONE) {
         uint32_t leaf = leaf_of(design, count);
@@ -74,6 +75,7 @@ static uint32_t in_fullest_group(const struct myr_placer *p, uint32_t first)
     uint32_t best = first, looked = 0;
     /* A list may be as long as the cluster: the best of so many is good enough. */
     for (uint32_t n = first; n != MYR_NONE && looked < LOOK_MAX; n = p->partial_next[n], looked++) {
+        /* Where a group is nearly full anyway, one node more broken up costs least. */
         uint32_t count = p->by_group.count[n / p->shape.group_nodes];
         uint32_t least = p->by_group.count[best / p->shape.group_nodes];
         if (count < least || (count == least && n < best)) {
@@ -101,6 +103,7 @@ static uint32_t best_node(const struct myr_placer *p, uint32_t gpus)
             return in_fullest_group(p, p->partial_first[k]);
         }
     }
+    /* No node in use has room: a whole one is broken up, in the fullest group that has one. */
     uint32_t group = lowest_alike(&p->by_group, bucket_best(&p->by_group, 1));
     if (group == MYR_NONE) {
         return MYR_NONE;
@@ -187,6 +190,7 @@ static void take_from_pod(struct myr_placer *p, uint32_t pod, uint32_t nodes, st
     uint32_t first = pod * per_pod;
     uint32_t end = first + per_pod < p->groups ? first + per_pod : p->groups;
     while (nodes > 0) {
+        /* The rest in one group if any holds it, else all of the freest one. */
         uint32_t best = MYR_NONE, freest = first;
         for (uint32_t g = first; g < end; g++) {
             uint32_t count = p->by_group.count[g];
@@ -213,6 +217,7 @@ static void take_nodes(struct myr_placer *p, uint32_t nodes, struct myr_gang *ga
         return;
     }
     while (nodes > 0) {
+        /* The fullest pod that holds all of it, else as much as the freest one has. */
         uint32_t pod = bucket_best(&p->by_pod, nodes);
         pod = pod == MYR_NONE ? bucket_fullest(&p->by_pod) : pod;
         MYR_ASSERT(pod != MYR_NONE);
@@ -248,6 +253,7 @@ bool myr_place_fits(const struct myr_placer *p, uint32_t gpus)
 bool myr_place_fits_group(const struct myr_placer *p, uint32_t gpus)
 {
     uint32_t nodes = myr_place_nodes(p, gpus), per = p->shape.group_nodes;
+    /* As few groups as possible: so many whole ones, and one for the rest. */
     uint32_t full = nodes / per, rest = nodes % per, whole_groups = 0;
     if (full == 0) {
         return bucket_best(&p->by_group, rest) != MYR_NONE;

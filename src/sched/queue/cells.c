@@ -135,6 +135,7 @@ static void bind_cell(struct myr_queue *q, const struct spot *spot)
         uint64_t cost = 0;
         for (uint32_t i = 0; i < pool->place_nodes && !pool->bound[place]; i++) {
             uint32_t node = pool->first_node + place * pool->place_nodes + i;
+            /* Who borrows a place has to leave it: the fewer GPUs that are, the better. */
             uint32_t busy =
                 q->shape.gpus_per_node - gpu_count(myr_placer_free_mask(q->placer, node));
             /* One bad node outweighs all GPUs of a place that are in use. */
@@ -219,6 +220,7 @@ static bool place_own(struct myr_queue *q, struct estate *e, uint32_t gpus, stru
                 bind_cell(q, &spot);
                 mark_bad(q, e, &spot, ret->shares[i].node);
             }
+            /* A cell that was bound before may have lost a node since. */
             well = well && !is_bad(q, physical(q, &spot));
         }
         if (well) {
@@ -260,6 +262,7 @@ static void free_unused(struct myr_queue *q, struct estate *e)
 uint32_t queue_cells_reserve(struct myr_queue *q, uint32_t id, struct myr_gang *ret)
 {
     const struct qjob *job = queue_job(q, id);
+    /* Its own tenant first, then those above: what is nearer is used up first. */
     uint32_t gpus = job->spec.gpus, t = with_room(q, job->spec.tenant, gpus);
     while (t != MYR_NONE && !place_own(q, &q->cells->estates[t], gpus, ret)) {
         /* The search here was in vain: its bindings must not stay in the way of others. */
@@ -290,6 +293,7 @@ void queue_cells_enter(struct myr_queue *q, uint32_t id, uint32_t owner, struct 
     for (uint32_t i = 0; i < own.count; i++) {
         spot_of(q, e, own.shares[i].node).cell->in_use++;
     }
+    /* From now on the borrowers there are in its way, and it is in nobody's. */
     queue_job(q, id)->owner = owner;
     queue_job(q, id)->own_gang = own;
     free_unused(q, e); /* bound while looking for nodes that are well */

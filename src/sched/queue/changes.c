@@ -36,6 +36,7 @@ static int end_as(struct myr_queue *q, int64_t now_s, uint32_t id, enum myr_job_
         return rc;
     }
     struct qjob *job = queue_job(q, id);
+    /* Read before: it is cut off from its service below. */
     uint32_t service = job->service;
     /* From here on it is no replica; another one takes its place below. */
     job->service = MYR_NONE;
@@ -79,6 +80,7 @@ static void start_holding(struct myr_queue *q, uint32_t id)
 int myr_queue_hold(struct myr_queue *q, int64_t now_s, uint32_t id, bool hold)
 {
     int rc = check_job(q, now_s, id);
+    /* Held twice or released twice is late, not wrong. */
     if (rc == MYR_OK && !queue_job(q, id)->user_held == !hold) {
         rc = MYR_ESTALE;
     }
@@ -91,6 +93,7 @@ int myr_queue_hold(struct myr_queue *q, int64_t now_s, uint32_t id, bool hold)
         start_holding(q, id);
         return MYR_OK;
     }
+    /* While it runs nothing else changes: it was never out of its place. */
     job->user_held = false;
     if (job->state == MYR_JOB_HELD) {
         /* The time on hold is taken out of its wait: it keeps the age it had. */
@@ -149,6 +152,7 @@ int myr_queue_resize(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t g
     } else if (job->state == MYR_JOB_CLAIMS) {
         queue_claim_drop(q, id);
     }
+    /* Both: an elastic job may have run with fewer than it wished for. */
     job->wish = job->spec.gpus = gpus;
     queue_request_resized(q, id);
     /* Those that are in no line stay where they are and come in with the new size. */
@@ -200,6 +204,10 @@ int myr_queue_grow(struct myr_queue *q, int64_t now_s, const struct myr_place_sh
         return myr_err_set(err, MYR_EINVAL, "time %lld is before the last one, %lld",
                            (long long)now_s, (long long)q->now_s);
     }
+    /*
+     * Everything that is kept by node grows; what is new begins as a node
+     * that is open and empty.
+     */
     uint64_t before = q->shape.nodes, now = shape->nodes, per = shape->gpus_per_node;
     q->placer = myr_placer_grow(q->placer, shape);
     q->node_jobs = grown(q->node_jobs, before * per, now * per, sizeof(uint32_t));
@@ -230,6 +238,7 @@ static int check_tenants(const struct myr_queue *q, const struct myr_tenant *ten
                          uint32_t count, struct myr_err *err)
 {
     for (uint32_t t = 0; t < count; t++) {
+        /* A new tenant may have any parent, but no cells. */
         const struct myr_tenant *now = &tenants[t], none = {.parent = now->parent};
         const struct myr_tenant *was = t < q->tenant_count ? &q->tenants[t] : &none;
         if (now->parent != was->parent || memcmp(now->cells, was->cells, sizeof(now->cells))) {
@@ -260,6 +269,7 @@ int myr_queue_set_tenants(struct myr_queue *q, int64_t now_s, const struct myr_t
     q->tenant_gpus = grown(q->tenant_gpus, before, count, sizeof(*q->tenant_gpus));
     q->tenant_jobs = grown(q->tenant_jobs, before, count, sizeof(*q->tenant_jobs));
     q->excess = grown(q->excess, before, count, sizeof(*q->excess));
+    /* One entry more than tenants: the first is of the roots. */
     q->brothers = grown(q->brothers, before + 1, (uint64_t)count + 1, sizeof(*q->brothers));
     queue_cells_add_tenants(q, count);
     memcpy(q->tenants, tenants, count * sizeof(*tenants));
@@ -317,6 +327,7 @@ int myr_queue_set_penalty(struct myr_queue *q, uint32_t node, uint32_t milli)
 
 int myr_queue_view(const struct myr_queue *q, uint32_t id, struct myr_job_view *ret)
 {
+    /* Never there, or forgotten since. */
     if (id >= q->job_count || queue_job(q, id)->id != id) {
         return MYR_ENOENT;
     }

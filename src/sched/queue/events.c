@@ -90,6 +90,7 @@ int myr_queue_start_failed(struct myr_queue *q, int64_t now_s, uint32_t id, uint
         return rc;
     }
     const struct qjob *job = queue_job(q, id);
+    /* Once it runs, or for a node that is not its own, the word is late. */
     if (job->state != MYR_JOB_STARTING || (node != MYR_NONE && !is_of_gang(job, node))) {
         return MYR_ESTALE;
     }
@@ -106,6 +107,7 @@ int myr_queue_start_failed(struct myr_queue *q, int64_t now_s, uint32_t id, uint
 static void left(struct myr_queue *q, uint32_t id)
 {
     const struct qjob *job = queue_job(q, id);
+    /* A job with epochs may be anywhere else by now; only a strict one waits here. */
     if (job->leaving == 0 && job->state == MYR_JOB_STOPPING) {
         queue_settle(q, id);
     }
@@ -170,6 +172,7 @@ int myr_queue_fenced(struct myr_queue *q, int64_t now_s, uint32_t node)
     /* The next one is read first: the stake goes from the list. */
     for (uint32_t at = q->stake_first[node]; at != MYR_NONE;) {
         uint32_t next = q->stakes.items[at].next, id = q->stakes.items[at].job;
+        /* A claim says nothing about what runs there. */
         if (q->stakes.items[at].epoch != 0) {
             queue_stake_gone(q, node, at);
             left(q, id);
@@ -226,6 +229,7 @@ static int check_lost(const struct myr_queue *q, const uint32_t *nodes, uint32_t
 
 int myr_queue_lost(struct myr_queue *q, int64_t now_s, const uint32_t *nodes, uint32_t count)
 {
+    /* All of them are checked before the first one is lost. */
     MYR_TRY(check_lost(q, nodes, count));
     int rc = count ? queue_advance(q, now_s) : MYR_EINVAL;
     if (rc == MYR_OK) {
@@ -240,6 +244,7 @@ static int turn_node(struct myr_queue *q, int64_t now_s, uint32_t node, uint8_t 
     if (node >= q->shape.nodes) {
         return MYR_ERANGE;
     }
+    /* Said twice: nothing changes, and the caller is told so. */
     if (!(q->closed[node] & bit) == !closed) {
         return MYR_ESTALE;
     }

@@ -132,9 +132,11 @@ void queue_request_leave(struct myr_queue *q, uint32_t id)
     struct qrequest *r = &q->requests.items[at];
     job->request = MYR_NONE;
     MYR_ASSERT(r->users > 0);
+    /* Members of an array share it: it goes with the last of them. */
     if (--r->users > 0) {
         return;
     }
+    /* Families that are not in use have no arrays: freeing them does no harm. */
     for (uint32_t i = 0; r->traffic && i < MYR_TRAFFIC_FAMILIES_MAX; i++) {
         free(r->traffic->families[i].offsets);
         free(r->traffic->families[i].firsts);
@@ -150,6 +152,7 @@ void queue_request_leave(struct myr_queue *q, uint32_t id)
 struct myr_request queue_request_of(const struct myr_queue *q, const struct qjob *job)
 {
     const struct qrequest *r = &q->requests.items[job->request];
+    /* Pointers lead into the queue: the answer is of use until the request changes. */
     struct myr_request request = {.nodes = r->nodes,
                                   .gpus_per_node = r->gpus_per_node,
                                   .traffic = r->traffic,
@@ -214,6 +217,7 @@ static bool cannot_fit(struct myr_queue *q, const struct qjob *job, const struct
      * nodes say nothing then.
      */
     bool whole = r->gpus_per_node == q->shape.gpus_per_node;
+    /* A limit to a leaf is a question to the index of groups. */
     bool leaf = r->limited && r->within <= MYR_LEVEL_LEAF && r->nodes <= q->shape.group_nodes;
     return job->spec.gpus > myr_placer_free_gpus(q->placer) ||
            (whole && r->nodes > myr_placer_free_nodes(q->placer)) ||
@@ -253,6 +257,7 @@ static bool may_stand(const struct myr_queue *q, const struct qrequest *r, uint3
                       uint32_t node)
 {
     const struct myr_placer *p = q->placer;
+    /* Without a limit any two nodes may stand together. */
     enum myr_level within = r->limited ? (enum myr_level)r->within : MYR_LEVEL_CORE;
     return within == MYR_LEVEL_CORE ||
            (within == MYR_LEVEL_POD && p->pod_of[other] == p->pod_of[node]) ||
@@ -316,6 +321,7 @@ bool queue_may_resize(const struct myr_queue *q, uint32_t id, uint32_t gpus)
         return true;
     }
     const struct qrequest *r = &q->requests.items[job->request];
+    /* A layout is of one size, and shares of a gang are alike. */
     return !r->traffic && gpus % r->gpus_per_node == 0 && gpus / r->gpus_per_node <= q->shape.nodes;
 }
 

@@ -30,6 +30,7 @@ int myr_queue_serve(struct myr_queue *q, int64_t now_s, const struct myr_service
         return myr_err_set(err, MYR_EINVAL, "time %lld is before the last one, %lld",
                            (long long)now_s, (long long)q->now_s);
     }
+    /* Without replicas yet: the call below brings the least of them. */
     struct service service = {.spec = *spec};
     myr_vec_push(&q->services, service);
     *ret_service = (uint32_t)q->services.count - 1;
@@ -57,6 +58,7 @@ void queue_replace_replica(struct myr_queue *q, uint32_t service, uint32_t id)
 {
     struct service *s = &q->services.items[service];
     for (size_t i = 0; i < s->jobs.count; i++) {
+        /* One that was scaled away stands in no list, and is not replaced. */
         if (s->jobs.items[i] == id) {
             s->jobs.items[i] = add_replica(q, service);
         }
@@ -94,6 +96,7 @@ int myr_queue_scale(struct myr_queue *q, int64_t now_s, uint32_t service, uint32
         return rc;
     }
     const struct myr_service *spec = &q->services.items[service].spec;
+    /* What is wanted beyond the limits is no error: who scales need not know them. */
     replicas = replicas < spec->replicas_min ? spec->replicas_min : replicas;
     replicas = replicas > spec->replicas_max ? spec->replicas_max : replicas;
     set_replicas(q, service, replicas);
@@ -118,6 +121,7 @@ int myr_queue_unserve(struct myr_queue *q, int64_t now_s, uint32_t service)
 
 uint32_t myr_queue_serving(const struct myr_queue *q, uint32_t service)
 {
+    /* Those that only wait or start serve nobody. */
     uint32_t running = 0;
     for (size_t i = 0; service < q->services.count && i < q->services.items[service].jobs.count;
          i++) {

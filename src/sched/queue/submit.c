@@ -50,6 +50,7 @@ static int check_spec(const struct myr_queue *q, const struct myr_queue_job *spe
         return myr_err_set(err, MYR_EINVAL, "at least %u GPUs, but at most %u", spec->gpus_min,
                            spec->gpus);
     }
+    /* Tenants are never made up: who is unknown has no share. */
     if (spec->tenant >= q->tenant_count) {
         return myr_err_set(err, MYR_EINVAL, "there is no tenant %u", spec->tenant);
     }
@@ -68,6 +69,7 @@ static int check_spec(const struct myr_queue *q, const struct myr_queue_job *spe
 /* Whether nothing that the job is to wait for is left. */
 static bool may_come(const struct myr_queue *q, const struct myr_queue_job *spec)
 {
+    /* Whether it ended well was checked with the job. */
     return spec->after_kind == MYR_AFTER_NONE || queue_job(q, spec->after)->state == MYR_JOB_DONE;
 }
 
@@ -164,6 +166,7 @@ int myr_queue_submit_array(struct myr_queue *q, int64_t now_s, const struct myr_
                           .limit = limit && limit < count ? limit : count,
                           .open = may_come(q, spec),
                           .known = count};
+    /* A number that is free, with everything about its last user gone. */
     uint32_t at = q->array_free;
     if (at == MYR_NONE) {
         at = (uint32_t)q->arrays.count;
@@ -191,6 +194,7 @@ int myr_queue_submit_array(struct myr_queue *q, int64_t now_s, const struct myr_
 static void tell(struct myr_queue *q, const struct dependant *dependant, bool ok)
 {
     uint32_t at = dependant->array, first = dependant->job, count = 1;
+    /* Who waits for any end does not mind how. */
     bool may = ok || dependant->kind == MYR_AFTER_ANY;
     if (at != MYR_NONE) {
         /* The members of an array are let in below, as far as its limit goes. */
@@ -198,6 +202,7 @@ static void tell(struct myr_queue *q, const struct dependant *dependant, bool ok
         count = may ? 0 : q->arrays.items[at].count;
     }
     for (uint32_t i = 0; i < count; i++) {
+        /* Cancelled meanwhile. */
         if (queue_job(q, first + i)->state != MYR_JOB_BLOCKED) {
             continue;
         }
@@ -217,6 +222,7 @@ void queue_tell_dependants(struct myr_queue *q)
     /* Those that never will come end here, and who waits for them is told in the same round. */
     for (size_t e = 0; e < q->ended.count; e++) {
         struct ended ended = q->ended.items[e];
+        /* Those that were told go from the list. */
         size_t kept = 0, count = q->dependants.count;
         for (size_t i = 0; i < count; i++) {
             struct dependant dependant = q->dependants.items[i];

@@ -60,6 +60,7 @@ static void open_node(struct myr_queue *q, uint32_t node)
 static void change_request(struct myr_queue *q, uint32_t id, enum myr_trial_kind kind)
 {
     struct qrequest *r = &q->requests.items[queue_job(q, id)->request];
+    /* What was found not to fit may fit without the constraint. */
     r->failed = 0;
     if (kind == MYR_TRIAL_DROP_LIMIT) {
         r->limited = 0;
@@ -229,6 +230,7 @@ static void try_priority(struct search *s)
             passes[job->spec.priority + 1 + MYR_PRIORITY_MAX] = true;
         }
     }
+    /* The highest one is tried in any case. */
     passes[2 * MYR_PRIORITY_MAX] = true;
     for (int32_t p = own(s)->spec.priority + 1; p <= MYR_PRIORITY_MAX; p++) {
         struct myr_trial t = {.kind = MYR_TRIAL_PRIORITY, .priority = p};
@@ -287,6 +289,7 @@ static int by_gpus(const void *a, const void *b)
 static bool try_end(struct search *s)
 {
     const struct myr_queue *q = s->q;
+    /* One entry more, so that an empty queue has an array. */
     const struct qjob **jobs = myr_xcalloc(q->jobs.count + 1, sizeof(*jobs));
     uint32_t count = 0, free_gpus = myr_placer_free_gpus(q->placer), tries = 0;
     for (size_t i = 0; i < q->jobs.count; i++) {
@@ -316,6 +319,7 @@ static bool try_end(struct search *s)
 /* Adds the jobs whose end would make room in the copy as it is; false when there are none. */
 static bool add_stops(struct search *s, struct myr_trial *t)
 {
+    /* Nobody new means that the search goes in a circle. */
     uint32_t before = t->job_count;
     if (queue_job(s->copy, s->id)->state != MYR_JOB_WAITS ||
         !queue_find_stops(s->copy, s->id, own(s)->spec.priority, true)) {

@@ -20,6 +20,7 @@ const char *myr_why_name(enum myr_why_kind kind)
 /* Whether so many whole nodes, and the largest remainder on another, hold the job. */
 static bool holds_job(const struct myr_queue *q, uint32_t gpus, uint32_t whole, uint32_t largest)
 {
+    /* One whole node more holds any remainder. */
     uint32_t per = q->shape.gpus_per_node, rest = gpus % per;
     return whole > gpus / per || (whole == gpus / per && (rest == 0 || largest >= rest));
 }
@@ -65,6 +66,7 @@ static enum myr_why_kind kind_of(const struct myr_queue *q, uint32_t id, struct 
     if (holds_job(q, why->gpus, all.whole, all.largest)) {
         return MYR_WHY_CLOSED;
     }
+    /* Enough GPUs, but in pieces; or too few. */
     return open.gpus >= why->gpus ? MYR_WHY_FRAGMENTED : MYR_WHY_FULL;
 }
 
@@ -117,6 +119,7 @@ static void explain(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_
                             .held_for = MYR_NONE,
                             .now_s = now_s,
                             .waited_s = myr_queue_waited_s(q, now_s, id)};
+    /* Who runs, is held or is over lacks nothing that a queue could give. */
     if (job->state != MYR_JOB_WAITS) {
         return;
     }
