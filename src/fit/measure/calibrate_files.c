@@ -1,6 +1,7 @@
 /* calibrate_files: files of runs, kernels and profiles, read for a calibration. */
 #include "myriad/fit/calibrate.h"
 
+/* Runs, kernels or both; all of it lies in the arena. */
 int myr_calibrate_files(struct myr_calibration_job *ret, struct myr_arena *arena,
                         const struct myr_calibration_files *files, struct myr_err *err)
 {

@@ -137,6 +137,7 @@ static void find_worst(struct myr_comparison *ret)
     }
 }
 
+/* FLOPs are compared beside times: where they differ it is not this model that ran. */
 void myr_compare(const struct myr_fit_case *it, const struct myr_layout *layout,
                  const struct myr_trainlog *log, struct myr_comparison *ret)
 {

@@ -2,6 +2,7 @@
 #include "myriad/fit/calibrate.h"
 #include "myriad/fit/compare.h"
 
+/* What a log may leave out and the user has to say. */
 static int need(bool given, const char *what, struct myr_err *err)
 {
     if (given) {
@@ -67,6 +68,7 @@ static int choose_layout(struct myr_log_comparison *c, struct myr_arena *arena, 
     return MYR_OK;
 }
 
+/* The device first: it is the one thing that no log says. */
 static int look_up(struct myr_log_comparison *c, struct myr_arena *arena,
                    const struct myr_log_question *u, struct myr_err *err)
 {
@@ -111,6 +113,7 @@ static int compare(struct myr_log_comparison *c, struct myr_arena *arena,
     return MYR_OK;
 }
 
+/* Where it fails nothing is held; else myr_log_comparison_done() frees the log. */
 int myr_compare_log(struct myr_log_comparison *ret, struct myr_arena *arena,
                     const struct myr_log_question *question, struct myr_err *err)
 {

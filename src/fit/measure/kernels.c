@@ -55,6 +55,7 @@ static double peak_flops(const struct myr_kernel *kernel, const struct myr_devic
     return kernel->precision == MYR_PRECISION_FP8 ? device->fp8_flops : device->bf16_flops;
 }
 
+/* Of the data sheet's peak; 0 where nothing was measured, or a copy goes over another link. */
 double myr_kernel_share(const struct myr_kernel *kernel, const struct myr_device *device)
 {
     if (!device || kernel->seconds <= 0 || kernel->kind > MYR_KERNEL_COPY_DEVICE) {
@@ -67,6 +68,7 @@ double myr_kernel_share(const struct myr_kernel *kernel, const struct myr_device
 
 /* ---- the shapes ---- */
 
+/* A list that is being made; its memory is the arena's. */
 struct shapes {
     struct myr_kernel *items;
     uint32_t count, capacity;
@@ -91,6 +93,7 @@ static const uint32_t layers[][2] = {
     {4096, 14336}, {1280, 8192},  {8192, 1024},  {7168, 8192},  {8192, 3584}, {16032, 8192},
 };
 
+/* 'quick' takes larger steps through the same ranges. */
 static void add_products(struct shapes *shapes, enum myr_precision precision, bool quick)
 {
     /* Inner dimensions alone, squares, and layers over numbers of tokens. */
@@ -173,6 +176,7 @@ void myr_kernels_sweep(struct myr_kernels *kernels, struct myr_arena *arena, boo
 
 /* ---- the file ---- */
 
+/* The CSV that myr_kernels_parse() reads; rates and shares are there for people. */
 void myr_kernels_write(const struct myr_kernels *kernels, struct myr_buf *buf)
 {
     for (uint32_t c = 0; c < COLUMN_COUNT; c++) {
@@ -201,6 +205,7 @@ void myr_kernels_write(const struct myr_kernels *kernels, struct myr_buf *buf)
     }
 }
 
+/* A table and where its columns are. */
 struct reader {
     struct myr_csv csv;
     int at[COLUMN_COUNT];
@@ -234,6 +239,7 @@ static int whole_of(const struct reader *r, int column, uint64_t most, uint64_t 
     return MYR_OK;
 }
 
+/* Products need sizes, copies bytes; a time of 0 would be a rate without end. */
 static int read_row(const struct reader *r, struct myr_kernel *ret, struct myr_err *err)
 {
     static const char *const precisions[] = {"bf16", "fp8"};
@@ -275,6 +281,7 @@ static int read_row(const struct reader *r, struct myr_kernel *ret, struct myr_e
     return MYR_OK;
 }
 
+/* All columns must be there: the file is this program's own. */
 static int read_header(struct reader *r, struct myr_err *err)
 {
     int rows = myr_csv_next(&r->csv, err);
@@ -356,6 +363,10 @@ int myr_kernels_read(struct myr_kernels *kernels, struct myr_arena *arena,
 
 /* ---- what the cost model says ---- */
 
+/*
+ * Seconds by the cost model with these constants; 0 for copies to and from the host, which it has
+ * no term for.
+ */
 double myr_kernel_predict(const struct myr_kernel *kernel, const struct myr_device *device,
                           const double *constants)
 {
@@ -383,6 +394,7 @@ double myr_kernel_predict(const struct myr_kernel *kernel, const struct myr_devi
     return 0;
 }
 
+/* By what the driver calls the GPU; NULL: the catalogue has none like it. */
 const struct myr_device *myr_kernels_device(const struct myr_profiles *profiles, const char *gpu)
 {
     /* Longer names first: "A100-SXM4-80GB" is not the 40 GB one, "GB200" contains "B200". */

@@ -20,6 +20,7 @@ struct choice {
 #define LIGHT_SHARE 0.4
 #define VP_MAX      16 /* chunks that an open row is taken to have at most, as in the search */
 
+/* 0 where everything fits as it is, 1 where not even recomputing all of it would do. */
 static double recompute_share_of(const struct myr_fit_case *it, const struct myr_layout *layout)
 {
     struct myr_layout full = *layout, none = *layout;
@@ -53,6 +54,7 @@ static void blend(struct myr_fit_cost *cost, const struct myr_fit_cost *full, do
     }
 }
 
+/* A share between nothing and all recomputed, as recipes choose it. */
 static void cost_of(const struct myr_fit_case *it, const struct myr_layout *layout,
                     double recompute_share, struct myr_fit_cost *ret)
 {
@@ -99,6 +101,7 @@ static void consider(const struct myr_run *run, struct myr_layout layout, struct
     }
 }
 
+/* With the layers dealt as usual, and with room left for prediction modules. */
 static void consider_zero(const struct myr_run *run, struct myr_layout layout, struct choice *best)
 {
     bool open = run->open & MYR_RUN_OPEN_ZERO;
@@ -184,6 +187,7 @@ static void consider_grids(const struct myr_run *run, uint32_t domain, struct ch
     }
 }
 
+/* The best legal value of every open axis; a row that has none is refused by the rule it breaks. */
 void myr_run_resolve(struct myr_run *run)
 {
     struct choice best = {};

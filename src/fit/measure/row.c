@@ -26,6 +26,7 @@ bool fit_field_none(struct myr_str text)
     return fit_word_open(text) || fit_word_is(text, "none");
 }
 
+/* 'otherwise' for what is open and for what cannot be read, which fit_row_odd() has told. */
 uint32_t fit_field_count(const struct fit_row *r, enum fit_column column, uint32_t otherwise)
 {
     uint64_t value;
@@ -111,6 +112,7 @@ const char *fit_row_odd(const struct fit_row *r)
     return number ? number : odd_flag(r);
 }
 
+/* Without these columns no row could be read: an error of the file, not of its rows. */
 int fit_row_header(struct fit_row *r, struct myr_err *err)
 {
     static const enum fit_column needed[] = {COLUMN_software, COLUMN_hw, COLUMN_gpus, COLUMN_gbs};

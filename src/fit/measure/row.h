@@ -68,6 +68,7 @@ enum fit_column {
         COLUMN_COUNT
 };
 
+/* The table, and the row at hand in 'csv'. */
 struct fit_row {
     struct myr_arena *arena;
     const struct myr_profiles *profiles;

@@ -20,6 +20,7 @@ int myr_runs_read(struct myr_runs *runs, struct myr_arena *arena,
                                          path);
 }
 
+/* As wide as what had to be guessed of the run makes it. */
 struct myr_fit_spread myr_run_spread(const struct myr_run *run, const struct myr_profiles *profiles,
                                      const struct myr_fit_cost *cost)
 {

@@ -116,6 +116,7 @@ static bool read_offload(struct myr_str word, struct myr_run *run)
     return fine || run->offload_layers > 0;
 }
 
+/* NULL, or why the row is refused. */
 const char *fit_run_recipe(struct myr_arena *arena, const struct fit_recipe_fields *fields,
                            struct myr_run *run)
 {

@@ -3,6 +3,7 @@
 
 #include "myriad/fit/runs.h"
 
+/* Fields of a row that speak of its recipe, as they stand there; empty where there is no column. */
 struct fit_recipe_fields {
     struct myr_str of[MYR_CAPABILITY_COUNT]; /* trimmed; the column of each capability */
     struct myr_str note, offload;

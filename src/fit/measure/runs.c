@@ -125,6 +125,7 @@ static void shape_of(const struct fit_row *r, struct myr_model *ret)
     }
 }
 
+/* A model of the catalogue, or the shape that the columns describe. */
 static int read_model(const struct fit_row *r, struct myr_model *ret, struct myr_err *err)
 {
     if (known_model(r, ret)) {
@@ -431,6 +432,7 @@ static void explain(const struct fit_row *r, struct myr_run *run)
                                     told ? "; with 1 for each: " : "", told ? why.message : "");
 }
 
+/* All rows, refused ones too, so that answers list every line of the table. */
 int myr_runs_parse(struct myr_runs *runs, struct myr_arena *arena,
                    const struct myr_profiles *profiles, const char *file, struct myr_str text,
                    struct myr_err *err)

@@ -26,6 +26,7 @@ static int choose_device(const struct myr_sweep_question *question,
     return rc;
 }
 
+/* A shape that the GPU cannot do has no time; the sweep goes on. */
 int myr_gpu_sweep(const struct myr_sweep_question *question, const struct myr_profiles *profiles,
                   struct myr_arena *arena, struct myr_kernels *ret, struct myr_err *err)
 {

@@ -233,6 +233,7 @@ static void read_pattern(struct myr_trainlog *log, struct myr_str list)
     log->given[MYR_LOG_MOE_INTERVAL] = true;
 }
 
+/* The last one printed counts. */
 static void set_argument(struct myr_trainlog *log, struct myr_str name, struct myr_str value)
 {
     /* Arguments that nobody asks for are most of the list. */
@@ -404,6 +405,7 @@ static bool read_rank(struct myr_trainlog *log, struct myr_str line)
     return true;
 }
 
+/* An iteration is held back until it is clear that no more of it comes. */
 static void read_line(struct myr_trainlog *log, struct myr_str line)
 {
     log->lines++;
@@ -443,6 +445,7 @@ static void end_line(struct myr_trainlog *log)
     log->skipping = false;
 }
 
+/* A line may come in several pieces; it is read when its end is there. */
 void myr_trainlog_feed(struct myr_trainlog *log, struct myr_str text)
 {
     size_t from = 0;
@@ -470,6 +473,7 @@ void myr_trainlog_feed(struct myr_trainlog *log, struct myr_str text)
     }
 }
 
+/* What is still held back counts; a log without a step is no log. */
 int myr_trainlog_finish(struct myr_trainlog *log, const char *file, struct myr_err *err)
 {
     if (log->line.len) {

@@ -9,6 +9,7 @@ static void fix(const struct myr_trainlog *log, enum myr_log_argument at, uint32
     }
 }
 
+/* Fills what the question leaves open; the log of a growing batch knows its last size best. */
 void myr_trainlog_query(const struct myr_trainlog *log, struct myr_fit_query *query)
 {
     fix(log, MYR_LOG_WORLD, &query->gpus);
@@ -57,6 +58,7 @@ static uint32_t argument(const struct myr_trainlog *log, enum myr_log_argument a
     return log->given[at] && log->arguments[at] >= 1 ? (uint32_t)log->arguments[at] : otherwise;
 }
 
+/* All shared experts of a layer are one width together in the log. */
 static void model_experts(const struct myr_trainlog *log, uint32_t experts, struct myr_model *ret)
 {
     uint32_t shared = argument(log, MYR_LOG_SHARED_FFN, 0);
@@ -71,6 +73,7 @@ static void model_experts(const struct myr_trainlog *log, uint32_t experts, stru
     ret->ffn_hidden = all ? 0 : ret->ffn_hidden;
 }
 
+/* A model by the trainer's arguments; what they do not print is the trainer's default. */
 int myr_trainlog_model(const struct myr_trainlog *log, struct myr_model *ret, struct myr_err *err)
 {
     uint32_t layers = argument(log, MYR_LOG_LAYERS, 0), hidden = argument(log, MYR_LOG_HIDDEN, 0);

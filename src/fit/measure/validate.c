@@ -33,6 +33,7 @@ static bool same_family(const struct myr_run *a, const struct myr_run *b)
     return n == myr_run_family_len(b) && strncmp(a->source, b->source, n) == 0;
 }
 
+/* Errors in percent, above 0 where the step is told too slow. */
 static struct myr_validation_row row_of(const struct myr_run *run,
                                         const struct myr_profiles *profiles)
 {
@@ -85,6 +86,7 @@ static void add_family(const struct myr_runs *runs, uint32_t first, struct myr_a
                             quantile(errors, count, 0.5)};
 }
 
+/* Quantiles are over rows with a time; coverage is over all rows. */
 void myr_runs_validate(const struct myr_runs *runs, const struct myr_profiles *profiles,
                        struct myr_arena *arena, struct myr_validation *ret)
 {

@@ -113,6 +113,7 @@ bool fit_word_whole(struct myr_str text, uint64_t *ret)
            myr_str_to_u64((struct myr_str){digits, count}, ret);
 }
 
+/* Four digits that no digit stands before; more may follow, as in 202506. */
 uint32_t fit_word_year(struct myr_str text)
 {
     for (size_t i = 0; i + 4 <= text.len; i++) {
@@ -126,6 +127,7 @@ uint32_t fit_word_year(struct myr_str text)
     return 0;
 }
 
+/* Six digits, or four and two, with no further digit on either side. */
 uint32_t fit_word_month(struct myr_str text)
 {
     for (size_t i = 0; i + 6 <= text.len; i++) {
@@ -197,6 +199,7 @@ bool fit_word_zero(struct myr_str text, uint32_t *ret, bool *ret_hybrid)
     return false;
 }
 
+/* A text that holds both "none" and "full" says neither: it is left to the recipe. */
 bool fit_word_recompute(struct myr_str text, enum myr_recompute *ret)
 {
     *ret = MYR_RECOMPUTE_NONE;

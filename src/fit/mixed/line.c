@@ -25,6 +25,7 @@ static double kept_of(struct myr_layout layout, const struct myr_model *model,
     return (double)myr_layer_activation_bytes(&layout, model, moe);
 }
 
+/* Running sums over the layers of the model: row i is the first i of them. */
 static void sum_layers(const struct fit_line_up *line, struct fit_pool_costs *b,
                        const struct fit_blocks *blocks)
 {
@@ -144,6 +145,7 @@ static double *row_of(const struct fit_line_up *line)
     return MYR_ARENA_NEW(line->arena, double, line->x->query->it.model->layer_count + (size_t)1);
 }
 
+/* Memory of the tables is the line's arena, which goes with the question. */
 void fit_line_price_layers(const struct fit_line_up *line, uint32_t pool,
                            const struct myr_layout *layout)
 {
@@ -214,6 +216,10 @@ struct seat {
     double flights, fixed_bytes, working_bytes;
 };
 
+/*
+ * State, activations of all micro-batches in flight, and room to work in where layers are
+ * recomputed.
+ */
 static double seat_bytes(const struct seat *seat, uint32_t mode, uint32_t recomputed)
 {
     const struct fit_layer_sums *s = &seat->b->sums;
@@ -228,6 +234,7 @@ static double seat_bytes(const struct seat *seat, uint32_t mode, uint32_t recomp
     return seat->fixed_bytes + seat->flights * kept + (recomputed ? seat->working_bytes : 0);
 }
 
+/* What does not depend on the recomputation, looked up once for the halving. */
 static struct seat seat_of(const struct fit_line_up *line, uint32_t stage, uint32_t from,
                            uint32_t layers, struct myr_rank_params *ret_params)
 {
@@ -275,6 +282,7 @@ static uint32_t least_recomputed(const struct fit_line_up *line, const struct se
     return low;
 }
 
+/* Of the ways that fit the fastest; 'fits' false where there is none. */
 struct fit_stage_choice fit_line_choose(const struct fit_line_up *line, uint32_t stage,
                                         uint32_t from, uint32_t layers)
 {

@@ -32,6 +32,7 @@ static void set_line(const struct myr_layout *layout, const struct fit_stages *a
     ret->fill_s = fit_max(0, rest - 1e-6 * unit_s);
 }
 
+/* 'ret_pipe' is of the slowest stage: its passes are what an exchange hides behind. */
 void fit_pace_of(const struct myr_fit_case *it, const struct myr_layout *layout,
                  const struct fit_blocks *blocks, double hop_s, struct fit_way *ret,
                  struct fit_pipe *ret_pipe)

@@ -14,6 +14,7 @@ struct fit_way {
     double update_s; /* after the last unit of the last pool; that of the slowest pool counts */
 };
 
+/* All ways of one pool. */
 struct fit_ways {
     const struct fit_way *items;
     uint32_t count;
@@ -22,6 +23,7 @@ struct fit_ways {
 /* Seconds of so many units, all before the tail: one more unit never takes less. */
 typedef double fit_units_s(void *context, uint32_t pool, uint32_t way, uint32_t units);
 
+/* One question: the pools' ways, the batch, and how long a part takes. */
 struct fit_batch {
     const struct fit_ways *pools;
     uint32_t pool_count, batch;
@@ -30,6 +32,7 @@ struct fit_batch {
     double limit_s; /* what takes as long is of no use */
 };
 
+/* What a pool got. */
 struct fit_share {
     uint32_t way, units; /* index into the pool's ways; how many units */
 };
@@ -65,6 +68,7 @@ struct fit_partition {
     double limit_s;        /* what takes as long is of no use */
 };
 
+/* The best dealing that was found, and what is proven of it. */
 struct fit_partitioned {
     double step_s;  /* the pipeline played as 1F1B, and the longest tail of a group */
     double pipe_s;  /* the pipeline alone */

@@ -36,6 +36,7 @@ static uint64_t gcd(uint64_t a, uint64_t b)
     return a;
 }
 
+/* The way that the combination at hand has for a pool. */
 static const struct fit_way *way_of(const struct combination *c, uint32_t pool)
 {
     const struct fit_way *way = c->ways[pool];

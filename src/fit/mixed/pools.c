@@ -148,6 +148,10 @@ static void set_gap(struct myr_fit_mixed *mixed)
     MYR_ASSERT(mixed->gap >= 0);
 }
 
+/*
+ * Every subset of two or more pools, each by batch and by layers; what is kept is the fastest of
+ * each kind. An error only where no pool alone and no mixture works.
+ */
 int myr_fit_pools_search(const struct myr_fit_query *query, const struct myr_fit_pool *pools,
                          uint32_t pool_count, struct myr_arena *arena, struct myr_fit_pools *ret,
                          struct myr_err *err)

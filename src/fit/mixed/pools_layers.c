@@ -13,6 +13,7 @@
 #include "mixed/mix.h"
 #include "mixed/partition.h"
 
+/* A width, a number of replicas and a micro-batch. */
 struct question {
     double bound_s;
     size_t number;            /* equal bounds keep their order */
@@ -151,6 +152,7 @@ static void put_parts(const struct fit_line_up *line, const struct myr_layout *l
     MYR_ASSERT(first == line->x->query->it.model->layer_count);
 }
 
+/* All ranks wait for each other, so the pool with the largest share sets it. */
 static double straggler_of(const struct fit_line_up *line, const struct myr_layout *layout)
 {
     const struct fit_mixer *x = line->x;
@@ -241,6 +243,10 @@ static bool repeats(const struct fit_mixer *x, const uint32_t *order)
     return false;
 }
 
+/*
+ * All orders of ranks, ZeRO stages and orders of pools; tables live in an arena of their own, for
+ * there may be many questions.
+ */
 static void ask(struct fit_line_up *line, const struct question *question, bool alike,
                 struct myr_fit_mixed *best)
 {
@@ -359,6 +365,7 @@ static double bound_s(const struct fit_line_up *line, const struct myr_layout *l
     return pipe * (1 + straggler_of(line, layout)) * (1 - 1e-9);
 }
 
+/* A growing list; sorted by bound before it is worked off. */
 struct questions {
     struct question *items;
     size_t count, max;
@@ -425,6 +432,7 @@ static void questions_done(struct questions *all)
     free(all->items);
 }
 
+/* Lists all questions with their bounds, then asks them lowest first until none can win. */
 void fit_mix_layers(const struct fit_mixer *x, struct myr_fit_mixed *best)
 {
     const struct myr_model *model = x->query->it.model;

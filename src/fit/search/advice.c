@@ -116,6 +116,7 @@ static void try_words(const struct myr_fit_query *query, const struct myr_layout
     }
 }
 
+/* The best step with one axis forced to another value, all else free. */
 void myr_fit_choices(const struct myr_fit_query *query, const struct myr_layout *best,
                      struct myr_arena *arena, struct myr_fit_choices *ret)
 {
@@ -139,6 +140,10 @@ const char *myr_fit_knob_name(enum myr_fit_knob knob)
     return names[knob];
 }
 
+/*
+ * The same layout on a machine that is better or worse in one figure; the layout is not searched
+ * again.
+ */
 double myr_fit_turned_s(const struct myr_fit_case *it, const struct myr_layout *layout,
                         enum myr_fit_knob knob, double factor)
 {
@@ -176,6 +181,7 @@ double myr_fit_turned_s(const struct myr_fit_case *it, const struct myr_layout *
     return cost.step_s;
 }
 
+/* Layouts that would be faster than 'step_s' and do not fit; how many there are, at most 'max'. */
 uint32_t myr_fit_refused(const struct myr_fit_query *query, struct myr_arena *arena, double step_s,
                          struct myr_fit_refusal *ret, uint32_t max)
 {

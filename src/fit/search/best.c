@@ -91,6 +91,7 @@ bool fit_best_wants(const struct myr_fit_answer *answer, uint32_t top,
            (step_s <= worst->step_s && before(layout, &worst->layout));
 }
 
+/* Asked before with fit_best_wants(). The list stays in order, one of each grid. */
 void fit_best_add(struct myr_fit_answer *answer, uint32_t top, const struct myr_layout *layout,
                   double step_s)
 {

@@ -17,6 +17,7 @@
 
 #include "search/visit.h"
 
+/* One entry serves all depths of a width: layers do not know how many stages there are. */
 static struct fit_priced_layers *price_layers(const struct fit_search *s,
                                               const struct myr_layout *layout, enum fit_chain chain)
 {
@@ -104,6 +105,10 @@ static uint64_t group_layouts(const struct fit_search *s, const struct myr_layou
 /* By micro-batch, chain, and whether it is DualPipe's. */
 typedef struct fit_priced_layers *priced_table[FIT_MICRO_MAX + 1][FIT_CHAIN_COUNT][2];
 
+/*
+ * All groups of a width and a depth with their first bounds; counts their layouts without forming
+ * them.
+ */
 static void add_family(struct fit_search *s, struct myr_layout *width, uint32_t at,
                        priced_table priced)
 {
@@ -175,6 +180,7 @@ static bool next_family(struct fit_search *s, struct fit_heap *heap, struct fit_
     return true;
 }
 
+/* Fills the heap, refines and cuts families while bounds let them be of use, opens what is left. */
 static void search_space(struct fit_search *s)
 {
     const struct myr_model *model = s->query->it.model;
@@ -232,6 +238,7 @@ static void fit_search_done(struct fit_search *s)
     free(s->cut.of);
 }
 
+/* One space for each precision; the list of the best goes on from one to the next. */
 void fit_search_quietly(const struct myr_fit_query *query, struct myr_arena *arena,
                         struct myr_fit_answer *ret)
 {

@@ -10,6 +10,7 @@ static struct fit_brief brief_of(const struct fit_layer *alone, const struct fit
     return ret;
 }
 
+/* Part by part. */
 static void add_brief(struct fit_brief *to, const struct fit_brief *from, double times)
 {
     to->forward_s += times * from->forward_s;
@@ -43,6 +44,7 @@ static void note_briefs(const struct fit_search *s, const struct fit_blocks *blo
     }
 }
 
+/* Blocks are large and thrown away: these few numbers of them are kept. */
 void fit_briefs_of(const struct fit_search *s, struct myr_layout layout, enum fit_chain chain,
                    struct fit_briefs *ret)
 {

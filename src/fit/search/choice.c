@@ -1,6 +1,7 @@
 /* choice: what all files of the search mean by a numbered choice, and the least of a stage. */
 #include "search/visit.h"
 
+/* A group of selective recomputation has that one choice. */
 void fit_set_choice(const struct fit_visit *v, const struct fit_shape *shape, uint32_t choice,
                     struct myr_layout *layout)
 {
@@ -30,6 +31,7 @@ struct myr_rank_params fit_params_least(const struct fit_visit *v, double layers
                                     (uint64_t)(moe * (double)expert->expert)};
 }
 
+/* Blocks of this layout answer for all choices of the chain. */
 void fit_set_chain(const struct fit_search *s, enum fit_chain chain, struct myr_layout *layout)
 {
     /*

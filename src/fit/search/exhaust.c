@@ -5,6 +5,7 @@
 #include "cost/combine.h"
 #include "search/space.h"
 
+/* What every level of the walk hands on. */
 struct walk {
     const struct fit_space *space;
     struct myr_fit_answer *answer;
@@ -17,6 +18,7 @@ struct shared {
     double straggler;
 };
 
+/* As anybody else would price it: this search shares no bound with the other one. */
 static void price_shared(const struct myr_fit_case *it, const struct myr_layout *layout,
                          struct shared *ret)
 {
@@ -90,6 +92,7 @@ static void walk_state(const struct walk *walk, struct myr_layout layout)
     }
 }
 
+/* None, selective, all, and every number of layers between. */
 static void walk_recompute(const struct walk *walk, struct myr_layout layout, uint32_t chunk_most)
 {
     const struct fit_space *space = walk->space;
@@ -108,6 +111,7 @@ static void walk_recompute(const struct walk *walk, struct myr_layout layout, ui
     }
 }
 
+/* One cut with every schedule and micro-batch; the rules say which combinations are none. */
 static void walk_shape(const struct walk *walk, struct myr_layout layout,
                        const struct fit_shape *shape)
 {

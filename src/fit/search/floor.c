@@ -127,6 +127,9 @@ double fit_cut_floor_s(const struct fit_visit *v, struct fit_cut *cut, uint32_t 
     return order_floor_s(v, cut, choice, 0);
 }
 
+/*
+ * Playing is dear, so it is done only near the limit, where it may exclude what the sum does not.
+ */
 double fit_cut_played_s(struct fit_visit *v, struct fit_cut *cut, uint32_t choice, double limit)
 {
     const struct fit_shape *shape = cut->shape;
@@ -343,6 +346,7 @@ static double fixed_most_s(const struct fit_visit *v, uint32_t zero,
     return once * seen * (zero >= 2 ? 2 * v->micro_batches : 1) + c[FIT_STEP] * 1e-3;
 }
 
+/* Known once for a group; fills the bounds of the single shards on the way. */
 double fit_zero_update_s(struct fit_visit *v, bool interleaved, uint32_t zero)
 {
     const struct myr_fit_query *q = v->s->query;
@@ -384,6 +388,7 @@ double fit_zero_update_s(struct fit_visit *v, bool interleaved, uint32_t zero)
     return *known;
 }
 
+/* The order that is best for both together: the least sum, not the sum of the least. */
 double fit_shard_floor_s(struct fit_visit *v, struct fit_cut *cut, const struct myr_layout *layout,
                          uint32_t shard_at, uint32_t choice, double pipe_s)
 {

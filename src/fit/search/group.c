@@ -1,6 +1,7 @@
 /* group: bounds on all layouts of a width, a depth, a micro-batch and a way to recompute. */
 #include "search/visit.h"
 
+/* Shares of the forward pass bound what a schedule can hide, from above and from below. */
 void fit_times_of(const struct fit_search *s, const struct fit_briefs *briefs,
                   struct fit_times *ret)
 {
@@ -86,6 +87,7 @@ static double interleaved_floor_s(const struct fit_search *s, const struct fit_d
     return floor_s;
 }
 
+/* The least over all schedules that the group may have; 1e30 where it may have none. */
 double fit_group_floor_s(const struct fit_search *s, struct myr_layout layout,
                          const struct fit_depth *depth, const struct fit_times *times, bool dual)
 {
@@ -202,6 +204,7 @@ static double update_s(struct fit_visit *v, uint32_t zero)
     return fit_zero_update_s(v, fit_interleaves(v->s, &v->layout, v->depth), zero);
 }
 
+/* ZeRO stages trade memory against exchange, so each has its own bound and the least one holds. */
 double fit_refined_floor_s(struct fit_visit *v, double limit)
 {
     const struct myr_fit_query *q = v->s->query;

@@ -123,6 +123,7 @@ static uint32_t least_alike(const struct fit_visit *v, struct fit_cut *cut, uint
     return most > cut->last ? cut->last : whole + (most > whole + 1e-6);
 }
 
+/* By halving: past one layer, more recomputation never takes more room. */
 uint32_t fit_least_choice(const struct fit_visit *v, struct fit_cut *cut, uint32_t from)
 {
     uint32_t low = from, high = cut->last;

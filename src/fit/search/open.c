@@ -292,6 +292,7 @@ static void find_alike(struct fit_visit *v)
     }
 }
 
+/* Orders and shards that are legal for the family, and where groups lie in each order. */
 static void list_updates(struct fit_visit *v)
 {
     const struct fit_search *s = v->s;
@@ -488,6 +489,7 @@ static double try_best_cut(struct fit_visit *v, double limit)
     return best_s;
 }
 
+/* Groups that pass the limit are dropped for good: the limit only falls. */
 void fit_refine_family(struct fit_search *s, struct fit_family *family, bool cuts)
 {
     struct fit_visit v; /* large, and mostly filled when needed */
@@ -513,6 +515,7 @@ void fit_refine_family(struct fit_search *s, struct fit_family *family, bool cut
     family->floor_s = family->count ? groups[0].floor_s : 1e30;
 }
 
+/* The last look: what comes through is priced in full. */
 void fit_open_family(struct fit_search *s, const struct fit_family *family)
 {
     struct fit_visit v; /* large, and mostly filled when needed */

@@ -22,6 +22,7 @@ static double layers_s(const struct fit_visit *v, const struct fit_stage_kind *k
     return sum;
 }
 
+/* A fraction of the work of fit_cut_floor_s(). 0 for DualPipe: nothing is said. */
 double fit_shape_quick_s(const struct fit_visit *v, const struct fit_shape *shape, uint32_t choice)
 {
     /*

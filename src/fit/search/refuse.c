@@ -113,6 +113,7 @@ static uint32_t other_batch(const struct myr_fit_query *q, const struct near *ne
     return 0;
 }
 
+/* Sizes do not divide: the nearest numbers that do, tried before they are named. */
 static int no_layout(const struct myr_fit_query *q, struct myr_arena *arena, struct myr_err *err)
 {
     enum { WIDTHS = 128 };
@@ -470,6 +471,7 @@ static void hint_memory(const struct myr_fit_query *query, const struct myr_layo
     }
 }
 
+/* Nothing legal, or nothing that fits: two kinds of answer with their own advice. */
 int fit_refuse(const struct myr_fit_query *query, struct myr_arena *arena,
                struct myr_fit_answer *answer, struct myr_err *err)
 {

@@ -26,6 +26,7 @@ static uint64_t shard_choices(const struct fit_space *space, const struct myr_la
     return count;
 }
 
+/* The rule 'expert-order' (docs/work.md) without building the grids. */
 bool fit_stages_aligned(const struct myr_layout *l)
 {
     /* Ranks faster than the stage, in both grids: stages agree when these do. */
@@ -52,6 +53,7 @@ bool fit_is_cp_first(const enum myr_axis order[MYR_LAYOUT_ORDER_COUNT])
     return order[i] == MYR_AXIS_CP;
 }
 
+/* Legal combinations of the three, so that the search can say how many layouts it covers. */
 uint64_t fit_shard_count(const struct fit_search *s, const struct myr_layout *layout)
 {
     enum myr_axis orders[FIT_ORDERS_MAX][MYR_LAYOUT_ORDER_COUNT];

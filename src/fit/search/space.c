@@ -4,6 +4,7 @@
  */
 #include "search/space.h"
 
+/* 0 leaves sizes open, -1 words. */
 struct myr_fit_query myr_fit_query_default(void)
 {
     return (struct myr_fit_query){.zero = -1,
@@ -31,6 +32,7 @@ uint32_t myr_fit_precisions(const struct myr_device *device, enum myr_precision 
     return count;
 }
 
+/* A pipeline of one stage has no schedule to choose. */
 bool fit_schedule_allowed(const struct myr_fit_query *query, enum myr_schedule schedule,
                           uint32_t pp)
 {
@@ -92,6 +94,7 @@ static void add_stage(struct fit_shape *shape, const struct fit_stage_kind *stag
     /* A stage left out only lowers the bounds, which stay bounds. */
 }
 
+/* A layout of nothing but the cut, to ask work about it. */
 static struct myr_layout shape_layout(const struct fit_shape *shape)
 {
     struct myr_layout layout = myr_layout_default();
@@ -271,6 +274,7 @@ static void note_ends(struct fit_shape *shape)
     }
 }
 
+/* The least and the most over all shapes of a depth, for bounds on all of them at once. */
 static void note_layers(struct fit_shape *shape, struct fit_depth *depth)
 {
     note_ends(shape);
@@ -361,6 +365,7 @@ static void count_below(struct fit_space *space, struct myr_arena *arena)
     space->alike = kinds == 1;
 }
 
+/* Of one precision. tp ends with the scale-up domain unless a larger one is asked for. */
 void fit_space_init(struct fit_space *space, struct myr_arena *arena,
                     const struct myr_fit_query *query, enum myr_precision precision)
 {
@@ -415,6 +420,9 @@ void fit_space_init(struct fit_space *space, struct myr_arena *arena,
 
 /* Widths */
 
+/*
+ * With sizes of the other axes that break no rule themselves, so that a broken one is the width's.
+ */
 static bool width_legal(const struct fit_space *space, struct myr_layout layout)
 {
     const struct myr_fit_query *q = space->query;
@@ -491,6 +499,7 @@ static uint32_t axis_size(const struct myr_layout *layout, enum myr_axis axis)
     return axis == MYR_AXIS_CP ? layout->cp : axis == MYR_AXIS_DP ? layout->dp : layout->pp;
 }
 
+/* tp is always the fastest axis; how the others follow is searched. */
 uint32_t fit_orders(const struct myr_layout *layout,
                     enum myr_axis orders[FIT_ORDERS_MAX][MYR_LAYOUT_ORDER_COUNT])
 {

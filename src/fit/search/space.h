@@ -65,6 +65,7 @@ struct fit_depth {
     uint64_t plain_choices, interleaved_choices; /* shapes times their recomputation choices */
 };
 
+/* Made once for a question and a precision, and only read afterwards. */
 struct fit_space {
     const struct myr_fit_query *query;
     struct fit_shape *shapes;

@@ -27,6 +27,7 @@ struct fit_brief {
     double recompute_more_s; /* of that, what making it again adds */
 };
 
+/* The blocks of one width, micro-batch, chain and order, as bounds see them. */
 struct fit_briefs {
     struct fit_brief layers[FIT_KIND_COUNT], first, last;
     double least_s;      /* of any layer, left alone */
@@ -90,6 +91,7 @@ struct fit_heap {
     uint32_t count, max;
 };
 
+/* One search over one space; memory of the arena lives as long as the answer's. */
 struct fit_search {
     struct myr_arena *arena;
     const struct myr_fit_query *query;
