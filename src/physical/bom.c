@@ -107,6 +107,7 @@ static void collect(const struct physical *physical, struct needs *needs)
     }
     for (uint32_t i = 0; i < design->cabletype_count; i++) {
         const struct lay *lay = &physical->lays[i];
+        /* A type that no cable has (any more) needs nothing. */
         if (lay->cables == 0 || cabled_by_others(physical, lay->type->net)) {
             continue;
         }

@@ -13,6 +13,11 @@ struct cage {
     uint32_t connector; /* of the last port that was looked at */
     uint64_t plug;      /* the same */
     uint32_t cable;     /* the same */
+    /*
+     * any: a port carries a link; bare: no cable is chosen for what was met so far. straight,
+     * split, fixed: kinds of plugs that were met. The others are what is wrong: two kinds of
+     * modules, two cables in one connector, one splitter in two.
+     */
     bool any, bare, straight, split, fixed, modules_differ, shared, torn;
 };
 
@@ -47,6 +52,7 @@ static void look_at_port(const struct physical *physical, uint32_t port, uint32_
     uint32_t link = design->port_link[port];
     uint32_t cable = design->link_cable[link], index = design->cable_type[cable];
     const struct lay *lay = &physical->lays[index];
+    /* 0 is the end nearer to the hosts, as in lay->module. */
     uint32_t end = design->link_a[link] == port ? 0 : 1;
     if (!lay->cable) { /* nothing is plugged: that no cable was chosen is said of the joint */
         if (!cage->any) {

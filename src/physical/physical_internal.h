@@ -77,13 +77,13 @@ enum physical_rule {
 struct socket {
     const struct myr_part *box; /* switch, card or Ethernet switch; NULL: not known */
     const struct myr_port_group *group;
-    const struct myr_card *card; /* of a host; NULL of a switch */
-    const char *form, *top, *takes;
-    const struct myr_speeds *lane_also;
-    uint32_t technology, lanes, lane_gbps;
-    uint32_t cage_gbps; /* of all ports of a cage together */
-    uint32_t devices;   /* of the type */
-    uint8_t kind;       /* of the devices */
+    const struct myr_card *card;           /* of a host; NULL of a switch */
+    const char *form, *top, *takes;        /* of a cage, as the part has them; NULL: not stated */
+    const struct myr_speeds *lane_also;    /* NULL for fixed ports */
+    uint32_t technology, lanes, lane_gbps; /* enum myr_technology; 0 lanes: not stated */
+    uint32_t cage_gbps;                    /* of all ports of a cage together */
+    uint32_t devices;                      /* of the type */
+    uint8_t kind;                          /* of the devices */
 };
 
 /* A cable type with its parts; what it uses is counted while cages and cables are passed. */

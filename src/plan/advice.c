@@ -44,6 +44,7 @@ static void advise_fill(struct plan *plan)
         return;
     }
     uint32_t fewer = sized(plan, &trial, &dense);
+    /* Not to be built, or nothing gained. */
     if (fewer == 0 || fewer >= switches_of(plan)) {
         return;
     }

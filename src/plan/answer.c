@@ -137,6 +137,7 @@ static void put_more(struct myr_answer *answer, const struct myr_design *design,
         myr_answer_null(answer, "warranty_months");
     }
     if (more) {
+        /* 0 is a share, so only a design without the section has null. */
         myr_answer_double(answer, "spare_share", more->spare_permille / 1000.0, 3);
     } else {
         myr_answer_null(answer, "spare_share");

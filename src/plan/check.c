@@ -187,6 +187,7 @@ static void check_rails(struct plan *plan, const struct net_plan *net)
     uint64_t wrong = 0;
     for (uint32_t leaf = 0; leaf < out->leaf; leaf++) {
         uint32_t device = out->first_leaf + leaf;
+        /* In rail-only each rail is a fabric, which is the unit of a leaf's place. */
         uint32_t rail = out->topology == MYR_TOPOLOGY_RAIL_ONLY ? design->place[device].unit
                                                                 : design->place[device].ordinal;
         for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {

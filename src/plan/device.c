@@ -60,6 +60,7 @@ int myr_plan_device(const struct myr_design *design, const char *name, struct my
     };
     uint32_t device = myr_design_find(design, myr_str_from(name));
     if (device == MYR_NONE) {
+        /* Names follow from places, so examples show how they are made. */
         int rc = myr_err_set(err, MYR_ENOENT, "no device '%.60s' in this design", name);
         myr_err_hint(err, "names look like node/00042, leaf/p2-g1-r5, spine/p2-3, core/g4-17");
         return rc;

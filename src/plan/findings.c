@@ -42,6 +42,7 @@ static bool accepted(const struct plan *plan, const char *rule)
 void plan_finding(struct plan *plan, enum myr_severity severity, const char *rule,
                   const char *where, const char *remedy, const char *fmt, ...)
 {
+    /* Longer messages are cut, not refused. */
     char message[512];
     va_list args;
     va_start(args, fmt);

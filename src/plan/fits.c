@@ -234,6 +234,7 @@ static enum fit_rule ends_fit(const struct myr_part_cable *cable, const struct f
     if (!fits_technology(cable->technology, link->b.technology)) {
         return FIT_CABLE_TECHNOLOGY;
     }
+    /* A leg may have fewer lanes than its cage. */
     bool straight = cable->legs == 1;
     return lanes_fit(&link->b, cable->lanes, same_b) &&
                    lanes_fit(&link->a, cable->lanes / cable->legs, same_a && straight) &&

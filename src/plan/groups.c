@@ -44,6 +44,7 @@ int plan_groups(struct plan *plan, struct myr_err *err)
                                  plan->server->id, plan->server->server.nodes, group->server->id,
                                  group->server->server.nodes);
         }
+        /* In 64 bits: the product may be more than 32 hold. */
         uint64_t own = (uint64_t)group->servers * group->server->server.nodes;
         nodes += own;
         gpus += own * group->server->server.gpus_per_node;

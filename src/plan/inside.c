@@ -178,7 +178,10 @@ static struct span domain_span(const struct plan *plan, enum myr_domain_kind kin
         span.size = nodes > 1 ? nodes : 0;
         return span;
     }
-    /* Groups on the compute network come first and share its leaves. */
+    /*
+     * Groups on the compute network come first and share its leaves. All groups on the network
+     * together, from here on.
+     */
     span.nodes = 0;
     for (uint32_t k = 0; k < plan->group_count; k++) {
         bool on = plan->groups[k].networks & 1U << MYR_NET_COMPUTE;

@@ -115,6 +115,7 @@ static struct link_need host_need(const struct plan *plan, const struct net_plan
     }
     uint32_t ports = myr_switch_ports_per_cage(net->leaf_sw, net->out.host_gbps);
     need.link.b = switch_socket(plan, net->leaf_part, ports, net->splitter_legs);
+    /* A cable with ends would fill the cage that other cards have their ports in. */
     need.no_fixed = shares_cages(net, ports);
     /* The first kind of hosts has chosen the leaf's module; all others must join it. */
     if (need.no_fixed && class_index > 0) {
@@ -221,6 +222,7 @@ static struct link_need layer_need(const struct plan *plan, const struct net_pla
 bool plan_card_joins(struct plan *plan, const struct net_plan *net, uint32_t card, uint32_t sw)
 {
     const struct myr_part *nic = part_at(plan, card);
+    /* Splitters and slots follow from the switch, so they are worked out for this one. */
     struct net_plan trial = *net;
     struct fit_parts parts;
     trial.leaf_part = sw;

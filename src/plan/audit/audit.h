@@ -105,18 +105,18 @@ struct audit_runs {
 };
 
 struct audit {
-    struct myr_arena *arena;
+    struct myr_arena *arena; /* of the caller: texts of findings outlive the audit */
     const struct myr_catalog *catalog;
     const struct myr_spec *spec;   /* as given */
     struct myr_spec open;          /* without pins, open choices from the document */
     struct myr_design asked, plan; /* of the two */
     struct myr_audit *out;
-    MYR_VEC(struct audit_line) lines;  /* of the bill; then of the layout, one a kind */
-    MYR_VEC(struct audit_line) placed; /* of the layout, one a row */
-    struct audit_need needs[AUDIT_NEEDS_MAX];
-    uint32_t need_count;
-    uint64_t *flow;      /* lines x needs */
-    double stated_total; /* of the list's last line; negative: none */
+    MYR_VEC(struct audit_line) lines;         /* of the bill; then of the layout, one a kind */
+    MYR_VEC(struct audit_line) placed;        /* of the layout, one a row */
+    struct audit_need needs[AUDIT_NEEDS_MAX]; /* by network, then those of none */
+    uint32_t need_count;                      /* of the bill; then of the layout */
+    uint64_t *flow;                           /* lines x needs */
+    double stated_total;                      /* of the list's last line; negative: none */
     double cost_claimed;
     const char *cost_at;  /* NULL: none, or it is the plan's */
     size_t said;          /* findings before the list was judged */

@@ -58,6 +58,7 @@ static bool read_header(struct reader *reader, struct myr_err *err, int *rc)
             reader->columns[column] = (int)i;
         }
     }
+    /* Without these two it is a title, or a row of something else. */
     return reader->columns[PART] >= 0 && reader->columns[QUANTITY] >= 0;
 }
 

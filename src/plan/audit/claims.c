@@ -7,6 +7,7 @@
 
 #include "audit/audit.h"
 
+/* What the walk over the claims needs beside the audit itself. */
 struct claims {
     struct audit *audit;
     struct myr_answer asked, open; /* the plan's JSON: of the spec, and of the document's parts */

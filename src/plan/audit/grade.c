@@ -82,9 +82,11 @@ static int grade_cable(const struct audit *audit, const struct audit_line *line,
                     (planned->gbps && cable->gbps && cable->gbps != planned->gbps))) {
         return -1;
     }
+    /* One that carries less than a single link is for another layer. */
     if (need->fixed && cable->gbps && cable->gbps < need->gbps) {
         return -1;
     }
+    /* An unknown length is taken to be enough. */
     bool reaches = line->length_m == 0 || line->length_m >= need->length_m;
     return !reaches ? AUDIT_GRADE_WRONG : line->part == need->part ? 0 : 1;
 }

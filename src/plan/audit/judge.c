@@ -90,6 +90,7 @@ static void judge_need(struct audit *audit, uint32_t at)
     }
     /* Nothing of it at all is forgotten scope, some of it a wrong number. */
     const char *rule = need->scope && met == 0 ? "bom-scope" : "quantity-short";
+    /* Modules and cables have several right parts, so none is named. */
     const char *part =
         need->part != MYR_PART_NONE && need->role != AUDIT_CABLE && need->role != AUDIT_MODULE
             ? audit_part(audit, need->part)->order

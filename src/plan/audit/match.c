@@ -66,6 +66,7 @@ static void augment(const struct search *search, uint32_t need, size_t end)
 {
     struct audit *audit = search->audit;
     struct audit_line *last = &audit->lines.items[end];
+    /* First the most that both ends allow, then what each step on the way does. */
     uint64_t amount = last->quantity - last->used;
     uint64_t open = audit->needs[need].quantity - audit->needs[need].met;
     amount = open < amount ? open : amount;

@@ -98,6 +98,9 @@ static void count_cages(const struct myr_design *design, uint32_t net, struct co
         }
     }
     for (uint32_t layer = 0; layer < MYR_LAYER_COUNT; layer++) {
+        /*
+         * By the end with more cages: each end of such a cable fills one, so no cage stays without.
+         */
         head[layer] = ends[layer][1] > ends[layer][0];
     }
 }

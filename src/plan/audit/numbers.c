@@ -98,6 +98,7 @@ bool audit_number(struct myr_str text, double *ret)
             return false;
         }
     }
+    /* Nothing, a last group that is short, or a point without decimals. */
     if (len == 0 || (grouped && !point && group != 3) || plain[len - 1] == '.') {
         return false;
     }

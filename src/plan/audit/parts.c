@@ -60,7 +60,9 @@ static uint32_t find_family(const struct audit *audit, struct myr_str text, doub
     for (uint32_t i = 0; i < audit->catalog->parts.count; i++) {
         const struct myr_part *part = audit_part(audit, i);
         struct myr_str id = myr_str_from(part->id);
+        /* All but the length: "MFP7E20-N". */
         struct myr_str stem = {text.data, text.len - 4};
+        /* Any stocked length of the family stands for it. */
         if (part->kind == MYR_PART_CABLE && id.len == text.len &&
             myr_str_eq_nocase((struct myr_str){id.data, stem.len}, stem)) {
             *ret_length_m = metres;

@@ -99,12 +99,14 @@ static void count_link(const struct audit *audit, uint32_t link, struct audit_ru
     for (uint32_t end = 0; end < 2; end++) {
         const struct myr_port_group *group = myr_design_port_group(design, ports[end]);
         if (group->per_connector > 1 && group->role != MYR_PORT_NIC) {
+            /* A port that is divided by its connector: one splitter for all behind it. */
             runs->legs[kind] = group->per_connector;
             open = first_of(audit, ports[end], group->per_connector, &open_run);
         }
     }
     bool fixed = true;
     if (audit->plan.networks[type->net].topology != MYR_TOPOLOGY_ACCESS) {
+        /* 0 is the upper end, which stands first in 'ports'. */
         uint32_t head = ports[runs->head[type->net][type->layer]];
         fixed = first_of(audit, head, myr_design_port_group(design, head)->per_cage, &fixed_run);
     }

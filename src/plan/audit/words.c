@@ -22,6 +22,7 @@ bool audit_has_word(struct myr_str text, const char *word)
     bool latin = is_letter(word[0]);
     for (size_t i = 0; len > 0 && i + len <= text.len; i++) {
         struct myr_str at = {text.data + i, len};
+        /* "cable" is not in "cables": both stand in the tables. */
         bool whole = !latin || ((i == 0 || !is_letter(text.data[i - 1])) &&
                                 (i + len == text.len || !is_letter(text.data[i + len])));
         if (whole && myr_str_eq_nocase(at, (struct myr_str){word, len})) {

@@ -26,8 +26,8 @@ struct clos {
     uint32_t first_leaf, first_spine;
     uint32_t unit_leaves, unit_spines; /* of one plane */
     uint32_t pods, pod_leaves, pod_spines;
-    uint32_t sheets;
-    const char *leaf_css, *spine_css;
+    uint32_t sheets;                  /* planes that are drawn */
+    const char *leaf_css, *spine_css; /* classes of the stylesheet */
     int32_t core_y, spine_y, leaf_y, host_y, host_height, bottom;
     int32_t x, width; /* of what is drawn: the canvas without the sheets behind */
 };
@@ -55,6 +55,7 @@ static struct clos clos_of(const struct draw_net *view)
                         .first_spine = access ? net->first_aggregation : net->first_spine,
                         .unit_leaves = access ? net->access : net->leaf / net->planes,
                         .unit_spines = access ? net->aggregation : net->spine / net->planes,
+                        /* With two tiers all is one pod, however the network counts them. */
                         .pods = net->tiers < 3 ? 1 : net->pods,
                         .sheets = net->planes < SHEETS_MAX ? net->planes : SHEETS_MAX,
                         .leaf_css = access ? "ethernet" : "leaf",
@@ -428,6 +429,7 @@ int32_t plan_draw_clos(struct drawing *drawing, const struct draw_net *view)
         pod_width = room / (int32_t)drawn - PX(12);
         pile.x = clos.x + (int32_t)drawn * (pod_width + PX(12));
         pile.y = clos.spine_y - PX(18);
+        /* 0: no pile, and no lines to it. */
         pile.width = clos.pods > drawn ? clos.x + clos.width - pile.x : 0;
     }
     /* What stands in a frame keeps off its edges. */

@@ -38,8 +38,8 @@ struct drawing {
     struct myr_buf gutter;    /* of the network at hand */
     struct {
         struct myr_buf rules;
-        int32_t y; /* how far down the narrow page is filled */
-        uint32_t count, frames;
+        int32_t y;              /* how far down the narrow page is filled */
+        uint32_t count, frames; /* numbers of the next piece and frame */
     } narrow;
 };
 
@@ -152,10 +152,10 @@ int32_t plan_draw_torus(struct drawing *drawing, const struct draw_net *view);
 /* Leaves, spines and hosts that belong together: a pod, or a dragonfly+ group. */
 struct draw_pod {
     struct draw_row leaves, spines;
-    uint32_t group_leaves; /* leaves that share their hosts: rails, or homes */
-    bool railed;           /* leaf k of a group takes NIC k of each host */
-    bool racked;           /* each leaf stands amid its hosts */
-    int32_t host_y, host_height;
+    uint32_t group_leaves;       /* leaves that share their hosts: rails, or homes */
+    bool railed;                 /* leaf k of a group takes NIC k of each host */
+    bool racked;                 /* each leaf stands amid its hosts */
+    int32_t host_y, host_height; /* of the hosts below the leaves */
     struct draw_area area;
 };
 

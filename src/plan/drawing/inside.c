@@ -18,10 +18,10 @@ struct inside {
     uint32_t count; /* parts looked at */
     uint32_t parent[PARTS_MAX];
     uint32_t order[COLUMNS_MAX]; /* parts that have a column, from the left */
-    uint32_t columns, hidden;
+    uint32_t columns, hidden;    /* parts with a column; those that found none */
     int32_t x[PARTS_MAX], left[PARTS_MAX], right[PARTS_MAX]; /* 0: not drawn */
     struct draw_area area;
-    int32_t numa_y, pcie_y, item_y, scale_y, box;
+    int32_t numa_y, pcie_y, item_y, scale_y, box; /* tops of the rows; width of a part's box */
 };
 
 static enum myr_inside_kind kind_of(const struct inside *inside, uint32_t part)

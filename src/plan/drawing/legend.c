@@ -15,7 +15,7 @@
 struct legend {
     struct drawing *drawing;
     struct draw_area area;
-    int32_t column_width;
+    int32_t column_width; /* of the wide page */
     uint32_t columns, count;
 };
 

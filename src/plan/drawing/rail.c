@@ -15,8 +15,8 @@
 /* All columns are alike, so one set of heights serves them. */
 struct columns {
     const struct draw_net *view;
-    struct draw_row rails; /* one mark a column */
-    uint32_t unit_leaves, unit_spines, unit_cores;
+    struct draw_row rails;                         /* one mark a column */
+    uint32_t unit_leaves, unit_spines, unit_cores; /* switches of one rail in one plane */
     int32_t width, core_y, spine_y, leaf_y, host_y, bottom;
 };
 

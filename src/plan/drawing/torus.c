@@ -19,7 +19,7 @@
 
 /* The coordinates that are drawn along it, of 'size' that there are. */
 struct axis {
-    uint32_t index[AXIS_MAX];
+    uint32_t index[AXIS_MAX]; /* coordinate of each drawn place */
     uint32_t count, size;
 };
 

@@ -70,6 +70,7 @@ static void put_network(const struct myr_design *design, struct myr_answer *answ
         const struct myr_place *place = &design->place[device];
         bool leaf = place->kind == MYR_DEVICE_LEAF || place->kind == MYR_DEVICE_ACCESS ||
                     place->kind == MYR_DEVICE_ROUTER;
+        /* Aggregation switches are left out: their links are those of the access switches. */
         bool upper = place->kind == MYR_DEVICE_SPINE || place->kind == MYR_DEVICE_CORE;
         if (place->net != id || (!leaf && !upper)) {
             continue;

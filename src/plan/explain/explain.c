@@ -86,6 +86,7 @@ static const char *absolute(struct myr_arena *arena, const char *path, const cha
         while (keep > 0 && path[keep - 1] != '.') {
             keep--;
         }
+        /* The dot itself goes too where another word is to be taken off. */
         keep -= i + 1 < dots && keep > 0;
     }
     return myr_arena_printf(arena, "%.*s%.*s", dots ? (int)keep : 0, path, (int)(len - dots),
@@ -247,6 +248,7 @@ int myr_plan_explain_path(const struct myr_design *design, struct myr_answer *an
     if (!value || (*path && !known[0])) {
         int rc = myr_err_set(err, MYR_ENOENT, "'%s' is no number of this plan",
                              myr_text_excerpt(myr_str_from(path), shown));
+        /* Hints for paths that would be there with other inputs. */
         bool later = strncmp(known, "next", 4) == 0 && !myr_value_get(&answer->root, "next");
         bool rack = strncmp(known, "racks", 5) == 0 && !design->room;
         myr_err_hint(err, "%s",

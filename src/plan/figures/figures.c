@@ -31,6 +31,7 @@ static struct myr_figure *add(struct plan *plan, enum figure_id id, enum myr_bas
                                 .basis = (uint8_t)basis,
                                 .digits = (uint8_t)row->digits};
     for (size_t i = 0; i < plan->figures.count; i++) {
+        /* Strings are stored once, so equal offsets are equal paths. */
         MYR_ASSERT(plan->figures.items[i].path != figure.path);
     }
     myr_vec_push(&plan->figures, figure);
@@ -177,6 +178,7 @@ void plan_figures_tree(const struct myr_design *design, struct myr_answer *answe
         struct myr_str words[WORDS_MAX];
         uint32_t count = split(rows[id].path, words, WORDS_MAX), common = 0;
         MYR_ASSERT(count > skip);
+        /* How many of the open objects this figure still lies in. */
         while (common < depth && common + skip + 1 < count &&
                myr_str_eq(open[common], words[skip + common])) {
             common++;

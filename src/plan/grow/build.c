@@ -65,6 +65,9 @@ static bool give(struct hand *hand, uint32_t device, enum myr_port_role role,
         (*next)++;
     }
     uint32_t head = grow_head(type, group);
+    /*
+     * A head wants its whole place; cables of several links without one like to lie side by side.
+     */
     uint32_t step = head > 1 ? head : count > 1 ? type->legs : 1;
     uint32_t run = step > 1 ? find_run(hand, device, group, *next, step, count) : MYR_NONE;
     if (run == MYR_NONE && head > group->per_connector) {

@@ -151,6 +151,7 @@ static void look_ahead(struct grow *grow)
         if (first[device] && grow->from[device] == MYR_NONE) {
             int64_t cents = switch_price(grow, device);
             out->first_switches++;
+            /* Once a price is missing the sum is unknown. */
             out->first_cents = out->first_cents < 0 || cents < 0 ? -1 : out->first_cents + cents;
         }
     }

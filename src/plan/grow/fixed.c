@@ -54,6 +54,7 @@ static void stand_kind(struct standing *all, uint32_t first, uint32_t count)
             }
             uint32_t was = old == MYR_NONE ? MYR_NONE : leaf_of(grow->old, old, all->net);
             uint32_t leaf = was == MYR_NONE ? MYR_NONE : grow->to[was];
+            /* The place of the same number; in later passes any of the kind. */
             uint32_t low = pass == 1 ? first : d, high = pass == 1 ? first + count : d + 1;
             low = pass == 2 ? first : low;
             high = pass == 2 ? first + count : high;

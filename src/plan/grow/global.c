@@ -64,6 +64,7 @@ static void take_installed(struct groups *groups, enum myr_net_id net, uint32_t 
                 have[pair]++;
                 continue;
             }
+            /* As many as the pair has in the larger design, at most. */
             uint32_t keep = have[pair] < planned[pair] ? have[pair] : planned[pair];
             uint64_t at = passed[pair]++;
             /* Of 'have' links 'keep' stay, as evenly over them as whole numbers allow. */

@@ -25,6 +25,7 @@ static uint64_t cores_lose(const struct grow *grow, uint32_t id)
     /* Links of a spine and a core at most, where the uplinks do not divide evenly. */
     uint32_t most = net->spine_up / net->group_cores + (net->spine_up % net->group_cores > 0);
     for (uint32_t core = was->first_core; core < was->first_core + was->core; core++) {
+        /* A core meets one spine of each pod, with so many links at most. */
         uint64_t links = 0, room = (uint64_t)net->pods * most;
         for (uint32_t p = grow->old->first_port[core]; p < grow->old->first_port[core + 1]; p++) {
             links += grow->old->port_link[p] != MYR_NONE &&

@@ -22,17 +22,17 @@ struct grow {
     const struct myr_catalog *catalog;
     const struct myr_design *old, *plan;
     struct myr_grow_names names;
-    struct myr_growth *out;
-    uint32_t *to, *from;     /* as in struct myr_growth: of installed devices, of planned ones */
-    struct grow_link *links; /* in the order of cables */
-    struct grow_cable *cables;
+    struct myr_growth *out;    /* being filled */
+    uint32_t *to, *from;       /* as in struct myr_growth: of installed devices, of planned ones */
+    struct grow_link *links;   /* in the order of cables */
+    struct grow_cable *cables; /* in the order in which they were laid */
     uint32_t link_count, cable_count;
     bool *port_taken; /* by port of the grown design */
     bool *old_placed; /* by installed cable: it has its place */
     /* Installed cables whose loss is not proved; of pods that are cut anew, what may stay at most.
      */
     uint32_t loose_keep;
-    bool recut[MYR_NET_COUNT];
+    bool recut[MYR_NET_COUNT]; /* pods were cut anew */
     uint64_t keep_most[MYR_NET_COUNT];
 };
 

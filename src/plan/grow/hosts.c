@@ -15,10 +15,10 @@ enum { LEGS_MAX = 16, ANY_CLASS = UINT16_MAX };
 struct unit {
     uint32_t port[LEGS_MAX];
     uint32_t count, ours; /* ports; of these, those that an installed cable already holds */
-    uint32_t leaf, from;
-    uint32_t most, at; /* ports that its place has; the first of them, MYR_NONE: any */
+    uint32_t leaf, from;  /* from net->first on, MYR_NONE: no place yet; installed cable */
+    uint32_t most, at;    /* ports that its place has; the first of them, MYR_NONE: any */
     uint16_t type, class;
-    bool kept;
+    bool kept; /* both ends stay */
 };
 
 struct free_net {
@@ -192,6 +192,7 @@ static bool take_installed(struct free_net *net, uint32_t cable)
         }
         uint32_t there = grow_port(grow, old->link_b[l]);
         uint16_t type = planned_type(grow, port);
+        /* A port that plays another role now cannot hold it. */
         unit.kept &= there != MYR_NONE;
         unit.at = unit.count ? unit.at : there;
         unit.leaf = leaf;
@@ -261,6 +262,7 @@ static uint32_t find_leaf(const struct free_net *net, const struct unit *unit, u
 {
     for (uint32_t leaf = 0; leaf < net->count; leaf++) {
         uint32_t places;
+        /* In a dense fill only as many as the larger plan has on that leaf. */
         bool shared = limited && net->want[leaf] < net->used[leaf] + count;
         if ((unit->class == ANY_CLASS || leaf_class(net, leaf) == unit->class) && !shared &&
             find_place(net, leaf, unit, count, &places) != MYR_NONE && places >= count) {
@@ -309,6 +311,7 @@ static size_t together(const struct free_net *net, size_t i)
 /* The last leg of a new cable gets one of its own: the last cage of a role may be half a one. */
 static void split(struct free_net *net, size_t i)
 {
+    /* A copy first: the array may move when it grows. */
     struct unit rest = net->units.items[i];
     net->units.items[i].count--;
     rest.port[0] = rest.port[rest.count - 1];

@@ -13,15 +13,15 @@ struct site {
     const struct myr_growth *growth;
     const struct myr_design *design;
     struct install *ret;
-    uint32_t crews, cable_s, device_s;
-    uint64_t *crew_next; /* by crew: when it is free */
-    uint64_t *stands;    /* by device: since when; UINT64_MAX: not yet */
-    uint64_t *free_at;   /* by port: since when nothing else is in it */
-    uint32_t *held;      /* by port: the move of the cable that is still in it; MYR_NONE */
-    uint32_t *blocked;   /* by port: cables in its cage that was divided otherwise */
-    uint32_t *move_of;   /* by cable */
-    uint32_t *ports_of;  /* by link of the installed design, two: ports of the grown one */
-    bool *done, *open;   /* by cable: it is where it belongs; it was unplugged */
+    uint32_t crews, cable_s, device_s; /* seconds that a cable, a device take one crew */
+    uint64_t *crew_next;               /* by crew: when it is free */
+    uint64_t *stands;                  /* by device: since when; UINT64_MAX: not yet */
+    uint64_t *free_at;                 /* by port: since when nothing else is in it */
+    uint32_t *held;     /* by port: the move of the cable that is still in it; MYR_NONE */
+    uint32_t *blocked;  /* by port: cables in its cage that was divided otherwise */
+    uint32_t *move_of;  /* by cable */
+    uint32_t *ports_of; /* by link of the installed design, two: ports of the grown one */
+    bool *done, *open;  /* by cable: it is where it belongs; it was unplugged */
 };
 
 /* What an installed port is called now, whatever role it plays. */
@@ -88,6 +88,10 @@ static uint64_t ready_at(const struct site *site, uint32_t cable)
             uint64_t stands = site->stands[design->port_device[ports[i]]];
             bool held =
                 site->held[ports[i]] != MYR_NONE && site->held[ports[i]] != site->move_of[cable];
+            /*
+             * Waits for a box, for a cable that is still in the port, or for one in a cage that was
+             * divided otherwise.
+             */
             if (stands == UINT64_MAX || held || site->blocked[ports[i]]) {
                 return UINT64_MAX;
             }

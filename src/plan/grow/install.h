@@ -16,15 +16,15 @@ extern const char *const install_action_names[];
 
 struct install_task {
     uint8_t action;
-    uint32_t what; /* a device of the grown design, or a cable; of a removal its move */
-    uint32_t crew;
+    uint32_t what;           /* a device of the grown design, or a cable; of a removal its move */
+    uint32_t crew;           /* from 0 */
     uint64_t start_s, end_s; /* working time */
 };
 
 /* 'days' are counted up to the last in which something begins. */
 struct install {
     struct install_task *tasks;
-    uint32_t count;
+    uint32_t count; /* of tasks */
     uint32_t days;
 };
 

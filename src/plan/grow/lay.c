@@ -15,7 +15,7 @@ struct layer {
     struct grow_link *links; /* in their order */
     uint32_t *first;         /* count + 1: links of each */
     uint32_t *from;          /* installed cable */
-    bool *kept;
+    bool *kept;              /* with both its ports */
 };
 
 /*

@@ -113,6 +113,7 @@ static void name_new(struct myr_u64map *taken, struct myr_place *place)
     }
 }
 
+/* For sorting: a name with the device that bears it. */
 struct named {
     struct myr_place place;
     uint32_t device;

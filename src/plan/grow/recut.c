@@ -11,6 +11,7 @@
 /* Small cuts are tried from many starts, large ones from two: each turn solves two assignments. */
 enum { STARTS = 64, STARTS_LARGE = 2, SMALL = 4096, TURNS_MAX = 20 };
 
+/* One fabric. Places are numbered within it from 0. */
 struct cut {
     struct grow *grow;
     const struct myr_network *was, *net;

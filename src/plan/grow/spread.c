@@ -32,6 +32,7 @@ static uint32_t base_of(const struct block *block, uint32_t row)
 /* Spread evenly, with at least one link to each, and not equally: there is something to choose. */
 static bool is_dense(const struct block *block)
 {
+    /* Equal links everywhere leave nothing to choose. */
     bool uneven = false;
     for (uint32_t r = 0; r < block->rows; r++) {
         uint32_t base = base_of(block, r);

@@ -83,6 +83,7 @@ static uint32_t tightest(const struct myr_optimum *optimum, const struct myr_pla
         }
         double limit = (double)optimum->limits[i], value = (double)point->metric[i];
         double slack = i == MYR_METRIC_BANDWIDTH ? value - limit : limit - value;
+        /* A limit of 0 has no share: what is beyond it counts as it is. */
         slack = limit > 0 ? slack / limit : slack;
         if (found == MYR_METRIC_COUNT || slack < least) {
             found = i;

@@ -85,6 +85,7 @@ static int make_points(struct myr_arena *arena, const struct myr_spec *spec,
          * neighbours.
          */
         for (uint32_t i = MYR_CHOICE_COUNT; i-- > 0;) {
+            /* As the digits of a number, each with its own base. */
             optimum->points[p].at[i] = rest % values_of(spec, i);
             rest /= values_of(spec, i);
         }
@@ -124,6 +125,7 @@ static bool beats(const struct myr_optimum *optimum, uint32_t a, uint32_t b)
     bool better = false;
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(spread); i++) {
         uint32_t m = spread[i];
+        /* Unknown in both decides nothing. */
         if (!x->known[m] && !y->known[m]) {
             continue;
         }
@@ -189,6 +191,7 @@ static void place_best(struct myr_arena *arena, const struct myr_catalog *catalo
             /* A room changes cables and with them the price; without one both must agree. */
             optimum->exact = optimum->exact &&
                              (room || design.head->total_cents == point->metric[MYR_METRIC_CAPEX]);
+            /* The first that holds is the best. */
             optimum->design = good == 0 ? design : optimum->design;
             good++;
             i++;
