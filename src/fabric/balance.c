@@ -32,9 +32,9 @@ struct picker {
     const struct myr_graph *graph;
     const struct myr_balance_options *options;
     const struct myr_flow *flow;
-    struct myr_tuple tuple;
-    uint32_t came_by; /* channel into the present switch */
-    const uint64_t *load;
+    struct myr_tuple tuple; /* what its hash is of */
+    uint32_t came_by;       /* channel into the present switch */
+    const uint64_t *load;   /* by channel, of what was routed before */
 };
 
 /* Polarised: all switches with one seed make the same choice, tier after tier. */

@@ -11,11 +11,11 @@
  */
 struct cuts {
     const struct myr_graph *graph;
-    uint32_t switches, pods;
-    uint32_t count;     /* in all, one direction */
-    uint32_t *links;    /* alive, by switch, then by pod, then by leaf */
-    bool tiered;        /* pods are cuts of their own */
-    uint32_t unit_pods; /* of one fabric */
+    uint32_t switches, pods; /* pods: 0 where they are no cuts */
+    uint32_t count;          /* in all, one direction */
+    uint32_t *links;         /* alive, by switch, then by pod, then by leaf */
+    bool tiered;             /* pods are cuts of their own */
+    uint32_t unit_pods;      /* of one fabric */
 };
 
 struct crossing {
@@ -211,7 +211,7 @@ double myr_load_bound(const struct myr_graph *graph, const struct myr_flow *flow
 /* Arcs with one capacity for all that goes between two nodes. */
 struct arc_sums {
     struct myr_maxflow *net;
-    struct myr_u64map arcs;
+    struct myr_u64map arcs; /* both nodes, to the arc between them */
 };
 
 /* The network stays as small as the pairs of switches, however many flows there are. */

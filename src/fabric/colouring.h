@@ -13,16 +13,16 @@
 
 struct myr_colouring {
     const struct myr_graph *graph;
-    struct level leaf, spine; /* the upper one has no nodes where there are two tiers */
-    MYR_VEC(struct myr_flow) flows;
-    uint32_t *bias; /* by group of the lower level */
-    uint32_t moved;
+    struct level leaf, spine;       /* the upper one has no nodes where there are two tiers */
+    MYR_VEC(struct myr_flow) flows; /* by number: those of edges in both levels */
+    uint32_t *bias;                 /* by group of the lower level */
+    uint32_t moved;                 /* edges that changed place since the last call */
 };
 
 struct colouring_ends {
-    uint32_t from_leaf, to_leaf;
+    uint32_t from_leaf, to_leaf; /* MYR_NONE: not cabled */
     struct myr_spot from, to;
-    bool local, reachable;
+    bool local, reachable; /* inside one leaf; in one fabric at all */
 };
 
 static inline struct colouring_ends colouring_ends(const struct myr_colouring *colouring,

@@ -144,11 +144,11 @@ static void direct_bisection(const struct myr_graph *graph, struct halves *ret)
  */
 struct pair_search {
     const struct myr_graph *graph;
-    uint32_t positions;
-    uint32_t *up;     /* leaf * positions + position: links alive */
-    uint32_t *across; /* by position, between the pods of the pair at hand */
-    struct myr_degraded *ret;
-    uint64_t worst; /* links */
+    uint32_t positions;       /* spines of a pod */
+    uint32_t *up;             /* leaf * positions + position: links alive */
+    uint32_t *across;         /* by position, between the pods of the pair at hand */
+    struct myr_degraded *ret; /* worst_a and worst_b are kept here */
+    uint64_t worst;           /* links */
 };
 
 /* A pair without a bundle has no links to lose. */
@@ -250,7 +250,7 @@ static uint32_t pod_choice(const struct pair_search *search, uint32_t first, uin
 
 struct pod_leaves {
     uint32_t *list;
-    uint32_t count;
+    uint32_t count; /* of those that matter */
     struct myr_spot spot;
 };
 

@@ -9,8 +9,8 @@
  */
 
 struct watched {
-    uint32_t device, target;
-    uint64_t before; /* hash of the candidates */
+    uint32_t device, target; /* a switch, and where its candidates lead */
+    uint64_t before;         /* hash of the candidates */
 };
 
 struct watch {

@@ -215,7 +215,7 @@ int myr_flows_read(struct myr_flows *flows, const struct myr_graph *graph, const
 struct group_flows {
     struct myr_flows *flows;
     const struct myr_graph *graph;
-    const struct myr_ranks_on *ranks;
+    const struct myr_ranks_on *ranks; /* which GPU each rank is on */
     struct myr_groups groups;
     uint32_t group; /* the one at hand */
 };

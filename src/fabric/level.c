@@ -378,8 +378,8 @@ static bool make_room(struct level *level, uint32_t id, const uint32_t *bias)
 
 /* What a group would cost; LOOSE_COST makes one more than any round allows worse than sharing. */
 struct choice {
-    uint32_t group, overflows, bias;
-    uint64_t highest, load; /* of the two ends: the fuller one, and both */
+    uint32_t group, overflows, bias; /* the last two: the lower the better */
+    uint64_t highest, load;          /* of the two ends: the fuller one, and both */
 };
 
 /*

@@ -27,9 +27,9 @@ struct level_edge {
     uint32_t group;              /* LEVEL_NONE: not placed */
     uint32_t link[2];            /* uplink of the node */
     uint32_t next[2], before[2]; /* lists by side, node and group */
-    uint32_t weight;
-    uint32_t stamp; /* that of the level when it last turned: once a trail */
-    bool far;       /* goes on above the next tier */
+    uint32_t weight;             /* its share of a host port's rate */
+    uint32_t stamp;              /* that of the level when it last turned: once a trail */
+    bool far;                    /* goes on above the next tier */
 };
 
 struct level_half {

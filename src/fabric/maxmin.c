@@ -11,13 +11,13 @@
 
 struct filling {
     const struct myr_routes *routes;
-    uint32_t route_count, channel_count;
-    uint32_t *route_start; /* by channel: routes over it */
-    uint32_t *route_list;
-    uint64_t *left;   /* capacity not given away */
-    uint32_t *active; /* routes not fixed yet */
-    uint32_t *dense;  /* channel id to position among the used ones */
-    struct myr_heap heap;
+    uint32_t route_count, channel_count; /* of those in use */
+    uint32_t *route_start;               /* by channel: routes over it */
+    uint32_t *route_list;                /* from route_start on */
+    uint64_t *left;                      /* capacity not given away */
+    uint32_t *active;                    /* routes not fixed yet */
+    uint32_t *dense;                     /* channel id to position among the used ones */
+    struct myr_heap heap;                /* by the share at which a channel fills */
 };
 
 /* In parts of a host port's rate, as the weights of routes are. */

@@ -158,9 +158,9 @@ static uint32_t host_channel(const struct myr_graph *graph, uint32_t port)
 /* A walk from one host port to another. */
 struct walk {
     const struct myr_graph *graph;
-    struct myr_path *path;
-    uint32_t first, last; /* host channels, both away from the host */
-    uint32_t device;      /* where it is */
+    struct myr_path *path; /* grows by a channel at each hop */
+    uint32_t first, last;  /* host channels, both away from the host */
+    uint32_t device;       /* where it is */
 };
 
 /* False when there is nothing to walk: a host link is missing or dead, or both ends are one. */

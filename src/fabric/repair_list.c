@@ -35,7 +35,7 @@ struct failover_list {
     const struct myr_routes *routes; /* NULL: no flows */
     uint32_t *by_link;               /* routes over each link */
     struct myr_failover_row *rows;
-    size_t count, most;
+    size_t count, most; /* rows so far, and room for them */
 };
 
 static struct myr_failover_row *next_row(struct failover_list *list)

@@ -10,14 +10,14 @@ enum { RESPLIT_PASSES = 64 };
 struct splitter {
     const struct split_shape *shape;
     const struct split_edge *edges;
-    uint32_t *colour;
-    uint32_t *partner[2]; /* by edge */
-    uint32_t *waiting;    /* by node and kind: an edge that has no partner yet */
-    uint32_t *outer_waiting;
-    uint32_t *scratch; /* a list of edges */
-    bool *second;      /* by edge: which half */
-    int32_t *tally;    /* by side and node */
-    bool flip;         /* paths begin with either half in turn */
+    uint32_t *colour;        /* by edge: the answer */
+    uint32_t *partner[2];    /* by edge */
+    uint32_t *waiting;       /* by node and kind: an edge that has no partner yet */
+    uint32_t *outer_waiting; /* by outer set: the same */
+    uint32_t *scratch;       /* a list of edges */
+    bool *second;            /* by edge: which half */
+    int32_t *tally;          /* by side and node */
+    bool flip;               /* paths begin with either half in turn */
 };
 
 static void join(struct splitter *splitter, uint32_t side, uint32_t a, uint32_t b)

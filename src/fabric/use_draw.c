@@ -11,18 +11,18 @@
  */
 
 enum {
-    PX = 10, /* tenths of a pixel, svg.h */
-    BOXES_MAX = 40,
-    LINES_MANY = 60,
-    TIERS_MAX = 4,
+    PX = 10,         /* tenths of a pixel, svg.h */
+    BOXES_MAX = 40,  /* of a tier */
+    LINES_MANY = 60, /* beyond, they are drawn finer */
+    TIERS_MAX = 4,   /* hosts, leaves, spines, cores */
     WIDTH = 1200 * PX,
-    LEFT = 110 * PX,
+    LEFT = 110 * PX, /* for the titles of tiers */
     RIGHT = 20 * PX,
     TOP = 60 * PX,
-    TIER_STEP = 150 * PX,
+    TIER_STEP = 150 * PX, /* from one tier to the next */
     BOX_HEIGHT = 26 * PX,
     BOX_WIDTH_MAX = 90 * PX,
-    THICKNESSES = 4,
+    THICKNESSES = 4, /* of lines up to line rate */
 };
 
 static const char style[] = ".load-0{stroke-width:.6}.load-1{stroke-width:1.2}"
@@ -45,10 +45,10 @@ struct picture {
     const struct myr_use *use;
     const struct myr_design *design;
     struct myr_svg svg;
-    struct tier tiers[TIERS_MAX];
-    uint32_t tier_count;
-    uint8_t *tier_of; /* by device */
-    uint32_t *box_of; /* by device: MYR_NONE when not in use */
+    struct tier tiers[TIERS_MAX]; /* from below */
+    uint32_t tier_count;          /* up to the highest one in use */
+    uint8_t *tier_of;             /* by device */
+    uint32_t *box_of;             /* by device: MYR_NONE when not in use */
 };
 
 /* Tiers by kind: hosts of all sorts below, routers and access switches where leaves are. */
@@ -132,11 +132,11 @@ static int32_t box_middle(const struct tier *tier, uint32_t box)
 struct line {
     uint32_t lower, upper;         /* tiers */
     uint32_t lower_box, upper_box; /* in them */
-    uint64_t load;
+    uint64_t load;                 /* of the fullest link */
 };
 
 struct lines {
-    struct myr_u64map index;
+    struct myr_u64map index; /* tiers and boxes, to its place in 'items' */
     MYR_VEC(struct line) items;
 };
 

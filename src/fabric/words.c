@@ -125,7 +125,7 @@ int myr_words_kill(struct myr_graph *graph, const char *list, uint32_t *ret_coun
 struct node_walk {
     const struct myr_design *design;
     uint32_t *nodes; /* NULL: only counted */
-    uint32_t count;
+    uint32_t count;  /* nodes so far */
 };
 
 /* "42", "node/00042", or "40-47". */

@@ -18,8 +18,8 @@ struct policy_plan {
     const struct myr_graph *graph;
     const struct myr_flow *flows;
     size_t count;
-    struct myr_path *paths;
-    uint64_t *load;
+    struct myr_path *paths; /* by flow */
+    uint64_t *load;         /* by channel, of all paths */
 };
 
 /*

@@ -12,7 +12,7 @@
 
 struct spray {
     const struct myr_graph *graph;
-    uint64_t *load;
+    uint64_t *load;               /* by channel */
     uint64_t *fraction;           /* by switch: what has come there */
     uint64_t *highest;            /* by switch: the fullest link on its ways to the target ... */
     uint32_t *known;              /* ... valid where this is the target's number + 1 */

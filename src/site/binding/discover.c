@@ -10,9 +10,9 @@ struct discoverer {
     struct myr_binding *binding;
     const struct myr_verify *verify;
     struct myr_discovery *report;
-    bool by_wiring;
+    bool by_wiring;          /* cables decide where names contradict them */
     struct myr_strmap names; /* of found devices, to a place in 'uses' */
-    MYR_VEC(uint32_t) uses;
+    MYR_VEC(uint32_t) uses;  /* by name: devices that have it */
 };
 
 /* Cards and switches that nobody named all have the name of their maker: that is no host name. */

@@ -242,8 +242,8 @@ static void put_text(struct myr_buf *buf, struct myr_str text)
 /* Fields of one device or port, with a divider between them. */
 struct fields {
     struct myr_buf *buf;
-    const char *divider;
-    bool any;
+    const char *divider; /* put before all but the first */
+    bool any;            /* one was put */
 };
 
 static void put_key(struct fields *fields, const char *key)

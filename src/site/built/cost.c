@@ -23,8 +23,8 @@ struct wiring {
     uint32_t *first, *port, *next;
     double *load;               /* by port: what leaves by it */
     double *fraction, *highest; /* by switch */
-    uint32_t *hops, *queue;
-    uint32_t *order, *start; /* flows by the switch where they end; their number */
+    uint32_t *hops, *queue;     /* to the target at hand; switches by distance */
+    uint32_t *order, *start;    /* flows by the switch where they end; their number */
 };
 
 /* MYR_NONE for hosts, ends outside of the design, and no end at all. */

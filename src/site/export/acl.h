@@ -22,7 +22,7 @@ struct acl_prefix {
 };
 
 struct acl_tenant {
-    struct acl_prefix *prefixes;
+    struct acl_prefix *prefixes; /* what its hosts may reach */
     uint32_t count;
 };
 

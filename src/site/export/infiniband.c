@@ -13,9 +13,9 @@
 
 /* One line of a device's stanza: its port and what is there. */
 struct line {
-    uint32_t device, port;
+    uint32_t device, port; /* as InfiniBand counts them */
     uint32_t peer, peer_port;
-    uint32_t link;
+    uint32_t link; /* of the cabling */
 };
 
 /* By number of the port, as ibnetdiscover prints them; two links at one port keep their order. */
@@ -36,7 +36,7 @@ static const struct myr_cabling_device *device_at(const struct myr_cabling *cabl
 
 struct order {
     const struct myr_cabling *cabling;
-    bool nics_first;
+    bool nics_first; /* as ibsim wants it */
 };
 
 /* Devices without a GUID, from sources that have none, are told apart by name and place. */

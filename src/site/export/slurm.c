@@ -71,10 +71,10 @@ static void groups_init(struct groups *groups, struct myr_arena *arena,
  */
 struct hostlist {
     struct myr_buf *buf;
-    struct myr_buf prefix;
-    uint64_t first, last;
-    uint32_t width; /* digits of the number, as it was written */
-    bool open, started;
+    struct myr_buf prefix; /* of the names in the open brackets */
+    uint64_t first, last;  /* the range that is not written yet */
+    uint32_t width;        /* digits of the number, as it was written */
+    bool open, started;    /* brackets; anything at all */
 };
 
 static void flush_range(struct hostlist *list)

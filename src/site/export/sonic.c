@@ -27,7 +27,7 @@ struct sonic {
     const struct sonic_box *box;
     const char *what; /* the format, for messages */
     struct myr_addresses addresses;
-    struct acl acl;
+    struct acl acl;   /* in use where tenants are to be filtered */
     struct vrfs vrfs; /* in use where tenants are to be VRFs */
     struct myr_json json;
     uint64_t headroom; /* of the present switch: bytes of all its lossless groups */

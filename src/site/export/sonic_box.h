@@ -15,12 +15,12 @@
 #define SONIC_LENGTHS        3
 
 struct sonic_headroom {
-    uint32_t gbps, length_m;
+    uint32_t gbps, length_m;              /* up to this length */
     uint32_t size, xon, xoff, xon_offset; /* bytes */
 };
 
 struct sonic_box {
-    const char *platform;
+    const char *platform;        /* as SONiC names the box */
     const char *sku, *sku_split; /* all cages whole; all cages in two */
     uint32_t cages;
     const uint16_t *first_lane; /* by cage; NULL: 8 a cage from 0 */

@@ -13,7 +13,7 @@ struct sonic_net {
     const struct myr_addresses *addresses;
     const struct vrfs *vrfs; /* not in use: the main table alone, and BGP as SONiC's templates do */
     export_port_name *name;
-    const void *context;
+    const void *context; /* for 'name' */
     struct myr_json *json;
 };
 

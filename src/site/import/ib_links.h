@@ -5,12 +5,12 @@
 
 /* One end, as a line has it; what is not told is 0 or empty. */
 struct ib_end {
-    bool is_switch; /* false also where it is not told */
-    uint64_t guid, lid;
+    bool is_switch;     /* false also where it is not told */
+    uint64_t guid, lid; /* LIDs change: GUIDs come first */
     uint64_t port_guid; /* of a NIC */
     struct myr_str name;
-    uint64_t port;
-    bool no_fec; /* of the link, as this end tells it */
+    uint64_t port; /* from 1 */
+    bool no_fec;   /* of the link, as this end tells it */
 };
 
 /* Refuses, in its place, what can be no name. */

@@ -16,10 +16,10 @@ enum { PORTS_MAX = 65535 };
 struct ib_reader {
     struct myr_import *import;
     const char *file;
-    uint32_t file_index;
+    uint32_t file_index;  /* of the cabling's list of files */
     const char *at, *end; /* the line at hand */
     const char *line_start;
-    uint32_t line;
+    uint32_t line;   /* number, from 1 */
     uint32_t device; /* of the stanza; MYR_NONE before the first */
     uint64_t guid;   /* told before the stanza */
     bool incomplete; /* some device did not answer the tool */

@@ -133,8 +133,8 @@ int myr_import_text(struct myr_import *import, enum myr_import_format format, co
 struct open_file {
     const char *path;
     int fd;
-    int error; /* errno of the first failure */
-    uint64_t bytes;
+    int error;      /* errno of the first failure */
+    uint64_t bytes; /* read so far */
 };
 
 /* 0 at the end and on failure; the failure is kept for check_read(). */

@@ -9,8 +9,8 @@
 enum want {
     WANT_VALUE,
     WANT_VALUE_OR_END, /* after '[' */
-    WANT_KEY,
-    WANT_KEY_OR_END, /* after '{' */
+    WANT_KEY,          /* after a comma */
+    WANT_KEY_OR_END,   /* after '{' */
     WANT_COMMA_OR_END,
 };
 

@@ -20,9 +20,9 @@ enum json_event {
     JSON_KEY,    /* 'text' is the key */
     JSON_STRING, /* 'text' is the value */
     JSON_OTHER,  /* a number, true, false or null */
-    JSON_END,
-    JSON_CUT, /* the text ends within a value */
-    JSON_BAD, /* 'fault' says why, 'token' where */
+    JSON_END,    /* nothing is open, and nothing follows */
+    JSON_CUT,    /* the text ends within a value */
+    JSON_BAD,    /* 'fault' says why, 'token' where */
 };
 
 /* Fills 'room' bytes at 'to' or fewer; 0 at the end. */
@@ -34,16 +34,16 @@ struct json_source {
 struct json_reader {
     const char *start, *at, *end; /* of the piece at hand */
     const char *token;            /* where the last event begins */
-    const char *fault;
-    struct json_source source; /* fill is NULL: there is only this piece */
-    struct myr_buf piece;      /* with a source */
-    struct myr_buf unescaped;  /* the last string that had escapes */
-    uint32_t start_line;       /* of the piece */
+    const char *fault;            /* set with JSON_BAD */
+    struct json_source source;    /* fill is NULL: there is only this piece */
+    struct myr_buf piece;         /* with a source */
+    struct myr_buf unescaped;     /* the last string that had escapes */
+    uint32_t start_line;          /* of the piece */
     uint64_t start_column;
     struct myr_str text;
-    uint32_t depth;
-    uint8_t want; /* what may come next */
-    char open[JSON_DEPTH_MAX];
+    uint32_t depth;            /* open brackets */
+    uint8_t want;              /* what may come next */
+    char open[JSON_DEPTH_MAX]; /* which ones, from outside in */
 };
 
 /* Over a whole text, or over what a source gives after a first piece. */

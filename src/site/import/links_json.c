@@ -19,18 +19,18 @@
 
 /* What of a record is kept; the ends of UFM have three slots each, in the same order. */
 enum slot {
-    A_NAME,
+    A_NAME, /* UFM: description of the port */
     A_PORT,
     A_GUID,
     B_NAME,
     B_PORT,
     B_GUID,
-    OWN_HOST,
+    OWN_HOST, /* NetQ: who heard it */
     OWN_PORT,
-    PEER_HOST,
+    PEER_HOST, /* and of whom */
     PEER_PORT,
-    LINK_NAME,
-    NODE_GUID,
+    LINK_NAME, /* of a comparison: both ends in one text */
+    NODE_GUID, /* of a comparison: gives a GUID its name */
     NODE_NAME,
     SLOT_COUNT,
 };
@@ -66,8 +66,8 @@ struct links_reader {
     struct json_reader json;
     struct record records[JSON_DEPTH_MAX + 1]; /* by depth */
     uint32_t slot;                             /* of the value that comes; SLOT_COUNT: none */
-    uint32_t links;
-    enum ufm_section section; /* of a comparison; UFM_NOW: it is none */
+    uint32_t links;                            /* found in this text */
+    enum ufm_section section;                  /* of a comparison; UFM_NOW: it is none */
 };
 
 static struct import_place place_of(const struct links_reader *r)

@@ -16,16 +16,16 @@ enum column {
     B_PORT,
     NEEDED_COUNT, /* the columns above must be there */
     A_TYPE = NEEDED_COUNT,
-    B_TYPE,
-    STATUS,
+    B_TYPE, /* what kind of thing the ends are */
+    STATUS, /* of the cable: planned ones are not found */
     MEDIUM,
     LABEL,
     LENGTH,
     LENGTH_UNIT,
     SPEED,
-    WIDTH,
-    ERRORS,
-    BER,
+    WIDTH,  /* lanes */
+    ERRORS, /* as counted */
+    BER,    /* before correction */
     FEC,
     COLUMN_COUNT,
 };
@@ -87,9 +87,9 @@ struct list_reader {
     const struct list_format *format;
     struct myr_csv csv;
     uint32_t at[COLUMN_COUNT]; /* field of each column; MYR_NONE: not there */
-    uint32_t field_count;
-    uint32_t file;
-    uint32_t last[2]; /* devices of the row before */
+    uint32_t field_count;      /* of the header: all rows have as many */
+    uint32_t file;             /* of the cabling's list of files */
+    uint32_t last[2];          /* devices of the row before */
 };
 
 /* Signs and blanks differ from list to list: "A-Node Name", "a_node_name". */

@@ -23,22 +23,22 @@ enum role {
     ROLE_CHASSIS,
     ROLE_CHASSIS_ID,
     ROLE_CHASSIS_NAME,
-    ROLE_ADDRESS,
+    ROLE_ADDRESS, /* of management */
     ROLE_PORT,
     ROLE_PORT_ID,
     ROLE_PORT_DESCRIPTION,
-    ROLE_LOCAL,
+    ROLE_LOCAL, /* 'show chassis': the device itself */
     ROLE_LOCAL_CHASSIS,
     ROLE_LOCAL_NAME,
     ROLE_LOCAL_ID,
-    ROLE_OTHER,
+    ROLE_OTHER, /* of no use, with all that is in it */
 };
 
 /* What is known of the neighbour at hand; put when its object ends. */
 struct neighbour {
     bool json0; /* the interface's name is a value, not a key */
     struct myr_str interface;
-    struct myr_str name, id_type, id, address;
+    struct myr_str name, id_type, id, address; /* id_type: "mac" and others */
     struct myr_str port_type, port, description;
 };
 
@@ -47,13 +47,14 @@ struct lldp_reader {
     const char *file;
     uint32_t file_index;
     struct json_reader json;
-    uint8_t roles[JSON_DEPTH_MAX + 1];
+    uint8_t roles[JSON_DEPTH_MAX + 1];       /* by depth */
     struct myr_str key;                      /* of the value that comes; empty in a list */
     char key_bytes[MYR_IMPORT_NAME_MAX + 1]; /* the text of 'key' */
+    /* Whose neighbours they are, from the surest source on; and the address of its chassis. */
     struct myr_str host, local_name, local_mac, file_stem;
     struct neighbour neighbour;
-    uint32_t device; /* whose neighbours are told; MYR_NONE outside */
-    uint32_t block_count;
+    uint32_t device;      /* whose neighbours are told; MYR_NONE outside */
+    uint32_t block_count; /* devices told of so far */
 };
 
 /*

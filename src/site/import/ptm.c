@@ -145,7 +145,7 @@ int import_ptm(struct myr_import *import, const char *file, struct myr_str text,
 enum { COLUMNS = 3, DESCRIPTION = 4, COLUMNS_MAX = 5 };
 
 struct columns {
-    size_t start[COLUMNS_MAX], len[COLUMNS_MAX];
+    size_t start[COLUMNS_MAX], len[COLUMNS_MAX]; /* in bytes of a line */
     uint32_t count;
 };
 

@@ -5,11 +5,11 @@ enum { VALUE_MAX = 1000000000, DEPTH_MAX = 16 };
 
 struct reader {
     struct myr_str text;
-    size_t at;
+    size_t at; /* how far it is read */
     const struct expr_scope *scope;
     const char *fault; /* of the text */
     bool none;         /* it is well formed, but has no value here */
-    uint32_t depth;
+    uint32_t depth;    /* of the stack */
 };
 
 static void skip_blanks(struct reader *r)
@@ -104,8 +104,8 @@ static int64_t apply(struct reader *r, char op, int64_t a, int64_t b)
  * text from outside can make this go deep.
  */
 struct pending {
-    int64_t left;
-    char op; /* '(' for a bracket; '=', '!', '<', '>', 'l' (<=), 'g' (>=) for comparisons */
+    int64_t left; /* what stands before the operator */
+    char op;      /* '(' for a bracket; '=', '!', '<', '>', 'l' (<=), 'g' (>=) for comparisons */
 };
 
 /* Higher binds tighter; comparisons are 2. */

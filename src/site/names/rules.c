@@ -19,7 +19,7 @@ struct rule_reader {
     struct myr_arena *arena;
     struct myr_csv csv;
     uint32_t at[COLUMN_COUNT];
-    uint32_t field_count;
+    uint32_t field_count; /* of the header: all rows have as many */
 };
 
 static struct myr_str keep(struct myr_arena *arena, struct myr_str text)

@@ -17,38 +17,38 @@ struct order_column {
 enum {
     CELL_ORDER,
     CELL_CREW,
-    CELL_WALK,
-    CELL_VISIT,
-    CELL_AFTER,
+    CELL_WALK,  /* place in the crew's order */
+    CELL_VISIT, /* orders at one cage */
+    CELL_AFTER, /* an order that must be done before */
     CELL_DO,
-    CELL_RACK,
+    CELL_RACK, /* where it is done */
     CELL_UNIT,
     CELL_DEVICE,
     CELL_PORT,
-    CELL_TO_RACK,
+    CELL_TO_RACK, /* where the plug goes */
     CELL_TO_UNIT,
     CELL_TO_DEVICE,
     CELL_TO_PORT,
     CELL_PLUG_1,
     CELL_CABLE = 0, /* from here on: relative to CELL_PLUG_1 and CELL_PLUG_2 */
-    CELL_LABEL,
+    CELL_LABEL,     /* the flag at the plug */
     CELL_LENGTH,
     CELL_COLOUR,
     CELL_PART,
-    CELL_OTHER_RACK,
+    CELL_OTHER_RACK, /* where the cable's other end is */
     CELL_OTHER_UNIT,
     CELL_OTHER_DEVICE,
     CELL_OTHER_PORT,
     CELLS_OF_PLUG,
     CELL_PLUG_2 = CELL_PLUG_1 + CELLS_OF_PLUG,
-    CELL_LEGS = CELL_PLUG_2 + CELLS_OF_PLUG,
-    CELL_SAME_CAGE,
+    CELL_LEGS = CELL_PLUG_2 + CELLS_OF_PLUG, /* of a splitter's head */
+    CELL_SAME_CAGE,                          /* ports that may go dark */
     CELL_LEAVE_MODULE,
     CELL_CHECK_FIRST,
-    CELL_WAIT,
-    CELL_SINCE,
+    CELL_WAIT,  /* seconds, after the last order */
+    CELL_SINCE, /* the run that first saw it */
     CELL_SENTENCE,
-    CELL_CODE,
+    CELL_CODE, /* what is scanned */
     CELL_COUNT,
 };
 

@@ -14,12 +14,12 @@ const char *const myr_order_op_names[MYR_ORDER_OPS] = {"swap", "move", "add", "r
 
 struct piece {             /* a chain of steps, or one link to look at */
     uint32_t first, count; /* steps; of a link: its port, and 0 */
-    bool head;
-    uint64_t walk_key;
-    uint32_t port;
-    uint32_t block; /* union of sets */
-    uint32_t next;  /* the next piece of the same block, from 1; 0: the last one */
-    uint32_t tail;  /* of a root: the last piece of its block so far */
+    bool head;             /* a splitter's head is moved */
+    uint64_t walk_key;     /* order of walking; the last for places not known */
+    uint32_t port;         /* where it begins */
+    uint32_t block;        /* union of sets */
+    uint32_t next;         /* the next piece of the same block, from 1; 0: the last one */
+    uint32_t tail;         /* of a root: the last piece of its block so far */
 };
 
 struct maker {

@@ -49,27 +49,27 @@ enum order_word {
     WORD_UNIT,
     WORD_DEVICE,
     WORD_PORT,
-    WORD_NOW,
-    WORD_THEN,
+    WORD_NOW,  /* where a plug is */
+    WORD_THEN, /* where it goes */
     WORD_FAR,
     WORD_CABLE,
     WORD_FLAG,
     WORD_LENGTH,
     WORD_COLOUR,
     WORD_PART,
-    WORD_DARK,
+    WORD_DARK, /* ports of the same cage */
     WORD_SINCE,
     WORD_DONE,
     WORD_NOTHING,
     WORD_PLUG,
-    WORD_LOOK_FIRST,
-    WORD_PULL_FIBRE,
-    WORD_PULL_PLUG,
+    WORD_LOOK_FIRST, /* nobody looked at the new port */
+    WORD_PULL_FIBRE, /* the module stays */
+    WORD_PULL_PLUG,  /* others of the cage go dark */
     WORD_READ_FLAG,
     WORD_WAIT_LLDP,
     WORD_WAIT_SM,
     WORD_SUMMARY,
-    WORD_RENAME,
+    WORD_RENAME, /* instead of moving plugs */
     WORD_NEW_CABLE,
     WORD_OUT,
     WORD_COUNT,

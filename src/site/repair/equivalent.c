@@ -24,7 +24,7 @@ struct equivalent {
     uint32_t *parent;    /* union of classes that edges join */
     uint32_t *displaced; /* by vertex with a settled cable: the port whose label it took */
     uint32_t *red_end;   /* by vertex with a cable that is left: which end of the component */
-    uint32_t gap;
+    uint32_t gap;        /* moves that might still be saved */
 };
 
 /* The vertex that stands for the class. */

@@ -13,15 +13,15 @@ enum { LEGS_MAX = 8, PORTS_MAX = 96, BARRED = 1000 };
 
 /* Connectors whose heads hang together by the legs that are wrong. */
 struct cluster {
-    uint32_t count;
+    uint32_t count;              /* of connectors */
     uint32_t first[HEADS_EXACT]; /* ports */
-    uint32_t legs;
+    uint32_t legs;               /* of each */
 };
 
 struct heads {
     const struct repair_graph *graph;
     const struct myr_design *design;
-    uint32_t *found;
+    uint32_t *found;  /* as it is after the steps so far */
     uint32_t *parent; /* of connectors, by first port: a union of sets */
     struct head_steps *ret;
 };

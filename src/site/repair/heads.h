@@ -19,8 +19,8 @@ enum { HEADS_EXACT = 6 };
 struct head_step {
     uint32_t at, to;         /* first ports of two connectors; 'to' may be empty */
     uint32_t far_at, far_to; /* where a leg of each leads at that time; MYR_NONE: no head there */
-    uint32_t legs;
-    bool move; /* 'to' is empty */
+    uint32_t legs;           /* that move together */
+    bool move;               /* 'to' is empty */
 };
 
 struct head_steps {

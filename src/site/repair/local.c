@@ -16,7 +16,7 @@ enum { WORK_MAX = 60000000, NOBODY = UINT32_MAX, RED_TOUCHED_MAX = 12 };
 /* Ends of edges, by class. */
 struct ends {
     uint32_t *first; /* class_count + 1 */
-    uint32_t *items;
+    uint32_t *items; /* ends, from first[class] on */
 };
 
 struct local {
@@ -26,8 +26,8 @@ struct local {
     uint32_t *users; /* by red end: blue end, or NOBODY (surplus) */
     uint32_t *seen;  /* by class: red end by which the trail at hand left it, + 1 */
     uint32_t *stamp; /* by red edge: the count that last met it */
-    uint32_t stamps;
-    uint64_t work;
+    uint32_t stamps; /* counts so far */
+    uint64_t work;   /* steps of trails so far */
 };
 
 /*

@@ -17,8 +17,8 @@ const char *const myr_repair_op_names[MYR_REPAIR_OP_COUNT] = {"swap", "move", "a
 enum { LEGS_OF_A_HEAD = 8 };
 
 struct component {
-    bool head; /* of a splitter: done before all others */
-    uint64_t walk_key;
+    bool head;           /* of a splitter: done before all others */
+    uint64_t walk_key;   /* order of walking */
     uint32_t first_port; /* where its first step is done: ties in the order of walking */
     uint32_t first_step, step_count;
 };
@@ -140,7 +140,7 @@ static void add_step(struct repairer *r, struct myr_repair_step step)
  */
 struct exchange {
     uint32_t at, to, far_at, far_to;
-    uint32_t distance;
+    uint32_t distance; /* between the two plugs */
 };
 
 static struct exchange exchange_at(const struct repairer *r, uint32_t edge)

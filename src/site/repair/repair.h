@@ -13,7 +13,7 @@
 
 struct repair_graph {
     const struct myr_design *design;
-    uint32_t vertex_count;
+    uint32_t vertex_count;        /* ports of the design, then ends outside of it */
     const uint32_t *plan, *found; /* by vertex */
     const uint8_t *state;         /* by port of the design: empty ports are missing or unseen */
 };

@@ -19,7 +19,7 @@ struct searcher {
 
     /* While the solution is read off, trail by trail: */
     bool reading, found;
-    int32_t wanted;
+    int32_t wanted;               /* the gain of the trail that is looked for */
     uint32_t next_red, next_blue; /* what the trail leaves */
     uint32_t *slots;              /* by end of a blue edge */
 };

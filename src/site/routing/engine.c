@@ -67,7 +67,7 @@ void engine_put_options(const struct myr_network *net, const struct engine_files
 struct torus {
     const struct myr_graph *graph;
     const struct myr_binding *binding;
-    uint32_t stride[SIDES], size[SIDES];
+    uint32_t stride[SIDES], size[SIDES]; /* of each side; 1 where there is none */
     uint32_t sides;
 };
 

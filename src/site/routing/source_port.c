@@ -34,7 +34,7 @@ void myr_switch_hashes_init(struct myr_switch_hashes *hashes, struct myr_arena *
 struct row_reader {
     struct myr_switch_hashes *hashes;
     const struct myr_design *design;
-    uint32_t next_rank;
+    uint32_t next_rank; /* of the ports named so far */
     int (*read)(struct row_reader *reader, const struct myr_csv *csv, uint32_t device,
                 struct myr_err *err);
 };
@@ -278,8 +278,8 @@ static uint32_t choose_by_hash(void *context, uint32_t device, uint32_t count, u
 
 /* A switch on the planned path, and which of its candidates the path takes. */
 struct hop {
-    uint32_t device, count, wanted;
-    uint32_t base; /* hash with the first port of the range */
+    uint32_t device, count, wanted; /* which of its 'count' candidates */
+    uint32_t base;                  /* hash with the first port of the range */
 };
 
 /* MYR_NONE: the path takes what no switch offers (a detour), and no hash leads there. */

@@ -169,9 +169,9 @@ static bool egress_of(struct myr_str line, uint64_t *ret)
  */
 struct reader {
     struct myr_tables *tables;
-    struct myr_u64map guids;
+    struct myr_u64map guids; /* of all destinations, to their columns */
     const char *path;
-    uint32_t line;
+    uint32_t line;      /* number, from 1 */
     uint32_t at_switch; /* MYR_NONE: one that the design does not have */
     uint32_t unknown, entries;
 };

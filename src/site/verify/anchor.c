@@ -10,11 +10,11 @@
 
 enum {
     SEEDS_LOOKED_AT = 32, /* found switches that may be the first one */
-    SEEDS_TRIED = 4,
+    SEEDS_TRIED = 4,      /* of these */
     CANDIDATES_MAX = 16,
-    ROUNDS_MAX = 32,
-    REVISIONS_MAX = 4,
-    LEAST_CONFIRMED = 4,
+    ROUNDS_MAX = 32,        /* of placing */
+    REVISIONS_MAX = 4,      /* times that places are taken back */
+    LEAST_CONFIRMED = 4,    /* cables: fewer may be chance */
     CONFIRMED_PERCENT = 70, /* of the cables that can tell; the rest may be miscabled */
 };
 
@@ -26,16 +26,16 @@ struct anchor {
     const struct myr_design *design;
     const struct myr_cabling *cabling;
     const struct found_ends *ends;
-    const uint8_t *open;
-    uint32_t *base;  /* by found device: its device of the design, before the guess */
-    uint32_t *place; /* the same, with the guess */
-    uint32_t *owner; /* by device of the design: found device + 1 */
-    uint64_t work;
+    const uint8_t *open; /* by found device: may be placed */
+    uint32_t *base;      /* by found device: its device of the design, before the guess */
+    uint32_t *place;     /* the same, with the guess */
+    uint32_t *owner;     /* by device of the design: found device + 1 */
+    uint64_t work;       /* ends looked at so far */
 };
 
 /* Confirmed of those asked: cables that can speak for or against it. */
 struct guess {
-    uint32_t *place;
+    uint32_t *place; /* by found device */
     uint32_t confirmed, asked;
 };
 
@@ -337,7 +337,7 @@ static bool contradict(const struct anchor *a, const uint32_t *one, const uint32
 /* The best guess so far, and how many cables confirm the best one that contradicts it. */
 struct contest {
     struct guess best;
-    uint32_t next;
+    uint32_t next; /* cables that confirm it */
 };
 
 static void compare_guess(const struct anchor *a, struct contest *contest, struct guess guess)

@@ -13,7 +13,7 @@ enum { SPEEDS_MAX = 64, WHOLE_FILE_PERCENT = 90 };
 /* How often a planned speed was found as which speed and width. */
 struct speed_row {
     uint32_t planned_gbps, gbps, width;
-    uint32_t count;
+    uint32_t count; /* of links */
 };
 
 struct speed_table {

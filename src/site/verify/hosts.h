@@ -14,15 +14,15 @@
 struct host_group {
     uint32_t node;  /* of the design; MYR_NONE: not told yet */
     uint32_t first; /* of its NICs in 'members' */
-    uint32_t count;
-    bool doubled; /* several machines have this name: they have no place */
+    uint32_t count; /* of its NICs */
+    bool doubled;   /* several machines have this name: they have no place */
 };
 
 struct hosts {
     uint32_t *group;   /* by found device; MYR_NONE: stands for itself */
     uint32_t *members; /* found devices, by group */
     struct host_group *items;
-    uint32_t count;
+    uint32_t count; /* of groups */
 };
 
 /* "gpu042.site mlx5_3" is "gpu042" and "mlx5_3". False when the name is no NIC's of a host. */

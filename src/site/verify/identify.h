@@ -26,7 +26,7 @@ struct identify {
     uint32_t nets;                   /* that are judged, as bits */
     const struct myr_hca_name *hcas; /* what hosts call their ports, as the user told it */
     uint32_t hca_count;
-    uint32_t name_conflicts;
+    uint32_t name_conflicts;       /* names that another device has or is bound to */
     struct myr_strmap small_hosts; /* bound host names in small letters, to the row */
     struct myr_strmap aliases;     /* found device and a port's own name, to a port of the design */
 };

@@ -23,7 +23,7 @@ struct matcher {
     uint8_t *placed;         /* by device of the design: some found device is it */
     uint8_t *unread;         /* by device of the design: a port of it was told and not read */
     bool one_sided;          /* some link is told by one of its ends alone */
-    MYR_VEC(struct myr_cabling_end) foreign;
+    MYR_VEC(struct myr_cabling_end) foreign; /* ends that are none of the design */
 };
 
 /* Of the networks that are judged; ports of others have no plan and no flag. */

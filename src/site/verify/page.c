@@ -198,7 +198,7 @@ static void show_steps(const struct myr_verify *verify, struct myr_answer *answe
 /* The heading comes with the first note. */
 struct notes {
     struct myr_answer *answer;
-    bool any;
+    bool any; /* the heading is there */
 };
 
 MYR_PRINTF(2, 3)

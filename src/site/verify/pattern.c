@@ -18,9 +18,9 @@ enum { BUNDLE_MIN = 3, BUNDLE_GAP_MAX = 2, NAMES_SHOWN = 4 };
 
 /* Cables of one device's port group that belong to the same places of another device. */
 struct displaced {
-    uint32_t device, home;
-    uint32_t group;
-    uint32_t count;
+    uint32_t device, home; /* it has the cables of 'home' */
+    uint32_t group;        /* of ports, in the type */
+    uint32_t count;        /* of cables */
 };
 
 struct finder {
@@ -31,7 +31,7 @@ struct finder {
     MYR_VEC(struct displaced) displaced;
     MYR_VEC(struct myr_pattern) patterns;
     MYR_VEC(uint32_t) chain; /* devices */
-    struct myr_buf where;
+    struct myr_buf where;    /* text of the pattern at hand */
 };
 
 /* Where the cable in a wrong port belongs, by its far end; MYR_NONE when that end is planned

@@ -17,7 +17,7 @@ enum { SPELLING_READINGS = 4 };
 
 /* The different readings of one name on one type of device. */
 struct spelled {
-    uint32_t count;
+    uint32_t count;                      /* of readings */
     uint32_t ends;                       /* of cables that have this name */
     uint32_t index[SPELLING_READINGS];   /* of the port, or MYR_PORT_SPARE */
     uint32_t systems[SPELLING_READINGS]; /* that read it so, as bits */

@@ -130,7 +130,7 @@ static void refine(const struct structure *s, struct colours *colours)
 /* A colour and who has it. */
 struct coloured {
     uint64_t colour;
-    uint32_t member;
+    uint32_t member; /* found device, or first port of a part */
     bool in_design;
 };
 

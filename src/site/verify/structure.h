@@ -15,10 +15,10 @@ struct structure {
     uint32_t *taken;       /* by first port of an identity: found device + 1 */
     uint8_t *open;         /* by found device: still without identity */
     uint32_t *chip_before; /* by found device: the chip of the same box before it + 1, round */
-    uint32_t open_count;
+    uint32_t open_count;   /* devices without identity */
     struct myr_verify *verify;
-    MYR_VEC(struct myr_identity) named;
-    MYR_VEC(struct myr_ambiguity) alike;
+    MYR_VEC(struct myr_identity) named;  /* what was found out */
+    MYR_VEC(struct myr_ambiguity) alike; /* classes that nothing tells apart */
 };
 
 static inline struct myr_cabling_end structure_end(const struct structure *s, uint32_t end)

@@ -25,7 +25,7 @@ struct candidate {
 
 struct election {
     struct candidate rows[CANDIDATES_MAX];
-    uint32_t count;
+    uint32_t count;  /* of candidates */
     uint32_t voters; /* cables to ports that have a plan */
 };
 
