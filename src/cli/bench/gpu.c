@@ -4,6 +4,7 @@
  */
 #include "bench/bench.h"
 
+/* 'gpu' counts from 0; 'milliseconds' are for each shape. */
 struct options {
     const char *library, *device, *out;
     uint64_t gpu, milliseconds;

@@ -80,6 +80,7 @@ static const struct myr_command token_list_command = {
     CLIENT_NO_OPTIONS,
 };
 
+/* Ids are beginnings of digests: from a list nobody can make a token. */
 static int token_list_run(struct cli *cli, struct myr_err *err)
 {
     const struct myr_doc *doc;

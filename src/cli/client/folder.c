@@ -47,6 +47,7 @@ static int doctor_run(struct cli *cli, struct myr_err *err)
     };
     struct myr_answer *answer = &cli->answer;
     struct myr_server_findings *found = myr_arena_alloc(&cli->arena, 1, sizeof(*found));
+    /* By verdict: good, warning, bad. */
     uint32_t counts[3] = {};
     const char *folder = cli->operands.count ? cli->operands.items[0] : NULL;
     struct myr_relay_finding *relay =

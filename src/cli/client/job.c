@@ -76,6 +76,7 @@ static int list_run(struct cli *cli, struct myr_err *err)
     MYR_TRY(client_ask(cli, "GET", path, (struct myr_str){}, &doc, err));
     MYR_TRY(client_put_list(cli, doc, "jobs", &jobs, err));
     myr_answer_table(&cli->answer, jobs, columns, MYR_ARRAY_COUNT(columns));
+    /* There only where there are more. */
     const char *next = client_text(cli, doc, "next");
     if (next[0]) {
         myr_answer_u64(&cli->answer, "next", (uint64_t)client_i64(doc, "next"));
@@ -279,6 +280,7 @@ static int logs_piece(const struct client *client, const struct logs_options *op
     *ret_end = strcmp(client_text(cli, doc, "end"), "true") == 0;
     /* What the server has of it may begin later than asked, and is shorter after a new start. */
     int64_t from = client_i64(doc, "offset");
+    /* Shorter than what was read already: it is the output of another start. */
     if (next < *offset) {
         fprintf(stderr, "myriad: the job was started anew\n");
         *ret = (struct myr_str){"", 0};
@@ -312,6 +314,7 @@ static int follow_once(const struct client *client, const struct logs_options *o
     client_round_begin(client, &round);
     int rc = logs_piece(&round.client, options, offset, &piece, ret_end, &why);
     bool over = rc == MYR_EAWAY && is_over(&round.client);
+    /* Of a job that is over and was never read nothing can be missing: the error is the answer. */
     if (rc < 0 && (rc != MYR_EAWAY || (over && *offset == 0))) {
         *err = why;
         return rc;
@@ -362,6 +365,7 @@ static int logs_run(struct cli *cli, struct myr_err *err)
 {
     const struct logs_options *options = cli->options;
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    /* People get what was written, byte by byte; programs its lines as a list. */
     bool people = cli->common.format == MYR_FORMAT_TABLE || cli->common.format == MYR_FORMAT_WIDE;
     struct client client;
     struct myr_str piece;

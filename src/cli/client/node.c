@@ -145,6 +145,7 @@ static const struct myr_command drain_command = {
     .operand_max = 1,
 };
 
+/* Without a reason there is no body: the server takes both. */
 static int drain_run(struct cli *cli, struct myr_err *err)
 {
     const struct drain_options *options = cli->options;

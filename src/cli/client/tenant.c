@@ -1,4 +1,7 @@
-/* tenant set: whose share is how large. */
+/*
+ * tenant set: whose share is how large. A tenant is made by naming it: there is nothing else to say
+ * of one.
+ */
 #include "client/client.h"
 
 struct tenant_options {

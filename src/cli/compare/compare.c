@@ -9,6 +9,7 @@
 
 static const char *const languages[] = {"en", "zh"};
 
+/* Policies and efficiencies are one for all designs, or one for each in their order. */
 struct options {
     struct cli_case of;
     const char *workload, *prices, *group, *in_use, *report, *picture;

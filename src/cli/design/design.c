@@ -1,4 +1,7 @@
-/* design: what is in a design file, or one device with its cabling. */
+/*
+ * design: what is in a design file, or one device with its cabling. A design carries its whole
+ * plan: it is told from the file alone, without the spec.
+ */
 #include "cli.h"
 #include "myriad/plan.h"
 

@@ -88,6 +88,7 @@ static int read_plan(struct cli *cli, const struct myr_catalog *catalog, const c
     const struct options *options = cli->options;
     bool planned = !myr_grow_is_design(plan);
     *ret_next = NULL;
+    /* Prices are of no use where nothing is planned: neither the plan nor the phase after it. */
     if (options->prices && !planned && (!options->next || myr_grow_is_design(options->next))) {
         return myr_err_set(err, MYR_EINVAL,
                            "a design has its prices: --prices goes with a spec, not with %s", plan);

@@ -95,6 +95,7 @@ static void put_row(struct myr_answer *answer, const struct myr_log_comparison *
     myr_answer_u64(answer, "mbs", l->micro_batch);
     myr_answer_u64(answer, "gbs", l->global_batch);
     myr_answer_text(answer, "sharding", shardings[l->zero]);
+    /* A number of layers has no word in that table: "recipe" leaves it open. */
     myr_answer_text(answer, "recompute",
                     l->recompute_layers ? "recipe" : myr_recompute_name(l->recompute));
     myr_answer_u64(answer, "seq_par", l->sequence_parallel);

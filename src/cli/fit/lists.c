@@ -1,6 +1,10 @@
-/* fit models, devices, constants: what a question can name, and what the model knows. */
+/*
+ * fit models, devices, constants: what a question can name, and what the model knows. Each is one
+ * list with a table over it; what a verb of fit takes by name can be looked up here.
+ */
 #include "fit/fit.h"
 
+/* Of stacks and constants; models and devices are the same for everybody. */
 struct options {
     const char *profile;
 };
@@ -72,6 +76,7 @@ static int run_models(struct cli *cli, struct myr_err *err)
     for (uint32_t i = 0; i < myr_model_builtin_count(); i++) {
         struct myr_str name = myr_model_builtin_name(i);
         struct myr_model model;
+        /* Read in full, so that parameters are counted and not written down. */
         MYR_TRY(myr_model_find(&cli->arena, myr_arena_strndup(&cli->arena, name.data, name.len),
                                &model, err));
         struct myr_params params = myr_model_params(&model);
@@ -182,6 +187,7 @@ static int run_stacks(struct cli *cli, struct myr_err *err)
                      stack->order < rule->to;
         }
         for (uint32_t k = 0; k < profiles.device_count; k++) {
+            /* Those for which it is taken where --software names none. */
             if (strcmp(profiles.devices[k].software, stack->name) == 0) {
                 myr_buf_printf(&devices, "%s%s", devices.len ? " " : "", profiles.devices[k].name);
             }
@@ -223,6 +229,7 @@ static int run_constants(struct cli *cli, struct myr_err *err)
                              : MYR_OK);
     struct myr_value *list = myr_answer_list(answer, "constants");
     for (uint32_t i = 0; i < profiles.constant_count; i++) {
+        /* The value is the profile's; prior and bounds belong to the constant itself. */
         const struct myr_constant *constant = myr_fit_constant(i);
         myr_answer_object(answer, NULL);
         myr_answer_text(answer, "name", constant->name);

@@ -39,6 +39,7 @@ static void put_assumed(struct myr_answer *answer, const struct myr_run *run)
         l->ep,          l->zero};
     bool known = !run->refused;
     myr_answer_object(answer, "assumed");
+    /* Bits of 'open' stand in the order of these names. */
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
         cli_put_known(answer, names[i], known && run->open & 1U << i, values[i], 3);
     }

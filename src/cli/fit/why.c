@@ -4,6 +4,7 @@
  */
 #include "fit/fit.h"
 
+/* Layouts are operands: of the axes only the precision can be given for both. */
 struct options {
     struct cli_case of;
 };

@@ -1,4 +1,8 @@
-/* goodput classes, parts, data: what failures and recoveries are made of. */
+/*
+ * goodput classes, parts, data: what failures and recoveries are made of. Rows of
+ * catalog/recovery.yaml, or of the user's own file, as they are and as they come out for a job of
+ * one size.
+ */
 #include "goodput/goodput.h"
 
 struct options {
@@ -13,6 +17,7 @@ static const struct myr_option class_rows[] = {
     CLI_FAILURES_DATA_ROW(struct options, job),
 };
 
+/* What a list would not heed it does not take. */
 static const struct myr_option part_rows[] = {
     CLI_COUNT("gpus", struct options, job.gpus, 1, 1 << 24, "GPUs of the job"),
     CLI_FAILURES_FAULT_ROW(struct options, job),
@@ -70,6 +75,7 @@ static int run_classes(struct cli *cli, struct myr_err *err)
     double gpus = (double)o->job.gpus, per_node = (double)o->job.gpus_per_node;
     uint32_t unused;
     MYR_TRY(myr_recovery_read(&recovery, &cli->arena, o->job.data, err));
+    /* A rate that is named is one; without a name these are not used. */
     MYR_TRY(myr_job_rates(&recovery, o->job.rate, gpus, per_node, rates, &unused, err));
     /* 0: the table's own rates; else their sum is set to it, and shares stay. */
     double rate = o->job.rate ? rates[0].per_1000_node_days : 0;

@@ -46,6 +46,7 @@ static void put_days(struct myr_answer *answer, const struct myr_training *t,
         return;
     }
     myr_answer_double(answer, "days", c->days, 6);
+    /* With the error of the step time; then by failures alone. */
     cli_put_pair(answer, "days_interval", it->days[0], it->days[1], 6);
     cli_put_pair(answer, "days_interval_failures", c->days_low, c->days_high, 6);
     myr_answer_double(answer, "energy_mwh", c->energy_mwh, 3);
@@ -75,6 +76,7 @@ static void put_case(struct myr_answer *answer, const struct myr_training *t,
     myr_answer_object(answer, "layout");
     cli_put_layout(answer, &c->layout);
     myr_answer_end(answer);
+    /* The layout with the most kept tokens need not be the quickest: its checkpoints count, too. */
     myr_answer_u64(answer, "layout_rank", c->choice + 1); /* by step time */
     myr_answer_double(answer, "step_s", c->step_s, 6);
     myr_answer_double(answer, "layout_gap_percent", 100 * c->layout_gap, 4);

@@ -4,6 +4,7 @@
  */
 #include "route/fabric.h"
 
+/* All axes of a layout by default: a job is asked about as a whole. */
 struct options {
     const char *svg;
     struct cli_fabric fabric;

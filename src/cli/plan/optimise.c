@@ -1,4 +1,7 @@
-/* plan optimise: the best design that the constraints of a spec allow. */
+/*
+ * plan optimise: the best design that the constraints of a spec allow. Combinations are planned and
+ * priced by the library (myr_optimise); that none meets the constraints is an answer.
+ */
 #include "myriad/plan/optimise.h"
 
 #include "plan/plan.h"
@@ -50,6 +53,7 @@ static int run(struct cli *cli, struct myr_err *err)
         return rc;
     }
     MYR_TRY(myr_optimise(&cli->arena, &catalog, &spec, &optimum, err));
+    /* Without a best design there are no files to write. */
     if (options->out && optimum.best_count) {
         MYR_TRY(myr_plan_write(&optimum.design, NULL, options->out, err));
     }

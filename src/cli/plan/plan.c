@@ -138,6 +138,7 @@ static int read_spec(struct cli *cli, const struct options *options,
 {
     const char *file = cli->operands.count ? cli->operands.items[0] : NULL;
     const struct myr_doc *doc;
+    /* What a spec says would not be changed by them, and whoever gives both expects that. */
     if (file && (options->gpus || options->server || options->fabric)) {
         return myr_err_set(err, MYR_EINVAL,
                            "give SPEC, or --gpus with --server and --fabric, not both");
@@ -204,6 +205,7 @@ static int write_all(struct cli *cli, const struct options *options,
     about.options = explain_options(cli, options, file && strcmp(file, "-") != 0);
     if (!file) {
         myr_report_digest((struct myr_str){start->spec.data, start->spec.len}, about.digest);
+        /* Standard input cannot be read again: such a report has no digest. */
     } else if (strcmp(file, "-") != 0) {
         MYR_TRY(myr_file_read(file, MYR_DOC_BYTES_MAX, &text, err));
         myr_report_digest((struct myr_str){text.data, text.len}, about.digest);

@@ -4,6 +4,7 @@
  */
 #include "route/fabric.h"
 
+/* 'of' names what dies; flows are counted where there are any. */
 struct options {
     const char *of;
     struct cli_fabric fabric;

@@ -1,4 +1,7 @@
-/* route degraded: the bandwidth that is left without what is dead. */
+/*
+ * route degraded: the bandwidth that is left without what is dead. Of the fabric itself, without
+ * flows: what any traffic could have at most.
+ */
 #include "route/fabric.h"
 
 struct options {

@@ -8,6 +8,7 @@
 static const char *const choices[] = {"all",     "ecmp",  "ecmp-xor", "port",   "static",
                                       "flowlet", "spray", "adaptive", "planned"};
 
+/* 'policy' 0 is all of them: the others are one above enum myr_policy. */
 struct options {
     uint32_t policy;
     uint64_t seed;

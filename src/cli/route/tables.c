@@ -1,4 +1,7 @@
-/* route tables: where flows go by the tables of a running subnet. */
+/*
+ * route tables: where flows go by the tables of a running subnet. Nothing is planned here: flows
+ * follow the tables as they were dumped, so that the loads are those that the subnet has.
+ */
 #include "route/applied.h"
 
 struct options {

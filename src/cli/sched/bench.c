@@ -6,6 +6,7 @@
 
 #include "sched/sched.h"
 
+/* 0: as the help of the option says; the module fills it in. */
 struct options {
     const char *design;
     uint64_t nodes, gpus_per_node, leaf_nodes, pod_nodes;

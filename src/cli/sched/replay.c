@@ -8,6 +8,7 @@
 #include "myriad/sched/replay_report.h"
 #include "sched/sched.h"
 
+/* The cluster is a design, or the four numbers behind it. */
 struct options {
     const char *design;
     uint64_t nodes, gpus_per_node, leaf_nodes, pod_nodes;
@@ -418,6 +419,7 @@ static int run(struct cli *cli, struct myr_err *err)
         .own = options->own.items,
         .own_count = options->own.count,
         .explain = options->explain,
+        /* Every start and stop of every job is kept only for whoever wants it. */
         .schedule = options->schedule != NULL,
         /* Only drawings need them. */
         .samples = options->plots || options->report ? MYR_REPLAY_SAMPLES : 0,

@@ -183,6 +183,7 @@ static void say_ready(void *context, const char *url, uint16_t agents_port)
     uint32_t format = serving->cli->common.format;
     snprintf(serving->url, sizeof(serving->url), "%s", url);
     serving->agents_port = agents_port;
+    /* With --once the answer at the end says all of it. */
     const struct serve_options *options = serving->cli->options;
     if (options->once || (format != MYR_FORMAT_TABLE && format != MYR_FORMAT_WIDE)) {
         return;

@@ -1,9 +1,14 @@
-/* sim compare: two results of the simulator, figure by figure. */
+/*
+ * sim compare: two results of the simulator, figure by figure. What of the two belongs together and
+ * how far apart it is the library says (myr_results_compare); a change that was not meant shows as
+ * exit status 1.
+ */
 #include "myriad/sim/compare.h"
 
 #include "cli.h"
 #include "sim/sim.h"
 
+/* 'tolerance' is a text, since it may be per cent. */
 struct options {
     const char *tolerance;
     uint64_t rows;

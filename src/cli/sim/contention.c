@@ -68,6 +68,7 @@ static void hint_next(struct cli *cli, const char *path)
 {
     const struct options *options = cli->options;
     struct myr_answer *answer = &cli->answer;
+    /* A fabric in words has no folder beside which the table could lie. */
     if (!options->design) {
         return;
     }

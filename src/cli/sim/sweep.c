@@ -10,6 +10,7 @@
 #include "cli.h"
 #include "sim/sim.h"
 
+/* 'workers' 0: one for each core. */
 struct options {
     const char *out, *shard, *plot;
     uint64_t workers;

@@ -1,4 +1,7 @@
-/* What a run came to, for programs and for people. */
+/*
+ * What a run came to, for programs and for people. 'run', 'replay' and 'search' tell it alike,
+ * under the same keys.
+ */
 #include <stdio.h>
 
 #include "twin/twin.h"
@@ -114,6 +117,7 @@ void twin_show_result(struct myr_answer *answer, const struct myr_twin_result *r
                     r->wait_p50_h, r->wait_p99_h);
     myr_answer_fact(answer, "utilisation", "%.1f %% of the GPU time, %.1f %% kept",
                     100 * r->gpu_utilisation, 100 * r->goodput);
+    /* Only a job that came back has a time of recovery. */
     if (r->recoveries > 0) {
         myr_answer_fact(answer, "failures",
                         "%s faults stopped jobs %llu times; back after %.0f s (median), %.0f s "

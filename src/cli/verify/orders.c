@@ -93,6 +93,7 @@ static int run(struct cli *cli, struct myr_err *err)
     struct myr_orders orders;
     MYR_CLEANUP(myr_built_close) struct myr_built built;
     MYR_TRY(cli_verify_open(cli, &options->built, &built, err));
+    /* Of the same repair that verify tells. */
     MYR_TRY(myr_orders_make(&orders, &cli->arena, &built.verify, &built.catalog, &question, err));
     /* Before it is written anew: what the last run found is in the same file. */
     MYR_TRY(read_state(cli, &orders, options, err));

@@ -5,6 +5,7 @@
 #include "myriad/control/whatif.h"
 #include "client/client.h"
 
+/* 'lose_leaf' counts from 0, so that "not given" is the largest number. */
 struct options {
     const char *lose;
     uint64_t lose_leaf, add_gpus, submit_gpus, priority;
