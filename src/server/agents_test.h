@@ -14,14 +14,16 @@
 
 enum { NODES = 6 };
 
+/* Everything that a test looks at, line by line; compared as a whole in the end. */
 static struct myr_buf story;
 static struct bench bench;
 static struct server *server;
-static uint64_t told;
-static size_t audited;
+static uint64_t told;  /* of the feed, so far */
+static size_t audited; /* bytes of the audit, so far */
 
 /* --- what is looked at */
 
+/* Before the core takes it: what agents' words were made into. */
 static inline void put_event(const struct myr_event *event)
 {
     myr_buf_printf(&story,
@@ -30,6 +32,7 @@ static inline void put_event(const struct myr_event *event)
                    (int)event->job, event->epoch, event->code, event->value, event->saved);
 }
 
+/* What people hear of it, in three places: the log, those who watch, the audit. */
 static inline void put_told(void)
 {
     lines_put(&story);
@@ -50,6 +53,7 @@ static inline void put_told(void)
     }
 }
 
+/* One turn of the desk, with what went in and what came of it. */
 static inline void taken(void)
 {
     struct myr_err err = {};
@@ -67,6 +71,7 @@ static inline void taken(void)
 
 /* --- agents */
 
+/* The far end of a session; it hears nothing of what the server says. */
 struct agent {
     struct session *session;
     struct myr_wire_sender sender;
@@ -74,6 +79,7 @@ struct agent {
 };
 static struct agent agents[NODES];
 
+/* As bytes: the server's own reader takes them apart. */
 static inline void say(struct agent *agent, enum myr_wire_type type, uint32_t epoch,
                        const void *message)
 {
@@ -114,6 +120,7 @@ static inline void gone(struct agent *agent)
     agent->session = NULL;
 }
 
+/* With the certificate that life_begin() has put into its row. */
 static inline void join(uint32_t node, uint64_t boot)
 {
     char name[8], serial[8];
@@ -180,6 +187,7 @@ static inline void life_end(void)
     uv_close((uv_handle_t *)&server->http->timer, NULL);
     fence_end(server);
     myr_buf_done(&server->http->nodes);
+    /* Its timer is closed by the loop in bench_close(), which needs it until then. */
     struct http *http = server->http;
     bench_close(&bench);
     free(http);

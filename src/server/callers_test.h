@@ -13,6 +13,7 @@ enum { PATIENCE = 20000 }; /* turns: what does not come by then never comes */
 static int64_t clock_ns = 1000000000000; /* stands still, unless the test moves it */
 static int64_t tick_ns;                  /* or every look at it does */
 
+/* In place of the C library's, for all of this program. */
 __attribute__((visibility("default"))) int clock_gettime(clockid_t which, struct timespec *ret)
 {
     int64_t base_s = which == CLOCK_REALTIME ? 1800000000 : 0;
@@ -28,9 +29,9 @@ struct caller {
     struct myr_io_tls *tls;
     struct myr_io_stream *stream;
     struct myr_wire_sender sender;
-    struct myr_wire_receiver receiver;
+    struct myr_wire_receiver receiver; /* of one connection; freed when it closes */
     uint64_t sequence;
-    uint32_t opened, closed;
+    uint32_t opened, closed;    /* how often; equal: it is not connected */
     uint64_t last;              /* the number of the message that it has heard last */
     uint32_t waiting;           /* lines of what it has heard that are not in the story yet */
     struct myr_buf heard;       /* those */
@@ -39,6 +40,10 @@ struct caller {
 
 static struct myr_buf ca, ca_key;
 
+/*
+ * By the table of the wire, so that no field of any message is left out. Certificates are drawn
+ * anew each time: only how many there are is told.
+ */
 static inline void put_field(struct myr_buf *ret, const struct myr_wire_field *field,
                              const unsigned char *body)
 {
@@ -65,6 +70,7 @@ static inline void put_field(struct myr_buf *ret, const struct myr_wire_field *f
     }
 }
 
+/* Kept apart from the story until the test asks for it: packets come when they like. */
 static inline void on_data(void *context, struct myr_io_stream *stream, struct myr_str bytes)
 {
     struct caller *peer = context;
@@ -177,6 +183,7 @@ static inline void left(uint32_t count)
     put_told();
 }
 
+/* The loop turns once at the new time. */
 static inline void pass(int64_t ms)
 {
     clock_ns += ms * 1000000;
@@ -207,6 +214,7 @@ static inline void connects(struct caller *peer, const char *name,
     put_told();
 }
 
+/* 'from' and a sender of its own: as a relay speaks for one behind it. */
 static inline void says_from(struct caller *peer, uint32_t from, struct myr_wire_sender *sender,
                              enum myr_wire_type type, uint32_t epoch, const void *message)
 {
@@ -233,6 +241,7 @@ static inline void drops_peer(struct caller *peer)
     until(&peer->closed, peer->opened);
 }
 
+/* Nothing that it heard may be left untold. */
 static inline void free_peer(struct caller *peer)
 {
     myr_io_tls_free(peer->tls);
@@ -252,6 +261,7 @@ static inline void put_pem(const char *name, const struct myr_buf *text)
     assert_int_equal(myr_file_write(path, text, &err), MYR_OK);
 }
 
+/* As init does, with days in place of years. */
 static inline void make_papers(void)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf key = {}, csr = {}, cert = {};

@@ -3,8 +3,9 @@
 
 #include "store/store_ops.h"
 
-static bool full;
+static bool full; /* for all of them; the test sets it */
 
+/* The other store gets the same changes in the same order, and commits them itself. */
 static inline int full_commit(void *own, const struct change *changes, size_t count,
                               struct myr_err *err)
 {

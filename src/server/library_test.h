@@ -19,8 +19,8 @@ struct MHD_Response {
     MHD_ContentReaderCallback read;
     MHD_ContentReaderFreeCallback done;
     void *context;
-    int fd; /* -1: none */
-    uint32_t refs;
+    int fd;        /* -1: none */
+    uint32_t refs; /* its maker and the connection that it was queued on */
 };
 
 struct MHD_Connection {
@@ -49,6 +49,10 @@ static struct {
     struct myr_buf headers; /* of the answer before */
 } lib;
 
+/*
+ * Every option is taken off the list by its type, and most go into the story: what the server asks
+ * of the library is part of what is tested.
+ */
 static inline struct MHD_Daemon *play_start(unsigned flags, uint16_t port,
                                             MHD_AcceptPolicyCallback policy, void *policy_context,
                                             MHD_AccessHandlerCallback access, void *context, ...)
@@ -169,6 +173,7 @@ static inline struct MHD_Response *play_from_buffer(size_t size, void *data,
                                                     enum MHD_ResponseMemoryMode mode)
 {
     struct MHD_Response *response = response_new();
+    /* Bodies lie in buffers that go when the call returns. */
     assert_int_equal(mode, MHD_RESPMEM_MUST_COPY);
     myr_buf_put(&response->body, data, size);
     return response;
@@ -197,6 +202,7 @@ static inline struct MHD_Response *play_from_fd(uint64_t size, int fd)
     return response;
 }
 
+/* With the last who has it; then what a callback needed is freed, as the library does. */
 static inline void play_destroy(struct MHD_Response *response)
 {
     if (--response->refs > 0) {
@@ -213,6 +219,7 @@ static inline void play_destroy(struct MHD_Response *response)
     free(response);
 }
 
+/* The secret of a cookie is drawn: only its length is told. */
 static inline enum MHD_Result play_header(struct MHD_Response *response, const char *name,
                                           const char *value)
 {
@@ -226,6 +233,7 @@ static inline enum MHD_Result play_header(struct MHD_Response *response, const c
     return MHD_YES;
 }
 
+/* One answer to a request, never two. */
 static inline enum MHD_Result play_queue(struct MHD_Connection *connection, unsigned status,
                                          struct MHD_Response *response)
 {
@@ -249,6 +257,7 @@ static inline const char *play_lookup(struct MHD_Connection *connection, enum MH
     return NULL;
 }
 
+/* Twice would be a mistake of the server's, which the library does not forgive. */
 static inline void play_suspend(struct MHD_Connection *connection)
 {
     assert_false(connection->suspended);
@@ -272,6 +281,7 @@ static inline enum MHD_Result play_option(struct MHD_Connection *connection,
     return MHD_YES;
 }
 
+/* All calls but get_version, which nothing here asks for. */
 static inline void library_plays(void)
 {
     mhd = (struct mhd){.add_response_header = play_header,
@@ -294,6 +304,7 @@ static inline void library_plays(void)
 
 /* --- requests */
 
+/* The server is told of it as of any connection; goes() takes it back. */
 static inline struct MHD_Connection *comes_from(const char *address)
 {
     struct MHD_Connection *connection = myr_xcalloc(1, sizeof(*connection));
@@ -423,6 +434,7 @@ static inline void give(const char *secret, const char *user, const char *unix_u
     rows_put_token(server, &token, false);
 }
 
+/* 'whose' is the whole header, as "Bearer v"; NULL: without one. */
 static inline struct MHD_Connection *begins(const char *whose, const char *method, const char *url,
                                             const char *body)
 {
@@ -458,6 +470,7 @@ static inline int begin_at(const char *address, uint16_t port)
     return rc;
 }
 
+/* The library was run once more and stopped once: nobody is left suspended. */
 static inline void end_http(void)
 {
     uint32_t stops = lib.stops, runs = lib.runs;

@@ -9,11 +9,13 @@
 
 #include "server.h"
 
+/* A folder that lasts for the test, and a server on it that can be closed and opened again. */
 struct bench {
     struct server *server;
     char folder[64];
 };
 
+/* The store's file, or one that SQLite keeps beside it. */
 static inline void bench_path(const struct bench *bench, const char *tail, char ret[128])
 {
     snprintf(ret, 128, "%s/state.db%s", bench->folder, tail);
@@ -23,9 +25,10 @@ static inline void bench_path(const struct bench *bench, const char *tail, char 
 static struct {
     char path[32];
     int fd, stderr_fd;
-    off_t at;
+    off_t at; /* read so far */
 } log_lines;
 
+/* Standard error itself is turned aside: the log writes to the descriptor. */
 static inline void lines_begin(void)
 {
     snprintf(log_lines.path, sizeof(log_lines.path), "/tmp/myriad-lines-XXXXXX");
@@ -56,6 +59,7 @@ static inline void lines_put(struct myr_buf *ret)
     log_lines.at += got;
     for (const char *at = text; *at;) {
         size_t len = strcspn(at, "\n");
+        /* The moment has 24 letters and a blank, and is another one each time. */
         assert_true(len > 25 && at[len] == '\n');
         myr_buf_printf(ret, "  log %.*s\n", (int)len - 25, at + 25);
         at += len + 1;
@@ -87,9 +91,11 @@ static inline void bench_open(struct bench *bench, uint32_t nodes)
         fail_msg("%s", err.message);
     }
     feed_init(&server->feed);
+    /* From 1 on and not from the clock: the numbers are the same in every run. */
     server->feed.first = server->feed.next = 1;
 }
 
+/* As serve.c ends a server; what was committed is found by the next bench_open(). */
 static inline void bench_close(struct bench *bench)
 {
     struct server *server = bench->server;
@@ -109,6 +115,7 @@ static inline void bench_begin(struct bench *bench)
     assert_non_null(mkdtemp(bench->folder));
 }
 
+/* Only files of the store may be left: anything else keeps the folder, and fails. */
 static inline void bench_end(struct bench *bench)
 {
     static const char *const tails[] = {"", "-wal", "-shm", "-journal"};
@@ -128,6 +135,7 @@ static inline uint32_t bench_submit(struct server *server, uint32_t gpus, enum m
     *row = (struct job_row){
         .token = 100 + id, .submitted_ms = 1, .first_start_ms = -1, .ended_ms = -1};
     snprintf(row->name, sizeof(row->name), "job%u", id);
+    /* Nobody runs it: the core has the size from the event. */
     row->file = strdup("gpus: 1\n");
     row->tenant = rows_tenant(server, "default");
     while (server->rows.jobs.count <= id) {

@@ -49,6 +49,7 @@ static inline void prints(const char *command, int code, const char *text)
     put_file(command, ".err", code ? text : "");
 }
 
+/* All of them are links to one script, which knows by its name what it is. */
 static inline void make_commands(void)
 {
     char path[160];
@@ -137,6 +138,10 @@ static inline void settle(void)
     assert_int_equal(server->refused_events, 0);
 }
 
+/*
+ * Jobs that are not over or have a reason, and the gangs that the engine knows; times relative to
+ * now.
+ */
 static inline void put_jobs(void)
 {
     for (uint32_t id = 0; id < myr_control_jobs(server->control); id++) {
@@ -168,6 +173,7 @@ static inline void no_timer(uv_timer_t *timer)
     (void)timer; /* looks are the test's */
 }
 
+/* 'whole': nodes too. Whether they are due is a matter of time, which is set for it. */
 static inline void look(const char *what, bool whole)
 {
     myr_buf_printf(&story, "%s\n", what);
@@ -179,6 +185,7 @@ static inline void look(const char *what, bool whole)
     clock_ns += 700000000; /* the world turns on */
 }
 
+/* As sinfo prints them; then a whole look, and what is said of the nodes. */
 static inline void nodes_are(const char *what, const char *lines)
 {
     prints("sinfo", 0, lines);
@@ -203,6 +210,7 @@ static inline void job_is(const char *id, const char *state, const char *reason,
     look(what, true);
 }
 
+/* More than a node is of a tenant with an account, the rest of the default one. */
 static inline void submitted(uint32_t gpus)
 {
     uint32_t id = bench_submit(server, gpus, MYR_RESTART_STRICT);
@@ -215,6 +223,7 @@ static inline void submitted(uint32_t gpus)
     put_jobs();
 }
 
+/* As the batch script does when its ranks have ended by themselves. */
 static inline void wrote_exit(uint32_t job, uint32_t epoch, const char *text)
 {
     char path[PATH_BYTES + 16];
@@ -230,6 +239,7 @@ static inline void wrote_exit(uint32_t job, uint32_t epoch, const char *text)
 #define UP      "n[0-2]|all*|64|1000|gpu:h100:8|idle|none\n"
 #define LAST_UP "n3|all*|64|1000|gpu:h100:8|idle|none\n"
 
+/* Again on the same folder: a server that was started anew. */
 static inline void opened(void)
 {
     struct myr_err err = {};
@@ -248,6 +258,7 @@ static inline void opened(void)
     slurm = slurm_of(server);
     slurm->on_timer = no_timer;
     uv_timer_stop(&slurm->timer);
+    /* The loop ends when no command is under way, whatever timers there are. */
     uv_unref((uv_handle_t *)&slurm->timer);
     uv_unref((uv_handle_t *)&server->wake);
     uv_unref((uv_handle_t *)&server->check);

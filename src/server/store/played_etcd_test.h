@@ -25,8 +25,8 @@
 struct played_kv {
     char *key, *value; /* as they came, base64 undone */
     size_t len;
-    uint64_t created;
-    int64_t lease;
+    uint64_t created; /* the revision that made it */
+    int64_t lease;    /* 0: none */
 };
 
 struct played_etcd {
@@ -38,6 +38,7 @@ struct played_etcd {
     FILE *asked;
 };
 
+/* Strict where the server's own is not: what is sent must be padded. */
 static inline size_t played_decode(struct myr_str text, char *ret)
 {
     static const char letters[] =
@@ -97,6 +98,7 @@ static inline size_t played_find(const struct played_etcd *e, const char *key, b
     return at;
 }
 
+/* The order of the others stays. */
 static inline void played_drop(struct played_etcd *e, size_t at)
 {
     free(e->kvs.items[at].key);
@@ -106,6 +108,7 @@ static inline void played_drop(struct played_etcd *e, size_t at)
             (e->kvs.count - at) * sizeof(struct played_kv));
 }
 
+/* Decoded, and the caller's to free. */
 static inline char *played_key(const struct myr_doc *map, const char *name)
 {
     struct myr_str text = played_text(map, name);
@@ -140,6 +143,7 @@ static inline void played_put(struct played_etcd *e, const struct myr_doc *put)
     }
 }
 
+/* A key that is not there was created at 0. */
 static inline bool played_compare(struct played_etcd *e, const struct myr_doc *compare)
 {
     char *key = played_key(compare, "key");
@@ -165,6 +169,7 @@ static inline void played_txn(struct played_etcd *e, const struct myr_doc *top, 
     const struct myr_doc *success = myr_doc_get(top, "success");
     bool good = true;
     for (uint32_t i = 0; i < compares->count; i++) {
+        /* All are compared, also behind one that failed: the file tells of each. */
         good = played_compare(e, compares->items[i]) && good;
     }
     e->revision += good && success->count > 0;
@@ -191,6 +196,7 @@ static inline void played_txn(struct played_etcd *e, const struct myr_doc *top, 
                    good ? ",\"succeeded\":true" : "");
 }
 
+/* In order of the keys, at most 'limit', and whether there are more. */
 static inline void played_range(struct played_etcd *e, const struct myr_doc *top,
                                 struct myr_buf *ret)
 {
@@ -233,6 +239,7 @@ static inline void played_expire(struct played_etcd *e, int64_t lease)
     }
 }
 
+/* What is asked for is written down before it is answered: tests read the file. */
 static inline void played_answer(struct played_etcd *e, const char *path, struct myr_str body,
                                  struct myr_buf *ret)
 {
@@ -281,6 +288,7 @@ static inline bool played_word(const char *text, const char *begin, char *ret, s
     return true;
 }
 
+/* A fault is for one request; "lose" waits for one that changes something. */
 static inline void played_one(struct played_etcd *e, int fd, struct myr_buf *in)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf out = {};
