@@ -103,6 +103,7 @@ static struct choice elect(struct anchor *a, uint32_t found, bool free)
         if (planned == MYR_NONE) {
             continue;
         }
+        /* Each cable to a placed switch is a voter, whether anybody gets its vote or not. */
         uint32_t device = a->design->port_device[planned];
         bool taken = free && a->owner[device] && a->owner[device] != found + 1;
         voters++;
@@ -154,6 +155,7 @@ static bool place_round(struct anchor *a)
         qsort(ballots.items, ballots.count, sizeof(*ballots.items), compare_ballots);
     }
     for (size_t i = 0; i < ballots.count; i++) {
+        /* Sorted: whoever wants the same place comes next. */
         struct choice one = ballots.items[i].winner;
         const struct choice *next = i + 1 < ballots.count ? &ballots.items[i + 1].winner : NULL;
         if (next && next->device == one.device && next->votes == one.votes) {
@@ -280,6 +282,7 @@ static struct seed look_at(struct anchor *a, uint32_t found, const uint8_t *know
     return seed;
 }
 
+/* Few candidates first, then many cables; the same input gives the same order. */
 static int compare_seeds(const void *left, const void *right)
 {
     const struct seed *a = left, *b = right;
@@ -309,6 +312,7 @@ static uint32_t find_seeds(struct anchor *a, const uint8_t *known, uint32_t *fit
             if (!a->open[d] || a->base[d] != MYR_NONE || cables * 2 < most) {
                 continue;
             }
+            /* The first pass only counts. */
             many += pass == 0;
             if (pass == 1 && at++ % step == 0 && count < SEEDS_LOOKED_AT) {
                 struct seed seed = look_at(a, d, known, fits);
@@ -340,6 +344,10 @@ struct contest {
     uint32_t next; /* cables that confirm it */
 };
 
+/*
+ * Only guesses that contradict the best one count against it: others may say the same by another
+ * way.
+ */
 static void compare_guess(const struct anchor *a, struct contest *contest, struct guess guess)
 {
     bool other = contest->best.confirmed && contradict(a, a->place, contest->best.place);
@@ -353,6 +361,7 @@ static void compare_guess(const struct anchor *a, struct contest *contest, struc
     }
 }
 
+/* By one system's names of ports; the contest goes on over all systems. */
 static void try_system(struct anchor *a, const uint8_t *known, uint32_t *fits,
                        struct contest *contest)
 {

@@ -108,6 +108,7 @@ static void put_place(const struct myr_verify *verify, uint32_t found, uint32_t 
     }
 }
 
+/* One found device and one place stand for each class. */
 static void put_ambiguous(const struct myr_verify *verify, struct myr_answer *answer)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {};
@@ -152,6 +153,10 @@ static void put_assumed(const struct myr_verify *verify, struct myr_answer *answ
     myr_answer_end(answer);
 }
 
+/*
+ * What cables told, what they could not tell, what was taken for granted, and who should be
+ * renamed.
+ */
 static void put_identity(const struct myr_verify *verify, struct myr_answer *answer)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {};
@@ -184,6 +189,7 @@ static void put_identity(const struct myr_verify *verify, struct myr_answer *ans
     myr_answer_end(answer);
 }
 
+/* Counts without a list: they need no action by themselves. */
 static void put_notes(const struct myr_verify *verify, struct myr_answer *answer)
 {
     myr_answer_object(answer, "notes");
@@ -213,6 +219,7 @@ static void put_coverage(const struct myr_verify *verify, struct myr_answer *ans
     const struct myr_coverage *cover = &verify->coverage;
     MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {};
     myr_answer_object(answer, "coverage");
+    /* The whole first, then by layer, pod and rack. */
     put_ready(answer, &cover->all);
     myr_answer_list(answer, "layers");
     for (uint32_t i = 0; i < cover->layer_count; i++) {
@@ -249,6 +256,7 @@ static void put_coverage(const struct myr_verify *verify, struct myr_answer *ans
     myr_answer_end(answer);
 }
 
+/* As the source names them: the design has no name for these. */
 static const struct myr_value *put_unread(const struct myr_verify *verify,
                                           struct myr_answer *answer)
 {
@@ -293,6 +301,7 @@ static const struct myr_value *put_ports(const struct myr_verify *verify, struct
     }
     const struct myr_value *ports = myr_answer_list(answer, "port_list");
     for (uint32_t p = 0; p < verify->design->port_count; p++) {
+        /* Ports that are right, or have nothing to do, are not worth a row. */
         if (verify->state[p] == MYR_STATE_IDLE || verify->state[p] == MYR_STATE_RIGHT) {
             continue;
         }
@@ -308,6 +317,7 @@ static const struct myr_value *put_ports(const struct myr_verify *verify, struct
     return ports;
 }
 
+/* Every key is always there, so that programs need not ask. */
 void myr_verify_answer(const struct myr_verify *verify, bool with_ports, struct myr_answer *answer,
                        struct myr_verify_lists *ret)
 {

@@ -40,6 +40,7 @@ static uint32_t pack(struct myr_ready *rows, uint32_t total)
     return kept;
 }
 
+/* A cable counts in every row that it belongs to. */
 static void count_link(struct myr_verify *verify, uint32_t link, uint32_t pods)
 {
     const struct myr_design *design = verify->design;
@@ -77,6 +78,7 @@ static void list_absent(struct myr_verify *verify)
     struct myr_coverage *cover = &verify->coverage;
     cover->absent = MYR_ARENA_NEW(verify->arena, uint32_t, design->device_count);
     for (uint32_t d = 0; d < design->device_count; d++) {
+        /* A device that nobody told of has nothing but unseen ports. */
         uint32_t planned = 0, seen = 0;
         for (uint32_t p = design->first_port[d]; p < design->first_port[d + 1]; p++) {
             planned += verify->plan[p] != MYR_NONE;
@@ -88,6 +90,7 @@ static void list_absent(struct myr_verify *verify)
     }
 }
 
+/* Rows of all pods and racks are made, and those without a cable left out at the end. */
 void verify_cover(struct myr_verify *verify)
 {
     const struct myr_design *design = verify->design;

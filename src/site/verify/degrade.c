@@ -21,6 +21,7 @@ struct speed_table {
     uint32_t count;
 };
 
+/* Pairs beyond the last row are not counted: such a list tells nothing as a whole. */
 static void tally(struct speed_table *table, uint32_t planned, uint32_t gbps, uint32_t width)
 {
     for (uint32_t i = 0; i < table->count; i++) {
@@ -174,6 +175,7 @@ static uint8_t why_of_optic(const struct myr_verify *verify, uint32_t port,
     const struct myr_cabletype *type =
         &design->cabletypes[design->cable_type[design->link_cable[link]]];
     const struct myr_light *rx = &optic->rx, *tx = &optic->tx;
+    /* The wrong kind of cable is the cause of all else. */
     if (optic->medium != MYR_NONE && type->part && optic->medium != type->medium) {
         return 1U << MYR_WHY_MEDIUM;
     }
@@ -197,6 +199,7 @@ static void degrade_by_others(struct verify_job *job)
     struct myr_verify *verify = job->verify;
     const struct myr_cabling *cabling = verify->cabling;
     MYR_CLEANUP(myr_u64map_done) struct myr_u64map devices = {};
+    /* Devices are looked up by GUID only where something was told that way. */
     if (cabling->errors.count + cabling->optics.count) {
         collect_guids(cabling, &devices);
     }
@@ -217,6 +220,7 @@ static void degrade_by_others(struct verify_job *job)
     }
 }
 
+/* The speed with most links is told, where several are slow. */
 static void note_slow_file(struct myr_verify *verify, const struct speed_table *table)
 {
     for (uint32_t i = 0; i < table->count; i++) {
@@ -229,6 +233,7 @@ static void note_slow_file(struct myr_verify *verify, const struct speed_table *
     }
 }
 
+/* First what is usual, from all links that are in their place; then each is held against it. */
 void verify_degrade(struct verify_job *job)
 {
     struct myr_verify *verify = job->verify;

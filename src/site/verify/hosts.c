@@ -157,6 +157,7 @@ void hosts_group(struct hosts *hosts, const struct identify *identify)
     for (uint32_t d = 0; d < devices; d++) {
         struct myr_str host, nic;
         hosts->group[d] = MYR_NONE;
+        /* Parts of switches have names like NICs. */
         if (!identify_is_nic(identify, d) || identify->inside[d] ||
             !hosts_split(cabling->devices.items[d].name, &host, &nic)) {
             continue;
@@ -276,6 +277,7 @@ static bool vote_hosts(const struct host_vote *v, bool last)
     bool changed = false;
     for (uint32_t g = 0; g < v->hosts->count; g++) {
         if (!v->hosts->items[g].doubled && v->hosts->items[g].node == MYR_NONE) {
+            /* Who has a place already votes no more. */
             struct host_ballot ballot = elect_node(v, g);
             bool named = last && names_its_nics(v, g);
             if (ballot.votes && (named || ballot.votes * 2 > ballot.voters)) {
@@ -350,6 +352,7 @@ void hosts_elect(struct hosts *hosts, const struct identify *identify,
     for (uint32_t d = 0; d < identify->cabling->devices.count; d++) {
         uint32_t node = hosts->group[d] == MYR_NONE ? MYR_NONE : hosts->items[hosts->group[d]].node;
         struct myr_str host, nic = MYR_STR("");
+        /* Whose NIC it is is told even where which one it is is not. */
         identify->nodes[d] = node == MYR_NONE ? identify->nodes[d] : node;
         if (node == MYR_NONE || identify->devices[d].count) {
             continue;

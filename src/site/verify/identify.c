@@ -56,6 +56,7 @@ static void fill_small_hosts(struct identify *identify)
     }
 }
 
+/* One place more in each list: a cabling may be empty. */
 void identify_init(struct identify *identify, struct myr_arena *arena,
                    const struct myr_design *design, const struct myr_cabling *cabling,
                    struct spelling *spelling, const struct myr_verify_options *options)
@@ -215,6 +216,7 @@ static struct myr_port_span by_plain_name(const struct identify *identify, struc
     if (found.count || name.len == 0) {
         return found;
     }
+    /* Managed switches tell their model behind the name. */
     struct myr_str bare = without_model(name);
     if (bare.len < name.len && bare.len) {
         return by_plain_name(identify, bare);
@@ -337,6 +339,7 @@ static void drop_double_claims(struct identify *identify)
         }
         /* Chips of one box have one name and GUIDs of their own. */
         uint64_t chip = chip_of(cabling->devices.items[i].name);
+        /* Whole devices and single ports that begin alike are different places. */
         uint64_t key = ((uint64_t)own.first << 32 | own.count) ^ chip << 60;
         if (myr_u64map_add(&claims, key, i)) {
             continue;
@@ -475,6 +478,7 @@ uint32_t identify_port_as(const struct identify *identify, struct myr_port_span 
                    true);
 }
 
+/* Hosts have no spare ports: what is not a NIC of the design is another card. */
 bool identify_is_spare(const struct identify *identify, struct myr_cabling_end end)
 {
     struct myr_port_span as = identify->devices[end.device];
@@ -506,6 +510,7 @@ static struct myr_str alias_key(uint32_t found, struct myr_str name, char ret[AL
     return (struct myr_str){ret, len};
 }
 
+/* The first meaning of a name stays. */
 void identify_alias(struct identify *identify, uint32_t found, struct myr_str name, uint32_t port)
 {
     char text[ALIAS_MAX];

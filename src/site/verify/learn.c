@@ -124,6 +124,7 @@ static void ask(const struct learner *l, const struct myr_cabling_link *link, ui
 /* Systems that are confirmed as often as the best one; none when that is not often enough. */
 static void choose(const struct learner *l, uint32_t type)
 {
+    /* Systems that read all names alike are confirmed alike, and all stay. */
     uint32_t best = 0, winners = 0;
     for (uint32_t s = 0; s < MYR_PORT_SYSTEMS_MAX; s++) {
         best = l->confirmed[type][s] > best ? l->confirmed[type][s] : best;
@@ -147,6 +148,7 @@ static void choose(const struct learner *l, uint32_t type)
     }
 }
 
+/* Called again whenever more switches are known. */
 void identify_learn(struct identify *identify)
 {
     struct learner l = {.identify = identify,

@@ -39,6 +39,7 @@ static void fill_plan(struct verify_job *job)
             job->verify->plan[b] = a;
         }
     }
+    /* Whole groups of ports at once: they belong to one network. */
     for (uint32_t d = 0; d < design->device_count; d++) {
         const struct myr_devtype *type = &design->devtypes[design->device_type[d]];
         for (uint32_t g = 0; g < type->group_count; g++) {
@@ -186,6 +187,7 @@ static void resolve_link(struct matcher *matcher, uint32_t index)
         matcher->verify->outside_links++;
         return;
     }
+    /* The end that is known; the other one may be what the plan has there. */
     uint32_t near = a == MYR_NONE ? b : a;
     struct myr_cabling_end far = a == MYR_NONE ? link->a : link->b;
     if ((a == MYR_NONE || b == MYR_NONE) && may_be_planned(matcher, near, link, far)) {
@@ -232,6 +234,7 @@ static void read_ends(struct matcher *matcher)
     }
 }
 
+/* All ends are read before any link is judged: what one names, another cannot be. */
 static void resolve_all(struct matcher *matcher)
 {
     struct myr_verify *verify = matcher->verify;
@@ -270,6 +273,7 @@ static void join(struct matcher *matcher, uint32_t link, uint32_t a, uint32_t b)
     verify->found_link[a] = verify->found_link[b] = link;
 }
 
+/* Points at the second line, and names the first. */
 static int complain_double(const struct matcher *matcher, uint32_t link, uint32_t vertex,
                            struct myr_err *err)
 {
@@ -349,6 +353,7 @@ static bool claims(const struct matcher *matcher, uint32_t near, uint32_t far)
 /* From the strongest witness to the weakest; a port that has its cable is not asked again. */
 enum claim_round { ROUND_BOTH_AGREE, ROUND_PLAN_AGREES, ROUND_GUESSED, ROUND_ANY, ROUND_COUNT };
 
+/* Whether a claim has what this round asks for. */
 static bool counts_in(const struct matcher *matcher, uint32_t link, enum claim_round round)
 {
     uint32_t a = matcher->end_a[link], b = matcher->end_b[link];
@@ -381,6 +386,7 @@ static void note_claims(struct matcher *matcher)
     }
 }
 
+/* One round: claims that count join their ends while both are free. */
 static void match_claims(struct matcher *matcher, enum claim_round round)
 {
     struct myr_verify *verify = matcher->verify;
@@ -427,6 +433,7 @@ static void note_doubts(struct matcher *matcher)
     }
 }
 
+/* Rounds from the strongest witness to the weakest; then what was denied. */
 static void match_one_sided(struct matcher *matcher)
 {
     struct myr_arena *arena = matcher->verify->arena;
@@ -457,6 +464,7 @@ static void note_looked(struct verify_job *job)
     }
     for (uint32_t i = 0; i < cabling->bare.count; i++) {
         uint32_t port = identify_port(&job->identify, cabling->bare.items[i].end);
+        /* "?" in a list: somebody says that nobody looked. */
         if (port != MYR_NONE && cabling->bare.items[i].unknown) {
             job->flags[port] |= VERIFY_DOUBT;
         } else if (port != MYR_NONE) {

@@ -55,6 +55,7 @@ static void put_pair(const struct myr_verify *verify, uint32_t a, uint32_t b, co
     }
 }
 
+/* One sentence, with the other ends of the cables in brackets. */
 void myr_verify_step_text(const struct myr_verify *verify, const struct myr_repair_step *step,
                           struct myr_buf *buf)
 {

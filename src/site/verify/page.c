@@ -12,6 +12,7 @@ const char *const myr_verify_list_names[MYR_VERIFY_LISTS] = {"steps", "ports", "
 /* Steps and degraded links shown on the page; the lists have them all. */
 enum { SHOWN_MAX = 100 };
 
+/* A small table of its own, which programs do not see. */
 static void show_states(const struct myr_verify *verify, struct myr_answer *answer)
 {
     static const char *const meanings[MYR_STATE_COUNT] = {
@@ -42,6 +43,7 @@ static void show_states(const struct myr_verify *verify, struct myr_answer *answ
     myr_answer_table(answer, states, columns, MYR_ARRAY_COUNT(columns));
 }
 
+/* The largest cause first. */
 static void show_patterns(const struct myr_verify *verify, struct myr_answer *answer)
 {
     if (verify->pattern_count == 0) {
@@ -139,6 +141,7 @@ static void show_degraded(const struct myr_verify *verify, struct myr_answer *an
     show_more(answer, left, "ports");
 }
 
+/* Three ways, so that people can weigh plugs against labels. */
 static void show_choices(const struct myr_verify *verify, struct myr_answer *answer)
 {
     if (verify->labelled.components == 0) {
@@ -174,6 +177,7 @@ static void show_renames(const struct myr_verify *verify, struct myr_answer *ans
     }
 }
 
+/* Names before plugs: renaming may make most steps needless. */
 static void show_steps(const struct myr_verify *verify, struct myr_answer *answer)
 {
     const struct myr_repair *repair = &verify->repair;
@@ -234,6 +238,7 @@ static uint32_t count_switches(const struct myr_verify *verify)
     return count;
 }
 
+/* Classes that look alike are told by one example each. */
 static void note_identities(const struct myr_verify *verify, struct notes *notes)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
@@ -266,6 +271,7 @@ static void note_assumed(const struct myr_verify *verify, struct notes *notes)
 {
     enum { NAMED_MAX = 8 };
     MYR_CLEANUP(myr_buf_done) struct myr_buf line = {};
+    /* The weakest of the assumptions speaks for all. */
     uint32_t least = UINT32_MAX, hosts = 0;
     for (uint32_t i = 0; i < verify->assumed_count; i++) {
         const struct myr_assumed *row = &verify->assumed[i];
@@ -289,6 +295,7 @@ static void note_assumed(const struct myr_verify *verify, struct notes *notes)
     }
 }
 
+/* Only what there is any of. */
 static void show_notes(const struct myr_verify *verify, struct myr_answer *answer)
 {
     struct notes notes = {answer, false};
@@ -349,6 +356,7 @@ static void show_coverage(const struct myr_verify *verify, struct myr_answer *an
     }
     for (uint32_t i = 0; i < cover->pod_count && cover->pod_count > 1; i++) {
         const struct myr_ready *row = &cover->pods[i];
+        /* Finished pods are not worth a line. */
         if (row->right < row->cables && pods++ < ROWS_MAX) {
             show_ready(answer, myr_arena_printf(answer->arena, "  pod %u", row->key), row);
         }
@@ -370,6 +378,7 @@ static void show_coverage(const struct myr_verify *verify, struct myr_answer *an
     }
 }
 
+/* With what the user can do about it. */
 static void show_unread(const struct myr_verify *verify, struct myr_answer *answer)
 {
     enum { UNREAD_MAX = 12 };
@@ -394,6 +403,7 @@ static void show_unread(const struct myr_verify *verify, struct myr_answer *answ
 /* Faults first, then what is not known; a list in which nothing was seen proves nothing. */
 static const char *verdict(const struct myr_verify *verify)
 {
+    /* Ports that anybody looked at. */
     uint32_t seen = 0;
     for (uint32_t state = MYR_STATE_RIGHT; state < MYR_STATE_COUNT; state++) {
         seen += state == MYR_STATE_UNSEEN ? 0 : verify->counts[state];
@@ -428,6 +438,7 @@ void myr_verify_page(const struct myr_verify *verify, struct myr_answer *answer)
     show_steps(verify, answer);
 }
 
+/* One list alone, with its columns. */
 void myr_verify_page_list(const struct myr_verify_lists *lists, enum myr_verify_list list,
                           struct myr_answer *answer)
 {

@@ -386,6 +386,7 @@ static void find_rails(struct finder *finder)
         for (uint32_t p = design->first_port[d]; p < design->first_port[d + 1]; p++) {
             count += is_cross_rail(finder, p);
         }
+        /* One cable that belongs to another NIC is no exchange. */
         if (count < 2) {
             continue;
         }

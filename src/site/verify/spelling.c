@@ -53,6 +53,7 @@ static void read_all(const struct spelling *spelling, uint32_t type, struct myr_
     }
 }
 
+/* Names repeat on every box of a type: each is read once, and kept. */
 struct spelled *spelling_of(struct spelling *spelling, uint32_t type, struct myr_str name)
 {
     struct myr_strmap *words = &spelling->words[type];
@@ -127,6 +128,7 @@ uint32_t spelling_number(const struct spelling *spelling, uint32_t type, uint64_
     if (number == 0 || (number - 1) / numbers >= box->cages) {
         return number ? MYR_PORT_SPARE : MYR_NONE;
     }
+    /* As the box counts, not as the design does. */
     uint32_t cage = (uint32_t)((number - 1) / numbers), at = (uint32_t)((number - 1) % numbers);
     for (uint32_t g = 0; g < box->type->group_count; g++) {
         const struct myr_port_group *group = &box->type->groups[g];

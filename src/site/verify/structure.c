@@ -62,6 +62,7 @@ static bool in_nets(const struct structure *s, uint32_t link)
     return s->verify->options.nets >> s->design->cabletypes[type].net & 1;
 }
 
+/* Parts without a cable in these networks cannot be told by cables. */
 static void mark_planned(const struct structure *s, struct colours *colours)
 {
     for (uint32_t link = 0; link < s->design->link_count; link++) {
@@ -153,6 +154,7 @@ struct coloured_list {
     size_t capacity;
 };
 
+/* Of both sides, in one list: equal colours then stand together. */
 static void list_colours(const struct structure *s, const struct colours *colours,
                          struct coloured_list *list)
 {
@@ -269,6 +271,10 @@ static void settle_names(struct structure *s)
     naming_settle(s->identify, s->verify, &units);
     for (size_t i = 0; i < units.count; i++) {
         const struct unit *unit = &units.items[i];
+        /*
+         * InfiniBand's NIC is a device and gets its place; elsewhere a port of a known device gets
+         * a name.
+         */
         if (unit->port != MYR_NONE && s->cabling->numbered) {
             structure_accept(s, unit->found, (struct myr_port_span){unit->port, 1},
                              unit->planned == unit->port, unit->planned != MYR_NONE);
@@ -279,6 +285,7 @@ static void settle_names(struct structure *s)
     free(units.items);
 }
 
+/* Round by round further out; whenever a device is named, from the beginning again. */
 static void by_colours(struct structure *s)
 {
     struct colours colours;
@@ -387,6 +394,7 @@ static void by_neighbours(struct structure *s)
     if (count == 0) {
         return;
     }
+    /* Names of ports can be learnt anew when more switches are known. */
     size_t before = s->named.count;
     const uint32_t *places = anchor_switches(s->identify, &s->ends, asked);
     for (uint32_t d = 0; d < s->cabling->devices.count; d++) {
@@ -408,6 +416,7 @@ static int compare_named(const void *left, const void *right)
     return a->first_port < b->first_port ? -1 : a->first_port > b->first_port;
 }
 
+/* The verify keeps its own copies. */
 static void put_results(struct structure *s)
 {
     struct myr_verify *verify = s->verify;

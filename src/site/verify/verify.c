@@ -160,6 +160,7 @@ static void repair_renamed(struct verify_job *job, struct myr_repair *ret)
     }
     for (uint32_t v = 0; v < count; v++) {
         MYR_ASSERT(now[v] < count);
+        /* Cables stay where they are; their ends get other names. */
         found[now[v]] = verify->found[v] == MYR_NONE ? MYR_NONE : now[verify->found[v]];
         if (v < design->port_count) {
             known[now[v]] = is_known(job, v);
@@ -205,6 +206,7 @@ static void repair_all(struct verify_job *job)
                                  verify->state};
     repair_labelled(&graph, verify->arena, &verify->labelled);
     verify->repair = verify->labelled;
+    /* Nothing differs: there is nothing to read in another way. */
     if (verify->labelled.components == 0) {
         verify->equivalent = verify->labelled;
         return;

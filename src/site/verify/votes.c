@@ -103,6 +103,7 @@ static void follow_chip(struct structure *s, uint32_t found)
     }
 }
 
+/* The only place where a device gets an identity by structure. */
 void structure_accept(struct structure *s, uint32_t found, struct myr_port_span identity,
                       uint32_t votes, uint32_t links)
 {
@@ -149,6 +150,7 @@ bool structure_vote(struct structure *s)
         if (structure_is_alone(s, d)) {
             ballot.winner = elect(s, d, &ballot.voters);
         }
+        /* All votes are counted before any place is given away. */
         if (ballot.winner.votes) {
             myr_vec_push(&ballots, ballot);
         }
