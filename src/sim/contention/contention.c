@@ -89,6 +89,10 @@ static void make_jobs(struct table_maker *maker, enum myr_contention_level level
     maker->jobs.count = 0;
     for (uint32_t i = 0, end; i < nodes; i = end) {
         end = i + 1;
+        /*
+         * A job is as many nodes of one group as it may have; what is left of a group is a smaller
+         * job.
+         */
         while (end < nodes && end < i + MYR_CONTENTION_NODES &&
                maker->slots[end].group == maker->slots[i].group) {
             end++;
@@ -99,6 +103,7 @@ static void make_jobs(struct table_maker *maker, enum myr_contention_level level
             myr_vec_push(&maker->jobs, job);
         }
     }
+    /* A shuffle, as myr_rng_shuffle() does it for numbers. */
     for (uint32_t i = (uint32_t)maker->jobs.count; i > 1; i--) {
         uint32_t other = myr_rng_below(&rng, i);
         struct job job = maker->jobs.items[i - 1];
@@ -132,6 +137,10 @@ static void job_messages(struct table_maker *maker, const struct job *job,
     }
     myr_rng_shuffle(rng, order, count);
     for (uint32_t i = 0; i < count; i++) {
+        /*
+         * Every GPU of the job sends, to the same rail of the next node, to all other nodes, or at
+         * random.
+         */
         uint32_t slot = i / local, rail = i % local;
         struct myr_message message = {gpu_at(maker, job, slot, rail), 0};
         uint32_t others = pattern == MYR_CONTENTION_ALL_TO_ALL ? job->count - 1 : 1;

@@ -91,6 +91,7 @@ static void chains(const struct myr_sim *sim, struct myr_sim_bounds *ret)
     while (first < last) {
         uint32_t id = ready[first++];
         const struct sim_task *task = &sim->tasks.items[id];
+        /* In 128 bits: a latency times its rounds may be longer than the clock. */
         __int128 wait = task->duration;
         if (task->kind == SIM_TRANSFER) {
             wait = (__int128)sim->patterns.items[task->pattern].latency * task->latency_rounds;
@@ -184,6 +185,7 @@ void sim_bounds(struct myr_sim *sim)
     }
     chains(sim, bounds);
     loads(sim, bounds);
+    /* Not alpha: the chain holds it already. */
     myr_ps all[] = {bounds->chain, bounds->beta, bounds->incast, bounds->bisection};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
         bounds->best = all[i] > bounds->best ? all[i] : bounds->best;

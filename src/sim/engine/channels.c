@@ -54,6 +54,7 @@ static void *rows_in_lines(size_t count, size_t size)
 {
     enum { LINE = 64 };
     MYR_ASSERT(size <= LINE * 2 && count <= SIZE_MAX / LINE / 4);
+    /* Whole lines, as aligned_alloc() wants them, and never none. */
     size_t bytes = (count * size / LINE + 1) * LINE;
     void *memory = aligned_alloc(LINE, bytes);
     return memory ? memset(memory, 0, bytes) : myr_xcalloc(count, size);
@@ -95,6 +96,7 @@ static void pool_add(const struct myr_sim *sim, uint32_t device, struct pool *po
     uint32_t count = sim->graph->net->tiers > 1 ? myr_graph_uplink_count(sim->graph, device) : 0;
     for (uint32_t k = 0; k < count; k++) {
         uint32_t up = myr_graph_uplink(sim->graph, device, k);
+        /* What paths avoid carries nothing, and is not counted. */
         if (myr_graph_link_dead(sim->graph, up / 2)) {
             continue;
         }

@@ -13,6 +13,10 @@ bool sim_within_capacity(const struct myr_sim *sim)
             struct sim_entry entry = sim->entries.items[channel->first_entry + e];
             used += (sim_moved)sim_rate(sim, entry.slot) * sim->hops.items[entry.hop].weight;
         }
+        /*
+         * The solver lets a part in 2^32 pass for each transfer, and rounds: this is well above
+         * both.
+         */
         if (used > most + (most >> 26) + 1000000) {
             return false;
         }

@@ -59,6 +59,7 @@ static void put_entry(struct myr_sim *sim, const struct sim_channel *channel, ui
 static void add_entry(struct myr_sim *sim, uint32_t id, struct sim_entry entry)
 {
     struct sim_channel *channel = &sim->channels[id];
+    /* A channel keeps its block when its last transfer leaves. */
     bool none = channel->entry_count == 0 && channel->first_entry == MYR_NONE;
     if (none || channel->entry_count == UINT32_C(1) << channel->entry_class) {
         uint32_t class = none ? 0 : channel->entry_class + 1;

@@ -194,6 +194,7 @@ static void local_uses(struct router *router, const struct sim_pattern *pattern)
         bool inside = domain_of(sim, message.from) == domain_of(sim, message.to);
         uint32_t to = inside ? message.to : sending_gpu(sim, message);
         myr_ps latency = 0;
+        /* To another GPU of the domain; a message to itself uses nothing. */
         if (message.from != to) {
             add_use(router, sim_scale_up_out(sim, message.from), 1000);
             add_use(router, sim_scale_up_in(sim, to), 1000);
@@ -300,6 +301,9 @@ static void make_uses(struct router *router, const struct myr_routes *routes)
         myr_ps local = 0;
         for (; flow < router->flow_pattern.count && router->flow_pattern.items[flow] == id;
              flow++) {
+            /*
+             * Flows of one message lie side by side: its hop inside the domain is waited for once.
+             */
             if (router->flow_message.items[flow] != message) {
                 message = router->message = router->flow_message.items[flow];
                 local = router->hops.items[message]; /* the hop to another rail's GPU */

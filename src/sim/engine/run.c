@@ -409,6 +409,7 @@ static int take_moment(struct myr_sim *sim, struct myr_err *err)
     if (sim_paused(sim)) {
         finish_paused(sim);
     }
+    /* Ends before starts: who begins at this moment finds the channels free. */
     while (sim_finish_next(sim) <= sim->now) {
         finish_channel(sim, sim->finish.items[0]);
     }
@@ -454,6 +455,7 @@ static void take_sample(struct myr_sim *sim)
             count_bytes(sim, slot);
         }
     }
+    /* Only channels that carried something have a row. */
     for (uint32_t c = 0; c < sim->channel_count; c++) {
         uint64_t bytes = sim->channels[c].bytes - sim->sampled[c];
         if (bytes) {

@@ -9,7 +9,7 @@ enum { FACTS_MAX = 16 }; /* more than list_facts() has */
 
 struct facts {
     struct myr_arena *arena;
-    struct myr_report_fact rows[FACTS_MAX];
+    struct myr_report_fact rows[FACTS_MAX]; /* names and values, in the order of the page */
     uint32_t count;
 };
 

@@ -40,8 +40,8 @@ static void sort_nodes(struct myr_arena *scratch, uint32_t *nodes, uint32_t coun
 
 /* Which part of the shuffled nodes a job gets, in GPUs from 'first' on. */
 struct draw {
-    uint32_t first, disorder_percent;
-    bool sorted;
+    uint32_t first, disorder_percent; /* first: in GPUs of the draw */
+    bool sorted;                      /* numbered in the order of the fabric */
 };
 
 /*

@@ -22,9 +22,9 @@ enum { VERSION = 3, ORDER = 0x01020304, WORDS_MAX = 1 << 20 };
 /* Lengths are in bytes, without the head itself. */
 struct head {
     char magic[8];
-    uint32_t version, order;
-    uint64_t length, words, jobs;
-    uint32_t crc, unused; /* of all that is behind the head */
+    uint32_t version, order;      /* order: ORDER, as this machine writes it */
+    uint64_t length, words, jobs; /* of all behind the head; of the words; workloads */
+    uint32_t crc, unused;         /* of all that is behind the head */
 };
 
 /* The settings that are texts and numbers, by name. */
@@ -163,7 +163,7 @@ struct words {
     const char *texts[TEXTS];
     uint64_t numbers[NUMBERS];
     const char **lists[LISTS];
-    uint32_t counts[LISTS];
+    uint32_t counts[LISTS]; /* words in each list so far */
 };
 
 /* Each pair where it belongs; false for a name that is not known. */

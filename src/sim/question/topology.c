@@ -7,8 +7,8 @@ enum { PORTS_MAX = 128, GBPS_MAX = 100000 }; /* half a million hosts in three ti
 
 /* As the words say; hosts, leaves and pods follow from k and the tiers. */
 struct fat_tree {
-    uint64_t k, gbps, tiers;
-    int64_t delay_ps;
+    uint64_t k, gbps, tiers; /* k: ports of a switch */
+    int64_t delay_ps;        /* of each link */
 };
 
 /* A fat tree halves the ports of a switch, so k is even. */

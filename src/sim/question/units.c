@@ -3,7 +3,7 @@
 
 struct unit {
     const char *name;
-    uint64_t factor;
+    uint64_t factor; /* bytes or picoseconds in one of it */
 };
 
 /* A number with a unit behind it; the whole text must be used. */

@@ -11,8 +11,8 @@ struct maker {
     const struct myr_graph *graph;
     struct sim_words words;
     struct myr_arena *arena; /* for as long as the words are being read */
-    struct sim_place place;
-    uint64_t seed; /* of the whole run; the words may give their own */
+    struct sim_place place;  /* set by begin(), or by the maker itself */
+    uint64_t seed;           /* of the whole run; the words may give their own */
 };
 
 static const char *const place_keys[] = {SIM_PLACE_KEYS};

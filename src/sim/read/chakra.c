@@ -36,8 +36,8 @@ static const struct {
 
 /* One end of a message. */
 struct end {
-    uint32_t from, to, op, rank;
-    uint64_t tag, bytes;
+    uint32_t from, to, op, rank; /* op: in the trace; rank: whose file it is in */
+    uint64_t tag, bytes;         /* ends meet by sender, receiver and tag */
     struct scan_place place;
     bool receives;
 };
@@ -46,7 +46,7 @@ struct end {
 struct part {
     uint32_t group, rank, nth; /* of the group's, on this rank */
     uint32_t come, gone;       /* operations: the rank is there; it may go on */
-    uint8_t type;
+    uint8_t type;              /* place in 'collectives' */
     uint64_t bytes;
     struct scan_place place;
 };
@@ -55,8 +55,8 @@ struct chakra {
     const struct myr_trace_file *files;
     struct myr_trace *trace;
     const struct myr_chakra_options *options;
-    struct scan scan; /* of the file at hand, for messages */
-    uint32_t rank, ranks;
+    struct scan scan;              /* of the file at hand, for messages */
+    uint32_t rank, ranks;          /* the one at hand; of all */
     struct myr_u64map ids;         /* of the rank at hand, to 'last' */
     MYR_VEC(uint32_t) first, last; /* by node of the rank: operations */
     MYR_VEC(struct chakra_wait) waits;

@@ -75,6 +75,7 @@ static int next_field(struct cursor *cursor, struct field *ret, struct myr_err *
         return 0;
     }
     MYR_TRY(read_varint(cursor, &key, err));
+    /* Field numbers have 29 bits, and 0 is none. */
     if (key >> 3 == 0 || key >> 3 > UINT32_C(0x1FFFFFFF)) {
         return broken(cursor, "a field has no number", err);
     }
@@ -130,7 +131,7 @@ static int read_deps(const struct cursor *cursor, const struct field *field,
 struct attribute {
     struct myr_str name, text;
     uint64_t number;
-    bool has_number, negative, any_false;
+    bool has_number, negative, any_false; /* any_false: of a list of truth values */
 };
 
 /* Numbers of the oneof 'value', by their types: see Chakra's et_def.proto. */
@@ -299,6 +300,7 @@ static int read_node(struct cursor *cursor, struct chakra_node *node, struct myr
         if (field.number == NODE_ID && number) {
             node->id = field.value;
         } else if (field.number == NODE_TYPE && number) {
+            /* A type that does not fit is no known one either. */
             node->type = field.value < UINT32_MAX ? (uint32_t)field.value : UINT32_MAX;
         } else if (field.number == NODE_DURATION && number) {
             node->duration_us = field.value;
@@ -361,6 +363,7 @@ int chakra_next(struct chakra_reader *reader, struct chakra_node *ret, struct my
         }
         struct cursor message = {reader, file.at, file.at + len};
         reader->at = (size_t)(message.end - text.data);
+        /* Only the first message can be about the file. */
         bool metadata = false;
         if (reader->message == 1) {
             MYR_TRY(is_metadata(message, &metadata, err));

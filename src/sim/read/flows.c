@@ -13,7 +13,7 @@ static const char *const names[COLUMNS] = {"id",    "after",      "from", "to",
 
 /* What a row says about the order: looked up when all rows are read. */
 struct wait {
-    uint32_t op, line, column;
+    uint32_t op, line, column; /* who waits, and where the file says so */
     uint64_t id;
 };
 

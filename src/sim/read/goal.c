@@ -20,14 +20,14 @@
 enum { TAG_MAX = INT32_MAX, UNIT_MAX = 255 /* cpu and nic: the format holds a byte */ };
 
 struct label_pair {
-    struct myr_str later, earlier;
+    struct myr_str later, earlier; /* labels; 'later' waits */
     struct scan_place later_place, earlier_place;
     bool starts; /* "irequires": waits for the other's start only */
 };
 
 /* One end of a message. */
 struct end {
-    uint32_t from, to, tag, op;
+    uint32_t from, to, tag, op; /* op: the send, or what ends with the receive */
     uint64_t bytes;
     struct scan_place place;
     bool receives;
@@ -39,8 +39,8 @@ struct goal {
     struct myr_strmap labels; /* of the rank at hand, to operations */
     MYR_VEC(struct label_pair) pairs;
     MYR_VEC(struct end) ends;
-    bool *seen; /* ranks */
-    uint32_t rank;
+    bool *seen;    /* ranks */
+    uint32_t rank; /* the one at hand */
 };
 
 static bool is_letter(char c)

@@ -48,6 +48,7 @@ static bool list_hosts(struct fold *it)
             continue; /* between switches; hosts that are joined are refused later */
         }
         uint32_t *place = it->first[host] ? &it->second[host] : &it->first[host];
+        /* A third link: then it is no matter of two leaves. */
         more += *place != 0;
         *place = i + 1;
     }

@@ -24,6 +24,7 @@ static int no_clos(const struct topology *topology, struct scan_place place, con
 /* A level is what hangs on the one below and has no level yet. Ends are turned: a is the lower. */
 static int find_levels(struct topology *topology, struct myr_err *err)
 {
+    /* One pass over all wires for each tier. */
     for (uint32_t level = LEVEL_HOST; level < LEVEL_CORE; level++) {
         for (uint32_t i = 0; i < topology->wires; i++) {
             const struct wire *wire = &topology->list[i];
@@ -148,6 +149,7 @@ static int check_bundles(struct topology *topology, enum level level, uint32_t u
         for (uint32_t k = 0; rc == MYR_OK && k < up; k++) {
             bool same = k > 0 && wires[k].b == wires[k - 1].b;
             width = same ? width + 1 : 1;
+            /* The last wire of a bundle: its width is known now. */
             bool ends = k + 1 == up || wires[k + 1].b != wires[k].b;
             *ret_width = *ret_width ? *ret_width : (ends ? width : 0);
             if ((fresh && !same && taken[wires[k].b]) || (ends && width != *ret_width) ||
@@ -299,6 +301,7 @@ static int find_pods(struct topology *topology, struct myr_clos_shape *ret, uint
     }
     MYR_TRY(check_bundles(topology, LEVEL_LEAF, ret->leaf_up, &ret->pods, &width, err));
     MYR_ASSERT(ret->pods > 0);
+    /* Whether it divides evenly is seen when the hosts are placed. */
     ret->pod_leaves = leaves / ret->pods;
     ret->pod_spines = spines / ret->pods;
     if (ret->pods > 1 && ret->cores == 0) {

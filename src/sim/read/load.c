@@ -77,6 +77,7 @@ static uint32_t local_ranks(const struct loader *loader, struct myr_trace_split 
 static uint32_t round_pattern(struct loader *loader, struct myr_trace_split split,
                               const struct myr_schedule_plan *plan, const struct myr_round *round)
 {
+    /* Groups of one split repeat every 'block' ranks, and lie side by side inside it. */
     uint32_t block = split.size * split.stride, ranks = loader->trace->ranks;
     uint32_t groups = split.listed ? 1 : ranks / split.size, at = 0;
     MYR_CLEANUP(myr_free_at)
@@ -134,6 +135,9 @@ static int add_collective(struct loader *loader, uint32_t id, struct myr_err *er
             round.bytes += plan.rounds.items[i].bytes;
             round.hops += plan.rounds.items[i].hops;
         }
+        /*
+         * Patterns of a collective were made one after the other: the first is enough to name them.
+         */
         uint32_t own = pattern + places++;
         if (!known) {
             own = round_pattern(loader, split, &plan, &round);

@@ -137,6 +137,9 @@ static int list_members(const struct servers *it, const struct myr_clos_shape *s
     qsort(members, count, sizeof(*members), by_server);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t first = i / it->size * it->size;
+        /*
+         * A server's GPUs are the next 'size' in the list, and the one behind them is of another.
+         */
         bool together = first + it->size <= count && members[i].server == members[first].server;
         bool apart = i != first || i == 0 || members[i].server != members[i - 1].server;
         if (it->size > 1 && (!together || !apart || it->server[members[i].gpu] == 0)) {
@@ -169,6 +172,7 @@ static int check_rails(const struct servers *it, const struct member *members,
                        struct myr_err *err)
 {
     uint32_t size = it->size, group = ret->leaf_hosts;
+    /* The first two GPUs tell which of the two it is; all others must do the same. */
     ret->rails = size > 1 && members[0].leaf != members[1].leaf;
     if (ret->rails ? count % group : group % size) {
         return refuse(it, "its leaf does not hold whole servers", members[0].gpu, err);

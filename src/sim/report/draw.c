@@ -102,6 +102,7 @@ static void fill_cells(const struct myr_sim *sim, const struct row *row, uint32_
             continue;
         }
         uint32_t channel = link * 2 + row->down;
+        /* Where there are more switches than cells, neighbours share one. */
         uint64_t column = (uint64_t)(device - row->first) * columns / row->count;
         struct cell *cell = &cells[column];
         double load = myr_report_load(sim, channel);

@@ -59,6 +59,7 @@ static struct axis axis_of(const struct myr_times *times)
     myr_ps span = most > least ? most - least : most / 5 + 5;
     myr_ps step = (myr_ps)round_step((uint64_t)(span + 4) / 5);
     struct axis axis = {.step = step};
+    /* Down and up to whole steps. */
     axis.low = (most > least ? least : least - span / 2) / step * step;
     axis.low = axis.low > 0 ? axis.low : 0;
     axis.high = (most > least ? most : most + span / 2) / step * step;
@@ -118,6 +119,7 @@ static uint64_t fill_bins(const struct myr_times *times, const struct axis *axis
     for (size_t i = 0; i < times->count; i++) {
         myr_ps from = times->items[i].time - axis->low;
         uint32_t bin = (uint32_t)((__int128)from * BINS / (axis->high - axis->low));
+        /* The longest time lies on the upper edge: it belongs to the last. */
         bin = bin < BINS ? bin : BINS - 1;
         bins[bin] += times->items[i].flows;
         tallest = bins[bin] > tallest ? bins[bin] : tallest;

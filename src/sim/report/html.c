@@ -122,8 +122,8 @@ static void put_held_by(const struct myr_sim *sim, uint32_t channel, uint32_t ta
 
 /* A channel that held back steps of the path, or MYR_NONE for computing. */
 struct culprit {
-    uint32_t channel, steps;
-    uint32_t task; /* the last of them */
+    uint32_t channel, steps; /* steps of the path that it held back */
+    uint32_t task;           /* the last of them */
     myr_ps time;
 };
 

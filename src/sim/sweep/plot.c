@@ -11,7 +11,7 @@
 
 /* One row of the result that can be drawn. */
 struct sample {
-    const char *collective, *label;
+    const char *collective, *label; /* chart and curve that it belongs to */
     double bytes, end_us;
 };
 

@@ -25,7 +25,7 @@ enum { JOURNAL_MAX = 1 << 30, PATH_BYTES = 4096, POLL_NS = 20000000 };
 
 /* In memory that all processes map: the next place in 'todo', and how many points are written. */
 struct shared {
-    atomic_uint next, done;
+    atomic_uint next, done; /* next: place in 'todo' */
 };
 
 struct sweeper {
@@ -103,6 +103,7 @@ static int find_journals(struct sweeper *it, struct myr_err *err)
     }
     for (int i = 0; i < count; i++) {
         const char *name = list[i]->d_name;
+        /* "RESULT.part-K-of-N", whatever K and N are: other shards, and other cuts into shards. */
         bool journal =
             strncmp(name, base, base_len) == 0 && strncmp(name + base_len, ".part-", 6) == 0;
         if (journal && rc == MYR_OK) {

@@ -96,6 +96,7 @@ static void plan_tree(struct myr_schedule_plan *plan, const struct myr_collectiv
         open_round(plan, shape_part(shape->bytes, 1, 2), shape_depth(ranks));
         for (uint32_t tree = 0; tree < 2; tree++) {
             for (uint32_t i = 0; i < ranks; i++) {
+                /* The root has no parent, and sends nothing up. */
                 uint32_t parent = shape_tree_parent(i, ranks);
                 if (parent == ranks) {
                     continue;
@@ -196,10 +197,12 @@ static void plan_phases(struct myr_schedule_plan *plan, const struct myr_collect
                 (rail ? rail_rounds : local_exchange)(plan, shape, bytes);
                 continue;
             }
+            /* Chunks may differ by a byte: each has its own figures over the same pairs. */
             struct shape_rail one = shape_rail_of(shape, bytes);
             uint64_t moved = rail ? one.bytes * one.steps
                                   : shape_part(bytes, 1, shape->local) * (shape->local - 1);
             uint32_t id = repeat(plan, p, moved);
+            /* The phase before of this chunk, and this phase of the chunk before. */
             plan->rounds.items[id].after[0] = p ? id - 1 : MYR_NONE;
             plan->rounds.items[id].after[1] = id - phases.count;
         }

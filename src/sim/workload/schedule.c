@@ -261,7 +261,7 @@ enum got { GOT_NOTHING, GOT_RING, GOT_EXCHANGE };
 struct phase_run {
     struct myr_sends *sends;
     const struct myr_collective_shape *shape;
-    enum got got;
+    enum got got;       /* by what the rank got its data last */
     uint32_t got_first; /* the first send of the last step, or of the exchange */
     uint32_t *busy[3];  /* by phase and rank: its last send of the chunk before */
     uint32_t phase, chunk;

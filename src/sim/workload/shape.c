@@ -37,6 +37,7 @@ uint32_t shape_ring_rank(const struct myr_collective_shape *shape, uint32_t chan
     if (shape_channels(shape) == 1) {
         return position;
     }
+    /* Places go through the domains one after the other. */
     uint32_t domain = position / local, step = position % local;
     uint32_t entry = (channel + local - domain % local) % local;
     return domain * local + (entry + step) % local;
@@ -63,6 +64,9 @@ uint32_t shape_tree_parent(uint32_t i, uint32_t ranks)
     if (bit >= ranks) {
         return ranks;
     }
+    /*
+     * The lowest bit of a node is its height; the parent is one higher, to the right or the left.
+     */
     uint32_t up = (i ^ bit) | bit << 1;
     return up < ranks ? up : i ^ bit;
 }
@@ -130,6 +134,7 @@ struct shape_rail shape_rail_of(const struct myr_collective_shape *shape, uint64
 {
     uint32_t domains = shape->ranks / shape->local;
     if (shape->algorithm == MYR_ALGORITHM_IN_NETWORK) {
+        /* One send through the switch, with two latencies: up to it and down again. */
         uint64_t all = shape_part(bytes, 1, shape->local);
         bool reduce = shape->collective == MYR_ALL_REDUCE;
         return (struct shape_rail){1, 2, reduce ? all : shape_part(all, domains - 1, domains)};

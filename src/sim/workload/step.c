@@ -14,11 +14,12 @@ struct step_builder {
     struct myr_sim *sim;
     struct myr_ranks ranks;
     const struct myr_step *step;
-    uint32_t stages, micro_batches;
+    uint32_t stages, micro_batches;      /* of the pipeline, and through each stage */
     uint32_t *down_pattern, *up_pattern; /* by stage: to the next, to the previous */
     uint32_t *inner_pattern;             /* by stage and kind of inner collective */
     uint32_t *permille;                  /* by stage: speed of its slowest node */
     uint32_t *stage_of;                  /* by rank: asked for every stage in turn */
+    /* Of the pattern that is being collected. */
     MYR_VEC(struct myr_message) messages;
 };
 
@@ -76,6 +77,7 @@ static int ring_pattern(struct step_builder *b, enum myr_axis axis, uint32_t sta
         if (stage != MYR_NONE && b->stage_of[first] != stage) {
             continue;
         }
+        /* Once round the group, the last back to the first. */
         uint32_t from = gpu_at(b, first);
         for (uint32_t m = 1; m <= groups.group_size; m++) {
             uint32_t to = gpu_at(b, myr_groups_member(&groups, g, m % groups.group_size));
@@ -132,6 +134,7 @@ static myr_ps pass_time(const struct step_builder *b, uint32_t stage, bool backw
     }
     /* The backward pass costs twice the forward one. */
     double sequence = (double)flops.forward * (backward ? 2 : 1) * layers / all;
+    /* Tensor and context parallel ranks share a sequence; a micro-batch may have several. */
     double total = sequence * layout->micro_batch / (layout->tp * layout->cp);
     return seconds(total / b->step->flops_per_s * 1000 / b->permille[stage]);
 }
@@ -148,6 +151,7 @@ static uint64_t inner_bytes(const struct step_builder *b, const struct myr_comm_
             bytes += (unsigned __int128)myr_comm_wire_bytes(row) * row->count;
         }
     }
+    /* Rows are of the whole step: a pass has its micro-batch's part. */
     return (uint64_t)(bytes / (b->micro_batches ? b->micro_batches : 1));
 }
 

@@ -117,6 +117,7 @@ static int load_rounds(struct myr_sim *sim, struct myr_ranks ranks,
         myr_vec_push(&patterns, pattern);
         uint32_t task = myr_sim_transfer(sim, pattern, round->bytes, round->hops);
         MYR_ASSERT(task == first + i);
+        /* Rounds that wait for no other wait for what is before the collective. */
         if (round->after[0] == MYR_NONE && round->after[1] == MYR_NONE) {
             follow(sim, task, after);
         }
@@ -138,6 +139,7 @@ static int send_patterns(struct myr_sim *sim, struct myr_ranks ranks, const stru
         last = sends->items.items[i].step > last ? sends->items.items[i].step : last;
     }
     for (uint32_t step = 0; step <= last; step++) {
+        /* Other jobs' sends of the same step are routed together with these. */
         myr_sim_phase(sim, step);
         for (size_t i = 0; i < sends->items.count; i++) {
             const struct myr_send *send = &sends->items.items[i];
@@ -177,6 +179,7 @@ static int load_sends(struct myr_sim *sim, struct myr_ranks ranks,
         uint32_t task = myr_sim_transfer(sim, patterns[i], send->bytes, send->hops);
         for (uint32_t k = 0; k < send->after_count; k++) {
             uint32_t before = sends.after.items[send->first_after + k];
+            /* What somebody waits for is not waited for at the end once more. */
             awaited[before] = 1;
             myr_sim_after(sim, task, first + before);
         }
@@ -233,6 +236,7 @@ static myr_ps alone_end(const struct myr_sim *sim, struct myr_ranks ranks,
     struct myr_sim_result result;
     struct myr_collective_load load;
     MYR_CLEANUP(free_trial) struct myr_sim *trial = myr_sim_create(sim->graph, &sim->options);
+    /* With the algorithm set: this does not come back here. */
     int rc = myr_load_collective(trial, ranks, shape, form, MYR_NONE, &load, &err);
     if (rc == MYR_OK) {
         rc = myr_sim_run(trial, NULL, NULL, &result, &err);
