@@ -1,3 +1,7 @@
+/*
+ * wrap: words are divided by blanks and line ends and by nothing else, and measured in columns of a
+ * terminal, not in bytes.
+ */
 #include "wrap.h"
 
 #include "myriad/text/table.h"

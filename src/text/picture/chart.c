@@ -40,6 +40,7 @@ static const char style[] =
 void myr_chart_number(struct myr_buf *buf, double value)
 {
     double size = value < 0 ? -value : value;
+    /* Thousands only from ten of them on: "9500" is as short as "9.5k". */
     const char *suffix = size >= 1e9 ? "G" : size >= 1e6 ? "M" : size >= 1e4 ? "k" : "";
     double scaled = size >= 1e9   ? value / 1e9
                     : size >= 1e6 ? value / 1e6

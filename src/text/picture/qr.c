@@ -86,6 +86,7 @@ static uint8_t product(uint8_t a, uint8_t b)
 {
     uint32_t sum = 0;
     for (uint32_t bit = 8; bit-- > 0;) {
+        /* Times x, and less the polynomial where it overflows. */
         sum = sum << 1 ^ (sum >> 7) * 0x11D;
         sum ^= (b >> bit & 1) * a;
     }
@@ -244,6 +245,7 @@ static void put_patterns(struct drawing *drawing)
             }
         }
     }
+    /* Six bits of version with twelve to check them, as the standard has it from version 7 on. */
     uint32_t version = remainder_of(drawing->version, 12, 0x1F25);
     for (uint32_t i = 0; drawing->version >= 7 && i < 18; i++) {
         set(drawing, side - 11 + i % 3, i / 3, version >> i & 1);
@@ -258,6 +260,7 @@ static void put_codewords(struct drawing *drawing, const uint8_t *bytes, uint32_
     uint32_t side = drawing->side, bit = 0;
     for (uint32_t pair = 0; pair < side / 2; pair++) {
         uint32_t right = side - 1 - 2 * pair;
+        /* The timing column holds no data: pairs to its left begin one further on. */
         right -= right <= 6;
         for (uint32_t step = 0; step < 2 * side; step++) {
             uint32_t x = right - step % 2;
@@ -315,6 +318,7 @@ static uint32_t line_penalty(const uint8_t *dark, uint32_t side, uint32_t step)
     for (uint32_t i = 0; i < side; i++) {
         uint32_t now = dark[i * step];
         run = now == last ? run + 1 : 1;
+        /* Three for five alike, and one for each more. */
         penalty += run == 5 ? 3 : run > 5;
         last = now;
         window = (window << 1 | now) & ELEVEN;
