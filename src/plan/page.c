@@ -160,6 +160,7 @@ static void show_total(const struct myr_design *design, struct myr_answer *answe
     for (uint32_t i = 0; i < design->bom_count; i++) {
         unpriced += design->bom[i].unit_cents < 0;
     }
+    /* Unknown is told with the key that would change it. */
     if (unpriced == design->bom_count) {
         myr_answer_fact(answer, "price", "unknown: 'prices: BOOK' in the spec names a price book");
         return;
@@ -221,6 +222,7 @@ void myr_plan_page(const struct myr_design *design, struct myr_answer *answer,
     myr_answer_fact(answer, "servers", "%s (%s), %s GPUs", myr_u64_grouped(head->servers, servers),
                     design->group_count ? "in groups" : myr_design_str(design, head->server_part),
                     myr_u64_grouped(head->gpus, gpus));
+    /* Groups have no line of their own where all servers are of one kind. */
     for (uint32_t i = 0; i < design->group_count; i++) {
         const struct myr_server_group *group = &design->groups[i];
         myr_answer_fact(answer, myr_design_str(design, group->name),

@@ -202,6 +202,7 @@ static void router_type(struct plan *plan, struct net_plan *net)
                                    .per_connector = (uint16_t)net->splitter_legs,
                                    .role = MYR_PORT_DOWN,
                                    .net = (uint8_t)net->id};
+    /* Hosts first, then peers, then global ports: wire.c reckons with that order. */
     add_group(plan, net->leaf_type, group);
     group.gbps = out->fabric_gbps;
     group.per_cage = straight_per_cage(net->leaf_sw, out->fabric_gbps);
@@ -236,6 +237,7 @@ static void tier_types(struct plan *plan, struct net_plan *net)
     add_group(plan, net->leaf_type, up);
     add_management(plan, net, net->leaf_type, MYR_DEVICE_LEAF);
 
+    /* What a spine does not need upwards goes down. */
     uint32_t radix = fits_straight_radix(net->spine_sw, out->fabric_gbps);
     net->spine_type = add_type(plan, net->spine_part);
     down.per_connector = 1;
@@ -375,6 +377,7 @@ static void put_hosts(struct plan *plan)
         management += run->count;
     }
     MYR_ASSERT(management == plan->management_nodes);
+    /* Managers are numbered through all networks. */
     head->first_fabric_manager = plan->design.device_count;
     uint32_t ordinal = 0;
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
@@ -504,6 +507,7 @@ static void put_switches(struct plan *plan, struct net_plan *net)
         net->unit_spines = out->spine / out->planes / out->units;
         put_tier(plan, net, MYR_DEVICE_LEAF, net->unit_leaves, net->leaf_type);
     }
+    /* Tiers follow each other, though some may be empty. */
     out->first_spine = plan->design.device_count;
     put_tier(plan, net, MYR_DEVICE_SPINE, net->unit_spines, net->spine_type);
     out->first_core = plan->design.device_count;
@@ -554,6 +558,7 @@ static void put_ports(struct plan *plan)
 int plan_place(struct plan *plan, struct myr_err *err)
 {
     struct myr_design *design = &plan->design;
+    /* Refused before memory is taken for it. */
     uint64_t devices = count_devices(plan);
     if (devices > PLAN_DEVICES_MAX) {
         return myr_doc_error(err, plan->spec->root, MYR_ERANGE,
@@ -568,6 +573,7 @@ int plan_place(struct plan *plan, struct myr_err *err)
     host_types(plan);
     management_types(plan);
     put_hosts(plan);
+    /* Network by network: management ports of switches can be found as soon as these stand. */
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         if (plan->nets[id].present) {
             net_types(plan, &plan->nets[id]);

@@ -35,6 +35,7 @@ static void fill_head(struct plan *plan)
     head->gpus = plan->gpus;
     head->nodes_per_server = server->nodes;
     head->gpus_per_node = server->gpus_per_node;
+    /* A GPU without scale-up is a domain of its own. */
     head->scale_up_gpus = server->scale_up_gpus ? server->scale_up_gpus : 1;
     head->scale_up_gbps = server->scale_up_gbps;
     head->server_part = plan_string(plan, plan->server->id);

@@ -104,6 +104,8 @@ uint32_t myr_plan_physical(const struct myr_design *design, const struct myr_cat
     *ret_rows = myr_answer_list(answer, "physical");
     for (size_t i = 0; i < physical.findings.count; i++) {
         const struct myr_physical_finding *found = &physical.findings.items[i];
+        /* Accepted is what the design has as a finding and the spec has accepted; all else is open.
+         */
         const struct myr_finding *known =
             said(design->findings, design->finding_count, design->strings, found);
         bool accepted = known && known->accepted;

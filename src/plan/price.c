@@ -296,6 +296,7 @@ static double item_base(const struct plan *plan, const struct myr_spec_item *ite
         return (double)net->endpoints * out->planes;
     case MYR_PER_SWITCH:
         return (double)out->leaf + out->spine + out->core + out->access + out->aggregation;
+    /* Pieces are counted as they are. */
     default:
         return 1;
     }
@@ -457,6 +458,7 @@ int plan_price(struct plan *plan, struct myr_err *err)
                           myr_arena_printf(plan->arena, "servers=%u", group->servers));
         }
     }
+    /* The storage system stands behind its network. */
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         const struct net_plan *net = &plan->nets[id];
         if (net->present && net->out.topology != MYR_TOPOLOGY_ACCESS) {

@@ -185,6 +185,7 @@ static int check_fabric(const struct plan *plan, const struct net_plan *net, uin
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "'fabric' is 'infiniband', but topology 'access' is Ethernet");
     }
+    /* Cards that speak both are never wrong. */
     if (nic->nic.technology != MYR_TECH_ANY && nic->nic.technology != asked) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "'fabric' is '%s', but the NIC '%s' does not speak it; give pin: "
@@ -292,6 +293,7 @@ static int resolve_rails(struct plan *plan, struct net_plan *net, struct myr_err
                              "%u NIC ports cannot be spread evenly over %u rails", net->nic_ports,
                              rails);
     }
+    /* Rails reach every node alike, storage and management nodes too. */
     for (uint32_t i = 0; i < net->host_class_count; i++) {
         if (net->hosts[i].nic_ports != net->nic_ports) {
             return myr_doc_error(err, net->node, MYR_EINVAL,
@@ -343,6 +345,8 @@ static int resolve_groups(struct plan *plan, struct net_plan *net, uint32_t nic_
             }
             const struct myr_part_nic *nic = &part_at(plan, own)->nic;
             part = own;
+            /* Over all planes of its own card; at least one, also of a card that has fewer than
+             * planes. */
             ports = net->spec->nic_ports
                         ? net->spec->nic_ports
                         : nics->count * nic->cages * nic->cage_ports / net->out.planes;
@@ -451,6 +455,7 @@ static int resolve_net(struct plan *plan, struct net_plan *net, struct myr_err *
     net->out.fill = spec->fill                   ? spec->fill
                     : net->id == MYR_NET_STORAGE ? MYR_FILL_DENSE
                                                  : MYR_FILL_REGULAR;
+    /* Sizing of rail-only makes more of them. */
     net->out.units = 1;
     resolve_oversubscription(net);
     uint32_t nic_part = MYR_PART_NONE;

@@ -40,6 +40,7 @@ static uint32_t find_fibre(const struct plan *plan, const struct link_need *need
 static uint32_t find_fixed(const struct plan *plan, const struct link_need *need)
 {
     uint32_t best = MYR_PART_NONE;
+    /* A module at either end, pinned or of other hosts, leaves no room for a cable's own ends. */
     if (need->no_fixed || need->pins.optic_a != MYR_PART_NONE ||
         need->pins.optic_b != MYR_PART_NONE) {
         return best;
@@ -123,6 +124,7 @@ static bool choose(const struct plan *plan, const struct link_need *need, struct
 MYR_PRINTF(4, 5)
 static void broken(struct plan *plan, const char *where, enum fit_rule rule, const char *fmt, ...)
 {
+    /* A remedy for every rule: a finding must say what to do about it. */
     static const char *const remedies[FIT_RULE_COUNT] = {
         [FIT_OPTIC_FORM] = "take a module of the cage's form",
         [FIT_OPTIC_TOP] = "take finned modules in air-cooled switches, flat ones in cards",
@@ -274,6 +276,7 @@ static void check_fibre(struct plan *plan, const char *where, const struct fit_l
     if (fibre == FIT_CABLE_TECHNOLOGY) {
         broken(plan, where, fibre, "%s is not made for what %s speaks", cable->order, link->b.id);
     }
+    /* Without modules nothing below applies. */
     if (fibre == FIT_CABLE_FORM) {
         broken(plan, where, fibre, "%s has ends of its own and takes no modules", cable->order);
         return;
@@ -308,6 +311,8 @@ static void check_pinned(struct plan *plan, const char *where, const struct link
     }
     if (parts->optic_a != MYR_PART_NONE && parts->optic_b != MYR_PART_NONE) {
         check_fibre(plan, where, link, parts);
+        /* One pinned module and a cable that has its own ends: the form is told, and the cable's
+         * own rules. */
     } else if (part_at(plan, parts->cable)->cable.fixed_ends) {
         if (parts->optic_a != MYR_PART_NONE || parts->optic_b != MYR_PART_NONE) {
             broken(plan, where, FIT_CABLE_FORM, "%s has ends of its own and takes no modules",

@@ -215,6 +215,7 @@ void power_cooling(struct facility *f)
     f->liquid_share = share.value;
     f->liquid_w = f->it_w * share.value;
     double air_w = f->it_w - f->liquid_w;
+    /* In the order in which the answer shows them. */
     plan_figure_word(plan, FIG_COOLING, myr_cooling_names[f->kind],
                      spec->cooling ? MYR_BASIS_GIVEN : MYR_BASIS_ASSUMED);
     plan_figure(plan, FIG_LIQUID_SHARE, share.value, share.basis, "%s", myr_cooling_names[f->kind]);
@@ -230,6 +231,7 @@ void power_cooling(struct facility *f)
     plan_figure(plan, FIG_AIR_K, air_k.value, air_k.basis, "front to back");
     plan_figure(plan, FIG_AIRFLOW, AIRFLOW * air_w / 1000 / air_k.value, MYR_BASIS_COMPUTED,
                 "2,985 * %.1f / %g", air_w / 1000, air_k.value);
+    /* Pipes need the flow, the bill the units, reuse the liquid's heat. */
     put_cdus(f);
     if (f->liquid_w > 0) {
         put_pipes(f, flow / 1000);

@@ -148,12 +148,14 @@ void power_energy(struct facility *f)
     f->kind = power_kind(f, &basis);
     f->pue = pue_of(f, f->kind);
     plan_figure(plan, FIG_LOAD, terms.load.value, terms.load.basis, "1 is all GPUs busy, always");
+    /* The six shares are figures one behind the other, from the fans on. */
     for (uint32_t i = 0; i < MYR_OVERHEAD_COUNT; i++) {
         struct chosen share = power_overhead(f, f->kind, i);
         plan_figure(plan, (enum figure_id)(FIG_PUE_FANS + i), share.value, share.basis, "%s",
                     myr_cooling_names[f->kind]);
     }
     plan_figure(plan, FIG_PUE, f->pue, MYR_BASIS_COMPUTED, "1 + %.4f", f->pue - 1);
+    /* From here on everything is IT power times PUE. */
     f->facility_w = f->it_w * f->pue;
     plan_figure(plan, FIG_FACILITY, f->facility_w / 1000, MYR_BASIS_COMPUTED, "%.1f kW * %.4f",
                 f->it_w / 1000, f->pue);

@@ -175,6 +175,7 @@ void power_it(struct facility *f)
     struct plan *plan = f->plan;
     const struct myr_spec_facility *spec = f->spec;
     struct tally tally = {};
+    /* Servers by their groups, all else device by device, then what has no devices. */
     add_servers(f, &tally);
     add_devices(plan, &tally);
     add_tiers(plan, &tally);
@@ -189,6 +190,7 @@ void power_it(struct facility *f)
         sum += tally.now[i];
         f->max_w += tally.most[i];
     }
+    /* What breakers and UPS have to carry, and how much of the list is not in it. */
     plan_figure(plan, FIG_IT_MAX, f->max_w / 1000, MYR_BASIS_COUNTED, "all parts at their most");
     plan_figure(plan, FIG_IT_UNKNOWN, (double)tally.unknown, MYR_BASIS_COUNTED,
                 "they are in no sum");

@@ -16,6 +16,7 @@ static void check_wishes(struct facility *f)
                      "PUE is %.4f with cooling by %s, at most %g is asked for", f->pue,
                      myr_cooling_names[f->kind], spec->pue_max);
     }
+    /* Half a watt is rounding. */
     if (spec->power_kw_max > 0 && f->facility_w > spec->power_kw_max * 1000 + 0.5) {
         plan_finding(f->plan, MYR_SEVERITY_ERROR, "power-short", "facility",
                      "more supply, fewer servers, or a lower PUE",

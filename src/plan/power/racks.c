@@ -85,12 +85,14 @@ static void guess_group(struct facility *f, const struct plan_group *group, stru
         return;
     }
     double by_w = server->watts > 0 ? rack->watts / server->watts : 1;
+    /* A server that states no units is limited by its watts alone. */
     double by_u = server->rack_units > 0 ? rack->rack_units / server->rack_units : by_w;
     uint32_t each = (uint32_t)(by_w < by_u ? by_w : by_u);
     each = each ? each : 1;
     uint64_t own = ceil_div(group->servers, each);
     double filled_w = each * server->watts;
     guess->racks += own;
+    /* What its racks have left is for switches and storage. */
     guess->left_w += (double)own * rack->watts - group->servers * server->watts;
     guess->left_u += (double)own * rack->rack_units - group->servers * server->rack_units;
     f->rack_limit_w = rack->watts > f->rack_limit_w ? rack->watts : f->rack_limit_w;

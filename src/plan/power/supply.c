@@ -95,6 +95,7 @@ static void put_feeds(struct facility *f)
     for (uint32_t i = 0; i < f->line_count; i++) {
         line_w = f->lines[i].watts > line_w ? f->lines[i].watts : line_w;
     }
+    /* Everything on one feed: what flows when the other has failed. */
     double rack_a = power_amps(f, f->rack_w), line_a = power_amps(f, line_w);
     double breaker = next_size(breakers_a, MYR_ARRAY_COUNT(breakers_a), rack_a, share.value);
     double busway = next_size(busways_a, MYR_ARRAY_COUNT(busways_a), line_a, share.value);
@@ -195,6 +196,7 @@ static void put_step(struct facility *f)
     struct chosen limit = power_choose(spec->step_share, spec->step_share > 0, 0.6);
     double step = plan->gpus * gpu_w * (1 - idle.value);
     double at_once = limit.value * f->facility_w;
+    /* At least one, also where nothing is known of the GPUs. */
     double waves = at_once > 0 && step > 0 ? floor(step / at_once + 0.999999) : 1;
     plan_figure(plan, FIG_STEP_IDLE, idle.value, idle.basis, "of a GPU's power limit");
     plan_figure(plan, FIG_STEP, step / 1000, MYR_BASIS_COMPUTED, "%u * %g W * (1 - %g)", plan->gpus,

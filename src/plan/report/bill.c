@@ -36,6 +36,7 @@ static void put_cost_chart(const struct report *report, const struct report_syst
     if (used == 0) {
         return;
     }
+    /* One piece a bar: systems are compared, not their lines. */
     struct myr_bars bars = {
         .title = report_say(report, "Cost by system"),
         .unit = myr_arena_printf(report->arena, "M %s", currency),

@@ -81,6 +81,7 @@ static void put_figures(const struct report *report, const char *prefix)
         if (!is_below(path, prefix) || is_below(path, "cooling.compare.")) {
             continue;
         }
+        /* The whole row explains one figure, and has its path. */
         report_row_of(report, "%s", path);
         myr_page_cell(report->buf, path);
         report_number_cell(report, value_of(report, figure), "%s", path);
@@ -111,6 +112,7 @@ static void put_kinds(const struct report *report)
     };
     static const char *const heads[] = {"cooling compared", ">air", ">cold-plate", ">immersion",
                                         "unit"};
+    /* Designs of older programs compare nothing. */
     if (!find(report, "cooling.compare.air.pue")) {
         return;
     }

@@ -64,6 +64,7 @@ int report_labels_choose(const struct myr_design *design, const char *where,
 {
     struct report_labels which = {
         .all = strcmp(where, "all") == 0, .net = MYR_NONE, .rack = MYR_NONE, .device = MYR_NONE};
+    /* A network counts only if the design has it. */
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         if (strcmp(where, myr_net_names[id]) == 0 && design->networks[id].topology) {
             which.net = id;
@@ -147,6 +148,7 @@ static void put_label(struct myr_buf *buf, const struct myr_design *design, uint
     uint32_t there = at_b ? design->link_a[link] : design->link_b[link];
     uint32_t cable = design->link_cable[link];
     const struct myr_cabletype *type = &design->cabletypes[design->cable_type[cable]];
+    /* The code has this end first, then the other. */
     put_end(&ends, design, here);
     myr_buf_putc(&ends, '>');
     put_end(&ends, design, there);

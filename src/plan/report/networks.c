@@ -70,6 +70,8 @@ static void put_network(const struct report *report, enum myr_net_id id)
     const struct myr_network *net = &report->design->networks[id];
     const char *part = switch_part(report, id);
     const char *shape = myr_topology_name((enum myr_topology)net->topology);
+    /* Counts are marked before it is known which sentence needs them: marks that are not used do no
+     * harm. */
     const char *leaf = of_net(report, id, net->leaf, "switches.leaf");
     const char *spine = of_net(report, id, net->spine, "switches.spine");
     const char *core = of_net(report, id, net->core, "switches.core");
@@ -118,6 +120,7 @@ static void put_servers(const struct report *report)
     const struct myr_design *design = report->design;
     const struct myr_design_head *head = design->head;
     report_subheading(report, "Servers");
+    /* One sentence with all numbers where all servers are alike. */
     if (design->group_count == 0) {
         uint32_t each = head->servers ? head->gpus / head->servers : 0;
         report_para(report, "%s servers (%s) with %s GPUs each: %s GPUs.",
@@ -155,6 +158,7 @@ static void put_table(const struct report *report)
         if (!net->topology) {
             continue;
         }
+        /* Cables as tables count them; fibres are the pieces that are ordered. */
         for (uint32_t layer = 0; layer < MYR_LAYER_COUNT; layer++) {
             cables += net->cables[layer];
         }

@@ -27,6 +27,7 @@ static void put_switches(const struct report *report, const struct myr_growth *g
             report_cell(report, kinds[k]);
             report_count(report, now[k], "next.networks.%s.%s.now", myr_net_names[id], kinds[k]);
             report_count(report, then[k], "next.networks.%s.%s.then", myr_net_names[id], kinds[k]);
+            /* With its sign, as a difference is read. */
             const char *more =
                 myr_arena_printf(report->arena, "%+lld", (long long)then[k] - now[k]);
             report_number_cell(report, more, "next.networks.%s.%s.more", myr_net_names[id],
@@ -57,6 +58,7 @@ static void put_lines(const struct report *report, const struct myr_growth *grow
         report_cell(report, line->system);
         report_cell(report, line->name);
         myr_page_cell(report->buf, line->part);
+        /* Groups of digits know no minus: it is put before them. */
         const char *quantity = report_number(
             report, (uint64_t)(line->quantity < 0 ? -line->quantity : line->quantity));
         report_number_cell(report,
@@ -69,6 +71,7 @@ static void put_lines(const struct report *report, const struct myr_growth *grow
                            "next.lines.%u.total", i);
         myr_page_row_end(report->buf);
     }
+    /* The sum has the place of the totals, other cells stay empty. */
     myr_page_row_begin(report->buf);
     report_cell(report, "all");
     for (uint32_t i = 0; i < 4; i++) {
@@ -99,6 +102,7 @@ static void put_ahead(const struct report *report, const struct myr_growth *grow
                     switches, avoided);
         return;
     }
+    /* What is paid now is saved later: only the time of paying changes. */
     report_para(
         report,
         "%s switches bought now cost %s %s more in this phase and as much less in the "
@@ -135,6 +139,7 @@ void report_next(const struct report *report)
     if (growth->unpriced_lines) {
         report_para(report, "Lines without a price are not in the sum.");
     }
+    /* The grown design's own total: what both phases together have cost. */
     if (myr_grow_is_priced(growth)) {
         report_para(
             report, "Both phases together: %s %s.",

@@ -13,6 +13,7 @@ static void put_unescaped(struct myr_buf *to, struct myr_str text)
         const char *from;
         char to;
     } names[] = {{"&lt;", '<'}, {"&gt;", '>'}, {"&amp;", '&'}, {"&quot;", '"'}};
+    /* The longest match is not needed: no escape begins another. */
     for (size_t i = 0; i < text.len;) {
         size_t taken = 0;
         for (size_t k = 0; k < MYR_ARRAY_COUNT(names) && !taken; k++) {
@@ -73,6 +74,7 @@ static void put_style(const struct report *report, struct myr_str css)
             fresh = false;
         }
         myr_buf_putc(report->buf, c);
+        /* Inside braces there are declarations; a comma between selectors begins a new one. */
         if (c == '{') {
             selector = false;
         } else if (c == '}' || (selector && c == ',')) {
@@ -100,6 +102,7 @@ static void put_piece(const struct report *report, struct report_drawn *drawn, s
     bool style = tag.len > 6 && memcmp(tag.data, "<style", 6) == 0;
     const char *words = style ? NULL : words_of(report, text);
     const char *paths = words ? report_drawn_paths(report, drawn, words) : "";
+    /* Without its closing bracket: an attribute may follow. */
     myr_buf_put(report->buf, tag.data, tag.len - 1);
     if (words && paths[0] && strpbrk(words, "0123456789")) {
         myr_buf_put_lit(report->buf, " data-path=\"");

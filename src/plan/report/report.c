@@ -71,6 +71,7 @@ static void put_tiles(const struct report *report)
     for (uint32_t i = 0; i < design->bom_count; i++) {
         unpriced += design->bom[i].unit_cents < 0;
     }
+    /* What it is, how large, where it stands, what it draws, what it costs. */
     myr_page_tiles_begin(report->buf);
     report_tile(report, "GPUs", report_counted(report, head->gpus, "gpus"));
     report_tile(report, "servers", report_counted(report, head->servers, "servers"));
@@ -87,6 +88,7 @@ static void put_tiles(const struct report *report)
         report_tile(report, "price", report_value(report, text, "totals.cost"));
     }
     myr_page_tiles_end(report->buf);
+    /* One line needs its own sentence: languages differ in their plurals. */
     if (unpriced == 1) {
         report_para_of(report, "totals.unpriced_lines",
                        "1 line of the bill has no price; it is not in the total.");
@@ -148,6 +150,7 @@ void myr_plan_report(const struct myr_design *design, const struct myr_plan_abou
     struct report_paths paths = {};
     struct report report = {design, about, &arena, buf, &pictures, &paths};
     myr_arena_init(&arena);
+    /* Page and drawings share one count of pictures and one list of marks. */
     myr_page_begin_in(buf, about->lang ? about->lang->name : "en",
                       myr_design_str(design, design->head->name));
     put_head(&report);

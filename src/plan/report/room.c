@@ -31,6 +31,7 @@ static void put_fullest(const struct report *report)
         if (design->rack_more[i].devices == 0) {
             continue;
         }
+        /* Insertion into a short list: eight of any number of racks. */
         uint32_t at = count < SHOWN ? count++ : SHOWN;
         if (at == SHOWN) {
             if (design->rack_more[best[SHOWN - 1]].watts >= design->rack_more[i].watts) {
@@ -119,6 +120,7 @@ void report_findings(const struct report *report)
     report_table(report, heads, MYR_ARRAY_COUNT(heads));
     for (uint32_t i = 0; i < design->finding_count; i++) {
         const struct myr_finding *finding = &design->findings[i];
+        /* An accepted error is shown as accepted; warnings and infos as what they are. */
         bool known = finding->accepted && finding->severity == MYR_SEVERITY_ERROR;
         report_row_of(report, "findings.%u.message", i);
         report_word(report, known ? "accepted" : plan_severity_names[finding->severity]);

@@ -17,6 +17,7 @@ uint32_t report_systems(const struct myr_design *design,
         while (at < count && ret[at].name != row->system) {
             at++;
         }
+        /* A bill of so many systems is not expected; what comes behind has lines, but no sum. */
         if (at == REPORT_SYSTEMS_MAX) {
             continue;
         }

@@ -27,6 +27,7 @@ static void gather_things(struct crowd *crowd)
     struct room *room = crowd->room;
     const struct myr_design *design = &room->plan->design;
     uint32_t servers = room->plan->spec->servers, nodes = room->plan->server->server.nodes;
+    /* Servers have the number of their thing: other files rely on that. */
     for (uint32_t i = 0; i < servers; i++) {
         crowd->things[crowd->count++] =
             (struct thing){.need = room->groups[room_group(room, i)],
@@ -48,6 +49,7 @@ static void gather_things(struct crowd *crowd)
             crowd->movable += kind < MYR_DEVICE_PDU; /* strips are the last devices of all */
         }
     }
+    /* Devices without a rack are no things. */
     for (uint32_t i = 0; i < design->device_count; i++) {
         thing_of[i] = CROWD_END;
     }
@@ -133,6 +135,7 @@ static void gather_peers(struct crowd *crowd)
             }
         }
         qsort(ends, count, sizeof(*ends), compare_ends);
+        /* Several cables to one thing become one peer. */
         for (uint32_t k = 0; k < count; k++) {
             if (k == 0 || ends[k].thing != ends[k - 1].thing) {
                 crowd->peers[put++] = (struct peer){.thing = ends[k].thing};
@@ -537,6 +540,7 @@ void crowd_settle(struct crowd *crowd, uint32_t *racks)
     if (crowd->parts > 1) {
         crowd_join_legs(crowd, racks);
     }
+    /* Everything leaves first, then enters: on the way no order of moves has to be found. */
     for (uint32_t i = 0; i < crowd->movable; i++) {
         crowd_leave(crowd, i);
     }

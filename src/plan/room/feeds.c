@@ -126,6 +126,7 @@ int room_feeds(struct room *room, struct myr_err *err)
     for (uint32_t kind = 0; kind < 2; kind++) {
         const struct myr_spec_chains *spec = specs[kind];
         double *watts = MYR_ARENA_NEW(room->arena, double, spec->count);
+        /* A room without entries has no chains, and nothing to check. */
         if (spec->count) {
             hang_racks(room, spec, watts, rules[kind], kind == 0);
             add_up(spec, watts);

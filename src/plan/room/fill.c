@@ -91,6 +91,7 @@ static void put_block(struct filling *fill, struct block *block, uint32_t count)
     uint32_t placed = 0, last = fill->at;
     block->first_rack = fill->racks[fill->at];
     block->last_rack = fill->racks[fill->at + count - 1];
+    /* In the order in which try_block() has seated them. */
     for (uint32_t i = 0; i < block->seats; i++) {
         uint32_t device = room->seats[block->first_seat + i];
         struct load load = room_load(room, device);
@@ -342,6 +343,7 @@ void fill_deal_spines(struct filling *fill, uint32_t block, uint32_t end)
     }
     MYR_ASSERT(put == seats);
     memcpy(room->seats + first, dealt, sizeof(*dealt) * seats);
+    /* Seats of the pod stay where they are in the list: only their owners change. */
     for (uint32_t i = block; i < end; i++) {
         room->blocks[i].first_seat = first;
         room->blocks[i].seats = fill->dealt[i - block];

@@ -205,6 +205,7 @@ static void draw_many(struct floor *floor, const struct strip *strip, const int3
         }
         myr_svg_path_end(&floor->svg, level_css[level], NULL);
     }
+    /* Bars of all racks come above all racks: they are drawn later. */
     for (uint32_t mark = 0; mark < MARK_COUNT; mark++) {
         myr_svg_path_begin(&floor->svg);
         for (uint32_t i = strip->first; i < strip->first + strip->count; i++) {
@@ -234,6 +235,7 @@ static void draw_axes(struct floor *floor, const struct strip *strip, const int3
                          MYR_SVG_MIDDLE, "axis muted", myr_room_column_name(i + 1, text));
         }
     }
+    /* Rows are named by their own number, so that round ones are shown. */
     every = every_of(strip->rows);
     for (uint32_t i = 0; i < strip->rows; i++) {
         if ((i + 1) % every == 0 || every == 1) {
@@ -387,6 +389,7 @@ void myr_plan_racks_svg(const struct myr_design *design, struct myr_buf *buf)
     /* With several buildings each has its name above it. */
     uint32_t title = count > 1 ? 80 : 40;
     int32_t height = PX(HEAD_H + LEGEND_H);
+    /* The height is needed before anything is drawn. */
     for (uint32_t i = 0; i < count; i++) {
         height += PX(title) + (int32_t)strips[i].rows * floor.cell_h;
     }

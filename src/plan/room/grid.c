@@ -58,6 +58,7 @@ void room_grid(struct room *room, uint32_t columns)
         hall->columns = building->columns ? building->columns : columns;
         hall->racks = hall->rows * hall->columns;
         hall->first_rack = room->rack_count;
+        /* Racks of a building follow those of the one before. */
         room->rack_count += hall->racks;
         room->columns = hall->columns > room->columns ? hall->columns : room->columns;
         room->rows = hall->rows > room->rows ? hall->rows : room->rows;
@@ -204,6 +205,7 @@ void room_put_racks(struct room *room)
     design->rack_count = room->rack_count;
     design->racks = MYR_ARENA_NEW(room->arena, struct myr_rack, room->rack_count);
     design->rack_more = MYR_ARENA_NEW(room->arena, struct myr_rack_more, room->rack_count);
+    /* The empty string where the rack is given by its limits. */
     uint32_t part = spec->rack_part == MYR_PART_NONE
                         ? 0
                         : plan_string(plan, part_at(plan, spec->rack_part)->id);

@@ -73,6 +73,7 @@ static void check_tier(struct room *room, uint32_t part, uint32_t first, uint32_
     const struct myr_part *sw = part_at(plan, part);
     uint64_t most = 0;
     uint32_t worst = first, ports = 0;
+    /* InfiniBand has credits instead of pauses. */
     if (sw->kind != MYR_PART_SWITCH || sw->sw.technology != MYR_TECH_ETHERNET ||
         sw->sw.buffer_mb <= 0) {
         return;

@@ -49,6 +49,7 @@ static uint32_t fill_hall(struct filling *fill, uint32_t block, bool last)
         if (room->spec->place == MYR_ROOM_SHORTEST) {
             fill_deal_spines(fill, block, end);
         }
+        /* A pod stands in one building as a whole, or in the next. */
         for (uint32_t i = block; i < end; i++) {
             if (!fill_block(fill, &room->blocks[i], last)) {
                 if (!last) {
@@ -85,6 +86,7 @@ static uint32_t place_hall(struct room *room, const struct hall *hall, uint32_t 
     fill.at_mm = MYR_ARENA_NEW(room->arena, int64_t, (size_t)hall->columns + hall->rows);
     fill.dealt = MYR_ARENA_NEW(room->arena, uint32_t, room->block_count);
     fill.racks = racks;
+    /* By distance to the centre: these are the racks that the shortest placement takes. */
     for (uint32_t i = 0; i < hall->racks; i++) {
         uint32_t id = hall->first_rack + i;
         nearest[i] = (struct choice){(double)room_path_mm(room, id, hall->centre), id};
@@ -168,6 +170,7 @@ static uint32_t place_tops(struct room *room, const struct hall *hall, double sh
     }
     qsort(order, hall->racks, sizeof(*order), fill_compare);
     uint32_t placed = 0;
+    /* More servers are given up only when all racks are asked. */
     for (uint32_t lost = room->lost_least; lost <= room->per_rack && placed < count; lost++) {
         for (uint32_t i = 0; i < hall->racks && placed < count; i++) {
             struct stand *rack = &room->racks[order[i].rack];
@@ -304,6 +307,7 @@ static bool mix_power(struct room *room, uint32_t wanted)
         }
     }
     uint32_t found = 0;
+    /* From the end of the room, where the racks are least likely to have switches. */
     for (uint32_t i = room->rack_count - 1; i-- > 0 && found < wanted;) {
         if (pair_of(room, busy, i)) {
             room->racks[i].mixed = room->racks[i + 1].mixed = true;
@@ -377,6 +381,7 @@ static int64_t ways_mm(const struct room *room)
     for (uint32_t i = 0; i < design->link_count; i++) {
         uint32_t ends[] = {design->port_device[design->link_a[i]],
                            design->port_device[design->link_b[i]]};
+        /* Nodes have no racks of their own yet: their servers have. */
         for (uint32_t k = 0; k < 2; k++) {
             ends[k] = design->place[ends[k]].kind == MYR_DEVICE_NODE
                           ? room->server_rack[(ends[k] - design->head->first_node) / nodes]

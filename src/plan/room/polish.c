@@ -138,6 +138,7 @@ static bool move_server(struct polish *p, uint32_t server)
             room_fits(&room->racks[rack].left, &room->server) > 0 &&
             server_ways(p, server, rack) < now) {
             put_server(p, server, rack);
+            /* A block must not be drawn away from its switches. */
             if (!holds_switches(p, server)) {
                 put_server(p, server, from);
                 continue;
@@ -167,6 +168,7 @@ static bool swap_server(struct polish *p, uint32_t server, uint32_t first)
         if (there + server_ways(p, other, a) < now + server_ways(p, other, b)) {
             put_server(p, server, b);
             put_server(p, other, a);
+            /* Both blocks have to hold what is theirs. */
             bool held = holds_switches(p, server) && holds_switches(p, other);
             if (!held) {
                 put_server(p, server, a);
@@ -205,6 +207,7 @@ static bool move_switch(struct polish *p, uint32_t index)
     struct load need = room_load(room, device);
     int64_t least = device_ways(p, device, from);
     uint32_t best = from;
+    /* Unlike a server, a switch takes the best of all free places. */
     for (uint32_t rack = 0; rack < room->rack_count; rack++) {
         if (room->racks[rack].hall == room->racks[from].hall && rack != from &&
             room_fits(&room->racks[rack].left, &need) > 0 &&

@@ -81,6 +81,7 @@ static void rank_shortest(struct filling *fill, const struct block *block, uint3
     for (uint32_t i = 0; i < rows; i++) {
         y[i] = room->racks[hall->first_rack + rows - 1 - i].y_mm;
     }
+    /* So many racks of the block stand in each column and row. */
     for (uint32_t i = 0; i < count; i++) {
         const struct stand *rack = &room->racks[fill->racks[first + i]];
         weight_x[rack->column] += 1;

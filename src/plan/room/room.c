@@ -109,6 +109,7 @@ static void note_mixed(struct room *room)
     double kw = (double)room->rack.watts / 1000;
     double give = 0;
     uint32_t first = ROOM_NONE;
+    /* The first of the pair is the one that gives. */
     for (uint32_t i = 0; i < room->rack_count; i++) {
         if (room->racks[i].mixed && first == ROOM_NONE) {
             first = i;

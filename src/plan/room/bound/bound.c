@@ -41,6 +41,7 @@ static void count_cables(struct bound *b)
         uint32_t lower = design->port_device[design->link_a[link]];
         uint32_t upper = design->port_device[design->link_b[link]];
         double weight = bound_link_weight(b, link);
+        /* Hosts that are no GPU servers fill uplinks as well, but begin no chains. */
         if (layer == MYR_LAYER_HOST) {
             b->host[upper] += weight;
             b->gpu[upper] += design->place[lower].kind == MYR_DEVICE_NODE ? weight : 0;
@@ -208,6 +209,7 @@ double bound_ways_mm(struct bound *b, const struct net_plan *net)
         if (b->weight[i] <= 0) {
             continue;
         }
+        /* Switches that not all servers reach are taken one by one: each around its own servers. */
         if (b->servers[i] == servers && servers > 1) {
             struct load one = bound_device_load(b, i);
             need.watts = one.watts < need.watts ? one.watts : need.watts;

@@ -68,12 +68,14 @@ static uint32_t things_below(const struct bound *b, uint32_t device, uint32_t la
         if (layer == MYR_LAYER_HOST && !node) {
             continue;
         }
+        /* All nodes of a server stand together: it counts once, as its first node. */
         other = node ? first + (other - first) / nodes * nodes : other;
         if (!seen[other]) {
             seen[other] = true;
             ret[count++] = other;
         }
     }
+    /* Left as it was found: the array is used for every switch. */
     for (uint32_t i = 0; i < count; i++) {
         seen[ret[i]] = false;
     }
@@ -96,6 +98,7 @@ static bool fits_around(const struct bound *b, const struct sides *sides, const 
 {
     uint32_t x = near[0];
     for (uint32_t k = 0; k < count; k++) {
+        /* The diameter of the upper side, were y its other end. */
         double apart = bound_way_mm(b, x, near[k]);
         uint64_t upper = 0, lower = 0, both = 0;
         for (uint32_t i = 0; i < count; i++) {
@@ -123,6 +126,7 @@ static bool sides_fit(const struct bound *b, const struct sides *sides)
     if (bound_most_within(&with_seats, sides->reach_mm) < sides->lower + 1) {
         return false;
     }
+    /* Not tried is not ruled out. */
     if (racks > RACKS_TRIED) {
         return true;
     }
@@ -180,6 +184,7 @@ static bool may_be(const struct bound *b, uint32_t layer, double reach_mm)
     struct below below = {MYR_ARENA_NEW(b->plan->arena, bool, devices),
                           MYR_ARENA_NEW(b->plan->arena, uint32_t, devices),
                           MYR_ARENA_NEW(b->plan->arena, uint32_t, devices)};
+    /* Shorter than drops and slack: no cable can be. */
     if (reach_mm < 0) {
         return false;
     }
@@ -327,6 +332,7 @@ static double cut_mm(struct bound *b, const struct net_plan *net, const double *
     static const double times[TIMES] = {1, 1.5, 2, 16};
     uint32_t at[MYR_LAYER_COUNT] = {};
     struct layer_ways tried[MYR_LAYER_COUNT] = {};
+    /* Layers between switches alone are tried. */
     for (uint32_t i = MYR_LAYER_HOST + 1; i < MYR_LAYER_COUNT; i++) {
         tried[i].count = reach_mm[i] <= SHORT_MM ? TIMES : 0;
     }
@@ -339,6 +345,7 @@ static double cut_mm(struct bound *b, const struct net_plan *net, const double *
         double mm = bound_ways_mm(b, net) - off;
         best = mm > best ? mm : best;
     } while (next_cut(tried, at));
+    /* The bound is used again for other cuts. */
     for (uint32_t i = 0; i < MYR_LAYER_COUNT; i++) {
         b->times[i] = 1;
     }
@@ -398,6 +405,7 @@ static double least_mm(struct bound *b, struct room *room, uint32_t id)
         }
     }
     do {
+        /* With one cut there is nothing to wire again. */
         if (cuts > 1) {
             cut_so(room, &cut, id, layers, at);
         }

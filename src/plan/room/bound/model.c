@@ -157,6 +157,7 @@ static bool next_server(struct server_ports *at)
             !bound_of_net(at->b, link, &layer) || layer != MYR_LAYER_HOST) {
             continue;
         }
+        /* Storage and managers on the leaf are no servers of the stars. */
         uint32_t device = design->port_device[design->link_a[link]];
         if (design->place[device].kind != MYR_DEVICE_NODE) {
             continue;
@@ -243,6 +244,7 @@ static bool look_at_leaf(struct part *part, uint32_t leaf)
     one.key_servers = one.servers_each;
     one.key_hosts = one.hosts;
     one.key_top = one.to_top;
+    /* The first leaf of a class is the class; later ones only lower it. */
     uint32_t count = part->class_count, found = class_of(part, &one);
     if (count == part->class_count) {
         take_least(&part->classes[found], &one);
@@ -313,6 +315,7 @@ static bool look_at_spines(struct part *part)
             least = to[k] > 0 && (least < 0 || to[k] < least) ? to[k] : least;
         }
     }
+    /* The top with the fewest spines: all tops are treated as that one. */
     part->spines = UINT32_MAX;
     for (uint32_t k = 0; k < tops; k++) {
         if (root_of(part, part->top_first + k) == part->id && part->reached[k] < part->spines) {
@@ -351,6 +354,7 @@ static bool look_at_part(struct part *part)
     if (!look_at_switches(part)) {
         return false;
     }
+    /* Leaves of this part alone: others have stars of their own. */
     for (uint32_t i = 0; i < b->net->leaf; i++) {
         uint32_t leaf = b->net->first_leaf + i;
         if (root_of(part, leaf) == part->id) {
@@ -484,6 +488,7 @@ static void draw_stars(struct sketch *sketch, const struct part *part)
         double chains = chains_of(part, one), up = one->to_top * part->tops;
         limit_shares(sky, shares[i], spine_share, chains);
         if (one->servers) {
+            /* What a server sends up through all its leaves, for each top. */
             double by = one->of_server * up / one->hosts / part->tops;
             struct star_kind *servers = new_kind(sketch, top, one->servers, by * chains);
             servers->server = true;

@@ -119,6 +119,7 @@ static double around(const struct bound *b, uint32_t from, uint32_t k, double *r
         high = high * 1.25 + 500;
         sum = nearest_in(b, from, high, k, &count);
     }
+    /* The guess was too far out: what is needed lies inside of it. */
     if (low == 0) {
         low = high * 0.8 - 500;
         while (low > 0) {
@@ -289,6 +290,7 @@ double bound_seats_mm(struct bound *b, uint32_t k, double *weights, uint32_t cou
             }
         }
     }
+    /* The heaviest in the cheapest seats: no other order costs less. */
     qsort(seats, seat_count, sizeof(*seats), by_cost);
     qsort(weights, count, sizeof(*weights), by_weight);
     double sum = 0;

@@ -173,6 +173,7 @@ static struct columns_gain sum_columns(const struct sky *sky, const struct star 
     struct columns_gain ret = {MYR_ARENA_NEW(arena, double, lines),
                                MYR_ARENA_NEW(arena, double, rows)};
     double *apart = MYR_ARENA_NEW(arena, double, rows);
+    /* By distance along the column, then summed up for each row of the centre. */
     for (uint32_t i = 0; i < rows; i++) {
         apart[i] = gain_at(sky, star, worth, i * sky->pitch_mm);
     }
@@ -256,6 +257,7 @@ static double star_least(const struct sky *sky, const struct star *star, const d
             seats[steps++] = sky->rack.seats[a];
         }
     }
+    /* The same for all racks of the room but for the centre's own. */
     struct columns_gain gain = sum_columns(sky, star, &worth);
     uint32_t racks = sky->rows * sky->columns, count = 0;
     struct offer *offers = MYR_ARENA_NEW(arena, struct offer, (size_t)racks * (steps + 1));
@@ -311,6 +313,7 @@ static void find_rings(struct sky *sky)
             level = row;
         }
     }
+    /* The middle column by pitch, others by the trays that cross. */
     for (uint32_t column = 0; column < sky->columns; column++) {
         for (uint32_t row = 0; row < sky->rows; row++) {
             double x = sky->column_mm[column] - sky->column_mm[middle];
@@ -351,6 +354,7 @@ static void find_ways(struct sky *sky)
         }
         rows_mm[i] = (double)least * sky->pitch_mm;
     }
+    /* Few distances between columns differ: found one by one. */
     for (size_t i = 0; i < pairs; i++) {
         double mm = sky->column_mm[i / columns] - sky->column_mm[i % columns];
         uint32_t at = 0;

@@ -72,6 +72,7 @@ static bool look_at_leaf(const struct bound *b, uint32_t leaf, double *to, struc
             uint32_t spine = design->port_device[design->link_b[link]];
             if (pass < 2) {
                 to[spine] = pass ? to[spine] + bound_link_weight(b, link) : 0;
+                /* Each spine once, though several cables lead to it. */
             } else if (to[spine] > 0) {
                 ret->least = ret->spines && ret->least < to[spine] ? ret->least : to[spine];
                 ret->spines++;
@@ -161,6 +162,7 @@ static double each_server(const struct bound *b, uint32_t leaf, double *counts, 
             counts[(device - design->head->first_node) / nodes] += bound_link_weight(b, link);
         }
     }
+    /* One server without a cable makes it 0: the leaf is then not shared by all. */
     for (uint32_t i = 0; i < servers; i++) {
         least = least < 0 || counts[i] < least ? counts[i] : least;
     }
