@@ -64,6 +64,7 @@ int api_health(struct request *request, struct myr_buf *ret, struct myr_err *err
 int api_usage(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     const struct server *server = request->server;
+    /* Counted in one walk over all jobs, not in one for each tenant. */
     uint32_t waiting[SERVER_TENANTS] = {};
     struct myr_json json;
     (void)err;
@@ -155,6 +156,7 @@ int api_enrol(struct request *request, struct myr_buf *ret, struct myr_err *err)
     MYR_TRY(api_body_text(request, "node", false, token.user, sizeof(token.user), err));
     MYR_TRY(api_body_text(request, "relay", false, relay, sizeof(relay), err));
     if (relay[0]) {
+        /* A name is a node's or a relay's: certificates are told apart by it. */
         if (token.user[0] || rows_node(server, relay) != MYR_NONE) {
             return myr_err_set(err, MYR_EINVAL, "'%s' is to be a relay, not a node as well", relay);
         }
@@ -203,6 +205,7 @@ static void put_histogram(struct myr_buf *ret, const char *name, const char *hel
         sum += classes[i];
         /* Class i holds 2^(i-1) to 2^i microseconds: their middle stands for each. */
         total_s += (double)classes[i] * (double)(1ULL << i) * 0.75e-6;
+        /* The last class has no upper bound of its own: it is "+Inf". */
         if (i < count - 1) {
             myr_buf_printf(ret, "%s_bucket{le=\"%.6f\"} %llu\n", name, (double)(1ULL << i) * 1e-6,
                            (unsigned long long)sum);

@@ -88,6 +88,7 @@ static void compare(const struct server *server, const struct wanted *wanted,
     for (uint32_t i = 0; i < server->rows.node_count; i++) {
         const char *name = server->rows.nodes[i].name;
         uint32_t at = myr_strmap_get(&now, myr_str_from(name));
+        /* Where it was: nothing to say. */
         if (at == i) {
             continue;
         }
@@ -147,6 +148,7 @@ static int write_config(const struct server *server, const struct wanted *wanted
         at = strchr(at, '\n');
         at = at ? at + 1 : NULL;
     }
+    /* A value that goes on in the next line cannot be replaced by its first one. */
     const char *end = line ? strchr(line, '\n') : NULL;
     if (!end || end[1] == ' ' || end[1] == '\t' || end[1] == '-') {
         return myr_err_set(err, MYR_EINVAL, "%s: 'nodes' is expected on a line of its own", path);

@@ -103,6 +103,7 @@ int api_jobs(struct request *request, struct myr_buf *ret, struct myr_err *err)
         struct myr_control_job job = myr_control_job(server->control, id);
         const char *name = myr_control_job_state_name(job.state);
         bool over = job.state >= MYR_CONTROL_DONE;
+        /* A state that is asked for goes before 'all'. */
         if (!row || (state ? strcmp(state, name) != 0 : over && !all)) {
             continue;
         }
@@ -134,6 +135,7 @@ static void put_ranks(const struct server *server, uint32_t id, struct myr_json 
     uint32_t count = myr_control_job_ranks(server->control, id, ranks, nodes);
     const struct job_row *row = rows_job(server, id);
     if (count == 0 && row->where_count > 0) { /* where it was last */
+        /* The first list was empty; the row has where it ran last. */
         free(ranks);
         count = row->where_count;
         ranks = myr_xcalloc(count, sizeof(*ranks));
@@ -291,6 +293,7 @@ static int check_size(const struct server *server, const struct myr_jobfile *fil
                            file->gpus, (unsigned long long)all,
                            server->config.spares ? " beside its spares" : "");
     }
+    /* The core knows one job to wait for. */
     if (file->after_count > 1) {
         return myr_err_set(err, MYR_ERANGE, "'after' names %u jobs; one is expected",
                            file->after_count);

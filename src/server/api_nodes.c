@@ -42,6 +42,7 @@ static void put_node(const struct server *server, uint32_t id, struct myr_json *
     myr_json_bool(json, "silent", node.silent);
     myr_json_u64(json, "gpus", server->config.gpus_per_node);
     myr_json_u64(json, "busy", (uint64_t)__builtin_popcountll(busy));
+    /* Nodes are numbered leaf by leaf. */
     myr_json_u64(json, "leaf", id / server->config.nodes_per_leaf);
     myr_json_u64(json, "boot", node.boot);
     myr_json_text(json, "kind", row->kind);
@@ -98,6 +99,7 @@ int api_nodes(struct request *request, struct myr_buf *ret, struct myr_err *err)
     struct http *http = server->http;
     const char *state = request_arg(request, "state");
     MYR_TRY(check_state(state, err));
+    /* A choice is made each time; only the whole list is worth keeping. */
     if (state) {
         put_nodes(server, state, ret);
         return MYR_OK;
@@ -183,6 +185,7 @@ static int change(struct request *request, enum myr_event_kind kind, const char 
     MYR_CLEANUP(myr_free_at) uint32_t *ids = NULL;
     uint32_t count = 0;
     struct myr_json json;
+    /* The whole list is looked up before anything is changed. */
     MYR_TRY(nodes_of(request, &ids, &count, err));
     MYR_TRY(api_writable(server, err));
     for (uint32_t i = 0; i < count; i++) {
@@ -196,6 +199,7 @@ static int change(struct request *request, enum myr_event_kind kind, const char 
     for (uint32_t i = 0; server->world.drain && i < count; i++) {
         server->world.drain(server, ids[i], kind == MYR_EVENT_DRAIN, reason);
     }
+    /* One node is answered as GET answers it. */
     if (count == 1) {
         put_one(server, ids[0], ret);
         return MYR_OK;
@@ -293,6 +297,7 @@ int api_frame(struct request *request, struct myr_buf *ret, struct myr_err *err)
         struct myr_control_rank ranks[NODE_JOBS];
         uint32_t count = myr_control_node_ranks(server->control, id, ranks, NODE_JOBS);
         enum shade ground = shade_of_node(&node);
+        /* As many as a node may have; 'each' of them are sent. */
         char shades[64];
         memset(shades, (char)ground, sizeof(shades));
         /* A node that is not well shows that, whatever lies on it. */

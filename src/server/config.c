@@ -34,6 +34,7 @@ static int read_address(const struct myr_doc *node, const char *what, char *ret,
     while (colon > 0 && text.data[colon - 1] != ':') {
         colon--;
     }
+    /* Brackets are part of the writing, not of the address. */
     bool six = text.len > 0 && text.data[0] == '[';
     struct myr_str host = {text.data + six, colon > 1 + 2U * six ? colon - 1 - 2U * six : 0};
     if (colon == 0 || host.len == 0 || host.len >= size || (six && text.data[colon - 2] != ']') ||
@@ -100,6 +101,7 @@ static int read_nodes(const struct myr_doc *top, struct config *ret, struct myr_
                              (unsigned long long)count);
     }
     MYR_CLEANUP(myr_free_at) char *list = strndup(text.data, text.len);
+    /* Told again with the line of the file. */
     struct myr_err why = {};
     int rc = names_expand(list, &ret->names, &ret->node_count, &why);
     return rc < 0 ? myr_doc_error(err, node, rc, "%s", why.message) : MYR_OK;
@@ -191,6 +193,7 @@ static int read_etcd(const struct myr_doc *top, const char *cluster, struct etcd
     MYR_TRY(read_text(map, "certificate", ret->certificate, sizeof(ret->certificate), err));
     MYR_TRY(read_text(map, "key", ret->key, sizeof(ret->key), err));
     MYR_TRY(read_count(map, "ttl_s", 2, 60, &ret->ttl_s, err));
+    /* One without the other would be noticed only when etcd is asked. */
     if ((ret->certificate[0] != 0) != (ret->key[0] != 0)) {
         return myr_doc_error(err, map, MYR_EINVAL,
                              "'etcd': 'certificate' and 'key' are expected together");

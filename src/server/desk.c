@@ -132,6 +132,7 @@ static void learn_states(struct server *server)
         rows_drop_job(server, (uint32_t)id);
     }
     for (uint32_t node = 0; node < myr_control_nodes(server->control); node++) {
+        /* As many as a node can have GPUs. */
         struct myr_control_rank ranks[64];
         uint32_t found = myr_control_node_ranks(server->control, node, ranks, 64);
         for (uint32_t i = 0; i < found && i < 64; i++) {
@@ -205,6 +206,7 @@ int desk_begin(struct server *server, struct myr_err *err)
     server->clock_base_ms = myr_control_now_ms(server->control) > wall_ms()
                                 ? myr_control_now_ms(server->control)
                                 : wall_ms();
+    /* Until the world stands, the twin's clock does. */
     server->clock_most_ms = server->clock_base_ms;
     return MYR_OK;
 }
@@ -265,6 +267,7 @@ static void remember(struct job_row *row)
 {
     uint32_t from = 0, count = row->past_count + row->where_count;
     struct myr_control_rank *all = myr_xcalloc(count, sizeof(*all));
+    /* The oldest first, the last incarnation behind them. */
     for (uint32_t i = 0; i < row->past_count; i++) {
         all[i] = row->past[i];
     }

@@ -11,6 +11,7 @@
 
 const char *const myr_job_world_names[MYR_JOB_WORLDS] = {"agents", "Slurm", "Kubernetes"};
 
+/* All that a job file may say, in the order in which errors name them. */
 const char *const myr_jobfile_keys[MYR_JOBFILE_KEYS] = {
     "name",    "tenant",     "priority", "gpus",    "nodes",     "gpus_per_node",
     "layout",  "command",    "image",    "env",     "directory", "checkpoint",
@@ -87,6 +88,7 @@ static int read_u32(const struct myr_doc *map, const char *key, uint64_t min, ui
 static int read_size(const struct myr_doc *top, uint32_t gpus_per_node, struct myr_jobfile *ret,
                      struct myr_err *err)
 {
+    /* Whole nodes where their number is given; GPUs may be a part of one. */
     uint32_t nodes = 0, each = gpus_per_node;
     MYR_TRY(read_u32(top, "gpus", 1, 1U << 24, &ret->gpus, err));
     MYR_TRY(read_u32(top, "nodes", 1, 1U << 20, &nodes, err));
@@ -135,6 +137,7 @@ static int read_array(const struct myr_doc *top, struct myr_jobfile *ret, struct
     const char *dash = memchr(node->text.data, '-', node->text.len);
     size_t before = dash ? (size_t)(dash - node->text.data) : node->text.len;
     bool ok = myr_str_to_u64((struct myr_str){node->text.data, before}, &first);
+    /* One number is a range of one. */
     last = first;
     ok = ok &&
          (!dash || myr_str_to_u64((struct myr_str){dash + 1, node->text.len - before - 1}, &last));
@@ -142,6 +145,7 @@ static int read_array(const struct myr_doc *top, struct myr_jobfile *ret, struct
         return myr_doc_error(err, node, MYR_EINVAL, "'array' is no range such as 0-9 of at most %d",
                              MYR_JOB_ARRAY_MAX);
     }
+    /* Ranks are told their number from 'first' on, whatever the ids of the jobs are. */
     ret->array_first = (uint32_t)first;
     ret->array_count = (uint32_t)(last - first + 1);
     return MYR_OK;
@@ -267,6 +271,7 @@ static int read_rest(const struct myr_doc *top, struct myr_jobfile *ret, struct 
     if (priority) {
         int64_t value;
         MYR_TRY(myr_doc_expect(priority, MYR_DOC_SCALAR, "priority", err));
+        /* Below 0 too: who is in no hurry may say so. */
         if (!myr_str_to_i64(priority->text, &value) || value < -MYR_PRIORITY_MAX ||
             value > MYR_PRIORITY_MAX) {
             return myr_doc_error(err, priority, MYR_ERANGE,

@@ -69,6 +69,7 @@ void login_find(struct request *request)
         const struct visit *visit = visit_of(request->server->http, cookie);
         if (visit && is_token(request->server, visit->who.digest)) {
             request->who = visit->who;
+            /* Whatever the token may: a page only looks. */
             request->who.role = ROLE_VIEWER;
         }
     }
@@ -83,6 +84,7 @@ static bool take_one(struct bucket *buckets, const char *whose, double rate, dou
     uint64_t key = myr_hash_bytes(whose, strlen(whose));
     struct bucket *bucket = &buckets[key % BUCKETS];
     int64_t now_ms = steady_ms();
+    /* A place that another had: it begins full. */
     if (bucket->key != key) {
         *bucket = (struct bucket){key, most, now_ms};
     }

@@ -63,6 +63,7 @@ static int add_piece(struct list *list, struct myr_str piece, struct myr_err *er
 {
     const char *open = memchr(piece.data, '[', piece.len);
     const char *end = piece.data + piece.len;
+    /* Long before a name could be cut in the buffers below. */
     if (piece.len >= 200) {
         return myr_err_set(err, MYR_ERANGE, "a name of %zu bytes in the list of nodes", piece.len);
     }
@@ -71,6 +72,7 @@ static int add_piece(struct list *list, struct myr_str piece, struct myr_err *er
         snprintf(name, sizeof(name), "%.*s", (int)piece.len, piece.data);
         return add(list, name, err);
     }
+    /* One pair of brackets a name. */
     const char *close = memchr(open, ']', (size_t)(end - open));
     if (!close) {
         return myr_err_set(err, MYR_EINVAL, "'%.*s': a ']' is missing", (int)piece.len, piece.data);

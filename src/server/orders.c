@@ -18,6 +18,7 @@ static void put_master(const struct server *server, const struct myr_effect *eff
     struct myr_control_rank first = {.node = effect->node};
     (void)myr_control_job_ranks(server->control, effect->job, &first, 1);
     const char *address = server->rows.nodes[first.node].address;
+    /* Another port for each start: what is left of the last may still hold its own. */
     uint64_t draw = myr_hash_u64((uint64_t)effect->job << 32 | effect->epoch);
     snprintf(ret, size, "%s %llu", address[0] ? address : "127.0.0.1",
              (unsigned long long)(PORT_FIRST + draw % PORT_COUNT));

@@ -150,6 +150,7 @@ void rows_put_token(struct server *server, const struct token_row *token, bool e
     myr_json_text(&row.json, "user", token->user);
     myr_json_text(&row.json, "unix_user", token->unix_user);
     myr_json_text(&row.json, "role", role_names[token->role]);
+    /* Left out where it is not: rows of older programs have no such key. */
     if (token->relay) {
         myr_json_bool(&row.json, "relay", true);
     }
@@ -207,6 +208,7 @@ uint32_t rows_relay(struct server *server, const char *name, bool make)
             return i;
         }
     }
+    /* Only a certificate makes a relay: 'make' is for those who have just given one. */
     if (!make || rows->relays.count >= SERVER_RELAYS) {
         return MYR_NONE;
     }
@@ -228,6 +230,7 @@ uint32_t rows_tenant(struct server *server, const char *name)
     if (rows->tenants.count >= SERVER_TENANTS) {
         return MYR_NONE;
     }
+    /* As heavy as all others, until an administrator says more. */
     struct tenant_row tenant = {.weight = 1, .since_ms = core_ms(server)};
     snprintf(tenant.name, sizeof(tenant.name), "%s", name);
     myr_vec_push(&rows->tenants, tenant);
@@ -236,6 +239,7 @@ uint32_t rows_tenant(struct server *server, const char *name)
     return id;
 }
 
+/* NULL where there is none, also for numbers that were never given. */
 struct job_row *rows_job(const struct server *server, uint32_t job)
 {
     return job < server->rows.jobs.count ? server->rows.jobs.items[job] : NULL;
@@ -243,6 +247,7 @@ struct job_row *rows_job(const struct server *server, uint32_t job)
 
 /* Reading: what is missing stays as it is, so that older rows are understood. */
 
+/* Cut to its place: it was written by a program with the same places. */
 static void get_text(const struct myr_doc *top, const char *key, char *ret, size_t size)
 {
     const struct myr_doc *node = myr_doc_get(top, key);
@@ -334,6 +339,7 @@ static int read_job(struct server *server, const char *name, const struct myr_do
     if (!myr_str_to_u64(myr_str_from(name), &id) || id >= UINT32_MAX || !file) {
         return myr_err_set(err, MYR_ECORRUPT, "a job of the store has no number or no file");
     }
+    /* Up to its number; jobs come in the order of their numbers. */
     while (server->rows.jobs.count <= id) {
         myr_vec_push(&server->rows.jobs, NULL);
     }
@@ -345,6 +351,7 @@ static int read_job(struct server *server, const char *name, const struct myr_do
     get_text(top, "unix_user", j->unix_user, sizeof(j->unix_user));
     get_text(top, "reason", j->reason, sizeof(j->reason));
     j->tenant = (uint32_t)get_u64(top, "tenant", 0);
+    /* A file has no NUL in it: it was checked when it was submitted. */
     j->file = strndup(file->text.data, file->text.len);
     j->submitted_ms = get_i64(top, "submitted_ms", -1);
     j->first_start_ms = get_i64(top, "first_start_ms", -1);
@@ -373,6 +380,7 @@ static int read_tenant(struct server *server, const char *name, const struct myr
     snprintf(t->name, sizeof(t->name), "%s", name);
     t->weight = (uint32_t)get_u64(top, "weight", 1);
     t->gpu_ms = get_u64(top, "gpu_ms", 0);
+    /* What runs is counted anew by learn_states(); the time in between is not charged. */
     t->since_ms = core_ms(server);
     return MYR_OK;
 }
@@ -417,6 +425,7 @@ static int read_row(void *context, const char *key, struct myr_str value, struct
     struct server *server = context;
     struct myr_arena arena;
     const struct myr_doc *top;
+    /* Every prefix that is scanned ends with a slash. */
     const char *name = strchr(key, '/') + 1;
     myr_arena_init(&arena);
     int rc = myr_doc_read_json(&arena, key, value, &top, err);
@@ -444,6 +453,7 @@ int rows_load(struct server *server, struct myr_err *err)
     rows->nodes = myr_xcalloc(config->node_count, sizeof(*rows->nodes));
     for (uint32_t i = 0; i < config->node_count; i++) {
         rows->nodes[i].name = config->names[i];
+        /* The map borrows the name, which lives as long as the configuration. */
         myr_strmap_add(&rows->node_ids, myr_str_from(config->names[i]), i);
     }
     for (size_t i = 0; i < MYR_ARRAY_COUNT(prefixes); i++) {

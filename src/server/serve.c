@@ -47,6 +47,7 @@ static void end_overdue(struct server *server)
             now_ms - row->first_start_ms < row->time_limit_s * 1000) {
             continue;
         }
+        /* The bracket in front marks it: it is cancelled once. */
         snprintf(row->reason, sizeof(row->reason), "(its time of %lld s is over)",
                  (long long)row->time_limit_s);
         desk_post(server, &(struct myr_event){.kind = MYR_EVENT_CANCEL, .job = id});
@@ -115,6 +116,7 @@ static void on_second(uv_timer_t *timer)
     end_overdue(server);
     http_second(server);
     watch_second(server);
+    /* It has shown that all of it starts. */
     if (server->once && healthy_nodes(server) == server->rows.node_count) {
         stop(server);
         return;
@@ -250,6 +252,7 @@ static int open_store(struct server *server, struct myr_err *err)
         MYR_TRY(check_store(path, err));
         return store_open(path, &server->store, err);
     }
+    /* By host and port people know which server leads. */
     (void)gethostname(host, sizeof(host) - 1);
     snprintf(name, sizeof(name), "%s:%u", host, server->config.http_port);
     MYR_TRY(store_stand_by(&server->config.etcd, name, on_standby, &standby, &server->store, err));

@@ -65,6 +65,10 @@ static void set_timer(struct simulated *simulated)
     next_ms = next_ms < far_ms ? next_ms : far_ms;
     server->clock_most_ms = next_ms + STEP_MS;
     double wait_ms = (double)(next_ms - twin_wanted_ms(server)) / server->config.speed;
+    /*
+     * At high speed the world must be looked at more often than every TURN_MS, or it would fall
+     * behind.
+     */
     double least_ms = STEP_MS / server->config.speed;
     least_ms = least_ms < TURN_MS ? least_ms : TURN_MS;
     uv_timer_start(&simulated->timer, on_timer, (uint64_t)(wait_ms > least_ms ? wait_ms : least_ms),

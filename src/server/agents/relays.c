@@ -42,6 +42,7 @@ static void attach(struct session *relay, const struct myr_wire_attach *attach)
 {
     struct carrier *carrier = relay->carrier;
     uint32_t place = attach->channel % MYR_WIRE_CHANNEL_PLACES;
+    /* Places are given from 0 on: the list is as long as there are agents at most. */
     while (carrier->sessions.count <= place) {
         myr_vec_push(&carrier->sessions, NULL);
     }

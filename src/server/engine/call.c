@@ -300,6 +300,7 @@ static void watch(struct one *one, int out, int err)
 static int run(struct one *one)
 {
     int out[2] = {-1, -1}, err[2] = {-1, -1};
+    /* A file in memory: nobody has to feed a pipe that the command may not read. */
     int input = input_of(one), fault = 0;
     if (input < 0 || pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0) {
         fault = errno;
@@ -329,6 +330,7 @@ static void run_next(struct calls *calls)
     while (calls->first && calls->working < AT_ONCE) {
         struct one *one = calls->first;
         calls->first = one->next;
+        /* The list that has run empty begins at its head again. */
         calls->last = calls->first ? calls->last : &calls->first;
         calls->made++;
         int fault = run(one);

@@ -124,6 +124,7 @@ static int copy_file(const char *from_path, const char *path, struct myr_server_
         while ((got = read(fd, block, BLOCK)) > 0 &&
                put_bytes(&sink, (struct myr_str){block, (size_t)got})) {
         }
+        /* An error of reading goes before one of writing, which it may have caused. */
         rc = got < 0 ? myr_err_errno(err, "reading", from_path) : MYR_OK;
         int closed = sink_close(&sink, path, rc == MYR_OK ? err : NULL);
         rc = rc == MYR_OK ? closed : rc;
@@ -169,15 +170,18 @@ static int store_from_server(const struct myr_server_copy *copy, const char *pat
     }
     MYR_TRY(
         myr_file_read(copy->token_file ? copy->token_file : place.token, TOKEN_MAX, &token, err));
+    /* A file that a person has edited may end in blanks or a line break. */
     if (token.len) {
         token.data[strcspn(token.data, " \t\r\n")] = '\0';
     }
+    /* The address may end in a slash, and the path begins with one. */
     char url[sizeof(place.url) + 16];
     size_t length = strlen(place.url);
     snprintf(url, sizeof(url), "%.*s/v1/backup",
              (int)(length && place.url[length - 1] == '/' ? length - 1 : length), place.url);
     struct myr_http_request request = {
         .method = "POST", .url = url, .token = token.data, .ca = place.ca, .timeout_s = COPY_S};
+    /* Straight to the disk: a store may be larger than the memory for an answer. */
     MYR_TRY(sink_open(path, &sink, err));
     int rc = myr_http_ask(&request, put_bytes, &sink, &answer, err);
     int closed = sink_close(&sink, path, rc == MYR_OK ? err : NULL);
@@ -192,6 +196,7 @@ static int store_from_server(const struct myr_server_copy *copy, const char *pat
         unlink(path);
         return rc;
     }
+    /* Told to whoever asked: a copy of a running server, not of files at rest. */
     ret->live = true;
     ret->files++;
     ret->bytes += sink.bytes;
@@ -235,6 +240,7 @@ static int store_at_rest(const struct myr_server_copy *copy, const struct config
     }
     store_close(store);
     MYR_TRY(rc);
+    /* SQLite has made it by the umask. */
     if (chmod(path, 0600) != 0 || stat(path, &status) != 0) {
         return myr_err_errno(err, "protecting", path);
     }

@@ -55,6 +55,7 @@ static void join(const char *folder, const char *name, char ret[MYR_SERVER_PATH_
 /* Certificates, leases of tokens and logs mean nothing with a clock that is years off. */
 static void check_clock(struct myr_server_findings *to)
 {
+    /* Roughly: a clock that nobody has set is decades off. */
     int64_t year = 1970 + wall_ms() / 1000 / YEAR_S;
     if (year < 2025 || year > 2100) {
         hint(say(to, MYR_VERDICT_BAD, "clock", "it is the year %lld here", (long long)year),
@@ -123,6 +124,7 @@ static void check_rights(const char *folder, struct myr_server_findings *to)
     for (size_t i = 0; i < MYR_ARRAY_COUNT(secrets); i++) {
         join(folder, secrets[i], path);
         bool there = stat(path, &status) == 0;
+        /* The token may have been taken elsewhere, and the store may be in etcd. */
         if (!there && i < KEYS) {
             hint(say(to, MYR_VERDICT_BAD, "key", "%s: %s", secrets[i], strerror(errno)),
                  "it is in a backup (myriad restore), or nowhere");
@@ -240,6 +242,7 @@ static bool check_server(const char *folder, struct myr_server_findings *to)
              "myriad serve %s", myr_shell_word(folder, word, sizeof(word)));
         return false;
     }
+    /* It answers even while it cannot write, and says so. */
     bool well = answer.status == 200 && answer.body.len && strstr(answer.body.data, "\"ok\":true");
     say(to, well ? MYR_VERDICT_OK : MYR_VERDICT_BAD, "server",
         well ? "answers at %s" : "answers at %s, and cannot write its store", place.url);
@@ -270,6 +273,7 @@ static int look_at_token(void *context, const char *key, struct myr_str value, s
             myr_str_put(user->text, name);
         }
     }
+    /* A warning: the server may be no node, and users may be known on nodes alone. */
     if (name[0] && !getpwnam(name) && users->missing++ < 8) {
         hint(say(users->to, MYR_VERDICT_WARN, "Unix user", "'%s' of a token is not known here",
                  name),
@@ -299,6 +303,7 @@ static void check_store(const char *folder, bool runs, struct myr_server_finding
         hint(say(to, MYR_VERDICT_BAD, "store", "%.240s", err.message), "%.150s", err.hint);
         return;
     }
+    /* Opening has checked it. */
     say(to, MYR_VERDICT_OK, "store", "version %d, which this program reads", STORE_VERSION);
     if (store_scan(store, "token/", look_at_token, &users, &err) < 0) {
         say(to, MYR_VERDICT_BAD, "store", "%.240s", err.message);
@@ -357,8 +362,10 @@ static void check_folder(const char *folder, struct myr_server_findings *to)
     check_certificate(folder, "ca.pem", to);
     check_certificate(folder, "server.pem", to);
     check_disk(folder, to);
+    /* Asked before ports and store, which a running server has. */
     bool runs = check_server(folder, to);
     check_port("http", config.http_address, config.http_port, runs, to);
+    /* Other worlds listen for nobody. */
     if (config.world == WORLD_AGENTS) {
         check_port("agents", config.agents_address, config.agents_port, runs, to);
     }

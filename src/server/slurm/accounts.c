@@ -67,6 +67,7 @@ static int keep_qos(void *context, const struct myr_slurm_qos *seen, struct myr_
 static void set_weights(struct slurm *slurm)
 {
     struct server *server = slurm->server;
+    /* A tenant that comes later gets its weight with the next look. */
     slurm->tenants_seen = server->rows.tenants.count;
     for (uint32_t id = 0; id < server->rows.tenants.count; id++) {
         struct tenant_row *row = &server->rows.tenants.items[id];
@@ -173,6 +174,7 @@ static bool limits_of(const struct slurm *slurm, const char *tenant, const char 
     if (!at) {
         return false;
     }
+    /* The user's own association has its share and limits of its own. */
     *ret = own ? *own : *at;
     for (uint32_t i = 0; at && i < PARENTS_MAX; i++) {
         ret->group.gpus = least(ret->group.gpus, at->group.gpus);
@@ -214,6 +216,7 @@ static const struct qos *qos_of(const struct slurm *slurm, const char *tenant, c
         name = myr_str_from(at->qos);
         at = at->parent[0] ? find(slurm, myr_str_from(at->parent), MYR_STR("")) : NULL;
     }
+    /* What Slurm takes where nobody has said anything. */
     name = name.len ? name : MYR_STR("normal");
     for (size_t i = 0; i < slurm->qualities.count; i++) {
         if (myr_str_eq(myr_str_from(slurm->qualities.items[i].name), name)) {
@@ -248,6 +251,7 @@ static struct cap caps(const struct account *account, const struct qos *qos, con
                 {&account->each, qos ? &qos->each : NULL, "MaxTRESPerJob"},
                 {NULL, qos ? &qos->of_user : NULL, "MaxTRESPerUser"}};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        /* 'of' chooses the amount: GPUs or nodes. */
         const void *theirs = rows[i].account, *its = rows[i].qos;
         uint64_t by_qos = UINT64_MAX, by_account = UINT64_MAX;
         if (its) {

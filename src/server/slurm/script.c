@@ -337,6 +337,7 @@ static void put_size(const struct server *server, const struct engine_gang *gang
     word(words, "--nodes=%u", gang->count);
     word(words, "--ntasks=%u", gang->world);
     if (each == all) {
+        /* Nobody else's job shares the node, whatever the partition allows. */
         word(words, "--exclusive");
         word(words, "--mem=0");
     } else {

@@ -47,6 +47,7 @@ static bool on_fetch(struct server *server, const struct question *question, voi
         return false;
     }
     MYR_CLEANUP(myr_free_at) char *bytes = myr_xcalloc(1, OUTPUT_BYTES);
+    /* Not from the node: the spool is shared. */
     ssize_t got = pread(fd, bytes, OUTPUT_BYTES, (off_t)(question->offset & INT64_MAX));
     close(fd);
     http_output(whom, &(struct output){.offset = question->offset,

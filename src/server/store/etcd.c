@@ -324,6 +324,7 @@ static int take_page(const struct etcd *etcd, const struct myr_doc *top, struct 
             return myr_err_set(err, MYR_ECORRUPT, "%s: a key or value that cannot be read",
                                etcd->config.endpoints[etcd->at]);
         }
+        /* As text for the caller; its length is that of the text. */
         myr_buf_putc(&page->key, '\0');
         myr_buf_reserve(&page->value, 1);
         MYR_TRY(page->each(page->context, page->key.data + skip,

@@ -172,6 +172,7 @@ static int load(struct replicated *store, struct myr_err *err)
         snprintf(prefix, sizeof(prefix), "base/%016" PRIx64 "/", head->generation);
         MYR_TRY(load_parts(store, prefix, head->generation, head->generation, err));
     }
+    /* Counted by take_part() for the image first, then for the log. */
     store->image_bytes = store->log_bytes;
     store->log_bytes = 0;
     return head->last > head->base ? load_parts(store, "log/", head->base + 1, head->last, err)
@@ -184,6 +185,7 @@ static int load(struct replicated *store, struct myr_err *err)
 static int put_parts(struct replicated *store, const char *folder, uint64_t number,
                      struct myr_str bytes, struct myr_buf *ret_last, struct myr_err *err)
 {
+    /* A commit has one part nearly always: then this writes nothing. */
     uint32_t parts = segment_parts(bytes.len);
     const struct etcd_compare compare = leads(store);
     for (uint32_t i = 0; i < parts; i++) {
