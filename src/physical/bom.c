@@ -57,7 +57,10 @@ static void add_need(struct needs *needs, const struct myr_part *part, uint32_t 
     myr_vec_push(&needs->rows, row);
 }
 
-/* Access networks may be cabled by others: then none of their cables and modules is ordered. */
+/*
+ * Access networks may be cabled by others: then none of their cables and modules is ordered. Told
+ * by the bill itself, which then has no such row for the network.
+ */
 static bool cabled_by_others(const struct physical *physical, uint32_t net)
 {
     const struct myr_design *design = physical->design;
@@ -78,7 +81,10 @@ static bool cabled_by_others(const struct physical *physical, uint32_t net)
     return true;
 }
 
-/* A cage that a link without a cable shares with others: which module it holds is not decided. */
+/*
+ * A cage that a link without a cable shares with others: which module it holds is not decided. Then
+ * modules of the whole network are not counted.
+ */
 static bool undecided(const struct physical *physical, uint32_t net)
 {
     for (uint32_t i = 0; i < physical->design->cabletype_count; i++) {

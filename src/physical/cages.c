@@ -121,7 +121,10 @@ static void judge_cage(struct physical *physical, const struct socket *socket,
     }
 }
 
-/* Returns the linked ports among those of the group. */
+/*
+ * Returns the linked ports among those of the group. The last cage of a group may have fewer ports
+ * than the others.
+ */
 static uint32_t look_at_group(struct physical *physical, const struct socket *socket,
                               uint32_t first)
 {
@@ -196,7 +199,10 @@ static uint32_t cage_start(const struct myr_design *design, uint32_t port)
     return port - (index - group->first) % group->per_cage;
 }
 
-/* A cable of several links: its head is one plug; each leg of a fixed one fills a cage. */
+/*
+ * A cable of several links: its head is one plug; each leg of a fixed one fills a cage. Torn cables
+ * are marked, so that their cages stay silent.
+ */
 static void judge_bundle(struct physical *physical, uint32_t cable, const struct lay *lay)
 {
     const struct myr_design *design = physical->design;

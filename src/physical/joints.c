@@ -33,7 +33,10 @@ static void look_up_lay(struct physical *physical, uint32_t index)
     }
 }
 
-/* Position of the port's socket. */
+/*
+ * Position of the port's socket. Groups of a type lie behind each other, so the last one that
+ * begins at or before the port is its own.
+ */
 static uint32_t socket_of(const struct myr_design *design, uint32_t port)
 {
     uint32_t device = design->port_device[port], type = design->device_type[device];

@@ -104,7 +104,10 @@ static void judge_module(struct physical *physical, const struct joint *joint, u
     }
 }
 
-/* Two modules and the fibre between them: the first rule that they break. */
+/*
+ * Two modules and the fibre between them: the first rule that they break. Rates of light must agree
+ * lane by lane; what one end does not state is not compared.
+ */
 static enum physical_rule pair_rule(const struct lay *lay)
 {
     const struct myr_part_transceiver *a = &lay->module[0]->optic, *b = &lay->module[1]->optic;
@@ -152,7 +155,10 @@ static void judge_pair(struct physical *physical, const struct joint *joint)
     }
 }
 
-/* One end of a cable with fixed ends: the head is side A of the part. */
+/*
+ * One end of a cable with fixed ends: the head is side A of the part. A leg has its share of the
+ * lanes of the head.
+ */
 static void judge_end(struct physical *physical, const struct joint *joint, uint32_t end)
 {
     const struct lay *lay = &physical->lays[joint->lay];

@@ -56,7 +56,10 @@ static const struct myr_card *card_of(const struct myr_design *design, uint32_t 
     return NULL;
 }
 
-/* A box that nobody knows is one thing that is wrong, however many groups of ports it has. */
+/*
+ * A box that nobody knows is one thing that is wrong, however many groups of ports it has. Compared
+ * by the string that names it: cards and boxes of one device differ.
+ */
 static bool told_before(const struct physical *physical, uint32_t type, uint32_t group,
                         uint32_t string)
 {
@@ -134,7 +137,10 @@ static void judge_speed(struct physical *physical, const struct socket *socket)
     }
 }
 
-/* What the server brings is used: all its cards, each with at least one port. */
+/*
+ * What the server brings is used: all its cards, each with at least one port. A spec that asks for
+ * fewer cards than the server has is taken at its word.
+ */
 static void judge_card(struct physical *physical, uint32_t type, const struct socket *socket)
 {
     const struct myr_part_nic *nic = &socket->box->nic;

@@ -155,7 +155,7 @@ static struct multiplicity count_pairs(const struct plan *plan, uint32_t first, 
 
 /*
  * A regular fill has the same number everywhere, or a warning; a dense one differs by design and is
- * only told.
+ * only told. docs/decisions/0005 says what either fill promises.
  */
 static void check_multiplicity(struct plan *plan, const struct net_plan *net, uint32_t first,
                                uint32_t count, const char *between, uint32_t *scratch)

@@ -288,7 +288,10 @@ const char *myr_plan_file_name(const struct myr_design *design, uint32_t index)
     return NULL;
 }
 
-/* Sheets to print where they are asked for: with a code on each they are large. */
+/*
+ * Sheets to print where they are asked for: with a code on each they are large. With a wrong choice
+ * of labels nothing at all is written.
+ */
 static int add_labels(struct myr_file_set *set, const struct myr_design *design,
                       const struct myr_plan_about *about, struct myr_err *err)
 {

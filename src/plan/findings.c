@@ -66,7 +66,10 @@ void plan_finding(struct plan *plan, enum myr_severity severity, const char *rul
     myr_vec_push(&plan->findings, finding);
 }
 
-/* Names in 'accept' that nothing answers to are most likely typing errors. */
+/*
+ * Names in 'accept' that nothing answers to are most likely typing errors. Called when all other
+ * steps have said what they found.
+ */
 void plan_check_accepts(struct plan *plan)
 {
     for (size_t i = 0; i < plan->spec->accept.count; i++) {

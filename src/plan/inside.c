@@ -165,7 +165,10 @@ struct span {
     uint32_t first, nodes, size;
 };
 
-/* Sets of nodes that share something: a scale-up domain, a rail group, a pod. */
+/*
+ * Sets of nodes that share something: a scale-up domain, a rail group, a pod. Rail groups and pods
+ * are told by the first group of servers for all, scale-up domains by each for its own nodes.
+ */
 static struct span domain_span(const struct plan *plan, enum myr_domain_kind kind, uint32_t i)
 {
     const struct net_plan *net = &plan->nets[MYR_NET_COMPUTE];

@@ -341,7 +341,11 @@ uint32_t plan_cable_links(struct plan *plan, const struct net_plan *net,
     return links_of_cable(plan, net, &need, &parts);
 }
 
-/* The kind of link that a layer gets for the length that the spec gives. */
+/*
+ * The kind of link that a layer gets for the length that the spec gives. Copper before fibre,
+ * multimode before single mode (docs/planning.md, Optics and cables); what is pinned stays, and
+ * what it breaks is a finding.
+ */
 static uint16_t layer_type(struct plan *plan, struct net_plan *net, enum myr_layer layer,
                            uint32_t host_class)
 {

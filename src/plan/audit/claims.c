@@ -205,7 +205,10 @@ static int check_value(struct claims *claims, const struct myr_doc *node, const 
 
 /* ---- rates of the storage system ---- */
 
-/* Published, GB/s to read and write for each started 32 servers: good, better, best. */
+/*
+ * Published, GB/s to read and write for each started 32 servers: good, better, best. Servers of
+ * eight GPUs: 256 GPUs are a unit (docs/planning.md, Storage).
+ */
 static const double unit_rates[3][2] = {{15, 7.5}, {40, 20}, {125, 62.5}};
 enum { UNIT_SERVERS = 32 };
 

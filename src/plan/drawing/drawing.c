@@ -110,7 +110,7 @@ static struct figures figures_of(const struct myr_design *design)
     return figures;
 }
 
-/* The whole sum, and where the prices come from. */
+/* The whole sum, and where the prices come from. The tile itself may round to millions. */
 static const char *cost_tip(struct drawing *drawing)
 {
     const struct myr_design_head *head = drawing->design->head;
@@ -232,7 +232,10 @@ static int32_t draw_cards(struct drawing *drawing, int32_t y, const uint32_t *wh
     return bottom + GAP;
 }
 
-/* Whole-page cards first, then the halves in pairs; a last one alone gets the whole width. */
+/*
+ * Whole-page cards first, then the halves in pairs; a last one alone gets the whole width. Networks
+ * that are absent, and the inside of nodes that differ, have none.
+ */
 static int32_t draw_all_cards(struct drawing *drawing, int32_t y)
 {
     const struct myr_design *design = drawing->design;

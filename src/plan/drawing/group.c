@@ -43,7 +43,10 @@ static struct ring ring_of(const struct myr_network *net, int32_t middle_x, int3
     return ring;
 }
 
-/* Links between every two groups; the wiring deals the same number to each pair. */
+/*
+ * Links between every two groups; the wiring deals the same number to each pair. 0 with a single
+ * group.
+ */
 static uint32_t links_between(const struct myr_network *net)
 {
     uint64_t pairs = (uint64_t)net->groups * (net->groups - 1) / 2;
@@ -118,7 +121,10 @@ struct lens {
     struct draw_pod pod;
 };
 
-/* A dragonfly group is a pod without spines; its switches are joined by arcs instead. */
+/*
+ * A dragonfly group is a pod without spines; its switches are joined by arcs instead. In dragonfly+
+ * it is one with as many spines as leaves.
+ */
 static struct lens lens_of(const struct draw_net *view, struct draw_area frame)
 {
     const struct myr_network *net = view->net;

@@ -229,7 +229,10 @@ static void draw_parts(struct drawing *drawing, const struct inside *inside)
     }
 }
 
-/* Scale-up switches under the GPUs, each joined to all of them. */
+/*
+ * Scale-up switches under the GPUs, each joined to all of them. They are spread over the whole
+ * width, whatever the columns above are. Returns how many there are.
+ */
 static uint32_t draw_scale_switches(struct drawing *drawing, struct inside *inside)
 {
     struct myr_svg *svg = &drawing->svg;
@@ -271,7 +274,10 @@ static uint32_t draw_scale_switches(struct drawing *drawing, struct inside *insi
     return switches;
 }
 
-/* Without switches inside: GPUs joined to each other, or to switches outside the node. */
+/*
+ * Without switches inside: GPUs joined to each other, or to switches outside the node. Arcs below
+ * the row of GPUs, or straight lines to a bar.
+ */
 static void draw_scale_links(struct drawing *drawing, const struct inside *inside)
 {
     struct myr_svg *svg = &drawing->svg;

@@ -121,7 +121,10 @@ static void put_rails(struct legend *legend, uint32_t rails)
     end_entry(legend, at, (int32_t)shown * PX(18) + PX(120));
 }
 
-/* What the plan found to be wrong or doubtful; notes are left to the report. 'ret_width' grows. */
+/*
+ * What the plan found to be wrong or doubtful; notes are left to the report. 'ret_width' grows. The
+ * first five; the remedy is in the tooltip.
+ */
 static int32_t draw_findings(struct drawing *drawing, struct draw_area card, int32_t y,
                              int32_t *ret_width)
 {

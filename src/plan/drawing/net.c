@@ -45,7 +45,7 @@ static bool is_islands(const struct myr_network *net)
     return net->tiers == 3 && net->oversubscription_milli[1] > 1000;
 }
 
-/* One sentence on how this topology is wired. */
+/* One sentence on how this topology is wired. Long ones are shortened by whoever draws them. */
 static void say_rule(const struct myr_design *design, const struct draw_net *view, char *ret,
                      size_t size)
 {
@@ -197,7 +197,10 @@ static void put_count(struct table *table, const char *name, uint64_t count)
     }
 }
 
-/* How the number of switches came about: the rule and the numbers behind it, as a tooltip. */
+/*
+ * How the number of switches came about: the rule and the numbers behind it, as a tooltip. An
+ * invisible shape over the rows carries it.
+ */
 static void put_switch_rule(struct table *table, enum myr_net_id id, int32_t from)
 {
     const struct myr_design *design = table->drawing->design;

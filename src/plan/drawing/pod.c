@@ -178,7 +178,10 @@ static void draw_rack(struct drawing *drawing, const struct draw_row *row,
     plan_draw_text(drawing, mark->x, bottom + PX(12), MYR_SVG_MIDDLE, "tiny", "%u", hosts.devices);
 }
 
-/* The hosts of each group that is drawn, and a pile under the box that stands for the rest. */
+/*
+ * The hosts of each group that is drawn, and a pile under the box that stands for the rest. Groups
+ * are told apart by the indices of their leaves.
+ */
 static void draw_hosts(struct drawing *drawing, const struct draw_pod *pod)
 {
     const struct draw_row *row = &pod->leaves;
@@ -208,7 +211,10 @@ static void draw_hosts(struct drawing *drawing, const struct draw_pod *pod)
     }
 }
 
-/* One switch for all: each host by itself. */
+/*
+ * One switch for all: each host by itself. Hosts are met by their ports, which are neighbours on
+ * the switch.
+ */
 static void draw_star(struct drawing *drawing, const struct draw_pod *pod)
 {
     const struct myr_design *design = drawing->design;

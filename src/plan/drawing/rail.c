@@ -57,7 +57,10 @@ static struct draw_row row_of(const struct columns *columns, uint32_t first, uin
     return row;
 }
 
-/* The fabric of one rail, and the rail's NIC in the servers below. */
+/*
+ * The fabric of one rail, and the rail's NIC in the servers below. The frame has the rail's hue,
+ * and so have its links and NICs.
+ */
 static void draw_column(struct drawing *drawing, const struct columns *columns, uint32_t unit)
 {
     struct myr_svg *svg = &drawing->svg;
@@ -98,7 +101,10 @@ static void draw_column(struct drawing *drawing, const struct columns *columns, 
     plan_draw_text(drawing, x, columns->host_y + PX(18), MYR_SVG_MIDDLE, css, "%u", unit);
 }
 
-/* All servers as one pile: each has a NIC on every rail. */
+/*
+ * All servers as one pile: each has a NIC on every rail. Only nodes on the compute network: groups
+ * of servers may hang elsewhere.
+ */
 static void draw_servers(struct drawing *drawing, const struct columns *columns)
 {
     struct myr_svg *svg = &drawing->svg;

@@ -32,7 +32,10 @@ void plan_draw_place(struct draw_row *row, int32_t x, int32_t width, uint32_t to
     }
 }
 
-/* The ports of a switch by role, how many of them are cabled, and its part. */
+/*
+ * The ports of a switch by role, how many of them are cabled, and its part. One line for each group
+ * of ports.
+ */
 static const char *switch_tip(struct drawing *drawing, uint32_t device)
 {
     static const char *const roles[] = {"to the network", "down", "up", "to its group",
@@ -151,7 +154,7 @@ static const char *line_weight(uint32_t links)
     return links >= 8 ? "w4" : links >= 4 ? "w3" : links >= 2 ? "w2" : "w1";
 }
 
-/* One switch's lines as one shape. */
+/* One switch's lines as one shape. Under the pointer all of them light up together. */
 static void draw_fan(struct drawing *drawing, const struct draw_row *lower,
                      const struct draw_row *upper, const struct draw_mark *mark)
 {

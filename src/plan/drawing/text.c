@@ -63,7 +63,10 @@ void plan_draw_fit(char *text, size_t size, uint32_t font_px, int32_t width)
     memcpy(at, ELLIPSIS, sizeof(ELLIPSIS));
 }
 
-/* The sizes of the stylesheet in drawing.c; bold letters are wider, hence the larger figures. */
+/*
+ * The sizes of the stylesheet in drawing.c; bold letters are wider, hence the larger figures. 12
+ * for all others.
+ */
 static uint32_t font_of(const char *css)
 {
     static const struct {

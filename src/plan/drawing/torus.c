@@ -53,7 +53,10 @@ static struct point point_at(const struct torus *torus, const uint32_t at[DIMS])
                           torus->y + (int32_t)at[1] * torus->row + (int32_t)at[0] * torus->layer};
 }
 
-/* Rows are slanted when there are layers, so that the switches of all layers stay visible. */
+/*
+ * Rows are slanted when there are layers, so that the switches of all layers stay visible. Columns
+ * take what room the frame of the one switch leaves.
+ */
 static struct torus torus_of(const struct draw_net *view)
 {
     const struct myr_network *net = view->net;

@@ -126,7 +126,7 @@ static const struct myr_figure *figure_of(const struct myr_design *design, const
     return NULL;
 }
 
-/* "bom.3.quantity": the line has its own rule. */
+/* "bom.3.quantity": the line has its own rule. Other cells of a line have rules in the table. */
 static const struct myr_bom_row *line_of(const struct myr_design *design, const char *path)
 {
     static const char head[] = "bom.", tail[] = ".quantity";

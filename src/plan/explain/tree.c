@@ -127,7 +127,7 @@ static bool begins(const char *path, const char *word)
     return strncmp(path, word, len) == 0 && (path[len] == '.' || path[len] == '\0');
 }
 
-/* Once each: the answer may be asked again. */
+/* Once each: the answer may be asked again. Racks exist only where the design has a room. */
 void explain_add(const struct myr_design *design, struct myr_answer *answer, const char *path)
 {
     if (begins(path, "racks") && design->room && !myr_value_get(&answer->root, "racks")) {

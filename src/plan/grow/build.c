@@ -181,7 +181,10 @@ static void emit(struct grow *grow)
     out->first_link[grow->cable_count] = links;
 }
 
-/* Cables by layer: where hosts were spread anew there may be one more or less. */
+/*
+ * Cables by layer: where hosts were spread anew there may be one more or less. The planner's counts
+ * are those of its own cabling.
+ */
 static void recount(struct grow *grow)
 {
     struct myr_design *out = &grow->out->grown;

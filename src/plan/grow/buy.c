@@ -124,7 +124,8 @@ static bool is_above(const struct myr_cabletype *type)
 /*
  * A cable that moves from one switch to another while its lower end stays could have gone to the
  * second at once, had that been there. Those switches are bought ahead; with all of a block's
- * switches standing no uplink of an installed box moves.
+ * switches standing no uplink of an installed box moves. For h100-64 and h100-128 of the examples
+ * these are 9 switches, and 282 cables that need not move.
  */
 static void look_ahead(struct grow *grow)
 {

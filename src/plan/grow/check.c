@@ -191,7 +191,10 @@ static int check_technology(const struct grow *grow, uint32_t id, struct myr_err
     return check_parts(grow, id, err);
 }
 
-/* Boxes that stand are used: nothing is thrown out of a cluster that grows. */
+/*
+ * Boxes that stand are used: nothing is thrown out of a cluster that grows. Exit status 1, unlike
+ * what is checked above: other numbers of servers, or another shape, could grow.
+ */
 static int check_counts(const struct grow *grow, uint32_t id, struct myr_err *err)
 {
     const struct myr_network *old = &grow->old->networks[id], *now = &grow->plan->networks[id];

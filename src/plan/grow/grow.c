@@ -38,7 +38,8 @@ static uint64_t cores_lose(const struct grow *grow, uint32_t id)
 
 /*
  * No choice of places moves fewer; what is not proved is left out. Layers whose places were found
- * by search or taken in order count nothing as proved, beyond what no choice could have kept.
+ * by search or taken in order count nothing as proved, beyond what no choice could have kept. Where
+ * everything was proved it is equal to the moves, which the page then says.
  */
 static void bound(struct grow *grow)
 {

@@ -31,7 +31,10 @@ struct free_net {
     MYR_VEC(struct unit) units;
 };
 
-/* Planes and homes keep apart: a NIC's second port goes to a switch of the second plane or home. */
+/*
+ * Planes and homes keep apart: a NIC's second port goes to a switch of the second plane or home.
+ * With planes the leaves of one plane are neighbours; access switches take turns between homes.
+ */
 static uint32_t leaf_class(const struct free_net *net, uint32_t leaf)
 {
     return net->access ? leaf % net->classes : leaf / (net->count / net->classes);

@@ -28,6 +28,9 @@ struct install {
     uint32_t days;
 };
 
+/*
+ * A day of eight hours; what a crew does in one is given by the caller (docs/planning.md, Growth).
+ */
 enum { INSTALL_DAY_S = 8 * 3600 };
 
 /* The working day of a task, from 0. */

@@ -229,7 +229,10 @@ static void move_all(struct layer *layer, enum myr_layer which, struct myr_arena
     }
 }
 
-/* Planned pairs may first be chosen anew, then installed cables stay, then they move. */
+/*
+ * Planned pairs may first be chosen anew, then installed cables stay, then they move. A layer in
+ * which nothing is installed passes through the same steps: all its cables are new.
+ */
 static void lay_layer(struct grow *grow, enum myr_net_id net, enum myr_layer which)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena scratch;

@@ -234,7 +234,10 @@ static uint32_t router_place(const struct myr_network *was, const struct myr_net
     return place;
 }
 
-/* Of equal orders of the axes the first, which leaves them as they are. */
+/*
+ * Of equal orders of the axes the first, which leaves them as they are. The number of dimensions
+ * must stay.
+ */
 static int pair_torus(struct grow *grow, enum myr_net_id id, struct myr_err *err)
 {
     const struct myr_network *was = &grow->old->networks[id], *net = &grow->plan->networks[id];

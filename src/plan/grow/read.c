@@ -64,7 +64,10 @@ static uint32_t group_like(const struct myr_spec *spec, const struct myr_catalog
     return MYR_NONE;
 }
 
-/* First what stands, in its order; then what each group has more. */
+/*
+ * First what stands, in its order; then what each group has more. The design then lists a group
+ * once for each stretch of its nodes.
+ */
 static int put_in_order(struct myr_spec *spec, const struct myr_catalog *catalog,
                         const struct myr_design *installed, struct myr_err *err)
 {

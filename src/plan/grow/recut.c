@@ -160,7 +160,11 @@ static void cores_at_random(struct cut *cut, struct myr_rng *rng, struct myr_are
     }
 }
 
-/* The first start is the cores in their order: nothing is moved without a gain. */
+/*
+ * The first start is the cores in their order: nothing is moved without a gain. Held ones and free
+ * ones take turns, which finds a best place of each kind but not of both together; other starts are
+ * for that.
+ */
 static void search(struct cut *cut, struct myr_arena *scratch)
 {
     uint32_t *best_spine = MYR_ARENA_NEW(scratch, uint32_t, cut->spines);

@@ -175,7 +175,10 @@ static void read_plan(struct myr_arena *keep, struct plan *plan, struct myr_plan
     }
 }
 
-/* The kinds of cooling of one plan: its figures are computed anew, all else stands. */
+/*
+ * The kinds of cooling of one plan: its figures are computed anew, all else stands. Figures,
+ * findings and lines of the kind before are cut off again.
+ */
 static void measure_cooling(struct myr_arena *keep, struct plan *plan, struct myr_spec *trial,
                             const struct myr_spec *spec, struct myr_plan_point *points,
                             uint32_t count)

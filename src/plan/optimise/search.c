@@ -118,7 +118,10 @@ static const uint32_t spread[] = {MYR_METRIC_CAPEX,    MYR_METRIC_COST_OF_YEARS,
                                   MYR_METRIC_POWER_KW, MYR_METRIC_BANDWIDTH,
                                   MYR_METRIC_BLAST,    MYR_METRIC_MOVED};
 
-/* Nowhere worse and somewhere better, or the same in all and named first. */
+/*
+ * Nowhere worse and somewhere better, or the same in all and named first. So of several that are
+ * alike in all only the first is in the front.
+ */
 static bool beats(const struct myr_optimum *optimum, uint32_t a, uint32_t b)
 {
     const struct myr_plan_point *x = &optimum->points[a], *y = &optimum->points[b];
@@ -174,7 +177,10 @@ static const char *first_error(const struct myr_design *design)
     return "";
 }
 
-/* The best are planned in full; one that fails there makes place for the next. */
+/*
+ * The best are planned in full; one that fails there makes place for the next. In the room, where
+ * there is one: lengths may make other cables, and something may find no place.
+ */
 static void place_best(struct myr_arena *arena, const struct myr_catalog *catalog,
                        struct myr_optimum *optimum)
 {
