@@ -32,19 +32,19 @@ struct file_header {
     uint32_t version;
     uint32_t section_count;
     uint64_t file_bytes; /* the whole file: one that is cut off is known by it */
-    uint32_t table_crc;
+    uint32_t table_crc;  /* of all entries of sections */
     uint32_t header_crc; /* of everything above */
 };
 
 /* One section: tag without a 0 where it has eight letters, offset from the start of the file. */
 struct section_entry {
     char tag[NAME_TAG_BYTES];
-    uint32_t version;
-    uint32_t item_bytes;
+    uint32_t version;    /* of the section */
+    uint32_t item_bytes; /* must be this program's */
     uint64_t offset;
     uint64_t bytes;
-    uint32_t crc;
-    uint32_t pad;
+    uint32_t crc; /* of its bytes; 0 where there are none */
+    uint32_t pad; /* 0: the checksum covers it */
 };
 
 _Static_assert(sizeof(struct file_header) == 32, "no hidden padding");
@@ -62,7 +62,7 @@ _Static_assert(sizeof(struct myr_bom_more) == 8, "no hidden padding");
 /* One row a section: where the pointer and the count lie in struct myr_design. */
 struct section {
     const char *tag;
-    size_t pointer, count;
+    size_t pointer, count; /* offsets */
     uint32_t item_bytes;
     uint32_t extra;   /* items beyond the count: 1 for the arrays that end ranges */
     uint32_t fixed;   /* the count, where it is no field */

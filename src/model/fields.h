@@ -35,8 +35,8 @@ enum field_type {
 struct field {
     const char *key;
     enum field_type type;
-    size_t offset;
-    double min, max;
+    size_t offset;   /* of the place in the table's target */
+    double min, max; /* in the unit of the place */
     const char *const *choices;
     uint32_t choice_count;
 };

@@ -13,11 +13,11 @@ static const char *const column_names[COLUMN_COUNT] = {"part", "price", "currenc
 struct list {
     struct myr_arena *arena;
     const struct myr_catalog *catalog;
-    struct myr_csv csv;        /* the row at hand */
-    int columns[COLUMN_COUNT]; /* where each is in a row; -1: nowhere */
-    uint32_t *line_of;         /* by part: where its price was given; 0: not yet */
-    const char *currency;      /* of the rows above; NULL: none said one */
-    MYR_VEC(struct myr_price) prices;
+    struct myr_csv csv;               /* the row at hand */
+    int columns[COLUMN_COUNT];        /* where each is in a row; -1: nowhere */
+    uint32_t *line_of;                /* by part: where its price was given; 0: not yet */
+    const char *currency;             /* of the rows above; NULL: none said one */
+    MYR_VEC(struct myr_price) prices; /* in the order of the file */
 };
 
 /* Spreadsheets leave blanks around what they write. */

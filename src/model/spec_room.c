@@ -14,8 +14,8 @@ static const char *const place_names[] = {"aligned", "shortest"};
 struct room_nodes {
     const struct myr_doc *rack, *leaf_rows, *spine_column, *zones, *pitch, *aisles, *slack, *trays;
     const struct myr_doc *trunks, *buildings, *distances, *power, *cooling;
-    uint32_t racks_per_row;
-    double distance_m;
+    uint32_t racks_per_row; /* another word for columns */
+    double distance_m;      /* between any two buildings; 0: not given */
 };
 
 /* Rows 1 and 2 are also the keys of 'zones': read_zones() counts on their place. */

@@ -29,7 +29,7 @@ static int read_capacity(const struct myr_doc *node, S *storage, struct myr_err 
 struct storage_nodes {
     const struct myr_doc *server, *erasure, *capacity, *checkpoint, *tiers;
     double capacity_pb;
-    bool binary;
+    bool binary; /* a petabyte is 1,024 TB */
 };
 
 static const struct field node_fields[] = {

@@ -12,16 +12,16 @@ struct step {
     const struct myr_layout *layout;
     const struct myr_model *model;
     struct myr_numerics n;
-    struct stage parts;
+    struct stage parts; /* layers and ends of the stage */
     uint32_t stage;
-    uint64_t passes;       /* micro-batches through each chunk */
-    uint64_t layer_passes; /* layers of all kinds, prediction modules included, times passes */
-    uint64_t moe_passes;   /* MoE layers times passes */
-    uint64_t layer_again;  /* of those, computed again */
-    uint64_t moe_again;
-    uint64_t between_tokens; /* of a micro-batch, between tensor-parallel parts */
-    uint64_t tensor_bytes;   /* T: all tokens of the rank's sequence part */
-    struct myr_comm_list *list;
+    uint64_t passes;            /* micro-batches through each chunk */
+    uint64_t layer_passes;      /* layers of all kinds, prediction modules included, times passes */
+    uint64_t moe_passes;        /* MoE layers times passes */
+    uint64_t layer_again;       /* of those, computed again */
+    uint64_t moe_again;         /* and of the MoE ones */
+    uint64_t between_tokens;    /* of a micro-batch, between tensor-parallel parts */
+    uint64_t tensor_bytes;      /* T: all tokens of the rank's sequence part */
+    struct myr_comm_list *list; /* the caller's */
 };
 
 /* What does not change between the messages of one purpose; a group of one sends nothing. */
@@ -210,9 +210,9 @@ static void add_experts(const struct step *step)
 /* One class of weights: dense or expert. */
 struct weight_class {
     enum myr_comm_kind gradient, param, replica;
-    enum myr_axis whole_axis, shard_axis, replica_axis;
-    uint32_t ranks; /* that hold the same weights */
-    uint32_t shard; /* of them that ZeRO cuts over */
+    enum myr_axis whole_axis, shard_axis, replica_axis; /* of ZeRO-0; of a shard; of its copies */
+    uint32_t ranks;                                     /* that hold the same weights */
+    uint32_t shard;                                     /* of them that ZeRO cuts over */
 };
 
 /* ZeRO-3 works layer by layer: 'count' pieces of 'params' weights, every micro-batch. */

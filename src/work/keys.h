@@ -37,7 +37,7 @@ MYR_MUST_USE int myr_work_read_flags(const struct myr_doc *map, enum key_style s
 
 /* All that a map of our own files may hold; 'others' are keys that the caller reads itself. */
 struct key_table {
-    const char *what;
+    const char *what; /* of the map, for messages */
     const struct key_number *numbers;
     size_t number_count;
     const struct key_flag *flags;

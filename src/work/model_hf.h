@@ -20,7 +20,7 @@
 
 /* One 'model_type': a model begins as 'fixed', takes what 'rows' read, and 'finish' has the end. */
 struct hf_family {
-    const char *type;
+    const char *type;              /* 'model_type' of the config */
     const struct key_number *rows; /* a later row for the same field wins */
     size_t row_count;
     int (*finish)(const struct myr_doc *doc, struct myr_model *model,

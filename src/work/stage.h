@@ -7,10 +7,10 @@
 /* Counts over all chunks of a stage; '..._again' are part of the count beside them. */
 struct stage {
     uint32_t dense_layers;
-    uint32_t moe_layers;
+    uint32_t moe_layers;  /* without prediction modules' */
     uint32_t dense_again; /* of those, computed again in the backward pass */
     uint32_t moe_again;
-    uint32_t mtp_again;
+    uint32_t mtp_again; /* prediction modules, all or none */
     uint32_t mtp_count; /* the prediction modules, on the stage of the last chunk */
     bool has_first;     /* the embedding */
     bool has_last;      /* final norm, output matrix, loss */

@@ -9,8 +9,8 @@
 /* Into how many parts a rank's groups cut weights; all 1: the whole model. */
 struct weights_share {
     uint32_t tp;
-    uint32_t ep;
-    uint32_t etp;
+    uint32_t ep;  /* groups of experts */
+    uint32_t etp; /* parts of each expert */
 };
 
 #define WEIGHTS_WHOLE ((struct weights_share){1, 1, 1})

@@ -10,16 +10,16 @@ struct work {
     const struct myr_fit_case *it;
     const struct myr_model *model;
     const struct myr_layout *layout;
-    const double *c;
+    const double *c; /* the fitted constants */
     const struct myr_recipe *recipe;
     double kernel;           /* the release's factor */
     double flops, low_flops; /* a second, large products: bf16, and the run's precision */
-    double flash_flops;
-    double bytes_per_s;
-    double depth;
-    double passes; /* factor on memory-bound traffic */
-    double cast_bytes;
-    double tokens; /* b * s / cp */
+    double flash_flops;      /* of fused attention, forward */
+    double bytes_per_s;      /* of memory, as reached */
+    double depth;            /* half-rate inner dimension, for each FLOP/s */
+    double passes;           /* factor on memory-bound traffic */
+    double cast_bytes;       /* of one cast element; 0: nothing is cast */
+    double tokens;           /* b * s / cp */
     struct fit_places places;
     double whole_tokens; /* those outside tensor-parallel parts */
 };

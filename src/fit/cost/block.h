@@ -16,7 +16,7 @@
 /* Seconds of one pass, by term; the sum over 'terms' is the time seen. */
 struct fit_pass {
     double terms[MYR_FIT_TERM_COUNT];
-    double total;
+    double total; /* of the terms */
 };
 
 /* Both passes of one layer or end of the model, one micro-batch on one rank. */
@@ -30,10 +30,10 @@ enum fit_kind { FIT_DENSE_FULL, FIT_DENSE_WINDOW, FIT_MOE_FULL, FIT_MOE_WINDOW, 
 
 /* What a layout's stages are made of; a kind that the model has not is not priced ('used'). */
 struct fit_blocks {
-    struct fit_layer layers[FIT_KIND_COUNT];
+    struct fit_layer layers[FIT_KIND_COUNT];     /* left alone */
     struct fit_layer recomputed[FIT_KIND_COUNT]; /* recomputed, where only some layers are */
     struct fit_layer output, embedding, mtp;
-    bool used[FIT_KIND_COUNT];
+    bool used[FIT_KIND_COUNT]; /* kinds that the model has */
 };
 
 void fit_blocks_of(const struct myr_fit_case *it, const struct myr_layout *layout,

@@ -6,8 +6,8 @@
 
 /* A step up to the exchange among replicas, which other axes decide. */
 struct fit_pipe {
-    double terms[MYR_FIT_TERM_COUNT];
-    double forward_s, backward_s; /* one micro-batch through the slowest stage */
+    double terms[MYR_FIT_TERM_COUNT]; /* of all micro-batches, by name */
+    double forward_s, backward_s;     /* one micro-batch through the slowest stage */
     double micro_batches;
     struct myr_rank_params params; /* of the slowest stage */
 };
@@ -52,18 +52,18 @@ void fit_watch_pipe(const struct myr_fit_case *it, const struct myr_layout *layo
 
 /* One micro-batch on a kind of stage, all that keeps it busy. */
 struct fit_stage_s {
-    double forward_s, weight_s, total_s;
-    double chunk_s;            /* both passes of its first chunk, at least */
+    double forward_s, weight_s, total_s; /* one pass; weights' gradients; both passes */
+    double chunk_s;                      /* both passes of its first chunk, at least */
     double count, first, last; /* how many, and how many stages are before the outer ones */
 };
 
 /* What bounds look at; the least ones are 0 where not all stages are known. */
 struct fit_stages {
-    struct fit_stage_s *stages;
+    struct fit_stage_s *stages; /* by kind; the caller's memory */
     uint32_t count;
     double sum_s, forward_s;                           /* over all stages, in all and forward */
     double least_s, least_forward_s, least_backward_s; /* the last without weights' gradients */
-    double most_weight_s;
+    double most_weight_s;                              /* of any stage */
 };
 
 /* Adds a kind to the sums. */
@@ -74,10 +74,10 @@ double fit_pipe_floor_s(const struct myr_layout *layout, double micro_batches,
 
 /* What replicas of one kind of weights exchange, over the parameters of a rank. */
 struct fit_exchange {
-    struct fit_line reduce, gather;
-    struct fit_line copies; /* of a shard, among themselves (HSDP) */
-    struct fit_line ring;   /* both before they are scaled, from ZeRO-1 on */
-    double shard;           /* ranks that share the optimiser's work */
+    struct fit_line reduce, gather; /* gradients; weights */
+    struct fit_line copies;         /* of a shard, among themselves (HSDP) */
+    struct fit_line ring;           /* both before they are scaled, from ZeRO-1 on */
+    double shard;                   /* ranks that share the optimiser's work */
 };
 
 /* Dense weights over dp-cp, experts over edp. */

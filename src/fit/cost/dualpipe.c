@@ -35,7 +35,7 @@ struct dual {
     uint32_t *put_off;                    /* [rank][2 H + 2] stages whose weights' gradients wait */
     uint32_t *put_off_count, *made_count; /* by rank */
     uint32_t *step, *repeat;              /* by rank: where it stands */
-    uint32_t half, numbers;
+    uint32_t half, numbers; /* ranks that are played; room for operations of one kind */
 };
 
 /* When a rank's operation of that kind and number was done. */

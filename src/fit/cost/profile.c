@@ -109,8 +109,8 @@ static int choice(const struct myr_doc *map, const char *key, const char *const 
  */
 struct number_row {
     const char *key;
-    double least, scale;
-    size_t at; /* of a double */
+    double least, scale; /* in the file's unit; times this in the struct's */
+    size_t at;           /* of a double */
 };
 
 static int numbers(const struct myr_doc *map, const struct number_row *rows, size_t count,

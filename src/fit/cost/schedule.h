@@ -9,7 +9,7 @@ enum fit_work { FIT_FORWARD, FIT_BACKWARD, FIT_WEIGHT };
  */
 struct fit_seen {
     uint32_t stage, chunk;
-    enum fit_work work;
+    enum fit_work work; /* what it did */
     double from_s, to_s;
 };
 
@@ -33,7 +33,7 @@ struct fit_schedule {
     const double *weight_s;   /* by chunk: gradients of weights */
     double hop_s;             /* from stage to stage; stages work meanwhile */
     fit_watcher *watcher;     /* told of every operation, none skipped; or NULL */
-    void *context;
+    void *context;            /* the watcher's own */
 };
 
 /* Until the last stage is done. The work does not grow with the number of micro-batches. */

@@ -24,9 +24,9 @@ struct fit_mark {
 struct fit_steady {
     struct fit_mark *marks; /* all that one round hands to the next */
     uint32_t mark_count;
-    uint32_t patience;             /* looks at single rounds before longer ones are tried */
-    void (*round)(void *schedule); /* plays one */
-    void *schedule;
+    uint32_t patience;                   /* looks at single rounds before longer ones are tried */
+    void (*round)(void *schedule);       /* plays one */
+    void *schedule;                      /* what 'round' is called with */
     double least_gain, tie_s, unchanged; /* while a round is played with gains */
 };
 

@@ -81,8 +81,8 @@ struct period {
 
 /* What all segments share. */
 struct failing {
-    double rate, share; /* share: healed by a quick copy */
-    double quick, durable;
+    double rate, share;    /* share: healed by a quick copy */
+    double quick, durable; /* recoveries of either kind, with retries */
 };
 
 /* The steps back over one segment: expected time, and the part of it spent recovering. */
@@ -198,7 +198,7 @@ static double allowed_interval(const struct myr_limits *limits, uint32_t per_per
 struct search {
     struct myr_renewal best, shape; /* shape: as given, with what never ends cut short */
     const struct myr_limits *limits;
-    double value;
+    double value; /* goodput of 'best' */
 };
 
 /* The goodput with so many quick copies in a period; the best of all is kept. */

@@ -17,9 +17,9 @@ struct player {
     const struct myr_renewal *renewal;
     struct myr_rng rng;
     double rate, segment, period; /* lengths, with stalls */
-    double time;
-    double periods; /* kept */
-    uint32_t done;  /* segments of the period at hand */
+    double time;                  /* since the start, all of it */
+    double periods;               /* kept */
+    uint32_t done;                /* segments of the period at hand */
 };
 
 /* Never 0 and never 1: the logarithm of it is asked for. */

@@ -76,8 +76,8 @@ static struct moments retried(double rate, double seconds)
 
 /* A segment: what a failure in it costs until training goes on, by the copy that heals it. */
 struct piece {
-    double survive, share; /* share: healed by a quick copy */
-    struct moments quick, durable;
+    double survive, share;         /* share: healed by a quick copy */
+    struct moments quick, durable; /* from the start of the segment until training goes on */
 };
 
 static struct piece piece_of(const struct myr_renewal *renewal, double length)
@@ -183,9 +183,9 @@ static double below(const struct myr_scatter *of, double x)
  * may each be as large as all the rest: they are counted, not summed up in moments.
  */
 struct mixture {
-    struct myr_scatter quick, loss, total;
-    double without; /* chance of no failure of the quick kind */
-    double losses;  /* expected number */
+    struct myr_scatter quick, loss, total; /* healed by quick copies; one loss; all of a run */
+    double without;                        /* chance of no failure of the quick kind */
+    double losses;                         /* expected number */
 };
 
 enum { COUNTED = 40 }; /* more losses than these are as good as a sum */

@@ -23,12 +23,12 @@ static const double prior_weights[] = {0.5, 2, 8, 32};
 
 struct fit {
     const struct myr_profiles *profiles;
-    struct myr_runs *runs;
-    const struct myr_kernels *kernels;
-    bool *used; /* runs that count in the loss */
-    double values[MYR_FIT_CONSTANTS_MAX];
-    uint32_t free[MYR_CALIBRATE_FREE_MAX], free_count;
-    double prior_weight;
+    struct myr_runs *runs;                             /* NULL: none */
+    const struct myr_kernels *kernels;                 /* NULL: none */
+    bool *used;                                        /* runs that count in the loss */
+    double values[MYR_FIT_CONSTANTS_MAX];              /* of all constants, as tried */
+    uint32_t free[MYR_CALIBRATE_FREE_MAX], free_count; /* indices of those that are fitted */
+    double prior_weight;                               /* the one of prior_weights that is tried */
 };
 
 static double ln(double x)
@@ -199,7 +199,7 @@ static void choose(struct fit *fit, uint32_t most, struct myr_arena *arena)
 /* The normal equations of one step: symmetric, positive because of the priors. */
 struct step {
     double matrix[MYR_CALIBRATE_FREE_MAX][MYR_CALIBRATE_FREE_MAX];
-    double gradient[MYR_CALIBRATE_FREE_MAX];
+    double gradient[MYR_CALIBRATE_FREE_MAX]; /* of the loss, in logarithms */
 };
 
 /* One measurement: its error, and what each free constant does to it. */

@@ -72,7 +72,7 @@ typedef unsigned long long device_ptr;
 
 /* Layout of cublasLtMatmulHeuristicResult_t, the same since cuBLAS 11. */
 struct lt_choice {
-    uint64_t algorithm[8];
+    uint64_t algorithm[8]; /* the library's own, handed back to it */
     size_t workspace_bytes;
     int status;
     float waves;
@@ -94,9 +94,9 @@ enum {
     LAYOUT_BATCH_STRIDE = 6,
     PREFER_WORKSPACE = 1,
     STREAM_NON_BLOCKING = 1,
-    GROUPS_MAX = 1024,
-    PATTERN_BYTES = 16 << 20,
-    WORKSPACE_BYTES = 64 << 20,
+    GROUPS_MAX = 1024,          /* experts of one grouped call */
+    PATTERN_BYTES = 16 << 20,   /* of random numbers, copied over operands */
+    WORKSPACE_BYTES = 64 << 20, /* that a kernel may use beside its operands */
 };
 
 /* Since cuBLAS 12.5; earlier ones run a group as single products, as trainers did then. */
@@ -115,11 +115,11 @@ struct myr_gpu {
 #undef CALL_FIELD
     grouped_fn *grouped; /* or NULL */
     int device;
-    bool retained;
+    bool retained; /* the context is to be released */
     char name[128];
     void *stream, *lt, *blas, *start, *end;
-    device_ptr workspace;
-    uint8_t *pattern; /* pinned: operands are filled from it */
+    device_ptr workspace; /* for all kernels in turn */
+    uint8_t *pattern;     /* pinned: operands are filled from it */
 };
 
 /* A product that is ready to run: descriptors, operands, the library's choice of a kernel. */
@@ -128,11 +128,11 @@ struct prepared {
     void *desc, *a, *b, *c, *prefer;
     struct lt_choice choice;
     device_ptr a_ptr, b_ptr, c_ptr, pointers;
-    void *host;
+    void *host;                /* the other end of a copy, pinned */
     int groups[6][GROUPS_MAX]; /* m n k lda ldb ldc */
     int ops_a[GROUPS_MAX], ops_b[GROUPS_MAX], sizes[GROUPS_MAX];
     float ones[GROUPS_MAX], zeros[GROUPS_MAX];
-    bool as_group;
+    bool as_group; /* by the grouped call, not by cublasLt */
 };
 
 /* Newest first; wheels of Python packages put the library into a folder of their own. */

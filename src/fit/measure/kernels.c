@@ -208,7 +208,7 @@ void myr_kernels_write(const struct myr_kernels *kernels, struct myr_buf *buf)
 /* A table and where its columns are. */
 struct reader {
     struct myr_csv csv;
-    int at[COLUMN_COUNT];
+    int at[COLUMN_COUNT]; /* field of each column */
 };
 
 /* The place of a field's word in a list. */

@@ -6,9 +6,9 @@
 /* The best so far, and what it was judged by. */
 struct choice {
     struct myr_layout layout;
-    double time_s;
-    double memory_bytes;
-    double recompute_share;
+    double time_s;          /* by the model */
+    double memory_bytes;    /* of the fullest rank */
+    double recompute_share; /* between nothing and all */
     bool fits, found;
 };
 

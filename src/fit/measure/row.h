@@ -70,9 +70,9 @@ enum fit_column {
 
 /* The table, and the row at hand in 'csv'. */
 struct fit_row {
-    struct myr_arena *arena;
+    struct myr_arena *arena; /* where names and reasons are kept */
     const struct myr_profiles *profiles;
-    struct myr_csv csv;
+    struct myr_csv csv;   /* the row at hand */
     int at[COLUMN_COUNT]; /* field of each column, or -1 */
 };
 

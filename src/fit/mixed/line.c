@@ -211,9 +211,10 @@ static struct myr_rank_params params_of(const struct fit_pool_costs *b, uint32_t
 /* A span on a stage, before it is decided what is recomputed. */
 struct seat {
     const struct fit_pool_costs *b;
-    uint32_t from, to;
+    uint32_t from, to; /* layers, the second not included */
     bool first, last;
-    double flights, fixed_bytes, working_bytes;
+    double flights, fixed_bytes,
+        working_bytes; /* micro-batches held; state and output; beside a layer at work */
 };
 
 /*

@@ -13,8 +13,8 @@
 /* Some pools that do one job together. */
 struct fit_mixer {
     const struct myr_fit_query *query;
-    const struct myr_fit_pool *pools; /* all of them */
-    struct myr_fit_case cases[MYR_FIT_POOLS_MAX];
+    const struct myr_fit_pool *pools;                 /* all of them */
+    struct myr_fit_case cases[MYR_FIT_POOLS_MAX];     /* each pool as a machine of its own */
     enum myr_precision precisions[MYR_FIT_POOLS_MAX]; /* each pool's own */
     uint32_t who[MYR_FIT_POOLS_MAX], count;           /* those that take part */
     struct myr_fit_query common;                      /* GPUs that divide each of those pools */

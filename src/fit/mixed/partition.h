@@ -8,8 +8,8 @@
 
 /* One way in which a pool may take its part: whole units, from 'step' on in steps of it. */
 struct fit_way {
-    uint32_t sequences; /* of one unit */
-    uint32_t step, most;
+    uint32_t sequences;    /* of one unit */
+    uint32_t step, most;   /* in units */
     double fill_s, unit_s; /* n units take no less than fill + n * unit */
     double update_s; /* after the last unit of the last pool; that of the slowest pool counts */
 };
@@ -26,7 +26,7 @@ typedef double fit_units_s(void *context, uint32_t pool, uint32_t way, uint32_t 
 /* One question: the pools' ways, the batch, and how long a part takes. */
 struct fit_batch {
     const struct fit_ways *pools;
-    uint32_t pool_count, batch;
+    uint32_t pool_count, batch; /* sequences in all */
     fit_units_s *units_s;
     void *context;
     double limit_s; /* what takes as long is of no use */
@@ -70,10 +70,10 @@ struct fit_partition {
 
 /* The best dealing that was found, and what is proven of it. */
 struct fit_partitioned {
-    double step_s;  /* the pipeline played as 1F1B, and the longest tail of a group */
-    double pipe_s;  /* the pipeline alone */
-    double floor_s; /* no partition takes less; equal to 'step_s' where 'proven' */
-    bool proven;
+    double step_s;   /* the pipeline played as 1F1B, and the longest tail of a group */
+    double pipe_s;   /* the pipeline alone */
+    double floor_s;  /* no partition takes less; equal to 'step_s' where 'proven' */
+    bool proven;     /* no partition is better */
     uint32_t played; /* pipelines */
 };
 

@@ -13,14 +13,14 @@
 /* One way of each pool, and how much each may take up to now. */
 struct combination {
     const struct fit_batch *it;
-    const struct fit_way *ways[POOLS_MAX];
-    uint32_t chosen[POOLS_MAX];
-    uint32_t order[POOLS_MAX]; /* pools by the size of their steps, the largest first */
-    uint32_t cap[POOLS_MAX];   /* units */
-    double next_s[POOLS_MAX];  /* with one step more */
-    uint32_t taken[POOLS_MAX];
-    double update_s;
-    double limit_s;                /* the best so far */
+    const struct fit_way *ways[POOLS_MAX]; /* by pool */
+    uint32_t chosen[POOLS_MAX];            /* their indices */
+    uint32_t order[POOLS_MAX];             /* pools by the size of their steps, the largest first */
+    uint32_t cap[POOLS_MAX];               /* units */
+    double next_s[POOLS_MAX];              /* with one step more */
+    uint32_t taken[POOLS_MAX];             /* units that add up to the batch */
+    double update_s;                       /* the longest of the ways' */
+    double limit_s;                        /* the best so far */
     double others_most[POOLS_MAX]; /* sequences of the pools after this one, up to the limit */
     struct fit_share best[POOLS_MAX];
     bool found;

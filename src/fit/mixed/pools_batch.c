@@ -32,12 +32,12 @@ struct priced {
 struct way {
     struct myr_layout layout; /* dp is the pool's */
     enum variant variant;
-    uint32_t micro;  /* index of its micro-batch */
-    double hop_s;    /* between stages */
-    double gather_s; /* ZeRO-2 and 3: each micro-batch */
-    double memory_bytes;
+    uint32_t micro;             /* index of its micro-batch */
+    double hop_s;               /* between stages */
+    double gather_s;            /* ZeRO-2 and 3: each micro-batch */
+    double memory_bytes;        /* of the fullest rank */
     uint32_t units[REMEMBERED]; /* 0: none yet */
-    double times_s[REMEMBERED];
+    double times_s[REMEMBERED]; /* of so many units */
 };
 
 struct group {
@@ -56,16 +56,16 @@ struct opened {
     const struct fit_mixer *x;
     struct myr_fit_mixed *best;
     uint32_t replicas[MYR_FIT_POOLS_MAX], all_replicas; /* by place in 'who' */
-    uint32_t micros[MICROS], micro_count;
-    bool useful[MYR_FIT_POOLS_MAX][MICROS]; /* no bound excludes them for this cut */
-    struct priced *priced;                  /* [pool][order][micro-batch] */
+    uint32_t micros[MICROS], micro_count;               /* sizes that are tried */
+    bool useful[MYR_FIT_POOLS_MAX][MICROS];             /* no bound excludes them for this cut */
+    struct priced *priced;                              /* [pool][order][micro-batch] */
     bool known[PRICED_MAX][VARIANTS]; /* of those; apart, for they are large and few are asked */
-    uint32_t order;
+    uint32_t order;                   /* of ranks, as an index */
     struct way ways[MYR_FIT_POOLS_MAX][WAYS_MAX];
     struct fit_way items[MYR_FIT_POOLS_MAX][WAYS_MAX];
     struct fit_ways lists[MYR_FIT_POOLS_MAX];
-    double slowest_gbps, straggler;
-    bool inside; /* the optimiser's state is cut inside each pool */
+    double slowest_gbps, straggler; /* NIC of any pool; share of the step */
+    bool inside;                    /* the optimiser's state is cut inside each pool */
 };
 
 static const struct myr_fit_case *case_of(const struct opened *o, uint32_t i)

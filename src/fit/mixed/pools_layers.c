@@ -15,7 +15,7 @@
 
 /* A width, a number of replicas and a micro-batch. */
 struct question {
-    double bound_s;
+    double bound_s;           /* no answer to it is faster */
     size_t number;            /* equal bounds keep their order */
     struct myr_layout layout; /* pp is that of all pools */
 };
@@ -290,8 +290,8 @@ static void ask(struct fit_line_up *line, const struct question *question, bool 
 
 /* One micro-batch in layers of each kind on a pool; 0 where there are none. */
 struct layer_times {
-    double both_s[FIT_KIND_COUNT], all_s;
-    double forward_share; /* the largest of any kind */
+    double both_s[FIT_KIND_COUNT], all_s; /* both passes; of all layers */
+    double forward_share;                 /* the largest of any kind */
 };
 
 static void time_layers(const struct fit_mixer *x, uint32_t pool, const struct myr_layout *layout,
@@ -321,7 +321,7 @@ struct speeds {
     double work_s;                    /* all layers on the first pool */
     double least_s;                   /* and on the fastest */
     double slower[MYR_FIT_POOLS_MAX]; /* seconds for one of the first pool's, at least */
-    double forward_share;
+    double forward_share;             /* the largest of any pool */
 };
 
 static void speeds_of(const struct fit_mixer *x, const struct myr_layout *layout,

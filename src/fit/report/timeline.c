@@ -11,14 +11,14 @@
 /* Coordinates are tenths of a pixel. */
 enum {
     PX = 10,
-    WIDTH = 960,
+    WIDTH = 960, /* of the drawing, in pixels like what follows */
     LEFT = 84,
     RIGHT = 24,
     TOP = 96,
     ROW = 20,
-    ROWS_MAX = 16, /* of more stages the outer ones are drawn */
-    OPS_MAX = 4000,
-    TICKS = 6,
+    ROWS_MAX = 16,  /* of more stages the outer ones are drawn */
+    OPS_MAX = 4000, /* boxes that a page bears */
+    TICKS = 6,      /* of the time axis */
 };
 
 static const char style[] =

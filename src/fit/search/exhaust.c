@@ -15,7 +15,7 @@ struct walk {
 struct shared {
     struct fit_pipe pipe;
     struct fit_places places;
-    double straggler;
+    double straggler; /* share of the step */
 };
 
 /* As anybody else would price it: this search shares no bound with the other one. */

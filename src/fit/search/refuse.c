@@ -61,7 +61,7 @@ static bool works(const struct myr_fit_query *query, struct myr_arena *arena,
 
 /* What advice about GPUs and batches looks for numbers with. */
 struct near {
-    const uint32_t *widths;
+    const uint32_t *widths; /* products tp x cp that the model allows */
     uint32_t count;
     struct fit_space space;
 };

@@ -22,12 +22,12 @@
 /* One kind of stage: how many layers of each kind, and whether it opens or closes the pipeline. */
 struct fit_stage_kind {
     double layers[FIT_KIND_COUNT];
-    double count;
+    double count; /* stages of this kind */
     /* Micro-batches in flight, of all its chunks, and the same times layers, with enough of them.
      */
     double flights, held;
-    uint32_t stage; /* the first of its kind; it holds the most micro-batches */
-    uint32_t last_stage;
+    uint32_t stage;      /* the first of its kind; it holds the most micro-batches */
+    uint32_t last_stage; /* and the last */
     bool first, last;
     const struct myr_span *spans; /* of its chunks */
     uint32_t first_chunk;         /* layers of the first chunk of any stage of its kind, at least */
@@ -36,29 +36,29 @@ struct fit_stage_kind {
 
 /* How layers fall on pp x vp chunks; the same for every width and batch. */
 struct fit_shape {
-    uint32_t pp, vp, first_layers, last_layers;
-    uint32_t chunk_most;                /* layers of the largest chunk */
-    uint32_t chunk_least;               /* and of the smallest */
-    uint32_t choice_count;              /* of what is recomputed */
-    double most_layers;                 /* of a stage, of those in 'kinds' */
-    double first_of, last_of, least_of; /* layers of the outer stages, and of any */
-    double least_moe;                   /* of them with experts, of any stage */
+    uint32_t pp, vp, first_layers, last_layers; /* as in a layout */
+    uint32_t chunk_most;                        /* layers of the largest chunk */
+    uint32_t chunk_least;                       /* and of the smallest */
+    uint32_t choice_count;                      /* of what is recomputed */
+    double most_layers;                         /* of a stage, of those in 'kinds' */
+    double first_of, last_of, least_of;         /* layers of the outer stages, and of any */
+    double least_moe;                           /* of them with experts, of any stage */
     double rise; /* by what share its stages are fuller than the emptiest of all shapes */
     uint32_t first_at, last_at, most_at; /* their kinds, and that of a stage with the most */
     /* Layers of the first chunks before such a fullest stage and before the last, and stages. */
     double most_chunks, most_stages, last_chunks;
-    uint32_t kind_count;
+    uint32_t kind_count; /* FIT_SHAPE_KINDS: some may be left out */
     struct fit_stage_kind kinds[FIT_SHAPE_KINDS];
 };
 
 /* All shapes of one pp, those without interleaving first. */
 struct fit_depth {
-    uint32_t pp, first_shape, plain_count, shape_count;
+    uint32_t pp, first_shape, plain_count, shape_count; /* an index; counts */
     uint32_t vp_most;
     /* Of a stage's layers that its first chunk has at least, by vp; 0 where there are none. */
     double chunk_share[FIT_VP_MAX + 1];
     double least_layers, most_layers; /* of any stage of any shape */
-    double least_moe;
+    double least_moe;                 /* layers with experts, likewise */
     struct {
         double layers, moe; /* that it has at least */
     } early[2];             /* the first and, from three stages on, the second stage */
@@ -74,11 +74,11 @@ struct fit_space {
     uint32_t depth_count;
     uint32_t divisors[FIT_DIVISORS_MAX]; /* of the GPUs, ascending */
     uint32_t divisor_count;
-    uint32_t tp_max, cp_max;
+    uint32_t tp_max, cp_max;         /* largest that are searched */
     double (*below)[FIT_KIND_COUNT]; /* layers of each kind before a layer, up to all of them */
     bool alike;                      /* all layers are of one kind */
-    bool flash;
-    struct myr_layout base; /* what all layouts share */
+    bool flash;                      /* the release has fused attention */
+    struct myr_layout base;          /* what all layouts share */
 };
 
 void fit_space_init(struct fit_space *space, struct myr_arena *arena,

@@ -21,10 +21,10 @@ enum fit_chain { FIT_CHAIN_COUNTS, FIT_CHAIN_SELECTIVE, FIT_CHAIN_COUNT };
 
 /* One micro-batch of a layer or of an end of the pipeline: what bounds read of a block. */
 struct fit_brief {
-    double forward_s, weight_s;
-    double alone_s;          /* both passes */
-    double recompute_s;      /* both, recomputed */
-    double recompute_more_s; /* of that, what making it again adds */
+    double forward_s, weight_s; /* one pass; weights' gradients */
+    double alone_s;             /* both passes */
+    double recompute_s;         /* both, recomputed */
+    double recompute_more_s;    /* of that, what making it again adds */
 };
 
 /* The blocks of one width, micro-batch, chain and order, as bounds see them. */
@@ -48,7 +48,7 @@ struct fit_times {
 struct fit_activations {
     double dense, moe, recomputed; /* bytes of one layer and micro-batch */
     double recompute_working;      /* while a layer is recomputed */
-    double output;
+    double output;                 /* of the last stage: logits and loss */
 };
 
 /* Layers do not depend on the depth: one of these serves the groups of many families. */
@@ -57,7 +57,7 @@ struct fit_priced_layers {
     struct fit_briefs briefs;
     struct fit_times times; /* of the usual order only, and so is what follows */
     struct fit_activations kept;
-    bool kept_known;
+    bool kept_known;                /* 'kept' is filled when first asked for */
     struct fit_priced_layers *next; /* the same elsewhere */
 };
 
@@ -66,15 +66,15 @@ struct fit_group {
     double floor_s;                   /* no layout of it takes less */
     struct fit_priced_layers *priced; /* in the usual order */
     uint16_t micro_batch;
-    uint8_t chain;
-    bool dual;
+    uint8_t chain; /* enum fit_chain */
+    bool dual;     /* DualPipe: its blocks hide more */
 };
 
 /* A width and a depth: where ranks stand and what replicas exchange is the same for its groups. */
 struct fit_family {
     double floor_s; /* the least of its groups' */
     struct myr_layout *width;
-    uint32_t depth;
+    uint32_t depth;        /* index in the space */
     uint32_t first, count; /* groups */
     bool refined;          /* their bounds know of memory and exchanges */
 };
@@ -88,7 +88,7 @@ struct fit_priced_exchanges {
 /* The family with the lowest bound on top. */
 struct fit_heap {
     struct fit_family *of;
-    uint32_t count, max;
+    uint32_t count, max; /* allocated */
 };
 
 /* One search over one space; memory of the arena lives as long as the answer's. */
@@ -116,21 +116,21 @@ struct fit_visit {
     const struct fit_group *group;
     const struct fit_depth *depth;
     const struct fit_briefs *briefs[FIT_ORDERS_MAX]; /* NULL: not yet */
-    double micro_batches;
-    uint32_t schedules;                          /* that its cuts may have, a bit for each */
-    struct myr_layout layout;                    /* in the usual order */
-    struct fit_blocks blocks[FIT_ORDERS_MAX][2]; /* by order; second: every layer recomputed */
-    bool priced[FIT_ORDERS_MAX];
+    double micro_batches;                            /* of a replica in a step */
+    uint32_t schedules;                              /* that its cuts may have, a bit for each */
+    struct myr_layout layout;                        /* in the usual order */
+    struct fit_blocks blocks[FIT_ORDERS_MAX][2];     /* by order; second: every layer recomputed */
+    bool priced[FIT_ORDERS_MAX];                     /* 'blocks' of the order are there */
     /* The first order in which layers take as long, and the first with the same exchanges. */
     uint32_t layers_like[FIT_ORDERS_MAX], exchanges_like[FIT_ORDERS_MAX];
     enum myr_axis orders[FIT_ORDERS_MAX][MYR_LAYOUT_ORDER_COUNT];
-    uint32_t order_count;
-    uint32_t shards[FIT_DIVISORS_MAX];
+    uint32_t order_count;              /* the usual order is the first */
+    uint32_t shards[FIT_DIVISORS_MAX]; /* 0: all replicas */
     uint32_t shard_count;
     bool shard_fits[FIT_DIVISORS_MAX][2]; /* in an order, and in one with cp before dp */
     struct fit_activations kept;
     double limit_s; /* what a layout of this family must beat to be kept */
-    double straggler, least_hop_s[2], limit_bytes;
+    double straggler, least_hop_s[2], limit_bytes; /* the second: with interleaving, a chunk */
     struct fit_places places[FIT_ORDERS_MAX];
     bool cp_first[FIT_ORDERS_MAX];
     /* By interleaving, zero, shard and order; the first below 0: unknown. */
@@ -158,13 +158,13 @@ struct fit_cut {
     double state[FIT_SHAPE_KINDS]; /* bytes, by kind of stage */
     double flights[FIT_SHAPE_KINDS], held[FIT_SHAPE_KINDS]; /* the second times layers */
     struct myr_rank_params params[FIT_SHAPE_KINDS];
-    bool params_known;
+    bool params_known; /* 'params' are filled */
     struct fit_pipe pipes[FIT_ORDERS_MAX][FIT_PIPES_KEPT];
     uint32_t pipe_choice[FIT_ORDERS_MAX][FIT_PIPES_KEPT]; /* plus one; 0: none yet */
     /* Bounds of the last choices asked for; choices plus one, 0: none yet. */
     uint32_t floor_choice[FIT_ORDERS_MAX][FIT_PIPES_KEPT], played_choice[FIT_PIPES_KEPT];
     struct fit_played played[FIT_PIPES_KEPT];
-    double floor_s[FIT_ORDERS_MAX][FIT_PIPES_KEPT];
+    double floor_s[FIT_ORDERS_MAX][FIT_PIPES_KEPT]; /* by order and slot */
     double kind_s[FIT_PIPES_KEPT][FIT_SHAPE_KINDS]; /* both passes of each kind of stage */
     uint32_t kept_choice[FIT_PIPES_KEPT];
     double kept_bytes[FIT_PIPES_KEPT][FIT_SHAPE_KINDS]; /* what layers keep */
