@@ -67,6 +67,7 @@ int myr_control_create(const struct myr_place_shape *shape, const struct myr_con
     struct myr_control *c = myr_xcalloc(1, sizeof(*c));
     c->shape = *shape;
     c->policy = *policy;
+    /* As the queue really has it. */
     c->policy.queue.confirm = true;
     c->tenants = tenants;
     c->queue = queue;
@@ -314,6 +315,7 @@ int myr_control_step(struct myr_control *c, int64_t now_ms, const struct myr_eve
     /* Effects of the event before are read by now. */
     c->effects.count = 0;
     advance(c, now_ms, event->kind == MYR_EVENT_TAKEOVER);
+    /* Every event that was not refused has a number, stale or not. */
     c->head.events++;
     /* A stale one still moves the time: deadlines come due. */
     if (!is_stale(c, event)) {

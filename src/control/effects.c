@@ -13,6 +13,7 @@ void emit(struct myr_control *c, const struct myr_effect *effect)
 void emit_job(struct myr_control *c, uint32_t id, enum myr_control_job_state state)
 {
     struct job *job = job_of(c, id);
+    /* Many functions conclude the same state: it is told by the first of them. */
     if (job->state != state) {
         job->state = (uint8_t)state;
         emit(c, &(struct myr_effect){.kind = MYR_EFFECT_JOB,

@@ -59,6 +59,7 @@ static void explain_job(const struct myr_control *c, uint32_t id, struct myr_exp
     put(e, "state", "%s", myr_control_job_state_name((enum myr_control_job_state)job->state));
     put(e, "asks for", "%u GPUs, priority %d, restart %s", job->spec.gpus, job->spec.priority,
         job->spec.restart == MYR_RESTART_STRICT ? "strict" : "epoch");
+    /* In the core's own time: hours without a controller are not in it. */
     put(e, "submitted", "%.1f h ago", (double)(c->head.steady_ms - job->submitted_ms) / 3600e3);
     /* Without an epoch it has never started. */
     if (job->epoch > 0) {
@@ -76,6 +77,7 @@ static void explain_job(const struct myr_control *c, uint32_t id, struct myr_exp
         put(e, "nodes", "%u, of which %u are up and %u not known to be gone", job->ranks, job->up,
             job->open);
     }
+    /* What it waits for, whoever has to do it. */
     if (job->suspects > 0) {
         put(e, "awaits", "tests of %u nodes", job->suspects);
     }

@@ -12,6 +12,7 @@ struct myr_control *myr_control_fork(const struct myr_control *c)
     copy->policy = c->policy;
     copy->tenants = c->tenants;
     copy->head = c->head;
+    /* The rest of what is no state is empty between events, and stays so in the copy. */
     copy->bad_nodes = c->bad_nodes;
     copy->nodes = myr_xcalloc(c->shape.nodes, sizeof(*copy->nodes));
     memcpy(copy->nodes, c->nodes, c->shape.nodes * sizeof(*copy->nodes));
@@ -29,6 +30,7 @@ struct myr_control *myr_control_fork(const struct myr_control *c)
     COPY(timers);
 #undef COPY
     for (uint32_t j = 0; j < copy->jobs.count; j++) {
+        /* Built again: a map's memory depends on its history. */
         (void)myr_u64map_add(&copy->tokens, copy->jobs.items[j].spec.token, j);
     }
     myr_queue_copy(c->queue, &copy->queue);
@@ -46,6 +48,7 @@ int myr_control_grow(struct myr_control *c, uint32_t nodes, struct myr_err *err)
     /* A cluster of one pod stays one. */
     shape.pod_nodes = shape.pod_nodes == shape.nodes ? nodes : shape.pod_nodes;
     shape.nodes = nodes;
+    /* The queue first: it says whether the shape may become this. */
     int rc = myr_queue_grow(c->queue, c->head.steady_ms / 1000, &shape, err);
     if (rc < 0) {
         return rc;

@@ -63,8 +63,10 @@ void launch(struct myr_control *c, uint32_t id)
     job->epoch++;
     job->up = job->exits = job->whole = 0;
     job->open = job->ranks;
+    /* Whatever was to come after the last incarnation has come. */
     job->after = AFTER_NONE;
     job->steps = 0;
+    /* Progress is possible again. */
     job->stopped_ms = -1;
     job->started_ms = job->progress_ms = c->head.steady_ms;
     emit_job(c, id, MYR_CONTROL_STARTING);

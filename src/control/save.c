@@ -212,6 +212,7 @@ static bool jobs_are_sound(const struct myr_control *c)
         for (uint32_t old = 0; old < 2; old++) {
             uint32_t at = old ? job->first_old : job->first_rank;
             for (; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
+                /* Over all jobs together: no rank may be in two lists. */
                 if (at >= c->ranks.count || ++listed > c->ranks.count) {
                     return false;
                 }
@@ -374,6 +375,7 @@ static int take_parts(struct myr_control *c, const struct parts *parts, struct m
     c->tenants = about.tenants;
     c->shape = (struct myr_place_shape){about.nodes, about.gpus_per_node, about.group_nodes,
                                         about.pod_nodes};
+    /* Lengths are held against what 'about' says, before memory is taken for them. */
     if (about.nodes == 0 || !policy_in(&policy, &c->policy) ||
         !fits(parts->nodes, sizeof(struct node), about.nodes) ||
         parts->jobs.len % sizeof(struct job) || parts->ranks.len % sizeof(struct rank) ||
@@ -386,6 +388,7 @@ static int take_parts(struct myr_control *c, const struct parts *parts, struct m
     }
     take_arrays(c, parts);
     for (uint32_t n = 0; n < c->shape.nodes; n++) {
+        /* No state: counted again. */
         c->bad_nodes += c->nodes[n].bad;
     }
     for (uint32_t j = 0; j < c->jobs.count; j++) {
@@ -432,6 +435,7 @@ int myr_control_read(const char *path, struct myr_control **ret, struct myr_err 
     if (rc < 0) {
         return rc;
     }
+    /* A file of another kind is told apart from a state that is damaged. */
     uint32_t tag = 0;
     memcpy(&tag, bytes.data ? bytes.data : "", bytes.len < sizeof(tag) ? 0 : sizeof(tag));
     if (tag != TAG_ABOUT) { /* which every state begins with */

@@ -213,6 +213,7 @@ static void compare(const struct myr_control *before, const struct myr_control *
         enum myr_whatif_fate fate = was.state == MYR_CONTROL_QUEUED ? MYR_WHATIF_STARTS
                                     : is.nodes > 0                  ? MYR_WHATIF_MOVES
                                                                     : MYR_WHATIF_WAITS;
+        /* What was over before cannot be changed by anything. */
         bool over = was.state >= MYR_CONTROL_DONE;
         /* An epoch or a number of nodes that differ say that it was started again. */
         bool changed = was.state == MYR_CONTROL_QUEUED

@@ -74,6 +74,7 @@ static int64_t start_ms(struct world *w, uint32_t job, const struct myr_effect *
     struct myr_rng rng;
     /* Drawn from job, node and epoch: the same start takes the same time in every run. */
     draw_init(&rng, w->seed, DRAW_START, (uint64_t)job << 32 | order->node, order->epoch);
+    /* Of the whole gang: some parts take longer the larger it is. */
     uint32_t gpus = order->world;
     int64_t ms = times_draw_ms(&w->times, TIME_IMPORT, gpus, &rng) +
                  times_draw_ms(&w->times, TIME_CONTEXT, gpus, &rng);
@@ -129,6 +130,7 @@ static void take_start(struct world *w, uint32_t job, const struct myr_effect *o
         answer(w, MYR_EVENT_STARTED, order, 1, 10000);
         return;
     }
+    /* The first rank of an epoch brings its incarnation. */
     uint32_t inc = inc_of(w, job, order->epoch);
     uint32_t id = rank_new(w, &(struct wrank){.job = job,
                                               .node = order->node,
@@ -206,6 +208,7 @@ static void take_test(struct world *w, const struct myr_effect *order)
     }
     struct myr_rng rng;
     draw_init(&rng, w->seed, DRAW_TEST, order->node, (uint64_t)node->boot << 32 | order->epoch);
+    /* A check of a node that joins is quick; a diagnosis takes its time. */
     enum time_part part = order->reason ? TIME_DIAGNOSE : TIME_CHECK;
     int64_t after_ms = times_draw_ms(&w->times, part, 1, &rng);
     node->test_number = order->epoch;
@@ -239,6 +242,7 @@ void shell_silent(struct world *w, uint32_t id, uint32_t quiet)
     if ((node->quiet & 0xffffff) != quiet || !silent || !w->line.up || node->told_silent) {
         return;
     }
+    /* Told once for each silence. */
     node->told_silent = true;
     struct myr_event event = {.kind = MYR_EVENT_SILENT, .node = id};
     (void)tell_control(w, &event);
@@ -420,6 +424,7 @@ void crew_repair(struct world *w, uint32_t id)
     /* A boot that was under way is overtaken by the crew. */
     node->life++;
     node->repairing = true;
+    /* Whatever it was, the crew finds it. */
     node->broken = node->needs_part = false;
     w->result->repairs++;
     happen(w, w->now_ms + ms, HAP_BOOT, id, node->life);

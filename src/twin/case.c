@@ -11,6 +11,7 @@ void myr_twin_case_write(const struct myr_scenario *scenario, const struct myr_t
 {
     myr_buf_printf(ret, "# myriad twin replay runs this again.\nseed: %llu\nhash: %016llx\n",
                    (unsigned long long)result->seed, (unsigned long long)result->hash);
+    /* Only where somebody put a fault in. */
     if (result->planted != MYR_PLANTED_NONE) {
         myr_buf_printf(ret, "planted: %d\n", result->planted);
     }
@@ -114,6 +115,7 @@ int myr_twin_case_parse(struct myr_twin_case *ret, struct myr_arena *arena, cons
         return rc;
     }
     bool goes_on = false;
+    /* Written only where the run went on. */
     const struct myr_doc *word = myr_doc_get(doc, "goes_on");
     if (word && (rc = myr_doc_bool(word, "goes_on", &goes_on, err)) < 0) {
         return rc;
@@ -147,6 +149,7 @@ int myr_twin_case_read(struct myr_twin_case *ret, struct myr_arena *arena, const
     if (rc < 0) {
         return rc;
     }
+    /* The scenario points into the text, so it lives in the arena. */
     struct myr_str kept = {myr_arena_strndup(arena, text.data ? text.data : "", text.len),
                            text.len};
     return myr_twin_case_parse(ret, arena, path, kept, err);

@@ -13,6 +13,7 @@ static int read_one(const struct myr_doc *node, const struct field *row, char *b
                     struct myr_err *err)
 {
     double value = 0;
+    /* What lies there is of the row's type. */
     void *to = base + row->at;
     if (row->unit == FIELD_CHOICE) {
         return myr_doc_choice(node, row->key, row->names, row->name_count, to, err);
@@ -67,6 +68,7 @@ int scene_read(const struct myr_doc *map, const char *what, const struct field *
                uint32_t count, const char *const *others, uint32_t other_count, void *ret,
                struct myr_err *err)
 {
+    /* Known keys are those of the rows and those that the caller reads itself. */
     const char *keys[KEYS_MAX];
     MYR_ASSERT(count + other_count <= KEYS_MAX);
     /* A section that is not there keeps its defaults. */
@@ -83,6 +85,7 @@ int scene_read(const struct myr_doc *map, const char *what, const struct field *
     if (rc < 0) {
         return rc;
     }
+    /* Before anything is stored: a misspelt key must not pass for a default. */
     rc = check_keys(map, what, keys, count + other_count, err);
     for (uint32_t i = 0; i < count && rc == MYR_OK; i++) {
         const struct myr_doc *node = myr_doc_get(map, rows[i].key);

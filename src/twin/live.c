@@ -37,6 +37,7 @@ int myr_live_create(const struct myr_scenario *scenario, uint64_t seed, int64_t 
 {
     MYR_CLEANUP(myr_live_cleanup) struct myr_live *live = myr_xcalloc(1, sizeof(*live));
     const int64_t report_ms = 10000; /* people look at it: as often as the core likes to hear */
+    /* A copy that the world may change; what it points to is still the caller's. */
     live->scenario = *scenario;
     struct myr_scenario *s = &live->scenario;
     /* The scenario's own lists belong to the caller. */
@@ -58,6 +59,7 @@ int myr_live_create(const struct myr_scenario *scenario, uint64_t seed, int64_t 
     w->keeps_logs = true;
     myr_arena_init(&live->arena);
     MYR_TRY(world_begin(w, err));
+    /* The caller's controller is always there, as far as the world knows. */
     w->line = (struct line){take, true, -1};
     check_time(w->check, now_ms);
     nature_begin(w);
@@ -161,6 +163,7 @@ static void bind(struct myr_live *live, uint32_t id, uint32_t job)
         }
         live->id_count = count;
     }
+    /* Both ways: orders name ids, reports name the world's jobs. */
     w->job_of_id[id] = job;
     w->jobs[job].id = id;
     w->jobs[job].accepted = true;
@@ -200,6 +203,7 @@ void myr_live_effect(struct myr_live *live, const struct myr_effect *effect)
 {
     struct world *w = &live->world;
     enum myr_effect_kind kind = effect->kind;
+    /* An answer to a submission is about a token, whatever id it gives. */
     bool of_job = effect->job != MYR_NONE && kind != MYR_EFFECT_ACCEPT;
     MYR_ASSERT(effect->node == MYR_NONE || effect->node < live->scenario.shape.nodes);
     if (of_job && !is_bound(live, effect->job)) { /* nobody said what it does */
@@ -245,6 +249,7 @@ void myr_live_advance(struct myr_live *live, int64_t now_ms,
     live->context = context;
     /* What happens may bring about more for the same moment. */
     while (myr_live_next_ms(live) <= now_ms && myr_heap_pop(&w->heap, &item)) {
+        /* Each happening at its own time, even if the caller comes late. */
         w->now_ms = item.key;
         check_time(w->check, w->now_ms);
         turn(w, (enum happening)(item.value >> 56), (uint32_t)item.value,
@@ -329,6 +334,7 @@ static void adopt_job(struct myr_live *live, const struct myr_control *control, 
     /* The core knows steps, the world time. */
     int64_t saved_ms = view.saved_step * job->step_ms;
     job->saved_ms = saved_ms < job->work_ms ? saved_ms : job->work_ms;
+    /* Nothing older than the present incarnation may commit. */
     job->epoch_saved = view.epoch;
     job->over = view.state >= MYR_CONTROL_DONE ? (uint8_t)view.state : 0;
     if (view.state == MYR_CONTROL_DONE || view.state == MYR_CONTROL_FINISHING) {
@@ -347,6 +353,7 @@ static void adopt_progress(struct world *w, const struct myr_control *control, u
     bool whole = view.state != MYR_CONTROL_RUNNING;
     for (size_t i = 0; i < job->incs.count; i++) {
         const struct winc *inc = &w->incs.items[job->incs.items[i]];
+        /* What an epoch job has left behind makes no progress. */
         if (inc->epoch != view.epoch || inc->gpus_up != job->gpus) {
             continue;
         }
@@ -459,6 +466,7 @@ int myr_live_inject(struct myr_live *live, uint32_t node, const char *fault, str
         return myr_err_set(err, MYR_ERANGE, "node %u, below %u is expected", node,
                            live->scenario.shape.nodes);
     }
+    /* A node that is down cannot be struck again. */
     if (!w->nodes[node].up) {
         return myr_err_set(err, MYR_ESTALE, "node/%05u is down", node);
     }
@@ -498,6 +506,7 @@ uint64_t myr_live_log(const struct myr_live *live, uint32_t id, uint64_t from, s
         return from;
     }
     const struct wjob *job = &live->world.jobs[live->world.job_of_id[id]];
+    /* Offsets count from the first byte ever printed. */
     uint64_t end = job->log_dropped + job->log.len;
     /* What was dropped is gone: the reader goes on with what is left. */
     from = from < job->log_dropped ? job->log_dropped : from;

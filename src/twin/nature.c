@@ -30,6 +30,7 @@ bool nature_left_out(const struct world *w, enum myr_scenario_kind kind, uint64_
 void nature_schedule(struct world *w, enum happening what, enum draw_use use, uint64_t number,
                      int64_t mean_ms)
 {
+    /* 0: this kind of trouble is switched off. */
     if (mean_ms > 0) {
         struct myr_rng rng;
         draw_init(&rng, w->seed, use, number, 0);
@@ -79,6 +80,7 @@ static void begin_jobs(struct world *w)
             job->step_ms = s->step_ms;
             job->submit_ms = group->arrive_ms[0] +
                              (span_ms > 0 ? (int64_t)(myr_rng_u64(&rng) % (uint64_t)span_ms) : 0);
+            /* None of it has happened. */
             job->first_start_ms = job->first_run_ms = job->end_ms = job->failed_ms = -1;
             /* Draws are made for every job, so that leaving one out changes no other. */
             if (nature_left_out(w, MYR_SCENARIO_JOBS, at) || job->submit_ms > s->length_ms) {
@@ -180,6 +182,7 @@ void nature_strike(struct world *w, uint32_t id, const struct blow *blow, struct
     node->broken = node->broken || blow->breaks;
     node->needs_part = node->needs_part || blow->needs_part;
     w->result->faults++;
+    /* A fault on an empty node fails nobody's job. */
     w->result->failures += ranks > 0;
     if (blow->shows == MYR_FAULT_NODE_LOST) {
         strike_node(w, id);
@@ -210,6 +213,7 @@ static struct blow blow_of(const struct world *w, const struct myr_scenario_clas
 void nature_fault(struct world *w)
 {
     const struct myr_scenario *s = w->scenario;
+    /* Counted also when it is left out: numbers name faults. */
     uint64_t number = w->faults_drawn++, whole = 0;
     struct myr_rng rng;
     draw_init(&rng, w->seed, DRAW_FAULT, number, 1);
@@ -322,6 +326,7 @@ void person_submit(struct world *w, uint32_t id)
 void person_cancel(struct world *w, uint32_t id)
 {
     const struct wjob *job = &w->jobs[id];
+    /* Who was never answered has nothing to cancel by. */
     if (job->accepted && !job->over) {
         struct myr_event event = {.kind = MYR_EVENT_CANCEL, .job = job->id};
         send_to_control(w, &event, 0);

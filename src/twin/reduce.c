@@ -56,6 +56,7 @@ static bool still_breaks(struct reduction *it, uint64_t seed, uint64_t events_mo
     bool breaks = result.violations > 0 && strcmp(result.first_rule, it->rule) == 0;
     if (breaks) {
         it->seed = seed;
+        /* What comes behind the violation is of no interest any more. */
         it->scenario->length_ms = result.first_violation_ms + 1;
         myr_twin_result_done(&it->result->broken);
         it->result->broken = result;
@@ -187,6 +188,7 @@ static void shrink(struct reduction *it, enum myr_scenario_kind kind)
             }
         }
     }
+    /* Told in the end, and what makes a case small. */
     if (kind == MYR_SCENARIO_JOBS) {
         it->result->jobs_left = used;
     }
@@ -331,6 +333,7 @@ static bool play_smaller(struct reduction *it)
     copy_left_out(lists, s);
     take_fewer_jobs(it);
     draw_trouble(it);
+    /* Every second time, where it can be. */
     if (myr_rng_below(&it->rng, 2) == 0) {
         halve_nodes(s);
     }

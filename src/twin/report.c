@@ -27,6 +27,7 @@ static void draw_lines(const struct myr_twin_result *r, const char *title, const
     struct myr_point *all = myr_xcalloc(LINES_MAX * points + 1, sizeof(*all));
     struct myr_series series[LINES_MAX];
     for (uint32_t l = 0; l < count; l++) {
+        /* Each line has its part of one array. */
         struct myr_point *own = all + l * points;
         for (size_t i = 0; i < points; i++) {
             double hours = (double)r->samples.items[i].now_ms / 3600e3;
@@ -54,6 +55,7 @@ static void draw_lines(const struct myr_twin_result *r, const char *title, const
 static void draw_shares(const double *sorted, size_t count, const char *title, const char *unit,
                         struct myr_buf *buf)
 {
+    /* From the least to the greatest, both included. */
     struct myr_point points[101];
     /* By rank in the sorted list, without values in between. */
     for (uint32_t p = 0; p <= 100 && count > 0; p++) {
@@ -132,11 +134,14 @@ static void put_long_jobs(const struct myr_twin_result *r, struct myr_buf *buf)
 void myr_twin_page(const struct myr_scenario *scenario, const struct myr_twin_result *r,
                    struct myr_buf *buf)
 {
+    /* The difference between the two is time spent on starts and recoveries. */
     static const struct line gpus[] = {{"belong to a job", ORANGE, held},
                                        {"make progress", BLUE, busy}};
     static const struct line queue[] = {{"jobs that wait", BLUE, waiting}};
+    /* One only grows, the other comes and goes. */
     static const struct line faults[] = {{"failures so far", ORANGE, failures},
                                          {"nodes down or cut off", BLUE, nodes_out}};
+    /* Names of scenarios may be long: they are cut. */
     char words[300];
     myr_page_begin(buf, "A run of the twin");
     snprintf(words, sizeof(words),

@@ -28,12 +28,14 @@ int myr_twin_search(struct myr_scenario *scenario, const struct myr_search_optio
             return rc;
         }
         ret->seeds++;
+        /* Counted over all seeds, for who watches how fast it goes. */
         ret->events += result.events;
         if (options->progress) {
             options->progress(options->context, ret->seeds);
         }
         if (result.violations > 0) {
             ret->found = true;
+            /* Its memory is the result's from now on; reducing may replace it. */
             ret->broken = result;
             ret->found_seed = options->first_seed + i;
             ret->events_before = result.events;

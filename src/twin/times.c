@@ -51,6 +51,7 @@ int times_init(struct times *times, const struct myr_recovery *recovery, enum my
 {
     *times = (struct times){.drawn = drawn};
     for (uint32_t i = 0; i < TIME_PARTS; i++) {
+        /* A part without a key takes no time; one whose key is not in the data is an error. */
         const char *key = keys[i][practice == MYR_PRACTICE_COMMON ? 0 : 1];
         const struct myr_recovery_row *row = key ? myr_recovery_find(recovery, key) : NULL;
         if (key && !row) {
@@ -66,6 +67,7 @@ int times_init(struct times *times, const struct myr_recovery *recovery, enum my
 /* From the size that the data are of to this one. */
 static int64_t scale(int64_t value_ms, const struct time_row *row, uint32_t gpus)
 {
+    /* Where gangs do not matter the caller passes 1. */
     int64_t log2_gpus = draw_log2(gpus > 0 ? gpus : 1);
     if (row->by_log) {
         return value_ms * log2_gpus / row->log2_gpus;
@@ -87,6 +89,7 @@ int64_t times_draw_ms(const struct times *times, enum time_part part, uint32_t g
                       struct myr_rng *rng)
 {
     const struct time_row *row = &times->rows[part];
+    /* Drawn at the size of the data, then scaled: the spread grows with it. */
     int64_t value_ms = times->drawn ? draw_time_ms(rng, &row->at_one) : row->at_one.typical_ms;
     return scale(value_ms, row, gpus);
 }

@@ -5,6 +5,7 @@
 static void take_message(struct world *w, uint32_t id)
 {
     const struct wmsg *msg = &w->msgs.items[id];
+    /* Copied: taking it may send messages, and those move in memory. */
     struct myr_event event = msg->event;
     enum myr_event_kind kind = event.kind;
     /* Only agents are cut off and rebooted; people and racks are always there. */

@@ -42,6 +42,7 @@ void world_done(struct world *w)
 /* The heap's value: what (8 bits), which use of the slot (24), which slot (32). */
 void happen(struct world *w, int64_t at_ms, enum happening what, uint32_t id, uint32_t serial)
 {
+    /* Nothing happens in the past. */
     MYR_ASSERT(at_ms >= w->now_ms);
     myr_heap_push(&w->heap, at_ms, (uint64_t)what << 56 | (uint64_t)(serial & 0xffffff) << 32 | id);
 }
@@ -129,6 +130,7 @@ void send_order(struct world *w, const struct myr_effect *effect)
 
 void send_to_control(struct world *w, const struct myr_event *event, int64_t after_ms)
 {
+    /* Other events name no job, or none that the fate may depend on. */
     bool of_job = event->kind >= MYR_EVENT_STARTED && event->kind <= MYR_EVENT_EXIT;
     /* Kinds of events and of orders must not meet: 16 sets them apart. */
     struct fate fate =

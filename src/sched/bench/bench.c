@@ -87,6 +87,7 @@ static void add_gangs(struct bench *b)
 {
     struct churn *c = &b->churn;
     MYR_CLEANUP(timing_done) struct timing all = {.kind = MYR_BENCH_ALL};
+    /* They stand in the order in which they were met. */
     qsort(c->sizes, c->size_count, sizeof(c->sizes[0]), by_nodes);
     for (uint32_t i = 0; i < c->size_count; i++) {
         for (size_t k = 0; k < c->sizes[i].ns.count; k++) {
@@ -266,6 +267,7 @@ static uint32_t crumble(struct bench *b, struct myr_placer *placer, struct myr_g
     uint32_t all = shape->nodes * shape->gpus_per_node, count = 0;
     struct myr_share *shares = MYR_ARENA_NEW(b->arena, struct myr_share, all);
     while (myr_placer_free_gpus(placer) > 0) {
+        /* 1, 2, 4 or 8, each as likely. */
         uint32_t gpus = 1U << myr_rng_below(&b->rng, 4);
         gangs[count].shares = &shares[count];
         /* Ends at one GPU, which fits as long as any is free. */
@@ -295,6 +297,7 @@ static int time_defrag(struct bench *b, struct myr_err *err)
         jobs[i] = (struct myr_running){&gangs[i], 600, false};
     }
     struct myr_request request = {.nodes = nodes / 12};
+    /* A twelfth of the cluster, where a tenth of its GPUs is free. */
     request.nodes = request.nodes > 1024 ? 1024 : request.nodes ? request.nodes : 1;
     MYR_CLEANUP(timing_done) struct timing t = {.kind = MYR_BENCH_DEFRAG, .nodes = request.nodes};
     struct myr_defrag_plan plan = {};

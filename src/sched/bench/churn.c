@@ -128,6 +128,7 @@ void churn_once(struct churn *c, struct myr_rng *rng, bool timed)
 {
     uint32_t sizes[CHURN_JOBS];
     for (uint32_t i = 0; i < CHURN_JOBS; i++) {
+        /* Any job, large or small: the mix stays as it is. */
         uint32_t at = myr_rng_below(rng, c->job_count);
         sizes[i] = c->jobs[at].nodes;
         end_job(c, at, timed);

@@ -104,6 +104,7 @@ static void *make_room(const struct flat_field *f, void *self, uint64_t count)
         had.at = count ? myr_xrealloc(had.at, count, f->item) : (free(had.at), NULL);
         if (f->kind == FLAT_GANG) {
             struct any_gang gang;
+            /* The gap behind the count is zero too. */
             memset(&gang, 0, sizeof(gang));
             gang.count = (uint32_t)count;
             gang.items = had.at;

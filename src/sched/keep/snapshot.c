@@ -49,6 +49,7 @@ static void rebuild(struct myr_queue *q)
     for (size_t i = 0; i < q->requests.count; i++) {
         q->requests.items[i].failed = 0;
     }
+    /* Of another number of tenants, maybe; zeros say that nothing is known. */
     free(q->excess);
     q->excess = myr_xcalloc(q->tenant_count + UINT64_C(1), sizeof(*q->excess));
     myr_u64map_done(&q->line_of);
@@ -124,6 +125,7 @@ static int find_state(struct myr_str bytes, struct myr_str *ret, struct myr_err 
         memcpy(&section, bytes.data, sizeof(section));
         bytes.data += sizeof(section);
         bytes.len -= sizeof(section);
+        /* Before the body is touched: a length may be anything. */
         if (section.length > bytes.len) {
             return myr_err_set(err, MYR_ECORRUPT, "state of a queue: a section ends too early");
         }
@@ -171,6 +173,7 @@ int myr_queue_load(struct myr_str bytes, struct myr_queue **ret, struct myr_err 
     if (rc < 0) {
         return rc;
     }
+    /* All zero can be released, however far loading comes. */
     struct myr_queue *q = myr_xcalloc(1, sizeof(*q));
     /* Bytes that are left over mean that the lengths in it are wrong. */
     bool whole = flat_load(&queue_flat, q, &state) && state.len == 0;

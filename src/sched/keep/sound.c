@@ -56,6 +56,7 @@ static bool frame_sound(const struct myr_queue *q)
         s->pod_nodes == 0) {
         return false;
     }
+    /* The queue's own shape may have smaller pods: the placer rounds them up to leaves. */
     const struct myr_place_shape *p = &q->placer->shape;
     /* What may be saved up of idle time, as a product: it must not overflow. */
     int64_t most;
@@ -253,6 +254,7 @@ static bool requests_sound(const struct myr_queue *q)
         }
     }
     for (size_t i = 0; i < q->requests.count; i++) {
+        /* Compared in sum with the jobs that name requests. */
         users += q->requests.items[i].users;
         unused += q->requests.items[i].users == 0;
         if (q->requests.items[i].users && !request_sound(q, &q->requests.items[i])) {

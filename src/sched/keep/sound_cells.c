@@ -161,6 +161,7 @@ bool sound_cells(const struct myr_queue *q)
     if (!q->cells || owned == 0) {
         bool borrowed = false;
         for (size_t i = 0; i < q->jobs.count; i++) {
+            /* Without cells nobody can run in some. */
             borrowed |= q->jobs.items[i].id != MYR_NONE && q->jobs.items[i].owner != MYR_NONE;
         }
         return !q->cells && owned == 0 && !borrowed;

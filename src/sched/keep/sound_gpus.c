@@ -106,6 +106,7 @@ static bool stakes_sound(const struct myr_queue *q, struct use *uses)
     }
     for (size_t i = 0; i < q->jobs.count && sound; i++) {
         const struct qjob *job = &q->jobs.items[i];
+        /* A job that is over may still be leaving nodes. */
         sound = leaving[i] == job->leaving &&
                 claims[i] == (job->state == MYR_JOB_CLAIMS ? job->gang.count : 0);
     }

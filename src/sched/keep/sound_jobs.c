@@ -102,6 +102,7 @@ static bool state_sound(const struct qjob *job)
     if ((uint32_t)job->state > MYR_JOB_BLOCKED || (uint32_t)job->result > MYR_RESULT_CANCELLED) {
         return false;
     }
+    /* Who has cells has a place in their private numbering too. */
     bool owns = job->owner != MYR_NONE, strict = !job->spec.restart_epoch;
     bool stops = job->state == MYR_JOB_STOPPING, done = job->state == MYR_JOB_DONE;
     /* Who has GPUs or a claim has a gang, and nobody else has. */

@@ -39,6 +39,7 @@ static bool line_sound(const struct myr_queue *q, uint32_t at, uint64_t *waiting
         before = id;
         id = job->next;
     }
+    /* The first job's age is kept beside the line, and must be the same. */
     return line->last == before &&
            (before == MYR_NONE || line->since_s == queue_job(q, line->first)->since_s);
 }
@@ -125,6 +126,7 @@ static bool tenants_sound(const struct myr_queue *q)
         for (uint32_t t = job->id == MYR_NONE ? MYR_NONE : job->spec.tenant; t != MYR_NONE;
              t = q->tenants[t].parent) {
             gpus[t] += queue_is_on(job) ? job->spec.gpus : 0;
+            /* Blocked and held jobs do not count for their tenant. */
             jobs[t] += job->present;
         }
     }

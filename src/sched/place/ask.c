@@ -242,6 +242,7 @@ static int plain_layout(struct asking *q, struct myr_err *err)
     /* Data parallelism is what the other axes leave. */
     l->dp = (uint32_t)(gpus / fixed);
     l->global_batch = u->batch ? (uint32_t)u->batch : usual_batch(l);
+    /* Expert groups are made of data and context ranks. */
     if ((l->dp * l->cp) % l->ep != 0) {
         return myr_err_set(err, MYR_EINVAL, "ep %u does not divide dp x cp = %u", l->ep,
                            l->dp * l->cp);
@@ -460,6 +461,7 @@ static int price(struct asking *q, struct myr_err *err)
     uint32_t count = a->placement.gang.count;
     uint32_t *nodes = MYR_ARENA_NEW(q->arena, uint32_t, count);
     for (uint32_t i = 0; i < count; i++) {
+        /* In rank order: that is what the step depends on. */
         nodes[i] = a->placement.gang.shares[i].node;
     }
     struct myr_fit_placement placement = {nodes, count, a->request.gpus_per_node};

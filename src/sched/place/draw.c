@@ -193,6 +193,7 @@ void myr_place_draw(const struct myr_place_answer *answer, struct myr_buf *buf)
     p.cell_of = myr_xcalloc(answer->shape.nodes, sizeof(*p.cell_of));
     /* Cells go stage by stage, because pipeline is the outermost axis. */
     p.per_stage = gang->count / (p.stages ? p.stages : 1);
+    /* Several stages may share a node: then each cell is drawn as a stage. */
     p.per_stage = p.per_stage ? p.per_stage : 1;
     for (uint32_t node = 0; node < answer->shape.nodes; node++) {
         p.cell_of[node] = MYR_NONE;

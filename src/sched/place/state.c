@@ -193,6 +193,7 @@ static int set_state(const struct reader *r, uint32_t node, struct myr_err *err)
     if (rc < 0) {
         return rc;
     }
+    /* In thousandths, as the placer keeps it. */
     uint32_t milli = (uint32_t)(1000 * penalty + 0.5) + myr_condition_penalty(&condition);
     if (milli > 0) {
         myr_placer_set_penalty(r->p, node, milli);
@@ -306,6 +307,7 @@ static int take_share(struct reader *r, uint32_t node, struct myr_err *err)
     }
     struct myr_running *job = job_for(r, name, &index);
     struct myr_gang *gang = job->gang;
+    /* Rows of one job may differ here: the last one counts. */
     job->restart_s = (uint32_t)restart_s;
     job->pinned = myr_str_eq(field(r, PINNED), MYR_STR("yes"));
     /* Shares grow by doubling in the arena; the old ones are freed with it. */

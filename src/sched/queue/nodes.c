@@ -98,6 +98,7 @@ static void close_lost(struct myr_queue *q, uint32_t node)
 /* Where nothing is confirmed: who runs there goes on with a spare at once, or waits again. */
 static void leave_node(struct myr_queue *q, uint32_t node)
 {
+    /* One spare takes in all jobs of the node, on the same GPUs. */
     uint32_t spare = q->node_job_count[node] ? nearest_spare(q, node) : MYR_NONE;
     while (q->node_job_count[node]) {
         /* The list shrinks with each job, so its first entry is always the next one. */
@@ -240,6 +241,7 @@ static void forget_windows(struct myr_queue *q)
     for (size_t i = 0; i < q->windows.count; i++) {
         const struct window *w = &q->windows.items[i];
         int64_t keep_s = q->policy.keep_s > 0 ? q->policy.keep_s : 0;
+        /* Kept for a while: somebody may still ask about it. */
         if (w->stage < 3 || queue_after_s(w->spec.end_s, keep_s) > q->now_s) {
             q->windows.items[kept++] = *w;
         }

@@ -421,6 +421,7 @@ static int answer(const struct myr_replay_question *question, struct myr_arena *
 {
     struct myr_tenant *tenants = NULL;
     int rc = myr_cluster_of(&question->cluster, &ret->cluster, err);
+    /* Reading a long trace takes time: who watches is told of rows. */
     struct myr_joblog_listener listener = {tell_read, (void *)question};
     rc = rc < 0 ? rc : myr_joblog_read_telling(&ret->trace, question->trace, &listener, err);
     /* Before the tenants: those of dropped jobs alone stay, with no jobs. */
@@ -437,12 +438,14 @@ static int answer(const struct myr_replay_question *question, struct myr_arena *
         options.event_context = ret;
         replay_schedule_head(&ret->schedule);
     }
+    /* The replay alone is timed, not the reading. */
     int64_t start_ns = question->clock_ns ? question->clock_ns() : 0;
     rc = myr_replay(&ret->trace, &options, &ret->result, err);
     if (rc < 0) {
         return rc;
     }
     ret->took_ns = question->clock_ns ? question->clock_ns() - start_ns : 0;
+    /* Waits by tenant are told only where somebody said what tenants own. */
     ret->has_tenants = question->own_count > 0 || question->tenants != NULL;
     sum_tenants(ret, tenants, arena);
     sum_sizes(ret);

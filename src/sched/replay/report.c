@@ -93,6 +93,7 @@ static void draw_spans(const struct myr_replay_answer *answer, struct myr_buf *b
         }
         struct size_words *own = &words[drawn];
         name_size(row, own);
+        /* As near as can be is 0, not 100. */
         double more = row->span > 1 ? 100 * (row->span - 1) : 0;
         snprintf(own->value, sizeof(own->value), "%.1f %%", more);
         own->pieces[0] = (struct myr_piece){"mean", more, BLUE};
@@ -220,6 +221,7 @@ static void draw_free_nodes(const struct myr_replay_answer *answer, struct myr_b
 void myr_replay_chart(const struct myr_replay_answer *answer, uint32_t chart, struct myr_buf *buf)
 {
     MYR_ASSERT(chart < MYR_REPLAY_CHARTS);
+    /* By the order of the names, which are those of the files. */
     static void (*const draw[MYR_REPLAY_CHARTS])(
         const struct myr_replay_answer *, struct myr_buf *) = {[WAITS] = draw_waits,
                                                                [IN_USE] = draw_in_use,

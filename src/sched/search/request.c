@@ -177,6 +177,7 @@ static void set_base(struct search *q)
 /* The same nodes assigned in the same blocks cost the same again. */
 static bool is_new(struct search *q, uint32_t block)
 {
+    /* Of two choices with one hash the second is not tried, and nothing worse. */
     uint64_t hash = select_hash(q) + block * UINT64_C(0x94d049bb133111eb);
     for (uint32_t i = 0; i < q->tried_count; i++) {
         if (q->tried[i] == hash) {

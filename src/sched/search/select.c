@@ -314,6 +314,7 @@ static uint32_t gather_domains(struct search *q, uint32_t leaf, uint32_t wanted,
 void select_sort(struct search *q)
 {
     struct search_scratch *s = q->s;
+    /* Few of many are sorted by themselves. */
     if (q->touched_count < q->p->groups / 16) {
         qsort(s->touched, q->touched_count, sizeof(*s->touched), by_number);
         return;

@@ -17,6 +17,7 @@ static void find_groups(struct swaps *w)
         for (uint32_t g = 0; g < family->group_count; g++) {
             struct group *group = &w->groups[w->group_count];
             *group = (struct group){.family = f, .pair = family->group_size == 2};
+            /* Pairs need no counts: their two members are compared. */
             group->at = group->pair ? 0 : w->counted++;
             for (uint32_t m = 0; m < family->group_size; m++) {
                 uint32_t cell = family->firsts[g] + family->offsets[m];
@@ -236,6 +237,7 @@ int64_t swaps_change(const struct swaps *w, uint32_t cell, uint32_t to)
                 continue;
             }
             const uint8_t *counts = counts_of(w, group, level);
+            /* It leaves a unit if it was the last there, and adds one if it is the first. */
             uint32_t after = group->distinct[level] - (counts[a] == 1) + (counts[b] == 0);
             change += (after > 1) - (group->distinct[level] > 1);
         }
@@ -247,6 +249,7 @@ int64_t swaps_change(const struct swaps *w, uint32_t cell, uint32_t to)
 void swaps_take_up(struct swaps *w, const uint32_t *from)
 {
     memcpy(w->node, from, w->q->nodes * sizeof(uint32_t));
+    /* Counted up node by node, as exchanges will. */
     w->base = 0;
     w->leaves = w->pods = 0;
     for (uint32_t i = 0; i < w->q->nodes; i++) {

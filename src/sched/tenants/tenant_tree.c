@@ -96,6 +96,7 @@ static bool parse_cells(struct myr_str text, uint32_t *cells, uint32_t *weight)
 static int read_cells(const struct myr_doc *node, uint32_t *ret, struct myr_err *err)
 {
     char excerpt[MYR_EXCERPT_MAX];
+    /* Short, as on the command line. */
     if (node->kind != MYR_DOC_MAP) {
         struct myr_str text;
         int rc = myr_doc_text(node, "cells", &text, err);
@@ -275,6 +276,7 @@ int myr_tenant_tree_own(struct myr_tenant_tree *tree, const char *text, struct m
         return rc;
     }
     struct myr_tenant *tenant = &tree->entries.items[at].tenant;
+    /* Somebody named it, so it must mean something in the trace. */
     tree->entries.items[at].wanted = true;
     if (!parse_cells(myr_str_from(equals + 1), tenant->cells, &tenant->weight)) {
         return refuse_own(text, MYR_EINVAL,
