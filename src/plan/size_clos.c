@@ -83,12 +83,15 @@ static int split_leaf(struct net_plan *net, struct myr_err *err)
     }
     /* A leaf takes whole nodes (of its rail), as labels and rail groups suppose. */
     down = down / net->ports_per_rail * net->ports_per_rail;
+    /* Without rails hosts are counted by ports; in the middle of a rack whole nodes stay together.
+     */
     if (net->out.topology != MYR_TOPOLOGY_RAIL && net->out.topology != MYR_TOPOLOGY_RAIL_ONLY) {
         down = net->out.topology == MYR_TOPOLOGY_MIDDLE_OF_RACK
                    ? down / net->nic_ports * net->nic_ports
                : spec->leaf_down ? spec->leaf_down
                                  : down;
     }
+    /* Evenly spread hosts come in whole connectors. */
     if (spreads_hosts(net) || (net->several_cards && !spec->leaf_down)) {
         down = down / net->splitter_legs * net->splitter_legs;
     }
@@ -205,6 +208,7 @@ static bool size_cores(struct net_plan *net)
         net->out.group_cores = smallest_divisor(up, least);
         net->core_pair_links = net->out.group_cores ? up / net->out.group_cores : 0;
     }
+    /* More cores than uplinks: a spine could not reach them all. */
     if (net->out.group_cores == 0 || net->out.group_cores > up) {
         return false;
     }
@@ -288,6 +292,7 @@ static int too_big(const struct plan *plan, const struct net_plan *net, struct m
 {
     uint32_t radix = myr_switch_radix(net->leaf_sw, net->out.host_gbps);
     char grouped[32];
+    /* What is simply a wrong multiple is told first. */
     if (net->spec->pod_leaves % pod_step(net)) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "'pod_leaves' is %u, a multiple of %u is expected",
@@ -362,6 +367,7 @@ static int check_keys(struct plan *plan, const struct net_plan *net, struct myr_
         uint32_t needs;
         bool given;
     } keys[] = {
+        /* A ratio of 1:1 is no wish: it is what one gets. */
         {"'spine_switch'", 2, spec->spine_switch != MYR_PART_NONE},
         {"'leaf_up'", 2, spec->leaf_up > 0},
         {"'oversubscription'", 2,
@@ -392,6 +398,7 @@ int plan_size_clos(struct plan *plan, struct net_plan *net, struct myr_err *err)
                                                          : 2;
     uint32_t last = spec->tiers ? spec->tiers : MYR_SPEC_TIERS_MAX;
     plan_host_slots(net);
+    /* An error stops the search: more tiers would not help against it. */
     for (uint32_t tiers = first; tiers <= last; tiers++) {
         int rc;
         if (size_tiers(net, tiers, err, &rc)) {

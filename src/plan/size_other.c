@@ -136,6 +136,7 @@ static int size_dragonfly_plus(struct plan *plan, struct net_plan *net, struct m
 {
     struct myr_network *out = &net->out;
     uint32_t radix = fits_straight_radix(net->leaf_sw, out->fabric_gbps);
+    /* As many spines as leaves in a group; half of the ports go either way. */
     uint32_t half = net->spec->group_switches ? net->spec->group_switches : radix / 2;
     uint32_t hosts = net->spec->hosts_per_switch ? net->spec->hosts_per_switch : half;
     uint32_t global = net->spec->global_ports ? net->spec->global_ports : half;
@@ -144,6 +145,7 @@ static int size_dragonfly_plus(struct plan *plan, struct net_plan *net, struct m
                              "'%s' has no ports of %u Gb/s: a dragonfly+ has one speed",
                              part_at(plan, net->spine_part)->id, out->fabric_gbps);
     }
+    /* A leaf has hosts and spines, a spine leaves and other groups. */
     MYR_TRY(need_ports(net, &(struct port_need){net->leaf_sw, hosts, half, 0}, "dragonfly+", err));
     MYR_TRY(plan_whole_splitters(net, hosts, err));
     MYR_TRY(
@@ -341,6 +343,7 @@ static int resolve_access_speed(const struct plan *plan, struct net_plan *net, s
     const struct myr_part *access = part_at(plan, net->access_part);
     const struct myr_part *card = part_at(plan, net->hosts[0].nic_part);
     uint32_t most = access_speed(&card->nic, access->eth.access_gbps);
+    /* The card's fastest that the port can run at, unless the spec asks for less. */
     uint32_t wanted = net->spec->nic_gbps ? net->spec->nic_gbps : most;
     if (wanted == 0 || wanted > access->eth.access_gbps || !fits_speed(&card->nic, wanted)) {
         int rc = myr_doc_error(err, net->node, MYR_EINVAL,
@@ -368,6 +371,7 @@ static int check_uplinks(const struct plan *plan, const struct net_plan *net, st
     int rc = myr_doc_error(err, net->node, MYR_EINVAL,
                            "uplinks of '%s' have %u Gb/s, ports of '%s' %u: they cannot be joined",
                            access->id, access->eth.uplink_gbps, above->id, above->eth.access_gbps);
+    /* The hint names the first switch that would do. */
     for (uint32_t i = 0; i < plan->catalog->parts.count; i++) {
         const struct myr_part *part = part_at(plan, i);
         if (part->kind == MYR_PART_ETHERNET && part->eth.access_gbps == access->eth.uplink_gbps &&
@@ -460,10 +464,12 @@ int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *er
     if (out->tiers == 3) {
         net->link_total += (uint64_t)out->aggregation * out->spine_up;
     }
+    /* Thousandths, at a full access switch. */
     if (leaf_up_gbps > 0) {
         uint64_t down = (uint64_t)access->access_ports * out->host_gbps * 1000;
         out->oversubscription_milli[0] = (uint32_t)(down / leaf_up_gbps);
     }
+    /* Half of what hosts send, or of what leaves the access switches. */
     uint64_t hosts_gbps = (uint64_t)net->endpoints * out->host_gbps;
     uint64_t up_gbps = uplinks * access->uplink_gbps;
     out->bisection_gbps = (hosts_gbps < up_gbps ? hosts_gbps : up_gbps) / 2;

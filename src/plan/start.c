@@ -116,6 +116,7 @@ static void list_assumed(struct myr_arena *arena, const struct myr_plan_start *s
         assume(arena, text, "%s GPUs: whole servers of %llu",
                myr_u64_grouped(servers * each, grouped), (unsigned long long)each);
     }
+    /* What the planner will choose is said in words, since the spec does not show it. */
     assume(arena, text, "compute: one network with rails, 1:1, all NICs of a node on it");
     if (start->fabric == MYR_FABRIC_ANY) {
         assume(arena, text,

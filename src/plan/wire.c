@@ -254,6 +254,7 @@ static void wire_leaf_spine(struct plan *plan, const struct net_plan *net)
             uint32_t leaf_id = out->first_leaf + fabric * net->unit_leaves + leaf;
             uint32_t pod = leaf / out->pod_leaves;
             uint32_t uplinks = plan_leaf_uplinks(net, leaf);
+            /* 'running' goes on from leaf to leaf: a dense fill is dealt out over all of them. */
             for (uint32_t up = 0; up < uplinks; up++, running++) {
                 uint32_t spine, port;
                 spine_of(net, leaf % out->pod_leaves, up, running, &spine, &port);
@@ -284,6 +285,7 @@ static void wire_spine_core(struct plan *plan, const struct net_plan *net)
                     core = up / net->core_pair_links;
                     port = pod * net->core_pair_links + up % net->core_pair_links;
                 } else {
+                    /* Pods begin one behind the other, so that all cores are loaded alike. */
                     uint64_t running = (uint64_t)pod * out->spine_up + up;
                     core = (uint32_t)(running % out->group_cores);
                     port = (uint32_t)(running / out->group_cores);
@@ -477,6 +479,7 @@ static void wire_access(struct plan *plan, const struct net_plan *net)
 {
     const struct myr_network *out = &net->out;
     struct layer_wiring wiring = start_layer(plan, net, MYR_LAYER_HOST);
+    /* Row by row of nodes, home by home. */
     for (uint32_t node = 0; node < net->nodes; node++) {
         for (uint32_t home = 0; home < net->nic_ports; home++) {
             uint32_t device, nic_port;

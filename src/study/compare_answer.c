@@ -45,6 +45,7 @@ static void put_side(struct myr_answer *answer, const struct myr_compare_side *s
     myr_answer_text(answer, "technology", technology_of(side));
     myr_answer_text(answer, "topology", myr_topology_name((enum myr_topology)net->topology));
     myr_answer_u64(answer, "tiers", net->tiers);
+    /* What was assumed or given for the simulation. */
     myr_answer_text(answer, "policy", myr_policy_names[side->policy]);
     myr_answer_u64(answer, "efficiency_permille", side->efficiency_permille);
     myr_answer_text(answer, "algorithm", side->algorithm);
@@ -52,6 +53,7 @@ static void put_side(struct myr_answer *answer, const struct myr_compare_side *s
     myr_answer_text(answer, "currency", side->currency);
     myr_answer_text(answer, "device", side->device);
     myr_answer_text(answer, "software", side->software);
+    /* Nine runs of ten are expected within. */
     if (side->trained) {
         myr_answer_list(answer, "step_s_interval");
         myr_answer_double(answer, NULL, side->price.low_s, 6);
@@ -93,6 +95,7 @@ static const struct myr_value *put_rows(struct myr_answer *answer,
                             : row->title);
         myr_answer_text(answer, "unit", row->unit);
         myr_answer_text(answer, "better", better_names[row->better]);
+        /* First the values of all designs, then how far each is from the first. */
         for (uint32_t i = 0; i < all->count; i++) {
             put_known(answer, compare_letter(i), row, i);
         }
@@ -236,6 +239,7 @@ void myr_design_comparison_answer(const struct myr_design_comparison *comparison
     show_sides(answer, all);
     show_rows(answer, all, rows);
     show_doubts(answer, all);
+    /* What is missing is told with the options that bring it. */
     if (!all->question->of.model) {
         myr_answer_para(answer, "Without --model and --batch nothing is trained: no step time, no "
                                 "cost of a token.");

@@ -167,6 +167,7 @@ static bool same_gaps(const struct myr_design *a, const struct myr_design *b)
         while (k < b->bom_count && b->bom[k].unit_cents >= 0) {
             k++;
         }
+        /* Both lists have to end together. */
         if (i == a->bom_count || k == b->bom_count) {
             return i == a->bom_count && k == b->bom_count;
         }
@@ -200,6 +201,7 @@ static int money_rows(struct fill *fill, struct myr_err *err)
     MYR_TRY(plan_row(fill, &capex, "totals.cost", &bill, err));
     share = add(fill, &each);
     MYR_TRY(plan_row(fill, &years, "power.energy.cost_of_years", &tco, err));
+    /* A bill of another currency is shown nowhere, also not for one GPU. */
     for (uint32_t i = 0; i < all->count; i++) {
         const struct myr_compare_side *side = &all->sides[i];
         uint32_t gpus = side->design.head->gpus;
@@ -490,6 +492,7 @@ static void note_designs(struct fill *fill)
             note(fill, "%s: traffic and training are on the group %s alone, %u of %u GPUs",
                  compare_letter(i), side->group, side->job.head->gpus, side->design.head->gpus);
         }
+        /* Sums of designs of different size say little. */
         if (i > 0 && side->design.head->gpus != all->sides[0].design.head->gpus) {
             note(fill, "%s has %u GPUs, a has %u: look at what is said of one GPU or token",
                  compare_letter(i), side->design.head->gpus, all->sides[0].design.head->gpus);

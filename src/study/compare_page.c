@@ -74,6 +74,7 @@ static void put_picture(const struct page *page, struct myr_buf *svg)
             count++;
         }
     }
+    /* No row that can be drawn, no picture. */
     struct myr_bars chart = {
         .title = say(page, "Each figure as a part of the first design's"),
         .note = say(page, "✓ is best"),
@@ -95,6 +96,7 @@ static void put_head(const struct page *page)
                            say(page, "load balance")};
     static const char *const technologies[] = {"InfiniBand", "Ethernet", "-"};
     myr_page_table_begin(page->buf, heads, MYR_ARRAY_COUNT(heads));
+    /* In the order of the letters. */
     for (uint32_t i = 0; i < all->count; i++) {
         const struct myr_compare_side *side = &all->sides[i];
         const struct myr_network *net = &side->design.networks[MYR_NET_COMPUTE];

@@ -81,6 +81,7 @@ int compare_check(const struct myr_compare_question *question, struct myr_err *e
     }
     MYR_TRY(check_words(question, &question->policies, "--lb", err));
     MYR_TRY(check_words(question, &question->efficiencies, "--efficiency", err));
+    /* All words are read once now, and again when they are used. */
     for (uint32_t i = 0; i < question->policies.count; i++) {
         MYR_TRY(check_policy(question->policies.items[i], err));
     }
@@ -171,6 +172,7 @@ static void find_technology(struct myr_compare_side *side, const struct myr_cata
     static const enum myr_device_kind kinds[] = {MYR_DEVICE_LEAF, MYR_DEVICE_ROUTER};
     const struct myr_design *design = &side->design;
     side->technology = MYR_TECH_ANY;
+    /* Leaves of tiers, or the routers of a dragonfly or torus. */
     for (uint32_t k = 0; k < MYR_ARRAY_COUNT(kinds); k++) {
         struct myr_device_range range = myr_design_range(design, kinds[k], MYR_NET_COMPUTE);
         if (range.count == 0) {
@@ -238,6 +240,7 @@ int compare_open(struct myr_compare_side *side, struct myr_arena *arena,
         return myr_err_set(err, MYR_EINVAL, "%s: the design has no compute network to compare",
                            side->file);
     }
+    /* Lines without a price decide later who may win. */
     for (uint32_t i = 0; i < design->bom_count; i++) {
         side->unpriced += design->bom[i].unit_cents < 0;
     }

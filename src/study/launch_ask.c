@@ -123,6 +123,7 @@ static int read_hosts(const char *path, uint32_t nodes, struct myr_arena *arena,
         }
         names[count++] = myr_arena_strndup(arena, text.data, text.len);
     }
+    /* As many names as nodes: which of them the job gets is known only later. */
     if (count < nodes) {
         return myr_err_set(err, MYR_EINVAL, "%s: %u hosts, the design has %u nodes", path, count,
                            nodes);
@@ -247,6 +248,7 @@ static void make_head(struct myr_launch_answer *a, const struct myr_recipe *reci
     const char **head = MYR_ARENA_NEW(arena, const char *, 5);
     MYR_CLEANUP(myr_buf_done) struct myr_buf words = {};
     put_recipe(recipe, &words);
+    /* What it is, what was predicted, with which recipe, and what is not predicted. */
     head[0] = myr_arena_printf(arena,
                                "%s on %llu x %s with %s, started by %s; written by 'myriad "
                                "fit launch'.",

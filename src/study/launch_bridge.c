@@ -107,6 +107,7 @@ static void put_value(struct myr_buf *buf, const struct myr_launch_item *item)
 static void put_item(struct myr_buf *buf, const struct myr_launch_item *item)
 {
     const struct renamed *other = rename_of(item->name);
+    /* The rest of the recipe says it. */
     if (other && !other->attribute) {
         return;
     }
@@ -223,6 +224,7 @@ static void put_run(const struct myr_launch_run *run, struct myr_buf *buf)
         launch_put_string(buf, run->data);
         myr_buf_put_lit(buf, "], None)\n");
     }
+    /* One folder to save to and to go on from; none: nothing is kept. */
     myr_buf_put_lit(buf, "cfg.checkpoint.save = cfg.checkpoint.load = ");
     if (run->checkpoint) {
         launch_put_string(buf, run->checkpoint);
@@ -255,6 +257,7 @@ void launch_put_recipe(const struct myr_launch *l, const struct myr_launch_case 
         myr_buf_put_lit(buf, "from megatron.core.activations import squared_relu\n");
     }
     myr_buf_put_lit(buf, "from megatron.core.transformer.enums import AttnBackend\n");
+    /* The provider wants its sizes at once; all others are set one by one. */
     myr_buf_printf(
         buf,
         "\ncfg = _pretrain_common()\n"

@@ -100,6 +100,7 @@ static void capability_notes(const struct myr_launch_case *of, struct myr_launch
             launch_note(l, "counted, and nothing here switches it on: %s", rows[i].what);
         }
     }
+    /* Whole layers made again have these parts in them. */
     if (of->recipe && layout->recompute_parts && layout->recompute == MYR_RECOMPUTE_NONE) {
         launch_note(l, "counted, and nothing here switches it on: parts of layers made again");
     }
@@ -162,6 +163,7 @@ static void model_items(const struct myr_launch_case *of, struct myr_launch *l)
         launch_put(l, MYR_LAUNCH_NUMBER, "--layernorm-epsilon", "%s",
                    launch_double(l, details->norm_epsilon));
     }
+    /* Without a known base the program's own stays. */
     if (rotary) {
         launch_switch(l, "--use-rotary-position-embeddings");
         if (details->rotary_base > 0) {

@@ -60,6 +60,7 @@ static void put_sections(struct myr_buf *buf, const struct myr_launch_item *item
             continue;
         }
         myr_buf_printf(buf, "%s[%.*s]\n", i ? "\n" : "", (int)len, items[i].name);
+        /* All keys of the section, wherever they stand in the list. */
         for (uint32_t k = i; k < count; k++) {
             const char *dot = strrchr(items[k].name, '.');
             if ((size_t)(dot - items[k].name) == len &&
@@ -171,6 +172,7 @@ static void put_qwen(struct myr_buf *buf, const struct myr_model *model, bool os
     if (experts) {
         myr_buf_printf(buf, "    moe_inter_dim=%u,\n", model->moe.expert_hidden);
     }
+    /* A model without a window has one as long as the sequence. */
     if (oss) {
         myr_buf_printf(buf, "    sliding_window_size=%u,\n",
                        model->window_tokens ? model->window_tokens : model->seq_tokens);
@@ -243,6 +245,7 @@ void launch_put_flavour(const struct myr_launch_case *of, struct myr_buf *buf)
     if (details->norm_epsilon > 0) {
         myr_buf_printf(buf, "    norm_eps=%.9g,\n", details->norm_epsilon);
     }
+    /* Each family has names of its own for what differs. */
     if (llama) {
         put_llama(buf, model);
     } else if (latent) {

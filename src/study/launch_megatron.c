@@ -59,6 +59,7 @@ static void put_cut(struct myr_launch *l, const struct myr_layout *layout,
     myr_buf_putc(&buf, 'E');
     put_times(&buf, 't', myr_layout_chunk_layers(layout, model, 0).count);
     myr_buf_putc(&buf, '|');
+    /* Chunks that are alike in a row are written once. */
     for (uint32_t c = 1; c < last;) {
         uint32_t layers = myr_layout_chunk_layers(layout, model, c).count, run = 1;
         while (c + run < last && myr_layout_chunk_layers(layout, model, c + run).count == layers) {
@@ -375,6 +376,7 @@ static void graph_args(const struct myr_launch_case *of, struct myr_launch *l)
     uint32_t graphs = launch_recipe(of, MYR_CAPABILITY_GRAPHS, MYR_GRAPHS_NONE);
     bool experts = of->model->moe.expert_count > 0;
     bool padded = launch_has(l, "--moe-pad-expert-input-to-capacity");
+    /* Nothing is captured, or only a router that the model has not. */
     if (graphs == MYR_GRAPHS_NONE || (graphs == MYR_GRAPHS_ROUTER && !experts)) {
         return;
     }

@@ -45,6 +45,7 @@ static void other_attention_args(const struct myr_model *model, struct myr_launc
     if (model->attention_sink) {
         launch_put(l, MYR_LAUNCH_TEXT, "--softmax-type", "learnable");
     }
+    /* Back to so many tokens, none ahead. */
     if (model->window_tokens > 0) {
         launch_put(l, MYR_LAUNCH_TEXT, "--window-size", "%u,0", model->window_tokens);
         if (model->full_every > 0) {
@@ -54,6 +55,7 @@ static void other_attention_args(const struct myr_model *model, struct myr_launc
     if (model->query_gate) {
         launch_switch(l, "--attention-output-gate");
     }
+    /* Linear layers, with full attention in every n-th. */
     if (delta->value_heads > 0) {
         launch_put(l, MYR_LAUNCH_TEXT, "--experimental-attention-variant", "gated_delta_net");
         if (model->full_every > 0) {

@@ -69,6 +69,7 @@ static void put_files(const struct myr_launch *l, const struct myr_launch_case *
                       const struct myr_launch_run *run, bool shared, struct myr_buf *buf)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    /* All of it is in the command. */
     if (l->trainer == MYR_TRAINER_MEGATRON) {
         return;
     }
@@ -171,6 +172,7 @@ static void put_hosts(const struct myr_launch_run *run, bool slurm, struct myr_b
                        "read -r -a hosts <<< \"${HOSTS:?%u hosts in the order of ranks}\"\n",
                        run->node_count, run->node_count);
     }
+    /* A wrong number of hosts is found before anything is started. */
     myr_buf_printf(buf,
                    "if [[ ${#hosts[@]} -ne %u ]]; then\n"
                    "    echo \"%u hosts are needed, not ${#hosts[@]}\" >&2\n    exit 2\nfi\n",
@@ -203,6 +205,7 @@ static void put_torchrun(const struct myr_launch *l, const struct myr_launch_cas
     myr_buf_putc(buf, '\n');
     put_variables(l, buf);
     put_place(run, buf);
+    /* The first host is where all ranks meet. */
     myr_buf_printf(buf,
                    "torchrun --nnodes %u --nproc-per-node %u --node-rank \"${NODE_RANK:-0}\" \\\n"
                    "    --master-addr \"${hosts[0]}\" --master-port \"${MASTER_PORT:-29500}\" "
@@ -228,6 +231,7 @@ static void put_srun(const struct myr_launch *l, const struct myr_launch_case *o
     }
     myr_buf_put_lit(buf, "export MASTER_ADDR=\"${hosts[0]}\" MASTER_PORT=\"${MASTER_PORT:-29500}\""
                          "\n");
+    /* One task that fails ends all: ranks would wait for it forever. */
     myr_buf_printf(buf,
                    "srun --nodes=%u --ntasks=%u --gpus-per-node=%u \\\n"
                    "    %s --kill-on-bad-exit=1 \\\n"
@@ -261,6 +265,7 @@ static void put_directives(const struct myr_launch_run *run, struct myr_buf *buf
                    "\n#SBATCH --nodes=%u\n#SBATCH --ntasks-per-node=1\n#SBATCH --gpus-per-node=%u\n"
                    "#SBATCH --exclusive\n",
                    run->node_count, run->gpus_per_node);
+    /* Without a design Slurm chooses. */
     if (!run->hosts) {
         return;
     }
@@ -352,6 +357,7 @@ void myr_launch_script(const struct myr_launch *launch, const struct myr_launch_
         return;
     }
     myr_buf_put_lit(buf, "set -euo pipefail\n");
+    /* sbatch runs the same lines as srun, below its directives. */
     if (launcher == MYR_LAUNCHER_TORCHRUN) {
         put_torchrun(launch, of, run, buf);
     } else {

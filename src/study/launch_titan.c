@@ -87,6 +87,7 @@ static void precision_items(const struct myr_launch_case *of, struct myr_launch 
     case MYR_PRECISION_BF16:
         break;
     }
+    /* bf16 needs no conversion. */
     if (!format) {
         return;
     }
@@ -171,6 +172,7 @@ static void expert_items(const struct myr_launch_case *of, struct myr_launch *l)
     if (layout->ep > 1) {
         launch_number(l, "parallelism.expert_tensor_parallel_degree", etp);
     }
+    /* Experts that are not divided further: only these go with DeepEP. */
     if (layout->ep > 1 && way == MYR_DISPATCH_DEEPEP && etp == 1) {
         launch_put(l, MYR_LAUNCH_TEXT, "parallelism.expert_parallel_comm_backend", "deepep");
     } else if (layout->ep > 1 && (way == MYR_DISPATCH_DEEPEP || way == MYR_DISPATCH_HYBRIDEP)) {
@@ -239,6 +241,7 @@ void launch_torchtitan(const struct myr_launch_case *of, struct myr_launch *l)
     }
     recompute_items(of, l);
     capability_items(of, l);
+    /* What it does otherwise than predicted, in words. */
     if (layout->zero == 1) {
         launch_note(l, "its nearest to ZeRO-1 is ZeRO-2");
     }

@@ -84,6 +84,7 @@ void launch_put_json(const struct myr_launch_item *items, uint32_t count, struct
         const char *dot = strchr(items[i].name, '.');
         size_t len = dot ? (size_t)(dot - items[i].name) : 0;
         bool same = open && dot && len == open_len && memcmp(open, items[i].name, len) == 0;
+        /* A map ends where a name of another one comes. */
         if (open && !same) {
             myr_buf_putc(buf, '}');
             open = NULL;
@@ -170,6 +171,7 @@ void launch_put_words(struct myr_buf *buf, struct myr_str text, size_t width, co
         size_t to = word_end(text, at, end_len > 0);
         size_t len = to - at;
         bool first = column == 0;
+        /* The end of the line counts to its width. */
         if (!first && column + 1 + len + end_len > width) {
             myr_buf_printf(buf, "%s\n%s", end, start);
             column = start_len;

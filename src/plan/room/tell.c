@@ -70,6 +70,7 @@ void plan_room_answer(const struct myr_design *design, struct myr_answer *answer
     myr_answer_bool(answer, "managed", room->managed);
     myr_answer_u64(answer, "pdus", myr_design_range(design, MYR_DEVICE_PDU, MYR_NET_OOB).count);
     myr_answer_u64(answer, "cdus", myr_design_range(design, MYR_DEVICE_CDU, MYR_NET_OOB).count);
+    /* What is drawn, and what all racks together may draw. */
     myr_answer_double(answer, "kw", (double)room->watts / 1000, 1);
     myr_answer_double(answer, "kw_limit", (double)room->watts_max / 1000, 1);
     myr_answer_double(answer, "cable_m", metres(room->cable_mm), 1);
@@ -121,6 +122,7 @@ static struct rack_rows sort_devices(const struct myr_design *design)
     /* Where the next device of a rack goes. */
     uint32_t *end = myr_xrealloc(NULL, (size_t)racks + 1, sizeof(uint32_t));
     memset(rows.first, 0, ((size_t)racks + 1) * sizeof(uint32_t));
+    /* Devices that stand in no rack are not listed. */
     for (uint32_t i = 0; i < devices; i++) {
         if (design->device_rack[i] < racks) {
             rows.first[design->device_rack[i] + 1]++;

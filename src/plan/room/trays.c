@@ -96,6 +96,7 @@ static void put_tray(struct trays *trays, uint32_t from, uint32_t to, double are
     const struct stand *a = &trays->room->racks[from], *b = &trays->room->racks[to];
     const struct myr_spec_room *spec = trays->room->spec;
     double size = spec->tray_width_mm * spec->tray_height_mm;
+    /* Less than half a square millimetre is what is left of sums. */
     if (area < 0.5) {
         return;
     }
@@ -115,6 +116,7 @@ static void put_tray(struct trays *trays, uint32_t from, uint32_t to, double are
 static void sum_hall(struct trays *trays, uint32_t index)
 {
     const struct hall *hall = &trays->room->halls[index];
+    /* Between the last row and the one behind it there is no tray. */
     for (uint32_t column = 0; column < hall->columns; column++) {
         double area = 0;
         for (uint32_t row = 0; row + 1 < hall->rows; row++) {

@@ -166,6 +166,8 @@ static void try_numbers(struct search *search)
         {"fabric_manager_ports", offsetof(struct myr_spec_net, fabric_manager_ports), 64},
         {"nic_ports", offsetof(struct myr_spec_net, nic_ports), 64},
     };
+    /* The first keys change the fabric most; the order is that of docs/spec.md's meaning, not of
+     * its text. */
     for (size_t i = 0; i < MYR_ARRAY_COUNT(numbers); i++) {
         uint32_t *number = (uint32_t *)((char *)search->net + numbers[i].offset);
         try_number(search, numbers[i].key, number, numbers[i].most);
@@ -218,6 +220,7 @@ void plan_nearest(const struct plan *plan, struct myr_err *err)
     try_numbers(&search);
     try_speed(&search, "nic_gbps", &search.net->nic_gbps);
     try_speed(&search, "uplink_gbps", &search.net->uplink_gbps);
+    /* A part that the spec does not name need not be put right. */
     if (search.net->spine_switch != MYR_PART_NONE) {
         try_part(&search, "spine_switch", &search.net->spine_switch, MYR_PART_SWITCH);
     }

@@ -102,6 +102,7 @@ static void explain(struct plan *plan, struct net_plan *net)
 {
     const struct myr_network *out = &net->out;
     struct myr_arena *arena = plan->arena;
+    /* Said only where there are several fabrics. */
     const char *times =
         out->planes * out->units > 1
             ? myr_arena_printf(arena, " * %u planes * %u units", out->planes, out->units)
@@ -116,6 +117,7 @@ static void explain(struct plan *plan, struct net_plan *net)
         net->inputs[MYR_DEVICE_LEAF] = myr_arena_printf(
             arena, "ceil(%u / %u)%s = %u", net->unit_endpoints, out->leaf_down, times, out->leaf);
     }
+    /* One tier has leaves alone. */
     uint32_t spine_radix = fits_straight_radix(net->spine_sw, out->fabric_gbps);
     if (out->tiers == 2) {
         bool dense = out->fill == MYR_FILL_DENSE;

@@ -114,6 +114,7 @@ static void put_rates(struct plan *plan, const struct storage_needs *needs)
     plan_figure(plan, FIG_ST_META_OPS, count * (double)one->metadata_ops, MYR_BASIS_COMPUTED,
                 "%.0f * %llu", count, (unsigned long long)one->metadata_ops);
     plan_figure_word(plan, FIG_ST_CLASS, class_of(plan, read, write), MYR_BASIS_COMPUTED);
+    /* Of one server: what the sums above are made of. */
     plan_figure(plan, FIG_ST_NIC, (double)one->port_mbytes / 1000, MYR_BASIS_COUNTED, "its card");
     plan_figure(plan, FIG_ST_DISK_READ, (double)one->read_mbytes / 1000, one->read_basis,
                 "its disks");
@@ -199,6 +200,7 @@ static void put_tier(struct plan *plan, uint32_t tier, uint32_t base)
     }
     const struct myr_part_storage *server = &part_at(plan, part)->storage;
     struct storage_server one = storage_one(plan, server);
+    /* As plan_tier_servers() has counted them. */
     double data = spec->erasure_data ? spec->erasure_data : 1;
     double stored =
         spec->erasure_data ? data + spec->erasure_parity : (spec->copies ? spec->copies : 3);

@@ -129,6 +129,7 @@ static uint64_t most_of(const struct storage_needs *needs)
 static void check_given(struct plan *plan, const struct storage_needs *needs, uint64_t count)
 {
     const struct myr_spec_storage *spec = &plan->spec->storage;
+    /* What the servers have to write in all, copies and parity included. */
     uint64_t write = needs->write_mbytes * needs->stored / needs->data;
     uint64_t wanted = needs->read_mbytes > write ? needs->read_mbytes : write;
     uint64_t line = storage_reads(&needs->one);
@@ -140,6 +141,7 @@ static void check_given(struct plan *plan, const struct storage_needs *needs, ui
                      (unsigned long long)count, (unsigned long long)(count * line),
                      (unsigned long long)wanted);
     }
+    /* A counted number is enough by itself: only a given one may be too small. */
     if (!spec->servers) {
         return;
     }
@@ -232,6 +234,7 @@ int plan_storage(struct plan *plan, struct myr_err *err)
     /* Files are capacity, too: whichever is more. */
     needs->usable_gb = asked_gb > needs->file_gb ? asked_gb : needs->file_gb;
     needs->by_capacity = divide(needs->usable_gb * needs->stored, raw_gb * needs->data);
+    /* Whichever direction asks for more. */
     uint64_t by_read = divide(needs->read_mbytes, storage_reads(&needs->one));
     uint64_t by_write =
         divide(needs->write_mbytes * needs->stored / needs->data, storage_writes(&needs->one));
@@ -239,6 +242,7 @@ int plan_storage(struct plan *plan, struct myr_err *err)
     needs->by_iops = divide(up(spec->iops), needs->one.iops);
     MYR_TRY(need_checkpoint(plan, needs, err));
 
+    /* The spec's own number beats all wishes; what it misses becomes findings. */
     uint64_t count = spec->servers ? spec->servers : most_of(needs);
     if (count == 0) {
         return myr_doc_error(err, spec->node, MYR_EINVAL,
