@@ -77,6 +77,7 @@ static int read_pem(struct myr_kube_access *a, const char *file, const struct my
     const struct myr_doc *path = myr_doc_get(map, key), *data = myr_doc_get(map, data_key);
     if (data && data->kind != MYR_DOC_NULL) {
         MYR_TRY(myr_doc_expect(data, MYR_DOC_SCALAR, data_key, err));
+        /* It is used as a text from here on: what has a NUL inside would be cut there. */
         if (!from_base64(data->text, &text) || !text.len || memchr(text.data, '\0', text.len)) {
             return myr_doc_error(err, data, MYR_EINVAL, "'%s' is no PEM text in base64", data_key);
         }
@@ -321,6 +322,7 @@ static int from_account(const struct myr_kube_where *where, const char *host, co
     a.from = keep(&a.arena, myr_str_from(folder));
     a.host = keep(&a.arena, myr_str_from(host));
     a.port = (uint16_t)number;
+    /* An address of IPv6 stands in brackets in a URL, and without them in the environment. */
     a.url = myr_arena_printf(&a.arena, strchr(host, ':') ? "https://[%s]:%u" : "https://%s:%u",
                              host, a.port);
     a.path = "";

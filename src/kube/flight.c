@@ -220,6 +220,7 @@ static bool judge(struct place *p, const struct client_answer *answer)
         }
         return true;
     }
+    /* Bound already: by us, with an answer that was lost, or by somebody else. */
     if (answer->status == 409 && p->step == STEP_BIND) {
         p->step = STEP_CHECK;
         return false;
@@ -240,6 +241,7 @@ static bool judge(struct place *p, const struct client_answer *answer)
                            .method = p->step == STEP_DELETE ? "DELETE" : "POST", .path = path},
                        answer->status, answer->body, &err);
     kube_trouble(s, source_of(p->step), &err);
+    /* These pass, or are mended from outside: the decision stays as it is. */
     if (answer->status >= 500 || answer->status == 429 || answer->status == 401) {
         return false;
     }

@@ -30,6 +30,7 @@ static void put_name(struct myr_buf *ret, const char *name)
     for (const char *c = name; *c && ret->len - from < NAME_BYTES; c++) {
         char lower = *c >= 'A' && *c <= 'Z' ? (char)(*c + 32) : *c;
         bool plain = (lower >= 'a' && lower <= 'z') || (lower >= '0' && lower <= '9');
+        /* A name begins with a letter or digit: what comes before the first one is left out. */
         if (plain || ret->len > from) {
             myr_buf_putc(ret, plain ? lower : '-');
         }

@@ -60,6 +60,7 @@ struct kube_pair {
     struct myr_str key, value;
 };
 
+/* Labels or a selector; a key is there once. */
 struct kube_pairs {
     struct kube_pair *items;
     uint32_t count;
@@ -83,18 +84,19 @@ struct kube_amounts {
     uint32_t count;
 };
 
+/* As the API server last told it; its texts live in its arena. */
 struct kube_node {
     struct myr_arena arena;
     struct myr_str name, uid, address, leaf; /* leaf: empty where no label names one */
     struct kube_pairs labels;
     struct kube_taint *taints;
     uint32_t taint_count;
-    struct kube_amounts has; /* that pods may use, in all */
-    bool unschedulable, ready;
-    int64_t lost_ms; /* not ready since then, by our clock; -1: ready */
-    uint64_t digest; /* of all that decides */
-    uint32_t seen;   /* by which list */
-    uint32_t place;  /* in the topology */
+    struct kube_amounts has;   /* that pods may use, in all */
+    bool unschedulable, ready; /* cordoned; the condition Ready is True */
+    int64_t lost_ms;           /* not ready since then, by our clock; -1: ready */
+    uint64_t digest;           /* of all that decides */
+    uint32_t seen;             /* by which list */
+    uint32_t place;            /* in the topology */
 };
 
 struct kube_toleration {
@@ -150,6 +152,10 @@ struct kube_needs {
     struct kube_needs *next, **back;
 };
 
+/*
+ * As the API server last told it; a new word of it makes a new one, which takes the old one's
+ * place.
+ */
 struct kube_pod {
     struct myr_arena arena;
     struct myr_str space, name, uid, node;
@@ -160,8 +166,8 @@ struct kube_pod {
      */
     bool ours, deleting, host_network, indexed, strict;
     enum kube_phase phase;
-    uint32_t gang_size; /* 0: what is said is no size */
-    uint64_t index;
+    uint32_t gang_size;             /* 0: what is said is no size */
+    uint64_t index;                 /* completion index, where 'indexed' */
     int32_t priority, own_priority; /* of its class; of the annotation */
     int64_t created_ms;
     struct kube_needs *needs; /* of all pods that ask the same */
@@ -290,6 +296,7 @@ const struct myr_doc *kube_list(const struct myr_doc *map, const char *key);
 
 /* --- match.c */
 
+/* Why a node does not do, in no order of weight; KUBE_FITS: it does. */
 enum kube_misfit {
     KUBE_FITS,
     KUBE_NOT_READY,
@@ -306,6 +313,7 @@ enum kube_misfit kube_may(const struct kube_needs *needs, const struct kube_node
 
 /* --- the cluster */
 
+/* What is taken of a node, by all pods on it, ours or not. */
 struct kube_use {
     int64_t used[KUBE_RESOURCES];
     uint32_t ports[64], port_count; /* of the host, taken by pods there; beyond 64: all are */
@@ -322,6 +330,7 @@ enum kube_reason {
     KUBE_REASONS
 };
 
+/* What was last said of one reason. */
 struct kube_told {
     uint64_t text;  /* digest */
     uint64_t round; /* in which it was last so; 0: never */
@@ -367,12 +376,17 @@ struct kube_spot {
     uint8_t places, empty, misfit; /* free now; if nothing ran there; why it does not do */
 };
 
+/* One of the kinds of pods that were asked for lately. */
 struct kube_kind {
     uint64_t digest, used; /* of its needs; when it was last asked for */
     struct kube_spot *spots;
     uint32_t count;
 };
 
+/*
+ * Everything that is known. 'stale' and 'changed' fields say what has to be made anew before it is
+ * used; each is set by whoever changes what it rests on.
+ */
 struct myr_kube_cluster {
     struct myr_kube_policy policy;
     char scheduler[64], labels[4][128];

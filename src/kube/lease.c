@@ -31,6 +31,10 @@ static void on_timer(uv_timer_t *timer)
 {
     struct lease *l = timer->data;
     struct service *s = l->service;
+    /*
+     * Flights end where they are before anybody else may begin: none of them binds beside
+     * another's.
+     */
     if (l->leads && !kube_lease_held(l)) {
         l->leads = false;
         kube_flight_abandon(s);

@@ -122,6 +122,7 @@ static void read_ports(struct kube_needs *needs, const struct myr_doc *container
         if (!myr_str_to_u64(kube_text(ports->items[i], "hostPort"), &port) || port == 0) {
             continue;
         }
+        /* A port that was left out would be given to somebody else: rather the pod waits. */
         if (port > UINT16_MAX || needs->port_count == KUBE_PORTS) {
             refuse(needs, "more than 16 ports of the host");
             return;
@@ -279,6 +280,7 @@ static void read_affinity(struct myr_arena *arena, const struct myr_doc *spec,
     }
     const struct myr_doc *spreads = kube_list(spec, "topologySpreadConstraints");
     for (uint32_t i = 0; spreads && i < spreads->count; i++) {
+        /* A wish may be passed over, a condition may not. */
         if (!myr_str_eq(kube_text(spreads->items[i], "whenUnsatisfiable"),
                         MYR_STR("ScheduleAnyway"))) {
             refuse(needs, "a topologySpreadConstraint that must hold");

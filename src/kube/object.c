@@ -129,6 +129,10 @@ static void read_has(struct kube_resources *resources, struct kube_node *node,
         const struct myr_doc_entry *entry = &map->entries[i];
         int64_t milli;
         uint32_t id = kube_resource(resources, entry->key);
+        /*
+         * A kind beyond those that are told apart is left out: pods that ask for it are refused
+         * anyway.
+         */
         if (id != MYR_NONE && entry->value->kind == MYR_DOC_SCALAR &&
             kube_quantity(entry->value->text, &milli)) {
             node->has.items[node->has.count++] = (struct kube_amount){id, milli};

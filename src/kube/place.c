@@ -37,6 +37,7 @@ static uint32_t room(const struct kube_node *node, const struct kube_use *use,
         }
         most = fits < most ? fits : most;
     }
+    /* A port of the host is there once: two such pods cannot share a node. */
     return (uint32_t)(needs->port_count && most > 1 ? 1 : most);
 }
 
@@ -130,6 +131,7 @@ static uint32_t count_places(struct myr_kube_cluster *c, const struct kube_needs
         tally->nodes++;
         tally->empty += spot->empty;
         most = spot->empty > most ? spot->empty : most;
+        /* Kept for others, but room all the same if nothing ran: 'empty' has it already. */
         if (spot->misfit == KUBE_FITS && closed && closed[id / 64] >> id % 64 & 1) {
             tally->kept++;
             continue;

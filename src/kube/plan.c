@@ -84,6 +84,7 @@ void kube_plan_adopt(struct kube_gang *gang)
     bool fresh = false;
     for (uint32_t i = 0; i < gang->count; i++) {
         const struct kube_pod *pod = gang->pods[i];
+        /* Whichever is bound and has a plan: that is rank 0 of a placement. */
         lead = pod->node.len && pod->plan.len && pod->placement.len ? pod : lead;
         fresh = fresh || is_fresh(pod);
     }

@@ -140,6 +140,9 @@ static void walk_owner(struct kube_walk *w, struct kube_pod_texts *t)
                                : IS(key, "uid")        ? &uid
                                : IS(key, "apiVersion") ? &api
                                                        : NULL;
+        /*
+         * Members that are not wanted must be plain too: an owner that is odd is left to object.c.
+         */
         struct myr_str other = {};
         kube_walk_text(w, text ? text : &other);
     }

@@ -128,6 +128,7 @@ static void on_check(uv_check_t *check)
     int64_t wake_ms = myr_kube_wake_ms(s->cluster), now_ms = kube_wall_ms();
     uv_timer_stop(&s->wake);
     if (wake_ms != INT64_MAX) {
+        /* By the clock of the wall, as decisions are; it may have passed already. */
         int64_t wait_ms = wake_ms > now_ms + ROUND_MS ? wake_ms - now_ms : ROUND_MS;
         uv_timer_start(&s->wake, on_wake, (uint64_t)wait_ms, 0);
     }
@@ -285,6 +286,7 @@ static void on_version(void *context, const struct client_answer *answer)
         return;
     }
     kube_trouble(s, SOURCE_VERSION, NULL);
+    /* From here on watches and lease have handles, which the end has to close. */
     s->begun = true;
     kube_watch_begin(s, MYR_KUBE_NODES);
     kube_watch_begin(s, MYR_KUBE_PODS);

@@ -122,6 +122,7 @@ static void put_node(struct myr_kube_cluster *c, struct kube_node *node, int64_t
         c->node_changes++;
         kube_use_touch(c, id);
     }
+    /* Only a node that is new or has moved changes the order of the fabric. */
     if (!old || !myr_str_eq(old->leaf, node->leaf)) {
         c->order_stale = true;
     } else {
@@ -159,6 +160,7 @@ static void compact_pods(struct myr_kube_cluster *c)
             free(c->pod_keys.items[i]);
             continue;
         }
+        /* Others point at pods and not at their numbers: these may change. */
         c->pods.items[kept] = c->pods.items[i];
         c->pod_keys.items[kept] = c->pod_keys.items[i];
         bool added = myr_strmap_add(&c->pod_ids, myr_str_from(c->pod_keys.items[kept]), kept);
@@ -384,6 +386,7 @@ int myr_kube_line(struct myr_kube_cluster *c, enum myr_kube_kind kind, struct my
         read_version(object, said.version);
         if (said.change == MYR_KUBE_ERROR) {
             uint64_t code = 0;
+            /* Of an error the object is a Status, which says why in words. */
             struct myr_str text = kube_text(object, "message");
             said.code = myr_str_to_u64(kube_text(object, "code"), &code) && code < 1000
                             ? (uint32_t)code

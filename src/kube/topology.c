@@ -60,6 +60,7 @@ void kube_order(struct myr_kube_cluster *c)
         }
         c->nodes.items[spots[i].node]->place = place++;
     }
+    /* The last leaf is filled up like all others. */
     uint32_t places = (place + size - 1) / size * size;
     free(c->node_at);
     c->node_at = myr_xcalloc(places, sizeof(*c->node_at));

@@ -122,6 +122,7 @@ void kube_use_ready(struct myr_kube_cluster *c)
     }
     free(c->use);
     free(c->stamp_of);
+    /* Nodes that came since have no use yet: the tables grow only here. */
     c->use_count = (uint32_t)c->nodes.count;
     c->use = myr_xcalloc(c->nodes.count, sizeof(*c->use));
     c->stamp_of = myr_xcalloc(c->nodes.count, sizeof(*c->stamp_of));

@@ -56,6 +56,7 @@ static bool one_more(struct kube_walk *w, char bracket)
         w->first = false; /* of what is around it something was there */
         return false;
     }
+    /* Before all but the first stands a comma. */
     if (!w->first) {
         if (c != ',') {
             return give_up(w);
@@ -181,6 +182,10 @@ static bool take_bracket(struct nest *nest, char c)
 static uint32_t in_texts(uint32_t quotes, bool inside)
 {
     uint32_t bits = quotes;
+    /*
+     * Each quote turns over all bits from it on: the XOR of all below, doubled in reach at each
+     * step.
+     */
     for (uint32_t shift = 1; shift < BLOCK; shift *= 2) {
         bits ^= bits << shift;
     }
