@@ -23,7 +23,10 @@ static uint32_t switch_at(const struct cloth *cloth, uint32_t port)
     return cloth->design->port_device[port] - cloth->first_device;
 }
 
-/* All links between switches, each from both ends, behind the other links of its switch. */
+/*
+ * All links between switches, each from both ends, behind the other links of its switch. Two
+ * passes: how many each switch has, then the edges themselves.
+ */
 static void put_links(struct cloth *cloth, struct myr_arena *arena, uint32_t net)
 {
     const struct myr_design *design = cloth->design;

@@ -22,7 +22,10 @@ struct classes {
     uint32_t *first, *member; /* switches of a class: member[first[c]] .. */
 };
 
-/* Equal sums become equal numbers, in the order in which they are met. Returns how many. */
+/*
+ * Equal sums become equal numbers, in the order in which they are met. Returns how many. So numbers
+ * do not hang on the values of hashes.
+ */
 static uint32_t number(const uint64_t *sums, uint32_t count, uint32_t *of)
 {
     MYR_CLEANUP(myr_u64map_done) struct myr_u64map map = {};

@@ -50,7 +50,10 @@ static bool top_fits(const struct socket *socket, const char *form, const char *
            physical_same(socket->top, top);
 }
 
-/* 'fits' of a module lists the beginnings of the ids of the cards that it is specified for. */
+/*
+ * 'fits' of a module lists the beginnings of the ids of the cards that it is specified for. A
+ * module without such a list goes into any card.
+ */
 static bool host_listed(const char *fits, const char *id)
 {
     for (const char *at = fits; at && *at;) {

@@ -7,6 +7,7 @@
  * Rules about numbers are explained by the same paths (explain/).
  */
 
+/* By enum myr_fill. */
 static const char *const fill_names[] = {"default", "regular", "dense"};
 
 /* A negative price is none; what has none is never free. */
@@ -168,6 +169,7 @@ static const struct myr_value *put_bom(struct myr_answer *answer, const struct m
     return bom;
 }
 
+/* Accepted ones too, marked as such. */
 static void put_findings(struct myr_answer *answer, const struct myr_design *design)
 {
     myr_answer_list(answer, "findings");

@@ -33,7 +33,10 @@ static bool text_eq(const char *a, const char *b)
     return a && b && myr_str_eq_nocase(myr_str_from(a), myr_str_from(b));
 }
 
-/* 'fits' lists the beginnings of the names of hosts that a module is specified for. */
+/*
+ * 'fits' lists the beginnings of the names of hosts that a module is specified for. Without a list
+ * any card will do.
+ */
 static bool host_listed(const char *fits, const char *id)
 {
     if (!fits) {
@@ -177,7 +180,10 @@ enum fit_rule fits_modules(const struct myr_part *part_a, const struct myr_part 
     return a->reach_m < length_m || b->reach_m < length_m ? FIT_OPTIC_REACH : FIT_OK;
 }
 
-/* Fibre pairs that one connector of a module lights; several colours share one. */
+/*
+ * Fibre pairs that one connector of a module lights; several colours share one. One where the speed
+ * of a lane is not stated.
+ */
 static uint32_t pairs_of(const struct myr_part_transceiver *optic)
 {
     return optic->grid || !optic->lane_gbps ? 1 : optic->port_gbps / optic->lane_gbps;

@@ -85,7 +85,10 @@ static void put_scale_up(struct inside_builder *builder, uint32_t first_gpu,
     }
 }
 
-/* Cards that a node has on a network: a twin cage may serve two. */
+/*
+ * Cards that a node has on a network: a twin cage may serve two. A card that the catalogue does not
+ * have counts as one.
+ */
 static uint32_t cards_of(const struct plan *plan, const struct myr_server_nics *nics)
 {
     uint32_t nic = nics->nic ? myr_catalog_find(plan->catalog, myr_str_from(nics->nic)) : MYR_NONE;

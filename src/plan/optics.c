@@ -46,7 +46,10 @@ static struct fit_socket nic_socket(const struct myr_part *nic, uint32_t ports)
                                .nic = true};
 }
 
-/* What plugs into a port of this speed, where the catalogue's fixed-port switches do not say. */
+/*
+ * What plugs into a port of this speed, where the catalogue's fixed-port switches do not say. The
+ * usual form of ports of that speed.
+ */
 static const char *form_of_speed(uint32_t gbps)
 {
     return gbps <= 1     ? "rj45"

@@ -37,7 +37,10 @@ static const char *net_words(const struct audit_need *need)
     return need->net < MYR_NET_COUNT ? myr_net_names[need->net] : "the list";
 }
 
-/* The line that serves most of these needs, or of those that stay open; SIZE_MAX: none does. */
+/*
+ * The line that serves most of these needs, or of those that stay open; SIZE_MAX: none does. For
+ * the place of a finding: where most of the kind stands is where one looks first.
+ */
 static size_t busiest(const struct audit *audit, const struct audit_need *like, bool open)
 {
     uint64_t most = 0;

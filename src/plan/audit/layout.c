@@ -92,7 +92,10 @@ static int read_count(struct myr_csv *csv, uint32_t column, uint64_t *ret, struc
     return MYR_OK;
 }
 
-/* Rows of one kind make one line: a hall has thousands of racks and few kinds of device. */
+/*
+ * Rows of one kind make one line: a hall has thousands of racks and few kinds of device. The match
+ * then has few lines, however large the hall is.
+ */
 static void join(struct audit *audit, const struct audit_line *line)
 {
     for (size_t i = 0; i < audit->lines.count; i++) {

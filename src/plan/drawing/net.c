@@ -26,7 +26,7 @@ bool plan_draw_is_half(const struct myr_design *design, enum myr_net_id id)
             net->leaf <= HALF_LEAVES && net->spine <= HALF_LEAVES);
 }
 
-/* Whether one cage of a node carries ports of several planes. */
+/* Whether one cage of a node carries ports of several planes. Told by the first node. */
 static bool is_twin(const struct myr_design *design, enum myr_net_id id)
 {
     const struct myr_devtype *type =

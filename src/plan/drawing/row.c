@@ -117,7 +117,10 @@ void plan_draw_boxes(struct drawing *drawing, const struct draw_row *row)
     }
 }
 
-/* Links of one device to the first marks of a row; returns those to devices that are not drawn. */
+/*
+ * Links of one device to the first marks of a row; returns those to devices that are not drawn.
+ * 'counts' is by drawn mark.
+ */
 static uint32_t count_links(const struct myr_design *design, uint32_t device,
                             const struct draw_row *upper, uint32_t counts[DRAW_ROW_MAX])
 {

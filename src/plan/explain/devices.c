@@ -96,6 +96,7 @@ void explain_put_devices(const struct myr_design *design, struct myr_answer *ans
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena scratch;
     myr_arena_init(&scratch);
+    /* One counter a device, used by one switch after the other. */
     uint16_t *links = MYR_ARENA_NEW(&scratch, uint16_t, design->device_count);
     myr_answer_object(answer, "devices");
     for (uint32_t device = 0; device < design->device_count; device++) {

@@ -65,6 +65,7 @@ static void put_by(struct myr_answer *answer, const char *key,
     myr_answer_end(answer);
 }
 
+/* "leaf/p0-g0-r0:17/2", as flags on cables have it. */
 static void put_end(struct myr_answer *answer, const char *key, const struct myr_design *design,
                     uint32_t port)
 {
@@ -75,7 +76,7 @@ static void put_end(struct myr_answer *answer, const char *key, const struct myr
     myr_answer_str(answer, key, (struct myr_str){name.data, name.len});
 }
 
-/* One row a link: a splitter that moves has several. */
+/* One row a link: a splitter that moves has several. What is left over has no new ends. */
 static const struct myr_value *put_moves(const struct myr_growth *growth, struct myr_answer *answer)
 {
     const struct myr_design *old = growth->installed, *now = &growth->grown;

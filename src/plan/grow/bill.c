@@ -38,7 +38,10 @@ static bool ends_with(const char *text, const char *end)
     return len >= end_len && strcmp(text + len - end_len, end) == 0;
 }
 
-/* The line of a network that has this part, by what its name ends with. */
+/*
+ * The line of a network that has this part, by what its name ends with. NULL: the bill has no such
+ * line, as for networks that others cable.
+ */
 static struct myr_bom_row *line_of(const struct bill *bill, uint32_t net, const char *order,
                                    const char *end)
 {

@@ -37,8 +37,11 @@ static uint32_t pair_of(const struct groups *groups, uint32_t a, uint32_t b)
     return left < right ? left * groups->count + right : right * groups->count + left;
 }
 
-/* Takes from each pair's wanted links those that an installed one is; spread over what there was,
- * so that no switch loses all of its. */
+/*
+ * Takes from each pair's wanted links those that an installed one is; spread over what there was,
+ * so that no switch loses all of its. Passed twice: first how many each pair has, then which of
+ * them stay.
+ */
 static void take_installed(struct groups *groups, enum myr_net_id net, uint32_t *wanted,
                            struct grow_link *ret, uint32_t *ret_count, struct myr_arena *scratch)
 {

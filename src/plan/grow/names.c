@@ -3,6 +3,8 @@
 /*
  * Ids and names. What is installed keeps both; new things get the next ids behind all that were
  * ever given, and the name of their place, or the next free one when that is taken.
+ * docs/decisions/0010 says why a position and an id are two things: all code computes with
+ * positions in the regular order, while labels, journals and people keep what they know.
  */
 
 /* Of one kind of thing; MYR_NONE until it has one. 'next' is above all ids that were ever given. */
@@ -35,7 +37,10 @@ static uint32_t *ids_end(struct ids *ids)
     return ids->id;
 }
 
-/* A hole in a box stays the same hole, whatever role it plays now. */
+/*
+ * A hole in a box stays the same hole, whatever role it plays now. MYR_NONE where the cage is
+ * divided otherwise now: its ports are others then.
+ */
 static uint32_t same_hole(const struct grow *grow, uint32_t old_port)
 {
     const struct myr_design *old = grow->old, *plan = grow->plan;
@@ -60,7 +65,10 @@ static uint32_t same_hole(const struct grow *grow, uint32_t old_port)
     return MYR_NONE;
 }
 
-/* Ports by their holes, links and cables by what they were. */
+/*
+ * Ports by their holes, links and cables by what they were. GPU nodes come first in the arrays and
+ * keep their order, so a node's id is its position in every design.
+ */
 static void give_ids(struct grow *grow)
 {
     const struct myr_design *old = grow->old;

@@ -6,6 +6,7 @@
  * cable stay in it.
  */
 
+/* Each box has one place, each place one box. */
 void grow_pair(struct grow *grow, uint32_t old, uint32_t now)
 {
     MYR_ASSERT(grow->to[old] == MYR_NONE && grow->from[now] == MYR_NONE);
@@ -18,7 +19,10 @@ uint32_t grow_port(const struct grow *grow, uint32_t old_port)
     return grow_port_at(grow, old_port, grow->to[grow->old->port_device[old_port]]);
 }
 
-/* Same role, speed and division of the cage: else a cable cannot simply stay in it. */
+/*
+ * Same role, speed and division of the cage: else a cable cannot simply stay in it. A port of a
+ * host is found by its number on the card, one of a switch by its cage.
+ */
 uint32_t grow_port_at(const struct grow *grow, uint32_t old_port, uint32_t device)
 {
     const struct myr_design *old = grow->old, *plan = grow->plan;

@@ -79,7 +79,10 @@ static void put_moves(const struct myr_growth *growth, struct myr_buf *buf)
     }
 }
 
-/* "day,minute,crew,action," of a task. */
+/*
+ * "day,minute,crew,action," of a task. Days and crews count from 1, minutes from the beginning of
+ * the day.
+ */
 static void put_when(struct myr_buf *buf, const struct install_task *task)
 {
     myr_buf_printf(buf, "%u,%u,%u,%s,", install_day(task) + 1,
@@ -232,6 +235,7 @@ static int add_sheets(struct myr_file_set *set, const struct myr_growth *growth,
     return rc;
 }
 
+/* What is bought and what moves, one file each. */
 static int add_lists(struct myr_file_set *set, const struct myr_growth *growth, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};

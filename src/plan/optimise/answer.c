@@ -23,7 +23,7 @@ static int digits_of(uint32_t metric)
     return scale_of(metric) == 100 ? 2 : scale_of(metric) == 1000 ? 3 : 0;
 }
 
-/* A value of a list of choices as the spec writes it. */
+/* A value of a list of choices as the spec writes it. Null where the spec has no list for it. */
 static void put_choice(const struct myr_optimum *optimum, const struct myr_catalog *catalog,
                        struct myr_answer *answer, const struct myr_plan_point *point,
                        uint32_t choice)
