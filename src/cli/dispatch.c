@@ -64,6 +64,7 @@ static int unknown(const char *word, const struct myr_command *verb)
         MYR_ASSERT(count < VERBS_MAX && strchr(verb->subcommands[i]->name, ' '));
         names[count++] = strchr(verb->subcommands[i]->name, ' ') + 1;
     }
+    /* Empty where no word is near enough to have been meant. */
     myr_str_nearest(myr_str_from(word), names, count, near, sizeof(near));
     (void)myr_err_set(&err, MYR_EINVAL, "unknown %s '%.40s'%s%s%s%s%s", verb ? "sub-verb" : "verb",
                       word, verb ? " of " : "", verb ? verb->name : "",

@@ -114,6 +114,7 @@ static int run(struct cli *cli, struct myr_err *err)
         }
     }
     myr_answer_end(answer);
+    /* A word that nothing matches is a "no". */
     cli->no = parts->count == 0;
     if (!cli->no || cli->common.format == MYR_FORMAT_CSV) { /* whose header comes from it */
         show(answer, word || options->kind ? NULL : kinds, parts);

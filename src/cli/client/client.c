@@ -55,6 +55,7 @@ int client_open(struct cli *cli, struct client *ret, struct myr_err *err)
         token = token ? token : place.token;
     }
     ret->url = ret->url ? ret->url : default_url;
+    /* Paths begin with a '/': it must not stand there twice. */
     size_t length = strlen(ret->url);
     while (length > 0 && ret->url[length - 1] == '/') {
         length--;

@@ -123,6 +123,7 @@ static int add_layout(struct cli *cli, const char *file, const char *path, struc
     MYR_TRY(json ? myr_doc_read_json(&cli->arena, file, body, &top, err)
                  : myr_doc_read_yaml(&cli->arena, file, body, &top, err));
     MYR_TRY(myr_doc_expect(top, MYR_DOC_MAP, "a job file", err));
+    /* A size by nodes is refused beside a layout, whatever it comes to. */
     uint64_t gpus = myr_layout_gpus(&layout), given;
     const struct myr_doc *said = myr_doc_get(top, "gpus"), *nodes = myr_doc_get(top, "nodes");
     if (said) {
@@ -210,6 +211,7 @@ static int look(const struct client *client, const char *path, char told[32], bo
     }
     const char *state = client_text(&round.cli, doc, "state");
     *ret_over = job_has_ended(state);
+    /* Each change of state once, for whoever watches. */
     if (strcmp(state, told) != 0 && isatty(STDERR_FILENO)) {
         fprintf(stderr, "%s\n", state);
     }
@@ -311,6 +313,7 @@ static int run(struct cli *cli, struct myr_err *err)
     if (options->wait) {
         MYR_TRY(wait_for_end(&client, path, err));
     }
+    /* Shown as it is now: what the POST answered may be old after a wait. */
     MYR_TRY(client_get(&client, path, &doc, err));
     job_show(cli, doc);
     myr_answer_list(&cli->answer, "kubernetes"); /* none was made there */

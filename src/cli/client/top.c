@@ -77,6 +77,7 @@ static bool on_piece(void *context, struct myr_str bytes)
     struct feed *feed = context;
     myr_buf_put(&feed->text, bytes.data, bytes.len);
     char last[48];
+    /* An event ends with an empty line: the last one is whole when that has come behind its id. */
     snprintf(last, sizeof(last), "id: %lld\n", (long long)feed->until);
     const char *at = strstr(feed->text.data, last);
     return feed->text.len < (1U << 20) && !(at && strstr(at, "\n\n"));
@@ -236,6 +237,7 @@ static int fill(const struct client *client, struct myr_err *err)
 /* As many lines as the screen has: what is at the top is asked first. */
 static void put_screen(struct myr_buf *screen, const struct myr_buf *text, uint32_t lines)
 {
+    /* To the corner, and all of it cleared: what is drawn may be shorter than before. */
     myr_buf_puts(screen, "\x1b[H\x1b[2J");
     const char *at = text->len ? text->data : "";
     for (uint32_t line = 1; *at && line < lines; line++) {
@@ -251,6 +253,7 @@ static void put_screen(struct myr_buf *screen, const struct myr_buf *text, uint3
 static int draw(const struct client *client, struct myr_err *err)
 {
     MYR_CLEANUP(client_round_done) struct client_round round;
+    /* Where the terminal does not say. Asked at every drawing: windows change. */
     struct winsize size = {.ws_col = 80, .ws_row = 24};
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     MYR_CLEANUP(myr_buf_done) struct myr_buf screen = {};

@@ -129,6 +129,7 @@ static void show(struct myr_answer *answer, const struct myr_calibration_job *jo
                             job->runs.items[i].refused);
         }
     }
+    /* Said whether a file was asked for or not. */
     if (!result->worth_it) {
         myr_answer_para(answer, "These measurements do not make left-out ones better: keep the "
                                 "shipped profile.");

@@ -130,6 +130,7 @@ static void show_rest(struct myr_answer *answer, const struct myr_scale_curves *
     const struct myr_scale_curve *all[] = {&curves->weak, &curves->strong};
     uint32_t missing = 0;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
+        /* The larger of both: up to there at least one curve has gaps. */
         missing = all[i]->missing_gpus > missing ? all[i]->missing_gpus : missing;
     }
     show_rounded(answer, &curves->weak);
@@ -214,6 +215,7 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_TRY(myr_case_init(it, &cli->arena, &question, err));
     struct myr_err why = {};
     int rc = myr_scale_trace(it, &recovery, &cli->arena, curves, &why);
+    /* That nothing fits is an answer, with exit status 1; all else is an error. */
     if (rc == MYR_EINFEASIBLE) {
         put_nothing(cli, it, &why);
         return MYR_OK;

@@ -196,6 +196,7 @@ static int run(struct cli *cli, struct myr_err *err)
     if (rc == MYR_OK && ready) {
         put_script(answer, a, options);
         myr_answer_verbatim(answer, (struct myr_str){a->script.data, a->script.len});
+        /* Each "no" has its own words: pools that would have to share, no nodes, no layout. */
     } else if (rc == MYR_OK) {
         put_nothing(answer);
         if (a->pooled) {

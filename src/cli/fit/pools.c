@@ -22,6 +22,7 @@ static void put_stages(struct myr_answer *answer, const struct myr_fit_mixed *mi
                        const struct myr_fit_part *part)
 {
     const struct myr_fit_stage *stages = &mixed->stages[part->first_stage];
+    /* Stages are counted only of a pipeline over the pools. */
     bool layers = part->used && mixed->stage_count > 0;
     if (!layers) {
         myr_answer_null(answer, "first_stage");
@@ -210,6 +211,7 @@ static void show_mixed(struct cli *cli, const struct shown *s, const struct myr_
     myr_answer_fact(answer, "step", "%.3f s, %.3f s of it %s", mixed->step_s, mixed->exchange_s,
                     by_layers ? "transfers between pools that a stage waits for"
                               : "gradients and update after the last micro-batch");
+    /* Below that it is proven, but for the digits. */
     if (gap > 1e-9) {
         myr_answer_fact(answer, "proven", "to %.2g %% of the optimum", 100 * gap);
     }
@@ -227,6 +229,7 @@ static void show_verdict(struct myr_answer *answer, const struct shown *s)
 {
     const struct myr_fit_pools *found = s->found;
     const struct myr_fit_pool *fastest = &s->pools[found->fastest];
+    /* Of two mixtures that work the quicker one is named beside the pool that beats both. */
     bool batch_wins =
         !found->layers.found || (found->batch.found && found->batch.step_s < found->layers.step_s);
     MYR_ASSERT(found->fastest < s->count);

@@ -221,6 +221,7 @@ static void put_job(struct myr_answer *answer, const struct myr_failure_question
     }
     myr_answer_u64(answer, "gpus", (uint64_t)question->gpus);
     myr_answer_u64(answer, "gpus_per_node", (uint64_t)question->gpus_per_node);
+    /* Keys of a run, behind those of the job: the order is that of training.c. */
     static const char *const after[] = {"tokens", "checkpoint_tb", "storage", "power_mw"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(after); i++) {
         myr_answer_null(answer, after[i]);

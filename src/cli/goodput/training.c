@@ -38,6 +38,7 @@ static void put_days(struct myr_answer *answer, const struct myr_training *t,
 {
     const struct myr_campaign *c = &it->campaign;
     if (!(t->question.tokens > 0) || !c->ends) {
+        /* All keys are always there: what has nothing to say is null. */
         static const char *const unknown[] = {"days", "days_interval", "days_interval_failures",
                                               "energy_mwh", "money"};
         for (size_t i = 0; i < MYR_ARRAY_COUNT(unknown); i++) {

@@ -99,6 +99,7 @@ static int split_lease(struct cli *cli, const char *text, struct myr_kube_schedu
 {
     const char *slash = strchr(text, '/');
     for (const char *c = text; *c; c++) {
+        /* Both go into a path: only what names there may have, and one '/' between them. */
         bool plain = (*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9') || *c == '-' ||
                      *c == '.' || c == slash;
         slash = plain ? slash : NULL;

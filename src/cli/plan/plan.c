@@ -264,6 +264,7 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_TRY(check_files(options, err));
     MYR_TRY(plan_next(cli, options, &catalog, &design, &larger, &next, err));
     if (options->crews) {
+        /* Crews install all of it: growth from nothing has every device and cable in it. */
         struct myr_growth growth;
         myr_grow_from_nothing(&cli->arena, &design, &growth);
         MYR_TRY(myr_grow_write(&growth, options->out,

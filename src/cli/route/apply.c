@@ -95,6 +95,9 @@ static int run(struct cli *cli, struct myr_err *err)
     myr_answer_fact(&cli->answer, "written to", "%s, for %s", options->out, applied.what);
     cli_route_applied(cli, &fabric, &applied);
     if (question.target == MYR_APPLY_OPENSM) {
+        /*
+         * Where tables could deadlock it wrote settings of OpenSM instead, which start otherwise.
+         */
         bool tables = strcmp(applied.engine, "file") == 0;
         myr_answer_next(&cli->answer, tables ? "opensm -R file -U %s" : "opensm -F %s",
                         myr_answer_word(&cli->answer, options->out));

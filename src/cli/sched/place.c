@@ -178,6 +178,7 @@ static void put_changes(struct myr_answer *answer, const struct myr_reasons *why
     for (uint32_t i = 0; i < why->change_count; i++) {
         const struct myr_change *c = &why->changes[i];
         bool moves = c->kind == MYR_CHANGE_DEFRAGMENT;
+        /* A unit is a leaf, pod or the like by its number at that level. */
         bool has_unit = moves || c->kind == MYR_CHANGE_FREE_NODES;
         myr_answer_object(answer, NULL);
         myr_answer_text(answer, "kind", myr_change_name(c->kind));

@@ -329,6 +329,7 @@ static void fill(struct cli *cli, const struct myr_replay_answer *a)
     myr_answer_timing(answer, "replay_s", (double)a->took_ns / 1e9, 6);
     sched_show_cluster(answer, &a->cluster);
     show_result(answer, a);
+    /* A trace without recorded waits would have an empty column. */
     uint32_t recorded = a->recorded.jobs ? 1 : 0; /* the last column */
     myr_answer_table(answer, sizes, size_columns, MYR_ARRAY_COUNT(size_columns) - 1 + recorded);
     if (a->has_tenants) {
@@ -381,6 +382,7 @@ static int check_files(struct cli *cli, struct myr_err *err)
     const struct sched_file inputs[] = {{"the trace", cli->operands.items[0]},
                                         {"--design", options->design},
                                         {"--tenants", options->tenants}};
+    /* Each drawing is a file of its own, by its name in the folder. */
     struct sched_file outputs[2 + MYR_REPLAY_CHARTS] = {{"--schedule", options->schedule},
                                                         {"--report", options->report}};
     for (uint32_t i = 0; options->plots && i < MYR_REPLAY_CHARTS; i++) {

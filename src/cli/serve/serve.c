@@ -222,6 +222,7 @@ static int serve_run(struct cli *cli, struct myr_err *err)
     myr_answer_end(&cli->answer);
     myr_answer_end(&cli->answer);
     myr_answer_rows(&cli->answer, served);
+    /* Only then is it asked how many came up: else the server ran as long as it was wanted. */
     if (options->once) {
         char gpus[32];
         uint64_t healthy_gpus = (uint64_t)report.healthy * report.gpus_per_node;

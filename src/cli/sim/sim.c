@@ -147,6 +147,7 @@ static int run(struct cli *cli, struct myr_err *err)
     if ((options->series != NULL) != (options->series_step != NULL)) {
         return myr_err_set(err, MYR_EINVAL, "--series and --series-step go together");
     }
+    /* How many tasks there are is known only when the workload is built. */
     cli_progress(&progress, "simulating", 0);
     struct myr_sim_question question = question_of(cli, &progress);
     MYR_TRY(myr_sim_files_check(&files, err)); /* not after minutes of simulation */

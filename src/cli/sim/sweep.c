@@ -88,6 +88,7 @@ static int array_shard(struct cli *cli, struct myr_sweep_run *run, struct myr_er
     }
     variable("SLURM_ARRAY_TASK_MIN", &least);
     variable("SLURM_ARRAY_TASK_STEP", &step);
+    /* 'count' is one past the last, and refused below. */
     uint64_t place = step && id >= least ? (id - least) / step : count;
     if (place >= count || count > MYR_SWEEP_POINTS_MAX) {
         return myr_err_set(err, MYR_EINVAL,

@@ -77,6 +77,7 @@ static int run(struct cli *cli, struct myr_err *err)
                                    .progress = twin_progress,
                                    .context = &progress};
     cli_progress(&progress, "simulated seconds", (uint64_t)(scenario.length_ms / 1000));
+    /* The run alone, without reading the scenario and writing files. */
     int64_t start_ns = myr_clock_ns();
     rc = myr_twin_run(&scenario, &how, &result, err);
     int64_t took_ns = myr_clock_ns() - start_ns;

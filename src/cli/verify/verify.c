@@ -44,6 +44,7 @@ static void show(struct cli *cli, const struct options *options, const struct my
 {
     struct myr_answer *answer = &cli->answer;
     struct myr_verify_lists found;
+    /* The summary has steps as its rows: they are what is to be done. */
     bool summary = options->list == LIST_SUMMARY;
     enum myr_verify_list list =
         summary ? MYR_VERIFY_STEPS : (enum myr_verify_list)(options->list - 1);
