@@ -204,11 +204,13 @@ static void take_fetch(struct agent *agent, uint32_t epoch, const struct myr_wir
     const struct run *run = runs_find(&agent->runs, fetch->job, epoch);
     struct myr_wire_output out = {
         .job = fetch->job, .rank = fetch->rank, .offset = fetch->offset, .ended = 1};
+    /* 0 asks for as much as fits into a message. */
     size_t most = fetch->bytes && fetch->bytes < FETCH_BYTES ? fetch->bytes : FETCH_BYTES;
     if (run) {
         output_fetch(run->folder, fetch->rank, &out.offset, most, &data, &out.size);
         out.ended = run->state >= RUN_ENDED;
         out.data = (struct myr_str){data.data, data.len};
+        /* The answer names the incarnation that it is of: 0 asked for the newest. */
         epoch = run->epoch;
     }
     (void)session_send(&agent->session, MYR_WIRE_OUTPUT, epoch, &out);
@@ -237,6 +239,7 @@ static void heard(struct agent *agent)
 {
     int64_t now = boot_clock_ns();
     char text[64];
+    /* Once a second is enough: leases count in seconds. */
     if (now - agent->heard_ns >= 1000000000) {
         /* In place, and always of one length: it must not fail on a full disk. */
         int len = snprintf(text, sizeof(text), "at_ns %019lld\n", (long long)now);
@@ -326,6 +329,7 @@ static void renew(struct agent *agent)
         return;
     }
     struct myr_wire_enrol enrol = {.token = MYR_STR(""), .csr = {csr.data, csr.len}};
+    /* Only where it was sent: what is lost with a connection is asked for again. */
     agent->asked_renewal =
         session_send(&agent->session, MYR_WIRE_ENROL, agent->session.boot_number, &enrol) > 0;
 }
@@ -436,6 +440,7 @@ static void next_server(struct session *session)
     const struct settings *settings = agent->settings;
     agent->server_at = (agent->server_at + 1) % (settings->other_count + 1);
     bool first = agent->server_at == 0;
+    /* Place 0 is the first of the list, which is kept apart from the others. */
     session->host = first ? settings->host : settings->others[agent->server_at - 1].host;
     session->port = first ? settings->port : settings->others[agent->server_at - 1].port;
 }

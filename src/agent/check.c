@@ -63,6 +63,7 @@ static int check_stops(struct myr_str bytes)
     for (size_t i = 0; i < stops.items.count; i++) {
         MYR_ASSERT(stops_has(&stops, stops.items.items[i].job, stops.items.items[i].epoch));
     }
+    /* However long the text was. */
     MYR_ASSERT(stops.items.count <= STOPS_MAX);
     stops_done(&stops);
     return MYR_OK;
@@ -70,6 +71,7 @@ static int check_stops(struct myr_str bytes)
 
 static int check_datagram(struct myr_str bytes, struct myr_err *err)
 {
+    /* Not 0, so that a change would be seen. */
     struct progress progress = {.step = 5, .saved = 4};
     if (!progress_parse(bytes, &progress)) {
         /* What is refused changes nothing. */

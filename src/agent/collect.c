@@ -34,6 +34,7 @@ static uint64_t memory_bytes(void)
     if (file_get("/proc", "meminfo", &text, NULL) < 0 || text.len == 0) {
         return 0;
     }
+    /* "MemTotal:       263856264 kB", the first line. */
     const char *at = strstr(text.data, "MemTotal:");
     if (at) {
         at += strlen("MemTotal:");
@@ -47,6 +48,7 @@ static uint64_t memory_bytes(void)
 static void each(const char *folder, struct myr_answer *answer,
                  void (*put)(struct myr_answer *answer, const char *folder, const char *name))
 {
+    /* Sorted: the same machine gives the same answer each time. */
     struct dirent **found = NULL;
     int count = scandir(folder, &found, NULL, alphasort);
     for (int i = 0; i < count; i++) {
@@ -133,6 +135,7 @@ void inventory_collect(struct myr_answer *answer)
     char text[256] = "";
     (void)gethostname(text, sizeof(text) - 1);
     myr_answer_text(answer, "host", text);
+    /* Read by root alone; the controller binds a node by its certificate, not by this. */
     first_line("/sys/class/dmi/id", "product_serial", text, sizeof(text));
     myr_answer_text(answer, "serial", text);
     first_line("/sys/class/dmi/id", "product_name", text, sizeof(text));

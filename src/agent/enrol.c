@@ -16,6 +16,7 @@
 /* The word with an '@' in it: a file may hold all that 'myriad enrol' has printed. */
 static struct myr_str token_word(struct myr_str text)
 {
+    /* Words are cut at everything up to a blank, line breaks included. */
     struct myr_str word = {text.data, 0};
     for (size_t i = 0; i <= text.len; i++) {
         if (i < text.len && (unsigned char)text.data[i] > ' ') {
@@ -86,6 +87,7 @@ int enrol_take(const char *state, const struct myr_wire_cert *cert, struct myr_e
         return myr_err_set(err, MYR_EINVAL, "the server's answer is no valid certificate");
     }
     MYR_TRY(file_get(state, "key.new", &key, err));
+    /* The authority does not change: a renewal finds it there. */
     if (!file_is_there(state, "ca.pem")) {
         MYR_TRY(file_put(state, "ca.pem", cert->ca, err));
     }

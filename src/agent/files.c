@@ -17,6 +17,7 @@ void path_join(char ret[AGENT_PATH_MAX], const char *folder, const char *name)
     size_t second = strlen(name);
     ret[0] = '\0';
     if (first + second + 2 <= AGENT_PATH_MAX) {
+        /* Joined only where both fit: a name that was cut would be another's. */
         memcpy(ret, folder, first);
         ret[first] = '/';
         memcpy(ret + first + 1, name, second + 1);
@@ -97,6 +98,7 @@ static int put(const char *folder, const char *name, struct myr_str text, bool s
     }
     bool good = write_all(fd, text) == 0;
     deadly_point();
+    /* The text before the name: after a crash the name leads to all of it, or to what was there. */
     good = good && (!sync || fsync(fd) == 0);
     /* Kept over close() and unlink(), which have errors of their own. */
     int error = errno;
@@ -288,6 +290,7 @@ uint64_t process_began(pid_t pid, pid_t *ret_parent, char *ret_state)
     struct myr_str fields[20] = {};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(fields); i++) {
         size_t len = strcspn(at, " \n");
+        /* Fields behind the end of the text are empty, and fail below. */
         fields[i] = (struct myr_str){at, len};
         at += len + (at[len] != '\0');
     }

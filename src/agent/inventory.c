@@ -17,6 +17,7 @@ int inventory_pretend(const char *path, struct pretended *ret, struct myr_err *e
     myr_arena_init(&arena);
     MYR_TRY(myr_doc_read_file(&arena, path, &map, err));
     MYR_TRY(myr_doc_expect(map, MYR_DOC_MAP, "the file", err));
+    /* A slip in a key would pretend something else than was meant. */
     MYR_TRY(myr_doc_check_keys(map, NULL, keys, MYR_ARRAY_COUNT(keys), err));
     MYR_TRY(myr_doc_need(map, "the file", "gpus", &node, err));
     MYR_TRY(myr_doc_u64(node, "gpus", 1, 64, &pretended.gpus, err));
@@ -54,6 +55,7 @@ int inventory_read(struct myr_arena *arena, struct myr_str json, struct myr_wire
     MYR_TRY(myr_doc_u64(myr_doc_get(map, "cpus"), "cpus", 0, UINT32_MAX, &cpus, err));
     MYR_TRY(
         myr_doc_u64(myr_doc_get(map, "memory_bytes"), "memory_bytes", 0, UINT64_MAX, &memory, err));
+    /* A node without a driver has an empty list; none at all is no inventory. */
     const struct myr_doc *gpus = myr_doc_get(map, "gpus");
     MYR_TRY(myr_doc_expect(gpus, MYR_DOC_LIST, "gpus", err));
     *ret = (struct myr_wire_inventory){.host = text_of(map, "host"),

@@ -41,6 +41,7 @@ static MYR_NORETURN void become_self(const char *const *argv)
 {
     sigset_t none;
     sigemptyset(&none);
+    /* Handlers and what is ignored are the agent's; the new program begins as from a shell. */
     for (int i = 1; i < NSIG; i++) {
         (void)signal(i, SIG_DFL);
     }

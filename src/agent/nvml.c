@@ -148,6 +148,7 @@ static void put_gpu(struct myr_answer *answer, const struct nvml *nvml, unsigned
     known = good && nvml->memory && nvml->memory(device, &memory) == NVML_OK;
     myr_answer_u64(answer, "memory_bytes", known ? memory.total : 0);
     known = good && nvml->pci && nvml->pci(device, &pci) == NVML_OK;
+    /* From a library that somebody else wrote: it is ended here whatever it holds. */
     pci.bus_id[sizeof(pci.bus_id) - 1] = '\0';
     myr_answer_text(answer, "pci", known ? pci.bus_id : NULL);
     if (good) {

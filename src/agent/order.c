@@ -78,6 +78,7 @@ int order_read(const char *file, struct myr_str text, struct order *ret, struct 
         !line_text(text, "spec", &size_text) || !myr_str_to_u64(size_text, &size)) {
         return myr_err_set(err, MYR_ECORRUPT, "%s: no order", file);
     }
+    /* Behind the line's end, which line_text() has seen. */
     const char *from = size_text.data + size_text.len + 1;
     struct myr_str head = {text.data, (size_t)(from - text.data)};
     /* The one sign of a file that a crash has cut within the user's part. */

@@ -124,6 +124,7 @@ static uint64_t copies(const char *at, size_t *ret)
     for (*ret = 1; at[*ret] && at[*ret] != '}'; (*ret)++) {
         uint64_t number = 0;
         size_t digits = strspn(at + *ret, "0123456789");
+        /* More than 64 bits hold is far more than may be. */
         if (digits > 0 && !myr_str_to_u64((struct myr_str){at + *ret, digits}, &number)) {
             return PATTERN_STATES;
         }
@@ -168,6 +169,7 @@ static bool is_too_large(const char *text)
             last[depth] = total[depth + 1] + 1;
             total[depth] += last[depth];
         } else {
+            /* An escaped character, or a set in brackets, is one place. */
             len += *c == '\\' ? c[1] != '\0' : *c == '[' ? bracket(c + 1) : 0;
             last[depth] = 1;
             total[depth]++;

@@ -14,6 +14,7 @@ static void send_one(struct reports *reports, struct report *report)
                                   .code = report->code,
                                   .signal = report->signal,
                                   .line = text};
+    /* STARTED, STOPPED and TESTED have one shape. */
     const void *body = report->type == MYR_WIRE_EXIT ? (const void *)&ended : &result;
     report->sequence = session_send(reports->session, report->type, report->epoch, body);
 }

@@ -53,6 +53,7 @@ void stops_read(struct stops *stops, struct myr_str text)
         const char *blank = memchr(at, ' ', (size_t)(stop - at));
         uint64_t job;
         uint64_t epoch;
+        /* A line that does not end in its point was torn and mended: it names no stop. */
         if (blank && stop - blank > 3 && stop[-1] == '.' && stop[-2] == ' ' &&
             myr_str_to_u64((struct myr_str){at, (size_t)(blank - at)}, &job) &&
             myr_str_to_u64((struct myr_str){blank + 1, (size_t)(stop - 2 - blank - 1)}, &epoch) &&

@@ -15,6 +15,7 @@
 /* From our own helper, and bounded all the same. */
 bool symptoms_parse(const char *line, struct symptom *ret)
 {
+    /* The number of the GPU stands between the two blanks. */
     const char *blank = strncmp(line, "xid ", 4) == 0 ? strchr(line + 4, ' ') : NULL;
     uint64_t gpu;
     uint64_t xid;
@@ -31,6 +32,7 @@ static void keep(struct symptoms *symptoms, const struct symptom *symptom)
 {
     for (uint32_t i = 0; i < symptoms->count; i++) {
         struct symptom *known = &symptoms->waiting[i];
+        /* What was not told yet is told once, with how often it came. */
         if (known->gpu == symptom->gpu && known->xid == symptom->xid) {
             known->count++;
             return;
@@ -122,6 +124,7 @@ void symptoms_start(struct symptoms *symptoms)
         symptoms->retry_ns = boot_clock_ns() + RETRY_NS;
         return;
     }
+    /* The loop must never wait for what a helper writes. */
     (void)fcntl(symptoms->fd, F_SETFL, O_NONBLOCK);
     uv_poll_t *poll = myr_xcalloc(1, sizeof(*poll));
     poll->data = symptoms;

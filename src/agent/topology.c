@@ -86,6 +86,7 @@ static void put_device(struct myr_answer *answer, const struct hwloc *hwloc, hwl
 /* The object behind this one, children first; NULL at the end. */
 static hwloc_obj_t next(hwloc_obj_t at)
 {
+    /* Memory, then cores, then devices: an order that the way back up must keep. */
     hwloc_obj_t below[] = {at->memory_first_child, at->first_child, at->io_first_child};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(below); i++) {
         if (below[i]) {

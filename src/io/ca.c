@@ -62,6 +62,7 @@ static void take(BIO *bio, struct myr_buf *ret)
     myr_buf_put(ret, data, (size_t)size);
 }
 
+/* NULL where there is no randomness or no memory. */
 static EVP_PKEY *new_key(void)
 {
     return EVP_EC_gen("P-256");
@@ -94,6 +95,7 @@ static X509 *get_certificate(struct myr_str pem)
     return bio ? PEM_read_bio_X509(bio, NULL, NULL, NULL) : NULL;
 }
 
+/* The common name alone: nothing else of a subject is looked at anywhere. */
 static bool set_name(X509_NAME *name, const char *text)
 {
     return X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, (const unsigned char *)text, -1,
@@ -177,6 +179,7 @@ int myr_io_csr_create(const char *name, struct myr_buf *ret_key, struct myr_buf 
     return put_key(key, ret_key, err);
 }
 
+/* For a key that stays, as the server's does when its certificate is renewed. */
 int myr_io_csr_of(const char *name, struct myr_str key_text, struct myr_buf *ret_csr,
                   struct myr_err *err)
 {
@@ -266,6 +269,7 @@ static bool sign_it(const struct myr_io_sign *sign, X509 *made, X509 *ca, EVP_PK
            X509_sign(made, ca_key, EVP_sha256());
 }
 
+/* Everything is checked before the authority's key is read. */
 int myr_io_ca_sign(const struct myr_io_sign *sign, struct myr_str csr,
                    struct myr_buf *ret_certificate, struct myr_buf *ret_name,
                    struct myr_buf *ret_serial, struct myr_err *err)
@@ -308,6 +312,7 @@ int myr_io_ca_sign(const struct myr_io_sign *sign, struct myr_str csr,
     return put_certificate(made, ret_certificate, err);
 }
 
+/* 'ret' has room for two letters each and the NUL. */
 static void put_hex(const unsigned char *bytes, size_t count, char *ret)
 {
     for (size_t i = 0; i < count; i++) {
@@ -315,6 +320,7 @@ static void put_hex(const unsigned char *bytes, size_t count, char *ret)
     }
 }
 
+/* SHA-256 over the certificate itself, not over its text. */
 int myr_io_fingerprint(struct myr_str certificate, char ret[65], struct myr_err *err)
 {
     unsigned char digest[EVP_MAX_MD_SIZE];

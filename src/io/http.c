@@ -102,6 +102,7 @@ static int read_address(const char *url, struct address *ret, struct myr_err *er
     return MYR_OK;
 }
 
+/* All of 127.0.0.0/8, and ::1. */
 static bool is_loopback(const struct sockaddr *at)
 {
     if (at->sa_family == AF_INET) {
@@ -155,6 +156,7 @@ static int try_one(const struct addrinfo *at, int limit_ms)
     return fd;
 }
 
+/* MYR_EAWAY in any case: nothing was sent, so that it can be asked again. */
 static int not_there(const struct address *address, int why, struct myr_err *err)
 {
     int rc = why == ECONNREFUSED
@@ -287,6 +289,7 @@ static int agree(const struct address *address, const struct myr_http_request *r
     return MYR_OK;
 }
 
+/* A peer that closes early may have answered: then reading goes on where writing ends. */
 static int send_all(const struct address *address, const struct line *line, struct myr_str text,
                     struct myr_err *err)
 {
@@ -355,6 +358,7 @@ static int receive(const struct address *address, const struct line *line, char 
     }
 }
 
+/* One request a connection, so that the end of an answer is never in doubt. */
 static int put_head(const struct myr_http_request *request, const struct address *address,
                     struct myr_buf *head, struct myr_err *err)
 {
@@ -381,6 +385,7 @@ static int put_head(const struct myr_http_request *request, const struct address
     return MYR_OK;
 }
 
+/* Up to a whole answer, or the peer's end, which the reply judges. */
 static int converse(const struct myr_http_request *request, const struct address *address,
                     struct line *line, struct myr_http_reply *reply, struct myr_err *err)
 {

@@ -32,6 +32,7 @@ void myr_http_reply_clear(struct myr_http_reply *reply, myr_http_piece *piece, v
         (struct myr_http_reply){.piece = piece, .context = context, .line = line, .body = body};
 }
 
+/* Somebody answers, but not in HTTP. */
 static int malformed(struct myr_err *err, const char *what)
 {
     return myr_err_set(err, MYR_EIO, "what answers does not speak HTTP: %s", what);
@@ -89,6 +90,7 @@ struct framing {
     struct myr_str type;
 };
 
+/* Fields that nobody asks for are passed over. */
 static int read_field(struct myr_str line, struct framing *framing, struct myr_err *err)
 {
     const char *colon = line.len ? memchr(line.data, ':', line.len) : NULL;
@@ -292,6 +294,7 @@ static int take_body(struct myr_http_reply *reply, struct myr_str *bytes, struct
     return MYR_OK;
 }
 
+/* Pieces of any size: where they are cut makes no difference. */
 int myr_http_reply_take(struct myr_http_reply *reply, struct myr_str *bytes, struct myr_err *err)
 {
     while (bytes->len > 0 && reply->at != MYR_HTTP_AT_DONE) {

@@ -8,6 +8,7 @@
 
 enum { BACKLOG = 1024 }; /* connections that may wait to be accepted */
 
+/* With the socket and the last stream: each of them holds on to it. */
 static void unref(struct myr_io_listener *listener)
 {
     if (--listener->refs == 0) {
@@ -63,6 +64,7 @@ void myr_io_listener_limit(struct myr_io_listener *listener, uint32_t streams_ma
     listener->service.streams_max = streams_max;
 }
 
+/* On failure it is closed by the loop, in a later turn. */
 int myr_io_listen(uv_loop_t *loop, const char *address, uint16_t port, struct myr_io_tls *tls,
                   const struct myr_io_service *service, struct myr_io_listener **ret,
                   struct myr_err *err)

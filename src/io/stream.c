@@ -16,6 +16,7 @@ enum {
     LINGER_MS = 1000,      /* for the last bytes of a stream that is closed */
 };
 
+/* When nothing of libuv points to it any more. */
 static void stream_free(struct myr_io_stream *stream)
 {
     MYR_ASSERT(stream->handles == 0 && !stream->looking);
@@ -59,6 +60,7 @@ static void end(struct myr_io_stream *stream)
     uv_close((uv_handle_t *)&stream->timer, on_closed);
 }
 
+/* The first reason is kept; what follows from it is not. */
 void stream_broken(struct myr_io_stream *stream, const char *fmt, ...)
 {
     if (stream->closing) {
@@ -170,6 +172,7 @@ static void learn_peer(struct myr_io_stream *stream)
     BN_free(number);
 }
 
+/* What was written early goes out before the owner is told that it is open. */
 static void opened(struct myr_io_stream *stream)
 {
     stream->open = true;
@@ -247,6 +250,7 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
     *ret = uv_buf_init(bytes, sizeof(bytes));
 }
 
+/* 0 is no end: the system had nothing after all. */
 static void on_read(uv_stream_t *tcp, ssize_t got, const uv_buf_t *buf)
 {
     struct myr_io_stream *stream = tcp->data;
@@ -457,6 +461,7 @@ size_t myr_io_pending(const struct myr_io_stream *stream)
     return stream->pending + stream->early.len;
 }
 
+/* With a good-bye of TLS, so that the peer can tell the end from a cut. */
 void myr_io_close(struct myr_io_stream *stream)
 {
     if (stream->closing || stream->flushing) {
@@ -483,6 +488,7 @@ void myr_io_abort(struct myr_io_stream *stream)
     end(stream);
 }
 
+/* The system's own buffers fill up then, and the peer has to wait. */
 void myr_io_pause(struct myr_io_stream *stream, bool pause)
 {
     if (stream->closing || stream->flushing || stream->paused == pause) {

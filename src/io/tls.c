@@ -106,6 +106,7 @@ static int load_texts(SSL_CTX *context, const struct myr_io_tls_names *names, st
     return MYR_OK;
 }
 
+/* Files first, then texts; what is NULL is left out. */
 static int load(struct myr_io_tls *tls, const struct myr_io_tls_names *names, struct myr_err *err)
 {
     SSL_CTX *context = tls->context;
@@ -164,6 +165,7 @@ struct ends {
     struct myr_buf *out;
 };
 
+/* Straight from where libuv has put it; what is left is taken with the next call. */
 static int read_in(BIO *bio, char *to, size_t room, size_t *ret)
 {
     struct myr_str *in = ((struct ends *)BIO_get_data(bio))->in;
@@ -230,6 +232,7 @@ BIO *tls_bio(struct myr_io_tls *tls, struct myr_str *in, struct myr_buf *out)
     return bio;
 }
 
+/* Somebody must be believed, by one of the four ways. */
 int myr_io_tls_create(const struct myr_io_tls_names *names, struct myr_io_tls **ret,
                       struct myr_err *err)
 {
@@ -293,6 +296,7 @@ void tls_ref(struct myr_io_tls *tls)
     tls->refs++;
 }
 
+/* With 'host' its name or address must be in the certificate that is shown. */
 SSL *tls_new(struct myr_io_tls *tls)
 {
     unsigned char bytes[16];
@@ -348,6 +352,7 @@ static bool has_fingerprint(SSL *ssl, const char *expected)
     return false;
 }
 
+/* What OpenSSL does not check by itself. */
 int tls_judge(const struct myr_io_tls *tls, SSL *ssl, struct myr_err *err)
 {
     X509 *peer = SSL_get0_peer_certificate(ssl);

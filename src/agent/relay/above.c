@@ -29,6 +29,7 @@ static void on_retry(uv_timer_t *timer)
 /* Soon at first, then doubling up to a second: agents wait for it. */
 static void retry_later(struct relay *relay)
 {
+    /* Doubled each time; the shift is bounded before it could lose bits. */
     uint64_t wait_ms = (uint64_t)RETRY_MIN_MS << (relay->failures < 8 ? relay->failures : 8);
     relay->failures++;
     if (!relay->ending) {
@@ -40,6 +41,7 @@ static void retry_later(struct relay *relay)
 static void on_drain(uv_timer_t *timer)
 {
     struct relay *relay = timer->data;
+    /* Without a connection nothing waits, and agents are read. */
     size_t pending = relay->up ? myr_io_pending(relay->up) : 0;
     if (pending > PENDING_HIGH) {
         below_pause(relay, true);
@@ -125,6 +127,7 @@ static void take_own(struct relay *relay, const struct myr_wire_message *message
 static int look(struct relay *relay, struct line *line, const struct myr_wire_head *head,
                 struct myr_str payload, struct myr_err *err)
 {
+    /* The welcome's schema goes before it, and is needed to read it. */
     bool schema =
         head->type == MYR_WIRE_SCHEMA && payload.len > 0 && payload.data[0] == MYR_WIRE_WELCOME;
     MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};

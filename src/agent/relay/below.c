@@ -87,6 +87,7 @@ static void attach(struct line *line)
 {
     struct relay *relay = line->relay;
     uint32_t at;
+    /* Places are used again, the last that became free first, so that the list stays short. */
     if (relay->free_places.count > 0) {
         at = relay->free_places.items[--relay->free_places.count];
     } else {

@@ -92,6 +92,7 @@ uint32_t myr_relay_doctor(const char *folder, struct myr_relay_finding ret[MYR_R
     check_rights(folder, &to);
     check_certificate(folder, "ca.pem", &to);
     check_certificate(folder, "node.pem", &to);
+    /* As many as --agents allows where nothing is said. */
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_max < 4096) {
         put(&to, WARNING, "open files", "LimitNOFILE= of the unit, or ulimit -Hn",
             "up to %llu: so many agents and no more", (unsigned long long)limit.rlim_max);

@@ -22,6 +22,7 @@ static int split(const char *text, char ret_host[256], uint16_t *ret_port, struc
 {
     struct settings settings = {};
     size_t len = strlen(text);
+    /* The shared reader refuses port 0: it is given a 1 in its place. */
     bool any = len > 2 && strcmp(text + len - 2, ":0") == 0;
     char known[300];
     /* A port of 0 is any that is free, which is only of use to listen at. */
@@ -56,6 +57,7 @@ static int first_start(struct relay *relay, struct myr_err *err)
         myr_err_hint(err, "myriad enrol --relay %.60s gives one", settings->name);
         return rc;
     }
+    /* Whoever has read it could become the relay. */
     if (stat(settings->token_file, &status) == 0 && (status.st_mode & 077) != 0) {
         return myr_err_set(err, MYR_EINVAL, "%s: others may read it; chmod 600 it first",
                            settings->token_file);
@@ -117,6 +119,7 @@ static void on_second(uv_timer_t *timer)
     struct relay *relay = timer->data;
     above_second(relay);
     below_second(relay);
+    /* From the loop itself: a relay that hangs is started anew by its manager. */
     notify_manager("WATCHDOG=1");
 }
 

@@ -21,6 +21,7 @@ static bool find_mount(const char *type, const char *option, char ret[AGENT_PATH
     char *line = text.data;
     while (line && *line) {
         char *end = strchr(line, '\n');
+        /* "cgroup2 /sys/fs/cgroup cgroup2 rw,...": the second word is where, the third what. */
         char *from = strchr(line, ' ');
         char *path_end = from ? strchr(from + 1, ' ') : NULL;
         if (end) {
@@ -50,6 +51,7 @@ static bool find_own(const char *row, char ret[AGENT_PATH_MAX])
     }
     at += strlen(row);
     size_t len = strcspn(at, "\n");
+    /* "/" is the root itself, and adds nothing to a path. */
     snprintf(ret, AGENT_PATH_MAX, "%.*s", (int)(len < 512 ? len : 512), len == 1 ? "" : at);
     return true;
 }

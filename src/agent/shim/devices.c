@@ -80,6 +80,7 @@ bool devices_of_others(const char *proc, uint64_t gpus, struct device ret[DEVICE
     char ids[DEVICES_MAX][BUS_ID_BYTES];
     uint32_t count = list_gpus(proc, ids);
     *ret_count = 0;
+    /* A shift by all 64 bits would be undefined. */
     if (count == 0 || (count < DEVICES_MAX && gpus >> count != 0)) {
         return false;
     }

@@ -104,6 +104,7 @@ static bool walk_down(struct processes *ret)
 {
     pid_t pid = getpid();
     bool any = false;
+    /* Breadth first: those that are found are looked at in turn, until nobody is left. */
     for (size_t next = 0;; next++) {
         char folder[64];
         snprintf(folder, sizeof(folder), "/proc/%d/task", (int)pid);
@@ -179,6 +180,7 @@ uint32_t kill_tagged(const char *tag, int signal, uint32_t *ret_stuck)
     snprintf(word, sizeof(word), "MYRIAD_INCARNATION=%s", tag);
     list_processes(&all);
     for (size_t i = 0; i < all.count; i++) {
+        /* Ourselves are left out in any case. */
         all.items[i].ours = all.items[i].pid != getpid() && has_tag(all.items[i].pid, word);
     }
     uint32_t count = signal_ours(&all, signal, NULL, ret_stuck);

@@ -73,6 +73,7 @@ static void keep(struct output *output, struct myr_str bytes)
         size_t now = bytes.len < left ? bytes.len : (size_t)left;
         off_t at = (off_t)(output->written - piece_from(piece));
         if (output->fd >= 0) {
+            /* At its place: after a write that failed the next one does not move. */
             ssize_t put = pwrite(output->fd, bytes.data, now, at);
             (void)put;
         }
@@ -150,6 +151,7 @@ static uint64_t find_size(const char *folder, uint32_t rank, uint64_t *ret_oldes
         struct stat st;
         if (strncmp(entry->d_name, prefix, (size_t)len) != 0 ||
             !myr_str_to_u64(myr_str_from(entry->d_name + len), &piece) ||
+            /* A number that nobody has written would overflow below. */
             piece > UINT64_MAX / OUTPUT_PIECE_BYTES / 2 ||
             fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
             continue;

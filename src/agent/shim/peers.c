@@ -25,6 +25,7 @@ static bool find_master(const struct order *order, struct peers *peers)
     if (getaddrinfo(host, port, &want, &found) != 0) {
         return false;
     }
+    /* The first address that the name has. */
     memcpy(&peers->to, found->ai_addr, found->ai_addrlen);
     peers->to_len = found->ai_addrlen;
     freeaddrinfo(found);
@@ -95,6 +96,7 @@ bool peers_parse(struct myr_str text, uint64_t job, uint32_t epoch, int64_t *ret
     char head[64];
     uint64_t age;
     int len = snprintf(head, sizeof(head), "step-age %llu %u ", (unsigned long long)job, epoch);
+    /* A datagram that was cut has no line end. */
     if (text.len <= (size_t)len || memcmp(text.data, head, (size_t)len) != 0 ||
         text.data[text.len - 1] != '\n') {
         return false;

@@ -71,6 +71,7 @@ static int launch_one(struct shim *s, struct process *process, const struct laun
         close(pipes[0]);
         return myr_err_errno(err, "cannot start", start->argv[0]);
     }
+    /* Our end alone: ranks expect a pipe that waits. */
     (void)fcntl(pipes[0], F_SETFL, O_NONBLOCK);
     process->pid = pid;
     process->pipe = pipes[0];
@@ -83,6 +84,7 @@ static int launch_one(struct shim *s, struct process *process, const struct laun
 static int let_go(struct launch *launch, uint32_t count, struct myr_err *err)
 {
     char why[256];
+    /* The children hold the other ends, which exec closes: then the read below returns. */
     close(launch->trouble[1]);
     launch->trouble[1] = -1;
     for (uint32_t i = 0; i < count; i++) {

@@ -79,6 +79,7 @@ static void begin_term(struct shim *s, int64_t now, uint32_t grace_s)
 /* Whose fault it was is said too: a wrong command costs no node (enum myr_start of the core). */
 static void start_failed(struct shim *s, int64_t now, int code, const char *why)
 {
+    /* What this machine could not do, as opposed to what was asked of it. */
     bool node = code == MYR_EIO || code == MYR_ENOMEM;
     struct ending how = {.rank = s->order.first_rank, .code = node ? 1 : 2};
     shim_set_ending(s, ENDING_START, &how, why);
@@ -402,6 +403,7 @@ static int prepare(struct shim *s, struct myr_err *err)
 /* The other GPUs of this node are closed to the job. Where that cannot be, it runs on trust. */
 static void close_devices(const struct shim *s)
 {
+    /* Another folder for tests: few machines have a driver. */
     const char *named = getenv("MYRIAD_AGENT_NVIDIA_PROC");
     const char *proc = named && *named ? named : "/proc/driver/nvidia/gpus";
     struct device others[DEVICES_MAX];

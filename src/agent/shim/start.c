@@ -103,6 +103,7 @@ static MYR_NORETURN void child(const struct start *start, pid_t parent)
 {
     char go;
     sigset_t none;
+    /* A group of its own: a signal to one rank's group reaches no other. */
     setpgid(0, 0);
     sigemptyset(&none);
     for (int i = 1; i < NSIG; i++) {
@@ -164,6 +165,7 @@ struct env {
 /* A name that is there already is replaced: ours go last and win. */
 static void env_put(struct env *env, const char *text)
 {
+    /* With the '=': "PATH=" is not the beginning of "PATHS=". */
     size_t len = (size_t)(strchr(text, '=') - text) + 1;
     for (uint32_t i = 0; i < env->count; i++) {
         if (strncmp(env->items[i], text, len) == 0) {
