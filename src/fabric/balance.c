@@ -238,9 +238,11 @@ static void route_planned(const struct myr_graph *graph, const struct myr_balanc
     }
     /* All of them where no colouring is possible: no Clos, or one whose uplinks differ. */
     plan_lost(&plan, options);
+    /* A search starts from something: the greedy paths. */
     if (!colouring) {
         policy_improve(&plan);
     }
+    /* Dead links leave plans short of the bound. */
     if (graph->clos && graph->dead_count) {
         polish(&plan);
     }

@@ -71,6 +71,7 @@ static void cuts_init(struct cuts *cuts, const struct myr_graph *graph)
     cuts->pods = cuts->tiered ? fabrics * cuts->unit_pods : 0;
     cuts->count = cuts->switches + cuts->pods + (cuts->tiered ? net->leaf : 0);
     cuts->links = myr_xcalloc((size_t)cuts->count, sizeof(uint32_t));
+    /* Every switch is a cut: all that comes from its hosts must leave by its links. */
     for (uint32_t i = 0; i < cuts->switches; i++) {
         for (uint32_t b = graph->bundle_start[i]; b < graph->bundle_start[i + 1]; b++) {
             cuts->links[i] += graph->bundles[b].alive;
@@ -94,6 +95,7 @@ static struct crossing crossing_of(const struct cuts *cuts, const struct myr_flo
         myr_graph_link_dead(graph, port_link[flow->to_port])) {
         return crossing;
     }
+    /* Both ends have living links into the fabric. */
     crossing.from = a - graph->first_switch;
     crossing.to = b - graph->first_switch;
     crossing.valid = true;
@@ -105,6 +107,7 @@ static struct crossing crossing_of(const struct cuts *cuts, const struct myr_flo
             uint32_t candidates[MYR_CANDIDATES_MAX];
             crossing.valid = myr_path_candidates(graph, a, b, candidates) > 0;
         }
+        /* Only a flow between pods crosses their cuts. */
         if (cuts->tiered && from.pod != to.pod) {
             crossing.from_pod = from.unit * cuts->unit_pods + from.pod;
             crossing.to_pod = to.unit * cuts->unit_pods + to.pod;
@@ -286,6 +289,7 @@ double myr_throughput_bound(const struct myr_graph *graph, const struct myr_flow
         }
     }
     add_limits(&net, &cuts, source, sink);
+    /* Flows may be divided here at will: that is why this is a bound. */
     uint64_t across = myr_maxflow_run(&net, source, sink);
     return (double)(across + inside);
 }

@@ -78,6 +78,7 @@ static bool locate(struct myr_colouring *colouring, uint32_t link, struct level 
     }
     MYR_ASSERT(uplink != MYR_NONE);
     *ret_uplink = uplink;
+    /* The lower end's level has the link as an uplink of that end. */
     *ret_level = is_leaf ? &colouring->leaf : &colouring->spine;
     if (is_leaf) {
         *ret_node = lower - net->first_leaf;
@@ -95,6 +96,7 @@ static bool bar_group(struct myr_colouring *colouring, struct myr_spot spot)
     bool barred = colouring->spine.alive_total[colouring_spine(colouring, spot.index, spot)] == 0;
     uint32_t first = spot.unit * graph->unit_leaves + spot.pod * graph->net->pod_leaves;
     uint32_t end = (spot.unit + 1) * graph->unit_leaves;
+    /* The last pod may be shorter than the others. */
     bool was = false;
     for (uint32_t i = first; i < first + graph->net->pod_leaves && i < end; i++) {
         bool *mark = &colouring->leaf.barred[level_spot(&colouring->leaf, i, spot.index)];
@@ -222,6 +224,7 @@ void myr_colouring_link_changed(struct myr_colouring *colouring, uint32_t link)
     level_set_dead(level, node, uplink, dead);
     const struct myr_design *design = colouring->graph->design;
     uint32_t lower = design->port_device[design->link_a[link]];
+    /* A spine that has a core again may serve other pods again. */
     bool opened = level == &colouring->spine &&
                   bar_group(colouring, myr_graph_spine_spot(colouring->graph, lower));
     for (size_t i = 0; i < moving.items.count; i++) {

@@ -228,6 +228,7 @@ static bool move_off(struct myr_colouring *colouring, struct myr_spot pod, const
     struct level *leaf = &colouring->leaf;
     const struct myr_graph *graph = colouring->graph;
     uint32_t index = pod.index, here = colouring_spine(colouring, index, pod);
+    /* The leaves of the pod; the last one of a fabric may have fewer. */
     uint32_t first = pod.unit * graph->unit_leaves + pod.pod * graph->net->pod_leaves;
     uint32_t end = (pod.unit + 1) * graph->unit_leaves;
     end = first + graph->net->pod_leaves < end ? first + graph->net->pod_leaves : end;
@@ -269,6 +270,7 @@ static void spare_weak_spines(struct myr_colouring *colouring)
         uint32_t node = colouring_spine(colouring, spot.index, spot);
         uint32_t rounds[2];
         bool moved = true;
+        /* What a spine should carry at most when its pod's flows are spread by links. */
         pod_rounds(colouring, spot, rounds);
         while (moved && (surplus(spine, LEVEL_OUT, node, rounds[LEVEL_OUT], 0) ||
                          surplus(spine, LEVEL_IN, node, rounds[LEVEL_IN], 0))) {

@@ -39,7 +39,9 @@ const uint32_t *colouring_bias(struct myr_colouring *colouring, const struct col
         uint32_t a = colouring_spine(colouring, g, ends->from),
                  b = colouring_spine(colouring, g, ends->to);
         uint32_t out = fullness(spine, LEVEL_OUT, a), in = fullness(spine, LEVEL_IN, b);
+        /* The fuller end decides. */
         uint32_t more = out > in ? out : in;
+        /* The other way round: full spines are as good as any for what stays below. */
         if (!colouring_crosses(ends)) {
             colouring->bias[g] = LEVEL_IMPOSSIBLE - 1 - more;
             continue;

@@ -23,6 +23,7 @@ static int descending(const void *a, const void *b)
 /* Half of what all have, less what the worse half of them has lost. */
 static uint64_t half_left(uint64_t planned, uint64_t *lost, uint32_t count)
 {
+    /* Doubled, since the middle one counts half. */
     uint64_t twice = 0;
     qsort(lost, count, sizeof(*lost), descending);
     for (uint32_t i = 0; i < count / 2; i++) {
@@ -289,6 +290,7 @@ static void clos_worst_pair(const struct myr_graph *graph, struct myr_degraded *
     MYR_CLEANUP(myr_free_at) uint32_t *lists = myr_xcalloc(net->leaf, sizeof(*lists));
     MYR_CLEANUP(myr_free_at)
     struct pod_leaves *pods = myr_xcalloc((size_t)fabrics * unit_pods, sizeof(*pods));
+    /* First who matters in each pod, then pairs of pods. */
     fill_up_links(&search);
     for (uint32_t i = 0; i < fabrics * unit_pods; i++) {
         uint32_t unit = i / unit_pods, pod = i % unit_pods;
@@ -326,6 +328,7 @@ static void direct_worst_pair(const struct myr_graph *graph, uint32_t targets,
         if (!has_hosts(graph, graph->first_switch + other)) {
             continue;
         }
+        /* A flow uses its network up: each pair gets a new one. */
         myr_maxflow_init(&net, graph->switch_count);
         for (uint32_t i = 0; i < graph->switch_count; i++) {
             for (uint32_t b = graph->bundle_start[i]; b < graph->bundle_start[i + 1]; b++) {
@@ -520,6 +523,7 @@ void myr_blast_radius(struct myr_graph *graph, const uint32_t *devices, uint32_t
     myr_degraded_report(graph, &before);
     count_ports(graph, nodes, false);
     for (uint32_t i = 0; i < count; i++) {
+        /* Unsigned: other devices become huge differences. A node named twice dies once. */
         uint32_t node = devices[i] - head->first_node;
         if (node < head->nodes) {
             ret->nodes_dead += !dead[node];
@@ -534,6 +538,7 @@ void myr_blast_radius(struct myr_graph *graph, const uint32_t *devices, uint32_t
     /* Those cut before do not count again. */
     ret->hosts_cut = ret->left.hosts_cut - before.hosts_cut;
     for (uint32_t node = 0; node < head->nodes; node++) {
+        /* Nodes that died are not also cut or weakened. */
         bool lost = nodes[node].alive < nodes[node].had;
         ret->nodes_cut += lost && !dead[node] && nodes[node].alive == 0;
         ret->nodes_weakened += lost && !dead[node] && nodes[node].alive > 0;

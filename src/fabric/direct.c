@@ -229,6 +229,7 @@ static uint32_t torus(const struct myr_graph *graph, uint32_t device, uint32_t t
         uint32_t ways[2];
         ring.size = net->dims[i];
         ring.stride /= ring.size;
+        /* Where the walk is in this dimension when those before it are done. */
         uint32_t at = (corner - net->first_leaf) / ring.stride % ring.size;
         uint32_t target = (to - net->first_leaf) / ring.stride % ring.size;
         if (at == target) {
@@ -237,6 +238,7 @@ static uint32_t torus(const struct myr_graph *graph, uint32_t device, uint32_t t
         /* Whichever way it goes, the walk leaves a ring at the same corner: look ahead from there.
          */
         ring_ways(graph, corner, ring, target, ways);
+        /* Both ways round are dead: dimension order has no way left, though others may. */
         if (ways[0] == FAR && ways[1] == FAR) {
             return 0;
         }
@@ -287,6 +289,7 @@ void detour_init(struct detour *detour, const struct myr_graph *graph, uint32_t 
     uint32_t head = 0, tail = 0;
     MYR_CLEANUP(myr_free_at) uint32_t *queue = myr_xcalloc(graph->switch_count, sizeof(*queue));
     detour->hops = myr_xrealloc(NULL, graph->switch_count, sizeof(uint32_t));
+    /* FAR is all ones. */
     memset(detour->hops, 0xFF, graph->switch_count * sizeof(uint32_t));
     detour->hops[to - graph->first_switch] = 0;
     queue[tail++] = to - graph->first_switch;

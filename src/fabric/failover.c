@@ -96,6 +96,10 @@ static bool may_change(const struct myr_graph *graph, struct victim victim, uint
     if (victim.lower - net->first_leaf < net->leaf) {
         return !is_device && target == victim.lower;
     }
+    /*
+     * A core that dies takes a way from spines, which are beside it; leaves may lose the last one
+     * over a spine.
+     */
     if (net->core && victim.lower >= net->first_core) {
         return device - net->first_leaf < net->leaf;
     }
@@ -140,6 +144,7 @@ static uint32_t remote_of_pair(const struct myr_graph *graph, uint32_t lower)
     const struct myr_network *net = graph->net;
     uint32_t pods = net->core ? net->pods : 1;
     if (lower - net->first_leaf < net->leaf) {
+        /* The other leaves, the spines of the other pods, and the cores that join them. */
         return graph->unit_leaves - 1 + (pods - 1) + (net->core && pods > 1 ? net->group_cores : 0);
     }
     return pods - 1;
@@ -285,6 +290,7 @@ struct myr_failover myr_failover_device(struct myr_graph *graph, uint32_t device
     MYR_CLEANUP(myr_free_at) uint32_t *before = NULL;
     bool plain = is_plain_clos(graph);
     if (is_switch) {
+        /* What each neighbour had upwards, in the order of bundles. */
         uint32_t at = device - graph->first_switch, first = graph->bundle_start[at];
         uint32_t count = graph->bundle_start[at + 1] - first;
         before = myr_xcalloc(count, sizeof(*before));

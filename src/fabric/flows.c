@@ -37,6 +37,7 @@ uint32_t myr_flow_port(const struct myr_graph *graph, uint32_t gpu)
 {
     const struct myr_design_head *head = graph->design->head;
     uint32_t node = gpu / head->gpus_per_node;
+    /* A GPU that the design does not have. */
     if (node >= head->nodes) {
         return MYR_NONE;
     }
@@ -248,6 +249,7 @@ static void send(const struct group_flows *job, uint32_t from, uint32_t to, uint
 static void send_trees(const struct group_flows *job, uint32_t size)
 {
     for (uint32_t i = 1; i < size; i++) {
+        /* As in an array heap; the second tree is the same one from the other end. */
         uint32_t parent = (i - 1) / 2;
         uint32_t ends[2][2] = {{i, parent}, {size - 1 - i, size - 1 - parent}};
         for (uint32_t tree = 0; tree < 2; tree++) {
@@ -284,6 +286,7 @@ int myr_flows_groups(struct myr_flows *flows, const struct myr_graph *graph,
     uint64_t nodes = ranks->nodes ? ranks->node_count : head->nodes;
     uint64_t gpus = nodes * head->gpus_per_node, wanted = myr_layout_gpus(ranks->layout);
     struct group_flows job = {.flows = flows, .graph = graph, .ranks = ranks};
+    /* Fewer are fine: the rest stays idle. */
     if (wanted > gpus) {
         return myr_err_set(err, MYR_EINVAL, "the layout needs %llu GPUs, the nodes have %llu",
                            (unsigned long long)wanted, (unsigned long long)gpus);

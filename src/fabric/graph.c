@@ -107,6 +107,7 @@ static void build_bundles(struct myr_graph *graph, struct myr_arena *arena)
         uint32_t count = sorted_channels(graph, graph->first_switch + i, list);
         graph->bundle_start[i] = (uint32_t)bundles.count;
         for (uint32_t k = 0; k < count; k++) {
+            /* Sorted: a new neighbour begins a new bundle. */
             if (k == 0 || list[k].neighbour != list[k - 1].neighbour) {
                 struct myr_bundle bundle = {.neighbour = list[k].neighbour,
                                             .first = (uint32_t)channels.count};
@@ -210,6 +211,7 @@ static void build_rungs(struct myr_graph *graph, struct myr_arena *arena)
         uint32_t device = graph->first_switch + i;
         struct myr_spot spot = i < net->leaf ? myr_graph_leaf_spot(graph, device)
                                              : myr_graph_spine_spot(graph, device);
+        /* Uplinks of a switch are one range of channels. */
         uint32_t count = myr_graph_uplink_count(graph, device);
         uint32_t up = count ? graph->bundles[first_up_bundle(graph, device)].first : 0;
         graph->rungs[i] = (struct myr_rung){spot.unit, spot.pod, spot.index, up, count};
@@ -271,6 +273,7 @@ void myr_graph_set_link(struct myr_graph *graph, uint32_t link, bool dead)
     if (myr_bitset_has(&graph->dead, link) == dead) {
         return;
     }
+    /* Told once: a link that is what it should be changes no count. */
     uint32_t a = design->port_device[design->link_a[link]];
     uint32_t b = design->port_device[design->link_b[link]];
     if (dead) {
@@ -342,6 +345,7 @@ uint32_t myr_graph_core(const struct myr_graph *graph, struct myr_spot spot)
 static uint32_t first_up_bundle(const struct myr_graph *graph, uint32_t device)
 {
     uint32_t first = graph->bundle_start[device - graph->first_switch];
+    /* A leaf has nothing below it but hosts. */
     if (device < graph->net->first_spine) {
         return first;
     }

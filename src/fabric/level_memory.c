@@ -18,6 +18,7 @@ void level_init(struct level *level, uint32_t nodes, uint32_t base, const uint32
     level->group_start[level->groups] = base;
     level->alive = myr_xcalloc(places, sizeof(uint32_t));
     level->alive_total = myr_xcalloc(nodes, sizeof(uint32_t));
+    /* Nothing is dead or barred at first. */
     level->dead = myr_xcalloc(links, sizeof(bool));
     level->barred = myr_xcalloc(places, sizeof(bool));
     for (uint32_t node = 0; node < nodes; node++) {

@@ -43,6 +43,7 @@ static void list_routes(const struct myr_graph *graph, struct filling *filling)
             *place = filling->channel_count++;
         }
     }
+    /* Routes are channels too, behind the real ones: each caps itself. */
     uint32_t total = filling->channel_count + filling->route_count;
     filling->route_start = myr_xrealloc(NULL, (size_t)total + 2, sizeof(uint32_t));
     memset(filling->route_start, 0, ((size_t)total + 2) * sizeof(uint32_t));
@@ -151,6 +152,7 @@ void myr_max_min(const struct myr_graph *graph, const struct myr_routes *routes,
             fix_route(&filling, place - filling.channel_count, share, ret_rate);
             continue;
         }
+        /* The channel is full: all of its routes that still rise stop here. */
         for (uint32_t i = filling.route_start[place]; i < filling.route_start[place + 1]; i++) {
             if (ret_rate[filling.route_list[i]] == UINT64_MAX) {
                 fix_route(&filling, filling.route_list[i], share, ret_rate);

@@ -96,6 +96,7 @@ static uint32_t from_spine(const struct myr_graph *graph, uint32_t spine, uint32
     }
     uint32_t far = far_spine_of(graph, spine, to), count = 0;
     uint32_t at = spine - graph->first_switch;
+    /* Up would lead to a spine that has lost the goal. */
     if (!alive(graph, far, to_leaf)) {
         return 0;
     }
@@ -133,6 +134,7 @@ uint32_t myr_path_candidates(const struct myr_graph *graph, uint32_t device, uin
     }
     struct myr_spot to = myr_graph_leaf_spot(graph, to_leaf);
     const struct myr_network *net = graph->net;
+    /* From the highest tier down: ids tell. */
     if (net->core && device >= net->first_core) {
         return from_core(graph, device, to_leaf, to, ret);
     }
@@ -257,6 +259,7 @@ static const struct myr_bundle *bundle_to(const struct myr_graph *graph, uint32_
                                           uint32_t nth)
 {
     uint32_t at = from - graph->first_switch;
+    /* Bundles are sorted, and in a regular fabric the nth is the one. */
     uint32_t guess = graph->bundle_start[at] + nth;
     if (guess < graph->bundle_start[at + 1] && graph->bundles[guess].neighbour == to) {
         return &graph->bundles[guess];
@@ -374,6 +377,7 @@ bool myr_path_valiant(const struct myr_graph *graph, uint32_t from_port, uint32_
         /* The middle is any leaf of that group, picked by the first digit of the value. */
         net->first_leaf + via % net->groups * group_leaves + (uint32_t)(value % group_leaves);
     uint32_t to = myr_channel_to_device(graph->design, walk.last);
+    /* What is left of the value picks the links, first to the middle and then on. */
     struct picks picks = {value / group_leaves, 1};
     if (!walk_to(&walk, half, NULL, choose_by_value, &picks) ||
         !walk_to(&walk, to, NULL, choose_by_value, &picks)) {
@@ -386,6 +390,7 @@ bool myr_path_valiant(const struct myr_graph *graph, uint32_t from_port, uint32_
 /* The destination's position on its leaf, and the leaf's in its pod: what d-mod-k goes by. */
 static uint32_t down_index(const struct myr_graph *graph, uint32_t to_port)
 {
+    /* The leaf's port that the host hangs on. */
     uint32_t peer = myr_design_peer(graph->design, to_port);
     return peer - graph->design->first_port[graph->design->port_device[peer]];
 }

@@ -61,6 +61,7 @@ static int layout_flows(struct myr_fabric_case *fabric, const struct myr_fabric_
     uint64_t gpus = (uint64_t)(nodes ? count : head->nodes) * head->gpus_per_node;
     MYR_TRY(myr_layout_given(&fabric->arena, "--layout",
                              question->layout ? question->layout : "tp=1", gpus, &layout, err));
+    /* Without words about nodes ranks fill the design from its first node on. */
     struct myr_ranks_on ranks = {&layout, nodes, count};
     fabric->traffic = layout_traffic(fabric, question, myr_layout_gpus(&layout));
     rc = add_axes(fabric, question, &ranks, err);

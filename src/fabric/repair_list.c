@@ -87,6 +87,7 @@ static void put_links(struct failover_list *list, bool all)
     uint32_t first[MYR_LAYER_COUNT] = {}, count[MYR_LAYER_COUNT] = {};
     for (uint32_t link = 0; link < design->link_count; link++) {
         uint32_t layer = layer_of(design, link);
+        /* What is dead already cannot fail. */
         if (!myr_graph_has_link(graph, link) || myr_graph_link_dead(graph, link)) {
             continue;
         }
@@ -178,6 +179,7 @@ static uint64_t whole_worst_pair(const struct myr_fabric_case *fabric)
     struct myr_graph whole;
     struct myr_err err;
     myr_arena_init(&scratch);
+    /* A graph of its own, in memory that goes with it. */
     int rc = myr_graph_init(&whole, &scratch, &fabric->design, fabric->graph.net_id, &err);
     MYR_ASSERT(rc == MYR_OK); /* the case holds the same graph already */
     myr_degraded_report(&whole, &degraded);
@@ -234,6 +236,7 @@ static int blast_one(void *context, struct myr_str name, struct myr_err *err)
             return rc;
         }
     }
+    /* Room for all names was made beforehand. */
     struct myr_blast_row *row = &list->rows[list->count++];
     row->what = myr_arena_strndup(&fabric->arena, name.data, name.len);
     myr_blast_radius(&fabric->graph, devices, count, list->routes, &row->blast);

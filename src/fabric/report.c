@@ -77,6 +77,7 @@ static int sprayed_rates(const struct myr_graph *graph, const struct myr_balance
     uint64_t *load = myr_xcalloc((size_t)graph->design->link_count * 2, sizeof(*load));
     MYR_CLEANUP(myr_routes_done) struct myr_routes routes = {};
     for (size_t i = 0; i < count; i++) {
+        /* Not what flows ask for, but what their ports let them send. */
         sent[i] = flows[i];
         /* Rounded up: loads may be judged too high, never too low. */
         sent[i].share = (uint32_t)((ideal[i] * MYR_SHARE_ONE + MYR_LOAD_ONE - 1) / MYR_LOAD_ONE);
@@ -102,6 +103,7 @@ static int put_shares(const struct myr_graph *graph, const struct myr_balance_op
     double sum = 0, all = 0;
     int rc = MYR_OK;
     ideal_rates(graph, flows, count, ideal);
+    /* Sprayed flows have no routes: what limits them is known by link. */
     if (routes->sprayed) {
         rc = sprayed_rates(graph, options, flows, count, ideal, rate, err);
     } else {

@@ -47,6 +47,7 @@ static void pair_side(struct splitter *splitter, uint32_t side, const uint32_t *
     memset(splitter->outer_waiting, 0xFF, (size_t)splitter->shape->outers * sizeof(*waiting));
     for (uint32_t i = 0; i < count; i++) {
         const struct split_edge *edge = &splitter->edges[list[i]];
+        /* Pairs of one kind first, so that both kinds come out even by themselves. */
         bool leaves = edge->outer[side] != SPLIT_NO_OUTER;
         splitter->partner[side][list[i]] = NOBODY;
         meet(splitter, side, &waiting[edge->node[side] * 2 + leaves], list[i]);
@@ -85,6 +86,7 @@ static void halve(struct splitter *splitter, const uint32_t *list, uint32_t coun
     pair_side(splitter, 0, list, count);
     pair_side(splitter, 1, list, count);
     for (uint32_t i = 0; i < count; i++) {
+        /* Marks are by edge, and the list is a part of all. */
         done[list[i]] = 0;
     }
     /*
@@ -168,6 +170,7 @@ static bool resplit(struct splitter *splitter, struct colour_list *lists, uint32
     if (!uneven(splitter, pair, count, first + a)) {
         return false;
     }
+    /* Better at the uneven node, and no worse at any other. */
     halve(splitter, pair, count, done);
     lists[a].edges.count = lists[b].edges.count = 0;
     for (uint32_t i = 0; i < count; i++) {

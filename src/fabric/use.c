@@ -93,6 +93,7 @@ struct myr_use_nics myr_use_nics(const struct myr_use *use, struct myr_arena *ar
         }
         for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
             uint32_t link = design->port_link[p];
+            /* Ports that carry nothing are not told. */
             if (link == MYR_NONE || !myr_use_link(use, link)) {
                 continue;
             }

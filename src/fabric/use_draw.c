@@ -104,6 +104,7 @@ static void place_boxes(struct picture *picture)
     uint32_t seen[TIERS_MAX] = {};
     for (uint32_t i = 0; i < picture->tier_count; i++) {
         struct tier *tier = &picture->tiers[i];
+        /* As few devices a box as fit into the most boxes allowed. */
         tier->box_devices = (tier->devices + BOXES_MAX - 1) / BOXES_MAX;
         tier->boxes = tier->devices ? (tier->devices - 1) / tier->box_devices + 1 : 0;
         tier->y = TOP + (int32_t)(picture->tier_count - 1 - i) * TIER_STEP;
@@ -209,6 +210,7 @@ static void draw_lines(struct picture *picture)
     for (uint32_t width = 0; width <= THICKNESSES; width++) {
         bool begun = false;
         for (size_t i = 0; i < lines.items.count; i++) {
+            /* Lines are walked once a thickness: there are few of either. */
             if (thickness(lines.items.items[i].load) != width) {
                 continue;
             }
@@ -297,6 +299,7 @@ void myr_use_draw(const struct myr_use *use, struct myr_buf *buf)
     picture.box_of = MYR_ARENA_NEW(&scratch, uint32_t, design->device_count);
     count_tiers(&picture);
     place_boxes(&picture);
+    /* One step less than tiers, and room for the last line. */
     uint32_t height = TOP + picture.tier_count * TIER_STEP - TIER_STEP + BOX_HEIGHT + 50 * PX;
     snprintf(title, sizeof(title), "%.60s: paths of %zu flows",
              myr_design_str(design, design->head->name), use->flow_count);

@@ -73,6 +73,7 @@ int myr_words_link(const struct myr_graph *graph, struct myr_str name, uint32_t 
                            "'%.*s' is no link of this design; link/00000123 is expected",
                            shown(name), name.data);
     }
+    /* It exists, but not on the network that was asked for. */
     if (!myr_graph_has_link(graph, link)) {
         return myr_err_set(err, MYR_ENOENT, "'%.*s' is not on the %s network", shown(name),
                            name.data, myr_net_names[graph->net_id]);
@@ -112,6 +113,7 @@ static int kill_one(void *context, struct myr_str name, struct myr_err *err)
 int myr_words_kill(struct myr_graph *graph, const char *list, uint32_t *ret_count,
                    struct myr_err *err)
 {
+    /* Links may be dead before. */
     uint32_t before = graph->dead_count;
     int rc = myr_words_each(list, kill_one, graph, err);
     MYR_ASSERT(graph->dead_count >= before);

@@ -55,6 +55,7 @@ static bool improve(struct policy_plan *plan, uint32_t pass)
         /* Without its own share: a path is judged by what the others put there. */
         policy_add_load(plan->graph, plan->load, &plan->paths[i], share, true);
         struct path_cost now = cost_of(plan->graph, &plan->paths[i], share, plan->load);
+        /* A flow on links that are not too full stays where it is. */
         bool hot = now.highest > MYR_LOAD_ONE;
         for (uint32_t attempt = 0; hot && attempt < IMPROVE_TRIES; attempt++) {
             struct myr_path path;
@@ -113,6 +114,7 @@ static bool best_path(const struct policy_plan *plan, size_t flow, struct myr_pa
     const struct myr_flow *f = &plan->flows[flow];
     struct path_cost best = cost_of(plan->graph, path_now, f->share, plan->load);
     bool found = false;
+    /* The work left is shared by all flows: the last ones may get fewer tries. */
     uint64_t tries = POLISH_WORK - *work < POLISH_TRIES ? POLISH_WORK - *work : POLISH_TRIES;
     uint64_t period = 1;
     for (uint64_t k = 0; k < tries && k < period; k++) {

@@ -160,6 +160,7 @@ static void spray_group(struct spray *spray, const struct myr_flow *flows, const
         uint32_t from = myr_graph_host_switch(graph, flow->from_port);
         uint32_t at = from - graph->first_switch;
         uint64_t limit = 0;
+        /* One path for such a flow: there is nothing to spread over. */
         if (!has_way(spray, from, to)) {
             bool sent = spray_detour(spray, flow, ret_limit ? &limit : NULL);
             if (ret_limit) {
@@ -195,6 +196,7 @@ static void spray_flows(const struct myr_graph *graph, struct sums *sums,
     spray.known = myr_xcalloc(switches, sizeof(uint32_t));
     MYR_CLEANUP(myr_free_at) uint32_t *order = myr_xcalloc(count, sizeof(*order));
     MYR_CLEANUP(myr_free_at) uint32_t *start = myr_xcalloc(switches, sizeof(*start));
+    /* Flows to one switch together, for they spread alike. */
     by_target(graph, sums, flows, count, order, start);
     /* Lost, unless one of the two passes below finds it a way. */
     for (size_t i = 0; i < count; i++) {

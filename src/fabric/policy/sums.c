@@ -54,6 +54,7 @@ static bool alike(const struct myr_graph *graph)
     const struct myr_rung *first = graph->rungs;
     for (uint32_t i = 0; i < net->leaf; i++) {
         const struct myr_rung *rung = &graph->rungs[i];
+        /* The first leaf is what all are compared with. */
         if (rung->up_count != first->up_count) {
             return false;
         }
@@ -259,6 +260,7 @@ enum sums_kind sums_kind(struct sums *sums, const struct myr_rung *ends[2])
         return SUMS_NOT;
     }
     bool dead = sums->dead_pod[pod_of(sums, ends[0])] || sums->dead_pod[pod_of(sums, ends[1])];
+    /* Inside a pod only uplinks of leaves count, and those are alive. */
     if (ends[0]->pod == ends[1]->pod || !dead) {
         return SUMS_WHOLE;
     }
@@ -279,6 +281,7 @@ static void spread_pair(struct sums *sums, const struct myr_rung *ends[2], uint6
         uint32_t near = spine_at(sums, ends[0], s), far = spine_at(sums, ends[1], s);
         /* A position gets as much of the pair's sum as leaves have uplinks to it. */
         uint64_t amount = share * SPRAY_FINE / graph->rungs->up_count * sums->width[s];
+        /* Both whole: even over all cores, as sums are. */
         if (!sums->dead_spine[near] && !sums->dead_spine[far]) {
             sums->spine[0][near] += amount;
             sums->spine[1][far] += amount;
@@ -303,6 +306,7 @@ static uint64_t pair_highest(struct sums *sums, const struct myr_rung *ends[2],
     for (uint32_t s = 0; s < graph->net->pod_spines; s++) {
         uint32_t near = spine_at(sums, ends[0], s), far = spine_at(sums, ends[1], s);
         uint64_t up = sums->spine_highest[0][near], down = sums->spine_highest[1][far];
+        /* A position without links from leaves carries nothing. */
         if (sums->width[s] == 0) {
             continue;
         }
@@ -351,6 +355,7 @@ static void load_sums(struct sums *sums, uint64_t *load)
         uint32_t pod = pod_of(sums, rung);
         uint64_t total[2], highest[2] = {};
         for (uint32_t side = 0; side < 2; side++) {
+            /* The leaf's share times its links to this position. */
             total[side] = sums->pod[side][pod] * SPRAY_FINE / graph->rungs->up_count *
                               sums->width[rung->index] +
                           sums->spine[side][i];
