@@ -13,25 +13,28 @@
 /* Devices of one kind that hang on a network, in the order of their endpoints. */
 struct host_class {
     enum myr_device_kind kind;
-    bool managed;           /* a box that is no host, on the out-of-band network */
-    enum myr_net_id of_net; /* of such a box: the network that it serves */
-    uint32_t group;         /* of servers; 0 for other kinds */
-    uint32_t first_device, count;
-    uint32_t nic_part;
-    uint32_t nic_ports; /* per device and plane */
-    uint32_t per_cage;  /* ports in one cage of its card */
-    uint32_t start;     /* first endpoint of the class; with rails: first node */
-    uint32_t port_base; /* first port for this network, relative to the device's ports */
+    bool managed;                 /* a box that is no host, on the out-of-band network */
+    enum myr_net_id of_net;       /* of such a box: the network that it serves */
+    uint32_t group;               /* of servers; 0 for other kinds */
+    uint32_t first_device, count; /* first_device: known once it is placed */
+    uint32_t nic_part;            /* part: its card on this network */
+    uint32_t nic_ports;           /* per device and plane */
+    uint32_t per_cage;            /* ports in one cage of its card */
+    uint32_t start;               /* first endpoint of the class; with rails: first node */
+    uint32_t port_base;           /* first port for this network, relative to the device's ports */
 };
 
+/* One network while it is planned. resolve.c fills the parts and hosts, size*.c the counts, place.c
+ * the types, optics the kinds of cables; 'present' is false where the spec does not have it. */
 struct net_plan {
     enum myr_net_id id;
     const struct myr_spec_net *spec;
     const struct myr_doc *node; /* for messages */
-    bool present;
-    struct myr_network out; /* what goes into the design */
+    bool present;               /* else nothing below counts */
+    struct myr_network out;     /* what goes into the design */
 
-    uint32_t leaf_part, spine_part, core_part, access_part, aggregation_part;
+    uint32_t leaf_part, spine_part, core_part, access_part, aggregation_part; /* parts */
+    /* The same as switches; access networks have none of these. */
     const struct myr_part_switch *leaf_sw, *spine_sw, *core_sw;
     struct host_class hosts[PLAN_HOSTS_MAX];
     uint32_t host_class_count;
@@ -44,26 +47,26 @@ struct net_plan {
     uint32_t ports_per_rail; /* of a node */
     uint32_t endpoints;      /* host ports in one plane, fabric managers included */
     uint32_t slots;          /* the same with the places that stay free between kinds of hosts */
-    double oversubscription[MYR_SPEC_TIERS_MAX];
+    double oversubscription[MYR_SPEC_TIERS_MAX]; /* wanted, from the hosts upwards */
 
     /* Clos, in one unit (a plane, or a rail of it): */
     uint32_t unit_leaves, unit_spines, unit_cores, unit_pods;
-    uint32_t unit_endpoints;
-    uint32_t pair_links;      /* leaf to spine, where regular */
-    uint32_t core_gbps;       /* of an access network: aggregation to core */
-    uint32_t core_pair_links; /* spine to core, where regular */
-    uint32_t splitter_legs;   /* NICs behind one switch connector; 1: none */
-    bool twin;                /* one NIC cage carries one port of each plane, and is one cable */
-    bool several_cards;       /* kinds of hosts with different cards */
-    uint32_t host_optic;      /* the leaf's module towards its first kind of hosts */
-    uint32_t global_pair_links;
+    uint32_t unit_endpoints;    /* host ports */
+    uint32_t pair_links;        /* leaf to spine, where regular */
+    uint32_t core_gbps;         /* of an access network: aggregation to core */
+    uint32_t core_pair_links;   /* spine to core, where regular */
+    uint32_t splitter_legs;     /* NICs behind one switch connector; 1: none */
+    bool twin;                  /* one NIC cage carries one port of each plane, and is one cable */
+    bool several_cards;         /* kinds of hosts with different cards */
+    uint32_t host_optic;        /* the leaf's module towards its first kind of hosts */
+    uint32_t global_pair_links; /* between two groups of a dragonfly */
 
-    uint16_t leaf_type, spine_type, core_type, access_type, aggregation_type;
-    uint16_t host_cabletype[PLAN_HOSTS_MAX]; /* by host class */
+    uint16_t leaf_type, spine_type, core_type, access_type, aggregation_type; /* of devices */
+    uint16_t host_cabletype[PLAN_HOSTS_MAX];                                  /* by host class */
     uint16_t layer_cabletype[MYR_LAYER_COUNT];
-    uint64_t link_total;
-    const char *rule[MYR_DEVICE_KIND_COUNT]; /* how each count came about */
-    const char *inputs[MYR_DEVICE_KIND_COUNT];
+    uint64_t link_total; /* over all planes and units; wire.c lays just so many */
+    const char *rule[MYR_DEVICE_KIND_COUNT];   /* how each count came about */
+    const char *inputs[MYR_DEVICE_KIND_COUNT]; /* the numbers that went into it */
 };
 
 /* Consecutive devices of one type. */
@@ -74,14 +77,16 @@ struct type_run {
 
 /* Servers of one kind; a spec without groups has one that is called nothing. */
 struct plan_group {
-    const char *name;
+    const char *name; /* NULL without groups */
     const struct myr_part *server;
     uint32_t server_part, servers;
     uint32_t first, nodes; /* counted from the first of all nodes */
-    uint32_t networks;
+    uint32_t networks;     /* bits, by network */
     uint16_t type;
 };
 
+/* All that the steps know. Vectors and strings live on the heap until plan_release(); the arrays of
+ * the design lie in the arena, with their final length from the start. */
 struct plan {
     struct myr_arena *arena;
     const struct myr_catalog *catalog;
@@ -92,8 +97,8 @@ struct plan {
     uint32_t group_count;
     uint32_t gpus;
     struct net_plan nets[MYR_NET_COUNT];
-    enum myr_net_id at_net; /* being sized: what a refusal is about */
-    uint32_t nodes, management_nodes, managers;
+    enum myr_net_id at_net;                     /* being sized: what a refusal is about */
+    uint32_t nodes, management_nodes, managers; /* of all networks together */
 
     bool rough;          /* made only to count what is in the next line */
     uint32_t pdus, cdus; /* power strips and cooling units with a management port */
@@ -102,31 +107,33 @@ struct plan {
     struct storage_needs *storage_needs; /* NULL without storage */
     const char *storage_rule, *storage_inputs;
 
-    struct myr_design design;
+    struct myr_design design; /* as far as it is built */
     uint16_t storage_type;
     struct type_run management_types[MYR_NET_COUNT];
     uint32_t management_type_count;
 
-    struct myr_buf strings;
-    struct myr_strmap string_index;
+    struct myr_buf strings;         /* offsets are what records hold; 0 is "" */
+    struct myr_strmap string_index; /* text to offset: each text is stored once */
     MYR_VEC(struct myr_devtype) devtypes;
     MYR_VEC(struct myr_cabletype) cabletypes;
     MYR_VEC(struct myr_card) cards;
     MYR_VEC(struct myr_bom_row) bom;
     MYR_VEC(struct myr_bom_more) bom_more; /* as many */
     MYR_VEC(struct myr_finding) findings;
-    MYR_VEC(struct myr_figure) figures;
+    MYR_VEC(struct myr_figure) figures; /* storage, power, cooling: each with its rule */
     const struct myr_part *uncountable; /* the first part with which the price overflowed */
-    uint32_t next_link, next_cable;
-    uint32_t cable_links; /* links already in the cable being laid */
+    uint32_t next_link, next_cable;     /* ids of what is laid next */
+    uint32_t cable_links;               /* links already in the cable being laid */
 };
 
+/* The quotient must fit 32 bits: counts do. */
 static inline uint32_t ceil_div(uint64_t a, uint64_t b)
 {
     MYR_ASSERT(b > 0);
     return (uint32_t)((a + b - 1) / b);
 }
 
+/* For parts that are known to be there: MYR_PART_NONE must not come here. */
 static inline const struct myr_part *part_at(const struct plan *plan, uint32_t part)
 {
     return &plan->catalog->parts.items[part];

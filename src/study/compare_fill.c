@@ -201,7 +201,6 @@ static int money_rows(struct fill *fill, struct myr_err *err)
     MYR_TRY(plan_row(fill, &capex, "totals.cost", &bill, err));
     share = add(fill, &each);
     MYR_TRY(plan_row(fill, &years, "power.energy.cost_of_years", &tco, err));
-    /* A bill of another currency is shown nowhere, also not for one GPU. */
     for (uint32_t i = 0; i < all->count; i++) {
         const struct myr_compare_side *side = &all->sides[i];
         uint32_t gpus = side->design.head->gpus;

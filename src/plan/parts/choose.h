@@ -5,11 +5,11 @@
 
 /* What may be chosen for a link. */
 struct link_need {
-    struct fit_link link; /* a: the lower end, or host; b: the upper */
-    struct fit_parts pins;
-    bool fixed_only; /* access networks: ends are part of the cable */
-    bool no_fixed;   /* other kinds of hosts share the cages */
-    uint32_t same_b; /* the module that other hosts of these cages have, or MYR_PART_NONE */
+    struct fit_link link;  /* a: the lower end, or host; b: the upper */
+    struct fit_parts pins; /* MYR_PART_NONE where the choice is free */
+    bool fixed_only;       /* access networks: ends are part of the cable */
+    bool no_fixed;         /* other kinds of hosts share the cages */
+    uint32_t same_b;       /* the module that other hosts of these cages have, or MYR_PART_NONE */
 };
 
 /*

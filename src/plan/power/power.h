@@ -9,20 +9,22 @@ struct power_line {
     uint32_t racks; /* in use */
 };
 
+/* What the steps hand on to each other: IT and racks first, then what supplies and cools them.
+ * Watts throughout; figures show kW. */
 struct facility {
-    struct plan *plan;
+    struct plan *plan;                    /* figures, findings and lines of the bill go there */
     const struct myr_spec_facility *spec; /* never NULL: all keys have a value for 'not given' */
     double it_w, max_w;                   /* at the operating point of the cables; the most */
     double server_w;                      /* of one server of the first kind */
-    uint64_t racks;
-    double rack_w, rack_limit_w; /* of the fullest one; of what one may draw */
+    uint64_t racks;                       /* in use */
+    double rack_w, rack_limit_w;          /* of the fullest one; of what one may draw */
     uint32_t line_count;
-    struct power_line *lines; /* those with racks in use; without a room all alike */
-    enum myr_cooling kind;
+    struct power_line *lines;             /* those with racks in use; without a room all alike */
+    enum myr_cooling kind;                /* given, or chosen by the fullest rack */
     double overheads[MYR_OVERHEAD_COUNT]; /* shares of IT */
-    double pue, facility_w, liquid_share, liquid_w;
-    double connectors, cdus, coolant_l;
-    const char *currency; /* of the energy */
+    double pue, facility_w, liquid_share, liquid_w; /* facility_w: IT and all that serves it */
+    double connectors, cdus, coolant_l;             /* pieces, pieces with spares, litres */
+    const char *currency;                           /* of the energy */
 };
 
 /* A value of the spec, or the class value where the spec is silent. */

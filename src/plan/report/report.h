@@ -11,12 +11,13 @@ struct report_paths {
     uint32_t count;
 };
 
+/* A report being written: every chapter gets it and adds to 'buf'. */
 struct report {
     const struct myr_design *design;
-    const struct myr_plan_about *about;
-    struct myr_arena *arena;
-    struct myr_buf *buf;
-    uint32_t *pictures; /* so many are in it */
+    const struct myr_plan_about *about; /* language, date, spec, next phase */
+    struct myr_arena *arena;            /* for texts of this report */
+    struct myr_buf *buf;                /* the page */
+    uint32_t *pictures;                 /* so many are in it */
     struct report_paths *paths;
 };
 
@@ -88,7 +89,7 @@ const char *report_warranty(const struct report *report, uint32_t line);
 enum { REPORT_SYSTEMS_MAX = 32 };
 struct report_system {
     uint32_t name; /* string */
-    int64_t cents;
+    int64_t cents; /* -1: no price */
 };
 uint32_t report_systems(const struct myr_design *design,
                         struct report_system ret[REPORT_SYSTEMS_MAX]);

@@ -13,8 +13,8 @@
 
 #define CROWD_END UINT32_MAX
 
-struct thing { /* a server with all its nodes, or any other device */
-    struct load need;
+struct thing {                 /* a server with all its nodes, or any other device */
+    struct load need;          /* of all its devices together */
     uint32_t device, devices;  /* the first; a server has several nodes */
     uint32_t rack, kind_class; /* 'kind_class': which line of the table */
     uint32_t block;            /* ROOM_NONE: it may stand anywhere */
@@ -31,6 +31,7 @@ struct class_peer { /* what each thing of the class has of cables to a thing */
     uint32_t kind_class, cables;
 };
 
+/* Things by number, servers first; racks by number. The table is kept right by crowd_enter(). */
 struct crowd {
     struct room *room;
     uint32_t count, class_count, racks;

@@ -5,7 +5,7 @@
 
 /* A rack, and what speaks against it. */
 struct choice {
-    double cost;
+    double cost; /* less is better */
     uint32_t rack;
 };
 

@@ -18,33 +18,33 @@ struct load {
     int64_t watts, units, grams;
 };
 
-struct hall { /* one building */
-    uint32_t rows, columns, first_rack, racks;
-    uint32_t centre; /* rack in the middle */
+struct hall {                                  /* one building */
+    uint32_t rows, columns, first_rack, racks; /* racks = rows * columns */
+    uint32_t centre;                           /* rack in the middle */
 };
 
 struct stand {                  /* one rack */
     uint32_t hall, row, column; /* from 0 */
-    int64_t x_mm, y_mm;
-    struct load left;
-    int64_t watts_max;
-    uint32_t servers; /* in it */
-    uint32_t extra;   /* servers more that its changed power allows; filled last */
-    bool mixed;
+    int64_t x_mm, y_mm;         /* from the corner of column A and row 1 */
+    struct load left;           /* what it still carries */
+    int64_t watts_max;          /* as in mixed pairs it may differ from the room's */
+    uint32_t servers;           /* in it */
+    uint32_t extra;             /* servers more that its changed power allows; filled last */
+    bool mixed;                 /* its power was dealt out anew with a neighbour */
 };
 
 /* Servers that hang on the same first switches, with those switches and their share of a pod's. */
 struct block {
-    uint32_t first_server, servers;
+    uint32_t first_server, servers; /* consecutive */
     uint32_t first_seat, seats;     /* positions in room.seats */
     uint32_t first_rack, last_rack; /* between which it stands */
-    uint32_t pod;
+    uint32_t pod;                   /* blocks of a pod have the same */
 };
 
 #define ROOM_STARTS 3 /* from which the annealing begins, at the most */
 
-struct start { /* a way to fill the room */
-    int64_t ways;
+struct start {       /* a way to fill the room */
+    int64_t ways;    /* mm of all cables, by which starts are compared */
     double flatness; /* how much the upper switches keep to the centre's row */
     uint32_t lost;   /* places for servers that a rack loses to switches */
     bool banded, gathered;
@@ -67,6 +67,8 @@ struct short_layer { /* whose cables would be fewer if none were longer than thi
     uint32_t net, layer, length_mm;
 };
 
+/* A room while it is filled. Racks, servers and devices are arrays by number; where a thing stands
+ * is said once for each, and what racks have left follows from it. */
 struct room {
     struct plan *plan;
     struct myr_arena *arena;
@@ -77,7 +79,7 @@ struct room {
     uint32_t per_rack;          /* servers that an empty rack holds */
     uint32_t hall_count;
     struct hall halls[MYR_ROOM_BUILDINGS_MAX];
-    uint32_t rack_count, columns, rows;
+    uint32_t rack_count, columns, rows; /* columns, rows: of the largest hall */
     struct stand *racks;
 
     uint32_t block_count;
@@ -87,9 +89,9 @@ struct room {
     uint32_t top_count;
     uint32_t *tops; /* switches above all blocks: 2-tier spines, cores */
 
-    uint32_t *server_rack;
+    uint32_t *server_rack; /* ROOM_NONE: no place yet */
     uint32_t *device_rack; /* the design's */
-    uint16_t *device_unit;
+    uint16_t *device_unit; /* from 1; 0 where it takes no unit */
     MYR_VEC(struct myr_rack_item) items;
     MYR_VEC(uint32_t) devices_of;   /* scratch */
     uint32_t lost_least, lost_most; /* places for servers that a rack may lose to switches */
@@ -102,7 +104,7 @@ struct room {
     struct start starts[ROOM_STARTS]; /* the shortest first */
     /* How many times more the annealing counts the cables of a layer, for it to become short. */
     uint8_t pull[MYR_NET_COUNT][MYR_LAYER_COUNT];
-    struct myr_room out;
+    struct myr_room out; /* what the design will say of the room */
 };
 
 /* grid.c: positions and distances */

@@ -166,8 +166,6 @@ static void try_numbers(struct search *search)
         {"fabric_manager_ports", offsetof(struct myr_spec_net, fabric_manager_ports), 64},
         {"nic_ports", offsetof(struct myr_spec_net, nic_ports), 64},
     };
-    /* The first keys change the fabric most; the order is that of docs/spec.md's meaning, not of
-     * its text. */
     for (size_t i = 0; i < MYR_ARRAY_COUNT(numbers); i++) {
         uint32_t *number = (uint32_t *)((char *)search->net + numbers[i].offset);
         try_number(search, numbers[i].key, number, numbers[i].most);

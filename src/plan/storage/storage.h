@@ -16,11 +16,11 @@ struct storage_server {
 /* Servers that each wish asks for by itself, and the wishes in whole units. */
 struct storage_needs {
     struct storage_server one;
-    uint64_t stored, data; /* stored / data: copies, or what a code makes of it */
-    uint64_t read_mbytes, write_mbytes;
+    uint64_t stored, data;              /* stored / data: copies, or what a code makes of it */
+    uint64_t read_mbytes, write_mbytes; /* asked for, a second */
     uint64_t by_capacity, by_rate, by_iops, by_metadata, by_files,
-        by_checkpoint; /* 0 where nothing is asked for */
-    uint64_t state_bytes, usable_gb, file_gb;
+        by_checkpoint;                        /* 0 where nothing is asked for */
+    uint64_t state_bytes, usable_gb, file_gb; /* of a checkpoint; of capacity and files */
     double wanted_metadata_ops;
 };
 

@@ -53,19 +53,19 @@ struct star_limit { /* variables whose sum is no more than 'most' */
 
 /* What a rack takes: seats[a] switches beside a servers, at the most in any rack. */
 struct star_rack {
-    uint32_t servers;
+    uint32_t servers; /* that fit into it */
     double seats[STAR_TAKES];
 };
 
-struct ring { /* racks at the same distance of a centre */
-    double mm, racks;
+struct ring {         /* racks at the same distance of a centre */
+    double mm, racks; /* how far, and how many */
 };
 
 struct sky {
     const struct bound *b;
-    struct star_rack rack;
+    struct star_rack rack; /* the most that any rack takes */
     uint32_t rows, columns;
-    double pitch_mm;
+    double pitch_mm;         /* between rows */
     const double *column_mm; /* by column */
     const double *rows_mm;   /* by row and row: the way between racks of different columns */
     /* Columns apart: which of the different distances, by column and column; and those. */
