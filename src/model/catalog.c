@@ -188,6 +188,7 @@ static int read_part(struct myr_catalog *catalog, enum myr_part_kind kind,
                          : myr_arena_strndup(catalog->arena, entry->key.data, entry->key.len);
         part.title = part.title ? part.title : part.order;
     }
+    /* What a part lacks is told at its name, for there is no value to point at. */
     struct myr_doc place = catalog_key_place(entry);
     if (extra.lengths && extra.aliases) {
         return myr_doc_error(err, extra.aliases, MYR_EINVAL,

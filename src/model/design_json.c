@@ -140,6 +140,7 @@ static void put_groups(const struct myr_design *design, struct myr_json *json)
 
 void myr_design_put_json(const struct myr_design *design, struct myr_outfile *file)
 {
+    /* Pretty for the small parts; the JSON writer's last brace is left open for the long lists. */
     const struct myr_design_head *head = design->head;
     struct myr_buf buf MYR_CLEANUP(myr_buf_done) = {};
     struct myr_json json;

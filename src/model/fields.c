@@ -45,6 +45,7 @@ static int read_number(const struct field *field, const struct myr_doc *node, vo
 static int read_letter(const struct myr_doc *node, const char *key, struct myr_str *text,
                        double *ret_scale, struct myr_err *err)
 {
+    /* Each a thousand times the one before; 0 as a scale says that there is no letter. */
     static const char letters[] = "KMGTP";
     *ret_scale = 0;
     char last = text->len > 1 ? text->data[text->len - 1] : '0';

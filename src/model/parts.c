@@ -47,17 +47,24 @@ static const struct field switch_fields[] = {
     FIELD_ROW_U32("port_gbps", struct myr_part, sw.port_gbps, 1, 100000),
     FIELD_ROW_SPEEDS("splits", struct myr_part, sw.splits),
     FIELD_ROW_CHOICE("breakout", struct myr_part, sw.breakout, breakout_names),
+    /* Speed between switches; without it links there run at the hosts' speed. */
     FIELD_ROW_U32("uplink_gbps", struct myr_part, sw.uplink_gbps, 1, 100000),
     FIELD_ROW_U32("ports_max", struct myr_part, sw.ports_max, 1, 4096),
+    /* By what is plugged in: 'watts' is with all cages full of single-mode modules. */
     FIELD_ROW_DOUBLE("watts_copper", struct myr_part, sw.watts_copper, 0, BIG),
     FIELD_ROW_DOUBLE("watts_multimode", struct myr_part, sw.watts_multimode, 0, BIG),
     FIELD_ROW_DOUBLE("buffer_mb", struct myr_part, sw.buffer_mb, 0, BIG),
+    /*
+     * What the cages take: finned or flat modules, further forms, electrical lanes. What a part
+     * does not state is not judged.
+     */
     FIELD_ROW_TEXT("top", struct myr_part, sw.top),
     FIELD_ROW_TEXT("takes", struct myr_part, sw.takes),
     FIELD_ROW_U32("lanes", struct myr_part, sw.lanes, 1, 64),
     FIELD_ROW_U32("lane_gbps", struct myr_part, sw.lane_gbps, 1, 1000),
     FIELD_ROW_SPEEDS("lane_also", struct myr_part, sw.lane_also),
     FIELD_ROW_U32("mgmt_ports", struct myr_part, sw.mgmt_ports, 0, 16),
+    /* Chips that share every port, each a switch of its own to InfiniBand. */
     FIELD_ROW_U32("chips", struct myr_part, sw.chips, 1, 16),
     FIELD_ROW_U32("per_box", struct myr_part, sw.per_box, 1, 16),
 };
@@ -75,6 +82,7 @@ static const struct field nic_fields[] = {
     FIELD_ROW_U32("lanes", struct myr_part, nic.lanes, 1, 64),
     FIELD_ROW_U32("lane_gbps", struct myr_part, nic.lane_gbps, 1, 1000),
     FIELD_ROW_SPEEDS("lane_also", struct myr_part, nic.lane_also),
+    /* Two where a twin cage of the server serves two cards, one port each. */
     FIELD_ROW_U32("cards", struct myr_part, nic.cards, 1, 16),
     FIELD_ROW_U32("card_gbps", struct myr_part, nic.card_gbps, 1, 100000),
 };
@@ -95,8 +103,13 @@ static const struct field server_fields[] = {
     FIELD_ROW_U32("gpus_per_node", struct myr_part, server.gpus_per_node, 1, 64),
     FIELD_ROW_U32("rails", struct myr_part, server.rails, 1, 64),
     FIELD_ROW_U32("numa", struct myr_part, server.numa, 1, 16),
+    /* 0: GPUs and NICs hang on the processor directly. */
     FIELD_ROW_U32("pcie_switches", struct myr_part, server.pcie_switches, 0, 32),
     FIELD_ROW_U32("pcie_gen", struct myr_part, server.pcie_gen, 1, 9),
+    /*
+     * GPUs that reach each other without the network, the bandwidth of one of them one way, and the
+     * switch chips of the domain; 0 of them: the GPUs are meshed.
+     */
     FIELD_ROW_U32("scale_up_gpus", struct myr_part, server.scale_up_gpus, 1, 65536),
     FIELD_ROW_U32("scale_up_gbps", struct myr_part, server.scale_up_gbps, 1, 1000000),
     FIELD_ROW_U32("scale_up_switches", struct myr_part, server.scale_up_switches, 0, 4096),
@@ -109,6 +122,7 @@ static const struct field optic_fields[] = {
     FIELD_ROW_TEXT("form", struct myr_part, optic.form),
     FIELD_ROW_TEXT("top", struct myr_part, optic.top),
     FIELD_ROW_TEXT("connector", struct myr_part, optic.connector),
+    /* Beginnings of the NIC ids that it is made for; absent: any of its form. */
     FIELD_ROW_TEXT("fits", struct myr_part, optic.fits),
     FIELD_ROW_U32("cage_gbps", struct myr_part, optic.cage_gbps, 1, 100000),
     FIELD_ROW_U32("connectors", struct myr_part, optic.connectors, 1, 16),
@@ -119,6 +133,7 @@ static const struct field optic_fields[] = {
     FIELD_ROW_U32("wavelength_nm", struct myr_part, optic.wavelength_nm, 1, 10000),
     FIELD_ROW_DOUBLE("reach_m", struct myr_part, optic.reach_m, 0.1, 1e6),
     FIELD_ROW_U32("lanes", struct myr_part, optic.lanes, 1, 64),
+    /* Where a gearbox stands between the electrical lanes and those of light. */
     FIELD_ROW_U32("cage_lane_gbps", struct myr_part, optic.cage_lane_gbps, 1, 1000),
     FIELD_ROW_CHOICE("technology", struct myr_part, optic.technology, technology_names),
     FIELD_ROW_BOOL("built_in", struct myr_part, optic.built_in),
@@ -133,6 +148,10 @@ static const struct field cable_fields[] = {
     FIELD_ROW_U32("legs", struct myr_part, cable.legs, 1, 8),
     FIELD_ROW_DOUBLE("length_m", struct myr_part, cable.length_m, 0.1, 1e6),
     FIELD_ROW_TEXT("connector", struct myr_part, cable.connector),
+    /*
+     * Of a cable with fixed ends: what its other side goes into, and what side A carries as a
+     * whole.
+     */
     FIELD_ROW_TEXT("form_b", struct myr_part, cable.form_b),
     FIELD_ROW_BOOL("fixed_ends", struct myr_part, cable.fixed_ends),
     FIELD_ROW_U32("gbps", struct myr_part, cable.gbps, 1, 100000),
@@ -150,6 +169,7 @@ static const struct field storage_fields[] = {
     FIELD_ROW_TEXT("nic", struct myr_part, storage.nic),
     FIELD_ROW_U32("nic_ports", struct myr_part, storage.nic_ports, 1, 64),
     FIELD_ROW_TEXT("software", struct myr_part, storage.software),
+    /* Of one disk; the two below of one server. Absent: class values. */
     FIELD_ROW_DOUBLE("disk_read_mbytes", struct myr_part, storage.disk_read_mbytes, 0, 1e6),
     FIELD_ROW_DOUBLE("disk_write_mbytes", struct myr_part, storage.disk_write_mbytes, 0, 1e6),
     FIELD_ROW_DOUBLE("iops", struct myr_part, storage.iops, 0, BIG),

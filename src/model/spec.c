@@ -49,6 +49,7 @@ static int read_supplied(const struct myr_doc *node, struct myr_spec *spec, stru
 static int read_prices(struct myr_arena *arena, const struct myr_catalog *catalog,
                        const struct myr_doc *node, struct myr_spec *spec, struct myr_err *err)
 {
+    /* A bare name is a book; a map may have a book, a list and single prices at once. */
     const struct myr_doc *book = node;
     const struct myr_doc *parts = NULL;
     spec->price_node = node;
@@ -199,6 +200,7 @@ int myr_spec_read(struct myr_arena *arena, const struct myr_catalog *catalog,
         {root_fields, MYR_ARRAY_COUNT(root_fields), &spec},
     };
     MYR_TRY(fields_read(arena, doc, "the spec", tables, 2, err));
+    /* Two sources for one number would have to agree: one of them is enough. */
     if (nodes.groups && (spec.servers || nodes.server)) {
         return myr_doc_error(err, nodes.groups, MYR_EINVAL,
                              "give 'groups', or 'servers' and 'server', not both");

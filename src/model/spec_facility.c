@@ -62,6 +62,7 @@ static const struct field energy_fields[] = {
     FIELD_ROW_DOUBLE("years", F, years, 1, 30),
 };
 
+/* The share of the heat that liquid takes, and what pipes are sized by. */
 static const struct field liquid_fields[] = {
     FIELD_ROW_DOUBLE("share", F, liquid_share, 0.01, 1),
     FIELD_ROW_DOUBLE("delta_k", F, liquid_k, 1, 60),
@@ -70,6 +71,7 @@ static const struct field liquid_fields[] = {
     FIELD_ROW_DOUBLE("head_kpa", F, head_kpa, 1, 10000),
 };
 
+/* Warming of the air, and the most that it takes from one rack. */
 static const struct field air_fields[] = {
     FIELD_ROW_DOUBLE("delta_k", F, air_k, 1, 60),
     FIELD_ROW_DOUBLE("rack_kw_max", F, air_rack_kw, 1, 1000),
@@ -83,6 +85,7 @@ static const struct field cdu_fields[] = {
     FIELD_ROW_CHOICE("per", F, cdu_per, cdu_names),
 };
 
+/* n modules carry IT, n+1 has one more, 2n all twice; 'modules' is a number that somebody has. */
 static const struct field ups_fields[] = {
     FIELD_ROW_CHOICE("kind", F, ups, ups_names),
     FIELD_ROW_DOUBLE("module_kw", F, ups_module_kw, 1, 1e5),
@@ -100,8 +103,10 @@ static const struct field supply_fields[] = {
     FIELD_ROW_DOUBLE("busway_a", F, busway_a, 1, 100000),
 };
 
+/* What a line of racks shares. */
 static const struct field pool_fields[] = {FIELD_ROW_DOUBLE("kw", F, pool_kw, 0.1, 1e6)};
 
+/* What a square metre bears, and an empty rack weighs. */
 static const struct field floor_fields[] = {
     FIELD_ROW_DOUBLE("kg_per_m2", F, floor_kg, 1, 1e5),
     FIELD_ROW_DOUBLE("rack_kg", F, rack_kg, 0, 5000),
@@ -113,6 +118,7 @@ static const struct field step_fields[] = {
     FIELD_ROW_DOUBLE("limit_share", F, step_share, 0.01, 1),
 };
 
+/* What one prefabricated module holds; check() asks for one of the two at least. */
 static const struct field module_fields[] = {
     FIELD_ROW_U32("racks", F, module_racks, 1, 10000),
     FIELD_ROW_DOUBLE("kw", F, module_kw, 1, 1e6),
@@ -234,6 +240,7 @@ int spec_read_facility(struct myr_arena *arena, const struct myr_doc *node, F *f
             MYR_TRY(fields_read(arena, parts[i].node, parts[i].what, &table, 1, err));
         }
     }
+    /* Nodes are kept where the planner may still complain about a number. */
     facility->by_gpu = nodes.per_gpu != NULL;
     facility->ups_node = nodes.ups;
     facility->supply_node = nodes.supply;

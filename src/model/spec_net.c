@@ -20,6 +20,7 @@ static const struct {
     const char *name;
     enum myr_topology topology;
 } topology_words[] = {
+    /* Islands and planes are rails with other numbers, some of which the words set. */
     {"rail", MYR_TOPOLOGY_RAIL},
     {"rail-optimised", MYR_TOPOLOGY_RAIL},
     {"rail-optimized", MYR_TOPOLOGY_RAIL},
@@ -58,6 +59,7 @@ struct net_nodes {
     const struct myr_doc *lengths, *pin, *items, *access_switch, *aggregation_switch;
 };
 
+/* Lists, words with several spellings, and names of parts. */
 static const struct field net_node_fields[] = {
     FIELD_ROW_NODE("topology", struct net_nodes, topology),
     FIELD_ROW_NODE("switch", struct net_nodes, sw),
@@ -117,6 +119,7 @@ static int read_topology(const struct myr_doc *node, struct myr_spec_net *net, s
         return myr_doc_error(err, node, MYR_EINVAL, "'topology' is '%s', but 'dims' has %u entries",
                              word.data, net->dim_count);
     }
+    /* One cage of the NIC carries both ports: the planner looks for such NICs. */
     net->twin_planar = myr_str_eq(word, MYR_STR("twin-planar"));
     if (!net->planes && (net->twin_planar || myr_str_eq(word, MYR_STR("dual-tor")) ||
                          myr_str_eq(word, MYR_STR("dual-plane")))) {

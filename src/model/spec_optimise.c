@@ -53,6 +53,7 @@ static int read_value(const struct myr_catalog *catalog, const struct myr_doc *n
         return MYR_OK;
     case MYR_CHOICE_FILL:
         MYR_TRY(myr_doc_choice(node, "fill", fill_names, 2, &word, err));
+        /* Behind the default, which is no choice. */
         *ret = MYR_FILL_REGULAR + word;
         return MYR_OK;
     case MYR_CHOICE_COOLING:
@@ -93,6 +94,7 @@ static int read_choices(const struct myr_catalog *catalog, const struct myr_doc 
             double value = 0;
             MYR_TRY(
                 read_value(catalog, list->node->items[k], (enum myr_open_choice)i, &value, err));
+            /* A value twice would be planned twice. */
             for (uint32_t old = 0; old < list->count; old++) {
                 if (list->values[old] == value) {
                     return myr_doc_error(err, list->node->items[k], MYR_EINVAL,

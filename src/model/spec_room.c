@@ -56,6 +56,10 @@ void spec_room_defaults(struct myr_spec_room *room)
 {
     *room = (struct myr_spec_room){
         .rack_part = MYR_PART_NONE,
+        /*
+         * Metres, millimetres and percent as the names say; the fill is a share of a tray's
+         * section.
+         */
         .row_pitch_m = 0.6,
         .column_pitch_m = 1.2,
         .aisle_every = 2,
@@ -252,6 +256,7 @@ static int read_zones(struct myr_arena *arena, struct room_nodes *nodes, struct 
         }
     }
     if (nodes->spine_column) {
+        /* One column, so a run of columns is refused. */
         struct myr_room_range range;
         char last[MYR_ROOM_COLUMN_BYTES], shown[MYR_EXCERPT_MAX];
         uint32_t columns = room->columns ? room->columns : MYR_ROOM_SIDE_MAX;
@@ -485,6 +490,7 @@ static int read_chains(struct myr_arena *arena, const struct myr_doc *node, cons
         return myr_doc_error(err, node, MYR_ERANGE, "'%s' has %u entries, at most %d are expected",
                              what, node->count, MYR_ROOM_CHAIN_MAX);
     }
+    /* Entries are added one by one, so that a parent can only be one of those before. */
     ret->items = MYR_ARENA_NEW(arena, struct myr_spec_chain, node->count);
     for (uint32_t i = 0; i < node->count; i++) {
         MYR_TRY(read_chain(arena, node->items[i], what, ret, err));
@@ -498,6 +504,7 @@ static int read_room_file(struct myr_arena *arena, const struct myr_doc *node,
 {
     struct myr_str name;
     MYR_TRY(field_text(node, "room", &name, err));
+    /* Up to and with the last slash; 0 where the spec lies in the working folder. */
     size_t folder = strlen(node->file);
     while (folder > 0 && node->file[folder - 1] != '/') {
         folder--;

@@ -14,6 +14,7 @@ static const char *const rate_names[] = {"none", "good", "better", "best"};
 static int read_capacity(const struct myr_doc *node, S *storage, struct myr_err *err)
 {
     static const struct field row = FIELD_ROW_SCALED("capacity", FIELD_TB, S, capacity_tb, 0, 1e9);
+    /* "3" could be terabytes or petabytes: whoever leaves the letter out is asked. */
     double plain;
     if (storage->capacity_tb > 0) {
         return myr_doc_error(err, node, MYR_EINVAL, "give 'capacity' or 'capacity_tb', not both");
@@ -129,6 +130,7 @@ static int read_tier(struct myr_arena *arena, const struct myr_catalog *catalog,
         return myr_doc_error(err, node, MYR_EINVAL, "the tier lacks 'kind': hybrid or object");
     }
     MYR_TRY(myr_doc_choice(nodes.kind, "kind", myr_tier_names, MYR_TIER_COUNT, &kind, err));
+    /* The node says that the tier is there. */
     if (storage->tiers[kind].node) {
         return myr_doc_error(err, nodes.kind, MYR_EINVAL,
                              "tier '%s' comes twice, one of a kind is expected",
@@ -140,6 +142,7 @@ static int read_tier(struct myr_arena *arena, const struct myr_catalog *catalog,
     if (tier.copies && tier.erasure_data) {
         return myr_doc_error(err, node, MYR_EINVAL, "give 'copies' or 'erasure', not both");
     }
+    /* Petabytes win over terabytes, as for the flash. */
     tier.capacity_tb = nodes.capacity_pb > 0 ? nodes.capacity_pb * 1000 : tier.capacity_tb;
     if (tier.capacity_tb <= 0) {
         return myr_doc_error(err, node, MYR_EINVAL,

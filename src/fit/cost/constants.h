@@ -1,4 +1,12 @@
-/* constants: the fitted numbers of the cost model, by name. Private to the module. */
+/*
+ * constants: the fitted numbers of the cost model, by name. Private to the module.
+ *
+ * A fit starts from the prior and is drawn back to it, the more the smaller the spread; it never
+ * leaves least and most. Values that were fitted are in catalog/profiles/fitted.yaml; one that is
+ * not there has its prior. No constant belongs to a run or to a publisher, and releases that ship
+ * the same kernels share one. Hopper's products, memory and attention have priors that were
+ * measured on an H200 (docs/fit.md, "Fitting").
+ */
 #pragma once
 
 /* id, name, unit, prior, least, most, spread of its logarithm, meaning */

@@ -130,6 +130,7 @@ int myr_recipe_words(const char *name, const char *text, struct myr_stated *ret,
         struct myr_str pair = next_word(&rest, ','), value = pair;
         struct myr_str key = next_word(&value, '=');
         uint32_t i = 0;
+        /* By name, whatever the case. */
         while (i < MYR_CAPABILITY_COUNT &&
                !myr_str_eq_nocase(key, myr_str_from(capabilities[i].name))) {
             i++;
@@ -276,6 +277,7 @@ void myr_profiles_recipes(const struct myr_profiles *profiles, const struct myr_
         ret[p] = stack->recipe;
         for (uint32_t i = 0; i < profiles->rule_count; i++) {
             const struct myr_recipe_rule *rule = &profiles->rules[i];
+            /* All conditions of a rule must hold; one that it does not name always does. */
             bool fits = strcmp(rule->line, stack->line) == 0 && stack->order >= rule->from &&
                         stack->order < rule->to && rule->precisions >> p & 1 &&
                         (at < 32 ? rule->devices >> at & 1 : rule->devices == UINT32_MAX) &&

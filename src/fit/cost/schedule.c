@@ -206,6 +206,7 @@ static void quick_interleaved_backward(struct slots *s)
 /* One slot by whichever way is quickest and still right. */
 static void play_slot(struct slots *s)
 {
+    /* Gains are asked for only while rounds are looked at for skipping. */
     bool quick = !s->it->watcher && isinf(s->steady.least_gain);
     if (quick && s->vp > 1) {
         quick_interleaved_forward(s);

@@ -9,6 +9,7 @@
 #include "myriad/fit/goodput.h"
 #include "myriad/text/doc.h"
 
+/* All that a row may have; an unknown key is an error with the nearest name. */
 static const char *const row_keys[] = {"unit",   "low",  "typical", "high",
                                        "scales", "when", "source",  "confidence"};
 
@@ -82,6 +83,7 @@ static const char *unfit(const struct myr_recovery_row *row)
 static int take_row(struct myr_recovery *recovery, const struct myr_doc *map,
                     struct myr_recovery_row row, struct myr_err *err)
 {
+    /* A user's row may leave the unit out: it is that of the row it replaces. */
     struct myr_recovery_row *known = NULL;
     for (size_t i = 0; i < recovery->rows.count && !known; i++) {
         known = strcmp(recovery->rows.items[i].key, row.key) == 0 ? &recovery->rows.items[i] : NULL;
@@ -130,6 +132,7 @@ static int read_row(struct myr_recovery *recovery, struct myr_arena *arena,
     return take_row(recovery, map, row, err);
 }
 
+/* The same for the program's own file and a user's. */
 static int read_rows(struct myr_recovery *recovery, struct myr_arena *arena,
                      const struct myr_doc *doc, struct myr_err *err)
 {

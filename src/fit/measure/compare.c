@@ -35,6 +35,7 @@ static void predict(const struct myr_fit_case *it, const struct myr_layout *layo
     double passes = myr_layout_micro_batches(layout);
     const double *terms = ret->cost.terms_s;
     fit_blocks_of(it, layout, &blocks);
+    /* The mean of the stages, as the log's timer is the middle of the ranks. */
     for (uint32_t stage = 0; stage < layout->pp; stage++) {
         struct fit_layer one;
         fit_stage_of(it, layout, &blocks, stage, &one);
@@ -71,6 +72,7 @@ static void measure(const struct myr_trainlog *log, struct myr_comparison *ret)
     double others = myr_trainlog_seconds(log, "layernorm-grads-all-reduce") +
                     myr_trainlog_seconds(log, "embedding-grads-all-reduce") +
                     myr_trainlog_seconds(log, "backward-params-all-reduce");
+    /* What the timers leave of the step is the rest. */
     double known = 0;
     if (forward > 0 && backward > 0) {
         set(&p[MYR_STEP_FORWARD], forward);

@@ -45,6 +45,7 @@ double myr_kernel_bytes(const struct myr_kernel *kernel)
         return (double)kernel->bytes * (kernel->kind == MYR_KERNEL_COPY_DEVICE ? 2 : 1);
     }
     double m = kernel->m, n = kernel->n, k = kernel->k;
+    /* Bytes of an operand's element. */
     double width = kernel->precision == MYR_PRECISION_FP8 ? 1 : 2;
     return kernel->count * (width * k * (m + n) + 2 * m * n);
 }
@@ -153,6 +154,7 @@ static void add_attention(struct shapes *shapes, bool quick)
 
 static void add_copies(struct shapes *shapes, bool quick)
 {
+    /* From one MiB, where latency counts, to one GiB, where it does not. */
     for (uint64_t bytes = 1 << 20; bytes <= 1U << 30; bytes *= quick ? 32 : 4) {
         for (int kind = MYR_KERNEL_COPY_DEVICE; kind < MYR_KERNEL_KIND_COUNT; kind++) {
             add(shapes, (struct myr_kernel){.kind = (enum myr_kernel_kind)kind, .bytes = bytes});

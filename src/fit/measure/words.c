@@ -131,6 +131,7 @@ uint32_t fit_word_year(struct myr_str text)
 uint32_t fit_word_month(struct myr_str text)
 {
     for (size_t i = 0; i + 6 <= text.len; i++) {
+        /* A dash or a point may stand between the two. */
         uint64_t year, month;
         size_t gap = text.data[i + 4] == '-' || text.data[i + 4] == '.';
         size_t end = i + 6 + gap;

@@ -67,6 +67,7 @@ static void search_alone(struct fit_mixer *x, uint32_t pool_count, struct myr_fi
         ret->any_alone = ret->any_alone || ret->alone_found[i];
         if (ret->alone_found[i]) {
             ret->alone[i] = answer->top[0];
+            /* Mixtures use what was best for the pool alone. */
             x->precisions[i] = answer->top[0].layout.precision;
         } else if (x->query->any_precision) {
             enum myr_precision list[4];

@@ -94,6 +94,7 @@ static int take_layout(struct myr_case *it, struct myr_arena *arena,
                        const struct myr_case_question *u, struct myr_err *err)
 {
     struct myr_layout *l = &it->layout;
+    /* What the file leaves out and the question says. */
     struct myr_layout_rest rest = {u->gpus, u->batch, u->seq};
     if (u->exhaustive) {
         return myr_err_set(err, MYR_EINVAL,
@@ -200,6 +201,7 @@ static int choose_device(struct myr_case *it, struct myr_arena *arena,
     const char *part =
         it->has_design ? myr_design_str(&it->design, it->design.head->gpu_part) : NULL;
     const struct myr_device *own = part ? part_device(it, part) : NULL;
+    /* Other GPUs in the design's places are allowed; the answer says so. */
     if (u->device) {
         MYR_TRY(myr_profiles_device(&it->profiles, myr_str_from(u->device), device, err));
         it->design_gpu =
@@ -315,6 +317,7 @@ int myr_case_init(struct myr_case *ret, struct myr_arena *arena,
     }
     q->it.model = &ret->model;
     q->it.constants = ret->profiles.constants;
+    /* Pools have devices, and so recipes, of their own. */
     if (q->it.device) {
         myr_profiles_recipes(&ret->profiles, q->it.stack, q->it.device, &ret->model, &ret->stated,
                              ret->recipes);
@@ -395,6 +398,7 @@ int myr_case_price(const struct myr_case *it, const struct myr_layout *layout,
     struct myr_fit_case of = it->query.it;
     struct myr_case_price price = {.topology = it->topology};
     MYR_ASSERT(of.device && of.stack);
+    /* Only the topology differs: the same layout and the same release. */
     if (placement && it->has_design) {
         MYR_TRY(myr_fit_topology_placed(&it->topology, arena, &it->design, placement,
                                         &price.topology, err));

@@ -59,6 +59,7 @@ void myr_plot_step(const struct myr_fit_cost *cost, struct myr_buf *buf)
         at += seconds;
         count++;
     }
+    /* The last bar is the whole, from the start again. */
     pieces[count] = (struct myr_piece){"step", cost->step_s, GREY};
     snprintf(words[count], sizeof(words[count]), "%.4g s", cost->step_s);
     rows[count] = (struct myr_bar_row){"step", words[count], 0, &pieces[count], 1};
@@ -122,6 +123,7 @@ void myr_plot_memory(const struct myr_fit_case *it, const struct myr_fit_found *
     myr_chart_bars(&bars, buf);
 }
 
+/* 'points' is the caller's and must live until the chart is drawn. */
 static struct myr_series growth_series(const struct myr_fit_scaling *trace, const char *name,
                                        uint32_t colour, struct myr_point *points)
 {
@@ -216,6 +218,7 @@ static uint32_t trace_goodput(const struct myr_renewal *renewal, double least,
         tried.interval = 5 * fit_exp(8.188689 * i / (CURVE_POINTS - 1));
         double copies = period / tried.interval;
         bool tiers = tried.quick.rate > 0;
+        /* With one tier every copy is a durable one. */
         tried.per_period = tiers && copies > 1 ? (uint32_t)(copies + 0.5) : 1;
         double share = 100 * myr_goodput_of(&tried).goodput;
         if (share >= least) {
@@ -244,6 +247,7 @@ void myr_plot_goodput(const struct myr_goodput_curve *curves, uint32_t count, st
     struct myr_series series[2 * CURVES_MAX];
     char names[CURVES_MAX][96];
     count = count < CURVES_MAX ? count : CURVES_MAX;
+    /* One scale for all curves, or they could not be compared. */
     double least = lowest_shown(curves, count);
     for (uint32_t c = 0; c < count; c++) {
         uint32_t shown = trace_goodput(&curves[c].renewal, least, points[c]);

@@ -1,3 +1,7 @@
+/*
+ * report: the two pages, of a layout and of a training run. Every figure comes from the same
+ * functions as the answers of the command line; only plots search further, over numbers of GPUs.
+ */
 #include "myriad/fit/report.h"
 
 #include <stdarg.h>
@@ -5,6 +9,7 @@
 
 #include "myriad/text/page.h"
 
+/* Points of the plot of choices, and layouts whose memory is drawn. */
 enum { CHOICES_MAX = 8, TOP_SHOWN = 5 };
 
 /* A number of GPUs that no layout has is left out. */
@@ -27,6 +32,7 @@ static void add_point(const struct myr_fit_query *query, uint32_t gpus, bool wea
     myr_fit_cost_of(&q.it, &point->layout, &point->cost);
 }
 
+/* Doublings from 'least' on, and 'most' itself; linearity is against the best of the points. */
 void myr_fit_growth(const struct myr_fit_query *query, uint32_t least, uint32_t most, bool weak,
                     struct myr_arena *arena, struct myr_fit_scaling *ret)
 {
@@ -97,6 +103,7 @@ static void put_sizes(const struct myr_fit_scaling *strong, struct myr_buf *buf)
     char names[MYR_GROWTH_MAX][32], number[32];
     for (uint32_t i = 0; i < strong->count; i++) {
         const struct myr_growth_point *p = &strong->points[i];
+        /* Hours of all GPUs together. */
         double hours = 1e12 / p->cost.tokens_per_s_per_gpu / 3600;
         snprintf(names[i], sizeof(names[i]), "%s", myr_u64_grouped(p->gpus, number));
         choices[i] = (struct myr_choice){hours / p->gpus / 24, hours / 1e3, names[i]};
@@ -294,6 +301,7 @@ int myr_campaign_report_html(const struct myr_campaign_report *report, struct my
                              struct myr_buf *buf, struct myr_err *err)
 {
     const struct myr_campaign_question *q = report->question;
+    /* The first two cases are the two practices at one rate of failures. */
     const struct myr_campaign *common = report->cases[0].campaign;
     const struct myr_campaign *best = report->cases[1].campaign;
     struct myr_fit_cost cost;

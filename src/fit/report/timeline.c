@@ -90,6 +90,7 @@ static void draw_rows(struct myr_svg *svg, const struct timeline *t)
     for (uint32_t i = 0; i < t->pp; i++) {
         int32_t row = row_of(t, i), y = (TOP + row * ROW) * PX;
         char name[32];
+        /* A stage between the outer ones that are drawn. */
         if (row < 0) {
             continue;
         }
@@ -175,6 +176,7 @@ static void draw_phases(struct myr_svg *svg, const struct timeline *t, int32_t b
             int32_t x = x_of(t, marks[i]);
             myr_svg_line(svg, x, (TOP - 14) * PX, x, bottom * PX, "when", NULL);
         }
+        /* A phase too short for its name goes without. */
         if (x_of(t, marks[i + 1]) - x_of(t, marks[i]) > 60 * PX) {
             myr_svg_text(svg, (x_of(t, marks[i]) + x_of(t, marks[i + 1])) / 2, (TOP - 6) * PX,
                          MYR_SVG_MIDDLE, "label-small muted", names[i]);

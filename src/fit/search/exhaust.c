@@ -59,6 +59,7 @@ static bool legal(const struct walk *walk, const struct myr_layout *layout)
 static void walk_zero(const struct walk *walk, struct myr_layout layout,
                       const struct shared *shared)
 {
+    /* Shards are ZeRO's: without it there is nothing to cut. */
     int wanted = walk->space->query->zero;
     for (uint32_t zero = layout.shard ? 1 : 0; zero <= 3; zero++) {
         layout.zero = zero;

@@ -1,6 +1,10 @@
 /* memory: bounds on memory from below; what they refuse need not be asked for exactly. */
 #include "search/visit.h"
 
+/*
+ * While a layer is recomputed the whole of it is there; of two kinds the smaller, for this is a
+ * bound.
+ */
 struct fit_activations fit_activations_of(const struct fit_search *s, struct myr_layout layout,
                                           enum fit_chain chain)
 {
@@ -41,6 +45,7 @@ static double span_bytes(const struct fit_visit *v, struct myr_span span, uint32
 static double kept_bytes(const struct fit_visit *v, const struct fit_shape *shape,
                          const struct fit_stage_kind *kind, uint32_t choice)
 {
+    /* Recomputing anything needs room for one layer at work. */
     double bytes = choice ? v->kept.recompute_working : 0;
     for (uint32_t i = 0; i < myr_layout_stage_chunk_count(&v->layout); i++) {
         struct myr_span span = v->group->dual && i > 0 ? kind->mirror : kind->spans[i];

@@ -453,6 +453,7 @@ static void hint_memory(const struct myr_fit_query *query, const struct myr_layo
                         const struct myr_fit_memory *memory, struct myr_arena *arena,
                         struct myr_err *err)
 {
+    /* Weights, gradients and the optimiser's state: what more GPUs can share out. */
     double state = (double)(memory->state.weight_bytes + memory->state.gradient_bytes +
                             memory->state.optimiser_bytes);
     double usable = memory->limit_bytes - memory->reserve_bytes;
@@ -497,6 +498,7 @@ int fit_refuse(const struct myr_fit_query *query, struct myr_arena *arena,
     }
     const struct myr_layout *l = &answer->nearest;
     myr_fit_memory_of(&query->it, l, &memory);
+    /* How far the nearest one is from fitting, and in what. */
     double over = memory.total_bytes - memory.limit_bytes;
     int rc = myr_err_set(
         err, MYR_EINFEASIBLE,
