@@ -124,6 +124,7 @@ static uint32_t caged_port_index(const struct myr_devtype *type, struct myr_str 
 {
     const char *cut = memchr(name.data, divider, name.len);
     size_t digits = cut ? (size_t)(cut - name.data) : name.len;
+    /* Without a divider it is the first port of the cage. */
     uint64_t cage, at = first;
     if (!myr_str_to_u64((struct myr_str){name.data, digits}, &cage) || cage == 0) {
         return MYR_NONE;
@@ -342,6 +343,7 @@ void myr_cabling_from_design(struct myr_cabling *cabling, const struct myr_desig
 static uint32_t nic_device_port(const struct myr_design *design, struct myr_str name)
 {
     for (size_t i = name.len; i > 1; i--) {
+        /* From the back: names of hosts have dashes of their own. */
         if (name.data[i - 1] == '-' || name.data[i - 1] == ' ') {
             uint32_t device = myr_site_find(design, (struct myr_str){name.data, i - 1});
             struct myr_str port = {name.data + i, name.len - i};

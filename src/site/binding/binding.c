@@ -175,6 +175,7 @@ bool myr_binding_add(struct myr_binding *binding, const struct myr_bound *bound,
     MYR_ASSERT(bound->device < binding->design->device_count);
     MYR_ASSERT(bound->port == MYR_NONE ||
                binding->design->port_device[bound->port] == bound->device);
+    /* A place has one row, whoever tells of it. */
     uint64_t key = place_key(bound->device, bound->port);
     const uint32_t *known = myr_u64map_find(&binding->places, key);
     uint32_t row = known ? *known : MYR_NONE;
@@ -222,6 +223,7 @@ bool myr_mac_parse(struct myr_str text, uint64_t *ret)
     uint32_t each = text.len == PAIRS ? 2 : 4; /* digits between dividers */
     for (size_t i = 0; i < text.len; i++) {
         char c = text.data[i];
+        /* Dividers stand at fixed places. */
         if ((i + 1) % (each + 1) == 0) {
             /* All dividers are the same one. */
             bool divider = each == 2 ? (c == ':' || c == '-') && c == text.data[2] : c == '.';

@@ -131,6 +131,7 @@ static void add_device(struct discoverer *d, uint32_t found)
         d->report->contradicted++;
         return;
     }
+    /* Where it really is, when cables decide. */
     uint32_t first = renamed_port(d, place.first);
     /* InfiniBand finds every NIC as a device of its own; other sources find whole hosts. */
     bool nic = d->verify->cabling->numbered && !device->is_switch;
@@ -181,6 +182,7 @@ static void add_port_names(struct discoverer *d)
             continue;
         }
         const struct myr_cabling_link *link = &verify->cabling->links.items[verify->found_link[p]];
+        /* Which of the cable's ends this port is. */
         struct myr_port_span place = verify->places[link->a.device];
         bool is_a = p - place.first < place.count;
         /* LLDP guesses at far ports: only what a device says of itself is proof. */

@@ -101,6 +101,7 @@ static int read_port(struct myr_binding *binding, uint32_t device,
     uint64_t ifindex = 0;
     struct myr_bound bound = {.device = device,
                               .port = myr_site_find_port(binding->design, device, entry->key)};
+    /* Errors point at the key: it names the place. */
     const struct myr_doc place = {
         .file = node->file, .line = entry->key_line, .column = entry->key_column};
     if (bound.port == MYR_NONE) {
@@ -187,6 +188,7 @@ static int read_root(struct myr_binding *binding, const struct myr_doc *root, st
     const struct myr_doc *devices;
     MYR_TRY(myr_doc_expect(root, MYR_DOC_MAP, "a binding", err));
     MYR_TRY(myr_doc_check_keys(root, NULL, keys, MYR_ARRAY_COUNT(keys), err));
+    /* Before places are read: they would mean something else. */
     MYR_TRY(check_design(binding, root, err));
     MYR_TRY(myr_doc_need(root, "a binding", "devices", &devices, err));
     if (devices->kind == MYR_DOC_NULL) {
@@ -329,6 +331,7 @@ static void put_device(const struct myr_binding *binding, const struct myr_bound
         myr_buf_putc(buf, '\n');
     }
     myr_buf_put_lit(buf, "    ports:\n");
+    /* The device's own row, where there is one, is the first. */
     for (size_t i = has_device; i < count; i++) {
         myr_buf_put_lit(buf, "      ");
         myr_design_port_name(binding->design, rows[i]->port, buf);

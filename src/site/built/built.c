@@ -41,6 +41,7 @@ int myr_built_open(struct myr_built *built, const struct myr_built_question *que
     judge.nets = question->net == MYR_NET_COUNT ? (1U << MYR_NET_COUNT) - 1 : 1U << question->net;
     MYR_TRY(myr_design_open(&built->design, question->design, err));
     myr_binding_init(&built->binding, &built->arena, &built->design);
+    /* An empty binding is left out of the judgement altogether. */
     if (question->binding) {
         MYR_TRY(myr_binding_read(&built->binding, question->binding, err));
         judge.binding = &built->binding;

@@ -94,6 +94,7 @@ static uint32_t find_hops(struct wiring *wiring, uint32_t to)
 {
     uint32_t head = 0, tail = 0;
     memset(wiring->hops, 0xFF, wiring->graph->switch_count * sizeof(uint32_t));
+    /* MYR_NONE, all ones, is where the target is not to be reached from. */
     wiring->hops[to] = 0;
     wiring->queue[tail++] = to;
     while (head < tail) {
@@ -123,6 +124,7 @@ static void pass_on(struct wiring *wiring, uint32_t at)
     for (uint32_t i = wiring->first[at]; i < wiring->first[at + 1]; i++) {
         if (nearer(wiring, at, i)) {
             double part = wiring->fraction[at] / ways;
+            /* In parts of the slower of the two ports. */
             wiring->load[wiring->port[i]] +=
                 part * wiring->graph->net->host_gbps / link_gbps(wiring, wiring->port[i]);
             wiring->fraction[wiring->next[i]] += part;
@@ -227,6 +229,7 @@ static void join(uint32_t *peer, uint32_t a, uint32_t b)
 static void do_step(uint32_t *peer, const struct myr_repair_step *step)
 {
     uint32_t at = step->at, to = step->to;
+    /* As it is when this step is done, not as it was found. */
     uint32_t far_at = peer[at], far_to = peer[to];
     switch ((enum myr_repair_op)step->op) {
     case MYR_REPAIR_SWAP:
@@ -341,6 +344,7 @@ void myr_cost_find(struct myr_cost *ret, struct myr_arena *arena,
         ret->wanted_gbps +=
             (double)wiring.flows[i].share / MYR_SHARE_ONE * wiring.graph->net->host_gbps;
     }
+    /* The plan by the same rule, so that the two can be compared. */
     set_peers(&wiring, verify->plan, vertices);
     ret->planned = look(&wiring);
     uint32_t *found = MYR_ARENA_NEW(arena, uint32_t, vertices);

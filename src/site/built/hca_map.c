@@ -76,6 +76,7 @@ static int add_file(struct myr_built *built, const char *path, struct myr_err *e
     MYR_TRY(myr_kind_read(path, MAP_BYTES_MAX, MYR_KIND_BIT(CSV),
                           "a list with the columns port and hca-name", &text, err));
     myr_csv_init(&csv, &built->arena, path, (struct myr_str){text.data, text.len});
+    /* The header. */
     MYR_TRY(myr_csv_next(&csv, err) < 0 ? MYR_EINVAL : MYR_OK);
     for (uint32_t f = 0; f < csv.count; f++) {
         struct myr_str head = trimmed(csv.fields[f]);

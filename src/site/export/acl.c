@@ -25,6 +25,7 @@ static uint32_t to_prefixes(const uint32_t *sorted, uint32_t count, struct acl_p
 {
     uint32_t made = 0;
     for (uint32_t i = 0; i < count;) {
+        /* One address, then twice as many as long as all of them are there. */
         uint32_t size = 1, bits = 32;
         /* As large as its first address is round, and as far as the addresses go on. */
         while (bits > 0 && sorted[i] % (2 * size) == 0 && i + 2 * size <= count &&
@@ -204,6 +205,7 @@ static uint32_t put_rules(const struct acl *acl, struct myr_json *json, uint32_t
 {
     const struct myr_design *design = acl->job->design;
     uint32_t count = 0;
+    /* What a tenant may reach is the same on every leaf. */
     if (tenant < acl->tenants.names.count) {
         for (uint32_t i = 0; i < acl->items[tenant].count; i++) {
             put_rule(acl, json, tenant, count++, acl->items[tenant].prefixes[i], true);

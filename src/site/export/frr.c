@@ -90,6 +90,7 @@ static void put_neighbours(struct frr *frr, uint32_t device, uint32_t vrf)
     for (uint32_t p = next_port(frr, device, design->first_port[device]); p != MYR_NONE;
          p = next_port(frr, device, p + 1)) {
         uint32_t peer = myr_design_peer(design, p), other = design->port_device[peer];
+        /* By address: links have no names in BGP. */
         uint32_t address = myr_address_of_port(frr->addresses, peer);
         if (vrf_at(frr->vrfs, p) != vrf) {
             continue;
@@ -160,6 +161,7 @@ static void put_vrf(struct frr *frr, uint32_t device, uint32_t vrf)
     myr_buf_put_lit(&frr->text, " neighbor HOSTS peer-group\n neighbor HOSTS timers connect 5\n");
     put_neighbours(frr, device, vrf);
     myr_buf_put_lit(&frr->text, " address-family ipv4 unicast\n");
+    /* Sessions stay up, and nothing is told. */
     if (nobody) {
         myr_buf_put_lit(&frr->text, "  neighbor HOSTS prefix-list NOTHING out\n");
     } else {
@@ -204,6 +206,7 @@ void frr_put_device(struct frr *frr, uint32_t device)
     myr_buf_put_lit(&frr->text, "\n!\n");
     put_vrf_numbers(frr, device);
     put_interfaces(frr, device);
+    /* Hosts tell of themselves alone: they must not become a way for others. */
     if (is_host(design, device)) {
         put_address(frr, "ip prefix-list OWN seq 5 permit ", loopback, "/32\n!\n");
     } else if (is_leaf(design, device) && !frr->split) {

@@ -296,6 +296,7 @@ static void ib_cabling(const struct myr_export *job, struct myr_cabling *cabling
         const uint32_t devices[] = {link->a.device, link->b.device};
         for (uint32_t end = 0; end < 2; end++) {
             struct myr_cabling_device *device = &cabling->devices.items[devices[end]];
+            /* A device comes up once a link; it gets the same GUID each time. */
             device->guid = guids_node(design, job->binding, ports[end]);
             device->port_guid = guids_port(design, job->binding, ports[end]);
         }
@@ -352,6 +353,7 @@ static void put_roots(struct myr_buf *buf, const struct myr_export *job)
 {
     const struct myr_design *design = job->design;
     const struct myr_network *net = &design->networks[job->net];
+    /* The highest tier that there is. */
     uint32_t first = net->core ? net->first_core : net->spine ? net->first_spine : net->first_leaf;
     uint32_t count = net->core ? net->core : net->spine ? net->spine : net->leaf;
     for (uint32_t d = first; engine_has_roots(net) && d < first + count; d++) {

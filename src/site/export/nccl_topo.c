@@ -49,6 +49,7 @@ static void put_speed(const struct topo *t)
     static const char *const speeds[] = {"2.5", "5.0", "8.0", "16.0", "32.0", "64.0"};
     /* Servers of which it is not known are taken for PCIe 5. */
     uint32_t generation = t->server->pcie_gen ? t->server->pcie_gen : 5;
+    /* Newer ones than are known are written as the last one. */
     generation = generation < MYR_ARRAY_COUNT(speeds) ? generation : MYR_ARRAY_COUNT(speeds);
     myr_buf_printf(t->buf, " link_speed=\"%s GT/s PCIe\" link_width=\"%u\"", speeds[generation - 1],
                    (uint32_t)WIDTH);
@@ -111,6 +112,7 @@ static void put_nic(const struct topo *t, uint32_t card, uint32_t depth)
     for (uint32_t p = 0; p < ports; p++) {
         uint32_t nic = card + p * t->cards;
         indent(t, depth + 2);
+        /* Names of other servers' cards are made, as their addresses are. */
         if (known) {
             myr_buf_printf(t->buf, "<net name=\"mlx5_%u\"", dgx_cards[card].device);
         } else {

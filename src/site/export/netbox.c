@@ -105,6 +105,7 @@ static int put_types(struct netbox *box, struct myr_err *err)
             put_slug(&box->text, vendor);
             myr_buf_putc(&box->text, '\n');
         }
+        /* Models are told apart by name alone. */
         if (myr_strmap_add(&models, myr_str_from(model), d)) {
             put_field(&types, vendor, ',');
             put_field(&types, model, ',');
@@ -159,6 +160,7 @@ static int put_devices(struct netbox *box, struct myr_err *err)
         if (!device_wanted(box, d)) {
             continue;
         }
+        /* Designs without a room have no racks. */
         uint32_t rack = design->device_rack[d];
         myr_site_name(design, d, &box->text);
         myr_buf_putc(&box->text, ',');

@@ -204,6 +204,7 @@ static void put_pods(struct myr_buf *buf, const struct myr_design *design,
         myr_buf_printf(&name, "pod-%u", pod);
         hostlist_put(top, (struct myr_str){name.data, name.len});
         myr_buf_printf(buf, "SwitchName=pod-%u Switches=", pod);
+        /* Lists of one pod each; 'top' goes on over all. */
         struct hostlist list = {.buf = buf};
         for (; g < groups->count && design->place[groups->leaf[g]].pod == pod; g++) {
             myr_buf_clear(&name);

@@ -69,6 +69,7 @@ static int give(struct myr_site_tenants *tenants, const struct myr_design *desig
     /* The same node twice for one tenant is no harm. */
     for (uint64_t n = first; n <= last; n++) {
         uint32_t *of = &tenants->of_node[design->head->first_node + n];
+        /* A node in two tenants would join them. */
         if (*of != MYR_NONE && *of != tenant) {
             return myr_csv_error(err, csv, 1, "node %llu has the tenant '%s' already",
                                  (unsigned long long)n,

@@ -115,6 +115,7 @@ int ib_links_device(struct myr_import *import, struct import_place place, const 
     known->guid = known->guid ? known->guid : end->guid;
     known->port_guid = known->port_guid ? known->port_guid : end->port_guid;
     known->is_switch = known->is_switch || end->is_switch;
+    /* The first name that is told stays. */
     if (known->name.len == 0 && name.len) {
         known->name = name;
         (void)myr_strmap_add(&cabling->names, name, device);

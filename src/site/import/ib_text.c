@@ -59,6 +59,7 @@ static int read_lines(struct myr_import *import, const char *file, struct myr_st
     struct ib_end stanza = {.lid = 0};
     import->cabling->numbered = true;
     while (scan_line(&s)) {
+        /* Files that went through Windows, and blanks at the end. */
         while (s.end > s.at && (s.end[-1] == '\r' || s.end[-1] == ' ' || s.end[-1] == '\t')) {
             s.end--;
         }
@@ -195,6 +196,7 @@ static void linkinfo_speed(struct myr_str state, uint32_t *ret_gbps, uint32_t *r
                                       26.5625, 53.125, 106.25, 212.5};
         static const uint32_t carried[] = {2500,  5000,  10000,  14000, 25000,
                                            25000, 50000, 100000, 200000};
+        /* A rate that is not listed is taken as what it carries. */
         uint32_t mbps = (uint32_t)(gbps * 1000);
         for (uint32_t i = 0; i < MYR_ARRAY_COUNT(wire); i++) {
             mbps = gbps > wire[i] - 0.01 && gbps < wire[i] + 0.01 ? carried[i] : mbps;
@@ -370,6 +372,7 @@ static int list_end(struct scan *s, struct ib_end *ret, struct myr_err *err)
         return complain(s, "'{'", err);
     }
     ret->is_switch = scan_take(s, "SW");
+    /* Words between are of no use. */
     while (s->at < s->end && !scan_take(s, "}")) {
         if (scan_take(s, "{")) {
             ret->name = scan_until(s, "}");

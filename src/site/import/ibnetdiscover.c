@@ -221,6 +221,7 @@ static int read_device(struct ib_reader *reader, bool is_switch, struct myr_err 
     found->line = reader->line;
     found->guid = found->guid ? found->guid : reader->guid;
     reader->device = device;
+    /* Told for this stanza alone. */
     reader->guid = 0;
     if (memchr(reader->at, '#', (size_t)(reader->end - reader->at))) {
         (void)take_until(reader, "#");
@@ -348,6 +349,7 @@ static bool lacks_stanzas(const struct ib_reader *reader)
     for (uint32_t i = 0; stanzas->count < ids->count && i < ids->count; i++) {
         struct myr_str name = reader->import->cabling->devices.items[ids->values[i]].name;
         bool is_switch = ids->keys[i].len > 2 && memcmp(ids->keys[i].data, "S-", 2) == 0;
+        /* It had a turn of its own. */
         bool told = myr_u64map_find(stanzas, ids->values[i]) != NULL;
         bool part = name.len && memmem(name.data, name.len, "Aggregation Node", 16);
         hosts_told = hosts_told || (told && !is_switch && !part);
@@ -394,6 +396,7 @@ int import_ibnetdiscover(struct myr_import *import, const char *file, struct myr
         reader.line_start = reader.at = at;
         reader.end = newline ? newline : text_end;
         at = newline ? newline + 1 : text_end;
+        /* Files that went through Windows. */
         if (reader.end > reader.at && reader.end[-1] == '\r') {
             reader.end--;
         }

@@ -59,6 +59,7 @@ static bool read_more(struct json_reader *reader)
         return false;
     }
     uint32_t line, column;
+    /* Lines are counted before their text is dropped. */
     json_place(reader, &line, &column);
     size_t kept = (size_t)(reader->end - reader->token);
     size_t at = (size_t)(reader->at - reader->token);
@@ -216,6 +217,7 @@ static enum json_event read_string(struct json_reader *reader, enum json_event e
         }
     } while (read_more(reader));
     const char *start = reader->at + 1, *end = reader->at + len;
+    /* The closing quote never came. */
     if (end >= reader->end) {
         return JSON_CUT;
     }
@@ -333,6 +335,7 @@ enum json_event json_next(struct json_reader *reader)
     if (!more) {
         return reader->depth ? JSON_CUT : JSON_END;
     }
+    /* What may come is known by 'want' and the bracket that is open. */
     char c = *reader->at;
     bool in_object = reader->depth && reader->open[reader->depth - 1] == '{';
     if (reader->want == WANT_COMMA_OR_END && c == ',') {

@@ -191,6 +191,7 @@ static int put_compared(struct links_reader *r, const struct record *record, str
     const struct myr_str *s = record->slots;
     struct ufm_change change = {.section = r->section, .line = place_of(r).line};
     uint64_t guid;
+    /* A node of the comparison: it names a GUID. */
     if (s[NODE_GUID].len && s[NODE_NAME].len && import_hex(s[NODE_GUID], &guid) && guid) {
         if (!import_name_is_good(s[NODE_NAME])) {
             return import_error(err, place_of(r), "a name has control characters or is too long");

@@ -166,6 +166,7 @@ static int read_header(struct list_reader *reader, struct myr_err *err)
         return import_error(err, place, "the file is empty");
     }
     for (uint32_t f = 0; f < csv->count; f++) {
+        /* Known names first; "Name" and "Port" twice only where these fail. */
         uint32_t column = column_of(reader->format, csv->fields[f]);
         column = column == COLUMN_COUNT ? paired_column(reader, csv->fields[f]) : column;
         if (column == COLUMN_COUNT) {
@@ -335,6 +336,7 @@ static int read_end(struct list_reader *reader, const struct end_columns *column
     struct myr_str name = field(reader, columns->device), port = field(reader, columns->port);
     *ret_kind = is_question(name) ? END_UNKNOWN : name.len == 0 ? END_EMPTY : END_THERE;
     if (*ret_kind != END_THERE) {
+        /* Neither a device nor a port: the cell is empty on purpose. */
         bool bare = port.len == 0 || is_question(port);
         return bare ? MYR_OK
                     : myr_csv_error(err, &reader->csv, reader->at[columns->device],

@@ -261,6 +261,7 @@ static int put_neighbour(struct lldp_reader *reader, struct myr_err *err)
         .one_sided = true,
         .file = reader->file_index,
     };
+    /* Good until the next device is added. */
     struct myr_cabling_device *far = &cabling->devices.items[link.b.device];
     far->mac = is_word(n->id_type, "mac") ? id : far->mac;
     far->address = far->address.len ? far->address : n->address;

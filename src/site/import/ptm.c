@@ -79,6 +79,7 @@ static const char *statement_end(const struct scan *s, bool *ret_edge)
         if (quote) {
             continue;
         }
+        /* Signs within brackets belong to attributes. */
         list = (list || *at == '[') && *at != ']';
         if (!list && (*at == ';' || *at == '{' || *at == '}' || *at == '#')) {
             break;

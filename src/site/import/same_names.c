@@ -161,6 +161,7 @@ static void note_addresses(struct joiner *j)
             continue;
         }
         note_mac(j, d);
+        /* Addresses of those that neighbours speak of. */
         if (device->address.len && j->told[root]) {
             bool first = myr_strmap_add(&j->addresses, device->address, j->addresses.count);
             uint32_t *owner = &j->at_address[myr_strmap_get(&j->addresses, device->address)];
@@ -182,6 +183,7 @@ static uint32_t named_within(const struct joiner *j, struct myr_str stem)
     uint32_t found = many;
     size_t longest = 2; /* shorter names are found in anything */
     for (size_t from = 0; from < stem.len; from++) {
+        /* The longest part first, down to what was found already. */
         for (size_t to = stem.len; ends_word(stem, from) && to > from + longest; to--) {
             struct myr_str part = {stem.data + from, to - from};
             uint32_t known = ends_word(stem, to) ? myr_strmap_get(&j->whole, part) : MYR_MAP_NONE;

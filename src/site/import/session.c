@@ -131,6 +131,7 @@ static size_t tail_start(struct myr_str text, size_t head)
         struct myr_str line = {text.data + start, stop - start};
         bool session = is_of_session(line);
         if (!session && !is_blank(line)) {
+            /* A prompt may stick to the last bracket. */
             size_t json = json_before_prompt(line);
             return json ? start + json : tail;
         }

@@ -181,6 +181,7 @@ static int64_t read_all(struct reader *r)
     struct pending stack[DEPTH_MAX];
     int64_t value = 0;
     while (read_operand(r, stack, &value)) {
+        /* Everything since the bracket opened is one value. */
         while (take(r, ")")) {
             while (r->depth && stack[r->depth - 1].op != '(') {
                 value = combine(r, stack[--r->depth], value);
@@ -197,6 +198,7 @@ static int64_t read_all(struct reader *r)
                rank_of(stack[r->depth - 1].op) >= rank_of(op ? op : '(')) {
             value = combine(r, stack[--r->depth], value);
         }
+        /* The end of the text, or something that does not belong there. */
         if (op == 0) {
             r->fault = r->at < r->text.len ? "an operator is expected"
                        : r->depth          ? "'(' without ')'"

@@ -51,6 +51,7 @@ const char *reading_pattern_fault(struct myr_str pattern)
     for (size_t i = 0; i < pattern.len; i++) {
         char c = pattern.data[i];
         if (c == '{') {
+            /* One letter between braces. */
             bool whole = i + 2 < pattern.len && pattern.data[i + 2] == '}' &&
                          captured_index(pattern.data[i + 1]) < CAPTURED;
             if (!whole || optional) {
@@ -124,6 +125,7 @@ static bool match(struct myr_str pattern, struct myr_str name, struct scope *sco
             }
             i += 2;
         } else if (c == '[') {
+            /* Checked when the rule was read: it is there. */
             const char *end = memchr(pattern.data + i, ']', pattern.len - i);
             struct myr_str part = {pattern.data + i + 1, (size_t)(end - (pattern.data + i)) - 1};
             at += starts_so(name, at, part) ? part.len : 0;
@@ -225,6 +227,7 @@ uint32_t reading_by_rule(const struct myr_name_rule *rule, const struct myr_box 
         if (box->host && cage > 0) {
             return nic_index(box, cage, lane);
         }
+        /* Cage 0 is none of the fabric's: a rule says so outright. */
         if (cage == 0 || spare) {
             return MYR_PORT_SPARE;
         }

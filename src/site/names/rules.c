@@ -83,6 +83,7 @@ static int check_rule(struct rule_reader *r, const struct myr_name_rule *rule, s
         return myr_csv_error(err, &r->csv, r->at[PATTERN], "pattern: %s", fault);
     }
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(texts); i++) {
+        /* Only 'when' may be empty: the rule then always holds. */
         fault = texts[i].len         ? reading_expr_fault(texts[i])
                 : columns[i] == WHEN ? NULL
                                      : "it is empty";

@@ -118,6 +118,7 @@ void order_cells(const struct myr_orders *orders, uint32_t index, enum myr_langu
     myr_buf_puts(&cells[CELL_DO], myr_order_op_names[order->op]);
     /* A new cable has no place yet: then where it goes is where the order is. */
     put_where(orders, plug->at == MYR_NONE ? plug->to : plug->at, &cells[CELL_RACK]);
+    /* Only then the plug has another place to go to. */
     bool goes = order->op == MYR_ORDER_SWAP || order->op == MYR_ORDER_MOVE;
     put_where(orders, goes ? plug->to : MYR_NONE, &cells[CELL_TO_RACK]);
     put_plug(orders, plug, language, &cells[CELL_PLUG_1]);
@@ -156,6 +157,7 @@ void myr_orders_csv(const struct myr_orders *orders, enum myr_language language,
         for (uint32_t c = 0; c < CELL_COUNT; c++) {
             struct myr_str cell = {cells[c].len ? cells[c].data : "", cells[c].len};
             myr_buf_puts(buf, c ? "," : "");
+            /* Numbers and flags need no quotes. */
             if (order_columns[c].kind == CELL_TEXT) {
                 myr_csv_put_text(buf, cell);
             } else {

@@ -115,6 +115,7 @@ static uint32_t mates_of(const struct myr_orders *orders, const struct myr_work_
     /* Only neighbours in number can share a cage: per_cage to either side is enough. */
     uint32_t low = port > first + group->per_cage ? port - group->per_cage : first;
     for (uint32_t p = low; p < first + group->count && p <= port + group->per_cage; p++) {
+        /* Ports of this order, and empty ones, do not go dark by it. */
         bool mate = myr_design_port_cage(design, p) == cage && !is_of_plug(orders, order, p) &&
                     orders->verify->found[p] != MYR_NONE;
         for (uint32_t i = 0; i < count && mate; i++) {

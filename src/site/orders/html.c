@@ -143,6 +143,7 @@ static void put_order(struct sheet *sheet, uint32_t index)
         put_text(sheet, word(sheet, WORD_AFTER));
         myr_buf_printf(sheet->buf, ": %u</p>\n", order->after);
     }
+    /* What to spare differs: a module may stay, a plug takes its cage along. */
     if (cell(sheet, CELL_SAME_CAGE)[0]) {
         bool module = strcmp(cell(sheet, CELL_LEAVE_MODULE), "true") == 0;
         put_note(sheet, module ? WORD_PULL_FIBRE : WORD_PULL_PLUG, cell(sheet, CELL_SAME_CAGE));

@@ -87,6 +87,7 @@ static void collect_pieces(struct maker *m)
             i++;
         }
         const struct myr_repair_step *step = &repair->steps[first];
+        /* A plug in a port outside of the design is walked to by where it goes. */
         bool known = step->at < m->design->port_count;
         add_piece(m, (struct piece){.first = first,
                                     .count = i - first,
@@ -127,6 +128,7 @@ static void mark_head(struct maker *m, uint32_t piece)
     for (uint32_t c = 0; c < 2; c++) {
         for (uint32_t i = 0; i < step->legs && connectors[c] + i < m->design->port_count; i++) {
             uint32_t port = connectors[c] + i, far = m->verify->found[port];
+            /* The connector's own ports, and those at the other ends of its legs. */
             m->headed[port] = piece + 1;
             if (far < m->design->port_count) {
                 m->headed[far] = piece + 1;
@@ -243,6 +245,7 @@ static void put_piece(struct maker *m, const struct piece *piece, uint32_t crew,
             /* Looking at a link waits for nobody. */
             last = 0;
         }
+        /* Walks are counted by crew. */
         bool first = orders->count == 0 || order[-1].crew != crew;
         order->walk = first ? 1 : order[-1].walk + 1;
         order->after = last;

@@ -184,6 +184,7 @@ static void date_orders(const struct keeper *k)
         order->since = k->orders->run;
         for (uint32_t p = 0; p < order->plug_count; p++) {
             const struct myr_plug *plug = &order->plugs[p];
+            /* Any port that the order touches may be the fault's. */
             const uint32_t ends[] = {plug->at, plug->to, plug->far};
             for (uint32_t e = 0; e < MYR_ARRAY_COUNT(ends); e++) {
                 uint32_t since = ends[e] < k->verify->vertex_count ? k->since[ends[e]] : 0;
@@ -304,6 +305,7 @@ static int read_fault(struct keeper *k, const struct myr_csv *csv, struct myr_er
     MYR_TRY(read_state(csv, &fault.state, err));
     /* A fault is from an earlier run than this one. */
     MYR_TRY(read_run(csv, k->orders->run - 1, &fault.since, err));
+    /* A port of the design is asked at once; other cables wait for all of this run's. */
     if (fault.state != MYR_STATE_COUNT) {
         weigh(k, &fault);
         return MYR_OK;
@@ -330,6 +332,7 @@ static int read_head(struct keeper *k, struct myr_csv *csv, struct myr_err *err)
                                  "'kind,device,port'");
         }
     }
+    /* The row of the run follows the header. */
     rc = rc > 0 ? myr_csv_next(csv, err) : rc;
     if (rc == 0) {
         return myr_err_set(err, MYR_EINVAL, "%s: the state of work orders ends early", csv->file);

@@ -222,6 +222,7 @@ static uint32_t number_classes(struct eq_edge *red, uint32_t red_count, struct e
             if (myr_u64map_add(&local, *ends[side], classes)) {
                 classes++;
             }
+            /* Numbers are changed in place: the edges are the component's own. */
             *ends[side] = *myr_u64map_find(&local, *ends[side]);
         }
     }
@@ -248,6 +249,7 @@ static void choose_ports(struct equivalent *eq, const struct eq_part *part, cons
     }
     for (uint32_t end = 0; end < ends; end++) {
         if (slots[end] != EQ_EMPTY) {
+            /* The port of the found cable that it takes over. */
             const struct eq_edge *red = &part->red[slots[end] / 2];
             ret_ports[end] = slots[end] & 1 ? red->port_b : red->port_a;
         } else if (eq->graph->found[homes[end]] == MYR_NONE) {
@@ -285,6 +287,7 @@ static void solve_part(struct equivalent *eq, struct eq_edge *red, uint32_t red_
     uint32_t *homes = MYR_ARENA_NEW(eq->arena, uint32_t, 2 * (size_t)blue_count);
     uint32_t classes = number_classes(red, red_count, blue, blue_count);
     for (uint32_t end = 0; end < 2 * red_count; end++) {
+        /* Which end of the component sits in each port. */
         eq->red_end[end & 1 ? red[end / 2].port_b : red[end / 2].port_a] = end;
     }
     for (uint32_t end = 0; end < 2 * blue_count; end++) {

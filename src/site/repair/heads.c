@@ -121,6 +121,7 @@ static uint32_t chain_cost(const struct heads *h, uint32_t start, uint32_t *seen
         at = start;
         for (;;) {
             uint32_t next = by_plan ? plan[at] : h->found[at];
+            /* The end of a path; the other side is walked as well. */
             if (next == MYR_NONE) {
                 ends_planned += !by_plan; /* it has a planned cable and no found one */
                 leg_ends += repair_is_leg(h->design, at);
@@ -289,6 +290,7 @@ static void join_chain(struct heads *h, uint32_t port)
 {
     uint32_t legs, own = connector_of(h->design, port, &legs), at = port;
     for (uint32_t guard = 0; guard < h->design->port_count; guard++) {
+        /* From a leg to where it belongs, and on to what is there. */
         uint32_t far = h->found[at];
         at = far == MYR_NONE ? MYR_NONE : h->graph->plan[far];
         if (at == MYR_NONE || at == port || !repair_is_leg(h->design, at)) {
@@ -383,6 +385,7 @@ void repair_heads(const struct repair_graph *graph, struct myr_arena *arena, uin
     for (uint32_t p = 0; p < design->port_count; p++) {
         uint32_t legs;
         if (repair_is_leg(design, p) && differs(&h, p) && connector_of(design, p, &legs) == p) {
+            /* Once a connector, at its first port. */
             settle_whole(&h, p, legs);
         }
     }

@@ -248,6 +248,7 @@ static void exchange_tails(struct local *l)
         if (l->slots[blue_end] != EQ_EMPTY) {
             continue;
         }
+        /* The path's other end must be an empty port too. */
         uint32_t slot = l->slots[blue_end ^ 1];
         if (slot != EQ_EMPTY && trace(l, slot ^ 1) != NEXT_EMPTY) {
             continue;
@@ -385,6 +386,7 @@ static void make_squares(struct local *l)
             if (trail_length(l, red) <= SHORTEST) {
                 break;
             }
+            /* Goes on behind the last one that was tried. */
             from = find_square(l, 2 * red + 1, from, &square);
             if (from == NOBODY || try_square(l, &square)) {
                 break;
@@ -411,6 +413,7 @@ static int32_t bound(struct local *l)
         empty += l->slots[end] == EQ_EMPTY;
     }
     uint32_t red = l->part->red_count - (surplus + 1) / 2;
+    /* As many trails of two as squares allow, the rest of three. */
     uint32_t pairs = (in_squares < red ? in_squares : red) / 2;
     uint32_t closed = pairs + (red - 2 * pairs) / 3;
     uint32_t between_empty = empty > surplus ? (empty - surplus + 1) / 2 : 0;

@@ -188,6 +188,7 @@ static void solve_cycle(struct repairer *r)
                                                  .to = found.to,
                                                  .far_at = found.far_at,
                                                  .far_to = found.far_to});
+            /* The edge is made: the ring closes over it. */
             r->next.items[before] = after;
             r->prev.items[after] = before;
             left--;
@@ -233,6 +234,7 @@ static void solve_path(struct repairer *r)
                 .op = MYR_REPAIR_REMOVE, .at = v[0], .to = v[1], .far_at = v[1], .far_to = v[0]});
     }
     for (size_t i = from_empty ? 1 : 2; i + 1 < count; i += 2) {
+        /* Only the first port of the path can be one that nobody looked at. */
         enum myr_port_state state = state_of(r->graph, v[0]);
         bool unseen = i == 1 && (state == MYR_STATE_UNSEEN || state == MYR_STATE_UNREAD);
         if (found[v[i]] != v[i + 1]) {

@@ -136,6 +136,7 @@ static int32_t follow(struct searcher *s, struct trail trail, uint32_t red, uint
     int32_t best = STATE_UNKNOWN;
     uint32_t class = red_class(s, red, side);
     s->tired = s->tired || ++s->steps > STEPS_MAX;
+    /* Whatever comes out now is not used. */
     if (s->tired) {
         return best;
     }
@@ -231,6 +232,7 @@ static bool read_solution(struct searcher *s, uint32_t red_left, uint32_t blue_l
         if (s->tired) {
             return false;
         }
+        /* The search has seen such a trail. */
         MYR_ASSERT(s->found);
         s->found = false;
         red_left = s->next_red;

@@ -47,6 +47,7 @@ int myr_addresses_init(struct myr_addresses *ret, struct myr_arena *arena,
     if (pool->bits == 0 || network->leaf == 0) {
         return myr_err_set(err, MYR_EINVAL, "the %s network is not routed", myr_net_names[net]);
     }
+    /* Of the pool's addresses. */
     uint64_t quarter = UINT64_C(1) << (pool->bits - 2);
     *ret = (struct myr_addresses){.design = design,
                                   .net = net,
@@ -118,6 +119,7 @@ uint32_t myr_address_asn(const struct myr_addresses *addresses, uint32_t device)
 {
     const struct myr_network *network = &addresses->design->networks[addresses->net];
     const struct myr_place *place = &addresses->design->place[device];
+    /* Whatever is no switch counts as a host, by its own number. */
     uint32_t kind = ASN_HOST, number = device;
     switch ((enum myr_device_kind)place->kind) {
     case MYR_DEVICE_CORE:

@@ -145,10 +145,12 @@ static int apply_opensm(struct myr_fabric_case *fabric, const struct myr_apply_q
     myr_tables_fill(&tables);
     ret->refused = question->keep_static ? 0 : myr_tables_plan(&tables, &planned, flows);
     MYR_ASSERT(ret->refused <= planned.flow.count);
+    /* Flows that the tables could take up. */
     ret->planned = (uint32_t)planned.flow.count - ret->refused;
     struct myr_cycle cycle = tables_cycle(fabric, &tables, ret);
     /* In a tree this cannot be mended by lanes; other fabrics have engines that deal with it. */
     if (cycle.count || !tables_serve(fabric, &tables)) {
+        /* The engine chooses its own paths. */
         ret->planned = ret->refused = 0;
         return engine_has_roots(fabric->graph.net)
                    ? refuse_cycle(fabric, &cycle, "a file of these tables", err)
@@ -242,6 +244,7 @@ static int apply_roce(struct myr_fabric_case *fabric, const struct myr_apply_que
     ret->planned = chosen.exact_count;
     MYR_ASSERT(chosen.exact_count <= chosen.routes.flow.count);
     ret->refused = (uint32_t)(chosen.routes.flow.count - chosen.exact_count);
+    /* Without a file all switches have one seed. */
     ret->same_seeds = !question->seeds;
     MYR_TRY(check_hashed(fabric, ret, err)); /* with the detours that some of them take */
     put_connections(fabric, &addresses, &chosen, &text);

@@ -27,6 +27,7 @@ void myr_dependencies_init(struct myr_dependencies *ret, struct myr_arena *arena
     ret->first = MYR_ARENA_NEW(arena, uint32_t, (size_t)graph->switch_count + 1);
     for (uint32_t s = 0; s < graph->switch_count; s++) {
         uint32_t ports = port_count(graph, graph->first_switch + s);
+        /* Rows of a switch are in a row, one a port. */
         ret->first[s] = rows;
         rows += ports;
         most = ports > most ? ports : most;
@@ -265,6 +266,7 @@ void myr_dependencies_hashed(struct myr_dependencies *dependencies, const struct
             uint32_t in = routes->channels.items[i], out = routes->channels.items[i + 1];
             uint32_t from = graph->design->port_device[myr_channel_from_port(graph->design, in)];
             uint32_t device = myr_channel_to_device(graph->design, in);
+            /* As its switch counts it, by the channel that stands for the bundle. */
             uint32_t port =
                 myr_channel_from_port(graph->design, bundle_channel(graph, device, out)) -
                 graph->design->first_port[device];
@@ -349,6 +351,7 @@ struct myr_cycle myr_dependencies_cycle(const struct myr_dependencies *dependenc
         while (steps.count > 0) {
             struct step *last = &steps.items[steps.count - 1];
             uint32_t next = follower(dependencies, last);
+            /* All that it leads to is free of circles. */
             if (next == MYR_NONE) {
                 colour[last->channel] = CLOSED;
                 steps.count--;

@@ -132,6 +132,7 @@ static void put_seed(const struct torus *torus, uint32_t device, bool first, str
         }
     }
     for (uint32_t side = 0; side < torus->sides; side++) {
+        /* Counted from the seed: so many positions back. */
         if (position(torus, device, side)) {
             myr_buf_printf(buf, "%c_dateline -%u\n", 'x' + (int)side,
                            position(torus, device, side));
@@ -158,6 +159,7 @@ static uint32_t ring_breaks(const struct torus *torus, uint32_t device, uint32_t
     uint32_t breaks = 0, at = device;
     for (uint32_t i = 0; i < torus->size[side]; i++) {
         uint32_t next = neighbour(torus, at, side, true);
+        /* A dead switch is one break, not two for the links beside it. */
         bool dead = is_dead(torus, at), next_dead = is_dead(torus, next);
         breaks += dead || (!next_dead && !joined(torus, at, next));
         at = next;

@@ -179,6 +179,7 @@ static uint32_t linux_hash(uint32_t seed, const struct myr_tuple *tuple)
         source = destination;
         destination = other;
     }
+    /* All other bytes of the keys are zero. */
     uint64_t words[6] = {(uint64_t)tuple->protocol << 16};
     words[3] = (uint64_t)(source | destination << 16) << 32;
     words[4] = (uint64_t)from << 32;
@@ -378,6 +379,7 @@ static void second_best(struct myr_source_ports *ret, struct steering *steering,
                            choose_by_hash, steering, &path)) {
             break;
         }
+        /* Links of hosts are on every path of the flow. */
         uint64_t fullest = 0;
         for (uint32_t c = 1; c + 1 < path.count; c++) {
             uint64_t load = ret->load[path.channels[c]];
@@ -424,6 +426,7 @@ void myr_source_ports_choose(struct myr_source_ports *ret, struct myr_arena *are
         uint32_t count = planned->start.items[r + 1] - planned->start.items[r];
         uint32_t hop_count = hops_of(&steering, flows[flow].to_port, channels, count, hops);
         steering.tuple = tuple_of(addresses, &flows[flow]);
+        /* Each flow begins elsewhere, so that ports are not all the first ones. */
         ret->ports[flow] = hop_count == MYR_NONE ? 0
                                                  : exact_port(&steering, hops, hop_count,
                                                               (uint32_t)myr_hash_u64(flow));

@@ -61,6 +61,7 @@ int myr_tables_init(struct myr_tables *tables, struct myr_arena *arena,
                            "InfiniBand subnet",
                            tables->host_count, graph->switch_count, MYR_LID_MAX);
     }
+    /* 0 everywhere: no way yet. */
     tables->egress = MYR_ARENA_NEW(arena, uint8_t, (size_t)tables->columns * graph->switch_count);
     myr_bitset_init(&tables->planned, arena, tables->columns * graph->switch_count);
     for (uint32_t i = 0; i < graph->switch_count; i++) {
@@ -120,6 +121,7 @@ static void point_at(struct myr_tables *tables, uint32_t target, uint32_t at, ui
         for (uint32_t i = graph->bundle_start[at]; i < graph->bundle_start[at + 1]; i++) {
             const struct myr_bundle *bundle = &graph->bundles[i];
             uint32_t next = bundle->neighbour - graph->first_switch;
+            /* Ids grow with the tiers: a higher one is above. */
             bool leads = bundle->alive && (next > at) == up && hops[next];
             if (leads && (hops[at] == 0 || hops[next] + 1 < hops[at])) {
                 hops[at] = hops[next] + 1;

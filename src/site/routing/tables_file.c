@@ -58,6 +58,7 @@ static void put_tails(const struct myr_tables *tables, const struct myr_binding 
                       struct myr_buf *tails, uint32_t *start)
 {
     for (uint32_t column = 0; column < tables->columns; column++) {
+        /* Where each line's tail begins; one more at the end. */
         start[column] = (uint32_t)tails->len;
         myr_buf_puts(tails, column < tables->host_count ? " : (Channel Adapter portguid 0x"
                                                         : " : (Switch portguid 0x");
@@ -237,6 +238,7 @@ int myr_tables_read_text(struct myr_tables *tables, const struct myr_binding *bi
         rc = read_line(&reader, (struct myr_str){text.data + at, len}, err);
         at += len + 1;
     }
+    /* A dump of another fabric is well formed, and of no use. */
     if (rc == MYR_OK && reader.entries == 0) {
         rc =
             myr_err_set(err, MYR_EINVAL, "%s: no forwarding table of this design's switches", file);
