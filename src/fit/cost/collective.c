@@ -165,10 +165,7 @@ static double outside_s(const struct myr_fit_case *it, enum myr_contention_patte
             leaves = 1.0 / near.at[i];
         }
         worst = fit_max(worst, slow * leaves / nic);
-        /*
-         * Without a design there is one level above the scale-up domain, and nothing is slower
-         * there.
-         */
+        /* Without a design there is one level above the scale-up domain. */
         if (!it->topology) {
             break;
         }

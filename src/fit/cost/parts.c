@@ -50,7 +50,7 @@ void myr_fit_parts_of(const struct myr_fit_case *it, const struct myr_layout *la
     open.constants = bare;
     myr_fit_cost_of(it, layout, &cost);
     myr_fit_cost_of(&open, layout, &gross);
-    /* Shares above 1 are fitted too, so the gross sum need not be the larger one. */
+    /* Moving takes no less in all than what is seen of it. */
     double exposed = sum_of(&cost, moving, MYR_ARRAY_COUNT(moving));
     *ret = (struct myr_fit_parts){
         .compute_s = sum_of(&cost, computing, MYR_ARRAY_COUNT(computing)),

@@ -232,9 +232,7 @@ static double floor_of(const struct myr_layout *layout, double m, const struct f
            fit_max(0, m - 1 - behind) * one->forward_s;
 }
 
-/*
- * Less than any schedule of these stages takes: no sum here may count what another stage can hide.
- */
+/* No more than any schedule takes: what another stage can hide is not counted. */
 double fit_pipe_floor_s(const struct myr_layout *layout, double m, const struct fit_stages *all)
 {
     /* Each kind of stage bounds the pipeline; the largest bound holds. */
