@@ -44,6 +44,7 @@ struct cli {
     bool no;                  /* the answer is no: exit status 1 */
 };
 
+/* A row of the table, and what runs it. */
 struct cli_verb {
     const struct myr_command *row;
     /*

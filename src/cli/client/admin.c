@@ -12,6 +12,7 @@ struct token_options {
     const char *user, *unix_user;
     uint32_t role;
 };
+/* A user: who may submit, and cancel own jobs. */
 static const struct token_options token_defaults = {.role = 1};
 
 static const struct myr_option token_rows[] = {

@@ -7,10 +7,11 @@
 #include "cli.h"
 #include "myriad/io/http.h"
 
+/* A server, and who asks it; filled by client_open(), in the arena of the verb. */
 struct client {
     struct cli *cli;
-    const char *url; /* without a '/' at its end */
-    const char *ca, *token;
+    const char *url;        /* without a '/' at its end */
+    const char *ca, *token; /* NULL: not given */
 };
 
 /* A verb without options of its own. */
@@ -24,8 +25,8 @@ extern const struct client_none {
 /* A call: the method, the path with its question, and what is sent along. */
 struct client_call {
     const char *method, *path;
-    struct myr_str body; /* JSON unless 'type' says otherwise */
-    const char *type, *key;
+    struct myr_str body;    /* JSON unless 'type' says otherwise */
+    const char *type, *key; /* key: calls with the same one count once; NULL: none */
 };
 
 /* Where the server is and who asks, from options and variables; nothing is sent yet. */

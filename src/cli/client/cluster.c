@@ -14,6 +14,7 @@ static const struct myr_command queue_command = {
     CLIENT_NO_OPTIONS,
 };
 
+/* As the server lists them, each with its own reason. */
 static int queue_run(struct cli *cli, struct myr_err *err)
 {
     static const struct myr_answer_column columns[] = {

@@ -99,6 +99,7 @@ static void put_copied(struct cli *cli, const char *to, const struct myr_server_
                     copied->live ? " of the running server" : "");
 }
 
+/* The token of the first administrator, where its file is no longer in the folder. */
 struct backup_options {
     const char *token_file;
 };

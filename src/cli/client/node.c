@@ -72,6 +72,7 @@ static void show(struct cli *cli, const struct myr_doc *doc)
     if (reason[0]) {
         myr_answer_fact(answer, "because", "%s", reason);
     }
+    /* Worth a line only when it is so. */
     if (strcmp(client_text(cli, doc, "revoked"), "true") == 0) {
         myr_answer_fact(answer, "certificate", "revoked");
     }

@@ -10,9 +10,9 @@
 /* The options that make a case; 0, NULL and past the range: not given. */
 struct cli_case {
     const char *model, *device, *software, *recipe, *profile, *design, *layout;
-    uint64_t gpus, batch, seq;
+    uint64_t gpus, batch, seq; /* seq in tokens; batch in sequences of a step */
     uint64_t tp, pp, vp, dp, cp, ep, mbs, zero;
-    uint32_t recompute, schedule, precision;
+    uint32_t recompute, schedule, precision; /* places in the lists of words below */
 };
 
 /* Stage 0 is an answer of its own, so "not given" is the number past the last stage. */

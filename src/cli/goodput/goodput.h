@@ -6,8 +6,8 @@
 /* The size of a job, and where its numbers come from. */
 struct cli_failures {
     uint64_t gpus, gpus_per_node;
-    const char *rate, *data;
-    uint32_t fault;
+    const char *rate, *data; /* a number or a name; a file in place of the built-in rows */
+    uint32_t fault;          /* enum myr_fault, as cli_goodput_faults has them */
 };
 
 #define CLI_FAILURES_GPUS 16384 /* Llama 3's job, where no other is asked about */

@@ -9,6 +9,7 @@ struct options {
     struct cli_failures job;
 };
 
+/* The job whose failures the table counts: 16,384 GPUs in nodes of 8. */
 static const struct options defaults = {.job = {.gpus = CLI_FAILURES_GPUS, .gpus_per_node = 8}};
 
 static const struct myr_option class_rows[] = {

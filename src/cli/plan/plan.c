@@ -32,6 +32,10 @@ static const struct myr_option rows[] = {
                "what report.html and bom.xlsx are written in"),
     CLI_TEXT("date", "DATE", struct options, date, "the report's date"),
     CLI_TEXT("revision", "TEXT", struct options, revision, "the report's revision"),
+    /*
+     * Written out, as the macros know no 'young': a variable of the older form means nothing of
+     * ours.
+     */
     {CLI_ROW("next", MYR_OPTION_PATH, "SPEC", struct options, next,
              "the phase after this one: the report then says what it adds and moves"),
      .young = true},

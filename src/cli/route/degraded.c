@@ -109,6 +109,7 @@ static int run(struct cli *cli, struct myr_err *err)
     myr_answer_rows(answer, list);
     myr_answer_para(answer, "Dead links: %u, host ports cut off: %u.", degraded.left.dead_links,
                     degraded.left.hosts_cut);
+    /* With nothing dead left and planned are the same: the next question is with something. */
     if (degraded.left.dead_links == 0) {
         myr_answer_next(answer, "the same with --dead spine/p0-0, to see what is left without it");
     }

@@ -13,14 +13,14 @@
  */
 struct cli_fabric {
     const char *design, *flows, *layout, *axis, *nodes, *permutation, *dead;
-    uint32_t net, pattern;
+    uint32_t net, pattern; /* enum myr_net_id, enum myr_traffic */
 };
 
 /* How flows are put on paths. */
 struct cli_balance {
-    uint32_t policy;
+    uint32_t policy; /* enum myr_policy */
     uint64_t seed;
-    bool polarised;
+    bool polarised; /* every switch hashes with the same seed */
 };
 
 /* 'holder' has a struct cli_fabric as its field 'fabric' ... */

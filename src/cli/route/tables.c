@@ -36,6 +36,7 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_CLEANUP(myr_fabric_close) struct myr_fabric_case fabric = {};
     MYR_CLEANUP(myr_applied_done) struct myr_applied applied = {};
     const struct options *options = cli->options;
+    /* The tables are the question: there is nothing to fall back on. */
     if (!options->dump) {
         int rc = myr_err_set(err, MYR_EINVAL, "give --dump FILE: the subnet's tables");
         myr_err_hint(err, "%s", cli_route_tables_command.example);

@@ -81,6 +81,7 @@ static void fill(struct myr_answer *answer, const struct myr_bench_answer *a)
     };
     char rate[32];
     sched_put_cluster(answer, &a->cluster);
+    /* A key, so that nobody compares it with times of the wall. */
     myr_answer_text(answer, "clock", "thread CPU time");
     myr_answer_double(answer, "fill_percent", a->fill_percent, 1);
     myr_answer_double(answer, "decisions_per_s", a->decisions_per_s, 0);

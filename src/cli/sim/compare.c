@@ -125,6 +125,7 @@ static int run(struct cli *cli, struct myr_err *err)
     myr_answer_u64(answer, "beyond", found.beyond);
     myr_answer_u64(answer, "only_a", found.only_a);
     myr_answer_u64(answer, "only_b", found.only_b);
+    /* Of all that both have, also what is not listed. */
     myr_answer_double(answer, "worst_percent", 100 * found.worst, 6);
     const struct myr_value *list = put_pairs(cli, &found);
     myr_answer_fact(answer, "compared", "%u figures of %s", found.count, myr_results_kinds[a.kind]);

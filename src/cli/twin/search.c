@@ -4,6 +4,7 @@
  */
 #include "twin/twin.h"
 
+/* Seeds are tried from 'seed' on, one by one; 'tries' is what making it small may cost. */
 struct options {
     uint64_t seed, seeds, tries;
     const char *save;

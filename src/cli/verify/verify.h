@@ -8,9 +8,9 @@
 
 /* 'net' is one behind the last network for all of them; 'partial' makes unseen no fault. */
 struct cli_verify {
-    uint32_t from, net;
+    uint32_t from, net; /* enum myr_import_format; a network, or all */
     bool equivalent, partial;
-    uint64_t errors_max;
+    uint64_t errors_max; /* symbol errors of a link that is still good */
     const char *binding, *port_names;
     struct myr_option_list speeds, hcas;
 };
