@@ -301,7 +301,6 @@ int myr_campaign_report_html(const struct myr_campaign_report *report, struct my
                              struct myr_buf *buf, struct myr_err *err)
 {
     const struct myr_campaign_question *q = report->question;
-    /* The first two cases are the two practices at one rate of failures. */
     const struct myr_campaign *common = report->cases[0].campaign;
     const struct myr_campaign *best = report->cases[1].campaign;
     struct myr_fit_cost cost;

@@ -10,7 +10,6 @@ static struct fit_brief brief_of(const struct fit_layer *alone, const struct fit
     return ret;
 }
 
-/* Part by part. */
 static void add_brief(struct fit_brief *to, const struct fit_brief *from, double times)
 {
     to->forward_s += times * from->forward_s;

@@ -14,7 +14,7 @@ struct myr_fit_query myr_fit_query_default(void)
                                   .top = 1};
 }
 
-/* Those that the device is faster with, bf16 first: a list of one is the usual case. */
+/* Those that the device is faster with, bf16 first. */
 uint32_t myr_fit_precisions(const struct myr_device *device, enum myr_precision list[4])
 {
     uint32_t count = 0;
@@ -426,7 +426,7 @@ void fit_space_init(struct fit_space *space, struct myr_arena *arena,
 static bool width_legal(const struct fit_space *space, struct myr_layout layout)
 {
     const struct myr_fit_query *q = space->query;
-    /* Cheap questions first: most widths fall by them. */
+    /* Cheap questions first. */
     if (q->gpus % ((uint64_t)layout.tp * layout.cp) != 0 || !fit_allowed(q->tp, layout.tp) ||
         !fit_allowed(q->cp, layout.cp) || !fit_allowed(q->ep, layout.ep)) {
         return false;
