@@ -19,15 +19,15 @@ enum {
 
 /* Which snapshot it belongs to: how many events that has seen, and its hash. */
 struct beginning {
-    uint32_t core_version, nodes;
-    uint64_t events, hash;
+    uint32_t core_version, nodes; /* that decided; of the cluster */
+    uint64_t events, hash;        /* of the snapshot it follows */
 };
 
 /* One event, followed by its bytes and those of its effects. */
 struct record {
     uint64_t number; /* of the event */
     int64_t now_ms;
-    uint32_t event_bytes, effects;
+    uint32_t event_bytes, effects; /* of the short or the long form; how many follow */
 };
 
 /* Only a submission has a job in it. */

@@ -27,7 +27,7 @@ enum rank_state {
     RANK_FREE,     /* a slot that nobody uses */
     RANK_GRANTED,  /* its GPUs belong to the job; nothing was sent */
     RANK_STARTING, /* start was sent */
-    RANK_UP,
+    RANK_UP,       /* its agent says so */
     RANK_STOPPING, /* stop was sent, or will be when the node is heard */
     RANK_CLOSED,   /* known to be gone; the GPUs are still the job's */
 };
@@ -36,12 +36,12 @@ enum rank_state {
 struct rank {
     uint32_t job, node, epoch;
     uint32_t run; /* the queue's count of starts: in-place restarts are the core's own */
-    uint32_t next_in_job, next_on_node;
-    uint8_t state;    /* enum rank_state */
-    uint8_t released; /* gone, and its GPUs are no longer the job's */
-    uint8_t old;      /* of an incarnation that the job has left behind */
-    uint8_t suspect;  /* the job waits for a test of its node */
-    uint32_t first;   /* GPUs of the job before it */
+    uint32_t next_in_job, next_on_node; /* or MYR_NONE */
+    uint8_t state;                      /* enum rank_state */
+    uint8_t released;                   /* gone, and its GPUs are no longer the job's */
+    uint8_t old;                        /* of an incarnation that the job has left behind */
+    uint8_t suspect;                    /* the job waits for a test of its node */
+    uint32_t first;                     /* GPUs of the job before it */
     uint64_t gpus;
 };
 
@@ -61,7 +61,7 @@ struct node {
     uint8_t doubted; /* to be tested when it is empty */
     uint8_t gone;    /* as the queue was told */
     uint8_t shut;    /* the same: nothing new */
-    uint32_t boot;
+    uint32_t boot;   /* as the node says: a higher one is another life; 0: never heard */
     uint32_t first_rank, rank_count; /* all on it; those not known to be gone */
     uint32_t blamed;                 /* failures since it was repaired, though tests were good */
     uint32_t blamed_by, unused;      /* the job of the last of them, counted from 1 */
@@ -72,7 +72,7 @@ struct node {
 
 /* What becomes of a job when its ranks are gone. */
 enum after {
-    AFTER_NONE,
+    AFTER_NONE,    /* it goes on */
     AFTER_RESTART, /* it goes on, in place unless the queue has taken its place away */
     AFTER_DONE,
     AFTER_FAILED,
@@ -80,7 +80,7 @@ enum after {
 };
 
 struct job {
-    struct myr_job_spec spec;
+    struct myr_job_spec spec;        /* as it was submitted */
     uint8_t state;                   /* enum myr_control_job_state */
     uint8_t after;                   /* enum after */
     uint8_t taken;                   /* the queue has decided to stop this run */
@@ -90,19 +90,19 @@ struct job {
     uint32_t first_rank, last_rank;  /* of this incarnation, in rank order */
     uint32_t first_old;              /* ranks of those before */
     uint32_t ranks, up, open, exits; /* of this incarnation: all, started, not gone, done */
-    uint32_t old_open;
-    uint32_t suspects; /* ranks on nodes under test */
-    uint32_t failures;
+    uint32_t old_open;               /* ranks of those that may still run */
+    uint32_t suspects;               /* ranks on nodes under test */
+    uint32_t failures;               /* that count against its retries */
     uint32_t unrun;     /* a run of the queue's that never came to be and is not yet told of; 0 */
     uint32_t whole;     /* all ranks of this incarnation have been up */
     uint16_t confirmed; /* the queue was told that this run of it is up */
     uint16_t steps;     /* this incarnation has made some */
-    int64_t step, saved_step;
-    int64_t submitted_ms, started_ms;
-    int64_t progress_ms; /* of the last step, or start */
-    int64_t stopped_ms;  /* since when no progress is possible; -1: it may be */
-    int64_t deadline_ms; /* start window, hang or retry; -1: none */
-    int64_t grace_ms;    /* who is told to stop may save until then */
+    int64_t step, saved_step;         /* as ranks tell: done, and in the last checkpoint */
+    int64_t submitted_ms, started_ms; /* -1: not yet */
+    int64_t progress_ms;              /* of the last step, or start */
+    int64_t stopped_ms;               /* since when no progress is possible; -1: it may be */
+    int64_t deadline_ms;              /* start window, hang or retry; -1: none */
+    int64_t grace_ms;                 /* who is told to stop may save until then */
 };
 
 /* A deadline; one that is no longer meant is passed over when it comes up. */
@@ -116,12 +116,12 @@ struct timer {
 struct control_head {
     int64_t wall_ms, steady_ms; /* of the last event */
     int64_t reconnect_ms;       /* steady: no node is called lost before */
-    uint64_t events;
-    uint32_t rank_free; /* first unused slot */
-    uint32_t silent_nodes;
+    uint64_t events;            /* taken so far, late ones too */
+    uint32_t rank_free;         /* first unused slot */
+    uint32_t silent_nodes;      /* not heard now */
     uint32_t drained, approved; /* nodes out for faults; drains allowed beside the limit */
     uint32_t noticed;           /* the limit was told of */
-    uint32_t planted;
+    uint32_t planted;           /* enum myr_planted: a fault for the twin to find */
 };
 
 struct myr_control {
@@ -129,7 +129,7 @@ struct myr_control {
     struct myr_control_policy policy;
     uint32_t tenants;
     struct control_head head;
-    struct node *nodes;
+    struct node *nodes; /* by node */
     MYR_VEC(struct job) jobs;
     MYR_VEC(struct rank) ranks;
     MYR_VEC(struct timer) timers; /* a binary heap */

@@ -12,10 +12,10 @@
 /* The copy, and orders to stop that wait for their answer. */
 struct trial {
     struct myr_control *control;
-    int64_t now_ms;
+    int64_t now_ms; /* stands still: all happens at one moment */
     MYR_VEC(struct myr_effect) stops;
-    uint8_t *is_lost; /* by node */
-    uint32_t lose_count;
+    uint8_t *is_lost;    /* by node */
+    uint32_t lose_count; /* nodes marked */
 };
 
 const char *myr_whatif_fate_name(enum myr_whatif_fate fate)

@@ -10,27 +10,27 @@ const char *const rule_names[RULE_COUNT] = {"given-twice",  "ungranted",  "leak"
 
 /* What the books know of one job, from effects and from the world. */
 struct book_job {
-    bool strict, work_done;
-    uint32_t gpus_granted;
-    uint8_t state; /* as told, and since when */
-    int64_t since_ms;
+    bool strict, work_done;     /* no two epochs at a time; the world has done its work */
+    uint32_t gpus_granted;      /* as the controller says */
+    uint8_t state;              /* as told, and since when */
+    int64_t since_ms;           /* in that state */
     uint32_t stopped_epoch;     /* the newest that was ordered to stop */
     uint32_t live_epoch, live;  /* ranks that exist, of one epoch */
     uint32_t older;             /* ... and of others */
     uint32_t gpus;              /* of the whole gang */
     uint32_t up_epoch, up_gpus; /* GPUs whose ranks have come up in an epoch */
-    uint32_t commit_epoch;
+    uint32_t commit_epoch;      /* of the last checkpoint */
 };
 
 /* All books. GPUs are counted through: node by node, then by number. */
 struct check {
     uint32_t nodes, gpus_per_node;
-    uint32_t *owner; /* by GPU: job + 1, 0: nobody */
-    uint32_t *lives; /* by GPU: job + 1 of the rank that really runs on it, 0: none */
-    uint32_t *node_live;
+    uint32_t *owner;       /* by GPU: job + 1, 0: nobody */
+    uint32_t *lives;       /* by GPU: job + 1 of the rank that really runs on it, 0: none */
+    uint32_t *node_live;   /* by node: ranks that really exist */
     uint8_t *wanted_empty; /* by node: bit 0 people, bit 1 the controller says drained */
     MYR_VEC(struct book_job) jobs;
-    MYR_VEC(uint32_t) touched;
+    MYR_VEC(uint32_t) touched; /* nodes that effects of this event changed */
     uint8_t *is_touched;
     int64_t now_ms;
     struct check_report report;

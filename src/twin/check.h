@@ -78,11 +78,11 @@ MYR_PRINTF(3, 4)
 void check_violated(struct check *check, enum rule rule, const char *fmt, ...);
 
 struct check_report {
-    uint64_t violations;
+    uint64_t violations; /* all of them */
     uint64_t by_rule[RULE_COUNT];
-    int64_t first_ms;
+    int64_t first_ms; /* -1: none */
     enum rule first_rule;
-    char first[200];
+    char first[200]; /* in words */
 };
 
 const struct check_report *check_report(const struct check *check);

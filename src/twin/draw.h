@@ -18,20 +18,20 @@ uint64_t draw_exp2(int64_t exponent);
 
 /* What a draw is for: each its own stream. */
 enum draw_use {
-    DRAW_JOB = 1,
-    DRAW_FAULT,
-    DRAW_START,
-    DRAW_GANG,
-    DRAW_TEST,
-    DRAW_REPAIR,
-    DRAW_MESSAGE,
-    DRAW_PARTITION,
-    DRAW_CRASH,
-    DRAW_CLOCK,
-    DRAW_OPERATOR,
-    DRAW_BOOT,
-    DRAW_FENCE,
-    DRAW_DETECT,
+    DRAW_JOB = 1,   /* size, work and arrival of a job */
+    DRAW_FAULT,     /* where, which class, which rank */
+    DRAW_START,     /* how long a node takes to start or stop ranks */
+    DRAW_GANG,      /* how long a gang takes to its first step */
+    DRAW_TEST,      /* how long a test takes */
+    DRAW_REPAIR,    /* how long a repair takes */
+    DRAW_MESSAGE,   /* lost, twice, late */
+    DRAW_PARTITION, /* where and how long */
+    DRAW_CRASH,     /* of the controller: when, and where in an event */
+    DRAW_CLOCK,     /* jumps of its clock; drift of the nodes' */
+    DRAW_OPERATOR,  /* people who drain */
+    DRAW_BOOT,      /* how long a boot takes */
+    DRAW_FENCE,     /* whether power goes off */
+    DRAW_DETECT,    /* how long until silence is noticed */
 };
 
 void draw_init(struct myr_rng *rng, uint64_t seed, enum draw_use use, uint64_t a, uint64_t b);

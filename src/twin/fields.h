@@ -23,8 +23,8 @@ enum field_unit {
 struct field {
     const char *key;
     enum field_unit unit;
-    size_t at;
-    double min, max;
+    size_t at;                /* offset in the struct */
+    double min, max;          /* in the unit of the file */
     const char *const *names; /* choice */
     uint32_t name_count;
 };

@@ -15,10 +15,10 @@ struct myr_live {
     struct myr_scenario scenario;
     struct myr_twin_options options;
     struct myr_twin_result result;
-    struct myr_arena arena;   /* groups of one job each */
-    struct myr_u64map tokens; /* to the world's jobs */
-    uint32_t job_capacity, id_count;
-    uint64_t injected;
+    struct myr_arena arena;          /* groups of one job each */
+    struct myr_u64map tokens;        /* to the world's jobs */
+    uint32_t job_capacity, id_count; /* room for jobs; ids that 'job_of_id' has room for */
+    uint64_t injected;               /* faults by name so far */
     void (*event)(void *context, int64_t at_ms, const struct myr_event *event);
     void *context; /* both while it is advanced */
 };

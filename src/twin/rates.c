@@ -4,7 +4,7 @@
 static const struct {
     const char *key;
     enum myr_fault shows;
-    bool breaks;
+    bool breaks; /* else a new process is enough */
 } class_rows[] = {
     {"rate.gpu_core", MYR_FAULT_CRASH, true},
     {"rate.hbm", MYR_FAULT_CRASH, true},

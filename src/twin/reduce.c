@@ -19,12 +19,12 @@ enum { JOBS_FEW = 3, EVENTS_FEW = 300 };
 
 /* What is being made small, and what must stay as it is: the rule. */
 struct reduction {
-    struct myr_scenario *scenario;
+    struct myr_scenario *scenario; /* made smaller as it goes */
     const struct myr_search_options *options;
     struct myr_search_result *result;
     struct myr_rng rng;
-    uint64_t seed, next_seed;
-    const char *rule;
+    uint64_t seed, next_seed;     /* of the case; not used before */
+    const char *rule;             /* that must still break */
     struct myr_scenario given;    /* as it was; what it points to is the scenario's */
     uint64_t events, events_most; /* spent, and to be spent */
 };

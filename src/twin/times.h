@@ -10,23 +10,23 @@
 #include "myriad/fit/failures.h"
 
 enum time_part {
-    TIME_DETECT_CRASH,
-    TIME_DETECT_HANG,
-    TIME_DETECT_LOST,
-    TIME_DIAGNOSE,
-    TIME_REPLACE, /* on a node that is new to the job */
-    TIME_PULL,
-    TIME_IMPORT, /* on every node */
-    TIME_CONTEXT,
-    TIME_RENDEZVOUS, /* of the whole gang */
-    TIME_COMMS,
-    TIME_STATE,
-    TIME_LOADER,
+    TIME_DETECT_CRASH, /* until the controller hears of it */
+    TIME_DETECT_HANG,  /* the timer that a scenario takes over */
+    TIME_DETECT_LOST,  /* until a silent node is noticed */
+    TIME_DIAGNOSE,     /* the test of a node in doubt */
+    TIME_REPLACE,      /* on a node that is new to the job */
+    TIME_PULL,         /* the image of the job */
+    TIME_IMPORT,       /* on every node */
+    TIME_CONTEXT,      /* of the GPUs */
+    TIME_RENDEZVOUS,   /* of the whole gang */
+    TIME_COMMS,        /* communicators */
+    TIME_STATE,        /* the checkpoint is loaded */
+    TIME_LOADER,       /* the first data */
     TIME_FIRST_STEP,
-    TIME_TEARDOWN,
-    TIME_CHECK, /* of a node that has joined */
+    TIME_TEARDOWN, /* ranks are stopped */
+    TIME_CHECK,    /* of a node that has joined */
     TIME_REBOOT,
-    TIME_STACK,
+    TIME_STACK,  /* the GPU stack after a boot */
     TIME_RETURN, /* tests before a repaired node comes back */
     TIME_PART,   /* a part is replaced */
     TIME_PARTS
@@ -37,9 +37,9 @@ struct times {
         struct draw_time at_one; /* at 'at_gpus' where it scales */
         int64_t power;           /* of the number of GPUs, in 1/65536; 0: does not scale so */
         int64_t log2_gpus;       /* log2 of 'at_gpus', in 1/65536 */
-        bool by_log;
+        bool by_log;             /* grows with log2 of the GPUs */
     } rows[TIME_PARTS];
-    bool drawn;
+    bool drawn; /* else each takes its typical time */
 };
 
 MYR_MUST_USE int times_init(struct times *times, const struct myr_recovery *recovery,

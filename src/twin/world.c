@@ -77,7 +77,7 @@ void msg_free(struct world *w, uint32_t id)
 /* How long a message takes, and whether it comes once, twice or never. */
 struct fate {
     int64_t delay_ms;
-    uint32_t copies;
+    uint32_t copies; /* 0: lost */
 };
 
 /* Drawn from what it says and when, so that it does not depend on what else is on the way. */

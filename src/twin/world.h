@@ -26,73 +26,73 @@
 #include "times.h"
 
 enum happening {
-    HAP_TICK,
-    HAP_TO_NODE,
-    HAP_ORDER, /* for a rack, for a repair crew, for people */
-    HAP_TO_CONTROL,
-    HAP_SUBMIT,
-    HAP_READY,  /* a rank's processes are up */
-    HAP_RUN,    /* an incarnation makes its first step */
-    HAP_REPORT, /* it tells of its steps */
-    HAP_COMMIT, /* a checkpoint is whole */
-    HAP_FINISH,
-    HAP_GONE, /* a rank that was told to stop has */
-    HAP_FAULT,
-    HAP_SILENT,
-    HAP_BOOT,
-    HAP_FENCE,
-    HAP_LEASE,
-    HAP_PARTITION,
-    HAP_HEAL,
-    HAP_CRASH,
-    HAP_RESTART,
-    HAP_CLOCK,
-    HAP_DRAIN,
-    HAP_UNDRAIN,
-    HAP_WINDOW,
-    HAP_CANCEL,
-    HAP_APPROVE,
-    HAP_UNCUT, /* one node is reached again */
+    HAP_TICK,       /* the controller wants to be called */
+    HAP_TO_NODE,    /* an order reaches its node, or would have */
+    HAP_ORDER,      /* for a rack, for a repair crew, for people */
+    HAP_TO_CONTROL, /* a word reaches the controller */
+    HAP_SUBMIT,     /* somebody asks for a job, again if need be */
+    HAP_READY,      /* a rank's processes are up */
+    HAP_RUN,        /* an incarnation makes its first step */
+    HAP_REPORT,     /* it tells of its steps */
+    HAP_COMMIT,     /* a checkpoint is whole */
+    HAP_FINISH,     /* an incarnation has done all its work */
+    HAP_GONE,       /* a rank that was told to stop has */
+    HAP_FAULT,      /* the next fault of the cluster */
+    HAP_SILENT,     /* a shell notices that a node is silent */
+    HAP_BOOT,       /* a node comes up */
+    HAP_FENCE,      /* an attempt to power a node off ends */
+    HAP_LEASE,      /* an agent looks at the leases of its ranks */
+    HAP_PARTITION,  /* nodes are cut off together */
+    HAP_HEAL,       /* ... and reached again */
+    HAP_CRASH,      /* the controller is to die */
+    HAP_RESTART,    /* ... and comes back */
+    HAP_CLOCK,      /* its clock jumps */
+    HAP_DRAIN,      /* a person drains a node */
+    HAP_UNDRAIN,    /* ... and gives it back */
+    HAP_WINDOW,     /* a window of maintenance is announced */
+    HAP_CANCEL,     /* a person cancels a job */
+    HAP_APPROVE,    /* a person allows more drains */
+    HAP_UNCUT,      /* one node is reached again */
 };
 
 struct wnode {
-    bool up;          /* powered, its agent lives */
-    bool broken;      /* a test would say so */
-    bool needs_part;  /* a reboot does not help */
-    bool told_silent; /* the shell has said so */
-    bool fencing, repairing;
-    uint32_t cut; /* partitions it is in */
-    uint32_t boot;
-    uint32_t first_rank;
-    uint32_t test_number; /* of the last test */
-    uint32_t life;        /* counts boots that are under way: one for an older life is void */
-    uint32_t quiet;       /* the same of silences */
-    int64_t cut_ms;       /* since when it hears no controller, or -1 */
+    bool up;                 /* powered, its agent lives */
+    bool broken;             /* a test would say so */
+    bool needs_part;         /* a reboot does not help */
+    bool told_silent;        /* the shell has said so */
+    bool fencing, repairing; /* an attempt is under way; a crew has it */
+    uint32_t cut;            /* partitions it is in */
+    uint32_t boot;           /* counts from 1 */
+    uint32_t first_rank;     /* on it, in no order; or MYR_NONE */
+    uint32_t test_number;    /* of the last test */
+    uint32_t life;           /* counts boots that are under way: one for an older life is void */
+    uint32_t quiet;          /* the same of silences */
+    int64_t cut_ms;          /* since when it hears no controller, or -1 */
     struct {
         uint32_t job, epoch, used;
     } stopped[64]; /* the agent's memory: never start these again; the least used goes first */
-    uint32_t stopped_uses;
-    uint32_t ran[8]; /* jobs whose image is here */
-    uint32_t ran_next;
+    uint32_t stopped_uses; /* counts uses, so that the oldest is known */
+    uint32_t ran[8];       /* jobs whose image is here */
+    uint32_t ran_next;     /* a ring: where the next goes */
 };
 
 struct wrank {
-    uint32_t job, node, epoch, inc;
+    uint32_t job, node, epoch, inc; /* 'job': the world's number; 'inc': its incarnation's slot */
     uint32_t next_on_node;
-    uint32_t serial; /* of the slot's use */
-    bool used, up, stopping;
+    uint32_t serial;         /* of the slot's use */
+    bool used, up, stopping; /* the slot; its processes; told to stop */
     uint64_t gpus;
 };
 
 /* One epoch of a job, as far as it exists. */
 struct winc {
     uint32_t job, epoch;
-    uint32_t gpus_up, live; /* GPUs whose ranks are up; ranks that exist */
-    uint32_t serial;
-    bool used, running, broken, finished;
-    int64_t since_ms;   /* running since */
-    int64_t base_ms;    /* work done before */
-    int64_t stalled_ms; /* no progress since */
+    uint32_t gpus_up, live;               /* GPUs whose ranks are up; ranks that exist */
+    uint32_t serial;                      /* of the slot's use */
+    bool used, running, broken, finished; /* of the slot; of its progress */
+    int64_t since_ms;                     /* running since */
+    int64_t base_ms;                      /* work done before */
+    int64_t stalled_ms;                   /* no progress since */
     struct node_list {
         uint32_t *items;
         size_t count, capacity;
@@ -100,26 +100,26 @@ struct winc {
 };
 
 struct wjob {
-    const struct myr_scenario_jobs *group;
-    uint32_t gpus, id; /* id: in the controller, or MYR_NONE */
-    int64_t work_ms, saved_ms, step_ms;
-    int64_t submit_ms, first_start_ms, first_run_ms, end_ms;
-    int64_t failed_ms; /* not yet recovered from; -1: none */
-    int64_t lost_ms;   /* running time whose work was thrown away */
-    uint32_t epoch_saved, starts, failures;
-    bool submitted, accepted, finished;
-    uint8_t over; /* the controller's last word: enum myr_control_job_state, or 0 */
-    MYR_VEC(uint32_t) incs;
-    struct myr_buf log;   /* what its first rank printed, where it is kept */
-    uint64_t log_dropped; /* bytes before that */
-    int64_t log_step;     /* the last that was printed */
+    const struct myr_scenario_jobs *group; /* what its scenario says of it */
+    uint32_t gpus, id;                     /* id: in the controller, or MYR_NONE */
+    int64_t work_ms, saved_ms, step_ms;    /* all of it; up to the last checkpoint; one step */
+    int64_t submit_ms, first_start_ms, first_run_ms, end_ms; /* -1: not yet */
+    int64_t failed_ms;                                       /* not yet recovered from; -1: none */
+    int64_t lost_ms;                        /* running time whose work was thrown away */
+    uint32_t epoch_saved, starts, failures; /* of the last checkpoint; so far; so far */
+    bool submitted, accepted, finished;     /* asked for; its owner knows; its work is done */
+    uint8_t over;           /* the controller's last word: enum myr_control_job_state, or 0 */
+    MYR_VEC(uint32_t) incs; /* that have ranks: slots */
+    struct myr_buf log;     /* what its first rank printed, where it is kept */
+    uint64_t log_dropped;   /* bytes before that */
+    int64_t log_step;       /* the last that was printed */
 };
 
 struct wmsg {
     struct myr_event event;
     struct myr_effect effect;
-    uint32_t boot, next_free;
-    bool used; /* it is on its way */
+    uint32_t boot, next_free; /* 'boot': of who says it */
+    bool used;                /* it is on its way */
 };
 
 struct world;
@@ -133,10 +133,10 @@ struct line {
 
 struct seat {
     struct myr_control *control;
-    struct myr_buf snapshot, journal;
-    int64_t offset_ms; /* of its clock */
-    uint32_t tick;     /* counts wakes asked for */
-    int64_t tick_ms;
+    struct myr_buf snapshot, journal;             /* what a new controller would read */
+    int64_t offset_ms;                            /* of its clock */
+    uint32_t tick;                                /* counts wakes asked for */
+    int64_t tick_ms;                              /* when; INT64_MAX: none is asked for */
     uint64_t since_snapshot, events, crash_event; /* it dies at that event; 0: at none */
     uint64_t dead_hash; /* of its state when it died; 0: the last event was lost with it */
 };
@@ -147,29 +147,29 @@ struct world {
     struct times times;
     uint64_t seed;
     int64_t now_ms;
-    struct myr_heap heap;
+    struct myr_heap heap; /* happenings, by time */
     struct wnode *nodes;
     struct wjob *jobs;
     uint32_t job_count;
     uint32_t *job_of_id; /* the world's job by the controller's id */
     MYR_VEC(struct wrank) ranks;
-    MYR_VEC(uint32_t) free_ranks;
+    MYR_VEC(uint32_t) free_ranks; /* slots that nobody uses */
     MYR_VEC(struct winc) incs;
-    MYR_VEC(uint32_t) free_incs;
+    MYR_VEC(uint32_t) free_incs; /* the same */
     MYR_VEC(struct wmsg) msgs;
-    uint32_t free_msg;
+    uint32_t free_msg; /* first slot that nobody uses */
     struct line line;
     struct seat seat;
     bool keeps_logs;
     struct check *check;
     struct myr_twin_result *result;
-    MYR_VEC(int64_t) recoveries;
+    MYR_VEC(int64_t) recoveries; /* from a failure to the next step, in ms */
     uint64_t faults_drawn, partitions_drawn, crashes_drawn, drains_drawn, clocks_drawn;
-    uint64_t gpu_ms_running; /* of all incarnations that have ended */
-    uint64_t gpu_ms_kept;
-    uint32_t busy_gpus;
-    int64_t next_sample_ms, sample_ms;
-    bool approve_pending;
+    uint64_t gpu_ms_running;           /* of all incarnations that have ended */
+    uint64_t gpu_ms_kept;              /* of them, whose work was not lost */
+    uint32_t busy_gpus;                /* that make progress now */
+    int64_t next_sample_ms, sample_ms; /* 0: no samples */
+    bool approve_pending;              /* somebody will look at it */
 };
 
 /* world.c */
@@ -255,7 +255,7 @@ bool nature_left_out(const struct world *w, enum myr_scenario_kind kind, uint64_
 /* What strikes a node: how it shows, and what it takes to mend. */
 struct blow {
     enum myr_fault shows;
-    bool breaks, needs_part;
+    bool breaks, needs_part; /* a test finds it; a reboot does not help */
 };
 void nature_strike(struct world *w, uint32_t node, const struct blow *blow, struct myr_rng *rng);
 void nature_fault(struct world *w);

@@ -13,11 +13,11 @@
 
 /* How often each kind is measured, and limits of what is read and kept. */
 enum {
-    CHURN_ROUNDS = 400,
-    CHANGES = 20000,
-    LARGE_ROUNDS = 25,
-    LAYOUT_ROUNDS = 200,
-    DEFRAG_ROUNDS = 20,
+    CHURN_ROUNDS = 400,  /* each lets CHURN_JOBS jobs go and come */
+    CHANGES = 20000,     /* of one node, down and up */
+    LARGE_ROUNDS = 25,   /* of nearly the whole cluster */
+    LAYOUT_ROUNDS = 200, /* for each layout and size */
+    DEFRAG_ROUNDS = 20,  /* each plans anew */
     EVENTS_BYTES_MAX = 64 << 20,
     ROWS_MAX = 4 * SIZES_MAX
 };
@@ -106,7 +106,7 @@ static void add_gangs(struct bench *b)
 /* Axes of a layout; tensor parallelism as a part of the node. */
 struct axes {
     const char *name;
-    uint32_t tp_parts, pp, cp, ep;
+    uint32_t tp_parts, pp, cp, ep; /* 1: a group fills the node; 2: half of it */
 };
 
 static const struct axes layouts[] = {

@@ -16,8 +16,8 @@ struct timing {
     enum myr_bench_kind kind;
     const char *layout; /* NULL: none */
     uint32_t nodes;
-    uint32_t failed;
-    MYR_VEC(int64_t) ns;
+    uint32_t failed;     /* decisions that found no room */
+    MYR_VEC(int64_t) ns; /* one for each decision */
 };
 
 struct churn_job {
@@ -32,9 +32,9 @@ struct churn {
     uint32_t job_count, job_room;
     struct timing sizes[SIZES_MAX];
     uint32_t size_count;
-    int64_t busy_ns; /* placing and releasing while it is timed */
-    uint64_t decisions;
-    double fill; /* sum over the decisions that were timed */
+    int64_t busy_ns;    /* placing and releasing while it is timed */
+    uint64_t decisions; /* that were timed */
+    double fill;        /* sum over the decisions that were timed */
 };
 
 /* CPU time of this thread. */

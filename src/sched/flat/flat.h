@@ -28,16 +28,16 @@ struct flat_type;
 struct flat_field {
     const char *name;
     enum flat_kind kind;
-    uint32_t offset, size;        /* bytes that it covers */
-    uint32_t item;                /* size of an item */
-    const struct flat_type *type; /* of an item; NULL: plain bytes */
-    uint64_t (*count)(const void *self);
-    void (*release)(void *field); /* FLAT_OWNED */
+    uint32_t offset, size;               /* bytes that it covers */
+    uint32_t item;                       /* size of an item */
+    const struct flat_type *type;        /* of an item; NULL: plain bytes */
+    uint64_t (*count)(const void *self); /* of a FLAT_ARRAY: its length, from plain fields */
+    void (*release)(void *field);        /* FLAT_OWNED */
 };
 
 struct flat_type {
     const char *name;
-    uint32_t size, count;
+    uint32_t size, count; /* bytes; fields */
     const struct flat_field *fields;
 };
 

@@ -27,8 +27,8 @@ struct section {
     char tag[4];
     uint32_t version;
     uint64_t length;
-    uint32_t crc, unused;
-    uint64_t signature; /* of the structs that it holds */
+    uint32_t crc, unused; /* of the body */
+    uint64_t signature;   /* of the structs that it holds */
 };
 
 void myr_queue_free(struct myr_queue *q)

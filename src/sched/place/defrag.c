@@ -25,15 +25,15 @@ struct defrag {
     const struct myr_request *request;
     const struct myr_running *jobs;
     uint32_t job_count;
-    uint32_t *first; /* by node: into 'tenancies' */
-    struct tenancy *tenancies;
-    uint64_t *free_mask; /* as the plan leaves it */
-    uint8_t *fixed;      /* by node: may not be emptied, or took something in */
-    uint8_t *emptied;
+    uint32_t *first;           /* by node: into 'tenancies' */
+    struct tenancy *tenancies; /* by node */
+    uint64_t *free_mask;       /* as the plan leaves it */
+    uint8_t *fixed;            /* by node: may not be emptied, or took something in */
+    uint8_t *emptied;          /* by node */
     /* Nodes that may take something in, as lists by free GPUs. */
-    uint32_t *next, *previous;
-    uint32_t head[MYR_SCHED_GPUS_MAX + 1];
-    uint8_t *restarted; /* by job */
+    uint32_t *next, *previous;             /* by node */
+    uint32_t head[MYR_SCHED_GPUS_MAX + 1]; /* by free GPUs: a node, or MYR_NONE */
+    uint8_t *restarted;                    /* by job */
 };
 
 /* Counting sort by node: with the counts two later, 'first' ends up at each node's beginning. */
@@ -95,8 +95,8 @@ static bool is_movable(const struct defrag *d, uint32_t node)
 /* A unit that may hold the gang: its nodes are 'first' to 'end' - 1. */
 struct scope {
     uint32_t unit, first, end;
-    uint32_t free_nodes;
-    uint64_t least; /* GPUs that have to move, at least; UINT64_MAX: cannot be freed */
+    uint32_t free_nodes; /* without moving anything */
+    uint64_t least;      /* GPUs that have to move, at least; UINT64_MAX: cannot be freed */
 };
 
 /* The bound from counts alone: the least busy nodes that could be emptied. */
@@ -242,7 +242,7 @@ static bool empty_node(struct defrag *d, uint32_t node, struct myr_defrag_plan *
 /* Least busy first; among equals the one whose jobs are cheapest to restart. */
 struct candidate {
     uint32_t node, busy;
-    uint64_t restart;
+    uint64_t restart; /* GPU seconds */
 };
 
 /* By node last, so that no two are equal. */

@@ -12,15 +12,15 @@
 enum {
     PX = 10, /* tenths of a pixel, svg.h */
     WIDTH = 960 * PX,
-    EDGE = 16 * PX,
-    NODE = 17 * PX,
-    STEP = 20 * PX, /* from node to node */
-    ACROSS = 8,     /* nodes side by side */
-    GAP = 22 * PX,  /* between leaves */
-    HEAD = 20 * PX, /* name of a leaf or a pod above it */
-    TOP = 78 * PX,  /* title and legend */
-    COLOURS = 8,
-    LEAVES_MAX = 1024,
+    EDGE = 16 * PX,    /* around everything */
+    NODE = 17 * PX,    /* side of a square */
+    STEP = 20 * PX,    /* from node to node */
+    ACROSS = 8,        /* nodes side by side */
+    GAP = 22 * PX,     /* between leaves */
+    HEAD = 20 * PX,    /* name of a leaf or a pod above it */
+    TOP = 78 * PX,     /* title and legend */
+    COLOURS = 8,       /* then they repeat, with frames */
+    LEAVES_MAX = 1024, /* that are drawn */
     WORDS_BYTES = 160
 };
 

@@ -13,16 +13,16 @@
 
 /* Units (leaves, pods) by how many whole nodes are free in them. */
 struct buckets {
-    uint32_t units, most; /* counts run from 0 to most */
-    uint32_t *count;      /* by unit: free nodes */
-    uint32_t *first;      /* by count: a unit, or MYR_NONE */
-    uint32_t *next, *previous;
-    uint64_t *occupied; /* bit by count */
+    uint32_t units, most;      /* counts run from 0 to most */
+    uint32_t *count;           /* by unit: free nodes */
+    uint32_t *first;           /* by count: a unit, or MYR_NONE */
+    uint32_t *next, *previous; /* by unit: others with as many free nodes */
+    uint64_t *occupied;        /* bit by count */
 };
 
 /* A partition of the nodes that need not follow the topology: racks, power rows. */
 struct zone {
-    uint32_t units;
+    uint32_t units;    /* 0: the zone is not known */
     uint32_t *unit_of; /* by node */
     uint32_t *free;    /* by unit: whole nodes */
 };
@@ -34,16 +34,16 @@ struct search_scratch;
 struct myr_placer {
     struct myr_place_shape shape;
     uint32_t groups, pods, domains;
-    uint32_t domain_nodes; /* nodes of one scale-up domain */
-    uint64_t whole;        /* mask of a free node */
-    uint64_t *free_mask;   /* by node */
-    uint64_t *free_words;  /* bit by node: whole, usable and not held */
-    uint8_t *closed;       /* by node: not usable, or held */
-    uint8_t *kind;         /* by node */
-    uint32_t *group_of, *pod_of, *domain_of;
-    uint32_t *domain_free;
-    uint32_t free_gpus, free_nodes;
-    bool plain; /* remainders of gangs lie anywhere */
+    uint32_t domain_nodes;                   /* nodes of one scale-up domain */
+    uint64_t whole;                          /* mask of a free node */
+    uint64_t *free_mask;                     /* by node */
+    uint64_t *free_words;                    /* bit by node: whole, usable and not held */
+    uint8_t *closed;                         /* by node: not usable, or held */
+    uint8_t *kind;                           /* by node */
+    uint32_t *group_of, *pod_of, *domain_of; /* by node */
+    uint32_t *domain_free;                   /* by domain: whole free nodes */
+    uint32_t free_gpus, free_nodes;          /* on nodes that are open */
+    bool plain;                              /* remainders of gangs lie anywhere */
     struct buckets by_group, by_pod;
     struct zone zones[MYR_ZONE_COUNT];
     /* Thousandths of what a node sends in a step; see request.h. */
@@ -52,7 +52,7 @@ struct myr_placer {
     /* Nodes with k free GPUs, 0 < k < all, as lists. */
     uint32_t partial_first[MYR_SCHED_GPUS_MAX + 1];
     uint32_t *partial_next, *partial_previous;
-    uint64_t partial_occupied[2];
+    uint64_t partial_occupied[2];   /* bit by k: a list is not empty */
     uint64_t version;               /* counts changes of what is free */
     struct search_scratch *scratch; /* of search/; made when first used */
 };

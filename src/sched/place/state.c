@@ -18,13 +18,13 @@ enum column {
     NODE,
     JOB,
     GPUS,
-    STATE,
-    PENALTY,
-    LOAD,
+    STATE,   /* up, down or held */
+    PENALTY, /* parts of what a node sends */
+    LOAD,    /* of its links, 0 to 1 */
     FLAPS,
-    HEADROOM,
-    RESTART,
-    PINNED,
+    HEADROOM, /* of its power, 0 to 1 */
+    RESTART,  /* seconds that a job loses when it moves */
+    PINNED,   /* yes: it may not be moved */
     KIND,
     RACK,
     ROW,
@@ -39,8 +39,8 @@ static const char *const column_names[COLUMN_COUNT] = {
 struct names {
     enum column column;
     struct myr_strmap map;
-    uint32_t count, most;
-    uint32_t *of; /* by node: MYR_NONE when it has none */
+    uint32_t count, most; /* so far; at most */
+    uint32_t *of;         /* by node: MYR_NONE when it has none */
 };
 
 enum { NAMES_KIND, NAMES_RACK, NAMES_ROW, NAMES_COUNT };
@@ -51,8 +51,8 @@ struct reader {
     struct myr_placer *p;
     struct myr_csv csv;
     uint32_t at[COLUMN_COUNT]; /* field of each column, or MYR_NONE */
-    struct myr_strmap jobs;
-    MYR_VEC(uint32_t) room; /* shares claimed by each gang */
+    struct myr_strmap jobs;    /* by name, to state->jobs */
+    MYR_VEC(uint32_t) room;    /* shares claimed by each gang */
     struct names names[NAMES_COUNT];
     uint8_t *said; /* by node: the state that a row before gave it, plus one */
     uint32_t rows;

@@ -92,7 +92,7 @@ bool queue_in_pool(const struct myr_queue *q, uint32_t node)
 /* Which cell a node of the private numbering lies in. */
 struct spot {
     struct cell *cell;
-    uint32_t level, offset;
+    uint32_t level, offset; /* of the cell; of the node in it */
 };
 
 /* Private nodes are numbered like the pools: the largest cells first. */

@@ -16,18 +16,18 @@ struct cell {
 };
 
 struct pool {
-    uint32_t first_node, places, place_nodes, unused;
-    uint8_t *bound; /* by place */
+    uint32_t first_node, places, place_nodes, unused; /* places lie side by side from there on */
+    uint8_t *bound;                                   /* by place */
 };
 
 struct estate {
-    struct myr_placer *placer; /* NULL: it owns nothing */
-    uint32_t counts[MYR_CELL_LEVELS], nodes;
-    struct cell *cells; /* pods, groups, nodes */
+    struct myr_placer *placer;               /* NULL: it owns nothing */
+    uint32_t counts[MYR_CELL_LEVELS], nodes; /* cells by level; nodes of all of them */
+    struct cell *cells;                      /* pods, groups, nodes */
 };
 
 struct cells {
     struct pool pools[MYR_CELL_LEVELS];
     struct estate *estates; /* by tenant */
-    uint32_t count;
+    uint32_t count;         /* tenants */
 };

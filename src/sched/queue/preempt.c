@@ -30,12 +30,12 @@ struct claim {
     uint32_t job, gpus;
     int64_t cost_s;           /* what its end costs, by the lengths of others of its size */
     uint32_t nodes, per_node; /* a gang needs so many, with so many GPUs of each */
-    bool gang;
-    int32_t priority;
-    bool by_level; /* it may stop jobs of its own priority too */
-    bool anyone;   /* to see what it would take */
-    bool early;    /* it has not waited long enough to stop its equals */
-    bool graced;   /* nodes were held for it long enough: it may stop what has just begun too */
+    bool gang;                /* of several nodes, or with a request */
+    int32_t priority;         /* that it asks with; a trial may try another */
+    bool by_level;            /* it may stop jobs of its own priority too */
+    bool anyone;              /* to see what it would take */
+    bool early;               /* it has not waited long enough to stop its equals */
+    bool graced; /* nodes were held for it long enough: it may stop what has just begun too */
 };
 
 /* Whether the victim's tenant is that much further beyond its share than the claimant's. */
@@ -93,7 +93,7 @@ static bool may_stop(const struct myr_queue *q, const struct claim *claim,
 /* Jobs of one node, cheapest to stop first. */
 struct victim {
     uint32_t job, gpus;
-    int64_t cost;
+    int64_t cost; /* GPU seconds that are lost */
 };
 
 /*

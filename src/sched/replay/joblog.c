@@ -8,12 +8,12 @@
 #define MISSING UINT32_MAX /* no such column */
 
 enum {
-    ALIASES_MAX = 16,
-    PIECE_BYTES = 1 << 20,
+    ALIASES_MAX = 16,        /* names of one column */
+    PIECE_BYTES = 1 << 20,   /* read at a time */
     JOBS_MAX = 1 << 28,      /* of a trace: 6 GB of rows */
     TENANTS_MAX = 1 << 20,   /* as many as the queue takes */
     ROW_BYTES_MAX = 1 << 20, /* a quote that is never closed must not eat the memory */
-    ID_BYTES_MAX = 256
+    ID_BYTES_MAX = 256       /* longer ones are cut */
 };
 
 enum column { SUBMIT, LENGTH, GPUS, TENANT, PRIORITY, START, END, TRES, JOB_ID, WAIT, COLUMNS };
@@ -42,8 +42,8 @@ struct reader {
     struct myr_csv *csv;
     struct myr_arena piece; /* of the piece of text at hand: fields that had quotes in them */
     char separator;         /* of fields: ',' has quotes, the others have not; 0: not known yet */
-    bool has_header;
-    uint32_t at[COLUMNS];
+    bool has_header;        /* the first row was read */
+    uint32_t at[COLUMNS];   /* field of each column, or MISSING */
     struct myr_strmap tenants; /* keys lie in the trace's arena */
     struct myr_joblog *trace;
 };

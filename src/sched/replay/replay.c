@@ -15,12 +15,12 @@ enum { PROGRESS_STEP = 1024 };
 
 /* What the replay knows of a job and the queue does not, while the job is there. */
 struct progress {
-    int64_t left_s;      /* work from the last checkpoint on */
-    int64_t started_s;   /* this run */
-    int64_t work_from_s; /* when its work goes on in this run */
-    int64_t idle_since_s;
-    struct myr_replay_wait longest;
-    uint32_t run; /* counts runs: the end of a stopped run is void */
+    int64_t left_s;                 /* work from the last checkpoint on */
+    int64_t started_s;              /* this run */
+    int64_t work_from_s;            /* when its work goes on in this run */
+    int64_t idle_since_s;           /* waits since then */
+    struct myr_replay_wait longest; /* of its waits */
+    uint32_t run;                   /* counts runs: the end of a stopped run is void */
     bool runs;
     struct myr_gang gang; /* of this run, where somebody listens: the queue forgets it */
 };
@@ -28,7 +28,7 @@ struct progress {
 /* A replay on its way. */
 struct replay {
     const struct myr_job_row *rows; /* in the order of submission */
-    size_t count;
+    size_t count;                   /* of rows */
     const char *file;
     const struct myr_replay_options *options;
     struct myr_queue *queue;
@@ -38,10 +38,10 @@ struct replay {
     uint32_t *place_of;       /* by job */
     struct myr_heap ends;     /* value: run << 32 | job */
     int64_t now_s;
-    uint64_t done;
-    int64_t lost_gpu_s, drained_gpu_s;
+    uint64_t done;                     /* jobs that are over */
+    int64_t lost_gpu_s, drained_gpu_s; /* by restarts and work done twice; idle on held nodes */
     uint64_t busy_gpus, waiting_gpus;
-    double jct_sum_s;
+    double jct_sum_s; /* from submission to end, of all */
     struct myr_replay_result *result;
 };
 

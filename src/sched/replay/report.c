@@ -119,7 +119,7 @@ struct line {
 struct lines {
     const char *title, *unit;
     struct line lines[2];
-    double most;
+    double most; /* of the axis; more is cut */
 };
 
 /* Over the time of the samples, in hours or days. */

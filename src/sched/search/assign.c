@@ -51,7 +51,7 @@ static bool all_equal(const uint32_t *list, uint32_t count, uint32_t value)
 struct strides {
     uint32_t count;
     uint32_t size[MYR_TRAFFIC_DIGITS_MAX], stride[MYR_TRAFFIC_DIGITS_MAX];
-    uint8_t digit[MYR_TRAFFIC_DIGITS_MAX];
+    uint8_t digit[MYR_TRAFFIC_DIGITS_MAX]; /* which digit of the traffic stands there */
 };
 
 /* The order's digits from the fastest on. */

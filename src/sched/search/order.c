@@ -39,7 +39,7 @@ static uint64_t room_lost(uint32_t free, uint32_t taken)
 struct taken {
     uint64_t leaf_lost, pod_lost; /* room */
     uint64_t milli;               /* penalties */
-    uint32_t leaves, pods;
+    uint32_t leaves, pods;        /* touched */
 };
 
 /* Counts what s->nodes take from each leaf and pod. */

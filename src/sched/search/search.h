@@ -56,15 +56,15 @@ struct digit_order {
 /* An order, and how much of it stays whole: blocks of so many cells; 1 is one after the other. */
 struct candidate {
     struct digit_order order;
-    uint32_t block;
-    int64_t estimate;
+    uint32_t block;   /* cells */
+    int64_t estimate; /* of the cost; only to compare */
 };
 
 struct swaps;
 
 struct search_scratch {
-    uint64_t *words; /* bit by node: may be used */
-    uint32_t *leaf_free, *pod_free;
+    uint64_t *words;                                /* bit by node: may be used */
+    uint32_t *leaf_free, *pod_free;                 /* nodes that the request may use */
     uint32_t *take, *pod_take;                      /* by leaf, by pod: nodes chosen */
     uint32_t *touched;                              /* leaves with take > 0 */
     uint32_t *sorted, *start;                       /* counting sort of leaves or pods */
@@ -75,16 +75,16 @@ struct search_scratch {
     uint32_t *sequence;                             /* position to cell */
     uint32_t *offsets, *firsts, *other;             /* of assign.c */
     uint32_t *cells, *best, *swapped;               /* cell to node */
-    uint32_t *zone_used;
-    struct swaps *swaps; /* of local_search.c; made when first used */
-    uint64_t *chosen;    /* of local_search.c: bit by node */
-    uint8_t *counts;     /* of local_search.c: members by group, level and unit */
-    struct piece *pieces, *left, *laid;
+    uint32_t *zone_used;                /* by unit of racks, then of rows; also scratch of others */
+    struct swaps *swaps;                /* of local_search.c; made when first used */
+    uint64_t *chosen;                   /* of local_search.c: bit by node */
+    uint8_t *counts;                    /* of local_search.c: members by group, level and unit */
+    struct piece *pieces, *left, *laid; /* all; not yet in blocks; in blocks */
     struct batch *batches;
     struct candidate candidates[SEARCH_CANDIDATES_MAX]; /* most promising first */
     /* The cheapest so far of a small gang, cheapest first. */
     uint32_t starts[SEARCH_STARTS][SEARCH_SWAP_CELLS];
-    int64_t start_cost[SEARCH_STARTS];
+    int64_t start_cost[SEARCH_STARTS]; /* beside each of them */
 };
 
 struct search {
@@ -98,12 +98,12 @@ struct search {
     /* By family: what one group costs for each level that it is broken at. */
     int64_t weight[MYR_TRAFFIC_FAMILIES_MAX];
     int64_t leaf_room, pod_room; /* what a part of the room lost there costs */
-    uint32_t touched_count;
-    int64_t base_cost; /* of the chosen nodes, whatever runs where */
-    int64_t best_cost; /* of s->best; negative: none yet */
-    uint32_t start_count;
-    bool improved; /* s->best has other nodes than s->best_nodes */
-    bool settled;  /* as near as can be: nothing to improve */
+    uint32_t touched_count;      /* leaves in s->touched */
+    int64_t base_cost;           /* of the chosen nodes, whatever runs where */
+    int64_t best_cost;           /* of s->best; negative: none yet */
+    uint32_t start_count;        /* placements in s->starts */
+    bool improved;               /* s->best has other nodes than s->best_nodes */
+    bool settled;                /* as near as can be: nothing to improve */
     uint32_t candidate_count;
     uint64_t tried[SEARCH_TRIED_MAX]; /* choices of nodes that were assigned straight, as hashes */
     uint32_t tried_count;

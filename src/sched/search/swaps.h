@@ -10,7 +10,7 @@
 #include "search/search.h"
 
 enum {
-    MEMBER_MAX = 24,
+    MEMBER_MAX = 24, /* groups that one cell may be in */
     GROUPS_MAX = SEARCH_SWAP_CELLS * MYR_TRAFFIC_FAMILIES_MAX,
 };
 
@@ -34,8 +34,8 @@ static inline bool has_cell(const struct cell_set *set, uint32_t cell)
  */
 struct group {
     struct cell_set members;
-    uint32_t family, first, last; /* cells: the first and the last member */
-    bool pair;
+    uint32_t family, first, last;  /* cells: the first and the last member */
+    bool pair;                     /* two members: no counts */
     uint32_t at;                   /* of its counts, when it is no pair */
     uint32_t distinct[UNIT_COUNT]; /* units that members lie in */
 };
@@ -61,7 +61,7 @@ struct swaps {
     uint32_t leaves, pods;                     /* that the cells touch */
     int64_t base, groups_cost;                 /* the two parts of the cost */
     bool narrow;                               /* look only where a broken group could be mended */
-    uint32_t tries, tries_max;
+    uint32_t tries, tries_max;                 /* so far; then it ends */
 };
 
 /* The other member of a pair. */

@@ -19,7 +19,7 @@ struct search {
     const struct myr_queue *q;
     struct myr_queue *copy; /* its memory is used for every try */
     int64_t now_s;
-    uint32_t id, found;
+    uint32_t id, found; /* the job; changes found so far */
     struct myr_trial *ret;
 };
 

@@ -27,7 +27,7 @@ static bool holds_job(const struct myr_queue *q, uint32_t gpus, uint32_t whole, 
 
 /* What is free on nodes whose closing is among the bits given. */
 struct room {
-    uint32_t gpus, whole, largest;
+    uint32_t gpus, whole, largest; /* free GPUs; whole free nodes; most on any other */
 };
 
 /* With 0, what is open; each bit adds nodes that are closed for that reason. */
