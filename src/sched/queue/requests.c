@@ -9,7 +9,7 @@
  * the nodes of all, not in cells of their tenant, whose private numbering knows no kinds or racks.
  */
 
-/* A word for each 64 nodes and one more, as callers of the public functions pass it. */
+/* A word for each 64 nodes, and one more. */
 static uint32_t words_of(const struct myr_queue *q)
 {
     return q->shape.nodes / 64 + 1;
