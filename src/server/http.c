@@ -141,13 +141,13 @@ void request_send_file(struct request *request, int fd, uint64_t size)
     request->answered = true;
 }
 
-/* 'whom' is a request that waits, or has given up: then it is no longer in the list. */
+/* 'whom' is a request that waits, or has ended otherwise; none where it has given up. */
 void http_output(void *whom, const struct output *output)
 {
     struct request *request = whom;
     MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
     struct myr_json json;
-    if (!request->waiting) {
+    if (!request || !request->waiting) {
         return;
     }
     stop_waiting(request);
@@ -205,6 +205,7 @@ static bool path_fits(const struct request *request, const char *pattern)
     return at == request->word_count;
 }
 
+/* A path that is there for another method is told as such. */
 static const struct route *find_route(const struct request *request, struct myr_err *err)
 {
     const struct http *http = request->server->http;
@@ -285,6 +286,7 @@ static void dispatch(struct request *request)
     if (rc == MYR_OK) {
         rc = route->call(request, &body, &err);
     }
+    /* Every other method changes something; who asks only is not audited. */
     bool changes = strcmp(request->method, "GET") != 0;
     /* Who asks too often has done nothing: that fills no audit. */
     if (rc != MYR_EOFTEN && (changes || rc == MYR_EUNKNOWN || rc == MYR_EDENIED)) {
@@ -440,6 +442,7 @@ void http_second(struct server *server)
         if (steady_ms() - request->since_ms > WAIT_MS || server->stopping) {
             struct myr_err err = {};
             stop_waiting(request);
+            sessions_forget(server, request);
             (void)myr_err_set(&err, MYR_EAWAY, "the node did not answer within %d s",
                               WAIT_MS / 1000);
             request_fail(request, &err);

@@ -333,6 +333,8 @@ struct route;
 MYR_MUST_USE int http_begin(struct server *server, const struct route *routes, size_t count,
                             struct myr_err *err);
 void http_second(struct server *server);
+/* The request gives up: no agent answers it any more (sessions.c). */
+void sessions_forget(struct server *server, const void *whom);
 void http_output(void *whom, const struct output *output);
 uint16_t http_port(const struct server *server);
 void http_end(struct server *server);

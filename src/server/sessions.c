@@ -15,6 +15,7 @@ enum {
 static bool bind_node(struct session *session, struct myr_str said)
 {
     struct server *server = session->server;
+    /* The certificate's name is who it is; what it says itself must not differ. */
     const char *name = session_peer(session);
     const char *serial = session_serial(session);
     uint32_t id = rows_node(server, name);
@@ -99,6 +100,7 @@ static void on_hello(struct session *session, const struct myr_wire_hello *hello
         session_refuse(session, MYR_WIRE_REFUSED_ORDER, "hello twice");
         return;
     }
+    /* The oldest version that it understands is newer than ours. */
     if (hello->version_min > MYR_WIRE_VERSION) {
         session_refuse(session, MYR_WIRE_REFUSED_VERSION,
                        "the agent speaks version %u, this server %u", hello->version_min,
@@ -126,6 +128,7 @@ static void on_hello(struct session *session, const struct myr_wire_hello *hello
     bool fresh = node->boot == 0 || node->boot_hash != hello->boot;
     if (fresh) {
         node->boot_hash = hello->boot;
+        /* A number of our own for each boot: the core compares them, and hashes have no order. */
         node->boot++;
         rows_put_node(server, session->node);
     }
@@ -262,6 +265,7 @@ static void on_result(struct session *session, const struct myr_wire_head *head,
            (struct myr_event){.kind = (uint8_t)kind,
                               .job = test ? 0 : job_number(result->job),
                               .epoch = test ? (uint32_t)result->job : head->epoch,
+                              /* It must not become 0, which is success, by being cut. */
                               .code = (uint8_t)(result->code < 255 ? result->code : 255)});
 }
 
@@ -397,6 +401,20 @@ void session_take(struct session *session, struct myr_str bytes)
         }
         server->messages++;
         on_message(session, &message);
+    }
+}
+
+/*
+ * A request that gives up is over before its agent answers. The place stays, empty: what the agent
+ * says of it later is nobody else's.
+ */
+void sessions_forget(struct server *server, const void *whom)
+{
+    for (struct session *session = server->sessions; session; session = session->next) {
+        for (size_t i = 0; i < session->waits.count; i++) {
+            struct wait *wait = &session->waits.items[i];
+            wait->whom = wait->whom == whom ? NULL : wait->whom;
+        }
     }
 }
 

@@ -190,9 +190,13 @@ static void put_orders(struct myr_buf *out, const struct bench *bench,
     write_answer(&answer, MYR_FORMAT_JSON, &text);
     write_answer(&answer, MYR_FORMAT_WIDE, &text);
     put_digest(out, "tree", &text);
-    myr_buf_clear(state);
-    myr_orders_state(&orders, state);
-    put_digest(out, "state", state);
+    /* The orders borrow names from the state before: it goes when the new one is written. */
+    myr_buf_clear(&text);
+    myr_orders_state(&orders, &text);
+    put_digest(out, "state", &text);
+    struct myr_buf before = *state;
+    *state = text;
+    text = before;
     myr_buf_putc(out, '\n');
 }
 
