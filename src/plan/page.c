@@ -68,6 +68,7 @@ static const struct myr_value *network_rows(struct myr_answer *digest,
  */
 static void show_networks(const struct myr_design *design, struct myr_answer *answer)
 {
+    /* Planes are rarely more than one: shown where there is width. */
     static const struct myr_answer_column columns[] = {
         {"network", "NETWORK", 0, 0},
         {"topology", "TOPOLOGY", 0, 0},
@@ -231,6 +232,7 @@ void myr_plan_page(const struct myr_design *design, struct myr_answer *answer,
                         myr_design_str(design, group->server_part), group->gpus_per_node,
                         myr_design_str(design, group->gpu_part), group->first_node);
     }
+    /* Decimal terabytes, as disks are sold. */
     if (head->storage_servers) {
         myr_answer_fact(answer, "storage", "%u servers, %.2f TB raw, %.2f TB usable",
                         head->storage_servers, myr_plan_raw_tb(head), myr_plan_usable_tb(head));

@@ -10,6 +10,7 @@
 /* The vectors as they are now, without a copy: it holds only while nothing is added to them. */
 static struct myr_design view_of(struct plan *plan, struct myr_network networks[MYR_NET_COUNT])
 {
+    /* Arrays that are final already come with the design; the rest is still in the plan. */
     struct myr_design view = plan->design;
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         networks[id] = plan->nets[id].out;

@@ -33,6 +33,7 @@ static uint16_t warranty_of(const struct plan *plan, const struct myr_price *pri
     if (!price || price->warranty_months || price->assumed) {
         return price ? (uint16_t)price->warranty_months : 0;
     }
+    /* Only a price that is the book's own has the book's warranty. */
     for (size_t i = 0; plan->spec->price_book && i < plan->catalog->books.count; i++) {
         const struct myr_price_book *book = &plan->catalog->books.items[i];
         if (strcmp(book->id, plan->spec->price_book) == 0 &&
@@ -49,6 +50,7 @@ static const char *price_text(struct plan *plan, const struct myr_price *price)
     if (!price) {
         return "no price known";
     }
+    /* What it is for matters more than its note. */
     if (price->per_servers) {
         return myr_arena_printf(plan->arena, "price for each started %u servers%s",
                                 price->per_servers, price->assumed ? ", assumed" : "");
@@ -66,6 +68,7 @@ void plan_bill_row(struct plan *plan, const char *system, const char *name, uint
 {
     const struct myr_part *what = part_at(plan, part);
     const struct myr_price *price = price_of(plan, part);
+    /* Every text is interned: lines that repeat a rule share it. */
     struct myr_bom_row row = {
         .system = plan_string(plan, system),
         .name = plan_string(plan, name),
@@ -95,6 +98,7 @@ void plan_bill_row(struct plan *plan, const char *system, const char *name, uint
                      "%s has no price; it is not in the total", what->order);
     }
     myr_vec_push(&plan->bom, row);
+    /* One for each line, in the same order: finish() relies on it. */
     myr_vec_push(&plan->bom_more,
                  (struct myr_bom_more){.specification = plan_string(plan, what->title),
                                        .warranty_months = warranty_of(plan, price)});
@@ -120,6 +124,7 @@ static void add_net_row(struct plan *plan, const struct net_plan *net, const cha
         inputs = myr_arena_printf(plan->arena, "pinned to %llu by the spec; counted %llu: %s",
                                   (unsigned long long)pin->quantity, (unsigned long long)quantity,
                                   inputs);
+        /* Fewer than counted cannot be built; more are spares. */
         if (pin->quantity < quantity) {
             plan_finding(plan, MYR_SEVERITY_ERROR, "quantity-short", myr_net_names[net->id],
                          "leave the quantity out, or order the difference",
@@ -180,6 +185,7 @@ static void switch_rows(struct plan *plan, const struct net_plan *net)
                                            net->inputs[tiers[k].kind]));
             }
         }
+        /* One line stands for all these tiers: it has the part of the first. */
         const struct myr_part *sw = part_at(plan, tiers[i].part);
         if (sw->sw.per_box > 1) {
             join_text(plan, &inputs,
@@ -213,6 +219,7 @@ static void module_rows(struct plan *plan, const struct net_plan *net)
             if (row->at_nic != (at_nic == 1)) {
                 continue;
             }
+            /* The design holds ids, the bill needs parts. */
             uint32_t part =
                 myr_catalog_find(plan->catalog, myr_str_from(plan->strings.data + row->part));
             const struct myr_part *optic = part_at(plan, part);
@@ -335,6 +342,7 @@ static void fabric_rows(struct plan *plan, const struct net_plan *net)
     switch_rows(plan, net);
     module_rows(plan, net);
     cable_rows(plan, net);
+    /* Ports of managers are cabled in any case, the boxes may come from others. */
     if (net->managers && !(plan->spec->supplied & MYR_SUPPLIED_FABRIC_MANAGERS)) {
         uint32_t part = myr_catalog_find(plan->catalog, MYR_STR("ufm-appliance"));
         if (part != MYR_PART_NONE) {
@@ -400,6 +408,7 @@ static void storage_rows(struct plan *plan)
         plan_bill_row(plan, "storage system", "storage software", software, 1,
                       "one for the storage cluster", "comes with the storage servers");
     }
+    /* Behind the flash, in the order of the spec's kinds. */
     for (uint32_t tier = 0; tier < MYR_TIER_COUNT; tier++) {
         uint32_t part, count = plan_tier_servers(plan, tier, &part);
         if (count) {
@@ -471,6 +480,7 @@ int plan_price(struct plan *plan, struct myr_err *err)
             access_rows(plan, net);
         }
     }
+    /* Networks share them: they are bought once. */
     if (plan->management_nodes && !(plan->spec->supplied & MYR_SUPPLIED_MANAGEMENT_NODES)) {
         uint32_t part = myr_catalog_find(plan->catalog, MYR_STR("mgmt-node"));
         if (part != MYR_PART_NONE) {

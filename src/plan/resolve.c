@@ -64,6 +64,7 @@ static int check_speed(const struct net_plan *net, const struct myr_part *part, 
         return MYR_OK;
     }
     char speeds[128];
+    /* Cut off where a switch has more speeds than fit: it is only a message. */
     int at = snprintf(speeds, sizeof(speeds), "%u", part->sw.port_gbps);
     for (uint32_t i = 0; i < part->sw.splits.count && at > 0 && (size_t)at < sizeof(speeds); i++) {
         at += snprintf(speeds + at, sizeof(speeds) - (size_t)at, ", %u", part->sw.splits.items[i]);
@@ -220,6 +221,7 @@ static int resolve_nic(struct plan *plan, struct net_plan *net, uint32_t *ret_pa
     const struct myr_spec_net *spec = net->spec;
     const struct myr_part *server = first_on(plan, net)->server;
     const struct myr_server_nics *nics = &server->server.nics[net->id];
+    /* The pin decides, then the server; without either nobody can know. */
     if (spec->pins[MYR_PIN_NIC] != MYR_PART_NONE) {
         *ret_part = spec->pins[MYR_PIN_NIC];
     } else if (nics->nic) {
@@ -268,6 +270,7 @@ static int resolve_rails(struct plan *plan, struct net_plan *net, struct myr_err
     bool railed =
         net->out.topology == MYR_TOPOLOGY_RAIL || net->out.topology == MYR_TOPOLOGY_RAIL_ONLY;
     uint32_t rails = net->spec->rails;
+    /* One rail in name, so that formulas need no special case. */
     if (!railed) {
         if (rails > 1) {
             return myr_doc_error(err, net->node, MYR_EINVAL,
@@ -478,6 +481,7 @@ static int resolve_net(struct plan *plan, struct net_plan *net, struct myr_err *
         single_switch(plan, net);
         MYR_TRY(resolve_rails(plan, net, err));
     }
+    /* Later steps divide by both. */
     MYR_ASSERT(net->out.planes > 0 && net->out.rails > 0);
     net->out.nodes_on_it = net->nodes;
     net->out.host_ports = net->endpoints * net->out.planes;
@@ -494,6 +498,7 @@ int plan_resolve(struct plan *plan, struct myr_err *err)
     }
     plan->server = part_at(plan, plan->server_part);
     MYR_TRY(plan_groups(plan, err));
+    /* Without storage in the spec there is no part, and no server. */
     plan->storage_part = spec->storage.server_part;
     if (spec->storage.node && plan->storage_part == MYR_PART_NONE) {
         MYR_TRY(find_default(plan, default_storage, &plan->storage_part, err));

@@ -51,6 +51,8 @@ static uint32_t find_fixed(const struct plan *plan, const struct link_need *need
             !allowed(need->pins.cable, i) || fits_fixed(part, &need->link) != FIT_OK) {
             continue;
         }
+        /* A shorter cable first; of equal length the plainer medium, which is listed first in its
+         * enum. */
         const struct myr_part *old = best == MYR_PART_NONE ? NULL : part_at(plan, best);
         if (!old || part->cable.length_m < old->cable.length_m ||
             (part->cable.length_m == old->cable.length_m &&
@@ -85,6 +87,7 @@ static bool choose_optical(const struct plan *plan, const struct link_need *need
         }
         const struct myr_part *optic_b = part_at(plan, b);
         for (uint32_t a = 0; a < plan->catalog->parts.count; a++) {
+            /* The first pair of the catalogue wins: its order is the order of preference. */
             if (!may_be_at(plan, need, a, medium, false) ||
                 fits_modules(part_at(plan, a), optic_b, need->link.length_m) != FIT_OK) {
                 continue;
@@ -109,6 +112,7 @@ static bool choose(const struct plan *plan, const struct link_need *need, struct
         *ret = (struct fit_parts){MYR_PART_NONE, MYR_PART_NONE, fixed};
         return true;
     }
+    /* Multimode modules cost and draw less than single-mode ones. */
     if (choose_optical(plan, need, MYR_MEDIUM_MULTI, ret) ||
         choose_optical(plan, need, MYR_MEDIUM_SINGLE, ret)) {
         return true;
@@ -247,6 +251,7 @@ static const char *beyond_light(const struct plan *plan, const struct myr_part *
     const char *const ends[] = {b->optic.connector ? b->optic.connector : "none",
                                 a->optic.connector ? a->optic.connector : "none",
                                 fibre->connector ? fibre->connector : "none"};
+    /* Then the message has shown it already. */
     if (a->optic.medium != b->optic.medium || fibre->medium != a->optic.medium ||
         a->optic.wavelength_nm != b->optic.wavelength_nm) {
         return "";
@@ -281,6 +286,7 @@ static void check_fibre(struct plan *plan, const char *where, const struct fit_l
         broken(plan, where, fibre, "%s has ends of its own and takes no modules", cable->order);
         return;
     }
+    /* Legs, length and reach are told apart: a fibre may be wrong in all of them. */
     if (cable->cable.legs != link->b.legs) {
         broken(plan, where, FIT_CABLE_LEGS, "%s has %u legs, %u are needed", cable->order,
                cable->cable.legs, link->b.legs);
@@ -357,9 +363,11 @@ static void take_pins(struct plan *plan, const char *where, const struct link_ne
     if (!choose(plan, &freely, ret)) {
         *ret = (struct fit_parts){MYR_PART_NONE, MYR_PART_NONE, MYR_PART_NONE};
     }
+    /* A cable with its own ends leaves no place for modules. */
     if (fixed_pin) {
         ret->optic_a = ret->optic_b = MYR_PART_NONE;
     }
+    /* Pins last, over whatever was chosen. */
     const uint32_t pins[] = {need->pins.optic_a, need->pins.optic_b, need->pins.cable};
     uint32_t *chosen[] = {&ret->optic_a, &ret->optic_b, &ret->cable};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(pins); i++) {

@@ -156,6 +156,7 @@ static double put_rule(struct facility *f)
     uint32_t gpu = myr_catalog_find(plan->catalog, myr_str_from(plan->server->server.gpu));
     double tdp = gpu == MYR_PART_NONE ? 0 : part_at(plan, gpu)->watts;
     bool given = spec->gpu_w > 0;
+    /* 575 W for the host's share of one GPU and a tenth for all else (docs/planning.md). */
     struct chosen host = power_choose(spec->host_w, spec->host_w >= 0, 575);
     struct chosen other = power_choose(spec->other_share, spec->other_share >= 0, 0.1);
     double watts = given ? spec->gpu_w : tdp;
@@ -181,6 +182,7 @@ void power_it(struct facility *f)
     add_tiers(plan, &tally);
     add_items(plan, &tally);
     double sum = 0;
+    /* Sums of the operating point are shown; those of the most go into one figure. */
     for (uint32_t i = 0; i < SUM_COUNT; i++) {
         bool room = i == SUM_SERVERS && plan->group_count == 1 && plan->spec->room.server_kw > 0;
         plan_figure(plan, sum_figures[i], tally.now[i] / 1000,
@@ -211,6 +213,7 @@ void power_it(struct facility *f)
                 rule * plan->gpus / 1000, spec->it_kw > 0 ? "; stated in the spec" : "");
     plan_figure(plan, FIG_GPU_KW, plan->gpus ? f->it_w / 1000 / plan->gpus : 0, MYR_BASIS_COMPUTED,
                 "%.1f kW / %u GPUs", f->it_w / 1000, plan->gpus);
+    /* Where the power is stated nothing is missing from it. */
     if (tally.unknown && !stated) {
         plan_finding(plan, MYR_SEVERITY_INFO, "power-unknown", "facility",
                      "add 'watts' to their parts (--catalog), or state facility: {it_kw: ...}",

@@ -142,6 +142,7 @@ static void measure(struct facility *f)
                     more->building == design->rack_more[i - 1].building;
         /* Another column or building begins a line, but only with its first rack that is in use. */
         at = same ? at : MYR_NONE;
+        /* Empty racks break no line: what is behind them hangs on the same busway. */
         if (more->units == 0) {
             continue;
         }
@@ -180,6 +181,7 @@ void power_racks(struct facility *f)
     } else {
         estimate(f);
     }
+    /* Parts and statement differ: the lines follow the statement. */
     if (spec->it_kw > 0 || spec->by_gpu) {
         scale_lines(f);
     }

@@ -123,6 +123,7 @@ static void put_ups(struct facility *f)
     static const char *const names[] = {"n+1", "none", "n", "n+1", "2n"};
     struct plan *plan = f->plan;
     const struct myr_spec_facility *spec = f->spec;
+    /* One spare module is what is built if nobody says otherwise (assumed). */
     uint32_t kind = spec->ups ? spec->ups : MYR_UPS_SPARE;
     struct chosen module = power_choose(spec->ups_module_kw, spec->ups_module_kw > 0, 500);
     struct chosen minutes = power_choose(spec->ups_minutes, spec->ups_minutes >= 0, 10);
@@ -135,6 +136,7 @@ static void put_ups(struct facility *f)
     double n = floor(f->max_w / (module.value * 1000) + 0.999999);
     /* What the kind needs; fewer given by the spec is an error. */
     double wanted = kind == MYR_UPS_DOUBLE ? 2 * n : kind == MYR_UPS_SPARE ? n + 1 : n;
+    /* What the spec gives is shown and held against what is needed. */
     double modules = spec->ups_modules ? spec->ups_modules : wanted;
     plan_figure(plan, FIG_UPS_LOAD, f->max_w / 1000, MYR_BASIS_COMPUTED, "all IT");
     plan_figure(plan, FIG_UPS_MODULE, module.value, module.basis, "of one module");
@@ -170,6 +172,7 @@ static void put_pool(struct facility *f)
             more += floor((pool - line->watts) / f->server_w + 1e-9);
         }
     }
+    /* Stranded is what racks may draw and do not. */
     plan_figure(plan, FIG_PROVISIONED, given / 1000, MYR_BASIS_COMPUTED, "%u lines, %llu racks",
                 f->line_count, (unsigned long long)f->racks);
     plan_figure(plan, FIG_STRANDED, (given - drawn) / 1000, MYR_BASIS_COMPUTED, "%.1f - %.1f kW",
@@ -239,6 +242,7 @@ static void put_floor(struct facility *f)
                 "(%.0f + %g kg) / (%g m * (%g + %g m))", kg, empty.value, room->row_pitch_m,
                 room->column_pitch_m, aisle);
     plan_figure(plan, FIG_FLOOR_LIMIT, limit.value, limit.basis, "of a raised or concrete floor");
+    /* An assumed floor can only be a warning. */
     if (load > limit.value) {
         plan_finding(
             plan, limit.basis == MYR_BASIS_GIVEN ? MYR_SEVERITY_ERROR : MYR_SEVERITY_WARNING,

@@ -19,6 +19,7 @@ static void put_cost_chart(const struct report *report, const struct report_syst
     char money[MYR_PLAN_MONEY_MAX];
     uint32_t used = 0;
     const char *currency = myr_design_str(report->design, report->design->head->currency);
+    /* Systems without a price would be bars of no length. */
     for (uint32_t i = 0; i < count; i++) {
         if (systems[i].cents <= 0) {
             continue;
@@ -58,6 +59,7 @@ static void put_row(const struct report *report, uint32_t line)
     myr_page_cell(report->buf, myr_design_str(design, row->part));
     myr_page_cell(report->buf, report_specification(report, line));
     report_count(report, row->quantity, "bom.%u.quantity", line);
+    /* A dash where no price is known: the total of such a line means nothing. */
     report_number_cell(report, report_money(report, row->unit_cents), "bom.%u.unit_price", line);
     report_number_cell(report, report_money(report, row->unit_cents < 0 ? -1 : row->total_cents),
                        "bom.%u.total", line);

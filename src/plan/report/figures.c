@@ -154,6 +154,7 @@ static void put_choice(const struct report *report)
         if (!fits || fits->value == 0) {
             report_para(report, "%s does not carry the fullest rack.",
                         report_say(report, "%s", kinds[k]));
+            /* Of kinds that cost the same the first wins. */
         } else if (cost && (!best || cost->value < best->value)) {
             best = cost;
             name = kinds[k];
@@ -191,6 +192,7 @@ static void put_classes(const struct report *report)
         const char *reads = myr_arena_printf(report->arena, "%g", class->read_gbytes * units);
         const char *writes = myr_arena_printf(report->arena, "%g", class->write_gbytes * units);
         myr_page_row_begin(report->buf);
+        /* Names of classes are words of the spec and stay English where no translation is known. */
         report_cell(report, class->name);
         report_number_cell(report, reads, "report.storage.%s.read_gbytes_per_s", class->name);
         report_number_cell(report, writes, "report.storage.%s.write_gbytes_per_s", class->name);
@@ -224,6 +226,7 @@ void report_figures(const struct report *report)
     const struct myr_figure *it = find(report, "power.it.kw");
     const struct myr_figure *pue = find(report, "power.pue.value");
     const struct myr_figure *all = find(report, "power.facility_kw");
+    /* Older designs lack some of them: a chapter with holes is none. */
     if (it && pue && all) {
         report_heading(report, "Power and cooling");
         report_para(report, "%s kW of IT, %s kW with all that serves it: a PUE of %s.",

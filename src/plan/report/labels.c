@@ -70,6 +70,7 @@ int report_labels_choose(const struct myr_design *design, const char *where,
             which.net = id;
         }
     }
+    /* Devices, racks and networks have names of different shape: at most one fits in practice. */
     which.device = myr_design_find(design, myr_str_from(where));
     for (uint32_t i = 0; design->room && i < design->rack_count; i++) {
         which.rack = rack_is(design, i, where) ? i : which.rack;
@@ -154,6 +155,7 @@ static void put_label(struct myr_buf *buf, const struct myr_design *design, uint
     put_end(&ends, design, there);
     put_where(&near, design, here);
     put_where(&far, design, there);
+    /* The code first, the words beside it. */
     myr_buf_put_lit(buf, "<div class=\"l\">");
     put_code(buf, design, cable, at_b ? 'B' : 'A', &ends);
     myr_buf_put_lit(buf, "<div><p><b>");

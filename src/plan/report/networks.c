@@ -78,6 +78,7 @@ static void put_network(const struct report *report, enum myr_net_id id)
     const char *access = of_net(report, id, net->access, "switches.access");
     const char *aggregation = of_net(report, id, net->aggregation, "switches.aggregation");
     part = part ? part : "-";
+    /* The most special shape first. */
     if (net->access) {
         report_para(report, "%s access switches (%s) and %s aggregation switches, ratio %s.",
                     access, part, aggregation, ratio_of(report, id));
@@ -106,6 +107,7 @@ static void put_storage(const struct report *report)
         return;
     }
     report_subheading(report, "Storage");
+    /* Two digits, as the answer has them. */
     const char *raw = myr_arena_printf(report->arena, "%.2f", myr_plan_raw_tb(head));
     const char *usable = myr_arena_printf(report->arena, "%.2f", myr_plan_usable_tb(head));
     report_para(report, "%s storage servers: %s TB raw, %s TB usable.",
@@ -176,6 +178,7 @@ static void put_table(const struct report *report)
         report_count(report, net->host_ports, "networks.%s.host_ports", name);
         report_count(report, cables, "networks.%s.cables.total", name);
         report_count(report, net->fibres, "networks.%s.fibres", name);
+        /* Several numbers in one cell: each has its own path, so it is no cell of one number. */
         myr_buf_put_lit(report->buf, "<td>");
         report_put(report, ratio_of(report, (enum myr_net_id)id));
         myr_buf_put_lit(report->buf, "</td>");

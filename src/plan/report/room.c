@@ -39,6 +39,7 @@ static void put_fullest(const struct report *report)
             }
             at = SHOWN - 1;
         }
+        /* Ties stay in the order of the room: only a rack that draws more moves ahead. */
         while (at > 0 && design->rack_more[best[at - 1]].watts < design->rack_more[i].watts) {
             best[at] = best[at - 1];
             at--;
@@ -97,6 +98,7 @@ void report_room(const struct report *report)
                     report_value(report, tenths(report, (double)room->lower_bound_mm / 1e6),
                                  "room.lower_bound_m"));
     }
+    /* Drawn in any case: only then is its size known. */
     myr_plan_racks_svg(report->design, &svg);
     if (svg.len <= PICTURE_BYTES_MAX) {
         report_picture(report, &svg, REPORT_FLOOR);

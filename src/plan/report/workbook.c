@@ -49,6 +49,7 @@ static void put_bill(struct sheet *to)
     for (uint32_t i = 0; i < design->bom_count; i++) {
         const struct myr_bom_row *row = &design->bom[i];
         char formula[64];
+        /* Columns are by number here; the formulas name them by letter. */
         text(to, 0, report_string(to->report, row->system));
         text(to, 1, report_string(to->report, row->name));
         text(to, 2, myr_design_str(design, row->part));
@@ -102,6 +103,7 @@ static lxw_error fill(lxw_workbook *book, const struct report *report)
     /* The library would put the clock in: the same design gives the same bytes. */
     lxw_doc_properties properties = {.title = (char *)name, .created = 1577836800};
     workbook_set_properties(book, &properties);
+    /* Formats belong to the book and serve both sheets. */
     struct sheet to = {.report = report, .book = book};
     to.bold = workbook_add_format(book);
     format_set_bold(to.bold);

@@ -160,6 +160,7 @@ void room_blocks(struct room *room)
     if (!leaves) {
         return;
     }
+    /* One array for leaf, spine and core: they are numbered one behind the other. */
     uint32_t *seat_block =
         MYR_ARENA_NEW(room->arena, uint32_t, (size_t)net->leaf + net->spine + net->core);
     for (uint32_t i = 0; i < net->leaf; i++) {
@@ -179,6 +180,7 @@ void room_blocks(struct room *room)
                    (reach[i].first == 0 && reach[i].last == room->block_count - 1);
         uint32_t blocks = all ? 1 : reach[i].last - reach[i].first + 1;
         seat_block[net->leaf + i] = all ? ROOM_NONE : reach[i].first + run % blocks;
+        /* A pod is named by its first block. */
         for (uint32_t k = 0; !all && k < blocks; k++) {
             room->blocks[reach[i].first + k].pod = reach[i].first;
         }

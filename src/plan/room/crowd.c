@@ -58,6 +58,7 @@ static void gather_things(struct crowd *crowd)
             thing_of[crowd->things[i].device + k] = i;
         }
     }
+    /* Servers and leaves of a block know it; its spines may stand anywhere. */
     for (uint32_t i = 0; i < room->block_count; i++) {
         const struct block *block = &room->blocks[i];
         for (uint32_t k = 0; k < block->servers; k++) {
@@ -207,6 +208,7 @@ static void gather_mates(struct crowd *crowd)
             continue;
         }
         struct thing *x = &crowd->things[one], *y = &crowd->things[other];
+        /* The first that share a cable become mates; a third one stays without. */
         if (x->mate == CROWD_END && y->mate == CROWD_END) {
             x->mate = other;
             y->mate = one;
@@ -248,6 +250,7 @@ static void gather_between(struct crowd *crowd)
     }
     size_t classes = crowd->class_count;
     crowd->between = MYR_ARENA_NEW(crowd->room->arena, uint32_t, classes * classes);
+    /* Written several times with the same number: things of a class are alike. */
     for (uint32_t i = 0; i < crowd->count; i++) {
         for (uint32_t k = crowd->first_class_peer[i]; k < crowd->first_class_peer[i + 1]; k++) {
             const struct class_peer *peer = &crowd->class_peers[k];
@@ -289,6 +292,7 @@ static void fill_table(struct crowd *crowd)
     crowd->way = MYR_ARENA_NEW(room->arena, int32_t, (size_t)crowd->racks * crowd->racks);
     crowd->table = MYR_ARENA_NEW(room->arena, int64_t, (size_t)crowd->class_count * crowd->racks);
     for (uint32_t i = 0; i < crowd->racks; i++) {
+        /* Both directions, so that a row of the table is one piece of memory. */
         for (uint32_t k = 0; k < crowd->racks; k++) {
             crowd->way[(size_t)i * crowd->racks + k] = (int32_t)room_path_mm(room, i, k);
         }
@@ -490,6 +494,7 @@ struct stood {
 static int compare_stood(const void *a, const void *b)
 {
     const struct stood *x = a, *y = b;
+    /* Class, block and need make things alike; racks and numbers put them in order. */
     const int64_t keys[][2] = {{x->kind_class, y->kind_class},
                                {x->block, y->block},
                                {x->watts, y->watts},

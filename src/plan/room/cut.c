@@ -62,6 +62,7 @@ bool room_cut_layer(struct room *room, uint32_t id, uint32_t layer, uint32_t ste
     struct net_plan *net = &plan->nets[id];
     /* True while no kind of hosts has other legs than before. */
     bool same = true;
+    /* Between switches there is one kind for the layer. */
     if (layer != MYR_LAYER_HOST) {
         uint16_t old = net->layer_cabletype[layer];
         net->layer_cabletype[layer] =
@@ -135,6 +136,7 @@ void room_cut_cables(struct room *room)
             }
         }
     }
+    /* Wiring costs more than setting kinds: only where legs differ. */
     if (changed) {
         room_wire_again(room);
     } else {

@@ -86,6 +86,7 @@ static void hang_racks(struct room *room, const struct myr_spec_chains *spec, do
     uint32_t single = 0, none = 0;
     for (uint32_t i = 0; i < room->rack_count; i++) {
         uint32_t found[2] = {MYR_NONE, MYR_NONE}, count = 0;
+        /* In the order of the spec: the first two that cover it. */
         for (uint32_t k = 0; k < spec->count && count < 2; k++) {
             if (serves(&spec->items[k], &room->racks[i])) {
                 found[count++] = k;
@@ -100,6 +101,7 @@ static void hang_racks(struct room *room, const struct myr_spec_chains *spec, do
         *(power ? &design->racks[i].power_feed : &design->racks[i].cooling_loop) = found[0];
         *(power ? &design->rack_more[i].power_b : &design->rack_more[i].cooling_b) = found[1];
     }
+    /* No feed at all is an error; one alone is a risk that is told. */
     if (none) {
         plan_finding(room->plan, MYR_SEVERITY_ERROR, rules->none, "room",
                      "give an entry 'rows' or 'columns' that cover them",
@@ -212,6 +214,8 @@ static void put_coolers(struct room *room, uint32_t first, uint32_t count)
             }
         }
     }
+    /* In equal parts over the lines; without any line in use the first place of the list is taken.
+     */
     for (uint32_t i = 0; i < count; i++) {
         put_strip(room, first + i, ends[lines ? (uint64_t)i * lines / count : 0]);
     }

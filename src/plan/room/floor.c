@@ -82,6 +82,7 @@ static void find_marks(struct floor *floor)
                 (uint8_t)(1U << mark_of(design->place[i].kind, design->place[i].net));
         }
     }
+    /* Items of the bill stand in racks without being devices. */
     for (uint32_t i = 0; i < design->rack_item_count; i++) {
         floor->marks[design->rack_items[i].rack] |= 1U << MARK_OTHER;
     }
@@ -283,6 +284,7 @@ static void draw_head(struct floor *floor)
     myr_svg_text(&floor->svg, PX(MARGIN), PX(88), MYR_SVG_START, "fig", line);
     snprintf(line, sizeof(line), "%.1f km of cable, %.1f %% above the lower bound",
              (double)room->cable_mm / 1e6,
+             /* Without a bound nothing is above it. */
              room->lower_bound_mm
                  ? ((double)room->cable_mm / (double)room->lower_bound_mm - 1) * 100
                  : 0);
@@ -296,6 +298,7 @@ static void draw_legend(struct floor *floor, int32_t y)
                                                    "to 60 %", "to 80 %", "to 100 %"};
     myr_svg_text(&floor->svg, PX(MARGIN), y, MYR_SVG_START, "key",
                  "power, of what a rack may draw");
+    /* Six fields beside each other just fill the page. */
     for (uint32_t i = 0; i <= LEVELS; i++) {
         int32_t x = PX(MARGIN) + (int32_t)i * PX(147);
         myr_svg_rect(&floor->svg, x, y + PX(14), PX(24), PX(24), level_css[i], NULL);
@@ -341,6 +344,7 @@ static double aisle_pitches(const struct myr_design *design, const struct strip 
 static uint32_t find_strips(const struct myr_design *design, struct strip *ret)
 {
     uint32_t count = 0;
+    /* Racks of a building follow each other. */
     for (uint32_t i = 0; i < design->rack_count; i++) {
         uint32_t building = design->rack_more[i].building;
         if (i == 0 || building != design->rack_more[i - 1].building) {
@@ -380,6 +384,7 @@ void myr_plan_racks_svg(const struct myr_design *design, struct myr_buf *buf)
     }
     uint32_t count = find_strips(design, strips), widest = 1;
     double aisles = 0;
+    /* The widest building decides the cells of all. */
     for (uint32_t i = 0; i < count; i++) {
         double here = aisle_pitches(design, &strips[i]);
         widest = strips[i].columns > widest ? strips[i].columns : widest;

@@ -40,6 +40,7 @@ static void put_hall(struct room *room, uint32_t index)
                                .watts_max = room->rack.watts};
         }
     }
+    /* Of a hall without racks there is none: its first number is harmless. */
     uint32_t middle = hall->columns / 2 * hall->rows + hall->rows / 2;
     hall->centre = hall->first_rack + (middle < hall->racks ? middle : 0);
 }

@@ -240,6 +240,7 @@ static bool swap_switch(struct polish *p, uint32_t one, uint32_t other)
         !may_stand(p, p->block_of[one], rack_b) || !may_stand(p, p->block_of[other], rack_a)) {
         return false;
     }
+    /* Cables between both are counted twice, before as after. */
     int64_t now = device_ways(p, a, rack_a) + device_ways(p, b, rack_b);
     room->device_rack[a] = rack_b;
     room->device_rack[b] = rack_a;

@@ -133,6 +133,7 @@ static int put_items(struct room *room, struct myr_err *err)
         /* As room_load() reckons it for devices. */
         struct load need = {(int64_t)(part->watts + 0.5), (int64_t)(part->rack_units + 0.999),
                             (int64_t)(part->weight_kg * 1000 + 0.5)};
+        /* One by one: each may find another rack the nearest. */
         for (uint64_t k = 0; k < (uint64_t)(item->quantity + 0.999); k++) {
             uint32_t rack = nearest_rack(room, room->halls[0].centre, &need);
             if (rack == ROOM_NONE) {

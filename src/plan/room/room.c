@@ -148,6 +148,7 @@ static void put_loads(struct room *room)
     struct myr_design *design = &plan->design;
     uint32_t nodes = plan->server->server.nodes;
     design->type_loads = MYR_ARENA_NEW(room->arena, struct myr_type_load, plan->devtypes.count);
+    /* One device of a type is enough: all of them need the same. */
     for (uint32_t i = design->device_count; i-- > 0;) {
         struct myr_type_load *load = &design->type_loads[design->device_type[i]];
         if (load->units) {
@@ -175,6 +176,7 @@ static void finish(struct room *room)
     room->out.buildings = room->hall_count;
     room->out.rows = room->rows;
     room->out.columns = room->columns;
+    /* Whole millimetres and permille: the record is the same on every machine. */
     room->out.drop_mm = (uint32_t)(spec->drop_m * 1000 + 0.5);
     room->out.slack_mm = (uint32_t)(spec->slack_m * 1000 + 0.5);
     room->out.slack_permille = (uint32_t)(spec->slack_percent * 10 + 0.5);
@@ -206,6 +208,7 @@ static int run(struct room *room, struct myr_err *err)
     note_mixed(room);
     MYR_TRY(room_feeds(room, err));
     room_strips(room);
+    /* Cables are cut for the places they have now; the bound looks at all other cuts too. */
     room_cut_cables(room);
     room->out.lower_bound_mm = room_bound_mm(room);
     room_lengths(room);

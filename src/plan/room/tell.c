@@ -81,6 +81,7 @@ void plan_room_answer(const struct myr_design *design, struct myr_answer *answer
     myr_answer_double(answer, "tray_fill", room->tray_fill_permille / 1000.0, 3);
     myr_answer_u64(answer, "trunks", room->trunks);
     myr_answer_u64(answer, "patch_panels", room->panels);
+    /* Both lists are empty where the room names no entries. */
     put_chain(answer, design, "power", design->power, design->power_more, design->power_count);
     put_chain(answer, design, "cooling", design->cooling, design->cooling_more,
               design->cooling_count);
@@ -184,6 +185,7 @@ void plan_racks_csv(const struct myr_design *design, struct myr_outfile *file)
     MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {}, name = {};
     struct rack_rows rows = sort_devices(design);
     myr_buf_put_lit(&buf, "rack,u,item,watts,units,part,feed_a,feed_b\n");
+    /* By rack in the order of filling. */
     for (uint32_t rack = 0; rack < design->rack_count; rack++) {
         for (uint32_t i = rows.first[rack]; i < rows.first[rack + 1]; i++) {
             uint32_t device = rows.order[i], type = design->device_type[device];

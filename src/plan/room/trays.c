@@ -57,6 +57,7 @@ static uint32_t crossing_row(const struct room *room, uint32_t a, uint32_t b, ui
     /* Without cross rows both ends' rows are as short: taking turns fills both trays alike. */
     uint32_t best = turn % 2 ? a : b;
     uint64_t least = UINT64_MAX;
+    /* Rows beyond this hall do not count: buildings may have fewer. */
     for (uint32_t i = 0; i < spec->cross_count; i++) {
         uint32_t row = spec->cross_rows[i] - 1;
         uint64_t way = (uint64_t)llabs((int64_t)a - row) + (uint64_t)llabs((int64_t)b - row);
@@ -145,6 +146,7 @@ static void note_full(struct trays *trays)
     if (trays->worst_mm2 <= size * spec->tray_fill) {
         return;
     }
+    /* A tray wide enough for the same cables at the allowed fill. */
     double need = trays->worst_mm2 / spec->tray_fill;
     plan_finding(room->plan, MYR_SEVERITY_WARNING, "tray-full", "room",
                  myr_arena_printf(room->arena, "take trays of %.0f x %g mm there, or more of them",
@@ -172,6 +174,7 @@ static void count_trunks(struct room *room)
     uint64_t *pairs = MYR_ARENA_NEW(room->arena, uint64_t, design->cable_count);
     uint32_t *ports = MYR_ARENA_NEW(room->arena, uint32_t, columns);
     uint32_t count = 0;
+    /* Host cables are pulled one by one: only those between switches go in trunks. */
     for (uint32_t i = 0; i < design->cable_count; i++) {
         uint32_t link = design->first_link[i];
         if (room->plan->cabletypes.items[design->cable_type[i]].layer == MYR_LAYER_HOST) {
@@ -189,6 +192,7 @@ static void count_trunks(struct room *room)
         }
     }
     qsort(pairs, count, sizeof(*pairs), compare_u64);
+    /* Pairs of columns that are alike stand together now. */
     for (uint32_t i = 0; i < count;) {
         uint32_t end = i + 1;
         while (end < count && pairs[end] == pairs[i]) {

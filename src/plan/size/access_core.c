@@ -22,6 +22,7 @@ static uint32_t core_part(const struct plan *plan, const struct net_plan *net)
 {
     const struct myr_part_ethernet *above = &part_at(plan, net->aggregation_part)->eth;
     uint32_t gbps = above->uplink_ports ? above->uplink_gbps : above->access_gbps;
+    /* Another switch must have more ports than the aggregation switch itself. */
     uint32_t best = net->aggregation_part, ports = above->uplink_ports ? 0 : above->access_ports;
     for (uint32_t i = 0; i < plan->catalog->parts.count; i++) {
         const struct myr_part *part = part_at(plan, i);
@@ -44,6 +45,8 @@ static bool try_core(struct net_plan *net, uint32_t down, uint32_t up, uint32_t 
     if (cores == 0 || (uint64_t)blocks * (up / cores) > core_ports) {
         return false;
     }
+    /* In the words of pods, which the wiring shares: a block is a pod, its aggregation switches are
+     * spines. */
     out->pods = blocks;
     out->pod_leaves = down;
     out->pod_spines = out->leaf_up;
