@@ -24,6 +24,7 @@ static int page(struct request *request, const char *name, struct myr_err *err)
 {
     for (size_t i = 0; i < web_files_count; i++) {
         if (strcmp(web_files[i].name, name) == 0) {
+            /* Answered here and not by the dispatcher, which sends JSON. */
             request_answer(request, 200, type_of(name),
                            (struct myr_str){(const char *)web_files[i].data, web_files[i].size});
             return HTTP_LATER;
@@ -112,6 +113,7 @@ static void put_path(const char *path, struct myr_buf *ret)
 {
     for (const char *p = path; *p;) {
         size_t length = strcspn(p + 1, "/") + 1;
+        /* A word of the pattern that stands for any. */
         if (p[1] == ':') {
             myr_buf_printf(ret, "/{%.*s}", (int)length - 2, p + 2);
         } else {

@@ -43,6 +43,7 @@ int api_state(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     (void)err;
     myr_control_save(request->server->control, ret);
+    /* In the core's own format: 'myriad whatif' loads it as the server would. */
     request_answer(request, 200, "application/octet-stream", (struct myr_str){ret->data, ret->len});
     return HTTP_LATER;
 }
@@ -111,6 +112,7 @@ int api_inject(struct request *request, struct myr_buf *ret, struct myr_err *err
     if (node == MYR_NONE) {
         return myr_err_set(err, MYR_ENOENT, "no node '%s'", name);
     }
+    /* Not journalled: it happens to the world, and the core sees what comes of it. */
     MYR_TRY(server->world.inject(server, node, fault, err));
     myr_json_init(&json, ret, MYR_JSON_COMPACT);
     myr_json_object(&json, NULL);
@@ -129,6 +131,7 @@ static int give(struct request *request, struct token_row *token, bool enrol, co
     struct myr_json json;
     MYR_TRY(api_writable(server, err));
     MYR_TRY(myr_io_secret(24, &secret, err));
+    /* From here on the digest stands for it; the secret is in the answer alone. */
     myr_io_digest((struct myr_str){secret.data, secret.len}, token->digest);
     rows_put_token(server, token, enrol);
     if (desk_run(server, err) < 0) { /* nobody hears of it: it must not turn up later */
@@ -167,6 +170,7 @@ int api_enrol(struct request *request, struct myr_buf *ret, struct myr_err *err)
     }
     snprintf(path, sizeof(path), "%s/ca.pem", server->folder);
     MYR_TRY(myr_file_read(path, 1 << 20, &ca, err));
+    /* Read each time: it is asked for seldom. */
     MYR_TRY(myr_io_fingerprint((struct myr_str){ca.data, ca.len}, tail + 1, err));
     return give(request, &token, true, tail, ret, err);
 }

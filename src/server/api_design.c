@@ -92,6 +92,7 @@ static void compare(const struct server *server, const struct wanted *wanted,
         if (at == i) {
             continue;
         }
+        /* The name is still there, in another place. */
         if (at != MYR_MAP_NONE) {
             put_change(changes, changes->moved++, "%s would move from id %u to %u", name, i, at);
         } else if (i < wanted->count && rows_node(server, wanted->names[i]) == MYR_NONE) {
@@ -111,6 +112,7 @@ static int check(const struct server *server, const struct wanted *wanted, struc
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct changes changes = {};
     compare(server, wanted, &changes);
+    /* Freed with 'text'; 'changes' has no other memory. */
     text = changes.text;
     if (changes.removed || changes.moved || changes.renamed) {
         int rc =
@@ -189,6 +191,10 @@ static int apply(struct server *server, struct wanted *wanted, struct myr_err *e
     char text[120];
     MYR_TRY(api_writable(server, err));
     MYR_TRY(desk_run(server, err));
+    /*
+     * The file first: a server that dies behind this finds more names than nodes, and grows at its
+     * start.
+     */
     MYR_TRY(write_config(server, wanted, err));
     MYR_TRY(myr_control_grow(server->control, wanted->count, err));
     add_rows(server, wanted);
@@ -221,6 +227,7 @@ int api_design(struct request *request, struct myr_buf *ret, struct myr_err *err
     struct myr_json json;
     MYR_TRY(read_wanted(request, wanted, err));
     MYR_TRY(check(server, wanted, err));
+    /* The same design again adds nothing, and is no error. */
     if (wanted->count > before && !wanted->only_ask) {
         MYR_TRY(apply(server, wanted, err));
     }

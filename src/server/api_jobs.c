@@ -34,6 +34,7 @@ static void put_job(const struct server *server, uint32_t id, struct myr_json *j
     myr_json_text(json, "user", row->user);
     myr_json_text(json, "state", myr_control_job_state_name(job.state));
     myr_json_u64(json, "gpus", job.spec.gpus);
+    /* Of one that is over, how many it had. */
     myr_json_u64(json, "nodes", job.nodes ? job.nodes : row->where_count);
     myr_json_i64(json, "priority", job.spec.priority);
     myr_json_u64(json, "epoch", job.epoch);
@@ -53,6 +54,7 @@ static int check_state(const char *state, struct myr_err *err)
     char near[80];
     for (int i = 0; i < MYR_CONTROL_JOB_STATES; i++) {
         names[i] = myr_control_job_state_name((enum myr_control_job_state)i);
+        /* Without a choice every state is fine. */
         if (!state || strcmp(state, names[i]) == 0) {
             return MYR_OK;
         }
@@ -169,6 +171,7 @@ static void put_events(const struct server *server, uint32_t id, struct myr_json
     myr_json_list(json, "events");
     for (uint64_t i = server->feed.first; i < server->feed.next; i++) {
         const struct feed_item *item = feed_get(&server->feed, i);
+        /* Nodes are numbered from 0 as well: the kind tells them apart. */
         if (item->about == id && strcmp(item->kind, "job") == 0) {
             myr_json_raw(json, NULL, myr_str_from(item->data));
         }
@@ -245,6 +248,7 @@ static int submit_one(struct request *request, const struct myr_jobfile *file, u
                             .twin_step_s = file->twin_step_s};
     row->array_index = index ? file->array_first + index : 0;
     if (index) {
+        /* Room for the number behind a name of whatever length. */
         snprintf(row->name, sizeof(row->name), "%.68s[%u]", file->name, row->array_index - 1);
     } else {
         snprintf(row->name, sizeof(row->name), "%s", file->name);
@@ -268,6 +272,7 @@ static int submit_one(struct request *request, const struct myr_jobfile *file, u
     rows_put_job(server, id);
     desk_post(server, &(struct myr_event){.kind = MYR_EVENT_SUBMIT, .spec = spec});
     rc = desk_run(server, err);
+    /* The token tells: whatever else was posted, this is the job that it was given for. */
     if (myr_control_find(server->control, token) != id) {
         /* Refused by the core: the next one gets this number. */
         rows_drop_job(server, id);
@@ -304,6 +309,7 @@ static int check_size(const struct server *server, const struct myr_jobfile *fil
             return myr_err_set(err, MYR_ENOENT, "'after': no job %u", before);
         }
         enum myr_control_job_state state = myr_control_job(server->control, before).state;
+        /* Failed or cancelled: it would wait for ever. */
         if (state > MYR_CONTROL_DONE) {
             return myr_err_set(err, MYR_ESTALE, "'after': job %u has %s, and will never be done",
                                before, myr_control_job_state_name(state));
@@ -352,6 +358,7 @@ int api_submit(struct request *request, struct myr_buf *ret, struct myr_err *err
         "job", (struct myr_str){request->body.data ? request->body.data : "", request->body.len},
         server->config.gpus_per_node, &file, err));
     MYR_TRY(check_size(server, &file, err));
+    /* Simulated ranks are nobody's processes. */
     if (!request->who.unix_user[0] && !server->config.twin) {
         return myr_err_set(err, MYR_EDENIED,
                            "the token of %s names no Unix user whose ranks they would be",
@@ -433,6 +440,7 @@ int api_logs(struct request *request, struct myr_buf *ret, struct myr_err *err)
     if (epoch > job.epoch) {
         return myr_err_set(err, MYR_ERANGE, "job %u was started %u times", id, job.epoch);
     }
+    /* One rank a GPU. */
     if (rank >= gpus) {
         return myr_err_set(err, MYR_ERANGE, "job %u has ranks 0 to %u", id, gpus - 1);
     }
@@ -501,6 +509,7 @@ int api_explain(struct request *request, struct myr_buf *ret, struct myr_err *er
     myr_json_u64(&json, "id", id);
     myr_json_list(&json, "why");
     const struct job_row *row = rows_job(server, id);
+    /* How ranks ended is in the row: the core only counts failures. */
     if (row->reason[0] && row->state >= MYR_CONTROL_DONE) {
         put_line(&json, "ended", "%s", row->reason);
     } else if (row->reason[0] && row->state != MYR_CONTROL_RUNNING) {

@@ -32,6 +32,7 @@ static void put_node(const struct server *server, uint32_t id, struct myr_json *
     struct myr_control_rank ranks[NODE_JOBS];
     uint32_t count = myr_control_node_ranks(server->control, id, ranks, NODE_JOBS);
     uint64_t busy = 0;
+    /* It says how many there are, and fills in as many as fit. */
     count = count < NODE_JOBS ? count : NODE_JOBS;
     for (uint32_t i = 0; i < count; i++) {
         busy |= ranks[i].gpus;
@@ -165,6 +166,7 @@ static int nodes_of(const struct request *request, uint32_t **ret, uint32_t *ret
     int rc = MYR_OK;
     for (uint32_t i = 0; i < count && rc == MYR_OK; i++) {
         ids[i] = rows_node(request->server, names[i]);
+        /* The first one that is not there is named. */
         rc = ids[i] == MYR_NONE ? myr_err_set(err, MYR_ENOENT, "no node '%.70s'", names[i]) : rc;
     }
     names_free(names, count);
@@ -259,6 +261,7 @@ static enum shade shade_of_node(const struct myr_control_node *node)
     case MYR_NODE_HEALTHY:
         return SHADE_FREE;
     case MYR_NODE_SUSPECT:
+        /* A node that is not heard may come back by itself. */
         return node->silent ? SHADE_SILENT : SHADE_SUSPECT;
     case MYR_NODE_DRAINING:
         return SHADE_DRAINING;

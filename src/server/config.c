@@ -186,6 +186,7 @@ static int read_etcd(const struct myr_doc *top, const char *cluster, struct etcd
     MYR_TRY(myr_doc_check_keys(map, "etcd", etcd_keys, MYR_ARRAY_COUNT(etcd_keys), err));
     /* By the cluster's name, so that several can share one etcd. */
     snprintf(ret->prefix, sizeof(ret->prefix), "/myriad/%s/", cluster);
+    /* One byte is left for the slash behind it. */
     MYR_TRY(read_text(map, "prefix", ret->prefix, sizeof(ret->prefix) - 1, err));
     size_t len = strlen(ret->prefix);
     snprintf(ret->prefix + len, 2, "%s", ret->prefix[len - 1] == '/' ? "" : "/");

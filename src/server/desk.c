@@ -51,6 +51,7 @@ static void put_snapshot(struct server *server)
 {
     struct myr_buf bytes = {};
     char key[32];
+    /* All events that were taken are in it, committed or about to be. */
     myr_control_save(server->control, &bytes);
     store_put(server->store, "snapshot", (struct myr_str){bytes.data, bytes.len});
     /* All of the old journal, in the same commit: '0' is the character behind '/'. */
@@ -87,6 +88,7 @@ static int fit_shape(struct server *server, struct myr_err *err)
 {
     const struct config *config = &server->config;
     struct myr_place_shape shape = myr_control_shape(server->control);
+    /* GPUs are bits of masks in the state, nodes are numbers: neither can be taken away. */
     if (shape.gpus_per_node != config->gpus_per_node || shape.nodes > config->node_count) {
         return myr_err_set(err, MYR_EINVAL,
                            "the store holds %u nodes of %u GPUs, the configuration %u of %u; a "
@@ -111,6 +113,7 @@ static int load(struct server *server, const struct myr_buf *snapshot, struct my
     MYR_TRY(store_scan(server->store, "journal/", join, &journal, err));
     MYR_TRY(myr_journal_replay(server->control, (struct myr_str){journal.data, journal.len},
                                &report, err));
+    /* Every decision was compared with the one of then: another would have been an error. */
     log_say("info", "state: %llu events replayed", (unsigned long long)report.records);
     MYR_TRY(desk_snapshot(server, err));
     return fit_shape(server, err);
@@ -137,6 +140,7 @@ static void learn_states(struct server *server)
         uint32_t found = myr_control_node_ranks(server->control, node, ranks, 64);
         for (uint32_t i = 0; i < found && i < 64; i++) {
             const struct job_row *row = rows_job(server, ranks[i].job);
+            /* GPUs that ranks hold now are charged from this moment on. */
             if (row && row->tenant < server->rows.tenants.count) {
                 server->rows.tenants.items[row->tenant].running_gpus +=
                     (uint32_t)__builtin_popcountll(ranks[i].gpus);
@@ -180,6 +184,7 @@ static void on_wake(uv_timer_t *timer)
 static void set_wake(struct server *server)
 {
     int64_t at_ms = myr_control_wake_ms(server->control), now_ms = core_ms(server);
+    /* Nothing will change by time alone. */
     if (at_ms == INT64_MAX) {
         uv_timer_stop(&server->wake);
         return;
@@ -214,6 +219,7 @@ int desk_begin(struct server *server, struct myr_err *err)
 /* Starts the idle handle, which keeps the loop from waiting for sockets. */
 void desk_post(struct server *server, const struct myr_event *event)
 {
+    /* While nothing can be committed events pile up; agents keep theirs. */
     if (server->inbox.count >= INBOX_MAX) {
         server->refused_events++;
         return;
@@ -307,6 +313,7 @@ static void note(struct server *server, const struct myr_effect *effect)
     }
     row->state = effect->state;
     if (effect->state == MYR_CONTROL_STARTING) {
+        /* Of the first incarnation: a restart does not give a time limit anew. */
         row->first_start_ms = row->first_start_ms < 0 ? core_ms(server) : row->first_start_ms;
         note_where(server, effect->job, row);
         rows_put_job(server, effect->job);
@@ -363,6 +370,7 @@ static void carry_out(struct server *server)
     for (size_t i = 0; i < server->outbox.count; i++) {
         /* A copy: the world may post, and the list may move. */
         const struct myr_effect effect = server->outbox.items[i];
+        /* The node is told before people are. */
         server->world.effect(server, &effect);
         tell(server, &effect);
     }

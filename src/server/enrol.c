@@ -62,6 +62,7 @@ static int keep_relay(struct session *session, const char *name, const char *ser
                       struct myr_err *err)
 {
     struct server *server = session->server;
+    /* A name is a node's or a relay's, never both: certificates are told apart by it. */
     if (rows_node(server, name) != MYR_NONE) {
         return myr_err_set(err, MYR_EINVAL, "'%s' is a node: a relay has a name of its own", name);
     }
@@ -77,6 +78,7 @@ static int keep_relay(struct session *session, const char *name, const char *ser
     relay->revoked = false;
     rows_put_relay(server, id);
     if (desk_run(server, err) < 0) {
+        /* The session is no part of what is taken back: it may have changed meanwhile. */
         struct session *line = server->rows.relays.items[id].session;
         server->rows.relays.items[id] = before;
         server->rows.relays.items[id].session = line;

@@ -28,6 +28,7 @@ void feed_put(struct server *server, const char *kind, uint32_t about, struct my
     myr_buf_printf(&line, "{\"seq\":%llu,\"time_ms\":%lld,\"kind\":\"%s\"%s%.*s}",
                    (unsigned long long)feed->next, (long long)core_ms(server), kind,
                    members.len ? "," : "", (int)members.len, members.data);
+    /* What the ring held there has left it with this event. */
     free(item->data);
     *item = (struct feed_item){feed->next++, kind, about, line.data};
     if (feed->next - feed->first > FEED_ITEMS) {

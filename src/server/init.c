@@ -56,6 +56,7 @@ static int make_papers(const struct myr_server_init *init, struct myr_err *err)
     struct myr_buf ca = {}, ca_key = {}, key = {}, csr = {}, cert = {}, names = {};
     MYR_TRY(myr_io_ca_create(init->cluster, CA_DAYS, &ca, &ca_key, err));
     MYR_TRY(myr_io_csr_create("myriad-server", &key, &csr, err));
+    /* Whoever is on this machine reaches it by these. */
     myr_buf_puts(&names, "DNS:localhost,IP:127.0.0.1,IP:::1");
     if (init->hosts) {
         myr_buf_printf(&names, ",%s", init->hosts);
@@ -180,6 +181,7 @@ static int make_token(const struct myr_server_init *init, struct myr_err *err)
     MYR_CLEANUP(myr_buf_done) struct myr_buf secret = {};
     struct server server = {.folder = init->folder};
     struct token_row token = {.user = "admin", .role = ROLE_ADMIN};
+    /* Without one the first token manages, and submits nothing. */
     snprintf(token.unix_user, sizeof(token.unix_user), "%s",
              init->unix_user ? init->unix_user : "");
     MYR_TRY(myr_io_secret(24, &secret, err));
@@ -204,6 +206,7 @@ int myr_server_init(const struct myr_server_init *init, struct myr_err *err)
     }
     MYR_TRY(myr_make_dirs(init->folder, err));
     snprintf(path, sizeof(path), "%s/myriad.yaml", init->folder);
+    /* Nothing of a server that is there is overwritten. */
     if (stat(path, &status) == 0) {
         return myr_err_set(err, MYR_EINVAL, "%s is there already: a server lives in '%s'", path,
                            init->folder);

@@ -142,6 +142,7 @@ void audit(const char *who, const char *what, const char *outcome)
     }
     /* One file of before is kept, so that the two together stay below twice the limit. */
     if (audit_size > AUDIT_MAX) {
+        /* The one before is overwritten. */
         char old[4100];
         snprintf(old, sizeof(old), "%s.1", audit_path);
         close(audit_fd);

@@ -163,9 +163,11 @@ int login_call(struct request *request, struct myr_buf *ret, struct myr_err *err
         return myr_err_set(err, MYR_EUNKNOWN, "this token is not known here");
     }
     drop_old(http);
+    /* A limit on memory; tokens themselves work on. */
     if (http->visits.count >= VISITS_MAX) {
         return myr_err_set(err, MYR_EOFTEN, "too many pages are open");
     }
+    /* 192 bits: nobody guesses a visit. */
     MYR_TRY(myr_io_secret(24, &secret, err));
     struct visit visit = {.who = *token, .until_ms = steady_ms() + VISIT_MS};
     myr_io_digest((struct myr_str){secret.data, secret.len}, visit.digest);

@@ -42,6 +42,7 @@ static int add_range(struct list *list, struct myr_str before, struct myr_str ra
 {
     uint64_t first = 0, last;
     const char *dash = memchr(range.data, '-', range.len);
+    /* "[0001-1250]" has four digits throughout, "[1-12]" as many as needed. */
     size_t width = dash ? (size_t)(dash - range.data) : range.len;
     bool ok = myr_str_to_u64((struct myr_str){range.data, width}, &first);
     last = first;

@@ -108,6 +108,7 @@ bool orders_fetch(struct server *server, const struct question *question, void *
 {
     const struct job_row *row = rows_job(server, question->job);
     const struct myr_control_rank *at = find_rank(row->where, row->where_count, question);
+    /* The last incarnation is asked of unless another one is named. */
     at = at || question->epoch == 0 ? at : find_rank(row->past, row->past_count, question);
     struct session *session = at ? server->rows.nodes[at->node].session : NULL;
     if (!session || session->over) {

@@ -42,6 +42,7 @@ static void end_overdue(struct server *server)
     int64_t now_ms = core_ms(server);
     for (uint32_t id = 0; id < server->rows.jobs.count; id++) {
         struct job_row *row = server->rows.jobs.items[id];
+        /* By the core's clock: a simulated job has simulated time. */
         if (!row || row->time_limit_s == 0 || row->state >= MYR_CONTROL_DONE ||
             row->first_start_ms < 0 || row->reason[0] == '(' ||
             now_ms - row->first_start_ms < row->time_limit_s * 1000) {
@@ -143,6 +144,7 @@ static void on_signal(uv_signal_t *handle, int number)
         struct myr_err err = {};
         char path[SERVER_PATH];
         snprintf(path, sizeof(path), "%s/myriad.yaml", server->folder);
+        /* A file that is wrong must not end a cluster that runs. */
         if (config_read(path, &fresh, &err) < 0) {
             log_say("error", "%s; the old configuration stays", err.message);
             return;
@@ -197,6 +199,7 @@ static void raise_limit(const struct server *server)
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < wanted) {
         limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
         (void)setrlimit(RLIMIT_NOFILE, &limit);
+        /* Fewer than one a node: some agents will not get in. */
         if (limit.rlim_cur < server->config.node_count + 256ULL) {
             log_say("warning", "only %llu open files are allowed for %u nodes",
                     (unsigned long long)limit.rlim_cur, server->config.node_count);

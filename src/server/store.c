@@ -51,6 +51,7 @@ void store_close(struct store *store)
 /* Valid until the next change; keys and values are copies. */
 static struct change *change_of(struct store *store, enum change_kind kind, const char *key)
 {
+    /* Not merged with earlier ones of the same key: the order is kept, and the last wins. */
     myr_vec_push(&store->changes, (struct change){.kind = kind, .key = strdup(key)});
     return &store->changes.items[store->changes.count - 1];
 }

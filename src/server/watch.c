@@ -12,6 +12,7 @@ enum { WATCHERS_MAX = 1000, BEHIND_MAX = 1 << 20, PIECE = 16 << 10, ALIVE_S = 5 
 static void fill(struct watcher *watcher)
 {
     const struct feed *feed = &watcher->server->feed;
+    /* Only when all of it is sent: what waits is not moved. */
     if (watcher->at == watcher->text.len) {
         myr_buf_clear(&watcher->text);
         watcher->at = 0;
@@ -119,6 +120,7 @@ int watch_begin(struct request *request, struct myr_buf *ret, struct myr_err *er
     if (given && myr_str_to_u64(myr_str_from(given), &number) && number < server->feed.next) {
         watcher->next = number + 1;
     }
+    /* A browser comes again after two seconds; the first bytes tell it that it is heard. */
     myr_buf_puts(&watcher->text, "retry: 2000\n: hello\n\n");
     watcher->later = http->watchers;
     if (watcher->later) {

@@ -61,6 +61,7 @@ int api_token_revoke(struct request *request, struct myr_buf *ret, struct myr_er
     for (size_t i = 0; i < rows->tokens.count; i++) {
         admins += rows->tokens.items[i].role == ROLE_ADMIN;
     }
+    /* Only an administrator makes tokens: without one the cluster could not be managed again. */
     if (token.role == ROLE_ADMIN && admins == 1) {
         return myr_err_set(err, MYR_ESTALE,
                            "it is the last one of an administrator: nobody could make another");

@@ -38,6 +38,7 @@ static void on_closed(void *context, struct myr_io_stream *stream, const struct 
 {
     struct session *session = context;
     (void)stream;
+    /* An end without a reason is an agent's own, and not worth a line. */
     if (why->code < 0) {
         log_say("info", "agent: %s", why->message);
     }
@@ -103,6 +104,7 @@ void sessions_second(struct server *server)
     look_at_nodes(server, now_ms);
     for (struct session *session = server->sessions, *next; session; session = next) {
         next = session->next;
+        /* It asked for a certificate while nothing could be kept: now it may ask again. */
         if (session->unanswered && !session->over && !server->stuck) {
             session_close(session, true); /* it asks again when it is back */
         }
@@ -128,6 +130,7 @@ static int open_door(struct server *server, const struct myr_io_service *service
     char path[SERVER_PATH];
     uint64_t port = config->agents_port;
     snprintf(path, sizeof(path), "%s/agents.port", server->folder);
+    /* A server that only shows that it starts leaves no file behind. */
     bool any = port == 0 && !server->once;
     if (any && myr_file_read(path, 64, &text, NULL) == MYR_OK &&
         (!myr_str_to_u64((struct myr_str){text.data, strcspn(text.data, "\n")}, &port) ||
@@ -136,6 +139,7 @@ static int open_door(struct server *server, const struct myr_io_service *service
     }
     int rc = myr_io_listen(&server->loop, config->agents_address, (uint16_t)port, server->tls,
                            service, &server->listener, any && port ? NULL : err);
+    /* Somebody else has that port meanwhile: another one will do. */
     if (rc < 0 && any && port) {
         rc = myr_io_listen(&server->loop, config->agents_address, 0, server->tls, service,
                            &server->listener, err);

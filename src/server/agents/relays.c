@@ -46,6 +46,7 @@ static void attach(struct session *relay, const struct myr_wire_attach *attach)
     while (carrier->sessions.count <= place) {
         myr_vec_push(&carrier->sessions, NULL);
     }
+    /* A relay of ours does neither: this one is broken, and all behind it come again. */
     if (carrier->sessions.items[place] || attach->name.len >= SERVER_NAME) {
         session_drop(relay, "it gives a channel twice, or to a name that is too long");
         return;
@@ -64,6 +65,7 @@ static void on_silent(struct session *relay, const struct myr_wire_silent *silen
 {
     struct server *server = relay->server;
     struct session *session = find(relay->carrier, silent->channel);
+    /* Of one that was never welcomed no silence means anything. */
     if (!session || session->over || session->node == MYR_NONE) {
         return;
     }
@@ -139,6 +141,7 @@ static int take_one(struct session *relay, struct myr_err *err)
         return rc;
     }
     if (head.node == MYR_WIRE_NO_NODE) {
+        /* Only its own frames are read here; those of agents are handed on as they are. */
         rc = take_own(relay, frame, err);
     } else {
         struct session *session = find(relay->carrier, head.node);

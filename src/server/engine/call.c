@@ -59,6 +59,7 @@ static bool is_kept(const char *text)
     static const char *const dropped[] = {"SBATCH_", "SLURM_", "SQUEUE_", "SINFO_", "SCANCEL_"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(dropped); i++) {
         if (strncmp(text, dropped[i], strlen(dropped[i])) == 0) {
+            /* Where the cluster is, and a credential for it, are not settings of a job. */
             return strncmp(text, "SLURM_CONF=", 11) == 0 || strncmp(text, "SLURM_JWT=", 10) == 0;
         }
     }
@@ -177,6 +178,7 @@ static void finish(struct one *one)
         return;
     }
     struct call_result result = {
+        /* Ended by a signal, by us or by others, is no exit status. */
         .code = WIFEXITED(one->status) && !one->late ? WEXITSTATUS(one->status) : -1,
         .late = one->late,
         .out = {one->out.data ? one->out.data : "", one->out.len},
@@ -257,6 +259,7 @@ static int spawn(struct one *one, int input, int out, int err)
     sigset_t normal, none;
     char path[1024];
     const char *bin = one->calls->how.bin;
+    /* Without a folder the path is searched, as a shell does. */
     snprintf(path, sizeof(path), "%s%s%s", bin, bin[0] ? "/" : "", one->argv[0]);
     sigfillset(&normal);
     sigdelset(&normal, SIGKILL);
@@ -306,6 +309,7 @@ static int run(struct one *one)
         fault = errno;
     }
     fault = fault ? fault : spawn(one, input, out[1], err[1]);
+    /* A child that has ended can still be opened, until it is waited for. */
     one->pidfd = fault ? -1 : (int)syscall(SYS_pidfd_open, one->pid, 0);
     if (!fault && one->pidfd < 0) {
         fault = errno;

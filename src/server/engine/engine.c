@@ -121,6 +121,7 @@ static bool may_start(struct server *server, const struct myr_control_rank *rank
     for (uint32_t i = 0; i < count; i++) {
         struct seen *seen = &server->engine->nodes[ranks[i].node];
         if (seen->is == ENGINE_NODE_HELD || seen->drain_asked) {
+            /* Not only nothing new: what was to start there is placed elsewhere. */
             seen->hold = MYR_HOLD_ALL;
             post(server, (struct myr_event){
                              .kind = MYR_EVENT_HOLD, .node = ranks[i].node, .code = MYR_HOLD_ALL});
@@ -252,6 +253,7 @@ static void be_there(struct server *server, uint32_t node, const struct seen *wa
     /* The core expects nothing of it any more: only a new boot brings it back. */
     bool given_up = core.state == MYR_NODE_REPAIR ||
                     (core.state == MYR_NODE_SUSPECT && !core.silent && core.ranks == 0);
+    /* New to the core, given up by the scheduler, or given up by the core: it joins anew. */
     if (core.boot == 0 || (was->known && was->is == ENGINE_NODE_DOWN) ||
         (given_up && (!was->known || was->is != ENGINE_NODE_UP))) {
         join(server, node);
@@ -380,6 +382,7 @@ static void tell_parts(struct server *server, const struct told *told)
         bool meant = rank.used && rank.job == told->job &&
                      (told->older ? rank.epoch <= told->epoch : rank.epoch == told->epoch) &&
                      (told->node == MYR_NONE || rank.node == told->node);
+        /* A slot that is not used has no node: the first stands in for it, and 'meant' is false. */
         bool unheard = engine->nodes[rank.used ? rank.node : 0].is == ENGINE_NODE_SILENT;
         if (!meant || (told->older && unheard)) {
             continue; /* of a node that is not heard nobody knows what runs there */

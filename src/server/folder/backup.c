@@ -44,6 +44,7 @@ static int make_empty(const char *folder, struct myr_err *err)
     }
     bool empty = true;
     for (const struct dirent *entry = readdir(list); entry; entry = readdir(list)) {
+        /* Whatever else lies there is somebody's. */
         empty = empty && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0);
     }
     closedir(list);
@@ -253,6 +254,7 @@ static int store_at_rest(const struct myr_server_copy *copy, const struct config
 static int check_needed(const char *folder, bool apart, struct myr_err *err)
 {
     for (size_t i = 0; i < MYR_ARRAY_COUNT(needed); i++) {
+        /* The state of several servers lies in etcd. */
         bool elsewhere = apart && strcmp(needed[i], "state.db") == 0;
         if (!elsewhere && !is_there(folder, needed[i])) {
             return myr_err_set(err, MYR_ENOENT, "%s: no server's folder: %s is missing", folder,
@@ -293,6 +295,7 @@ static int backup(const struct myr_server_copy *copy, const struct config *confi
         rc = store_at_rest(copy, config, path, ret, &why);
     }
     if (rc < 0) {
+        /* The last try's reason: the first one, that nobody answers, is no failure here. */
         *err = why;
         return rc;
     }
@@ -340,6 +343,7 @@ static int restore_etcd(const struct etcd_config *config, const char *path, stru
     struct store *from, *to = NULL;
     int rc = MYR_OK;
     MYR_TRY(open_etcd(config, "restore", &to, err));
+    /* Two states in one would be none. */
     if (!store_is_empty(to)) {
         rc = myr_err_set(err, MYR_EINVAL, "etcd holds the state of a cluster under '%s' already",
                          config->prefix);

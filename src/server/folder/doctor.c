@@ -70,6 +70,7 @@ static void check_cgroups(struct myr_server_findings *to)
 {
     struct statfs two = {}, one = {};
     bool has_two = statfs("/sys/fs/cgroup", &two) == 0 && two.f_type == CGROUP2_SUPER_MAGIC;
+    /* Version 1 is mounted by controller, below a folder that is none itself. */
     bool has_one = statfs("/sys/fs/cgroup/devices", &one) == 0 && one.f_type == CGROUP_SUPER_MAGIC;
     if (has_two || has_one) {
         say(to, MYR_VERDICT_OK, "cgroups", "version %d", has_two ? 2 : 1);

@@ -52,6 +52,7 @@ static int begin(struct myr_mute *mute, struct myr_err *err)
     server->http->routes = api_routes;
     server->http->route_count = api_route_count;
     uv_timer_init(&server->loop, &server->http->timer);
+    /* As every server begins: the core is told that it is the one that acts. */
     desk_post(server, &(struct myr_event){.kind = MYR_EVENT_TAKEOVER});
     return desk_run(server, err);
 }
@@ -190,6 +191,7 @@ unsigned myr_mute_post(struct myr_mute *mute, const struct myr_mute_request *ask
                               .words = {"v1", "jobs", asked->name},
                               .who = {.user = "ada", .unix_user = "ada"},
                               .from = "127.0.0.1"};
+    /* Any byte is some role. */
     request.who.role = (enum role)(asked->role % ROLE_COUNT);
     myr_buf_put(&request.body, asked->body.data, asked->body.len);
     int rc = route->role > request.who.role

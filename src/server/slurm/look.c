@@ -112,6 +112,7 @@ static void vanished(struct slurm *slurm, const struct gang *gang)
     struct server *server = slurm->server;
     int code = exit_code(slurm, gang->job, gang->epoch);
     char why[120];
+    /* Asked to end, or with a node that nobody can see: no verdict on how it ended. */
     if (gang->stopping || !engine_whole(server, gang->job)) {
         engine_gone(server, gang->job, gang->epoch, MYR_NONE);
     } else if (code == 0) {
@@ -176,6 +177,7 @@ static void take_own(struct slurm *slurm, const struct myr_slurm_job *job, uint3
         return;
     }
     gang->seen = true;
+    /* A whole look comes next, and says whether its nodes are well. */
     if (job->is == MYR_SLURM_JOB_LOST && !slurm->whole) {
         slurm->whole_ms = 0; /* first it is looked which node that was */
         gang->since_ms = steady_ms();
@@ -250,6 +252,7 @@ static void take_missing(struct slurm *slurm)
 {
     for (size_t i = slurm->gangs.count; i-- > 0;) {
         struct gang was = slurm->gangs.items[i];
+        /* An sbatch that has not answered may come into being after this list was made. */
         if (was.seen || was.stage == STAGE_ASKED || slurm->look <= was.known_at) {
             continue;
         }
@@ -270,6 +273,7 @@ static void take_forgotten(struct slurm *slurm)
     struct server *server = slurm->server;
     for (uint32_t id = 0; id < myr_control_jobs(server->control); id++) {
         struct myr_control_job job = myr_control_job(server->control, id);
+        /* One that was to start and has no mark has never begun: it is asked for again. */
         bool ran = job.state >= MYR_CONTROL_STARTING && job.state < MYR_CONTROL_DONE &&
                    (job.state != MYR_CONTROL_STARTING || slurm_was_started(slurm, id, job.epoch));
         if (ran && !slurm_gang(slurm, id, job.epoch)) {
@@ -407,6 +411,7 @@ static void look_over(struct slurm *slurm)
     }
     MYR_ASSERT(slurm->under_way);
     slurm->under_way = false;
+    /* From now on its silence about a node means nothing, for GRACE_MS. */
     if (!slurm->failed && slurm->was_away) {
         slurm->back_ms = steady_ms();
     }
@@ -479,6 +484,7 @@ void slurm_look(struct slurm *slurm)
     slurm->look++;
     slurm->under_way = true;
     slurm->failed = slurm->jobs_here = false;
+    /* Nodes that are not asked for are not waited for. */
     slurm->nodes_here = !slurm->whole;
     if (slurm->whole) {
         call(slurm->calls, &(struct call_order){.argv = nodes, .done = on_nodes, .context = slurm});

@@ -140,6 +140,7 @@ static int make_folder(const struct slurm *slurm, const struct engine_gang *gang
     if (mkdir(path, 0755) < 0 && errno != EEXIST) {
         return myr_err_errno(err, "making", path);
     }
+    /* Only root gives away; anybody else submits for himself. */
     const struct passwd *user = geteuid() == 0 ? getpwnam(gang->row->unix_user) : NULL;
     if (user && chown(path, user->pw_uid, user->pw_gid) < 0) {
         return myr_err_errno(err, "giving away", path);
@@ -204,6 +205,7 @@ static void submit(struct slurm *slurm, const struct engine_gang *gang)
     const struct tenant_row *tenant = gang->row->tenant < server->rows.tenants.count
                                           ? &server->rows.tenants.items[gang->row->tenant]
                                           : NULL;
+    /* The default tenant has no account. */
     bool named = server->config.slurm.accounts && tenant && strcmp(tenant->name, "default") != 0;
     comment_of(slurm, gang->job, gang->epoch, comment, sizeof(comment));
     struct script_place place = {.spool = slurm->spool,
@@ -281,6 +283,7 @@ static void on_flush(uv_timer_t *timer)
             myr_buf_printf(&names, "%s%s", next > i ? "," : "",
                            slurm->server->rows.nodes[order->node].name);
         }
+        /* Whoever looks at Slurm sees where it came from. */
         myr_buf_printf(&reason, "Reason=myriad: %s", first->reason);
         const char *const drain[] = {"scontrol",    "update",    names.data,
                                      "State=DRAIN", reason.data, NULL};

@@ -73,6 +73,7 @@ static uint64_t count_gpus(struct myr_str gres)
             !myr_str_to_u64((struct myr_str){item.data + colon, item.len - colon}, &count)) {
             count = 1; /* "gpu:h100" is one of them */
         }
+        /* No node has more: it is a number of something else. */
         all += gpu && count <= 1024 ? count : 0;
         /* A comma inside the brackets behind a count ends nothing: "(S:0,1)". */
         const char *close = open ? memchr(open, ')', (size_t)(end - open)) : NULL;
@@ -120,6 +121,7 @@ static enum myr_slurm_node_is node_is(struct myr_str state)
     if (is_one_of(state, absent, MYR_ARRAY_COUNT(absent))) {
         return MYR_SLURM_NODE_ABSENT;
     }
+    /* A node whose power Slurm has taken does not answer either, and is well. */
     if (silent && !off) {
         return MYR_SLURM_NODE_SILENT;
     }
@@ -186,6 +188,7 @@ int myr_slurm_read_nodes(const char *file, struct myr_str text, myr_slurm_node_e
         }
         bool none = myr_str_eq(f[6], MYR_STR("none")) || myr_str_eq(f[6], MYR_STR("None"));
         node.names = f[0];
+        /* sinfo marks the default partition with a star behind its name. */
         node.in_default = f[1].len > 0 && f[1].data[f[1].len - 1] == '*';
         node.partition = (struct myr_str){f[1].data, f[1].len - node.in_default};
         node.gpus = count_gpus(f[4]);
@@ -320,6 +323,7 @@ static int expand(const struct pattern *pattern, uint32_t level, const char *fro
     memcpy(walk->name + len, from, plain);
     len += plain;
     if (level == pattern->count) {
+        /* Counted over the whole list: brackets multiply. */
         if (len == 0 || ++walk->named > NAMES_MAX) {
             return bad_list(err, pattern->piece);
         }

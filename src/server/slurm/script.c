@@ -341,6 +341,7 @@ static void put_size(const struct server *server, const struct engine_gang *gang
         word(words, "--exclusive");
         word(words, "--mem=0");
     } else {
+        /* A GPU's share of the node, so that the others' can be had by others. */
         uint64_t cpus = place->node_cpus / all, memory = place->node_memory_mb / all;
         word(words, "--cpus-per-task=%llu", (unsigned long long)(cpus ? cpus : 1));
         word(words, "--mem-per-cpu=%llu",
@@ -411,6 +412,7 @@ int script_make(const struct server *server, const struct engine_gang *gang,
     const struct myr_doc *top = NULL;
     struct myr_str text = myr_str_from(gang->row->file);
     char folder[1024];
+    /* The rank alone tells node and place, which takes as many on each. */
     if (equal_gpus(gang) == 0) {
         return myr_err_set(err, MYR_ERANGE,
                            "Slurm gives each node of a job as many GPUs; the free ones lie apart");

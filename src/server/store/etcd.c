@@ -130,6 +130,7 @@ static bool is_denied(uint32_t status, struct myr_str message)
 {
     static const char *const words[] = {"permission denied", "invalid auth token",
                                         "user name is empty", "CommonName"};
+    /* It may also be said by words, under another status. */
     bool denied = status == 401 || status == 403;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(words) && !denied; i++) {
         denied = memmem(message.data, message.len, words[i], strlen(words[i])) != NULL;
@@ -201,6 +202,7 @@ static int ask_one(struct etcd *etcd, const char *path, const struct myr_buf *bo
         myr_arena_strndup(arena, answer.body.data ? answer.body.data : "", answer.body.len);
     struct myr_str text = {copy, answer.body.len};
     myr_http_answer_done(&answer);
+    /* Before the body is read as JSON, which it need not be. */
     if (answer.status == 404) {
         return myr_err_set(err, MYR_EVERSION, "%s: no such call; etcd 3.4 or later is expected",
                            url);

@@ -243,6 +243,7 @@ static int move_head(struct replicated *store, const char *folder, uint64_t numb
     part_key(key, folder, number, part);
     struct etcd_compare compares[2] = {leads(store), {.key = "head"}};
     if (store->begun) {
+        /* Before the first commit 'head' must not be there: its create revision is 0. */
         compares[1].by_value = true;
         compares[1].value = myr_str_from(before);
     }
@@ -281,6 +282,7 @@ static int write_image(struct replicated *store, struct myr_err *err)
         move_head(store, "base", next.generation, &last, segment_parts(text.len) - 1, &next, err));
     store->image_bytes = bytes.len;
     store->log_bytes = 0;
+    /* Up to the commit that the image stands for; one that came since must stay. */
     snprintf(to, sizeof(to), "log/%016" PRIx64 "/", next.last + 1);
     const struct etcd_drop logs = {"log/", to};
     int done = etcd_commit(

@@ -76,6 +76,7 @@ static int begin(struct sqlite *store, struct myr_err *err)
     MYR_TRY(prepare(store, "INSERT OR REPLACE INTO kv VALUES(?,?)", &store->put, err));
     MYR_TRY(prepare(store, "DELETE FROM kv WHERE key=?", &store->drop, err));
     MYR_TRY(prepare(store, "DELETE FROM kv WHERE key>=? AND key<?", &store->range, err));
+    /* Everything with the prefix sorts below it: text in UTF-8 has no byte 0xff. */
     MYR_TRY(prepare(store, "SELECT key,value FROM kv WHERE key>=?1 AND key<?1||x'ff' ORDER BY key",
                     &store->scan, err));
     MYR_TRY(prepare(store, "BEGIN IMMEDIATE", &store->begin, err));
