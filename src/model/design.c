@@ -309,6 +309,7 @@ static uint32_t find_in(const struct myr_design *design, struct myr_device_range
 uint32_t myr_design_find(const struct myr_design *design, struct myr_str name)
 {
     for (uint32_t kind = 0; kind < MYR_DEVICE_KIND_COUNT; kind++) {
+        /* Each kind begins with its own word and a slash. */
         struct myr_str rest = name;
         if (!take_word(&rest, kind_names[kind], '/')) {
             continue;

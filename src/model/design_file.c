@@ -127,6 +127,7 @@ static const struct section sections[] = {
     COUNTED("TRAYS", trays, tray_count, true),
     COUNTED("DOMAINS", domains, domain_count, true),
     COUNTED("MEMBERS", domain_devices, member_count, true),
+    /* Only grown designs have these (docs/decisions, 0010). */
     OPTIONAL("DEVID", device_id, device_count),
     OPTIONAL("PORTID", port_id, port_count),
     OPTIONAL("LINKID", link_id, link_count),
@@ -135,6 +136,7 @@ static const struct section sections[] = {
     OPTIONAL("NAMEORD", by_name, device_count),
     COUNTED_OPTIONAL("CARDS", cards, card_count),
     COUNTED_OPTIONAL("BISECT", bisections, bisection_count),
+    /* From here to the lengths of cables: only designs with a room. */
     COUNTED_OPTIONAL("ROOM", room, room_count),
     OPTIONAL("RACKMORE", rack_more, rack_count),
     COUNTED_OPTIONAL("RACKITEM", rack_items, rack_item_count),
@@ -218,6 +220,7 @@ void myr_design_put(const struct myr_design *design, struct myr_outfile *file)
         table[i].crc = bytes ? crc_of(data, bytes) : 0;
         offset = aligned(offset + bytes);
     }
+    /* The checksum of the header is the last field, over all before it. */
     struct file_header header = {.version = MYR_DESIGN_VERSION,
                                  .section_count = count,
                                  .file_bytes = offset,

@@ -306,6 +306,7 @@ const char *part_missing(const struct myr_part *part)
 /* 0 at a speed that the switch does not have. */
 uint32_t myr_switch_ports_per_cage(const struct myr_part_switch *sw, uint32_t gbps)
 {
+    /* The speed of a port as it comes, or one that it can be divided into. */
     bool can = gbps == sw->port_gbps;
     for (uint32_t i = 0; i < sw->splits.count; i++) {
         can = can || gbps == sw->splits.items[i];

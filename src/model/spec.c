@@ -128,6 +128,7 @@ static int read_sections(struct myr_arena *arena, const struct myr_catalog *cata
 {
     MYR_TRY(spec_need_optional(catalog, nodes->server, "server", MYR_PART_SERVER,
                                &spec->server_part, err));
+    /* Groups name networks, so networks come first. */
     MYR_TRY(read_networks(arena, catalog, nodes->networks, spec, err));
     if (nodes->groups) {
         MYR_TRY(spec_read_groups(arena, catalog, nodes->groups, spec, err));

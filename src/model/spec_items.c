@@ -45,6 +45,7 @@ static int read_item(struct myr_arena *arena, const struct myr_catalog *catalog,
     struct myr_str name;
     MYR_TRY(myr_doc_text(nodes.part, "part", &name, err));
     item->part = myr_catalog_find(catalog, name);
+    /* For complaints of the planner. */
     item->node = node;
     return item->part == MYR_PART_NONE ? spec_unknown_part(catalog, nodes.part, name, "items", err)
                                        : MYR_OK;

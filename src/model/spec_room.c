@@ -373,6 +373,7 @@ static int read_buildings(struct myr_arena *arena, const struct room_nodes *node
                              "'buildings' has %u entries, 1 to %d are expected",
                              nodes->buildings->count, MYR_ROOM_BUILDINGS_MAX);
     }
+    /* The one of the defaults gives way to the list. */
     room->building_count = 0;
     for (uint32_t i = 0; i < nodes->buildings->count; i++) {
         MYR_TRY(read_building(arena, nodes->buildings->items[i], room, err));
@@ -448,6 +449,7 @@ static int read_chain(struct myr_arena *arena, const struct myr_doc *node, const
         FIELD_ROW_TEXT("name", struct myr_spec_chain, name),
         FIELD_ROW_DOUBLE("kw", struct myr_spec_chain, kw, 0.1, 1e7),
     };
+    /* UINT32_MAX: no parent. */
     struct myr_spec_chain link = {.node = node, .parents = {UINT32_MAX, UINT32_MAX}};
     const struct field_table tables[] = {{list_fields, MYR_ARRAY_COUNT(list_fields), &nodes},
                                          {fields, MYR_ARRAY_COUNT(fields), &link}};

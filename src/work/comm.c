@@ -406,6 +406,7 @@ uint64_t myr_comm_wire_bytes(const struct myr_comm *row)
     return row->bytes;
 }
 
+/* From the list that makes the enum: no name can be missing. */
 const char *myr_comm_kind_name(enum myr_comm_kind kind)
 {
     static const char *const names[] = {

@@ -232,6 +232,7 @@ int myr_layout_parse(const struct myr_doc *map, uint64_t gpus, struct myr_layout
     return MYR_OK;
 }
 
+/* Names as files have them, so that messages and files speak alike. */
 const char *myr_recompute_name(enum myr_recompute recompute)
 {
     MYR_ASSERT((size_t)recompute < MYR_ARRAY_COUNT(recompute_names));
@@ -292,6 +293,7 @@ void myr_layout_write(struct myr_buf *buf, const struct myr_layout *layout)
     myr_buf_printf(buf, "  recompute: %s\n", myr_recompute_name(layout->recompute));
     myr_buf_printf(buf, "  schedule: %s\n", myr_schedule_name(layout->schedule));
     myr_buf_printf(buf, "  precision: %s\n", myr_precision_name(layout->precision));
+    /* Parts with ';' between them, as read_parts() takes them; the key only where there is one. */
     for (uint32_t i = 0, some = 0; i < MYR_AGAIN_COUNT; i++) {
         if (layout->recompute_parts >> i & 1) {
             myr_buf_printf(buf, "%s%s",

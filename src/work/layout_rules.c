@@ -205,6 +205,7 @@ enum myr_layout_rule myr_layout_broken(const struct myr_layout *layout,
     if (rule != MYR_LAYOUT_OK) {
         return rule;
     }
+    /* What follows needs the numbers of layers and tokens. */
     uint32_t seq = myr_layout_seq(layout, model);
     /* The embedding and the output may stand for a layer each. */
     if ((uint64_t)layout->pp * layout->vp > model->layer_count + UINT64_C(2)) {

@@ -63,6 +63,7 @@ static int check_mla(const struct myr_model *model, struct myr_err *err)
     }
     const struct myr_mla *mla = &model->mla;
     const struct range ranges[] = {
+        /* 0: queries are not compressed. */
         {"mla.q_rank", mla->q_rank, 0, MYR_MODEL_DIM_MAX},
         {"mla.kv_rank", mla->kv_rank, 1, MYR_MODEL_DIM_MAX},
         {"mla.nope_dim", mla->nope_dim, 1, MYR_MODEL_DIM_MAX},

@@ -59,6 +59,7 @@ int myr_work_read_details(const struct myr_doc *doc, struct myr_model_details *r
         DETAIL("norm_epsilon", norm_epsilon),
         DETAIL("routed_scale", routed_scale),
     };
+    /* Numbers that are no counts are read below, so the table lists them here. */
     static const char *const others[] = {"activation", "rotary_base", "rotary_share",
                                          "norm_epsilon", "routed_scale"};
     static const struct key_table table = {

@@ -117,6 +117,10 @@ static int check_layer_types(const struct myr_doc *doc, const struct myr_model *
 static int check_unread(const struct myr_doc *doc, const struct hf_family *family,
                         const struct myr_model *model, const char *what, struct myr_err *err)
 {
+    /*
+     * Keys of kinds of layers, by what they would mean; a family that has the kind may have its
+     * keys.
+     */
     static const char *const experts[] = {"num_local_experts", "num_experts", "n_routed_experts",
                                           "num_routed_experts", "moe_num_experts"};
     static const char *const others[] = {

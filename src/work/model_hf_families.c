@@ -325,6 +325,7 @@ const struct hf_family myr_work_hf_families[] = {
      ROWS(bailing_rows),
      hf_finish_bailing_v2,
      {USUAL, .qk_norm = true, .moe.score_bias = true}},
+    /* No table of positions and no rotation. */
     {"bloom",
      ROWS(bloom_rows),
      hf_finish_plain,
@@ -332,12 +333,14 @@ const struct hf_family myr_work_hf_families[] = {
       .seq_tokens = 2048}},
     {"chatglm", ROWS(chatglm_rows), hf_finish_chatglm, {USUAL}},
     {"codegen", ROWS(gptj_rows), hf_finish_plain, {PARALLEL}},
+    /* Attention and FFN side by side behind one norm. */
     {"cohere", ROWS(llama_rows), hf_finish_cohere, {DECODER(1), .gated = true, .tied = true}},
     {"cohere2",
      ROWS(pattern_rows),
      hf_finish_cohere2,
      {DECODER(1), .gated = true, .tied = true, .full_every = 4}},
     {"dbrx", ROWS(dbrx_rows), hf_finish_dbrx, {USUAL, .seq_tokens = 2048}},
+    /* The first of the line has experts but no latent attention. */
     {"deepseek", ROWS(glm_moe_rows), hf_finish_dots, {USUAL}},
     {"deepseek_v2", ROWS(deepseek_rows), hf_finish_deepseek_v2, {USUAL}},
     {"deepseek_v3", ROWS(deepseek_rows), hf_finish_deepseek, {USUAL, .moe.score_bias = true}},
@@ -355,6 +358,7 @@ const struct hf_family myr_work_hf_families[] = {
      hf_finish_falcon,
      {DECODER(1), .norm = MYR_NORM_LAYER, .tied = true, .seq_tokens = 2048}},
     {"gemma", ROWS(llama_rows), hf_finish_llama, {USUAL, .tied = true, .head_dim = 256}},
+    /* Norms before and behind both parts of a layer: four. */
     {"gemma2",
      ROWS(llama_rows),
      hf_finish_gemma2,
@@ -378,6 +382,7 @@ const struct hf_family myr_work_hf_families[] = {
     {"gpt2", ROWS(gpt2_rows), hf_finish_gpt2, {OLD_GPT, LEARNED}},
     {"gpt_bigcode", ROWS(gpt2_rows), hf_finish_bigcode, {OLD_GPT, LEARNED}},
     {"gpt_neox", ROWS(llama_rows), hf_finish_neox, {OLD_GPT}},
+    /* Experts have biases here, and so has the router; every head has a learned sink. */
     {"gpt_oss",
      ROWS(mixtral_rows),
      hf_finish_gpt_oss,
@@ -396,6 +401,7 @@ const struct hf_family myr_work_hf_families[] = {
     {"kimi_k2", ROWS(deepseek_rows), hf_finish_deepseek, {USUAL, .moe.score_bias = true}},
     {"llama", ROWS(llama_rows), hf_finish_llama, {USUAL}},
     {"llama4_text", ROWS(llama4_rows), hf_finish_llama4, {USUAL}},
+    /* Norms of queries and keys that span all heads. */
     {"minimax_m2",
      ROWS(mixtral_rows),
      hf_finish_minimax,
@@ -406,6 +412,7 @@ const struct hf_family myr_work_hf_families[] = {
     {"mixtral", ROWS(mixtral_rows), hf_finish_mistral, {USUAL}},
     {"mpt", ROWS(mpt_rows), hf_finish_mpt, {DECODER(2), .tied = true, .seq_tokens = 2048}},
     {"nemotron", ROWS(llama_rows), hf_finish_llama, {DECODER(2), .norm = MYR_NORM_LAYER}},
+    /* Norms without weights. */
     {"olmo", ROWS(llama_rows), hf_finish_llama, {USUAL, .norm = MYR_NORM_BARE}},
     {"olmo2", ROWS(llama_rows), hf_finish_llama, {USUAL, .qk_norm = true, .qk_norm_wide = true}},
     {"olmo3",
@@ -418,6 +425,10 @@ const struct hf_family myr_work_hf_families[] = {
     {"phi3", ROWS(llama_rows), hf_finish_mistral, {USUAL}},
     {"phimoe", ROWS(mixtral_rows), hf_finish_phimoe, {USUAL, .norm = MYR_NORM_LAYER}},
     {"qwen", ROWS(qwen_rows), hf_finish_qwen, {USUAL, .qkv_bias = true}},
+    /*
+     * Biases of queries, keys and values are in the code of the second generation, a norm instead
+     * of them in that of the third.
+     */
     {"qwen2", ROWS(llama_rows), hf_finish_qwen2, {USUAL, .qkv_bias = true}},
     {"qwen2_5_vl", ROWS(llama_rows), hf_finish_qwen2, {USUAL, .qkv_bias = true}},
     {"qwen2_5_vl_text", ROWS(llama_rows), hf_finish_qwen2, {USUAL, .qkv_bias = true}},

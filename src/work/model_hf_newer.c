@@ -200,6 +200,7 @@ static int read_linear(const struct myr_doc *doc, struct myr_model *model, struc
         return myr_doc_error(err, kinds, MYR_EINVAL, "'layer_types' names %u layers of %u",
                              kinds->count, model->layer_count);
     }
+    /* The first full layer gives the rule; all layers are held against it. */
     uint32_t first = 0;
     while (first < kinds->count && !is_word(kinds->items[first], "full_attention")) {
         first++;

@@ -91,6 +91,7 @@ struct myr_rank_params myr_rank_params(const struct myr_layout *layout,
 struct myr_rank_params myr_layer_params(const struct myr_layout *layout,
                                         const struct myr_model *model, bool moe)
 {
+    /* One layer of a kind, without ends. */
     struct weights one = myr_work_layer(model, moe, myr_work_share(layout));
     return (struct myr_rank_params){one.sharded, one.replicated, one.expert};
 }

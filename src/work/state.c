@@ -383,6 +383,7 @@ struct myr_state myr_state_of(const struct myr_layout *layout, const struct myr_
     struct myr_rank_params params = myr_rank_params(layout, model, stage);
     myr_u128 dense = params.sharded + params.replicated;
     myr_u128 expert = params.expert;
+    /* ZeRO-1 cuts the optimiser's state, 2 also gradients, 3 also weights. */
     uint64_t cut = myr_layout_shard(layout);
     uint64_t expert_cut = myr_layout_expert_shard(layout);
     uint64_t weight_cut = layout->zero >= 3 ? cut : 1;
@@ -401,6 +402,7 @@ struct myr_state myr_state_of(const struct myr_layout *layout, const struct myr_
         .working_bytes = clamp_u64(working_bytes(layout, model, &parts)),
         .checkpoint_bytes = rank_checkpoint(layout, model, &parts, &params),
     };
+    /* First what FSDP adds, then which of PyTorch's moments is the fullest. */
     if (layout->kernels != MYR_KERNELS_FUSED && layout->weights == MYR_WEIGHTS_CAST) {
         fsdp_moment(layout, model, &params, &state);
     }

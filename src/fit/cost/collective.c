@@ -127,6 +127,7 @@ uint32_t myr_fit_reach(const struct myr_fit_case *it, const struct myr_layout *l
                        enum myr_axis axis)
 {
     struct fit_places places = fit_places_of(it, layout);
+    /* Only axes that a layout's order has can be asked for. */
     const struct fit_near *nears[] = {
         [MYR_AXIS_TP] = &places.tp_near, [MYR_AXIS_CP] = &places.cp_near,
         [MYR_AXIS_DP] = &places.dp_near, [MYR_AXIS_PP] = &places.pp_near,

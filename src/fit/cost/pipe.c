@@ -352,6 +352,7 @@ static struct fit_played play_pipe(const struct myr_fit_case *it, const struct m
     struct fit_played ret = {};
     chunks_of(it, layout, blocks, beside_s, &chunks);
     for (uint32_t i = 0; i < layout->pp; i++) {
+        /* The first of equals is the slowest rank. */
         double time = rank_s(layout, &chunks, i);
         ret.rank = time > ret.rank_s ? i : ret.rank;
         ret.rank_s = fit_max(ret.rank_s, time);

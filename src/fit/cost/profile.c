@@ -337,6 +337,7 @@ static int add_devices(struct myr_profiles *profiles, struct myr_arena *arena,
     return MYR_OK;
 }
 
+/* As add_devices(). The order of the list is that of the files: order inside a line is a number. */
 static int add_stacks(struct myr_profiles *profiles, struct myr_arena *arena,
                       const struct myr_doc *list, struct myr_err *err)
 {
@@ -359,6 +360,7 @@ static int add_stacks(struct myr_profiles *profiles, struct myr_arena *arena,
     return MYR_OK;
 }
 
+/* Rules have no names: they are added behind the others, where they win. */
 static int add_rules(struct myr_profiles *profiles, struct myr_arena *arena,
                      const struct myr_doc *list, struct myr_err *err)
 {

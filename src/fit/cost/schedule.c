@@ -176,6 +176,7 @@ static void quick_interleaved_forward(struct slots *s)
     }
 }
 
+/* From the first stage that has begun with gradients to the last that has not ended. */
 static void quick_interleaved_backward(struct slots *s)
 {
     const double *back = s->it->backward_s, *weight = s->it->weight_s;

@@ -136,12 +136,14 @@ static int find_layouts(struct myr_training *t, struct myr_arena *arena,
     t->question.gpus_per_node = u->gpus_per_node;
     if (t->it.has_design) {
         const struct myr_design_head *head = t->it.design.head;
+        /* The default is no statement: only another number can contradict the design. */
         if (u->gpus_per_node != MYR_TRAINING_NODE_GPUS && u->gpus_per_node != head->gpus_per_node) {
             return myr_err_set(err, MYR_EINVAL, "--gpus-per-node %u, the design's nodes have %u",
                                u->gpus_per_node, head->gpus_per_node);
         }
         t->question.store = myr_store_of(&t->it.design);
         t->question.gpus_per_node = head->gpus_per_node;
+        /* What the design has beside the job: room for spares. */
         t->nodes_left = (head->gpus - t->it.query.gpus) / head->gpus_per_node;
     }
     return myr_case_answer(&t->it, arena, &t->answer, err);

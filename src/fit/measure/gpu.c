@@ -307,6 +307,7 @@ int myr_gpu_open(struct myr_gpu **ret, const char *folder, uint32_t index, struc
     return rc;
 }
 
+/* In the opposite order; what was not opened is NULL or 0. */
 void myr_gpu_close(struct myr_gpu *gpu)
 {
     if (!gpu) {
@@ -397,6 +398,7 @@ static int make_layout(struct myr_gpu *gpu, const struct myr_kernel *kernel, int
     return status;
 }
 
+/* The library's first choice is taken, as trainers do. */
 static int prepare_matmul(struct myr_gpu *gpu, struct prepared *p)
 {
     const struct myr_kernel *kernel = p->kernel;

@@ -513,6 +513,10 @@ static int check_size(const char *path, struct myr_str piece, uint64_t *total, u
 
 int myr_trainlog_read(struct myr_trainlog *log, const char *path, struct myr_err *err)
 {
+    /*
+     * Checked as it comes: neither a device without an end nor a file without lines fills the
+     * memory.
+     */
     struct myr_infile file;
     MYR_CLEANUP(myr_buf_done) struct myr_buf piece = {};
     uint64_t total = 0, line = 0;

@@ -31,6 +31,7 @@ bool fit_word_has(struct myr_str text, const char *word)
     return false;
 }
 
+/* Case does not matter in any of these. */
 static bool is_any(struct myr_str text, const char *const *words, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

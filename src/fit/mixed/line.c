@@ -164,6 +164,7 @@ void fit_line_price_layers(const struct fit_line_up *line, uint32_t pool,
     if (line->selective) {
         fit_blocks_of(&b->it, &b->layout, &blocks[1]);
     }
+    /* What the tables are made from is set; the layout is left plain for those who ask it later. */
     b->layout.recompute = MYR_RECOMPUTE_NONE;
     b->sums = (struct fit_layer_sums){row_of(line),
                                       {row_of(line), row_of(line)},

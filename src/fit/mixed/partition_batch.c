@@ -59,6 +59,7 @@ static bool adds_up(struct combination *c, uint32_t at, uint64_t left)
         c->taken[pool] = (uint32_t)(left / step * way_of(c, pool)->step);
         return left % step == 0 && left / step >= 1 && left / step <= most;
     }
+    /* What the finer pools need at least and can take at most narrows the choice of this one. */
     uint64_t others_least = 0, others_most = 0;
     for (uint32_t i = at + 1; i < c->it->pool_count; i++) {
         uint32_t other = c->order[i];

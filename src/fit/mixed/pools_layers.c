@@ -449,6 +449,7 @@ void fit_mix_layers(const struct fit_mixer *x, struct myr_fit_mixed *best)
     for (uint32_t i = 0; i < model->layer_count; i++) {
         line.moe[i + 1] = line.moe[i] + myr_model_layer_is_moe(model, i);
     }
+    /* Which recomputation the question allows: numbers of layers, all of them, or selective. */
     line.counts = recompute < 0;
     line.all = recompute == MYR_RECOMPUTE_FULL;
     line.selective = recompute == MYR_RECOMPUTE_SELECTIVE || (recompute < 0 && !x->space.flash);

@@ -70,6 +70,7 @@ static int check_same(const struct myr_case_question *u, const struct myr_layout
         {"sequence", u->seq, seq_tokens},
         {"the number of GPUs", u->gpus, myr_layout_gpus(l)},
     };
+    /* 0 is "not asked for". */
     for (size_t i = 0; i < MYR_ARRAY_COUNT(pairs); i++) {
         if (pairs[i].asked && pairs[i].asked != pairs[i].there) {
             return mismatch(pairs[i].name, pairs[i].asked, pairs[i].there, u->layout, err);

@@ -34,6 +34,7 @@ static int add_plots(struct myr_file_set *set, const struct myr_fit_report *repo
     if (rc < 0) {
         return rc;
     }
+    /* Weak and strong scaling. */
     myr_fit_growth(query, 8, query->gpus, true, arena, &growth[0]);
     myr_fit_growth(query, 8, query->gpus, false, arena, &growth[1]);
     if (growth[0].count <= 1 && growth[1].count <= 1) {

@@ -98,6 +98,7 @@ void myr_plot_memory(const struct myr_fit_case *it, const struct myr_fit_found *
     struct myr_bar_row rows[MEMORY_ROWS];
     struct myr_piece pieces[MEMORY_ROWS][MEMORY_TERMS];
     char names[MEMORY_ROWS][48], words[MEMORY_ROWS][48], limit[64], explained[128];
+    /* The fastest ones: they come first. */
     count = count < MEMORY_ROWS ? count : MEMORY_ROWS;
     for (uint32_t i = 0; i < count; i++) {
         const struct myr_layout *l = &layouts[i].layout;
@@ -138,6 +139,7 @@ static struct myr_series growth_series(const struct myr_fit_scaling *trace, cons
 void myr_plot_linearity(const struct myr_fit_scaling *weak, const struct myr_fit_scaling *strong,
                         struct myr_buf *buf)
 {
+    /* The series point into these, so they must not go before the chart is drawn. */
     struct myr_point points[2][MYR_GROWTH_MAX];
     struct myr_series series[] = {
         growth_series(weak, "weak: batch in proportion", BLUE, points[0]),
@@ -259,6 +261,10 @@ void myr_plot_goodput(const struct myr_goodput_curve *curves, uint32_t count, st
                                         .count = shown,
                                         .colour = colours[c],
                                         .dashed = c >= 2};
+        /*
+         * The optimum of each curve as a dot of its own; no name, or the legend would have it
+         * twice.
+         */
         series[count + c] = (struct myr_series){.name = "",
                                                 .points = &optima[c],
                                                 .count = 1,

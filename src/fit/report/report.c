@@ -76,6 +76,7 @@ static void put_layouts(const struct myr_fit_report *report, struct myr_buf *buf
     myr_page_table_begin(buf, heads, MYR_ARRAY_COUNT(heads));
     for (uint32_t i = 0; i < answer->top_count && i < 10; i++) {
         const struct myr_layout *l = &answer->top[i].layout;
+        /* In the order of the heads. */
         const uint32_t axes[] = {l->tp, l->pp, l->vp, l->dp, l->cp, l->ep, l->micro_batch, l->zero};
         myr_page_row_begin(buf);
         myr_page_number(buf, "%u", i + 1);
@@ -133,6 +134,7 @@ static void put_best(const struct myr_fit_report *report, const struct myr_fit_c
     myr_fit_memory_of(&q->it, l, &memory);
     myr_page_tiles_begin(buf);
     myr_page_tile(buf, "step", "%.4g s", cost->step_s);
+    /* Up and down by the same factor: the interval is one of the logarithm. */
     myr_page_tile(buf, "90 % interval", "%.4g to %.4g s", cost->step_s / (1 + report->spread),
                   cost->step_s * (1 + report->spread));
     myr_page_tile(buf, "MFU", "%.1f %%", 100 * cost->mfu);
@@ -153,6 +155,7 @@ void myr_fit_report_html(const struct myr_fit_report *report, struct myr_arena *
                          struct myr_buf *buf)
 {
     const struct myr_fit_query *q = report->query;
+    /* Curves are searches of their own, made here and not asked for by the answer. */
     struct myr_fit_scaling *weak = MYR_ARENA_NEW(arena, struct myr_fit_scaling, 1);
     struct myr_fit_scaling *strong = MYR_ARENA_NEW(arena, struct myr_fit_scaling, 1);
     struct myr_fit_cost cost;
@@ -217,6 +220,7 @@ static void put_cases(const struct myr_campaign_report *report, struct myr_buf *
         const struct myr_campaign_case *it = &report->cases[i];
         const struct myr_campaign *c = it->campaign;
         const struct myr_goodput *g = &c->goodput;
+        /* The name of the rate and its number. */
         char failures[64];
         snprintf(failures, sizeof(failures), "%s (%.4g)", it->rate, it->rate_per_1000_node_days);
         myr_page_row_begin(buf);
@@ -310,6 +314,7 @@ int myr_campaign_report_html(const struct myr_campaign_report *report, struct my
              myr_u64_grouped(report->query->gpus, grouped), q->it.device->name);
     myr_page_begin(buf, title);
     if (q->tokens > 0) {
+        /* Billions and trillions are how people count tokens. */
         bool large = q->tokens >= 1e12;
         note(buf, "%.6g %s tokens.", q->tokens / (large ? 1e12 : 1e9),
              large ? "trillion" : "billion");

@@ -151,6 +151,7 @@ double myr_fit_turned_s(const struct myr_fit_case *it, const struct myr_layout *
     struct myr_fit_case turned = *it;
     struct myr_device device = *it->device;
     struct myr_fit_cost cost;
+    /* Latencies are constants, all else is the device's. */
     double constants[MYR_FIT_CONSTANTS_MAX];
     memcpy(constants, it->constants, FIT_CONSTANT_COUNT * sizeof(*constants));
     turned.device = &device;

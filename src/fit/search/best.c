@@ -22,6 +22,7 @@ static bool before(const struct myr_layout *a, const struct myr_layout *b)
     uint64_t keys[2][KEYS];
     for (int i = 0; i < 2; i++) {
         const struct myr_layout *l = both[i];
+        /* The five axes as one number. */
         uint64_t order = 0;
         for (int j = 0; j < MYR_LAYOUT_ORDER_COUNT; j++) {
             order = order * 8 + (uint64_t)l->order[j];

@@ -348,6 +348,7 @@ static bool begin_family(struct fit_visit *v, struct fit_search *s, const struct
     bool has_moe = s->layers[FIT_MOE_FULL] + s->layers[FIT_MOE_WINDOW] > 0;
     v->layer[1] =
         has_moe ? myr_layer_params(&v->layout, q->it.model, true) : (struct myr_rank_params){};
+    /* Bounds on exchanges take the fewest parameters, those on memory the earliest stages. */
     v->lightest = fit_params_least(v, depth->least_layers, depth->least_moe);
     v->layout.shard = 0;
     for (uint32_t zero = 0; zero <= 3; zero++) {

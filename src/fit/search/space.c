@@ -308,6 +308,7 @@ static void note_layers(struct fit_shape *shape, struct fit_depth *depth)
 static void add_depth(struct fit_space *space, struct myr_arena *arena, uint32_t pp)
 {
     const struct myr_fit_query *q = space->query;
+    /* Chunks may be two more than layers: the outermost ones may be empty. */
     uint32_t layers = q->it.model->layer_count;
     struct fit_depth *depth = &space->depths[space->depth_count];
     *depth = (struct fit_depth){.pp = pp, .first_shape = space->shape_count, .vp_most = 1};
@@ -450,6 +451,7 @@ static bool width_legal(const struct fit_space *space, struct myr_layout layout)
 /* One step of the counter tp, cp, sequence parallelism, ep, etp; false when it has run through. */
 static bool width_step(const struct fit_space *space, struct myr_layout *l)
 {
+    /* etp turns fastest: 0 is as tp, 1 is whole experts. */
     uint32_t experts = space->query->it.model->moe.expert_count;
     if (experts && l->etp == 0 && l->tp > 1) {
         l->etp = 1;
