@@ -34,6 +34,7 @@ static int need_ports(const struct net_plan *net, const struct port_need *need, 
                              "a switch of this %s needs %llu ports, it has %u", what,
                              (unsigned long long)ports, radix);
     }
+    /* Ports alone may fit: then it is the cages that are too few, and the message says so. */
     if (cages > need->sw->cages) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "the %llu ports of a switch of this %s need %llu cages, it has %u",
@@ -110,6 +111,7 @@ static int size_dragonfly_plain(struct plan *plan, struct net_plan *net, struct 
     uint32_t radix = fits_straight_radix(net->leaf_sw, out->fabric_gbps), h;
     dragonfly_shape(net, radix, &h);
     uint32_t p = out->hosts_per_switch, a = out->group_switches;
+    /* Hosts, all other switches of the group, and global ports. */
     MYR_TRY(need_ports(net, &(struct port_need){net->leaf_sw, p, a - 1, h}, "dragonfly", err));
     MYR_TRY(plan_whole_splitters(net, p, err));
     MYR_TRY(size_groups(net, a * p, a * h, err));
@@ -152,6 +154,7 @@ static int size_dragonfly_plus(struct plan *plan, struct net_plan *net, struct m
         need_ports(net, &(struct port_need){net->spine_sw, 0, half, global}, "dragonfly+", err));
     MYR_TRY(size_groups(net, half * hosts, half * global, err));
     uint64_t groups = out->groups;
+    /* In the words of tiers, which place.c and wire.c share. */
     out->group_switches = half;
     out->hosts_per_switch = hosts;
     out->leaf = out->spine = (uint32_t)groups * half;
@@ -295,6 +298,7 @@ static int size_aggregation(struct plan *plan, struct net_plan *net, struct myr_
     /* Dealt out in windows of uplinks (wire.c): an aggregation switch takes whole windows. */
     uint32_t windows = above->access_ports / access->uplink_ports;
     uint32_t needed = ceil_div(out->access, windows);
+    /* The spec's number, else what the ports need, but no fewer than are always built. */
     out->aggregation = net->spec->aggregation_count ? net->spec->aggregation_count
                        : needed > fixed             ? needed
                                                     : fixed;
@@ -351,6 +355,7 @@ static int resolve_access_speed(const struct plan *plan, struct net_plan *net, s
                                "cannot run",
                                access->id, access->eth.access_gbps, card->id, card->nic.port_gbps,
                                wanted ? wanted : access->eth.access_gbps);
+        /* The speed that would do is known: it is told. */
         if (most) {
             myr_err_hint(err, "nic_gbps: %u can", most);
         }
@@ -392,6 +397,7 @@ static int check_access(const struct net_plan *net, uint32_t homes, struct myr_e
                              "manager",
                              net->managers);
     }
+    /* A node reaches a switch by each port, no more. */
     if (homes > net->nic_ports) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "%u homes need as many ports, nodes have %u", homes, net->nic_ports);
@@ -409,6 +415,7 @@ static void explain_access(struct plan *plan, struct net_plan *net, uint32_t hom
     net->rule[MYR_DEVICE_ACCESS] = "homes * ceil(nodes / ports of an access switch)";
     net->inputs[MYR_DEVICE_ACCESS] =
         myr_arena_printf(plan->arena, "%u * ceil(%u / %u)", homes, net->nodes, ports);
+    /* Only out of band has boxes beside its nodes. */
     if (net->managed) {
         net->rule[MYR_DEVICE_ACCESS] =
             "homes * ceil((nodes + management ports of switches / homes) / ports of an access "

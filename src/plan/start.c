@@ -36,6 +36,7 @@ static int find_server(const struct myr_catalog *catalog, const char *name,
         MYR_CLEANUP(myr_vec_free_at) MYR_VEC(const char *) names = {};
         /* What the user typed is cut short and made harmless before it is shown. */
         char near[128], shown[MYR_EXCERPT_MAX];
+        /* Only servers are suggested: another part would be refused again. */
         for (uint32_t i = 0; i < catalog->parts.count; i++) {
             if (catalog->parts.items[i].kind == MYR_PART_SERVER) {
                 myr_vec_push(&names, catalog->parts.items[i].id);
@@ -80,6 +81,7 @@ static void put_networks(struct myr_buf *buf, const struct myr_part *server, uin
         myr_buf_printf(buf, "  # storage: {%s%s%sextra_nodes: 16}   # with 'storage' below\n",
                        *word ? "fabric: " : "", word, *word ? ", " : "");
     }
+    /* Service and out-of-band networks as far as the server has cards for them. */
     for (uint32_t net = MYR_NET_SERVICE; net < MYR_NET_COUNT; net++) {
         if (server->server.nics[net].nic) {
             myr_buf_printf(buf, "  %s:\n", myr_net_names[net]);
@@ -146,6 +148,7 @@ int myr_start_write(struct myr_arena *arena, const struct myr_catalog *catalog,
                            (unsigned long long)start->gpus, (unsigned long long)servers,
                            MYR_SPEC_SERVERS_MAX);
     }
+    /* Each key with a word about it: the file is read by people first. */
     struct myr_buf *buf = &ret->spec;
     myr_buf_puts(buf,
                  "# A spec to start from; docs/spec.md has every key. Plan it: myriad plan FILE\n");

@@ -217,6 +217,7 @@ static void wire_hosts_by_nic(struct plan *plan, const struct net_plan *net)
                 if (!plan_endpoint(plan, net, unit, leaf, port, &device, &nic_port)) {
                     continue;
                 }
+                /* The card's first port is the key: all planes of it share one cable. */
                 for (uint32_t plane = 0; plane < net->out.planes; plane++) {
                     join_host(&wiring, device, nic_port + plane,
                               leaf_device(net, plane, unit, leaf), port,
@@ -281,6 +282,8 @@ static void wire_spine_core(struct plan *plan, const struct net_plan *net)
             uint32_t spine_id = out->first_spine + fabric * net->unit_spines + index;
             for (uint32_t up = 0; up < out->spine_up; up++) {
                 uint32_t core, port;
+                /* Regular: a block of ports for each pod. Dense: dealt round the cores of the
+                 * group. */
                 if (net->core_pair_links) {
                     core = up / net->core_pair_links;
                     port = pod * net->core_pair_links + up % net->core_pair_links;
@@ -314,6 +317,7 @@ static void wire_global(struct plan *plan, const struct net_plan *net, uint32_t 
     const struct myr_network *out = &net->out;
     const struct myr_design *design = &plan->design;
     struct layer_wiring wiring = start_layer(plan, net, MYR_LAYER_GLOBAL);
+    /* Each pair once; either side counts its ports by the order of its peers. */
     for (uint32_t a = 0; a < out->groups; a++) {
         for (uint32_t b = a + 1; b < out->groups; b++) {
             for (uint32_t copy = 0; copy < net->global_pair_links; copy++) {
@@ -338,6 +342,7 @@ static void wire_dragonfly(struct plan *plan, const struct net_plan *net)
         uint32_t first = out->first_leaf + group * out->group_switches;
         for (uint32_t a = 0; a < out->group_switches; a++) {
             for (uint32_t b = a + 1; b < out->group_switches; b++) {
+                /* A switch leaves out itself: ports behind its own number move down by one. */
                 join(&wiring, port_of(design, first + a, out->hosts_per_switch + b - 1),
                      port_of(design, first + b, out->hosts_per_switch + a), 0);
             }
@@ -357,6 +362,7 @@ static void wire_dragonfly_plus(struct plan *plan, const struct net_plan *net)
         uint32_t group = leaf / out->group_switches;
         for (uint32_t s = 0; s < out->group_switches; s++) {
             uint32_t spine = out->first_spine + group * out->group_switches + s;
+            /* Leaf l of a group has port l on each of its spines. */
             join(&wiring, port_of(design, out->first_leaf + leaf, out->leaf_down + s),
                  port_of(design, spine, leaf % out->group_switches), 0);
         }

@@ -97,9 +97,11 @@ static int plan_cell(struct fill *fill, uint32_t side, const char *path,
     struct myr_explained *found;
     uint32_t count;
     const struct myr_design *design = &fill->all->sides[side].design;
+    /* The plan's own rule and inputs: nothing is explained twice. */
     MYR_TRY(myr_plan_explain_path(design, &fill->plans[side], path, &found, &count, err));
     *ret = (struct myr_compare_cell){
         .basis = found->basis, .rule = found->rule, .inputs = found->inputs, .path = found->path};
+    /* Null in the plan is no error: a price or a room may be missing. */
     if (found->value->kind != MYR_VALUE_NUMBER ||
         !myr_str_to_double(found->value->text, &ret->value)) {
         ret->why = "the plan has no such figure";
@@ -201,6 +203,7 @@ static int money_rows(struct fill *fill, struct myr_err *err)
     MYR_TRY(plan_row(fill, &capex, "totals.cost", &bill, err));
     share = add(fill, &each);
     MYR_TRY(plan_row(fill, &years, "power.energy.cost_of_years", &tco, err));
+    /* One GPU's part is computed here: the plan has only the whole. */
     for (uint32_t i = 0; i < all->count; i++) {
         const struct myr_compare_side *side = &all->sides[i];
         uint32_t gpus = side->design.head->gpus;
@@ -367,6 +370,7 @@ static void fit_rows(struct fill *fill)
             struct myr_compare_cell *cell = &row->cells[i];
             *cell = (struct myr_compare_cell){
                 .basis = r < FIT_KWH ? "fitted" : "computed", .rule = rules[r], .inputs = ""};
+            /* Why nothing fits stands in every row of training. */
             if (!side->trained) {
                 cell->why = side->not_trained;
                 continue;
@@ -432,6 +436,7 @@ static void judge(const struct fill *fill, struct myr_compare_row *row)
     uint32_t ties = 0;
     row->best = MYR_NONE;
     row->why = not_comparable(fill, row);
+    /* A row without a winner still shows its figures. */
     if (row->why || row->better == MYR_COMPARE_NEITHER) {
         return;
     }
@@ -462,6 +467,7 @@ static void note_engines(struct fill *fill)
     for (uint32_t i = 0; i < fill->all->count; i++) {
         const struct myr_compare_side *side = &fill->all->sides[i];
         const char *letter = compare_letter(i);
+        /* What the user has set is no assumption. */
         if (!side->policy_given) {
             note(fill, "assumed: %s spreads flows by %s, as %s does where nobody sets it; --lb",
                  letter, myr_policy_names[side->policy], technology_name(side));
@@ -510,6 +516,7 @@ static void note_model(struct fill *fill)
     double low = 0, high = 0, spread = 0;
     for (uint32_t i = 0; i < all->count; i++) {
         const struct myr_compare_side *side = &all->sides[i];
+        /* The spread of those that train. */
         if (!side->trained) {
             continue;
         }

@@ -20,6 +20,7 @@ static int check_word(const char *option, const char *text, struct myr_err *err)
         return myr_err_set(err, MYR_EINVAL, "%s begins with '-', expected a path or a name",
                            option);
     }
+    /* Control characters could end a line of the script, or hide what it does. */
     for (const char *at = text; text && *at; at++) {
         if ((unsigned char)*at < ' ' || *at == 127) {
             return myr_err_set(err, MYR_EINVAL,
@@ -52,6 +53,7 @@ static enum myr_trainer trainer_of(const struct myr_stack *stack)
         {"torch compile", MYR_TRAINER_TORCHTITAN},     {"Meta", MYR_TRAINER_TORCHTITAN},
         {"llm-foundry", MYR_TRAINER_TORCHTITAN},       {"DeepSpeed", MYR_TRAINER_DEEPSPEED},
         {"Megatron-DeepSpeed", MYR_TRAINER_DEEPSPEED}, {"GPT-NeoX", MYR_TRAINER_DEEPSPEED}};
+    /* By the line of releases, not by the single release. */
     for (size_t i = 0; i < MYR_ARRAY_COUNT(lines); i++) {
         if (strcmp(lines[i].line, stack->line) == 0) {
             return lines[i].trainer;
@@ -167,6 +169,7 @@ static int place(struct placing *p, struct myr_err *err)
     struct myr_job_traffic traffic;
     struct myr_placement placement = {};
     const char **names = NULL;
+    /* The scheduler's own limit. */
     if (shape.gpus_per_node > MYR_SCHED_GPUS_MAX) {
         return myr_err_set(err, MYR_ERANGE, "%s: nodes of %u GPUs, expected at most %d",
                            p->q->of.design, shape.gpus_per_node, MYR_SCHED_GPUS_MAX);
@@ -298,6 +301,7 @@ static const char *job_name(const char *model, struct myr_arena *arena)
     const char *start = slash && slash[1] ? slash + 1 : model;
     size_t len = strlen(start) < NAME_MAX_BYTES ? strlen(start) : NAME_MAX_BYTES;
     char *name = MYR_ARENA_NEW(arena, char, len + 1);
+    /* A name for Slurm and for files alike. */
     for (size_t i = 0; i < len; i++) {
         char c = start[i];
         bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -342,6 +346,7 @@ int myr_launch_ask(const struct myr_launch_question *question, struct myr_arena 
     struct placing p = {.q = question, .a = ret, .arena = arena};
     MYR_TRY(ret->it.has_design ? place(&p, err) : count_nodes(question, arena, ret, err));
     ret->found = true;
+    /* A layout without nodes: 'why' says how many are free. */
     if (!ret->placed) {
         return MYR_OK;
     }

@@ -62,6 +62,7 @@ static void axis_items(const struct myr_launch_case *of, struct myr_launch *l)
     if (experts) {
         launch_number(l, "--moe-expert-parallel-size", layout->ep);
     }
+    /* It knows whole layers or the core of attention, nothing between. */
     if (layout->recompute == MYR_RECOMPUTE_FULL) {
         launch_switch(l, "--checkpoint-activations");
         if (layout->recompute_layers > 0) {
@@ -214,6 +215,7 @@ void launch_deepspeed(const struct myr_launch_case *of, struct myr_launch *l)
     }
     axis_items(of, l);
     capability_notes(of, l);
+    /* For a line beside a layout the axes are enough. */
     if (!of->whole) {
         return;
     }

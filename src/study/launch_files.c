@@ -10,6 +10,7 @@ void launch_put_string(struct myr_buf *buf, const char *text)
 {
     myr_buf_putc(buf, '"');
     for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+        /* What would end the text or escape its end. */
         if (*at == '"' || *at == '\\') {
             myr_buf_printf(buf, "\\%c", *at);
         } else if (*at == '\n') {
@@ -36,6 +37,7 @@ static void put_toml_value(struct myr_buf *buf, const struct myr_launch_item *it
         myr_buf_puts(buf, item->value);
         return;
     }
+    /* A list of strings, as TOML and Python both write it. */
     myr_buf_putc(buf, '[');
     for (const char *at = item->value; *at;) {
         size_t len = strcspn(at, " ");
@@ -110,6 +112,7 @@ void launch_put_toml(const struct myr_launch *l, const struct myr_launch_case *o
     }
     launch_put(&all, MYR_LAUNCH_TEXT, "optimizer.name", "AdamW");
     launch_put(&all, MYR_LAUNCH_NUMBER, "optimizer.lr", "3e-4");
+    /* Without a folder nothing is saved. */
     if (run->checkpoint) {
         launch_put(&all, MYR_LAUNCH_BOOL, "checkpoint.enable", "true");
         launch_put(&all, MYR_LAUNCH_TEXT, "checkpoint.folder", "%s", run->checkpoint);
@@ -131,6 +134,7 @@ static void put_experts(struct myr_buf *buf, const struct myr_model *model)
         "        score_func=\"%s\",\n        route_norm=True,\n        route_scale=%.9g,\n",
         moe->expert_count, moe->shared_count, moe->experts_per_token,
         sigmoid ? "sigmoid" : "softmax", details->routed_scale > 0 ? details->routed_scale : 1.0);
+    /* Routing that is limited to some groups of experts. */
     if (details->expert_groups > 1) {
         myr_buf_printf(buf, "        num_expert_groups=%u,\n        num_limited_groups=%u,\n",
                        details->expert_groups, details->groups_per_token);
@@ -205,6 +209,7 @@ static void put_differences(struct myr_buf *buf, const struct myr_model *model)
         {model->moe.interval > 1, "experts in some layers only"},
         {myr_model_is_mla(model) ? model->tied : false, "a tied output matrix"},
     };
+    /* Each difference is a comment of its own at the top of the file. */
     for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
         if (rows[i].is) {
             myr_buf_printf(buf, "# Not in this trainer's models, and left out: %s.\n",
@@ -253,6 +258,7 @@ void launch_put_flavour(const struct myr_launch_case *of, struct myr_buf *buf)
     } else {
         put_qwen(buf, model, oss);
     }
+    /* The plain family has no experts. */
     if (!llama && model->moe.expert_count > 0) {
         put_experts(buf, model);
     }
@@ -294,6 +300,7 @@ void launch_put_run(const struct myr_launch *l, const struct myr_launch_case *of
         /* Without a tokenizer tokens are numbers: enough to measure a step. */
         myr_buf_printf(buf, " --tokenizer-type NullTokenizer --vocab-size %u", of->model->vocab);
     }
+    /* Without data it is mocked, where the program can do that. */
     if (run->data) {
         put_path(buf, "--data-path", run->data);
         myr_buf_put_lit(buf, " --split 99,1,0");

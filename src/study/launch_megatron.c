@@ -20,6 +20,7 @@ static void precision_args(const struct myr_launch_case *of, struct myr_launch *
         return;
     }
     launch_switch(l, layout->precision == MYR_PRECISION_FP16 ? "--fp16" : "--bf16");
+    /* The narrow formats are beside bf16, not in its place. */
     if (layout->precision == MYR_PRECISION_NVFP4) {
         launch_put(l, MYR_LAUNCH_TEXT, "--fp4-format", "e2m1");
     } else if (layout->precision == MYR_PRECISION_MXFP8) {
@@ -75,6 +76,7 @@ static void put_cut(struct myr_launch *l, const struct myr_layout *layout,
         }
         c += run;
     }
+    /* The last chunk has the prediction modules and the loss. */
     put_times(&buf, 't', myr_layout_chunk_layers(layout, model, last).count);
     put_times(&buf, 'm', model->mtp_count);
     myr_buf_putc(&buf, 'L');
@@ -91,6 +93,7 @@ static void stage_args(const struct myr_launch_case *of, struct myr_launch *l)
     if (layout->pp == 1) {
         return;
     }
+    /* It runs another schedule then, and not as predicted. */
     if (layout->schedule == MYR_SCHEDULE_ZERO_BUBBLE || layout->schedule == MYR_SCHEDULE_DUALPIPE) {
         launch_note(l, "this trainer has no schedule '%s'", myr_schedule_name(layout->schedule));
     }

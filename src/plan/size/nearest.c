@@ -138,6 +138,7 @@ static void try_ratio(struct search *search)
             break;
         }
     }
+    /* As it was: the next key is tried with the spec as it stands. */
     search->net->oversubscription[0] = given;
     search->net->oversubscription_count = count;
 }
@@ -234,6 +235,7 @@ void plan_nearest(const struct plan *plan, struct myr_err *err)
         try_part(&search, "nic", &search.net->pins[MYR_PIN_NIC], MYR_PART_NIC);
         try_topology(&search);
     }
+    /* Without any suggestion the message stands alone. */
     if (search.found) {
         myr_err_hint(err, "the nearest that can be built: %s", search.text.data);
     }

@@ -53,6 +53,7 @@ static void state_pairs(struct plan *plan, struct net_plan *net)
             net->out.worst_pair_gbps = worst_pair(net->unit_leaves, up, net->unit_spines) * gbps;
         }
     }
+    /* Only a dense fill can be uneven, and only where the numbers do not divide. */
     if (net->out.worst_pair_gbps < net->out.full_pair_gbps) {
         plan_finding(plan, MYR_SEVERITY_INFO, "uneven-fill", myr_net_names[net->id],
                      "fill: regular gives every pair the same",
@@ -70,6 +71,7 @@ static void state_bisection(struct net_plan *net)
     uint64_t units = (uint64_t)net->out.units * net->out.planes;
     uint64_t hosts = (uint64_t)net->endpoints * net->out.planes * net->out.host_gbps;
     uint64_t least = hosts;
+    /* Each tier is a cut by itself; the thinnest one decides. */
     if (net->out.tiers >= 2) {
         uint64_t leaves = plan_unit_uplinks(net) * units * net->out.fabric_gbps;
         least = leaves < least ? leaves : least;
@@ -127,6 +129,7 @@ static void explain(struct plan *plan, struct net_plan *net)
         net->inputs[MYR_DEVICE_SPINE] = myr_arena_printf(
             arena, "uplinks of a leaf=%u, ceil(%llu / %u)%s = %u", out->leaf_up,
             (unsigned long long)plan_unit_uplinks(net), spine_radix, times, out->spine);
+        /* The least number of cores is shown beside the divisor that was taken. */
     } else if (out->tiers == 3) {
         net->rule[MYR_DEVICE_SPINE] =
             "pods * smallest divisor of a leaf's uplinks whose spines can carry the pod";

@@ -59,6 +59,7 @@ static void put_availability(struct plan *plan, const struct storage_needs *need
     plan_figure(plan, FIG_ST_NINES, share, MYR_BASIS_COMPUTED,
                 "a stripe lies on %u servers and may lose %u", (unsigned)needs->stored,
                 (unsigned)lost);
+    /* The figure is shown in any case, a wish only where there is one. */
     if (spec->availability_percent <= 0) {
         return;
     }
@@ -71,6 +72,7 @@ static void put_availability(struct plan *plan, const struct storage_needs *need
                      "data is there %.7f %% of the time, %.7g %% are asked for", share * 100,
                      spec->availability_percent);
     }
+    /* Copies on fewer servers than there are copies would share a fate. */
     if (plan->storage_servers < needs->stored) {
         plan_finding(plan, MYR_SEVERITY_ERROR, "storage-stripe", "storage",
                      "more storage servers, or a narrower code",
@@ -102,6 +104,7 @@ static void put_rates(struct plan *plan, const struct storage_needs *needs)
     double read = count * (double)storage_reads(one) / 1000;
     double write =
         count * (double)storage_writes(one) / 1000 * (double)needs->data / (double)needs->stored;
+    /* What the whole system gives, then what one server adds to it. */
     plan_figure(plan, FIG_ST_READ, read, MYR_BASIS_COMPUTED, "%.0f * %llu MB/s", count,
                 (unsigned long long)storage_reads(one));
     plan_figure(plan, FIG_ST_WRITE, write, MYR_BASIS_COMPUTED, "%.0f * %llu MB/s * %u / %u", count,
@@ -138,6 +141,7 @@ static void put_checkpoint(struct plan *plan, const struct storage_needs *needs)
     double read = plan_figure_value(plan, FIG_ST_READ);
     plan_figure(plan, FIG_ST_STATE, gb, MYR_BASIS_COMPUTED, "%s", spec->model);
     plan_figure(plan, FIG_ST_WINDOW, spec->window_s, MYR_BASIS_GIVEN, "window_s");
+    /* 0 where nothing is known of the rates. */
     plan_figure(plan, FIG_ST_TAKES, write > 0 ? gb / write : 0, MYR_BASIS_COMPUTED,
                 "%.1f GB / %.1f GB/s", gb, write);
     plan_figure(plan, FIG_ST_READS, read > 0 ? gb / read : 0, MYR_BASIS_COMPUTED,
