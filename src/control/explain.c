@@ -123,6 +123,7 @@ static void explain_node(const struct myr_control *c, uint32_t id, struct myr_ex
 int myr_control_explain(const struct myr_control *c, const char *name, struct myr_explanation *ret,
                         struct myr_err *err)
 {
+    /* Names as they are printed; leading zeros of a node's number do no harm. */
     bool job = strncmp(name, "job/", 4) == 0, node = strncmp(name, "node/", 5) == 0;
     uint64_t id = 0, count = job ? c->jobs.count : c->shape.nodes;
     *ret = (struct myr_explanation){};

@@ -15,6 +15,7 @@ static void assert_ranks(const struct myr_control *c, uint32_t id)
     for (uint32_t at = job->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
         const struct rank *rank = &c->ranks.items[at];
         MYR_ASSERT(rank->job == id && rank->epoch == job->epoch && !rank->old);
+        /* Ranks are numbered through the gang without a gap. */
         MYR_ASSERT(rank->state != RANK_FREE && rank->gpus != 0 && rank->first == first);
         first += (uint32_t)__builtin_popcountll(rank->gpus);
         ranks++;

@@ -116,6 +116,7 @@ static void condemn(struct myr_control *c, uint32_t id)
     if (node->drain & DRAIN_FAULT) {
         return;
     }
+    /* Within the limit it goes to repair by itself. */
     if (c->head.drained < drains_allowed(c)) {
         node->drain |= DRAIN_FAULT;
         set_bad(c, node, false);

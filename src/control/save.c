@@ -417,6 +417,7 @@ int myr_control_load(struct myr_str bytes, struct myr_control **ret, struct myr_
         return myr_err_set(err, MYR_ECORRUPT, "the snapshot's parts have another size");
     }
     struct myr_control *c = myr_xcalloc(1, sizeof(*c));
+    /* All zero can be freed, however far this comes. */
     rc = take_parts(c, &parts, err);
     if (rc < 0) {
         myr_control_free(c);

@@ -90,6 +90,7 @@ static int choose_lost(struct trial *t, const struct myr_whatif_question *q, str
             return myr_err_set(err, MYR_ERANGE, "leaf %lld, below %u is expected",
                                (long long)q->lose_leaf, leaves);
         }
+        /* The last leaf may have fewer nodes. */
         uint32_t first = (uint32_t)q->lose_leaf * leaf;
         choose(t, first, (nodes - first < leaf ? nodes : first + leaf) - 1);
     }

@@ -282,6 +282,7 @@ void check_effect(struct check *k, const struct myr_effect *e)
         break;
     case MYR_EFFECT_JOB:
         book(k, e->job)->state = e->state;
+        /* Before it is judged: whatever is wrong with it, it has moved. */
         book(k, e->job)->since_ms = k->now_ms;
         job_says(k, e);
         break;

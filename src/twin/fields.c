@@ -122,6 +122,7 @@ void scene_write(const struct field *rows, uint32_t count, const void *from, str
             myr_buf_puts(buf, rows[i].names[*(const uint32_t *)at]);
             break;
         case FIELD_PER_DAY: {
+            /* In the middle of the millisecond that reading rounds up from. */
             int64_t ms = *(const int64_t *)at;
             myr_buf_printf(buf, "%.12g", ms > 0 ? (double)DAY_MS / ((double)ms - 0.5) : 0.0);
             break;

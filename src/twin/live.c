@@ -388,10 +388,12 @@ int myr_live_adopt(struct myr_live *live, const struct myr_control *control, str
     for (uint32_t id = 0; id < myr_control_jobs(control); id++) {
         adopt_job(live, control, id);
     }
+    /* Jobs, then books, nodes and ranks, and progress last: each needs those before it. */
     adopt_books(w, control);
     adopt_nodes(w, control);
     for (uint32_t i = 0; i < myr_control_ranks(control); i++) {
         struct myr_control_rank rank = myr_control_rank(control, i);
+        /* What was only starting or stopping is ordered again. */
         if (rank.used && rank.up && !rank.old) {
             adopt_rank(w, control, &rank);
         }

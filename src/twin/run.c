@@ -18,6 +18,7 @@ static int take(struct world *w, enum happening what, uint32_t id, uint32_t seri
         seat_tick(w, serial);
         break;
     case HAP_RESTART:
+        /* A journal that cannot be read ends the run: there is no controller any more. */
         return seat_restart(w, err);
     case HAP_CRASH:
         seat_dies(w);

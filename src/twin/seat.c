@@ -186,6 +186,7 @@ static void carry_out(struct world *w, const struct myr_effect *effect)
     case MYR_EFFECT_REPAIR:
     case MYR_EFFECT_NOTIFY:
     case MYR_EFFECT_ACCEPT:
+        /* Racks, crews and people are reached without a network. */
         send_order(w, effect);
         break;
     case MYR_EFFECT_JOB:

@@ -24,6 +24,7 @@ void world_done(struct world *w)
         myr_buf_done(&w->jobs[i].log);
     }
     for (size_t i = 0; i < w->incs.count; i++) {
+        /* Slots that are not in use keep their lists. */
         myr_vec_done(&w->incs.items[i].nodes);
     }
     free(w->nodes);

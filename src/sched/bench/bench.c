@@ -357,6 +357,7 @@ static int measure(struct bench *b, struct myr_err *err)
     if (b->question->events) {
         return play_events(b, err);
     }
+    /* Churn comes first: layouts are placed on what it leaves behind. */
     churn_fill(c, &b->rng);
     for (uint32_t round = 0; round < CHURN_ROUNDS && c->job_count >= CHURN_JOBS; round++) {
         churn_once(c, &b->rng, true);

@@ -301,6 +301,7 @@ bool flat_load(const struct flat_type *type, void *self, struct myr_str *bytes)
         if (f->kind == FLAT_PLAIN || !is_state(f)) {
             continue;
         }
+        /* A count is believed only as far as there are bytes for it. */
         if (!take_bytes(bytes, &count, sizeof(count)) || !may_have(f, self, count, bytes->len)) {
             return false;
         }

@@ -117,6 +117,7 @@ static bool services_sound(const struct myr_queue *q)
             return false;
         }
         for (size_t i = 0; i < service->jobs.count; i++) {
+            /* A replica that is over has been replaced. */
             const struct qjob *job = sound_job(q, service->jobs.items[i]);
             if (!job || job->service != s || job->state == MYR_JOB_DONE) {
                 return false;

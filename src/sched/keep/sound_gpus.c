@@ -123,6 +123,7 @@ static bool leavers_sound(const struct myr_queue *q, uint32_t node)
         const struct stake *x = &q->stakes.items[a];
         for (uint32_t b = x->next; b != MYR_NONE; b = q->stakes.items[b].next) {
             const struct stake *y = &q->stakes.items[b];
+            /* Two epochs of one job may lie over each other. */
             if (x->epoch && y->epoch && x->job != y->job && (x->gpus & y->gpus)) {
                 return false;
             }
@@ -219,10 +220,12 @@ bool sound_gpus(const struct myr_queue *q)
             sound = job && queue_is_on(job);
         }
     }
+    /* Lists are whole by now: whatever follows may walk them. */
     sound = sound && stakes_sound(q, uses);
     for (size_t i = 0; i < q->jobs.count && sound; i++) {
         sound = gang_sound(q, &q->jobs.items[i], uses, &shares);
     }
+    /* Each share was found on its node, and there are no others. */
     sound = sound && shares == listed && claims_sound(q, uses);
     for (uint32_t node = 0; node < q->shape.nodes && sound; node++) {
         sound = node_sound(q, node, &uses[node]);

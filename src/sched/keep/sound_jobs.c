@@ -168,6 +168,7 @@ static bool arrays_sound(const struct myr_queue *q)
         const struct array *a = &q->arrays.items[i];
         if (a->known == 0) {
             unused++;
+            /* An unused entry is empty, and nobody names it. */
             sound = a->count == 0 && a->next == 0 && a->open == 0 && known[i] == 0;
             continue;
         }

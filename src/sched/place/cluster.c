@@ -73,6 +73,7 @@ int myr_cluster_of(const struct myr_cluster_question *question, struct myr_clust
 {
     bool numbers =
         question->nodes || question->gpus_per_node || question->leaf_nodes || question->pod_nodes;
+    /* One of both: it is never guessed which was meant. */
     if (question->design && numbers) {
         int rc = myr_err_set(err, MYR_EINVAL, "the cluster is given twice");
         myr_err_hint(err, "--design FILE, or --nodes and its kin, not both");

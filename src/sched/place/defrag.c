@@ -52,6 +52,7 @@ static void index_tenancies(struct defrag *d)
         }
     }
     for (uint32_t node = 0; node < nodes; node++) {
+        /* Sums: where each node's tenancies begin. */
         d->first[node + 2] += d->first[node + 1];
     }
     for (uint32_t job = 0; job < d->job_count; job++) {
@@ -433,6 +434,7 @@ void myr_defrag_apply(const struct myr_defrag_plan *plan, struct myr_placer *p,
         myr_place_take(p, move->to.node, move->to.gpus);
         bool found = false;
         for (uint32_t k = 0; k < gang->count && !found; k++) {
+            /* The share keeps its place in the gang: ranks stay in order. */
             found = gang->shares[k].node == from.node && gang->shares[k].gpus == from.gpus;
             if (found) {
                 gang->shares[k] = move->to;

@@ -132,6 +132,7 @@ static int32_t draw_leaves(struct picture *p, bool draw)
         if (!is_touched(p, leaf) || ++drawn > LEAVES_MAX) {
             continue;
         }
+        /* A new row where the next leaf would not fit. */
         if (p->x > EDGE && p->x + leaf_width(p) > WIDTH - EDGE) {
             p->x = EDGE;
             p->y += leaf_height(p) + GAP;

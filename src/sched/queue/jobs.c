@@ -61,6 +61,7 @@ static void list_alike(struct myr_queue *q, uint32_t at)
                 (q->sizes.count - 1 - place) * sizeof(struct size));
         q->sizes.items[place] = (struct size){line->gpus, MYR_NONE};
     }
+    /* Sizes stay sorted: searches rely on it. */
     MYR_ASSERT(place == 0 || q->sizes.items[place - 1].gpus < line->gpus);
     MYR_ASSERT(place + 1 == q->sizes.count || q->sizes.items[place + 1].gpus > line->gpus);
     struct size *size = &q->sizes.items[place];
@@ -305,6 +306,7 @@ static void list_on_nodes(struct myr_queue *q, uint32_t id, bool in)
         uint8_t *gpus = &q->node_job_gpus[first];
         uint32_t count = q->node_job_count[node], at = 0;
         if (in) {
+            /* Each job has at least one GPU of the node. */
             MYR_ASSERT(count < q->shape.gpus_per_node);
             jobs[count] = id;
             gpus[count] = (uint8_t)gpu_count(gang->shares[i].gpus);

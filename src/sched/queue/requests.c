@@ -109,6 +109,7 @@ uint32_t queue_request_add(struct myr_queue *q, const struct myr_request *from, 
     if (from->exclude) {
         r.exclude_words = words_of(q);
         r.exclude = myr_xcalloc(r.exclude_words, sizeof(uint64_t));
+        /* Copied: the caller's request may be gone with the call. */
         memcpy(r.exclude, from->exclude, r.exclude_words * sizeof(uint64_t));
     }
     r.traffic = from->traffic ? copy_traffic(from->traffic) : NULL;

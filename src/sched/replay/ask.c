@@ -376,6 +376,7 @@ static void find_longest(struct myr_replay_answer *a)
     uint32_t jobs[MYR_REPLAY_LONGEST_ROWS], count = 0;
     const struct myr_replay_job *rows = a->result.job_rows.items;
     for (size_t i = 0; i < a->result.job_rows.count; i++) {
+        /* Of equal waits the earlier job stands first. */
         uint32_t at = count;
         for (; at > 0 && rows[jobs[at - 1]].wait_s < rows[i].wait_s; at--) {
             if (at < MYR_REPLAY_LONGEST_ROWS) {

@@ -161,6 +161,7 @@ static uint32_t broken_in_row(const struct search *q, const uint32_t *first, uin
 {
     const uint32_t *offsets = q->s->offsets;
     uint32_t *other = q->s->other, broken = 0;
+    /* A column that any member differs in has a bit set in the end. */
     memset(other, 0, wide * sizeof(uint32_t));
     for (uint32_t m = 1; m < members; m++) {
         const uint32_t *member = first + offsets[m];
@@ -187,6 +188,7 @@ static uint32_t broken_columns(const struct search *q, const struct strides *s, 
     while (!has_place(s, bits, lowest)) {
         lowest++;
     }
+    /* So many groups lie side by side, each member of them in a run. */
     uint32_t wide = s->stride[lowest], reach = reach_of(s, bits, &end);
     uint32_t rows = list_sums(s, bits, false, lowest, firsts), members = 2;
     bool in_order = end <= q->sorted_run || reach == wide;

@@ -222,6 +222,10 @@ static bool find_targets(const struct swaps *w, uint32_t cell, struct unit_set *
         found = true;
         for (uint32_t m = 0; m < size_of(w, group); m++) {
             uint32_t other = member_of(w, group, m);
+            /*
+             * Any leaf of a member mends the leaf level; another pod only helps where that is
+             * broken.
+             */
             uint8_t leaf = w->unit[UNIT_LEAF][other], pod = w->unit[UNIT_POD][other];
             leaves->words[leaf / 64] |= UINT64_C(1) << leaf % 64;
             if (levels > UNIT_POD && pod != w->unit[UNIT_POD][cell]) {

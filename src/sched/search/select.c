@@ -78,6 +78,7 @@ uint32_t select_leaf(struct search *q)
         if (q->s->leaf_free[leaf] < q->nodes) {
             continue;
         }
+        /* Equal prices: the lowest leaf, so that equal states have equal answers. */
         int64_t price = leaf_price(q, leaf, q->nodes) + node_penalties(q, leaf);
         if (best == MYR_NONE || price < best_price) {
             best = leaf;

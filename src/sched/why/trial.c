@@ -37,6 +37,7 @@ static void end_job(struct myr_queue *q, uint32_t id)
         queue_settle(q, id);
         return;
     }
+    /* A job with a claim cannot end: it gives the claim up first. */
     if (job->state == MYR_JOB_CLAIMS) {
         queue_claim_drop(q, id);
         queue_settle(q, id);
