@@ -43,6 +43,7 @@ static uint32_t outgoing(const struct myr_graph *graph, uint32_t device, uint32_
     }
     uint32_t peer = myr_design_peer(design, port);
     *ret_neighbour = design->port_device[peer];
+    /* A host, or a switch of another network. */
     if (!is_fabric_switch(graph, *ret_neighbour)) {
         return MYR_NONE;
     }
@@ -234,6 +235,7 @@ int myr_graph_init(struct myr_graph *graph, struct myr_arena *arena,
     graph->unit_leaves = net->leaf / fabrics;
     graph->unit_spines = net->spine / fabrics;
     graph->unit_cores = net->core / fabrics;
+    /* Everything with leaves that are joined by higher tiers alone. */
     graph->clos = net->leaf && net->topology != MYR_TOPOLOGY_DRAGONFLY &&
                   net->topology != MYR_TOPOLOGY_DRAGONFLY_PLUS &&
                   net->topology != MYR_TOPOLOGY_TORUS;

@@ -99,6 +99,7 @@ static int kill_one(void *context, struct myr_str name, struct myr_err *err)
 {
     struct myr_graph *graph = context;
     uint32_t id = MYR_NONE;
+    /* A device of any kind, or a link by its number. */
     bool link = starts_with(name, "link/");
     MYR_TRY(link ? myr_words_link(graph, name, &id, err) : myr_words_device(graph, name, &id, err));
     if (link) {

@@ -26,6 +26,7 @@ static void put_sentences(const struct myr_binding *binding, const struct myr_di
                        found->contradicted);
         say(context, text.data);
     }
+    /* One example is enough to begin with. */
     if (found->conflicts) {
         myr_buf_clear(&text);
         myr_buf_printf(&text, "%u places are bound otherwise already and were left; the first is ",
@@ -86,6 +87,7 @@ static void put_row(const struct myr_binding *binding, const struct myr_bound *r
     myr_design_name(binding->design, row->device, &name);
     myr_answer_str(answer, "device", (struct myr_str){name.data, name.len});
     myr_buf_clear(&name);
+    /* A row without a port is of the whole device. */
     if (row->port != MYR_NONE) {
         myr_design_port_name(binding->design, row->port, &name);
     }
@@ -121,6 +123,7 @@ const struct myr_value *myr_binding_answer(const struct myr_binding *binding,
         put_row(binding, rows[i], answer);
     }
     myr_answer_end(answer);
+    /* The same sentences stand as remarks above the file. */
     put_sentences(binding, found, answer, say_para);
     return list;
 }

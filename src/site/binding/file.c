@@ -65,6 +65,7 @@ static int read_text(const struct myr_doc *map, const char *key, struct myr_str 
     enum {
         TEXT_MAX = 255
     }; /* as long as a DNS name may be; the keys of names (binding.c) rely on it */
+    /* A key that is not there leaves the text empty: not known. */
     const struct myr_doc *node = myr_doc_get(map, key);
     MYR_TRY(node ? myr_doc_text(node, key, ret, err) : MYR_OK);
     if (node && ret->len > TEXT_MAX) {
@@ -142,6 +143,7 @@ static int read_device(struct myr_binding *binding, const struct myr_doc_entry *
     uint32_t row;
     struct myr_bound bound = {.device = myr_site_find(binding->design, entry->key),
                               .port = MYR_NONE};
+    /* Errors point at the key: it names the place. */
     const struct myr_doc place = {
         .file = node->file, .line = entry->key_line, .column = entry->key_column};
     if (bound.device == MYR_NONE) {
@@ -222,6 +224,7 @@ int myr_binding_read(struct myr_binding *binding, const char *path, struct myr_e
 /* Quoted where YAML would take the text for something else; JSON's quotes are YAML's too. */
 static void put_text(struct myr_buf *buf, struct myr_str text)
 {
+    /* A letter in front: what begins with a digit may be a number. */
     bool plain = text.len > 0;
     for (size_t i = 0; i < text.len && plain; i++) {
         char c = text.data[i];
@@ -318,6 +321,7 @@ static void put_device(const struct myr_binding *binding, const struct myr_bound
     bool has_device = rows[0]->port == MYR_NONE;
     myr_buf_put_lit(buf, "  ");
     myr_design_name(binding->design, rows[0]->device, buf);
+    /* Nothing is known of its ports: all fits on one line. */
     if (count == 1 && has_device) {
         myr_buf_put_lit(buf, ": {");
         put_bound(buf, rows[0], ", ");
@@ -364,6 +368,7 @@ void myr_binding_write(const struct myr_binding *binding, struct myr_buf *buf)
     put_text(buf, myr_str_from(myr_design_str(binding->design, binding->design->head->name)));
     myr_buf_puts(buf, count ? "\ndevices:\n" : "\ndevices: {}\n");
     for (size_t i = 0; i < count;) {
+        /* Rows of one device stand together. */
         size_t end = i;
         while (end < count && rows[end]->device == rows[i]->device) {
             end++;

@@ -20,6 +20,7 @@ static struct myr_str trimmed(struct myr_str text)
 static struct myr_str port_word(struct myr_built *built, struct myr_str text)
 {
     uint64_t number;
+    /* No number: the design's own word is expected, and checked later. */
     if (!myr_str_to_u64(text, &number) || number == 0) {
         return (struct myr_str){myr_arena_strndup(&built->arena, text.data, text.len), text.len};
     }
@@ -52,6 +53,7 @@ static int add_pair(struct myr_built *built, struct myr_str name, struct myr_str
     }
     for (size_t i = 0; i < built->hcas.count; i++) {
         const struct myr_hca_name *known = &built->hcas.items[i];
+        /* Names are the same in capitals; ports of the design are not. */
         bool same_name = myr_str_eq_nocase(known->name, row.name);
         /* A name must mean one port, and a port have one name; the same pair twice is no harm. */
         if (same_name != myr_str_eq(known->port, row.port)) {

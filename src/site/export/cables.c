@@ -50,6 +50,7 @@ static void put_netbox_end(struct myr_buf *buf, const struct myr_cabling *cablin
                            struct myr_cabling_end end)
 {
     myr_csv_put(buf, device_of(cabling, end)->name);
+    /* What kind of thing the cable ends at. */
     myr_buf_put_lit(buf, ",dcim.interface,");
     myr_csv_put(buf, end.port);
     myr_buf_putc(buf, ',');
@@ -84,6 +85,7 @@ void myr_write_netbox_cables(const struct myr_cabling *cabling, struct myr_buf *
                          "side_b_name,type,status,label,color,length,length_unit\n");
     for (size_t i = 0; i < cabling->links.count; i++) {
         const struct myr_cabling_link *link = &cabling->links.items[i];
+        /* One row a leg; legs of a cable have one label. */
         put_netbox_end(ret, cabling, link->a);
         put_netbox_end(ret, cabling, link->b);
         myr_csv_put(ret, link->medium);

@@ -108,6 +108,7 @@ static bool is_folder(const char *path)
 {
     struct stat about;
     size_t len = strlen(path);
+    /* A slash at the end says so even where nothing is there yet. */
     return (len > 0 && path[len - 1] == '/') || (stat(path, &about) == 0 && S_ISDIR(about.st_mode));
 }
 
@@ -115,6 +116,7 @@ static bool is_folder(const char *path)
 int myr_export_write(const struct myr_exporter *exporter, const struct myr_export *job,
                      const char *path, const struct myr_export_sink *told, struct myr_err *err)
 {
+    /* A format of several files always needs a folder. */
     bool folder = !exporter->file || is_folder(path);
     struct file_sink to MYR_CLEANUP(drop_sink) = {.path = folder ? NULL : path, .told = told};
     struct myr_export_sink sink = {.context = &to, .put = put_in_set};

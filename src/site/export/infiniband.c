@@ -46,6 +46,7 @@ static int compare_devices(const void *left, const void *right, void *context)
     uint32_t i = *(const uint32_t *)left, j = *(const uint32_t *)right;
     const struct myr_cabling_device *a = device_at(order->cabling, i);
     const struct myr_cabling_device *b = device_at(order->cabling, j);
+    /* Kinds first, then GUIDs. */
     if (a->is_switch != b->is_switch) {
         return a->is_switch != order->nics_first ? -1 : 1;
     }
@@ -208,6 +209,7 @@ static void put_port_guid(struct myr_buf *buf, const struct myr_cabling_device *
                           uint32_t port)
 {
     if (!device->is_switch) {
+        /* Of a card with several ports only one GUID is kept. */
         bool known = device->port_guid && device->port_count <= 1;
         myr_buf_putc(buf, '(');
         put_hex(buf, known ? device->port_guid : device->guid + port, 16);
@@ -319,6 +321,7 @@ static int check_infiniband(const struct myr_export *job, const char *what, stru
 static int put_netlist(const struct myr_export *job, const struct myr_export_sink *sink,
                        enum myr_netlist kind, const char *name, struct myr_err *err)
 {
+    /* Before any work is done. */
     MYR_TRY(check_infiniband(job, kind == MYR_NETLIST_IBSIM ? "ibsim" : "ibnetdiscover", err));
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     MYR_CLEANUP(myr_cabling_done) struct myr_cabling cabling;
@@ -366,6 +369,7 @@ static void put_host_ports(struct myr_buf *buf, const struct myr_export *job, bo
 {
     const struct myr_design *design = job->design;
     for (uint32_t link = 0; link < design->link_count; link++) {
+        /* Hosts are at end a of their links. */
         uint32_t port = design->link_a[link];
         const struct myr_port_group *group = myr_design_port_group(design, port);
         bool is_node = design->place[design->port_device[port]].kind == MYR_DEVICE_NODE;
@@ -401,6 +405,7 @@ static int put_torus(const struct myr_export *job, const struct myr_export_sink 
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct myr_graph graph;
+    /* Only this engine wants a file of its own. */
     if (job->design->networks[job->net].topology != MYR_TOPOLOGY_TORUS) {
         return MYR_OK;
     }

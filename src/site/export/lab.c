@@ -60,6 +60,7 @@ static void put_topology(const struct myr_export *job, struct myr_buf *text)
     myr_buf_put_lit(text,
                     "\ntopology:\n  defaults:\n    kind: linux\n    image: " IMAGE "\n  nodes:\n");
     for (uint32_t d = 0; d < design->device_count; d++) {
+        /* A node for each, with its own file and the list of daemons. */
         if (is_on_net(job, d)) {
             myr_buf_put_lit(text, "    ");
             myr_site_name(design, d, text);
@@ -123,6 +124,7 @@ static void put_machine(struct inventory *inventory, uint32_t device)
     myr_buf_put_lit(text, ": {part: ");
     const struct myr_devtype *type = &job->design->devtypes[job->design->device_type[device]];
     myr_json_quote(text, myr_str_from(myr_design_str(job->design, type->part)));
+    /* The address, where both are known. */
     if (bound && (bound->address.len || bound->host.len)) {
         myr_buf_put_lit(text, ", ansible_host: ");
         myr_json_quote(text, bound->address.len ? bound->address : bound->host);
@@ -155,6 +157,7 @@ int export_ansible(const struct myr_export *job, const struct myr_export_sink *s
             if (job->design->place[d].kind != kinds[k].kind || !is_on_net(job, d)) {
                 continue;
             }
+            /* The group's head comes with its first machine. */
             if (count++ == 0) {
                 myr_buf_printf(&inventory.text, "    %s:\n      hosts:\n", kinds[k].group);
             }

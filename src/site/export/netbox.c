@@ -29,6 +29,7 @@ static void put_slug(struct myr_buf *buf, const char *text)
 {
     for (; *text; text++) {
         char c = *text;
+        /* Anything else becomes a dash. */
         bool upper = c >= 'A' && c <= 'Z';
         bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
         myr_buf_putc(buf, upper ? (char)(c - 'A' + 'a') : plain ? c : '-');
@@ -70,6 +71,7 @@ static bool device_wanted(const struct netbox *box, uint32_t device)
 {
     const struct myr_design *design = box->job->design;
     const struct myr_devtype *type = &design->devtypes[design->device_type[device]];
+    /* By type: devices of one type have the same networks. */
     for (uint32_t g = 0; g < type->group_count; g++) {
         if (box->job->net == MYR_NET_COUNT || type->groups[g].net == box->job->net) {
             return true;
@@ -210,6 +212,7 @@ static int put_interfaces(struct netbox *box, struct myr_err *err)
     const struct myr_design *design = box->job->design;
     enum myr_technology technology[MYR_NET_COUNT];
     for (uint32_t net = 0; net < MYR_NET_COUNT; net++) {
+        /* Asked once a network, not once a port. */
         technology[net] = export_technology(box->job, (enum myr_net_id)net);
     }
     myr_buf_put_lit(&box->text, "device,name,type,enabled,speed\n");

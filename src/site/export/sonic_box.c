@@ -28,6 +28,7 @@ static const uint16_t z9864f_lanes[] = {
     25,  9,   57,  41,  89,  73,  121, 105, 153, 137, 185, 169, 217, 201, 241, 225,
     281, 265, 305, 289, 337, 321, 369, 353, 401, 385, 433, 417, 465, 449, 497, 481};
 
+/* Headroom is taken off the buffer. */
 const struct sonic_box sonic_sn5600 = {
     .platform = "x86_64-nvidia_sn5600-r0",
     .sku = "ACS-SN5600",
@@ -38,6 +39,7 @@ const struct sonic_box sonic_sn5600 = {
     .headroom_count = sizeof(sn5600_headroom) / sizeof(sn5600_headroom[0]),
 };
 
+/* Headroom has a pool of its own; one SKU for whole and divided cages. */
 const struct sonic_box sonic_z9864f = {
     .platform = "x86_64-dell_z9864f-r0",
     .sku = "Dell-Z9864f-O64",

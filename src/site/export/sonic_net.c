@@ -75,6 +75,7 @@ static void put_interfaces(struct sonic_net *net, uint32_t device)
     EACH_PORT(net, device, p)
     {
         uint32_t vrf = vrf_at(net->vrfs, p);
+        /* The name stays in 'name' for the second row. */
         myr_json_object(net->json, net->name(net->context, p, name));
         if (vrf != MYR_NONE) {
             put_vrf_name(net, vrf);
@@ -98,6 +99,7 @@ static void put_neighbours(struct sonic_net *net, uint32_t device)
         myr_address_put(&text, myr_address_of_port(net->addresses, peer));
         myr_json_object(net->json, text.data);
         put_number(net, "asn", myr_address_asn(net->addresses, design->port_device[peer]));
+        /* Over the link itself, not from the loopback. */
         put_address(net, "local_addr", myr_address_of_port(net->addresses, p));
         text.len = 0;
         myr_site_name(design, design->port_device[peer], &text);
@@ -144,6 +146,7 @@ static void put_vrfs(struct sonic_net *net, uint32_t device)
     }
     myr_json_end(net->json);
     myr_json_object(net->json, "VLAN");
+    /* Tenants that have a VNI, in the same order each time. */
     for (struct carried at = {}; next_carried(net, device, &at);) {
         myr_json_object(net->json, vlan_name(&text, at.vlan));
         put_number(net, "vlanid", at.vlan);
@@ -165,6 +168,7 @@ static void put_tunnel(struct sonic_net *net, uint32_t device)
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     myr_json_object(net->json, "VXLAN_TUNNEL");
     myr_json_object(net->json, "vtep");
+    /* The loopback: it stays when a link dies. */
     put_address(net, "src_ip", myr_address_of_device(net->addresses, device));
     myr_json_end(net->json);
     myr_json_end(net->json);

@@ -49,6 +49,7 @@ static bool read_range(struct myr_str word, uint64_t *first, uint64_t *last)
     const char *dash = word.len ? memchr(word.data, '-', word.len) : NULL;
     size_t len = dash ? (size_t)(dash - word.data) : word.len;
     bool good = myr_str_to_u64((struct myr_str){word.data, len}, first);
+    /* One node is a range of one. */
     *last = *first;
     return good &&
            (!dash || myr_str_to_u64((struct myr_str){dash + 1, word.len - len - 1}, last)) &&
@@ -140,6 +141,7 @@ uint32_t myr_site_tenant_at(const struct myr_site_tenants *tenants, const struct
                             enum myr_net_id net, uint32_t port)
 {
     uint32_t peer = design->port_link[port] == MYR_NONE ? MYR_NONE : myr_design_peer(design, port);
+    /* Other networks, links between switches, and ports without a cable. */
     if (peer == MYR_NONE || myr_design_port_group(design, port)->net != net ||
         myr_design_port_group(design, peer)->role != MYR_PORT_NIC) {
         return MYR_NONE;

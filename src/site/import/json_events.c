@@ -155,6 +155,7 @@ static bool unicode_escape(const char *at, const char *end, uint32_t *ret_code, 
         return false;
     }
     *ret_used = 4;
+    /* Characters beyond 16 bits come as two escapes. */
     bool high = *ret_code >= 0xD800 && *ret_code < 0xDC00;
     if (high && end - at >= 10 && at[4] == '\\' && at[5] == 'u' && hex4(at + 6, &low) &&
         low >= 0xDC00 && low < 0xE000) {
@@ -254,6 +255,7 @@ static enum json_event read_word(struct json_reader *reader)
     size_t len = 0;
     do {
         size_t there = (size_t)(reader->end - reader->at);
+        /* Up to what may follow a value. */
         while (len < there && !strchr(" \t\r\n,]}", reader->at[len])) {
             len++;
         }
@@ -281,6 +283,7 @@ static enum json_event open_container(struct json_reader *reader, char open)
     }
     reader->open[reader->depth++] = open;
     reader->at++;
+    /* An empty container may close at once. */
     reader->want = open == '{' ? WANT_KEY_OR_END : WANT_VALUE_OR_END;
     return open == '{' ? JSON_OBJECT : JSON_LIST;
 }
@@ -289,6 +292,7 @@ static enum json_event close_container(struct json_reader *reader)
 {
     reader->at++;
     reader->depth--;
+    /* At the top another value may follow. */
     reader->want = reader->depth ? WANT_COMMA_OR_END : WANT_VALUE;
     return reader->open[reader->depth] == '{' ? JSON_OBJECT_END : JSON_LIST_END;
 }

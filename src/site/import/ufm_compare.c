@@ -40,6 +40,7 @@ static struct myr_str until(struct myr_str *text, char stop)
 bool ufm_change_of_name(struct myr_str text, struct ufm_change *ret)
 {
     for (uint32_t i = 0; i < 2; i++) {
+        /* "guid_port", twice. */
         struct myr_str half = until(&text, ':'), guid = until(&half, '_');
         if (!import_hex(guid, &ret->ends[i].guid) || ret->ends[i].guid == 0 ||
             !myr_str_to_u64(half, &ret->ends[i].port) || ret->ends[i].port == 0) {
@@ -58,6 +59,7 @@ static bool end_of(struct scan *s, struct ufm_end *ret)
     if (!guid || !import_hex(scan_until(s, " (,"), &ret->guid) || ret->guid == 0) {
         return false;
     }
+    /* The name may be missing. */
     if (scan_take(s, "(")) {
         ret->name = scan_until(s, ")");
         (void)scan_take(s, ")");
@@ -100,6 +102,7 @@ void ufm_name(struct myr_import *import, uint64_t guid, struct myr_str name)
 {
     uint32_t index = ufm_device(import, guid);
     struct myr_cabling_device *device = &import->cabling->devices.items[index];
+    /* The first name stays. */
     if (device->name.len == 0) {
         device->name = name;
         (void)myr_strmap_add(&import->cabling->names, name, index);
@@ -133,6 +136,7 @@ int ufm_change_put(struct myr_import *import, struct import_place place,
     for (uint32_t i = 0; i < count; i++) {
         MYR_TRY(put_end(import, place, &change->ends[i], &ends[i], err));
     }
+    /* GUIDs and numbers: this is InfiniBand. */
     cabling->numbered = true;
     if (change->section == UFM_REMOVED) {
         myr_vec_push(&cabling->bare, (struct myr_cabling_bare){.end = ends[0]});

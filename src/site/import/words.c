@@ -37,6 +37,7 @@ int myr_speed_map_set(struct myr_speed_map *map, struct myr_str rule, struct myr
     size_t len = equals ? (size_t)(equals - rule.data) : rule.len;
     uint32_t index = speed_index((struct myr_str){rule.data, len});
     uint64_t gbps = 0;
+    /* Both a name that is known and a number are needed. */
     bool number = equals && myr_str_to_u64((struct myr_str){equals + 1, rule.len - len - 1}, &gbps);
     if (index == MYR_IB_SPEED_COUNT || !number || gbps == 0 || gbps > GBPS_MAX) {
         int rc = myr_err_set(err, MYR_EINVAL, "speed map '%s': SPEED=GBPS is expected",
@@ -154,6 +155,7 @@ struct myr_str import_tidy(struct myr_import *import, struct myr_str name)
     while (name.len && (name.data[name.len - 1] == ' ' || name.data[name.len - 1] == '\t')) {
         name.len--;
     }
+    /* Trimmed is mostly enough: only runs of blanks within need a copy. */
     for (size_t i = 1; i < name.len; i++) {
         messy = messy || (name.data[i] == ' ' && name.data[i - 1] == ' ');
     }
@@ -177,6 +179,7 @@ struct myr_str import_stem(const char *file)
     static const char *const endings[] = {".json", ".json0", ".txt", ".lldp", ".log"};
     const char *slash = strrchr(file, '/');
     struct myr_str name = myr_str_from(slash ? slash + 1 : file);
+    /* "leaf-1.lldp.json" has two. */
     bool cut = true;
     while (cut) {
         cut = false;
@@ -188,6 +191,7 @@ struct myr_str import_stem(const char *file)
             }
         }
     }
+    /* Standard input is named after nobody. */
     return myr_str_eq(name, MYR_STR("-")) ? MYR_STR("") : name;
 }
 

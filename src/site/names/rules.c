@@ -46,6 +46,7 @@ static int read_header(struct rule_reader *r, struct myr_err *err)
         for (uint32_t f = 0; f < r->csv.count; f++) {
             r->at[c] = myr_str_eq_nocase(r->csv.fields[f], myr_str_from(headers[c])) ? f : r->at[c];
         }
+        /* The others only explain the rule. */
         if (r->at[c] == MYR_NONE && c <= LANE && c != WHEN) {
             return myr_csv_error(err, &r->csv, 0, "a list of port names has a column '%s'",
                                  headers[c]);
@@ -65,6 +66,7 @@ static int system_of(struct rule_reader *r, struct myr_str name, uint32_t *ret, 
             return MYR_OK;
         }
     }
+    /* Systems are bits of a mask. */
     if (names->systems.count == MYR_PORT_SYSTEMS_MAX) {
         return myr_csv_error(err, &r->csv, r->at[OS], "more than %u systems", MYR_PORT_SYSTEMS_MAX);
     }
@@ -124,6 +126,7 @@ int myr_port_names_add_text(struct myr_port_names *names, struct myr_arena *aren
     myr_csv_init(&r.csv, arena, file, text);
     MYR_TRY(read_header(&r, err));
     while ((rc = myr_csv_next(&r.csv, err)) > 0) {
+        /* A comma too many would shift all that follows. */
         if (r.csv.count != r.field_count) {
             return myr_csv_error(err, &r.csv, r.csv.count - 1,
                                  "the row has %u fields, the header %u", r.csv.count,

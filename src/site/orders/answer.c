@@ -17,6 +17,7 @@ static const struct myr_value *put_orders(const struct myr_orders *orders,
         myr_answer_object(answer, NULL);
         for (uint32_t c = 0; c < CELL_COUNT; c++) {
             const char *key = order_columns[c].key;
+            /* An empty buffer has no memory to point at. */
             struct myr_str text = {cells[c].len ? cells[c].data : "", cells[c].len};
             double number = 0;
             if (order_columns[c].kind == CELL_FLAG) {
@@ -38,6 +39,7 @@ static const struct myr_value *put_orders(const struct myr_orders *orders,
     return list;
 }
 
+/* An empty text is no name: null. */
 static void put_end(struct myr_answer *answer, const char *key, struct myr_str text)
 {
     if (text.len) {
@@ -110,6 +112,7 @@ void myr_orders_answer(const struct myr_orders *orders, struct myr_answer *answe
     myr_answer_u64(answer, "visits", orders->visits);
     myr_answer_u64(answer, "wait_s", orders->wait_s);
     myr_answer_text(answer, "wait_for", orders->lldp ? "lldp" : "subnet-manager");
+    /* What became of the run before. */
     myr_answer_object(answer, "since");
     put_faults(answer, "mended", &orders->mended);
     put_faults(answer, "new", &orders->fresh);
@@ -118,6 +121,7 @@ void myr_orders_answer(const struct myr_orders *orders, struct myr_answer *answe
     myr_answer_u64(answer, "gone", orders->gone);
     myr_answer_end(answer);
     const struct myr_value *list = put_orders(orders, answer);
+    /* The orders are what a table or CSV of this answer shows. */
     myr_answer_rows(answer, list);
     myr_answer_fact(answer, "orders", "%u in %u visits, %u %s", orders->count, orders->visits,
                     orders->crews, orders->crews == 1 ? "crew" : "crews");
@@ -133,6 +137,7 @@ void myr_orders_answer(const struct myr_orders *orders, struct myr_answer *answe
     if (orders->count) {
         myr_answer_table(answer, list, columns, MYR_ARRAY_COUNT(columns));
     }
+    /* What is open has orders, and needs no list of its own. */
     show_faults(answer, "Mended", &orders->mended);
     show_faults(answer, "Not seen any more", &orders->unseen);
 }

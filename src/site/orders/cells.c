@@ -58,6 +58,7 @@ static void put_place(const struct myr_orders *orders, uint32_t vertex, struct m
 /* Rack, unit, device and port, in four cells. */
 static void put_where(const struct myr_orders *orders, uint32_t vertex, struct myr_buf *cells)
 {
+    /* Nowhere: all four stay empty. */
     if (vertex != MYR_NONE) {
         put_place(orders, vertex, &cells[0], &cells[1]);
         order_put_device(orders, vertex, &cells[2]);
@@ -70,6 +71,7 @@ static void put_plug(const struct myr_orders *orders, const struct myr_plug *plu
                      enum myr_language language, struct myr_buf *cells)
 {
     put_where(orders, plug->far, &cells[CELL_OTHER_RACK]);
+    /* No cable of the plan: nothing is known of it but where it leads. */
     if (plug->cable == MYR_NONE) {
         return;
     }
@@ -126,6 +128,7 @@ void order_cells(const struct myr_orders *orders, uint32_t index, enum myr_langu
         put_plug(orders, &order->plugs[1], language, &cells[CELL_PLUG_2]);
     }
     put_number(&cells[CELL_LEGS], order->legs ? order->legs : 1);
+    /* Cables that run and share a cage with this one. */
     uint32_t count = order_cage_mates(orders, order, mates, MATES_MAX, &module);
     for (uint32_t i = 0; i < count; i++) {
         myr_buf_puts(&cells[CELL_SAME_CAGE], i ? "; " : "");

@@ -7,6 +7,7 @@ struct order_place order_place_of(const struct myr_orders *orders, uint32_t vert
 {
     const struct myr_design *design = orders->verify->design;
     struct order_place place = {MYR_NONE, 0};
+    /* Designs without a room have no units. */
     if (vertex < design->port_count && design->device_unit) {
         uint32_t device = design->port_device[vertex];
         place.rack = design->device_rack[device];
@@ -84,6 +85,7 @@ static bool has_module(const struct myr_design *design, uint32_t port)
     }
     const struct myr_cabletype *type =
         &design->cabletypes[design->cable_type[design->link_cable[link]]];
+    /* A cable without optics at this end has no module to leave in. */
     return design->link_a[link] == port ? type->optic_a != 0 : type->optic_b != 0;
 }
 
@@ -94,6 +96,7 @@ static bool is_of_plug(const struct myr_orders *orders, const struct myr_work_or
     (void)orders;
     for (uint32_t p = 0; p < order->plug_count; p++) {
         const uint32_t ends[] = {order->plugs[p].at, order->plugs[p].to};
+        /* A head takes as many ports as it has legs. */
         uint32_t wide = order->legs ? order->legs : 1;
         for (uint32_t e = 0; e < MYR_ARRAY_COUNT(ends); e++) {
             if (ends[e] != MYR_NONE && port >= ends[e] && port - ends[e] < wide) {

@@ -57,6 +57,7 @@ static void put_where(struct sheet *sheet, enum order_word name, uint32_t first)
     myr_buf_put_lit(sheet->buf, "<tr><th>");
     put_text(sheet, word(sheet, name));
     myr_buf_put_lit(sheet->buf, "</th><td>");
+    /* Without a room there is no rack to name. */
     if (cell(sheet, first)[0]) {
         myr_buf_put_lit(sheet->buf, "<b>");
         put_text(sheet, cell(sheet, first));
@@ -110,6 +111,7 @@ static void put_code(struct sheet *sheet, uint32_t index)
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     order_put_code(sheet->orders, index, true, &text);
     bool fits = myr_qr_make(&qr, (struct myr_str){text.data, text.len});
+    /* Long names may be too much for one code. */
     if (!fits) {
         myr_buf_clear(&text);
         order_put_code(sheet->orders, index, false, &text);
@@ -124,6 +126,7 @@ static void put_code(struct sheet *sheet, uint32_t index)
 static void put_order(struct sheet *sheet, uint32_t index)
 {
     const struct myr_work_order *order = &sheet->orders->items[index];
+    /* The same cells as the list has. */
     order_cells(sheet->orders, index, sheet->language, sheet->cells);
     myr_buf_put_lit(sheet->buf, "<div class=\"order\"><div class=\"no\">");
     put_text(sheet, cell(sheet, CELL_ORDER));
@@ -175,6 +178,7 @@ static void put_summary(struct sheet *sheet)
     myr_buf_put_lit(sheet->buf, "</p>\n");
     put_note(sheet, orders->lldp ? WORD_WAIT_LLDP : WORD_WAIT_SM,
              myr_arena_printf(arena, "%u", orders->wait_s));
+    /* Renaming first may make most orders needless. */
     if (orders->verify->relabel_devices) {
         put_note(sheet, WORD_RENAME,
                  myr_arena_printf(arena, "%u", orders->verify->relabel_devices));
@@ -204,6 +208,7 @@ void myr_orders_html(const struct myr_orders *orders, enum myr_language language
     put_summary(&sheet);
     /* Orders are sorted by crew: a section for each. */
     for (uint32_t i = 0; i < orders->count; i++) {
+        /* A crew's orders are a section, which begins a page. */
         if (orders->items[i].crew != crew) {
             myr_buf_puts(buf, crew ? "</section>\n" : "");
             crew = orders->items[i].crew;

@@ -66,6 +66,7 @@ const char *order_word(enum myr_language language, enum order_word word)
 void order_fill(struct myr_buf *buf, const char *text, const char *const *args, uint32_t count)
 {
     for (; *text; text++) {
+        /* "{1}" to "{9}"; any other brace is text. */
         bool place = text[0] == '{' && text[1] >= '1' && text[1] <= '9' && text[2] == '}';
         if (!place) {
             myr_buf_putc(buf, *text);

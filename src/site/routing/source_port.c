@@ -238,6 +238,7 @@ static void steering_init(struct steering *steering, struct myr_arena *arena,
         return;
     }
     struct myr_tuple tuple = {.source = SOURCE_FIRST};
+    /* Any tuple will do: only differences are kept. */
     uint32_t base = myr_hash_crc(&tuple, 0);
     steering->crc_change = MYR_ARENA_NEW(arena, uint32_t, SOURCE_COUNT);
     for (uint32_t i = 0; i < SOURCE_COUNT; i++) {
@@ -253,6 +254,7 @@ static uint32_t place_of(const struct myr_graph *graph, const struct myr_switch_
     if (!hashes->ranks) {
         return i;
     }
+    /* How many candidates the switch counts before this one. */
     uint32_t place = 0;
     uint32_t rank = hashes->ranks[myr_channel_from_port(graph->design, candidates[i])];
     for (uint32_t k = 0; k < count; k++) {

@@ -16,10 +16,12 @@ static void put_end(const struct myr_verify *verify, struct myr_answer *answer,
 {
     const struct myr_design *design = verify->design;
     MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {};
+    /* Both keys are always there. */
     if (vertex == MYR_NONE) {
         myr_answer_null(answer, device_key);
         myr_answer_null(answer, port_key);
     } else if (verify_is_foreign(verify, vertex)) {
+        /* As the source names it: the design has no name for it. */
         struct myr_cabling_end end = verify->foreign[vertex - design->port_count];
         verify_found_name(verify, end.device, &scratch);
         put_buf(answer, device_key, &scratch);
@@ -42,6 +44,7 @@ static const struct myr_value *put_steps(const struct myr_verify *verify, struct
         myr_answer_u64(answer, "step", i + 1);
         myr_answer_u64(answer, "component", step->component + 1);
         myr_answer_text(answer, "do", myr_repair_op_names[step->op]);
+        /* Where hands are needed, then where the cables lead. */
         put_end(verify, answer, "at_device", "at_port", step->at);
         put_end(verify, answer, "to_device", "to_port", step->to);
         put_end(verify, answer, "other_end_at_device", "other_end_at_port", step->far_at);
@@ -72,6 +75,7 @@ static void put_choices(const struct myr_verify *verify, struct myr_answer *answ
     myr_answer_object(answer, "equivalent");
     put_numbers(answer, &verify->equivalent);
     myr_answer_end(answer);
+    /* Labels and names first, then so many moves. */
     myr_answer_object(answer, "relabel");
     myr_answer_u64(answer, "links", verify->relabel_links);
     myr_answer_u64(answer, "devices", verify->relabel_devices);
@@ -100,6 +104,7 @@ static void put_place(const struct myr_verify *verify, uint32_t found, uint32_t 
                       struct myr_buf *buf)
 {
     const struct myr_design *design = verify->design;
+    /* InfiniBand's devices are single NICs: which port of the node is told too. */
     bool nic = verify->cabling->numbered && !verify->cabling->devices.items[found].is_switch;
     myr_design_name(design, design->port_device[first_port], buf);
     if (nic) {
@@ -175,6 +180,7 @@ static void put_identity(const struct myr_verify *verify, struct myr_answer *ans
     put_ambiguous(verify, answer);
     put_assumed(verify, answer);
     myr_answer_list(answer, "renamed");
+    /* Only where whole devices have each other's cables. */
     for (uint32_t d = 0; verify->relabel_devices && d < verify->design->device_count; d++) {
         if (verify->renames[d] != MYR_NONE) {
             myr_answer_object(answer, NULL);
@@ -280,6 +286,7 @@ static void put_why(const struct myr_verify *verify, struct myr_answer *answer, 
                                                 "medium", "dirty",  "light"};
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     for (uint32_t w = 0; w < MYR_WHYS; w++) {
+        /* Other states have their reason in their name. */
         if (verify->state[port] == MYR_STATE_DEGRADED && verify->why[port] >> w & 1) {
             myr_buf_printf(&text, "%s%s", text.len ? " " : "", names[w]);
         }
@@ -325,6 +332,7 @@ void myr_verify_answer(const struct myr_verify *verify, bool with_ports, struct 
     myr_answer_bool(answer, "clean", myr_verify_clean(verify));
     myr_answer_text(answer, "mode", verify->options.equivalent ? "equivalent" : "labelled");
     myr_answer_object(answer, "ports");
+    /* Idle ports are not counted: they are none of the plan's. */
     for (uint32_t state = MYR_STATE_RIGHT; state < MYR_STATE_COUNT; state++) {
         myr_answer_u64(answer, myr_port_state_names[state], verify->counts[state]);
     }

@@ -14,6 +14,7 @@ static void count(struct myr_ready *row, enum myr_port_state a, enum myr_port_st
     } else if (a == MYR_STATE_UNSEEN && b == MYR_STATE_UNSEEN) {
         row->unseen++;
     } else {
+        /* Wrong, missing, degraded, or seen at one end only. */
         row->bad++;
     }
 }
@@ -95,6 +96,7 @@ void verify_cover(struct myr_verify *verify)
 {
     const struct myr_design *design = verify->design;
     struct myr_coverage *cover = &verify->coverage;
+    /* Networks may have different numbers of them. */
     uint32_t pods = 1;
     for (uint32_t n = 0; n < MYR_NET_COUNT; n++) {
         pods = design->networks[n].pods > pods ? design->networks[n].pods : pods;

@@ -43,6 +43,7 @@ static struct myr_str without_domain(struct myr_str host)
     for (size_t i = 0; i < host.len; i++) {
         numbers = numbers && (host.data[i] == '.' || (host.data[i] >= '0' && host.data[i] <= '9'));
     }
+    /* An address has dots that are no domain's. */
     const char *dot = numbers ? NULL : memchr(host.data, '.', host.len);
     return (struct myr_str){host.data,
                             dot && dot > host.data ? (size_t)(dot - host.data) : host.len};
@@ -196,6 +197,7 @@ struct host_vote {
 static uint32_t spoken_for(const struct host_vote *v, uint32_t found)
 {
     struct myr_port_span known = v->identify->devices[found];
+    /* What it is called outweighs where it leads. */
     if (known.count) {
         return known.first;
     }
@@ -237,6 +239,7 @@ static struct host_ballot elect_node(const struct host_vote *v, uint32_t g)
         }
     }
     for (uint32_t i = 0; i < count; i++) {
+        /* Among equals the lower node: the same input gives the same answer. */
         bool better =
             rows[i].votes > best.votes || (rows[i].votes == best.votes && rows[i].node < best.node);
         best = better ? rows[i] : best;
@@ -324,6 +327,7 @@ static void mark_known(const struct host_vote *v)
         if (group->doubled) {
             continue;
         }
+        /* Any member tells the host's name. */
         uint32_t one = v->hosts->members[group->first];
         (void)hosts_split(identify->cabling->devices.items[one].name, &host, &nic);
         uint32_t device = identify_device_named(identify, host);

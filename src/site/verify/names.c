@@ -19,6 +19,7 @@ void verify_found_label(const struct myr_verify *verify, uint32_t found, struct 
 {
     const struct myr_cabling_device *device = &verify->cabling->devices.items[found];
     verify_found_name(verify, found, buf);
+    /* Without a name the GUID stands in its place already. */
     if (device->name.len && device->guid) {
         myr_buf_printf(buf, " 0x%016llx", (unsigned long long)device->guid);
     }
@@ -47,6 +48,7 @@ static void put_pair(const struct myr_verify *verify, uint32_t a, uint32_t b, co
     const struct myr_design *design = verify->design;
     myr_verify_port_name(verify, a, buf);
     myr_buf_puts(buf, word);
+    /* The same device: its name is there already. */
     if (!verify_is_foreign(verify, a) && !verify_is_foreign(verify, b) &&
         design->port_device[a] == design->port_device[b]) {
         myr_design_port_name(design, b, buf);

@@ -29,6 +29,7 @@ static void show_states(const struct myr_verify *verify, struct myr_answer *answ
         MYR_COLUMN("ports", "PORTS", MYR_COLUMN_NUMBER),
         MYR_COLUMN("meaning", "NEIGHBOUR", 0),
     };
+    /* The answer itself has these as single numbers. */
     struct myr_answer digest;
     myr_answer_init(&digest, answer->arena, "digest", 1);
     const struct myr_value *states = myr_answer_list(&digest, "states");
@@ -70,6 +71,7 @@ static const char *numbers(struct myr_answer *answer, const struct myr_repair *r
     if (repair->removes) {
         text = myr_arena_printf(arena, "%s, %u to take out", text, repair->removes);
     }
+    /* Whether anything shorter exists is known only of an exact one. */
     return repair->exact
                ? myr_arena_printf(arena, "%s; nothing shorter exists", text)
                : myr_arena_printf(arena, "%s; at least %u moves", text, repair->lower_bound);
@@ -113,10 +115,12 @@ static void show_degraded(const struct myr_verify *verify, struct myr_answer *an
                         verify->slow_links, verify->slow_found_gbps, verify->slow_planned_gbps);
     }
     for (uint32_t p = 0; p < verify->design->port_count; p++) {
+        /* Each link once, and none that the line above speaks of. */
         if (verify->state[p] != MYR_STATE_DEGRADED || verify->found[p] < p ||
             is_slow_as_all(verify, p)) {
             continue;
         }
+        /* Counted on, so that the page can say how many are left. */
         if (shown++ >= SHOWN_MAX) {
             left++;
             continue;
@@ -131,6 +135,7 @@ static void show_degraded(const struct myr_verify *verify, struct myr_answer *an
             myr_buf_printf(&line, ": %u of %u Gb/s", link->gbps, planned);
         }
         for (uint32_t w = 0; w < MYR_WHYS; w++) {
+            /* The speed stands in numbers already. */
             bool said = w == MYR_WHY_SPEED && link->gbps;
             if (verify->why[p] >> w & 1 && !said) {
                 myr_buf_printf(&line, ": %s", whys[w]);
@@ -190,6 +195,7 @@ static void show_steps(const struct myr_verify *verify, struct myr_answer *answe
                        verify->options.equivalent ? "as equivalent" : "as labelled",
                        verify->relabel_devices ? ", if the names are to stay" : "");
     for (uint32_t i = 0; i < repair->step_count && i < SHOWN_MAX; i++) {
+        /* Steps of one chain depend on each other. */
         bool follows = i > 0 && repair->steps[i].component == repair->steps[i - 1].component;
         myr_buf_clear(&line);
         myr_verify_step_text(verify, &repair->steps[i], &line);
@@ -255,6 +261,7 @@ static void note_identities(const struct myr_verify *verify, struct notes *notes
         note(notes, "%u devices look like %u places of the design, such as %s", row->found_count,
              row->design_count, name.data);
     }
+    /* What the renames are based on. */
     for (uint32_t d = 0; verify->relabel_devices && d < design->device_count; d++) {
         if (verify->renames[d] != MYR_NONE) {
             myr_buf_clear(&name);
@@ -307,6 +314,7 @@ static void show_notes(const struct myr_verify *verify, struct myr_answer *answe
     note_count(&notes, verify->contradicted, "neighbours told by one end and denied by the other");
     note_count(&notes, verify->name_conflicts,
                "devices whose name another device has or is bound to");
+    /* The source may have another word for the speed. */
     if (verify->slow_planned_gbps) {
         note(&notes,
              "%u links planned at %u Gb/s run at %u Gb/s; where the source has other words for "
@@ -367,6 +375,7 @@ static void show_coverage(const struct myr_verify *verify, struct myr_answer *an
             show_ready(answer, myr_arena_printf(answer->arena, "  rack %u", row->key), row);
         }
     }
+    /* The first few by name; the count tells the rest. */
     for (uint32_t i = 0; i < cover->absent_count && i < ROWS_MAX; i++) {
         myr_buf_puts(&line, i ? ", " : "");
         myr_design_name(verify->design, cover->absent[i], &line);
@@ -411,6 +420,7 @@ static const char *verdict(const struct myr_verify *verify)
     uint32_t bad = verify->counts[MYR_STATE_WRONG] + verify->counts[MYR_STATE_MISSING] +
                    verify->counts[MYR_STATE_EXTRA] + verify->counts[MYR_STATE_DEGRADED] +
                    verify->rogue_links;
+    /* Not seen, not read, or read in part. */
     uint32_t open =
         verify->counts[MYR_STATE_UNSEEN] + verify->counts[MYR_STATE_UNREAD] + verify->unread_count;
     return seen == 0                              ? "nothing of it was seen, nothing is known"

@@ -10,6 +10,7 @@ enum { CANDIDATES_MAX = 16 };
 /* What the found device is if its cable belongs into that port; in InfiniBand kinds must agree. */
 static struct myr_port_span candidate_at(const struct structure *s, uint32_t found, uint32_t port)
 {
+    /* A NIC cannot be a switch, whatever its cable says. */
     bool nic = identify_is_nic(s->identify, found);
     if (s->cabling->numbered && nic != structure_is_host(s->design, port)) {
         return (struct myr_port_span){0, 0};
@@ -161,6 +162,7 @@ bool structure_vote(struct structure *s)
     for (size_t i = 0; i < ballots.count; i++) {
         const struct ballot *one = &ballots.items[i];
         const struct ballot *next = i + 1 < ballots.count ? one + 1 : NULL;
+        /* Sorted: whoever wants the same place comes next. */
         bool tie = next && next->winner.identity.first == one->winner.identity.first &&
                    next->winner.votes == one->winner.votes;
         if (!tie && !s->taken[one->winner.identity.first] && s->open[one->found]) {
