@@ -303,7 +303,6 @@ static double item_base(const struct plan *plan, const struct myr_spec_item *ite
         return (double)net->endpoints * out->planes;
     case MYR_PER_SWITCH:
         return (double)out->leaf + out->spine + out->core + out->access + out->aggregation;
-    /* Pieces are counted as they are. */
     default:
         return 1;
     }

@@ -126,10 +126,10 @@ static int plan_row(struct fill *fill, const struct head *head, const char *path
 /* Figures that the plan has by itself, in the order of its answer. */
 static int plan_rows(struct fill *fill, struct myr_err *err)
 {
+    /* GPUs, tiers and copper have no winner: they are facts, not merits. */
     static const struct {
         struct head row;
         const char *path;
-        /* GPUs, tiers and copper have no winner: they are facts, not merits. */
     } heads[] = {
         {{"gpus", "GPUs", "", 0, MYR_COMPARE_NEITHER}, "gpus"},
         {{"tiers", "tiers", "", 0, MYR_COMPARE_NEITHER}, "networks.compute.tiers"},

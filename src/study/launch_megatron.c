@@ -104,8 +104,8 @@ static void stage_args(const struct myr_launch_case *of, struct myr_launch *l)
     if (layout->vp > 1 && !fixed) {
         launch_number(l, "--num-layers-per-virtual-pipeline-stage",
                       model->layer_count / (layout->pp * layout->vp));
-        /* With fixed ends chunks differ: their number is told, not their layers. */
     } else if (layout->vp > 1) {
+        /* With fixed ends chunks differ: their number is told, not their layers. */
         launch_number(l, "--num-virtual-stages-per-pipeline-rank", layout->vp);
     }
     if (layout->first_layers > 0) {

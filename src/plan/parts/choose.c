@@ -317,9 +317,9 @@ static void check_pinned(struct plan *plan, const char *where, const struct link
     }
     if (parts->optic_a != MYR_PART_NONE && parts->optic_b != MYR_PART_NONE) {
         check_fibre(plan, where, link, parts);
+    } else if (part_at(plan, parts->cable)->cable.fixed_ends) {
         /* One pinned module and a cable that has its own ends: the form is told, and the cable's
          * own rules. */
-    } else if (part_at(plan, parts->cable)->cable.fixed_ends) {
         if (parts->optic_a != MYR_PART_NONE || parts->optic_b != MYR_PART_NONE) {
             broken(plan, where, FIT_CABLE_FORM, "%s has ends of its own and takes no modules",
                    part_at(plan, parts->cable)->order);

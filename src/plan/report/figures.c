@@ -154,8 +154,8 @@ static void put_choice(const struct report *report)
         if (!fits || fits->value == 0) {
             report_para(report, "%s does not carry the fullest rack.",
                         report_say(report, "%s", kinds[k]));
-            /* Of kinds that cost the same the first wins. */
         } else if (cost && (!best || cost->value < best->value)) {
+            /* Of kinds that cost the same the first wins. */
             best = cost;
             name = kinds[k];
         }

@@ -36,7 +36,7 @@ static int64_t cables_mm(const struct room *room)
     return sum;
 }
 
-/* Memory is taken once for each placement and used again; items alone may differ in number. */
+/* Memory is taken once for each placement and used again, but for the items. */
 static void keep(const struct room *room, struct placed *placed)
 {
     uint32_t servers = room->plan->spec->servers, devices = room->plan->design.device_count;
@@ -132,8 +132,8 @@ static bool begin(struct room *room, const struct run *run, struct placed *begin
         put_back(room, best);
     } else if (begins[start].racks) {
         put_back(room, &begins[start]);
-        /* The first start stands already when the runs begin. */
     } else if (start > 0 && place_from(room, start, NULL) < 0) {
+        /* The first start stands already when the runs begin. */
         return false;
     } else {
         keep(room, &begins[start]);

@@ -129,8 +129,8 @@ static void explain(struct plan *plan, struct net_plan *net)
         net->inputs[MYR_DEVICE_SPINE] = myr_arena_printf(
             arena, "uplinks of a leaf=%u, ceil(%llu / %u)%s = %u", out->leaf_up,
             (unsigned long long)plan_unit_uplinks(net), spine_radix, times, out->spine);
-        /* The least number of cores is shown beside the divisor that was taken. */
     } else if (out->tiers == 3) {
+        /* The least number of cores is shown beside the divisor that was taken. */
         net->rule[MYR_DEVICE_SPINE] =
             "pods * smallest divisor of a leaf's uplinks whose spines can carry the pod";
         net->inputs[MYR_DEVICE_SPINE] =

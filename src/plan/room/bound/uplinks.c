@@ -72,8 +72,8 @@ static bool look_at_leaf(const struct bound *b, uint32_t leaf, double *to, struc
             uint32_t spine = design->port_device[design->link_b[link]];
             if (pass < 2) {
                 to[spine] = pass ? to[spine] + bound_link_weight(b, link) : 0;
-                /* Each spine once, though several cables lead to it. */
             } else if (to[spine] > 0) {
+                /* Each spine once, though several cables lead to it. */
                 ret->least = ret->spines && ret->least < to[spine] ? ret->least : to[spine];
                 ret->spines++;
                 ret->need = bound_least_load(ret->need, bound_device_load(b, spine));
