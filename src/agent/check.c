@@ -22,6 +22,7 @@ static int check_job(struct myr_str bytes, struct myr_err *err)
     MYR_TRY(jobfile_read(&arena, bytes, &job, err));
     MYR_ASSERT(job.command[0] && job.command[0][0] && job.env);
     MYR_TRY(progress_pattern_init(&pattern, job.pattern, err));
+    /* The line that the default pattern is for. */
     (void)progress_match(&pattern, " iteration       12/     100 | consumed samples", &step);
     progress_pattern_done(&pattern);
     return MYR_OK;

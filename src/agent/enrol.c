@@ -83,6 +83,7 @@ int enrol_take(const char *state, const struct myr_wire_cert *cert, struct myr_e
     MYR_CLEANUP(myr_buf_done) struct myr_buf key = {};
     char path[AGENT_PATH_MAX];
     int64_t left_s;
+    /* Looked at before anything is replaced: what is there may still be good. */
     if (myr_io_valid_s(cert->certificate, &left_s, err) < 0 || left_s <= 0) {
         return myr_err_set(err, MYR_EINVAL, "the server's answer is no valid certificate");
     }
@@ -229,6 +230,7 @@ int enrol_run(const char *host, uint16_t port, const char *state, const char *na
     myr_wire_sender_init(&asking.sender);
     myr_wire_receiver_init(&asking.receiver);
     uv_loop_init(&loop);
+    /* The stream belongs to the loop; it is gone when that has run out. */
     rc = myr_io_connect(&loop, host, port, tls, &calls, &asking, &stream, err);
     if (rc == MYR_OK) {
         uv_run(&loop, UV_RUN_DEFAULT);

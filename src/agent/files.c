@@ -60,6 +60,7 @@ void deadly_point(void)
     const char *wish = getenv("MYRIAD_AGENT_DIE");
     uint64_t number;
     deadly.points++;
+    /* "agent:7": the role, and which of the points that it comes to. */
     if (wish && deadly.role) {
         size_t len = strlen(deadly.role);
         if (strncmp(wish, deadly.role, len) == 0 && wish[len] == ':' &&
@@ -92,6 +93,7 @@ static int put(const char *folder, const char *name, struct myr_str text, bool s
     MYR_TRY(path_of(folder, name, path, err));
     deadly_point();
     snprintf(temp, sizeof(temp), "%s.tmp", path);
+    /* One name for all attempts: what a crash has left is written over. */
     int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0) {
         return myr_err_errno(err, "cannot write", temp);
@@ -204,6 +206,7 @@ void folder_remove(const char *path)
     const struct dirent *entry;
     while ((entry = readdir(dir)) != NULL) {
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+            /* By the open folder: a link in its place is not followed. */
             (void)unlinkat(dirfd(dir), entry->d_name, 0);
         }
     }

@@ -129,6 +129,7 @@ int jobfile_read(struct myr_arena *arena, struct myr_str text, struct jobfile *r
     MYR_TRY(take_optional(arena, map, "prolog", &job.prolog, err));
     MYR_TRY(take_optional(arena, map, "epilog", &job.epilog, err));
     MYR_TRY(take_optional(arena, map, "image", &job.image, err));
+    /* Other keys of it are a newer server's. */
     const struct myr_doc *progress = myr_doc_get(map, "progress");
     if (progress && progress->kind != MYR_DOC_NULL) {
         MYR_TRY(myr_doc_expect(progress, MYR_DOC_MAP, "progress", err));

@@ -66,6 +66,7 @@ int launch_shim(const char *folder, int lock, pid_t *ret, struct myr_err *err)
         int out = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
         /* In a session of its own: signals of the agent's terminal do not reach it. */
         setsid();
+        /* The lock goes on through exec: everything else is closed by it. */
         if (null < 0 || out < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0 ||
             fcntl(lock, F_SETFD, 0) < 0) {
             _exit(127);

@@ -154,6 +154,7 @@ static void hide_token(int argc, char **argv)
             value = argv[++i];
         }
         if (value) {
+            /* In place: /proc shows the very bytes. */
             memset(value, '*', strlen(value));
         }
     }

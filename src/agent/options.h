@@ -19,11 +19,11 @@ struct settings {
         char host[256];
         uint16_t port;
     } others[OPTIONS_OTHERS];
-    uint32_t other_count;
-    const char *pretend; /* or NULL */
+    uint32_t other_count; /* of 'others' */
+    const char *pretend;  /* or NULL */
     struct enrol_token token;
-    bool has_token, help;
-    bool plain; /* without TLS, to this machine itself alone: for tests */
+    bool has_token, help; /* 'help': only that was asked for */
+    bool plain;           /* without TLS, to this machine itself alone: for tests */
 };
 
 /* A token among the arguments is overwritten there: the process list shows them. */

@@ -155,6 +155,7 @@ static bool is_too_large(const char *text)
     for (const char *c = text; *c;) {
         size_t len = 1;
         if (strchr("*+?{", *c)) {
+            /* The C library repeats the piece before it so often in its automaton. */
             uint64_t times = copies(c, &len);
             total[depth] += last[depth] * (times - 1);
             last[depth] *= times;

@@ -16,7 +16,7 @@
 #define PROGRESS_LINE_MAX  1024 /* of a line that is looked at */
 
 struct progress {
-    uint64_t step, saved;
+    uint64_t step, saved; /* the last one made, and the last in a checkpoint */
     char phase[PROGRESS_PHASE_MAX];
     int64_t at_ns; /* on the boot clock; 0: never */
     bool by_line;  /* read from a rank's output, which one rank alone writes */

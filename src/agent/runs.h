@@ -44,7 +44,7 @@ struct run {
 
 struct runs {
     uv_loop_t *loop;
-    const char *state, *sockets;
+    const char *state, *sockets; /* folders, borrowed */
     struct stops *stops;
     struct reports *reports;
     MYR_VEC(struct run *) items;

@@ -21,6 +21,7 @@ static void connect_now(struct session *session);
 /* Half of it fixed, half by the node's name and the try: ten thousand nodes do not come at once. */
 static uint64_t retry_ms(struct session *session)
 {
+    /* Doubled with each failure, up to five seconds. */
     uint64_t most = RETRY_MIN_MS;
     for (uint32_t i = 1; i < session->failures && most < RETRY_MAX_MS; i++) {
         most *= 2;
@@ -135,6 +136,7 @@ static void take_message(struct session *session, const struct myr_wire_message 
         return;
     case MYR_WIRE_REFUSED: {
         const struct myr_wire_refused *refused = body;
+        /* The server closes; the next try comes as after any failure. */
         say("refused by %s:%u: %.*s", session->host, session->port,
             (int)(refused->text.len < 200 ? refused->text.len : 200), refused->text.data);
         session->calls.refused(session->context, refused->code, refused->text);

@@ -34,12 +34,13 @@ struct session {
     struct myr_wire_sender sender;
     struct myr_wire_receiver receiver;
     uv_timer_t retry, beat, patience;
-    bool receiving, welcomed, ending;
+    bool receiving, welcomed, ending; /* 'receiver' is to be freed; it has a number; for good */
+    /* As the welcome has told, but for the failures, which are counted since the last one. */
     uint32_t node, boot_number, failures, beat_ms;
-    uint64_t sequence, jitter;
-    char last_error[256];
-    bool said_down;
-    int64_t heard_ns; /* boot clock */
+    uint64_t sequence, jitter; /* of the last message; of the waits */
+    char last_error[256];      /* what was said last, so that it is said once */
+    bool said_down;            /* a connection is worth a line */
+    int64_t heard_ns;          /* boot clock */
 };
 
 void session_start(struct session *session);

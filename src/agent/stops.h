@@ -20,10 +20,10 @@ struct stop {
 struct stops {
     const char *folder;
     MYR_VEC(struct stop) items;
-    uint64_t clock;
+    uint64_t clock; /* of uses */
     uint32_t lines; /* in the file */
     bool torn;      /* it ends in a part of a line, which the next one must not continue */
-    int fd;
+    int fd;         /* to append; -1: none */
 };
 
 MYR_MUST_USE int stops_open(struct stops *stops, const char *folder, struct myr_err *err);

@@ -118,6 +118,7 @@ void symptoms_start(struct symptoms *symptoms)
 {
     const char *const argv[] = {"myriad-agent", "watch", NULL};
     struct myr_err err = {};
+    /* One at a time: two would tell everything twice. */
     MYR_ASSERT(!symptoms->watcher);
     if (launch_self(argv, &symptoms->fd, &err) < 0) {
         say("%s", err.message);

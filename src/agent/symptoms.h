@@ -20,12 +20,12 @@ struct symptoms {
     uv_loop_t *loop;
     struct session *session;
     uv_poll_t *watcher; /* its pipe; NULL: none runs */
-    int fd;
+    int fd;             /* its read end */
     char line[64];
     size_t line_len;
     struct symptom waiting[SYMPTOMS_MAX];
     uint32_t count;
-    int64_t retry_ns;
+    int64_t retry_ns; /* on the boot clock: no watcher is started before */
 };
 
 void symptoms_start(struct symptoms *symptoms);

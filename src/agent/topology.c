@@ -35,6 +35,7 @@ static const struct {
 /* All of them or none: a library without one of these is not the one that the header is of. */
 static bool load(struct hwloc *hwloc)
 {
+    /* The version of the interface that the header is of. */
     void *library = dlopen("libhwloc.so.15", RTLD_NOW | RTLD_LOCAL);
     for (size_t i = 0; library && i < MYR_ARRAY_COUNT(symbols); i++) {
         void *found = dlsym(library, symbols[i].symbol);

@@ -82,6 +82,7 @@ int myr_err_set(struct myr_err *err, int code, const char *fmt, ...)
     return code;
 }
 
+/* errno is read before anything can change it. */
 int myr_err_errno(struct myr_err *err, const char *what, const char *path)
 {
     /* A path that the user mistyped is bad input; a disk that failed is the environment. */
@@ -143,6 +144,7 @@ int myr_err_http_status(int code)
     return row_of(code)->http;
 }
 
+/* No way on: the state is not what the program takes it for. */
 void myr_assert_failed(const char *file, int line, const char *what)
 {
     fprintf(stderr, "%s:%d: broken invariant: %s\n", file, line, what);

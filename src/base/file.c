@@ -69,6 +69,7 @@ bool myr_file_same(const char *path, const char *other)
            a.st_ino == b.st_ino;
 }
 
+/* Folders that are there are passed over; 'made' hears of the others, and may be NULL. */
 int file_make_dirs(const char *path, const struct file_made *made, struct myr_err *err)
 {
     char part[PATH_MAX];

@@ -19,6 +19,7 @@ void myr_heap_done(struct myr_heap *heap)
 void myr_heap_push(struct myr_heap *heap, int64_t key, uint64_t value)
 {
     if (heap->count == heap->capacity) {
+        /* Positions are 32 bits wide: doubling must not wrap around. */
         MYR_ASSERT(heap->capacity <= UINT32_MAX / 2);
         heap->capacity = heap->capacity ? heap->capacity * 2 : 64;
         heap->items = myr_xrealloc(heap->items, heap->capacity, sizeof(*heap->items));

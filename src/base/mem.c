@@ -118,6 +118,7 @@ char *myr_arena_strndup(struct myr_arena *arena, const char *text, size_t len)
     return copy;
 }
 
+/* Of any length; it lives as long as the arena. */
 const char *myr_arena_printf(struct myr_arena *arena, const char *fmt, ...)
 {
     va_list args;

@@ -65,6 +65,7 @@ void myr_outfile_write(struct myr_outfile *file, const void *data, size_t len)
     }
 }
 
+/* Below a block nothing is written: small rows gather in the buffer. */
 void myr_outfile_drain(struct myr_outfile *file, struct myr_buf *buf)
 {
     if (buf->len >= DRAIN_BYTES) {

@@ -287,6 +287,7 @@ void myr_buf_printf(struct myr_buf *buf, const char *fmt, ...)
     buf->len += (size_t)len;
 }
 
+/* A comma before every third digit from the end. */
 const char *myr_u64_grouped(uint64_t value, char *ret)
 {
     char digits[24];

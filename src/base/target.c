@@ -120,6 +120,7 @@ static int inherit(int fd, const struct stat *old)
     return fchmod(fd, mode);
 }
 
+/* Beside the target, so that the rename stays on one file system. -1 with errno. */
 static int open_temp(struct myr_outfile *file, const struct stat *old)
 {
     /* Who may not write a file may not replace it either. */

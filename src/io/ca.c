@@ -47,6 +47,7 @@ static void free_request(X509_REQ **request)
 static int failed(struct myr_err *err, const char *what)
 {
     char text[160];
+    /* The oldest of the list, which is the cause; the rest is dropped. */
     unsigned long code = ERR_get_error();
     ERR_error_string_n(code, text, sizeof(text));
     ERR_clear_error();

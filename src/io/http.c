@@ -296,6 +296,7 @@ static int send_all(const struct address *address, const struct line *line, stru
     while (text.len > 0) {
         ssize_t put;
         if (line->ssl) {
+            /* SSL_write() takes an int. */
             int length = text.len < (1U << 20) ? (int)text.len : 1 << 20;
             /* OpenSSL reports an end without a word as a failed call and leaves errno alone. */
             errno = EPIPE;

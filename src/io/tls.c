@@ -255,6 +255,7 @@ int myr_io_tls_create(const struct myr_io_tls_names *names, struct myr_io_tls **
         myr_io_tls_free(tls);
         return rc;
     }
+    /* The stream writes in pieces, from buffers that move. */
     SSL_CTX_set_mode(tls->context,
                      SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     if (!names->host) {

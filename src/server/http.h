@@ -14,11 +14,11 @@ struct request {
     char *path;           /* a copy of the url, cut at '/' */
     const char *words[8]; /* of the path */
     uint32_t word_count;
-    struct myr_buf body;
-    bool too_long, waiting, answered;
-    struct token_row who;          /* role none: nobody */
-    char from[64];                 /* address */
-    struct request *next, *before; /* of those that wait for output */
+    struct myr_buf body;              /* as far as it has come */
+    bool too_long, waiting, answered; /* of the body; for http_output(); once */
+    struct token_row who;             /* role none: nobody */
+    char from[64];                    /* address */
+    struct request *next, *before;    /* of those that wait for output */
     int64_t since_ms;
     const char *cache; /* how long others may keep the answer; NULL: not at all */
     char cookie[160];  /* to be set; empty: none */
@@ -40,7 +40,7 @@ struct route {
 struct visit {
     char digest[65];
     struct token_row who;
-    int64_t until_ms;
+    int64_t until_ms; /* steady */
 };
 
 /* A connection, and since when a whole request is waited for; -1: one is being answered. */
@@ -54,18 +54,18 @@ struct peer {
 struct watcher {
     struct server *server;
     struct MHD_Connection *connection;
-    uint64_t next;
+    uint64_t next;       /* the number of the event that it gets next */
     struct myr_buf text; /* to be sent, from 'at' on */
     size_t at;
-    bool asleep;
+    bool asleep; /* suspended: it has all that there is */
     struct watcher *later, *before;
 };
 
 /* How often somebody may ask: so many at once, and so many a second. */
 struct bucket {
-    uint64_t key;
-    double tokens;
-    int64_t at_ms;
+    uint64_t key;  /* the hash of whose it is */
+    double tokens; /* left at that moment */
+    int64_t at_ms; /* steady */
 };
 
 enum { BUCKETS = 4096 };
@@ -76,11 +76,11 @@ struct http {
     size_t route_count;
     uv_poll_t poll;
     uv_timer_t timer;
-    struct peer *peers;
+    struct peer *peers; /* all connections */
     struct request *waiting;
     struct watcher *watchers;
     uint32_t watcher_count;
-    uint32_t seconds;
+    uint32_t seconds; /* counted, for the word now and then */
     MYR_VEC(struct visit) visits;
     struct bucket buckets[BUCKETS], failures[BUCKETS];
     uint64_t requests, refused;

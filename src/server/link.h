@@ -35,11 +35,11 @@ struct session {
     struct myr_wire_receiver receiver;
     uint32_t node; /* MYR_NONE: has not said hello, or comes to enrol */
     bool greeted;
-    bool unanswered;           /* it has asked for a certificate while nothing could be kept */
-    bool over;                 /* refused or dropped: what it still says counts for nothing */
-    uint64_t sent, ack, acked; /* messages sent; reports taken; reports acknowledged */
-    int64_t since_ms, second_ms;
-    uint32_t in_second;
+    bool unanswered;             /* it has asked for a certificate while nothing could be kept */
+    bool over;                   /* refused or dropped: what it still says counts for nothing */
+    uint64_t sent, ack, acked;   /* messages sent; reports taken; reports acknowledged */
+    int64_t since_ms, second_ms; /* steady: connected; of in_second */
+    uint32_t in_second;          /* messages since 'second_ms' */
     MYR_VEC(struct wait) waits;
 };
 

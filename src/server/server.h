@@ -45,14 +45,14 @@ struct slurm_config {
     char conf[512];              /* SLURM_CONF; empty: Slurm's own default */
     char bin[512];               /* where its commands are; empty: in the path */
     char spool[512]; /* a folder that nodes and server share; empty: 'slurm' in the server's */
-    uint32_t poll_s, timeout_s;
-    bool accounts;     /* a tenant is an account of the same name */
-    char options[512]; /* further ones of sbatch, in words */
+    uint32_t poll_s, timeout_s; /* between two looks; of one command */
+    bool accounts;              /* a tenant is an account of the same name */
+    char options[512];          /* further ones of sbatch, in words */
 };
 
 /* myriad.yaml */
 struct config {
-    char cluster[SERVER_NAME];
+    char cluster[SERVER_NAME]; /* its name, for people and for the keys in etcd */
     char http_address[64], agents_address[64];
     uint16_t http_port, agents_port;
     enum world_kind world;
@@ -64,7 +64,7 @@ struct config {
     uint32_t gpus_per_node, nodes_per_leaf;
     char **names; /* of the nodes, in order */
     uint32_t node_count;
-    enum myr_queue_preset policy;
+    enum myr_queue_preset policy; /* who is next */
     uint32_t spares, beat_ms;
     double kw_per_gpu, price_kwh; /* for usage */
     char currency[8];
@@ -77,14 +77,14 @@ extern const char *const role_names[ROLE_COUNT];
 
 struct node_row {
     const char *name;
-    uint64_t boot_hash; /* of the boot that the number means */
-    uint32_t boot;
+    uint64_t boot_hash;                 /* of the boot that the number means */
+    uint32_t boot;                      /* counts up from 1; 0: never seen */
     char serial[48], serial_before[48]; /* of its certificate, and the one that it replaces */
     char address[64];
     char kind[64], board[64];
     uint32_t gpus, cpus;
-    uint64_t memory_bytes;
-    char reason[160]; /* why a person drained it */
+    uint64_t memory_bytes; /* of the inventory, as the four before */
+    char reason[160];      /* why a person drained it */
     bool revoked;
     bool reason_theirs; /* not stored: the reason is that of a scheduler below */
     /* Not stored. */
@@ -94,16 +94,16 @@ struct node_row {
 };
 
 struct job_row {
-    uint64_t token;
+    uint64_t token; /* the submitter's own number */
     char name[MYR_JOB_NAME_MAX + 1], user[SERVER_NAME], unix_user[SERVER_NAME];
     uint32_t tenant;
     char *file;                                     /* its text */
     int64_t submitted_ms, first_start_ms, ended_ms; /* -1: not yet */
-    int64_t time_limit_s;
-    double twin_hours, twin_step_s;
-    uint32_t array_index; /* and 1; 0: of no array */
-    char reason[200];     /* why it ended, or was refused */
-    uint8_t state;        /* as last told: enum myr_control_job_state */
+    int64_t time_limit_s;                           /* 0: none */
+    double twin_hours, twin_step_s;                 /* of a simulated run */
+    uint32_t array_index;                           /* and 1; 0: of no array */
+    char reason[200];                               /* why it ended, or was refused */
+    uint8_t state;                                  /* as last told: enum myr_control_job_state */
     /* Where its last incarnation ran, for its output when it is over. */
     struct myr_control_rank *where;
     uint32_t where_count;
@@ -114,14 +114,14 @@ struct job_row {
 
 struct tenant_row {
     char name[SERVER_NAME];
-    uint32_t weight;
+    uint32_t weight;       /* in the fair share */
     uint64_t gpu_ms;       /* until 'since_ms' */
     uint32_t running_gpus; /* since then */
     int64_t since_ms;
 };
 
 struct token_row {
-    char digest[65];
+    char digest[65]; /* of the secret, which is kept nowhere */
     char user[SERVER_NAME], unix_user[SERVER_NAME];
     enum role role;
     bool relay; /* enrols a relay, not a node */
@@ -150,8 +150,8 @@ struct rows {
 /* Something that happened, as one line of JSON. */
 struct feed_item {
     uint64_t sequence;
-    const char *kind;
-    uint32_t about; /* the job or node; MYR_NONE: none */
+    const char *kind; /* "job", "node", "notice", "doorbell" */
+    uint32_t about;   /* the job or node; MYR_NONE: none */
     char *data;
 };
 
@@ -199,22 +199,22 @@ struct server {
     const char *folder, *version;
     bool log_json, once;
     struct config config;
-    struct store *store;
+    struct store *store; /* what is put waits there for the commit */
     struct rows rows;
     struct feed feed;
     struct world world;
 
     /* desk */
-    struct myr_control *control;
+    struct myr_control *control; /* the core: what it decides is all that is done */
     MYR_VEC(struct myr_event) inbox;
     MYR_VEC(struct myr_effect) outbox;
-    struct myr_buf journal; /* of events taken and not committed */
-    uint64_t journal_next, since_snapshot;
+    struct myr_buf journal;                /* of events taken and not committed */
+    uint64_t journal_next, since_snapshot; /* the next part's number; events since */
     bool stuck; /* the last commit failed: read-only until one succeeds */
     char stuck_why[200];
-    uint64_t events, commits, refused_events;
-    uint64_t node_changes;  /* of their rows, counted */
-    uint32_t refusals_said; /* in this second */
+    uint64_t events, commits, refused_events; /* for /metrics */
+    uint64_t node_changes;                    /* of their rows, counted */
+    uint32_t refusals_said;                   /* in this second */
     uv_timer_t wake, second, keep;
     bool overtaken; /* another server leads */
     bool unheard;   /* etcd has not renewed the lease when it was last asked, which was said */
@@ -224,20 +224,20 @@ struct server {
     /* sessions */
     struct myr_io_tls *tls;
     struct myr_io_listener *listener;
-    struct session *sessions; /* all, a list */
-    uint32_t session_count;
-    uint64_t messages, messages_refused;
+    struct session *sessions;            /* all, a list */
+    uint32_t session_count;              /* agents and relays, those behind them too */
+    uint64_t messages, messages_refused; /* for /metrics */
     MYR_VEC(struct session *) to_ack;
     uint64_t handled[32]; /* of the time a message took, by power of two microseconds */
 
     struct simulated *simulated;
-    struct engine *engine; /* of another's scheduler, or NULL */
-    struct fences *fences;
+    struct engine *engine;                 /* of another's scheduler, or NULL */
+    struct fences *fences;                 /* NULL where power is simulated */
     int64_t clock_base_ms, clock_since_ms; /* the twin's: then, by the steady clock */
     int64_t clock_most_ms; /* and no further, before its world has been there (simulated.c) */
-    struct http *http;
+    struct http *http;     /* NULL before it serves */
     struct backup *backup; /* the one under way, or NULL */
-    bool stopping;
+    bool stopping;         /* it is ending */
 };
 
 int64_t wall_ms(void);

@@ -78,6 +78,7 @@ static void take_cert(struct relay *relay, const struct myr_wire_cert *cert)
 
 static void take_welcome(struct relay *relay, const struct myr_wire_welcome *welcome)
 {
+    /* Only now frames of agents may go up. */
     relay->welcomed = true;
     relay->failures = 0;
     relay->beat_ms = welcome->beat_ms ? welcome->beat_ms : 1000;

@@ -136,6 +136,7 @@ static void on_end(uv_signal_t *handle, int number)
     if (relay->ending) {
         return;
     }
+    /* A second signal finds it ending already. */
     relay->ending = true;
     notify_manager("STOPPING=1");
     myr_io_listener_close(relay->listener);
@@ -208,6 +209,7 @@ int myr_relay_run(const struct myr_relay *settings, struct myr_err *err)
     }
     begin(relay);
     if (settings->ready) {
+        /* With the port that the system has given, where any would do. */
         settings->ready(settings->context, myr_io_port(relay->listener));
     }
     notify_manager("READY=1");

@@ -157,6 +157,7 @@ void cgroup_kill(const struct cgroup *cgroup)
     for (char *at = text.len ? text.data : NULL; at && *at;) {
         size_t len = strcspn(at, "\n");
         uint64_t pid;
+        /* One by one where the kernel has no way to kill them all; the caller comes again. */
         if (myr_str_to_u64((struct myr_str){at, len}, &pid) && (pid_t)pid != getpid()) {
             process_signal((pid_t)pid, process_began((pid_t)pid, NULL, NULL), SIGKILL);
         }

@@ -31,6 +31,7 @@ static uint32_t list_gpus(const char *proc, char ids[DEVICES_MAX][BUS_ID_BYTES])
     const struct dirent *entry;
     while (dir && (entry = readdir(dir)) != NULL) {
         size_t len = strlen(entry->d_name);
+        /* "0000:17:00.0" */
         if (entry->d_name[0] == '.' || len >= BUS_ID_BYTES) {
             continue;
         }
@@ -65,6 +66,7 @@ static bool find_minor(const char *proc, const char *id, uint32_t *ret)
     }
     at += strlen(key);
     at += strspn(at, " \t");
+    /* "Device Minor: 	 0" */
     struct myr_str word = {at, strcspn(at, " \t\r\n")};
     if (!myr_str_to_u64(word, &minor) || minor >= 1U << 20) {
         return false;

@@ -133,6 +133,7 @@ static void mark_descendants(struct processes *all)
         more = false;
         for (size_t i = 0; i < all->count; i++) {
             struct process *process = &all->items[i];
+            /* A child of ours, or of one that is marked. */
             bool ours = process->parent == self;
             for (size_t k = 0; !process->ours && !ours && k < all->count; k++) {
                 ours = all->items[k].ours && all->items[k].pid == process->parent;

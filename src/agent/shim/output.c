@@ -52,6 +52,7 @@ static void turn_to(struct output *output, uint64_t piece)
 {
     char path[AGENT_PATH_MAX + 64];
     output_done(output);
+    /* Three pieces and the head are kept: of those, two at least are full. */
     if (piece > OUTPUT_PIECES_KEPT) {
         piece_path(output->folder, output->rank, piece - OUTPUT_PIECES_KEPT, path);
         (void)unlink(path);
@@ -122,6 +123,7 @@ static void look(struct output *output, struct myr_str bytes,
         if (c == '\n' || c == '\r') {
             line_done(output, on_line, context);
         } else if (output->line_len + 1 < sizeof(output->line)) {
+            /* A NUL would end the line for whoever reads it as text. */
             output->line[output->line_len++] = c ? c : '?';
         }
     }

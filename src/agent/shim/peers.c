@@ -58,6 +58,7 @@ void peers_open(struct peers *peers, const struct order *order)
         return;
     }
     peers->fd = socket(peers->to.ss_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    /* Somebody has the port: then nobody is answered, and leases end as without peers. */
     if (peers->fd >= 0 && peers->first && !bind_first(peers)) {
         close(peers->fd);
         peers->fd = -1;

@@ -111,6 +111,7 @@ static void finish(struct shim *s)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     MYR_ASSERT(s->phase != PHASE_DONE && s->alive == 0); /* an end is written once, behind all */
+    /* Empty by now: the kernel refuses to remove one that is not. */
     cgroup_remove(&s->cgroup);
     if (s->unwritten) {
         shim_write_progress(s, 0);
@@ -280,6 +281,7 @@ static void look_at_lease(struct shim *s, int64_t now)
     int64_t from = s->began_ns;
     from = s->progress.at_ns > from ? s->progress.at_ns : from;
     from = s->peers.step_ns > from ? s->peers.step_ns : from;
+    /* The gang works: the file is not even read. */
     if (now - from < s->order.lease_s * S) {
         return;
     }

@@ -30,11 +30,11 @@ struct output {
     uint64_t piece;   /* its number: 0 is the head */
     uint64_t written; /* offset of the next byte */
     char line[PROGRESS_LINE_MAX];
-    size_t line_len;
+    size_t line_len; /* of 'line', which has no end yet */
     char error[256]; /* the first line that looks like one */
     char last[256];  /* the last one that holds anything */
     uint64_t looked; /* bytes of this second that were looked at */
-    int64_t second;
+    int64_t second;  /* that 'looked' is of */
 };
 
 void output_init(struct output *output, const char *folder, uint32_t rank);
@@ -52,8 +52,8 @@ struct person {
     uid_t uid;
     gid_t gid;
     gid_t groups[256];
-    int group_count;
-    bool change; /* the agent is root, and becomes this person */
+    int group_count; /* of 'groups', the user's own among them */
+    bool change;     /* the agent is root, and becomes this person */
     char name[64], home[256], shell[128];
 };
 

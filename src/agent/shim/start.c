@@ -242,6 +242,7 @@ const char *const *start_env(struct myr_arena *arena, const struct order *order,
     }
     /* "host port", as the order has it. */
     struct myr_str host = order->master;
+    /* Empty where the order names none. */
     struct myr_str port = {"", 0};
     const char *blank = memchr(host.data, ' ', host.len);
     if (blank) {
@@ -326,6 +327,7 @@ int start_argv(struct myr_arena *arena, const struct order *order, const struct 
         return MYR_OK;
     }
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(runners) && !runner; i++) {
+        /* The first of the table that the node has. */
         runner = has(runners[i].words[0]) ? &runners[i] : NULL;
     }
     if (!runner) {

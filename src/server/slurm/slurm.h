@@ -23,12 +23,12 @@ extern const struct engine_ops slurm_ops;
 
 /* script.c */
 struct script_place {
-    const char *spool;   /* of all gangs */
-    const char *comment; /* that says whose it is */
-    const char *account; /* or NULL */
-    uint64_t node_cpus, node_memory_mb;
-    bool gpus_known; /* Slurm counts GPUs there */
-    bool as_root;    /* may submit for others */
+    const char *spool;                  /* of all gangs */
+    const char *comment;                /* that says whose it is */
+    const char *account;                /* or NULL */
+    uint64_t node_cpus, node_memory_mb; /* of a whole node */
+    bool gpus_known;                    /* Slurm counts GPUs there */
+    bool as_root;                       /* may submit for others */
 };
 
 struct script {

@@ -59,7 +59,7 @@ struct qos {
 
 struct slurm {
     struct server *server;
-    struct calls *calls;
+    struct calls *calls;             /* its commands, under way and waiting */
     char spool[PATH_BYTES], tag[20]; /* 'tag': in the comment of each of our jobs */
     MYR_VEC(struct gang) gangs;
     MYR_VEC(uint32_t) early; /* jobs that were to start before the first look */
@@ -81,7 +81,7 @@ struct slurm {
     int64_t accounts_ms; /* steady: when they were last asked for */
     bool accounts_away, limits_hold;
     size_t tenants_seen;
-    uv_timer_t timer, flush;
+    uv_timer_t timer, flush;             /* the next look; orders for nodes */
     void (*on_timer)(uv_timer_t *timer); /* looks */
     uint32_t open_handles;
 };
