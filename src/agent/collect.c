@@ -91,7 +91,7 @@ static void put_nic(struct myr_answer *answer, const char *folder, const char *n
     myr_answer_text(answer, "firmware", text);
     path_join(below, path, "device");
     first_line(below, "numa_node", text, sizeof(text));
-    /* -1 where the machine has one node only. */
+    /* -1 where the kernel does not know. */
     myr_answer_text(answer, "numa", text);
     myr_answer_list(answer, "ports");
     path_join(below, path, "ports");

@@ -59,7 +59,7 @@ uint64_t myr_rng_u64(struct myr_rng *rng)
     return high << 32 | myr_rng_u32(rng);
 }
 
-/* The high half of a product (Lemire), with no division in nearly all draws. */
+/* The high half of a product, with no division in nearly all draws. */
 uint32_t myr_rng_below(struct myr_rng *rng, uint32_t bound)
 {
     MYR_ASSERT(bound > 0);

@@ -320,7 +320,7 @@ void stream_put_address(const struct sockaddr *at, char *ret, size_t size)
 /* The sockets are joined: TLS begins, or the stream is open. */
 void stream_joined(struct myr_io_stream *stream)
 {
-    /* Messages are small, and each is waited for. */
+    /* Messages are small, and must not wait for each other. */
     uv_tcp_nodelay(&stream->tcp, 1);
     /* A peer whose machine is off sends no end; without this an idle stream to it would stay. */
     uv_tcp_keepalive(&stream->tcp, 1, 30);

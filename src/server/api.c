@@ -1,4 +1,7 @@
-/* api: every call, its role, and what it is for; /openapi.json follows from the table. */
+/*
+ * api: every call, its role, and what it is for; /openapi.json follows from the table. The page and
+ * its parts are built into the program and served here too.
+ */
 #include "api.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /*
  * api_backup: a copy of the store for whoever may have everything. It is made beside the store, a
- * little in every turn of the loop, and sent when it is whole; nothing of it stays behind.
+ * little in every turn of the loop, and sent when it is whole; nothing of it stays behind. One at a
+ * time: the next who asks is told that one is under way.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,7 @@
-/* init: a folder that a server can live in. */
+/*
+ * init: a folder that a server can live in: configuration, an authority and the certificate by it,
+ * a store, and the token of the first administrator. All of it is made, or nothing stays.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

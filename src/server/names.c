@@ -1,4 +1,7 @@
-/* names: node names as people write them, "gpu-[0001-1250],spare-[1-4]". */
+/*
+ * names: node names as people write them, "gpu-[0001-1250],spare-[1-4]". The order of the list is
+ * that of ids and leaves, and so part of a cluster's state: it may only grow at its end.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

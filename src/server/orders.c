@@ -1,4 +1,8 @@
-/* orders: what the core wants done, said to agents. */
+/*
+ * orders: what the core wants done, said to agents, and questions for what their ranks have
+ * written. Nothing is kept of an order: an agent that is away, or does not answer, is told again
+ * when the core says so.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,8 @@
-/* serve: all of it, from the folder to the last commit. */
+/*
+ * serve: all of it, from the folder to the last commit. It begins with what others rely upon
+ * (limits, papers, store, rows, desk), then the world, and opens the port for requests last; it
+ * ends the other way round. Between the two everything happens in callbacks of one loop.
+ */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

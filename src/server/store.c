@@ -1,4 +1,8 @@
-/* store: changes that wait, whatever keeps them. */
+/*
+ * store: changes that wait, whatever keeps them. What is put or deleted is gathered here in its
+ * order and handed to the kind of store as one list, which makes it permanent or leaves it all to
+ * be tried again.
+ */
 #include "store.h"
 
 #include <stdlib.h>

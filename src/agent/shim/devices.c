@@ -66,7 +66,7 @@ static bool find_minor(const char *proc, const char *id, uint32_t *ret)
     }
     at += strlen(key);
     at += strspn(at, " \t");
-    /* "Device Minor: 	 0" */
+    /* "Device Minor: 0", with blanks or tabs between. */
     struct myr_str word = {at, strcspn(at, " \t\r\n")};
     if (!myr_str_to_u64(word, &minor) || minor >= 1U << 20) {
         return false;

@@ -76,7 +76,7 @@ static int launch_one(struct shim *s, struct process *process, const struct laun
     process->pid = pid;
     process->pipe = pipes[0];
     s->alive++;
-    /* By us and not by the child, which may have no right to. */
+    /* While it waits at the gate. */
     cgroup_add(&s->cgroup, pid);
     return MYR_OK;
 }

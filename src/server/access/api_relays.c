@@ -1,4 +1,7 @@
-/* Relays as the API tells of them. */
+/*
+ * Relays as the API tells of them: who is connected, how many agents are behind each, and the end
+ * of one whose certificate is not to count any more.
+ */
 #include "api.h"
 #include "link.h"
 

@@ -1,4 +1,8 @@
-/* backup: a server's folder copied, and put back. */
+/*
+ * backup: a server's folder copied, and put back. The store is had from the server while it runs,
+ * which gives a copy of one moment; the other files change seldom and are copied as they are. A
+ * copy counts when its store was opened and read.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,8 @@
-/* doctor: what would keep a server from working, looked at before it does. */
+/*
+ * doctor: what would keep a server from working, looked at before it does. Each check says one
+ * thing, and what to do about it; they change nothing, and a server that runs is asked rather than
+ * disturbed.
+ */
 #include <errno.h>
 #include <linux/magic.h>
 #include <pwd.h>

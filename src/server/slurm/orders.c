@@ -1,4 +1,8 @@
-/* orders: what the core wants done, said to Slurm. */
+/*
+ * orders: what the core wants done, said to Slurm. A gang is known from the moment at which it is
+ * asked for; whether an sbatch whose answer was lost has come to be is found by its comment in the
+ * next look, and a mark in the spool keeps it from running twice.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
