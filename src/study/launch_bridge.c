@@ -183,6 +183,7 @@ static void put_rest(const struct myr_launch *l, const struct myr_launch_case *o
         put_list(buf, modules->value);
         myr_buf_put_lit(buf, ")\n");
     }
+    /* The number alone does not switch it on there. */
     if (find(l, "--cpu-offloading-num-layers")) {
         myr_buf_put_lit(buf, "cfg.model.cpu_offloading = True\n");
     }

@@ -47,6 +47,7 @@ void launch_switch(struct myr_launch *l, const char *name)
     add(l, name, NULL, MYR_LAUNCH_SWITCH);
 }
 
+/* As text: values of all kinds are. */
 void launch_number(struct myr_launch *l, const char *name, uint64_t value)
 {
     launch_put(l, MYR_LAUNCH_NUMBER, name, "%llu", (unsigned long long)value);
@@ -73,6 +74,7 @@ void launch_config(struct myr_launch *l, enum myr_launch_kind kind, const char *
     va_end(args);
 }
 
+/* What the trainer cannot be told; shown wherever the launch is. */
 void launch_note(struct myr_launch *l, const char *format, ...)
 {
     va_list args;
@@ -108,12 +110,14 @@ bool launch_is_ascend(const struct myr_launch_case *of)
     return of->device && strncmp(of->device->name, start, sizeof(start) - 1) == 0;
 }
 
+/* Without a recipe what trainers do by themselves. */
 uint32_t launch_recipe(const struct myr_launch_case *of, enum myr_capability capability,
                        uint32_t otherwise)
 {
     return of->recipe ? of->recipe->of[capability] : otherwise;
 }
 
+/* Nine digits tell any number that a description of a model has. */
 const char *launch_double(struct myr_launch *l, double value)
 {
     return myr_arena_printf(l->arena, "%.9g", value);

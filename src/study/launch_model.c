@@ -10,6 +10,7 @@ static void attention_args(const struct myr_model *model, struct myr_launch *l)
     launch_number(l, "--num-attention-heads", model->head_count);
     if (myr_model_is_mla(model)) {
         const struct myr_mla *mla = &model->mla;
+        /* Queries may be projected at once, without a rank of their own. */
         launch_switch(l, "--multi-latent-attention");
         if (mla->q_rank > 0) {
             launch_number(l, "--q-lora-rank", mla->q_rank);
@@ -23,6 +24,7 @@ static void attention_args(const struct myr_model *model, struct myr_launch *l)
         launch_switch(l, "--no-rope-fusion"); /* there is one for a stretched rotation only */
         return;
     }
+    /* Said in any case: heads need not divide the hidden size. */
     launch_number(l, "--kv-channels", model->head_dim);
     if (model->kv_head_count != model->head_count) {
         launch_switch(l, "--group-query-attention");
@@ -42,6 +44,7 @@ static void other_attention_args(const struct myr_model *model, struct myr_launc
 {
     const struct myr_delta *delta = &model->delta;
     const struct myr_indexer *index = &model->indexer;
+    /* A learned value in the sum of the softmax. */
     if (model->attention_sink) {
         launch_put(l, MYR_LAUNCH_TEXT, "--softmax-type", "learnable");
     }
@@ -67,6 +70,7 @@ static void other_attention_args(const struct myr_model *model, struct myr_launc
         launch_number(l, "--linear-value-head-dim", delta->value_dim);
         launch_number(l, "--linear-conv-kernel-dim", delta->taps);
     }
+    /* Chooses the tokens that attention looks at. */
     if (index->head_count > 0) {
         launch_put(l, MYR_LAUNCH_TEXT, "--experimental-attention-variant", "dsa");
         launch_number(l, "--dsa-indexer-n-heads", index->head_count);
@@ -166,6 +170,7 @@ static void position_args(const struct myr_model *model, const struct myr_layout
         launch_note(l, "the description of the model does not say the base of its rotation: "
                        "10000 is taken");
     }
+    /* Only a part of each head is turned. */
     if (details->rotary_share > 0 && details->rotary_share < 1) {
         launch_put(l, MYR_LAUNCH_NUMBER, "--rotary-percent", "%s",
                    launch_double(l, details->rotary_share));
@@ -181,9 +186,11 @@ static void moe_layers_arg(const struct myr_model *model, struct myr_launch *l)
 {
     const struct myr_moe *moe = &model->moe;
     uint32_t layers = model->layer_count, count = myr_model_moe_layers(model, 0, layers);
+    /* The trainer's own default: experts in every layer. */
     if (count == layers) {
         return;
     }
+    /* Plain layers first, then experts in all of them. */
     if (moe->interval == 1) {
         launch_put(l, MYR_LAUNCH_TEXT, "--moe-layer-freq", "([0]*%u+[1]*%u)", moe->first_dense,
                    count);
@@ -195,6 +202,7 @@ static void moe_layers_arg(const struct myr_model *model, struct myr_launch *l)
                    layers / moe->interval);
         return;
     }
+    /* No pattern: one number for every layer. */
     MYR_CLEANUP(myr_buf_done) struct myr_buf list = {};
     for (uint32_t i = 0; i < layers; i++) {
         myr_buf_printf(&list, "%s%u", i ? "," : "", myr_model_layer_is_moe(model, i) ? 1 : 0);
@@ -244,6 +252,7 @@ static void moe_args(const struct myr_model *model, struct myr_launch *l)
     launch_number(l, "--num-experts", moe->expert_count);
     launch_number(l, "--moe-ffn-hidden-size", moe->expert_hidden);
     moe_layers_arg(model, l);
+    /* One block as wide as all shared experts together. */
     if (moe->shared_count > 0) {
         launch_number(l, "--moe-shared-expert-intermediate-size",
                       (uint64_t)moe->shared_count * moe->shared_hidden);
@@ -279,6 +288,7 @@ void launch_megatron_model(const struct myr_launch_case *of, struct myr_launch *
     if (!model->causal) {
         launch_note(l, "attention over the whole sequence, both ways, is not this trainer's");
     }
+    /* The trainer drops a tenth by itself unless told not to. */
     if (!model->dropout) {
         launch_number(l, "--attention-dropout", 0);
         launch_number(l, "--hidden-dropout", 0);

@@ -42,12 +42,15 @@ static const char *note_of(const struct choice *c)
 static void refuse(const struct choice *c, struct myr_err *why)
 {
     const struct myr_fit_pools *found = c->found;
+    /* Replicas of several speeds would need batches of several sizes, stages other layers to make
+     * again. */
     bool batch = found->verdict == MYR_FIT_MIX_BATCH;
     (void)myr_err_set(why, MYR_EINFEASIBLE,
                       "the pools are best mixed (%s, %.4g s a step), and no trainer is told to: %s",
                       myr_fit_mix_name(found->verdict), found->step_s,
                       batch ? "each gives all replicas as many micro-batches"
                             : "each makes as many layers again in every stage");
+    /* One of the pools may be too small to hold the model by itself. */
     if (found->any_alone) {
         const struct myr_fit_pool *fastest = &c->pools[found->fastest];
         myr_err_hint(why, "--device %s --gpus %u starts the fastest pool alone: %.4g s a step",

@@ -301,6 +301,7 @@ static void put_job(const struct myr_launch *l, const struct myr_launch_case *of
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf command = {};
     MYR_CLEANUP(myr_buf_done) struct myr_buf layout = {};
+    /* Strings in double quotes: YAML reads them as JSON does. */
     myr_buf_put_lit(buf, "name: ");
     launch_put_string(buf, run->name);
     myr_buf_printf(buf, "\ngpus: %u\n", run->node_count * run->gpus_per_node);
@@ -324,6 +325,7 @@ static void put_job(const struct myr_launch *l, const struct myr_launch_case *of
         launch_put_string(buf, l->variables[i].value);
         myr_buf_putc(buf, '\n');
     }
+    /* The job file has the layout too, so that the scheduler knows who talks to whom. */
     myr_layout_write(&layout, of->layout);
     myr_buf_put_lit(buf, "layout: |\n");
     put_indented(buf, &layout);

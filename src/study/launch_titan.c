@@ -204,6 +204,7 @@ static void capability_items(const struct myr_launch_case *of, struct myr_launch
     bool fused = layout->kernels == MYR_KERNELS_FUSED;
     launch_put(l, MYR_LAUNCH_BOOL, "compile.enable",
                compiled || fused || overlap ? "true" : "false");
+    /* Only a compiled model has it. */
     if (overlap) {
         launch_put(l, MYR_LAUNCH_BOOL, "parallelism.enable_async_tensor_parallel", "true");
     }

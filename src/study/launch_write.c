@@ -15,6 +15,7 @@ static bool is_plain(char c)
 void myr_launch_quote(struct myr_buf *buf, struct myr_str text)
 {
     bool plain = text.len > 0;
+    /* An empty word must be quoted to be one. */
     for (size_t i = 0; i < text.len && plain; i++) {
         plain = is_plain(text.data[i]);
     }
@@ -148,6 +149,7 @@ void myr_launch_write(const struct myr_launch *launch, struct myr_buf *buf)
 /* Where the word that begins here ends; in a command, what is quoted is one word. */
 static size_t word_end(struct myr_str text, size_t at, bool command)
 {
+    /* A line must not end inside of quotes: it would be part of the value. */
     bool quoted = false;
     for (; at < text.len && (quoted || text.data[at] != ' '); at++) {
         if (command && !quoted && text.data[at] == '\\' && at + 1 < text.len) {

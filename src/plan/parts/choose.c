@@ -102,8 +102,7 @@ static bool choose_optical(const struct plan *plan, const struct link_need *need
     return false;
 }
 
-/* Copper wins even where fibre would do: it needs no modules. An active cable comes last, as its
- * ends are lost with it. */
+/* Copper wins even where fibre would do: it needs no modules. An active cable comes last. */
 static bool choose(const struct plan *plan, const struct link_need *need, struct fit_parts *ret)
 {
     uint32_t fixed = find_fixed(plan, need);

@@ -119,7 +119,7 @@ static void put_pipes(struct facility *f, double flow_per_w)
     struct chosen length = power_choose(f->spec->pipe_m, f->spec->pipe_m > 0, pipe_m(f));
     struct chosen head = power_choose(f->spec->head_kpa, f->spec->head_kpa > 0, 200);
     double v = speed(flow, bore);
-    /* 0.02 is the friction factor, 1,000 kg/m3 that of water; in kPa. */
+    /* 0.02 is the friction factor, 1,000 kg/m3 the density of water; in kPa. */
     double drop = 0.02 * length.value / (bore / 1000.0) * 1000 * v * v / 2 / 1000;
     plan_figure(plan, FIG_PIPE_M, length.value, length.basis, "there and back, 10 m to the CDU");
     plan_figure(plan, FIG_PIPE_MM, bore, MYR_BASIS_COMPUTED, "%.1f l/min of the fullest line",
@@ -143,7 +143,7 @@ static void put_pipes(struct facility *f, double flow_per_w)
 static void put_bill(struct facility *f)
 {
     struct plan *plan = f->plan;
-    /* Manifolds and connectors are for cold plates, tanks for immersion; air needs neither. */
+    /* Manifolds are for cold plates, tanks for immersion, connectors for both; air needs none. */
     bool plate = f->kind == MYR_COOLING_COLD_PLATE, tank = f->kind == MYR_COOLING_IMMERSION;
     plan_figure(plan, FIG_BILL_CDUS, f->cdus, MYR_BASIS_COMPUTED, "with spares");
     plan_figure(plan, FIG_BILL_MANIFOLDS, plate ? 2 * (double)f->racks : 0, MYR_BASIS_COMPUTED,

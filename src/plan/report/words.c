@@ -127,6 +127,7 @@ void report_heading(const struct report *report, const char *english)
     myr_page_heading(report->buf, myr_lang_say(report->about->lang, english));
 }
 
+/* May have numbers, and so marks. */
 void report_subheading(const struct report *report, const char *fmt, ...)
 {
     va_list arguments;
@@ -232,6 +233,7 @@ void report_row_of(const struct report *report, const char *path, ...)
     va_end(arguments);
 }
 
+/* In groups of three digits. */
 const char *report_number(const struct report *report, uint64_t number)
 {
     char text[32];

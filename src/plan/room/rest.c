@@ -8,6 +8,7 @@
  * switches in the middle of the hosts, upper switches near the middle again.
  */
 
+/* Hosts that stand near the middle; GPU servers have their blocks. */
 static bool is_host(uint32_t kind)
 {
     return kind == MYR_DEVICE_STORAGE || kind == MYR_DEVICE_MANAGEMENT ||

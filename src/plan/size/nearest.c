@@ -73,7 +73,6 @@ static void try_servers(struct search *search)
             bad = middle;
         }
     }
-    /* The halving may end on a number that it never tried. */
     search->trial.servers = good;
     if (good > 0 && works(search)) {
         myr_buf_printf(next_of(search), "servers: %u", good);
