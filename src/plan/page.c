@@ -126,8 +126,8 @@ static void show_unpriced(const struct myr_design *design, struct myr_answer *an
     }
 }
 
-/* Findings without a price are gathered in one line: in a plan without a book there is one for
- * every part. */
+/* Findings of parts without a price are gathered in one line: in a plan without a book there is one
+ * for every part. */
 static void show_findings(const struct myr_design *design, struct myr_answer *answer)
 {
     if (design->finding_count == 0) {

@@ -269,6 +269,7 @@ uint64_t plan_unit_uplinks(const struct net_plan *net);
 /* What is said about a fabric of tiers once it is sized. */
 void plan_state_clos(struct plan *plan, struct net_plan *net);
 
+/* Nodes of a group hang on the same leaves, one for each rail. */
 static inline bool has_rail_groups(const struct net_plan *net)
 {
     return net->out.topology == MYR_TOPOLOGY_RAIL;

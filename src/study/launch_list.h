@@ -14,11 +14,14 @@ void launch_config(struct myr_launch *l, enum myr_launch_kind kind, const char *
                    const char *format, ...) LAUNCH_FORMAT(4);
 void launch_note(struct myr_launch *l, const char *format, ...) LAUNCH_FORMAT(2);
 void launch_variable(struct myr_launch *l, const char *name, const char *value);
+/* Whether an argument is in the list by now: later ones depend on earlier ones. */
 bool launch_has(const struct myr_launch *l, const char *name);
 
 /* The order of ranks that trainers have by themselves: tp fastest, pipeline stages slowest. */
 bool launch_usual_order(const struct myr_layout *layout);
+/* Says that the launcher has to put ranks in order, as the trainer cannot. */
 void launch_note_order(struct myr_launch *l);
+/* Whether the device is an Ascend, whose trainers have words of their own. */
 bool launch_is_ascend(const struct myr_launch_case *of);
 /* A value of the recipe, or 'otherwise' where nothing is known of it. */
 uint32_t launch_recipe(const struct myr_launch_case *of, enum myr_capability capability,

@@ -45,11 +45,14 @@ void power_it(struct facility *f);
 void power_racks(struct facility *f);
 /* energy.c: PUE, energy, money, carbon, and the three kinds of cooling side by side */
 enum myr_cooling power_kind(const struct facility *f, enum myr_basis *ret_basis);
+/* A share of IT power for a kind of cooling. */
 struct chosen power_overhead(const struct facility *f, enum myr_cooling kind, uint32_t which);
+/* Sets kind, PUE and facility power; comes before power_cooling(). */
 void power_energy(struct facility *f);
 void power_compare(struct facility *f);
 /* cooling.c: liquid, air, CDUs and what else is bought for it */
 struct chosen power_liquid_share(const struct facility *f, enum myr_cooling kind);
+/* For any kind, also one that is not built: pieces, litres, units. */
 double power_connectors(const struct facility *f, enum myr_cooling kind);
 double power_coolant_l(const struct facility *f, enum myr_cooling kind, double liquid_w,
                        double cdus);

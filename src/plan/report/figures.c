@@ -149,8 +149,7 @@ static void put_choice(const struct report *report)
         const struct myr_figure *fits = find(report, path);
         snprintf(path, sizeof(path), "cooling.compare.%s.cost_of_years", kinds[k]);
         const struct myr_figure *cost = find(report, path);
-        /* A kind that cannot cool the fullest rack is no choice, however
-         * cheap. */
+        /* A kind that cannot cool the fullest rack is no choice, however cheap. */
         if (!fits || fits->value == 0) {
             report_para(report, "%s does not carry the fullest rack.",
                         report_say(report, "%s", kinds[k]));

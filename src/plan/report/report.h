@@ -63,6 +63,7 @@ MYR_PRINTF(3, 4)
 void report_cell_of(const struct report *report, const char *english, const char *path, ...);
 MYR_PRINTF(2, 3)
 void report_row_of(const struct report *report, const char *path, ...);
+/* Opens a table; a head that begins with '>' is that of a column of numbers. */
 void report_table(const struct report *report, const char *const *heads, uint32_t count);
 /* A drawing, its words in the report's language. All but the topology have one shape, and scroll.
  */
@@ -96,6 +97,7 @@ uint32_t report_systems(const struct myr_design *design,
 
 /* --- chapters */
 
+/* Each writes its heading and all below it; one without anything to say writes nothing. */
 void report_networks(const struct report *report);
 void report_bill(const struct report *report);
 void report_room(const struct report *report);

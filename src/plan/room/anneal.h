@@ -69,6 +69,7 @@ void crowd_settle(struct crowd *crowd, uint32_t *racks);
 /* legs.c: things that are alike change places so that the legs of cables are of like length. */
 void crowd_join_legs(const struct crowd *crowd, uint32_t *racks);
 
+/* Whether either fits wherever the other stands. */
 static inline bool crowd_same_need(const struct thing *x, const struct thing *y)
 {
     return x->need.watts == y->need.watts && x->need.units == y->need.units &&
@@ -82,6 +83,7 @@ static inline bool crowd_alike(const struct crowd *crowd, uint32_t one, uint32_t
     return x->kind_class == y->kind_class && x->block == y->block && crowd_same_need(x, y);
 }
 
+/* Along the trays, in mm. */
 static inline int64_t crowd_way(const struct crowd *crowd, uint32_t from, uint32_t to)
 {
     return crowd->way[(size_t)from * crowd->racks + to];

@@ -37,6 +37,7 @@ uint32_t fill_first_row(const struct room *room, const struct hall *hall);
 
 /* fill.c: one block; 'partial': what does not fit is left over. False: nothing was done. */
 bool fill_block(struct filling *fill, struct block *block, bool partial);
+/* Gives the spines of a pod, blocks [block, end), to its block that is nearest to the centre. */
 void fill_deal_spines(struct filling *fill, uint32_t block, uint32_t end);
 
 /* order.c: the 'count' racks of the hall that are nearest to its centre, in order of filling */

@@ -116,12 +116,16 @@ int64_t room_path_mm(const struct room *room, uint32_t a, uint32_t b);
  * hosts below a leaf in the middle of their rack: the height between the two, and slack.
  */
 int64_t room_route_mm(const struct room *room, uint32_t link);
+/* How many of 'need' fit into what is left. */
 uint32_t room_fits(const struct load *left, const struct load *need);
+/* Counts 'count' things in, and one out again. What does not fit must not be taken. */
 void room_take(struct stand *rack, const struct load *need, uint32_t count);
 void room_give(struct stand *rack, const struct load *need);
+/* What a device needs, by its part; one unit where nothing is known of it. */
 struct load room_load(const struct room *room, uint32_t device);
 /* Id of the part that devices of this type are; "" where there is none. */
 const char *room_part(const struct room *room, uint32_t type);
+/* "A14", or "north/A14" where there are several buildings. */
 const char *room_rack_name(const struct room *room, uint32_t rack);
 /* The racks as records of the design, as far as they are filled. */
 void room_put_racks(struct room *room);
@@ -175,7 +179,9 @@ void room_strips(struct room *room);
 
 uint32_t room_step(int64_t length_mm); /* of the lengths that are sold, the least that reaches */
 double room_step_mm(uint32_t step);
+/* The route of a link where its ends stand now. */
 uint32_t room_link_mm(const struct room *room, uint32_t link);
+/* A kind of cable for that length; 'like' as struct cable_ask has it. */
 uint16_t room_ask_kind(struct room *room, struct net_plan *net, enum myr_layer layer,
                        uint32_t host_class, uint32_t step, uint16_t like);
 /* For where everything stands now. */
@@ -188,6 +194,7 @@ uint32_t room_cut_ways(struct room *room, uint32_t net, uint32_t layer, uint32_t
 /* Kinds of one layer as for that length; true where others share a cable now, until when all has
  * to be wired again. */
 bool room_cut_layer(struct room *room, uint32_t net, uint32_t layer, uint32_t step);
+/* Links keep their ends; which of them share a cable follows from the kinds. */
 void room_wire_again(struct room *room);
 /* The kinds as they are; and as they were, to be wired again, or with the wires. */
 void room_keep_cut(const struct room *room, struct cut *ret);

@@ -34,11 +34,13 @@ extern const struct storage_class {
 /* The classes are for each started unit of 32 servers with 8 GPUs each. */
 enum { STORAGE_UNIT_SERVERS = 32, STORAGE_UNIT_GPUS = 8 * STORAGE_UNIT_SERVERS };
 
+/* By GPUs: a rack of 72 counts as nine servers of 8. */
 static inline double storage_units(const struct myr_design *design)
 {
     return (design->head->gpus + STORAGE_UNIT_GPUS - 1) / STORAGE_UNIT_GPUS;
 }
 
+/* What the part says, and class values where it is silent. */
 struct storage_server storage_one(const struct plan *plan, const struct myr_part_storage *server);
 
 static inline uint64_t storage_least(uint64_t a, uint64_t b)

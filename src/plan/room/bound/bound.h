@@ -30,6 +30,7 @@ struct bound {
 
 /* bound.c */
 
+/* For all networks of a plan; lies in the plan's arena. */
 struct bound *bound_create(const struct plan *plan);
 /* The ways of a network as its cables are cut now; and all of it, with drops and slack. */
 double bound_ways_mm(struct bound *b, const struct net_plan *net);
@@ -52,9 +53,13 @@ double bound_nearest_mm(struct bound *b, uint32_t k);
 double bound_link_weight(const struct bound *b, uint32_t link);
 /* Whether a link is of the network in hand; its layer. */
 bool bound_of_net(const struct bound *b, uint32_t link, uint32_t *ret_layer);
+/* Whether the network in hand has cables of the layer. */
 bool bound_has_layer(const struct bound *b, uint32_t layer);
+/* The less of each of the three: no thing of either kind needs less. */
 struct load bound_least_load(struct load a, struct load b);
+/* What an empty rack carries. */
 struct load bound_rack_load(const struct bound *b, uint32_t rack);
+/* What one piece needs; of a device by its part. */
 struct load bound_part_load(const struct plan *plan, uint32_t part);
 struct load bound_device_load(const struct bound *b, uint32_t device);
 /* The least that 'count' switches cost which k servers each have so many cables to. */

@@ -40,6 +40,7 @@ struct star_kind {
     double price_scale; /* price: that many mm x variable */
 };
 
+/* A kind of centre with what stands around it; all its centres are alike. */
 struct star {
     uint32_t centres; /* switches that are the centre of such a star */
     uint32_t kind_count;
