@@ -20,6 +20,7 @@ static int check_job(struct myr_str bytes, struct myr_err *err)
     uint64_t step;
     myr_arena_init(&arena);
     MYR_TRY(jobfile_read(&arena, bytes, &job, err));
+    /* What a launcher takes for granted of every job file that was read. */
     MYR_ASSERT(job.command[0] && job.command[0][0] && job.env);
     MYR_TRY(progress_pattern_init(&pattern, job.pattern, err));
     /* The line that the default pattern is for. */

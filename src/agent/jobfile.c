@@ -89,6 +89,7 @@ static int take_env(struct myr_arena *arena, const struct myr_doc *map, struct j
         return myr_doc_error(err, node, MYR_EINVAL, "'env' has %u names, at most %u are expected",
                              node->count, JOBFILE_WORDS_MAX);
     }
+    /* One more, for the NULL at the end. */
     const char **env = MYR_ARENA_NEW(arena, const char *, node->count + 1);
     for (uint32_t i = 0; i < node->count; i++) {
         const struct myr_doc_entry *entry = &node->entries[i];

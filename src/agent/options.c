@@ -12,6 +12,7 @@
 #include "files.h"
 #include "myriad/text/option.h"
 
+/* The rest is NULL: not said. */
 static const struct options defaults = {.state = "/var/lib/myriad-agent"};
 
 #define AT(field) offsetof(struct options, field)
@@ -169,6 +170,7 @@ static void hide_token(int argc, char **argv)
 static int default_paths(const struct options *options, struct settings *ret, struct myr_err *err)
 {
     char full[AGENT_PATH_MAX * 4];
+    /* Before realpath(), which wants it to be there. */
     MYR_TRY(folder_make(options->state, 0700, err));
     /* Absolute: launchers and ranks have working folders of their own. */
     if (!realpath(options->state, full) || strlen(full) >= sizeof(ret->state)) {
@@ -221,6 +223,7 @@ int options_read(int argc, char **argv, struct settings *ret, struct myr_buf *re
     }
     MYR_TRY(options_servers(options.server, &settings, err));
     if (options.name) {
+        /* Longer ones are cut here and refused by the server, which knows no such node. */
         snprintf(settings.name, sizeof(settings.name), "%.255s", options.name);
     } else if (gethostname(settings.name, sizeof(settings.name) - 1) < 0) {
         return myr_err_errno(err, "no host name", "--name");

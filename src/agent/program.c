@@ -45,6 +45,7 @@ static int print_inventory(int argc, char **argv)
         return 2;
     }
     myr_arena_init(&arena);
+    /* The kind and the version of what is printed, for programs that read it. */
     myr_answer_init(&answer, &arena, "myriad.inventory", 1);
     inventory_collect(&answer);
     int status = 3;

@@ -61,6 +61,7 @@ void symptoms_tell(struct symptoms *symptoms)
                                        .text = myr_str_from(text)};
         if (session_send(symptoms->session, MYR_WIRE_SYMPTOM, symptoms->session->boot_number,
                          &out) == 0) {
+            /* Not sent: it waits for the next connection. */
             symptoms->waiting[kept++] = *symptom;
         }
     }

@@ -25,6 +25,7 @@ int api_body_text(const struct request *request, const char *key, bool needed, c
     MYR_TRY(myr_doc_read_json(&arena, "request",
                               (struct myr_str){request->body.data, request->body.len}, &top, err));
     MYR_TRY(myr_doc_expect(top, MYR_DOC_MAP, "the request", err));
+    /* Keys that are not asked for are not looked at: one body serves several calls of this. */
     node = myr_doc_get(top, key);
     if (!node) {
         return needed ? myr_doc_need(top, "the request", key, &node, err) : MYR_OK;
@@ -84,6 +85,7 @@ int api_usage(struct request *request, struct myr_buf *ret, struct myr_err *err)
     for (uint32_t i = 0; i < server->rows.tenants.count; i++) {
         const struct tenant_row *tenant = &server->rows.tenants.items[i];
         double hours = (double)rows_gpu_ms(tenant, core_ms(server)) / 3600e3;
+        /* At full power for as long as it is given away, used or not. */
         double kwh = hours * server->config.kw_per_gpu;
         myr_json_object(&json, NULL);
         myr_json_text(&json, "name", tenant->name);
@@ -192,6 +194,7 @@ int api_token(struct request *request, struct myr_buf *ret, struct myr_err *err)
         return myr_err_set(err, MYR_EINVAL,
                            "'%s' is no role; viewer, user, operator or admin is expected", role);
     }
+    /* Agents refuse it as well; here it is told to whoever asks for it. */
     if (strcmp(token.unix_user, "root") == 0) {
         return myr_err_set(err, MYR_EDENIED, "ranks never run as root");
     }

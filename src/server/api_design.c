@@ -61,10 +61,10 @@ struct changes {
     uint32_t removed, moved, renamed;
 };
 
-MYR_PRINTF(3, 4)
 /*
  * 'shown' is how many of its kind were counted before; behind the first few they are only counted.
  */
+MYR_PRINTF(3, 4)
 static void put_change(struct changes *changes, uint32_t shown, const char *fmt, ...)
 {
     char text[256];

@@ -109,6 +109,7 @@ int api_jobs(struct request *request, struct myr_buf *ret, struct myr_err *err)
         if (!row || (state ? strcmp(state, name) != 0 : over && !all)) {
             continue;
         }
+        /* One more than the page holds is looked for, to know whether there is a next one. */
         if (listed == limit) {
             next = id + 1; /* there is at least one more */
             break;
@@ -291,6 +292,7 @@ static int submit_one(struct request *request, const struct myr_jobfile *file, u
 static int check_size(const struct server *server, const struct myr_jobfile *file,
                       struct myr_err *err)
 {
+    /* Spares are kept free: no job can count on them. */
     uint64_t all =
         (uint64_t)(server->rows.node_count - server->config.spares) * server->config.gpus_per_node;
     if (file->gpus > all) {
@@ -455,8 +457,8 @@ int api_logs(struct request *request, struct myr_buf *ret, struct myr_err *err)
     return HTTP_LATER;
 }
 
-MYR_PRINTF(3, 4)
 /* One line of an explanation: "what: text". */
+MYR_PRINTF(3, 4)
 static void put_line(struct myr_json *json, const char *what, const char *fmt, ...)
 {
     char text[400], line[450];

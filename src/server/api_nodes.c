@@ -60,6 +60,7 @@ static void put_node(const struct server *server, uint32_t id, struct myr_json *
 /* NULL is no choice, and fits. A word that is no state would else look like an empty answer. */
 static int check_state(const char *state, struct myr_err *err)
 {
+    /* All of them, for the nearest where none fits. */
     const char *names[MYR_NODE_STATES];
     char near[80];
     for (int i = 0; i < MYR_NODE_STATES; i++) {
@@ -192,6 +193,7 @@ static int change(struct request *request, enum myr_event_kind kind, const char 
     MYR_TRY(api_writable(server, err));
     for (uint32_t i = 0; i < count; i++) {
         struct node_row *node = &server->rows.nodes[ids[i]];
+        /* Empty on resuming: there is nothing to say any more. */
         snprintf(node->reason, sizeof(node->reason), "%s", reason);
         node->reason_theirs = false;
         rows_put_node(server, ids[i]);
@@ -294,6 +296,7 @@ int api_frame(struct request *request, struct myr_buf *ret, struct myr_err *err)
     const struct server *server = request->server;
     uint32_t each = server->config.gpus_per_node;
     (void)err;
+    /* At once: a hundred thousand GPUs are as many bytes. */
     myr_buf_reserve(ret, (size_t)server->rows.node_count * each + 1);
     for (uint32_t id = 0; id < server->rows.node_count; id++) {
         struct myr_control_node node = myr_control_node(server->control, id);

@@ -9,6 +9,7 @@
 #include "myriad/server.h"
 #include "server.h"
 
+/* In the order in which errors name them; docs/server.md says what each means. */
 static const char *const keys[] = {
     "cluster", "world",  "nodes",  "gpus_per_node", "nodes_per_leaf", "http",
     "agents",  "policy", "spares", "pretend",       "beat_ms",        "speed",
@@ -100,6 +101,7 @@ static int read_nodes(const struct myr_doc *top, struct config *ret, struct myr_
                              "nodes: host names are expected, as in gpu-[1-%llu], not a number",
                              (unsigned long long)count);
     }
+    /* The reader of lists wants a NUL behind it. */
     MYR_CLEANUP(myr_free_at) char *list = strndup(text.data, text.len);
     /* Told again with the line of the file. */
     struct myr_err why = {};
@@ -220,6 +222,7 @@ static int read_top(const struct myr_doc *top, struct config *ret, struct myr_er
     const struct myr_doc *pretend = myr_doc_get(top, "pretend"), *speed = myr_doc_get(top, "speed");
     uint32_t world = 0, policy = MYR_QUEUE_FAIR;
     MYR_TRY(myr_doc_expect(top, MYR_DOC_MAP, "the configuration", err));
+    /* A slip in a key must not leave a default in force in silence. */
     MYR_TRY(myr_doc_check_keys(top, NULL, keys, MYR_ARRAY_COUNT(keys), err));
     MYR_TRY(read_text(top, "cluster", ret->cluster, sizeof(ret->cluster), err));
     MYR_TRY(read_nodes(top, ret, err));

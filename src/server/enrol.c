@@ -1,8 +1,8 @@
 /*
  * enrol: certificates for nodes that come with a one-time token, and new ones for old. The serial
- * of the certificate that counts is kept in the row of its node or relay, with the one before it,
- * until the new one was seen: whoever shows another is refused at its hello, so that enrolling a
- * node anew ends what its old key could do.
+ * of the certificate that counts is kept in the row of its node or relay, on renewal with the one
+ * before it: whoever shows another is refused at its hello, so that enrolling a node anew ends what
+ * its old key could do.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /*
  * feed: the last few thousand things that happened, for pages and scripts that watch. A ring in
- * memory: whoever was away for longer than it reaches looks at everything again, and a restart
- * loses nothing that the API does not tell.
+ * memory: whoever was away for longer than it reaches looks at everything again.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -27,6 +27,7 @@ static const struct {
     {"progress", {[MYR_JOB_SLURM] = true, [MYR_JOB_KUBERNETES] = true}},
     {"twin", {[MYR_JOB_AGENTS] = true, [MYR_JOB_SLURM] = true, [MYR_JOB_KUBERNETES] = true}},
 };
+/* The keys of the two maps; what else stands there is refused as at the top. */
 static const char *const twin_keys[] = {"hours", "step_s"};
 static const char *const progress_keys[] = {"pattern"};
 static const char *const restarts[] = {"strict", "epoch"}; /* by enum myr_restart */
@@ -158,6 +159,7 @@ static int read_after(const struct myr_doc *top, struct myr_jobfile *ret, struct
     if (!list) {
         return MYR_OK;
     }
+    /* A single number need not be a list. */
     uint32_t count = list->kind == MYR_DOC_LIST ? list->count : 1;
     if (count > MYR_ARRAY_COUNT(ret->after)) {
         return myr_doc_error(err, list, MYR_ERANGE, "%u jobs in 'after', at most %zu are expected",
@@ -227,6 +229,7 @@ static int check_env(const struct myr_doc *top, struct myr_err *err)
     for (uint32_t i = 0; i < map->count; i++) {
         const struct myr_doc_entry *entry = &map->entries[i];
         MYR_TRY(myr_doc_expect(entry->value, MYR_DOC_SCALAR, "a value of 'env'", err));
+        /* Numbers and words alike are taken as they are written. */
         MYR_TRY(check_whole(entry->value, "a value of 'env'", entry->value->text, err));
         MYR_TRY(check_whole(entry->value, "a name in 'env'", entry->key, err));
         /* Such a name would be another variable where it is handed to a program. */
@@ -256,6 +259,7 @@ static int check_texts(const struct myr_doc *top, struct myr_err *err)
     MYR_TRY(myr_doc_expect(progress, MYR_DOC_MAP, "progress", err));
     MYR_TRY(myr_doc_check_keys(progress, "progress", progress_keys, MYR_ARRAY_COUNT(progress_keys),
                                err));
+    /* Whether it can be compiled is said by the agent, whose library runs it. */
     const struct myr_doc *pattern = myr_doc_get(progress, "pattern");
     return pattern ? myr_doc_text(pattern, "progress.pattern", &text, err) : MYR_OK;
 }
@@ -288,6 +292,7 @@ static int read_rest(const struct myr_doc *top, struct myr_jobfile *ret, struct 
     if (service) {
         MYR_TRY(myr_doc_bool(service, "service", &ret->service, err));
     }
+    /* One tenant for all who name none. */
     snprintf(ret->tenant, sizeof(ret->tenant), "default");
     if (tenant) {
         MYR_TRY(read_name(tenant, "tenant", ret->tenant, sizeof(ret->tenant), err));
@@ -355,6 +360,7 @@ int myr_jobfile_read(const char *file, struct myr_str text, uint32_t gpus_per_no
 {
     const struct myr_doc *top;
     struct myr_arena arena = {};
+    /* It goes to every node of the job in one message. */
     if (text.len > MYR_JOBFILE_BYTES_MAX) {
         return myr_err_set(err, MYR_ERANGE, "%s: %zu bytes; a job file has at most %u", file,
                            text.len, MYR_JOBFILE_BYTES_MAX);

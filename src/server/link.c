@@ -74,6 +74,7 @@ void session_refuse(struct session *session, enum myr_wire_refusal code, const c
     va_start(args, fmt);
     vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
+    /* For /metrics. */
     session->server->messages_refused++;
     log_say("warning", "agent %s '%s' refused: %s", session_address(session), session_peer(session),
             text);

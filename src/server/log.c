@@ -115,6 +115,7 @@ void log_say(const char *level, const char *fmt, ...)
     }
     put_time(time);
     va_start(args, fmt);
+    /* Cut at its length: what peers say has no bound. */
     vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
     MYR_CLEANUP(myr_buf_done) struct myr_buf line = {};

@@ -23,8 +23,8 @@ static void row_begin(struct row *row)
     myr_json_object(&row->json, NULL);
 }
 
-MYR_PRINTF(3, 4)
 /* Ends the object and puts it under the key; it is kept with the next commit. */
+MYR_PRINTF(3, 4)
 static void row_put(struct server *server, struct row *row, const char *fmt, ...)
 {
     char key[256];
@@ -135,6 +135,7 @@ void rows_put_tenant(struct server *server, uint32_t tenant)
     const struct tenant_row *t = &server->rows.tenants.items[tenant];
     struct row row;
     row_begin(&row);
+    /* Jobs name their tenant by this number. */
     myr_json_u64(&row.json, "id", tenant);
     myr_json_u64(&row.json, "weight", t->weight);
     /* Up to now: what runs goes on from here after a restart. */
@@ -428,6 +429,7 @@ static int read_row(void *context, const char *key, struct myr_str value, struct
     /* Every prefix that is scanned ends with a slash. */
     const char *name = strchr(key, '/') + 1;
     myr_arena_init(&arena);
+    /* The key is the name of the text in messages. */
     int rc = myr_doc_read_json(&arena, key, value, &top, err);
     if (rc == MYR_OK) {
         /* By the first letters of the prefixes below; "token" and "tenant" differ in the second. */
@@ -449,6 +451,7 @@ int rows_load(struct server *server, struct myr_err *err)
                                            "token/", "enrol/", "relay/"};
     const struct config *config = &server->config;
     struct rows *rows = &server->rows;
+    /* Rows of nodes that the store does not know yet are empty. */
     rows->node_count = config->node_count;
     rows->nodes = myr_xcalloc(config->node_count, sizeof(*rows->nodes));
     for (uint32_t i = 0; i < config->node_count; i++) {

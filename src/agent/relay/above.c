@@ -80,6 +80,7 @@ static void take_welcome(struct relay *relay, const struct myr_wire_welcome *wel
 {
     /* Only now frames of agents may go up. */
     relay->welcomed = true;
+    /* The next loss begins with a short wait again. */
     relay->failures = 0;
     relay->beat_ms = welcome->beat_ms ? welcome->beat_ms : 1000;
     if (relay->said_down) {

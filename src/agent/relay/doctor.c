@@ -16,8 +16,8 @@ struct findings {
     uint32_t count;
 };
 
-MYR_PRINTF(5, 6)
 /* An empty hint: there is nothing to be done. */
+MYR_PRINTF(5, 6)
 static void put(struct findings *to, uint8_t verdict, const char *check, const char *hint,
                 const char *fmt, ...)
 {

@@ -109,6 +109,7 @@ static int prepare(struct relay *relay, struct myr_err *err)
     /* For 'myriad doctor', which knows a relay's folder by this file. */
     myr_buf_printf(&note, "name %s\nserver %s\nlisten %s\n", settings->name, settings->server,
                    settings->listen);
+    /* Written at each start: the addresses may be others than last time. */
     MYR_TRY(file_put(settings->folder, "relay", (struct myr_str){note.data, note.len}, err));
     MYR_TRY(enrol_tls(settings->folder, &relay->tls_up, err));
     return enrol_tls_server(settings->folder, &relay->tls_down, err);

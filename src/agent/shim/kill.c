@@ -83,6 +83,7 @@ static bool list_children(const char *thread, struct processes *ret)
     if (file_get(thread, "children", &text, NULL) < 0) {
         return false;
     }
+    /* Numbers with blanks between and behind them. */
     for (const char *at = text.data; *at;) {
         size_t len = strcspn(at, " \n");
         uint64_t pid;

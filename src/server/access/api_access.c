@@ -99,6 +99,7 @@ int api_tenant(struct request *request, struct myr_buf *ret, struct myr_err *err
         return myr_err_set(err, MYR_ERANGE, "'weight' is '%s', 1 to %d is expected", text,
                            WEIGHT_MAX);
     }
+    /* It comes from the path, and so from anywhere. */
     if (!is_name(name)) {
         return myr_err_set(err, MYR_EINVAL, "'%.70s' is no name of a tenant", name);
     }

@@ -351,8 +351,8 @@ void engine_node(struct server *server, uint32_t node, const struct engine_node 
     seen->is = (uint8_t)now->is;
 }
 
-MYR_PRINTF(3, 4)
 /* Kept with the next change of the row: words alone are no reason to write. */
+MYR_PRINTF(3, 4)
 static void note_why(struct server *server, uint32_t job, const char *fmt, ...)
 {
     struct job_row *row = rows_job(server, job);

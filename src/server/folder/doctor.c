@@ -24,10 +24,11 @@
 const char *const myr_verdict_names[3] = {"ok", "warn", "bad"};
 
 enum { KEYS = 2 }; /* of the secrets: a server cannot begin without them */
+/* SPARE_FILES: beside one for each node. A year of the Gregorian calendar on average. */
 enum { DAYS_SOON = 30, SPARE_FILES = 256, YEAR_S = 31556952, DAY_S = 86400 };
 
-MYR_PRINTF(4, 5)
 /* The findings have room for every check; the caller may add a hint to what is returned. */
+MYR_PRINTF(4, 5)
 static struct myr_server_finding *say(struct myr_server_findings *to, enum myr_verdict verdict,
                                       const char *check, const char *fmt, ...)
 {
@@ -41,8 +42,8 @@ static struct myr_server_finding *say(struct myr_server_findings *to, enum myr_v
     return finding;
 }
 
-MYR_PRINTF(2, 3)
 /* What a person can do about it, as a command where there is one. */
+MYR_PRINTF(2, 3)
 static void hint(struct myr_server_finding *finding, const char *fmt, ...)
 {
     va_list args;
@@ -197,6 +198,7 @@ static bool port_is_free(const char *address, uint16_t port, int *ret_error)
     bool six = strchr(address, ':') != NULL;
     int bad =
         six ? uv_ip6_addr(address, port, (void *)&at) : uv_ip4_addr(address, port, (void *)&at);
+    /* An address that is no number cannot be listened at. */
     int fd = bad ? -1 : socket(six ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0) {
         *ret_error = bad ? EINVAL : errno;
@@ -300,6 +302,7 @@ static void check_store(const char *folder, bool runs, struct myr_server_finding
         say(to, MYR_VERDICT_OK, "store", "the server has it open");
         return;
     }
+    /* Opening would make a new one, and call it well. */
     if (stat(path, &status) != 0) {
         say(to, MYR_VERDICT_BAD, "store", "state.db: %s", strerror(errno));
         return;
@@ -374,6 +377,7 @@ static void check_folder(const char *folder, struct myr_server_findings *to)
     if (config.world == WORLD_AGENTS) {
         check_port("agents", config.agents_address, config.agents_port, runs, to);
     }
+    /* The one or the other: where the state lies in etcd, a file would mean nothing. */
     if (config.etcd.count > 0) {
         check_etcd(&config.etcd, to);
     } else {

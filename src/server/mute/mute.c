@@ -51,6 +51,7 @@ static int begin(struct myr_mute *mute, struct myr_err *err)
     server->http = myr_xcalloc(1, sizeof(*server->http));
     server->http->routes = api_routes;
     server->http->route_count = api_route_count;
+    /* http_kick() starts it; nobody listens. */
     uv_timer_init(&server->loop, &server->http->timer);
     /* As every server begins: the core is told that it is the one that acts. */
     desk_post(server, &(struct myr_event){.kind = MYR_EVENT_TAKEOVER});

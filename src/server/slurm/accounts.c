@@ -95,6 +95,7 @@ static void on_accounts(struct server *server, void *context, const struct call_
     if (result->code != 0) {
         (void)myr_slurm_read_fault("sacctmgr", result->err, why, sizeof(why));
     } else {
+        /* The new list takes the place of the old one. */
         slurm->accounts.count = 0;
         if (myr_slurm_read_accounts("sacctmgr", result->out, keep, slurm, &err) < 0) {
             snprintf(why, sizeof(why), "%.290s", err.message);
@@ -133,6 +134,7 @@ static void on_enforced(struct server *server, void *context, const struct call_
     (void)server;
     if (at) {
         size_t length = (size_t)(result->out.data + result->out.len - at);
+        /* "AccountingStorageEnforce = associations,limits": on this line alone. */
         const char *end = memchr(at, '\n', length);
         slurm->limits_hold = memmem(at, end ? (size_t)(end - at) : length, "limits", 6) != NULL;
     }
@@ -283,6 +285,7 @@ int slurm_accounts_check(const struct slurm *slurm, const struct job_row *row, u
     const struct qos *qos = qos_of(slurm, tenant, row->unix_user);
     struct cap of_gpus = caps(&limits, qos, tenant, offsetof(struct myr_slurm_amounts, gpus));
     struct cap of_nodes = caps(&limits, qos, tenant, offsetof(struct myr_slurm_amounts, nodes));
+    /* As many as it may ever have at once: no waiting would help. */
     if (gpus > of_gpus.most) {
         return myr_err_set(err, MYR_ERANGE, "%u GPUs: Slurm gives %s '%s' %llu at most (%s)", gpus,
                            of_gpus.whose, of_gpus.name, (unsigned long long)of_gpus.most,

@@ -60,6 +60,7 @@ static uint64_t count_gpus(struct myr_str gres)
     while (at < end) {
         const char *comma = memchr(at, ',', (size_t)(end - at));
         const char *stop = comma ? comma : end;
+        /* Behind the count: "(S:0-1)", the sockets. */
         const char *open = memchr(at, '(', (size_t)(stop - at));
         struct myr_str item = {at, (size_t)((open ? open : stop) - at)};
         bool gpu = item.len >= 3 && memcmp(item.data, "gpu", 3) == 0 &&
@@ -146,6 +147,7 @@ static bool read_amount(struct myr_str text, uint64_t *ret)
 {
     static const char units[] = "KMGTP";
     uint64_t whole, part = 0, scale = 1, factor = 1;
+    /* The least of them counts. */
     text.len -= text.len > 0 && text.data[text.len - 1] == '+';
     const char *unit = text.len > 0 ? memchr(units, text.data[text.len - 1], 5) : NULL;
     if (!unit) {

@@ -143,6 +143,7 @@ static void put_shared(const struct server *server, const struct engine_gang *ga
                        const struct myr_doc *top, struct myr_buf *to)
 {
     const struct myr_doc *checkpoint = myr_doc_get(top, "checkpoint");
+    /* Rank 0 is there, and the others meet at its port. */
     const char *first = server->rows.nodes[gang->shares[0].node].name;
     /* Slurm knows where a node is, whatever its name means to others. */
     myr_buf_printf(

@@ -18,6 +18,7 @@ static void on_second(struct server *server)
 {
     struct slurm *slurm = slurm_of(server);
     int64_t now_ms = steady_ms();
+    /* Deadlines are looked at once a second, which is near enough for a grace. */
     for (size_t i = 0; i < slurm->gangs.count; i++) {
         struct gang *gang = &slurm->gangs.items[i];
         if (gang->stopping && !gang->killed && gang->kill_ms && now_ms >= gang->kill_ms) {
@@ -36,6 +37,7 @@ static bool on_fetch(struct server *server, const struct question *question, voi
     struct myr_control_job job = myr_control_job(server->control, question->job);
     char path[PATH_BYTES + 64];
     uint32_t epoch = question->epoch ? question->epoch : job.epoch;
+    /* Room is left for the name of the log. */
     script_folder(slurm->spool, question->job, epoch, path, sizeof(path) - 32);
     snprintf(path + strlen(path), 32, "/rank-%u.log", question->rank);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);

@@ -52,6 +52,7 @@ static void put_base64(struct myr_buf *to, struct myr_str bytes)
     myr_buf_reserve(to, bytes.len / 3 * 4 + 8);
     for (size_t i = 0; i < bytes.len; i += 3) {
         size_t left = bytes.len - i;
+        /* Three bytes are four letters; what is missing at the end is 0, and '=' in its place. */
         uint32_t word = (uint32_t)b[i] << 16 | (uint32_t)(left > 1 ? b[i + 1] : 0) << 8 |
                         (left > 2 ? b[i + 2] : 0);
         myr_buf_putc(to, letters[word >> 18]);
@@ -278,6 +279,7 @@ int etcd_commit(struct etcd *etcd, const struct etcd_txn *txn, uint64_t *ret_rev
         myr_buf_puts(&body, i ? "," : "");
         put_compare(etcd, &body, &txn->compares[i]);
     }
+    /* Without a branch for failure: then nothing is done. */
     myr_buf_puts(&body, "],\"success\":[");
     for (uint32_t i = 0; i < txn->put_count; i++) {
         myr_buf_puts(&body, i ? "," : "");

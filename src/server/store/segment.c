@@ -13,6 +13,7 @@ enum {
     VERSION = 1,
 };
 
+/* In front of every part: whatever else lies under the prefix is told from it. */
 static const char magic[4] = {'M', 'Y', 'R', 'S'};
 
 /* Byte by byte: the same on every machine. */
@@ -48,6 +49,7 @@ void image_done(struct image *image)
 /* The first entry whose key is not below. */
 static size_t place_of(const struct image *image, const char *key)
 {
+    /* By bisection: the keys are in order. */
     size_t low = 0, high = image->entries.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -82,6 +84,7 @@ static void put_value(struct image *image, const char *key, struct myr_str value
     if (at < image->entries.count && strcmp(image->entries.items[at].key, key) == 0) {
         free(image->entries.items[at].value);
     } else {
+        /* Room at the end first; then those behind the place move up. */
         myr_vec_push(&image->entries, (struct entry){});
         struct entry *items = image->entries.items;
         memmove(items + at + 1, items + at, (image->entries.count - 1 - at) * sizeof(*items));
@@ -138,6 +141,7 @@ static void put_record(struct myr_buf *to, enum change_kind kind, const char *ke
                        struct myr_str value)
 {
     size_t len = strlen(key);
+    /* Lengths are 32 bits wide in the record. */
     MYR_ASSERT(len < UINT32_MAX && value.len < UINT32_MAX);
     myr_buf_putc(to, (char)kind);
     put_u32(to, (uint32_t)len);
@@ -185,6 +189,7 @@ static size_t read_record(struct myr_str bytes, size_t at, struct change *ret)
     if (ret->kind == CHANGE_RANGE) {
         ret->to = strndup(head + 9 + key, value);
     } else {
+        /* With a NUL behind it, as values from a file have. */
         ret->value = myr_xcalloc(1, value + 1);
         memcpy(ret->value, head + 9 + key, value);
     }
@@ -230,6 +235,7 @@ uint32_t segment_parts(size_t bytes)
 /* The head in the order that HEAD_BYTES names, then the bytes. */
 void segment_part(struct myr_str bytes, uint64_t number, uint32_t part, struct myr_buf *ret)
 {
+    /* All parts but the last are of one size. */
     size_t from = (size_t)part * SEGMENT_PART_BYTES;
     size_t len = bytes.len - from < SEGMENT_PART_BYTES ? bytes.len - from : SEGMENT_PART_BYTES;
     MYR_ASSERT(from <= bytes.len && part < segment_parts(bytes.len));

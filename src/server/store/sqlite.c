@@ -22,6 +22,7 @@ static int failed(const struct sqlite *store, struct myr_err *err, const char *w
                        "%s: %s: %s", store->path, what, sqlite3_errmsg(store->db));
 }
 
+/* For the life of the store: each is used with every commit. */
 static int prepare(struct sqlite *store, const char *text, sqlite3_stmt **ret, struct myr_err *err)
 {
     if (sqlite3_prepare_v3(store->db, text, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL) !=
@@ -31,6 +32,7 @@ static int prepare(struct sqlite *store, const char *text, sqlite3_stmt **ret, s
     return MYR_OK;
 }
 
+/* Only while it is opened. */
 static int run(struct sqlite *store, const char *text, struct myr_err *err)
 {
     if (sqlite3_exec(store->db, text, NULL, NULL, NULL) != SQLITE_OK) {
@@ -157,6 +159,7 @@ static int scan_file(void *own, const char *prefix, store_each *each, void *cont
             rc = failed(store, err, "reading");
             break;
         }
+        /* NULL for an empty value, which is a value all the same. */
         const void *value = sqlite3_column_blob(store->scan, 1);
         size_t size = (size_t)sqlite3_column_bytes(store->scan, 1);
         rc = each(context, (const char *)sqlite3_column_text(store->scan, 0),
