@@ -19,6 +19,7 @@ static int need_ports(const struct net_plan *net, const struct port_need *need, 
     uint32_t host_cage = myr_switch_ports_per_cage(net->leaf_sw, net->out.host_gbps);
     uint32_t cage = fits_straight_ports(need->sw, net->out.fabric_gbps);
     uint64_t ports = need->hosts + need->peers + need->far;
+    /* Each sort of ports in cages of its own. */
     uint64_t cages = 0;
     if (need->hosts) {
         cages += (need->hosts + host_cage - 1) / host_cage;

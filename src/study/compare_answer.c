@@ -174,6 +174,7 @@ static void show_rows(struct myr_answer *answer, const struct myr_design_compari
                                                        "g_percent", "h_percent"};
     static const char *const apart_titles[MYR_COMPARE_MAX] = {NULL,  "B %", "C %", "D %",
                                                               "E %", "F %", "G %", "H %"};
+    /* Title, a value for each design, a difference for all but the first, the best. */
     enum { COLUMNS_MAX = 2 * MYR_COMPARE_MAX + 2 };
     /* The table is rendered later: what it is made of lives with the answer. */
     struct myr_answer_column *columns =
@@ -224,6 +225,7 @@ void myr_design_comparison_answer(const struct myr_design_comparison *comparison
                                   struct myr_answer *answer)
 {
     const struct myr_design_comparison *all = comparison;
+    /* The default is named too: a figure without its workload says nothing. */
     const char *words = all->question->workload;
     myr_answer_text(answer, "workload", words ? words : MYR_COMPARE_WORKLOAD);
     myr_answer_text(answer, "model", all->question->of.model);

@@ -342,6 +342,7 @@ int myr_launch_ask(const struct myr_launch_question *question, struct myr_arena 
         return rc;
     }
     ret->layout = best->top[0].layout;
+    /* Gives placer and state back on every way out below. */
     MYR_CLEANUP(placing_done)
     struct placing p = {.q = question, .a = ret, .arena = arena};
     MYR_TRY(ret->it.has_design ? place(&p, err) : count_nodes(question, arena, ret, err));

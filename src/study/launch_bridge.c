@@ -140,6 +140,7 @@ static const struct myr_launch_item *find(const struct myr_launch *l, const char
 /* Mixed precision goes by name there; NULL for fp32, which mixes nothing. */
 static const char *precision_name(const struct myr_launch *l, const struct myr_layout *layout)
 {
+    /* The scales of FP8 are part of the name. */
     const struct myr_launch_item *recipe = find(l, "--fp8-recipe");
     switch (layout->precision) {
     case MYR_PRECISION_FP16:
@@ -187,6 +188,7 @@ static void put_rest(const struct myr_launch *l, const struct myr_launch_case *o
     if (find(l, "--cpu-offloading-num-layers")) {
         myr_buf_put_lit(buf, "cfg.model.cpu_offloading = True\n");
     }
+    /* The number of modules comes as an attribute like all others. */
     if (of->model->mtp_count > 0) {
         myr_buf_put_lit(buf, "cfg.model.mtp_enabled = True\n");
     }
@@ -240,6 +242,7 @@ void launch_put_recipe(const struct myr_launch *l, const struct myr_launch_case 
                        const struct myr_launch_run *run, struct myr_buf *buf)
 {
     const struct myr_model *model = of->model;
+    /* Imports first: only those that the lines below need. */
     bool latent = myr_model_is_mla(model), squared = find(l, "--squared-relu") != NULL;
     const char *provider = latent ? "MLAModelProvider" : "GPTModelProvider";
     myr_buf_printf(buf,

@@ -16,6 +16,7 @@ static void config_items(const struct myr_launch_case *of, struct myr_launch *l)
 {
     const struct myr_layout *layout = of->layout;
     bool fp16 = layout->precision == MYR_PRECISION_FP16;
+    /* Neither of both is enabled then. */
     bool fp32 = layout->precision == MYR_PRECISION_FP32;
     /* Shards smaller than all replicas: as many copies of the state. */
     uint32_t copies = layout->shard ? layout->dp * layout->cp / layout->shard : 1;

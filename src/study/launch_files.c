@@ -226,6 +226,7 @@ void launch_put_flavour(const struct myr_launch_case *of, struct myr_buf *buf)
     const char *family = launch_titan_family(model);
     bool latent = myr_model_is_mla(model), oss = strcmp(family, "gpt_oss") == 0;
     bool llama = strcmp(family, "llama3") == 0;
+    /* Names of the trainer's own classes and tables, which the file imports. */
     const char *kind = latent  ? "DeepSeekV3ModelArgs"
                        : oss   ? "GptOssModelArgs"
                        : llama ? "TransformerModelArgs"

@@ -167,6 +167,7 @@ static void connection_variable(const struct myr_launch_case *of, struct myr_lau
  */
 static void order_args(const struct myr_launch_case *of, struct myr_launch *l)
 {
+    /* 'alike' is the same for models whose experts are not spread. */
     static const enum myr_axis other[] = {MYR_AXIS_TP, MYR_AXIS_CP, MYR_AXIS_EP, MYR_AXIS_PP,
                                           MYR_AXIS_DP};
     static const enum myr_axis alike[] = {MYR_AXIS_TP, MYR_AXIS_CP, MYR_AXIS_PP, MYR_AXIS_EP,
@@ -274,7 +275,7 @@ static void gradient_args(const struct myr_launch_case *of, struct myr_launch *l
 
 /* ---- capabilities ---- */
 
-/* What nothing is sent by needs no flexible backend. */
+/* Where nothing is sent no flexible backend is needed. */
 static void dispatcher_args(const struct myr_launch_case *of, struct myr_launch *l)
 {
     uint32_t way = launch_recipe(of, MYR_CAPABILITY_DISPATCHER, MYR_DISPATCH_ALL_TO_ALL);

@@ -79,7 +79,7 @@ static void other_attention_args(const struct myr_model *model, struct myr_launc
     }
 }
 
-/* The activation function is not told by most descriptions: what is taken is said. */
+/* A description need not tell the activation function: what is taken then is said. */
 static void ffn_args(const struct myr_model *model, struct myr_launch *l)
 {
     enum myr_activation act = model->details.activation;

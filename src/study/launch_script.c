@@ -113,6 +113,7 @@ static void put_program(const struct myr_launch *l, const struct myr_launch_case
         myr_buf_put_lit(buf, "    \"$files/recipe.py\"");
         return;
     }
+    /* Where the axes end and the model begins. */
     const uint32_t split = l->model_first;
     myr_buf_put_lit(buf, "    pretrain_gpt.py \\\n");
     if (l->trainer == MYR_TRAINER_DEEPSPEED) {
@@ -249,6 +250,7 @@ static void put_srun(const struct myr_launch *l, const struct myr_launch_case *o
 static void put_slurm_name(struct myr_buf *buf, const char *name)
 {
     for (const char *at = name; *at; at++) {
+        /* All else becomes a dash: a blank would end the directive. */
         bool plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
                      (*at >= '0' && *at <= '9') || *at == '.' || *at == '-' || *at == '_';
         myr_buf_putc(buf, plain ? *at : '-');

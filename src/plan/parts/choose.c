@@ -247,6 +247,7 @@ static void check_fixed(struct plan *plan, const char *where, const struct myr_p
 static const char *beyond_light(const struct plan *plan, const struct myr_part *b,
                                 const struct myr_part *a, const struct myr_part_cable *fibre)
 {
+    /* A part need not state a connector. */
     const char *const ends[] = {b->optic.connector ? b->optic.connector : "none",
                                 a->optic.connector ? a->optic.connector : "none",
                                 fibre->connector ? fibre->connector : "none"};
@@ -350,6 +351,7 @@ static bool any_pinned(const struct fit_parts *pins)
 static void take_pins(struct plan *plan, const char *where, const struct link_need *need,
                       struct fit_parts *ret)
 {
+    /* The same link without any pin. */
     struct link_need freely = *need;
     freely.pins = (struct fit_parts){MYR_PART_NONE, MYR_PART_NONE, MYR_PART_NONE};
     bool pins_optics = need->pins.optic_a != MYR_PART_NONE || need->pins.optic_b != MYR_PART_NONE;

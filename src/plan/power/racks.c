@@ -192,6 +192,7 @@ void power_racks(struct facility *f)
                 room ? "the room's" : "the first rack part that carries a server");
     /* Prefabricated modules: enough of them for racks and for power. */
     if (spec->module_node) {
+        /* Either limit may be the one that asks for more. */
         uint64_t by_racks = spec->module_racks ? ceil_div(f->racks, spec->module_racks) : 0;
         uint64_t by_kw = count_up(f->max_w, spec->module_kw * 1000);
         plan_figure(plan, FIG_MODULES, (double)(by_racks > by_kw ? by_racks : by_kw),

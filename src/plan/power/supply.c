@@ -224,6 +224,7 @@ static void put_floor(struct facility *f)
     const struct myr_spec_facility *spec = f->spec;
     const struct myr_spec_room *room = &plan->spec->room;
     const struct myr_design *design = &plan->design;
+    /* Of what stands in the heaviest rack, without the rack itself. */
     double kg = 0;
     for (uint32_t i = 0; design->room && i < design->rack_count; i++) {
         kg = design->rack_more[i].kg > kg ? design->rack_more[i].kg : kg;

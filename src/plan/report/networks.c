@@ -27,6 +27,7 @@ static const char *ratio_of(const struct report *report, enum myr_net_id id)
 static const char *switch_part(const struct report *report, enum myr_net_id id)
 {
     const struct myr_design *design = report->design;
+    /* A network has one of both as its lowest tier. */
     static const enum myr_device_kind kinds[] = {MYR_DEVICE_LEAF, MYR_DEVICE_ACCESS};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(kinds); i++) {
         struct myr_device_range range = myr_design_range(design, kinds[i], id);

@@ -24,6 +24,7 @@ static void put_fullest(const struct report *report)
                                         ">U used", ">U",       ">kg"};
     enum { SHOWN = 8 };
     const struct myr_design *design = report->design;
+    /* Racks, the one that draws the most first. */
     uint32_t best[SHOWN];
     uint32_t count = 0;
     /* The few that are nearest to their limit of power; ties in the order of the room. */

@@ -30,6 +30,7 @@ static const char mark_end[] = "\xEF\xA3\xBF"; /* U+F8FF */
 static const char *add_mark(const struct report *report, const char *text, const char *path)
 {
     struct report_paths *paths = report->paths;
+    /* A chapter that marks more numbers in one sentence is wrong. */
     MYR_ASSERT(paths->count < MYR_ARRAY_COUNT(paths->items));
     uint32_t code = MARK_FIRST + paths->count;
     paths->items[paths->count++] = path;

@@ -144,6 +144,7 @@ int myr_plan_workbook(const struct myr_design *design, const struct myr_plan_abo
     struct report report = {.design = design, .about = about, .arena = &arena};
     char path[4096];
     myr_arena_init(&arena);
+    /* In the folder that is written anyway; it is removed whatever comes. */
     int len = snprintf(path, sizeof(path), "%s/.bom-XXXXXX", folder);
     int fd = len < (int)sizeof(path) ? mkstemp(path) : -1;
     if (fd < 0) {

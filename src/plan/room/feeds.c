@@ -153,6 +153,7 @@ int room_feeds(struct room *room, struct myr_err *err)
 void room_strips_about(struct room *room)
 {
     const struct net_plan *oob = &room->plan->nets[MYR_NET_OOB];
+    /* Racks in which something stands by now; more may come. */
     uint32_t *used = MYR_ARENA_NEW(room->arena, uint32_t, room->rack_count);
     uint32_t count = 0;
     for (uint32_t i = 0; i < room->rack_count; i++) {

@@ -253,6 +253,7 @@ static void draw_axes(struct floor *floor, const struct strip *strip, const int3
 static void draw_hall(struct floor *floor, const struct strip *strip)
 {
     const struct myr_design *design = floor->design;
+    /* Once for each column: a rack then only looks it up. */
     int32_t *column_at = myr_xrealloc(NULL, (size_t)strip->columns + 1, sizeof(int32_t));
     for (uint32_t i = 0; i < strip->columns; i++) {
         column_at[i] = column_x(floor, strip->first + i * strip->rows);
@@ -335,6 +336,7 @@ static double aisle_pitches(const struct myr_design *design, const struct strip 
     if (strip->columns < 2) {
         return 0;
     }
+    /* The first rack of the second column: the first column is at 0. */
     double pitch = design->rack_more[strip->first + strip->rows].x_mm;
     double last = design->rack_more[strip->first + (strip->columns - 1) * strip->rows].x_mm;
     return pitch > 0 ? last / pitch - (strip->columns - 1) : 0;

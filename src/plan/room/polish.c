@@ -99,6 +99,7 @@ static bool may_stand(const struct polish *p, uint32_t block, uint32_t rack)
 
 static uint32_t block_of_server(const struct room *room, uint32_t server)
 {
+    /* By halving, as blocks lie in order. */
     uint32_t low = 0, high = room->block_count;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;

@@ -107,6 +107,8 @@ static int put_devices(struct room *room, bool (*wanted)(uint32_t kind), struct 
     const struct myr_design *design = &room->plan->design;
     for (uint32_t i = design->head->first_storage; i < design->device_count; i++) {
         if (room->device_rack[i] == MYR_NONE && wanted(design->place[i].kind)) {
+            /* Switches stand among what hangs on them, hosts near the middle of the first building.
+             */
             bool middle = is_host(design->place[i].kind);
             uint32_t target = middle ? room->halls[0].centre : middle_of(room, i);
             MYR_TRY(put(room, i, target, err));
@@ -172,6 +174,7 @@ void room_units(struct room *room)
 {
     const struct myr_design *design = &room->plan->design;
     uint32_t nodes = room->plan->server->server.nodes;
+    /* By rack: the next free unit from below, and the lowest one taken from above. */
     uint32_t *low = MYR_ARENA_NEW(room->arena, uint32_t, room->rack_count);
     uint32_t *high = MYR_ARENA_NEW(room->arena, uint32_t, room->rack_count);
     for (uint32_t i = 0; i < room->rack_count; i++) {

@@ -18,6 +18,7 @@ static void rack_limits(struct room *room)
     const struct myr_spec_room *spec = room->spec;
     /* A rack that is given by its limits alone needs no part. */
     struct myr_part none = {};
+    /* A rack of 42 units and 15 kW where neither a part nor its power is given. */
     uint32_t found = spec->rack_part;
     if (found == MYR_PART_NONE && spec->rack_kw <= 0) {
         found = myr_catalog_find(plan->catalog, MYR_STR("rack-42u-15kw"));

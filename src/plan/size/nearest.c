@@ -63,6 +63,7 @@ static struct myr_buf *next_of(struct search *search)
 /* Fewer servers, by halving: more of them rarely fit where fewer do not. */
 static void try_servers(struct search *search)
 {
+    /* 'good' servers can be built, 'bad' cannot; 0 is taken to be good, and never suggested. */
     uint32_t given = search->plan->spec->servers, good = 0, bad = given;
     while (bad - good > 1) {
         uint32_t middle = good + (bad - good) / 2;

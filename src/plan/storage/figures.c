@@ -186,6 +186,7 @@ uint32_t plan_tier_servers(const struct plan *plan, uint32_t tier, uint32_t *ret
     uint64_t data = spec->erasure_data ? spec->erasure_data : 1;
     uint64_t stored =
         spec->erasure_data ? data + spec->erasure_parity : (spec->copies ? spec->copies : 3);
+    /* usable * stored / (raw * data): one division, of whole numbers. */
     uint64_t raw = server->disks * server->disk_gb * data;
     uint64_t wanted = (uint64_t)(spec->capacity_tb * 1000 + 0.5) * stored;
     /* Whole servers, in whole GB: nothing hangs on rounding. */
