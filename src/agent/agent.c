@@ -154,6 +154,7 @@ static void collected_all(struct agent *agent)
     }
 }
 
+/* Called again until the end of the pipe, which is the end of the collector. */
 static void on_collected(uv_poll_t *poll, int status, int events)
 {
     struct agent *agent = poll->data;
@@ -557,6 +558,7 @@ static int start(struct agent *agent, struct myr_err *err)
     return MYR_OK;
 }
 
+/* What cannot be begun is told in one line, with the status that it stands for. */
 int agent_run(struct settings *settings)
 {
     static struct agent agent;

@@ -71,6 +71,7 @@ static int check_stops(struct myr_str bytes)
     return MYR_OK;
 }
 
+/* From a user's program; it becomes a file of the launcher's, and must survive that. */
 static int check_datagram(struct myr_str bytes, struct myr_err *err)
 {
     /* Not 0, so that a change would be seen. */

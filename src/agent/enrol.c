@@ -155,6 +155,7 @@ struct asking {
     bool answered; /* 'rc' and 'err' are final */
 };
 
+/* TLS is agreed, and the authority is the token's: only now the secret is sent. */
 static void on_open(void *context, struct myr_io_stream *stream)
 {
     struct asking *asking = context;

@@ -197,6 +197,7 @@ int folder_make(const char *path, mode_t mode, struct myr_err *err)
     return MYR_OK;
 }
 
+/* What cannot be removed stays, and is found again at the next start. */
 void folder_remove(const char *path)
 {
     DIR *dir = opendir(path);
@@ -312,6 +313,7 @@ uint64_t process_began(pid_t pid, pid_t *ret_parent, char *ret_state)
     return began > 0 ? began : 1;
 }
 
+/* Through a descriptor of the process, which cannot become another's. */
 void process_signal(pid_t pid, uint64_t began, int signal)
 {
     /* Opened first, compared then: the descriptor holds on to whoever has the number now. */

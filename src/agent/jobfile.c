@@ -109,6 +109,7 @@ static int take_env(struct myr_arena *arena, const struct myr_doc *map, struct j
     return MYR_OK;
 }
 
+/* 'ret' is set when all of it was read. */
 int jobfile_read(struct myr_arena *arena, struct myr_str text, struct jobfile *ret,
                  struct myr_err *err)
 {

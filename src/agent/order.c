@@ -17,6 +17,7 @@ static void put_line(struct myr_buf *buf, const char *key, struct myr_str value)
     myr_buf_putc(buf, '\n');
 }
 
+/* "order 1" is the version of the format. */
 void order_write(const struct order *order, struct myr_buf *buf)
 {
     myr_buf_printf(buf, "order 1\njob %llu\nepoch %u\nfirst_rank %u\nworld %u\ngpus %llu\n",

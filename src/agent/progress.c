@@ -40,6 +40,7 @@ static bool is_word(struct myr_str text)
     return text.len > 0 && text.len < PROGRESS_PHASE_MAX;
 }
 
+/* Pairs of a key and a value; keys that are not known are passed over with theirs. */
 bool progress_parse(struct myr_str text, struct progress *ret)
 {
     /* Into a copy: a datagram counts whole or not at all, and what it leaves out stays. */

@@ -93,6 +93,7 @@ static void on_patience(uv_timer_t *timer)
     }
 }
 
+/* The hello alone goes before the welcome. */
 static void on_open(void *context, struct myr_io_stream *stream)
 {
     struct session *session = context;
@@ -125,6 +126,7 @@ static void take_welcome(struct session *session, const struct myr_wire_welcome 
     uv_timer_start(&session->beat, on_beat, 0, session->beat_ms);
 }
 
+/* Hello, welcome and refusal are the session's own; the rest is the owner's. */
 static void take_message(struct session *session, const struct myr_wire_message *message)
 {
     const void *body = message->body;
@@ -233,6 +235,7 @@ static void connect_now(struct session *session)
     }
 }
 
+/* The first try is at once: only those after a failure are spread out. */
 void session_start(struct session *session)
 {
     /* Nodes that differ in name or boot wait for different times. */

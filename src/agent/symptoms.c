@@ -115,6 +115,7 @@ static void on_lines(uv_poll_t *poll, int status, int events)
     symptoms_tell(symptoms);
 }
 
+/* A failure is tried again later: a node without a watcher works all the same. */
 void symptoms_start(struct symptoms *symptoms)
 {
     const char *const argv[] = {"myriad-agent", "watch", NULL};

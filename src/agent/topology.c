@@ -113,6 +113,7 @@ static hwloc_obj_t next(hwloc_obj_t at)
     return NULL;
 }
 
+/* Two walks over the same tree, one for each list. */
 static void put_all(struct myr_answer *answer, const struct hwloc *hwloc, hwloc_obj_t root)
 {
     myr_answer_list(answer, "numa");

@@ -415,6 +415,7 @@ static int converse(const struct myr_http_request *request, const struct address
     return MYR_OK;
 }
 
+/* The body is the caller's to free, with myr_http_answer_done(). */
 int myr_http_ask(const struct myr_http_request *request, myr_http_piece *piece, void *context,
                  struct myr_http_answer *ret, struct myr_err *err)
 {

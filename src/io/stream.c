@@ -84,6 +84,7 @@ struct outgoing {
     char data[];
 };
 
+/* The last piece of a stream that is closing ends it. */
 static void on_written(uv_write_t *request, int status)
 {
     struct outgoing *outgoing = request->data;
@@ -400,6 +401,7 @@ bool stream_numeric(const char *host, uint16_t port, struct sockaddr_storage *re
            uv_ip6_addr(host, port, (struct sockaddr_in6 *)ret) == 0;
 }
 
+/* The time for the lookup is part of that for the handshake. */
 int myr_io_connect(uv_loop_t *loop, const char *host, uint16_t port, struct myr_io_tls *tls,
                    const struct myr_io_calls *calls, void *context, struct myr_io_stream **ret,
                    struct myr_err *err)
@@ -427,6 +429,7 @@ int myr_io_connect(uv_loop_t *loop, const char *host, uint16_t port, struct myr_
     return MYR_OK;
 }
 
+/* Never fails: what goes wrong is told by 'closed'. */
 void myr_io_write(struct myr_io_stream *stream, struct myr_str bytes)
 {
     if (stream->closing || stream->flushing || bytes.len == 0) {

@@ -281,6 +281,7 @@ int myr_io_tls_create(const struct myr_io_tls_names *names, struct myr_io_tls **
     return MYR_OK;
 }
 
+/* NULL is none. */
 void myr_io_tls_free(struct myr_io_tls *tls)
 {
     if (!tls || --tls->refs > 0) {

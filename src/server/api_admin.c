@@ -252,6 +252,7 @@ static void put_states(const struct server *server, struct myr_buf *ret)
     }
 }
 
+/* Numbers by state are worked out when it is asked for, the others counted as things happen. */
 int api_metrics(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     const struct server *server = request->server;

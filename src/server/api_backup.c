@@ -74,6 +74,7 @@ void backup_stop(struct server *server)
     }
 }
 
+/* Begins the copy; the answer is the file, when it is whole. */
 int api_backup(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct server *server = request->server;

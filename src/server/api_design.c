@@ -20,6 +20,7 @@ struct wanted {
     bool only_ask; /* dry run: checked, and nothing is done */
 };
 
+/* 0 is refused: no cluster has none of these. */
 static int read_number(const struct request *request, const char *key, uint32_t *ret,
                        struct myr_err *err)
 {
@@ -219,6 +220,7 @@ static void free_wanted(struct wanted **wanted)
     free(*wanted);
 }
 
+/* Checked alike whether it is only asked for or carried out. */
 int api_design(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct server *server = request->server;

@@ -531,6 +531,7 @@ int api_explain(struct request *request, struct myr_buf *ret, struct myr_err *er
     return MYR_OK;
 }
 
+/* In the order in which they were submitted; who is next depends on what becomes free. */
 int api_queue(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct server *server = request->server;

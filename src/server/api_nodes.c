@@ -221,6 +221,7 @@ static int change(struct request *request, enum myr_event_kind kind, const char 
     return MYR_OK;
 }
 
+/* Without a reason the word 'drained' stands for it. */
 int api_drain(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     char reason[120] = "", text[160];
@@ -321,6 +322,7 @@ int api_frame(struct request *request, struct myr_buf *ret, struct myr_err *err)
     return HTTP_LATER;
 }
 
+/* With the number of the next event: a page that watches from there misses nothing. */
 int api_cluster(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     const struct server *server = request->server;

@@ -219,6 +219,7 @@ static int check_command(const struct myr_doc *top, struct myr_err *err)
     return node->count ? MYR_OK : myr_doc_error(err, node, MYR_EINVAL, "'command' is empty");
 }
 
+/* Names as the system takes them; agents want those of a shell. */
 static int check_env(const struct myr_doc *top, struct myr_err *err)
 {
     const struct myr_doc *map = myr_doc_get(top, "env");

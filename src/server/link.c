@@ -52,6 +52,7 @@ void session_say(struct session *session, enum myr_wire_type type, uint32_t epoc
     put(session, session->via ? session->via : session, type, epoch, message);
 }
 
+/* Deaf at once; gone when the stream, or the relay, says so. */
 void session_close(struct session *session, bool at_once)
 {
     if (session->via) {

@@ -106,6 +106,7 @@ static void put_message(struct myr_buf *ret, const char *text)
     }
 }
 
+/* One line each, whatever is in the message. */
 void log_say(const char *level, const char *fmt, ...)
 {
     char time[32], text[LINE];

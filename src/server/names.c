@@ -63,6 +63,7 @@ static int add_range(struct list *list, struct myr_str before, struct myr_str ra
     return MYR_OK;
 }
 
+/* A name, or one with a list of ranges in it; what is around the brackets is the same for all. */
 static int add_piece(struct list *list, struct myr_str piece, struct myr_err *err)
 {
     const char *open = memchr(piece.data, '[', piece.len);

@@ -127,6 +127,7 @@ bool orders_fetch(struct server *server, const struct question *question, void *
     return true;
 }
 
+/* Nodes here are real. */
 int orders_inject(struct server *server, uint32_t node, const char *fault, struct myr_err *err)
 {
     (void)server;

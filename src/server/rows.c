@@ -190,6 +190,7 @@ uint32_t rows_node(const struct server *server, const char *name)
     return id == MYR_MAP_NONE ? MYR_NONE : id;
 }
 
+/* Who is connected is not kept: they come again by themselves. */
 void rows_put_relay(struct server *server, uint32_t relay)
 {
     const struct relay_row *r = &server->rows.relays.items[relay];
@@ -421,6 +422,7 @@ static int read_token(struct server *server, const char *digest, const struct my
     return MYR_OK;
 }
 
+/* A row that is no JSON ends the start: the store is damaged, and a part of it would not do. */
 static int read_row(void *context, const char *key, struct myr_str value, struct myr_err *err)
 {
     struct server *server = context;

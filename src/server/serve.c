@@ -140,6 +140,7 @@ struct signals {
     uv_timer_t limit;
 };
 
+/* SIGHUP reads some of the configuration again; the others end the server in good order. */
 static void on_signal(uv_signal_t *handle, int number)
 {
     struct server *server = handle->data;
@@ -233,6 +234,7 @@ struct standby {
     char said[200];
 };
 
+/* Always waits on: a signal ends the process, which leads nothing yet. */
 static bool on_standby(void *context, const char *leader, const char *why)
 {
     struct standby *standby = context;

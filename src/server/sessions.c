@@ -65,6 +65,7 @@ static bool is_relay(const struct session *session)
            (strcmp(relay->serial, serial) == 0 || strcmp(relay->serial_before, serial) == 0);
 }
 
+/* The newest connection of a relay is the one that counts. */
 void session_carry(struct session *session, uint32_t row)
 {
     session->server->rows.relays.items[row].session = session;
@@ -383,6 +384,7 @@ void session_drop(struct session *session, const char *why)
     session_close(session, true);
 }
 
+/* Bytes of an agent's own stream, or the frames that a relay has handed on. */
 void session_take(struct session *session, struct myr_str bytes)
 {
     struct server *server = session->server;

@@ -201,6 +201,7 @@ int simulated_grow(struct server *server, struct myr_err *err)
     return MYR_OK;
 }
 
+/* The world is made from the core's state: what runs there goes on in it. */
 int simulated_begin(struct server *server, struct myr_err *err)
 {
     struct simulated *simulated = myr_xcalloc(1, sizeof(*simulated));

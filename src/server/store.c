@@ -42,6 +42,7 @@ static void forget_changes(struct store *store)
     store->changes.count = 0;
 }
 
+/* NULL is none. What waits is not committed. */
 void store_close(struct store *store)
 {
     if (store) {

@@ -76,6 +76,7 @@ static void take_cert(struct relay *relay, const struct myr_wire_cert *cert)
     say("new certificate");
 }
 
+/* The pace of beats is the controller's: silence is counted by it. */
 static void take_welcome(struct relay *relay, const struct myr_wire_welcome *welcome)
 {
     /* Only now frames of agents may go up. */
@@ -221,6 +222,7 @@ static void forget(struct relay *relay)
     below_detach_all(relay);
 }
 
+/* Said once for each loss, however often the connection is tried again. */
 static void on_closed(void *context, struct myr_io_stream *stream, const struct myr_err *why)
 {
     struct relay *relay = context;

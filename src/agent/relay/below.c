@@ -233,6 +233,7 @@ static void on_data(void *context, struct myr_io_stream *stream, struct myr_str 
     }
 }
 
+/* The controller is told by DETACH, where it knows of the agent. */
 static void on_closed(void *context, struct myr_io_stream *stream, const struct myr_err *why)
 {
     struct line *line = context;
@@ -274,6 +275,7 @@ static void *on_accept(void *context, struct myr_io_stream *stream)
     return line;
 }
 
+/* Agents beyond the limit are closed at once, and come again. */
 int below_listen(struct relay *relay, const char *address, uint16_t port, struct myr_err *err)
 {
     struct myr_io_service service = {.calls = {on_open, on_data, on_closed},
@@ -335,6 +337,7 @@ void below_detach_all(struct relay *relay)
     }
 }
 
+/* Unchanged but for the number in the head; an agent that takes nothing is dropped. */
 void below_pass(struct line *line, const struct myr_wire_head *head, struct myr_str payload)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};

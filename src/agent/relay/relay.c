@@ -115,6 +115,7 @@ static int prepare(struct relay *relay, struct myr_err *err)
     return enrol_tls_server(settings->folder, &relay->tls_down, err);
 }
 
+/* The silence of the controller, then that of agents. */
 static void on_second(uv_timer_t *timer)
 {
     struct relay *relay = timer->data;

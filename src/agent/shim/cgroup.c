@@ -122,6 +122,7 @@ void cgroup_add(const struct cgroup *cgroup, pid_t pid)
     }
 }
 
+/* Version 2 by a filter, else the controller of version 1; false where neither can be had. */
 bool cgroup_deny(const struct cgroup *cgroup, const struct device *devices, uint32_t count,
                  const char **ret_by)
 {
@@ -140,6 +141,7 @@ bool cgroup_deny(const struct cgroup *cgroup, const struct device *devices, uint
     return all;
 }
 
+/* Whoever is in it, whatever became of its parents. */
 void cgroup_kill(const struct cgroup *cgroup)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};

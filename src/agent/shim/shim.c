@@ -1,6 +1,6 @@
 /*
- * shim: the launcher's loop: signals, what ranks write, datagrams, time. Phases go one way, from
- * the prolog to the end that is written last; whatever happens, nothing of the user runs behind it.
+ * shim: the launcher's loop: signals, what ranks write, datagrams, time. Its phases lead from the
+ * prolog to the end that is written last; whatever happens, nothing of the user runs behind it.
  */
 #include "shim/state.h"
 
@@ -45,6 +45,7 @@ static void on_line(void *context, const char *line)
     }
 }
 
+/* What is no progress is thrown away: anybody of the user's may write there. */
 static void take_datagrams(struct shim *s)
 {
     char text[PROGRESS_BYTES_MAX + 1];
@@ -333,6 +334,7 @@ static int wait_ms(const struct shim *s, int64_t now)
     return until > now ? (int)((until - now + MS - 1) / MS) : 0;
 }
 
+/* One thread and one poll() for all of it. */
 static void loop(struct shim *s)
 {
     while (s->phase != PHASE_DONE) {

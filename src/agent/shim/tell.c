@@ -30,6 +30,7 @@ void shim_put_file(struct shim *s, const char *name, const struct myr_buf *text)
     ring(s);
 }
 
+/* The line is copied; 'how' NULL is an end without rank, code or signal. */
 void shim_set_ending(struct shim *s, enum ending_kind kind, const struct ending *how,
                      const char *line)
 {

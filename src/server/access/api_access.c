@@ -87,6 +87,7 @@ static bool is_name(const char *name)
     return name[0] && strlen(name) < SERVER_NAME;
 }
 
+/* Weights are relative: twice as much is twice the share. */
 int api_tenant(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct server *server = request->server;

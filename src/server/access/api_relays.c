@@ -29,6 +29,7 @@ static void put_relay(const struct relay_row *row, struct myr_json *json)
     myr_json_end(json);
 }
 
+/* All that ever enrolled, also those that are away. */
 int api_relays(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     const struct rows *rows = &request->server->rows;

@@ -98,6 +98,7 @@ static void look_at_nodes(struct server *server, int64_t now_ms)
     }
 }
 
+/* What agents do not say, told by the clock. */
 void sessions_second(struct server *server)
 {
     int64_t now_ms = steady_ms();

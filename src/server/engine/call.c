@@ -210,6 +210,7 @@ static void on_room(uv_handle_t *handle, size_t wanted, uv_buf_t *ret)
     *ret = uv_buf_init(to->data + to->len, (unsigned)wanted);
 }
 
+/* Already in place, where on_room() has pointed libuv. */
 static void on_bytes(uv_stream_t *stream, ssize_t count, const uv_buf_t *buf)
 {
     struct one *one = stream->data;
@@ -380,6 +381,7 @@ static void nobody(struct server *server, void *context, const struct call_resul
     (void)result;
 }
 
+/* Nobody hears of those that wait, nor of those that are ended here. */
 void calls_free(struct calls *calls)
 {
     calls->closing = true;

@@ -158,6 +158,7 @@ static void start(struct server *server, uint32_t id)
     }
 }
 
+/* Every turn, also one without orders. */
 static void on_committed(struct server *server)
 {
     struct engine *engine = server->engine;
@@ -456,6 +457,7 @@ void engine_waits(struct server *server, uint32_t job, const char *why)
     }
 }
 
+/* Nothing is concluded about nodes or jobs: they go on without their controller. */
 void engine_away(struct server *server, const char *why)
 {
     struct engine *engine = server->engine;

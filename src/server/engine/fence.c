@@ -97,6 +97,7 @@ void fence_begin(struct server *server)
     }
 }
 
+/* The core may ask again before the first program has ended: one at a time for each node. */
 void fence_node(struct server *server, const struct myr_effect *effect)
 {
     struct fences *fences = server->fences;

@@ -386,6 +386,7 @@ static void check_folder(const char *folder, struct myr_server_findings *to)
     config_done(&config);
 }
 
+/* Without a folder this machine alone is looked at. */
 void myr_server_doctor(const char *folder, struct myr_server_findings *ret)
 {
     ret->count = 0;

@@ -208,6 +208,7 @@ uint32_t myr_mute_jobs(const struct myr_mute *mute)
     return myr_control_jobs(mute->server.control);
 }
 
+/* What is read of etcd, without one. */
 int myr_mute_segment(struct myr_str bytes, struct myr_err *err)
 {
     struct segment_head head;

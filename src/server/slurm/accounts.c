@@ -47,6 +47,7 @@ static int keep(void *context, const struct myr_slurm_account *seen, struct myr_
     return MYR_OK;
 }
 
+/* One whose name is too long for its place is left out. */
 static int keep_qos(void *context, const struct myr_slurm_qos *seen, struct myr_err *err)
 {
     struct slurm *slurm = context;
@@ -306,6 +307,7 @@ static bool begins(struct myr_str text, const char *word)
     return text.len > len && memcmp(text.data, word, len) == 0;
 }
 
+/* Empty where the reason is no limit, or the limit is not known here. */
 void slurm_accounts_explain(const struct slurm *slurm, uint32_t job, struct myr_str reason,
                             char *ret, size_t size)
 {

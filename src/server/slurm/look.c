@@ -470,6 +470,7 @@ static void on_nodes(struct server *server, void *context, const struct call_res
     look_over(slurm);
 }
 
+/* Both commands run beside each other; look_over() takes them in as one. */
 void slurm_look(struct slurm *slurm)
 {
     const struct slurm_config *config = &slurm->server->config.slurm;

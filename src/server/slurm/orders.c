@@ -117,6 +117,7 @@ static void end(struct slurm *slurm, struct gang *gang, uint32_t grace_s)
     slurm_look_in(slurm, SOON_MS);
 }
 
+/* All incarnations up to that one; answered when Slurm has none of them any more. */
 void slurm_stop(struct server *server, uint32_t job, uint32_t epoch, uint32_t grace_s)
 {
     struct slurm *slurm = slurm_of(server);
@@ -258,6 +259,7 @@ void slurm_start(struct server *server, const struct engine_gang *gang)
     }
 }
 
+/* Said in the log alone: the next look tells the core how the node is. */
 static void on_node_told(struct server *server, void *context, const struct call_result *result)
 {
     char why[300];

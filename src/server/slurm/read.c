@@ -232,6 +232,7 @@ static enum myr_slurm_job_is job_is(struct myr_str state)
     return MYR_SLURM_JOB_ENDS; /* a word of another version: nothing is concluded from it */
 }
 
+/* The comment is the last field, since others may put bars into theirs. */
 int myr_slurm_read_jobs(const char *file, struct myr_str text, myr_slurm_job_each *each,
                         void *context, struct myr_err *err)
 {

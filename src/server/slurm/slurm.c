@@ -155,6 +155,7 @@ static void on_closed(uv_handle_t *handle)
     }
 }
 
+/* Gangs run on: the next server finds them by their comments. */
 static void on_end(struct server *server)
 {
     struct slurm *slurm = slurm_of(server);

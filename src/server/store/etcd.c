@@ -238,6 +238,7 @@ static int ask(struct etcd *etcd, const char *path, const struct myr_buf *body,
 
 /* --- transactions --- */
 
+/* By value, or by the revision that made the key; 0 says that it is not there. */
 static void put_compare(const struct etcd *etcd, struct myr_buf *to,
                         const struct etcd_compare *compare)
 {
@@ -379,6 +380,7 @@ int etcd_range(struct etcd *etcd, const char *prefix, etcd_each *each, void *con
 
 /* --- leases --- */
 
+/* Keys that are put under it go with it, when nobody keeps it alive. */
 int etcd_lease(struct etcd *etcd, uint32_t ttl_s, int64_t *ret, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};

@@ -73,6 +73,7 @@ static int fenced(struct replicated *store, struct myr_err *err)
 
 /* --- reading --- */
 
+/* Three numbers and nothing else: what the rest is read by must not be guessed. */
 static int take_head(void *context, const char *key, struct myr_str value, uint64_t created,
                      struct myr_err *err)
 {
@@ -354,6 +355,7 @@ static int scan(void *own, const char *prefix, store_each *each, void *context, 
     return image_scan(&store->image, prefix, each, context, err);
 }
 
+/* What is not committed is lost, as with a file. */
 static void close_store(void *own)
 {
     struct replicated *store = own;

@@ -137,6 +137,7 @@ int image_scan(const struct image *image, const char *prefix, store_each *each, 
 
 /* --- changes as bytes: kind 1, length of key and value 4 each, both --- */
 
+/* Without the NUL of the key; its length is in front. */
 static void put_record(struct myr_buf *to, enum change_kind kind, const char *key,
                        struct myr_str value)
 {

@@ -249,6 +249,7 @@ int store_copy_begin(struct store *store, const char *path, struct store_copy **
     return MYR_OK;
 }
 
+/* -1 pages: all that is left. */
 int store_copy_step(struct store_copy *copy, int pages, struct myr_err *err)
 {
     if (!copy->work) {
