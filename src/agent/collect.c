@@ -1,6 +1,7 @@
 /*
  * collect: what this machine has, from /proc and sysfs, with GPUs by nvml.c and topology by
- * topology.c. A file that is not there is an empty text: machines differ, and none is refused.
+ * topology.c. A file that is not there is an empty text: machines differ, and none is refused. It
+ * runs in a process that ends, so that what it loads does not stay in memory.
  */
 #include <dirent.h>
 #include <stdio.h>

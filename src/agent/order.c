@@ -1,6 +1,7 @@
 /*
  * order: lines "key value" in front, then the job file as it came, its length in the line before.
- * And how an incarnation ended, in lines alone.
+ * And how an incarnation ended, in lines alone. Both are written by one process and read by
+ * another, perhaps after a crash: what is missing or cut is an error, never a default.
  */
 #include "order.h"
 

@@ -1,4 +1,8 @@
-/* symptoms: lines of the watching process become counted symptoms, and wait while nobody hears. */
+/*
+ * symptoms: lines of the watching process become counted symptoms, and wait while nobody hears. The
+ * watcher is a process of its own, started again when it has ended; the agent itself never loads
+ * the driver's library.
+ */
 #include "symptoms.h"
 
 #include <errno.h>

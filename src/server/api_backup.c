@@ -18,9 +18,9 @@ enum { PAGES_A_TURN = 64 }; /* of SQLite's file, between two looks at the socket
 struct backup {
     struct server *server;
     struct request *request; /* waits for the file */
-    struct store_copy *copy;
+    struct store_copy *copy; /* the work itself */
     uv_idle_t idle;
-    char path[SERVER_PATH];
+    char path[SERVER_PATH]; /* beside the store */
 };
 
 static void on_closed(uv_handle_t *handle)

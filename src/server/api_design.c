@@ -59,7 +59,7 @@ static int read_wanted(const struct request *request, struct wanted *ret, struct
 /* What happens to nodes that are there; the first few of each kind are named. */
 struct changes {
     struct myr_buf text;
-    uint32_t removed, moved, renamed;
+    uint32_t removed, moved, renamed; /* how many of each */
 };
 
 /*

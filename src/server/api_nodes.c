@@ -12,16 +12,16 @@ enum { NODE_JOBS = 64 }; /* as many as a node can have GPUs */
 
 /* What one byte of the frame says of a GPU. */
 enum shade {
-    SHADE_UNKNOWN,
+    SHADE_UNKNOWN, /* never seen, or not fit yet */
     SHADE_FREE,
-    SHADE_BUSY,
+    SHADE_BUSY, /* its job runs */
     SHADE_STARTING,
     SHADE_CHANGING, /* saving, recovering */
-    SHADE_SUSPECT,
+    SHADE_SUSPECT,  /* something was reported of it */
     SHADE_DRAINING,
     SHADE_DRAINED,
     SHADE_REPAIR,
-    SHADE_SILENT,
+    SHADE_SILENT, /* not heard */
 };
 
 /* One node as lists have it; the keys are part of the API. */

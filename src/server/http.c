@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 
 enum {
-    BODY_MAX = 1 << 20,
+    BODY_MAX = 1 << 20, /* of a request */
     CONNECTIONS = 2000,
     CONNECTIONS_OF_ONE = 500,
     IDLE_S = 20,       /* a request that does not come is not waited for longer */

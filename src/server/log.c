@@ -1,4 +1,7 @@
-/* log: lines for people, and who did what. Messages never hold a token: callers have digests. */
+/*
+ * log: lines for people on standard error, who did what in the audit, and the clocks of the server.
+ * Messages never hold a token: callers have digests.
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

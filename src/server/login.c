@@ -1,5 +1,9 @@
-/* login: who asks, and how often. Secrets are compared by their digests, so that time tells
- * nothing. */
+/*
+ * login: who asks, and how often. A token comes with every request of a program; a page shows it
+ * once and has a cookie for it, which may only read. Secrets are compared by their digests, so that
+ * time tells nothing. Two tables of buckets hold people and addresses to a rate, and guesses to a
+ * lower one.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +11,7 @@
 
 enum {
     VISIT_MS = 12 * 3600 * 1000, /* a page is logged in for half a day */
-    VISITS_MAX = 10000,
+    VISITS_MAX = 10000,          /* pages logged in at once */
     RATE = 200,    /* requests a second of one person or address, and as many at once */
     FAILURES = 20, /* wrong tokens of one address, then one a second */
 };

@@ -137,7 +137,7 @@ static void on_second(uv_timer_t *timer)
 /* Not referenced by the loop: they do not keep it from ending. */
 struct signals {
     uv_signal_t term, interrupt, hangup;
-    uv_timer_t limit;
+    uv_timer_t limit; /* for a server that is to end by itself */
 };
 
 /* SIGHUP reads some of the configuration again; the others end the server in good order. */

@@ -1,5 +1,8 @@
 /*
- * sessions: what one agent says, and what it means to the core.
+ * sessions: what one agent says, and what it means to the core. A session begins as nobody's; its
+ * hello, held against its certificate and the rows, makes it a node's, a relay's or a stranger's.
+ * Messages become events for the desk, and reports are acknowledged when the desk has committed
+ * them. It is the same for an agent behind a relay, whose frames are handed to it one by one.
  */
 #include <stdio.h>
 #include <stdlib.h>

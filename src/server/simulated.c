@@ -21,10 +21,10 @@ enum {
 /* A world and what it was made of; the arena holds what the scenario points to. */
 struct simulated {
     struct server *server;
-    struct myr_live *live;
+    struct myr_live *live; /* the world */
     struct myr_arena arena;
     struct myr_scenario scenario;
-    uv_timer_t timer;
+    uv_timer_t timer; /* to the next thing that happens there */
 };
 
 static void set_timer(struct simulated *simulated);

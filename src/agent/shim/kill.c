@@ -1,4 +1,8 @@
-/* kill: signals to all who descend from a launcher, or who carry its mark, found in /proc. */
+/*
+ * kill: signals to all who descend from a launcher, or who carry its mark, found in /proc. A
+ * process is always named by its number and the time of its beginning together: numbers are given
+ * again.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,7 @@
-/* tell: the files by which a launcher speaks, and the bell that makes the agent look at them. */
+/*
+ * tell: the files by which a launcher speaks, and the bell that makes the agent look at them. A
+ * file that says something for certain is written until it is there; progress may be lost.
+ */
 #include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>

@@ -27,19 +27,19 @@ extern char **environ;
 /* A command from the order to its answer. It is freed when its four handles are closed. */
 struct one {
     struct calls *calls;
-    char **argv;
+    char **argv;                    /* its own copy, NULL at the end */
     struct myr_buf input, out, err; /* what it reads, and what it has written */
     call_done *done;
     void *context;
-    pid_t pid;
-    int pidfd;
+    pid_t pid; /* waited for by us alone */
+    int pidfd; /* readable when it has ended */
     uv_poll_t exit_poll;
     uv_pipe_t out_pipe, err_pipe;
     uv_timer_t limit;
     uint32_t open_handles, open_pipes; /* not yet closed; not yet at their end */
     bool exited, late, over;           /* waited for; beyond its time; answered */
     int status;
-    struct one *next;
+    struct one *next; /* in the list that it is in: waiting, or at work */
 };
 
 struct calls {
@@ -48,9 +48,9 @@ struct calls {
     struct one *first, **last; /* that wait */
     struct one *at_work;
     uint32_t working;
-    uint64_t made;
-    bool closing;
-    char **env;
+    uint64_t made; /* commands so far */
+    bool closing;  /* nothing new is begun */
+    char **env;    /* of all of them */
 };
 
 /* Settings of whoever started the server are not the jobs'; where Slurm is stays known. */

@@ -1,6 +1,7 @@
 /*
  * fence: runs the operator's program, one at a time for each node, and tells the core what came of
- * it.
+ * it. The program decides nothing but whether the node is off; when it is to be run is the core's
+ * to say.
  */
 #include "engine/fence.h"
 
@@ -12,7 +13,7 @@
 #include "engine/call.h"
 
 struct fences {
-    struct calls *calls;
+    struct calls *calls;  /* with the operator's time limit */
     struct order *orders; /* under way */
 };
 

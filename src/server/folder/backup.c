@@ -72,7 +72,7 @@ static void remove_all(const char *folder)
 /* A file being written; the first error counts, and is told when it is closed. */
 struct sink {
     int fd;
-    int error;
+    int error; /* errno; 0: none yet */
     uint64_t bytes;
 };
 

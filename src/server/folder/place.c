@@ -1,4 +1,7 @@
-/* place: where the server of a folder is reached. */
+/*
+ * place: where the server of a folder is reached: by the address that it has written when it began,
+ * else by the one that its configuration gives it.
+ */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,7 @@
-/* renew: the server's certificate, before it ends. */
+/*
+ * renew: the server's certificate, before it ends. Looked at when a server starts; agents and
+ * relays renew theirs while they run.
+ */
 #include <stdio.h>
 #include <string.h>
 

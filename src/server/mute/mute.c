@@ -18,7 +18,7 @@ enum { NODES = 4, TURN = 16 }; /* so many connections speak in one turn of the l
 struct myr_mute {
     struct server server;
     char folder[512];
-    uint32_t connections;
+    uint32_t connections; /* so far; every so many a turn */
 };
 
 /* As serve.c makes a server, without its doors. */

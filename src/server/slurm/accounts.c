@@ -231,7 +231,7 @@ static const struct qos *qos_of(const struct slurm *slurm, const char *tenant, c
 
 /* The most that a job may ever have of something, and who says so. */
 struct cap {
-    uint64_t most;
+    uint64_t most; /* UINT64_MAX: no limit */
     const char *whose, *name, *limit;
 };
 

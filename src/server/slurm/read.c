@@ -1,4 +1,8 @@
-/* read: what Slurm's commands print. No state, no I/O. */
+/*
+ * read: what Slurm's commands print. No state, no I/O. Lines are cut at the bars that the formats
+ * ask for, and words become one of a few kinds; what a word of another version means is never
+ * guessed at. Texts point into what was printed.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -249,7 +253,7 @@ int myr_slurm_read_jobs(const char *file, struct myr_str text, myr_slurm_job_eac
 
 /* One name with its brackets: each of them counts like a digit of a number. */
 struct pattern {
-    struct myr_str piece;
+    struct myr_str piece;               /* the whole of it, for messages too */
     struct myr_str lists[BRACKETS_MAX]; /* what stands between brackets */
     uint32_t count;
 };

@@ -19,8 +19,8 @@ enum {
 
 struct etcd {
     struct etcd_config config;
-    uint32_t at; /* the member that answered last */
-    uint64_t requests;
+    uint32_t at;       /* the member that answered last */
+    uint64_t requests; /* so far, for measurements */
 };
 
 struct etcd *etcd_new(const struct etcd_config *config)
@@ -309,7 +309,7 @@ struct page {
     etcd_each *each;
     void *context;
     struct myr_buf key, value;
-    bool more;
+    bool more; /* there are keys behind this page */
 };
 
 /* Keys without the prefix, which is ours alone. */

@@ -1,4 +1,8 @@
-/* sqlite: the store as one file, in this folder. */
+/*
+ * sqlite: the store as one file, in this folder: one table of keys and values, written in
+ * transactions of its write-ahead log. Nothing else of SQL is used, so that a store of another kind
+ * can do the same.
+ */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
