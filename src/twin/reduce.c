@@ -244,7 +244,8 @@ static void take_fewer_jobs(struct reduction *it)
     uint32_t count = it->scenario->job_count;
     uint32_t *left = myr_xcalloc(count ? count : 1, sizeof(*left));
     uint32_t used = members(&lists[MYR_SCENARIO_JOBS], count, left);
-    uint32_t go = used - (uint32_t)fraction_of(it, used);
+    uint32_t stay = (uint32_t)fraction_of(it, used); /* one where there is none */
+    uint32_t go = used > stay ? used - stay : 0;
     for (uint32_t i = 0; i < go; i++) { /* the first 'go' of a shuffle */
         uint32_t with = i + (uint32_t)myr_rng_below(&it->rng, used - i), number = left[i];
         left[i] = left[with];

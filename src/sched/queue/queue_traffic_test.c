@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -134,11 +135,38 @@ static void what_was_asked_is_stored_and_goes_with_the_last_job(void **state)
     myr_queue_free(q);
 }
 
+/* Of sixteen nodes two are left out: who needs more than fourteen would wait for ever. */
+static void too_few_nodes_that_suit_are_refused_at_once(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t nodes, nodes_min;
+        int rc;
+    } rows[] = {{14, 0, MYR_OK},  {15, 0, MYR_EINVAL}, {16, 0, MYR_EINVAL},
+                {15, 14, MYR_OK}, {16, 1, MYR_OK},     {16, 15, MYR_EINVAL}};
+    uint64_t exclude = 1U << 5 | 1U << 9;
+    struct myr_queue_policy policy = policy_of(false);
+    struct myr_queue *q = queue_with(&sixteen, &policy, plain, 1);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        struct myr_request request = {.nodes = rows[i].nodes, .exclude = &exclude};
+        struct myr_queue_job job = {
+            .gpus = rows[i].nodes * 8, .gpus_min = rows[i].nodes_min * 8, .request = &request};
+        struct myr_err err = {};
+        uint32_t id;
+        assert_int_equal(myr_queue_submit(q, 0, &job, &id, &err), rows[i].rc);
+        if (rows[i].rc < 0) {
+            assert_non_null(strstr(err.message, "nodes, and 14 suit it"));
+        }
+    }
+    myr_queue_free(q);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_lie_as_the_search_lays_them),
         cmocka_unit_test(what_was_asked_is_stored_and_goes_with_the_last_job),
+        cmocka_unit_test(too_few_nodes_that_suit_are_refused_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

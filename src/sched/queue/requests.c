@@ -51,7 +51,8 @@ int queue_request_check(const struct myr_queue *q, const struct myr_queue_job *s
     for (uint32_t node = 0; node < q->shape.nodes; node++) {
         suit += !excludes(r->exclude, node) && (!r->kind_given || q->placer->kind[node] == r->kind);
     }
-    if (suit < r->nodes && suit * (uint64_t)per < spec->gpus_min + (spec->gpus_min == 0)) {
+    /* One that cannot shrink needs all of them: it would wait for ever. */
+    if (suit * (uint64_t)per < (spec->gpus_min ? spec->gpus_min : spec->gpus)) {
         return myr_err_set(err, MYR_EINVAL, "it needs %u nodes, and %u suit it", r->nodes, suit);
     }
     return MYR_OK;
