@@ -161,8 +161,8 @@ static inline void life_begin(void)
     snprintf(server->config.currency, sizeof(server->config.currency), "EUR");
     assert_int_equal(desk_begin(server, &err), MYR_OK);
     fence_begin(server);
-    server->world =
-        (struct world){sessions_committed, orders_effect, NULL, orders_fetch, orders_inject, NULL};
+    server->world = (struct world){sessions_committed, orders_effect, NULL,           orders_fetch,
+                                   orders_inject,      NULL,          sessions_forget};
     server->http = myr_xcalloc(1, sizeof(*server->http));
     uv_timer_init(&server->loop, &server->http->timer);
     desk_post(server, &(struct myr_event){.kind = MYR_EVENT_TAKEOVER});

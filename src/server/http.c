@@ -442,7 +442,9 @@ void http_second(struct server *server)
         if (steady_ms() - request->since_ms > WAIT_MS || server->stopping) {
             struct myr_err err = {};
             stop_waiting(request);
-            sessions_forget(server, request);
+            if (server->world.forget) {
+                server->world.forget(server, request);
+            }
             (void)myr_err_set(&err, MYR_EAWAY, "the node did not answer within %d s",
                               WAIT_MS / 1000);
             request_fail(request, &err);

@@ -65,6 +65,7 @@ struct session *session_new(struct server *server);
 void session_gone(struct session *session);
 void session_heard(struct session *session);
 void sessions_committed(struct server *server);
+void sessions_forget(struct server *server, const void *whom);
 bool session_floods(struct session *session, uint32_t limit);
 /* At once, with a word in the log. */
 void session_drop(struct session *session, const char *why);

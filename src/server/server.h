@@ -185,6 +185,8 @@ struct world {
     int (*inject)(struct server *server, uint32_t node, const char *fault, struct myr_err *err);
     /* A person drains or resumes a node, and the core has taken it; or NULL. */
     void (*drain)(struct server *server, uint32_t node, bool drain, const char *reason);
+    /* Who asked by fetch() has given up, and is not answered any more; or NULL. */
+    void (*forget)(struct server *server, const void *whom);
 };
 
 struct output {
@@ -333,8 +335,6 @@ struct route;
 MYR_MUST_USE int http_begin(struct server *server, const struct route *routes, size_t count,
                             struct myr_err *err);
 void http_second(struct server *server);
-/* The request gives up: no agent answers it any more (sessions.c). */
-void sessions_forget(struct server *server, const void *whom);
 void http_output(void *whom, const struct output *output);
 uint16_t http_port(const struct server *server);
 void http_end(struct server *server);

@@ -207,7 +207,7 @@ int simulated_begin(struct server *server, struct myr_err *err)
     struct simulated *simulated = myr_xcalloc(1, sizeof(*simulated));
     server->simulated = simulated;
     simulated->server = server;
-    server->world = (struct world){committed, effect, submit, fetch, inject, NULL};
+    server->world = (struct world){committed, effect, submit, fetch, inject, NULL, NULL};
     MYR_TRY(make_world(simulated, err));
     uv_timer_init(&server->loop, &simulated->timer);
     simulated->timer.data = simulated;

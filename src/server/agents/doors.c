@@ -182,8 +182,8 @@ int sessions_begin(struct server *server, struct myr_err *err)
         .certificate = cert, .key = key, .ca = ca, .server = true, .strangers = true};
     MYR_TRY(myr_io_tls_create(&names, &server->tls, err));
     /* No 'submit': the core's effects say all that an agent needs. No 'drain' either. */
-    server->world =
-        (struct world){sessions_committed, orders_effect, NULL, orders_fetch, orders_inject, NULL};
+    server->world = (struct world){sessions_committed, orders_effect, NULL,           orders_fetch,
+                                   orders_inject,      NULL,          sessions_forget};
     MYR_TRY(open_door(server, &service, err));
     desk_post(server, &(struct myr_event){.kind = MYR_EVENT_TAKEOVER});
     /* Nobody has been heard by this controller yet; the core gives them time to come. */

@@ -209,7 +209,7 @@ int engine_begin(struct server *server, const struct engine_ops *ops, struct myr
     engine->nodes = myr_xcalloc(server->rows.node_count, sizeof(*engine->nodes));
     server->engine = engine;
     server->world =
-        (struct world){on_committed, on_effect, on_submit, on_fetch, on_inject, on_drain};
+        (struct world){on_committed, on_effect, on_submit, on_fetch, on_inject, on_drain, NULL};
     desk_post(server, &(struct myr_event){.kind = MYR_EVENT_TAKEOVER});
     return ops->begin(server, err);
 }

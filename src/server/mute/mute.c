@@ -46,8 +46,8 @@ static int begin(struct myr_mute *mute, struct myr_err *err)
     MYR_TRY(rows_load(server, err));
     feed_init(&server->feed);
     MYR_TRY(desk_begin(server, err));
-    server->world =
-        (struct world){sessions_committed, orders_effect, NULL, orders_fetch, orders_inject, NULL};
+    server->world = (struct world){sessions_committed, orders_effect, NULL,           orders_fetch,
+                                   orders_inject,      NULL,          sessions_forget};
     server->http = myr_xcalloc(1, sizeof(*server->http));
     server->http->routes = api_routes;
     server->http->route_count = api_route_count;
