@@ -4,7 +4,9 @@
  * cmocka; tests alone do.
  *
  * POST /control/WORD asks for the next fault: "lose" (the next change is made, and its answer is
- * lost), "500", "full", "denied", "404", "nonsense" (of the next request), "expire" (all leases).
+ * lost), "500", "full", "denied", "404", "nonsense" (of the next request), "expire" (all leases),
+ * "say-STATUS" (the next request is answered by the body of this one). With "txn-" in front it
+ * waits for the next transaction.
  */
 #pragma once
 
@@ -35,6 +37,7 @@ struct played_etcd {
     int64_t lease; /* the last that was given; those up to 'expired' are over */
     int64_t expired;
     char fault[16];
+    struct myr_buf said; /* the answer that was asked for by "say" */
     FILE *asked;
 };
 
@@ -302,20 +305,29 @@ static inline void played_one(struct played_etcd *e, int fd, struct myr_buf *in)
             played_expire(e, e->lease);
             e->fault[0] = '\0';
         }
+        myr_buf_clear(&e->said);
+        myr_buf_puts(&e->said, body);
         fprintf(e->asked, "(%s)\n", e->fault[0] ? e->fault : "leases expire");
         played_send(fd, 200, &out);
         return;
     }
     bool change = strcmp(path, "kv/txn") == 0;
-    bool lose = strcmp(e->fault, "lose") == 0;
-    int status = strcmp(e->fault, "500") == 0 || strcmp(e->fault, "full") == 0 ? 500
-                 : strcmp(e->fault, "denied") == 0                             ? 403
-                 : strcmp(e->fault, "404") == 0                                ? 404
-                                                                               : 200;
-    if (status != 200) {
+    bool waits = strncmp(e->fault, "txn-", 4) == 0 && !change;
+    const char *fault = waits ? "" : e->fault + (strncmp(e->fault, "txn-", 4) == 0 ? 4 : 0);
+    bool lose = strcmp(fault, "lose") == 0;
+    int status = strcmp(fault, "500") == 0 || strcmp(fault, "full") == 0 ? 500
+                 : strcmp(fault, "denied") == 0                          ? 403
+                 : strcmp(fault, "404") == 0                             ? 404
+                                                                         : 200;
+    if (strncmp(fault, "say-", 4) == 0) {
+        uint64_t number = 0;
+        (void)!myr_str_to_u64(myr_str_from(fault + 4), &number);
+        status = (int)number;
+        myr_buf_put(&out, e->said.data, e->said.len);
+    } else if (status != 200) {
         myr_buf_printf(&out, "{\"message\":\"%s\"}\n",
-                       strcmp(e->fault, "full") == 0 ? "mvcc: database space exceeded" : "told so");
-    } else if (strcmp(e->fault, "nonsense") == 0) {
+                       strcmp(fault, "full") == 0 ? "mvcc: database space exceeded" : "told so");
+    } else if (strcmp(fault, "nonsense") == 0) {
         myr_buf_puts(&out, "no JSON");
     } else {
         size_t at = (size_t)(body - in->data);
@@ -326,7 +338,7 @@ static inline void played_one(struct played_etcd *e, int fd, struct myr_buf *in)
         e->fault[0] = '\0';
         return;
     }
-    if (!lose) {
+    if (!lose && !waits) {
         e->fault[0] = '\0';
     }
     played_send(fd, status, &out);
