@@ -1,0 +1,320 @@
+/* Specs of wholes_test.c, and parts that no catalogue has: small, so that large shapes are small.
+ */
+#pragma once
+
+static const char own_parts[] =
+    "ethernet:\n"
+    "  one-up: {title: one uplink, access_ports: 48, access_gbps: 1, uplink_ports: 1, "
+    "uplink_gbps: 10}\n"
+    "  no-up: {title: no uplink, access_ports: 8, access_gbps: 25}\n"
+    "  wide-up: {title: many uplinks, access_ports: 4, access_gbps: 25, uplink_ports: 34, "
+    "uplink_gbps: 100}\n"
+    "  odd-up: {title: odd uplinks, access_ports: 48, access_gbps: 25, uplink_ports: 6, "
+    "uplink_gbps: 40}\n"
+    "  small-25g: {title: few ports, access_ports: 6, access_gbps: 25, uplink_ports: 2, "
+    "uplink_gbps: 100, mgmt_ports: 2}\n"
+    "  small-agg: {title: few ports with uplinks, access_ports: 4, access_gbps: 100, uplink_ports: "
+    "3, uplink_gbps: 400, mgmt_ports: 0}\n"
+    "  small-core: {title: few fast ports, access_ports: 12, access_gbps: 400}\n"
+    "  alike: {title: ports that are alike, access_ports: 10, access_gbps: 100}\n"
+    "switches:\n"
+    "  eight: {title: eight ports, technology: ethernet, cages: 4, form: osfp, top: finned, "
+    "lanes: 8, lane_gbps: 100, lane_also: [50], cage_gbps: 800, port_gbps: 400, splits: [200], "
+    "breakout: splitter, watts: 300, rack_units: 1, mgmt_ports: 1}\n"
+    "  twelve: {title: twelve ports, technology: ethernet, cages: 12, form: osfp, top: finned, "
+    "lanes: 4, lane_gbps: 100, cage_gbps: 400, port_gbps: 400, watts: 300, rack_units: 1}\n"
+    "  capped: {title: more cages than ports, technology: ethernet, cages: 8, form: osfp, top: "
+    "finned, lanes: 8, lane_gbps: 100, cage_gbps: 800, port_gbps: 400, ports_max: 11, watts: 300, "
+    "rack_units: 1, mgmt_ports: 2, per_box: 3}\n"
+    "servers:\n"
+    "  bare: {title: nothing but GPUs, gpu: h100-sxm, gpus_per_node: 4, nics: {compute: {nic: "
+    "cx7-400g-osfp, count: 4}}, watts: 3000, rack_units: 4}\n"
+    "  pair: {title: two nodes, gpu: h100-sxm, nodes: 2, gpus_per_node: 2, rails: 2, "
+    "scale_up_gpus: "
+    "4, scale_up_gbps: 800, scale_up_switches: 3, scale_up_kind: own, nics: {compute: {nic: "
+    "cx7-400g-osfp, count: 2}, storage: {nic: cx7-400g-osfp, count: 1}, service: {nic: eth-2x25g, "
+    "count: 1}, oob: {nic: bmc-1g, count: 1}}, watts: 3000, rack_units: 2}\n"
+    "  single: {title: one of two NICs, gpu: h100-sxm, gpus_per_node: 8, nics: {compute: {nic: "
+    "cx7-400g-osfp, count: 8}, service: {nic: bmc-1g, count: 1}, oob: {nic: bmc-1g, count: 1}}, "
+    "watts: 9000, rack_units: 8}\n"
+    "storage:\n"
+    "  slow: {title: slow cards, disks: 10, disk_gb: 4000, nic: eth-2x25g, nic_ports: 2, watts: "
+    "500, rack_units: 2}\n"
+    "  fast: {title: fast cards, disks: 10, disk_gb: 4000, nic: cx8-2x400g, nic_ports: 1, watts: "
+    "500, rack_units: 2}\n";
+
+#define COMPUTE(words) "networks: {compute: {" words "}}\n"
+#define SERVICE(words) "networks: {compute: , service: {" words "}}\n"
+#define OOB(words)     "networks: {compute: , oob: {" words "}}\n"
+#define STORE(words)   "networks: {compute: , storage: {" words "}}\n"
+#define GROUPS \
+    "groups: [{name: first, servers: 3, server: h100-8gpu}, {name: other, servers: 2, server: "
+
+static const char *const wholes[] = {
+    /* One switch holds all hosts, unless a key asks for more. */
+    "servers: 8\n" COMPUTE("switch: mqm9790-ns2f"),
+    "servers: 9\n" COMPUTE("switch: mqm9790-ns2f"),
+    "servers: 7\n" COMPUTE("switch: mqm9790-ns2f, extra_nodes: 1"),
+    "servers: 7\n" COMPUTE("switch: mqm9790-ns2f, extra_nodes: 2"),
+    "servers: 4\nserver: b300-8gpu\n" COMPUTE("switch: sn5600, planes: 2"),
+    "servers: 4\n" COMPUTE("switch: mqm9790-ns2f, topology: rail"),
+    "servers: 4\n" COMPUTE("switch: mqm9790-ns2f, tiers: 2"),
+    "servers: 4\n" COMPUTE("switch: mqm9790-ns2f, rails: 4"),
+    "servers: 4\n" COMPUTE("switch: mqm9790-ns2f, islands: 1"),
+    "servers: 4\n" COMPUTE("switch: mqm9790-ns2f, pod_leaves: 8"),
+    "servers: 4\n" COMPUTE("switch: mqm9790-ns2f, leaf_down: 16"),
+    "servers: 4\n" COMPUTE("switch: mqm9790-ns2f, leaf_up: 16"),
+    "servers: 4\n" COMPUTE("switch: mqm9790-ns2f, group_switches: 2"),
+    "servers: 4\n" COMPUTE("switch: mqm9790-ns2f, oversubscription: 2"),
+    "servers: 4\n" COMPUTE("switch: mqm9790-ns2f, spine_switch: mqm9700-ns2f"),
+    "servers: 4\n" COMPUTE("switch: mqm9790-ns2f, core_switch: mqm9700-ns2f"),
+    "servers: 4\nserver: bare\n" COMPUTE("topology: clos, switch: mqm9790-ns2f"),
+
+    /* Three tiers of small switches: pods, islands, cores of another kind. */
+    "servers: 6\nserver: bare\n" COMPUTE("switch: eight, topology: rail, tiers: 3"),
+    "servers: 7\nserver: bare\n" COMPUTE("switch: eight, topology: clos, fill: dense"),
+    "servers: 9\nserver: bare\n" COMPUTE("switch: eight, topology: clos, fill: dense, "
+                                         "oversubscription: [1, 3]"),
+    "servers: 11\nserver: bare\n" COMPUTE("switch: eight, topology: clos, core_switch: twelve"),
+    "servers: 11\nserver: bare\n" COMPUTE("switch: twelve, topology: clos, spine_switch: eight, "
+                                          "tiers: 3"),
+    "servers: 12\nserver: bare\n" COMPUTE("switch: eight, topology: clos, core_switch: capped, "
+                                          "pod_leaves: 4, oversubscription: [1, 3]"),
+    "servers: 12\nserver: bare\n" COMPUTE("switch: capped, topology: clos, tiers: 3, fill: dense, "
+                                          "oversubscription: [1.2, 1.4]"),
+    "servers: 10\nserver: bare\n" COMPUTE("switch: capped, topology: rail-only"),
+    "servers: 30\nserver: bare\n" COMPUTE("switch: eight, topology: rail-only"),
+    "servers: 5\nserver: bare\n" COMPUTE("switch: eight, topology: clos, islands: 2"),
+    "servers: 5\nserver: bare\n" COMPUTE("switch: eight, topology: clos, islands: 3, fill: dense"),
+    "servers: 8\nserver: bare\n" COMPUTE("switch: twelve, topology: rail, islands: 2, "
+                                         "oversubscription: [1, 2]"),
+    "servers: 8\nserver: bare\n" COMPUTE("switch: twelve, topology: rail, pod_leaves: 3"),
+    "servers: 3\nserver: bare\n" COMPUTE("switch: eight, topology: clos, pod_leaves: 6"),
+    "servers: 40\nserver: bare\n" COMPUTE("switch: eight, topology: clos"),
+    "servers: 40\nserver: bare\n" COMPUTE("switch: eight, topology: clos, tiers: 2"),
+    "servers: 40\nserver: bare\n" COMPUTE("switch: eight, topology: clos, tiers: 1"),
+    "servers: 40\nserver: bare\n" COMPUTE("switch: eight, topology: clos, islands: 9"),
+    "servers: 40\nserver: bare\n" COMPUTE("switch: eight, topology: clos, pod_leaves: 4"),
+    "servers: 4\nserver: bare\n" COMPUTE("switch: eight, topology: clos, leaf_down: 9"),
+    "servers: 4\nserver: bare\n" COMPUTE("switch: eight, topology: clos, leaf_up: 8"),
+    "servers: 4\nserver: bare\n" COMPUTE("switch: eight, topology: clos, oversubscription: 100"),
+    "servers: 6\nserver: bare\n" COMPUTE("switch: eight, topology: middle-of-rack, nic_gbps: 200"),
+    "servers: 6\nserver: bare\n" COMPUTE("switch: eight, topology: clos, nic_gbps: 200, fill: "
+                                         "dense, oversubscription: 1.5"),
+    "servers: 9\nserver: bare\n" COMPUTE("switch: eight, topology: clos, nic_gbps: 200, fill: "
+                                         "dense, extra_nodes: 1, fabric_manager_ports: 3"),
+    "servers: 5\nserver: bare\n" COMPUTE(
+        "switch: eight, topology: clos, tiers: 2, uplink_gbps: 200"),
+
+    /* Keys of tiers that are not built. */
+    "servers: 4\n" COMPUTE("switch: mqm9790-ns2f, topology: clos, tiers: 1, spine_switch: "
+                           "mqm9700-ns2f"),
+    "servers: 4\n" COMPUTE("switch: mqm9790-ns2f, topology: clos, spine_switch: mqm9700-ns2f, "
+                           "core_switch: mqm9700-ns2f, leaf_up: 4, oversubscription: [2, 2]"),
+    "servers: 12\n" COMPUTE("switch: mqm9790-ns2f, tiers: 2, islands: 2"),
+    "servers: 12\n" COMPUTE("switch: mqm9790-ns2f, tiers: 2, pod_leaves: 8"),
+    "servers: 12\n" COMPUTE("switch: mqm9790-ns2f, tiers: 2, core_switch: mqm9700-ns2f"),
+    "servers: 12\n" COMPUTE("switch: mqm9790-ns2f, oversubscription: [1, 1]"),
+
+    /* Groups of switches, rings. */
+    "servers: 9\nserver: bare\n" COMPUTE("switch: eight, topology: dragonfly, nic_gbps: 400"),
+    "servers: 9\nserver: bare\n" COMPUTE("switch: eight, topology: dragonfly, nic_gbps: 200"),
+    "servers: 9\nserver: bare\n" COMPUTE("switch: twelve, topology: dragonfly, global_ports: 2"),
+    "servers: 1\nserver: bare\n" COMPUTE(
+        "switch: twelve, topology: dragonfly, hosts_per_switch: 4, "
+        "group_switches: 1, global_ports: 1"),
+    "servers: 6\nserver: bare\n" COMPUTE("switch: eight, topology: dragonfly, hosts_per_switch: 3, "
+                                         "group_switches: 3, global_ports: 3"),
+    "servers: 6\nserver: bare\n" COMPUTE("switch: eight, topology: dragonfly, hosts_per_switch: 4, "
+                                         "group_switches: 5, global_ports: 1"),
+    "servers: 30\nserver: bare\n" COMPUTE(
+        "switch: eight, topology: dragonfly, hosts_per_switch: 1, "
+        "group_switches: 2, global_ports: 2"),
+    "servers: 30\nserver: bare\n" COMPUTE("switch: eight, topology: dragonfly+"),
+    "servers: 6\nserver: bare\n" COMPUTE("switch: eight, topology: dragonfly+, group_switches: 3"),
+    "servers: 2\nserver: bare\n" COMPUTE("switch: eight, topology: dragonfly+, group_switches: 1, "
+                                         "hosts_per_switch: 7"),
+    "servers: 2\nserver: bare\n" COMPUTE("switch: eight, topology: dragonfly+, group_switches: 4"),
+    "servers: 9\nserver: bare\n" COMPUTE("switch: eight, spine_switch: twelve, topology: "
+                                         "dragonfly+, group_switches: 4, global_ports: 8"),
+    "servers: 9\nserver: bare\n" COMPUTE("switch: eight, spine_switch: twelve, topology: "
+                                         "dragonfly+, group_switches: 4, global_ports: 9"),
+    "servers: 9\nserver: h100-8gpu-2x200\n" COMPUTE(
+        "switch: sn5600, topology: dragonfly, planes: 2"),
+    "servers: 4\nserver: bare\n" COMPUTE("switch: eight, topology: torus, dims: [2, 3]"),
+    "servers: 4\nserver: bare\n" COMPUTE("switch: eight, topology: torus, dims: [4, 2], trunk: 2"),
+    "servers: 4\nserver: bare\n" COMPUTE("switch: eight, topology: torus, dims: [4, 2], "
+                                         "hosts_per_switch: 1"),
+    "servers: 4\nserver: bare\n" COMPUTE("switch: twelve, topology: torus, dims: [2, 2, 3], "
+                                         "hosts_per_switch: 3, uplink_gbps: 400"),
+    "servers: 4\nserver: bare\n" COMPUTE("switch: eight, topology: torus"),
+    "servers: 8\nserver: bare\n" COMPUTE("switch: eight, topology: torus, dims: [3, 3], nic_gbps: "
+                                         "200, uplink_gbps: 200"),
+
+    /* What parts can do, and what the spec asks of them. */
+    "servers: 4\n" COMPUTE("fabric: roce"),
+    "servers: 4\n" COMPUTE("fabric: infiniband"),
+    "servers: 4\nserver: ascend-910b-8npu\n" COMPUTE("fabric: infiniband"),
+    "servers: 4\n" COMPUTE("fabric: infiniband, switch: sn5600"),
+    "servers: 4\n" SERVICE("fabric: infiniband"),
+    "servers: 4\n" SERVICE("fabric: ethernet"),
+    "servers: 4\n" COMPUTE("switch: mqm9790-ns2f, spine_switch: sn5600"),
+    "servers: 4\n" COMPUTE("switch: sn5600, core_switch: q3400"),
+    "servers: 4\n" COMPUTE("switch: sn5600, spine_switch: eth-12t8-64x200"),
+    "servers: 4\n" COMPUTE("switch: sn5600, uplink_gbps: 300"),
+    "servers: 4\n" COMPUTE("switch: mqm9790-ns2f, nic_gbps: 50"),
+    "servers: 4\n" COMPUTE("nic_gbps: 7"),
+    "servers: 4\nserver: ascend-910b-8npu\n" COMPUTE("switch: qm8790"),
+    "servers: 4\nserver: bare\n" OOB(""),
+    "servers: 4\nserver: bare\n" OOB("pin: {nic: bmc-1g}"),
+    "servers: 4\n" COMPUTE("topology: twin-planar"),
+    "servers: 4\n" COMPUTE("planes: 2"),
+    "servers: 4\n" COMPUTE("nic_ports: 4"),
+    "servers: 4\nserver: dgx-h100\n" COMPUTE("nic_ports: 5"),
+    "servers: 4\nserver: dgx-h100\n" COMPUTE("nic_ports: 4, fabric_manager_ports: 2"),
+    "servers: 4\nserver: h100-8gpu-2x200\n" COMPUTE("topology: dual-tor, fabric_manager_ports: 2"),
+    "servers: 4\nserver: b300-8gpu-4x200\n" COMPUTE("switch: eth-102t4, fabric_manager_ports: 1"),
+    "servers: 4\n" COMPUTE("topology: clos, rails: 2"),
+    "servers: 4\n" COMPUTE("topology: rail, rails: 3"),
+    "servers: 4\nserver: pair\n" COMPUTE("topology: rail, nic_ports: 1"),
+    "servers: 4\nserver: pair\n" COMPUTE("topology: rail-only"),
+
+    /* Storage servers bring cards of their own. */
+    "servers: 4\nstorage: {capacity_tb: 100}\n" STORE(""),
+    "servers: 4\nstorage: {capacity_tb: 100}\n" STORE("topology: rail"),
+    "servers: 4\nserver: pair\nstorage: {capacity_tb: 100}\n" STORE("topology: rail"),
+    "servers: 4\nserver: pair\nstorage: {capacity_tb: 100, server: fast}\n" STORE(""),
+    "servers: 4\nserver: pair\nstorage: {capacity_tb: 100, server: fast}\n" STORE("nic_gbps: 200"),
+    "servers: 4\nserver: pair\nstorage: {capacity_tb: 100, server: slow}\n" STORE(""),
+    "servers: 4\nserver: a100-8gpu\nstorage: {capacity_tb: 100, server: flash-22x15}\n" STORE(
+        "switch: qm8790, extra_nodes: 3"),
+    "servers: 4\nserver: pair\nstorage: {capacity_tb: 60, copies: 1}\n" STORE(
+        "switch: eight, topology: torus, dims: [2, 2]"),
+    "servers: 4\nserver: pair\nstorage: {capacity_tb: 60, copies: 1}\n" STORE(
+        "switch: eight, topology: dragonfly, hosts_per_switch: 3"),
+    "servers: 4\nserver: pair\nstorage: {capacity_tb: 60, copies: 1}\n" STORE(
+        "switch: sn5600, topology: clos, leaf_down: 5, nic_gbps: 200"),
+    "servers: 4\nserver: h100-8gpu-2x200\nstorage: {capacity_tb: 60}\n" STORE("planes: 2"),
+    "servers: 2\nstorage: {capacity_tb: 60}\nnetworks: {compute: , service: , oob: }\n",
+    "servers: 2\nstorage: {capacity_tb: 60}\n",
+
+    /* Access networks of two tiers. */
+    "servers: 4\n" SERVICE("homes: 1"),
+    "servers: 4\n" SERVICE("homes: 3"),
+    "servers: 4\n" SERVICE("homes: 1, nic_ports: 1"),
+    "servers: 4\n" SERVICE("tiers: 1"),
+    "servers: 4\n" SERVICE("fabric_manager_ports: 2"),
+    "servers: 4\n" SERVICE("nic_gbps: 10"),
+    "servers: 4\n" SERVICE("nic_gbps: 100"),
+    "servers: 4\n" SERVICE("nic_gbps: 3"),
+    "servers: 4\n" SERVICE("access_switch: eth-access-1g, aggregation_switch: eth-agg-10g"),
+    "servers: 4\n" SERVICE("access_switch: eth-access-1g"),
+    "servers: 4\n" SERVICE("access_switch: odd-up"),
+    "servers: 4\n" SERVICE("access_switch: no-up"),
+    "servers: 4\n" SERVICE("access_switch: wide-up"),
+    "servers: 20\n" SERVICE("access_switch: small-25g, aggregation_switch: small-agg"),
+    "servers: 20\n" SERVICE("access_switch: small-25g, aggregation_switch: small-agg, aggregation: "
+                            "3"),
+    "servers: 20\n" SERVICE("access_switch: small-25g, aggregation_switch: alike, aggregation: 5"),
+    "servers: 24\n" SERVICE("access_switch: small-25g, aggregation_switch: alike, aggregation: 6"),
+    "servers: 60\n" OOB("access_switch: one-up"),
+    "servers: 60\n" OOB("access_switch: one-up, aggregation: 1"),
+    "servers: 300\nserver: single\n" OOB("extra_nodes: 4"),
+    "servers: 5\nserver: single\n" SERVICE(""),
+    "servers: 5\nserver: single\n" SERVICE("access_switch: eth-access-1g, aggregation_switch: "
+                                           "eth-agg-10g"),
+
+    /* And of three. */
+    "servers: 20\n" SERVICE("access_switch: small-25g, aggregation_switch: small-agg, tiers: 3"),
+    "servers: 20\n" SERVICE("access_switch: small-25g, aggregation_switch: alike, tiers: 3"),
+    "servers: 50\n" SERVICE("access_switch: small-25g, aggregation_switch: small-agg, tiers: 3"),
+    "servers: 90\n" SERVICE("access_switch: small-25g, aggregation_switch: alike, tiers: 3, "
+                            "extra_nodes: 2"),
+    "servers: 400\n" SERVICE("access_switch: small-25g, aggregation_switch: alike, tiers: 3"),
+    "servers: 400\n" SERVICE("access_switch: small-25g, aggregation_switch: small-agg, tiers: 3"),
+    "servers: 60\n" OOB("tiers: 3"),
+    "servers: 4\n" SERVICE("access_switch: no-up, tiers: 3"),
+    "servers: 20\nnetworks: {compute: {topology: access, access_switch: small-25g, "
+    "aggregation_switch: alike, tiers: 3, pin: {nic: eth-2x25g}}, oob: }\n",
+
+    /* Switches, managers, strips: all that is managed. */
+    "servers: 5\nserver: pair\nnetworks: {compute: {switch: capped, topology: clos, tiers: 3, "
+    "fabric_manager_ports: 2}, storage: {switch: eight, topology: dragonfly, fabric_manager_ports: "
+    "1}, service: {access_switch: small-25g, aggregation_switch: small-agg, tiers: 3}, oob: "
+    "{extra_nodes: 3}}\n",
+    "servers: 5\nserver: pair\nnetworks: {compute: {extra_nodes: 2}, storage: {extra_nodes: 5}, "
+    "service: {extra_nodes: 2}, oob: {extra_nodes: 7}}\n",
+    "servers: 5\nserver: pair\nnetworks: {compute: {extra_nodes: 4}, service: {extra_nodes: 4}, "
+    "oob: "
+    "{access_switch: small-25g, pin: {nic: eth-2x25g}}}\nroom: {rows: 4, columns: 3, managed: "
+    "true}\nfacility: {cooling: cold-plate}\n",
+
+    /* Servers of several kinds. */
+    GROUPS "h200-8gpu}]\nnetworks: {compute: {tiers: 2}, storage: , service: , oob: }\n",
+    GROUPS "bare}]\nnetworks: {compute: {topology: clos}}\n",
+    GROUPS "bare}]\nnetworks: {compute: {topology: rail}}\n",
+    GROUPS "bare, networks: [oob]}]\nnetworks: {compute: , oob: }\n",
+    GROUPS "bare, networks: [compute]}]\nnetworks: {compute: {topology: clos}, oob: }\n",
+    GROUPS "single}]\nnetworks: {compute: , service: {access_switch: eth-access-1g, "
+           "aggregation_switch: eth-agg-10g}}\n",
+    GROUPS "single}]\nnetworks: {compute: , service: {nic_ports: 1, access_switch: eth-access-1g, "
+           "aggregation_switch: eth-agg-10g}}\n",
+    GROUPS
+    "pair}]\nnetworks: {compute: {topology: clos, switch: mqm9790-ns2f}, storage: , service: "
+    ", oob: }\n",
+    GROUPS "pair}]\nnetworks: {compute: {topology: clos, switch: mqm9790-ns2f, nic_ports: 2}}\n",
+    GROUPS "pair}]\nnetworks: {compute: {topology: clos, pin: {nic: cx7-400g-osfp}}}\n",
+    GROUPS "pair}]\nnetworks: {compute: {topology: clos}}\nroom: {rows: 4, columns: 4}\n",
+    GROUPS "h200-8gpu}]\nnetworks: {compute: }\nroom: {rows: 4, columns: 4, server_kw: 9}\n",
+    GROUPS
+    "h100-8gpu, networks: [compute]}, {name: third, servers: 4, server: a100-8gpu, networks: "
+    "[service]}]\nnetworks: {compute: {topology: rail}, service: }\n",
+    GROUPS "a100-8gpu}]\nnetworks: {compute: {topology: clos, switch: sn5600, nic_gbps: 200}}\n",
+
+    /* The bill. */
+    "servers: 4\nprices: cn-2024-05\nsupplied: [servers, management_nodes, ethernet_cabling, "
+    "fabric_managers]\nnetworks: {compute: {switch: mqm9790-ns2f, extra_nodes: 1, "
+    "fabric_manager_ports: 2}, service: }\n",
+    "servers: 4\nprices: cn-2024-05\nsupplied: [ethernet_cabling]\nnetworks: {compute: {switch: "
+    "mqm9790-ns2f, extra_nodes: 1, fabric_manager_ports: 2}, service: }\n",
+    "servers: 65\nprices: cn-2024-05\n" COMPUTE(
+        "switch: mqm9790-ns2f, items: [{part: iw-support, quantity: 2}, {part: iw-venus, per: "
+        "gpu}, "
+        "{part: firewall, per: switch, quantity: 0.5, name: wall}]"),
+    "servers: 3\nnetworks: {compute: , service: }\nprices: {parts: {h100-8gpu: 1234.56, firewall: "
+    "0.01, bastion: 100}}\nitems: [{part: firewall, per: node, quantity: 1.5}, {part: bastion, "
+    "per: "
+    "nic_port, system: service, quantity: 0.1}, {part: log-audit, per: server}, {part: bastion, "
+    "per: "
+    "switch, system: service}, {part: ufm-licence, quantity: 3, system: security}]\n",
+    "servers: 3\nprices: {book: cn-2024-05, parts: {mqm9790-ns2f: 5}}\n" COMPUTE(
+        "switch: mqm9790-ns2f, tiers: 2, pin: {quantities: {mqm9790-ns2f: 9, mma4z00-ns: 1, "
+        "mma4z00-ns400: 0, firewall: 3, bastion: 0}}"),
+    "servers: 3\nprices: {book: cn-2024-05}\n" COMPUTE(
+        "switch: mqm9790-ns2f, pin: {quantities: {mqm9790-ns2f: 1000}}"),
+    "servers: 1000\nprices: {parts: {h100-8gpu: 1000000000000, firewall: 1000000000000}}\nitems: "
+    "[{part: firewall, quantity: 1000000}]\n",
+    "servers: 3\nserver: b300-8gpu-xdr\n" COMPUTE("switch: q3200, tiers: 2"),
+    "servers: 3\nserver: b300-8gpu-xdr\n" COMPUTE("switch: q3450-ld, tiers: 2"),
+    "servers: 6\nserver: bare\n" COMPUTE(
+        "switch: capped, spine_switch: twelve, core_switch: capped, "
+        "topology: clos, tiers: 3"),
+    "servers: 3\naccept: [single-switch, unpriced, nothing]\n" COMPUTE(""),
+
+    /* Advice. */
+    "servers: 20\nserver: bare\n" COMPUTE("switch: capped, topology: clos, tiers: 3"),
+    "servers: 20\nserver: bare\n" COMPUTE("switch: capped, topology: clos, tiers: 2"),
+    "servers: 48\n" COMPUTE("switch: mqm9790-ns2f, islands: 2, oversubscription: [1, 7]"),
+    "servers: 48\n" COMPUTE("switch: mqm9790-ns2f, islands: 2, oversubscription: [1, 3]"),
+    "servers: 48\n" COMPUTE("switch: mqm9790-ns2f, topology: clos, islands: 3"),
+
+    /* Lengths. */
+    "servers: 12\n" COMPUTE(
+        "switch: mqm9790-ns2f, tiers: 3, length_m: {host_leaf: 3, leaf_spine: 31, "
+        "spine_core: 120}"),
+    "servers: 12\n" COMPUTE("switch: mqm9790-ns2f, tiers: 3, length_m: 5000"),
+    "servers: 12\n" SERVICE("tiers: 3, length_m: {host_leaf: 2, leaf_spine: 7, spine_core: 9}"),
+    "servers: 6\nserver: bare\n" COMPUTE(
+        "switch: eight, topology: dragonfly, length_m: {host_leaf: "
+        "2, leaf_spine: 5, spine_core: 60}"),
+};
