@@ -15,11 +15,10 @@
 static bool find_mount(const char *type, const char *option, char ret[AGENT_PATH_MAX])
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
-    if (file_get("/proc/self", "mounts", &text, NULL) < 0 || text.len == 0) {
+    if (file_get("/proc/self", "mounts", &text, NULL) < 0) {
         return false;
     }
-    char *line = text.data;
-    while (line && *line) {
+    for (char *line = text.data; line && *line;) {
         char *end = strchr(line, '\n');
         /* "cgroup2 /sys/fs/cgroup cgroup2 rw,...": the second word is where, the third what. */
         char *from = strchr(line, ' ');
@@ -42,7 +41,7 @@ static bool find_mount(const char *type, const char *option, char ret[AGENT_PATH
 static bool find_own(const char *row, char ret[AGENT_PATH_MAX])
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
-    if (file_get("/proc/self", "cgroup", &text, NULL) < 0 || text.len == 0) {
+    if (file_get("/proc/self", "cgroup", &text, NULL) < 0) {
         return false;
     }
     const char *at = strstr(text.data, row);
@@ -52,7 +51,7 @@ static bool find_own(const char *row, char ret[AGENT_PATH_MAX])
     at += strlen(row);
     size_t len = strcspn(at, "\n");
     /* "/" is the root itself, and adds nothing to a path. */
-    snprintf(ret, AGENT_PATH_MAX, "%.*s", (int)(len < 512 ? len : 512), len == 1 ? "" : at);
+    snprintf(ret, AGENT_PATH_MAX, "%.*s", (int)len, len == 1 ? "" : at);
     return true;
 }
 
@@ -97,7 +96,7 @@ void cgroup_open(struct cgroup *cgroup, const char *tag, bool make)
 /* Whether all of it was taken. */
 static bool write_to(const char *folder, const char *name, const char *text)
 {
-    char path[AGENT_PATH_MAX + 32];
+    char path[AGENT_PATH_MAX];
     path_join(path, folder, name);
     int fd = open(path, O_WRONLY | O_CLOEXEC);
     if (fd < 0) {
@@ -156,7 +155,7 @@ void cgroup_kill(const struct cgroup *cgroup)
     if (file_get(cgroup->path, "cgroup.procs", &text, NULL) < 0) {
         return;
     }
-    for (char *at = text.len ? text.data : NULL; at && *at;) {
+    for (const char *at = text.data; *at;) {
         size_t len = strcspn(at, "\n");
         uint64_t pid;
         /* One by one where the kernel has no way to kill them all; the caller comes again. */

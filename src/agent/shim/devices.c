@@ -56,8 +56,7 @@ static bool find_minor(const char *proc, const char *id, uint32_t *ret)
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     uint64_t minor;
     int len = snprintf(folder, sizeof(folder), "%s/%s", proc, id);
-    if (len >= (int)sizeof(folder) || file_get(folder, "information", &text, NULL) < 0 ||
-        text.len == 0) {
+    if (len >= (int)sizeof(folder) || file_get(folder, "information", &text, NULL) < 0) {
         return false;
     }
     const char *at = strstr(text.data, key);
@@ -100,8 +99,9 @@ bool devices_of_others(const char *proc, uint64_t gpus, struct device ret[DEVICE
 
 /* --- the filter: a program that the kernel runs when a device is opened or made */
 
+/* Five before the first device, two for each, and two for each of the ends. */
 struct code {
-    struct bpf_insn insns[8 + 2 * DEVICES_MAX];
+    struct bpf_insn insns[9 + 2 * DEVICES_MAX];
     uint32_t count;
 };
 
@@ -151,6 +151,7 @@ static void compose(struct code *code, const struct device *devices, uint32_t co
     }
     MYR_ASSERT(code->count == yes);
     put_end(code, 1);
+    MYR_ASSERT(code->count == no);
     put_end(code, 0);
 }
 

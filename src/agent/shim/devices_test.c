@@ -26,7 +26,7 @@ static int remove_folder(void **state)
     DIR *dir = opendir(folder);
     const struct dirent *entry;
     while (dir && (entry = readdir(dir)) != NULL) {
-        if (entry->d_name[0] != '.') {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
             char path[AGENT_PATH_MAX];
             snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
             folder_remove(path);
@@ -87,6 +87,57 @@ static void what_is_not_known_is_not_guessed(void **state)
     assert_false(devices_of_others(folder, 1, found, &count));
 }
 
+static void put_name(uint32_t len, char letter)
+{
+    char name[64];
+    memset(name, letter, sizeof(name));
+    name[len] = '\0';
+    put_gpu(name, "Device Minor: 7\n");
+}
+
+/* Names that are too long for an address, or hidden, are no GPUs; numbers have twenty bits. */
+static void names_and_numbers_have_limits(void **state)
+{
+    (void)state;
+    struct device found[DEVICES_MAX];
+    uint32_t count;
+    put_name(31, 'b');
+    put_name(32, 'a');
+    put_gpu(".hidden", "");
+    assert_true(devices_of_others(folder, 0, found, &count));
+    assert_int_equal(count, 1);
+    assert_int_equal(found[0].minor, 7);
+    put_gpu("0000:01:00.0", "Device Minor: 1048575\n");
+    assert_true(devices_of_others(folder, 2, found, &count));
+    assert_int_equal(count, 1);
+    assert_int_equal(found[0].minor, 1048575);
+    put_gpu("0000:02:00.0", "Device Minor: 1048576\n");
+    assert_false(devices_of_others(folder, 1, found, &count));
+}
+
+/* A folder without its file, or with nothing in it, hides the number of that GPU. */
+static void a_file_that_is_missing_or_empty_says_nothing(void **state)
+{
+    (void)state;
+    struct device found[DEVICES_MAX];
+    uint32_t count;
+    char path[AGENT_PATH_MAX];
+    put_gpu("0000:01:00.0", "");
+    assert_false(devices_of_others(folder, 1, found, &count));
+    snprintf(path, sizeof(path), "%s/0000:01:00.0/information", folder);
+    assert_int_equal(unlink(path), 0);
+    assert_false(devices_of_others(folder, 1, found, &count));
+    assert_int_equal(count, 0);
+    char far[AGENT_PATH_MAX + 200]; /* the same folder, by a way that is too long */
+    size_t len = (size_t)snprintf(far, sizeof(far), "%s", folder);
+    while (len < AGENT_PATH_MAX - 14) {
+        far[len++] = '/';
+    }
+    far[len] = '\0';
+    put_gpu("0000:02:00.0", "Device Minor: 1\n");
+    assert_false(devices_of_others(far, 2, found, &count));
+}
+
 static void more_than_can_be_named_is_not_known(void **state)
 {
     (void)state;
@@ -122,6 +173,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_not_known_is_not_guessed, make_folder,
                                         remove_folder),
         cmocka_unit_test_setup_teardown(more_than_can_be_named_is_not_known, make_folder,
+                                        remove_folder),
+        cmocka_unit_test_setup_teardown(names_and_numbers_have_limits, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(a_file_that_is_missing_or_empty_says_nothing, make_folder,
                                         remove_folder),
         cmocka_unit_test_setup_teardown(no_group_takes_no_filter, make_folder, remove_folder),
     };

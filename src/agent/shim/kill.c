@@ -172,10 +172,8 @@ static bool has_tag(pid_t pid, const char *tag)
     char path[64];
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-    if (file_get(path, "environ", &text, NULL) < 0 || text.len == 0) {
-        return false;
-    }
-    return memmem(text.data, text.len, tag, strlen(tag)) != NULL;
+    return file_get(path, "environ", &text, NULL) == MYR_OK &&
+           memmem(text.data, text.len, tag, strlen(tag)) != NULL;
 }
 
 /* By what was inherited: processes that left every group still have it. */
