@@ -57,7 +57,7 @@ static void check_certificate(const char *folder, const char *name, struct findi
     struct myr_err err = {};
     int64_t left_s;
     if (file_get(folder, name, &text, &err) < 0 ||
-        myr_io_valid_s((struct myr_str){text.len ? text.data : "", text.len}, &left_s, &err) < 0) {
+        myr_io_valid_s((struct myr_str){text.data, text.len}, &left_s, &err) < 0) {
         put(to, BAD, "certificate", "", "%s: %.200s", name, err.message);
     } else {
         put(to,
@@ -81,7 +81,7 @@ uint32_t myr_relay_doctor(const char *folder, struct myr_relay_finding ret[MYR_R
     if (file_get(folder, "relay", &text, NULL) < 0) {
         return 0;
     }
-    struct myr_str note = {text.len ? text.data : "", text.len};
+    struct myr_str note = {text.data, text.len};
     if (line_text(note, "name", &name) && line_text(note, "server", &server) &&
         line_text(note, "listen", &listen)) {
         put(&to, WELL, "relay", "", "%.*s, from %.*s to %.*s", (int)name.len, name.data,
