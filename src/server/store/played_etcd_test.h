@@ -231,11 +231,11 @@ static inline void played_range(struct played_etcd *e, const struct myr_doc *top
     free(to);
 }
 
-/* What hangs on a lease goes with it. */
+/* What hangs on a lease goes with it; 0 stands for all leases. */
 static inline void played_expire(struct played_etcd *e, int64_t lease)
 {
     for (size_t k = e->kvs.count; k-- > 0;) {
-        if (e->kvs.items[k].lease > 0 && e->kvs.items[k].lease <= lease) {
+        if (e->kvs.items[k].lease > 0 && (lease == 0 || e->kvs.items[k].lease == lease)) {
             played_drop(e, k);
             e->revision++;
         }
@@ -302,7 +302,7 @@ static inline void played_one(struct played_etcd *e, int fd, struct myr_buf *in)
     if (control) {
         if (strcmp(e->fault, "expire") == 0) {
             e->expired = e->lease;
-            played_expire(e, e->lease);
+            played_expire(e, 0);
             e->fault[0] = '\0';
         }
         myr_buf_clear(&e->said);

@@ -239,6 +239,8 @@ static int move_head(struct replicated *store, const char *folder, uint64_t numb
                      struct myr_err *err)
 {
     char key[80], before[80], after[80];
+    /* One commit further than the last, or one image of the same commit. */
+    MYR_ASSERT(next->generation + next->last == store->head.generation + store->head.last + 1);
     head_text(&store->head, before);
     head_text(next, after);
     part_key(key, folder, number, part);
@@ -337,6 +339,8 @@ static int commit(void *own, const struct change *changes, size_t count, struct 
         store->pending_changes = 0;
         myr_buf_clear(&store->pending);
     }
+    /* All of the caller's list is kept, and nothing is half done. */
+    MYR_ASSERT(store->skip == count && store->pending.len == 0);
     store->skip = 0;
     bool many = store->head.last - store->head.base >= LOG_COMMITS_MAX;
     bool long_log = store->log_bytes > LOG_BYTES_MIN && store->log_bytes > store->image_bytes;
@@ -432,11 +436,15 @@ static int try_lead(struct replicated *store, uint32_t ttl_s, char leader[LEADER
     return done;
 }
 
-/* Waits for as long as 'waits' says; the state is read when nobody else can change it. */
+/*
+ * Waits for as long as 'waits' says; the state is read when nobody else can change it. Attempts
+ * that failed before one succeeded are no error of the caller's.
+ */
 int store_stand_by(const struct etcd_config *config, const char *name, store_waits *waits,
                    void *context, struct store **ret, struct myr_err *err)
 {
     struct replicated *store = myr_xcalloc(1, sizeof(*store));
+    struct myr_err why = {};
     char leader[LEADER_NAME] = "";
     bool waited = false;
     int rc = 0;
@@ -444,23 +452,27 @@ int store_stand_by(const struct etcd_config *config, const char *name, store_wai
     snprintf(store->owner, sizeof(store->owner), "%.60s %d-%llx", name, (int)getpid(),
              (unsigned long long)draw());
     for (;;) {
-        rc = try_lead(store, config->ttl_s, leader, err);
+        rc = try_lead(store, config->ttl_s, leader, &why);
         /* Said to whoever starts it; later it is a certificate that is being replaced. */
         if (rc > 0 || (rc == MYR_EINVAL && !waited)) {
             break;
         }
         waited = true;
-        if (!waits(context, rc < 0 ? NULL : leader, rc < 0 ? err->message : NULL)) {
-            rc = rc < 0 ? rc : myr_err_set(err, MYR_ESTALE, "'%s' leads", leader);
+        if (!waits(context, rc < 0 ? NULL : leader, rc < 0 ? why.message : NULL)) {
+            rc = rc < 0 ? rc : myr_err_set(&why, MYR_ESTALE, "'%s' leads", leader);
             break;
         }
         nanosleep(&(struct timespec){.tv_nsec = TRY_MS * 1000000L}, NULL);
     }
-    rc = rc > 0 ? load(store, err) : rc;
+    rc = rc > 0 ? load(store, &why) : rc;
     if (rc < 0) {
         close_store(store);
+        if (err) {
+            *err = why;
+        }
         return rc;
     }
+    MYR_ASSERT(store->lease > 0 && !store->fenced && store->skip == 0);
     *ret = store_of(&replicated_ops, store);
     return MYR_OK;
 }

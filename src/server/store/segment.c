@@ -66,6 +66,7 @@ static size_t place_of(const struct image *image, const char *key)
 static void remove_from(struct image *image, size_t from, size_t to)
 {
     struct entry *items = image->entries.items;
+    MYR_ASSERT(from <= image->entries.count && to <= image->entries.count);
     for (size_t i = from; i < to; i++) {
         entry_done(&items[i]);
     }
@@ -92,6 +93,9 @@ static void put_value(struct image *image, const char *key, struct myr_str value
     }
     image->entries.items[at].value = copy;
     image->entries.items[at].size = value.len;
+    /* Its neighbours are on either side of it. */
+    MYR_ASSERT(at == 0 || strcmp(image->entries.items[at - 1].key, key) < 0);
+    MYR_ASSERT(at + 1 == image->entries.count || strcmp(key, image->entries.items[at + 1].key) < 0);
 }
 
 /* A key that is to go and is not there is no error. */

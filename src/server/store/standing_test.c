@@ -148,6 +148,9 @@ static struct store *stands_by(const char *name, struct waiting *waiting, int ex
     *err = (struct myr_err){};
     naps = 0;
     assert_int_equal(store_stand_by(&config, name, on_wait, waiting, &store, err), expected);
+    /* What failed before it succeeded is no error. */
+    assert_int_equal(err->code, expected);
+    assert_int_equal(err->message[0] != '\0', expected != MYR_OK);
     return store;
 }
 
