@@ -53,10 +53,10 @@ int myr_plan_device(const struct myr_design *design, const char *name, struct my
                     const struct myr_value **ret_ports, struct myr_err *err)
 {
     static const struct myr_answer_column columns[] = {
-        {"port", "PORT", 0, 0}, {"gbps", "Gb/s", MYR_COLUMN_NUMBER, 0},
-        {"to", "TO", 0, 0},     {"to_port", "TO PORT", 0, 0},
-        {"link", "LINK", 0, 0}, {"cable", "CABLE", MYR_COLUMN_NUMBER, 0},
-        {"part", "PART", 0, 0},
+        MYR_COLUMN("port", "PORT", 0), MYR_COLUMN("gbps", "Gb/s", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("to", "TO", 0),     MYR_COLUMN("to_port", "TO PORT", 0),
+        MYR_COLUMN("link", "LINK", 0), MYR_COLUMN("cable", "CABLE", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("part", "PART", 0),
     };
     uint32_t device = myr_design_find(design, myr_str_from(name));
     if (device == MYR_NONE) {

@@ -70,17 +70,17 @@ static void show_networks(const struct myr_design *design, struct myr_answer *an
 {
     /* Planes are rarely more than one: shown where there is width. */
     static const struct myr_answer_column columns[] = {
-        {"network", "NETWORK", 0, 0},
-        {"topology", "TOPOLOGY", 0, 0},
-        {"tiers", "TIERS", MYR_COLUMN_NUMBER, 0},
-        {"planes", "PLANES", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
-        {"leaf", "LEAF", MYR_COLUMN_NUMBER, 0},
-        {"spine", "SPINE", MYR_COLUMN_NUMBER, 0},
-        {"core", "CORE", MYR_COLUMN_NUMBER, 0},
-        {"ports", "PORTS", MYR_COLUMN_NUMBER, 0},
-        {"cables", "CABLES", MYR_COLUMN_NUMBER, 0},
-        {"ratio", "RATIO", 0, 0},
-        {"bisection", "BISECTION Gb/s", MYR_COLUMN_NUMBER, 0},
+        MYR_COLUMN("network", "NETWORK", 0),
+        MYR_COLUMN("topology", "TOPOLOGY", 0),
+        MYR_COLUMN("tiers", "TIERS", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("planes", "PLANES", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE),
+        MYR_COLUMN("leaf", "LEAF", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("spine", "SPINE", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("core", "CORE", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("ports", "PORTS", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("cables", "CABLES", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("ratio", "RATIO", 0),
+        MYR_COLUMN("bisection", "BISECTION Gb/s", MYR_COLUMN_NUMBER),
     };
     struct myr_answer digest;
     myr_answer_init(&digest, answer->arena, "digest", 1);
@@ -92,15 +92,15 @@ static void show_networks(const struct myr_design *design, struct myr_answer *an
 static void show_bom(struct myr_answer *answer, const struct myr_value *bom)
 {
     static const struct myr_answer_column columns[] = {
-        {"system", "SYSTEM", 0, 0},
-        {"name", "NAME", 0, 0},
-        {"part", "PART", 0, 0},
-        {"quantity", "COUNT", MYR_COLUMN_NUMBER, 0},
+        MYR_COLUMN("system", "SYSTEM", 0),
+        MYR_COLUMN("name", "NAME", 0),
+        MYR_COLUMN("part", "PART", 0),
+        MYR_COLUMN("quantity", "COUNT", MYR_COLUMN_NUMBER),
         {"unit_price", "EACH", MYR_COLUMN_NUMBER, 2},
         {"total", "TOTAL", MYR_COLUMN_NUMBER, 2},
-        {"rule", "RULE", MYR_COLUMN_WIDE, 0},
-        {"inputs", "INPUTS", MYR_COLUMN_WIDE, 0},
-        {"price_note", "PRICE NOTE", MYR_COLUMN_WIDE, 0},
+        MYR_COLUMN("rule", "RULE", MYR_COLUMN_WIDE),
+        MYR_COLUMN("inputs", "INPUTS", MYR_COLUMN_WIDE),
+        MYR_COLUMN("price_note", "PRICE NOTE", MYR_COLUMN_WIDE),
     };
     myr_answer_heading(answer, "Bill of materials");
     myr_answer_table(answer, bom, columns, MYR_ARRAY_COUNT(columns));

@@ -84,13 +84,12 @@ void plan_bill_row(struct plan *plan, const char *system, const char *name, uint
          */
         int64_t times = price->per_servers ? ceil_div(plan->spec->servers, price->per_servers) : 1;
         int64_t *total = &plan->design.head->total_cents;
-        /* 1e9 pieces and 1e14 cents are allowed, but not at once. */
+        /* 1e9 pieces and 1e14 cents are allowed, but not at once: who asks plan_countable() gets an
+         * error, and the row is never seen. */
         if (__builtin_mul_overflow(price->cents, times, &row.unit_cents) ||
             __builtin_mul_overflow(row.unit_cents, (int64_t)quantity, &row.total_cents) ||
             __builtin_add_overflow(*total, row.total_cents, total)) {
             plan->uncountable = plan->uncountable ? plan->uncountable : what;
-            row.unit_cents = -1;
-            row.total_cents = 0;
         }
     } else {
         plan_finding(plan, MYR_SEVERITY_INFO, "unpriced", what->id,

@@ -166,20 +166,20 @@ static void put_counts(const struct myr_optimum *optimum, struct myr_answer *ans
 static void show_front(struct myr_answer *answer, const struct myr_value *front, bool moved)
 {
     static const struct myr_answer_column columns[] = {
-        {"choices.switch", "SWITCH", 0, 0},
-        {"choices.topology", "TOPOLOGY", 0, 0},
-        {"choices.tiers", "TIERS", MYR_COLUMN_NUMBER, 0},
-        {"choices.fill", "FILL", 0, 0},
+        MYR_COLUMN("choices.switch", "SWITCH", 0),
+        MYR_COLUMN("choices.topology", "TOPOLOGY", 0),
+        MYR_COLUMN("choices.tiers", "TIERS", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("choices.fill", "FILL", 0),
         {"choices.oversubscription", "RATIO", MYR_COLUMN_NUMBER, 1},
-        {"choices.planes", "PLANES", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
-        {"choices.cooling", "COOLING", 0, 0},
-        {"capex", "CAPEX", MYR_COLUMN_NUMBER, 0},
-        {"cost_of_years", "WITH ENERGY", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE, 0},
-        {"power_kw", "kW", MYR_COLUMN_NUMBER, 0},
+        MYR_COLUMN("choices.planes", "PLANES", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE),
+        MYR_COLUMN("choices.cooling", "COOLING", 0),
+        MYR_COLUMN("capex", "CAPEX", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("cost_of_years", "WITH ENERGY", MYR_COLUMN_NUMBER | MYR_COLUMN_WIDE),
+        MYR_COLUMN("power_kw", "kW", MYR_COLUMN_NUMBER),
         {"bandwidth_per_gpu_gbps", "Gb/s a GPU", MYR_COLUMN_NUMBER, 1},
-        {"blast_gpus", "BLAST", MYR_COLUMN_NUMBER, 0},
-        {"binding", "BINDING", MYR_COLUMN_WIDE, 0},
-        {"moved_cables", "MOVED", MYR_COLUMN_NUMBER, 0},
+        MYR_COLUMN("blast_gpus", "BLAST", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("binding", "BINDING", MYR_COLUMN_WIDE),
+        MYR_COLUMN("moved_cables", "MOVED", MYR_COLUMN_NUMBER),
     };
     myr_answer_heading(answer, "Beaten by nothing");
     myr_answer_table(answer, front, columns, MYR_ARRAY_COUNT(columns) - (moved ? 0 : 1));

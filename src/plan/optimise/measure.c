@@ -194,8 +194,16 @@ static void measure_cooling(struct myr_arena *keep, struct plan *plan, struct my
         plan->findings.count = findings;
         plan->bom.count = plan->bom_more.count = lines;
         plan->design.head->total_cents = cents;
+        plan->uncountable = NULL;
         plan_power(plan);
-        read_plan(keep, plan, &points[i]);
+        /* As a plan would be: the lines of a cooling plant may be more than can be counted. */
+        struct myr_err err = {};
+        if (plan_countable(plan, &err) < 0) {
+            points[i].state = MYR_POINT_REFUSED;
+            points[i].why = myr_arena_printf(keep, "%s", err.message);
+        } else {
+            read_plan(keep, plan, &points[i]);
+        }
     }
 }
 

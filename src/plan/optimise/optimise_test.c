@@ -164,6 +164,31 @@ static void too_many_designs_are_refused(void **state)
     planned_end(&p);
 }
 
+/* The tanks of 200 servers hold more litres than can be paid at that price; plates do not. */
+static void a_cooling_plant_beyond_all_money_is_refused(void **state)
+{
+    (void)state;
+    struct planned p;
+    struct myr_optimum o = optimised(
+        &p,
+        "servers: 200\nserver: h100-8gpu\nsupplied: [servers]\nprices: {book: cn-2024-05, "
+        "parts: {cooling-coolant: 1000000000000}}\nnetworks: {compute: {switch: mqm9790-ns2f}}\n"
+        "facility: {bill: true}\noptimise: {objective: capex, choices: {cooling: [immersion, "
+        "cold-plate]}}\n");
+    assert_int_equal(o.count, 2);
+    for (uint32_t i = 0; i < o.count; i++) {
+        const struct myr_plan_point *point = &o.points[i];
+        if (point->state == MYR_POINT_REFUSED) {
+            assert_non_null(strstr(point->why, "the total is more than can be counted"));
+        } else {
+            assert_true(point->metric[MYR_METRIC_CAPEX] > 0);
+        }
+    }
+    assert_int_equal(o.by_state[MYR_POINT_REFUSED], 1);
+    assert_int_equal(o.by_state[MYR_POINT_GOOD], 1);
+    planned_end(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -175,6 +200,7 @@ int main(void)
         cmocka_unit_test(without_a_price_money_does_not_decide),
         cmocka_unit_test(cables_that_move_are_those_of_the_growth),
         cmocka_unit_test(too_many_designs_are_refused),
+        cmocka_unit_test(a_cooling_plant_beyond_all_money_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,10 +10,10 @@
 static uint64_t worst_pair(uint32_t pods, uint32_t up, uint32_t above)
 {
     uint64_t worst = up;
-    uint64_t round = above > 1 ? above : 1;
+    MYR_ASSERT(above > 0);
     for (uint32_t other = 1; other < pods; other++) {
         /* Pod j starts at (j * up) mod above: only the distance between two starts matters. */
-        uint32_t shift = (uint32_t)(other * (uint64_t)up % round);
+        uint32_t shift = (uint32_t)(other * (uint64_t)up % above);
         uint64_t shared = 0;
         for (uint32_t i = 0; i < above; i++) {
             /* The first switches from where the pod begins have one link more. */
@@ -23,9 +23,6 @@ static uint64_t worst_pair(uint32_t pods, uint32_t up, uint32_t above)
             shared += mine < theirs ? mine : theirs;
         }
         worst = shared < worst ? shared : worst;
-        if (other > 2 * above) {
-            break; /* the shifts repeat */
-        }
     }
     return worst;
 }
