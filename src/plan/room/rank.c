@@ -20,7 +20,7 @@ uint32_t fill_first_row(const struct room *room, const struct hall *hall)
 {
     uint32_t first = room->spec->leaf_rows.first;
     if (!first || first > hall->rows) {
-        return hall->rows / 2 + (hall->rows > 1);
+        return hall->rows / 2 + 1;
     }
     return first;
 }
