@@ -21,7 +21,6 @@ int api_body_text(const struct request *request, const char *key, bool needed, c
     if (request->body.len == 0) {
         return needed ? myr_err_set(err, MYR_EINVAL, "the request has no '%s'", key) : MYR_OK;
     }
-    myr_arena_init(&arena);
     MYR_TRY(myr_doc_read_json(&arena, "request",
                               (struct myr_str){request->body.data, request->body.len}, &top, err));
     MYR_TRY(myr_doc_expect(top, MYR_DOC_MAP, "the request", err));

@@ -295,7 +295,6 @@ int config_read(const char *path, struct config *ret, struct myr_err *err)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *top = NULL;
-    myr_arena_init(&arena);
     int rc = myr_doc_read_file(&arena, path, &top, err);
     return take(rc, top, ret, err);
 }
@@ -306,7 +305,6 @@ int myr_server_check(const char *file, struct myr_str text, struct myr_err *err)
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *top = NULL;
     struct config config;
-    myr_arena_init(&arena);
     int rc = myr_doc_read_yaml(&arena, file, text, &top, err);
     MYR_TRY(take(rc, top, &config, err));
     MYR_ASSERT(config.node_count > 0 && config.spares < config.node_count);

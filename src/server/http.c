@@ -104,11 +104,11 @@ int request_node(const struct request *request, uint32_t *ret, struct myr_err *e
 void request_wait(struct request *request)
 {
     struct http *http = request->server->http;
-    MYR_ASSERT(!request->waiting && !request->answered);
+    /* Once at most: in front of the list nothing is before it. */
+    MYR_ASSERT(!request->waiting && !request->answered && !request->before);
     request->waiting = true;
     request->since_ms = steady_ms();
     request->next = http->waiting;
-    request->before = NULL;
     if (request->next) {
         request->next->before = request;
     }

@@ -340,10 +340,9 @@ uint32_t myr_jobfile_unheeded(struct myr_str text, enum myr_job_world world,
                               const char *ret[MYR_JOBFILE_KEYS])
 {
     const struct myr_doc *top;
-    struct myr_arena arena = {};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     uint32_t count = 0;
     MYR_ASSERT(world < MYR_JOB_WORLDS);
-    myr_arena_init(&arena);
     if (read_text(&arena, "job", text, &top, NULL) == MYR_OK) {
         for (size_t i = 0; i < MYR_ARRAY_COUNT(unheeded); i++) {
             if (unheeded[i].in[world] && myr_doc_get(top, unheeded[i].key)) {
@@ -351,7 +350,6 @@ uint32_t myr_jobfile_unheeded(struct myr_str text, enum myr_job_world world,
             }
         }
     }
-    myr_arena_done(&arena);
     return count;
 }
 
@@ -360,18 +358,13 @@ int myr_jobfile_read(const char *file, struct myr_str text, uint32_t gpus_per_no
                      struct myr_jobfile *ret, struct myr_err *err)
 {
     const struct myr_doc *top;
-    struct myr_arena arena = {};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     /* It goes to every node of the job in one message. */
     if (text.len > MYR_JOBFILE_BYTES_MAX) {
         return myr_err_set(err, MYR_ERANGE, "%s: %zu bytes; a job file has at most %u", file,
                            text.len, MYR_JOBFILE_BYTES_MAX);
     }
     *ret = (struct myr_jobfile){};
-    myr_arena_init(&arena);
-    int rc = read_text(&arena, file, text, &top, err);
-    if (rc == MYR_OK) {
-        rc = read_top(top, gpus_per_node, ret, err);
-    }
-    myr_arena_done(&arena);
-    return rc;
+    MYR_TRY(read_text(&arena, file, text, &top, err));
+    return read_top(top, gpus_per_node, ret, err);
 }

@@ -156,7 +156,6 @@ int login_call(struct request *request, struct myr_buf *ret, struct myr_err *err
     MYR_CLEANUP(myr_buf_done) struct myr_buf secret = {};
     const struct myr_doc *top, *node;
     struct myr_str text;
-    myr_arena_init(&arena);
     MYR_TRY(myr_doc_read_json(&arena, "login",
                               (struct myr_str){request->body.data, request->body.len}, &top, err));
     MYR_TRY(myr_doc_need(top, "the request", "token", &node, err));

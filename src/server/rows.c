@@ -426,24 +426,19 @@ static int read_token(struct server *server, const char *digest, const struct my
 static int read_row(void *context, const char *key, struct myr_str value, struct myr_err *err)
 {
     struct server *server = context;
-    struct myr_arena arena;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *top;
     /* Every prefix that is scanned ends with a slash. */
     const char *name = strchr(key, '/') + 1;
-    myr_arena_init(&arena);
     /* The key is the name of the text in messages. */
-    int rc = myr_doc_read_json(&arena, key, value, &top, err);
-    if (rc == MYR_OK) {
-        /* By the first letters of the prefixes below; "token" and "tenant" differ in the second. */
-        rc = key[0] == 'n'   ? read_node(server, name, top)
-             : key[0] == 'j' ? read_job(server, name, top, err)
-             : key[0] == 'r' ? read_relay(server, name, top)
-             : key[0] == 'e' ? read_token(server, name, top, true)
-             : key[1] == 'e' ? read_tenant(server, name, top, err)
-                             : read_token(server, name, top, false);
-    }
-    myr_arena_done(&arena);
-    return rc;
+    MYR_TRY(myr_doc_read_json(&arena, key, value, &top, err));
+    /* By the first letters of the prefixes below; "token" and "tenant" differ in the second. */
+    return key[0] == 'n'   ? read_node(server, name, top)
+           : key[0] == 'j' ? read_job(server, name, top, err)
+           : key[0] == 'r' ? read_relay(server, name, top)
+           : key[0] == 'e' ? read_token(server, name, top, true)
+           : key[1] == 'e' ? read_tenant(server, name, top, err)
+                           : read_token(server, name, top, false);
 }
 
 /* Nodes before all: jobs name them by number. */

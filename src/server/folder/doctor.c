@@ -272,7 +272,6 @@ static int look_at_token(void *context, const char *key, struct myr_str value, s
     char name[SERVER_NAME] = "";
     (void)key;
     (void)err;
-    myr_arena_init(&arena);
     users->tokens++;
     if (myr_doc_read_json(&arena, "token", value, &top, NULL) == MYR_OK) {
         const struct myr_doc *user = myr_doc_get(top, "unix_user");

@@ -419,7 +419,6 @@ int script_make(const struct server *server, const struct engine_gang *gang,
                            "Slurm gives each node of a job as many GPUs; the free ones lie apart");
     }
     *ret = (struct script){};
-    myr_arena_init(&ret->arena);
     script_folder(place->spool, gang->job, gang->epoch, folder, sizeof(folder));
     ret->argv = MYR_ARENA_NEW(&ret->arena, const char *, WORDS_MAX);
     int rc = text.len > 0 && text.data[0] == '{'

@@ -274,7 +274,6 @@ int etcd_commit(struct etcd *etcd, const struct etcd_txn *txn, uint64_t *ret_rev
     MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *top = NULL;
-    myr_arena_init(&arena);
     myr_buf_puts(&body, "{\"compare\":[");
     for (uint32_t i = 0; i < txn->compare_count; i++) {
         myr_buf_puts(&body, i ? "," : "");
@@ -353,7 +352,6 @@ static int range(struct etcd *etcd, const char *prefix, struct page *page, struc
         MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
         MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
         const struct myr_doc *top = NULL;
-        myr_arena_init(&arena);
         myr_buf_putc(&body, '{');
         put_key(etcd, &body, "key", from);
         myr_buf_putc(&body, ',');
@@ -386,7 +384,6 @@ int etcd_lease(struct etcd *etcd, uint32_t ttl_s, int64_t *ret, struct myr_err *
     MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *top = NULL;
-    myr_arena_init(&arena);
     myr_buf_printf(&body, "{\"TTL\":\"%u\"}", ttl_s);
     MYR_TRY(ask(etcd, "lease/grant", &body, &arena, &top, err));
     uint64_t id = number_of(top, "ID");
@@ -403,7 +400,6 @@ int etcd_keep_alive(struct etcd *etcd, int64_t lease, struct myr_err *err)
     MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *top = NULL;
-    myr_arena_init(&arena);
     myr_buf_printf(&body, "{\"ID\":\"%lld\"}", (long long)lease);
     MYR_TRY(ask(etcd, "lease/keepalive", &body, &arena, &top, err));
     /* A lease that is over is answered without a time to live, not with an error. */
@@ -418,7 +414,6 @@ void etcd_revoke(struct etcd *etcd, int64_t lease)
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *top = NULL;
     struct myr_err err = {};
-    myr_arena_init(&arena);
     myr_buf_printf(&body, "{\"ID\":\"%lld\"}", (long long)lease);
     int rc = ask(etcd, "lease/revoke", &body, &arena, &top, &err);
     (void)rc; /* else it runs out */
@@ -429,7 +424,6 @@ int etcd_compact(struct etcd *etcd, uint64_t revision, struct myr_err *err)
     MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *top = NULL;
-    myr_arena_init(&arena);
     myr_buf_printf(&body, "{\"revision\":\"%llu\"}", (unsigned long long)revision);
     return ask(etcd, "kv/compaction", &body, &arena, &top, err);
 }
