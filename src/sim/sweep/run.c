@@ -156,7 +156,7 @@ static int open_journal(struct sweeper *it, struct myr_err *err)
     } else {
         int len = snprintf(it->journal_path, sizeof(it->journal_path), "%s.part-%u-of-%u", run->out,
                            run->shard + 1, run->shard_count);
-        if (len < 0 || (size_t)len >= sizeof(it->journal_path)) {
+        if ((size_t)len >= sizeof(it->journal_path)) {
             return myr_err_set(err, MYR_EINVAL, "--out: the name is too long");
         }
         it->journal = open(it->journal_path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -231,12 +231,11 @@ static void wait_for(const struct sweeper *it, const pid_t *workers, uint32_t co
 {
     const struct timespec pause = {.tv_nsec = POLL_NS};
     uint32_t left = count;
-    MYR_CLEANUP(myr_free_at) bool *ended = myr_xcalloc(count, sizeof(*ended));
     while (left) {
         for (uint32_t i = 0; i < count; i++) {
             int status;
-            if (!ended[i] && waitpid(workers[i], &status, WNOHANG) == workers[i]) {
-                ended[i] = true;
+            /* One that has ended is a child no more, and answers an error from then on. */
+            if (waitpid(workers[i], &status, WNOHANG) == workers[i]) {
                 left--;
                 *ret_bad = status ? status : *ret_bad;
             }

@@ -1,8 +1,10 @@
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -21,6 +23,15 @@ static const char file[] = "topology: fat-tree:k=4\n"
                            "queue_pairs: 2\n"
                            "seed: 3-4\n";
 
+/* Two jobs a point, with what befalls them; every second point cannot be. */
+static const char several[] = "topology: fat-tree:k=4\n"
+                              "workload: 'allgather:ring,{size},ranks=4'\n"
+                              "jobs: ['permutation:{size},ranks=4,first=8']\n"
+                              "fault: 'spine/p0-0:down@20us,reroute=local'\n"
+                              "slow: ['node/00001:0.5', 'node/00002:0.25']\n"
+                              "knobs: {size: [100KB, none]}\n"
+                              "pause: [0, 500]\n";
+
 static char folder[] = "/tmp/myriad-sweep-XXXXXX";
 
 static void count_points(void *context, uint64_t done, uint64_t total)
@@ -30,8 +41,8 @@ static void count_points(void *context, uint64_t done, uint64_t total)
     *most = done > *most ? done : *most;
 }
 
-static void put_run(struct myr_buf *text, const char *what, const char *out, uint32_t shard,
-                    uint32_t shards)
+static void put_run_of(struct myr_buf *text, const char *what, const char *question,
+                       struct myr_sweep_run run)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     struct myr_sweep sweep;
@@ -39,16 +50,12 @@ static void put_run(struct myr_buf *text, const char *what, const char *out, uin
     struct myr_err err = {};
     uint64_t most = 0;
     myr_arena_init(&arena);
-    assert_int_equal(myr_sweep_parse(&sweep, &arena, "s.yaml", MYR_STR(file), &err), MYR_OK);
-    struct myr_sweep_run run = {.out = out,
-                                .version = "1",
-                                .shard = shard,
-                                .shard_count = shards,
-                                .workers = 1,
-                                .progress = count_points,
-                                .progress_context = &most};
+    assert_int_equal(myr_sweep_parse(&sweep, &arena, "s.yaml", myr_str_from(question), &err),
+                     MYR_OK);
+    run.progress = count_points;
+    run.progress_context = &most;
     if (myr_sweep_run(&sweep, &run, &arena, &result, &err) < 0) {
-        myr_buf_printf(text, "%s: %s\n", what, err.message);
+        myr_buf_printf(text, "%s: %s: %s\n", what, myr_err_name(err.code), err.message);
         return;
     }
     myr_buf_printf(text, "%s: %u rows of %u points, %u done, %u resumed, %u failed%s\n", what,
@@ -64,6 +71,15 @@ static void put_run(struct myr_buf *text, const char *what, const char *out, uin
         myr_buf_puts(text, "\n");
     }
     myr_buf_printf(text, "  told up to %llu\n", (unsigned long long)most);
+}
+
+static void put_run(struct myr_buf *text, const char *what, const char *out, uint32_t shard,
+                    uint32_t shards)
+{
+    put_run_of(
+        text, what, file,
+        (struct myr_sweep_run){
+            .out = out, .version = "1", .shard = shard, .shard_count = shards, .workers = 1});
 }
 
 static void put_file(struct myr_buf *text, const char *path)
@@ -95,6 +111,58 @@ static void sweeps_are_what_they_were(void **state)
     assert_kept("sim-sweep.txt", &text);
 }
 
+static void several_jobs_and_workers(void **state)
+{
+    (void)state;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    struct myr_sweep_run run = {
+        .out = "./several.csv", .version = "a, b", .shard_count = 1, .workers = 3};
+    put_run_of(&text, "three workers", several, run);
+    put_file(&text, "several.csv");
+    run.out = "several.csv";
+    put_run_of(&text, "once more", several, run);
+    run.version = "c";
+    put_run_of(&text, "another version", several, run);
+    run.version = "a, b";
+    put_run_of(&text, "another sweep", file, run);
+    run.out = "several"; /* the journals of a longer name are another's */
+    run.workers = 0;
+    put_run_of(&text, "a name that begins so", several, run);
+    char far[4097];
+    memset(far, 'x', sizeof(far));
+    far[4096 - strlen(".part-1-of-1")] = '\0';
+    run.out = far;
+    put_run_of(&text, "a name too long by one", several, run);
+    assert_kept("sim-sweep-jobs.txt", &text);
+}
+
+/* The disk is full behind the first line: workers say so, or are ended by the system. */
+static void a_worker_that_cannot_write_is_told(void **state)
+{
+    (void)state;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    struct rlimit before, small, core, none = {};
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before) | getrlimit(RLIMIT_CORE, &core), 0);
+    struct myr_sweep_run run = {.out = "full.csv", .version = "1", .shard_count = 1, .workers = 1};
+    small = (struct rlimit){100, before.rlim_max};
+    none.rlim_max = core.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small) | setrlimit(RLIMIT_CORE, &none), 0);
+    put_run_of(&text, "ended", several, run);
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    run.out = NULL;
+    put_run_of(&text, "refused", several, run);
+    small.rlim_cur = 10;
+    setrlimit(RLIMIT_FSIZE, &small);
+    put_run_of(&text, "not even the first line", several, run);
+    signal(SIGXFSZ, handler);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before) | setrlimit(RLIMIT_CORE, &core), 0);
+    run.out = "full.csv";
+    put_run_of(&text, "with room again", several, run);
+    /* With what was begun, and no line twice. */
+    put_file(&text, "full.csv.part-1-of-1");
+    assert_kept("sim-sweep-full.txt", &text);
+}
+
 static int open_folder(void **state)
 {
     (void)state;
@@ -104,8 +172,17 @@ static int open_folder(void **state)
 static int close_folder(void **state)
 {
     (void)state;
-    static const char *const names[] = {"all.csv", "all.csv.part-1-of-1", "part.csv",
-                                        "part.csv.part-1-of-2", "part.csv.part-2-of-2"};
+    static const char *const names[] = {"all.csv",
+                                        "all.csv.part-1-of-1",
+                                        "part.csv",
+                                        "part.csv.part-1-of-2",
+                                        "part.csv.part-2-of-2",
+                                        "several.csv",
+                                        "several.csv.part-1-of-1",
+                                        "several",
+                                        "several.part-1-of-1",
+                                        "full.csv",
+                                        "full.csv.part-1-of-1"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
         unlink(names[i]);
     }
@@ -116,6 +193,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sweeps_are_what_they_were),
+        cmocka_unit_test(several_jobs_and_workers),
+        cmocka_unit_test(a_worker_that_cannot_write_is_told),
     };
     return cmocka_run_group_tests(tests, open_folder, close_folder);
 }
