@@ -11,6 +11,7 @@
 #include "agents_test.h"
 #include "given_back_test.h"
 #include "kept.h"
+#include "leaks.h"
 #include "library_test.h"
 
 long myr_leaks_allowed = TIME_ZONE_PIECES;

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "given_back_test.h"
+#include "leaks.h"
 #include "server_test.h"
 
 long myr_leaks_allowed = 0;

@@ -10,6 +10,7 @@
 
 #include "given_back_test.h"
 #include "http.h"
+#include "leaks.h"
 
 long myr_leaks_allowed = 0;
 

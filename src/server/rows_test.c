@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "given_back_test.h"
+#include "leaks.h"
 #include "server.h"
 
 long myr_leaks_allowed = 0;

@@ -1,5 +1,6 @@
 /* Keys and values that are not lost: on real files, full and damaged ones too. */
 #include "given_back_test.h"
+#include "leaks.h"
 #include "store.h"
 
 #include <fcntl.h>

@@ -14,6 +14,7 @@
 #include "callers_test.h"
 #include "given_back_test.h"
 #include "kept.h"
+#include "leaks.h"
 
 long myr_leaks_allowed = TIME_ZONE_PIECES;
 

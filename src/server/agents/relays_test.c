@@ -12,6 +12,7 @@
 #include "api.h"
 #include "given_back_test.h"
 #include "kept.h"
+#include "leaks.h"
 
 long myr_leaks_allowed = TIME_ZONE_PIECES;
 

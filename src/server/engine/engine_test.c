@@ -17,6 +17,7 @@
 #include "engine/fence.h"
 #include "given_back_test.h"
 #include "kept.h"
+#include "leaks.h"
 #include "server_test.h"
 
 long myr_leaks_allowed = TIME_ZONE_PIECES;

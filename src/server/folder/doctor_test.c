@@ -24,6 +24,7 @@
 
 #include "given_back_test.h"
 #include "kept.h"
+#include "leaks.h"
 #include "mhd.h"
 #include "myriad/server.h"
 #include "myriad/server/folder.h"

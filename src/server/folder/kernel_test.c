@@ -11,6 +11,7 @@
 #include "given_back_test.h"
 #include "kept.h"
 #include "kernel.h"
+#include "leaks.h"
 #include "myriad/server.h"
 #include "myriad/server/folder.h"
 #include "server.h"

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "given_back_test.h"
+#include "leaks.h"
 #include "myriad/io.h"
 #include "store/etcd.h"
 #include "store/played_etcd_test.h"

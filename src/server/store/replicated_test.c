@@ -12,6 +12,7 @@
 
 #include "given_back_test.h"
 #include "kept.h"
+#include "leaks.h"
 #include "myriad/io.h"
 #include "store.h"
 #include "store/played_etcd_test.h"

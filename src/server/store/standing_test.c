@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "given_back_test.h"
+#include "leaks.h"
 #include "myriad/io.h"
 #include "store/etcd.h"
 #include "store/played_etcd_test.h"
