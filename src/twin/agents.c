@@ -243,6 +243,7 @@ void shell_silent(struct world *w, uint32_t id, uint32_t quiet)
         return;
     }
     /* Told once for each silence. */
+    MYR_ASSERT(!node_hears(w, id));
     node->told_silent = true;
     struct myr_event event = {.kind = MYR_EVENT_SILENT, .node = id};
     (void)tell_control(w, &event);
@@ -307,6 +308,7 @@ void node_boot(struct world *w, uint32_t id, uint32_t life)
     if (node->up || (life != 0 && (node->life & 0xffffff) != life)) {
         return;
     }
+    MYR_ASSERT(node->first_rank == MYR_NONE); /* what ran on it has ended with its power */
     node->up = true;
     node->boot++;
     node->life++;

@@ -15,8 +15,7 @@ struct book_job {
     uint8_t state;              /* as told, and since when */
     int64_t since_ms;           /* in that state */
     uint32_t stopped_epoch;     /* the newest that was ordered to stop */
-    uint32_t live_epoch, live;  /* ranks that exist, of one epoch */
-    uint32_t older;             /* ... and of others */
+    uint32_t live_epoch, live;  /* ranks that exist, of the newest epoch that has any */
     uint32_t gpus;              /* of the whole gang */
     uint32_t up_epoch, up_gpus; /* GPUs whose ranks have come up in an epoch */
     uint32_t commit_epoch;      /* of the last checkpoint */
@@ -67,6 +66,7 @@ void check_free(struct check *k)
 
 void check_time(struct check *k, int64_t now_ms)
 {
+    MYR_ASSERT(now_ms >= k->now_ms);
     k->now_ms = now_ms;
 }
 
@@ -188,6 +188,7 @@ static void release(struct check *k, const struct myr_effect *e)
         /* Of another's GPUs nothing is taken: that shows as a leak. */
         if (e->gpus >> g & 1 && *owner == e->job + 1) {
             *owner = 0;
+            MYR_ASSERT(book(k, e->job)->gpus_granted > 0); /* at least the one that it owns */
             book(k, e->job)->gpus_granted--;
         }
     }
@@ -327,13 +328,10 @@ void check_rank_begins(struct check *k, uint32_t node, uint32_t job, uint32_t ep
                            b->live_epoch, epoch);
         }
         /* The newest epoch is the one that is counted by itself. */
-        if (epoch > b->live_epoch) {
-            b->older += b->live;
-            b->live = 0;
-        } else {
-            b->older++;
+        if (epoch < b->live_epoch) {
             return;
         }
+        b->live = 0;
     }
     b->live_epoch = epoch;
     b->live++;
@@ -356,11 +354,10 @@ void check_rank_ends(struct check *k, uint32_t node, uint32_t job, uint32_t epoc
 {
     struct book_job *b = book(k, job);
     set_lives(k, node, gpus, 0);
+    MYR_ASSERT(k->node_live[node] > 0); /* who ends has begun */
     k->node_live[node]--;
     if (epoch == b->live_epoch && b->live > 0) {
         b->live--;
-    } else if (b->older > 0) {
-        b->older--;
     }
 }
 

@@ -55,6 +55,7 @@ void inc_forget(struct world *w, uint32_t id)
         }
     }
     inc->used = false;
+    MYR_ASSERT(w->free_incs.count < w->incs.count);
     /* Happenings of this use are void from now on. */
     inc->serial++;
     myr_vec_push(&w->free_incs, id);
@@ -122,7 +123,8 @@ void inc_begin(struct world *w, uint32_t id, int64_t base_ms)
 {
     struct winc *inc = &w->incs.items[id];
     struct wjob *job = &w->jobs[inc->job];
-    MYR_ASSERT(!inc->running && !inc->broken);
+    MYR_ASSERT(!inc->running && !inc->broken && base_ms <= job->work_ms);
+    MYR_ASSERT(!is_ours(w) || inc->gpus_up == job->gpus); /* the whole gang, or nobody */
     inc->running = true;
     inc->since_ms = w->now_ms;
     inc->base_ms = base_ms;
@@ -274,6 +276,7 @@ void inc_commit(struct world *w, uint32_t id, uint32_t serial)
     int64_t interval_ms = job->group->interval_ms;
     if (inc->epoch >= job->epoch_saved) {
         job->saved_ms = inc_work_ms(w, inc);
+        MYR_ASSERT(job->saved_ms < job->work_ms); /* the end saves by itself */
         job->epoch_saved = inc->epoch;
         check_commit(w->check, job->id, inc->epoch);
         log_saved(w, inc);

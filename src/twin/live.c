@@ -110,6 +110,7 @@ static uint32_t add_job(struct myr_live *live, const struct myr_job_spec *spec,
         live->job_capacity = live->job_capacity ? 2 * live->job_capacity : 64;
         w->jobs = myr_xrealloc(w->jobs, live->job_capacity, sizeof(*w->jobs));
     }
+    MYR_ASSERT(w->job_count < live->job_capacity);
     w->jobs[w->job_count] = (struct wjob){.group = group,
                                           .gpus = spec->gpus,
                                           .id = MYR_NONE,
@@ -163,6 +164,7 @@ static void bind(struct myr_live *live, uint32_t id, uint32_t job)
         }
         live->id_count = count;
     }
+    MYR_ASSERT(id < live->id_count && job < w->job_count && w->job_of_id[id] == MYR_NONE);
     /* Both ways: orders name ids, reports name the world's jobs. */
     w->job_of_id[id] = job;
     w->jobs[job].id = id;
@@ -250,6 +252,7 @@ void myr_live_advance(struct myr_live *live, int64_t now_ms,
     /* What happens may bring about more for the same moment. */
     while (myr_live_next_ms(live) <= now_ms && myr_heap_pop(&w->heap, &item)) {
         /* Each happening at its own time, even if the caller comes late. */
+        MYR_ASSERT(item.key >= w->now_ms && item.key <= now_ms);
         w->now_ms = item.key;
         check_time(w->check, w->now_ms);
         turn(w, (enum happening)(item.value >> 56), (uint32_t)item.value,

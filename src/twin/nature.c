@@ -71,6 +71,7 @@ static void begin_jobs(struct world *w)
             while (pick >= group->parts[size]) {
                 pick -= group->parts[size++];
             }
+            MYR_ASSERT(size < group->size_count);
             struct draw_time work = {group->work_ms[0], group->work_ms[1], group->work_ms[2]};
             int64_t span_ms = group->arrive_ms[1] - group->arrive_ms[0];
             job->group = group;
@@ -97,6 +98,7 @@ static void begin_jobs(struct world *w)
             }
         }
     }
+    MYR_ASSERT(at == s->job_count);
 }
 
 void nature_begin(struct world *w)
@@ -225,6 +227,7 @@ void nature_fault(struct world *w)
     while (pick >= s->classes[class].per_1e12_node_h) {
         pick -= s->classes[class ++].per_1e12_node_h;
     }
+    MYR_ASSERT(class < s->class_count);
     /* What is down or broken already cannot fail again. */
     if (!nature_left_out(w, MYR_SCENARIO_FAULTS, number) && w->nodes[node].up &&
         !w->nodes[node].broken) {
@@ -243,6 +246,7 @@ void nature_partition(struct world *w)
     uint32_t groups = (s->shape.nodes + s->partitions.nodes - 1) / s->partitions.nodes;
     /* Neighbours by number, as under one leaf or in one rack. */
     uint32_t first = myr_rng_below(&rng, groups) * s->partitions.nodes;
+    MYR_ASSERT(first < s->shape.nodes); /* one at least is cut off */
     int64_t length_ms = 1000 + draw_exponential_ms(&rng, s->partitions.length_ms);
     if (!nature_left_out(w, MYR_SCENARIO_PARTITIONS, number)) {
         w->result->partitions++;

@@ -73,7 +73,7 @@ static void sample(struct world *w, int64_t until_ms)
 static int by_double(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
+    return (x > y) - (x < y);
 }
 
 static void sort(double *items, size_t count)
@@ -150,13 +150,17 @@ static void sum_up(struct world *w)
     for (uint32_t i = 0; i < s->job_count; i++) {
         sum_job(w, i);
     }
+    uint64_t busy = 0;
     for (size_t i = 0; i < w->incs.count; i++) {
         const struct winc *inc = &w->incs.items[i];
         /* Those that have ended were counted when they did. */
         if (inc->used && inc->running) {
+            busy += w->jobs[inc->job].gpus;
             w->gpu_ms_running += (uint64_t)(w->now_ms - inc->since_ms) * w->jobs[inc->job].gpus;
         }
     }
+    MYR_ASSERT(busy == w->busy_gpus && w->gpu_ms_kept <= w->gpu_ms_running);
+    MYR_ASSERT(r->done + r->failed + r->cancelled + r->running + r->waiting == r->submitted);
     double sum = 0;
     /* Sorted before it is summed: the sum depends on the order. */
     sort(r->wait_h.items, r->wait_h.count);
@@ -216,11 +220,9 @@ static int play(struct world *w, struct myr_err *err)
     struct myr_heap_item item;
     uint64_t count = 0;
     int rc = MYR_OK;
-    while (rc == MYR_OK && myr_heap_pop(&w->heap, &item)) {
-        /* Later happenings are none of this run's. */
-        if (item.key > w->scenario->length_ms) {
-            break;
-        }
+    /* Later happenings are none of this run's. */
+    while (rc == MYR_OK && w->heap.count > 0 && w->heap.items[0].key <= w->scenario->length_ms) {
+        (void)myr_heap_pop(&w->heap, &item);
         if (w->sample_ms > 0) {
             sample(w, item.key);
         }
@@ -253,8 +255,7 @@ int myr_twin_run(const struct myr_scenario *scenario, const struct myr_twin_opti
                       .seed = options->seed,
                       .job_count = scenario->job_count,
                       .result = ret};
-    *ret = (struct myr_twin_result){
-        .seed = options->seed, .planted = options->planted, .first_violation_ms = -1};
+    *ret = (struct myr_twin_result){.seed = options->seed, .planted = options->planted};
     MYR_TRY(world_begin(&w, err));
     /* One at least: a scenario may have no jobs. */
     w.jobs = myr_xcalloc(w.job_count ? w.job_count : 1, sizeof(*w.jobs));

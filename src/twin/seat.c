@@ -143,6 +143,7 @@ static void ask_for_tick(struct world *w)
     wake_ms -= seat->offset_ms;
     wake_ms = wake_ms > w->now_ms ? wake_ms : w->now_ms;
     if (wake_ms < seat->tick_ms) { /* one that is too early asks again when it comes */
+        MYR_ASSERT(wake_ms >= w->now_ms);
         seat->tick_ms = wake_ms;
         happen(w, wake_ms, HAP_TICK, 0, ++seat->tick & 0xffffff);
     }
@@ -165,9 +166,8 @@ static void note_accepted(struct world *w, const struct myr_effect *effect)
 static void job_says(struct world *w, const struct myr_effect *effect)
 {
     struct wjob *job = &w->jobs[w->job_of_id[effect->job]];
-    if (effect->state == MYR_CONTROL_STARTING) {
-        job->starts++;
-        job->first_start_ms = job->first_start_ms < 0 ? w->now_ms : job->first_start_ms;
+    if (effect->state == MYR_CONTROL_STARTING && job->first_start_ms < 0) {
+        job->first_start_ms = w->now_ms;
     }
     /* A later word takes back an earlier one. */
     job->over = effect->state >= MYR_CONTROL_DONE ? effect->state : 0;
@@ -240,13 +240,14 @@ static void tear(struct world *w, size_t whole)
     draw_init(&rng, w->seed, DRAW_CRASH, w->seat.events, 2);
     size_t more = w->seat.journal.len - whole;
     w->seat.journal.len = whole + myr_rng_below(&rng, (uint32_t)more);
+    MYR_ASSERT(more > 0 && w->seat.journal.len < whole + more); /* else nothing was torn */
 }
 
 /* What was not written is gone; a restart is on its way. */
 static void die(struct world *w)
 {
     struct seat *seat = &w->seat;
-    MYR_ASSERT(w->line.up);
+    MYR_ASSERT(w->line.up && w->line.down_ms == -1 && seat->control);
     myr_control_free(seat->control);
     seat->control = NULL;
     w->line.up = false;
@@ -329,6 +330,7 @@ void seat_tick(struct world *w, uint32_t serial)
     if (!w->line.up || (seat->tick & 0xffffff) != serial) {
         return;
     }
+    MYR_ASSERT(seat->tick_ms <= w->now_ms || seat->tick_ms == INT64_MAX);
     seat->tick_ms = INT64_MAX;
     /* It may have been asked for by an event since, or the clock has jumped. */
     int64_t wake_ms = myr_control_wake_ms(seat->control);
@@ -379,6 +381,7 @@ int seat_restart(struct world *w, struct myr_err *err)
 {
     struct seat *seat = &w->seat;
     struct myr_event event = {.kind = MYR_EVENT_TAKEOVER};
+    MYR_ASSERT(!w->line.up && !seat->control && w->line.down_ms >= 0);
     /* From what was written, as a new process would. */
     MYR_TRY(seat_recover(seat, &seat->control, err));
     if (seat->dead_hash && seat->dead_hash != myr_control_hash(seat->control)) {

@@ -17,8 +17,42 @@ int world_begin(struct world *w, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Whether the happening is a message's: those, and only those, take its slot away when they come.
+ */
+static bool is_message(const struct myr_heap_item *item)
+{
+    enum happening what = (enum happening)(item->value >> 56);
+    return what == HAP_TO_NODE || what == HAP_ORDER || what == HAP_TO_CONTROL;
+}
+
+/*
+ * Of every world that ends, in the middle of whatever: a message on its way has one happening to
+ * come, and every slot is free or somebody's. A slot that is forgotten would never be seen else.
+ */
+static void assert_none_forgotten(const struct world *w)
+{
+    uint64_t on_way = 0, awaited = 0, incs = w->free_incs.count, ranks = w->free_ranks.count;
+    for (size_t i = 0; i < w->msgs.count; i++) {
+        on_way += w->msgs.items[i].used;
+    }
+    for (size_t i = 0; i < w->heap.count; i++) {
+        awaited += is_message(&w->heap.items[i]);
+    }
+    MYR_ASSERT(on_way == awaited);
+    for (uint32_t i = 0; i < w->job_count; i++) {
+        for (size_t k = 0; k < w->jobs[i].incs.count; k++) {
+            const struct winc *inc = &w->incs.items[w->jobs[i].incs.items[k]];
+            MYR_ASSERT(inc->used && inc->job == i && inc->live > 0);
+            incs++;
+            ranks += inc->live;
+        }
+    }
+    MYR_ASSERT(incs == w->incs.count && ranks == w->ranks.count);
+}
+
 void world_done(struct world *w)
 {
+    assert_none_forgotten(w);
     for (uint32_t i = 0; i < w->job_count; i++) {
         myr_vec_done(&w->jobs[i].incs);
         myr_buf_done(&w->jobs[i].log);

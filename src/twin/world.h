@@ -105,9 +105,8 @@ struct wjob {
     int64_t work_ms, saved_ms, step_ms;    /* all of it; up to the last checkpoint; one step */
     int64_t submit_ms, first_start_ms, first_run_ms, end_ms; /* -1: not yet */
     int64_t failed_ms;                                       /* not yet recovered from; -1: none */
-    int64_t lost_ms;                        /* running time whose work was thrown away */
-    uint32_t epoch_saved, starts, failures; /* of the last checkpoint; so far; so far */
-    bool submitted, accepted, finished;     /* asked for; its owner knows; its work is done */
+    uint32_t epoch_saved, failures;                          /* of the last checkpoint; so far */
+    bool submitted, accepted, finished; /* asked for; its owner knows; its work is done */
     uint8_t over;           /* the controller's last word: enum myr_control_job_state, or 0 */
     MYR_VEC(uint32_t) incs; /* that have ranks: slots */
     struct myr_buf log;     /* what its first rank printed, where it is kept */
