@@ -1,7 +1,8 @@
 /* fields: reads and writes maps by tables of rows. */
 #include "fields.h"
 
-enum { KEYS_MAX = 64, DAY_MS = 86400000 };
+/* As many keys as the longest map of a scenario, its top, has. */
+enum { KEYS_MAX = 22, DAY_MS = 86400000 };
 
 static double unit_ms(enum field_unit unit)
 {

@@ -29,6 +29,16 @@ struct field {
     uint32_t name_count;
 };
 
+/* Rows: a number within its limits, and one of a list of words. */
+#define ROW(key, unit, at, min, max)               \
+    {                                              \
+        (key), (unit), (at), (min), (max), NULL, 0 \
+    }
+#define CHOICE(key, at, list)                                          \
+    {                                                                  \
+        (key), FIELD_CHOICE, (at), 0, 0, (list), MYR_ARRAY_COUNT(list) \
+    }
+
 /* Reads the keys that are there; unknown ones, beside 'others', are errors. 'map' may be NULL. */
 MYR_MUST_USE int scene_read(const struct myr_doc *map, const char *what, const struct field *rows,
                             uint32_t count, const char *const *others, uint32_t other_count,

@@ -111,7 +111,7 @@ static void drop_kinds(struct reduction *it)
 static int by_number(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
+    return (x > y) - (x < y);
 }
 
 /* The numbers of a kind that are still in. */

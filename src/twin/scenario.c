@@ -13,85 +13,84 @@ static const char *const yes_names[] = {"false", "true"};
 static const char *const times_names[] = {"typical", "drawn"};
 static const char *const shows_names[] = {"by-class", "crash", "hang", "node-lost"};
 
-#define NAMES(list) (list), MYR_ARRAY_COUNT(list)
-#define AT(field)   offsetof(struct myr_scenario, field)
-#define JOB(field)  offsetof(struct myr_scenario_jobs, field)
+#define AT(field)  offsetof(struct myr_scenario, field)
+#define JOB(field) offsetof(struct myr_scenario_jobs, field)
 
 static const struct field cluster_rows[] = {
-    {"nodes", FIELD_U32, AT(shape.nodes), 1, 200000, NULL, 0},
-    {"gpus_per_node", FIELD_U32, AT(shape.gpus_per_node), 1, 64, NULL, 0},
-    {"leaf_nodes", FIELD_U32, AT(shape.group_nodes), 1, 200000, NULL, 0},
-    {"pod_nodes", FIELD_U32, AT(shape.pod_nodes), 1, 200000, NULL, 0},
+    ROW("nodes", FIELD_U32, AT(shape.nodes), 1, 200000),
+    ROW("gpus_per_node", FIELD_U32, AT(shape.gpus_per_node), 1, 64),
+    ROW("leaf_nodes", FIELD_U32, AT(shape.group_nodes), 1, 200000),
+    ROW("pod_nodes", FIELD_U32, AT(shape.pod_nodes), 1, 200000),
 };
 static const struct field top_rows[] = {
-    {"hours", FIELD_H, AT(length_ms), 0.001, 24 * 1000, NULL, 0},
-    {"tenants", FIELD_U32, AT(tenants), 1, 10000, NULL, 0},
-    {"spares", FIELD_U32, AT(policy.spares), 0, 200000, NULL, 0},
-    {"policy", FIELD_CHOICE, AT(queue_policy), 0, 0, NAMES(policy_names)},
-    {"practice", FIELD_CHOICE, AT(practice), 0, 0, NAMES(practice_names)},
-    {"report_s", FIELD_S, AT(report_ms), 10, 3600, NULL, 0},
-    {"step_s", FIELD_S, AT(step_ms), 0.01, 3600, NULL, 0},
-    {"fence_fails_ppm", FIELD_U32, AT(fence_fails_ppm), 0, 1e6, NULL, 0},
-    {"check_every", FIELD_U64, AT(check_every), 1, 1e9, NULL, 0},
+    ROW("hours", FIELD_H, AT(length_ms), 0.001, 24 * 1000),
+    ROW("tenants", FIELD_U32, AT(tenants), 1, 10000),
+    ROW("spares", FIELD_U32, AT(policy.spares), 0, 200000),
+    CHOICE("policy", AT(queue_policy), policy_names),
+    CHOICE("practice", AT(practice), practice_names),
+    ROW("report_s", FIELD_S, AT(report_ms), 10, 3600),
+    ROW("step_s", FIELD_S, AT(step_ms), 0.01, 3600),
+    ROW("fence_fails_ppm", FIELD_U32, AT(fence_fails_ppm), 0, 1e6),
+    ROW("check_every", FIELD_U64, AT(check_every), 1, 1e9),
 };
 static const struct field control_rows[] = {
-    {"start_window_s", FIELD_S, AT(policy.start_window_ms), 1, 86400, NULL, 0},
-    {"retry_s", FIELD_S, AT(policy.retry_ms), 1, 3600, NULL, 0},
-    {"suspect_s", FIELD_S, AT(policy.suspect_ms), 0.1, 86400, NULL, 0},
-    {"reconnect_s", FIELD_S, AT(policy.reconnect_ms), 0, 86400, NULL, 0},
-    {"first_step_s", FIELD_S, AT(policy.first_step_ms), 1, 864000, NULL, 0},
-    {"hang_s", FIELD_S, AT(policy.hang_ms), 1, 86400, NULL, 0},
-    {"test_s", FIELD_S, AT(policy.test_ms), 1, 1000000, NULL, 0},
-    {"fence_retry_s", FIELD_S, AT(policy.fence_retry_ms), 1, 86400, NULL, 0},
-    {"clock_slack_s", FIELD_S, AT(policy.clock_slack_ms), 0, 86400, NULL, 0},
-    {"drain_permille", FIELD_U32, AT(policy.drain_permille), 0, 1000, NULL, 0},
-    {"restarts_in_place", FIELD_U32, AT(policy.restarts_in_place), 0, 1000000, NULL, 0},
-    {"grace_s", FIELD_U32, AT(policy.grace_s), 0, 86400, NULL, 0},
+    ROW("start_window_s", FIELD_S, AT(policy.start_window_ms), 1, 86400),
+    ROW("retry_s", FIELD_S, AT(policy.retry_ms), 1, 3600),
+    ROW("suspect_s", FIELD_S, AT(policy.suspect_ms), 0.1, 86400),
+    ROW("reconnect_s", FIELD_S, AT(policy.reconnect_ms), 0, 86400),
+    ROW("first_step_s", FIELD_S, AT(policy.first_step_ms), 1, 864000),
+    ROW("hang_s", FIELD_S, AT(policy.hang_ms), 1, 86400),
+    ROW("test_s", FIELD_S, AT(policy.test_ms), 1, 1000000),
+    ROW("fence_retry_s", FIELD_S, AT(policy.fence_retry_ms), 1, 86400),
+    ROW("clock_slack_s", FIELD_S, AT(policy.clock_slack_ms), 0, 86400),
+    ROW("drain_permille", FIELD_U32, AT(policy.drain_permille), 0, 1000),
+    ROW("restarts_in_place", FIELD_U32, AT(policy.restarts_in_place), 0, 1000000),
+    ROW("grace_s", FIELD_U32, AT(policy.grace_s), 0, 86400),
 };
 static const struct field message_rows[] = {
-    {"lost_ppm", FIELD_U32, AT(messages.lost_ppm), 0, 900000, NULL, 0},
-    {"twice_ppm", FIELD_U32, AT(messages.twice_ppm), 0, 1e6, NULL, 0},
-    {"late_ppm", FIELD_U32, AT(messages.late_ppm), 0, 1e6, NULL, 0},
-    {"late_s", FIELD_S, AT(messages.late_ms), 0, 86400, NULL, 0},
+    ROW("lost_ppm", FIELD_U32, AT(messages.lost_ppm), 0, 900000),
+    ROW("twice_ppm", FIELD_U32, AT(messages.twice_ppm), 0, 1e6),
+    ROW("late_ppm", FIELD_U32, AT(messages.late_ppm), 0, 1e6),
+    ROW("late_s", FIELD_S, AT(messages.late_ms), 0, 86400),
 };
 static const struct field partition_rows[] = {
-    {"per_day", FIELD_PER_DAY, AT(partitions.every_ms), 0, 10000, NULL, 0},
-    {"nodes", FIELD_U32, AT(partitions.nodes), 1, 200000, NULL, 0},
-    {"minutes", FIELD_MIN, AT(partitions.length_ms), 0, 100000, NULL, 0},
+    ROW("per_day", FIELD_PER_DAY, AT(partitions.every_ms), 0, 10000),
+    ROW("nodes", FIELD_U32, AT(partitions.nodes), 1, 200000),
+    ROW("minutes", FIELD_MIN, AT(partitions.length_ms), 0, 100000),
 };
 static const struct field crash_rows[] = {
-    {"per_day", FIELD_PER_DAY, AT(crashes.every_ms), 0, 10000, NULL, 0},
-    {"seconds", FIELD_S, AT(crashes.length_ms), 0.001, 86400, NULL, 0},
-    {"every_events", FIELD_U64, AT(crashes.every_events), 0, 1e12, NULL, 0},
+    ROW("per_day", FIELD_PER_DAY, AT(crashes.every_ms), 0, 10000),
+    ROW("seconds", FIELD_S, AT(crashes.length_ms), 0.001, 86400),
+    ROW("every_events", FIELD_U64, AT(crashes.every_events), 0, 1e12),
 };
 static const struct field clock_rows[] = {
-    {"per_day", FIELD_PER_DAY, AT(clock.every_ms), 0, 10000, NULL, 0},
-    {"seconds", FIELD_S, AT(clock.step_ms), 0, 1e6, NULL, 0},
-    {"drift_permille", FIELD_U32, AT(clock.drift_permille), 0, 90, NULL, 0},
+    ROW("per_day", FIELD_PER_DAY, AT(clock.every_ms), 0, 10000),
+    ROW("seconds", FIELD_S, AT(clock.step_ms), 0, 1e6),
+    ROW("drift_permille", FIELD_U32, AT(clock.drift_permille), 0, 90),
 };
 static const struct field drain_rows[] = {
-    {"per_day", FIELD_PER_DAY, AT(drains.every_ms), 0, 100000, NULL, 0},
-    {"hours", FIELD_H, AT(drains.length_ms), 0, 10000, NULL, 0},
+    ROW("per_day", FIELD_PER_DAY, AT(drains.every_ms), 0, 100000),
+    ROW("hours", FIELD_H, AT(drains.length_ms), 0, 10000),
 };
 static const struct field window_rows[] = {
-    {"first", FIELD_U32, offsetof(struct myr_scenario_window, first), 0, 200000, NULL, 0},
-    {"count", FIELD_U32, offsetof(struct myr_scenario_window, count), 1, 200000, NULL, 0},
-    {"at_h", FIELD_H, offsetof(struct myr_scenario_window, at_ms), 0, 24000, NULL, 0},
-    {"hours", FIELD_H, offsetof(struct myr_scenario_window, length_ms), 0.01, 24000, NULL, 0},
-    {"drain_h", FIELD_H, offsetof(struct myr_scenario_window, drain_ms), 0, 24000, NULL, 0},
+    ROW("first", FIELD_U32, offsetof(struct myr_scenario_window, first), 0, 200000),
+    ROW("count", FIELD_U32, offsetof(struct myr_scenario_window, count), 1, 200000),
+    ROW("at_h", FIELD_H, offsetof(struct myr_scenario_window, at_ms), 0, 24000),
+    ROW("hours", FIELD_H, offsetof(struct myr_scenario_window, length_ms), 0.01, 24000),
+    ROW("drain_h", FIELD_H, offsetof(struct myr_scenario_window, drain_ms), 0, 24000),
 };
 static const struct field job_rows[] = {
-    {"count", FIELD_U32, JOB(count), 1, MYR_SCENARIO_JOBS_MAX, NULL, 0},
-    {"interval_s", FIELD_S, JOB(interval_ms), 0, 1e6, NULL, 0},
-    {"stall_s", FIELD_S, JOB(stall_ms), 0, 1e5, NULL, 0},
-    {"limit_s", FIELD_WHOLE_S, JOB(limit_s), 0, 1e9, NULL, 0},
-    {"restart", FIELD_CHOICE, JOB(restart), 0, 0, NAMES(restart_names)},
-    {"service", FIELD_CHOICE, JOB(service), 0, 0, NAMES(yes_names)},
-    {"retries", FIELD_U32, JOB(retries), 0, MYR_JOB_RETRIES_MAX, NULL, 0},
-    {"lease_s", FIELD_U32, JOB(lease_s), 1, MYR_LEASE_S_MAX, NULL, 0},
-    {"tenant", FIELD_U32, JOB(tenant), 0, 9999, NULL, 0},
-    {"priority", FIELD_I32, JOB(priority), -MYR_PRIORITY_MAX, MYR_PRIORITY_MAX, NULL, 0},
-    {"cancel_ppm", FIELD_U32, JOB(cancel_ppm), 0, 1e6, NULL, 0},
+    ROW("count", FIELD_U32, JOB(count), 1, MYR_SCENARIO_JOBS_MAX),
+    ROW("interval_s", FIELD_S, JOB(interval_ms), 0, 1e6),
+    ROW("stall_s", FIELD_S, JOB(stall_ms), 0, 1e5),
+    ROW("limit_s", FIELD_WHOLE_S, JOB(limit_s), 0, 1e9),
+    CHOICE("restart", JOB(restart), restart_names),
+    CHOICE("service", JOB(service), yes_names),
+    ROW("retries", FIELD_U32, JOB(retries), 0, MYR_JOB_RETRIES_MAX),
+    ROW("lease_s", FIELD_U32, JOB(lease_s), 1, MYR_LEASE_S_MAX),
+    ROW("tenant", FIELD_U32, JOB(tenant), 0, 9999),
+    ROW("priority", FIELD_I32, JOB(priority), -MYR_PRIORITY_MAX, MYR_PRIORITY_MAX),
+    ROW("cancel_ppm", FIELD_U32, JOB(cancel_ppm), 0, 1e6),
 };
 
 /* ---- lists of numbers ---- */
@@ -141,7 +140,7 @@ static int read_sizes(const struct myr_doc *map, struct myr_scenario_jobs *ret,
                              gpus->count, MYR_SCENARIO_SIZES_MAX);
     }
     for (uint32_t i = 0; i < gpus->count && rc == MYR_OK; i++) {
-        uint64_t size = 0;
+        uint64_t size;
         if (!myr_str_to_u64(gpus->entries[i].key, &size) || size < 1 || size > most) {
             return myr_doc_error(err, gpus->entries[i].value, MYR_EINVAL,
                                  "a size in GPUs from 1 to %llu is expected before ':'",
@@ -297,8 +296,8 @@ static int read_faults(const struct myr_doc *doc, struct myr_scenario *s, struct
         uint32_t times, shows;
     } words = {1, 0};
     static const struct field rows[] = {
-        {"times", FIELD_CHOICE, offsetof(struct words, times), 0, 0, NAMES(times_names)},
-        {"shows", FIELD_CHOICE, offsetof(struct words, shows), 0, 0, NAMES(shows_names)},
+        CHOICE("times", offsetof(struct words, times), times_names),
+        CHOICE("shows", offsetof(struct words, shows), shows_names),
     };
     static const char *const others[] = {"rate"};
     const struct myr_doc *faults = myr_doc_get(doc, "faults");
@@ -325,7 +324,7 @@ static int read_faults(const struct myr_doc *doc, struct myr_scenario *s, struct
 static int by_number(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
+    return (x > y) - (x < y);
 }
 
 static int read_left_out(const struct myr_doc *doc, struct myr_scenario *s, struct myr_err *err)

@@ -246,11 +246,65 @@ static void keys_that_belong_together_are_held_against_each_other(void **state)
     expect(FOUR "leave_out: {jobs: [3, 1]}\njobs: []\n", NULL);
     expect(FOUR "leave_out: {jobs: [-1]}\njobs: []\n", "jobs");
     expect(FOUR "leave_out: {job: [1]}\njobs: []\n", "unknown key 'job'");
-    expect(FOUR "leave_out: [1]\njobs: []\n", "leave_out");
+    expect(FOUR "leave_out: [1]\njobs: []\n", "'leave_out' is a list, a map of keys is expected");
+    expect(FOUR "leave_out: {jobs: 3}\njobs: []\n",
+           "s.yaml:2:19: 'jobs' is '3', a list is expected");
+    expect(FOUR "leave_out: {jobs: [], clock: [1, x]}\njobs: []\n", "'clock' is 'x'");
+    expect(FOUR "leave_out: {drains: [4294967294]}\njobs: []\n", NULL);
+    expect(FOUR "leave_out: {drains: [4294967295]}\njobs: []\n", "4294967295");
     expect(FOUR "faults: {rate: none, times: typical}\njobs: []\n", NULL);
     expect(FOUR "faults: {rate: 1, times: guessed}\njobs: []\n", "times");
     expect(FOUR "days: 0.0001\njobs: []\n", "days");
     expect(FOUR "days: 1001\njobs: []\n", "days");
+}
+
+/* A list of so many, each with its number, for the limits of lists. */
+static void expect_many(const char *head, const char *one, uint32_t count, const char *tail,
+                        const char *says)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    const char *number = strchr(one, '#');
+    myr_buf_puts(&text, head);
+    for (uint32_t i = 1; i <= count; i++) {
+        myr_buf_printf(&text, "%.*s%u%s", (int)(number - one), one, i, number + 1);
+    }
+    myr_buf_puts(&text, tail);
+    expect(text.data, says);
+}
+
+static void lists_have_their_most(void **state)
+{
+    (void)state;
+    const char *groups = "cluster: {nodes: 9}\njobs:\n";
+    const char *sizes = "cluster: {nodes: 8}\njobs:\n  - {hours: 1, gpus: {64: 1";
+    const char *windows = "cluster: {nodes: 100}\njobs: []\nmaintenance:\n";
+    expect_many(groups, "  - {gpus: #, hours: 1}\n", 64, "", NULL);
+    expect_many(groups, "  - {gpus: #, hours: 1}\n", 65, "", "65 groups of jobs, up to 64");
+    expect_many(sizes, ", #: 1", 31, "}}\n", NULL);
+    expect_many(sizes, ", #: 1", 32, "}}\n", "has 33 sizes, 1 to 32");
+    expect_many(windows, "  - {first: #}\n", 64, "", NULL);
+    expect_many(windows, "  - {first: #}\n", 65, "", "65 windows, up to 64");
+}
+
+/* What is left out is kept in order, whatever order it was said in, each kind by itself. */
+static void numbers_that_are_left_out_are_sorted(void **state)
+{
+    (void)state;
+    struct myr_arena arena;
+    struct myr_scenario s;
+    struct myr_buf text = {};
+    myr_arena_init(&arena);
+    struct myr_str given =
+        MYR_STR(FOUR "leave_out: {clock: [7], drains: [3, 1, 2], crashes: [9, 8],\n"
+                     "  partitions: [5, 4294967294, 6, 0], faults: [], jobs: [2, 1]}\njobs: []\n");
+    assert_int_equal(myr_scenario_parse(&s, &arena, "s", given, NULL), MYR_OK);
+    myr_scenario_write(&s, &text);
+    assert_string_equal(strstr(text.data, "leave_out:"),
+                        "leave_out:\n  jobs: [1, 2]\n  partitions: [0, 5, 6, 4294967294]\n"
+                        "  crashes: [8, 9]\n  drains: [1, 2, 3]\n  clock: [7]\n");
+    myr_buf_done(&text);
+    myr_scenario_done(&s);
+    myr_arena_done(&arena);
 }
 
 /* Rates of the classes add up to the rate that was asked for, for every cluster. */
@@ -330,6 +384,8 @@ int main(void)
         cmocka_unit_test(keys_are_what_the_manual_says),
         cmocka_unit_test(rates_a_day_are_times_between),
         cmocka_unit_test(keys_that_belong_together_are_held_against_each_other),
+        cmocka_unit_test(lists_have_their_most),
+        cmocka_unit_test(numbers_that_are_left_out_are_sorted),
         cmocka_unit_test(classes_add_up_to_the_rate),
         cmocka_unit_test(hangs_are_told_from_late_reports),
     };
