@@ -47,8 +47,7 @@ static const char style[] =
 struct floor {
     const struct myr_design *design;
     struct myr_svg svg;
-    uint8_t *marks;  /* by rack: bits */
-    uint8_t *counts; /* by rack: switches, at most 255 */
+    uint8_t *marks; /* by rack: bits */
     int32_t cell_w, cell_h, gap, left, top;
     bool names, figures; /* whether cells are large enough for them */
 };
