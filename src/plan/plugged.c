@@ -95,9 +95,9 @@ uint32_t myr_plan_physical(const struct myr_design *design, const struct myr_cat
                            struct myr_answer *answer, const struct myr_value **ret_rows)
 {
     static const struct myr_answer_column columns[] = {
-        {"rule", "RULE", 0, 0},         {"where", "WHERE", 0, 0},
-        {"message", "FINDING", 0, 0},   {"places", "PLACES", MYR_COLUMN_NUMBER, 0},
-        {"accepted", "ACCEPTED", 0, 0},
+        MYR_COLUMN("rule", "RULE", 0),         MYR_COLUMN("where", "WHERE", 0),
+        MYR_COLUMN("message", "FINDING", 0),   MYR_COLUMN("places", "PLACES", MYR_COLUMN_NUMBER),
+        MYR_COLUMN("accepted", "ACCEPTED", 0),
     };
     MYR_CLEANUP(myr_physical_done) struct myr_physical physical = {};
     uint32_t open = 0;
