@@ -22,9 +22,9 @@ int myr_design_one_kind(const struct myr_design *design, const char *name, struc
                 "%s: nodes of different kinds: group '%.40s' has %u x %.40s a node%s, group "
                 "'%.40s' %u x %.40s%s; one kind is expected here",
                 name, myr_design_str(design, a->name), a->gpus_per_node,
-                myr_design_str(design, a->gpu_part), a->networks & 1 ? "" : " off the network",
-                myr_design_str(design, b->name), b->gpus_per_node,
-                myr_design_str(design, b->gpu_part),
+                myr_design_str(design, a->gpu_part),
+                a->networks & 1 ? "" : " off the compute network", myr_design_str(design, b->name),
+                b->gpus_per_node, myr_design_str(design, b->gpu_part),
                 b->networks & 1 ? "" : " off the compute network");
             myr_err_hint(err, "plan the groups one by one: a spec with that group alone");
             return rc;
