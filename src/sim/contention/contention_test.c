@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "kept.h"
 #include "myriad/sim/contention.h"
 
 static struct myr_contention made_up(void)
@@ -66,6 +67,89 @@ static void a_table_reads_back_as_it_was_written(void **state)
     unlink(path);
 }
 
+/* As other programs read it: six digits behind the point, and every key. */
+static void a_table_is_this_text(void **state)
+{
+    (void)state;
+    struct myr_contention table = made_up();
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    char path[] = "/tmp/myriad-contention-XXXXXX.json";
+    int fd = mkstemps(path, 5);
+    assert_true(fd >= 0);
+    close(fd);
+    table.loads[1] = 0.1234567;
+    table.net = MYR_NET_STORAGE;
+    table.cells[0][0][1] = (struct myr_contention_cell){1.2345678, 2.3456789, 5};
+    assert_int_equal(myr_contention_write(&table, path, NULL), MYR_OK);
+    assert_int_equal(myr_file_read(path, 1 << 20, &text, NULL), MYR_OK);
+    unlink(path);
+    assert_kept("sim-contention.json", &text);
+}
+
+/* One row of a good table is changed: what the limits are, and where. */
+static void rows_have_their_limits_and_their_order(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *to, *words; /* NULL: it is as good */
+    } cases[] = {
+        {"\"version\": 1", "\"version\": 0", "'version' is"},
+        {"\"version\": 1", "\"version\": 2", "'version' is"},
+        {"\"seed\": 7", "\"seed\": 18446744073709551615", NULL},
+        {"\"gpus\": 64", "\"gpus\": 1", NULL},
+        {"\"gpus\": 64", "\"gpus\": 0", "'gpus' is"},
+        {"\"gpus\": 64", "\"gpus\": 4294967295", NULL},
+        {"\"gpus\": 64", "\"gpus\": 4294967296", "'gpus' is"},
+        {"\"links\": 200", "\"links\": 1", NULL},
+        {"\"links\": 200", "\"links\": 0", "'links' is"},
+        {"\"links\": 200", "\"links\": 4294967296", "'links' is"},
+        {"\"net\": \"compute\"", "\"net\": \"oob\"", NULL},
+        {"\"net\": \"compute\"", "\"net\": \"none\"", "'net' is"},
+        {"\"jobs\": 1,", "\"jobs\": 0,", NULL},
+        {"\"jobs\": 1,", "\"jobs\": 4294967295,", NULL},
+        {"\"jobs\": 1,", "\"jobs\": 4294967296,", "'jobs' is"},
+        {"\"mean\": 1,", "\"mean\": 1000000000,", NULL},
+        {"\"mean\": 1,", "\"mean\": 1000000000.1,", "'mean' is"},
+        {"\"mean\": 1,", "\"mean\": 0.999999,", "'mean' is"},
+        {"\"worst\": 2\n", "\"worst\": 1\n", NULL},
+        {"\"worst\": 2\n", "\"worst\": 0.999999\n", "'worst' is"},
+        {"\"worst\": 2\n", "\"worst\": 1000000000.1\n", "'worst' is"},
+        {"\"load\": 0,", "\"load\": -0.1,", "'load' is"},
+        {"\"load\": 0,", "\"load\": 0.1,", "this row is out of order"}, /* not the next one's */
+        {"\"load\": 0.25,", "\"load\": 0,", "this row is out of order"},
+        {"\"load\": 1,", "\"load\": 1.1,", "'load' is"},
+        {"\"level\": \"leaf\"", "\"level\": \"pod\"", "this row is out of order"},
+        {"\"pattern\": \"ring\"", "\"pattern\": \"none\"", "'pattern' is"},
+        {"\"rows\"", "\"lines\"", "'rows'"},
+        {"\"seed\"", "\"sede\"", "'seed'"},
+        {"\"policy\"", "\"police\"", "'policy'"},
+    };
+    struct myr_contention table = made_up(), back;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    char path[] = "/tmp/myriad-contention-XXXXXX.json";
+    int fd = mkstemps(path, 5);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(myr_contention_write(&table, path, NULL), MYR_OK);
+    assert_int_equal(myr_file_read(path, 1 << 20, &text, NULL), MYR_OK);
+    unlink(path);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf changed = {};
+        struct myr_err err = {};
+        const char *at = strstr(text.data, cases[i].from);
+        assert_non_null(at);
+        myr_buf_put(&changed, text.data, (size_t)(at - text.data));
+        myr_buf_puts(&changed, cases[i].to);
+        myr_buf_puts(&changed, at + strlen(cases[i].from));
+        int rc = myr_contention_parse("t.json", (struct myr_str){changed.data, changed.len}, &back,
+                                      &err);
+        if (rc != (cases[i].words ? MYR_EINVAL : MYR_OK) ||
+            (cases[i].words && !strstr(err.message, cases[i].words))) {
+            fail_msg("%s: %d %s", cases[i].to, rc, err.message);
+        }
+    }
+}
+
 static void damaged_tables_are_refused_with_their_place(void **state)
 {
     (void)state;
@@ -109,6 +193,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lookup_is_straight_between_loads),
         cmocka_unit_test(a_table_reads_back_as_it_was_written),
+        cmocka_unit_test(a_table_is_this_text),
+        cmocka_unit_test(rows_have_their_limits_and_their_order),
         cmocka_unit_test(damaged_tables_are_refused_with_their_place),
         cmocka_unit_test(another_kind_of_file_is_named),
     };

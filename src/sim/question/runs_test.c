@@ -248,14 +248,12 @@ static void put_answer(struct myr_buf *text, const struct myr_sim_answer *answer
                    (long long)result->end, (unsigned long long)result->transfers,
                    (unsigned long long)result->flows, (unsigned long long)result->events,
                    (unsigned long long)result->solved, (unsigned long long)result->hash);
-    if (bounds->known) {
-        myr_buf_printf(text,
-                       "  bounds: alpha %lld, chain %lld, beta %lld, incast %lld, bisection %lld, "
-                       "best %lld\n",
-                       (long long)bounds->alpha, (long long)bounds->chain, (long long)bounds->beta,
-                       (long long)bounds->incast, (long long)bounds->bisection,
-                       (long long)bounds->best);
-    }
+    myr_buf_printf(text,
+                   "  bounds%s: alpha %lld, chain %lld, beta %lld, incast %lld, bisection %lld, "
+                   "best %lld\n",
+                   bounds->known ? "" : " unknown", (long long)bounds->alpha,
+                   (long long)bounds->chain, (long long)bounds->beta, (long long)bounds->incast,
+                   (long long)bounds->bisection, (long long)bounds->best);
     for (uint32_t i = 0; i < answer->job_count; i++) {
         const struct myr_sim_job *job = &answer->jobs[i];
         myr_buf_printf(text, "  job: %u tasks, end %lld, alone %lld, slowdown %.9g, bound %lld",
