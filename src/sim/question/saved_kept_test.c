@@ -150,10 +150,69 @@ static void every_byte_of_a_saved_question_is_looked_at(void **state)
     assert_kept("sim-saved.txt", &text);
 }
 
+/* Another value of one of the question's numbers, the sums of the head right. */
+static void judge_number(const struct myr_buf *file, const char *name, const char *value,
+                         bool right)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf other = {};
+    struct tally tally = {};
+    uint64_t words, length;
+    memcpy(&words, file->data + WORDS_AT, sizeof(words));
+    const char *at = memmem(file->data + HEAD, words, name, strlen(name) + 1);
+    assert_non_null(at);
+    at += strlen(name) + 1;
+    myr_buf_put(&other, file->data, (size_t)(at - file->data));
+    myr_buf_put(&other, value, strlen(value) + 1);
+    at += strlen(at) + 1;
+    myr_buf_put(&other, at, file->len - (size_t)(at - file->data));
+    words += other.len - file->len;
+    length = other.len - HEAD;
+    memcpy(other.data + WORDS_AT, &words, sizeof(words));
+    memcpy(other.data + LENGTH_AT, &length, sizeof(length));
+    mend(&other);
+    judge(&other, &tally);
+    bool wrong =
+        strcmp(tally.said[0], "FILE: the saved run is damaged: its question is wrong") == 0;
+    if (wrong == right) {
+        fail_msg("%s %s: %s", name, value, tally.said[0]);
+    }
+}
+
+static void numbers_of_a_saved_question_have_their_limits(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        uint32_t least, most;
+    } numbers[] = {{"net", 0, MYR_NET_COUNT - 1},
+                   {"lb", 0, MYR_POLICY_COUNT - 1},
+                   {"polarised", 0, 1},
+                   {"queue-pairs", 1, 256},
+                   {"efficiency", 1, 1000},
+                   {"sharing-loss", 0, 999},
+                   {"pause", 0, 1000},
+                   {"paths", 0, 1}};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf file = {};
+    save(&file);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(numbers); i++) {
+        uint32_t least = numbers[i].least, values[] = {least, numbers[i].most, numbers[i].most + 1};
+        for (size_t k = 0; k < MYR_ARRAY_COUNT(values); k++) {
+            char value[16];
+            snprintf(value, sizeof(value), "%u", values[k]);
+            judge_number(&file, numbers[i].name, value, k < 2);
+        }
+        judge_number(&file, numbers[i].name, least ? "0" : "-1", false);
+    }
+    judge_number(&file, "seed", "18446744073709551615", true);
+    judge_number(&file, "seed", "18446744073709551616", false);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_byte_of_a_saved_question_is_looked_at),
+        cmocka_unit_test(numbers_of_a_saved_question_have_their_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,8 +78,7 @@ static uint32_t list_rows(const struct myr_graph *graph, struct row *rows)
                 row.first = net->first_spine;
                 row.count = net->spine;
             } else if (graph->clos) {
-                row.first = net->first_leaf;
-                row.count = net->leaf;
+                row.count = net->leaf; /* they are the first of its switches */
             }
             rows[count++] = row;
         }
