@@ -130,6 +130,67 @@ static void designs_are_called_and_told_as_they_were(void **state)
     assert_kept("designs.txt", &text);
 }
 
+/* Boxes of power and cooling stand last; they are found by halving, whatever stands before. */
+static void boxes_of_power_and_cooling_are_a_range_at_the_end(void **state)
+{
+    static struct myr_design_head head;
+    static struct myr_network networks[MYR_NET_COUNT];
+    struct myr_place places[9] = {};
+    (void)state;
+    for (uint32_t others = 0; others <= 3; others++) {
+        for (uint32_t pdus = 0; pdus <= 3; pdus++) {
+            for (uint32_t cdus = 0; cdus <= 3; cdus++) {
+                struct myr_design design = {.head = &head,
+                                            .networks = networks,
+                                            .place = places,
+                                            .device_count = others + pdus + cdus};
+                for (uint32_t i = 0; i < design.device_count; i++) {
+                    places[i].kind = i < others          ? MYR_DEVICE_LEAF
+                                     : i < others + pdus ? MYR_DEVICE_PDU
+                                                         : MYR_DEVICE_CDU;
+                }
+                struct myr_device_range pdu =
+                    myr_design_range(&design, MYR_DEVICE_PDU, MYR_NET_COMPUTE);
+                struct myr_device_range cdu =
+                    myr_design_range(&design, MYR_DEVICE_CDU, MYR_NET_OOB);
+                assert_int_equal(pdu.first, others);
+                assert_int_equal(pdu.count, pdus);
+                assert_int_equal(cdu.first, others + pdus);
+                assert_int_equal(cdu.count, cdus);
+            }
+        }
+    }
+}
+
+/* Planes first, then pods and units, by rails the other way round; the ordinal last. */
+static void places_have_an_order(void **state)
+{
+    static const struct {
+        struct myr_place a, b;
+        int order;
+    } rows[] = {
+        {{.plane = 0, .pod = 9}, {.plane = 1}, -1},
+        {{.pod = 1, .unit = 9, .ordinal = 9}, {.pod = 2}, -1},
+        {{.unit = 1, .ordinal = 9}, {.unit = 2}, -1},
+        {{.ordinal = 1}, {.ordinal = 2}, -1},
+        {{.ordinal = 2}, {.ordinal = 2}, 0},
+        {{.style = MYR_NAME_RAIL_POD, .unit = 1, .pod = 9},
+         {.style = MYR_NAME_RAIL_POD, .unit = 2},
+         -1},
+        {{.style = MYR_NAME_RAIL_GROUP, .unit = 1, .pod = 9},
+         {.style = MYR_NAME_RAIL_GROUP, .unit = 2},
+         -1},
+        {{.style = MYR_NAME_RAIL_POD, .pod = 1, .ordinal = 9},
+         {.style = MYR_NAME_RAIL_POD, .pod = 2},
+         -1},
+    };
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        assert_int_equal(myr_place_compare(&rows[i].a, &rows[i].b), rows[i].order);
+        assert_int_equal(myr_place_compare(&rows[i].b, &rows[i].a), -rows[i].order);
+    }
+}
+
 static void a_design_is_written_as_it_was_read(void **state)
 {
     (void)state;
@@ -341,6 +402,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(designs_are_called_and_told_as_they_were),
+        cmocka_unit_test(boxes_of_power_and_cooling_are_a_range_at_the_end),
+        cmocka_unit_test(places_have_an_order),
         cmocka_unit_test(a_design_is_written_as_it_was_read),
         cmocka_unit_test(nodes_are_of_one_kind_where_all_that_counts_is_alike),
         cmocka_unit_test(what_is_wrong_with_a_header_is_said),
