@@ -1,7 +1,7 @@
 /*
  * Steps of filling a room, one by one: which servers belong together, in which order racks are
  * filled, which of them are best for switches, which starts are worth beginning from, and how far
- * polishing gets with how much work. All of it in plain words (tests/kept/plan-stages.txt).
+ * polishing gets with how much work. All of it is kept in plain words (tests/kept).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -212,7 +212,7 @@ static void the_shortest_starts_come_first(void **state)
         }
         staged_end(&s);
     }
-    assert_kept("plan-starts.txt", &told);
+    assert_kept("plan-room-starts.txt", &told);
 }
 
 /* From an aligned placement, whose cables are long: each pass makes them shorter, and the limit
