@@ -19,7 +19,20 @@
  * change of the answer is fine; it is made on purpose, and the file is written anew.
  */
 
-enum { RAIL, RAIL_ONLY, PODS, PLANES, TORUS, DRAGONFLY, SCALE_UP, TREE, TREE_2, TREE_6, FABRICS };
+enum {
+    RAIL,
+    RAIL_ONLY,
+    PODS,
+    PLANES,
+    TORUS,
+    DRAGONFLY,
+    SCALE_UP,
+    TREE,
+    TREE_2,
+    TREE_6,
+    TREE_8,
+    FABRICS
+};
 static const struct {
     const char *name, *words, *spec;
 } fabrics[FABRICS] = {
@@ -47,6 +60,7 @@ static const struct {
                   "tiers: 1, switch: eth-102t4-128x800, length_m: 100}}}"},
     [TREE] = {"fat-tree", "fat-tree:k=4,gbps=100,delay=1us", NULL},
     [TREE_6] = {"six ports", "fat-tree:k=6", NULL},
+    [TREE_8] = {"eight ports", "fat-tree:k=8", NULL},
     [TREE_2] = {"two tiers", "fat-tree:k=8,gbps=400,delay=300ns,tiers=2", NULL},
 };
 
@@ -494,7 +508,8 @@ static void tables_of_contention_are_what_they_were(void **state)
                   {TREE_2, MYR_POLICY_PLANNED, 2},  {RAIL, MYR_POLICY_ECMP_CRC, 3},
                   {RAIL_ONLY, MYR_POLICY_SPRAY, 0}, {PODS, MYR_POLICY_ECMP_CRC, 1},
                   {TORUS, MYR_POLICY_ECMP_CRC, 0},  {SCALE_UP, MYR_POLICY_STATIC, 0},
-                  {TREE_6, MYR_POLICY_ECMP_CRC, 5}, {TREE_6, MYR_POLICY_ADAPTIVE, 6}};
+                  {TREE_6, MYR_POLICY_ECMP_CRC, 5}, {TREE_6, MYR_POLICY_ADAPTIVE, 6},
+                  {TREE_8, MYR_POLICY_ECMP_CRC, 1}};
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     for (size_t t = 0; t < MYR_ARRAY_COUNT(tables); t++) {
         MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
