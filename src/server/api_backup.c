@@ -33,6 +33,7 @@ static void finish(struct backup *backup, const char *problem)
 {
     struct stat status = {};
     int fd = -1;
+    MYR_ASSERT(backup->server->backup == backup);
     store_copy_end(backup->copy);
     if (!problem) {
         fd = open(backup->path, O_RDONLY | O_CLOEXEC);

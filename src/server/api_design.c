@@ -179,7 +179,8 @@ static void add_rows(struct server *server, struct wanted *wanted)
         config->names[i] = wanted->names[i];
         wanted->names[i] = NULL; /* it is the configuration's now */
         rows->nodes[i].name = config->names[i];
-        myr_strmap_add(&rows->node_ids, myr_str_from(config->names[i]), i);
+        bool fresh = myr_strmap_add(&rows->node_ids, myr_str_from(config->names[i]), i);
+        MYR_ASSERT(fresh); /* compare() has found those that are there in their places */
     }
     config->node_count = rows->node_count = wanted->count;
     server->node_changes++;

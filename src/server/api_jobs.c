@@ -20,6 +20,13 @@ static void put_moment(struct myr_json *json, const char *key, int64_t at_ms)
     }
 }
 
+/* Empty where the store does not name it. */
+static const char *tenant_of(const struct server *server, const struct job_row *row)
+{
+    return row->tenant < server->rows.tenants.count ? server->rows.tenants.items[row->tenant].name
+                                                    : "";
+}
+
 /* One job as lists have it; the keys are part of the API. */
 static void put_job(const struct server *server, uint32_t id, struct myr_json *json)
 {
@@ -27,10 +34,7 @@ static void put_job(const struct server *server, uint32_t id, struct myr_json *j
     struct myr_control_job job = myr_control_job(server->control, id);
     myr_json_u64(json, "id", id);
     myr_json_text(json, "name", row->name);
-    myr_json_text(json, "tenant",
-                  row->tenant < server->rows.tenants.count
-                      ? server->rows.tenants.items[row->tenant].name
-                      : "");
+    myr_json_text(json, "tenant", tenant_of(server, row));
     myr_json_text(json, "user", row->user);
     myr_json_text(json, "state", myr_control_job_state_name(job.state));
     myr_json_u64(json, "gpus", job.spec.gpus);
@@ -553,7 +557,7 @@ int api_queue(struct request *request, struct myr_buf *ret, struct myr_err *err)
         myr_json_object(&json, NULL);
         myr_json_u64(&json, "id", id);
         myr_json_text(&json, "name", row->name);
-        myr_json_text(&json, "tenant", server->rows.tenants.items[row->tenant].name);
+        myr_json_text(&json, "tenant", tenant_of(server, row));
         myr_json_u64(&json, "gpus", job.spec.gpus);
         myr_json_i64(&json, "priority", job.spec.priority);
         myr_json_double(&json, "waited_s", (double)(now_ms - row->submitted_ms) / 1e3, 1);

@@ -49,7 +49,7 @@ static int join(void *context, const char *key, struct myr_str value, struct myr
  */
 static void put_snapshot(struct server *server)
 {
-    struct myr_buf bytes = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
     char key[32];
     /* All events that were taken are in it, committed or about to be. */
     myr_control_save(server->control, &bytes);
@@ -61,8 +61,9 @@ static void put_snapshot(struct server *server)
     server->journal_next = 0;
     journal_key(server->journal_next++, key);
     store_put(server->store, key, (struct myr_str){bytes.data, bytes.len});
-    myr_buf_done(&bytes);
     server->since_snapshot = 0;
+    /* The next part of the journal stands behind its beginning. */
+    MYR_ASSERT(server->journal_next == 1);
 }
 
 int desk_snapshot(struct server *server, struct myr_err *err)
@@ -245,6 +246,7 @@ static void take(struct server *server, const struct myr_event *event)
     }
     server->events++;
     server->since_snapshot++;
+    MYR_ASSERT(server->since_snapshot <= server->events);
     myr_journal_put(server->control, now_ms, event, &server->journal);
     const struct myr_effect *effects = myr_control_effects(server->control, &count);
     for (uint32_t i = 0; i < count; i++) {
@@ -288,6 +290,7 @@ static void remember(struct job_row *row)
     free(row->past);
     row->past = all;
     row->past_count = count - from;
+    MYR_ASSERT(row->past_count <= PAST_MAX);
 }
 
 /* Asked of the core while it knows: once the job is over it has forgotten its nodes. */
@@ -320,7 +323,10 @@ static void note(struct server *server, const struct myr_effect *effect)
     } else if (effect->state >= MYR_CONTROL_DONE) {
         row->ended_ms = core_ms(server);
         rows_put_job(server, effect->job);
-        rows_put_tenant(server, row->tenant);
+        /* A store that was mended by hand may name one that is not there. */
+        if (row->tenant < server->rows.tenants.count) {
+            rows_put_tenant(server, row->tenant);
+        }
     }
 }
 
@@ -414,7 +420,8 @@ int desk_run(struct server *server, struct myr_err *err)
         carry_out(server);
     }
     /* Carrying out may post more (a world that answers at once): that is the next turn's. */
-    size_t count = server->inbox.count, before = server->outbox.count;
+    size_t count = server->inbox.count;
+    MYR_ASSERT(server->journal.len == 0 && server->outbox.count == 0);
     for (size_t i = 0; i < count; i++) {
         take(server, &server->inbox.items[i]);
     }
@@ -423,7 +430,7 @@ int desk_run(struct server *server, struct myr_err *err)
                 (server->inbox.count - count) * sizeof(*server->inbox.items));
         server->inbox.count -= count;
     }
-    for (size_t i = before; i < server->outbox.count; i++) {
+    for (size_t i = 0; i < server->outbox.count; i++) {
         note(server, &server->outbox.items[i]);
     }
     if (server->journal.len > 0) {

@@ -363,6 +363,27 @@ static void policies(void **state)
     }
 }
 
+/* A store that was mended by hand: the job goes its way, and nobody is charged for it. */
+static void a_tenant_that_is_not_there(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct server *server = sound(&bench, 2);
+    uint32_t id = bench_submit(server, 8, MYR_RESTART_STRICT);
+    run(server);
+    struct job_row *row = rows_job(server, id);
+    assert_int_equal(server->rows.tenants.count, 1);
+    assert_int_equal(server->rows.tenants.items[0].running_gpus, 8);
+    row->tenant = 1;
+    run(server);
+    exited(server, row->where[0].node, id, 0);
+    assert_int_equal(row->state, MYR_CONTROL_DONE);
+    assert_true(row->ended_ms > 0);
+    assert_int_equal(server->rows.tenants.items[0].running_gpus, 8);
+    bench_close(&bench);
+    bench_end(&bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -373,6 +394,7 @@ int main(void)
         cmocka_unit_test(earlier_incarnations_are_remembered),
         cmocka_unit_test(what_the_core_refuses_is_counted),
         cmocka_unit_test(policies),
+        cmocka_unit_test(a_tenant_that_is_not_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

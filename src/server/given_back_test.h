@@ -1,6 +1,7 @@
 /*
  * What libraries keep for the whole process they give back before leaks.c counts: so a test may say
- * to the piece how many stay, and a forgotten free is noticed without a sanitizer. Include it beside leaks.h.
+ * to the piece how many stay, and a forgotten free is noticed without a sanitizer. Include it
+ * beside leaks.h.
  */
 #pragma once
 

@@ -110,6 +110,7 @@ void request_wait(struct request *request)
     request->since_ms = steady_ms();
     request->next = http->waiting;
     if (request->next) {
+        MYR_ASSERT(!request->next->before);
         request->next->before = request;
     }
     http->waiting = request;
@@ -120,7 +121,8 @@ void request_wait(struct request *request)
 static void stop_waiting(struct request *request)
 {
     struct http *http = request->server->http;
-    MYR_ASSERT(request->waiting);
+    MYR_ASSERT(request->waiting &&
+               (request->before ? request->before->next : http->waiting) == request);
     request->waiting = false;
     *(request->before ? &request->before->next : &http->waiting) = request->next;
     if (request->next) {
@@ -302,6 +304,8 @@ static void dispatch(struct request *request)
         myr_buf_putc(&body, '\n');
         request_answer(request, 200, "application/json", (struct myr_str){body.data, body.len});
     }
+    /* Nobody is forgotten: whoever says "later" has answered, or waits in the list. */
+    MYR_ASSERT(request->answered != request->waiting);
 }
 
 static struct peer *peer_of(struct MHD_Connection *connection)
@@ -321,10 +325,12 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
         peer = myr_xcalloc(1, sizeof(*peer));
         *peer = (struct peer){connection, steady_ms(), http->peers, NULL};
         if (peer->next) {
+            MYR_ASSERT(!peer->next->before);
             peer->next->before = peer;
         }
         http->peers = *own = peer;
     } else if (peer) {
+        MYR_ASSERT((peer->before ? peer->before->next : http->peers) == peer);
         *(peer->before ? &peer->before->next : &http->peers) = peer->next;
         if (peer->next) {
             peer->next->before = peer->before;
@@ -384,6 +390,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
         *own = request;
         return MHD_YES;
     }
+    MYR_ASSERT(request->connection == connection && request->server == server);
     request->url = url;
     request->method = method;
     if (*data_size > 0) {

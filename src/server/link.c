@@ -33,6 +33,7 @@ static void put(struct session *from, struct session *line, enum myr_wire_type t
     uint32_t node = from->via                ? from->channel
                     : from->node == MYR_NONE ? MYR_WIRE_NO_NODE
                                              : from->node;
+    MYR_ASSERT(from == line || from->via == line);
     if (line->over || !line->stream) {
         return;
     }

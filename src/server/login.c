@@ -95,6 +95,7 @@ static bool take_one(struct bucket *buckets, const char *whose, double rate, dou
     double more = (double)(now_ms - bucket->at_ms) / 1e3 * rate;
     bucket->tokens = bucket->tokens + more < most ? bucket->tokens + more : most;
     bucket->at_ms = now_ms;
+    MYR_ASSERT(bucket->tokens <= most);
     if (bucket->tokens < 1) {
         return false;
     }

@@ -42,6 +42,7 @@ void rows_put_node(struct server *server, uint32_t node)
 {
     const struct node_row *n = &server->rows.nodes[node];
     struct row row;
+    MYR_ASSERT(node < server->rows.node_count);
     /* The list of nodes that http.c keeps is no longer true. */
     server->node_changes++;
     row_begin(&row);
@@ -117,6 +118,7 @@ static void free_job(struct job_row *job)
 void rows_drop_job(struct server *server, uint32_t job)
 {
     char key[32];
+    MYR_ASSERT(job < server->rows.jobs.count);
     free_job(server->rows.jobs.items[job]);
     server->rows.jobs.items[job] = NULL;
     snprintf(key, sizeof(key), "job/%010u", job);
@@ -134,6 +136,7 @@ void rows_put_tenant(struct server *server, uint32_t tenant)
 {
     const struct tenant_row *t = &server->rows.tenants.items[tenant];
     struct row row;
+    MYR_ASSERT(tenant < server->rows.tenants.count);
     row_begin(&row);
     /* Jobs name their tenant by this number. */
     myr_json_u64(&row.json, "id", tenant);
@@ -195,6 +198,7 @@ void rows_put_relay(struct server *server, uint32_t relay)
 {
     const struct relay_row *r = &server->rows.relays.items[relay];
     struct row row;
+    MYR_ASSERT(relay < server->rows.relays.count);
     row_begin(&row);
     myr_json_text(&row.json, "serial", r->serial);
     myr_json_text(&row.json, "serial_before", r->serial_before);
@@ -454,7 +458,8 @@ int rows_load(struct server *server, struct myr_err *err)
     for (uint32_t i = 0; i < config->node_count; i++) {
         rows->nodes[i].name = config->names[i];
         /* The map borrows the name, which lives as long as the configuration. */
-        myr_strmap_add(&rows->node_ids, myr_str_from(config->names[i]), i);
+        bool fresh = myr_strmap_add(&rows->node_ids, myr_str_from(config->names[i]), i);
+        MYR_ASSERT(fresh); /* names_expand() gives none twice */
     }
     for (size_t i = 0; i < MYR_ARRAY_COUNT(prefixes); i++) {
         MYR_TRY(store_scan(server->store, prefixes[i], read_row, server, err));

@@ -71,6 +71,8 @@ static bool is_relay(const struct session *session)
 /* The newest connection of a relay is the one that counts. */
 void session_carry(struct session *session, uint32_t row)
 {
+    /* It speaks for others, and is no node itself. */
+    MYR_ASSERT(!session->carrier && session->node == MYR_NONE && !session->via);
     session->server->rows.relays.items[row].session = session;
     session->carrier = myr_xcalloc(1, sizeof(*session->carrier));
     session->carrier->row = row;
@@ -191,6 +193,7 @@ static void report(struct session *session, const struct myr_wire_head *head,
         myr_vec_push(&server->to_ack, session);
     }
     session->ack = head->sequence > session->ack ? head->sequence : session->ack;
+    MYR_ASSERT(session->acked <= session->ack && server->to_ack.count > 0);
 }
 
 /* No node speaks for a job of others. */
@@ -339,6 +342,8 @@ static void on_node_message(struct session *session, const struct myr_wire_messa
 void session_heard(struct session *session)
 {
     struct node_row *node = &session->server->rows.nodes[session->node];
+    /* Who came later has taken the node from who came before. */
+    MYR_ASSERT(node->session == session);
     node->heard_ms = steady_ms();
     if (node->told_silent) {
         node->told_silent = false;
@@ -440,12 +445,14 @@ void session_gone(struct session *session)
             server->to_ack.items[i] = NULL;
         }
     }
+    MYR_ASSERT((session->before ? session->before->next : server->sessions) == session);
     *(session->before ? &session->before->next : &server->sessions) = session->next;
     if (session->next) {
         session->next->before = session->before;
     }
     MYR_ASSERT(server->session_count > 0 && !session->carrier); /* relay_gone() was before */
     server->session_count--;
+    MYR_ASSERT((server->session_count == 0) == !server->sessions);
     myr_wire_receiver_done(&session->receiver);
     myr_vec_done(&session->waits);
     free(session);
@@ -462,6 +469,7 @@ struct session *session_new(struct server *server)
     myr_wire_receiver_init(&session->receiver);
     session->next = server->sessions;
     if (session->next) {
+        MYR_ASSERT(!session->next->before);
         session->next->before = session;
     }
     server->sessions = session;

@@ -63,6 +63,7 @@ static void set_timer(struct simulated *simulated)
     /* A day at the most: the world may never want to be looked at again. */
     int64_t far_ms = now_ms + (int64_t)(86400e3 * server->config.speed);
     next_ms = next_ms < far_ms ? next_ms : far_ms;
+    MYR_ASSERT(next_ms >= now_ms); /* the clock is never set back */
     server->clock_most_ms = next_ms + STEP_MS;
     double wait_ms = (double)(next_ms - twin_wanted_ms(server)) / server->config.speed;
     /*

@@ -28,6 +28,7 @@ static void fill(struct watcher *watcher)
         myr_buf_printf(&watcher->text, "id: %llu\nevent: %s\ndata: %s\n\n",
                        (unsigned long long)item->sequence, item->kind, item->data);
     }
+    MYR_ASSERT(watcher->next >= feed->first && watcher->next <= feed->next);
 }
 
 /* 0 says nothing for now, and suspends; the end comes with the server's. */
@@ -57,6 +58,7 @@ static void on_free(void *context)
 {
     struct watcher *watcher = context;
     struct http *http = watcher->server->http;
+    MYR_ASSERT((watcher->before ? watcher->before->later : http->watchers) == watcher);
     *(watcher->before ? &watcher->before->later : &http->watchers) = watcher->later;
     if (watcher->later) {
         watcher->later->before = watcher->before;
@@ -124,6 +126,7 @@ int watch_begin(struct request *request, struct myr_buf *ret, struct myr_err *er
     myr_buf_puts(&watcher->text, "retry: 2000\n: hello\n\n");
     watcher->later = http->watchers;
     if (watcher->later) {
+        MYR_ASSERT(!watcher->later->before);
         watcher->later->before = watcher;
     }
     http->watchers = watcher;

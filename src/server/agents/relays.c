@@ -58,6 +58,7 @@ static void attach(struct session *relay, const struct myr_wire_attach *attach)
     put_text(attach->serial, session->serial, sizeof(session->serial));
     put_text(attach->address, session->address, sizeof(session->address));
     carrier->sessions.items[place] = session;
+    MYR_ASSERT(find(carrier, attach->channel) == session);
 }
 
 /* The relay counts beats in our stead; here its word becomes the same edge as our own count. */
@@ -181,6 +182,7 @@ void relay_gone(struct session *session)
     uint32_t count = 0;
     for (size_t i = 0; i < carrier->sessions.count; i++) {
         if (carrier->sessions.items[i]) {
+            MYR_ASSERT(carrier->sessions.items[i]->via == session);
             session_gone(carrier->sessions.items[i]);
             count++;
         }

@@ -298,6 +298,7 @@ static void watch(struct one *one, int out, int err)
     uv_poll_start(&one->exit_poll, UV_READABLE, on_exit_seen);
     uv_timer_start(&one->limit, on_limit, (uint64_t)one->calls->how.timeout_s * 1000, 0);
     one->open_handles = 4;
+    MYR_ASSERT(one->open_pipes <= 2 && one->pid > 0 && one->pidfd >= 0);
 }
 
 /* 0, or what went wrong. */
@@ -351,6 +352,9 @@ static void run_next(struct calls *calls)
         one->next = calls->at_work;
         calls->at_work = one;
     }
+    /* Nobody waits while there is a place, and who comes next is put at the end. */
+    MYR_ASSERT(calls->working <= AT_ONCE && (!calls->first || calls->working == AT_ONCE));
+    MYR_ASSERT(!*calls->last);
 }
 
 /* Everything is copied: the order may go as soon as this returns. */

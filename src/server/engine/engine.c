@@ -119,6 +119,7 @@ static bool may_start(struct server *server, const struct myr_control_rank *rank
 {
     bool may = true;
     for (uint32_t i = 0; i < count; i++) {
+        MYR_ASSERT(ranks[i].node < server->rows.node_count);
         struct seen *seen = &server->engine->nodes[ranks[i].node];
         if (seen->is == ENGINE_NODE_HELD || seen->drain_asked) {
             /* Not only nothing new: what was to start there is placed elsewhere. */

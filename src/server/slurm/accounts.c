@@ -315,7 +315,9 @@ void slurm_accounts_explain(const struct slurm *slurm, uint32_t job, struct myr_
     struct account limits;
     ret[0] = '\0';
     bool by_account = begins(reason, "Assoc"), by_qos = begins(reason, "QOS");
-    const char *tenant = row ? slurm->server->rows.tenants.items[row->tenant].name : "";
+    const struct rows *rows = &slurm->server->rows;
+    const char *tenant =
+        row && row->tenant < rows->tenants.count ? rows->tenants.items[row->tenant].name : "";
     if (!row || !(by_account || by_qos) || !limits_of(slurm, tenant, row->unix_user, &limits)) {
         return;
     }

@@ -176,6 +176,7 @@ static void take_own(struct slurm *slurm, const struct myr_slurm_job *job, uint3
         }
         return;
     }
+    MYR_ASSERT(gang->job == id && gang->epoch == epoch && (over || gang->stage == STAGE_THERE));
     gang->seen = true;
     /* A whole look comes next, and says whether its nodes are well. */
     if (job->is == MYR_SLURM_JOB_LOST && !slurm->whole) {
