@@ -1,5 +1,4 @@
-/* A price list in CSV: what is read of it, what is refused and where, and what it takes the place
- * of. */
+/* A price list in CSV: what is read of it, what is refused, and what it takes the place of. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,81 +33,82 @@ static void put_list(struct fixture *f, const char *csv, struct myr_buf *ret)
     myr_spec_done(&spec);
 }
 
+static const struct {
+    const char *csv, *says;
+} lists[] = {
+    {"part,price\n", "-"},
+    {"part,price\nh100-8gpu,1\n", "h100-8gpu=100 (l.csv) -"},
+    {"part,price\nh100-8gpu,1\na100-8gpu,2\n", "h100-8gpu=100 (l.csv) a100-8gpu=200 (l.csv) -"},
+    {" PART\t,x, Price ,currency,date\n h100-8gpu\t,y, 2.5 , USD ,2026-11-16 \n",
+     "h100-8gpu=250 (l.csv, 2026-11-16) USD"},
+    {"date,currency,price,part\n,USD,1,h100-8gpu\n2026-01-31,,2,a100-8gpu\n"
+     "2026-12-01,USD,3,cx7-400g\n",
+     "h100-8gpu=100 (l.csv) a100-8gpu=200 (l.csv, 2026-01-31) "
+     "cx7-400g-osfp=300 (l.csv, 2026-12-01) USD"},
+    {"part,price,currency\nh100-8gpu,1\n", "h100-8gpu=100 (l.csv) -"},
+    /* order numbers, in any case */
+    {"part,price\neth-48x1g-4x10G,1\n", "eth-access-1g=100 (l.csv) -"},
+    {"part,price\nH100-8GPU,1\n", "h100-8gpu=100 (l.csv) -"},
+    /* headers */
+    {"", "l.csv:1:1: the header lacks 'part'; 'part,price' is expected, 'currency' and 'date' "
+         "may follow"},
+    {"price\n1\n", "l.csv:1:1: the header lacks 'part'; 'part,price' is expected, 'currency' "
+                   "and 'date' may follow"},
+    {"part,cost\n", "l.csv:1:1: the header lacks 'price'; 'part,price' is expected, "
+                    "'currency' and 'date' may follow"},
+    {"part,part,price\n", "l.csv:1:6: two columns for 'part'"},
+    {"part,price,PRICE\n", "l.csv:1:12: two columns for 'price'"},
+    {"part,price,date,currency,date\n", "l.csv:1:26: two columns for 'date'"},
+    /* parts */
+    {"part,price\n,1\n", "l.csv:2:1: 'part' is '', a part is expected"},
+    {"price,part\n1\n", "l.csv:2:1: 'part' is '', a part is expected"},
+    {"part,price\nh100-8gpx,1\n", "l.csv:2:1: a price for the unknown part 'h100-8gpx'; did "
+                                  "you mean 'h100-8gpu' or 'h100-gpu'?"},
+    {"price,part\n1,zzzzzzzzzzzzzzzzzz\n",
+     "l.csv:2:3: a price for the unknown part 'zzzzzzzzzzzzzzzzzz'"},
+    {"part,price\na100-8gpu,1\nh100-8gpu,1\nh100-8gpu,1\n",
+     "l.csv:4:1: 'h100-8gpu' has a price in line 3 already"},
+    {"price,part\n1,h100-8gpu\n1,H100-8GPU\n",
+     "l.csv:3:3: 'H100-8GPU' has a price in line 2 already"},
+    /* currencies and dates */
+    {"part,price,currency\nh100-8gpu,1,US\n",
+     "l.csv:2:13: 'currency' is 'US', three capital letters (CNY, USD) is expected"},
+    {"part,price,currency\nh100-8gpu,1,USDX\n",
+     "l.csv:2:13: 'currency' is 'USDX', three capital letters (CNY, USD) is expected"},
+    {"part,price,currency\nh100-8gpu,1,@AZ\n",
+     "l.csv:2:13: 'currency' is '@AZ', three capital letters (CNY, USD) is expected"},
+    {"part,price,currency\nh100-8gpu,1,AZ[\n",
+     "l.csv:2:13: 'currency' is 'AZ[', three capital letters (CNY, USD) is expected"},
+    {"part,price,currency\nh100-8gpu,1,AZA\n", "h100-8gpu=100 (l.csv) AZA"},
+    {"part,price,currency\nh100-8gpu,1,USD\na100-8gpu,1,CNY\n",
+     "l.csv:3:13: 'CNY' after 'USD': a list has one currency"},
+    {"part,price,date\nh100-8gpu,1,2026-00-01\n",
+     "l.csv:2:13: 'date' is '2026-00-01', a date like 2026-11-16 is expected"},
+    {"part,price,date\nh100-8gpu,1,2026-13-01\n",
+     "l.csv:2:13: 'date' is '2026-13-01', a date like 2026-11-16 is expected"},
+    {"part,price,date\nh100-8gpu,1,2026-01-00\n",
+     "l.csv:2:13: 'date' is '2026-01-00', a date like 2026-11-16 is expected"},
+    {"part,price,date\nh100-8gpu,1,2026-01-32\n",
+     "l.csv:2:13: 'date' is '2026-01-32', a date like 2026-11-16 is expected"},
+    {"part,price,date\nh100-8gpu,1,2026-1-01\n",
+     "l.csv:2:13: 'date' is '2026-1-01', a date like 2026-11-16 is expected"},
+    {"part,price,date\nh100-8gpu,1,2026-01-011\n",
+     "l.csv:2:13: 'date' is '2026-01-011', a date like 2026-11-16 is expected"},
+    {"part,price,date\nh100-8gpu,1,2026/01-01\n",
+     "l.csv:2:13: 'date' is '2026/01-01', a date like 2026-11-16 is expected"},
+    {"part,price,date\nh100-8gpu,1,2026-0:-01\n",
+     "l.csv:2:13: 'date' is '2026-0:-01', a date like 2026-11-16 is expected"},
+    {"part,price,date\nh100-8gpu,1,20/6-01-01\n",
+     "l.csv:2:13: 'date' is '20/6-01-01', a date like 2026-11-16 is expected"},
+};
+
 static void a_list_is_read_or_refused(void **state)
 {
-    static const struct {
-        const char *csv, *says;
-    } rows[] = {
-        {"part,price\n", "-"},
-        {"part,price\nh100-8gpu,1\n", "h100-8gpu=100 (l.csv) -"},
-        {"part,price\nh100-8gpu,1\na100-8gpu,2\n", "h100-8gpu=100 (l.csv) a100-8gpu=200 (l.csv) -"},
-        {" PART\t,x, Price ,currency,date\n h100-8gpu\t,y, 2.5 , USD ,2026-11-16 \n",
-         "h100-8gpu=250 (l.csv, 2026-11-16) USD"},
-        {"date,currency,price,part\n,USD,1,h100-8gpu\n2026-01-31,,2,a100-8gpu\n"
-         "2026-12-01,USD,3,cx7-400g\n",
-         "h100-8gpu=100 (l.csv) a100-8gpu=200 (l.csv, 2026-01-31) "
-         "cx7-400g-osfp=300 (l.csv, 2026-12-01) USD"},
-        {"part,price,currency\nh100-8gpu,1\n", "h100-8gpu=100 (l.csv) -"},
-        /* order numbers, in any case */
-        {"part,price\neth-48x1g-4x10G,1\n", "eth-access-1g=100 (l.csv) -"},
-        {"part,price\nH100-8GPU,1\n", "h100-8gpu=100 (l.csv) -"},
-        /* headers */
-        {"", "l.csv:1:1: the header lacks 'part'; 'part,price' is expected, 'currency' and 'date' "
-             "may follow"},
-        {"price\n1\n", "l.csv:1:1: the header lacks 'part'; 'part,price' is expected, 'currency' "
-                       "and 'date' may follow"},
-        {"part,cost\n", "l.csv:1:1: the header lacks 'price'; 'part,price' is expected, "
-                        "'currency' and 'date' may follow"},
-        {"part,part,price\n", "l.csv:1:6: two columns for 'part'"},
-        {"part,price,PRICE\n", "l.csv:1:12: two columns for 'price'"},
-        {"part,price,date,currency,date\n", "l.csv:1:26: two columns for 'date'"},
-        /* parts */
-        {"part,price\n,1\n", "l.csv:2:1: 'part' is '', a part is expected"},
-        {"price,part\n1\n", "l.csv:2:1: 'part' is '', a part is expected"},
-        {"part,price\nh100-8gpx,1\n", "l.csv:2:1: a price for the unknown part 'h100-8gpx'; did "
-                                      "you mean 'h100-8gpu' or 'h100-gpu'?"},
-        {"price,part\n1,zzzzzzzzzzzzzzzzzz\n",
-         "l.csv:2:3: a price for the unknown part 'zzzzzzzzzzzzzzzzzz'"},
-        {"part,price\na100-8gpu,1\nh100-8gpu,1\nh100-8gpu,1\n",
-         "l.csv:4:1: 'h100-8gpu' has a price in line 3 already"},
-        {"price,part\n1,h100-8gpu\n1,H100-8GPU\n",
-         "l.csv:3:3: 'H100-8GPU' has a price in line 2 already"},
-        /* currencies and dates */
-        {"part,price,currency\nh100-8gpu,1,US\n",
-         "l.csv:2:13: 'currency' is 'US', three capital letters (CNY, USD) is expected"},
-        {"part,price,currency\nh100-8gpu,1,USDX\n",
-         "l.csv:2:13: 'currency' is 'USDX', three capital letters (CNY, USD) is expected"},
-        {"part,price,currency\nh100-8gpu,1,@AZ\n",
-         "l.csv:2:13: 'currency' is '@AZ', three capital letters (CNY, USD) is expected"},
-        {"part,price,currency\nh100-8gpu,1,AZ[\n",
-         "l.csv:2:13: 'currency' is 'AZ[', three capital letters (CNY, USD) is expected"},
-        {"part,price,currency\nh100-8gpu,1,AZA\n", "h100-8gpu=100 (l.csv) AZA"},
-        {"part,price,currency\nh100-8gpu,1,USD\na100-8gpu,1,CNY\n",
-         "l.csv:3:13: 'CNY' after 'USD': a list has one currency"},
-        {"part,price,date\nh100-8gpu,1,2026-00-01\n",
-         "l.csv:2:13: 'date' is '2026-00-01', a date like 2026-11-16 is expected"},
-        {"part,price,date\nh100-8gpu,1,2026-13-01\n",
-         "l.csv:2:13: 'date' is '2026-13-01', a date like 2026-11-16 is expected"},
-        {"part,price,date\nh100-8gpu,1,2026-01-00\n",
-         "l.csv:2:13: 'date' is '2026-01-00', a date like 2026-11-16 is expected"},
-        {"part,price,date\nh100-8gpu,1,2026-01-32\n",
-         "l.csv:2:13: 'date' is '2026-01-32', a date like 2026-11-16 is expected"},
-        {"part,price,date\nh100-8gpu,1,2026-1-01\n",
-         "l.csv:2:13: 'date' is '2026-1-01', a date like 2026-11-16 is expected"},
-        {"part,price,date\nh100-8gpu,1,2026-01-011\n",
-         "l.csv:2:13: 'date' is '2026-01-011', a date like 2026-11-16 is expected"},
-        {"part,price,date\nh100-8gpu,1,2026/01-01\n",
-         "l.csv:2:13: 'date' is '2026/01-01', a date like 2026-11-16 is expected"},
-        {"part,price,date\nh100-8gpu,1,2026-0:-01\n",
-         "l.csv:2:13: 'date' is '2026-0:-01', a date like 2026-11-16 is expected"},
-        {"part,price,date\nh100-8gpu,1,20/6-01-01\n",
-         "l.csv:2:13: 'date' is '20/6-01-01', a date like 2026-11-16 is expected"},
-    };
     struct fixture *f = *state;
     MYR_CLEANUP(myr_buf_done) struct myr_buf said = {};
-    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
-        put_list(f, rows[i].csv, &said);
-        assert_string_equal(said.data, rows[i].says);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(lists); i++) {
+        put_list(f, lists[i].csv, &said);
+        assert_string_equal(said.data, lists[i].says);
     }
 }
 
