@@ -74,6 +74,8 @@ static void add_entry(struct myr_sim *sim, uint32_t id, struct sim_entry entry)
         channel->entry_class = class;
     }
     put_entry(sim, channel, channel->entry_count++, entry);
+    MYR_ASSERT(channel->entry_count <= UINT32_C(1) << channel->entry_class);
+    MYR_ASSERT(channel->held < channel->entry_count); /* the new one is held by nobody yet */
 }
 
 /* By what is left, then by slot: equal ends have one order on every machine. */
@@ -225,8 +227,10 @@ void sim_detach(struct myr_sim *sim, uint32_t slot)
         sim_touch(sim, hop.channel);
         if (hop.channel == holder) {
             let_go(sim, holder, i);
+            MYR_ASSERT(i == way->held_hop && sim->fills[holder].held_weight >= hop.weight);
             sim->fills[holder].held_weight -= hop.weight;
         } else if (holder == MYR_NONE) {
+            MYR_ASSERT(sim->fills[hop.channel].loose_weight >= hop.weight);
             sim->fills[hop.channel].loose_weight -= hop.weight;
         } else {
             uint64_t taken = sim_reserves(&sim->fills[hop.channel]) ? hop.reserved : rate;
@@ -249,6 +253,7 @@ void sim_detach(struct myr_sim *sim, uint32_t slot)
     }
     sim->loose_slots -= holder == MYR_NONE;
     if (holder != MYR_NONE && sim_wide(way)) {
+        MYR_ASSERT(sim->bonds[holder].wide > 0);
         sim->bonds[holder].wide--;
     }
     myr_vec_push(&sim->free_hops.blocks[sim_hop_class(way->hop_count)], way->first_hop);
@@ -257,4 +262,5 @@ void sim_detach(struct myr_sim *sim, uint32_t slot)
     way->holder = MYR_NONE;
     own->task = MYR_NONE;
     myr_vec_push(&sim->free_slots, slot);
+    MYR_ASSERT(sim->free_slots.count <= sim->slots.count && sim->ways.count == sim->slots.count);
 }

@@ -132,6 +132,7 @@ void sim_finish_update(struct myr_sim *sim, uint32_t id)
     }
     myr_ps wait = wait_of(sim, id);
     sim->finish_at[id] = moment_after(sim, wait - (wait >> EARLY_BITS));
+    MYR_ASSERT(sim->finish_at[id] >= sim->now && sim->finish.items[sim->finish_place[id]] == id);
     up(sim, sim->finish_place[id]);
     down(sim, sim->finish_place[id]);
 }
