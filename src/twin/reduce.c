@@ -174,7 +174,7 @@ static uint32_t drawn_of(const struct reduction *it, enum myr_scenario_kind kind
 static void shrink(struct reduction *it, enum myr_scenario_kind kind)
 {
     uint32_t count = drawn_of(it, kind);
-    uint32_t *left = myr_xcalloc(count ? count : 1, sizeof(*left));
+    uint32_t *left = myr_xcalloc(count, sizeof(*left));
     uint32_t used = members(&it->scenario->left_out[kind], count, left);
     /* The whole first: often the kind does not matter at all. */
     for (uint32_t piece = used; piece >= 1 && !spent(it); piece = piece / 2) {
@@ -242,7 +242,7 @@ static void take_fewer_jobs(struct reduction *it)
 {
     struct myr_scenario_list *lists = it->scenario->left_out;
     uint32_t count = it->scenario->job_count;
-    uint32_t *left = myr_xcalloc(count ? count : 1, sizeof(*left));
+    uint32_t *left = myr_xcalloc(count, sizeof(*left));
     uint32_t used = members(&lists[MYR_SCENARIO_JOBS], count, left);
     uint32_t stay = (uint32_t)fraction_of(it, used); /* one where there is none */
     uint32_t go = used > stay ? used - stay : 0;
@@ -310,7 +310,7 @@ static void draw_trouble(struct reduction *it)
 static void halve_nodes(struct myr_scenario *s)
 {
     /* In whole leaves, as a shape asks. */
-    uint32_t leaf = s->shape.group_nodes ? s->shape.group_nodes : 1;
+    uint32_t leaf = s->shape.group_nodes;
     uint32_t nodes = (s->shape.nodes / 2 + leaf - 1) / leaf * leaf;
     uint64_t largest = 1;
     for (uint32_t g = 0; g < s->group_count; g++) {

@@ -23,8 +23,7 @@ static void draw_lines(const struct myr_twin_result *r, const char *title, const
     size_t points = r->samples.count;
     /* From three days on the axis counts in days. */
     bool days = r->end_ms >= 3 * INT64_C(86400000);
-    /* One more, so that a run without samples has an array. */
-    struct myr_point *all = myr_xcalloc(LINES_MAX * points + 1, sizeof(*all));
+    struct myr_point *all = myr_xcalloc(LINES_MAX * points, sizeof(*all));
     struct myr_series series[LINES_MAX];
     for (uint32_t l = 0; l < count; l++) {
         /* Each line has its part of one array. */

@@ -257,9 +257,8 @@ int myr_twin_run(const struct myr_scenario *scenario, const struct myr_twin_opti
                       .result = ret};
     *ret = (struct myr_twin_result){.seed = options->seed, .planted = options->planted};
     MYR_TRY(world_begin(&w, err));
-    /* One at least: a scenario may have no jobs. */
-    w.jobs = myr_xcalloc(w.job_count ? w.job_count : 1, sizeof(*w.jobs));
-    w.job_of_id = myr_xcalloc(w.job_count ? w.job_count : 1, sizeof(uint32_t));
+    w.jobs = myr_xcalloc(w.job_count, sizeof(*w.jobs));
+    w.job_of_id = myr_xcalloc(w.job_count, sizeof(uint32_t));
     w.sample_ms = options->samples > 0 ? scenario->length_ms / options->samples + 1 : 0;
     int rc = seat_begin(&w, err);
     if (rc == MYR_OK) {
