@@ -99,7 +99,7 @@ static const struct {
              "aggregation switch,1\nA1,oob core switch,9\nA1,switch,3\n"},
     {LAYOUT, "rack,item,part,u,kw\nA1,node/0,h100-8gpu,1,10\nA1,leaf/compute-0,mqm9790-ns2f,9,1\n"
              "A1,leaf/storage-p0-3,mqm9790-ns2f,9,1\nA2,spine/compute-0,mqm9790-ns2f,9,1\n"
-             "A1,access/oob-0,eth-48x1g-4x10g,2,1\nA1,aggregation/service-0,eth-32x100g,2,1\n"
+             "A1,access/oob-0,eth-48x1g-4x10g,2,1\nA1,agg/service-0,eth-32x100g,2,1\n"
              "A3,core/compute-1,mqm9790-ns2f,1,1\nA3,manager/0,ufm-appliance,1,1\n"},
     {LAYOUT, "rack,item,count\nA1,GPU server,1000000\n"},
     {LAYOUT, "rack,item,count\nA1,GPU server,1000001\n"},

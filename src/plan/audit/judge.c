@@ -288,12 +288,13 @@ static double line_watts(const struct audit *audit, const struct audit_line *lin
     return stated > 0 ? stated : audit_part(audit, part)->watts;
 }
 
-/* Rows of a rack may be apart in the file. */
+/* Rows of a rack may be apart in the file. In a rack they keep its order, as rows of one array do:
+ * watts are added up in it. */
 static int by_rack(const void *a, const void *b)
 {
     const struct audit_line *const *x = a, *const *y = b;
     int order = strcmp((*x)->rack, (*y)->rack);
-    return order ? order : ((*x)->where > (*y)->where) - ((*x)->where < (*y)->where);
+    return order ? order : (*x > *y) - (*x < *y);
 }
 
 /* Only with a limit in the spec; racks without one are not judged. */

@@ -141,7 +141,7 @@ static void read_name(const struct audit *audit, struct myr_str name, struct aud
             line->says.net = net < MYR_NET_COUNT ? net : MYR_NET_COMPUTE;
         }
     }
-    if (begins(name, "access/") || begins(name, "aggregation/")) {
+    if (begins(name, "access/") || begins(name, "agg/")) {
         uint32_t net = audit_words_system(name);
         line->says.net = net < MYR_NET_COUNT ? net : AUDIT_ANY_NET;
         if (line->role == AUDIT_ETHERNET) {
