@@ -137,8 +137,7 @@ static void build_bundles(struct myr_graph *graph, struct myr_arena *arena)
 }
 
 /* Uplink k of every leaf of a pod must lead to the same spine, and so on above. */
-static bool uplinks_agree(const struct myr_graph *graph, uint32_t first, uint32_t second,
-                          bool same_switch)
+static bool uplinks_agree(const struct myr_graph *graph, uint32_t first, uint32_t second)
 {
     uint32_t count = myr_graph_uplink_count(graph, first);
     if (count != myr_graph_uplink_count(graph, second)) {
@@ -147,7 +146,7 @@ static bool uplinks_agree(const struct myr_graph *graph, uint32_t first, uint32_
     for (uint32_t k = 0; k < count; k++) {
         uint32_t a = myr_channel_to_device(graph->design, myr_graph_uplink(graph, first, k));
         uint32_t b = myr_channel_to_device(graph->design, myr_graph_uplink(graph, second, k));
-        if (same_switch && a != b) {
+        if (a != b) {
             return false;
         }
     }
@@ -166,14 +165,14 @@ static bool is_regular(const struct myr_graph *graph)
         uint32_t in_unit = i % graph->unit_leaves;
         /* The first leaf of the pod is what the others are compared with. */
         uint32_t in_pod = in_unit % net->pod_leaves;
-        if (!uplinks_agree(graph, leaf - in_pod, leaf, true)) {
+        if (!uplinks_agree(graph, leaf - in_pod, leaf)) {
             return false;
         }
     }
     for (uint32_t i = 0; i < net->spine && net->tiers == 3; i++) {
         uint32_t in_unit = i % graph->unit_spines;
         uint32_t same_position = net->first_spine + i - in_unit + in_unit % net->pod_spines;
-        if (!uplinks_agree(graph, same_position, net->first_spine + i, true)) {
+        if (!uplinks_agree(graph, same_position, net->first_spine + i)) {
             return false;
         }
     }

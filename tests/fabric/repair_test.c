@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 /* clang-format on */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "check.h"
@@ -259,7 +260,12 @@ static void check_device(struct fixture *fixture, const char *name, uint32_t dev
 static void remote_switches_are_those_whose_candidates_change(void **state)
 {
     static const struct fixture_case cases[] = {
-        {"2 tiers, one link a pair", 24, "generic-1gpu",
+        {"2 tiers, one link a pair", 40, "generic-1gpu",
+         "topology: clos, switch: qm8790, nic_gbps: 200, leaf_down: 1, leaf_up: 2"},
+        {"3 tiers, one link a pair", 80, "generic-1gpu",
+         "topology: clos, switch: qm8790, tiers: 3, nic_gbps: 200, leaf_down: 1, leaf_up: 2, "
+         "pod_leaves: 20"},
+        {"2 tiers, one spine", 24, "generic-1gpu",
          "topology: clos, switch: mqm9790, nic_gbps: 400, leaf_down: 4, leaf_up: 4, "
          "spine_switch: mqm9790"},
         {"2 tiers", 64, "h100-8gpu", "switch: mqm9790"},
@@ -295,6 +301,37 @@ static void remote_switches_are_those_whose_candidates_change(void **state)
             check_device(&fixture, cases[i].name, device);
         }
         free(links);
+        fixture_done(&fixture);
+    }
+}
+
+/* Beyond 512 switches no pair is searched: the switch with the fewest links is the bound. */
+static void a_large_torus_has_a_bound_for_its_worst_pair(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t servers;
+        const char *dims;
+    } cases[] = {{512, "[32, 16]"}, {513, "[27, 19]"}};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        struct fixture fixture;
+        struct myr_degraded left;
+        char net[100];
+        snprintf(net, sizeof(net), "topology: torus, switch: mqm9790, dims: %s", cases[i].dims);
+        fixture_plan(&fixture, cases[i].servers, "generic-1gpu", net);
+        struct myr_graph *graph = &fixture.graph;
+        assert_int_equal(graph->switch_count, cases[i].servers);
+        /* Of the sixth switch and its neighbour one link of four dies. */
+        const struct myr_bundle *bundle = &graph->bundles[graph->bundle_start[5]];
+        uint32_t first = graph->first_switch, sixth = first + 5;
+        myr_graph_set_link(graph, myr_channel_link(graph->channels[bundle->first]), true);
+        myr_degraded_report(graph, &left);
+        assert_int_equal(left.worst_exact, i == 0);
+        assert_int_equal(left.worst_pair_gbps, 3 * graph->net->fabric_gbps);
+        if (i == 1) {
+            assert_int_equal(left.worst_a, bundle->neighbour < sixth ? bundle->neighbour : sixth);
+            assert_int_equal(left.worst_b, left.worst_a == first ? first + 1 : first);
+        }
         fixture_done(&fixture);
     }
 }
@@ -454,6 +491,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_worst_pair_is_that_of_a_maximum_flow),
         cmocka_unit_test(remote_switches_are_those_whose_candidates_change),
+        cmocka_unit_test(a_large_torus_has_a_bound_for_its_worst_pair),
         cmocka_unit_test(failover_of_a_known_fabric),
         cmocka_unit_test(a_leaf_without_uplinks_cuts_its_hosts),
         cmocka_unit_test(a_whole_fabric_has_all_it_was_planned_with),
