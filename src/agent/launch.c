@@ -26,7 +26,7 @@ struct watch {
 /* Given back by the kernel with the last process that holds it, which makes it proof of life. */
 int launch_lock(const char *folder)
 {
-    char path[AGENT_PATH_MAX + 8];
+    char path[AGENT_PATH_MAX];
     path_join(path, folder, "lock");
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
@@ -56,7 +56,7 @@ static MYR_NORETURN void become_self(const char *const *argv)
  */
 int launch_shim(const char *folder, int lock, pid_t *ret, struct myr_err *err)
 {
-    char log[AGENT_PATH_MAX + 16];
+    char log[AGENT_PATH_MAX];
     const char *const argv[] = {"myriad-agent", "shim", folder, NULL};
     path_join(log, folder, "shim.log");
     deadly_point();

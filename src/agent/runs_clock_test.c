@@ -197,6 +197,7 @@ static struct myr_io_listener *connect_both(void)
     myr_wire_sender_init(&session.sender);
     myr_wire_receiver_init(&receiver);
     session.welcomed = true;
+    session.sequence = 1; /* the hello's */
     return listener;
 }
 

@@ -40,6 +40,7 @@ static void on_retry(uv_timer_t *timer)
 /* The next try, later each time it fails; not while the session is ending. */
 static void retry_later(struct session *session)
 {
+    MYR_ASSERT(!session->stream && !session->welcomed); /* one connection at a time */
     if (!session->ending) {
         /* Only as far as it counts: the time between tries has long been the longest. */
         session->failures += session->failures < 16;
@@ -62,6 +63,7 @@ uint64_t session_send(struct session *session, enum myr_wire_type type, uint32_t
         return 0;
     }
     uint64_t sequence = ++session->sequence;
+    MYR_ASSERT(sequence > 1 || type == MYR_WIRE_HELLO); /* which a server takes nothing before */
     myr_wire_send(&session->sender, &bytes, type,
                   session->welcomed ? session->node : MYR_WIRE_NO_NODE, epoch, sequence, message);
     myr_io_write(session->stream, (struct myr_str){bytes.data, bytes.len});
@@ -77,6 +79,7 @@ static void on_beat(uv_timer_t *timer)
 {
     struct session *session = timer->data;
     uv_timeval64_t now = {};
+    MYR_ASSERT(session->welcomed && session->beat_ms >= 10); /* stopped with the connection */
     (void)uv_gettimeofday(&now);
     struct myr_wire_beat beat = {.time_ns = now.tv_sec * 1000000000LL + now.tv_usec * 1000LL};
     (void)session_send(session, MYR_WIRE_BEAT, session->boot_number, &beat);
@@ -100,7 +103,7 @@ static void on_open(void *context, struct myr_io_stream *stream)
     struct myr_wire_hello hello = {.name = myr_str_from(session->name),
                                    .version_min = MYR_WIRE_VERSION_MIN,
                                    .boot = session->boot};
-    (void)stream;
+    MYR_ASSERT(stream == session->stream && session->sequence == 0 && !session->welcomed);
     session->heard_ns = boot_clock_ns();
     (void)session_send(session, MYR_WIRE_HELLO, 0, &hello);
     uv_timer_start(&session->patience, on_patience, PATIENCE_MS / 4, PATIENCE_MS / 4);
@@ -221,7 +224,7 @@ static void connect_now(struct session *session)
 {
     const struct myr_io_calls calls = {on_open, on_data, on_closed};
     struct myr_err err = {};
-    MYR_ASSERT(!session->stream);
+    MYR_ASSERT(!session->stream && !session->receiving && !session->given_up);
     myr_wire_sender_init(&session->sender);
     myr_wire_receiver_init(&session->receiver);
     session->receiving = true;

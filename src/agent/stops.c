@@ -37,6 +37,7 @@ static void remember(struct stops *stops, uint64_t job, uint32_t epoch)
         forget_oldest(stops);
     }
     myr_vec_push(&stops->items, (struct stop){job, epoch, ++stops->clock});
+    MYR_ASSERT(stops->items.count <= STOPS_MAX);
 }
 
 /* "12 3 .": the point says that the line was written to its end. */

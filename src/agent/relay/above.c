@@ -30,6 +30,7 @@ static void on_retry(uv_timer_t *timer)
 static void retry_later(struct relay *relay)
 {
     /* Doubled each time; the shift is bounded before it could lose bits. */
+    MYR_ASSERT(!relay->up && !relay->welcomed); /* one connection at a time */
     uint64_t wait_ms = (uint64_t)RETRY_MIN_MS << (relay->failures < 8 ? relay->failures : 8);
     relay->failures++;
     if (!relay->ending) {
@@ -79,6 +80,7 @@ static void take_cert(struct relay *relay, const struct myr_wire_cert *cert)
 /* The pace of beats is the controller's: silence is counted by it. */
 static void take_welcome(struct relay *relay, const struct myr_wire_welcome *welcome)
 {
+    MYR_ASSERT(relay->up && relay->sent > 0); /* the hello has gone */
     /* Only now frames of agents may go up. */
     relay->welcomed = true;
     /* The next loss begins with a short wait again. */
@@ -178,7 +180,7 @@ static int take_frame(struct relay *relay, const struct myr_wire_head *head, str
 static void on_open(void *context, struct myr_io_stream *stream)
 {
     struct relay *relay = context;
-    (void)stream;
+    MYR_ASSERT(stream == relay->up && relay->sent == 0 && !relay->welcomed);
     relay->heard_ms = relay_now_ms(relay);
     relay_say(relay, MYR_WIRE_HELLO,
               &(struct myr_wire_hello){.name = myr_str_from(relay->settings->name),
@@ -254,7 +256,8 @@ static void connect_now(struct relay *relay)
 {
     const struct myr_io_calls calls = {on_open, on_data, on_closed};
     struct myr_err err = {};
-    MYR_ASSERT(!relay->up);
+    MYR_ASSERT(!relay->up && !relay->asked_renewal && !relay->paused);
+    MYR_ASSERT(relay->bytes.len == 0 && relay->at == 0); /* nothing of the connection before */
     myr_wire_sender_init(&relay->sender);
     myr_wire_receiver_init(&relay->own);
     myr_wire_receiver_init(&relay->welcomes);

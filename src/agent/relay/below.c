@@ -32,7 +32,8 @@ int frame_next(const struct myr_buf *bytes, size_t *at, struct myr_wire_head *re
     size_t size = 0;
     struct myr_str left = {bytes->data + *at, bytes->len - *at};
     int rc = left.len ? myr_wire_frame_get(left, ret, ret_payload, &size, err) : 0;
-    *at += rc > 0 ? size : 0;
+    *at += size;
+    MYR_ASSERT(*at <= bytes->len && (rc > 0) == (size > 0));
     return rc;
 }
 
@@ -52,6 +53,8 @@ void frames_read(struct myr_buf *bytes, size_t *at)
 void relay_say(struct relay *relay, enum myr_wire_type type, const void *message)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
+    /* A hello is the first word, and nothing is said between it and the welcome. */
+    MYR_ASSERT(relay->up && (relay->welcomed || (type == MYR_WIRE_HELLO && relay->sent == 0)));
     myr_wire_send(&relay->sender, &bytes, type, MYR_WIRE_NO_NODE, 0, ++relay->sent, message);
     myr_io_write(relay->up, (struct myr_str){bytes.data, bytes.len});
 }
@@ -87,6 +90,7 @@ static void attach(struct line *line)
 {
     struct relay *relay = line->relay;
     uint32_t at;
+    MYR_ASSERT(line->channel == MYR_WIRE_NO_NODE && relay->welcomed);
     /* Places are used again, the last that became free first, so that the list stays short. */
     if (relay->free_places.count > 0) {
         at = relay->free_places.items[--relay->free_places.count];
@@ -115,8 +119,10 @@ static void detach(struct line *line)
         return;
     }
     uint32_t at = line->channel % MYR_WIRE_CHANNEL_PLACES;
+    MYR_ASSERT(below_find(relay, line->channel) == line);
     relay->places.items[at].line = NULL;
     myr_vec_push(&relay->free_places, at);
+    MYR_ASSERT(relay->free_places.count <= relay->places.count);
     if (relay->welcomed) {
         relay_say(relay, MYR_WIRE_DETACH, &(struct myr_wire_detach){line->channel});
     }
@@ -180,6 +186,7 @@ static void take(struct line *line)
     struct myr_str payload;
     struct myr_err err = {};
     int rc;
+    MYR_ASSERT(relay->welcomed && below_find(relay, line->channel) == line);
     heard(line);
     while ((rc = frame_next(&line->bytes, &line->at, &head, &payload, &err)) > 0) {
         if (floods(line)) {
@@ -247,6 +254,7 @@ static void on_closed(void *context, struct myr_io_stream *stream, const struct 
         line->next->before = line->before;
     }
     relay->line_count--;
+    MYR_ASSERT((relay->line_count == 0) == (relay->lines == NULL));
     myr_buf_done(&line->bytes);
     myr_buf_done(&line->kept);
     free(line);

@@ -12,6 +12,8 @@
 
 #include "shim/shim.h"
 
+#define PIECE_PATH_MAX (AGENT_PATH_MAX + 64) /* a folder's, and "/log.RANK.PIECE" */
+
 /* A rank that writes faster is kept, but not read line by line. */
 enum { LOOK_BYTES_A_SECOND = 8 << 20 };
 
@@ -26,10 +28,9 @@ static uint64_t piece_from(uint64_t piece)
     return piece == 0 ? 0 : OUTPUT_HEAD_BYTES + (piece - 1) * OUTPUT_PIECE_BYTES;
 }
 
-static void piece_path(const char *folder, uint32_t rank, uint64_t piece,
-                       char ret[AGENT_PATH_MAX + 64])
+static void piece_path(const char *folder, uint32_t rank, uint64_t piece, char ret[PIECE_PATH_MAX])
 {
-    snprintf(ret, AGENT_PATH_MAX + 64, "%s/log.%u.%llu", folder, rank, (unsigned long long)piece);
+    snprintf(ret, PIECE_PATH_MAX, "%s/log.%u.%llu", folder, rank, (unsigned long long)piece);
 }
 
 void output_init(struct output *output, const char *folder, uint32_t rank)
@@ -50,7 +51,7 @@ void output_done(struct output *output)
 /* The head, piece 0, is never removed. */
 static void turn_to(struct output *output, uint64_t piece)
 {
-    char path[AGENT_PATH_MAX + 64];
+    char path[PIECE_PATH_MAX];
     output_done(output);
     /* Three pieces and the head are kept: of those, two at least are full. */
     if (piece > OUTPUT_PIECES_KEPT) {
@@ -71,6 +72,7 @@ static void keep(struct output *output, struct myr_str bytes)
             turn_to(output, piece);
         }
         uint64_t left = piece_from(piece + 1) - output->written;
+        MYR_ASSERT(left > 0 && piece_from(piece) <= output->written);
         size_t now = bytes.len < left ? bytes.len : (size_t)left;
         off_t at = (off_t)(output->written - piece_from(piece));
         if (output->fd >= 0) {
@@ -88,6 +90,7 @@ static void keep(struct output *output, struct myr_str bytes)
 static void line_done(struct output *output, void (*on_line)(void *context, const char *line),
                       void *context)
 {
+    MYR_ASSERT(output->line_len < sizeof(output->line));
     output->line[output->line_len] = '\0';
     if (output->line_len > 0) {
         snprintf(output->last, sizeof(output->last), "%.255s", output->line);
@@ -170,7 +173,7 @@ static uint64_t find_size(const char *folder, uint32_t rank, uint64_t *ret_oldes
 void output_fetch(const char *folder, uint32_t rank, uint64_t *offset, size_t most,
                   struct myr_buf *ret, uint64_t *ret_size)
 {
-    char path[AGENT_PATH_MAX + 64];
+    char path[PIECE_PATH_MAX];
     uint64_t oldest;
     *ret_size = find_size(folder, rank, &oldest);
     /* An offset beyond the end is the end; what is missing between two pieces is skipped. */

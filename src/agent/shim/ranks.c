@@ -65,6 +65,7 @@ static int launch_one(struct shim *s, struct process *process, const struct laun
     start->output = pipes[1];
     start->person = &s->person;
     start->directory = s->job.directory;
+    MYR_ASSERT(process->pid == 0); /* the one before was reaped */
     pid_t pid = start_process(start);
     close(pipes[1]);
     if (pid < 0) {
@@ -76,6 +77,7 @@ static int launch_one(struct shim *s, struct process *process, const struct laun
     process->pid = pid;
     process->pipe = pipes[0];
     s->alive++;
+    MYR_ASSERT(s->alive <= s->count + 1);
     /* While it waits at the gate. */
     cgroup_add(&s->cgroup, pid);
     return MYR_OK;

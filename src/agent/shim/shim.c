@@ -91,6 +91,7 @@ static void start_failed(struct shim *s, int64_t now, int code, const char *why)
 static void sweep(struct shim *s, int64_t now)
 {
     uint32_t stuck;
+    MYR_ASSERT(s->phase == PHASE_KILL && now >= s->killed_ns);
     uint32_t count = kill_descendants(SIGKILL, NULL, &stuck);
     cgroup_kill(&s->cgroup);
     s->sweep_ns = now + 50 * MS;
@@ -130,6 +131,7 @@ static void finish(struct shim *s)
 static void all_gone(struct shim *s, int64_t now)
 {
     struct myr_err err = {};
+    MYR_ASSERT(s->alive == 0 && s->script.pid == 0); /* all who were started were reaped */
     /* An epilog tidies up behind ranks that ran: where none did there is nothing to tidy. */
     if (s->phase == PHASE_EPILOG || !s->job.epilog ||
         (s->ended && s->ending.kind == ENDING_START)) {
@@ -149,6 +151,7 @@ static void all_gone(struct shim *s, int64_t now)
 static void rank_ended(struct shim *s, struct process *rank, int status, int64_t now)
 {
     struct ending how = {.rank = s->order.first_rank + (uint32_t)(rank - s->ranks)};
+    MYR_ASSERT(rank->pid == 0 && rank < s->ranks + s->count);
     if (WIFSIGNALED(status)) {
         how.signal = (uint32_t)WTERMSIG(status);
         /* As a shell has it. */
@@ -231,6 +234,7 @@ static void reap(struct shim *s, int64_t now)
             }
         }
         if (s->script.pid == pid) {
+            MYR_ASSERT(s->alive > 0);
             s->script.pid = 0;
             s->alive--;
             drain(s, &s->script);
@@ -299,6 +303,7 @@ static void look_at_lease(struct shim *s, int64_t now)
 /* What is due by now; called behind every wait, however it ended. */
 static void tick(struct shim *s, int64_t now)
 {
+    MYR_ASSERT(now >= s->began_ns && s->alive <= s->count + 1);
     if (!s->stop_seen) {
         look_for_stop(s, now);
     }
@@ -331,6 +336,7 @@ static int wait_ms(const struct shim *s, int64_t now)
     } else if (s->phase == PHASE_KILL) {
         until = s->sweep_ns < until ? s->sweep_ns : until;
     }
+    MYR_ASSERT(until <= now + 1 * S);
     return until > now ? (int)((until - now + MS - 1) / MS) : 0;
 }
 
@@ -429,9 +435,8 @@ static void begin(struct shim *s)
 {
     struct myr_err err = {};
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
-    char tag[80];
+    const char *tag = myr_arena_strndup(&s->arena, s->order.tag.data, s->order.tag.len);
     s->began_ns = boot_clock_ns();
-    snprintf(tag, sizeof(tag), "%.*s", (int)s->order.tag.len, s->order.tag.data);
     myr_buf_puts(&text, "launched 1\n");
     shim_put_file(s, "launched", &text);
     cgroup_open(&s->cgroup, tag, true);
@@ -453,10 +458,9 @@ static void begin(struct shim *s)
 /* A launcher was killed: its ranks die with it, and who does not is found by its environment. */
 static void begin_again(struct shim *s)
 {
-    char tag[80];
+    const char *tag = myr_arena_strndup(&s->arena, s->order.tag.data, s->order.tag.len);
     uint32_t stuck;
     struct ending how = {.rank = s->order.first_rank, .code = 128 + SIGKILL, .signal = SIGKILL};
-    snprintf(tag, sizeof(tag), "%.*s", (int)s->order.tag.len, s->order.tag.data);
     cgroup_open(&s->cgroup, tag, false);
     s->killed_ns = boot_clock_ns();
     /* Who is just becoming another program shows no environment: one look is not enough. */
