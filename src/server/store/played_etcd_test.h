@@ -306,7 +306,7 @@ static inline void played_one(struct played_etcd *e, int fd, struct myr_buf *in)
             e->fault[0] = '\0';
         }
         myr_buf_clear(&e->said);
-        myr_buf_puts(&e->said, body);
+        myr_buf_put(&e->said, body, in->len - (size_t)(body - in->data));
         fprintf(e->asked, "(%s)\n", e->fault[0] ? e->fault : "leases expire");
         played_send(fd, 200, &out);
         return;
@@ -324,6 +324,11 @@ static inline void played_one(struct played_etcd *e, int fd, struct myr_buf *in)
         (void)!myr_str_to_u64(myr_str_from(fault + 4), &number);
         status = (int)number;
         myr_buf_put(&out, e->said.data, e->said.len);
+        /* As a server of ours, too: by whom it was asked, and for what. */
+        const char *token = strcasestr(in->data, "authorization: ");
+        fprintf(e->asked, "%.*s%s%.*s\n", (int)strcspn(in->data, "\r"), in->data,
+                token ? " by " : "", token ? (int)strcspn(token + 15, "\r") : 0,
+                token ? token + 15 : "");
     } else if (status != 200) {
         myr_buf_printf(&out, "{\"message\":\"%s\"}\n",
                        strcmp(fault, "full") == 0 ? "mvcc: database space exceeded" : "told so");
