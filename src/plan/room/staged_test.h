@@ -22,6 +22,11 @@ static inline void staged_begin(struct staged *s, const char *text)
     plan->catalog = &s->p.catalog;
     plan->spec = &s->p.spec;
     s->plan = plan;
+    /* About as many as there would be: how many racks are used is not known yet. */
+    if (s->p.spec.room.managed) {
+        plan->pdus = 2 * s->p.spec.servers;
+        plan->cdus = 1;
+    }
     (void)plan_string(plan, "");
     if (plan_unproved(plan, &s->p.err) < 0) {
         fail_msg("%s", s->p.err.message);

@@ -30,7 +30,6 @@ struct leaf_class {
 struct part {
     struct bound *b;
     uint32_t *root;         /* by device: which part; union-find */
-    uint32_t *leaf_class;   /* by device */
     uint32_t *server_class; /* by server */
     double *to, *arriving;  /* by device */
     double *of_server;      /* by server */
@@ -249,7 +248,6 @@ static bool look_at_leaf(struct part *part, uint32_t leaf)
     if (count == part->class_count) {
         take_least(&part->classes[found], &one);
     }
-    part->leaf_class[leaf] = found;
     /* A server that hangs on leaves of two classes makes one of them. */
     at = servers_of(part->b, leaf);
     while (next_server(&at)) {
@@ -551,7 +549,6 @@ double bound_stars_mm(struct bound *b)
     }
     struct part part = {.b = b};
     part.root = MYR_ARENA_NEW(arena, uint32_t, devices);
-    part.leaf_class = MYR_ARENA_NEW(arena, uint32_t, devices);
     part.server_class = MYR_ARENA_NEW(arena, uint32_t, servers);
     part.to = MYR_ARENA_NEW(arena, double, devices);
     part.arriving = MYR_ARENA_NEW(arena, double, devices);
