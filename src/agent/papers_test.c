@@ -101,11 +101,12 @@ static void tell(struct visitor *visitor, struct myr_io_stream *stream, enum myr
 }
 
 static void take_enrol(struct visitor *visitor, struct myr_io_stream *stream,
-                       const struct myr_wire_enrol *enrol)
+                       const struct myr_wire_head *head, const struct myr_wire_enrol *enrol)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf cert = {};
     struct myr_err err = {};
-    trace("asks for papers with the token '%.*s'", (int)enrol->token.len, enrol->token.data);
+    trace("asks for papers with the token '%.*s', of %d in %u", (int)enrol->token.len,
+          enrol->token.data, (int)head->node, head->epoch);
     struct myr_io_sign sign = {.ca_certificate = {ca.data, ca.len},
                                .ca_key = {ca_key.data, ca_key.len},
                                .days = scene->answer == SIGNS_FOR_NO_TIME ? 0 : 30};
@@ -145,7 +146,8 @@ static void on_message(struct visitor *visitor, struct myr_io_stream *stream,
         if (clock_ns % (1000 * NS)) { /* when it comes again is by its boot: at a half second */
             clock_ns = (clock_ns / (500 * NS) + 1) * 500 * NS;
         }
-        trace("'%s' says hello%s after %u beats", myr_io_peer(stream),
+        trace("'%s' says hello %d %u %d%s after %u beats", myr_io_peer(stream),
+              (int)message->head.node, message->head.epoch, (int)message->head.sequence,
               !*serial                           ? ""
               : strcmp(serial, desk.serial) == 0 ? " with the papers of before"
                                                  : " with new papers",
@@ -159,7 +161,7 @@ static void on_message(struct visitor *visitor, struct myr_io_stream *stream,
         }
         return;
     case MYR_WIRE_ENROL:
-        take_enrol(visitor, stream, body);
+        take_enrol(visitor, stream, &message->head, body);
         return;
     default:
         trace("says %s", myr_wire_table_of(message->head.type)->name);

@@ -456,6 +456,48 @@ static void acknowledged(void)
     }
 }
 
+/* What an agent finds of launchers that an agent before it has started. */
+static void found_again(void)
+{
+    struct myr_err err = {};
+    unsigned long long began = process_began(getpid(), NULL, NULL);
+    for (uint32_t i = 0; i < 6; i++) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+        char path[200];
+        char shim[80];
+        struct order order = {.job = 40 + i,
+                              .epoch = 1,
+                              .gpus = 1,
+                              .world = 1,
+                              .lease_s = 9,
+                              .boot = myr_str_from(runs.boot),
+                              .master = MYR_STR("m"),
+                              .user = MYR_STR("u"),
+                              .tag = MYR_STR("t"),
+                              .socket = MYR_STR("s"),
+                              .state = MYR_STR("s")};
+        snprintf(path, sizeof(path), "%s/run/%u.1", folder, 40 + i);
+        assert_int_equal(folder_make(path, 0700, &err), MYR_OK);
+        order_write(&order, &text);
+        assert_int_equal(file_put(path, "order", (struct myr_str){text.data, text.len}, &err),
+                         MYR_OK);
+        /* Nothing; without one of the two; with another beginning; and as it should be. */
+        snprintf(shim, sizeof(shim), "%s %d\n%s %llu\n", i == 1 ? "x" : "pid", (int)getpid(),
+                 i == 2 ? "x" : "began", i == 3 ? 1ULL : began);
+        put_into(40 + i, 1, i < 5 ? "shim" : "launched", i ? shim : "");
+    }
+    runs_done(&runs);
+    settle();
+    memset(&runs.items, 0, sizeof(runs.items));
+    assert_int_equal(runs_open(&runs, &err), MYR_OK);
+    for (uint32_t i = 0; i < 6; i++) {
+        const struct run *run = state_of(40 + i, 1);
+        tell("its launcher is %s", run->shim == getpid() ? "found" : "not found");
+        assert_true(run->shim == 0 || run->shim == getpid());
+    }
+    stop(44, 1, 3);
+}
+
 static void remove_all(void)
 {
     char path[AGENT_PATH_MAX];
@@ -500,6 +542,7 @@ static void lives(void **state)
     some_wait_for_others();
     a_full_disk();
     acknowledged();
+    found_again();
     on = false;
     assert_true(dup2(kept, STDERR_FILENO) >= 0);
     close(kept);

@@ -266,6 +266,27 @@ CALL int fcntl(int fd, int what, ...)
     return (int)syscall(SYS_fcntl, fd, what, with);
 }
 
+CALL int bind(int fd, const struct sockaddr *at, socklen_t len)
+{
+    const struct sockaddr_un *path = (const void *)at;
+    assert_int_equal(len, sizeof(*path));
+    return tell("bind %s %s", name_of(fd), path->sun_path + strlen("/tmp")) ? -1 : 0;
+}
+
+CALL int lchown(const char *path, uid_t user, gid_t group)
+{
+    return tell("lchown %s %u %u", path + strlen("/tmp"), user, group) ? -1 : 0;
+}
+
+CALL int unlink(const char *path)
+{
+    if (watched == PARENT) {
+        tell("unlink %s", path + strlen("/tmp"));
+        return 0;
+    }
+    return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+}
+
 /* --- the child's side */
 
 static const char *const argv_of[] = {"train", "--fast", NULL};
@@ -424,6 +445,30 @@ static uint32_t one_launch(bool script, uint32_t number)
     return count;
 }
 
+/* By which ranks tell of their progress: it is their user's. */
+static void one_socket(const struct person *person, uint32_t number, size_t len)
+{
+    char path[200];
+    struct shim *s = myr_xcalloc(1, sizeof(*s));
+    struct myr_err err = {};
+    memset(path, 's', sizeof(path));
+    memcpy(path, "/tmp/", 5);
+    myr_buf_printf(&story, "a socket with a name of %zu, call %u\n", len, number);
+    s->order.socket = (struct myr_str){path, len};
+    s->person = *person;
+    s->socket = 63;
+    snprintf(names[63], sizeof(names[63]), "it");
+    calls = 0;
+    refused = number;
+    happened = false;
+    watched = PARENT;
+    int rc = shim_make_socket(s, &err);
+    watched = NOBODY;
+    names[63][0] = '\0';
+    myr_buf_printf(&story, "  %s %s\n", rc < 0 ? myr_err_name(rc) : "done", err.message);
+    free(s);
+}
+
 static void a_launcher_at_the_gate(void **state)
 {
     (void)state;
@@ -435,6 +480,12 @@ static void a_launcher_at_the_gate(void **state)
             myr_buf_printf(&story, "%s, call %u\n", what, i);
             (void)one_launch(script, i);
         }
+    }
+    for (uint32_t i = 0; i < 6; i++) {
+        one_socket(&changed, i, 12);
+    }
+    for (uint32_t len = 107; len <= 108; len++) { /* the longest that there is room for */
+        one_socket(&same, 0, len);
     }
     assert_kept("agent-child.txt", &story);
     myr_buf_done(&story);
