@@ -112,7 +112,6 @@ static void next_token(struct scan *scan)
     } else if (end < scan->text.len) {
         end++;
     }
-    scan->word_at = scan->at;
     scan->word_line = scan->line;
     scan->word_column = (uint32_t)(scan->at - scan->line_start) + 1;
     scan->word = (struct myr_str){data + scan->at, end - scan->at};

@@ -22,7 +22,6 @@ static bool is_blank(char c)
 /* Also where there is no word: the place is then where one is missing. */
 static void mark_word(struct scan *scan, size_t len)
 {
-    scan->word_at = scan->at;
     scan->word_line = scan->line ? scan->line : 1;
     scan->word_column = (uint32_t)(scan->at - scan->line_start) + 1;
     scan->word = (struct myr_str){scan->text.data + scan->at, len};
@@ -155,6 +154,9 @@ static bool exponent_of(struct myr_str text, int64_t *ret)
     if (text.len && text.data[0] == '+') {
         text.data++;
         text.len--;
+        if (text.len && text.data[0] == '-') {
+            return false; /* one sign, not two */
+        }
     }
     return myr_str_to_i64(text, ret) && *ret > -100 && *ret < 100;
 }

@@ -14,7 +14,6 @@ struct scan {
     size_t at;         /* next byte */
     size_t line_start; /* of the current line */
     uint32_t line;     /* from 1; 0 before the first */
-    size_t word_at;    /* where the word begins, or where one is missing */
     uint32_t word_line, word_column;
     struct myr_str word;
 };
