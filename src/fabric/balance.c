@@ -107,7 +107,7 @@ static uint32_t pick(void *context, uint32_t device, uint32_t count, uint32_t de
         }
         break;
     }
-    default:
+    default: /* adaptive, and what a plan has no colour for */
         choice = least_loaded(picker, count, candidates);
         break;
     }
@@ -190,11 +190,9 @@ static void plan_by_colour(struct policy_plan *plan, struct myr_colouring *colou
 /* Puts flows that have no path on the least loaded one. */
 static void plan_lost(struct policy_plan *plan, const struct myr_balance_options *options)
 {
-    struct myr_balance_options greedy = *options;
-    greedy.policy = MYR_POLICY_ADAPTIVE;
     for (size_t i = 0; i < plan->count; i++) {
         const struct myr_flow *flow = &plan->flows[i];
-        struct picker picker = picker_for(plan->graph, &greedy, flow, plan->load);
+        struct picker picker = picker_for(plan->graph, options, flow, plan->load);
         /* The colouring has found it one. */
         if (plan->paths[i].count > 0) {
             continue;

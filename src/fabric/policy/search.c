@@ -123,9 +123,7 @@ static bool best_path(const struct policy_plan *plan, size_t flow, struct myr_pa
         /* An odd factor visits all low digits in turn: choices at the first switch come first. */
         if (!myr_path_with_period(plan->graph, f->from_port, f->to_port, k * 33 + flow, &path,
                                   &own_period)) {
-            /* No path at all: no other number has one either. */
-            *work += k;
-            return false;
+            return false; /* no path at all: no other number has one either */
         }
         period = common_period(period, own_period);
         struct path_cost now = cost_of(plan->graph, &path, f->share, plan->load);
