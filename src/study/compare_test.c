@@ -152,6 +152,12 @@ static void bad_questions_are_refused_before_anything_is_planned(void **state)
     struct fixture f;
     struct myr_compare_question question = question_of(pair, 1);
     assert_int_equal(compare(&f, &question), MYR_EINVAL);
+    assert_string_equal(f.err.message, "two to 8 designs are compared, 1 is given");
+    assert_string_equal(f.err.hint, "myriad compare infiniband.yaml roce.yaml");
+    release(&f);
+    question = question_of(pair, 9); /* not one of them is looked at */
+    assert_int_equal(compare(&f, &question), MYR_EINVAL);
+    assert_string_equal(f.err.message, "two to 8 designs are compared, 9 are given");
     release(&f);
     question = question_of(pair, 2);
     question.policies = (struct myr_sim_words){wrong, 1};
@@ -169,6 +175,12 @@ static void bad_questions_are_refused_before_anything_is_planned(void **state)
     question = question_of(pair, 2);
     question.of.batch = 8;
     assert_int_equal(compare(&f, &question), MYR_EINVAL);
+    assert_string_equal(f.err.message, "--batch does nothing without --model");
+    release(&f);
+    question.of.batch = 0;
+    question.of.layout = "layout.yaml";
+    assert_int_equal(compare(&f, &question), MYR_EINVAL);
+    assert_string_equal(f.err.message, "--layout does nothing without --model");
     release(&f);
 }
 
