@@ -358,8 +358,7 @@ static void a_certificate_near_its_end_is_renewed(void **state)
 {
     (void)state;
     MYR_CLEANUP(myr_buf_done)
-    struct myr_buf before = {},
-                   after = {}, names = {}, audits = {}, said = {};
+    struct myr_buf before = {}, after = {}, names = {}, audits = {}, said = {};
     struct myr_err err = {};
     int64_t left_s = 0;
     uint32_t papers = 0;
