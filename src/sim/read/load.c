@@ -121,6 +121,7 @@ static int add_collective(struct loader *loader, uint32_t id, struct myr_err *er
                                          .local = local_ranks(loader, split),
                                          .bytes = op->bytes};
     MYR_TRY(myr_collective_plan(&shape, &plan, err));
+    MYR_ASSERT(plan.rounds.count > 0); /* readers make a group of one a task that takes no time */
     /* Not by bytes: patterns have none, and the same ranks send to the same ranks. */
     uint64_t key = (uint64_t)op->collective << 32 | op->from;
     uint32_t *known = myr_u64map_find(&loader->rounds, key);
@@ -152,12 +153,8 @@ static int add_collective(struct loader *loader, uint32_t id, struct myr_err *er
         }
         loader->last[id] = task;
     }
-    if (!known && plan.rounds.count) {
+    if (!known) {
         myr_u64map_add(&loader->rounds, key, pattern);
-    }
-    /* A group of one has nothing to send, but others may wait for it. */
-    if (plan.rounds.count == 0) {
-        loader->first[id] = loader->last[id] = myr_sim_compute(loader->sim, 0);
     }
     return MYR_OK;
 }
