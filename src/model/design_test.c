@@ -389,6 +389,16 @@ static void files_that_cannot_be_mapped_are_refused(void **state)
     assert_int_equal(myr_design_open(&design, path, NULL), MYR_OK);
     assert_int_equal(design.mapping_bytes, image.bytes);
     assert_memory_equal(design.mapping, image.data, image.bytes);
+    MYR_CLEANUP(myr_buf_done) struct myr_buf again = {};
+    char other[110];
+    snprintf(other, sizeof(other), "%s-2", path);
+    assert_int_equal(myr_design_write(&design, other, NULL), MYR_OK);
+    assert_int_equal(myr_file_read(other, 1 << 20, &again, NULL), MYR_OK);
+    assert_int_equal(again.len, image.bytes);
+    assert_memory_equal(again.data, image.data, image.bytes);
+    unlink(other);
+    assert_true(myr_design_write(&design, "/no/folder/d", &err) < 0);
+    assert_string_equal(err.message, "/no/folder/d: cannot write: No such file or directory");
     myr_design_close(&design);
     assert_null(design.mapping);
     assert_null(design.head);
