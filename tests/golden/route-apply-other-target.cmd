@@ -11,3 +11,10 @@ myriad export ibsim e/design.myr; echo $?
 myriad route tables d/design.myr --dump /dev/zero; echo $?
 myriad verify d/design.myr --excel x; echo $?
 ls
+# Every option of one target beside the other.
+for odd in "--policy static" "--binding b.yaml"; do
+  myriad route apply e/design.myr --for roce $odd --out x; echo $?
+done
+for odd in "--hash xor" "--seed 1" "--seeds s.csv" "--order o.csv"; do
+  myriad route apply d/design.myr --for opensm $odd --out x; echo $?
+done
