@@ -467,9 +467,8 @@ static int enrol_apart(const struct settings *settings, struct myr_err *err)
         _exit(myr_err_exit_code(rc));
     }
     int status = 0;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    /* Not interrupted: no signal is handled yet. */
+    if (waitpid(pid, &status, 0) < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
         return myr_err_set(err,
                            WIFEXITED(status) && WEXITSTATUS(status) == 2 ? MYR_EINVAL : MYR_EIO,
                            "%s: no certificate for node '%s'", settings->state, settings->name);
