@@ -221,6 +221,28 @@ static void faults_that_come_faster_than_time_is_counted_still_come(void **state
     myr_arena_done(&arena);
 }
 
+/* Half a day between two states is too long: a node that is cut off for good, and never fenced. */
+static void a_job_that_is_stuck_for_half_a_day_is_told(void **state)
+{
+    (void)state;
+    struct myr_arena arena;
+    struct myr_err err = {};
+    myr_arena_init(&arena);
+    struct myr_scenario scenario =
+        parse(&arena, "cluster: {nodes: 2}\nhours: 40\ncontrol: {fence_retry_s: 10}\n"
+                      "fence_fails_ppm: 1000000\ncheck_every: 1\n"
+                      "partitions: {per_day: 10, nodes: 1, minutes: 100000}\n"
+                      "jobs:\n  - {gpus: 16, hours: 30, arrive_h: [0, 0], lease_s: 604800}\n");
+    struct myr_twin_result result;
+    struct myr_twin_options options = {.seed = 1};
+    assert_int_equal(myr_twin_run(&scenario, &options, &result, &err), MYR_OK);
+    assert_string_equal(result.first_rule, "stuck");
+    assert_string_equal(result.first_violation, "job 0 has been recovering for 43200 s");
+    myr_twin_result_done(&result);
+    myr_scenario_done(&scenario);
+    myr_arena_done(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -231,6 +253,7 @@ int main(void)
         cmocka_unit_test(what_is_left_out_leaves_the_rest_as_it_was),
         cmocka_unit_test(bad_scenarios_get_one_line_with_their_place),
         cmocka_unit_test(an_unknown_key_is_told_with_the_known_ones),
+        cmocka_unit_test(a_job_that_is_stuck_for_half_a_day_is_told),
         cmocka_unit_test(faults_that_come_faster_than_time_is_counted_still_come),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,6 @@ int world_begin(struct world *w, struct myr_err *err)
     const struct myr_scenario *s = w->scenario;
     MYR_TRY(times_init(&w->times, s->recovery, s->practice, s->drawn, err));
     w->free_msg = MYR_NONE;
-    w->line.down_ms = -1;
     w->nodes = myr_xcalloc(s->shape.nodes, sizeof(*w->nodes));
     w->check = check_create(s->shape.nodes, s->shape.gpus_per_node);
     return MYR_OK;
