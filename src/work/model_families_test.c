@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "kept.h"
+#include "model_hf.h"
 #include "myriad/work/model.h"
 
 /* All members as words "name=value". */
@@ -208,11 +209,34 @@ static void what_families_take_for_granted(void **state)
     myr_arena_done(&arena);
 }
 
+/* Tables say what a config need not; some families' configs are nobody's to keep. */
+static void families_are_as_their_tables_say(void **state)
+{
+    (void)state;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf story = {}, none = {};
+    put_model(&none, &(struct myr_model){});
+    for (size_t i = 0; i < myr_work_hf_family_count; i++) {
+        const struct hf_family *family = &myr_work_hf_families[i];
+        MYR_CLEANUP(myr_buf_done) struct myr_buf fixed = {};
+        put_model(&fixed, &family->fixed);
+        myr_buf_printf(&story, "%s:", family->type);
+        put_changed(&story, none.data, fixed.data);
+        for (size_t k = 0; k < family->row_count; k++) {
+            const struct key_number *row = &family->rows[k];
+            myr_buf_printf(&story, "\n  %s%s %llu to %llu", row->required ? "!" : "", row->key,
+                           (unsigned long long)row->min, (unsigned long long)row->max);
+        }
+        myr_buf_puts(&story, "\n");
+    }
+    assert_kept("work-family-tables.txt", &story);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_families_take_for_granted),
         cmocka_unit_test(kinds_of_layers),
+        cmocka_unit_test(families_are_as_their_tables_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
