@@ -225,7 +225,7 @@ static void a_file_that_vanishes_before_the_commit_stops_all_of_them(void **stat
         char words[128];
         snprintf(words, sizeof(words), "%s: cannot write: No such file", place->folder);
         assert_non_null(strstr(err.message, words)); /* found when they go to the disk */
-        assert_false(set.open);
+        assert_false(set.open || set.hold.on);
         expect_old(place);
     }
 }

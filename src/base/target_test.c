@@ -229,8 +229,9 @@ static void a_child_gets_no_descriptor(void **state)
         assert_int_not_equal(file.fd, STDOUT_FILENO); /* our own, to be closed */
         assert_int_equal(file.temp[0] != '\0', i < 2);
         int fd = file.fd;
+        assert_int_equal(file.hold.on, i < 2); /* only while there is a file to take away */
         myr_outfile_abandon(&file);
-        assert_false(file.open);
+        assert_false(file.open || file.hold.on);
         assert_int_equal(fcntl(fd, F_GETFD), -1);
     }
     expect(place->path[1], "old");
@@ -290,6 +291,38 @@ static void a_file_whose_rights_cannot_be_kept_is_not_replaced(void **state)
         }
         assert_int_equal(status, 0);
         expect(place->path[0], "old");
+    }
+}
+
+/* Another group may do with the file only what everybody may, whatever the old group could. */
+static void a_group_that_cannot_be_given_takes_its_rights_along(void **state)
+{
+    struct place *place = *state;
+    static const mode_t modes[][2] = {{0674, 0644}, {0660, 0600}, {0607, 0677}, {0741, 0711}};
+    if (geteuid() != 0) {
+        skip(); /* only root can make a file of another group, and have it refused */
+    }
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(modes); i++) {
+        assert_int_equal(put(place->path[0], "old", NULL), MYR_OK);
+        assert_int_equal(chmod(place->path[0], modes[i][0]), 0);
+        if (chown(place->path[0], (uid_t)-1, 4321) < 0) {
+            skip();
+        }
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            forbid(SYS_fchown);
+            _exit(put(place->path[0], "new", NULL) == MYR_OK ? 0 : 1);
+        }
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+            skip(); /* a kernel without such rules */
+        }
+        assert_int_equal(status, 0);
+        expect(place->path[0], "new");
+        assert_int_equal(mode_of(place->path[0]) & 07777, modes[i][1]);
+        assert_int_equal(unlink(place->path[0]), 0);
     }
 }
 
@@ -478,6 +511,7 @@ int main(void)
         IN_PLACE(a_child_gets_no_descriptor),
         IN_PLACE(a_file_keeps_its_rights),
         IN_PLACE(a_file_whose_rights_cannot_be_kept_is_not_replaced),
+        IN_PLACE(a_group_that_cannot_be_given_takes_its_rights_along),
         IN_PLACE(a_new_file_has_the_rights_of_the_mask),
         IN_PLACE(a_read_only_file_is_not_replaced),
         IN_PLACE(a_device_stays_one),
