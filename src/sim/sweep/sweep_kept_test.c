@@ -1,9 +1,11 @@
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -163,6 +165,21 @@ static void a_worker_that_cannot_write_is_told(void **state)
     assert_kept("sim-sweep-full.txt", &text);
 }
 
+/* It is waited for, as one that was just killed, and then left alone. */
+static void another_run_keeps_its_journal(void **state)
+{
+    (void)state;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    struct myr_sweep_run run = {.out = "held.csv", .version = "1", .shard_count = 1, .workers = 1};
+    int held = open("held.csv.part-1-of-1", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(held >= 0 && flock(held, LOCK_EX | LOCK_NB) == 0);
+    put_run_of(&text, "held", several, run);
+    assert_string_equal(text.data,
+                        "held: EAWAY: held.csv.part-1-of-1: another run is writing it\n");
+    close(held);
+    assert_int_equal(unlink("held.csv.part-1-of-1"), 0);
+}
+
 static int open_folder(void **state)
 {
     (void)state;
@@ -195,6 +212,7 @@ int main(void)
         cmocka_unit_test(sweeps_are_what_they_were),
         cmocka_unit_test(several_jobs_and_workers),
         cmocka_unit_test(a_worker_that_cannot_write_is_told),
+        cmocka_unit_test(another_run_keeps_its_journal),
     };
     return cmocka_run_group_tests(tests, open_folder, close_folder);
 }
