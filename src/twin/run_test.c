@@ -229,15 +229,15 @@ static void a_job_that_is_stuck_for_half_a_day_is_told(void **state)
     struct myr_err err = {};
     myr_arena_init(&arena);
     struct myr_scenario scenario =
-        parse(&arena, "cluster: {nodes: 2}\nhours: 40\ncontrol: {fence_retry_s: 10}\n"
+        parse(&arena, "cluster: {nodes: 2}\nhours: 40\ncontrol: {fence_retry_s: 40}\n"
                       "fence_fails_ppm: 1000000\ncheck_every: 1\n"
                       "partitions: {per_day: 10, nodes: 1, minutes: 100000}\n"
                       "jobs:\n  - {gpus: 16, hours: 30, arrive_h: [0, 0], lease_s: 604800}\n");
     struct myr_twin_result result;
-    struct myr_twin_options options = {.seed = 1};
+    struct myr_twin_options options = {.seed = 1, .stop_at_violation = true};
     assert_int_equal(myr_twin_run(&scenario, &options, &result, &err), MYR_OK);
     assert_string_equal(result.first_rule, "stuck");
-    assert_string_equal(result.first_violation, "job 0 has been recovering for 43200 s");
+    assert_string_equal(result.first_violation, "job 0 has been recovering for 43220 s");
     myr_twin_result_done(&result);
     myr_scenario_done(&scenario);
     myr_arena_done(&arena);
