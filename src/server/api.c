@@ -10,12 +10,13 @@
 
 static int api_openapi(struct request *request, struct myr_buf *ret, struct myr_err *err);
 
-/* The page's own files have no other kinds. */
+/* The page's own files have no other kinds; browsers are told not to guess. */
 static const char *type_of(const char *name)
 {
     size_t length = strlen(name);
     return length > 5 && strcmp(name + length - 5, ".html") == 0  ? "text/html; charset=utf-8"
            : length > 4 && strcmp(name + length - 4, ".css") == 0 ? "text/css; charset=utf-8"
+           : length > 4 && strcmp(name + length - 4, ".svg") == 0 ? "image/svg+xml"
            : length > 3 && strcmp(name + length - 3, ".js") == 0  ? "text/javascript; charset=utf-8"
                                                                   : "application/octet-stream";
 }

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "agents_test.h"
+#include "full_store_test.h"
 #include "given_back_test.h"
 #include "kept.h"
 #include "leaks.h"
@@ -184,6 +185,163 @@ static void a_long_queue(void)
     goes(connection);
 }
 
+/* One is away, then it carries two of which one has said hello, then it is revoked. */
+static void relays(void)
+{
+    uint32_t row = rows_relay(server, "r1", true);
+    give("v", "vera", "", ROLE_VIEWER);
+    ask("Bearer v", "GET", "/v1/relays", "");
+    struct session *line = session_new(server), *behind[2];
+    snprintf(line->address, sizeof(line->address), "10.0.0.50:7");
+    session_carry(line, row);
+    for (uint32_t i = 0; i < 2; i++) {
+        behind[i] = session_new(server);
+        behind[i]->via = line;
+        behind[i]->channel = i;
+        myr_vec_push(&line->carrier->sessions, behind[i]);
+    }
+    behind[1]->node = 3;
+    server->rows.nodes[3].session = behind[1];
+    myr_vec_push(&line->carrier->sessions, NULL);
+    ask("Bearer v", "GET", "/v1/relays", "");
+    said("Bearer b", "/v1/relays/r1/revoke", "");
+    assert_true(line->over);
+    behind[1]->over = true;
+    ask("Bearer v", "GET", "/v1/relays", "");
+    said("Bearer b", "/v1/relays/r1/revoke", ""); /* again, and nobody is there any more */
+    relay_gone(line);
+    session_gone(line);
+    assert_null(server->rows.nodes[3].session);
+    put_told();
+}
+
+static int never(struct server *unused, const struct myr_job_spec *spec, const struct job_row *row,
+                 struct myr_err *err)
+{
+    (void)unused;
+    return myr_err_set(err, MYR_ERANGE, "%s of %u GPUs is not wanted here", row->name, spec->gpus);
+}
+
+/* Refused by the world, taken while the disk is full, over already. */
+static void jobs_at_their_ends(void)
+{
+    uint32_t before = myr_control_jobs(server->control);
+    server->world.submit = never;
+    said("Bearer u", "/v1/jobs", JOB "name: other\n");
+    server->world.submit = NULL;
+    assert_int_equal(myr_control_jobs(server->control), before);
+    server->store = full_store(server->store);
+    full = true;
+    said("Bearer u", "/v1/jobs", JOB "name: later\n");
+    said("Bearer u", "/v1/jobs", JOB "name: latest\n");
+    said("Bearer b", "/v1/tokens/ca978112ca1b/revoke", "");
+    full = false;
+    taken();
+    assert_int_equal(myr_control_jobs(server->control), before + 1);
+    static const uint8_t ends[] = {MYR_CONTROL_DONE, MYR_CONTROL_FAILED};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(ends); i++) {
+        struct job_row *row = rows_job(server, before);
+        uint8_t state = row->state;
+        char url[40];
+        snprintf(url, sizeof(url), "/v1/jobs/%u/cancel", before);
+        row->state = ends[i];
+        said("Bearer u", url, "");
+        row->state = state;
+    }
+}
+
+/* The copy has all keys, though the store is no file; and one that cannot be begun is told. */
+static void backups(void)
+{
+    char path[160];
+    struct stat status;
+    snprintf(path, sizeof(path), "%s/backup.tmp", bench.folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    said("Bearer b", "/v1/backup", "");
+    assert_int_equal(rmdir(path), 0);
+    struct MHD_Connection *connection = begins("Bearer b", "POST", "/v1/backup", "");
+    said("Bearer b", "/v1/backup", "");
+    for (int i = 0; i < 100 && connection->suspended; i++) {
+        (void)uv_run(&server->loop, UV_RUN_NOWAIT);
+    }
+    assert_true(connection->response && connection->response->fd >= 0);
+    assert_int_equal(fstat(connection->response->fd, &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0600);
+    assert_int_equal(status.st_nlink, 0); /* nothing of it stays */
+    goes(connection);
+}
+
+static void told_of(struct server *unused, uint32_t node, bool drain, const char *reason)
+{
+    (void)unused;
+    myr_buf_printf(&story, "  below: %s n%u '%s'\n", drain ? "drain" : "resume", node, reason);
+}
+
+/* A scheduler below is told of each; a picture shows what is drained. */
+static void drained_nodes(void)
+{
+    join(0, 7);
+    sound(0);
+    join(1, 7);
+    server->world.drain = told_of;
+    said("Bearer o", "/v1/nodes/n[0-1]/drain", "");
+    ask("Bearer v", "GET", "/v1/frame", "");
+    ASK_WITH("/v1/nodes", "astate", "drained");
+    ASK_WITH("/v1/nodes", "astate", "draind");
+    ask("Bearer v", "GET", "/v1/nodes/n1", "");
+    said("Bearer o", "/v1/nodes/n0/resume", "");
+    server->world.drain = NULL;
+    ask("Bearer v", "GET", "/v1/frame", "");
+    pass_ms(1234);
+    ask("Bearer v", "GET", "/v1/nodes/n0", "");
+}
+
+/* As many digits as are worth it, and a job in the list whose tenant the store has lost. */
+static void amounts(void)
+{
+    struct tenant_row *tenant = &server->rows.tenants.items[0];
+    server->config.kw_per_gpu = 1.23456;
+    server->config.price_kwh = 0.123456;
+    tenant->gpu_ms = 119876543;
+    struct MHD_Connection *connection = comes_from("10.0.0.9");
+    with(connection, "hAuthorization", "Bearer v");
+    put(connection, "GET", "/v1/usage", MYR_STR(""));
+    const char *end = strchr(connection->response->body.data, '}'); /* of the first tenant */
+    myr_buf_printf(&story, "usage begins\n  %.*s\n", (int)(end - connection->response->body.data),
+                   connection->response->body.data);
+    goes(connection);
+    struct job_row *row = rows_job(server, 0);
+    uint32_t whose = row->tenant;
+    row->tenant = 300;
+    ask("Bearer v", "GET", "/v1/jobs/0", "");
+    connection = comes_from("10.0.0.9");
+    with(connection, "hAuthorization", "Bearer v");
+    put(connection, "GET", "/v1/queue", MYR_STR(""));
+    myr_buf_printf(&story, "the queue begins\n  %.120s\n", connection->response->body.data);
+    goes(connection);
+    row->tenant = whose;
+}
+
+/* What the page names, by kind; names have a number of their own in every build. */
+static void assets(void)
+{
+    struct MHD_Connection *page = comes_from("10.0.0.9");
+    put(page, "GET", "/", MYR_STR(""));
+    for (const char *at = page->response->body.data; (at = strstr(at, "/assets/")); at++) {
+        char name[128];
+        snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, "\""), at);
+        struct MHD_Connection *connection = comes_from("10.0.0.9");
+        put(connection, "GET", name, MYR_STR(""));
+        const char *headers = connection->response->headers.data;
+        myr_buf_printf(&story, "an asset %s: %u%.*s\n", strrchr(name, '.'), connection->status,
+                       (int)(strstr(headers, "; X-") - headers), headers);
+        assert_true(connection->response->body.len > 100);
+        goes(connection);
+    }
+    goes(page);
+    ask(NULL, "GET", "/assets/none.js", "");
+}
+
 /* A line a path. */
 static void this_list(void)
 {
@@ -197,8 +355,17 @@ static void this_list(void)
     goes(connection);
 }
 
+/* With times in some of the classes: a request of a few ticks, and what agents took. */
 static void numbers(void)
 {
+    tick_ns = 700000;
+    ask("Bearer v", "GET", "/healthz", "");
+    tick_ns = 0;
+    server->handled[0] = 3;
+    server->handled[5] = 7;
+    server->handled[31] = 2;
+    server->messages = 12;
+    server->messages_refused = 4;
     struct MHD_Connection *connection = comes_from("10.0.0.9");
     with(connection, "hAuthorization", "Bearer w");
     put(connection, "GET", "/metrics", MYR_STR(""));
@@ -217,7 +384,13 @@ static void what_is_asked(void **state)
     pages();
     tokens();
     tenants();
+    relays();
+    jobs_at_their_ends();
+    backups();
+    drained_nodes();
     a_long_queue();
+    amounts();
+    assets();
     this_list();
     numbers();
     cover_folder();

@@ -69,6 +69,7 @@ void request_fail(struct request *request, const struct myr_err *err)
     myr_json_end(&json);
     myr_buf_putc(&body, '\n');
     request->server->http->refused++;
+    request->cache = NULL; /* what is missing now may be there in a moment */
     request_answer(request, (unsigned)myr_err_http_status(err->code), "application/json",
                    (struct myr_str){body.data, body.len});
 }
