@@ -304,6 +304,11 @@ static void check_layout(const struct myr_layout *l, const struct myr_model *mod
             (l->tp > 1 ? layers * batches * per_block : 0) &&
         operations(l, model, MYR_COMM_EP_DISPATCH, MYR_PHASE_FORWARD) ==
             (l->ep > 1 ? moe * batches : 0);
+    /* ZeRO-3 gathers each layer's experts for every micro-batch, those of the module too. */
+    if (l->schedule != MYR_SCHEDULE_DUALPIPE && model->moe.expert_count > 0) {
+        uint64_t gathers = l->zero == 3 && myr_layout_expert_shard(l) > 1 ? moe * batches : 0;
+        ok = ok && operations(l, model, MYR_COMM_EXPERT_PARAM, MYR_PHASE_FORWARD) == gathers;
+    }
     if (!ok) {
         fail_msg("seed %llu", (unsigned long long)seed);
     }
