@@ -233,13 +233,11 @@ int enrol_run(const char *host, uint16_t port, const char *state, const char *na
     uv_loop_init(&loop);
     /* The stream belongs to the loop; it is gone when that has run out. */
     rc = myr_io_connect(&loop, host, port, tls, &calls, &asking, &stream, err);
-    if (rc == MYR_OK) {
-        uv_run(&loop, UV_RUN_DEFAULT);
-        rc = asking.rc;
-    }
+    MYR_ASSERT(rc == MYR_OK); /* what goes wrong is told by on_closed() */
+    uv_run(&loop, UV_RUN_DEFAULT);
     myr_io_tls_free(tls);
     uv_loop_close(&loop);
     myr_wire_receiver_done(&asking.receiver);
     myr_buf_done(&asking.csr);
-    return rc;
+    return asking.rc;
 }

@@ -230,12 +230,9 @@ static void connect_now(struct session *session)
     session->receiving = true;
     /* Numbers begin anew with each connection, and so do both ends of the wire. */
     session->sequence = 0;
-    if (myr_io_connect(session->loop, session->host, session->port, session->tls, &calls, session,
-                       &session->stream, &err) < 0) {
-        say("%s", err.message);
-        forget_connection(session);
-        retry_later(session);
-    }
+    int rc = myr_io_connect(session->loop, session->host, session->port, session->tls, &calls,
+                            session, &session->stream, &err);
+    MYR_ASSERT(rc == MYR_OK); /* what goes wrong is told by on_closed() */
 }
 
 /* The first try is at once: only those after a failure are spread out. */

@@ -27,7 +27,10 @@ struct myr_io_calls {
     void (*closed)(void *context, struct myr_io_stream *stream, const struct myr_err *why);
 };
 
-/* 'tls' NULL: plain. 'host' is an address or a name; the name is looked up in the background. */
+/*
+ * 'tls' NULL: plain. 'host' is an address or a name; the name is looked up in the background. It
+ * returns MYR_OK: what goes wrong is told by 'closed'.
+ */
 MYR_MUST_USE int myr_io_connect(uv_loop_t *loop, const char *host, uint16_t port,
                                 struct myr_io_tls *tls, const struct myr_io_calls *calls,
                                 void *context, struct myr_io_stream **ret, struct myr_err *err);

@@ -262,12 +262,9 @@ static void connect_now(struct relay *relay)
     myr_wire_receiver_init(&relay->own);
     myr_wire_receiver_init(&relay->welcomes);
     relay->sent = 0;
-    if (myr_io_connect(&relay->loop, relay->host, relay->port, relay->tls_up, &calls, relay,
-                       &relay->up, &err) < 0) {
-        say("%s", err.message);
-        forget(relay);
-        retry_later(relay);
-    }
+    int rc = myr_io_connect(&relay->loop, relay->host, relay->port, relay->tls_up, &calls, relay,
+                            &relay->up, &err);
+    MYR_ASSERT(rc == MYR_OK); /* what goes wrong is told by on_closed() */
 }
 
 void above_start(struct relay *relay)
