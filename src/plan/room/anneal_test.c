@@ -60,7 +60,9 @@ static void loose_runs_end_where_they_did(void **state)
     (void)state;
     MYR_CLEANUP(myr_buf_done) struct myr_buf told = {};
     static const uint32_t looseness[] = {2, 60, 2000, 8000};
-    for (size_t i = 0; i < MYR_ARRAY_COUNT(specs); i++) {
+    /* Slow under the sanitizers: the first one is enough there. */
+    bool all = TEST_ROUNDS(8) == 8;
+    for (size_t i = 0; i < (all ? MYR_ARRAY_COUNT(specs) : 1); i++) {
         struct staged s;
         uint32_t before[MYR_ROOM_BUILDINGS_MAX], after[MYR_ROOM_BUILDINGS_MAX];
         staged_begin(&s, specs[i]);
@@ -82,7 +84,7 @@ static void loose_runs_end_where_they_did(void **state)
         }
         staged_end(&s);
     }
-    assert_kept("plan-annealed.txt", &told);
+    assert_kept_as("plan-annealed.txt", &told, !all);
 }
 
 int main(void)

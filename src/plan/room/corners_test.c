@@ -118,13 +118,14 @@ static void tell_room(const char *text, struct myr_buf *told)
     planned_end(&p);
 }
 
-static void tell_rooms(const char *const *specs, size_t count, const char *kept)
+/* 'all': else the kept text goes on. */
+static void tell_rooms(const char *const *specs, size_t count, const char *kept, bool all)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf told = {};
     for (size_t i = 0; i < count; i++) {
         tell_room(specs[i], &told);
     }
-    assert_kept(kept, &told);
+    assert_kept_as(kept, &told, !all);
 }
 
 #define H100 "server: h100-8gpu\n"
@@ -136,6 +137,7 @@ static const char *const aligned[] = {
     "servers: 3\n" H100 NDR "room: {rows: 1}\n",
     "servers: 9\n" H100 WIDE "room: {rows: 2}\n",
     "servers: 2\n" H100 NDR "room: {place: aligned}\n",
+    "servers: 4\n" H100 WIDE "room: {rows: 2, rack_kw: 10.5}\n",
     /* A rack by its part, with more or less of what it says; servers of a given power. */
     "servers: 4\n" H100 NDR "room: {rows: 2, columns: 3, rack: rack-48u-30kw, rack_kg: 300}\n",
     "servers: 5\n" H100 NDR "room: {rows: 2, columns: 3, rack_kw: 21, server_kw: 6.6}\n",
@@ -187,6 +189,13 @@ static const char *const aligned[] = {
     "room: {rows: 3, columns: 3, rack_kw: 24, buildings: [{name: e, rows: 2, columns: 2}, {name: "
     "w}], "
     "distance_m: 900}\n",
+    "servers: 9\n" H100 "networks: {compute: {switch: sn5600, leaf_down: 16, leaf_up: 32}}\n"
+    "room: {rows: 3, columns: 4, rack_kw: 24, lossless_classes: 7}\n",
+    /* The first building takes a block or two, the second one most of them. */
+    "servers: 9\n" H100
+    "networks: {compute: {switch: mqm9790-ns2f, topology: clos, leaf_down: 16, leaf_up: 16}}\n"
+    "room: {rows: 3, columns: 4, rack_kw: 14, buildings: [{name: e, rows: 1, columns: 3}, {name: "
+    "w}], distance_m: 12}\n",
     /* Power is dealt out anew among racks without switches, which stand elsewhere. */
     "servers: 8\n" H100
     "networks: {compute: {switch: mqm9790-ns2f, topology: clos, leaf_down: 32, leaf_up: 32}}\n"
@@ -225,9 +234,16 @@ static const char *const refused[] = {
     "room: {rows: 2, columns: 1, rack_kw: 14.5}\n",
     "servers: 2\n" H100 NDR
     "items: [{part: firewall, quantity: 9}]\nroom: {rows: 2, columns: 1, rack_kw: 13}\n",
+    "servers: 2\n" H100 NDR
+    "items: [{part: firewall, quantity: 14}]\nroom: {rows: 2, columns: 1, rack_kw: 13}\n",
+    "servers: 64\n" H100
+    "networks: {compute: {switch: mqm9790-ns2f}}\nroom: {rows: 1, columns: 1, rack_kw: 10.3, "
+    "rack_u: 8}\n",
 };
 
 static const char *const shortest[] = {
+    /* One rack more than are annealed. */
+    "servers: 3\n" H100 NDR "room: {rows: 25, columns: 41, place: shortest}\n",
     "servers: 4\n" H100 NDR "room: {rows: 1, columns: 6, place: shortest}\n",
     /* Unlike servers change places with their like alone. */
     "groups: [{name: big, servers: 2, server: b200-8gpu}, {name: small, servers: 3, server: "
@@ -235,21 +251,16 @@ static const char *const shortest[] = {
     /* A server of many nodes moves as one. */
     "servers: 2\nserver: gb200-nvl72\nnetworks: {compute: }\n"
     "room: {rows: 3, columns: 3, rack_kw: 140, rack_u: 52, rack_kg: 3000, place: shortest}\n",
-    /* Legs of one cable are drawn together. */
-    "servers: 5\nserver: h100-8gpu-2x200\nnetworks: {compute: {switch: mqm9790-ns2f, leaf_down: "
-    "16, leaf_up: 8}}\n"
-    "room: {rows: 3, columns: 3, rack_kw: 21, place: shortest}\n",
     /* Strips keep to the racks that are in use, items of the bill stay where they are. */
     "servers: 3\n" H100
     "networks: {compute: {switch: mqm9790-ns2f}, oob: }\nitems: [{part: firewall, quantity: 2}]\n"
     "room: {rows: 3, columns: 2, rack_kw: 24, managed: true, place: shortest}\n",
     /* Buildings of which the second takes what the first does not. */
-    "servers: 6\n" H100 WIDE
-    "room: {rows: 2, columns: 2, rack_kw: 24, place: shortest, buildings: [{name: e}, {name: w, "
-    "columns: 3}], distance_m: 25}\n",
-    /* Planes whose leaves share cables, groups that are joined all to all, a torus. */
-    "servers: 4\nserver: b300-8gpu\nnetworks: {compute: {switch: sn5600, topology: twin-planar, "
-    "leaf_down: 16, leaf_up: 8}}\nroom: {rows: 3, columns: 3, rack_kw: 34, place: shortest}\n",
+    "servers: 7\n" H100
+    "networks: {compute: {switch: mqm9790-ns2f, topology: clos, leaf_down: 16, leaf_up: 16}}\n"
+    "room: {rows: 2, columns: 4, rack_kw: 14, place: shortest, buildings: [{name: e, rows: 1, "
+    "columns: 3}, {name: w}], distance_m: 12}\n",
+    /* Groups that are joined all to all, a torus. */
     "servers: 4\nnetworks: {compute: {topology: dragonfly, switch: sn5600, nic_gbps: 400, "
     "group_switches: 2, hosts_per_switch: 8, global_ports: 2}}\n"
     "room: {rows: 3, columns: 2, rack_kw: 24, place: shortest, trays: {cross_rows: [1]}}\n",
@@ -263,32 +274,26 @@ static const char *const shortest[] = {
     "servers: 6\n" H100 "networks: {compute: {switch: mqm9790-ns2f, nic_gbps: 200}, oob: }\n"
     "room: {rows: 2, columns: 3, rack_kw: 24, place: shortest, drop_m: 0.5, slack: {percent: 3, "
     "m: 0.2}}\n",
-    /* Stores and managers beside the servers, and no compute network at all. */
-    "servers: 3\n" H100
-    "networks: {compute: {switch: mqm9790-ns2f}, storage: , service: {extra_nodes: 1}}\n"
-    "storage: {capacity_tb: 90}\nroom: {rows: 3, columns: 2, rack_kw: 24, place: shortest}\n",
-    "servers: 3\n" H100
-    "networks: {service: {extra_nodes: 1}}\nroom: {rows: 2, columns: 2, place: shortest}\n",
-    /* One rack more than are annealed. */
-    "servers: 3\n" H100 NDR "room: {rows: 25, columns: 41, place: shortest}\n",
 };
 
 static void rooms_at_their_corners_are_filled_as_kept(void **state)
 {
     (void)state;
-    tell_rooms(aligned, MYR_ARRAY_COUNT(aligned), "plan-room-corners.txt");
+    tell_rooms(aligned, MYR_ARRAY_COUNT(aligned), "plan-room-corners.txt", true);
 }
 
 static void what_does_not_fit_is_told(void **state)
 {
     (void)state;
-    tell_rooms(refused, MYR_ARRAY_COUNT(refused), "plan-room-refused.txt");
+    tell_rooms(refused, MYR_ARRAY_COUNT(refused), "plan-room-refused.txt", true);
 }
 
 static void small_rooms_are_as_short_as_kept(void **state)
 {
     (void)state;
-    tell_rooms(shortest, MYR_ARRAY_COUNT(shortest), "plan-room-shortest.txt");
+    /* Annealing is slow under the sanitizers: the first ones are enough there. */
+    bool all = TEST_ROUNDS(8) == 8;
+    tell_rooms(shortest, all ? MYR_ARRAY_COUNT(shortest) : 4, "plan-room-shortest.txt", all);
 }
 
 int main(void)

@@ -29,8 +29,12 @@ static const char *const specs[] = {
     "servers: 8\nserver: h100-8gpu\nnetworks: {compute: {switch: mqm9790-ns2f, nic_gbps: 200, "
     "topology: clos, leaf_down: 16, leaf_up: 8}}\n" ROOM(
         "rows: 3, columns: 2, rack_kw: 22, buildings: [{name: e}, {name: w}], distance_m: 9"),
+    /* Without a fabric; and with spines of pods, which may stand anywhere. */
     "servers: 3\nserver: h100-8gpu\nnetworks: {service: }\n" ROOM(
         "rows: 2, columns: 2, rack_kw: 22"),
+    "servers: 9\nserver: h100-8gpu\nnetworks: {compute: {switch: mqm9790-ns2f, topology: clos, "
+    "leaf_down: 8, leaf_up: 8, tiers: 3, pod_leaves: 8}}\n" ROOM(
+        "rows: 3, columns: 4, rack_kw: 22"),
 };
 
 static void begin(struct staged *s, struct crowd *crowd, const char *spec)
@@ -77,6 +81,40 @@ static void cables_are_counted_link_by_link(void **state)
             assert_int_equal(crowd.things[one].fixed, one >= crowd.movable);
         }
         assert_int_equal(crowd.movable + fixed, crowd.count);
+        staged_end(&s);
+    }
+}
+
+/* Servers and the switches that they hang on belong to their block, all else to none. */
+static void servers_and_leaves_belong_to_blocks(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(specs); i++) {
+        struct staged s;
+        struct crowd crowd;
+        begin(&s, &crowd, specs[i]);
+        const struct myr_design *design = &s.plan->design;
+        for (uint32_t one = 0; one < crowd.count; one++) {
+            const struct thing *thing = &crowd.things[one];
+            uint32_t block = ROOM_NONE, kind = design->place[thing->device].kind;
+            bool leaf = false;
+            for (uint32_t b = 0; b < s.room.block_count; b++) {
+                const struct block *of = &s.room.blocks[b];
+                block = one >= of->first_server && one < of->first_server + of->servers ? b : block;
+                for (uint32_t k = 0; k < of->seats; k++) {
+                    if (s.room.seats[of->first_seat + k] == thing->device &&
+                        kind != MYR_DEVICE_SPINE) {
+                        block = b;
+                        leaf = true;
+                    }
+                }
+            }
+            assert_int_equal(thing->block, block);
+            assert_int_equal(thing->leaf, leaf);
+            assert_int_equal(thing->devices,
+                             one < s.plan->spec->servers ? s.plan->server->server.nodes : 1);
+            assert_int_equal(crowd.thing_of[thing->device], one);
+        }
         staged_end(&s);
     }
 }
@@ -337,6 +375,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cables_are_counted_link_by_link),
+        cmocka_unit_test(servers_and_leaves_belong_to_blocks),
         cmocka_unit_test(classes_are_of_like_cables),
         cmocka_unit_test(mates_share_cables),
         cmocka_unit_test(moves_keep_all_of_it_right),

@@ -184,6 +184,9 @@ static const char *const begun[] = {
     "servers: 8\n" NDR("topology: clos, leaf_down: 16, leaf_up: 16")
         ROOM("rows: 2, columns: 2, place: shortest, buildings: [{name: e}, {name: w, columns: 3}], "
              "distance_m: 15"),
+    "servers: 7\n" NDR("topology: clos, leaf_down: 16, leaf_up: 16")
+        ROOM("rows: 2, columns: 4, place: shortest, buildings: [{name: e, rows: 1, columns: 2}, "
+             "{name: w}], distance_m: 12"),
     "servers: 4\nserver: gb200-nvl72\nnetworks: {compute: }\nroom: {rack_u: 52, rack_kw: 140, "
     "rows: 3, columns: 4, place: shortest}\n",
 };

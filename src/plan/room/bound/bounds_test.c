@@ -120,6 +120,53 @@ static void every_part_of_the_bound_is_as_kept(void **state)
     assert_kept("plan-bound-parts.txt", &told);
 }
 
+/* How short each layer may be, the lower the trays are hung: fewer racks lie within its reach. */
+static void layers_are_as_short_as_racks_allow(void **state)
+{
+    (void)state;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf told = {};
+    static const char *const shorts[] = {
+        NDR("9", "leaf_down: 8, leaf_up: 8") "}\n" ROOM(
+            "rows: 4, columns: 4, rack_kw: 12, slack: {percent: 3, m: 0.1}"),
+        NDR("16", "topology: clos, leaf_down: 16, leaf_up: 16") "}\n" ROOM(
+            "rows: 5, columns: 5, rack_kw: 12, slack: {percent: 3, m: 0.1}"),
+        NDR("11",
+            THREE) "}\n" ROOM("rows: 4, columns: 5, rack_kw: 14, slack: {percent: 3, m: 0.1}"),
+        NDR("24", "topology: clos, leaf_down: 16, leaf_up: 8") "}\n" ROOM(
+            "rows: 4, columns: 9, rack_kw: 11, slack: {percent: 0, m: 0.1}, pitch_m: {row: 0.3, "
+            "column: 0.4}, aisles: {every: 0, width_m: 1}"),
+        NDR("32", "leaf_down: 32, leaf_up: 32") "}\n" ROOM(
+            "rows: 6, columns: 6, rack_kw: 14, slack: {percent: 3, m: 0.1}"),
+        "servers: 3\nserver: gb200-nvl72\nnetworks: {compute: }\nroom: {rack_u: 52, rack_kw: "
+        "140, rows: 3, columns: 4, slack: {percent: 3, m: 0.1}}\n",
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(shorts); i++) {
+        struct staged s;
+        staged_begin(&s, shorts[i]);
+        myr_buf_printf(&told, "== %s", shorts[i]);
+        /* Told where it changes; the longest layer is short up to drops of 2.4 m. */
+        uint32_t last = 0;
+        for (uint32_t drop = 1000; drop <= 2500; drop += 25) {
+            struct short_layer layers[ROOM_SHORT_MAX];
+            s.p.spec.room.drop_m = drop / 1000.0;
+            uint32_t count = room_short_layers(&s.room, layers), now = 0;
+            for (uint32_t k = 0; k < count; k++) {
+                now |= 1U << layers[k].layer;
+                assert_int_equal(layers[k].length_mm, 5000);
+            }
+            if (now != last) {
+                myr_buf_printf(&told, "  drops of %u mm: layers%s%s%s\n", drop,
+                               now & 1U << MYR_LAYER_HOST ? " host" : "",
+                               now & 1U << MYR_LAYER_FABRIC ? " fabric" : "",
+                               now & 1U << MYR_LAYER_CORE ? " core" : "");
+            }
+            last = now;
+        }
+        staged_end(&s);
+    }
+    assert_kept("plan-short-layers.txt", &told);
+}
+
 static int by_mm(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -213,6 +260,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_part_of_the_bound_is_as_kept),
+        cmocka_unit_test(layers_are_as_short_as_racks_allow),
         cmocka_unit_test(the_nearest_places_are_counted_one_by_one),
         cmocka_unit_test(no_way_of_racks_is_left_out),
     };
