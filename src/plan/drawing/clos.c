@@ -12,9 +12,8 @@
 #define CORE_GROUPS   8 /* drawn at most; a pod shows as many of its spines */
 #define PODS_DRAWN    2
 /* Planes behind the first one are shifted up and to the right by this. */
-#define SHEET_STEP  PX(13)
-#define SHEETS_MAX  3
-#define COUNT_BYTES 96
+#define SHEET_STEP PX(13)
+#define SHEETS_MAX 3
 
 /*
  * A fabric as it is drawn, of any of the topologies in tiers. Heights are those of the tops of
@@ -195,7 +194,7 @@ static void draw_pod_frames(struct drawing *drawing, const struct clos *clos, in
     int32_t bottom = clos->sheets > 1 ? clos->leaf_y + SWITCH_HEIGHT + PX(6) : clos->bottom;
     for (uint32_t p = 0; p < drawn; p++) {
         int32_t x = clos->x + (int32_t)p * (pod_width + PX(12));
-        char leaves[48], spines[48], nodes[48];
+        char leaves[DRAW_WORDS_BYTES], spines[DRAW_WORDS_BYTES], nodes[DRAW_WORDS_BYTES];
         /* The last pod may be smaller; spines are always complete. */
         uint32_t left = clos->unit_leaves - p * clos->pod_leaves;
         plan_draw_plural(pod_nodes(clos, p), "node", nodes);
@@ -216,7 +215,7 @@ static void draw_pod_frames(struct drawing *drawing, const struct clos *clos, in
         drawing, pile, NULL,
         plan_draw_tip(drawing, "pods %u to %u are built like the first", drawn, clos->pods - 1));
     int32_t middle = pile.x + pile.width / 2, y = (top + bottom) / 2;
-    char number[32];
+    char number[DRAW_WORDS_BYTES];
     plan_draw_text(drawing, middle, y - PX(6), MYR_SVG_MIDDLE, "big id", "\xC3\x97 %s",
                    myr_u64_grouped(rest, number));
     plan_draw_text(drawing, middle, y + PX(12), MYR_SVG_MIDDLE, "small", "more pod%s",
@@ -277,7 +276,7 @@ static void draw_core_group(struct drawing *drawing, const struct clos *clos, in
     int32_t fit = (width - PX(12)) / PX(11), side = PX(8);
     int32_t drawn = (int32_t)cores < fit ? (int32_t)cores : fit;
     uint32_t first = clos->net->first_core + index * cores;
-    char names[64];
+    char names[DRAW_WORDS_BYTES];
     snprintf(names, sizeof(names), "%s", plan_draw_name(drawing, first));
     myr_svg_rect(svg, x - width / 2, clos->core_y, width, CORE_HEIGHT, "core",
                  plan_draw_tip(drawing, "core group %u: %u switches, %s to %s", index, cores, names,
@@ -292,7 +291,7 @@ static void draw_core_group(struct drawing *drawing, const struct clos *clos, in
         myr_svg_path_close(svg);
     }
     myr_svg_path_end(svg, "core", NULL);
-    char text[64], plural[48];
+    char text[DRAW_WORDS_BYTES], plural[DRAW_WORDS_BYTES];
     snprintf(text, sizeof(text), "g%u: %s", index, plan_draw_plural(cores, "core", plural));
     if (plan_draw_width(text, 11) > width) {
         snprintf(text, sizeof(text), "g%u: %u", index, cores);
@@ -319,7 +318,7 @@ static void draw_cores(struct drawing *drawing, const struct clos *clos,
             draw_core_group(drawing, clos, cores.marks[j].x, width, cores.marks[j].index);
             continue;
         }
-        char label[48];
+        char label[DRAW_WORDS_BYTES];
         snprintf(label, sizeof(label), "+%u groups", cores.rest);
         struct draw_area at = {cores.marks[j].x - width / 2, clos->core_y, width, CORE_HEIGHT};
         plan_draw_rest(drawing, at, label, "core groups like the ones drawn");
@@ -332,7 +331,7 @@ static void draw_cores(struct drawing *drawing, const struct clos *clos,
 static void label_hosts(struct drawing *drawing, const struct clos *clos)
 {
     const struct myr_network *net = clos->net;
-    char number[48], each[64];
+    char number[DRAW_WORDS_BYTES], each[DRAW_WORDS_BYTES];
     uint32_t ports = net->nodes_on_it ? net->host_ports / net->nodes_on_it : 0;
     /* Kinds of hosts may have different numbers of ports; then only the speed is said. */
     bool even = ports * net->nodes_on_it == net->host_ports;
@@ -356,11 +355,11 @@ static void label_hosts(struct drawing *drawing, const struct clos *clos)
 /* "128 leaves", and how many of them each plane has. */
 static void say_count(const struct myr_network *net, uint32_t count, const char *word, char *ret)
 {
-    char number[32];
+    char number[DRAW_WORDS_BYTES];
     plan_draw_plural(count, word, ret);
     if (net->planes > 1) {
         size_t len = strlen(ret);
-        snprintf(ret + len, COUNT_BYTES - len, ", %s a plane",
+        snprintf(ret + len, DRAW_WORDS_BYTES - len, ", %s a plane",
                  myr_u64_grouped(count / net->planes, number));
     }
 }
@@ -368,7 +367,7 @@ static void say_count(const struct myr_network *net, uint32_t count, const char 
 static void label_leaves(struct drawing *drawing, const struct clos *clos)
 {
     const struct myr_network *net = clos->net;
-    char count[COUNT_BYTES], ports[64];
+    char count[DRAW_WORDS_BYTES], ports[DRAW_WORDS_BYTES];
     uint32_t leaves = is_access(clos) ? net->access : net->leaf;
     snprintf(ports, sizeof(ports), net->leaf_up ? "%u down \xC2\xB7 %u up" : "%u down",
              net->leaf_down, net->leaf_up);
@@ -381,7 +380,7 @@ static void label_leaves(struct drawing *drawing, const struct clos *clos)
 static void label_spines(struct drawing *drawing, const struct clos *clos)
 {
     const struct myr_network *net = clos->net;
-    char count[COUNT_BYTES], ports[64], pairs[64];
+    char count[DRAW_WORDS_BYTES], ports[DRAW_WORDS_BYTES], pairs[DRAW_WORDS_BYTES];
     if (net->tiers < 2) {
         return;
     }
@@ -402,7 +401,7 @@ static void label_spines(struct drawing *drawing, const struct clos *clos)
 static void label_cores(struct drawing *drawing, const struct clos *clos)
 {
     const struct myr_network *net = clos->net;
-    char count[COUNT_BYTES], shape[64], pairs[64];
+    char count[DRAW_WORDS_BYTES], shape[DRAW_WORDS_BYTES], pairs[DRAW_WORDS_BYTES];
     if (net->tiers < 3) {
         return;
     }

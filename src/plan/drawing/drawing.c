@@ -116,7 +116,7 @@ static const char *cost_tip(struct drawing *drawing)
     const struct myr_design_head *head = drawing->design->head;
     uint64_t whole = head->total_cents > 0 ? (uint64_t)head->total_cents / 100 : 0;
     const char *book = myr_design_str(drawing->design, head->price_book);
-    char number[32];
+    char number[DRAW_WORDS_BYTES];
     return plan_draw_tip(drawing, "%s %s%s%s", myr_u64_grouped(whole, number),
                          myr_design_str(drawing->design, head->currency),
                          *book ? ", price book " : "", book);
@@ -147,7 +147,7 @@ static int32_t draw_heading(struct drawing *drawing, const struct figures *figur
     const struct myr_design *design = drawing->design;
     const struct myr_design_head *head = design->head;
     const struct myr_network *compute = &design->networks[MYR_NET_COMPUTE];
-    char text[48], number[32], scale[96] = "";
+    char text[DRAW_WORDS_BYTES], number[DRAW_WORDS_BYTES], scale[DRAW_WORDS_BYTES] = "";
     if (head->scale_up_gpus > 1) {
         snprintf(scale, sizeof(scale), " \xC2\xB7 %u GPUs in a scale-up domain, %s each",
                  head->scale_up_gpus, plan_draw_rate(head->scale_up_gbps, text));
@@ -223,7 +223,7 @@ static int32_t draw_cards(struct drawing *drawing, int32_t y, const uint32_t *wh
     }
     drawing->svg.buf = page;
     for (uint32_t i = 0; i < count; i++) {
-        char css[32];
+        char css[DRAW_WORDS_BYTES];
         snprintf(css, sizeof(css), "card f%u", first_frame + i);
         myr_svg_rect(&drawing->svg, MARGIN + (int32_t)i * (width + GAP), y, width, bottom - y, css,
                      NULL);
@@ -270,7 +270,7 @@ static void put_description(struct myr_svg *svg, const struct myr_design *design
         }
         uint32_t low = net->access ? net->access : net->leaf;
         uint32_t high = net->access ? net->aggregation : net->spine;
-        char rate[48];
+        char rate[DRAW_WORDS_BYTES];
         myr_buf_printf(&text, "%s network, %s: %u hosts, %u %s switches", myr_net_names[id],
                        myr_topology_name((enum myr_topology)net->topology), net->nodes_on_it, low,
                        net->access ? "access" : "leaf");

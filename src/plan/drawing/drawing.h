@@ -29,6 +29,9 @@ struct draw_area {
 #define DRAW_NARROW_X     PX(16)
 #define DRAW_NARROW_INNER (DRAW_NARROW_WIDTH - 2 * DRAW_NARROW_X)
 
+/* Room for a few words: a class, a label, a number with its unit. */
+#define DRAW_WORDS_BYTES 128
+
 /* What is drawn into, and scratch that all pieces share. */
 struct drawing {
     struct myr_svg svg;
@@ -77,7 +80,7 @@ const char *plan_draw_tip(struct drawing *drawing, const char *fmt, ...);
 /* The address of a device; valid until the next one. */
 const char *plan_draw_name(struct drawing *drawing, uint32_t device);
 
-/* "1:1", "6.4:1". These and the next return 'ret', of at least 48 bytes. */
+/* "1:1", "6.4:1". These and the next return 'ret', of DRAW_WORDS_BYTES. */
 const char *plan_draw_ratio(uint32_t milli, char *ret);
 /* "400 Gb/s", "102.4 Tb/s". */
 const char *plan_draw_rate(uint64_t gbps, char *ret);
@@ -114,7 +117,7 @@ void plan_draw_rest(struct drawing *drawing, struct draw_area at, const char *la
 /* Lines from each lower box to the upper ones that it is cabled to. */
 void plan_draw_mesh(struct drawing *drawing, const struct draw_row *lower,
                     const struct draw_row *upper);
-/* "4 links a pair", from one device to all of a tier. Returns 'ret', of at least 64 bytes. */
+/* "4 links a pair", from one device to all of a tier. Returns 'ret', of DRAW_WORDS_BYTES. */
 const char *plan_draw_pairs(const struct myr_design *design, uint32_t device, uint32_t first,
                             uint32_t count, char *ret);
 
@@ -126,7 +129,7 @@ struct draw_hosts {
 };
 
 struct draw_hosts plan_draw_hosts_of(const struct myr_design *design, uint32_t device);
-/* "32 GPU nodes, 4 storage servers". 'ret' holds at least 128 bytes; returns 'ret'. */
+/* "32 GPU nodes, 4 storage servers". 'ret' holds DRAW_WORDS_BYTES; returns 'ret'. */
 const char *plan_draw_hosts_text(const struct draw_hosts *hosts, char *ret);
 /* A pile of hosts, tinted by kind. */
 void plan_draw_pile(struct drawing *drawing, struct draw_area at, const struct draw_hosts *hosts,

@@ -72,7 +72,7 @@ static void draw_ring(struct drawing *drawing, const struct myr_network *net,
     }
     for (uint32_t i = 0; i < ring->groups.count; i++) {
         bool rest = ring->groups.marks[i].index == MYR_NONE;
-        char label[32];
+        char label[DRAW_WORDS_BYTES];
         snprintf(label, sizeof(label), rest ? "+%u" : "g%u", rest ? ring->groups.rest : i);
         myr_svg_circle(svg, ring->x[i], ring->y[i], CIRCLE_RADIUS,
                        rest     ? "ghost"
@@ -186,7 +186,7 @@ int32_t plan_draw_dragonfly(struct drawing *drawing, const struct draw_net *view
     draw_lens(drawing, view, &lens, &ring);
     draw_ring(drawing, net, &ring);
 
-    char count[48], text[96];
+    char count[DRAW_WORDS_BYTES], text[DRAW_WORDS_BYTES];
     snprintf(text, sizeof(text), plus ? "%u leaves, as many spines" : "%u switches each",
              net->group_switches);
     plan_draw_tier(drawing, view, canvas->y + PX(20), "Groups",

@@ -164,7 +164,7 @@ static void draw_tree(struct drawing *drawing, const struct inside *inside)
         int32_t half = BOX_HEIGHT / 2;
         int32_t from = row_of(inside, link->a) + (beside ? half : BOX_HEIGHT);
         int32_t to = row_of(inside, link->b) + (beside ? half : 0);
-        char rate[48];
+        char rate[DRAW_WORDS_BYTES];
         myr_svg_line(svg, beside ? inside->x[link->a] : inside->x[link->b], from,
                      inside->x[link->b], to, "mesh w3",
                      plan_draw_tip(drawing, "%s", plan_draw_rate(link->gbps, rate)));
@@ -180,7 +180,7 @@ static void draw_item(struct drawing *drawing, const struct inside *inside, uint
                                                      "out-of-band NIC"};
     const struct myr_inside *item = &inside->design->insides[part];
     uint32_t rails = inside->design->networks[MYR_NET_COMPUTE].rails;
-    char css[24], text_css[32] = "tiny";
+    char css[DRAW_WORDS_BYTES], text_css[DRAW_WORDS_BYTES] = "tiny";
     const char *word = item->kind == MYR_INSIDE_GPU   ? "GPU"
                        : item->kind == MYR_INSIDE_DPU ? "DPU"
                                                       : words[item->net];
@@ -331,7 +331,7 @@ static void label_rows(struct drawing *drawing, const struct inside *inside, int
         }
     }
     struct draw_net gutter = {.gutter = {.x = x, .width = PX(112)}};
-    char text[48], rate[48];
+    char text[DRAW_WORDS_BYTES], rate[DRAW_WORDS_BYTES];
     /* Only the gutter of this view is used. */
     plan_draw_tier(drawing, &gutter, inside->numa_y + PX(10), "Processors",
                    plan_draw_plural(counts[MYR_INSIDE_NUMA], "NUMA domain", text), "");
@@ -344,7 +344,7 @@ static void label_rows(struct drawing *drawing, const struct inside *inside, int
     plan_draw_tier(drawing, &gutter, inside->item_y + PX(10), "GPUs and NICs",
                    plan_draw_plural(counts[MYR_INSIDE_GPU], "GPU", text), rate);
     if (design->head->scale_up_gpus > 1) {
-        char each[64];
+        char each[DRAW_WORDS_BYTES];
         snprintf(each, sizeof(each), "%s a GPU", plan_draw_rate(design->head->scale_up_gbps, rate));
         bool outside = design->head->nodes_per_server > 1;
         plan_draw_plural(switches, "switch", text);

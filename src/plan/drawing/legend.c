@@ -109,7 +109,7 @@ static void put_rails(struct legend *legend, uint32_t rails)
     uint32_t shown = rails < DRAW_RAIL_HUES ? rails : DRAW_RAIL_HUES;
     for (uint32_t i = 0; i < shown; i++) {
         int32_t x = at.x + (int32_t)i * PX(18);
-        char css[24];
+        char css[DRAW_WORDS_BYTES];
         snprintf(css, sizeof(css), "r%u", i);
         myr_svg_rect(&legend->drawing->svg, x, at.y + PX(2), PX(16), PX(16), css, NULL);
         snprintf(css, sizeof(css), "tiny on r%u", i);
@@ -157,7 +157,7 @@ static int32_t draw_findings(struct drawing *drawing, struct draw_area card, int
         y += ENTRY;
     }
     if (found == 0 || found > FINDINGS_MAX) {
-        char more[48] = "none of weight";
+        char more[DRAW_WORDS_BYTES] = "none of weight";
         if (found) {
             snprintf(more, sizeof(more), "and %u more", found - FINDINGS_MAX);
         }

@@ -26,7 +26,7 @@ static void put_px(struct myr_buf *buf, int32_t tenths)
 /* Pieces do not nest: the class is that of the rule which the end of this one writes. */
 void plan_draw_piece(struct drawing *drawing)
 {
-    char css[24];
+    char css[DRAW_WORDS_BYTES];
     snprintf(css, sizeof(css), "p%u", drawing->narrow.count);
     myr_svg_group(&drawing->svg, css);
 }

@@ -50,7 +50,7 @@ static void say_rule(const struct myr_design *design, const struct draw_net *vie
                      size_t size)
 {
     const struct myr_network *net = view->net;
-    char ratio[48];
+    char ratio[DRAW_WORDS_BYTES];
     switch (net->topology) {
     case MYR_TOPOLOGY_RAIL:
         if (is_islands(net)) {
@@ -191,7 +191,7 @@ static void put_row(struct table *table, const char *name, const char *value)
 /* A number that is zero says nothing: no row. */
 static void put_count(struct table *table, const char *name, uint64_t count)
 {
-    char number[32];
+    char number[DRAW_WORDS_BYTES];
     if (count) {
         put_row(table, name, myr_u64_grouped(count, number));
     }
@@ -270,7 +270,7 @@ static int32_t draw_table(struct drawing *drawing, struct draw_area at, const st
 {
     const struct myr_network *net = view->net;
     struct table table = {drawing, at, at.y};
-    char text[48];
+    char text[DRAW_WORDS_BYTES];
     put_switches(&table, view->id);
     put_cables(&table, net);
     put_head(&table, "Figures");

@@ -82,7 +82,7 @@ static void label_servers(struct drawing *drawing, struct draw_area box,
                           const struct draw_hosts *hosts)
 {
     bool racks = drawing->design->head->nodes_per_server > 1;
-    char text[96];
+    char text[DRAW_WORDS_BYTES];
     snprintf(text, sizeof(text), "%u %s, %u\xE2\x80\x93%u", hosts->devices,
              racks ? "nodes" : "servers", hosts->first_node, hosts->last_node);
     if (hosts->devices == 1) {
@@ -105,14 +105,14 @@ static void draw_railed_hosts(struct drawing *drawing, const struct draw_pod *po
     int32_t left = row->marks[from].x - row->box / 2 - PX(3);
     struct draw_area box = {left, pod->host_y, row->marks[to - 1].x + row->box / 2 + PX(3) - left,
                             pod->host_height};
-    char text[128];
+    char text[DRAW_WORDS_BYTES];
     plan_draw_pile(drawing, box, &hosts,
                    plan_draw_tip(drawing, "%s: NIC k of each goes to leaf k of this group",
                                  plan_draw_hosts_text(&hosts, text)));
     int32_t side = row->box < PX(18) ? row->box : PX(18);
     for (uint32_t i = from; i < to; i++) {
         const struct draw_mark *mark = &row->marks[i];
-        char css[24];
+        char css[DRAW_WORDS_BYTES];
         snprintf(css, sizeof(css), "rail r%u", mark->hue % DRAW_RAIL_HUES);
         uint32_t ports = plan_draw_hosts_of(drawing->design, row->first_device + mark->index).ports;
         /* From the NIC's square up to its leaf, in the rail's hue. */
@@ -137,7 +137,7 @@ static void draw_plain_hosts(struct drawing *drawing, const struct draw_pod *pod
     int32_t left = row->marks[from].x - row->box / 2;
     struct draw_area box = {left, pod->host_y, row->marks[to - 1].x + row->box / 2 - left,
                             pod->host_height};
-    char text[128];
+    char text[DRAW_WORDS_BYTES];
     for (uint32_t i = from; i < to; i++) {
         myr_svg_line(&drawing->svg, row->marks[i].x, pod->host_y, row->marks[i].x,
                      row->y + row->height, "mesh w3", NULL);
@@ -159,7 +159,7 @@ static void draw_rack(struct drawing *drawing, const struct draw_row *row,
     struct draw_hosts hosts = plan_draw_hosts_of(drawing->design, leaf);
     int32_t half = row->box / 2 + PX(2), top = row->y - RACK_ARM;
     int32_t bottom = row->y + row->height + RACK_ARM;
-    char text[128];
+    char text[DRAW_WORDS_BYTES];
     myr_svg_rect(svg, mark->x - half, top, 2 * half, bottom - top, "host",
                  plan_draw_tip(drawing, "rack of %s: %s, %u ports", plan_draw_name(drawing, leaf),
                                plan_draw_hosts_text(&hosts, text), hosts.ports));
@@ -254,7 +254,7 @@ static void draw_star(struct drawing *drawing, const struct draw_pod *pod)
     if (row.rest) {
         struct draw_area box = {row.marks[row.count - 1].x - row.box / 2, row.y, row.box,
                                 row.height};
-        char label[32];
+        char label[DRAW_WORDS_BYTES];
         snprintf(label, sizeof(label), "+%u", row.rest);
         plan_draw_rest(drawing, box, label, "hosts that are not drawn");
     }

@@ -66,7 +66,7 @@ static void draw_column(struct drawing *drawing, const struct columns *columns, 
     struct myr_svg *svg = &drawing->svg;
     const struct myr_network *net = columns->view->net;
     int32_t x = columns->rails.marks[unit].x, top = columns->core_y - PX(24);
-    char css[32];
+    char css[DRAW_WORDS_BYTES];
     snprintf(css, sizeof(css), "pod e%u", unit % DRAW_RAIL_HUES);
     myr_svg_rect(svg, x - columns->width / 2, top, columns->width,
                  columns->leaf_y + SWITCH_HEIGHT + PX(10) - top, css,
@@ -121,7 +121,7 @@ static void draw_servers(struct drawing *drawing, const struct columns *columns)
     /* The scale-up links, as a bar that all NICs of a server stand on. */
     myr_svg_rect(svg, box.x + PX(10), box.y + PX(30), box.width - PX(20), PX(7), "core",
                  "the only way between rails");
-    char count[48], rate[48];
+    char count[DRAW_WORDS_BYTES], rate[DRAW_WORDS_BYTES];
     plan_draw_text_in(drawing, box.x + box.width / 2, box.y + PX(51), box.width, MYR_SVG_MIDDLE,
                       "small", "%s, each with scale-up links of %s a GPU between its rails",
                       plan_draw_plural(nodes, "node", count),
@@ -134,7 +134,7 @@ static void label_columns(struct drawing *drawing, const struct columns *columns
     const struct draw_net *view = columns->view;
     const struct myr_network *net = view->net;
     const struct myr_design *design = drawing->design;
-    char count[48], text[64], pairs[64];
+    char count[DRAW_WORDS_BYTES], text[DRAW_WORDS_BYTES], pairs[DRAW_WORDS_BYTES];
     if (net->tiers == 3) {
         snprintf(text, sizeof(text), "%u a rail", columns->unit_cores);
         plan_draw_tier(drawing, view, columns->core_y + SWITCH_HEIGHT / 2, "Core",
@@ -174,7 +174,7 @@ int32_t plan_draw_rail_only(struct drawing *drawing, const struct draw_net *view
             draw_column(drawing, &columns, i);
             continue;
         }
-        char label[48];
+        char label[DRAW_WORDS_BYTES];
         snprintf(label, sizeof(label), "+%u rails", columns.rails.rest);
         struct draw_area at = {columns.rails.marks[i].x - columns.width / 2,
                                columns.core_y - PX(24), columns.width - PX(6), 0};

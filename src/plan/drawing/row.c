@@ -82,7 +82,7 @@ void plan_draw_rest(struct drawing *drawing, struct draw_area at, const char *la
 /* "+37", in a box wide enough for it: it may be wider than those of the row. */
 static void draw_rest_mark(struct drawing *drawing, const struct draw_row *row, int32_t x)
 {
-    char label[32], number[32];
+    char label[DRAW_WORDS_BYTES], number[DRAW_WORDS_BYTES];
     snprintf(label, sizeof(label), "+%s", myr_u64_grouped(row->rest, number));
     int32_t wanted = plan_draw_width(label, 9) + PX(4);
     int32_t width = wanted > row->box ? wanted : row->box;
@@ -102,7 +102,7 @@ void plan_draw_boxes(struct drawing *drawing, const struct draw_row *row)
             draw_rest_mark(drawing, row, mark->x);
             continue;
         }
-        char css[32], label[16];
+        char css[DRAW_WORDS_BYTES], label[DRAW_WORDS_BYTES];
         uint32_t number = mark->hue == MYR_NONE ? mark->index : mark->hue;
         snprintf(css, sizeof(css), mark->hue == MYR_NONE ? "%s" : "%s e%u", row->css,
                  mark->hue % DRAW_RAIL_HUES);
@@ -177,7 +177,7 @@ static void draw_fan(struct drawing *drawing, const struct draw_row *lower,
         }
         high = !rest && count > high ? count : high;
     }
-    char css[48];
+    char css[DRAW_WORDS_BYTES];
     uint32_t lines = lower->count * upper->count;
     /* Close lines are drawn fainter; of a thinned mesh few are left, so these are not. */
     int at = snprintf(css, sizeof(css), "mesh %s%s", line_weight(high),
@@ -275,11 +275,11 @@ const char *plan_draw_pairs(const struct myr_design *design, uint32_t device, ui
     }
     const char *ending = high == 1 ? "" : "s";
     if (reached < count) {
-        snprintf(ret, 64, "%u link%s to %u of %u", high, ending, reached, count);
+        snprintf(ret, DRAW_WORDS_BYTES, "%u link%s to %u of %u", high, ending, reached, count);
     } else if (low < high) {
-        snprintf(ret, 64, "%u\xE2\x80\x93%u links a pair", low, high);
+        snprintf(ret, DRAW_WORDS_BYTES, "%u\xE2\x80\x93%u links a pair", low, high);
     } else {
-        snprintf(ret, 64, "%u link%s a pair", high, ending);
+        snprintf(ret, DRAW_WORDS_BYTES, "%u link%s a pair", high, ending);
     }
     return ret;
 }
@@ -331,12 +331,12 @@ const char *plan_draw_hosts_text(const struct draw_hosts *hosts, char *ret)
                  {MYR_DEVICE_FABRIC_MANAGER, "fabric manager"},
                  {MYR_DEVICE_PDU, "PDU"},
                  {MYR_DEVICE_CDU, "CDU"}};
-    int at = snprintf(ret, 128, hosts->devices ? "" : "nothing yet");
+    int at = snprintf(ret, DRAW_WORDS_BYTES, hosts->devices ? "" : "nothing yet");
     for (size_t i = 0; i < MYR_ARRAY_COUNT(kinds); i++) {
-        char text[48];
+        char text[DRAW_WORDS_BYTES];
         uint32_t count = hosts->kinds[kinds[i].kind];
-        if (count && at < 127) {
-            at += snprintf(ret + at, 128 - (size_t)at, "%s%s", at ? ", " : "",
+        if (count && at < DRAW_WORDS_BYTES - 1) {
+            at += snprintf(ret + at, DRAW_WORDS_BYTES - (size_t)at, "%s%s", at ? ", " : "",
                            plan_draw_plural(count, kinds[i].word, text));
         }
     }

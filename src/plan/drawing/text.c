@@ -138,7 +138,7 @@ const char *plan_draw_name(struct drawing *drawing, uint32_t device)
 /* Thousandths, without zeros at the end: 6400 is "6.4". */
 static int put_milli(uint64_t milli, char *ret, size_t size)
 {
-    char whole[32];
+    char whole[DRAW_WORDS_BYTES];
     myr_u64_grouped(milli / 1000, whole);
     if (milli % 1000 == 0) {
         return snprintf(ret, size, "%s", whole);
@@ -169,13 +169,13 @@ const char *plan_draw_rate(uint64_t gbps, char *ret)
 /* Enough English for the words that are used: leaf, switch and the regular ones. */
 const char *plan_draw_plural(uint64_t count, const char *word, char *ret)
 {
-    char number[32];
+    char number[DRAW_WORDS_BYTES];
     size_t len = strlen(word);
     MYR_ASSERT(len >= 2);
     bool hisses = word[len - 1] == 's' || memcmp(word + len - 2, "ch", 2) == 0;
     bool leaf = word[len - 1] == 'f';
     const char *ending = count == 1 ? "" : leaf ? "ves" : hisses ? "es" : "s";
-    snprintf(ret, 48, "%s %.*s%s", myr_u64_grouped(count, number),
+    snprintf(ret, DRAW_WORDS_BYTES, "%s %.*s%s", myr_u64_grouped(count, number),
              (int)(len - (leaf && count != 1)), word, ending);
     return ret;
 }

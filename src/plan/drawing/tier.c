@@ -62,7 +62,7 @@ void plan_draw_layer(struct drawing *drawing, const struct draw_net *view, int32
     const struct myr_network *net = view->net;
     const struct draw_area *at = &view->gutter;
     uint32_t gbps = layer == MYR_LAYER_HOST ? net->host_gbps : net->fabric_gbps;
-    char number[48];
+    char number[DRAW_WORDS_BYTES];
     int32_t x = at->x + PX(10), width = at->width - PX(10);
     /* Two or three lines, centred on y. */
     int32_t step = PX(13), top = y - (line ? step : step / 2) + PX(4);

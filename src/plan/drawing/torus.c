@@ -127,7 +127,7 @@ static void draw_links(struct drawing *drawing, const struct torus *torus, uint3
         myr_svg_path_move(svg, from.x, from.y);
         myr_svg_path_line(svg, to.x, to.y);
     } while (next_place(torus, at));
-    char css[32];
+    char css[DRAW_WORDS_BYTES];
     snprintf(css, sizeof(css), gaps ? "faint r%u" : "mesh w4 r%u", dim);
     myr_svg_path_end(svg, css, gaps ? "switches that are not drawn" : NULL);
 }
@@ -163,7 +163,7 @@ static void draw_wraps(struct drawing *drawing, const struct torus *torus, uint3
         myr_svg_path_move(svg, from.x, from.y);
         myr_svg_path_curve(svg, control.x, control.y, to.x, to.y);
     } while (next_place(torus, at));
-    char css[32];
+    char css[DRAW_WORDS_BYTES];
     snprintf(css, sizeof(css), "wrap r%u", dim);
     myr_svg_path_end(svg, css, "the ends of a dimension are joined");
 }
@@ -176,7 +176,7 @@ static void draw_nodes(struct drawing *drawing, const struct torus *torus)
         struct point point = point_at(torus, at);
         uint32_t router = router_at(torus, at);
         struct draw_hosts hosts = plan_draw_hosts_of(drawing->design, router);
-        char text[128];
+        char text[DRAW_WORDS_BYTES];
         myr_svg_circle(&drawing->svg, point.x, point.y, NODE_RADIUS, "leaf",
                        plan_draw_tip(drawing, "%s: %u ports to %s", plan_draw_name(drawing, router),
                                      hosts.ports, plan_draw_hosts_text(&hosts, text)));
@@ -193,7 +193,7 @@ static void draw_neighbours(struct drawing *drawing, const struct myr_network *n
     /* A grid's rows run straight down; only layers need the slanted direction. */
     uint32_t way = net->dim_count == 2 && dim == 1 ? 0 : dim;
     int32_t x = PX(reach[way][0]), y = PX(reach[way][1]);
-    char css[32];
+    char css[DRAW_WORDS_BYTES];
     snprintf(css, sizeof(css), "mesh w4 r%u", dim);
     myr_svg_line(&drawing->svg, at.x - x, at.y - y, at.x + x, at.y + y, css,
                  plan_draw_tip(drawing, "dimension %u: %u link%s to each neighbour", number, trunk,
@@ -222,7 +222,7 @@ static void draw_switch(struct drawing *drawing, const struct torus *torus, stru
     myr_svg_rect(svg, at.x - PX(24), at.y - PX(13), PX(48), PX(26), "leaf",
                  plan_draw_name(drawing, net->first_leaf));
     plan_draw_text(drawing, at.x, at.y + PX(4), MYR_SVG_MIDDLE, "small", "switch");
-    char text[128];
+    char text[DRAW_WORDS_BYTES];
     plan_draw_hosts_text(&hosts, text);
     plan_draw_pile(drawing, pile, &hosts, text);
     plan_draw_text_in(drawing, pile.x, pile.y + pile.height + PX(20), frame.width - PX(40),
@@ -236,7 +236,7 @@ static void label_torus(struct drawing *drawing, const struct torus *torus)
 {
     const struct draw_net *view = torus->view;
     const struct myr_network *net = view->net;
-    char count[48], text[96];
+    char count[DRAW_WORDS_BYTES], text[DRAW_WORDS_BYTES];
     int32_t y = view->canvas.y + PX(10);
     snprintf(text, sizeof(text), "%u ports to hosts \xC2\xB7 %u on", net->hosts_per_switch,
              net->leaf_up);
@@ -251,7 +251,7 @@ static void label_torus(struct drawing *drawing, const struct torus *torus)
     struct myr_buf *page = drawing->svg.buf;
     drawing->svg.buf = &drawing->gutter;
     for (uint32_t i = 0; i < net->dim_count; i++) {
-        char css[32];
+        char css[DRAW_WORDS_BYTES];
         snprintf(css, sizeof(css), "rail r%u", i + DIMS - net->dim_count);
         myr_svg_line(&drawing->svg, view->gutter.x, y - PX(4), view->gutter.x + PX(28), y - PX(4),
                      css, NULL);
