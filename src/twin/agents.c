@@ -270,7 +270,7 @@ void node_cut(struct world *w, uint32_t id, bool cut)
             node->cut_ms = w->now_ms;
             watch_silence(w, id);
             /* The lease is looked at once a minute. */
-            happen(w, w->now_ms + 60000, HAP_LEASE, id, 0);
+            happen_to(w, w->now_ms + 60000, HAP_LEASE, id);
         }
         return;
     }
@@ -364,7 +364,7 @@ void node_lease(struct world *w, uint32_t id)
         }
     }
     if (node->first_rank != MYR_NONE) {
-        happen(w, w->now_ms + 60000, HAP_LEASE, id, 0);
+        happen_to(w, w->now_ms + 60000, HAP_LEASE, id);
     }
 }
 

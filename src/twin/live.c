@@ -100,8 +100,7 @@ static uint32_t add_job(struct myr_live *live, const struct myr_job_spec *spec,
     struct world *w = &live->world;
     /* Groups are pointed to by jobs, so each has memory that never moves. */
     struct myr_scenario_jobs *group = MYR_ARENA_NEW(&live->arena, struct myr_scenario_jobs, 1);
-    *group = (struct myr_scenario_jobs){.count = 1,
-                                        .interval_ms = run->interval_ms,
+    *group = (struct myr_scenario_jobs){.interval_ms = run->interval_ms,
                                         .stall_ms = run->stall_ms,
                                         .restart = spec->restart,
                                         .lease_s = spec->lease_s};
@@ -477,7 +476,7 @@ int myr_live_inject(struct myr_live *live, uint32_t node, const char *fault, str
     }
     if (faults[at].cuts) {
         node_cut(w, node, true);
-        happen(w, w->now_ms + CUT_MS, HAP_UNCUT, node, 0);
+        happen_to(w, w->now_ms + CUT_MS, HAP_UNCUT, node);
     } else {
         struct myr_rng rng;
         /* By number, as faults from the seed, but of a row of their own. */

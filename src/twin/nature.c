@@ -34,7 +34,7 @@ void nature_schedule(struct world *w, enum happening what, enum draw_use use, ui
     if (mean_ms > 0) {
         struct myr_rng rng;
         draw_init(&rng, w->seed, use, number, 0);
-        happen(w, w->now_ms + 1 + draw_exponential_ms(&rng, mean_ms), what, 0, 0);
+        happen_to(w, w->now_ms + 1 + draw_exponential_ms(&rng, mean_ms), what, MYR_NONE);
     }
 }
 
@@ -87,11 +87,11 @@ static void begin_jobs(struct world *w)
             if (nature_left_out(w, MYR_SCENARIO_JOBS, at) || job->submit_ms > s->length_ms) {
                 continue;
             }
-            happen(w, job->submit_ms, HAP_SUBMIT, at, 0);
+            happen_to(w, job->submit_ms, HAP_SUBMIT, at);
             /* Also drawn for services, before their work becomes endless. */
             if (draw_chance(&rng, group->cancel_ppm)) {
                 int64_t after_ms = draw_exponential_ms(&rng, job->work_ms);
-                happen(w, job->submit_ms + after_ms, HAP_CANCEL, at, 0);
+                happen_to(w, job->submit_ms + after_ms, HAP_CANCEL, at);
             }
             if (group->service) {
                 job->work_ms = 4 * s->length_ms; /* there is always more to do */
@@ -117,7 +117,7 @@ void nature_begin(struct world *w)
     nature_schedule(w, HAP_CLOCK, DRAW_CLOCK, 0, s->clock.every_ms);
     nature_schedule(w, HAP_DRAIN, DRAW_OPERATOR, 0, s->drains.every_ms);
     for (uint32_t i = 0; i < s->window_count; i++) {
-        happen(w, w->now_ms, HAP_WINDOW, i, 0);
+        happen_to(w, w->now_ms, HAP_WINDOW, i);
     }
 }
 
@@ -250,7 +250,7 @@ void nature_partition(struct world *w)
     int64_t length_ms = 1000 + draw_exponential_ms(&rng, s->partitions.length_ms);
     if (!nature_left_out(w, MYR_SCENARIO_PARTITIONS, number)) {
         w->result->partitions++;
-        happen(w, w->now_ms + length_ms, HAP_HEAL, first, 0);
+        happen_to(w, w->now_ms + length_ms, HAP_HEAL, first);
         for (uint32_t id = first; id < first + s->partitions.nodes && id < s->shape.nodes; id++) {
             node_cut(w, id, true);
         }
@@ -279,8 +279,8 @@ void nature_drain(struct world *w)
         struct myr_event event = {.kind = MYR_EVENT_DRAIN, .node = node};
         w->result->drains++;
         send_to_control(w, &event, 0);
-        happen(w, w->now_ms + 1000 + draw_exponential_ms(&rng, s->drains.length_ms), HAP_UNDRAIN,
-               node, 0);
+        happen_to(w, w->now_ms + 1000 + draw_exponential_ms(&rng, s->drains.length_ms), HAP_UNDRAIN,
+                  node);
     }
     nature_schedule(w, HAP_DRAIN, DRAW_OPERATOR, w->drains_drawn, s->drains.every_ms);
 }
@@ -323,7 +323,7 @@ void person_submit(struct world *w, uint32_t id)
                                        .service = (uint8_t)group->service,
                                        .limit_s = group->limit_s}};
     job->submitted = true;
-    happen(w, w->now_ms + 30000, HAP_SUBMIT, id, 0);
+    happen_to(w, w->now_ms + 30000, HAP_SUBMIT, id);
     (void)tell_control(w, &event);
 }
 
@@ -351,7 +351,7 @@ void person_heard(struct world *w, const struct myr_effect *effect)
     if (effect->kind == MYR_EFFECT_NOTIFY) {
         if (!w->approve_pending) { /* a person looks at it after a while */
             w->approve_pending = true;
-            happen(w, w->now_ms + 600000, HAP_APPROVE, 0, 0);
+            happen_to(w, w->now_ms + 600000, HAP_APPROVE, MYR_NONE);
         }
         return;
     }

@@ -145,7 +145,7 @@ static void ask_for_tick(struct world *w)
     if (wake_ms < seat->tick_ms) { /* one that is too early asks again when it comes */
         MYR_ASSERT(wake_ms >= w->now_ms);
         seat->tick_ms = wake_ms;
-        happen(w, wake_ms, HAP_TICK, 0, ++seat->tick & 0xffffff);
+        happen(w, wake_ms, HAP_TICK, MYR_NONE, ++seat->tick);
     }
 }
 
@@ -255,11 +255,11 @@ static void die(struct world *w)
     seat->tick_ms = INT64_MAX;
     seat->tick++;
     w->result->crashes++;
-    happen(w, w->now_ms + w->scenario->crashes.length_ms, HAP_RESTART, 0, 0);
+    happen_to(w, w->now_ms + w->scenario->crashes.length_ms, HAP_RESTART, MYR_NONE);
     /* Agents count their leases from now on. */
     for (uint32_t node = 0;
          w->scenario->crashes.length_ms > 300000 && node < w->scenario->shape.nodes; node++) {
-        happen(w, w->now_ms + 60000, HAP_LEASE, node, 0);
+        happen_to(w, w->now_ms + 60000, HAP_LEASE, node);
     }
 }
 

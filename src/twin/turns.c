@@ -18,14 +18,14 @@ static void take_message(struct world *w, uint32_t id)
         }
         /* It is kept, and tried again when the node may be reached. */
         if (node->cut > 0) {
-            happen(w, w->now_ms + 5000, HAP_TO_CONTROL, id, 0);
+            happen_to(w, w->now_ms + 5000, HAP_TO_CONTROL, id);
             return;
         }
     }
     if (tell_control(w, &event)) {
         msg_free(w, id);
     } else {
-        happen(w, w->now_ms + 5000, HAP_TO_CONTROL, id, 0);
+        happen_to(w, w->now_ms + 5000, HAP_TO_CONTROL, id);
     }
 }
 

@@ -81,6 +81,11 @@ void happen(struct world *w, int64_t at_ms, enum happening what, uint32_t id, ui
     myr_heap_push(&w->heap, at_ms, (uint64_t)what << 56 | (uint64_t)(serial & 0xffffff) << 32 | id);
 }
 
+void happen_to(struct world *w, int64_t at_ms, enum happening what, uint32_t id)
+{
+    happen(w, at_ms, what, id, 0);
+}
+
 bool node_hears(const struct world *w, uint32_t node)
 {
     return w->nodes[node].up && w->nodes[node].cut == 0 && w->line.up;
@@ -151,7 +156,7 @@ void send_to_node(struct world *w, const struct myr_effect *effect)
         uint32_t id = msg_new(w);
         w->msgs.items[id] = (struct wmsg){.effect = *effect, .used = true};
         /* The second copy comes later. */
-        happen(w, w->now_ms + fate.delay_ms * (i + 1), HAP_TO_NODE, id, 0);
+        happen_to(w, w->now_ms + fate.delay_ms * (i + 1), HAP_TO_NODE, id);
     }
 }
 
@@ -159,7 +164,7 @@ void send_order(struct world *w, const struct myr_effect *effect)
 {
     uint32_t id = msg_new(w);
     w->msgs.items[id] = (struct wmsg){.effect = *effect, .used = true};
-    happen(w, w->now_ms, HAP_ORDER, id, 0);
+    happen_to(w, w->now_ms, HAP_ORDER, id);
 }
 
 void send_to_control(struct world *w, const struct myr_event *event, int64_t after_ms)
@@ -176,6 +181,6 @@ void send_to_control(struct world *w, const struct myr_event *event, int64_t aft
         uint32_t id = msg_new(w);
         w->msgs.items[id] = (struct wmsg){.event = *event, .boot = event->boot, .used = true};
         int64_t delay_ms = fate.delay_ms * (i + 1) + (fate.copies ? 0 : retry_ms);
-        happen(w, w->now_ms + after_ms + delay_ms, HAP_TO_CONTROL, id, 0);
+        happen_to(w, w->now_ms + after_ms + delay_ms, HAP_TO_CONTROL, id);
     }
 }

@@ -175,6 +175,8 @@ struct world {
 MYR_MUST_USE int world_begin(struct world *w, struct myr_err *err);
 void world_done(struct world *w);
 void happen(struct world *w, int64_t at_ms, enum happening what, uint32_t id, uint32_t serial);
+/* What is never void: nobody asks which use of a slot it was meant for. MYR_NONE: of no slot. */
+void happen_to(struct world *w, int64_t at_ms, enum happening what, uint32_t id);
 bool node_hears(const struct world *w, uint32_t node);
 /* An order leaves the controller. */
 void send_to_node(struct world *w, const struct myr_effect *effect);
