@@ -178,6 +178,7 @@ static void abandoned(void)
 static void each_call_is_refused_once(void **state)
 {
     (void)state;
+    kernel.errno_changes = true;
     kernel_scenario("write a new file", NULL, write_new);
     kernel_scenario("write over a file", old_files, write_over);
     kernel_scenario("write through links", links, write_through_links);

@@ -35,6 +35,21 @@ int myr_outfile_open(struct myr_outfile *file, const char *path, struct myr_err 
     return file_open(file, path, NULL, err);
 }
 
+/* So much as the file takes at once; 0 where it is to be asked again, or never again. */
+static size_t write_some(struct myr_outfile *file, const char *at, size_t len)
+{
+    ssize_t put = write(file->fd, at, len < DRAIN_BYTES ? len : DRAIN_BYTES);
+    if (put >= 0) {
+        return (size_t)put;
+    }
+    if (errno == EAGAIN) {
+        file_wait_writable(file->fd); /* a FIFO that nobody empties: look for signals */
+    } else if (errno != EINTR) {
+        file->error = errno;
+    }
+    return 0;
+}
+
 void myr_outfile_write(struct myr_outfile *file, const void *data, size_t len)
 {
     const char *at = data;
@@ -47,21 +62,12 @@ void myr_outfile_write(struct myr_outfile *file, const void *data, size_t len)
          */
         if (file_interrupted(file->outer ? file->outer : &file->hold)) {
             file->error = EINTR;
-            return;
+        } else {
+            size_t put = write_some(file, at, len);
+            MYR_ASSERT(put <= len);
+            at += put;
+            len -= put;
         }
-        ssize_t put = write(file->fd, at, len < DRAIN_BYTES ? len : DRAIN_BYTES);
-        if (put < 0) {
-            if (errno == EAGAIN) {
-                file_wait_writable(file->fd); /* a FIFO that nobody empties: look for signals */
-            }
-            if (errno == EINTR || errno == EAGAIN) {
-                continue;
-            }
-            file->error = errno;
-            return;
-        }
-        at += put;
-        len -= (size_t)put;
     }
 }
 

@@ -472,6 +472,27 @@ static void an_open_descriptor_is_written_where_it_stands(void **state)
     expect(place->path[0], "one two two three");
 }
 
+/* Also the first of them, which others take for standard input. */
+static void the_first_descriptor_is_one_too(void **state)
+{
+    struct place *place = *state;
+    static const char *const names[] = {"/dev/fd/0", "/proc/self/fd/0"};
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        close(0);
+        bool good = open(place->path[0], O_WRONLY | O_CREAT | O_CLOEXEC, 0600) == 0;
+        for (uint32_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
+            good = good && put(names[i], "text ", NULL) == MYR_OK;
+        }
+        _exit(good ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    expect(place->path[0], "text text ");
+}
+
 /* Who names a folder that is not there has made a mistake; one that takes nothing is the host's. */
 static void a_folder_is_missing_or_takes_no_files(void **state)
 {
@@ -519,6 +540,7 @@ int main(void)
         IN_PLACE(a_signal_ends_the_wait_for_a_reader),
         IN_PLACE(a_socket_is_refused),
         IN_PLACE(an_open_descriptor_is_written_where_it_stands),
+        IN_PLACE(the_first_descriptor_is_one_too),
         IN_PLACE(a_folder_is_missing_or_takes_no_files),
         IN_PLACE(two_names_of_one_file_in_a_set_both_count),
     };

@@ -40,6 +40,7 @@ static struct {
     uint32_t only_at;
     bool happened;
     bool sizes_differ;   /* of keys and certificates: they are left out */
+    bool errno_changes;  /* by calls that succeed, too: who wants the one before has to keep it */
     const char *ignored; /* names with this in them are a library's own business */
     /* Calls about names with these in them are not refused: they are alike others that are. */
     const char *spared[4];
@@ -48,6 +49,9 @@ static struct {
                                   bits */
     char names[KERNEL_FILES][KERNEL_NAME]; /* of open files; empty: not watched */
 } kernel;
+
+/* What calls that succeed leave in errno, where they do; no call that is watched fails so. */
+#define KERNEL_ANY_ERRNO EXFULL
 
 /* Seen by the libraries too. */
 #define KERNEL_CALL __attribute__((visibility("default")))
@@ -155,7 +159,7 @@ KERNEL_CALL int close(int fd)
         kernel.names[fd][0] = '\0';
     }
     int rc = (int)syscall(SYS_close, fd); /* it is closed all the same, as Linux has it */
-    errno = refused ? EIO : errno;
+    errno = refused ? EIO : rc == 0 && kernel.errno_changes ? KERNEL_ANY_ERRNO : errno;
     return refused ? -1 : rc;
 }
 
@@ -248,7 +252,9 @@ KERNEL_CALL int rename(const char *from, const char *to)
 KERNEL_CALL int unlink(const char *path)
 {
     bool refused = kernel_is_below(path) && kernel_tell("unlink", path, "%s", "");
-    return refused ? -1 : (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+    int rc = refused ? -1 : (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+    errno = rc == 0 && kernel.errno_changes ? KERNEL_ANY_ERRNO : errno;
+    return rc;
 }
 
 KERNEL_CALL int rmdir(const char *path)
