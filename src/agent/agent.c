@@ -148,7 +148,6 @@ static void collected_all(struct agent *agent)
         send_inventory(agent);
     }
     myr_buf_done(&agent->collected);
-    agent->collected = (struct myr_buf){};
     if (agent->test.wanted) {
         answer_test(agent, good);
     }

@@ -25,7 +25,6 @@ void myr_http_reply_clear(struct myr_http_reply *reply, myr_http_piece *piece, v
     myr_buf_clear(&line);
     if (body.len > KEPT_BYTES) { /* a page of a list: the next answer is small */
         myr_buf_done(&body);
-        body = (struct myr_buf){};
     }
     myr_buf_clear(&body);
     *reply =
@@ -59,12 +58,14 @@ static bool next_line(struct myr_str *rest, struct myr_str *ret)
         return false;
     }
     size_t length = (size_t)(end - rest->data);
+    const char *stop = rest->data + rest->len;
     *ret = (struct myr_str){rest->data, length};
     if (length > 0 && rest->data[length - 1] == '\r') {
         ret->len--;
     }
     rest->data += length + 1;
     rest->len -= length + 1;
+    MYR_ASSERT(rest->data + rest->len == stop);
     return true;
 }
 

@@ -218,7 +218,6 @@ static void forget(struct relay *relay)
     myr_wire_receiver_done(&relay->own);
     myr_wire_receiver_done(&relay->welcomes);
     myr_buf_done(&relay->bytes);
-    relay->bytes = (struct myr_buf){};
     relay->at = 0;
     below_pause(relay, false);
     below_detach_all(relay);

@@ -42,7 +42,6 @@ void frames_read(struct myr_buf *bytes, size_t *at)
 {
     if (*at == bytes->len) {
         myr_buf_done(bytes); /* a thousand idle agents keep no buffers */
-        *bytes = (struct myr_buf){};
     } else if (*at > 0) {
         memmove(bytes->data, bytes->data + *at, bytes->len - *at);
         bytes->len -= *at;
