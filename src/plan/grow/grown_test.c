@@ -99,6 +99,35 @@ static void tell_tasks(struct grown *g, struct myr_grow_crews crews, struct myr_
     g->growth.days = install.days;
 }
 
+/* Lines of the bill that are not those of the plan, and what is counted of each network. */
+static void tell_counts(const struct grown *g, struct myr_buf *told)
+{
+    const struct myr_design *now = &g->growth.grown, *plan = &g->large.design;
+    for (uint32_t i = 0; i < now->bom_count; i++) {
+        const struct myr_bom_row *row = &now->bom[i], *was = &plan->bom[i];
+        if (row->quantity != was->quantity) {
+            myr_buf_printf(told, "  bill %s, %s: %llu for %llu, %lld at %lld, by %s\n",
+                           myr_design_str(now, row->name), myr_design_str(now, row->part),
+                           (unsigned long long)row->quantity, (unsigned long long)was->quantity,
+                           (long long)row->total_cents, (long long)row->unit_cents,
+                           myr_design_str(now, row->inputs));
+        }
+    }
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+        const struct myr_network *net = &now->networks[id];
+        if (net->topology) {
+            myr_buf_printf(told, "  %s: worst pair %llu Gb/s, links", myr_net_names[id],
+                           (unsigned long long)net->worst_pair_gbps);
+            for (uint32_t layer = 0; layer < MYR_LAYER_COUNT; layer++) {
+                myr_buf_printf(told, " %u", net->links[layer]);
+            }
+            myr_buf_puts(told, "\n");
+        }
+    }
+    myr_buf_printf(told, "  all of it %lld, planned %lld\n", (long long)now->head->total_cents,
+                   (long long)plan->head->total_cents);
+}
+
 /* Networks and layers in which nothing moves are left out. */
 static void tell_value(const struct myr_value *value, struct myr_buf *told)
 {
@@ -169,6 +198,7 @@ static void tell(const char *small, const char *large, struct myr_grow_crews cre
     }
     assert_int_equal(myr_design_check(&g.growth.grown, "grown", &g.large.err), MYR_OK);
     tell_names(&g.growth, told);
+    tell_counts(&g, told);
     tell_tasks(&g, crews, told);
     tell_answer(&g, told);
     end(&g);
@@ -185,6 +215,10 @@ static void tell(const char *small, const char *large, struct myr_grow_crews cre
 #define DRAGON_ROOM                                                                 \
     "topology: dragonfly, switch: tiny16, group_switches: 2, hosts_per_switch: 2, " \
     "global_ports: 2"
+
+#define PLANAR(servers, pod)                                                                \
+    "servers: " servers "\nserver: b300-8gpu\nnetworks: {compute: {topology: twin-planar, " \
+    "switch: sn5600, tiers: 3, leaf_down: 8, leaf_up: 8, pod_leaves: " pod "}}\n"
 
 static const struct {
     const char *small, *large;
@@ -234,12 +268,23 @@ static const struct {
      ONE("30", "topology: clos, switch: tiny8, tiers: 3, pod_leaves: 4"),
      {4, 30, 9}},
     /* What is paid over the years follows the bill. */
-    {OF("20", "switch: mqm9790-ns2f, fill: dense") PRICED ENERGY,
-     OF("40", "switch: mqm9790-ns2f, fill: dense") PRICED ENERGY,
+    {CLOS("7", ", leaf_down: 5, leaf_up: 5") PRICED ENERGY,
+     CLOS("8", ", leaf_down: 5, leaf_up: 5") PRICED ENERGY,
      {4, 300, 50}},
-    {CLOS("9", ", leaf_down: 20, leaf_up: 12, fill: dense") PRICED ENERGY,
-     CLOS("13", ", leaf_down: 20, leaf_up: 12, fill: dense") PRICED ENERGY,
+    {CLOS("15", ", fill: dense") PRICED ENERGY,
+     CLOS("19", ", fill: dense") PRICED ENERGY,
      {4, 300, 50}},
+    {CLOS("3", ", nic_gbps: 200, leaf_down: 10, leaf_up: 5") PRICED ENERGY,
+     CLOS("7", ", nic_gbps: 200, leaf_down: 10, leaf_up: 5") PRICED ENERGY,
+     {4, 300, 50}},
+    /* Planes are cut anew each by itself. */
+    {ONE("12", "topology: clos, switch: tiny8, tiers: 2, planes: 2, nic_gbps: 200"),
+     ONE("40", "topology: clos, switch: tiny8, tiers: 3, planes: 2, nic_gbps: 200"),
+     {2, 30, 9}},
+    {PLANAR("6", "8"), PLANAR("14", "16"), {2, 300, 50}},
+    {ONE("9", "topology: clos, switch: tiny8, tiers: 3, fill: dense"),
+     ONE("21", "topology: clos, switch: tiny8, tiers: 3, fill: dense"),
+     {2, 30, 9}},
     /* What cannot be. */
     {GROUPS(GROUP("a", "3", "h100-8gpu")),
      GROUPS(GROUP("c", "2", "mi300x-8gpu") GROUP("a", "3", "h100-8gpu")),
@@ -257,10 +302,36 @@ static void growth_at_its_corners_is_told(void **state)
     assert_kept("plan-grown.txt", &told);
 }
 
+/* What ends in .myr is read as it stands, be it the smaller or the larger one. */
+static void designs_are_read_from_their_files(void **state)
+{
+    (void)state;
+    struct planned p;
+    struct myr_design read[2] = {};
+    char path[] = "/tmp/myriad-grown-XXXXXX", file[64];
+    close(mkstemp(path));
+    snprintf(file, sizeof(file), "%s.myr", path);
+    plan(&p, CLOS("2", ""));
+    assert_int_equal(myr_design_write(&p.design, file, &p.err), MYR_OK);
+    assert_int_equal(myr_grow_read(&p.arena, &p.catalog, file, NULL, &read[0], &p.err), MYR_OK);
+    assert_int_equal(
+        myr_grow_read_larger(&p.arena, &p.catalog, &p.design, file, NULL, &read[1], &p.err),
+        MYR_OK);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(read[i].device_count, p.design.device_count);
+        assert_int_equal(read[i].cable_count, p.design.cable_count);
+        myr_design_close(&read[i]);
+    }
+    unlink(file);
+    unlink(path);
+    planned_end(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(growth_at_its_corners_is_told),
+        cmocka_unit_test(designs_are_read_from_their_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
