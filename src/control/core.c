@@ -142,9 +142,10 @@ static void advance(struct myr_control *c, int64_t now_ms, bool takeover)
     int64_t ahead_ms = wake_ms - c->head.steady_ms;
     bool stepped = passed_ms < 0 || (wake_ms != INT64_MAX && passed_ms - c->policy.clock_slack_ms >
                                                                  (ahead_ms > 0 ? ahead_ms : 0));
+    int64_t before_ms = c->head.steady_ms;
     c->head.wall_ms = now_ms;
-    MYR_ASSERT(stepped || takeover || passed_ms >= 0); /* the steady time never goes back */
     c->head.steady_ms += stepped || takeover ? 0 : passed_ms;
+    MYR_ASSERT(c->head.steady_ms >= before_ms); /* it never goes back, whatever the clock does */
 }
 
 /*

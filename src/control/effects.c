@@ -15,6 +15,7 @@ void emit_job(struct myr_control *c, uint32_t id, enum myr_control_job_state sta
     struct job *job = job_of(c, id);
     /* Many functions conclude the same state: it is told by the first of them. */
     if (job->state != state) {
+        MYR_ASSERT(!job_is_over(job)); /* an end is told once, and nothing comes behind it */
         job->state = (uint8_t)state;
         emit(c, &(struct myr_effect){.kind = MYR_EFFECT_JOB,
                                      .state = (uint8_t)state,
@@ -27,6 +28,7 @@ void emit_job(struct myr_control *c, uint32_t id, enum myr_control_job_state sta
 void emit_node(struct myr_control *c, uint32_t id, enum myr_node_state state)
 {
     struct node *node = node_of(c, id);
+    MYR_ASSERT(state < MYR_NODE_STATES);
     if (node->state != state) {
         node->state = (uint8_t)state;
         emit(c, &(struct myr_effect){.kind = MYR_EFFECT_NODE,

@@ -223,6 +223,7 @@ void job_unrun(struct myr_control *c, uint32_t id)
     if (job->unrun == 0) {
         return;
     }
+    MYR_ASSERT(job->unrun != job->run || job_is_over(job)); /* the present one is no such run */
     if (is_stopping(c, job->first_old) || is_stopping(c, job->first_rank)) {
         return;
     }
@@ -284,6 +285,7 @@ static void taken(struct myr_control *c, const struct myr_decision *decision)
             placing_gone(c, at);
         }
         if (rank->suspect && node_of(c, rank->node)->gone) { /* the verdict is in */
+            MYR_ASSERT(job->suspects > 0);
             rank->suspect = 0;
             job->suspects--;
         }
@@ -401,6 +403,7 @@ static void gang_may_be_up(struct myr_control *c, uint32_t id)
     if (job->whole || job->up + job->exits != job->ranks) {
         return;
     }
+    MYR_ASSERT(job->ranks > 0); /* one that was taken back meanwhile has exits, and no ranks */
     job->whole = 1;
     job->progress_ms = c->head.steady_ms;
     /* In place the queue knows of the run already. */

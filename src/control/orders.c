@@ -35,6 +35,7 @@ void order_stop(struct myr_control *c, uint32_t at, uint32_t grace_s)
     MYR_ASSERT(rank_is_open(rank));
     /* Left behind, it no longer counts for the job. */
     if (!rank->old) {
+        MYR_ASSERT(rank->state != RANK_UP || job_of(c, rank->job)->up > 0);
         job_of(c, rank->job)->up -= rank->state == RANK_UP;
     }
     rank->state = RANK_STOPPING;
@@ -59,6 +60,7 @@ void watch(struct myr_control *c, uint32_t id, int64_t at_ms)
 void launch(struct myr_control *c, uint32_t id)
 {
     struct job *job = job_of(c, id);
+    MYR_ASSERT(!job_is_over(job) && job->ranks > 0 && job->first_rank != MYR_NONE);
     /* Every start is another incarnation, in place or not. */
     job->epoch++;
     job->up = job->exits = job->whole = 0;
@@ -90,10 +92,12 @@ void leave_ranks(struct myr_control *c, uint32_t id)
         next = rank->next_in_job;
         /* A test of its node no longer matters to the job. */
         if (rank->suspect) {
+            MYR_ASSERT(job->suspects > 0);
             rank->suspect = 0;
             job->suspects--;
         }
         if (rank_is_open(rank)) {
+            MYR_ASSERT(job->open > 0 && !rank->old);
             rank->old = 1;
             /* To the front: nothing depends on the order of what was left behind. */
             rank->next_in_job = job->first_old;

@@ -64,6 +64,7 @@ static int64_t *deadline_of(const struct myr_control *c, enum timer_kind kind, u
 void timer_set(struct myr_control *c, enum timer_kind kind, uint32_t id, int64_t at_ms)
 {
     int64_t *deadline = deadline_of(c, kind, id);
+    MYR_ASSERT(at_ms >= -1);
     if (*deadline == at_ms) {
         return;
     }
