@@ -336,6 +336,38 @@ static void a_large_torus_has_a_bound_for_its_worst_pair(void **state)
     }
 }
 
+/* Nothing is halved there: the plan's figure stands, as long as the hosts can send so much. */
+static void an_access_network_has_the_bisection_of_its_plan(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    struct myr_degraded left;
+    fixture_text(&fixture,
+                 "servers: 200\nserver: generic-1gpu\nnetworks:\n"
+                 "  compute: {topology: clos, switch: mqm9790, nic_gbps: 400}\n  oob: {}\n",
+                 MYR_NET_OOB);
+    const struct myr_network *net = fixture.graph.net;
+    assert_true(net->leaf == 0 && net->access == 5 && net->bisection_gbps == 84);
+    for (uint32_t dead = 0; dead < 3; dead++) { /* so many access switches */
+        if (dead) {
+            myr_graph_set_device(&fixture.graph, net->first_access + dead - 1, true);
+        }
+        myr_degraded_report(&fixture.graph, &left);
+        uint32_t cut = left.hosts_cut, all = 0;
+        for (uint32_t link = 0; link < fixture.design.link_count; link++) {
+            uint32_t upper = fixture.design.port_device[fixture.design.link_b[link]];
+            all += myr_graph_has_link(&fixture.graph, link) && upper - net->first_access < 5 &&
+                   fixture.design.port_device[fixture.design.link_a[link]] < net->first_access;
+        }
+        assert_int_equal(left.bisection_full_gbps, 84);
+        assert_int_equal(left.bisection_gbps, (all - cut) / 2 < 84 ? (all - cut) / 2 : 84);
+        assert_true(dead == 0 ? cut == 0 : cut >= 40 * dead);
+        assert_int_equal(left.rail_least, 0);
+    }
+    assert_true(left.bisection_gbps < 84); /* the hosts decide in the end */
+    fixture_done(&fixture);
+}
+
 static void failover_of_a_known_fabric(void **state)
 {
     struct fixture fixture;
@@ -492,6 +524,7 @@ int main(void)
         cmocka_unit_test(the_worst_pair_is_that_of_a_maximum_flow),
         cmocka_unit_test(remote_switches_are_those_whose_candidates_change),
         cmocka_unit_test(a_large_torus_has_a_bound_for_its_worst_pair),
+        cmocka_unit_test(an_access_network_has_the_bisection_of_its_plan),
         cmocka_unit_test(failover_of_a_known_fabric),
         cmocka_unit_test(a_leaf_without_uplinks_cuts_its_hosts),
         cmocka_unit_test(a_whole_fabric_has_all_it_was_planned_with),
