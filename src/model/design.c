@@ -138,7 +138,10 @@ void myr_design_port_name(const struct myr_design *design, uint32_t port, struct
     }
 }
 
-/* Cuts "x3-" or "17" off the front: the letter must match (0: none), a dash is eaten. */
+/*
+ * Cuts "x3-" or "17" off the front: the letter must match (0: none); a dash goes too, and then
+ * something must be left.
+ */
 static bool take_number(struct myr_str *text, char letter, uint32_t *ret)
 {
     size_t at = 0;
@@ -154,10 +157,11 @@ static bool take_number(struct myr_str *text, char letter, uint32_t *ret)
         value > UINT32_MAX) {
         return false;
     }
-    if (digits < text->len && text->data[digits] != '-') {
+    bool last = digits == text->len;
+    if (!last && (text->data[digits] != '-' || digits + 1 == text->len)) {
         return false;
     }
-    size_t used = digits < text->len ? digits + 1 : digits;
+    size_t used = last ? digits : digits + 1;
     text->data += used;
     text->len -= used;
     *ret = (uint32_t)value;
