@@ -18,6 +18,7 @@
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);
 void *__libc_realloc(void *memory, size_t bytes);
+void *__libc_memalign(size_t alignment, size_t bytes);
 void __libc_free(void *memory);
 
 /* The build hides what is not marked. */
@@ -127,6 +128,13 @@ FOR_ALL void *realloc(void *memory, size_t bytes)
     void *grown = __libc_realloc(memory, bytes);
     note(grown || bytes == 0 ? grown : memory, __builtin_return_address(0));
     return grown;
+}
+
+FOR_ALL void *aligned_alloc(size_t alignment, size_t bytes)
+{
+    void *memory = __libc_memalign(alignment, bytes);
+    note(memory, __builtin_return_address(0));
+    return memory;
 }
 
 FOR_ALL void free(void *memory)

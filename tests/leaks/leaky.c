@@ -1,5 +1,5 @@
-/* Takes three blocks at one place and gives two back, opens a file: what the watch at exit must
- * say.
+/* Takes three blocks at one place and gives two back, one at another, opens a file: what the watch
+ * at exit must say.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,5 +13,6 @@ int main(void)
     kept[0] = realloc(kept[0], 100000);
     free(kept[0]);
     free(kept[1]);
+    kept[0] = aligned_alloc(64, 128);
     return open("/dev/null", O_RDONLY) < 0;
 }
