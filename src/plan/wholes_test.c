@@ -182,19 +182,26 @@ static void tell_sets(const struct myr_design *design, struct myr_buf *told)
                    head->management_nodes, head->fabric_managers, (long long)head->total_cents);
 }
 
+/* A spec read, with the own parts behind those of the catalogue. */
+static void begin(struct planned *p, const char *text)
+{
+    const struct myr_doc *parts, *doc;
+    *p = (struct planned){};
+    myr_arena_init(&p->arena);
+    assert_int_equal(myr_catalog_init(&p->catalog, &p->arena, &p->err), MYR_OK);
+    if (myr_doc_read_yaml(&p->arena, "parts", myr_str_from(own_parts), &parts, &p->err) < 0 ||
+        myr_catalog_add(&p->catalog, parts, &p->err) < 0 ||
+        myr_doc_read_yaml(&p->arena, "spec", myr_str_from(text), &doc, &p->err) < 0 ||
+        myr_spec_read(&p->arena, &p->catalog, doc, &p->spec, &p->err) < 0) {
+        fail_msg("%s, in\n%s", p->err.message, text);
+    }
+}
+
 static void tell_whole(const char *text, struct myr_buf *told)
 {
-    struct planned p = {};
-    const struct myr_doc *parts, *doc;
+    struct planned p;
     myr_buf_printf(told, "== %s", text);
-    myr_arena_init(&p.arena);
-    assert_int_equal(myr_catalog_init(&p.catalog, &p.arena, &p.err), MYR_OK);
-    if (myr_doc_read_yaml(&p.arena, "parts", myr_str_from(own_parts), &parts, &p.err) < 0 ||
-        myr_catalog_add(&p.catalog, parts, &p.err) < 0 ||
-        myr_doc_read_yaml(&p.arena, "spec", myr_str_from(text), &doc, &p.err) < 0 ||
-        myr_spec_read(&p.arena, &p.catalog, doc, &p.spec, &p.err) < 0) {
-        fail_msg("%s, in\n%s", p.err.message, text);
-    }
+    begin(&p, text);
     if (myr_plan(&p.arena, &p.catalog, &p.spec, &p.design, &p.err) < 0) {
         myr_buf_printf(told, "  refused (%d): %s (%s)\n", p.err.code, p.err.message, p.err.hint);
     } else {
@@ -220,10 +227,56 @@ static void whole_plans_are_what_they_were(void **state)
     assert_kept("plan-wholes.txt", &told);
 }
 
+/* What a picture says: texts and tips, and how many shapes there are. */
+static void tell_picture(const struct myr_design *design, struct myr_buf *told)
+{
+    static const char *const marks[] = {"<text", "<title"};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf svg = {};
+    uint32_t shapes = 0;
+    myr_plan_svg(design, &svg);
+    for (const char *at = svg.data; (at = strchr(at, '<')) != NULL; at++) {
+        shapes += at[1] != '/';
+        for (size_t i = 0; i < MYR_ARRAY_COUNT(marks); i++) {
+            if (strncmp(at, marks[i], strlen(marks[i])) == 0) {
+                const char *end = strstr(at, i ? "</title>" : "</text>");
+                myr_buf_puts(told, "  ");
+                for (; at < end; at++) {
+                    myr_buf_putc(told, *at == '\n' ? '|' : *at);
+                }
+                myr_buf_puts(told, "\n");
+            }
+        }
+    }
+    myr_buf_printf(told, "  %u tags, %08x\n", shapes, (uint32_t)myr_hash_bytes(svg.data, svg.len));
+}
+
+static void pages_and_pictures_say_what_is_planned(void **state)
+{
+    (void)state;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf told = {};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(shown); i++) {
+        struct planned p;
+        struct myr_answer_form form = {.format = MYR_FORMAT_WIDE, .width = 120};
+        begin(&p, shown[i]);
+        myr_buf_printf(&told, "== %s", shown[i]);
+        if (myr_plan(&p.arena, &p.catalog, &p.spec, &p.design, &p.err) < 0) {
+            fail_msg("%s", p.err.message);
+        }
+        myr_answer_init(&p.answer, &p.arena, "myriad.plan", 1);
+        const struct myr_value *bom = myr_plan_answer(&p.design, &p.answer);
+        myr_plan_page(&p.design, &p.answer, bom);
+        assert_int_equal(myr_answer_write(&p.answer, &form, &told, &p.err), MYR_OK);
+        tell_picture(&p.design, &told);
+        planned_end(&p);
+    }
+    assert_kept("plan-shown.txt", &told);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_plans_are_what_they_were),
+        cmocka_unit_test(pages_and_pictures_say_what_is_planned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,6 +37,38 @@ static const char own_parts[] =
     "  single: {title: one of two NICs, gpu: h100-sxm, gpus_per_node: 8, nics: {compute: {nic: "
     "cx7-400g-osfp, count: 8}, service: {nic: bmc-1g, count: 1}, oob: {nic: bmc-1g, count: 1}}, "
     "watts: 9000, rack_units: 8}\n"
+    "  lone: {title: one port of its own, gpu: h100-sxm, gpus_per_node: 8, nics: {compute: {nic: "
+    "cx7-400g-osfp, count: 8}, service: {nic: one-25g, count: 1}, oob: {nic: bmc-1g, count: 1}}, "
+    "watts: 9000, rack_units: 8}\n"
+    "  many: {title: many rails, gpu: h100-sxm, gpus_per_node: 32, scale_up_gpus: 32, "
+    "scale_up_gbps: "
+    "800, scale_up_switches: 4, numa: 4, pcie_switches: 8, nics: {compute: {nic: cx7-400g-osfp, "
+    "count: 32}}, watts: 9000, rack_units: 8}\n"
+    "nics:\n"
+    "  one-25g: {title: one port, technology: ethernet, form: sfp28, port_gbps: 25, also: [10]}\n"
+    "transceivers:\n"
+    "  few-lanes: {title: four lanes, form: osfp, top: finned, cage_gbps: 800, connectors: 2, "
+    "port_gbps: 400, lane_gbps: 100, lanes: 4, medium: multimode, wavelength_nm: 850, connector: "
+    "mpo12-apc, reach_m: 50}\n"
+    "  slow-lanes: {title: slow lanes, form: osfp, top: finned, cage_gbps: 800, connectors: 2, "
+    "port_gbps: 400, lane_gbps: 100, cage_lane_gbps: 25, lanes: 8, medium: multimode, "
+    "wavelength_nm: 850, connector: mpo12-apc, reach_m: 50}\n"
+    "  near: {title: short reach, form: osfp, top: finned, cage_gbps: 800, connectors: 2, "
+    "port_gbps: "
+    "400, lane_gbps: 100, lanes: 8, medium: multimode, wavelength_nm: 850, connector: mpo12-apc, "
+    "reach_m: 5}\n"
+    "  picky: {title: made for others, form: osfp, top: flat, cage_gbps: 400, connectors: 1, "
+    "port_gbps: 400, lane_gbps: 100, lanes: 4, medium: multimode, wavelength_nm: 850, connector: "
+    "mpo12-apc, reach_m: 50, fits: cx9 cx10}\n"
+    "cables:\n"
+    "  eth-fibre: {title: for Ethernet, medium: multimode, connector: mpo12-apc, lanes: 4, "
+    "length_m: "
+    "50, technology: ethernet}\n"
+    "  twin-dac: {title: cage to cage, medium: copper, connector: osfp, fixed_ends: true, top: "
+    "finned, gbps: 800, lanes: 8, lane_gbps: 100, length_m: 44}\n"
+    "  split-dac: {title: cage to two cards, medium: copper, connector: osfp, fixed_ends: true, "
+    "top: "
+    "finned, top_b: flat, legs: 2, gbps: 800, lanes: 8, lane_gbps: 100, length_m: 44}\n"
     "storage:\n"
     "  slow: {title: slow cards, disks: 10, disk_gb: 4000, nic: eth-2x25g, nic_ports: 2, watts: "
     "500, rack_units: 2}\n"
@@ -44,6 +76,9 @@ static const char own_parts[] =
     "500, rack_units: 2}\n";
 
 #define COMPUTE(words) "networks: {compute: {" words "}}\n"
+#define PINNED(words)                                                                              \
+    COMPUTE("switch: mqm9790-ns2f, tiers: 2, leaf_down: 4, leaf_up: 4, length_m: 45, pin: {" words \
+            "}")
 #define SERVICE(words) "networks: {compute: , service: {" words "}}\n"
 #define OOB(words)     "networks: {compute: , oob: {" words "}}\n"
 #define STORE(words)   "networks: {compute: , storage: {" words "}}\n"
@@ -308,6 +343,49 @@ static const char *const wholes[] = {
     "servers: 48\n" COMPUTE("switch: mqm9790-ns2f, islands: 2, oversubscription: [1, 3]"),
     "servers: 48\n" COMPUTE("switch: mqm9790-ns2f, topology: clos, islands: 3"),
 
+    /* Pins that break one rule each, and free parts beside them. */
+    "servers: 2\n" PINNED("switch_optic: few-lanes"),
+    "servers: 2\n" PINNED("switch_optic: slow-lanes"),
+    "servers: 2\n" PINNED("switch_optic: near"),
+    "servers: 2\n" PINNED("switch_optic: near, nic_optic: mma4z00-ns400, host_cable: mfp7e10-n050"),
+    "servers: 2\n" PINNED("nic_optic: picky"),
+    "servers: 2\n" PINNED("host_cable: eth-fibre"),
+    "servers: 2\n" PINNED(
+        "switch_optic: mma4z00-ns, nic_optic: mma4z00-ns400, host_cable: eth-fibre"),
+    "servers: 2\n" PINNED(
+        "switch_optic: mma4z00-ns, nic_optic: mma4z00-ns400, host_cable: split-dac"),
+    "servers: 2\n" PINNED("switch_optic: mma4z00-ns, host_cable: split-dac"),
+    "servers: 2\n" PINNED("nic_optic: mma4z00-ns400, host_cable: split-dac"),
+    "servers: 2\n" PINNED("host_cable: split-dac"),
+    "servers: 2\n" PINNED("host_cable: twin-dac"),
+    "servers: 2\n" PINNED("fabric_cable: twin-dac"),
+    "servers: 2\n" PINNED("fabric_cable: split-dac"),
+    "servers: 2\n" PINNED("fabric_optic: near, fabric_cable: mfp7e10-n050"),
+    "servers: 1\nserver: bare\n" COMPUTE(
+        "switch: mqm9790-ns2f, leaf_down: 4, leaf_up: 3, tiers: 2, "
+        "topology: clos, pin: {fabric_cable: twin-dac}"),
+    "servers: 2\nserver: ascend-910b-8npu\n" COMPUTE("switch: eth-12t8-64x200, tiers: 2, pin: "
+                                                     "{switch_optic: mma4z00-ns}"),
+
+    /* Kinds of hosts with other cards share a switch in whole splitters. */
+    "servers: 3\nstorage: {servers: 3, server: flash-22x15}\n" STORE(
+        "switch: mqm9790-ns2f, nic_ports: 1, nic_gbps: 200, extra_nodes: 1, fabric_manager_ports: "
+        "1"),
+    "servers: 3\nstorage: {servers: 3, server: flash-22x15}\n" STORE(
+        "switch: mqm9790-ns2f, nic_ports: 1, nic_gbps: 200, topology: clos, leaf_down: 5, leaf_up: "
+        "4"),
+    "servers: 5\nstorage: {servers: 3, server: flash-22x15}\n" STORE(
+        "switch: mqm9790-ns2f, nic_ports: 1, nic_gbps: 200, topology: torus, dims: [2, 2]"),
+    GROUPS "lone}]\nnetworks: {compute: , service: }\n",
+    GROUPS "lone}]\nnetworks: {compute: , service: {nic_ports: 1}}\n",
+    "groups: [{name: only, servers: 2, server: h100-8gpu, networks: [compute]}]\nnetworks: "
+    "{compute: "
+    ", storage: , oob: }\nstorage: {servers: 2}\n",
+
+    /* More than a design may have. */
+    "servers: 1000000\nserver: b300-8gpu-4x200\n" COMPUTE("switch: eth-102t4"),
+    "servers: 600000\nserver: gb200-nvl72\n" COMPUTE(""),
+
     /* Lengths. */
     "servers: 12\n" COMPUTE(
         "switch: mqm9790-ns2f, tiers: 3, length_m: {host_leaf: 3, leaf_spine: 31, "
@@ -317,4 +395,27 @@ static const char *const wholes[] = {
     "servers: 6\nserver: bare\n" COMPUTE(
         "switch: eight, topology: dragonfly, length_m: {host_leaf: "
         "2, leaf_spine: 5, spine_core: 60}"),
+};
+
+/* Whose pages and pictures are told. */
+static const char *const shown[] = {
+    "servers: 3\nserver: many\nnetworks: {compute: {topology: rail-only, switch: mqm9790-ns2f}}\n",
+    "groups: [{name: a, servers: 3, server: h100-8gpu}, {name: b, servers: 2, server: a100-8gpu, "
+    "networks: [service]}]\nnetworks: {compute: {topology: rail-only}, service: }\n",
+    "servers: 2\n" PINNED("switch_optic: mms4x00-ns, nic_optic: mma1z00-ns400, host_cable: "
+                          "mfp7e10-n005, fabric_optic: mms4x00-ns, fabric_cable: mfp7e10-n005, "
+                          "quantities: {mqm9790-ns2f: 1}") "accept: [optic-mode]\n",
+    "servers: 2\n" PINNED("switch_optic: mms4x00-ns, nic_optic: mma4z00-ns400, host_cable: "
+                          "mfp7e10-n050") "accept: [optic-mode, unpriced]\n",
+    "servers: 2\nprices: cn-2024-05\nsupplied: [servers]\nnetworks: {compute: {switch: "
+    "mqm9790-ns2f, topology: clos}}\n",
+    "servers: 1000\nserver: b300-8gpu\nnetworks: {compute: {switch: sn5600}}\n",
+    "servers: 5\nserver: pair\nnetworks: {compute: {switch: eight, topology: torus, dims: [2, "
+    "5]}}\n",
+    "servers: 9\nserver: bare\nnetworks: {compute: {switch: eight, topology: dragonfly}}\n",
+    "servers: 4\nserver: b300-8gpu-4x200\nnetworks: {compute: {switch: eth-102t4, planes: 4, "
+    "topology: rail}}\n",
+    "servers: 30\nserver: bare\nnetworks: {compute: {switch: eight, topology: clos}}\n",
+    "servers: 20\nnetworks: {compute: , service: {access_switch: small-25g, aggregation_switch: "
+    "alike, tiers: 3}}\n",
 };
