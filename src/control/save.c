@@ -201,6 +201,16 @@ static bool ranks_are_sound(const struct myr_control *c)
     return on_nodes == used && used + unused == c->ranks.count;
 }
 
+/* What is over has no ranks, and ends once; what starts again in place has some. */
+static bool end_is_sound(const struct job *job)
+{
+    if (job_is_over(job)) {
+        return job->ranks == 0 && (job->after == AFTER_NONE ||
+                                   job->after - AFTER_DONE == job->state - MYR_CONTROL_DONE);
+    }
+    return job->after != AFTER_RESTART || job->taken || job->ranks > 0;
+}
+
 /* The same for jobs: each rank in the list of its own job, and counted there. */
 static bool jobs_are_sound(const struct myr_control *c)
 {
@@ -231,7 +241,7 @@ static bool jobs_are_sound(const struct myr_control *c)
         if (counts[0] != job->ranks || open[0] != job->open || open[1] != job->old_open ||
             open[1] != counts[1] || suspects != job->suspects || up != job->up ||
             last != job->last_rank || job->state >= MYR_CONTROL_JOB_STATES ||
-            job->after > AFTER_CANCELLED) {
+            job->after > AFTER_CANCELLED || !end_is_sound(job)) {
             return false;
         }
     }

@@ -197,6 +197,9 @@ WRONG(job_with_another_last, job->last_rank = job->first_rank)
 WRONG(job_without_old, job->first_old = MYR_NONE; job->old_open = 0)
 WRONG(job_in_no_state, job->state = MYR_CONTROL_JOB_STATES)
 WRONG(job_after_nothing, job->after = AFTER_CANCELLED + 1)
+WRONG(job_over_with_ranks, job->state = MYR_CONTROL_DONE)
+WRONG(job_that_ends_twice, job[2].state = MYR_CONTROL_DONE; job[2].after = AFTER_FAILED)
+WRONG(job_again_without_ranks, job[2].state = MYR_CONTROL_QUEUED; job[2].after = AFTER_RESTART)
 WRONG(job_of_a_later_run, job->run += 5)
 WRONG(job_of_a_later_unrun, job->unrun = job->run + 5)
 WRONG(job_of_other_gpus, job->spec.gpus++)
@@ -276,6 +279,9 @@ static const struct {
     BOTH(job_without_old),
     BOTH(job_in_no_state),
     BOTH(job_after_nothing),
+    BOTH(job_over_with_ranks),
+    BOTH(job_that_ends_twice),
+    BOTH(job_again_without_ranks),
     BOTH(job_of_a_later_run),
     BOTH(job_of_a_later_unrun),
     BOTH(job_of_other_gpus),
