@@ -127,6 +127,7 @@ static void block(struct site *site, uint32_t old_port, bool in, uint64_t when)
 {
     struct myr_device_range range = cage_of(site, old_port);
     for (uint32_t p = range.first; p < range.first + range.count; p++) {
+        MYR_ASSERT(in || site->blocked[p] > 0);
         site->blocked[p] += in ? 1 : UINT32_MAX; /* one less */
         site->free_at[p] = in ? site->free_at[p] : when;
     }
@@ -297,9 +298,9 @@ void install_plan(const struct myr_growth *growth, struct myr_grow_crews crews,
                         .device_s = INSTALL_DAY_S / crews.devices_a_day};
     *ret = (struct install){};
     /* Each device once, each cable at most twice (unplug, plug), each left-over cable once. */
-    ret->tasks = MYR_ARENA_NEW(arena, struct install_task,
-                               (size_t)design->device_count + 2 * (size_t)design->cable_count +
-                                   growth->move_count);
+    size_t most =
+        (size_t)design->device_count + 2 * (size_t)design->cable_count + growth->move_count;
+    ret->tasks = MYR_ARENA_NEW(arena, struct install_task, most);
     site.crew_next = MYR_ARENA_NEW(arena, uint64_t, site.crews);
     begin(&site, arena);
     /* What is left over goes first: it may be in the way. */
@@ -321,5 +322,6 @@ void install_plan(const struct myr_growth *growth, struct myr_grow_crews crews,
             try_cable(&site, c);
         }
     }
+    MYR_ASSERT(ret->count <= most);
     qsort(ret->tasks, ret->count, sizeof(*ret->tasks), by_start);
 }

@@ -77,6 +77,7 @@ static void choose(struct block *block)
                 block->load[best]++;
                 left--;
             }
+            MYR_ASSERT(pass == 0 || left == 0);
         }
     }
 }

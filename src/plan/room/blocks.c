@@ -74,6 +74,7 @@ static void cut_blocks(struct room *room, const struct span *leaves, uint32_t le
         /* Up to where the next block begins; servers on no leaf belong to the one before. */
         uint32_t end = i + 1 < room->block_count ? block[1].first_server : servers;
         block->servers = end - block->first_server;
+        MYR_ASSERT(block->servers > 0 && end <= servers);
         /* Until the spines tell: a block is a pod of its own. */
         block->pod = i;
     }
@@ -135,6 +136,7 @@ static void seat_switches(struct room *room, const struct myr_network *net,
             room->seats[block->first_seat + block->seats++] = net->first_leaf + i;
         }
     }
+    MYR_ASSERT(room->seat_count + room->top_count == count);
 }
 
 /* All empty. */

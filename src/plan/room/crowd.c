@@ -377,6 +377,7 @@ void crowd_leave(struct crowd *crowd, uint32_t thing)
     if (next != CROWD_END) {
         crowd->before_in[next] = before;
     }
+    MYR_ASSERT(crowd->rack_things[rack] > 0);
     crowd->rack_things[rack]--;
     room_give(&crowd->room->racks[rack], &crowd->things[thing].need);
 }

@@ -174,6 +174,7 @@ void room_strips_about(struct room *room)
 static void put_strip(struct room *room, uint32_t device, uint32_t rack)
 {
     struct myr_rack_more *more = room->plan->design.rack_more;
+    MYR_ASSERT(more[room->device_rack[device]].devices > 0);
     more[room->device_rack[device]].devices--;
     room->device_rack[device] = rack;
     more[rack].devices++;

@@ -114,6 +114,7 @@ static void put_block(struct filling *fill, struct block *block, uint32_t count)
     /* The next block begins in the last rack, if that still takes a server. */
     bool full = room_fits(&room->racks[fill->racks[last]].left, &room->server) == 0;
     fill->at = last + (full ? 1 : 0);
+    MYR_ASSERT(fill->at <= fill->count && placed <= block->servers);
 }
 
 /* A block is not torn apart where the order of filling goes on at the other side of the room. */

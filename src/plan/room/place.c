@@ -238,6 +238,7 @@ static uint32_t place_once(struct room *room)
         topped += place_tops(room, &room->halls[h], shares[h], next, end - next);
         next = end;
     }
+    MYR_ASSERT(next == room->top_count && topped <= next);
     if (topped < room->top_count) {
         return 0;
     }
@@ -410,6 +411,7 @@ static void keep_start(struct room *room, const struct start *start)
         room->starts[i] = room->starts[i - 1];
     }
     room->starts[at] = *start;
+    MYR_ASSERT(at < room->start_count && room->start_count <= ROOM_STARTS);
 }
 
 /* A start tries one number of lost servers alone. */

@@ -214,5 +214,6 @@ void room_units(struct room *room)
         struct myr_rack_item *item = &room->items.items[i];
         item->unit = low[item->rack];
         low[item->rack] += item->units;
+        MYR_ASSERT(low[item->rack] <= high[item->rack]);
     }
 }

@@ -173,6 +173,7 @@ static void finish(struct room *room)
 {
     struct myr_design *design = &room->plan->design;
     const struct myr_spec_room *spec = room->spec;
+    MYR_ASSERT(room->out.watts <= room->out.watts_max && room->out.fibre_mm <= room->out.cable_mm);
     room->out.place = spec->place;
     room->out.buildings = room->hall_count;
     room->out.rows = room->rows;

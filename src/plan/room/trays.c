@@ -1,5 +1,6 @@
 #include "room/room.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /*
@@ -17,7 +18,7 @@ struct hall_trays {
 struct trays {
     struct room *room;
     struct hall_trays halls[MYR_ROOM_BUILDINGS_MAX];
-    double limit_mm2;
+    double all_mm2;   /* of all cables together */
     double worst_mm2; /* of the fullest tray */
     uint32_t worst_from, worst_to;
 };
@@ -113,6 +114,12 @@ static void put_tray(struct trays *trays, uint32_t from, uint32_t to, double are
     }
 }
 
+/* What goes into a line comes out of it: its differences cancel, but for what sums leave. */
+static bool comes_out(const struct trays *trays, double area, double last)
+{
+    return fabs(area + last) < 0.5 + trays->all_mm2 * 1e-6;
+}
+
 /* Differences become areas on the way along the line. */
 static void sum_hall(struct trays *trays, uint32_t index)
 {
@@ -125,6 +132,8 @@ static void sum_hall(struct trays *trays, uint32_t index)
             put_tray(trays, rack_at(trays->room, index, column, row),
                      rack_at(trays->room, index, column, row + 1), area);
         }
+        size_t end = (size_t)(column + 1) * hall->rows - 1;
+        MYR_ASSERT(comes_out(trays, area, trays->halls[index].along[end]));
     }
     for (uint32_t row = 0; row < hall->rows; row++) {
         double area = 0;
@@ -133,6 +142,8 @@ static void sum_hall(struct trays *trays, uint32_t index)
             put_tray(trays, rack_at(trays->room, index, column, row),
                      rack_at(trays->room, index, column + 1, row), area);
         }
+        size_t end = (size_t)(row + 1) * hall->columns - 1;
+        MYR_ASSERT(comes_out(trays, area, trays->halls[index].across[end]));
     }
 }
 
@@ -238,6 +249,7 @@ void room_trays(struct room *room)
         uint32_t a = room->device_rack[design->port_device[design->link_a[link]]];
         uint32_t b = room->device_rack[design->port_device[design->link_b[link]]];
         if (a != b) {
+            trays.all_mm2 += quarter_pi * d * d;
             run_cable(&trays, a, b, i, quarter_pi * d * d);
         }
     }
