@@ -7,6 +7,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -93,11 +95,38 @@ static void the_physical_check_answers_row_by_row(void **state)
     assert_kept("plan-physical.txt", &told);
 }
 
+static void a_file_is_planned_as_its_text_is(void **state)
+{
+    (void)state;
+    struct planned p;
+    struct myr_design design = {};
+    struct myr_buf text = {};
+    char path[] = "/tmp/myriad-start-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    planned_begin(&p, "servers: 3\n");
+    myr_buf_puts(&text, "servers: 3\n");
+    assert_int_equal(myr_file_write(path, &text, &p.err), MYR_OK);
+    assert_int_equal(myr_plan_file(&p.arena, &p.catalog, path, &design, &p.err), MYR_OK);
+    assert_int_equal(design.link_count, p.design.link_count);
+    assert_memory_equal(design.link_b, p.design.link_b, design.link_count * sizeof(uint32_t));
+    myr_buf_puts(&text, "nothing: 3\n");
+    assert_int_equal(myr_file_write(path, &text, &p.err), MYR_OK);
+    assert_int_equal(myr_plan_file(&p.arena, &p.catalog, path, &design, &p.err), MYR_EINVAL);
+    assert_non_null(strstr(p.err.message, "nothing"));
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(myr_plan_file(&p.arena, &p.catalog, path, &design, &p.err), MYR_ENOENT);
+    myr_buf_done(&text);
+    planned_end(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_spec_is_begun_from_a_few_words),
         cmocka_unit_test(the_physical_check_answers_row_by_row),
+        cmocka_unit_test(a_file_is_planned_as_its_text_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,7 +87,8 @@ static void tell_racks(struct planned *p, enum edit edit, uint32_t device, const
 static const char *const specs[] = {
     "servers: 4\nnetworks: {compute: {switch: mqm9790-ns2f, topology: rail, leaf_down: 4, leaf_up: "
     "4, fabric_manager_ports: 1, extra_nodes: 1}, storage: , service: , oob: }\nstorage: "
-    "{capacity_tb: 200}\nroom: {rows: 4, columns: 4, rack_kw: 24}\n",
+    "{capacity_tb: 200}\nroom: {rows: 4, columns: 4, rack_kw: 24}\n"
+    "items: [{part: firewall}]\n",
     "servers: 2\nserver: gb200-nvl72\nnetworks: {compute: {topology: dragonfly, switch: sn5600, "
     "nic_gbps: 400, hosts_per_switch: 16, group_switches: 4, global_ports: 4}, oob: }\nroom: "
     "{rows: "

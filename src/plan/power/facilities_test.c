@@ -80,6 +80,10 @@ static const char *const specs[] = {
     "power: [{name: a, kw: 200, rows: 1-3}]}\nfacility: {bill: true, cooling: cold-plate}\n",
     "servers: 2\nserver: gb200-nvl72\nnetworks: {compute: }\nprices: cn-2024-05\nfacility: {bill: "
     "true, cooling: immersion, energy: {currency: CNY}}\n",
+    "servers: 4\nserver: gb200-nvl72\nnetworks: {compute: }\nfacility: {supply: {kind: hvdc, "
+    "volts: "
+    "48}}\n",
+    PLAIN "room: {rows: 4, columns: 2, aisles: {every: 0}}\n",
     HALL "{energy: {currency: EUR}}\n",
     HALL "{energy: {currency: EUR, exchange: 8}}\n",
     HALL "{energy: {currency: CNY, tariff_per_kwh: 0, grid_kg_per_kwh: 0}}\n",
@@ -113,6 +117,8 @@ static const char *const specs[] = {
     STORE "{servers: 100000}\n",
     STORE "{capacity_pb: 1000000}\n",
     STORE "{}\n",
+    STORE "{capacity_tb: 10, copies: 3, availability_percent: 99}\n",
+    STORE "{capacity_tb: 1, server: own-rates, metadata_ops: 30000}\n",
     STORE "{servers: 2, tiers: [{kind: hybrid, capacity_pb: 1}, {kind: object, capacity_pb: 2, "
           "server: own-rates, erasure: {data: 3, parity: 1}}]}\n",
     "servers: 33\nserver: h100-8gpu\nstorage: {rate: better}\n",
