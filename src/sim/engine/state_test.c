@@ -9,6 +9,7 @@
 
 #include "engine/internal.h"
 #include "kept.h"
+#include "myriad/sim.h"
 
 /* Runs that are stopped anywhere, kept, and taken up in another engine. */
 
@@ -192,12 +193,342 @@ static void a_state_of_another_question_is_refused(void **state)
     myr_sim_free(other);
 }
 
+/* With a message and a fault far away, which no run of the test reaches. */
+static struct myr_sim *make_full(void)
+{
+    struct myr_sim *sim = make(7);
+    struct myr_sim_fault fault = {.at = MYR_PS_PER_S,
+                                  .kind = MYR_FAULT_DEGRADE,
+                                  .link = 0,
+                                  .device = 3,
+                                  .capacity_permille = 500,
+                                  .reroute = 10};
+    myr_vec_push(&sim->messages, (struct myr_message){1, 2});
+    myr_vec_push(&sim->faults, fault);
+    return sim;
+}
+
+/* The nth thing of a question is another; false when there are no more. */
+static bool change_question(struct myr_sim *sim, uint32_t nth)
+{
+    struct sim_task *task = &sim->tasks.items[sim->tasks.count - 1];
+    struct sim_edge *edge = &sim->edges.items[sim->edges.count - 1];
+    struct sim_pattern *pattern = &sim->patterns.items[sim->patterns.count - 1];
+    struct myr_sim_fault *fault = &sim->faults.items[0];
+    uint32_t *const words[] = {&sim->options.sharing_loss_permille,
+                               &sim->options.pause_permille,
+                               &sim->messages.items[0].from,
+                               &sim->messages.items[0].to,
+                               &task->pattern,
+                               &task->latency_rounds,
+                               &pattern->first_message,
+                               &pattern->message_count,
+                               &pattern->phase,
+                               &fault->link,
+                               &fault->device,
+                               &fault->capacity_permille,
+                               &edge->before};
+    uint64_t *const longs[] = {&sim->options.balance.seed, &task->bits,
+                               &sim->channels[0].full_capacity,
+                               &sim->channels[sim->pool_base - 1].full_capacity};
+    myr_ps *const times[] = {&sim->options.series_ps, &task->duration, &fault->at, &fault->reroute};
+    if (nth < MYR_ARRAY_COUNT(words)) {
+        ++*words[nth];
+        return true;
+    }
+    nth -= (uint32_t)MYR_ARRAY_COUNT(words);
+    if (nth < MYR_ARRAY_COUNT(longs)) {
+        ++*longs[nth];
+        return true;
+    }
+    nth -= (uint32_t)MYR_ARRAY_COUNT(longs);
+    if (nth < MYR_ARRAY_COUNT(times)) {
+        ++*times[nth];
+        return true;
+    }
+    switch (nth - MYR_ARRAY_COUNT(times)) {
+    case 0:
+        pattern->cyclic = !pattern->cyclic;
+        return true;
+    case 1:
+        edge->moves = !edge->moves;
+        return true;
+    case 2:
+        edge->task = edge->task - 1;
+        return true;
+    case 3:
+        fault->kind = MYR_FAULT_UP;
+        return true;
+    case 4:
+        sim->faults.count = 0;
+        return true;
+    case 5:
+        myr_vec_push(&sim->messages, (struct myr_message){0, 0});
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Everything that a question says is in the digest: a state is of one question alone. */
+static void every_part_of_a_question_tells_its_states_apart(void **state)
+{
+    (void)state;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf image = {};
+    struct myr_sim *sim = make_full(), *same = make_full();
+    bool over, more = true;
+    assert_int_equal(myr_sim_run_until(sim, MYR_PS_PER_US, &over, NULL), MYR_OK);
+    myr_sim_save(sim, &image);
+    myr_sim_free(sim);
+    struct myr_str text = {image.data, image.len};
+    assert_int_equal(myr_sim_load(same, text, NULL), MYR_OK);
+    myr_sim_free(same);
+    for (uint32_t nth = 0; more; nth++) {
+        struct myr_err err = {};
+        struct myr_sim *other = make_full();
+        more = change_question(other, nth);
+        int rc = more ? myr_sim_load(other, text, &err) : MYR_EINVAL;
+        if (more && (rc != MYR_EINVAL || !strstr(err.message, "another question"))) {
+            fail_msg("change %u: %d %s", nth, rc, err.message);
+        }
+        myr_sim_free(other);
+    }
+}
+
+/* --- what must hold is seen where it does not */
+
+static void nobody_may_carry_more_than_it_can(void **state)
+{
+    (void)state;
+    /* 2^30 b/s in thousandths of both is 2^30 * 10^6, and a part in 2^26 of it 16 * 10^6. */
+    static const uint64_t over[] = {0, 17000, 17001};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(over); i++) {
+        struct myr_sim *sim = myr_xcalloc(1, sizeof(*sim));
+        bool end;
+        sim->link_channels = sim->scale_up_base = sim->pool_base = 2;
+        sim_channels_open(sim, 2);
+        for (uint32_t c = 0; c < 2; c++) {
+            sim_set_capacity(sim, c, UINT64_C(1) << (40 - 10 * c));
+            sim->channels[c].full_capacity = sim->channels[c].capacity;
+            myr_vec_push(&sim->uses, (struct sim_use){c, 1000});
+        }
+        myr_vec_push(&sim->patterns, (struct sim_pattern){.use_count = 2});
+        sim->routed_patterns = 1;
+        myr_sim_transfer(sim, 0, 1000000, 1);
+        assert_int_equal(myr_sim_run_until(sim, 0, &end, NULL), MYR_OK);
+        for (uint32_t c = 0; c < 2; c++) {
+            myr_vec_push(&sim->touched, c);
+        }
+        assert_true(sim_within_capacity(sim));
+        sim->fills[1].level = (UINT64_C(1) << 30) * 1000 + over[i];
+        assert_int_equal(sim_within_capacity(sim), over[i] <= 17000);
+        myr_sim_free(sim);
+    }
+}
+
+/* What 'change' does to the channel's bond, if it can; whether it could. */
+static bool raise_wide(struct myr_sim *sim, uint32_t id)
+{
+    sim->bonds[id].wide++;
+    return true;
+}
+
+static bool add_weight(struct myr_sim *sim, uint32_t id)
+{
+    const struct sim_bond *bond = &sim->bonds[id];
+    if (bond->tie_count) {
+        sim->ties.items[bond->first_tie + bond->tie_count - 1].weight++;
+    }
+    return bond->tie_count;
+}
+
+static bool no_weight(struct myr_sim *sim, uint32_t id)
+{
+    struct sim_bond *bond = &sim->bonds[id];
+    uint32_t last = bond->tie_count ? sim->ties.items[bond->first_tie + bond->tie_count - 1].channel
+                                    : sim->channel_count;
+    /* A tie more, of nothing: sums do not tell. */
+    if (bond->tie_count && bond->tie_count < UINT32_C(1) << bond->tie_class &&
+        last + 1 < sim->channel_count && !sim_reserves(&sim->fills[last + 1])) {
+        sim->ties.items[bond->first_tie + bond->tie_count++] =
+            (struct sim_tie){.channel = last + 1, .weight = 0};
+        return true;
+    }
+    return false;
+}
+
+static bool drop_tie(struct myr_sim *sim, uint32_t id)
+{
+    return sim->bonds[id].tie_count && sim->bonds[id].tie_count--;
+}
+
+static bool swap_ties(struct myr_sim *sim, uint32_t id)
+{
+    const struct sim_bond *bond = &sim->bonds[id];
+    if (bond->tie_count < 2) {
+        return false;
+    }
+    struct sim_tie *ties = &sim->ties.items[bond->first_tie], first = ties[0];
+    ties[0] = ties[1];
+    ties[1] = first;
+    return true;
+}
+
+static bool tie_to_reserving(struct myr_sim *sim, uint32_t id)
+{
+    const struct sim_bond *bond = &sim->bonds[id];
+    if (bond->tie_count) {
+        sim->fills[sim->ties.items[bond->first_tie].channel].fastest = SIM_RATE_NONE;
+    }
+    return bond->tie_count;
+}
+
+/* More than the least that any of those has reserved that it holds. */
+static bool forget_least(struct myr_sim *sim, uint32_t id)
+{
+    const struct sim_channel *channel = &sim->channels[id];
+    uint64_t least = SIM_RATE_NONE;
+    for (uint32_t e = 0; e < channel->held; e++) {
+        struct sim_way way = sim->ways.items[sim->entries.items[channel->first_entry + e].slot];
+        for (uint32_t i = 0; !sim_wide(&way) && i < way.hop_count; i++) {
+            struct sim_hop hop = sim->hops.items[way.first_hop + i];
+            if (hop.channel != id && sim_reserves(&sim->fills[hop.channel])) {
+                least = hop.reserved < least ? hop.reserved : least;
+            }
+        }
+    }
+    if (least == SIM_RATE_NONE) {
+        return false;
+    }
+    sim->bonds[id].least_reserved = least;
+    assert_true(sim_bond_right(sim, id));
+    sim->bonds[id].least_reserved = least + 1;
+    return true;
+}
+
+static void bonds_that_do_not_follow_are_seen(void **state)
+{
+    (void)state;
+    static bool (*const changes[])(struct myr_sim *, uint32_t) = {
+        raise_wide, add_weight, no_weight, drop_tie, swap_ties, tie_to_reserving, forget_least};
+    uint32_t could[MYR_ARRAY_COUNT(changes)] = {};
+    for (uint32_t i = 0; i < 40 * MYR_ARRAY_COUNT(changes); i++) {
+        uint32_t change = i % MYR_ARRAY_COUNT(changes);
+        struct myr_sim *sim = make(i / MYR_ARRAY_COUNT(changes));
+        bool over;
+        assert_int_equal(myr_sim_run_until(sim, 200 * MYR_PS_PER_US, &over, NULL), MYR_OK);
+        for (uint32_t c = 0; c < sim->channel_count; c++) {
+            myr_vec_push(&sim->touched, c);
+        }
+        assert_true(sim_ties_right(sim));
+        for (uint32_t c = 0; c < sim->channel_count; c++) {
+            if (changes[change](sim, c)) {
+                assert_false(sim_bond_right(sim, c) || sim_ties_right(sim));
+                could[change]++;
+                break;
+            }
+        }
+        sim->touched.count = 0;
+        assert_true(sim_ties_right(sim)); /* nothing is looked at */
+        myr_sim_free(sim);
+    }
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(changes); i++) {
+        assert_true(could[i] > 0);
+    }
+}
+
+static void what_is_left_behind_is_seen(void **state)
+{
+    (void)state;
+    struct myr_sim_result result;
+    struct myr_sim *sim = make(2);
+    assert_int_equal(myr_sim_run(sim, NULL, NULL, &result, NULL), MYR_OK);
+    assert_true(sim_at_rest(sim) && sim->free_slots.count > 0);
+    sim->free_slots.count--;
+    assert_false(sim_at_rest(sim));
+    sim->free_slots.count++;
+    sim->finish.count = 1;
+    assert_false(sim_at_rest(sim));
+    sim->finish.count = 0;
+    sim->loose_slots = 1;
+    assert_false(sim_at_rest(sim));
+    sim->loose_slots = 0;
+    for (uint32_t i = 0; i < 2; i++) { /* the first and the last */
+        uint32_t id = i ? sim->channel_count - 1 : 0;
+        struct sim_channel channel = sim->channels[id], *own = &sim->channels[id];
+        struct sim_fill fill = sim->fills[id], *filled = &sim->fills[id];
+        own->wanted = 1;
+        assert_false(sim_at_rest(sim));
+        *own = channel;
+        own->entry_count = 1;
+        assert_false(sim_at_rest(sim));
+        *own = channel;
+        own->held = 1;
+        assert_false(sim_at_rest(sim));
+        *own = channel;
+        filled->held_weight = 1;
+        assert_false(sim_at_rest(sim));
+        *filled = fill;
+        filled->room++;
+        assert_false(sim_at_rest(sim));
+        *filled = fill;
+        assert_true(sim_at_rest(sim));
+    }
+    assert_true(sim_conserved(sim)); /* without a fabric there is no switch */
+    myr_sim_free(sim);
+}
+
+/* Into a leaf, out of it, and a byte more than rounding could make of it. */
+static void bytes_that_a_switch_swallows_are_seen(void **state)
+{
+    (void)state;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    struct myr_sim_fabric fabric;
+    struct myr_graph graph;
+    struct myr_sim_options options = myr_sim_default();
+    myr_arena_init(&arena);
+    assert_int_equal(myr_sim_fabric_open(&fabric, NULL, "fat-tree:k=4", NULL), MYR_OK);
+    assert_int_equal(myr_graph_init(&graph, &arena, fabric.design, MYR_NET_COMPUTE, NULL), MYR_OK);
+    struct myr_sim *sim = myr_sim_create(&graph, &options);
+    for (uint32_t transfers = 0; transfers < 3; transfers++) {
+        uint64_t slack = 64 * (transfers + 1);
+        sim->result.transfers = transfers;
+        for (uint32_t way = 0; way < 2; way++) {
+            sim->channels[way].bytes = slack + 10;
+            sim->channels[3 - way].bytes = 10; /* the next host: the other way */
+            assert_true(sim_conserved(sim));
+            sim->channels[way].bytes++;
+            assert_false(sim_conserved(sim));
+            sim->options.balance.policy = MYR_POLICY_SPRAY;
+            assert_true(sim_conserved(sim));
+            sim->options.balance.policy = MYR_POLICY_STATIC;
+            sim->given.count = 1;
+            assert_true(sim_conserved(sim));
+            sim->given.count = 0;
+            sim->channels[way].bytes = sim->channels[3 - way].bytes = 0;
+        }
+    }
+    /* The last switch too. */
+    uint32_t last = fabric.design->link_count - 1;
+    sim->channels[last * 2].bytes = sim->channels[last * 2 + 1].bytes = 1000;
+    assert_true(sim_conserved(sim));
+    sim->channels[last * 2].bytes += 1000;
+    assert_false(sim_conserved(sim));
+    myr_sim_free(sim);
+    myr_sim_fabric_close(&fabric);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(saved_and_resumed_equals_uninterrupted),
         cmocka_unit_test(a_damaged_state_is_refused_or_harmless),
         cmocka_unit_test(a_state_of_another_question_is_refused),
+        cmocka_unit_test(every_part_of_a_question_tells_its_states_apart),
+        cmocka_unit_test(nobody_may_carry_more_than_it_can),
+        cmocka_unit_test(bonds_that_do_not_follow_are_seen),
+        cmocka_unit_test(what_is_left_behind_is_seen),
+        cmocka_unit_test(bytes_that_a_switch_swallows_are_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
