@@ -331,10 +331,92 @@ static void a_life_with_another_scheduler(void **state)
     myr_buf_done(&text);
 }
 
+static void effect(struct server *server, const char *what, const struct myr_effect *effect)
+{
+    myr_buf_printf(&text, "%s\n", what);
+    server->world.effect(server, effect);
+    for (size_t i = 0; i < server->inbox.count; i++) {
+        put_event(&server->inbox.items[i]);
+    }
+    server->inbox.count = 0; /* of the test's making: the core has not asked for it */
+    lines_put(&text);
+}
+
+/* What seldom comes: power that nobody can take, a node that fails all, orders that come too late.
+ */
+static void rare_orders(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_begin(&bench);
+    lines_begin();
+    opened(&bench);
+    struct server *server = bench.server;
+    log_mute(false);
+    node_is(server, 3, ENGINE_NODE_SILENT, NULL); /* it was never there */
+    node_is(server, 3, ENGINE_NODE_DOWN, NULL);
+    for (uint32_t node = 0; node < 2; node++) {
+        node_is(server, node, ENGINE_NODE_UP, NULL);
+    }
+    node_is(server, 2, ENGINE_NODE_HELD, "Fake: drained");
+    effect(server, "n1 is to be fenced, and there is no program for it",
+           &(struct myr_effect){.kind = MYR_EFFECT_FENCE, .node = 1, .boot = 1});
+    effect(server, "a test of a node that is held is passed",
+           &(struct myr_effect){.kind = MYR_EFFECT_TEST, .node = 2, .boot = 5, .epoch = 6});
+    effect(server, "one of a node that is away is not",
+           &(struct myr_effect){.kind = MYR_EFFECT_TEST, .node = 3, .boot = 5, .epoch = 6});
+    effect(server, "n2 is to be repaired, and is held already",
+           &(struct myr_effect){.kind = MYR_EFFECT_REPAIR, .node = 2});
+    effect(server, "n1 is to be repaired",
+           &(struct myr_effect){.kind = MYR_EFFECT_REPAIR, .node = 1});
+    server->world.drain(server, 0, true, "olga: dust");
+    submitted(server, 8, MYR_RESTART_STRICT); /* nothing is started where a drain is on its way */
+    job_is(server, 0);
+    node_is(server, 1, ENGINE_NODE_HELD, "Fake: drained: jobs failed there again and again");
+    node_is(server, 0, ENGINE_NODE_HELD, "Fake: drained: olga: dust");
+    job_is(server, 0);
+    engine_cancelled(server, 0, "ended there");
+    did(server, "it is cancelled", 0);
+    effect(server, "it is to start all the same",
+           &(struct myr_effect){.kind = MYR_EFFECT_START, .job = 0, .epoch = 1, .node = 0});
+    effect(server, "twice", &(struct myr_effect){.kind = MYR_EFFECT_START, .job = 0, .node = 1});
+    server->world.committed(server);
+    lines_put(&text);
+    effect(server, "and to stop, on two nodes and of two incarnations",
+           &(struct myr_effect){.kind = MYR_EFFECT_STOP, .job = 0, .epoch = 1, .grace_s = 4});
+    effect(server, "",
+           &(struct myr_effect){.kind = MYR_EFFECT_STOP, .job = 0, .epoch = 1, .node = 1});
+    effect(server, "", &(struct myr_effect){.kind = MYR_EFFECT_STOP, .job = 0, .epoch = 2});
+    effect(server, "", &(struct myr_effect){.kind = MYR_EFFECT_STOP, .job = 1, .epoch = 2});
+    effect(server, "what is for people is nobody's order",
+           &(struct myr_effect){.kind = MYR_EFFECT_NOTIFY});
+    server->world.committed(server);
+    server->world.committed(server); /* each was given once */
+    /* A person's word is kept, and carried out by the next server where nobody has. */
+    snprintf(server->rows.nodes[0].reason, sizeof(server->rows.nodes[0].reason), "olga: dust");
+    server->rows.nodes[0].reason_theirs = false;
+    rows_put_node(server, 0);
+    struct myr_err err = {};
+    assert_int_equal(desk_run(server, &err), MYR_OK);
+    closed(&bench);
+    opened(&bench);
+    server = bench.server;
+    log_mute(false);
+    node_is(server, 0, ENGINE_NODE_UP, NULL);
+    node_is(server, 0, ENGINE_NODE_HELD, "Fake: drained: olga: dust");
+    node_is(server, 0, ENGINE_NODE_UP, "a word of theirs"); /* does not put hers out */
+    closed(&bench);
+    bench_end(&bench);
+    lines_end();
+    assert_kept("server-engine-rare.txt", &text);
+    myr_buf_done(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_life_with_another_scheduler),
+        cmocka_unit_test(rare_orders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
