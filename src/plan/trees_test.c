@@ -108,8 +108,10 @@ static void an_optimum_is_shown_with_what_it_was_chosen_from(void **state)
         } else {
             myr_answer_init(&p.answer, &p.arena, "myriad.plan.optimise", 1);
             myr_optimise_answer(&optimum, &p.catalog, &p.answer);
+            struct myr_answer_form narrow = {.format = MYR_FORMAT_TABLE, .width = 100};
             planned_tell(&p.answer.root, "", &told);
             write_page(&p.answer, &told);
+            assert_int_equal(myr_answer_write(&p.answer, &narrow, &told, &p.err), MYR_OK);
         }
         planned_end(&p);
     }

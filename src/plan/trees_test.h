@@ -106,4 +106,25 @@ static const char *const optima[] = {
     "{objective: capex, choices: {oversubscription: [1, 2]}}\n",
     "servers: 16\nnetworks: {compute: {}}\noptimise: {objective: power_kw, choices: {switch: "
     "[mqm9790-ns2f, sn5600, q3400], planes: [1, 2]}}\n",
+    /* The best of them do not fit their room, or break a rule there: the next is taken. */
+    "servers: 8\nsupplied: [servers]\nprices: cn-2024-05\nnetworks: {compute: {switch: "
+    "mqm9790-ns2f, "
+    "topology: rail}}\nroom: {rows: 9, columns: 1, rack_kw: 13}\noptimise: {objective: "
+    "bandwidth_per_gpu_gbps, choices: {oversubscription: [1, 3, 7]}}\n",
+    "servers: 4\nnetworks: {compute: {switch: mqm9790-ns2f, topology: rail, length_m: 2, pin: "
+    "{host_cable: mfp7e10-n003}}}\nroom: {rows: 9, columns: 3}\noptimise: {objective: power_kw, "
+    "choices: {oversubscription: [1, 2]}}\n",
+    /* Some have a price, and some a number of cables that move. */
+    "servers: 6\nsupplied: [servers]\nprices: {parts: {mqm9790-ns2f: 100, mma4z00-ns: 1, "
+    "mma4z00-ns400: 1, mfp7e10-n050: 1}}\nnetworks: {compute: {topology: rail}}\noptimise: "
+    "{objective: power_kw, grow_to: 9, choices: {switch: [mqm9790-ns2f, mqm9700-ns2f, sn5600], "
+    "oversubscription: [1, 2]}, constraints: {racks_max: 9, hops_max: 3, moved_cables_max: 100}}\n",
+    "servers: 6\nnetworks: {compute: {topology: rail, switch: mqm9790-ns2f}}\noptimise: "
+    "{objective: "
+    "racks, choices: {cooling: [air, cold-plate, immersion], tiers: [1, 2, 3]}, constraints: "
+    "{hops_max: 2, bandwidth_per_gpu_gbps_min: 400}}\n",
+    "servers: 6\nnetworks: {compute: {topology: rail, switch: mqm9790-ns2f}}\noptimise: "
+    "{objective: "
+    "hops, choices: {planes: [1, 2], fill: [dense, regular], topology: [clos, rail, dragonfly]}, "
+    "constraints: {power_kw_max: 1}}\n",
 };

@@ -256,7 +256,8 @@ static void pages_and_pictures_say_what_is_planned(void **state)
     MYR_CLEANUP(myr_buf_done) struct myr_buf told = {};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(shown); i++) {
         struct planned p;
-        struct myr_answer_form form = {.format = MYR_FORMAT_WIDE, .width = 120};
+        struct myr_answer_form form = {.format = i % 2 ? MYR_FORMAT_WIDE : MYR_FORMAT_TABLE,
+                                       .width = 120};
         begin(&p, shown[i]);
         myr_buf_printf(&told, "== %s", shown[i]);
         if (myr_plan(&p.arena, &p.catalog, &p.spec, &p.design, &p.err) < 0) {

@@ -40,6 +40,9 @@ static const char own_parts[] =
     "  lone: {title: one port of its own, gpu: h100-sxm, gpus_per_node: 8, nics: {compute: {nic: "
     "cx7-400g-osfp, count: 8}, service: {nic: one-25g, count: 1}, oob: {nic: bmc-1g, count: 1}}, "
     "watts: 9000, rack_units: 8}\n"
+    "  duo: {title: two GPUs, gpu: h100-sxm, gpus_per_node: 2, scale_up_gpus: 2, scale_up_gbps: "
+    "800, "
+    "nics: {compute: {nic: cx7-400g-osfp, count: 2}}, watts: 2000, rack_units: 2}\n"
     "  many: {title: many rails, gpu: h100-sxm, gpus_per_node: 32, scale_up_gpus: 32, "
     "scale_up_gbps: "
     "800, scale_up_switches: 4, numa: 4, pcie_switches: 8, nics: {compute: {nic: cx7-400g-osfp, "
@@ -413,6 +416,7 @@ static const char *const shown[] = {
     "servers: 5\nserver: pair\nnetworks: {compute: {switch: eight, topology: torus, dims: [2, "
     "5]}}\n",
     "servers: 9\nserver: bare\nnetworks: {compute: {switch: eight, topology: dragonfly}}\n",
+    "servers: 3\nserver: duo\nnetworks: {compute: {switch: eight, topology: clos}}\n",
     "servers: 4\nserver: b300-8gpu-4x200\nnetworks: {compute: {switch: eth-102t4, planes: 4, "
     "topology: rail}}\n",
     "servers: 30\nserver: bare\nnetworks: {compute: {switch: eight, topology: clos}}\n",

@@ -84,6 +84,8 @@ static const char *const specs[] = {
     "volts: "
     "48}}\n",
     PLAIN "room: {rows: 4, columns: 2, aisles: {every: 0}}\n",
+    PLAIN "prices: {book: cn-2024-05, parts: {cooling-cdu: 5000, cooling-coolant: 3, h100-8gpu: "
+          "2000000}}\nfacility: {bill: true, cooling: cold-plate, energy: {currency: CNY}}\n",
     HALL "{energy: {currency: EUR}}\n",
     HALL "{energy: {currency: EUR, exchange: 8}}\n",
     HALL "{energy: {currency: CNY, tariff_per_kwh: 0, grid_kg_per_kwh: 0}}\n",

@@ -9,7 +9,12 @@
 
 enum {
     SUGGESTIONS_MAX = 3,
-    TRIALS_MAX = 48 /* values of one key, from the given one outwards */
+    TRIALS_MAX = 48, /* values of one key, from the given one outwards */
+    /* What the spec allows: ports of a node, switches or ports of a kind, links or switches in a
+     * row. */
+    PORTS_MAX = 64,
+    SWITCHES_MAX = 4096,
+    TRUNK_MAX = 1024
 };
 
 /* The copy of the spec that is changed, and the suggestions so far. */
@@ -153,19 +158,19 @@ static void try_numbers(struct search *search)
     } numbers[] = {
         {"tiers", offsetof(struct myr_spec_net, tiers), MYR_SPEC_TIERS_MAX},
         {"planes", offsetof(struct myr_spec_net, planes), MYR_SPEC_PLANES_MAX},
-        {"rails", offsetof(struct myr_spec_net, rails), 64},
-        {"islands", offsetof(struct myr_spec_net, islands), 4096},
-        {"pod_leaves", offsetof(struct myr_spec_net, pod_leaves), 4096},
-        {"leaf_down", offsetof(struct myr_spec_net, leaf_down), 4096},
-        {"leaf_up", offsetof(struct myr_spec_net, leaf_up), 4096},
-        {"hosts_per_switch", offsetof(struct myr_spec_net, hosts_per_switch), 4096},
-        {"group_switches", offsetof(struct myr_spec_net, group_switches), 4096},
-        {"global_ports", offsetof(struct myr_spec_net, global_ports), 4096},
-        {"trunk", offsetof(struct myr_spec_net, trunk), 1024},
+        {"rails", offsetof(struct myr_spec_net, rails), PORTS_MAX},
+        {"islands", offsetof(struct myr_spec_net, islands), SWITCHES_MAX},
+        {"pod_leaves", offsetof(struct myr_spec_net, pod_leaves), SWITCHES_MAX},
+        {"leaf_down", offsetof(struct myr_spec_net, leaf_down), SWITCHES_MAX},
+        {"leaf_up", offsetof(struct myr_spec_net, leaf_up), SWITCHES_MAX},
+        {"hosts_per_switch", offsetof(struct myr_spec_net, hosts_per_switch), SWITCHES_MAX},
+        {"group_switches", offsetof(struct myr_spec_net, group_switches), SWITCHES_MAX},
+        {"global_ports", offsetof(struct myr_spec_net, global_ports), SWITCHES_MAX},
+        {"trunk", offsetof(struct myr_spec_net, trunk), TRUNK_MAX},
         {"homes", offsetof(struct myr_spec_net, homes), 8},
-        {"aggregation", offsetof(struct myr_spec_net, aggregation_count), 1024},
-        {"fabric_manager_ports", offsetof(struct myr_spec_net, fabric_manager_ports), 64},
-        {"nic_ports", offsetof(struct myr_spec_net, nic_ports), 64},
+        {"aggregation", offsetof(struct myr_spec_net, aggregation_count), TRUNK_MAX},
+        {"fabric_manager_ports", offsetof(struct myr_spec_net, fabric_manager_ports), PORTS_MAX},
+        {"nic_ports", offsetof(struct myr_spec_net, nic_ports), PORTS_MAX},
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(numbers); i++) {
         uint32_t *number = (uint32_t *)((char *)search->net + numbers[i].offset);
