@@ -384,6 +384,57 @@ static void a_tenant_that_is_not_there(void **state)
     bench_end(&bench);
 }
 
+/* What people are told of what the core wants: once, in the order of what was decided. */
+static void notices(void **state)
+{
+    (void)state;
+    static const struct {
+        struct myr_effect effect;
+        const char *told;
+    } rows[] = {
+        {{.kind = MYR_EFFECT_NOTIFY, .reason = MYR_NOTICE_DRAIN_LIMIT},
+         "\"kind\":\"notice\",\"text\":\"more nodes have failed than may be drained without a "
+         "person: approve, or look\"}"},
+        {{.kind = MYR_EFFECT_NOTIFY, .reason = MYR_NOTICE_DRAIN_LIMIT + 1},
+         "\"kind\":\"notice\",\"text\":\"a maintenance window was refused\"}"},
+        {{.kind = MYR_EFFECT_REPAIR, .node = 1},
+         "\"kind\":\"notice\",\"text\":\"n1 is empty: to be repaired\"}"},
+        {{.kind = MYR_EFFECT_ACCEPT, .job = MYR_NONE}, NULL},
+        {{.kind = MYR_EFFECT_ACCEPT, .job = 7},
+         "\"kind\":\"job\",\"id\":7,\"name\":\"\",\"state\":\"queued\",\"epoch\":0}"},
+        {{.kind = MYR_EFFECT_GRANT, .job = 7}, NULL},
+    };
+    struct bench bench;
+    struct server *server = sound(&bench, 2);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        struct myr_err err = {};
+        server->stuck = true; /* as after a commit that failed: what was decided waits */
+        myr_vec_push(&server->outbox, rows[i].effect);
+        uint64_t from = server->feed.next;
+        assert_int_equal(desk_run(server, &err), MYR_OK);
+        assert_false(server->stuck);
+        assert_int_equal(server->outbox.count, 0);
+        /* That it takes writes again is told first. */
+        assert_int_equal(server->feed.next, from + 1 + (rows[i].told != NULL));
+        assert_non_null(strstr(feed_get(&server->feed, from)->data,
+                               "\"text\":\"the store takes writes again\"}"));
+        if (rows[i].told) {
+            assert_string_equal(strstr(feed_get(&server->feed, from + 1)->data, "\"kind\""),
+                                rows[i].told);
+        }
+    }
+    /* There is an end to what waits: agents say it again. */
+    size_t count = server->inbox.count;
+    uint64_t refused = server->refused_events;
+    server->inbox.count = 1 << 20;
+    desk_post(server, &(struct myr_event){.kind = MYR_EVENT_TICK});
+    assert_int_equal(server->inbox.count, 1 << 20);
+    assert_int_equal(server->refused_events, refused + 1);
+    server->inbox.count = count;
+    bench_close(&bench);
+    bench_end(&bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -395,6 +446,7 @@ int main(void)
         cmocka_unit_test(what_the_core_refuses_is_counted),
         cmocka_unit_test(policies),
         cmocka_unit_test(a_tenant_that_is_not_there),
+        cmocka_unit_test(notices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

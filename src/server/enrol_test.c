@@ -189,6 +189,33 @@ static void nothing_can_be_kept_of_it(void)
     }
 }
 
+/* There is room for 1,024 of them; one that is known takes no new place. */
+static void too_many_relays(void)
+{
+    size_t before = server->rows.relays.count;
+    char name[16];
+    while (server->rows.relays.count < 1023) {
+        snprintf(name, sizeof(name), "r%zu", (size_t)server->rows.relays.count);
+        assert_int_not_equal(rows_relay(server, name, true), MYR_NONE);
+    }
+    static const char *const names[] = {"the-last", "one-more", "relay-1"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
+        char secret[16];
+        snprintf(secret, sizeof(secret), "many-%zu", i);
+        give_token(secret, names[i], true);
+        ask_for(names[i], &other_csr);
+        came(&one, "", "");
+        myr_buf_printf(&story, "a relay when there are %zu: %s\n",
+                       (size_t)server->rows.relays.count, names[i]);
+        session_enrol(one.session,
+                      &(struct myr_wire_enrol){.token = myr_str_from(secret),
+                                               .csr = {other_csr.data, other_csr.len}});
+        gone(&one);
+        taken();
+    }
+    server->rows.relays.count = before;
+}
+
 static void papers(void **state)
 {
     (void)state;
@@ -205,6 +232,7 @@ static void papers(void **state)
     nothing_can_be_kept();
     put_pem("ca-key.pem", &key);
     nothing_can_be_kept_of_it();
+    too_many_relays();
     drop_pem("ca-key.pem");
     drop_pem("ca.pem");
     cover_folder();
