@@ -212,8 +212,8 @@ static const char *const aligned[] = {
     "servers: 5\n" H100 WIDE
     "room: {rows: 4, columns: 3, rack_kw: 24, zones: {leaf_rows: 4-3, spine_column: A}}\n",
     /* A server that is a whole rack, with nodes that share its units. */
-    "servers: 2\nserver: gb200-nvl72\nnetworks: {compute: , service: }\n"
-    "room: {rows: 3, columns: 3, rack_kw: 140, rack_u: 52, rack_kg: 3000}\n",
+    ("servers: 2\nserver: gb200-nvl72\nnetworks: {compute: , service: }\n"
+     "room: {rows: 3, columns: 3, rack_kw: 140, rack_u: 52, rack_kg: 3000}\n"),
 };
 
 static const char *const refused[] = {

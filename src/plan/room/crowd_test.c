@@ -36,8 +36,8 @@ static const char *const specs[] = {
     "leaf_down: 8, leaf_up: 8, tiers: 3, pod_leaves: 8}}\n" ROOM(
         "rows: 3, columns: 4, rack_kw: 22"),
     /* A server of many nodes is one thing. */
-    "servers: 2\nserver: gb200-nvl72\nnetworks: {compute: }\nroom: {place: aligned, rack_u: 52, "
-    "rack_kw: 140, rows: 2, columns: 3}\n",
+    ("servers: 2\nserver: gb200-nvl72\nnetworks: {compute: }\nroom: {place: aligned, rack_u: 52, "
+     "rack_kw: 140, rows: 2, columns: 3}\n"),
 };
 
 static void begin(struct staged *s, struct crowd *crowd, const char *spec)

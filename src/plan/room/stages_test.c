@@ -23,8 +23,8 @@ static const char *const fabrics[] = {
     "servers: 9\n" NDR("leaf_down: 8, leaf_up: 8"),
     "servers: 12\n" NDR("topology: clos, leaf_down: 16, leaf_up: 16"),
     "servers: 10\n" NDR("topology: clos, leaf_down: 8, leaf_up: 8, tiers: 3, pod_leaves: 8"),
-    "servers: 5\nserver: h100-8gpu\nnetworks: {compute: {topology: dragonfly, switch: sn5600, "
-    "nic_gbps: 400, group_switches: 2, hosts_per_switch: 4, global_ports: 2}}\n",
+    ("servers: 5\nserver: h100-8gpu\nnetworks: {compute: {topology: dragonfly, switch: sn5600, "
+     "nic_gbps: 400, group_switches: 2, hosts_per_switch: 4, global_ports: 2}}\n"),
     "servers: 2\nserver: gb200-nvl72\nnetworks: {compute: }\n",
     "servers: 3\nserver: h100-8gpu\nnetworks: {service: }\n",
 };
@@ -187,8 +187,8 @@ static const char *const begun[] = {
     "servers: 7\n" NDR("topology: clos, leaf_down: 16, leaf_up: 16")
         ROOM("rows: 2, columns: 4, place: shortest, buildings: [{name: e, rows: 1, columns: 2}, "
              "{name: w}], distance_m: 12"),
-    "servers: 4\nserver: gb200-nvl72\nnetworks: {compute: }\nroom: {rack_u: 52, rack_kw: 140, "
-    "rows: 3, columns: 4, place: shortest}\n",
+    ("servers: 4\nserver: gb200-nvl72\nnetworks: {compute: }\nroom: {rack_u: 52, rack_kw: 140, "
+     "rows: 3, columns: 4, place: shortest}\n"),
 };
 
 static void the_shortest_starts_come_first(void **state)

@@ -137,8 +137,8 @@ static void layers_are_as_short_as_racks_allow(void **state)
             "column: 0.4}, aisles: {every: 0, width_m: 1}"),
         NDR("32", "leaf_down: 32, leaf_up: 32") "}\n" ROOM(
             "rows: 6, columns: 6, rack_kw: 14, slack: {percent: 3, m: 0.1}"),
-        "servers: 3\nserver: gb200-nvl72\nnetworks: {compute: }\nroom: {rack_u: 52, rack_kw: "
-        "140, rows: 3, columns: 4, slack: {percent: 3, m: 0.1}}\n",
+        ("servers: 3\nserver: gb200-nvl72\nnetworks: {compute: }\nroom: {rack_u: 52, rack_kw: "
+         "140, rows: 3, columns: 4, slack: {percent: 3, m: 0.1}}\n"),
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(shorts); i++) {
         struct staged s;
