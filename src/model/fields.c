@@ -76,7 +76,7 @@ static int read_scaled(const struct field *field, const struct myr_doc *node, do
                        double *ret, struct myr_err *err)
 {
     double scale = 0;
-    if (!node || node->kind != MYR_DOC_SCALAR || node->quoted) {
+    if (node->kind != MYR_DOC_SCALAR || node->quoted) {
         return myr_doc_double(node, field->key, field->min, field->max, ret, err);
     }
     struct myr_doc plain = *node;

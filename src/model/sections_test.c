@@ -428,6 +428,21 @@ static void words_and_contradictions(void **state)
     assert_kept("model-words.txt", &story);
 }
 
+/* All that a spec of one line takes for granted, a word a line. */
+static void what_is_not_said_is_assumed(void **state)
+{
+    struct fixture *f = *state;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf story = {};
+    struct myr_spec spec = {};
+    assert_int_equal(read_text(f, "s.yaml", "servers: 2\n", &spec), MYR_OK);
+    put_all(&story, &spec);
+    for (char *c = story.data; *c; c++) {
+        *c = *c == ' ' ? '\n' : *c;
+    }
+    assert_kept("model-defaults.txt", &story);
+    myr_spec_done(&spec);
+}
+
 /* A room of its own file lies beside the spec, or where a path from the root says. */
 static void a_room_in_a_file(void **state)
 {
@@ -464,6 +479,7 @@ int main(void)
         TEST(numbers_at_their_limits),
         TEST(words_and_contradictions),
         TEST(a_room_in_a_file),
+        TEST(what_is_not_said_is_assumed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

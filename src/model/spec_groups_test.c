@@ -22,7 +22,7 @@ static void put_spec(struct fixture *f, const char *text, struct myr_buf *ret)
     myr_buf_clear(ret);
     assert_int_equal(myr_doc_read_yaml(&f->arena, "s", myr_str_from(text), &doc, NULL), MYR_OK);
     if (myr_spec_read(&f->arena, &f->catalog, doc, &spec, &err) < 0) {
-        myr_buf_printf(ret, "%s", err.message);
+        myr_buf_printf(ret, "%s%s%s", err.message, err.hint[0] ? " | " : "", err.hint);
         return;
     }
     for (uint32_t i = 0; i < spec.group_count; i++) {
@@ -92,6 +92,12 @@ static const struct {
      "- {part: cx7-400g, per: server, quantity: 2.5, system: x, name: y}\n",
      "in all 1 x h100-8gpu; 1 x firewall per piece of other, -, line 4; 2.5 x cx7-400g-osfp per "
      "server of x, y, line 5"},
+    {"servers: 1\nserver: zzzzzzzzzzzzzzzzz\n", "s:2:9: unknown server 'zzzzzzzzzzzzzzzzz' | "
+                                                "myriad catalog --kind 'server' lists them"},
+    {"servers: 1\nserver: firewall\n",
+     "s:2:9: 'server' is 'firewall', of kind device; a server is expected"},
+    {"servers: 1\nnetworks: {service: {access_switch: h100-8gpu}}\n",
+     "s:2:37: 'access_switch' is 'h100-8gpu', of kind server; an Ethernet switch is expected"},
     {"servers: 1\nitems: [{per: server}]\n", "s:2:9: the item lacks 'part'"},
     {"servers: 1\nitems: [{part: firewal}]\n",
      "s:2:16: unknown part 'firewal' in 'items'; did you mean 'firewall' or 'border-firewall'?"},

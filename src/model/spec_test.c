@@ -254,6 +254,11 @@ static void words_for_a_topology_mean_what_they_say(void **state)
     assert_int_equal(spec.nets[MYR_NET_COMPUTE].dim_count, 3);
     assert_memory_equal(spec.nets[MYR_NET_COMPUTE].dims, dims, sizeof(dims));
     myr_spec_done(&spec);
+    spec = must_read(f, "servers: 1\nnetworks: {compute: {topology: torus-2d, dims: [2, 3]}}\n");
+    assert_int_equal(spec.nets[MYR_NET_COMPUTE].dim_count, 2);
+    myr_spec_done(&spec);
+    assert_refused(f, "servers: 1\nnetworks: {compute: {topology: torus-3d, dims: [2, 3]}}\n",
+                   "'topology' is 'torus-3d', but 'dims' has 2 entries");
     assert_refused(f, "servers: 1\nnetworks: {compute: {topology: torus-2d, dims: [2, 3, 4]}}\n",
                    "'topology' is 'torus-2d', but 'dims' has 3 entries");
     assert_string_equal(myr_topology_name(MYR_TOPOLOGY_CLOS), "clos");
