@@ -10,6 +10,9 @@
  * these have different shapes.
  */
 
+/* A number of 64 bits in groups of three, or one with a unit. */
+enum { NUMBER_BYTES = 32 };
+
 /* Host cables included. */
 static uint32_t cable_total(const struct myr_network *net)
 {
@@ -177,12 +180,12 @@ static void show_total(const struct myr_design *design, struct myr_answer *answe
 }
 
 /* "1,412.3 kW", or "140.25 MW". */
-static const char *power_text(double kw, char ret[32])
+static const char *power_text(double kw, char ret[NUMBER_BYTES])
 {
     if (kw >= 10000) {
-        snprintf(ret, 32, "%.2f MW", kw / 1000);
+        snprintf(ret, NUMBER_BYTES, "%.2f MW", kw / 1000);
     } else {
-        snprintf(ret, 32, "%.1f kW", kw);
+        snprintf(ret, NUMBER_BYTES, "%.1f kW", kw);
     }
     return ret;
 }
@@ -190,7 +193,7 @@ static const char *power_text(double kw, char ret[32])
 /* Two lines of the page; all that is behind them is in the tree of the answer. */
 static void show_power(const struct myr_design *design, struct myr_answer *answer)
 {
-    char it[32], facility[32], money[MYR_PLAN_MONEY_MAX];
+    char it[NUMBER_BYTES], facility[NUMBER_BYTES], money[MYR_PLAN_MONEY_MAX];
     uint32_t assumed = 0;
     if (design->figure_count == 0) {
         return; /* a file of an older program */
@@ -218,7 +221,7 @@ void myr_plan_page(const struct myr_design *design, struct myr_answer *answer,
                    const struct myr_value *bom)
 {
     const struct myr_design_head *head = design->head;
-    char servers[32], gpus[32];
+    char servers[NUMBER_BYTES], gpus[NUMBER_BYTES];
     myr_answer_heading(answer, "%s", myr_design_str(design, head->name));
     myr_answer_fact(answer, "servers", "%s (%s), %s GPUs", myr_u64_grouped(head->servers, servers),
                     design->group_count ? "in groups" : myr_design_str(design, head->server_part),
@@ -252,7 +255,7 @@ void myr_plan_explain(const struct myr_design *design, struct myr_answer *answer
         const struct myr_bom_row *row = &design->bom[i];
         const char *note = myr_design_str(design, row->price_note);
         /* A line without a price is shown all the same, as part of the design. */
-        char count[32], money[MYR_PLAN_MONEY_MAX] = "none";
+        char count[NUMBER_BYTES], money[MYR_PLAN_MONEY_MAX] = "none";
         if (row->unit_cents >= 0) {
             myr_plan_money(row->unit_cents, myr_design_str(design, design->head->currency), money);
         }

@@ -273,11 +273,32 @@ static void pages_and_pictures_say_what_is_planned(void **state)
     assert_kept("plan-shown.txt", &told);
 }
 
+static void pictures_of_every_shape_are_what_they_were(void **state)
+{
+    (void)state;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf told = {};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(pictures); i++) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+        struct planned p;
+        myr_buf_printf(&text, "servers: %zu\nserver: bare\n%s", 7 + i % 3, pictures[i]);
+        begin(&p, text.data);
+        myr_buf_printf(&told, "== %s", text.data);
+        if (myr_plan(&p.arena, &p.catalog, &p.spec, &p.design, &p.err) < 0) {
+            myr_buf_printf(&told, "  refused: %s (%s)\n", p.err.message, p.err.hint);
+        } else {
+            tell_picture(&p.design, &told);
+        }
+        planned_end(&p);
+    }
+    assert_kept("plan-pictures.txt", &told);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_plans_are_what_they_were),
         cmocka_unit_test(pages_and_pictures_say_what_is_planned),
+        cmocka_unit_test(pictures_of_every_shape_are_what_they_were),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -423,3 +423,32 @@ static const char *const shown[] = {
     "servers: 20\nnetworks: {compute: , service: {access_switch: small-25g, aggregation_switch: "
     "alike, tiers: 3}}\n",
 };
+
+/* Whose pictures alone are told. */
+static const char *const pictures[] = {
+    COMPUTE("topology: torus, switch: eight, dims: [2, 2, 2], hosts_per_switch: 4"),
+    COMPUTE("topology: torus, switch: eight, dims: [4, 4, 4], hosts_per_switch: 1"),
+    COMPUTE("topology: torus, switch: eight, dims: [3, 2, 9], hosts_per_switch: 1"),
+    COMPUTE("topology: torus, switch: eight, dims: [9, 3, 2], hosts_per_switch: 1"),
+    COMPUTE("topology: torus, switch: eight, dims: [2, 9, 3], hosts_per_switch: 1"),
+    COMPUTE("topology: torus, switch: eight, dims: [12, 12], hosts_per_switch: 1, trunk: 1"),
+    COMPUTE("topology: torus, switch: eight, dims: [2, 20], hosts_per_switch: 1"),
+    COMPUTE("topology: dragonfly, switch: eight, group_switches: 2, hosts_per_switch: 2, "
+            "global_ports: 4"),
+    COMPUTE("topology: dragonfly, switch: mqm9790-ns2f, fabric: infiniband, group_switches: 3, "
+            "hosts_per_switch: 2, global_ports: 12"),
+    COMPUTE("topology: dragonfly+, switch: eight, group_switches: 2, hosts_per_switch: 2, "
+            "global_ports: 6"),
+    COMPUTE("topology: clos, switch: eight, tiers: 3, pod_leaves: 4"),
+    COMPUTE("topology: clos, switch: capped, tiers: 3, fill: dense"),
+    COMPUTE("topology: clos, switch: eight, tiers: 2, leaf_down: 4, leaf_up: 2"),
+    COMPUTE("topology: middle-of-rack, switch: eight, tiers: 3"),
+    COMPUTE("topology: rail, switch: eight, tiers: 3"),
+    COMPUTE("topology: rail, switch: mqm9790-ns2f, rails: 1"),
+    COMPUTE("topology: rail-only, switch: eight"),
+    COMPUTE("topology: clos, switch: mqm9790-ns2f, leaf_down: 1, leaf_up: 1, tiers: 2"),
+    SERVICE("access_switch: small-25g, pin: {nic: eth-2x25g}"),
+    SERVICE(
+        "access_switch: small-25g, aggregation_switch: small-agg, tiers: 3, homes: 1, nic_ports: "
+        "1, pin: {nic: eth-2x25g}"),
+};
