@@ -336,6 +336,40 @@ static void a_large_torus_has_a_bound_for_its_worst_pair(void **state)
     }
 }
 
+/* Each network has its own links, at its own rates: 24 of 400 and, behind them, 18 of 200 Gb/s. */
+static void networks_of_a_design_are_measured_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        enum myr_net_id net;
+        uint64_t full, gbps;
+    } cases[] = {{MYR_NET_COMPUTE, 4800, 400}, {MYR_NET_STORAGE, 1800, 200}};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        struct fixture fixture;
+        struct myr_degraded left;
+        fixture_text(&fixture,
+                     "servers: 3\nserver: h100-8gpu\nnetworks:\n  compute: {switch: mqm9790}\n"
+                     "  storage: {}\n  oob: {}\n"
+                     "storage: {server: flash-22x15, capacity_pb: 1, copies: 2, rate: best}\n",
+                     cases[i].net);
+        uint32_t last = fixture.design.link_count - 1;
+        while (!myr_graph_has_link(&fixture.graph, last)) {
+            last--;
+        }
+        myr_degraded_report(&fixture.graph, &left);
+        assert_int_equal(left.bisection_gbps, cases[i].full);
+        assert_int_equal(left.bisection_full_gbps, cases[i].full);
+        assert_int_equal(left.rail_gbps_least, 2 * cases[i].full);
+        myr_graph_set_link(&fixture.graph, last, true);
+        myr_degraded_report(&fixture.graph, &left);
+        assert_int_equal(left.bisection_gbps, cases[i].full - cases[i].gbps / 2);
+        assert_int_equal(left.bisection_full_gbps, cases[i].full);
+        assert_int_equal(left.rail_gbps_least, 2 * cases[i].full - cases[i].gbps);
+        assert_true(left.dead_links == 1 && left.hosts_cut == 1);
+        fixture_done(&fixture);
+    }
+}
+
 /* Nothing is halved there: the plan's figure stands, as long as the hosts can send so much. */
 static void an_access_network_has_the_bisection_of_its_plan(void **state)
 {
@@ -524,6 +558,7 @@ int main(void)
         cmocka_unit_test(the_worst_pair_is_that_of_a_maximum_flow),
         cmocka_unit_test(remote_switches_are_those_whose_candidates_change),
         cmocka_unit_test(a_large_torus_has_a_bound_for_its_worst_pair),
+        cmocka_unit_test(networks_of_a_design_are_measured_apart),
         cmocka_unit_test(an_access_network_has_the_bisection_of_its_plan),
         cmocka_unit_test(failover_of_a_known_fabric),
         cmocka_unit_test(a_leaf_without_uplinks_cuts_its_hosts),
