@@ -40,6 +40,13 @@ __attribute__((visibility("default"))) int clock_gettime(clockid_t which, struct
     return 0;
 }
 
+/* What beats say. */
+__attribute__((visibility("default"))) int uv_gettimeofday(uv_timeval64_t *ret)
+{
+    *ret = (uv_timeval64_t){.tv_sec = 1700000000, .tv_usec = 123456};
+    return 0;
+}
+
 static uv_loop_t loop;
 static struct session session;
 static struct reports reports = {.session = &session};
@@ -131,6 +138,8 @@ static void on_data(void *context, struct myr_io_stream *stream, struct myr_str 
     myr_wire_feed(&server.receiver, bytes);
     while (myr_wire_next(&server.receiver, &message, &err) > 0) {
         if (message.head.type == MYR_WIRE_BEAT) {
+            assert_int_equal(((const struct myr_wire_beat *)(const void *)message.body)->time_ns,
+                             1700000000123456000);
             server.beats++;
             continue;
         }

@@ -1,7 +1,8 @@
 /*
  * A management library that pretends: eight GPUs with eighteen links each. MYRIAD_FAKE_NVML names a
  * file with lines that change what it says: "gpus 7", "mute 3" (a GPU that is counted and does not
- * answer), "down 2 17" (a link), "errors 2 17 5" (on a link), "xid 4 79" (an event).
+ * answer), "down 2 17" (a link), "errors 2 17 5" (on a link; one more of each further kind), "xid 4
+ * 79" (an event).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,7 +171,8 @@ int nvmlDeviceGetNvLinkErrorCounter(void *device, unsigned link, unsigned counte
 {
     char words[64];
     snprintf(words, sizeof(words), "errors %u %u", index_of(device), link);
-    *value = counter == 0 ? ask(words, 0) : 0;
+    unsigned errors = ask(words, 0);
+    *value = errors ? errors + counter : 0;
     return OK;
 }
 

@@ -276,7 +276,9 @@ def test_inventory():
     assert found["gpus"][3] == {"index": 3, "name": None, "uuid": None, "serial": None, "pci": None,
                                 "memory_bytes": 0, "nvlinks": None}, found["gpus"][3]
     assert not found["gpus"][2]["nvlinks"][17]["up"]
-    assert found["gpus"][2]["nvlinks"][16]["replay_errors"] == 5
+    assert found["gpus"][2]["nvlinks"][16] == {
+        "link": 16, "up": True, "replay_errors": 5, "recovery_errors": 6, "crc_flit_errors": 7,
+        "crc_data_errors": 8}, found["gpus"][2]["nvlinks"][16]
     # An agent without --pretend tells of these, and a test notices that one is gone.
     with tempfile.NamedTemporaryFile("w") as faults:
         agent = Agent(pretend=None, env={"MYRIAD_AGENT_NVML": harness.OPTIONS.nvml,
