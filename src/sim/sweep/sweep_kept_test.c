@@ -110,6 +110,9 @@ static void sweeps_are_what_they_were(void **state)
     put_run(&text, "second part", "part.csv", 1, 2);
     put_file(&text, "part.csv");
     put_run(&text, "where there is no folder", "none/all.csv", 0, 1);
+    put_run(&text, "a third", "rest.csv", 1, 3);
+    put_run(&text, "and the rest", "rest.csv", 0, 1);
+    put_file(&text, "rest.csv.part-1-of-1");
     assert_kept("sim-sweep.txt", &text);
 }
 
@@ -189,7 +192,10 @@ static int open_folder(void **state)
 static int close_folder(void **state)
 {
     (void)state;
-    static const char *const names[] = {"all.csv",
+    static const char *const names[] = {"rest.csv",
+                                        "rest.csv.part-2-of-3",
+                                        "rest.csv.part-1-of-1",
+                                        "all.csv",
                                         "all.csv.part-1-of-1",
                                         "part.csv",
                                         "part.csv.part-1-of-2",
