@@ -146,15 +146,17 @@ int myr_failover_list(struct myr_fabric_case *fabric, const struct myr_failover_
     if (question->device) {
         MYR_TRY(myr_words_device(&fabric->graph, myr_str_from(question->device), &device, err));
     }
-    /* A row of each layer and of each kind at most, or one of everything. */
+    /*
+     * A row of each layer and of each kind at most, or one of everything; either is room enough
+     * for a link and a device that are named, which come instead.
+     */
     size_t kinds = MYR_LAYER_COUNT + MYR_DEVICE_KIND_COUNT;
     struct failover_list list = {.fabric = fabric,
                                  .routes = routes,
                                  .most = question->all ? (size_t)links + fabric->graph.switch_count
                                                        : kinds};
     list.by_link = MYR_ARENA_NEW(&fabric->arena, uint32_t, links);
-    list.rows = MYR_ARENA_NEW(&fabric->arena, struct myr_failover_row, list.most + 2);
-    list.most += 2; /* one link and one device, where they are named */
+    list.rows = MYR_ARENA_NEW(&fabric->arena, struct myr_failover_row, list.most);
     count_by_link(&list);
     if (link != MYR_NONE) {
         put_link(&list, link, 1);
